@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (C) the hwmc contributors
+#
+# Everything is built in $(HWMC_BUILD), by default build/, and nowhere else.
+
+export HWMC_BUILD ?= $(CURDIR)/build
+
+.PHONY: help deps mpich install demo unit check check-mpi check-lab check-mpich check-style \
+	check-graft bench clean
+
+help:
+	@echo 'make deps          the Debian packages needed (as root: installs them)'
+	@echo 'make mpich         MPICH with hwmc in $$HWMC_BUILD/install, for tests and demo'
+	@echo 'make install PREFIX=/where [LEAN=1]   MPICH with hwmc for use'
+	@echo 'make demo          build, and run a broadcast over loopback multicast'
+	@echo 'make unit          unit tests and simulations; needs no MPICH'
+	@echo 'make check         everything that a change must pass'
+	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
+	@echo 'make check-lab     many hosts on one machine (root)'
+	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
+	@echo 'make bench         measurements'
+	@echo 'make clean         remove what was built here'
+	@echo './autogen.sh --with-mpich=DIR|TARBALL uses another MPICH than 4.0.2; see ./autogen.sh -h'
+
+deps:
+	@maint/deps
+
+mpich:
+	@maint/build-mpich lean
+
+install:
+	@test -n "$(PREFIX)" || { echo 'make install: PREFIX=/where is missing' >&2; exit 1; }
+	@maint/build-mpich $(if $(LEAN),lean,full) "$(abspath $(PREFIX))"
+
+demo: mpich
+	@maint/demo
+
+unit:
+	@$(MAKE) -C test/unit
+
+check:
+	@test/check
+
+check-mpi: mpich
+	@test/check-mpi
+
+check-lab: mpich
+	@test/check-lab
+
+check-mpich: mpich
+	@test/check-mpich
+
+check-style:
+	@maint/check-style
+
+check-graft:
+	@maint/graft_test
+	@maint/get-mpich_test
+
+bench: mpich
+	@test/lab/bench
+
+clean:
+	rm -rf "$(CURDIR)/build"
+	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
+	rm -rf mpich-src mpich-src.part lean install install-lean install-full autogen.log lock

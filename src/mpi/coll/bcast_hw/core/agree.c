@@ -1,0 +1,255 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * agree: see agree.h.
+ */
+#include "agree.h"
+
+#include <assert.h>
+
+static uint32_t children(const struct bcast_hw_agree *a)
+{
+    return bcast_hw_tree_children(a->rank, a->size, a->fanout);
+}
+
+static uint16_t all_children(const struct bcast_hw_agree *a)
+{
+    return (uint16_t) ((1u << children(a)) - 1);
+}
+
+static void object(struct bcast_hw_terms *t, uint32_t reason, uint32_t rank)
+{
+    if (reason != BCAST_HW_REASON_NONE && (t->reason == BCAST_HW_REASON_NONE || rank < t->rank)) {
+        t->reason = reason;
+        t->rank = rank;
+    }
+}
+
+static void combine(struct bcast_hw_terms *t, const struct bcast_hw_terms *with)
+{
+    object(t, with->reason, with->rank);
+    t->frag_bytes = with->frag_bytes < t->frag_bytes ? with->frag_bytes : t->frag_bytes;
+    t->window = with->window < t->window ? with->window : t->window;
+}
+
+/* Enters the stage after the decision `agreed`, or the end. */
+static void enter(struct bcast_hw_agree *a)
+{
+    bool good = a->agreed.reason == BCAST_HW_REASON_NONE;
+
+    a->decide = all_children(a);
+    a->deadline = a->probe_at = BCAST_HW_NEVER;
+    if (!good || a->phase == BCAST_HW_AGREE_PROBE) {
+        a->phase = good ? BCAST_HW_AGREE_YES : BCAST_HW_AGREE_NO;
+        a->invite = 0;
+        return;
+    }
+    a->phase = (enum bcast_hw_agree_phase) (a->phase + 1);
+    a->mine = a->agreed;
+    a->mine.stage = a->phase;
+    a->answered = a->reported = a->report_due = false;
+    a->heard = 0;
+}
+
+static void enter_probe(struct bcast_hw_agree *a, uint64_t now)
+{
+    a->deadline = now + a->probe_ns;
+    if (a->rank == 0) {
+        a->probe_at = now;
+        a->probe_gap = BCAST_HW_PROBE_FIRST_NS;
+        a->answered = true;
+    } else if (a->probe_got) {
+        a->answered = true;
+    }
+}
+
+/* The subtree's part of this stage may be complete. */
+static void advance(struct bcast_hw_agree *a)
+{
+    if (bcast_hw_agree_over(a) || a->reported || !a->answered || a->heard != all_children(a))
+        return;
+    a->reported = true;
+    if (a->rank == 0) {
+        a->agreed = a->mine;
+        enter(a);
+    } else {
+        a->report_due = true;
+    }
+}
+
+void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
+                          uint64_t key, const struct bcast_hw_terms *offer, uint64_t probe_ns)
+{
+    assert(fanout >= 1 && fanout <= BCAST_HW_FANOUT_MAX && rank < size);
+    *a = (struct bcast_hw_agree) {
+        .phase = BCAST_HW_AGREE_OFFER,
+        .size = size,
+        .rank = rank,
+        .fanout = fanout,
+        .key = key,
+        .probe_ns = probe_ns,
+        .mine = *offer,
+        .answered = true,
+        .deadline = BCAST_HW_NEVER,
+        .probe_at = BCAST_HW_NEVER,
+    };
+    a->mine.stage = BCAST_HW_AGREE_OFFER;
+    a->mine.rank = rank;
+    a->invite = all_children(a);
+    advance(a);
+}
+
+void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool ok, uint64_t now)
+{
+    assert(bcast_hw_agree_wants_join(a));
+    if (!ok)
+        object(&a->mine, BCAST_HW_REASON_JOIN, a->rank);
+    a->answered = true;
+    advance(a);
+    if (a->phase == BCAST_HW_AGREE_PROBE) {     /* the leader has decided */
+        enter_probe(a, now);
+        advance(a);
+    }
+}
+
+static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg,
+                                       uint64_t now)
+{
+    uint32_t i;
+
+    for (i = 0; i < children(a); i++)
+        if (bcast_hw_tree_child(a->rank, i, a->fanout) == msg->peer)
+            break;
+    if (i == children(a) || !msg->terms || msg->terms->reason >= BCAST_HW_REASON_LIMIT)
+        return BCAST_HW_BAD;
+    if (bcast_hw_agree_over(a) || msg->terms->stage < (uint32_t) a->phase)
+        return BCAST_HW_STALE;
+    if (msg->terms->stage > (uint32_t) a->phase)
+        return BCAST_HW_BAD;
+    if (a->heard >> i & 1)
+        return BCAST_HW_DUP;
+    a->heard |= (uint16_t) (1u << i);
+    a->invite &= (uint16_t) ~(1u << i);
+    combine(&a->mine, msg->terms);
+    advance(a);
+    if (a->rank == 0 && a->phase == BCAST_HW_AGREE_PROBE && a->deadline == BCAST_HW_NEVER) {
+        enter_probe(a, now);
+        advance(a);
+    }
+    return BCAST_HW_TAKEN;
+}
+
+static enum bcast_hw_verdict on_decide(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg,
+                                       uint64_t now)
+{
+    if (a->rank == 0 || msg->peer != bcast_hw_tree_parent(a->rank, a->fanout) || !msg->terms ||
+        msg->terms->reason >= BCAST_HW_REASON_LIMIT)
+        return BCAST_HW_BAD;
+    if (bcast_hw_agree_over(a) || msg->terms->stage != (uint32_t) a->phase || !a->reported)
+        return BCAST_HW_STALE;
+    a->agreed = *msg->terms;
+    enter(a);
+    if (a->phase == BCAST_HW_AGREE_PROBE) {
+        enter_probe(a, now);
+        advance(a);
+    }
+    return BCAST_HW_TAKEN;
+}
+
+enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
+                                             const struct bcast_hw_msg *msg, uint64_t now)
+{
+    if (msg->type == BCAST_HW_MSG_PROBE) {
+        if (!msg->multicast || a->rank == 0)
+            return BCAST_HW_STALE;
+        if (a->probe_got)
+            return BCAST_HW_DUP;
+        a->probe_got = true;
+        if (a->phase == BCAST_HW_AGREE_PROBE) {
+            a->answered = true;
+            advance(a);
+        }
+        return BCAST_HW_TAKEN;
+    }
+    if (msg->multicast)
+        return BCAST_HW_BAD;
+    switch (msg->type) {
+        case BCAST_HW_MSG_INVITE:
+            if (a->rank == 0 || msg->peer != bcast_hw_tree_parent(a->rank, a->fanout))
+                return BCAST_HW_BAD;
+            if (a->phase == BCAST_HW_AGREE_OFFER && a->reported)
+                a->report_due = true;
+            return BCAST_HW_TAKEN;
+        case BCAST_HW_MSG_REPORT:
+            return on_report(a, msg, now);
+        case BCAST_HW_MSG_DECIDE:
+            return on_decide(a, msg, now);
+        default:
+            return BCAST_HW_BAD;
+    }
+}
+
+void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now)
+{
+    if (a->deadline <= now && a->phase == BCAST_HW_AGREE_PROBE) {
+        a->deadline = BCAST_HW_NEVER;
+        a->probe_at = BCAST_HW_NEVER;
+        if (!a->answered) {
+            object(&a->mine, BCAST_HW_REASON_PROBE, a->rank);
+            a->answered = true;
+            advance(a);
+        }
+    }
+}
+
+uint64_t bcast_hw_agree_next_timer(const struct bcast_hw_agree *a)
+{
+    return a->probe_at < a->deadline ? a->probe_at : a->deadline;
+}
+
+static int fill(const struct bcast_hw_agree *a, struct bcast_hw_msg *tx,
+                enum bcast_hw_msg_type type, uint32_t peer, const struct bcast_hw_terms *terms)
+{
+    *tx = (struct bcast_hw_msg) {.type = type,.peer = peer,.bid = a->key,.terms = terms };
+    return 1;
+}
+
+/* Takes the lowest bit of `mask`: the rank of that child. */
+static uint32_t take_child(const struct bcast_hw_agree *a, uint16_t *mask)
+{
+    uint32_t i = (uint32_t) __builtin_ctz(*mask);
+
+    *mask &= (uint16_t) (*mask - 1);
+    return (uint32_t) bcast_hw_tree_child(a->rank, i, a->fanout);
+}
+
+int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, uint64_t now)
+{
+    if (a->decide)
+        return fill(a, tx, BCAST_HW_MSG_DECIDE, take_child(a, &a->decide), &a->agreed);
+    if (a->report_due) {
+        a->report_due = false;
+        return fill(a, tx, BCAST_HW_MSG_REPORT, bcast_hw_tree_parent(a->rank, a->fanout), &a->mine);
+    }
+    if (a->invite)
+        return fill(a, tx, BCAST_HW_MSG_INVITE, take_child(a, &a->invite), NULL);
+    if (a->probe_at <= now) {
+        a->probe_at = now + a->probe_gap;
+        a->probe_gap *= 2;
+        fill(a, tx, BCAST_HW_MSG_PROBE, a->rank, NULL);
+        tx->multicast = true;
+        return 1;
+    }
+    return 0;
+}
+
+void bcast_hw_agree_check(const struct bcast_hw_agree *a)
+{
+    assert(a->phase <= BCAST_HW_AGREE_NO);
+    assert(!(a->heard & ~all_children(a)));
+    if (a->reported && !bcast_hw_agree_over(a))
+        assert(a->answered && a->heard == all_children(a));
+    assert(a->phase != BCAST_HW_AGREE_YES || a->agreed.reason == BCAST_HW_REASON_NONE);
+    assert(a->phase != BCAST_HW_AGREE_NO || a->agreed.reason != BCAST_HW_REASON_NONE);
+}

@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * agree: the set-up of multicast on a communicator: all ranks use it or none does.
+ *
+ * Three stages, each gathered up the k-ary tree (topo.h) and decided by rank 0, the leader, whose
+ * decision goes down the same tree:
+ *   OFFER  what every rank can do. Decision: group, seed, generation, payload, window.
+ *   JOIN   every rank joins the group. Decision: all are in.
+ *   PROBE  the leader multicasts probes at 0, 1, 3, 7, ... ms until all have reported; a rank reports
+ *          when one has come or its deadline has passed. Decision: use multicast, or not and why.
+ * Nothing blocks: a rank starts when its program gets there and goes on with other work. Messages to
+ * a rank that has not started are lost, so a starting rank both reports upward and invites its
+ * children to repeat their report; the one that comes second gets through. No timer but the probe's.
+ *
+ * Example, p = 2: rank 1 starts first: REPORT is lost at rank 0. Rank 0 starts: INVITE; rank 1
+ * repeats REPORT; DECIDE; both join; REPORT; DECIDE; PROBE; REPORT; DECIDE: YES on both.
+ *
+ * Invariants (bcast_hw_agree_check): a stage is reported only when all children have reported it;
+ * YES and NO are final; the reason is NONE exactly when nothing failed so far.
+ */
+#ifndef BCAST_HW_AGREE_H_INCLUDED
+#define BCAST_HW_AGREE_H_INCLUDED
+
+#include "msg.h"
+#include "topo.h"
+
+#define BCAST_HW_PROBE_FIRST_NS UINT64_C(1000000)       /* first pause between probes; doubles */
+
+/* The values up to PROBE are part of the wire protocol. */
+enum bcast_hw_agree_phase {
+    BCAST_HW_AGREE_IDLE,
+    BCAST_HW_AGREE_OFFER,
+    BCAST_HW_AGREE_JOIN,
+    BCAST_HW_AGREE_PROBE,
+    BCAST_HW_AGREE_YES,
+    BCAST_HW_AGREE_NO
+};
+
+struct bcast_hw_agree {
+    enum bcast_hw_agree_phase phase;
+    uint32_t size;              /* ranks */
+    uint32_t rank;
+    uint32_t fanout;            /* k */
+    uint64_t key;               /* names the communicator in set-up messages */
+    uint64_t probe_ns;          /* how long to wait for a probe */
+    struct bcast_hw_terms mine; /* this rank's and its children's, combined, for the stage */
+    struct bcast_hw_terms agreed;       /* the leader's last decision; its group is to be joined */
+    bool answered;              /* this rank's own part of the stage is known */
+    bool reported;              /* the subtree's report of the stage is out (leader: decided) */
+    bool report_due;
+    bool probe_got;
+    uint16_t heard;             /* children that have reported this stage */
+    uint16_t invite;            /* children to be invited */
+    uint16_t decide;            /* children to be sent `agreed` */
+    uint64_t deadline;          /* PROBE: ns; NEVER otherwise */
+    uint64_t probe_at;          /* leader: when the next probe goes; NEVER otherwise */
+    uint64_t probe_gap;         /* leader: ns to the one after */
+};
+
+/* This rank begins. `offer`: its reason (NONE when it can), frag_bytes, window; on rank 0 also the
+ * group, seed and generation it proposes. */
+void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
+                          uint64_t key, const struct bcast_hw_terms *offer, uint64_t probe_ns);
+
+/* The driver is to join agreed.group and say how that went. */
+static inline bool bcast_hw_agree_wants_join(const struct bcast_hw_agree *a)
+{
+    return a->phase == BCAST_HW_AGREE_JOIN && !a->answered;
+}
+
+void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool ok, uint64_t now);
+
+/* A message of set-up for this communicator. TAKEN, DUP, STALE or BAD. */
+enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
+                                             const struct bcast_hw_msg *msg, uint64_t now);
+void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now);
+uint64_t bcast_hw_agree_next_timer(const struct bcast_hw_agree *a);
+
+/* Fills `tx` and returns 1, or returns 0. tx->terms stays valid until the next call. */
+int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, uint64_t now);
+
+static inline bool bcast_hw_agree_over(const struct bcast_hw_agree *a)
+{
+    return a->phase == BCAST_HW_AGREE_YES || a->phase == BCAST_HW_AGREE_NO;
+}
+
+/* Over, and the children have been told. */
+static inline bool bcast_hw_agree_settled(const struct bcast_hw_agree *a)
+{
+    return bcast_hw_agree_over(a) && a->decide == 0;
+}
+
+void bcast_hw_agree_check(const struct bcast_hw_agree *a);
+
+#endif /* BCAST_HW_AGREE_H_INCLUDED */

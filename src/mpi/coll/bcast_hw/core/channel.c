@@ -1,0 +1,242 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * channel: see channel.h.
+ */
+#include "channel.h"
+
+#include <assert.h>
+
+void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
+                           uint32_t period, uint32_t fanout, struct bcast_hw_counts *counts)
+{
+    *c = (struct bcast_hw_channel) {
+        .size = size,
+        .rank = rank,
+        .n = n,
+        .period = period,
+        .fanout = fanout,
+        .ask_at = BCAST_HW_NEVER,
+        .counts = counts,
+    };
+    bcast_hw_channel_check(c);
+}
+
+static uint32_t children(const struct bcast_hw_channel *c)
+{
+    return bcast_hw_tree_children(c->rank, c->size, c->fanout);
+}
+
+/* What the whole subtree has consumed. */
+static uint64_t subtree(const struct bcast_hw_channel *c)
+{
+    uint64_t min = c->consumed;
+
+    for (uint32_t i = 0; i < children(c); i++)
+        min = c->child[i] < min ? c->child[i] : min;
+    return min;
+}
+
+static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
+{
+    if (floor <= c->floor)
+        return;
+    c->floor = floor;
+    c->ask_at = BCAST_HW_NEVER;
+    c->asked = c->ask_due = false;
+    c->owed |= c->asking;
+    c->asking = 0;
+}
+
+/* A count is worth a message when it passes a multiple of the period. Multiples are absolute: of any
+ * N counts in a row one is a multiple, so a rank out of channels always gets a floor that moved. */
+static bool worth(const struct bcast_hw_channel *c, uint64_t count)
+{
+    return count / c->period > c->up / c->period ||
+        (c->closing && count == c->consumed && count > c->up);
+}
+
+/* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
+static void finish(struct bcast_hw_channel *c)
+{
+    if (!c->closing || c->closed || c->floor < c->consumed || (c->rank != 0 && !c->last))
+        return;
+    c->closed = true;
+    c->owed = (uint16_t) ((1u << children(c)) - 1);
+}
+
+/* Rank 0: the counts may have moved the floor by a period, or to the end. */
+static void publish(struct bcast_hw_channel *c)
+{
+    uint64_t count = subtree(c);
+
+    if (c->rank != 0)
+        return;
+    if (worth(c, count)) {
+        c->up = count;
+        c->counts->syncs++;
+        c->epoch_lost = c->lost;
+        c->lost = 0;
+        raise_floor(c, count);
+        c->cast_due = c->size > 1;
+    }
+    finish(c);
+}
+
+void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at)
+{
+    if (c->asked || c->ask_at != BCAST_HW_NEVER)
+        return;
+    c->counts->stalls++;
+    if (c->rank != 0)
+        c->ask_at = ask_at;
+}
+
+void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired)
+{
+    c->consumed++;
+    c->lost += repaired;
+    publish(c);
+}
+
+bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid)
+{
+    if (bid >= c->consumed + c->n)
+        return false;
+    if (bid >= c->n)
+        raise_floor(c, bid - c->n + 1);
+    return true;
+}
+
+/* Which child `peer` is, or the fanout if it is none. */
+static uint32_t child_of(const struct bcast_hw_channel *c, uint32_t peer)
+{
+    for (uint32_t i = 0; i < children(c); i++)
+        if (bcast_hw_tree_child(c->rank, i, c->fanout) == peer)
+            return i;
+    return c->fanout;
+}
+
+static enum bcast_hw_verdict on_up(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg,
+                                   uint32_t i)
+{
+    if (msg->bid < c->child[i] || msg->bid > c->floor + 2 * (uint64_t) c->n)
+        return BCAST_HW_BAD;
+    c->child[i] = msg->bid;
+    c->lost += msg->index;
+    publish(c);
+    return BCAST_HW_TAKEN;
+}
+
+static enum bcast_hw_verdict on_ask(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg,
+                                    uint32_t i)
+{
+    if (msg->bid < c->floor) {
+        c->owed |= (uint16_t) (1u << i);
+        return BCAST_HW_TAKEN;
+    }
+    c->asking |= (uint16_t) (1u << i);
+    if (c->rank != 0 && !c->asked) {
+        c->asked = c->ask_due = true;
+        c->ask_at = BCAST_HW_NEVER;
+    }
+    return BCAST_HW_TAKEN;
+}
+
+static enum bcast_hw_verdict on_down(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg)
+{
+    if (msg->bid > c->consumed ||
+        (!msg->multicast &&
+         (c->rank == 0 || msg->peer != bcast_hw_tree_parent(c->rank, c->fanout))))
+        return BCAST_HW_BAD;
+    if (msg->bid < c->floor)
+        return BCAST_HW_STALE;
+    if (msg->bid > c->floor)
+        c->counts->syncs++;
+    c->epoch_lost = msg->index;
+    raise_floor(c, msg->bid);
+    if (!msg->multicast && (msg->flags & BCAST_HW_FLAG_LAST))
+        c->last = true;
+    finish(c);
+    return BCAST_HW_TAKEN;
+}
+
+enum bcast_hw_verdict bcast_hw_channel_on_recv(struct bcast_hw_channel *c,
+                                               const struct bcast_hw_msg *msg)
+{
+    uint32_t i;
+
+    if (msg->type == BCAST_HW_MSG_SYNC_DOWN)
+        return on_down(c, msg);
+    i = child_of(c, msg->peer);
+    if (i == c->fanout || msg->multicast)
+        return BCAST_HW_BAD;
+    return msg->type == BCAST_HW_MSG_SYNC_UP ? on_up(c, msg, i) : on_ask(c, msg, i);
+}
+
+void bcast_hw_channel_close(struct bcast_hw_channel *c)
+{
+    c->closing = true;
+    publish(c);
+    finish(c);
+}
+
+void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now)
+{
+    if (c->ask_at <= now) {
+        c->ask_at = BCAST_HW_NEVER;
+        c->asked = c->ask_due = true;
+    }
+}
+
+static int fill(struct bcast_hw_msg *tx, enum bcast_hw_msg_type type, uint32_t peer, uint64_t count,
+                uint32_t lost)
+{
+    *tx = (struct bcast_hw_msg) {.type = type,.peer = peer,.bid = count,.index = lost };
+    return 1;
+}
+
+int bcast_hw_channel_next_send(struct bcast_hw_channel *c, struct bcast_hw_msg *tx)
+{
+    uint64_t count = subtree(c);
+
+    if (c->rank != 0 && worth(c, count)) {
+        c->up = count;
+        fill(tx, BCAST_HW_MSG_SYNC_UP, bcast_hw_tree_parent(c->rank, c->fanout), c->up, c->lost);
+        c->lost = 0;
+        return 1;
+    }
+    if (c->cast_due) {
+        c->cast_due = false;
+        fill(tx, BCAST_HW_MSG_SYNC_DOWN, c->rank, c->floor, c->epoch_lost);
+        tx->multicast = true;
+        return 1;
+    }
+    if (c->ask_due) {
+        c->ask_due = false;
+        return fill(tx, BCAST_HW_MSG_SYNC_ASK, bcast_hw_tree_parent(c->rank, c->fanout), c->floor,
+                    0);
+    }
+    if (c->owed) {
+        uint32_t i = (uint32_t) __builtin_ctz(c->owed);
+
+        c->owed &= (uint16_t) (c->owed - 1);
+        fill(tx, BCAST_HW_MSG_SYNC_DOWN, (uint32_t) bcast_hw_tree_child(c->rank, i, c->fanout),
+             c->floor, c->epoch_lost);
+        tx->flags = c->closed ? BCAST_HW_FLAG_LAST : 0;
+        return 1;
+    }
+    return 0;
+}
+
+void bcast_hw_channel_check(const struct bcast_hw_channel *c)
+{
+    assert(c->size >= 1 && c->rank < c->size);
+    assert(c->n >= 1 && c->period >= 1 && c->period <= c->n);
+    assert(c->fanout >= 1 && c->fanout <= BCAST_HW_FANOUT_MAX);
+    assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
+    assert(c->up <= subtree(c) || c->rank == 0);
+    assert(!c->closed || c->floor == c->consumed);
+    assert(!c->ask_due || c->asked);
+}

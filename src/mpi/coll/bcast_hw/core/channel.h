@@ -1,0 +1,98 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * channel: who may broadcast how far ahead (Yu et al. 2005, sections 4.3 and 5).
+ *
+ * A communicator has N channels; broadcast `bid` uses channel bid mod N, and keeps it until every
+ * member has consumed the broadcast, since until then its data may be asked for. `floor` is what a
+ * rank knows of that: broadcasts below it are consumed by all. So a rank may begin broadcast b only
+ * when b < floor + N. One delayed synchronization moves the floor for up to N broadcasts: counts
+ * combine by minimum up a k-ary tree, one message per edge each `period` broadcasts; rank 0 sends
+ * the new floor down by multicast. That multicast may be lost, which costs nothing until a rank is
+ * out of channels: it then asks its parent, which answers when it knows more, itself asking on.
+ *
+ * A message that names broadcast b proves that its sender knew floor > b - N: the floor also moves
+ * by what arrives (bcast_hw_channel_hear). No honest message names b >= consumed + N, as the floor
+ * never passes this rank's own count.
+ *
+ * Freeing a communicator is one last synchronization, sent down the tree over the lanes: a rank
+ * that has passed it on to its children is done and owes nobody anything.
+ *
+ * Example, p = 3, k = 2, N = 4, period 2: rank 0 broadcasts 0 1 2 3 and stalls at 4 = floor + N.
+ * Ranks 1 and 2 consume 0 1: each sends UP 2 to rank 0, which has 4 itself: floor = 2, DOWN 2,
+ * and broadcasts 4 and 5.
+ *
+ * Invariants (bcast_hw_channel_check): floor <= consumed <= floor + N; what went up is never more
+ * than the subtree's minimum; N >= period >= 1.
+ */
+#ifndef BCAST_HW_CHANNEL_H_INCLUDED
+#define BCAST_HW_CHANNEL_H_INCLUDED
+
+#include "counts.h"
+#include "msg.h"
+#include "topo.h"
+
+struct bcast_hw_channel {
+    uint32_t size;              /* ranks */
+    uint32_t rank;
+    uint32_t n;                 /* channels N */
+    uint32_t period;            /* broadcasts to a synchronization, 1 to N */
+    uint32_t fanout;            /* k, 1 to BCAST_HW_FANOUT_MAX */
+    uint64_t consumed;          /* broadcasts below are consumed here */
+    uint64_t floor;             /* broadcasts below are consumed by every member */
+    uint64_t up;                /* count last sent to the parent; rank 0: last floor published */
+    uint64_t child[BCAST_HW_FANOUT_MAX];        /* count last reported by each child's subtree */
+    uint64_t ask_at;            /* stalled: when to ask the parent; NEVER otherwise */
+    uint32_t lost;              /* repaired broadcasts in the subtree since the last report */
+    uint32_t epoch_lost;        /* of all members, as the last floor's sender had it */
+    uint16_t asking;            /* children that wait for an answer, a bit each */
+    uint16_t owed;              /* children to be sent the floor, a bit each */
+    bool cast_due;              /* rank 0: the floor is to be multicast */
+    bool asked;                 /* an ask is out, or is about to be sent */
+    bool ask_due;               /* ... about to be sent */
+    bool last;                  /* the parent said that its floor is the last */
+    bool closing;               /* no broadcast follows; the last count is `consumed` */
+    bool closed;                /* the last floor is known and passed on to `owed` */
+    struct bcast_hw_counts *counts;
+};
+
+void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
+                           uint32_t period, uint32_t fanout, struct bcast_hw_counts *counts);
+
+/* Broadcast `bid` may begin here. */
+static inline bool bcast_hw_channel_open(const struct bcast_hw_channel *c, uint64_t bid)
+{
+    return bid < c->floor + c->n;
+}
+
+/* This rank waits for a channel; asks at `ask_at` ns unless the floor moves before. */
+void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at);
+
+/* The program has what broadcast `consumed` brought, which went `repaired` or not. */
+void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired);
+
+/* A message named `bid`: the floor may move. False when no honest sender can have named it. */
+bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid);
+
+/* SYNC_UP, SYNC_DOWN, SYNC_ASK. TAKEN, STALE or BAD. */
+enum bcast_hw_verdict bcast_hw_channel_on_recv(struct bcast_hw_channel *c,
+                                               const struct bcast_hw_msg *msg);
+
+/* No broadcast follows on this communicator; `consumed` is how many there were, on every rank. */
+void bcast_hw_channel_close(struct bcast_hw_channel *c);
+
+/* Closing is over: every member has consumed everything and the children know. */
+static inline bool bcast_hw_channel_closed(const struct bcast_hw_channel *c)
+{
+    return c->closed && c->owed == 0 && !c->cast_due;
+}
+
+void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now);
+
+/* Fills `tx` and returns 1, or returns 0. */
+int bcast_hw_channel_next_send(struct bcast_hw_channel *c, struct bcast_hw_msg *tx);
+
+void bcast_hw_channel_check(const struct bcast_hw_channel *c);
+
+#endif /* BCAST_HW_CHANNEL_H_INCLUDED */

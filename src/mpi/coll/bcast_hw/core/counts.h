@@ -1,0 +1,40 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * counts: what the machines count, one field and one line of text each. The glue shows every one of
+ * them as a PVAR named bcast_hw_<field>.
+ */
+#ifndef BCAST_HW_COUNTS_H_INCLUDED
+#define BCAST_HW_COUNTS_H_INCLUDED
+
+#include <stdint.h>
+
+#define BCAST_HW_CORE_COUNTS(X)                                                                    \
+    X(two_stage, "broadcasts (pieces) that ran as multicast with ring repair")                     \
+    X(cast_frags, "fragments multicast")                                                           \
+    X(got_cast, "fragments received by multicast")                                                 \
+    X(got_repair, "fragments received as repairs or forwards over a lane")                         \
+    X(lost_gap, "fragments asked for because a later one of the broadcast had come")               \
+    X(lost_tail, "broadcasts asked for because nothing more came in time")                         \
+    X(lost_later, "broadcasts asked for because a later broadcast had come")                       \
+    X(asked, "repair requests sent to the ring predecessor")                                       \
+    X(asked_of, "repair requests received from the ring successor")                                \
+    X(forwarded, "fragments sent to the ring successor, asked for or pushed")                      \
+    X(repaired, "broadcasts completed with at least one repaired fragment")                        \
+    X(needless, "broadcasts asked for that the multicast completed after all")                     \
+    X(recovery_ns, "nanoseconds from the first request to completion, summed over repaired")       \
+    X(dup, "fragments dropped: already here")                                                      \
+    X(stale, "messages dropped: of a broadcast that is over")                                      \
+    X(bad, "messages dropped: they contradict what is known")                                      \
+    X(stalls, "times a broadcast waited for a free channel")                                       \
+    X(syncs, "synchronizations completed: channels freed")                                         \
+    X(holds, "broadcasts whose root delayed stage 1")
+
+struct bcast_hw_counts {
+#define X(field, text) uint64_t field;
+    BCAST_HW_CORE_COUNTS(X)
+#undef X
+};
+
+#endif /* BCAST_HW_COUNTS_H_INCLUDED */

@@ -1,0 +1,260 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * stream: see stream.h.
+ */
+#include "stream.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint32_t max_frags(const struct bcast_hw_stream_cfg *cfg)
+{
+    return bcast_hw_frags_of(cfg->max_bytes, cfg->frag_bytes);
+}
+
+size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg)
+{
+    return cfg->channels * (sizeof(struct bcast_hw_two_stage) +
+                            bcast_hw_two_stage_words(max_frags(cfg)) * sizeof(uint64_t));
+}
+
+void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
+                          void *memory)
+{
+    uint32_t words = bcast_hw_two_stage_words(max_frags(cfg));
+    uint64_t *maps;
+
+    assert(cfg->channels >= 1 && cfg->channels <= BCAST_HW_CHANNELS_MAX);
+    memset(s, 0, sizeof(*s));
+    s->ring.size = cfg->size;
+    s->ring.rank = cfg->rank;
+    s->ring.push = cfg->push;
+    s->ring.frag_bytes = cfg->frag_bytes;
+    s->ring.max_frags = max_frags(cfg);
+    s->ring.counts = &s->counts;
+    bcast_hw_rtt_init(&s->ring.rtt);
+    bcast_hw_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period,
+                          cfg->fanout, &s->counts);
+    s->delay.kind = cfg->delay;
+    s->delay.seed = cfg->seed;
+    s->delay.ns = cfg->delay == BCAST_HW_DELAY_FIXED ? cfg->delay_ns : 0;
+    s->slots = memory;
+    maps = (uint64_t *) (s->slots + cfg->channels);
+    for (uint32_t i = 0; i < cfg->channels; i++)
+        bcast_hw_two_stage_init(&s->slots[i], i, maps + (size_t) i * words, &s->ring);
+}
+
+static struct bcast_hw_two_stage *slot(const struct bcast_hw_stream *s, uint64_t bid)
+{
+    return &s->slots[bid % s->channel.n];
+}
+
+static void attend(struct bcast_hw_stream *s, const struct bcast_hw_two_stage *m)
+{
+    s->attention |= UINT64_C(1) << (m - s->slots);
+}
+
+/* The channel can go to another broadcast: all members are through with this one. */
+static bool over(const struct bcast_hw_stream *s, const struct bcast_hw_two_stage *m)
+{
+    return m->bid < s->channel.floor;
+}
+
+/* The machine of `bid`, which is within the window. */
+static struct bcast_hw_two_stage *claim(struct bcast_hw_stream *s, uint64_t bid)
+{
+    struct bcast_hw_two_stage *m = slot(s, bid);
+
+    if (m->bid != bid) {
+        assert(over(s, m));
+        bcast_hw_two_stage_reset(m, bid, &s->ring);
+    }
+    return m;
+}
+
+bool bcast_hw_stream_open(const struct bcast_hw_stream *s)
+{
+    return bcast_hw_channel_open(&s->channel, s->posted);
+}
+
+void bcast_hw_stream_stall(struct bcast_hw_stream *s, uint64_t now)
+{
+    bcast_hw_channel_stall(&s->channel, now + bcast_hw_rtt_wait(&s->ring.rtt));
+}
+
+/* A floor that moved says how the broadcasts below it went. */
+static void learn(struct bcast_hw_stream *s)
+{
+    uint64_t floor = s->channel.floor;
+
+    if (floor == s->floor_seen)
+        return;
+    bcast_hw_delay_learn(&s->delay, s->channel.epoch_lost,
+                         (floor - s->floor_seen) * (s->ring.size - 1));
+    s->floor_seen = floor;
+}
+
+uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, uint64_t now)
+{
+    struct bcast_hw_two_stage *m = claim(s, s->posted);
+
+    learn(s);
+    bcast_hw_two_stage_post_root(m, bytes, bcast_hw_delay_until(&s->delay, s->ring.size, now),
+                                 &s->ring, now);
+    attend(s, m);
+    return s->posted++;
+}
+
+uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now)
+{
+    struct bcast_hw_two_stage *m = claim(s, s->posted);
+    bool chosen = bcast_hw_delay_is_chosen(&s->delay, s->posted, root, s->ring.rank, s->ring.size);
+
+    bcast_hw_two_stage_post_member(m, root, chosen, &s->ring, now);
+    attend(s, m);
+    return s->posted++;
+}
+
+bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
+{
+    return bcast_hw_two_stage_done(slot(s, s->posted - 1));
+}
+
+uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
+{
+    return slot(s, s->posted - 1)->bytes;
+}
+
+void bcast_hw_stream_consume(struct bcast_hw_stream *s)
+{
+    assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
+    bcast_hw_channel_consume(&s->channel, slot(s, s->posted - 1)->repaired);
+}
+
+/* Broadcasts before `bid` were multicast before it was: what is missing of them is late or lost. */
+static void on_later(struct bcast_hw_stream *s, uint64_t bid)
+{
+    for (uint64_t b = s->channel.consumed; b < bid; b++) {
+        struct bcast_hw_two_stage *m = claim(s, b);
+
+        bcast_hw_two_stage_on_later(m, &s->ring);
+        attend(s, m);
+    }
+}
+
+static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg,
+                                          uint64_t now)
+{
+    struct bcast_hw_two_stage *m;
+    enum bcast_hw_verdict verdict;
+
+    if (msg->bid < s->channel.floor)
+        return BCAST_HW_STALE;
+    if (!bcast_hw_channel_hear(&s->channel, msg->bid))
+        return BCAST_HW_BAD;
+    m = claim(s, msg->bid);
+    switch (msg->type) {
+        case BCAST_HW_MSG_DATA:
+            verdict = bcast_hw_two_stage_on_data(m, msg, &s->ring, now);
+            if (verdict == BCAST_HW_PLACE)
+                on_later(s, msg->bid);
+            break;
+        case BCAST_HW_MSG_REQUEST:
+            verdict = bcast_hw_two_stage_on_request(m, msg, &s->ring);
+            break;
+        default:
+            verdict = bcast_hw_two_stage_on_ready(m);
+            break;
+    }
+    attend(s, m);
+    return verdict;
+}
+
+enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
+                                              const struct bcast_hw_msg *msg, uint64_t now)
+{
+    enum bcast_hw_verdict verdict = BCAST_HW_BAD;
+
+    switch (msg->type) {
+        case BCAST_HW_MSG_REQUEST:
+        case BCAST_HW_MSG_READY:
+            if (msg->multicast)
+                break;
+            /* fall through */
+        case BCAST_HW_MSG_DATA:
+            verdict = on_broadcast(s, msg, now);
+            break;
+        case BCAST_HW_MSG_SYNC_UP:
+        case BCAST_HW_MSG_SYNC_DOWN:
+        case BCAST_HW_MSG_SYNC_ASK:
+            verdict = bcast_hw_channel_on_recv(&s->channel, msg);
+            break;
+        default:
+            break;
+    }
+    s->counts.dup += verdict == BCAST_HW_DUP;
+    s->counts.stale += verdict == BCAST_HW_STALE;
+    s->counts.bad += verdict == BCAST_HW_BAD;
+    return verdict;
+}
+
+void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now)
+{
+    bcast_hw_channel_on_timer(&s->channel, now);
+    for (uint32_t i = 0; i < s->channel.n; i++) {
+        struct bcast_hw_two_stage *m = &s->slots[i];
+
+        if (bcast_hw_two_stage_next_timer(m) <= now) {
+            bcast_hw_two_stage_on_timer(m, &s->ring, now);
+            attend(s, m);
+        }
+    }
+}
+
+uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s)
+{
+    uint64_t next = s->channel.ask_at;
+
+    for (uint32_t i = 0; i < s->channel.n; i++) {
+        uint64_t at = bcast_hw_two_stage_next_timer(&s->slots[i]);
+
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_msg *tx, uint64_t now)
+{
+    while (s->attention) {
+        struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(s->attention)];
+
+        if (!over(s, m) && bcast_hw_two_stage_next_send(m, &s->ring, tx, now))
+            return 1;
+        s->attention &= s->attention - 1;
+    }
+    return bcast_hw_channel_next_send(&s->channel, tx);
+}
+
+void bcast_hw_stream_close(struct bcast_hw_stream *s)
+{
+    assert(s->posted == s->channel.consumed);
+    bcast_hw_channel_close(&s->channel);
+}
+
+bool bcast_hw_stream_closed(const struct bcast_hw_stream *s)
+{
+    return bcast_hw_channel_closed(&s->channel);
+}
+
+void bcast_hw_stream_check(const struct bcast_hw_stream *s)
+{
+    bcast_hw_channel_check(&s->channel);
+    assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + 1);
+    for (uint32_t i = 0; i < s->channel.n; i++) {
+        bcast_hw_two_stage_check(&s->slots[i], &s->ring);
+        assert(s->slots[i].bid % s->channel.n == i);
+        assert(s->slots[i].bid < s->channel.consumed + s->channel.n);
+    }
+}

@@ -1,0 +1,107 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * stream: all broadcasts of one communicator at one rank, in the order the program calls them. It
+ * numbers them (bid 0, 1, 2, ... alike on every rank), runs one two_stage machine in each of the N
+ * channels, and keeps within the window of channel.h.
+ *
+ * A driver does, for a broadcast it calls:
+ *     if (!bcast_hw_stream_open(s)) { bcast_hw_stream_stall(s, now); ... progress ... }
+ *     root:    place the bytes of the next bid;  bid = bcast_hw_stream_post_root(s, bytes, now)
+ *     member:  bid = bcast_hw_stream_post_member(s, root, now)
+ *     until (bcast_hw_stream_done(s, bid)) ... progress ...
+ *     member:  take the bytes of bid
+ *     bcast_hw_stream_consume(s, now)
+ * and for progress: on_recv for what came, on_timer when next_timer has passed, next_send until 0
+ * while it can send.
+ *
+ * Who owns the bytes: those of bid belong to the driver, which keeps them from post (root) or PLACE
+ * (member) until the channel goes to bid + N: no member asks for them after that. A driver that is
+ * given a DATA to send has copied or sent its bytes before it posts or places anything else.
+ */
+#ifndef BCAST_HW_STREAM_H_INCLUDED
+#define BCAST_HW_STREAM_H_INCLUDED
+
+#include <stddef.h>
+
+#include "channel.h"
+#include "delay.h"
+#include "two_stage.h"
+
+#define BCAST_HW_CHANNELS_MAX 64u
+
+struct bcast_hw_stream_cfg {
+    uint32_t size;              /* ranks, 1 or more */
+    uint32_t rank;
+    bool push;
+    uint32_t channels;          /* N, 1 to BCAST_HW_CHANNELS_MAX */
+    uint32_t period;            /* of synchronization, 1 to N broadcasts */
+    uint32_t fanout;            /* of its tree, 1 to BCAST_HW_FANOUT_MAX */
+    uint32_t frag_bytes;        /* payload of a full fragment, 1 or more */
+    uint32_t max_bytes;         /* of one broadcast */
+    enum bcast_hw_delay_kind delay;
+    uint64_t delay_ns;          /* FIXED: how long */
+    uint64_t seed;              /* RANDOM: alike on every rank */
+};
+
+struct bcast_hw_stream {
+    struct bcast_hw_ring ring;
+    struct bcast_hw_channel channel;
+    struct bcast_hw_delay delay;
+    uint64_t posted;            /* broadcasts called here; consumed <= posted <= consumed + 1 */
+    uint64_t attention;         /* channels that may have something to send, a bit each */
+    uint64_t floor_seen;        /* floor for which the delay has learned */
+    struct bcast_hw_counts counts;
+    struct bcast_hw_two_stage *slots;   /* N, in the caller's memory */
+};
+
+/* Bytes of memory a stream of this configuration needs, a multiple of 8. */
+size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg);
+
+/* `memory`: bcast_hw_stream_footprint(cfg) bytes, aligned to 8, the caller's until it drops the
+ * stream. */
+void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
+                          void *memory);
+
+/* The next broadcast may be called: its channel is free here and everywhere. */
+bool bcast_hw_stream_open(const struct bcast_hw_stream *s);
+void bcast_hw_stream_stall(struct bcast_hw_stream *s, uint64_t now);
+
+/* The bid that the next post gets, hence the channel (bid mod N) its bytes go to. */
+static inline uint64_t bcast_hw_stream_next_bid(const struct bcast_hw_stream *s)
+{
+    return s->posted;
+}
+
+/* Open only. Returns the bid. */
+uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, uint64_t now);
+uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now);
+
+/* The call for the last posted broadcast can be completed. */
+bool bcast_hw_stream_done(const struct bcast_hw_stream *s);
+
+/* Bytes of the last posted broadcast; done only. */
+uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s);
+
+/* The program has what the last posted broadcast brought; done only. */
+void bcast_hw_stream_consume(struct bcast_hw_stream *s);
+
+/* Any message but those of set-up. PLACE: the payload belongs at fragment msg->index of channel
+ * (msg->bid mod N) and is to be copied before the next call. */
+enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
+                                              const struct bcast_hw_msg *msg, uint64_t now);
+void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now);
+uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s);
+int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_msg *tx, uint64_t now);
+
+/* No broadcast follows; all that were posted are consumed here. */
+void bcast_hw_stream_close(struct bcast_hw_stream *s);
+
+/* Closing is over: nobody needs this rank any more. */
+bool bcast_hw_stream_closed(const struct bcast_hw_stream *s);
+
+/* Asserts the invariants of all parts. */
+void bcast_hw_stream_check(const struct bcast_hw_stream *s);
+
+#endif /* BCAST_HW_STREAM_H_INCLUDED */

@@ -1,0 +1,48 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * topo: the two shapes that ranks of a communicator stand in. The ring carries repairs
+ * (Hoefler, Siebert, Rehm 2007, section 2.2); the k-ary tree, rooted at rank 0 and in rank order,
+ * carries set-up and synchronization (Yu et al. 2005, section 4.3). Example, k = 2, p = 6:
+ * 0 -> 1 2, 1 -> 3 4, 2 -> 5.
+ */
+#ifndef BCAST_HW_TOPO_H_INCLUDED
+#define BCAST_HW_TOPO_H_INCLUDED
+
+#include <stdint.h>
+
+#define BCAST_HW_FANOUT_MAX 16u
+
+static inline uint32_t bcast_hw_ring_next(uint32_t rank, uint32_t size)
+{
+    return rank + 1 == size ? 0 : rank + 1;
+}
+
+static inline uint32_t bcast_hw_ring_prev(uint32_t rank, uint32_t size)
+{
+    return rank == 0 ? size - 1 : rank - 1;
+}
+
+/* Rank 0 has no parent; do not ask for it. */
+static inline uint32_t bcast_hw_tree_parent(uint32_t rank, uint32_t fanout)
+{
+    return (rank - 1) / fanout;
+}
+
+static inline uint64_t bcast_hw_tree_child(uint32_t rank, uint32_t i, uint32_t fanout)
+{
+    return (uint64_t) rank * fanout + 1 + i;
+}
+
+/* How many children `rank` has: 0 to fanout. */
+static inline uint32_t bcast_hw_tree_children(uint32_t rank, uint32_t size, uint32_t fanout)
+{
+    uint64_t first = bcast_hw_tree_child(rank, 0, fanout);
+
+    if (first >= size)
+        return 0;
+    return size - first < fanout ? (uint32_t) (size - first) : fanout;
+}
+
+#endif /* BCAST_HW_TOPO_H_INCLUDED */

@@ -1,0 +1,395 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * two_stage: see two_stage.h.
+ */
+#include "two_stage.h"
+
+#include <assert.h>
+
+#include "bitmap.h"
+#include "topo.h"
+
+/* Which phase may follow which, a bit each. */
+static const uint8_t legal[] = {
+    [BCAST_HW_EMPTY] = 1u << BCAST_HW_EARLY | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD,
+    [BCAST_HW_EARLY] = 1u << BCAST_HW_STORED | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD,
+    [BCAST_HW_STORED] = 1u << BCAST_HW_DONE,
+    [BCAST_HW_WAIT] = 1u << BCAST_HW_DONE,
+    [BCAST_HW_HOLD] = 1u << BCAST_HW_CAST,
+    [BCAST_HW_CAST] = 1u << BCAST_HW_DONE,
+    [BCAST_HW_DONE] = 1u << BCAST_HW_EMPTY,
+};
+
+static void set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
+{
+    assert(legal[m->phase] >> to & 1);
+    m->phase = to;
+}
+
+uint32_t bcast_hw_two_stage_words(uint32_t max_frags)
+{
+    return 4 * bcast_hw_bitmap_words(max_frags);
+}
+
+static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags)
+{
+    memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
+    m->bid = bid;
+    m->root = m->frags = m->bytes = m->n_got = m->top = m->next_cast = m->ask_below = 0;
+    m->ask_all = m->asked_all = m->want_all = m->at_once = false;
+    m->ready_due = m->ready_got = m->repaired = false;
+    m->hold_until = m->tail_at = BCAST_HW_NEVER;
+    m->asked_at = 0;
+}
+
+void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
+                             const struct bcast_hw_ring *ring)
+{
+    uint32_t n = bcast_hw_bitmap_words(ring->max_frags);
+
+    m->got = words;
+    m->wanted = words + n;
+    m->sent = words + 2 * n;
+    m->asked = words + 3 * n;
+    m->phase = BCAST_HW_EMPTY;
+    clear(m, bid, ring->max_frags);
+}
+
+void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
+                              const struct bcast_hw_ring *ring)
+{
+    set_phase(m, BCAST_HW_EMPTY);
+    clear(m, bid, ring->max_frags);
+}
+
+static bool incomplete(const struct bcast_hw_two_stage *m)
+{
+    return m->phase == BCAST_HW_EMPTY || m->phase == BCAST_HW_EARLY || m->phase == BCAST_HW_WAIT;
+}
+
+/* The shape of the message is known now: what the successor wants can be named. */
+static void learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags, uint32_t bytes,
+                  const struct bcast_hw_ring *ring)
+{
+    bool serves = bcast_hw_ring_next(ring->rank, ring->size) != root;
+
+    m->root = root;
+    m->frags = frags;
+    m->bytes = bytes;
+    if (m->want_all || (ring->push && serves))
+        bcast_hw_bitmap_fill(m->wanted, frags);
+    if (m->asked_all)
+        bcast_hw_bitmap_fill(m->asked, frags);
+    if (m->ask_all)
+        m->ask_below = frags;
+}
+
+/* Everything missing is asked for, or is about to be. */
+static bool asks_rest(const struct bcast_hw_two_stage *m)
+{
+    return m->frags > 0 ? m->ask_below == m->frags : m->ask_all;
+}
+
+void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, uint64_t hold_until,
+                                  struct bcast_hw_ring *ring, uint64_t now)
+{
+    set_phase(m, BCAST_HW_HOLD);
+    m->tail_at = BCAST_HW_NEVER;
+    learn(m, ring->rank, bcast_hw_frags_of(bytes, ring->frag_bytes), bytes, ring);
+    assert(m->frags <= ring->max_frags);
+    bcast_hw_bitmap_fill(m->got, m->frags);
+    m->n_got = m->top = m->frags;
+    m->hold_until = hold_until;
+    ring->counts->two_stage++;
+    if (hold_until > now)
+        ring->counts->holds++;
+    if (m->ready_got || hold_until <= now)
+        set_phase(m, BCAST_HW_CAST);
+}
+
+static void arm_tail(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring, uint64_t now)
+{
+    if (!ring->push && !asks_rest(m))
+        m->tail_at = now + bcast_hw_rtt_wait(&ring->rtt);
+}
+
+void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
+                                    struct bcast_hw_ring *ring, uint64_t now)
+{
+    ring->counts->two_stage++;
+    m->ready_due = chosen;
+    if (m->phase == BCAST_HW_STORED) {
+        set_phase(m, BCAST_HW_DONE);
+        return;
+    }
+    set_phase(m, BCAST_HW_WAIT);
+    if (m->frags == 0)
+        m->root = root;
+    arm_tail(m, ring, now);
+}
+
+/* Every fragment is here. */
+static void complete(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint64_t now)
+{
+    m->tail_at = BCAST_HW_NEVER;
+    if (m->repaired) {
+        ring->counts->repaired++;
+        bcast_hw_rtt_needed(&ring->rtt);
+        if (m->asked_at)
+            ring->counts->recovery_ns += now - m->asked_at;
+    } else if (m->asked_at) {
+        ring->counts->needless++;
+        bcast_hw_rtt_needless(&ring->rtt);
+    }
+    set_phase(m, m->phase == BCAST_HW_WAIT ? BCAST_HW_DONE : BCAST_HW_STORED);
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
+                                                 const struct bcast_hw_msg *msg,
+                                                 struct bcast_hw_ring *ring, uint64_t now)
+{
+    if (msg->frags == 0 || msg->frags > ring->max_frags || msg->index >= msg->frags ||
+        msg->root >= ring->size || msg->frags != bcast_hw_frags_of(msg->bytes, ring->frag_bytes))
+        return BCAST_HW_BAD;
+    if (!msg->multicast && msg->peer != bcast_hw_ring_prev(ring->rank, ring->size))
+        return BCAST_HW_BAD;
+    if (m->frags > 0 &&
+        (msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root))
+        return BCAST_HW_BAD;
+    if (!incomplete(m))
+        return BCAST_HW_DUP;
+    if (msg->root == ring->rank)
+        return BCAST_HW_BAD;
+    if (m->phase == BCAST_HW_EMPTY)
+        set_phase(m, BCAST_HW_EARLY);
+    if (m->frags == 0)
+        learn(m, msg->root, msg->frags, msg->bytes, ring);
+    if (bcast_hw_bitmap_test(m->got, msg->index))
+        return BCAST_HW_DUP;
+
+    bcast_hw_bitmap_set(m->got, msg->index);
+    m->n_got++;
+    if (msg->multicast) {
+        ring->counts->got_cast++;
+    } else {
+        ring->counts->got_repair++;
+        if ((msg->flags & BCAST_HW_FLAG_AT_ONCE) && m->asked_at && !m->repaired)
+            bcast_hw_rtt_sample(&ring->rtt, now - m->asked_at);
+        m->repaired = true;
+    }
+    if (m->n_got == m->frags) {
+        m->top = m->frags;
+        complete(m, ring, now);
+        return BCAST_HW_PLACE;
+    }
+    if (msg->index >= m->top)
+        m->top = msg->index + 1;
+    /* Gap: something below the highest that came by multicast is missing. */
+    if (!ring->push && msg->multicast && m->n_got < m->top && m->ask_below < m->top)
+        m->ask_below = m->top;
+    arm_tail(m, ring, now);
+    return BCAST_HW_PLACE;
+}
+
+static void ask_rest(struct bcast_hw_two_stage *m)
+{
+    m->tail_at = BCAST_HW_NEVER;
+    if (m->frags > 0)
+        m->ask_below = m->frags;
+    else
+        m->ask_all = true;
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
+                                                    const struct bcast_hw_msg *msg,
+                                                    struct bcast_hw_ring *ring)
+{
+    uint32_t words = bcast_hw_bitmap_words(msg->frags);
+
+    if (msg->peer != bcast_hw_ring_next(ring->rank, ring->size) || msg->frags > ring->max_frags ||
+        (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
+        return BCAST_HW_BAD;
+    ring->counts->asked_of++;
+    if (m->phase == BCAST_HW_EMPTY)
+        set_phase(m, BCAST_HW_EARLY);
+
+    m->at_once = !incomplete(m);
+    if (msg->frags > 0) {
+        bool here = true;
+
+        for (uint32_t w = 0; w < words; w++) {
+            uint64_t bits = msg->bits[w] & bcast_hw_bitmap_mask(w, msg->frags);
+
+            m->wanted[w] |= bits;
+            here = here && !(bits & ~m->got[w]);
+        }
+        m->at_once = here;
+    } else if (m->frags > 0) {
+        bcast_hw_bitmap_fill(m->wanted, m->frags);
+    } else {
+        m->want_all = true;
+    }
+    if (incomplete(m) && !m->at_once && !ring->push)
+        ask_rest(m);
+    return BCAST_HW_TAKEN;
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m)
+{
+    if (m->phase == BCAST_HW_EMPTY)
+        set_phase(m, BCAST_HW_EARLY);
+    m->ready_got = true;
+    if (m->phase == BCAST_HW_HOLD)
+        set_phase(m, BCAST_HW_CAST);
+    return BCAST_HW_TAKEN;
+}
+
+void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
+{
+    if (ring->push || !incomplete(m) || asks_rest(m))
+        return;
+    if (m->phase == BCAST_HW_EMPTY)
+        set_phase(m, BCAST_HW_EARLY);
+    ring->counts->lost_later++;
+    ask_rest(m);
+}
+
+void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                                 uint64_t now)
+{
+    if (m->phase == BCAST_HW_HOLD && m->hold_until <= now) {
+        m->hold_until = BCAST_HW_NEVER;
+        set_phase(m, BCAST_HW_CAST);
+    }
+    if (m->tail_at <= now) {
+        ring->counts->lost_tail++;
+        ask_rest(m);
+    }
+}
+
+uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)
+{
+    return m->phase == BCAST_HW_HOLD ? m->hold_until : m->tail_at;
+}
+
+static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
+                 enum bcast_hw_msg_type type, uint32_t peer)
+{
+    *tx = (struct bcast_hw_msg) {
+        .type = type,
+        .peer = peer,
+        .bid = m->bid,
+        .root = m->root,
+        .frags = m->frags,
+        .bytes = m->bytes,
+    };
+}
+
+static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                      struct bcast_hw_msg *tx)
+{
+    fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
+    tx->multicast = true;
+    tx->index = m->next_cast++;
+    ring->counts->cast_frags++;
+    if (m->next_cast == m->frags)
+        set_phase(m, BCAST_HW_DONE);
+}
+
+/* Collects in `asked` what is to be asked for and was not; true if there is any. The request then
+ * carries the whole of `asked` that is still missing: what was asked for earlier is not sent twice
+ * by the predecessor, so naming it again is harmless, and one bitmap serves both purposes. */
+static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
+{
+    bool any = false;
+
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->ask_below); w++) {
+        uint64_t below = bcast_hw_bitmap_mask(w, m->ask_below);
+        uint64_t fresh = below & ~m->got[w] & ~m->asked[w];
+
+        if (fresh) {
+            m->asked[w] |= fresh;
+            any = true;
+            if (m->ask_below < m->frags)
+                ring->counts->lost_gap += (uint64_t) __builtin_popcountll(fresh);
+        }
+    }
+    return any;
+}
+
+static bool next_ask(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                     struct bcast_hw_msg *tx, uint64_t now)
+{
+    bool all = m->frags == 0 && m->ask_all && !m->asked_all;
+
+    if (!all && (m->frags == 0 || !collect_asks(m, ring)))
+        return false;
+    if (all)
+        m->asked_all = true;
+    fill(m, tx, BCAST_HW_MSG_REQUEST, bcast_hw_ring_prev(ring->rank, ring->size));
+    tx->bits = m->asked;
+    if (m->asked_at == 0)
+        m->asked_at = now;
+    ring->counts->asked++;
+    return true;
+}
+
+static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                         struct bcast_hw_msg *tx)
+{
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
+        uint32_t i = bcast_hw_bitmap_first_of(m->got[w] & m->wanted[w] & ~m->sent[w], w);
+
+        if (i == BCAST_HW_BITMAP_NONE)
+            continue;
+        fill(m, tx, BCAST_HW_MSG_DATA, bcast_hw_ring_next(ring->rank, ring->size));
+        tx->index = i;
+        tx->flags = m->at_once ? BCAST_HW_FLAG_AT_ONCE : 0;
+        bcast_hw_bitmap_set(m->sent, i);
+            ring->counts->forwarded++;
+        return true;
+    }
+    return false;
+}
+
+int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                                 struct bcast_hw_msg *tx, uint64_t now)
+{
+    if (m->phase == BCAST_HW_CAST) {
+        next_cast(m, ring, tx);
+        return 1;
+    }
+    if (m->ready_due) {
+        m->ready_due = false;
+        fill(m, tx, BCAST_HW_MSG_READY, m->root);
+        return 1;
+    }
+    if (incomplete(m) && next_ask(m, ring, tx, now))
+        return 1;
+    return next_forward(m, ring, tx);
+}
+
+void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    uint32_t frags = m->frags;
+
+    assert(m->phase <= BCAST_HW_DONE);
+    assert(frags <= ring->max_frags);
+    assert(m->n_got == bcast_hw_bitmap_count(m->got, frags));
+    assert(m->top <= frags && m->n_got <= m->top && m->next_cast <= frags);
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(frags); w++) {
+        uint64_t mask = bcast_hw_bitmap_mask(w, frags);
+
+        assert(!(m->sent[w] & ~(m->got[w] & m->wanted[w])));
+        assert(!((m->got[w] | m->asked[w]) & ~mask));
+    }
+    if (!incomplete(m))
+        assert(frags > 0 && m->n_got == frags);
+    if (m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT)
+        assert(m->tail_at == BCAST_HW_NEVER);
+    if (m->phase == BCAST_HW_EMPTY)
+        assert(m->n_got == 0 && !m->want_all);
+    (void) frags;
+}

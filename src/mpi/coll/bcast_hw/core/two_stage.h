@@ -1,0 +1,161 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * two_stage: one broadcast at one rank (Hoefler, Siebert, Rehm 2007, section 2).
+ *
+ * Stage 1: the root multicasts the message in fragments, unreliably. Stage 2: the ring completes it,
+ * rank r being served by r - 1 and serving r + 1 (mod p) over reliable lanes; the rank before the
+ * root serves nobody. Two ways to serve:
+ *   push  the paper's: every fragment is forwarded once, as soon as it is here, whichever way it came.
+ *   pull  a fragment is forwarded once, when asked for. A rank asks for what is missing when a later
+ *         fragment of the broadcast has come (gap), when nothing more comes in time (tail), when a
+ *         later broadcast has come, or when its own successor asks. The predecessor answers what it
+ *         has at once and the rest as it comes. Lanes are reliable, so nothing is asked for twice.
+ *
+ * Example, pull, p = 4, root 0, fragments 0 1 2, fragment 1 lost on its way to rank 2:
+ *   0: cast 0, cast 1, cast 2
+ *   1: 0 1 2 come: done      3: 0 1 2 come: done
+ *   2: 0 comes; 2 comes: gap below 2, request {1} to rank 1; rank 1 sends 1: done
+ * Cost in LogGP terms without loss, m fragments: L + (m - 1)g + 2o for any p; push adds per rank one
+ * send that nobody waits for. A loss seen by a gap adds one round trip to the predecessor, or d round
+ * trips where the d ranks before it lost it too.
+ *
+ *          post as root                     post as member
+ *   EMPTY ------------> HOLD   EMPTY/EARLY ---------------> WAIT --all here--> DONE
+ *     |                  | delay over               STORED ---post----------->  ^
+ *     | message          v                            ^                         |
+ *     +------> EARLY    CAST --all fragments cast-----|-------------------------+
+ *                |________all here____________________|
+ * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h.
+ *
+ * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
+ * DONE, STORED, HOLD and CAST have every fragment; only EARLY and WAIT have a tail deadline.
+ */
+#ifndef BCAST_HW_TWO_STAGE_H_INCLUDED
+#define BCAST_HW_TWO_STAGE_H_INCLUDED
+
+#include "counts.h"
+#include "msg.h"
+#include "rtt.h"
+
+enum bcast_hw_phase {
+    BCAST_HW_EMPTY,             /* nothing known of this broadcast */
+    BCAST_HW_EARLY,             /* something came; the program has not called it yet */
+    BCAST_HW_STORED,            /* all here; the program has not called it yet */
+    BCAST_HW_WAIT,              /* member: called, fragments missing */
+    BCAST_HW_HOLD,              /* root: called, stage 1 delayed */
+    BCAST_HW_CAST,              /* root: stage 1 under way */
+    BCAST_HW_DONE               /* called and all here; may still serve the successor */
+};
+
+/* What the broadcasts of a communicator share at one rank. */
+struct bcast_hw_ring {
+    uint32_t size;              /* ranks, 1 or more */
+    uint32_t rank;              /* below size */
+    bool push;                  /* stage 2 by push, otherwise pull */
+    uint32_t frag_bytes;        /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;         /* of one broadcast, 1 or more */
+    struct bcast_hw_rtt rtt;    /* to the predecessor */
+    struct bcast_hw_counts *counts;
+};
+
+struct bcast_hw_two_stage {
+    enum bcast_hw_phase phase;
+    uint64_t bid;
+    uint32_t root;              /* meaningful once frags > 0 or called */
+    uint32_t frags;             /* 0 until known */
+    uint32_t bytes;             /* meaningful once frags > 0 */
+    uint32_t n_got;             /* fragments here */
+    uint32_t top;               /* one above the highest fragment that came; <= frags */
+    uint32_t next_cast;         /* root: fragments below are multicast */
+    uint32_t ask_below;         /* missing fragments below are to be asked for */
+    bool ask_all;               /* ask for everything, the number of fragments being unknown */
+    bool asked_all;             /* that request is out */
+    bool want_all;              /* the successor asked so */
+    bool at_once;               /* what the successor asked for was here when it asked */
+    bool ready_due;             /* member: the root waits for this rank's READY, not yet sent */
+    bool ready_got;             /* root: the chosen member's READY is here */
+    bool repaired;              /* a fragment came over the lane */
+    uint64_t hold_until;        /* HOLD: ns; NEVER when it waits for READY */
+    uint64_t tail_at;           /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t asked_at;          /* ns; 0 before the first request */
+    uint64_t *got;              /* bitmaps of frags bits */
+    uint64_t *wanted;           /* by the successor; push: all */
+    uint64_t *sent;             /* to the successor */
+    uint64_t *asked;            /* of the predecessor */
+};
+
+/* Bitmap memory one machine needs, in 64-bit words. */
+uint32_t bcast_hw_two_stage_words(uint32_t max_frags);
+
+/* Makes an EMPTY machine for `bid` on `words`, memory of bcast_hw_two_stage_words(max_frags) words
+ * that stays the caller's. */
+void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
+                             const struct bcast_hw_ring *ring);
+
+/* DONE -> EMPTY for another broadcast. */
+void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
+                              const struct bcast_hw_ring *ring);
+
+/* The program calls this broadcast as root: `bytes` are in place for all fragments. Stage 1 starts at
+ * `hold_until` ns, or on READY if that is NEVER. EMPTY or EARLY only. */
+void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, uint64_t hold_until,
+                                  struct bcast_hw_ring *ring, uint64_t now);
+
+/* The program calls this broadcast as a member. `chosen`: the root waits for this rank's READY.
+ * EMPTY, EARLY or STORED only. */
+void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
+                                    struct bcast_hw_ring *ring, uint64_t now);
+
+/* A fragment came. PLACE: the caller copies its payload before the next call. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
+                                                 const struct bcast_hw_msg *msg,
+                                                 struct bcast_hw_ring *ring, uint64_t now);
+
+/* The successor asks. TAKEN or BAD. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
+                                                    const struct bcast_hw_msg *msg,
+                                                    struct bcast_hw_ring *ring);
+
+/* The chosen member is ready. TAKEN or BAD. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);
+
+/* A later broadcast came: whatever is missing here is late or lost. */
+void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
+
+void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                                 uint64_t now);
+
+/* ns or NEVER. */
+uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m);
+
+/* Fills `tx` and returns 1, or returns 0 when there is nothing to send. tx->bits stays valid until the
+ * next call on this machine. */
+int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                                 struct bcast_hw_msg *tx, uint64_t now);
+
+/* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
+static inline bool bcast_hw_two_stage_done(const struct bcast_hw_two_stage *m)
+{
+    return m->phase == BCAST_HW_DONE;
+}
+
+/* Fragments of a message piece of `bytes` bytes; an empty message has one, empty. */
+static inline uint32_t bcast_hw_frags_of(uint32_t bytes, uint32_t frag_bytes)
+{
+    return bytes == 0 ? 1 : (bytes - 1) / frag_bytes + 1;
+}
+
+/* Payload bytes of fragment `index` of a message piece of `bytes` bytes. */
+static inline uint32_t bcast_hw_frag_len(uint32_t bytes, uint32_t frag_bytes, uint32_t index)
+{
+    uint32_t off = index * frag_bytes;
+
+    return bytes - off < frag_bytes ? bytes - off : frag_bytes;
+}
+
+/* Asserts every invariant above. */
+void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring);
+
+#endif /* BCAST_HW_TWO_STAGE_H_INCLUDED */

@@ -1,0 +1,30 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#ifndef BCAST_HW_COMPAT_H_INCLUDED
+#define BCAST_HW_COMPAT_H_INCLUDED
+
+/* What differs between MPICH 4.0, 4.2 and 5.0, as far as hwmc uses it. Needs mpi.h. */
+
+/* The last parameter of a blocking collective: its type, and its name in MPICH's sources. */
+#if MPICH_NUMVERSION >= 50000000
+#define MPIR_BCAST_HW_TAIL_T int
+#define MPIR_BCAST_HW_TAIL coll_attr
+#elif MPICH_NUMVERSION >= 40200000
+#define MPIR_BCAST_HW_TAIL_T MPIR_Errflag_t
+#define MPIR_BCAST_HW_TAIL errflag
+#else
+#define MPIR_BCAST_HW_TAIL_T MPIR_Errflag_t *
+#define MPIR_BCAST_HW_TAIL errflag
+#endif
+
+/* The second parameter of a netmod's progress function: may it block, or did it do anything. */
+#if MPICH_NUMVERSION >= 40200000
+#define MPIR_BCAST_HW_PROGRESS_ARG_T int *
+#else
+#define MPIR_BCAST_HW_PROGRESS_ARG_T int
+#endif
+
+#endif /* BCAST_HW_COMPAT_H_INCLUDED */

@@ -1,0 +1,12 @@
+[#] start of __file__
+dnl SPDX-License-Identifier: BSD-3-Clause
+dnl Copyright (C) the hwmc contributors
+
+AC_DEFUN([PAC_SUBCFG_PREREQ_]PAC_SUBCFG_AUTO_SUFFIX,[
+])dnl
+
+AC_DEFUN([PAC_SUBCFG_BODY_]PAC_SUBCFG_AUTO_SUFFIX,[
+    HWMC_CHECK_ISAL
+])dnl
+
+[#] end of __file__

@@ -1,0 +1,155 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#ifndef BCAST_HW_UTIL_H_INCLUDED
+#define BCAST_HW_UTIL_H_INCLUDED
+
+/* What the bcast_hw_* programs share: data that tells a wrong, stale or shifted byte from a right
+ * one, a broadcast that is checked on every rank, and command line options.
+ *
+ * Every rank knows what a broadcast must deliver: its bytes follow from a key, which the ranks
+ * count alike. */
+
+#include "mpitest.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HWTEST_GUARD 64         /* bytes behind the data that a broadcast must leave alone */
+#define HWTEST_GUARD_BYTE 0xa5
+#define HWTEST_POISON 0x5a
+#define HWTEST_MAX_PRINTED 10
+
+/* splitmix64: the same numbers on all ranks and machines */
+static inline uint64_t hwtest_mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+/* The next number below bound of the generator; bound > 0. */
+static inline uint64_t hwtest_random(uint64_t * state, uint64_t bound)
+{
+    return hwtest_mix((*state)++) % bound;
+}
+
+static inline void hwtest_fill(void *buf, size_t bytes, uint64_t key)
+{
+    unsigned char *p = buf;
+
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = hwtest_mix(hwtest_mix(key) + i);
+        memcpy(p + i, &word, bytes - i < 8 ? bytes - i : 8);
+    }
+}
+
+/* Returns the number of wrong bytes, and prints where the first is. */
+static inline int hwtest_check(const void *buf, size_t bytes, uint64_t key, const char *what)
+{
+    static int printed;
+    const unsigned char *p = buf;
+    size_t wrong = 0, first = 0;
+
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t word = hwtest_mix(hwtest_mix(key) + i);
+        size_t n = bytes - i < 8 ? bytes - i : 8;
+        if (memcmp(p + i, &word, n) == 0)
+            continue;
+        for (size_t j = 0; j < n; j++) {
+            if (p[i + j] != ((unsigned char *) &word)[j] && wrong++ == 0)
+                first = i + j;
+        }
+    }
+    if (wrong > 0 && printed++ < HWTEST_MAX_PRINTED) {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        printf("rank %d, %s, key %llu: %zu of %zu bytes wrong, the first at %zu\n", rank, what,
+               (unsigned long long) key, wrong, bytes, first);
+        fflush(stdout);
+    }
+    return wrong > 0;
+}
+
+/* A buffer for up to max bytes, and a guard behind them. */
+static inline void *hwtest_alloc(size_t max)
+{
+    void *buf = malloc(max + HWTEST_GUARD);
+
+    if (buf == NULL) {
+        printf("no memory for %zu bytes\n", max);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return buf;
+}
+
+static inline void hwtest_prepare(void *buf, size_t bytes, bool is_root, uint64_t key)
+{
+    if (is_root)
+        hwtest_fill(buf, bytes, key);
+    else
+        memset(buf, HWTEST_POISON, bytes);
+    memset((char *) buf + bytes, HWTEST_GUARD_BYTE, HWTEST_GUARD);
+}
+
+static inline int hwtest_verify(const void *buf, size_t bytes, uint64_t key, const char *what)
+{
+    const unsigned char *guard = (const unsigned char *) buf + bytes;
+    int errs = hwtest_check(buf, bytes, key, what);
+
+    for (int i = 0; i < HWTEST_GUARD; i++) {
+        if (guard[i] != HWTEST_GUARD_BYTE) {
+            printf("%s, %zu bytes: written %d bytes behind the buffer\n", what, bytes, i);
+            fflush(stdout);
+            return errs + 1;
+        }
+    }
+    return errs;
+}
+
+/* One broadcast of bytes, checked on every rank; buf is from hwtest_alloc. Returns errors. */
+static inline int hwtest_bcast(void *buf, size_t bytes, int root, MPI_Comm comm, uint64_t key,
+                               const char *what)
+{
+    int rank;
+
+    MPI_Comm_rank(comm, &rank);
+    hwtest_prepare(buf, bytes, rank == root, key);
+    MPI_Bcast(buf, (int) bytes, MPI_BYTE, root, comm);
+    return hwtest_verify(buf, bytes, key, what);
+}
+
+/* The value of an option -name=VALUE, or otherwise. */
+static inline double hwtest_option(int argc, char **argv, const char *name, double otherwise)
+{
+    size_t length = strlen(name);
+
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
+            return atof(argv[i] + length + 1);
+    }
+    return otherwise;
+}
+
+static inline bool hwtest_flag(int argc, char **argv, const char *name)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Be away from MPI for some time without giving up the processor. */
+static inline void hwtest_compute(double seconds)
+{
+    double end = MPI_Wtime() + seconds;
+
+    while (MPI_Wtime() < end);
+}
+
+#endif /* BCAST_HW_UTIL_H_INCLUDED */

@@ -7,6 +7,7 @@
 #include "agree.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 static uint32_t children(const struct bcast_hw_agree *a)
 {

@@ -1,0 +1,80 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * fabric: unreliable multicast on one rail. Datagrams may be lost, doubled, reordered or corrupted;
+ * a datagram comes whole or not at all. No call blocks. Not thread-safe: the caller has one lock for
+ * a fabric and all its calls.
+ *
+ * An implementation is a struct that begins with struct bcast_hw_fabric and a table of operations,
+ * all slots filled. What it returns: BCAST_HW_OK (0), a count where the slot says so, or a negative
+ * enum bcast_hw_err; on failure outputs are untouched.
+ */
+#ifndef BCAST_HW_FABRIC_H_INCLUDED
+#define BCAST_HW_FABRIC_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct bcast_hw_fabric {
+    const struct bcast_hw_fabric_ops *ops;
+};
+
+/* A datagram to send: head and body are sent as one; both are borrowed for the call only. */
+struct bcast_hw_out {
+    const void *head;
+    size_t head_len;
+    const void *body;
+    size_t body_len;
+};
+
+/* A datagram that came: owned by the fabric, valid until its next poll. */
+struct bcast_hw_in {
+    const void *data;
+    size_t len;
+};
+
+struct bcast_hw_fabric_attr {
+    size_t max_datagram;        /* head and body together, bytes */
+    size_t window;              /* bytes of datagram payload that can wait unread without loss */
+};
+
+struct bcast_hw_fabric_ops {
+    const char *name;           /* "udp", ... */
+
+    /* What this fabric can do; constant while it is open. */
+    void (*query) (struct bcast_hw_fabric * f, struct bcast_hw_fabric_attr * attr);
+
+    /* Chooses a group at random, from a cryptographically secure source. The number means the same
+     * on every host of the job. */
+    int (*draw) (struct bcast_hw_fabric * f, uint64_t * group);
+
+    /* From here on datagrams to `group` come. ERR_GROUP, ERR_LIMIT, ERR_DEVICE. */
+    int (*join) (struct bcast_hw_fabric * f, uint64_t group);
+
+    /* Undoes one join. */
+    int (*leave) (struct bcast_hw_fabric * f, uint64_t group);
+
+    /* Multicasts the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer than n means that
+     * the rest would block. A member that joined may get its own. Negative: nothing more can be
+     * sent. */
+    int (*post) (struct bcast_hw_fabric * f, uint64_t group, const struct bcast_hw_out * out, int n);
+
+    /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
+    int (*poll) (struct bcast_hw_fabric * f, struct bcast_hw_in * in, int n);
+
+    /* Descriptors that become readable when poll has something: writes up to `max`, returns how
+     * many there are. */
+    int (*fds) (struct bcast_hw_fabric * f, int *fds, int max);
+
+    /* ns (CLOCK_MONOTONIC) at which poll or post has something to do though no descriptor is
+     * readable; UINT64_MAX when never. */
+    uint64_t(*deadline) (struct bcast_hw_fabric * f);
+
+    /* Leaves all groups and frees everything. */
+    void (*close) (struct bcast_hw_fabric * f);
+};
+
+#endif /* BCAST_HW_FABRIC_H_INCLUDED */

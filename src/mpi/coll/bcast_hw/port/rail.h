@@ -1,0 +1,29 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rail: one network port of this host, as discovery found it. Plain data.
+ */
+#ifndef BCAST_HW_RAIL_H_INCLUDED
+#define BCAST_HW_RAIL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BCAST_HW_RAILS_MAX 8
+#define BCAST_HW_RAIL_NAME_MAX 32
+
+struct bcast_hw_rail {
+    char name[BCAST_HW_RAIL_NAME_MAX];  /* of the network interface, e.g. "eth0" */
+    uint32_t index;             /* the kernel's interface index */
+    uint32_t addr;              /* IPv4 address, host byte order */
+    uint32_t prefix;            /* of its subnet, bits */
+    uint32_t mtu;               /* bytes */
+    uint32_t mbit;              /* speed in Mbit/s; 0 when the system does not say */
+    int numa;                   /* NUMA node of the device; -1 when it has none */
+    int distance;               /* NUMA distance to this process's cores; 10: local; -1: unknown */
+    bool up;
+    bool loopback;
+};
+
+#endif /* BCAST_HW_RAIL_H_INCLUDED */

@@ -1,11 +1,15 @@
 ## SPDX-License-Identifier: BSD-3-Clause
 ## Copyright (C) the hwmc contributors
 
-# A file is built because it is named here.
+# A file is built because it is named here; add one, and `make mpich` does the rest.
 
-noinst_HEADERS +=                       \
-    src/mpi/coll/bcast_hw/bcast_hw.h    \
+noinst_HEADERS +=                           \
+    src/mpi/coll/bcast_hw/bcast_hw.h        \
     src/mpi/coll/bcast_hw/compat.h
 
-mpi_core_sources +=                     \
+mpi_core_sources +=                         \
+    src/mpi/coll/bcast_hw/core/agree.c      \
+    src/mpi/coll/bcast_hw/core/channel.c    \
+    src/mpi/coll/bcast_hw/core/stream.c     \
+    src/mpi/coll/bcast_hw/core/two_stage.c  \
     src/mpi/coll/bcast_hw/bcast_hw.c

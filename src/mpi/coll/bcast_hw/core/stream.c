@@ -33,10 +33,10 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
     s->ring.push = cfg->push;
     s->ring.frag_bytes = cfg->frag_bytes;
     s->ring.max_frags = max_frags(cfg);
-    s->ring.counts = &s->counts;
+    s->ring.counts = s->counts = cfg->counts;
     bcast_hw_rtt_init(&s->ring.rtt);
     bcast_hw_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period,
-                          cfg->fanout, &s->counts);
+                          cfg->fanout, cfg->counts);
     s->delay.kind = cfg->delay;
     s->delay.seed = cfg->seed;
     s->delay.ns = cfg->delay == BCAST_HW_DELAY_FIXED ? cfg->delay_ns : 0;
@@ -194,9 +194,9 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
         default:
             break;
     }
-    s->counts.dup += verdict == BCAST_HW_DUP;
-    s->counts.stale += verdict == BCAST_HW_STALE;
-    s->counts.bad += verdict == BCAST_HW_BAD;
+    s->counts->dup += verdict == BCAST_HW_DUP;
+    s->counts->stale += verdict == BCAST_HW_STALE;
+    s->counts->bad += verdict == BCAST_HW_BAD;
     return verdict;
 }
 

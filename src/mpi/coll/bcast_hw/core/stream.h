@@ -43,6 +43,7 @@ struct bcast_hw_stream_cfg {
     enum bcast_hw_delay_kind delay;
     uint64_t delay_ns;          /* FIXED: how long */
     uint64_t seed;              /* RANDOM: alike on every rank */
+    struct bcast_hw_counts *counts;     /* the caller's, added to; may serve many streams */
 };
 
 struct bcast_hw_stream {
@@ -52,7 +53,7 @@ struct bcast_hw_stream {
     uint64_t posted;            /* broadcasts called here; consumed <= posted <= consumed + 1 */
     uint64_t attention;         /* channels that may have something to send, a bit each */
     uint64_t floor_seen;        /* floor for which the delay has learned */
-    struct bcast_hw_counts counts;
+    struct bcast_hw_counts *counts;
     struct bcast_hw_two_stage *slots;   /* N, in the caller's memory */
 };
 

@@ -1,0 +1,219 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wire: see wire.h. Fields of the header, in network byte order:
+ *
+ *    0  2 magic        16  4 context       40  4 index
+ *    2  1 version      20  4 generation    44  4 frags
+ *    3  1 type         24  8 bid           48  4 bytes
+ *    4  4 crc          32  4 src           52  4 length of the payload
+ *    8  8 job          36  4 root          56  4 leader
+ *                                          60  4 flags
+ */
+#include "wire.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "../core/bitmap.h"
+#include "crc32c.h"
+
+enum {
+    AT_MAGIC = 0, AT_VERSION = 2, AT_TYPE = 3, AT_CRC = 4, AT_JOB = 8, AT_CONTEXT = 16,
+    AT_GENERATION = 20, AT_BID = 24, AT_SRC = 32, AT_ROOT = 36, AT_INDEX = 40, AT_FRAGS = 44,
+    AT_BYTES = 48, AT_LENGTH = 52, AT_LEADER = 56, AT_FLAGS = 60
+};
+
+static void put16(uint8_t *p, uint16_t v)
+{
+    v = htobe16(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+    v = htobe32(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static void put64(uint8_t *p, uint64_t v)
+{
+    v = htobe64(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static uint16_t get16(const uint8_t *p)
+{
+    uint16_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be16toh(v);
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be32toh(v);
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be64toh(v);
+}
+
+/* A bitmap travels as bytes, fragment i being bit i mod 8 of byte i / 8, in whole words of 64. */
+static uint32_t put_bits(uint8_t *p, const struct bcast_hw_msg *msg)
+{
+    uint32_t words = bcast_hw_bitmap_words(msg->frags);
+
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t le = htole64(msg->bits[w]);
+
+        memcpy(p + w * sizeof(le), &le, sizeof(le));
+    }
+    return words * (uint32_t) sizeof(uint64_t);
+}
+
+static void get_bits(uint64_t *bits, const uint8_t *p, uint32_t words)
+{
+    memcpy(bits, p, words * sizeof(*bits));
+    for (uint32_t w = 0; w < words; w++)
+        bits[w] = le64toh(bits[w]);
+}
+
+static uint32_t put_terms(uint8_t *p, const struct bcast_hw_terms *t)
+{
+    put32(p, t->stage);
+    put32(p + 4, t->reason);
+    put32(p + 8, t->rank);
+    put32(p + 12, t->frag_bytes);
+    put32(p + 16, t->window);
+    put32(p + 20, t->generation);
+    put64(p + 24, t->group);
+    put64(p + 32, t->seed);
+    return BCAST_HW_WIRE_TERMS;
+}
+
+static void get_terms(struct bcast_hw_terms *t, const uint8_t *p)
+{
+    t->stage = get32(p);
+    t->reason = get32(p + 4);
+    t->rank = get32(p + 8);
+    t->frag_bytes = get32(p + 12);
+    t->window = get32(p + 16);
+    t->generation = get32(p + 20);
+    t->group = get64(p + 24);
+    t->seed = get64(p + 32);
+}
+
+static uint32_t crc_of(const uint8_t *head, const void *body, uint32_t len)
+{
+    static const uint8_t zero[4];
+    uint32_t crc = bcast_hw_crc32c(head, AT_CRC);
+
+    crc = bcast_hw_crc32c_more(crc, zero, sizeof(zero));
+    crc = bcast_hw_crc32c_more(crc, head + AT_JOB, BCAST_HW_WIRE_HEAD - AT_JOB);
+    return len ? bcast_hw_crc32c_more(crc, body, len) : crc;
+}
+
+uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
+                              const struct bcast_hw_msg *msg, void *body, uint32_t len)
+{
+    uint8_t *p = head;
+
+    if (msg->type == BCAST_HW_MSG_REQUEST)
+        len = put_bits(body, msg);
+    else if (msg->terms)
+        len = put_terms(body, msg->terms);
+    else if (msg->type != BCAST_HW_MSG_DATA)
+        len = 0;
+    put16(p + AT_MAGIC, BCAST_HW_WIRE_MAGIC);
+    p[AT_VERSION] = BCAST_HW_WIRE_VERSION;
+    p[AT_TYPE] = (uint8_t) msg->type;
+    put64(p + AT_JOB, id->job);
+    put32(p + AT_CONTEXT, id->context);
+    put32(p + AT_GENERATION, id->generation);
+    put64(p + AT_BID, msg->bid);
+    put32(p + AT_SRC, src);
+    put32(p + AT_ROOT, msg->root);
+    put32(p + AT_INDEX, msg->index);
+    put32(p + AT_FRAGS, msg->frags);
+    put32(p + AT_BYTES, msg->bytes);
+    put32(p + AT_LENGTH, len);
+    put32(p + AT_LEADER, id->leader);
+    put32(p + AT_FLAGS, msg->flags);
+    put32(p + AT_CRC, crc_of(p, body, len));
+    return len;
+}
+
+/* The payload must have the length that type and header fields ask for; DATA's is checked by the
+ * group, which knows the fragment size. */
+static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t len)
+{
+    switch (type) {
+        case BCAST_HW_MSG_DATA:
+            return true;
+        case BCAST_HW_MSG_REQUEST:
+            return frags <= BCAST_HW_WIRE_BITS_MAX && len == bcast_hw_bitmap_words(frags) * 8;
+        case BCAST_HW_MSG_REPORT:
+        case BCAST_HW_MSG_DECIDE:
+            return len == BCAST_HW_WIRE_TERMS;
+        default:
+            return len == 0;
+    }
+}
+
+enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
+                                               const void *head, size_t head_len, const void *body,
+                                               size_t body_len)
+{
+    const uint8_t *p = head;
+    enum bcast_hw_msg_type type;
+    uint32_t len;
+
+    if (head_len != BCAST_HW_WIRE_HEAD || body_len > UINT32_MAX ||
+        get16(p + AT_MAGIC) != BCAST_HW_WIRE_MAGIC || p[AT_VERSION] != BCAST_HW_WIRE_VERSION)
+        return BCAST_HW_WIRE_FORMAT;
+    if (get64(p + AT_JOB) != job)
+        return BCAST_HW_WIRE_FOREIGN;
+    type = (enum bcast_hw_msg_type) p[AT_TYPE];
+    len = (uint32_t) body_len;
+    if (type < BCAST_HW_MSG_DATA || type >= BCAST_HW_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
+        !payload_fits(type, get32(p + AT_FRAGS), len))
+        return BCAST_HW_WIRE_FORMAT;
+    if (get32(p + AT_CRC) != crc_of(p, body, len))
+        return BCAST_HW_WIRE_CORRUPT;
+
+    in->id = (struct bcast_hw_wire_id) {
+        .job = job,
+        .context = get32(p + AT_CONTEXT),
+        .leader = get32(p + AT_LEADER),
+        .generation = get32(p + AT_GENERATION),
+    };
+    in->msg = (struct bcast_hw_msg) {
+        .type = type,
+        .flags = get32(p + AT_FLAGS),
+        .peer = get32(p + AT_SRC),
+        .bid = get64(p + AT_BID),
+        .root = get32(p + AT_ROOT),
+        .index = get32(p + AT_INDEX),
+        .frags = get32(p + AT_FRAGS),
+        .bytes = get32(p + AT_BYTES),
+    };
+    in->payload = body;
+    in->len = len;
+    if (type == BCAST_HW_MSG_REQUEST) {
+        get_bits(in->bits, body, len / 8);
+        in->msg.bits = in->bits;
+    } else if (len > 0 && type != BCAST_HW_MSG_DATA) {
+        get_terms(&in->terms, body);
+        in->msg.terms = &in->terms;
+    }
+    return BCAST_HW_WIRE_OK;
+}

@@ -1,0 +1,60 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wire: messages as bytes, the one place where bytes from the network are parsed. PROTOCOL.md
+ * specifies the format; this file is its implementation. The same header goes before everything, by
+ * multicast or by lane.
+ */
+#ifndef BCAST_HW_WIRE_H_INCLUDED
+#define BCAST_HW_WIRE_H_INCLUDED
+
+#include <stddef.h>
+
+#include "../core/msg.h"
+
+#define BCAST_HW_WIRE_MAGIC 0x686du     /* "hm" */
+#define BCAST_HW_WIRE_VERSION 1u
+#define BCAST_HW_WIRE_HEAD 64u  /* bytes of the header */
+#define BCAST_HW_WIRE_TERMS 40u /* bytes of struct bcast_hw_terms */
+#define BCAST_HW_WIRE_BITS_MAX 4096u    /* fragments that a REQUEST can name */
+#define BCAST_HW_WIRE_CONTROL_MAX (BCAST_HW_WIRE_BITS_MAX / 8)  /* payload of what is not DATA */
+
+/* Whose message it is. */
+struct bcast_hw_wire_id {
+    uint64_t job;               /* key of the job */
+    uint32_t context;           /* MPI context id of the communicator */
+    uint32_t leader;            /* rank in MPI_COMM_WORLD of the communicator's rank 0 */
+    uint32_t generation;        /* the leader's number for the communicator; 0 during set-up */
+};
+
+/* A message as it came, parsed. */
+struct bcast_hw_wire_in {
+    struct bcast_hw_wire_id id;
+    struct bcast_hw_msg msg;    /* its bits and terms point below */
+    const void *payload;        /* of DATA: borrowed from the bytes parsed */
+    uint32_t len;               /* of the payload */
+    struct bcast_hw_terms terms;
+    uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
+};
+
+enum bcast_hw_wire_result {
+    BCAST_HW_WIRE_OK,
+    BCAST_HW_WIRE_FORMAT,       /* not a message of this version, or its lengths contradict */
+    BCAST_HW_WIRE_FOREIGN,      /* another job's */
+    BCAST_HW_WIRE_CORRUPT       /* the CRC is wrong */
+};
+
+/* Writes the header of `msg` from rank `src` to `head`. DATA: `body` and `len` are its payload. For
+ * every other type the payload is written to `body` (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is
+ * ignored. Returns the length of the payload. */
+uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
+                              const struct bcast_hw_msg *msg, void *body, uint32_t len);
+
+/* Parses a message of which `head` holds the first `head_len` and `body` the remaining `body_len`
+ * bytes; the header lies in `head` whole. Only with OK is `in` filled. */
+enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
+                                               const void *head, size_t head_len, const void *body,
+                                               size_t body_len);
+
+#endif /* BCAST_HW_WIRE_H_INCLUDED */

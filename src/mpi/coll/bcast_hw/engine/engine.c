@@ -1,0 +1,253 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * engine: see engine.h.
+ */
+#include "engine.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define POLL_BATCH 64
+#define POLL_ROUNDS 4           /* batches taken in one progress, so that timers keep their turn */
+
+struct bcast_hw_engine *bcast_hw_engine_create(void)
+{
+    return calloc(1, sizeof(struct bcast_hw_engine));
+}
+
+void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engine_cfg *cfg)
+{
+    assert(!e->groups);
+    e->cfg = *cfg;
+    if (cfg->fabric)
+        cfg->fabric->ops->query(cfg->fabric, &e->attr);
+}
+
+static bool names(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
+{
+    if (g->id.context != in->id.context || g->id.leader != in->id.leader || g->over)
+        return false;
+    if (in->id.generation == 0)
+        return in->msg.bid == g->cfg.key;
+    return g->joined && g->id.generation == in->id.generation;
+}
+
+/* A message came; `multicast`: as a datagram. */
+static void handle(struct bcast_hw_engine *e, bool multicast, const void *head, size_t head_len,
+                   const void *body, size_t body_len)
+{
+    struct bcast_hw_wire_in *in = &e->in;
+    struct bcast_hw_group *g;
+
+    e->events++;
+    switch (bcast_hw_wire_decode(in, e->cfg.job, head, head_len, body, body_len)) {
+        case BCAST_HW_WIRE_OK:
+            break;
+        case BCAST_HW_WIRE_FORMAT:
+            e->engine_counts.drop_format++;
+            return;
+        case BCAST_HW_WIRE_FOREIGN:
+            e->engine_counts.drop_foreign++;
+            return;
+        case BCAST_HW_WIRE_CORRUPT:
+            e->engine_counts.drop_crc++;
+            return;
+    }
+    in->msg.multicast = multicast;
+    for (g = e->groups; g && !names(g, in); g = g->next);
+    if (!g)
+        e->engine_counts.drop_communicator++;
+    else if (multicast && in->msg.peer == g->cfg.rank)
+        e->engine_counts.drop_own++;
+    else
+        bcast_hw_group_on_recv(g, in, e->now);
+}
+
+void bcast_hw_engine_on_lane(void *engine, const void *head, size_t head_len, const void *body,
+                             size_t body_len)
+{
+    struct bcast_hw_engine *e = engine;
+
+    e->engine_counts.lane_messages_received++;
+    handle(e, false, head, head_len, body, body_len);
+}
+
+void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
+{
+    struct bcast_hw_engine *e = engine;
+
+    e->events++;
+    e->engine_counts.lanes_lost++;
+    for (struct bcast_hw_group * g = e->groups; g; g = g->next)
+        bcast_hw_group_on_lost(g, peer);
+}
+
+static void poll_fabric(struct bcast_hw_engine *e)
+{
+    struct bcast_hw_fabric *f = e->cfg.fabric;
+    struct bcast_hw_in in[POLL_BATCH];
+    int n = POLL_BATCH;
+
+    for (int round = 0; round < POLL_ROUNDS && n == POLL_BATCH; round++) {
+        n = f->ops->poll(f, in, POLL_BATCH);
+        for (int i = 0; i < n; i++) {
+            const unsigned char *data = in[i].data;
+
+            e->engine_counts.datagrams_received++;
+            e->engine_counts.datagram_bytes_received += in[i].len;
+            if (in[i].len < BCAST_HW_WIRE_HEAD)
+                e->engine_counts.drop_format++;
+            else
+                handle(e, true, data, BCAST_HW_WIRE_HEAD, data + BCAST_HW_WIRE_HEAD,
+                       in[i].len - BCAST_HW_WIRE_HEAD);
+        }
+    }
+}
+
+static void free_gone(struct bcast_hw_engine *e)
+{
+    struct bcast_hw_group **at = &e->groups;
+
+    while (*at) {
+        struct bcast_hw_group *g = *at;
+
+        if (!g->over) {
+            at = &g->next;
+            continue;
+        }
+        *at = g->next;
+        bcast_hw_group_free(g);
+    }
+}
+
+int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
+{
+    bool gone = false;
+
+    if (!bcast_hw_engine_active(e))
+        return 0;
+    e->now = now;
+    e->events = 0;
+    if (e->cfg.fabric)
+        poll_fabric(e);
+    if (e->cfg.lane)
+        e->events += e->cfg.lane->ops->poll(e->cfg.lane);
+    bcast_hw_engine_flush(e);
+    for (struct bcast_hw_group * g = e->groups; g; g = g->next) {
+        if (g->touched || g->wake <= now) {
+            e->events++;
+            bcast_hw_group_pump(g, now);
+        }
+        gone = gone || g->over;
+    }
+    if (gone)
+        free_gone(e);
+    return e->events;
+}
+
+uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e)
+{
+    uint64_t at = BCAST_HW_NEVER;
+
+    if (!e->groups)
+        return at;
+    if (e->backlog.next < e->backlog.n)
+        return 0;
+    if (e->cfg.fabric)
+        at = e->cfg.fabric->ops->deadline(e->cfg.fabric);
+    for (const struct bcast_hw_group * g = e->groups; g; g = g->next) {
+        if (g->touched)
+            return 0;
+        at = g->wake < at ? g->wake : at;
+    }
+    return at;
+}
+
+bool bcast_hw_engine_flush(struct bcast_hw_engine *e)
+{
+    struct bcast_hw_backlog *b = &e->backlog;
+    struct bcast_hw_fabric *f = e->cfg.fabric;
+
+    if (b->next == b->n)
+        return true;
+    int k = f->ops->post(f, b->group, b->out + b->next, b->n - b->next);
+
+    /* What the fabric refuses for good is lost like any datagram: repair has it. */
+    b->next = k < 0 ? b->n : b->next + k;
+    if (b->next < b->n)
+        return false;
+    b->next = b->n = 0;
+    return true;
+}
+
+bool bcast_hw_engine_room(struct bcast_hw_engine *e)
+{
+    return e->backlog.n < BCAST_HW_CAST_BATCH || bcast_hw_engine_flush(e);
+}
+
+void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
+                          const struct bcast_hw_wire_id *id, uint32_t src,
+                          const struct bcast_hw_msg *msg, const void *body, uint32_t len)
+{
+    struct bcast_hw_backlog *b = &e->backlog;
+    struct bcast_hw_out *out = &b->out[b->n];
+
+    assert(b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group));
+    b->group = group;
+    bcast_hw_wire_encode(b->head[b->n], id, src, msg, (void *) (uintptr_t) body, len);
+    *out = (struct bcast_hw_out) {
+        .head = b->head[b->n],
+        .head_len = BCAST_HW_WIRE_HEAD,
+        .body = body,
+        .body_len = len,
+    };
+    b->n++;
+    e->engine_counts.datagrams_sent++;
+    e->engine_counts.datagram_bytes_sent += BCAST_HW_WIRE_HEAD + len;
+}
+
+void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
+                          const struct bcast_hw_wire_id *id, uint32_t src,
+                          const struct bcast_hw_msg *msg, const void *body, uint32_t len)
+{
+    unsigned char head[BCAST_HW_WIRE_HEAD];
+    unsigned char control[BCAST_HW_WIRE_CONTROL_MAX];
+    struct bcast_hw_lane *lane = e->cfg.lane;
+    void *payload = msg->type == BCAST_HW_MSG_DATA ? (void *) (uintptr_t) body : control;
+    struct bcast_hw_wire_id named = *id;
+
+    if (msg->type >= BCAST_HW_MSG_INVITE)
+        named.generation = 0;
+    len = bcast_hw_wire_encode(head, &named, src, msg, payload, len);
+    e->engine_counts.lane_messages_sent++;
+    if (lane->ops->send(lane, world_rank, head, sizeof(head), payload, len) != BCAST_HW_OK)
+        bcast_hw_engine_on_lost(e, world_rank);
+}
+
+void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now)
+{
+    e->draining = true;
+    for (struct bcast_hw_group * g = e->groups; g; g = g->next)
+        if (g->state != BCAST_HW_GROUP_CLOSING)
+            bcast_hw_group_close(g, now);
+    free_gone(e);
+}
+
+bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
+{
+    return !e->groups && (!e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN);
+}
+
+void bcast_hw_engine_destroy(struct bcast_hw_engine *e)
+{
+    for (struct bcast_hw_group * g = e->groups; g; g = g->next)
+        g->over = true;
+    free_gone(e);
+    if (e->cfg.fabric)
+        e->cfg.fabric->ops->close(e->cfg.fabric);
+    if (e->cfg.lane)
+        e->cfg.lane->ops->close(e->cfg.lane);
+    free(e);
+}

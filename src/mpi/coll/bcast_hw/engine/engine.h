@@ -1,0 +1,116 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * engine: drives the groups of a process over one fabric and one lane: takes what came, hands it to
+ * the group it names, sends what groups have to say, fires their timers. All calls come under one
+ * lock of the caller's; none blocks. Time is the caller's monotonic clock in ns.
+ */
+#ifndef BCAST_HW_ENGINE_H_INCLUDED
+#define BCAST_HW_ENGINE_H_INCLUDED
+
+#include "../port/fabric.h"
+#include "../port/lane.h"
+#include "group.h"
+
+#define BCAST_HW_ENGINE_COUNTS(X)                                                                  \
+    X(datagrams_sent, "multicast datagrams sent")                                                  \
+    X(datagram_bytes_sent, "bytes of multicast datagrams sent, headers included")                  \
+    X(datagrams_received, "multicast datagrams received")                                          \
+    X(datagram_bytes_received, "bytes of multicast datagrams received, headers included")          \
+    X(lane_messages_sent, "messages sent over lanes")                                              \
+    X(lane_messages_received, "messages received over lanes")                                      \
+    X(drop_own, "datagrams dropped: this process's own")                                           \
+    X(drop_foreign, "messages dropped: of another job")                                            \
+    X(drop_communicator, "messages dropped: of a communicator not known here")                     \
+    X(drop_format, "messages dropped: not of this format or version")                              \
+    X(drop_crc, "messages dropped: the CRC is wrong")                                              \
+    X(setup_on, "communicators that use multicast since set-up")                                   \
+    X(setup_off, "communicators that do not use multicast since set-up")                           \
+    X(lanes_lost, "peers lost by their lane")
+
+struct bcast_hw_engine_counts {
+#define X(field, text) uint64_t field;
+    BCAST_HW_ENGINE_COUNTS(X)
+#undef X
+};
+
+struct bcast_hw_engine_cfg {
+    uint64_t job;               /* key of the job: random, the same on all its processes */
+    uint32_t world_rank;
+    uint32_t world_size;
+    struct bcast_hw_fabric *fabric;     /* the engine's from open on; NULL: no multicast */
+    struct bcast_hw_lane *lane; /* the engine's from open on; NULL: no group can be created */
+    size_t memory;              /* bound on the channel memory of all groups, bytes */
+};
+
+#define BCAST_HW_CAST_BATCH 32
+
+/* Datagrams encoded and not yet taken by the fabric: at most one group's at a time. */
+struct bcast_hw_backlog {
+    uint64_t group;             /* the fabric's */
+    int next;                   /* the first not yet taken */
+    int n;
+    struct bcast_hw_out out[BCAST_HW_CAST_BATCH];
+    unsigned char head[BCAST_HW_CAST_BATCH][BCAST_HW_WIRE_HEAD];
+};
+
+struct bcast_hw_engine {
+    struct bcast_hw_engine_cfg cfg;
+    struct bcast_hw_fabric_attr attr;
+    struct bcast_hw_group *groups;
+    size_t memory_used;
+    uint32_t generations;       /* given out by this process as a leader */
+    uint64_t now;               /* of the call under way, for callbacks from the lane */
+    int events;                 /* of the progress under way */
+    bool draining;              /* no group follows; the lane is being flushed */
+    struct bcast_hw_backlog backlog;
+    struct bcast_hw_counts counts;
+    struct bcast_hw_engine_counts engine_counts;
+    struct bcast_hw_wire_in in; /* the message being handled */
+};
+
+/* An engine without fabric and lane; NULL without memory. */
+struct bcast_hw_engine *bcast_hw_engine_create(void);
+
+/* Gives it what it runs on. Before the first group. */
+void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engine_cfg *cfg);
+
+/* What the lane is to be opened with: pass `e` as its context. */
+void bcast_hw_engine_on_lane(void *e, const void *head, size_t head_len, const void *body,
+                             size_t body_len);
+void bcast_hw_engine_on_lost(void *e, uint32_t peer);
+
+/* Returns how much happened; 0: nothing. */
+int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now);
+
+/* Progress has something to do at this time though nothing comes: ns or NEVER. */
+uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e);
+
+/* Progress has something to care for. */
+static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
+{
+    return e->groups != NULL || e->draining;
+}
+
+/* No group follows: closes the ones that are left. */
+void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
+
+/* After drain: no group is left and the lane is flushed. To be asked between calls of progress. */
+bool bcast_hw_engine_drained(struct bcast_hw_engine *e);
+
+/* Closes fabric and lane, and the groups that are left, and frees the engine. */
+void bcast_hw_engine_destroy(struct bcast_hw_engine *e);
+
+/* For groups. flush: hands the backlog to the fabric; false when some of it would block. room: one
+ * more datagram of the same group can be cast. send: a peer that cannot be reached is lost. */
+bool bcast_hw_engine_flush(struct bcast_hw_engine *e);
+bool bcast_hw_engine_room(struct bcast_hw_engine *e);
+void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
+                          const struct bcast_hw_wire_id *id, uint32_t src,
+                          const struct bcast_hw_msg *msg, const void *body, uint32_t len);
+void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
+                          const struct bcast_hw_wire_id *id, uint32_t src,
+                          const struct bcast_hw_msg *msg, const void *body, uint32_t len);
+
+#endif /* BCAST_HW_ENGINE_H_INCLUDED */

@@ -1,0 +1,346 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * group: see group.h.
+ */
+#include "group.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../core/prng.h"
+#include "engine.h"
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What this rank can do; on rank 0 also what it proposes. Takes the channel memory from the bound. */
+static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
+{
+    struct bcast_hw_engine *e = g->engine;
+    struct bcast_hw_fabric *f = e->cfg.fabric;
+    uint64_t name = (uint64_t) g->id.leader << 32 | e->generations;
+    size_t piece;
+
+    memset(offer, 0, sizeof(*offer));
+    if (!f) {
+        offer->reason = BCAST_HW_REASON_FABRIC;
+        return;
+    }
+    offer->frag_bytes = (uint32_t) (e->attr.max_datagram - BCAST_HW_WIRE_HEAD);
+    offer->window = (uint32_t) (e->attr.window < UINT32_MAX ? e->attr.window : UINT32_MAX);
+    piece = g->cfg.piece_bytes > offer->frag_bytes ? g->cfg.piece_bytes : offer->frag_bytes;
+    if (e->memory_used + g->cfg.channels * piece > e->cfg.memory) {
+        offer->reason = BCAST_HW_REASON_MEMORY;
+        return;
+    }
+    g->reserved = g->cfg.channels * piece;
+    e->memory_used += g->reserved;
+    if (g->cfg.rank == 0) {
+        offer->generation = ++e->generations;
+        offer->seed = bcast_hw_prng(g->id.job, name);
+        if (f->ops->draw(f, &offer->group) != BCAST_HW_OK)
+            offer->reason = BCAST_HW_REASON_FABRIC;
+    }
+}
+
+struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
+                                             const struct bcast_hw_group_cfg *cfg, uint64_t now)
+{
+    struct bcast_hw_group *g = calloc(1, sizeof(*g));
+    struct bcast_hw_terms offer;
+
+    assert(cfg->size >= 2 && cfg->rank < cfg->size);
+    if (!g)
+        return NULL;
+    g->world = malloc(cfg->size * sizeof(*g->world));
+    if (!g->world) {
+        free(g);
+        return NULL;
+    }
+    memcpy(g->world, cfg->world, cfg->size * sizeof(*g->world));
+    g->engine = e;
+    g->cfg = *cfg;
+    g->cfg.world = g->world;
+    g->id = (struct bcast_hw_wire_id) {
+        .job = e->cfg.job,
+        .context = cfg->context,
+        .leader = g->world[0],
+    };
+    g->wake = BCAST_HW_NEVER;
+    make_offer(g, &offer);
+    bcast_hw_agree_start(&g->agree, cfg->size, cfg->rank, cfg->fanout, cfg->key, &offer,
+                         cfg->probe_ns);
+    g->next = e->groups;
+    e->groups = g;
+    bcast_hw_group_pump(g, now);
+    return g;
+}
+
+/* What one broadcast may carry: as wished, at least a fragment, at most what all channels together
+ * can leave unread in the smallest receive buffer, and what a request can name. */
+static uint32_t agreed_piece(const struct bcast_hw_group *g)
+{
+    uint32_t frag = g->agree.agreed.frag_bytes;
+    uint32_t piece = min_u32(g->cfg.piece_bytes, g->agree.agreed.window / g->cfg.channels);
+
+    piece = piece / frag < BCAST_HW_WIRE_BITS_MAX ? piece / frag * frag
+        : BCAST_HW_WIRE_BITS_MAX * frag;
+    return piece > frag ? piece : frag;
+}
+
+static bool start_stream(struct bcast_hw_group *g)
+{
+    const struct bcast_hw_terms *t = &g->agree.agreed;
+    struct bcast_hw_stream_cfg cfg = {
+        .size = g->cfg.size,
+        .rank = g->cfg.rank,
+        .push = g->cfg.push,
+        .channels = g->cfg.channels,
+        .period = g->cfg.period,
+        .fanout = g->cfg.fanout,
+        .frag_bytes = t->frag_bytes,
+        .delay = g->cfg.delay,
+        .delay_ns = g->cfg.delay_ns,
+        .seed = t->seed,
+        .counts = &g->engine->counts,
+    };
+
+    g->piece_bytes = cfg.max_bytes = agreed_piece(g);
+    g->stream_mem = malloc(bcast_hw_stream_footprint(&cfg));
+    g->bytes = malloc((size_t) g->cfg.channels * g->piece_bytes);
+    if (!g->stream_mem || !g->bytes)
+        return false;
+    bcast_hw_stream_init(&g->stream, &cfg, g->stream_mem);
+    return true;
+}
+
+static void join(struct bcast_hw_group *g, uint64_t now)
+{
+    struct bcast_hw_fabric *f = g->engine->cfg.fabric;
+
+    g->id.generation = g->agree.agreed.generation;
+    g->joined = start_stream(g) && f->ops->join(f, g->agree.agreed.group) == BCAST_HW_OK;
+    bcast_hw_agree_on_joined(&g->agree, g->joined, now);
+}
+
+static void leave(struct bcast_hw_group *g)
+{
+    struct bcast_hw_fabric *f = g->engine->cfg.fabric;
+
+    if (g->joined)
+        f->ops->leave(f, g->agree.agreed.group);
+    g->joined = false;
+    free(g->stream_mem);
+    free(g->bytes);
+    g->stream_mem = NULL;
+    g->bytes = NULL;
+    g->engine->memory_used -= g->reserved;
+    g->reserved = 0;
+}
+
+/* The set-up may be over. */
+static void settle(struct bcast_hw_group *g)
+{
+    if (g->state != BCAST_HW_GROUP_SETUP || !bcast_hw_agree_over(&g->agree))
+        return;
+    if (g->agree.phase == BCAST_HW_AGREE_YES) {
+        g->state = BCAST_HW_GROUP_ON;
+        g->engine->engine_counts.setup_on++;
+        return;
+    }
+    g->state = BCAST_HW_GROUP_OFF;
+    g->reason = g->agree.agreed.reason;
+    g->reason_rank = g->agree.agreed.rank;
+    g->engine->engine_counts.setup_off++;
+    leave(g);
+}
+
+static unsigned char *channel_bytes(const struct bcast_hw_group *g, uint64_t bid)
+{
+    return g->bytes + bid % g->cfg.channels * g->piece_bytes;
+}
+
+static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg)
+{
+    const void *body = NULL;
+    uint32_t len = 0;
+
+    if (msg->type == BCAST_HW_MSG_DATA) {
+        uint32_t frag = g->stream.ring.frag_bytes;
+
+        body = channel_bytes(g, msg->bid) + (size_t) msg->index * frag;
+        len = bcast_hw_frag_len(msg->bytes, frag, msg->index);
+    }
+    if (msg->multicast)
+        bcast_hw_engine_cast(g->engine, g->agree.agreed.group, &g->id, g->cfg.rank, msg, body, len);
+    else
+        bcast_hw_engine_send(g->engine, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
+}
+
+static uint64_t next_timer(const struct bcast_hw_group *g)
+{
+    uint64_t setup = bcast_hw_agree_next_timer(&g->agree);
+    uint64_t stream = g->joined ? bcast_hw_stream_next_timer(&g->stream) : BCAST_HW_NEVER;
+
+    return setup < stream ? setup : stream;
+}
+
+void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
+{
+    struct bcast_hw_msg tx;
+
+    if (!bcast_hw_engine_flush(g->engine)) {
+        g->touched = true;      /* again when the fabric takes more */
+        return;
+    }
+    g->touched = false;
+    if (g->over || g->state == BCAST_HW_GROUP_BROKEN) {
+        g->wake = BCAST_HW_NEVER;
+        return;
+    }
+    if (next_timer(g) <= now) {
+        bcast_hw_agree_on_timer(&g->agree, now);
+        if (g->joined)
+            bcast_hw_stream_on_timer(&g->stream, now);
+    }
+    do {
+        if (bcast_hw_agree_wants_join(&g->agree))
+            join(g, now);
+        while (bcast_hw_engine_room(g->engine) && bcast_hw_agree_next_send(&g->agree, &tx, now))
+            transmit(g, &tx);
+    } while (bcast_hw_agree_wants_join(&g->agree));
+    settle(g);
+    while (g->joined && bcast_hw_engine_room(g->engine) &&
+           bcast_hw_stream_next_send(&g->stream, &tx, now))
+        transmit(g, &tx);
+    if (!bcast_hw_engine_flush(g->engine))
+        g->touched = true;
+    if (g->state == BCAST_HW_GROUP_CLOSING)
+        g->over = bcast_hw_stream_closed(&g->stream);
+    g->wake = next_timer(g);
+}
+
+bool bcast_hw_group_open(const struct bcast_hw_group *g)
+{
+    const struct bcast_hw_backlog *b = &g->engine->backlog;
+
+    return bcast_hw_stream_open(&g->stream) && b->next == b->n;
+}
+
+void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now)
+{
+    if (!bcast_hw_stream_open(&g->stream)) {
+        bcast_hw_stream_stall(&g->stream, now);
+        bcast_hw_group_pump(g, now);
+    }
+}
+
+void *bcast_hw_group_next_bytes(const struct bcast_hw_group *g)
+{
+    return channel_bytes(g, bcast_hw_stream_next_bid(&g->stream));
+}
+
+const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g)
+{
+    return channel_bytes(g, bcast_hw_stream_next_bid(&g->stream) - 1);
+}
+
+void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, uint64_t now)
+{
+    bcast_hw_stream_post_root(&g->stream, bytes, now);
+    bcast_hw_group_pump(g, now);
+}
+
+void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now)
+{
+    bcast_hw_stream_post_member(&g->stream, root, now);
+    bcast_hw_group_pump(g, now);
+}
+
+void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now)
+{
+    bcast_hw_stream_consume(&g->stream);
+    bcast_hw_group_pump(g, now);
+}
+
+void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
+{
+    bcast_hw_group_pump(g, now);
+    if (g->state == BCAST_HW_GROUP_ON) {
+        g->state = BCAST_HW_GROUP_CLOSING;
+        bcast_hw_stream_close(&g->stream);
+        bcast_hw_group_pump(g, now);
+    } else {
+        g->over = true;
+    }
+}
+
+/* A fragment whose every field agrees with what all members agreed on. */
+static bool data_fits(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
+{
+    const struct bcast_hw_msg *m = &in->msg;
+    uint32_t frag = g->stream.ring.frag_bytes;
+
+    return m->bytes <= g->piece_bytes && m->frags == bcast_hw_frags_of(m->bytes, frag) &&
+        m->index < m->frags && in->len == bcast_hw_frag_len(m->bytes, frag, m->index);
+}
+
+static void on_broadcast(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)
+{
+    const struct bcast_hw_msg *m = &in->msg;
+
+    if (m->type == BCAST_HW_MSG_DATA && !data_fits(g, in)) {
+        g->engine->counts.bad++;
+        return;
+    }
+    if (bcast_hw_stream_on_recv(&g->stream, m, now) == BCAST_HW_PLACE)
+        memcpy(channel_bytes(g, m->bid) + (size_t) m->index * g->stream.ring.frag_bytes,
+               in->payload, in->len);
+}
+
+void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
+                            uint64_t now)
+{
+    if (in->msg.peer >= g->cfg.size) {
+        g->engine->counts.bad++;
+        return;
+    }
+    switch (in->msg.type) {
+        case BCAST_HW_MSG_PROBE:
+        case BCAST_HW_MSG_INVITE:
+        case BCAST_HW_MSG_REPORT:
+        case BCAST_HW_MSG_DECIDE:
+            bcast_hw_agree_on_recv(&g->agree, &in->msg, now);
+            break;
+        default:
+            on_broadcast(g, in, now);
+            break;
+    }
+    g->touched = true;
+}
+
+void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank)
+{
+    for (uint32_t i = 0; i < g->cfg.size; i++) {
+        if (g->world[i] != world_rank)
+            continue;
+        if (g->state == BCAST_HW_GROUP_CLOSING)
+            g->over = true;
+        g->state = BCAST_HW_GROUP_BROKEN;
+        g->reason = BCAST_HW_REASON_LANE;
+        g->reason_rank = i;
+        return;
+    }
+}
+
+void bcast_hw_group_free(struct bcast_hw_group *g)
+{
+    leave(g);
+    free(g->world);
+    free(g);
+}

@@ -1,0 +1,107 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * group: one communicator's multicast at one rank: its set-up (core/agree), then its broadcasts
+ * (core/stream) and the channel memory their bytes lie in.
+ *
+ *   SETUP --agreed--> ON --close--> CLOSING --all members are through--> gone
+ *     |    \--not agreed--> OFF --close--> gone
+ *     \--close--> gone                    a lost lane: ON, CLOSING --> BROKEN --close--> gone
+ *
+ * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
+ * may learn of the agreement first.
+ *
+ * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when gone;
+ * pages are touched only as they are used.
+ */
+#ifndef BCAST_HW_GROUP_H_INCLUDED
+#define BCAST_HW_GROUP_H_INCLUDED
+
+#include "../core/agree.h"
+#include "../core/stream.h"
+#include "wire.h"
+
+struct bcast_hw_engine;
+
+enum bcast_hw_group_state {
+    BCAST_HW_GROUP_SETUP,
+    BCAST_HW_GROUP_ON,
+    BCAST_HW_GROUP_OFF,
+    BCAST_HW_GROUP_CLOSING,
+    BCAST_HW_GROUP_BROKEN
+};
+
+struct bcast_hw_group_cfg {
+    uint32_t context;           /* MPI context id */
+    uint32_t size;              /* ranks, 2 or more */
+    uint32_t rank;
+    const uint32_t *world;      /* rank in MPI_COMM_WORLD of each rank; copied */
+    uint64_t key;               /* of this communicator, the same on all members (see glue) */
+    bool push;
+    uint32_t channels;
+    uint32_t period;
+    uint32_t fanout;
+    uint32_t piece_bytes;       /* the most that one broadcast carries, as wished */
+    enum bcast_hw_delay_kind delay;
+    uint64_t delay_ns;
+    uint64_t probe_ns;
+};
+
+struct bcast_hw_group {
+    struct bcast_hw_engine *engine;
+    struct bcast_hw_group *next;        /* in the engine's list */
+    enum bcast_hw_group_state state;
+    struct bcast_hw_group_cfg cfg;
+    struct bcast_hw_wire_id id;
+    struct bcast_hw_agree agree;
+    struct bcast_hw_stream stream;      /* ready when `joined` */
+    uint32_t *world;
+    uint32_t reason;            /* OFF, BROKEN: enum bcast_hw_reason */
+    uint32_t reason_rank;
+    uint32_t piece_bytes;       /* the most that one broadcast carries, as agreed */
+    bool joined;                /* in the fabric's group; the stream runs */
+    bool touched;               /* something happened since the last pump */
+    bool over;                  /* closed, and nobody needs it */
+    uint64_t wake;              /* ns at which a timer fires; NEVER; as of the last pump */
+    size_t reserved;            /* bytes of the engine's bound */
+    void *stream_mem;
+    unsigned char *bytes;       /* channels x piece_bytes */
+};
+
+/* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until close. */
+struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
+                                             const struct bcast_hw_group_cfg *cfg, uint64_t now);
+
+/* No broadcast follows on it, on any member; all are consumed here. The group goes when nobody needs
+ * it any more; the caller forgets it. Never waits. */
+void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now);
+
+/* The next broadcast can be posted. When not: bcast_hw_group_stall, progress, ask again. ON only. */
+bool bcast_hw_group_open(const struct bcast_hw_group *g);
+void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now);
+
+/* Where the bytes of the next broadcast go (root, before post) or of the last posted one are (member,
+ * once done): piece_bytes bytes. */
+void *bcast_hw_group_next_bytes(const struct bcast_hw_group *g);
+const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g);
+
+void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, uint64_t now);
+void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now);
+static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
+{
+    return bcast_hw_stream_done(&g->stream);
+}
+
+void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);
+
+/* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */
+void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
+                            uint64_t now);
+void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank);
+void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
+
+/* Leaves the fabric's group, gives its memory back. */
+void bcast_hw_group_free(struct bcast_hw_group *g);
+
+#endif /* BCAST_HW_GROUP_H_INCLUDED */

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
         errs++;
     }
     MPI_T_pvar_session_free(&session);
-    MTest_Finalize(errs);
     MPI_T_finalize();
+    MTest_Finalize(errs);
     return MTestReturnValue(errs);
 }

@@ -13,17 +13,6 @@
 
 #define BATCH 32                /* broadcasts between two looks at the clock */
 
-/* Small ones are common and large ones rare, so that each order takes its share of the time. */
-static size_t choose_bytes(uint64_t * state, size_t max)
-{
-    unsigned bits = (unsigned) hwtest_random(state, 21);
-
-    if (hwtest_random(state, 8) != 0)
-        bits /= 2;
-    size_t bytes = hwtest_random(state, ((size_t) 1 << bits) + 1);
-    return bytes <= max ? bytes : bytes % (max + 1);
-}
-
 int main(int argc, char **argv)
 {
     int errs = 0, rank, size;
@@ -45,7 +34,7 @@ int main(int argc, char **argv)
     start = MPI_Wtime();
     while (elapsed < seconds) {
         for (int i = 0; i < BATCH; i++) {
-            size_t bytes = choose_bytes(&state, max);
+            size_t bytes = hwtest_random_bytes(&state, max);
             errs += hwtest_bcast(buf, bytes, (int) (done % size), MPI_COMM_WORLD, state, "soak");
             done++;
             carried += bytes;

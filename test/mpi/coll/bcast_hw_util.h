@@ -12,7 +12,12 @@
  * Every rank knows what a broadcast must deliver: its bytes follow from a key, which the ranks
  * count alike. */
 
+#ifdef HWTEST_WITHOUT_MTEST
+#include <mpi.h>
+#else
 #include "mpitest.h"
+#endif
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +41,19 @@ static inline uint64_t hwtest_mix(uint64_t x)
 static inline uint64_t hwtest_random(uint64_t * state, uint64_t bound)
 {
     return hwtest_mix((*state)++) % bound;
+}
+
+/* A size up to max: small ones are common and large ones rare, so that each order of magnitude
+ * takes its share of the time. */
+static inline size_t hwtest_random_bytes(uint64_t * state, size_t max)
+{
+    unsigned bits = (unsigned) hwtest_random(state, 21);
+    size_t bytes;
+
+    if (hwtest_random(state, 8) != 0)
+        bits /= 2;
+    bytes = hwtest_random(state, ((size_t) 1 << bits) + 1);
+    return bytes <= max ? bytes : bytes % (max + 1);
 }
 
 static inline void hwtest_fill(void *buf, size_t bytes, uint64_t key)

@@ -1,0 +1,138 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+/* labcast: the program that test/check-lab runs on the hosts of a lab. It broadcasts for some
+ * time, sizes mixed and roots rotating, and checks every byte on every rank every time.
+ *
+ *   -seconds=S   for how long (5)
+ *   -max=BYTES   the largest message (262144)
+ *   -seed=N      other sizes and other data
+ *   -late=MS     in every batch some rank, in every other batch the root, comes MS later
+ *   -compute=MS  in every batch some rank computes that long while the others go on
+ *
+ * Rank 0 prints "running" after the first batch, then at the end "checked ..." and each counter
+ * bcast_hw_* summed over the ranks, then "finalizing". The exit status is 1 if a byte was wrong. */
+
+#define HWTEST_WITHOUT_MTEST
+#include "../mpi/coll/bcast_hw_util.h"
+#include <unistd.h>
+
+#define BATCH 32                /* broadcasts between two looks at the clock */
+
+struct run {
+    double seconds;
+    size_t max;
+    uint64_t state;
+    unsigned late_ms, compute_ms;
+    unsigned long long done, bytes, errors;
+};
+
+static void batch(struct run *run, void *buf, int batch_number)
+{
+    int rank, size;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < BATCH; i++) {
+        size_t bytes = hwtest_random_bytes(&run->state, run->max);
+        int root = (int) (run->done % size);
+
+        if (i == BATCH / 2 && run->late_ms > 0) {
+            int late = (root + (batch_number % 2 ? batch_number : 0)) % size;
+            if (rank == late)
+                usleep(run->late_ms * 1000);
+        }
+        if (i == BATCH / 4 && run->compute_ms > 0 && rank == batch_number % size)
+            hwtest_compute(run->compute_ms / 1000.0);
+        run->errors += hwtest_bcast(buf, bytes, root, MPI_COMM_WORLD, run->state, "labcast");
+        run->done++;
+        run->bytes += bytes;
+    }
+}
+
+static unsigned long long sum(unsigned long long value)
+{
+    unsigned long long total = 0;
+
+    MPI_Reduce(&value, &total, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    return total;
+}
+
+/* All ranks run the same library, so they find the same variables in the same order. */
+static void print_counters(int rank)
+{
+    MPI_T_pvar_session session;
+    int num;
+
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&num);
+    for (int i = 0; i < num; i++) {
+        char name[128];
+        int name_length = sizeof(name), desc_length = 0, verbosity, class, bind, readonly;
+        int continuous, atomic, count;
+        unsigned long long value[1] = { 0 };
+        MPI_Datatype type;
+        MPI_T_enum enumeration;
+        MPI_T_pvar_handle handle;
+
+        MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &enumeration, NULL,
+                            &desc_length, &bind, &readonly, &continuous, &atomic);
+        if (strncmp(name, "bcast_hw_", 9) != 0 || type != MPI_UNSIGNED_LONG_LONG ||
+            bind != MPI_T_BIND_NO_OBJECT)
+            continue;
+        MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count);
+        if (count == 1)
+            MPI_T_pvar_read(session, handle, value);
+        MPI_T_pvar_handle_free(session, &handle);
+        value[0] = sum(value[0]);
+        if (rank == 0)
+            printf("%s %llu\n", name, value[0]);
+    }
+    MPI_T_pvar_session_free(&session);
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = { 0 };
+    double start, elapsed = 0;
+    unsigned long long errors;
+    int provided, rank, failed;
+    void *buf;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    run.seconds = hwtest_option(argc, argv, "-seconds", 5);
+    run.max = (size_t) hwtest_option(argc, argv, "-max", 262144);
+    run.state = (uint64_t) hwtest_option(argc, argv, "-seed", 1);
+    run.late_ms = (unsigned) hwtest_option(argc, argv, "-late", 0);
+    run.compute_ms = (unsigned) hwtest_option(argc, argv, "-compute", 0);
+    buf = hwtest_alloc(run.max);
+
+    start = MPI_Wtime();
+    for (int i = 0; elapsed < run.seconds; i++) {
+        batch(&run, buf, i);
+        elapsed = MPI_Wtime() - start;
+        MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        if (i == 0 && rank == 0) {
+            printf("running\n");
+            fflush(stdout);
+        }
+    }
+    free(buf);
+
+    errors = sum(run.errors);
+    print_counters(rank);
+    if (rank == 0) {
+        printf("checked %llu broadcasts, %llu KiB, %llu errors\nfinalizing\n", run.done,
+               run.bytes >> 10, errors);
+        fflush(stdout);
+    }
+    failed = errors > 0;
+    MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return failed;
+}

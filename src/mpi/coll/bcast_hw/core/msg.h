@@ -37,6 +37,8 @@ enum bcast_hw_msg_type {
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
  * is a round trip. */
 #define BCAST_HW_FLAG_AT_ONCE 1u
+/* DATA: the message goes on in the next broadcast. */
+#define BCAST_HW_FLAG_MORE 4u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define BCAST_HW_FLAG_LAST 2u
 

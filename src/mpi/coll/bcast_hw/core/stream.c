@@ -96,12 +96,13 @@ static void learn(struct bcast_hw_stream *s)
     s->floor_seen = floor;
 }
 
-uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, uint64_t now)
+uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
+                                   uint64_t now)
 {
     struct bcast_hw_two_stage *m = claim(s, s->posted);
 
     learn(s);
-    bcast_hw_two_stage_post_root(m, bytes, bcast_hw_delay_until(&s->delay, s->ring.size, now),
+    bcast_hw_two_stage_post_root(m, bytes, more, bcast_hw_delay_until(&s->delay, s->ring.size, now),
                                  &s->ring, now);
     attend(s, m);
     return s->posted++;
@@ -125,6 +126,11 @@ bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
 {
     return slot(s, s->posted - 1)->bytes;
+}
+
+bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
+{
+    return slot(s, s->posted - 1)->more;
 }
 
 void bcast_hw_stream_consume(struct bcast_hw_stream *s)

@@ -8,7 +8,7 @@
  *
  * A driver does, for a broadcast it calls:
  *     if (!bcast_hw_stream_open(s)) { bcast_hw_stream_stall(s, now); ... progress ... }
- *     root:    place the bytes of the next bid;  bid = bcast_hw_stream_post_root(s, bytes, now)
+ *     root:    place the bytes of the next bid;  bid = bcast_hw_stream_post_root(s, bytes, more, now)
  *     member:  bid = bcast_hw_stream_post_member(s, root, now)
  *     until (bcast_hw_stream_done(s, bid)) ... progress ...
  *     member:  take the bytes of bid
@@ -75,15 +75,17 @@ static inline uint64_t bcast_hw_stream_next_bid(const struct bcast_hw_stream *s)
     return s->posted;
 }
 
-/* Open only. Returns the bid. */
-uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, uint64_t now);
+/* Open only. Returns the bid. `more`: the next broadcast continues the message. */
+uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
+                                   uint64_t now);
 uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now);
 
 /* The call for the last posted broadcast can be completed. */
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s);
 
-/* Bytes of the last posted broadcast; done only. */
+/* Of the last posted broadcast, done only: its bytes; whether the next continues its message. */
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s);
+bool bcast_hw_stream_more(const struct bcast_hw_stream *s);
 
 /* The program has what the last posted broadcast brought; done only. */
 void bcast_hw_stream_consume(struct bcast_hw_stream *s);

@@ -37,6 +37,7 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
 {
     memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
     m->bid = bid;
+    m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->top = m->next_cast = m->ask_below = 0;
     m->ask_all = m->asked_all = m->want_all = m->at_once = false;
     m->ready_due = m->ready_got = m->repaired = false;
@@ -92,10 +93,11 @@ static bool asks_rest(const struct bcast_hw_two_stage *m)
     return m->frags > 0 ? m->ask_below == m->frags : m->ask_all;
 }
 
-void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, uint64_t hold_until,
-                                  struct bcast_hw_ring *ring, uint64_t now)
+void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
+                                  uint64_t hold_until, struct bcast_hw_ring *ring, uint64_t now)
 {
     set_phase(m, BCAST_HW_HOLD);
+    m->more = more;
     m->tail_at = BCAST_HW_NEVER;
     learn(m, ring->rank, bcast_hw_frags_of(bytes, ring->frag_bytes), bytes, ring);
     assert(m->frags <= ring->max_frags);
@@ -164,8 +166,10 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
         return BCAST_HW_BAD;
     if (m->phase == BCAST_HW_EMPTY)
         set_phase(m, BCAST_HW_EARLY);
-    if (m->frags == 0)
+    if (m->frags == 0) {
         learn(m, msg->root, msg->frags, msg->bytes, ring);
+        m->more = msg->flags & BCAST_HW_FLAG_MORE;
+    }
     if (bcast_hw_bitmap_test(m->got, msg->index))
         return BCAST_HW_DUP;
 
@@ -284,6 +288,7 @@ static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
         .root = m->root,
         .frags = m->frags,
         .bytes = m->bytes,
+        .flags = type == BCAST_HW_MSG_DATA && m->more ? BCAST_HW_FLAG_MORE : 0,
     };
 }
 
@@ -346,7 +351,7 @@ static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
             continue;
         fill(m, tx, BCAST_HW_MSG_DATA, bcast_hw_ring_next(ring->rank, ring->size));
         tx->index = i;
-        tx->flags = m->at_once ? BCAST_HW_FLAG_AT_ONCE : 0;
+        tx->flags |= m->at_once ? BCAST_HW_FLAG_AT_ONCE : 0;
         bcast_hw_bitmap_set(m->sent, i);
             ring->counts->forwarded++;
         return true;

@@ -66,6 +66,7 @@ struct bcast_hw_two_stage {
     uint32_t root;              /* meaningful once frags > 0 or called */
     uint32_t frags;             /* 0 until known */
     uint32_t bytes;             /* meaningful once frags > 0 */
+    bool more;                  /* the message goes on in the next broadcast; with frags */
     uint32_t n_got;             /* fragments here */
     uint32_t top;               /* one above the highest fragment that came; <= frags */
     uint32_t next_cast;         /* root: fragments below are multicast */
@@ -98,10 +99,11 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
 void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               const struct bcast_hw_ring *ring);
 
-/* The program calls this broadcast as root: `bytes` are in place for all fragments. Stage 1 starts at
- * `hold_until` ns, or on READY if that is NEVER. EMPTY or EARLY only. */
-void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, uint64_t hold_until,
-                                  struct bcast_hw_ring *ring, uint64_t now);
+/* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the next
+ * broadcast continues the message. Stage 1 starts at `hold_until` ns, or on READY if that is NEVER.
+ * EMPTY or EARLY only. */
+void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
+                                  uint64_t hold_until, struct bcast_hw_ring *ring, uint64_t now);
 
 /* The program calls this broadcast as a member. `chosen`: the root waits for this rank's READY.
  * EMPTY, EARLY or STORED only. */

@@ -250,9 +250,9 @@ const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g)
     return channel_bytes(g, bcast_hw_stream_next_bid(&g->stream) - 1);
 }
 
-void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, uint64_t now)
+void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now)
 {
-    bcast_hw_stream_post_root(&g->stream, bytes, now);
+    bcast_hw_stream_post_root(&g->stream, bytes, more, now);
     bcast_hw_group_pump(g, now);
 }
 

@@ -86,7 +86,8 @@ void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now);
 void *bcast_hw_group_next_bytes(const struct bcast_hw_group *g);
 const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g);
 
-void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, uint64_t now);
+/* `more`: the next broadcast continues the message. */
+void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);
 void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now);
 static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
 {

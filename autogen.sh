@@ -36,7 +36,7 @@ for arg; do
         --with-mpich=*) given=${arg#*=} ;;
         --sync) sync=yes ;;
         -h | --help) usage; exit 0 ;;
-        *) usage >&2; die "unknown argument: $arg" ;;
+        *) die "unknown argument: $arg; see ./autogen.sh --help" ;;
     esac
 done
 
@@ -52,8 +52,8 @@ log=$build/autogen.log
 # Unpack tarball $1 into folder $2; with $3, only that part of it.
 unpack() {
     mkdir -p "$2" || die "cannot write to $2; set HWMC_BUILD to another folder"
-    tar -xf "$1" -C "$2" --strip-components=1 --wildcards "*/${3:-*}" ||
-        die "cannot unpack $1; give a whole tarball"
+    tar -xf "$1" -C "$2" --strip-components=1 --wildcards "*/${3:-*}" 2>/dev/null ||
+        die "cannot unpack $1; give a whole tarball, and see that the disk is not full"
 }
 
 # Put the source asked for into folder $1.
@@ -151,7 +151,7 @@ if [ "$sync" = no ] || [ ! -d "$tree" ]; then
 fi
 [ -f "$tree/.hwmc/skipped" ] || skipped_parts > "$tree/.hwmc/skipped"
 
-"$top/maint/graft" "$tree" || die "cannot graft onto $tree; use MPICH 4.0, 4.2 or 5.0"
+"$top/maint/graft" "$tree" || exit 1
 
 stamp=$tree/.hwmc/regenerated
 if [ "$(digest)" != "$(cat "$stamp" 2>/dev/null)" ]; then

@@ -5,11 +5,21 @@
 
 noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/bcast_hw.h        \
-    src/mpi/coll/bcast_hw/compat.h
+    src/mpi/coll/bcast_hw/compat.h          \
+    src/mpi/coll/bcast_hw/glue.h
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
     src/mpi/coll/bcast_hw/core/channel.c    \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
-    src/mpi/coll/bcast_hw/bcast_hw.c
+    src/mpi/coll/bcast_hw/engine/crc32c.c   \
+    src/mpi/coll/bcast_hw/engine/engine.c   \
+    src/mpi/coll/bcast_hw/engine/group.c    \
+    src/mpi/coll/bcast_hw/engine/wire.c     \
+    src/mpi/coll/bcast_hw/bcast_hw.c        \
+    src/mpi/coll/bcast_hw/process.c         \
+    src/mpi/coll/bcast_hw/pvars.c           \
+    src/mpi/coll/bcast_hw/select.c
+
+errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt

@@ -27,4 +27,20 @@
 #define MPIR_BCAST_HW_PROGRESS_ARG_T int
 #endif
 
+/* Packing has flags since 4.2. */
+#if MPICH_NUMVERSION >= 40200000
+#define MPIR_BCAST_HW_TYPEREP_FLAGS , MPIR_TYPEREP_FLAG_NONE
+#else
+#define MPIR_BCAST_HW_TYPEREP_FLAGS
+#endif
+
+/* A communicator that MPICH made for itself inside another: a node's ranks, or the nodes' first. */
+#if MPICH_NUMVERSION >= 50000000
+#define MPIR_BCAST_HW_IS_SUBCOMM(comm) (((comm)->attr & MPIR_COMM_ATTR__SUBCOMM) != 0)
+#else
+#define MPIR_BCAST_HW_IS_SUBCOMM(comm) \
+    ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE || \
+     (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
+#endif
+
 #endif /* BCAST_HW_COMPAT_H_INCLUDED */

@@ -44,19 +44,16 @@ enum bcast_hw_msg_type {
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
 #define BCAST_HW_REASONS(X)                                                                        \
-    X(NONE, 0, "multicast in use")                                                                 \
-    X(FABRIC, 1, "no multicast fabric on a rank's rails")                                          \
-    X(MEMORY, 2, "the channel memory of a rank is in use by other communicators")                  \
-    X(JOIN, 3, "a rank could not join the multicast group")                                        \
-    X(PROBE, 4, "the probe did not reach a rank: multicast does not pass the network")             \
-    X(LANE, 5, "a lane to a neighbour failed")                                                     \
-    X(SPAWNED, 6, "a rank belongs to another MPI_COMM_WORLD")                                      \
-    X(UNTRIED, 7, "not set up: too few broadcasts so far")                                         \
-    X(SMALL, 8, "too few ranks or nodes to gain from it")                                          \
-    X(OFF, 9, "switched off by a control variable")
+    X(NONE, none, 0, "multicast in use")                                                           \
+    X(FABRIC, fabric, 1, "no multicast fabric on a rank's rails")                                  \
+    X(MEMORY, memory, 2, "the channel memory of a rank is in use by other communicators")          \
+    X(JOIN, join, 3, "a rank could not join the multicast group")                                  \
+    X(PROBE, probe, 4, "the probe did not reach a rank: multicast does not pass the network")      \
+    X(LANE, lane, 5, "a lane of a rank failed")                                                    \
+    X(SPAWNED, spawned, 6, "a rank belongs to another MPI_COMM_WORLD")
 
 enum bcast_hw_reason {
-#define X(name, value, text) BCAST_HW_REASON_##name = value,
+#define X(name, lower, value, text) BCAST_HW_REASON_##name = value,
     BCAST_HW_REASONS(X)
 #undef X
     BCAST_HW_REASON_LIMIT

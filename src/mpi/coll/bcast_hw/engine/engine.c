@@ -240,7 +240,7 @@ bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
     return !e->groups && (!e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN);
 }
 
-void bcast_hw_engine_destroy(struct bcast_hw_engine *e)
+void bcast_hw_engine_close(struct bcast_hw_engine *e)
 {
     for (struct bcast_hw_group * g = e->groups; g; g = g->next)
         g->over = true;
@@ -249,5 +249,12 @@ void bcast_hw_engine_destroy(struct bcast_hw_engine *e)
         e->cfg.fabric->ops->close(e->cfg.fabric);
     if (e->cfg.lane)
         e->cfg.lane->ops->close(e->cfg.lane);
+    e->cfg.fabric = NULL;
+    e->cfg.lane = NULL;
+    e->draining = false;
+}
+
+void bcast_hw_engine_destroy(struct bcast_hw_engine *e)
+{
     free(e);
 }

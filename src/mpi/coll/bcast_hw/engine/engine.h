@@ -99,7 +99,10 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 /* After drain: no group is left and the lane is flushed. To be asked between calls of progress. */
 bool bcast_hw_engine_drained(struct bcast_hw_engine *e);
 
-/* Closes fabric and lane, and the groups that are left, and frees the engine. */
+/* Frees the groups that are left and closes fabric and lane; the counters stay. */
+void bcast_hw_engine_close(struct bcast_hw_engine *e);
+
+/* Of a closed engine, or one never opened. */
 void bcast_hw_engine_destroy(struct bcast_hw_engine *e);
 
 /* For groups. flush: hands the backlog to the fabric; false when some of it would block. room: one

@@ -1,0 +1,162 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What hwmc has once a process: the engine, its lock and clock, registration, progress and the end.
+ */
+
+#include "glue.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct bcast_hw_engine *engine;
+static bool registered;
+static int *node_of;            /* of every process of MPI_COMM_WORLD; NULL: MPICH's own map */
+
+void MPIR_Bcast_hw_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void MPIR_Bcast_hw_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t MPIR_Bcast_hw_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+struct bcast_hw_engine *MPIR_Bcast_hw_engine(void)
+{
+    if (!engine) {
+        engine = bcast_hw_engine_create();
+        if (engine)
+            MPIR_Bcast_hw_register_pvars(engine);
+    }
+    return engine;
+}
+
+/* MPICH's node map names every process a node of its own where the device has no shared memory of
+ * its own (5.0); the process manager's is asked there. */
+static void find_nodes(int size)
+{
+#if MPICH_NUMVERSION >= 40200000
+    node_of = MPL_malloc((size_t) size * sizeof(int), MPL_MEM_OTHER);
+    if (node_of && MPIR_pmi_build_nodemap(node_of, size) != MPI_SUCCESS) {
+        MPL_free(node_of);
+        node_of = NULL;
+    }
+#endif
+}
+
+int MPIR_Bcast_hw_node_of(uint32_t world_rank)
+{
+    return node_of ? node_of[world_rank] : MPIR_Process.node_map[world_rank];
+}
+
+void MPIR_Bcast_hw_register(struct bcast_hw_engine_cfg *cfg)
+{
+    cfg->memory = (size_t) MPIR_CVAR_BCAST_HW_MEMORY << 20;
+    find_nodes((int) cfg->world_size);
+    bcast_hw_engine_open(engine, cfg);
+    registered = cfg->lane != NULL;
+}
+
+bool MPIR_Bcast_hw_registered(void)
+{
+    return registered;
+}
+
+bool MPIR_Bcast_hw_active(void)
+{
+    return registered && bcast_hw_engine_active(engine);
+}
+
+int MPIR_Bcast_hw_progress(void)
+{
+    int events;
+
+    if (!MPIR_Bcast_hw_active())
+        return 0;
+    MPIR_Bcast_hw_lock();
+    events = bcast_hw_engine_progress(engine, MPIR_Bcast_hw_now());
+    MPIR_Bcast_hw_unlock();
+    return events;
+}
+
+uint64_t MPIR_Bcast_hw_deadline(void)
+{
+    uint64_t at;
+
+    if (!MPIR_Bcast_hw_active())
+        return BCAST_HW_NEVER;
+    MPIR_Bcast_hw_lock();
+    at = bcast_hw_engine_deadline(engine);
+    MPIR_Bcast_hw_unlock();
+    return at;
+}
+
+int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool(*ready) (struct bcast_hw_group * g))
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_Bcast_hw_lock();
+    while (g->state != BCAST_HW_GROUP_BROKEN && !ready(g)) {
+        MPIR_Bcast_hw_unlock();
+        mpi_errno = MPID_Progress_test(NULL);
+        /* Other threads of the program take their turn. */
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        MPIR_Bcast_hw_lock();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (g->state == BCAST_HW_GROUP_BROKEN)
+        MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d",
+                             (int) g->reason_rank);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
+}
+
+void MPIR_Bcast_hw_drain(void)
+{
+    if (!registered)
+        return;
+    MPIR_Bcast_hw_lock();
+    bcast_hw_engine_drain(engine, MPIR_Bcast_hw_now());
+    MPIR_Bcast_hw_unlock();
+}
+
+bool MPIR_Bcast_hw_drained(void)
+{
+    bool drained;
+
+    if (!registered)
+        return true;
+    MPIR_Bcast_hw_lock();
+    drained = bcast_hw_engine_drained(engine);
+    MPIR_Bcast_hw_unlock();
+    return drained;
+}
+
+/* The engine's counters outlive it: PVARs may be read until the tools interface is left. */
+void MPIR_Bcast_hw_close(void)
+{
+    if (!registered)
+        return;
+    MPIR_Bcast_hw_lock();
+    registered = false;
+    bcast_hw_engine_close(engine);
+    MPIR_Bcast_hw_unlock();
+    MPIR_Bcast_hw_forget_seen();
+    MPL_free(node_of);
+    node_of = NULL;
+}

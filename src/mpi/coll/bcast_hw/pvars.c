@@ -1,0 +1,55 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The PVARs of the collective layer: every counter of the machines and the engine, by the names and
+ * texts that core/counts.h and engine/engine.h give them, and why communicators do without multicast.
+ */
+
+#include "glue.h"
+
+static unsigned long long reasons[BCAST_HW_REASON_LIMIT];
+static unsigned long long taken_calls, taken_bytes, left_calls;
+
+void MPIR_Bcast_hw_note_reason(uint32_t reason)
+{
+    MPIR_Assert(reason < BCAST_HW_REASON_LIMIT);
+    reasons[reason]++;
+}
+
+void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes)
+{
+    if (taken) {
+        taken_calls++;
+        taken_bytes += (unsigned long long) bytes;
+    } else {
+        left_calls++;
+    }
+}
+
+#define REGISTER(name, addr, text)                                                                 \
+    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1,              \
+                                         MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,        \
+                                         (MPIR_T_PVAR_FLAG_READONLY |                              \
+                                          MPIR_T_PVAR_FLAG_CONTINUOUS), NULL, NULL, "CH4_HWMC",    \
+                                         text)
+
+void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
+{
+    MPL_COMPILE_TIME_ASSERT(sizeof(unsigned long long) == sizeof(uint64_t));
+
+    REGISTER(bcast_hw_calls, &taken_calls, "broadcasts that hwmc ran");
+    REGISTER(bcast_hw_call_bytes, &taken_bytes, "bytes of the broadcasts that hwmc ran");
+    REGISTER(bcast_hw_left, &left_calls, "broadcasts left to MPICH's own algorithms");
+#define X(field, text) REGISTER(bcast_hw_##field, &e->counts.field, text);
+    BCAST_HW_CORE_COUNTS(X)
+#undef X
+#define X(field, text) REGISTER(bcast_hw_##field, &e->engine_counts.field, text);
+        BCAST_HW_ENGINE_COUNTS(X)
+#undef X
+#define X(name, lower, value, text)                                                                \
+    if (value != BCAST_HW_REASON_NONE)                                                             \
+        REGISTER(bcast_hw_off_##lower, &reasons[value], "communicators without multicast: " text);
+        BCAST_HW_REASONS(X)
+#undef X
+}

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (C) the hwmc contributors
+"""Running lines of a testlist through MPICH's own runtests; for check-mpi and check-mpich.
+
+Each line is a run of runtests of its own, so that results appear as they come, and a test that
+hangs costs its time limit and nothing more.
+"""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("HWMC_BUILD") or TOP / "build")
+PREFIX = pathlib.Path(os.environ.get("HWMC_PREFIX") or BUILD / "install")
+FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"}
+# All traffic of these tests stays on this machine; processes of one node use shared memory too.
+LOOPBACK = {"MPIR_CVAR_HWMC_RAILS": "lo", "UCX_NET_DEVICES": "lo", "HYDRA_IFACE": "lo"}
+
+
+class Unusable(Exception):
+    """Why the suite of a build tree cannot be run."""
+
+
+def test_lines(path):
+    """The tests of a testlist, comments left out."""
+    lines = (line.partition("#")[0].strip() for line in path.read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def short(line):
+    """A line of a testlist as people read it: "hw" if multicast is forced, no long prefixes."""
+    hidden = ("HWMC_RAILS=", "strict=", "timeLimit=", "mem=")
+    words = [re.sub(r"^env=MPIR_CVAR_", "", word) for word in line.split()]
+    words = [word.removeprefix("arg=") for word in words if not word.startswith(hidden)]
+    return " ".join(words).replace("BCAST_INTRA_ALGORITHM=hw", "hw")
+
+
+class Suite:
+    """MPICH's test/mpi as configured in a build tree of MPICH."""
+
+    def __init__(self, tree):
+        self.build = pathlib.Path(tree).resolve() / "test" / "mpi"
+        self.runtests = self.build / "runtests"
+        try:
+            makefile = (self.build / "Makefile").read_text()
+        except OSError:
+            raise Unusable("MPICH's test suite is not configured in %s" % self.build) from None
+        self.source = pathlib.Path(re.search(r"^abs_srcdir = (.*)$", makefile, re.M)[1])
+
+    def prepare(self):
+        """Build what the programs of test/mpi/coll link with, once and not for each of them."""
+        for part in ("util", "dtpools"):
+            make("-C", str(self.build / part))
+
+    def run_line(self, line, directory, settings, log):
+        """The verdict of one test, "ok", "FAIL" or "skip", and the time it took."""
+        (directory / ".hw-testlist").write_text(line + "\n")
+        env = {**os.environ, **LOOPBACK, **settings}
+        start = time.monotonic()
+        with subprocess.Popen(["perl", str(self.runtests), "-srcdir=.", "-tests=.hw-testlist"],
+                              cwd=directory, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", start_new_session=True) as process:
+            try:
+                said, _ = process.communicate()
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)  # mpiexec's helpers notice and follow
+                raise
+        verdict = "FAIL"
+        if "All 1 tests passed" in said:
+            verdict = "ok"
+        elif "All 0 tests passed" in said:
+            verdict = "skip"
+        log.write("== %s %s\n%s\n" % (verdict, line, said if verdict == "FAIL" else ""))
+        log.flush()
+        return verdict, time.monotonic() - start
+
+
+def make(*arguments):
+    done = subprocess.run(["make", "-s", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Unusable("make %s: %s" % (" ".join(arguments), done.stderr.strip()[-2000:]))
+
+
+class Tally:
+    """The lines of a check, and its last one."""
+
+    def __init__(self):
+        self.count = {"ok": 0, "FAIL": 0, "skip": 0}
+
+    def tell(self, verdict, name, reason):
+        self.count[verdict] += 1
+        print("%s %s (%s)" % (verdict, name, reason), flush=True)
+
+    def finish(self):
+        """Print the last line; the exit status."""
+        print("%d passed, %d failed, %d skipped" % tuple(self.count.values()))
+        return 1 if self.count["FAIL"] else 0
+
+
+def interrupted(signum, _frame):
+    sys.exit(128 + signum)
+
+
+def catch_signals():
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, interrupted)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The C core, for C++.
+#ifndef CORE_H_INCLUDED
+#define CORE_H_INCLUDED
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+extern "C" {
+#include "agree.h"
+#include "bitmap.h"
+#include "channel.h"
+#include "counts.h"
+#include "delay.h"
+#include "msg.h"
+#include "prng.h"
+#include "rtt.h"
+#include "stream.h"
+#include "topo.h"
+#include "two_stage.h"
+}
+
+#endif // CORE_H_INCLUDED

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The simulated network: time, chance, the wire and the ranks' drivers. See sim_net.h.
+#include "sim_net.h"
+
+#include <algorithm>
+
+namespace sim {
+
+Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
+{
+    size_t n_frags = cfg_.script.size() * cfg_.max_frags;
+
+    for (uint32_t r = 0; r < cfg_.ranks; r++) {
+        Rank &rank = ranks_[r];
+        bcast_hw_stream_cfg c = {};
+
+        c.size = cfg_.ranks;
+        c.rank = r;
+        c.push = cfg_.push;
+        c.channels = cfg_.channels;
+        c.period = cfg_.period;
+        c.fanout = cfg_.fanout;
+        c.frag_bytes = cfg_.frag_bytes;
+        c.max_bytes = cfg_.frag_bytes * cfg_.max_frags;
+        c.delay = cfg_.delay;
+        c.delay_ns = cfg_.delay_ns;
+        c.seed = cfg_.seed;
+        c.counts = &rank.counts;
+        rank.memory.resize(bcast_hw_stream_footprint(&c) / 8);
+        bcast_hw_stream_init(&rank.stream, &c, rank.memory.data());
+        rank.channels.assign(cfg_.channels, std::vector<uint8_t>(c.max_bytes, 0xee));
+        rank.lane_free.assign(cfg_.ranks, 0);
+        rank.call_at = now_ + think(r);
+        turn_at(r, now_);
+    }
+    cast_.assign(n_frags, 0);
+    forwarded_.assign(cfg_.ranks, std::vector<uint8_t>(n_frags, 0));
+    asked_ = forwarded_;
+    requests_.assign(cfg_.ranks, std::vector<uint32_t>(cfg_.script.size(), 0));
+    readies_.assign(cfg_.script.size(), 0);
+    ups_.assign(cfg_.ranks, 0);
+    last_up_ = ups_;
+}
+
+std::string Net::run()
+{
+    size_t open = cfg_.ranks;
+
+    while (error_.empty() && open > 0) {
+        if (queue_.empty()) {
+            fail("deadlock: nothing will ever happen again");
+            break;
+        }
+        Event event = queue_.top();
+        queue_.pop();
+        now_ = event.at;
+        if (now_ > S + cfg_.deadline || ++events_ > cfg_.max_events) {
+            fail("not over in time");
+            break;
+        }
+        if (ranks_[event.rank].state == State::GONE)
+            continue;
+        if (event.packet) {
+            arrive(event.rank, event.packet);
+        } else if (ranks_[event.rank].turn_at == event.at) {
+            ranks_[event.rank].turn_at = BCAST_HW_NEVER;
+            turn(event.rank);
+        }
+        open -= ranks_[event.rank].state == State::GONE;
+    }
+    if (error_.empty())
+        watch_all();
+    return error_;
+}
+
+uint64_t Net::think(uint32_t r)
+{
+    uint64_t ns = 0;
+
+    if (!cfg_.think.empty())
+        ns = cfg_.think[std::min<size_t>(r, cfg_.think.size() - 1)];
+    if (cfg_.think_max > 0)
+        ns += rng_.below(cfg_.think_max);
+    return ns;
+}
+
+void Net::at(uint64_t when, uint32_t rank, PacketPtr packet)
+{
+    queue_.push(Event{when, number_++, rank, std::move(packet)});
+}
+
+// The rank gets a turn at `when` or before.
+void Net::turn_at(uint32_t r, uint64_t when)
+{
+    if (when >= ranks_[r].turn_at)
+        return;
+    ranks_[r].turn_at = when;
+    at(when, r, nullptr);
+}
+
+// The rank does nothing now; its turn comes when it is back.
+bool Net::away(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+
+    for (const Outage &o : cfg_.stalls)
+        if (o.ranks >> r & 1 && now_ >= S + o.from && now_ < S + o.until)
+            rank.busy_until = std::max(rank.busy_until, S + o.until);
+    if (now_ >= rank.busy_until && cfg_.stall_max > 0 && rng_.chance(cfg_.stall))
+        rank.busy_until = now_ + rng_.below(cfg_.stall_max);
+    if (now_ >= rank.busy_until)
+        return false;
+    turn_at(r, rank.busy_until);
+    return true;
+}
+
+void Net::arrive(uint32_t r, PacketPtr packet)
+{
+    Rank &rank = ranks_[r];
+
+    if (packet->msg.multicast && cfg_.rx_slots > 0 && rank.inbox.size() >= cfg_.rx_slots) {
+        log(r, "overflows " + said(packet->msg));
+        return;
+    }
+    rank.inbox.push_back(std::move(packet));
+    turn(r);
+}
+
+void Net::turn(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+
+    if (away(r))
+        return;
+    while (!rank.inbox.empty()) {
+        PacketPtr packet = rank.inbox.front();
+        rank.inbox.pop_front();
+        receive(r, *packet);
+    }
+    timers(r);
+    while (program(r) || sends(r)) {
+        if (!error_.empty() || rank.state == State::GONE)
+            return;
+    }
+    turn_at(r, bcast_hw_stream_next_timer(&rank.stream));
+}
+
+void Net::after_event(uint32_t r)
+{
+    bcast_hw_stream_check(&ranks_[r].stream);
+    if (cfg_.hook)
+        cfg_.hook(*this, r);
+}
+
+bcast_hw_verdict Net::inject(uint32_t r, const bcast_hw_msg &msg)
+{
+    Rank &rank = ranks_[r];
+    bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&rank.stream, &msg, now_);
+
+    if (verdict == BCAST_HW_PLACE) {
+        uint32_t len = bcast_hw_frag_len(msg.bytes, cfg_.frag_bytes, msg.index);
+        memset(rank.channels[msg.bid % cfg_.channels].data() + msg.index * cfg_.frag_bytes, 0, len);
+    }
+    bcast_hw_stream_check(&rank.stream);
+    return verdict;
+}
+
+void Net::receive(uint32_t r, const Packet &packet)
+{
+    Rank &rank = ranks_[r];
+    const bcast_hw_msg &msg = packet.msg;
+    bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&rank.stream, &msg, now_);
+
+    if (verdict == BCAST_HW_PLACE) {
+        std::vector<uint8_t> &to = rank.channels[msg.bid % cfg_.channels];
+        std::copy(packet.payload.begin(), packet.payload.end(),
+                  to.begin() + msg.index * cfg_.frag_bytes);
+        log(r, "places " + said(msg));
+    } else if (verdict == BCAST_HW_DUP) {
+        log(r, "has already " + said(msg));
+    } else if (verdict == BCAST_HW_BAD) {
+        fail("rank " + std::to_string(r) + " calls an honest message bad: " + said(msg) + " of " +
+             std::to_string(msg.peer));
+    }
+    after_event(r);
+}
+
+void Net::timers(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+
+    if (bcast_hw_stream_next_timer(&rank.stream) > now_)
+        return;
+    bcast_hw_stream_on_timer(&rank.stream, now_);
+    if (bcast_hw_stream_next_timer(&rank.stream) <= now_)
+        fail("rank " + std::to_string(r) + " has a timer that does not go off");
+    after_event(r);
+}
+
+// The program of a rank goes one step; false when it waits.
+bool Net::program(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+
+    switch (rank.state) {
+        case State::THINK:
+            if (now_ < rank.call_at) {
+                turn_at(r, rank.call_at);
+                return false;
+            }
+            rank.state = State::CALL;
+            return true;
+        case State::CALL:
+            return post(r);
+        case State::WAIT:
+            return bcast_hw_stream_done(&rank.stream) && finish(r);
+        case State::CLOSING:
+            if (!bcast_hw_stream_closed(&rank.stream))
+                return false;
+            watch_end(r);
+            log(r, "closed");
+            rank.state = State::GONE;
+            rank.memory = {}; // whoever touches it now is found out
+            rank.stream.slots = nullptr;
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool Net::post(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+
+    if (rank.next == cfg_.script.size()) {
+        bcast_hw_stream_close(&rank.stream);
+        rank.state = State::CLOSING;
+        log(r, "closes");
+        after_event(r);
+        return true;
+    }
+    if (!bcast_hw_stream_open(&rank.stream)) {
+        if (!rank.stalled) {
+            bcast_hw_stream_stall(&rank.stream, now_);
+            log(r, "stalls at " + std::to_string(rank.next));
+            after_event(r);
+        }
+        rank.stalled = true;
+        return false;
+    }
+    rank.stalled = false;
+
+    const Bcast &bcast = cfg_.script[rank.next];
+    uint64_t bid = bcast_hw_stream_next_bid(&rank.stream);
+
+    if (bid != rank.next)
+        fail("a bid that is not the number of the call");
+    if (bcast.root == r) {
+        std::vector<uint8_t> &bytes = rank.channels[bid % cfg_.channels];
+        for (uint32_t i = 0; i < bcast.bytes; i++)
+            bytes[i] = pattern(bid, i);
+        log(r, "calls " + std::to_string(bid) + " as root");
+        bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more, now_);
+    } else {
+        log(r, "calls " + std::to_string(bid));
+        bcast_hw_stream_post_member(&rank.stream, bcast.root, now_);
+    }
+    rank.state = State::WAIT;
+    after_event(r);
+    return true;
+}
+
+// The broadcast is done: look at every byte, consume, think.
+bool Net::finish(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+    uint64_t bid = rank.next;
+    uint32_t bytes = bcast_hw_stream_bytes(&rank.stream);
+
+    if (bytes != cfg_.script[bid].bytes ||
+        bcast_hw_stream_more(&rank.stream) != cfg_.script[bid].more)
+        fail("rank " + std::to_string(r) + " has a wrong length of " + std::to_string(bid));
+    for (uint32_t i = 0; i < bytes && cfg_.strict; i++)
+        if (rank.channels[bid % cfg_.channels][i] != pattern(bid, i)) {
+            fail("rank " + std::to_string(r) + ", broadcast " + std::to_string(bid) +
+                 ": wrong byte at " + std::to_string(i));
+            break;
+        }
+    log(r, "has all of " + std::to_string(bid));
+    bcast_hw_stream_consume(&rank.stream);
+    rank.next++;
+    rank.call_at = now_ + think(r);
+    rank.state = State::THINK;
+    after_event(r);
+    if (!cfg_.async && rank.call_at > now_) {
+        sends(r); // what is due goes before the program goes on
+        rank.busy_until = rank.call_at;
+        turn_at(r, rank.busy_until);
+        return false;
+    }
+    return true;
+}
+
+// True when something went out.
+bool Net::sends(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+    bcast_hw_msg tx;
+    uint32_t n = 0;
+
+    if (now_ < rank.busy_until)
+        return false;
+    while (cfg_.credits == 0 || n < cfg_.credits) {
+        if (!bcast_hw_stream_next_send(&rank.stream, &tx, now_))
+            return n > 0;
+        n++;
+        watch(r, tx);
+        transmit(r, tx);
+        after_event(r);
+    }
+    rank.busy_until = now_ + US; // the wire is full
+    turn_at(r, rank.busy_until);
+    return false;
+}
+
+// Is the way between two ranks cut now, and until when?
+bool Net::crosses(uint32_t a, uint32_t b, uint64_t *until) const
+{
+    bool cut = false;
+
+    for (const Outage &o : cfg_.partitions)
+        if (((o.ranks >> a ^ o.ranks >> b) & 1) && now_ >= S + o.from && now_ < S + o.until) {
+            *until = std::max(cut ? *until : 0, S + o.until);
+            cut = true;
+        }
+    return cut;
+}
+
+void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
+{
+    auto packet = std::make_shared<Packet>();
+    uint32_t to = tx.peer;
+    uint64_t when = now_;
+
+    packet->msg = tx;
+    packet->msg.peer = r;
+    if (tx.type == BCAST_HW_MSG_DATA) {
+        const uint8_t *from = ranks_[r].channels[tx.bid % cfg_.channels].data() +
+                              tx.index * cfg_.frag_bytes;
+        packet->payload.assign(from, from + bcast_hw_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
+    }
+    if (tx.type == BCAST_HW_MSG_REQUEST && tx.frags > 0)
+        packet->bits.assign(tx.bits, tx.bits + bcast_hw_bitmap_words(tx.frags));
+    packet->msg.bits = packet->bits.data();
+    if (tx.multicast) {
+        multicast(r, packet);
+        return;
+    }
+    crosses(r, to, &when);
+    when += rng_.between(cfg_.lane_min, cfg_.lane_max);
+    when = std::max(when, ranks_[r].lane_free[to]);
+    ranks_[r].lane_free[to] = when;
+    at(when, to, packet);
+}
+
+void Net::multicast(uint32_t r, const PacketPtr &packet)
+{
+    uint64_t until;
+
+    for (uint32_t to = 0; to < cfg_.ranks; to++) {
+        uint32_t loss = 0;
+
+        if (to == r)
+            continue;
+        if (!cfg_.loss.empty())
+            loss = cfg_.loss[std::min<size_t>(to, cfg_.loss.size() - 1)];
+        if (rng_.chance(loss) || crosses(r, to, &until) || rng_.chance(cfg_.corrupt) ||
+            (cfg_.lose && cfg_.lose(packet->msg, to))) {
+            log(to, "loses " + said(packet->msg));
+            continue;
+        }
+        for (int copies = rng_.chance(cfg_.dup) ? 2 : 1; copies > 0; copies--)
+            at(now_ + rng_.between(cfg_.cast_min, cfg_.cast_max), to, packet);
+    }
+}
+
+} // namespace sim

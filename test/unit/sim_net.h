@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The simulated network: ranks that each drive one bcast_hw_stream, unmodified, through a script of
+// broadcasts, over a multicast that loses, delays, reorders, duplicates and corrupts, and over lanes
+// that are reliable and ordered per pair. Events are ordered by (time, number), all chance comes from
+// one seed, so a run is a function of its Config.
+//
+// The oracle watches every event: invariants of the machines, bytes, who may send what and how often
+// (Hoefler, Siebert, Rehm 2007, section 2: every fragment once by multicast, at most once over each
+// ring edge, never over the edge into the root). run() says what it found.
+#ifndef SIM_NET_H_INCLUDED
+#define SIM_NET_H_INCLUDED
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "core.h"
+#include "sim_rng.h"
+
+namespace sim {
+
+constexpr uint64_t US = 1000;
+constexpr uint64_t MS = 1000 * US;
+constexpr uint64_t S = 1000 * MS;
+
+struct Bcast {
+    uint32_t root;
+    uint32_t bytes;
+    bool more = false; // the next one continues the message
+};
+
+// Something that holds for these ranks (a bit each) for a while.
+struct Outage {
+    uint64_t from, until; // ns since the start
+    uint64_t ranks;
+};
+
+class Net;
+
+struct Config {
+    uint64_t seed = 1;
+    uint32_t ranks = 2; // at most 64
+    bool push = false;
+    uint32_t channels = 4;
+    uint32_t period = 2;
+    uint32_t fanout = 2;
+    uint32_t frag_bytes = 8;
+    uint32_t max_frags = 4;
+    bcast_hw_delay_kind delay = BCAST_HW_DELAY_NONE;
+    uint64_t delay_ns = 0;
+    std::vector<Bcast> script; // the same on every rank
+
+    // The multicast: chances in a million for each datagram and receiver, and the range of delays.
+    std::vector<uint32_t> loss; // by receiver; the last holds for all after it
+    uint32_t dup = 0;
+    uint32_t corrupt = 0; // found out by the CRC, hence dropped
+    uint64_t cast_min = 10 * US, cast_max = 10 * US;
+    std::function<bool(const bcast_hw_msg &, uint32_t to)> lose; // asked for each datagram besides
+    uint64_t lane_min = 20 * US, lane_max = 20 * US;
+
+    // The ranks.
+    std::vector<uint64_t> think; // ns before each call, by rank; the last holds for all after it
+    uint64_t think_max = 0;      // and up to this much more
+    bool async = true;           // a rank makes progress while it thinks
+    uint32_t stall = 0;          // chance in a million that an event finds the rank away...
+    uint64_t stall_max = 0;      // ... for up to this long
+    uint32_t rx_slots = 0;       // datagrams kept for a rank that is away; 0: any number
+    uint32_t credits = 0;        // messages a rank can send at a time; 0: any number
+    std::vector<Outage> stalls;  // these ranks do nothing
+    std::vector<Outage> partitions; // between these and the others: multicast lost, lanes delayed
+
+    uint64_t deadline = 100 * S;
+    uint64_t max_events = 2000000;
+    bool trace = false;
+    bool strict = true; // run() fails on the first finding; false when the test itself lies
+    std::function<void(Net &, uint32_t rank)> hook; // after each event of a rank
+};
+
+class Net
+{
+  public:
+    explicit Net(Config cfg);
+
+    // Runs until every rank has closed. Empty when all is well, else what is wrong and the state.
+    std::string run();
+
+    // Gives a rank a message that nobody sent; PLACE writes zeros where the payload belongs.
+    bcast_hw_verdict inject(uint32_t rank, const bcast_hw_msg &msg);
+
+    bcast_hw_stream &stream(uint32_t rank)
+    {
+        return ranks_[rank].stream;
+    }
+    // The memory of the machines behind the stream.
+    std::vector<uint64_t> &memory(uint32_t rank)
+    {
+        return ranks_[rank].memory;
+    }
+    const bcast_hw_counts &counts(uint32_t rank) const
+    {
+        return ranks_[rank].counts;
+    }
+    // A count summed over the ranks.
+    uint64_t sum(uint64_t bcast_hw_counts::*field) const;
+    bool gone(uint32_t rank) const
+    {
+        return ranks_[rank].state == State::GONE;
+    }
+    uint64_t now() const
+    {
+        return now_;
+    }
+    const Config &config() const
+    {
+        return cfg_;
+    }
+    const std::string &trace() const
+    {
+        return trace_;
+    }
+    std::string state() const;
+
+  private:
+    enum class State { THINK, CALL, WAIT, CLOSING, GONE };
+
+    struct Packet {
+        bcast_hw_msg msg;
+        std::vector<uint8_t> payload;
+        std::vector<uint64_t> bits;
+    };
+    using PacketPtr = std::shared_ptr<const Packet>;
+
+    struct Event {
+        uint64_t at, number;
+        uint32_t rank;
+        PacketPtr packet; // none: the rank's turn
+    };
+    struct Later {
+        bool operator()(const Event &a, const Event &b) const
+        {
+            return a.at != b.at ? a.at > b.at : a.number > b.number;
+        }
+    };
+
+    struct Rank {
+        bcast_hw_stream stream;
+        bcast_hw_counts counts = {};
+        std::vector<uint64_t> memory;
+        std::vector<std::vector<uint8_t>> channels;
+        std::deque<PacketPtr> inbox;
+        State state = State::THINK;
+        size_t next = 0; // in the script
+        uint64_t call_at = 0;
+        uint64_t busy_until = 0;
+        uint64_t turn_at = BCAST_HW_NEVER;
+        bool stalled = false;
+        std::vector<uint64_t> lane_free; // to each rank: when the last message arrives
+    };
+
+    uint64_t think(uint32_t r);
+    uint8_t pattern(uint64_t bid, uint32_t offset) const;
+    size_t slot(uint64_t bid, uint32_t index) const
+    {
+        return bid * cfg_.max_frags + index;
+    }
+
+    void at(uint64_t when, uint32_t rank, PacketPtr packet);
+    void turn_at(uint32_t r, uint64_t when);
+    void turn(uint32_t r);
+    void arrive(uint32_t r, PacketPtr packet);
+    bool away(uint32_t r);
+    void receive(uint32_t r, const Packet &packet);
+    void timers(uint32_t r);
+    bool program(uint32_t r);
+    bool post(uint32_t r);
+    bool finish(uint32_t r);
+    bool sends(uint32_t r);
+    void transmit(uint32_t r, const bcast_hw_msg &tx);
+    void multicast(uint32_t r, const PacketPtr &packet);
+    bool crosses(uint32_t a, uint32_t b, uint64_t *until) const;
+    void after_event(uint32_t r);
+
+    // sim_oracle.cc
+    void watch(uint32_t r, const bcast_hw_msg &tx);
+    void watch_data(uint32_t r, const bcast_hw_msg &tx);
+    void watch_request(uint32_t r, const bcast_hw_msg &tx);
+    void watch_sync(uint32_t r, const bcast_hw_msg &tx);
+    void watch_end(uint32_t r);
+    void watch_all();
+    void fail(const std::string &what);
+    void log(uint32_t r, const std::string &what);
+    std::string said(const bcast_hw_msg &msg) const;
+
+    Config cfg_;
+    Rng rng_;
+    uint64_t now_ = S;
+    uint64_t events_ = 0;
+    uint64_t number_ = 0;
+    std::vector<Rank> ranks_;
+    std::priority_queue<Event, std::vector<Event>, Later> queue_;
+    std::string error_;
+    std::string trace_;
+
+    // What the oracle remembers: by (bid, index), and by rank before that.
+    std::vector<uint8_t> cast_;
+    std::vector<std::vector<uint8_t>> forwarded_;
+    std::vector<std::vector<uint8_t>> asked_;
+    std::vector<std::vector<uint32_t>> requests_; // by rank, bid
+    std::vector<uint32_t> readies_;               // by bid
+    std::vector<uint64_t> ups_, last_up_;         // by rank
+    uint64_t downs_ = 0;
+};
+
+// This line is printed if the process aborts (an assert of the core, a sanitizer) from here on.
+void replay_line(const std::string &line);
+
+} // namespace sim
+
+#endif // SIM_NET_H_INCLUDED

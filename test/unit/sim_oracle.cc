@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The oracle of the simulated network: what ranks may send, and how it has to end. See sim_net.h.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "sim_net.h"
+
+namespace sim {
+
+static std::string name(const char *what, uint64_t n)
+{
+    return std::string(what) + std::to_string(n);
+}
+
+uint64_t Net::sum(uint64_t bcast_hw_counts::*field) const
+{
+    uint64_t n = 0;
+
+    for (const Rank &rank : ranks_)
+        n += rank.counts.*field;
+    return n;
+}
+
+uint8_t Net::pattern(uint64_t bid, uint32_t offset) const
+{
+    return (uint8_t) (bcast_hw_prng(cfg_.seed ^ bid << 40, offset / 8) >> offset % 8 * 8);
+}
+
+void Net::fail(const std::string &what)
+{
+    if (cfg_.strict && error_.empty())
+        error_ = what + "\n" + state();
+    else if (!cfg_.strict && (what.find("deadlock") == 0 || what.find("not over") == 0))
+        error_ = what;
+}
+
+void Net::log(uint32_t r, const std::string &what)
+{
+    if (!cfg_.trace)
+        return;
+    std::string time = std::to_string((now_ - S) / US);
+    trace_ += std::string(time.size() < 6 ? 6 - time.size() : 0, ' ') + time + " " +
+              std::to_string(r) + " " + what + "\n";
+}
+
+// What a message says, as traces have it: bid.index of data, {fragments} of requests.
+std::string Net::said(const bcast_hw_msg &msg) const
+{
+    std::string way = msg.multicast ? "" : " lane";
+    std::string list;
+
+    if (!cfg_.trace && error_.empty() && !cfg_.strict)
+        return "";
+    switch (msg.type) {
+        case BCAST_HW_MSG_DATA:
+            return std::to_string(msg.bid) + name(".", msg.index) + way +
+                   (msg.flags & BCAST_HW_FLAG_AT_ONCE ? " at once" : "");
+        case BCAST_HW_MSG_REQUEST:
+            for (uint32_t i = 0; i < msg.frags; i++)
+                if (bcast_hw_bitmap_test(msg.bits, i))
+                    list += name(list.empty() ? "" : " ", i);
+            return name("request ", msg.bid) + (msg.frags ? " {" + list + "}" : " all");
+        case BCAST_HW_MSG_READY:
+            return name("ready ", msg.bid);
+        case BCAST_HW_MSG_SYNC_UP:
+            return name("up ", msg.bid);
+        case BCAST_HW_MSG_SYNC_DOWN:
+            return name("down ", msg.bid) + way + (msg.flags & BCAST_HW_FLAG_LAST ? " last" : "");
+        case BCAST_HW_MSG_SYNC_ASK:
+            return name("floor? ", msg.bid);
+        default:
+            return name("type ", msg.type);
+    }
+}
+
+void Net::watch(uint32_t r, const bcast_hw_msg &tx)
+{
+    bool of_broadcast = tx.type == BCAST_HW_MSG_DATA || tx.type == BCAST_HW_MSG_REQUEST ||
+                        tx.type == BCAST_HW_MSG_READY;
+
+    if (cfg_.trace)
+        log(r, "sends " + said(tx) + (tx.multicast ? " to all" : name(" to ", tx.peer)));
+    if (tx.peer >= cfg_.ranks || (!tx.multicast && tx.peer == r && cfg_.ranks > 1))
+        fail(name("a message to nobody by rank ", r));
+    if (!cfg_.strict)
+        return;
+    if (of_broadcast && (tx.bid >= cfg_.script.size() || tx.bid < ranks_[r].stream.channel.floor)) {
+        fail(name("a message of a broadcast that is none or over by rank ", r));
+        return;
+    }
+    if (tx.type == BCAST_HW_MSG_DATA)
+        watch_data(r, tx);
+    else if (tx.type == BCAST_HW_MSG_REQUEST)
+        watch_request(r, tx);
+    else if (tx.type == BCAST_HW_MSG_READY) {
+        if (++readies_[tx.bid] > 1 || tx.peer != cfg_.script[tx.bid].root ||
+            cfg_.delay != BCAST_HW_DELAY_RANDOM)
+            fail(name("a READY too much or astray by rank ", r));
+    } else
+        watch_sync(r, tx);
+}
+
+void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
+{
+    const Bcast &bcast = cfg_.script[tx.bid];
+    size_t i = slot(tx.bid, tx.index);
+
+    if (tx.root != bcast.root || tx.bytes != bcast.bytes || tx.index >= tx.frags ||
+        tx.frags != bcast_hw_frags_of(bcast.bytes, cfg_.frag_bytes)) {
+        fail(name("a false fragment by rank ", r));
+        return;
+    }
+    if (tx.multicast) {
+        if (r != bcast.root || ++cast_[i] > 1)
+            fail("multicast twice or by another than the root: " + said(tx));
+        return;
+    }
+    if (tx.peer != bcast_hw_ring_next(r, cfg_.ranks) || tx.peer == bcast.root)
+        fail(name("forwarded off the ring or into the root by rank ", r) + ": " + said(tx));
+    if (++forwarded_[r][i] > 1)
+        fail(name("forwarded twice by rank ", r) + ": " + said(tx));
+    if (!cfg_.push && !asked_[tx.peer][i])
+        fail(name("forwarded though not asked for by rank ", r) + ": " + said(tx));
+}
+
+void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
+{
+    uint32_t frags = bcast_hw_frags_of(cfg_.script[tx.bid].bytes, cfg_.frag_bytes);
+    bool fresh = false;
+
+    if (cfg_.push)
+        fail(name("a request though fragments are pushed, by rank ", r));
+    if (tx.peer != bcast_hw_ring_prev(r, cfg_.ranks) || (tx.frags > 0 && tx.frags != frags)) {
+        fail(name("a false request by rank ", r));
+        return;
+    }
+    for (uint32_t i = 0; i < frags; i++)
+        if (tx.frags == 0 || bcast_hw_bitmap_test(tx.bits, i)) {
+            fresh |= !asked_[r][slot(tx.bid, i)];
+            asked_[r][slot(tx.bid, i)] = 1;
+        }
+    if (!fresh)
+        fail(name("asked twice for the same by rank ", r) + ": " + said(tx));
+    requests_[r][tx.bid]++;
+}
+
+void Net::watch_sync(uint32_t r, const bcast_hw_msg &tx)
+{
+    uint64_t lowest = BCAST_HW_NEVER;
+
+    for (const Rank &rank : ranks_)
+        lowest = std::min(lowest, rank.stream.channel.consumed);
+    if (tx.type == BCAST_HW_MSG_SYNC_UP) {
+        if (r == 0 || tx.peer != bcast_hw_tree_parent(r, cfg_.fanout) || tx.bid <= last_up_[r])
+            fail(name("a false SYNC_UP by rank ", r));
+        last_up_[r] = tx.bid;
+        ups_[r]++;
+    } else if (tx.type == BCAST_HW_MSG_SYNC_DOWN) {
+        if (tx.bid > lowest)
+            fail(name("a floor above what all have consumed, by rank ", r));
+        if (tx.multicast && r != 0)
+            fail(name("a floor multicast by rank ", r));
+        downs_ += tx.multicast;
+    } else if (r == 0 || tx.peer != bcast_hw_tree_parent(r, cfg_.fanout)) {
+        fail(name("a false SYNC_ASK by rank ", r));
+    }
+}
+
+// A rank that is closed has nothing left to do.
+void Net::watch_end(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+    bcast_hw_msg tx;
+
+    if (bcast_hw_stream_next_timer(&rank.stream) != BCAST_HW_NEVER)
+        fail(name("a timer is left at rank ", r));
+    if (bcast_hw_stream_next_send(&rank.stream, &tx, now_))
+        fail(name("a message is left at rank ", r) + ": " + said(tx));
+    for (const Rank &other : ranks_)
+        if (other.stream.channel.consumed < cfg_.script.size())
+            fail(name("closed before all have consumed: rank ", r));
+}
+
+// All ranks are closed: every fragment went out, no more synchronizations than the period allows.
+void Net::watch_all()
+{
+    uint64_t syncs = cfg_.script.size() / cfg_.period + 1;
+
+    for (size_t bid = 0; bid < cfg_.script.size(); bid++)
+        for (uint32_t i = 0; i < bcast_hw_frags_of(cfg_.script[bid].bytes, cfg_.frag_bytes); i++)
+            if (cast_[slot(bid, i)] != 1)
+                fail(name("never multicast: ", bid) + name(".", i));
+    for (uint32_t r = 0; r < cfg_.ranks; r++) {
+        const bcast_hw_counts &n = counts(r);
+
+        if (ups_[r] > syncs)
+            fail(name("more synchronizations than the period allows by rank ", r));
+        if (n.two_stage != cfg_.script.size() || n.bad != 0)
+            fail(name("wrong counts at rank ", r));
+    }
+    if (downs_ > syncs)
+        fail("more floors multicast than the period allows");
+}
+
+std::string Net::state() const
+{
+    static const char *const states[] = {"thinks", "calls", "waits", "closes", "is gone"};
+    std::string text = name("seed ", cfg_.seed) + name(", time us ", (now_ - S) / US) +
+                       name(", events ", events_) + "\n";
+
+    for (uint32_t r = 0; r < cfg_.ranks; r++) {
+        const Rank &rank = ranks_[r];
+        const bcast_hw_channel &c = rank.stream.channel;
+
+        text += name("  rank ", r) + " " + states[(int) rank.state] + name(" next ", rank.next) +
+                name(" posted ", rank.stream.posted) + name(" consumed ", c.consumed) +
+                name(" floor ", c.floor) + name(" up ", c.up) + (c.asked ? " asked" : "") + ":";
+        for (uint32_t i = 0; rank.stream.slots && i < cfg_.channels; i++) {
+            const bcast_hw_two_stage &m = rank.stream.slots[i];
+            text += name(" [", m.bid) + name(" phase ", m.phase) + name(" ", m.n_got) +
+                    name("/", m.frags) + "]";
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+static char line[512];
+
+static void on_abort(int)
+{
+    ssize_t n = write(2, line, strlen(line));
+    (void) n;
+    signal(SIGABRT, SIG_DFL);
+}
+
+void replay_line(const std::string &text)
+{
+    strncpy(line, (text + "\n").c_str(), sizeof(line) - 1);
+    signal(SIGABRT, on_abort);
+}
+
+} // namespace sim

@@ -132,6 +132,9 @@ static enum bcast_hw_verdict on_up(struct bcast_hw_channel *c, const struct bcas
 static enum bcast_hw_verdict on_ask(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg,
                                     uint32_t i)
 {
+    if (msg->bid > c->consumed)
+        return BCAST_HW_BAD;
+    raise_floor(c, msg->bid);   /* the child may know more: only what is above its floor helps it */
     if (msg->bid < c->floor) {
         c->owed |= (uint16_t) (1u << i);
         return BCAST_HW_TAKEN;
@@ -146,9 +149,8 @@ static enum bcast_hw_verdict on_ask(struct bcast_hw_channel *c, const struct bca
 
 static enum bcast_hw_verdict on_down(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg)
 {
-    if (msg->bid > c->consumed ||
-        (!msg->multicast &&
-         (c->rank == 0 || msg->peer != bcast_hw_tree_parent(c->rank, c->fanout))))
+    if (c->rank == 0 || msg->bid > c->consumed ||
+        msg->peer != (msg->multicast ? 0 : bcast_hw_tree_parent(c->rank, c->fanout)))
         return BCAST_HW_BAD;
     if (msg->bid < c->floor)
         return BCAST_HW_STALE;

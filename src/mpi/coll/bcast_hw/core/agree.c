@@ -117,6 +117,7 @@ void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool ok, uint64_t now)
 static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg,
                                        uint64_t now)
 {
+    enum bcast_hw_agree_phase before = a->phase;
     uint32_t i;
 
     for (i = 0; i < children(a); i++)
@@ -134,7 +135,7 @@ static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bc
     a->invite &= (uint16_t) ~(1u << i);
     combine(&a->mine, msg->terms);
     advance(a);
-    if (a->rank == 0 && a->phase == BCAST_HW_AGREE_PROBE && a->deadline == BCAST_HW_NEVER) {
+    if (a->phase == BCAST_HW_AGREE_PROBE && before == BCAST_HW_AGREE_JOIN) {   /* the leader */
         enter_probe(a, now);
         advance(a);
     }
@@ -162,8 +163,8 @@ enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
                                              const struct bcast_hw_msg *msg, uint64_t now)
 {
     if (msg->type == BCAST_HW_MSG_PROBE) {
-        if (!msg->multicast || a->rank == 0)
-            return BCAST_HW_STALE;
+        if (!msg->multicast || a->rank == 0 || msg->peer != 0)
+            return BCAST_HW_BAD;
         if (a->probe_got)
             return BCAST_HW_DUP;
         a->probe_got = true;

@@ -156,8 +156,12 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     struct bcast_hw_two_stage *m;
     enum bcast_hw_verdict verdict;
 
+    if (!bcast_hw_two_stage_formed(msg, &s->ring))
+        return BCAST_HW_BAD;
     if (msg->bid < s->channel.floor)
         return BCAST_HW_STALE;
+    if (msg->type == BCAST_HW_MSG_DATA && msg->root == s->ring.rank && msg->bid >= s->posted)
+        return BCAST_HW_BAD;
     if (!bcast_hw_channel_hear(&s->channel, msg->bid))
         return BCAST_HW_BAD;
     m = claim(s, msg->bid);
@@ -174,7 +178,8 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
             verdict = bcast_hw_two_stage_on_ready(m);
             break;
     }
-    attend(s, m);
+    if (verdict != BCAST_HW_BAD)
+        attend(s, m);
     return verdict;
 }
 
@@ -184,12 +189,9 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
     enum bcast_hw_verdict verdict = BCAST_HW_BAD;
 
     switch (msg->type) {
+        case BCAST_HW_MSG_DATA:
         case BCAST_HW_MSG_REQUEST:
         case BCAST_HW_MSG_READY:
-            if (msg->multicast)
-                break;
-            /* fall through */
-        case BCAST_HW_MSG_DATA:
             verdict = on_broadcast(s, msg, now);
             break;
         case BCAST_HW_MSG_SYNC_UP:

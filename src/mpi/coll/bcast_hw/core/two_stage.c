@@ -15,7 +15,7 @@
 static const uint8_t legal[] = {
     [BCAST_HW_EMPTY] = 1u << BCAST_HW_EARLY | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD,
     [BCAST_HW_EARLY] = 1u << BCAST_HW_STORED | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD,
-    [BCAST_HW_STORED] = 1u << BCAST_HW_DONE,
+    [BCAST_HW_STORED] = 1u << BCAST_HW_DONE | 1u << BCAST_HW_HOLD,
     [BCAST_HW_WAIT] = 1u << BCAST_HW_DONE,
     [BCAST_HW_HOLD] = 1u << BCAST_HW_CAST,
     [BCAST_HW_CAST] = 1u << BCAST_HW_DONE,
@@ -70,16 +70,23 @@ static bool incomplete(const struct bcast_hw_two_stage *m)
     return m->phase == BCAST_HW_EMPTY || m->phase == BCAST_HW_EARLY || m->phase == BCAST_HW_WAIT;
 }
 
-/* The shape of the message is known now: what the successor wants can be named. */
+/* The successor may need something: it is not known to be the root. */
+static bool serves(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    return m->frags == 0 || bcast_hw_ring_next(ring->rank, ring->size) != m->root;
+}
+
+/* The shape of the message is known now: what the successor wants can be named. A root that had been
+ * asked before it was called asked in turn: it wants nothing any more. */
 static void learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags, uint32_t bytes,
                   const struct bcast_hw_ring *ring)
 {
-    bool serves = bcast_hw_ring_next(ring->rank, ring->size) != root;
-
     m->root = root;
     m->frags = frags;
     m->bytes = bytes;
-    if (m->want_all || (ring->push && serves))
+    if (!serves(m, ring))
+        bcast_hw_bitmap_clear(m->wanted, ring->max_frags);
+    else if (m->want_all || ring->push)
         bcast_hw_bitmap_fill(m->wanted, frags);
     if (m->asked_all)
         bcast_hw_bitmap_fill(m->asked, frags);
@@ -96,9 +103,16 @@ static bool asks_rest(const struct bcast_hw_two_stage *m)
 void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
                                   uint64_t hold_until, struct bcast_hw_ring *ring, uint64_t now)
 {
+    uint32_t max = ring->max_frags;
+
     set_phase(m, BCAST_HW_HOLD);
     m->more = more;
     m->tail_at = BCAST_HW_NEVER;
+    /* What came of this broadcast from elsewhere is false: the program says that it begins here. */
+    bcast_hw_bitmap_clear(m->got, max);
+    bcast_hw_bitmap_clear(m->sent, max);
+    bcast_hw_bitmap_clear(m->asked, max);
+    m->repaired = false;
     learn(m, ring->rank, bcast_hw_frags_of(bytes, ring->frag_bytes), bytes, ring);
     assert(m->frags <= ring->max_frags);
     bcast_hw_bitmap_fill(m->got, m->frags);
@@ -113,8 +127,9 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
 
 static void arm_tail(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring, uint64_t now)
 {
-    if (!ring->push && !asks_rest(m))
-        m->tail_at = now + bcast_hw_rtt_wait(&ring->rtt);
+    bool armed = !ring->push && !asks_rest(m);
+
+    m->tail_at = armed ? now + bcast_hw_rtt_wait(&ring->rtt) : BCAST_HW_NEVER;
 }
 
 void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
@@ -148,17 +163,41 @@ static void complete(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, u
     set_phase(m, m->phase == BCAST_HW_WAIT ? BCAST_HW_DONE : BCAST_HW_STORED);
 }
 
+bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring)
+{
+    switch (msg->type) {
+        case BCAST_HW_MSG_DATA:
+            return msg->frags > 0 && msg->frags <= ring->max_frags && msg->index < msg->frags &&
+                msg->root < ring->size &&
+                msg->frags == bcast_hw_frags_of(msg->bytes, ring->frag_bytes) &&
+                msg->peer == (msg->multicast ? msg->root :
+                              bcast_hw_ring_prev(ring->rank, ring->size));
+        case BCAST_HW_MSG_REQUEST:
+            return !msg->multicast && msg->peer == bcast_hw_ring_next(ring->rank, ring->size) &&
+                msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+        case BCAST_HW_MSG_READY:
+            return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
+        default:
+            return false;
+    }
+}
+
+/* The message says otherwise than what is known of this broadcast. */
+static bool contradicts(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+{
+    bool more = msg->flags & BCAST_HW_FLAG_MORE;
+
+    if (m->frags > 0)
+        return msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root ||
+            more != m->more;
+    return m->phase == BCAST_HW_WAIT && msg->root != m->root;
+}
+
 enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
                                                  const struct bcast_hw_msg *msg,
                                                  struct bcast_hw_ring *ring, uint64_t now)
 {
-    if (msg->frags == 0 || msg->frags > ring->max_frags || msg->index >= msg->frags ||
-        msg->root >= ring->size || msg->frags != bcast_hw_frags_of(msg->bytes, ring->frag_bytes))
-        return BCAST_HW_BAD;
-    if (!msg->multicast && msg->peer != bcast_hw_ring_prev(ring->rank, ring->size))
-        return BCAST_HW_BAD;
-    if (m->frags > 0 &&
-        (msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root))
+    if (!bcast_hw_two_stage_formed(msg, ring) || contradicts(m, msg))
         return BCAST_HW_BAD;
     if (!incomplete(m))
         return BCAST_HW_DUP;
@@ -212,10 +251,12 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
 {
     uint32_t words = bcast_hw_bitmap_words(msg->frags);
 
-    if (msg->peer != bcast_hw_ring_next(ring->rank, ring->size) || msg->frags > ring->max_frags ||
+    if (!bcast_hw_two_stage_formed(msg, ring) ||
         (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
         return BCAST_HW_BAD;
     ring->counts->asked_of++;
+    if (!serves(m, ring))
+        return BCAST_HW_TAKEN;
     if (m->phase == BCAST_HW_EMPTY)
         set_phase(m, BCAST_HW_EARLY);
 
@@ -317,8 +358,9 @@ static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
         if (fresh) {
             m->asked[w] |= fresh;
             any = true;
-            if (m->ask_below < m->frags)
-                ring->counts->lost_gap += (uint64_t) __builtin_popcountll(fresh);
+            if (w < bcast_hw_bitmap_words(m->top))      /* a later one has come */
+                ring->counts->lost_gap += (uint64_t)
+                    __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->top));
         }
     }
     return any;
@@ -353,7 +395,7 @@ static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
         tx->index = i;
         tx->flags |= m->at_once ? BCAST_HW_FLAG_AT_ONCE : 0;
         bcast_hw_bitmap_set(m->sent, i);
-            ring->counts->forwarded++;
+        ring->counts->forwarded++;
         return true;
     }
     return false;
@@ -392,7 +434,7 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
     }
     if (!incomplete(m))
         assert(frags > 0 && m->n_got == frags);
-    if (m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT)
+    if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) || asks_rest(m))
         assert(m->tail_at == BCAST_HW_NEVER);
     if (m->phase == BCAST_HW_EMPTY)
         assert(m->n_got == 0 && !m->want_all);

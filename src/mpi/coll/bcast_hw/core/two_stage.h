@@ -30,7 +30,8 @@
  * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h.
  *
  * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
- * DONE, STORED, HOLD and CAST have every fragment; only EARLY and WAIT have a tail deadline.
+ * DONE, STORED, HOLD and CAST have every fragment; only EARLY and WAIT have a tail deadline,
+ * and none when the rest is asked for.
  */
 #ifndef BCAST_HW_TWO_STAGE_H_INCLUDED
 #define BCAST_HW_TWO_STAGE_H_INCLUDED
@@ -101,7 +102,7 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
 
 /* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the next
  * broadcast continues the message. Stage 1 starts at `hold_until` ns, or on READY if that is NEVER.
- * EMPTY or EARLY only. */
+ * EMPTY or EARLY only; STORED if someone lied. */
 void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
                                   uint64_t hold_until, struct bcast_hw_ring *ring, uint64_t now);
 
@@ -109,6 +110,10 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
  * EMPTY, EARLY or STORED only. */
 void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
                                     struct bcast_hw_ring *ring, uint64_t now);
+
+/* DATA, REQUEST or READY is one that this rank can be sent in some broadcast: sender, kind of way and
+ * fields fit. One that is not changes nothing. */
+bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring);
 
 /* A fragment came. PLACE: the caller copies its payload before the next call. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,

@@ -42,8 +42,9 @@ static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Ain
     MPIR_ERR_CHECK(mpi_errno);
     /* No other thread uses this channel: it is between broadcasts of one communicator. */
     MPIR_Bcast_hw_unlock();
-    mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, bcast_hw_group_next_bytes(g),
-                                  n, &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
+    mpi_errno =
+        MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, bcast_hw_group_next_bytes(g), n,
+                          &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_Assert(mpi_errno != MPI_SUCCESS || packed == n);
     MPIR_Bcast_hw_lock();
     MPIR_ERR_CHECK(mpi_errno);
@@ -53,17 +54,17 @@ static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Ain
     MPIR_ERR_CHECK(mpi_errno);
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
 
-  fn_exit:
+fn_exit:
     MPIR_Bcast_hw_unlock();
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 /* One piece at a member: `n` bytes expected at `at`. Sets *got to what came and *more to whether
  * another piece follows. */
 static int recv_piece(struct bcast_hw_group *g, const struct message *m, int root, MPI_Aint at,
-                      MPI_Aint n, MPI_Aint * got, bool *more)
+                      MPI_Aint n, MPI_Aint *got, bool *more)
 {
     int mpi_errno;
     MPI_Aint unpacked = 0;
@@ -81,16 +82,15 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
     MPIR_Bcast_hw_unlock();
     if (n > 0)
         mpi_errno = MPIR_Typerep_unpack(bcast_hw_group_last_bytes(g), n, m->buffer, m->count,
-                                        m->datatype, at,
-                                        &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                        m->datatype, at, &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_Bcast_hw_lock();
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
     MPIR_ERR_CHECK(mpi_errno);
 
-  fn_exit:
+fn_exit:
     MPIR_Bcast_hw_unlock();
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -104,9 +104,9 @@ static int send_message(struct bcast_hw_group *g, const struct message *m)
         MPIR_ERR_CHECK(mpi_errno);
     }
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -127,16 +127,16 @@ static int recv_message(struct bcast_hw_group *g, const struct message *m, int r
         MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
                              "**collective_size_mismatch %d %d", (int) at, (int) m->bytes);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
 /* MPICH's own choice for a whole communicator, made here: the general selection could name this
  * algorithm again. */
 static int leave_to_mpich(void *buffer, MPI_Aint count, MPI_Datatype datatype, MPI_Aint bytes,
-                          int root, MPIR_Comm * comm, MPIR_BCAST_HW_TAIL_T MPIR_BCAST_HW_TAIL)
+                          int root, MPIR_Comm *comm, MPIR_BCAST_HW_TAIL_T MPIR_BCAST_HW_TAIL)
 {
     if (bytes < MPIR_CVAR_BCAST_SHORT_MSG_SIZE || comm->local_size < MPIR_CVAR_BCAST_MIN_PROCS)
         return MPIR_Bcast_intra_binomial(buffer, count, datatype, root, comm, MPIR_BCAST_HW_TAIL);
@@ -150,11 +150,11 @@ static int leave_to_mpich(void *buffer, MPI_Aint count, MPI_Datatype datatype, M
 /* Comes from MPID_Bcast, which has asked MPIR_Bcast_hw_takes, or from MPICH's selection by CVAR or
  * JSON file, which has not. */
 int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                        MPIR_Comm * comm, MPIR_BCAST_HW_TAIL_T MPIR_BCAST_HW_TAIL)
+                        MPIR_Comm *comm, MPIR_BCAST_HW_TAIL_T MPIR_BCAST_HW_TAIL)
 {
     int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_comm *c;
-    struct message m = {.buffer = buffer,.count = count,.datatype = datatype };
+    struct message m = {.buffer = buffer, .count = count, .datatype = datatype};
     MPI_Aint size;
 
     MPIR_FUNC_ENTER;
@@ -164,8 +164,8 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c = MPIR_Bcast_hw_comm(comm);
     if (!(c && c->admitted) && !MPIR_Bcast_hw_takes(count, datatype, comm)) {
         MPIR_Bcast_hw_note_call(false, m.bytes);
-        mpi_errno = leave_to_mpich(buffer, count, datatype, m.bytes, root, comm,
-                                   MPIR_BCAST_HW_TAIL);
+        mpi_errno =
+            leave_to_mpich(buffer, count, datatype, m.bytes, root, comm, MPIR_BCAST_HW_TAIL);
         MPIR_ERR_CHECK(mpi_errno);
         goto fn_exit;
     }
@@ -175,9 +175,9 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     mpi_errno = comm->rank == root ? send_message(c->group, &m) : recv_message(c->group, &m, root);
     MPIR_ERR_CHECK(mpi_errno);
 
-  fn_exit:
+fn_exit:
     MPIR_FUNC_EXIT;
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }

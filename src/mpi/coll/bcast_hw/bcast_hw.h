@@ -23,10 +23,10 @@ struct bcast_hw_engine_cfg;
 /* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
  * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM that
  * every member has begun or is about to. */
-bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm * comm);
+bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
 /* COMM is about to go: drop what hwmc holds for it. Local, and never waits for another rank. */
-void MPIR_Bcast_hw_comm_free(MPIR_Comm * comm);
+void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm);
 
 /* The engine of this process, made by the first call; NULL without memory. */
 struct bcast_hw_engine *MPIR_Bcast_hw_engine(void);

@@ -38,8 +38,8 @@
 #if MPICH_NUMVERSION >= 50000000
 #define MPIR_BCAST_HW_IS_SUBCOMM(comm) (((comm)->attr & MPIR_COMM_ATTR__SUBCOMM) != 0)
 #else
-#define MPIR_BCAST_HW_IS_SUBCOMM(comm) \
-    ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE || \
+#define MPIR_BCAST_HW_IS_SUBCOMM(comm)                                                             \
+    ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE ||                                   \
      (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
 #endif
 

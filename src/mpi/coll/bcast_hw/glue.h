@@ -16,24 +16,20 @@
 #include "bcast_hw.h"
 #include "engine/engine.h"
 
-enum bcast_hw_worth {
-    BCAST_HW_WORTH_UNKNOWN,
-    BCAST_HW_WORTH_YES,
-    BCAST_HW_WORTH_NO
-};
+enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH_NO };
 
 /* One per communicator, made at the first broadcast that hwmc may take. */
 struct bcast_hw_comm {
-    struct bcast_hw_group *group;       /* NULL before set-up begins and when it has failed */
-    uint64_t eligible;          /* broadcasts that could have been taken, the same on every rank */
-    enum bcast_hw_worth worth;  /* its shape gains from multicast */
-    bool tried;                 /* set-up has begun at some time */
-    bool admitted;              /* the broadcast under way is to be taken */
-    uint32_t reason;            /* why multicast is not used: enum bcast_hw_reason */
+    struct bcast_hw_group *group; /* NULL before set-up begins and when it has failed */
+    uint64_t eligible;         /* broadcasts that could have been taken, the same on every rank */
+    enum bcast_hw_worth worth; /* its shape gains from multicast */
+    bool tried;                /* set-up has begun at some time */
+    bool admitted;             /* the broadcast under way is to be taken */
+    uint32_t reason;           /* why multicast is not used: enum bcast_hw_reason */
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
-struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm * comm);
+struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm);
 
 void MPIR_Bcast_hw_lock(void);
 void MPIR_Bcast_hw_unlock(void);
@@ -43,7 +39,7 @@ bool MPIR_Bcast_hw_registered(void);
 
 /* Waits, with MPICH's progress, until `ready`, asked under the lock. Returns MPICH's error code, with
  * the lock held in any case; an error when a lane of the group is lost. */
-int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool(*ready) (struct bcast_hw_group * g));
+int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g));
 
 /* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process. */
 int MPIR_Bcast_hw_node_of(uint32_t world_rank);

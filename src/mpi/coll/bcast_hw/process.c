@@ -13,7 +13,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
 static bool registered;
-static int *node_of;            /* of every process of MPI_COMM_WORLD; NULL: MPICH's own map */
+static int *node_of; /* of every process of MPI_COMM_WORLD; NULL: MPICH's own map */
 
 void MPIR_Bcast_hw_lock(void)
 {
@@ -103,7 +103,7 @@ uint64_t MPIR_Bcast_hw_deadline(void)
     return at;
 }
 
-int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool(*ready) (struct bcast_hw_group * g))
+int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g))
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -120,9 +120,9 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool(*ready) (struct bcast_hw_g
         MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d",
                              (int) g->reason_rank);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 

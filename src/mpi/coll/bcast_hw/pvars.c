@@ -28,11 +28,10 @@ void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes)
 }
 
 #define REGISTER(name, addr, text)                                                                 \
-    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1,              \
-                                         MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,        \
-                                         (MPIR_T_PVAR_FLAG_READONLY |                              \
-                                          MPIR_T_PVAR_FLAG_CONTINUOUS), NULL, NULL, "CH4_HWMC",    \
-                                         text)
+    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
+        HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
+        MPI_T_BIND_NO_OBJECT, (MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS), NULL,     \
+        NULL, "CH4_HWMC", text)
 
 void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
 {
@@ -45,11 +44,11 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
     BCAST_HW_CORE_COUNTS(X)
 #undef X
 #define X(field, text) REGISTER(bcast_hw_##field, &e->engine_counts.field, text);
-        BCAST_HW_ENGINE_COUNTS(X)
+    BCAST_HW_ENGINE_COUNTS(X)
 #undef X
 #define X(name, lower, value, text)                                                                \
     if (value != BCAST_HW_REASON_NONE)                                                             \
         REGISTER(bcast_hw_off_##lower, &reasons[value], "communicators without multicast: " text);
-        BCAST_HW_REASONS(X)
+    BCAST_HW_REASONS(X)
 #undef X
 }

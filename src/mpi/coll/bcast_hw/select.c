@@ -223,7 +223,7 @@ static uint32_t clamp(int value, uint32_t low, uint32_t high)
     return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
 }
 
-static struct bcast_hw_comm **slot_of(MPIR_Comm * comm)
+static struct bcast_hw_comm **slot_of(MPIR_Comm *comm)
 {
 #ifdef HAVE_CH4_NETMOD_HWMC
     return &comm->dev.ch4.netmod.hwmc.group;
@@ -232,7 +232,7 @@ static struct bcast_hw_comm **slot_of(MPIR_Comm * comm)
 #endif
 }
 
-struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm * comm)
+struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm)
 {
     struct bcast_hw_comm **slot = slot_of(comm);
 
@@ -240,7 +240,7 @@ struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm * comm)
 }
 
 /* Rank in MPI_COMM_WORLD of `rank` in `comm`; false where it has none. */
-static bool world_rank(MPIR_Comm * comm, int rank, uint32_t * world)
+static bool world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
 {
 #if MPICH_NUMVERSION >= 50000000
     MPIR_Lpid lpid = MPIR_comm_rank_to_lpid(comm, rank);
@@ -254,7 +254,7 @@ static bool world_rank(MPIR_Comm * comm, int rank, uint32_t * world)
     return (uint64_t) lpid < (uint64_t) MPIR_Process.size;
 }
 
-static bool several_nodes(MPIR_Comm * comm)
+static bool several_nodes(MPIR_Comm *comm)
 {
     uint32_t first, world;
 
@@ -268,12 +268,13 @@ static bool several_nodes(MPIR_Comm * comm)
 }
 
 /* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once. */
-static bool worthwhile(MPIR_Comm * comm, struct bcast_hw_comm *c)
+static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     if (c->worth == BCAST_HW_WORTH_UNKNOWN)
-        c->worth = forced() ||
-            (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && several_nodes(comm))
-            ? BCAST_HW_WORTH_YES : BCAST_HW_WORTH_NO;
+        c->worth =
+            forced() || (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && several_nodes(comm))
+                ? BCAST_HW_WORTH_YES
+                : BCAST_HW_WORTH_NO;
     return c->worth == BCAST_HW_WORTH_YES;
 }
 
@@ -287,7 +288,7 @@ static bool fits(MPI_Aint bytes)
 static struct seen {
     uint64_t hash;
     uint64_t times;
-} *seen;
+} * seen;
 static size_t n_seen, room_seen;
 
 static uint64_t seen_before(uint64_t hash)
@@ -300,7 +301,7 @@ static uint64_t seen_before(uint64_t hash)
         seen = MPL_realloc(seen, room_seen * sizeof(*seen), MPL_MEM_COMM);
         MPIR_Assert(seen);
     }
-    seen[n_seen++] = (struct seen) {.hash = hash };
+    seen[n_seen++] = (struct seen){.hash = hash};
     return 0;
 }
 
@@ -316,7 +317,8 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
     cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, BCAST_HW_CHANNELS_MAX);
     cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
-                        : (int) (cfg->channels + 1) / 2, 1, cfg->channels);
+                                                           : (int) (cfg->channels + 1) / 2,
+                        1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
     cfg->piece_bytes = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 1, 1 << 28);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
@@ -345,7 +347,7 @@ static void give_up(struct bcast_hw_comm *c, uint32_t reason)
 }
 
 /* Begins set-up. All members get here with the same broadcast. */
-static int begin(MPIR_Comm * comm, struct bcast_hw_comm *c)
+static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_group_cfg cfg = {
@@ -374,10 +376,10 @@ static int begin(MPIR_Comm * comm, struct bcast_hw_comm *c)
     MPIR_Bcast_hw_unlock();
     MPIR_ERR_CHKANDJUMP(!c->group, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
-  fn_exit:
+fn_exit:
     MPL_free(world);
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -413,7 +415,7 @@ static bool outcome(struct bcast_hw_comm *c)
     return on;
 }
 
-static struct bcast_hw_comm *state_of(MPIR_Comm * comm)
+static struct bcast_hw_comm *state_of(MPIR_Comm *comm)
 {
     struct bcast_hw_comm **slot = slot_of(comm);
 
@@ -422,7 +424,7 @@ static struct bcast_hw_comm *state_of(MPIR_Comm * comm)
     return *slot;
 }
 
-bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm * comm)
+bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
     struct bcast_hw_comm *c;
     MPI_Aint size;
@@ -449,7 +451,7 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm * comm
     return true;
 }
 
-void MPIR_Bcast_hw_comm_free(MPIR_Comm * comm)
+void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
 {
     struct bcast_hw_comm **slot = slot_of(comm);
 

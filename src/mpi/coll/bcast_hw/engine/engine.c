@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define POLL_BATCH 64
-#define POLL_ROUNDS 4           /* batches taken in one progress, so that timers keep their turn */
+#define POLL_ROUNDS 4 /* batches taken in one progress, so that timers keep their turn */
 
 struct bcast_hw_engine *bcast_hw_engine_create(void)
 {
@@ -56,7 +56,8 @@ static void handle(struct bcast_hw_engine *e, bool multicast, const void *head, 
             return;
     }
     in->msg.multicast = multicast;
-    for (g = e->groups; g && !names(g, in); g = g->next);
+    for (g = e->groups; g && !names(g, in); g = g->next)
+        ;
     if (!g)
         e->engine_counts.drop_communicator++;
     else if (multicast && in->msg.peer == g->cfg.rank)
@@ -80,7 +81,7 @@ void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
 
     e->events++;
     e->engine_counts.lanes_lost++;
-    for (struct bcast_hw_group * g = e->groups; g; g = g->next)
+    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         bcast_hw_group_on_lost(g, peer);
 }
 
@@ -135,7 +136,7 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
     if (e->cfg.lane)
         e->events += e->cfg.lane->ops->poll(e->cfg.lane);
     bcast_hw_engine_flush(e);
-    for (struct bcast_hw_group * g = e->groups; g; g = g->next) {
+    for (struct bcast_hw_group *g = e->groups; g; g = g->next) {
         if (g->touched || g->wake <= now) {
             e->events++;
             bcast_hw_group_pump(g, now);
@@ -157,7 +158,7 @@ uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e)
         return 0;
     if (e->cfg.fabric)
         at = e->cfg.fabric->ops->deadline(e->cfg.fabric);
-    for (const struct bcast_hw_group * g = e->groups; g; g = g->next) {
+    for (const struct bcast_hw_group *g = e->groups; g; g = g->next) {
         if (g->touched)
             return 0;
         at = g->wake < at ? g->wake : at;
@@ -197,7 +198,7 @@ void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
     assert(b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group));
     b->group = group;
     bcast_hw_wire_encode(b->head[b->n], id, src, msg, (void *) (uintptr_t) body, len);
-    *out = (struct bcast_hw_out) {
+    *out = (struct bcast_hw_out){
         .head = b->head[b->n],
         .head_len = BCAST_HW_WIRE_HEAD,
         .body = body,
@@ -229,7 +230,7 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
 void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now)
 {
     e->draining = true;
-    for (struct bcast_hw_group * g = e->groups; g; g = g->next)
+    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         if (g->state != BCAST_HW_GROUP_CLOSING)
             bcast_hw_group_close(g, now);
     free_gone(e);
@@ -242,7 +243,7 @@ bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)
 {
-    for (struct bcast_hw_group * g = e->groups; g; g = g->next)
+    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         g->over = true;
     free_gone(e);
     if (e->cfg.fabric)

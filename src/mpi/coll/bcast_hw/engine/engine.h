@@ -36,20 +36,20 @@ struct bcast_hw_engine_counts {
 };
 
 struct bcast_hw_engine_cfg {
-    uint64_t job;               /* key of the job: random, the same on all its processes */
+    uint64_t job; /* key of the job: random, the same on all its processes */
     uint32_t world_rank;
     uint32_t world_size;
-    struct bcast_hw_fabric *fabric;     /* the engine's from open on; NULL: no multicast */
-    struct bcast_hw_lane *lane; /* the engine's from open on; NULL: no group can be created */
-    size_t memory;              /* bound on the channel memory of all groups, bytes */
+    struct bcast_hw_fabric *fabric; /* the engine's from open on; NULL: no multicast */
+    struct bcast_hw_lane *lane;     /* the engine's from open on; NULL: no group can be created */
+    size_t memory;                  /* bound on the channel memory of all groups, bytes */
 };
 
 #define BCAST_HW_CAST_BATCH 32
 
 /* Datagrams encoded and not yet taken by the fabric: at most one group's at a time. */
 struct bcast_hw_backlog {
-    uint64_t group;             /* the fabric's */
-    int next;                   /* the first not yet taken */
+    uint64_t group; /* the fabric's */
+    int next;       /* the first not yet taken */
     int n;
     struct bcast_hw_out out[BCAST_HW_CAST_BATCH];
     unsigned char head[BCAST_HW_CAST_BATCH][BCAST_HW_WIRE_HEAD];
@@ -60,10 +60,10 @@ struct bcast_hw_engine {
     struct bcast_hw_fabric_attr attr;
     struct bcast_hw_group *groups;
     size_t memory_used;
-    uint32_t generations;       /* given out by this process as a leader */
-    uint64_t now;               /* of the call under way, for callbacks from the lane */
-    int events;                 /* of the progress under way */
-    bool draining;              /* no group follows; the lane is being flushed */
+    uint32_t generations; /* given out by this process as a leader */
+    uint64_t now;         /* of the call under way, for callbacks from the lane */
+    int events;           /* of the progress under way */
+    bool draining;        /* no group follows; the lane is being flushed */
     struct bcast_hw_backlog backlog;
     struct bcast_hw_counts counts;
     struct bcast_hw_engine_counts engine_counts;

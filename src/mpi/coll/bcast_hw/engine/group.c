@@ -66,7 +66,7 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
     g->engine = e;
     g->cfg = *cfg;
     g->cfg.world = g->world;
-    g->id = (struct bcast_hw_wire_id) {
+    g->id = (struct bcast_hw_wire_id){
         .job = e->cfg.job,
         .context = cfg->context,
         .leader = g->world[0],
@@ -88,8 +88,8 @@ static uint32_t agreed_piece(const struct bcast_hw_group *g)
     uint32_t frag = g->agree.agreed.frag_bytes;
     uint32_t piece = min_u32(g->cfg.piece_bytes, g->agree.agreed.window / g->cfg.channels);
 
-    piece = piece / frag < BCAST_HW_WIRE_BITS_MAX ? piece / frag * frag
-        : BCAST_HW_WIRE_BITS_MAX * frag;
+    piece =
+        piece / frag < BCAST_HW_WIRE_BITS_MAX ? piece / frag * frag : BCAST_HW_WIRE_BITS_MAX * frag;
     return piece > frag ? piece : frag;
 }
 
@@ -195,7 +195,7 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     struct bcast_hw_msg tx;
 
     if (!bcast_hw_engine_flush(g->engine)) {
-        g->touched = true;      /* again when the fabric takes more */
+        g->touched = true; /* again when the fabric takes more */
         return;
     }
     g->touched = false;
@@ -287,7 +287,7 @@ static bool data_fits(const struct bcast_hw_group *g, const struct bcast_hw_wire
     uint32_t frag = g->stream.ring.frag_bytes;
 
     return m->bytes <= g->piece_bytes && m->frags == bcast_hw_frags_of(m->bytes, frag) &&
-        m->index < m->frags && in->len == bcast_hw_frag_len(m->bytes, frag, m->index);
+           m->index < m->frags && in->len == bcast_hw_frag_len(m->bytes, frag, m->index);
 }
 
 static void on_broadcast(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)

@@ -33,16 +33,16 @@ enum bcast_hw_group_state {
 };
 
 struct bcast_hw_group_cfg {
-    uint32_t context;           /* MPI context id */
-    uint32_t size;              /* ranks, 2 or more */
+    uint32_t context; /* MPI context id */
+    uint32_t size;    /* ranks, 2 or more */
     uint32_t rank;
-    const uint32_t *world;      /* rank in MPI_COMM_WORLD of each rank; copied */
-    uint64_t key;               /* of this communicator, the same on all members (see glue) */
+    const uint32_t *world; /* rank in MPI_COMM_WORLD of each rank; copied */
+    uint64_t key;          /* of this communicator, the same on all members (see glue) */
     bool push;
     uint32_t channels;
     uint32_t period;
     uint32_t fanout;
-    uint32_t piece_bytes;       /* the most that one broadcast carries, as wished */
+    uint32_t piece_bytes; /* the most that one broadcast carries, as wished */
     enum bcast_hw_delay_kind delay;
     uint64_t delay_ns;
     uint64_t probe_ns;
@@ -50,23 +50,23 @@ struct bcast_hw_group_cfg {
 
 struct bcast_hw_group {
     struct bcast_hw_engine *engine;
-    struct bcast_hw_group *next;        /* in the engine's list */
+    struct bcast_hw_group *next; /* in the engine's list */
     enum bcast_hw_group_state state;
     struct bcast_hw_group_cfg cfg;
     struct bcast_hw_wire_id id;
     struct bcast_hw_agree agree;
-    struct bcast_hw_stream stream;      /* ready when `joined` */
+    struct bcast_hw_stream stream; /* ready when `joined` */
     uint32_t *world;
-    uint32_t reason;            /* OFF, BROKEN: enum bcast_hw_reason */
+    uint32_t reason; /* OFF, BROKEN: enum bcast_hw_reason */
     uint32_t reason_rank;
-    uint32_t piece_bytes;       /* the most that one broadcast carries, as agreed */
-    bool joined;                /* in the fabric's group; the stream runs */
-    bool touched;               /* something happened since the last pump */
-    bool over;                  /* closed, and nobody needs it */
-    uint64_t wake;              /* ns at which a timer fires; NEVER; as of the last pump */
-    size_t reserved;            /* bytes of the engine's bound */
+    uint32_t piece_bytes; /* the most that one broadcast carries, as agreed */
+    bool joined;          /* in the fabric's group; the stream runs */
+    bool touched;         /* something happened since the last pump */
+    bool over;            /* closed, and nobody needs it */
+    uint64_t wake;        /* ns at which a timer fires; NEVER; as of the last pump */
+    size_t reserved;      /* bytes of the engine's bound */
     void *stream_mem;
-    unsigned char *bytes;       /* channels x piece_bytes */
+    unsigned char *bytes; /* channels x piece_bytes */
 };
 
 /* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until close. */

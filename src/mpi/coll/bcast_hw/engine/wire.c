@@ -20,9 +20,22 @@
 #include "crc32c.h"
 
 enum {
-    AT_MAGIC = 0, AT_VERSION = 2, AT_TYPE = 3, AT_CRC = 4, AT_JOB = 8, AT_CONTEXT = 16,
-    AT_GENERATION = 20, AT_BID = 24, AT_SRC = 32, AT_ROOT = 36, AT_INDEX = 40, AT_FRAGS = 44,
-    AT_BYTES = 48, AT_LENGTH = 52, AT_LEADER = 56, AT_FLAGS = 60
+    AT_MAGIC = 0,
+    AT_VERSION = 2,
+    AT_TYPE = 3,
+    AT_CRC = 4,
+    AT_JOB = 8,
+    AT_CONTEXT = 16,
+    AT_GENERATION = 20,
+    AT_BID = 24,
+    AT_SRC = 32,
+    AT_ROOT = 36,
+    AT_INDEX = 40,
+    AT_FRAGS = 44,
+    AT_BYTES = 48,
+    AT_LENGTH = 52,
+    AT_LEADER = 56,
+    AT_FLAGS = 60
 };
 
 static void put16(uint8_t *p, uint16_t v)
@@ -190,13 +203,13 @@ enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint
     if (get32(p + AT_CRC) != crc_of(p, body, len))
         return BCAST_HW_WIRE_CORRUPT;
 
-    in->id = (struct bcast_hw_wire_id) {
+    in->id = (struct bcast_hw_wire_id){
         .job = job,
         .context = get32(p + AT_CONTEXT),
         .leader = get32(p + AT_LEADER),
         .generation = get32(p + AT_GENERATION),
     };
-    in->msg = (struct bcast_hw_msg) {
+    in->msg = (struct bcast_hw_msg){
         .type = type,
         .flags = get32(p + AT_FLAGS),
         .peer = get32(p + AT_SRC),

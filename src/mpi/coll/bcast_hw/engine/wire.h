@@ -13,36 +13,36 @@
 
 #include "../core/msg.h"
 
-#define BCAST_HW_WIRE_MAGIC 0x686du     /* "hm" */
+#define BCAST_HW_WIRE_MAGIC 0x686du /* "hm" */
 #define BCAST_HW_WIRE_VERSION 1u
-#define BCAST_HW_WIRE_HEAD 64u  /* bytes of the header */
-#define BCAST_HW_WIRE_TERMS 40u /* bytes of struct bcast_hw_terms */
-#define BCAST_HW_WIRE_BITS_MAX 4096u    /* fragments that a REQUEST can name */
-#define BCAST_HW_WIRE_CONTROL_MAX (BCAST_HW_WIRE_BITS_MAX / 8)  /* payload of what is not DATA */
+#define BCAST_HW_WIRE_HEAD 64u       /* bytes of the header */
+#define BCAST_HW_WIRE_TERMS 40u      /* bytes of struct bcast_hw_terms */
+#define BCAST_HW_WIRE_BITS_MAX 4096u /* fragments that a REQUEST can name */
+#define BCAST_HW_WIRE_CONTROL_MAX (BCAST_HW_WIRE_BITS_MAX / 8) /* payload of what is not DATA */
 
 /* Whose message it is. */
 struct bcast_hw_wire_id {
-    uint64_t job;               /* key of the job */
-    uint32_t context;           /* MPI context id of the communicator */
-    uint32_t leader;            /* rank in MPI_COMM_WORLD of the communicator's rank 0 */
-    uint32_t generation;        /* the leader's number for the communicator; 0 during set-up */
+    uint64_t job;        /* key of the job */
+    uint32_t context;    /* MPI context id of the communicator */
+    uint32_t leader;     /* rank in MPI_COMM_WORLD of the communicator's rank 0 */
+    uint32_t generation; /* the leader's number for the communicator; 0 during set-up */
 };
 
 /* A message as it came, parsed. */
 struct bcast_hw_wire_in {
     struct bcast_hw_wire_id id;
-    struct bcast_hw_msg msg;    /* its bits and terms point below */
-    const void *payload;        /* of DATA: borrowed from the bytes parsed */
-    uint32_t len;               /* of the payload */
+    struct bcast_hw_msg msg; /* its bits and terms point below */
+    const void *payload;     /* of DATA: borrowed from the bytes parsed */
+    uint32_t len;            /* of the payload */
     struct bcast_hw_terms terms;
     uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
 };
 
 enum bcast_hw_wire_result {
     BCAST_HW_WIRE_OK,
-    BCAST_HW_WIRE_FORMAT,       /* not a message of this version, or its lengths contradict */
-    BCAST_HW_WIRE_FOREIGN,      /* another job's */
-    BCAST_HW_WIRE_CORRUPT       /* the CRC is wrong */
+    BCAST_HW_WIRE_FORMAT,  /* not a message of this version, or its lengths contradict */
+    BCAST_HW_WIRE_FOREIGN, /* another job's */
+    BCAST_HW_WIRE_CORRUPT  /* the CRC is wrong */
 };
 
 /* Writes the header of `msg` from rank `src` to `head`. DATA: `body` and `len` are its payload. For

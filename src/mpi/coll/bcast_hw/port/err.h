@@ -28,9 +28,9 @@ static inline const char *bcast_hw_err_text(int err)
 {
     switch (err) {
 #define X(name, value, text)                                                                       \
-        case value:                                                                                \
-            return text;
-            BCAST_HW_ERRS(X)
+    case value:                                                                                    \
+        return text;
+        BCAST_HW_ERRS(X)
 #undef X
     }
     return "unknown error";

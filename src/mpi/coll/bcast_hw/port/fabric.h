@@ -37,44 +37,44 @@ struct bcast_hw_in {
 };
 
 struct bcast_hw_fabric_attr {
-    size_t max_datagram;        /* head and body together, bytes */
-    size_t window;              /* bytes of datagram payload that can wait unread without loss */
+    size_t max_datagram; /* head and body together, bytes */
+    size_t window;       /* bytes of datagram payload that can wait unread without loss */
 };
 
 struct bcast_hw_fabric_ops {
-    const char *name;           /* "udp", ... */
+    const char *name; /* "udp", ... */
 
     /* What this fabric can do; constant while it is open. */
-    void (*query) (struct bcast_hw_fabric * f, struct bcast_hw_fabric_attr * attr);
+    void (*query)(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr);
 
     /* Chooses a group at random, from a cryptographically secure source. The number means the same
      * on every host of the job. */
-    int (*draw) (struct bcast_hw_fabric * f, uint64_t * group);
+    int (*draw)(struct bcast_hw_fabric *f, uint64_t *group);
 
     /* From here on datagrams to `group` come. ERR_GROUP, ERR_LIMIT, ERR_DEVICE. */
-    int (*join) (struct bcast_hw_fabric * f, uint64_t group);
+    int (*join)(struct bcast_hw_fabric *f, uint64_t group);
 
     /* Undoes one join. */
-    int (*leave) (struct bcast_hw_fabric * f, uint64_t group);
+    int (*leave)(struct bcast_hw_fabric *f, uint64_t group);
 
     /* Multicasts the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer than n means that
      * the rest would block. A member that joined may get its own. Negative: nothing more can be
      * sent. */
-    int (*post) (struct bcast_hw_fabric * f, uint64_t group, const struct bcast_hw_out * out, int n);
+    int (*post)(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n);
 
     /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
-    int (*poll) (struct bcast_hw_fabric * f, struct bcast_hw_in * in, int n);
+    int (*poll)(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
 
     /* Descriptors that become readable when poll has something: writes up to `max`, returns how
      * many there are. */
-    int (*fds) (struct bcast_hw_fabric * f, int *fds, int max);
+    int (*fds)(struct bcast_hw_fabric *f, int *fds, int max);
 
     /* ns (CLOCK_MONOTONIC) at which poll or post has something to do though no descriptor is
      * readable; UINT64_MAX when never. */
-    uint64_t(*deadline) (struct bcast_hw_fabric * f);
+    uint64_t (*deadline)(struct bcast_hw_fabric *f);
 
     /* Leaves all groups and frees everything. */
-    void (*close) (struct bcast_hw_fabric * f);
+    void (*close)(struct bcast_hw_fabric *f);
 };
 
 #endif /* BCAST_HW_FABRIC_H_INCLUDED */

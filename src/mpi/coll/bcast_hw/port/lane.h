@@ -22,14 +22,14 @@ struct bcast_hw_lane {
 struct bcast_hw_lane_params {
     /* A message came, from within poll. Both parts are borrowed for the call; head_len is what the
      * sender gave. The callback may call send, not poll. */
-    void (*recv) (void *ctx, const void *head, size_t head_len, const void *body, size_t body_len);
+    void (*recv)(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len);
 
     /* The peer is lost: nothing more goes to it or comes from it. From within poll or send. */
-    void (*lost) (void *ctx, uint32_t peer);
+    void (*lost)(void *ctx, uint32_t peer);
 
     /* The address that `peer` got from its lane's address slot: writes up to *len bytes and sets *len.
      * Asked once a peer, when it is first sent to. OK or ERR_PEER. */
-    int (*address_of) (void *ctx, uint32_t peer, void *addr, size_t *len);
+    int (*address_of)(void *ctx, uint32_t peer, void *addr, size_t *len);
 
     void *ctx;
 };
@@ -37,31 +37,31 @@ struct bcast_hw_lane_params {
 #define BCAST_HW_LANE_ADDRESS_MAX 4096u
 
 struct bcast_hw_lane_ops {
-    const char *name;           /* "ucx", ... */
+    const char *name; /* "ucx", ... */
 
     /* This process's address, to be carried to the others by the caller; the lane's until close. */
-    void (*address) (struct bcast_hw_lane * l, const void **addr, size_t *len);
+    void (*address)(struct bcast_hw_lane *l, const void **addr, size_t *len);
 
     /* Sends head and body as one message, in order with the others to `peer`. Both are copied
      * before it returns. The endpoint is made here when the peer is first used. OK, ERR_PEER,
      * ERR_NOMEM. */
-    int (*send) (struct bcast_hw_lane * l, uint32_t peer, const void *head, size_t head_len,
-                 const void *body, size_t body_len);
+    int (*send)(struct bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
+                const void *body, size_t body_len);
 
     /* Makes progress, delivering what came; returns how many events it saw. */
-    int (*poll) (struct bcast_hw_lane * l);
+    int (*poll)(struct bcast_hw_lane *l);
 
     /* The descriptor that becomes readable when poll has something to do, once arm has returned OK;
      * AGAIN from arm: poll first. */
-    int (*fd) (struct bcast_hw_lane * l);
-    int (*arm) (struct bcast_hw_lane * l);
+    int (*fd)(struct bcast_hw_lane *l);
+    int (*arm)(struct bcast_hw_lane *l);
 
     /* OK when every message is out of this process's hands and every endpoint is flushed, AGAIN
      * until then: to be called, with poll, before close. */
-    int (*flush) (struct bcast_hw_lane * l);
+    int (*flush)(struct bcast_hw_lane *l);
 
     /* Frees everything. */
-    void (*close) (struct bcast_hw_lane * l);
+    void (*close)(struct bcast_hw_lane *l);
 };
 
 #endif /* BCAST_HW_LANE_H_INCLUDED */

@@ -14,14 +14,14 @@
 #define BCAST_HW_RAIL_NAME_MAX 32
 
 struct bcast_hw_rail {
-    char name[BCAST_HW_RAIL_NAME_MAX];  /* of the network interface, e.g. "eth0" */
-    uint32_t index;             /* the kernel's interface index */
-    uint32_t addr;              /* IPv4 address, host byte order */
-    uint32_t prefix;            /* of its subnet, bits */
-    uint32_t mtu;               /* bytes */
-    uint32_t mbit;              /* speed in Mbit/s; 0 when the system does not say */
-    int numa;                   /* NUMA node of the device; -1 when it has none */
-    int distance;               /* NUMA distance to this process's cores; 10: local; -1: unknown */
+    char name[BCAST_HW_RAIL_NAME_MAX]; /* of the network interface, e.g. "eth0" */
+    uint32_t index;                    /* the kernel's interface index */
+    uint32_t addr;                     /* IPv4 address, host byte order */
+    uint32_t prefix;                   /* of its subnet, bits */
+    uint32_t mtu;                      /* bytes */
+    uint32_t mbit;                     /* speed in Mbit/s; 0 when the system does not say */
+    int numa;                          /* NUMA node of the device; -1 when it has none */
+    int distance; /* NUMA distance to this process's cores; 10: local; -1: unknown */
     bool up;
     bool loopback;
 };

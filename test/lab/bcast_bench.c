@@ -1,0 +1,333 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * bcast_bench: how long a broadcast takes, seen from one clock.
+ *
+ *   bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate]
+ *
+ * All hosts of a lab are one machine, so CLOCK_MONOTONIC is the same clock on every rank and times
+ * of different ranks may be subtracted.  An iteration:
+ *
+ *   1. A dissemination barrier of MPI_Sendrecv, whose messages carry the latest time at which any
+ *      rank entered it.  So all ranks leave it with the same T = that time + gap.
+ *   2. Every rank gives way until T: what the barrier left behind is over by then.
+ *   3. entry; MPI_Bcast; exit.
+ *   4. The data is verified, and what the iteration cost in repairs is read from the performance
+ *      variables bcast_hw_*, where the library has them.
+ *
+ * The iteration's time is the latest exit of any rank minus the root's entry.  The gap is twice
+ * the time a barrier takes here, as measured in the warm-up, so that nearly all ranks have left the
+ * barrier by T; -gap sets it by hand.
+ *
+ * Samples are kept in memory and gathered when all iterations of a size are done; rank 0 writes one
+ * line an iteration, between two others:
+ *
+ *   # ranks N gap_ns N pvars 0|1
+ *   bytes iteration time local late cast repaired tail recovery exit[0] ... exit[p-1]
+ *   # end
+ *
+ * Times are in ns.  local: the longest that any rank spent in MPI_Bcast.  late: how long after T the
+ * last rank entered.  Then what bcast_hw_two_stage, bcast_hw_repaired, bcast_hw_lost_tail and
+ * bcast_hw_recovery_ns have grown by: cast the minimum over ranks, repaired and tail the sum,
+ * recovery the maximum.  exit[r]: after the root's entry, of the rank r places after the root.
+ */
+
+#include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_SIZES 64
+#define CALIBRATION 64 /* barriers timed to find the gap */
+#define MIN_GAP_NS 20000
+#define MAX_GAP_NS 20000000
+
+enum pvar { CAST, REPAIRED, TAIL, RECOVERY, NUM_PVARS };
+
+static const char *const pvar_names[NUM_PVARS] = {"bcast_hw_two_stage", "bcast_hw_repaired",
+                                                  "bcast_hw_lost_tail", "bcast_hw_recovery_ns"};
+
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle pvars[NUM_PVARS];
+
+/* What a rank keeps of an iteration. */
+struct sample {
+    int64_t entry, exit, late;
+    int64_t delta[NUM_PVARS];
+};
+
+#define SAMPLE_WORDS ((int) (sizeof(struct sample) / sizeof(int64_t)))
+
+struct plan {
+    const char *out;
+    int num_sizes;
+    int bytes[MAX_SIZES];
+    int iters[MAX_SIZES];
+    int warm;
+    int64_t gap;
+    int rotate;
+};
+
+static int rank, size;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bcast_bench: rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+/* The performance variables that there are; the others stay without a handle. */
+static void find_pvars(void)
+{
+    int num, provided;
+
+    for (int v = 0; v < NUM_PVARS; v++)
+        pvars[v] = MPI_T_PVAR_HANDLE_NULL;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS ||
+        MPI_T_pvar_session_create(&session) != MPI_SUCCESS)
+        return;
+    MPI_T_pvar_get_num(&num);
+    for (int i = 0; i < num; i++) {
+        char name[128];
+        int length = sizeof name, no_text = 0, verbosity, class, bind, count;
+        int readonly, continuous, atomic;
+        MPI_Datatype type;
+        MPI_T_enum enumeration;
+
+        if (MPI_T_pvar_get_info(i, name, &length, &verbosity, &class, &type, &enumeration, NULL,
+                                &no_text, &bind, &readonly, &continuous, &atomic) != MPI_SUCCESS)
+            continue;
+        for (int v = 0; v < NUM_PVARS; v++) {
+            if (strcmp(name, pvar_names[v]) != 0 || bind != MPI_T_BIND_NO_OBJECT ||
+                type != MPI_UNSIGNED_LONG_LONG)
+                continue;
+            if (MPI_T_pvar_handle_alloc(session, i, NULL, &pvars[v], &count) == MPI_SUCCESS &&
+                !continuous)
+                MPI_T_pvar_start(session, pvars[v]);
+        }
+    }
+}
+
+static void read_pvars(int64_t *values)
+{
+    for (int v = 0; v < NUM_PVARS; v++) {
+        unsigned long long value = 0;
+
+        if (pvars[v] != MPI_T_PVAR_HANDLE_NULL)
+            MPI_T_pvar_read(session, pvars[v], &value);
+        values[v] = (int64_t) value;
+    }
+}
+
+/* Returns the latest time at which a rank came in: the same on all ranks. */
+static int64_t barrier(void)
+{
+    int64_t latest = now_ns();
+
+    for (int step = 1; step < size; step *= 2) {
+        int64_t theirs;
+
+        MPI_Sendrecv(&latest, 1, MPI_INT64_T, (rank + step) % size, 7, &theirs, 1, MPI_INT64_T,
+                     (rank + size - step) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (theirs > latest)
+            latest = theirs;
+    }
+    return latest;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
+
+    return (x > y) - (x < y);
+}
+
+/* Twice what a barrier takes from the last rank's entry to any rank's exit, in 9 of 10 cases. */
+static int64_t find_gap(void)
+{
+    int64_t took[CALIBRATION], gap;
+
+    for (int i = 0; i < CALIBRATION; i++)
+        barrier();
+    for (int i = 0; i < CALIBRATION; i++) {
+        int64_t latest = barrier();
+        took[i] = now_ns() - latest;
+    }
+    qsort(took, CALIBRATION, sizeof took[0], by_value);
+    gap = 2 * took[CALIBRATION * 9 / 10];
+    MPI_Allreduce(MPI_IN_PLACE, &gap, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    if (gap < MIN_GAP_NS)
+        gap = MIN_GAP_NS;
+    return gap < MAX_GAP_NS ? gap : MAX_GAP_NS;
+}
+
+/* Bytes that differ from those of any other iteration, and from each other. */
+static void fill(unsigned char *buf, int bytes, unsigned key)
+{
+    for (int i = 0; i < bytes; i++)
+        buf[i] = (unsigned char) (key * 31 + (unsigned) i + ((unsigned) i >> 8) * 7);
+}
+
+static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root, int64_t gap,
+                    struct sample *sample)
+{
+    static unsigned key;
+    int64_t before[NUM_PVARS], after[NUM_PVARS], start;
+
+    fill(want, bytes, ++key);
+    if (rank == root)
+        memcpy(buf, want, (size_t) bytes);
+    else
+        memset(buf, 0x5a, (size_t) bytes);
+    read_pvars(before);
+    start = barrier() + gap;
+    while (now_ns() < start)
+        sched_yield();
+
+    sample->entry = now_ns();
+    MPI_Bcast(buf, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    sample->exit = now_ns();
+
+    sample->late = sample->entry - start;
+    read_pvars(after);
+    for (int v = 0; v < NUM_PVARS; v++)
+        sample->delta[v] = after[v] - before[v];
+    if (memcmp(buf, want, (size_t) bytes) != 0)
+        fail("wrong data");
+}
+
+/* Rank 0: one line for each iteration. samples: those of rank 0, then those of rank 1, ... */
+static void put(FILE *out, int bytes, int iters, int rotate, const struct sample *samples)
+{
+    for (int i = 0; i < iters; i++) {
+        int root = rotate ? i % size : 0;
+        int64_t entry = samples[root * iters + i].entry;
+        int64_t time = 0, local = 0, late = 0, cast = INT64_MAX, repaired = 0, tail = 0,
+                recovery = 0;
+
+        for (int r = 0; r < size; r++) {
+            const struct sample *s = &samples[r * iters + i];
+            time = s->exit - entry > time ? s->exit - entry : time;
+            local = s->exit - s->entry > local ? s->exit - s->entry : local;
+            late = s->late > late ? s->late : late;
+            cast = s->delta[CAST] < cast ? s->delta[CAST] : cast;
+            repaired += s->delta[REPAIRED];
+            tail += s->delta[TAIL];
+            recovery = s->delta[RECOVERY] > recovery ? s->delta[RECOVERY] : recovery;
+        }
+        fprintf(out, "%d %d %lld %lld %lld %lld %lld %lld %lld", bytes, i, (long long) time,
+                (long long) local, (long long) late, (long long) cast, (long long) repaired,
+                (long long) tail, (long long) recovery);
+        for (int r = 0; r < size; r++)
+            fprintf(out, " %lld",
+                    (long long) (samples[(root + r) % size * iters + i].exit - entry));
+        fputc('\n', out);
+    }
+}
+
+static void measure(const struct plan *plan, int which, FILE *out)
+{
+    int bytes = plan->bytes[which], iters = plan->iters[which];
+    unsigned char *buf = malloc((size_t) bytes + 1), *want = malloc((size_t) bytes + 1);
+    struct sample *mine = calloc((size_t) iters + 1, sizeof *mine), *all = NULL;
+
+    if (rank == 0)
+        all = calloc((size_t) iters * (size_t) size + 1, sizeof *all);
+    if (buf == NULL || want == NULL || mine == NULL || (rank == 0 && all == NULL))
+        fail("no memory");
+    for (int i = 0; i < plan->warm; i++)
+        iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[0]);
+    for (int i = 0; i < iters; i++)
+        iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[i]);
+    MPI_Gather(mine, iters * SAMPLE_WORDS, MPI_INT64_T, all, iters * SAMPLE_WORDS, MPI_INT64_T, 0,
+               MPI_COMM_WORLD);
+    if (rank == 0)
+        put(out, bytes, iters, plan->rotate, all);
+    free(all);
+    free(mine);
+    free(want);
+    free(buf);
+}
+
+/* BYTES:ITERS,... Returns 0 if that is not what it is. */
+static int parse_sizes(struct plan *plan, const char *text)
+{
+    plan->num_sizes = 0;
+    while (plan->num_sizes < MAX_SIZES) {
+        int used = 0, bytes, iters;
+
+        if (sscanf(text, "%d:%d%n", &bytes, &iters, &used) != 2 || bytes < 0 || iters < 1)
+            return 0;
+        plan->bytes[plan->num_sizes] = bytes;
+        plan->iters[plan->num_sizes++] = iters;
+        text += used;
+        if (*text == '\0')
+            return 1;
+        if (*text++ != ',')
+            return 0;
+    }
+    return 0;
+}
+
+static int parse(struct plan *plan, int argc, char **argv)
+{
+    int good = parse_sizes(plan, "8:200");
+
+    for (int i = 1; i < argc && good; i++) {
+        if (strncmp(argv[i], "-out=", 5) == 0)
+            plan->out = argv[i] + 5;
+        else if (strncmp(argv[i], "-sizes=", 7) == 0)
+            good = parse_sizes(plan, argv[i] + 7);
+        else if (strncmp(argv[i], "-warm=", 6) == 0)
+            plan->warm = atoi(argv[i] + 6);
+        else if (strncmp(argv[i], "-gap=", 5) == 0)
+            plan->gap = (int64_t) (atof(argv[i] + 5) * 1000);
+        else if (strcmp(argv[i], "-rotate") == 0)
+            plan->rotate = 1;
+        else
+            good = 0;
+    }
+    return good && plan->out != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct plan plan = {.warm = 128, .gap = -1};
+    FILE *out = NULL;
+
+    find_pvars();
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!parse(&plan, argc, argv))
+        fail("usage: bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate]");
+    if (rank == 0) {
+        out = fopen(plan.out, "w");
+        if (out == NULL)
+            fail("cannot write the file given as -out");
+    }
+    if (plan.gap < 0)
+        plan.gap = find_gap();
+    if (rank == 0)
+        fprintf(out, "# ranks %d gap_ns %lld pvars %d\n", size, (long long) plan.gap,
+                pvars[CAST] != MPI_T_PVAR_HANDLE_NULL);
+    for (int i = 0; i < plan.num_sizes; i++)
+        measure(&plan, i, out);
+    if (rank == 0 && (fputs("# end\n", out) < 0 || fclose(out) != 0))
+        fail("the file given as -out could not be written to its end");
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Engines and groups: real messages through the real wire format, over queues.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "mem_net.h"
+
+using Groups = std::vector<bcast_hw_group *>;
+
+static std::vector<uint32_t> first(uint32_t n)
+{
+    std::vector<uint32_t> v(n);
+
+    for (uint32_t i = 0; i < n; i++)
+        v[i] = i;
+    return v;
+}
+
+static mem::Bytes pattern(uint32_t n, uint32_t seed)
+{
+    mem::Bytes b(n);
+    std::minstd_rand r(seed + 1);
+
+    for (auto &c : b)
+        c = (unsigned char) r();
+    return b;
+}
+
+// One broadcast on all members, checked on all; time moves when nothing else does.
+static void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
+{
+    for (int tries = 0; !bcast_hw_group_open(g[root]); tries++) {
+        ASSERT_LT(tries, 100);
+        bcast_hw_group_stall(g[root], net.now);
+        net.settle(100000000);
+    }
+    memcpy(bcast_hw_group_next_bytes(g[root]), data.data(), data.size());
+    bcast_hw_group_post_root(g[root], (uint32_t) data.size(), false, net.now);
+    for (uint32_t r = 0; r < g.size(); r++) {
+        if (r == root)
+            continue;
+        for (int tries = 0; !bcast_hw_group_open(g[r]); tries++) {
+            ASSERT_LT(tries, 100);
+            bcast_hw_group_stall(g[r], net.now);
+            net.settle(100000000);
+        }
+        bcast_hw_group_post_member(g[r], root, net.now);
+    }
+    net.settle(500000000);
+    for (uint32_t r = 0; r < g.size(); r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
+        ASSERT_EQ(bcast_hw_stream_bytes(&g[r]->stream), data.size());
+        ASSERT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
+static void expect_all(const Groups &g, bcast_hw_group_state state)
+{
+    for (auto *x : g)
+        EXPECT_EQ(x->state, state);
+}
+
+TEST(Engine, SetsUpAndBroadcastsFromEveryRoot)
+{
+    mem::Net net(5);
+    Groups g = net.group(first(5));
+
+    net.settle();
+    expect_all(g, BCAST_HW_GROUP_ON);
+    for (uint32_t i = 0; i < 40; i++)
+        broadcast(net, g, i % 5, pattern(i * 23 % 1000, i));
+}
+
+TEST(Engine, CompletesUnderRandomLossPushAndPull)
+{
+    for (int push = 0; push < 2; push++) {
+        mem::Net net(4);
+        std::minstd_rand r(7);
+        Groups g;
+
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 100 >= 30; };
+        g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        net.settle(300000000);
+        expect_all(g, BCAST_HW_GROUP_ON);
+        for (uint32_t i = 0; i < 100; i++)
+            broadcast(net, g, i * 7 % 4, pattern(i * 91 % 1000, i));
+        if (push)
+            EXPECT_EQ(net.engines[0]->counts.asked, 0u);
+        else
+            EXPECT_GT(net.engines[0]->counts.asked, 0u);
+    }
+}
+
+TEST(Engine, WithoutMulticastAllAreOffForTheSameReason)
+{
+    mem::Net net(6);
+    Groups g;
+
+    net.passes = [](uint32_t, uint32_t to, const mem::Bytes &) { return to != 4; };
+    g = net.group(first(6));
+    net.settle(600000000);
+    expect_all(g, BCAST_HW_GROUP_OFF);
+    for (auto *x : g) {
+        EXPECT_EQ(x->reason, (uint32_t) BCAST_HW_REASON_PROBE);
+        EXPECT_EQ(x->reason_rank, 4u);
+        EXPECT_EQ(x->engine->memory_used, 0u);
+    }
+    for (auto &f : net.fabrics)
+        EXPECT_TRUE(f->joined.empty());
+}
+
+TEST(Engine, OneRefusedJoinTurnsAllOff)
+{
+    mem::Net net(4);
+
+    net.fabrics[2]->refuses_join = true;
+    Groups g = net.group(first(4));
+    net.settle(600000000);
+    expect_all(g, BCAST_HW_GROUP_OFF);
+    EXPECT_EQ(g[0]->reason, (uint32_t) BCAST_HW_REASON_JOIN);
+    EXPECT_EQ(g[3]->reason_rank, 2u);
+}
+
+TEST(Engine, MemoryIsBoundedAndSharedByCommunicators)
+{
+    mem::Net net(2, 2 * 4 * 1000); // two communicators of 4 channels of 1000 bytes
+    std::vector<Groups> g;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        g.push_back(net.group(first(2), [&](bcast_hw_group_cfg &cfg) { cfg.context = i; }));
+        net.settle();
+    }
+    expect_all(g[0], BCAST_HW_GROUP_ON);
+    expect_all(g[1], BCAST_HW_GROUP_ON);
+    expect_all(g[2], BCAST_HW_GROUP_OFF);
+    EXPECT_EQ(g[2][0]->reason, (uint32_t) BCAST_HW_REASON_MEMORY);
+    for (auto &group : g)
+        for (auto *x : group)
+            bcast_hw_group_close(x, net.now);
+    net.settle();
+    for (auto *e : net.engines) {
+        EXPECT_EQ(e->memory_used, 0u);
+        EXPECT_EQ(e->groups, nullptr);
+    }
+}
+
+TEST(Engine, DisjointCommunicatorsWithOneContextIdAndOneGroupDoNotMix)
+{
+    mem::Net net(4);
+
+    Groups a = net.group({0, 1});
+    net.next_group = 1; // the same group again
+    Groups b = net.group({2, 3});
+    net.settle();
+    expect_all(a, BCAST_HW_GROUP_ON);
+    expect_all(b, BCAST_HW_GROUP_ON);
+    for (uint32_t i = 0; i < 20; i++) {
+        broadcast(net, a, i % 2, pattern(300, i));
+        broadcast(net, b, i % 2, pattern(300, 1000 + i));
+    }
+    EXPECT_GT(net.engines[0]->engine_counts.drop_communicator, 0u);
+}
+
+TEST(Engine, CorruptForeignAndStrayDatagramsAreDroppedAndCounted)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+    mem::Bytes sent;
+
+    net.settle();
+    net.wire.clear();
+    broadcast(net, g, 0, pattern(50, 1));
+    sent = net.wire.front();
+    for (size_t bit = 0; bit < 8 * sent.size(); bit++) {
+        mem::Bytes bad = sent;
+
+        bad[bit / 8] ^= (unsigned char) (1 << bit % 8);
+        net.fabrics[1]->in.push_back(bad);
+    }
+    net.fabrics[1]->in.push_back(mem::Bytes(10)); // short
+    net.fabrics[1]->in.push_back(sent);           // late
+    net.settle();
+    const auto &c = net.engines[1]->engine_counts;
+    EXPECT_EQ(c.drop_foreign, 64u);
+    EXPECT_EQ(c.drop_crc + c.drop_format, 8 * sent.size() - 64 + 1);
+    EXPECT_EQ(net.engines[1]->counts.dup + net.engines[1]->counts.stale, 1u);
+    broadcast(net, g, 2, pattern(500, 2));
+}
+
+TEST(Engine, CloseServesOthersToTheEnd)
+{
+    mem::Net net(4);
+    Groups g = net.group(first(4));
+    bool deaf = false;
+
+    net.settle();
+    net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return !deaf; };
+    deaf = true; // the last broadcast reaches nobody by multicast
+    mem::Bytes data = pattern(400, 5);
+
+    memcpy(bcast_hw_group_next_bytes(g[1]), data.data(), data.size());
+    bcast_hw_group_post_root(g[1], (uint32_t) data.size(), false, net.now);
+    bcast_hw_group_consume(g[1], net.now);
+    bcast_hw_group_close(g[1], net.now); // the root leaves at once
+    for (uint32_t r : {2u, 3u, 0u}) {
+        bcast_hw_group_post_member(g[r], 1, net.now);
+        net.settle(50000000);
+        ASSERT_TRUE(bcast_hw_group_done(g[r]));
+        ASSERT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
+        bcast_hw_group_consume(g[r], net.now);
+        bcast_hw_group_close(g[r], net.now);
+    }
+    net.settle(500000000);
+    for (auto *e : net.engines)
+        EXPECT_EQ(e->groups, nullptr);
+}
+
+TEST(Engine, CloseDuringSetUpLeavesNothing)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+
+    for (auto *x : g)
+        bcast_hw_group_close(x, net.now);
+    net.settle(600000000);
+    for (auto *e : net.engines) {
+        EXPECT_EQ(e->groups, nullptr);
+        EXPECT_EQ(e->memory_used, 0u);
+    }
+}
+
+TEST(Engine, AFullSenderHoldsBackAndLosesNothing)
+{
+    mem::Net net(2);
+    Groups g = net.group(first(2));
+    mem::Bytes data = pattern(900, 3);
+
+    net.settle();
+    net.fabrics[0]->credits = 3; // of 9 fragments
+    memcpy(bcast_hw_group_next_bytes(g[0]), data.data(), data.size());
+    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    bcast_hw_group_consume(g[0], net.now);
+    EXPECT_FALSE(bcast_hw_group_open(g[0]));
+    EXPECT_EQ(bcast_hw_engine_deadline(net.engines[0]), 0u);
+    net.fabrics[0]->credits = -1;
+    bcast_hw_group_post_member(g[1], 0, net.now);
+    while (net.step())
+        ;
+    EXPECT_TRUE(bcast_hw_group_done(g[1]));
+    EXPECT_EQ(net.engines[1]->counts.asked, 0u);
+    EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[1]), data.data(), data.size()));
+}
+
+TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
+{
+    mem::Net net(4);
+    Groups a = net.group({0, 1, 2});
+    Groups b = net.group({0, 3}, [](bcast_hw_group_cfg &cfg) { cfg.context = 8; });
+
+    net.settle();
+    bcast_hw_engine_on_lost(net.engines[0], 2);
+    EXPECT_EQ(a[0]->state, BCAST_HW_GROUP_BROKEN);
+    EXPECT_EQ(a[0]->reason_rank, 2u);
+    EXPECT_EQ(b[0]->state, BCAST_HW_GROUP_ON);
+    broadcast(net, b, 0, pattern(10, 1));
+}
+
+TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+    std::minstd_rand r(11);
+
+    net.settle();
+    for (int n = 0; n < 20000; n++) {
+        bcast_hw_msg m = {};
+        bcast_hw_terms t = {};
+        uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
+        unsigned char head[BCAST_HW_WIRE_HEAD], body[BCAST_HW_WIRE_CONTROL_MAX] = {};
+        bcast_hw_wire_id id = g[1]->id;
+        uint32_t len;
+
+        for (auto &w : bits)
+            w = (uint64_t) r() << 32 | r();
+        m.type = (bcast_hw_msg_type) (1 + r() % 10);
+        m.bid = r() % 3 ? r() % 8 : (uint64_t) r() << 40;
+        m.root = r() % 4;
+        m.index = r() % 12;
+        m.frags = r() % 12;
+        m.bytes = r() % 1200;
+        m.flags = r() % 8;
+        m.bits = bits;
+        t.stage = r() % 6;
+        t.reason = r() % 9;
+        m.terms = m.type == BCAST_HW_MSG_REPORT || m.type == BCAST_HW_MSG_DECIDE ? &t : nullptr;
+        if (m.type >= BCAST_HW_MSG_INVITE) {
+            id.generation = 0;
+            m.bid = 99;
+        }
+        len = bcast_hw_wire_encode(head, &id, r() % 5, &m, body, r() % 100);
+        mem::Bytes bytes(head, head + sizeof(head));
+
+        bytes.insert(bytes.end(), body, body + len);
+        if (r() % 2)
+            net.fabrics[1]->in.push_back(bytes);
+        else
+            net.lanes[1]->in.push_back(bytes);
+        bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+        if (g[1]->joined)
+            bcast_hw_stream_check(&g[1]->stream);
+    }
+}

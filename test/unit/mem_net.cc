@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+#include "mem_net.h"
+
+#include <cstring>
+
+namespace mem {
+
+static Fabric *fabric_of(bcast_hw_fabric *f)
+{
+    return reinterpret_cast<Fabric *>(f);
+}
+
+static Lane *lane_of(bcast_hw_lane *l)
+{
+    return reinterpret_cast<Lane *>(l);
+}
+
+static void append(Bytes &to, const void *data, size_t len)
+{
+    auto *p = static_cast<const unsigned char *>(data);
+
+    if (len > 0)
+        to.insert(to.end(), p, p + len);
+}
+
+static void query(bcast_hw_fabric *f, bcast_hw_fabric_attr *attr)
+{
+    attr->max_datagram = fabric_of(f)->net->datagram;
+    attr->window = fabric_of(f)->net->window;
+}
+
+static int draw(bcast_hw_fabric *f, uint64_t *group)
+{
+    *group = fabric_of(f)->net->next_group++;
+    return BCAST_HW_OK;
+}
+
+static int join(bcast_hw_fabric *f, uint64_t group)
+{
+    if (fabric_of(f)->refuses_join)
+        return BCAST_HW_ERR_GROUP;
+    fabric_of(f)->joined.insert(group);
+    return BCAST_HW_OK;
+}
+
+static int leave(bcast_hw_fabric *f, uint64_t group)
+{
+    auto &joined = fabric_of(f)->joined;
+    auto at = joined.find(group);
+
+    if (at == joined.end())
+        return BCAST_HW_ERR_GROUP;
+    joined.erase(at);
+    return BCAST_HW_OK;
+}
+
+static int post(bcast_hw_fabric *f, uint64_t group, const bcast_hw_out *out, int n)
+{
+    Fabric *from = fabric_of(f);
+    int k = 0;
+
+    for (; k < n && from->credits != 0; k++) {
+        Bytes bytes;
+
+        from->credits -= from->credits > 0;
+        append(bytes, out[k].head, out[k].head_len);
+        append(bytes, out[k].body, out[k].body_len);
+        from->net->wire.push_back(bytes);
+        for (auto &to : from->net->fabrics)
+            if (to->joined.count(group) &&
+                (!from->net->passes || from->net->passes(from->host, to->host, bytes)))
+                to->in.push_back(bytes);
+    }
+    return k;
+}
+
+static int poll(bcast_hw_fabric *f, bcast_hw_in *in, int n)
+{
+    Fabric *at = fabric_of(f);
+    int k = 0;
+
+    at->held.clear();
+    while (k < n && !at->in.empty()) {
+        at->held.push_back(std::move(at->in.front()));
+        at->in.pop_front();
+        k++;
+    }
+    for (int i = 0; i < k; i++)
+        in[i] = {at->held[i].data(), at->held[i].size()};
+    return k;
+}
+
+static int no_fds(bcast_hw_fabric *, int *, int)
+{
+    return 0;
+}
+
+static uint64_t never(bcast_hw_fabric *)
+{
+    return UINT64_MAX;
+}
+
+static void close_fabric(bcast_hw_fabric *f)
+{
+    fabric_of(f)->joined.clear();
+}
+
+static const bcast_hw_fabric_ops fabric_ops = {"mem", query, draw,   join,  leave,
+                                               post,  poll,  no_fds, never, close_fabric};
+
+static void address(bcast_hw_lane *, const void **addr, size_t *len)
+{
+    *addr = nullptr;
+    *len = 0;
+}
+
+static int send(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
+                const void *body, size_t body_len)
+{
+    Lane *from = lane_of(l);
+    Bytes bytes;
+
+    if (from->dead.count(peer))
+        return BCAST_HW_ERR_PEER;
+    append(bytes, head, head_len);
+    append(bytes, body, body_len);
+    from->net->lanes[peer]->in.push_back(bytes);
+    return BCAST_HW_OK;
+}
+
+static int poll_lane(bcast_hw_lane *l)
+{
+    Lane *at = lane_of(l);
+    int n = 0;
+
+    for (; !at->in.empty(); n++) {
+        Bytes bytes = std::move(at->in.front());
+
+        at->in.pop_front();
+        bcast_hw_engine_on_lane(at->net->engines[at->host], bytes.data(), BCAST_HW_WIRE_HEAD,
+                                bytes.data() + BCAST_HW_WIRE_HEAD,
+                                bytes.size() - BCAST_HW_WIRE_HEAD);
+    }
+    return n;
+}
+
+static int no_fd(bcast_hw_lane *)
+{
+    return -1;
+}
+
+static int ok(bcast_hw_lane *)
+{
+    return BCAST_HW_OK;
+}
+
+static void close_lane(bcast_hw_lane *)
+{
+}
+
+static const bcast_hw_lane_ops lane_ops = {"mem", address, send, poll_lane,
+                                           no_fd, ok,      ok,   close_lane};
+
+Net::Net(uint32_t hosts, size_t memory, size_t datagram_, size_t window_)
+    : datagram(datagram_), window(window_)
+{
+    for (uint32_t h = 0; h < hosts; h++) {
+        fabrics.push_back(std::make_unique<Fabric>());
+        fabrics[h]->base.ops = &fabric_ops;
+        fabrics[h]->net = this;
+        fabrics[h]->host = h;
+        lanes.push_back(std::make_unique<Lane>());
+        lanes[h]->base.ops = &lane_ops;
+        lanes[h]->net = this;
+        lanes[h]->host = h;
+
+        bcast_hw_engine_cfg cfg = {};
+
+        cfg.job = 0x1122334455667788;
+        cfg.world_rank = h;
+        cfg.world_size = hosts;
+        cfg.fabric = &fabrics[h]->base;
+        cfg.lane = &lanes[h]->base;
+        cfg.memory = memory;
+        engines.push_back(bcast_hw_engine_create());
+        bcast_hw_engine_open(engines[h], &cfg);
+    }
+}
+
+Net::~Net()
+{
+    for (auto *e : engines) {
+        bcast_hw_engine_close(e);
+        bcast_hw_engine_destroy(e);
+    }
+}
+
+std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members,
+                                         const std::function<void(bcast_hw_group_cfg &)> &tweak)
+{
+    std::vector<bcast_hw_group *> groups;
+    bcast_hw_group_cfg cfg = {};
+
+    cfg.context = 7;
+    cfg.size = (uint32_t) members.size();
+    cfg.world = members.data();
+    cfg.key = 99;
+    cfg.channels = 4;
+    cfg.period = 2;
+    cfg.fanout = 2;
+    cfg.piece_bytes = 1000;
+    cfg.probe_ns = 250000000;
+    if (tweak)
+        tweak(cfg);
+    for (uint32_t r = 0; r < cfg.size; r++) {
+        cfg.rank = r;
+        groups.push_back(bcast_hw_group_create(engines[members[r]], &cfg, now));
+    }
+    return groups;
+}
+
+bool Net::step()
+{
+    bool any = false;
+
+    for (auto *e : engines)
+        any = bcast_hw_engine_progress(e, now) > 0 || any;
+    return any;
+}
+
+void Net::settle(uint64_t until)
+{
+    uint64_t end = now + until;
+
+    for (;;) {
+        uint64_t next = BCAST_HW_NEVER;
+
+        while (step())
+            ;
+        for (auto *e : engines)
+            next = std::min(next, bcast_hw_engine_deadline(e));
+        if (next > end)
+            return;
+        now = std::max(now, next);
+    }
+}
+
+} // namespace mem

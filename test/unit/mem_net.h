@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// mem::Net: p engines in one process over a fabric and lanes made of queues. Datagrams can be lost by a
+// filter; lanes are reliable. Time is a number the test moves.
+#ifndef MEM_NET_H_INCLUDED
+#define MEM_NET_H_INCLUDED
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+extern "C" {
+#include "../engine/engine.h"
+}
+
+namespace mem {
+
+using Bytes = std::vector<unsigned char>;
+
+class Net;
+
+struct Fabric {
+    bcast_hw_fabric base; // first: operations get a pointer to it
+    Net *net;
+    uint32_t host;
+    std::multiset<uint64_t> joined;
+    std::deque<Bytes> in;
+    std::vector<Bytes> held; // what the last poll gave out
+    bool refuses_join = false;
+    int credits = -1; // datagrams that post takes before it would block; -1: any
+};
+
+struct Lane {
+    bcast_hw_lane base;
+    Net *net;
+    uint32_t host;
+    std::deque<Bytes> in;
+    std::set<uint32_t> dead; // peers that cannot be reached
+};
+
+class Net {
+  public:
+    explicit Net(uint32_t hosts, size_t memory = 64 << 20, size_t datagram = 64 + 100,
+                 size_t window = 1 << 20);
+    ~Net();
+
+    // Begins a group of hosts `members` on each of them.
+    std::vector<bcast_hw_group *>
+    group(const std::vector<uint32_t> &members,
+          const std::function<void(bcast_hw_group_cfg &)> &tweak = {});
+
+    // One progress of every engine; true if anything happened.
+    bool step();
+    // Until nothing happens, moving time to the next deadline up to `until` ns ahead.
+    void settle(uint64_t until = 0);
+
+    // Whether a datagram from host `from` reaches host `to`; default: all.
+    std::function<bool(uint32_t from, uint32_t to, const Bytes &)> passes;
+
+    uint64_t now = 1000;
+    size_t datagram, window;
+    uint64_t next_group = 1;
+    std::vector<std::unique_ptr<Fabric>> fabrics;
+    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<bcast_hw_engine *> engines;
+    std::vector<Bytes> wire; // every datagram sent
+};
+
+} // namespace mem
+
+#endif // MEM_NET_H_INCLUDED

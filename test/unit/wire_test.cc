@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The wire format, byte by byte as PROTOCOL.md has it.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "../engine/crc32c.h"
+#include "../engine/wire.h"
+}
+
+static const bcast_hw_wire_id id = {0x0102030405060708, 0x11121314, 0x21222324, 0x31323334};
+
+static bcast_hw_msg data_msg()
+{
+    bcast_hw_msg m = {};
+
+    m.type = BCAST_HW_MSG_DATA;
+    m.bid = 0x4142434445464748;
+    m.root = 3;
+    m.index = 1;
+    m.frags = 2;
+    m.bytes = 9;
+    m.flags = BCAST_HW_FLAG_MORE;
+    return m;
+}
+
+struct Encoded {
+    unsigned char head[BCAST_HW_WIRE_HEAD];
+    unsigned char body[BCAST_HW_WIRE_CONTROL_MAX];
+    uint32_t len;
+};
+
+static Encoded encode(const bcast_hw_msg &m, const std::string &payload = "")
+{
+    Encoded e = {};
+
+    memcpy(e.body, payload.data(), payload.size());
+    e.len = bcast_hw_wire_encode(e.head, &id, 5, &m, e.body, (uint32_t) payload.size());
+    return e;
+}
+
+static bcast_hw_wire_result decode(const Encoded &e, bcast_hw_wire_in *in, uint64_t job = id.job)
+{
+    return bcast_hw_wire_decode(in, job, e.head, sizeof(e.head), e.body, e.len);
+}
+
+TEST(Crc32c, HasTheCheckValue)
+{
+    EXPECT_EQ(bcast_hw_crc32c("123456789", 9), 0xe3069283u);
+    EXPECT_EQ(bcast_hw_crc32c_more(bcast_hw_crc32c("1234", 4), "56789", 5), 0xe3069283u);
+    EXPECT_EQ(bcast_hw_crc32c("", 0), 0u);
+}
+
+TEST(Wire, DataHeaderIsAsSpecified)
+{
+    Encoded e = encode(data_msg(), "xyz");
+    static const unsigned char want[BCAST_HW_WIRE_HEAD] = {
+        0x68, 0x6d, 1,    1,    0,    0,    0,    0,    1,    2,    3,    4,    5,
+        6,    7,    8,    0x11, 0x12, 0x13, 0x14, 0x31, 0x32, 0x33, 0x34, 0x41, 0x42,
+        0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0,    0,    0,    5,    0,    0,    0,
+        3,    0,    0,    0,    1,    0,    0,    0,    2,    0,    0,    0,    9,
+        0,    0,    0,    3,    0x21, 0x22, 0x23, 0x24, 0,    0,    0,    4};
+    std::vector<unsigned char> all(want, want + sizeof(want));
+    uint32_t crc;
+
+    all.insert(all.end(), {'x', 'y', 'z'});
+    crc = bcast_hw_crc32c(all.data(), all.size());
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(e.head[4 + i], (unsigned char) (crc >> (24 - 8 * i)));
+        e.head[4 + i] = 0;
+    }
+    EXPECT_EQ(0, memcmp(e.head, want, sizeof(want)));
+    EXPECT_EQ(e.len, 3u);
+}
+
+TEST(Wire, DataComesBackAsItWent)
+{
+    Encoded e = encode(data_msg(), "xyz");
+    bcast_hw_wire_in in;
+
+    ASSERT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_EQ(in.id.context, id.context);
+    EXPECT_EQ(in.id.leader, id.leader);
+    EXPECT_EQ(in.id.generation, id.generation);
+    EXPECT_EQ(in.msg.peer, 5u);
+    EXPECT_EQ(in.msg.bid, data_msg().bid);
+    EXPECT_EQ(in.msg.root, 3u);
+    EXPECT_EQ(in.msg.index, 1u);
+    EXPECT_EQ(in.msg.flags, (uint32_t) BCAST_HW_FLAG_MORE);
+    ASSERT_EQ(in.len, 3u);
+    EXPECT_EQ(0, memcmp(in.payload, "xyz", 3));
+}
+
+TEST(Wire, RequestCarriesItsBitmapLowestBitFirst)
+{
+    uint64_t bits[2] = {0x8000000000000001, 0x2};
+    bcast_hw_msg m = {};
+    bcast_hw_wire_in in;
+
+    m.type = BCAST_HW_MSG_REQUEST;
+    m.frags = 70;
+    m.bits = bits;
+    Encoded e = encode(m);
+    ASSERT_EQ(e.len, 16u);
+    EXPECT_EQ(e.body[0], 1);
+    EXPECT_EQ(e.body[7], 0x80);
+    EXPECT_EQ(e.body[8], 2);
+    ASSERT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_EQ(in.msg.bits[0], bits[0]);
+    EXPECT_EQ(in.msg.bits[1], bits[1]);
+}
+
+TEST(Wire, TermsComeBackAsTheyWent)
+{
+    bcast_hw_terms t = {1, 2, 3, 4, 5, 6, 0x0708090a0b0c0d0e, 0x1112131415161718};
+    bcast_hw_msg m = {};
+    bcast_hw_wire_in in;
+
+    m.type = BCAST_HW_MSG_DECIDE;
+    m.terms = &t;
+    Encoded e = encode(m);
+    ASSERT_EQ(e.len, BCAST_HW_WIRE_TERMS);
+    ASSERT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_EQ(0, memcmp(in.msg.terms, &t, sizeof(t)));
+}
+
+TEST(Wire, EveryFlippedBitIsNoticed)
+{
+    Encoded good = encode(data_msg(), "payload");
+
+    for (uint32_t bit = 0; bit < 8 * (BCAST_HW_WIRE_HEAD + good.len); bit++) {
+        Encoded e = good;
+        bcast_hw_wire_in in;
+        unsigned char *p =
+            bit / 8 < BCAST_HW_WIRE_HEAD ? e.head + bit / 8 : e.body + bit / 8 - BCAST_HW_WIRE_HEAD;
+
+        *p ^= (unsigned char) (1u << bit % 8);
+        EXPECT_NE(decode(e, &in), BCAST_HW_WIRE_OK) << "bit " << bit;
+    }
+}
+
+TEST(Wire, OtherJobsAreTurnedAwayBeforeTheCrc)
+{
+    Encoded e = encode(data_msg(), "xyz");
+    bcast_hw_wire_in in;
+
+    e.head[4] ^= 1;
+    EXPECT_EQ(decode(e, &in, 1), BCAST_HW_WIRE_FOREIGN);
+    EXPECT_EQ(decode(e, &in), BCAST_HW_WIRE_CORRUPT);
+}
+
+TEST(Wire, LengthsThatContradictAreRefused)
+{
+    bcast_hw_wire_in in;
+    Encoded e = encode(data_msg(), "xyz");
+
+    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, e.head, 64, e.body, 2), BCAST_HW_WIRE_FORMAT);
+    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, e.head, 63, e.body, 3), BCAST_HW_WIRE_FORMAT);
+
+    bcast_hw_msg m = {};
+
+    m.type = BCAST_HW_MSG_READY;
+    e = encode(m);
+    EXPECT_EQ(e.len, 0u);
+    EXPECT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, e.head, 64, e.body, 8), BCAST_HW_WIRE_FORMAT);
+}
+
+TEST(Wire, RandomBytesNeverPass)
+{
+    uint64_t state = 1;
+
+    for (int n = 0; n < 200000; n++) {
+        Encoded e = {};
+        bcast_hw_wire_in in;
+
+        for (size_t i = 0; i < sizeof(e.head); i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            e.head[i] = (unsigned char) (state >> 56);
+        }
+        if (n % 2 == 0) // past the cheap checks
+            memcpy(e.head, "\x68\x6d\x01", 3), memcpy(e.head + 8, "\1\2\3\4\5\6\7\10", 8);
+        e.len = (uint32_t) (state >> 40) % sizeof(e.body);
+        EXPECT_NE(decode(e, &in), BCAST_HW_WIRE_OK);
+    }
+}

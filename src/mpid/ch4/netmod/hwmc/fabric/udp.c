@@ -1,0 +1,452 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Every socket is bound to the job's port and hears the groups it joined and no others
+ * (IP_MULTICAST_ALL off). The kernel allows a socket igmp_max_memberships groups, usually 20; when
+ * a join meets that, another socket is opened on the same port. The first one sends.
+ *
+ * A datagram costs one recvmmsg/sendmmsg slot: polling and posting are one system call per 64.
+ * What the network does to a datagram on its way out (no route for the moment, a firewall, a full
+ * queue) is loss like any other, so post reports as sent what the kernel refused for such a reason.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE             /* recvmmsg, sendmmsg */
+#endif
+
+#include "udp.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* linux/in.h has it, but cannot be read beside netinet/in.h. */
+#ifndef IP_MULTICAST_ALL
+#define IP_MULTICAST_ALL 49
+#endif
+
+#define BATCH 64
+#define SOCKETS_MAX 64
+#define IP_UDP_HEADERS 28u
+#define LOOPBACK_DATAGRAM (16384u + 64u)
+#define DATAGRAM_MIN 256u
+#define RETRY_NS 100000u        /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
+
+#define GROUP_NET 0xefc00000u   /* 239.192.0.0 */
+#define GROUP_MASK 0x0003ffffu
+
+struct membership {
+    uint32_t addr;              /* host byte order */
+    int socket;                 /* index into sockets */
+    int refs;                   /* > 0 */
+};
+
+struct hwmc_udp {
+    struct bcast_hw_fabric super;
+    struct bcast_hw_rail rail;
+    struct hwmc_udp_params params;
+    struct bcast_hw_fabric_attr attr;
+
+    int sockets[SOCKETS_MAX];
+    int num_sockets;            /* 1..SOCKETS_MAX once open */
+    int next_socket;            /* which one poll asks first */
+
+    struct membership *members;
+    int num_members;
+    int max_members;
+
+    uint64_t retry_at;          /* when post is worth another try; UINT64_MAX: nothing waits */
+
+    struct mmsghdr in[BATCH];
+    struct iovec in_iov[BATCH];
+    char *in_data;              /* BATCH buffers of attr.max_datagram */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+size_t hwmc_udp_cost(size_t len)
+{
+    /* The kernel's truesize: data with headers and struct skb_shared_info in a power of two, or in
+     * pages when it is large, and a struct sk_buff. A network card's driver allocates before it
+     * knows the length, at least 2 KiB. */
+    size_t data = len + 384u, room = 2048u;
+
+    while (room < data && room < 16384u)
+        room *= 2;
+    if (room < data)
+        room = (data + 4095u) & ~(size_t) 4095u;
+    return room + 256u;
+}
+
+static int err_of_errno(int e)
+{
+    switch (e) {
+        case EMFILE:
+        case ENFILE:
+            return BCAST_HW_ERR_LIMIT;
+        case ENOMEM:
+        case ENOBUFS:
+            return BCAST_HW_ERR_NOMEM;
+        default:
+            return BCAST_HW_ERR_DEVICE;
+    }
+}
+
+/* Asks for room for the window in the receive buffer. A reader lags a quarter of the buffer behind
+ * before the kernel takes back what was read, hence 4/3. */
+static void size_receive_buffer(int fd, const struct hwmc_udp *u)
+{
+    size_t len = u->attr.max_datagram;
+    size_t bytes = (u->params.window + len - 1) / len * hwmc_udp_cost(len) / 3 * 4;
+    int half = bytes / 2 > 0x3fffffff ? 0x3fffffff : (int) (bytes / 2); /* the kernel doubles it */
+
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half)) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof(half));
+}
+
+static size_t window_of(int fd, size_t len)
+{
+    int bytes = 0;
+    socklen_t size = sizeof(bytes);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0 || bytes < 0)
+        return 0;
+    return (size_t) bytes / 4 * 3 / hwmc_udp_cost(len) * len;
+}
+
+static int set_options(int fd, const struct hwmc_udp *u)
+{
+    const int on = 1, off = 0;
+    const unsigned char ttl = u->params.ttl, loop = u->params.loop;
+    const struct ip_mreqn out = {.imr_ifindex = (int) u->rail.index};
+
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) != 0)
+        return errno;
+    size_receive_buffer(fd, u);
+    return 0;
+}
+
+static int add_socket(struct hwmc_udp *u)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET,.sin_port = htons(u->params.port) };
+    int fd, e;
+
+    if (u->num_sockets == SOCKETS_MAX)
+        return BCAST_HW_ERR_LIMIT;
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_of_errno(errno);
+    e = set_options(fd, u);
+    if (e == 0 && bind(fd, (struct sockaddr *) &any, sizeof(any)) != 0)
+        e = errno;
+    if (e != 0) {
+        close(fd);
+        return err_of_errno(e);
+    }
+    u->sockets[u->num_sockets++] = fd;
+    return BCAST_HW_OK;
+}
+
+static void udp_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
+{
+    *attr = ((struct hwmc_udp *) f)->attr;
+}
+
+static int udp_draw(struct bcast_hw_fabric *f, uint64_t *group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    uint32_t addr = u->params.group, bits;
+
+    if (addr == 0) {
+        ssize_t got;
+
+        do
+            got = getrandom(&bits, sizeof(bits), 0);
+        while (got < 0 && errno == EINTR);
+        if (got != sizeof(bits))
+            return BCAST_HW_ERR_LIMIT;
+        addr = GROUP_NET | (bits & GROUP_MASK);
+    }
+    *group = (uint64_t) u->params.port << 32 | addr;
+    return BCAST_HW_OK;
+}
+
+/* Whether `group` is one of this job's numbers. */
+static bool valid(const struct hwmc_udp *u, uint64_t group)
+{
+    return group >> 32 == u->params.port && (group & 0xf0000000u) == 0xe0000000u;
+}
+
+static struct membership *find_member(struct hwmc_udp *u, uint32_t addr)
+{
+    for (int i = 0; i < u->num_members; i++)
+        if (u->members[i].addr == addr)
+            return &u->members[i];
+    return NULL;
+}
+
+static int change_membership(const struct hwmc_udp *u, int fd, uint32_t addr, int what)
+{
+    const struct ip_mreqn m = {.imr_multiaddr.s_addr = htonl(addr),
+        .imr_ifindex = (int) u->rail.index
+    };
+
+    return setsockopt(fd, IPPROTO_IP, what, &m, sizeof(m)) == 0 ? 0 : errno;
+}
+
+/* Finds, or opens, a socket that can take one more group. */
+static int join_somewhere(struct hwmc_udp *u, uint32_t addr, int *socket)
+{
+    for (int i = 0;; i++) {
+        int e;
+
+        if (i == u->num_sockets) {
+            int err = add_socket(u);
+
+            if (err != BCAST_HW_OK)
+                return err;
+        }
+        e = change_membership(u, u->sockets[i], addr, IP_ADD_MEMBERSHIP);
+        if (e == 0) {
+            *socket = i;
+            return BCAST_HW_OK;
+        }
+        if (e == ENODEV)
+            return BCAST_HW_ERR_DEVICE;
+        if (e != ENOBUFS)
+            return e == ENOMEM ? BCAST_HW_ERR_LIMIT : BCAST_HW_ERR_GROUP;
+    }
+}
+
+static int udp_join(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    uint32_t addr = (uint32_t) group;
+    struct membership *m;
+    int socket, err;
+
+    if (!valid(u, group))
+        return BCAST_HW_ERR_GROUP;
+    m = find_member(u, addr);
+    if (m != NULL) {
+        m->refs++;
+        return BCAST_HW_OK;
+    }
+    if (u->num_members == u->max_members) {
+        int max = u->max_members == 0 ? 16 : 2 * u->max_members;
+
+        m = realloc(u->members, (size_t) max * sizeof(*m));
+        if (m == NULL)
+            return BCAST_HW_ERR_LIMIT;
+        u->members = m;
+        u->max_members = max;
+    }
+    err = join_somewhere(u, addr, &socket);
+    if (err == BCAST_HW_OK)
+        u->members[u->num_members++] = (struct membership) { addr, socket, 1 };
+    return err;
+}
+
+static int udp_leave(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    struct membership *m = valid(u, group) ? find_member(u, (uint32_t) group) : NULL;
+
+    if (m == NULL)
+        return BCAST_HW_ERR_GROUP;
+    if (--m->refs == 0) {
+        change_membership(u, u->sockets[m->socket], m->addr, IP_DROP_MEMBERSHIP);
+        *m = u->members[--u->num_members];
+    }
+    return BCAST_HW_OK;
+}
+
+/* Gives the kernel n <= BATCH datagrams: how many are gone, or a negative error. */
+static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
+                      const struct bcast_hw_out *out, int n)
+{
+    struct mmsghdr msgs[BATCH];
+    struct iovec iov[BATCH][2];
+    int sent = 0;
+
+    for (int i = 0; i < n; i++) {
+        iov[i][0] = (struct iovec) { (void *) out[i].head, out[i].head_len };
+        iov[i][1] = (struct iovec) { (void *) out[i].body, out[i].body_len };
+        memset(&msgs[i], 0, sizeof(msgs[i]));
+        msgs[i].msg_hdr.msg_name = (void *) to;
+        msgs[i].msg_hdr.msg_namelen = sizeof(*to);
+        msgs[i].msg_hdr.msg_iov = iov[i];
+        msgs[i].msg_hdr.msg_iovlen = out[i].body_len > 0 ? 2 : 1;
+    }
+    while (sent < n) {
+        int k = sendmmsg(u->sockets[0], msgs + sent, (unsigned) (n - sent), MSG_DONTWAIT);
+
+        if (k > 0) {
+            sent += k;
+        } else if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) {
+            break;
+        } else if (errno == ENODEV || errno == EBADF) {
+            return BCAST_HW_ERR_DEVICE;
+        } else if (errno != EINTR) {
+            sent++;             /* lost: the kernel would not have it */
+        }
+    }
+    return sent;
+}
+
+static int udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out,
+                    int n)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    const struct sockaddr_in to = {.sin_family = AF_INET,.sin_port = htons(u->params.port),
+        .sin_addr.s_addr = htonl((uint32_t) group)
+    };
+    int sent = 0;
+
+    if (!valid(u, group))
+        return BCAST_HW_ERR_GROUP;
+    u->retry_at = UINT64_MAX;
+    while (sent < n) {
+        int batch = n - sent < BATCH ? n - sent : BATCH;
+        int k = send_batch(u, &to, out + sent, batch);
+
+        if (k < 0)
+            return k;
+        sent += k;
+        if (k < batch) {
+            u->retry_at = now_ns() + RETRY_NS;
+            break;
+        }
+    }
+    return sent;
+}
+
+/* Takes up to `max` datagrams from one socket into the buffers from `at`; how many buffers that
+ * took. Those that came whole are added to in[*kept...]. */
+static int receive(struct hwmc_udp *u, int fd, int at, int max, struct bcast_hw_in *in, int *kept)
+{
+    int got = recvmmsg(fd, u->in + at, (unsigned) max, MSG_DONTWAIT, NULL);
+
+    for (int i = at; i < at + got; i++) {
+        if ((u->in[i].msg_hdr.msg_flags & MSG_TRUNC) == 0)
+            in[(*kept)++] = (struct bcast_hw_in) { u->in_iov[i].iov_base, u->in[i].msg_len };
+    }
+    return got > 0 ? got : 0;
+}
+
+static int udp_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    int max = n < BATCH ? n : BATCH;
+    int used = 0, kept = 0;
+
+    if (u->retry_at != UINT64_MAX && now_ns() >= u->retry_at)
+        u->retry_at = UINT64_MAX;
+    for (int i = 0; i < u->num_sockets && used < max; i++) {
+        int socket = (u->next_socket + i) % u->num_sockets;
+
+        used += receive(u, u->sockets[socket], used, max - used, in, &kept);
+    }
+    u->next_socket = (u->next_socket + 1) % u->num_sockets;
+    return kept;
+}
+
+static int udp_fds(struct bcast_hw_fabric *f, int *fds, int max)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+
+    for (int i = 0; i < u->num_sockets && i < max; i++)
+        fds[i] = u->sockets[i];
+    return u->num_sockets;
+}
+
+static uint64_t udp_deadline(struct bcast_hw_fabric *f)
+{
+    return ((struct hwmc_udp *) f)->retry_at;
+}
+
+static void udp_close(struct bcast_hw_fabric *f)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+
+    for (int i = 0; i < u->num_sockets; i++)
+        close(u->sockets[i]);
+    free(u->members);
+    free(u->in_data);
+    free(u);
+}
+
+static const struct bcast_hw_fabric_ops udp_ops = {
+    .name = "udp",
+    .query = udp_query,
+    .draw = udp_draw,
+    .join = udp_join,
+    .leave = udp_leave,
+    .post = udp_post,
+    .poll = udp_poll,
+    .fds = udp_fds,
+    .deadline = udp_deadline,
+    .close = udp_close,
+};
+
+static void init_buffers(struct hwmc_udp *u)
+{
+    for (int i = 0; i < BATCH; i++) {
+        u->in_iov[i].iov_base = u->in_data + (size_t) i * u->attr.max_datagram;
+        u->in_iov[i].iov_len = u->attr.max_datagram;
+        u->in[i].msg_hdr.msg_iov = &u->in_iov[i];
+        u->in[i].msg_hdr.msg_iovlen = 1;
+    }
+}
+
+int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params *params,
+                  struct bcast_hw_fabric **fabric)
+{
+    struct hwmc_udp *u;
+    int err;
+
+    if (!rail->up || rail->mtu < IP_UDP_HEADERS + DATAGRAM_MIN || params->port == 0)
+        return BCAST_HW_ERR_INVAL;
+    u = calloc(1, sizeof(*u));
+    if (u == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    u->super.ops = &udp_ops;
+    u->rail = *rail;
+    u->params = *params;
+    u->retry_at = UINT64_MAX;
+    u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
+    if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
+        u->attr.max_datagram = LOOPBACK_DATAGRAM;
+    err = BCAST_HW_ERR_NOMEM;
+    u->in_data = malloc(BATCH * u->attr.max_datagram);
+    if (u->in_data == NULL)
+        goto fail;
+    init_buffers(u);
+    err = add_socket(u);
+    if (err != BCAST_HW_OK)
+        goto fail;
+    u->attr.window = window_of(u->sockets[0], u->attr.max_datagram);
+    *fabric = &u->super;
+    return BCAST_HW_OK;
+
+  fail:
+    udp_close(&u->super);
+    return err;
+}

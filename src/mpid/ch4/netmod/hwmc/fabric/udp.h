@@ -1,0 +1,37 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * udp: IP multicast as a fabric, on Ethernet or loopback. A group number is the IPv4 address in its
+ * low 32 bits and the UDP port above, both in host byte order. Addresses come from 239.192.0.0/14,
+ * which RFC 2365 leaves to an organization.
+ */
+#ifndef HWMC_UDP_H_INCLUDED
+#define HWMC_UDP_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
+#include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+
+struct hwmc_udp_params {
+    uint16_t port;              /* the same in the whole job; not 0 */
+    uint8_t ttl;                /* 1: one subnet */
+    bool loop;                  /* other ranks of the job live on this host */
+    uint32_t group;             /* for tests: what draw gives, host byte order; 0: at random */
+    size_t window;              /* bytes of payload that shall be able to wait unread */
+};
+
+/* Opens the fabric on `rail`; close frees it. ERR_INVAL: no port, or the rail is too small or not
+ * up. ERR_DEVICE: the rail cannot carry multicast. ERR_NOMEM, ERR_LIMIT: out of memory or
+ * descriptors. Its window may come out smaller or larger than asked: the kernel decides, query
+ * tells. */
+int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params *params,
+                  struct bcast_hw_fabric **fabric);
+
+/* What the kernel is taken to charge a socket for one waiting datagram of `len` bytes. */
+size_t hwmc_udp_cost(size_t len);
+
+#endif /* HWMC_UDP_H_INCLUDED */

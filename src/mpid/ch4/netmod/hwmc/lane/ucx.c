@@ -1,0 +1,429 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * A message is one UCX active message, the head as its header and the body as its data. Eager is
+ * forced, whatever the length: UCX then sends the fragments of one endpoint's messages on one of its
+ * transports one behind the other, so messages come in order and no receive is ever asked for.
+ *
+ * A peer's endpoint is made when it is first sent to, and reports its failure. Failures are noted
+ * where UCX tells them and handed to the caller at the end of poll, when no UCX call is under way.
+ */
+
+#include "ucx.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <ucp/api/ucp.h>
+
+#define AM_ID 1
+#define SMALL 512u              /* bytes of the buffers that are kept for reuse */
+#define KEEP_MAX 256            /* of them */
+
+enum peer_state {
+    PEER_NEW,                   /* not sent to yet */
+    PEER_OPEN,
+    PEER_FAILED,                /* found out, the caller does not know yet */
+    PEER_LOST                   /* the caller knows; no endpoint */
+};
+
+struct peer {
+    enum peer_state state;
+    ucp_ep_h ep;                /* in OPEN and FAILED; NULL in FAILED when it was never made */
+    struct hwmc_lane_ucx *lane;
+};
+
+/* A message on its way, with the caller's bytes. */
+struct sendbuf {
+    struct sendbuf *next;       /* in the list of kept ones */
+    struct hwmc_lane_ucx *lane;
+    size_t room;                /* of data */
+    char data[];
+};
+
+enum flush_state {
+    FLUSH_NONE,                 /* something may have been sent since the last */
+    FLUSH_RUNS,
+    FLUSH_DONE
+};
+
+struct hwmc_lane_ucx {
+    struct bcast_hw_lane super;
+    struct hwmc_lane_ucx_params params;
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_address_t *address;
+    size_t address_len;
+    size_t max_head;
+    int efd;
+
+    struct peer *peers;         /* params.size */
+    uint32_t num_failed;        /* peers in FAILED */
+    uint32_t num_sending;       /* messages UCX still has */
+    enum flush_state flush;
+
+    struct sendbuf *kept;
+    int num_kept;
+};
+
+static struct hwmc_lane_ucx *ucx(struct bcast_hw_lane *l)
+{
+    return (struct hwmc_lane_ucx *) l;
+}
+
+static void fail_peer(struct peer *p)
+{
+    if (p->state == PEER_NEW || p->state == PEER_OPEN) {
+        p->state = PEER_FAILED;
+        p->lane->num_failed++;
+    }
+}
+
+/* UCX: the endpoint's peer is gone. */
+static void on_ep_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    (void) ep;
+    (void) status;
+    fail_peer(arg);
+}
+
+/* UCX: an active message came. */
+static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data,
+                               size_t length, const ucp_am_recv_param_t *param)
+{
+    struct hwmc_lane_ucx *l = arg;
+
+    /* Nobody of this job sends by rendezvous: UCX drops it. */
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0)
+        l->params.lane.recv(l->params.lane.ctx, header, header_length, data, length);
+    return UCS_OK;
+}
+
+/* Buffers. */
+
+static struct sendbuf *get_buffer(struct hwmc_lane_ucx *l, size_t len)
+{
+    struct sendbuf *b = l->kept;
+
+    if (len <= SMALL && b != NULL) {
+        l->kept = b->next;
+        l->num_kept--;
+        return b;
+    }
+    if (len < SMALL)
+        len = SMALL;
+    b = malloc(sizeof(*b) + len);
+    if (b != NULL) {
+        b->lane = l;
+        b->room = len;
+    }
+    return b;
+}
+
+static void put_buffer(struct sendbuf *b)
+{
+    struct hwmc_lane_ucx *l = b->lane;
+
+    if (b->room == SMALL && l->num_kept < KEEP_MAX) {
+        b->next = l->kept;
+        l->kept = b;
+        l->num_kept++;
+    } else {
+        free(b);
+    }
+}
+
+/* Sending. */
+
+static void on_sent(void *request, ucs_status_t status, void *user_data)
+{
+    struct sendbuf *b = user_data;
+
+    (void) status;              /* on_ep_error tells about failures */
+    b->lane->num_sending--;
+    put_buffer(b);
+    ucp_request_free(request);
+}
+
+static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const void *addr)
+{
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
+            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+        .address = addr,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {.cb = on_ep_error,.arg = p},
+    };
+    ucs_status_t status = ucp_ep_create(l->worker, &params, &p->ep);
+
+    if (status != UCS_OK) {
+        /* Not every transport can tell that the peer is gone. */
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+        status = ucp_ep_create(l->worker, &params, &p->ep);
+    }
+    return status;
+}
+
+static int connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)
+{
+    struct peer *p = &l->peers[peer];
+    uint64_t addr[BCAST_HW_LANE_ADDRESS_MAX / sizeof(uint64_t)];
+    size_t len = sizeof(addr);
+
+    if (l->params.lane.address_of(l->params.lane.ctx, peer, addr, &len) == BCAST_HW_OK &&
+        make_endpoint(l, p, addr) == UCS_OK) {
+        p->state = PEER_OPEN;
+        return BCAST_HW_OK;
+    }
+    p->ep = NULL;
+    fail_peer(p);
+    return BCAST_HW_ERR_PEER;
+}
+
+static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                    const void *body, size_t body_len)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+            UCP_OP_ATTR_FIELD_FLAGS,
+        .flags = UCP_AM_SEND_FLAG_EAGER,
+        .cb.send = on_sent,
+    };
+    struct peer *p;
+    struct sendbuf *b;
+    ucs_status_ptr_t request;
+
+    if (peer >= l->params.size || head_len > l->max_head)
+        return BCAST_HW_ERR_INVAL;
+    p = &l->peers[peer];
+    if (p->state == PEER_NEW && connect_peer(l, peer) != BCAST_HW_OK)
+        return BCAST_HW_ERR_PEER;
+    if (p->state != PEER_OPEN)
+        return BCAST_HW_ERR_PEER;
+    b = get_buffer(l, head_len + body_len);
+    if (b == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    memcpy(b->data, head, head_len);
+    if (body_len > 0)
+        memcpy(b->data + head_len, body, body_len);
+    param.user_data = b;
+    l->flush = l->flush == FLUSH_DONE ? FLUSH_NONE : l->flush;
+    request = ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, b->data + head_len, body_len,
+                              &param);
+    if (UCS_PTR_IS_ERR(request)) {
+        put_buffer(b);
+        if (UCS_PTR_STATUS(request) == UCS_ERR_NO_MEMORY)
+            return BCAST_HW_ERR_NOMEM;
+        fail_peer(p);
+        return BCAST_HW_ERR_PEER;
+    }
+    if (request == NULL)
+        put_buffer(b);
+    else
+        l->num_sending++;
+    return BCAST_HW_OK;
+}
+
+/* Progress. */
+
+static void close_endpoint(struct peer *p)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags = UCP_EP_CLOSE_FLAG_FORCE,
+    };
+    ucs_status_ptr_t request = ucp_ep_close_nbx(p->ep, &param);
+
+    if (UCS_PTR_IS_PTR(request))
+        ucp_request_free(request);
+    p->ep = NULL;
+}
+
+static void tell_failures(struct hwmc_lane_ucx *l)
+{
+    for (uint32_t i = 0; i < l->params.size && l->num_failed > 0; i++) {
+        struct peer *p = &l->peers[i];
+
+        if (p->state != PEER_FAILED)
+            continue;
+        l->num_failed--;
+        p->state = PEER_LOST;
+        if (p->ep != NULL)
+            close_endpoint(p);
+        l->params.lane.lost(l->params.lane.ctx, i);
+    }
+}
+
+static int ucx_poll(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+    int events = (int) ucp_worker_progress(l->worker);
+
+    if (l->num_failed > 0) {
+        events++;
+        tell_failures(l);
+    }
+    return events;
+}
+
+static int ucx_fd(struct bcast_hw_lane *lane)
+{
+    return ucx(lane)->efd;
+}
+
+static int ucx_arm(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+
+    return l->num_failed == 0 && ucp_worker_arm(l->worker) == UCS_OK ? BCAST_HW_OK : BCAST_HW_AGAIN;
+}
+
+static void ucx_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
+{
+    *addr = ucx(lane)->address;
+    *len = ucx(lane)->address_len;
+}
+
+static void on_flushed(void *request, ucs_status_t status, void *user_data)
+{
+    struct hwmc_lane_ucx *l = user_data;
+
+    (void) status;
+    l->flush = FLUSH_DONE;
+    ucp_request_free(request);
+}
+
+static int ucx_flush(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send = on_flushed,
+        .user_data = l,
+    };
+
+    if (l->num_sending == 0 && l->flush == FLUSH_NONE) {
+        ucs_status_ptr_t request = ucp_worker_flush_nbx(l->worker, &param);
+
+        /* An error: there is nothing more to be had. */
+        l->flush = UCS_PTR_IS_PTR(request) ? FLUSH_RUNS : FLUSH_DONE;
+    }
+    return l->num_sending == 0 && l->flush == FLUSH_DONE ? BCAST_HW_OK : BCAST_HW_AGAIN;
+}
+
+/* Destroys the worker with its endpoints, which needs nobody else: what was not flushed is lost. */
+static void ucx_close(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+
+    if (l->address != NULL)
+        ucp_worker_release_address(l->worker, l->address);
+    if (l->worker != NULL)
+        ucp_worker_destroy(l->worker);
+    if (l->context != NULL)
+        ucp_cleanup(l->context);
+    for (struct sendbuf * b = l->kept, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(l->peers);
+    free(l);
+}
+
+static const struct bcast_hw_lane_ops ucx_ops = {
+    .name = "ucx",
+    .address = ucx_address,
+    .send = ucx_send,
+    .poll = ucx_poll,
+    .fd = ucx_fd,
+    .arm = ucx_arm,
+    .flush = ucx_flush,
+    .close = ucx_close,
+};
+
+/* Opening: each step answers as UCX does. */
+
+static ucs_status_t open_context(struct hwmc_lane_ucx *l)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+            UCP_PARAM_FIELD_NAME,
+        .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+        .estimated_num_eps = l->params.size,
+        .name = "hwmc",
+    };
+    ucp_config_t *config;
+    ucs_status_t status = ucp_config_read(NULL, NULL, &config);
+
+    if (status != UCS_OK)
+        return status;
+    if (l->params.devices != NULL)
+        status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
+    if (status == UCS_OK)
+        status = ucp_init(&params, config, &l->context);
+    ucp_config_release(config);
+    return status;
+}
+
+static ucs_status_t open_worker(struct hwmc_lane_ucx *l)
+{
+    ucp_worker_params_t params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+        .thread_mode = UCS_THREAD_MODE_SERIALIZED,
+    };
+    ucp_am_handler_param_t handler = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+            UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+        .id = AM_ID,
+        .flags = UCP_AM_FLAG_WHOLE_MSG,
+        .cb = on_message,
+        .arg = l,
+    };
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER };
+    ucs_status_t status = ucp_worker_create(l->context, &params, &l->worker);
+
+    if (status == UCS_OK)
+        status = ucp_worker_set_am_recv_handler(l->worker, &handler);
+    if (status == UCS_OK)
+        status = ucp_worker_query(l->worker, &attr);
+    if (status == UCS_OK)
+        status = ucp_worker_get_efd(l->worker, &l->efd);
+    if (status == UCS_OK)
+        status = ucp_worker_get_address(l->worker, &l->address, &l->address_len);
+    l->max_head = attr.max_am_header;
+    return status;
+}
+
+int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane)
+{
+    struct hwmc_lane_ucx *l = calloc(1, sizeof(*l));
+    ucs_status_t status;
+    int err = BCAST_HW_ERR_NOMEM;
+
+    if (l == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    l->super.ops = &ucx_ops;
+    l->params = *params;
+    l->peers = calloc(params->size, sizeof(*l->peers));
+    if (l->peers == NULL)
+        goto fail;
+    for (uint32_t i = 0; i < params->size; i++)
+        l->peers[i].lane = l;
+    status = open_context(l);
+    if (status == UCS_OK)
+        status = open_worker(l);
+    if (status != UCS_OK) {
+        err = status == UCS_ERR_NO_MEMORY ? BCAST_HW_ERR_NOMEM : BCAST_HW_ERR_DEVICE;
+        goto fail;
+    }
+    err = BCAST_HW_ERR_LIMIT;
+    if (l->address_len > BCAST_HW_LANE_ADDRESS_MAX)
+        goto fail;
+    *lane = &l->super;
+    return BCAST_HW_OK;
+
+  fail:
+    ucx_close(&l->super);
+    return err;
+}

@@ -1,0 +1,25 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * ucx: a lane over UCX, with a UCP context and worker of its own, apart from MPICH's. Whatever
+ * transport UCX chooses or UCX_* variables name carries it.
+ */
+#ifndef HWMC_LANE_UCX_H_INCLUDED
+#define HWMC_LANE_UCX_H_INCLUDED
+
+#include <stdint.h>
+
+#include "../../../../../mpi/coll/bcast_hw/port/lane.h"
+
+struct hwmc_lane_ucx_params {
+    struct bcast_hw_lane_params lane;
+    uint32_t size;              /* processes of the job: peers are 0..size-1 */
+    const char *devices;        /* as UCX_NET_DEVICES; NULL: UCX's choice */
+};
+
+/* Opens the lane; its close frees it. ERR_INVAL, ERR_NOMEM; ERR_LIMIT: the address is longer than
+ * BCAST_HW_LANE_ADDRESS_MAX; ERR_DEVICE: UCX has no transport that can be waited for. */
+int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane);
+
+#endif /* HWMC_LANE_UCX_H_INCLUDED */

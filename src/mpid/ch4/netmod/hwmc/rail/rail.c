@@ -1,0 +1,242 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE             /* struct ifreq, IFF_* */
+#endif
+
+#include "rail.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Reads a decimal number that is all of a file; `otherwise` when there is none. */
+static long read_long(const char *path, long otherwise)
+{
+    FILE *f = fopen(path, "re");
+    long value;
+
+    if (f == NULL)
+        return otherwise;
+    if (fscanf(f, "%ld", &value) != 1)
+        value = otherwise;
+    fclose(f);
+    return value;
+}
+
+static long read_sysfs(const char *name, const char *file, long otherwise)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "/sys/class/net/%s/%s", name, file);
+    return read_long(path, otherwise);
+}
+
+/* Not every driver has a speed, and one whose cable is out may say -1. */
+static uint32_t read_speed(const char *name)
+{
+    long mbit = read_sysfs(name, "speed", 0);
+
+    return mbit > 0 && mbit < 10000000 ? (uint32_t) mbit : 0;
+}
+
+static uint32_t read_mtu(int fd, const char *name)
+{
+    struct ifreq r;
+
+    memset(&r, 0, sizeof(r));
+    strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+    return ioctl(fd, SIOCGIFMTU, &r) == 0 && r.ifr_mtu > 0 ? (uint32_t) r.ifr_mtu : 0;
+}
+
+static uint32_t prefix_of(const struct sockaddr *mask)
+{
+    uint32_t bits = mask == NULL ? UINT32_MAX : ntohl(((const struct sockaddr_in *) (const void *)
+                                                       mask)->sin_addr.s_addr);
+    uint32_t prefix = 0;
+
+    for (; (bits & 0x80000000u) != 0; bits <<= 1)
+        prefix++;
+    return prefix;
+}
+
+/* Linux loops multicast on its loopback device whether or not the device's flags say so. */
+static bool usable(const struct ifaddrs *a)
+{
+    return a->ifa_addr != NULL && a->ifa_addr->sa_family == AF_INET &&
+        (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) != 0;
+}
+
+static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
+{
+    const struct sockaddr_in *in = (const struct sockaddr_in *) (const void *) a->ifa_addr;
+
+    memset(r, 0, sizeof(*r));
+    strncpy(r->name, a->ifa_name, sizeof(r->name) - 1);
+    r->index = if_nametoindex(a->ifa_name);
+    r->addr = ntohl(in->sin_addr.s_addr);
+    r->prefix = prefix_of(a->ifa_netmask);
+    r->mtu = read_mtu(fd, a->ifa_name);
+    r->mbit = read_speed(a->ifa_name);
+    r->numa = (int) read_sysfs(a->ifa_name, "device/numa_node", -1);
+    r->distance = hwmc_rail_distance(r->numa);
+    r->up = (a->ifa_flags & IFF_RUNNING) != 0;
+    r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
+}
+
+static bool known(const struct bcast_hw_rail *rails, int num, const char *name)
+{
+    for (int i = 0; i < num; i++)
+        if (strcmp(rails[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct bcast_hw_rail *x = a, *y = b;
+
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+int hwmc_rail_discover(struct bcast_hw_rail *rails, int max)
+{
+    struct ifaddrs *list;
+    int fd, num = 0;
+
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return BCAST_HW_ERR_LIMIT;
+    if (getifaddrs(&list) != 0) {
+        close(fd);
+        return BCAST_HW_ERR_LIMIT;
+    }
+    for (const struct ifaddrs * a = list; a != NULL && num < max; a = a->ifa_next) {
+        if (!usable(a) || known(rails, num, a->ifa_name))
+            continue;
+        fill(&rails[num], a, fd);
+        if (rails[num].index != 0)
+            num++;
+    }
+    freeifaddrs(list);
+    close(fd);
+    qsort(rails, (size_t) num, sizeof(*rails), by_index);
+    return num;
+}
+
+/* The name of the default route's interface with the lowest metric; false when there is none. */
+static bool default_route(char *name)
+{
+    FILE *f = fopen("/proc/net/route", "re");
+    char line[256], dev[IF_NAMESIZE];
+    unsigned dest, mask;
+    int metric, best = -1;
+
+    if (f == NULL)
+        return false;
+    while (fgets(line, sizeof(line), f) != NULL) {
+        if (sscanf(line, "%15s %x %*x %*x %*d %*d %d %x", dev, &dest, &metric, &mask) != 4)
+            continue;
+        if (dest == 0 && mask == 0 && (best < 0 || metric < best)) {
+            best = metric;
+            strcpy(name, dev);
+        }
+    }
+    fclose(f);
+    return best >= 0;
+}
+
+/* Reads "10.77.0.0/24"; false when it is no subnet. */
+static bool read_subnet(const char *text, uint32_t *addr, uint32_t *mask)
+{
+    char dotted[INET_ADDRSTRLEN];
+    const char *slash = strchr(text, '/');
+    struct in_addr in;
+    unsigned bits;
+    char rest;
+
+    if (slash == NULL || (size_t) (slash - text) >= sizeof(dotted))
+        return false;
+    memcpy(dotted, text, (size_t) (slash - text));
+    dotted[slash - text] = '\0';
+    if (inet_pton(AF_INET, dotted, &in) != 1 || sscanf(slash + 1, "%2u%c", &bits, &rest) != 1 ||
+        bits > 32)
+        return false;
+    *mask = bits == 0 ? 0 : UINT32_MAX << (32 - bits);
+    *addr = ntohl(in.s_addr) & *mask;
+    return true;
+}
+
+static bool matches(const struct bcast_hw_rail *r, const char *part)
+{
+    uint32_t addr, mask;
+
+    if (strcmp(r->name, part) == 0)
+        return true;
+    return read_subnet(part, &addr, &mask) && (r->addr & mask) == addr;
+}
+
+/* Adds the ports that `part` names and that are not chosen yet; how many it names. */
+static int add_matches(const struct bcast_hw_rail *ports, int num, const char *part,
+                       struct bcast_hw_rail *rails, int max, int *chosen)
+{
+    int named = 0;
+
+    for (int i = 0; i < num; i++) {
+        if (!matches(&ports[i], part))
+            continue;
+        named++;
+        if (*chosen < max && !known(rails, *chosen, ports[i].name))
+            rails[(*chosen)++] = ports[i];
+    }
+    return named;
+}
+
+static int choose_default(const struct bcast_hw_rail *ports, int num, struct bcast_hw_rail *rails)
+{
+    char name[IF_NAMESIZE];
+    int chosen = 0;
+
+    if (default_route(name))
+        add_matches(ports, num, name, rails, 1, &chosen);
+    for (int i = 0; i < num && chosen == 0; i++)
+        if (ports[i].loopback)
+            rails[chosen++] = ports[i];
+    return chosen > 0 ? chosen : BCAST_HW_ERR_INVAL;
+}
+
+int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spec,
+                     struct bcast_hw_rail *rails, int max, char *wrong)
+{
+    char part[BCAST_HW_RAIL_NAME_MAX];
+    int chosen = 0;
+
+    wrong[0] = '\0';
+    if (spec[strspn(spec, ", ")] == '\0')
+        return choose_default(ports, num, rails);
+    for (const char *p = spec;; p += strcspn(p, ", ")) {
+        size_t len;
+
+        p += strspn(p, ", ");
+        if (*p == '\0')
+            return chosen;
+        len = strcspn(p, ", ");
+        if (len >= sizeof(part))
+            len = sizeof(part) - 1;
+        memcpy(part, p, len);
+        part[len] = '\0';
+        if (add_matches(ports, num, part, rails, max, &chosen) == 0) {
+            strcpy(wrong, part);
+            return BCAST_HW_ERR_INVAL;
+        }
+    }
+}

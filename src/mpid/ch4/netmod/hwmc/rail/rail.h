@@ -1,0 +1,35 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rail: which IPv4 network ports this host has, and which of them a job uses.
+ */
+#ifndef HWMC_RAIL_H_INCLUDED
+#define HWMC_RAIL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../../../../mpi/coll/bcast_hw/port/err.h"
+#include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+
+/* How many interfaces a host can have that discovery looks at. */
+#define HWMC_RAIL_PORTS_MAX 64
+
+/* Every interface with an IPv4 address that is up and can multicast, in the order of their kernel
+ * indices; of an interface with several addresses the first. Returns how many, at most `max`;
+ * ERR_LIMIT when the system does not tell. */
+int hwmc_rail_discover(struct bcast_hw_rail *rails, int max);
+
+/* Chooses from the `num` ports those that `spec` names, in its order: names or subnets ("eth0",
+ * "10.77.0.0/24"), separated by commas; a subnet names every port in it. An empty spec: the port of
+ * the default route, or loopback when there is none. Returns how many, 1..max. ERR_INVAL: a part
+ * names no port; it is copied to `wrong`, cut to BCAST_HW_RAIL_NAME_MAX with its NUL. */
+int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spec,
+                     struct bcast_hw_rail *rails, int max, char *wrong);
+
+/* The NUMA distance from the cores this process may run on to NUMA node `numa`, as the firmware
+ * gives it: 10 is local. -1: unknown, or numa < 0. */
+int hwmc_rail_distance(int numa);
+
+#endif /* HWMC_RAIL_H_INCLUDED */

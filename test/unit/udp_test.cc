@@ -1,0 +1,268 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The udp fabric over loopback. Each test has ports of its own, drawn by the kernel, so that several
+ * runs at once do not meet. Skipped where loopback is down.
+ */
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <set>
+#include <string>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/fabric/udp.h"
+}
+
+namespace {
+
+const uint32_t LO = 0x7f000001;
+
+/* A UDP port that nobody had a moment ago. */
+uint16_t free_port()
+{
+    sockaddr_in a = {};
+    socklen_t len = sizeof(a);
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+    a.sin_family = AF_INET;
+    bind(fd, reinterpret_cast<sockaddr *>(&a), sizeof(a));
+    getsockname(fd, reinterpret_cast<sockaddr *>(&a), &len);
+    close(fd);
+    return ntohs(a.sin_port);
+}
+
+class Udp : public ::testing::Test {
+  protected:
+    void SetUp() override
+    {
+        strcpy(rail.name, "lo");
+        rail.index = if_nametoindex("lo");
+        rail.addr = LO;
+        rail.prefix = 8;
+        rail.mtu = 65536;
+        rail.up = true;
+        rail.loopback = true;
+        params.port = free_port();
+        params.ttl = 1;
+        params.loop = true;
+        params.window = 1 << 20;
+        if (rail.index == 0 || hwmc_udp_open(&rail, &params, &a) != BCAST_HW_OK)
+            GTEST_SKIP() << "no loopback device";
+        ASSERT_EQ(BCAST_HW_OK, hwmc_udp_open(&rail, &params, &b));
+        ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &group));
+        if (a->ops->join(a, group) != BCAST_HW_OK)
+            GTEST_SKIP() << "loopback cannot multicast";
+    }
+
+    void TearDown() override
+    {
+        if (a)
+            a->ops->close(a);
+        if (b)
+            b->ops->close(b);
+    }
+
+    void send(bcast_hw_fabric *f, uint64_t to, const std::string &head, const std::string &body = "")
+    {
+        bcast_hw_out out = {head.data(), head.size(), body.data(), body.size()};
+
+        ASSERT_EQ(1, f->ops->post(f, to, &out, 1));
+    }
+
+    /* Loopback delivers before a send returns, so what is not there now never comes. */
+    std::vector<std::string> poll(bcast_hw_fabric *f, int n = 64)
+    {
+        std::vector<bcast_hw_in> in(static_cast<size_t>(n));
+        std::vector<std::string> came;
+
+        for (;;) {
+            int got = f->ops->poll(f, in.data(), n);
+            if (got == 0)
+                return came;
+            for (int i = 0; i < got; i++)
+                came.emplace_back(static_cast<const char *>(in[i].data), in[i].len);
+        }
+    }
+
+    bcast_hw_rail rail = {};
+    hwmc_udp_params params = {};
+    bcast_hw_fabric *a = nullptr, *b = nullptr;
+    uint64_t group = 0;
+};
+
+using Strings = std::vector<std::string>;
+
+TEST_F(Udp, DrawsAdministrativelyScopedGroupsOfItsPort)
+{
+    std::set<uint64_t> drawn;
+
+    for (int i = 0; i < 64; i++) {
+        uint64_t g;
+        ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &g));
+        EXPECT_EQ(params.port, g >> 32);
+        EXPECT_EQ(0xefc00000u, g & 0xfffc0000u);
+        drawn.insert(g);
+    }
+    EXPECT_GT(drawn.size(), 60u);
+}
+
+TEST_F(Udp, CarriesHeadAndBodyAsOneToMembersOnly)
+{
+    uint64_t other = group ^ 1;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    send(a, group, "head", "body");
+    send(a, group, "alone");
+    send(a, other, "nobody");
+    EXPECT_EQ((Strings{"headbody", "alone"}), poll(b));
+}
+
+TEST_F(Udp, ASocketHearsOnlyWhatItsFabricJoined)
+{
+    uint64_t other = group ^ 1;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, other));
+    send(a, group, "to group");
+    send(a, other, "to other");
+    EXPECT_EQ(Strings{"to group"}, poll(a));
+    EXPECT_EQ(Strings{"to other"}, poll(b));
+}
+
+TEST_F(Udp, JoinsAreCounted)
+{
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    send(a, group, "still in");
+    EXPECT_EQ(Strings{"still in"}, poll(b));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    send(a, group, "out");
+    EXPECT_EQ(Strings{}, poll(b));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->leave(b, group));
+}
+
+TEST_F(Udp, RefusesGroupsThatAreNotItsOwn)
+{
+    bcast_hw_out out = {"x", 1, nullptr, 0};
+
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->join(b, group + (UINT64_C(1) << 32)));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->join(b, (group & ~UINT64_C(0xffffffff)) | LO));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->post(b, LO, &out, 1));
+}
+
+/* The kernel allows a socket 20 groups. */
+TEST_F(Udp, TakesManyGroupsOnFurtherSockets)
+{
+    const int num = 100;
+    int fds[16];
+
+    for (int i = 0; i < num; i++)
+        ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group ^ static_cast<uint64_t>(i + 1))) << i;
+    EXPECT_GT(b->ops->fds(b, fds, 16), 1);
+    for (int i = 0; i < num; i++)
+        send(a, group ^ static_cast<uint64_t>(i + 1), std::to_string(i));
+    Strings came = poll(b, 7);
+    EXPECT_EQ(static_cast<size_t>(num), std::set<std::string>(came.begin(), came.end()).size());
+    EXPECT_EQ(static_cast<size_t>(num), came.size());
+    for (int i = 0; i < num; i++)
+        ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group ^ static_cast<uint64_t>(i + 1))) << i;
+}
+
+TEST_F(Udp, PostsBatchesOfAnySize)
+{
+    const int num = 150;
+    std::vector<std::string> text;
+    std::vector<bcast_hw_out> out;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    for (int i = 0; i < num; i++)
+        text.push_back(std::to_string(i));
+    for (int i = 0; i < num; i++)
+        out.push_back({text[i].data(), text[i].size(), nullptr, 0});
+    ASSERT_EQ(num, a->ops->post(a, group, out.data(), num));
+    EXPECT_EQ(text, poll(b));
+}
+
+TEST_F(Udp, HoldsTheWindowThatItTells)
+{
+    bcast_hw_fabric_attr attr;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    b->ops->query(b, &attr);
+    ASSERT_GT(attr.max_datagram, 1000u);
+    ASSERT_GE(attr.window, attr.max_datagram);
+    std::string body(attr.max_datagram, 'x');
+    /* Twice: the second time the reader has lagged before. */
+    for (int round = 0; round < 2; round++) {
+        size_t num = attr.window / attr.max_datagram;
+        for (size_t i = 0; i < num; i++)
+            send(a, group, "", body);
+        Strings came = poll(b);
+        ASSERT_EQ(num, came.size());
+        EXPECT_EQ(body, came.back());
+    }
+}
+
+TEST_F(Udp, DropsWhatIsLongerThanADatagramCanBe)
+{
+    bcast_hw_fabric_attr attr;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    b->ops->query(b, &attr);
+    send(a, group, "before");
+    send(a, group, std::string(attr.max_datagram + 1, 'x'));
+    send(a, group, "after");
+    EXPECT_EQ((Strings{"before", "after"}), poll(b));
+}
+
+TEST_F(Udp, ItsDescriptorTellsOfDatagrams)
+{
+    pollfd p = {-1, POLLIN, 0};
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(1, b->ops->fds(b, &p.fd, 1));
+    EXPECT_EQ(0, ::poll(&p, 1, 0));
+    send(a, group, "x");
+    EXPECT_EQ(1, ::poll(&p, 1, 0));
+    poll(b);
+    EXPECT_EQ(0, ::poll(&p, 1, 0));
+    EXPECT_EQ(UINT64_MAX, b->ops->deadline(b));
+}
+
+TEST_F(Udp, TestsCanFixTheGroup)
+{
+    bcast_hw_fabric *c = nullptr;
+    uint64_t g = 0;
+
+    params.group = 0xefc00102;
+    ASSERT_EQ(BCAST_HW_OK, hwmc_udp_open(&rail, &params, &c));
+    EXPECT_EQ(BCAST_HW_OK, c->ops->draw(c, &g));
+    EXPECT_EQ(static_cast<uint64_t>(params.port) << 32 | 0xefc00102, g);
+    c->ops->close(c);
+}
+
+TEST_F(Udp, RefusesARailThatCannotBe)
+{
+    bcast_hw_fabric *c = nullptr;
+
+    rail.up = false;
+    EXPECT_EQ(BCAST_HW_ERR_INVAL, hwmc_udp_open(&rail, &params, &c));
+    rail.up = true;
+    rail.mtu = 68;
+    EXPECT_EQ(BCAST_HW_ERR_INVAL, hwmc_udp_open(&rail, &params, &c));
+    rail.mtu = 1500;
+    rail.index = 0x7ffffff0;
+    EXPECT_EQ(BCAST_HW_ERR_DEVICE, hwmc_udp_open(&rail, &params, &c));
+    EXPECT_EQ(nullptr, c);
+}
+
+} // namespace

@@ -67,8 +67,7 @@ class Results:
         for line in lines:
             words = line.split()
             if words[0] == "#":
-                if words[-2:-1] == ["pvars"]:
-                    self.counting[place] = words[-1] == "1"
+                self.counting[place] = words[-1] == "1"
             else:
                 found[int(words[0])].append(Sample(words[2:]))
         for size, samples in found.items():

@@ -46,7 +46,7 @@ static void enter(struct bcast_hw_agree *a)
         a->invite = 0;
         return;
     }
-    a->phase = (enum bcast_hw_agree_phase) (a->phase + 1);
+    a->phase = (enum bcast_hw_agree_phase)(a->phase + 1);
     a->mine = a->agreed;
     a->mine.stage = a->phase;
     a->answered = a->reported = a->report_due = false;
@@ -83,7 +83,7 @@ void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank
                           uint64_t key, const struct bcast_hw_terms *offer, uint64_t probe_ns)
 {
     assert(fanout >= 1 && fanout <= BCAST_HW_FANOUT_MAX && rank < size);
-    *a = (struct bcast_hw_agree) {
+    *a = (struct bcast_hw_agree){
         .phase = BCAST_HW_AGREE_OFFER,
         .size = size,
         .rank = rank,
@@ -108,7 +108,7 @@ void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool ok, uint64_t now)
         object(&a->mine, BCAST_HW_REASON_JOIN, a->rank);
     a->answered = true;
     advance(a);
-    if (a->phase == BCAST_HW_AGREE_PROBE) {     /* the leader has decided */
+    if (a->phase == BCAST_HW_AGREE_PROBE) { /* the leader has decided */
         enter_probe(a, now);
         advance(a);
     }
@@ -135,7 +135,7 @@ static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bc
     a->invite &= (uint16_t) ~(1u << i);
     combine(&a->mine, msg->terms);
     advance(a);
-    if (a->phase == BCAST_HW_AGREE_PROBE && before == BCAST_HW_AGREE_JOIN) {   /* the leader */
+    if (a->phase == BCAST_HW_AGREE_PROBE && before == BCAST_HW_AGREE_JOIN) { /* the leader */
         enter_probe(a, now);
         advance(a);
     }
@@ -213,7 +213,7 @@ uint64_t bcast_hw_agree_next_timer(const struct bcast_hw_agree *a)
 static int fill(const struct bcast_hw_agree *a, struct bcast_hw_msg *tx,
                 enum bcast_hw_msg_type type, uint32_t peer, const struct bcast_hw_terms *terms)
 {
-    *tx = (struct bcast_hw_msg) {.type = type,.peer = peer,.bid = a->key,.terms = terms };
+    *tx = (struct bcast_hw_msg){.type = type, .peer = peer, .bid = a->key, .terms = terms};
     return 1;
 }
 

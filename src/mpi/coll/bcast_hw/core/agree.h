@@ -26,7 +26,7 @@
 #include "msg.h"
 #include "topo.h"
 
-#define BCAST_HW_PROBE_FIRST_NS UINT64_C(1000000)       /* first pause between probes; doubles */
+#define BCAST_HW_PROBE_FIRST_NS UINT64_C(1000000) /* first pause between probes; doubles */
 
 /* The values up to PROBE are part of the wire protocol. */
 enum bcast_hw_agree_phase {
@@ -40,23 +40,23 @@ enum bcast_hw_agree_phase {
 
 struct bcast_hw_agree {
     enum bcast_hw_agree_phase phase;
-    uint32_t size;              /* ranks */
+    uint32_t size; /* ranks */
     uint32_t rank;
-    uint32_t fanout;            /* k */
-    uint64_t key;               /* names the communicator in set-up messages */
-    uint64_t probe_ns;          /* how long to wait for a probe */
-    struct bcast_hw_terms mine; /* this rank's and its children's, combined, for the stage */
-    struct bcast_hw_terms agreed;       /* the leader's last decision; its group is to be joined */
-    bool answered;              /* this rank's own part of the stage is known */
-    bool reported;              /* the subtree's report of the stage is out (leader: decided) */
+    uint32_t fanout;              /* k */
+    uint64_t key;                 /* names the communicator in set-up messages */
+    uint64_t probe_ns;            /* how long to wait for a probe */
+    struct bcast_hw_terms mine;   /* this rank's and its children's, combined, for the stage */
+    struct bcast_hw_terms agreed; /* the leader's last decision; its group is to be joined */
+    bool answered;                /* this rank's own part of the stage is known */
+    bool reported;                /* the subtree's report of the stage is out (leader: decided) */
     bool report_due;
     bool probe_got;
-    uint16_t heard;             /* children that have reported this stage */
-    uint16_t invite;            /* children to be invited */
-    uint16_t decide;            /* children to be sent `agreed` */
-    uint64_t deadline;          /* PROBE: ns; NEVER otherwise */
-    uint64_t probe_at;          /* leader: when the next probe goes; NEVER otherwise */
-    uint64_t probe_gap;         /* leader: ns to the one after */
+    uint16_t heard;     /* children that have reported this stage */
+    uint16_t invite;    /* children to be invited */
+    uint16_t decide;    /* children to be sent `agreed` */
+    uint64_t deadline;  /* PROBE: ns; NEVER otherwise */
+    uint64_t probe_at;  /* leader: when the next probe goes; NEVER otherwise */
+    uint64_t probe_gap; /* leader: ns to the one after */
 };
 
 /* This rank begins. `offer`: its reason (NONE when it can), frag_bytes, window; on rank 0 also the

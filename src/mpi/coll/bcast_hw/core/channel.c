@@ -11,7 +11,7 @@
 void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
                            uint32_t period, uint32_t fanout, struct bcast_hw_counts *counts)
 {
-    *c = (struct bcast_hw_channel) {
+    *c = (struct bcast_hw_channel){
         .size = size,
         .rank = rank,
         .n = n,
@@ -54,7 +54,7 @@ static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
 static bool worth(const struct bcast_hw_channel *c, uint64_t count)
 {
     return count / c->period > c->up / c->period ||
-        (c->closing && count == c->consumed && count > c->up);
+           (c->closing && count == c->consumed && count > c->up);
 }
 
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
@@ -134,7 +134,7 @@ static enum bcast_hw_verdict on_ask(struct bcast_hw_channel *c, const struct bca
 {
     if (msg->bid > c->consumed)
         return BCAST_HW_BAD;
-    raise_floor(c, msg->bid);   /* the child may know more: only what is above its floor helps it */
+    raise_floor(c, msg->bid); /* the child may know more: only what is above its floor helps it */
     if (msg->bid < c->floor) {
         c->owed |= (uint16_t) (1u << i);
         return BCAST_HW_TAKEN;
@@ -195,7 +195,7 @@ void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now)
 static int fill(struct bcast_hw_msg *tx, enum bcast_hw_msg_type type, uint32_t peer, uint64_t count,
                 uint32_t lost)
 {
-    *tx = (struct bcast_hw_msg) {.type = type,.peer = peer,.bid = count,.index = lost };
+    *tx = (struct bcast_hw_msg){.type = type, .peer = peer, .bid = count, .index = lost};
     return 1;
 }
 

@@ -34,26 +34,26 @@
 #include "topo.h"
 
 struct bcast_hw_channel {
-    uint32_t size;              /* ranks */
+    uint32_t size; /* ranks */
     uint32_t rank;
-    uint32_t n;                 /* channels N */
-    uint32_t period;            /* broadcasts to a synchronization, 1 to N */
-    uint32_t fanout;            /* k, 1 to BCAST_HW_FANOUT_MAX */
-    uint64_t consumed;          /* broadcasts below are consumed here */
-    uint64_t floor;             /* broadcasts below are consumed by every member */
-    uint64_t up;                /* count last sent to the parent; rank 0: last floor published */
-    uint64_t child[BCAST_HW_FANOUT_MAX];        /* count last reported by each child's subtree */
-    uint64_t ask_at;            /* stalled: when to ask the parent; NEVER otherwise */
-    uint32_t lost;              /* repaired broadcasts in the subtree since the last report */
-    uint32_t epoch_lost;        /* of all members, as the last floor's sender had it */
-    uint16_t asking;            /* children that wait for an answer, a bit each */
-    uint16_t owed;              /* children to be sent the floor, a bit each */
-    bool cast_due;              /* rank 0: the floor is to be multicast */
-    bool asked;                 /* an ask is out, or is about to be sent */
-    bool ask_due;               /* ... about to be sent */
-    bool last;                  /* the parent said that its floor is the last */
-    bool closing;               /* no broadcast follows; the last count is `consumed` */
-    bool closed;                /* the last floor is known and passed on to `owed` */
+    uint32_t n;        /* channels N */
+    uint32_t period;   /* broadcasts to a synchronization, 1 to N */
+    uint32_t fanout;   /* k, 1 to BCAST_HW_FANOUT_MAX */
+    uint64_t consumed; /* broadcasts below are consumed here */
+    uint64_t floor;    /* broadcasts below are consumed by every member */
+    uint64_t up;       /* count last sent to the parent; rank 0: last floor published */
+    uint64_t child[BCAST_HW_FANOUT_MAX]; /* count last reported by each child's subtree */
+    uint64_t ask_at;                     /* stalled: when to ask the parent; NEVER otherwise */
+    uint32_t lost;       /* repaired broadcasts in the subtree since the last report */
+    uint32_t epoch_lost; /* of all members, as the last floor's sender had it */
+    uint16_t asking;     /* children that wait for an answer, a bit each */
+    uint16_t owed;       /* children to be sent the floor, a bit each */
+    bool cast_due;       /* rank 0: the floor is to be multicast */
+    bool asked;          /* an ask is out, or is about to be sent */
+    bool ask_due;        /* ... about to be sent */
+    bool last;           /* the parent said that its floor is the last */
+    bool closing;        /* no broadcast follows; the last count is `consumed` */
+    bool closed;         /* the last floor is known and passed on to `owed` */
     struct bcast_hw_counts *counts;
 };
 

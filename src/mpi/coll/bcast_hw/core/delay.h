@@ -32,8 +32,8 @@ enum bcast_hw_delay_kind {
 
 struct bcast_hw_delay {
     enum bcast_hw_delay_kind kind;
-    uint64_t seed;              /* the same on every rank */
-    uint64_t ns;                /* the delay now; 0 for NONE and RANDOM */
+    uint64_t seed; /* the same on every rank */
+    uint64_t ns;   /* the delay now; 0 for NONE and RANDOM */
 };
 
 /* The member the root of `bid` waits for; root + 1 to root - 1. `size` is 2 or more. */
@@ -49,7 +49,7 @@ static inline bool bcast_hw_delay_is_chosen(const struct bcast_hw_delay *d, uint
                                             uint32_t root, uint32_t rank, uint32_t size)
 {
     return d->kind == BCAST_HW_DELAY_RANDOM && size > 1 &&
-        bcast_hw_delay_chosen(d, bid, root, size) == rank;
+           bcast_hw_delay_chosen(d, bid, root, size) == rank;
 }
 
 /* When stage 1 begins: ns, or NEVER to wait for READY. */

@@ -12,26 +12,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_NEVER UINT64_MAX       /* a time that does not come; times are in ns */
+#define BCAST_HW_NEVER UINT64_MAX /* a time that does not come; times are in ns */
 
 /* The values are part of the wire protocol. */
 #define BCAST_HW_MSG_TYPES(X)                                                                      \
-    X(DATA, 1)          /* one fragment, by multicast or as a repair over a lane */                \
-    X(REQUEST, 2)       /* to the ring predecessor: these fragments are missing here */            \
-    X(READY, 3)         /* to the root: the chosen member has joined this broadcast */             \
-    X(SYNC_UP, 4)       /* to the tree parent: consumed by the whole subtree */                    \
-    X(SYNC_DOWN, 5)     /* to all, or to one child: consumed by every member */                    \
-    X(SYNC_ASK, 6)      /* to the tree parent: what is the floor? */                               \
-    X(PROBE, 7)         /* set-up: does multicast arrive? */                                       \
-    X(INVITE, 8)        /* set-up, to the children: report to me */                                \
-    X(REPORT, 9)        /* set-up, to the parent: how the subtree stands at a stage */             \
-    X(DECIDE, 10)       /* set-up, to the children: what all do next */
+    X(DATA, 1)      /* one fragment, by multicast or as a repair over a lane */                    \
+    X(REQUEST, 2)   /* to the ring predecessor: these fragments are missing here */                \
+    X(READY, 3)     /* to the root: the chosen member has joined this broadcast */                 \
+    X(SYNC_UP, 4)   /* to the tree parent: consumed by the whole subtree */                        \
+    X(SYNC_DOWN, 5) /* to all, or to one child: consumed by every member */                        \
+    X(SYNC_ASK, 6)  /* to the tree parent: what is the floor? */                                   \
+    X(PROBE, 7)     /* set-up: does multicast arrive? */                                           \
+    X(INVITE, 8)    /* set-up, to the children: report to me */                                    \
+    X(REPORT, 9)    /* set-up, to the parent: how the subtree stands at a stage */                 \
+    X(DECIDE, 10)   /* set-up, to the children: what all do next */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,
     BCAST_HW_MSG_TYPES(X)
 #undef X
-    BCAST_HW_MSG_LIMIT
+        BCAST_HW_MSG_LIMIT
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
@@ -56,42 +56,42 @@ enum bcast_hw_reason {
 #define X(name, lower, value, text) BCAST_HW_REASON_##name = value,
     BCAST_HW_REASONS(X)
 #undef X
-    BCAST_HW_REASON_LIMIT
+        BCAST_HW_REASON_LIMIT
 };
 
 /* What members agree on at set-up: offers combine upward, the leader's decision comes down. */
 struct bcast_hw_terms {
-    uint32_t stage;             /* enum bcast_hw_agree_phase the terms belong to */
-    uint32_t reason;            /* enum bcast_hw_reason; NONE: so far so good */
-    uint32_t rank;              /* the lowest rank that has that reason */
-    uint32_t frag_bytes;        /* payload of a datagram: the minimum over members */
-    uint32_t window;            /* bytes a member can hold unread: the minimum over members */
-    uint32_t generation;        /* decision: the leader's number for this communicator */
-    uint64_t group;             /* decision: the fabric's name for the group */
-    uint64_t seed;              /* decision: of the pseudo-random choices */
+    uint32_t stage;      /* enum bcast_hw_agree_phase the terms belong to */
+    uint32_t reason;     /* enum bcast_hw_reason; NONE: so far so good */
+    uint32_t rank;       /* the lowest rank that has that reason */
+    uint32_t frag_bytes; /* payload of a datagram: the minimum over members */
+    uint32_t window;     /* bytes a member can hold unread: the minimum over members */
+    uint32_t generation; /* decision: the leader's number for this communicator */
+    uint64_t group;      /* decision: the fabric's name for the group */
+    uint64_t seed;       /* decision: of the pseudo-random choices */
 };
 
 struct bcast_hw_msg {
     enum bcast_hw_msg_type type;
     uint32_t flags;
-    bool multicast;             /* to, or from, the group; otherwise by lane */
-    uint32_t peer;              /* rank: the sender coming in, the receiver going out by lane */
-    uint64_t bid;               /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
-    uint32_t root;              /* DATA: the rank that broadcasts */
-    uint32_t index;             /* DATA: which fragment; SYNC_*: members' broadcasts repaired */
-    uint32_t frags;             /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
-    uint32_t bytes;             /* DATA: length of the message piece in bytes */
-    const uint64_t *bits;       /* REQUEST with frags > 0: the fragments wanted; borrowed */
+    bool multicast;       /* to, or from, the group; otherwise by lane */
+    uint32_t peer;        /* rank: the sender coming in, the receiver going out by lane */
+    uint64_t bid;         /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
+    uint32_t root;        /* DATA: the rank that broadcasts */
+    uint32_t index;       /* DATA: which fragment; SYNC_*: members' broadcasts repaired */
+    uint32_t frags;       /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
+    uint32_t bytes;       /* DATA: length of the message piece in bytes */
+    const uint64_t *bits; /* REQUEST with frags > 0: the fragments wanted; borrowed */
     const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
 };
 
 /* What became of an incoming message. */
 enum bcast_hw_verdict {
-    BCAST_HW_PLACE,             /* DATA: copy the payload to (bid, index); it was missing */
-    BCAST_HW_TAKEN,             /* a control message, acted on */
-    BCAST_HW_DUP,               /* DATA: already here */
-    BCAST_HW_STALE,             /* of a broadcast that is over */
-    BCAST_HW_BAD                /* contradicts what is known; nothing was changed */
+    BCAST_HW_PLACE, /* DATA: copy the payload to (bid, index); it was missing */
+    BCAST_HW_TAKEN, /* a control message, acted on */
+    BCAST_HW_DUP,   /* DATA: already here */
+    BCAST_HW_STALE, /* of a broadcast that is over */
+    BCAST_HW_BAD    /* contradicts what is known; nothing was changed */
 };
 
 #endif /* BCAST_HW_MSG_H_INCLUDED */

@@ -17,9 +17,9 @@
 #define BCAST_HW_RTT_MAX_BACKOFF 6u
 
 struct bcast_hw_rtt {
-    uint64_t srtt;              /* ns; 0 before the first sample */
-    uint64_t rttvar;            /* ns */
-    uint32_t backoff;           /* 0 to MAX_BACKOFF: the wait is shifted left by it */
+    uint64_t srtt;    /* ns; 0 before the first sample */
+    uint64_t rttvar;  /* ns */
+    uint32_t backoff; /* 0 to MAX_BACKOFF: the wait is shifted left by it */
 };
 
 static inline void bcast_hw_rtt_init(struct bcast_hw_rtt *r)

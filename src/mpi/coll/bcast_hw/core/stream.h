@@ -32,29 +32,29 @@
 #define BCAST_HW_CHANNELS_MAX 64u
 
 struct bcast_hw_stream_cfg {
-    uint32_t size;              /* ranks, 1 or more */
+    uint32_t size; /* ranks, 1 or more */
     uint32_t rank;
     bool push;
-    uint32_t channels;          /* N, 1 to BCAST_HW_CHANNELS_MAX */
-    uint32_t period;            /* of synchronization, 1 to N broadcasts */
-    uint32_t fanout;            /* of its tree, 1 to BCAST_HW_FANOUT_MAX */
-    uint32_t frag_bytes;        /* payload of a full fragment, 1 or more */
-    uint32_t max_bytes;         /* of one broadcast */
+    uint32_t channels;   /* N, 1 to BCAST_HW_CHANNELS_MAX */
+    uint32_t period;     /* of synchronization, 1 to N broadcasts */
+    uint32_t fanout;     /* of its tree, 1 to BCAST_HW_FANOUT_MAX */
+    uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
+    uint32_t max_bytes;  /* of one broadcast */
     enum bcast_hw_delay_kind delay;
-    uint64_t delay_ns;          /* FIXED: how long */
-    uint64_t seed;              /* RANDOM: alike on every rank */
-    struct bcast_hw_counts *counts;     /* the caller's, added to; may serve many streams */
+    uint64_t delay_ns;              /* FIXED: how long */
+    uint64_t seed;                  /* RANDOM: alike on every rank */
+    struct bcast_hw_counts *counts; /* the caller's, added to; may serve many streams */
 };
 
 struct bcast_hw_stream {
     struct bcast_hw_ring ring;
     struct bcast_hw_channel channel;
     struct bcast_hw_delay delay;
-    uint64_t posted;            /* broadcasts called here; consumed <= posted <= consumed + 1 */
-    uint64_t attention;         /* channels that may have something to send, a bit each */
-    uint64_t floor_seen;        /* floor for which the delay has learned */
+    uint64_t posted;     /* broadcasts called here; consumed <= posted <= consumed + 1 */
+    uint64_t attention;  /* channels that may have something to send, a bit each */
+    uint64_t floor_seen; /* floor for which the delay has learned */
     struct bcast_hw_counts *counts;
-    struct bcast_hw_two_stage *slots;   /* N, in the caller's memory */
+    struct bcast_hw_two_stage *slots; /* N, in the caller's memory */
 };
 
 /* Bytes of memory a stream of this configuration needs, a multiple of 8. */

@@ -168,13 +168,13 @@ bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcas
     switch (msg->type) {
         case BCAST_HW_MSG_DATA:
             return msg->frags > 0 && msg->frags <= ring->max_frags && msg->index < msg->frags &&
-                msg->root < ring->size &&
-                msg->frags == bcast_hw_frags_of(msg->bytes, ring->frag_bytes) &&
-                msg->peer == (msg->multicast ? msg->root :
-                              bcast_hw_ring_prev(ring->rank, ring->size));
+                   msg->root < ring->size &&
+                   msg->frags == bcast_hw_frags_of(msg->bytes, ring->frag_bytes) &&
+                   msg->peer ==
+                       (msg->multicast ? msg->root : bcast_hw_ring_prev(ring->rank, ring->size));
         case BCAST_HW_MSG_REQUEST:
             return !msg->multicast && msg->peer == bcast_hw_ring_next(ring->rank, ring->size) &&
-                msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
         case BCAST_HW_MSG_READY:
             return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
         default:
@@ -189,7 +189,7 @@ static bool contradicts(const struct bcast_hw_two_stage *m, const struct bcast_h
 
     if (m->frags > 0)
         return msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root ||
-            more != m->more;
+               more != m->more;
     return m->phase == BCAST_HW_WAIT && msg->root != m->root;
 }
 
@@ -322,7 +322,7 @@ uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)
 static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
                  enum bcast_hw_msg_type type, uint32_t peer)
 {
-    *tx = (struct bcast_hw_msg) {
+    *tx = (struct bcast_hw_msg){
         .type = type,
         .peer = peer,
         .bid = m->bid,
@@ -358,9 +358,9 @@ static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
         if (fresh) {
             m->asked[w] |= fresh;
             any = true;
-            if (w < bcast_hw_bitmap_words(m->top))      /* a later one has come */
-                ring->counts->lost_gap += (uint64_t)
-                    __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->top));
+            if (w < bcast_hw_bitmap_words(m->top)) /* a later one has come */
+                ring->counts->lost_gap +=
+                    (uint64_t) __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->top));
         }
     }
     return any;

@@ -41,51 +41,51 @@
 #include "rtt.h"
 
 enum bcast_hw_phase {
-    BCAST_HW_EMPTY,             /* nothing known of this broadcast */
-    BCAST_HW_EARLY,             /* something came; the program has not called it yet */
-    BCAST_HW_STORED,            /* all here; the program has not called it yet */
-    BCAST_HW_WAIT,              /* member: called, fragments missing */
-    BCAST_HW_HOLD,              /* root: called, stage 1 delayed */
-    BCAST_HW_CAST,              /* root: stage 1 under way */
-    BCAST_HW_DONE               /* called and all here; may still serve the successor */
+    BCAST_HW_EMPTY,  /* nothing known of this broadcast */
+    BCAST_HW_EARLY,  /* something came; the program has not called it yet */
+    BCAST_HW_STORED, /* all here; the program has not called it yet */
+    BCAST_HW_WAIT,   /* member: called, fragments missing */
+    BCAST_HW_HOLD,   /* root: called, stage 1 delayed */
+    BCAST_HW_CAST,   /* root: stage 1 under way */
+    BCAST_HW_DONE    /* called and all here; may still serve the successor */
 };
 
 /* What the broadcasts of a communicator share at one rank. */
 struct bcast_hw_ring {
-    uint32_t size;              /* ranks, 1 or more */
-    uint32_t rank;              /* below size */
-    bool push;                  /* stage 2 by push, otherwise pull */
-    uint32_t frag_bytes;        /* payload of a full fragment, 1 or more */
-    uint32_t max_frags;         /* of one broadcast, 1 or more */
-    struct bcast_hw_rtt rtt;    /* to the predecessor */
+    uint32_t size;           /* ranks, 1 or more */
+    uint32_t rank;           /* below size */
+    bool push;               /* stage 2 by push, otherwise pull */
+    uint32_t frag_bytes;     /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;      /* of one broadcast, 1 or more */
+    struct bcast_hw_rtt rtt; /* to the predecessor */
     struct bcast_hw_counts *counts;
 };
 
 struct bcast_hw_two_stage {
     enum bcast_hw_phase phase;
     uint64_t bid;
-    uint32_t root;              /* meaningful once frags > 0 or called */
-    uint32_t frags;             /* 0 until known */
-    uint32_t bytes;             /* meaningful once frags > 0 */
-    bool more;                  /* the message goes on in the next broadcast; with frags */
-    uint32_t n_got;             /* fragments here */
-    uint32_t top;               /* one above the highest fragment that came; <= frags */
-    uint32_t next_cast;         /* root: fragments below are multicast */
-    uint32_t ask_below;         /* missing fragments below are to be asked for */
-    bool ask_all;               /* ask for everything, the number of fragments being unknown */
-    bool asked_all;             /* that request is out */
-    bool want_all;              /* the successor asked so */
-    bool at_once;               /* what the successor asked for was here when it asked */
-    bool ready_due;             /* member: the root waits for this rank's READY, not yet sent */
-    bool ready_got;             /* root: the chosen member's READY is here */
-    bool repaired;              /* a fragment came over the lane */
-    uint64_t hold_until;        /* HOLD: ns; NEVER when it waits for READY */
-    uint64_t tail_at;           /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
-    uint64_t asked_at;          /* ns; 0 before the first request */
-    uint64_t *got;              /* bitmaps of frags bits */
-    uint64_t *wanted;           /* by the successor; push: all */
-    uint64_t *sent;             /* to the successor */
-    uint64_t *asked;            /* of the predecessor */
+    uint32_t root;       /* meaningful once frags > 0 or called */
+    uint32_t frags;      /* 0 until known */
+    uint32_t bytes;      /* meaningful once frags > 0 */
+    bool more;           /* the message goes on in the next broadcast; with frags */
+    uint32_t n_got;      /* fragments here */
+    uint32_t top;        /* one above the highest fragment that came; <= frags */
+    uint32_t next_cast;  /* root: fragments below are multicast */
+    uint32_t ask_below;  /* missing fragments below are to be asked for */
+    bool ask_all;        /* ask for everything, the number of fragments being unknown */
+    bool asked_all;      /* that request is out */
+    bool want_all;       /* the successor asked so */
+    bool at_once;        /* what the successor asked for was here when it asked */
+    bool ready_due;      /* member: the root waits for this rank's READY, not yet sent */
+    bool ready_got;      /* root: the chosen member's READY is here */
+    bool repaired;       /* a fragment came over the lane */
+    uint64_t hold_until; /* HOLD: ns; NEVER when it waits for READY */
+    uint64_t tail_at;    /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t asked_at;   /* ns; 0 before the first request */
+    uint64_t *got;       /* bitmaps of frags bits */
+    uint64_t *wanted;    /* by the successor; push: all */
+    uint64_t *sent;      /* to the successor */
+    uint64_t *asked;     /* of the predecessor */
 };
 
 /* Bitmap memory one machine needs, in 64-bit words. */

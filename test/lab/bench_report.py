@@ -221,7 +221,7 @@ def growth_target(results, series, first, last, size):
         return None if None in ends else ends[1] - ends[0]
 
     ours, (theirs, peer) = growth(series.key), best_peer(results, growth)
-    if ours is None or theirs is None:
+    if ours is None or theirs is None or first == last:
         return []
     text = "%+.0f us (x%.2f); %s %+.0f us (x%.2f)" % (
         ours, results.median(series.key, last, size) / results.median(series.key, first, size),
@@ -287,8 +287,8 @@ def targets(results):
     for make in (
             lambda s: speed_target(results, s, middle, sizes[0]),
             lambda s: growth_target(results, s, counts[0], counts[-1], sizes[0]),
-            lambda s: ranks_target(results, s, middle, sizes[0]),
-            lambda s: ranks_target(results, s, counts[-1], sizes[0]),
+            lambda s: [t for hosts in sorted({middle, counts[-1]})
+                       for t in ranks_target(results, s, hosts, sizes[0])],
             lambda s: [t for loss in losses for size in sizes
                        for t in loss_target(results, s, middle, size, loss)],
             lambda s: [t for loss in losses for size in sizes

@@ -324,7 +324,7 @@ def medians_table(results):
 
 def remarks(results):
     """What a reader must know before believing the figures."""
-    said = []
+    said = ["%s: %d job(s) failed" % pair for pair in results.setting["failures"].items()]
     for (key, hosts, loss), counted in sorted(results.counting.items()):
         if key not in OURS:
             continue

@@ -34,7 +34,7 @@ def test_lines(path):
 
 def short(line):
     """A line of a testlist as people read it: "hw" if multicast is forced, no long prefixes."""
-    hidden = ("HWMC_RAILS=", "strict=", "timeLimit=", "mem=")
+    hidden = ("HWMC_RAILS=", "env=HWTEST_", "strict=", "timeLimit=", "mem=")
     words = [re.sub(r"^env=MPIR_CVAR_", "", word) for word in line.split()]
     words = [word.removeprefix("arg=") for word in words if not word.startswith(hidden)]
     return " ".join(words).replace("BCAST_INTRA_ALGORITHM=hw", "hw")

@@ -19,7 +19,7 @@
 #include "../mpi/coll/bcast_hw_util.h"
 #include <unistd.h>
 
-#define BATCH 32                /* broadcasts between two looks at the clock */
+#define BATCH 32 /* broadcasts between two looks at the clock */
 
 struct run {
     double seconds;
@@ -72,7 +72,7 @@ static void print_counters(int rank)
         char name[128];
         int name_length = sizeof(name), desc_length = 0, verbosity, class, bind, readonly;
         int continuous, atomic, count;
-        unsigned long long value[1] = { 0 };
+        unsigned long long value[1] = {0};
         MPI_Datatype type;
         MPI_T_enum enumeration;
         MPI_T_pvar_handle handle;
@@ -95,7 +95,7 @@ static void print_counters(int rank)
 
 int main(int argc, char **argv)
 {
-    struct run run = { 0 };
+    struct run run = {0};
     double start, elapsed = 0;
     unsigned long long errors;
     int provided, rank, failed;

@@ -90,6 +90,5 @@ int main(int argc, char **argv)
     /* What was made first must still work. */
     errs += hwtest_bcast(buf, BYTES, 0, MPI_COMM_WORLD, 1, "world");
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

@@ -91,6 +91,5 @@ int main(int argc, char **argv)
     errs += hwtest_bcast(buf, 5000, 0, MPI_COMM_WORLD, 2, "world after all");
 
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

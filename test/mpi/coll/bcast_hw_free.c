@@ -12,7 +12,7 @@
 
 int main(int argc, char **argv)
 {
-    static const size_t sizes[] = { 8, 1400, BYTES, 5000, 0 };
+    static const size_t sizes[] = {8, 1400, BYTES, 5000, 0};
     int errs = 0, size, rounds;
     void *buf;
 
@@ -30,6 +30,5 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comm);
     }
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

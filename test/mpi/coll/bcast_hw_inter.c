@@ -26,7 +26,7 @@ static int from_to(void *buf, MPI_Comm inter, bool mine, int root, size_t bytes,
 
 int main(int argc, char **argv)
 {
-    static const size_t sizes[] = { 0, 8, 1472, 70000 };
+    static const size_t sizes[] = {0, 8, 1472, 70000};
     int errs = 0, rank, size;
 
     MTest_Init(&argc, &argv);
@@ -35,12 +35,12 @@ int main(int argc, char **argv)
     if (size >= 2) {
         void *buf = hwtest_alloc(70000);
         MPI_Comm half, inter;
-        int low = rank < size / 2, count[2] = { size - size / 2, size / 2 };
+        int low = rank < size / 2, count[2] = {size - size / 2, size / 2};
 
         MPI_Comm_split(MPI_COMM_WORLD, low, rank, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? size / 2 : 0, 0, &inter);
         for (int round = 0; round < 24; round++) {
-            int sender = round % 2;     /* the half that the root is in */
+            int sender = round % 2; /* the half that the root is in */
             int root = round % count[sender];
             errs += from_to(buf, inter, low == sender, root, sizes[round % 4], round);
             /* and inside the halves between, on the way to confusion */
@@ -50,6 +50,5 @@ int main(int argc, char **argv)
         MPI_Comm_free(&half);
         free(buf);
     }
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

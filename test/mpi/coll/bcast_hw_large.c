@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     buf = hwtest_alloc(bytes);
 
     errs += hwtest_bcast(buf, bytes, size - 1, MPI_COMM_WORLD, 1, "large");
-#if MTEST_HAVE_MIN_MPI_VERSION(4,0)
+#if MTEST_HAVE_MIN_MPI_VERSION(4, 0)
     hwtest_prepare(buf, bytes, rank == 0, 2);
     MPI_Bcast_c(buf, (MPI_Count) bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     errs += hwtest_verify(buf, bytes, 2, "large count");
@@ -56,6 +56,5 @@ int main(int argc, char **argv)
     errs += with_holes(buf, bytes - 13, rank == 0);
 
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

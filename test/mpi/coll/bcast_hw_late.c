@@ -12,7 +12,7 @@
  * -ms=N is how late. */
 
 #define BYTES 100000
-#define AHEAD 64                /* broadcasts that the others may do meanwhile */
+#define AHEAD 64 /* broadcasts that the others may do meanwhile */
 
 static int one_late(void *buf, int late, int root, unsigned ms, size_t bytes, uint64_t key)
 {
@@ -40,7 +40,7 @@ static int run_ahead(void *buf, int away, int root, unsigned ms)
 
 int main(int argc, char **argv)
 {
-    static const size_t sizes[] = { 0, 4, 1500, BYTES };
+    static const size_t sizes[] = {0, 4, 1500, BYTES};
     int errs = 0, size;
     uint64_t state = 1;
     unsigned ms;
@@ -61,6 +61,5 @@ int main(int argc, char **argv)
         errs += run_ahead(buf, away, away, ms);
     }
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

@@ -16,7 +16,7 @@ enum { NEIGHBOUR, FIRST, SECOND, BLOCKING, BUFFERS };
 
 static size_t bytes_of(int round, int which)
 {
-    static const size_t sizes[] = { 8, 1472, 20000, BYTES, 0, 300 };
+    static const size_t sizes[] = {8, 1472, 20000, BYTES, 0, 300};
     return sizes[(round + which) % 6];
 }
 
@@ -71,6 +71,5 @@ int main(int argc, char **argv)
         free(bufs[i]);
     free(incoming);
     MPI_Comm_free(&comm);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

@@ -13,12 +13,11 @@
 
 #define AROUND 9
 
-static const size_t centres[] = {
-    AROUND, 1416, 1440, 1472, 2 * 1416, 2 * 1472, 3 * 1416, 3 * 1472, 2048, 4096, 8192, 16384,
-    32768, 45 * 1416, 65507, 65536, 131072, 1 << 20
-};
+static const size_t centres[] = {AROUND,   1416,      1440,  1472,  2 * 1416, 2 * 1472,
+                                 3 * 1416, 3 * 1472,  2048,  4096,  8192,     16384,
+                                 32768,    45 * 1416, 65507, 65536, 131072,   1 << 20};
 
-static int rounds;              /* so far, on every rank alike */
+static int rounds; /* so far, on every rank alike */
 
 static int one(void *buf, size_t bytes)
 {
@@ -54,6 +53,5 @@ int main(int argc, char **argv)
         errs += one(buf, bytes);
 
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

@@ -11,7 +11,7 @@
  * -seconds=S for how long, -seed=N for other sizes, -max=BYTES for smaller ones, -verbose for a
  * line on stderr every five seconds. */
 
-#define BATCH 32                /* broadcasts between two looks at the clock */
+#define BATCH 32 /* broadcasts between two looks at the clock */
 
 int main(int argc, char **argv)
 {
@@ -50,6 +50,5 @@ int main(int argc, char **argv)
     }
 
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

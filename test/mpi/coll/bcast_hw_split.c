@@ -59,6 +59,5 @@ int main(int argc, char **argv)
         errs += at_once(buf, parts);
     errs += nested(buf);
     free(buf);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

@@ -23,7 +23,7 @@ struct worker {
 static void *work(void *arg)
 {
     struct worker *me = arg;
-    uint64_t state = 1000 * (uint64_t) me->number;      /* alike on all ranks */
+    uint64_t state = 1000 * (uint64_t) me->number; /* alike on all ranks */
     void *buf = hwtest_alloc(BYTES);
     int rank, size;
 
@@ -67,6 +67,5 @@ int main(int argc, char **argv)
         for (int i = 0; i < THREADS; i++)
             MPI_Comm_free(&workers[i].comm);
     }
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

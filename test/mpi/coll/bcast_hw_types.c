@@ -8,21 +8,21 @@
 /* Derived datatypes: data with holes goes out and comes in packed right, the holes stay as they
  * were, and root and others may describe the same signature differently. */
 
-#define INTS 20000              /* of data in the largest case */
+#define INTS 20000 /* of data in the largest case */
 
 struct type_case {
     const char *name;
     MPI_Datatype type;
-    int per_element;            /* ints of data in an element */
+    int per_element; /* ints of data in an element */
 };
 
 /* int, hole, int int, hole: a struct whose extent is larger than what is in it */
 static MPI_Datatype struct_with_holes(void)
 {
     MPI_Datatype parts, type;
-    int lengths[2] = { 1, 2 };
-    MPI_Aint places[2] = { 0, 3 * sizeof(int) };
-    MPI_Datatype types[2] = { MPI_INT, MPI_INT };
+    int lengths[2] = {1, 2};
+    MPI_Aint places[2] = {0, 3 * sizeof(int)};
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT};
 
     MPI_Type_create_struct(2, lengths, places, types, &parts);
     MPI_Type_create_resized(parts, 0, 7 * sizeof(int), &type);
@@ -43,8 +43,8 @@ static MPI_Datatype negative_stride(void)
 
 static int make_types(struct type_case *cases)
 {
-    int lengths[3] = { 2, 1, 3 };
-    int places[3] = { 7, 0, 2 };
+    int lengths[3] = {2, 1, 3};
+    int places[3] = {7, 0, 2};
     int n = 0;
 
     cases[n].name = "contiguous";
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     n = make_types(cases);
     for (int i = 0; i < n; i++) {
-        int counts[] = { 0, 1, 2, 59, 118, 1000, INTS / cases[i].per_element };
+        int counts[] = {0, 1, 2, 59, 118, 1000, INTS / cases[i].per_element};
         for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++, round++) {
             errs += same_type(&cases[i], counts[k], round % size, round);
             errs += other_type(&cases[i], counts[k], round % size, true, round);
@@ -172,6 +172,5 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < n; i++)
         MPI_Type_free(&cases[i].type);
-    MTest_Finalize(errs);
-    return MTestReturnValue(errs);
+    return hwtest_finish(errs);
 }

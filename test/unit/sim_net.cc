@@ -6,6 +6,13 @@
 
 #include <algorithm>
 
+// What a trace says is put together only for a trace.
+#define LOG(r, what)                                                                               \
+    do {                                                                                           \
+        if (cfg_.trace)                                                                            \
+            log(r, what);                                                                          \
+    } while (0)
+
 namespace sim {
 
 Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
@@ -121,7 +128,7 @@ void Net::arrive(uint32_t r, PacketPtr packet)
     Rank &rank = ranks_[r];
 
     if (packet->msg.multicast && cfg_.rx_slots > 0 && rank.inbox.size() >= cfg_.rx_slots) {
-        log(r, "overflows " + said(packet->msg));
+        LOG(r, "overflows " + said(packet->msg));
         return;
     }
     rank.inbox.push_back(std::move(packet));
@@ -163,6 +170,7 @@ bcast_hw_verdict Net::inject(uint32_t r, const bcast_hw_msg &msg)
         uint32_t len = bcast_hw_frag_len(msg.bytes, cfg_.frag_bytes, msg.index);
         memset(rank.channels[msg.bid % cfg_.channels].data() + msg.index * cfg_.frag_bytes, 0, len);
     }
+    rank.injected_bad += verdict == BCAST_HW_BAD;
     bcast_hw_stream_check(&rank.stream);
     return verdict;
 }
@@ -177,9 +185,9 @@ void Net::receive(uint32_t r, const Packet &packet)
         std::vector<uint8_t> &to = rank.channels[msg.bid % cfg_.channels];
         std::copy(packet.payload.begin(), packet.payload.end(),
                   to.begin() + msg.index * cfg_.frag_bytes);
-        log(r, "places " + said(msg));
+        LOG(r, "places " + said(msg));
     } else if (verdict == BCAST_HW_DUP) {
-        log(r, "has already " + said(msg));
+        LOG(r, "has already " + said(msg));
     } else if (verdict == BCAST_HW_BAD) {
         fail("rank " + std::to_string(r) + " calls an honest message bad: " + said(msg) + " of " +
              std::to_string(msg.peer));
@@ -220,7 +228,7 @@ bool Net::program(uint32_t r)
             if (!bcast_hw_stream_closed(&rank.stream))
                 return false;
             watch_end(r);
-            log(r, "closed");
+            LOG(r, "closed");
             rank.state = State::GONE;
             rank.memory = {}; // whoever touches it now is found out
             rank.stream.slots = nullptr;
@@ -237,14 +245,14 @@ bool Net::post(uint32_t r)
     if (rank.next == cfg_.script.size()) {
         bcast_hw_stream_close(&rank.stream);
         rank.state = State::CLOSING;
-        log(r, "closes");
+        LOG(r, "closes");
         after_event(r);
         return true;
     }
     if (!bcast_hw_stream_open(&rank.stream)) {
         if (!rank.stalled) {
             bcast_hw_stream_stall(&rank.stream, now_);
-            log(r, "stalls at " + std::to_string(rank.next));
+            LOG(r, "stalls at " + std::to_string(rank.next));
             after_event(r);
         }
         rank.stalled = true;
@@ -261,10 +269,10 @@ bool Net::post(uint32_t r)
         std::vector<uint8_t> &bytes = rank.channels[bid % cfg_.channels];
         for (uint32_t i = 0; i < bcast.bytes; i++)
             bytes[i] = pattern(bid, i);
-        log(r, "calls " + std::to_string(bid) + " as root");
+        LOG(r, "calls " + std::to_string(bid) + " as root");
         bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more, now_);
     } else {
-        log(r, "calls " + std::to_string(bid));
+        LOG(r, "calls " + std::to_string(bid));
         bcast_hw_stream_post_member(&rank.stream, bcast.root, now_);
     }
     rank.state = State::WAIT;
@@ -288,7 +296,7 @@ bool Net::finish(uint32_t r)
                  ": wrong byte at " + std::to_string(i));
             break;
         }
-    log(r, "has all of " + std::to_string(bid));
+    LOG(r, "has all of " + std::to_string(bid));
     bcast_hw_stream_consume(&rank.stream);
     rank.next++;
     rank.call_at = now_ + think(r);
@@ -347,8 +355,8 @@ void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
     packet->msg = tx;
     packet->msg.peer = r;
     if (tx.type == BCAST_HW_MSG_DATA) {
-        const uint8_t *from = ranks_[r].channels[tx.bid % cfg_.channels].data() +
-                              tx.index * cfg_.frag_bytes;
+        const uint8_t *from =
+            ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.index * cfg_.frag_bytes;
         packet->payload.assign(from, from + bcast_hw_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
     }
     if (tx.type == BCAST_HW_MSG_REQUEST && tx.frags > 0)
@@ -378,7 +386,7 @@ void Net::multicast(uint32_t r, const PacketPtr &packet)
             loss = cfg_.loss[std::min<size_t>(to, cfg_.loss.size() - 1)];
         if (rng_.chance(loss) || crosses(r, to, &until) || rng_.chance(cfg_.corrupt) ||
             (cfg_.lose && cfg_.lose(packet->msg, to))) {
-            log(to, "loses " + said(packet->msg));
+            LOG(to, "loses " + said(packet->msg));
             continue;
         }
         for (int copies = rng_.chance(cfg_.dup) ? 2 : 1; copies > 0; copies--)

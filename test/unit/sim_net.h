@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// The simulated network: ranks that each drive one bcast_hw_stream, unmodified, through a script of
-// broadcasts, over a multicast that loses, delays, reorders, duplicates and corrupts, and over lanes
-// that are reliable and ordered per pair. Events are ordered by (time, number), all chance comes from
-// one seed, so a run is a function of its Config.
+// The simulated network: ranks that each drive one bcast_hw_stream, unmodified, through a script
+// of broadcasts, over a multicast that loses, delays, reorders, duplicates and corrupts, and over
+// lanes that are reliable and ordered per pair. Events are ordered by (time, number), all chance
+// comes from one seed, so a run is a function of its Config.
 //
-// The oracle watches every event: invariants of the machines, bytes, who may send what and how often
+// The oracle watches every event: invariants of the machines, bytes, who may send what how often
 // (Hoefler, Siebert, Rehm 2007, section 2: every fragment once by multicast, at most once over each
 // ring edge, never over the edge into the root). run() says what it found.
 #ifndef SIM_NET_H_INCLUDED
@@ -64,14 +64,14 @@ struct Config {
     uint64_t lane_min = 20 * US, lane_max = 20 * US;
 
     // The ranks.
-    std::vector<uint64_t> think; // ns before each call, by rank; the last holds for all after it
-    uint64_t think_max = 0;      // and up to this much more
-    bool async = true;           // a rank makes progress while it thinks
-    uint32_t stall = 0;          // chance in a million that an event finds the rank away...
-    uint64_t stall_max = 0;      // ... for up to this long
-    uint32_t rx_slots = 0;       // datagrams kept for a rank that is away; 0: any number
-    uint32_t credits = 0;        // messages a rank can send at a time; 0: any number
-    std::vector<Outage> stalls;  // these ranks do nothing
+    std::vector<uint64_t> think;    // ns before each call, by rank; the last holds for all after it
+    uint64_t think_max = 0;         // and up to this much more
+    bool async = true;              // a rank makes progress while it thinks
+    uint32_t stall = 0;             // chance in a million that an event finds the rank away...
+    uint64_t stall_max = 0;         // ... for up to this long
+    uint32_t rx_slots = 0;          // datagrams kept for a rank that is away; 0: any number
+    uint32_t credits = 0;           // messages a rank can send at a time; 0: any number
+    std::vector<Outage> stalls;     // these ranks do nothing
     std::vector<Outage> partitions; // between these and the others: multicast lost, lanes delayed
 
     uint64_t deadline = 100 * S;
@@ -81,8 +81,7 @@ struct Config {
     std::function<void(Net &, uint32_t rank)> hook; // after each event of a rank
 };
 
-class Net
-{
+class Net {
   public:
     explicit Net(Config cfg);
 
@@ -159,6 +158,7 @@ class Net
         uint64_t busy_until = 0;
         uint64_t turn_at = BCAST_HW_NEVER;
         bool stalled = false;
+        uint64_t injected_bad = 0;       // messages of nobody that were called bad
         std::vector<uint64_t> lane_free; // to each rank: when the last message arrives
     };
 

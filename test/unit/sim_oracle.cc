@@ -53,8 +53,6 @@ std::string Net::said(const bcast_hw_msg &msg) const
     std::string way = msg.multicast ? "" : " lane";
     std::string list;
 
-    if (!cfg_.trace && error_.empty() && !cfg_.strict)
-        return "";
     switch (msg.type) {
         case BCAST_HW_MSG_DATA:
             return std::to_string(msg.bid) + name(".", msg.index) + way +
@@ -199,7 +197,7 @@ void Net::watch_all()
 
         if (ups_[r] > syncs)
             fail(name("more synchronizations than the period allows by rank ", r));
-        if (n.two_stage != cfg_.script.size() || n.bad != 0)
+        if (n.two_stage != cfg_.script.size() || n.bad != ranks_[r].injected_bad)
             fail(name("wrong counts at rank ", r));
     }
     if (downs_ > syncs)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// The randomness of all simulations: xoshiro256** seeded by splitmix64, so that a printed seed means
-// the same run on every platform and in every year. sim_test.cc pins its output.
+// The randomness of all simulations: xoshiro256** seeded by splitmix64, so that a printed seed
+// means the same run on every platform and in every year. sim_test.cc pins its output.
 #ifndef SIM_RNG_H_INCLUDED
 #define SIM_RNG_H_INCLUDED
 
@@ -10,8 +10,7 @@
 
 namespace sim {
 
-class Rng
-{
+class Rng {
   public:
     explicit Rng(uint64_t seed)
     {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Storms: everything at random, from one seed a run. HWMC_SIM_SEEDS says how many runs, HWMC_SIM_SEED
-// replays one.
+// Storms: everything at random, from one seed a run. HWMC_SIM_SEEDS says how many runs,
+// HWMC_SIM_SEED replays one.
 #include <stdlib.h>
 
 #include <algorithm>

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// agree: all ranks use multicast or none does, whoever starts when and whatever fails.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+namespace {
+
+constexpr uint64_t US = 1000, MS = 1000 * US;
+constexpr uint64_t KEY = 77;
+
+// A small network for set-up alone; messages to a rank that has not started are lost.
+struct Group {
+    uint32_t p, k;
+    std::vector<bcast_hw_terms> offers;
+    std::vector<uint64_t> start;
+    std::vector<bool> joins; // whether joining works
+    std::vector<bool> started;
+    std::vector<bcast_hw_agree> ranks;
+    uint64_t lane = 20 * US, cast = 10 * US, join = 5 * US, probe = 20 * MS;
+    std::function<bool(uint32_t to, int nth)> lose = [](uint32_t, int) { return false; };
+    uint64_t now = 0;
+    int probes = 0, joined = 0;
+    uint64_t over_at = 0; // when the last rank knew the decision
+
+    struct Event {
+        uint64_t at, number;
+        std::function<void()> what;
+        bool operator<(const Event &other) const
+        {
+            return at != other.at ? at > other.at : number > other.number;
+        }
+    };
+    std::priority_queue<Event> queue;
+    uint64_t number = 0;
+
+    Group(uint32_t size, uint32_t fanout)
+        : p(size), k(fanout), offers(size), start(size, 0), joins(size, true), started(size, false),
+          ranks(size)
+    {
+        for (uint32_t r = 0; r < p; r++)
+            offers[r] = {0, BCAST_HW_REASON_NONE, r, 1400 + r, 9000 - r, 5, r ? 0 : 0xe1u, 42};
+    }
+    void at(uint64_t when, std::function<void()> what)
+    {
+        queue.push({when, number++, what});
+    }
+    void turn(uint32_t r)
+    {
+        bcast_hw_agree *a = &ranks[r];
+        bcast_hw_msg tx;
+
+        bcast_hw_agree_check(a);
+        if (bcast_hw_agree_next_timer(a) <= now)
+            bcast_hw_agree_on_timer(a, now);
+        while (bcast_hw_agree_next_send(a, &tx, now)) {
+            bcast_hw_agree_check(a);
+            send(r, tx);
+        }
+        if (bcast_hw_agree_wants_join(a) && !joining[r]) {
+            joining[r] = true;
+            at(now + join, [this, r] {
+                joined++;
+                bcast_hw_agree_on_joined(&ranks[r], joins[r], now);
+                turn(r);
+            });
+        }
+        if (bcast_hw_agree_over(a) && !over[r]) {
+            over[r] = true;
+            over_at = now;
+        }
+        uint64_t next = bcast_hw_agree_next_timer(a);
+        if (next != BCAST_HW_NEVER)
+            at(next, [this, r, next] {
+                if (bcast_hw_agree_next_timer(&ranks[r]) == next)
+                    turn(r);
+            });
+    }
+    void send(uint32_t from, bcast_hw_msg tx)
+    {
+        bcast_hw_terms terms = tx.terms ? *tx.terms : bcast_hw_terms{};
+        bool has = tx.terms != nullptr;
+        uint32_t first = tx.multicast ? 0 : tx.peer, end = tx.multicast ? p : tx.peer + 1;
+
+        EXPECT_EQ(KEY, tx.bid);
+        probes += tx.multicast;
+        tx.peer = from;
+        for (uint32_t to = first; to < end; to++) {
+            if (to == from || (tx.multicast && lose(to, probes)))
+                continue;
+            at(now + (tx.multicast ? cast : lane), [this, to, tx, terms, has]() mutable {
+                if (!started[to])
+                    return;
+                tx.terms = has ? &terms : nullptr;
+                EXPECT_NE(BCAST_HW_BAD, bcast_hw_agree_on_recv(&ranks[to], &tx, now));
+                turn(to);
+            });
+        }
+    }
+    void run()
+    {
+        joining.assign(p, false);
+        over = joining;
+        for (uint32_t r = 0; r < p; r++)
+            if (start[r] != BCAST_HW_NEVER)
+                at(start[r], [this, r] {
+                    started[r] = true;
+                    bcast_hw_agree_start(&ranks[r], p, r, k, KEY, &offers[r], probe);
+                    turn(r);
+                });
+        while (!queue.empty() && now < 100000 * MS) {
+            Event event = queue.top();
+            queue.pop();
+            now = event.at;
+            event.what();
+        }
+        EXPECT_TRUE(queue.empty());
+    }
+    // All came to the same end, with the same terms, and nothing is left to do.
+    void expect(uint32_t reason, uint32_t rank)
+    {
+        bcast_hw_msg tx;
+
+        for (bcast_hw_agree &a : ranks) {
+            EXPECT_EQ(reason ? BCAST_HW_AGREE_NO : BCAST_HW_AGREE_YES, a.phase);
+            EXPECT_TRUE(bcast_hw_agree_settled(&a));
+            EXPECT_EQ(reason, a.agreed.reason);
+            EXPECT_EQ(0, memcmp(&a.agreed, &ranks[0].agreed, sizeof(a.agreed)));
+            EXPECT_TRUE(reason == 0 || a.agreed.rank == rank);
+            EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_agree_next_timer(&a));
+            EXPECT_EQ(0, bcast_hw_agree_next_send(&a, &tx, now));
+        }
+    }
+    std::vector<bool> joining, over;
+};
+
+// A leader of three that has decided on OFFER and JOIN and is at PROBE.
+struct Leader {
+    bcast_hw_agree a;
+    bcast_hw_terms terms = {};
+
+    Leader()
+    {
+        bcast_hw_agree_start(&a, 3, 0, 2, KEY, &terms, 10 * MS);
+        report(1, BCAST_HW_AGREE_OFFER, 0);
+        report(2, BCAST_HW_AGREE_OFFER, 0);
+        report(1, BCAST_HW_AGREE_JOIN, 0);
+        bcast_hw_agree_on_joined(&a, true, 0);
+        report(2, BCAST_HW_AGREE_JOIN, 0);
+        sends(0);
+    }
+    bcast_hw_verdict report(uint32_t from, uint32_t stage, uint64_t now)
+    {
+        bcast_hw_msg msg = {};
+        bcast_hw_terms with = {};
+
+        msg.type = BCAST_HW_MSG_REPORT;
+        msg.peer = from;
+        msg.terms = &with;
+        with.stage = stage;
+        bcast_hw_verdict verdict = bcast_hw_agree_on_recv(&a, &msg, now);
+        bcast_hw_agree_check(&a);
+        return verdict;
+    }
+    int sends(uint64_t now)
+    {
+        bcast_hw_msg tx;
+        int n = 0;
+
+        while (bcast_hw_agree_next_send(&a, &tx, now))
+            n++;
+        return n;
+    }
+};
+
+} // namespace
+
+TEST(Agree, AllOrdersOfStartingComeToYes)
+{
+    for (uint32_t k : {1, 2, 4})
+        for (uint32_t p = 1; p <= 6; p++) {
+            std::vector<uint32_t> order(p);
+
+            std::iota(order.begin(), order.end(), 0);
+            do {
+                for (uint64_t apart : {100 * US, 7 * US}) {
+                    Group g(p, k);
+                    for (uint32_t i = 0; i < p; i++)
+                        g.start[order[i]] = i * apart;
+                    g.run();
+                    g.expect(BCAST_HW_REASON_NONE, 0);
+                    ASSERT_FALSE(::testing::Test::HasFailure()) << "p " << p << " k " << k;
+                }
+            } while (std::next_permutation(order.begin(), order.end()));
+        }
+}
+
+TEST(Agree, TermsAreTheLeadersOrTheMinimum)
+{
+    Group g(6, 2);
+
+    g.offers[4].frag_bytes = 500;
+    g.run();
+    g.expect(BCAST_HW_REASON_NONE, 0);
+    EXPECT_EQ(500u, g.ranks[3].agreed.frag_bytes);
+    EXPECT_EQ(8995u, g.ranks[3].agreed.window);
+    EXPECT_EQ(0xe1u, g.ranks[5].agreed.group);
+    EXPECT_EQ(42u, g.ranks[5].agreed.seed);
+    EXPECT_EQ(5u, g.ranks[5].agreed.generation);
+}
+
+TEST(Agree, OneRankThatCannotMakesAllSayNoBeforeTheyJoin)
+{
+    for (uint32_t r = 0; r < 7; r++) {
+        Group g(7, 2);
+
+        g.offers[r].reason = BCAST_HW_REASON_FABRIC;
+        g.run();
+        g.expect(BCAST_HW_REASON_FABRIC, r);
+        EXPECT_EQ(0, g.joined);
+        EXPECT_EQ(0, g.probes);
+    }
+}
+
+TEST(Agree, LowestRankWithAReasonIsNamed)
+{
+    Group g(7, 2);
+
+    g.offers[6].reason = BCAST_HW_REASON_FABRIC;
+    g.offers[3].reason = BCAST_HW_REASON_MEMORY;
+    g.offers[4].reason = BCAST_HW_REASON_SPAWNED;
+    g.run();
+    g.expect(BCAST_HW_REASON_MEMORY, 3);
+}
+
+TEST(Agree, JoinThatFailsOnAnyRankMakesAllSayNo)
+{
+    for (uint32_t k : {1, 2, 4})
+        for (uint32_t r = 0; r < 7; r++) {
+            Group g(7, k);
+
+            g.joins[r] = false;
+            g.run();
+            g.expect(BCAST_HW_REASON_JOIN, r);
+            EXPECT_EQ(7, g.joined);
+            EXPECT_EQ(0, g.probes);
+        }
+}
+
+TEST(Agree, ProbesThatNeverReachARankMakeAllSayNo)
+{
+    for (uint32_t k : {1, 2, 4})
+        for (uint32_t r = 1; r < 7; r++) {
+            Group g(7, k);
+
+            g.lose = [r](uint32_t to, int) { return to == r; };
+            g.run();
+            g.expect(BCAST_HW_REASON_PROBE, r);
+            EXPECT_EQ(5, g.probes); // at 0, 1, 3, 7, 15 ms
+        }
+}
+
+TEST(Agree, ProbeThatIsLostIsRepeated)
+{
+    for (int lost = 1; lost <= 4; lost++) {
+        Group g(7, 2);
+
+        g.lose = [lost](uint32_t to, int nth) { return to == 5 && nth <= lost; };
+        g.run();
+        g.expect(BCAST_HW_REASON_NONE, 0);
+        EXPECT_EQ(lost + 1, g.probes);
+    }
+}
+
+TEST(Agree, ProbeMayComeBeforeTheDecision)
+{
+    Group g(7, 2);
+
+    g.cast = US;
+    g.lane = 300 * US;
+    g.run();
+    g.expect(BCAST_HW_REASON_NONE, 0);
+    EXPECT_EQ(2, g.probes); // the deepest ranks report after more than a ms
+}
+
+TEST(Agree, LateStarterIsWaitedFor)
+{
+    for (uint32_t r = 0; r < 7; r++) {
+        Group g(7, 2);
+
+        g.start[r] = 200 * MS;
+        g.run();
+        g.expect(BCAST_HW_REASON_NONE, 0);
+        EXPECT_LT(g.over_at, 201 * MS);
+    }
+}
+
+TEST(Agree, NothingIsDecidedWhileARankHasNotStarted)
+{
+    for (uint32_t r = 0; r < 7; r++) {
+        Group g(7, 2);
+
+        g.start[r] = BCAST_HW_NEVER;
+        g.run(); // until nobody has a timer or a message
+        for (uint32_t i = 0; i < 7; i++)
+            EXPECT_FALSE(g.started[i] && bcast_hw_agree_over(&g.ranks[i]));
+        EXPECT_EQ(0, g.joined);
+    }
+}
+
+TEST(Agree, ProbesGoAtDoublingGapsUntilTheDeadline)
+{
+    Leader l;
+
+    EXPECT_EQ(BCAST_HW_AGREE_PROBE, l.a.phase);
+    EXPECT_EQ(1 * MS, bcast_hw_agree_next_timer(&l.a));
+    for (uint64_t at : {1 * MS, 3 * MS, 7 * MS}) {
+        EXPECT_EQ(at, bcast_hw_agree_next_timer(&l.a));
+        EXPECT_EQ(0, l.sends(at - 1));
+        EXPECT_EQ(1, l.sends(at));
+    }
+    EXPECT_EQ(10 * MS, bcast_hw_agree_next_timer(&l.a));
+    bcast_hw_agree_on_timer(&l.a, 10 * MS);
+    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_agree_next_timer(&l.a));
+}
+
+TEST(Agree, ReportAfterTheLeadersDeadlineDoesNotProbeAnew)
+{
+    Leader l;
+
+    bcast_hw_agree_on_timer(&l.a, 10 * MS);
+    EXPECT_EQ(BCAST_HW_TAKEN, l.report(1, BCAST_HW_AGREE_PROBE, 11 * MS));
+    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_agree_next_timer(&l.a));
+    EXPECT_EQ(0, l.sends(11 * MS));
+    EXPECT_EQ(BCAST_HW_TAKEN, l.report(2, BCAST_HW_AGREE_PROBE, 12 * MS));
+    EXPECT_EQ(BCAST_HW_AGREE_YES, l.a.phase);
+}
+
+TEST(Agree, ReportsOfOtherStagesOrRanksChangeNothing)
+{
+    Leader l;
+
+    EXPECT_EQ(BCAST_HW_STALE, l.report(1, BCAST_HW_AGREE_JOIN, 0));
+    EXPECT_EQ(BCAST_HW_BAD, l.report(1, BCAST_HW_AGREE_YES, 0));
+    EXPECT_EQ(BCAST_HW_BAD, l.report(0, BCAST_HW_AGREE_PROBE, 0));
+    EXPECT_EQ(BCAST_HW_BAD, l.report(3, BCAST_HW_AGREE_PROBE, 0));
+    EXPECT_EQ(BCAST_HW_TAKEN, l.report(1, BCAST_HW_AGREE_PROBE, 0));
+    EXPECT_EQ(BCAST_HW_DUP, l.report(1, BCAST_HW_AGREE_PROBE, 0));
+    EXPECT_EQ(BCAST_HW_AGREE_PROBE, l.a.phase);
+}

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// channel: window and delayed synchronization, by hand, with the exact sends.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+namespace {
+
+struct Chan {
+    bcast_hw_counts counts = {};
+    bcast_hw_channel c;
+
+    Chan(uint32_t size, uint32_t rank, uint32_t n = 4, uint32_t period = 2, uint32_t fanout = 2)
+    {
+        bcast_hw_channel_init(&c, size, rank, n, period, fanout, &counts);
+    }
+    void consume(int n, bool repaired = false)
+    {
+        for (; n > 0; n--) {
+            ASSERT_TRUE(bcast_hw_channel_open(&c, c.consumed));
+            bcast_hw_channel_consume(&c, repaired);
+            bcast_hw_channel_check(&c);
+        }
+    }
+    bcast_hw_verdict take(bcast_hw_msg_type type, uint32_t from, uint64_t count,
+                          bool multicast = false, uint32_t flags = 0, uint32_t lost = 0)
+    {
+        bcast_hw_msg msg = {};
+
+        msg.type = type;
+        msg.peer = from;
+        msg.bid = count;
+        msg.multicast = multicast;
+        msg.flags = flags;
+        msg.index = lost;
+        bcast_hw_verdict verdict = bcast_hw_channel_on_recv(&c, &msg);
+        bcast_hw_channel_check(&c);
+        return verdict;
+    }
+    bcast_hw_verdict up(uint32_t from, uint64_t count, uint32_t lost = 0)
+    {
+        return take(BCAST_HW_MSG_SYNC_UP, from, count, false, 0, lost);
+    }
+    bcast_hw_verdict ask(uint32_t from, uint64_t floor)
+    {
+        return take(BCAST_HW_MSG_SYNC_ASK, from, floor);
+    }
+    bcast_hw_verdict heard(uint64_t floor, uint32_t lost = 0)
+    {
+        return take(BCAST_HW_MSG_SYNC_DOWN, 0, floor, true, 0, lost);
+    }
+    bcast_hw_verdict down(uint32_t from, uint64_t floor, bool last = false)
+    {
+        return take(BCAST_HW_MSG_SYNC_DOWN, from, floor, false, last ? BCAST_HW_FLAG_LAST : 0);
+    }
+    void stall(uint64_t at)
+    {
+        bcast_hw_channel_stall(&c, at);
+        bcast_hw_channel_check(&c);
+    }
+    void timer(uint64_t now)
+    {
+        bcast_hw_channel_on_timer(&c, now);
+        bcast_hw_channel_check(&c);
+    }
+    void close()
+    {
+        bcast_hw_channel_close(&c);
+        bcast_hw_channel_check(&c);
+    }
+    bool closed() const
+    {
+        return bcast_hw_channel_closed(&c);
+    }
+    bool open(uint64_t bid) const
+    {
+        return bcast_hw_channel_open(&c, bid);
+    }
+    std::string sends()
+    {
+        std::string text;
+        bcast_hw_msg tx;
+
+        while (bcast_hw_channel_next_send(&c, &tx)) {
+            std::string n = std::to_string(tx.bid);
+            std::string to = tx.multicast ? "all" : std::to_string(tx.peer);
+
+            bcast_hw_channel_check(&c);
+            text += text.empty() ? "" : ", ";
+            if (tx.type == BCAST_HW_MSG_SYNC_UP)
+                text += "up " + n;
+            else if (tx.type == BCAST_HW_MSG_SYNC_ASK)
+                text += "floor? " + n;
+            else
+                text += (tx.flags & BCAST_HW_FLAG_LAST ? "last " : "down ") + n;
+            text += " to " + to;
+        }
+        return text;
+    }
+};
+
+} // namespace
+
+// The worked example of channel.h: p = 3, k = 2, N = 4, period 2.
+TEST(Channel, ExampleOfTheHeader)
+{
+    Chan r0(3, 0), r1(3, 1), r2(3, 2);
+
+    r0.consume(4);
+    EXPECT_FALSE(r0.open(4));
+    EXPECT_EQ("", r0.sends());
+    r1.consume(2);
+    r2.consume(2);
+    EXPECT_EQ("up 2 to 0", r1.sends());
+    EXPECT_EQ("up 2 to 0", r2.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r0.up(1, 2));
+    EXPECT_EQ("", r0.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r0.up(2, 2));
+    EXPECT_EQ("down 2 to all", r0.sends());
+    EXPECT_TRUE(r0.open(5));
+    EXPECT_FALSE(r0.open(6));
+    EXPECT_EQ(BCAST_HW_TAKEN, r1.heard(2));
+    EXPECT_TRUE(r1.open(5));
+    EXPECT_EQ(1u, r0.counts.syncs);
+    EXPECT_EQ(1u, r1.counts.syncs);
+}
+
+TEST(Channel, StallAsksTheParentInTimeAndOnce)
+{
+    Chan r(3, 1);
+
+    r.consume(4);
+    EXPECT_EQ("up 4 to 0", r.sends());
+    r.stall(100);
+    r.stall(90);
+    EXPECT_EQ(100u, r.c.ask_at);
+    r.timer(99);
+    EXPECT_EQ("", r.sends());
+    r.timer(100);
+    EXPECT_EQ("floor? 0 to 0", r.sends());
+    r.stall(200);
+    EXPECT_EQ(BCAST_HW_NEVER, r.c.ask_at);
+    EXPECT_EQ(1u, r.counts.stalls);
+    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2));
+    EXPECT_TRUE(r.open(5));
+    EXPECT_EQ("", r.sends());
+}
+
+TEST(Channel, FloorThatMovesBeforeTheTimeSparesTheAsk)
+{
+    Chan r(3, 1);
+
+    r.consume(4);
+    r.sends();
+    r.stall(100);
+    EXPECT_EQ(BCAST_HW_TAKEN, r.heard(2));
+    EXPECT_EQ(BCAST_HW_NEVER, r.c.ask_at);
+    r.timer(100);
+    EXPECT_EQ("", r.sends());
+}
+
+// The floor that rank 0 multicast was lost.
+TEST(Channel, LostSyncDownIsAnsweredFromWhatTheParentKnows)
+{
+    Chan r0(3, 0);
+
+    r0.consume(4);
+    r0.up(1, 4);
+    r0.up(2, 4);
+    EXPECT_EQ("down 4 to all", r0.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r0.ask(2, 0));
+    EXPECT_EQ("down 4 to 2", r0.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r0.ask(2, 4)); // nothing above 4 is known
+    EXPECT_EQ("", r0.sends());
+    r0.consume(2);
+    r0.up(1, 6);
+    r0.up(2, 6);
+    EXPECT_EQ("down 6 to all, down 6 to 2", r0.sends());
+}
+
+TEST(Channel, ParentThatKnowsNoMoreAsksOn)
+{
+    Chan r(7, 1);
+
+    r.consume(4);
+    r.sends();
+    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(3, 0));
+    EXPECT_EQ("floor? 0 to 0", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(4, 0));
+    EXPECT_EQ("", r.sends()); // one ask is out
+    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2));
+    EXPECT_EQ("down 2 to 3, down 2 to 4", r.sends());
+}
+
+// The child has heard of a higher floor elsewhere; an answer with that same floor is of no help.
+TEST(Channel, ParentThatKnowsLessLearnsTheFloorFromTheChildThatAsks)
+{
+    Chan r(7, 1);
+
+    r.consume(4);
+    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(4, 0));
+    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(3, 2));
+    EXPECT_TRUE(r.open(5));
+    EXPECT_EQ("floor? 2 to 0, down 2 to 4", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2));
+    EXPECT_EQ("", r.sends());
+    r.consume(2);
+    EXPECT_EQ(BCAST_HW_TAKEN, r.heard(4));
+    EXPECT_EQ("down 4 to 3", r.sends());
+    EXPECT_EQ(BCAST_HW_BAD, r.ask(3, 7)); // more than this rank has consumed: no floor
+}
+
+TEST(Channel, MessageThatNamesABroadcastProvesAFloor)
+{
+    Chan r(3, 1);
+
+    r.consume(4);
+    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 3));
+    EXPECT_FALSE(r.open(4));
+    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 5));
+    EXPECT_TRUE(r.open(5));
+    EXPECT_FALSE(r.open(6));
+    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 7));
+    EXPECT_FALSE(bcast_hw_channel_hear(&r.c, 8)); // no honest sender can name it
+    EXPECT_FALSE(r.open(8));
+    bcast_hw_channel_check(&r.c);
+}
+
+TEST(Channel, HeardFloorAnswersAChildThatAsked)
+{
+    Chan r(7, 1);
+
+    r.consume(4);
+    r.sends();
+    r.ask(3, 0);
+    EXPECT_EQ("floor? 0 to 0", r.sends());
+    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 5));
+    EXPECT_EQ("down 2 to 3", r.sends());
+}
+
+TEST(Channel, CountsCombineByMinimum)
+{
+    Chan r(7, 1);
+
+    r.consume(4);
+    EXPECT_EQ("", r.sends());
+    r.up(3, 4, 2);
+    EXPECT_EQ("", r.sends());
+    r.up(4, 2, 1);
+    EXPECT_EQ("up 2 to 0", r.sends());
+    r.up(4, 4);
+    EXPECT_EQ("up 4 to 0", r.sends());
+}
+
+TEST(Channel, LossesAddUpOnTheWay)
+{
+    Chan r(7, 1), r0(2, 0);
+    bcast_hw_msg tx;
+
+    r.consume(2, true);
+    r.up(3, 2, 3);
+    r.up(4, 2, 1);
+    ASSERT_EQ(1, bcast_hw_channel_next_send(&r.c, &tx));
+    EXPECT_EQ(6u, tx.index);
+    r0.consume(2);
+    r0.up(1, 2, 6);
+    ASSERT_EQ(1, bcast_hw_channel_next_send(&r0.c, &tx));
+    EXPECT_EQ(6u, tx.index);
+}
+
+TEST(Channel, OneMessageAnEdgeAPeriod)
+{
+    Chan r(2, 1, 6, 3);
+
+    for (int i = 1; i <= 6; i++) {
+        r.consume(1);
+        EXPECT_EQ(i % 3 ? "" : "up " + std::to_string(i) + " to 0", r.sends()) << i;
+    }
+}
+
+// Whatever floor it stands at, a window of N has a multiple of the period in it.
+TEST(Channel, WindowThatIsUsedUpAlwaysPassesAMultipleOfThePeriod)
+{
+    for (uint32_t n = 1; n <= 8; n++)
+        for (uint32_t period = 1; period <= n; period++)
+            for (uint32_t first = 0; first < n; first++) {
+                Chan r(2, 1, n, period);
+
+                r.consume((int) first);
+                r.sends();
+                EXPECT_TRUE(first == 0 || bcast_hw_channel_hear(&r.c, first + n - 1));
+                r.consume((int) n);
+                EXPECT_FALSE(r.open(first + n));
+                EXPECT_NE("", r.sends()) << n << " " << period << " " << first;
+            }
+}
+
+TEST(Channel, OneChannelIsOneBroadcastAtATime)
+{
+    Chan r0(2, 0, 1, 1), r1(2, 1, 1, 1);
+
+    for (uint64_t b = 0; b < 5; b++) {
+        r0.consume(1);
+        EXPECT_FALSE(r0.open(b + 1));
+        r1.consume(1);
+        EXPECT_EQ("up " + std::to_string(b + 1) + " to 0", r1.sends());
+        EXPECT_EQ(BCAST_HW_TAKEN, r0.up(1, b + 1));
+        EXPECT_EQ("down " + std::to_string(b + 1) + " to all", r0.sends());
+        EXPECT_TRUE(r0.open(b + 1));
+        EXPECT_EQ(BCAST_HW_TAKEN, r1.heard(b + 1));
+    }
+}
+
+TEST(Channel, AloneNothingIsSent)
+{
+    Chan r(1, 0, 2, 2);
+
+    r.consume(9);
+    EXPECT_EQ("", r.sends());
+    r.close();
+    EXPECT_TRUE(r.closed());
+    EXPECT_EQ("", r.sends());
+}
+
+TEST(Channel, ClosingGoesUpAndComesDownByLane)
+{
+    Chan r0(3, 0), r1(3, 1), r2(3, 2);
+
+    for (Chan *r : {&r0, &r1, &r2}) {
+        r->consume(2);
+        r->sends();
+        r->consume(1);
+        EXPECT_EQ("", r->sends());
+        r->close();
+    }
+    EXPECT_EQ("up 3 to 0", r1.sends());
+    EXPECT_EQ("up 3 to 0", r2.sends());
+    r0.up(1, 3);
+    EXPECT_FALSE(r0.closed());
+    r0.up(2, 3);
+    EXPECT_FALSE(r0.closed());
+    EXPECT_EQ("down 3 to all, last 3 to 1, last 3 to 2", r0.sends());
+    EXPECT_TRUE(r0.closed());
+    EXPECT_EQ(BCAST_HW_TAKEN, r1.heard(3));
+    EXPECT_FALSE(r1.closed());
+    EXPECT_EQ(BCAST_HW_TAKEN, r1.down(0, 3, true));
+    EXPECT_TRUE(r1.closed());
+}
+
+TEST(Channel, LastThatComesBeforeCloseIsKept)
+{
+    Chan r(7, 1);
+
+    r.consume(2);
+    r.up(3, 2);
+    r.up(4, 2);
+    EXPECT_EQ("up 2 to 0", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2, true)); // rank 0 has closed already
+    EXPECT_EQ("", r.sends());
+    EXPECT_FALSE(r.closed());
+    r.close();
+    EXPECT_FALSE(r.closed());
+    EXPECT_EQ("last 2 to 3, last 2 to 4", r.sends());
+    EXPECT_TRUE(r.closed());
+}
+
+TEST(Channel, CloseWithoutAnyBroadcast)
+{
+    Chan r0(3, 0), r1(3, 1);
+
+    r0.close();
+    EXPECT_EQ("last 0 to 1, last 0 to 2", r0.sends());
+    EXPECT_TRUE(r0.closed());
+    EXPECT_EQ(BCAST_HW_TAKEN, r1.down(0, 0, true));
+    r1.close();
+    EXPECT_TRUE(r1.closed());
+}
+
+TEST(Channel, OldFloorsAreStaleAndImpossibleOnesBad)
+{
+    Chan r(7, 1);
+
+    r.consume(4);
+    EXPECT_EQ(BCAST_HW_TAKEN, r.heard(2));
+    EXPECT_EQ(BCAST_HW_STALE, r.heard(0));
+    EXPECT_EQ(BCAST_HW_BAD, r.heard(5));                                 // above our own count
+    EXPECT_EQ(BCAST_HW_BAD, r.take(BCAST_HW_MSG_SYNC_DOWN, 2, 4, true)); // not rank 0
+    EXPECT_EQ(BCAST_HW_BAD, r.down(3, 4));                               // not the parent
+    EXPECT_EQ(BCAST_HW_BAD, r.up(5, 2));                                 // not a child
+    EXPECT_EQ(BCAST_HW_BAD, r.take(BCAST_HW_MSG_SYNC_UP, 3, 2, true));   // multicast
+    EXPECT_EQ(BCAST_HW_BAD, r.up(3, 11));                                // beyond any window
+    EXPECT_EQ(BCAST_HW_TAKEN, r.up(3, 4));
+    EXPECT_EQ(BCAST_HW_BAD, r.up(3, 2)); // going back
+    Chan r0(7, 0);
+    r0.consume(4);
+    EXPECT_EQ(BCAST_HW_BAD, r0.heard(2));
+}

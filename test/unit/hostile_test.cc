@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// What no honest rank sends: messages that cannot be change nothing; those that could be but lie
+// may keep a broadcast from ending, never make an assert or a write outside of its memory.
+#include <stdlib.h>
+
+#include <gtest/gtest.h>
+
+#include "sim_net.h"
+
+namespace {
+
+using sim::Config;
+using sim::Net;
+using sim::Rng;
+
+uint64_t runs(uint64_t n)
+{
+    const char *many = getenv("HWMC_SIM_SEEDS");
+
+    return many ? strtoull(many, nullptr, 0) / 2 : n;
+}
+
+// Small numbers, mostly; the borders of their types, at times.
+uint64_t number(Rng &rng, uint64_t around)
+{
+    switch (rng.below(8)) {
+        case 0:
+            return rng.next();
+        case 1:
+            return UINT32_MAX - rng.below(3);
+        case 2:
+            return UINT64_MAX - rng.below(3);
+        default:
+            return rng.below(around + 2);
+    }
+}
+
+struct Message {
+    bcast_hw_msg msg = {};
+    uint64_t bits[4];
+    bcast_hw_terms terms;
+
+    Message(Rng &rng, uint64_t bid, uint32_t size, uint32_t frags)
+    {
+        for (uint64_t &word : bits)
+            word = rng.next() & rng.next();
+        terms = {(uint32_t) rng.below(8),
+                 (uint32_t) (rng.below(4) ? 0 : number(rng, 10)),
+                 (uint32_t) number(rng, 9),
+                 (uint32_t) number(rng, 9000),
+                 (uint32_t) number(rng, 99),
+                 (uint32_t) rng.next(),
+                 rng.next(),
+                 rng.next()};
+        msg.type = (bcast_hw_msg_type) rng.below(BCAST_HW_MSG_LIMIT + 2);
+        msg.flags = (uint32_t) rng.below(8);
+        msg.multicast = rng.below(2);
+        msg.peer = (uint32_t) number(rng, size);
+        msg.bid = rng.below(4) ? bid + rng.below(10) - (bid > 4 ? 4 : bid) : number(rng, 20);
+        msg.root = (uint32_t) number(rng, size);
+        msg.frags = (uint32_t) number(rng, frags);
+        msg.bytes = (uint32_t) number(rng, 8 * frags);
+        msg.index = (uint32_t) number(rng, frags);
+        if (rng.below(2) && msg.frags > 0 && msg.frags <= frags) { // well formed
+            msg.bytes = 8 * msg.frags - (uint32_t) rng.below(8);
+            msg.index = (uint32_t) rng.below(msg.frags);
+            msg.peer = msg.multicast ? msg.root : msg.peer;
+        }
+        if (rng.below(3) == 0) { // lies that fit together
+            msg.type = BCAST_HW_MSG_DATA;
+            msg.flags = 0;
+            msg.multicast = true;
+            msg.root = msg.peer = (uint32_t) (msg.bid * 7 % size);
+            msg.frags = 1 + (uint32_t) (msg.bid % frags % 5);
+            msg.bytes = 8 * msg.frags;
+            msg.index = (uint32_t) rng.below(msg.frags);
+        }
+        msg.bits = rng.below(9) ? bits : nullptr;
+        msg.terms = rng.below(9) ? &terms : nullptr;
+    }
+};
+
+Config group(uint64_t seed)
+{
+    Rng rng(seed);
+    Config c;
+
+    c.seed = seed;
+    c.ranks = (uint32_t) rng.between(2, 5);
+    c.push = rng.below(2);
+    c.channels = (uint32_t) rng.between(1, 4);
+    c.period = (uint32_t) rng.between(1, c.channels);
+    c.max_frags = rng.below(4) ? (uint32_t) rng.between(1, 5) : 130;
+    c.delay = (bcast_hw_delay_kind) rng.below(4);
+    c.loss = {200000};
+    c.cast_max = 100 * sim::US;
+    c.think_max = sim::MS;
+    for (uint64_t i = rng.between(1, 10); i > 0; i--)
+        c.script.push_back(
+            {(uint32_t) rng.below(c.ranks), (uint32_t) rng.between(0, c.frag_bytes * c.max_frags)});
+    return c;
+}
+
+// The message cannot come from any honest rank, whatever has happened before.
+bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
+{
+    const bcast_hw_stream &s = net.stream(r);
+    uint32_t p = net.config().ranks, k = net.config().fanout;
+    bool parent = r > 0 && m.peer == bcast_hw_tree_parent(r, k);
+    bool child = m.peer < p && m.peer > 0 && bcast_hw_tree_parent(m.peer, k) == r;
+    bool ahead = m.bid >= s.channel.consumed + s.channel.n;
+
+    switch (m.type) {
+        case BCAST_HW_MSG_DATA:
+            return m.frags == 0 || m.frags > net.config().max_frags || m.index >= m.frags ||
+                   m.root >= p || bcast_hw_frags_of(m.bytes, 8) != m.frags || ahead ||
+                   m.peer != (m.multicast ? m.root : bcast_hw_ring_prev(r, p)) ||
+                   (m.root == r && m.bid >= s.posted);
+        case BCAST_HW_MSG_REQUEST:
+            return m.multicast || m.peer != bcast_hw_ring_next(r, p) || ahead ||
+                   m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+        case BCAST_HW_MSG_READY:
+            return m.multicast || m.peer >= p || m.peer == r || ahead;
+        case BCAST_HW_MSG_SYNC_UP:
+            return m.multicast || !child || m.bid > s.channel.floor + 2 * s.channel.n;
+        case BCAST_HW_MSG_SYNC_ASK:
+            return m.multicast || !child || m.bid > s.channel.consumed;
+        case BCAST_HW_MSG_SYNC_DOWN:
+            return r == 0 || m.bid > s.channel.consumed || (m.multicast ? m.peer != 0 : !parent);
+        default:
+            return true;
+    }
+}
+
+void replay(const char *test, uint64_t seed)
+{
+    sim::replay_line("replay: HWMC_SIM_SEED=" + std::to_string(seed) +
+                     " build/unit/core_test --gtest_filter=Hostile." + test);
+}
+
+uint64_t seed_of(uint64_t base, uint64_t i)
+{
+    const char *one = getenv("HWMC_SIM_SEED");
+
+    return one ? strtoull(one, nullptr, 0) : bcast_hw_prng(base, i);
+}
+
+} // namespace
+
+TEST(Hostile, ImpossibleMessagesAreBadAndChangeNothing)
+{
+    uint64_t tried = 0;
+
+    for (uint64_t i = 0; i < runs(300); i++) {
+        uint64_t seed = seed_of(11, i);
+        Rng rng(seed + 1);
+        Config c = group(seed);
+
+        c.hook = [&rng, &tried](Net &net, uint32_t r) {
+            bcast_hw_stream &s = net.stream(r);
+            Message m(rng, s.posted, net.config().ranks, net.config().max_frags);
+
+            if (net.gone(r) || !impossible(net, r, m.msg))
+                return;
+            bcast_hw_stream before;
+            std::vector<uint64_t> memory = net.memory(r);
+            memcpy(&before, &s, sizeof(s));
+            ASSERT_EQ(BCAST_HW_BAD, net.inject(r, m.msg)) << "type " << m.msg.type;
+            ASSERT_EQ(0, memcmp(&before, &s, sizeof(s))) << "type " << m.msg.type;
+            ASSERT_EQ(memory, net.memory(r)) << "type " << m.msg.type;
+            tried++;
+        };
+        replay("ImpossibleMessagesAreBadAndChangeNothing", seed);
+        Net net(c);
+        ASSERT_EQ("", net.run());
+        ASSERT_FALSE(HasFailure()) << "HWMC_SIM_SEED=" << seed;
+    }
+    printf("%llu messages\n", (unsigned long long) tried);
+    EXPECT_GT(tried, 1000u);
+}
+
+TEST(Hostile, LiesToAStreamNeverAbort)
+{
+    for (uint64_t i = 0; i < runs(1500); i++) {
+        uint64_t seed = seed_of(12, i);
+        Rng rng(seed + 1);
+        Config c = group(seed);
+        uint32_t often = (uint32_t) rng.between(10000, 1000000);
+
+        c.strict = false;
+        c.max_events = 5000;
+        c.hook = [&rng, often](Net &net, uint32_t r) {
+            if (net.gone(r) || !rng.chance(often))
+                return;
+            Message m(rng, net.stream(r).posted, net.config().ranks, net.config().max_frags);
+            net.inject(r, m.msg);
+        };
+        replay("LiesToAStreamNeverAbort", seed);
+        Net net(c);
+        net.run(); // it may end or not: liars can keep it from ending
+    }
+}
+
+TEST(Hostile, LiesToTwoStageNeverAbort)
+{
+    for (uint64_t i = 0; i < runs(3000); i++) {
+        uint64_t seed = seed_of(13, i);
+        Rng rng(seed);
+        bcast_hw_counts counts = {};
+        bcast_hw_ring ring = {};
+        bcast_hw_two_stage m;
+        bcast_hw_msg tx;
+
+        replay("LiesToTwoStageNeverAbort", seed);
+        ring.size = (uint32_t) rng.between(2, 4);
+        ring.rank = (uint32_t) rng.below(ring.size);
+        ring.push = rng.below(2);
+        ring.frag_bytes = 8;
+        ring.max_frags = rng.below(4) ? 5 : 130;
+        ring.counts = &counts;
+        bcast_hw_rtt_init(&ring.rtt);
+        std::vector<uint64_t> words(bcast_hw_two_stage_words(ring.max_frags));
+        bcast_hw_two_stage_init(&m, 0, words.data(), &ring);
+        for (uint64_t now = 1; now < 60 * sim::MS; now += rng.below(2 * sim::MS)) {
+            Message lie(rng, 0, ring.size, ring.max_frags);
+            bool before = m.phase <= BCAST_HW_STORED;
+
+            switch (rng.below(9)) {
+                case 0:
+                    bcast_hw_two_stage_on_timer(&m, &ring, now);
+                    break;
+                case 1:
+                    bcast_hw_two_stage_on_later(&m, &ring);
+                    break;
+                case 2:
+                    bcast_hw_two_stage_on_ready(&m);
+                    break;
+                case 3:
+                    lie.msg.type = BCAST_HW_MSG_REQUEST;
+                    bcast_hw_two_stage_on_request(&m, &lie.msg, &ring);
+                    break;
+                case 4:
+                    if (before && rng.below(4) == 0)
+                        bcast_hw_two_stage_post_member(&m, (ring.rank + 1) % ring.size,
+                                                       rng.below(2), &ring, now);
+                    else if (before && rng.below(4) == 0)
+                        bcast_hw_two_stage_post_root(&m, (uint32_t) rng.below(8 * ring.max_frags),
+                                                     false, now + rng.below(sim::MS), &ring, now);
+                    else if (bcast_hw_two_stage_done(&m))
+                        bcast_hw_two_stage_reset(&m, 0, &ring);
+                    break;
+                case 5:
+                    bcast_hw_two_stage_next_send(&m, &ring, &tx, now);
+                    break;
+                default:
+                    lie.msg.type = BCAST_HW_MSG_DATA;
+                    bcast_hw_two_stage_on_data(&m, &lie.msg, &ring, now);
+            }
+            bcast_hw_two_stage_check(&m, &ring);
+        }
+    }
+}
+
+TEST(Hostile, LiesToAChannelNeverAbort)
+{
+    for (uint64_t i = 0; i < runs(3000); i++) {
+        uint64_t seed = seed_of(14, i);
+        Rng rng(seed);
+        bcast_hw_counts counts = {};
+        bcast_hw_channel c;
+        bcast_hw_msg tx;
+        uint32_t n = (uint32_t) rng.between(1, 6);
+
+        replay("LiesToAChannelNeverAbort", seed);
+        bcast_hw_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, n),
+                              (uint32_t) rng.between(1, 4), &counts);
+        for (uint64_t now = 1; now < 200; now++) {
+            Message lie(rng, c.consumed, 9, 5);
+
+            switch (rng.below(7)) {
+                case 0:
+                    bcast_hw_channel_on_timer(&c, now);
+                    break;
+                case 1:
+                    bcast_hw_channel_hear(&c, lie.msg.bid);
+                    break;
+                case 2:
+                    if (!c.closing && bcast_hw_channel_open(&c, c.consumed))
+                        bcast_hw_channel_consume(&c, rng.below(2));
+                    else if (!c.closing)
+                        bcast_hw_channel_stall(&c, now + 5);
+                    break;
+                case 3:
+                    bcast_hw_channel_next_send(&c, &tx);
+                    break;
+                case 4:
+                    if (now > 150 && !c.closing)
+                        bcast_hw_channel_close(&c);
+                    break;
+                default:
+                    lie.msg.type = (bcast_hw_msg_type) rng.between(BCAST_HW_MSG_SYNC_UP,
+                                                                   BCAST_HW_MSG_SYNC_ASK);
+                    bcast_hw_channel_on_recv(&c, &lie.msg);
+            }
+            bcast_hw_channel_check(&c);
+        }
+    }
+}
+
+TEST(Hostile, LiesToAgreeNeverAbort)
+{
+    for (uint64_t i = 0; i < runs(3000); i++) {
+        uint64_t seed = seed_of(15, i);
+        Rng rng(seed);
+        bcast_hw_terms offer = {};
+        bcast_hw_agree a;
+        bcast_hw_msg tx;
+
+        replay("LiesToAgreeNeverAbort", seed);
+        bcast_hw_agree_start(&a, 7, (uint32_t) rng.below(7), (uint32_t) rng.between(1, 4), 1,
+                             &offer, 5);
+        for (uint64_t now = 1; now < 100; now++) {
+            Message lie(rng, 1, 7, 5);
+
+            if (bcast_hw_agree_wants_join(&a) && rng.below(3) == 0)
+                bcast_hw_agree_on_joined(&a, rng.below(4), now);
+            bcast_hw_agree_check(&a);
+            bcast_hw_agree_on_recv(&a, &lie.msg, now);
+            bcast_hw_agree_check(&a);
+            bcast_hw_agree_on_timer(&a, now);
+            bcast_hw_agree_check(&a);
+            while (rng.below(4) && bcast_hw_agree_next_send(&a, &tx, now))
+                bcast_hw_agree_check(&a);
+        }
+    }
+}

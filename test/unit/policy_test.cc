@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// prng.h, rtt.h, delay.h: what is decided by numbers alone.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+// All ranks must choose alike whatever they run on, so the values are pinned: splitmix64's first
+// outputs for seed 0.
+TEST(Prng, IsSplitmix64)
+{
+    EXPECT_EQ(UINT64_C(0xe220a8397b1dcdaf), bcast_hw_prng(0, 0));
+    EXPECT_EQ(UINT64_C(0x6e789e6aa1b965f4), bcast_hw_prng(0, 1));
+    EXPECT_EQ(UINT64_C(0x06c45d188009454f), bcast_hw_prng(0, 2));
+}
+
+TEST(Rtt, WaitsTheStartValueUntilItKnowsBetter)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r));
+    bcast_hw_rtt_sample(&r, 1000);
+    EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r)); // a short trip does not shorten it
+}
+
+// RFC 6298, 2.2 and 2.3.
+TEST(Rtt, SmoothsAsRfc6298Does)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    bcast_hw_rtt_sample(&r, 4000000);
+    EXPECT_EQ(4000000u, r.srtt);
+    EXPECT_EQ(2000000u, r.rttvar);
+    EXPECT_EQ(12000000u, bcast_hw_rtt_wait(&r));
+    bcast_hw_rtt_sample(&r, 2000000);
+    EXPECT_EQ(2000000u, r.rttvar); // (3 * 2 + 2) / 4 ms
+    EXPECT_EQ(3750000u, r.srtt);   // (7 * 4 + 2) / 8 ms
+    bcast_hw_rtt_sample(&r, 5750000);
+    EXPECT_EQ(2000000u, r.rttvar);
+    EXPECT_EQ(4000000u, r.srtt);
+}
+
+TEST(Rtt, NeedlessWaitsDoubleAndARealLossTakesItBack)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    for (uint32_t i = 0; i < 20; i++) {
+        uint64_t doubled = BCAST_HW_RTT_START_NS << (i < 6 ? i : 6);
+        EXPECT_EQ(doubled, bcast_hw_rtt_wait(&r));
+        bcast_hw_rtt_needless(&r);
+    }
+    EXPECT_EQ(BCAST_HW_RTT_MAX_NS, bcast_hw_rtt_wait(&r));
+    bcast_hw_rtt_needed(&r);
+    EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r));
+}
+
+TEST(Rtt, NeverWaitsLongerThanTheMaximum)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    bcast_hw_rtt_sample(&r, UINT64_C(3600000000000));
+    EXPECT_EQ(BCAST_HW_RTT_MAX_NS, bcast_hw_rtt_wait(&r));
+}
+
+TEST(Delay, OneMemberIsChosenAndNeverTheRoot)
+{
+    bcast_hw_delay d = {BCAST_HW_DELAY_RANDOM, 42, 0};
+
+    for (uint32_t p = 2; p <= 9; p++)
+        for (uint64_t bid = 0; bid < 50; bid++) {
+            uint32_t root = (uint32_t) bid % p;
+            uint32_t chosen = 0;
+
+            for (uint32_t r = 0; r < p; r++)
+                chosen += bcast_hw_delay_is_chosen(&d, bid, root, r, p);
+            EXPECT_EQ(1u, chosen);
+            EXPECT_FALSE(bcast_hw_delay_is_chosen(&d, bid, root, root, p));
+        }
+}
+
+TEST(Delay, TheChoiceReachesEveryMember)
+{
+    bcast_hw_delay d = {BCAST_HW_DELAY_RANDOM, 7, 0};
+    std::vector<int> times(8, 0);
+
+    for (uint64_t bid = 0; bid < 7000; bid++)
+        times[bcast_hw_delay_chosen(&d, bid, 3, 8)]++;
+    for (uint32_t r = 0; r < 8; r++)
+        EXPECT_TRUE(r == 3 ? times[r] == 0 : times[r] > 850 && times[r] < 1150) << r;
+}
+
+TEST(Delay, NobodyIsChosenAloneOrUnlessRandom)
+{
+    bcast_hw_delay d = {BCAST_HW_DELAY_RANDOM, 7, 0};
+
+    EXPECT_FALSE(bcast_hw_delay_is_chosen(&d, 0, 0, 0, 1));
+    EXPECT_EQ(5u, bcast_hw_delay_until(&d, 1, 5));
+    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_delay_until(&d, 2, 5));
+    d.kind = BCAST_HW_DELAY_FIXED;
+    d.ns = 10;
+    EXPECT_FALSE(bcast_hw_delay_is_chosen(&d, 0, 0, 1, 2));
+    EXPECT_EQ(15u, bcast_hw_delay_until(&d, 2, 5));
+}
+
+TEST(Delay, AdaptsUpAboveAHalfAndDownBelowAQuarter)
+{
+    bcast_hw_delay d = {BCAST_HW_DELAY_ADAPTIVE, 0, 0};
+
+    bcast_hw_delay_learn(&d, 50, 100);
+    EXPECT_EQ(0u, d.ns);
+    bcast_hw_delay_learn(&d, 51, 100);
+    EXPECT_EQ(BCAST_HW_DELAY_START_NS, d.ns);
+    bcast_hw_delay_learn(&d, 100, 100);
+    EXPECT_EQ(2 * BCAST_HW_DELAY_START_NS, d.ns);
+    bcast_hw_delay_learn(&d, 25, 100);
+    EXPECT_EQ(2 * BCAST_HW_DELAY_START_NS, d.ns);
+    bcast_hw_delay_learn(&d, 24, 100);
+    EXPECT_EQ(BCAST_HW_DELAY_START_NS, d.ns);
+    bcast_hw_delay_learn(&d, 0, 100);
+    EXPECT_EQ(0u, d.ns);
+    for (int i = 0; i < 30; i++)
+        bcast_hw_delay_learn(&d, 100, 100);
+    EXPECT_EQ(BCAST_HW_DELAY_MAX_NS, d.ns);
+}
+
+TEST(Delay, OnlyTheAdaptiveLearns)
+{
+    for (bcast_hw_delay_kind kind :
+         {BCAST_HW_DELAY_NONE, BCAST_HW_DELAY_FIXED, BCAST_HW_DELAY_RANDOM}) {
+        bcast_hw_delay d = {kind, 0, 123};
+
+        bcast_hw_delay_learn(&d, 100, 100);
+        EXPECT_EQ(123u, d.ns);
+    }
+}

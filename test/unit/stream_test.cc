@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// stream: all broadcasts of a communicator, on the simulated network where only one thing happens.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sim_net.h"
+
+using sim::Config;
+using sim::MS;
+using sim::Net;
+using sim::US;
+
+namespace {
+
+// p ranks, n broadcasts of 4 fragments by rank `root`, a quiet network.
+Config quiet(uint32_t p, uint32_t n, uint32_t root = 0)
+{
+    Config c;
+
+    c.ranks = p;
+    for (uint32_t i = 0; i < n; i++)
+        c.script.push_back({root, 32});
+    return c;
+}
+
+uint64_t requests(const Net &net)
+{
+    return net.sum(&bcast_hw_counts::asked);
+}
+
+// A stream of rank `rank` of three, without a network.
+struct Alone {
+    bcast_hw_counts counts = {};
+    bcast_hw_stream s;
+    std::vector<uint64_t> memory;
+    std::vector<bcast_hw_msg> sent;
+
+    explicit Alone(uint32_t rank, uint32_t channels = 4)
+    {
+        bcast_hw_stream_cfg c = {};
+
+        c.size = 3;
+        c.rank = rank;
+        c.channels = channels;
+        c.period = 1;
+        c.fanout = 2;
+        c.frag_bytes = 8;
+        c.max_bytes = 32;
+        c.counts = &counts;
+        memory.resize(bcast_hw_stream_footprint(&c) / 8);
+        bcast_hw_stream_init(&s, &c, memory.data());
+    }
+    bcast_hw_verdict data(uint64_t bid, uint32_t index, uint32_t frags, uint32_t root = 0)
+    {
+        bcast_hw_msg msg = {};
+
+        msg.type = BCAST_HW_MSG_DATA;
+        msg.multicast = true;
+        msg.peer = msg.root = root;
+        msg.bid = bid;
+        msg.index = index;
+        msg.frags = frags;
+        msg.bytes = 8 * frags;
+        bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
+        bcast_hw_stream_check(&s);
+        return verdict;
+    }
+    size_t sends()
+    {
+        bcast_hw_msg tx;
+
+        sent.clear();
+        while (bcast_hw_stream_next_send(&s, &tx, 1000)) {
+            bcast_hw_stream_check(&s);
+            sent.push_back(tx);
+        }
+        return sent.size();
+    }
+};
+
+} // namespace
+
+TEST(Stream, PullWithoutLossSendsNothingOverTheRing)
+{
+    for (uint32_t p = 1; p <= 6; p++) {
+        Net net(quiet(p, 40));
+
+        EXPECT_EQ("", net.run());
+        EXPECT_EQ(0u, requests(net));
+        EXPECT_EQ(0u, net.sum(&bcast_hw_counts::forwarded));
+        EXPECT_EQ(160u * (p - 1), net.sum(&bcast_hw_counts::got_cast));
+    }
+}
+
+TEST(Stream, PushSendsEachFragmentOnceOverEachEdgeButOne)
+{
+    for (uint32_t p = 2; p <= 6; p++) {
+        Config c = quiet(p, 10, p - 1);
+        c.push = true;
+        c.loss = {500000};
+        Net net(c);
+
+        EXPECT_EQ("", net.run());
+        EXPECT_EQ(40u * (p - 1), net.sum(&bcast_hw_counts::forwarded));
+        EXPECT_EQ(0u, requests(net));
+    }
+}
+
+TEST(Stream, WithoutMulticastTheRingDeliversEverything)
+{
+    for (bool push : {false, true}) {
+        Config c = quiet(6, 10);
+        c.push = push;
+        c.loss = {1000000};
+        Net net(c);
+
+        EXPECT_EQ("", net.run());
+        EXPECT_EQ(0u, net.sum(&bcast_hw_counts::got_cast));
+        EXPECT_EQ(200u, net.sum(&bcast_hw_counts::forwarded));
+    }
+}
+
+TEST(Stream, SynchronizationsAreOnePeriodApart)
+{
+    for (uint32_t period = 1; period <= 4; period++) {
+        Config c = quiet(4, 24);
+        c.period = period;
+        Net net(c);
+
+        EXPECT_EQ("", net.run());
+        EXPECT_EQ(24 / period, net.counts(0).syncs);
+    }
+}
+
+TEST(Stream, RootRunsAheadOfASleepingMemberByTheWindowOnly)
+{
+    Config c = quiet(3, 20);
+    uint64_t ahead = 0;
+
+    c.stalls = {{0, 50 * MS, 0x2}};
+    c.hook = [&ahead](Net &net, uint32_t rank) {
+        if (rank == 0 && net.now() < sim::S + 50 * MS)
+            ahead = net.stream(0).posted;
+    };
+    Net net(c);
+    EXPECT_EQ("", net.run());
+    EXPECT_EQ(4u, ahead);
+}
+
+TEST(Stream, ALateMemberGetsWhatItMissed)
+{
+    Config c = quiet(4, 8);
+
+    c.stalls = {{0, 30 * MS, 0x4}};
+    c.rx_slots = 1;
+    Net net(c);
+    EXPECT_EQ("", net.run());
+    EXPECT_GT(net.counts(2).got_repair, 0u);
+}
+
+TEST(Stream, ALateRootDelaysButHarmsNobody)
+{
+    Config c = quiet(4, 3, 2);
+
+    c.think = {0, 0, 20 * MS, 0};
+    Net net(c);
+    EXPECT_EQ("", net.run());
+    for (uint32_t r = 0; r < 4; r++)
+        EXPECT_LE(net.counts(r).asked, 3u);
+}
+
+TEST(Stream, RandomMemberHoldsEveryRoot)
+{
+    Config c = quiet(5, 20);
+
+    c.delay = BCAST_HW_DELAY_RANDOM;
+    Net net(c);
+    EXPECT_EQ("", net.run());
+    EXPECT_EQ(20u, net.counts(0).holds);
+}
+
+TEST(Stream, FixedDelayIsKept)
+{
+    Config c = quiet(2, 5);
+
+    c.delay = BCAST_HW_DELAY_FIXED;
+    c.delay_ns = MS;
+    Net net(c);
+    EXPECT_EQ("", net.run());
+    EXPECT_GE(net.now(), sim::S + 5 * MS);
+    EXPECT_EQ(5u, net.counts(0).holds);
+}
+
+TEST(Stream, AdaptiveDelayAnswersLoss)
+{
+    Config lossy = quiet(4, 40), calm = quiet(4, 40);
+
+    lossy.delay = calm.delay = BCAST_HW_DELAY_ADAPTIVE;
+    lossy.loss = {1000000};
+    Net bad(lossy), good(calm);
+    EXPECT_EQ("", bad.run());
+    EXPECT_EQ("", good.run());
+    EXPECT_GT(bad.counts(0).holds, 0u);
+    EXPECT_EQ(0u, good.counts(0).holds);
+}
+
+TEST(Stream, MessageInPiecesSaysSo)
+{
+    Config c = quiet(3, 0);
+
+    c.script = {{1, 32, true}, {1, 32, true}, {1, 5, false}, {0, 0, false}};
+    Net net(c);
+    EXPECT_EQ("", net.run());
+}
+
+TEST(Stream, ALaterBroadcastShowsThatEarlierOnesAreMissing)
+{
+    Alone r(2);
+
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(2, 0, 1));
+    EXPECT_EQ(2u, r.sends());
+    for (uint64_t bid : {0, 1}) {
+        EXPECT_EQ(BCAST_HW_MSG_REQUEST, r.sent[bid].type);
+        EXPECT_EQ(bid, r.sent[bid].bid);
+        EXPECT_EQ(0u, r.sent[bid].frags);
+        EXPECT_EQ(1u, r.sent[bid].peer);
+    }
+    EXPECT_EQ(2u, r.counts.lost_later);
+}
+
+TEST(Stream, WhatIsOverIsStaleAndWhatCannotBeIsBad)
+{
+    Alone r(2, 1);
+
+    EXPECT_EQ(BCAST_HW_BAD, r.data(1, 0, 1)); // broadcast 0 is not consumed here
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(0, 0, 1));
+    EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1));
+    bcast_hw_stream_post_member(&r.s, 0, 1000);
+    EXPECT_TRUE(bcast_hw_stream_done(&r.s));
+    EXPECT_EQ(8u, bcast_hw_stream_bytes(&r.s));
+    bcast_hw_stream_consume(&r.s);
+    EXPECT_FALSE(bcast_hw_stream_open(&r.s));
+    EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1));
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(1, 0, 1)); // proves that all have consumed broadcast 0
+    EXPECT_TRUE(bcast_hw_stream_open(&r.s));
+    EXPECT_EQ(BCAST_HW_STALE, r.data(0, 0, 1));
+    EXPECT_EQ(1u, r.counts.stale);
+    EXPECT_EQ(1u, r.counts.bad);
+    EXPECT_EQ(2u, r.counts.dup);
+}
+
+TEST(Stream, NobodyElseBroadcastsForThisRank)
+{
+    Alone r(2);
+
+    EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1, 2));
+    EXPECT_EQ(0u, r.sends());
+    bcast_hw_stream_post_root(&r.s, 8, false, 1000);
+    EXPECT_EQ(1u, r.sends());
+    EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1, 2)); // our own, come back
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// One two_stage machine at one rank, with words for what goes in and out. Fragments have 10 bytes.
+#ifndef TWO_STAGE_ONE_H_INCLUDED
+#define TWO_STAGE_ONE_H_INCLUDED
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+constexpr uint64_t US = 1000;
+constexpr uint64_t TAIL = BCAST_HW_RTT_START_NS; // how long a rank waits at first
+
+struct One {
+    bcast_hw_counts counts = {};
+    bcast_hw_ring ring = {};
+    std::vector<uint64_t> words, bits;
+    bcast_hw_two_stage m;
+    uint64_t now = 1000 * US;
+
+    One(uint32_t size, uint32_t rank, bool push = false, uint32_t max_frags = 8)
+    {
+        ring.size = size;
+        ring.rank = rank;
+        ring.push = push;
+        ring.frag_bytes = 10;
+        ring.max_frags = max_frags;
+        ring.counts = &counts;
+        bcast_hw_rtt_init(&ring.rtt);
+        words.resize(bcast_hw_two_stage_words(max_frags));
+        bcast_hw_two_stage_init(&m, 5, words.data(), &ring);
+    }
+    void check()
+    {
+        bcast_hw_two_stage_check(&m, &ring);
+    }
+    void root(uint32_t bytes, uint64_t until = 0)
+    {
+        bcast_hw_two_stage_post_root(&m, bytes, false, until, &ring, now);
+        check();
+    }
+    void member(uint32_t of, bool chosen = false)
+    {
+        bcast_hw_two_stage_post_member(&m, of, chosen, &ring, now);
+        check();
+    }
+    // Fragment `index` of a broadcast of full fragments by rank `of`.
+    bcast_hw_msg frag(uint32_t of, uint32_t frags, uint32_t index, bool lane = false)
+    {
+        bcast_hw_msg msg = {};
+
+        msg.type = BCAST_HW_MSG_DATA;
+        msg.multicast = !lane;
+        msg.peer = lane ? bcast_hw_ring_prev(ring.rank, ring.size) : of;
+        msg.bid = 5;
+        msg.root = of;
+        msg.frags = frags;
+        msg.bytes = 10 * frags;
+        msg.index = index;
+        return msg;
+    }
+    bcast_hw_verdict data(const bcast_hw_msg &msg)
+    {
+        bcast_hw_verdict verdict = bcast_hw_two_stage_on_data(&m, &msg, &ring, now);
+        check();
+        return verdict;
+    }
+    bcast_hw_verdict cast(uint32_t of, uint32_t frags, uint32_t index)
+    {
+        return data(frag(of, frags, index));
+    }
+    bcast_hw_verdict lane(uint32_t of, uint32_t frags, uint32_t index, uint32_t flags = 0)
+    {
+        bcast_hw_msg msg = frag(of, frags, index, true);
+
+        msg.flags = flags;
+        return data(msg);
+    }
+    bcast_hw_verdict request(uint32_t frags, std::initializer_list<uint32_t> want)
+    {
+        bcast_hw_msg msg = {};
+
+        msg.type = BCAST_HW_MSG_REQUEST;
+        msg.peer = bcast_hw_ring_next(ring.rank, ring.size);
+        msg.bid = 5;
+        msg.frags = frags;
+        bits.assign(bcast_hw_bitmap_words(frags), 0);
+        for (uint32_t i : want)
+            bcast_hw_bitmap_set(bits.data(), i);
+        msg.bits = frags ? bits.data() : nullptr;
+        bcast_hw_verdict verdict = bcast_hw_two_stage_on_request(&m, &msg, &ring);
+        check();
+        return verdict;
+    }
+    void pass(uint64_t ns)
+    {
+        now += ns;
+        bcast_hw_two_stage_on_timer(&m, &ring, now);
+        check();
+    }
+    // All it sends now, in words; ! says that the flag AT_ONCE is set.
+    std::string sends()
+    {
+        std::string text;
+        bcast_hw_msg tx;
+
+        while (bcast_hw_two_stage_next_send(&m, &ring, &tx, now)) {
+            check();
+            EXPECT_EQ(5u, tx.bid);
+            text += text.empty() ? "" : ", ";
+            if (tx.type == BCAST_HW_MSG_READY) {
+                text += "ready to " + std::to_string(tx.peer);
+            } else if (tx.type == BCAST_HW_MSG_REQUEST) {
+                text += tx.frags ? "ask" : "ask all";
+                for (uint32_t i = 0; i < tx.frags; i++)
+                    if (bcast_hw_bitmap_test(tx.bits, i))
+                        text += " " + std::to_string(i);
+                text += " of " + std::to_string(tx.peer);
+            } else {
+                text += (tx.multicast ? "cast " : "send ") + std::to_string(tx.index);
+                if (!tx.multicast)
+                    text += " to " + std::to_string(tx.peer);
+                text += tx.flags & BCAST_HW_FLAG_AT_ONCE ? "!" : "";
+            }
+        }
+        return text;
+    }
+    bool done() const
+    {
+        return bcast_hw_two_stage_done(&m);
+    }
+    uint64_t timer() const
+    {
+        return bcast_hw_two_stage_next_timer(&m);
+    }
+};
+
+#endif // TWO_STAGE_ONE_H_INCLUDED

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// two_stage: one broadcast at one rank, by hand: whom it serves, and what it does not believe.
+#include "two_stage_one.h"
+
+TEST(TwoStage, PushForwardsEachFragmentOnceHoweverItCame)
+{
+    One r(4, 1, true);
+
+    r.member(0);
+    r.cast(0, 3, 2);
+    EXPECT_EQ("send 2 to 2", r.sends());
+    r.lane(0, 3, 0);
+    EXPECT_EQ("send 0 to 2", r.sends());
+    EXPECT_EQ(BCAST_HW_DUP, r.cast(0, 3, 0));
+    EXPECT_EQ(BCAST_HW_DUP, r.lane(0, 3, 2));
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    r.cast(0, 3, 1);
+    EXPECT_EQ("send 1 to 2", r.sends());
+    EXPECT_TRUE(r.done());
+}
+
+TEST(TwoStage, PushRootCastsFirstThenForwards)
+{
+    One r(4, 2, true);
+
+    r.root(20);
+    EXPECT_EQ("cast 0, cast 1, send 0 to 3, send 1 to 3", r.sends());
+}
+
+TEST(TwoStage, PushForwardsBeforeTheProgramCalls)
+{
+    One r(4, 1, true);
+
+    r.cast(0, 1, 0);
+    EXPECT_EQ("send 0 to 2", r.sends());
+    EXPECT_FALSE(r.done());
+    r.member(0);
+    EXPECT_TRUE(r.done());
+}
+
+TEST(TwoStage, LastRankBeforeTheRootDoesNotForward)
+{
+    One push(4, 3, true), pull(4, 3);
+
+    push.member(0);
+    push.cast(0, 1, 0);
+    EXPECT_EQ("", push.sends());
+    pull.member(0);
+    pull.cast(0, 1, 0);
+    EXPECT_EQ("", pull.sends());
+}
+
+TEST(TwoStage, LastRankForgetsWhatAnEarlyRootAskedFor)
+{
+    One before(4, 3), after(4, 3);
+
+    EXPECT_EQ(BCAST_HW_TAKEN, before.request(0, {}));
+    EXPECT_EQ("ask all of 2", before.sends());
+    before.member(0);
+    before.cast(0, 2, 0);
+    before.cast(0, 2, 1);
+    EXPECT_TRUE(before.done());
+    EXPECT_EQ("", before.sends());
+    after.member(0);
+    after.cast(0, 2, 0);
+    EXPECT_EQ(BCAST_HW_TAKEN, after.request(0, {}));
+    EXPECT_EQ("", after.sends());
+    EXPECT_NE(BCAST_HW_NEVER, after.timer());
+}
+
+TEST(TwoStage, EarlyRequestIsPassedOnAndAnsweredAsDataComes)
+{
+    One r(4, 1);
+
+    EXPECT_EQ(BCAST_HW_TAKEN, r.request(3, {0, 2}));
+    EXPECT_EQ("ask all of 0", r.sends());
+    r.member(0);
+    r.cast(0, 3, 0);
+    EXPECT_EQ("send 0 to 2", r.sends()); // not at once: no round trip to be measured
+    r.cast(0, 3, 1);
+    EXPECT_EQ("", r.sends());
+    r.lane(0, 3, 2);
+    EXPECT_EQ("send 2 to 2", r.sends());
+}
+
+TEST(TwoStage, WantAllIsServedInFull)
+{
+    One r(4, 1);
+
+    EXPECT_EQ(BCAST_HW_TAKEN, r.request(0, {}));
+    EXPECT_EQ("ask all of 0", r.sends());
+    r.cast(0, 2, 1);
+    r.cast(0, 2, 0);
+    EXPECT_EQ("send 0 to 2, send 1 to 2", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.request(2, {0, 1}));
+    EXPECT_EQ("", r.sends());
+}
+
+TEST(TwoStage, WhatIsHereIsServedAtOnceAlsoByAHoldingRoot)
+{
+    One r(4, 0);
+
+    r.root(20, BCAST_HW_NEVER);
+    EXPECT_EQ("", r.sends());
+    r.request(0, {});
+    EXPECT_EQ("send 0 to 1!, send 1 to 1!", r.sends());
+    EXPECT_FALSE(r.done());
+}
+
+TEST(TwoStage, RequestForWhatIsHereDoesNotAskOn)
+{
+    One r(4, 1);
+
+    r.member(0);
+    r.cast(0, 3, 0);
+    r.request(3, {0});
+    EXPECT_EQ("send 0 to 2!", r.sends());
+    r.request(3, {0, 1});
+    EXPECT_EQ("ask 1 2 of 0", r.sends());
+}
+
+TEST(TwoStage, FirstRepairAtOnceIsARoundTripSample)
+{
+    One r(4, 1), late(4, 1);
+
+    r.member(0);
+    r.cast(0, 3, 2);
+    EXPECT_EQ("ask 0 1 of 0", r.sends());
+    r.pass(40 * US);
+    r.lane(0, 3, 0, BCAST_HW_FLAG_AT_ONCE);
+    EXPECT_EQ(40 * US, r.ring.rtt.srtt);
+    r.pass(400 * US);
+    r.lane(0, 3, 1, BCAST_HW_FLAG_AT_ONCE);
+    EXPECT_EQ(40 * US, r.ring.rtt.srtt);
+    EXPECT_EQ(440 * US, r.counts.recovery_ns);
+    late.member(0);
+    late.cast(0, 2, 1);
+    late.sends();
+    late.pass(40 * US);
+    late.lane(0, 2, 0);
+    EXPECT_EQ(0u, late.ring.rtt.srtt);
+}
+
+TEST(TwoStage, ContradictionsAreBad)
+{
+    One r(4, 1);
+    bcast_hw_msg msg = r.frag(0, 3, 0);
+
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(msg));
+    for (int what = 0; what < 8; what++) {
+        bcast_hw_msg bad = r.frag(0, 3, 1);
+
+        switch (what) {
+            case 0:
+                bad.frags = 4, bad.bytes = 40;
+                break;
+            case 1:
+                bad.bytes = 29;
+                break;
+            case 2:
+                bad.root = bad.peer = 2;
+                break;
+            case 3:
+                bad.index = 3;
+                break;
+            case 4:
+                bad.flags = BCAST_HW_FLAG_MORE;
+                break;
+            case 5:
+                bad.multicast = false, bad.peer = 2;
+                break;
+            case 6:
+                bad.peer = 3;
+                break;
+            default:
+                bad.frags = 0;
+                break;
+        }
+        EXPECT_EQ(BCAST_HW_BAD, r.data(bad)) << what;
+    }
+    EXPECT_EQ(BCAST_HW_BAD, r.request(4, {1}));
+    EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, 3, 1));
+}
+
+TEST(TwoStage, CalledRootIsTheRoot)
+{
+    One r(4, 1);
+
+    r.member(0);
+    EXPECT_EQ(BCAST_HW_BAD, r.cast(2, 1, 0));
+    EXPECT_EQ(BCAST_HW_BAD, r.cast(1, 1, 0));
+    EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, 1, 0));
+}
+
+TEST(TwoStage, RootForgetsWhatCameForItsBroadcast)
+{
+    for (bool push : {false, true}) {
+        One stored(4, 1, push), early(4, 1, push);
+
+        stored.cast(0, 2, 0);
+        stored.cast(0, 2, 1);
+        stored.sends();
+        stored.root(10);
+        EXPECT_EQ(push ? "cast 0, send 0 to 2" : "cast 0", stored.sends());
+        early.cast(0, 8, 7);
+        early.sends();
+        early.root(30);
+        EXPECT_EQ(push ? "cast 0, cast 1, cast 2, send 0 to 2, send 1 to 2, send 2 to 2"
+                       : "cast 0, cast 1, cast 2",
+                  early.sends());
+        EXPECT_TRUE(early.done());
+    }
+}
+
+TEST(TwoStage, ResetForgetsEverything)
+{
+    One r(4, 1);
+
+    r.member(0);
+    r.cast(0, 2, 1);
+    r.request(0, {});
+    r.sends();
+    r.lane(0, 2, 0);
+    r.sends();
+    bcast_hw_two_stage_reset(&r.m, 5, &r.ring);
+    r.check();
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(BCAST_HW_PLACE, r.cast(2, 3, 1));
+}

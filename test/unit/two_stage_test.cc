@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// two_stage: one broadcast at one rank, by hand, with the exact sends: what it gets and asks for.
+#include "two_stage_one.h"
+
+TEST(TwoStage, ExampleOfTheHeader)
+{
+    One r0(4, 0), r1(4, 1), r2(4, 2);
+
+    r0.root(30);
+    EXPECT_EQ("cast 0, cast 1, cast 2", r0.sends());
+    EXPECT_TRUE(r0.done());
+    r1.member(0);
+    r2.member(0);
+    for (uint32_t i : {0, 1, 2})
+        EXPECT_EQ(BCAST_HW_PLACE, r1.cast(0, 3, i));
+    EXPECT_TRUE(r1.done());
+    EXPECT_EQ("", r1.sends());
+    r2.cast(0, 3, 0);
+    EXPECT_EQ("", r2.sends());
+    r2.cast(0, 3, 2);
+    EXPECT_EQ("ask 1 of 1", r2.sends());
+    EXPECT_EQ(BCAST_HW_NEVER, r2.timer());
+    EXPECT_EQ(BCAST_HW_TAKEN, r1.request(3, {1}));
+    EXPECT_EQ("send 1 to 2!", r1.sends());
+    EXPECT_EQ(BCAST_HW_PLACE, r2.lane(0, 3, 1, BCAST_HW_FLAG_AT_ONCE));
+    EXPECT_TRUE(r2.done());
+    EXPECT_EQ("", r2.sends());
+    EXPECT_EQ(1u, r2.counts.lost_gap);
+    EXPECT_EQ(0u, r2.counts.lost_tail);
+    EXPECT_EQ(1u, r2.counts.repaired);
+}
+
+TEST(TwoStage, ZeroBytesAreOneEmptyFragment)
+{
+    One root(2, 0), member(2, 1);
+    bcast_hw_msg msg = member.frag(0, 1, 0);
+
+    root.root(0);
+    EXPECT_EQ("cast 0", root.sends());
+    EXPECT_TRUE(root.done());
+    msg.bytes = 0;
+    member.member(0);
+    EXPECT_EQ(BCAST_HW_PLACE, member.data(msg));
+    EXPECT_TRUE(member.done());
+    EXPECT_EQ(0u, member.m.bytes);
+}
+
+TEST(TwoStage, FragmentsCoverTheMessage)
+{
+    EXPECT_EQ(1u, bcast_hw_frags_of(0, 10));
+    EXPECT_EQ(1u, bcast_hw_frags_of(10, 10));
+    EXPECT_EQ(2u, bcast_hw_frags_of(11, 10));
+    EXPECT_EQ(0u, bcast_hw_frag_len(0, 10, 0));
+    EXPECT_EQ(10u, bcast_hw_frag_len(11, 10, 0));
+    EXPECT_EQ(1u, bcast_hw_frag_len(11, 10, 1));
+}
+
+TEST(TwoStage, TailIsAskedForWhenNothingMoreComesInTime)
+{
+    One r(4, 2);
+
+    r.member(0);
+    r.pass(TAIL / 2);
+    r.cast(0, 3, 0);
+    EXPECT_EQ(r.now + TAIL, r.timer());
+    r.pass(TAIL - 1);
+    EXPECT_EQ("", r.sends());
+    r.pass(1);
+    EXPECT_EQ("ask 1 2 of 1", r.sends());
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ(1u, r.counts.lost_tail);
+    EXPECT_EQ(0u, r.counts.lost_gap);
+}
+
+TEST(TwoStage, AllIsAskedForWhenNothingCame)
+{
+    One r(4, 2);
+
+    r.member(0);
+    r.pass(TAIL);
+    EXPECT_EQ("ask all of 1", r.sends());
+    r.lane(0, 3, 1);
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    r.lane(0, 3, 0);
+    r.lane(0, 3, 2);
+    EXPECT_TRUE(r.done());
+    EXPECT_EQ(1u, r.counts.asked);
+}
+
+TEST(TwoStage, PullAsksForGapOnceAndOnlyBelowHighestSeen)
+{
+    One r(4, 2);
+
+    r.member(0);
+    r.cast(0, 8, 2);
+    EXPECT_EQ("ask 0 1 of 1", r.sends());
+    r.cast(0, 8, 3);
+    EXPECT_EQ("", r.sends());
+    r.cast(0, 8, 6);
+    EXPECT_EQ("ask 0 1 4 5 of 1", r.sends()); // 0 and 1 are named again, which costs nothing
+    EXPECT_EQ(4u, r.counts.lost_gap);
+    r.pass(TAIL);
+    EXPECT_EQ("ask 0 1 4 5 7 of 1", r.sends());
+    r.pass(TAIL);
+    EXPECT_EQ("", r.sends());
+}
+
+TEST(TwoStage, GapUpToTheLastFragmentLeavesNoTimer)
+{
+    One r(4, 2);
+
+    r.member(0);
+    r.cast(0, 3, 0);
+    EXPECT_NE(BCAST_HW_NEVER, r.timer());
+    r.cast(0, 3, 2);
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    r.pass(10 * TAIL);
+    EXPECT_EQ(0u, r.counts.lost_tail);
+    EXPECT_EQ("ask 1 of 1", r.sends());
+    EXPECT_EQ(1u, r.counts.lost_gap);
+}
+
+TEST(TwoStage, RepairsOverTheLaneMakeNoGap)
+{
+    One r(4, 2);
+
+    r.member(0);
+    r.pass(TAIL);
+    EXPECT_EQ("ask all of 1", r.sends());
+    r.lane(0, 4, 3);
+    r.lane(0, 4, 0);
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(0u, r.counts.lost_gap);
+}
+
+TEST(TwoStage, LaterBroadcastAsksForTheRestOnce)
+{
+    One r(4, 2);
+
+    bcast_hw_two_stage_on_later(&r.m, &r.ring);
+    EXPECT_EQ("ask all of 1", r.sends());
+    bcast_hw_two_stage_on_later(&r.m, &r.ring);
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(1u, r.counts.lost_later);
+    r.member(0);
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+}
+
+TEST(TwoStage, PushTakesNoNoticeOfLaterBroadcastsOrTime)
+{
+    One r(4, 2, true);
+
+    bcast_hw_two_stage_on_later(&r.m, &r.ring);
+    r.member(0);
+    r.cast(0, 3, 2);
+    r.pass(100 * TAIL);
+    EXPECT_EQ("send 2 to 3", r.sends());
+}
+
+TEST(TwoStage, NeedlessRequestMakesTheNextWaitLonger)
+{
+    One r(4, 1);
+
+    r.member(0);
+    r.pass(TAIL);
+    EXPECT_EQ("ask all of 0", r.sends());
+    r.cast(0, 1, 0);
+    EXPECT_EQ(1u, r.counts.needless);
+    EXPECT_EQ(2 * TAIL, bcast_hw_rtt_wait(&r.ring.rtt));
+}
+
+TEST(TwoStage, RandomMemberSaysReadyAndTheRootWaitsForIt)
+{
+    One root(4, 0), member(4, 2), early(4, 0);
+
+    root.root(10, BCAST_HW_NEVER);
+    EXPECT_EQ(BCAST_HW_NEVER, root.timer());
+    EXPECT_EQ("", root.sends());
+    member.member(0, true);
+    EXPECT_EQ("ready to 0", member.sends());
+    EXPECT_EQ("", member.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_two_stage_on_ready(&root.m));
+    EXPECT_EQ("cast 0", root.sends());
+    bcast_hw_two_stage_on_ready(&early.m); // before the root is called
+    early.root(10, BCAST_HW_NEVER);
+    EXPECT_EQ("cast 0", early.sends());
+}
+
+TEST(TwoStage, FixedDelayHoldsTheRoot)
+{
+    One r(4, 0);
+
+    r.root(10, r.now + 50 * US);
+    EXPECT_EQ(r.now + 50 * US, r.timer());
+    EXPECT_EQ("", r.sends());
+    r.pass(50 * US);
+    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ("cast 0", r.sends());
+    EXPECT_EQ(1u, r.counts.holds);
+}
+
+TEST(TwoStage, ManyFragmentsCrossWordBorders)
+{
+    One r(3, 1, false, 200), next(3, 2, false, 200);
+
+    r.member(0);
+    for (uint32_t i = 0; i < 200; i++)
+        if (i != 63 && i != 64 && i != 130) {
+            EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, 200, i));
+        }
+    EXPECT_EQ("ask 63 64 130 of 0", r.sends());
+    EXPECT_EQ(3u, r.counts.lost_gap);
+    r.request(200, {130, 199});
+    EXPECT_EQ("send 199 to 2", r.sends());
+    r.lane(0, 200, 130);
+    EXPECT_EQ("send 130 to 2", r.sends());
+}

@@ -32,13 +32,13 @@ install:
 	@test -n "$(PREFIX)" || { echo 'make install: PREFIX=/where is missing' >&2; exit 1; }
 	@maint/build-mpich $(if $(LEAN),lean,full) "$(abspath $(PREFIX))"
 
-demo: mpich
+demo: deps mpich
 	@maint/demo
 
 unit:
 	@$(MAKE) -C test/unit
 
-check:
+check: deps
 	@test/check
 
 check-mpi: mpich

@@ -7,11 +7,40 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_progress.h    \
-    src/mpid/ch4/netmod/hwmc/netmod_inline.h
+    src/mpid/ch4/netmod/hwmc/hwmc_wait.h        \
+    src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
+    src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
+    src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
+    src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
+    src/mpid/ch4/netmod/hwmc/rail/rail.h        \
+    src/mpid/ch4/netmod/hwmc/tools/info.h       \
+    src/mpid/ch4/netmod/hwmc/tools/version.h
 
 mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
-    src/mpid/ch4/netmod/hwmc/hwmc_init.c
+    src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
+    src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
+    src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
+    src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
+    src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
+    src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
+    src/mpid/ch4/netmod/hwmc/rail/distance.c    \
+    src/mpid/ch4/netmod/hwmc/rail/rail.c
+
+bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
+
+# The library does not export what the netmod is made of: the program has its own.
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
+    src/mpid/ch4/netmod/hwmc/tools/hwmc_info.c      \
+    src/mpid/ch4/netmod/hwmc/tools/info_net.c       \
+    src/mpid/ch4/netmod/hwmc/tools/info_rails.c     \
+    src/mpid/ch4/netmod/hwmc/tools/info_vars.c      \
+    src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
+    src/mpid/ch4/netmod/hwmc/rail/distance.c        \
+    src/mpid/ch4/netmod/hwmc/rail/rail.c
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(external_libs)
 
 errnames_txt_files += src/mpid/ch4/netmod/hwmc/errnames.txt
 

@@ -7,8 +7,35 @@
 #define HWMC_IMPL_H_INCLUDED
 
 #include "hwmc_pre.h"
+#include "../../../../mpi/coll/bcast_hw/port/fabric.h"
+#include "../../../../mpi/coll/bcast_hw/port/lane.h"
 
 #define MPIDI_HWMC_COMM(comm) ((comm)->dev.ch4.netmod.hwmc)
+
+/* The workers of the ucx netmod, the entry of a process of MPI_COMM_WORLD in its table, and whether
+ * every process can be waited for in MPI_Finalize. */
+#if MPICH_NUMVERSION >= 40200000
+#define MPIDI_HWMC_NUM_VCIS (MPIDI_UCX_global.num_vcis)
+#define MPIDI_HWMC_FINALIZE_IS_COLLECTIVE (!MPIR_CVAR_NO_COLLECTIVE_FINALIZE)
+#else
+#define MPIDI_HWMC_FINALIZE_IS_COLLECTIVE true
+#define MPIDI_HWMC_NUM_VCIS (MPIDI_UCX_global.num_vnis)
+#endif
+#if MPICH_NUMVERSION >= 50000000
+#define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(MPIDIU_lpid_to_av(rank))
+#else
+#define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(&MPIDIU_get_av(0, rank))
+#endif
+
+/* What the netmod has once a process. Fabric and lane are the engine's; from here only their
+ * descriptors are asked for. */
+struct MPIDI_HWMC_global {
+    struct bcast_hw_fabric *fabric;     /* NULL: no multicast */
+    struct bcast_hw_lane *lane; /* NULL: nothing is registered */
+    bool pmi_in_use;            /* another thread waits in PMI: ask it nothing */
+};
+
+extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
 /* The hooks that hwmc wraps around those of the ucx netmod. They may run before there is any
  * connection, or inside a progress call: none of them communicates. */
@@ -17,5 +44,13 @@ int MPIDI_HWMC_mpi_finalize_hook(void);
 int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
+
+/* Opens rail, fabric and lane of this process and registers them. Collective over MPI_COMM_WORLD,
+ * which is `world` and is connected. */
+int MPIDI_HWMC_setup(MPIR_Comm *world);
+
+/* Gets the engine out of use and the connections of the ucx netmod to a point from which closing
+ * them needs nobody else. Collective over MPI_COMM_WORLD. */
+int MPIDI_HWMC_quiesce(void);
 
 #endif /* HWMC_IMPL_H_INCLUDED */

@@ -5,16 +5,32 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_wait.h"
 #include "../ucx/ucx_noinline.h"
 
 int MPIDI_HWMC_init_local(int *tag_bits)
 {
+    MPIDI_HWMC_wait_init();
     return MPIDI_UCX_init_local(tag_bits);
 }
 
 int MPIDI_HWMC_mpi_finalize_hook(void)
 {
-    return MPIDI_UCX_mpi_finalize_hook();
+    int mpi_errno = MPI_SUCCESS;
+
+    /* Other processes may be gone when the user says so: nothing can wait for them. */
+    if (MPIR_Process.size > 1 && MPIDI_global.is_initialized && MPIDI_HWMC_FINALIZE_IS_COLLECTIVE) {
+        mpi_errno = MPIDI_HWMC_quiesce();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    MPIR_Bcast_hw_close();
+    mpi_errno = MPIDI_UCX_mpi_finalize_hook();
+    MPIR_ERR_CHECK(mpi_errno);
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }
 
 int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm)
@@ -25,7 +41,19 @@ int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm)
 
 int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
 {
-    return MPIDI_UCX_mpi_comm_commit_post_hook(comm);
+    int mpi_errno = MPI_SUCCESS;
+
+    mpi_errno = MPIDI_UCX_mpi_comm_commit_post_hook(comm);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (comm == MPIR_Process.comm_world) {
+        mpi_errno = MPIDI_HWMC_setup(comm);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+  fn_exit:
+    return mpi_errno;
+  fn_fail:
+    goto fn_exit;
 }
 
 int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm)

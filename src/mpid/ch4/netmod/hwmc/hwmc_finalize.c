@@ -1,0 +1,101 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The end of a job. Closing a UCX endpoint flushes it, and flushing may need the peer: a connection
+ * that is still being made takes messages both ways. The ucx netmod closes its endpoints around a
+ * barrier of the process manager, in which a process sits without progress. Who gets there first
+ * leaves the others waiting for ever.
+ *
+ * So, before the ucx netmod closes anything: every process flushes what it has, and goes on making
+ * progress until all have said in a barrier that theirs is flushed. From then on closing is a local
+ * matter. The barrier blocks, so a thread of its own enters it.
+ */
+
+#include "mpidimpl.h"
+#include "hwmc_impl.h"
+#include "hwmc_wait.h"
+#include "../ucx/ucx_impl.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static void on_flushed(void *request, ucs_status_t status, void *user_data)
+{
+    (void) status;              /* an error: there is nothing more to flush */
+    --*(int *) user_data;
+    ucp_request_free(request);
+}
+
+static void start_flush(int *pending)
+{
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send = on_flushed,
+        .user_data = pending,
+    };
+
+    for (int rank = 0; rank < MPIR_Process.size; rank++) {
+        MPIDI_UCX_addr_t *av = &MPIDI_HWMC_UCX_AV(rank);
+
+        for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++) {
+            for (int j = 0; j < MPIDI_HWMC_NUM_VCIS; j++) {
+                if (av->dest[i][j] &&
+                    UCS_PTR_IS_PTR(ucp_ep_flush_nbx(av->dest[i][j], &param)))
+                    ++*pending;
+            }
+        }
+    }
+}
+
+/* One step of waiting: progress of every worker and of the engine. */
+static void step(void)
+{
+    struct MPIDI_HWMC_wait *w = &MPIDI_HWMC_wait;
+    unsigned events = 0;
+
+    for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++)
+        events += ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
+    events += (unsigned) MPIR_Bcast_hw_progress();
+    MPIDI_HWMC_wait_polled(w, events);
+}
+
+struct barrier {
+    int mpi_errno;
+    atomic_bool done;
+};
+
+static void *enter_barrier(void *arg)
+{
+    struct barrier *b = arg;
+
+    b->mpi_errno = MPIR_pmi_barrier();
+    atomic_store(&b->done, true);
+    return NULL;
+}
+
+/* A barrier, with progress. Without a thread for it, one without. */
+static int wait_for_all(void)
+{
+    struct barrier b = {.mpi_errno = MPI_SUCCESS };
+    pthread_t thread;
+
+    MPIDI_HWMC_global.pmi_in_use = true;
+    if (pthread_create(&thread, NULL, enter_barrier, &b) != 0)
+        return MPIR_pmi_barrier();
+    while (!atomic_load(&b.done))
+        step();
+    pthread_join(thread, NULL);
+    return b.mpi_errno;
+}
+
+int MPIDI_HWMC_quiesce(void)
+{
+    int pending = 0;
+
+    MPIR_Bcast_hw_drain();
+    start_flush(&pending);
+    while (pending > 0 || !MPIR_Bcast_hw_drained())
+        step();
+    return wait_for_all();
+}

@@ -1,0 +1,139 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * hwmc_info: what hwmc is, what it finds on this host, and how it is set.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE             /* clock_gettime, getrandom */
+#endif
+
+#include "info.h"
+#include "version.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <ucp/api/ucp.h>
+
+static const char usage[] =
+    "usage: hwmc_info [--rails | --cvars | --pvars | --version | --help]\n"
+    "       mpiexec -n N hwmc_info --net\n"
+    "\n"
+    "  (no option)  version, what is built in, and the network ports\n"
+    "  --rails      the network ports of this host: which can carry multicast, and whether it works\n"
+    "  --cvars      control variables: value, default, what each does\n"
+    "  --pvars      performance variables, as MPI_T names them\n"
+    "  --net        in a job: the first process multicasts, and a table tells who heard it\n"
+    "  --version    only hwmc's version\n"
+    "\n"
+    "A port is tried by multicasting a datagram to this host itself. The ports a job uses are named\n"
+    "by MPIR_CVAR_HWMC_RAILS; --net tries the same. Exit status: 0, or 1 when multicast did not work\n"
+    "where it was tried.\n";
+
+/* The line of MPI_Get_library_version that begins with `name`, without it. */
+static void print_library_line(const char *name, const char *title)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *line;
+    int len;
+
+    if (MPI_Get_library_version(text, &len) != MPI_SUCCESS)
+        return;
+    line = strstr(text, name);
+    if (line == NULL)
+        return;
+    line += strlen(name);
+    line += strspn(line, " \t");
+    printf("%-10s %.*s\n", title, (int) strcspn(line, "\n"), line);
+}
+
+static int print_all(void)
+{
+    printf("%-10s %s\n", "hwmc", HWMC_VERSION);
+    print_library_line("MPICH Version:", "MPICH");
+    print_library_line("MPICH Device:", "device");
+    printf("%-10s udp (IP multicast); fault (spoils what comes, for tests); verbs: not built\n",
+           "fabrics");
+    printf("%-10s ucx (UCX %s)\n\n", "lanes", ucp_get_version_string());
+    return hwmc_info_rails();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *option;
+        int (*run) (void);
+    } parts[] = {
+        {"--rails", hwmc_info_rails},
+        {"--cvars", hwmc_info_cvars},
+        {"--pvars", hwmc_info_pvars},
+        {"--net", hwmc_info_net},
+    };
+
+    if (argc == 1)
+        return print_all();
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("hwmc %s\n", HWMC_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strcmp(argv[1], parts[i].option) == 0)
+            return parts[i].run();
+    fputs(usage, stderr);
+    return 2;
+}
+
+/* What the parts share. */
+
+void hwmc_info_print_wrapped(const char *text, int indent)
+{
+    const int width = 78;
+
+    while (*text != '\0') {
+        size_t room = (size_t) (width - indent), len = strcspn(text, "\n");
+
+        if (len > room) {
+            for (len = room; len > 0 && text[len] != ' '; len--);
+            if (len == 0)
+                len = room;
+        }
+        printf("%*s%.*s\n", indent, "", (int) len, text);
+        text += len;
+        text += *text == '\n' ? 1 : strspn(text, " ");
+    }
+}
+
+bool hwmc_info_random(void *bits, size_t len)
+{
+    ssize_t got;
+
+    do
+        got = getrandom(bits, len, 0);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t) len;
+}
+
+uint64_t hwmc_info_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000 + (uint64_t) t.tv_nsec / 1000000;
+}
+
+void hwmc_info_wait(struct bcast_hw_fabric *f, uint64_t ms)
+{
+    struct pollfd p = {.events = POLLIN };
+
+    if (f->ops->fds(f, &p.fd, 1) == 1)
+        poll(&p, 1, (int) ms);
+}

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * info: the parts of hwmc_info. Each prints to stdout; the exit status of the program is the value.
+ */
+#ifndef HWMC_INFO_H_INCLUDED
+#define HWMC_INFO_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../fabric/udp.h"
+#include "../rail/rail.h"
+
+/* The network ports of this host, and whether multicast works on each. */
+int hwmc_info_rails(void);
+
+/* hwmc's control variables: value, default, description. `only`: part of a name, or NULL. */
+int hwmc_info_cvars(void);
+
+/* hwmc's performance variables. Initializes MPI. */
+int hwmc_info_pvars(void);
+
+/* In a job: who hears what the first process multicasts. Initializes MPI. */
+int hwmc_info_net(void);
+
+/* A text with lines of at most 78 columns, each indented. */
+void hwmc_info_print_wrapped(const char *text, int indent);
+
+/* "10.77.0.1/24"; room for 20 bytes. */
+void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text);
+
+/* Value of a string control variable, for as long as the tools interface is initialized. */
+void hwmc_info_cvar_string(const char *name, char *value, int room);
+
+/* Random bits; false when the system has none. */
+bool hwmc_info_random(void *bits, size_t len);
+
+/* Monotonic, ms. */
+uint64_t hwmc_info_now_ms(void);
+
+/* Waits up to `ms` for datagrams. */
+void hwmc_info_wait(struct bcast_hw_fabric *f, uint64_t ms);
+
+#endif /* HWMC_INFO_H_INCLUDED */

@@ -1,0 +1,161 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The first process multicasts DATAGRAMS datagrams on its rail, all count what they hear.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "info.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DATAGRAMS 20
+#define EVERY_MS 10
+#define LAST_MS 300             /* waited after the last */
+#define PORT_FIRST 49152u
+
+struct call {
+    uint64_t nonce;
+    uint64_t group;             /* 0: the first process could not open its rail */
+    uint32_t port;
+};
+
+struct answer {
+    char host[64];
+    struct bcast_hw_rail rail;
+    int err;                    /* of opening and joining */
+    int heard;
+};
+
+static int open_rail(struct bcast_hw_rail *rail, uint32_t port, struct bcast_hw_fabric **f)
+{
+    const struct hwmc_udp_params params = {.port = (uint16_t) port,.ttl = 1,.loop = true,
+        .window = 1 << 20
+    };
+    struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX];
+    char spec[256], wrong[BCAST_HW_RAIL_NAME_MAX];
+    int num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
+
+    hwmc_info_cvar_string("MPIR_CVAR_HWMC_RAILS", spec, sizeof(spec));
+    if (num < 0)
+        return num;
+    num = hwmc_rail_select(ports, num, spec, rail, 1, wrong);
+    if (num < 0) {
+        snprintf(rail->name, sizeof(rail->name), "%s", wrong);
+        return num;
+    }
+    return hwmc_udp_open(rail, &params, f);
+}
+
+/* Draws port, group and nonce on the first process; f is open on all where err is OK. */
+static void prepare(int rank, struct call *call, struct answer *mine, struct bcast_hw_fabric **f)
+{
+    if (rank == 0) {
+        if (!hwmc_info_random(call, sizeof(*call)))
+            call->nonce = (uint64_t) getpid();
+        call->port = PORT_FIRST + call->port % (65536u - PORT_FIRST);
+        mine->err = open_rail(&mine->rail, call->port, f);
+        if (mine->err != BCAST_HW_OK || (*f)->ops->draw(*f, &call->group) != BCAST_HW_OK)
+            call->group = 0;
+    }
+    MPI_Bcast(call, sizeof(*call), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        mine->err = open_rail(&mine->rail, call->port, f);
+    if (mine->err == BCAST_HW_OK && call->group != 0)
+        mine->err = (*f)->ops->join(*f, call->group);
+}
+
+static int listen_for(struct bcast_hw_fabric *f, uint64_t nonce, uint64_t ms)
+{
+    uint64_t end = hwmc_info_now_ms() + ms, now;
+    struct bcast_hw_in in[16];
+    int heard = 0;
+
+    while ((now = hwmc_info_now_ms()) < end) {
+        int n;
+
+        hwmc_info_wait(f, end - now);
+        n = f->ops->poll(f, in, 16);
+        for (int i = 0; i < n; i++)
+            heard += in[i].len == sizeof(nonce) && memcmp(in[i].data, &nonce, in[i].len) == 0;
+    }
+    return heard;
+}
+
+static void converse(int rank, const struct call *call, struct answer *mine,
+                     struct bcast_hw_fabric *f)
+{
+    const struct bcast_hw_out out = {.head = &call->nonce,.head_len = sizeof(call->nonce) };
+
+    if (mine->err != BCAST_HW_OK || call->group == 0)
+        return;
+    if (rank != 0) {
+        mine->heard = listen_for(f, call->nonce, DATAGRAMS * EVERY_MS + LAST_MS);
+        return;
+    }
+    for (int i = 0; i < DATAGRAMS; i++) {
+        f->ops->post(f, call->group, &out, 1);
+        mine->heard += listen_for(f, call->nonce, EVERY_MS);
+    }
+    mine->heard += listen_for(f, call->nonce, LAST_MS);
+}
+
+static int print_answers(const struct answer *all, int size)
+{
+    int failed = 0;
+
+    printf("%-6s %-16s %-16s %-19s %s\n", "rank", "host", "rail", "address", "heard");
+    for (int i = 0; i < size; i++) {
+        char subnet[20];
+
+        hwmc_info_format_subnet(&all[i].rail, subnet);
+        printf("%-6d %-16s %-16s %-19s ", i, all[i].host, all[i].rail.name, subnet);
+        if (all[i].err != BCAST_HW_OK)
+            printf("no: %s\n", bcast_hw_err_text(all[i].err));
+        else
+            printf("%d of %d%s\n", all[i].heard, DATAGRAMS, all[i].heard == 0 ? ": nothing" : "");
+        failed += all[i].heard == 0;
+    }
+    if (failed == 0)
+        printf("every rank hears rank 0\n");
+    else
+        printf("%d of %d ranks do not hear rank 0: broadcasts will not use multicast\n", failed,
+               size);
+    return failed > 0;
+}
+
+int hwmc_info_net(void)
+{
+    struct call call = { 0 };
+    struct answer mine, *all = NULL;
+    struct bcast_hw_fabric *f = NULL;
+    int rank, size, status = 0;
+
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    memset(&mine, 0, sizeof(mine));
+    gethostname(mine.host, sizeof(mine.host) - 1);
+    prepare(rank, &call, &mine, &f);
+    MPI_Barrier(MPI_COMM_WORLD);
+    converse(rank, &call, &mine, f);
+    if (rank == 0)
+        all = malloc((size_t) size * sizeof(*all));
+    if (rank == 0 && all == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        status = print_answers(all, size);
+    free(all);
+    if (f != NULL)
+        f->ops->close(f);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,115 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PORT_FIRST 49152u       /* RFC 6335: dynamic ports */
+#define ANSWER_MS 200
+
+void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text)
+{
+    uint32_t a = rail->addr;
+
+    snprintf(text, 20, "%u.%u.%u.%u/%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
+             rail->prefix & 63);
+}
+
+/* Multicasts a nonce and waits for it to come back. */
+static int ask(struct bcast_hw_fabric *f)
+{
+    uint64_t nonce[2], group;
+    struct bcast_hw_out out = {.head = nonce,.head_len = sizeof(nonce) };
+    struct bcast_hw_in in[8];
+    uint64_t end = hwmc_info_now_ms() + ANSWER_MS, now;
+    int err;
+
+    if (!hwmc_info_random(nonce, sizeof(nonce)))
+        return BCAST_HW_ERR_LIMIT;
+    err = f->ops->draw(f, &group);
+    if (err == BCAST_HW_OK)
+        err = f->ops->join(f, group);
+    if (err != BCAST_HW_OK)
+        return err;
+    err = f->ops->post(f, group, &out, 1);
+    if (err < 0)
+        return err;
+    while ((now = hwmc_info_now_ms()) < end) {
+        int n;
+
+        hwmc_info_wait(f, end - now);
+        n = f->ops->poll(f, in, 8);
+        for (int i = 0; i < n; i++)
+            if (in[i].len == sizeof(nonce) && memcmp(in[i].data, nonce, sizeof(nonce)) == 0)
+                return BCAST_HW_OK;
+    }
+    return BCAST_HW_AGAIN;
+}
+
+static int probe(const struct bcast_hw_rail *rail)
+{
+    struct hwmc_udp_params params = {.ttl = 1,.loop = true,.window = 65536 };
+    struct bcast_hw_fabric *f;
+    uint16_t bits;
+    int err;
+
+    if (!hwmc_info_random(&bits, sizeof(bits)))
+        return BCAST_HW_ERR_LIMIT;
+    params.port = (uint16_t) (PORT_FIRST + bits % (65536u - PORT_FIRST));
+    err = hwmc_udp_open(rail, &params, &f);
+    if (err != BCAST_HW_OK)
+        return err;
+    err = ask(f);
+    f->ops->close(f);
+    return err;
+}
+
+static void print_rail(const struct bcast_hw_rail *r, int err)
+{
+    char subnet[20], speed[24] = "-", numa[24] = "-";
+
+    hwmc_info_format_subnet(r, subnet);
+    if (r->mbit > 0)
+        snprintf(speed, sizeof(speed), "%u", r->mbit);
+    if (r->numa >= 0)
+        snprintf(numa, sizeof(numa), r->distance >= 0 ? "%d at %d" : "%d", r->numa, r->distance);
+    printf("%-16s %-19s %8s %6u %-8s ", r->name, subnet, speed, r->mtu, numa);
+    if (!r->up)
+        printf("no: the port is down\n");
+    else if (err == BCAST_HW_OK)
+        printf("answers itself\n");
+    else if (err == BCAST_HW_AGAIN)
+        printf("no: nothing came back\n");
+    else
+        printf("no: %s\n", bcast_hw_err_text(err));
+}
+
+int hwmc_info_rails(void)
+{
+    struct bcast_hw_rail rails[HWMC_RAIL_PORTS_MAX];
+    int num = hwmc_rail_discover(rails, HWMC_RAIL_PORTS_MAX);
+    int working = 0;
+
+    if (num < 0) {
+        fprintf(stderr, "hwmc_info: network ports: %s\n", bcast_hw_err_text(num));
+        return 1;
+    }
+    printf("%-16s %-19s %8s %6s %-8s %s\n", "rail", "address", "Mbit/s", "MTU", "NUMA",
+           "multicast");
+    for (int i = 0; i < num; i++) {
+        int err = rails[i].up ? probe(&rails[i]) : BCAST_HW_ERR_DEVICE;
+
+        print_rail(&rails[i], err);
+        working += err == BCAST_HW_OK;
+    }
+    if (num == 0)
+        printf("none: no interface with an IPv4 address is up\n");
+    return working > 0 ? 0 : 1;
+}

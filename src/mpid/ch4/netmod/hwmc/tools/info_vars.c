@@ -1,0 +1,249 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * MPI's tools interface tells a control variable's value, not its default. The default is what a
+ * process reads in whose environment no control variable is set: a child, forked before MPI starts.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "info.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME_MAX_LEN 128
+#define TEXT_MAX 4096
+#define VALUE_MAX_LEN 256
+#define VARS_MAX 128
+
+extern char **environ;
+
+struct var {
+    char name[NAME_MAX_LEN];
+    char value[VALUE_MAX_LEN];
+    char text[TEXT_MAX];
+};
+
+struct vars {
+    int num;
+    struct var at[VARS_MAX];
+};
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool ours(const char *name)
+{
+    return begins(name, "MPIR_CVAR_BCAST_HW_") || begins(name, "MPIR_CVAR_HWMC_") ||
+        strcmp(name, "MPIR_CVAR_BCAST_INTRA_ALGORITHM") == 0;
+}
+
+/* The environment's word for a control variable, under any name that MPICH knows it by. */
+static const char *from_environment(const char *name)
+{
+    static const char *const prefixes[] = { "MPIR_CVAR_", "MPIR_PARAM_", "MPICH_" };
+    char other[2 * NAME_MAX_LEN];
+
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        snprintf(other, sizeof(other), "%s%s", prefixes[i], name + strlen("MPIR_CVAR_"));
+        if (getenv(other) != NULL)
+            return getenv(other);
+    }
+    return NULL;
+}
+
+/* MPICH tells a choice among words as a number, without the words; the first is always auto. */
+static void print_value(const struct var *v, MPI_Datatype type, const void *bytes, char *value)
+{
+    int number = *(const int *) bytes;
+    bool is_choice = strstr(v->text, "auto") != NULL && strstr(v->text, " - ") != NULL;
+
+    if (type == MPI_CHAR)
+        snprintf(value, VALUE_MAX_LEN, "\"%s\"", (const char *) bytes);
+    else if (is_choice && number == 0)
+        snprintf(value, VALUE_MAX_LEN, "auto");
+    else if (is_choice && from_environment(v->name) != NULL)
+        snprintf(value, VALUE_MAX_LEN, "%s", from_environment(v->name));
+    else
+        snprintf(value, VALUE_MAX_LEN, "%d", number);
+}
+
+static void read_cvar(int index, struct var *v)
+{
+    int name_len = sizeof(v->name), text_len = sizeof(v->text), verbosity, bind, scope, count;
+    union {
+        int number;
+        char text[VALUE_MAX_LEN];
+    } bytes;
+    MPI_T_cvar_handle handle;
+    MPI_Datatype type;
+    MPI_T_enum names;
+
+    v->name[0] = '\0';
+    if (MPI_T_cvar_get_info(index, v->name, &name_len, &verbosity, &type, &names, v->text,
+                            &text_len, &bind, &scope) != MPI_SUCCESS || !ours(v->name))
+        return;
+    strcpy(v->value, "?");
+    if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+        return;
+    memset(&bytes, 0, sizeof(bytes));
+    if (count < VALUE_MAX_LEN && MPI_T_cvar_read(handle, &bytes) == MPI_SUCCESS)
+        print_value(v, type, &bytes, v->value);
+    MPI_T_cvar_handle_free(&handle);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct var *) a)->name, ((const struct var *) b)->name);
+}
+
+static void read_cvars(struct vars *vars)
+{
+    int provided, num = 0;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_cvar_get_num(&num);
+    vars->num = 0;
+    for (int i = 0; i < num && vars->num < VARS_MAX; i++) {
+        read_cvar(i, &vars->at[vars->num]);
+        vars->num += ours(vars->at[vars->num].name);
+    }
+    qsort(vars->at, (size_t) vars->num, sizeof(vars->at[0]), by_name);
+    MPI_T_finalize();
+}
+
+/* Takes every control variable out of the environment, by each name that MPICH knows it by. */
+static void clear_environment(void)
+{
+    for (char **e = environ; *e != NULL;) {
+        char name[NAME_MAX_LEN];
+        size_t len = strcspn(*e, "=");
+
+        if (len < sizeof(name) && (begins(*e, "MPIR_CVAR_") || begins(*e, "MPIR_PARAM_") ||
+                                   begins(*e, "MPICH_"))) {
+            memcpy(name, *e, len);
+            name[len] = '\0';
+            unsetenv(name);
+        } else {
+            e++;
+        }
+    }
+}
+
+/* Reads the variables in a child with a clean environment. False: it did not work. */
+static bool read_defaults(struct vars *vars)
+{
+    int ends[2], status;
+    pid_t child;
+    FILE *in;
+    size_t got;
+
+    if (pipe(ends) != 0)
+        return false;
+    child = fork();
+    if (child == 0) {
+        FILE *out = fdopen(ends[1], "w");
+
+        clear_environment();
+        read_cvars(vars);
+        if (out == NULL || fwrite(vars, sizeof(*vars), 1, out) != 1 || fclose(out) != 0)
+            _exit(1);
+        _exit(0);
+    }
+    close(ends[1]);
+    in = fdopen(ends[0], "r");
+    got = child > 0 && in != NULL ? fread(vars, sizeof(*vars), 1, in) : 0;
+    if (in != NULL)
+        fclose(in);
+    return child > 0 && waitpid(child, &status, 0) == child && got == 1;
+}
+
+static const char *value_of(const struct vars *vars, const char *name)
+{
+    for (int i = 0; i < vars->num; i++)
+        if (strcmp(vars->at[i].name, name) == 0)
+            return vars->at[i].value;
+    return "?";
+}
+
+int hwmc_info_cvars(void)
+{
+    struct vars *values = calloc(1, sizeof(*values)), *defaults = calloc(1, sizeof(*defaults));
+    int status = 1;
+
+    if (values == NULL || defaults == NULL || !read_defaults(defaults)) {
+        fprintf(stderr, "hwmc_info: cannot read the defaults\n");
+        goto out;
+    }
+    read_cvars(values);
+    for (int i = 0; i < values->num; i++) {
+        const struct var *v = &values->at[i];
+        const char *normal = value_of(defaults, v->name);
+
+        if (strcmp(v->value, normal) == 0)
+            printf("%s = %s\n", v->name, v->value);
+        else
+            printf("%s = %s (default: %s)\n", v->name, v->value, normal);
+        hwmc_info_print_wrapped(v->text, 4);
+    }
+    status = values->num > 0 ? 0 : 1;
+
+  out:
+    free(values);
+    free(defaults);
+    return status;
+}
+
+int hwmc_info_pvars(void)
+{
+    int provided, num = 0, found = 0;
+
+    /* MPI registers them when it starts. */
+    MPI_Init(NULL, NULL);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_get_num(&num);
+    for (int i = 0; i < num; i++) {
+        char name[NAME_MAX_LEN], text[TEXT_MAX];
+        int name_len = sizeof(name), text_len = sizeof(text);
+        int verbosity, class, bind, readonly, continuous, atomic;
+        MPI_Datatype type;
+        MPI_T_enum names;
+
+        if (MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &names, text,
+                                &text_len, &bind, &readonly, &continuous, &atomic) != MPI_SUCCESS)
+            continue;
+        if (!begins(name, "bcast_hw_") && !begins(name, "hwmc_"))
+            continue;
+        printf("%s\n", name);
+        hwmc_info_print_wrapped(text, 4);
+        found++;
+    }
+    MPI_T_finalize();
+    MPI_Finalize();
+    return found > 0 ? 0 : 1;
+}
+
+void hwmc_info_cvar_string(const char *name, char *value, int room)
+{
+    int provided, index, count;
+    MPI_T_cvar_handle handle;
+
+    value[0] = '\0';
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+        if (count >= room || MPI_T_cvar_read(handle, value) != MPI_SUCCESS)
+            value[0] = '\0';
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+}

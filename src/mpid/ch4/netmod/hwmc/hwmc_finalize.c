@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The end of a job. Closing a UCX endpoint flushes it, and flushing may need the peer: a connection
- * that is still being made takes messages both ways. The ucx netmod closes its endpoints around a
- * barrier of the process manager, in which a process sits without progress. Who gets there first
- * leaves the others waiting for ever.
+ * The end of a job. The ucx netmod closes its endpoints one by one, and waits; over TCP a close can
+ * wait for the peer. MPICH 4.0 then enters a barrier of the process manager, in which a process makes
+ * no progress: who gets there first leaves the others waiting for ever. Later versions enter it before,
+ * and destroy their worker while others may still wait for it.
  *
- * So, before the ucx netmod closes anything: every process flushes what it has, and goes on making
- * progress until all have said in a barrier that theirs is flushed. From then on closing is a local
- * matter. The barrier blocks, so a thread of its own enters it.
+ * So, before the ucx netmod closes anything, every process flushes what it has, and goes on making
+ * progress until all have said in a barrier that theirs is flushed. The barrier blocks, so a thread of
+ * its own enters it. From then on nobody needs anything: endpoints go with their worker, which asks
+ * nobody.
  */
 
 #include "mpidimpl.h"
@@ -89,13 +90,24 @@ static int wait_for_all(void)
     return b.mpi_errno;
 }
 
+static bool all_flushed;
+
+#undef ucp_disconnect_nb
+void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep)
+{
+    return all_flushed ? NULL : ucp_disconnect_nb(ep);
+}
+
 int MPIDI_HWMC_quiesce(void)
 {
+    int mpi_errno = MPI_SUCCESS;
     int pending = 0;
 
     MPIR_Bcast_hw_drain();
     start_flush(&pending);
     while (pending > 0 || !MPIR_Bcast_hw_drained())
         step();
-    return wait_for_all();
+    mpi_errno = wait_for_all();
+    all_flushed = mpi_errno == MPI_SUCCESS;
+    return mpi_errno;
 }

@@ -12,9 +12,11 @@
 #include "../../../../mpi/coll/bcast_hw/bcast_hw.h"
 #include "hwmc_wait.h"
 
-/* MPICH's UCX context shall be one that can be waited for: see hwmc_wait.c. The ucx netmod's sources
- * stay as they are. */
+/* Two calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
+ * shall be one that can be waited for (hwmc_wait.c), and its endpoints shall not be closed one by one
+ * when none needs it (hwmc_finalize.c). */
 #define ucp_init MPIDI_HWMC_ucp_init
+#define ucp_disconnect_nb MPIDI_HWMC_ucp_disconnect_nb
 
 typedef struct {
     struct bcast_hw_comm *group; /* NULL until the first broadcast that hwmc may take */

@@ -58,4 +58,7 @@ static inline unsigned MPIDI_HWMC_worker_progress(ucp_worker_h worker)
 ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t *config,
                                  ucp_context_h *context);
 
+/* Stands in for ucp_disconnect_nb in the ucx netmod: nothing is pending once all is flushed. */
+void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep);
+
 #endif /* HWMC_WAIT_H_INCLUDED */

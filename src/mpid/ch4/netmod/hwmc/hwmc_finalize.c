@@ -23,7 +23,7 @@
 
 static void on_flushed(void *request, ucs_status_t status, void *user_data)
 {
-    (void) status;              /* an error: there is nothing more to flush */
+    (void) status; /* an error: there is nothing more to flush */
     --*(int *) user_data;
     ucp_request_free(request);
 }
@@ -41,8 +41,7 @@ static void start_flush(int *pending)
 
         for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++) {
             for (int j = 0; j < MPIDI_HWMC_NUM_VCIS; j++) {
-                if (av->dest[i][j] &&
-                    UCS_PTR_IS_PTR(ucp_ep_flush_nbx(av->dest[i][j], &param)))
+                if (av->dest[i][j] && UCS_PTR_IS_PTR(ucp_ep_flush_nbx(av->dest[i][j], &param)))
                     ++*pending;
             }
         }
@@ -78,7 +77,7 @@ static void *enter_barrier(void *arg)
 /* A barrier, with progress. Without a thread for it, one without. */
 static int wait_for_all(void)
 {
-    struct barrier b = {.mpi_errno = MPI_SUCCESS };
+    struct barrier b = {.mpi_errno = MPI_SUCCESS};
     pthread_t thread;
 
     MPIDI_HWMC_global.pmi_in_use = true;

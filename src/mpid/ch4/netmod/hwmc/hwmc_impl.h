@@ -30,9 +30,9 @@
 /* What the netmod has once a process. Fabric and lane are the engine's; from here only their
  * descriptors are asked for. */
 struct MPIDI_HWMC_global {
-    struct bcast_hw_fabric *fabric;     /* NULL: no multicast */
-    struct bcast_hw_lane *lane; /* NULL: nothing is registered */
-    bool pmi_in_use;            /* another thread waits in PMI: ask it nothing */
+    struct bcast_hw_fabric *fabric; /* NULL: no multicast */
+    struct bcast_hw_lane *lane;     /* NULL: nothing is registered */
+    bool pmi_in_use;                /* another thread waits in PMI: ask it nothing */
 };
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;

@@ -27,9 +27,9 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -50,9 +50,9 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
         MPIR_ERR_CHECK(mpi_errno);
     }
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 

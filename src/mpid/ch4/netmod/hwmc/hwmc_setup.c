@@ -37,8 +37,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The network port for multicast: the name of an interface or a subnet, as eth0 or
-        10.77.0.0/24. Of several, separated by commas, the first is used. Empty: the port of the
-        default route, or loopback when there is none.
+        10.77.0.0/24. Of several, separated by commas, the first is used. Empty: the port that the
+        routing table has for multicast, mostly the default route's, or loopback when there is none.
 
     - name        : MPIR_CVAR_HWMC_FABRIC
       category    : CH4_HWMC
@@ -49,9 +49,9 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         What multicasts.
-          auto - The best there is.
-          udp  - IP multicast.
-          none - Nothing, MPICH's own algorithms run.
+        auto - The best there is.
+        udp  - IP multicast.
+        none - Nothing, MPICH's own algorithms run.
 
     - name        : MPIR_CVAR_HWMC_FAULT
       category    : CH4_HWMC
@@ -89,16 +89,16 @@ cvars:
 #define NO_ERRORS &errflag
 #endif
 
-#define WINDOW ((size_t) 4 << 20)       /* bytes that shall be able to wait in a socket */
-#define PORT_FIRST 49152u       /* RFC 6335: dynamic ports */
-#define VALUE_MAX 1024          /* of what the process manager may hold in a value, used */
+#define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait in a socket */
+#define PORT_FIRST 49152u         /* RFC 6335: dynamic ports */
+#define VALUE_MAX 1024            /* of what the process manager may hold in a value, used */
 
 struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
 struct job {
     uint64_t key;
     unsigned port;
-    uint32_t group;             /* 0: drawn */
+    uint32_t group; /* 0: drawn */
 };
 
 static int parse_group(const char *text, struct job *job)
@@ -139,13 +139,12 @@ static int draw_job(struct job *job)
     job->port = PORT_FIRST + bits.port % (65536u - PORT_FIRST);
     job->group = 0;
     if (MPIR_CVAR_HWMC_GROUP && *MPIR_CVAR_HWMC_GROUP)
-        MPIR_ERR_CHKANDJUMP1(parse_group(MPIR_CVAR_HWMC_GROUP, job) != 0, mpi_errno,
-                             MPI_ERR_OTHER, "**hwmc_group", "**hwmc_group %s",
-                             MPIR_CVAR_HWMC_GROUP);
+        MPIR_ERR_CHKANDJUMP1(parse_group(MPIR_CVAR_HWMC_GROUP, job) != 0, mpi_errno, MPI_ERR_OTHER,
+                             "**hwmc_group", "**hwmc_group %s", MPIR_CVAR_HWMC_GROUP);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -183,9 +182,9 @@ static int put_address(struct bcast_hw_lane *lane)
             break;
     }
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -253,8 +252,7 @@ static bool host_is_shared(void)
 static struct bcast_hw_lane *open_lane(struct bcast_hw_engine *engine)
 {
     const struct hwmc_lane_ucx_params params = {
-        .lane = {
-                 .recv = bcast_hw_engine_on_lane,
+        .lane = {.recv = bcast_hw_engine_on_lane,
                  .lost = bcast_hw_engine_on_lost,
                  .address_of = address_of,
                  .ctx = engine},
@@ -283,9 +281,9 @@ static int choose_rail(struct bcast_hw_rail *rail, bool *found)
                          "**hwmc_rail %s", wrong);
     *found = chosen > 0;
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -300,13 +298,13 @@ static int wrap_fault(struct bcast_hw_fabric **fabric)
         goto fn_exit;
     MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != BCAST_HW_OK,
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_fault", "**hwmc_fault %s", wrong);
-    MPIR_ERR_CHKANDJUMP(hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL,
-                                        fabric) != BCAST_HW_OK, mpi_errno, MPI_ERR_OTHER,
-                        "**nomem");
+    MPIR_ERR_CHKANDJUMP(
+        hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != BCAST_HW_OK,
+        mpi_errno, MPI_ERR_OTHER, "**nomem");
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -331,9 +329,9 @@ static int open_fabric(const struct job *job, struct bcast_hw_fabric **fabric)
         MPIR_ERR_CHECK(mpi_errno);
     }
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     if (*fabric) {
         (*fabric)->ops->close(*fabric);
         *fabric = NULL;
@@ -361,13 +359,14 @@ static int exchange(struct bcast_hw_lane *lane, struct job *job)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%x:%" SCNx32, &job->key, &job->port,
-                                &job->group) != 3, mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
-                         "**hwmc_other %s", "the process manager changed hwmc's job record");
+    MPIR_ERR_CHKANDJUMP1(
+        sscanf(value, "%" SCNx64 ":%x:%" SCNx32, &job->key, &job->port, &job->group) != 3,
+        mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
+        "the process manager changed hwmc's job record");
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     goto fn_exit;
 }
 
@@ -405,9 +404,9 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIDI_HWMC_global.lane = cfg.lane;
     MPIR_Bcast_hw_register(&cfg);
 
-  fn_exit:
+fn_exit:
     return mpi_errno;
-  fn_fail:
+fn_fail:
     if (cfg.fabric)
         cfg.fabric->ops->close(cfg.fabric);
     if (cfg.lane)

@@ -30,10 +30,10 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : |-
         What a process does while it waits for a message.
-          auto  - Poll, then give the processor away between polls, then sleep until one comes.
-          spin  - Poll, as MPICH does without hwmc.
-          yield - Poll, then give the processor away between polls, but never sleep.
-          block - Poll, then sleep until one comes.
+        auto  - Poll, then give the processor away between polls, then sleep until one comes.
+        spin  - Poll, as MPICH does without hwmc.
+        yield - Poll, then give the processor away between polls, but never sleep.
+        block - Poll, then sleep until one comes.
 
     - name        : MPIR_CVAR_HWMC_WAIT_SPINS
       category    : CH4_HWMC
@@ -59,8 +59,10 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-/* Between two polls of one wait passes no more than this, preemption apart; it contains a poll. */
+/* Between two polls of one wait passes no more than this, poll included, unless the process was
+ * preempted; after a sleep the caches are cold. */
 #define LOOP_NS 5000u
+#define LOOP_COLD_NS 50000u
 
 /* The first sleep of a wait is short and the next ones longer, so that what no descriptor tells (a
  * flag in memory, a generalized request) is noticed late by no more than the wait has taken. */
@@ -72,7 +74,7 @@ cvars:
 __thread struct MPIDI_HWMC_wait MPIDI_HWMC_wait;
 int MPIDI_HWMC_wait_spins = INT_MAX;
 
-static bool wakeup;             /* MPICH's UCX context can be waited for */
+static bool wakeup; /* MPICH's UCX context can be waited for */
 static bool may_sleep;
 static uint64_t yield_ns;
 
@@ -88,8 +90,9 @@ void MPIDI_HWMC_wait_init(void)
     if (MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_spin)
         return;
     may_sleep = SLEEP_IS_SAFE && MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_yield;
-    yield_ns = MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block ? 0 :
-        (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_WAIT_YIELD_US, 0) * 1000;
+    yield_ns = MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block
+                   ? 0
+                   : (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_WAIT_YIELD_US, 0) * 1000;
     MPIDI_HWMC_wait_spins = MPL_MAX(MPIR_CVAR_HWMC_WAIT_SPINS, 0);
 }
 
@@ -164,14 +167,28 @@ static bool can_sleep(void)
     return may_sleep && wakeup && !MPIR_IS_THREADED && MPIDI_HWMC_NUM_VCIS == 1;
 }
 
+/* Whether this empty poll belongs to the wait under way. A single long gap may be preemption: nothing
+ * is made of it but that this poll is let go. Two in a row are a program that computes in between. */
+static bool goes_on(struct MPIDI_HWMC_wait *w, uint64_t now)
+{
+    uint64_t allowed = w->sleep_ns > SLEEP_FIRST_NS ? LOOP_COLD_NS : LOOP_NS;
+    bool late = now - w->left > allowed;
+
+    if (w->since == 0 || (late && w->interrupted)) {
+        w->since = now;
+        w->sleep_ns = SLEEP_FIRST_NS;
+        late = true;
+    }
+    w->interrupted = late && w->since != now;
+    return !late;
+}
+
 void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w)
 {
     uint64_t now = MPIR_Bcast_hw_now();
 
     w->polls_left = 0;
-    if (w->since == 0 || now - w->left > LOOP_NS) {
-        w->since = now;
-        w->sleep_ns = SLEEP_FIRST_NS;
+    if (!goes_on(w, now)) {
         w->left = now;
         return;
     }

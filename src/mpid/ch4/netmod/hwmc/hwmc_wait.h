@@ -6,6 +6,7 @@
 #ifndef HWMC_WAIT_H_INCLUDED
 #define HWMC_WAIT_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucp/api/ucp.h>
 
@@ -16,14 +17,15 @@
  * several threads, for progress runs under MPICH's locks. */
 
 struct MPIDI_HWMC_wait {
-    unsigned events;            /* that MPICH's worker had in the progress call under way */
-    int polls_left;             /* empty polls until the clock is looked at */
-    uint64_t since;             /* ns: when this wait began; 0: none was recognised */
-    uint64_t left;              /* ns: when the last look ended */
-    uint64_t sleep_ns;          /* the longest the next sleep may take */
+    unsigned events;   /* that MPICH's worker had in the progress call under way */
+    int polls_left;    /* empty polls until the clock is looked at */
+    uint64_t since;    /* ns: when this wait began; 0: none was recognised */
+    uint64_t left;     /* ns: when the last look ended */
+    bool interrupted;  /* long before the last look the one before had ended */
+    uint64_t sleep_ns; /* the longest the next sleep may take */
 };
 
-extern __thread struct MPIDI_HWMC_wait MPIDI_HWMC_wait;
+extern __thread struct MPIDI_HWMC_wait MPIDI_HWMC_wait __attribute__((tls_model("initial-exec")));
 
 /* Empty polls before the clock is looked at. */
 extern int MPIDI_HWMC_wait_spins;

@@ -6,7 +6,7 @@
  * buffers. With all of them in use a datagram passes unspoilt.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* clock_gettime */
+#define _GNU_SOURCE /* clock_gettime */
 #endif
 
 #include "fault.h"
@@ -18,33 +18,33 @@
 
 #define SLOTS 64
 #define MILLION 1000000u
-#define REORDER_NS 1000000u     /* the latest for one that nothing follows */
+#define REORDER_NS 1000000u /* the latest for one that nothing follows */
 #define NOBODY (-1)
 
 enum slot_state {
     SLOT_FREE,
-    SLOT_WAITS,                 /* to be delivered at `due` */
-    SLOT_LENT                   /* delivered by the last poll, free at the next */
+    SLOT_WAITS, /* to be delivered at `due` */
+    SLOT_LENT   /* delivered by the last poll, free at the next */
 };
 
 struct slot {
     enum slot_state state;
     uint64_t due;
-    uint64_t order;             /* among equal `due` the lower goes first */
+    uint64_t order; /* among equal `due` the lower goes first */
     size_t len;
-    char *data;                 /* room for the largest datagram */
+    char *data; /* room for the largest datagram */
 };
 
 struct hwmc_fault {
     struct bcast_hw_fabric super;
     struct bcast_hw_fabric *inner;
     struct hwmc_fault_rules rules;
-    bool active;                /* the rules are for this rank */
+    bool active; /* the rules are for this rank */
     uint64_t seed;
-    uint64_t(*clock) (void);
-    uint64_t count;             /* datagrams received */
+    uint64_t (*clock)(void);
+    uint64_t count; /* datagrams received */
     uint64_t order;
-    int held;                   /* the slot that waits for the next datagram, or NOBODY */
+    int held; /* the slot that waits for the next datagram, or NOBODY */
     struct slot slots[SLOTS];
 };
 
@@ -99,14 +99,15 @@ static bool read_value(const char *name, size_t len, const char **p, struct hwmc
     const struct {
         const char *name;
         uint32_t *value;
-    } percents[] = {
-        {"drop", &r->drop}, {"dup", &r->dup}, {"corrupt", &r->corrupt}, {"reorder", &r->reorder},
-        {"delay", &r->delay}
-    };
+    } percents[] = {{"drop", &r->drop},
+                    {"dup", &r->dup},
+                    {"corrupt", &r->corrupt},
+                    {"reorder", &r->reorder},
+                    {"delay", &r->delay}};
     const struct {
         const char *name;
         uint64_t *value;
-    } numbers[] = { {"after", &r->after}, {"until", &r->until}, {"seed", &r->seed} };
+    } numbers[] = {{"after", &r->after}, {"until", &r->until}, {"seed", &r->seed}};
     uint64_t v;
 
     for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
@@ -132,7 +133,7 @@ static bool read_value(const char *name, size_t len, const char **p, struct hwmc
 
 int hwmc_fault_parse(const char *text, struct hwmc_fault_rules *rules, const char **wrong)
 {
-    struct hwmc_fault_rules r = {.until = UINT64_MAX,.rank = -1 };
+    struct hwmc_fault_rules r = {.until = UINT64_MAX, .rank = -1};
     const char *p = text;
 
     while (*p != '\0') {
@@ -211,9 +212,8 @@ static int first_waiting(const struct hwmc_fault *f)
     for (int i = 0; i < SLOTS; i++) {
         const struct slot *s = &f->slots[i], *best = first == NOBODY ? s : &f->slots[first];
 
-        if (s->state == SLOT_WAITS &&
-            (first == NOBODY || s->due < best->due ||
-             (s->due == best->due && s->order < best->order)))
+        if (s->state == SLOT_WAITS && (first == NOBODY || s->due < best->due ||
+                                       (s->due == best->due && s->order < best->order)))
             first = i;
     }
     return first;
@@ -229,7 +229,7 @@ static void deliver_due(struct hwmc_fault *f, uint64_t now, struct delivery *d)
         if (i == f->held)
             f->held = NOBODY;
         f->slots[i].state = SLOT_LENT;
-        d->in[d->num++] = (struct bcast_hw_in) { f->slots[i].data, f->slots[i].len };
+        d->in[d->num++] = (struct bcast_hw_in){f->slots[i].data, f->slots[i].len};
     }
 }
 
@@ -292,7 +292,7 @@ static void act(struct hwmc_fault *f, const struct bcast_hw_in *in, uint64_t now
 static int fault_poll(struct bcast_hw_fabric *fabric, struct bcast_hw_in *in, int n)
 {
     struct hwmc_fault *f = (struct hwmc_fault *) fabric;
-    struct delivery d = {.in = in,.max = n };
+    struct delivery d = {.in = in, .max = n};
     struct bcast_hw_in came[SLOTS / 4];
     uint64_t now = f->clock();
     int room, got;
@@ -396,7 +396,7 @@ static uint64_t monotonic(void)
 }
 
 int hwmc_fault_open(struct bcast_hw_fabric *inner, const struct hwmc_fault_rules *rules,
-                    uint32_t world_rank, uint64_t(*clock) (void), struct bcast_hw_fabric **fabric)
+                    uint32_t world_rank, uint64_t (*clock)(void), struct bcast_hw_fabric **fabric)
 {
     struct hwmc_fault *f = calloc(1, sizeof(*f));
 

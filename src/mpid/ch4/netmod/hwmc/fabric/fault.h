@@ -26,11 +26,11 @@
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
 
 struct hwmc_fault_rules {
-    uint32_t drop, dup, corrupt, reorder, delay;        /* of a million */
+    uint32_t drop, dup, corrupt, reorder, delay; /* of a million */
     uint32_t delay_us;
-    uint64_t after, until;      /* datagrams [after, until) are acted on */
+    uint64_t after, until; /* datagrams [after, until) are acted on */
     uint64_t seed;
-    int64_t rank;               /* -1: every rank */
+    int64_t rank; /* -1: every rank */
 };
 
 /* Reads `text`. ERR_INVAL: *wrong is the first part that makes no sense, *rules is untouched. */
@@ -39,6 +39,6 @@ int hwmc_fault_parse(const char *text, struct hwmc_fault_rules *rules, const cha
 /* Wraps `inner`, which is the wrapper's from here on and closed with it; on failure (ERR_NOMEM) it
  * stays the caller's. `clock` gives the time in ns; NULL: CLOCK_MONOTONIC. */
 int hwmc_fault_open(struct bcast_hw_fabric *inner, const struct hwmc_fault_rules *rules,
-                    uint32_t world_rank, uint64_t(*clock) (void), struct bcast_hw_fabric **fabric);
+                    uint32_t world_rank, uint64_t (*clock)(void), struct bcast_hw_fabric **fabric);
 
 #endif /* HWMC_FAULT_H_INCLUDED */

@@ -11,7 +11,7 @@
  * queue) is loss like any other, so post reports as sent what the kernel refused for such a reason.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* recvmmsg, sendmmsg */
+#define _GNU_SOURCE /* recvmmsg, sendmmsg */
 #endif
 
 #include "udp.h"
@@ -37,15 +37,15 @@
 #define IP_UDP_HEADERS 28u
 #define LOOPBACK_DATAGRAM (16384u + 64u)
 #define DATAGRAM_MIN 256u
-#define RETRY_NS 100000u        /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
+#define RETRY_NS 100000u /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
 
-#define GROUP_NET 0xefc00000u   /* 239.192.0.0 */
+#define GROUP_NET 0xefc00000u /* 239.192.0.0 */
 #define GROUP_MASK 0x0003ffffu
 
 struct membership {
-    uint32_t addr;              /* host byte order */
-    int socket;                 /* index into sockets */
-    int refs;                   /* > 0 */
+    uint32_t addr; /* host byte order */
+    int socket;    /* index into sockets */
+    int refs;      /* > 0 */
 };
 
 struct hwmc_udp {
@@ -55,18 +55,18 @@ struct hwmc_udp {
     struct bcast_hw_fabric_attr attr;
 
     int sockets[SOCKETS_MAX];
-    int num_sockets;            /* 1..SOCKETS_MAX once open */
-    int next_socket;            /* which one poll asks first */
+    int num_sockets; /* 1..SOCKETS_MAX once open */
+    int next_socket; /* which one poll asks first */
 
     struct membership *members;
     int num_members;
     int max_members;
 
-    uint64_t retry_at;          /* when post is worth another try; UINT64_MAX: nothing waits */
+    uint64_t retry_at; /* when post is worth another try; UINT64_MAX: nothing waits */
 
     struct mmsghdr in[BATCH];
     struct iovec in_iov[BATCH];
-    char *in_data;              /* BATCH buffers of attr.max_datagram */
+    char *in_data; /* BATCH buffers of attr.max_datagram */
 };
 
 static uint64_t now_ns(void)
@@ -145,7 +145,7 @@ static int set_options(int fd, const struct hwmc_udp *u)
 
 static int add_socket(struct hwmc_udp *u)
 {
-    struct sockaddr_in any = {.sin_family = AF_INET,.sin_port = htons(u->params.port) };
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(u->params.port)};
     int fd, e;
 
     if (u->num_sockets == SOCKETS_MAX)
@@ -205,8 +205,7 @@ static struct membership *find_member(struct hwmc_udp *u, uint32_t addr)
 static int change_membership(const struct hwmc_udp *u, int fd, uint32_t addr, int what)
 {
     const struct ip_mreqn m = {.imr_multiaddr.s_addr = htonl(addr),
-        .imr_ifindex = (int) u->rail.index
-    };
+                               .imr_ifindex = (int) u->rail.index};
 
     return setsockopt(fd, IPPROTO_IP, what, &m, sizeof(m)) == 0 ? 0 : errno;
 }
@@ -260,7 +259,7 @@ static int udp_join(struct bcast_hw_fabric *f, uint64_t group)
     }
     err = join_somewhere(u, addr, &socket);
     if (err == BCAST_HW_OK)
-        u->members[u->num_members++] = (struct membership) { addr, socket, 1 };
+        u->members[u->num_members++] = (struct membership){addr, socket, 1};
     return err;
 }
 
@@ -287,8 +286,8 @@ static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
     int sent = 0;
 
     for (int i = 0; i < n; i++) {
-        iov[i][0] = (struct iovec) { (void *) out[i].head, out[i].head_len };
-        iov[i][1] = (struct iovec) { (void *) out[i].body, out[i].body_len };
+        iov[i][0] = (struct iovec){(void *) out[i].head, out[i].head_len};
+        iov[i][1] = (struct iovec){(void *) out[i].body, out[i].body_len};
         memset(&msgs[i], 0, sizeof(msgs[i]));
         msgs[i].msg_hdr.msg_name = (void *) to;
         msgs[i].msg_hdr.msg_namelen = sizeof(*to);
@@ -305,7 +304,7 @@ static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
         } else if (errno == ENODEV || errno == EBADF) {
             return BCAST_HW_ERR_DEVICE;
         } else if (errno != EINTR) {
-            sent++;             /* lost: the kernel would not have it */
+            sent++; /* lost: the kernel would not have it */
         }
     }
     return sent;
@@ -315,9 +314,9 @@ static int udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcas
                     int n)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
-    const struct sockaddr_in to = {.sin_family = AF_INET,.sin_port = htons(u->params.port),
-        .sin_addr.s_addr = htonl((uint32_t) group)
-    };
+    const struct sockaddr_in to = {.sin_family = AF_INET,
+                                   .sin_port = htons(u->params.port),
+                                   .sin_addr.s_addr = htonl((uint32_t) group)};
     int sent = 0;
 
     if (!valid(u, group))
@@ -346,7 +345,7 @@ static int receive(struct hwmc_udp *u, int fd, int at, int max, struct bcast_hw_
 
     for (int i = at; i < at + got; i++) {
         if ((u->in[i].msg_hdr.msg_flags & MSG_TRUNC) == 0)
-            in[(*kept)++] = (struct bcast_hw_in) { u->in_iov[i].iov_base, u->in[i].msg_len };
+            in[(*kept)++] = (struct bcast_hw_in){u->in_iov[i].iov_base, u->in[i].msg_len};
     }
     return got > 0 ? got : 0;
 }
@@ -446,7 +445,7 @@ int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params
     *fabric = &u->super;
     return BCAST_HW_OK;
 
-  fail:
+fail:
     udp_close(&u->super);
     return err;
 }

@@ -17,11 +17,11 @@
 #include "../../../../../mpi/coll/bcast_hw/port/rail.h"
 
 struct hwmc_udp_params {
-    uint16_t port;              /* the same in the whole job; not 0 */
-    uint8_t ttl;                /* 1: one subnet */
-    bool loop;                  /* other ranks of the job live on this host */
-    uint32_t group;             /* for tests: what draw gives, host byte order; 0: at random */
-    size_t window;              /* bytes of payload that shall be able to wait unread */
+    uint16_t port;  /* the same in the whole job; not 0 */
+    uint8_t ttl;    /* 1: one subnet */
+    bool loop;      /* other ranks of the job live on this host */
+    uint32_t group; /* for tests: what draw gives, host byte order; 0: at random */
+    size_t window;  /* bytes of payload that shall be able to wait unread */
 };
 
 /* Opens the fabric on `rail`; close frees it. ERR_INVAL: no port, or the rail is too small or not

@@ -17,32 +17,32 @@
 #include <ucp/api/ucp.h>
 
 #define AM_ID 1
-#define SMALL 512u              /* bytes of the buffers that are kept for reuse */
-#define KEEP_MAX 256            /* of them */
+#define SMALL 512u   /* bytes of the buffers that are kept for reuse */
+#define KEEP_MAX 256 /* of them */
 
 enum peer_state {
-    PEER_NEW,                   /* not sent to yet */
+    PEER_NEW, /* not sent to yet */
     PEER_OPEN,
-    PEER_FAILED,                /* found out, the caller does not know yet */
-    PEER_LOST                   /* the caller knows; no endpoint */
+    PEER_FAILED, /* found out, the caller does not know yet */
+    PEER_LOST    /* the caller knows; no endpoint */
 };
 
 struct peer {
     enum peer_state state;
-    ucp_ep_h ep;                /* in OPEN and FAILED; NULL in FAILED when it was never made */
+    ucp_ep_h ep; /* in OPEN and FAILED; NULL in FAILED when it was never made */
     struct hwmc_lane_ucx *lane;
 };
 
 /* A message on its way, with the caller's bytes. */
 struct sendbuf {
-    struct sendbuf *next;       /* in the list of kept ones */
+    struct sendbuf *next; /* in the list of kept ones */
     struct hwmc_lane_ucx *lane;
-    size_t room;                /* of data */
+    size_t room; /* of data */
     char data[];
 };
 
 enum flush_state {
-    FLUSH_NONE,                 /* something may have been sent since the last */
+    FLUSH_NONE, /* something may have been sent since the last */
     FLUSH_RUNS,
     FLUSH_DONE
 };
@@ -57,9 +57,9 @@ struct hwmc_lane_ucx {
     size_t max_head;
     int efd;
 
-    struct peer *peers;         /* params.size */
-    uint32_t num_failed;        /* peers in FAILED */
-    uint32_t num_sending;       /* messages UCX still has */
+    struct peer *peers;   /* params.size */
+    uint32_t num_failed;  /* peers in FAILED */
+    uint32_t num_sending; /* messages UCX still has */
     enum flush_state flush;
 
     struct sendbuf *kept;
@@ -139,7 +139,7 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
 {
     struct sendbuf *b = user_data;
 
-    (void) status;              /* on_ep_error tells about failures */
+    (void) status; /* on_ep_error tells about failures */
     b->lane->num_sending--;
     put_buffer(b);
     ucp_request_free(request);
@@ -149,10 +149,10 @@ static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const
 {
     ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
-            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
         .address = addr,
         .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = on_ep_error,.arg = p},
+        .err_handler = {.cb = on_ep_error, .arg = p},
     };
     ucs_status_t status = ucp_ep_create(l->worker, &params, &p->ep);
 
@@ -185,8 +185,8 @@ static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
 {
     struct hwmc_lane_ucx *l = ucx(lane);
     ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-            UCP_OP_ATTR_FIELD_FLAGS,
+        .op_attr_mask =
+            UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
         .flags = UCP_AM_SEND_FLAG_EAGER,
         .cb.send = on_sent,
     };
@@ -209,8 +209,8 @@ static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
         memcpy(b->data + head_len, body, body_len);
     param.user_data = b;
     l->flush = l->flush == FLUSH_DONE ? FLUSH_NONE : l->flush;
-    request = ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, b->data + head_len, body_len,
-                              &param);
+    request =
+        ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, b->data + head_len, body_len, &param);
     if (UCS_PTR_IS_ERR(request)) {
         put_buffer(b);
         if (UCS_PTR_STATUS(request) == UCS_ERR_NO_MEMORY)
@@ -323,7 +323,7 @@ static void ucx_close(struct bcast_hw_lane *lane)
         ucp_worker_destroy(l->worker);
     if (l->context != NULL)
         ucp_cleanup(l->context);
-    for (struct sendbuf * b = l->kept, *next; b != NULL; b = next) {
+    for (struct sendbuf *b = l->kept, *next; b != NULL; b = next) {
         next = b->next;
         free(b);
     }
@@ -347,8 +347,8 @@ static const struct bcast_hw_lane_ops ucx_ops = {
 static ucs_status_t open_context(struct hwmc_lane_ucx *l)
 {
     ucp_params_t params = {
-        .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
-            UCP_PARAM_FIELD_NAME,
+        .field_mask =
+            UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME,
         .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
         .estimated_num_eps = l->params.size,
         .name = "hwmc",
@@ -374,13 +374,13 @@ static ucs_status_t open_worker(struct hwmc_lane_ucx *l)
     };
     ucp_am_handler_param_t handler = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-            UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
+                      UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
         .id = AM_ID,
         .flags = UCP_AM_FLAG_WHOLE_MSG,
         .cb = on_message,
         .arg = l,
     };
-    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER };
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER};
     ucs_status_t status = ucp_worker_create(l->context, &params, &l->worker);
 
     if (status == UCS_OK)
@@ -423,7 +423,7 @@ int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_h
     *lane = &l->super;
     return BCAST_HW_OK;
 
-  fail:
+fail:
     ucx_close(&l->super);
     return err;
 }

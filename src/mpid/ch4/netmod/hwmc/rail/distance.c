@@ -6,7 +6,7 @@
  * hwloc, of which MPICH may carry its own.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity */
 #endif
 
 #include "rail.h"
@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-#define NODES_MAX 64            /* NUMA nodes looked at */
+#define NODES_MAX 64 /* NUMA nodes looked at */
 
 /* Whether this process may run on a core of NUMA node `node`; false also when it is not there. */
 static bool runs_on(int node, const cpu_set_t *cpus)
@@ -29,7 +29,7 @@ static bool runs_on(int node, const cpu_set_t *cpus)
     f = fopen(path, "re");
     if (f == NULL)
         return false;
-    do {                        /* "0-3,8-11" */
+    do { /* "0-3,8-11" */
         if (fscanf(f, "%u", &first) != 1)
             break;
         last = first;

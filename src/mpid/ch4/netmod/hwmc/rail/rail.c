@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* struct ifreq, IFF_* */
+#define _GNU_SOURCE /* struct ifreq, IFF_* */
 #endif
 
 #include "rail.h"
@@ -60,8 +60,9 @@ static uint32_t read_mtu(int fd, const char *name)
 
 static uint32_t prefix_of(const struct sockaddr *mask)
 {
-    uint32_t bits = mask == NULL ? UINT32_MAX : ntohl(((const struct sockaddr_in *) (const void *)
-                                                       mask)->sin_addr.s_addr);
+    uint32_t bits =
+        mask == NULL ? UINT32_MAX
+                     : ntohl(((const struct sockaddr_in *) (const void *) mask)->sin_addr.s_addr);
     uint32_t prefix = 0;
 
     for (; (bits & 0x80000000u) != 0; bits <<= 1)
@@ -73,7 +74,7 @@ static uint32_t prefix_of(const struct sockaddr *mask)
 static bool usable(const struct ifaddrs *a)
 {
     return a->ifa_addr != NULL && a->ifa_addr->sa_family == AF_INET &&
-        (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) != 0;
+           (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) != 0;
 }
 
 static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
@@ -120,7 +121,7 @@ int hwmc_rail_discover(struct bcast_hw_rail *rails, int max)
         close(fd);
         return BCAST_HW_ERR_LIMIT;
     }
-    for (const struct ifaddrs * a = list; a != NULL && num < max; a = a->ifa_next) {
+    for (const struct ifaddrs *a = list; a != NULL && num < max; a = a->ifa_next) {
         if (!usable(a) || known(rails, num, a->ifa_name))
             continue;
         fill(&rails[num], a, fd);
@@ -133,21 +134,25 @@ int hwmc_rail_discover(struct bcast_hw_rail *rails, int max)
     return num;
 }
 
-/* The name of the default route's interface with the lowest metric; false when there is none. */
-static bool default_route(char *name)
+/* The name of the interface by which the routing table sends multicast (239.192.0.0): mostly the default
+ * route's; of several, the most specific, then the one with the lowest metric. False when there is none. */
+static bool multicast_route(char *name)
 {
     FILE *f = fopen("/proc/net/route", "re");
     char line[256], dev[IF_NAMESIZE];
-    unsigned dest, mask;
+    unsigned dest, mask, best_mask = 0;
     int metric, best = -1;
 
     if (f == NULL)
         return false;
     while (fgets(line, sizeof(line), f) != NULL) {
-        if (sscanf(line, "%15s %x %*x %*x %*d %*d %d %x", dev, &dest, &metric, &mask) != 4)
+        if (sscanf(line, "%15s %x %*x %*x %*d %*d %d %x", dev, &dest, &metric, &mask) != 4 ||
+            (htonl(0xefc00000u) & mask) != dest)
             continue;
-        if (dest == 0 && mask == 0 && (best < 0 || metric < best)) {
+        mask = ntohl(mask);
+        if (best < 0 || mask > best_mask || (mask == best_mask && metric < best)) {
             best = metric;
+            best_mask = mask;
             strcpy(name, dev);
         }
     }
@@ -206,7 +211,7 @@ static int choose_default(const struct bcast_hw_rail *ports, int num, struct bca
     char name[IF_NAMESIZE];
     int chosen = 0;
 
-    if (default_route(name))
+    if (multicast_route(name))
         add_matches(ports, num, name, rails, 1, &chosen);
     for (int i = 0; i < num && chosen == 0; i++)
         if (ports[i].loopback)

@@ -5,7 +5,7 @@
  * hwmc_info: what hwmc is, what it finds on this host, and how it is set.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE             /* clock_gettime, getrandom */
+#define _GNU_SOURCE /* clock_gettime, getrandom */
 #endif
 
 #include "info.h"
@@ -25,14 +25,17 @@ static const char usage[] =
     "       mpiexec -n N hwmc_info --net\n"
     "\n"
     "  (no option)  version, what is built in, and the network ports\n"
-    "  --rails      the network ports of this host: which can carry multicast, and whether it works\n"
+    "  --rails      the network ports of this host: which can carry multicast, and whether it "
+    "works\n"
     "  --cvars      control variables: value, default, what each does\n"
     "  --pvars      performance variables, as MPI_T names them\n"
     "  --net        in a job: the first process multicasts, and a table tells who heard it\n"
     "  --version    only hwmc's version\n"
     "\n"
-    "A port is tried by multicasting a datagram to this host itself. The ports a job uses are named\n"
-    "by MPIR_CVAR_HWMC_RAILS; --net tries the same. Exit status: 0, or 1 when multicast did not work\n"
+    "A port is tried by multicasting a datagram to this host itself. The ports a job uses are "
+    "named\n"
+    "by MPIR_CVAR_HWMC_RAILS; --net tries the same. Exit status: 0, or 1 when multicast did not "
+    "work\n"
     "where it was tried.\n";
 
 /* The line of MPI_Get_library_version that begins with `name`, without it. */
@@ -67,7 +70,7 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *option;
-        int (*run) (void);
+        int (*run)(void);
     } parts[] = {
         {"--rails", hwmc_info_rails},
         {"--cvars", hwmc_info_cvars},
@@ -102,7 +105,8 @@ void hwmc_info_print_wrapped(const char *text, int indent)
         size_t room = (size_t) (width - indent), len = strcspn(text, "\n");
 
         if (len > room) {
-            for (len = room; len > 0 && text[len] != ' '; len--);
+            for (len = room; len > 0 && text[len] != ' '; len--)
+                ;
             if (len == 0)
                 len = room;
         }
@@ -132,7 +136,7 @@ uint64_t hwmc_info_now_ms(void)
 
 void hwmc_info_wait(struct bcast_hw_fabric *f, uint64_t ms)
 {
-    struct pollfd p = {.events = POLLIN };
+    struct pollfd p = {.events = POLLIN};
 
     if (f->ops->fds(f, &p.fd, 1) == 1)
         poll(&p, 1, (int) ms);

@@ -16,7 +16,7 @@
 /* The network ports of this host, and whether multicast works on each. */
 int hwmc_info_rails(void);
 
-/* hwmc's control variables: value, default, description. `only`: part of a name, or NULL. */
+/* hwmc's control variables: value, default, description. */
 int hwmc_info_cvars(void);
 
 /* hwmc's performance variables. Initializes MPI. */
@@ -31,7 +31,7 @@ void hwmc_info_print_wrapped(const char *text, int indent);
 /* "10.77.0.1/24"; room for 20 bytes. */
 void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text);
 
-/* Value of a string control variable, for as long as the tools interface is initialized. */
+/* Value of a string control variable whose default is empty. */
 void hwmc_info_cvar_string(const char *name, char *value, int room);
 
 /* Random bits; false when the system has none. */

@@ -18,27 +18,26 @@
 
 #define DATAGRAMS 20
 #define EVERY_MS 10
-#define LAST_MS 300             /* waited after the last */
+#define LAST_MS 300 /* waited after the last */
 #define PORT_FIRST 49152u
 
 struct call {
     uint64_t nonce;
-    uint64_t group;             /* 0: the first process could not open its rail */
+    uint64_t group; /* 0: the first process could not open its rail */
     uint32_t port;
 };
 
 struct answer {
     char host[64];
     struct bcast_hw_rail rail;
-    int err;                    /* of opening and joining */
+    int err; /* of opening and joining */
     int heard;
 };
 
 static int open_rail(struct bcast_hw_rail *rail, uint32_t port, struct bcast_hw_fabric **f)
 {
-    const struct hwmc_udp_params params = {.port = (uint16_t) port,.ttl = 1,.loop = true,
-        .window = 1 << 20
-    };
+    const struct hwmc_udp_params params = {
+        .port = (uint16_t) port, .ttl = 1, .loop = true, .window = 1 << 20};
     struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX];
     char spec[256], wrong[BCAST_HW_RAIL_NAME_MAX];
     int num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
@@ -92,7 +91,7 @@ static int listen_for(struct bcast_hw_fabric *f, uint64_t nonce, uint64_t ms)
 static void converse(int rank, const struct call *call, struct answer *mine,
                      struct bcast_hw_fabric *f)
 {
-    const struct bcast_hw_out out = {.head = &call->nonce,.head_len = sizeof(call->nonce) };
+    const struct bcast_hw_out out = {.head = &call->nonce, .head_len = sizeof(call->nonce)};
 
     if (mine->err != BCAST_HW_OK || call->group == 0)
         return;
@@ -133,7 +132,7 @@ static int print_answers(const struct answer *all, int size)
 
 int hwmc_info_net(void)
 {
-    struct call call = { 0 };
+    struct call call = {0};
     struct answer mine, *all = NULL;
     struct bcast_hw_fabric *f = NULL;
     int rank, size, status = 0;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PORT_FIRST 49152u       /* RFC 6335: dynamic ports */
+#define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
 #define ANSWER_MS 200
 
 void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text)
@@ -26,7 +26,7 @@ void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text)
 static int ask(struct bcast_hw_fabric *f)
 {
     uint64_t nonce[2], group;
-    struct bcast_hw_out out = {.head = nonce,.head_len = sizeof(nonce) };
+    struct bcast_hw_out out = {.head = nonce, .head_len = sizeof(nonce)};
     struct bcast_hw_in in[8];
     uint64_t end = hwmc_info_now_ms() + ANSWER_MS, now;
     int err;
@@ -55,7 +55,7 @@ static int ask(struct bcast_hw_fabric *f)
 
 static int probe(const struct bcast_hw_rail *rail)
 {
-    struct hwmc_udp_params params = {.ttl = 1,.loop = true,.window = 65536 };
+    struct hwmc_udp_params params = {.ttl = 1, .loop = true, .window = 65536};
     struct bcast_hw_fabric *f;
     uint16_t bits;
     int err;

@@ -21,6 +21,7 @@
 #define NAME_MAX_LEN 128
 #define TEXT_MAX 4096
 #define VALUE_MAX_LEN 256
+#define STRING_MAX 16384        /* MPICH has room for thousands of bytes in a string */
 #define VARS_MAX 128
 
 extern char **environ;
@@ -44,10 +45,10 @@ static bool begins(const char *text, const char *with)
 static bool ours(const char *name)
 {
     return begins(name, "MPIR_CVAR_BCAST_HW_") || begins(name, "MPIR_CVAR_HWMC_") ||
-        strcmp(name, "MPIR_CVAR_BCAST_INTRA_ALGORITHM") == 0;
+           strcmp(name, "MPIR_CVAR_BCAST_INTRA_ALGORITHM") == 0;
 }
 
-/* The environment's word for a control variable, under any name that MPICH knows it by. */
+/* The environment's word for a control variable, under any name that MPICH knows it by; or NULL. */
 static const char *from_environment(const char *name)
 {
     static const char *const prefixes[] = { "MPIR_CVAR_", "MPIR_PARAM_", "MPICH_" };
@@ -61,18 +62,37 @@ static const char *from_environment(const char *name)
     return NULL;
 }
 
-/* MPICH tells a choice among words as a number, without the words; the first is always auto. */
+/* The first of the words that a description offers for choice, or NULL when it offers none. MPICH
+ * joins a description's lines: the word is what stands before the first dash, without what was on
+ * the line before. */
+static const char *first_choice(const char *text)
+{
+    static const char *const words[] = { "auto", "none" };
+    const char *end = strstr(text, " - ");
+
+    while (end != NULL && end > text && end[-1] == ' ')
+        end--;
+    for (size_t i = 0; end != NULL && i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t len = strlen(words[i]);
+
+        if ((size_t) (end - text) >= len && strncmp(end - len, words[i], len) == 0)
+            return words[i];
+    }
+    return NULL;
+}
+
+/* Through MPI_T, MPICH tells a choice among words as its number, and of a string only the default:
+ * for these the environment is asked first. */
 static void print_value(const struct var *v, MPI_Datatype type, const void *bytes, char *value)
 {
-    int number = *(const int *) bytes;
-    bool is_choice = strstr(v->text, "auto") != NULL && strstr(v->text, " - ") != NULL;
+    const char *word = from_environment(v->name), *first = first_choice(v->text);
+    const int number = *(const int *) bytes;
 
     if (type == MPI_CHAR)
-        snprintf(value, VALUE_MAX_LEN, "\"%s\"", (const char *) bytes);
-    else if (is_choice && number == 0)
-        snprintf(value, VALUE_MAX_LEN, "auto");
-    else if (is_choice && from_environment(v->name) != NULL)
-        snprintf(value, VALUE_MAX_LEN, "%s", from_environment(v->name));
+        snprintf(value, VALUE_MAX_LEN, "\"%.*s\"", VALUE_MAX_LEN - 3,
+                 word != NULL ? word : (const char *) bytes);
+    else if (first != NULL && (word != NULL || number == 0))
+        snprintf(value, VALUE_MAX_LEN, "%s", word != NULL ? word : first);
     else
         snprintf(value, VALUE_MAX_LEN, "%d", number);
 }
@@ -80,9 +100,9 @@ static void print_value(const struct var *v, MPI_Datatype type, const void *byte
 static void read_cvar(int index, struct var *v)
 {
     int name_len = sizeof(v->name), text_len = sizeof(v->text), verbosity, bind, scope, count;
-    union {
+    static union {
         int number;
-        char text[VALUE_MAX_LEN];
+        char text[STRING_MAX];
     } bytes;
     MPI_T_cvar_handle handle;
     MPI_Datatype type;
@@ -90,13 +110,14 @@ static void read_cvar(int index, struct var *v)
 
     v->name[0] = '\0';
     if (MPI_T_cvar_get_info(index, v->name, &name_len, &verbosity, &type, &names, v->text,
-                            &text_len, &bind, &scope) != MPI_SUCCESS || !ours(v->name))
+                            &text_len, &bind, &scope) != MPI_SUCCESS ||
+        !ours(v->name))
         return;
     strcpy(v->value, "?");
     if (MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
         return;
     memset(&bytes, 0, sizeof(bytes));
-    if (count < VALUE_MAX_LEN && MPI_T_cvar_read(handle, &bytes) == MPI_SUCCESS)
+    if (count < STRING_MAX && MPI_T_cvar_read(handle, &bytes) == MPI_SUCCESS)
         print_value(v, type, &bytes, v->value);
     MPI_T_cvar_handle_free(&handle);
 }
@@ -128,8 +149,8 @@ static void clear_environment(void)
         char name[NAME_MAX_LEN];
         size_t len = strcspn(*e, "=");
 
-        if (len < sizeof(name) && (begins(*e, "MPIR_CVAR_") || begins(*e, "MPIR_PARAM_") ||
-                                   begins(*e, "MPICH_"))) {
+        if (len < sizeof(name) &&
+            (begins(*e, "MPIR_CVAR_") || begins(*e, "MPIR_PARAM_") || begins(*e, "MPICH_"))) {
             memcpy(name, *e, len);
             name[len] = '\0';
             unsetenv(name);
@@ -197,7 +218,7 @@ int hwmc_info_cvars(void)
     }
     status = values->num > 0 ? 0 : 1;
 
-  out:
+out:
     free(values);
     free(defaults);
     return status;
@@ -234,16 +255,7 @@ int hwmc_info_pvars(void)
 
 void hwmc_info_cvar_string(const char *name, char *value, int room)
 {
-    int provided, index, count;
-    MPI_T_cvar_handle handle;
+    const char *word = from_environment(name);
 
-    value[0] = '\0';
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
-        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
-        if (count >= room || MPI_T_cvar_read(handle, value) != MPI_SUCCESS)
-            value[0] = '\0';
-        MPI_T_cvar_handle_free(&handle);
-    }
-    MPI_T_finalize();
+    snprintf(value, (size_t) room, "%s", word != NULL ? word : "");
 }

@@ -1,0 +1,242 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The ucx lane: several processes' lanes in one process, polled in turn, over TCP on loopback.
+ */
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <poll.h>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/lane/ucx.h"
+}
+
+namespace {
+
+const int POLLS_MAX = 2000000;
+
+class Lane : public ::testing::Test {
+  public:
+    struct End {
+        Lane *test;
+        uint32_t rank;
+        bcast_hw_lane *lane;
+        std::vector<std::pair<std::string, std::string>> came;
+        std::vector<uint32_t> lost;
+        std::vector<uint32_t> asked;
+        uint32_t answer_to = UINT32_MAX; /* what comes is sent back from within the callback */
+    };
+
+    static void recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
+    {
+        End *e = static_cast<End *>(ctx);
+
+        e->came.emplace_back(std::string(static_cast<const char *>(head), head_len),
+                             std::string(static_cast<const char *>(body), body_len));
+        if (e->answer_to != UINT32_MAX)
+            e->lane->ops->send(e->lane, e->answer_to, head, head_len, body, body_len);
+    }
+
+    static void lost(void *ctx, uint32_t peer)
+    {
+        static_cast<End *>(ctx)->lost.push_back(peer);
+    }
+
+    static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
+    {
+        End *e = static_cast<End *>(ctx);
+        const void *from;
+        size_t n;
+
+        e->asked.push_back(peer);
+        if (peer >= e->test->ends.size())
+            return BCAST_HW_ERR_PEER;
+        bcast_hw_lane *l = e->test->ends[peer]->lane;
+        l->ops->address(l, &from, &n);
+        EXPECT_LE(n, *len);
+        memcpy(addr, from, n);
+        *len = n;
+        return BCAST_HW_OK;
+    }
+
+  protected:
+    static void SetUpTestSuite()
+    {
+        setenv("UCX_TLS", "tcp,self", 1);
+        setenv("UCX_NET_DEVICES", "lo", 1);
+    }
+
+    void open(uint32_t n, uint32_t size)
+    {
+        for (uint32_t i = 0; i < n; i++) {
+            ends.push_back(std::make_unique<End>());
+            End *e = ends.back().get();
+            e->test = this;
+            e->rank = i;
+            hwmc_lane_ucx_params p = {{recv, lost, address_of, e}, size, nullptr};
+            ASSERT_EQ(BCAST_HW_OK, hwmc_lane_ucx_open(&p, &e->lane));
+        }
+    }
+
+    void TearDown() override
+    {
+        for (auto &e : ends)
+            if (e->lane)
+                e->lane->ops->close(e->lane);
+    }
+
+    int send(uint32_t from, uint32_t to, const std::string &head, const std::string &body = "")
+    {
+        bcast_hw_lane *l = ends[from]->lane;
+
+        return l->ops->send(l, to, head.data(), head.size(), body.data(), body.size());
+    }
+
+    void poll()
+    {
+        for (auto &e : ends)
+            if (e->lane)
+                e->lane->ops->poll(e->lane);
+    }
+
+    template <typename F> bool poll_until(F done)
+    {
+        for (int i = 0; i < POLLS_MAX && !done(); i++)
+            poll();
+        return done();
+    }
+
+    bool flush()
+    {
+        return poll_until([&] {
+            bool all = true;
+            for (auto &e : ends)
+                all = (!e->lane || e->lane->ops->flush(e->lane) == BCAST_HW_OK) && all;
+            return all;
+        });
+    }
+
+  public:
+    std::vector<std::unique_ptr<End>> ends;
+};
+
+TEST_F(Lane, DeliversHeadAndBodyWithTheirLengths)
+{
+    open(2, 2);
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "head", "body"));
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "only"));
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 2; }));
+    EXPECT_EQ(std::make_pair(std::string("head"), std::string("body")), ends[1]->came[0]);
+    EXPECT_EQ(std::make_pair(std::string("only"), std::string()), ends[1]->came[1]);
+    EXPECT_EQ(std::vector<uint32_t>{1}, ends[0]->asked);
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, KeepsOrderWhateverTheLengths)
+{
+    const size_t lengths[] = {0, 65536, 1, 9000, 300, 65535, 8, 4096, 20000, 0, 64};
+    const int rounds = 40;
+    std::string last;
+
+    open(2, 2);
+    for (int r = 0; r < rounds; r++)
+        for (size_t i = 0; i < std::size(lengths); i++)
+            ASSERT_EQ(BCAST_HW_OK, send(0, 1, std::to_string(r * 100 + i),
+                                        std::string(lengths[i], static_cast<char>('a' + i))));
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == rounds * std::size(lengths); }));
+    for (int r = 0, at = 0; r < rounds; r++) {
+        for (size_t i = 0; i < std::size(lengths); i++, at++) {
+            ASSERT_EQ(std::to_string(r * 100 + i), ends[1]->came[at].first);
+            ASSERT_EQ(std::string(lengths[i], static_cast<char>('a' + i)), ends[1]->came[at].second);
+        }
+    }
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, SendsToItself)
+{
+    open(1, 1);
+    ASSERT_EQ(BCAST_HW_OK, send(0, 0, "self", std::string(60000, 'x')));
+    ASSERT_TRUE(poll_until([&] { return ends[0]->came.size() == 1; }));
+    EXPECT_EQ(60000u, ends[0]->came[0].second.size());
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, AnswersFromWithinTheCallback)
+{
+    open(2, 2);
+    ends[1]->answer_to = 0;
+    for (int i = 0; i < 100; i++)
+        ASSERT_EQ(BCAST_HW_OK, send(0, 1, std::to_string(i), "x"));
+    ASSERT_TRUE(poll_until([&] { return ends[0]->came.size() == 100; }));
+    EXPECT_EQ("99", ends[0]->came[99].first);
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, EveryoneToEveryone)
+{
+    const uint32_t n = 5;
+
+    open(n, n);
+    for (uint32_t from = 0; from < n; from++)
+        for (uint32_t to = 0; to < n; to++)
+            ASSERT_EQ(BCAST_HW_OK, send(from, to, std::to_string(from), "x"));
+    for (uint32_t i = 0; i < n; i++)
+        ASSERT_TRUE(poll_until([&] { return ends[i]->came.size() == n; })) << i;
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, APeerWithoutAddressIsLost)
+{
+    open(1, 3);
+    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 2, "x"));
+    EXPECT_TRUE(ends[0]->lost.empty());
+    poll();
+    EXPECT_EQ(std::vector<uint32_t>{2}, ends[0]->lost);
+    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 2, "x"));
+    poll();
+    EXPECT_EQ(1u, ends[0]->lost.size());
+    EXPECT_EQ(BCAST_HW_ERR_INVAL, send(0, 3, "x"));
+}
+
+TEST_F(Lane, TellsOnceThatAPeerWentAway)
+{
+    open(2, 2);
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "x"));
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
+    ASSERT_TRUE(flush());
+    ends[1]->lane->ops->close(ends[1]->lane);
+    ends[1]->lane = nullptr;
+    ASSERT_TRUE(poll_until([&] {
+        send(0, 1, "y");
+        return !ends[0]->lost.empty();
+    }));
+    EXPECT_EQ(std::vector<uint32_t>{1}, ends[0]->lost);
+    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 1, "x"));
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, ItsDescriptorTellsOfMessages)
+{
+    open(2, 2);
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "first"));
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
+    ASSERT_TRUE(flush());
+    bcast_hw_lane *l = ends[1]->lane;
+    while (l->ops->arm(l) == BCAST_HW_AGAIN)
+        l->ops->poll(l);
+    pollfd p = {l->ops->fd(l), POLLIN, 0};
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "second"));
+    ends[0]->lane->ops->poll(ends[0]->lane);
+    EXPECT_EQ(1, ::poll(&p, 1, 1000));
+    EXPECT_TRUE(poll_until([&] { return ends[1]->came.size() == 2; }));
+}
+
+} // namespace

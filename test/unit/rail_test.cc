@@ -22,6 +22,7 @@ bcast_hw_rail port(const char *name, uint32_t addr, uint32_t prefix)
     r.addr = addr;
     r.prefix = prefix;
     r.up = true;
+    r.loopback = strcmp(name, "lo") == 0;
     return r;
 }
 
@@ -90,8 +91,7 @@ TEST(Rail, DiscoveryFindsWhatIsUp)
         EXPECT_NE(0u, rails[i].addr) << rails[i].name;
         EXPECT_NE(0u, rails[i].mtu) << rails[i].name;
         EXPECT_LE(rails[i].prefix, 32u) << rails[i].name;
-        if (i > 0)
-            EXPECT_LT(rails[i - 1].index, rails[i].index);
+        EXPECT_LT(i > 0 ? rails[i - 1].index : 0, rails[i].index);
     }
     EXPECT_LE(hwmc_rail_discover(rails, 1), 1);
 }

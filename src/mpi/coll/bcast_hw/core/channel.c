@@ -44,7 +44,7 @@ static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
         return;
     c->floor = floor;
     c->ask_at = BCAST_HW_NEVER;
-    c->asked = c->ask_due = false;
+    c->stalled = c->asked = c->ask_due = false;
     c->owed |= c->asking;
     c->asking = 0;
 }
@@ -86,10 +86,11 @@ static void publish(struct bcast_hw_channel *c)
 
 void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at)
 {
-    if (c->asked || c->ask_at != BCAST_HW_NEVER)
+    if (c->stalled)
         return;
+    c->stalled = true;
     c->counts->stalls++;
-    if (c->rank != 0)
+    if (c->rank != 0 && !c->asked)
         c->ask_at = ask_at;
 }
 

@@ -50,6 +50,7 @@ struct bcast_hw_channel {
     uint16_t owed;       /* children to be sent the floor, a bit each */
     bool cast_due;       /* rank 0: the floor is to be multicast */
     bool asked;          /* an ask is out, or is about to be sent */
+    bool stalled;        /* a broadcast waits for a channel */
     bool ask_due;        /* ... about to be sent */
     bool last;           /* the parent said that its floor is the last */
     bool closing;        /* no broadcast follows; the last count is `consumed` */

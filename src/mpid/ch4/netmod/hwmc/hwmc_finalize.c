@@ -54,6 +54,7 @@ static void step(void)
     struct MPIDI_HWMC_wait *w = &MPIDI_HWMC_wait;
     unsigned events = 0;
 
+    MPIDI_HWMC_wait_poll(w);
     for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++)
         events += ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
     events += (unsigned) MPIR_Bcast_hw_progress();
@@ -81,11 +82,14 @@ static int wait_for_all(void)
     pthread_t thread;
 
     MPIDI_HWMC_global.pmi_in_use = true;
-    if (pthread_create(&thread, NULL, enter_barrier, &b) != 0)
-        return MPIR_pmi_barrier();
-    while (!atomic_load(&b.done))
-        step();
-    pthread_join(thread, NULL);
+    if (pthread_create(&thread, NULL, enter_barrier, &b) == 0) {
+        while (!atomic_load(&b.done))
+            step();
+        pthread_join(thread, NULL);
+    } else {
+        enter_barrier(&b);
+    }
+    MPIDI_HWMC_global.pmi_in_use = false;
     return b.mpi_errno;
 }
 

@@ -8,6 +8,9 @@
 #include "hwmc_wait.h"
 #include "../ucx/ucx_noinline.h"
 
+/* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
+static bool world_is_up;
+
 int MPIDI_HWMC_init_local(int *tag_bits)
 {
     MPIDI_HWMC_wait_init();
@@ -19,9 +22,10 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
     int mpi_errno = MPI_SUCCESS;
 
     /* Other processes may be gone when the user says so: nothing can wait for them. */
-    if (MPIR_Process.size > 1 && MPIDI_global.is_initialized && MPIDI_HWMC_FINALIZE_IS_COLLECTIVE) {
+    if (MPIR_Process.size > 1 && world_is_up && MPIDI_HWMC_FINALIZE_IS_COLLECTIVE) {
         mpi_errno = MPIDI_HWMC_quiesce();
         MPIR_ERR_CHECK(mpi_errno);
+        world_is_up = false;
     }
     MPIR_Bcast_hw_close();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
@@ -46,6 +50,7 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
     mpi_errno = MPIDI_UCX_mpi_comm_commit_post_hook(comm);
     MPIR_ERR_CHECK(mpi_errno);
     if (comm == MPIR_Process.comm_world) {
+        world_is_up = true;
         mpi_errno = MPIDI_HWMC_setup(comm);
         MPIR_ERR_CHECK(mpi_errno);
     }

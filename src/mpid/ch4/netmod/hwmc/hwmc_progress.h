@@ -15,7 +15,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_A
     struct MPIDI_HWMC_wait *w = &MPIDI_HWMC_wait;
     int mpi_errno;
 
-    w->events = 0;
+    MPIDI_HWMC_wait_poll(w);
     mpi_errno = MPIDI_HWMC_super_progress(vci, arg);
     if (vci == 0)
         w->events += (unsigned) MPIR_Bcast_hw_progress();

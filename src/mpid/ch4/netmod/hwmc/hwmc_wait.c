@@ -59,8 +59,8 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-/* Between two polls of one wait passes no more than this, poll included, unless the process was
- * preempted; after a sleep the caches are cold. */
+/* From the end of one poll of a wait to the begin of the next passes no more than this; after a sleep
+ * the caches are cold. A program that computes between its tests takes longer. */
 #define LOOP_NS 5000u
 #define LOOP_COLD_NS 50000u
 
@@ -167,20 +167,17 @@ static bool can_sleep(void)
     return may_sleep && wakeup && !MPIR_IS_THREADED && MPIDI_HWMC_NUM_VCIS == 1;
 }
 
-/* Whether this empty poll belongs to the wait under way. A single long gap may be preemption: nothing
- * is made of it but that this poll is let go. Two in a row are a program that computes in between. */
-static bool goes_on(struct MPIDI_HWMC_wait *w, uint64_t now)
+void MPIDI_HWMC_wait_enter(struct MPIDI_HWMC_wait *w)
+{
+    w->entered = MPIR_Bcast_hw_now();
+}
+
+/* Whether the empty poll belongs to the wait under way. */
+static bool goes_on(const struct MPIDI_HWMC_wait *w)
 {
     uint64_t allowed = w->sleep_ns > SLEEP_FIRST_NS ? LOOP_COLD_NS : LOOP_NS;
-    bool late = now - w->left > allowed;
 
-    if (w->since == 0 || (late && w->interrupted)) {
-        w->since = now;
-        w->sleep_ns = SLEEP_FIRST_NS;
-        late = true;
-    }
-    w->interrupted = late && w->since != now;
-    return !late;
+    return w->since != 0 && w->entered - w->left <= allowed;
 }
 
 void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w)
@@ -188,7 +185,9 @@ void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w)
     uint64_t now = MPIR_Bcast_hw_now();
 
     w->polls_left = 0;
-    if (!goes_on(w, now)) {
+    if (!goes_on(w)) {
+        w->since = now;
+        w->sleep_ns = SLEEP_FIRST_NS;
         w->left = now;
         return;
     }

@@ -6,7 +6,6 @@
 #ifndef HWMC_WAIT_H_INCLUDED
 #define HWMC_WAIT_H_INCLUDED
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <ucp/api/ucp.h>
 
@@ -21,7 +20,7 @@ struct MPIDI_HWMC_wait {
     int polls_left;    /* empty polls until the clock is looked at */
     uint64_t since;    /* ns: when this wait began; 0: none was recognised */
     uint64_t left;     /* ns: when the last look ended */
-    bool interrupted;  /* long before the last look the one before had ended */
+    uint64_t entered;  /* ns: when the poll after that began */
     uint64_t sleep_ns; /* the longest the next sleep may take */
 };
 
@@ -36,7 +35,17 @@ void MPIDI_HWMC_wait_init(void);
 /* A poll found nothing and polls_left is used up. */
 void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w);
 
-/* After each poll. */
+/* Before a poll of a wait that was recognised. */
+void MPIDI_HWMC_wait_enter(struct MPIDI_HWMC_wait *w);
+
+/* Before and after each poll. */
+static inline void MPIDI_HWMC_wait_poll(struct MPIDI_HWMC_wait *w)
+{
+    w->events = 0;
+    if (w->since != 0)
+        MPIDI_HWMC_wait_enter(w);
+}
+
 static inline void MPIDI_HWMC_wait_polled(struct MPIDI_HWMC_wait *w, unsigned events)
 {
     if (events > 0) {

@@ -256,6 +256,27 @@ TEST(Engine, AFullSenderHoldsBackAndLosesNothing)
     EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[1]), data.data(), data.size()));
 }
 
+TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
+{
+    mem::Net net(2);
+    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
+        cfg.push = true;
+        cfg.piece_bytes = 5000;
+    });
+    mem::Bytes data = pattern(5000, 4); // 50 fragments, more than a batch
+
+    net.settle();
+    net.fabrics[0]->hiccups = 1; // the batch is refused once, and taken at the next try
+    memcpy(bcast_hw_group_next_bytes(g[0]), data.data(), data.size());
+    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    bcast_hw_group_post_member(g[1], 0, net.now);
+    while (net.step())
+        ;
+    EXPECT_TRUE(bcast_hw_group_done(g[0]));
+    ASSERT_TRUE(bcast_hw_group_done(g[1]));
+    EXPECT_EQ(net.engines[0]->counts.cast_frags, 50u);
+}
+
 TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
 {
     mem::Net net(4);

@@ -206,23 +206,6 @@ TEST_F(Lane, APeerWithoutAddressIsLost)
     EXPECT_EQ(BCAST_HW_ERR_INVAL, send(0, 3, "x"));
 }
 
-TEST_F(Lane, TellsOnceThatAPeerWentAway)
-{
-    open(2, 2);
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "x"));
-    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
-    ASSERT_TRUE(flush());
-    ends[1]->lane->ops->close(ends[1]->lane);
-    ends[1]->lane = nullptr;
-    ASSERT_TRUE(poll_until([&] {
-        send(0, 1, "y");
-        return !ends[0]->lost.empty();
-    }));
-    EXPECT_EQ(std::vector<uint32_t>{1}, ends[0]->lost);
-    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 1, "x"));
-    EXPECT_TRUE(flush());
-}
-
 TEST_F(Lane, ItsDescriptorTellsOfMessages)
 {
     open(2, 2);

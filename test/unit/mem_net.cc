@@ -60,6 +60,10 @@ static int post(bcast_hw_fabric *f, uint64_t group, const bcast_hw_out *out, int
     Fabric *from = fabric_of(f);
     int k = 0;
 
+    if (from->hiccups > 0) {
+        from->hiccups--;
+        return 0;
+    }
     for (; k < n && from->credits != 0; k++) {
         Bytes bytes;
 

@@ -30,6 +30,7 @@ struct Fabric {
     std::deque<Bytes> in;
     std::vector<Bytes> held; // what the last poll gave out
     bool refuses_join = false;
+    int hiccups = 0;  // that many calls of post take nothing
     int credits = -1; // datagrams that post takes before it would block; -1: any
 };
 

@@ -190,6 +190,16 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
     return setup < stream ? setup : stream;
 }
 
+/* One more message can go out; if not, the group is to be pumped again, even if the fabric takes more
+ * a moment later. */
+static bool has_room(struct bcast_hw_group *g)
+{
+    if (bcast_hw_engine_room(g->engine))
+        return true;
+    g->touched = true;
+    return false;
+}
+
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
     struct bcast_hw_msg tx;
@@ -211,12 +221,11 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     do {
         if (bcast_hw_agree_wants_join(&g->agree))
             join(g, now);
-        while (bcast_hw_engine_room(g->engine) && bcast_hw_agree_next_send(&g->agree, &tx, now))
+        while (has_room(g) && bcast_hw_agree_next_send(&g->agree, &tx, now))
             transmit(g, &tx);
     } while (bcast_hw_agree_wants_join(&g->agree));
     settle(g);
-    while (g->joined && bcast_hw_engine_room(g->engine) &&
-           bcast_hw_stream_next_send(&g->stream, &tx, now))
+    while (g->joined && has_room(g) && bcast_hw_stream_next_send(&g->stream, &tx, now))
         transmit(g, &tx);
     if (!bcast_hw_engine_flush(g->engine))
         g->touched = true;

@@ -6,7 +6,7 @@
  * forced, whatever the length: UCX then sends the fragments of one endpoint's messages on one of its
  * transports one behind the other, so messages come in order and no receive is ever asked for.
  *
- * A peer's endpoint is made when it is first sent to, and reports its failure. Failures are noted
+ * A peer's endpoint is made when it is first sent to. That it cannot be made or used is noted
  * where UCX tells them and handed to the caller at the end of poll, when no UCX call is under way.
  */
 
@@ -79,14 +79,6 @@ static void fail_peer(struct peer *p)
     }
 }
 
-/* UCX: the endpoint's peer is gone. */
-static void on_ep_error(void *arg, ucp_ep_h ep, ucs_status_t status)
-{
-    (void) ep;
-    (void) status;
-    fail_peer(arg);
-}
-
 /* UCX: an active message came. */
 static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data,
                                size_t length, const ucp_am_recv_param_t *param)
@@ -139,29 +131,22 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
 {
     struct sendbuf *b = user_data;
 
-    (void) status; /* on_ep_error tells about failures */
+    (void) status; /* a message that UCX gave up: the job is ending */
     b->lane->num_sending--;
     put_buffer(b);
     ucp_request_free(request);
 }
 
+/* Without UCX's peer error handling: it keeps an endpoint from using shared memory, and reports peers
+ * as lost that only connected at the same time from their side. A process that dies ends the job. */
 static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const void *addr)
 {
-    ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER |
-                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE,
+    const ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
         .address = addr,
-        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = on_ep_error, .arg = p},
     };
-    ucs_status_t status = ucp_ep_create(l->worker, &params, &p->ep);
 
-    if (status != UCS_OK) {
-        /* Not every transport can tell that the peer is gone. */
-        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
-        status = ucp_ep_create(l->worker, &params, &p->ep);
-    }
-    return status;
+    return ucp_ep_create(l->worker, &params, &p->ep);
 }
 
 static int connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)

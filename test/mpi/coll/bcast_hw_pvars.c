@@ -104,6 +104,8 @@ int main(int argc, char **argv)
         errs++;
     }
     MPI_T_pvar_session_free(&session);
+    /* The last to leave the tools interface: some MPICH cannot be entered a second time. */
+    errs = hwtest_finish(errs);
     MPI_T_finalize();
-    return hwtest_finish(errs);
+    return errs;
 }

@@ -94,8 +94,9 @@ void queue_close(bcast_hw_fabric *f)
     queue_of(f)->closed++;
 }
 
-const bcast_hw_fabric_ops queue_ops = {"queue",    queue_query, queue_draw, queue_join,     queue_join,
-                                       queue_post, queue_poll,  queue_fds,  queue_deadline, queue_close};
+const bcast_hw_fabric_ops queue_ops = {"queue",        queue_query, queue_draw, queue_join,
+                                       queue_join,     queue_post,  queue_poll, queue_fds,
+                                       queue_deadline, queue_close};
 
 class Fault : public ::testing::Test {
   protected:
@@ -183,10 +184,20 @@ TEST(FaultRules, PointsAtWhatIsWrong)
     const struct {
         const char *text;
         size_t at;
-    } cases[] = {{"drop", 0},        {"drop=", 0},       {"drop=101", 0},      {"drop=-1", 0},
-                 {"drop=5x", 0},     {"drop=5,what=1", 7}, {"seed=1,delay=5", 7}, {"delay=5:", 0},
-                 {"drop=100.5", 0},  {"dr=1", 0},        {"rank=x", 0},        {"=1", 0},
-                 {"seed=99999999999999999999", 0}, {"drop=1,,dup=1", 7}};
+    } cases[] = {{"drop", 0},
+                 {"drop=", 0},
+                 {"drop=101", 0},
+                 {"drop=-1", 0},
+                 {"drop=5x", 0},
+                 {"drop=5,what=1", 7},
+                 {"seed=1,delay=5", 7},
+                 {"delay=5:", 0},
+                 {"drop=100.5", 0},
+                 {"dr=1", 0},
+                 {"rank=x", 0},
+                 {"=1", 0},
+                 {"seed=99999999999999999999", 0},
+                 {"drop=1,,dup=1", 7}};
 
     for (const auto &c : cases) {
         hwmc_fault_rules r = {};

@@ -34,7 +34,8 @@ class Lane : public ::testing::Test {
         uint32_t answer_to = UINT32_MAX; /* what comes is sent back from within the callback */
     };
 
-    static void recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
+    static void recv(void *ctx, const void *head, size_t head_len, const void *body,
+                     size_t body_len)
     {
         End *e = static_cast<End *>(ctx);
 
@@ -154,7 +155,8 @@ TEST_F(Lane, KeepsOrderWhateverTheLengths)
     for (int r = 0, at = 0; r < rounds; r++) {
         for (size_t i = 0; i < std::size(lengths); i++, at++) {
             ASSERT_EQ(std::to_string(r * 100 + i), ends[1]->came[at].first);
-            ASSERT_EQ(std::string(lengths[i], static_cast<char>('a' + i)), ends[1]->came[at].second);
+            ASSERT_EQ(std::string(lengths[i], static_cast<char>('a' + i)),
+                      ends[1]->came[at].second);
         }
     }
     EXPECT_TRUE(flush());

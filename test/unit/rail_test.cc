@@ -27,7 +27,8 @@ bcast_hw_rail port(const char *name, uint32_t addr, uint32_t prefix)
 }
 
 const std::vector<bcast_hw_rail> PORTS = {port("lo", 0x7f000001, 8), port("eth0", 0x0a4d0001, 24),
-                                          port("eth1", 0x0a4d0101, 24), port("ib0", 0x0a4e0001, 16)};
+                                          port("eth1", 0x0a4d0101, 24),
+                                          port("ib0", 0x0a4e0001, 16)};
 
 using Names = std::vector<std::string>;
 

@@ -71,7 +71,8 @@ class Udp : public ::testing::Test {
             b->ops->close(b);
     }
 
-    void send(bcast_hw_fabric *f, uint64_t to, const std::string &head, const std::string &body = "")
+    void send(bcast_hw_fabric *f, uint64_t to, const std::string &head,
+              const std::string &body = "")
     {
         bcast_hw_out out = {head.data(), head.size(), body.data(), body.size()};
 

@@ -11,6 +11,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/epoll.h>
 #include <time.h>
 
 /*
@@ -69,7 +70,7 @@ cvars:
 #define SLEEP_FIRST_NS 100000u
 #define SLEEP_MAX_NS 10000000u
 
-#define FDS_MAX 16
+#define FDS_MAX 64
 
 __thread struct MPIDI_HWMC_wait MPIDI_HWMC_wait;
 int MPIDI_HWMC_wait_spins = INT_MAX;
@@ -114,52 +115,74 @@ ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t 
     return ucp_init(params, config, context);
 }
 
-/* Fills in what the engine waits for; false: there is something to do first. */
-static bool add_engine(struct pollfd *fds, int *num, uint64_t *until)
+/* What is waited on: an epoll instance of ours with UCX's descriptors and the fabric's in it. UCX's are
+ * epoll instances themselves, and over TCP (seen with 1.13) one can stay readable with nothing for
+ * progress to do: a writable socket that UCX waits to write to no more. Waiting for edges tells what
+ * comes anew all the same; what comes between the last poll and the sleep is an edge as well. */
+static int epoll_fd = -1;
+static int watched[FDS_MAX];
+static int num_watched;
+
+static bool watch(int fd, uint32_t events)
 {
-    struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
-    struct bcast_hw_fabric *fabric = MPIDI_HWMC_global.fabric;
-    uint64_t deadline;
+    struct epoll_event e = {.events = events};
 
-    if (!MPIR_Bcast_hw_active())
-        return true;
-    deadline = MPIR_Bcast_hw_deadline();
-    if (deadline < *until)
-        *until = deadline;
-    if (fabric) {
-        int from_fabric[FDS_MAX];
-        int n = fabric->ops->fds(fabric, from_fabric, FDS_MAX - *num);
-
-        if (n > FDS_MAX - *num)
-            return false;
-        for (int i = 0; i < n; i++)
-            fds[(*num)++].fd = from_fabric[i];
-    }
-    if (lane->ops->arm(lane) != BCAST_HW_OK)
+    for (int i = 0; i < num_watched; i++)
+        if (watched[i] == fd)
+            return true;
+    if (num_watched == FDS_MAX || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e) != 0)
         return false;
-    fds[(*num)++].fd = lane->ops->fd(lane);
+    watched[num_watched++] = fd;
     return true;
 }
 
-/* Sleeps until something comes or `until`; does nothing when there is something to do already. */
-static void sleep_until(uint64_t now, uint64_t until)
+static bool watch_mpich(void)
 {
-    ucp_worker_h worker = MPIDI_UCX_global.ctx[0].worker;
-    struct pollfd fds[FDS_MAX];
-    struct timespec t;
-    int num = 1;
+    int fd;
 
-    if (ucp_worker_get_efd(worker, &fds[0].fd) != UCS_OK) {
-        may_sleep = false;
-        return;
-    }
-    if (!add_engine(fds, &num, &until) || until <= now || ucp_worker_arm(worker) != UCS_OK)
-        return;
+    if (epoll_fd < 0)
+        epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    return epoll_fd >= 0 && ucp_worker_get_efd(MPIDI_UCX_global.ctx[0].worker, &fd) == UCS_OK &&
+           watch(fd, EPOLLIN | EPOLLET);
+}
+
+/* Also shortens the sleep to the engine's deadline. */
+static bool watch_engine(uint64_t *until)
+{
+    struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
+    struct bcast_hw_fabric *fabric = MPIDI_HWMC_global.fabric;
+    uint64_t deadline = MPIR_Bcast_hw_deadline();
+    int fds[FDS_MAX], num = fabric ? fabric->ops->fds(fabric, fds, FDS_MAX) : 0;
+
+    if (deadline < *until)
+        *until = deadline;
     for (int i = 0; i < num; i++)
-        fds[i].events = POLLIN;
+        if (i == FDS_MAX || !watch(fds[i], EPOLLIN))
+            return false;
+    return watch(lane->ops->fd(lane), EPOLLIN | EPOLLET);
+}
+
+/* Sleeps until something comes or `until`; does nothing when there is something to do already. False:
+ * this process cannot sleep. */
+static bool sleep_until(uint64_t now, uint64_t until)
+{
+    struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
+    struct pollfd p = {.events = POLLIN};
+    struct epoll_event came[FDS_MAX];
+    struct timespec t;
+    bool engine = MPIR_Bcast_hw_active();
+
+    if (!watch_mpich() || (engine && !watch_engine(&until)))
+        return false;
+    if (until <= now || (engine && lane->ops->arm(lane) != BCAST_HW_OK) ||
+        ucp_worker_arm(MPIDI_UCX_global.ctx[0].worker) != UCS_OK)
+        return true;
+    p.fd = epoll_fd;
     t.tv_sec = (time_t) ((until - now) / 1000000000u);
     t.tv_nsec = (long) ((until - now) % 1000000000u);
-    ppoll(fds, (nfds_t) num, &t, NULL);
+    if (ppoll(&p, 1, &t, NULL) > 0)
+        epoll_wait(epoll_fd, came, FDS_MAX, 0); /* takes the edges */
+    return true;
 }
 
 static bool can_sleep(void)
@@ -194,7 +217,7 @@ void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w)
     if (now - w->since < yield_ns || !can_sleep()) {
         sched_yield();
     } else {
-        sleep_until(now, now + w->sleep_ns);
+        may_sleep = sleep_until(now, now + w->sleep_ns);
         w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
     }
     w->left = MPIR_Bcast_hw_now();

@@ -21,7 +21,7 @@
 #define NAME_MAX_LEN 128
 #define TEXT_MAX 4096
 #define VALUE_MAX_LEN 256
-#define STRING_MAX 16384        /* MPICH has room for thousands of bytes in a string */
+#define STRING_MAX 16384 /* MPICH has room for thousands of bytes in a string */
 #define VARS_MAX 128
 
 extern char **environ;
@@ -51,7 +51,7 @@ static bool ours(const char *name)
 /* The environment's word for a control variable, under any name that MPICH knows it by; or NULL. */
 static const char *from_environment(const char *name)
 {
-    static const char *const prefixes[] = { "MPIR_CVAR_", "MPIR_PARAM_", "MPICH_" };
+    static const char *const prefixes[] = {"MPIR_CVAR_", "MPIR_PARAM_", "MPICH_"};
     char other[2 * NAME_MAX_LEN];
 
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
@@ -67,7 +67,7 @@ static const char *from_environment(const char *name)
  * the line before. */
 static const char *first_choice(const char *text)
 {
-    static const char *const words[] = { "auto", "none" };
+    static const char *const words[] = {"auto", "none"};
     const char *end = strstr(text, " - ");
 
     while (end != NULL && end > text && end[-1] == ' ')

@@ -49,13 +49,14 @@ cvars:
     - name        : MPIR_CVAR_HWMC_WAIT_YIELD_US
       category    : CH4_HWMC
       type        : int
-      default     : 1000
+      default     : 50
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         How many microseconds a waiting process gives the processor away between polls before it
-        sleeps.
+        sleeps. More is faster for long waits where every process has a core to itself, slower
+        where others compute on the same cores.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

@@ -56,6 +56,7 @@ check-style:
 check-graft:
 	@maint/graft_test
 	@maint/get-mpich_test
+	@test/lab/bench_test
 
 bench: mpich
 	@test/lab/bench

@@ -4,7 +4,11 @@
  */
 #include <gtest/gtest.h>
 
+#include <sched.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -97,10 +101,82 @@ TEST(Rail, DiscoveryFindsWhatIsUp)
     EXPECT_LE(hwmc_rail_discover(rails, 1), 1);
 }
 
-TEST(Rail, DistanceOfNoNodeIsUnknown)
+// A host of two NUMA nodes, one core each: eth8 hangs off node 0, eth9 off node 1.
+const char two_nodes[] = R"(<?xml version="1.0"?>
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3"
+          nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
+    <object type="Package" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+            complete_nodeset="0x1" gp_index="2">
+      <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+              complete_nodeset="0x1" gp_index="3" local_memory="1048576"/>
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
+              complete_nodeset="0x1" gp_index="4"/>
+      <object type="Bridge" gp_index="5" bridge_type="0-1" depth="0" bridge_pci="0000:[00-00]">
+        <object type="PCIDev" gp_index="6" pci_busid="0000:00:01.0" pci_type="0200 [1af4:1000] 00">
+          <object type="OSDev" gp_index="7" name="eth8" osdev_type="2"/>
+        </object>
+      </object>
+    </object>
+    <object type="Package" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2"
+            complete_nodeset="0x2" gp_index="8">
+      <object type="NUMANode" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2"
+              complete_nodeset="0x2" gp_index="9" local_memory="1048576"/>
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2"
+              complete_nodeset="0x2" gp_index="10"/>
+      <object type="Bridge" gp_index="11" bridge_type="0-1" depth="0" bridge_pci="0001:[00-00]">
+        <object type="PCIDev" gp_index="12" pci_busid="0001:00:01.0" pci_type="0200 [1af4:1000] 00">
+          <object type="OSDev" gp_index="13" name="eth9" osdev_type="2"/>
+        </object>
+      </object>
+    </object>
+  </object>
+  <distances2 type="NUMANode" nbobjs="2" kind="5" name="NUMALatency" indexing="os">
+    <indexes length="4">0 1 </indexes>
+    <u64values length="12">10 21 21 10 </u64values>
+  </distances2>
+</topology>
+)";
+
+TEST(Rail, IsLocatedByTheTopology)
 {
-    EXPECT_EQ(-1, hwmc_rail_distance(-1));
-    EXPECT_EQ(-1, hwmc_rail_distance(100000));
+    const std::string file = OUT "/two_nodes.xml";
+    bcast_hw_rail rails[3] = {};
+    cpu_set_t before, first;
+
+    std::ofstream(file) << two_nodes;
+    strcpy(rails[0].name, "eth9");
+    strcpy(rails[1].name, "lo");
+    strcpy(rails[2].name, "eth8");
+    ASSERT_EQ(0, sched_getaffinity(0, sizeof before, &before));
+    if (!CPU_ISSET(0, &before))
+        GTEST_SKIP() << "may not run on core 0";
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    ASSERT_EQ(0, sched_setaffinity(0, sizeof first, &first));
+    setenv("HWLOC_XMLFILE", file.c_str(), 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1);
+    EXPECT_EQ(2, hwmc_rail_locate(rails, 3));
+    unsetenv("HWLOC_XMLFILE");
+    unsetenv("HWLOC_THISSYSTEM");
+    sched_setaffinity(0, sizeof before, &before);
+
+    EXPECT_EQ(1, rails[0].numa);
+    EXPECT_EQ(21, rails[0].distance);
+    EXPECT_EQ(-1, rails[1].numa);
+    EXPECT_EQ(-1, rails[1].distance);
+    EXPECT_EQ(0, rails[2].numa);
+    EXPECT_EQ(10, rails[2].distance);
+}
+
+TEST(Rail, LoopbackIsNowhere)
+{
+    bcast_hw_rail lo = {};
+
+    strcpy(lo.name, "lo");
+    EXPECT_EQ(0, hwmc_rail_locate(&lo, 1));
+    EXPECT_EQ(-1, lo.numa);
+    EXPECT_EQ(-1, lo.distance);
 }
 
 } // namespace

@@ -20,7 +20,7 @@ struct bcast_hw_rail {
     uint32_t prefix;                   /* of its subnet, bits */
     uint32_t mtu;                      /* bytes */
     uint32_t mbit;                     /* speed in Mbit/s; 0 when the system does not say */
-    int numa;                          /* NUMA node of the device; -1 when it has none */
+    int numa;                          /* nearest NUMA node; -1: unknown, or no device */
     int distance; /* NUMA distance to this process's cores; 10: local; -1: unknown */
     bool up;
     bool loopback;

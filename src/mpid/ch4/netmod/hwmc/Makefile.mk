@@ -25,7 +25,6 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
-    src/mpid/ch4/netmod/hwmc/rail/distance.c    \
     src/mpid/ch4/netmod/hwmc/rail/rail.c
 
 bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
@@ -37,10 +36,10 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c      \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
-    src/mpid/ch4/netmod/hwmc/rail/distance.c        \
+    src/mpid/ch4/netmod/hwmc/rail/locate.c          \
     src/mpid/ch4/netmod/hwmc/rail/rail.c
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
-src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(external_libs)
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(external_libs)
 
 errnames_txt_files += src/mpid/ch4/netmod/hwmc/errnames.txt
 

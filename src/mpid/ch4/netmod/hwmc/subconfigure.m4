@@ -44,6 +44,9 @@ AC_DEFUN([PAC_SUBCFG_PREREQ_]PAC_SUBCFG_AUTO_SUFFIX,[
 AC_DEFUN([PAC_SUBCFG_BODY_]PAC_SUBCFG_AUTO_SUFFIX,[
     AM_COND_IF([BUILD_CH4_NETMOD_HWMC],[
         AC_MSG_NOTICE([RUNNING CONFIGURE FOR ch4:hwmc])
+        if test "$pac_have_hwloc" != "yes" ; then
+            AC_MSG_ERROR([ch4:hwmc needs hwloc; configure without --without-hwloc])
+        fi
     ])
 ])dnl
 

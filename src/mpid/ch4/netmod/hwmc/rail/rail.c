@@ -88,8 +88,7 @@ static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
     r->prefix = prefix_of(a->ifa_netmask);
     r->mtu = read_mtu(fd, a->ifa_name);
     r->mbit = read_speed(a->ifa_name);
-    r->numa = (int) read_sysfs(a->ifa_name, "device/numa_node", -1);
-    r->distance = hwmc_rail_distance(r->numa);
+    r->numa = r->distance = -1;
     r->up = (a->ifa_flags & IFF_RUNNING) != 0;
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }

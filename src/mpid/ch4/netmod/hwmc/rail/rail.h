@@ -17,7 +17,8 @@
 #define HWMC_RAIL_PORTS_MAX 64
 
 /* Every interface with an IPv4 address that is up and can multicast, in the order of their kernel
- * indices; of an interface with several addresses the first. Returns how many, at most `max`;
+ * indices; of an interface with several addresses the first; not yet located. Returns how many, at
+ * most `max`;
  * ERR_LIMIT when the system does not tell. */
 int hwmc_rail_discover(struct bcast_hw_rail *rails, int max);
 
@@ -28,8 +29,9 @@ int hwmc_rail_discover(struct bcast_hw_rail *rails, int max);
 int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spec,
                      struct bcast_hw_rail *rails, int max, char *wrong);
 
-/* The NUMA distance from the cores this process may run on to NUMA node `numa`, as the firmware
- * gives it: 10 is local. -1: unknown, or numa < 0. */
-int hwmc_rail_distance(int numa);
+/* Fills numa and distance of `num` rails from hwloc's topology of this host, which takes milliseconds
+ * to load; both are -1 where hwloc knows no such device, as for loopback. Returns how many it found;
+ * ERR_LIMIT when there is no topology. */
+int hwmc_rail_locate(struct bcast_hw_rail *rails, int num);
 
 #endif /* HWMC_RAIL_H_INCLUDED */

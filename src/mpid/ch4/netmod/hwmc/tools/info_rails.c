@@ -101,6 +101,7 @@ int hwmc_info_rails(void)
         fprintf(stderr, "hwmc_info: network ports: %s\n", bcast_hw_err_text(num));
         return 1;
     }
+    hwmc_rail_locate(rails, num);
     printf("%-16s %-19s %8s %6s %-8s %s\n", "rail", "address", "Mbit/s", "MTU", "NUMA",
            "multicast");
     for (int i = 0; i < num; i++) {

@@ -183,7 +183,6 @@ Net::Net(uint32_t hosts, size_t memory, size_t datagram_, size_t window_)
 
         cfg.job = 0x1122334455667788;
         cfg.world_rank = h;
-        cfg.world_size = hosts;
         cfg.fabric = &fabrics[h]->base;
         cfg.lane = &lanes[h]->base;
         cfg.memory = memory;

@@ -4,6 +4,7 @@
 # A file is built because it is named here; add one, and `make mpich` does the rest.
 
 noinst_HEADERS +=                           \
+    src/mpi/coll/bcast_hw/attach.h          \
     src/mpi/coll/bcast_hw/bcast_hw.h        \
     src/mpi/coll/bcast_hw/compat.h          \
     src/mpi/coll/bcast_hw/glue.h
@@ -18,6 +19,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/group.c    \
     src/mpi/coll/bcast_hw/engine/wire.c     \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
+    src/mpi/coll/bcast_hw/nodes.c           \
     src/mpi/coll/bcast_hw/process.c         \
     src/mpi/coll/bcast_hw/pvars.c           \
     src/mpi/coll/bcast_hw/select.c

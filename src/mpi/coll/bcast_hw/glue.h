@@ -13,6 +13,7 @@
 #define BCAST_HW_GLUE_H_INCLUDED
 
 #include "mpiimpl.h"
+#include "attach.h"
 #include "bcast_hw.h"
 #include "engine/engine.h"
 
@@ -25,7 +26,6 @@ struct bcast_hw_comm {
     enum bcast_hw_worth worth; /* its shape gains from multicast */
     bool tried;                /* set-up has begun at some time */
     bool admitted;             /* the broadcast under way is to be taken */
-    uint32_t reason;           /* why multicast is not used: enum bcast_hw_reason */
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
@@ -43,6 +43,9 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
 
 /* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process. */
 int MPIR_Bcast_hw_node_of(uint32_t world_rank);
+
+/* The end of MPIR_Bcast_hw_find_nodes. */
+void MPIR_Bcast_hw_forget_nodes(void);
 
 /* A communicator does not use multicast for `reason`: for the PVARs. */
 void MPIR_Bcast_hw_note_reason(uint32_t reason);

@@ -13,7 +13,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
 static bool registered;
-static int *node_of; /* of every process of MPI_COMM_WORLD; NULL: MPICH's own map */
 
 void MPIR_Bcast_hw_lock(void)
 {
@@ -43,28 +42,9 @@ struct bcast_hw_engine *MPIR_Bcast_hw_engine(void)
     return engine;
 }
 
-/* MPICH's node map names every process a node of its own where the device has no shared memory of
- * its own (5.0); the process manager's is asked there. */
-static void find_nodes(int size)
-{
-#if MPICH_NUMVERSION >= 40200000
-    node_of = MPL_malloc((size_t) size * sizeof(int), MPL_MEM_OTHER);
-    if (node_of && MPIR_pmi_build_nodemap(node_of, size) != MPI_SUCCESS) {
-        MPL_free(node_of);
-        node_of = NULL;
-    }
-#endif
-}
-
-int MPIR_Bcast_hw_node_of(uint32_t world_rank)
-{
-    return node_of ? node_of[world_rank] : MPIR_Process.node_map[world_rank];
-}
-
 void MPIR_Bcast_hw_register(struct bcast_hw_engine_cfg *cfg)
 {
     cfg->memory = (size_t) MPIR_CVAR_BCAST_HW_MEMORY << 20;
-    find_nodes((int) cfg->world_size);
     bcast_hw_engine_open(engine, cfg);
     registered = cfg->lane != NULL;
 }
@@ -157,6 +137,5 @@ void MPIR_Bcast_hw_close(void)
     bcast_hw_engine_close(engine);
     MPIR_Bcast_hw_unlock();
     MPIR_Bcast_hw_forget_seen();
-    MPL_free(node_of);
-    node_of = NULL;
+    MPIR_Bcast_hw_forget_nodes();
 }

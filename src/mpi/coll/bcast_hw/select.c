@@ -341,7 +341,6 @@ static void configure(struct bcast_hw_group_cfg *cfg)
 
 static void give_up(struct bcast_hw_comm *c, uint32_t reason)
 {
-    c->reason = reason;
     c->tried = true;
     MPIR_Bcast_hw_note_reason(reason);
 }

@@ -38,7 +38,6 @@ struct bcast_hw_engine_counts {
 struct bcast_hw_engine_cfg {
     uint64_t job; /* key of the job: random, the same on all its processes */
     uint32_t world_rank;
-    uint32_t world_size;
     struct bcast_hw_fabric *fabric; /* the engine's from open on; NULL: no multicast */
     struct bcast_hw_lane *lane;     /* the engine's from open on; NULL: no group can be created */
     size_t memory;                  /* bound on the channel memory of all groups, bytes */

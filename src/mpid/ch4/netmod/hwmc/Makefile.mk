@@ -6,8 +6,6 @@ if BUILD_CH4_NETMOD_HWMC
 noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
-    src/mpid/ch4/netmod/hwmc/hwmc_progress.h    \
-    src/mpid/ch4/netmod/hwmc/hwmc_wait.h        \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \

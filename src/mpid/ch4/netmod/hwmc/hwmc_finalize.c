@@ -15,7 +15,6 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
-#include "hwmc_wait.h"
 #include "../ucx/ucx_impl.h"
 
 #include <pthread.h>
@@ -51,14 +50,10 @@ static void start_flush(int *pending)
 /* One step of waiting: progress of every worker and of the engine. */
 static void step(void)
 {
-    struct MPIDI_HWMC_wait *w = &MPIDI_HWMC_wait;
-    unsigned events = 0;
-
-    MPIDI_HWMC_wait_poll(w);
+    MPIDI_HWMC_poll_begins();
     for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++)
-        events += ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
-    events += (unsigned) MPIR_Bcast_hw_progress();
-    MPIDI_HWMC_wait_polled(w, events);
+        ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
+    MPIDI_HWMC_poll_ends(0);
 }
 
 struct barrier {

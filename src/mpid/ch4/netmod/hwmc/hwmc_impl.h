@@ -7,6 +7,7 @@
 #define HWMC_IMPL_H_INCLUDED
 
 #include "hwmc_pre.h"
+#include "../../../../mpi/coll/bcast_hw/attach.h"
 #include "../../../../mpi/coll/bcast_hw/port/fabric.h"
 #include "../../../../mpi/coll/bcast_hw/port/lane.h"
 
@@ -37,13 +38,8 @@ struct MPIDI_HWMC_global {
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
-/* The hooks that hwmc wraps around those of the ucx netmod. They may run before there is any
- * connection, or inside a progress call: none of them communicates. */
-int MPIDI_HWMC_init_local(int *tag_bits);
-int MPIDI_HWMC_mpi_finalize_hook(void);
-int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm);
-int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm);
-int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
+/* Reads the control variables of waiting. */
+void MPIDI_HWMC_wait_init(void);
 
 /* Opens rail, fabric and lane of this process and registers them. Collective over MPI_COMM_WORLD,
  * which is `world` and is connected. */

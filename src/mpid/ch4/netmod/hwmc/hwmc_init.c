@@ -5,7 +5,6 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
-#include "hwmc_wait.h"
 #include "../ucx/ucx_noinline.h"
 
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */

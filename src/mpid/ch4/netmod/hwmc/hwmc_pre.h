@@ -6,20 +6,40 @@
 #ifndef HWMC_PRE_H_INCLUDED
 #define HWMC_PRE_H_INCLUDED
 
-/* What MPICH's own structures hold of hwmc. Read before MPIR_Comm is complete. */
+/* What MPICH's own files see of hwmc. Read before MPIR_Comm is complete, and by all of MPICH: what need
+ * not be here is in hwmc_impl.h. */
 
 #include "../ucx/ucx_pre.h"
 #include "../../../../mpi/coll/bcast_hw/bcast_hw.h"
-#include "hwmc_wait.h"
 
-/* Two calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
- * shall be one that can be waited for (hwmc_wait.c), and its endpoints shall not be closed one by one
- * when none needs it (hwmc_finalize.c). */
-#define ucp_init MPIDI_HWMC_ucp_init
-#define ucp_disconnect_nb MPIDI_HWMC_ucp_disconnect_nb
+#include <ucp/api/ucp.h>
 
 typedef struct {
     struct bcast_hw_comm *group; /* NULL until the first broadcast that hwmc may take */
 } MPIDI_HWMC_comm_t;
+
+/* Three calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
+ * shall be one that can be waited for, what its workers report is counted (both hwmc_wait.c), and its
+ * endpoints shall not be closed one by one when none needs it (hwmc_finalize.c). */
+#define ucp_init MPIDI_HWMC_ucp_init
+#define ucp_disconnect_nb MPIDI_HWMC_ucp_disconnect_nb
+#define ucp_worker_progress MPIDI_HWMC_ucp_worker_progress
+
+ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t *config,
+                                 ucp_context_h *context);
+void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep);
+unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h worker);
+
+/* Around each poll of the ucx netmod for `vci`, with the lock of the VCI held. */
+void MPIDI_HWMC_poll_begins(void);
+void MPIDI_HWMC_poll_ends(int vci);
+
+/* The hooks that hwmc wraps around those of the ucx netmod. They may run before there is any
+ * connection, or inside a progress call: none of them communicates. */
+int MPIDI_HWMC_init_local(int *tag_bits);
+int MPIDI_HWMC_mpi_finalize_hook(void);
+int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm);
+int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm);
+int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
 
 #endif /* HWMC_PRE_H_INCLUDED */

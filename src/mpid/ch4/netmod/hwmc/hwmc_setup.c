@@ -228,26 +228,6 @@ static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
     }
 }
 
-/* Whether another process of the job runs on this host. */
-static bool host_is_shared(void)
-{
-#if MPICH_NUMVERSION >= 40200000
-    /* MPICH's own map may say that every process has a node to itself. */
-    int *node_of = MPL_malloc((size_t) MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
-    bool shared = true;
-
-    if (node_of && MPIR_pmi_build_nodemap(node_of, MPIR_Process.size) == MPI_SUCCESS) {
-        shared = false;
-        for (int i = 0; i < MPIR_Process.size; i++)
-            shared = shared || (i != MPIR_Process.rank && node_of[i] == node_of[MPIR_Process.rank]);
-    }
-    MPL_free(node_of);
-    return shared;
-#else
-    return MPIR_Process.local_size > 1;
-#endif
-}
-
 /* The lane, or NULL: then hwmc carries nothing in this job. */
 static struct bcast_hw_lane *open_lane(struct bcast_hw_engine *engine)
 {
@@ -316,7 +296,7 @@ static int open_fabric(const struct job *job, struct bcast_hw_fabric **fabric)
     struct hwmc_udp_params params = {
         .port = (uint16_t) job->port,
         .ttl = 1,
-        .loop = host_is_shared(),
+        .loop = MPIR_Bcast_hw_host_is_shared(),
         .group = job->group,
         .window = WINDOW,
     };
@@ -376,7 +356,6 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct bcast_hw_engine *engine = MPIR_Bcast_hw_engine();
     struct bcast_hw_engine_cfg cfg = {
         .world_rank = (uint32_t) MPIR_Process.rank,
-        .world_size = (uint32_t) MPIR_Process.size,
     };
     struct job job;
     int mine, all = 0;
@@ -388,6 +367,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         goto fn_exit;
     if (engine)
         cfg.lane = open_lane(engine);
+    MPIR_Bcast_hw_find_nodes();
     mpi_errno = exchange(cfg.lane, &job);
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;

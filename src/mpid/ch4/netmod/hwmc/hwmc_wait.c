@@ -1,6 +1,12 @@
 /*
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
+ *
+ * Polite waiting. MPICH waits by calling progress until something is done, and does not say so. A
+ * wait is recognised by that: calls that follow each other within microseconds and find nothing. It
+ * first polls, then gives the processor away between polls, then sleeps until one of its descriptors
+ * is readable or time is up. A program that tests now and then never sleeps, nor does one with
+ * several threads, for progress runs under MPICH's locks.
  */
 
 #include "mpidimpl.h"
@@ -73,10 +79,19 @@ cvars:
 
 #define FDS_MAX 64
 
-__thread struct MPIDI_HWMC_wait MPIDI_HWMC_wait;
-int MPIDI_HWMC_wait_spins = INT_MAX;
+/* The wait of a thread. */
+struct wait {
+    unsigned events;   /* that MPICH's worker had in the poll under way */
+    int polls_left;    /* empty polls until the clock is looked at */
+    uint64_t since;    /* ns: when this wait began; 0: none was recognised */
+    uint64_t left;     /* ns: when the last look ended */
+    uint64_t entered;  /* ns: when the poll after that began */
+    uint64_t sleep_ns; /* the longest the next sleep may take */
+};
 
-static bool wakeup; /* MPICH's UCX context can be waited for */
+static __thread struct wait current __attribute__((tls_model("initial-exec")));
+static int spins = INT_MAX; /* empty polls before the clock is looked at */
+static bool wakeup;         /* MPICH's UCX context can be waited for */
 static bool may_sleep;
 static uint64_t yield_ns;
 
@@ -95,7 +110,7 @@ void MPIDI_HWMC_wait_init(void)
     yield_ns = MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block
                    ? 0
                    : (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_WAIT_YIELD_US, 0) * 1000;
-    MPIDI_HWMC_wait_spins = MPL_MAX(MPIR_CVAR_HWMC_WAIT_SPINS, 0);
+    spins = MPL_MAX(MPIR_CVAR_HWMC_WAIT_SPINS, 0);
 }
 
 /* UCX gives a descriptor to wait on only to who asked for that when the context was made, and the
@@ -191,20 +206,16 @@ static bool can_sleep(void)
     return may_sleep && wakeup && !MPIR_IS_THREADED && MPIDI_HWMC_NUM_VCIS == 1;
 }
 
-void MPIDI_HWMC_wait_enter(struct MPIDI_HWMC_wait *w)
-{
-    w->entered = MPIR_Bcast_hw_now();
-}
-
 /* Whether the empty poll belongs to the wait under way. */
-static bool goes_on(const struct MPIDI_HWMC_wait *w)
+static bool goes_on(const struct wait *w)
 {
     uint64_t allowed = w->sleep_ns > SLEEP_FIRST_NS ? LOOP_COLD_NS : LOOP_NS;
 
     return w->since != 0 && w->entered - w->left <= allowed;
 }
 
-void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w)
+/* A poll found nothing and polls_left is used up. */
+static void step(struct wait *w)
 {
     uint64_t now = MPIR_Bcast_hw_now();
 
@@ -222,4 +233,37 @@ void MPIDI_HWMC_wait_step(struct MPIDI_HWMC_wait *w)
         w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
     }
     w->left = MPIR_Bcast_hw_now();
+}
+
+void MPIDI_HWMC_poll_begins(void)
+{
+    struct wait *w = &current;
+
+    w->events = 0;
+    if (w->since != 0)
+        w->entered = MPIR_Bcast_hw_now();
+}
+
+#undef ucp_worker_progress
+unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h worker)
+{
+    unsigned events = ucp_worker_progress(worker);
+
+    current.events += events;
+    return events;
+}
+
+/* The engine lives with VCI 0. */
+void MPIDI_HWMC_poll_ends(int vci)
+{
+    struct wait *w = &current;
+
+    if (vci == 0)
+        w->events += (unsigned) MPIR_Bcast_hw_progress();
+    if (w->events > 0) {
+        w->polls_left = spins;
+        w->since = 0;
+    } else if (--w->polls_left < 0) {
+        step(w);
+    }
 }

@@ -11,20 +11,22 @@
  *
  *   - a static inline of the ucx headers is renamed MPIDI_HWMC_super_* while they are read, and
  *     the wrapper takes its name;
- *   - ucp_worker_progress is renamed alike, so that what it returns is kept;
  *   - an ordinary function, which ucx_noinline.h maps to MPIDI_UCX_*, is mapped to hwmc's instead.
  */
 
 #define MPIDI_NM_progress MPIDI_HWMC_super_progress
-#define ucp_worker_progress MPIDI_HWMC_worker_progress
-
 #include "../ucx/netmod_inline.h"
-
 #undef MPIDI_NM_progress
-#undef ucp_worker_progress
 
-#include "hwmc_impl.h"
-#include "hwmc_progress.h"
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_ARG_T arg)
+{
+    int mpi_errno;
+
+    MPIDI_HWMC_poll_begins();
+    mpi_errno = MPIDI_HWMC_super_progress(vci, arg);
+    MPIDI_HWMC_poll_ends(vci);
+    return mpi_errno;
+}
 
 #ifdef NETMOD_INLINE
 #undef MPIDI_NM_init_local

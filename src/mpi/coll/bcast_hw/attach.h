@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The collective layer as a netmod sees it.
+ *
+ * A netmod gives the layer its wires: it takes the engine of this process, opens a lane whose callbacks
+ * are the engine's (engine/engine.h) and, where it can, a fabric, and registers both. Where nothing is
+ * registered MPICH's own algorithms run.
+ */
+
+#ifndef BCAST_HW_ATTACH_H_INCLUDED
+#define BCAST_HW_ATTACH_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bcast_hw_engine;
+struct bcast_hw_engine_cfg;
+
+/* Finds out which processes of MPI_COMM_WORLD share a host. Asks the process manager, so nobody else
+ * may be asking it; before anything below. */
+void MPIR_Bcast_hw_find_nodes(void);
+
+/* Whether another process of the job runs on this host; true where nobody knows. */
+bool MPIR_Bcast_hw_host_is_shared(void);
+
+/* COMM is about to go: drop what hwmc holds for it. Local, and never waits for another rank. */
+void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm);
+
+/* The engine of this process, made by the first call; NULL without memory. */
+struct bcast_hw_engine *MPIR_Bcast_hw_engine(void);
+
+/* Registers fabric and lane: from here on broadcasts can be taken. Fields as engine/engine.h has them;
+ * `memory` is filled in here. */
+void MPIR_Bcast_hw_register(struct bcast_hw_engine_cfg *cfg);
+
+/* Takes what came and sends what is due; returns how much happened. Cheap while no communicator uses
+ * multicast. */
+int MPIR_Bcast_hw_progress(void);
+
+/* Time (MPIR_Bcast_hw_now) at which progress has something to do though nothing comes; UINT64_MAX. */
+uint64_t MPIR_Bcast_hw_deadline(void);
+
+/* Monotonic, ns. */
+uint64_t MPIR_Bcast_hw_now(void);
+
+/* Progress has groups or a lane to care for: waiting must look at their descriptors. */
+bool MPIR_Bcast_hw_active(void);
+
+/* Finalize, in three steps: begin, once; drained, between calls of progress until true: nobody needs
+ * this process's data any more and its lane is flushed; close, when all processes are drained. */
+void MPIR_Bcast_hw_drain(void);
+bool MPIR_Bcast_hw_drained(void);
+void MPIR_Bcast_hw_close(void);
+
+#endif /* BCAST_HW_ATTACH_H_INCLUDED */

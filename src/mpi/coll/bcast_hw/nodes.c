@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Which processes of MPI_COMM_WORLD share a host. MPICH has a map of that, but where the device has no
+ * shared memory of its own it may name every process a node to itself (from 4.2 on): there the process
+ * manager is asked.
+ */
+
+#include "glue.h"
+
+static int *map; /* a number for every process; NULL: MPICH's own map */
+
+void MPIR_Bcast_hw_find_nodes(void)
+{
+#if MPICH_NUMVERSION >= 40200000
+    map = MPL_malloc((size_t) MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
+    if (map && MPIR_pmi_build_nodemap(map, MPIR_Process.size) != MPI_SUCCESS)
+        MPIR_Bcast_hw_forget_nodes();
+#endif
+}
+
+void MPIR_Bcast_hw_forget_nodes(void)
+{
+    MPL_free(map);
+    map = NULL;
+}
+
+int MPIR_Bcast_hw_node_of(uint32_t world_rank)
+{
+    return map ? map[world_rank] : MPIR_Process.node_map[world_rank];
+}
+
+bool MPIR_Bcast_hw_host_is_shared(void)
+{
+    int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
+
+    for (int i = 0; i < MPIR_Process.size; i++)
+        if (i != MPIR_Process.rank && MPIR_Bcast_hw_node_of((uint32_t) i) == own)
+            return true;
+    return false;
+}

@@ -13,12 +13,15 @@
  *      rank entered it.  So all ranks leave it with the same T = that time + gap.
  *   2. Every rank gives way until T: what the barrier left behind is over by then.
  *   3. entry; MPI_Bcast; exit.
- *   4. The data is verified, and what the iteration cost in repairs is read from the performance
+ *   4. A rank that is through gives way for the length of the gap, or twice its own time if that is
+ *      longer, with MPI progress: the hosts of a lab share processors, and what a rank does next is
+ *      not to delay the ranks that are still in the broadcast.
+ *   5. The data is verified, and what the iteration cost in repairs is read from the performance
  *      variables bcast_hw_*, where the library has them.
  *
- * The iteration's time is the latest exit of any rank minus the root's entry.  The gap is twice
- * the time a barrier takes here, as measured in the warm-up, so that nearly all ranks have left the
- * barrier by T; -gap sets it by hand.
+ * The iteration's time is the latest exit of any rank minus the root's entry.  The gap is to be so
+ * long that nearly all ranks have left the barrier by T (late, below, tells) and no longer: what the
+ * processors' caches forget in the meantime counts as the broadcast's.
  *
  * Samples are kept in memory and gathered when all iterations of a size are done; rank 0 writes one
  * line an iteration, and one at the end:
@@ -41,9 +44,6 @@
 #include <time.h>
 
 #define MAX_SIZES 64
-#define CALIBRATION 64 /* barriers timed to find the gap */
-#define MIN_GAP_NS 20000
-#define MAX_GAP_NS 20000000
 
 enum pvar { CAST, REPAIRED, TAIL, RECOVERY, NUM_PVARS };
 
@@ -145,32 +145,6 @@ static int64_t barrier(void)
     return latest;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *) a, y = *(const int64_t *) b;
-
-    return (x > y) - (x < y);
-}
-
-/* Twice what a barrier takes from the last rank's entry to any rank's exit, in 9 of 10 cases. */
-static int64_t find_gap(void)
-{
-    int64_t took[CALIBRATION], gap;
-
-    for (int i = 0; i < CALIBRATION; i++)
-        barrier();
-    for (int i = 0; i < CALIBRATION; i++) {
-        int64_t latest = barrier();
-        took[i] = now_ns() - latest;
-    }
-    qsort(took, CALIBRATION, sizeof took[0], by_value);
-    gap = 2 * took[CALIBRATION * 9 / 10];
-    MPI_Allreduce(MPI_IN_PLACE, &gap, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-    if (gap < MIN_GAP_NS)
-        gap = MIN_GAP_NS;
-    return gap < MAX_GAP_NS ? gap : MAX_GAP_NS;
-}
-
 /* Bytes that differ from those of any other iteration, and from each other. */
 static void fill(unsigned char *buf, int bytes, unsigned key)
 {
@@ -178,11 +152,22 @@ static void fill(unsigned char *buf, int bytes, unsigned key)
         buf[i] = (unsigned char) (key * 31 + (unsigned) i + ((unsigned) i >> 8) * 7);
 }
 
+/* Leaves the processor to others until `until`, but does for them what MPI has to do. */
+static void stand_aside(int64_t until)
+{
+    int found;
+
+    do {
+        MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        sched_yield();
+    } while (now_ns() < until);
+}
+
 static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root, int64_t gap,
                     struct sample *sample)
 {
     static unsigned key;
-    int64_t before[NUM_PVARS], after[NUM_PVARS], start;
+    int64_t before[NUM_PVARS], after[NUM_PVARS], start, took;
 
     fill(want, bytes, ++key);
     if (rank == root)
@@ -197,6 +182,8 @@ static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root
     sample->entry = now_ns();
     MPI_Bcast(buf, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
     sample->exit = now_ns();
+    took = sample->exit - sample->entry;
+    stand_aside(sample->exit + (2 * took > gap ? 2 * took : gap));
 
     sample->late = sample->entry - start;
     read_pvars(after);
@@ -303,7 +290,7 @@ static int parse(struct plan *plan, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct plan plan = {.warm = 128, .gap = -1};
+    struct plan plan = {.warm = 128, .gap = 800000};
     FILE *out = NULL;
     int provided;
 
@@ -321,8 +308,6 @@ int main(int argc, char **argv)
         if (out == NULL)
             fail("cannot write the file given as -out");
     }
-    if (plan.gap < 0)
-        plan.gap = find_gap();
     for (int i = 0; i < plan.num_sizes; i++)
         measure(&plan, i, out);
     if (rank == 0) {

@@ -27,37 +27,54 @@ TEST(Rtt, WaitsTheStartValueUntilItKnowsBetter)
     EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r)); // a short trip does not shorten it
 }
 
-// RFC 6298, 2.2 and 2.3.
-TEST(Rtt, SmoothsAsRfc6298Does)
+TEST(Rtt, WaitsTwiceTheShortestTrip)
 {
     bcast_hw_rtt r;
 
     bcast_hw_rtt_init(&r);
     bcast_hw_rtt_sample(&r, 4000000);
-    EXPECT_EQ(4000000u, r.srtt);
-    EXPECT_EQ(2000000u, r.rttvar);
-    EXPECT_EQ(12000000u, bcast_hw_rtt_wait(&r));
+    EXPECT_EQ(8000000u, bcast_hw_rtt_wait(&r));
     bcast_hw_rtt_sample(&r, 2000000);
-    EXPECT_EQ(2000000u, r.rttvar); // (3 * 2 + 2) / 4 ms
-    EXPECT_EQ(3750000u, r.srtt);   // (7 * 4 + 2) / 8 ms
-    bcast_hw_rtt_sample(&r, 5750000);
-    EXPECT_EQ(2000000u, r.rttvar);
-    EXPECT_EQ(4000000u, r.srtt);
+    EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r));
+    bcast_hw_rtt_sample(&r, 30000000); // a host that was slow to answer
+    EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r));
 }
 
-TEST(Rtt, NeedlessWaitsDoubleAndARealLossTakesItBack)
+TEST(Rtt, ForgetsAShortTripAfterTwoWindows)
 {
     bcast_hw_rtt r;
 
     bcast_hw_rtt_init(&r);
-    for (uint32_t i = 0; i < 20; i++) {
-        uint64_t doubled = BCAST_HW_RTT_START_NS << (i < 6 ? i : 6);
-        EXPECT_EQ(doubled, bcast_hw_rtt_wait(&r));
-        bcast_hw_rtt_needless(&r);
+    bcast_hw_rtt_sample(&r, 2000000);
+    for (uint32_t i = 1; i < 2 * BCAST_HW_RTT_WINDOW; i++) {
+        bcast_hw_rtt_sample(&r, 5000000);
+        EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r)) << i;
     }
-    EXPECT_EQ(BCAST_HW_RTT_MAX_NS, bcast_hw_rtt_wait(&r));
+    bcast_hw_rtt_sample(&r, 5000000);
+    EXPECT_EQ(10000000u, bcast_hw_rtt_wait(&r));
+}
+
+TEST(Rtt, ANeedlessWaitMakesTheNextLongerAndARealLossTakesItBack)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    for (int i = 0; i < 20; i++) {
+        bcast_hw_rtt_needless(&r);
+        EXPECT_EQ(BCAST_HW_RTT_PATIENT_NS, bcast_hw_rtt_wait(&r));
+    }
     bcast_hw_rtt_needed(&r);
     EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r));
+}
+
+TEST(Rtt, PatienceAddsNothingToALongRoundTrip)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    bcast_hw_rtt_sample(&r, 4000000);
+    bcast_hw_rtt_needless(&r);
+    EXPECT_EQ(8000000u, bcast_hw_rtt_wait(&r));
 }
 
 TEST(Rtt, NeverWaitsLongerThanTheMaximum)

@@ -131,17 +131,17 @@ TEST(TwoStage, FirstRepairAtOnceIsARoundTripSample)
     EXPECT_EQ("ask 0 1 of 0", r.sends());
     r.pass(40 * US);
     r.lane(0, 3, 0, BCAST_HW_FLAG_AT_ONCE);
-    EXPECT_EQ(40 * US, r.ring.rtt.srtt);
+    EXPECT_EQ(40 * US, r.ring.rtt.least);
     r.pass(400 * US);
     r.lane(0, 3, 1, BCAST_HW_FLAG_AT_ONCE);
-    EXPECT_EQ(40 * US, r.ring.rtt.srtt);
+    EXPECT_EQ(40 * US, r.ring.rtt.least);
     EXPECT_EQ(440 * US, r.counts.recovery_ns);
     late.member(0);
     late.cast(0, 2, 1);
     late.sends();
     late.pass(40 * US);
     late.lane(0, 2, 0);
-    EXPECT_EQ(0u, late.ring.rtt.srtt);
+    EXPECT_EQ(0u, late.ring.rtt.samples);
 }
 
 TEST(TwoStage, ContradictionsAreBad)

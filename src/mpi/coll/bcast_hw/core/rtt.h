@@ -2,66 +2,70 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rtt: how long to wait for a fragment before asking for it: the smoothed round trip to the ring
- * predecessor and its variation (the estimator of RFC 6298 section 2), starting at 1 ms. A wait
- * that turned out needless (the multicast was only late) doubles the next one; a real loss takes
- * that back.
+ * rtt: how long to wait for a fragment before asking for it: twice the round trip to the ring
+ * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one has
+ * more is mostly the time a host took to notice, and asking too early is cheap. It costs one lane
+ * message and one more for each fragment, which no one waits for; a lost last fragment costs this wait,
+ * which everyone does. A wait that turned out needless (the root was only late) makes the least wait
+ * 2 ms, and a real loss 1 ms again.
  */
 #ifndef BCAST_HW_RTT_H_INCLUDED
 #define BCAST_HW_RTT_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BCAST_HW_RTT_START_NS UINT64_C(1000000)
+#define BCAST_HW_RTT_PATIENT_NS UINT64_C(2000000)
 #define BCAST_HW_RTT_MAX_NS UINT64_C(64000000)
-#define BCAST_HW_RTT_MAX_BACKOFF 6u
+#define BCAST_HW_RTT_WINDOW 8u
 
 struct bcast_hw_rtt {
-    uint64_t srtt;    /* ns; 0 before the first sample */
-    uint64_t rttvar;  /* ns */
-    uint32_t backoff; /* 0 to MAX_BACKOFF: the wait is shifted left by it */
+    uint64_t least;      /* ns; of this window's samples, MAX without one */
+    uint64_t least_past; /* ns; of the window before */
+    uint32_t samples;    /* in this window */
+    bool patient;        /* the last request was needless */
 };
 
 static inline void bcast_hw_rtt_init(struct bcast_hw_rtt *r)
 {
-    r->srtt = 0;
-    r->rttvar = 0;
-    r->backoff = 0;
+    r->least = BCAST_HW_RTT_MAX_NS;
+    r->least_past = BCAST_HW_RTT_MAX_NS;
+    r->samples = 0;
+    r->patient = false;
 }
 
 static inline void bcast_hw_rtt_sample(struct bcast_hw_rtt *r, uint64_t ns)
 {
-    if (r->srtt == 0) {
-        r->srtt = ns;
-        r->rttvar = ns / 2;
-    } else {
-        uint64_t off = ns > r->srtt ? ns - r->srtt : r->srtt - ns;
-
-        r->rttvar = (3 * r->rttvar + off) / 4;
-        r->srtt = (7 * r->srtt + ns) / 8;
+    if (r->samples == BCAST_HW_RTT_WINDOW) {
+        r->least_past = r->least;
+        r->least = BCAST_HW_RTT_MAX_NS;
+        r->samples = 0;
     }
+    r->samples++;
+    if (ns < r->least)
+        r->least = ns;
 }
 
 static inline void bcast_hw_rtt_needless(struct bcast_hw_rtt *r)
 {
-    if (r->backoff < BCAST_HW_RTT_MAX_BACKOFF)
-        r->backoff++;
+    r->patient = true;
 }
 
 static inline void bcast_hw_rtt_needed(struct bcast_hw_rtt *r)
 {
-    r->backoff = 0;
+    r->patient = false;
 }
 
-/* Nanoseconds to wait; at least the start value, at most MAX. */
+/* Nanoseconds to wait. */
 static inline uint64_t bcast_hw_rtt_wait(const struct bcast_hw_rtt *r)
 {
-    uint64_t ns = r->srtt + 4 * r->rttvar;
+    uint64_t ns = r->least < r->least_past ? r->least : r->least_past;
+    uint64_t floor = r->patient ? BCAST_HW_RTT_PATIENT_NS : BCAST_HW_RTT_START_NS;
 
-    if (ns < BCAST_HW_RTT_START_NS)
-        ns = BCAST_HW_RTT_START_NS;
-    ns <<= r->backoff;
-    return ns < BCAST_HW_RTT_MAX_NS ? ns : BCAST_HW_RTT_MAX_NS;
+    if (r->samples == 0 || 2 * ns < floor)
+        return floor;
+    return 2 * ns < BCAST_HW_RTT_MAX_NS ? 2 * ns : BCAST_HW_RTT_MAX_NS;
 }
 
 #endif /* BCAST_HW_RTT_H_INCLUDED */

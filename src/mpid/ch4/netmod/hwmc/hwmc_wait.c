@@ -7,6 +7,11 @@
  * first polls, then gives the processor away between polls, then sleeps until one of its descriptors
  * is readable or time is up. A program that tests now and then never sleeps, nor does one with
  * several threads, for progress runs under MPICH's locks.
+ *
+ * How long giving the processor away takes tells who else wants it, and what comes next:
+ *   nobody (< ALONE_NS)                polling without giving way costs no one anything
+ *   others who give way in turn        give way at each poll, for they may have what this one waits for
+ *   one who computes (> CROWDED_NS)    sleep at once: who sleeps is woken in time, who gives way is not
  */
 
 #include "mpidimpl.h"
@@ -50,19 +55,19 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        How many polls that find nothing come before a waiting process gives the processor away.
+        How many polls that find nothing come before a waiting process gives the processor away,
+        where it has a core to itself. Where others turn out to run on the core it does so at once.
 
     - name        : MPIR_CVAR_HWMC_WAIT_YIELD_US
       category    : CH4_HWMC
       type        : int
-      default     : 50
+      default     : 1000
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         How many microseconds a waiting process gives the processor away between polls before it
-        sleeps. More is faster for long waits where every process has a core to itself, slower
-        where others compute on the same cores.
+        sleeps. It sleeps at once where others turn out to compute on the core.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -77,6 +82,12 @@ cvars:
 #define SLEEP_FIRST_NS 100000u
 #define SLEEP_MAX_NS 10000000u
 
+#define ALONE_NS 2000u
+#define CROWDED_NS 1000000u
+#define ALONE_AGAIN                                                                                \
+    64u /* times in a row that nobody wanted the core, until it counts as the own one */
+#define CROWDED_SLEEPS 64 /* sleeps until giving way is tried again */
+
 #define FDS_MAX 64
 
 /* The wait of a thread. */
@@ -87,11 +98,14 @@ struct wait {
     uint64_t left;     /* ns: when the last look ended */
     uint64_t entered;  /* ns: when the poll after that began */
     uint64_t sleep_ns; /* the longest the next sleep may take */
+    unsigned alone;    /* times in a row that giving way found nobody; at most ALONE_AGAIN */
+    int crowded;       /* sleeps until giving way is tried again */
 };
 
 static __thread struct wait current __attribute__((tls_model("initial-exec")));
-static int spins = INT_MAX; /* empty polls before the clock is looked at */
-static bool wakeup;         /* MPICH's UCX context can be waited for */
+static bool polite;
+static int spins; /* empty polls before a process that has its core to itself looks at the clock */
+static bool wakeup; /* MPICH's UCX context can be waited for */
 static bool may_sleep;
 static uint64_t yield_ns;
 
@@ -106,6 +120,7 @@ void MPIDI_HWMC_wait_init(void)
 {
     if (MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_spin)
         return;
+    polite = true;
     may_sleep = SLEEP_IS_SAFE && MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_yield;
     yield_ns = MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block
                    ? 0
@@ -214,9 +229,21 @@ static bool goes_on(const struct wait *w)
     return w->since != 0 && w->entered - w->left <= allowed;
 }
 
+/* Giving way took `ns`. */
+static void judge(struct wait *w, uint64_t ns)
+{
+    if (ns >= ALONE_NS)
+        w->alone = 0;
+    else if (w->alone < ALONE_AGAIN)
+        w->alone++;
+    if (ns >= CROWDED_NS)
+        w->crowded = CROWDED_SLEEPS;
+}
+
 /* A poll found nothing and polls_left is used up. */
 static void step(struct wait *w)
 {
+    bool sleep;
     uint64_t now = MPIR_Bcast_hw_now();
 
     w->polls_left = 0;
@@ -226,13 +253,17 @@ static void step(struct wait *w)
         w->left = now;
         return;
     }
-    if (now - w->since < yield_ns || !can_sleep()) {
-        sched_yield();
-    } else {
+    sleep = can_sleep() && (w->crowded > 0 || now - w->since >= yield_ns);
+    if (sleep) {
         may_sleep = sleep_until(now, now + w->sleep_ns);
         w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
+        w->crowded -= w->crowded > 0;
+    } else {
+        sched_yield();
     }
     w->left = MPIR_Bcast_hw_now();
+    if (!sleep)
+        judge(w, w->left - now);
 }
 
 void MPIDI_HWMC_poll_begins(void)
@@ -261,9 +292,9 @@ void MPIDI_HWMC_poll_ends(int vci)
     if (vci == 0)
         w->events += (unsigned) MPIR_Bcast_hw_progress();
     if (w->events > 0) {
-        w->polls_left = spins;
+        w->polls_left = w->alone == ALONE_AGAIN ? spins : 0;
         w->since = 0;
-    } else if (--w->polls_left < 0) {
+    } else if (polite && --w->polls_left < 0) {
         step(w);
     }
 }

@@ -11,12 +11,17 @@
 
 #define LOCAL 10 /* firmware's distance of a node to itself */
 
+/* What hwloc asks of graphics drivers takes long and tells nothing of network ports. */
+static const char *const left_out[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi"};
+
 static hwloc_topology_t load(void)
 {
     hwloc_topology_t topo;
 
     if (hwloc_topology_init(&topo) != 0)
         return NULL;
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+        hwloc_topology_set_components(topo, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, left_out[i]);
     if (hwloc_topology_set_io_types_filter(topo, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
         hwloc_topology_load(topo) == 0)
         return topo;

@@ -225,6 +225,48 @@ TEST_F(Udp, DropsWhatIsLongerThanADatagramCanBe)
     EXPECT_EQ((Strings{"before", "after"}), poll(b));
 }
 
+/* What one message carried is handed over as if it had come one by one, also a few at a time. */
+TEST_F(Udp, HandsOverAFewAtATime)
+{
+    std::vector<std::string> text;
+    std::vector<bcast_hw_out> out;
+    Strings came;
+    bcast_hw_in in[7];
+    int got;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    for (int i = 0; i < 40; i++)
+        text.push_back(std::string(i == 39 ? 300 : 1000, static_cast<char>('A' + i)));
+    for (const std::string &t : text)
+        out.push_back({t.data(), 64, t.data() + 64, t.size() - 64});
+    ASSERT_EQ(40, a->ops->post(a, group, out.data(), 40));
+    while ((got = b->ops->poll(b, in, 7)) > 0) {
+        for (int i = 0; i < got; i++)
+            came.emplace_back(static_cast<const char *>(in[i].data), in[i].len);
+        EXPECT_EQ(came.size() < 40 ? 0 : UINT64_MAX, b->ops->deadline(b));
+    }
+    EXPECT_EQ(text, came);
+}
+
+/* A socket without checksums is one for which the kernel refuses messages of several datagrams. */
+TEST_F(Udp, PostsOneByOneWhereTheKernelWantsThat)
+{
+    const int on = 1;
+    std::string text(500, 'x');
+    bcast_hw_out out[3] = {{text.data(), 500, nullptr, 0},
+                           {text.data(), 500, nullptr, 0},
+                           {text.data(), 400, nullptr, 0}};
+    int fd;
+
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(1, a->ops->fds(a, &fd, 1));
+    ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof(on)));
+    for (int round = 0; round < 2; round++) {
+        ASSERT_EQ(3, a->ops->post(a, group, out, 3));
+        EXPECT_EQ((Strings{text, text, text.substr(100)}), poll(b));
+    }
+}
+
 TEST_F(Udp, ItsDescriptorTellsOfDatagrams)
 {
     pollfd p = {-1, POLLIN, 0};

@@ -88,6 +88,8 @@ cvars:
     64u /* times in a row that nobody wanted the core, until it counts as the own one */
 #define CROWDED_SLEEPS 64 /* sleeps until giving way is tried again */
 
+#define GLANCES 3 /* small polls between two full ones */
+
 #define FDS_MAX 64
 
 /* The wait of a thread. */
@@ -240,10 +242,24 @@ static void judge(struct wait *w, uint64_t ns)
         w->crowded = CROWDED_SLEEPS;
 }
 
+/* Gives the processor away; again and again while a small poll can tell that there is nothing. */
+static void give_way(struct wait *w, uint64_t now)
+{
+    int glances = MPIR_IS_THREADED ? 0 : GLANCES;
+
+    w->left = now;
+    do {
+        uint64_t before = w->left;
+
+        sched_yield();
+        w->left = MPIR_Bcast_hw_now();
+        judge(w, w->left - before);
+    } while (glances-- > 0 && w->crowded == 0 && MPIR_Bcast_hw_glance() == 0);
+}
+
 /* A poll found nothing and polls_left is used up. */
 static void step(struct wait *w)
 {
-    bool sleep;
     uint64_t now = MPIR_Bcast_hw_now();
 
     w->polls_left = 0;
@@ -251,19 +267,14 @@ static void step(struct wait *w)
         w->since = now;
         w->sleep_ns = SLEEP_FIRST_NS;
         w->left = now;
-        return;
-    }
-    sleep = can_sleep() && (w->crowded > 0 || now - w->since >= yield_ns);
-    if (sleep) {
+    } else if (can_sleep() && (w->crowded > 0 || now - w->since >= yield_ns)) {
         may_sleep = sleep_until(now, now + w->sleep_ns);
         w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
         w->crowded -= w->crowded > 0;
+        w->left = MPIR_Bcast_hw_now();
     } else {
-        sched_yield();
+        give_way(w, now);
     }
-    w->left = MPIR_Bcast_hw_now();
-    if (!sleep)
-        judge(w, w->left - now);
 }
 
 void MPIDI_HWMC_poll_begins(void)

@@ -6,7 +6,9 @@
  * (IP_MULTICAST_ALL off). The kernel allows a socket igmp_max_memberships groups, usually 20; when
  * a join meets that, another socket is opened on the same port. The first one sends.
  *
- * A datagram costs one recvmmsg/sendmmsg slot: polling and posting are one system call per 64.
+ * Polling and posting are one system call per 64 messages; a message to or from the kernel is one
+ * datagram, or several in a row (segments.h). What came in one system call is handed over in as many
+ * polls as it takes before the next one.
  * What the network does to a datagram on its way out (no route for the moment, a firewall, a full
  * queue) is loss like any other, so post reports as sent what the kernel refused for such a reason.
  */
@@ -15,6 +17,7 @@
 #endif
 
 #include "udp.h"
+#include "segments.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +40,8 @@
 #define IP_UDP_HEADERS 28u
 #define LOOPBACK_DATAGRAM (16384u + 64u)
 #define DATAGRAM_MIN 256u
-#define RETRY_NS 100000u /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
+#define BUFFER_BYTES 65536u /* for any message */
+#define RETRY_NS 100000u    /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
 
 #define GROUP_NET 0xefc00000u /* 239.192.0.0 */
 #define GROUP_MASK 0x0003ffffu
@@ -63,10 +67,15 @@ struct hwmc_udp {
     int max_members;
 
     uint64_t retry_at; /* when post is worth another try; UINT64_MAX: nothing waits */
+    bool segments;     /* post: the kernel takes several datagrams as one message */
 
     struct mmsghdr in[BATCH];
     struct iovec in_iov[BATCH];
-    char *in_data; /* BATCH buffers of attr.max_datagram */
+    union hwmc_segments_control in_control[BATCH];
+    char *in_data; /* BATCH buffers of BUFFER_BYTES, of which the kernel touches what it fills */
+    int in_num;    /* messages that came */
+    int in_at;     /* of these, the first not handed over in full; == in_num: none */
+    size_t in_off; /* bytes of that one handed over */
 };
 
 static uint64_t now_ns(void)
@@ -140,6 +149,7 @@ static int set_options(int fd, const struct hwmc_udp *u)
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) != 0)
         return errno;
     size_receive_buffer(fd, u);
+    hwmc_segments_accept(fd); /* a kernel that cannot hands over one by one */
     return 0;
 }
 
@@ -277,37 +287,78 @@ static int udp_leave(struct bcast_hw_fabric *f, uint64_t group)
     return BCAST_HW_OK;
 }
 
+/* What becomes of the first of `left` messages, which the kernel refused. */
+enum refusal { REFUSED_NOW, REFUSED_SEGMENTS, REFUSED_FOR_GOOD, REFUSED_ALL };
+
+static enum refusal refusal_of(int e, bool segments)
+{
+    switch (e) {
+        case EAGAIN:
+        case ENOBUFS:
+        case ENOMEM:
+            return REFUSED_NOW;
+        case ENODEV:
+        case EBADF:
+            return REFUSED_ALL;
+        case EIO:    /* the device cannot do checksums */
+        case EINVAL: /* the MTU is smaller than it was */
+        case EOPNOTSUPP:
+            return segments ? REFUSED_SEGMENTS : REFUSED_FOR_GOOD;
+        default:
+            return REFUSED_FOR_GOOD;
+    }
+}
+
 /* Gives the kernel n <= BATCH datagrams: how many are gone, or a negative error. */
 static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
                       const struct bcast_hw_out *out, int n)
 {
     struct mmsghdr msgs[BATCH];
     struct iovec iov[BATCH][2];
-    int sent = 0;
+    union hwmc_segments_control control[BATCH];
+    int runs[BATCH];
+    int num = 0, gone = 0;
 
+    memset(msgs, 0, sizeof(msgs[0]) * (size_t) n);
     for (int i = 0; i < n; i++) {
         iov[i][0] = (struct iovec){(void *) out[i].head, out[i].head_len};
         iov[i][1] = (struct iovec){(void *) out[i].body, out[i].body_len};
-        memset(&msgs[i], 0, sizeof(msgs[i]));
-        msgs[i].msg_hdr.msg_name = (void *) to;
-        msgs[i].msg_hdr.msg_namelen = sizeof(*to);
-        msgs[i].msg_hdr.msg_iov = iov[i];
-        msgs[i].msg_hdr.msg_iovlen = out[i].body_len > 0 ? 2 : 1;
     }
-    while (sent < n) {
-        int k = sendmmsg(u->sockets[0], msgs + sent, (unsigned) (n - sent), MSG_DONTWAIT);
+    for (int i = 0; i < n; i += runs[num++]) {
+        struct msghdr *msg = &msgs[num].msg_hdr;
 
-        if (k > 0) {
-            sent += k;
-        } else if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) {
-            break;
-        } else if (errno == ENODEV || errno == EBADF) {
-            return BCAST_HW_ERR_DEVICE;
-        } else if (errno != EINTR) {
-            sent++; /* lost: the kernel would not have it */
-        }
+        runs[num] = u->segments ? hwmc_segments_run(out + i, n - i) : 1;
+        msg->msg_name = (void *) to;
+        msg->msg_namelen = sizeof(*to);
+        msg->msg_iov = iov[i];
+        msg->msg_iovlen = 2 * (size_t) runs[num];
+        if (runs[num] > 1)
+            hwmc_segments_mark(msg, &control[num], out[i].head_len + out[i].body_len);
     }
-    return sent;
+    for (int i = 0; i < num;) {
+        int k = sendmmsg(u->sockets[0], msgs + i, (unsigned) (num - i), MSG_DONTWAIT);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0) {
+            switch (refusal_of(errno, runs[i] > 1)) {
+                case REFUSED_NOW:
+                    return gone;
+                case REFUSED_ALL:
+                    return BCAST_HW_ERR_DEVICE;
+                case REFUSED_SEGMENTS:
+                    u->segments = false;
+                    k = send_batch(u, to, out + gone, n - gone);
+                    return k < 0 ? k : gone + k;
+                case REFUSED_FOR_GOOD: /* lost */
+                    k = 1;
+                    break;
+            }
+        }
+        for (int end = i + k; i < end; i++)
+            gone += runs[i];
+    }
+    return gone;
 }
 
 static int udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out,
@@ -337,34 +388,55 @@ static int udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcas
     return sent;
 }
 
-/* Takes up to `max` datagrams from one socket into the buffers from `at`; how many buffers that
- * took. Those that came whole are added to in[*kept...]. */
-static int receive(struct hwmc_udp *u, int fd, int at, int max, struct bcast_hw_in *in, int *kept)
+/* Fills the buffers with what came on all sockets, as far as they go. */
+static void receive(struct hwmc_udp *u)
 {
-    int got = recvmmsg(fd, u->in + at, (unsigned) max, MSG_DONTWAIT, NULL);
+    u->in_num = u->in_at = 0;
+    u->in_off = 0;
+    for (int i = 0; i < u->num_sockets && u->in_num < BATCH; i++) {
+        int fd = u->sockets[(u->next_socket + i) % u->num_sockets];
+        int got;
 
-    for (int i = at; i < at + got; i++) {
-        if ((u->in[i].msg_hdr.msg_flags & MSG_TRUNC) == 0)
-            in[(*kept)++] = (struct bcast_hw_in){u->in_iov[i].iov_base, u->in[i].msg_len};
+        for (int k = u->in_num; k < BATCH; k++)
+            u->in[k].msg_hdr.msg_controllen = sizeof(u->in_control[k]);
+        got = recvmmsg(fd, u->in + u->in_num, (unsigned) (BATCH - u->in_num), MSG_DONTWAIT, NULL);
+        u->in_num += got > 0 ? got : 0;
     }
-    return got > 0 ? got : 0;
+    u->next_socket = (u->next_socket + 1) % u->num_sockets;
+}
+
+/* Hands over up to `n` of the datagrams that came and are not handed over yet. What is longer than a
+ * datagram can be is nobody's. */
+static int hand_over(struct hwmc_udp *u, struct bcast_hw_in *in, int n)
+{
+    int kept = 0;
+
+    while (u->in_at < u->in_num && kept < n) {
+        size_t len = u->in[u->in_at].msg_len;
+        size_t segment = hwmc_segments_len(&u->in[u->in_at].msg_hdr, len);
+        size_t left = len - u->in_off;
+        const char *data = (const char *) u->in_iov[u->in_at].iov_base + u->in_off;
+
+        if (left > 0 && segment <= u->attr.max_datagram)
+            in[kept++] = (struct bcast_hw_in){data, left < segment ? left : segment};
+        u->in_off += segment;
+        if (u->in_off >= len) {
+            u->in_off = 0;
+            u->in_at++;
+        }
+    }
+    return kept;
 }
 
 static int udp_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
-    int max = n < BATCH ? n : BATCH;
-    int used = 0, kept = 0;
 
     if (u->retry_at != UINT64_MAX && now_ns() >= u->retry_at)
         u->retry_at = UINT64_MAX;
-    for (int i = 0; i < u->num_sockets && used < max; i++) {
-        int socket = (u->next_socket + i) % u->num_sockets;
-
-        used += receive(u, u->sockets[socket], used, max - used, in, &kept);
-    }
-    u->next_socket = (u->next_socket + 1) % u->num_sockets;
-    return kept;
+    if (u->in_at == u->in_num)
+        receive(u);
+    return hand_over(u, in, n);
 }
 
 static int udp_fds(struct bcast_hw_fabric *f, int *fds, int max)
@@ -378,7 +450,9 @@ static int udp_fds(struct bcast_hw_fabric *f, int *fds, int max)
 
 static uint64_t udp_deadline(struct bcast_hw_fabric *f)
 {
-    return ((struct hwmc_udp *) f)->retry_at;
+    const struct hwmc_udp *u = (struct hwmc_udp *) f;
+
+    return u->in_at < u->in_num ? 0 : u->retry_at;
 }
 
 static void udp_close(struct bcast_hw_fabric *f)
@@ -408,8 +482,9 @@ static const struct bcast_hw_fabric_ops udp_ops = {
 static void init_buffers(struct hwmc_udp *u)
 {
     for (int i = 0; i < BATCH; i++) {
-        u->in_iov[i].iov_base = u->in_data + (size_t) i * u->attr.max_datagram;
-        u->in_iov[i].iov_len = u->attr.max_datagram;
+        u->in_iov[i].iov_base = u->in_data + (size_t) i * BUFFER_BYTES;
+        u->in_iov[i].iov_len = BUFFER_BYTES;
+        u->in[i].msg_hdr.msg_control = &u->in_control[i];
         u->in[i].msg_hdr.msg_iov = &u->in_iov[i];
         u->in[i].msg_hdr.msg_iovlen = 1;
     }
@@ -430,11 +505,12 @@ int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params
     u->rail = *rail;
     u->params = *params;
     u->retry_at = UINT64_MAX;
+    u->segments = true; /* until the kernel refuses */
     u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
         u->attr.max_datagram = LOOPBACK_DATAGRAM;
     err = BCAST_HW_ERR_NOMEM;
-    u->in_data = malloc(BATCH * u->attr.max_datagram);
+    u->in_data = malloc((size_t) BATCH * BUFFER_BYTES);
     if (u->in_data == NULL)
         goto fail;
     init_buffers(u);

@@ -1,0 +1,54 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+#include <gtest/gtest.h>
+
+#include <vector>
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/fabric/segments.h"
+}
+
+namespace {
+
+/* The run that datagrams of these lengths begin with, 10 bytes of each being its head. */
+int run(const std::vector<size_t> &lengths)
+{
+    std::vector<bcast_hw_out> out;
+
+    for (size_t len : lengths)
+        out.push_back({nullptr, len < 10 ? len : 10, nullptr, len < 10 ? 0 : len - 10});
+    return hwmc_segments_run(out.data(), static_cast<int>(out.size()));
+}
+
+TEST(Segments, ARunIsOfOneLengthButTheLast)
+{
+    EXPECT_EQ(1, run({100}));
+    EXPECT_EQ(3, run({100, 100, 100}));
+    EXPECT_EQ(3, run({100, 100, 99, 99}));
+    EXPECT_EQ(2, run({100, 99, 100}));
+    EXPECT_EQ(1, run({99, 100, 100}));
+    EXPECT_EQ(2, run({100, 100, 0}));
+}
+
+TEST(Segments, ARunEndsWhereTheKernelsMessageEnds)
+{
+    EXPECT_EQ(HWMC_SEGMENTS_MAX, run(std::vector<size_t>(100, 100)));
+    EXPECT_EQ(45, run(std::vector<size_t>(60, 1452)));
+    EXPECT_EQ(1, run({60000, 60000}));
+    EXPECT_EQ(2, run({60000, 5507}));
+    EXPECT_EQ(1, run({60000, 5508}));
+}
+
+TEST(Segments, TheLengthOfWhatCameIsInItsControlMessage)
+{
+    union hwmc_segments_control control = {};
+    msghdr msg = {};
+
+    EXPECT_EQ(3000u, hwmc_segments_len(&msg, 3000));
+    hwmc_segments_mark(&msg, &control, 1000); /* what is asked for when sending is not what came */
+    EXPECT_EQ(3000u, hwmc_segments_len(&msg, 3000));
+}
+
+} // namespace

@@ -11,11 +11,11 @@
  *
  *   1. A dissemination barrier of MPI_Sendrecv, whose messages carry the latest time at which any
  *      rank entered it.  So all ranks leave it with the same T = that time + gap.
- *   2. Every rank gives way until T: what the barrier left behind is over by then.
+ *   2. Every rank sleeps until T, the root a little longer: the others are to be waiting for it.
  *   3. entry; MPI_Bcast; exit.
- *   4. A rank that is through gives way for the length of the gap, or twice its own time if that is
- *      longer, with MPI progress: the hosts of a lab share processors, and what a rank does next is
- *      not to delay the ranks that are still in the broadcast.
+ *   4. A rank that is through sleeps for the length of the gap, or twice its own time if that is
+ *      longer, and calls MPI now and then: the hosts of a lab share processors, and what a rank does
+ *      next is not to delay those that are still in the broadcast.
  *   5. The data is verified, and what the iteration cost in repairs is read from the performance
  *      variables bcast_hw_*, where the library has them.
  *
@@ -23,20 +23,23 @@
  * long that nearly all ranks have left the barrier by T (late, below, tells) and no longer: what the
  * processors' caches forget in the meantime counts as the broadcast's.
  *
+ * Ranks sleep rather than give way in 2 and 4, for Linux remembers who gave way often and makes it
+ * wait later, which would be counted as the broadcast's too.
+ *
  * Samples are kept in memory and gathered when all iterations of a size are done; rank 0 writes one
  * line an iteration, and one at the end:
  *
  *   bytes iteration time local late cast repaired tail recovery exit[0] ... exit[p-1]
  *   # end ranks N gap_ns N pvars 0|1
  *
- * Times are in ns.  local: the longest that any rank spent in MPI_Bcast.  late: how long after T the
- * last rank entered.  Then what bcast_hw_two_stage, bcast_hw_repaired, bcast_hw_lost_tail and
+ * Times are in ns.  local: the longest that any rank spent in MPI_Bcast.  late: how long after
+ * the root the last rank entered, 0 if all were there before.  Then what bcast_hw_two_stage, bcast_hw_repaired, bcast_hw_lost_tail and
  * bcast_hw_recovery_ns have grown by: cast the minimum over ranks, repaired and tail the sum,
  * recovery the maximum.  exit[r]: after the root's entry, of the rank r places after the root.
  */
 
+#include <errno.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +47,8 @@
 #include <time.h>
 
 #define MAX_SIZES 64
+#define LEAD_NS 20000   /* how long before the root the others enter, for each rank */
+#define PROBE_NS 200000 /* between two calls of MPI by a rank that is through */
 
 enum pvar { CAST, REPAIRED, TAIL, RECOVERY, NUM_PVARS };
 
@@ -55,7 +60,7 @@ static MPI_T_pvar_handle pvars[NUM_PVARS];
 
 /* What a rank keeps of an iteration. */
 struct sample {
-    int64_t entry, exit, late;
+    int64_t entry, exit;
     int64_t delta[NUM_PVARS];
 };
 
@@ -152,15 +157,23 @@ static void fill(unsigned char *buf, int bytes, unsigned key)
         buf[i] = (unsigned char) (key * 31 + (unsigned) i + ((unsigned) i >> 8) * 7);
 }
 
-/* Leaves the processor to others until `until`, but does for them what MPI has to do. */
+static void sleep_until(int64_t time)
+{
+    const struct timespec t = {.tv_sec = time / 1000000000, .tv_nsec = time % 1000000000};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        ;
+}
+
+/* Leaves the processor to others until `until`, but does for them, now and then, what MPI has to do. */
 static void stand_aside(int64_t until)
 {
     int found;
 
-    do {
+    for (int64_t now = now_ns(); now < until; now = now_ns()) {
+        sleep_until(now + PROBE_NS < until ? now + PROBE_NS : until);
         MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
-        sched_yield();
-    } while (now_ns() < until);
+    }
 }
 
 static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root, int64_t gap,
@@ -176,8 +189,9 @@ static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root
         memset(buf, 0x5a, (size_t) bytes);
     read_pvars(before);
     start = barrier() + gap;
-    while (now_ns() < start)
-        sched_yield();
+    if (rank == root)
+        start += LEAD_NS * size;
+    sleep_until(start);
 
     sample->entry = now_ns();
     MPI_Bcast(buf, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
@@ -185,7 +199,6 @@ static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root
     took = sample->exit - sample->entry;
     stand_aside(sample->exit + (2 * took > gap ? 2 * took : gap));
 
-    sample->late = sample->entry - start;
     read_pvars(after);
     for (int v = 0; v < NUM_PVARS; v++)
         sample->delta[v] = after[v] - before[v];
@@ -206,7 +219,7 @@ static void put(FILE *out, int bytes, int iters, int rotate, const struct sample
             const struct sample *s = &samples[r * iters + i];
             time = s->exit - entry > time ? s->exit - entry : time;
             local = s->exit - s->entry > local ? s->exit - s->entry : local;
-            late = s->late > late ? s->late : late;
+            late = s->entry - entry > late ? s->entry - entry : late;
             cast = s->delta[CAST] < cast ? s->delta[CAST] : cast;
             repaired += s->delta[REPAIRED];
             tail += s->delta[TAIL];

@@ -39,10 +39,6 @@ void MPIR_Bcast_hw_register(struct bcast_hw_engine_cfg *cfg);
  * multicast. */
 int MPIR_Bcast_hw_progress(void);
 
-/* The small poll, for between two calls of progress: where the program waits for datagrams and nothing
- * else, takes those that came and returns how much happened. -1: it waits for more than that. */
-int MPIR_Bcast_hw_glance(void);
-
 /* Time (MPIR_Bcast_hw_now) at which progress has something to do though nothing comes; UINT64_MAX. */
 uint64_t MPIR_Bcast_hw_deadline(void);
 

@@ -12,7 +12,6 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
-static struct bcast_hw_group *awaited; /* the program is inside a broadcast of it; NULL: of none */
 static bool registered;
 
 void MPIR_Bcast_hw_lock(void)
@@ -72,17 +71,6 @@ int MPIR_Bcast_hw_progress(void)
     return events;
 }
 
-int MPIR_Bcast_hw_glance(void)
-{
-    int events = -1;
-
-    MPIR_Bcast_hw_lock();
-    if (awaited && bcast_hw_group_listens(awaited))
-        events = bcast_hw_engine_glance(engine, MPIR_Bcast_hw_now());
-    MPIR_Bcast_hw_unlock();
-    return events;
-}
-
 uint64_t MPIR_Bcast_hw_deadline(void)
 {
     uint64_t at;
@@ -100,7 +88,6 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_Bcast_hw_lock();
-    awaited = g;
     while (g->state != BCAST_HW_GROUP_BROKEN && !ready(g)) {
         MPIR_Bcast_hw_unlock();
         mpi_errno = MPID_Progress_test(NULL);
@@ -114,7 +101,6 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
                              (int) g->reason_rank);
 
 fn_exit:
-    awaited = NULL;
     return mpi_errno;
 fn_fail:
     goto fn_exit;

@@ -123,13 +123,6 @@ bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
     return bcast_hw_two_stage_done(slot(s, s->posted - 1));
 }
 
-bool bcast_hw_stream_listens(const struct bcast_hw_stream *s)
-{
-    const struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
-
-    return m->phase == BCAST_HW_WAIT && m->asked_at == 0;
-}
-
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
 {
     return slot(s, s->posted - 1)->bytes;

@@ -83,10 +83,6 @@ uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, u
 /* The call for the last posted broadcast can be completed. */
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s);
 
-/* The last posted broadcast is complete as soon as enough multicast comes: this rank is a member and
- * has asked nobody for anything. */
-bool bcast_hw_stream_listens(const struct bcast_hw_stream *s);
-
 /* Of the last posted broadcast, done only: its bytes; whether the next continues its message. */
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s);
 bool bcast_hw_stream_more(const struct bcast_hw_stream *s);

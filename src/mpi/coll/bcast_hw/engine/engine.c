@@ -148,15 +148,6 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
     return e->events;
 }
 
-int bcast_hw_engine_glance(struct bcast_hw_engine *e, uint64_t now)
-{
-    e->now = now;
-    e->events = 0;
-    if (e->cfg.fabric)
-        poll_fabric(e);
-    return e->events;
-}
-
 uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e)
 {
     uint64_t at = BCAST_HW_NEVER;

@@ -83,10 +83,6 @@ void bcast_hw_engine_on_lost(void *e, uint32_t peer);
 /* Returns how much happened; 0: nothing. */
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now);
 
-/* Only takes the datagrams that came; returns how much happened. What follows from them is left to
- * progress. */
-int bcast_hw_engine_glance(struct bcast_hw_engine *e, uint64_t now);
-
 /* Progress has something to do at this time though nothing comes: ns or NEVER. */
 uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e);
 

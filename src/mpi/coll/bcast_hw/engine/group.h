@@ -89,13 +89,6 @@ const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g);
 /* `more`: the next broadcast continues the message. */
 void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);
 void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now);
-
-/* Waiting for the last posted broadcast is waiting for datagrams and nothing else. */
-static inline bool bcast_hw_group_listens(const struct bcast_hw_group *g)
-{
-    return g->state == BCAST_HW_GROUP_ON && !g->touched && bcast_hw_stream_listens(&g->stream);
-}
-
 static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
 {
     return bcast_hw_stream_done(&g->stream);

@@ -77,8 +77,9 @@ cvars:
 #define LOOP_NS 5000u
 #define LOOP_COLD_NS 50000u
 
-/* The first sleep of a wait is short and the next ones longer, so that what no descriptor tells (a
- * flag in memory, a generalized request) is noticed late by no more than the wait has taken. */
+/* The first full poll after a wait began to watch descriptors comes soon and the next ones later, so
+ * that what no descriptor tells (a flag in memory, a generalized request) is noticed late by no more
+ * than the wait has taken. */
 #define SLEEP_FIRST_NS 100000u
 #define SLEEP_MAX_NS 10000000u
 
@@ -87,8 +88,6 @@ cvars:
 #define ALONE_AGAIN                                                                                \
     64u /* times in a row that nobody wanted the core, until it counts as the own one */
 #define CROWDED_SLEEPS 64 /* sleeps until giving way is tried again */
-
-#define GLANCES 3 /* small polls between two full ones */
 
 #define FDS_MAX 64
 
@@ -195,27 +194,38 @@ static bool watch_engine(uint64_t *until)
     return watch(lane->ops->fd(lane), EPOLLIN | EPOLLET);
 }
 
-/* Sleeps until something comes or `until`; does nothing when there is something to do already. False:
- * this process cannot sleep. */
-static bool sleep_until(uint64_t now, uint64_t until)
+enum armed { ARMED_NEVER, ARMED_NOT_NOW, ARMED };
+
+/* From ARMED on, whatever comes is an edge at epoll_fd; `until` is brought forward to the engine's
+ * deadline. NOT_NOW: there is something to do already. NEVER: this process cannot tell. */
+static enum armed arm(uint64_t now, uint64_t *until)
 {
     struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
-    struct pollfd p = {.events = POLLIN};
-    struct epoll_event came[FDS_MAX];
-    struct timespec t;
     bool engine = MPIR_Bcast_hw_active();
 
-    if (!watch_mpich() || (engine && !watch_engine(&until)))
-        return false;
-    if (until <= now || (engine && lane->ops->arm(lane) != BCAST_HW_OK) ||
+    if (!watch_mpich() || (engine && !watch_engine(until)))
+        return ARMED_NEVER;
+    if (*until <= now || (engine && lane->ops->arm(lane) != BCAST_HW_OK) ||
         ucp_worker_arm(MPIDI_UCX_global.ctx[0].worker) != UCS_OK)
-        return true;
-    p.fd = epoll_fd;
-    t.tv_sec = (time_t) ((until - now) / 1000000000u);
-    t.tv_nsec = (long) ((until - now) % 1000000000u);
+        return ARMED_NOT_NOW;
+    return ARMED;
+}
+
+static bool something_came(void)
+{
+    struct epoll_event came[FDS_MAX];
+
+    return epoll_wait(epoll_fd, came, FDS_MAX, 0) > 0; /* takes the edges */
+}
+
+static void sleep_until(uint64_t now, uint64_t until)
+{
+    struct pollfd p = {.fd = epoll_fd, .events = POLLIN};
+    struct timespec t = {.tv_sec = (time_t) ((until - now) / 1000000000u),
+                         .tv_nsec = (long) ((until - now) % 1000000000u)};
+
     if (ppoll(&p, 1, &t, NULL) > 0)
-        epoll_wait(epoll_fd, came, FDS_MAX, 0); /* takes the edges */
-    return true;
+        something_came();
 }
 
 static bool can_sleep(void)
@@ -231,50 +241,62 @@ static bool goes_on(const struct wait *w)
     return w->since != 0 && w->entered - w->left <= allowed;
 }
 
-/* Giving way took `ns`. */
-static void judge(struct wait *w, uint64_t ns)
+/* Gives the processor away once; what that takes tells who else wants it. Returns the time after. */
+static uint64_t give_way(struct wait *w, uint64_t now)
 {
-    if (ns >= ALONE_NS)
+    uint64_t after;
+
+    sched_yield();
+    after = MPIR_Bcast_hw_now();
+    if (after - now >= ALONE_NS)
         w->alone = 0;
     else if (w->alone < ALONE_AGAIN)
         w->alone++;
-    if (ns >= CROWDED_NS)
+    if (after - now >= CROWDED_NS)
         w->crowded = CROWDED_SLEEPS;
+    return after;
 }
 
-/* Gives the processor away; again and again while a small poll can tell that there is nothing. */
-static void give_way(struct wait *w, uint64_t now)
+/* Until something comes or `until`: looks for edges, which is one system call where a poll is several,
+ * and gives way in between, for as long as that is due; then sleeps. */
+static void doze(struct wait *w, uint64_t now, uint64_t until)
 {
-    int glances = MPIR_IS_THREADED ? 0 : GLANCES;
-
-    w->left = now;
-    do {
-        uint64_t before = w->left;
-
-        sched_yield();
-        w->left = MPIR_Bcast_hw_now();
-        judge(w, w->left - before);
-    } while (glances-- > 0 && w->crowded == 0 && MPIR_Bcast_hw_glance() == 0);
+    while (now < until && w->crowded == 0 && now - w->since < yield_ns) {
+        now = give_way(w, now);
+        if (something_came())
+            return;
+    }
+    if (now < until) {
+        sleep_until(now, until);
+        w->crowded -= w->crowded > 0;
+    }
 }
 
 /* A poll found nothing and polls_left is used up. */
 static void step(struct wait *w)
 {
     uint64_t now = MPIR_Bcast_hw_now();
+    uint64_t until = now + w->sleep_ns;
+    enum armed armed = ARMED_NEVER;
 
     w->polls_left = 0;
     if (!goes_on(w)) {
         w->since = now;
         w->sleep_ns = SLEEP_FIRST_NS;
         w->left = now;
-    } else if (can_sleep() && (w->crowded > 0 || now - w->since >= yield_ns)) {
-        may_sleep = sleep_until(now, now + w->sleep_ns);
+        return;
+    }
+    if (can_sleep()) {
+        armed = arm(now, &until);
+        may_sleep = armed != ARMED_NEVER;
+    }
+    if (armed == ARMED) {
+        doze(w, now, until);
         w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
-        w->crowded -= w->crowded > 0;
-        w->left = MPIR_Bcast_hw_now();
     } else {
         give_way(w, now);
     }
+    w->left = MPIR_Bcast_hw_now();
 }
 
 void MPIDI_HWMC_poll_begins(void)

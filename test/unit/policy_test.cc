@@ -17,6 +17,17 @@ TEST(Prng, IsSplitmix64)
     EXPECT_EQ(UINT64_C(0x06c45d188009454f), bcast_hw_prng(0, 2));
 }
 
+// A first window of samples as long as `ns`.
+bcast_hw_rtt after_first_window(uint64_t ns)
+{
+    bcast_hw_rtt r;
+
+    bcast_hw_rtt_init(&r);
+    for (uint32_t i = 0; i < BCAST_HW_RTT_WINDOW; i++)
+        bcast_hw_rtt_sample(&r, ns);
+    return r;
+}
+
 TEST(Rtt, WaitsTheStartValueUntilItKnowsBetter)
 {
     bcast_hw_rtt r;
@@ -27,13 +38,23 @@ TEST(Rtt, WaitsTheStartValueUntilItKnowsBetter)
     EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r)); // a short trip does not shorten it
 }
 
-TEST(Rtt, WaitsTwiceTheShortestTrip)
+TEST(Rtt, AWindowOfLongTripsComesBeforeALongWait)
 {
     bcast_hw_rtt r;
 
     bcast_hw_rtt_init(&r);
+    for (uint32_t i = 0; i < BCAST_HW_RTT_WINDOW; i++) {
+        bcast_hw_rtt_sample(&r, 4000000);
+        EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r)) << i;
+    }
     bcast_hw_rtt_sample(&r, 4000000);
     EXPECT_EQ(8000000u, bcast_hw_rtt_wait(&r));
+}
+
+TEST(Rtt, WaitsTwiceTheShortestTrip)
+{
+    bcast_hw_rtt r = after_first_window(4000000);
+
     bcast_hw_rtt_sample(&r, 2000000);
     EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r));
     bcast_hw_rtt_sample(&r, 30000000); // a host that was slow to answer
@@ -42,9 +63,8 @@ TEST(Rtt, WaitsTwiceTheShortestTrip)
 
 TEST(Rtt, ForgetsAShortTripAfterTwoWindows)
 {
-    bcast_hw_rtt r;
+    bcast_hw_rtt r = after_first_window(5000000);
 
-    bcast_hw_rtt_init(&r);
     bcast_hw_rtt_sample(&r, 2000000);
     for (uint32_t i = 1; i < 2 * BCAST_HW_RTT_WINDOW; i++) {
         bcast_hw_rtt_sample(&r, 5000000);
@@ -69,9 +89,8 @@ TEST(Rtt, ANeedlessWaitMakesTheNextLongerAndARealLossTakesItBack)
 
 TEST(Rtt, PatienceAddsNothingToALongRoundTrip)
 {
-    bcast_hw_rtt r;
+    bcast_hw_rtt r = after_first_window(4000000);
 
-    bcast_hw_rtt_init(&r);
     bcast_hw_rtt_sample(&r, 4000000);
     bcast_hw_rtt_needless(&r);
     EXPECT_EQ(8000000u, bcast_hw_rtt_wait(&r));
@@ -79,9 +98,8 @@ TEST(Rtt, PatienceAddsNothingToALongRoundTrip)
 
 TEST(Rtt, NeverWaitsLongerThanTheMaximum)
 {
-    bcast_hw_rtt r;
+    bcast_hw_rtt r = after_first_window(UINT64_C(3600000000000));
 
-    bcast_hw_rtt_init(&r);
     bcast_hw_rtt_sample(&r, UINT64_C(3600000000000));
     EXPECT_EQ(BCAST_HW_RTT_MAX_NS, bcast_hw_rtt_wait(&r));
 }

@@ -6,7 +6,7 @@
  * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one has
  * more is mostly the time a host took to notice, and asking too early is cheap. It costs one lane
  * message and one more for each fragment, which no one waits for; a lost last fragment costs this wait,
- * which everyone does. A wait that turned out needless (the root was only late) makes the least wait
+ * which everyone does. For the same reason the first 8 do not make it longer. A wait that turned out needless (the root was only late) makes the least wait
  * 2 ms, and a real loss 1 ms again.
  */
 #ifndef BCAST_HW_RTT_H_INCLUDED
@@ -22,7 +22,7 @@
 
 struct bcast_hw_rtt {
     uint64_t least;      /* ns; of this window's samples, MAX without one */
-    uint64_t least_past; /* ns; of the window before */
+    uint64_t least_past; /* ns; of the window before; at first half the least wait */
     uint32_t samples;    /* in this window */
     bool patient;        /* the last request was needless */
 };
@@ -30,7 +30,7 @@ struct bcast_hw_rtt {
 static inline void bcast_hw_rtt_init(struct bcast_hw_rtt *r)
 {
     r->least = BCAST_HW_RTT_MAX_NS;
-    r->least_past = BCAST_HW_RTT_MAX_NS;
+    r->least_past = BCAST_HW_RTT_START_NS / 2;
     r->samples = 0;
     r->patient = false;
 }
@@ -63,7 +63,7 @@ static inline uint64_t bcast_hw_rtt_wait(const struct bcast_hw_rtt *r)
     uint64_t ns = r->least < r->least_past ? r->least : r->least_past;
     uint64_t floor = r->patient ? BCAST_HW_RTT_PATIENT_NS : BCAST_HW_RTT_START_NS;
 
-    if (r->samples == 0 || 2 * ns < floor)
+    if (2 * ns < floor)
         return floor;
     return 2 * ns < BCAST_HW_RTT_MAX_NS ? 2 * ns : BCAST_HW_RTT_MAX_NS;
 }

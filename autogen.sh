@@ -125,8 +125,8 @@ regenerate_all() {
         die "MPICH's autogen failed ($(tail -n1 "$log")); see $log, then run this again"
 }
 
-# Control variables are gathered from comments in the sources. A file that comes out the same
-# keeps its time, for everything includes it.
+# Control variables are gathered from comments in the sources. A file that comes out the same but
+# for the date in its head keeps its time, for everything includes it.
 regenerate_cvars() {
     local file dirs=() made=(src/include/mpir_cvars.h src/util/mpir_cvars.c)
     [ ! -f "$tree/maint/cvardirs" ] || dirs=(--dirs="$(cat "$tree/maint/cvardirs")")
@@ -136,7 +136,7 @@ regenerate_cvars() {
     (cd "$tree" && ./maint/extractcvars "${dirs[@]}") > "$log" 2>&1 ||
         die "extractcvars failed ($(tail -n1 "$log")); mend the variables in the overlay's sources"
     for file in "${made[@]}"; do
-        if cmp -s "$tree/$file" "$tree/$file.before"; then
+        if diff -q -I '^ \*   [a-z]*: ' "$tree/$file" "$tree/$file.before" > /dev/null; then
             mv "$tree/$file.before" "$tree/$file"
         else
             rm "$tree/$file.before"

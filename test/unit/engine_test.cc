@@ -96,6 +96,69 @@ TEST(Engine, CompletesUnderRandomLossPushAndPull)
     }
 }
 
+// Index of a DATA datagram (PROTOCOL.md, section 2).
+static uint32_t index_of(const mem::Bytes &bytes)
+{
+    return bytes[3] == BCAST_HW_MSG_DATA ? (uint32_t) bytes[43] : UINT32_MAX;
+}
+
+TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
+{
+    for (int push = 0; push < 2; push++) {
+        mem::Net net(4);
+        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        uint64_t before;
+
+        net.settle();
+        net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &bytes) {
+            uint32_t i = index_of(bytes);
+            return to != 2 || !((i >= 3 && i <= 5) || i == 8);
+        };
+        before = net.engines[1]->engine_counts.lane_messages_sent;
+        broadcast(net, g, 0, pattern(950, 1));
+        // Push: all ten in one. Pull: 3 to 5, and 8.
+        EXPECT_EQ(before + (push ? 1 : 2), net.engines[1]->engine_counts.lane_messages_sent);
+        EXPECT_EQ(1u, net.engines[2]->counts.repaired);
+    }
+}
+
+// A lane message with fragments from `index` on and a payload of `len` bytes, of a broadcast of 950.
+static void give_run(mem::Net &net, bcast_hw_group *to, uint32_t index, uint32_t len)
+{
+    unsigned char head[BCAST_HW_WIRE_HEAD];
+    mem::Bytes body = pattern(len, 2), bytes;
+    bcast_hw_msg m = {};
+
+    m.type = BCAST_HW_MSG_DATA;
+    m.index = index;
+    m.frags = 10;
+    m.bytes = 950;
+    bcast_hw_wire_encode(head, &to->id, 0, &m, body.data(), len);
+    bytes.assign(head, head + sizeof(head));
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    net.lanes[1]->in.push_back(bytes);
+    bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+}
+
+TEST(Engine, ARunOfFragmentsIsWholeAndOfOneBroadcast)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3));
+    bcast_hw_counts *counts = &net.engines[1]->counts;
+    const bcast_hw_two_stage *m;
+
+    net.settle();
+    m = &g[1]->stream.slots[0];
+    for (uint32_t len : {0u, 99u, 101u, 150u, 199u, 249u, 251u, 300u, 350u})
+        give_run(net, g[1], 8, len); // whole: 100, 150
+    EXPECT_EQ(8u, counts->bad);
+    EXPECT_EQ(2u, m->n_got);
+    give_run(net, g[1], 0, 950); // 8 and 9 again
+    EXPECT_EQ(8u, counts->bad);
+    EXPECT_EQ(2u, counts->dup);
+    EXPECT_EQ(10u, m->n_got);
+}
+
 TEST(Engine, WithoutMulticastAllAreOffForTheSameReason)
 {
     mem::Net net(6);
@@ -323,7 +386,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
             id.generation = 0;
             m.bid = 99;
         }
-        len = bcast_hw_wire_encode(head, &id, r() % 5, &m, body, r() % 100);
+        len = bcast_hw_wire_encode(head, &id, r() % 5, &m, body, r() % sizeof(body));
         mem::Bytes bytes(head, head + sizeof(head));
 
         bytes.insert(bytes.end(), body, body + len);

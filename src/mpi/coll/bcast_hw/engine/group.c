@@ -165,16 +165,23 @@ static unsigned char *channel_bytes(const struct bcast_hw_group *g, uint64_t bid
     return g->bytes + bid % g->cfg.channels * g->piece_bytes;
 }
 
-static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg)
+/* Payload bytes of `n` fragments in a row, msg->index being the first. */
+static uint32_t run_len(const struct bcast_hw_group *g, const struct bcast_hw_msg *msg, uint32_t n)
+{
+    uint32_t frag = g->stream.ring.frag_bytes;
+
+    return (n - 1) * frag + bcast_hw_frag_len(msg->bytes, frag, msg->index + n - 1);
+}
+
+/* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
+static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, uint32_t n)
 {
     const void *body = NULL;
     uint32_t len = 0;
 
     if (msg->type == BCAST_HW_MSG_DATA) {
-        uint32_t frag = g->stream.ring.frag_bytes;
-
-        body = channel_bytes(g, msg->bid) + (size_t) msg->index * frag;
-        len = bcast_hw_frag_len(msg->bytes, frag, msg->index);
+        body = channel_bytes(g, msg->bid) + (size_t) msg->index * g->stream.ring.frag_bytes;
+        len = run_len(g, msg, n);
     }
     if (msg->multicast)
         bcast_hw_engine_cast(g->engine, g->agree.agreed.group, &g->id, g->cfg.rank, msg, body, len);
@@ -200,6 +207,40 @@ static bool has_room(struct bcast_hw_group *g)
     return false;
 }
 
+static bool by_lane(const struct bcast_hw_msg *msg)
+{
+    return msg->type == BCAST_HW_MSG_DATA && !msg->multicast;
+}
+
+/* Fragment `msg` goes the way of the `n` from `run` on, and comes next. */
+static bool continues(const struct bcast_hw_msg *run, uint32_t n, const struct bcast_hw_msg *msg)
+{
+    return by_lane(msg) && msg->peer == run->peer && msg->bid == run->bid &&
+           msg->index == run->index + n && msg->flags == run->flags;
+}
+
+/* Fragments in a row for the same peer go as one message. */
+static void pump_stream(struct bcast_hw_group *g, uint64_t now)
+{
+    struct bcast_hw_msg run, tx;
+    uint32_t n = 0; /* fragments in run */
+
+    while (has_room(g) && bcast_hw_stream_next_send(&g->stream, &tx, now)) {
+        if (n > 0 && continues(&run, n, &tx)) {
+            n++;
+            continue;
+        }
+        if (n > 0)
+            transmit(g, &run, n);
+        n = by_lane(&tx) ? 1 : 0;
+        run = tx;
+        if (n == 0)
+            transmit(g, &tx, 1);
+    }
+    if (n > 0)
+        transmit(g, &run, n);
+}
+
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
     struct bcast_hw_msg tx;
@@ -222,11 +263,11 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
         if (bcast_hw_agree_wants_join(&g->agree))
             join(g, now);
         while (has_room(g) && bcast_hw_agree_next_send(&g->agree, &tx, now))
-            transmit(g, &tx);
+            transmit(g, &tx, 1);
     } while (bcast_hw_agree_wants_join(&g->agree));
     settle(g);
-    while (g->joined && has_room(g) && bcast_hw_stream_next_send(&g->stream, &tx, now))
-        transmit(g, &tx);
+    if (g->joined)
+        pump_stream(g, now);
     if (!bcast_hw_engine_flush(g->engine))
         g->touched = true;
     if (g->state == BCAST_HW_GROUP_CLOSING)
@@ -289,27 +330,33 @@ void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
     }
 }
 
-/* A fragment whose every field agrees with what all members agreed on. */
-static bool data_fits(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
+/* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not every
+ * field agrees with what all members agreed on. */
+static uint32_t run_of(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
 {
     const struct bcast_hw_msg *m = &in->msg;
     uint32_t frag = g->stream.ring.frag_bytes;
+    uint32_t n = m->multicast ? 1 : bcast_hw_frags_of(in->len, frag);
 
     return m->bytes <= g->piece_bytes && m->frags == bcast_hw_frags_of(m->bytes, frag) &&
-           m->index < m->frags && in->len == bcast_hw_frag_len(m->bytes, frag, m->index);
+                   m->index < m->frags && n <= m->frags - m->index && in->len == run_len(g, m, n)
+               ? n
+               : 0;
 }
 
-static void on_broadcast(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)
+static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)
 {
-    const struct bcast_hw_msg *m = &in->msg;
+    struct bcast_hw_msg m = in->msg;
+    uint32_t frag = g->stream.ring.frag_bytes;
+    const unsigned char *payload = in->payload;
+    uint32_t n = run_of(g, in);
 
-    if (m->type == BCAST_HW_MSG_DATA && !data_fits(g, in)) {
+    if (n == 0)
         g->engine->counts.bad++;
-        return;
-    }
-    if (bcast_hw_stream_on_recv(&g->stream, m, now) == BCAST_HW_PLACE)
-        memcpy(channel_bytes(g, m->bid) + (size_t) m->index * g->stream.ring.frag_bytes,
-               in->payload, in->len);
+    for (uint32_t end = m.index + n; m.index < end; m.index++, payload += frag)
+        if (bcast_hw_stream_on_recv(&g->stream, &m, now) == BCAST_HW_PLACE)
+            memcpy(channel_bytes(g, m.bid) + (size_t) m.index * frag, payload,
+                   bcast_hw_frag_len(m.bytes, frag, m.index));
 }
 
 void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
@@ -326,8 +373,11 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
         case BCAST_HW_MSG_DECIDE:
             bcast_hw_agree_on_recv(&g->agree, &in->msg, now);
             break;
+        case BCAST_HW_MSG_DATA:
+            on_data(g, in, now);
+            break;
         default:
-            on_broadcast(g, in, now);
+            bcast_hw_stream_on_recv(&g->stream, &in->msg, now);
             break;
     }
     g->touched = true;

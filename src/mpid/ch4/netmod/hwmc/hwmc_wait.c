@@ -9,8 +9,10 @@
  * several threads, for progress runs under MPICH's locks.
  *
  * How long giving the processor away takes tells who else wants it, and what comes next:
- *   nobody (< ALONE_NS)                polling without giving way costs no one anything
- *   others who give way in turn        give way at each poll, for they may have what this one waits for
+ *   nobody (< ALONE_NS)                poll, at first without giving way: it costs no one anything, and
+ *                                      nothing has to interrupt this process to wake it
+ *   others who give way in turn        give way at once, and between that only look at descriptors:
+ *                                      they may have what this one waits for
  *   one who computes (> CROWDED_NS)    sleep at once: who sleeps is woken in time, who gives way is not
  */
 
@@ -272,6 +274,12 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
     }
 }
 
+/* Nobody else wanted the core lately. */
+static bool alone(const struct wait *w)
+{
+    return w->alone == ALONE_AGAIN;
+}
+
 /* A poll found nothing and polls_left is used up. */
 static void step(struct wait *w)
 {
@@ -286,7 +294,7 @@ static void step(struct wait *w)
         w->left = now;
         return;
     }
-    if (can_sleep()) {
+    if (can_sleep() && !(alone(w) && now - w->since < yield_ns)) {
         armed = arm(now, &until);
         may_sleep = armed != ARMED_NEVER;
     }
@@ -325,7 +333,7 @@ void MPIDI_HWMC_poll_ends(int vci)
     if (vci == 0)
         w->events += (unsigned) MPIR_Bcast_hw_progress();
     if (w->events > 0) {
-        w->polls_left = w->alone == ALONE_AGAIN ? spins : 0;
+        w->polls_left = alone(w) ? spins : 0;
         w->since = 0;
     } else if (polite && --w->polls_left < 0) {
         step(w);

@@ -287,7 +287,7 @@ static int udp_leave(struct bcast_hw_fabric *f, uint64_t group)
     return BCAST_HW_OK;
 }
 
-/* What becomes of the first of `left` messages, which the kernel refused. */
+/* What becomes of a message that the kernel refused. */
 enum refusal { REFUSED_NOW, REFUSED_SEGMENTS, REFUSED_FOR_GOOD, REFUSED_ALL };
 
 static enum refusal refusal_of(int e, bool segments)
@@ -309,39 +309,54 @@ static enum refusal refusal_of(int e, bool segments)
     }
 }
 
+/* Up to BATCH datagrams as messages to the kernel. */
+struct batch {
+    int num;         /* messages */
+    int runs[BATCH]; /* datagrams in each */
+    struct mmsghdr msgs[BATCH];
+    struct iovec iov[BATCH][2];
+    union hwmc_segments_control control[BATCH];
+};
+
+static void make_batch(struct batch *b, bool segments, const struct sockaddr_in *to,
+                       const struct bcast_hw_out *out, int n)
+{
+    b->num = 0;
+    for (int i = 0; i < n; i += b->runs[b->num++]) {
+        int run = segments ? hwmc_segments_run(out + i, n - i) : 1;
+        struct msghdr *msg = &b->msgs[b->num].msg_hdr;
+
+        for (int k = i; k < i + run; k++) {
+            b->iov[k][0] = (struct iovec){(void *) out[k].head, out[k].head_len};
+            b->iov[k][1] = (struct iovec){(void *) out[k].body, out[k].body_len};
+        }
+        b->runs[b->num] = run;
+        *msg = (struct msghdr){
+            .msg_name = (void *) to,
+            .msg_namelen = sizeof(*to),
+            .msg_iov = b->iov[i],
+            .msg_iovlen = 2 * (size_t) run,
+        };
+        if (run > 1)
+            hwmc_segments_mark(msg, &b->control[b->num], out[i].head_len + out[i].body_len);
+    }
+}
+
 /* Gives the kernel n <= BATCH datagrams: how many are gone, or a negative error. */
 static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
                       const struct bcast_hw_out *out, int n)
 {
-    struct mmsghdr msgs[BATCH];
-    struct iovec iov[BATCH][2];
-    union hwmc_segments_control control[BATCH];
-    int runs[BATCH];
-    int num = 0, gone = 0;
+    struct batch b;
+    int gone = 0;
 
-    memset(msgs, 0, sizeof(msgs[0]) * (size_t) n);
-    for (int i = 0; i < n; i++) {
-        iov[i][0] = (struct iovec){(void *) out[i].head, out[i].head_len};
-        iov[i][1] = (struct iovec){(void *) out[i].body, out[i].body_len};
-    }
-    for (int i = 0; i < n; i += runs[num++]) {
-        struct msghdr *msg = &msgs[num].msg_hdr;
-
-        runs[num] = u->segments ? hwmc_segments_run(out + i, n - i) : 1;
-        msg->msg_name = (void *) to;
-        msg->msg_namelen = sizeof(*to);
-        msg->msg_iov = iov[i];
-        msg->msg_iovlen = 2 * (size_t) runs[num];
-        if (runs[num] > 1)
-            hwmc_segments_mark(msg, &control[num], out[i].head_len + out[i].body_len);
-    }
-    for (int i = 0; i < num;) {
-        int k = sendmmsg(u->sockets[0], msgs + i, (unsigned) (num - i), MSG_DONTWAIT);
+    make_batch(&b, u->segments, to, out, n);
+    for (int i = 0; i < b.num;) {
+        int k = sendmmsg(u->sockets[0], b.msgs + i, (unsigned) (b.num - i), MSG_DONTWAIT);
 
         if (k < 0 && errno == EINTR)
             continue;
         if (k < 0) {
-            switch (refusal_of(errno, runs[i] > 1)) {
+            switch (refusal_of(errno, b.runs[i] > 1)) {
                 case REFUSED_NOW:
                     return gone;
                 case REFUSED_ALL:
@@ -356,7 +371,7 @@ static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
             }
         }
         for (int end = i + k; i < end; i++)
-            gone += runs[i];
+            gone += b.runs[i];
     }
     return gone;
 }

@@ -33,9 +33,9 @@
  *   # end ranks N gap_ns N pvars 0|1
  *
  * Times are in ns.  local: the longest that any rank spent in MPI_Bcast.  late: how long after
- * the root the last rank entered, 0 if all were there before.  Then what bcast_hw_two_stage, bcast_hw_repaired, bcast_hw_lost_tail and
- * bcast_hw_recovery_ns have grown by: cast the minimum over ranks, repaired and tail the sum,
- * recovery the maximum.  exit[r]: after the root's entry, of the rank r places after the root.
+ * the root the last rank entered, 0 if all were there before.  Then what bcast_hw_two_stage,
+ * bcast_hw_repaired, bcast_hw_lost_tail and bcast_hw_recovery_ns have grown by: cast the minimum
+ * over ranks, repaired and tail the sum, recovery the maximum.  exit[r]: after the root's entry, of the rank r places after the root.
  */
 
 #include <errno.h>

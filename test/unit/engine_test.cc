@@ -150,7 +150,7 @@ TEST(Engine, ARunOfFragmentsIsWholeAndOfOneBroadcast)
     net.settle();
     m = &g[1]->stream.slots[0];
     for (uint32_t len : {0u, 99u, 101u, 150u, 199u, 249u, 251u, 300u, 350u})
-        give_run(net, g[1], 8, len); // whole: 100, 150
+        give_run(net, g[1], 8, len); // whole: 150
     EXPECT_EQ(8u, counts->bad);
     EXPECT_EQ(2u, m->n_got);
     give_run(net, g[1], 0, 950); // 8 and 9 again

@@ -102,35 +102,32 @@ TEST(Rail, DiscoveryFindsWhatIsUp)
     EXPECT_LE(hwmc_rail_discover(rails, 1), 1);
 }
 
-// A host of two NUMA nodes, one core each: eth8 hangs off node 0, eth9 off node 1.
-const char two_nodes[] = R"(<?xml version="1.0"?>
+// A package with one core, NUMA node `n`, and a network port.
+std::string package(int n, const char *port)
+{
+    const std::string i = std::to_string(n), mask = n == 0 ? "0x1" : "0x2";
+    const std::string sets = " os_index=\"" + i + "\" cpuset=\"" + mask + "\" complete_cpuset=\"" +
+                             mask + "\" nodeset=\"" + mask + "\" complete_nodeset=\"" + mask + "\"";
+    auto id = [&](int k) { return " gp_index=\"" + std::to_string(10 * n + k) + "\""; };
+
+    return "<object type=\"Package\"" + sets + id(2) + "><object type=\"NUMANode\"" + sets + id(3) +
+           " local_memory=\"1048576\"/><object type=\"PU\"" + sets + id(4) +
+           "/><object type=\"Bridge\"" + id(5) +
+           " bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"000" + i +
+           ":[00-00]\"><object type=\"PCIDev\"" + id(6) + " pci_busid=\"000" + i +
+           ":00:01.0\" pci_type=\"0200 [1af4:1000] 00\"><object type=\"OSDev\"" + id(7) +
+           " name=\"" + port + "\" osdev_type=\"2\"/></object></object></object>";
+}
+
+// A host of two NUMA nodes: eth8 hangs off node 0, eth9 off node 1.
+std::string two_nodes()
+{
+    return R"(<?xml version="1.0"?>
 <topology version="2.0">
   <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3"
           nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
-    <object type="Package" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
-            complete_nodeset="0x1" gp_index="2">
-      <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
-              complete_nodeset="0x1" gp_index="3" local_memory="1048576"/>
-      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"
-              complete_nodeset="0x1" gp_index="4"/>
-      <object type="Bridge" gp_index="5" bridge_type="0-1" depth="0" bridge_pci="0000:[00-00]">
-        <object type="PCIDev" gp_index="6" pci_busid="0000:00:01.0" pci_type="0200 [1af4:1000] 00">
-          <object type="OSDev" gp_index="7" name="eth8" osdev_type="2"/>
-        </object>
-      </object>
-    </object>
-    <object type="Package" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2"
-            complete_nodeset="0x2" gp_index="8">
-      <object type="NUMANode" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2"
-              complete_nodeset="0x2" gp_index="9" local_memory="1048576"/>
-      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2"
-              complete_nodeset="0x2" gp_index="10"/>
-      <object type="Bridge" gp_index="11" bridge_type="0-1" depth="0" bridge_pci="0001:[00-00]">
-        <object type="PCIDev" gp_index="12" pci_busid="0001:00:01.0" pci_type="0200 [1af4:1000] 00">
-          <object type="OSDev" gp_index="13" name="eth9" osdev_type="2"/>
-        </object>
-      </object>
-    </object>
+)" + package(0, "eth8") +
+           package(1, "eth9") + R"(
   </object>
   <distances2 type="NUMANode" nbobjs="2" kind="5" name="NUMALatency" indexing="os">
     <indexes length="4">0 1 </indexes>
@@ -138,6 +135,7 @@ const char two_nodes[] = R"(<?xml version="1.0"?>
   </distances2>
 </topology>
 )";
+}
 
 // libpciaccess, which hwloc loads and unloads, leaves memory to the next who loads it: kept loaded, that
 // is no leak.
@@ -155,7 +153,7 @@ TEST_F(RailPlace, IsTheTopologys)
     bcast_hw_rail rails[3] = {};
     cpu_set_t before, first;
 
-    std::ofstream(file) << two_nodes;
+    std::ofstream(file) << two_nodes();
     strcpy(rails[0].name, "eth9");
     strcpy(rails[1].name, "lo");
     strcpy(rails[2].name, "eth8");

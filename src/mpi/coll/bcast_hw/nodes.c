@@ -35,6 +35,10 @@ bool MPIR_Bcast_hw_host_is_shared(void)
 {
     int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
 
+#if MPICH_NUMVERSION >= 40200000
+    if (!map)
+        return true;
+#endif
     for (int i = 0; i < MPIR_Process.size; i++)
         if (i != MPIR_Process.rank && MPIR_Bcast_hw_node_of((uint32_t) i) == own)
             return true;

@@ -130,6 +130,7 @@ bool MPIR_Bcast_hw_drained(void)
 /* The engine's counters outlive it: PVARs may be read until the tools interface is left. */
 void MPIR_Bcast_hw_close(void)
 {
+    MPIR_Bcast_hw_forget_nodes();
     if (!registered)
         return;
     MPIR_Bcast_hw_lock();
@@ -137,5 +138,4 @@ void MPIR_Bcast_hw_close(void)
     bcast_hw_engine_close(engine);
     MPIR_Bcast_hw_unlock();
     MPIR_Bcast_hw_forget_seen();
-    MPIR_Bcast_hw_forget_nodes();
 }

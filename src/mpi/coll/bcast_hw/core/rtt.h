@@ -6,8 +6,8 @@
  * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one has
  * more is mostly the time a host took to notice, and asking too early is cheap. It costs one lane
  * message and one more for each fragment, which no one waits for; a lost last fragment costs this wait,
- * which everyone does. For the same reason the first 8 do not make it longer. A wait that turned out needless (the root was only late) makes the least wait
- * 2 ms, and a real loss 1 ms again.
+ * which everyone does. For the same reason the first 8 do not make it longer. A wait that turned out
+ * needless (the root was only late) makes the least wait 2 ms, and a real loss 1 ms again.
  */
 #ifndef BCAST_HW_RTT_H_INCLUDED
 #define BCAST_HW_RTT_H_INCLUDED

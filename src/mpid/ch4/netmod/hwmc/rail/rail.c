@@ -19,33 +19,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Reads a decimal number that is all of a file; `otherwise` when there is none. */
-static long read_long(const char *path, long otherwise)
-{
-    FILE *f = fopen(path, "re");
-    long value;
-
-    if (f == NULL)
-        return otherwise;
-    if (fscanf(f, "%ld", &value) != 1)
-        value = otherwise;
-    fclose(f);
-    return value;
-}
-
-static long read_sysfs(const char *name, const char *file, long otherwise)
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), "/sys/class/net/%s/%s", name, file);
-    return read_long(path, otherwise);
-}
-
 /* Not every driver has a speed, and one whose cable is out may say -1. */
 static uint32_t read_speed(const char *name)
 {
-    long mbit = read_sysfs(name, "speed", 0);
+    char path[128];
+    long mbit = 0;
+    FILE *f;
 
+    snprintf(path, sizeof(path), "/sys/class/net/%s/speed", name);
+    f = fopen(path, "re");
+    if (f == NULL)
+        return 0;
+    if (fscanf(f, "%ld", &mbit) != 1)
+        mbit = 0;
+    fclose(f);
     return mbit > 0 && mbit < 10000000 ? (uint32_t) mbit : 0;
 }
 

@@ -18,8 +18,7 @@
 
 /* Every interface with an IPv4 address that is up and can multicast, in the order of their kernel
  * indices; of an interface with several addresses the first; not yet located. Returns how many, at
- * most `max`;
- * ERR_LIMIT when the system does not tell. */
+ * most `max`; ERR_LIMIT when the system does not tell. */
 int hwmc_rail_discover(struct bcast_hw_rail *rails, int max);
 
 /* Chooses from the `num` ports those that `spec` names, in its order: names or subnets ("eth0",

@@ -21,11 +21,15 @@ struct Group {
     uint32_t p, k;
     std::vector<bcast_hw_terms> offers;
     std::vector<uint64_t> start;
-    std::vector<bool> joins; // whether joining works
+    std::vector<bool> joins;          // whether joining works
+    std::vector<uint32_t> join_rails; // on which it does
     std::vector<bool> started;
     std::vector<bcast_hw_agree> ranks;
     uint64_t lane = 20 * US, cast = 10 * US, join = 5 * US, probe = 20 * MS;
     std::function<bool(uint32_t to, int nth)> lose = [](uint32_t, int) { return false; };
+    std::function<bool(uint32_t to, uint8_t rail)> lose_rail = [](uint32_t, uint8_t) {
+        return false;
+    };
     uint64_t now = 0;
     int probes = 0, joined = 0;
     uint64_t over_at = 0; // when the last rank knew the decision
@@ -42,11 +46,11 @@ struct Group {
     uint64_t number = 0;
 
     Group(uint32_t size, uint32_t fanout)
-        : p(size), k(fanout), offers(size), start(size, 0), joins(size, true), started(size, false),
-          ranks(size)
+        : p(size), k(fanout), offers(size), start(size, 0), joins(size, true),
+          join_rails(size, ~0u), started(size, false), ranks(size)
     {
         for (uint32_t r = 0; r < p; r++)
-            offers[r] = {0, BCAST_HW_REASON_NONE, r, 1400 + r, 9000 - r, 5, r ? 0 : 0xe1u, 42};
+            offers[r] = {0, BCAST_HW_REASON_NONE, r, 1, 1400 + r, 9000 - r, 5, r ? 0 : 0xe1u, 42};
     }
     void at(uint64_t when, std::function<void()> what)
     {
@@ -68,7 +72,7 @@ struct Group {
             joining[r] = true;
             at(now + join, [this, r] {
                 joined++;
-                bcast_hw_agree_on_joined(&ranks[r], joins[r], now);
+                bcast_hw_agree_on_joined(&ranks[r], joins[r] ? join_rails[r] : 0, now);
                 turn(r);
             });
         }
@@ -93,7 +97,7 @@ struct Group {
         probes += tx.multicast;
         tx.peer = from;
         for (uint32_t to = first; to < end; to++) {
-            if (to == from || (tx.multicast && lose(to, probes)))
+            if (to == from || (tx.multicast && (lose(to, probes) || lose_rail(to, tx.rail))))
                 continue;
             at(now + (tx.multicast ? cast : lane), [this, to, tx, terms, has]() mutable {
                 if (!started[to])
@@ -148,6 +152,7 @@ struct Leader {
 
     Leader()
     {
+        terms.rails = 1;
         bcast_hw_agree_start(&a, 3, 0, 2, KEY, &terms, 10 * MS);
         report(1, BCAST_HW_AGREE_OFFER, 0);
         report(2, BCAST_HW_AGREE_OFFER, 0);
@@ -165,6 +170,7 @@ struct Leader {
         msg.peer = from;
         msg.terms = &with;
         with.stage = stage;
+        with.rails = 1;
         bcast_hw_verdict verdict = bcast_hw_agree_on_recv(&a, &msg, now);
         bcast_hw_agree_check(&a);
         return verdict;
@@ -288,6 +294,66 @@ TEST(Agree, ProbeMayComeBeforeTheDecision)
     g.run();
     g.expect(BCAST_HW_REASON_NONE, 0);
     EXPECT_EQ(2, g.probes); // the deepest ranks report after more than a ms
+}
+
+TEST(Agree, RailsAreThoseThatAllHave)
+{
+    Group g(6, 2);
+
+    for (uint32_t r = 0; r < 6; r++)
+        g.offers[r].rails = r == 4 ? 0x6 : 0xe;
+    g.run();
+    g.expect(BCAST_HW_REASON_NONE, 0);
+    EXPECT_EQ(0x6u, g.ranks[5].agreed.rails);
+    EXPECT_EQ(2, g.probes);
+}
+
+TEST(Agree, RanksWithoutARailInCommonSayNo)
+{
+    Group g(7, 2);
+
+    for (uint32_t r = 0; r < 7; r++)
+        g.offers[r].rails = r == 5 ? 0x1 : 0x2;
+    g.run();
+    g.expect(BCAST_HW_REASON_RAILS, 2); // the parent of 5
+    EXPECT_EQ(0, g.joined);
+}
+
+TEST(Agree, RailOnWhichOneRankCannotJoinIsLeft)
+{
+    Group g(7, 2);
+
+    for (bcast_hw_terms &offer : g.offers)
+        offer.rails = 0x3;
+    g.join_rails[6] = 0x2;
+    g.run();
+    g.expect(BCAST_HW_REASON_NONE, 0);
+    EXPECT_EQ(0x2u, g.ranks[3].agreed.rails);
+    EXPECT_EQ(1, g.probes);
+}
+
+TEST(Agree, RailOnWhichNoProbeComesIsLeftAfterTheDeadline)
+{
+    Group g(7, 2);
+
+    for (bcast_hw_terms &offer : g.offers)
+        offer.rails = 0x3;
+    g.lose_rail = [](uint32_t to, uint8_t rail) { return to == 5 && rail == 0; };
+    g.run();
+    g.expect(BCAST_HW_REASON_NONE, 0);
+    EXPECT_EQ(0x2u, g.ranks[1].agreed.rails);
+    EXPECT_GE(g.over_at, g.probe);
+}
+
+TEST(Agree, DifferentRailsThatFailForDifferentRanksLeaveNone)
+{
+    Group g(7, 2);
+
+    for (bcast_hw_terms &offer : g.offers)
+        offer.rails = 0x3;
+    g.lose_rail = [](uint32_t to, uint8_t rail) { return to == (rail == 0 ? 5 : 6); };
+    g.run();
+    g.expect(BCAST_HW_REASON_RAILS, 2);
 }
 
 TEST(Agree, LateStarterIsWaitedFor)

@@ -85,7 +85,7 @@ struct Chan {
         std::string text;
         bcast_hw_msg tx;
 
-        while (bcast_hw_channel_next_send(&c, &tx)) {
+        while (bcast_hw_channel_next_send(&c, 1, &tx)) {
             std::string n = std::to_string(tx.bid);
             std::string to = tx.multicast ? "all" : std::to_string(tx.peer);
 
@@ -264,11 +264,11 @@ TEST(Channel, LossesAddUpOnTheWay)
     r.consume(2, true);
     r.up(3, 2, 3);
     r.up(4, 2, 1);
-    ASSERT_EQ(1, bcast_hw_channel_next_send(&r.c, &tx));
+    ASSERT_EQ(1, bcast_hw_channel_next_send(&r.c, 1, &tx));
     EXPECT_EQ(6u, tx.index);
     r0.consume(2);
     r0.up(1, 2, 6);
-    ASSERT_EQ(1, bcast_hw_channel_next_send(&r0.c, &tx));
+    ASSERT_EQ(1, bcast_hw_channel_next_send(&r0.c, 1, &tx));
     EXPECT_EQ(6u, tx.index);
 }
 

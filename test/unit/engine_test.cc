@@ -38,7 +38,7 @@ static void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes 
         bcast_hw_group_stall(g[root], net.now);
         net.settle(100000000);
     }
-    memcpy(bcast_hw_group_next_bytes(g[root]), data.data(), data.size());
+    memcpy(bcast_hw_group_next_bytes(g[root], (uint32_t) data.size()), data.data(), data.size());
     bcast_hw_group_post_root(g[root], (uint32_t) data.size(), false, net.now);
     for (uint32_t r = 0; r < g.size(); r++) {
         if (r == root)
@@ -96,10 +96,10 @@ TEST(Engine, CompletesUnderRandomLossPushAndPull)
     }
 }
 
-// Index of a DATA datagram (PROTOCOL.md, section 2).
+// Index of a fragment by multicast (PROTOCOL.md, section 2).
 static uint32_t index_of(const mem::Bytes &bytes)
 {
-    return bytes[3] == BCAST_HW_MSG_DATA ? (uint32_t) bytes[43] : UINT32_MAX;
+    return bytes[3] == 32 ? (uint32_t) bytes[37] : UINT32_MAX;
 }
 
 TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
@@ -266,7 +266,7 @@ TEST(Engine, CloseServesOthersToTheEnd)
     deaf = true; // the last broadcast reaches nobody by multicast
     mem::Bytes data = pattern(400, 5);
 
-    memcpy(bcast_hw_group_next_bytes(g[1]), data.data(), data.size());
+    memcpy(bcast_hw_group_next_bytes(g[1], (uint32_t) data.size()), data.data(), data.size());
     bcast_hw_group_post_root(g[1], (uint32_t) data.size(), false, net.now);
     bcast_hw_group_consume(g[1], net.now);
     bcast_hw_group_close(g[1], net.now); // the root leaves at once
@@ -305,11 +305,11 @@ TEST(Engine, AFullSenderHoldsBackAndLosesNothing)
 
     net.settle();
     net.fabrics[0]->credits = 3; // of 9 fragments
-    memcpy(bcast_hw_group_next_bytes(g[0]), data.data(), data.size());
+    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
     bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
     bcast_hw_group_consume(g[0], net.now);
     EXPECT_FALSE(bcast_hw_group_open(g[0]));
-    EXPECT_EQ(bcast_hw_engine_deadline(net.engines[0]), 0u);
+    EXPECT_EQ(bcast_hw_engine_deadline(net.engines[0]), net.now + 100000); // the fabric says
     net.fabrics[0]->credits = -1;
     bcast_hw_group_post_member(g[1], 0, net.now);
     while (net.step())
@@ -330,7 +330,7 @@ TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
 
     net.settle();
     net.fabrics[0]->hiccups = 1; // the batch is refused once, and taken at the next try
-    memcpy(bcast_hw_group_next_bytes(g[0]), data.data(), data.size());
+    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
     bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
     bcast_hw_group_post_member(g[1], 0, net.now);
     while (net.step())
@@ -378,6 +378,8 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
         m.frags = r() % 12;
         m.bytes = r() % 1200;
         m.flags = r() % 8;
+        m.multicast = r() % 2;
+        m.rails = (uint8_t) (r() % 4);
         m.bits = bits;
         t.stage = r() % 6;
         t.reason = r() % 9;
@@ -387,7 +389,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
             m.bid = 99;
         }
         len = bcast_hw_wire_encode(head, &id, r() % 5, &m, body, r() % sizeof(body));
-        mem::Bytes bytes(head, head + sizeof(head));
+        mem::Bytes bytes(head, head + bcast_hw_wire_head_len(&m));
 
         bytes.insert(bytes.end(), body, body + len);
         if (r() % 2)
@@ -397,5 +399,204 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
         bcast_hw_engine_progress(net.engines[1], net.now += 1000);
         if (g[1]->joined)
             bcast_hw_stream_check(&g[1]->stream);
+    }
+}
+
+TEST(EngineRails, LongBroadcastIsSpreadAndAShortOneIsNot)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g = net.group(first(3));
+    std::vector<int> cast(2, 0);
+
+    net.settle();
+    net.on_post = [&](const mem::Fabric &f, const mem::Bytes &bytes) {
+        cast[f.rail] += index_of(bytes) != UINT32_MAX;
+    };
+    EXPECT_EQ(0x3u, g[0]->agree.agreed.rails);
+    broadcast(net, g, 0, pattern(1000, 1));
+    EXPECT_EQ(5, cast[0]);
+    EXPECT_EQ(5, cast[1]);
+    broadcast(net, g, 0, pattern(300, 2));
+    EXPECT_EQ(8, cast[0]);
+    EXPECT_EQ(5, cast[1]);
+    EXPECT_EQ(0u, net.engines[1]->counts.asked);
+}
+
+TEST(EngineRails, ARailWithLittleWaitingGetsMore)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g = net.group(first(3));
+    std::vector<int> cast(2, 0);
+
+    net.settle();
+    net.fabric(0, 0).queued = 600;
+    net.now += 1000;
+    net.on_post = [&](const mem::Fabric &f, const mem::Bytes &bytes) {
+        cast[f.rail] += index_of(bytes) != UINT32_MAX;
+    };
+    broadcast(net, g, 0, pattern(1000, 1));
+    EXPECT_EQ(10, cast[0] + cast[1]);
+    EXPECT_LT(cast[0], 4);
+}
+
+TEST(EngineRails, ARailThatBlocksIsWaitedForOnlyWhileItIsTheBest)
+{
+    mem::Net net(3, 64 << 20, 40 + 10, 1 << 20, 2);
+    Groups g = net.group(first(3));
+
+    net.settle();
+    net.fabric(0, 1).credits = 5;
+    std::vector<unsigned char> data = pattern(1000, 1); // 100 fragments
+    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    for (uint32_t r = 0; r < 3; r++)
+        if (r != 0)
+            bcast_hw_group_post_member(g[r], 0, net.now);
+    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    net.settle();
+    EXPECT_FALSE(bcast_hw_group_open(g[0])); // rail 1 has datagrams that nobody takes
+    net.fabric(0, 1).credits = -1;
+    net.settle(1000000);
+    for (uint32_t r = 0; r < 3; r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << r;
+        EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
+TEST(EngineRails, ARailThatFailsLosesWhatItHadAndIsLeftOutForAWhile)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g = net.group(first(3));
+    std::vector<int> cast(2, 0);
+
+    net.settle();
+    net.fabric(0, 0).fails = true;
+    broadcast(net, g, 0, pattern(1000, 1)); // repaired
+    EXPECT_GT(net.engines[1]->counts.repaired, 0u);
+    net.on_post = [&](const mem::Fabric &f, const mem::Bytes &bytes) {
+        cast[f.rail] += index_of(bytes) != UINT32_MAX;
+    };
+    broadcast(net, g, 0, pattern(1000, 2));
+    EXPECT_EQ(0, cast[0]);
+    EXPECT_EQ(10, cast[1]);
+    net.fabric(0, 0).fails = false;
+    net.now += BCAST_HW_STRIPE_DOWN_NS;
+    broadcast(net, g, 0, pattern(1000, 3));
+    EXPECT_EQ(5, cast[0]);
+}
+
+TEST(EngineRails, HostsWithDifferentRailsUseWhatTheyShare)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 3);
+    Groups g;
+
+    net.lose_rail(1, 0);
+    net.lose_rail(2, 2);
+    g = net.group(first(3));
+    net.settle();
+    for (auto *of : g) {
+        EXPECT_EQ(BCAST_HW_GROUP_ON, of->state);
+        EXPECT_EQ(0x2u, of->agree.agreed.rails);
+    }
+    broadcast(net, g, 1, pattern(1000, 1));
+    EXPECT_EQ(0u, net.engines[0]->counts.asked);
+}
+
+TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g;
+
+    net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) {
+        return !(to == 2 && net.posting_rail == 0);
+    };
+    g = net.group(first(3));
+    net.settle(300000000);
+    for (auto *of : g) {
+        EXPECT_EQ(BCAST_HW_GROUP_ON, of->state);
+        EXPECT_EQ(0x2u, of->agree.agreed.rails);
+        EXPECT_EQ(0x2u, of->joined_rails);
+    }
+    for (uint32_t h = 0; h < 3; h++)
+        EXPECT_EQ(0u, net.fabric(h, 0).joined.size());
+    broadcast(net, g, 1, pattern(1000, 1));
+    EXPECT_EQ(0u, net.engines[2]->counts.asked);
+}
+
+// Loss on both rails, long and short broadcasts from all roots.
+TEST(EngineRails, LossesOnAllRailsAreRepaired)
+{
+    for (int push = 0; push < 2; push++) {
+        mem::Net net(4, 64 << 20, 40 + 100, 1 << 20, 3);
+        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        std::minstd_rand r(7);
+
+        net.settle();
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 5 != 0; };
+        for (uint32_t i = 0; i < 100; i++)
+            broadcast(net, g, i % 4, pattern(i * 191 % 1000 + 1, i));
+    }
+}
+
+// A message of several pieces, lent by root and members, with losses: the pieces are placed where they
+// belong, and what a member lacks comes though the others have taken their memory back.
+TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
+{
+    for (int push = 0; push < 2; push++) {
+        mem::Net net(4);
+        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) {
+            cfg.push = push;
+            cfg.channels = 4;
+        });
+        mem::Bytes data = pattern(9500, 1);
+        std::vector<mem::Bytes> got(4, mem::Bytes(data.size()));
+        std::vector<size_t> at(4, 0);
+        std::minstd_rand r(3);
+        const uint32_t piece = 1000;
+        auto posted = [&](uint32_t i) {
+            return g[i]->stream.posted > g[i]->stream.channel.consumed;
+        };
+
+        net.settle();
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 10 != 0; };
+        got[1] = data;
+        for (uint32_t i = 0; i < 4; i++)
+            bcast_hw_group_lend(g[i], got[i].data(), data.size());
+        for (int turns = 0; at != std::vector<size_t>(4, data.size()); turns++) {
+            ASSERT_LT(turns, 1000);
+            for (uint32_t i = 0; i < 4; i++) {
+                uint32_t n = (uint32_t) std::min<size_t>(piece, data.size() - at[i]);
+
+                if (n == 0 || posted(i) || (i == 3 && turns < 5)) // it comes late
+                    continue;
+                if (!bcast_hw_group_open(g[i])) {
+                    bcast_hw_group_stall(g[i], net.now);
+                    continue;
+                }
+                if (i == 1)
+                    bcast_hw_group_post_root(g[i], n, at[i] + n < data.size(), net.now);
+                else
+                    bcast_hw_group_post_member(g[i], 1, net.now);
+            }
+            net.settle(100000000);
+            for (uint32_t i = 0; i < 4; i++) {
+                if (!posted(i) || !bcast_hw_group_done(g[i]))
+                    continue;
+                auto *from = (const unsigned char *) bcast_hw_group_last_bytes(g[i]);
+                uint32_t n = bcast_hw_stream_bytes(&g[i]->stream);
+
+                if (from != got[i].data() + at[i])
+                    memcpy(got[i].data() + at[i], from, n);
+                at[i] += n;
+                bcast_hw_group_consume(g[i], net.now);
+                if (at[i] == data.size()) {
+                    bcast_hw_group_return(g[i]);
+                    EXPECT_EQ(data, got[i]) << i;
+                    std::fill(got[i].begin(), got[i].end(), 0xee);
+                }
+            }
+        }
+        net.passes = {};
+        broadcast(net, g, 2, pattern(300, 2));
     }
 }

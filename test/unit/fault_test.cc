@@ -63,6 +63,11 @@ int queue_post(bcast_hw_fabric *f, uint64_t, const bcast_hw_out *out, int n)
     return n;
 }
 
+size_t queue_queued(bcast_hw_fabric *)
+{
+    return 77;
+}
+
 int queue_poll(bcast_hw_fabric *f, bcast_hw_in *in, int n)
 {
     Queue *q = queue_of(f);
@@ -94,9 +99,9 @@ void queue_close(bcast_hw_fabric *f)
     queue_of(f)->closed++;
 }
 
-const bcast_hw_fabric_ops queue_ops = {"queue",        queue_query, queue_draw, queue_join,
-                                       queue_join,     queue_post,  queue_poll, queue_fds,
-                                       queue_deadline, queue_close};
+const bcast_hw_fabric_ops queue_ops = {"queue",    queue_query,    queue_draw,   queue_join,
+                                       queue_join, queue_post,     queue_queued, queue_poll,
+                                       queue_fds,  queue_deadline, queue_close};
 
 class Fault : public ::testing::Test {
   protected:

@@ -49,6 +49,7 @@ struct Message {
         terms = {(uint32_t) rng.below(8),
                  (uint32_t) (rng.below(4) ? 0 : number(rng, 10)),
                  (uint32_t) number(rng, 9),
+                 (uint32_t) rng.below(4),
                  (uint32_t) number(rng, 9000),
                  (uint32_t) number(rng, 99),
                  (uint32_t) rng.next(),
@@ -57,6 +58,8 @@ struct Message {
         msg.type = (bcast_hw_msg_type) rng.below(BCAST_HW_MSG_LIMIT + 2);
         msg.flags = (uint32_t) rng.below(8);
         msg.multicast = rng.below(2);
+        msg.rail = (uint8_t) rng.next();
+        msg.rails = (uint8_t) rng.next();
         msg.peer = (uint32_t) number(rng, size);
         msg.bid = rng.below(4) ? bid + rng.below(10) - (bid > 4 ? 4 : bid) : number(rng, 20);
         msg.root = (uint32_t) number(rng, size);
@@ -67,11 +70,15 @@ struct Message {
             msg.bytes = 8 * msg.frags - (uint32_t) rng.below(8);
             msg.index = (uint32_t) rng.below(msg.frags);
             msg.peer = msg.multicast ? msg.root : msg.peer;
+            msg.rails = (uint8_t) (1 + rng.below(255));
+            msg.rail = (uint8_t) __builtin_ctz(msg.rails);
         }
         if (rng.below(3) == 0) { // lies that fit together
             msg.type = BCAST_HW_MSG_DATA;
             msg.flags = 0;
             msg.multicast = true;
+            msg.rails = 3;
+            msg.rail = msg.index & 1;
             msg.root = msg.peer = (uint32_t) (msg.bid * 7 % size);
             msg.frags = 1 + (uint32_t) (msg.bid % frags % 5);
             msg.bytes = 8 * msg.frags;
@@ -117,6 +124,7 @@ bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
             return m.frags == 0 || m.frags > net.config().max_frags || m.index >= m.frags ||
                    m.root >= p || bcast_hw_frags_of(m.bytes, 8) != m.frags || ahead ||
                    m.peer != (m.multicast ? m.root : bcast_hw_ring_prev(r, p)) ||
+                   (m.multicast && !(m.rail < BCAST_HW_RAIL_BITS && m.rails >> m.rail & 1)) ||
                    (m.root == r && m.bid >= s.posted);
         case BCAST_HW_MSG_REQUEST:
             return m.multicast || m.peer != bcast_hw_ring_next(r, p) || ahead ||
@@ -247,12 +255,13 @@ TEST(Hostile, LiesToTwoStageNeverAbort)
                                                        rng.below(2), &ring, now);
                     else if (before && rng.below(4) == 0)
                         bcast_hw_two_stage_post_root(&m, (uint32_t) rng.below(8 * ring.max_frags),
-                                                     false, now + rng.below(sim::MS), &ring, now);
+                                                     false, (uint8_t) rng.between(1, 255),
+                                                     now + rng.below(sim::MS), &ring, now);
                     else if (bcast_hw_two_stage_done(&m))
                         bcast_hw_two_stage_reset(&m, 0, &ring);
                     break;
                 case 5:
-                    bcast_hw_two_stage_next_send(&m, &ring, &tx, now);
+                    bcast_hw_two_stage_next_send(&m, &ring, {0xff, 0xff}, &tx, now);
                     break;
                 default:
                     lie.msg.type = BCAST_HW_MSG_DATA;
@@ -293,7 +302,7 @@ TEST(Hostile, LiesToAChannelNeverAbort)
                         bcast_hw_channel_stall(&c, now + 5);
                     break;
                 case 3:
-                    bcast_hw_channel_next_send(&c, &tx);
+                    bcast_hw_channel_next_send(&c, 1, &tx);
                     break;
                 case 4:
                     if (now > 150 && !c.closing)

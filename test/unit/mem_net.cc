@@ -60,8 +60,12 @@ static int post(bcast_hw_fabric *f, uint64_t group, const bcast_hw_out *out, int
     Fabric *from = fabric_of(f);
     int k = 0;
 
+    if (from->fails)
+        return BCAST_HW_ERR_DEVICE;
+    from->net->posting_rail = from->rail;
     if (from->hiccups > 0) {
         from->hiccups--;
+        from->blocked = true;
         return 0;
     }
     for (; k < n && from->credits != 0; k++) {
@@ -71,11 +75,14 @@ static int post(bcast_hw_fabric *f, uint64_t group, const bcast_hw_out *out, int
         append(bytes, out[k].head, out[k].head_len);
         append(bytes, out[k].body, out[k].body_len);
         from->net->wire.push_back(bytes);
+        if (from->net->on_post)
+            from->net->on_post(*from, bytes);
         for (auto &to : from->net->fabrics)
-            if (to->joined.count(group) &&
+            if (to->rail == from->rail && to->joined.count(group) &&
                 (!from->net->passes || from->net->passes(from->host, to->host, bytes)))
                 to->in.push_back(bytes);
     }
+    from->blocked = k < n;
     return k;
 }
 
@@ -95,14 +102,19 @@ static int poll(bcast_hw_fabric *f, bcast_hw_in *in, int n)
     return k;
 }
 
+static size_t queued(bcast_hw_fabric *f)
+{
+    return fabric_of(f)->queued;
+}
+
 static int no_fds(bcast_hw_fabric *, int *, int)
 {
     return 0;
 }
 
-static uint64_t never(bcast_hw_fabric *)
+static uint64_t deadline(bcast_hw_fabric *f)
 {
-    return UINT64_MAX;
+    return fabric_of(f)->blocked ? fabric_of(f)->net->now + 100000 : UINT64_MAX;
 }
 
 static void close_fabric(bcast_hw_fabric *f)
@@ -110,8 +122,8 @@ static void close_fabric(bcast_hw_fabric *f)
     fabric_of(f)->joined.clear();
 }
 
-static const bcast_hw_fabric_ops fabric_ops = {"mem", query, draw,   join,  leave,
-                                               post,  poll,  no_fds, never, close_fabric};
+static const bcast_hw_fabric_ops fabric_ops = {"mem",  query, draw,   join,     leave,       post,
+                                               queued, poll,  no_fds, deadline, close_fabric};
 
 static void address(bcast_hw_lane *, const void **addr, size_t *len)
 {
@@ -166,29 +178,40 @@ static void close_lane(bcast_hw_lane *)
 static const bcast_hw_lane_ops lane_ops = {"mem", address, send, poll_lane,
                                            no_fd, ok,      ok,   close_lane};
 
-Net::Net(uint32_t hosts, size_t memory, size_t datagram_, size_t window_)
-    : datagram(datagram_), window(window_)
+Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint32_t rails)
+    : datagram(datagram_), window(window_), hosts(hosts_)
 {
-    for (uint32_t h = 0; h < hosts; h++) {
+    for (uint32_t i = 0; i < rails * hosts; i++) {
         fabrics.push_back(std::make_unique<Fabric>());
-        fabrics[h]->base.ops = &fabric_ops;
-        fabrics[h]->net = this;
-        fabrics[h]->host = h;
+        fabrics[i]->base.ops = &fabric_ops;
+        fabrics[i]->net = this;
+        fabrics[i]->host = i % hosts;
+        fabrics[i]->rail = i / hosts;
+    }
+    for (uint32_t h = 0; h < hosts; h++) {
+        bcast_hw_engine_cfg cfg = {};
+
         lanes.push_back(std::make_unique<Lane>());
         lanes[h]->base.ops = &lane_ops;
         lanes[h]->net = this;
         lanes[h]->host = h;
-
-        bcast_hw_engine_cfg cfg = {};
-
         cfg.job = 0x1122334455667788;
         cfg.world_rank = h;
-        cfg.fabric = &fabrics[h]->base;
+        for (uint32_t r = 0; r < rails; r++)
+            cfg.fabrics[r] = &fabric(h, r).base;
         cfg.lane = &lanes[h]->base;
         cfg.memory = memory;
         engines.push_back(bcast_hw_engine_create());
         bcast_hw_engine_open(engines[h], &cfg);
     }
+}
+
+void Net::lose_rail(uint32_t host, uint32_t rail)
+{
+    bcast_hw_rails *rails = &engines[host]->rails;
+
+    rails->one[rail].fabric = nullptr;
+    rails->mask &= (uint8_t) ~(1u << rail);
 }
 
 Net::~Net()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// mem::Net: p engines in one process over a fabric and lanes made of queues. Datagrams can be lost by a
+// mem::Net: p engines in one process over rails and lanes made of queues. Datagrams can be lost by a
 // filter; lanes are reliable. Time is a number the test moves.
 #ifndef MEM_NET_H_INCLUDED
 #define MEM_NET_H_INCLUDED
@@ -25,13 +25,16 @@ class Net;
 struct Fabric {
     bcast_hw_fabric base; // first: operations get a pointer to it
     Net *net;
-    uint32_t host;
+    uint32_t host, rail;
     std::multiset<uint64_t> joined;
     std::deque<Bytes> in;
     std::vector<Bytes> held; // what the last poll gave out
     bool refuses_join = false;
-    int hiccups = 0;  // that many calls of post take nothing
-    int credits = -1; // datagrams that post takes before it would block; -1: any
+    int hiccups = 0;      // that many calls of post take nothing
+    int credits = -1;     // datagrams that post takes before it would block; -1: any
+    size_t queued = 0;    // what it says that waits
+    bool fails = false;   // to post
+    bool blocked = false; // the last call of post took less than it was given
 };
 
 struct Lane {
@@ -44,8 +47,8 @@ struct Lane {
 
 class Net {
   public:
-    explicit Net(uint32_t hosts, size_t memory = 64 << 20, size_t datagram = 64 + 100,
-                 size_t window = 1 << 20);
+    explicit Net(uint32_t hosts, size_t memory = 64 << 20, size_t datagram = 40 + 100,
+                 size_t window = 1 << 20, uint32_t rails = 1);
     ~Net();
 
     // Begins a group of hosts `members` on each of them.
@@ -61,10 +64,23 @@ class Net {
     // Whether a datagram from host `from` reaches host `to`; default: all.
     std::function<bool(uint32_t from, uint32_t to, const Bytes &)> passes;
 
+    // Before a group is made: this host has no such rail.
+    void lose_rail(uint32_t host, uint32_t rail);
+
+    // Told of every datagram sent.
+    std::function<void(const Fabric &from, const Bytes &)> on_post;
+    uint32_t posting_rail = 0; // during a call of `passes`
+
     uint64_t now = 1000;
     size_t datagram, window;
     uint64_t next_group = 1;
-    std::vector<std::unique_ptr<Fabric>> fabrics;
+    Fabric &fabric(uint32_t host, uint32_t rail = 0)
+    {
+        return *fabrics[rail * hosts + host];
+    }
+
+    uint32_t hosts;
+    std::vector<std::unique_ptr<Fabric>> fabrics; // those of rail 0 by host, then those of rail 1
     std::vector<std::unique_ptr<Lane>> lanes;
     std::vector<bcast_hw_engine *> engines;
     std::vector<Bytes> wire; // every datagram sent

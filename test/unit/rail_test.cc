@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -14,7 +15,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/rail/rail.h"
+#include "../../src/mpid/ch4/netmod/hwmc/rail/match.h"
 }
 
 namespace {
@@ -82,8 +83,20 @@ TEST(Rail, WithoutSpecThereIsADefault)
 {
     Names names = choose("");
 
-    ASSERT_EQ(1u, names.size());
+    EXPECT_EQ(3u, names.size()); // the first is that of this machine's route
+    for (const char *name : {"eth0", "eth1", "ib0"})
+        EXPECT_EQ(1, std::count(names.begin(), names.end(), name)) << name;
     EXPECT_EQ(names, choose(" , "));
+    EXPECT_EQ(1u, choose("", 1).size());
+}
+
+TEST(Rail, WithoutAnyNetworkLoopbackIsTheDefault)
+{
+    bcast_hw_rail rail;
+    char wrong[BCAST_HW_RAIL_NAME_MAX];
+
+    ASSERT_EQ(1, hwmc_rail_select(PORTS.data(), 1, "", &rail, 1, wrong));
+    EXPECT_STREQ("lo", rail.name);
 }
 
 TEST(Rail, DiscoveryFindsWhatIsUp)
@@ -186,6 +199,93 @@ TEST_F(RailPlace, OfLoopbackIsUnknown)
     EXPECT_EQ(0, hwmc_rail_locate(&lo, 1));
     EXPECT_EQ(-1, lo.numa);
     EXPECT_EQ(-1, lo.distance);
+}
+
+bcast_hw_rail port(uint32_t addr, uint32_t prefix)
+{
+    bcast_hw_rail r = {};
+
+    r.addr = addr;
+    r.prefix = prefix;
+    r.up = true;
+    return r;
+}
+
+std::vector<int> match(const char *text, const std::vector<bcast_hw_rail> &mine)
+{
+    int at[BCAST_HW_RAILS_MAX], n = hwmc_match_read(text, mine.data(), (int) mine.size(), at);
+
+    return n < 0 ? std::vector<int>{n} : std::vector<int>(at, at + n);
+}
+
+TEST(RailMatch, WritesSubnetsInOrder)
+{
+    bcast_hw_rail rails[] = {port(0x0a4d0103, 24), port(0x0a4d0003, 24), port(0xc0a81234, 20)};
+    char text[HWMC_MATCH_TEXT_MAX];
+
+    hwmc_match_write(rails, 3, text);
+    EXPECT_STREQ("10.77.1.0/24,10.77.0.0/24,192.168.16.0/20", text);
+    hwmc_match_write(rails, 0, text);
+    EXPECT_STREQ("", text);
+}
+
+TEST(RailMatch, TheLongestTextFits)
+{
+    std::vector<bcast_hw_rail> rails(BCAST_HW_RAILS_MAX, port(0xfffffffe, 32));
+    char text[HWMC_MATCH_TEXT_MAX + 1];
+
+    text[HWMC_MATCH_TEXT_MAX] = 'x';
+    hwmc_match_write(rails.data(), BCAST_HW_RAILS_MAX, text);
+    EXPECT_EQ('x', text[HWMC_MATCH_TEXT_MAX]);
+    EXPECT_EQ((size_t) BCAST_HW_RAILS_MAX, match(text, rails).size());
+    EXPECT_EQ(7, match(text, rails)[7]);
+}
+
+TEST(RailMatch, FindsThePortInEachSubnet)
+{
+    std::vector<bcast_hw_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0107, 24)};
+
+    EXPECT_EQ((std::vector<int>{1, 0}), match("10.77.1.0/24,10.77.0.0/24", mine));
+    EXPECT_EQ((std::vector<int>{-1, 0}), match("10.78.0.0/24,10.77.0.0/24", mine));
+    EXPECT_EQ((std::vector<int>{-1}), match("10.77.0.0/23", mine)); // another subnet
+    EXPECT_EQ((std::vector<int>{}), match("", mine));
+}
+
+TEST(RailMatch, PortsInOneSubnetAreTakenInOrder)
+{
+    std::vector<bcast_hw_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0008, 24)};
+
+    EXPECT_EQ((std::vector<int>{0, 1, -1}), match("10.77.0.0/24,10.77.0.0/24,10.77.0.0/24", mine));
+}
+
+TEST(RailMatch, RefusesWhatIsNone)
+{
+    std::vector<bcast_hw_rail> mine = {port(0x0a4d0007, 24)};
+
+    for (const char *text : {"10.77.0.0", "10.77.0/24", "10.77.0.256/24", "10.77.0.0/33", "x",
+                             "10.77.0.0/24;10.77.0.0/24", "10.77.0.0/24 "})
+        EXPECT_EQ(std::vector<int>{BCAST_HW_ERR_INVAL}, match(text, mine)) << text;
+}
+
+TEST(Rail, DefaultLeavesOutWhatCarriesNothing)
+{
+    std::vector<bcast_hw_rail> ports(6, port(0x0a000001, 8));
+
+    ports[0].loopback = true;
+    ports[1].mbit = 100000;
+    ports[2].mbit = 25000;
+    ports[3].mbit = 24999;
+    ports[4].up = false;
+    ports[5].bridge = true;
+    auto why = [&](int i) { return hwmc_rail_left_out(ports.data(), (int) ports.size(), i); };
+    EXPECT_STREQ("loopback", why(0));
+    EXPECT_EQ(nullptr, why(1));
+    EXPECT_EQ(nullptr, why(2));
+    EXPECT_STREQ("slower than a quarter of the fastest", why(3));
+    EXPECT_STREQ("the port is down", why(4));
+    EXPECT_STREQ("a bridge inside this host", why(5));
+    ports[3].mbit = 0; // does not tell
+    EXPECT_EQ(nullptr, why(3));
 }
 
 } // namespace

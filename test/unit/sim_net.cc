@@ -93,6 +93,19 @@ uint64_t Net::think(uint32_t r)
     return ns;
 }
 
+uint8_t Net::some_rails()
+{
+    return cfg_.rails == 1 ? 1 : (uint8_t) rng_.between(1, (1u << cfg_.rails) - 1);
+}
+
+// Room on all rails; any may be the best.
+bcast_hw_room Net::some_room()
+{
+    uint64_t best = cfg_.rails == 1 ? 0 : rng_.below(cfg_.rails);
+
+    return {(uint8_t) ((1u << cfg_.rails) - 1), (uint8_t) (1u << best)};
+}
+
 void Net::at(uint64_t when, uint32_t rank, PacketPtr packet)
 {
     queue_.push(Event{when, number_++, rank, std::move(packet)});
@@ -270,7 +283,7 @@ bool Net::post(uint32_t r)
         for (uint32_t i = 0; i < bcast.bytes; i++)
             bytes[i] = pattern(bid, i);
         LOG(r, "calls " + std::to_string(bid) + " as root");
-        bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more, now_);
+        bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more, some_rails(), now_);
     } else {
         LOG(r, "calls " + std::to_string(bid));
         bcast_hw_stream_post_member(&rank.stream, bcast.root, now_);
@@ -321,8 +334,11 @@ bool Net::sends(uint32_t r)
     if (now_ < rank.busy_until)
         return false;
     while (cfg_.credits == 0 || n < cfg_.credits) {
-        if (!bcast_hw_stream_next_send(&rank.stream, &tx, now_))
+        if (!bcast_hw_stream_next_send(&rank.stream, some_room(), &tx, now_)) {
+            if (bcast_hw_stream_casts(&rank.stream, {0xff, 0xff}))
+                turn_at(r, now_ + US); // the rail that is best now is none of the broadcast's
             return n > 0;
+        }
         n++;
         watch(r, tx);
         transmit(r, tx);
@@ -390,7 +406,9 @@ void Net::multicast(uint32_t r, const PacketPtr &packet)
             continue;
         }
         for (int copies = rng_.chance(cfg_.dup) ? 2 : 1; copies > 0; copies--)
-            at(now_ + rng_.between(cfg_.cast_min, cfg_.cast_max), to, packet);
+            at(now_ + rng_.between(cfg_.cast_min, cfg_.cast_max) +
+                   packet->msg.rail * cfg_.rail_skew,
+               to, packet);
     }
 }
 

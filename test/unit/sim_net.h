@@ -54,12 +54,14 @@ struct Config {
     bcast_hw_delay_kind delay = BCAST_HW_DELAY_NONE;
     uint64_t delay_ns = 0;
     std::vector<Bcast> script; // the same on every rank
+    uint32_t rails = 1;        // a root uses some of them, and sends each fragment on any of those
 
     // The multicast: chances in a million for each datagram and receiver, and the range of delays.
     std::vector<uint32_t> loss; // by receiver; the last holds for all after it
     uint32_t dup = 0;
     uint32_t corrupt = 0; // found out by the CRC, hence dropped
     uint64_t cast_min = 10 * US, cast_max = 10 * US;
+    uint64_t rail_skew = 0; // what each rail is slower than the one before, ns
     std::function<bool(const bcast_hw_msg &, uint32_t to)> lose; // asked for each datagram besides
     uint64_t lane_min = 20 * US, lane_max = 20 * US;
 
@@ -163,6 +165,8 @@ class Net {
     };
 
     uint64_t think(uint32_t r);
+    uint8_t some_rails();
+    bcast_hw_room some_room();
     uint8_t pattern(uint64_t bid, uint32_t offset) const;
     size_t slot(uint64_t bid, uint32_t index) const
     {

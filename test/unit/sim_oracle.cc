@@ -176,7 +176,7 @@ void Net::watch_end(uint32_t r)
 
     if (bcast_hw_stream_next_timer(&rank.stream) != BCAST_HW_NEVER)
         fail(name("a timer is left at rank ", r));
-    if (bcast_hw_stream_next_send(&rank.stream, &tx, now_))
+    if (bcast_hw_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now_))
         fail(name("a message is left at rank ", r) + ": " + said(tx));
     for (const Rank &other : ranks_)
         if (other.stream.channel.consumed < cfg_.script.size())

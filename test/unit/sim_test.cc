@@ -141,6 +141,7 @@ TEST(SimOracle, FindsAWrongByte)
 
         msg.type = BCAST_HW_MSG_DATA;
         msg.multicast = true;
+        msg.rails = 1;
         msg.frags = 4;
         msg.bytes = 32;
         msg.index = 3;
@@ -161,6 +162,7 @@ TEST(SimOracle, FindsAnHonestMessageCalledBad)
 
         msg.type = BCAST_HW_MSG_DATA;
         msg.multicast = true;
+        msg.rails = 1;
         msg.frags = 3;
         msg.bytes = 24;
         if (rank == 1 && !net.gone(1) && net.counts(1).got_cast == 0)

@@ -61,6 +61,8 @@ void make_multicast(Config &c, Rng &rng)
         c.loss.push_back(losses[rng.below(9)]);
     c.dup = pick(rng, {0, 0, 10000, 500000});
     c.corrupt = pick(rng, {0, 0, 10000, 200000});
+    c.rails = pick(rng, {1, 1, 2, 3, 8});
+    c.rail_skew = pick(rng, {0, 1, 50, 3000}) * sim::US;
     c.cast_min = rng.between(1, 20 * sim::US);
     c.cast_max = c.cast_min + pick(rng, {0, 1, 50, 5000}) * sim::US;
     c.lane_min = rng.between(1, 50 * sim::US);

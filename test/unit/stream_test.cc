@@ -59,6 +59,7 @@ struct Alone {
 
         msg.type = BCAST_HW_MSG_DATA;
         msg.multicast = true;
+        msg.rails = 1;
         msg.peer = msg.root = root;
         msg.bid = bid;
         msg.index = index;
@@ -73,7 +74,7 @@ struct Alone {
         bcast_hw_msg tx;
 
         sent.clear();
-        while (bcast_hw_stream_next_send(&s, &tx, 1000)) {
+        while (bcast_hw_stream_next_send(&s, {0xff, 0xff}, &tx, 1000)) {
             bcast_hw_stream_check(&s);
             sent.push_back(tx);
         }
@@ -258,7 +259,7 @@ TEST(Stream, NobodyElseBroadcastsForThisRank)
 
     EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1, 2));
     EXPECT_EQ(0u, r.sends());
-    bcast_hw_stream_post_root(&r.s, 8, false, 1000);
+    bcast_hw_stream_post_root(&r.s, 8, false, 1, 1000);
     EXPECT_EQ(1u, r.sends());
     EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1, 2)); // our own, come back
 }

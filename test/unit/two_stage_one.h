@@ -21,6 +21,7 @@ struct One {
     std::vector<uint64_t> words, bits;
     bcast_hw_two_stage m;
     uint64_t now = 1000 * US;
+    bcast_hw_room room = {0xff, 0xff};
 
     One(uint32_t size, uint32_t rank, bool push = false, uint32_t max_frags = 8)
     {
@@ -40,7 +41,7 @@ struct One {
     }
     void root(uint32_t bytes, uint64_t until = 0)
     {
-        bcast_hw_two_stage_post_root(&m, bytes, false, until, &ring, now);
+        bcast_hw_two_stage_post_root(&m, bytes, false, 1, until, &ring, now);
         check();
     }
     void member(uint32_t of, bool chosen = false)
@@ -55,6 +56,7 @@ struct One {
 
         msg.type = BCAST_HW_MSG_DATA;
         msg.multicast = !lane;
+        msg.rails = 1;
         msg.peer = lane ? bcast_hw_ring_prev(ring.rank, ring.size) : of;
         msg.bid = 5;
         msg.root = of;
@@ -102,13 +104,22 @@ struct One {
         bcast_hw_two_stage_on_timer(&m, &ring, now);
         check();
     }
+    // A fragment of broadcast 5 + `ahead` comes by multicast on `rail`.
+    void later(uint32_t ahead = 1, uint32_t rail = 0)
+    {
+        ring.rails |= (uint8_t) (1u << rail);
+        ring.seen[rail] = (5 + (uint64_t) ahead) << 16 | 1;
+        ring.heard[rail] = now;
+        bcast_hw_two_stage_on_later(&m, &ring);
+        check();
+    }
     // All it sends now, in words; ! says that the flag AT_ONCE is set.
     std::string sends()
     {
         std::string text;
         bcast_hw_msg tx;
 
-        while (bcast_hw_two_stage_next_send(&m, &ring, &tx, now)) {
+        while (bcast_hw_two_stage_next_send(&m, &ring, room, &tx, now)) {
             check();
             EXPECT_EQ(5u, tx.bid);
             text += text.empty() ? "" : ", ";

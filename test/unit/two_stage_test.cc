@@ -140,9 +140,9 @@ TEST(TwoStage, LaterBroadcastAsksForTheRestOnce)
 {
     One r(4, 2);
 
-    bcast_hw_two_stage_on_later(&r.m, &r.ring);
+    r.later();
     EXPECT_EQ("ask all of 1", r.sends());
-    bcast_hw_two_stage_on_later(&r.m, &r.ring);
+    r.later();
     EXPECT_EQ("", r.sends());
     EXPECT_EQ(1u, r.counts.lost_later);
     r.member(0);
@@ -153,7 +153,7 @@ TEST(TwoStage, PushTakesNoNoticeOfLaterBroadcastsOrTime)
 {
     One r(4, 2, true);
 
-    bcast_hw_two_stage_on_later(&r.m, &r.ring);
+    r.later();
     r.member(0);
     r.cast(0, 3, 2);
     r.pass(100 * TAIL);
@@ -217,4 +217,85 @@ TEST(TwoStage, ManyFragmentsCrossWordBorders)
     EXPECT_EQ("send 199 to 2", r.sends());
     r.lane(0, 200, 130);
     EXPECT_EQ("send 130 to 2", r.sends());
+}
+
+// Fragments 0 2 on rail 0, 1 3 on rail 1.
+static bcast_hw_msg on_rail(One &r, uint32_t index, uint32_t rail)
+{
+    bcast_hw_msg msg = r.frag(0, 4, index);
+
+    msg.rails = 3;
+    msg.rail = (uint8_t) rail;
+    return msg;
+}
+
+TEST(TwoStage, RailThatIsBehindIsNoGap)
+{
+    One r(3, 2);
+
+    r.member(0);
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 0, 0)));
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 2, 0)));
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 1, 1)));
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 3, 1)));
+    EXPECT_TRUE(r.done());
+    EXPECT_EQ(0u, r.counts.asked);
+}
+
+TEST(TwoStage, GapIsWhatAllRailsHavePassed)
+{
+    One r(3, 2);
+
+    r.member(0);
+    r.data(on_rail(r, 2, 0)); // 0 is lost, but rail 1 might have brought it
+    EXPECT_EQ("", r.sends());
+    r.data(on_rail(r, 3, 1));
+    EXPECT_EQ("ask 0 1 of 1", r.sends());
+    EXPECT_EQ(2u, r.counts.lost_gap);
+}
+
+TEST(TwoStage, LaterBroadcastOnOneRailSaysNothingOfTheOther)
+{
+    One r(3, 2);
+
+    r.member(0);
+    r.data(on_rail(r, 0, 0));
+    r.data(on_rail(r, 1, 1));
+    r.later(1, 0);
+    EXPECT_EQ("", r.sends());
+    r.later(1, 1);
+    EXPECT_EQ("ask 2 3 of 1", r.sends());
+}
+
+TEST(TwoStage, TailIsNotOverWhileARailThatIsBehindBrings)
+{
+    One r(3, 2);
+
+    r.member(0);
+    r.ring.rails = 3;
+    for (int i = 0; i < 5; i++) { // of the broadcast before
+        r.ring.seen[1] = 4ull << 16 | (uint64_t) (i + 1);
+        r.ring.heard[1] = r.now;
+        r.pass(TAIL / 2);
+        EXPECT_EQ("", r.sends());
+    }
+    r.pass(TAIL / 2);
+    EXPECT_EQ("ask all of 1", r.sends());
+    EXPECT_EQ(1u, r.counts.lost_tail);
+}
+
+// A rail that has brought something later brings nothing more of this broadcast.
+TEST(TwoStage, TailDoesNotWaitForARailThatIsBeyond)
+{
+    One r(3, 2);
+
+    r.member(0);
+    r.data(on_rail(r, 0, 0));
+    r.later(1, 0);
+    r.pass(TAIL / 2);
+    r.later(2, 0);
+    r.pass(TAIL / 2);
+    EXPECT_EQ("ask 1 2 3 of 1", r.sends());
 }

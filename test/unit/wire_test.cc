@@ -60,7 +60,7 @@ TEST(Wire, DataHeaderIsAsSpecified)
 {
     Encoded e = encode(data_msg(), "xyz");
     static const unsigned char want[BCAST_HW_WIRE_HEAD] = {
-        0x68, 0x6d, 1,    1,    0,    0,    0,    0,    1,    2,    3,    4,    5,
+        0x68, 0x6d, 2,    1,    0,    0,    0,    0,    1,    2,    3,    4,    5,
         6,    7,    8,    0x11, 0x12, 0x13, 0x14, 0x31, 0x32, 0x33, 0x34, 0x41, 0x42,
         0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0,    0,    0,    5,    0,    0,    0,
         3,    0,    0,    0,    1,    0,    0,    0,    2,    0,    0,    0,    9,
@@ -96,6 +96,92 @@ TEST(Wire, DataComesBackAsItWent)
     EXPECT_EQ(0, memcmp(in.payload, "xyz", 3));
 }
 
+static bcast_hw_msg cast_msg()
+{
+    bcast_hw_msg m = data_msg();
+
+    m.multicast = true;
+    m.rails = 6;
+    return m;
+}
+
+static bcast_hw_wire_result decode_cast(const Encoded &e, bcast_hw_wire_in *in)
+{
+    return bcast_hw_wire_decode(in, id.job, e.head, BCAST_HW_WIRE_CAST_HEAD, e.body, e.len);
+}
+
+TEST(Wire, CastHeaderIsAsSpecified)
+{
+    Encoded e = encode(cast_msg(), "xyz");
+    static const unsigned char want[BCAST_HW_WIRE_CAST_HEAD] = {
+        0x68, 0x6d, 2,    32,   0,    0,    0,    0,    1,    2,    3,    4,    5,    6,
+        7,    8,    0x21, 0x22, 0x23, 0x24, 0x31, 0x32, 0x33, 0x34, 0x45, 0x46, 0x47, 0x48,
+        0,    0,    0,    3,    0,    0,    0,    9,    0,    1,    6,    4};
+    std::vector<unsigned char> all(want, want + sizeof(want));
+    uint32_t crc;
+
+    all.insert(all.end(), {'x', 'y', 'z'});
+    crc = bcast_hw_crc32c(all.data(), all.size());
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(e.head[4 + i], (unsigned char) (crc >> (24 - 8 * i)));
+        e.head[4 + i] = 0;
+    }
+    EXPECT_EQ(0, memcmp(e.head, want, sizeof(want)));
+    EXPECT_EQ(e.len, 3u);
+}
+
+TEST(Wire, CastComesBackAsItWent)
+{
+    Encoded e = encode(cast_msg(), "xyz");
+    bcast_hw_wire_in in;
+
+    ASSERT_EQ(decode_cast(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_TRUE(in.cast);
+    EXPECT_EQ(in.id.leader, id.leader);
+    EXPECT_EQ(in.id.generation, id.generation);
+    EXPECT_EQ(in.msg.type, BCAST_HW_MSG_DATA);
+    EXPECT_EQ(in.msg.peer, 3u); // the root sends
+    EXPECT_EQ(in.msg.root, 3u);
+    EXPECT_EQ(in.msg.bid, 0x45464748u);
+    EXPECT_EQ(in.msg.index, 1u);
+    EXPECT_EQ(in.msg.bytes, 9u);
+    EXPECT_EQ(in.msg.rails, 6u);
+    EXPECT_EQ(in.msg.flags, (uint32_t) BCAST_HW_FLAG_MORE);
+    ASSERT_EQ(in.len, 3u);
+    EXPECT_EQ(0, memcmp(in.payload, "xyz", 3));
+}
+
+TEST(Wire, EveryFlippedBitOfACastIsNoticed)
+{
+    Encoded good = encode(cast_msg(), "payload");
+
+    for (uint32_t bit = 0; bit < 8 * (BCAST_HW_WIRE_CAST_HEAD + good.len); bit++) {
+        Encoded e = good;
+        bcast_hw_wire_in in;
+        uint32_t at = bit / 8;
+        unsigned char *p =
+            at < BCAST_HW_WIRE_CAST_HEAD ? e.head + at : e.body + at - BCAST_HW_WIRE_CAST_HEAD;
+
+        *p ^= (unsigned char) (1u << bit % 8);
+        EXPECT_NE(decode_cast(e, &in), BCAST_HW_WIRE_OK) << "bit " << bit;
+    }
+}
+
+// The type says which header there is.
+TEST(Wire, HeadersAreNotTakenForEachOther)
+{
+    Encoded data = encode(data_msg(), "xyz"), cast = encode(cast_msg(), "xyz");
+    bcast_hw_wire_in in;
+
+    EXPECT_EQ(decode_cast(data, &in), BCAST_HW_WIRE_FORMAT);
+    EXPECT_EQ(decode(cast, &in), BCAST_HW_WIRE_FORMAT);
+    EXPECT_EQ(bcast_hw_wire_head_of(data.head, 64), 64u);
+    EXPECT_EQ(bcast_hw_wire_head_of(data.head, 63), 0u);
+    EXPECT_EQ(bcast_hw_wire_head_of(cast.head, 40), 40u);
+    EXPECT_EQ(bcast_hw_wire_head_of(cast.head, 39), 0u);
+    EXPECT_EQ(bcast_hw_wire_head_of(cast.head, 3), 0u);
+}
+
 TEST(Wire, RequestCarriesItsBitmapLowestBitFirst)
 {
     uint64_t bits[2] = {0x8000000000000001, 0x2};
@@ -117,7 +203,7 @@ TEST(Wire, RequestCarriesItsBitmapLowestBitFirst)
 
 TEST(Wire, TermsComeBackAsTheyWent)
 {
-    bcast_hw_terms t = {1, 2, 3, 4, 5, 6, 0x0708090a0b0c0d0e, 0x1112131415161718};
+    bcast_hw_terms t = {1, 2, 3, 4, 5, 6, 7, 0x0708090a0b0c0d0e, 0x1112131415161718};
     bcast_hw_msg m = {};
     bcast_hw_wire_in in;
 
@@ -126,7 +212,15 @@ TEST(Wire, TermsComeBackAsTheyWent)
     Encoded e = encode(m);
     ASSERT_EQ(e.len, BCAST_HW_WIRE_TERMS);
     ASSERT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
-    EXPECT_EQ(0, memcmp(in.msg.terms, &t, sizeof(t)));
+    EXPECT_EQ(in.msg.terms->stage, t.stage);
+    EXPECT_EQ(in.msg.terms->reason, t.reason);
+    EXPECT_EQ(in.msg.terms->rank, t.rank);
+    EXPECT_EQ(in.msg.terms->rails, t.rails);
+    EXPECT_EQ(in.msg.terms->frag_bytes, t.frag_bytes);
+    EXPECT_EQ(in.msg.terms->window, t.window);
+    EXPECT_EQ(in.msg.terms->generation, t.generation);
+    EXPECT_EQ(in.msg.terms->group, t.group);
+    EXPECT_EQ(in.msg.terms->seed, t.seed);
 }
 
 TEST(Wire, EveryFlippedBitIsNoticed)
@@ -184,7 +278,7 @@ TEST(Wire, RandomBytesNeverPass)
             e.head[i] = (unsigned char) (state >> 56);
         }
         if (n % 2 == 0) // past the cheap checks
-            memcpy(e.head, "\x68\x6d\x01", 3), memcpy(e.head + 8, "\1\2\3\4\5\6\7\10", 8);
+            memcpy(e.head, "\x68\x6d\x02", 3), memcpy(e.head + 8, "\1\2\3\4\5\6\7\10", 8);
         e.len = (uint32_t) (state >> 40) % sizeof(e.body);
         EXPECT_NE(decode(e, &in), BCAST_HW_WIRE_OK);
     }

@@ -17,6 +17,8 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
+    src/mpi/coll/bcast_hw/engine/homes.c    \
+    src/mpi/coll/bcast_hw/engine/rails.c    \
     src/mpi/coll/bcast_hw/engine/wire.c     \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/nodes.c           \

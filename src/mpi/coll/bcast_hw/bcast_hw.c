@@ -4,7 +4,8 @@
  *
  * MPI_Bcast over a group. The message goes as one broadcast of the group's stream, or, where it is
  * longer than a channel, as several in a row, which the channels pipeline: a root packs and multicasts
- * piece by piece, running ahead of the members by the window; a member unpacks piece by piece.
+ * piece by piece, running ahead of the members by the window; a member unpacks piece by piece. A long
+ * message that lies in one piece is neither packed nor unpacked (engine/homes).
  *
  * Each piece says whether another follows. A member whose own length disagrees keeps in step by that,
  * takes what fits, and returns an error as MPICH's algorithms do.
@@ -17,7 +18,21 @@ struct message {
     MPI_Aint count;
     MPI_Datatype datatype;
     MPI_Aint bytes;
+    char *lent; /* the whole message as it lies in memory, lent to the group; NULL: it is packed */
 };
+
+/* Where the message lies as it is; NULL: in pieces, or not in this host's memory. */
+static char *contiguous(const struct message *m)
+{
+    MPIR_Datatype *type = NULL;
+
+    if (MPIR_GPU_query_pointer_is_dev(m->buffer))
+        return NULL;
+    if (HANDLE_IS_BUILTIN(m->datatype))
+        return m->buffer;
+    MPIR_Datatype_get_ptr(m->datatype, type);
+    return type->is_contig ? m->buffer + type->true_lb : NULL;
+}
 
 static bool open_(struct bcast_hw_group *g)
 {
@@ -32,19 +47,47 @@ static bool done(struct bcast_hw_group *g)
     return bcast_hw_group_done(g);
 }
 
+static bool sent(struct bcast_hw_group *g)
+{
+    return bcast_hw_group_sent(g);
+}
+
+/* A long message that lies in one piece is sent from there and placed there. */
+static void lend(struct bcast_hw_group *g, struct message *m)
+{
+    m->lent = m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES ? contiguous(m) : NULL;
+    if (m->lent) {
+        MPIR_Bcast_hw_lock();
+        bcast_hw_group_lend(g, m->lent, (size_t) m->bytes);
+        MPIR_Bcast_hw_unlock();
+    }
+}
+
+/* Also after an error: the group may be used no further, but what it has of the program's must go. */
+static void take_back(struct bcast_hw_group *g, const struct message *m)
+{
+    if (m->lent) {
+        MPIR_Bcast_hw_lock();
+        bcast_hw_group_return(g);
+        MPIR_Bcast_hw_unlock();
+    }
+}
+
 /* One piece from the root: bytes at..at + n of the message. */
 static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n)
 {
     int mpi_errno;
-    MPI_Aint packed = 0;
+    MPI_Aint packed = n;
+    char *to;
 
     mpi_errno = MPIR_Bcast_hw_wait(g, open_);
     MPIR_ERR_CHECK(mpi_errno);
+    to = bcast_hw_group_next_bytes(g, (uint32_t) n);
     /* No other thread uses this channel: it is between broadcasts of one communicator. */
     MPIR_Bcast_hw_unlock();
-    mpi_errno =
-        MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, bcast_hw_group_next_bytes(g), n,
-                          &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
+    if (!m->lent || to != m->lent + at)
+        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, to, n,
+                                      &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_Assert(mpi_errno != MPI_SUCCESS || packed == n);
     MPIR_Bcast_hw_lock();
     MPIR_ERR_CHECK(mpi_errno);
@@ -68,6 +111,7 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
 {
     int mpi_errno;
     MPI_Aint unpacked = 0;
+    const char *from;
 
     mpi_errno = MPIR_Bcast_hw_wait(g, open_);
     MPIR_ERR_CHECK(mpi_errno);
@@ -78,11 +122,12 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
     *got = bcast_hw_stream_bytes(&g->stream);
     *more = bcast_hw_stream_more(&g->stream);
     n = *got < n ? *got : n;
+    from = bcast_hw_group_last_bytes(g);
     /* The bytes stay where they are until this rank has consumed the broadcast. */
     MPIR_Bcast_hw_unlock();
-    if (n > 0)
-        mpi_errno = MPIR_Typerep_unpack(bcast_hw_group_last_bytes(g), n, m->buffer, m->count,
-                                        m->datatype, at, &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
+    if (n > 0 && (!m->lent || from != m->lent + at))
+        mpi_errno = MPIR_Typerep_unpack(from, n, m->buffer, m->count, m->datatype, at,
+                                        &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_Bcast_hw_lock();
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
     MPIR_ERR_CHECK(mpi_errno);
@@ -94,28 +139,36 @@ fn_fail:
     goto fn_exit;
 }
 
-static int send_message(struct bcast_hw_group *g, const struct message *m)
+static int send_message(struct bcast_hw_group *g, struct message *m)
 {
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint piece = g->piece_bytes;
 
+    lend(g, m);
     for (MPI_Aint at = 0; at < m->bytes; at += piece) {
         mpi_errno = send_piece(g, m, at, m->bytes - at < piece ? m->bytes - at : piece);
         MPIR_ERR_CHECK(mpi_errno);
     }
+    if (m->lent) {
+        mpi_errno = MPIR_Bcast_hw_wait(g, sent);
+        MPIR_Bcast_hw_unlock();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
 
 fn_exit:
+    take_back(g, m);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
 }
 
-static int recv_message(struct bcast_hw_group *g, const struct message *m, int root)
+static int recv_message(struct bcast_hw_group *g, struct message *m, int root)
 {
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint piece = g->piece_bytes, at = 0, got = 0;
     bool more = true;
 
+    lend(g, m);
     while (more) {
         MPI_Aint left = m->bytes > at ? m->bytes - at : 0;
 
@@ -128,6 +181,7 @@ static int recv_message(struct bcast_hw_group *g, const struct message *m, int r
                              "**collective_size_mismatch %d %d", (int) at, (int) m->bytes);
 
 fn_exit:
+    take_back(g, m);
     return mpi_errno;
 fn_fail:
     goto fn_exit;

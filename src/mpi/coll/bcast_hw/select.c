@@ -127,6 +127,18 @@ cvars:
       description : >-
         The most a channel holds (in bytes). Longer messages go as several broadcasts, pipelined.
 
+    - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : 65536
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Messages up to this (in bytes) are copied to and from the channels. Longer ones that lie in
+        one piece are sent from the program's memory and placed there, and only what not all members
+        have when MPI_Bcast returns is copied.
+
     - name        : MPIR_CVAR_BCAST_HW_MEMORY
       category    : BCAST_HW
       type        : int

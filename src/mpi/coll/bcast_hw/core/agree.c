@@ -19,6 +19,7 @@ static uint16_t all_children(const struct bcast_hw_agree *a)
     return (uint16_t) ((1u << children(a)) - 1);
 }
 
+/* Of several reasons the lowest rank's counts. */
 static void object(struct bcast_hw_terms *t, uint32_t reason, uint32_t rank)
 {
     if (reason != BCAST_HW_REASON_NONE && (t->reason == BCAST_HW_REASON_NONE || rank < t->rank)) {
@@ -30,6 +31,7 @@ static void object(struct bcast_hw_terms *t, uint32_t reason, uint32_t rank)
 static void combine(struct bcast_hw_terms *t, const struct bcast_hw_terms *with)
 {
     object(t, with->reason, with->rank);
+    t->rails &= with->rails;
     t->frag_bytes = with->frag_bytes < t->frag_bytes ? with->frag_bytes : t->frag_bytes;
     t->window = with->window < t->window ? with->window : t->window;
 }
@@ -41,6 +43,7 @@ static void enter(struct bcast_hw_agree *a)
 
     a->decide = all_children(a);
     a->deadline = a->probe_at = BCAST_HW_NEVER;
+    a->probe_due = 0;
     if (!good || a->phase == BCAST_HW_AGREE_PROBE) {
         a->phase = good ? BCAST_HW_AGREE_YES : BCAST_HW_AGREE_NO;
         a->invite = 0;
@@ -53,16 +56,29 @@ static void enter(struct bcast_hw_agree *a)
     a->heard = 0;
 }
 
+/* A probe has come on every rail. */
+static bool all_probed(const struct bcast_hw_agree *a)
+{
+    return (a->agreed.rails & ~(uint32_t) a->probe_got) == 0;
+}
+
 static void enter_probe(struct bcast_hw_agree *a, uint64_t now)
 {
     a->deadline = now + a->probe_ns;
     if (a->rank == 0) {
         a->probe_at = now;
         a->probe_gap = BCAST_HW_PROBE_FIRST_NS;
-        a->answered = true;
-    } else if (a->probe_got) {
-        a->answered = true;
     }
+    a->answered = a->rank == 0 || all_probed(a);
+}
+
+/* This rank's answer: of the agreed rails only `rails` will do; if none, for this reason. */
+static void answer(struct bcast_hw_agree *a, uint32_t rails, uint32_t reason)
+{
+    a->mine.rails &= rails;
+    if ((a->agreed.rails & rails) == 0)
+        object(&a->mine, reason, a->rank);
+    a->answered = true;
 }
 
 /* The subtree's part of this stage may be complete. */
@@ -70,6 +86,9 @@ static void advance(struct bcast_hw_agree *a)
 {
     if (bcast_hw_agree_over(a) || a->reported || !a->answered || a->heard != all_children(a))
         return;
+    /* Each rank had some, but not the same. */
+    if (a->mine.rails == 0 && a->mine.reason == BCAST_HW_REASON_NONE)
+        object(&a->mine, BCAST_HW_REASON_RAILS, a->rank);
     a->reported = true;
     if (a->rank == 0) {
         a->agreed = a->mine;
@@ -101,12 +120,10 @@ void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank
     advance(a);
 }
 
-void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool ok, uint64_t now)
+void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, uint32_t rails, uint64_t now)
 {
     assert(bcast_hw_agree_wants_join(a));
-    if (!ok)
-        object(&a->mine, BCAST_HW_REASON_JOIN, a->rank);
-    a->answered = true;
+    answer(a, rails, BCAST_HW_REASON_JOIN);
     advance(a);
     if (a->phase == BCAST_HW_AGREE_PROBE) { /* the leader has decided */
         enter_probe(a, now);
@@ -163,12 +180,12 @@ enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
                                              const struct bcast_hw_msg *msg, uint64_t now)
 {
     if (msg->type == BCAST_HW_MSG_PROBE) {
-        if (!msg->multicast || a->rank == 0 || msg->peer != 0)
+        if (!msg->multicast || a->rank == 0 || msg->peer != 0 || msg->rail >= BCAST_HW_RAIL_BITS)
             return BCAST_HW_BAD;
-        if (a->probe_got)
+        if (a->probe_got >> msg->rail & 1)
             return BCAST_HW_DUP;
-        a->probe_got = true;
-        if (a->phase == BCAST_HW_AGREE_PROBE) {
+        a->probe_got |= (uint8_t) (1u << msg->rail);
+        if (a->phase == BCAST_HW_AGREE_PROBE && all_probed(a)) {
             a->answered = true;
             advance(a);
         }
@@ -195,11 +212,10 @@ enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
 void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now)
 {
     if (a->deadline <= now && a->phase == BCAST_HW_AGREE_PROBE) {
-        a->deadline = BCAST_HW_NEVER;
-        a->probe_at = BCAST_HW_NEVER;
+        a->deadline = a->probe_at = BCAST_HW_NEVER;
+        a->probe_due = 0;
         if (!a->answered) {
-            object(&a->mine, BCAST_HW_REASON_PROBE, a->rank);
-            a->answered = true;
+            answer(a, a->probe_got, BCAST_HW_REASON_PROBE);
             advance(a);
         }
     }
@@ -239,8 +255,13 @@ int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, 
     if (a->probe_at <= now) {
         a->probe_at = now + a->probe_gap;
         a->probe_gap *= 2;
+        a->probe_due = (uint8_t) a->agreed.rails;
+    }
+    if (a->probe_due) {
         fill(a, tx, BCAST_HW_MSG_PROBE, a->rank, NULL);
         tx->multicast = true;
+        tx->rail = (uint8_t) __builtin_ctz(a->probe_due);
+        a->probe_due &= (uint8_t) (a->probe_due - 1);
         return 1;
     }
     return 0;

@@ -6,10 +6,11 @@
  *
  * Three stages, each gathered up the k-ary tree (topo.h) and decided by rank 0, the leader, whose
  * decision goes down the same tree:
- *   OFFER  what every rank can do. Decision: group, seed, generation, payload, window.
- *   JOIN   every rank joins the group. Decision: all are in.
- *   PROBE  the leader multicasts probes at 0, 1, 3, 7, ... ms until all have reported; a rank reports
- *          when one has come or its deadline has passed. Decision: use multicast, or not and why.
+ *   OFFER  what every rank can do. Decision: group, seed, generation, payload, window, rails.
+ *   JOIN   every rank joins the group on those rails. Decision: the rails on which all are in.
+ *   PROBE  the leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported; a
+ *          rank reports when one has come on every rail or its deadline has passed. Decision: use
+ *          multicast on the rails on which one came to all, or not and why.
  * Nothing blocks: a rank starts when its program gets there and goes on with other work. Messages to
  * a rank that has not started are lost, so a starting rank both reports upward and invites its
  * children to repeat their report; the one that comes second gets through. No timer but the probe's.
@@ -50,7 +51,8 @@ struct bcast_hw_agree {
     bool answered;                /* this rank's own part of the stage is known */
     bool reported;                /* the subtree's report of the stage is out (leader: decided) */
     bool report_due;
-    bool probe_got;
+    uint8_t probe_got;  /* rails on which a probe has come */
+    uint8_t probe_due;  /* leader: rails on which one is to go now */
     uint16_t heard;     /* children that have reported this stage */
     uint16_t invite;    /* children to be invited */
     uint16_t decide;    /* children to be sent `agreed` */
@@ -59,18 +61,18 @@ struct bcast_hw_agree {
     uint64_t probe_gap; /* leader: ns to the one after */
 };
 
-/* This rank begins. `offer`: its reason (NONE when it can), frag_bytes, window; on rank 0 also the
+/* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0 also the
  * group, seed and generation it proposes. */
 void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
                           uint64_t key, const struct bcast_hw_terms *offer, uint64_t probe_ns);
 
-/* The driver is to join agreed.group and say how that went. */
+/* The driver is to join agreed.group on agreed.rails and say on which of them that worked. */
 static inline bool bcast_hw_agree_wants_join(const struct bcast_hw_agree *a)
 {
     return a->phase == BCAST_HW_AGREE_JOIN && !a->answered;
 }
 
-void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool ok, uint64_t now);
+void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, uint32_t rails, uint64_t now);
 
 /* A message of set-up for this communicator. TAKEN, DUP, STALE or BAD. */
 enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,

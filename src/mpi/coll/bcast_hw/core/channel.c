@@ -200,7 +200,7 @@ static int fill(struct bcast_hw_msg *tx, enum bcast_hw_msg_type type, uint32_t p
     return 1;
 }
 
-int bcast_hw_channel_next_send(struct bcast_hw_channel *c, struct bcast_hw_msg *tx)
+int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct bcast_hw_msg *tx)
 {
     uint64_t count = subtree(c);
 
@@ -210,10 +210,11 @@ int bcast_hw_channel_next_send(struct bcast_hw_channel *c, struct bcast_hw_msg *
         c->lost = 0;
         return 1;
     }
-    if (c->cast_due) {
+    if (c->cast_due && rails) {
         c->cast_due = false;
         fill(tx, BCAST_HW_MSG_SYNC_DOWN, c->rank, c->floor, c->epoch_lost);
         tx->multicast = true;
+        tx->rail = (uint8_t) __builtin_ctz(rails);
         return 1;
     }
     if (c->ask_due) {

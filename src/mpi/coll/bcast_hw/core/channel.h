@@ -91,8 +91,8 @@ static inline bool bcast_hw_channel_closed(const struct bcast_hw_channel *c)
 
 void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now);
 
-/* Fills `tx` and returns 1, or returns 0. */
-int bcast_hw_channel_next_send(struct bcast_hw_channel *c, struct bcast_hw_msg *tx);
+/* Fills `tx` and returns 1, or returns 0. `rails`: that take a multicast now. */
+int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct bcast_hw_msg *tx);
 
 void bcast_hw_channel_check(const struct bcast_hw_channel *c);
 

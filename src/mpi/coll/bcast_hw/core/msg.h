@@ -14,6 +14,9 @@
 
 #define BCAST_HW_NEVER UINT64_MAX /* a time that does not come; times are in ns */
 
+/* Rails are numbered alike on all ranks, below this; a mask has a bit for each. */
+#define BCAST_HW_RAIL_BITS 8u
+
 /* The values are part of the wire protocol. */
 #define BCAST_HW_MSG_TYPES(X)                                                                      \
     X(DATA, 1)      /* one fragment, by multicast or as a repair over a lane */                    \
@@ -50,7 +53,8 @@ enum bcast_hw_msg_type {
     X(JOIN, join, 3, "a rank could not join the multicast group")                                  \
     X(PROBE, probe, 4, "the probe did not reach a rank: multicast does not pass the network")      \
     X(LANE, lane, 5, "a lane of a rank failed")                                                    \
-    X(SPAWNED, spawned, 6, "a rank belongs to another MPI_COMM_WORLD")
+    X(SPAWNED, spawned, 6, "a rank belongs to another MPI_COMM_WORLD")                             \
+    X(RAILS, rails, 7, "no rail works between all ranks")
 
 enum bcast_hw_reason {
 #define X(name, lower, value, text) BCAST_HW_REASON_##name = value,
@@ -64,6 +68,7 @@ struct bcast_hw_terms {
     uint32_t stage;      /* enum bcast_hw_agree_phase the terms belong to */
     uint32_t reason;     /* enum bcast_hw_reason; NONE: so far so good */
     uint32_t rank;       /* the lowest rank that has that reason */
+    uint32_t rails;      /* mask of the rails that all members have; after PROBE: that work */
     uint32_t frag_bytes; /* payload of a datagram: the minimum over members */
     uint32_t window;     /* bytes a member can hold unread: the minimum over members */
     uint32_t generation; /* decision: the leader's number for this communicator */
@@ -75,6 +80,8 @@ struct bcast_hw_msg {
     enum bcast_hw_msg_type type;
     uint32_t flags;
     bool multicast;       /* to, or from, the group; otherwise by lane */
+    uint8_t rail;         /* multicast: on which rail it came or is to go */
+    uint8_t rails;        /* DATA by multicast: mask of the rails that carry this broadcast */
     uint32_t peer;        /* rank: the sender coming in, the receiver going out by lane */
     uint64_t bid;         /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
     uint32_t root;        /* DATA: the rank that broadcasts */
@@ -83,6 +90,12 @@ struct bcast_hw_msg {
     uint32_t bytes;       /* DATA: length of the message piece in bytes */
     const uint64_t *bits; /* REQUEST with frags > 0: the fragments wanted; borrowed */
     const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
+};
+
+/* What a driver can multicast now; lanes take everything. */
+struct bcast_hw_room {
+    uint8_t each; /* mask of the rails that take a datagram */
+    uint8_t best; /* of these, where a fragment goes that may go on any; 0: it is to wait */
 };
 
 /* What became of an incoming message. */

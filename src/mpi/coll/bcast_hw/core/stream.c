@@ -97,13 +97,13 @@ static void learn(struct bcast_hw_stream *s)
 }
 
 uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
-                                   uint64_t now)
+                                   uint8_t rails, uint64_t now)
 {
     struct bcast_hw_two_stage *m = claim(s, s->posted);
 
     learn(s);
-    bcast_hw_two_stage_post_root(m, bytes, more, bcast_hw_delay_until(&s->delay, s->ring.size, now),
-                                 &s->ring, now);
+    bcast_hw_two_stage_post_root(m, bytes, more, rails,
+                                 bcast_hw_delay_until(&s->delay, s->ring.size, now), &s->ring, now);
     attend(s, m);
     return s->posted++;
 }
@@ -233,16 +233,26 @@ uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s)
     return next;
 }
 
-int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_msg *tx, uint64_t now)
+int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room room,
+                              struct bcast_hw_msg *tx, uint64_t now)
 {
-    while (s->attention) {
-        struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(s->attention)];
+    for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
+        struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && bcast_hw_two_stage_next_send(m, &s->ring, tx, now))
+        if (!over(s, m) && bcast_hw_two_stage_next_send(m, &s->ring, room, tx, now))
             return 1;
-        s->attention &= s->attention - 1;
+        if (!bcast_hw_two_stage_casts(m)) /* else it waits for room */
+            s->attention &= ~(bits & -bits);
     }
-    return bcast_hw_channel_next_send(&s->channel, tx);
+    return bcast_hw_channel_next_send(&s->channel, room.each, tx);
+}
+
+bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room)
+{
+    const struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
+
+    return (s->channel.cast_due && room.each) ||
+           (s->posted > 0 && bcast_hw_two_stage_casts(m) && bcast_hw_two_stage_room(m, room));
 }
 
 void bcast_hw_stream_close(struct bcast_hw_stream *s)

@@ -14,7 +14,7 @@
  *     member:  take the bytes of bid
  *     bcast_hw_stream_consume(s, now)
  * and for progress: on_recv for what came, on_timer when next_timer has passed, next_send until 0
- * while it can send.
+ * while it can send: multicasts where there is room for them, everything else at once.
  *
  * Who owns the bytes: those of bid belong to the driver, which keeps them from post (root) or PLACE
  * (member) until the channel goes to bid + N: no member asks for them after that. A driver that is
@@ -75,9 +75,11 @@ static inline uint64_t bcast_hw_stream_next_bid(const struct bcast_hw_stream *s)
     return s->posted;
 }
 
-/* Open only. Returns the bid. `more`: the next broadcast continues the message. */
+/* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: a mask of
+ * those that carry it. The driver chooses for each fragment on which of them it goes, and keeps the
+ * order on each. */
 uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
-                                   uint64_t now);
+                                   uint8_t rails, uint64_t now);
 uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now);
 
 /* The call for the last posted broadcast can be completed. */
@@ -96,7 +98,11 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
                                               const struct bcast_hw_msg *msg, uint64_t now);
 void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now);
 uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s);
-int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_msg *tx, uint64_t now);
+int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room room,
+                              struct bcast_hw_msg *tx, uint64_t now);
+
+/* A multicast is due that `room` is room for. */
+bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room);
 
 /* No broadcast follows; all that were posted are consumed here. */
 void bcast_hw_stream_close(struct bcast_hw_stream *s);

@@ -38,7 +38,8 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
     m->bid = bid;
     m->more = false;
-    m->root = m->frags = m->bytes = m->n_got = m->top = m->next_cast = m->ask_below = 0;
+    m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = 0;
+    m->rails = 0;
     m->ask_all = m->asked_all = m->want_all = m->at_once = false;
     m->ready_due = m->ready_got = m->repaired = false;
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
@@ -100,23 +101,79 @@ static bool asks_rest(const struct bcast_hw_two_stage *m)
     return m->frags > 0 ? m->ask_below == m->frags : m->ask_all;
 }
 
+/* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
+#define PLACE_BITS 16
+
+static uint64_t place(uint64_t bid, uint32_t index)
+{
+    return bid << PLACE_BITS | index;
+}
+
+/* The rails on which this broadcast comes, as far as is known. */
+static uint32_t rails_of(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    return m->rails ? m->rails : ring->rails;
+}
+
+/* A fragment came by multicast. */
+static void hear(struct bcast_hw_ring *ring, const struct bcast_hw_msg *msg, uint64_t now)
+{
+    uint64_t at = place(msg->bid, msg->index + 1);
+
+    ring->rails = msg->rails;
+    ring->heard[msg->rail] = now;
+    if (at > ring->seen[msg->rail])
+        ring->seen[msg->rail] = at;
+}
+
+/* The place that all rails in use have reached. */
+static uint64_t reached(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    uint64_t low = UINT64_MAX;
+
+    for (uint32_t rails = rails_of(m, ring); rails; rails &= rails - 1) {
+        uint64_t seen = ring->seen[__builtin_ctz(rails)];
+
+        low = seen < low ? seen : low;
+    }
+    return low == UINT64_MAX ? 0 : low;
+}
+
+/* When something came last on a rail that may still bring some of this broadcast; 0: on none. */
+static uint64_t flowing(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    uint64_t last = 0;
+
+    for (uint32_t rails = rails_of(m, ring); rails; rails &= rails - 1) {
+        int r = __builtin_ctz(rails);
+
+        if (ring->seen[r] < place(m->bid + 1, 0) && ring->heard[r] > last)
+            last = ring->heard[r];
+    }
+    return last;
+}
+
 void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
-                                  uint64_t hold_until, struct bcast_hw_ring *ring, uint64_t now)
+                                  uint8_t rails, uint64_t hold_until, struct bcast_hw_ring *ring,
+                                  uint64_t now)
 {
     uint32_t max = ring->max_frags;
 
+    assert(rails);
     set_phase(m, BCAST_HW_HOLD);
     m->more = more;
+    m->rails = rails;
     m->tail_at = BCAST_HW_NEVER;
     /* What came of this broadcast from elsewhere is false: the program says that it begins here. */
     bcast_hw_bitmap_clear(m->got, max);
     bcast_hw_bitmap_clear(m->sent, max);
     bcast_hw_bitmap_clear(m->asked, max);
     m->repaired = false;
+    m->ask_below = 0;
     learn(m, ring->rank, bcast_hw_frags_of(bytes, ring->frag_bytes), bytes, ring);
     assert(m->frags <= ring->max_frags);
     bcast_hw_bitmap_fill(m->got, m->frags);
-    m->n_got = m->top = m->frags;
+    m->n_got = m->passed = m->frags;
     m->hold_until = hold_until;
     ring->counts->two_stage++;
     if (hold_until > now)
@@ -170,8 +227,9 @@ bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcas
             return msg->frags > 0 && msg->frags <= ring->max_frags && msg->index < msg->frags &&
                    msg->root < ring->size &&
                    msg->frags == bcast_hw_frags_of(msg->bytes, ring->frag_bytes) &&
-                   msg->peer ==
-                       (msg->multicast ? msg->root : bcast_hw_ring_prev(ring->rank, ring->size));
+                   (msg->multicast ? msg->peer == msg->root && msg->rail < BCAST_HW_RAIL_BITS &&
+                                         (msg->rails >> msg->rail & 1)
+                                   : msg->peer == bcast_hw_ring_prev(ring->rank, ring->size));
         case BCAST_HW_MSG_REQUEST:
             return !msg->multicast && msg->peer == bcast_hw_ring_next(ring->rank, ring->size) &&
                    msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
@@ -193,22 +251,50 @@ static bool contradicts(const struct bcast_hw_two_stage *m, const struct bcast_h
     return m->phase == BCAST_HW_WAIT && msg->root != m->root;
 }
 
+static void ask_rest(struct bcast_hw_two_stage *m)
+{
+    m->tail_at = BCAST_HW_NEVER;
+    if (m->frags > 0)
+        m->ask_below = m->frags;
+    else
+        m->ask_all = true;
+}
+
+/* Gap: what all rails in use have passed and is missing is lost. */
+static void note_gap(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    uint64_t at = reached(m, ring);
+
+    if (at >= place(m->bid, m->frags))
+        m->passed = m->frags;
+    else if (at > place(m->bid, m->passed))
+        m->passed = (uint32_t) (at - place(m->bid, 0));
+    if (m->ask_below < m->passed)
+        m->ask_below = m->passed;
+    if (asks_rest(m))
+        m->tail_at = BCAST_HW_NEVER;
+}
+
 enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
                                                  const struct bcast_hw_msg *msg,
                                                  struct bcast_hw_ring *ring, uint64_t now)
 {
     if (!bcast_hw_two_stage_formed(msg, ring) || contradicts(m, msg))
         return BCAST_HW_BAD;
+    if (msg->root == ring->rank && incomplete(m))
+        return BCAST_HW_BAD;
+    if (msg->multicast)
+        hear(ring, msg, now);
     if (!incomplete(m))
         return BCAST_HW_DUP;
-    if (msg->root == ring->rank)
-        return BCAST_HW_BAD;
     if (m->phase == BCAST_HW_EMPTY)
         set_phase(m, BCAST_HW_EARLY);
     if (m->frags == 0) {
         learn(m, msg->root, msg->frags, msg->bytes, ring);
         m->more = msg->flags & BCAST_HW_FLAG_MORE;
     }
+    if (msg->multicast)
+        m->rails = msg->rails;
     if (bcast_hw_bitmap_test(m->got, msg->index))
         return BCAST_HW_DUP;
 
@@ -223,26 +309,13 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
         m->repaired = true;
     }
     if (m->n_got == m->frags) {
-        m->top = m->frags;
         complete(m, ring, now);
         return BCAST_HW_PLACE;
     }
-    if (msg->index >= m->top)
-        m->top = msg->index + 1;
-    /* Gap: something below the highest that came by multicast is missing. */
-    if (!ring->push && msg->multicast && m->n_got < m->top && m->ask_below < m->top)
-        m->ask_below = m->top;
+    if (msg->multicast && !ring->push)
+        note_gap(m, ring);
     arm_tail(m, ring, now);
     return BCAST_HW_PLACE;
-}
-
-static void ask_rest(struct bcast_hw_two_stage *m)
-{
-    m->tail_at = BCAST_HW_NEVER;
-    if (m->frags > 0)
-        m->ask_below = m->frags;
-    else
-        m->ask_all = true;
 }
 
 enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
@@ -295,6 +368,11 @@ void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_r
 {
     if (ring->push || !incomplete(m) || asks_rest(m))
         return;
+    if (reached(m, ring) < place(m->bid + 1, 0)) {
+        if (m->frags > 0)
+            note_gap(m, ring);
+        return;
+    }
     if (m->phase == BCAST_HW_EMPTY)
         set_phase(m, BCAST_HW_EARLY);
     ring->counts->lost_later++;
@@ -309,6 +387,12 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
         set_phase(m, BCAST_HW_CAST);
     }
     if (m->tail_at <= now) {
+        uint64_t until = flowing(m, ring) + bcast_hw_rtt_wait(&ring->rtt);
+
+        if (until > now) {
+            m->tail_at = until;
+            return;
+        }
         ring->counts->lost_tail++;
         ask_rest(m);
     }
@@ -333,11 +417,13 @@ static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
     };
 }
 
-static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
                       struct bcast_hw_msg *tx)
 {
     fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
     tx->multicast = true;
+    tx->rail = (uint8_t) __builtin_ctz(rails);
+    tx->rails = m->rails;
     tx->index = m->next_cast++;
     ring->counts->cast_frags++;
     if (m->next_cast == m->frags)
@@ -358,9 +444,9 @@ static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
         if (fresh) {
             m->asked[w] |= fresh;
             any = true;
-            if (w < bcast_hw_bitmap_words(m->top)) /* a later one has come */
+            if (w < bcast_hw_bitmap_words(m->passed))
                 ring->counts->lost_gap +=
-                    (uint64_t) __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->top));
+                    (uint64_t) __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->passed));
         }
     }
     return any;
@@ -402,10 +488,12 @@ static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
 }
 
 int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                                 struct bcast_hw_msg *tx, uint64_t now)
+                                 struct bcast_hw_room room, struct bcast_hw_msg *tx, uint64_t now)
 {
-    if (m->phase == BCAST_HW_CAST) {
-        next_cast(m, ring, tx);
+    uint32_t rails = bcast_hw_two_stage_room(m, room);
+
+    if (bcast_hw_two_stage_casts(m) && rails) {
+        next_cast(m, ring, rails, tx);
         return 1;
     }
     if (m->ready_due) {
@@ -425,7 +513,8 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
     assert(m->phase <= BCAST_HW_DONE);
     assert(frags <= ring->max_frags);
     assert(m->n_got == bcast_hw_bitmap_count(m->got, frags));
-    assert(m->top <= frags && m->n_got <= m->top && m->next_cast <= frags);
+    assert(m->passed <= frags && m->next_cast <= frags && m->ask_below <= frags);
+    assert(ring->push || !incomplete(m) || m->passed <= m->ask_below);
     for (uint32_t w = 0; w < bcast_hw_bitmap_words(frags); w++) {
         uint64_t mask = bcast_hw_bitmap_mask(w, frags);
 

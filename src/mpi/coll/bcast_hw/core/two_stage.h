@@ -13,6 +13,11 @@
  *         later broadcast has come, or when its own successor asks. The predecessor answers what it
  *         has at once and the rest as it comes. Lanes are reliable, so nothing is asked for twice.
  *
+ * Fragments may be spread over rails, which keep order each but not among each other. The root is
+ * free in which goes where and tells with each fragment which rails it uses; "later" then means that
+ * every one of those has brought something later, and the tail wait of a broadcast does not end while
+ * a rail that may still bring some of it is bringing what was sent before.
+ *
  * Example, pull, p = 4, root 0, fragments 0 1 2, fragment 1 lost on its way to rank 2:
  *   0: cast 0, cast 1, cast 2
  *   1: 0 1 2 come: done      3: 0 1 2 come: done
@@ -31,7 +36,7 @@
  *
  * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
  * DONE, STORED, HOLD and CAST have every fragment; only EARLY and WAIT have a tail deadline,
- * and none when the rest is asked for.
+ * and none when the rest is asked for; what every rail has passed is asked for.
  */
 #ifndef BCAST_HW_TWO_STAGE_H_INCLUDED
 #define BCAST_HW_TWO_STAGE_H_INCLUDED
@@ -52,33 +57,37 @@ enum bcast_hw_phase {
 
 /* What the broadcasts of a communicator share at one rank. */
 struct bcast_hw_ring {
-    uint32_t size;           /* ranks, 1 or more */
-    uint32_t rank;           /* below size */
-    bool push;               /* stage 2 by push, otherwise pull */
-    uint32_t frag_bytes;     /* payload of a full fragment, 1 or more */
-    uint32_t max_frags;      /* of one broadcast, 1 or more */
-    struct bcast_hw_rtt rtt; /* to the predecessor */
+    uint32_t size;                      /* ranks, 1 or more */
+    uint32_t rank;                      /* below size */
+    bool push;                          /* stage 2 by push, otherwise pull */
+    uint32_t frag_bytes;                /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;                 /* of one broadcast, 1 or more */
+    struct bcast_hw_rtt rtt;            /* to the predecessor */
+    uint8_t rails;                      /* of the last fragment that came by multicast */
+    uint64_t seen[BCAST_HW_RAIL_BITS];  /* the latest fragment that came on each rail: its place */
+    uint64_t heard[BCAST_HW_RAIL_BITS]; /* ns at which one came */
     struct bcast_hw_counts *counts;
 };
 
 struct bcast_hw_two_stage {
     enum bcast_hw_phase phase;
     uint64_t bid;
-    uint32_t root;       /* meaningful once frags > 0 or called */
-    uint32_t frags;      /* 0 until known */
-    uint32_t bytes;      /* meaningful once frags > 0 */
-    bool more;           /* the message goes on in the next broadcast; with frags */
-    uint32_t n_got;      /* fragments here */
-    uint32_t top;        /* one above the highest fragment that came; <= frags */
-    uint32_t next_cast;  /* root: fragments below are multicast */
-    uint32_t ask_below;  /* missing fragments below are to be asked for */
-    bool ask_all;        /* ask for everything, the number of fragments being unknown */
-    bool asked_all;      /* that request is out */
-    bool want_all;       /* the successor asked so */
-    bool at_once;        /* what the successor asked for was here when it asked */
-    bool ready_due;      /* member: the root waits for this rank's READY, not yet sent */
-    bool ready_got;      /* root: the chosen member's READY is here */
-    bool repaired;       /* a fragment came over the lane */
+    uint32_t root;      /* meaningful once frags > 0 or called */
+    uint32_t frags;     /* 0 until known */
+    uint32_t bytes;     /* meaningful once frags > 0 */
+    bool more;          /* the message goes on in the next broadcast; with frags */
+    uint32_t n_got;     /* fragments here */
+    uint32_t passed;    /* fragments below would have come: all rails in use are beyond; <= frags */
+    uint8_t rails;      /* root: to be used; member: used, 0 until known */
+    uint32_t next_cast; /* root: fragments below are multicast */
+    uint32_t ask_below; /* missing fragments below are to be asked for */
+    bool ask_all;       /* ask for everything, the number of fragments being unknown */
+    bool asked_all;     /* that request is out */
+    bool want_all;      /* the successor asked so */
+    bool at_once;       /* what the successor asked for was here when it asked */
+    bool ready_due;     /* member: the root waits for this rank's READY, not yet sent */
+    bool ready_got;     /* root: the chosen member's READY is here */
+    bool repaired;      /* a fragment came over the lane */
     uint64_t hold_until; /* HOLD: ns; NEVER when it waits for READY */
     uint64_t tail_at;    /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
     uint64_t asked_at;   /* ns; 0 before the first request */
@@ -101,10 +110,11 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               const struct bcast_hw_ring *ring);
 
 /* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the next
- * broadcast continues the message. Stage 1 starts at `hold_until` ns, or on READY if that is NEVER.
- * EMPTY or EARLY only; STORED if someone lied. */
+ * broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at `hold_until`
+ * ns, or on READY if that is NEVER. EMPTY or EARLY only; STORED if someone lied. */
 void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
-                                  uint64_t hold_until, struct bcast_hw_ring *ring, uint64_t now);
+                                  uint8_t rails, uint64_t hold_until, struct bcast_hw_ring *ring,
+                                  uint64_t now);
 
 /* The program calls this broadcast as a member. `chosen`: the root waits for this rank's READY.
  * EMPTY, EARLY or STORED only. */
@@ -128,7 +138,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
 /* The chosen member is ready. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);
 
-/* A later broadcast came: whatever is missing here is late or lost. */
+/* A later broadcast came: whatever is missing here is late or lost, unless a rail is behind. */
 void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
 
 void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
@@ -137,10 +147,25 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
 /* ns or NEVER. */
 uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m);
 
-/* Fills `tx` and returns 1, or returns 0 when there is nothing to send. tx->bits stays valid until the
- * next call on this machine. */
+/* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. tx->bits
+ * stays valid until the next call on this machine. */
 int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                                 struct bcast_hw_msg *tx, uint64_t now);
+                                 struct bcast_hw_room room, struct bcast_hw_msg *tx, uint64_t now);
+
+/* The rails on which this broadcast's next fragment can go now. */
+static inline uint32_t bcast_hw_two_stage_room(const struct bcast_hw_two_stage *m,
+                                               struct bcast_hw_room room)
+{
+    bool several = m->rails & (m->rails - 1);
+
+    return m->rails & (several ? room.best : room.each);
+}
+
+/* Stage 1 is under way here. */
+static inline bool bcast_hw_two_stage_casts(const struct bcast_hw_two_stage *m)
+{
+    return m->phase == BCAST_HW_CAST;
+}
 
 /* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
 static inline bool bcast_hw_two_stage_done(const struct bcast_hw_two_stage *m)

@@ -21,23 +21,24 @@ void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engin
 {
     assert(!e->groups);
     e->cfg = *cfg;
-    if (cfg->fabric)
-        cfg->fabric->ops->query(cfg->fabric, &e->attr);
+    bcast_hw_rails_open(&e->rails, cfg->fabrics, cfg->mbit);
 }
 
 static bool names(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
 {
-    if (g->id.context != in->id.context || g->id.leader != in->id.leader || g->over)
+    if (g->id.leader != in->id.leader || g->over || (!in->cast && g->id.context != in->id.context))
         return false;
     if (in->id.generation == 0)
         return in->msg.bid == g->cfg.key;
     return g->joined && g->id.generation == in->id.generation;
 }
 
-/* A message came; `multicast`: as a datagram. */
-static void handle(struct bcast_hw_engine *e, bool multicast, const void *head, size_t head_len,
+/* A message came, by lane or as a datagram on this rail. */
+#define BY_LANE BCAST_HW_RAIL_BITS
+static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, size_t head_len,
                    const void *body, size_t body_len)
 {
+    bool multicast = rail != BY_LANE;
     struct bcast_hw_wire_in *in = &e->in;
     struct bcast_hw_group *g;
 
@@ -55,7 +56,12 @@ static void handle(struct bcast_hw_engine *e, bool multicast, const void *head, 
             e->engine_counts.drop_crc++;
             return;
     }
+    if (in->msg.type == BCAST_HW_MSG_DATA && in->cast != multicast) {
+        e->engine_counts.drop_format++;
+        return;
+    }
     in->msg.multicast = multicast;
+    in->msg.rail = multicast ? (uint8_t) rail : 0;
     for (g = e->groups; g && !names(g, in); g = g->next)
         ;
     if (!g)
@@ -72,7 +78,7 @@ void bcast_hw_engine_on_lane(void *engine, const void *head, size_t head_len, co
     struct bcast_hw_engine *e = engine;
 
     e->engine_counts.lane_messages_received++;
-    handle(e, false, head, head_len, body, body_len);
+    handle(e, BY_LANE, head, head_len, body, body_len);
 }
 
 void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
@@ -85,25 +91,29 @@ void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
         bcast_hw_group_on_lost(g, peer);
 }
 
-static void poll_fabric(struct bcast_hw_engine *e)
+static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct bcast_hw_in *in)
 {
-    struct bcast_hw_fabric *f = e->cfg.fabric;
+    const unsigned char *data = in->data;
+    uint32_t head = bcast_hw_wire_head_of(data, in->len);
+
+    e->engine_counts.datagrams_received++;
+    e->engine_counts.datagram_bytes_received += in->len;
+    if (head == 0)
+        e->engine_counts.drop_format++;
+    else
+        handle(e, rail, data, head, data + head, in->len - head);
+}
+
+static void poll_rail(struct bcast_hw_engine *e, uint32_t rail)
+{
+    struct bcast_hw_fabric *f = e->rails.one[rail].fabric;
     struct bcast_hw_in in[POLL_BATCH];
     int n = POLL_BATCH;
 
     for (int round = 0; round < POLL_ROUNDS && n == POLL_BATCH; round++) {
         n = f->ops->poll(f, in, POLL_BATCH);
-        for (int i = 0; i < n; i++) {
-            const unsigned char *data = in[i].data;
-
-            e->engine_counts.datagrams_received++;
-            e->engine_counts.datagram_bytes_received += in[i].len;
-            if (in[i].len < BCAST_HW_WIRE_HEAD)
-                e->engine_counts.drop_format++;
-            else
-                handle(e, true, data, BCAST_HW_WIRE_HEAD, data + BCAST_HW_WIRE_HEAD,
-                       in[i].len - BCAST_HW_WIRE_HEAD);
-        }
+        for (int i = 0; i < n; i++)
+            on_datagram(e, rail, &in[i]);
     }
 }
 
@@ -131,13 +141,14 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
         return 0;
     e->now = now;
     e->events = 0;
-    if (e->cfg.fabric)
-        poll_fabric(e);
+    for (uint32_t rail = 0; rail < BCAST_HW_RAIL_BITS; rail++)
+        if (e->rails.mask >> rail & 1)
+            poll_rail(e, rail);
     if (e->cfg.lane)
         e->events += e->cfg.lane->ops->poll(e->cfg.lane);
-    bcast_hw_engine_flush(e);
+    bcast_hw_rails_flush(&e->rails, now);
     for (struct bcast_hw_group *g = e->groups; g; g = g->next) {
-        if (g->touched || g->wake <= now) {
+        if (g->touched || g->wake <= now || bcast_hw_group_unblocked(g, now)) {
             e->events++;
             bcast_hw_group_pump(g, now);
         }
@@ -154,10 +165,7 @@ uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e)
 
     if (!e->groups)
         return at;
-    if (e->backlog.next < e->backlog.n)
-        return 0;
-    if (e->cfg.fabric)
-        at = e->cfg.fabric->ops->deadline(e->cfg.fabric);
+    at = bcast_hw_rails_deadline(&e->rails);
     for (const struct bcast_hw_group *g = e->groups; g; g = g->next) {
         if (g->touched)
             return 0;
@@ -166,47 +174,13 @@ uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e)
     return at;
 }
 
-bool bcast_hw_engine_flush(struct bcast_hw_engine *e)
-{
-    struct bcast_hw_backlog *b = &e->backlog;
-    struct bcast_hw_fabric *f = e->cfg.fabric;
-
-    if (b->next == b->n)
-        return true;
-    int k = f->ops->post(f, b->group, b->out + b->next, b->n - b->next);
-
-    /* What the fabric refuses for good is lost like any datagram: repair has it. */
-    b->next = k < 0 ? b->n : b->next + k;
-    if (b->next < b->n)
-        return false;
-    b->next = b->n = 0;
-    return true;
-}
-
-bool bcast_hw_engine_room(struct bcast_hw_engine *e)
-{
-    return e->backlog.n < BCAST_HW_CAST_BATCH || bcast_hw_engine_flush(e);
-}
-
 void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len)
 {
-    struct bcast_hw_backlog *b = &e->backlog;
-    struct bcast_hw_out *out = &b->out[b->n];
-
-    assert(b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group));
-    b->group = group;
-    bcast_hw_wire_encode(b->head[b->n], id, src, msg, (void *) (uintptr_t) body, len);
-    *out = (struct bcast_hw_out){
-        .head = b->head[b->n],
-        .head_len = BCAST_HW_WIRE_HEAD,
-        .body = body,
-        .body_len = len,
-    };
-    b->n++;
     e->engine_counts.datagrams_sent++;
-    e->engine_counts.datagram_bytes_sent += BCAST_HW_WIRE_HEAD + len;
+    e->engine_counts.datagram_bytes_sent +=
+        bcast_hw_rails_cast(&e->rails, group, id, src, msg, body, len);
 }
 
 void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
@@ -246,11 +220,9 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e)
     for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         g->over = true;
     free_gone(e);
-    if (e->cfg.fabric)
-        e->cfg.fabric->ops->close(e->cfg.fabric);
+    bcast_hw_rails_close(&e->rails);
     if (e->cfg.lane)
         e->cfg.lane->ops->close(e->cfg.lane);
-    e->cfg.fabric = NULL;
     e->cfg.lane = NULL;
     e->draining = false;
 }

@@ -2,16 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * engine: drives the groups of a process over one fabric and one lane: takes what came, hands it to
+ * engine: drives the groups of a process over its rails and one lane: takes what came, hands it to
  * the group it names, sends what groups have to say, fires their timers. All calls come under one
  * lock of the caller's; none blocks. Time is the caller's monotonic clock in ns.
  */
 #ifndef BCAST_HW_ENGINE_H_INCLUDED
 #define BCAST_HW_ENGINE_H_INCLUDED
 
-#include "../port/fabric.h"
 #include "../port/lane.h"
 #include "group.h"
+#include "rails.h"
 
 #define BCAST_HW_ENGINE_COUNTS(X)                                                                  \
     X(datagrams_sent, "multicast datagrams sent")                                                  \
@@ -38,32 +38,23 @@ struct bcast_hw_engine_counts {
 struct bcast_hw_engine_cfg {
     uint64_t job; /* key of the job: random, the same on all its processes */
     uint32_t world_rank;
-    struct bcast_hw_fabric *fabric; /* the engine's from open on; NULL: no multicast */
-    struct bcast_hw_lane *lane;     /* the engine's from open on; NULL: no group can be created */
-    size_t memory;                  /* bound on the channel memory of all groups, bytes */
-};
-
-#define BCAST_HW_CAST_BATCH 32
-
-/* Datagrams encoded and not yet taken by the fabric: at most one group's at a time. */
-struct bcast_hw_backlog {
-    uint64_t group; /* the fabric's */
-    int next;       /* the first not yet taken */
-    int n;
-    struct bcast_hw_out out[BCAST_HW_CAST_BATCH];
-    unsigned char head[BCAST_HW_CAST_BATCH][BCAST_HW_WIRE_HEAD];
+    /* By rail, numbered alike on all processes; NULL: this one has no such rail, or no multicast
+     * there. The engine's from open on. */
+    struct bcast_hw_fabric *fabrics[BCAST_HW_RAIL_BITS];
+    uint32_t mbit[BCAST_HW_RAIL_BITS]; /* speeds; 0: unknown */
+    struct bcast_hw_lane *lane; /* the engine's from open on; NULL: no group can be created */
+    size_t memory;              /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {
     struct bcast_hw_engine_cfg cfg;
-    struct bcast_hw_fabric_attr attr;
+    struct bcast_hw_rails rails;
     struct bcast_hw_group *groups;
     size_t memory_used;
     uint32_t generations; /* given out by this process as a leader */
     uint64_t now;         /* of the call under way, for callbacks from the lane */
     int events;           /* of the progress under way */
     bool draining;        /* no group follows; the lane is being flushed */
-    struct bcast_hw_backlog backlog;
     struct bcast_hw_counts counts;
     struct bcast_hw_engine_counts engine_counts;
     struct bcast_hw_wire_in in; /* the message being handled */
@@ -104,10 +95,7 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e);
 /* Of a closed engine, or one never opened. */
 void bcast_hw_engine_destroy(struct bcast_hw_engine *e);
 
-/* For groups. flush: hands the backlog to the fabric; false when some of it would block. room: one
- * more datagram of the same group can be cast. send: a peer that cannot be reached is lost. */
-bool bcast_hw_engine_flush(struct bcast_hw_engine *e);
-bool bcast_hw_engine_room(struct bcast_hw_engine *e);
+/* For groups. cast: there is room on its rail. send: a peer that cannot be reached is lost. */
 void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len);

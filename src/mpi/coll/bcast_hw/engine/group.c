@@ -13,6 +13,8 @@
 #include "../core/prng.h"
 #include "engine.h"
 
+#define SPREAD_FRAGS 8u /* from this many on a broadcast is spread over the rails */
+
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -22,17 +24,19 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
 {
     struct bcast_hw_engine *e = g->engine;
-    struct bcast_hw_fabric *f = e->cfg.fabric;
+    struct bcast_hw_fabric_attr attr;
     uint64_t name = (uint64_t) g->id.leader << 32 | e->generations;
     size_t piece;
 
     memset(offer, 0, sizeof(*offer));
-    if (!f) {
+    if (e->rails.mask == 0) {
         offer->reason = BCAST_HW_REASON_FABRIC;
         return;
     }
-    offer->frag_bytes = (uint32_t) (e->attr.max_datagram - BCAST_HW_WIRE_HEAD);
-    offer->window = (uint32_t) (e->attr.window < UINT32_MAX ? e->attr.window : UINT32_MAX);
+    bcast_hw_rails_attr(&e->rails, e->rails.mask, &attr);
+    offer->rails = e->rails.mask;
+    offer->frag_bytes = (uint32_t) (attr.max_datagram - BCAST_HW_WIRE_CAST_HEAD);
+    offer->window = (uint32_t) (attr.window < UINT32_MAX ? attr.window : UINT32_MAX);
     piece = g->cfg.piece_bytes > offer->frag_bytes ? g->cfg.piece_bytes : offer->frag_bytes;
     if (e->memory_used + g->cfg.channels * piece > e->cfg.memory) {
         offer->reason = BCAST_HW_REASON_MEMORY;
@@ -43,7 +47,7 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
     if (g->cfg.rank == 0) {
         offer->generation = ++e->generations;
         offer->seed = bcast_hw_prng(g->id.job, name);
-        if (f->ops->draw(f, &offer->group) != BCAST_HW_OK)
+        if (bcast_hw_rails_draw(&e->rails, &offer->group) != BCAST_HW_OK)
             offer->reason = BCAST_HW_REASON_FABRIC;
     }
 }
@@ -112,8 +116,8 @@ static bool start_stream(struct bcast_hw_group *g)
 
     g->piece_bytes = cfg.max_bytes = agreed_piece(g);
     g->stream_mem = malloc(bcast_hw_stream_footprint(&cfg));
-    g->bytes = malloc((size_t) g->cfg.channels * g->piece_bytes);
-    if (!g->stream_mem || !g->bytes)
+    if (!g->stream_mem ||
+        bcast_hw_homes_open(&g->homes, g->cfg.channels, g->piece_bytes) != BCAST_HW_OK)
         return false;
     bcast_hw_stream_init(&g->stream, &cfg, g->stream_mem);
     return true;
@@ -121,24 +125,29 @@ static bool start_stream(struct bcast_hw_group *g)
 
 static void join(struct bcast_hw_group *g, uint64_t now)
 {
-    struct bcast_hw_fabric *f = g->engine->cfg.fabric;
+    const struct bcast_hw_terms *t = &g->agree.agreed;
 
-    g->id.generation = g->agree.agreed.generation;
-    g->joined = start_stream(g) && f->ops->join(f, g->agree.agreed.group) == BCAST_HW_OK;
-    bcast_hw_agree_on_joined(&g->agree, g->joined, now);
+    g->id.generation = t->generation;
+    if (start_stream(g))
+        g->joined_rails = bcast_hw_rails_join(&g->engine->rails, t->rails, t->group);
+    g->joined = g->joined_rails != 0;
+    bcast_hw_agree_on_joined(&g->agree, g->joined_rails, now);
+}
+
+/* On the rails of `mask`, as far as it is in. */
+static void leave_rails(struct bcast_hw_group *g, uint32_t mask)
+{
+    bcast_hw_rails_leave(&g->engine->rails, g->joined_rails & mask, g->agree.agreed.group);
+    g->joined_rails &= ~mask;
 }
 
 static void leave(struct bcast_hw_group *g)
 {
-    struct bcast_hw_fabric *f = g->engine->cfg.fabric;
-
-    if (g->joined)
-        f->ops->leave(f, g->agree.agreed.group);
+    leave_rails(g, ~0u);
     g->joined = false;
     free(g->stream_mem);
-    free(g->bytes);
+    bcast_hw_homes_close(&g->homes);
     g->stream_mem = NULL;
-    g->bytes = NULL;
     g->engine->memory_used -= g->reserved;
     g->reserved = 0;
 }
@@ -150,6 +159,7 @@ static void settle(struct bcast_hw_group *g)
         return;
     if (g->agree.phase == BCAST_HW_AGREE_YES) {
         g->state = BCAST_HW_GROUP_ON;
+        leave_rails(g, ~g->agree.agreed.rails);
         g->engine->engine_counts.setup_on++;
         return;
     }
@@ -158,11 +168,6 @@ static void settle(struct bcast_hw_group *g)
     g->reason_rank = g->agree.agreed.rank;
     g->engine->engine_counts.setup_off++;
     leave(g);
-}
-
-static unsigned char *channel_bytes(const struct bcast_hw_group *g, uint64_t bid)
-{
-    return g->bytes + bid % g->cfg.channels * g->piece_bytes;
 }
 
 /* Payload bytes of `n` fragments in a row, msg->index being the first. */
@@ -180,7 +185,8 @@ static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, u
     uint32_t len = 0;
 
     if (msg->type == BCAST_HW_MSG_DATA) {
-        body = channel_bytes(g, msg->bid) + (size_t) msg->index * g->stream.ring.frag_bytes;
+        body = bcast_hw_homes_of(&g->homes, msg->bid, msg->bytes) +
+               (size_t) msg->index * g->stream.ring.frag_bytes;
         len = run_len(g, msg, n);
     }
     if (msg->multicast)
@@ -197,14 +203,12 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
     return setup < stream ? setup : stream;
 }
 
-/* One more message can go out; if not, the group is to be pumped again, even if the fabric takes more
- * a moment later. */
-static bool has_room(struct bcast_hw_group *g)
+/* What can be multicast now, on the rails that are in use. */
+static struct bcast_hw_room room(struct bcast_hw_group *g, uint64_t now)
 {
-    if (bcast_hw_engine_room(g->engine))
-        return true;
-    g->touched = true;
-    return false;
+    const struct bcast_hw_terms *t = &g->agree.agreed;
+
+    return bcast_hw_rails_room(&g->engine->rails, t->rails, t->group, now);
 }
 
 static bool by_lane(const struct bcast_hw_msg *msg)
@@ -225,7 +229,7 @@ static void pump_stream(struct bcast_hw_group *g, uint64_t now)
     struct bcast_hw_msg run, tx;
     uint32_t n = 0; /* fragments in run */
 
-    while (has_room(g) && bcast_hw_stream_next_send(&g->stream, &tx, now)) {
+    while (bcast_hw_stream_next_send(&g->stream, room(g, now), &tx, now)) {
         if (n > 0 && continues(&run, n, &tx)) {
             n++;
             continue;
@@ -239,16 +243,25 @@ static void pump_stream(struct bcast_hw_group *g, uint64_t now)
     }
     if (n > 0)
         transmit(g, &run, n);
+    g->blocked = bcast_hw_stream_casts(&g->stream, (struct bcast_hw_room){0xff, 0xff});
+}
+
+/* A probe that finds no room is lost: the next one follows. */
+static void pump_agree(struct bcast_hw_group *g, uint64_t now)
+{
+    struct bcast_hw_msg tx;
+
+    do {
+        if (bcast_hw_agree_wants_join(&g->agree))
+            join(g, now);
+        while (bcast_hw_agree_next_send(&g->agree, &tx, now))
+            if (!tx.multicast || (room(g, now).each >> tx.rail & 1))
+                transmit(g, &tx, 1);
+    } while (bcast_hw_agree_wants_join(&g->agree));
 }
 
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
-    struct bcast_hw_msg tx;
-
-    if (!bcast_hw_engine_flush(g->engine)) {
-        g->touched = true; /* again when the fabric takes more */
-        return;
-    }
     g->touched = false;
     if (g->over || g->state == BCAST_HW_GROUP_BROKEN) {
         g->wake = BCAST_HW_NEVER;
@@ -259,27 +272,24 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
         if (g->joined)
             bcast_hw_stream_on_timer(&g->stream, now);
     }
-    do {
-        if (bcast_hw_agree_wants_join(&g->agree))
-            join(g, now);
-        while (has_room(g) && bcast_hw_agree_next_send(&g->agree, &tx, now))
-            transmit(g, &tx, 1);
-    } while (bcast_hw_agree_wants_join(&g->agree));
+    pump_agree(g, now);
     settle(g);
     if (g->joined)
         pump_stream(g, now);
-    if (!bcast_hw_engine_flush(g->engine))
-        g->touched = true;
+    bcast_hw_rails_flush(&g->engine->rails, now);
     if (g->state == BCAST_HW_GROUP_CLOSING)
         g->over = bcast_hw_stream_closed(&g->stream);
     g->wake = next_timer(g);
 }
 
+bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now)
+{
+    return g->blocked && bcast_hw_stream_casts(&g->stream, room(g, now));
+}
+
 bool bcast_hw_group_open(const struct bcast_hw_group *g)
 {
-    const struct bcast_hw_backlog *b = &g->engine->backlog;
-
-    return bcast_hw_stream_open(&g->stream) && b->next == b->n;
+    return bcast_hw_stream_open(&g->stream) && bcast_hw_rails_idle(&g->engine->rails);
 }
 
 void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now)
@@ -290,19 +300,46 @@ void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now)
     }
 }
 
-void *bcast_hw_group_next_bytes(const struct bcast_hw_group *g)
+void bcast_hw_group_lend(struct bcast_hw_group *g, void *memory, size_t bytes)
 {
-    return channel_bytes(g, bcast_hw_stream_next_bid(&g->stream));
+    bcast_hw_homes_lend(&g->homes, memory, bytes, bcast_hw_stream_next_bid(&g->stream));
 }
 
-const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g)
+bool bcast_hw_group_sent(const struct bcast_hw_group *g)
 {
-    return channel_bytes(g, bcast_hw_stream_next_bid(&g->stream) - 1);
+    return bcast_hw_rails_idle(&g->engine->rails);
+}
+
+void bcast_hw_group_return(struct bcast_hw_group *g)
+{
+    bcast_hw_homes_return(&g->homes, g->stream.channel.floor);
+}
+
+void *bcast_hw_group_next_bytes(struct bcast_hw_group *g, uint32_t bytes)
+{
+    return bcast_hw_homes_of(&g->homes, bcast_hw_stream_next_bid(&g->stream), bytes);
+}
+
+const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g)
+{
+    return bcast_hw_homes_of(&g->homes, bcast_hw_stream_next_bid(&g->stream) - 1,
+                             bcast_hw_stream_bytes(&g->stream));
+}
+
+/* A broadcast of a few fragments takes the rail that has it out first: spread over several, its losses
+ * would show later. */
+static uint8_t rails_for(const struct bcast_hw_group *g, uint32_t bytes, uint64_t now)
+{
+    uint32_t rails = g->agree.agreed.rails;
+
+    if (bytes >= SPREAD_FRAGS * g->stream.ring.frag_bytes)
+        return (uint8_t) rails;
+    return bcast_hw_rails_best(&g->engine->rails, rails, now);
 }
 
 void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now)
 {
-    bcast_hw_stream_post_root(&g->stream, bytes, more, now);
+    bcast_hw_stream_post_root(&g->stream, bytes, more, rails_for(g, bytes, now), now);
     bcast_hw_group_pump(g, now);
 }
 
@@ -332,16 +369,25 @@ void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
 
 /* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not every
  * field agrees with what all members agreed on. */
-static uint32_t run_of(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
+static uint32_t run_of(const struct bcast_hw_group *g, const struct bcast_hw_msg *m, uint32_t len)
 {
-    const struct bcast_hw_msg *m = &in->msg;
     uint32_t frag = g->stream.ring.frag_bytes;
-    uint32_t n = m->multicast ? 1 : bcast_hw_frags_of(in->len, frag);
+    uint32_t n = m->multicast ? 1 : bcast_hw_frags_of(len, frag);
 
     return m->bytes <= g->piece_bytes && m->frags == bcast_hw_frags_of(m->bytes, frag) &&
-                   m->index < m->frags && n <= m->frags - m->index && in->len == run_len(g, m, n)
+                   m->index < m->frags && n <= m->frags - m->index && len == run_len(g, m, n)
                ? n
                : 0;
+}
+
+/* What the short header leaves out: the number of fragments, and the upper half of the bid, which is
+ * the one nearest to the broadcasts under way. */
+static void complete(const struct bcast_hw_group *g, struct bcast_hw_msg *m)
+{
+    uint64_t near = g->stream.channel.consumed;
+
+    m->bid = near + (uint64_t) (int64_t) (int32_t) ((uint32_t) m->bid - (uint32_t) near);
+    m->frags = bcast_hw_frags_of(m->bytes, g->stream.ring.frag_bytes);
 }
 
 static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)
@@ -349,13 +395,16 @@ static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
     struct bcast_hw_msg m = in->msg;
     uint32_t frag = g->stream.ring.frag_bytes;
     const unsigned char *payload = in->payload;
-    uint32_t n = run_of(g, in);
+    uint32_t n;
 
+    if (in->cast)
+        complete(g, &m);
+    n = run_of(g, &m, in->len);
     if (n == 0)
         g->engine->counts.bad++;
     for (uint32_t end = m.index + n; m.index < end; m.index++, payload += frag)
         if (bcast_hw_stream_on_recv(&g->stream, &m, now) == BCAST_HW_PLACE)
-            memcpy(channel_bytes(g, m.bid) + (size_t) m.index * frag, payload,
+            memcpy(bcast_hw_homes_of(&g->homes, m.bid, m.bytes) + (size_t) m.index * frag, payload,
                    bcast_hw_frag_len(m.bytes, frag, m.index));
 }
 

@@ -20,6 +20,7 @@
 
 #include "../core/agree.h"
 #include "../core/stream.h"
+#include "homes.h"
 #include "wire.h"
 
 struct bcast_hw_engine;
@@ -59,14 +60,16 @@ struct bcast_hw_group {
     uint32_t *world;
     uint32_t reason; /* OFF, BROKEN: enum bcast_hw_reason */
     uint32_t reason_rank;
-    uint32_t piece_bytes; /* the most that one broadcast carries, as agreed */
-    bool joined;          /* in the fabric's group; the stream runs */
-    bool touched;         /* something happened since the last pump */
-    bool over;            /* closed, and nobody needs it */
-    uint64_t wake;        /* ns at which a timer fires; NEVER; as of the last pump */
-    size_t reserved;      /* bytes of the engine's bound */
+    uint32_t piece_bytes;  /* the most that one broadcast carries, as agreed */
+    uint32_t joined_rails; /* in the fabrics' group there */
+    bool joined;           /* ... on some rail; the stream runs */
+    bool blocked;          /* a multicast waits for room */
+    bool touched;          /* something happened since the last pump */
+    bool over;             /* closed, and nobody needs it */
+    uint64_t wake;         /* ns at which a timer fires; NEVER; as of the last pump */
+    size_t reserved;       /* bytes of the engine's bound */
     void *stream_mem;
-    unsigned char *bytes; /* channels x piece_bytes */
+    struct bcast_hw_homes homes; /* where its bytes lie */
 };
 
 /* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until close. */
@@ -81,10 +84,17 @@ void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now);
 bool bcast_hw_group_open(const struct bcast_hw_group *g);
 void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now);
 
-/* Where the bytes of the next broadcast go (root, before post) or of the last posted one are (member,
- * once done): piece_bytes bytes. */
-void *bcast_hw_group_next_bytes(const struct bcast_hw_group *g);
-const void *bcast_hw_group_last_bytes(const struct bcast_hw_group *g);
+/* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts are
+ * sent from there and placed there as far as they have not begun to come. Until return, which a root
+ * calls when all is sent. */
+void bcast_hw_group_lend(struct bcast_hw_group *g, void *memory, size_t bytes);
+bool bcast_hw_group_sent(const struct bcast_hw_group *g);
+void bcast_hw_group_return(struct bcast_hw_group *g);
+
+/* Where the `bytes` bytes of the next broadcast go (root, before post) or of the last posted one are
+ * (member, once done). */
+void *bcast_hw_group_next_bytes(struct bcast_hw_group *g, uint32_t bytes);
+const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g);
 
 /* `more`: the next broadcast continues the message. */
 void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);
@@ -101,6 +111,9 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
                             uint64_t now);
 void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank);
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
+
+/* A multicast waited for room, and there is some. */
+bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now);
 
 /* Leaves the fabric's group, gives its memory back. */
 void bcast_hw_group_free(struct bcast_hw_group *g);

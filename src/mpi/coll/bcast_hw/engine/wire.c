@@ -10,6 +10,11 @@
  *    4  4 crc          32  4 src           52  4 length of the payload
  *    8  8 job          36  4 root          56  4 leader
  *                                          60  4 flags
+ *
+ * Of a fragment by multicast, the first 16 bytes alike, then:
+ *
+ *   16  4 leader       24  4 bid, low bits   32  4 bytes       38  1 rails
+ *   20  4 generation   28  4 root            36  2 index       39  1 flags
  */
 #include "wire.h"
 
@@ -37,6 +42,20 @@ enum {
     AT_LEADER = 56,
     AT_FLAGS = 60
 };
+
+enum {
+    CAST_LEADER = 16,
+    CAST_GENERATION = 20,
+    CAST_BID = 24,
+    CAST_ROOT = 28,
+    CAST_BYTES = 32,
+    CAST_INDEX = 36,
+    CAST_RAILS = 38,
+    CAST_FLAGS = 39
+};
+
+/* DATA by multicast, on the wire. */
+#define TYPE_CAST 32u
 
 static void put16(uint8_t *p, uint16_t v)
 {
@@ -105,11 +124,12 @@ static uint32_t put_terms(uint8_t *p, const struct bcast_hw_terms *t)
     put32(p, t->stage);
     put32(p + 4, t->reason);
     put32(p + 8, t->rank);
-    put32(p + 12, t->frag_bytes);
-    put32(p + 16, t->window);
-    put32(p + 20, t->generation);
-    put64(p + 24, t->group);
-    put64(p + 32, t->seed);
+    put32(p + 12, t->rails);
+    put32(p + 16, t->frag_bytes);
+    put32(p + 20, t->window);
+    put32(p + 24, t->generation);
+    put64(p + 28, t->group);
+    put64(p + 36, t->seed);
     return BCAST_HW_WIRE_TERMS;
 }
 
@@ -118,21 +138,66 @@ static void get_terms(struct bcast_hw_terms *t, const uint8_t *p)
     t->stage = get32(p);
     t->reason = get32(p + 4);
     t->rank = get32(p + 8);
-    t->frag_bytes = get32(p + 12);
-    t->window = get32(p + 16);
-    t->generation = get32(p + 20);
-    t->group = get64(p + 24);
-    t->seed = get64(p + 32);
+    t->rails = get32(p + 12);
+    t->frag_bytes = get32(p + 16);
+    t->window = get32(p + 20);
+    t->generation = get32(p + 24);
+    t->group = get64(p + 28);
+    t->seed = get64(p + 36);
 }
 
-static uint32_t crc_of(const uint8_t *head, const void *body, uint32_t len)
+static uint32_t crc_of(const uint8_t *head, uint32_t head_len, const void *body, uint32_t len)
 {
     static const uint8_t zero[4];
     uint32_t crc = bcast_hw_crc32c(head, AT_CRC);
 
     crc = bcast_hw_crc32c_more(crc, zero, sizeof(zero));
-    crc = bcast_hw_crc32c_more(crc, head + AT_JOB, BCAST_HW_WIRE_HEAD - AT_JOB);
+    crc = bcast_hw_crc32c_more(crc, head + AT_JOB, head_len - AT_JOB);
     return len ? bcast_hw_crc32c_more(crc, body, len) : crc;
+}
+
+static bool is_cast(const struct bcast_hw_msg *msg)
+{
+    return msg->type == BCAST_HW_MSG_DATA && msg->multicast;
+}
+
+uint32_t bcast_hw_wire_head_len(const struct bcast_hw_msg *msg)
+{
+    return is_cast(msg) ? BCAST_HW_WIRE_CAST_HEAD : BCAST_HW_WIRE_HEAD;
+}
+
+uint32_t bcast_hw_wire_head_of(const void *datagram, size_t len)
+{
+    const uint8_t *p = datagram;
+    uint32_t head =
+        len > AT_TYPE && p[AT_TYPE] == TYPE_CAST ? BCAST_HW_WIRE_CAST_HEAD : BCAST_HW_WIRE_HEAD;
+
+    return len >= head ? head : 0;
+}
+
+/* What both headers begin with. */
+static void put_start(uint8_t *p, const struct bcast_hw_wire_id *id, uint8_t type)
+{
+    put16(p + AT_MAGIC, BCAST_HW_WIRE_MAGIC);
+    p[AT_VERSION] = BCAST_HW_WIRE_VERSION;
+    p[AT_TYPE] = type;
+    put64(p + AT_JOB, id->job);
+}
+
+static uint32_t encode_cast(uint8_t *p, const struct bcast_hw_wire_id *id,
+                            const struct bcast_hw_msg *msg, const void *body, uint32_t len)
+{
+    put_start(p, id, TYPE_CAST);
+    put32(p + CAST_LEADER, id->leader);
+    put32(p + CAST_GENERATION, id->generation);
+    put32(p + CAST_BID, (uint32_t) msg->bid);
+    put32(p + CAST_ROOT, msg->root);
+    put32(p + CAST_BYTES, msg->bytes);
+    put16(p + CAST_INDEX, (uint16_t) msg->index);
+    p[CAST_RAILS] = msg->rails;
+    p[CAST_FLAGS] = (uint8_t) msg->flags;
+    put32(p + AT_CRC, crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len));
+    return len;
 }
 
 uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
@@ -140,16 +205,15 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
 {
     uint8_t *p = head;
 
+    if (is_cast(msg))
+        return encode_cast(p, id, msg, body, len);
     if (msg->type == BCAST_HW_MSG_REQUEST)
         len = put_bits(body, msg);
     else if (msg->terms)
         len = put_terms(body, msg->terms);
     else if (msg->type != BCAST_HW_MSG_DATA)
         len = 0;
-    put16(p + AT_MAGIC, BCAST_HW_WIRE_MAGIC);
-    p[AT_VERSION] = BCAST_HW_WIRE_VERSION;
-    p[AT_TYPE] = (uint8_t) msg->type;
-    put64(p + AT_JOB, id->job);
+    put_start(p, id, (uint8_t) msg->type);
     put32(p + AT_CONTEXT, id->context);
     put32(p + AT_GENERATION, id->generation);
     put64(p + AT_BID, msg->bid);
@@ -161,7 +225,7 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
     put32(p + AT_LENGTH, len);
     put32(p + AT_LEADER, id->leader);
     put32(p + AT_FLAGS, msg->flags);
-    put32(p + AT_CRC, crc_of(p, body, len));
+    put32(p + AT_CRC, crc_of(p, BCAST_HW_WIRE_HEAD, body, len));
     return len;
 }
 
@@ -182,29 +246,45 @@ static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t l
     }
 }
 
-enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
-                                               const void *head, size_t head_len, const void *body,
-                                               size_t body_len)
+static enum bcast_hw_wire_result decode_cast(struct bcast_hw_wire_in *in, const uint8_t *p,
+                                             const void *body, uint32_t len)
 {
-    const uint8_t *p = head;
-    enum bcast_hw_msg_type type;
-    uint32_t len;
+    if (get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len))
+        return BCAST_HW_WIRE_CORRUPT;
+    in->cast = true;
+    in->id = (struct bcast_hw_wire_id){
+        .job = get64(p + AT_JOB),
+        .leader = get32(p + CAST_LEADER),
+        .generation = get32(p + CAST_GENERATION),
+    };
+    in->msg = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_DATA,
+        .flags = p[CAST_FLAGS],
+        .rails = p[CAST_RAILS],
+        .peer = get32(p + CAST_ROOT),
+        .bid = get32(p + CAST_BID),
+        .root = get32(p + CAST_ROOT),
+        .index = get16(p + CAST_INDEX),
+        .bytes = get32(p + CAST_BYTES),
+    };
+    in->payload = body;
+    in->len = len;
+    return BCAST_HW_WIRE_OK;
+}
 
-    if (head_len != BCAST_HW_WIRE_HEAD || body_len > UINT32_MAX ||
-        get16(p + AT_MAGIC) != BCAST_HW_WIRE_MAGIC || p[AT_VERSION] != BCAST_HW_WIRE_VERSION)
-        return BCAST_HW_WIRE_FORMAT;
-    if (get64(p + AT_JOB) != job)
-        return BCAST_HW_WIRE_FOREIGN;
-    type = (enum bcast_hw_msg_type) p[AT_TYPE];
-    len = (uint32_t) body_len;
+static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, const uint8_t *p,
+                                              const void *body, uint32_t len)
+{
+    enum bcast_hw_msg_type type = (enum bcast_hw_msg_type) p[AT_TYPE];
+
     if (type < BCAST_HW_MSG_DATA || type >= BCAST_HW_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
         !payload_fits(type, get32(p + AT_FRAGS), len))
         return BCAST_HW_WIRE_FORMAT;
-    if (get32(p + AT_CRC) != crc_of(p, body, len))
+    if (get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_HEAD, body, len))
         return BCAST_HW_WIRE_CORRUPT;
-
+    in->cast = false;
     in->id = (struct bcast_hw_wire_id){
-        .job = job,
+        .job = get64(p + AT_JOB),
         .context = get32(p + AT_CONTEXT),
         .leader = get32(p + AT_LEADER),
         .generation = get32(p + AT_GENERATION),
@@ -229,4 +309,21 @@ enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint
         in->msg.terms = &in->terms;
     }
     return BCAST_HW_WIRE_OK;
+}
+
+enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
+                                               const void *head, size_t head_len, const void *body,
+                                               size_t body_len)
+{
+    const uint8_t *p = head;
+
+    if ((head_len != BCAST_HW_WIRE_HEAD && head_len != BCAST_HW_WIRE_CAST_HEAD) ||
+        body_len > UINT32_MAX || get16(p + AT_MAGIC) != BCAST_HW_WIRE_MAGIC ||
+        p[AT_VERSION] != BCAST_HW_WIRE_VERSION ||
+        (p[AT_TYPE] == TYPE_CAST) != (head_len == BCAST_HW_WIRE_CAST_HEAD))
+        return BCAST_HW_WIRE_FORMAT;
+    if (get64(p + AT_JOB) != job)
+        return BCAST_HW_WIRE_FOREIGN;
+    return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, p, body, (uint32_t) body_len)
+                                   : decode_other(in, p, body, (uint32_t) body_len);
 }

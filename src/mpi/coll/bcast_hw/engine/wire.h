@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * wire: messages as bytes, the one place where bytes from the network are parsed. PROTOCOL.md
- * specifies the format; this file is its implementation. The same header goes before everything, by
- * multicast or by lane.
+ * specifies the format; this file is its implementation. One header goes before every message but
+ * fragments by multicast, of which there are most: these have a shorter one.
  */
 #ifndef BCAST_HW_WIRE_H_INCLUDED
 #define BCAST_HW_WIRE_H_INCLUDED
@@ -14,9 +14,10 @@
 #include "../core/msg.h"
 
 #define BCAST_HW_WIRE_MAGIC 0x686du /* "hm" */
-#define BCAST_HW_WIRE_VERSION 1u
+#define BCAST_HW_WIRE_VERSION 2u
 #define BCAST_HW_WIRE_HEAD 64u       /* bytes of the header */
-#define BCAST_HW_WIRE_TERMS 40u      /* bytes of struct bcast_hw_terms */
+#define BCAST_HW_WIRE_CAST_HEAD 40u  /* bytes of the header of a fragment by multicast */
+#define BCAST_HW_WIRE_TERMS 44u      /* bytes of struct bcast_hw_terms */
 #define BCAST_HW_WIRE_BITS_MAX 4096u /* fragments that a REQUEST can name */
 #define BCAST_HW_WIRE_CONTROL_MAX (BCAST_HW_WIRE_BITS_MAX / 8) /* payload of what is not DATA */
 
@@ -31,7 +32,8 @@ struct bcast_hw_wire_id {
 /* A message as it came, parsed. */
 struct bcast_hw_wire_in {
     struct bcast_hw_wire_id id;
-    struct bcast_hw_msg msg; /* its bits and terms point below */
+    struct bcast_hw_msg msg; /* its bits and terms point below; not set: rail */
+    bool cast;               /* DATA by multicast: of bid the low 32 bits came; frags is not set */
     const void *payload;     /* of DATA: borrowed from the bytes parsed */
     uint32_t len;            /* of the payload */
     struct bcast_hw_terms terms;
@@ -45,14 +47,20 @@ enum bcast_hw_wire_result {
     BCAST_HW_WIRE_CORRUPT  /* the CRC is wrong */
 };
 
+/* Bytes of the header that goes before `msg`. */
+uint32_t bcast_hw_wire_head_len(const struct bcast_hw_msg *msg);
+
+/* Bytes of the header that the datagram's first bytes announce; 0 when it is too short for any. */
+uint32_t bcast_hw_wire_head_of(const void *datagram, size_t len);
+
 /* Writes the header of `msg` from rank `src` to `head`. DATA: `body` and `len` are its payload. For
  * every other type the payload is written to `body` (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is
  * ignored. Returns the length of the payload. */
 uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
                               const struct bcast_hw_msg *msg, void *body, uint32_t len);
 
-/* Parses a message of which `head` holds the first `head_len` and `body` the remaining `body_len`
- * bytes; the header lies in `head` whole. Only with OK is `in` filled. */
+/* Parses a message of which `head` holds the header, `head_len` bytes, and `body` the remaining
+ * `body_len`. Only with OK is `in` filled. */
 enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
                                                const void *head, size_t head_len, const void *body,
                                                size_t body_len);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * fabric: unreliable multicast on one rail. Datagrams may be lost, doubled, reordered or corrupted;
+ * fabric: unreliable multicast on one rail, which keeps the order of what is posted as a rule. Datagrams may be lost, doubled, reordered or corrupted;
  * a datagram comes whole or not at all. No call blocks. Not thread-safe: the caller has one lock for
  * a fabric and all its calls.
  *
@@ -62,6 +62,10 @@ struct bcast_hw_fabric_ops {
      * sent. */
     int (*post)(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n);
 
+    /* Bytes posted that have not left this host yet, as the system counts them; 0 where it does not
+     * tell. */
+    size_t (*queued)(struct bcast_hw_fabric *f);
+
     /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
     int (*poll)(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
 
@@ -69,8 +73,8 @@ struct bcast_hw_fabric_ops {
      * many there are. */
     int (*fds)(struct bcast_hw_fabric *f, int *fds, int max);
 
-    /* ns (CLOCK_MONOTONIC) at which poll or post has something to do though no descriptor is
-     * readable; UINT64_MAX when never. */
+    /* ns (CLOCK_MONOTONIC) at which poll has something, or post may take what it did not, though no
+     * descriptor is readable; UINT64_MAX when never. */
     uint64_t (*deadline)(struct bcast_hw_fabric *f);
 
     /* Leaves all groups and frees everything. */

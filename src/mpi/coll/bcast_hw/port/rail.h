@@ -24,6 +24,7 @@ struct bcast_hw_rail {
     int distance; /* NUMA distance to this process's cores; 10: local; -1: unknown */
     bool up;
     bool loopback;
+    bool bridge; /* between guests of this host, as a rule */
 };
 
 #endif /* BCAST_HW_RAIL_H_INCLUDED */

@@ -6,11 +6,13 @@ if BUILD_CH4_NETMOD_HWMC
 noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
+    src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.h  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
+    src/mpid/ch4/netmod/hwmc/rail/match.h       \
     src/mpid/ch4/netmod/hwmc/rail/rail.h        \
     src/mpid/ch4/netmod/hwmc/tools/info.h       \
     src/mpid/ch4/netmod/hwmc/tools/version.h
@@ -19,12 +21,14 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
+    src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
+    src/mpid/ch4/netmod/hwmc/rail/match.c       \
     src/mpid/ch4/netmod/hwmc/rail/rail.c
 
 bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info

@@ -10,6 +10,7 @@
 #include "../../../../mpi/coll/bcast_hw/attach.h"
 #include "../../../../mpi/coll/bcast_hw/port/fabric.h"
 #include "../../../../mpi/coll/bcast_hw/port/lane.h"
+#include "../../../../mpi/coll/bcast_hw/port/rail.h"
 
 #define MPIDI_HWMC_COMM(comm) ((comm)->dev.ch4.netmod.hwmc)
 
@@ -28,12 +29,12 @@
 #define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(&MPIDIU_get_av(0, rank))
 #endif
 
-/* What the netmod has once a process. Fabric and lane are the engine's; from here only their
+/* What the netmod has once a process. Fabrics and lane are the engine's; from here only their
  * descriptors are asked for. */
 struct MPIDI_HWMC_global {
-    struct bcast_hw_fabric *fabric; /* NULL: no multicast */
-    struct bcast_hw_lane *lane;     /* NULL: nothing is registered */
-    bool pmi_in_use;                /* another thread waits in PMI: ask it nothing */
+    struct bcast_hw_fabric *fabrics[BCAST_HW_RAILS_MAX]; /* NULL: no multicast on that rail */
+    struct bcast_hw_lane *lane;                          /* NULL: nothing is registered */
+    bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;

@@ -5,7 +5,8 @@
  * At the start of a job the first process draws the job's key and UDP port. They and every process's
  * lane address travel in the process manager's key-value space:
  *
- *   hwmc-job      KEY:PORT:GROUP, hexadecimal; GROUP is 0 but in tests
+ *   hwmc-job      KEY:PORT:GROUP:RAILS, the first three hexadecimal; GROUP is 0 but in tests; RAILS are
+ *                 the first process's (rail/match)
  *   hwmc-R-I      part I of the lane address of process R, hexadecimal; the last part is shorter
  *                 than the others, or empty
  *
@@ -14,10 +15,8 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
-#include "fabric/fault.h"
-#include "fabric/udp.h"
+#include "hwmc_rails.h"
 #include "lane/ucx.h"
-#include "rail/rail.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
 
 #include <arpa/inet.h>
@@ -28,18 +27,6 @@
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
 
 cvars:
-    - name        : MPIR_CVAR_HWMC_RAILS
-      category    : CH4_HWMC
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        The network port for multicast: the name of an interface or a subnet, as eth0 or
-        10.77.0.0/24. Of several, separated by commas, the first is used. Empty: the port that the
-        routing table has for multicast, mostly the default route's, or loopback when there is none.
-
     - name        : MPIR_CVAR_HWMC_FABRIC
       category    : CH4_HWMC
       type        : enum
@@ -52,17 +39,6 @@ cvars:
         auto - The best there is.
         udp  - IP multicast.
         none - Nothing, MPICH's own algorithms run.
-
-    - name        : MPIR_CVAR_HWMC_FAULT
-      category    : CH4_HWMC
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        For tests: spoils the multicast datagrams that come. Any of drop=PCT, dup=PCT, corrupt=PCT,
-        reorder=PCT, delay=PCT:USEC, after=N, until=N, seed=N, rank=R, separated by commas.
 
     - name        : MPIR_CVAR_HWMC_GROUP
       category    : CH4_HWMC
@@ -89,16 +65,16 @@ cvars:
 #define NO_ERRORS &errflag
 #endif
 
-#define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait in a socket */
-#define PORT_FIRST 49152u         /* RFC 6335: dynamic ports */
-#define VALUE_MAX 1024            /* of what the process manager may hold in a value, used */
+#define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
+#define VALUE_MAX 1024    /* of what the process manager may hold in a value, used */
 
 struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
 struct job {
     uint64_t key;
     unsigned port;
-    uint32_t group; /* 0: drawn */
+    uint32_t group;                  /* 0: drawn */
+    char rails[HWMC_MATCH_TEXT_MAX]; /* of the first process */
 };
 
 static int parse_group(const char *text, struct job *job)
@@ -243,91 +219,18 @@ static struct bcast_hw_lane *open_lane(struct bcast_hw_engine *engine)
     return hwmc_lane_ucx_open(&params, &lane) == BCAST_HW_OK ? lane : NULL;
 }
 
-/* The rail that the user or the routing table names. A wrong name is an error. */
-static int choose_rail(struct bcast_hw_rail *rail, bool *found)
+static int exchange(struct bcast_hw_lane *lane, const struct MPIDI_HWMC_rails *rails,
+                    struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX];
-    const char *spec = MPIR_CVAR_HWMC_RAILS ? MPIR_CVAR_HWMC_RAILS : "";
-    char wrong[BCAST_HW_RAIL_NAME_MAX];
-    int num, chosen;
-
-    *found = false;
-    num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
-    if (num < 0)
-        goto fn_exit;
-    chosen = hwmc_rail_select(ports, num, spec, rail, 1, wrong);
-    MPIR_ERR_CHKANDJUMP1(chosen < 0 && wrong[0] != '\0', mpi_errno, MPI_ERR_OTHER, "**hwmc_rail",
-                         "**hwmc_rail %s", wrong);
-    *found = chosen > 0;
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Spoils what the fabric receives, where a test asks for that. */
-static int wrap_fault(struct bcast_hw_fabric **fabric)
-{
-    int mpi_errno = MPI_SUCCESS;
-    struct hwmc_fault_rules rules;
-    const char *wrong;
-
-    if (!MPIR_CVAR_HWMC_FAULT || !*MPIR_CVAR_HWMC_FAULT)
-        goto fn_exit;
-    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != BCAST_HW_OK,
-                         mpi_errno, MPI_ERR_OTHER, "**hwmc_fault", "**hwmc_fault %s", wrong);
-    MPIR_ERR_CHKANDJUMP(
-        hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != BCAST_HW_OK,
-        mpi_errno, MPI_ERR_OTHER, "**nomem");
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* *fabric stays NULL where there can be no multicast: that is no error. */
-static int open_fabric(const struct job *job, struct bcast_hw_fabric **fabric)
-{
-    int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_rail rail;
-    struct hwmc_udp_params params = {
-        .port = (uint16_t) job->port,
-        .ttl = 1,
-        .loop = MPIR_Bcast_hw_host_is_shared(),
-        .group = job->group,
-        .window = WINDOW,
-    };
-    bool found;
-
-    mpi_errno = choose_rail(&rail, &found);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (found && hwmc_udp_open(&rail, &params, fabric) == BCAST_HW_OK) {
-        mpi_errno = wrap_fault(fabric);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    if (*fabric) {
-        (*fabric)->ops->close(*fabric);
-        *fabric = NULL;
-    }
-    goto fn_exit;
-}
-
-static int exchange(struct bcast_hw_lane *lane, struct job *job)
-{
-    int mpi_errno = MPI_SUCCESS;
-    char value[64];
+    char value[VALUE_MAX];
 
     if (MPIR_Process.rank == 0) {
         mpi_errno = draw_job(job);
         MPIR_ERR_CHECK(mpi_errno);
-        snprintf(value, sizeof(value), "%" PRIx64 ":%x:%" PRIx32, job->key, job->port, job->group);
+        MPIDI_HWMC_rails_write(rails, job->rails);
+        snprintf(value, sizeof(value), "%" PRIx64 ":%x:%" PRIx32 ":%s", job->key, job->port,
+                 job->group, job->rails);
         mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
         MPIR_ERR_CHECK(mpi_errno);
     }
@@ -339,15 +242,32 @@ static int exchange(struct bcast_hw_lane *lane, struct job *job)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP1(
-        sscanf(value, "%" SCNx64 ":%x:%" SCNx32, &job->key, &job->port, &job->group) != 3,
-        mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
-        "the process manager changed hwmc's job record");
+    job->rails[0] = '\0'; /* there may be none */
+    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%x:%" SCNx32 ":%152s", &job->key, &job->port,
+                                &job->group, job->rails) < 3,
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
+                         "the process manager changed hwmc's job record");
 
 fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+/* What all processes must know of each other: whether each has a lane, how fast its rails are. */
+struct offer {
+    int lane;
+    int mbit[BCAST_HW_RAIL_BITS];
+};
+
+static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
+{
+#if MPICH_NUMVERSION < 40200000
+    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
+#endif
+
+    return MPIR_Allreduce_allcomm_auto(mine, all, (int) (sizeof(*all) / sizeof(int)), INT_TYPE,
+                                       MPI_MIN, world, NO_ERRORS);
 }
 
 int MPIDI_HWMC_setup(MPIR_Comm *world)
@@ -357,38 +277,37 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct bcast_hw_engine_cfg cfg = {
         .world_rank = (uint32_t) MPIR_Process.rank,
     };
+    struct MPIDI_HWMC_rails rails;
+    struct offer mine, all;
     struct job job;
-    int mine, all = 0;
-#if MPICH_NUMVERSION < 40200000
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-#endif
 
     if (MPIR_Process.size == 1 || MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_none)
         goto fn_exit;
+    mpi_errno = MPIDI_HWMC_rails_choose(&rails);
+    MPIR_ERR_CHECK(mpi_errno);
     if (engine)
         cfg.lane = open_lane(engine);
     MPIR_Bcast_hw_find_nodes();
-    mpi_errno = exchange(cfg.lane, &job);
+    mpi_errno = exchange(cfg.lane, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
-    mpi_errno = open_fabric(&job, &cfg.fabric);
+    mine.lane = cfg.lane != NULL;
+    MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
+    mpi_errno = agree(world, &mine, &all);
     MPIR_ERR_CHECK(mpi_errno);
 
     /* A process without a lane can take part in no group, so there is none. */
-    mine = cfg.lane != NULL;
-    mpi_errno = MPIR_Allreduce_allcomm_auto(&mine, &all, 1, INT_TYPE, MPI_MIN, world, NO_ERRORS);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!all)
+    if (!all.lane)
         goto fn_fail;
-    MPIDI_HWMC_global.fabric = cfg.fabric;
+    mpi_errno = MPIDI_HWMC_rails_open(&rails, all.mbit, job.port, job.group, &cfg);
+    MPIR_ERR_CHECK(mpi_errno);
+    memcpy(MPIDI_HWMC_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
     MPIDI_HWMC_global.lane = cfg.lane;
     MPIR_Bcast_hw_register(&cfg);
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    if (cfg.fabric)
-        cfg.fabric->ops->close(cfg.fabric);
     if (cfg.lane)
         cfg.lane->ops->close(cfg.lane);
     goto fn_exit;

@@ -180,18 +180,26 @@ static bool watch_mpich(void)
            watch(fd, EPOLLIN | EPOLLET);
 }
 
+static bool watch_fabric(struct bcast_hw_fabric *fabric)
+{
+    int fds[FDS_MAX], num = fabric->ops->fds(fabric, fds, FDS_MAX);
+
+    for (int i = 0; i < num; i++)
+        if (i == FDS_MAX || !watch(fds[i], EPOLLIN))
+            return false;
+    return true;
+}
+
 /* Also shortens the sleep to the engine's deadline. */
 static bool watch_engine(uint64_t *until)
 {
     struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
-    struct bcast_hw_fabric *fabric = MPIDI_HWMC_global.fabric;
     uint64_t deadline = MPIR_Bcast_hw_deadline();
-    int fds[FDS_MAX], num = fabric ? fabric->ops->fds(fabric, fds, FDS_MAX) : 0;
 
     if (deadline < *until)
         *until = deadline;
-    for (int i = 0; i < num; i++)
-        if (i == FDS_MAX || !watch(fds[i], EPOLLIN))
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        if (MPIDI_HWMC_global.fabrics[i] && !watch_fabric(MPIDI_HWMC_global.fabrics[i]))
             return false;
     return watch(lane->ops->fd(lane), EPOLLIN | EPOLLET);
 }

@@ -357,6 +357,13 @@ static int fault_post(struct bcast_hw_fabric *fabric, uint64_t group,
     return inner->ops->post(inner, group, out, n);
 }
 
+static size_t fault_queued(struct bcast_hw_fabric *fabric)
+{
+    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+
+    return inner->ops->queued(inner);
+}
+
 static int fault_fds(struct bcast_hw_fabric *fabric, int *fds, int max)
 {
     struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
@@ -381,6 +388,7 @@ static const struct bcast_hw_fabric_ops fault_ops = {
     .join = fault_join,
     .leave = fault_leave,
     .post = fault_post,
+    .queued = fault_queued,
     .poll = fault_poll,
     .fds = fault_fds,
     .deadline = fault_deadline,

@@ -21,9 +21,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -42,6 +44,7 @@
 #define DATAGRAM_MIN 256u
 #define BUFFER_BYTES 65536u /* for any message */
 #define RETRY_NS 100000u    /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
+#define SEND_BUFFER 131072  /* bytes: what waits in this host delays everything behind it */
 
 #define GROUP_NET 0xefc00000u /* 239.192.0.0 */
 #define GROUP_MASK 0x0003ffffu
@@ -138,11 +141,12 @@ static size_t window_of(int fd, size_t len)
 
 static int set_options(int fd, const struct hwmc_udp *u)
 {
-    const int on = 1, off = 0;
+    const int on = 1, off = 0, room = SEND_BUFFER / 2; /* the kernel doubles it */
     const unsigned char ttl = u->params.ttl, loop = u->params.loop;
     const struct ip_mreqn out = {.imr_ifindex = (int) u->rail.index};
 
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) != 0 ||
@@ -298,6 +302,7 @@ static enum refusal refusal_of(int e, bool segments)
         case ENOMEM:
             return REFUSED_NOW;
         case ENODEV:
+        case ENETDOWN:
         case EBADF:
             return REFUSED_ALL;
         case EIO:    /* the device cannot do checksums */
@@ -403,6 +408,14 @@ static int udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcas
     return sent;
 }
 
+static size_t udp_queued(struct bcast_hw_fabric *f)
+{
+    const struct hwmc_udp *u = (const struct hwmc_udp *) f;
+    int bytes = 0;
+
+    return ioctl(u->sockets[0], SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t) bytes : 0;
+}
+
 /* Fills the buffers with what came on all sockets, as far as they go. */
 static void receive(struct hwmc_udp *u)
 {
@@ -488,6 +501,7 @@ static const struct bcast_hw_fabric_ops udp_ops = {
     .join = udp_join,
     .leave = udp_leave,
     .post = udp_post,
+    .queued = udp_queued,
     .poll = udp_poll,
     .fds = udp_fds,
     .deadline = udp_deadline,

@@ -64,6 +64,14 @@ static bool usable(const struct ifaddrs *a)
            (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) != 0;
 }
 
+static bool is_bridge(const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "/sys/class/net/%s/bridge", name);
+    return access(path, F_OK) == 0;
+}
+
 static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
 {
     const struct sockaddr_in *in = (const struct sockaddr_in *) (const void *) a->ifa_addr;
@@ -77,6 +85,7 @@ static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
     r->mbit = read_speed(a->ifa_name);
     r->numa = r->distance = -1;
     r->up = (a->ifa_flags & IFF_RUNNING) != 0;
+    r->bridge = is_bridge(a->ifa_name);
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
@@ -192,13 +201,45 @@ static int add_matches(const struct bcast_hw_rail *ports, int num, const char *p
     return named;
 }
 
-static int choose_default(const struct bcast_hw_rail *ports, int num, struct bcast_hw_rail *rails)
+/* The speed of the fastest of the ports that could be rails; 0: none tells. */
+static uint32_t fastest(const struct bcast_hw_rail *ports, int num)
+{
+    uint32_t mbit = 0;
+
+    for (int i = 0; i < num; i++)
+        if (ports[i].up && !ports[i].loopback && !ports[i].bridge && ports[i].mbit > mbit)
+            mbit = ports[i].mbit;
+    return mbit;
+}
+
+const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i)
+{
+    const struct bcast_hw_rail *r = &ports[i];
+
+    if (!r->up)
+        return "the port is down";
+    if (r->loopback)
+        return "loopback";
+    if (r->bridge)
+        return "a bridge inside this host";
+    if (hwmc_rail_is_slow(r->mbit, fastest(ports, num)))
+        return "slower than a quarter of the fastest";
+    return NULL;
+}
+
+/* All ports that can be rails, that of the multicast route first; without any, loopback. */
+static int choose_default(const struct bcast_hw_rail *ports, int num, struct bcast_hw_rail *rails,
+                          int max)
 {
     char name[IF_NAMESIZE];
+    bool routed = multicast_route(name);
     int chosen = 0;
 
-    if (multicast_route(name))
-        add_matches(ports, num, name, rails, 1, &chosen);
+    for (int first = 1; first >= 0; first--)
+        for (int i = 0; i < num && chosen < max; i++)
+            if ((routed && strcmp(ports[i].name, name) == 0) == first &&
+                hwmc_rail_left_out(ports, num, i) == NULL)
+                rails[chosen++] = ports[i];
     for (int i = 0; i < num && chosen == 0; i++)
         if (ports[i].loopback)
             rails[chosen++] = ports[i];
@@ -213,7 +254,7 @@ int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spe
 
     wrong[0] = '\0';
     if (spec[strspn(spec, ", ")] == '\0')
-        return choose_default(ports, num, rails);
+        return choose_default(ports, num, rails, max);
     for (const char *p = spec;; p += strcspn(p, ", ")) {
         size_t len;
 

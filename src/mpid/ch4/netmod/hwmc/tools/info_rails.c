@@ -71,7 +71,8 @@ static int probe(const struct bcast_hw_rail *rail)
     return err;
 }
 
-static void print_rail(const struct bcast_hw_rail *r, int err)
+/* `left_out`: why it is no rail, or NULL. */
+static void print_rail(const struct bcast_hw_rail *r, const char *left_out, int err)
 {
     char subnet[20], speed[24] = "-", numa[24] = "-";
 
@@ -81,14 +82,11 @@ static void print_rail(const struct bcast_hw_rail *r, int err)
     if (r->numa >= 0)
         snprintf(numa, sizeof(numa), r->distance >= 0 ? "%d at %d" : "%d", r->numa, r->distance);
     printf("%-16s %-19s %8s %6u %-8s ", r->name, subnet, speed, r->mtu, numa);
-    if (!r->up)
-        printf("no: the port is down\n");
-    else if (err == BCAST_HW_OK)
-        printf("answers itself\n");
-    else if (err == BCAST_HW_AGAIN)
-        printf("no: nothing came back\n");
-    else
-        printf("no: %s\n", bcast_hw_err_text(err));
+    printf("%-18s ", !r->up                  ? "-"
+                     : err == BCAST_HW_OK    ? "answers itself"
+                     : err == BCAST_HW_AGAIN ? "nothing came back"
+                                             : bcast_hw_err_text(err));
+    printf("%s%s\n", left_out ? "no: " : "yes", left_out ? left_out : "");
 }
 
 int hwmc_info_rails(void)
@@ -102,12 +100,12 @@ int hwmc_info_rails(void)
         return 1;
     }
     hwmc_rail_locate(rails, num);
-    printf("%-16s %-19s %8s %6s %-8s %s\n", "rail", "address", "Mbit/s", "MTU", "NUMA",
-           "multicast");
+    printf("%-16s %-19s %8s %6s %-8s %-18s %s\n", "port", "address", "Mbit/s", "MTU", "NUMA",
+           "multicast", "a rail");
     for (int i = 0; i < num; i++) {
         int err = rails[i].up ? probe(&rails[i]) : BCAST_HW_ERR_DEVICE;
 
-        print_rail(&rails[i], err);
+        print_rail(&rails[i], hwmc_rail_left_out(rails, num, i), err);
         working += err == BCAST_HW_OK;
     }
     if (num == 0)

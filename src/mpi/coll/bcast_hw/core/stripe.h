@@ -1,0 +1,88 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * stripe: on which rail the next fragment goes: the one that would have sent it first, by what waits
+ * there and how fast it drains. So each rail carries its share whatever its speed, all end together,
+ * and a rail that slows down in mid-message gets less from then on.
+ *
+ * A rail's rate is what its queue has lost while it was never empty; until that has been seen, its
+ * nominal speed. With each rest it is believed to be twice as fast, up to that, so that one that was
+ * slow is tried again. A rail that fails to send is left out for a while.
+ */
+#ifndef BCAST_HW_STRIPE_H_INCLUDED
+#define BCAST_HW_STRIPE_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "msg.h"
+
+#define BCAST_HW_STRIPE_SAMPLE_NS UINT64_C(2000000)  /* busy time that makes a sample of the rate */
+#define BCAST_HW_STRIPE_REST_NS UINT64_C(1000000000) /* idle time that is a rest */
+#define BCAST_HW_STRIPE_DOWN_NS UINT64_C(100000000)  /* how long a failed rail is left out */
+#define BCAST_HW_STRIPE_MBIT 1000u                   /* of a rail that does not tell */
+
+struct bcast_hw_stripe_rail {
+    uint64_t nominal;    /* bytes a second */
+    uint64_t rate;       /* bytes a second, as seen */
+    uint64_t queued;     /* bytes that wait, as of `at` */
+    uint64_t at;         /* ns */
+    uint64_t drained;    /* bytes since the last sample, while busy */
+    uint64_t busy;       /* ns of that */
+    uint64_t down_until; /* ns */
+};
+
+struct bcast_hw_stripe {
+    struct bcast_hw_stripe_rail rail[BCAST_HW_RAIL_BITS];
+};
+
+/* `mbit`: the speed of a rail, 0 when unknown. */
+static inline void bcast_hw_stripe_init(struct bcast_hw_stripe_rail *r, uint32_t mbit)
+{
+    memset(r, 0, sizeof(*r));
+    r->rate = r->nominal = (uint64_t) (mbit > 0 ? mbit : BCAST_HW_STRIPE_MBIT) * 125000;
+}
+
+/* `queued` bytes wait on the rail, nothing having been given to it since the last call. */
+static inline void bcast_hw_stripe_on_queue(struct bcast_hw_stripe_rail *r, uint64_t queued,
+                                            uint64_t now)
+{
+    uint64_t ns = now - r->at;
+
+    if (queued > 0 && queued <= r->queued) {
+        r->drained += r->queued - queued;
+        r->busy += ns;
+        if (r->busy >= BCAST_HW_STRIPE_SAMPLE_NS) {
+            r->rate = (r->rate + r->drained * 1000000000 / r->busy) / 2 + 1;
+            r->drained = r->busy = 0;
+        }
+    } else if (queued == 0 && ns >= BCAST_HW_STRIPE_REST_NS) {
+        r->rate = 2 * r->rate < r->nominal ? 2 * r->rate : r->nominal;
+        r->drained = r->busy = 0;
+    }
+    r->queued = queued;
+    r->at = now;
+}
+
+/* Datagrams were given to the rail; now `queued` bytes wait. */
+static inline void bcast_hw_stripe_on_post(struct bcast_hw_stripe_rail *r, uint64_t queued,
+                                           uint64_t now)
+{
+    r->queued = queued;
+    r->at = now;
+}
+
+static inline void bcast_hw_stripe_on_failure(struct bcast_hw_stripe_rail *r, uint64_t now)
+{
+    r->down_until = now + BCAST_HW_STRIPE_DOWN_NS;
+}
+
+/* ns until what waits and `more` bytes are sent. */
+static inline uint64_t bcast_hw_stripe_wait(const struct bcast_hw_stripe_rail *r, uint64_t more)
+{
+    return (r->queued + more) * 1000000 / (r->rate / 1000 + 1);
+}
+
+#endif /* BCAST_HW_STRIPE_H_INCLUDED */

@@ -1,0 +1,232 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rails: see rails.h.
+ */
+#include "rails.h"
+
+#include <assert.h>
+
+#include "../port/rail.h"
+
+_Static_assert(BCAST_HW_RAILS_MAX == BCAST_HW_RAIL_BITS,
+               "the core numbers as many rails as there are");
+
+#define FOR_EACH(r, of) for (uint32_t r##_left = (of), r; next_bit(&r##_left, &r);)
+
+/* Takes the lowest bit of a mask: false when there is none. */
+static bool next_bit(uint32_t *mask, uint32_t *bit)
+{
+    if (*mask == 0)
+        return false;
+    *bit = (uint32_t) __builtin_ctz(*mask);
+    *mask &= *mask - 1;
+    return true;
+}
+
+void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *const *fabrics,
+                         const uint32_t *mbit)
+{
+    rails->mask = 0;
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++) {
+        struct bcast_hw_rails_one *one = &rails->one[r];
+
+        *one = (struct bcast_hw_rails_one){.fabric = fabrics[r]};
+        if (!one->fabric)
+            continue;
+        rails->mask |= (uint8_t) (1u << r);
+        one->fabric->ops->query(one->fabric, &one->attr);
+        bcast_hw_stripe_init(&one->stripe, mbit[r]);
+    }
+}
+
+void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
+                         struct bcast_hw_fabric_attr *attr)
+{
+    *attr = (struct bcast_hw_fabric_attr){.max_datagram = SIZE_MAX, .window = SIZE_MAX};
+    FOR_EACH(r, mask & rails->mask)
+    {
+        const struct bcast_hw_fabric_attr *a = &rails->one[r].attr;
+
+        attr->max_datagram =
+            a->max_datagram < attr->max_datagram ? a->max_datagram : attr->max_datagram;
+        attr->window = a->window < attr->window ? a->window : attr->window;
+    }
+}
+
+int bcast_hw_rails_draw(struct bcast_hw_rails *rails, uint64_t *group)
+{
+    struct bcast_hw_fabric *f = rails->one[__builtin_ctz(rails->mask)].fabric;
+
+    return f->ops->draw(f, group);
+}
+
+uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group)
+{
+    uint32_t joined = 0;
+
+    FOR_EACH(r, mask & rails->mask)
+    {
+        struct bcast_hw_fabric *f = rails->one[r].fabric;
+
+        if (f->ops->join(f, group) == BCAST_HW_OK)
+            joined |= 1u << r;
+    }
+    return joined;
+}
+
+void bcast_hw_rails_leave(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group)
+{
+    FOR_EACH(r, mask & rails->mask)
+    {
+        struct bcast_hw_fabric *f = rails->one[r].fabric;
+
+        f->ops->leave(f, group);
+    }
+}
+
+static void drop(struct bcast_hw_backlog *b)
+{
+    b->next = b->n = 0;
+    b->bytes = 0;
+}
+
+/* What a fabric refuses for good is lost like any datagram: repair has it. */
+static void flush_one(struct bcast_hw_rails_one *one, uint64_t now)
+{
+    struct bcast_hw_backlog *b = &one->backlog;
+    struct bcast_hw_fabric *f = one->fabric;
+    int k;
+
+    one->blocked = false;
+    if (b->next == b->n)
+        return;
+    bcast_hw_stripe_on_queue(&one->stripe, f->ops->queued(f), now);
+    k = f->ops->post(f, b->group, b->out + b->next, b->n - b->next);
+    bcast_hw_stripe_on_post(&one->stripe, f->ops->queued(f), now);
+    if (k < 0) {
+        bcast_hw_stripe_on_failure(&one->stripe, now);
+        drop(b);
+        return;
+    }
+    for (int end = b->next + k; b->next < end; b->next++)
+        b->bytes -= b->out[b->next].head_len + b->out[b->next].body_len;
+    if (b->next == b->n)
+        drop(b);
+    else
+        one->blocked = true;
+}
+
+void bcast_hw_rails_flush(struct bcast_hw_rails *rails, uint64_t now)
+{
+    FOR_EACH(r, rails->mask)
+    flush_one(&rails->one[r], now);
+}
+
+bool bcast_hw_rails_idle(const struct bcast_hw_rails *rails)
+{
+    FOR_EACH(r, rails->mask)
+    if (rails->one[r].backlog.n > 0)
+        return false;
+    return true;
+}
+
+/* ns until a datagram put to the backlog now is out. */
+static uint64_t wait_for(struct bcast_hw_rails_one *one, uint64_t now)
+{
+    struct bcast_hw_fabric *f = one->fabric;
+
+    if (one->stripe.down_until > now)
+        return UINT64_MAX - 1; /* rather than none */
+    if (one->stripe.at != now)
+        bcast_hw_stripe_on_queue(&one->stripe, f->ops->queued(f), now);
+    return bcast_hw_stripe_wait(&one->stripe, one->backlog.bytes + one->attr.max_datagram);
+}
+
+uint8_t bcast_hw_rails_best(struct bcast_hw_rails *rails, uint32_t mask, uint64_t now)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t best = 0;
+
+    if ((mask & rails->mask & (mask - 1)) == 0)
+        return (uint8_t) (mask & rails->mask); /* nothing to choose */
+    FOR_EACH(r, mask & rails->mask)
+    {
+        uint64_t wait = wait_for(&rails->one[r], now);
+
+        if (wait < least) {
+            least = wait;
+            best = 1u << r;
+        }
+    }
+    return (uint8_t) best;
+}
+
+static bool has_room(struct bcast_hw_rails_one *one, uint64_t group, uint64_t now)
+{
+    struct bcast_hw_backlog *b = &one->backlog;
+
+    if (!one->blocked && (b->n == BCAST_HW_CAST_BATCH || (b->n > 0 && b->group != group)))
+        flush_one(one, now);
+    return b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group);
+}
+
+struct bcast_hw_room bcast_hw_rails_room(struct bcast_hw_rails *rails, uint32_t mask,
+                                         uint64_t group, uint64_t now)
+{
+    struct bcast_hw_room room = {0};
+
+    FOR_EACH(r, mask & rails->mask)
+    if (has_room(&rails->one[r], group, now))
+        room.each |= (uint8_t) (1u << r);
+    room.best = bcast_hw_rails_best(rails, mask, now) & room.each;
+    return room;
+}
+
+uint32_t bcast_hw_rails_cast(struct bcast_hw_rails *rails, uint64_t group,
+                             const struct bcast_hw_wire_id *id, uint32_t src,
+                             const struct bcast_hw_msg *msg, const void *body, uint32_t len)
+{
+    struct bcast_hw_backlog *b = &rails->one[msg->rail].backlog;
+    uint32_t head_len = bcast_hw_wire_head_len(msg);
+
+    assert(b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group));
+    b->group = group;
+    bcast_hw_wire_encode(b->head[b->n], id, src, msg, (void *) (uintptr_t) body, len);
+    b->out[b->n] = (struct bcast_hw_out){
+        .head = b->head[b->n],
+        .head_len = head_len,
+        .body = body,
+        .body_len = len,
+    };
+    b->n++;
+    b->bytes += head_len + len;
+    return head_len + len;
+}
+
+uint64_t bcast_hw_rails_deadline(const struct bcast_hw_rails *rails)
+{
+    uint64_t first = UINT64_MAX;
+
+    FOR_EACH(r, rails->mask)
+    {
+        struct bcast_hw_fabric *f = rails->one[r].fabric;
+        uint64_t at = f->ops->deadline(f);
+
+        first = at < first ? at : first;
+    }
+    return first;
+}
+
+void bcast_hw_rails_close(struct bcast_hw_rails *rails)
+{
+    FOR_EACH(r, rails->mask)
+    {
+        struct bcast_hw_fabric *f = rails->one[r].fabric;
+
+        f->ops->close(f);
+        rails->one[r].fabric = NULL;
+    }
+    rails->mask = 0;
+}

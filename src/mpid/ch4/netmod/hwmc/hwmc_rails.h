@@ -1,0 +1,36 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The rails of this process: chosen here, numbered by the job, agreed on by all.
+ */
+
+#ifndef HWMC_RAILS_H_INCLUDED
+#define HWMC_RAILS_H_INCLUDED
+
+#include "rail/match.h"
+#include "../../../../mpi/coll/bcast_hw/engine/engine.h"
+
+struct MPIDI_HWMC_rails {
+    struct bcast_hw_rail mine[BCAST_HW_RAILS_MAX]; /* in this host's order */
+    int num;
+    int at[BCAST_HW_RAILS_MAX]; /* by the job's number: index in `mine`, or -1 */
+    int num_job;
+};
+
+/* The rails that the user names or that serve. None is no error, a wrong name is one. */
+int MPIDI_HWMC_rails_choose(struct MPIDI_HWMC_rails *rails);
+
+/* `text` has HWMC_MATCH_TEXT_MAX bytes. */
+void MPIDI_HWMC_rails_write(const struct MPIDI_HWMC_rails *rails, char *text);
+
+/* Finds this host's port for each rail of the job, named by `text`. mbit[i]: its speed, 0 when unknown,
+ * INT_MAX when there is none: to be combined by minimum over all processes. */
+void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, int *mbit);
+
+/* Opens a fabric on each that carries something, given the agreed speeds: into cfg->fabrics, with
+ * cfg->mbit. A rail that cannot be used is no error. */
+int MPIDI_HWMC_rails_open(const struct MPIDI_HWMC_rails *rails, const int *mbit, unsigned port,
+                          uint32_t group, struct bcast_hw_engine_cfg *cfg);
+
+#endif /* HWMC_RAILS_H_INCLUDED */

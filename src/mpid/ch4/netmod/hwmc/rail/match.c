@@ -1,0 +1,58 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+#include "match.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t subnet_of(uint32_t addr, uint32_t prefix)
+{
+    return prefix == 0 ? 0 : addr & UINT32_MAX << (32 - prefix);
+}
+
+void hwmc_match_write(const struct bcast_hw_rail *rails, int num, char *text)
+{
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < num; i++) {
+        uint32_t a = subnet_of(rails[i].addr, rails[i].prefix);
+
+        len += (size_t) snprintf(text + len, HWMC_MATCH_TEXT_MAX - len, "%s%u.%u.%u.%u/%u",
+                                 i > 0 ? "," : "", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
+                                 rails[i].prefix & 63);
+    }
+}
+
+static bool taken(const int *at, int num, int port)
+{
+    for (int i = 0; i < num; i++)
+        if (at[i] == port)
+            return true;
+    return false;
+}
+
+int hwmc_match_read(const char *text, const struct bcast_hw_rail *mine, int num, int *at)
+{
+    int n = 0;
+
+    for (const char *p = text; *p != '\0'; n++) {
+        unsigned b[4], prefix;
+        int used = 0;
+
+        if (n == BCAST_HW_RAILS_MAX ||
+            sscanf(p, "%3u.%3u.%3u.%3u/%2u%n", &b[0], &b[1], &b[2], &b[3], &prefix, &used) != 5 ||
+            (b[0] | b[1] | b[2] | b[3]) > 255 || prefix > 32 || (p[used] != ',' && p[used] != '\0'))
+            return BCAST_HW_ERR_INVAL;
+        at[n] = -1;
+        for (int i = 0; i < num && at[n] < 0; i++)
+            if (mine[i].prefix == prefix && !taken(at, n, i) &&
+                subnet_of(mine[i].addr, prefix) == (b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]))
+                at[n] = i;
+        p += used;
+        p += *p == ',';
+    }
+    return n;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// stripe: rails of a simulated sender that drain at their rates get their shares and end together.
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "stripe.h"
+}
+
+namespace {
+
+constexpr uint64_t MS = 1000000;
+constexpr uint64_t FRAG = 1440;
+
+// A sender with rails that drain at `rate` bytes a second and hold `room` bytes.
+struct Sender {
+    std::vector<bcast_hw_stripe_rail> rails;
+    std::vector<uint64_t> rate, given;
+    std::vector<double> waits;
+    uint64_t now = MS, room;
+
+    Sender(std::vector<uint64_t> rates, uint32_t mbit, uint64_t room_ = 130000)
+        : rails(rates.size()), rate(rates), given(rates.size(), 0), waits(rates.size(), 0),
+          room(room_)
+    {
+        for (bcast_hw_stripe_rail &r : rails)
+            bcast_hw_stripe_init(&r, mbit);
+    }
+    void pass(uint64_t ns)
+    {
+        now += ns;
+        for (size_t r = 0; r < rate.size(); r++)
+            waits[r] = std::max(0.0, waits[r] - (double) rate[r] * (double) ns / 1e9);
+    }
+    // Sends that many bytes, then lets the queues drain; ns until all is out.
+    uint64_t send(uint64_t bytes)
+    {
+        uint64_t start = now;
+
+        for (uint64_t left = bytes; left > 0;) {
+            for (size_t r = 0; r < rails.size(); r++)
+                bcast_hw_stripe_on_queue(&rails[r], (uint64_t) waits[r], now);
+            while (left > 0) {
+                size_t best = 0;
+                for (size_t r = 1; r < rails.size(); r++)
+                    if (bcast_hw_stripe_wait(&rails[r], FRAG) <
+                        bcast_hw_stripe_wait(&rails[best], FRAG))
+                        best = r;
+                if (waits[best] + FRAG > (double) room)
+                    break;
+                waits[best] += FRAG;
+                given[best] += FRAG;
+                bcast_hw_stripe_on_post(&rails[best], (uint64_t) waits[best], now);
+                left -= std::min(left, FRAG);
+            }
+            pass(MS / 10);
+        }
+        while (*std::max_element(waits.begin(), waits.end()) > 0)
+            pass(MS / 10);
+        return now - start;
+    }
+};
+
+} // namespace
+
+TEST(Stripe, EqualRailsGetEqualShares)
+{
+    Sender s({12500000, 12500000}, 100);
+    uint64_t ns = s.send(4 << 20);
+
+    EXPECT_NEAR((double) s.given[0], (double) s.given[1], 2 * FRAG);
+    EXPECT_LT((double) ns, 1.01 * (4 << 20) / 25e6 * 1e9);
+}
+
+// Speeds that are far from what is nominal, as behind a shaper.
+TEST(Stripe, SharesFollowTheRatesThatAreSeen)
+{
+    for (uint64_t slow : {12500000 / 2, 12500000 / 4, 12500000 / 20}) {
+        Sender s({12500000, slow}, 10000);
+        double limit = (4 << 20) / (12500000.0 + (double) slow) * 1e9;
+
+        s.send(4 << 20); // learns
+        EXPECT_LT((double) s.send(4 << 20), 1.05 * limit) << slow;
+    }
+}
+
+TEST(Stripe, ASlowRailIsNeverWorseThanDoingWithoutIt)
+{
+    for (uint64_t part : {1, 2, 4, 8, 16, 64}) {
+        Sender s({12500000, 12500000 / part}, 10000);
+
+        if (part > 8) // what is less than it says by that much takes a first broadcast to find out
+            s.send(1 << 20);
+        for (uint64_t bytes : {1 << 20, 1 << 20, 4 << 20})
+            EXPECT_LT((double) s.send(bytes), 1.01 * (double) bytes / 12500000 * 1e9 + 11 * MS)
+                << part << " " << bytes;
+    }
+}
+
+TEST(Stripe, ARailThatSlowsDownGetsLess)
+{
+    Sender s({12500000, 12500000}, 100);
+
+    s.send(4 << 20);
+    s.rate[1] = 12500000 / 8;
+    s.given = {0, 0};
+    s.send(16 << 20);
+    EXPECT_LT((double) s.given[1], 0.16 * (16 << 20));
+    s.rate[1] = 12500000;
+    s.send(4 << 20);
+    s.given = {0, 0};
+    s.send(4 << 20);
+    EXPECT_GT((double) s.given[1], 0.45 * (4 << 20));
+}
+
+TEST(Stripe, RestsBringARailBackToItsNominalSpeed)
+{
+    Sender s({12500000, 1250000}, 100);
+
+    s.send(4 << 20);
+    EXPECT_LT(s.rails[1].rate, 2500000u);
+    for (int i = 0; i < 5; i++) {
+        s.pass(BCAST_HW_STRIPE_REST_NS);
+        bcast_hw_stripe_on_queue(&s.rails[1], 0, s.now);
+    }
+    EXPECT_EQ(12500000u, s.rails[1].rate);
+}

@@ -34,11 +34,17 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.delay = cfg_.delay;
         c.delay_ns = cfg_.delay_ns;
         c.seed = cfg_.seed;
+        c.trees = cfg_.trees;
+        c.lanes = cfg_.lanes;
+        c.sites = cfg_.sites;
+        for (const Bcast &b : cfg_.script)
+            if (b.trees)
+                c.max_segments = std::max(c.max_segments, (b.bytes - 1) / cfg_.seg_bytes + 1);
         c.counts = &rank.counts;
         rank.memory.resize(bcast_hw_stream_footprint(&c) / 8);
         bcast_hw_stream_init(&rank.stream, &c, rank.memory.data());
         rank.channels.assign(cfg_.channels, std::vector<uint8_t>(c.max_bytes, 0xee));
-        rank.lane_free.assign(cfg_.ranks, 0);
+        rank.lane_free.assign(cfg_.ranks * (1 + cfg_.lanes), 0);
         rank.call_at = now_ + think(r);
         turn_at(r, now_);
     }
@@ -47,6 +53,7 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
     asked_ = forwarded_;
     requests_.assign(cfg_.ranks, std::vector<uint32_t>(cfg_.script.size(), 0));
     readies_.assign(cfg_.script.size(), 0);
+    segments_.resize(cfg_.ranks);
     ups_.assign(cfg_.ranks, 0);
     last_up_ = ups_;
 }
@@ -71,6 +78,10 @@ std::string Net::run()
             continue;
         if (event.packet) {
             arrive(event.rank, event.packet);
+        } else if (event.token >= 0) {
+            bcast_hw_stream_on_sent(&ranks_[event.rank].stream, (uint32_t) event.token);
+            after_event(event.rank);
+            turn(event.rank);
         } else if (ranks_[event.rank].turn_at == event.at) {
             ranks_[event.rank].turn_at = BCAST_HW_NEVER;
             turn(event.rank);
@@ -106,9 +117,9 @@ bcast_hw_room Net::some_room()
     return {(uint8_t) ((1u << cfg_.rails) - 1), (uint8_t) (1u << best)};
 }
 
-void Net::at(uint64_t when, uint32_t rank, PacketPtr packet)
+void Net::at(uint64_t when, uint32_t rank, PacketPtr packet, int64_t token)
 {
-    queue_.push(Event{when, number_++, rank, std::move(packet)});
+    queue_.push(Event{when, number_++, rank, std::move(packet), token});
 }
 
 // The rank gets a turn at `when` or before.
@@ -194,7 +205,14 @@ void Net::receive(uint32_t r, const Packet &packet)
     const bcast_hw_msg &msg = packet.msg;
     bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&rank.stream, &msg, now_);
 
-    if (verdict == BCAST_HW_PLACE) {
+    if (verdict == BCAST_HW_PLACE && msg.type == BCAST_HW_MSG_SEGMENT) {
+        uint32_t len, offset = bcast_hw_multilane_at(&rank.stream.multilane, &msg, &len);
+
+        if (packet.payload.size() != len)
+            fail("a segment of another length");
+        std::copy(packet.payload.begin(), packet.payload.end(), rank.user.begin() + offset);
+        LOG(r, "places " + said(msg));
+    } else if (verdict == BCAST_HW_PLACE) {
         std::vector<uint8_t> &to = rank.channels[msg.bid % cfg_.channels];
         std::copy(packet.payload.begin(), packet.payload.end(),
                   to.begin() + msg.index * cfg_.frag_bytes);
@@ -278,7 +296,13 @@ bool Net::post(uint32_t r)
 
     if (bid != rank.next)
         fail("a bid that is not the number of the call");
-    if (bcast.root == r) {
+    if (bcast.trees) {
+        rank.user.assign(bcast.bytes, 0xee);
+        for (uint32_t i = 0; bcast.root == r && i < bcast.bytes; i++)
+            rank.user[i] = pattern(bid, i);
+        LOG(r, "calls " + std::to_string(bid) + " along trees");
+        bcast_hw_stream_post_trees(&rank.stream, bcast.root, bcast.bytes, cfg_.seg_bytes);
+    } else if (bcast.root == r) {
         std::vector<uint8_t> &bytes = rank.channels[bid % cfg_.channels];
         for (uint32_t i = 0; i < bcast.bytes; i++)
             bytes[i] = pattern(bid, i);
@@ -300,11 +324,14 @@ bool Net::finish(uint32_t r)
     uint64_t bid = rank.next;
     uint32_t bytes = bcast_hw_stream_bytes(&rank.stream);
 
+    const std::vector<uint8_t> &got =
+        cfg_.script[bid].trees ? rank.user : rank.channels[bid % cfg_.channels];
+
     if (bytes != cfg_.script[bid].bytes ||
-        bcast_hw_stream_more(&rank.stream) != cfg_.script[bid].more)
+        (!cfg_.script[bid].trees && bcast_hw_stream_more(&rank.stream) != cfg_.script[bid].more))
         fail("rank " + std::to_string(r) + " has a wrong length of " + std::to_string(bid));
     for (uint32_t i = 0; i < bytes && cfg_.strict; i++)
-        if (rank.channels[bid % cfg_.channels][i] != pattern(bid, i)) {
+        if (got[i] != pattern(bid, i)) {
             fail("rank " + std::to_string(r) + ", broadcast " + std::to_string(bid) +
                  ": wrong byte at " + std::to_string(i));
             break;
@@ -366,7 +393,6 @@ void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
 {
     auto packet = std::make_shared<Packet>();
     uint32_t to = tx.peer;
-    uint64_t when = now_;
 
     packet->msg = tx;
     packet->msg.peer = r;
@@ -382,11 +408,27 @@ void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
         multicast(r, packet);
         return;
     }
+    if (tx.type != BCAST_HW_MSG_SEGMENT) {
+        by_lane(r, to, 0, packet);
+        return;
+    }
+    uint32_t len, offset = bcast_hw_multilane_at(&ranks_[r].stream.multilane, &tx, &len);
+
+    packet->payload.assign(ranks_[r].user.begin() + offset, ranks_[r].user.begin() + offset + len);
+    at(by_lane(r, to, 1 + tx.rail, packet), r, nullptr, tx.token);
+}
+
+// Returns when it arrives.
+uint64_t Net::by_lane(uint32_t r, uint32_t to, uint32_t lane, const PacketPtr &packet)
+{
+    uint64_t when = now_;
+    uint64_t &free = ranks_[r].lane_free[to * (1 + cfg_.lanes) + lane];
+
     crosses(r, to, &when);
     when += rng_.between(cfg_.lane_min, cfg_.lane_max);
-    when = std::max(when, ranks_[r].lane_free[to]);
-    ranks_[r].lane_free[to] = when;
+    free = when = std::max(when, free);
     at(when, to, packet);
+    return when;
 }
 
 void Net::multicast(uint32_t r, const PacketPtr &packet)

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ constexpr uint64_t S = 1000 * MS;
 struct Bcast {
     uint32_t root;
     uint32_t bytes;
-    bool more = false; // the next one continues the message
+    bool more = false;  // the next one continues the message
+    bool trees = false; // not by multicast
 };
 
 // Something that holds for these ranks (a bit each) for a while.
@@ -54,7 +56,11 @@ struct Config {
     bcast_hw_delay_kind delay = BCAST_HW_DELAY_NONE;
     uint64_t delay_ns = 0;
     std::vector<Bcast> script; // the same on every rank
-    uint32_t rails = 1;        // a root uses some of them, and sends each fragment on any of those
+    uint32_t trees = 0;        // for those that go along trees
+    uint32_t lanes = 1;        // to each rank, for those
+    uint32_t seg_bytes = 8;
+    const bcast_hw_sites *sites = nullptr;
+    uint32_t rails = 1; // a root uses some of them, and sends each fragment on any of those
 
     // The multicast: chances in a million for each datagram and receiver, and the range of delays.
     std::vector<uint32_t> loss; // by receiver; the last holds for all after it
@@ -140,6 +146,7 @@ class Net {
         uint64_t at, number;
         uint32_t rank;
         PacketPtr packet; // none: the rank's turn
+        int64_t token;    // not negative: a lane is through with what was sent with it
     };
     struct Later {
         bool operator()(const Event &a, const Event &b) const
@@ -153,6 +160,7 @@ class Net {
         bcast_hw_counts counts = {};
         std::vector<uint64_t> memory;
         std::vector<std::vector<uint8_t>> channels;
+        std::vector<uint8_t> user; // of a broadcast along trees
         std::deque<PacketPtr> inbox;
         State state = State::THINK;
         size_t next = 0; // in the script
@@ -160,8 +168,9 @@ class Net {
         uint64_t busy_until = 0;
         uint64_t turn_at = BCAST_HW_NEVER;
         bool stalled = false;
-        uint64_t injected_bad = 0;       // messages of nobody that were called bad
-        std::vector<uint64_t> lane_free; // to each rank: when the last message arrives
+        uint64_t injected_bad = 0; // messages of nobody that were called bad
+        std::vector<uint64_t>
+            lane_free; // to each rank, by each lane: when the last message arrives
     };
 
     uint64_t think(uint32_t r);
@@ -173,7 +182,8 @@ class Net {
         return bid * cfg_.max_frags + index;
     }
 
-    void at(uint64_t when, uint32_t rank, PacketPtr packet);
+    void at(uint64_t when, uint32_t rank, PacketPtr packet, int64_t token = -1);
+    uint64_t by_lane(uint32_t r, uint32_t to, uint32_t lane, const PacketPtr &packet);
     void turn_at(uint32_t r, uint64_t when);
     void turn(uint32_t r);
     void arrive(uint32_t r, PacketPtr packet);
@@ -194,6 +204,7 @@ class Net {
     void watch_data(uint32_t r, const bcast_hw_msg &tx);
     void watch_request(uint32_t r, const bcast_hw_msg &tx);
     void watch_sync(uint32_t r, const bcast_hw_msg &tx);
+    void watch_trees(uint32_t r, const bcast_hw_msg &tx);
     void watch_end(uint32_t r);
     void watch_all();
     void fail(const std::string &what);
@@ -214,9 +225,10 @@ class Net {
     std::vector<uint8_t> cast_;
     std::vector<std::vector<uint8_t>> forwarded_;
     std::vector<std::vector<uint8_t>> asked_;
-    std::vector<std::vector<uint32_t>> requests_; // by rank, bid
-    std::vector<uint32_t> readies_;               // by bid
-    std::vector<uint64_t> ups_, last_up_;         // by rank
+    std::vector<std::vector<uint32_t>> requests_;                   // by rank, bid
+    std::vector<std::set<std::pair<uint64_t, uint32_t>>> segments_; // by receiver: bid and number
+    std::vector<uint32_t> readies_;                                 // by bid
+    std::vector<uint64_t> ups_, last_up_;                           // by rank
     uint64_t downs_ = 0;
 };
 

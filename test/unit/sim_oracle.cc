@@ -70,6 +70,10 @@ std::string Net::said(const bcast_hw_msg &msg) const
             return name("down ", msg.bid) + way + (msg.flags & BCAST_HW_FLAG_LAST ? " last" : "");
         case BCAST_HW_MSG_SYNC_ASK:
             return name("floor? ", msg.bid);
+        case BCAST_HW_MSG_GRANT:
+            return name("grant ", msg.bid) + name(" of tree ", msg.tree);
+        case BCAST_HW_MSG_SEGMENT:
+            return name("segment ", msg.bid) + name(".", msg.index) + name(" of tree ", msg.tree);
         default:
             return name("type ", msg.type);
     }
@@ -78,7 +82,8 @@ std::string Net::said(const bcast_hw_msg &msg) const
 void Net::watch(uint32_t r, const bcast_hw_msg &tx)
 {
     bool of_broadcast = tx.type == BCAST_HW_MSG_DATA || tx.type == BCAST_HW_MSG_REQUEST ||
-                        tx.type == BCAST_HW_MSG_READY;
+                        tx.type == BCAST_HW_MSG_READY || tx.type == BCAST_HW_MSG_GRANT ||
+                        tx.type == BCAST_HW_MSG_SEGMENT;
 
     if (cfg_.trace)
         log(r, "sends " + said(tx) + (tx.multicast ? " to all" : name(" to ", tx.peer)));
@@ -98,8 +103,27 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
         if (++readies_[tx.bid] > 1 || tx.peer != cfg_.script[tx.bid].root ||
             cfg_.delay != BCAST_HW_DELAY_RANDOM)
             fail(name("a READY too much or astray by rank ", r));
-    } else
+    } else if (tx.type == BCAST_HW_MSG_GRANT || tx.type == BCAST_HW_MSG_SEGMENT)
+        watch_trees(r, tx);
+    else
         watch_sync(r, tx);
+}
+
+// A segment goes to each rank once, and only to one that has called the broadcast.
+void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
+{
+    const Bcast &bcast = cfg_.script[tx.bid];
+    const Rank &to = ranks_[tx.peer];
+
+    if (!bcast.trees || tx.root != bcast.root || tx.bytes != bcast.bytes || tx.multicast ||
+        tx.tree >= cfg_.trees)
+        fail(name("a false message along trees by rank ", r));
+    if (tx.type == BCAST_HW_MSG_GRANT)
+        return;
+    if (to.next != tx.bid || to.state != State::WAIT)
+        fail(name("a segment for a rank that is not in the call by rank ", r));
+    if (!segments_[tx.peer].insert({tx.bid, tx.index * cfg_.trees + tx.tree}).second)
+        fail(name("a segment twice by rank ", r));
 }
 
 void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
@@ -188,20 +212,28 @@ void Net::watch_all()
 {
     uint64_t syncs = cfg_.script.size() / cfg_.period + 1;
 
-    for (size_t bid = 0; bid < cfg_.script.size(); bid++)
-        for (uint32_t i = 0; i < bcast_hw_frags_of(cfg_.script[bid].bytes, cfg_.frag_bytes); i++)
+    size_t segments = 0;
+
+    for (size_t bid = 0; bid < cfg_.script.size(); bid++) {
+        const Bcast &b = cfg_.script[bid];
+
+        segments += b.trees ? (b.bytes - 1) / cfg_.seg_bytes + 1 : 0;
+        for (uint32_t i = 0; !b.trees && i < bcast_hw_frags_of(b.bytes, cfg_.frag_bytes); i++)
             if (cast_[slot(bid, i)] != 1)
                 fail(name("never multicast: ", bid) + name(".", i));
+    }
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
         const bcast_hw_counts &n = counts(r);
 
         if (ups_[r] > syncs)
             fail(name("more synchronizations than the period allows by rank ", r));
-        if (n.two_stage != cfg_.script.size() || n.bad != ranks_[r].injected_bad)
+        if (n.two_stage + n.multilane != cfg_.script.size() || n.bad != ranks_[r].injected_bad)
             fail(name("wrong counts at rank ", r));
     }
     if (downs_ > syncs)
         fail("more floors multicast than the period allows");
+    if (segments > 0 && sum(&bcast_hw_counts::got_segments) != segments * (cfg_.ranks - 1))
+        fail("not every rank got every segment once");
 }
 
 std::string Net::state() const

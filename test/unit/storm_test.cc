@@ -50,6 +50,16 @@ void make_script(Config &c, Rng &rng)
         uint32_t bytes = rng.below(5) ? (uint32_t) rng.between(0, max) : max;
         c.script.push_back({root, bytes, rng.below(2) == 1});
     }
+    if (c.ranks < 2 || rng.below(2))
+        return;
+    c.trees = bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
+    c.lanes = (uint32_t) rng.between(1, 4);
+    c.seg_bytes = (uint32_t) rng.between(1, 30);
+    for (sim::Bcast &b : c.script)
+        if (rng.below(3) == 0) {
+            b.trees = true;
+            b.bytes = (uint32_t) rng.between(1, 500);
+        }
 }
 
 void make_multicast(Config &c, Rng &rng)

@@ -12,6 +12,9 @@
 
 #define BCAST_HW_CORE_COUNTS(X)                                                                    \
     X(two_stage, "broadcasts (pieces) that ran as multicast with ring repair")                     \
+    X(multilane, "broadcasts that ran along trees over the lanes of all rails")                    \
+    X(sent_segments, "segments sent to children in trees")                                         \
+    X(got_segments, "segments received from parents in trees")                                     \
     X(cast_frags, "fragments multicast")                                                           \
     X(got_cast, "fragments received by multicast")                                                 \
     X(got_repair, "fragments received as repairs or forwards over a lane")                         \

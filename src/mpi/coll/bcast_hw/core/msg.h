@@ -28,7 +28,9 @@
     X(PROBE, 7)     /* set-up: does multicast arrive? */                                           \
     X(INVITE, 8)    /* set-up, to the children: report to me */                                    \
     X(REPORT, 9)    /* set-up, to the parent: how the subtree stands at a stage */                 \
-    X(DECIDE, 10)   /* set-up, to the children: what all do next */
+    X(DECIDE, 10)   /* set-up, to the children: what all do next */                                \
+    X(GRANT, 11)    /* to the parent in a tree: this rank has called the broadcast */              \
+    X(SEGMENT, 12)  /* to a child in a tree: a part of the message */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,
@@ -80,14 +82,18 @@ struct bcast_hw_msg {
     enum bcast_hw_msg_type type;
     uint32_t flags;
     bool multicast;       /* to, or from, the group; otherwise by lane */
-    uint8_t rail;         /* multicast: on which rail it came or is to go */
+    uint8_t rail;         /* multicast: on which rail it came or is to go; SEGMENT: is to go */
     uint8_t rails;        /* DATA by multicast: mask of the rails that carry this broadcast */
     uint32_t peer;        /* rank: the sender coming in, the receiver going out by lane */
     uint64_t bid;         /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
-    uint32_t root;        /* DATA: the rank that broadcasts */
-    uint32_t index;       /* DATA: which fragment; SYNC_*: members' broadcasts repaired */
+    uint32_t root;        /* DATA, GRANT, SEGMENT: the rank that broadcasts */
+    uint32_t index;       /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
+                           * broadcasts repaired */
     uint32_t frags;       /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
-    uint32_t bytes;       /* DATA: length of the message piece in bytes */
+    uint32_t bytes;       /* DATA, GRANT, SEGMENT: length of the message piece in bytes */
+    uint8_t tree;         /* GRANT, SEGMENT: of which tree */
+    uint8_t slot;         /* GRANT, SEGMENT: as the parent's how manyeth child */
+    uint32_t token;       /* SEGMENT going out: to be told when it is through */
     const uint64_t *bits; /* REQUEST with frags > 0: the fragments wanted; borrowed */
     const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
 };

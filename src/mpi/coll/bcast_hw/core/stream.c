@@ -14,10 +14,45 @@ static uint32_t max_frags(const struct bcast_hw_stream_cfg *cfg)
     return bcast_hw_frags_of(cfg->max_bytes, cfg->frag_bytes);
 }
 
+/* Of all channels: slots, then bitmaps, then grants; then the segments' bitmap. */
+static size_t slots_size(const struct bcast_hw_stream_cfg *cfg)
+{
+    return cfg->channels * sizeof(struct bcast_hw_two_stage);
+}
+
+static size_t maps_size(const struct bcast_hw_stream_cfg *cfg)
+{
+    return cfg->channels * bcast_hw_two_stage_words(max_frags(cfg)) * sizeof(uint64_t);
+}
+
+static size_t grants_size(const struct bcast_hw_stream_cfg *cfg)
+{
+    return cfg->trees > 0 ? cfg->channels * BCAST_HW_TREES_MAX * sizeof(uint32_t) : 0;
+}
+
 size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg)
 {
-    return cfg->channels * (sizeof(struct bcast_hw_two_stage) +
-                            bcast_hw_two_stage_words(max_frags(cfg)) * sizeof(uint64_t));
+    return slots_size(cfg) + maps_size(cfg) + grants_size(cfg) +
+           bcast_hw_multilane_words(cfg->max_segments) * sizeof(uint64_t);
+}
+
+static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
+                           unsigned char *memory)
+{
+    const struct bcast_hw_multilane_cfg trees = {
+        .size = cfg->size,
+        .rank = cfg->rank,
+        .t = cfg->trees,
+        .rails = cfg->lanes,
+        .max_segments = cfg->max_segments,
+        .sites = cfg->sites,
+        .counts = cfg->counts,
+    };
+
+    memory += slots_size(cfg) + maps_size(cfg);
+    s->grants = (uint32_t *) memory;
+    memset(s->grants, 0, grants_size(cfg));
+    bcast_hw_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + grants_size(cfg)));
 }
 
 void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
@@ -44,6 +79,8 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
     maps = (uint64_t *) (s->slots + cfg->channels);
     for (uint32_t i = 0; i < cfg->channels; i++)
         bcast_hw_two_stage_init(&s->slots[i], i, maps + (size_t) i * words, &s->ring);
+    if (cfg->trees > 0)
+        init_multilane(s, cfg, memory);
 }
 
 static struct bcast_hw_two_stage *slot(const struct bcast_hw_stream *s, uint64_t bid)
@@ -62,6 +99,11 @@ static bool over(const struct bcast_hw_stream *s, const struct bcast_hw_two_stag
     return m->bid < s->channel.floor;
 }
 
+static uint32_t *grants(const struct bcast_hw_stream *s, uint64_t bid)
+{
+    return s->grants + bid % s->channel.n * BCAST_HW_TREES_MAX;
+}
+
 /* The machine of `bid`, which is within the window. */
 static struct bcast_hw_two_stage *claim(struct bcast_hw_stream *s, uint64_t bid)
 {
@@ -70,6 +112,8 @@ static struct bcast_hw_two_stage *claim(struct bcast_hw_stream *s, uint64_t bid)
     if (m->bid != bid) {
         assert(over(s, m));
         bcast_hw_two_stage_reset(m, bid, &s->ring);
+        if (s->grants)
+            memset(grants(s, bid), 0, BCAST_HW_TREES_MAX * sizeof(*s->grants));
     }
     return m;
 }
@@ -105,6 +149,7 @@ uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bo
     bcast_hw_two_stage_post_root(m, bytes, more, rails,
                                  bcast_hw_delay_until(&s->delay, s->ring.size, now), &s->ring, now);
     attend(s, m);
+    s->by_trees = false;
     return s->posted++;
 }
 
@@ -115,17 +160,33 @@ uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, u
 
     bcast_hw_two_stage_post_member(m, root, chosen, &s->ring, now);
     attend(s, m);
+    s->by_trees = false;
     return s->posted++;
+}
+
+uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
+                                    uint32_t seg_bytes)
+{
+    claim(s, s->posted);
+    bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, grants(s, s->posted));
+    s->by_trees = true;
+    return s->posted++;
+}
+
+void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token)
+{
+    bcast_hw_multilane_on_sent(&s->multilane, token);
 }
 
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
 {
-    return bcast_hw_two_stage_done(slot(s, s->posted - 1));
+    return s->by_trees ? bcast_hw_multilane_done(&s->multilane)
+                       : bcast_hw_two_stage_done(slot(s, s->posted - 1));
 }
 
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
 {
-    return slot(s, s->posted - 1)->bytes;
+    return s->by_trees ? s->multilane.bytes : slot(s, s->posted - 1)->bytes;
 }
 
 bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
@@ -136,6 +197,8 @@ bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
 void bcast_hw_stream_consume(struct bcast_hw_stream *s)
 {
     assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
+    if (s->by_trees)
+        bcast_hw_multilane_reset(&s->multilane);
     bcast_hw_channel_consume(&s->channel, slot(s, s->posted - 1)->repaired);
 }
 
@@ -145,6 +208,8 @@ static void on_later(struct bcast_hw_stream *s, uint64_t bid)
     for (uint64_t b = s->channel.consumed; b < bid; b++) {
         struct bcast_hw_two_stage *m = claim(s, b);
 
+        if (s->by_trees && b + 1 == s->posted)
+            continue;
         bcast_hw_two_stage_on_later(m, &s->ring);
         attend(s, m);
     }
@@ -183,6 +248,24 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     return verdict;
 }
 
+static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
+{
+    if (!s->grants || !bcast_hw_multilane_formed(msg, &s->multilane.cfg))
+        return BCAST_HW_BAD;
+    if (msg->bid < s->channel.floor)
+        return BCAST_HW_STALE;
+    if (!bcast_hw_channel_hear(&s->channel, msg->bid))
+        return BCAST_HW_BAD;
+    if (s->multilane.phase == BCAST_HW_MULTILANE_RUN && msg->bid == s->multilane.bid)
+        return msg->type == BCAST_HW_MSG_GRANT ? bcast_hw_multilane_on_grant(&s->multilane, msg)
+                                               : bcast_hw_multilane_on_segment(&s->multilane, msg);
+    if (msg->type != BCAST_HW_MSG_GRANT || msg->bid < s->posted)
+        return BCAST_HW_BAD;
+    claim(s, msg->bid);
+    grants(s, msg->bid)[msg->tree] |= 1u << msg->slot;
+    return BCAST_HW_TAKEN;
+}
+
 enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
                                               const struct bcast_hw_msg *msg, uint64_t now)
 {
@@ -198,6 +281,10 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
         case BCAST_HW_MSG_SYNC_DOWN:
         case BCAST_HW_MSG_SYNC_ASK:
             verdict = bcast_hw_channel_on_recv(&s->channel, msg);
+            break;
+        case BCAST_HW_MSG_GRANT:
+        case BCAST_HW_MSG_SEGMENT:
+            verdict = on_trees(s, msg);
             break;
         default:
             break;
@@ -244,7 +331,8 @@ int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room ro
         if (!bcast_hw_two_stage_casts(m)) /* else it waits for room */
             s->attention &= ~(bits & -bits);
     }
-    return bcast_hw_channel_next_send(&s->channel, room.each, tx);
+    return bcast_hw_channel_next_send(&s->channel, room.each, tx) ||
+           (s->grants && bcast_hw_multilane_next_send(&s->multilane, tx));
 }
 
 bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room)
@@ -269,6 +357,8 @@ bool bcast_hw_stream_closed(const struct bcast_hw_stream *s)
 void bcast_hw_stream_check(const struct bcast_hw_stream *s)
 {
     bcast_hw_channel_check(&s->channel);
+    if (s->grants)
+        bcast_hw_multilane_check(&s->multilane);
     assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + 1);
     for (uint32_t i = 0; i < s->channel.n; i++) {
         bcast_hw_two_stage_check(&s->slots[i], &s->ring);

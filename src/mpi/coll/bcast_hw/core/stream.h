@@ -27,6 +27,7 @@
 
 #include "channel.h"
 #include "delay.h"
+#include "multilane.h"
 #include "two_stage.h"
 
 #define BCAST_HW_CHANNELS_MAX 64u
@@ -41,9 +42,13 @@ struct bcast_hw_stream_cfg {
     uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
     uint32_t max_bytes;  /* of one broadcast */
     enum bcast_hw_delay_kind delay;
-    uint64_t delay_ns;              /* FIXED: how long */
-    uint64_t seed;                  /* RANDOM: alike on every rank */
-    struct bcast_hw_counts *counts; /* the caller's, added to; may serve many streams */
+    uint64_t delay_ns;                  /* FIXED: how long */
+    uint64_t seed;                      /* RANDOM: alike on every rank */
+    uint32_t trees;                     /* of multilane broadcasts; 0: there are none */
+    uint32_t lanes;                     /* to each rank, for them */
+    uint32_t max_segments;              /* of one of them */
+    const struct bcast_hw_sites *sites; /* for them; NULL: one site; the caller's */
+    struct bcast_hw_counts *counts;     /* the caller's, added to; may serve many streams */
 };
 
 struct bcast_hw_stream {
@@ -55,6 +60,10 @@ struct bcast_hw_stream {
     uint64_t floor_seen; /* floor for which the delay has learned */
     struct bcast_hw_counts *counts;
     struct bcast_hw_two_stage *slots; /* N, in the caller's memory */
+    struct bcast_hw_multilane multilane;
+    bool by_trees; /* the last posted broadcast runs there, and its slot is EMPTY */
+    uint32_t *
+        grants; /* by channel, BCAST_HW_TREES_MAX each: what came before the broadcast was posted */
 };
 
 /* Bytes of memory a stream of this configuration needs, a multiple of 8. */
@@ -82,6 +91,14 @@ uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bo
                                    uint8_t rails, uint64_t now);
 uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now);
 
+/* The same for a broadcast that goes along trees, on root and members; `bytes`, more than 0, in segments
+ * of `seg_bytes`, are alike on all. Its bytes are the program's, and never in a channel. */
+uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
+                                    uint32_t seg_bytes);
+
+/* The lane is through with the segment that was sent with this token. */
+void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token);
+
 /* The call for the last posted broadcast can be completed. */
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s);
 
@@ -93,7 +110,7 @@ bool bcast_hw_stream_more(const struct bcast_hw_stream *s);
 void bcast_hw_stream_consume(struct bcast_hw_stream *s);
 
 /* Any message but those of set-up. PLACE: the payload belongs at fragment msg->index of channel
- * (msg->bid mod N) and is to be copied before the next call. */
+ * (msg->bid mod N), SEGMENT's at bcast_hw_multilane_at, and is to be copied before the next call. */
 enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
                                               const struct bcast_hw_msg *msg, uint64_t now);
 void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now);

@@ -40,7 +40,7 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = 0;
     m->rails = 0;
-    m->ask_all = m->asked_all = m->want_all = m->at_once = false;
+    m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = false;
     m->ready_due = m->ready_got = m->repaired = false;
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
     m->asked_at = 0;
@@ -62,7 +62,8 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
 void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               const struct bcast_hw_ring *ring)
 {
-    set_phase(m, BCAST_HW_EMPTY);
+    if (m->phase != BCAST_HW_EMPTY)
+        set_phase(m, BCAST_HW_EMPTY);
     clear(m, bid, ring->max_frags);
 }
 
@@ -189,6 +190,22 @@ static void arm_tail(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *r
     m->tail_at = armed ? now + bcast_hw_rtt_wait(&ring->rtt) : BCAST_HW_NEVER;
 }
 
+static void ask_rest(struct bcast_hw_two_stage *m)
+{
+    m->tail_at = BCAST_HW_NEVER;
+    if (m->frags > 0)
+        m->ask_below = m->frags;
+    else
+        m->ask_all = true;
+}
+
+/* Everything missing is late or lost. */
+static void ask_late(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
+{
+    ring->counts->lost_later++;
+    ask_rest(m);
+}
+
 void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
                                     struct bcast_hw_ring *ring, uint64_t now)
 {
@@ -201,7 +218,10 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
     set_phase(m, BCAST_HW_WAIT);
     if (m->frags == 0)
         m->root = root;
-    arm_tail(m, ring, now);
+    if (m->late)
+        ask_late(m, ring);
+    else
+        arm_tail(m, ring, now);
 }
 
 /* Every fragment is here. */
@@ -249,15 +269,6 @@ static bool contradicts(const struct bcast_hw_two_stage *m, const struct bcast_h
         return msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root ||
                more != m->more;
     return m->phase == BCAST_HW_WAIT && msg->root != m->root;
-}
-
-static void ask_rest(struct bcast_hw_two_stage *m)
-{
-    m->tail_at = BCAST_HW_NEVER;
-    if (m->frags > 0)
-        m->ask_below = m->frags;
-    else
-        m->ask_all = true;
 }
 
 /* Gap: what all rails in use have passed and is missing is lost. */
@@ -374,9 +385,9 @@ void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_r
         return;
     }
     if (m->phase == BCAST_HW_EMPTY)
-        set_phase(m, BCAST_HW_EARLY);
-    ring->counts->lost_later++;
-    ask_rest(m);
+        m->late = true;
+    else
+        ask_late(m, ring);
 }
 
 void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,

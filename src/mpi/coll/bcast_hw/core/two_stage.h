@@ -83,6 +83,7 @@ struct bcast_hw_two_stage {
     uint32_t ask_below; /* missing fragments below are to be asked for */
     bool ask_all;       /* ask for everything, the number of fragments being unknown */
     bool asked_all;     /* that request is out */
+    bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
     bool want_all;      /* the successor asked so */
     bool at_once;       /* what the successor asked for was here when it asked */
     bool ready_due;     /* member: the root waits for this rank's READY, not yet sent */
@@ -105,7 +106,7 @@ uint32_t bcast_hw_two_stage_words(uint32_t max_frags);
 void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
                              const struct bcast_hw_ring *ring);
 
-/* DONE -> EMPTY for another broadcast. */
+/* DONE -> EMPTY for another broadcast; or it was none of this machine's, and still is EMPTY. */
 void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               const struct bcast_hw_ring *ring);
 
@@ -138,7 +139,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
 /* The chosen member is ready. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);
 
-/* A later broadcast came: whatever is missing here is late or lost, unless a rail is behind. */
+/* A later broadcast came: whatever is missing here is late or lost, unless a rail is behind. While
+ * nothing of it is known it may be one that is not multicast: that is remembered until it is called. */
 void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
 
 void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,

@@ -1,0 +1,250 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * multilane: see multilane.h.
+ */
+#include "multilane.h"
+
+#include <assert.h>
+
+#include "bitmap.h"
+
+uint32_t bcast_hw_multilane_words(uint32_t max_segments)
+{
+    return bcast_hw_bitmap_words(max_segments);
+}
+
+void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_cfg *cfg,
+                             uint64_t *words)
+{
+    assert(cfg->size >= 2 && cfg->t >= 1 && cfg->t < cfg->size && cfg->rails >= 1);
+    memset(m, 0, sizeof(*m));
+    m->cfg = *cfg;
+    m->got = words;
+}
+
+static struct bcast_hw_trees trees(const struct bcast_hw_multilane_cfg *cfg, uint32_t root)
+{
+    return (struct bcast_hw_trees){cfg->size, root, cfg->t, cfg->sites};
+}
+
+/* How many segments of the message tree r carries. */
+static uint32_t segments_of(const struct bcast_hw_multilane *m, uint32_t r)
+{
+    return m->segments > r ? (m->segments - r - 1) / m->cfg.t + 1 : 0;
+}
+
+static void list_children(struct bcast_hw_multilane *m)
+{
+    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+
+    m->num_children = 0;
+    for (uint32_t r = 0; r < m->cfg.t; r++) {
+        uint32_t num = bcast_hw_trees_children(&t, r, m->cfg.rank);
+
+        assert(num <= BCAST_HW_MULTILANE_SLOTS &&
+               m->num_children + num <= BCAST_HW_MULTILANE_CHILDREN);
+        for (uint32_t slot = 0; slot < num; slot++)
+            m->child[m->num_children++] = (struct bcast_hw_multilane_child){
+                .rank = bcast_hw_trees_child(&t, r, m->cfg.rank, slot),
+                .tree = (uint8_t) r,
+                .slot = (uint8_t) slot,
+            };
+    }
+}
+
+static bool passed_on(const struct bcast_hw_multilane *m)
+{
+    for (uint32_t i = 0; i < m->num_children; i++)
+        if (m->child[i].done < segments_of(m, m->child[i].tree))
+            return false;
+    return true;
+}
+
+static void finish(struct bcast_hw_multilane *m)
+{
+    if (m->left == 0 && m->grant_due == 0 && passed_on(m))
+        m->phase = BCAST_HW_MULTILANE_DONE;
+}
+
+void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
+                             uint32_t bytes, uint32_t seg_bytes, const uint32_t *granted)
+{
+    bool is_root = root == m->cfg.rank;
+
+    assert(m->phase == BCAST_HW_MULTILANE_IDLE && bytes > 0 && seg_bytes > 0);
+    m->phase = BCAST_HW_MULTILANE_RUN;
+    m->bid = bid;
+    m->root = root;
+    m->bytes = bytes;
+    m->seg_bytes = seg_bytes;
+    m->segments = (bytes - 1) / seg_bytes + 1;
+    assert(m->segments <= m->cfg.max_segments);
+    m->left = is_root ? 0 : m->segments;
+    m->grant_due = 0;
+    m->turn = 0;
+    bcast_hw_bitmap_clear(m->got, m->segments);
+    list_children(m);
+    for (uint32_t r = 0; r < m->cfg.t; r++) {
+        m->have[r] = is_root ? segments_of(m, r) : 0;
+        m->granted[r] = granted[r];
+        if (!is_root && segments_of(m, r) > 0)
+            m->grant_due |= (uint8_t) (1u << r);
+    }
+    m->cfg.counts->multilane++;
+    finish(m);
+}
+
+bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
+                               const struct bcast_hw_multilane_cfg *cfg)
+{
+    return !msg->multicast && msg->peer < cfg->size && msg->peer != cfg->rank &&
+           msg->tree < cfg->t && msg->slot < BCAST_HW_MULTILANE_SLOTS && msg->root < cfg->size;
+}
+
+enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
+                                                  const struct bcast_hw_msg *msg)
+{
+    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+
+    if (msg->root != m->root || msg->slot >= bcast_hw_trees_children(&t, msg->tree, m->cfg.rank) ||
+        bcast_hw_trees_child(&t, msg->tree, m->cfg.rank, msg->slot) != msg->peer)
+        return BCAST_HW_BAD;
+    m->granted[msg->tree] |= 1u << msg->slot;
+    return BCAST_HW_TAKEN;
+}
+
+/* Which segment of the message `msg` brings. */
+static uint32_t number(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg)
+{
+    return msg->index * m->cfg.t + msg->tree;
+}
+
+enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
+                                                    const struct bcast_hw_msg *msg)
+{
+    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    uint32_t r = msg->tree;
+
+    if (m->root == m->cfg.rank || msg->root != m->root || msg->bytes != m->bytes ||
+        msg->index >= segments_of(m, r) ||
+        bcast_hw_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
+        return BCAST_HW_BAD;
+    if (bcast_hw_bitmap_test(m->got, number(m, msg)))
+        return BCAST_HW_DUP;
+    bcast_hw_bitmap_set(m->got, number(m, msg));
+    m->left--;
+    while (m->have[r] < segments_of(m, r) &&
+           bcast_hw_bitmap_test(m->got, m->have[r] * m->cfg.t + r))
+        m->have[r]++;
+    m->cfg.counts->got_segments++;
+    finish(m);
+    return BCAST_HW_PLACE;
+}
+
+uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,
+                               uint32_t *len)
+{
+    uint32_t at = number(m, msg) * m->seg_bytes;
+
+    *len = m->bytes - at < m->seg_bytes ? m->bytes - at : m->seg_bytes;
+    return at;
+}
+
+static bool ready(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
+{
+    return (m->granted[c->tree] >> c->slot & 1) && c->next < m->have[c->tree] &&
+           c->next - c->done < BCAST_HW_MULTILANE_IN_FLIGHT;
+}
+
+static void next_grant(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
+{
+    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    uint32_t r = (uint32_t) __builtin_ctz(m->grant_due);
+    struct bcast_hw_edge up = bcast_hw_trees_parent(&t, r, m->cfg.rank);
+
+    m->grant_due &= (uint8_t) (m->grant_due - 1);
+    *tx = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_GRANT,
+        .peer = up.rank,
+        .bid = m->bid,
+        .root = m->root,
+        .bytes = m->bytes,
+        .tree = (uint8_t) r,
+        .slot = (uint8_t) up.slot,
+    };
+}
+
+int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
+{
+    if (m->phase != BCAST_HW_MULTILANE_RUN)
+        return 0;
+    if (m->grant_due) {
+        next_grant(m, tx);
+        return 1;
+    }
+    for (uint32_t i = 0; i < m->num_children; i++) {
+        uint32_t token = (m->turn + i) % m->num_children;
+        struct bcast_hw_multilane_child *c = &m->child[token];
+
+        if (!ready(m, c))
+            continue;
+        *tx = (struct bcast_hw_msg){
+            .type = BCAST_HW_MSG_SEGMENT,
+            .peer = c->rank,
+            .bid = m->bid,
+            .root = m->root,
+            .index = c->next,
+            .bytes = m->bytes,
+            .tree = c->tree,
+            .slot = c->slot,
+            .rail = (uint8_t) bcast_hw_trees_rail(c->tree, c->slot, c->next, m->cfg.rails),
+            .token = token,
+        };
+        c->next++;
+        m->turn = token + 1;
+        m->cfg.counts->sent_segments++;
+        return 1;
+    }
+    return 0;
+}
+
+void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token)
+{
+    struct bcast_hw_multilane_child *c = &m->child[token];
+
+    assert(m->phase == BCAST_HW_MULTILANE_RUN && token < m->num_children && c->done < c->next);
+    c->done++;
+    finish(m);
+}
+
+void bcast_hw_multilane_reset(struct bcast_hw_multilane *m)
+{
+    assert(m->phase == BCAST_HW_MULTILANE_DONE);
+    m->phase = BCAST_HW_MULTILANE_IDLE;
+}
+
+void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
+{
+    uint32_t here = 0;
+
+    if (m->phase == BCAST_HW_MULTILANE_IDLE)
+        return;
+    for (uint32_t r = 0; r < m->cfg.t; r++) {
+        assert(m->have[r] <= segments_of(m, r));
+        here += m->have[r];
+    }
+    assert(m->left <= m->segments - here || m->root == m->cfg.rank);
+    if (m->root != m->cfg.rank)
+        assert(m->left == m->segments - bcast_hw_bitmap_count(m->got, m->segments));
+    for (uint32_t i = 0; i < m->num_children; i++) {
+        const struct bcast_hw_multilane_child *c = &m->child[i];
+
+        assert(c->done <= c->next && c->next <= m->have[c->tree]);
+        assert(c->next - c->done <= BCAST_HW_MULTILANE_IN_FLIGHT);
+        assert(c->next == 0 || (m->granted[c->tree] >> c->slot & 1));
+    }
+    assert(m->phase != BCAST_HW_MULTILANE_DONE || (m->left == 0 && passed_on(m)));
+    (void) here;
+}

@@ -1,0 +1,123 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * multilane: one broadcast at one rank along t trees over the lanes of all rails, without multicast
+ * (Chiba, Endo, Matsuoka 2007; trees.h has the shape).
+ *
+ * The message is cut into segments, which are dealt to the trees in turn: segment i of tree r is the
+ * message's segment i * t + r. A segment is passed on as soon as it and those of its tree before it are
+ * here. Nothing is sent to a rank that is not in the call: a rank that posts tells its parent in each
+ * tree so (GRANT), and with that has the memory that all segments go to. So nothing unexpected is ever
+ * stored; of grants that come before this rank has posted, one bit each.
+ *
+ * A child is sent at most IN_FLIGHT segments that the lane still has, so that one slow child holds up
+ * nobody's memory, and the other children nothing but that.
+ *
+ * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
+ *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)
+ *   0: segments 0 2 to 1, 1 3 to 2            1: 0 2 to 2 as they come    2: 1 3 to 1
+ * Cost: depth * (l + s / b) + M / b with segments of s bytes.
+ *
+ *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
+ *
+ * Invariants (bcast_hw_multilane_check): what is passed on is here; what the lanes have is at most
+ * IN_FLIGHT a child; nothing goes to a child that has not granted; DONE means nothing is left.
+ */
+#ifndef BCAST_HW_MULTILANE_H_INCLUDED
+#define BCAST_HW_MULTILANE_H_INCLUDED
+
+#include "counts.h"
+#include "msg.h"
+#include "trees.h"
+
+#define BCAST_HW_MULTILANE_SLOTS 32u    /* children that a rank can have in one tree */
+#define BCAST_HW_MULTILANE_CHILDREN 64u /* and in all of them */
+#define BCAST_HW_MULTILANE_IN_FLIGHT 4u
+
+enum bcast_hw_multilane_phase {
+    BCAST_HW_MULTILANE_IDLE,
+    BCAST_HW_MULTILANE_RUN,
+    BCAST_HW_MULTILANE_DONE
+};
+
+/* What is the same for all broadcasts of a communicator at one rank. */
+struct bcast_hw_multilane_cfg {
+    uint32_t size; /* ranks, 2 or more */
+    uint32_t rank;
+    uint32_t t;                         /* trees; from bcast_hw_trees_count */
+    uint32_t rails;                     /* lanes to each rank, 1 or more */
+    uint32_t max_segments;              /* of one broadcast */
+    const struct bcast_hw_sites *sites; /* NULL: one */
+    struct bcast_hw_counts *counts;
+};
+
+struct bcast_hw_multilane_child {
+    uint32_t rank;
+    uint8_t tree, slot;
+    uint32_t next; /* segments of the tree below are with the lane or through */
+    uint32_t done; /* segments that the lane is through with */
+};
+
+struct bcast_hw_multilane {
+    struct bcast_hw_multilane_cfg cfg;
+    enum bcast_hw_multilane_phase phase;
+    uint64_t bid;
+    uint32_t root;
+    uint32_t bytes;
+    uint32_t seg_bytes;
+    uint32_t segments;                    /* of the message */
+    uint32_t left;                        /* segments not here yet */
+    uint32_t have[BCAST_HW_TREES_MAX];    /* segments of each tree below are here */
+    uint32_t granted[BCAST_HW_TREES_MAX]; /* by the children of each tree, a bit each by slot */
+    uint8_t grant_due;                    /* to the parents of these trees */
+    uint32_t num_children;
+    uint32_t turn; /* the child to be served next */
+    struct bcast_hw_multilane_child child[BCAST_HW_MULTILANE_CHILDREN];
+    uint64_t *got; /* bitmap of the message's segments, in the caller's memory */
+};
+
+/* 64-bit words that `got` needs. */
+uint32_t bcast_hw_multilane_words(uint32_t max_segments);
+
+void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_cfg *cfg,
+                             uint64_t *words);
+
+/* The program calls broadcast `bid`. `granted`: by tree, what came of grants for it before; `bytes`, in
+ * segments of `seg_bytes` each, at most max_segments; both alike on all ranks. IDLE only. */
+void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
+                             uint32_t bytes, uint32_t seg_bytes, const uint32_t *granted);
+
+/* GRANT or SEGMENT could be one for this rank in some broadcast. */
+bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
+                               const struct bcast_hw_multilane_cfg *cfg);
+
+/* Of the broadcast under way. TAKEN or BAD. */
+enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
+                                                  const struct bcast_hw_msg *msg);
+
+/* Of the broadcast under way. PLACE: the payload goes to bcast_hw_multilane_at, before the next call.
+ * DUP or BAD otherwise. */
+enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
+                                                    const struct bcast_hw_msg *msg);
+
+/* Where in the message a segment begins, and its length. */
+uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,
+                               uint32_t *len);
+
+/* Fills `tx` and returns 1, or returns 0. SEGMENT: tx->token is for on_sent, once the lane needs the
+ * bytes no more; tx->rail says which lane. */
+int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx);
+void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token);
+
+static inline bool bcast_hw_multilane_done(const struct bcast_hw_multilane *m)
+{
+    return m->phase == BCAST_HW_MULTILANE_DONE;
+}
+
+/* DONE -> IDLE. */
+void bcast_hw_multilane_reset(struct bcast_hw_multilane *m);
+
+void bcast_hw_multilane_check(const struct bcast_hw_multilane *m);
+
+#endif /* BCAST_HW_MULTILANE_H_INCLUDED */

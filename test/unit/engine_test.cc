@@ -357,7 +357,10 @@ TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
 TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
 {
     mem::Net net(3);
-    Groups g = net.group(first(3));
+    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.seg_bytes = 10;
+    });
     std::minstd_rand r(11);
 
     net.settle();
@@ -371,7 +374,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
 
         for (auto &w : bits)
             w = (uint64_t) r() << 32 | r();
-        m.type = (bcast_hw_msg_type) (1 + r() % 10);
+        m.type = (bcast_hw_msg_type) (1 + r() % 12);
         m.bid = r() % 3 ? r() % 8 : (uint64_t) r() << 40;
         m.root = r() % 4;
         m.index = r() % 12;
@@ -380,11 +383,13 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
         m.flags = r() % 8;
         m.multicast = r() % 2;
         m.rails = (uint8_t) (r() % 4);
+        m.tree = (uint8_t) (r() % 3);
+        m.slot = (uint8_t) (r() % 3);
         m.bits = bits;
         t.stage = r() % 6;
         t.reason = r() % 9;
         m.terms = m.type == BCAST_HW_MSG_REPORT || m.type == BCAST_HW_MSG_DECIDE ? &t : nullptr;
-        if (m.type >= BCAST_HW_MSG_INVITE) {
+        if (m.type == BCAST_HW_MSG_INVITE || m.terms) {
             id.generation = 0;
             m.bid = 99;
         }
@@ -599,4 +604,89 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
         net.passes = {};
         broadcast(net, g, 2, pattern(300, 2));
     }
+}
+
+static void along_trees(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
+{
+    std::vector<mem::Bytes> got(g.size(), mem::Bytes(data.size()));
+
+    got[root] = data;
+    for (uint32_t r = 0; r < g.size(); r++) {
+        if (!bcast_hw_group_open(g[r]))
+            bcast_hw_group_stall(g[r], net.now);
+        net.settle(100000000);
+        ASSERT_TRUE(bcast_hw_group_open(g[r]));
+        bcast_hw_group_post_trees(g[r], root, got[r].data(), (uint32_t) data.size(), net.now);
+    }
+    net.settle();
+    for (uint32_t r = 0; r < g.size(); r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
+        EXPECT_EQ(data, got[r]);
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
+// In turn with broadcasts by multicast, which lose datagrams.
+TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
+{
+    for (uint32_t p : {2, 3, 8, 11}) {
+        mem::Net net(p);
+        Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
+            cfg.trees = 2;
+            cfg.seg_bytes = 70;
+        });
+        std::minstd_rand r(3);
+
+        net.settle();
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 5 != 0; };
+        for (uint32_t i = 0; i < 30; i++) {
+            along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
+            broadcast(net, g, i * 3 % p, pattern(i * 91 % 1000, i));
+        }
+        EXPECT_EQ(30u, net.engines[p - 1]->counts.multilane);
+        EXPECT_EQ(0u, net.engines[p - 1]->counts.bad);
+    }
+}
+
+TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.seg_bytes = 1;
+    });
+
+    net.settle();
+    along_trees(net, g, 1, pattern(100000, 1));
+    EXPECT_LE(net.engines[0]->counts.got_segments, 16384u);
+}
+
+TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
+{
+    mem::Net net(2);
+    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 1;
+        cfg.seg_bytes = 100;
+    });
+    mem::Bytes into(950);
+
+    net.settle();
+    bcast_hw_group_post_trees(g[1], 0, into.data(), 950, net.now);
+    for (uint32_t len : {0, 1, 99, 101, 1000}) {
+        unsigned char head[BCAST_HW_WIRE_HEAD];
+        mem::Bytes body = pattern(len, 2), bytes;
+        bcast_hw_msg m = {};
+        uint64_t bad = net.engines[1]->counts.bad;
+
+        m.type = BCAST_HW_MSG_SEGMENT;
+        m.index = 3;
+        m.bytes = 950;
+        bcast_hw_wire_encode(head, &g[1]->id, 0, &m, body.data(), len);
+        bytes.assign(head, head + sizeof(head));
+        bytes.insert(bytes.end(), body.begin(), body.end());
+        net.lanes[1]->in.push_back(bytes);
+        bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+        EXPECT_EQ(bad + 1, net.engines[1]->counts.bad) << len;
+    }
+    EXPECT_EQ(mem::Bytes(950), into);
 }

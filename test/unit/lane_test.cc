@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -31,6 +32,7 @@ class Lane : public ::testing::Test {
         std::vector<std::pair<std::string, std::string>> came;
         std::vector<uint32_t> lost;
         std::vector<uint32_t> asked;
+        std::vector<uint64_t> sent;      /* tags */
         uint32_t answer_to = UINT32_MAX; /* what comes is sent back from within the callback */
     };
 
@@ -67,6 +69,11 @@ class Lane : public ::testing::Test {
         return BCAST_HW_OK;
     }
 
+    static void sent(void *ctx, uint64_t tag)
+    {
+        static_cast<End *>(ctx)->sent.push_back(tag);
+    }
+
   protected:
     static void SetUpTestSuite()
     {
@@ -81,7 +88,7 @@ class Lane : public ::testing::Test {
             End *e = ends.back().get();
             e->test = this;
             e->rank = i;
-            hwmc_lane_ucx_params p = {{recv, lost, address_of, e}, size, nullptr};
+            hwmc_lane_ucx_params p = {{recv, lost, address_of, sent, e}, size, nullptr};
             ASSERT_EQ(BCAST_HW_OK, hwmc_lane_ucx_open(&p, &e->lane));
         }
     }
@@ -159,6 +166,31 @@ TEST_F(Lane, KeepsOrderWhateverTheLengths)
                       ends[1]->came[at].second);
         }
     }
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, SendsFromTheCallersMemoryAndSaysWhenItIsThrough)
+{
+    const size_t lengths[] = {1, 300, 65536, 1 << 20, 4096};
+    std::vector<std::string> bodies;
+
+    open(2, 2);
+    for (size_t i = 0; i < std::size(lengths); i++)
+        bodies.push_back(std::string(lengths[i], static_cast<char>('a' + i)));
+    bcast_hw_lane *l = ends[0]->lane;
+    for (size_t i = 0; i < bodies.size(); i++)
+        ASSERT_EQ(BCAST_HW_OK,
+                  l->ops->send_from(l, 1, "head", 4, bodies[i].data(), bodies[i].size(), 100 + i));
+    ASSERT_TRUE(poll_until([&] {
+        return ends[0]->sent.size() == bodies.size() && ends[1]->came.size() == bodies.size();
+    }));
+    for (size_t i = 0; i < bodies.size(); i++) {
+        EXPECT_EQ(1, std::count(ends[0]->sent.begin(), ends[0]->sent.end(), 100 + i));
+        EXPECT_EQ("head", ends[1]->came[i].first);
+        EXPECT_EQ(bodies[i], ends[1]->came[i].second);
+    }
+    EXPECT_EQ(BCAST_HW_ERR_INVAL, l->ops->send_from(l, 2, "head", 4, "x", 1, 7));
+    EXPECT_EQ(0, std::count(ends[0]->sent.begin(), ends[0]->sent.end(), 7u));
     EXPECT_TRUE(flush());
 }
 

@@ -42,7 +42,8 @@ struct Lane {
     Net *net;
     uint32_t host;
     std::deque<Bytes> in;
-    std::set<uint32_t> dead; // peers that cannot be reached
+    std::set<uint32_t> dead;                  // peers that cannot be reached
+    std::vector<std::function<void()>> later; // what the next poll does
 };
 
 class Net {

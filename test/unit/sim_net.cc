@@ -50,7 +50,7 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
     }
     cast_.assign(n_frags, 0);
     forwarded_.assign(cfg_.ranks, std::vector<uint8_t>(n_frags, 0));
-    asked_ = forwarded_;
+    asked_ = named_ = forwarded_;
     requests_.assign(cfg_.ranks, std::vector<uint32_t>(cfg_.script.size(), 0));
     readies_.assign(cfg_.script.size(), 0);
     segments_.resize(cfg_.ranks);

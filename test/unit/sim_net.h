@@ -224,7 +224,8 @@ class Net {
     // What the oracle remembers: by (bid, index), and by rank before that.
     std::vector<uint8_t> cast_;
     std::vector<std::vector<uint8_t>> forwarded_;
-    std::vector<std::vector<uint8_t>> asked_;
+    std::vector<std::vector<uint8_t>> asked_; // by name, or with all
+    std::vector<std::vector<uint8_t>> named_;
     std::vector<std::vector<uint32_t>> requests_;                   // by rank, bid
     std::vector<std::set<std::pair<uint64_t, uint32_t>>> segments_; // by receiver: bid and number
     std::vector<uint32_t> readies_;                                 // by bid

@@ -162,7 +162,8 @@ void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
     }
     for (uint32_t i = 0; i < frags; i++)
         if (tx.frags == 0 || bcast_hw_bitmap_test(tx.bits, i)) {
-            fresh |= !asked_[r][slot(tx.bid, i)];
+            fresh |= !named_[r][slot(tx.bid, i)];
+            named_[r][slot(tx.bid, i)] |= tx.frags > 0;
             asked_[r][slot(tx.bid, i)] = 1;
         }
     if (!fresh)

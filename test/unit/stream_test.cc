@@ -170,7 +170,7 @@ TEST(Stream, ALateRootDelaysButHarmsNobody)
     Net net(c);
     EXPECT_EQ("", net.run());
     for (uint32_t r = 0; r < 4; r++)
-        EXPECT_LE(net.counts(r).asked, 3u);
+        EXPECT_LE(net.counts(r).asked, 15u); // at 1, 3, 7, 15 ms, for each
 }
 
 TEST(Stream, RandomMemberHoldsEveryRoot)

@@ -147,7 +147,43 @@ TEST(TwoStage, LaterBroadcastAsksForTheRestOnce)
     r.later();
     EXPECT_EQ("", r.sends());
     EXPECT_EQ(1u, r.counts.lost_later);
-    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_NE(BCAST_HW_NEVER, r.timer()); // it may have been too early
+}
+
+// The root is late: the question is repeated after 1, 2, 4, ... 64, 64 ms.
+TEST(TwoStage, WhoKnowsNothingRepeatsTheQuestion)
+{
+    One r(4, 2);
+
+    r.member(0);
+    for (uint64_t wait = TAIL; wait <= 64 * TAIL; wait *= 2) {
+        r.pass(wait - 1);
+        EXPECT_EQ("", r.sends());
+        r.pass(1);
+        EXPECT_EQ("ask all of 1", r.sends());
+    }
+    r.pass(64 * TAIL);
+    EXPECT_EQ("ask all of 1", r.sends());
+    EXPECT_EQ(1u, r.counts.lost_tail);
+}
+
+// A few fragments are sent at once when they come, many only if they came by lane.
+TEST(TwoStage, AnEarlyQuestionHoldsForAFewFragmentsOrForARepair)
+{
+    for (bool lane : {false, true})
+        for (uint32_t frags : {4u, 5u}) {
+            One r(4, 2);
+
+            r.request(0, {});
+            EXPECT_EQ("ask all of 1", r.sends());
+            if (lane)
+                r.lane(0, frags, 0);
+            else
+                r.cast(0, frags, 0);
+            EXPECT_EQ(lane || frags == 4 ? "send 0 to 3" : "", r.sends());
+            r.request(0, {}); // repeated: now there is something
+            EXPECT_EQ(lane || frags == 4 ? "" : "ask 1 2 3 4 of 1, send 0 to 3", r.sends());
+        }
 }
 
 TEST(TwoStage, PushTakesNoNoticeOfLaterBroadcastsOrTime)

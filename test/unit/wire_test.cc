@@ -182,6 +182,26 @@ TEST(Wire, HeadersAreNotTakenForEachOther)
     EXPECT_EQ(bcast_hw_wire_head_of(cast.head, 3), 0u);
 }
 
+TEST(Wire, SegmentsNameTheirTreeAndPlace)
+{
+    bcast_hw_msg m = data_msg();
+    bcast_hw_wire_in in;
+
+    m.type = BCAST_HW_MSG_SEGMENT;
+    m.tree = 3;
+    m.slot = 17;
+    Encoded e = encode(m, "xyz");
+    EXPECT_EQ(e.head[60], 0);
+    EXPECT_EQ(e.head[61], 3);
+    EXPECT_EQ(e.head[62], 17);
+    EXPECT_EQ(e.head[63], BCAST_HW_FLAG_MORE);
+    ASSERT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_EQ(in.msg.tree, 3);
+    EXPECT_EQ(in.msg.slot, 17);
+    EXPECT_EQ(in.msg.flags, (uint32_t) BCAST_HW_FLAG_MORE);
+    EXPECT_EQ(in.len, 3u);
+}
+
 TEST(Wire, RequestCarriesItsBitmapLowestBitFirst)
 {
     uint64_t bits[2] = {0x8000000000000001, 0x2};

@@ -12,7 +12,9 @@ noinst_HEADERS +=                           \
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
     src/mpi/coll/bcast_hw/core/channel.c    \
+    src/mpi/coll/bcast_hw/core/multilane.c  \
     src/mpi/coll/bcast_hw/core/stream.c     \
+    src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \

@@ -48,6 +48,9 @@ uint64_t MPIR_Bcast_hw_now(void);
 /* Progress has groups or a lane to care for: waiting must look at their descriptors. */
 bool MPIR_Bcast_hw_active(void);
 
+/* The lanes of the rails are in use: waiting must look at their descriptors too. */
+bool MPIR_Bcast_hw_by_lanes(void);
+
 /* Finalize, in three steps: begin, once; drained, between calls of progress until true: nobody needs
  * this process's data any more and its lane is flushed; close, when all processes are drained. */
 void MPIR_Bcast_hw_drain(void);

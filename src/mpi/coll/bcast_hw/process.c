@@ -59,6 +59,11 @@ bool MPIR_Bcast_hw_active(void)
     return registered && bcast_hw_engine_active(engine);
 }
 
+bool MPIR_Bcast_hw_by_lanes(void)
+{
+    return registered && bcast_hw_engine_by_lanes(engine);
+}
+
 int MPIR_Bcast_hw_progress(void)
 {
     int events;

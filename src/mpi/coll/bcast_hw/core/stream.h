@@ -61,9 +61,8 @@ struct bcast_hw_stream {
     struct bcast_hw_counts *counts;
     struct bcast_hw_two_stage *slots; /* N, in the caller's memory */
     struct bcast_hw_multilane multilane;
-    bool by_trees; /* the last posted broadcast runs there, and its slot is EMPTY */
-    uint32_t *
-        grants; /* by channel, BCAST_HW_TREES_MAX each: what came before the broadcast was posted */
+    bool by_trees;    /* the last posted broadcast runs there, and its slot is EMPTY */
+    uint32_t *grants; /* for broadcasts not posted yet: by channel, BCAST_HW_TREES_MAX each */
 };
 
 /* Bytes of memory a stream of this configuration needs, a multiple of 8. */

@@ -6,7 +6,7 @@
  * there and how fast it drains. So each rail carries its share whatever its speed, all end together,
  * and a rail that slows down in mid-message gets less from then on.
  *
- * A rail's rate is what its queue has lost while it was never empty; until that has been seen, its
+ * A rail's rate is what its queue has lost while it was well filled; until that has been seen, its
  * nominal speed. With each rest it is believed to be twice as fast, up to that, so that one that was
  * slow is tried again. A rail that fails to send is left out for a while.
  */
@@ -19,6 +19,7 @@
 
 #include "msg.h"
 
+#define BCAST_HW_STRIPE_BUSY 4096u                   /* bytes that wait where a rail has work */
 #define BCAST_HW_STRIPE_SAMPLE_NS UINT64_C(2000000)  /* busy time that makes a sample of the rate */
 #define BCAST_HW_STRIPE_REST_NS UINT64_C(1000000000) /* idle time that is a rest */
 #define BCAST_HW_STRIPE_DOWN_NS UINT64_C(100000000)  /* how long a failed rail is left out */
@@ -51,7 +52,7 @@ static inline void bcast_hw_stripe_on_queue(struct bcast_hw_stripe_rail *r, uint
 {
     uint64_t ns = now - r->at;
 
-    if (queued > 0 && queued <= r->queued) {
+    if (queued >= BCAST_HW_STRIPE_BUSY && queued <= r->queued) {
         r->drained += r->queued - queued;
         r->busy += ns;
         if (r->busy >= BCAST_HW_STRIPE_SAMPLE_NS) {

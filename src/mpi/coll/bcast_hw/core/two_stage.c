@@ -39,7 +39,7 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     m->bid = bid;
     m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = 0;
-    m->rails = 0;
+    m->rails = m->questions = 0;
     m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = false;
     m->ready_due = m->ready_got = m->repaired = false;
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
@@ -79,28 +79,32 @@ static bool serves(const struct bcast_hw_two_stage *m, const struct bcast_hw_rin
 }
 
 /* The shape of the message is known now: what the successor wants can be named. A root that had been
- * asked before it was called asked in turn: it wants nothing any more. */
+ * asked before it was called asked in turn: it wants nothing any more. Whoever asked for everything
+ * before anything was known (`standing`: such requests hold) may have been too early, or missed it all. */
 static void learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags, uint32_t bytes,
-                  const struct bcast_hw_ring *ring)
+                  bool standing, const struct bcast_hw_ring *ring)
 {
     m->root = root;
     m->frags = frags;
     m->bytes = bytes;
     if (!serves(m, ring))
         bcast_hw_bitmap_clear(m->wanted, ring->max_frags);
-    else if (m->want_all || ring->push)
+    else if ((m->want_all && standing) || ring->push)
         bcast_hw_bitmap_fill(m->wanted, frags);
-    if (m->asked_all)
+    if (m->asked_all && standing)
         bcast_hw_bitmap_fill(m->asked, frags);
-    if (m->ask_all)
+    if (m->ask_all && standing)
         m->ask_below = frags;
+    m->ask_all = m->asked_all = m->want_all = false;
 }
 
 /* Everything missing is asked for, or is about to be. */
 static bool asks_rest(const struct bcast_hw_two_stage *m)
 {
-    return m->frags > 0 ? m->ask_below == m->frags : m->ask_all;
+    return m->frags > 0 && m->ask_below == m->frags;
 }
+
+#define QUESTIONS_MAX 6 /* doublings from 1 to 64 ms */
 
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
 #define PLACE_BITS 16
@@ -119,12 +123,17 @@ static uint32_t rails_of(const struct bcast_hw_two_stage *m, const struct bcast_
 /* A fragment came by multicast. */
 static void hear(struct bcast_hw_ring *ring, const struct bcast_hw_msg *msg, uint64_t now)
 {
-    uint64_t at = place(msg->bid, msg->index + 1);
+    uint64_t at = place(msg->bid, msg->index + 1), *seen = &ring->seen[msg->rail];
+    uint64_t gap = now - ring->heard[msg->rail];
 
+    /* What is between fragments of one broadcast; the longest counts, and is forgotten slowly. */
+    ring->gap -= ring->gap / 256;
+    if (*seen >> PLACE_BITS == msg->bid && gap > ring->gap)
+        ring->gap = gap < BCAST_HW_RTT_MAX_NS / 2 ? gap : BCAST_HW_RTT_MAX_NS / 2;
     ring->rails = msg->rails;
     ring->heard[msg->rail] = now;
-    if (at > ring->seen[msg->rail])
-        ring->seen[msg->rail] = at;
+    if (at > *seen)
+        *seen = at;
 }
 
 /* The place that all rails in use have reached. */
@@ -154,11 +163,19 @@ static uint64_t flowing(const struct bcast_hw_two_stage *m, const struct bcast_h
     return last;
 }
 
+/* A request for everything holds when the first fragment comes by multicast (`cast`) only if there are
+ * few: a long broadcast would go over every lane of the ring because its root was late. When it comes by
+ * lane, the multicast failed before. */
+static bool holds(uint32_t frags, bool cast)
+{
+    return !cast || frags <= BCAST_HW_STANDING_FRAGS;
+}
+
 void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
                                   uint8_t rails, uint64_t hold_until, struct bcast_hw_ring *ring,
                                   uint64_t now)
 {
-    uint32_t max = ring->max_frags;
+    uint32_t max = ring->max_frags, frags;
 
     assert(rails);
     set_phase(m, BCAST_HW_HOLD);
@@ -171,8 +188,9 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     bcast_hw_bitmap_clear(m->asked, max);
     m->repaired = false;
     m->ask_below = 0;
-    learn(m, ring->rank, bcast_hw_frags_of(bytes, ring->frag_bytes), bytes, ring);
-    assert(m->frags <= ring->max_frags);
+    frags = bcast_hw_frags_of(bytes, ring->frag_bytes);
+    assert(frags <= ring->max_frags);
+    learn(m, ring->rank, frags, bytes, holds(frags, true), ring);
     bcast_hw_bitmap_fill(m->got, m->frags);
     m->n_got = m->passed = m->frags;
     m->hold_until = hold_until;
@@ -183,20 +201,35 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
         set_phase(m, BCAST_HW_CAST);
 }
 
+/* How long nothing may come before the rest is asked for. While nothing is known of the broadcast it may
+ * be that the root is late: then the question is repeated, less and less often. */
+static uint64_t patience(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    uint64_t wait = bcast_hw_rtt_wait(&ring->rtt);
+
+    if (m->frags > 0)
+        return wait > 2 * ring->gap ? wait : 2 * ring->gap;
+    wait <<= m->questions;
+    return wait < BCAST_HW_RTT_MAX_NS ? wait : BCAST_HW_RTT_MAX_NS;
+}
+
 static void arm_tail(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring, uint64_t now)
 {
     bool armed = !ring->push && !asks_rest(m);
 
-    m->tail_at = armed ? now + bcast_hw_rtt_wait(&ring->rtt) : BCAST_HW_NEVER;
+    m->tail_at = armed ? now + patience(m, ring) : BCAST_HW_NEVER;
 }
 
+/* Asks for everything that is missing. */
 static void ask_rest(struct bcast_hw_two_stage *m)
 {
-    m->tail_at = BCAST_HW_NEVER;
-    if (m->frags > 0)
+    if (m->frags > 0) {
+        m->tail_at = BCAST_HW_NEVER;
         m->ask_below = m->frags;
-    else
+    } else {
         m->ask_all = true;
+        m->asked_all = false;
+    }
 }
 
 /* Everything missing is late or lost. */
@@ -220,8 +253,7 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
         m->root = root;
     if (m->late)
         ask_late(m, ring);
-    else
-        arm_tail(m, ring, now);
+    arm_tail(m, ring, now);
 }
 
 /* Every fragment is here. */
@@ -301,7 +333,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     if (m->phase == BCAST_HW_EMPTY)
         set_phase(m, BCAST_HW_EARLY);
     if (m->frags == 0) {
-        learn(m, msg->root, msg->frags, msg->bytes, ring);
+        learn(m, msg->root, msg->frags, msg->bytes, holds(msg->frags, msg->multicast), ring);
         m->more = msg->flags & BCAST_HW_FLAG_MORE;
     }
     if (msg->multicast)
@@ -360,7 +392,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     } else {
         m->want_all = true;
     }
-    if (incomplete(m) && !m->at_once && !ring->push)
+    /* The question is passed on; but this rank's own, if it asked already, is repeated in time. */
+    if (incomplete(m) && !m->at_once && !ring->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
         ask_rest(m);
     return BCAST_HW_TAKEN;
 }
@@ -377,7 +410,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m)
 
 void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
 {
-    if (ring->push || !incomplete(m) || asks_rest(m))
+    if (ring->push || !incomplete(m) || asks_rest(m) || m->ask_all)
         return;
     if (reached(m, ring) < place(m->bid + 1, 0)) {
         if (m->frags > 0)
@@ -398,14 +431,16 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
         set_phase(m, BCAST_HW_CAST);
     }
     if (m->tail_at <= now) {
-        uint64_t until = flowing(m, ring) + bcast_hw_rtt_wait(&ring->rtt);
+        uint64_t until = flowing(m, ring) + patience(m, ring);
 
         if (until > now) {
             m->tail_at = until;
             return;
         }
-        ring->counts->lost_tail++;
+        ring->counts->lost_tail += m->questions == 0;
+        m->questions += m->questions < QUESTIONS_MAX;
         ask_rest(m);
+        arm_tail(m, ring, now);
     }
 }
 
@@ -536,6 +571,8 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
         assert(frags > 0 && m->n_got == frags);
     if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) || asks_rest(m))
         assert(m->tail_at == BCAST_HW_NEVER);
+    if (m->phase == BCAST_HW_WAIT && !ring->push && !asks_rest(m))
+        assert(m->tail_at != BCAST_HW_NEVER);
     if (m->phase == BCAST_HW_EMPTY)
         assert(m->n_got == 0 && !m->want_all);
     (void) frags;

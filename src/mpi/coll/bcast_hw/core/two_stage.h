@@ -11,7 +11,10 @@
  *   pull  a fragment is forwarded once, when asked for. A rank asks for what is missing when a later
  *         fragment of the broadcast has come (gap), when nothing more comes in time (tail), when a
  *         later broadcast has come, or when its own successor asks. The predecessor answers what it
- *         has at once and the rest as it comes. Lanes are reliable, so nothing is asked for twice.
+ *         has at once and the rest as it comes. Lanes are reliable, so no fragment is asked for twice.
+ *         A rank of which nothing has come cannot name fragments: it asks for all. The root may only be
+ *         late, so if the predecessor then gets a long broadcast by multicast, it takes the question
+ *         for answered; a rank that got nothing repeats it, less and less often.
  *
  * Fragments may be spread over rails, which keep order each but not among each other. The root is
  * free in which goes where and tells with each fragment which rails it uses; "later" then means that
@@ -55,6 +58,9 @@ enum bcast_hw_phase {
     BCAST_HW_DONE    /* called and all here; may still serve the successor */
 };
 
+/* A request made when nothing was known of a broadcast holds for so many fragments. */
+#define BCAST_HW_STANDING_FRAGS 4u
+
 /* What the broadcasts of a communicator share at one rank. */
 struct bcast_hw_ring {
     uint32_t size;                      /* ranks, 1 or more */
@@ -66,6 +72,7 @@ struct bcast_hw_ring {
     uint8_t rails;                      /* of the last fragment that came by multicast */
     uint64_t seen[BCAST_HW_RAIL_BITS];  /* the latest fragment that came on each rail: its place */
     uint64_t heard[BCAST_HW_RAIL_BITS]; /* ns at which one came */
+    uint64_t gap;                       /* ns between two of one broadcast, at most, of late */
     struct bcast_hw_counts *counts;
 };
 
@@ -79,6 +86,7 @@ struct bcast_hw_two_stage {
     uint32_t n_got;     /* fragments here */
     uint32_t passed;    /* fragments below would have come: all rails in use are beyond; <= frags */
     uint8_t rails;      /* root: to be used; member: used, 0 until known */
+    uint8_t questions;  /* how often all was asked for in vain */
     uint32_t next_cast; /* root: fragments below are multicast */
     uint32_t ask_below; /* missing fragments below are to be asked for */
     bool ask_all;       /* ask for everything, the number of fragments being unknown */

@@ -91,6 +91,22 @@ void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
         bcast_hw_group_on_lost(g, peer);
 }
 
+/* Whose segment, and which child's: a group's number and the token. */
+static uint64_t tag_of(const struct bcast_hw_group *g, uint32_t token)
+{
+    return (uint64_t) g->number << 32 | token;
+}
+
+void bcast_hw_engine_on_sent(void *engine, uint64_t tag)
+{
+    struct bcast_hw_engine *e = engine;
+
+    e->events++;
+    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
+        if (g->number == (uint32_t) (tag >> 32))
+            bcast_hw_group_on_sent(g, (uint32_t) tag);
+}
+
 static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct bcast_hw_in *in)
 {
     const unsigned char *data = in->data;
@@ -133,6 +149,14 @@ static void free_gone(struct bcast_hw_engine *e)
     }
 }
 
+bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e)
+{
+    for (const struct bcast_hw_group *g = e->groups; g; g = g->next)
+        if (g->joined && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN)
+            return true;
+    return e->draining;
+}
+
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
 {
     bool gone = false;
@@ -146,6 +170,8 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
             poll_rail(e, rail);
     if (e->cfg.lane)
         e->events += e->cfg.lane->ops->poll(e->cfg.lane);
+    for (uint32_t i = 0; i < e->cfg.num_lanes && bcast_hw_engine_by_lanes(e); i++)
+        e->events += e->cfg.lanes[i]->ops->poll(e->cfg.lanes[i]);
     bcast_hw_rails_flush(&e->rails, now);
     for (struct bcast_hw_group *g = e->groups; g; g = g->next) {
         if (g->touched || g->wake <= now || bcast_hw_group_unblocked(g, now)) {
@@ -193,11 +219,25 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
     void *payload = msg->type == BCAST_HW_MSG_DATA ? (void *) (uintptr_t) body : control;
     struct bcast_hw_wire_id named = *id;
 
-    if (msg->type >= BCAST_HW_MSG_INVITE)
+    if (msg->type == BCAST_HW_MSG_INVITE || msg->terms)
         named.generation = 0;
     len = bcast_hw_wire_encode(head, &named, src, msg, payload, len);
     e->engine_counts.lane_messages_sent++;
     if (lane->ops->send(lane, world_rank, head, sizeof(head), payload, len) != BCAST_HW_OK)
+        bcast_hw_engine_on_lost(e, world_rank);
+}
+
+void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
+                               struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
+                               const void *body, uint32_t len)
+{
+    unsigned char head[BCAST_HW_WIRE_HEAD];
+    struct bcast_hw_lane *lane = e->cfg.num_lanes > 0 ? e->cfg.lanes[msg->rail] : e->cfg.lane;
+
+    bcast_hw_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
+    e->engine_counts.lane_messages_sent++;
+    if (lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len,
+                             tag_of(g, msg->token)) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
 }
 
@@ -212,7 +252,11 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now)
 
 bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
 {
-    return !e->groups && (!e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN);
+    bool flushed = !e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN;
+
+    for (uint32_t i = 0; i < e->cfg.num_lanes; i++)
+        flushed = e->cfg.lanes[i]->ops->flush(e->cfg.lanes[i]) != BCAST_HW_AGAIN && flushed;
+    return !e->groups && flushed;
 }
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)
@@ -223,6 +267,9 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e)
     bcast_hw_rails_close(&e->rails);
     if (e->cfg.lane)
         e->cfg.lane->ops->close(e->cfg.lane);
+    for (uint32_t i = 0; i < e->cfg.num_lanes; i++)
+        e->cfg.lanes[i]->ops->close(e->cfg.lanes[i]);
+    e->cfg.num_lanes = 0;
     e->cfg.lane = NULL;
     e->draining = false;
 }

@@ -43,7 +43,10 @@ struct bcast_hw_engine_cfg {
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAIL_BITS];
     uint32_t mbit[BCAST_HW_RAIL_BITS]; /* speeds; 0: unknown */
     struct bcast_hw_lane *lane; /* the engine's from open on; NULL: no group can be created */
-    size_t memory;              /* bound on the channel memory of all groups, bytes */
+    /* Lanes for long broadcasts, one a rail; none: `lane` serves. The engine's from open on. */
+    struct bcast_hw_lane *lanes[BCAST_HW_RAIL_BITS];
+    uint32_t num_lanes;
+    size_t memory; /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {
@@ -52,9 +55,10 @@ struct bcast_hw_engine {
     struct bcast_hw_group *groups;
     size_t memory_used;
     uint32_t generations; /* given out by this process as a leader */
-    uint64_t now;         /* of the call under way, for callbacks from the lane */
-    int events;           /* of the progress under way */
-    bool draining;        /* no group follows; the lane is being flushed */
+    uint32_t groups_made;
+    uint64_t now;  /* of the call under way, for callbacks from the lane */
+    int events;    /* of the progress under way */
+    bool draining; /* no group follows; the lane is being flushed */
     struct bcast_hw_counts counts;
     struct bcast_hw_engine_counts engine_counts;
     struct bcast_hw_wire_in in; /* the message being handled */
@@ -70,6 +74,7 @@ void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engin
 void bcast_hw_engine_on_lane(void *e, const void *head, size_t head_len, const void *body,
                              size_t body_len);
 void bcast_hw_engine_on_lost(void *e, uint32_t peer);
+void bcast_hw_engine_on_sent(void *e, uint64_t tag);
 
 /* Returns how much happened; 0: nothing. */
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now);
@@ -83,6 +88,9 @@ static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
     return e->groups != NULL || e->draining;
 }
 
+/* A broadcast goes along trees here, or the lanes are being flushed: cfg.lanes are polled. */
+bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e);
+
 /* No group follows: closes the ones that are left. */
 void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 
@@ -95,12 +103,17 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e);
 /* Of a closed engine, or one never opened. */
 void bcast_hw_engine_destroy(struct bcast_hw_engine *e);
 
-/* For groups. cast: there is room on its rail. send: a peer that cannot be reached is lost. */
+/* For groups. cast: there is room on its rail. send: a peer that cannot be reached is lost. send_from:
+ * over lane msg->rail; the body is borrowed until bcast_hw_group_on_sent. */
 void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len);
 void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len);
+
+void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
+                               struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
+                               const void *body, uint32_t len);
 
 #endif /* BCAST_HW_ENGINE_H_INCLUDED */

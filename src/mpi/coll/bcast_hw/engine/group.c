@@ -13,7 +13,8 @@
 #include "../core/prng.h"
 #include "engine.h"
 
-#define SPREAD_FRAGS 8u /* from this many on a broadcast is spread over the rails */
+#define SEGMENTS_MAX 16384u /* of one broadcast along trees */
+#define SPREAD_FRAGS 8u     /* from this many on a broadcast is spread over the rails */
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
@@ -68,6 +69,7 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
     }
     memcpy(g->world, cfg->world, cfg->size * sizeof(*g->world));
     g->engine = e;
+    g->number = ++e->groups_made;
     g->cfg = *cfg;
     g->cfg.world = g->world;
     g->id = (struct bcast_hw_wire_id){
@@ -111,6 +113,9 @@ static bool start_stream(struct bcast_hw_group *g)
         .delay = g->cfg.delay,
         .delay_ns = g->cfg.delay_ns,
         .seed = t->seed,
+        .trees = bcast_hw_trees_count(g->cfg.size, g->cfg.trees),
+        .lanes = g->engine->cfg.num_lanes > 0 ? g->engine->cfg.num_lanes : 1,
+        .max_segments = g->cfg.trees > 0 ? SEGMENTS_MAX : 0,
         .counts = &g->engine->counts,
     };
 
@@ -178,12 +183,26 @@ static uint32_t run_len(const struct bcast_hw_group *g, const struct bcast_hw_ms
     return (n - 1) * frag + bcast_hw_frag_len(msg->bytes, frag, msg->index + n - 1);
 }
 
+/* The part of the message along trees that is in `msg`. */
+static unsigned char *segment_at(const struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
+                                 uint32_t *len)
+{
+    uint32_t at = bcast_hw_multilane_at(&g->stream.multilane, msg, len);
+
+    return g->along_trees + at;
+}
+
 /* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
 static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, uint32_t n)
 {
     const void *body = NULL;
     uint32_t len = 0;
 
+    if (msg->type == BCAST_HW_MSG_SEGMENT) {
+        body = segment_at(g, msg, &len);
+        bcast_hw_engine_send_from(g->engine, g->world[msg->peer], g, msg, body, len);
+        return;
+    }
     if (msg->type == BCAST_HW_MSG_DATA) {
         body = bcast_hw_homes_of(&g->homes, msg->bid, msg->bytes) +
                (size_t) msg->index * g->stream.ring.frag_bytes;
@@ -349,6 +368,28 @@ void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_
     bcast_hw_group_pump(g, now);
 }
 
+/* Longer segments where there would be too many. */
+static uint32_t seg_bytes(const struct bcast_hw_group *g, uint32_t bytes)
+{
+    uint32_t least = (bytes - 1) / SEGMENTS_MAX + 1;
+
+    return g->cfg.seg_bytes > least ? g->cfg.seg_bytes : least;
+}
+
+void bcast_hw_group_post_trees(struct bcast_hw_group *g, uint32_t root, void *memory,
+                               uint32_t bytes, uint64_t now)
+{
+    g->along_trees = memory;
+    bcast_hw_stream_post_trees(&g->stream, root, bytes, seg_bytes(g, bytes));
+    bcast_hw_group_pump(g, now);
+}
+
+void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t token)
+{
+    bcast_hw_stream_on_sent(&g->stream, token);
+    g->touched = true;
+}
+
 void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now)
 {
     bcast_hw_stream_consume(&g->stream);
@@ -408,6 +449,21 @@ static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
                    bcast_hw_frag_len(m.bytes, frag, m.index));
 }
 
+static void on_segment(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)
+{
+    const struct bcast_hw_multilane *m = &g->stream.multilane;
+    uint32_t len = 0;
+
+    /* Its length is checked first: what is taken is placed. */
+    if (m->phase == BCAST_HW_MULTILANE_RUN && in->msg.bid == m->bid && in->msg.tree < m->cfg.t &&
+        in->msg.index < m->segments)
+        segment_at(g, &in->msg, &len);
+    if (len == 0 || len != in->len)
+        g->engine->counts.bad++;
+    else if (bcast_hw_stream_on_recv(&g->stream, &in->msg, now) == BCAST_HW_PLACE)
+        memcpy(segment_at(g, &in->msg, &len), in->payload, len);
+}
+
 void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
                             uint64_t now)
 {
@@ -424,6 +480,9 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
             break;
         case BCAST_HW_MSG_DATA:
             on_data(g, in, now);
+            break;
+        case BCAST_HW_MSG_SEGMENT:
+            on_segment(g, in, now);
             break;
         default:
             bcast_hw_stream_on_recv(&g->stream, &in->msg, now);

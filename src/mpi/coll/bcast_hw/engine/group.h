@@ -44,6 +44,8 @@ struct bcast_hw_group_cfg {
     uint32_t period;
     uint32_t fanout;
     uint32_t piece_bytes; /* the most that one broadcast carries, as wished */
+    uint32_t trees;       /* of broadcasts along trees, as wished */
+    uint32_t seg_bytes;   /* of their segments, as wished */
     enum bcast_hw_delay_kind delay;
     uint64_t delay_ns;
     uint64_t probe_ns;
@@ -53,6 +55,7 @@ struct bcast_hw_group {
     struct bcast_hw_engine *engine;
     struct bcast_hw_group *next; /* in the engine's list */
     enum bcast_hw_group_state state;
+    uint32_t number; /* of this process's groups */
     struct bcast_hw_group_cfg cfg;
     struct bcast_hw_wire_id id;
     struct bcast_hw_agree agree;
@@ -70,6 +73,7 @@ struct bcast_hw_group {
     size_t reserved;       /* bytes of the engine's bound */
     void *stream_mem;
     struct bcast_hw_homes homes; /* where its bytes lie */
+    unsigned char *along_trees;  /* of the broadcast under way there: the program's memory */
 };
 
 /* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until close. */
@@ -99,6 +103,11 @@ const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g);
 /* `more`: the next broadcast continues the message. */
 void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);
 void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now);
+
+/* Of root and members: a broadcast along trees, of `bytes` bytes at `memory`, which is the group's until
+ * it is consumed. Open only. */
+void bcast_hw_group_post_trees(struct bcast_hw_group *g, uint32_t root, void *memory,
+                               uint32_t bytes, uint64_t now);
 static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
 {
     return bcast_hw_stream_done(&g->stream);
@@ -109,6 +118,7 @@ void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);
 /* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */
 void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
                             uint64_t now);
+void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t token);
 void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank);
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
 

@@ -9,7 +9,7 @@
  *    3  1 type         24  8 bid           48  4 bytes
  *    4  4 crc          32  4 src           52  4 length of the payload
  *    8  8 job          36  4 root          56  4 leader
- *                                          60  4 flags
+ *                                          60  4 flags; tree and slot in bytes 2 and 1 of it
  *
  * Of a fragment by multicast, the first 16 bytes alike, then:
  *
@@ -211,7 +211,7 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
         len = put_bits(body, msg);
     else if (msg->terms)
         len = put_terms(body, msg->terms);
-    else if (msg->type != BCAST_HW_MSG_DATA)
+    else if (!bcast_hw_wire_carries(msg->type))
         len = 0;
     put_start(p, id, (uint8_t) msg->type);
     put32(p + AT_CONTEXT, id->context);
@@ -224,17 +224,18 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
     put32(p + AT_BYTES, msg->bytes);
     put32(p + AT_LENGTH, len);
     put32(p + AT_LEADER, id->leader);
-    put32(p + AT_FLAGS, msg->flags);
+    put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->tree << 16 | (uint32_t) msg->slot << 8);
     put32(p + AT_CRC, crc_of(p, BCAST_HW_WIRE_HEAD, body, len));
     return len;
 }
 
-/* The payload must have the length that type and header fields ask for; DATA's is checked by the
- * group, which knows the fragment size. */
+/* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are
+ * checked by the group, which knows the sizes. */
 static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t len)
 {
     switch (type) {
         case BCAST_HW_MSG_DATA:
+        case BCAST_HW_MSG_SEGMENT:
             return true;
         case BCAST_HW_MSG_REQUEST:
             return frags <= BCAST_HW_WIRE_BITS_MAX && len == bcast_hw_bitmap_words(frags) * 8;
@@ -291,7 +292,9 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, const
     };
     in->msg = (struct bcast_hw_msg){
         .type = type,
-        .flags = get32(p + AT_FLAGS),
+        .flags = get32(p + AT_FLAGS) & 0xff,
+        .tree = p[AT_FLAGS + 1],
+        .slot = p[AT_FLAGS + 2],
         .peer = get32(p + AT_SRC),
         .bid = get64(p + AT_BID),
         .root = get32(p + AT_ROOT),
@@ -304,7 +307,7 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, const
     if (type == BCAST_HW_MSG_REQUEST) {
         get_bits(in->bits, body, len / 8);
         in->msg.bits = in->bits;
-    } else if (len > 0 && type != BCAST_HW_MSG_DATA) {
+    } else if (len > 0 && !bcast_hw_wire_carries(type)) {
         get_terms(&in->terms, body);
         in->msg.terms = &in->terms;
     }

@@ -34,7 +34,7 @@ struct bcast_hw_wire_in {
     struct bcast_hw_wire_id id;
     struct bcast_hw_msg msg; /* its bits and terms point below; not set: rail */
     bool cast;               /* DATA by multicast: of bid the low 32 bits came; frags is not set */
-    const void *payload;     /* of DATA: borrowed from the bytes parsed */
+    const void *payload;     /* of DATA, SEGMENT: borrowed from the bytes parsed */
     uint32_t len;            /* of the payload */
     struct bcast_hw_terms terms;
     uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
@@ -47,13 +47,19 @@ enum bcast_hw_wire_result {
     BCAST_HW_WIRE_CORRUPT  /* the CRC is wrong */
 };
 
+/* The payload is the program's bytes. */
+static inline bool bcast_hw_wire_carries(enum bcast_hw_msg_type type)
+{
+    return type == BCAST_HW_MSG_DATA || type == BCAST_HW_MSG_SEGMENT;
+}
+
 /* Bytes of the header that goes before `msg`. */
 uint32_t bcast_hw_wire_head_len(const struct bcast_hw_msg *msg);
 
 /* Bytes of the header that the datagram's first bytes announce; 0 when it is too short for any. */
 uint32_t bcast_hw_wire_head_of(const void *datagram, size_t len);
 
-/* Writes the header of `msg` from rank `src` to `head`. DATA: `body` and `len` are its payload. For
+/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT: `body` and `len` are its payload. For
  * every other type the payload is written to `body` (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is
  * ignored. Returns the length of the payload. */
 uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,

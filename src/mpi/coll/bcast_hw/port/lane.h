@@ -31,6 +31,10 @@ struct bcast_hw_lane_params {
      * Asked once a peer, when it is first sent to. OK or ERR_PEER. */
     int (*address_of)(void *ctx, uint32_t peer, void *addr, size_t *len);
 
+    /* The body of what was given to send_from with this tag is the caller's again. From within poll or
+     * send_from; it may call send_from. */
+    void (*sent)(void *ctx, uint64_t tag);
+
     void *ctx;
 };
 
@@ -47,6 +51,11 @@ struct bcast_hw_lane_ops {
      * ERR_NOMEM. */
     int (*send)(struct bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
                 const void *body, size_t body_len);
+
+    /* The same, but the body is borrowed until `sent` is called with `tag`, also if the peer is lost
+     * meanwhile. After an answer other than OK it is not called. */
+    int (*send_from)(struct bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
+                     const void *body, size_t body_len, uint64_t tag);
 
     /* Makes progress, delivering what came; returns how many events it saw. */
     int (*poll)(struct bcast_hw_lane *l);

@@ -5,6 +5,7 @@ if BUILD_CH4_NETMOD_HWMC
 
 noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
+    src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
@@ -21,6 +22,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
+    src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \

@@ -7,16 +7,15 @@
  *
  *   hwmc-job      KEY:PORT:GROUP:RAILS, the first three hexadecimal; GROUP is 0 but in tests; RAILS are
  *                 the first process's (rail/match)
- *   hwmc-R-I      part I of the lane address of process R, hexadecimal; the last part is shorter
- *                 than the others, or empty
+ *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
  *
  * The job record is read by all at once, a peer's address when it is first sent to.
  */
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_lanes.h"
 #include "hwmc_rails.h"
-#include "lane/ucx.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
 
 #include <arpa/inet.h>
@@ -66,7 +65,7 @@ cvars:
 #endif
 
 #define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
-#define VALUE_MAX 1024    /* of what the process manager may hold in a value, used */
+#define VALUE_MAX 256      /* of the job record */
 
 struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
@@ -124,102 +123,7 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Bytes of an address that go into one value. */
-static size_t part_len(void)
-{
-    int max = MPL_MIN(MPIR_pmi_max_val_size(), VALUE_MAX);
-
-    return (size_t) (max - 1) / 2;
-}
-
-static void part_key(char *key, size_t room, unsigned rank, unsigned part)
-{
-    snprintf(key, room, "hwmc-%u-%u", rank, part);
-}
-
-static int put_address(struct bcast_hw_lane *lane)
-{
-    int mpi_errno = MPI_SUCCESS;
-    const void *addr;
-    size_t len, done = 0, n;
-    char key[64], value[VALUE_MAX];
-
-    lane->ops->address(lane, &addr, &len);
-    for (unsigned part = 0;; part++) {
-        n = MPL_MIN(len - done, part_len());
-        value[0] = '\0';
-        for (size_t i = 0; i < n; i++)
-            snprintf(value + 2 * i, 3, "%02x", ((const unsigned char *) addr)[done + i]);
-        part_key(key, sizeof(key), (unsigned) MPIR_Process.rank, part);
-        mpi_errno = MPIR_pmi_kvs_put(key, n > 0 ? value : "-");
-        MPIR_ERR_CHECK(mpi_errno);
-        done += n;
-        if (n < part_len())
-            break;
-    }
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* How many bytes the hexadecimal text has; -1 when it is none or too long. */
-static int from_hex(const char *text, unsigned char *bytes, size_t room)
-{
-    size_t n = 0;
-    unsigned byte;
-
-    if (strcmp(text, "-") == 0)
-        return 0;
-    for (; text[2 * n] != '\0'; n++) {
-        if (n == room || sscanf(text + 2 * n, "%2x", &byte) != 1 || text[2 * n + 1] == '\0')
-            return -1;
-        bytes[n] = (unsigned char) byte;
-    }
-    return (int) n;
-}
-
-/* For the lane: where the peer is. */
-static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
-{
-    char key[64], value[VALUE_MAX];
-    size_t got = 0;
-
-    for (unsigned part = 0;; part++) {
-        int n;
-
-        part_key(key, sizeof(key), peer, part);
-        if (MPIDI_HWMC_global.pmi_in_use ||
-            MPIR_pmi_kvs_get((int) peer, key, value, (int) sizeof(value)) != MPI_SUCCESS)
-            return BCAST_HW_ERR_PEER;
-        n = from_hex(value, (unsigned char *) addr + got, *len - got);
-        if (n < 0)
-            return BCAST_HW_ERR_PEER;
-        got += (size_t) n;
-        if ((size_t) n < part_len()) {
-            *len = got;
-            return BCAST_HW_OK;
-        }
-    }
-}
-
-/* The lane, or NULL: then hwmc carries nothing in this job. */
-static struct bcast_hw_lane *open_lane(struct bcast_hw_engine *engine)
-{
-    const struct hwmc_lane_ucx_params params = {
-        .lane = {.recv = bcast_hw_engine_on_lane,
-                 .lost = bcast_hw_engine_on_lost,
-                 .address_of = address_of,
-                 .ctx = engine},
-        .size = (uint32_t) MPIR_Process.size,
-    };
-    struct bcast_hw_lane *lane = NULL;
-
-    return hwmc_lane_ucx_open(&params, &lane) == BCAST_HW_OK ? lane : NULL;
-}
-
-static int exchange(struct bcast_hw_lane *lane, const struct MPIDI_HWMC_rails *rails,
+static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
                     struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -234,10 +138,8 @@ static int exchange(struct bcast_hw_lane *lane, const struct MPIDI_HWMC_rails *r
         mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    if (lane) {
-        mpi_errno = put_address(lane);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    mpi_errno = MPIDI_HWMC_lanes_put(lanes);
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_barrier();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
@@ -254,9 +156,10 @@ fn_fail:
     goto fn_exit;
 }
 
-/* What all processes must know of each other: whether each has a lane, how fast its rails are. */
+/* What all processes must know of each other: whether each has the lanes, how fast its rails are. */
 struct offer {
     int lane;
+    int rail_lane[BCAST_HW_RAIL_BITS];
     int mbit[BCAST_HW_RAIL_BITS];
 };
 
@@ -277,6 +180,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct bcast_hw_engine_cfg cfg = {
         .world_rank = (uint32_t) MPIR_Process.rank,
     };
+    struct MPIDI_HWMC_lanes lanes = {0};
     struct MPIDI_HWMC_rails rails;
     struct offer mine, all;
     struct job job;
@@ -286,13 +190,14 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     mpi_errno = MPIDI_HWMC_rails_choose(&rails);
     MPIR_ERR_CHECK(mpi_errno);
     if (engine)
-        cfg.lane = open_lane(engine);
+        MPIDI_HWMC_lanes_open(&lanes, engine, &rails);
     MPIR_Bcast_hw_find_nodes();
-    mpi_errno = exchange(cfg.lane, &rails, &job);
+    mpi_errno = exchange(&lanes, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
-    mine.lane = cfg.lane != NULL;
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
+    mine.lane = lanes.control != NULL;
+    MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lane);
     mpi_errno = agree(world, &mine, &all);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -301,14 +206,16 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         goto fn_fail;
     mpi_errno = MPIDI_HWMC_rails_open(&rails, all.mbit, job.port, job.group, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
+    MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lane, &cfg);
     memcpy(MPIDI_HWMC_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
+    memcpy(MPIDI_HWMC_global.lanes, cfg.lanes, sizeof(cfg.lanes));
+    MPIDI_HWMC_global.num_lanes = (int) cfg.num_lanes;
     MPIDI_HWMC_global.lane = cfg.lane;
     MPIR_Bcast_hw_register(&cfg);
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    if (cfg.lane)
-        cfg.lane->ops->close(cfg.lane);
+    MPIDI_HWMC_lanes_close(&lanes);
     goto fn_exit;
 }

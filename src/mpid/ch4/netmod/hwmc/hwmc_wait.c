@@ -190,6 +190,20 @@ static bool watch_fabric(struct bcast_hw_fabric *fabric)
     return true;
 }
 
+/* The lanes of rails carry nothing most of the time, and then nobody need look at them. */
+static int lanes_in_use(void)
+{
+    return MPIR_Bcast_hw_by_lanes() ? MPIDI_HWMC_global.num_lanes : 0;
+}
+
+static bool arm_lanes(void)
+{
+    for (int i = 0; i < lanes_in_use(); i++)
+        if (MPIDI_HWMC_global.lanes[i]->ops->arm(MPIDI_HWMC_global.lanes[i]) != BCAST_HW_OK)
+            return false;
+    return MPIDI_HWMC_global.lane->ops->arm(MPIDI_HWMC_global.lane) == BCAST_HW_OK;
+}
+
 /* Also shortens the sleep to the engine's deadline. */
 static bool watch_engine(uint64_t *until)
 {
@@ -201,6 +215,10 @@ static bool watch_engine(uint64_t *until)
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
         if (MPIDI_HWMC_global.fabrics[i] && !watch_fabric(MPIDI_HWMC_global.fabrics[i]))
             return false;
+    for (int i = 0; i < lanes_in_use(); i++)
+        if (!watch(MPIDI_HWMC_global.lanes[i]->ops->fd(MPIDI_HWMC_global.lanes[i]),
+                   EPOLLIN | EPOLLET))
+            return false;
     return watch(lane->ops->fd(lane), EPOLLIN | EPOLLET);
 }
 
@@ -210,12 +228,11 @@ enum armed { ARMED_NEVER, ARMED_NOT_NOW, ARMED };
  * deadline. NOT_NOW: there is something to do already. NEVER: this process cannot tell. */
 static enum armed arm(uint64_t now, uint64_t *until)
 {
-    struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
     bool engine = MPIR_Bcast_hw_active();
 
     if (!watch_mpich() || (engine && !watch_engine(until)))
         return ARMED_NEVER;
-    if (*until <= now || (engine && lane->ops->arm(lane) != BCAST_HW_OK) ||
+    if (*until <= now || (engine && !arm_lanes()) ||
         ucp_worker_arm(MPIDI_UCX_global.ctx[0].worker) != UCS_OK)
         return ARMED_NOT_NOW;
     return ARMED;

@@ -33,11 +33,13 @@ struct peer {
     struct hwmc_lane_ucx *lane;
 };
 
-/* A message on its way, with the caller's bytes. */
+/* A message on its way, with the caller's head, and its body unless that is borrowed. */
 struct sendbuf {
     struct sendbuf *next; /* in the list of kept ones */
     struct hwmc_lane_ucx *lane;
-    size_t room; /* of data */
+    bool borrows;
+    uint64_t tag; /* then: for the caller */
+    size_t room;  /* of data */
     char data[];
 };
 
@@ -127,14 +129,26 @@ static void put_buffer(struct sendbuf *b)
 
 /* Sending. */
 
+/* UCX needs the buffer no more, nor what it borrows. */
+static void release(struct sendbuf *b)
+{
+    struct hwmc_lane_ucx *l = b->lane;
+    bool borrows = b->borrows;
+    uint64_t tag = b->tag;
+
+    put_buffer(b);
+    if (borrows)
+        l->params.lane.sent(l->params.lane.ctx, tag);
+}
+
 static void on_sent(void *request, ucs_status_t status, void *user_data)
 {
     struct sendbuf *b = user_data;
 
     (void) status; /* a message that UCX gave up: the job is ending */
     b->lane->num_sending--;
-    put_buffer(b);
     ucp_request_free(request);
+    release(b);
 }
 
 /* Without UCX's peer error handling: it keeps an endpoint from using shared memory, and reports peers
@@ -165,37 +179,31 @@ static int connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)
     return BCAST_HW_ERR_PEER;
 }
 
-static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
-                    const void *body, size_t body_len)
+/* An endpoint to send to. OK, ERR_PEER. */
+static int open_peer(struct hwmc_lane_ucx *l, uint32_t peer)
 {
-    struct hwmc_lane_ucx *l = ucx(lane);
+    struct peer *p = &l->peers[peer];
+
+    if (p->state == PEER_NEW)
+        return connect_peer(l, peer);
+    return p->state == PEER_OPEN ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
+}
+
+/* Hands `b` with its head, of head_len bytes, and the body to UCX. */
+static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size_t head_len,
+                const void *body, size_t body_len)
+{
     ucp_request_param_t param = {
         .op_attr_mask =
             UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS,
         .flags = UCP_AM_SEND_FLAG_EAGER,
         .cb.send = on_sent,
+        .user_data = b,
     };
-    struct peer *p;
-    struct sendbuf *b;
     ucs_status_ptr_t request;
 
-    if (peer >= l->params.size || head_len > l->max_head)
-        return BCAST_HW_ERR_INVAL;
-    p = &l->peers[peer];
-    if (p->state == PEER_NEW && connect_peer(l, peer) != BCAST_HW_OK)
-        return BCAST_HW_ERR_PEER;
-    if (p->state != PEER_OPEN)
-        return BCAST_HW_ERR_PEER;
-    b = get_buffer(l, head_len + body_len);
-    if (b == NULL)
-        return BCAST_HW_ERR_NOMEM;
-    memcpy(b->data, head, head_len);
-    if (body_len > 0)
-        memcpy(b->data + head_len, body, body_len);
-    param.user_data = b;
     l->flush = l->flush == FLUSH_DONE ? FLUSH_NONE : l->flush;
-    request =
-        ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, b->data + head_len, body_len, &param);
+    request = ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, body, body_len, &param);
     if (UCS_PTR_IS_ERR(request)) {
         put_buffer(b);
         if (UCS_PTR_STATUS(request) == UCS_ERR_NO_MEMORY)
@@ -204,10 +212,49 @@ static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
         return BCAST_HW_ERR_PEER;
     }
     if (request == NULL)
-        put_buffer(b);
+        release(b);
     else
         l->num_sending++;
     return BCAST_HW_OK;
+}
+
+static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                    const void *body, size_t body_len)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+    struct sendbuf *b;
+
+    if (peer >= l->params.size || head_len > l->max_head)
+        return BCAST_HW_ERR_INVAL;
+    if (open_peer(l, peer) != BCAST_HW_OK)
+        return BCAST_HW_ERR_PEER;
+    b = get_buffer(l, head_len + body_len);
+    if (b == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    b->borrows = false;
+    memcpy(b->data, head, head_len);
+    if (body_len > 0)
+        memcpy(b->data + head_len, body, body_len);
+    return post(l, &l->peers[peer], b, head_len, b->data + head_len, body_len);
+}
+
+static int ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
+                         size_t head_len, const void *body, size_t body_len, uint64_t tag)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+    struct sendbuf *b;
+
+    if (peer >= l->params.size || head_len > l->max_head)
+        return BCAST_HW_ERR_INVAL;
+    if (open_peer(l, peer) != BCAST_HW_OK)
+        return BCAST_HW_ERR_PEER;
+    b = get_buffer(l, head_len);
+    if (b == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    b->borrows = true;
+    b->tag = tag;
+    memcpy(b->data, head, head_len);
+    return post(l, &l->peers[peer], b, head_len, body, body_len);
 }
 
 /* Progress. */
@@ -320,6 +367,7 @@ static const struct bcast_hw_lane_ops ucx_ops = {
     .name = "ucx",
     .address = ucx_address,
     .send = ucx_send,
+    .send_from = ucx_send_from,
     .poll = ucx_poll,
     .fd = ucx_fd,
     .arm = ucx_arm,

@@ -1,0 +1,258 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * In the process manager's key-value space:
+ *
+ *   hwmc-R-L-I    part I of the address of lane L of process R, hexadecimal; the last part is shorter
+ *                 than the others, or empty. L is "c" for control, else the rail's subnet and which of
+ *                 the process's ports in it, as 0a4d0100-24-0
+ *
+ * A peer's address is read when it is first sent to.
+ */
+
+#include "mpidimpl.h"
+#include "hwmc_impl.h"
+#include "hwmc_lanes.h"
+#include "lane/ucx.h"
+
+#include <dirent.h>
+
+#define VALUE_MAX 1024 /* of what the process manager may hold in a value, used */
+#define NAME_MAX_ 32
+
+/* What a lane's callbacks get. */
+struct wire {
+    struct bcast_hw_engine *engine;
+    char name[NAME_MAX_];
+};
+
+static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX];
+
+/* Bytes of an address that go into one value. */
+static size_t part_len(void)
+{
+    int max = MPL_MIN(MPIR_pmi_max_val_size(), VALUE_MAX);
+
+    return (size_t) (max - 1) / 2;
+}
+
+static void part_key(char *key, size_t room, unsigned rank, const char *name, unsigned part)
+{
+    snprintf(key, room, "hwmc-%u-%s-%u", rank, name, part);
+}
+
+static int put_address(struct bcast_hw_lane *lane, const char *name)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const void *addr;
+    size_t len, done = 0, n;
+    char key[64], value[VALUE_MAX];
+
+    lane->ops->address(lane, &addr, &len);
+    for (unsigned part = 0;; part++) {
+        n = MPL_MIN(len - done, part_len());
+        value[0] = '\0';
+        for (size_t i = 0; i < n; i++)
+            snprintf(value + 2 * i, 3, "%02x", ((const unsigned char *) addr)[done + i]);
+        part_key(key, sizeof(key), (unsigned) MPIR_Process.rank, name, part);
+        mpi_errno = MPIR_pmi_kvs_put(key, n > 0 ? value : "-");
+        MPIR_ERR_CHECK(mpi_errno);
+        done += n;
+        if (n < part_len())
+            break;
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* How many bytes the hexadecimal text has; -1 when it is none or too long. */
+static int from_hex(const char *text, unsigned char *bytes, size_t room)
+{
+    size_t n = 0;
+    unsigned byte;
+
+    if (strcmp(text, "-") == 0)
+        return 0;
+    for (; text[2 * n] != '\0'; n++) {
+        if (n == room || sscanf(text + 2 * n, "%2x", &byte) != 1 || text[2 * n + 1] == '\0')
+            return -1;
+        bytes[n] = (unsigned char) byte;
+    }
+    return (int) n;
+}
+
+/* For the lane: where the peer is. */
+static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
+{
+    const struct wire *w = ctx;
+    char key[64], value[VALUE_MAX];
+    size_t got = 0;
+
+    for (unsigned part = 0;; part++) {
+        int n;
+
+        part_key(key, sizeof(key), peer, w->name, part);
+        if (MPIDI_HWMC_global.pmi_in_use ||
+            MPIR_pmi_kvs_get((int) peer, key, value, (int) sizeof(value)) != MPI_SUCCESS)
+            return BCAST_HW_ERR_PEER;
+        n = from_hex(value, (unsigned char *) addr + got, *len - got);
+        if (n < 0)
+            return BCAST_HW_ERR_PEER;
+        got += (size_t) n;
+        if ((size_t) n < part_len()) {
+            *len = got;
+            return BCAST_HW_OK;
+        }
+    }
+}
+
+static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
+{
+    bcast_hw_engine_on_lane(((struct wire *) ctx)->engine, head, head_len, body, body_len);
+}
+
+static void on_lost(void *ctx, uint32_t peer)
+{
+    bcast_hw_engine_on_lost(((struct wire *) ctx)->engine, peer);
+}
+
+static void on_sent(void *ctx, uint64_t tag)
+{
+    bcast_hw_engine_on_sent(((struct wire *) ctx)->engine, tag);
+}
+
+/* NULL when UCX cannot. */
+static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices)
+{
+    const struct hwmc_lane_ucx_params params = {
+        .lane = {.recv = on_recv,
+                 .lost = on_lost,
+                 .address_of = address_of,
+                 .sent = on_sent,
+                 .ctx = w},
+        .size = (uint32_t) MPIR_Process.size,
+        .devices = devices,
+    };
+    struct bcast_hw_lane *lane = NULL;
+
+    return hwmc_lane_ucx_open(&params, &lane) == BCAST_HW_OK ? lane : NULL;
+}
+
+/* UCX's names of a port: the interface's, and that of the RDMA device behind it if there is one. */
+static void name_devices(const struct bcast_hw_rail *rail, char *devices, size_t room)
+{
+    char path[128];
+    struct dirent *entry;
+    DIR *dir;
+
+    snprintf(devices, room, "%s", rail->name);
+    snprintf(path, sizeof(path), "/sys/class/net/%s/device/infiniband", rail->name);
+    dir = opendir(path);
+    if (dir == NULL)
+        return;
+    while ((entry = readdir(dir)) != NULL) {
+        size_t len = strlen(devices);
+
+        if (entry->d_name[0] != '.')
+            snprintf(devices + len, room - len, ",%s:1", entry->d_name);
+    }
+    closedir(dir);
+}
+
+static uint32_t subnet_of(const struct bcast_hw_rail *r)
+{
+    return r->prefix == 0 ? 0 : r->addr & UINT32_MAX << (32 - r->prefix);
+}
+
+static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int at)
+{
+    const struct bcast_hw_rail *rail = &rails->mine[at];
+    unsigned before = 0;
+
+    for (int i = 0; i < at; i++)
+        before += rails->mine[i].prefix == rail->prefix &&
+                  subnet_of(&rails->mine[i]) == subnet_of(rail);
+    snprintf(w->name, sizeof(w->name), "%08x-%u-%u", (unsigned) subnet_of(rail),
+             (unsigned) rail->prefix, before);
+}
+
+void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
+                           const struct MPIDI_HWMC_rails *rails)
+{
+    char devices[512];
+
+    *lanes = (struct MPIDI_HWMC_lanes){0};
+    control_wire = (struct wire){.engine = engine, .name = "c"};
+    lanes->control = open_lane(&control_wire, NULL);
+    for (int i = 0; lanes->control && rails->num > 1 && i < rails->num; i++) {
+        rail_wires[i].engine = engine;
+        name_wire(&rail_wires[i], rails, i);
+        name_devices(&rails->mine[i], devices, sizeof(devices));
+        lanes->by_rail[i] = open_lane(&rail_wires[i], devices);
+    }
+}
+
+int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (lanes->control) {
+        mpi_errno = put_address(lanes->control, control_wire.name);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+        if (!lanes->by_rail[i])
+            continue;
+        mpi_errno = put_address(lanes->by_rail[i], rail_wires[i].name);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static bool has(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int i)
+{
+    return i < rails->num_job && rails->at[i] >= 0 && lanes->by_rail[rails->at[i]];
+}
+
+void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
+                            const struct MPIDI_HWMC_rails *rails, int *have)
+{
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        have[i] = has(lanes, rails, i);
+}
+
+void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
+                           const int *all_have, struct bcast_hw_engine_cfg *cfg)
+{
+    int shared = 0;
+
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        shared += all_have[i];
+    for (int i = 0; shared > 1 && i < BCAST_HW_RAILS_MAX; i++) {
+        if (!all_have[i])
+            continue;
+        cfg->lanes[cfg->num_lanes++] = lanes->by_rail[rails->at[i]];
+        lanes->by_rail[rails->at[i]] = NULL;
+    }
+    cfg->lane = lanes->control;
+    lanes->control = NULL;
+    MPIDI_HWMC_lanes_close(lanes);
+}
+
+void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes)
+{
+    if (lanes->control)
+        lanes->control->ops->close(lanes->control);
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        if (lanes->by_rail[i])
+            lanes->by_rail[i]->ops->close(lanes->by_rail[i]);
+    *lanes = (struct MPIDI_HWMC_lanes){0};
+}

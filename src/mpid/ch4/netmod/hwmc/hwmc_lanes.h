@@ -1,0 +1,36 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The lanes of this process: one over whatever UCX chooses, for control and repair, and one a rail for
+ * long broadcasts along trees.
+ */
+
+#ifndef HWMC_LANES_H_INCLUDED
+#define HWMC_LANES_H_INCLUDED
+
+#include "hwmc_rails.h"
+
+struct MPIDI_HWMC_lanes {
+    struct bcast_hw_lane *control;                     /* NULL: hwmc carries nothing in this job */
+    struct bcast_hw_lane *by_rail[BCAST_HW_RAILS_MAX]; /* of rails.mine; NULL: that one has none */
+};
+
+/* Opens them: those of rails if there are several. What cannot be opened is left out. */
+void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
+                           const struct MPIDI_HWMC_rails *rails);
+
+/* Puts their addresses in the process manager's key-value space. */
+int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes);
+
+/* have[i]: there is a lane for rail i of the job. To be combined by minimum over all processes. */
+void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
+                            const struct MPIDI_HWMC_rails *rails, int *have);
+
+/* Hands over to cfg the lanes that all processes have, if there are several; closes the others. */
+void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
+                           const int *all_have, struct bcast_hw_engine_cfg *cfg);
+
+void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes);
+
+#endif /* HWMC_LANES_H_INCLUDED */

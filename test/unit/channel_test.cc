@@ -22,7 +22,7 @@ struct Chan {
     {
         for (; n > 0; n--) {
             ASSERT_TRUE(bcast_hw_channel_open(&c, c.consumed));
-            bcast_hw_channel_consume(&c, repaired);
+            bcast_hw_channel_consume(&c, repaired, false);
             bcast_hw_channel_check(&c);
         }
     }

@@ -297,7 +297,7 @@ TEST(Hostile, LiesToAChannelNeverAbort)
                     break;
                 case 2:
                     if (!c.closing && bcast_hw_channel_open(&c, c.consumed))
-                        bcast_hw_channel_consume(&c, rng.below(2));
+                        bcast_hw_channel_consume(&c, rng.below(2), false);
                     else if (!c.closing)
                         bcast_hw_channel_stall(&c, now + 5);
                     break;

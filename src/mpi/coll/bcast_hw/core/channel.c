@@ -53,8 +53,9 @@ static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
  * N counts in a row one is a multiple, so a rank out of channels always gets a floor that moved. */
 static bool worth(const struct bcast_hw_channel *c, uint64_t count)
 {
-    return count / c->period > c->up / c->period ||
-           (c->closing && count == c->consumed && count > c->up);
+    uint32_t period = c->fine && c->period >= 4 ? c->period / 4 : c->period;
+
+    return count / period > c->up / period || (c->closing && count == c->consumed && count > c->up);
 }
 
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
@@ -94,9 +95,10 @@ void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at)
         c->ask_at = ask_at;
 }
 
-void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired)
+void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired, bool more)
 {
     c->consumed++;
+    c->fine = more;
     c->lost += repaired;
     publish(c);
 }

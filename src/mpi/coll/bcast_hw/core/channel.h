@@ -48,6 +48,7 @@ struct bcast_hw_channel {
     uint32_t epoch_lost; /* of all members, as the last floor's sender had it */
     uint16_t asking;     /* children that wait for an answer, a bit each */
     uint16_t owed;       /* children to be sent the floor, a bit each */
+    bool fine;           /* the last broadcast consumed was part of a long message */
     bool cast_due;       /* rank 0: the floor is to be multicast */
     bool asked;          /* an ask is out, or is about to be sent */
     bool stalled;        /* a broadcast waits for a channel */
@@ -70,8 +71,9 @@ static inline bool bcast_hw_channel_open(const struct bcast_hw_channel *c, uint6
 /* This rank waits for a channel; asks at `ask_at` ns unless the floor moves before. */
 void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at);
 
-/* The program has what broadcast `consumed` brought, which went `repaired` or not. */
-void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired);
+/* The program has what broadcast `consumed` brought, which went `repaired` or not. `more`: it is part of
+ * a long message, whose root waits for channels: the period is a quarter. */
+void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired, bool more);
 
 /* A message named `bid`: the floor may move. False when no honest sender can have named it. */
 bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid);

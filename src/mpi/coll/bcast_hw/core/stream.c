@@ -199,7 +199,8 @@ void bcast_hw_stream_consume(struct bcast_hw_stream *s)
     assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
     if (s->by_trees)
         bcast_hw_multilane_reset(&s->multilane);
-    bcast_hw_channel_consume(&s->channel, slot(s, s->posted - 1)->repaired);
+    bcast_hw_channel_consume(&s->channel, slot(s, s->posted - 1)->repaired,
+                             slot(s, s->posted - 1)->more);
 }
 
 /* Broadcasts before `bid` were multicast before it was: what is missing of them is late or lost. */

@@ -6,9 +6,9 @@
  * there and how fast it drains. So each rail carries its share whatever its speed, all end together,
  * and a rail that slows down in mid-message gets less from then on.
  *
- * A rail's rate is what its queue has lost while it was well filled; until that has been seen, its
- * nominal speed. With each rest it is believed to be twice as fast, up to that, so that one that was
- * slow is tried again. A rail that fails to send is left out for a while.
+ * A rail's rate is what its queue loses while there is something in it. Until that has been seen it is
+ * the nominal speed; that of a rail that stands idle while another one has work for long is too low and
+ * grows, up to that. A rail that fails to send is left out for a while.
  */
 #ifndef BCAST_HW_STRIPE_H_INCLUDED
 #define BCAST_HW_STRIPE_H_INCLUDED
@@ -19,11 +19,11 @@
 
 #include "msg.h"
 
-#define BCAST_HW_STRIPE_BUSY 4096u                   /* bytes that wait where a rail has work */
-#define BCAST_HW_STRIPE_SAMPLE_NS UINT64_C(2000000)  /* busy time that makes a sample of the rate */
-#define BCAST_HW_STRIPE_REST_NS UINT64_C(1000000000) /* idle time that is a rest */
-#define BCAST_HW_STRIPE_DOWN_NS UINT64_C(100000000)  /* how long a failed rail is left out */
-#define BCAST_HW_STRIPE_MBIT 1000u                   /* of a rail that does not tell */
+#define BCAST_HW_STRIPE_BUSY 4096u                  /* bytes that wait where a rail has work */
+#define BCAST_HW_STRIPE_SAMPLE_NS UINT64_C(2000000) /* busy time that makes a sample of the rate */
+#define BCAST_HW_STRIPE_LONG_NS UINT64_C(1000000)   /* work for so long is long */
+#define BCAST_HW_STRIPE_DOWN_NS UINT64_C(100000000) /* how long a failed rail is left out */
+#define BCAST_HW_STRIPE_MBIT 1000u                  /* of a rail that does not tell */
 
 struct bcast_hw_stripe_rail {
     uint64_t nominal;    /* bytes a second */
@@ -32,6 +32,7 @@ struct bcast_hw_stripe_rail {
     uint64_t at;         /* ns */
     uint64_t drained;    /* bytes since the last sample, while busy */
     uint64_t busy;       /* ns of that */
+    uint64_t grown;      /* ns at which the rate grew last */
     uint64_t down_until; /* ns */
 };
 
@@ -50,21 +51,27 @@ static inline void bcast_hw_stripe_init(struct bcast_hw_stripe_rail *r, uint32_t
 static inline void bcast_hw_stripe_on_queue(struct bcast_hw_stripe_rail *r, uint64_t queued,
                                             uint64_t now)
 {
-    uint64_t ns = now - r->at;
-
     if (queued >= BCAST_HW_STRIPE_BUSY && queued <= r->queued) {
         r->drained += r->queued - queued;
-        r->busy += ns;
+        r->busy += now - r->at;
         if (r->busy >= BCAST_HW_STRIPE_SAMPLE_NS) {
             r->rate = (r->rate + r->drained * 1000000000 / r->busy) / 2 + 1;
             r->drained = r->busy = 0;
         }
-    } else if (queued == 0 && ns >= BCAST_HW_STRIPE_REST_NS) {
-        r->rate = 2 * r->rate < r->nominal ? 2 * r->rate : r->nominal;
-        r->drained = r->busy = 0;
     }
     r->queued = queued;
     r->at = now;
+}
+
+/* Another rail was better, though it has work for `ns`. */
+static inline void bcast_hw_stripe_on_rival(struct bcast_hw_stripe_rail *r, uint64_t ns,
+                                            uint64_t now)
+{
+    if (ns < BCAST_HW_STRIPE_LONG_NS || r->queued >= BCAST_HW_STRIPE_BUSY ||
+        now - r->grown < BCAST_HW_STRIPE_LONG_NS)
+        return;
+    r->grown = now;
+    r->rate = r->rate + r->rate / 4 < r->nominal ? r->rate + r->rate / 4 + 1 : r->nominal;
 }
 
 /* Datagrams were given to the rail; now `queued` bytes wait. */

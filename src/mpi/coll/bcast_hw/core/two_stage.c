@@ -39,7 +39,7 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     m->bid = bid;
     m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = 0;
-    m->rails = m->questions = 0;
+    m->rails = m->ends = m->questions = 0;
     m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = false;
     m->ready_due = m->ready_got = m->repaired = false;
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
@@ -126,10 +126,11 @@ static void hear(struct bcast_hw_ring *ring, const struct bcast_hw_msg *msg, uin
     uint64_t at = place(msg->bid, msg->index + 1), *seen = &ring->seen[msg->rail];
     uint64_t gap = now - ring->heard[msg->rail];
 
-    /* What is between fragments of one broadcast; the longest counts, and is forgotten slowly. */
-    ring->gap -= ring->gap / 256;
-    if (*seen >> PLACE_BITS == msg->bid && gap > ring->gap)
+    /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
+    ring->gap -= ring->gap / 1024;
+    if (msg->bid - (*seen >> PLACE_BITS) <= ring->more && gap > ring->gap)
         ring->gap = gap < BCAST_HW_RTT_MAX_NS / 2 ? gap : BCAST_HW_RTT_MAX_NS / 2;
+    ring->more = msg->flags & BCAST_HW_FLAG_MORE;
     ring->rails = msg->rails;
     ring->heard[msg->rail] = now;
     if (at > *seen)
@@ -338,8 +339,11 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     }
     if (msg->multicast)
         m->rails = msg->rails;
-    if (bcast_hw_bitmap_test(m->got, msg->index))
+    if (bcast_hw_bitmap_test(m->got, msg->index)) {
+        if (msg->multicast && !ring->push)
+            note_gap(m, ring);
         return BCAST_HW_DUP;
+    }
 
     bcast_hw_bitmap_set(m->got, msg->index);
     m->n_got++;
@@ -463,6 +467,20 @@ static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
     };
 }
 
+/* The last fragment once more, on one of `rails`. */
+static void next_end(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring, uint32_t rails,
+                     struct bcast_hw_msg *tx)
+{
+    fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
+    tx->multicast = true;
+    tx->rail = (uint8_t) __builtin_ctz(rails);
+    tx->rails = m->rails;
+    tx->index = m->frags - 1;
+    m->ends &= (uint8_t) ~(1u << tx->rail);
+    if (!m->ends)
+        set_phase(m, BCAST_HW_DONE);
+}
+
 static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
                       struct bcast_hw_msg *tx)
 {
@@ -472,7 +490,12 @@ static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, 
     tx->rails = m->rails;
     tx->index = m->next_cast++;
     ring->counts->cast_frags++;
-    if (m->next_cast == m->frags)
+    if (m->next_cast < m->frags)
+        return;
+    /* The end of a long message. */
+    if (!m->more && m->frags > BCAST_HW_STANDING_FRAGS)
+        m->ends = m->rails;
+    if (!m->ends)
         set_phase(m, BCAST_HW_DONE);
 }
 
@@ -539,7 +562,10 @@ int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_r
     uint32_t rails = bcast_hw_two_stage_room(m, room);
 
     if (bcast_hw_two_stage_casts(m) && rails) {
-        next_cast(m, ring, rails, tx);
+        if (m->ends)
+            next_end(m, ring, rails, tx);
+        else
+            next_cast(m, ring, rails, tx);
         return 1;
     }
     if (m->ready_due) {

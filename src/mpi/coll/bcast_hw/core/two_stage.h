@@ -19,7 +19,8 @@
  * Fragments may be spread over rails, which keep order each but not among each other. The root is
  * free in which goes where and tells with each fragment which rails it uses; "later" then means that
  * every one of those has brought something later, and the tail wait of a broadcast does not end while
- * a rail that may still bring some of it is bringing what was sent before.
+ * a rail that may still bring some of it is bringing what was sent before. At the end of a long message
+ * the last fragment goes once more on every rail, so that what is lost shows at once.
  *
  * Example, pull, p = 4, root 0, fragments 0 1 2, fragment 1 lost on its way to rank 2:
  *   0: cast 0, cast 1, cast 2
@@ -72,7 +73,8 @@ struct bcast_hw_ring {
     uint8_t rails;                      /* of the last fragment that came by multicast */
     uint64_t seen[BCAST_HW_RAIL_BITS];  /* the latest fragment that came on each rail: its place */
     uint64_t heard[BCAST_HW_RAIL_BITS]; /* ns at which one came */
-    uint64_t gap;                       /* ns between two of one broadcast, at most, of late */
+    uint64_t gap;                       /* ns between two of one message, at most, of late */
+    bool more;                          /* of the last one that came: the message goes on */
     struct bcast_hw_counts *counts;
 };
 
@@ -86,6 +88,7 @@ struct bcast_hw_two_stage {
     uint32_t n_got;     /* fragments here */
     uint32_t passed;    /* fragments below would have come: all rails in use are beyond; <= frags */
     uint8_t rails;      /* root: to be used; member: used, 0 until known */
+    uint8_t ends;       /* root: rails that are to bring the last fragment once more */
     uint8_t questions;  /* how often all was asked for in vain */
     uint32_t next_cast; /* root: fragments below are multicast */
     uint32_t ask_below; /* missing fragments below are to be asked for */
@@ -167,6 +170,9 @@ static inline uint32_t bcast_hw_two_stage_room(const struct bcast_hw_two_stage *
                                                struct bcast_hw_room room)
 {
     bool several = m->rails & (m->rails - 1);
+
+    if (m->ends)
+        return m->ends & room.each;
 
     return m->rails & (several ? room.best : room.each);
 }

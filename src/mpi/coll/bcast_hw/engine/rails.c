@@ -160,6 +160,8 @@ uint8_t bcast_hw_rails_best(struct bcast_hw_rails *rails, uint32_t mask, uint64_
             best = 1u << r;
         }
     }
+    FOR_EACH(o, mask & rails->mask & ~best)
+    bcast_hw_stripe_on_rival(&rails->one[o].stripe, least, now);
     return (uint8_t) best;
 }
 

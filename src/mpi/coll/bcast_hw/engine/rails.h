@@ -15,7 +15,7 @@
 #include "../port/fabric.h"
 #include "wire.h"
 
-#define BCAST_HW_CAST_BATCH 32
+#define BCAST_HW_CAST_BATCH 16
 
 /* Datagrams for one fabric, all of one group. */
 struct bcast_hw_backlog {

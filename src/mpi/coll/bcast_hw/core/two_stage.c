@@ -30,7 +30,7 @@ static void set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
 
 uint32_t bcast_hw_two_stage_words(uint32_t max_frags)
 {
-    return 4 * bcast_hw_bitmap_words(max_frags);
+    return 5 * bcast_hw_bitmap_words(max_frags);
 }
 
 static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags)
@@ -55,6 +55,7 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
     m->wanted = words + n;
     m->sent = words + 2 * n;
     m->asked = words + 3 * n;
+    m->urged = words + 4 * n;
     m->phase = BCAST_HW_EMPTY;
     clear(m, bid, ring->max_frags);
 }
@@ -187,6 +188,7 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     bcast_hw_bitmap_clear(m->got, max);
     bcast_hw_bitmap_clear(m->sent, max);
     bcast_hw_bitmap_clear(m->asked, max);
+    bcast_hw_bitmap_clear(m->urged, max);
     m->repaired = false;
     m->ask_below = 0;
     frags = bcast_hw_frags_of(bytes, ring->frag_bytes);
@@ -365,12 +367,28 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     return BCAST_HW_PLACE;
 }
 
+/* Those fragments of `msg` that are not here are asked for in turn. Returns whether all are here. */
+static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
+                    const struct bcast_hw_ring *ring)
+{
+    bool here = true;
+
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(msg->frags); w++) {
+        uint64_t bits = msg->bits[w] & bcast_hw_bitmap_mask(w, msg->frags);
+
+        m->wanted[w] |= bits;
+        if (bits & ~m->got[w]) {
+            here = false;
+            m->urged[w] |= ring->push ? 0 : bits & ~m->got[w];
+        }
+    }
+    return here;
+}
+
 enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
                                                     const struct bcast_hw_msg *msg,
                                                     struct bcast_hw_ring *ring)
 {
-    uint32_t words = bcast_hw_bitmap_words(msg->frags);
-
     if (!bcast_hw_two_stage_formed(msg, ring) ||
         (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
         return BCAST_HW_BAD;
@@ -381,23 +399,15 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
         set_phase(m, BCAST_HW_EARLY);
 
     m->at_once = !incomplete(m);
-    if (msg->frags > 0) {
-        bool here = true;
-
-        for (uint32_t w = 0; w < words; w++) {
-            uint64_t bits = msg->bits[w] & bcast_hw_bitmap_mask(w, msg->frags);
-
-            m->wanted[w] |= bits;
-            here = here && !(bits & ~m->got[w]);
-        }
-        m->at_once = here;
-    } else if (m->frags > 0) {
-        bcast_hw_bitmap_fill(m->wanted, m->frags);
-    } else {
+    if (msg->frags > 0)
+        m->at_once = pass_on(m, msg, ring);
+    else if (m->frags > 0)
+        bcast_hw_bitmap_fill(m->wanted, m->frags); /* as they come */
+    else
         m->want_all = true;
-    }
-    /* The question is passed on; but this rank's own, if it asked already, is repeated in time. */
-    if (incomplete(m) && !m->at_once && !ring->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
+    /* Nothing is known here either: the question is passed on. This rank's own, if it asked already, is
+     * repeated in time. */
+    if (m->frags == 0 && !m->at_once && !ring->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
         ask_rest(m);
     return BCAST_HW_TAKEN;
 }
@@ -506,14 +516,15 @@ static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
 {
     bool any = false;
 
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->ask_below); w++) {
-        uint64_t below = bcast_hw_bitmap_mask(w, m->ask_below);
-        uint64_t fresh = below & ~m->got[w] & ~m->asked[w];
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
+        uint64_t below = m->ask_below > w * 64 ? bcast_hw_bitmap_mask(w, m->ask_below) : 0;
+        uint64_t fresh =
+            (below | m->urged[w]) & ~m->got[w] & ~m->asked[w] & bcast_hw_bitmap_mask(w, m->frags);
 
         if (fresh) {
             m->asked[w] |= fresh;
             any = true;
-            if (w < bcast_hw_bitmap_words(m->passed))
+            if (m->passed > w * 64)
                 ring->counts->lost_gap +=
                     (uint64_t) __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->passed));
         }

@@ -107,6 +107,7 @@ struct bcast_hw_two_stage {
     uint64_t *wanted;    /* by the successor; push: all */
     uint64_t *sent;      /* to the successor */
     uint64_t *asked;     /* of the predecessor */
+    uint64_t *urged;     /* pull: to be asked for because the successor asked */
 };
 
 /* Bitmap memory one machine needs, in 64-bit words. */

@@ -247,7 +247,7 @@ TEST(Hostile, LiesToTwoStageNeverAbort)
                     break;
                 case 3:
                     lie.msg.type = BCAST_HW_MSG_REQUEST;
-                    bcast_hw_two_stage_on_request(&m, &lie.msg, &ring);
+                    bcast_hw_two_stage_on_request(&m, &lie.msg, &ring, now);
                     break;
                 case 4:
                     if (before && rng.below(4) == 0)

@@ -94,7 +94,7 @@ struct One {
         for (uint32_t i : want)
             bcast_hw_bitmap_set(bits.data(), i);
         msg.bits = frags ? bits.data() : nullptr;
-        bcast_hw_verdict verdict = bcast_hw_two_stage_on_request(&m, &msg, &ring);
+        bcast_hw_verdict verdict = bcast_hw_two_stage_on_request(&m, &msg, &ring, now);
         check();
         return verdict;
     }

@@ -181,7 +181,10 @@ TEST(TwoStage, AnEarlyQuestionHoldsForAFewFragmentsOrForARepair)
             else
                 r.cast(0, frags, 0);
             EXPECT_EQ(lane || frags == 4 ? "send 0 to 3" : "", r.sends());
-            r.request(0, {}); // repeated: now there is something
+            r.request(0, {}); // it is just coming
+            EXPECT_EQ("", r.sends());
+            r.now += TAIL;
+            r.request(0, {}); // it is not
             EXPECT_EQ(lane || frags == 4 ? "" : "send 0 to 3", r.sends());
         }
 }

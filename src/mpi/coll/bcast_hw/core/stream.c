@@ -238,7 +238,7 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
                 on_later(s, msg->bid);
             break;
         case BCAST_HW_MSG_REQUEST:
-            verdict = bcast_hw_two_stage_on_request(m, msg, &s->ring);
+            verdict = bcast_hw_two_stage_on_request(m, msg, &s->ring, now);
             break;
         default:
             verdict = bcast_hw_two_stage_on_ready(m);

@@ -43,7 +43,7 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = false;
     m->ready_due = m->ready_got = m->repaired = false;
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
-    m->asked_at = 0;
+    m->asked_at = m->moved_at = 0;
 }
 
 void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
@@ -197,6 +197,7 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     bcast_hw_bitmap_fill(m->got, m->frags);
     m->n_got = m->passed = m->frags;
     m->hold_until = hold_until;
+    m->moved_at = now;
     ring->counts->two_stage++;
     if (hold_until > now)
         ring->counts->holds++;
@@ -349,6 +350,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
 
     bcast_hw_bitmap_set(m->got, msg->index);
     m->n_got++;
+    m->moved_at = now;
     if (msg->multicast) {
         ring->counts->got_cast++;
     } else {
@@ -385,15 +387,26 @@ static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg
     return here;
 }
 
+/* A long broadcast is on its way: who knew nothing of it when it asked has got some by now. If not, it
+ * asks again. */
+static bool is_coming(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring,
+                      uint64_t now)
+{
+    return m->frags > BCAST_HW_STANDING_FRAGS && !ring->push &&
+           now < m->moved_at + bcast_hw_rtt_wait(&ring->rtt);
+}
+
 enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
                                                     const struct bcast_hw_msg *msg,
-                                                    struct bcast_hw_ring *ring)
+                                                    struct bcast_hw_ring *ring, uint64_t now)
 {
     if (!bcast_hw_two_stage_formed(msg, ring) ||
         (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
         return BCAST_HW_BAD;
     ring->counts->asked_of++;
     if (!serves(m, ring))
+        return BCAST_HW_TAKEN;
+    if (msg->frags == 0 && is_coming(m, ring, now))
         return BCAST_HW_TAKEN;
     if (m->phase == BCAST_HW_EMPTY)
         set_phase(m, BCAST_HW_EARLY);
@@ -492,8 +505,9 @@ static void next_end(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *r
 }
 
 static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
-                      struct bcast_hw_msg *tx)
+                      struct bcast_hw_msg *tx, uint64_t now)
 {
+    m->moved_at = now;
     fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
     tx->multicast = true;
     tx->rail = (uint8_t) __builtin_ctz(rails);
@@ -576,7 +590,7 @@ int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_r
         if (m->ends)
             next_end(m, ring, rails, tx);
         else
-            next_cast(m, ring, rails, tx);
+            next_cast(m, ring, rails, tx, now);
         return 1;
     }
     if (m->ready_due) {

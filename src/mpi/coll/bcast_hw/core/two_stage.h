@@ -13,8 +13,8 @@
  *         later broadcast has come, or when its own successor asks. The predecessor answers what it
  *         has at once and the rest as it comes. Lanes are reliable, so no fragment is asked for twice.
  *         A rank of which nothing has come cannot name fragments: it asks for all. The root may only be
- *         late, so if the predecessor then gets a long broadcast by multicast, it takes the question
- *         for answered; a rank that got nothing repeats it, less and less often.
+ *         late, so if the predecessor then gets a long broadcast by multicast, or is just getting it,
+ *         it takes the question for answered; a rank that got nothing repeats it, less and less often.
  *
  * Fragments may be spread over rails, which keep order each but not among each other. The root is
  * free in which goes where and tells with each fragment which rails it uses; "later" then means that
@@ -102,6 +102,7 @@ struct bcast_hw_two_stage {
     bool repaired;      /* a fragment came over the lane */
     uint64_t hold_until; /* HOLD: ns; NEVER when it waits for READY */
     uint64_t tail_at;    /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t moved_at;   /* ns at which the last fragment came or was cast; 0: none yet */
     uint64_t asked_at;   /* ns; 0 before the first request */
     uint64_t *got;       /* bitmaps of frags bits */
     uint64_t *wanted;    /* by the successor; push: all */
@@ -146,7 +147,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
 /* The successor asks. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
                                                     const struct bcast_hw_msg *msg,
-                                                    struct bcast_hw_ring *ring);
+                                                    struct bcast_hw_ring *ring, uint64_t now);
 
 /* The chosen member is ready. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);

@@ -19,16 +19,22 @@ Series = collections.namedtuple("Series", "key impl algorithm title")
 SERIES = (
     Series("push", "hwmc", "two_stage-push", "hwmc, push"),
     Series("pull", "hwmc", "two_stage-pull", "hwmc, pull"),
+    Series("multicast", "hwmc", "two_stage", "hwmc, striped multicast"),
+    Series("multilane", "hwmc", "multilane", "hwmc, multilane"),
     Series("auto", "mpich", "auto", "MPICH (hwmc off)"),
     Series("binomial", "mpich", "binomial", "MPICH, binomial"),
+    Series("ring", "mpich", "scatter_ring_allgather", "MPICH, scatter and ring"),
+    Series("doubling", "mpich", "scatter_recursive_doubling_allgather", "MPICH, scatter and doubling"),
     Series("openmpi", "openmpi", "tuned", "Open MPI"),
+    Series("adapt", "openmpi", "adapt", "Open MPI, adapt"),
 )
-OURS = ("push", "pull")
-PEERS = ("auto", "binomial", "openmpi")
+OURS = ("push", "pull", "multicast", "multilane")
+PEERS = ("auto", "binomial", "ring", "doubling", "openmpi", "adapt")
+LARGE = 1 << 20  # bytes from which on the rails' bandwidth is what counts
 
 # On the wire: the message in datagrams of one Ethernet frame, each with its headers.
 MTU = 1500
-ETHERNET, IP, UDP, HWMC = 14, 20, 8, 64
+ETHERNET, IP, UDP, HWMC = 14, 20, 8, 40
 
 RAW_NAME = re.compile(r"(\w+)\.h(\d+)\.l([\d.]+)\.r(\d+)\.txt")
 REDRAWS = 400
@@ -85,6 +91,9 @@ class Results:
         """None where it was not measured."""
         repeats = self.repeats(key, hosts, size, loss)
         return median(repeats) if repeats else None
+
+    def rails_limit(self):
+        return self.setting["rate_mbit"] > 0
 
     def limit(self, size):
         """us to put the message on the rails once; less than a burst of the shaper goes faster."""
@@ -215,6 +224,43 @@ def speed_target(results, series, hosts, size):
                    ">= 1.50", "%.2f" % (theirs / ours), text, theirs / ours >= 1.5)]
 
 
+def bare_limit(results, size):
+    """us that the message's own bytes take on the rails of one host."""
+    return size * 8 / (results.setting["rate_mbit"] * results.setting["rails"])
+
+
+# (series, bytes from, most that the median may be as a multiple of the bare limit)
+BANDWIDTH = {"multicast": ((1 << 20, 1.1), (4 << 20, 1.1), (32 << 20, 1.1)),
+             "multilane": ((4 << 20, 1.4), (32 << 20, 1.2))}
+TIMES_FASTER = {"multicast": 3.0, "multilane": 2.0}
+
+
+def bandwidth_targets(results, series, hosts):
+    found = []
+    for size, most in BANDWIDTH.get(series.key, ()):
+        if results.rails_limit() and results.median(series.key, hosts, size) is not None:
+            repeats = results.repeats(series.key, hosts, size)
+            limit = bare_limit(results, size)
+            low, high = interval(median, repeats)
+            found.append(at_most("%d KiB, %d hosts: times bytes / (rails * rate)" %
+                                 (size >> 10, hosts), series, most, median(repeats) / limit,
+                                 "%.1f ms; ratio %.3f to %.3f" %
+                                 (median(repeats) / 1000, low / limit, high / limit), "%.3f"))
+    return found
+
+
+def faster_target(results, series, hosts, size):
+    ours = results.median(series.key, hosts, size)
+    theirs, peer = best_peer(results, lambda key: results.median(key, hosts, size))
+    if ours is None or theirs is None or series.key not in TIMES_FASTER:
+        return []
+    least = TIMES_FASTER[series.key]
+    return [Target("%d KiB, %d hosts: times faster than the best peer" % (size >> 10, hosts), series,
+                   ">= %.2f" % least, "%.2f" % (theirs / ours),
+                   "%.1f ms; %s %.1f ms" % (ours / 1000, peer.title, theirs / 1000),
+                   theirs / ours >= least)]
+
+
 def growth_target(results, series, first, last, size):
     def growth(key):
         ends = [results.median(key, hosts, size) for hosts in (first, last)]
@@ -255,7 +301,7 @@ def loss_target(results, series, hosts, size, loss):
     low, high = interval(lambda a, b: median(a) / median(b), lossy, clean)
     text = "%.0f us, no loss %.0f us; ratio %.2f to %.2f" % (median(lossy), median(clean), low, high)
     return [at_most("%d B, %d hosts, %g %% loss: median, times no loss's" % (size, hosts, loss),
-                    series, 1.2, median(lossy) / median(clean), text)]
+                    series, 1.15 if size >= LARGE else 1.2, median(lossy) / median(clean), text)]
 
 
 def repair_target(results, series, hosts, size, loss):
@@ -284,6 +330,15 @@ def targets(results):
         return found
     middle = 8 if 8 in counts else counts[len(counts) // 2]
     ours = [series for series in series_of(results) if series.key in OURS]
+    if sizes[0] >= LARGE:
+        for make in (
+                lambda s: bandwidth_targets(results, s, middle),
+                lambda s: [t for size in sizes for t in faster_target(results, s, middle, size)],
+                lambda s: [t for loss in losses for size in sizes
+                           for t in loss_target(results, s, middle, size, loss)]):
+            for series in ours:
+                found += make(series)
+        return found
     for make in (
             lambda s: speed_target(results, s, middle, sizes[0]),
             lambda s: growth_target(results, s, counts[0], counts[-1], sizes[0]),

@@ -88,7 +88,7 @@ class Lane : public ::testing::Test {
             End *e = ends.back().get();
             e->test = this;
             e->rank = i;
-            hwmc_lane_ucx_params p = {{recv, lost, address_of, sent, e}, size, nullptr};
+            hwmc_lane_ucx_params p = {{recv, lost, address_of, sent, e}, size, nullptr, nullptr};
             ASSERT_EQ(BCAST_HW_OK, hwmc_lane_ucx_open(&p, &e->lane));
         }
     }

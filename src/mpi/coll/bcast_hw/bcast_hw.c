@@ -5,7 +5,8 @@
  * MPI_Bcast over a group. The message goes as one broadcast of the group's stream, or, where it is
  * longer than a channel, as several in a row, which the channels pipeline: a root packs and multicasts
  * piece by piece, running ahead of the members by the window; a member unpacks piece by piece. A long
- * message that lies in one piece is neither packed nor unpacked (engine/homes).
+ * message that lies in one piece is neither packed nor unpacked (engine/homes). Or it goes along trees, in
+ * one piece in any case (core/multilane).
  *
  * Each piece says whether another follows. A member whose own length disagrees keeps in step by that,
  * takes what fits, and returns an error as MPICH's algorithms do.
@@ -187,6 +188,67 @@ fn_fail:
     goto fn_exit;
 }
 
+/* Along trees. The message lies in one piece, the program's or one made for it. */
+
+#define TREES_PIECE ((MPI_Aint) 1 << 30) /* bytes of one broadcast along trees */
+
+/* From and into `memory`. */
+static int run_along_trees(struct bcast_hw_group *g, char *memory, MPI_Aint bytes, int root)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (MPI_Aint at = 0; at < bytes; at += TREES_PIECE) {
+        MPI_Aint n = bytes - at < TREES_PIECE ? bytes - at : TREES_PIECE;
+
+        mpi_errno = MPIR_Bcast_hw_wait(g, open_);
+        if (mpi_errno == MPI_SUCCESS) {
+            bcast_hw_group_post_trees(g, (uint32_t) root, memory + at, (uint32_t) n,
+                                      MPIR_Bcast_hw_now());
+            MPIR_Bcast_hw_unlock();
+            mpi_errno = MPIR_Bcast_hw_wait(g, done);
+        }
+        if (mpi_errno == MPI_SUCCESS)
+            bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
+        MPIR_Bcast_hw_unlock();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static int message_along_trees(struct bcast_hw_group *g, const struct message *m, int root,
+                               bool is_root)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char *memory = contiguous(m), *own = NULL;
+    MPI_Aint moved = m->bytes;
+
+    if (!memory) {
+        memory = own = MPL_malloc(m->bytes, MPL_MEM_BUFFER);
+        MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    }
+    if (own && is_root)
+        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
+                                      &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = run_along_trees(g, memory, m->bytes, root);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (own && !is_root)
+        mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
+                                        &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Assert(moved == m->bytes);
+
+fn_exit:
+    MPL_free(own);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
 /* MPICH's own choice for a whole communicator, made here: the general selection could name this
  * algorithm again. */
 static int leave_to_mpich(void *buffer, MPI_Aint count, MPI_Datatype datatype, MPI_Aint bytes,
@@ -226,7 +288,11 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c = MPIR_Bcast_hw_comm(comm);
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
-    mpi_errno = comm->rank == root ? send_message(c->group, &m) : recv_message(c->group, &m, root);
+    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
+        mpi_errno = message_along_trees(c->group, &m, root, comm->rank == root);
+    else
+        mpi_errno =
+            comm->rank == root ? send_message(c->group, &m) : recv_message(c->group, &m, root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

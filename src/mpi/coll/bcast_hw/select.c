@@ -51,6 +51,7 @@ cvars:
         Variable to select the algorithm of the broadcasts that hwmc takes
         auto      - Internal algorithm selection
         two_stage - Multicast, then repair along a ring
+        multilane - Trees over the lanes of all rails, without multicast
 
     - name        : MPIR_CVAR_BCAST_HW_REPAIR
       category    : BCAST_HW
@@ -126,6 +127,16 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         The most a channel holds (in bytes). Longer messages go as several broadcasts, pipelined.
+
+    - name        : MPIR_CVAR_BCAST_HW_SEGMENT_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : 8192
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The pieces (in bytes) that a message along trees is passed on in.
 
     - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
       category    : BCAST_HW
@@ -333,6 +344,10 @@ static void configure(struct bcast_hw_group_cfg *cfg)
                         1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
     cfg->piece_bytes = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 1, 1 << 28);
+    cfg->trees = MPIR_Bcast_hw_engine()->cfg.num_lanes > 2
+                     ? MPIR_Bcast_hw_engine()->cfg.num_lanes
+                     : 2; /* one lane is shared by two trees */
+    cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
     switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {

@@ -18,6 +18,9 @@
 
 #include <dirent.h>
 
+/* Of a connection over a rail: what waits in this host delays what its peers are to pass on. */
+#define RAIL_SNDBUF "64k"
+
 #define VALUE_MAX 1024 /* of what the process manager may hold in a value, used */
 #define NAME_MAX_ 32
 
@@ -129,13 +132,11 @@ static void on_sent(void *ctx, uint64_t tag)
 static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices)
 {
     const struct hwmc_lane_ucx_params params = {
-        .lane = {.recv = on_recv,
-                 .lost = on_lost,
-                 .address_of = address_of,
-                 .sent = on_sent,
-                 .ctx = w},
+        .lane =
+            {.recv = on_recv, .lost = on_lost, .address_of = address_of, .sent = on_sent, .ctx = w},
         .size = (uint32_t) MPIR_Process.size,
         .devices = devices,
+        .tcp_sndbuf = devices ? RAIL_SNDBUF : NULL,
     };
     struct bcast_hw_lane *lane = NULL;
 
@@ -174,8 +175,8 @@ static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int 
     unsigned before = 0;
 
     for (int i = 0; i < at; i++)
-        before += rails->mine[i].prefix == rail->prefix &&
-                  subnet_of(&rails->mine[i]) == subnet_of(rail);
+        before +=
+            rails->mine[i].prefix == rail->prefix && subnet_of(&rails->mine[i]) == subnet_of(rail);
     snprintf(w->name, sizeof(w->name), "%08x-%u-%u", (unsigned) subnet_of(rail),
              (unsigned) rail->prefix, before);
 }

@@ -377,6 +377,17 @@ static const struct bcast_hw_lane_ops ucx_ops = {
 
 /* Opening: each step answers as UCX does. */
 
+/* The name that the option has here was seen to work with UCX 1.13 alone, and UCX warns of names that it
+ * does not know: with another one the user may set UCX_TCP_SNDBUF. */
+static void limit_tcp(ucp_config_t *config, const char *sndbuf)
+{
+    unsigned major, minor, release;
+
+    ucp_get_version(&major, &minor, &release);
+    if (major == 1 && minor == 13)
+        ucp_config_modify(config, "SNDBUF", sndbuf);
+}
+
 static ucs_status_t open_context(struct hwmc_lane_ucx *l)
 {
     ucp_params_t params = {
@@ -393,6 +404,8 @@ static ucs_status_t open_context(struct hwmc_lane_ucx *l)
         return status;
     if (l->params.devices != NULL)
         status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
+    if (status == UCS_OK && l->params.tcp_sndbuf != NULL && getenv("UCX_TCP_SNDBUF") == NULL)
+        limit_tcp(config, l->params.tcp_sndbuf);
     if (status == UCS_OK)
         status = ucp_init(&params, config, &l->context);
     ucp_config_release(config);

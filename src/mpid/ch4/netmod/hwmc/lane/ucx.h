@@ -14,8 +14,9 @@
 
 struct hwmc_lane_ucx_params {
     struct bcast_hw_lane_params lane;
-    uint32_t size;       /* processes of the job: peers are 0..size-1 */
-    const char *devices; /* as UCX_NET_DEVICES; NULL: UCX's choice */
+    uint32_t size;          /* processes of the job: peers are 0..size-1 */
+    const char *devices;    /* as UCX_NET_DEVICES; NULL: UCX's choice */
+    const char *tcp_sndbuf; /* as UCX_TCP_SNDBUF, unless the user gives that; NULL: UCX's choice */
 };
 
 /* Opens the lane; its close frees it. ERR_INVAL, ERR_NOMEM; ERR_LIMIT: the address is longer than

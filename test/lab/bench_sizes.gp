@@ -10,7 +10,7 @@ set logscale x 2
 set logscale y 10
 set xlabel "message"
 set ylabel "time [µs]"
-set xtics ("8 B" 8, "64 B" 64, "512 B" 512, "4 KiB" 4096, "16 KiB" 16384, "64 KiB" 65536, "1 MiB" 1048576)
+set xtics ("8 B" 8, "64 B" 64, "512 B" 512, "4 KiB" 4096, "16 KiB" 16384, "64 KiB" 65536, "1 MiB" 1048576, "4 MiB" 4194304, "32 MiB" 33554432)
 set offsets graph 0.03, graph 0.03, 0, 0
 
 list = with_data("sizes", keys)

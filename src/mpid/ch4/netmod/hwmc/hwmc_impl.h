@@ -34,7 +34,7 @@
 struct MPIDI_HWMC_global {
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAILS_MAX]; /* NULL: no multicast on that rail */
     struct bcast_hw_lane *lane;                          /* NULL: nothing is registered */
-    struct bcast_hw_lane *lanes[BCAST_HW_RAILS_MAX];     /* for long broadcasts, num_lanes of them */
+    struct bcast_hw_lane *lanes[BCAST_HW_RAILS_MAX]; /* for long broadcasts, num_lanes of them */
     int num_lanes;
     bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };

@@ -65,7 +65,7 @@ cvars:
 #endif
 
 #define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
-#define VALUE_MAX 256      /* of the job record */
+#define VALUE_MAX 256     /* of the job record */
 
 struct MPIDI_HWMC_global MPIDI_HWMC_global;
 

@@ -97,6 +97,7 @@ TEST(Rail, WithoutAnyNetworkLoopbackIsTheDefault)
 
     ASSERT_EQ(1, hwmc_rail_select(PORTS.data(), 1, "", &rail, 1, wrong));
     EXPECT_STREQ("lo", rail.name);
+    EXPECT_EQ(nullptr, hwmc_rail_left_out(PORTS.data(), 1, 0));
 }
 
 TEST(Rail, DiscoveryFindsWhatIsUp)

@@ -201,33 +201,45 @@ static int add_matches(const struct bcast_hw_rail *ports, int num, const char *p
     return named;
 }
 
-/* The speed of the fastest of the ports that could be rails; 0: none tells. */
-static uint32_t fastest(const struct bcast_hw_rail *ports, int num)
+static bool leads_out(const struct bcast_hw_rail *port)
 {
-    uint32_t mbit = 0;
+    return port->up && !port->loopback && !port->bridge;
+}
 
-    for (int i = 0; i < num; i++)
-        if (ports[i].up && !ports[i].loopback && !ports[i].bridge && ports[i].mbit > mbit)
-            mbit = ports[i].mbit;
-    return mbit;
+/* How many ports could be rails; *mbit: the speed of the fastest, 0 when none tells. */
+static int candidates(const struct bcast_hw_rail *ports, int num, uint32_t *mbit)
+{
+    int n = 0;
+
+    *mbit = 0;
+    for (int i = 0; i < num; i++) {
+        if (!leads_out(&ports[i]))
+            continue;
+        n++;
+        if (ports[i].mbit > *mbit)
+            *mbit = ports[i].mbit;
+    }
+    return n;
 }
 
 const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i)
 {
     const struct bcast_hw_rail *r = &ports[i];
+    uint32_t fastest;
+    int others = candidates(ports, num, &fastest);
 
     if (!r->up)
         return "the port is down";
     if (r->loopback)
-        return "loopback";
+        return others > 0 ? "loopback" : NULL;
     if (r->bridge)
         return "a bridge inside this host";
-    if (hwmc_rail_is_slow(r->mbit, fastest(ports, num)))
+    if (hwmc_rail_is_slow(r->mbit, fastest))
         return "slower than a quarter of the fastest";
     return NULL;
 }
 
-/* All ports that can be rails, that of the multicast route first; without any, loopback. */
+/* All ports that are not left out, that of the multicast route first. */
 static int choose_default(const struct bcast_hw_rail *ports, int num, struct bcast_hw_rail *rails,
                           int max)
 {
@@ -240,9 +252,6 @@ static int choose_default(const struct bcast_hw_rail *ports, int num, struct bca
             if ((routed && strcmp(ports[i].name, name) == 0) == first &&
                 hwmc_rail_left_out(ports, num, i) == NULL)
                 rails[chosen++] = ports[i];
-    for (int i = 0; i < num && chosen == 0; i++)
-        if (ports[i].loopback)
-            rails[chosen++] = ports[i];
     return chosen > 0 ? chosen : BCAST_HW_ERR_INVAL;
 }
 

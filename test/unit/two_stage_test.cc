@@ -339,3 +339,30 @@ TEST(TwoStage, TailDoesNotWaitForARailThatIsBeyond)
     r.pass(TAIL / 2);
     EXPECT_EQ("ask 1 2 3 of 1", r.sends());
 }
+
+// What comes in bursts is waited for twice as long as between two of them, if it is long.
+TEST(TwoStage, TheTailOfALongBroadcastIsWaitedForByItsGaps)
+{
+    for (uint32_t frags : {4u, 8u}) {
+        One r(3, 2);
+
+        r.member(0);
+        EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, frags, 0));
+        EXPECT_EQ(r.now + TAIL, r.timer()); // the first has no gap before it
+        r.now += 3 * TAIL / 4;
+        EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, frags, 1));
+        EXPECT_EQ(r.now + (frags == 8 ? 3 * TAIL / 2 : TAIL), r.timer());
+    }
+}
+
+TEST(TwoStage, TheFirstFragmentEverSaysNothingOfGaps)
+{
+    One r(3, 2);
+
+    bcast_hw_two_stage_init(&r.m, 0, r.words.data(), &r.ring);
+    r.member(0);
+    bcast_hw_msg msg = r.frag(0, 8, 0);
+    msg.bid = 0;
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(msg));
+    EXPECT_EQ(0u, r.ring.gap);
+}

@@ -129,7 +129,7 @@ static void hear(struct bcast_hw_ring *ring, const struct bcast_hw_msg *msg, uin
 
     /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
     ring->gap -= ring->gap / 1024;
-    if (msg->bid - (*seen >> PLACE_BITS) <= ring->more && gap > ring->gap)
+    if (*seen > 0 && msg->bid - (*seen >> PLACE_BITS) <= ring->more && gap > ring->gap)
         ring->gap = gap < BCAST_HW_RTT_MAX_NS / 2 ? gap : BCAST_HW_RTT_MAX_NS / 2;
     ring->more = msg->flags & BCAST_HW_FLAG_MORE;
     ring->rails = msg->rails;
@@ -211,8 +211,10 @@ static uint64_t patience(const struct bcast_hw_two_stage *m, const struct bcast_
 {
     uint64_t wait = bcast_hw_rtt_wait(&ring->rtt);
 
+    if (m->frags > BCAST_HW_STANDING_FRAGS && wait < 2 * ring->gap)
+        return 2 * ring->gap;
     if (m->frags > 0)
-        return wait > 2 * ring->gap ? wait : 2 * ring->gap;
+        return wait;
     wait <<= m->questions;
     return wait < BCAST_HW_RTT_MAX_NS ? wait : BCAST_HW_RTT_MAX_NS;
 }

@@ -166,7 +166,7 @@ static void name_devices(const struct bcast_hw_rail *rail, char *devices, size_t
 
 static uint32_t subnet_of(const struct bcast_hw_rail *r)
 {
-    return r->prefix == 0 ? 0 : r->addr & UINT32_MAX << (32 - r->prefix);
+    return hwmc_rail_subnet(r->addr, r->prefix);
 }
 
 static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int at)

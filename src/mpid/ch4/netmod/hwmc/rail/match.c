@@ -7,18 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t subnet_of(uint32_t addr, uint32_t prefix)
-{
-    return prefix == 0 ? 0 : addr & UINT32_MAX << (32 - prefix);
-}
-
 void hwmc_match_write(const struct bcast_hw_rail *rails, int num, char *text)
 {
     size_t len = 0;
 
     text[0] = '\0';
     for (int i = 0; i < num; i++) {
-        uint32_t a = subnet_of(rails[i].addr, rails[i].prefix);
+        uint32_t a = hwmc_rail_subnet(rails[i].addr, rails[i].prefix);
 
         len += (size_t) snprintf(text + len, HWMC_MATCH_TEXT_MAX - len, "%s%u.%u.%u.%u/%u",
                                  i > 0 ? "," : "", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
@@ -49,7 +44,8 @@ int hwmc_match_read(const char *text, const struct bcast_hw_rail *mine, int num,
         at[n] = -1;
         for (int i = 0; i < num && at[n] < 0; i++)
             if (mine[i].prefix == prefix && !taken(at, n, i) &&
-                subnet_of(mine[i].addr, prefix) == (b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]))
+                hwmc_rail_subnet(mine[i].addr, prefix) ==
+                    (b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]))
                 at[n] = i;
         p += used;
         p += *p == ',';

@@ -39,6 +39,12 @@ static inline bool hwmc_rail_is_slow(uint32_t mbit, uint32_t fastest)
     return mbit > 0 && (uint64_t) mbit * 4 < fastest;
 }
 
+/* The network that an address is in: its first `prefix` bits. */
+static inline uint32_t hwmc_rail_subnet(uint32_t addr, uint32_t prefix)
+{
+    return prefix == 0 ? 0 : addr & UINT32_MAX << (32 - prefix);
+}
+
 /* Fills numa and distance of `num` rails from hwloc's topology of this host, which takes milliseconds
  * to load; both are -1 where hwloc knows no such device, as for loopback. Returns how many it found;
  * ERR_LIMIT when there is no topology. */

@@ -92,9 +92,6 @@ class Results:
         repeats = self.repeats(key, hosts, size, loss)
         return median(repeats) if repeats else None
 
-    def rails_limit(self):
-        return self.setting["rate_mbit"] > 0
-
     def limit(self, size):
         """us to put the message on the rails once; less than a burst of the shaper goes faster."""
         rate = self.setting["rate_mbit"] * self.setting["rails"]
@@ -238,8 +235,8 @@ TIMES_FASTER = {"multicast": 3.0, "multilane": 2.0}
 def bandwidth_targets(results, series, hosts):
     found = []
     for size, most in BANDWIDTH.get(series.key, ()):
-        if results.rails_limit() and results.median(series.key, hosts, size) is not None:
-            repeats = results.repeats(series.key, hosts, size)
+        repeats = results.repeats(series.key, hosts, size)
+        if repeats and results.setting["rate_mbit"]:
             limit = bare_limit(results, size)
             low, high = interval(median, repeats)
             found.append(at_most("%d KiB, %d hosts: times bytes / (rails * rate)" %

@@ -52,6 +52,11 @@ struct Group {
         for (uint32_t r = 0; r < p; r++)
             offers[r] = {0, BCAST_HW_REASON_NONE, r, 1, 1400 + r, 9000 - r, 5, r ? 0 : 0xe1u, 42};
     }
+    void all_offer(uint32_t rails)
+    {
+        for (bcast_hw_terms &offer : offers)
+            offer.rails = rails;
+    }
     void at(uint64_t when, std::function<void()> what)
     {
         queue.push({when, number++, what});
@@ -323,8 +328,7 @@ TEST(Agree, RailOnWhichOneRankCannotJoinIsLeft)
 {
     Group g(7, 2);
 
-    for (bcast_hw_terms &offer : g.offers)
-        offer.rails = 0x3;
+    g.all_offer(0x3);
     g.join_rails[6] = 0x2;
     g.run();
     g.expect(BCAST_HW_REASON_NONE, 0);
@@ -336,8 +340,7 @@ TEST(Agree, RailOnWhichNoProbeComesIsLeftAfterTheDeadline)
 {
     Group g(7, 2);
 
-    for (bcast_hw_terms &offer : g.offers)
-        offer.rails = 0x3;
+    g.all_offer(0x3);
     g.lose_rail = [](uint32_t to, uint8_t rail) { return to == 5 && rail == 0; };
     g.run();
     g.expect(BCAST_HW_REASON_NONE, 0);
@@ -349,8 +352,7 @@ TEST(Agree, DifferentRailsThatFailForDifferentRanksLeaveNone)
 {
     Group g(7, 2);
 
-    for (bcast_hw_terms &offer : g.offers)
-        offer.rails = 0x3;
+    g.all_offer(0x3);
     g.lose_rail = [](uint32_t to, uint8_t rail) { return to == (rail == 0 ? 5 : 6); };
     g.run();
     g.expect(BCAST_HW_REASON_RAILS, 2);

@@ -122,22 +122,29 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
     }
 }
 
-// A lane message with fragments from `index` on and a payload of `len` bytes, of a broadcast of 950.
-static void give_run(mem::Net &net, bcast_hw_group *to, uint32_t index, uint32_t len)
+// Host 1 gets a lane message of rank 0 for `to`, with a payload of `len` bytes.
+static void give(mem::Net &net, bcast_hw_group *to, const bcast_hw_msg &m, uint32_t len)
 {
     unsigned char head[BCAST_HW_WIRE_HEAD];
     mem::Bytes body = pattern(len, 2), bytes;
+
+    bcast_hw_wire_encode(head, &to->id, 0, &m, body.data(), len);
+    bytes.assign(head, head + sizeof(head));
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    net.lanes[1]->in.push_back(bytes);
+    bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+}
+
+// One with fragments from `index` on, of a broadcast of 950 bytes.
+static void give_run(mem::Net &net, bcast_hw_group *to, uint32_t index, uint32_t len)
+{
     bcast_hw_msg m = {};
 
     m.type = BCAST_HW_MSG_DATA;
     m.index = index;
     m.frags = 10;
     m.bytes = 950;
-    bcast_hw_wire_encode(head, &to->id, 0, &m, body.data(), len);
-    bytes.assign(head, head + sizeof(head));
-    bytes.insert(bytes.end(), body.begin(), body.end());
-    net.lanes[1]->in.push_back(bytes);
-    bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+    give(net, to, m, len);
 }
 
 TEST(Engine, ARunOfFragmentsIsWholeAndOfOneBroadcast)
@@ -407,6 +414,14 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
     }
 }
 
+// From here on cast[r] counts the fragments multicast on rail r.
+static void count_casts(mem::Net &net, std::vector<int> &cast)
+{
+    net.on_post = [&cast](const mem::Fabric &f, const mem::Bytes &bytes) {
+        cast[f.rail] += index_of(bytes) != UINT32_MAX;
+    };
+}
+
 TEST(EngineRails, LongBroadcastIsSpreadAndAShortOneIsNot)
 {
     mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
@@ -414,9 +429,7 @@ TEST(EngineRails, LongBroadcastIsSpreadAndAShortOneIsNot)
     std::vector<int> cast(2, 0);
 
     net.settle();
-    net.on_post = [&](const mem::Fabric &f, const mem::Bytes &bytes) {
-        cast[f.rail] += index_of(bytes) != UINT32_MAX;
-    };
+    count_casts(net, cast);
     EXPECT_EQ(0x3u, g[0]->agree.agreed.rails);
     broadcast(net, g, 0, pattern(1000, 1));
     EXPECT_EQ(5 + 1, cast[0]); // and the last once more on each
@@ -436,9 +449,7 @@ TEST(EngineRails, ARailWithLittleWaitingGetsMore)
     net.settle();
     net.fabric(0, 0).queued = 600;
     net.now += 1000;
-    net.on_post = [&](const mem::Fabric &f, const mem::Bytes &bytes) {
-        cast[f.rail] += index_of(bytes) != UINT32_MAX;
-    };
+    count_casts(net, cast);
     broadcast(net, g, 0, pattern(1000, 1));
     EXPECT_EQ(12, cast[0] + cast[1]);
     EXPECT_LT(cast[0], 5);
@@ -478,9 +489,7 @@ TEST(EngineRails, ARailThatFailsLosesWhatItHadAndIsLeftOutForAWhile)
     net.fabric(0, 0).fails = true;
     broadcast(net, g, 0, pattern(1000, 1)); // repaired
     EXPECT_GT(net.engines[1]->counts.repaired, 0u);
-    net.on_post = [&](const mem::Fabric &f, const mem::Bytes &bytes) {
-        cast[f.rail] += index_of(bytes) != UINT32_MAX;
-    };
+    count_casts(net, cast);
     broadcast(net, g, 0, pattern(1000, 2));
     EXPECT_EQ(0, cast[0]);
     EXPECT_EQ(10 + 1, cast[1]);
@@ -673,19 +682,13 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
     net.settle();
     bcast_hw_group_post_trees(g[1], 0, into.data(), 950, net.now);
     for (uint32_t len : {0, 1, 99, 101, 1000}) {
-        unsigned char head[BCAST_HW_WIRE_HEAD];
-        mem::Bytes body = pattern(len, 2), bytes;
         bcast_hw_msg m = {};
         uint64_t bad = net.engines[1]->counts.bad;
 
         m.type = BCAST_HW_MSG_SEGMENT;
         m.index = 3;
         m.bytes = 950;
-        bcast_hw_wire_encode(head, &g[1]->id, 0, &m, body.data(), len);
-        bytes.assign(head, head + sizeof(head));
-        bytes.insert(bytes.end(), body.begin(), body.end());
-        net.lanes[1]->in.push_back(bytes);
-        bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+        give(net, g[1], m, len);
         EXPECT_EQ(bad + 1, net.engines[1]->counts.bad) << len;
     }
     EXPECT_EQ(mem::Bytes(950), into);

@@ -18,17 +18,17 @@ constexpr uint64_t FRAG = 1440;
 
 // A sender with rails that drain at `rate` bytes a second and hold `room` bytes.
 struct Sender {
-    std::vector<bcast_hw_stripe_rail> rails;
+    bcast_hw_stripe stripe;
+    bcast_hw_stripe_rail *rails = stripe.rail;
     std::vector<uint64_t> rate, given;
     std::vector<double> waits;
     uint64_t now = MS, room;
 
     Sender(std::vector<uint64_t> rates, uint32_t mbit, uint64_t room_ = 130000)
-        : rails(rates.size()), rate(rates), given(rates.size(), 0), waits(rates.size(), 0),
-          room(room_)
+        : rate(rates), given(rates.size(), 0), waits(rates.size(), 0), room(room_)
     {
-        for (bcast_hw_stripe_rail &r : rails)
-            bcast_hw_stripe_init(&r, mbit);
+        for (size_t r = 0; r < rates.size(); r++)
+            bcast_hw_stripe_init(&rails[r], mbit);
     }
     void pass(uint64_t ns)
     {
@@ -42,23 +42,18 @@ struct Sender {
         uint64_t start = now;
 
         for (uint64_t left = bytes; left > 0;) {
-            for (size_t r = 0; r < rails.size(); r++)
+            for (size_t r = 0; r < rate.size(); r++)
                 bcast_hw_stripe_on_queue(&rails[r], (uint64_t) waits[r], now);
             while (left > 0) {
-                size_t best = 0;
-                for (size_t r = 1; r < rails.size(); r++)
-                    if (bcast_hw_stripe_wait(&rails[r], FRAG) <
-                        bcast_hw_stripe_wait(&rails[best], FRAG))
-                        best = r;
-                for (size_t r = 0; r < rails.size(); r++)
-                    if (r != best)
-                        bcast_hw_stripe_on_rival(&rails[r],
-                                                 bcast_hw_stripe_wait(&rails[best], FRAG), now);
-                if (waits[best] + FRAG > (double) room)
+                const uint64_t more[BCAST_HW_RAIL_BITS] = {FRAG, FRAG, FRAG};
+                int best = __builtin_ctz(
+                    bcast_hw_stripe_best(&stripe, (1u << rate.size()) - 1, more, now));
+
+                if (waits[(size_t) best] + FRAG > (double) room)
                     break;
-                waits[best] += FRAG;
-                given[best] += FRAG;
-                bcast_hw_stripe_on_post(&rails[best], (uint64_t) waits[best], now);
+                waits[(size_t) best] += FRAG;
+                given[(size_t) best] += FRAG;
+                bcast_hw_stripe_on_post(&rails[best], (uint64_t) waits[(size_t) best], now);
                 left -= std::min(left, FRAG);
             }
             pass(MS / 10);

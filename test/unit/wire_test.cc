@@ -56,6 +56,22 @@ TEST(Crc32c, HasTheCheckValue)
     EXPECT_EQ(bcast_hw_crc32c("", 0), 0u);
 }
 
+// The header is `want`, which has zeros for the CRC, and the payload "xyz".
+static void expect_xyz(Encoded e, const unsigned char *want, size_t head_len)
+{
+    std::vector<unsigned char> all(want, want + head_len);
+    uint32_t crc;
+
+    all.insert(all.end(), {'x', 'y', 'z'});
+    crc = bcast_hw_crc32c(all.data(), all.size());
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(e.head[4 + i], (unsigned char) (crc >> (24 - 8 * i)));
+        e.head[4 + i] = 0;
+    }
+    EXPECT_EQ(0, memcmp(e.head, want, head_len));
+    EXPECT_EQ(e.len, 3u);
+}
+
 TEST(Wire, DataHeaderIsAsSpecified)
 {
     Encoded e = encode(data_msg(), "xyz");
@@ -65,17 +81,7 @@ TEST(Wire, DataHeaderIsAsSpecified)
         0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0,    0,    0,    5,    0,    0,    0,
         3,    0,    0,    0,    1,    0,    0,    0,    2,    0,    0,    0,    9,
         0,    0,    0,    3,    0x21, 0x22, 0x23, 0x24, 0,    0,    0,    4};
-    std::vector<unsigned char> all(want, want + sizeof(want));
-    uint32_t crc;
-
-    all.insert(all.end(), {'x', 'y', 'z'});
-    crc = bcast_hw_crc32c(all.data(), all.size());
-    for (int i = 0; i < 4; i++) {
-        EXPECT_EQ(e.head[4 + i], (unsigned char) (crc >> (24 - 8 * i)));
-        e.head[4 + i] = 0;
-    }
-    EXPECT_EQ(0, memcmp(e.head, want, sizeof(want)));
-    EXPECT_EQ(e.len, 3u);
+    expect_xyz(e, want, sizeof(want));
 }
 
 TEST(Wire, DataComesBackAsItWent)
@@ -117,17 +123,7 @@ TEST(Wire, CastHeaderIsAsSpecified)
         0x68, 0x6d, 2,    32,   0,    0,    0,    0,    1,    2,    3,    4,    5,    6,
         7,    8,    0x21, 0x22, 0x23, 0x24, 0x31, 0x32, 0x33, 0x34, 0x45, 0x46, 0x47, 0x48,
         0,    0,    0,    3,    0,    0,    0,    9,    0,    1,    6,    4};
-    std::vector<unsigned char> all(want, want + sizeof(want));
-    uint32_t crc;
-
-    all.insert(all.end(), {'x', 'y', 'z'});
-    crc = bcast_hw_crc32c(all.data(), all.size());
-    for (int i = 0; i < 4; i++) {
-        EXPECT_EQ(e.head[4 + i], (unsigned char) (crc >> (24 - 8 * i)));
-        e.head[4 + i] = 0;
-    }
-    EXPECT_EQ(0, memcmp(e.head, want, sizeof(want)));
-    EXPECT_EQ(e.len, 3u);
+    expect_xyz(e, want, sizeof(want));
 }
 
 TEST(Wire, CastComesBackAsItWent)

@@ -5,8 +5,8 @@
  * The collective layer as a netmod sees it.
  *
  * A netmod gives the layer its wires: it takes the engine of this process, opens a lane whose callbacks
- * are the engine's (engine/engine.h) and, where it can, a fabric, and registers both. Where nothing is
- * registered MPICH's own algorithms run.
+ * are the engine's (engine/engine.h) and, where it can, a fabric on each rail and further lanes, and
+ * registers them. Where nothing is registered MPICH's own algorithms run.
  */
 
 #ifndef BCAST_HW_ATTACH_H_INCLUDED
@@ -31,7 +31,7 @@ void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm);
 /* The engine of this process, made by the first call; NULL without memory. */
 struct bcast_hw_engine *MPIR_Bcast_hw_engine(void);
 
-/* Registers fabric and lane: from here on broadcasts can be taken. Fields as engine/engine.h has them;
+/* Registers fabrics and lanes: from here on broadcasts can be taken. Fields as engine/engine.h has them;
  * `memory` is filled in here. */
 void MPIR_Bcast_hw_register(struct bcast_hw_engine_cfg *cfg);
 

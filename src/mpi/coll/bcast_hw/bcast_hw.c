@@ -74,6 +74,12 @@ static void take_back(struct bcast_hw_group *g, const struct message *m)
     }
 }
 
+/* `memory` is where the message has its bytes from `at` on: nothing is to be copied. */
+static bool in_place(const struct message *m, MPI_Aint at, const char *memory)
+{
+    return m->lent && memory == m->lent + at;
+}
+
 /* One piece from the root: bytes at..at + n of the message. */
 static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n)
 {
@@ -86,7 +92,7 @@ static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Ain
     to = bcast_hw_group_next_bytes(g, (uint32_t) n);
     /* No other thread uses this channel: it is between broadcasts of one communicator. */
     MPIR_Bcast_hw_unlock();
-    if (!m->lent || to != m->lent + at)
+    if (!in_place(m, at, to))
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, to, n,
                                       &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_Assert(mpi_errno != MPI_SUCCESS || packed == n);
@@ -126,7 +132,7 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
     from = bcast_hw_group_last_bytes(g);
     /* The bytes stay where they are until this rank has consumed the broadcast. */
     MPIR_Bcast_hw_unlock();
-    if (n > 0 && (!m->lent || from != m->lent + at))
+    if (n > 0 && !in_place(m, at, from))
         mpi_errno = MPIR_Typerep_unpack(from, n, m->buffer, m->count, m->datatype, at,
                                         &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_Bcast_hw_lock();
@@ -192,28 +198,21 @@ fn_fail:
 
 #define TREES_PIECE ((MPI_Aint) 1 << 30) /* bytes of one broadcast along trees */
 
-/* From and into `memory`. */
-static int run_along_trees(struct bcast_hw_group *g, char *memory, MPI_Aint bytes, int root)
+/* `n` bytes from and into `memory`. */
+static int piece_along_trees(struct bcast_hw_group *g, char *memory, MPI_Aint n, int root)
 {
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno;
 
-    for (MPI_Aint at = 0; at < bytes; at += TREES_PIECE) {
-        MPI_Aint n = bytes - at < TREES_PIECE ? bytes - at : TREES_PIECE;
-
-        mpi_errno = MPIR_Bcast_hw_wait(g, open_);
-        if (mpi_errno == MPI_SUCCESS) {
-            bcast_hw_group_post_trees(g, (uint32_t) root, memory + at, (uint32_t) n,
-                                      MPIR_Bcast_hw_now());
-            MPIR_Bcast_hw_unlock();
-            mpi_errno = MPIR_Bcast_hw_wait(g, done);
-        }
-        if (mpi_errno == MPI_SUCCESS)
-            bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
-        MPIR_Bcast_hw_unlock();
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    mpi_errno = MPIR_Bcast_hw_wait(g, open_);
+    MPIR_ERR_CHECK(mpi_errno);
+    bcast_hw_group_post_trees(g, (uint32_t) root, memory, (uint32_t) n, MPIR_Bcast_hw_now());
+    MPIR_Bcast_hw_unlock();
+    mpi_errno = MPIR_Bcast_hw_wait(g, done);
+    MPIR_ERR_CHECK(mpi_errno);
+    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
 
 fn_exit:
+    MPIR_Bcast_hw_unlock();
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -234,8 +233,13 @@ static int message_along_trees(struct bcast_hw_group *g, const struct message *m
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
                                       &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = run_along_trees(g, memory, m->bytes, root);
-    MPIR_ERR_CHECK(mpi_errno);
+    for (MPI_Aint at = 0; at < m->bytes; at += TREES_PIECE) {
+        MPI_Aint left = m->bytes - at;
+
+        mpi_errno =
+            piece_along_trees(g, memory + at, left < TREES_PIECE ? left : TREES_PIECE, root);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
     if (own && !is_root)
         mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
                                         &moved MPIR_BCAST_HW_TYPEREP_FLAGS);

@@ -344,9 +344,7 @@ static void configure(struct bcast_hw_group_cfg *cfg)
                         1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
     cfg->piece_bytes = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 1, 1 << 28);
-    cfg->trees = MPIR_Bcast_hw_engine()->cfg.num_lanes > 2
-                     ? MPIR_Bcast_hw_engine()->cfg.num_lanes
-                     : 2; /* one lane is shared by two trees */
+    cfg->trees = MPL_MAX(MPIR_Bcast_hw_engine()->cfg.num_lanes, 2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;

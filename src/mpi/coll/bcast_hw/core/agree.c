@@ -36,14 +36,19 @@ static void combine(struct bcast_hw_terms *t, const struct bcast_hw_terms *with)
     t->window = with->window < t->window ? with->window : t->window;
 }
 
+static void stop_probing(struct bcast_hw_agree *a)
+{
+    a->deadline = a->probe_at = BCAST_HW_NEVER;
+    a->probe_due = 0;
+}
+
 /* Enters the stage after the decision `agreed`, or the end. */
 static void enter(struct bcast_hw_agree *a)
 {
     bool good = a->agreed.reason == BCAST_HW_REASON_NONE;
 
     a->decide = all_children(a);
-    a->deadline = a->probe_at = BCAST_HW_NEVER;
-    a->probe_due = 0;
+    stop_probing(a);
     if (!good || a->phase == BCAST_HW_AGREE_PROBE) {
         a->phase = good ? BCAST_HW_AGREE_YES : BCAST_HW_AGREE_NO;
         a->invite = 0;
@@ -212,8 +217,7 @@ enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
 void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now)
 {
     if (a->deadline <= now && a->phase == BCAST_HW_AGREE_PROBE) {
-        a->deadline = a->probe_at = BCAST_HW_NEVER;
-        a->probe_due = 0;
+        stop_probing(a);
         if (!a->answered) {
             answer(a, a->probe_got, BCAST_HW_REASON_PROBE);
             advance(a);

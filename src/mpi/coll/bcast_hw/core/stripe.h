@@ -13,7 +13,6 @@
 #ifndef BCAST_HW_STRIPE_H_INCLUDED
 #define BCAST_HW_STRIPE_H_INCLUDED
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -91,6 +90,30 @@ static inline void bcast_hw_stripe_on_failure(struct bcast_hw_stripe_rail *r, ui
 static inline uint64_t bcast_hw_stripe_wait(const struct bcast_hw_stripe_rail *r, uint64_t more)
 {
     return (r->queued + more) * 1000000 / (r->rate / 1000 + 1);
+}
+
+/* Of the rails of `mask` the one, as a bit, that would have `more[r]` further bytes out first; 0 when there
+ * is none. What waits is known as of `now`. */
+static inline uint32_t bcast_hw_stripe_best(struct bcast_hw_stripe *s, uint32_t mask,
+                                            const uint64_t *more, uint64_t now)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t best = 0;
+
+    for (uint32_t left = mask; left; left &= left - 1) {
+        int r = __builtin_ctz(left);
+        uint64_t ns = bcast_hw_stripe_wait(&s->rail[r], more[r]);
+
+        if (s->rail[r].down_until > now)
+            ns = UINT64_MAX - 1; /* rather than none */
+        if (ns < least) {
+            least = ns;
+            best = 1u << r;
+        }
+    }
+    for (uint32_t left = mask & ~best; left; left &= left - 1)
+        bcast_hw_stripe_on_rival(&s->rail[__builtin_ctz(left)], least, now);
+    return best;
 }
 
 #endif /* BCAST_HW_STRIPE_H_INCLUDED */

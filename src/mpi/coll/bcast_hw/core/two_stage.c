@@ -492,36 +492,25 @@ static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
     };
 }
 
-/* The last fragment once more, on one of `rails`. */
-static void next_end(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring, uint32_t rails,
-                     struct bcast_hw_msg *tx)
-{
-    fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
-    tx->multicast = true;
-    tx->rail = (uint8_t) __builtin_ctz(rails);
-    tx->rails = m->rails;
-    tx->index = m->frags - 1;
-    m->ends &= (uint8_t) ~(1u << tx->rail);
-    if (!m->ends)
-        set_phase(m, BCAST_HW_DONE);
-}
-
+/* Multicasts the next fragment on one of `rails`; after all of a long message, the last once more on each. */
 static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
                       struct bcast_hw_msg *tx, uint64_t now)
 {
-    m->moved_at = now;
     fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
     tx->multicast = true;
     tx->rail = (uint8_t) __builtin_ctz(rails);
     tx->rails = m->rails;
-    tx->index = m->next_cast++;
-    ring->counts->cast_frags++;
-    if (m->next_cast < m->frags)
-        return;
-    /* The end of a long message. */
-    if (!m->more && m->frags > BCAST_HW_STANDING_FRAGS)
-        m->ends = m->rails;
-    if (!m->ends)
+    if (m->ends) {
+        tx->index = m->frags - 1;
+        m->ends &= (uint8_t) ~(1u << tx->rail);
+    } else {
+        m->moved_at = now;
+        tx->index = m->next_cast++;
+        ring->counts->cast_frags++;
+        if (m->next_cast == m->frags && !m->more && m->frags > BCAST_HW_STANDING_FRAGS)
+            m->ends = m->rails;
+    }
+    if (m->next_cast == m->frags && !m->ends)
         set_phase(m, BCAST_HW_DONE);
 }
 
@@ -589,10 +578,7 @@ int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_r
     uint32_t rails = bcast_hw_two_stage_room(m, room);
 
     if (bcast_hw_two_stage_casts(m) && rails) {
-        if (m->ends)
-            next_end(m, ring, rails, tx);
-        else
-            next_cast(m, ring, rails, tx, now);
+        next_cast(m, ring, rails, tx, now);
         return 1;
     }
     if (m->ready_due) {

@@ -64,7 +64,7 @@ struct bcast_hw_engine {
     struct bcast_hw_wire_in in; /* the message being handled */
 };
 
-/* An engine without fabric and lane; NULL without memory. */
+/* An engine without rails and lanes; NULL without memory. */
 struct bcast_hw_engine *bcast_hw_engine_create(void);
 
 /* Gives it what it runs on. Before the first group. */
@@ -97,7 +97,7 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 /* After drain: no group is left and the lane is flushed. To be asked between calls of progress. */
 bool bcast_hw_engine_drained(struct bcast_hw_engine *e);
 
-/* Frees the groups that are left and closes fabric and lane; the counters stay. */
+/* Frees the groups that are left and closes rails and lanes; the counters stay. */
 void bcast_hw_engine_close(struct bcast_hw_engine *e);
 
 /* Of a closed engine, or one never opened. */

@@ -37,7 +37,7 @@ void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *c
             continue;
         rails->mask |= (uint8_t) (1u << r);
         one->fabric->ops->query(one->fabric, &one->attr);
-        bcast_hw_stripe_init(&one->stripe, mbit[r]);
+        bcast_hw_stripe_init(&rails->stripe.rail[r], mbit[r]);
     }
 }
 
@@ -45,8 +45,7 @@ void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
                          struct bcast_hw_fabric_attr *attr)
 {
     *attr = (struct bcast_hw_fabric_attr){.max_datagram = SIZE_MAX, .window = SIZE_MAX};
-    FOR_EACH(r, mask & rails->mask)
-    {
+    FOR_EACH (r, mask & rails->mask) {
         const struct bcast_hw_fabric_attr *a = &rails->one[r].attr;
 
         attr->max_datagram =
@@ -66,8 +65,7 @@ uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64
 {
     uint32_t joined = 0;
 
-    FOR_EACH(r, mask & rails->mask)
-    {
+    FOR_EACH (r, mask & rails->mask) {
         struct bcast_hw_fabric *f = rails->one[r].fabric;
 
         if (f->ops->join(f, group) == BCAST_HW_OK)
@@ -78,8 +76,7 @@ uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64
 
 void bcast_hw_rails_leave(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group)
 {
-    FOR_EACH(r, mask & rails->mask)
-    {
+    FOR_EACH (r, mask & rails->mask) {
         struct bcast_hw_fabric *f = rails->one[r].fabric;
 
         f->ops->leave(f, group);
@@ -92,21 +89,30 @@ static void drop(struct bcast_hw_backlog *b)
     b->bytes = 0;
 }
 
-/* What a fabric refuses for good is lost like any datagram: repair has it. */
-static void flush_one(struct bcast_hw_rails_one *one, uint64_t now)
+static bool several(uint32_t mask)
 {
+    return mask & (mask - 1);
+}
+
+/* What a fabric refuses for good is lost like any datagram: repair has it. */
+static void flush_one(struct bcast_hw_rails *rails, uint32_t r, uint64_t now)
+{
+    struct bcast_hw_rails_one *one = &rails->one[r];
     struct bcast_hw_backlog *b = &one->backlog;
     struct bcast_hw_fabric *f = one->fabric;
+    bool choosing = several(rails->mask);
     int k;
 
     one->blocked = false;
     if (b->next == b->n)
         return;
-    bcast_hw_stripe_on_queue(&one->stripe, f->ops->queued(f), now);
+    if (choosing)
+        bcast_hw_stripe_on_queue(&rails->stripe.rail[r], f->ops->queued(f), now);
     k = f->ops->post(f, b->group, b->out + b->next, b->n - b->next);
-    bcast_hw_stripe_on_post(&one->stripe, f->ops->queued(f), now);
+    if (choosing)
+        bcast_hw_stripe_on_post(&rails->stripe.rail[r], f->ops->queued(f), now);
     if (k < 0) {
-        bcast_hw_stripe_on_failure(&one->stripe, now);
+        bcast_hw_stripe_on_failure(&rails->stripe.rail[r], now);
         drop(b);
         return;
     }
@@ -120,57 +126,43 @@ static void flush_one(struct bcast_hw_rails_one *one, uint64_t now)
 
 void bcast_hw_rails_flush(struct bcast_hw_rails *rails, uint64_t now)
 {
-    FOR_EACH(r, rails->mask)
-    flush_one(&rails->one[r], now);
+    FOR_EACH (r, rails->mask)
+        flush_one(rails, r, now);
 }
 
 bool bcast_hw_rails_idle(const struct bcast_hw_rails *rails)
 {
-    FOR_EACH(r, rails->mask)
-    if (rails->one[r].backlog.n > 0)
-        return false;
+    FOR_EACH (r, rails->mask)
+        if (rails->one[r].backlog.n > 0)
+            return false;
     return true;
-}
-
-/* ns until a datagram put to the backlog now is out. */
-static uint64_t wait_for(struct bcast_hw_rails_one *one, uint64_t now)
-{
-    struct bcast_hw_fabric *f = one->fabric;
-
-    if (one->stripe.down_until > now)
-        return UINT64_MAX - 1; /* rather than none */
-    if (one->stripe.at != now)
-        bcast_hw_stripe_on_queue(&one->stripe, f->ops->queued(f), now);
-    return bcast_hw_stripe_wait(&one->stripe, one->backlog.bytes + one->attr.max_datagram);
 }
 
 uint8_t bcast_hw_rails_best(struct bcast_hw_rails *rails, uint32_t mask, uint64_t now)
 {
-    uint64_t least = UINT64_MAX;
-    uint32_t best = 0;
+    uint64_t more[BCAST_HW_RAIL_BITS];
 
-    if ((mask & rails->mask & (mask - 1)) == 0)
-        return (uint8_t) (mask & rails->mask); /* nothing to choose */
-    FOR_EACH(r, mask & rails->mask)
-    {
-        uint64_t wait = wait_for(&rails->one[r], now);
+    mask &= rails->mask;
+    if (!several(mask))
+        return (uint8_t) mask; /* nothing to choose */
+    FOR_EACH (r, mask) {
+        struct bcast_hw_rails_one *one = &rails->one[r];
+        struct bcast_hw_stripe_rail *stripe = &rails->stripe.rail[r];
 
-        if (wait < least) {
-            least = wait;
-            best = 1u << r;
-        }
+        if (stripe->at != now)
+            bcast_hw_stripe_on_queue(stripe, one->fabric->ops->queued(one->fabric), now);
+        more[r] = one->backlog.bytes + one->attr.max_datagram;
     }
-    FOR_EACH(o, mask & rails->mask & ~best)
-    bcast_hw_stripe_on_rival(&rails->one[o].stripe, least, now);
-    return (uint8_t) best;
+    return (uint8_t) bcast_hw_stripe_best(&rails->stripe, mask, more, now);
 }
 
-static bool has_room(struct bcast_hw_rails_one *one, uint64_t group, uint64_t now)
+static bool has_room(struct bcast_hw_rails *rails, uint32_t r, uint64_t group, uint64_t now)
 {
-    struct bcast_hw_backlog *b = &one->backlog;
+    const struct bcast_hw_rails_one *one = &rails->one[r];
+    const struct bcast_hw_backlog *b = &one->backlog;
 
     if (!one->blocked && (b->n == BCAST_HW_CAST_BATCH || (b->n > 0 && b->group != group)))
-        flush_one(one, now);
+        flush_one(rails, r, now);
     return b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group);
 }
 
@@ -179,9 +171,9 @@ struct bcast_hw_room bcast_hw_rails_room(struct bcast_hw_rails *rails, uint32_t 
 {
     struct bcast_hw_room room = {0};
 
-    FOR_EACH(r, mask & rails->mask)
-    if (has_room(&rails->one[r], group, now))
-        room.each |= (uint8_t) (1u << r);
+    FOR_EACH (r, mask & rails->mask)
+        if (has_room(rails, r, group, now))
+            room.each |= (uint8_t) (1u << r);
     room.best = bcast_hw_rails_best(rails, mask, now) & room.each;
     return room;
 }
@@ -211,8 +203,7 @@ uint64_t bcast_hw_rails_deadline(const struct bcast_hw_rails *rails)
 {
     uint64_t first = UINT64_MAX;
 
-    FOR_EACH(r, rails->mask)
-    {
+    FOR_EACH (r, rails->mask) {
         struct bcast_hw_fabric *f = rails->one[r].fabric;
         uint64_t at = f->ops->deadline(f);
 
@@ -223,8 +214,7 @@ uint64_t bcast_hw_rails_deadline(const struct bcast_hw_rails *rails)
 
 void bcast_hw_rails_close(struct bcast_hw_rails *rails)
 {
-    FOR_EACH(r, rails->mask)
-    {
+    FOR_EACH (r, rails->mask) {
         struct bcast_hw_fabric *f = rails->one[r].fabric;
 
         f->ops->close(f);

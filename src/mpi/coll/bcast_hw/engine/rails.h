@@ -30,14 +30,14 @@ struct bcast_hw_backlog {
 struct bcast_hw_rails_one {
     struct bcast_hw_fabric *fabric; /* NULL: this host has no such rail */
     struct bcast_hw_fabric_attr attr;
-    struct bcast_hw_stripe_rail stripe;
     struct bcast_hw_backlog backlog;
     bool blocked; /* the fabric took less than it was given; to be tried by the next flush */
 };
 
 struct bcast_hw_rails {
     struct bcast_hw_rails_one one[BCAST_HW_RAIL_BITS];
-    uint8_t mask; /* of those with a fabric */
+    struct bcast_hw_stripe stripe; /* kept where there are several */
+    uint8_t mask;                  /* of those with a fabric */
 };
 
 /* Takes over `fabrics`, of BCAST_HW_RAIL_BITS places, NULL where there is none; `mbit`: their speeds. */

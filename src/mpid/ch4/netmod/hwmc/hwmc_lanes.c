@@ -22,12 +22,12 @@
 #define RAIL_SNDBUF "64k"
 
 #define VALUE_MAX 1024 /* of what the process manager may hold in a value, used */
-#define NAME_MAX_ 32
+#define WIRE_NAME_MAX 32
 
 /* What a lane's callbacks get. */
 struct wire {
     struct bcast_hw_engine *engine;
-    char name[NAME_MAX_];
+    char name[WIRE_NAME_MAX];
 };
 
 static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX];

@@ -218,21 +218,34 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size
     return BCAST_HW_OK;
 }
 
-static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
-                    const void *body, size_t body_len)
+/* A buffer with the head and room for `room` bytes more, to be sent to `peer`. OK and what sends say. */
+static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, size_t head_len,
+                   size_t room, struct sendbuf **buffer)
 {
-    struct hwmc_lane_ucx *l = ucx(lane);
     struct sendbuf *b;
 
     if (peer >= l->params.size || head_len > l->max_head)
         return BCAST_HW_ERR_INVAL;
     if (open_peer(l, peer) != BCAST_HW_OK)
         return BCAST_HW_ERR_PEER;
-    b = get_buffer(l, head_len + body_len);
+    b = get_buffer(l, head_len + room);
     if (b == NULL)
         return BCAST_HW_ERR_NOMEM;
-    b->borrows = false;
     memcpy(b->data, head, head_len);
+    *buffer = b;
+    return BCAST_HW_OK;
+}
+
+static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                    const void *body, size_t body_len)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+    struct sendbuf *b;
+    int err = prepare(l, peer, head, head_len, body_len, &b);
+
+    if (err != BCAST_HW_OK)
+        return err;
+    b->borrows = false;
     if (body_len > 0)
         memcpy(b->data + head_len, body, body_len);
     return post(l, &l->peers[peer], b, head_len, b->data + head_len, body_len);
@@ -243,17 +256,12 @@ static int ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *
 {
     struct hwmc_lane_ucx *l = ucx(lane);
     struct sendbuf *b;
+    int err = prepare(l, peer, head, head_len, 0, &b);
 
-    if (peer >= l->params.size || head_len > l->max_head)
-        return BCAST_HW_ERR_INVAL;
-    if (open_peer(l, peer) != BCAST_HW_OK)
-        return BCAST_HW_ERR_PEER;
-    b = get_buffer(l, head_len);
-    if (b == NULL)
-        return BCAST_HW_ERR_NOMEM;
+    if (err != BCAST_HW_OK)
+        return err;
     b->borrows = true;
     b->tag = tag;
-    memcpy(b->data, head, head_len);
     return post(l, &l->peers[peer], b, head_len, body, body_len);
 }
 

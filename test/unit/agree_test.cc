@@ -23,6 +23,8 @@ struct Group {
     std::vector<uint64_t> start;
     std::vector<bool> joins;          // whether joining works
     std::vector<uint32_t> join_rails; // on which it does
+    std::vector<bool> able;           // whether there is memory for broadcasts
+    bool by_lanes = false;
     std::vector<bool> started;
     std::vector<bcast_hw_agree> ranks;
     uint64_t lane = 20 * US, cast = 10 * US, join = 5 * US, probe = 20 * MS;
@@ -47,7 +49,7 @@ struct Group {
 
     Group(uint32_t size, uint32_t fanout)
         : p(size), k(fanout), offers(size), start(size, 0), joins(size, true),
-          join_rails(size, ~0u), started(size, false), ranks(size)
+          join_rails(size, ~0u), able(size, true), started(size, false), ranks(size)
     {
         for (uint32_t r = 0; r < p; r++)
             offers[r] = {0, BCAST_HW_REASON_NONE, r, 1, 1400 + r, 9000 - r, 5, r ? 0 : 0xe1u, 42};
@@ -77,7 +79,7 @@ struct Group {
             joining[r] = true;
             at(now + join, [this, r] {
                 joined++;
-                bcast_hw_agree_on_joined(&ranks[r], joins[r] ? join_rails[r] : 0, now);
+                bcast_hw_agree_on_joined(&ranks[r], able[r], joins[r] ? join_rails[r] : 0, now);
                 turn(r);
             });
         }
@@ -121,7 +123,7 @@ struct Group {
             if (start[r] != BCAST_HW_NEVER)
                 at(start[r], [this, r] {
                     started[r] = true;
-                    bcast_hw_agree_start(&ranks[r], p, r, k, KEY, &offers[r], probe);
+                    bcast_hw_agree_start(&ranks[r], p, r, k, KEY, &offers[r], by_lanes, probe);
                     turn(r);
                 });
         while (!queue.empty() && now < 100000 * MS) {
@@ -138,7 +140,12 @@ struct Group {
         bcast_hw_msg tx;
 
         for (bcast_hw_agree &a : ranks) {
-            EXPECT_EQ(reason ? BCAST_HW_AGREE_NO : BCAST_HW_AGREE_YES, a.phase);
+            EXPECT_EQ(!reason ? BCAST_HW_AGREE_YES
+                      : by_lanes && reason != BCAST_HW_REASON_LANE &&
+                              reason != BCAST_HW_REASON_NOMEM
+                          ? BCAST_HW_AGREE_LANES
+                          : BCAST_HW_AGREE_NO,
+                      a.phase);
             EXPECT_TRUE(bcast_hw_agree_settled(&a));
             EXPECT_EQ(reason, a.agreed.reason);
             EXPECT_EQ(0, memcmp(&a.agreed, &ranks[0].agreed, sizeof(a.agreed)));
@@ -158,11 +165,11 @@ struct Leader {
     Leader()
     {
         terms.rails = 1;
-        bcast_hw_agree_start(&a, 3, 0, 2, KEY, &terms, 10 * MS);
+        bcast_hw_agree_start(&a, 3, 0, 2, KEY, &terms, false, 10 * MS);
         report(1, BCAST_HW_AGREE_OFFER, 0);
         report(2, BCAST_HW_AGREE_OFFER, 0);
         report(1, BCAST_HW_AGREE_JOIN, 0);
-        bcast_hw_agree_on_joined(&a, true, 0);
+        bcast_hw_agree_on_joined(&a, true, 1, 0);
         report(2, BCAST_HW_AGREE_JOIN, 0);
         sends(0);
     }
@@ -356,6 +363,48 @@ TEST(Agree, DifferentRailsThatFailForDifferentRanksLeaveNone)
     g.lose_rail = [](uint32_t to, uint8_t rail) { return to == (rail == 0 ? 5 : 6); };
     g.run();
     g.expect(BCAST_HW_REASON_RAILS, 2);
+}
+
+// Where lanes will do, whatever fails of multicast leads there, all ranks being ready before one is through.
+TEST(Agree, LanesServeWhereMulticastFails)
+{
+    for (uint32_t k : {1, 2, 4})
+        for (uint32_t r = 0; r < 7; r++)
+            for (int how = 0; how < 4; how++) {
+                static const uint32_t reasons[] = {BCAST_HW_REASON_FABRIC, BCAST_HW_REASON_MEMORY,
+                                                   BCAST_HW_REASON_JOIN, BCAST_HW_REASON_PROBE};
+                Group g(7, k);
+
+                if (how == 3 && r == 0)
+                    continue; // the leader hears its own probe
+                g.by_lanes = true;
+                if (how < 2)
+                    g.offers[r].reason = reasons[how];
+                if (how == 2)
+                    g.joins[r] = false;
+                if (how == 3)
+                    g.lose = [r](uint32_t to, int) { return to == r; };
+                g.run();
+                g.expect(reasons[how], r);
+                EXPECT_EQ(7, g.joined);
+                EXPECT_EQ(how == 3 ? 5 : 0, g.probes);
+                EXPECT_EQ(0u, g.ranks[3].agreed.rails);
+            }
+}
+
+TEST(Agree, WithoutMemoryOrFromAnotherWorldLanesDoNotServe)
+{
+    Group g(7, 2), h(7, 2);
+
+    g.by_lanes = h.by_lanes = true;
+    g.joins[1] = false;
+    g.able[5] = false;
+    g.run();
+    g.expect(BCAST_HW_REASON_NOMEM, 5);
+    h.offers[2].reason = BCAST_HW_REASON_FABRIC;
+    h.offers[6].reason = BCAST_HW_REASON_LANE;
+    h.run();
+    h.expect(BCAST_HW_REASON_LANE, 6);
 }
 
 TEST(Agree, LateStarterIsWaitedFor)

@@ -14,9 +14,10 @@ struct Chan {
     bcast_hw_counts counts = {};
     bcast_hw_channel c;
 
-    Chan(uint32_t size, uint32_t rank, uint32_t n = 4, uint32_t period = 2, uint32_t fanout = 2)
+    Chan(uint32_t size, uint32_t rank, uint32_t n = 4, uint32_t period = 2, uint32_t fanout = 2,
+         bool no_cast = false)
     {
-        bcast_hw_channel_init(&c, size, rank, n, period, fanout, &counts);
+        bcast_hw_channel_init(&c, size, rank, n, period, fanout, no_cast, &counts);
     }
     void consume(int n, bool repaired = false)
     {
@@ -378,6 +379,40 @@ TEST(Channel, CloseWithoutAnyBroadcast)
     EXPECT_EQ(BCAST_HW_TAKEN, r1.down(0, 0, true));
     r1.close();
     EXPECT_TRUE(r1.closed());
+}
+
+// Without multicast a floor goes down the tree, each edge once.
+TEST(Channel, WithoutMulticastTheFloorGoesDownByLanes)
+{
+    Chan root(7, 0, 4, 2, 2, true), inner(7, 1, 4, 2, 2, true);
+    bcast_hw_msg tx, up = {}, down = {};
+
+    root.consume(2);
+    inner.consume(2);
+    up.type = BCAST_HW_MSG_SYNC_UP;
+    up.bid = 2;
+    for (uint32_t peer : {1, 2}) {
+        up.peer = peer;
+        EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_channel_on_recv(&root.c, &up));
+    }
+    for (uint32_t peer : {1, 2}) {
+        ASSERT_EQ(1, bcast_hw_channel_next_send(&root.c, 0xff, &tx));
+        EXPECT_EQ(BCAST_HW_MSG_SYNC_DOWN, tx.type);
+        EXPECT_FALSE(tx.multicast);
+        EXPECT_EQ(peer, tx.peer);
+        EXPECT_EQ(2u, tx.bid);
+    }
+    EXPECT_EQ(0, bcast_hw_channel_next_send(&root.c, 0xff, &tx));
+    down.type = BCAST_HW_MSG_SYNC_DOWN;
+    down.bid = 2;
+    for (int times = 0; times < 2; times++) {
+        EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_channel_on_recv(&inner.c, &down));
+        for (uint32_t peer : {3, 4}) {
+            EXPECT_EQ(times == 0, bcast_hw_channel_next_send(&inner.c, 0xff, &tx));
+            EXPECT_TRUE(times > 0 || (tx.type == BCAST_HW_MSG_SYNC_DOWN && tx.peer == peer));
+        }
+    }
+    bcast_hw_channel_check(&inner.c);
 }
 
 TEST(Channel, OldFloorsAreStaleAndImpossibleOnesBad)

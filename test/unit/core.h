@@ -17,6 +17,8 @@ extern "C" {
 #include "channel.h"
 #include "counts.h"
 #include "delay.h"
+#include "measure.h"
+#include "model.h"
 #include "msg.h"
 #include "prng.h"
 #include "rtt.h"

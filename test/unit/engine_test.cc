@@ -2,68 +2,7 @@
 // Copyright (C) the hwmc contributors
 //
 // Engines and groups: real messages through the real wire format, over queues.
-#include <gtest/gtest.h>
-
-#include <cstring>
-#include <random>
-
-#include "mem_net.h"
-
-using Groups = std::vector<bcast_hw_group *>;
-
-static std::vector<uint32_t> first(uint32_t n)
-{
-    std::vector<uint32_t> v(n);
-
-    for (uint32_t i = 0; i < n; i++)
-        v[i] = i;
-    return v;
-}
-
-static mem::Bytes pattern(uint32_t n, uint32_t seed)
-{
-    mem::Bytes b(n);
-    std::minstd_rand r(seed + 1);
-
-    for (auto &c : b)
-        c = (unsigned char) r();
-    return b;
-}
-
-// One broadcast on all members, checked on all; time moves when nothing else does.
-static void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
-{
-    for (int tries = 0; !bcast_hw_group_open(g[root]); tries++) {
-        ASSERT_LT(tries, 100);
-        bcast_hw_group_stall(g[root], net.now);
-        net.settle(100000000);
-    }
-    memcpy(bcast_hw_group_next_bytes(g[root], (uint32_t) data.size()), data.data(), data.size());
-    bcast_hw_group_post_root(g[root], (uint32_t) data.size(), false, net.now);
-    for (uint32_t r = 0; r < g.size(); r++) {
-        if (r == root)
-            continue;
-        for (int tries = 0; !bcast_hw_group_open(g[r]); tries++) {
-            ASSERT_LT(tries, 100);
-            bcast_hw_group_stall(g[r], net.now);
-            net.settle(100000000);
-        }
-        bcast_hw_group_post_member(g[r], root, net.now);
-    }
-    net.settle(500000000);
-    for (uint32_t r = 0; r < g.size(); r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
-        ASSERT_EQ(bcast_hw_stream_bytes(&g[r]->stream), data.size());
-        ASSERT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
-        bcast_hw_group_consume(g[r], net.now);
-    }
-}
-
-static void expect_all(const Groups &g, bcast_hw_group_state state)
-{
-    for (auto *x : g)
-        EXPECT_EQ(x->state, state);
-}
+#include "engine_groups.h"
 
 TEST(Engine, SetsUpAndBroadcastsFromEveryRoot)
 {
@@ -120,19 +59,6 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
         EXPECT_EQ(before + (push ? 1 : 2), net.engines[1]->engine_counts.lane_messages_sent);
         EXPECT_EQ(1u, net.engines[2]->counts.repaired);
     }
-}
-
-// Host 1 gets a lane message of rank 0 for `to`, with a payload of `len` bytes.
-static void give(mem::Net &net, bcast_hw_group *to, const bcast_hw_msg &m, uint32_t len)
-{
-    unsigned char head[BCAST_HW_WIRE_HEAD];
-    mem::Bytes body = pattern(len, 2), bytes;
-
-    bcast_hw_wire_encode(head, &to->id, 0, &m, body.data(), len);
-    bytes.assign(head, head + sizeof(head));
-    bytes.insert(bytes.end(), body.begin(), body.end());
-    net.lanes[1]->in.push_back(bytes);
-    bcast_hw_engine_progress(net.engines[1], net.now += 1000);
 }
 
 // One with fragments from `index` on, of a broadcast of 950 bytes.
@@ -366,6 +292,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
     mem::Net net(3);
     Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
         cfg.trees = 2;
+        cfg.window = 3;
         cfg.seg_bytes = 10;
     });
     std::minstd_rand r(11);
@@ -409,7 +336,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
         else
             net.lanes[1]->in.push_back(bytes);
         bcast_hw_engine_progress(net.engines[1], net.now += 1000);
-        if (g[1]->joined)
+        if (g[1]->running)
             bcast_hw_stream_check(&g[1]->stream);
     }
 }
@@ -615,81 +542,26 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
     }
 }
 
-static void along_trees(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
-{
-    std::vector<mem::Bytes> got(g.size(), mem::Bytes(data.size()));
-
-    got[root] = data;
-    for (uint32_t r = 0; r < g.size(); r++) {
-        if (!bcast_hw_group_open(g[r]))
-            bcast_hw_group_stall(g[r], net.now);
-        net.settle(100000000);
-        ASSERT_TRUE(bcast_hw_group_open(g[r]));
-        bcast_hw_group_post_trees(g[r], root, got[r].data(), (uint32_t) data.size(), net.now);
-    }
-    net.settle();
-    for (uint32_t r = 0; r < g.size(); r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
-        EXPECT_EQ(data, got[r]);
-        bcast_hw_group_consume(g[r], net.now);
-    }
-}
-
-// In turn with broadcasts by multicast, which lose datagrams.
-TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
-{
-    for (uint32_t p : {2, 3, 8, 11}) {
-        mem::Net net(p);
-        Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
-            cfg.trees = 2;
-            cfg.seg_bytes = 70;
-        });
-        std::minstd_rand r(3);
-
-        net.settle();
-        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 5 != 0; };
-        for (uint32_t i = 0; i < 30; i++) {
-            along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
-            broadcast(net, g, i * 3 % p, pattern(i * 91 % 1000, i));
-        }
-        EXPECT_EQ(30u, net.engines[p - 1]->counts.multilane);
-        EXPECT_EQ(0u, net.engines[p - 1]->counts.bad);
-    }
-}
-
-TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
+// One asks, the other answers, over every lane; somebody who takes no part answers nothing.
+TEST(EngineMeasure, AsksAndIsAnswered)
 {
     mem::Net net(3);
-    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
-        cfg.trees = 2;
-        cfg.seg_bytes = 1;
-    });
+    bcast_hw_engine *asks = net.engines[0], *answers = net.engines[2];
 
+    bcast_hw_engine_measuring(asks, true);
+    bcast_hw_engine_measure(asks, 2, net.now);
     net.settle();
-    along_trees(net, g, 1, pattern(100000, 1));
-    EXPECT_LE(net.engines[0]->counts.got_segments, 16384u);
-}
-
-TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
-{
-    mem::Net net(2);
-    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
-        cfg.trees = 1;
-        cfg.seg_bytes = 100;
-    });
-    mem::Bytes into(950);
-
-    net.settle();
-    bcast_hw_group_post_trees(g[1], 0, into.data(), 950, net.now);
-    for (uint32_t len : {0, 1, 99, 101, 1000}) {
-        bcast_hw_msg m = {};
-        uint64_t bad = net.engines[1]->counts.bad;
-
-        m.type = BCAST_HW_MSG_SEGMENT;
-        m.index = 3;
-        m.bytes = 950;
-        give(net, g[1], m, len);
-        EXPECT_EQ(bad + 1, net.engines[1]->counts.bad) << len;
+    EXPECT_FALSE(bcast_hw_measure_done(&asks->measure)); // 2 does nothing yet
+    bcast_hw_engine_measuring(answers, true);
+    for (int i = 0; i < 1000 && !bcast_hw_measure_done(&asks->measure); i++) {
+        net.now += 1000;
+        net.step();
     }
-    EXPECT_EQ(mem::Bytes(950), into);
+    ASSERT_TRUE(bcast_hw_measure_done(&asks->measure));
+    EXPECT_GT(asks->measure.of[0].latency_ns, 0u);
+    EXPECT_GT(asks->measure.of[0].mbit, 0u);
+    EXPECT_EQ(0u, asks->counts.bad + answers->counts.bad);
+    bcast_hw_engine_measuring(asks, false);
+    bcast_hw_engine_measuring(answers, false);
+    EXPECT_FALSE(bcast_hw_engine_active(asks));
 }

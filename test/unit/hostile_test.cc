@@ -284,7 +284,7 @@ TEST(Hostile, LiesToAChannelNeverAbort)
 
         replay("LiesToAChannelNeverAbort", seed);
         bcast_hw_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, n),
-                              (uint32_t) rng.between(1, 4), &counts);
+                              (uint32_t) rng.between(1, 4), rng.below(2), &counts);
         for (uint64_t now = 1; now < 200; now++) {
             Message lie(rng, c.consumed, 9, 5);
 
@@ -329,12 +329,12 @@ TEST(Hostile, LiesToAgreeNeverAbort)
 
         replay("LiesToAgreeNeverAbort", seed);
         bcast_hw_agree_start(&a, 7, (uint32_t) rng.below(7), (uint32_t) rng.between(1, 4), 1,
-                             &offer, 5);
+                             &offer, rng.below(2), 5);
         for (uint64_t now = 1; now < 100; now++) {
             Message lie(rng, 1, 7, 5);
 
             if (bcast_hw_agree_wants_join(&a) && rng.below(3) == 0)
-                bcast_hw_agree_on_joined(&a, rng.below(4), now);
+                bcast_hw_agree_on_joined(&a, rng.below(5), rng.below(4), now);
             bcast_hw_agree_check(&a);
             bcast_hw_agree_on_recv(&a, &lie.msg, now);
             bcast_hw_agree_check(&a);

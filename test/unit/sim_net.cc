@@ -19,6 +19,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
 {
     size_t n_frags = cfg_.script.size() * cfg_.max_frags;
 
+    if (!cfg_.site.empty()) {
+        site_memory_.resize(bcast_hw_sites_words(cfg_.ranks));
+        bcast_hw_sites_init(&sites_, cfg_.ranks, cfg_.site.data(), site_memory_.data());
+    }
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
         Rank &rank = ranks_[r];
         bcast_hw_stream_cfg c = {};
@@ -36,7 +40,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.seed = cfg_.seed;
         c.trees = cfg_.trees;
         c.lanes = cfg_.lanes;
-        c.sites = cfg_.sites;
+        c.far_lanes = cfg_.far_lanes;
+        c.window = cfg_.window;
+        c.sites = cfg_.site.empty() ? nullptr : &sites_;
+        c.no_cast = cfg_.no_cast;
         for (const Bcast &b : cfg_.script)
             if (b.trees)
                 c.max_segments = std::max(c.max_segments, (b.bytes - 1) / cfg_.seg_bytes + 1);
@@ -44,7 +51,7 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         rank.memory.resize(bcast_hw_stream_footprint(&c) / 8);
         bcast_hw_stream_init(&rank.stream, &c, rank.memory.data());
         rank.channels.assign(cfg_.channels, std::vector<uint8_t>(c.max_bytes, 0xee));
-        rank.lane_free.assign(cfg_.ranks * (1 + cfg_.lanes), 0);
+        rank.lane_free.assign(cfg_.ranks * (1 + cfg_.far_lanes), 0);
         rank.call_at = now_ + think(r);
         turn_at(r, now_);
     }
@@ -422,7 +429,7 @@ void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
 uint64_t Net::by_lane(uint32_t r, uint32_t to, uint32_t lane, const PacketPtr &packet)
 {
     uint64_t when = now_;
-    uint64_t &free = ranks_[r].lane_free[to * (1 + cfg_.lanes) + lane];
+    uint64_t &free = ranks_[r].lane_free[to * (1 + cfg_.far_lanes) + lane];
 
     crosses(r, to, &when);
     when += rng_.between(cfg_.lane_min, cfg_.lane_max);

@@ -58,9 +58,12 @@ struct Config {
     std::vector<Bcast> script; // the same on every rank
     uint32_t trees = 0;        // for those that go along trees
     uint32_t lanes = 1;        // to each rank, for those
+    uint32_t far_lanes = 1;    // to each rank of another site
+    uint32_t window = 4;       // segments
     uint32_t seg_bytes = 8;
-    const bcast_hw_sites *sites = nullptr;
-    uint32_t rails = 1; // a root uses some of them, and sends each fragment on any of those
+    std::vector<uint64_t> site; // by rank; empty: all at one
+    bool no_cast = false;       // there is no multicast
+    uint32_t rails = 1;         // a root uses some of them, and sends each fragment on any of those
 
     // The multicast: chances in a million for each datagram and receiver, and the range of delays.
     std::vector<uint32_t> loss; // by receiver; the last holds for all after it
@@ -212,6 +215,8 @@ class Net {
     std::string said(const bcast_hw_msg &msg) const;
 
     Config cfg_;
+    bcast_hw_sites sites_ = {};
+    std::vector<uint32_t> site_memory_;
     Rng rng_;
     uint64_t now_ = S;
     uint64_t events_ = 0;

@@ -89,6 +89,8 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
         log(r, "sends " + said(tx) + (tx.multicast ? " to all" : name(" to ", tx.peer)));
     if (tx.peer >= cfg_.ranks || (!tx.multicast && tx.peer == r && cfg_.ranks > 1))
         fail(name("a message to nobody by rank ", r));
+    if (tx.multicast && cfg_.no_cast)
+        fail(name("a multicast where there is none by rank ", r));
     if (!cfg_.strict)
         return;
     if (of_broadcast && (tx.bid >= cfg_.script.size() || tx.bid < ranks_[r].stream.channel.floor)) {
@@ -120,6 +122,9 @@ void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
         fail(name("a false message along trees by rank ", r));
     if (tx.type == BCAST_HW_MSG_GRANT)
         return;
+    if (tx.rail >=
+        (cfg_.site.empty() || cfg_.site[r] == cfg_.site[tx.peer] ? cfg_.lanes : cfg_.far_lanes))
+        fail(name("a segment over a lane that is none by rank ", r));
     if (to.next != tx.bid || to.state != State::WAIT)
         fail(name("a segment for a rank that is not in the call by rank ", r));
     if (!segments_[tx.peer].insert({tx.bid, tx.index * cfg_.trees + tx.tree}).second)

@@ -54,9 +54,14 @@ void make_script(Config &c, Rng &rng)
         return;
     c.trees = bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
     c.lanes = (uint32_t) rng.between(1, 4);
+    c.far_lanes = c.lanes + (uint32_t) rng.below(4);
+    c.window = (uint32_t) rng.between(1, 9);
     c.seg_bytes = (uint32_t) rng.between(1, 30);
+    c.no_cast = rng.below(5) == 0;
+    for (uint32_t r = 0, n = (uint32_t) rng.between(1, 4); n > 1 && r < c.ranks; r++)
+        c.site.push_back(rng.below(n));
     for (sim::Bcast &b : c.script)
-        if (rng.below(3) == 0) {
+        if (c.no_cast || rng.below(3) == 0) {
             b.trees = true;
             b.bytes = (uint32_t) rng.between(1, 500);
         }

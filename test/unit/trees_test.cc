@@ -137,11 +137,11 @@ TEST(Trees, RailsCarryAlike)
                         uint32_t num = bcast_hw_trees_children(&trees, tree, r);
 
                         for (uint32_t s = 0; s < num; s++)
-                            out[bcast_hw_trees_rail(tree, s, seg, rails)]++;
+                            out[bcast_hw_trees_lane(tree, s, seg, rails)]++;
                         if (r != trees.root) {
                             bcast_hw_edge up = bcast_hw_trees_parent(&trees, tree, r);
 
-                            in[bcast_hw_trees_rail(tree, up.slot, seg, rails)]++;
+                            in[bcast_hw_trees_lane(tree, up.slot, seg, rails)]++;
                         }
                     }
                 for (uint32_t rail = 1; rail < rails; rail++) {
@@ -165,7 +165,7 @@ TEST(Trees, AnyNumberOfSegmentsIsNearlyEven)
 
                 for (uint32_t tree = 0; tree < t; tree++)
                     for (uint32_t seg = 0; seg < segs; seg++)
-                        in[bcast_hw_trees_rail(tree, bcast_hw_trees_parent(&trees, tree, r).slot,
+                        in[bcast_hw_trees_lane(tree, bcast_hw_trees_parent(&trees, tree, r).slot,
                                                seg, rails)]++;
                 auto [low, high] = std::minmax_element(in.begin(), in.end());
                 EXPECT_LE(*high - *low, t);

@@ -7,12 +7,16 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/attach.h          \
     src/mpi/coll/bcast_hw/bcast_hw.h        \
     src/mpi/coll/bcast_hw/compat.h          \
-    src/mpi/coll/bcast_hw/glue.h
+    src/mpi/coll/bcast_hw/glue.h            \
+    src/mpi/coll/bcast_hw/network_text.h
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
     src/mpi/coll/bcast_hw/core/channel.c    \
+    src/mpi/coll/bcast_hw/core/measure.c    \
+    src/mpi/coll/bcast_hw/core/model.c      \
     src/mpi/coll/bcast_hw/core/multilane.c  \
+    src/mpi/coll/bcast_hw/core/sites.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
@@ -23,9 +27,13 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/rails.c    \
     src/mpi/coll/bcast_hw/engine/wire.c     \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
+    src/mpi/coll/bcast_hw/choice.c          \
+    src/mpi/coll/bcast_hw/network.c         \
+    src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/nodes.c           \
     src/mpi/coll/bcast_hw/process.c         \
     src/mpi/coll/bcast_hw/pvars.c           \
-    src/mpi/coll/bcast_hw/select.c
+    src/mpi/coll/bcast_hw/select.c          \
+    src/mpi/coll/bcast_hw/world_sites.c
 
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt

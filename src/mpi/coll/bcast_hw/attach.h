@@ -22,6 +22,14 @@ struct bcast_hw_engine_cfg;
  * may be asking it; before anything below. */
 void MPIR_Bcast_hw_find_nodes(void);
 
+/* This process was told where it is. */
+bool MPIR_Bcast_hw_has_site(void);
+
+/* Collective over MPI_COMM_WORLD, once the lanes are registered: who is at which site, and what the network
+ * between hosts and sites is like. Takes some round trips and some ms of traffic of two processes. */
+int MPIR_Bcast_hw_find_sites(MPIR_Comm *world);
+int MPIR_Bcast_hw_find_network(MPIR_Comm *world);
+
 /* Whether another process of the job runs on this host; true where nobody knows. */
 bool MPIR_Bcast_hw_host_is_shared(void);
 

@@ -292,7 +292,7 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c = MPIR_Bcast_hw_comm(comm);
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
-    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
+    if (c->along_trees)
         mpi_errno = message_along_trees(c->group, &m, root, comm->rank == root);
     else
         mpi_errno =

@@ -15,6 +15,7 @@
 #include "mpiimpl.h"
 #include "attach.h"
 #include "bcast_hw.h"
+#include "core/model.h"
 #include "engine/engine.h"
 
 enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH_NO };
@@ -26,6 +27,7 @@ struct bcast_hw_comm {
     enum bcast_hw_worth worth; /* its shape gains from multicast */
     bool tried;                /* set-up has begun at some time */
     bool admitted;             /* the broadcast under way is to be taken */
+    bool along_trees;          /* ... by multilane */
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
@@ -44,6 +46,23 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
 /* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process. */
 int MPIR_Bcast_hw_node_of(uint32_t world_rank);
 
+/* The name of the site that a process of MPI_COMM_WORLD is at, the same on every process; whether there are
+ * several. */
+uint64_t MPIR_Bcast_hw_site_of(uint32_t world_rank);
+bool MPIR_Bcast_hw_several_sites(void);
+void MPIR_Bcast_hw_forget_sites(void);
+
+/* What algorithm selection takes the network for; the same on every process. */
+const struct bcast_hw_network *MPIR_Bcast_hw_network(void);
+
+/* The algorithm for a broadcast of `bytes` on a group that is set up. `ours`: not one of MPICH's if hwmc
+ * has any. */
+enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_group *g, MPI_Aint bytes,
+                                             bool ours);
+
+/* The user gave MPICH a selection file, and it names another algorithm for this broadcast. */
+bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
+
 /* The end of MPIR_Bcast_hw_find_nodes. */
 void MPIR_Bcast_hw_forget_nodes(void);
 
@@ -55,6 +74,9 @@ void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes);
 
 /* Frees what selection remembers of past communicators. */
 void MPIR_Bcast_hw_forget_seen(void);
+
+/* What algorithm selection goes by. */
+void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net);
 
 /* Registers the PVARs; `e` stays where it is. */
 void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e);

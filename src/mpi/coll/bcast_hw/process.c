@@ -136,6 +136,7 @@ bool MPIR_Bcast_hw_drained(void)
 void MPIR_Bcast_hw_close(void)
 {
     MPIR_Bcast_hw_forget_nodes();
+    MPIR_Bcast_hw_forget_sites();
     if (!registered)
         return;
     MPIR_Bcast_hw_lock();

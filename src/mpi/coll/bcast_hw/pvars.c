@@ -10,6 +10,7 @@
 
 static unsigned long long reasons[BCAST_HW_REASON_LIMIT];
 static unsigned long long taken_calls, taken_bytes, left_calls;
+static unsigned long long latency_ns, site_latency_ns, rail_mbit, all_mbit;
 
 void MPIR_Bcast_hw_note_reason(uint32_t reason)
 {
@@ -27,6 +28,14 @@ void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes)
     }
 }
 
+void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
+{
+    latency_ns = net->latency_ns;
+    site_latency_ns = net->site_latency_ns;
+    rail_mbit = net->mbit;
+    all_mbit = net->mbit_all;
+}
+
 #define REGISTER(name, addr, text)                                                                 \
     MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
         HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
@@ -40,6 +49,11 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
     REGISTER(bcast_hw_calls, &taken_calls, "broadcasts that hwmc ran");
     REGISTER(bcast_hw_call_bytes, &taken_bytes, "bytes of the broadcasts that hwmc ran");
     REGISTER(bcast_hw_left, &left_calls, "broadcasts left to MPICH's own algorithms");
+    REGISTER(bcast_hw_latency_ns, &latency_ns,
+             "nanoseconds that selection takes a short message for, one way between hosts");
+    REGISTER(bcast_hw_site_latency_ns, &site_latency_ns, "the same between sites");
+    REGISTER(bcast_hw_rail_mbit, &rail_mbit, "Mbit/s that selection takes the fastest rail for");
+    REGISTER(bcast_hw_all_mbit, &all_mbit, "Mbit/s that selection takes all rails together for");
 #define X(field, text) REGISTER(bcast_hw_##field, &e->counts.field, text);
     BCAST_HW_CORE_COUNTS(X)
 #undef X

@@ -49,7 +49,7 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         Variable to select the algorithm of the broadcasts that hwmc takes
-        auto      - Internal algorithm selection
+        auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them
         two_stage - Multicast, then repair along a ring
         multilane - Trees over the lanes of all rails, without multicast
 
@@ -80,12 +80,13 @@ cvars:
     - name        : MPIR_CVAR_BCAST_HW_MAX_BYTES
       category    : BCAST_HW
       type        : int
-      default     : 65536
+      default     : -1
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         Longer messages (in bytes) are left to MPICH, unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+        -1: those of any length are for algorithm selection.
 
     - name        : MPIR_CVAR_BCAST_HW_CHANNELS
       category    : BCAST_HW
@@ -138,6 +139,40 @@ cvars:
       description : >-
         The pieces (in bytes) that a message along trees is passed on in.
 
+    - name        : MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW
+      category    : BCAST_HW
+      type        : int
+      default     : 8
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How many segments of a tree a rank takes from its parent ahead of what has come. More fill
+        a longer line; fewer wait in hosts and switches.
+
+    - name        : MPIR_CVAR_BCAST_HW_SITE
+      category    : BCAST_HW
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        A name or number for where this process runs, alike on all processes that are near to each
+        other. Trees are built inside a site, and a message goes from site to site once.
+
+    - name        : MPIR_CVAR_BCAST_HW_NETWORK
+      category    : BCAST_HW
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        What algorithm selection takes the network for, instead of what was measured when the job
+        started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P, separated by
+        commas. hwmc_info --model shows what follows.
+
     - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
       category    : BCAST_HW
       type        : int
@@ -160,7 +195,7 @@ cvars:
       description : >-
         The bound (in MiB) on a process's channel memory, shared by all communicators: each that
         uses multicast has MPIR_CVAR_BCAST_HW_CHANNELS times MPIR_CVAR_BCAST_HW_PIECE_BYTES of it.
-        A communicator for which it does not suffice is left to MPICH.
+        A communicator for which it does not suffice does without multicast.
 
     - name        : MPIR_CVAR_BCAST_HW_ROOT_DELAY
       category    : BCAST_HW
@@ -301,9 +336,20 @@ static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
     return c->worth == BCAST_HW_WORTH_YES;
 }
 
+/* The broadcast under way goes to one of hwmc's algorithms, and to which. */
+static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
+{
+    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c->group, bytes, forced());
+
+    c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
+    c->admitted = !bcast_hw_algorithm_is_mpich(a);
+    return c->admitted;
+}
+
 static bool fits(MPI_Aint bytes)
 {
-    return bytes > 0 && (forced() || bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
+    return bytes > 0 &&
+           (forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 || bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
 }
 
 /* How many communicators with this hash have begun set-up in this process before. Grows by one entry
@@ -346,6 +392,7 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     cfg->piece_bytes = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 1, 1 << 28);
     cfg->trees = MPL_MAX(MPIR_Bcast_hw_engine()->cfg.num_lanes, 2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
+    cfg->window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 1, 1 << 20);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
     switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
@@ -381,17 +428,20 @@ static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
     };
     uint64_t hash = bcast_hw_prng(comm->context_id, (uint64_t) comm->local_size);
     uint32_t *world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
+    uint64_t *site = MPL_malloc(cfg.size * sizeof(*site), MPL_MEM_COMM);
 
-    MPIR_ERR_CHKANDJUMP(!world, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    MPIR_ERR_CHKANDJUMP(!world || !site, mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (uint32_t i = 0; i < cfg.size; i++) {
         if (!world_rank(comm, (int) i, &world[i])) {
             give_up(c, BCAST_HW_REASON_SPAWNED);
             goto fn_exit;
         }
         hash = bcast_hw_prng(hash, world[i]);
+        site[i] = MPIR_Bcast_hw_site_of(world[i]);
     }
     c->tried = true;
     cfg.world = world;
+    cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
     configure(&cfg);
 
     MPIR_Bcast_hw_lock();
@@ -402,6 +452,7 @@ static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
 
 fn_exit:
     MPL_free(world);
+    MPL_free(site);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -432,10 +483,10 @@ static bool outcome(struct bcast_hw_comm *c)
     MPIR_Bcast_hw_wait(c->group, settled);
     on = c->group->state == BCAST_HW_GROUP_ON;
     MPIR_Bcast_hw_unlock();
-    if (!on) {
+    if (!c->group->casts)
         give_up(c, c->group->reason);
+    if (!on)
         drop_group(c);
-    }
     return on;
 }
 
@@ -459,7 +510,7 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
         MPIR_BCAST_HW_IS_SUBCOMM(comm))
         return false;
     MPIR_Datatype_get_size_macro(datatype, size);
-    if (!fits(size * count))
+    if (!fits(size * count) || (!forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
     c = state_of(comm);
     if (!c || (c->tried && !c->group) || !worthwhile(comm, c))
@@ -471,8 +522,7 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
         return false;
     if (number < setup_after() + setup_ahead() || !outcome(c))
         return false;
-    c->admitted = true;
-    return true;
+    return admit(c, size * count);
 }
 
 void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)

@@ -19,18 +19,39 @@ static uint16_t all_children(const struct bcast_hw_agree *a)
     return (uint16_t) ((1u << children(a)) - 1);
 }
 
-/* Of several reasons the lowest rank's counts. */
-static void object(struct bcast_hw_terms *t, uint32_t reason, uint32_t rank)
+/* Whether broadcasts can do without what failed. */
+static bool lanes_do(const struct bcast_hw_agree *a, uint32_t reason)
 {
-    if (reason != BCAST_HW_REASON_NONE && (t->reason == BCAST_HW_REASON_NONE || rank < t->rank)) {
-        t->reason = reason;
-        t->rank = rank;
+    switch (reason) {
+        case BCAST_HW_REASON_FABRIC:
+        case BCAST_HW_REASON_MEMORY:
+        case BCAST_HW_REASON_JOIN:
+        case BCAST_HW_REASON_PROBE:
+        case BCAST_HW_REASON_RAILS:
+            return a->by_lanes;
+        default:
+            return false;
     }
 }
 
-static void combine(struct bcast_hw_terms *t, const struct bcast_hw_terms *with)
+/* Of several reasons one that lanes do not help against counts, then the lowest rank's. */
+static void object(const struct bcast_hw_agree *a, struct bcast_hw_terms *t, uint32_t reason,
+                   uint32_t rank)
 {
-    object(t, with->reason, with->rank);
+    bool before = lanes_do(a, t->reason) && !lanes_do(a, reason);
+    bool after = !lanes_do(a, t->reason) && lanes_do(a, reason);
+
+    if (reason == BCAST_HW_REASON_NONE ||
+        (t->reason != BCAST_HW_REASON_NONE && !before && (after || rank >= t->rank)))
+        return;
+    t->reason = reason;
+    t->rank = rank;
+}
+
+static void combine(const struct bcast_hw_agree *a, struct bcast_hw_terms *t,
+                    const struct bcast_hw_terms *with)
+{
+    object(a, t, with->reason, with->rank);
     t->rails &= with->rails;
     t->frag_bytes = with->frag_bytes < t->frag_bytes ? with->frag_bytes : t->frag_bytes;
     t->window = with->window < t->window ? with->window : t->window;
@@ -46,11 +67,12 @@ static void stop_probing(struct bcast_hw_agree *a)
 static void enter(struct bcast_hw_agree *a)
 {
     bool good = a->agreed.reason == BCAST_HW_REASON_NONE;
+    bool lanes = lanes_do(a, a->agreed.reason);
 
     a->decide = all_children(a);
     stop_probing(a);
-    if (!good || a->phase == BCAST_HW_AGREE_PROBE) {
-        a->phase = good ? BCAST_HW_AGREE_YES : BCAST_HW_AGREE_NO;
+    if (!(good || lanes) || a->phase == BCAST_HW_AGREE_PROBE) {
+        a->phase = good ? BCAST_HW_AGREE_YES : lanes ? BCAST_HW_AGREE_LANES : BCAST_HW_AGREE_NO;
         a->invite = 0;
         return;
     }
@@ -70,7 +92,7 @@ static bool all_probed(const struct bcast_hw_agree *a)
 static void enter_probe(struct bcast_hw_agree *a, uint64_t now)
 {
     a->deadline = now + a->probe_ns;
-    if (a->rank == 0) {
+    if (a->rank == 0 && a->agreed.rails) {
         a->probe_at = now;
         a->probe_gap = BCAST_HW_PROBE_FIRST_NS;
     }
@@ -81,8 +103,8 @@ static void enter_probe(struct bcast_hw_agree *a, uint64_t now)
 static void answer(struct bcast_hw_agree *a, uint32_t rails, uint32_t reason)
 {
     a->mine.rails &= rails;
-    if ((a->agreed.rails & rails) == 0)
-        object(&a->mine, reason, a->rank);
+    if (a->agreed.rails != 0 && (a->agreed.rails & rails) == 0)
+        object(a, &a->mine, reason, a->rank);
     a->answered = true;
 }
 
@@ -93,10 +115,12 @@ static void advance(struct bcast_hw_agree *a)
         return;
     /* Each rank had some, but not the same. */
     if (a->mine.rails == 0 && a->mine.reason == BCAST_HW_REASON_NONE)
-        object(&a->mine, BCAST_HW_REASON_RAILS, a->rank);
+        object(a, &a->mine, BCAST_HW_REASON_RAILS, a->rank);
     a->reported = true;
     if (a->rank == 0) {
         a->agreed = a->mine;
+        if (a->mine.reason != BCAST_HW_REASON_NONE)
+            a->agreed.rails = 0;
         enter(a);
     } else {
         a->report_due = true;
@@ -104,7 +128,8 @@ static void advance(struct bcast_hw_agree *a)
 }
 
 void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
-                          uint64_t key, const struct bcast_hw_terms *offer, uint64_t probe_ns)
+                          uint64_t key, const struct bcast_hw_terms *offer, bool by_lanes,
+                          uint64_t probe_ns)
 {
     assert(fanout >= 1 && fanout <= BCAST_HW_FANOUT_MAX && rank < size);
     *a = (struct bcast_hw_agree){
@@ -113,6 +138,7 @@ void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank
         .rank = rank,
         .fanout = fanout,
         .key = key,
+        .by_lanes = by_lanes,
         .probe_ns = probe_ns,
         .mine = *offer,
         .answered = true,
@@ -125,10 +151,12 @@ void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank
     advance(a);
 }
 
-void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, uint32_t rails, uint64_t now)
+void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool able, uint32_t rails, uint64_t now)
 {
     assert(bcast_hw_agree_wants_join(a));
     answer(a, rails, BCAST_HW_REASON_JOIN);
+    if (!able)
+        object(a, &a->mine, BCAST_HW_REASON_NOMEM, a->rank);
     advance(a);
     if (a->phase == BCAST_HW_AGREE_PROBE) { /* the leader has decided */
         enter_probe(a, now);
@@ -155,7 +183,7 @@ static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bc
         return BCAST_HW_DUP;
     a->heard |= (uint16_t) (1u << i);
     a->invite &= (uint16_t) ~(1u << i);
-    combine(&a->mine, msg->terms);
+    combine(a, &a->mine, msg->terms);
     advance(a);
     if (a->phase == BCAST_HW_AGREE_PROBE && before == BCAST_HW_AGREE_JOIN) { /* the leader */
         enter_probe(a, now);
@@ -274,6 +302,7 @@ int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, 
 void bcast_hw_agree_check(const struct bcast_hw_agree *a)
 {
     assert(a->phase <= BCAST_HW_AGREE_NO);
+    assert(a->phase != BCAST_HW_AGREE_LANES || lanes_do(a, a->agreed.reason));
     assert(!(a->heard & ~all_children(a)));
     if (a->reported && !bcast_hw_agree_over(a))
         assert(a->answered && a->heard == all_children(a));

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * agree: the set-up of multicast on a communicator: all ranks use it or none does.
+ * agree: the set-up of a communicator: all ranks use multicast or none does; in that case lanes may
+ * still serve.
  *
  * Three stages, each gathered up the k-ary tree (topo.h) and decided by rank 0, the leader, whose
  * decision goes down the same tree:
@@ -11,6 +12,8 @@
  *   PROBE  the leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported; a
  *          rank reports when one has come on every rail or its deadline has passed. Decision: use
  *          multicast on the rails on which one came to all, or not and why.
+ * Where multicast is out of the question the stages go on without rails, so that all ranks are ready to
+ * use lanes before one of them does; the end is then LANES. Without a way by lanes it is NO.
  * Nothing blocks: a rank starts when its program gets there and goes on with other work. Messages to
  * a rank that has not started are lost, so a starting rank both reports upward and invites its
  * children to repeat their report; the one that comes second gets through. No timer but the probe's.
@@ -19,7 +22,7 @@
  * repeats REPORT; DECIDE; both join; REPORT; DECIDE; PROBE; REPORT; DECIDE: YES on both.
  *
  * Invariants (bcast_hw_agree_check): a stage is reported only when all children have reported it;
- * YES and NO are final; the reason is NONE exactly when nothing failed so far.
+ * YES, LANES and NO are final; the reason is NONE exactly when nothing failed so far.
  */
 #ifndef BCAST_HW_AGREE_H_INCLUDED
 #define BCAST_HW_AGREE_H_INCLUDED
@@ -35,7 +38,8 @@ enum bcast_hw_agree_phase {
     BCAST_HW_AGREE_OFFER,
     BCAST_HW_AGREE_JOIN,
     BCAST_HW_AGREE_PROBE,
-    BCAST_HW_AGREE_YES,
+    BCAST_HW_AGREE_YES,   /* by multicast */
+    BCAST_HW_AGREE_LANES, /* without it */
     BCAST_HW_AGREE_NO
 };
 
@@ -45,6 +49,7 @@ struct bcast_hw_agree {
     uint32_t rank;
     uint32_t fanout;              /* k */
     uint64_t key;                 /* names the communicator in set-up messages */
+    bool by_lanes;                /* lanes will do, alike on all ranks */
     uint64_t probe_ns;            /* how long to wait for a probe */
     struct bcast_hw_terms mine;   /* this rank's and its children's, combined, for the stage */
     struct bcast_hw_terms agreed; /* the leader's last decision; its group is to be joined */
@@ -62,17 +67,20 @@ struct bcast_hw_agree {
 };
 
 /* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0 also the
- * group, seed and generation it proposes. */
+ * group, seed and generation it proposes. `by_lanes`: broadcasts can do without multicast, alike on all
+ * ranks. */
 void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
-                          uint64_t key, const struct bcast_hw_terms *offer, uint64_t probe_ns);
+                          uint64_t key, const struct bcast_hw_terms *offer, bool by_lanes,
+                          uint64_t probe_ns);
 
-/* The driver is to join agreed.group on agreed.rails and say on which of them that worked. */
+/* The driver is to join agreed.group on agreed.rails, if any, and say on which of them that worked;
+ * `able`: it can take broadcasts at all. */
 static inline bool bcast_hw_agree_wants_join(const struct bcast_hw_agree *a)
 {
     return a->phase == BCAST_HW_AGREE_JOIN && !a->answered;
 }
 
-void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, uint32_t rails, uint64_t now);
+void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool able, uint32_t rails, uint64_t now);
 
 /* A message of set-up for this communicator. TAKEN, DUP, STALE or BAD. */
 enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
@@ -85,7 +93,7 @@ int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, 
 
 static inline bool bcast_hw_agree_over(const struct bcast_hw_agree *a)
 {
-    return a->phase == BCAST_HW_AGREE_YES || a->phase == BCAST_HW_AGREE_NO;
+    return a->phase >= BCAST_HW_AGREE_YES;
 }
 
 /* Over, and the children have been told. */

@@ -9,7 +9,8 @@
 #include <assert.h>
 
 void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                           uint32_t period, uint32_t fanout, struct bcast_hw_counts *counts)
+                           uint32_t period, uint32_t fanout, bool no_cast,
+                           struct bcast_hw_counts *counts)
 {
     *c = (struct bcast_hw_channel){
         .size = size,
@@ -17,6 +18,7 @@ void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t r
         .n = n,
         .period = period,
         .fanout = fanout,
+        .no_cast = no_cast,
         .ask_at = BCAST_HW_NEVER,
         .counts = counts,
     };
@@ -26,6 +28,11 @@ void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t r
 static uint32_t children(const struct bcast_hw_channel *c)
 {
     return bcast_hw_tree_children(c->rank, c->size, c->fanout);
+}
+
+static uint16_t all_children(const struct bcast_hw_channel *c)
+{
+    return (uint16_t) ((1u << children(c)) - 1);
 }
 
 /* What the whole subtree has consumed. */
@@ -64,7 +71,16 @@ static void finish(struct bcast_hw_channel *c)
     if (!c->closing || c->closed || c->floor < c->consumed || (c->rank != 0 && !c->last))
         return;
     c->closed = true;
-    c->owed = (uint16_t) ((1u << children(c)) - 1);
+    c->owed = all_children(c);
+}
+
+/* The floor has come from above, or was found here: it goes on to the children. */
+static void pass_down(struct bcast_hw_channel *c, uint64_t floor)
+{
+    if (c->no_cast && floor > c->down) {
+        c->down = floor;
+        c->owed = all_children(c);
+    }
 }
 
 /* Rank 0: the counts may have moved the floor by a period, or to the end. */
@@ -80,7 +96,8 @@ static void publish(struct bcast_hw_channel *c)
         c->epoch_lost = c->lost;
         c->lost = 0;
         raise_floor(c, count);
-        c->cast_due = c->size > 1;
+        c->cast_due = c->size > 1 && !c->no_cast;
+        pass_down(c, count);
     }
     finish(c);
 }
@@ -155,6 +172,7 @@ static enum bcast_hw_verdict on_down(struct bcast_hw_channel *c, const struct bc
     if (c->rank == 0 || msg->bid > c->consumed ||
         msg->peer != (msg->multicast ? 0 : bcast_hw_tree_parent(c->rank, c->fanout)))
         return BCAST_HW_BAD;
+    pass_down(c, msg->bid);
     if (msg->bid < c->floor)
         return BCAST_HW_STALE;
     if (msg->bid > c->floor)

@@ -10,7 +10,8 @@
  * when b < floor + N. One delayed synchronization moves the floor for up to N broadcasts: counts
  * combine by minimum up a k-ary tree, one message per edge each `period` broadcasts; rank 0 sends
  * the new floor down by multicast. That multicast may be lost, which costs nothing until a rank is
- * out of channels: it then asks its parent, which answers when it knows more, itself asking on.
+ * out of channels: it then asks its parent, which answers when it knows more, itself asking on. Where
+ * there is no multicast the floor goes down the same tree by lanes.
  *
  * A message that names broadcast b proves that its sender knew floor > b - N: the floor also moves
  * by what arrives (bcast_hw_channel_hear). No honest message names b >= consumed + N, as the floor
@@ -42,12 +43,14 @@ struct bcast_hw_channel {
     uint64_t consumed; /* broadcasts below are consumed here */
     uint64_t floor;    /* broadcasts below are consumed by every member */
     uint64_t up;       /* count last sent to the parent; rank 0: last floor published */
+    uint64_t down;     /* no_cast: the floor last sent to the children */
     uint64_t child[BCAST_HW_FANOUT_MAX]; /* count last reported by each child's subtree */
     uint64_t ask_at;                     /* stalled: when to ask the parent; NEVER otherwise */
     uint32_t lost;       /* repaired broadcasts in the subtree since the last report */
     uint32_t epoch_lost; /* of all members, as the last floor's sender had it */
     uint16_t asking;     /* children that wait for an answer, a bit each */
     uint16_t owed;       /* children to be sent the floor, a bit each */
+    bool no_cast;        /* there is no multicast */
     bool fine;           /* the last broadcast consumed was part of a long message */
     bool cast_due;       /* rank 0: the floor is to be multicast */
     bool asked;          /* an ask is out, or is about to be sent */
@@ -60,7 +63,8 @@ struct bcast_hw_channel {
 };
 
 void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                           uint32_t period, uint32_t fanout, struct bcast_hw_counts *counts);
+                           uint32_t period, uint32_t fanout, bool no_cast,
+                           struct bcast_hw_counts *counts);
 
 /* Broadcast `bid` may begin here. */
 static inline bool bcast_hw_channel_open(const struct bcast_hw_channel *c, uint64_t bid)

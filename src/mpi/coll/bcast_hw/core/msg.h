@@ -30,7 +30,8 @@
     X(REPORT, 9)    /* set-up, to the parent: how the subtree stands at a stage */                 \
     X(DECIDE, 10)   /* set-up, to the children: what all do next */                                \
     X(GRANT, 11)    /* to the parent in a tree: this rank has called the broadcast */              \
-    X(SEGMENT, 12)  /* to a child in a tree: a part of the message */
+    X(SEGMENT, 12)  /* to a child in a tree: a part of the message */                              \
+    X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,
@@ -40,7 +41,7 @@ enum bcast_hw_msg_type {
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
- * is a round trip. */
+ * is a round trip. MEASURE: to be answered. */
 #define BCAST_HW_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
 #define BCAST_HW_FLAG_MORE 4u
@@ -56,7 +57,8 @@ enum bcast_hw_msg_type {
     X(PROBE, probe, 4, "the probe did not reach a rank: multicast does not pass the network")      \
     X(LANE, lane, 5, "a lane of a rank failed")                                                    \
     X(SPAWNED, spawned, 6, "a rank belongs to another MPI_COMM_WORLD")                             \
-    X(RAILS, rails, 7, "no rail works between all ranks")
+    X(RAILS, rails, 7, "no rail works between all ranks")                                          \
+    X(NOMEM, nomem, 8, "a rank is out of memory")
 
 enum bcast_hw_reason {
 #define X(name, lower, value, text) BCAST_HW_REASON_##name = value,

@@ -18,7 +18,8 @@ uint32_t bcast_hw_multilane_words(uint32_t max_segments)
 void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_cfg *cfg,
                              uint64_t *words)
 {
-    assert(cfg->size >= 2 && cfg->t >= 1 && cfg->t < cfg->size && cfg->rails >= 1);
+    assert(cfg->size >= 2 && cfg->t >= 1 && cfg->t < cfg->size);
+    assert(cfg->window >= 1 && cfg->lanes >= 1 && cfg->far_lanes >= cfg->lanes);
     memset(m, 0, sizeof(*m));
     m->cfg = *cfg;
     m->got = words;
@@ -35,23 +36,50 @@ static uint32_t segments_of(const struct bcast_hw_multilane *m, uint32_t r)
     return m->segments > r ? (m->segments - r - 1) / m->cfg.t + 1 : 0;
 }
 
-static void list_children(struct bcast_hw_multilane *m)
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* `granted`: by tree, the children that have granted before this rank posted, a bit each by slot. */
+static void list_children(struct bcast_hw_multilane *m, const uint32_t *granted)
 {
     struct bcast_hw_trees t = trees(&m->cfg, m->root);
 
     m->num_children = 0;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         uint32_t num = bcast_hw_trees_children(&t, r, m->cfg.rank);
+        uint32_t first = min_u32(m->cfg.window, segments_of(m, r));
 
         assert(num <= BCAST_HW_MULTILANE_SLOTS &&
                m->num_children + num <= BCAST_HW_MULTILANE_CHILDREN);
-        for (uint32_t slot = 0; slot < num; slot++)
+        for (uint32_t slot = 0; slot < num; slot++) {
+            uint32_t rank = bcast_hw_trees_child(&t, r, m->cfg.rank, slot);
+            bool near = bcast_hw_trees_near(&t, m->cfg.rank, rank);
+
             m->child[m->num_children++] = (struct bcast_hw_multilane_child){
-                .rank = bcast_hw_trees_child(&t, r, m->cfg.rank, slot),
+                .rank = rank,
                 .tree = (uint8_t) r,
                 .slot = (uint8_t) slot,
+                .lanes = (uint8_t) (near ? m->cfg.lanes : m->cfg.far_lanes),
+                .limit = (granted[r] >> slot & 1) ? first : 0,
             };
+        }
     }
+}
+
+/* How far this rank takes segments of tree r: as few messages as keep the parent sending. */
+static uint32_t limit_of(const struct bcast_hw_multilane *m, uint32_t r)
+{
+    return min_u32(m->have[r] + m->cfg.window, segments_of(m, r));
+}
+
+static void renew_grant(struct bcast_hw_multilane *m, uint32_t r)
+{
+    uint32_t limit = limit_of(m, r);
+
+    if (limit > m->told[r] && (m->told[r] - m->have[r] <= m->cfg.window / 2))
+        m->grant_due |= (uint8_t) (1u << r);
 }
 
 static bool passed_on(const struct bcast_hw_multilane *m)
@@ -85,12 +113,10 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
     m->grant_due = 0;
     m->turn = 0;
     bcast_hw_bitmap_clear(m->got, m->segments);
-    list_children(m);
+    list_children(m, granted);
     for (uint32_t r = 0; r < m->cfg.t; r++) {
-        m->have[r] = is_root ? segments_of(m, r) : 0;
-        m->granted[r] = granted[r];
-        if (!is_root && segments_of(m, r) > 0)
-            m->grant_due |= (uint8_t) (1u << r);
+        m->have[r] = m->told[r] = is_root ? segments_of(m, r) : 0;
+        renew_grant(m, r);
     }
     m->cfg.counts->multilane++;
     finish(m);
@@ -106,12 +132,15 @@ bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
 enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
                                                   const struct bcast_hw_msg *msg)
 {
-    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    struct bcast_hw_multilane_child *c = m->child, *end = m->child + m->num_children;
 
-    if (msg->root != m->root || msg->slot >= bcast_hw_trees_children(&t, msg->tree, m->cfg.rank) ||
-        bcast_hw_trees_child(&t, msg->tree, m->cfg.rank, msg->slot) != msg->peer)
+    while (c < end && (c->tree != msg->tree || c->slot != msg->slot))
+        c++;
+    if (c == end || c->rank != msg->peer || msg->root != m->root ||
+        msg->index > segments_of(m, c->tree))
         return BCAST_HW_BAD;
-    m->granted[msg->tree] |= 1u << msg->slot;
+    if (msg->index > c->limit)
+        c->limit = msg->index;
     return BCAST_HW_TAKEN;
 }
 
@@ -128,8 +157,7 @@ enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m
     uint32_t r = msg->tree;
 
     if (m->root == m->cfg.rank || msg->root != m->root || msg->bytes != m->bytes ||
-        msg->index >= segments_of(m, r) ||
-        bcast_hw_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
+        msg->index >= m->told[r] || bcast_hw_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
         return BCAST_HW_BAD;
     if (bcast_hw_bitmap_test(m->got, number(m, msg)))
         return BCAST_HW_DUP;
@@ -138,6 +166,7 @@ enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m
     while (m->have[r] < segments_of(m, r) &&
            bcast_hw_bitmap_test(m->got, m->have[r] * m->cfg.t + r))
         m->have[r]++;
+    renew_grant(m, r);
     m->cfg.counts->got_segments++;
     finish(m);
     return BCAST_HW_PLACE;
@@ -154,8 +183,7 @@ uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct 
 
 static bool ready(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
 {
-    return (m->granted[c->tree] >> c->slot & 1) && c->next < m->have[c->tree] &&
-           c->next - c->done < BCAST_HW_MULTILANE_IN_FLIGHT;
+    return c->next < c->limit && c->next < m->have[c->tree];
 }
 
 static void next_grant(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
@@ -165,11 +193,13 @@ static void next_grant(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
     struct bcast_hw_edge up = bcast_hw_trees_parent(&t, r, m->cfg.rank);
 
     m->grant_due &= (uint8_t) (m->grant_due - 1);
+    m->told[r] = limit_of(m, r);
     *tx = (struct bcast_hw_msg){
         .type = BCAST_HW_MSG_GRANT,
         .peer = up.rank,
         .bid = m->bid,
         .root = m->root,
+        .index = m->told[r],
         .bytes = m->bytes,
         .tree = (uint8_t) r,
         .slot = (uint8_t) up.slot,
@@ -199,7 +229,7 @@ int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_m
             .bytes = m->bytes,
             .tree = c->tree,
             .slot = c->slot,
-            .rail = (uint8_t) bcast_hw_trees_rail(c->tree, c->slot, c->next, m->cfg.rails),
+            .rail = (uint8_t) bcast_hw_trees_lane(c->tree, c->slot, c->next, c->lanes),
             .token = token,
         };
         c->next++;
@@ -232,7 +262,8 @@ void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
     if (m->phase == BCAST_HW_MULTILANE_IDLE)
         return;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
-        assert(m->have[r] <= segments_of(m, r));
+        assert(m->have[r] <= m->told[r] && m->told[r] <= segments_of(m, r));
+        assert(m->root == m->cfg.rank || m->told[r] <= limit_of(m, r));
         here += m->have[r];
     }
     assert(m->left <= m->segments - here || m->root == m->cfg.rank);
@@ -242,8 +273,7 @@ void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
         const struct bcast_hw_multilane_child *c = &m->child[i];
 
         assert(c->done <= c->next && c->next <= m->have[c->tree]);
-        assert(c->next - c->done <= BCAST_HW_MULTILANE_IN_FLIGHT);
-        assert(c->next == 0 || (m->granted[c->tree] >> c->slot & 1));
+        assert(c->next <= c->limit);
     }
     assert(m->phase != BCAST_HW_MULTILANE_DONE || (m->left == 0 && passed_on(m)));
     (void) here;

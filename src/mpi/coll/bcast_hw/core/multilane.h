@@ -8,11 +8,12 @@
  * The message is cut into segments, which are dealt to the trees in turn: segment i of tree r is the
  * message's segment i * t + r. A segment is passed on as soon as it and those of its tree before it are
  * here. Nothing is sent to a rank that is not in the call: a rank that posts tells its parent in each
- * tree so (GRANT), and with that has the memory that all segments go to. So nothing unexpected is ever
- * stored; of grants that come before this rank has posted, one bit each.
+ * tree how many segments it takes (GRANT), and with that has the memory that they go to. So nothing
+ * unexpected is ever stored; of grants that come before this rank has posted, one bit each.
  *
- * A child is sent at most IN_FLIGHT segments that the lane still has, so that one slow child holds up
- * nobody's memory, and the other children nothing but that.
+ * A grant is for a window of segments beyond those that have come, and is renewed at half of it. So what
+ * waits on the way to a child, in this host's queues and in the network, is a window at most, and what a
+ * rank sends to one child does not stand before what the next one is to pass on.
  *
  * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
  *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)
@@ -21,8 +22,8 @@
  *
  *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
  *
- * Invariants (bcast_hw_multilane_check): what is passed on is here; what the lanes have is at most
- * IN_FLIGHT a child; nothing goes to a child that has not granted; DONE means nothing is left.
+ * Invariants (bcast_hw_multilane_check): what is passed on is here and granted; what has come was granted,
+ * and what is granted is at most a window beyond it; DONE means nothing is left.
  */
 #ifndef BCAST_HW_MULTILANE_H_INCLUDED
 #define BCAST_HW_MULTILANE_H_INCLUDED
@@ -33,7 +34,6 @@
 
 #define BCAST_HW_MULTILANE_SLOTS 32u    /* children that a rank can have in one tree */
 #define BCAST_HW_MULTILANE_CHILDREN 64u /* and in all of them */
-#define BCAST_HW_MULTILANE_IN_FLIGHT 4u
 
 enum bcast_hw_multilane_phase {
     BCAST_HW_MULTILANE_IDLE,
@@ -46,7 +46,9 @@ struct bcast_hw_multilane_cfg {
     uint32_t size; /* ranks, 2 or more */
     uint32_t rank;
     uint32_t t;                         /* trees; from bcast_hw_trees_count */
-    uint32_t rails;                     /* lanes to each rank, 1 or more */
+    uint32_t window;                    /* segments of a tree that a rank takes ahead, 1 or more */
+    uint32_t lanes;                     /* to each rank of the same site, 1 or more */
+    uint32_t far_lanes;                 /* to each of another site */
     uint32_t max_segments;              /* of one broadcast */
     const struct bcast_hw_sites *sites; /* NULL: one */
     struct bcast_hw_counts *counts;
@@ -55,8 +57,10 @@ struct bcast_hw_multilane_cfg {
 struct bcast_hw_multilane_child {
     uint32_t rank;
     uint8_t tree, slot;
-    uint32_t next; /* segments of the tree below are with the lane or through */
-    uint32_t done; /* segments that the lane is through with */
+    uint8_t lanes;  /* to it */
+    uint32_t limit; /* segments of the tree below are granted */
+    uint32_t next;  /* segments of the tree below are with the lane or through */
+    uint32_t done;  /* segments that the lane is through with */
 };
 
 struct bcast_hw_multilane {
@@ -66,11 +70,11 @@ struct bcast_hw_multilane {
     uint32_t root;
     uint32_t bytes;
     uint32_t seg_bytes;
-    uint32_t segments;                    /* of the message */
-    uint32_t left;                        /* segments not here yet */
-    uint32_t have[BCAST_HW_TREES_MAX];    /* segments of each tree below are here */
-    uint32_t granted[BCAST_HW_TREES_MAX]; /* by the children of each tree, a bit each by slot */
-    uint8_t grant_due;                    /* to the parents of these trees */
+    uint32_t segments;                 /* of the message */
+    uint32_t left;                     /* segments not here yet */
+    uint32_t have[BCAST_HW_TREES_MAX]; /* segments of each tree below are here */
+    uint32_t told[BCAST_HW_TREES_MAX]; /* segments of each tree below are granted to the parent */
+    uint8_t grant_due;                 /* to the parents of these trees */
     uint32_t num_children;
     uint32_t turn; /* the child to be served next */
     struct bcast_hw_multilane_child child[BCAST_HW_MULTILANE_CHILDREN];

@@ -43,7 +43,9 @@ static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stre
         .size = cfg->size,
         .rank = cfg->rank,
         .t = cfg->trees,
-        .rails = cfg->lanes,
+        .window = cfg->window,
+        .lanes = cfg->lanes,
+        .far_lanes = cfg->far_lanes,
         .max_segments = cfg->max_segments,
         .sites = cfg->sites,
         .counts = cfg->counts,
@@ -71,7 +73,7 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
     s->ring.counts = s->counts = cfg->counts;
     bcast_hw_rtt_init(&s->ring.rtt);
     bcast_hw_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period,
-                          cfg->fanout, cfg->counts);
+                          cfg->fanout, cfg->no_cast, cfg->counts);
     s->delay.kind = cfg->delay;
     s->delay.seed = cfg->seed;
     s->delay.ns = cfg->delay == BCAST_HW_DELAY_FIXED ? cfg->delay_ns : 0;
@@ -81,6 +83,12 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
         bcast_hw_two_stage_init(&s->slots[i], i, maps + (size_t) i * words, &s->ring);
     if (cfg->trees > 0)
         init_multilane(s, cfg, memory);
+}
+
+void bcast_hw_stream_no_cast(struct bcast_hw_stream *s)
+{
+    assert(s->posted == 0);
+    s->channel.no_cast = true;
 }
 
 static struct bcast_hw_two_stage *slot(const struct bcast_hw_stream *s, uint64_t bid)
@@ -222,7 +230,7 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     struct bcast_hw_two_stage *m;
     enum bcast_hw_verdict verdict;
 
-    if (!bcast_hw_two_stage_formed(msg, &s->ring))
+    if (s->channel.no_cast || !bcast_hw_two_stage_formed(msg, &s->ring))
         return BCAST_HW_BAD;
     if (msg->bid < s->channel.floor)
         return BCAST_HW_STALE;
@@ -260,7 +268,9 @@ static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bc
     if (s->multilane.phase == BCAST_HW_MULTILANE_RUN && msg->bid == s->multilane.bid)
         return msg->type == BCAST_HW_MSG_GRANT ? bcast_hw_multilane_on_grant(&s->multilane, msg)
                                                : bcast_hw_multilane_on_segment(&s->multilane, msg);
-    if (msg->type != BCAST_HW_MSG_GRANT || msg->bid < s->posted)
+    if (msg->bid < s->posted)
+        return BCAST_HW_STALE;
+    if (msg->type != BCAST_HW_MSG_GRANT)
         return BCAST_HW_BAD;
     claim(s, msg->bid);
     grants(s, msg->bid)[msg->tree] |= 1u << msg->slot;

@@ -36,6 +36,7 @@ struct bcast_hw_stream_cfg {
     uint32_t size; /* ranks, 1 or more */
     uint32_t rank;
     bool push;
+    bool no_cast;        /* there is no multicast: all broadcasts go along trees */
     uint32_t channels;   /* N, 1 to BCAST_HW_CHANNELS_MAX */
     uint32_t period;     /* of synchronization, 1 to N broadcasts */
     uint32_t fanout;     /* of its tree, 1 to BCAST_HW_FANOUT_MAX */
@@ -45,7 +46,9 @@ struct bcast_hw_stream_cfg {
     uint64_t delay_ns;                  /* FIXED: how long */
     uint64_t seed;                      /* RANDOM: alike on every rank */
     uint32_t trees;                     /* of multilane broadcasts; 0: there are none */
+    uint32_t window;                    /* segments of a tree that a rank takes ahead */
     uint32_t lanes;                     /* to each rank, for them */
+    uint32_t far_lanes;                 /* to each rank of another site; at least `lanes` */
     uint32_t max_segments;              /* of one of them */
     const struct bcast_hw_sites *sites; /* for them; NULL: one site; the caller's */
     struct bcast_hw_counts *counts;     /* the caller's, added to; may serve many streams */
@@ -72,6 +75,9 @@ size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg);
  * stream. */
 void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
                           void *memory);
+
+/* There is no multicast after all: before the first broadcast. */
+void bcast_hw_stream_no_cast(struct bcast_hw_stream *s);
 
 /* The next broadcast may be called: its channel is free here and everywhere. */
 bool bcast_hw_stream_open(const struct bcast_hw_stream *s);

@@ -98,17 +98,7 @@ static uint32_t site_size(const struct bcast_hw_trees *t, uint32_t site)
 
 static uint32_t site_of(const struct bcast_hw_trees *t, uint32_t rank)
 {
-    uint32_t low = 0, high = num_sites(t);
-
-    while (high - low > 1) {
-        uint32_t mid = low + (high - low) / 2;
-
-        if (t->sites->at[rank] < t->sites->first[mid])
-            high = mid;
-        else
-            low = mid;
-    }
-    return low;
+    return t->sites ? bcast_hw_sites_of(t->sites, rank) : 0;
 }
 
 static struct tree tree_in(const struct bcast_hw_trees *t, uint32_t site, uint32_t r)
@@ -182,6 +172,11 @@ uint32_t bcast_hw_trees_count(uint32_t size, uint32_t wished)
 {
     wished = wished < BCAST_HW_TREES_MAX ? wished : BCAST_HW_TREES_MAX;
     return wished < size - 1 ? wished : size - 1;
+}
+
+bool bcast_hw_trees_near(const struct bcast_hw_trees *t, uint32_t a, uint32_t b)
+{
+    return site_of(t, a) == site_of(t, b);
 }
 
 struct bcast_hw_edge bcast_hw_trees_parent(const struct bcast_hw_trees *t, uint32_t tree,

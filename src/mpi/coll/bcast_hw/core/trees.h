@@ -35,15 +35,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_TREES_MAX 8u
+#include "sites.h"
 
-/* The ranks of a communicator by site. All arrays are the caller's. */
-struct bcast_hw_sites {
-    uint32_t n;            /* sites, 1 or more */
-    const uint32_t *first; /* n + 1: where in `ranks` each site's begin */
-    const uint32_t *ranks; /* all ranks, site by site */
-    const uint32_t *at;    /* of each rank: its index in `ranks` */
-};
+#define BCAST_HW_TREES_MAX 8u
 
 struct bcast_hw_trees {
     uint32_t size; /* ranks, 2 or more */
@@ -70,12 +64,15 @@ uint32_t bcast_hw_trees_children(const struct bcast_hw_trees *t, uint32_t tree, 
 uint32_t bcast_hw_trees_child(const struct bcast_hw_trees *t, uint32_t tree, uint32_t rank,
                               uint32_t slot);
 
-/* The rail, of `rails`, on which segment `seg` of part `tree` goes over an edge: each rank's rails carry
+/* Both ranks are at the same site. */
+bool bcast_hw_trees_near(const struct bcast_hw_trees *t, uint32_t a, uint32_t b);
+
+/* The lane, of `lanes`, on which segment `seg` of part `tree` goes over an edge: each rank's lanes carry
  * alike, whenever the number of segments is a multiple of theirs. */
-static inline uint32_t bcast_hw_trees_rail(uint32_t tree, uint32_t slot, uint32_t seg,
-                                           uint32_t rails)
+static inline uint32_t bcast_hw_trees_lane(uint32_t tree, uint32_t slot, uint32_t seg,
+                                           uint32_t lanes)
 {
-    return (tree + slot + seg) % rails;
+    return (tree + slot + seg) % lanes;
 }
 
 #endif /* BCAST_HW_TREES_H_INCLUDED */

@@ -30,7 +30,51 @@ static bool names(const struct bcast_hw_group *g, const struct bcast_hw_wire_in 
         return false;
     if (in->id.generation == 0)
         return in->msg.bid == g->cfg.key;
-    return g->joined && g->id.generation == in->id.generation;
+    return g->running && g->id.generation == in->id.generation;
+}
+
+static struct bcast_hw_lane *lane_of(const struct bcast_hw_engine *e, uint32_t index)
+{
+    return e->cfg.num_far_lanes > 0 ? e->cfg.lanes[index] : e->cfg.lane;
+}
+
+static void send_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg)
+{
+    static unsigned char payload[BCAST_HW_MEASURE_BYTES];
+    const struct bcast_hw_wire_id id = {.job = e->cfg.job, .leader = e->cfg.world_rank};
+    struct bcast_hw_lane *lane = lane_of(e, msg->index);
+    unsigned char head[BCAST_HW_WIRE_HEAD];
+
+    bcast_hw_wire_encode(head, &id, e->cfg.world_rank, msg, payload, msg->bytes);
+    e->engine_counts.lane_messages_sent++;
+    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->bytes) != BCAST_HW_OK)
+        bcast_hw_engine_on_lost(e, msg->peer);
+}
+
+static void pump_measure(struct bcast_hw_engine *e, uint64_t now)
+{
+    struct bcast_hw_msg tx;
+
+    while (bcast_hw_measure_next_send(&e->measure, &tx, now))
+        send_measure(e, &tx);
+}
+
+/* A question is answered over the lane it came on. */
+static void on_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg, uint64_t now)
+{
+    uint32_t lanes = e->cfg.num_far_lanes > 0 ? e->cfg.num_far_lanes : 1;
+    struct bcast_hw_msg answer = {
+        .type = BCAST_HW_MSG_MEASURE, .peer = msg->peer, .bid = msg->bid, .index = msg->index};
+
+    if (!e->measuring || msg->index >= lanes || msg->multicast) {
+        e->counts.bad++;
+    } else if (msg->flags & BCAST_HW_FLAG_AT_ONCE) {
+        send_measure(e, &answer);
+    } else if (msg->bytes == 0) {
+        if (bcast_hw_measure_on_answer(&e->measure, msg, now) == BCAST_HW_BAD)
+            e->counts.bad++;
+        pump_measure(e, now);
+    }
 }
 
 /* A message came, by lane or as a datagram on this rail. */
@@ -62,6 +106,10 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
     }
     in->msg.multicast = multicast;
     in->msg.rail = multicast ? (uint8_t) rail : 0;
+    if (in->msg.type == BCAST_HW_MSG_MEASURE) {
+        on_measure(e, &in->msg, e->now);
+        return;
+    }
     for (g = e->groups; g && !names(g, in); g = g->next)
         ;
     if (!g)
@@ -152,9 +200,21 @@ static void free_gone(struct bcast_hw_engine *e)
 bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e)
 {
     for (const struct bcast_hw_group *g = e->groups; g; g = g->next)
-        if (g->joined && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN)
+        if (g->running && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN)
             return true;
-    return e->draining;
+    return e->draining || e->measuring;
+}
+
+void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on)
+{
+    e->measuring = on;
+}
+
+void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now)
+{
+    assert(e->measuring && e->cfg.lane);
+    bcast_hw_measure_start(&e->measure, peer, e->cfg.num_rails > 0 ? e->cfg.num_rails : 1);
+    pump_measure(e, now);
 }
 
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
@@ -170,7 +230,7 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
             poll_rail(e, rail);
     if (e->cfg.lane)
         e->events += e->cfg.lane->ops->poll(e->cfg.lane);
-    for (uint32_t i = 0; i < e->cfg.num_lanes && bcast_hw_engine_by_lanes(e); i++)
+    for (uint32_t i = 0; i < e->cfg.num_far_lanes && bcast_hw_engine_by_lanes(e); i++)
         e->events += e->cfg.lanes[i]->ops->poll(e->cfg.lanes[i]);
     bcast_hw_rails_flush(&e->rails, now);
     for (struct bcast_hw_group *g = e->groups; g; g = g->next) {
@@ -232,7 +292,7 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
                                const void *body, uint32_t len)
 {
     unsigned char head[BCAST_HW_WIRE_HEAD];
-    struct bcast_hw_lane *lane = e->cfg.num_lanes > 0 ? e->cfg.lanes[msg->rail] : e->cfg.lane;
+    struct bcast_hw_lane *lane = lane_of(e, msg->rail);
 
     bcast_hw_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
     e->engine_counts.lane_messages_sent++;
@@ -254,7 +314,7 @@ bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
 {
     bool flushed = !e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN;
 
-    for (uint32_t i = 0; i < e->cfg.num_lanes; i++)
+    for (uint32_t i = 0; i < e->cfg.num_far_lanes; i++)
         flushed = e->cfg.lanes[i]->ops->flush(e->cfg.lanes[i]) != BCAST_HW_AGAIN && flushed;
     return !e->groups && flushed;
 }
@@ -267,9 +327,9 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e)
     bcast_hw_rails_close(&e->rails);
     if (e->cfg.lane)
         e->cfg.lane->ops->close(e->cfg.lane);
-    for (uint32_t i = 0; i < e->cfg.num_lanes; i++)
+    for (uint32_t i = 0; i < e->cfg.num_far_lanes; i++)
         e->cfg.lanes[i]->ops->close(e->cfg.lanes[i]);
-    e->cfg.num_lanes = 0;
+    e->cfg.num_lanes = e->cfg.num_far_lanes = 0;
     e->cfg.lane = NULL;
     e->draining = false;
 }

@@ -9,6 +9,7 @@
 #ifndef BCAST_HW_ENGINE_H_INCLUDED
 #define BCAST_HW_ENGINE_H_INCLUDED
 
+#include "../core/measure.h"
 #include "../port/lane.h"
 #include "group.h"
 #include "rails.h"
@@ -35,6 +36,8 @@ struct bcast_hw_engine_counts {
 #undef X
 };
 
+#define BCAST_HW_LANES_MAX 32u
+
 struct bcast_hw_engine_cfg {
     uint64_t job; /* key of the job: random, the same on all its processes */
     uint32_t world_rank;
@@ -43,10 +46,13 @@ struct bcast_hw_engine_cfg {
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAIL_BITS];
     uint32_t mbit[BCAST_HW_RAIL_BITS]; /* speeds; 0: unknown */
     struct bcast_hw_lane *lane; /* the engine's from open on; NULL: no group can be created */
-    /* Lanes for long broadcasts, one a rail; none: `lane` serves. The engine's from open on. */
-    struct bcast_hw_lane *lanes[BCAST_HW_RAIL_BITS];
+    /* Lanes for broadcasts along trees, the rails in turn; none: `lane` serves. The first num_lanes are
+     * used inside a site, all num_far_lanes between sites. The engine's from open on. */
+    struct bcast_hw_lane *lanes[BCAST_HW_LANES_MAX];
     uint32_t num_lanes;
-    size_t memory; /* bound on the channel memory of all groups, bytes */
+    uint32_t num_far_lanes; /* at least num_lanes */
+    uint32_t num_rails; /* the first lanes are one of each of so many; 0: `lane` is all there is */
+    size_t memory;      /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {
@@ -56,9 +62,11 @@ struct bcast_hw_engine {
     size_t memory_used;
     uint32_t generations; /* given out by this process as a leader */
     uint32_t groups_made;
-    uint64_t now;  /* of the call under way, for callbacks from the lane */
-    int events;    /* of the progress under way */
-    bool draining; /* no group follows; the lane is being flushed */
+    uint64_t now;   /* of the call under way, for callbacks from the lane */
+    int events;     /* of the progress under way */
+    bool draining;  /* no group follows; the lane is being flushed */
+    bool measuring; /* this process asks, or may be asked, how fast lanes are */
+    struct bcast_hw_measure measure;
     struct bcast_hw_counts counts;
     struct bcast_hw_engine_counts engine_counts;
     struct bcast_hw_wire_in in; /* the message being handled */
@@ -76,6 +84,13 @@ void bcast_hw_engine_on_lane(void *e, const void *head, size_t head_len, const v
 void bcast_hw_engine_on_lost(void *e, uint32_t peer);
 void bcast_hw_engine_on_sent(void *e, uint64_t tag);
 
+/* While `on`, this process takes part in measuring: progress answers who asks. */
+void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on);
+
+/* Asks `peer` how fast the lanes to it are, one of each rail; measuring, on both. The result is in
+ * e->measure once that is done. */
+void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now);
+
 /* Returns how much happened; 0: nothing. */
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now);
 
@@ -85,7 +100,7 @@ uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e);
 /* Progress has something to care for. */
 static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
 {
-    return e->groups != NULL || e->draining;
+    return e->groups != NULL || e->draining || e->measuring;
 }
 
 /* A broadcast goes along trees here, or the lanes are being flushed: cfg.lanes are polled. */

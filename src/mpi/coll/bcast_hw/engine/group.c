@@ -30,6 +30,10 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
     size_t piece;
 
     memset(offer, 0, sizeof(*offer));
+    if (g->cfg.rank == 0) {
+        offer->generation = ++e->generations;
+        offer->seed = bcast_hw_prng(g->id.job, name);
+    }
     if (e->rails.mask == 0) {
         offer->reason = BCAST_HW_REASON_FABRIC;
         return;
@@ -45,12 +49,20 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
     }
     g->reserved = g->cfg.channels * piece;
     e->memory_used += g->reserved;
-    if (g->cfg.rank == 0) {
-        offer->generation = ++e->generations;
-        offer->seed = bcast_hw_prng(g->id.job, name);
-        if (bcast_hw_rails_draw(&e->rails, &offer->group) != BCAST_HW_OK)
-            offer->reason = BCAST_HW_REASON_FABRIC;
-    }
+    if (g->cfg.rank == 0 && bcast_hw_rails_draw(&e->rails, &offer->group) != BCAST_HW_OK)
+        offer->reason = BCAST_HW_REASON_FABRIC;
+}
+
+/* False without memory. */
+static bool find_sites(struct bcast_hw_group *g, const struct bcast_hw_group_cfg *cfg)
+{
+    g->cfg.site = NULL;
+    if (!cfg->site)
+        return true;
+    g->site_mem = malloc(bcast_hw_sites_words(cfg->size) * sizeof(*g->site_mem));
+    if (g->site_mem)
+        bcast_hw_sites_init(&g->sites, cfg->size, cfg->site, g->site_mem);
+    return g->site_mem != NULL;
 }
 
 struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
@@ -62,16 +74,17 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
     assert(cfg->size >= 2 && cfg->rank < cfg->size);
     if (!g)
         return NULL;
+    g->cfg = *cfg;
     g->world = malloc(cfg->size * sizeof(*g->world));
-    if (!g->world) {
+    if (!g->world || !find_sites(g, cfg)) {
+        free(g->world);
         free(g);
         return NULL;
     }
     memcpy(g->world, cfg->world, cfg->size * sizeof(*g->world));
+    g->cfg.world = g->world;
     g->engine = e;
     g->number = ++e->groups_made;
-    g->cfg = *cfg;
-    g->cfg.world = g->world;
     g->id = (struct bcast_hw_wire_id){
         .job = e->cfg.job,
         .context = cfg->context,
@@ -80,7 +93,7 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
     g->wake = BCAST_HW_NEVER;
     make_offer(g, &offer);
     bcast_hw_agree_start(&g->agree, cfg->size, cfg->rank, cfg->fanout, cfg->key, &offer,
-                         cfg->probe_ns);
+                         cfg->trees > 0, cfg->probe_ns);
     g->next = e->groups;
     e->groups = g;
     bcast_hw_group_pump(g, now);
@@ -99,30 +112,39 @@ static uint32_t agreed_piece(const struct bcast_hw_group *g)
     return piece > frag ? piece : frag;
 }
 
+/* False without memory. */
 static bool start_stream(struct bcast_hw_group *g)
 {
     const struct bcast_hw_terms *t = &g->agree.agreed;
+    bool casts = t->rails != 0;
     struct bcast_hw_stream_cfg cfg = {
         .size = g->cfg.size,
         .rank = g->cfg.rank,
         .push = g->cfg.push,
+        .no_cast = !casts,
         .channels = g->cfg.channels,
         .period = g->cfg.period,
         .fanout = g->cfg.fanout,
-        .frag_bytes = t->frag_bytes,
+        .frag_bytes = casts ? t->frag_bytes : 1,
+        .max_bytes = 1,
         .delay = g->cfg.delay,
         .delay_ns = g->cfg.delay_ns,
         .seed = t->seed,
         .trees = bcast_hw_trees_count(g->cfg.size, g->cfg.trees),
+        .window = g->cfg.window,
         .lanes = g->engine->cfg.num_lanes > 0 ? g->engine->cfg.num_lanes : 1,
         .max_segments = g->cfg.trees > 0 ? SEGMENTS_MAX : 0,
+        .sites = g->site_mem ? &g->sites : NULL,
         .counts = &g->engine->counts,
     };
 
-    g->piece_bytes = cfg.max_bytes = agreed_piece(g);
+    cfg.far_lanes =
+        g->engine->cfg.num_far_lanes > cfg.lanes ? g->engine->cfg.num_far_lanes : cfg.lanes;
+    if (casts)
+        g->piece_bytes = cfg.max_bytes = agreed_piece(g);
     g->stream_mem = malloc(bcast_hw_stream_footprint(&cfg));
     if (!g->stream_mem ||
-        bcast_hw_homes_open(&g->homes, g->cfg.channels, g->piece_bytes) != BCAST_HW_OK)
+        (casts && bcast_hw_homes_open(&g->homes, g->cfg.channels, g->piece_bytes) != BCAST_HW_OK))
         return false;
     bcast_hw_stream_init(&g->stream, &cfg, g->stream_mem);
     return true;
@@ -133,10 +155,10 @@ static void join(struct bcast_hw_group *g, uint64_t now)
     const struct bcast_hw_terms *t = &g->agree.agreed;
 
     g->id.generation = t->generation;
-    if (start_stream(g))
+    g->running = start_stream(g);
+    if (g->running)
         g->joined_rails = bcast_hw_rails_join(&g->engine->rails, t->rails, t->group);
-    g->joined = g->joined_rails != 0;
-    bcast_hw_agree_on_joined(&g->agree, g->joined_rails, now);
+    bcast_hw_agree_on_joined(&g->agree, g->running, g->joined_rails, now);
 }
 
 /* On the rails of `mask`, as far as it is in. */
@@ -146,15 +168,21 @@ static void leave_rails(struct bcast_hw_group *g, uint32_t mask)
     g->joined_rails &= ~mask;
 }
 
-static void leave(struct bcast_hw_group *g)
+static void leave_multicast(struct bcast_hw_group *g)
 {
     leave_rails(g, ~0u);
-    g->joined = false;
-    free(g->stream_mem);
+    g->casts = false;
     bcast_hw_homes_close(&g->homes);
-    g->stream_mem = NULL;
     g->engine->memory_used -= g->reserved;
     g->reserved = 0;
+}
+
+static void leave(struct bcast_hw_group *g)
+{
+    leave_multicast(g);
+    g->running = false;
+    free(g->stream_mem);
+    g->stream_mem = NULL;
 }
 
 /* The set-up may be over. */
@@ -164,15 +192,22 @@ static void settle(struct bcast_hw_group *g)
         return;
     if (g->agree.phase == BCAST_HW_AGREE_YES) {
         g->state = BCAST_HW_GROUP_ON;
+        g->casts = true;
         leave_rails(g, ~g->agree.agreed.rails);
         g->engine->engine_counts.setup_on++;
         return;
     }
-    g->state = BCAST_HW_GROUP_OFF;
     g->reason = g->agree.agreed.reason;
     g->reason_rank = g->agree.agreed.rank;
     g->engine->engine_counts.setup_off++;
-    leave(g);
+    if (g->agree.phase == BCAST_HW_AGREE_LANES) {
+        g->state = BCAST_HW_GROUP_ON;
+        bcast_hw_stream_no_cast(&g->stream);
+        leave_multicast(g);
+    } else {
+        g->state = BCAST_HW_GROUP_OFF;
+        leave(g);
+    }
 }
 
 /* Payload bytes of `n` fragments in a row, msg->index being the first. */
@@ -217,7 +252,7 @@ static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, u
 static uint64_t next_timer(const struct bcast_hw_group *g)
 {
     uint64_t setup = bcast_hw_agree_next_timer(&g->agree);
-    uint64_t stream = g->joined ? bcast_hw_stream_next_timer(&g->stream) : BCAST_HW_NEVER;
+    uint64_t stream = g->running ? bcast_hw_stream_next_timer(&g->stream) : BCAST_HW_NEVER;
 
     return setup < stream ? setup : stream;
 }
@@ -288,12 +323,12 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     }
     if (next_timer(g) <= now) {
         bcast_hw_agree_on_timer(&g->agree, now);
-        if (g->joined)
+        if (g->running)
             bcast_hw_stream_on_timer(&g->stream, now);
     }
     pump_agree(g, now);
     settle(g);
-    if (g->joined)
+    if (g->running)
         pump_stream(g, now);
     bcast_hw_rails_flush(&g->engine->rails, now);
     if (g->state == BCAST_HW_GROUP_CLOSING)
@@ -508,6 +543,7 @@ void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank)
 void bcast_hw_group_free(struct bcast_hw_group *g)
 {
     leave(g);
+    free(g->site_mem);
     free(g->world);
     free(g);
 }

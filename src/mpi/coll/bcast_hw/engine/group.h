@@ -10,7 +10,8 @@
  *     \--close--> gone                    a lost lane: ON, CLOSING --> BROKEN --close--> gone
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
- * may learn of the agreement first.
+ * may learn of the agreement first. Where multicast does not work the group is ON without it: broadcasts
+ * go along trees only, and the channels' memory is given back.
  *
  * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when gone;
  * pages are touched only as they are used.
@@ -44,8 +45,11 @@ struct bcast_hw_group_cfg {
     uint32_t period;
     uint32_t fanout;
     uint32_t piece_bytes; /* the most that one broadcast carries, as wished */
-    uint32_t trees;       /* of broadcasts along trees, as wished */
+    uint32_t trees;       /* of broadcasts along trees, as wished; 0: there are none */
     uint32_t seg_bytes;   /* of their segments, as wished */
+    uint32_t window;      /* segments of a tree that a rank takes ahead */
+    const uint64_t
+        *site; /* of each rank, a name for where it is; NULL: all at one; read at create */
     enum bcast_hw_delay_kind delay;
     uint64_t delay_ns;
     uint64_t probe_ns;
@@ -59,13 +63,16 @@ struct bcast_hw_group {
     struct bcast_hw_group_cfg cfg;
     struct bcast_hw_wire_id id;
     struct bcast_hw_agree agree;
-    struct bcast_hw_stream stream; /* ready when `joined` */
+    struct bcast_hw_stream stream; /* ready when `running` */
+    struct bcast_hw_sites sites;
+    uint32_t *site_mem; /* theirs; NULL: all ranks are at one site */
     uint32_t *world;
-    uint32_t reason; /* OFF, BROKEN: enum bcast_hw_reason */
+    uint32_t reason; /* OFF, BROKEN, ON without multicast: enum bcast_hw_reason */
     uint32_t reason_rank;
     uint32_t piece_bytes;  /* the most that one broadcast carries, as agreed */
     uint32_t joined_rails; /* in the fabrics' group there */
-    bool joined;           /* ... on some rail; the stream runs */
+    bool running;          /* the stream runs */
+    bool casts;            /* ON: by multicast */
     bool blocked;          /* a multicast waits for room */
     bool touched;          /* something happened since the last pump */
     bool over;             /* closed, and nobody needs it */

@@ -236,6 +236,7 @@ static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t l
     switch (type) {
         case BCAST_HW_MSG_DATA:
         case BCAST_HW_MSG_SEGMENT:
+        case BCAST_HW_MSG_MEASURE:
             return true;
         case BCAST_HW_MSG_REQUEST:
             return frags <= BCAST_HW_WIRE_BITS_MAX && len == bcast_hw_bitmap_words(frags) * 8;

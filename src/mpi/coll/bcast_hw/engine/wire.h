@@ -14,7 +14,7 @@
 #include "../core/msg.h"
 
 #define BCAST_HW_WIRE_MAGIC 0x686du /* "hm" */
-#define BCAST_HW_WIRE_VERSION 2u
+#define BCAST_HW_WIRE_VERSION 3u
 #define BCAST_HW_WIRE_HEAD 64u       /* bytes of the header */
 #define BCAST_HW_WIRE_CAST_HEAD 40u  /* bytes of the header of a fragment by multicast */
 #define BCAST_HW_WIRE_TERMS 44u      /* bytes of struct bcast_hw_terms */
@@ -50,7 +50,8 @@ enum bcast_hw_wire_result {
 /* The payload is the program's bytes. */
 static inline bool bcast_hw_wire_carries(enum bcast_hw_msg_type type)
 {
-    return type == BCAST_HW_MSG_DATA || type == BCAST_HW_MSG_SEGMENT;
+    return type == BCAST_HW_MSG_DATA || type == BCAST_HW_MSG_SEGMENT ||
+           type == BCAST_HW_MSG_MEASURE;
 }
 
 /* Bytes of the header that goes before `msg`. */

@@ -38,13 +38,17 @@ bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
 # The library does not export what the netmod is made of: the program has its own.
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_info.c      \
+    src/mpid/ch4/netmod/hwmc/tools/info_model.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c       \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c      \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c      \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
     src/mpid/ch4/netmod/hwmc/rail/locate.c          \
-    src/mpid/ch4/netmod/hwmc/rail/rail.c
+    src/mpid/ch4/netmod/hwmc/rail/rail.c            \
+    src/mpi/coll/bcast_hw/core/model.c              \
+    src/mpi/coll/bcast_hw/network_text.c            \
+    src/mpi/coll/src/csel_json_autogen.c
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(external_libs)
 

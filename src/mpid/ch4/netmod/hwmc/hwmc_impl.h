@@ -29,12 +29,14 @@
 #define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(&MPIDIU_get_av(0, rank))
 #endif
 
+#define MPIDI_HWMC_LANES_MAX 32 /* BCAST_HW_LANES_MAX of engine/engine.h */
+
 /* What the netmod has once a process. Fabrics and lane are the engine's; from here only their
  * descriptors are asked for. */
 struct MPIDI_HWMC_global {
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAILS_MAX]; /* NULL: no multicast on that rail */
     struct bcast_hw_lane *lane;                          /* NULL: nothing is registered */
-    struct bcast_hw_lane *lanes[BCAST_HW_RAILS_MAX]; /* for long broadcasts, num_lanes of them */
+    struct bcast_hw_lane *lanes[MPIDI_HWMC_LANES_MAX]; /* for long broadcasts, num_lanes of them */
     int num_lanes;
     bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };

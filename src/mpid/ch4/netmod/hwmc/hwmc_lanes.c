@@ -5,8 +5,8 @@
  * In the process manager's key-value space:
  *
  *   hwmc-R-L-I    part I of the address of lane L of process R, hexadecimal; the last part is shorter
- *                 than the others, or empty. L is "c" for control, else the rail's subnet and which of
- *                 the process's ports in it, as 0a4d0100-24-0
+ *                 than the others, or empty. L is "c" for control, else the rail's subnet, which of the
+ *                 process's ports in it, and which lane over that, as 0a4d0100-24-0-0
  *
  * A peer's address is read when it is first sent to.
  */
@@ -17,6 +17,34 @@
 #include "lane/ucx.h"
 
 #include <dirent.h>
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_HWMC_RAIL_LANES
+      category    : CH4_HWMC
+      type        : int
+      default     : 1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Lanes (connections to a peer) over each rail, for broadcasts along trees, 1 to 4. With one rail
+        and one lane those go over the lane that serves repair.
+
+    - name        : MPIR_CVAR_HWMC_SITE_LANES
+      category    : CH4_HWMC
+      type        : int
+      default     : 4
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The same between sites (MPIR_CVAR_BCAST_HW_SITE), where one connection may not fill the line.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
 
 /* Of a connection over a rail: what waits in this host delays what its peers are to pass on. */
 #define RAIL_SNDBUF "64k"
@@ -30,7 +58,7 @@ struct wire {
     char name[WIRE_NAME_MAX];
 };
 
-static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX];
+static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX][MPIDI_HWMC_RAIL_LANES_MAX];
 
 /* Bytes of an address that go into one value. */
 static size_t part_len(void)
@@ -169,7 +197,7 @@ static uint32_t subnet_of(const struct bcast_hw_rail *r)
     return hwmc_rail_subnet(r->addr, r->prefix);
 }
 
-static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int at)
+static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int at, int lane)
 {
     const struct bcast_hw_rail *rail = &rails->mine[at];
     unsigned before = 0;
@@ -177,24 +205,62 @@ static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int 
     for (int i = 0; i < at; i++)
         before +=
             rails->mine[i].prefix == rail->prefix && subnet_of(&rails->mine[i]) == subnet_of(rail);
-    snprintf(w->name, sizeof(w->name), "%08x-%u-%u", (unsigned) subnet_of(rail),
-             (unsigned) rail->prefix, before);
+    snprintf(w->name, sizeof(w->name), "%08x-%u-%u-%d", (unsigned) subnet_of(rail),
+             (unsigned) rail->prefix, before, lane);
+}
+
+static int within(int lanes)
+{
+    return lanes < 1 ? 1 : MPL_MIN(lanes, MPIDI_HWMC_RAIL_LANES_MAX);
+}
+
+/* Lanes over each rail: inside a site, and in all. */
+static int near_lanes(void)
+{
+    return within(MPIR_CVAR_HWMC_RAIL_LANES);
+}
+
+static int rail_lanes(void)
+{
+    return MPIR_Bcast_hw_has_site() ? MPL_MAX(near_lanes(), within(MPIR_CVAR_HWMC_SITE_LANES))
+                                    : near_lanes();
+}
+
+static void open_rail(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
+                      const struct MPIDI_HWMC_rails *rails, int at)
+{
+    char devices[512];
+
+    name_devices(&rails->mine[at], devices, sizeof(devices));
+    for (int i = 0; i < rail_lanes(); i++) {
+        struct wire *w = &rail_wires[at][i];
+
+        w->engine = engine;
+        name_wire(w, rails, at, i);
+        lanes->by_rail[at][i] = open_lane(w, devices);
+        if (!lanes->by_rail[at][i])
+            break;
+    }
 }
 
 void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
                            const struct MPIDI_HWMC_rails *rails)
 {
-    char devices[512];
-
     *lanes = (struct MPIDI_HWMC_lanes){0};
     control_wire = (struct wire){.engine = engine, .name = "c"};
     lanes->control = open_lane(&control_wire, NULL);
-    for (int i = 0; lanes->control && rails->num > 1 && i < rails->num; i++) {
-        rail_wires[i].engine = engine;
-        name_wire(&rail_wires[i], rails, i);
-        name_devices(&rails->mine[i], devices, sizeof(devices));
-        lanes->by_rail[i] = open_lane(&rail_wires[i], devices);
-    }
+    if (lanes->control && rails->num * rail_lanes() > 1)
+        for (int i = 0; i < rails->num; i++)
+            open_rail(lanes, engine, rails, i);
+}
+
+static int num_of(const struct MPIDI_HWMC_lanes *lanes, int at)
+{
+    int n = 0;
+
+    while (n < MPIDI_HWMC_RAIL_LANES_MAX && lanes->by_rail[at][n])
+        n++;
+    return n;
 }
 
 int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes)
@@ -205,12 +271,11 @@ int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes)
         mpi_errno = put_address(lanes->control, control_wire.name);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
-        if (!lanes->by_rail[i])
-            continue;
-        mpi_errno = put_address(lanes->by_rail[i], rail_wires[i].name);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        for (int k = 0; k < num_of(lanes, i); k++) {
+            mpi_errno = put_address(lanes->by_rail[i][k], rail_wires[i][k].name);
+            MPIR_ERR_CHECK(mpi_errno);
+        }
 
 fn_exit:
     return mpi_errno;
@@ -218,16 +283,26 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool has(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int i)
-{
-    return i < rails->num_job && rails->at[i] >= 0 && lanes->by_rail[rails->at[i]];
-}
-
 void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
                             const struct MPIDI_HWMC_rails *rails, int *have)
 {
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        have[i] = has(lanes, rails, i);
+        have[i] = i < rails->num_job && rails->at[i] >= 0 ? num_of(lanes, rails->at[i]) : 0;
+}
+
+/* One of each rail, then the next of each: any number of the first ones is spread over the rails. */
+static void give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int n,
+                     const int *all_have, struct bcast_hw_engine_cfg *cfg)
+{
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        if (n < all_have[i]) {
+            cfg->lanes[cfg->num_far_lanes++] = lanes->by_rail[rails->at[i]][n];
+            lanes->by_rail[rails->at[i]][n] = NULL;
+        }
+    if (n == 0)
+        cfg->num_rails = cfg->num_far_lanes;
+    if (n < near_lanes())
+        cfg->num_lanes = cfg->num_far_lanes;
 }
 
 void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
@@ -237,12 +312,8 @@ void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HW
 
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
         shared += all_have[i];
-    for (int i = 0; shared > 1 && i < BCAST_HW_RAILS_MAX; i++) {
-        if (!all_have[i])
-            continue;
-        cfg->lanes[cfg->num_lanes++] = lanes->by_rail[rails->at[i]];
-        lanes->by_rail[rails->at[i]] = NULL;
-    }
+    for (int n = 0; shared > 1 && n < MPIDI_HWMC_RAIL_LANES_MAX; n++)
+        give_nth(lanes, rails, n, all_have, cfg);
     cfg->lane = lanes->control;
     lanes->control = NULL;
     MPIDI_HWMC_lanes_close(lanes);
@@ -253,7 +324,8 @@ void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes)
     if (lanes->control)
         lanes->control->ops->close(lanes->control);
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        if (lanes->by_rail[i])
-            lanes->by_rail[i]->ops->close(lanes->by_rail[i]);
+        for (int k = 0; k < MPIDI_HWMC_RAIL_LANES_MAX; k++)
+            if (lanes->by_rail[i][k])
+                lanes->by_rail[i][k]->ops->close(lanes->by_rail[i][k]);
     *lanes = (struct MPIDI_HWMC_lanes){0};
 }

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The lanes of this process: one over whatever UCX chooses, for control and repair, and one a rail for
- * long broadcasts along trees.
+ * The lanes of this process: one over whatever UCX chooses, for control and repair, and one or more a rail
+ * for long broadcasts along trees: MPIR_CVAR_HWMC_RAIL_LANES inside a site, MPIR_CVAR_HWMC_SITE_LANES
+ * between sites, where one connection may not fill the line (Chiba, Endo, Matsuoka 2007, section 6.1).
  */
 
 #ifndef HWMC_LANES_H_INCLUDED
@@ -11,19 +12,23 @@
 
 #include "hwmc_rails.h"
 
+#define MPIDI_HWMC_RAIL_LANES_MAX 4
+
 struct MPIDI_HWMC_lanes {
-    struct bcast_hw_lane *control;                     /* NULL: hwmc carries nothing in this job */
-    struct bcast_hw_lane *by_rail[BCAST_HW_RAILS_MAX]; /* of rails.mine; NULL: that one has none */
+    struct bcast_hw_lane *control; /* NULL: hwmc carries nothing in this job */
+    /* Of rails.mine, and how manyeth there; NULL: there are no more. */
+    struct bcast_hw_lane *by_rail[BCAST_HW_RAILS_MAX][MPIDI_HWMC_RAIL_LANES_MAX];
 };
 
-/* Opens them: those of rails if there are several. What cannot be opened is left out. */
+/* Opens them: those of rails if there are to be several lanes. What cannot be opened is left out. */
 void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
                            const struct MPIDI_HWMC_rails *rails);
 
 /* Puts their addresses in the process manager's key-value space. */
 int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes);
 
-/* have[i]: there is a lane for rail i of the job. To be combined by minimum over all processes. */
+/* have[i]: how many lanes there are for rail i of the job. To be combined by minimum over all
+ * processes. */
 void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
                             const struct MPIDI_HWMC_rails *rails, int *have);
 

@@ -53,19 +53,10 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-#if MPICH_NUMVERSION >= 50000000
-#define INT_TYPE MPIR_INT_INTERNAL
-#define NO_ERRORS 0
-#elif MPICH_NUMVERSION >= 40200000
-#define INT_TYPE MPI_INT
-#define NO_ERRORS MPIR_ERR_NONE
-#else
-#define INT_TYPE MPI_INT
-#define NO_ERRORS &errflag
-#endif
-
 #define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
 #define VALUE_MAX 256     /* of the job record */
+
+_Static_assert(MPIDI_HWMC_LANES_MAX == BCAST_HW_LANES_MAX, "waiting looks at all lanes");
 
 struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
@@ -156,21 +147,17 @@ fn_fail:
     goto fn_exit;
 }
 
-/* What all processes must know of each other: whether each has the lanes, how fast its rails are. */
+/* What all processes must know of each other: how many lanes each has, how fast its rails are. */
 struct offer {
     int lane;
-    int rail_lane[BCAST_HW_RAIL_BITS];
+    int rail_lanes[BCAST_HW_RAIL_BITS];
     int mbit[BCAST_HW_RAIL_BITS];
 };
 
 static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
 {
-#if MPICH_NUMVERSION < 40200000
-    MPIR_Errflag_t errflag = MPIR_ERR_NONE;
-#endif
-
-    return MPIR_Allreduce_allcomm_auto(mine, all, (int) (sizeof(*all) / sizeof(int)), INT_TYPE,
-                                       MPI_MIN, world, NO_ERRORS);
+    return MPIR_Allreduce_allcomm_auto(mine, all, (int) (sizeof(*all) / sizeof(int)),
+                                       MPIR_BCAST_HW_INT, MPI_MIN, world, MPIR_BCAST_HW_NO_ERRORS);
 }
 
 int MPIDI_HWMC_setup(MPIR_Comm *world)
@@ -197,7 +184,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     cfg.job = job.key;
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
     mine.lane = lanes.control != NULL;
-    MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lane);
+    MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lanes);
     mpi_errno = agree(world, &mine, &all);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -206,12 +193,16 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         goto fn_fail;
     mpi_errno = MPIDI_HWMC_rails_open(&rails, all.mbit, job.port, job.group, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lane, &cfg);
+    MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
     memcpy(MPIDI_HWMC_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
     memcpy(MPIDI_HWMC_global.lanes, cfg.lanes, sizeof(cfg.lanes));
-    MPIDI_HWMC_global.num_lanes = (int) cfg.num_lanes;
+    MPIDI_HWMC_global.num_lanes = (int) cfg.num_far_lanes;
     MPIDI_HWMC_global.lane = cfg.lane;
     MPIR_Bcast_hw_register(&cfg);
+    mpi_errno = MPIR_Bcast_hw_find_sites(world);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Bcast_hw_find_network(world);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;

@@ -22,6 +22,7 @@
 
 static const char usage[] =
     "usage: hwmc_info [--rails | --cvars | --pvars | --version | --help]\n"
+    "       hwmc_info --model | --json [WHAT]\n"
     "       mpiexec -n N hwmc_info --net\n"
     "\n"
     "  (no option)  version, what is built in, and the network ports\n"
@@ -29,8 +30,16 @@ static const char usage[] =
     "works\n"
     "  --cvars      control variables: value, default, what each does\n"
     "  --pvars      performance variables, as MPI_T names them\n"
+    "  --model      which algorithm a broadcast of each length takes, and the time predicted for "
+    "each\n"
+    "  --json       the same as MPICH's selection file, for "
+    "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE\n"
     "  --net        in a job: the first process multicasts, and a table tells who heard it\n"
     "  --version    only hwmc's version\n"
+    "\n"
+    "WHAT is any of ranks=P, rails=R, sites=N, multicast=0, latency_us=L, mbit=B (of a rail),\n"
+    "site_latency_us=L, loss_ppm=P, separated by commas; what it leaves open is taken from\n"
+    "MPIR_CVAR_BCAST_HW_NETWORK, then from this host's ports.\n"
     "\n"
     "A port is tried by multicasting a datagram to this host itself. The ports a job uses are "
     "named\n"
@@ -88,6 +97,10 @@ int main(int argc, char **argv)
         printf("hwmc %s\n", HWMC_VERSION);
         return 0;
     }
+    if (argc <= 3 && strcmp(argv[1], "--model") == 0)
+        return hwmc_info_model(argc == 3 ? argv[2] : "");
+    if (argc <= 3 && strcmp(argv[1], "--json") == 0)
+        return hwmc_info_json(argc == 3 ? argv[2] : "");
     for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(argv[1], parts[i].option) == 0)
             return parts[i].run();

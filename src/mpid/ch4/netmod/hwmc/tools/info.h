@@ -25,6 +25,12 @@ int hwmc_info_pvars(void);
 /* In a job: who hears what the first process multicasts. Initializes MPI. */
 int hwmc_info_net(void);
 
+/* What algorithm selection takes on a network, for each message length; `what` as hwmc_info --help says. */
+int hwmc_info_model(const char *what);
+
+/* The same as a selection file of MPICH's. */
+int hwmc_info_json(const char *what);
+
 /* A text with lines of at most 78 columns, each indented. */
 void hwmc_info_print_wrapped(const char *text, int indent);
 

@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Which algorithm a broadcast takes on a communicator that is set up: what MPIR_CVAR_BCAST_HW_ALGORITHM
+ * names; or what the selection file that the user gave says; or else the one that the cost model has for
+ * the fastest (core/model). All three are the same on every rank: control variables, a file that MPICH
+ * reads alike everywhere, and a function of figures that the first process gave to all.
+ */
+
+#include "glue.h"
+
+static void shape_of(const struct bcast_hw_group *g, struct bcast_hw_shape *shape)
+{
+    *shape = (struct bcast_hw_shape){
+        .ranks = g->cfg.size,
+        .sites = g->site_mem ? g->sites.n : 1,
+        .frag_bytes = g->casts ? g->agree.agreed.frag_bytes : 0,
+        .trees = g->cfg.trees,
+        .seg_bytes = g->cfg.seg_bytes,
+    };
+}
+
+static bool file_given(void)
+{
+    const char *file = MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE;
+
+    return file && *file;
+}
+
+/* MPICH's selection by the user's file names hwmc's algorithm for this broadcast. */
+static bool file_says_hw(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+{
+    MPIR_Csel_coll_sig_s sig = {
+        .coll_type = MPIR_CSEL_COLL_TYPE__BCAST,
+        .comm_ptr = comm,
+        .u.bcast.count = count,
+        .u.bcast.datatype = datatype,
+    };
+    const MPII_Csel_container_s *found;
+
+    if (!comm->csel_comm)
+        return false;
+    found = MPIR_Csel_search(comm->csel_comm, sig);
+    return found && found->id == MPII_CSEL_CONTAINER_TYPE__ALGORITHM__MPIR_Bcast_intra_hw;
+}
+
+bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+{
+    return file_given() && !file_says_hw(count, datatype, comm);
+}
+
+enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_group *g, MPI_Aint bytes,
+                                             bool ours)
+{
+    struct bcast_hw_shape shape;
+    uint64_t by_cast, by_trees;
+    enum bcast_hw_algorithm best;
+
+    shape_of(g, &shape);
+    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
+        return g->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
+    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
+        return BCAST_HW_ALGORITHM_MULTILANE;
+    best = bcast_hw_model_best(MPIR_Bcast_hw_network(), &shape, (uint64_t) bytes);
+    if (!bcast_hw_algorithm_is_mpich(best) || !(ours || file_given()))
+        return best;
+    by_cast = bcast_hw_model_ns(MPIR_Bcast_hw_network(), &shape, BCAST_HW_ALGORITHM_TWO_STAGE,
+                                (uint64_t) bytes);
+    by_trees = bcast_hw_model_ns(MPIR_Bcast_hw_network(), &shape, BCAST_HW_ALGORITHM_MULTILANE,
+                                 (uint64_t) bytes);
+    return by_cast <= by_trees ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_MULTILANE;
+}

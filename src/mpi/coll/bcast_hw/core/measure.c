@@ -1,0 +1,113 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * measure: see measure.h.
+ */
+#include "measure.h"
+
+#include <assert.h>
+#include <string.h>
+
+static void ask(struct bcast_hw_measure *m, uint32_t messages)
+{
+    m->serial++;
+    m->left = messages;
+    m->asked_at = 0;
+}
+
+static void begin_lane(struct bcast_hw_measure *m)
+{
+    m->phase = BCAST_HW_MEASURE_PING;
+    m->answered = 0;
+    m->rtt = UINT64_MAX;
+    m->took = 0;
+    m->train = BCAST_HW_MEASURE_FIRST;
+    ask(m, 1);
+}
+
+void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t lanes)
+{
+    assert(lanes >= 1 && lanes <= BCAST_HW_MEASURE_LANES);
+    memset(m, 0, sizeof(*m));
+    m->peer = peer;
+    m->lanes = lanes;
+    begin_lane(m);
+}
+
+static uint32_t mbit_of(uint64_t bytes, uint64_t ns)
+{
+    uint64_t mbit = bytes * 8000 / (ns > 0 ? ns : 1);
+
+    return mbit < 1 ? 1 : mbit > 10000000 ? 10000000 : (uint32_t) mbit;
+}
+
+static void end_lane(struct bcast_hw_measure *m, uint64_t ns)
+{
+    uint64_t bytes = (uint64_t) m->train * BCAST_HW_MEASURE_BYTES;
+    struct bcast_hw_measured *of = &m->of[m->lane];
+
+    of->latency_ns = m->rtt / 2;
+    if (m->took > 0 && ns > m->took) /* half of this train is what it has more */
+        of->mbit = mbit_of(bytes / 2, ns - m->took);
+    else
+        of->mbit = mbit_of(bytes, ns > m->rtt ? ns - m->rtt : ns);
+    if (++m->lane < m->lanes)
+        begin_lane(m);
+    else
+        m->phase = BCAST_HW_MEASURE_DONE;
+}
+
+static void on_train(struct bcast_hw_measure *m, uint64_t ns)
+{
+    if (ns >= BCAST_HW_MEASURE_TRAIN_NS + m->rtt || m->train >= BCAST_HW_MEASURE_LAST) {
+        end_lane(m, ns);
+        return;
+    }
+    m->took = ns;
+    m->train *= 2;
+    ask(m, m->train);
+}
+
+enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
+                                                 const struct bcast_hw_msg *msg, uint64_t now)
+{
+    uint64_t ns = now - m->asked_at;
+
+    if (m->phase == BCAST_HW_MEASURE_IDLE || msg->peer != m->peer || msg->bid > m->serial)
+        return BCAST_HW_BAD;
+    if (m->phase == BCAST_HW_MEASURE_DONE || msg->bid < m->serial)
+        return BCAST_HW_STALE;
+    if (m->left > 0)
+        return BCAST_HW_BAD;
+    if (m->phase == BCAST_HW_MEASURE_TRAIN) {
+        on_train(m, ns);
+        return BCAST_HW_TAKEN;
+    }
+    m->rtt = ns < m->rtt ? ns : m->rtt;
+    if (++m->answered == BCAST_HW_MEASURE_PINGS) {
+        m->phase = BCAST_HW_MEASURE_TRAIN;
+        ask(m, m->train);
+    } else {
+        ask(m, 1);
+    }
+    return BCAST_HW_TAKEN;
+}
+
+int bcast_hw_measure_next_send(struct bcast_hw_measure *m, struct bcast_hw_msg *tx, uint64_t now)
+{
+    if (m->left == 0)
+        return 0;
+    if (m->asked_at == 0)
+        m->asked_at = now;
+    m->left--;
+    *tx = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_MEASURE,
+        .flags = m->left == 0 ? BCAST_HW_FLAG_AT_ONCE : 0,
+        .peer = m->peer,
+        .bid = m->serial,
+        .index = m->lane,
+        .bytes = m->phase == BCAST_HW_MEASURE_TRAIN ? BCAST_HW_MEASURE_BYTES : 0,
+    };
+    return 1;
+}

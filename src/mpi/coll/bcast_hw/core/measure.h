@@ -1,0 +1,74 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * measure: latency and bandwidth of each lane from this process to one other, once a job. For each lane
+ * in turn: pings, of which the least round trip counts; then trains of segments, each as long as twice
+ * the one before, until one takes TRAIN_NS. What the last train takes more than the one before is the
+ * bandwidth's: so neither the round trip nor what queues and shapers let through at first is in it.
+ *
+ * One question is under way at a time, with a serial number; the other end answers it when everything
+ * before it has come, lanes being ordered. It costs 16 round trips a lane and less than three TRAIN_NS,
+ * 1 MiB at most.
+ *
+ *   IDLE --start--> PING --16 answers--> TRAIN --long enough--> PING on the next lane, or DONE
+ *
+ * Invariants: what is asked is answered once; DONE means every lane has figures.
+ */
+#ifndef BCAST_HW_MEASURE_H_INCLUDED
+#define BCAST_HW_MEASURE_H_INCLUDED
+
+#include "msg.h"
+
+#define BCAST_HW_MEASURE_LANES 8u
+#define BCAST_HW_MEASURE_PINGS 16u
+#define BCAST_HW_MEASURE_BYTES 8192u                /* of a train's segment */
+#define BCAST_HW_MEASURE_FIRST 2u                   /* segments of the first train */
+#define BCAST_HW_MEASURE_LAST 128u                  /* of the longest */
+#define BCAST_HW_MEASURE_TRAIN_NS UINT64_C(3000000) /* a train that takes so long is long enough */
+
+enum bcast_hw_measure_phase {
+    BCAST_HW_MEASURE_IDLE,
+    BCAST_HW_MEASURE_PING,
+    BCAST_HW_MEASURE_TRAIN,
+    BCAST_HW_MEASURE_DONE
+};
+
+/* Of one lane. */
+struct bcast_hw_measured {
+    uint64_t latency_ns; /* one way: half the least round trip */
+    uint32_t mbit;       /* 1 or more */
+};
+
+struct bcast_hw_measure {
+    enum bcast_hw_measure_phase phase;
+    uint32_t peer; /* whom to ask */
+    uint32_t lanes;
+    uint32_t lane;     /* under way */
+    uint32_t answered; /* pings on it */
+    uint32_t train;    /* segments of the train under way, or to come */
+    uint32_t left;     /* messages of this question that are not sent */
+    uint64_t serial;   /* of the question */
+    uint64_t asked_at; /* ns at which its first message was sent */
+    uint64_t rtt;      /* least on this lane, ns */
+    uint64_t took;     /* the train before, ns; 0: there was none */
+    struct bcast_hw_measured of[BCAST_HW_MEASURE_LANES];
+};
+
+/* Asks `peer` over `lanes` lanes, 1 to BCAST_HW_MEASURE_LANES. */
+void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t lanes);
+
+/* MEASURE came that answers (AT_ONCE not set). TAKEN, STALE or BAD. */
+enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
+                                                 const struct bcast_hw_msg *msg, uint64_t now);
+
+/* Fills `tx` and returns 1, or returns 0: an answer is awaited, or all is done. tx->index is the lane,
+ * tx->bytes the payload, whatever it holds. */
+int bcast_hw_measure_next_send(struct bcast_hw_measure *m, struct bcast_hw_msg *tx, uint64_t now);
+
+static inline bool bcast_hw_measure_done(const struct bcast_hw_measure *m)
+{
+    return m->phase == BCAST_HW_MEASURE_DONE;
+}
+
+#endif /* BCAST_HW_MEASURE_H_INCLUDED */

@@ -1,0 +1,135 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * model: see model.h.
+ */
+#include "model.h"
+
+#include <assert.h>
+
+/* ns that `bytes` take; a message longer than 2^50 bytes is that long. */
+static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
+{
+    const uint64_t most = UINT64_C(1) << 50;
+
+    return (bytes < most ? bytes : most) * 8000 / mbit;
+}
+
+static uint32_t log2_up(uint32_t n)
+{
+    uint32_t log = 0;
+
+    while (log < 31 && UINT32_C(1) << log < n)
+        log++;
+    return log;
+}
+
+/* Of one of t trees of degree t over n ranks: a heap of n / t of them, which feed the others. */
+static uint32_t depth(uint32_t n, uint32_t t)
+{
+    uint64_t reached = 1, level = 1, senders = (n + t - 1) / t;
+    uint32_t d = 1;
+
+    if (t == 1)
+        return n;
+    while (reached < senders) {
+        level *= t;
+        reached += level;
+        d++;
+    }
+    return d + (n > senders);
+}
+
+static uint64_t two_stage(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                          uint64_t bytes)
+{
+    uint64_t once = wire_ns(bytes, net->mbit_all), million = 1000000;
+    uint64_t frags = shape->frag_bytes ? bytes / shape->frag_bytes + 1 : 0;
+    uint64_t most = million / (shape->ranks - 1) + 1;
+    uint64_t hit = (frags < most ? frags : most) * (shape->ranks - 1) * net->loss_ppm;
+
+    if (frags == 0)
+        return UINT64_MAX;
+    return net->latency_ns + once + once / million * 2 * net->loss_ppm +
+           (hit < million ? hit : million) * 2 * net->latency_ns / million;
+}
+
+static uint64_t multilane(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                          uint64_t bytes)
+{
+    uint32_t site = (shape->ranks - 1 + shape->sites - 1) / shape->sites;
+    uint64_t segment = bytes < shape->seg_bytes ? bytes : shape->seg_bytes;
+
+    if (shape->trees == 0)
+        return UINT64_MAX;
+    return (uint64_t) depth(site, shape->trees) * shape->sites *
+               (net->latency_ns + wire_ns(segment, net->mbit)) +
+           wire_ns(bytes, net->mbit_all);
+}
+
+/* Twice all but a rank's own part. */
+static uint64_t scattered(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                          uint64_t bytes)
+{
+    uint64_t once = wire_ns(bytes, net->mbit);
+
+    return 2 * (once - once / shape->ranks);
+}
+
+/* What the way between sites adds to each message that crosses it, times how many cross in a row. */
+static uint64_t crossings(const struct bcast_hw_network *net, uint32_t times)
+{
+    return net->site_latency_ns > net->latency_ns
+               ? (net->site_latency_ns - net->latency_ns) * (uint64_t) times
+               : 0;
+}
+
+uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                           enum bcast_hw_algorithm algorithm, uint64_t bytes)
+{
+    uint64_t log = log2_up(shape->ranks), ns = UINT64_MAX;
+    uint32_t crossed = log2_up(shape->sites);
+
+    assert(net->mbit > 0 && net->mbit_all >= net->mbit && net->loss_ppm <= 1000000);
+    assert(shape->ranks >= 2 && shape->sites >= 1);
+    switch (algorithm) {
+        case BCAST_HW_ALGORITHM_TWO_STAGE:
+            ns = two_stage(net, shape, bytes);
+            crossed = shape->sites > 1;
+            break;
+        case BCAST_HW_ALGORITHM_MULTILANE:
+            ns = multilane(net, shape, bytes);
+            crossed = shape->sites - 1;
+            break;
+        case BCAST_HW_ALGORITHM_BINOMIAL:
+            ns = log * (net->latency_ns + wire_ns(bytes, net->mbit));
+            break;
+        case BCAST_HW_ALGORITHM_DOUBLING:
+            ns = 2 * log * net->latency_ns + scattered(net, shape, bytes);
+            break;
+        case BCAST_HW_ALGORITHM_RING:
+            ns = (log + shape->ranks - 1) * net->latency_ns + scattered(net, shape, bytes);
+            break;
+        case BCAST_HW_ALGORITHM_LIMIT:
+            break;
+    }
+    return ns == UINT64_MAX ? ns : ns + crossings(net, crossed);
+}
+
+enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
+                                            const struct bcast_hw_shape *shape, uint64_t bytes)
+{
+    uint64_t least = UINT64_MAX;
+    enum bcast_hw_algorithm best = BCAST_HW_ALGORITHM_BINOMIAL;
+
+    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++) {
+        uint64_t ns = bcast_hw_model_ns(net, shape, (enum bcast_hw_algorithm) a, bytes);
+
+        if (ns < least) {
+            least = ns;
+            best = (enum bcast_hw_algorithm) a;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,75 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * model: how long a broadcast takes by each algorithm, and hence which one is to be taken: Table 1 of
+ * Chiba, Endo, Matsuoka 2007, and beyond it multicast, ring repair, rails and sites. A function of its
+ * arguments, in integers: ranks that know the same choose the same.
+ *
+ * p ranks at n sites, M bytes, one way l inside a site and L between sites, b one rail's bandwidth, B that
+ * of all rails, q the part of the datagrams that each rank loses; log is to the base of 2, rounded up.
+ *
+ *   two_stage  l + M / B (1 + 2 q) + min(1, f (p - 1) q) 2 l     f fragments; the last term: the repair of
+ *                                                                 what is lost last, a round trip
+ *   multilane  d (l + s / b) + M / B                              s a segment, d the depth of t trees
+ *   binomial   log p (l + M / b)
+ *   doubling   2 log p l + 2 (p - 1) / p M / b                    scatter, recursive-doubling allgather
+ *   ring       (log p + p - 1) l + 2 (p - 1) / p M / b            scatter, ring allgather
+ *
+ * The last three are MPICH's; they use one rail at a time. Of n sites, multicast adds L - l once, multilane
+ * n - 1 times, the others log n times, and MPICH's bandwidth terms are those of one site: what several
+ * transfers at once lose on a long line is not in here.
+ */
+#ifndef BCAST_HW_MODEL_H_INCLUDED
+#define BCAST_HW_MODEL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BCAST_HW_ALGORITHMS(X)                                                                     \
+    X(TWO_STAGE, two_stage, "multicast, then ring repair")                                         \
+    X(MULTILANE, multilane, "trees over the lanes of all rails")                                   \
+    X(BINOMIAL, binomial, "MPICH's binomial tree")                                                 \
+    X(DOUBLING, doubling, "MPICH's scatter and recursive-doubling allgather")                      \
+    X(RING, ring, "MPICH's scatter and ring allgather")
+
+enum bcast_hw_algorithm {
+#define X(name, lower, text) BCAST_HW_ALGORITHM_##name,
+    BCAST_HW_ALGORITHMS(X)
+#undef X
+        BCAST_HW_ALGORITHM_LIMIT
+};
+
+/* Between hosts. */
+struct bcast_hw_network {
+    uint64_t latency_ns;      /* one way, of a short message */
+    uint64_t site_latency_ns; /* the same between sites */
+    uint32_t mbit;            /* of the fastest rail, Mbit/s, 1 or more */
+    uint32_t mbit_all;        /* of all rails together */
+    uint32_t loss_ppm;        /* datagrams that a rank loses, in a million */
+};
+
+/* Of a communicator. */
+struct bcast_hw_shape {
+    uint32_t ranks;      /* 2 or more */
+    uint32_t sites;      /* 1 or more */
+    uint32_t frag_bytes; /* payload of a datagram; 0: there is no multicast */
+    uint32_t trees;      /* of multilane; 0: it cannot run */
+    uint32_t seg_bytes;  /* of its segments */
+};
+
+/* Nanoseconds, or UINT64_MAX where the algorithm cannot run. `bytes` is any length. */
+uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                           enum bcast_hw_algorithm algorithm, uint64_t bytes);
+
+/* The fastest; of equal ones the first in the list above. */
+enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
+                                            const struct bcast_hw_shape *shape, uint64_t bytes);
+
+/* It is one of MPICH's own. */
+static inline bool bcast_hw_algorithm_is_mpich(enum bcast_hw_algorithm a)
+{
+    return a >= BCAST_HW_ALGORITHM_BINOMIAL;
+}
+
+#endif /* BCAST_HW_MODEL_H_INCLUDED */

@@ -1,0 +1,124 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What the network is like, as far as algorithm selection asks (core/model). Once a job, when it starts,
+ * the first process asks one on another host how fast its lanes are (core/measure), and one at another
+ * site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK says goes before. All others get it from the first,
+ * so that every process selects by the same figures.
+ */
+
+#include "glue.h"
+#include "network_text.h"
+
+#define WAIT_NS                                                                                    \
+    UINT64_C(2000000000) /* for all answers of a process; after it the figures are guessed */
+
+/* Where nothing can be measured. */
+#define GUESSED_LATENCY_NS 50000
+#define GUESSED_MBIT 1000
+
+static struct bcast_hw_network network;
+
+const struct bcast_hw_network *MPIR_Bcast_hw_network(void)
+{
+    return &network;
+}
+
+/* The first process on another host than the first's, and at its site or not; -1: there is none. */
+static int partner(bool same_site)
+{
+    for (int i = 1; i < MPIR_Process.size; i++)
+        if (MPIR_Bcast_hw_node_of((uint32_t) i) != MPIR_Bcast_hw_node_of(0) &&
+            (MPIR_Bcast_hw_site_of((uint32_t) i) == MPIR_Bcast_hw_site_of(0)) == same_site)
+            return i;
+    return -1;
+}
+
+static bool measured(struct bcast_hw_engine *e, int peer)
+{
+    uint64_t until = MPIR_Bcast_hw_now() + WAIT_NS;
+    bool done = false;
+
+    MPIR_Bcast_hw_lock();
+    bcast_hw_engine_measure(e, (uint32_t) peer, MPIR_Bcast_hw_now());
+    MPIR_Bcast_hw_unlock();
+    while (!done && MPIR_Bcast_hw_now() < until && MPID_Progress_test(NULL) == MPI_SUCCESS) {
+        MPIR_Bcast_hw_lock();
+        done = bcast_hw_measure_done(&e->measure);
+        MPIR_Bcast_hw_unlock();
+    }
+    return done;
+}
+
+/* The first process's part. */
+static void measure(struct bcast_hw_engine *e, int near, int far)
+{
+    network = (struct bcast_hw_network){
+        .latency_ns = GUESSED_LATENCY_NS,
+        .mbit = GUESSED_MBIT,
+        .mbit_all = GUESSED_MBIT,
+    };
+    if (near >= 0 && measured(e, near)) {
+        network.latency_ns = UINT64_MAX;
+        network.mbit = network.mbit_all = 0;
+        for (uint32_t i = 0; i < e->measure.lanes; i++) {
+            const struct bcast_hw_measured *of = &e->measure.of[i];
+
+            network.latency_ns = MPL_MIN(network.latency_ns, of->latency_ns);
+            network.mbit = MPL_MAX(network.mbit, of->mbit);
+            network.mbit_all += of->mbit;
+        }
+    }
+    network.site_latency_ns = network.latency_ns;
+    if (far >= 0 && measured(e, far))
+        network.site_latency_ns = e->measure.of[0].latency_ns;
+}
+
+/* From the first process to all, as integers. */
+static int tell(MPIR_Comm *world)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    mpi_errno = MPIR_Bcast_allcomm_auto(&network, (int) (sizeof(network) / sizeof(int)),
+                                        MPIR_BCAST_HW_INT, 0, world, MPIR_BCAST_HW_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct bcast_hw_engine *e = MPIR_Bcast_hw_engine();
+    const char *said = MPIR_CVAR_BCAST_HW_NETWORK ? MPIR_CVAR_BCAST_HW_NETWORK : "";
+    int near = partner(true), far = partner(false);
+    bool asked = MPIR_Process.rank == near || MPIR_Process.rank == far;
+    struct bcast_hw_network trial = {.mbit = 1, .mbit_all = 1};
+
+    MPIR_ERR_CHKANDJUMP1(!bcast_hw_network_parse(said, &trial), mpi_errno, MPI_ERR_OTHER,
+                         "**bcast_hw_network", "**bcast_hw_network %s", said);
+    if (MPIR_Process.rank == 0 || asked) {
+        MPIR_Bcast_hw_lock();
+        bcast_hw_engine_measuring(e, true);
+        MPIR_Bcast_hw_unlock();
+    }
+    if (MPIR_Process.rank == 0) {
+        measure(e, near, far);
+        bcast_hw_network_parse(said, &network);
+    }
+    mpi_errno = tell(world);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Bcast_hw_note_network(&network);
+    MPIR_Bcast_hw_lock();
+    bcast_hw_engine_measuring(e, false);
+    MPIR_Bcast_hw_unlock();
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}

@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * network_text: see network_text.h.
+ */
+#include "network_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool bcast_hw_network_take(const char **text, const char *name, double *value)
+{
+    size_t len = strlen(name);
+    char *end;
+
+    if (strncmp(*text, name, len) != 0 || (*text)[len] != '=')
+        return false;
+    errno = 0;
+    *value = strtod(*text + len + 1, &end);
+    if (end == *text + len + 1 || errno != 0 || !(*value >= 0 && *value <= 1e9) ||
+        (*end != ',' && *end != '\0'))
+        return false;
+    *text = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+static uint32_t rails_of(const struct bcast_hw_network *net)
+{
+    return net->mbit > 0 && net->mbit_all > net->mbit ? (net->mbit_all + net->mbit / 2) / net->mbit
+                                                      : 1;
+}
+
+bool bcast_hw_network_parse(const char *text, struct bcast_hw_network *net)
+{
+    uint32_t rails = rails_of(net);
+    double value;
+
+    while (*text != '\0') {
+        if (bcast_hw_network_take(&text, "latency_us", &value)) {
+            net->latency_ns = (uint64_t) (value * 1000);
+            if (net->site_latency_ns < net->latency_ns)
+                net->site_latency_ns = net->latency_ns;
+        } else if (bcast_hw_network_take(&text, "site_latency_us", &value)) {
+            net->site_latency_ns = (uint64_t) (value * 1000);
+        } else if (bcast_hw_network_take(&text, "mbit", &value) && value >= 1 && value <= 1e7) {
+            net->mbit = (uint32_t) value;
+            net->mbit_all = net->mbit * rails;
+        } else if (bcast_hw_network_take(&text, "loss_ppm", &value) && value <= 1e6) {
+            net->loss_ppm = (uint32_t) value;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}

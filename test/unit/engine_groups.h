@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// What the tests of engines and groups share: broadcasts on groups of mem::Net.
+#ifndef ENGINE_GROUPS_H_INCLUDED
+#define ENGINE_GROUPS_H_INCLUDED
+
+#include <cstring>
+#include <random>
+#include <vector>
+#include <gtest/gtest.h>
+
+#include "mem_net.h"
+
+using Groups = std::vector<bcast_hw_group *>;
+
+inline std::vector<uint32_t> first(uint32_t n)
+{
+    std::vector<uint32_t> v(n);
+
+    for (uint32_t i = 0; i < n; i++)
+        v[i] = i;
+    return v;
+}
+
+inline mem::Bytes pattern(uint32_t n, uint32_t seed)
+{
+    mem::Bytes b(n);
+    std::minstd_rand r(seed + 1);
+
+    for (auto &c : b)
+        c = (unsigned char) r();
+    return b;
+}
+
+// One broadcast on all members, checked on all; time moves when nothing else does.
+inline void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
+{
+    for (int tries = 0; !bcast_hw_group_open(g[root]); tries++) {
+        ASSERT_LT(tries, 100);
+        bcast_hw_group_stall(g[root], net.now);
+        net.settle(100000000);
+    }
+    memcpy(bcast_hw_group_next_bytes(g[root], (uint32_t) data.size()), data.data(), data.size());
+    bcast_hw_group_post_root(g[root], (uint32_t) data.size(), false, net.now);
+    for (uint32_t r = 0; r < g.size(); r++) {
+        if (r == root)
+            continue;
+        for (int tries = 0; !bcast_hw_group_open(g[r]); tries++) {
+            ASSERT_LT(tries, 100);
+            bcast_hw_group_stall(g[r], net.now);
+            net.settle(100000000);
+        }
+        bcast_hw_group_post_member(g[r], root, net.now);
+    }
+    net.settle(500000000);
+    for (uint32_t r = 0; r < g.size(); r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
+        ASSERT_EQ(bcast_hw_stream_bytes(&g[r]->stream), data.size());
+        ASSERT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
+inline void expect_all(const Groups &g, bcast_hw_group_state state)
+{
+    for (auto *x : g)
+        EXPECT_EQ(x->state, state);
+}
+
+// Host 1 gets a lane message of rank 0 for `to`, with a payload of `len` bytes.
+inline void give(mem::Net &net, bcast_hw_group *to, const bcast_hw_msg &m, uint32_t len)
+{
+    unsigned char head[BCAST_HW_WIRE_HEAD];
+    mem::Bytes body = pattern(len, 2), bytes;
+
+    bcast_hw_wire_encode(head, &to->id, 0, &m, body.data(), len);
+    bytes.assign(head, head + sizeof(head));
+    bytes.insert(bytes.end(), body.begin(), body.end());
+    net.lanes[1]->in.push_back(bytes);
+    bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+}
+
+#endif // ENGINE_GROUPS_H_INCLUDED

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Broadcasts along trees through engines and groups, with multicast and without it.
+#include "engine_groups.h"
+
+static void along_trees(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
+{
+    std::vector<mem::Bytes> got(g.size(), mem::Bytes(data.size()));
+
+    got[root] = data;
+    for (uint32_t r = 0; r < g.size(); r++) {
+        if (!bcast_hw_group_open(g[r]))
+            bcast_hw_group_stall(g[r], net.now);
+        net.settle(100000000);
+        ASSERT_TRUE(bcast_hw_group_open(g[r]));
+        bcast_hw_group_post_trees(g[r], root, got[r].data(), (uint32_t) data.size(), net.now);
+    }
+    net.settle();
+    for (uint32_t r = 0; r < g.size(); r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
+        EXPECT_EQ(data, got[r]);
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
+// In turn with broadcasts by multicast, which lose datagrams.
+TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
+{
+    for (uint32_t p : {2, 3, 8, 11}) {
+        mem::Net net(p);
+        Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
+            cfg.trees = 2;
+            cfg.window = 3;
+            cfg.seg_bytes = 70;
+        });
+        std::minstd_rand r(3);
+
+        net.settle();
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 5 != 0; };
+        for (uint32_t i = 0; i < 30; i++) {
+            along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
+            broadcast(net, g, i * 3 % p, pattern(i * 91 % 1000, i));
+        }
+        EXPECT_EQ(30u, net.engines[p - 1]->counts.multilane);
+        EXPECT_EQ(0u, net.engines[p - 1]->counts.bad);
+    }
+}
+
+// By whatever multicast fails, at whichever stage: trees serve, and the channels' memory is free.
+TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
+{
+    for (int how = 0; how < 4; how++)
+        for (uint32_t p : {2, 3, 8}) {
+            mem::Net net(p, how == 3 ? 1000 : 64 << 20);
+
+            for (uint32_t h = 0; how == 0 && h < p; h++)
+                net.lose_rail(h, 0);
+            if (how == 1)
+                net.fabric(p - 1).refuses_join = true;
+            if (how == 2)
+                net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) { return to != 1; };
+            Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
+                cfg.trees = 2;
+                cfg.window = 2;
+                cfg.seg_bytes = 70;
+            });
+            net.settle(UINT64_C(10000000000));
+            for (uint32_t r = 0; r < p; r++) {
+                ASSERT_EQ(BCAST_HW_GROUP_ON, g[r]->state) << how << " " << p;
+                EXPECT_FALSE(g[r]->casts);
+                EXPECT_EQ(0u, net.engines[r]->memory_used);
+                EXPECT_NE((uint32_t) BCAST_HW_REASON_NONE, g[r]->reason);
+            }
+            for (uint32_t i = 0; i < 50; i++)
+                along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
+            EXPECT_EQ(0u, net.engines[p - 1]->counts.bad);
+            for (uint32_t r = 0; r < p; r++)
+                bcast_hw_group_close(g[r], net.now);
+            net.settle(UINT64_C(10000000000));
+            for (uint32_t r = 0; r < p; r++)
+                EXPECT_EQ(nullptr, net.engines[r]->groups) << how << " " << p << " " << r;
+        }
+}
+
+// DATA for a group that has no channels is dropped.
+TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
+{
+    mem::Net net(2);
+    bcast_hw_msg m = {};
+
+    net.lose_rail(0, 0);
+    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 1;
+        cfg.window = 4;
+        cfg.seg_bytes = 100;
+    });
+    net.settle();
+    m.type = BCAST_HW_MSG_DATA;
+    m.frags = m.bytes = 1;
+    give(net, g[1], m, 1);
+    EXPECT_EQ(1u, net.engines[1]->counts.bad);
+}
+
+TEST(EngineTrees, SitesAreFedOnce)
+{
+    mem::Net net(8);
+    std::vector<uint64_t> site = {7, 7, 9, 7, 9, 9, 7, 9};
+    Groups g = net.group(first(8), [&](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.window = 3;
+        cfg.seg_bytes = 10;
+        cfg.site = site.data();
+    });
+
+    net.settle();
+    ASSERT_EQ(2u, g[5]->sites.n);
+    for (uint32_t i = 0; i < 16; i++)
+        along_trees(net, g, i % 8, pattern(500, i));
+    EXPECT_EQ(0u, net.engines[3]->counts.bad);
+}
+
+TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.window = 3;
+        cfg.seg_bytes = 1;
+    });
+
+    net.settle();
+    along_trees(net, g, 1, pattern(100000, 1));
+    EXPECT_LE(net.engines[0]->counts.got_segments, 16384u);
+}
+
+TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
+{
+    mem::Net net(2);
+    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 1;
+        cfg.window = 4;
+        cfg.seg_bytes = 100;
+    });
+    mem::Bytes into(950);
+
+    net.settle();
+    bcast_hw_group_post_trees(g[1], 0, into.data(), 950, net.now);
+    for (uint32_t len : {0, 1, 99, 101, 1000}) {
+        bcast_hw_msg m = {};
+        uint64_t bad = net.engines[1]->counts.bad;
+
+        m.type = BCAST_HW_MSG_SEGMENT;
+        m.index = 3;
+        m.bytes = 950;
+        give(net, g[1], m, len);
+        EXPECT_EQ(bad + 1, net.engines[1]->counts.bad) << len;
+    }
+    EXPECT_EQ(mem::Bytes(950), into);
+}

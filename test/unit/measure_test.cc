@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// measure over a line with a latency, a rate, and a bucket that lets some bytes through at once.
+#include <algorithm>
+#include <vector>
+#include <gtest/gtest.h>
+
+#include "core.h"
+
+namespace {
+
+constexpr uint64_t US = 1000;
+
+struct Line {
+    uint64_t latency; // ns
+    uint64_t mbit;
+    uint64_t bucket; // bytes
+};
+
+// Runs the measurement of these lines; ns it took.
+uint64_t run(bcast_hw_measure &m, const std::vector<Line> &lines,
+             std::vector<uint64_t> *sent = nullptr)
+{
+    uint64_t now = 1000;
+    bcast_hw_msg tx = {}, answer = {};
+
+    bcast_hw_measure_start(&m, 3, (uint32_t) lines.size());
+    for (int guard = 0; !bcast_hw_measure_done(&m) && guard < 1000; guard++) {
+        uint64_t bytes = 0;
+
+        while (bcast_hw_measure_next_send(&m, &tx, now)) {
+            EXPECT_EQ(BCAST_HW_MSG_MEASURE, tx.type);
+            EXPECT_EQ(3u, tx.peer);
+            bytes += tx.bytes;
+        }
+        EXPECT_TRUE(tx.flags & BCAST_HW_FLAG_AT_ONCE);
+        const Line &line = lines[tx.index];
+        if (sent)
+            sent->push_back(bytes);
+        now += 2 * line.latency;
+        if (bytes > line.bucket)
+            now += (bytes - line.bucket) * 8000 / line.mbit;
+        answer = tx;
+        answer.flags = answer.bytes = 0;
+        EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_measure_on_answer(&m, &answer, now));
+    }
+    EXPECT_TRUE(bcast_hw_measure_done(&m));
+    return now;
+}
+
+} // namespace
+
+TEST(Measure, FindsLatencyAndRateOfEachLane)
+{
+    bcast_hw_measure m;
+
+    run(m, {{50 * US, 100, 0}, {20 * US, 1000, 0}, {1 * US, 100000, 0}});
+    EXPECT_EQ(50 * US, m.of[0].latency_ns);
+    EXPECT_EQ(20 * US, m.of[1].latency_ns);
+    EXPECT_EQ(1 * US, m.of[2].latency_ns);
+    EXPECT_NEAR(100, m.of[0].mbit, 1);
+    EXPECT_NEAR(1000, m.of[1].mbit, 10);
+    EXPECT_NEAR(100000, m.of[2].mbit, 1000);
+}
+
+TEST(Measure, WhatABucketLetsThroughIsNotTheRate)
+{
+    bcast_hw_measure m;
+
+    run(m, {{50 * US, 100, 32768}});
+    EXPECT_NEAR(100, m.of[0].mbit, 1);
+}
+
+TEST(Measure, IsCheap)
+{
+    for (uint64_t mbit : {1, 10, 100, 1000, 10000, 400000}) {
+        std::vector<uint64_t> sent;
+        bcast_hw_measure m;
+        uint64_t ns = run(m, {{10 * US, mbit, 0}}, &sent);
+        uint64_t most = 0;
+
+        for (uint64_t bytes : sent)
+            most = std::max(most, bytes);
+        EXPECT_LE(most, 1u << 20);
+        EXPECT_LE(ns, 17 * 20 * US + 3 * BCAST_HW_MEASURE_TRAIN_NS + 16384 * 8000 / mbit +
+                          30 * 20 * US);
+        EXPECT_NEAR((double) mbit, m.of[0].mbit, (double) mbit / 20 + 1);
+    }
+}
+
+TEST(Measure, AFarLineThatIsFastIsFilled)
+{
+    bcast_hw_measure m;
+
+    run(m, {{10000 * US, 10000, 0}});
+    EXPECT_EQ(10000 * US, m.of[0].latency_ns);
+    EXPECT_NEAR(10000, m.of[0].mbit, 100);
+}
+
+TEST(Measure, StrayAnswersChangeNothing)
+{
+    bcast_hw_measure m = {};
+    bcast_hw_msg tx, answer = {};
+
+    answer.type = BCAST_HW_MSG_MEASURE;
+    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 5)); // nobody asked
+    bcast_hw_measure_start(&m, 3, 1);
+    answer.peer = 3;
+    answer.bid = 1;
+    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 5)); // before it was sent
+    ASSERT_EQ(1, bcast_hw_measure_next_send(&m, &tx, 5));
+    ASSERT_EQ(0, bcast_hw_measure_next_send(&m, &tx, 5));
+    answer.bid = 2;
+    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 9));
+    answer.bid = 1;
+    answer.peer = 4;
+    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 9));
+    answer.peer = 3;
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_measure_on_answer(&m, &answer, 9));
+    EXPECT_EQ(BCAST_HW_STALE, bcast_hw_measure_on_answer(&m, &answer, 9)); // once more
+    EXPECT_EQ(4u, m.rtt);
+}

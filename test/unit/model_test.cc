@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The cost model: by hand, and that it is monotonous, without overflow, and free of anything local.
+#include <gtest/gtest.h>
+
+#include "core.h"
+#include "sim_rng.h"
+
+namespace {
+
+constexpr uint64_t US = 1000, MS = 1000 * US;
+
+// 8 hosts, 2 rails of 100 Mbit/s, 50 us.
+const bcast_hw_network lab = {50 * US, 50 * US, 100, 200, 0};
+const bcast_hw_shape eight = {8, 1, 1432, 2, 8192};
+
+uint64_t ns(bcast_hw_algorithm a, uint64_t bytes, const bcast_hw_network &net = lab,
+            const bcast_hw_shape &shape = eight)
+{
+    return bcast_hw_model_ns(&net, &shape, a, bytes);
+}
+
+bcast_hw_algorithm best(uint64_t bytes, const bcast_hw_network &net = lab,
+                        const bcast_hw_shape &shape = eight)
+{
+    return bcast_hw_model_best(&net, &shape, bytes);
+}
+
+} // namespace
+
+TEST(Model, ByHand)
+{
+    EXPECT_EQ(50 * US, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 0));
+    EXPECT_EQ(150 * US, ns(BCAST_HW_ALGORITHM_BINOMIAL, 0));
+    EXPECT_EQ(300 * US, ns(BCAST_HW_ALGORITHM_DOUBLING, 0));
+    EXPECT_EQ(500 * US, ns(BCAST_HW_ALGORITHM_RING, 0));
+    EXPECT_EQ(200 * US,
+              ns(BCAST_HW_ALGORITHM_MULTILANE, 0)); // 4 ranks to send in 3 levels, then the rest
+    EXPECT_EQ(50 * US + 40 * MS, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000000));
+    EXPECT_EQ(3 * (50 * US + 80 * MS), ns(BCAST_HW_ALGORITHM_BINOMIAL, 1000000));
+    EXPECT_EQ(500 * US + 140 * MS, ns(BCAST_HW_ALGORITHM_RING, 1000000));
+    EXPECT_EQ(4 * (50 * US + 655360) + 40 * MS, ns(BCAST_HW_ALGORITHM_MULTILANE, 1000000));
+}
+
+TEST(Model, MulticastWinsWhereItWorks)
+{
+    for (uint64_t bytes = 0; bytes <= 64 << 20; bytes = 3 * bytes + 1)
+        EXPECT_EQ(BCAST_HW_ALGORITHM_TWO_STAGE, best(bytes)) << bytes;
+}
+
+TEST(Model, WithoutItShortMessagesAreMpichsAndLongOnesGoAlongTrees)
+{
+    bcast_hw_shape lanes = eight;
+
+    lanes.frag_bytes = 0;
+    EXPECT_EQ(UINT64_MAX, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 8, lab, lanes));
+    EXPECT_EQ(BCAST_HW_ALGORITHM_BINOMIAL, best(8, lab, lanes));
+    EXPECT_EQ(BCAST_HW_ALGORITHM_MULTILANE, best(1 << 20, lab, lanes));
+    lanes.trees = 0;
+    EXPECT_EQ(BCAST_HW_ALGORITHM_DOUBLING, best(1 << 20, lab, lanes));
+}
+
+TEST(Model, LossMakesMulticastSlowerAndTreesNot)
+{
+    bcast_hw_network lossy = lab;
+
+    lossy.loss_ppm = 300000;
+    EXPECT_GT(ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1 << 20, lossy),
+              ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1 << 20));
+    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_MULTILANE, 1 << 20, lossy),
+              ns(BCAST_HW_ALGORITHM_MULTILANE, 1 << 20));
+    EXPECT_EQ(BCAST_HW_ALGORITHM_MULTILANE, best(32 << 20, lossy));
+    lossy.loss_ppm = 1; // of one fragment for seven, a round trip in 7 of a million
+    EXPECT_EQ(50 * US + 0 + 7 * 100 * US / 1000000, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 0, lossy));
+}
+
+TEST(Model, SitesAddTheirWay)
+{
+    bcast_hw_network far = lab;
+    bcast_hw_shape two = eight;
+
+    far.site_latency_ns = 10 * MS;
+    two.sites = 4;
+    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
+        EXPECT_EQ(ns((bcast_hw_algorithm) a, 1000), ns((bcast_hw_algorithm) a, 1000, far));
+    EXPECT_EQ(10 * MS, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 0, far, two));
+    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_BINOMIAL, 0) + 2 * (10 * MS - 50 * US),
+              ns(BCAST_HW_ALGORITHM_BINOMIAL, 0, far, two));
+    EXPECT_GE(ns(BCAST_HW_ALGORITHM_MULTILANE, 0, far, two), 3 * 10 * MS);
+}
+
+// Longer never gets faster, whatever the network; and nothing overflows.
+TEST(Model, GrowsWithTheMessage)
+{
+    sim::Rng rng(1);
+
+    for (int i = 0; i < 20000; i++) {
+        bcast_hw_network net = {rng.below(1 << 30), rng.below(1 << 30),
+                                (uint32_t) rng.between(1, 800000), 0,
+                                (uint32_t) rng.below(1000001)};
+        bcast_hw_shape shape = {(uint32_t) rng.between(2, 1000000), (uint32_t) rng.between(1, 9),
+                                (uint32_t) rng.below(9000), (uint32_t) rng.below(9),
+                                (uint32_t) rng.between(1, 1 << 20)};
+        uint64_t bytes = rng.next() >> rng.below(64), more = bytes + rng.below(1 << 20);
+
+        net.mbit_all = net.mbit * (uint32_t) rng.between(1, 8) / (net.mbit > 500000000 ? 8 : 1);
+        for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
+            ASSERT_LE(bcast_hw_model_ns(&net, &shape, (bcast_hw_algorithm) a, bytes),
+                      bcast_hw_model_ns(&net, &shape, (bcast_hw_algorithm) a,
+                                        more < bytes ? bytes : more))
+                << i << " " << a << " " << bytes;
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// multilane at one rank: grants and what may be sent for them. Whole broadcasts are in sim_test.cc and the
+// storms.
+#include <gtest/gtest.h>
+#include <vector>
+
+#include "core.h"
+
+namespace {
+
+// Rank `rank` of 3 in t = 2 trees: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
+struct One {
+    bcast_hw_counts counts = {};
+    bcast_hw_multilane m;
+    std::vector<uint64_t> words;
+
+    explicit One(uint32_t rank, uint32_t window = 4, uint32_t segments = 40,
+                 std::vector<uint32_t> granted = std::vector<uint32_t>(BCAST_HW_TREES_MAX))
+        : words(bcast_hw_multilane_words(64))
+    {
+        bcast_hw_multilane_cfg cfg = {};
+
+        cfg.size = 3;
+        cfg.rank = rank;
+        cfg.t = 2;
+        cfg.window = window;
+        cfg.lanes = cfg.far_lanes = 1;
+        cfg.max_segments = 64;
+        cfg.counts = &counts;
+        bcast_hw_multilane_init(&m, &cfg, words.data());
+        bcast_hw_multilane_post(&m, 0, 0, segments * 10, 10, granted.data());
+    }
+    bcast_hw_msg message(bcast_hw_msg_type type, uint32_t peer, uint32_t tree, uint32_t index) const
+    {
+        bcast_hw_msg msg = {};
+
+        msg.type = type;
+        msg.peer = peer;
+        msg.tree = (uint8_t) tree;
+        msg.index = index;
+        msg.bytes = m.bytes;
+        return msg;
+    }
+    bcast_hw_verdict segment(uint32_t peer, uint32_t tree, uint32_t index)
+    {
+        bcast_hw_msg msg = message(BCAST_HW_MSG_SEGMENT, peer, tree, index);
+        bcast_hw_verdict verdict = bcast_hw_multilane_on_segment(&m, &msg);
+
+        bcast_hw_multilane_check(&m);
+        return verdict;
+    }
+    bcast_hw_verdict grant(uint32_t peer, uint32_t tree, uint32_t limit)
+    {
+        bcast_hw_msg msg = message(BCAST_HW_MSG_GRANT, peer, tree, limit);
+        bcast_hw_verdict verdict = bcast_hw_multilane_on_grant(&m, &msg);
+
+        bcast_hw_multilane_check(&m);
+        return verdict;
+    }
+    std::vector<bcast_hw_msg> sends()
+    {
+        std::vector<bcast_hw_msg> all;
+        bcast_hw_msg tx;
+
+        while (bcast_hw_multilane_next_send(&m, &tx)) {
+            all.push_back(tx);
+            bcast_hw_multilane_check(&m);
+        }
+        return all;
+    }
+};
+
+} // namespace
+
+TEST(Multilane, AGrantIsAWindowAndRenewedAtHalfOfIt)
+{
+    One r(1);
+    std::vector<bcast_hw_msg> sent = r.sends();
+
+    ASSERT_EQ(2u, sent.size()); // to 0 in tree 0, to 2 in tree 1
+    EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);
+    EXPECT_EQ(4u, sent[0].index);
+    EXPECT_EQ(4u, sent[1].index);
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
+    EXPECT_TRUE(r.sends().empty());
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 1));
+    sent = r.sends();
+    ASSERT_EQ(1u, sent.size());
+    EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);
+    EXPECT_EQ(0u, sent[0].peer);
+    EXPECT_EQ(6u, sent[0].index);
+}
+
+TEST(Multilane, WhatIsNotGrantedIsBad)
+{
+    One r(1);
+
+    r.sends();
+    EXPECT_EQ(BCAST_HW_BAD, r.segment(0, 0, 4));
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 3));
+    EXPECT_EQ(BCAST_HW_DUP, r.segment(0, 0, 3));
+    EXPECT_EQ(BCAST_HW_BAD, r.segment(2, 0, 0)); // not the parent there
+}
+
+TEST(Multilane, AGapDoesNotRenew)
+{
+    One r(1);
+
+    r.sends();
+    for (uint32_t i : {1, 2, 3})
+        EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, i));
+    EXPECT_TRUE(r.sends().empty());
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
+    ASSERT_EQ(1u, r.sends().size());
+    EXPECT_EQ(8u, r.m.told[0]);
+}
+
+TEST(Multilane, AParentSendsAsFarAsIsGranted)
+{
+    One r(0);
+
+    EXPECT_TRUE(r.sends().empty());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 3));
+    EXPECT_EQ(3u, r.sends().size());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 2)); // an old one
+    EXPECT_TRUE(r.sends().empty());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 5));
+    std::vector<bcast_hw_msg> sent = r.sends();
+    ASSERT_EQ(2u, sent.size());
+    EXPECT_EQ(3u, sent[0].index);
+    EXPECT_EQ(4u, sent[1].index);
+    EXPECT_EQ(BCAST_HW_BAD, r.grant(1, 0, 21)); // there are 20
+    EXPECT_EQ(BCAST_HW_BAD, r.grant(2, 0, 5));  // no child of 0 there
+}
+
+// A grant that came before this rank posted is the first window of whoever sent it.
+TEST(Multilane, AnEarlyGrantIsAWindow)
+{
+    One r(0, 4, 40, {1, 0, 0, 0, 0, 0, 0, 0});
+
+    EXPECT_EQ(4u, r.sends().size());
+}
+
+TEST(Multilane, AShortMessageIsGrantedWhole)
+{
+    One r(1, 4, 3);
+    std::vector<bcast_hw_msg> sent = r.sends();
+
+    ASSERT_EQ(2u, sent.size());
+    EXPECT_EQ(2u, sent[0].index);
+    EXPECT_EQ(1u, sent[1].index);
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(2, 1, 0));
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 1));
+    EXPECT_TRUE(r.sends().empty()); // 2 has not granted
+    EXPECT_FALSE(bcast_hw_multilane_done(&r.m));
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(2, 0, 2));
+    EXPECT_EQ(2u, r.sends().size());
+    bcast_hw_multilane_on_sent(&r.m, 0);
+    bcast_hw_multilane_on_sent(&r.m, 0);
+    EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+}

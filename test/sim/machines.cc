@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// machines: see machines.h.
+#include "machines.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+
+extern "C" {
+#include "../../src/mpi/coll/bcast_hw/engine/wire.h"
+}
+
+namespace sim {
+
+namespace {
+
+constexpr uint32_t SEGMENTS_MAX = 16384; // as in engine/group
+constexpr uint32_t SPREAD_FRAGS = 8;
+constexpr uint64_t TREES_PIECE = UINT64_C(1) << 30; // bytes of one broadcast along trees
+
+uint64_t number(uint32_t i)
+{
+    return chance(0, Matter::PLACE, i, 0);
+}
+
+} // namespace
+
+Machines::Machines(const Options &o, EventQueue *queue, Network *network, const uint64_t *now)
+    : options_(o), queue_(queue), network_(network), now_(now), memory_(nullptr, free),
+      ranks_(o.ranks)
+{
+    bool trees = o.algorithm == Algorithm::MULTILANE;
+    uint64_t piece = std::max(o.piece / o.frag * o.frag, o.frag);
+    uint64_t pieces = trees ? (o.bytes - 1) / TREES_PIECE + 1
+                            : std::max<uint64_t>(1, (o.bytes + piece - 1) / piece);
+    uint32_t parts;
+
+    left = o.ranks;
+    cfg_.size = o.ranks;
+    cfg_.push = o.push;
+    // Channels that would not be used are not made: there may be a million ranks.
+    cfg_.channels = (uint32_t) std::min<uint64_t>(o.channels, pieces * o.count + 1);
+    cfg_.period = cfg_.channels < o.channels ? cfg_.channels : (cfg_.channels + 1) / 2;
+    cfg_.fanout = o.fanout;
+    cfg_.frag_bytes = o.frag;
+    cfg_.max_bytes =
+        trees ? o.frag : (uint32_t) std::min<uint64_t>(piece, std::max<uint64_t>(o.bytes, 1));
+    cfg_.seed = o.seed;
+    cfg_.lanes = o.rails();
+    cfg_.counts = &counts_;
+    parts = frags(cfg_.max_bytes);
+    if (trees) {
+        uint32_t bytes = (uint32_t) std::min(o.bytes, TREES_PIECE);
+        uint64_t wish = o.segment > 0 ? o.segment : bytes;
+
+        seg_bytes_ = (uint32_t) std::max<uint64_t>(std::min<uint64_t>(wish, bytes),
+                                                   (bytes - 1) / SEGMENTS_MAX + 1);
+        cfg_.trees = bcast_hw_trees_count(o.ranks, o.trees > 0 ? o.trees : std::max(o.rails(), 2u));
+        cfg_.max_segments = parts = (bytes - 1) / seg_bytes_ + 1;
+    }
+    if (o.sites > 1) {
+        for (uint32_t i = 0; i <= o.sites; i++)
+            sites_first_.push_back(network->site_first(i));
+        for (uint32_t i = 0; i < o.ranks; i++)
+            sites_ranks_.push_back(i);
+        sites_ = {o.sites, sites_first_.data(), sites_ranks_.data(), sites_ranks_.data()};
+        cfg_.sites = &sites_;
+    }
+    all_of_.assign(1, 0);
+    for (uint32_t i = 0; i < parts; i++)
+        all_of_.push_back(all_of_.back() + number(i));
+    sums_.assign((size_t) o.ranks * cfg_.channels, 0);
+    for (uint32_t r = 0; r < o.rails(); r++)
+        bcast_hw_stripe_init(&stripe_.rail[r], o.mbit[r]);
+
+    stride_ = (sizeof(bcast_hw_stream) + bcast_hw_stream_footprint(&cfg_) + 63) / 64 * 64;
+    memory_.reset((unsigned char *) aligned_alloc(64, stride_ * o.ranks));
+    if (!memory_) {
+        error = "no memory for " + std::to_string(o.ranks) + " ranks";
+        return;
+    }
+    for (uint32_t rank = 0; rank < o.ranks; rank++) {
+        cfg_.rank = rank;
+        bcast_hw_stream_init(stream(rank), &cfg_, stream(rank) + 1);
+    }
+}
+
+size_t Machines::rank_bytes() const
+{
+    return stride_ + sizeof(Rank) + cfg_.channels * sizeof(uint64_t);
+}
+
+void Machines::fail(uint32_t rank, const std::string &what)
+{
+    if (error.empty())
+        error = "rank " + std::to_string(rank) + ": " + what;
+}
+
+uint64_t Machines::repairs() const
+{
+    return counts_.got_repair;
+}
+
+uint32_t Machines::frags(uint32_t bytes) const
+{
+    return bcast_hw_frags_of(bytes, options_.frag);
+}
+
+void Machines::prefetch(uint32_t rank)
+{
+    const char *s = (const char *) stream(rank);
+
+    __builtin_prefetch(&ranks_[rank]);
+    __builtin_prefetch(s);
+    __builtin_prefetch(s + 64);
+    __builtin_prefetch(s + 128);
+    __builtin_prefetch(stream(rank) + 1);
+}
+
+// Messages on their way.
+
+uint32_t Machines::keep(const bcast_hw_msg &msg)
+{
+    uint32_t i, b;
+
+    if (free_flights_.empty()) {
+        i = (uint32_t) flights_.size();
+        flights_.emplace_back();
+    } else {
+        i = free_flights_.back();
+        free_flights_.pop_back();
+    }
+    flights_[i].msg = msg;
+    flights_[i].msg.token = UINT32_MAX; // no bits
+    if (msg.type != BCAST_HW_MSG_REQUEST || msg.frags == 0)
+        return i;
+    if (free_bits_.empty()) {
+        b = (uint32_t) bits_.size();
+        bits_.emplace_back();
+    } else {
+        b = free_bits_.back();
+        free_bits_.pop_back();
+    }
+    bits_[b].assign(msg.bits, msg.bits + bcast_hw_bitmap_words(msg.frags));
+    flights_[i].msg.token = b;
+    return i;
+}
+
+void Machines::drop(uint32_t flight)
+{
+    if (flights_[flight].msg.token != UINT32_MAX)
+        free_bits_.push_back(flights_[flight].msg.token);
+    free_flights_.push_back(flight);
+}
+
+void Machines::release(uint32_t ref)
+{
+    drop(ref);
+}
+
+// Rails, as engine/rails has them.
+
+uint32_t Machines::mask() const
+{
+    return options_.algorithm == Algorithm::STRIPED ? (1u << options_.rails()) - 1 : 1;
+}
+
+uint8_t Machines::best(uint32_t rank, uint32_t rails)
+{
+    uint64_t more[BCAST_HW_RAIL_BITS] = {};
+    uint32_t datagram = network_->wire_bytes(options_.frag + BCAST_HW_WIRE_CAST_HEAD);
+
+    if ((rails & (rails - 1)) == 0)
+        return (uint8_t) rails;
+    for (uint32_t r = 0; r < options_.rails(); r++) {
+        if (stripe_.rail[r].at != *now_)
+            bcast_hw_stripe_on_queue(&stripe_.rail[r], network_->queued(rank, r, *now_), *now_);
+        more[r] = datagram;
+    }
+    return (uint8_t) bcast_hw_stripe_best(&stripe_, rails, more, *now_);
+}
+
+bcast_hw_room Machines::has_room(uint32_t rank)
+{
+    uint32_t datagram = network_->wire_bytes(options_.frag + BCAST_HW_WIRE_CAST_HEAD);
+    bcast_hw_room room = {};
+
+    if (rank != 0) // which alone multicasts
+        return room;
+    for (uint32_t r = 0; r < options_.rails(); r++)
+        if (mask() >> r & 1 && network_->queued(rank, r, *now_) + datagram <= options_.queue)
+            room.each |= (uint8_t) (1u << r);
+    room.best = best(rank, mask()) & room.each;
+    return room;
+}
+
+// There is room when the first of the rails that are full takes a datagram.
+void Machines::wait_for_room(uint32_t rank)
+{
+    uint32_t datagram = network_->wire_bytes(options_.frag + BCAST_HW_WIRE_CAST_HEAD);
+    uint64_t at = BCAST_HW_NEVER;
+
+    if (ranks_[rank].room_due || !bcast_hw_stream_casts(stream(rank), {0xff, 0xff}))
+        return;
+    for (uint32_t r = 0; r < options_.rails(); r++) {
+        uint64_t when = network_->drained(rank, r, options_.queue - datagram);
+
+        if (mask() >> r & 1 && when > *now_)
+            at = std::min(at, when);
+    }
+    ranks_[rank].room_due = true;
+    // The next ns at least: what is rounded down does not go round and round.
+    queue_->push({at == BCAST_HW_NEVER ? *now_ + 1 : at + 1, rank, 0, 0, Kind::ROOM, 0});
+}
+
+// Sending.
+
+// Bytes of the message with its header.
+uint32_t Machines::payload(uint32_t rank, const bcast_hw_msg &msg)
+{
+    uint32_t len = 0;
+
+    switch (msg.type) {
+        case BCAST_HW_MSG_DATA:
+            return bcast_hw_frag_len(msg.bytes, options_.frag, msg.index) +
+                   (msg.multicast ? BCAST_HW_WIRE_CAST_HEAD : BCAST_HW_WIRE_HEAD);
+        case BCAST_HW_MSG_SEGMENT:
+            bcast_hw_multilane_at(&stream(rank)->multilane, &msg, &len);
+            return len + BCAST_HW_WIRE_HEAD;
+        case BCAST_HW_MSG_REQUEST:
+            return bcast_hw_bitmap_words(msg.frags) * 8 + BCAST_HW_WIRE_HEAD;
+        default:
+            return BCAST_HW_WIRE_HEAD;
+    }
+}
+
+void Machines::transmit(uint32_t rank, const bcast_hw_msg &tx)
+{
+    uint32_t bytes = payload(rank, tx), flight = keep(tx);
+    bool segment = tx.type == BCAST_HW_MSG_SEGMENT;
+
+    flights_[flight].msg.peer = rank;
+    if (!tx.multicast) {
+        network_->send(*now_, rank, tx.peer, segment ? tx.rail : 0, bytes, flight, segment,
+                       tx.token);
+        return;
+    }
+    network_->cast(*now_, rank, tx.rail, bytes, flight);
+    if (mask() & (mask() - 1))
+        bcast_hw_stripe_on_post(&stripe_.rail[tx.rail], network_->queued(rank, tx.rail, *now_),
+                                *now_);
+}
+
+void Machines::pump(uint32_t rank)
+{
+    bcast_hw_msg tx;
+
+    while (bcast_hw_stream_next_send(stream(rank), has_room(rank), &tx, *now_))
+        transmit(rank, tx);
+    if (rank == 0)
+        wait_for_room(rank);
+}
+
+void Machines::arm(uint32_t rank)
+{
+    uint64_t at = bcast_hw_stream_next_timer(stream(rank));
+
+    if (at >= ranks_[rank].timer_at)
+        return;
+    ranks_[rank].timer_at = at;
+    queue_->push({std::max(at, *now_), rank, 0, 0, Kind::TIMER, 0});
+}
+
+// The program of a rank.
+
+void Machines::place(uint32_t rank, const bcast_hw_msg &msg)
+{
+    uint32_t i = msg.type == BCAST_HW_MSG_SEGMENT ? msg.index * cfg_.trees + msg.tree : msg.index;
+
+    *sum(rank, msg.bid) += number(i);
+}
+
+void Machines::expect_all(uint32_t rank, uint64_t bid)
+{
+    uint32_t bytes = bcast_hw_stream_bytes(stream(rank));
+    uint32_t parts = seg_bytes_ > 0 ? (bytes - 1) / seg_bytes_ + 1 : frags(bytes);
+
+    if (rank != 0 && *sum(rank, bid) != all_of_[parts])
+        fail(rank,
+             "broadcast " + std::to_string(bid) + " is over, and not all of it was placed once");
+    *sum(rank, bid) = 0;
+}
+
+void Machines::post(uint32_t rank)
+{
+    Rank &k = ranks_[rank];
+    uint64_t most = seg_bytes_ > 0 ? TREES_PIECE : cfg_.max_bytes;
+    uint32_t bytes = (uint32_t) std::min(most, options_.bytes - k.at);
+
+    if (seg_bytes_ > 0) {
+        bcast_hw_stream_post_trees(stream(rank), 0, bytes, seg_bytes_);
+    } else if (rank == 0) {
+        uint32_t rails = bytes >= SPREAD_FRAGS * options_.frag ? mask() : best(rank, mask());
+
+        bcast_hw_stream_post_root(stream(rank), bytes, k.at + bytes < options_.bytes,
+                                  (uint8_t) rails, *now_);
+    } else {
+        bcast_hw_stream_post_member(stream(rank), 0, *now_);
+    }
+    k.state = State::WAITING;
+}
+
+// A broadcast is done: the message goes on in the next, or is over.
+bool Machines::finish(uint32_t rank)
+{
+    Rank &k = ranks_[rank];
+    uint64_t bid = bcast_hw_stream_next_bid(stream(rank)) - 1;
+
+    expect_all(rank, bid);
+    k.at += bcast_hw_stream_bytes(stream(rank));
+    bcast_hw_stream_consume(stream(rank));
+    k.state = State::CALLING;
+    if (k.at < options_.bytes)
+        return true;
+    if (k.at > options_.bytes)
+        fail(rank, "more came than was sent");
+    k.at = 0;
+    k.calls++;
+    if (k.calls == options_.count) {
+        k.state = State::OVER;
+        left--;
+    }
+    return true;
+}
+
+// The program goes on as far as it can; whether it did.
+bool Machines::program(uint32_t rank)
+{
+    Rank &k = ranks_[rank];
+
+    if (k.state == State::WAITING && bcast_hw_stream_done(stream(rank)))
+        return finish(rank);
+    if (k.state != State::CALLING)
+        return false;
+    if (bcast_hw_stream_open(stream(rank))) {
+        post(rank);
+        return true;
+    }
+    bcast_hw_stream_stall(stream(rank), *now_);
+    return false;
+}
+
+void Machines::turn(uint32_t rank)
+{
+    do {
+        pump(rank);
+    } while (program(rank));
+    arm(rank);
+}
+
+// Events.
+
+void Machines::call(uint32_t rank)
+{
+    ranks_[rank].state = State::CALLING;
+    turn(rank);
+}
+
+void Machines::deliver(uint32_t rank, uint32_t rail, uint32_t ref)
+{
+    bcast_hw_msg msg = flights_[ref].msg;
+    uint32_t b = msg.token;
+    bcast_hw_verdict verdict;
+
+    (void) rail;
+    if (!msg.multicast)
+        drop(ref);
+    if (b != UINT32_MAX)
+        msg.bits = bits_[b].data();
+    verdict = bcast_hw_stream_on_recv(stream(rank), &msg, *now_);
+    if (verdict == BCAST_HW_PLACE)
+        place(rank, msg);
+    if (verdict == BCAST_HW_BAD)
+        fail(rank, "says that a message of type " + std::to_string(msg.type) + " is bad");
+    turn(rank);
+}
+
+void Machines::sent(uint32_t rank, uint32_t rail, uint32_t token)
+{
+    (void) rail;
+    bcast_hw_stream_on_sent(stream(rank), token);
+    turn(rank);
+}
+
+void Machines::timer(uint32_t rank)
+{
+    if (ranks_[rank].timer_at > *now_)
+        return; // an earlier one was for that
+    ranks_[rank].timer_at = BCAST_HW_NEVER;
+    bcast_hw_stream_on_timer(stream(rank), *now_);
+    turn(rank);
+}
+
+void Machines::room(uint32_t rank)
+{
+    ranks_[rank].room_due = false;
+    turn(rank);
+}
+
+} // namespace sim

@@ -5,8 +5,8 @@
 
 export HWMC_BUILD ?= $(CURDIR)/build
 
-.PHONY: help deps mpich install demo unit check check-mpi check-lab check-mpich check-style \
-	check-graft bench clean
+.PHONY: help deps mpich install demo unit sim check check-sim check-mpi check-lab check-mpich \
+	check-style check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -14,9 +14,11 @@ help:
 	@echo 'make install PREFIX=/where [LEAN=1]   MPICH with hwmc for use'
 	@echo 'make demo          build, and run a broadcast over loopback multicast'
 	@echo 'make unit          unit tests and simulations; needs no MPICH'
+	@echo 'make sim           hwmc_sim, a simulator for up to a million ranks: docs/simulator.md'
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-lab     many hosts on one machine (root)'
+	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
 	@echo 'make bench         measurements'
 	@echo 'make clean         remove what was built here'
@@ -31,12 +33,19 @@ mpich:
 install:
 	@test -n "$(PREFIX)" || { echo 'make install: PREFIX=/where is missing' >&2; exit 1; }
 	@maint/build-mpich $(if $(LEAN),lean,full) "$(abspath $(PREFIX))"
+	@$(MAKE) -C test/sim install PREFIX="$(abspath $(PREFIX))"
 
 demo: deps mpich
 	@maint/demo
 
 unit:
 	@$(MAKE) -C test/unit
+
+sim:
+	@$(MAKE) -C test/sim
+
+check-sim:
+	@$(MAKE) -C test/sim check
 
 check: deps
 	@test/check

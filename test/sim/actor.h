@@ -39,10 +39,11 @@ class Actor {
     {
         (void) rank;
     }
-    // About to be given a message: what of `rank` is read first.
-    virtual void prefetch(uint32_t rank)
+    // `rank` is about to be told something, of a message with `ref`: may bring what is read to the cache.
+    virtual void prefetch(uint32_t rank, uint32_t ref)
     {
         (void) rank;
+        (void) ref;
     }
 
     // Fragments that did not come by multicast.

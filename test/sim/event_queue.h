@@ -67,6 +67,12 @@ class EventQueue {
         return bucket_[0][head_++];
     }
 
+    // The k-th event from here on, if it is as early as the one popped last; else nullptr.
+    const Event *peek(size_t k) const
+    {
+        return head_ + k < bucket_[0].size() ? &bucket_[0][head_ + k] : nullptr;
+    }
+
   private:
     void append(const Event &e)
     {

@@ -108,15 +108,20 @@ uint32_t Machines::frags(uint32_t bytes) const
     return bcast_hw_frags_of(bytes, options_.frag);
 }
 
-void Machines::prefetch(uint32_t rank)
+void Machines::prefetch(uint32_t rank, uint32_t ref)
 {
-    const char *s = (const char *) stream(rank);
+    const char *s = (const char *) stream(rank), *trees = (const char *) &stream(rank)->multilane;
 
     __builtin_prefetch(&ranks_[rank]);
-    __builtin_prefetch(s);
-    __builtin_prefetch(s + 64);
-    __builtin_prefetch(s + 128);
-    __builtin_prefetch(stream(rank) + 1);
+    __builtin_prefetch(flights_.data() + ref);
+    for (size_t line = 0; line < offsetof(bcast_hw_stream, multilane); line += 64)
+        __builtin_prefetch(s + line);
+    for (size_t line = 0; line < 384; line += 64) // the channels, where there are few
+        __builtin_prefetch((const char *) (stream(rank) + 1) + line);
+    __builtin_prefetch(sum(rank, 0));
+    if (seg_bytes_ > 0)
+        for (size_t line = 0; line <= offsetof(bcast_hw_multilane, child); line += 64)
+            __builtin_prefetch(trees + line);
 }
 
 // Messages on their way.

@@ -36,7 +36,7 @@ class Machines : public Actor {
     void release(uint32_t ref) override;
     void timer(uint32_t rank) override;
     void room(uint32_t rank) override;
-    void prefetch(uint32_t rank) override;
+    void prefetch(uint32_t rank, uint32_t ref) override;
     uint64_t repairs() const override;
     size_t rank_bytes() const override;
 

@@ -158,8 +158,9 @@ void Network::on_cast_deliver(const Event &e, Actor *actor)
         for (uint64_t bits = groups_[e.ref].bits[w]; bits; bits &= bits - 1) {
             uint32_t rank = first + w * 64 + (uint32_t) __builtin_ctzll(bits);
 
-            actor->prefetch(std::min(rank + 4, options_.ranks - 1));
+            actor->prefetch(std::min(rank + 4, options_.ranks - 1), ref);
             actor->deliver(rank, e.rail, ref);
+            traffic_.received++;
         }
     free_groups_.push_back(e.ref);
     drop(cast, actor);
@@ -168,6 +169,7 @@ void Network::on_cast_deliver(const Event &e, Actor *actor)
 void Network::on_cast_one(const Event &e, Actor *actor)
 {
     actor->deliver(e.rank, e.rail, casts_[e.ref].ref);
+    traffic_.received++;
     drop(e.ref, actor);
 }
 

@@ -39,6 +39,7 @@ namespace sim {
 struct Traffic {
     uint64_t messages = 0;  // by lane
     uint64_t datagrams = 0; // by multicast
+    uint64_t received = 0;  // datagrams, at receivers
     uint64_t bytes = 0;     // on the links of senders, with overhead
     uint64_t site_bytes =
         0;             // between sites, without overhead; of a multicast, once for each other site
@@ -74,6 +75,12 @@ class Network {
         uint64_t packets = bytes == 0 ? 1 : (bytes - 1) / options_.packet + 1;
 
         return (uint32_t) (bytes + packets * options_.overhead);
+    }
+
+    // A message is about to be at `rank`.
+    void prefetch(uint32_t rank, uint32_t rail)
+    {
+        __builtin_prefetch(&link(rank, rail), 1);
     }
 
     // Events HEAD, CAST_*.

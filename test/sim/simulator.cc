@@ -69,6 +69,19 @@ void perform(const Event &e, Network *network, Actor *actor)
     }
 }
 
+// What comes soon: with a million ranks each event is about memory that is not in the cache.
+void prefetch(const EventQueue &queue, Network *network, Actor *actor)
+{
+    const Event *e = queue.peek(6);
+
+    if (!e)
+        return;
+    if (e->kind == Kind::HEAD || e->kind == Kind::SENT)
+        network->prefetch(e->rank, e->rail);
+    if (e->kind == Kind::DELIVER || e->kind == Kind::SENT || e->kind == Kind::CALL)
+        actor->prefetch(e->rank, e->kind == Kind::DELIVER ? e->ref : 0);
+}
+
 // The first calls.
 void begin(const Options &o, EventQueue *queue)
 {
@@ -122,6 +135,7 @@ Result run(const Options &o, const Progress &progress)
         Event e = queue.pop();
 
         now = e.at;
+        prefetch(queue, &network, actor.get());
         if (now > deadline) {
             actor->error = "not over after " + std::to_string(deadline / SECOND) + " simulated s";
             break;
@@ -133,6 +147,7 @@ Result run(const Options &o, const Progress &progress)
     result.error = actor->error;
     result.ns = now;
     result.traffic = network.traffic();
+    result.events += result.traffic.received;
     result.repairs = actor->repairs();
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

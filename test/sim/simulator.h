@@ -19,7 +19,7 @@ struct Result {
     uint64_t ns = 0;       // from the first call to the end of the last
     Traffic traffic;       // until then
     uint64_t repairs = 0;  // fragments that came by lane
-    uint64_t events = 0;   // performed
+    uint64_t events = 0;   // performed, and receptions of multicasts
     double seconds = 0;    // that it took
     uint64_t memory = 0;   // bytes, at most; of the process
     size_t rank_bytes = 0; // of them, for a rank

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 extern "C" {
+#include "../../src/mpi/coll/bcast_hw/core/model.h"
 #include "../../src/mpi/coll/bcast_hw/engine/wire.h"
 }
 
@@ -25,6 +26,20 @@ uint64_t number(uint32_t i)
     return chance(0, Matter::PLACE, i, 0);
 }
 
+// As a job would have measured it.
+bcast_hw_network network_of(const Options &o)
+{
+    bcast_hw_network net = {};
+
+    net.latency_ns = o.latency_ns + o.host_ns;
+    net.site_latency_ns = std::max(o.latency_ns, o.site_latency_ns) + o.host_ns;
+    for (uint32_t mbit : o.mbit) {
+        net.mbit = std::max(net.mbit, mbit);
+        net.mbit_all += mbit;
+    }
+    return net;
+}
+
 } // namespace
 
 Machines::Machines(const Options &o, EventQueue *queue, Network *network, const uint64_t *now)
@@ -32,7 +47,9 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
       ranks_(o.ranks)
 {
     bool trees = o.algorithm == Algorithm::MULTILANE;
-    uint64_t piece = std::max(o.piece / o.frag * o.frag, o.frag);
+    const bcast_hw_network net = network_of(o);
+    uint32_t wished = o.piece > 0 ? o.piece : bcast_hw_model_piece(&net, o.sites > 1, o.channels);
+    uint64_t piece = std::max(wished / o.frag * o.frag, o.frag);
     uint64_t pieces = trees ? (o.bytes - 1) / TREES_PIECE + 1
                             : std::max<uint64_t>(1, (o.bytes + piece - 1) / piece);
     uint32_t parts;
@@ -48,7 +65,8 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
     cfg_.max_bytes =
         trees ? o.frag : (uint32_t) std::min<uint64_t>(piece, std::max<uint64_t>(o.bytes, 1));
     cfg_.seed = o.seed;
-    cfg_.lanes = o.rails();
+    bcast_hw_deal_init(&cfg_.near, o.rails(), o.mbit.data());
+    cfg_.far = cfg_.near;
     cfg_.counts = &counts_;
     parts = frags(cfg_.max_bytes);
     if (trees) {
@@ -58,6 +76,11 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
         seg_bytes_ = (uint32_t) std::max<uint64_t>(std::min<uint64_t>(wish, bytes),
                                                    (bytes - 1) / SEGMENTS_MAX + 1);
         cfg_.trees = bcast_hw_trees_count(o.ranks, o.trees > 0 ? o.trees : std::max(o.rails(), 2u));
+        cfg_.window = cfg_.far_window = o.window;
+        if (o.window == 0) {
+            cfg_.window = bcast_hw_model_segments(&net, false, cfg_.trees, seg_bytes_);
+            cfg_.far_window = bcast_hw_model_segments(&net, true, cfg_.trees, seg_bytes_);
+        }
         cfg_.max_segments = parts = (bytes - 1) / seg_bytes_ + 1;
     }
     if (o.sites > 1) {

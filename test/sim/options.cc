@@ -166,6 +166,10 @@ const std::vector<Option> &options()
         {"--segment", "B",
          "bytes in which messages along trees are passed on; 0: whole; default 8K",
          u64(&Options::segment, UINT64_C(1) << 40, true)},
+        {"--window", "N",
+         "segments of a tree that a rank takes ahead of what has come; default 8, or twice "
+         "bandwidth times round trip",
+         u32(&Options::window, 1u << 20)},
         {"--trees", "T", "of multilane, 1 to 8; default as many as rails, and 2 at least",
          u32(&Options::trees, BCAST_HW_TREES_MAX)},
         {"--frag", "B", "payload bytes of a multicast datagram; default 1432",
@@ -173,8 +177,10 @@ const std::vector<Option> &options()
         {"--repair", "push|pull", "of two_stage and striped; default pull", read_repair},
         {"--channels", "N", "broadcasts that a root may be ahead, 1 to 64; default 16",
          u32(&Options::channels, BCAST_HW_CHANNELS_MAX)},
-        {"--piece", "B", "bytes of a channel; longer messages go as several; default 64K",
-         u32(&Options::piece, 1u << 24, true)},
+        {"--piece", "B",
+         "bytes of a channel; longer messages go as several; default 64K, or what "
+         "all channels need to hold twice bandwidth times round trip",
+         u32(&Options::piece, 1u << 24)},
         {"--fanout", "K", "of the tree that frees channels, 1 to 16; default 4",
          u32(&Options::fanout, BCAST_HW_FANOUT_MAX)},
         {"--queue", "B", "bytes that may wait at the root on each rail; default 64K",
@@ -246,7 +252,7 @@ std::string check(const Options &o)
           between("--packet", o.packet, 1, 1u << 30), between("--frag", o.frag, 1, 1u << 16),
           between("--channels", o.channels, 1, BCAST_HW_CHANNELS_MAX),
           between("--fanout", o.fanout, 1, BCAST_HW_FANOUT_MAX),
-          between("--piece", o.piece, 1, UINT64_C(32768) * o.frag),
+          between("--piece", o.piece, 0, UINT64_C(32768) * o.frag),
           between("--queue", o.queue, 2 * (o.frag + 64 + (o.frag / o.packet + 2) * o.overhead),
                   1u << 30)})
         if (!wrong.empty())

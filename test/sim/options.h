@@ -41,10 +41,11 @@ struct Options {
 
     // The algorithms.
     uint64_t segment = 8192; // of those along trees; 0: not cut
+    uint32_t window = 0;     // segments of a tree that a rank takes ahead; 0: by the network
     uint32_t frag = 1432;    // payload of a multicast datagram
     bool push = false;       // repair
     uint32_t channels = 16;
-    uint32_t piece = 65536;   // bytes of a channel
+    uint32_t piece = 0;       // bytes of a channel; 0: by the network
     uint32_t fanout = 4;      // of synchronization
     uint32_t trees = 0;       // of multilane; 0: as many as rails, 2 at least
     uint32_t queue = 1 << 16; // bytes that wait at the root on a rail, at most

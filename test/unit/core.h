@@ -16,6 +16,7 @@ extern "C" {
 #include "bitmap.h"
 #include "channel.h"
 #include "counts.h"
+#include "deal.h"
 #include "delay.h"
 #include "measure.h"
 #include "model.h"

@@ -292,7 +292,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
     mem::Net net(3);
     Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
         cfg.trees = 2;
-        cfg.window = 3;
+        cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 10;
     });
     std::minstd_rand r(11);

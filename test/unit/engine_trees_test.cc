@@ -31,7 +31,7 @@ TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
         mem::Net net(p);
         Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
             cfg.trees = 2;
-            cfg.window = 3;
+            cfg.window = cfg.far_window = 3;
             cfg.seg_bytes = 70;
         });
         std::minstd_rand r(3);
@@ -62,7 +62,7 @@ TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
                 net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) { return to != 1; };
             Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
                 cfg.trees = 2;
-                cfg.window = 2;
+                cfg.window = cfg.far_window = 2;
                 cfg.seg_bytes = 70;
             });
             net.settle(UINT64_C(10000000000));
@@ -92,7 +92,7 @@ TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
     net.lose_rail(0, 0);
     Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
         cfg.trees = 1;
-        cfg.window = 4;
+        cfg.window = cfg.far_window = 4;
         cfg.seg_bytes = 100;
     });
     net.settle();
@@ -108,7 +108,7 @@ TEST(EngineTrees, SitesAreFedOnce)
     std::vector<uint64_t> site = {7, 7, 9, 7, 9, 9, 7, 9};
     Groups g = net.group(first(8), [&](bcast_hw_group_cfg &cfg) {
         cfg.trees = 2;
-        cfg.window = 3;
+        cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 10;
         cfg.site = site.data();
     });
@@ -125,7 +125,7 @@ TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
     mem::Net net(3);
     Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
         cfg.trees = 2;
-        cfg.window = 3;
+        cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 1;
     });
 
@@ -139,7 +139,7 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
     mem::Net net(2);
     Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
         cfg.trees = 1;
-        cfg.window = 4;
+        cfg.window = cfg.far_window = 4;
         cfg.seg_bytes = 100;
     });
     mem::Bytes into(950);

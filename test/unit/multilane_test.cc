@@ -25,8 +25,9 @@ struct One {
         cfg.size = 3;
         cfg.rank = rank;
         cfg.t = 2;
-        cfg.window = window;
-        cfg.lanes = cfg.far_lanes = 1;
+        cfg.window = cfg.far_window = window;
+        bcast_hw_deal_init(&cfg.near, 1, nullptr);
+        cfg.far = cfg.near;
         cfg.max_segments = 64;
         cfg.counts = &counts;
         bcast_hw_multilane_init(&m, &cfg, words.data());

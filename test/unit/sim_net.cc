@@ -39,9 +39,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.delay_ns = cfg_.delay_ns;
         c.seed = cfg_.seed;
         c.trees = cfg_.trees;
-        c.lanes = cfg_.lanes;
-        c.far_lanes = cfg_.far_lanes;
+        bcast_hw_deal_init(&c.near, cfg_.lanes, nullptr);
+        bcast_hw_deal_init(&c.far, cfg_.far_lanes, nullptr);
         c.window = cfg_.window;
+        c.far_window = cfg_.far_window;
         c.sites = cfg_.site.empty() ? nullptr : &sites_;
         c.no_cast = cfg_.no_cast;
         for (const Bcast &b : cfg_.script)

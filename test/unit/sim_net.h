@@ -60,6 +60,7 @@ struct Config {
     uint32_t lanes = 1;        // to each rank, for those
     uint32_t far_lanes = 1;    // to each rank of another site
     uint32_t window = 4;       // segments
+    uint32_t far_window = 4;
     uint32_t seg_bytes = 8;
     std::vector<uint64_t> site; // by rank; empty: all at one
     bool no_cast = false;       // there is no multicast

@@ -56,6 +56,7 @@ void make_script(Config &c, Rng &rng)
     c.lanes = (uint32_t) rng.between(1, 4);
     c.far_lanes = c.lanes + (uint32_t) rng.below(4);
     c.window = (uint32_t) rng.between(1, 9);
+    c.far_window = (uint32_t) rng.between(1, 20);
     c.seg_bytes = (uint32_t) rng.between(1, 30);
     c.no_cast = rng.below(5) == 0;
     for (uint32_t r = 0, n = (uint32_t) rng.between(1, 4); n > 1 && r < c.ranks; r++)

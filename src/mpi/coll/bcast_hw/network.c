@@ -18,11 +18,15 @@
 #define GUESSED_LATENCY_NS 50000
 #define GUESSED_MBIT 1000
 
-static struct bcast_hw_network network;
+/* What the first process tells. */
+static struct figures {
+    struct bcast_hw_network network;
+    uint32_t rail_mbit[BCAST_HW_RAIL_BITS]; /* of the lanes' rails; 0: not measured */
+} figures;
 
 const struct bcast_hw_network *MPIR_Bcast_hw_network(void)
 {
-    return &network;
+    return &figures.network;
 }
 
 /* The first process on another host than the first's, and at its site or not; -1: there is none. */
@@ -54,25 +58,28 @@ static bool measured(struct bcast_hw_engine *e, int peer)
 /* The first process's part. */
 static void measure(struct bcast_hw_engine *e, int near, int far)
 {
-    network = (struct bcast_hw_network){
+    struct bcast_hw_network *net = &figures.network;
+
+    *net = (struct bcast_hw_network){
         .latency_ns = GUESSED_LATENCY_NS,
         .mbit = GUESSED_MBIT,
         .mbit_all = GUESSED_MBIT,
     };
     if (near >= 0 && measured(e, near)) {
-        network.latency_ns = UINT64_MAX;
-        network.mbit = network.mbit_all = 0;
+        net->latency_ns = UINT64_MAX;
+        net->mbit = net->mbit_all = 0;
         for (uint32_t i = 0; i < e->measure.lanes; i++) {
-            const struct bcast_hw_measured *of = &e->measure.of[i];
-
-            network.latency_ns = MPL_MIN(network.latency_ns, of->latency_ns);
-            network.mbit = MPL_MAX(network.mbit, of->mbit);
-            network.mbit_all += of->mbit;
+            net->latency_ns = MPL_MIN(net->latency_ns, e->measure.of[i].latency_ns);
+            net->mbit = MPL_MAX(net->mbit, e->measure.of[i].mbit);
+            figures.rail_mbit[i] = e->measure.of[i].mbit;
         }
+        for (uint32_t i = 0; i < e->measure.lanes; i++)
+            if (!bcast_hw_deal_is_slow(figures.rail_mbit[i], net->mbit))
+                net->mbit_all += figures.rail_mbit[i];
     }
-    network.site_latency_ns = network.latency_ns;
+    net->site_latency_ns = net->latency_ns;
     if (far >= 0 && measured(e, far))
-        network.site_latency_ns = e->measure.of[0].latency_ns;
+        net->site_latency_ns = e->measure.of[0].latency_ns;
 }
 
 /* From the first process to all, as integers. */
@@ -80,7 +87,7 @@ static int tell(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    mpi_errno = MPIR_Bcast_allcomm_auto(&network, (int) (sizeof(network) / sizeof(int)),
+    mpi_errno = MPIR_Bcast_allcomm_auto(&figures, (int) (sizeof(figures) / sizeof(int)),
                                         MPIR_BCAST_HW_INT, 0, world, MPIR_BCAST_HW_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -108,13 +115,14 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
     }
     if (MPIR_Process.rank == 0) {
         measure(e, near, far);
-        bcast_hw_network_parse(said, &network);
+        bcast_hw_network_parse(said, &figures.network);
     }
     mpi_errno = tell(world);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_note_network(&network);
+    MPIR_Bcast_hw_note_network(&figures.network);
     MPIR_Bcast_hw_lock();
     bcast_hw_engine_measuring(e, false);
+    bcast_hw_engine_rates(e, figures.rail_mbit);
     MPIR_Bcast_hw_unlock();
 
 fn_exit:

@@ -122,12 +122,13 @@ cvars:
     - name        : MPIR_CVAR_BCAST_HW_PIECE_BYTES
       category    : BCAST_HW
       type        : int
-      default     : 65536
+      default     : 0
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         The most a channel holds (in bytes). Longer messages go as several broadcasts, pipelined.
+        0: 65536, or what all channels need to hold twice bandwidth times round trip.
 
     - name        : MPIR_CVAR_BCAST_HW_SEGMENT_BYTES
       category    : BCAST_HW
@@ -142,13 +143,13 @@ cvars:
     - name        : MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW
       category    : BCAST_HW
       type        : int
-      default     : 8
+      default     : 0
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         How many segments of a tree a rank takes from its parent ahead of what has come. More fill
-        a longer line; fewer wait in hosts and switches.
+        a longer line; fewer wait in hosts and switches. 0: 8, or twice bandwidth times round trip.
 
     - name        : MPIR_CVAR_BCAST_HW_SITE
       category    : BCAST_HW
@@ -381,6 +382,21 @@ void MPIR_Bcast_hw_forget_seen(void)
     n_seen = room_seen = 0;
 }
 
+/* How much is under way: as the network needs it, unless the user says. */
+static void configure_windows(struct bcast_hw_group_cfg *cfg)
+{
+    const struct bcast_hw_network *net = MPIR_Bcast_hw_network();
+    uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
+    uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
+    bool far = MPIR_Bcast_hw_several_sites();
+
+    cfg->piece_bytes = piece > 0 ? piece : bcast_hw_model_piece(net, far, cfg->channels);
+    cfg->window =
+        window > 0 ? window : bcast_hw_model_segments(net, false, cfg->trees, cfg->seg_bytes);
+    cfg->far_window =
+        window > 0 ? window : bcast_hw_model_segments(net, true, cfg->trees, cfg->seg_bytes);
+}
+
 static void configure(struct bcast_hw_group_cfg *cfg)
 {
     cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
@@ -389,10 +405,9 @@ static void configure(struct bcast_hw_group_cfg *cfg)
                                                            : (int) (cfg->channels + 1) / 2,
                         1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
-    cfg->piece_bytes = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 1, 1 << 28);
     cfg->trees = MPL_MAX(MPIR_Bcast_hw_engine()->cfg.num_lanes, 2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
-    cfg->window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 1, 1 << 20);
+    configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
     switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {

@@ -8,6 +8,11 @@
 
 #include <assert.h>
 
+#define SEGMENTS 8u
+#define SEGMENTS_MAX (1u << 20)
+#define PIECE (UINT32_C(64) << 10)
+#define PIECE_MAX (UINT32_C(1) << 20)
+
 /* ns that `bytes` take; a message longer than 2^50 bytes is that long. */
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
 {
@@ -132,4 +137,33 @@ enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
         }
     }
     return best;
+}
+
+static uint64_t under_way(const struct bcast_hw_network *net, bool far)
+{
+    uint64_t latency = far ? net->site_latency_ns : net->latency_ns;
+    const uint64_t second = UINT64_C(1000000000);
+
+    return 2 * (2 * (latency < second ? latency : second)) * net->mbit_all / 8000;
+}
+
+uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, uint32_t trees,
+                                 uint32_t seg_bytes)
+{
+    /* Twice that: what comes over one rail waits for what comes over another before it counts. */
+    uint64_t needed = 2 * under_way(net, far) / trees / seg_bytes + 1;
+
+    if (needed < SEGMENTS)
+        return SEGMENTS;
+    return needed < SEGMENTS_MAX ? (uint32_t) needed : SEGMENTS_MAX;
+}
+
+uint32_t bcast_hw_model_piece(const struct bcast_hw_network *net, bool far, uint32_t channels)
+{
+    uint64_t needed = under_way(net, far) / channels;
+    uint32_t bytes = PIECE;
+
+    while (bytes < needed && bytes < PIECE_MAX)
+        bytes *= 2;
+    return bytes;
 }

@@ -45,7 +45,7 @@ struct bcast_hw_network {
     uint64_t latency_ns;      /* one way, of a short message */
     uint64_t site_latency_ns; /* the same between sites */
     uint32_t mbit;            /* of the fastest rail, Mbit/s, 1 or more */
-    uint32_t mbit_all;        /* of all rails together */
+    uint32_t mbit_all;        /* of all rails together, as far as they are used */
     uint32_t loss_ppm;        /* datagrams that a rank loses, in a million */
 };
 
@@ -65,6 +65,13 @@ uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcas
 /* The fastest; of equal ones the first in the list above. */
 enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
                                             const struct bcast_hw_shape *shape, uint64_t bytes);
+
+/* What is to be under way so that no sender waits for answers: twice bandwidth times round trip, between
+ * sites if `far`. As segments of one tree, and as bytes of one of so many channels. At least what serves in
+ * a host's neighbourhood. */
+uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, uint32_t trees,
+                                 uint32_t seg_bytes);
+uint32_t bcast_hw_model_piece(const struct bcast_hw_network *net, bool far, uint32_t channels);
 
 /* It is one of MPICH's own. */
 static inline bool bcast_hw_algorithm_is_mpich(enum bcast_hw_algorithm a)

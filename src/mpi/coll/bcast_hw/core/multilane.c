@@ -19,7 +19,7 @@ void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw
                              uint64_t *words)
 {
     assert(cfg->size >= 2 && cfg->t >= 1 && cfg->t < cfg->size);
-    assert(cfg->window >= 1 && cfg->lanes >= 1 && cfg->far_lanes >= cfg->lanes);
+    assert(cfg->window >= 1 && cfg->far_window >= 1 && cfg->near.n >= 1 && cfg->far.n >= 1);
     memset(m, 0, sizeof(*m));
     m->cfg = *cfg;
     m->got = words;
@@ -41,6 +41,16 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static uint32_t window(const struct bcast_hw_multilane *m, bool far)
+{
+    return far ? m->cfg.far_window : m->cfg.window;
+}
+
+static uint32_t first_grant(const struct bcast_hw_multilane *m, uint32_t r, bool far)
+{
+    return min_u32(window(m, far), segments_of(m, r));
+}
+
 /* `granted`: by tree, the children that have granted before this rank posted, a bit each by slot. */
 static void list_children(struct bcast_hw_multilane *m, const uint32_t *granted)
 {
@@ -49,36 +59,46 @@ static void list_children(struct bcast_hw_multilane *m, const uint32_t *granted)
     m->num_children = 0;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         uint32_t num = bcast_hw_trees_children(&t, r, m->cfg.rank);
-        uint32_t first = min_u32(m->cfg.window, segments_of(m, r));
-
         assert(num <= BCAST_HW_MULTILANE_SLOTS &&
                m->num_children + num <= BCAST_HW_MULTILANE_CHILDREN);
         for (uint32_t slot = 0; slot < num; slot++) {
             uint32_t rank = bcast_hw_trees_child(&t, r, m->cfg.rank, slot);
-            bool near = bcast_hw_trees_near(&t, m->cfg.rank, rank);
+            bool far = !bcast_hw_trees_near(&t, m->cfg.rank, rank);
 
             m->child[m->num_children++] = (struct bcast_hw_multilane_child){
                 .rank = rank,
                 .tree = (uint8_t) r,
                 .slot = (uint8_t) slot,
-                .lanes = (uint8_t) (near ? m->cfg.lanes : m->cfg.far_lanes),
-                .limit = (granted[r] >> slot & 1) ? first : 0,
+                .far = far,
+                .limit = (granted[r] >> slot & 1) ? first_grant(m, r, far) : 0,
             };
         }
     }
 }
 
+/* The trees in which the parent is at another site, a bit each. */
+static uint8_t far_parents(const struct bcast_hw_multilane *m)
+{
+    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    uint8_t far = 0;
+
+    for (uint32_t r = 0; r < m->cfg.t; r++)
+        if (!bcast_hw_trees_near(&t, m->cfg.rank, bcast_hw_trees_parent(&t, r, m->cfg.rank).rank))
+            far |= (uint8_t) (1u << r);
+    return far;
+}
+
 /* How far this rank takes segments of tree r: as few messages as keep the parent sending. */
 static uint32_t limit_of(const struct bcast_hw_multilane *m, uint32_t r)
 {
-    return min_u32(m->have[r] + m->cfg.window, segments_of(m, r));
+    return min_u32(m->have[r] + window(m, m->far >> r & 1), segments_of(m, r));
 }
 
 static void renew_grant(struct bcast_hw_multilane *m, uint32_t r)
 {
     uint32_t limit = limit_of(m, r);
 
-    if (limit > m->told[r] && (m->told[r] - m->have[r] <= m->cfg.window / 2))
+    if (limit > m->told[r] && m->told[r] - m->have[r] <= window(m, m->far >> r & 1) / 2)
         m->grant_due |= (uint8_t) (1u << r);
 }
 
@@ -114,6 +134,7 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
     m->turn = 0;
     bcast_hw_bitmap_clear(m->got, m->segments);
     list_children(m, granted);
+    m->far = is_root ? 0 : far_parents(m);
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         m->have[r] = m->told[r] = is_root ? segments_of(m, r) : 0;
         renew_grant(m, r);
@@ -181,6 +202,11 @@ uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct 
     return at;
 }
 
+static uint8_t lane_to(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
+{
+    return bcast_hw_deal_of(c->far ? &m->cfg.far : &m->cfg.near, c->tree + c->slot + c->next);
+}
+
 static bool ready(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
 {
     return c->next < c->limit && c->next < m->have[c->tree];
@@ -229,7 +255,7 @@ int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_m
             .bytes = m->bytes,
             .tree = c->tree,
             .slot = c->slot,
-            .rail = (uint8_t) bcast_hw_trees_lane(c->tree, c->slot, c->next, c->lanes),
+            .rail = lane_to(m, c),
             .token = token,
         };
         c->next++;

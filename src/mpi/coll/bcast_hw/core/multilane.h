@@ -13,7 +13,8 @@
  *
  * A grant is for a window of segments beyond those that have come, and is renewed at half of it. So what
  * waits on the way to a child, in this host's queues and in the network, is a window at most, and what a
- * rank sends to one child does not stand before what the next one is to pass on.
+ * rank sends to one child does not stand before what the next one is to pass on. It must be as long as
+ * twice the way's bandwidth times its round trip. The lanes carry shares by their speeds (deal.h).
  *
  * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
  *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)
@@ -29,6 +30,7 @@
 #define BCAST_HW_MULTILANE_H_INCLUDED
 
 #include "counts.h"
+#include "deal.h"
 #include "msg.h"
 #include "trees.h"
 
@@ -45,11 +47,11 @@ enum bcast_hw_multilane_phase {
 struct bcast_hw_multilane_cfg {
     uint32_t size; /* ranks, 2 or more */
     uint32_t rank;
-    uint32_t t;                         /* trees; from bcast_hw_trees_count */
-    uint32_t window;                    /* segments of a tree that a rank takes ahead, 1 or more */
-    uint32_t lanes;                     /* to each rank of the same site, 1 or more */
-    uint32_t far_lanes;                 /* to each of another site */
-    uint32_t max_segments;              /* of one broadcast */
+    uint32_t t;                     /* trees; from bcast_hw_trees_count */
+    uint32_t window;                /* segments of a tree that a rank takes ahead, 1 or more */
+    uint32_t far_window;            /* the same from another site */
+    struct bcast_hw_deal near, far; /* on which lane to a rank of this site, and of another one */
+    uint32_t max_segments;          /* of one broadcast */
     const struct bcast_hw_sites *sites; /* NULL: one */
     struct bcast_hw_counts *counts;
 };
@@ -57,7 +59,7 @@ struct bcast_hw_multilane_cfg {
 struct bcast_hw_multilane_child {
     uint32_t rank;
     uint8_t tree, slot;
-    uint8_t lanes;  /* to it */
+    bool far;       /* at another site */
     uint32_t limit; /* segments of the tree below are granted */
     uint32_t next;  /* segments of the tree below are with the lane or through */
     uint32_t done;  /* segments that the lane is through with */
@@ -75,6 +77,7 @@ struct bcast_hw_multilane {
     uint32_t have[BCAST_HW_TREES_MAX]; /* segments of each tree below are here */
     uint32_t told[BCAST_HW_TREES_MAX]; /* segments of each tree below are granted to the parent */
     uint8_t grant_due;                 /* to the parents of these trees */
+    uint8_t far;                       /* trees in which the parent is at another site */
     uint32_t num_children;
     uint32_t turn; /* the child to be served next */
     struct bcast_hw_multilane_child child[BCAST_HW_MULTILANE_CHILDREN];

@@ -47,8 +47,8 @@ struct bcast_hw_stream_cfg {
     uint64_t seed;                      /* RANDOM: alike on every rank */
     uint32_t trees;                     /* of multilane broadcasts; 0: there are none */
     uint32_t window;                    /* segments of a tree that a rank takes ahead */
-    uint32_t lanes;                     /* to each rank, for them */
-    uint32_t far_lanes;                 /* to each rank of another site; at least `lanes` */
+    uint32_t far_window;                /* the same from another site */
+    struct bcast_hw_deal near, far;     /* lanes for them: inside a site, and between sites */
     uint32_t max_segments;              /* of one of them */
     const struct bcast_hw_sites *sites; /* for them; NULL: one site; the caller's */
     struct bcast_hw_counts *counts;     /* the caller's, added to; may serve many streams */

@@ -152,15 +152,29 @@ static uint32_t site_before(const struct bcast_hw_trees *t, uint32_t site)
     return site == 0 ? num_sites(t) - 1 : site - 1;
 }
 
-/* Who feeds the site after `site` in tree r, and as its how manyeth child: the last of the heap, or the
- * root where it has its site to itself. */
+/* Children inside the site. */
+static uint32_t inner_children(const struct bcast_hw_trees *t, uint32_t site, const struct tree *e,
+                               uint32_t rank)
+{
+    if (rank == t->root)
+        return e->n > 0;
+    return children_at(e, place_of(e, index_of(t, site, rank)));
+}
+
+/* Who feeds the site after `site` in tree r, and as its how manyeth child: the last of a heap that has
+ * places left, or the root where it has its site to itself. */
 static struct bcast_hw_edge exit_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t r)
 {
-    struct tree e = tree_in(t, site, r);
+    struct tree e = tree_in(t, site, r), lender = e;
+    uint32_t rich, rank;
 
     if (e.n == 0)
         return (struct bcast_hw_edge){t->root, 0};
-    return (struct bcast_hw_edge){rank_in(t, site, &e, e.g - 1), children_at(&e, e.g - 1)};
+    rich = e.n % t->t;
+    if (e.n > t->t && rich > 0 && r >= rich)
+        lender = tree_in(t, site, r % rich);
+    rank = rank_in(t, site, &lender, lender.g - 1);
+    return (struct bcast_hw_edge){rank, inner_children(t, site, &e, rank)};
 }
 
 static bool feeds_next(const struct bcast_hw_trees *t, uint32_t site)
@@ -193,15 +207,6 @@ struct bcast_hw_edge bcast_hw_trees_parent(const struct bcast_hw_trees *t, uint3
     if (site == site_of(t, t->root))
         return (struct bcast_hw_edge){t->root, 0};
     return exit_of(t, site_before(t, site), tree);
-}
-
-/* Children inside the site. */
-static uint32_t inner_children(const struct bcast_hw_trees *t, uint32_t site, const struct tree *e,
-                               uint32_t rank)
-{
-    if (rank == t->root)
-        return e->n > 0;
-    return children_at(e, place_of(e, index_of(t, site, rank)));
 }
 
 uint32_t bcast_hw_trees_children(const struct bcast_hw_trees *t, uint32_t tree, uint32_t rank)

@@ -21,8 +21,10 @@
  *   tree 0: 0 -> 1;  1 -> 3 5;  3 -> 7 9;  5 -> 2 4;  7 -> 6 8;  9 -> 10
  *   tree 1: 0 -> 2;  2 -> 4 6;  4 -> 8 10;  6 -> 1 3;  8 -> 5 7;  10 -> 9
  * As the paper's p = 4n - 1 has it, the last rank of a heap has a place left: with several sites it
- * feeds the first rank of the same tree in the next site. Trees are built inside a site, so that a
- * message goes once from each site to the next, part by part.
+ * feeds the first rank of the same tree in the next site. The groups have t places left in all, but where
+ * n is no multiple of t those of the first n mod t groups only: then their last ranks feed the next site
+ * in the other trees too. Trees are built inside a site, so that a message goes once from each site to the
+ * next, part by part.
  *
  * Cost: depth * l + M / b for a message of M bytes, l the latency, b the bandwidth of all rails of a
  * rank together; the depth is about log_t(n / t) + 1.
@@ -66,13 +68,5 @@ uint32_t bcast_hw_trees_child(const struct bcast_hw_trees *t, uint32_t tree, uin
 
 /* Both ranks are at the same site. */
 bool bcast_hw_trees_near(const struct bcast_hw_trees *t, uint32_t a, uint32_t b);
-
-/* The lane, of `lanes`, on which segment `seg` of part `tree` goes over an edge: each rank's lanes carry
- * alike, whenever the number of segments is a multiple of theirs. */
-static inline uint32_t bcast_hw_trees_lane(uint32_t tree, uint32_t slot, uint32_t seg,
-                                           uint32_t lanes)
-{
-    return (tree + slot + seg) % lanes;
-}
 
 #endif /* BCAST_HW_TREES_H_INCLUDED */

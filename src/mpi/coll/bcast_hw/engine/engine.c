@@ -210,6 +210,12 @@ void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on)
     e->measuring = on;
 }
 
+void bcast_hw_engine_rates(struct bcast_hw_engine *e, const uint32_t *mbit)
+{
+    for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+        e->cfg.lane_mbit[i] = mbit[i];
+}
+
 void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now)
 {
     assert(e->measuring && e->cfg.lane);

@@ -52,7 +52,9 @@ struct bcast_hw_engine_cfg {
     uint32_t num_lanes;
     uint32_t num_far_lanes; /* at least num_lanes */
     uint32_t num_rails; /* the first lanes are one of each of so many; 0: `lane` is all there is */
-    size_t memory;      /* bound on the channel memory of all groups, bytes */
+    uint32_t
+        lane_mbit[BCAST_HW_RAIL_BITS]; /* speeds of those rails: lane i is on i mod num_rails */
+    size_t memory;                     /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {
@@ -90,6 +92,9 @@ void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on);
 /* Asks `peer` how fast the lanes to it are, one of each rail; measuring, on both. The result is in
  * e->measure once that is done. */
 void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now);
+
+/* What was measured of the lanes' rails, alike on all processes: by it segments are dealt. */
+void bcast_hw_engine_rates(struct bcast_hw_engine *e, const uint32_t *mbit);
 
 /* Returns how much happened; 0: nothing. */
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now);

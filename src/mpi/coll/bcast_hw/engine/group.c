@@ -112,6 +112,16 @@ static uint32_t agreed_piece(const struct bcast_hw_group *g)
     return piece > frag ? piece : frag;
 }
 
+/* Segments to the first `lanes` lanes, by their rails' speeds. */
+static void deal(const struct bcast_hw_engine_cfg *e, uint32_t lanes, struct bcast_hw_deal *d)
+{
+    uint32_t mbit[BCAST_HW_LANES_MAX];
+
+    for (uint32_t i = 0; i < lanes; i++)
+        mbit[i] = e->lane_mbit[i % e->num_rails];
+    bcast_hw_deal_init(d, lanes > 0 ? lanes : 1, lanes > 0 ? mbit : NULL);
+}
+
 /* False without memory. */
 static bool start_stream(struct bcast_hw_group *g)
 {
@@ -132,14 +142,14 @@ static bool start_stream(struct bcast_hw_group *g)
         .seed = t->seed,
         .trees = bcast_hw_trees_count(g->cfg.size, g->cfg.trees),
         .window = g->cfg.window,
-        .lanes = g->engine->cfg.num_lanes > 0 ? g->engine->cfg.num_lanes : 1,
+        .far_window = g->cfg.far_window,
         .max_segments = g->cfg.trees > 0 ? SEGMENTS_MAX : 0,
         .sites = g->site_mem ? &g->sites : NULL,
         .counts = &g->engine->counts,
     };
 
-    cfg.far_lanes =
-        g->engine->cfg.num_far_lanes > cfg.lanes ? g->engine->cfg.num_far_lanes : cfg.lanes;
+    deal(&g->engine->cfg, g->engine->cfg.num_lanes, &cfg.near);
+    deal(&g->engine->cfg, g->engine->cfg.num_far_lanes, &cfg.far);
     if (casts)
         g->piece_bytes = cfg.max_bytes = agreed_piece(g);
     g->stream_mem = malloc(bcast_hw_stream_footprint(&cfg));

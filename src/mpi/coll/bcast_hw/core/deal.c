@@ -1,0 +1,56 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * deal: see deal.h.
+ */
+#include "deal.h"
+
+#include <assert.h>
+
+static uint32_t fastest(uint32_t lanes, const uint32_t *speed)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; speed && i < lanes; i++)
+        most = speed[i] > most ? speed[i] : most;
+    return most;
+}
+
+/* In sixteenths of the fastest one's. */
+static uint32_t share_of(uint32_t most, const uint32_t *speed, uint32_t lane)
+{
+    if (most == 0)
+        return 16;
+    if (bcast_hw_deal_is_slow(speed[lane], most))
+        return 0;
+    return (uint32_t) (((uint64_t) speed[lane] * 16 + most / 2) / most);
+}
+
+void bcast_hw_deal_init(struct bcast_hw_deal *d, uint32_t lanes, const uint32_t *speed)
+{
+    uint32_t most = fastest(lanes, speed), total = 0, gone = 0;
+    uint32_t share[BCAST_HW_DEAL_HAND], given[BCAST_HW_DEAL_HAND] = {0};
+
+    assert(lanes >= 1 && lanes <= BCAST_HW_DEAL_HAND);
+    for (uint32_t i = 0; i < lanes; i++) {
+        share[i] = share_of(most, speed, i);
+        total += share[i];
+    }
+    while (gone < BCAST_HW_DEAL_HAND) {
+        uint32_t best = lanes;
+        bool even = true;
+
+        for (uint32_t i = 0; i < lanes; i++)
+            if (share[i] > 0 &&
+                (best == lanes || (given[i] + 1) * share[best] < (given[best] + 1) * share[i]))
+                best = i;
+        given[best]++;
+        d->lane[gone++] = (uint8_t) best;
+        for (uint32_t i = 0; i < lanes; i++)
+            even = even && given[i] * total == gone * share[i];
+        if (even)
+            break;
+    }
+    d->n = (uint8_t) gone;
+}

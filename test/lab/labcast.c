@@ -8,9 +8,13 @@
  *
  *   -seconds=S   for how long (5)
  *   -max=BYTES   the largest message (262144)
+ *   -bytes=BYTES all messages are long: of so many bytes, or up to 4095 less
+ *   -count=N     so many broadcasts, however long they take
  *   -seed=N      other sizes and other data
  *   -late=MS     in every batch some rank, in every other batch the root, comes MS later
  *   -compute=MS  in every batch some rank computes that long while the others go on
+ *
+ * What a broadcast brings follows from its root, the place in the message and which broadcast it is.
  *
  * Rank 0 prints "running" after the first batch, then at the end "checked ..." and each counter
  * bcast_hw_* summed over the ranks, then "finalizing". The exit status is 1 if a byte was wrong. */
@@ -23,11 +27,25 @@
 
 struct run {
     double seconds;
-    size_t max;
+    size_t max, bytes_each;
+    unsigned long long count; /* 0: until the seconds are over */
+    int batch;
     uint64_t state;
     unsigned late_ms, compute_ms;
     unsigned long long done, bytes, errors;
 };
+
+static size_t next_bytes(struct run *run)
+{
+    if (run->bytes_each == 0)
+        return hwtest_random_bytes(&run->state, run->max);
+    return run->bytes_each - hwtest_random(&run->state, 4096) % run->bytes_each;
+}
+
+static bool at_end(const struct run *run, double elapsed)
+{
+    return run->count > 0 ? run->done >= run->count : elapsed >= run->seconds;
+}
 
 static void batch(struct run *run, void *buf, int batch_number)
 {
@@ -35,18 +53,19 @@ static void batch(struct run *run, void *buf, int batch_number)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < BATCH; i++) {
-        size_t bytes = hwtest_random_bytes(&run->state, run->max);
+    for (int i = 0; i < run->batch; i++) {
+        size_t bytes = next_bytes(run);
         int root = (int) (run->done % size);
+        uint64_t key = run->state * (uint64_t) size + (uint64_t) root;
 
-        if (i == BATCH / 2 && run->late_ms > 0) {
+        if (i == run->batch / 2 && run->late_ms > 0) {
             int late = (root + (batch_number % 2 ? batch_number : 0)) % size;
             if (rank == late)
                 usleep(run->late_ms * 1000);
         }
-        if (i == BATCH / 4 && run->compute_ms > 0 && rank == batch_number % size)
+        if (i == run->batch / 4 && run->compute_ms > 0 && rank == batch_number % size)
             hwtest_compute(run->compute_ms / 1000.0);
-        run->errors += hwtest_bcast(buf, bytes, root, MPI_COMM_WORLD, run->state, "labcast");
+        run->errors += hwtest_bcast(buf, bytes, root, MPI_COMM_WORLD, key, "labcast");
         run->done++;
         run->bytes += bytes;
     }
@@ -109,10 +128,13 @@ int main(int argc, char **argv)
     run.state = (uint64_t) hwtest_option(argc, argv, "-seed", 1);
     run.late_ms = (unsigned) hwtest_option(argc, argv, "-late", 0);
     run.compute_ms = (unsigned) hwtest_option(argc, argv, "-compute", 0);
-    buf = hwtest_alloc(run.max);
+    run.bytes_each = (size_t) hwtest_option(argc, argv, "-bytes", 0);
+    run.count = (unsigned long long) hwtest_option(argc, argv, "-count", 0);
+    run.batch = run.bytes_each > 0 || run.count > 0 ? 1 : BATCH;
+    buf = hwtest_alloc(run.bytes_each > 0 ? run.bytes_each : run.max);
 
     start = MPI_Wtime();
-    for (int i = 0; elapsed < run.seconds; i++) {
+    for (int i = 0; !at_end(&run, elapsed); i++) {
         batch(&run, buf, i);
         elapsed = MPI_Wtime() - start;
         MPI_Bcast(&elapsed, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);

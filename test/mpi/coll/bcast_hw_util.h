@@ -47,9 +47,12 @@ static inline uint64_t hwtest_random(uint64_t *state, uint64_t bound)
  * takes its share of the time. */
 static inline size_t hwtest_random_bytes(uint64_t *state, size_t max)
 {
-    unsigned bits = (unsigned) hwtest_random(state, 21);
+    unsigned most = 20, bits;
     size_t bytes;
 
+    while (most < 40 && ((size_t) 2 << most) <= max)
+        most++;
+    bits = (unsigned) hwtest_random(state, most + 1);
     if (hwtest_random(state, 8) != 0)
         bits /= 2;
     bytes = hwtest_random(state, ((size_t) 1 << bits) + 1);

@@ -208,19 +208,25 @@ static inline unsigned long long hwtest_counter(const char *wanted)
 }
 
 #ifndef HWTEST_WITHOUT_MTEST
+/* With the setting in the environment, a rank where the counter is 0 is an error. */
+static inline int hwtest_expect(const char *setting, const char *counter)
+{
+    const char *expected = getenv(setting);
+
+    if (expected == NULL || strcmp(expected, "1") != 0 || hwtest_counter(counter) > 0)
+        return 0;
+    printf("%s is 0: no broadcast went that way\n", counter);
+    fflush(stdout);
+    return 1;
+}
+
 /* The end of a test: the status for main to return. With HWTEST_MULTICAST=1 in the environment a
- * test also fails on a rank where nothing went by multicast: right data alone would not show that
- * the library quietly used another algorithm. */
+ * test also fails on a rank where nothing went by multicast, with HWTEST_TREES=1 where nothing went
+ * along trees: right data alone would not show that the library quietly used another algorithm. */
 static inline int hwtest_finish(int errs)
 {
-    const char *expected = getenv("HWTEST_MULTICAST");
-
-    if (expected != NULL && strcmp(expected, "1") == 0 &&
-        hwtest_counter("bcast_hw_two_stage") == 0) {
-        printf("bcast_hw_two_stage is 0: no broadcast went by multicast\n");
-        fflush(stdout);
-        errs++;
-    }
+    errs += hwtest_expect("HWTEST_MULTICAST", "bcast_hw_two_stage");
+    errs += hwtest_expect("HWTEST_TREES", "bcast_hw_multilane");
     MTest_Finalize(errs);
     return MTestReturnValue(errs);
 }

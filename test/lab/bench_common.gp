@@ -13,8 +13,8 @@ title(k) = word(titles, place(k))
 number(k) = int(word(numbers, place(k)))
 
 # Those of a list of keys for which the run has data of that name.
-with_data(name, all) = system(sprintf("cd '%s'; for k in %s; do [ ! -s %s.$k.dat ] || printf '%%s ' $k; done", \
-                                      data, all, name))
+with_data(name, all) = system("cd '" . data . "'; for k in " . all . "; do [ ! -s " . name . \
+                              ".$k.dat ] || printf '%s ' $k; done")
 file(name, k) = sprintf("%s/%s.%s.dat", data, name, k)
 setting = sprintf("%g Mbit/s, %g rail%s", rate, rails, rails > 1 ? "s" : "")
 size_text(b) = b >= 1048576 ? sprintf("%g MiB", b / 1048576.0) : b >= 1024 ? sprintf("%g KiB", b / 1024.0) : sprintf("%g B", b)

@@ -14,13 +14,18 @@ import random
 import re
 import statistics
 
-# A series is a way to broadcast that is compared with others; loss 0 or more on top of it.
-Series = collections.namedtuple("Series", "key impl algorithm title")
+# A series is a way to broadcast that is compared with others; loss 0 or more on top of it. rails: the
+# parts of the run's rate that its own rails have, where it does not run on those of the run; used: how
+# many of them it is spread over, 0 for all.
+Series = collections.namedtuple("Series", "key impl algorithm title rails used", defaults=((), 0))
 SERIES = (
     Series("push", "hwmc", "two_stage-push", "hwmc, push"),
     Series("pull", "hwmc", "two_stage-pull", "hwmc, pull"),
     Series("multicast", "hwmc", "two_stage", "hwmc, striped multicast"),
     Series("multilane", "hwmc", "multilane", "hwmc, multilane"),
+    Series("rails4", "hwmc", "two_stage", "hwmc, multicast on 4 rails", (1, 1, 1, 1)),
+    Series("unequal", "hwmc", "two_stage", "hwmc, multicast, fast + slow rail", (1, 0.25)),
+    Series("fast", "hwmc", "two_stage", "hwmc, multicast, fast rail alone", (1, 0.25), 1),
     Series("auto", "mpich", "auto", "MPICH (hwmc off)"),
     Series("binomial", "mpich", "binomial", "MPICH, binomial"),
     Series("ring", "mpich", "scatter_ring_allgather", "MPICH, scatter and ring"),
@@ -28,7 +33,7 @@ SERIES = (
     Series("openmpi", "openmpi", "tuned", "Open MPI"),
     Series("adapt", "openmpi", "adapt", "Open MPI, adapt"),
 )
-OURS = ("push", "pull", "multicast", "multilane")
+OURS = ("push", "pull", "multicast", "multilane", "rails4", "unequal", "fast")
 PEERS = ("auto", "binomial", "ring", "doubling", "openmpi", "adapt")
 LARGE = 1 << 20  # bytes from which on the rails' bandwidth is what counts
 
@@ -92,9 +97,15 @@ class Results:
         repeats = self.repeats(key, hosts, size, loss)
         return median(repeats) if repeats else None
 
-    def limit(self, size):
+    def rates(self, series=None):
+        """Mbit/s of each rail that a series is spread over; without one, of the run's rails."""
+        parts = (series.rails if series else ()) or (1,) * self.setting["rails"]
+        used = (series.used if series else 0) or len(parts)
+        return [part * self.setting["rate_mbit"] for part in parts[:used]]
+
+    def limit(self, size, series=None):
         """us to put the message on the rails once; less than a burst of the shaper goes faster."""
-        rate = self.setting["rate_mbit"] * self.setting["rails"]
+        rate = sum(self.rates(series))
         if not rate:
             return 0.0
         datagrams = max(1, math.ceil(size / (MTU - IP - UDP - HWMC)))
@@ -162,9 +173,15 @@ def write_csv(path, header, rows):
         writer.writerows(rows)
 
 
+def rails_columns(results, series):
+    """How many rails, and the rate of each; of all of them where they are not alike."""
+    rates = results.rates(series)
+    alike = rates[:1] if len(set(rates)) == 1 else rates
+    return [len(rates), "+".join("%g" % rate for rate in alike)]
+
+
 def write_tables(results, directory):
     setting = results.setting
-    where = [setting["ppn"], setting["rails"], "%g" % setting["rate_mbit"]]
     main, more, ranks = [], [], []
     for series, hosts, loss, size in cells(results):
         repeats = results.repeats(series.key, hosts, size, loss)
@@ -173,9 +190,10 @@ def write_tables(results, directory):
         samples = pooled(results.cells[series.key, hosts, loss, size])
         times = pooled(repeats)
         low, high = interval(median, repeats)
-        key = [series.impl, series.algorithm, hosts] + where + ["%g" % loss, size]
+        key = [series.impl, series.algorithm, hosts, setting["ppn"]]
+        key += rails_columns(results, series) + ["%g" % loss, size]
         main.append(key + [len(times), "%.2f" % median(repeats), "%.2f" % quantile(times, 0.99),
-                           "%.2f" % results.limit(size)])
+                           "%.2f" % results.limit(size, series)])
         counted = results.counting[series.key, hosts, loss]
         more.append(key + [len(repeats), "%.2f" % low, "%.2f" % high, "%.2f" % median(local),
                            "%.2f" % median(late),
@@ -221,15 +239,17 @@ def speed_target(results, series, hosts, size):
                    ">= 1.50", "%.2f" % (theirs / ours), text, theirs / ours >= 1.5)]
 
 
-def bare_limit(results, size):
+def bare_limit(results, series, size):
     """us that the message's own bytes take on the rails of one host."""
-    return size * 8 / (results.setting["rate_mbit"] * results.setting["rails"])
+    return size * 8 / sum(results.rates(series))
 
 
 # (series, bytes from, most that the median may be as a multiple of the bare limit)
 BANDWIDTH = {"multicast": ((1 << 20, 1.1), (4 << 20, 1.1), (32 << 20, 1.1)),
-             "multilane": ((4 << 20, 1.4), (32 << 20, 1.2))}
+             "multilane": ((4 << 20, 1.4), (32 << 20, 1.2)),
+             "rails4": ((1 << 20, 1.2), (4 << 20, 1.2))}
 TIMES_FASTER = {"multicast": 3.0, "multilane": 2.0}
+GROWTH_BYTES, GROWTH = 4 << 20, 1.1  # long multicast, from the fewest hosts to the most
 
 
 def bandwidth_targets(results, series, hosts):
@@ -237,7 +257,7 @@ def bandwidth_targets(results, series, hosts):
     for size, most in BANDWIDTH.get(series.key, ()):
         repeats = results.repeats(series.key, hosts, size)
         if repeats and results.setting["rate_mbit"]:
-            limit = bare_limit(results, size)
+            limit = bare_limit(results, series, size)
             low, high = interval(median, repeats)
             found.append(at_most("%d KiB, %d hosts: times bytes / (rails * rate)" %
                                  (size >> 10, hosts), series, most, median(repeats) / limit,
@@ -256,6 +276,38 @@ def faster_target(results, series, hosts, size):
                    ">= %.2f" % least, "%.2f" % (theirs / ours),
                    "%.1f ms; %s %.1f ms" % (ours / 1000, peer.title, theirs / 1000),
                    theirs / ours >= least)]
+
+
+def ratio_target(what, series, most, ours, theirs, against):
+    """ours and theirs: repeats; ours is to take at most so many times as long."""
+    if not ours or not theirs:
+        return []
+    low, high = interval(lambda a, b: median(a) / median(b), ours, theirs)
+    text = "%.1f ms, %s %.1f ms; ratio %.3f to %.3f" % (
+        median(ours) / 1000, against, median(theirs) / 1000, low, high)
+    return [at_most(what, series, most, median(ours) / median(theirs), text, "%.3f")]
+
+
+def constant_target(results, series, first, last):
+    """The time of a long multicast is to be the same on few hosts and on many."""
+    if series.key != "multicast" or first == last:
+        return []
+    few, many = (results.repeats(series.key, hosts, GROWTH_BYTES) for hosts in (first, last))
+    if few and many and median(few) > median(many):
+        few, many, first, last = many, few, last, first
+    return ratio_target("%d KiB, %d against %d hosts: times as long" %
+                        (GROWTH_BYTES >> 10, last, first), series, GROWTH, many, few,
+                        "%d hosts" % first)
+
+
+def unequal_targets(results, series, hosts, sizes):
+    """A slow rail beside a fast one is to cost nothing."""
+    found = []
+    for size in sizes if series.key == "unequal" else ():
+        found += ratio_target("%d KiB, %d hosts: times the fast rail alone" % (size >> 10, hosts),
+                              series, 1.0, results.repeats(series.key, hosts, size),
+                              results.repeats("fast", hosts, size), "alone")
+    return found
 
 
 def growth_target(results, series, first, last, size):
@@ -331,6 +383,8 @@ def targets(results):
         for make in (
                 lambda s: bandwidth_targets(results, s, middle),
                 lambda s: [t for size in sizes for t in faster_target(results, s, middle, size)],
+                lambda s: constant_target(results, s, counts[0], counts[-1]),
+                lambda s: unequal_targets(results, s, middle, sizes),
                 lambda s: [t for loss in losses for size in sizes
                            for t in loss_target(results, s, middle, size, loss)]):
             for series in ours:
@@ -357,6 +411,12 @@ def columns(rows):
             for row in rows]
 
 
+def time_text(repeats):
+    if len(repeats) < 2:
+        return "%.0f" % median(repeats) if repeats else ""
+    return "%.0f [%.0f, %.0f]" % ((median(repeats),) + interval(median, repeats))
+
+
 def medians_table(results):
     """Median and interval in us: a line for each series and number of hosts, a column for each size."""
     rows = []
@@ -366,9 +426,7 @@ def medians_table(results):
             for series in series_of(results):
                 row = []
                 for size in sizes:
-                    repeats = results.repeats(series.key, hosts, size, loss)
-                    row.append("%.0f [%.0f, %.0f]" % ((median(repeats),) + interval(median, repeats))
-                               if repeats else "")
+                    row.append(time_text(results.repeats(series.key, hosts, size, loss)))
                 if any(row):
                     rows.append(["%d" % hosts, "%g %%" % loss, series.title] + row)
     return columns([["hosts", "loss", "us"] + ["%d B" % size for size in sizes]] + rows)
@@ -382,19 +440,24 @@ def remarks(results):
             continue
         samples = [sample for place, repeats in results.cells.items()
                    if place[:3] == (key, hosts, loss) for sample in pooled(repeats)]
+        wanted = "along trees" if key == "multilane" else "by multicast"
         by_multicast = sum(sample.cast > 0 for sample in samples)
         where = "hwmc, %s, %d hosts, %g %% loss: " % (key, hosts, loss)
         if not counted:
-            said.append(where + "the library does not say whether multicast was used")
+            said.append(where + "the library does not say which way they went")
         elif by_multicast < len(samples):
-            said.append(where + "only %d of %d broadcasts went by multicast" %
-                        (by_multicast, len(samples)))
+            said.append(where + "only %d of %d broadcasts went %s" %
+                        (by_multicast, len(samples), wanted))
     return said
 
 
-def summary(results):
-    lines = ["Time of the slowest rank, median [95 % interval], us:"] + medians_table(results)
-    found = targets(results)
+def summary(results, more=()):
+    """The lines of the summary; `more` are targets that others found."""
+    counts = sorted({len(repeats) for repeats in results.cells.values()})
+    lines = ["Time of the slowest rank, median [95 %% interval over repeats, of which there are %s], "
+             "us:" % " to ".join("%d" % count for count in counts[:1] + counts[1:][-1:])]
+    lines += medians_table(results)
+    found = targets(results) + list(more)
     lines += ["", "Target figures:"]
     if found:
         rows = [["", "what", "series", "target", "measured", ""]]
@@ -424,8 +487,10 @@ def write_plot_data(results, directory):
     counts, sizes = results.values(1), results.values(3)
     losses = [loss for loss in results.values(2) if loss > 0]
     middle, last, small = (8 if 8 in counts else counts[len(counts) // 2]), counts[-1], sizes[0]
-    large = 16384 if 16384 in sizes else sizes[-1]
-    for series in series_of(results):
+    large = 16384 if 16384 in sizes else GROWTH_BYTES if GROWTH_BYTES in sizes else sizes[-1]
+    if small >= LARGE:
+        last = middle  # where all series are
+    for series in (series for series in series_of(results) if not series.rails):
         def point(hosts, size, key=series.key):
             repeats = results.repeats(key, hosts, size)
             return [median(repeats), *interval(median, repeats)] if repeats else None

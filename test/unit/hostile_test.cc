@@ -131,6 +131,9 @@ bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
                    m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
         case BCAST_HW_MSG_READY:
             return m.multicast || m.peer >= p || m.peer == r || ahead;
+        case BCAST_HW_MSG_AGAIN:
+            return m.multicast || m.peer >= p || m.peer == r || ahead || m.root != r ||
+                   m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
         case BCAST_HW_MSG_SYNC_UP:
             return m.multicast || !child || m.bid > s.channel.floor + 2 * s.channel.n;
         case BCAST_HW_MSG_SYNC_ASK:

@@ -409,7 +409,7 @@ void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
             ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.index * cfg_.frag_bytes;
         packet->payload.assign(from, from + bcast_hw_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
     }
-    if (tx.type == BCAST_HW_MSG_REQUEST && tx.frags > 0)
+    if ((tx.type == BCAST_HW_MSG_REQUEST && tx.frags > 0) || tx.type == BCAST_HW_MSG_AGAIN)
         packet->bits.assign(tx.bits, tx.bits + bcast_hw_bitmap_words(tx.frags));
     packet->msg.bits = packet->bits.data();
     if (tx.multicast) {

@@ -101,7 +101,10 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
         watch_data(r, tx);
     else if (tx.type == BCAST_HW_MSG_REQUEST)
         watch_request(r, tx);
-    else if (tx.type == BCAST_HW_MSG_READY) {
+    else if (tx.type == BCAST_HW_MSG_AGAIN) {
+        if (cfg_.push || tx.peer != cfg_.script[tx.bid].root)
+            fail(name("an AGAIN astray or though fragments are pushed, by rank ", r));
+    } else if (tx.type == BCAST_HW_MSG_READY) {
         if (++readies_[tx.bid] > 1 || tx.peer != cfg_.script[tx.bid].root ||
             cfg_.delay != BCAST_HW_DELAY_RANDOM)
             fail(name("a READY too much or astray by rank ", r));
@@ -144,8 +147,9 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
     if (tx.multicast) {
         bool end = tx.index + 1 == tx.frags && !bcast.more && tx.frags > BCAST_HW_STANDING_FRAGS;
 
-        // At the end of a long message the last fragment goes once more on each rail.
-        if (r != bcast.root || ++cast_[i] > 1 + (end ? cfg_.rails : 0))
+        // At the end of a long message the last fragment goes once more on each rail; any, when neighbours
+        // lack it.
+        if (r != bcast.root || ++cast_[i] > 2 + (end ? cfg_.rails : 0))
             fail("multicast twice or by another than the root: " + said(tx));
         return;
     }

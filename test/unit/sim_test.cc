@@ -171,3 +171,26 @@ TEST(SimOracle, FindsAnHonestMessageCalledBad)
     Net net(c);
     EXPECT_NE(std::string::npos, net.run().find("honest message bad"));
 }
+
+// What all have lost comes to all by one more multicast, not to one after the other.
+TEST(SimNet, WhatAllHaveLostIsMulticastAgain)
+{
+    for (uint32_t frags : {1, 4, 40}) {
+        Config c;
+        std::set<uint32_t> lost;
+
+        c.ranks = 32;
+        c.max_frags = 40;
+        c.script = {{0, 8}, {0, 8 * frags}};
+        c.lose = [&lost](const bcast_hw_msg &msg, uint32_t to) {
+            return msg.bid == 1 && msg.index == 0 && msg.type == BCAST_HW_MSG_DATA &&
+                   lost.insert(to).second;
+        };
+        Net net(c);
+        ASSERT_EQ("", net.run());
+        EXPECT_EQ(31u, lost.size());
+        EXPECT_GE(net.counts(0).cast_again, 1u);
+        EXPECT_LE(net.counts(0).cast_again, frags);
+        EXPECT_GE(net.sum(&bcast_hw_counts::got_cast), 31u * (1 + frags) - 8);
+    }
+}

@@ -98,6 +98,24 @@ struct One {
         check();
         return verdict;
     }
+    // Somebody tells this rank, the root, that it and its successor lack these; none: all.
+    bcast_hw_verdict again(uint32_t frags, std::initializer_list<uint32_t> lack)
+    {
+        bcast_hw_msg msg = {};
+
+        msg.type = BCAST_HW_MSG_AGAIN;
+        msg.peer = bcast_hw_ring_next(ring.rank, ring.size);
+        msg.bid = 5;
+        msg.root = ring.rank;
+        msg.frags = frags;
+        bits.assign(bcast_hw_bitmap_words(frags), 0);
+        for (uint32_t i : lack)
+            bcast_hw_bitmap_set(bits.data(), i);
+        msg.bits = frags ? bits.data() : nullptr;
+        bcast_hw_verdict verdict = bcast_hw_two_stage_on_again(&m, &msg, &ring);
+        check();
+        return verdict;
+    }
     void pass(uint64_t ns)
     {
         now += ns;
@@ -125,8 +143,9 @@ struct One {
             text += text.empty() ? "" : ", ";
             if (tx.type == BCAST_HW_MSG_READY) {
                 text += "ready to " + std::to_string(tx.peer);
-            } else if (tx.type == BCAST_HW_MSG_REQUEST) {
-                text += tx.frags ? "ask" : "ask all";
+            } else if (tx.type == BCAST_HW_MSG_REQUEST || tx.type == BCAST_HW_MSG_AGAIN) {
+                text += tx.type == BCAST_HW_MSG_REQUEST ? "ask" : "tell";
+                text += tx.frags ? "" : " all";
                 for (uint32_t i = 0; i < tx.frags; i++)
                     if (bcast_hw_bitmap_test(tx.bits, i))
                         text += " " + std::to_string(i);

@@ -231,3 +231,82 @@ TEST(TwoStage, ResetForgetsEverything)
     EXPECT_EQ("", r.sends());
     EXPECT_EQ(BCAST_HW_PLACE, r.cast(2, 3, 1));
 }
+
+// A rank that is asked for what it has lost itself tells the root, each fragment once.
+TEST(TwoStageAgain, WhatNeighboursLackTheRootIsTold)
+{
+    One r(5, 2);
+
+    r.member(0);
+    for (uint32_t i : {0, 1, 3, 5})
+        r.cast(0, 8, i);
+    EXPECT_EQ("ask 2 4 of 1", r.sends());
+    r.request(8, {2});
+    EXPECT_EQ("tell 2 of 0", r.sends());
+    r.request(8, {2, 6}); // 6 is not known to be lost here
+    EXPECT_EQ("ask 2 4 6 of 1", r.sends());
+    r.request(8, {2, 4, 6});
+    EXPECT_EQ("tell 2 4 of 0", r.sends());
+    r.cast(0, 8, 7);
+    EXPECT_EQ("tell 2 4 6 of 0", r.sends());
+    EXPECT_EQ(3u, r.counts.told_root);
+    r.cast(0, 8, 2); // once more: it goes on to the successor, who may lack it still
+    EXPECT_EQ("send 2 to 3", r.sends());
+}
+
+// Knowing nothing, it tells so when it has waited in vain and is asked.
+TEST(TwoStageAgain, WhoKnowsNothingTellsThatOnce)
+{
+    One r(5, 2);
+
+    r.member(0);
+    r.request(0, {});
+    EXPECT_EQ("ask all of 1", r.sends()); // its own wait is not over
+    r.pass(TAIL);
+    EXPECT_EQ("ask all of 1, tell all of 0", r.sends());
+    r.pass(2 * TAIL);
+    EXPECT_EQ("ask all of 1", r.sends());
+}
+
+TEST(TwoStageAgain, ARootMulticastsWhatIsLackedOnceMore)
+{
+    One r(5, 0);
+
+    EXPECT_EQ(BCAST_HW_BAD, r.again(8, {2})); // of nothing that is known
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(0, {}));
+    r.root(80);
+    EXPECT_EQ("cast 0, cast 1, cast 2, cast 3, cast 4, cast 5, cast 6, cast 7, cast 7", r.sends());
+    ASSERT_TRUE(r.done());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(8, {2, 6}));
+    EXPECT_TRUE(bcast_hw_two_stage_casts(&r.m));
+    EXPECT_EQ("cast 2, cast 6", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(8, {2, 6, 3}));
+    EXPECT_EQ("cast 3", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(0, {})); // of a long broadcast: too early, or late
+    EXPECT_EQ("", r.sends());
+    EXPECT_EQ(BCAST_HW_BAD, r.again(7, {1}));
+    EXPECT_EQ(3u, r.counts.cast_again);
+}
+
+TEST(TwoStageAgain, AShortBroadcastGoesOnceMoreAsAWhole)
+{
+    One r(5, 0);
+
+    r.root(20);
+    EXPECT_EQ("cast 0, cast 1", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(0, {}));
+    EXPECT_EQ("cast 0, cast 1", r.sends());
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(0, {}));
+    EXPECT_EQ("", r.sends());
+}
+
+// While stage 1 is under way what has not been sent is not repeated.
+TEST(TwoStageAgain, NothingIsRepeatedBeforeItWasSent)
+{
+    One r(5, 0);
+
+    r.root(80, r.now + 50 * US);
+    EXPECT_EQ(BCAST_HW_TAKEN, r.again(8, {2}));
+    r.pass(50 * US);
+    EXPECT_EQ("cast 0, cast 1, cast 2, cast 3, cast 4, cast 5, cast 6, cast 7, cast 7", r.sends());
+}

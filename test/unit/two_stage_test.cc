@@ -254,7 +254,7 @@ TEST(TwoStage, ManyFragmentsCrossWordBorders)
     EXPECT_EQ("ask 63 64 130 of 0", r.sends());
     EXPECT_EQ(3u, r.counts.lost_gap);
     r.request(200, {130, 199});
-    EXPECT_EQ("send 199 to 2", r.sends());
+    EXPECT_EQ("tell 130 of 0, send 199 to 2", r.sends());
     r.lane(0, 200, 130);
     EXPECT_EQ("send 130 to 2", r.sends());
 }

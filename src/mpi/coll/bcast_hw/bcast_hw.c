@@ -158,6 +158,10 @@ static int send_message(struct bcast_hw_group *g, struct message *m)
     }
     if (m->lent) {
         mpi_errno = MPIR_Bcast_hw_wait(g, sent);
+        if (mpi_errno == MPI_SUCCESS) { /* before anything of it can be multicast again */
+            bcast_hw_group_return(g);
+            m->lent = NULL;
+        }
         MPIR_Bcast_hw_unlock();
         MPIR_ERR_CHECK(mpi_errno);
     }

@@ -16,6 +16,7 @@
     X(sent_segments, "segments sent to children in trees")                                         \
     X(got_segments, "segments received from parents in trees")                                     \
     X(cast_frags, "fragments multicast")                                                           \
+    X(cast_again, "fragments multicast once more: neighbours lacked them")                         \
     X(got_cast, "fragments received by multicast")                                                 \
     X(got_repair, "fragments received as repairs or forwards over a lane")                         \
     X(lost_gap, "fragments asked for because a later one of the broadcast had come")               \
@@ -23,6 +24,7 @@
     X(lost_later, "broadcasts asked for because a later broadcast had come")                       \
     X(asked, "repair requests sent to the ring predecessor")                                       \
     X(asked_of, "repair requests received from the ring successor")                                \
+    X(told_root, "fragments that the root was told this rank and its successor lack")              \
     X(forwarded, "fragments sent to the ring successor, asked for or pushed")                      \
     X(repaired, "broadcasts completed with at least one repaired fragment")                        \
     X(needless, "broadcasts asked for that the multicast completed after all")                     \

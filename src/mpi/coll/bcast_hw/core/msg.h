@@ -31,7 +31,8 @@
     X(DECIDE, 10)   /* set-up, to the children: what all do next */                                \
     X(GRANT, 11)    /* to the parent in a tree: this rank has called the broadcast */              \
     X(SEGMENT, 12)  /* to a child in a tree: a part of the message */                              \
-    X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */
+    X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */        \
+    X(AGAIN, 14)    /* to the root: this rank and its successor lack these fragments */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,
@@ -88,7 +89,7 @@ struct bcast_hw_msg {
     uint8_t rails;        /* DATA by multicast: mask of the rails that carry this broadcast */
     uint32_t peer;        /* rank: the sender coming in, the receiver going out by lane */
     uint64_t bid;         /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
-    uint32_t root;        /* DATA, GRANT, SEGMENT: the rank that broadcasts */
+    uint32_t root;        /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts */
     uint32_t index;       /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
                            * broadcasts repaired */
     uint32_t frags;       /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
@@ -96,7 +97,7 @@ struct bcast_hw_msg {
     uint8_t tree;         /* GRANT, SEGMENT: of which tree */
     uint8_t slot;         /* GRANT, SEGMENT: as the parent's how manyeth child */
     uint32_t token;       /* SEGMENT going out: to be told when it is through */
-    const uint64_t *bits; /* REQUEST with frags > 0: the fragments wanted; borrowed */
+    const uint64_t *bits; /* REQUEST with frags > 0, AGAIN: the fragments; borrowed */
     const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
 };
 

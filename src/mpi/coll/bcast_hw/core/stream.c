@@ -249,6 +249,9 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
         case BCAST_HW_MSG_REQUEST:
             verdict = bcast_hw_two_stage_on_request(m, msg, &s->ring, now);
             break;
+        case BCAST_HW_MSG_AGAIN:
+            verdict = bcast_hw_two_stage_on_again(m, msg, &s->ring);
+            break;
         default:
             verdict = bcast_hw_two_stage_on_ready(m);
             break;
@@ -287,6 +290,7 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
         case BCAST_HW_MSG_DATA:
         case BCAST_HW_MSG_REQUEST:
         case BCAST_HW_MSG_READY:
+        case BCAST_HW_MSG_AGAIN:
             verdict = on_broadcast(s, msg, now);
             break;
         case BCAST_HW_MSG_SYNC_UP:
@@ -349,10 +353,13 @@ int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room ro
 
 bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room)
 {
-    const struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
+    for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
+        const struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-    return (s->channel.cast_due && room.each) ||
-           (s->posted > 0 && bcast_hw_two_stage_casts(m) && bcast_hw_two_stage_room(m, room));
+        if (!over(s, m) && bcast_hw_two_stage_casts(m) && bcast_hw_two_stage_room(m, room))
+            return true;
+    }
+    return s->channel.cast_due && room.each;
 }
 
 void bcast_hw_stream_close(struct bcast_hw_stream *s)

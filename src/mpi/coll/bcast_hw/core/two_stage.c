@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "bitmap.h"
+#include "prng.h"
 #include "topo.h"
 
 /* Which phase may follow which, a bit each. */
@@ -30,7 +31,7 @@ static void set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
 
 uint32_t bcast_hw_two_stage_words(uint32_t max_frags)
 {
-    return 5 * bcast_hw_bitmap_words(max_frags);
+    return 6 * bcast_hw_bitmap_words(max_frags);
 }
 
 static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags)
@@ -38,9 +39,11 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
     m->bid = bid;
     m->more = false;
-    m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = 0;
+    m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = m->lost =
+        0;
+    m->again = 0;
     m->rails = m->ends = m->questions = 0;
-    m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = false;
+    m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = m->told_all = false;
     m->ready_due = m->ready_got = m->repaired = false;
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
     m->asked_at = m->moved_at = 0;
@@ -56,6 +59,7 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
     m->sent = words + 2 * n;
     m->asked = words + 3 * n;
     m->urged = words + 4 * n;
+    m->told = words + 5 * n;
     m->phase = BCAST_HW_EMPTY;
     clear(m, bid, ring->max_frags);
 }
@@ -189,8 +193,9 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     bcast_hw_bitmap_clear(m->sent, max);
     bcast_hw_bitmap_clear(m->asked, max);
     bcast_hw_bitmap_clear(m->urged, max);
+    bcast_hw_bitmap_clear(m->told, max);
     m->repaired = false;
-    m->ask_below = 0;
+    m->ask_below = m->lost = 0;
     frags = bcast_hw_frags_of(bytes, ring->frag_bytes);
     assert(frags <= ring->max_frags);
     learn(m, ring->rank, frags, bytes, holds(frags, true), ring);
@@ -231,7 +236,7 @@ static void ask_rest(struct bcast_hw_two_stage *m)
 {
     if (m->frags > 0) {
         m->tail_at = BCAST_HW_NEVER;
-        m->ask_below = m->frags;
+        m->ask_below = m->lost = m->frags;
     } else {
         m->ask_all = true;
         m->asked_all = false;
@@ -291,6 +296,10 @@ bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcas
         case BCAST_HW_MSG_REQUEST:
             return !msg->multicast && msg->peer == bcast_hw_ring_next(ring->rank, ring->size) &&
                    msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+        case BCAST_HW_MSG_AGAIN:
+            return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank &&
+                   msg->root == ring->rank && msg->frags <= ring->max_frags &&
+                   (msg->frags == 0 || msg->bits) && !ring->push;
         case BCAST_HW_MSG_READY:
             return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
         default:
@@ -320,6 +329,8 @@ static void note_gap(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *r
         m->passed = (uint32_t) (at - place(m->bid, 0));
     if (m->ask_below < m->passed)
         m->ask_below = m->passed;
+    if (m->lost < m->passed)
+        m->lost = m->passed;
     if (asks_rest(m))
         m->tail_at = BCAST_HW_NEVER;
 }
@@ -427,6 +438,27 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     return BCAST_HW_TAKEN;
 }
 
+/* Each fragment goes once more at most: who lacks it after that gets it by the ring. Who knows nothing of
+ * a broadcast is believed where it is short: else it is late, or too early. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
+                                                  const struct bcast_hw_msg *msg,
+                                                  const struct bcast_hw_ring *ring)
+{
+    bool all = msg->frags == 0, called = m->phase >= BCAST_HW_HOLD && m->root == ring->rank;
+
+    if (!bcast_hw_two_stage_formed(msg, ring) || (!all && (!called || msg->frags != m->frags)))
+        return BCAST_HW_BAD;
+    if (!called || (all && m->frags > BCAST_HW_STANDING_FRAGS))
+        return BCAST_HW_TAKEN;
+    for (uint32_t i = 0; i < m->next_cast; i++)
+        if ((all || bcast_hw_bitmap_test(msg->bits, i)) && !bcast_hw_bitmap_test(m->asked, i)) {
+            bcast_hw_bitmap_set(m->asked, i);
+            bcast_hw_bitmap_set(m->urged, i);
+            m->again++;
+        }
+    return BCAST_HW_TAKEN;
+}
+
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m)
 {
     if (m->phase == BCAST_HW_EMPTY)
@@ -492,6 +524,18 @@ static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
     };
 }
 
+/* Takes the lowest of the fragments that are to go once more. */
+static uint32_t take_again(struct bcast_hw_two_stage *m)
+{
+    uint32_t i = BCAST_HW_BITMAP_NONE;
+
+    for (uint32_t w = 0; i == BCAST_HW_BITMAP_NONE; w++)
+        i = bcast_hw_bitmap_first_of(m->urged[w], w);
+    m->urged[i / 64] &= ~(UINT64_C(1) << i % 64);
+    m->again--;
+    return i;
+}
+
 /* Multicasts the next fragment on one of `rails`; after all of a long message, the last once more on each. */
 static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
                       struct bcast_hw_msg *tx, uint64_t now)
@@ -500,6 +544,11 @@ static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, 
     tx->multicast = true;
     tx->rail = (uint8_t) __builtin_ctz(rails);
     tx->rails = m->rails;
+    if (m->again > 0) {
+        tx->index = take_again(m);
+        ring->counts->cast_again++;
+        return;
+    }
     if (m->ends) {
         tx->index = m->frags - 1;
         m->ends &= (uint8_t) ~(1u << tx->rail);
@@ -572,6 +621,39 @@ static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
     return false;
 }
 
+/* Of many ranks that have lost the same, about so many tell the root. */
+#define TELLERS 16u
+
+static bool tells(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    return ring->size <= TELLERS || bcast_hw_prng(m->bid, ring->rank) % ring->size < TELLERS;
+}
+
+/* What was lost here, not only late, and the successor asked for: collected in `told`. */
+static bool next_tell(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                      struct bcast_hw_msg *tx)
+{
+    bool all = m->phase == BCAST_HW_WAIT && m->frags == 0 && m->want_all && m->questions > 0;
+    uint64_t any = all && !m->told_all;
+
+    if (ring->push || !(all || m->lost > 0) || !tells(m, ring))
+        return false;
+    m->told_all = all;
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->lost); w++) {
+        uint64_t fresh = m->asked[w] & m->wanted[w] & ~m->got[w] & ~m->told[w] &
+                         bcast_hw_bitmap_mask(w, m->lost);
+
+        m->told[w] |= fresh;
+        any |= fresh;
+        ring->counts->told_root += (uint64_t) __builtin_popcountll(fresh);
+    }
+    if (!any)
+        return false;
+    fill(m, tx, BCAST_HW_MSG_AGAIN, m->root);
+    tx->bits = m->told;
+    return true;
+}
+
 int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
                                  struct bcast_hw_room room, struct bcast_hw_msg *tx, uint64_t now)
 {
@@ -586,33 +668,32 @@ int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_r
         fill(m, tx, BCAST_HW_MSG_READY, m->root);
         return 1;
     }
-    if (incomplete(m) && next_ask(m, ring, tx, now))
+    if (incomplete(m) && (next_ask(m, ring, tx, now) || next_tell(m, ring, tx)))
         return 1;
     return next_forward(m, ring, tx);
 }
 
 void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
 {
-    uint32_t frags = m->frags;
-
     assert(m->phase <= BCAST_HW_DONE);
-    assert(frags <= ring->max_frags);
-    assert(m->n_got == bcast_hw_bitmap_count(m->got, frags));
-    assert(m->passed <= frags && m->next_cast <= frags && m->ask_below <= frags);
+    assert(m->frags <= ring->max_frags);
+    assert(m->n_got == bcast_hw_bitmap_count(m->got, m->frags));
+    assert(m->passed <= m->frags && m->next_cast <= m->frags && m->ask_below <= m->frags);
+    assert(m->lost <= m->ask_below);
     assert(ring->push || !incomplete(m) || m->passed <= m->ask_below);
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(frags); w++) {
-        uint64_t mask = bcast_hw_bitmap_mask(w, frags);
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
+        uint64_t mask = bcast_hw_bitmap_mask(w, m->frags);
 
         assert(!(m->sent[w] & ~(m->got[w] & m->wanted[w])));
-        assert(!((m->got[w] | m->asked[w]) & ~mask));
+        assert(!((m->got[w] | m->asked[w] | m->told[w]) & ~mask));
     }
+    assert(m->again == 0 || m->root == ring->rank);
     if (!incomplete(m))
-        assert(frags > 0 && m->n_got == frags);
+        assert(m->frags > 0 && m->n_got == m->frags);
     if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) || asks_rest(m))
         assert(m->tail_at == BCAST_HW_NEVER);
     if (m->phase == BCAST_HW_WAIT && !ring->push && !asks_rest(m))
         assert(m->tail_at != BCAST_HW_NEVER);
     if (m->phase == BCAST_HW_EMPTY)
         assert(m->n_got == 0 && !m->want_all);
-    (void) frags;
 }

@@ -16,6 +16,11 @@
  *         late, so if the predecessor then gets a long broadcast by multicast, or is just getting it,
  *         it takes the question for answered; a rank that got nothing repeats it, less and less often.
  *
+ * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one after the
+ * other. A rank that is asked for what it has lost itself, or has asked for in vain knowing nothing, tells
+ * the root (AGAIN), which multicasts that once more: fragments by name, or all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
+ * ranks some at random tell, so that the root hears a few.
+ *
  * Fragments may be spread over rails, which keep order each but not among each other. The root is
  * free in which goes where and tells with each fragment which rails it uses; "later" then means that
  * every one of those has brought something later, and the tail wait of a broadcast does not end while
@@ -91,11 +96,14 @@ struct bcast_hw_two_stage {
     uint8_t ends;       /* root: rails that are to bring the last fragment once more */
     uint8_t questions;  /* how often all was asked for in vain */
     uint32_t next_cast; /* root: fragments below are multicast */
+    uint32_t again;     /* root: fragments to be multicast once more */
     uint32_t ask_below; /* missing fragments below are to be asked for */
+    uint32_t lost;      /* missing fragments below are lost, not only late; <= ask_below */
     bool ask_all;       /* ask for everything, the number of fragments being unknown */
     bool asked_all;     /* that request is out */
     bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
     bool want_all;      /* the successor asked so */
+    bool told_all;      /* AGAIN is out, or was not to be, while nothing of it was known */
     bool at_once;       /* what the successor asked for was here when it asked */
     bool ready_due;     /* member: the root waits for this rank's READY, not yet sent */
     bool ready_got;     /* root: the chosen member's READY is here */
@@ -107,8 +115,9 @@ struct bcast_hw_two_stage {
     uint64_t *got;       /* bitmaps of frags bits */
     uint64_t *wanted;    /* by the successor; push: all */
     uint64_t *sent;      /* to the successor */
-    uint64_t *asked;     /* of the predecessor */
-    uint64_t *urged;     /* pull: to be asked for because the successor asked */
+    uint64_t *asked;     /* of the predecessor; root: multicast once more, or to be */
+    uint64_t *urged; /* pull: to be asked for because the successor asked; root: not yet again */
+    uint64_t *told;  /* pull: to the root */
 };
 
 /* Bitmap memory one machine needs, in 64-bit words. */
@@ -149,6 +158,11 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
                                                     const struct bcast_hw_msg *msg,
                                                     struct bcast_hw_ring *ring, uint64_t now);
 
+/* A rank and its successor lack fragments. TAKEN or BAD. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
+                                                  const struct bcast_hw_msg *msg,
+                                                  const struct bcast_hw_ring *ring);
+
 /* The chosen member is ready. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);
 
@@ -173,16 +187,16 @@ static inline uint32_t bcast_hw_two_stage_room(const struct bcast_hw_two_stage *
 {
     bool several = m->rails & (m->rails - 1);
 
-    if (m->ends)
+    if (m->ends && m->again == 0)
         return m->ends & room.each;
 
     return m->rails & (several ? room.best : room.each);
 }
 
-/* Stage 1 is under way here. */
+/* Stage 1 is under way here, or something of it is to be repeated. */
 static inline bool bcast_hw_two_stage_casts(const struct bcast_hw_two_stage *m)
 {
-    return m->phase == BCAST_HW_CAST;
+    return m->phase == BCAST_HW_CAST || m->again > 0;
 }
 
 /* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */

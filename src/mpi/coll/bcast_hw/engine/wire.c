@@ -156,6 +156,11 @@ static uint32_t crc_of(const uint8_t *head, uint32_t head_len, const void *body,
     return len ? bcast_hw_crc32c_more(crc, body, len) : crc;
 }
 
+static bool names_fragments(enum bcast_hw_msg_type type)
+{
+    return type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN;
+}
+
 static bool is_cast(const struct bcast_hw_msg *msg)
 {
     return msg->type == BCAST_HW_MSG_DATA && msg->multicast;
@@ -207,7 +212,7 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
 
     if (is_cast(msg))
         return encode_cast(p, id, msg, body, len);
-    if (msg->type == BCAST_HW_MSG_REQUEST)
+    if (names_fragments(msg->type))
         len = put_bits(body, msg);
     else if (msg->terms)
         len = put_terms(body, msg->terms);
@@ -239,6 +244,7 @@ static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t l
         case BCAST_HW_MSG_MEASURE:
             return true;
         case BCAST_HW_MSG_REQUEST:
+        case BCAST_HW_MSG_AGAIN:
             return frags <= BCAST_HW_WIRE_BITS_MAX && len == bcast_hw_bitmap_words(frags) * 8;
         case BCAST_HW_MSG_REPORT:
         case BCAST_HW_MSG_DECIDE:
@@ -305,7 +311,7 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, const
     };
     in->payload = body;
     in->len = len;
-    if (type == BCAST_HW_MSG_REQUEST) {
+    if (names_fragments(type)) {
         get_bits(in->bits, body, len / 8);
         in->msg.bits = in->bits;
     } else if (len > 0 && !bcast_hw_wire_carries(type)) {

@@ -17,7 +17,7 @@ struct One {
     std::vector<uint64_t> words;
 
     explicit One(uint32_t rank, uint32_t window = 4, uint32_t segments = 40,
-                 std::vector<uint32_t> granted = std::vector<uint32_t>(BCAST_HW_TREES_MAX))
+                 bcast_hw_multilane_early early = {})
         : words(bcast_hw_multilane_words(64))
     {
         bcast_hw_multilane_cfg cfg = {};
@@ -31,7 +31,7 @@ struct One {
         cfg.max_segments = 64;
         cfg.counts = &counts;
         bcast_hw_multilane_init(&m, &cfg, words.data());
-        bcast_hw_multilane_post(&m, 0, 0, segments * 10, 10, granted.data());
+        bcast_hw_multilane_post(&m, 0, 0, segments * 10, 10, &early);
     }
     bcast_hw_msg message(bcast_hw_msg_type type, uint32_t peer, uint32_t tree, uint32_t index) const
     {
@@ -132,14 +132,18 @@ TEST(Multilane, AParentSendsAsFarAsIsGranted)
     ASSERT_EQ(2u, sent.size());
     EXPECT_EQ(3u, sent[0].index);
     EXPECT_EQ(4u, sent[1].index);
-    EXPECT_EQ(BCAST_HW_BAD, r.grant(1, 0, 21)); // there are 20
-    EXPECT_EQ(BCAST_HW_BAD, r.grant(2, 0, 5));  // no child of 0 there
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 21)); // there are 20
+    EXPECT_EQ(15u, r.sends().size());
+    EXPECT_EQ(BCAST_HW_BAD, r.grant(2, 0, 5)); // no child of 0 there
 }
 
 // A grant that came before this rank posted is the first window of whoever sent it.
 TEST(Multilane, AnEarlyGrantIsAWindow)
 {
-    One r(0, 4, 40, {1, 0, 0, 0, 0, 0, 0, 0});
+    bcast_hw_multilane_early early = {};
+
+    early.granted[0] = 1;
+    One r(0, 4, 40, early);
 
     EXPECT_EQ(4u, r.sends().size());
 }
@@ -162,4 +166,54 @@ TEST(Multilane, AShortMessageIsGrantedWhole)
     bcast_hw_multilane_on_sent(&r.m, 0);
     bcast_hw_multilane_on_sent(&r.m, 0);
     EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+}
+
+// Of another length than others take the message for: it stops, and says so up and down.
+TEST(Multilane, ARankWithAnotherLengthFails)
+{
+    One r(1);
+    bcast_hw_msg msg;
+    std::vector<bcast_hw_msg> sent;
+
+    r.sends();
+    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(2, 0, 4));
+    ASSERT_EQ(1u, r.sends().size());
+    msg = r.message(BCAST_HW_MSG_SEGMENT, 0, 0, 1);
+    msg.bytes = 300;
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_multilane_on_segment(&r.m, &msg));
+    sent = r.sends();
+    ASSERT_EQ(3u, sent.size());
+    EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);
+    EXPECT_EQ(0u, sent[0].peer);
+    EXPECT_EQ(2u, sent[1].peer);
+    EXPECT_EQ(BCAST_HW_MSG_SEGMENT, sent[2].type);
+    EXPECT_EQ(2u, sent[2].peer);
+    for (const bcast_hw_msg &tx : sent)
+        EXPECT_EQ(BCAST_HW_FLAG_VOID, tx.flags);
+    EXPECT_FALSE(bcast_hw_multilane_done(&r.m)); // a lane has bytes of it
+    EXPECT_EQ(BCAST_HW_DUP, r.segment(0, 0, 1));
+    bcast_hw_multilane_on_sent(&r.m, 0);
+    EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+    EXPECT_EQ(300u, r.m.theirs);
+}
+
+TEST(Multilane, NobodyWaitsForAChildThatRefuses)
+{
+    One r(0);
+    bcast_hw_msg msg = r.message(BCAST_HW_MSG_GRANT, 1, 0, 4);
+
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 4));
+    EXPECT_EQ(4u, r.sends().size());
+    msg.flags = BCAST_HW_FLAG_VOID;
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_multilane_on_grant(&r.m, &msg));
+    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(2, 1, 20));
+    EXPECT_EQ(20u, r.sends().size());
+    for (int i = 0; i < 20; i++)
+        bcast_hw_multilane_on_sent(&r.m, 1);
+    EXPECT_FALSE(bcast_hw_multilane_done(&r.m));
+    for (int i = 0; i < 4; i++)
+        bcast_hw_multilane_on_sent(&r.m, 0);
+    EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+    EXPECT_FALSE(r.m.failed);
 }

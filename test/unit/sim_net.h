@@ -91,6 +91,8 @@ struct Config {
     bool trace = false;
     bool strict = true; // run() fails on the first finding; false when the test itself lies
     std::function<void(Net &, uint32_t rank)> hook; // after each event of a rank
+    // Along trees: the length that a rank calls a broadcast with; whoever disagrees with its parents fails.
+    std::function<uint32_t(uint32_t rank, const Bcast &)> own_bytes;
 };
 
 class Net {
@@ -118,6 +120,10 @@ class Net {
     }
     // A count summed over the ranks.
     uint64_t sum(uint64_t bcast_hw_counts::*field) const;
+    uint64_t failed(uint32_t rank) const
+    {
+        return ranks_[rank].failed;
+    }
     bool gone(uint32_t rank) const
     {
         return ranks_[rank].state == State::GONE;
@@ -173,6 +179,7 @@ class Net {
         uint64_t turn_at = BCAST_HW_NEVER;
         bool stalled = false;
         uint64_t injected_bad = 0; // messages of nobody that were called bad
+        uint64_t failed = 0;       // broadcasts whose length is another than its own
         std::vector<uint64_t>
             lane_free; // to each rank, by each lane: when the last message arrives
     };

@@ -194,3 +194,42 @@ TEST(SimNet, WhatAllHaveLostIsMulticastAgain)
         EXPECT_GE(net.sum(&bcast_hw_counts::got_cast), 31u * (1 + frags) - 8);
     }
 }
+
+// Ranks that call with another length fail, and those that they feed; all get through, and the next broadcast
+// finds everything in order.
+TEST(SimNet, RanksThatDisagreeAboutTheLengthFailAndHoldUpNobody)
+{
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        Rng rng(seed);
+        Config c;
+        std::set<uint32_t> wrong;
+        uint32_t other = (uint32_t) rng.between(1, 300);
+
+        sim::replay_line("length " + std::to_string(seed));
+        c.seed = seed;
+        c.ranks = (uint32_t) rng.between(2, 12);
+        c.trees = bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
+        c.window = c.far_window = (uint32_t) rng.between(1, 5);
+        c.think_max = rng.below(2000) * sim::US + 1;
+        c.lane_max = c.lane_min + rng.below(300 * sim::US);
+        for (uint32_t i = 0; i < 5; i++)
+            c.script.push_back({(uint32_t) rng.below(c.ranks), 200, false, true});
+        for (uint32_t r = 0; r < c.ranks; r++)
+            if (rng.below(4) == 0)
+                wrong.insert(r);
+        c.own_bytes = [&](uint32_t r, const sim::Bcast &b) {
+            return wrong.count(r) ? other : b.bytes;
+        };
+        Net net(c);
+        ASSERT_EQ("", net.run()) << "seed " << seed;
+        for (uint32_t r = 0; r < c.ranks; r++) {
+            uint64_t least = 0;
+
+            for (const sim::Bcast &b : c.script)
+                least += wrong.count(r) != wrong.count(b.root) && other != 200;
+            ASSERT_GE(net.failed(r), least) << "seed " << seed << ", rank " << r;
+            ASSERT_TRUE(net.failed(r) == 0 || (!wrong.empty() && other != 200));
+        }
+    }
+    sim::replay_line("");
+}

@@ -206,6 +206,8 @@ fn_fail:
 static int piece_along_trees(struct bcast_hw_group *g, char *memory, MPI_Aint n, int root)
 {
     int mpi_errno;
+    uint32_t theirs;
+    bool failed;
 
     mpi_errno = MPIR_Bcast_hw_wait(g, open_);
     MPIR_ERR_CHECK(mpi_errno);
@@ -213,7 +215,11 @@ static int piece_along_trees(struct bcast_hw_group *g, char *memory, MPI_Aint n,
     MPIR_Bcast_hw_unlock();
     mpi_errno = MPIR_Bcast_hw_wait(g, done);
     MPIR_ERR_CHECK(mpi_errno);
+    failed = bcast_hw_stream_failed(&g->stream, &theirs);
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
+    if (failed)
+        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
+                             "**collective_size_mismatch %d %d", (int) theirs, (int) n);
 
 fn_exit:
     MPIR_Bcast_hw_unlock();

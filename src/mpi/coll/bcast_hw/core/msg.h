@@ -46,6 +46,8 @@ enum bcast_hw_msg_type {
 #define BCAST_HW_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
 #define BCAST_HW_FLAG_MORE 4u
+/* GRANT: nothing more is taken. SEGMENT, without payload: nothing more comes. */
+#define BCAST_HW_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define BCAST_HW_FLAG_LAST 2u
 

@@ -51,8 +51,8 @@ static uint32_t first_grant(const struct bcast_hw_multilane *m, uint32_t r, bool
     return min_u32(window(m, far), segments_of(m, r));
 }
 
-/* `granted`: by tree, the children that have granted before this rank posted, a bit each by slot. */
-static void list_children(struct bcast_hw_multilane *m, const uint32_t *granted)
+static void list_children(struct bcast_hw_multilane *m,
+                          const struct bcast_hw_multilane_early *early)
 {
     struct bcast_hw_trees t = trees(&m->cfg, m->root);
 
@@ -70,7 +70,8 @@ static void list_children(struct bcast_hw_multilane *m, const uint32_t *granted)
                 .tree = (uint8_t) r,
                 .slot = (uint8_t) slot,
                 .far = far,
-                .limit = (granted[r] >> slot & 1) ? first_grant(m, r, far) : 0,
+                .limit = (early->granted[r] >> slot & 1) ? first_grant(m, r, far) : 0,
+                .refused = early->refused[r] >> slot & 1,
             };
         }
     }
@@ -102,22 +103,43 @@ static void renew_grant(struct bcast_hw_multilane *m, uint32_t r)
         m->grant_due |= (uint8_t) (1u << r);
 }
 
-static bool passed_on(const struct bcast_hw_multilane *m)
+/* The child needs no more of this rank, and the lanes need none of its bytes. */
+static bool served(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
+{
+    return c->done == c->next && (m->failed || c->refused || c->done == segments_of(m, c->tree));
+}
+
+static bool all_served(const struct bcast_hw_multilane *m)
 {
     for (uint32_t i = 0; i < m->num_children; i++)
-        if (m->child[i].done < segments_of(m, m->child[i].tree))
+        if (!served(m, &m->child[i]))
             return false;
     return true;
 }
 
 static void finish(struct bcast_hw_multilane *m)
 {
-    if (m->left == 0 && m->grant_due == 0 && passed_on(m))
+    if (m->left == 0 && m->grant_due == 0 && m->refuse_due == 0 && m->void_due == 0 &&
+        all_served(m))
         m->phase = BCAST_HW_MULTILANE_DONE;
 }
 
+/* The message has another length than this rank was told, or a parent has failed. */
+static void fail(struct bcast_hw_multilane *m, uint32_t theirs)
+{
+    if (m->failed)
+        return;
+    m->failed = true;
+    m->theirs = theirs;
+    m->left = 0;
+    m->grant_due = 0;
+    m->refuse_due = (uint8_t) ((1u << m->cfg.t) - 1);
+    m->void_due = m->num_children < 64 ? (UINT64_C(1) << m->num_children) - 1 : UINT64_MAX;
+}
+
 void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
-                             uint32_t bytes, uint32_t seg_bytes, const uint32_t *granted)
+                             uint32_t bytes, uint32_t seg_bytes,
+                             const struct bcast_hw_multilane_early *early)
 {
     bool is_root = root == m->cfg.rank;
 
@@ -130,16 +152,20 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
     m->segments = (bytes - 1) / seg_bytes + 1;
     assert(m->segments <= m->cfg.max_segments);
     m->left = is_root ? 0 : m->segments;
-    m->grant_due = 0;
+    m->grant_due = m->refuse_due = 0;
+    m->void_due = 0;
+    m->failed = false;
     m->turn = 0;
     bcast_hw_bitmap_clear(m->got, m->segments);
-    list_children(m, granted);
+    list_children(m, early);
     m->far = is_root ? 0 : far_parents(m);
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         m->have[r] = m->told[r] = is_root ? segments_of(m, r) : 0;
         renew_grant(m, r);
     }
     m->cfg.counts->multilane++;
+    if (early->voided && !is_root)
+        fail(m, 0);
     finish(m);
 }
 
@@ -157,11 +183,15 @@ enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
 
     while (c < end && (c->tree != msg->tree || c->slot != msg->slot))
         c++;
-    if (c == end || c->rank != msg->peer || msg->root != m->root ||
-        msg->index > segments_of(m, c->tree))
+    if (c == end || c->rank != msg->peer || msg->root != m->root)
         return BCAST_HW_BAD;
+    /* Who takes the message for longer learns from what comes that it is not. */
     if (msg->index > c->limit)
-        c->limit = msg->index;
+        c->limit = min_u32(msg->index, segments_of(m, c->tree));
+    if (msg->flags & BCAST_HW_FLAG_VOID) {
+        c->refused = true;
+        finish(m);
+    }
     return BCAST_HW_TAKEN;
 }
 
@@ -177,8 +207,16 @@ enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m
     struct bcast_hw_trees t = trees(&m->cfg, m->root);
     uint32_t r = msg->tree;
 
-    if (m->root == m->cfg.rank || msg->root != m->root || msg->bytes != m->bytes ||
-        msg->index >= m->told[r] || bcast_hw_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
+    if (m->root == m->cfg.rank || msg->root != m->root ||
+        bcast_hw_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
+        return BCAST_HW_BAD;
+    if (msg->bytes != m->bytes || (msg->flags & BCAST_HW_FLAG_VOID)) {
+        fail(m, msg->bytes);
+        return BCAST_HW_TAKEN;
+    }
+    if (m->failed)
+        return BCAST_HW_DUP;
+    if (msg->index >= m->told[r])
         return BCAST_HW_BAD;
     if (bcast_hw_bitmap_test(m->got, number(m, msg)))
         return BCAST_HW_DUP;
@@ -209,19 +247,23 @@ static uint8_t lane_to(const struct bcast_hw_multilane *m, const struct bcast_hw
 
 static bool ready(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
 {
-    return c->next < c->limit && c->next < m->have[c->tree];
+    return !m->failed && !c->refused && c->next < c->limit && c->next < m->have[c->tree];
 }
 
-static void next_grant(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
+/* To the parent in the lowest of these trees, which is taken out. */
+static void next_grant(struct bcast_hw_multilane *m, uint8_t *due, uint32_t flags,
+                       struct bcast_hw_msg *tx)
 {
     struct bcast_hw_trees t = trees(&m->cfg, m->root);
-    uint32_t r = (uint32_t) __builtin_ctz(m->grant_due);
+    uint32_t r = (uint32_t) __builtin_ctz(*due);
     struct bcast_hw_edge up = bcast_hw_trees_parent(&t, r, m->cfg.rank);
 
-    m->grant_due &= (uint8_t) (m->grant_due - 1);
-    m->told[r] = limit_of(m, r);
+    *due &= (uint8_t) (*due - 1);
+    if (flags == 0)
+        m->told[r] = limit_of(m, r);
     *tx = (struct bcast_hw_msg){
         .type = BCAST_HW_MSG_GRANT,
+        .flags = flags,
         .peer = up.rank,
         .bid = m->bid,
         .root = m->root,
@@ -232,12 +274,39 @@ static void next_grant(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
     };
 }
 
+static void next_void(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
+{
+    const struct bcast_hw_multilane_child *c = &m->child[__builtin_ctzll(m->void_due)];
+
+    m->void_due &= m->void_due - 1;
+    *tx = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_SEGMENT,
+        .flags = BCAST_HW_FLAG_VOID,
+        .peer = c->rank,
+        .bid = m->bid,
+        .root = m->root,
+        .bytes = m->theirs,
+        .tree = c->tree,
+        .slot = c->slot,
+    };
+}
+
 int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
 {
     if (m->phase != BCAST_HW_MULTILANE_RUN)
         return 0;
     if (m->grant_due) {
-        next_grant(m, tx);
+        next_grant(m, &m->grant_due, 0, tx);
+        return 1;
+    }
+    if (m->refuse_due) {
+        next_grant(m, &m->refuse_due, BCAST_HW_FLAG_VOID, tx);
+        finish(m);
+        return 1;
+    }
+    if (m->void_due) {
+        next_void(m, tx);
+        finish(m);
         return 1;
     }
     for (uint32_t i = 0; i < m->num_children; i++) {
@@ -293,7 +362,7 @@ void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
         here += m->have[r];
     }
     assert(m->left <= m->segments - here || m->root == m->cfg.rank);
-    if (m->root != m->cfg.rank)
+    if (m->root != m->cfg.rank && !m->failed)
         assert(m->left == m->segments - bcast_hw_bitmap_count(m->got, m->segments));
     for (uint32_t i = 0; i < m->num_children; i++) {
         const struct bcast_hw_multilane_child *c = &m->child[i];
@@ -301,6 +370,6 @@ void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
         assert(c->done <= c->next && c->next <= m->have[c->tree]);
         assert(c->next <= c->limit);
     }
-    assert(m->phase != BCAST_HW_MULTILANE_DONE || (m->left == 0 && passed_on(m)));
+    assert(m->phase != BCAST_HW_MULTILANE_DONE || (m->left == 0 && all_served(m)));
     (void) here;
 }

@@ -21,6 +21,10 @@
  *   0: segments 0 2 to 1, 1 3 to 2            1: 0 2 to 2 as they come    2: 1 3 to 1
  * Cost: depth * (l + s / b) + M / b with segments of s bytes.
  *
+ * Programs may err: ranks that disagree about the message's length learn so from the segments, which name it.
+ * Such a rank fails: it takes nothing more from its parents and tells its children that nothing more comes
+ * (VOID), who fail in turn. Nobody waits for it, and the others end as if nothing were.
+ *
  *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
  *
  * Invariants (bcast_hw_multilane_check): what is passed on is here and granted; what has come was granted,
@@ -56,10 +60,18 @@ struct bcast_hw_multilane_cfg {
     struct bcast_hw_counts *counts;
 };
 
+/* What came for a broadcast before this rank posted it. */
+struct bcast_hw_multilane_early {
+    uint32_t granted[BCAST_HW_TREES_MAX]; /* by the children of each tree, a bit each by slot */
+    uint32_t refused[BCAST_HW_TREES_MAX]; /* VOID by them */
+    bool voided;                          /* by a parent */
+};
+
 struct bcast_hw_multilane_child {
     uint32_t rank;
     uint8_t tree, slot;
     bool far;       /* at another site */
+    bool refused;   /* it takes nothing more */
     uint32_t limit; /* segments of the tree below are granted */
     uint32_t next;  /* segments of the tree below are with the lane or through */
     uint32_t done;  /* segments that the lane is through with */
@@ -78,6 +90,10 @@ struct bcast_hw_multilane {
     uint32_t told[BCAST_HW_TREES_MAX]; /* segments of each tree below are granted to the parent */
     uint8_t grant_due;                 /* to the parents of these trees */
     uint8_t far;                       /* trees in which the parent is at another site */
+    bool failed;                       /* the lengths disagree here, or above */
+    uint32_t theirs;                   /* failed: the length that others have */
+    uint8_t refuse_due;                /* VOID, to the parents of these trees */
+    uint64_t void_due;                 /* VOID, to these children */
     uint32_t num_children;
     uint32_t turn; /* the child to be served next */
     struct bcast_hw_multilane_child child[BCAST_HW_MULTILANE_CHILDREN];
@@ -90,10 +106,11 @@ uint32_t bcast_hw_multilane_words(uint32_t max_segments);
 void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_cfg *cfg,
                              uint64_t *words);
 
-/* The program calls broadcast `bid`. `granted`: by tree, what came of grants for it before; `bytes`, in
- * segments of `seg_bytes` each, at most max_segments; both alike on all ranks. IDLE only. */
+/* The program calls broadcast `bid`; `early` is what came for it before. `bytes`, in segments of
+ * `seg_bytes` each, at most max_segments, both alike on all ranks. IDLE only. */
 void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
-                             uint32_t bytes, uint32_t seg_bytes, const uint32_t *granted);
+                             uint32_t bytes, uint32_t seg_bytes,
+                             const struct bcast_hw_multilane_early *early);
 
 /* GRANT or SEGMENT could be one for this rank in some broadcast. */
 bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
@@ -104,7 +121,7 @@ enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
                                                   const struct bcast_hw_msg *msg);
 
 /* Of the broadcast under way. PLACE: the payload goes to bcast_hw_multilane_at, before the next call.
- * DUP or BAD otherwise. */
+ * TAKEN: it has failed. DUP or BAD otherwise. */
 enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
                                                     const struct bcast_hw_msg *msg);
 
@@ -112,8 +129,8 @@ enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m
 uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,
                                uint32_t *len);
 
-/* Fills `tx` and returns 1, or returns 0. SEGMENT: tx->token is for on_sent, once the lane needs the
- * bytes no more; tx->rail says which lane. */
+/* Fills `tx` and returns 1, or returns 0. SEGMENT with payload (not VOID): tx->token is for on_sent, once
+ * the lane needs the bytes no more; tx->rail says which lane. */
 int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx);
 void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token);
 

@@ -14,7 +14,7 @@ static uint32_t max_frags(const struct bcast_hw_stream_cfg *cfg)
     return bcast_hw_frags_of(cfg->max_bytes, cfg->frag_bytes);
 }
 
-/* Of all channels: slots, then bitmaps, then grants; then the segments' bitmap. */
+/* Of all channels: slots, then bitmaps, then what came early; then the segments' bitmap. */
 static size_t slots_size(const struct bcast_hw_stream_cfg *cfg)
 {
     return cfg->channels * sizeof(struct bcast_hw_two_stage);
@@ -25,14 +25,15 @@ static size_t maps_size(const struct bcast_hw_stream_cfg *cfg)
     return cfg->channels * bcast_hw_two_stage_words(max_frags(cfg)) * sizeof(uint64_t);
 }
 
-static size_t grants_size(const struct bcast_hw_stream_cfg *cfg)
+static size_t early_size(const struct bcast_hw_stream_cfg *cfg)
 {
-    return cfg->trees > 0 ? cfg->channels * BCAST_HW_TREES_MAX * sizeof(uint32_t) : 0;
+    return cfg->trees > 0 ? (cfg->channels * sizeof(struct bcast_hw_multilane_early) + 7) / 8 * 8
+                          : 0;
 }
 
 size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg)
 {
-    return slots_size(cfg) + maps_size(cfg) + grants_size(cfg) +
+    return slots_size(cfg) + maps_size(cfg) + early_size(cfg) +
            bcast_hw_multilane_words(cfg->max_segments) * sizeof(uint64_t);
 }
 
@@ -53,9 +54,9 @@ static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stre
     };
 
     memory += slots_size(cfg) + maps_size(cfg);
-    s->grants = (uint32_t *) memory;
-    memset(s->grants, 0, grants_size(cfg));
-    bcast_hw_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + grants_size(cfg)));
+    s->early = (struct bcast_hw_multilane_early *) memory;
+    memset(s->early, 0, early_size(cfg));
+    bcast_hw_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + early_size(cfg)));
 }
 
 void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
@@ -108,9 +109,9 @@ static bool over(const struct bcast_hw_stream *s, const struct bcast_hw_two_stag
     return m->bid < s->channel.floor;
 }
 
-static uint32_t *grants(const struct bcast_hw_stream *s, uint64_t bid)
+static struct bcast_hw_multilane_early *early(const struct bcast_hw_stream *s, uint64_t bid)
 {
-    return s->grants + bid % s->channel.n * BCAST_HW_TREES_MAX;
+    return &s->early[bid % s->channel.n];
 }
 
 /* The machine of `bid`, which is within the window. */
@@ -121,8 +122,8 @@ static struct bcast_hw_two_stage *claim(struct bcast_hw_stream *s, uint64_t bid)
     if (m->bid != bid) {
         assert(over(s, m));
         bcast_hw_two_stage_reset(m, bid, &s->ring);
-        if (s->grants)
-            memset(grants(s, bid), 0, BCAST_HW_TREES_MAX * sizeof(*s->grants));
+        if (s->early)
+            memset(early(s, bid), 0, sizeof(*s->early));
     }
     return m;
 }
@@ -177,7 +178,7 @@ uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, ui
                                     uint32_t seg_bytes)
 {
     claim(s, s->posted);
-    bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, grants(s, s->posted));
+    bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, early(s, s->posted));
     s->by_trees = true;
     return s->posted++;
 }
@@ -191,6 +192,12 @@ bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
 {
     return s->by_trees ? bcast_hw_multilane_done(&s->multilane)
                        : bcast_hw_two_stage_done(slot(s, s->posted - 1));
+}
+
+bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs)
+{
+    *theirs = s->multilane.theirs;
+    return s->by_trees && s->multilane.failed;
 }
 
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
@@ -261,9 +268,20 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     return verdict;
 }
 
+/* GRANT, or SEGMENT with VOID, of a broadcast that is not posted yet. */
+static void note_early(struct bcast_hw_multilane_early *e, const struct bcast_hw_msg *msg)
+{
+    if (msg->type == BCAST_HW_MSG_SEGMENT)
+        e->voided = true;
+    else if (msg->flags & BCAST_HW_FLAG_VOID)
+        e->refused[msg->tree] |= 1u << msg->slot;
+    else
+        e->granted[msg->tree] |= 1u << msg->slot;
+}
+
 static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
 {
-    if (!s->grants || !bcast_hw_multilane_formed(msg, &s->multilane.cfg))
+    if (!s->early || !bcast_hw_multilane_formed(msg, &s->multilane.cfg))
         return BCAST_HW_BAD;
     if (msg->bid < s->channel.floor)
         return BCAST_HW_STALE;
@@ -274,10 +292,10 @@ static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bc
                                                : bcast_hw_multilane_on_segment(&s->multilane, msg);
     if (msg->bid < s->posted)
         return BCAST_HW_STALE;
-    if (msg->type != BCAST_HW_MSG_GRANT)
+    if (msg->type == BCAST_HW_MSG_SEGMENT && !(msg->flags & BCAST_HW_FLAG_VOID))
         return BCAST_HW_BAD;
     claim(s, msg->bid);
-    grants(s, msg->bid)[msg->tree] |= 1u << msg->slot;
+    note_early(early(s, msg->bid), msg);
     return BCAST_HW_TAKEN;
 }
 
@@ -348,7 +366,7 @@ int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room ro
             s->attention &= ~(bits & -bits);
     }
     return bcast_hw_channel_next_send(&s->channel, room.each, tx) ||
-           (s->grants && bcast_hw_multilane_next_send(&s->multilane, tx));
+           (s->early && bcast_hw_multilane_next_send(&s->multilane, tx));
 }
 
 bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room)
@@ -376,7 +394,7 @@ bool bcast_hw_stream_closed(const struct bcast_hw_stream *s)
 void bcast_hw_stream_check(const struct bcast_hw_stream *s)
 {
     bcast_hw_channel_check(&s->channel);
-    if (s->grants)
+    if (s->early)
         bcast_hw_multilane_check(&s->multilane);
     assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + 1);
     for (uint32_t i = 0; i < s->channel.n; i++) {

@@ -64,8 +64,8 @@ struct bcast_hw_stream {
     struct bcast_hw_counts *counts;
     struct bcast_hw_two_stage *slots; /* N, in the caller's memory */
     struct bcast_hw_multilane multilane;
-    bool by_trees;    /* the last posted broadcast runs there, and its slot is EMPTY */
-    uint32_t *grants; /* for broadcasts not posted yet: by channel, BCAST_HW_TREES_MAX each */
+    bool by_trees; /* the last posted broadcast runs there, and its slot is EMPTY */
+    struct bcast_hw_multilane_early *early; /* for broadcasts not posted yet, by channel */
 };
 
 /* Bytes of memory a stream of this configuration needs, a multiple of 8. */
@@ -106,6 +106,10 @@ void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token);
 
 /* The call for the last posted broadcast can be completed. */
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s);
+
+/* The last posted broadcast, done, went along trees and failed: ranks disagree about its length. *theirs:
+ * what others take it for, 0: not known. */
+bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs);
 
 /* Of the last posted broadcast, done only: its bytes; whether the next continues its message. */
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s);

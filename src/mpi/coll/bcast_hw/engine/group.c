@@ -243,7 +243,7 @@ static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, u
     const void *body = NULL;
     uint32_t len = 0;
 
-    if (msg->type == BCAST_HW_MSG_SEGMENT) {
+    if (msg->type == BCAST_HW_MSG_SEGMENT && !(msg->flags & BCAST_HW_FLAG_VOID)) {
         body = segment_at(g, msg, &len);
         bcast_hw_engine_send_from(g->engine, g->world[msg->peer], g, msg, body, len);
         return;
@@ -497,11 +497,15 @@ static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
 static void on_segment(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in, uint64_t now)
 {
     const struct bcast_hw_multilane *m = &g->stream.multilane;
+    bool fails = in->msg.bytes != m->bytes || (in->msg.flags & BCAST_HW_FLAG_VOID);
     uint32_t len = 0;
 
+    if (m->phase != BCAST_HW_MULTILANE_RUN || in->msg.bid != m->bid || fails) {
+        bcast_hw_stream_on_recv(&g->stream, &in->msg, now); /* there is nothing to place */
+        return;
+    }
     /* Its length is checked first: what is taken is placed. */
-    if (m->phase == BCAST_HW_MULTILANE_RUN && in->msg.bid == m->bid && in->msg.tree < m->cfg.t &&
-        in->msg.index < m->segments)
+    if (in->msg.tree < m->cfg.t && in->msg.index < m->segments)
         segment_at(g, &in->msg, &len);
     if (len == 0 || len != in->len)
         g->engine->counts.bad++;

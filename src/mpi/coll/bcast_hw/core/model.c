@@ -68,7 +68,8 @@ static uint64_t multilane(const struct bcast_hw_network *net, const struct bcast
 
     if (shape->trees == 0)
         return UINT64_MAX;
-    return (uint64_t) depth(site, shape->trees) * shape->sites *
+    return net->latency_ns +
+           (uint64_t) depth(site, shape->trees) * shape->sites *
                (net->latency_ns + wire_ns(segment, net->mbit)) +
            wire_ns(bytes, net->mbit_all);
 }
@@ -105,7 +106,7 @@ uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcas
             break;
         case BCAST_HW_ALGORITHM_MULTILANE:
             ns = multilane(net, shape, bytes);
-            crossed = shape->sites - 1;
+            crossed = shape->sites > 1 ? shape->sites : 0;
             break;
         case BCAST_HW_ALGORITHM_BINOMIAL:
             ns = log * (net->latency_ns + wire_ns(bytes, net->mbit));

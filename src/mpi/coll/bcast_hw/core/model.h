@@ -11,13 +11,14 @@
  *
  *   two_stage  l + M / B (1 + 2 q) + min(1, f (p - 1) q) 2 l     f fragments; the last term: the repair of
  *                                                                 what is lost last, a round trip
- *   multilane  d (l + s / b) + M / B                              s a segment, d the depth of t trees
+ *   multilane  l + d (l + s / b) + M / B                          s a segment, d the depth of t trees; the
+ *                                                                 first l is the grants'
  *   binomial   log p (l + M / b)
  *   doubling   2 log p l + 2 (p - 1) / p M / b                    scatter, recursive-doubling allgather
  *   ring       (log p + p - 1) l + 2 (p - 1) / p M / b            scatter, ring allgather
  *
  * The last three are MPICH's; they use one rail at a time. Of n sites, multicast adds L - l once, multilane
- * n - 1 times, the others log n times, and MPICH's bandwidth terms are those of one site: what several
+ * n times, the others log n times, and MPICH's bandwidth terms are those of one site: what several
  * transfers at once lose on a long line is not in here.
  */
 #ifndef BCAST_HW_MODEL_H_INCLUDED

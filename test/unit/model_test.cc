@@ -13,7 +13,7 @@ constexpr uint64_t US = 1000, MS = 1000 * US;
 
 // 8 hosts, 2 rails of 100 Mbit/s, 50 us.
 const bcast_hw_network lab = {50 * US, 50 * US, 100, 200, 0};
-const bcast_hw_shape eight = {8, 1, 1432, 2, 8192};
+const bcast_hw_shape eight = {8, 8, 1, 1432, 2, 8192};
 
 uint64_t ns(bcast_hw_algorithm a, uint64_t bytes, const bcast_hw_network &net = lab,
             const bcast_hw_shape &shape = eight)
@@ -91,6 +91,20 @@ TEST(Model, SitesAddTheirWay)
     EXPECT_GE(ns(BCAST_HW_ALGORITHM_MULTILANE, 0, far, two), 3 * 10 * MS);
 }
 
+// Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
+TEST(Model, RanksOfAHostShareItsRails)
+{
+    bcast_hw_shape full = {32, 8, 1, 1432, 2, 8192};
+
+    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_BINOMIAL, 1000),
+              ns(BCAST_HW_ALGORITHM_BINOMIAL, 1000, lab, full));
+    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000),
+              ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000, lab, full));
+    EXPECT_GT(ns(BCAST_HW_ALGORITHM_MULTILANE, 1000000, lab, full), 160 * MS);
+    full.frag_bytes = 0;
+    EXPECT_TRUE(bcast_hw_algorithm_is_mpich(best(1 << 20, lab, full)));
+}
+
 // Longer never gets faster, whatever the network; and nothing overflows.
 TEST(Model, GrowsWithTheMessage)
 {
@@ -100,11 +114,15 @@ TEST(Model, GrowsWithTheMessage)
         bcast_hw_network net = {rng.below(1 << 30), rng.below(1 << 30),
                                 (uint32_t) rng.between(1, 800000), 0,
                                 (uint32_t) rng.below(1000001)};
-        bcast_hw_shape shape = {(uint32_t) rng.between(2, 1000000), (uint32_t) rng.between(1, 9),
-                                (uint32_t) rng.below(9000), (uint32_t) rng.below(9),
+        bcast_hw_shape shape = {(uint32_t) rng.between(2, 1000000),
+                                1,
+                                (uint32_t) rng.between(1, 9),
+                                (uint32_t) rng.below(9000),
+                                (uint32_t) rng.below(9),
                                 (uint32_t) rng.between(1, 1 << 20)};
         uint64_t bytes = rng.next() >> rng.below(64), more = bytes + rng.below(1 << 20);
 
+        shape.hosts = (uint32_t) rng.between(1, shape.ranks);
         net.mbit_all = net.mbit * (uint32_t) rng.between(1, 8) / (net.mbit > 500000000 ? 8 : 1);
         for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
             ASSERT_LE(bcast_hw_model_ns(&net, &shape, (bcast_hw_algorithm) a, bytes),

@@ -10,10 +10,13 @@
 
 #include "glue.h"
 
-static void shape_of(const struct bcast_hw_group *g, struct bcast_hw_shape *shape)
+static void shape_of(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
 {
+    const struct bcast_hw_group *g = c->group;
+
     *shape = (struct bcast_hw_shape){
         .ranks = g->cfg.size,
+        .hosts = c->hosts,
         .sites = g->site_mem ? g->sites.n : 1,
         .frag_bytes = g->casts ? g->agree.agreed.frag_bytes : 0,
         .trees = g->cfg.trees,
@@ -50,16 +53,16 @@ bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm
     return file_given() && !file_says_hw(count, datatype, comm);
 }
 
-enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_group *g, MPI_Aint bytes,
+enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
                                              bool ours)
 {
     struct bcast_hw_shape shape;
     uint64_t by_cast, by_trees;
     enum bcast_hw_algorithm best;
 
-    shape_of(g, &shape);
+    shape_of(c, &shape);
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
-        return g->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
+        return c->group->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
         return BCAST_HW_ALGORITHM_MULTILANE;
     best = bcast_hw_model_best(MPIR_Bcast_hw_network(), &shape, (uint64_t) bytes);

@@ -25,6 +25,7 @@ struct bcast_hw_comm {
     struct bcast_hw_group *group; /* NULL before set-up begins and when it has failed */
     uint64_t eligible;         /* broadcasts that could have been taken, the same on every rank */
     enum bcast_hw_worth worth; /* its shape gains from multicast */
+    uint32_t hosts;            /* that its ranks run on; once `worth` is known */
     bool tried;                /* set-up has begun at some time */
     bool admitted;             /* the broadcast under way is to be taken */
     bool along_trees;          /* ... by multilane */
@@ -55,9 +56,9 @@ void MPIR_Bcast_hw_forget_sites(void);
 /* What algorithm selection takes the network for; the same on every process. */
 const struct bcast_hw_network *MPIR_Bcast_hw_network(void);
 
-/* The algorithm for a broadcast of `bytes` on a group that is set up. `ours`: not one of MPICH's if hwmc
+/* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of MPICH's if hwmc
  * has any. */
-enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_group *g, MPI_Aint bytes,
+enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
                                              bool ours);
 
 /* The user gave MPICH a selection file, and it names another algorithm for this broadcast. */

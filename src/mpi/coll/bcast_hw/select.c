@@ -313,34 +313,40 @@ static bool world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
     return (uint64_t) lpid < (uint64_t) MPIR_Process.size;
 }
 
-static bool several_nodes(MPIR_Comm *comm)
+/* Hosts that the communicator's ranks run on; 1 where that is not known. */
+static uint32_t num_hosts(MPIR_Comm *comm)
 {
-    uint32_t first, world;
+    char *seen = MPL_calloc((size_t) MPIR_Process.size, 1, MPL_MEM_COMM);
+    uint32_t hosts = 0, world;
 
-    if (!world_rank(comm, 0, &first))
-        return false;
-    for (int i = 1; i < comm->local_size; i++)
-        if (world_rank(comm, i, &world) &&
-            MPIR_Bcast_hw_node_of(world) != MPIR_Bcast_hw_node_of(first))
-            return true;
-    return false;
+    for (int i = 0; seen && i < comm->local_size; i++) {
+        int node = world_rank(comm, i, &world) ? MPIR_Bcast_hw_node_of(world) : -1;
+
+        if (node >= 0 && node < MPIR_Process.size && !seen[node]) {
+            seen[node] = 1;
+            hosts++;
+        }
+    }
+    MPL_free(seen);
+    return hosts > 0 ? hosts : 1;
 }
 
 /* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once. */
 static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
-    if (c->worth == BCAST_HW_WORTH_UNKNOWN)
-        c->worth =
-            forced() || (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && several_nodes(comm))
-                ? BCAST_HW_WORTH_YES
-                : BCAST_HW_WORTH_NO;
+    if (c->worth == BCAST_HW_WORTH_UNKNOWN) {
+        c->hosts = num_hosts(comm);
+        c->worth = forced() || (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
+                       ? BCAST_HW_WORTH_YES
+                       : BCAST_HW_WORTH_NO;
+    }
     return c->worth == BCAST_HW_WORTH_YES;
 }
 
 /* The broadcast under way goes to one of hwmc's algorithms, and to which. */
 static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
 {
-    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c->group, bytes, forced());
+    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, forced());
 
     c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
     c->admitted = !bcast_hw_algorithm_is_mpich(a);

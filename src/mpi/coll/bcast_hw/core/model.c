@@ -71,7 +71,7 @@ static uint64_t multilane(const struct bcast_hw_network *net, const struct bcast
     return net->latency_ns +
            (uint64_t) depth(site, shape->trees) * shape->sites *
                (net->latency_ns + wire_ns(segment, net->mbit)) +
-           wire_ns(bytes, net->mbit_all);
+           wire_ns(bytes, net->mbit_all) * ((shape->ranks - 1) / shape->hosts + 1);
 }
 
 /* Twice all but a rank's own part. */
@@ -80,7 +80,7 @@ static uint64_t scattered(const struct bcast_hw_network *net, const struct bcast
 {
     uint64_t once = wire_ns(bytes, net->mbit);
 
-    return 2 * (once - once / shape->ranks);
+    return 2 * (once - once / shape->hosts);
 }
 
 /* What the way between sites adds to each message that crosses it, times how many cross in a row. */
@@ -94,11 +94,12 @@ static uint64_t crossings(const struct bcast_hw_network *net, uint32_t times)
 uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
                            enum bcast_hw_algorithm algorithm, uint64_t bytes)
 {
-    uint64_t log = log2_up(shape->ranks), ns = UINT64_MAX;
+    uint64_t log = log2_up(shape->hosts), ns = UINT64_MAX;
     uint32_t crossed = log2_up(shape->sites);
 
     assert(net->mbit > 0 && net->mbit_all >= net->mbit && net->loss_ppm <= 1000000);
     assert(shape->ranks >= 2 && shape->sites >= 1);
+    assert(shape->hosts >= 1 && shape->hosts <= shape->ranks);
     switch (algorithm) {
         case BCAST_HW_ALGORITHM_TWO_STAGE:
             ns = two_stage(net, shape, bytes);
@@ -115,7 +116,7 @@ uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcas
             ns = 2 * log * net->latency_ns + scattered(net, shape, bytes);
             break;
         case BCAST_HW_ALGORITHM_RING:
-            ns = (log + shape->ranks - 1) * net->latency_ns + scattered(net, shape, bytes);
+            ns = (log + shape->hosts - 1) * net->latency_ns + scattered(net, shape, bytes);
             break;
         case BCAST_HW_ALGORITHM_LIMIT:
             break;

@@ -6,18 +6,19 @@
  * Chiba, Endo, Matsuoka 2007, and beyond it multicast, ring repair, rails and sites. A function of its
  * arguments, in integers: ranks that know the same choose the same.
  *
- * p ranks at n sites, M bytes, one way l inside a site and L between sites, b one rail's bandwidth, B that
+ * p ranks on h hosts at n sites, k = p / h a host, M bytes, one way l inside a site and L between sites, b one rail's bandwidth, B that
  * of all rails, q the part of the datagrams that each rank loses; log is to the base of 2, rounded up.
  *
  *   two_stage  l + M / B (1 + 2 q) + min(1, f (p - 1) q) 2 l     f fragments; the last term: the repair of
  *                                                                 what is lost last, a round trip
- *   multilane  l + d (l + s / b) + M / B                          s a segment, d the depth of t trees; the
+ *   multilane  l + d (l + s / b) + k M / B                         s a segment, d the depth of t trees; the
  *                                                                 first l is the grants'
- *   binomial   log p (l + M / b)
- *   doubling   2 log p l + 2 (p - 1) / p M / b                    scatter, recursive-doubling allgather
- *   ring       (log p + p - 1) l + 2 (p - 1) / p M / b            scatter, ring allgather
+ *   binomial   log h (l + M / b)
+ *   doubling   2 log h l + 2 (h - 1) / h M / b                    scatter, recursive-doubling allgather
+ *   ring       (log h + h - 1) l + 2 (h - 1) / h M / b            scatter, ring allgather
  *
- * The last three are MPICH's; they use one rail at a time. Of n sites, multicast adds L - l once, multilane
+ * The last three are MPICH's; they use one rail at a time, and one rank of a host, the others having it from
+ * that one's memory. Multicast reaches all ranks of a host at once; trees feed each by itself. Of n sites, multicast adds L - l once, multilane
  * n times, the others log n times, and MPICH's bandwidth terms are those of one site: what several
  * transfers at once lose on a long line is not in here.
  */
@@ -53,6 +54,7 @@ struct bcast_hw_network {
 /* Of a communicator. */
 struct bcast_hw_shape {
     uint32_t ranks;      /* 2 or more */
+    uint32_t hosts;      /* that they run on, 1 to ranks */
     uint32_t sites;      /* 1 or more */
     uint32_t frag_bytes; /* payload of a datagram; 0: there is no multicast */
     uint32_t trees;      /* of multilane; 0: it cannot run */

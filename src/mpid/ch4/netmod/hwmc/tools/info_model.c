@@ -59,6 +59,8 @@ static bool take_shape(struct model *m, const char **text)
 
     if (bcast_hw_network_take(text, "ranks", &value) && value >= 2)
         m->shape.ranks = (uint32_t) value;
+    else if (bcast_hw_network_take(text, "hosts", &value) && value >= 1)
+        m->shape.hosts = (uint32_t) value;
     else if (bcast_hw_network_take(text, "rails", &value) && value >= 1 && value <= 8)
         m->rails = (uint32_t) value;
     else if (bcast_hw_network_take(text, "sites", &value) && value >= 1)
@@ -106,6 +108,8 @@ static bool find(struct model *m, const char *what)
         if (!good)
             fprintf(stderr, "hwmc_info: not understood: %s\n", item);
     }
+    if (m->shape.hosts == 0 || m->shape.hosts > m->shape.ranks)
+        m->shape.hosts = m->shape.ranks; /* one a host */
     m->net.mbit_all = m->net.mbit * m->rails;
     m->shape.trees = m->rails > 2 ? m->rails : 2;
     if (m->shape.trees > m->shape.ranks - 1)
@@ -134,11 +138,12 @@ int hwmc_info_model(const char *what)
 
     if (!find(&m, what))
         return 2;
-    printf("%u ranks, %u site%s, %u rail%s of %u Mbit/s, latency %.1f us (between sites %.1f us), "
+    printf("%u ranks on %u host%s, %u site%s, %u rail%s of %u Mbit/s, latency %.1f us (between "
+           "sites %.1f us), "
            "%u ppm lost, multicast %s\n\n",
-           m.shape.ranks, m.shape.sites, m.shape.sites > 1 ? "s" : "", m.rails,
-           m.rails > 1 ? "s" : "", m.net.mbit, (double) m.net.latency_ns / 1e3,
-           (double) m.net.site_latency_ns / 1e3, m.net.loss_ppm,
+           m.shape.ranks, m.shape.hosts, m.shape.hosts > 1 ? "s" : "", m.shape.sites,
+           m.shape.sites > 1 ? "s" : "", m.rails, m.rails > 1 ? "s" : "", m.net.mbit,
+           (double) m.net.latency_ns / 1e3, (double) m.net.site_latency_ns / 1e3, m.net.loss_ppm,
            m.shape.frag_bytes > 0 ? "works" : "does not work");
     printf("%10s", "bytes");
     for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
@@ -206,11 +211,12 @@ static void print_lengths(const struct model *m)
 
 static void print_bcast(struct model m)
 {
-    uint32_t ranks = m.shape.ranks;
+    uint32_t ranks = m.shape.ranks, each = (ranks - 1) / m.shape.hosts + 1;
 
     printf("    \"collective=bcast\":\n    {\n        \"comm_type=intra\":\n        {\n");
     for (uint32_t p = 2; p <= ranks; p *= 2) {
         m.shape.ranks = p;
+        m.shape.hosts = (p - 1) / each + 1;
         m.shape.trees = m.shape.trees < p ? m.shape.trees : p - 1;
         if (2 * p > ranks)
             printf("            \"comm_size=any\":\n            {\n");

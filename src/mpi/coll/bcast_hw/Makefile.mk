@@ -21,6 +21,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
+    src/mpi/coll/bcast_hw/core/two_stage_send.c \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \

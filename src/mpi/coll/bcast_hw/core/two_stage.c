@@ -4,12 +4,11 @@
  *
  * two_stage: see two_stage.h.
  */
-#include "two_stage.h"
+#include "two_stage_impl.h"
 
 #include <assert.h>
 
 #include "bitmap.h"
-#include "prng.h"
 #include "topo.h"
 
 /* Which phase may follow which, a bit each. */
@@ -23,7 +22,7 @@ static const uint8_t legal[] = {
     [BCAST_HW_DONE] = 1u << BCAST_HW_EMPTY,
 };
 
-static void set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
+void bcast_hw_two_stage_set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
 {
     assert(legal[m->phase] >> to & 1);
     m->phase = to;
@@ -68,13 +67,8 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               const struct bcast_hw_ring *ring)
 {
     if (m->phase != BCAST_HW_EMPTY)
-        set_phase(m, BCAST_HW_EMPTY);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_EMPTY);
     clear(m, bid, ring->max_frags);
-}
-
-static bool incomplete(const struct bcast_hw_two_stage *m)
-{
-    return m->phase == BCAST_HW_EMPTY || m->phase == BCAST_HW_EARLY || m->phase == BCAST_HW_WAIT;
 }
 
 /* The successor may need something: it is not known to be the root. */
@@ -184,7 +178,7 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     uint32_t max = ring->max_frags, frags;
 
     assert(rails);
-    set_phase(m, BCAST_HW_HOLD);
+    bcast_hw_two_stage_set_phase(m, BCAST_HW_HOLD);
     m->more = more;
     m->rails = rails;
     m->tail_at = BCAST_HW_NEVER;
@@ -207,7 +201,7 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     if (hold_until > now)
         ring->counts->holds++;
     if (m->ready_got || hold_until <= now)
-        set_phase(m, BCAST_HW_CAST);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_CAST);
 }
 
 /* How long nothing may come before the rest is asked for. While nothing is known of the broadcast it may
@@ -256,10 +250,10 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
     ring->counts->two_stage++;
     m->ready_due = chosen;
     if (m->phase == BCAST_HW_STORED) {
-        set_phase(m, BCAST_HW_DONE);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_DONE);
         return;
     }
-    set_phase(m, BCAST_HW_WAIT);
+    bcast_hw_two_stage_set_phase(m, BCAST_HW_WAIT);
     if (m->frags == 0)
         m->root = root;
     if (m->late)
@@ -280,7 +274,7 @@ static void complete(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, u
         ring->counts->needless++;
         bcast_hw_rtt_needless(&ring->rtt);
     }
-    set_phase(m, m->phase == BCAST_HW_WAIT ? BCAST_HW_DONE : BCAST_HW_STORED);
+    bcast_hw_two_stage_set_phase(m, m->phase == BCAST_HW_WAIT ? BCAST_HW_DONE : BCAST_HW_STORED);
 }
 
 bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring)
@@ -341,14 +335,14 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
 {
     if (!bcast_hw_two_stage_formed(msg, ring) || contradicts(m, msg))
         return BCAST_HW_BAD;
-    if (msg->root == ring->rank && incomplete(m))
+    if (msg->root == ring->rank && bcast_hw_two_stage_incomplete(m))
         return BCAST_HW_BAD;
     if (msg->multicast)
         hear(ring, msg, now);
-    if (!incomplete(m))
+    if (!bcast_hw_two_stage_incomplete(m))
         return BCAST_HW_DUP;
     if (m->phase == BCAST_HW_EMPTY)
-        set_phase(m, BCAST_HW_EARLY);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_EARLY);
     if (m->frags == 0) {
         learn(m, msg->root, msg->frags, msg->bytes, holds(msg->frags, msg->multicast), ring);
         m->more = msg->flags & BCAST_HW_FLAG_MORE;
@@ -405,8 +399,11 @@ static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg
 static bool is_coming(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring,
                       uint64_t now)
 {
-    return m->frags > BCAST_HW_STANDING_FRAGS && !ring->push &&
-           now < m->moved_at + bcast_hw_rtt_wait(&ring->rtt);
+    uint64_t way = bcast_hw_rtt_wait(&ring->rtt);
+
+    if (m->root == ring->rank && way < BCAST_HW_QUEUE_NS)
+        way = BCAST_HW_QUEUE_NS;
+    return m->frags > BCAST_HW_STANDING_FRAGS && !ring->push && now < m->moved_at + way;
 }
 
 enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
@@ -422,9 +419,9 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     if (msg->frags == 0 && is_coming(m, ring, now))
         return BCAST_HW_TAKEN;
     if (m->phase == BCAST_HW_EMPTY)
-        set_phase(m, BCAST_HW_EARLY);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_EARLY);
 
-    m->at_once = !incomplete(m);
+    m->at_once = !bcast_hw_two_stage_incomplete(m);
     if (msg->frags > 0)
         m->at_once = pass_on(m, msg, ring);
     else if (m->frags > 0)
@@ -462,16 +459,16 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m)
 {
     if (m->phase == BCAST_HW_EMPTY)
-        set_phase(m, BCAST_HW_EARLY);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_EARLY);
     m->ready_got = true;
     if (m->phase == BCAST_HW_HOLD)
-        set_phase(m, BCAST_HW_CAST);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_CAST);
     return BCAST_HW_TAKEN;
 }
 
 void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
 {
-    if (ring->push || !incomplete(m) || asks_rest(m) || m->ask_all)
+    if (ring->push || !bcast_hw_two_stage_incomplete(m) || asks_rest(m) || m->ask_all)
         return;
     if (reached(m, ring) < place(m->bid + 1, 0)) {
         if (m->frags > 0)
@@ -489,7 +486,7 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
 {
     if (m->phase == BCAST_HW_HOLD && m->hold_until <= now) {
         m->hold_until = BCAST_HW_NEVER;
-        set_phase(m, BCAST_HW_CAST);
+        bcast_hw_two_stage_set_phase(m, BCAST_HW_CAST);
     }
     if (m->tail_at <= now) {
         uint64_t until = flowing(m, ring) + patience(m, ring);
@@ -510,169 +507,6 @@ uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)
     return m->phase == BCAST_HW_HOLD ? m->hold_until : m->tail_at;
 }
 
-static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
-                 enum bcast_hw_msg_type type, uint32_t peer)
-{
-    *tx = (struct bcast_hw_msg){
-        .type = type,
-        .peer = peer,
-        .bid = m->bid,
-        .root = m->root,
-        .frags = m->frags,
-        .bytes = m->bytes,
-        .flags = type == BCAST_HW_MSG_DATA && m->more ? BCAST_HW_FLAG_MORE : 0,
-    };
-}
-
-/* Takes the lowest of the fragments that are to go once more. */
-static uint32_t take_again(struct bcast_hw_two_stage *m)
-{
-    uint32_t i = BCAST_HW_BITMAP_NONE;
-
-    for (uint32_t w = 0; i == BCAST_HW_BITMAP_NONE; w++)
-        i = bcast_hw_bitmap_first_of(m->urged[w], w);
-    m->urged[i / 64] &= ~(UINT64_C(1) << i % 64);
-    m->again--;
-    return i;
-}
-
-/* Multicasts the next fragment on one of `rails`; after all of a long message, the last once more on each. */
-static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
-                      struct bcast_hw_msg *tx, uint64_t now)
-{
-    fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
-    tx->multicast = true;
-    tx->rail = (uint8_t) __builtin_ctz(rails);
-    tx->rails = m->rails;
-    if (m->again > 0) {
-        tx->index = take_again(m);
-        ring->counts->cast_again++;
-        return;
-    }
-    if (m->ends) {
-        tx->index = m->frags - 1;
-        m->ends &= (uint8_t) ~(1u << tx->rail);
-    } else {
-        m->moved_at = now;
-        tx->index = m->next_cast++;
-        ring->counts->cast_frags++;
-        if (m->next_cast == m->frags && !m->more && m->frags > BCAST_HW_STANDING_FRAGS)
-            m->ends = m->rails;
-    }
-    if (m->next_cast == m->frags && !m->ends)
-        set_phase(m, BCAST_HW_DONE);
-}
-
-/* Collects in `asked` what is to be asked for and was not; true if there is any. The request then
- * carries the whole of `asked` that is still missing: what was asked for earlier is not sent twice
- * by the predecessor, so naming it again is harmless, and one bitmap serves both purposes. */
-static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
-{
-    bool any = false;
-
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
-        uint64_t below = m->ask_below > w * 64 ? bcast_hw_bitmap_mask(w, m->ask_below) : 0;
-        uint64_t fresh =
-            (below | m->urged[w]) & ~m->got[w] & ~m->asked[w] & bcast_hw_bitmap_mask(w, m->frags);
-
-        if (fresh) {
-            m->asked[w] |= fresh;
-            any = true;
-            if (m->passed > w * 64)
-                ring->counts->lost_gap +=
-                    (uint64_t) __builtin_popcountll(fresh & bcast_hw_bitmap_mask(w, m->passed));
-        }
-    }
-    return any;
-}
-
-static bool next_ask(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                     struct bcast_hw_msg *tx, uint64_t now)
-{
-    bool all = m->frags == 0 && m->ask_all && !m->asked_all;
-
-    if (!all && (m->frags == 0 || !collect_asks(m, ring)))
-        return false;
-    if (all)
-        m->asked_all = true;
-    fill(m, tx, BCAST_HW_MSG_REQUEST, bcast_hw_ring_prev(ring->rank, ring->size));
-    tx->bits = m->asked;
-    if (m->asked_at == 0)
-        m->asked_at = now;
-    ring->counts->asked++;
-    return true;
-}
-
-static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                         struct bcast_hw_msg *tx)
-{
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
-        uint32_t i = bcast_hw_bitmap_first_of(m->got[w] & m->wanted[w] & ~m->sent[w], w);
-
-        if (i == BCAST_HW_BITMAP_NONE)
-            continue;
-        fill(m, tx, BCAST_HW_MSG_DATA, bcast_hw_ring_next(ring->rank, ring->size));
-        tx->index = i;
-        tx->flags |= m->at_once ? BCAST_HW_FLAG_AT_ONCE : 0;
-        bcast_hw_bitmap_set(m->sent, i);
-        ring->counts->forwarded++;
-        return true;
-    }
-    return false;
-}
-
-/* Of many ranks that have lost the same, about so many tell the root. */
-#define TELLERS 16u
-
-static bool tells(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
-{
-    return ring->size <= TELLERS || bcast_hw_prng(m->bid, ring->rank) % ring->size < TELLERS;
-}
-
-/* What was lost here, not only late, and the successor asked for: collected in `told`. */
-static bool next_tell(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                      struct bcast_hw_msg *tx)
-{
-    bool all = m->phase == BCAST_HW_WAIT && m->frags == 0 && m->want_all && m->questions > 0;
-    uint64_t any = all && !m->told_all;
-
-    if (ring->push || !(all || m->lost > 0) || !tells(m, ring))
-        return false;
-    m->told_all = all;
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->lost); w++) {
-        uint64_t fresh = m->asked[w] & m->wanted[w] & ~m->got[w] & ~m->told[w] &
-                         bcast_hw_bitmap_mask(w, m->lost);
-
-        m->told[w] |= fresh;
-        any |= fresh;
-        ring->counts->told_root += (uint64_t) __builtin_popcountll(fresh);
-    }
-    if (!any)
-        return false;
-    fill(m, tx, BCAST_HW_MSG_AGAIN, m->root);
-    tx->bits = m->told;
-    return true;
-}
-
-int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                                 struct bcast_hw_room room, struct bcast_hw_msg *tx, uint64_t now)
-{
-    uint32_t rails = bcast_hw_two_stage_room(m, room);
-
-    if (bcast_hw_two_stage_casts(m) && rails) {
-        next_cast(m, ring, rails, tx, now);
-        return 1;
-    }
-    if (m->ready_due) {
-        m->ready_due = false;
-        fill(m, tx, BCAST_HW_MSG_READY, m->root);
-        return 1;
-    }
-    if (incomplete(m) && (next_ask(m, ring, tx, now) || next_tell(m, ring, tx)))
-        return 1;
-    return next_forward(m, ring, tx);
-}
-
 void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
 {
     assert(m->phase <= BCAST_HW_DONE);
@@ -680,7 +514,7 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
     assert(m->n_got == bcast_hw_bitmap_count(m->got, m->frags));
     assert(m->passed <= m->frags && m->next_cast <= m->frags && m->ask_below <= m->frags);
     assert(m->lost <= m->ask_below);
-    assert(ring->push || !incomplete(m) || m->passed <= m->ask_below);
+    assert(ring->push || !bcast_hw_two_stage_incomplete(m) || m->passed <= m->ask_below);
     for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
         uint64_t mask = bcast_hw_bitmap_mask(w, m->frags);
 
@@ -688,7 +522,7 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
         assert(!((m->got[w] | m->asked[w] | m->told[w]) & ~mask));
     }
     assert(m->again == 0 || m->root == ring->rank);
-    if (!incomplete(m))
+    if (!bcast_hw_two_stage_incomplete(m))
         assert(m->frags > 0 && m->n_got == m->frags);
     if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) || asks_rest(m))
         assert(m->tail_at == BCAST_HW_NEVER);

@@ -67,6 +67,9 @@ enum bcast_hw_phase {
 /* A request made when nothing was known of a broadcast holds for so many fragments. */
 #define BCAST_HW_STANDING_FRAGS 4u
 
+/* What a root has multicast may wait in its host for so long. */
+#define BCAST_HW_QUEUE_NS UINT64_C(32000000)
+
 /* What the broadcasts of a communicator share at one rank. */
 struct bcast_hw_ring {
     uint32_t size;                      /* ranks, 1 or more */

@@ -1,0 +1,21 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What the files of two_stage share: two_stage.c takes what comes, two_stage_send.c says what goes.
+ */
+#ifndef BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
+#define BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
+
+#include "two_stage.h"
+
+/* As the diagram in two_stage.h allows. */
+void bcast_hw_two_stage_set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to);
+
+/* Fragments may be missing here. */
+static inline bool bcast_hw_two_stage_incomplete(const struct bcast_hw_two_stage *m)
+{
+    return m->phase == BCAST_HW_EMPTY || m->phase == BCAST_HW_EARLY || m->phase == BCAST_HW_WAIT;
+}
+
+#endif /* BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED */

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (C) the hwmc contributors
+"""What hwmc_info says of algorithm selection, and selection files for jobs; for check-mpi.
+
+The times are worked out by hand from the formulas at the head of core/model.h.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import mpisuite
+
+INFO = mpisuite.PREFIX / "bin" / "hwmc_info"
+NETWORK = "MPIR_CVAR_BCAST_HW_NETWORK"
+NAMES = ("two_stage", "multilane", "binomial", "doubling", "ring")
+BASE = "ranks=8,rails=1,latency_us=20,mbit=1000"
+
+# WHAT, bytes, the times in us (None: cannot run), what is taken. A message of 4096 bytes is 32.768 us
+# long. Seven ranks beside the root in two trees: three levels of the four that send, and the others.
+ROWS = (
+    (BASE, 4096, (52.8, 243.8, 158.3, 177.3, 257.3), "two_stage"),
+    # One fragment, which each of seven loses with 2 %: 0.14 round trips of 40 us.
+    (BASE + ",loss_ppm=20000", 8, (25.7, 80.3, 60.2, 120.1, 200.1), "two_stage"),
+    # 2097.152 us and 4 % of that, and a round trip: more fragments than are spared. Segments: 65.536 us.
+    (BASE + ",loss_ppm=200000", 262144, (2996.0, 2439.3, 6351.5, 3790.0, 3870.0), "multilane"),
+    (BASE + ",multicast=0", 8, (None, 80.3, 60.2, 120.1, 200.1), "binomial"),
+    (BASE + ",multicast=0", 262144, (None, 2439.3, 6351.5, 3790.0, 3870.0), "multilane"),
+    # A second rail halves what is sent over both.
+    (BASE.replace("rails=1", "rails=2"), 262144, (1068.6, 1390.7, 6351.5, 3790.0, 3870.0),
+     "two_stage"),
+    # 980 us more between sites, once; trees have three levels at each of two sites.
+    (BASE + ",sites=2,site_latency_us=1000", 4096, (1032.8, 1329.4, 1138.3, 1157.3, 1237.3),
+     "two_stage"),
+)
+WRONG = ("foo=1", "ranks=1", "ranks=x", "rails=9", "sites=0", "mbit=0", "latency_us", "latency_us=1x",
+         "loss_ppm=1000001", "ranks=8;rails=2", "latency_us=-1")
+# For these the table and the file must agree.
+WHATS = (BASE, BASE + ",multicast=0", BASE + ",loss_ppm=300000", "ranks=64,rails=2,multicast=0",
+         "ranks=4,latency_us=1000,mbit=100,loss_ppm=200000")
+FILE_WHAT = "ranks=8,rails=1,multicast=0,latency_us=50,mbit=1000"
+FILE_ABOVE = 16384  # bytes: what FILE_WHAT leaves to MPICH, on 5 to 8 ranks
+
+
+class Wrong(Exception):
+    """What hwmc_info should not have said."""
+
+
+def info(*words, status=0, **env):
+    """Standard output and error of hwmc_info."""
+    surroundings = {**os.environ, "MPIR_CVAR_HWMC_RAILS": "lo", NETWORK: "", **env}
+    done = subprocess.run([str(INFO), *words], env=surroundings, capture_output=True, text=True,
+                          timeout=60, check=False)
+    if done.returncode != status:
+        raise Wrong("hwmc_info %s: exit status %d" % (" ".join(words), done.returncode))
+    return done.stdout, done.stderr
+
+
+def table(what, **env):
+    """By bytes: the times in us as printed, and the algorithm taken."""
+    rows = {}
+    for line in info("--model", *what, **env)[0].splitlines():
+        found = re.fullmatch(r" *(\d+) (.*)  (\w+)", line)
+        if found:
+            cells = re.findall(r"(-|[\d.]+)(?: (us|ms))?(?: |$)", found[2])
+            times = [None if value == "-" else float(value) * (1000 if unit == "ms" else 1)
+                     for value, unit in cells]
+            rows[int(found[1])] = (times, found[3])
+    if not rows:
+        raise Wrong("hwmc_info --model %s: no table" % " ".join(what))
+    return rows
+
+
+def check_row(row, expected, taken):
+    times, name = row
+    if name != taken or len(times) != len(expected):
+        raise Wrong("%s taken, not %s" % (name, taken))
+    for algorithm, said, wanted in zip(NAMES, times, expected):
+        if (said is None) != (wanted is None) or (said is not None and abs(said - wanted) > 0.11):
+            raise Wrong("%s takes %s us, not %s" % (algorithm, said, wanted))
+
+
+def model():
+    for what, size, times, taken in ROWS:
+        check_row(table([what])[size], times, taken)
+
+
+def model_network():
+    """The control variable is taken, and what is said on the command line goes before it."""
+    what, size, times, taken = ROWS[0]
+    check_row(table(["ranks=8,rails=1"], **{NETWORK: "latency_us=20,mbit=1000"})[size], times, taken)
+    check_row(table([what], **{NETWORK: "latency_us=7,mbit=3,loss_ppm=5"})[size],
+              (52.8,) + times[1:], taken)
+    if table(["ranks=8,rails=1"], **{NETWORK: "latency_us=900"})[8][0][0] < 900:
+        raise Wrong("%s is not taken" % NETWORK)
+
+
+def wrong_words():
+    for option in ("--model", "--json"):
+        for word in WRONG:
+            out, err = info(option, word, status=2)
+            if out or err != "hwmc_info: not understood: %s\n" % word:
+                raise Wrong("%s %s: %s%s" % (option, word, out[:60], err[:60]))
+        out, err = info(option, status=2, **{NETWORK: "latency=5"})
+        if out or err != "hwmc_info: %s is not understood: latency=5\n" % NETWORK:
+            raise Wrong("%s with a wrong %s: %s%s" % (option, NETWORK, out[:60], err[:60]))
+    if not info("--model", "ranks=8", "rails=2", status=2)[1].startswith("usage:"):
+        raise Wrong("two words after --model: no usage")
+
+
+def selection(what):
+    text = info("--json", what)[0]
+    done = subprocess.run(["python3", "-m", "json.tool"], input=text, capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        raise Wrong("not JSON: %s" % done.stderr.strip())
+    return json.loads(text)
+
+
+def named(branch, size):
+    """The algorithm that a list of lengths in a file has for a message, "hw" for hwmc's."""
+    for key, value in branch.items():
+        if key == "avg_msg_size=any" or size <= int(key.removeprefix("avg_msg_size<=")):
+            return next(iter(value)).removeprefix("algorithm=MPIR_Bcast_intra_")
+    raise Wrong("nothing for %d bytes" % size)
+
+
+def file_as_model():
+    short = {"doubling": "scatter_recursive_doubling_allgather", "ring": "scatter_ring_allgather",
+             "two_stage": "hw", "multilane": "hw"}
+    for what in WHATS:
+        branch = selection(what)["collective=bcast"]["comm_type=intra"]["comm_size=any"]
+        for size, (_, taken) in table([what]).items():
+            if named(branch, size) != short.get(taken, taken):
+                raise Wrong("%s, %d bytes: the table has %s, the file %s" %
+                            (what, size, taken, named(branch, size)))
+
+
+def file_complete(own):
+    """All collectives are there, and all but the broadcast as MPICH has them in the file `own`."""
+    ours, theirs = selection(FILE_WHAT), json.loads(own.read_text())
+    if list(ours) != list(theirs):
+        raise Wrong("other collectives than in MPICH's own file")
+    for key in theirs:
+        if key != "collective=bcast" and ours[key] != theirs[key]:
+            raise Wrong("%s differs from MPICH's" % key)
+    if ours["collective=bcast"]["comm_type=inter"] != theirs["collective=bcast"]["comm_type=inter"]:
+        raise Wrong("the broadcast on intercommunicators differs from MPICH's")
+
+
+def checks(own):
+    return (("hwmc_info --model: times", model),
+            ("hwmc_info --model: %s" % NETWORK, model_network),
+            ("hwmc_info: wrong words", wrong_words),
+            ("hwmc_info --json: the same as --model", file_as_model),
+            ("hwmc_info --json: complete", lambda: file_complete(own)))
+
+
+def job_lines(directory):
+    """Writes selection files into the directory; lines of a testlist for jobs that are given them."""
+    chosen = selection(FILE_WHAT)
+    (directory / "chosen.json").write_text(info("--json", FILE_WHAT)[0])
+    chosen["collective=bcast"]["comm_type=intra"] = {"algorithm=MPIR_Bcast_intra_binomial": {}}
+    (directory / "binomial.json").write_text(json.dumps(chosen))
+    line = ("bcast_hw_file %d arg=-above=%d env=MPIR_CVAR_HWMC_RAILS=lo env=MPIR_CVAR_NOLOCAL=1"
+            " env=MPIR_CVAR_BCAST_HW_SETUP_AFTER=0 env=MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0"
+            " env=MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=%s.json%s")
+    trees = " env=MPIR_CVAR_BCAST_HW_ALGORITHM=multilane"
+    return (line % (8, FILE_ABOVE, "chosen", ""), line % (6, FILE_ABOVE, "chosen", ""),
+            line % (4, 2 * FILE_ABOVE, "chosen", ""), line % (8, FILE_ABOVE, "chosen", trees),
+            line % (8, 1 << 30, "binomial", ""),
+            # Forced: before any file.
+            line % (8, 0, "binomial", " env=MPIR_CVAR_BCAST_INTRA_ALGORITHM=hw"))

@@ -13,13 +13,16 @@
  *   -seed=N      other sizes and other data
  *   -late=MS     in every batch some rank, in every other batch the root, comes MS later
  *   -compute=MS  in every batch some rank computes that long while the others go on
+ *   -sites=N     at so many sites, of neighbouring ranks; -partly: only the first one has a name
  *
  * What a broadcast brings follows from its root, the place in the message and which broadcast it is.
  *
  * Rank 0 prints "running" after the first batch, then at the end "checked ..." and each counter
  * bcast_hw_* summed over the ranks, then "finalizing". The exit status is 1 if a byte was wrong. */
 
+#ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST
+#endif
 #include "../mpi/coll/bcast_hw_util.h"
 #include <unistd.h>
 
@@ -120,6 +123,7 @@ int main(int argc, char **argv)
     int provided, rank, failed;
     void *buf;
 
+    hwtest_settle(argc, argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

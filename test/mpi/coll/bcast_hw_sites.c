@@ -9,30 +9,9 @@
  * communicators whose ranks are sorted by site, mixed, and all at one site. Along trees every rank but
  * the root gets every segment once, whatever the sites.
  *
- * -sites=N       so many sites, of neighbouring ranks (2)
+ * -sites=N       so many sites, of neighbouring ranks (1)
  * -mixed         ranks are dealt to the sites by turns instead
  * -partly        only ranks of the first site are told where they are */
-
-static int site_of(int rank, int size, int sites, bool mixed)
-{
-    return mixed ? rank % sites : rank * sites / size;
-}
-
-/* Before MPI reads the environment, which the process manager has given its part. */
-static void settle(int argc, char **argv)
-{
-    const char *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
-    int site;
-    char name[32];
-
-    if (rank == NULL || size == NULL)
-        return;
-    site = site_of(atoi(rank), atoi(size), (int) hwtest_option(argc, argv, "-sites", 2),
-                   hwtest_flag(argc, argv, "-mixed"));
-    snprintf(name, sizeof(name), "site %d", site);
-    if (site == 0 || !hwtest_flag(argc, argv, "-partly"))
-        setenv("MPIR_CVAR_BCAST_HW_SITE", name, 1);
-}
 
 static int all_roots(void *buf, MPI_Comm comm, const char *what)
 {
@@ -67,13 +46,12 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     void *buf;
 
-    settle(argc, argv);
+    hwtest_settle(argc, argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MTest_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    site = site_of(rank, size, (int) hwtest_option(argc, argv, "-sites", 2),
-                   hwtest_flag(argc, argv, "-mixed"));
+    site = hwtest_site(argc, argv, rank, size);
     buf = hwtest_alloc(300000);
     errs += all_roots(buf, MPI_COMM_WORLD, "world");
     MPI_Comm_split(MPI_COMM_WORLD, 0, (int) (hwtest_mix((uint64_t) rank) % 1000), &comm);

@@ -170,6 +170,30 @@ static inline bool hwtest_flag(int argc, char **argv, const char *name)
     return false;
 }
 
+/* The site of a rank: with -sites=N one of N, of neighbouring ranks, or dealt by turns with -mixed. */
+static inline int hwtest_site(int argc, char **argv, int rank, int size)
+{
+    int sites = (int) hwtest_option(argc, argv, "-sites", 1);
+
+    return hwtest_flag(argc, argv, "-mixed") ? rank % sites : (int) ((long) rank * sites / size);
+}
+
+/* Names this process's site, with -partly only on the first one. To be called before MPI reads the
+ * environment, which the process manager has given its part. */
+static inline void hwtest_settle(int argc, char **argv)
+{
+    const char *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
+    char name[32];
+    int site;
+
+    if (rank == NULL || size == NULL || hwtest_option(argc, argv, "-sites", 1) < 2)
+        return;
+    site = hwtest_site(argc, argv, atoi(rank), atoi(size));
+    snprintf(name, sizeof(name), "site %d", site);
+    if (site == 0 || !hwtest_flag(argc, argv, "-partly"))
+        setenv("MPIR_CVAR_BCAST_HW_SITE", name, 1);
+}
+
 /* Be away from MPI for some time without giving up the processor. */
 static inline void hwtest_compute(double seconds)
 {

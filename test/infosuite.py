@@ -38,7 +38,8 @@ WRONG = ("foo=1", "ranks=1", "ranks=x", "rails=9", "sites=0", "mbit=0", "latency
          "loss_ppm=1000001", "ranks=8;rails=2", "latency_us=-1")
 # For these the table and the file must agree.
 WHATS = (BASE, BASE + ",multicast=0", BASE + ",loss_ppm=300000", "ranks=64,rails=2,multicast=0",
-         "ranks=4,latency_us=1000,mbit=100,loss_ppm=200000")
+         "ranks=4,latency_us=1000,mbit=100,loss_ppm=200000", "ranks=6,rails=1,multicast=0",
+         "ranks=3,rails=1,multicast=0,latency_us=50,mbit=1000")
 FILE_WHAT = "ranks=8,rails=1,multicast=0,latency_us=50,mbit=1000"
 FILE_ABOVE = 16384  # bytes: what FILE_WHAT leaves to MPICH, on 5 to 8 ranks
 

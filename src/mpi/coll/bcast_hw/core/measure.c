@@ -21,7 +21,7 @@ static void begin_lane(struct bcast_hw_measure *m)
     m->phase = BCAST_HW_MEASURE_PING;
     m->answered = 0;
     m->rtt = UINT64_MAX;
-    m->took = 0;
+    m->took = UINT64_MAX;
     m->train = BCAST_HW_MEASURE_FIRST;
     ask(m, 1);
 }
@@ -42,31 +42,48 @@ static uint32_t mbit_of(uint64_t bytes, uint64_t ns)
     return mbit < 1 ? 1 : mbit > 10000000 ? 10000000 : (uint32_t) mbit;
 }
 
-static void end_lane(struct bcast_hw_measure *m, uint64_t ns)
+static void end_lane(struct bcast_hw_measure *m)
 {
     uint64_t bytes = (uint64_t) m->train * BCAST_HW_MEASURE_BYTES;
     struct bcast_hw_measured *of = &m->of[m->lane];
 
     of->latency_ns = m->rtt / 2;
-    if (m->took > 0 && ns > m->took) /* half of this train is what it has more */
-        of->mbit = mbit_of(bytes / 2, ns - m->took);
-    else
-        of->mbit = mbit_of(bytes, ns > m->rtt ? ns - m->rtt : ns);
+    of->mbit = mbit_of(bytes, m->took > m->rtt ? m->took - m->rtt : m->took);
     if (++m->lane < m->lanes)
         begin_lane(m);
     else
         m->phase = BCAST_HW_MEASURE_DONE;
 }
 
-static void on_train(struct bcast_hw_measure *m, uint64_t ns)
+static void on_ping(struct bcast_hw_measure *m, uint64_t ns)
 {
-    if (ns >= BCAST_HW_MEASURE_TRAIN_NS + m->rtt || m->train >= BCAST_HW_MEASURE_LAST) {
-        end_lane(m, ns);
+    m->rtt = ns < m->rtt ? ns : m->rtt;
+    if (++m->answered < BCAST_HW_MEASURE_PINGS) {
+        ask(m, 1);
         return;
     }
-    m->took = ns;
-    m->train *= 2;
+    m->phase = BCAST_HW_MEASURE_GROW;
     ask(m, m->train);
+}
+
+static void on_growing(struct bcast_hw_measure *m, uint64_t ns)
+{
+    if (ns < BCAST_HW_MEASURE_TRAIN_NS + m->rtt && m->train < BCAST_HW_MEASURE_LAST) {
+        m->train *= 2;
+    } else {
+        m->phase = BCAST_HW_MEASURE_TRAIN;
+        m->answered = 0;
+    }
+    ask(m, m->train);
+}
+
+static void on_train(struct bcast_hw_measure *m, uint64_t ns)
+{
+    m->took = ns < m->took ? ns : m->took;
+    if (++m->answered < BCAST_HW_MEASURE_TRAINS)
+        ask(m, m->train);
+    else
+        end_lane(m);
 }
 
 enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
@@ -80,17 +97,12 @@ enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
         return BCAST_HW_STALE;
     if (m->left > 0)
         return BCAST_HW_BAD;
-    if (m->phase == BCAST_HW_MEASURE_TRAIN) {
+    if (m->phase == BCAST_HW_MEASURE_PING)
+        on_ping(m, ns);
+    else if (m->phase == BCAST_HW_MEASURE_GROW)
+        on_growing(m, ns);
+    else
         on_train(m, ns);
-        return BCAST_HW_TAKEN;
-    }
-    m->rtt = ns < m->rtt ? ns : m->rtt;
-    if (++m->answered == BCAST_HW_MEASURE_PINGS) {
-        m->phase = BCAST_HW_MEASURE_TRAIN;
-        ask(m, m->train);
-    } else {
-        ask(m, 1);
-    }
     return BCAST_HW_TAKEN;
 }
 
@@ -107,7 +119,7 @@ int bcast_hw_measure_next_send(struct bcast_hw_measure *m, struct bcast_hw_msg *
         .peer = m->peer,
         .bid = m->serial,
         .index = m->lane,
-        .bytes = m->phase == BCAST_HW_MEASURE_TRAIN ? BCAST_HW_MEASURE_BYTES : 0,
+        .bytes = m->phase == BCAST_HW_MEASURE_PING ? 0 : BCAST_HW_MEASURE_BYTES,
     };
     return 1;
 }

@@ -4,14 +4,14 @@
  *
  * measure: latency and bandwidth of each lane from this process to one other, once a job. For each lane
  * in turn: pings, of which the least round trip counts; then trains of segments, each as long as twice
- * the one before, until one takes TRAIN_NS. What the last train takes more than the one before is the
- * bandwidth's: so neither the round trip nor what queues and shapers let through at first is in it.
+ * the one before, until one takes TRAIN_NS; then some more of that length, one straight after the other, of
+ * which the least time counts, less the round trip. What shapers let through at first is used up by then.
  *
  * One question is under way at a time, with a serial number; the other end answers it when everything
- * before it has come, lanes being ordered. It costs 16 round trips a lane and less than three TRAIN_NS,
- * 1 MiB at most.
+ * before it has come, lanes being ordered. It costs 16 round trips a lane and trains of about ten TRAIN_NS,
+ * 5 MiB at most.
  *
- *   IDLE --start--> PING --16 answers--> TRAIN --long enough--> PING on the next lane, or DONE
+ *   IDLE --start--> PING --16 answers--> GROW --long enough--> TRAIN --3 more--> PING on the next lane, or DONE
  *
  * Invariants: what is asked is answered once; DONE means every lane has figures.
  */
@@ -25,11 +25,13 @@
 #define BCAST_HW_MEASURE_BYTES 8192u                /* of a train's segment */
 #define BCAST_HW_MEASURE_FIRST 2u                   /* segments of the first train */
 #define BCAST_HW_MEASURE_LAST 128u                  /* of the longest */
+#define BCAST_HW_MEASURE_TRAINS 3u                  /* that count */
 #define BCAST_HW_MEASURE_TRAIN_NS UINT64_C(3000000) /* a train that takes so long is long enough */
 
 enum bcast_hw_measure_phase {
     BCAST_HW_MEASURE_IDLE,
     BCAST_HW_MEASURE_PING,
+    BCAST_HW_MEASURE_GROW,
     BCAST_HW_MEASURE_TRAIN,
     BCAST_HW_MEASURE_DONE
 };
@@ -45,13 +47,13 @@ struct bcast_hw_measure {
     uint32_t peer; /* whom to ask */
     uint32_t lanes;
     uint32_t lane;     /* under way */
-    uint32_t answered; /* pings on it */
+    uint32_t answered; /* pings, or trains that count, on it */
     uint32_t train;    /* segments of the train under way, or to come */
     uint32_t left;     /* messages of this question that are not sent */
     uint64_t serial;   /* of the question */
     uint64_t asked_at; /* ns at which its first message was sent */
     uint64_t rtt;      /* least on this lane, ns */
-    uint64_t took;     /* the train before, ns; 0: there was none */
+    uint64_t took;     /* the trains that count, at least, ns */
     struct bcast_hw_measured of[BCAST_HW_MEASURE_LANES];
 };
 

@@ -57,6 +57,7 @@ static uint64_t two_stage(const struct bcast_hw_network *net, const struct bcast
     if (frags == 0)
         return UINT64_MAX;
     return net->latency_ns + once + once / million * 2 * net->loss_ppm +
+           once % million * 2 * net->loss_ppm / million +
            (hit < million ? hit : million) * 2 * net->latency_ns / million;
 }
 

@@ -78,7 +78,7 @@ static bool take_figure(struct model *m, const char **text)
     char item[64];
     size_t len = strcspn(*text, ",");
 
-    if (len >= sizeof(item))
+    if (len == 0 || len >= sizeof(item))
         return false;
     memcpy(item, *text, len);
     item[len] = '\0';
@@ -218,6 +218,12 @@ static void print_bcast(struct model m)
         m.shape.ranks = p;
         m.shape.hosts = (p - 1) / each + 1;
         m.shape.trees = m.shape.trees < p ? m.shape.trees : p - 1;
+        if (2 * p > ranks) {
+            m.shape.ranks = ranks; /* and more */
+            m.shape.hosts = (ranks - 1) / each + 1;
+            m.shape.trees = m.rails > 2 ? m.rails : 2;
+            m.shape.trees = m.shape.trees < ranks ? m.shape.trees : ranks - 1;
+        }
         if (2 * p > ranks)
             printf("            \"comm_size=any\":\n            {\n");
         else

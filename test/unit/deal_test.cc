@@ -39,7 +39,7 @@ TEST(Deal, SharesFollowSpeed)
 
 TEST(Deal, ALaneSlowerThanAQuarterGetsNone)
 {
-    EXPECT_EQ(std::vector<int>({1}), hand({24, 100}));
+    EXPECT_EQ(std::vector<int>({1}), hand({22, 100}));
     EXPECT_EQ(std::vector<int>({1}), hand({0, 100}));
 }
 

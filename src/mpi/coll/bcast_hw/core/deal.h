@@ -15,17 +15,17 @@
 #include <stdint.h>
 
 #define BCAST_HW_DEAL_HAND 64u
-#define BCAST_HW_DEAL_SLOW 4u /* a lane this many times slower than the fastest gets none */
 
 struct bcast_hw_deal {
     uint8_t n; /* segments of a hand, 1 or more */
     uint8_t lane[BCAST_HW_DEAL_HAND];
 };
 
-/* A lane too slow to be of use beside the fastest one. */
+/* A lane too slow to be of use beside the fastest one: below a quarter, by more than speeds are measured
+ * wrong. */
 static inline bool bcast_hw_deal_is_slow(uint32_t speed, uint32_t fastest)
 {
-    return (uint64_t) speed * BCAST_HW_DEAL_SLOW < fastest;
+    return (uint64_t) speed * 9 / 2 < fastest;
 }
 
 /* `lanes` lanes, 1 to HAND; their speeds in any unit, 0: unknown, taken for equal if all are, else for

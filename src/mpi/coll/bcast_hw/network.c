@@ -11,8 +11,8 @@
 #include "glue.h"
 #include "network_text.h"
 
-#define WAIT_NS                                                                                    \
-    UINT64_C(2000000000) /* for all answers of a process; after it the figures are guessed */
+/* For all answers of a process; after it the figures are guessed. */
+#define WAIT_NS UINT64_C(2000000000)
 
 /* Where nothing can be measured. */
 #define GUESSED_LATENCY_NS 50000

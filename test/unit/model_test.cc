@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t US = 1000, MS = 1000 * US;
 
 // 8 hosts, 2 rails of 100 Mbit/s, 50 us.
-const bcast_hw_network lab = {50 * US, 50 * US, 100, 200, 0};
+const bcast_hw_network lab = {50 * US, 50 * US, 100, 200, 0, 0};
 const bcast_hw_shape eight = {8, 8, 1, 1432, 2, 8192};
 
 uint64_t ns(bcast_hw_algorithm a, uint64_t bytes, const bcast_hw_network &net = lab,
@@ -91,6 +91,18 @@ TEST(Model, SitesAddTheirWay)
     EXPECT_GE(ns(BCAST_HW_ALGORITHM_MULTILANE, 0, far, two), 3 * 10 * MS);
 }
 
+// Where the wire is faster than a host can take datagrams, trees and MPICH are not held up.
+TEST(Model, AHostTakesItsTimeForADatagram)
+{
+    bcast_hw_network fast = {2 * US, 2 * US, 100000, 100000, 0, 1000};
+
+    EXPECT_EQ(2 * US + 699 * US, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000000, fast));
+    EXPECT_EQ(BCAST_HW_ALGORITHM_TWO_STAGE, best(8, fast));
+    EXPECT_EQ(BCAST_HW_ALGORITHM_MULTILANE, best(32 << 20, fast));
+    fast.mbit = fast.mbit_all = 10000;
+    EXPECT_EQ(BCAST_HW_ALGORITHM_TWO_STAGE, best(32 << 20, fast));
+}
+
 // Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
 TEST(Model, RanksOfAHostShareItsRails)
 {
@@ -111,9 +123,12 @@ TEST(Model, GrowsWithTheMessage)
     sim::Rng rng(1);
 
     for (int i = 0; i < 20000; i++) {
-        bcast_hw_network net = {rng.below(1 << 30), rng.below(1 << 30),
-                                (uint32_t) rng.between(1, 800000), 0,
-                                (uint32_t) rng.below(1000001)};
+        bcast_hw_network net = {rng.below(1 << 30),
+                                rng.below(1 << 30),
+                                (uint32_t) rng.between(1, 800000),
+                                0,
+                                (uint32_t) rng.below(1000001),
+                                (uint32_t) rng.below(100000)};
         bcast_hw_shape shape = {(uint32_t) rng.between(2, 1000000),
                                 1,
                                 (uint32_t) rng.between(1, 9),

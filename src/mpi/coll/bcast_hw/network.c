@@ -64,6 +64,7 @@ static void measure(struct bcast_hw_engine *e, int near, int far)
         .latency_ns = GUESSED_LATENCY_NS,
         .mbit = GUESSED_MBIT,
         .mbit_all = GUESSED_MBIT,
+        .datagram_ns = BCAST_HW_DATAGRAM_NS,
     };
     /* With one host a site all that can be asked is far. */
     if ((near >= 0 || far >= 0) && measured(e, near >= 0 ? near : far)) {

@@ -49,6 +49,8 @@ bool bcast_hw_network_parse(const char *text, struct bcast_hw_network *net)
             net->mbit_all = net->mbit * rails;
         } else if (bcast_hw_network_take(&text, "loss_ppm", &value) && value <= 1e6) {
             net->loss_ppm = (uint32_t) value;
+        } else if (bcast_hw_network_take(&text, "datagram_ns", &value)) {
+            net->datagram_ns = (uint32_t) value;
         } else {
             return false;
         }

@@ -171,8 +171,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         What algorithm selection takes the network for, instead of what was measured when the job
-        started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P, separated by
-        commas. hwmc_info --model shows what follows.
+        started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P, datagram_ns=T (a
+        host's time for one), separated by commas. hwmc_info --model shows what follows.
 
     - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
       category    : BCAST_HW

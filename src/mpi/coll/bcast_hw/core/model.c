@@ -8,6 +8,7 @@
 
 #include <assert.h>
 
+#define MOST_FRAGS (UINT64_C(1) << 32)
 #define SEGMENTS 8u
 #define SEGMENTS_MAX (1u << 20)
 #define PIECE (UINT32_C(64) << 10)
@@ -53,9 +54,11 @@ static uint64_t two_stage(const struct bcast_hw_network *net, const struct bcast
     uint64_t frags = shape->frag_bytes ? bytes / shape->frag_bytes + 1 : 0;
     uint64_t most = million / (shape->ranks - 1) + 1;
     uint64_t hit = (frags < most ? frags : most) * (shape->ranks - 1) * net->loss_ppm;
+    uint64_t busy = (frags < MOST_FRAGS ? frags : MOST_FRAGS) * net->datagram_ns;
 
     if (frags == 0)
         return UINT64_MAX;
+    once = busy > once ? busy : once;
     return net->latency_ns + once + once / million * 2 * net->loss_ppm +
            once % million * 2 * net->loss_ppm / million +
            (hit < million ? hit : million) * 2 * net->latency_ns / million;

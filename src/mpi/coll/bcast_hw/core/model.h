@@ -7,9 +7,10 @@
  * arguments, in integers: ranks that know the same choose the same.
  *
  * p ranks on h hosts at n sites, k = p / h a host, M bytes, one way l inside a site and L between sites, b one rail's bandwidth, B that
- * of all rails, q the part of the datagrams that each rank loses; log is to the base of 2, rounded up.
+ * of all rails, q the part of the datagrams that each rank loses, f the fragments of the message, o a host's
+ * time for one; log is to the base of 2, rounded up.
  *
- *   two_stage  l + M / B (1 + 2 q) + min(1, f (p - 1) q) 2 l     f fragments; the last term: the repair of
+ *   two_stage  l + max(M / B, f o) (1 + 2 q) + min(1, f (p - 1) q) 2 l     the last term: the repair of
  *                                                                 what is lost last, a round trip
  *   multilane  l + d (l + s / b) + k M / B                         s a segment, d the depth of t trees; the
  *                                                                 first l is the grants'
@@ -42,6 +43,9 @@ enum bcast_hw_algorithm {
         BCAST_HW_ALGORITHM_LIMIT
 };
 
+/* A host's time for a datagram where nobody says: of several in one system call, CRC and copy included. */
+#define BCAST_HW_DATAGRAM_NS 1000u
+
 /* Between hosts. */
 struct bcast_hw_network {
     uint64_t latency_ns;      /* one way, of a short message */
@@ -49,6 +53,7 @@ struct bcast_hw_network {
     uint32_t mbit;            /* of the fastest rail, Mbit/s, 1 or more */
     uint32_t mbit_all;        /* of all rails together, as far as they are used */
     uint32_t loss_ppm;        /* datagrams that a rank loses, in a million */
+    uint32_t datagram_ns;     /* that a host is busy with a datagram */
 };
 
 /* Of a communicator. */

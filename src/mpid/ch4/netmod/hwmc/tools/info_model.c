@@ -93,7 +93,9 @@ static bool find(struct model *m, const char *what)
     bool good = true;
 
     *m = (struct model){
-        .net = {.latency_ns = GUESSED_LATENCY_NS, .site_latency_ns = GUESSED_LATENCY_NS},
+        .net = {.latency_ns = GUESSED_LATENCY_NS,
+                .site_latency_ns = GUESSED_LATENCY_NS,
+                .datagram_ns = BCAST_HW_DATAGRAM_NS},
         .shape = {.ranks = 8, .sites = 1, .seg_bytes = SEGMENT_BYTES},
     };
     from_ports(m);

@@ -59,6 +59,7 @@ static void list_children(struct bcast_hw_multilane *m,
     m->num_children = 0;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         uint32_t num = bcast_hw_trees_children(&t, r, m->cfg.rank);
+
         assert(num <= BCAST_HW_MULTILANE_SLOTS &&
                m->num_children + num <= BCAST_HW_MULTILANE_CHILDREN);
         for (uint32_t slot = 0; slot < num; slot++) {

@@ -24,7 +24,7 @@ uint64_t ns(bcast_hw_algorithm a, uint64_t bytes, const bcast_hw_network &net = 
 bcast_hw_algorithm best(uint64_t bytes, const bcast_hw_network &net = lab,
                         const bcast_hw_shape &shape = eight)
 {
-    return bcast_hw_model_best(&net, &shape, bytes);
+    return bcast_hw_model_best(&net, &shape, BCAST_HW_ALGORITHM_LIMIT, bytes);
 }
 
 } // namespace

@@ -25,8 +25,9 @@ void MPIR_Bcast_hw_find_nodes(void);
 /* This process was told where it is. */
 bool MPIR_Bcast_hw_has_site(void);
 
-/* Collective over MPI_COMM_WORLD, once the lanes are registered: who is at which site, and what the network
- * between hosts and sites is like. Takes some round trips and some ms of traffic of two processes. */
+/* Collective over MPI_COMM_WORLD, once the lanes are registered: who is at which site, where any process was
+ * told; and what the network between hosts and sites is like. The latter takes some round trips and some ms
+ * of traffic of two processes. */
 int MPIR_Bcast_hw_find_sites(MPIR_Comm *world);
 int MPIR_Bcast_hw_find_network(MPIR_Comm *world);
 

@@ -57,20 +57,14 @@ enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_
                                              bool ours)
 {
     struct bcast_hw_shape shape;
-    uint64_t by_cast, by_trees;
-    enum bcast_hw_algorithm best;
 
     shape_of(c, &shape);
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
         return c->group->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
         return BCAST_HW_ALGORITHM_MULTILANE;
-    best = bcast_hw_model_best(MPIR_Bcast_hw_network(), &shape, (uint64_t) bytes);
-    if (!bcast_hw_algorithm_is_mpich(best) || !(ours || file_given()))
-        return best;
-    by_cast = bcast_hw_model_ns(MPIR_Bcast_hw_network(), &shape, BCAST_HW_ALGORITHM_TWO_STAGE,
-                                (uint64_t) bytes);
-    by_trees = bcast_hw_model_ns(MPIR_Bcast_hw_network(), &shape, BCAST_HW_ALGORITHM_MULTILANE,
-                                 (uint64_t) bytes);
-    return by_cast <= by_trees ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_MULTILANE;
+    return bcast_hw_model_best(MPIR_Bcast_hw_network(), &shape,
+                               ours || file_given() ? BCAST_HW_ALGORITHM_BINOMIAL
+                                                    : BCAST_HW_ALGORITHM_LIMIT,
+                               (uint64_t) bytes);
 }

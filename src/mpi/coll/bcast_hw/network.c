@@ -14,10 +14,6 @@
 /* For all answers of a process; after it the figures are guessed. */
 #define WAIT_NS UINT64_C(2000000000)
 
-/* Where nothing can be measured. */
-#define GUESSED_LATENCY_NS 50000
-#define GUESSED_MBIT 1000
-
 /* What the first process tells. */
 static struct figures {
     struct bcast_hw_network network;
@@ -61,10 +57,10 @@ static void measure(struct bcast_hw_engine *e, int near, int far)
     struct bcast_hw_network *net = &figures.network;
 
     *net = (struct bcast_hw_network){
-        .latency_ns = GUESSED_LATENCY_NS,
-        .mbit = GUESSED_MBIT,
-        .mbit_all = GUESSED_MBIT,
-        .datagram_ns = BCAST_HW_DATAGRAM_NS,
+        .latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
+        .mbit = BCAST_HW_GUESSED_MBIT,
+        .mbit_all = BCAST_HW_GUESSED_MBIT,
+        .datagram_ns = BCAST_HW_GUESSED_DATAGRAM_NS,
     };
     /* With one host a site all that can be asked is far. */
     if ((near >= 0 || far >= 0) && measured(e, near >= 0 ? near : far)) {

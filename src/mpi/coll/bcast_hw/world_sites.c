@@ -27,15 +27,9 @@ static uint64_t own_name(void)
 int MPIR_Bcast_hw_find_sites(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
-    int mine = MPIR_Bcast_hw_has_site(), any;
     uint64_t name = own_name();
     const int ints = (int) (sizeof(name) / sizeof(int));
 
-    mpi_errno = MPIR_Allreduce_allcomm_auto(&mine, &any, 1, MPIR_BCAST_HW_INT, MPI_MAX, world,
-                                            MPIR_BCAST_HW_NO_ERRORS);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!any)
-        goto fn_exit;
     names = MPL_malloc((size_t) MPIR_Process.size * sizeof(*names), MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather_allcomm_auto(&name, ints, MPIR_BCAST_HW_INT, names, ints,

@@ -129,12 +129,13 @@ uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcas
 }
 
 enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
-                                            const struct bcast_hw_shape *shape, uint64_t bytes)
+                                            const struct bcast_hw_shape *shape,
+                                            enum bcast_hw_algorithm end, uint64_t bytes)
 {
     uint64_t least = UINT64_MAX;
     enum bcast_hw_algorithm best = BCAST_HW_ALGORITHM_BINOMIAL;
 
-    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++) {
+    for (int a = 0; a < (int) end; a++) {
         uint64_t ns = bcast_hw_model_ns(net, shape, (enum bcast_hw_algorithm) a, bytes);
 
         if (ns < least) {

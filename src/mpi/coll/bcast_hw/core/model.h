@@ -43,8 +43,11 @@ enum bcast_hw_algorithm {
         BCAST_HW_ALGORITHM_LIMIT
 };
 
-/* A host's time for a datagram where nobody says: of several in one system call, CRC and copy included. */
-#define BCAST_HW_DATAGRAM_NS 1000u
+/* Of a network where nobody says and nothing was measured. A host's time for a datagram is that of several
+ * in one system call, CRC and copy included. */
+#define BCAST_HW_GUESSED_LATENCY_NS 50000u
+#define BCAST_HW_GUESSED_MBIT 1000u
+#define BCAST_HW_GUESSED_DATAGRAM_NS 1000u
 
 /* Between hosts. */
 struct bcast_hw_network {
@@ -70,9 +73,10 @@ struct bcast_hw_shape {
 uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
                            enum bcast_hw_algorithm algorithm, uint64_t bytes);
 
-/* The fastest; of equal ones the first in the list above. */
+/* The fastest of those before `end` in the list above; of equal ones the first. */
 enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
-                                            const struct bcast_hw_shape *shape, uint64_t bytes);
+                                            const struct bcast_hw_shape *shape,
+                                            enum bcast_hw_algorithm end, uint64_t bytes);
 
 /* What is to be under way so that no sender waits for answers: twice bandwidth times round trip, between
  * sites if `far`. As segments of one tree, and as bytes of one of so many channels. At least what serves in

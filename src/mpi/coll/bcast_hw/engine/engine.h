@@ -52,9 +52,9 @@ struct bcast_hw_engine_cfg {
     uint32_t num_lanes;
     uint32_t num_far_lanes; /* at least num_lanes */
     uint32_t num_rails; /* the first lanes are one of each of so many; 0: `lane` is all there is */
-    uint32_t
-        lane_mbit[BCAST_HW_RAIL_BITS]; /* speeds of those rails: lane i is on i mod num_rails */
-    size_t memory;                     /* bound on the channel memory of all groups, bytes */
+    /* Speeds of those rails: lane i is on i mod num_rails. */
+    uint32_t lane_mbit[BCAST_HW_RAIL_BITS];
+    size_t memory; /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {

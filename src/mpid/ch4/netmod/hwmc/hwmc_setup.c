@@ -152,6 +152,7 @@ struct offer {
     int lane;
     int rail_lanes[BCAST_HW_RAIL_BITS];
     int mbit[BCAST_HW_RAIL_BITS];
+    int no_site; /* least: somebody has one */
 };
 
 static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
@@ -184,6 +185,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     cfg.job = job.key;
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
     mine.lane = lanes.control != NULL;
+    mine.no_site = !MPIR_Bcast_hw_has_site();
     MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lanes);
     mpi_errno = agree(world, &mine, &all);
     MPIR_ERR_CHECK(mpi_errno);
@@ -199,8 +201,10 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIDI_HWMC_global.num_lanes = (int) cfg.num_far_lanes;
     MPIDI_HWMC_global.lane = cfg.lane;
     MPIR_Bcast_hw_register(&cfg);
-    mpi_errno = MPIR_Bcast_hw_find_sites(world);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (!all.no_site) {
+        mpi_errno = MPIR_Bcast_hw_find_sites(world);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
     mpi_errno = MPIR_Bcast_hw_find_network(world);
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -15,8 +15,6 @@
 /* MPICH's own selection, as its library has it. */
 extern const char MPII_coll_generic_json[];
 
-#define GUESSED_LATENCY_NS 50000
-#define GUESSED_MBIT 1000
 #define UDP_HEADERS 28 /* of a datagram: IP and UDP */
 #define HWMC_HEADER 40 /* PROTOCOL.md, section 2 */
 #define SEGMENT_BYTES 8192
@@ -36,7 +34,7 @@ static void from_ports(struct model *m)
     uint32_t mtu = 1500;
     int num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
 
-    m->net.mbit = GUESSED_MBIT;
+    m->net.mbit = BCAST_HW_GUESSED_MBIT;
     m->rails = 1;
     hwmc_info_cvar_string("MPIR_CVAR_HWMC_RAILS", spec, sizeof(spec));
     if (num > 0)
@@ -86,6 +84,16 @@ static bool take_figure(struct model *m, const char **text)
     return bcast_hw_network_parse(item, &m->net);
 }
 
+/* So many ranks on so many hosts, and the trees that these can have (core/trees, select.c). */
+static void set_size(struct model *m, uint32_t ranks, uint32_t hosts)
+{
+    uint32_t trees = m->rails > 2 ? m->rails : 2;
+
+    m->shape.ranks = ranks;
+    m->shape.hosts = hosts;
+    m->shape.trees = trees < ranks ? trees : ranks - 1;
+}
+
 static bool find(struct model *m, const char *what)
 {
     char said[256];
@@ -93,9 +101,9 @@ static bool find(struct model *m, const char *what)
     bool good = true;
 
     *m = (struct model){
-        .net = {.latency_ns = GUESSED_LATENCY_NS,
-                .site_latency_ns = GUESSED_LATENCY_NS,
-                .datagram_ns = BCAST_HW_DATAGRAM_NS},
+        .net = {.latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
+                .site_latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
+                .datagram_ns = BCAST_HW_GUESSED_DATAGRAM_NS},
         .shape = {.ranks = 8, .sites = 1, .seg_bytes = SEGMENT_BYTES},
     };
     from_ports(m);
@@ -110,13 +118,16 @@ static bool find(struct model *m, const char *what)
         if (!good)
             fprintf(stderr, "hwmc_info: not understood: %s\n", item);
     }
+    m->net.mbit_all = m->net.mbit * m->rails;
     if (m->shape.hosts == 0 || m->shape.hosts > m->shape.ranks)
         m->shape.hosts = m->shape.ranks; /* one a host */
-    m->net.mbit_all = m->net.mbit * m->rails;
-    m->shape.trees = m->rails > 2 ? m->rails : 2;
-    if (m->shape.trees > m->shape.ranks - 1)
-        m->shape.trees = m->shape.ranks - 1;
+    set_size(m, m->shape.ranks, m->shape.hosts);
     return good;
+}
+
+static enum bcast_hw_algorithm taken(const struct model *m, uint64_t bytes)
+{
+    return bcast_hw_model_best(&m->net, &m->shape, BCAST_HW_ALGORITHM_LIMIT, bytes);
 }
 
 static void print_time(uint64_t ns)
@@ -155,7 +166,7 @@ int hwmc_info_model(const char *what)
         printf("%10llu", (unsigned long long) bytes);
         for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
             print_time(bcast_hw_model_ns(&m.net, &m.shape, (enum bcast_hw_algorithm) a, bytes));
-        printf("  %s\n", algorithms[bcast_hw_model_best(&m.net, &m.shape, bytes)].name);
+        printf("  %s\n", algorithms[taken(&m, bytes)].name);
     }
     printf("\nThe least time is taken. Where it is MPICH's, MPICH selects among its own.\n");
     for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
@@ -182,15 +193,14 @@ static const char *file_name(enum bcast_hw_algorithm a)
 /* The names in the file that two lengths get are the same. */
 static bool alike(const struct model *m, uint64_t a, uint64_t b)
 {
-    return file_name(bcast_hw_model_best(&m->net, &m->shape, a)) ==
-           file_name(bcast_hw_model_best(&m->net, &m->shape, b));
+    return file_name(taken(m, a)) == file_name(taken(m, b));
 }
 
 static void print_algorithm(const struct model *m, uint64_t bytes, const char *key)
 {
     printf("                    \"%s\":\n                    {\n"
            "                        \"algorithm=%s\":{}\n                    }",
-           key, file_name(bcast_hw_model_best(&m->net, &m->shape, bytes)));
+           key, file_name(taken(m, bytes)));
 }
 
 /* One line a stretch of lengths: up to the last power of two that has the same. */
@@ -217,22 +227,17 @@ static void print_bcast(struct model m)
 
     printf("    \"collective=bcast\":\n    {\n        \"comm_type=intra\":\n        {\n");
     for (uint32_t p = 2; p <= ranks; p *= 2) {
-        m.shape.ranks = p;
-        m.shape.hosts = (p - 1) / each + 1;
-        m.shape.trees = m.shape.trees < p ? m.shape.trees : p - 1;
-        if (2 * p > ranks) {
-            m.shape.ranks = ranks; /* and more */
-            m.shape.hosts = (ranks - 1) / each + 1;
-            m.shape.trees = m.rails > 2 ? m.rails : 2;
-            m.shape.trees = m.shape.trees < ranks ? m.shape.trees : ranks - 1;
-        }
-        if (2 * p > ranks)
+        bool last = 2 * p > ranks;
+
+        if (last) {
+            set_size(&m, ranks, (ranks - 1) / each + 1); /* and more */
             printf("            \"comm_size=any\":\n            {\n");
-        else
+        } else {
+            set_size(&m, p, (p - 1) / each + 1);
             printf("            \"comm_size<=%u\":\n            {\n", p);
+        }
         print_lengths(&m);
-        printf("            }%s\n", 2 * p > ranks ? "" : ",");
-        m.shape.trees = m.rails > 2 ? m.rails : 2;
+        printf("            }%s\n", last ? "" : ",");
     }
     printf("        },\n        \"comm_type=inter\":\n        {\n"
            "            \"algorithm=MPIR_Bcast_inter_remote_send_local_bcast\":{}\n"

@@ -4,6 +4,18 @@
 // Broadcasts along trees through engines and groups, with multicast and without it.
 #include "engine_groups.h"
 
+// What makes a group one that has trees.
+static std::function<void(bcast_hw_group_cfg &)>
+trees(uint32_t num, uint32_t window, uint32_t seg_bytes, const uint64_t *site = nullptr)
+{
+    return [=](bcast_hw_group_cfg &cfg) {
+        cfg.trees = num;
+        cfg.window = cfg.far_window = window;
+        cfg.seg_bytes = seg_bytes;
+        cfg.site = site;
+    };
+}
+
 static void along_trees(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
 {
     std::vector<mem::Bytes> got(g.size(), mem::Bytes(data.size()));
@@ -29,11 +41,7 @@ TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
 {
     for (uint32_t p : {2, 3, 8, 11}) {
         mem::Net net(p);
-        Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
-            cfg.trees = 2;
-            cfg.window = cfg.far_window = 3;
-            cfg.seg_bytes = 70;
-        });
+        Groups g = net.group(first(p), trees(2, 3, 70));
         std::minstd_rand r(3);
 
         net.settle();
@@ -60,11 +68,7 @@ TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
                 net.fabric(p - 1).refuses_join = true;
             if (how == 2)
                 net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) { return to != 1; };
-            Groups g = net.group(first(p), [](bcast_hw_group_cfg &cfg) {
-                cfg.trees = 2;
-                cfg.window = cfg.far_window = 2;
-                cfg.seg_bytes = 70;
-            });
+            Groups g = net.group(first(p), trees(2, 2, 70));
             net.settle(UINT64_C(10000000000));
             for (uint32_t r = 0; r < p; r++) {
                 ASSERT_EQ(BCAST_HW_GROUP_ON, g[r]->state) << how << " " << p;
@@ -90,11 +94,7 @@ TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
     bcast_hw_msg m = {};
 
     net.lose_rail(0, 0);
-    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
-        cfg.trees = 1;
-        cfg.window = cfg.far_window = 4;
-        cfg.seg_bytes = 100;
-    });
+    Groups g = net.group(first(2), trees(1, 4, 100));
     net.settle();
     m.type = BCAST_HW_MSG_DATA;
     m.frags = m.bytes = 1;
@@ -106,12 +106,7 @@ TEST(EngineTrees, SitesAreFedOnce)
 {
     mem::Net net(8);
     std::vector<uint64_t> site = {7, 7, 9, 7, 9, 9, 7, 9};
-    Groups g = net.group(first(8), [&](bcast_hw_group_cfg &cfg) {
-        cfg.trees = 2;
-        cfg.window = cfg.far_window = 3;
-        cfg.seg_bytes = 10;
-        cfg.site = site.data();
-    });
+    Groups g = net.group(first(8), trees(2, 3, 10, site.data()));
 
     net.settle();
     ASSERT_EQ(2u, g[5]->sites.n);
@@ -123,11 +118,7 @@ TEST(EngineTrees, SitesAreFedOnce)
 TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
 {
     mem::Net net(3);
-    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
-        cfg.trees = 2;
-        cfg.window = cfg.far_window = 3;
-        cfg.seg_bytes = 1;
-    });
+    Groups g = net.group(first(3), trees(2, 3, 1));
 
     net.settle();
     along_trees(net, g, 1, pattern(100000, 1));
@@ -137,11 +128,7 @@ TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
 TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
 {
     mem::Net net(2);
-    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
-        cfg.trees = 1;
-        cfg.window = cfg.far_window = 4;
-        cfg.seg_bytes = 100;
-    });
+    Groups g = net.group(first(2), trees(1, 4, 100));
     mem::Bytes into(950);
 
     net.settle();

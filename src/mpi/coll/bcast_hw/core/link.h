@@ -1,0 +1,192 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * link: what two processes say to each other, in order and exactly once, over several lanes of which any
+ * may die and come back. The software half of path migration (Vishnu, Mamidala, Narravula, Panda 2007 name
+ * the combination as future work; the hardware half is core/apm).
+ *
+ * A lane keeps order while it lives. It may stop, silently or saying so, and what is under way may then be
+ * lost or come late. A *stream* is a numbered row of frames each way; a link has several, each with lanes
+ * in its own order of preference. What of a stream is not acknowledged went by one lane, `via`; when that
+ * is given up, it goes again by another (go back N). The receiver takes the frame it expects, drops what
+ * it has had, and says so when one is missing.
+ *
+ * A lane, seen from this side:
+ *
+ *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
+ *   GOOD    in use, or fit for it                          nothing moves for suspect_ns -> ASKED
+ *   ASKED   probed, and all others with it                 answered, or something moves -> GOOD
+ *                                                          another answered grace_ns ago -> DEAD
+ *   DEAD    probed at growing intervals                    answered -> GOOD
+ *   any     on_lost -> OFF
+ *
+ * So a process that does not answer because it computes costs no lane its life: no lane answers. A probe
+ * is answered on the lane that it came by, behind the acknowledgements of all streams: what was sent
+ * before it and is not acknowledged then, was lost.
+ *
+ * A stream goes back to a lane that it prefers when that is GOOD again and all sent by the other is
+ * acknowledged.
+ *
+ * Example, lanes 0 and 1, frames 5 and 6 sent by lane 0, which is cut: 50 ms later PROBE by 0, PROBE by 1;
+ * ANSWER by 1; 50 ms later 0 is DEAD, 5 and 6 go by 1. If 0 had only been slow the receiver has them twice
+ * and drops two.
+ *
+ * Who drives a link keeps the frames from `acked` to `next` of each stream, and asks next_send after every
+ * event until it has nothing.
+ */
+#ifndef BCAST_HW_LINK_H_INCLUDED
+#define BCAST_HW_LINK_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "msg.h"
+
+#define BCAST_HW_LINK_LANES_MAX 16u
+#define BCAST_HW_LINK_STREAMS_MAX 18u
+#define BCAST_HW_LINK_NO_LANE UINT8_MAX
+
+/* Frames of a stream that may be under way. */
+#define BCAST_HW_LINK_WINDOW 64u
+
+/* Frames after which, and ns after which at the latest, the receiver says what it has. */
+#define BCAST_HW_LINK_ACK_FRAMES 16u
+#define BCAST_HW_LINK_ACK_NS UINT64_C(5000000)
+
+/* Between probes of a dead lane: doubled from the first to the last. */
+#define BCAST_HW_LINK_PROBE_FIRST_NS UINT64_C(100000000)
+#define BCAST_HW_LINK_PROBE_LAST_NS UINT64_C(6400000000)
+
+struct bcast_hw_link_cfg {
+    uint8_t lanes;       /* 1..LANES_MAX */
+    uint8_t streams;     /* 1..STREAMS_MAX */
+    uint16_t tells;      /* bit i: lane i says itself, by on_lost, when it fails */
+    uint64_t suspect_ns; /* more than ACK_NS and a round trip */
+    uint64_t grace_ns;
+    /* prefers[s][k]: the lane that stream s prefers kth; a row ends with NO_LANE or is full. */
+    uint8_t prefers[BCAST_HW_LINK_STREAMS_MAX][BCAST_HW_LINK_LANES_MAX];
+};
+
+enum bcast_hw_link_lane_state {
+    BCAST_HW_LINK_OFF,
+    BCAST_HW_LINK_GOOD,
+    BCAST_HW_LINK_ASKED,
+    BCAST_HW_LINK_DEAD
+};
+
+struct bcast_hw_link_lane {
+    enum bcast_hw_link_lane_state state;
+    bool probe_due;
+    bool probed; /* the last probe is not answered; asked again under the same number */
+    bool answer_due;
+    uint8_t told;      /* streams whose acknowledgement went ahead of that answer */
+    uint32_t probe;    /* number of the last probe */
+    uint32_t answer;   /* number to answer with */
+    uint64_t moved;    /* ns: when something sent by it was last known to have come */
+    uint64_t until;    /* ASKED: dead then, NEVER until another answers; DEAD: next probe */
+    uint64_t interval; /* DEAD: to the probe after that, ns */
+};
+
+struct bcast_hw_link_stream {
+    uint32_t acked;   /* all before it have come; acked <= sent <= high <= next */
+    uint32_t sent;    /* all before it went by `via`; sent - acked <= WINDOW */
+    uint32_t high;    /* all before it went once at least */
+    uint32_t next;    /* of the next frame posted */
+    uint32_t mark;    /* what was sent when `via` was probed */
+    uint32_t expects; /* all before it were taken here */
+    uint32_t told;    /* what of that the peer was told */
+    uint32_t missed;  /* the last frame of which the peer was told that it is missing */
+    uint8_t via;      /* NO_LANE: none can be used */
+    uint8_t heard; /* the lane by which its last frame came, to be answered by; NO_LANE: none did */
+    bool
+        returning; /* nothing is sent until all is acknowledged, then by a lane preferred to `via` */
+    bool ack_due;
+    bool nak_due;
+    uint64_t
+        since; /* ns: when the oldest unacknowledged one was sent, or the last was acknowledged */
+};
+
+struct bcast_hw_link_counts {
+    uint64_t moves;   /* of a stream from a lane that died */
+    uint64_t returns; /* to one that it prefers */
+    uint64_t deaths;  /* lanes found dead */
+    uint64_t losses;  /* lanes that said so themselves */
+    uint64_t replays; /* frames sent again */
+    uint64_t repeats; /* frames that came again */
+    uint64_t gaps;    /* frames that came too early */
+    uint64_t probes;
+};
+
+struct bcast_hw_link {
+    const struct bcast_hw_link_cfg *cfg; /* the driver's, alike on both ends but for `tells` */
+    struct bcast_hw_link_counts *counts; /* the driver's; may be shared by links */
+    struct bcast_hw_link_lane lanes[BCAST_HW_LINK_LANES_MAX];
+    struct bcast_hw_link_stream streams[BCAST_HW_LINK_STREAMS_MAX];
+    uint64_t ack_at; /* what was taken is told then; NEVER: nothing is to be told */
+    uint64_t wake;   /* not after the first time at which on_timer has something to do */
+    bool due;        /* next_send may have something */
+};
+
+enum bcast_hw_link_kind {
+    BCAST_HW_LINK_FRAME, /* number: of the frame */
+    BCAST_HW_LINK_ACK,   /* nothing but the acknowledgement that every kind of a stream carries */
+    BCAST_HW_LINK_NAK,   /* the frame that is acknowledged up to did not come, a later one did */
+    BCAST_HW_LINK_PROBE, /* number: to be answered with */
+    BCAST_HW_LINK_ANSWER,
+    BCAST_HW_LINK_KINDS
+};
+
+/* What is to be sent. */
+struct bcast_hw_link_tx {
+    enum bcast_hw_link_kind kind;
+    uint8_t lane;
+    uint8_t stream; /* of FRAME, ACK, NAK */
+    uint32_t number;
+    uint32_t ack; /* of FRAME, ACK, NAK: the frame that is expected next */
+};
+
+/* Lanes in `usable`, a mask, are GOOD, the others OFF. */
+void bcast_hw_link_init(struct bcast_hw_link *l, const struct bcast_hw_link_cfg *cfg,
+                        struct bcast_hw_link_counts *counts, uint32_t usable, uint64_t now);
+
+/* A frame more in the stream; returns its number. */
+uint32_t bcast_hw_link_post(struct bcast_hw_link *l, uint32_t stream);
+
+/* True: *tx is to be sent, now. */
+bool bcast_hw_link_next_send(struct bcast_hw_link *l, struct bcast_hw_link_tx *tx, uint64_t now);
+
+/* A frame came by `lane`. PLACE: it is the next one, take it; DUP, STALE: drop it. What it acknowledges
+ * goes to on_ack. */
+enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t lane,
+                                             uint32_t stream, uint32_t number, uint64_t now);
+
+/* The peer has all of the stream before `ack`; nak: and a later one, but not this. BAD: it was never
+ * sent. */
+enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t stream, uint32_t ack,
+                                           bool nak, uint64_t now);
+
+void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number);
+void bcast_hw_link_on_answer(struct bcast_hw_link *l, uint32_t lane, uint32_t number, uint64_t now);
+
+/* Nothing more goes by the lane, and what went may be lost. */
+void bcast_hw_link_on_lost(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
+
+/* The lane can be tried. Only of one that is OFF. */
+void bcast_hw_link_on_usable(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
+
+void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now);
+
+/* on_timer has something to do no earlier than this, ns; NEVER. */
+static inline uint64_t bcast_hw_link_next_timer(const struct bcast_hw_link *l)
+{
+    return l->wake;
+}
+
+/* All that was posted is acknowledged. */
+bool bcast_hw_link_is_clear(const struct bcast_hw_link *l);
+
+/* Asserts what is written above. */
+void bcast_hw_link_check(const struct bcast_hw_link *l);
+
+#endif /* BCAST_HW_LINK_H_INCLUDED */

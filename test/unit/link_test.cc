@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+#include <gtest/gtest.h>
+
+#include "link_net.h"
+
+static constexpr uint64_t kUs = LinkNet::kUs, kMs = LinkNet::kMs, kS = 1000 * kMs;
+
+TEST(Link, WithoutTroubleNothingIsSentTwiceAndAcknowledgementsAreFew)
+{
+    LinkNet net(2, 2);
+
+    net.post(0, 0, 1000);
+    net.post(0, 1, 1000);
+    net.run_for(10 * kS);
+    EXPECT_TRUE(net.clear());
+    EXPECT_EQ(1000u, net.ends[1].taken[0]);
+    EXPECT_EQ(1000u, net.ends[1].taken[1]);
+    EXPECT_EQ(1000u, net.ends[0].sent_by[0]); // each stream by the lane that it prefers
+    EXPECT_EQ(1000u, net.ends[0].sent_by[1]);
+    EXPECT_EQ(0u, net.ends[0].counts.replays + net.ends[0].counts.probes);
+    EXPECT_EQ(UINT64_MAX, bcast_hw_link_next_timer(&net.ends[0].link));
+    EXPECT_EQ(UINT64_MAX, bcast_hw_link_next_timer(&net.ends[1].link));
+}
+
+TEST(Link, KeepsToItsWindow)
+{
+    LinkNet net(1, 1);
+
+    net.cut(0);
+    net.post(0, 0, 1000);
+    net.run_for(kS);
+    EXPECT_EQ(BCAST_HW_LINK_WINDOW, net.ends[0].sent_by[0]);
+    net.heal(0);
+    net.run_for(10 * kS);
+    EXPECT_EQ(1000u, net.ends[1].taken[0]);
+    EXPECT_EQ(1000u, net.ends[0].sent_by[0]); // the lane was only silent
+}
+
+TEST(Link, ASilentLaneIsLeftOnceAnotherAnswers)
+{
+    LinkNet net(2, 1);
+
+    net.cut(0);
+    net.post(0, 0, 3);
+    net.run_for(99 * kMs);
+    EXPECT_EQ(0u, net.ends[1].taken[0]);
+    net.run_for(2 * kMs);
+    EXPECT_EQ(3u, net.ends[1].taken[0]);
+    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
+    EXPECT_EQ(3u, net.ends[0].counts.replays);
+    EXPECT_EQ(1u, net.ends[0].counts.moves);
+    net.run_for(10 * kMs); // and its acknowledgement takes no other way
+    EXPECT_TRUE(net.clear());
+}
+
+TEST(Link, ItComesBackAndIsUsedAgainWithoutARepeat)
+{
+    LinkNet net(2, 1);
+
+    net.cut(0);
+    net.post(0, 0, 3);
+    net.run_for(5 * kS);
+    net.heal(0);
+    net.run_for(10 * kS);
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(1u, net.ends[0].counts.returns);
+    EXPECT_EQ(3u, net.ends[1].counts.repeats); // the ones that had waited in the lane
+    net.post(0, 0, 100);
+    net.run_for(kS);
+    EXPECT_EQ(103u, net.ends[1].taken[0]);
+    EXPECT_EQ(103u, net.ends[0].sent_by[0]);
+    EXPECT_EQ(3u, net.ends[1].counts.repeats);
+}
+
+// It stops sending by the other lane, has the last of it acknowledged, and goes on.
+TEST(Link, ABusyStreamReturnsWithoutAGap)
+{
+    LinkNet net(2, 1);
+
+    net.cut(0);
+    net.post(0, 0, 3);
+    net.run_for(kS);
+    net.post(0, 0, 100000);
+    net.heal(0);
+    net.run_for(20 * kS);
+    EXPECT_EQ(100003u, net.ends[1].taken[0]);
+    EXPECT_EQ(0u, net.ends[1].counts.gaps);
+    EXPECT_EQ(1u, net.ends[0].counts.returns);
+}
+
+TEST(Link, AProcessThatComputesCostsNoLaneItsLife)
+{
+    LinkNet net(2, 2);
+
+    net.busy(1, true);
+    net.post(0, 0, 200);
+    net.post(0, 1, 200);
+    net.run_for(60 * kS);
+    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    EXPECT_EQ(2u, net.ends[0].counts.probes); // one for each lane, and no more
+    net.busy(1, false);
+    net.run_for(kS);
+    EXPECT_TRUE(net.clear());
+    EXPECT_EQ(0u, net.ends[0].counts.deaths + net.ends[0].counts.replays);
+}
+
+TEST(Link, ALaneThatIsDeadOneWayIsLeftByWhoCannotUseIt)
+{
+    LinkNet net(2, 1);
+
+    net.cut(0, false, true); // 1 to 0 is cut
+    net.post(0, 0, 5);
+    net.run_for(kS);
+    EXPECT_TRUE(net.clear());
+    EXPECT_EQ(5u, net.ends[1].taken[0]);
+    net.post(1, 0, 5);
+    net.run_for(kS);
+    EXPECT_TRUE(net.clear());
+    EXPECT_EQ(5u, net.ends[0].taken[0]);
+}
+
+TEST(Link, ALaneThatSaysItIsLostIsLeftAtOnce)
+{
+    LinkNet net(2, 1, 3);
+
+    net.post(0, 0, 70);
+    net.run_for(5 * kUs);
+    net.lose(0, kMs);
+    net.run_for(15 * kMs);
+    EXPECT_EQ(70u, net.ends[1].taken[0]);
+    EXPECT_EQ(64u, net.ends[0].counts.replays);
+    EXPECT_EQ(0u, net.ends[0].counts.probes);
+    net.usable(0);
+    net.run_for(10 * kMs);
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(1u, net.ends[0].counts.returns);
+}
+
+TEST(Link, WithoutAnyLaneItWaits)
+{
+    LinkNet net(2, 1, 3, 0);
+
+    net.post(0, 0, 4);
+    net.run_for(kS);
+    EXPECT_EQ(0u, net.ends[1].taken[0]);
+    net.usable(1);
+    net.run_for(10 * kMs);
+    EXPECT_EQ(4u, net.ends[1].taken[0]);
+}
+
+// An acknowledgement that was lost is told again ahead of the answer to a probe; a frame that was lost is
+// sent again by the same lane, as the answer says that it did not come.
+TEST(Link, AnAnswerTellsWhatWasLost)
+{
+    LinkNet net(1, 1);
+
+    net.post(0, 0, 2);
+    net.ends[0].out[0].clear();
+    net.run_for(kS);
+    EXPECT_EQ(2u, net.ends[1].taken[0]);
+    EXPECT_EQ(2u, net.ends[0].counts.replays);
+    net.post(0, 0, 1);
+    net.run_for(21 * kUs);
+    net.run_for(6 * kMs - 21 * kUs - 990 * kUs); // the acknowledgement is under way
+    net.ends[1].out[0].clear();
+    net.run_for(kS);
+    EXPECT_TRUE(net.clear());
+    EXPECT_EQ(2u, net.ends[0].counts.replays);
+}
+
+TEST(Link, ANumberThatWasNeverSentIsBad)
+{
+    LinkNet net(1, 1);
+
+    net.post(0, 0, 2);
+    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_link_on_ack(&net.ends[0].link, 0, 3, false, net.now));
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_link_on_ack(&net.ends[0].link, 0, 2, false, net.now));
+    EXPECT_EQ(BCAST_HW_STALE, bcast_hw_link_on_ack(&net.ends[0].link, 0, 1, false, net.now));
+    EXPECT_EQ(BCAST_HW_STALE, bcast_hw_link_on_frame(&net.ends[1].link, 0, 0, 1, net.now));
+    bcast_hw_link_check(&net.ends[1].link);
+}
+
+// Lanes are cut, lost and healed at random, processes are busy at random; lane 0 is spared last, so that in
+// the end all must have come.
+static void storm(uint64_t seed)
+{
+    sim::Rng rng(seed);
+    uint8_t lanes = (uint8_t) rng.between(1, 4), streams = (uint8_t) rng.between(1, 3);
+    uint16_t tells = (uint16_t) rng.below(16);
+    LinkNet net(lanes, streams, tells);
+
+    net.latency = rng.between(1, 2000) * kUs;
+    for (int i = 0; i < 60; i++) {
+        uint32_t lane = (uint32_t) rng.below(lanes);
+
+        switch (rng.below(8)) {
+            case 0:
+                net.cut(lane, rng.below(2), rng.below(2));
+                break;
+            case 1:
+                net.heal(lane);
+                break;
+            case 2:
+                net.lose(lane, rng.below(100) * kMs);
+                break;
+            case 3:
+                net.usable(lane);
+                break;
+            case 4:
+                net.busy((int) rng.below(2), rng.below(2));
+                break;
+            default:
+                net.post((int) rng.below(2), (uint32_t) rng.below(streams),
+                         (uint32_t) rng.between(1, 150));
+        }
+        net.run_for(rng.below(4) ? rng.below(30 * kMs) : rng.below(kS));
+        if (testing::Test::HasFatalFailure())
+            return;
+    }
+    for (uint32_t lane = 0; lane < lanes; lane++)
+        net.heal(lane);
+    net.usable(0);
+    net.busy(0, false);
+    net.busy(1, false);
+    net.run_for(200 * kS);
+    EXPECT_TRUE(net.clear()) << "seed " << seed;
+    for (int end = 0; end < 2; end++)
+        EXPECT_EQ(net.ends[end].posted, net.ends[1 - end].taken) << "seed " << seed;
+}
+
+TEST(Link, Storms)
+{
+    const char *seeds = getenv("HWMC_SIM_SEEDS");
+    uint64_t n = seeds ? strtoull(seeds, nullptr, 10) : 2000;
+
+    for (uint64_t seed = 1; seed <= n && !HasFailure(); seed++)
+        storm(seed);
+}

@@ -131,6 +131,11 @@ static void address(bcast_hw_lane *, const void **addr, size_t *len)
     *len = 0;
 }
 
+static int ready(bcast_hw_lane *l, uint32_t peer)
+{
+    return lane_of(l)->dead.count(peer) ? BCAST_HW_ERR_PEER : BCAST_HW_OK;
+}
+
 static int send(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
                 const void *body, size_t body_len)
 {
@@ -200,8 +205,13 @@ static void close_lane(bcast_hw_lane *)
 {
 }
 
-static const bcast_hw_lane_ops lane_ops = {"mem", address, send, send_from, poll_lane,
-                                           no_fd, ok,      ok,   close_lane};
+static uint64_t no_deadline(bcast_hw_lane *)
+{
+    return UINT64_MAX;
+}
+
+static const bcast_hw_lane_ops lane_ops = {"mem", address, ready,       send, send_from, poll_lane,
+                                           no_fd, ok,      no_deadline, ok,   close_lane};
 
 Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint32_t rails)
     : datagram(datagram_), window(window_), hosts(hosts_)

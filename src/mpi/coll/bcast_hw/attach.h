@@ -34,6 +34,13 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world);
 /* Whether another process of the job runs on this host; true where nobody knows. */
 bool MPIR_Bcast_hw_host_is_shared(void);
 
+/* That process of MPI_COMM_WORLD runs on this host. */
+bool MPIR_Bcast_hw_same_host(uint32_t world_rank);
+
+/* The lock that guards the engine and its lanes. Never held around a call of MPICH. */
+void MPIR_Bcast_hw_lock(void);
+void MPIR_Bcast_hw_unlock(void);
+
 /* COMM is about to go: drop what hwmc holds for it. Local, and never waits for another rank. */
 void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm);
 

@@ -34,9 +34,6 @@ struct bcast_hw_comm {
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
 struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm);
 
-void MPIR_Bcast_hw_lock(void);
-void MPIR_Bcast_hw_unlock(void);
-
 /* Whether the netmod has registered a lane. */
 bool MPIR_Bcast_hw_registered(void);
 

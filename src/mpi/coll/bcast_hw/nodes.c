@@ -31,6 +31,11 @@ int MPIR_Bcast_hw_node_of(uint32_t world_rank)
     return map ? map[world_rank] : MPIR_Process.node_map[world_rank];
 }
 
+bool MPIR_Bcast_hw_same_host(uint32_t world_rank)
+{
+    return MPIR_Bcast_hw_node_of(world_rank) == MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
+}
+
 bool MPIR_Bcast_hw_host_is_shared(void)
 {
     int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);

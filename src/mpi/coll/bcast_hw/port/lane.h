@@ -46,9 +46,14 @@ struct bcast_hw_lane_ops {
     /* This process's address, to be carried to the others by the caller; the lane's until close. */
     void (*address)(struct bcast_hw_lane *l, const void **addr, size_t *len);
 
+    /* Whether messages can go to `peer` now. OK; AGAIN: not yet, what is needed for that has been begun;
+     * ERR_PEER: not before something changes (a port is up again, a limit is not reached any more).
+     * After `lost` it begins anew. */
+    int (*ready)(struct bcast_hw_lane *l, uint32_t peer);
+
     /* Sends head and body as one message, in order with the others to `peer`. Both are copied
-     * before it returns. The endpoint is made here when the peer is first used. OK, ERR_PEER,
-     * ERR_NOMEM. */
+     * before it returns. Of a lane whose `ready` says OK from the start the endpoint is made here when
+     * the peer is first used. OK, ERR_PEER, ERR_NOMEM. */
     int (*send)(struct bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
                 const void *body, size_t body_len);
 
@@ -64,6 +69,9 @@ struct bcast_hw_lane_ops {
      * AGAIN from arm: poll first. */
     int (*fd)(struct bcast_hw_lane *l);
     int (*arm)(struct bcast_hw_lane *l);
+
+    /* ns (CLOCK_MONOTONIC) at which poll has something to do though nothing comes; UINT64_MAX when never. */
+    uint64_t (*deadline)(struct bcast_hw_lane *l);
 
     /* OK when every message is out of this process's hands and every endpoint is flushed, AGAIN
      * until then: to be called, with poll, before close. */

@@ -4,14 +4,21 @@
 if BUILD_CH4_NETMOD_HWMC
 
 noinst_HEADERS +=                               \
+    src/mpid/ch4/netmod/hwmc/hwmc_am.h          \
+    src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
+    src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.h  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
+    src/mpid/ch4/netmod/hwmc/lane/frame.h       \
+    src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
+    src/mpid/ch4/netmod/hwmc/lane/links.h       \
+    src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
     src/mpid/ch4/netmod/hwmc/rail/match.h       \
     src/mpid/ch4/netmod/hwmc/rail/rail.h        \
@@ -20,15 +27,20 @@ noinst_HEADERS +=                               \
 
 mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_am.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_links.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
+    src/mpid/ch4/netmod/hwmc/lane/frame.c       \
+    src/mpid/ch4/netmod/hwmc/lane/links.c       \
+    src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \
     src/mpid/ch4/netmod/hwmc/rail/rail.c

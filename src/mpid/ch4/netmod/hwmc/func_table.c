@@ -16,6 +16,8 @@
 #define MPIDI_UCX_mpi_comm_commit_pre_hook MPIDI_HWMC_mpi_comm_commit_pre_hook
 #define MPIDI_UCX_mpi_comm_commit_post_hook MPIDI_HWMC_mpi_comm_commit_post_hook
 #define MPIDI_UCX_mpi_comm_free_hook MPIDI_HWMC_mpi_comm_free_hook
+#define MPIDI_UCX_mpi_win_create_hook MPIDI_HWMC_mpi_win_create_hook
+#define MPIDI_UCX_mpi_win_allocate_hook MPIDI_HWMC_mpi_win_allocate_hook
 #define MPIDI_NM_ucx_funcs MPIDI_NM_hwmc_funcs
 #define MPIDI_NM_native_ucx_funcs MPIDI_NM_native_hwmc_funcs
 #include "../ucx/func_table.c"

@@ -15,6 +15,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_links.h"
 #include "../ucx/ucx_impl.h"
 
 #include <pthread.h>
@@ -96,6 +97,11 @@ void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep)
     return all_flushed ? NULL : ucp_disconnect_nb(ep);
 }
 
+static bool links_idle(void)
+{
+    return !MPIDI_HWMC_global.links || MPIDI_HWMC_links_idle();
+}
+
 int MPIDI_HWMC_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -103,7 +109,7 @@ int MPIDI_HWMC_quiesce(void)
 
     MPIR_Bcast_hw_drain();
     start_flush(&pending);
-    while (pending > 0 || !MPIR_Bcast_hw_drained())
+    while (pending > 0 || !links_idle() || !MPIR_Bcast_hw_drained())
         step();
     mpi_errno = wait_for_all();
     all_flushed = mpi_errno == MPI_SUCCESS;

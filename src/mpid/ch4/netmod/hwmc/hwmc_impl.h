@@ -38,10 +38,14 @@ struct MPIDI_HWMC_global {
     struct bcast_hw_lane *lane;                          /* NULL: nothing is registered */
     struct bcast_hw_lane *lanes[MPIDI_HWMC_LANES_MAX]; /* for long broadcasts, num_lanes of them */
     int num_lanes;
+    bool links;      /* the lanes are streams of links, which have progress to make at any time */
     bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
+
+/* Rank in MPI_COMM_WORLD of `rank` in comm, or in its remote group; UINT32_MAX when it has none. */
+uint32_t MPIDI_HWMC_world_rank(MPIR_Comm *comm, int rank);
 
 /* Reads the control variables of waiting. */
 void MPIDI_HWMC_wait_init(void);

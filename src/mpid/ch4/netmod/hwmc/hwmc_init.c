@@ -5,10 +5,34 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_links.h"
 #include "../ucx/ucx_noinline.h"
 
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
 static bool world_is_up;
+
+uint32_t MPIDI_HWMC_world_rank(MPIR_Comm *comm, int rank)
+{
+    uint64_t lpid;
+#if MPICH_NUMVERSION >= 50000000
+    lpid = MPIR_comm_rank_to_lpid(comm, rank);
+#else
+    int avtid = 0, at = 0;
+
+    MPIDIU_comm_rank_to_pid(comm, rank, &at, &avtid);
+    lpid = avtid == 0 ? (uint64_t) at : UINT64_MAX;
+#endif
+    return lpid < (uint64_t) MPIR_Process.size ? (uint32_t) lpid : UINT32_MAX;
+}
+
+/* All whom a message in comm can go to or come from are processes of MPI_COMM_WORLD. */
+static bool is_of_this_world(MPIR_Comm *comm)
+{
+    for (int i = 0; i < comm->remote_size; i++)
+        if (MPIDI_HWMC_world_rank(comm, i) == UINT32_MAX)
+            return false;
+    return true;
+}
 
 int MPIDI_HWMC_init_local(int *tag_bits)
 {
@@ -27,6 +51,7 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
         world_is_up = false;
     }
     MPIR_Bcast_hw_close();
+    MPIDI_HWMC_links_close();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);
 
@@ -39,6 +64,7 @@ fn_fail:
 int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm)
 {
     MPIDI_HWMC_COMM(comm).group = NULL;
+    MPIDI_HWMC_COMM(comm).carried = false;
     return MPIDI_UCX_mpi_comm_commit_pre_hook(comm);
 }
 
@@ -48,6 +74,7 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
 
     mpi_errno = MPIDI_UCX_mpi_comm_commit_post_hook(comm);
     MPIR_ERR_CHECK(mpi_errno);
+    MPIDI_HWMC_COMM(comm).carried = MPIDI_HWMC_links_wanted() && is_of_this_world(comm);
     if (comm == MPIR_Process.comm_world) {
         world_is_up = true;
         mpi_errno = MPIDI_HWMC_setup(comm);

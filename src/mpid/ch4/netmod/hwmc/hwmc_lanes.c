@@ -14,6 +14,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_lanes.h"
+#include "hwmc_links.h"
 #include "lane/ucx.h"
 
 #include <dirent.h>
@@ -55,6 +56,7 @@ cvars:
 /* What a lane's callbacks get. */
 struct wire {
     struct bcast_hw_engine *engine;
+    struct hwmc_links_port *port; /* NULL: what comes is the engine's */
     char name[WIRE_NAME_MAX];
 };
 
@@ -143,17 +145,38 @@ static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 
 static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
 {
-    bcast_hw_engine_on_lane(((struct wire *) ctx)->engine, head, head_len, body, body_len);
+    const struct wire *w = ctx;
+
+    if (w->port)
+        hwmc_links_on_recv(w->port, head, head_len, body, body_len);
+    else
+        bcast_hw_engine_on_lane(w->engine, head, head_len, body, body_len);
 }
 
 static void on_lost(void *ctx, uint32_t peer)
 {
-    bcast_hw_engine_on_lost(((struct wire *) ctx)->engine, peer);
+    const struct wire *w = ctx;
+
+    if (w->port)
+        hwmc_links_on_lost(w->port, peer);
+    else
+        bcast_hw_engine_on_lost(w->engine, peer);
 }
 
 static void on_sent(void *ctx, uint64_t tag)
 {
-    bcast_hw_engine_on_sent(((struct wire *) ctx)->engine, tag);
+    const struct wire *w = ctx;
+
+    if (w->port)
+        hwmc_links_on_sent(w->port, tag);
+    else
+        bcast_hw_engine_on_sent(w->engine, tag);
+}
+
+/* Links outlive what happens between hosts; inside one there is nothing to survive. */
+static bool survives(void *ctx, uint32_t peer)
+{
+    return ((struct wire *) ctx)->port && !MPIR_Bcast_hw_same_host(peer);
 }
 
 /* NULL when UCX cannot. */
@@ -165,6 +188,7 @@ static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices)
         .size = (uint32_t) MPIR_Process.size,
         .devices = devices,
         .tcp_sndbuf = devices ? RAIL_SNDBUF : NULL,
+        .survives = survives,
     };
     struct bcast_hw_lane *lane = NULL;
 
@@ -222,6 +246,8 @@ static int near_lanes(void)
 
 static int rail_lanes(void)
 {
+    if (MPIDI_HWMC_links_wanted())
+        return 1;
     return MPIR_Bcast_hw_has_site() ? MPL_MAX(near_lanes(), within(MPIR_CVAR_HWMC_SITE_LANES))
                                     : near_lanes();
 }
@@ -317,6 +343,17 @@ void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HW
     cfg->lane = lanes->control;
     lanes->control = NULL;
     MPIDI_HWMC_lanes_close(lanes);
+}
+
+struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int at,
+                                            struct hwmc_links_port *port)
+{
+    struct bcast_hw_lane **slot = at < 0 ? &lanes->control : &lanes->by_rail[at][0];
+    struct bcast_hw_lane *lane = *slot;
+
+    (at < 0 ? &control_wire : &rail_wires[at][0])->port = port;
+    *slot = NULL;
+    return lane;
 }
 
 void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes)

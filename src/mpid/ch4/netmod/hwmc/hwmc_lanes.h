@@ -11,6 +11,7 @@
 #define HWMC_LANES_H_INCLUDED
 
 #include "hwmc_rails.h"
+#include "lane/links.h"
 
 #define MPIDI_HWMC_RAIL_LANES_MAX 4
 
@@ -35,6 +36,11 @@ void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
 /* Hands over to cfg the lanes that all processes have, if there are several; closes the others. */
 void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
                            const int *all_have, struct bcast_hw_engine_cfg *cfg);
+
+/* Takes one lane for links, whose `port` gets what comes: the first over rails.mine[at], or with at < 0
+ * that for control. There is one. */
+struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int at,
+                                            struct hwmc_links_port *port);
 
 void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes);
 

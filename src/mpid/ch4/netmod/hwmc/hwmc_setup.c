@@ -15,6 +15,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_lanes.h"
+#include "hwmc_links.h"
 #include "hwmc_rails.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
 
@@ -195,7 +196,12 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         goto fn_fail;
     mpi_errno = MPIDI_HWMC_rails_open(&rails, all.mbit, job.port, job.group, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
+    if (MPIDI_HWMC_links_wanted()) {
+        mpi_errno = MPIDI_HWMC_links_give(&lanes, &rails, all.rail_lanes, &cfg);
+        MPIR_ERR_CHECK(mpi_errno);
+    } else {
+        MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
+    }
     memcpy(MPIDI_HWMC_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
     memcpy(MPIDI_HWMC_global.lanes, cfg.lanes, sizeof(cfg.lanes));
     MPIDI_HWMC_global.num_lanes = (int) cfg.num_far_lanes;

@@ -18,6 +18,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_links.h"
 #include "../ucx/ucx_impl.h"
 #include "../../../../mpi/coll/bcast_hw/port/fabric.h"
 #include "../../../../mpi/coll/bcast_hw/port/lane.h"
@@ -210,6 +211,8 @@ static bool watch_engine(uint64_t *until)
     struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
     uint64_t deadline = MPIR_Bcast_hw_deadline();
 
+    if (MPIDI_HWMC_global.links)
+        deadline = MPL_MIN(deadline, MPIDI_HWMC_links_deadline());
     if (deadline < *until)
         *until = deadline;
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
@@ -228,7 +231,7 @@ enum armed { ARMED_NEVER, ARMED_NOT_NOW, ARMED };
  * deadline. NOT_NOW: there is something to do already. NEVER: this process cannot tell. */
 static enum armed arm(uint64_t now, uint64_t *until)
 {
-    bool engine = MPIR_Bcast_hw_active();
+    bool engine = MPIR_Bcast_hw_active() || MPIDI_HWMC_global.links;
 
     if (!watch_mpich() || (engine && !watch_engine(until)))
         return ARMED_NEVER;
@@ -351,16 +354,25 @@ unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h worker)
 }
 
 /* The engine lives with VCI 0. */
-void MPIDI_HWMC_poll_ends(int vci)
+int MPIDI_HWMC_poll_ends(int vci)
 {
+    int mpi_errno = MPI_SUCCESS;
     struct wait *w = &current;
 
-    if (vci == 0)
+    if (vci == 0) {
+        bool active = MPIR_Bcast_hw_active();
+        int events = 0;
+
         w->events += (unsigned) MPIR_Bcast_hw_progress();
+        if (MPIDI_HWMC_global.links)
+            mpi_errno = MPIDI_HWMC_links_progress(active, &events);
+        w->events += (unsigned) events;
+    }
     if (w->events > 0) {
         w->polls_left = alone(w) ? spins : 0;
         w->since = 0;
     } else if (polite && --w->polls_left < 0) {
         step(w);
     }
+    return mpi_errno;
 }

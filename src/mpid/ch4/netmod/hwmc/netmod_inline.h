@@ -15,17 +15,46 @@
  */
 
 #define MPIDI_NM_progress MPIDI_HWMC_super_progress
+#define MPIDI_NM_mpi_isend MPIDI_HWMC_super_mpi_isend
+#define MPIDI_NM_mpi_issend MPIDI_HWMC_super_mpi_issend
+#define MPIDI_NM_isend_coll MPIDI_HWMC_super_isend_coll
+#define MPIDI_NM_mpi_irecv MPIDI_HWMC_super_mpi_irecv
+#define MPIDI_NM_mpi_imrecv MPIDI_HWMC_super_mpi_imrecv
+#define MPIDI_NM_mpi_iprobe MPIDI_HWMC_super_mpi_iprobe
+#define MPIDI_NM_mpi_improbe MPIDI_HWMC_super_mpi_improbe
+#define MPIDI_NM_mpi_cancel_send MPIDI_HWMC_super_mpi_cancel_send
+#define MPIDI_NM_mpi_cancel_recv MPIDI_HWMC_super_mpi_cancel_recv
+#define MPIDI_NM_am_isend MPIDI_HWMC_super_am_isend
+#define MPIDI_NM_am_isend_reply MPIDI_HWMC_super_am_isend_reply
+#define MPIDI_NM_am_send_hdr MPIDI_HWMC_super_am_send_hdr
+#define MPIDI_NM_am_send_hdr_reply MPIDI_HWMC_super_am_send_hdr_reply
+#define MPIDI_NM_am_can_do_tag MPIDI_HWMC_super_am_can_do_tag
 #include "../ucx/netmod_inline.h"
 #undef MPIDI_NM_progress
+#undef MPIDI_NM_mpi_isend
+#undef MPIDI_NM_mpi_issend
+#undef MPIDI_NM_isend_coll
+#undef MPIDI_NM_mpi_irecv
+#undef MPIDI_NM_mpi_imrecv
+#undef MPIDI_NM_mpi_iprobe
+#undef MPIDI_NM_mpi_improbe
+#undef MPIDI_NM_mpi_cancel_send
+#undef MPIDI_NM_mpi_cancel_recv
+#undef MPIDI_NM_am_isend
+#undef MPIDI_NM_am_isend_reply
+#undef MPIDI_NM_am_send_hdr
+#undef MPIDI_NM_am_send_hdr_reply
+#undef MPIDI_NM_am_can_do_tag
+#include "hwmc_carry.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_ARG_T arg)
 {
-    int mpi_errno;
+    int mpi_errno, ended;
 
     MPIDI_HWMC_poll_begins();
     mpi_errno = MPIDI_HWMC_super_progress(vci, arg);
-    MPIDI_HWMC_poll_ends(vci);
-    return mpi_errno;
+    ended = MPIDI_HWMC_poll_ends(vci);
+    return mpi_errno ? mpi_errno : ended;
 }
 
 #ifdef NETMOD_INLINE
@@ -39,6 +68,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_A
 #define MPIDI_NM_mpi_comm_commit_post_hook MPIDI_HWMC_mpi_comm_commit_post_hook
 #undef MPIDI_NM_mpi_comm_free_hook
 #define MPIDI_NM_mpi_comm_free_hook MPIDI_HWMC_mpi_comm_free_hook
+#undef MPIDI_NM_mpi_win_create_hook
+#define MPIDI_NM_mpi_win_create_hook MPIDI_HWMC_mpi_win_create_hook
+#undef MPIDI_NM_mpi_win_allocate_hook
+#define MPIDI_NM_mpi_win_allocate_hook MPIDI_HWMC_mpi_win_allocate_hook
 #endif
 
 #endif /* HWMC_NETMOD_INLINE_H_INCLUDED */

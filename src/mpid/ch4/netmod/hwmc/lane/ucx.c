@@ -31,6 +31,7 @@ struct peer {
     enum peer_state state;
     ucp_ep_h ep; /* in OPEN and FAILED; NULL in FAILED when it was never made */
     struct hwmc_lane_ucx *lane;
+    void *addr; /* of one that may be connected again; NULL: not asked for yet */
 };
 
 /* A message on its way, with the caller's head, and its body unless that is borrowed. */
@@ -151,26 +152,61 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
     release(b);
 }
 
-/* Without UCX's peer error handling: it keeps an endpoint from using shared memory, and reports peers
- * as lost that only connected at the same time from their side. A process that dies ends the job. */
+/* UCX: the endpoint cannot be used any more. */
+static void on_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    (void) ep;
+    (void) status;
+    fail_peer(arg);
+}
+
+static bool may_fail(const struct hwmc_lane_ucx *l, uint32_t peer)
+{
+    return l->params.survives && l->params.survives(l->params.lane.ctx, peer);
+}
+
+/* Without UCX's peer error handling unless asked for: it keeps an endpoint from using shared memory, and
+ * reports peers as lost that only connected at the same time from their side. A process that dies ends
+ * the job. */
 static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const void *addr)
 {
-    const ucp_ep_params_t params = {
+    ucp_ep_params_t params = {
         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
         .address = addr,
     };
 
+    if (may_fail(l, (uint32_t) (p - l->peers))) {
+        params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+        params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+        params.err_handler = (ucp_err_handler_t){.cb = on_failed, .arg = p};
+    }
     return ucp_ep_create(l->worker, &params, &p->ep);
+}
+
+/* Asks for the peer's address, once: later the way to who knows it may be cut as well. */
+static const void *address_of(struct hwmc_lane_ucx *l, uint32_t peer, void *room, size_t len)
+{
+    struct peer *p = &l->peers[peer];
+
+    if (p->addr != NULL)
+        return p->addr;
+    if (l->params.lane.address_of(l->params.lane.ctx, peer, room, &len) != BCAST_HW_OK)
+        return NULL;
+    if (may_fail(l, peer)) {
+        p->addr = malloc(len);
+        if (p->addr != NULL)
+            memcpy(p->addr, room, len);
+    }
+    return room;
 }
 
 static int connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)
 {
     struct peer *p = &l->peers[peer];
-    uint64_t addr[BCAST_HW_LANE_ADDRESS_MAX / sizeof(uint64_t)];
-    size_t len = sizeof(addr);
+    uint64_t room[BCAST_HW_LANE_ADDRESS_MAX / sizeof(uint64_t)];
+    const void *addr = address_of(l, peer, room, sizeof(room));
 
-    if (l->params.lane.address_of(l->params.lane.ctx, peer, addr, &len) == BCAST_HW_OK &&
-        make_endpoint(l, p, addr) == UCS_OK) {
+    if (addr != NULL && make_endpoint(l, p, addr) == UCS_OK) {
         p->state = PEER_OPEN;
         return BCAST_HW_OK;
     }
@@ -234,6 +270,17 @@ static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, siz
     memcpy(b->data, head, head_len);
     *buffer = b;
     return BCAST_HW_OK;
+}
+
+static int ucx_ready(struct bcast_hw_lane *lane, uint32_t peer)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+
+    if (peer >= l->params.size)
+        return BCAST_HW_ERR_PEER;
+    if (l->peers[peer].state == PEER_LOST)
+        l->peers[peer].state = PEER_NEW;
+    return l->peers[peer].state == PEER_FAILED ? BCAST_HW_AGAIN : BCAST_HW_OK;
 }
 
 static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
@@ -319,6 +366,13 @@ static int ucx_arm(struct bcast_hw_lane *lane)
     return l->num_failed == 0 && ucp_worker_arm(l->worker) == UCS_OK ? BCAST_HW_OK : BCAST_HW_AGAIN;
 }
 
+/* UCX has timers of its own, that its descriptor tells of. */
+static uint64_t ucx_deadline(struct bcast_hw_lane *lane)
+{
+    (void) lane;
+    return UINT64_MAX;
+}
+
 static void ucx_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
 {
     *addr = ucx(lane)->address;
@@ -367,6 +421,8 @@ static void ucx_close(struct bcast_hw_lane *lane)
         next = b->next;
         free(b);
     }
+    for (uint32_t i = 0; l->peers != NULL && i < l->params.size; i++)
+        free(l->peers[i].addr);
     free(l->peers);
     free(l);
 }
@@ -374,11 +430,13 @@ static void ucx_close(struct bcast_hw_lane *lane)
 static const struct bcast_hw_lane_ops ucx_ops = {
     .name = "ucx",
     .address = ucx_address,
+    .ready = ucx_ready,
     .send = ucx_send,
     .send_from = ucx_send_from,
     .poll = ucx_poll,
     .fd = ucx_fd,
     .arm = ucx_arm,
+    .deadline = ucx_deadline,
     .flush = ucx_flush,
     .close = ucx_close,
 };

@@ -17,6 +17,11 @@ struct hwmc_lane_ucx_params {
     uint32_t size;          /* processes of the job: peers are 0..size-1 */
     const char *devices;    /* as UCX_NET_DEVICES; NULL: UCX's choice */
     const char *tcp_sndbuf; /* as UCX_TCP_SNDBUF, unless the user gives that; NULL: UCX's choice */
+
+    /* Whether an endpoint to `peer` is to survive a network that fails: UCX then reports failures, the
+     * peer is lost, and can be had again; and keeps to transports that can do that, which shared memory
+     * cannot. NULL: none. */
+    bool (*survives)(void *ctx, uint32_t peer);
 };
 
 /* Opens the lane; its close frees it. ERR_INVAL, ERR_NOMEM; ERR_LIMIT: the address is longer than

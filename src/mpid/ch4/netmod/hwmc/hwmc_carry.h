@@ -1,0 +1,226 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#ifndef HWMC_CARRY_H_INCLUDED
+#define HWMC_CARRY_H_INCLUDED
+
+/*
+ * With MPIR_CVAR_HWMC_RESILIENT hwmc carries MPICH's own messages: point-to-point and one-sided operations
+ * take the form of CH4's active messages, and those go over hwmc's links, which outlive a rail, instead of
+ * over the endpoints of the ucx netmod.
+ *
+ * Which way a message goes is a matter of its communicator alone, so that all its processes agree: one
+ * with processes outside MPI_COMM_WORLD, which have no links, is left to the ucx netmod. A window of a
+ * carried communicator is one whose memory UCX does not know, and MPICH does with messages what needs
+ * to be done there. Read by all of MPICH, by netmod_inline.h, after the functions that it overrides.
+ */
+
+MPL_STATIC_INLINE_PREFIX bool MPIDI_HWMC_carries_comm(const MPIR_Comm *comm)
+{
+    return MPIDI_HWMC_carries && comm->dev.ch4.netmod.hwmc.carried;
+}
+
+/* Of a request made by an active message the communicator is always known. */
+MPL_STATIC_INLINE_PREFIX bool MPIDI_HWMC_carries_request(const MPIR_Request *req)
+{
+    return MPIDI_HWMC_carries && req->comm && req->comm->dev.ch4.netmod.hwmc.carried;
+}
+
+/* From 4.2 on the netmod holds the lock around a generic function; before, that takes it. */
+#if MPICH_NUMVERSION >= 40200000
+#define MPIDI_HWMC_LOCKED(call)                                                                    \
+    do {                                                                                           \
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI_LOCK(0));                                              \
+        mpi_errno = call;                                                                          \
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI_LOCK(0));                                               \
+    } while (0)
+#define MPIDI_HWMC_CONTEXT_OFFSET(attr) MPIR_PT2PT_ATTR_CONTEXT_OFFSET(attr)
+#else
+#define MPIDI_HWMC_LOCKED(call) mpi_errno = call
+#define MPIDI_HWMC_CONTEXT_OFFSET(attr) (attr)
+#endif
+
+#if MPICH_NUMVERSION >= 50000000
+#define MPIDI_HWMC_NOT_LOCAL false,
+#define MPIDI_HWMC_CANCEL_RECV(req) MPIDIG_mpi_cancel_recv(req, false)
+#else
+#define MPIDI_HWMC_NOT_LOCAL
+#define MPIDI_HWMC_CANCEL_RECV(req) MPIDIG_mpi_cancel_recv(req)
+#endif
+
+/* Point-to-point. */
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_isend(const void *buf, MPI_Aint count,
+                                                MPI_Datatype datatype, int rank, int tag,
+                                                MPIR_Comm *comm, int attr, MPIDI_av_entry_t *addr,
+                                                MPIR_Request **request)
+{
+    int mpi_errno;
+
+    if (!MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_super_mpi_isend(buf, count, datatype, rank, tag, comm, attr, addr,
+                                          request);
+#if MPICH_NUMVERSION >= 40200000
+    MPIDI_HWMC_LOCKED(MPIDIG_mpi_isend(
+        buf, count, datatype, rank, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), addr, 0, 0, request,
+        MPIR_PT2PT_ATTR_GET_SYNCFLAG(attr) != 0, MPIR_PT2PT_ATTR_GET_ERRFLAG(attr)));
+#else
+    MPIDI_HWMC_LOCKED(MPIDIG_mpi_isend(buf, count, datatype, rank, tag, comm,
+                                       MPIDI_HWMC_CONTEXT_OFFSET(attr), addr, 0, 0, request));
+#endif
+    return mpi_errno;
+}
+
+#if MPICH_NUMVERSION < 40200000
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_issend(const void *buf, MPI_Aint count,
+                                                 MPI_Datatype datatype, int rank, int tag,
+                                                 MPIR_Comm *comm, int attr, MPIDI_av_entry_t *addr,
+                                                 MPIR_Request **request)
+{
+    if (!MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_super_mpi_issend(buf, count, datatype, rank, tag, comm, attr, addr,
+                                           request);
+    return MPIDIG_mpi_issend(buf, count, datatype, rank, tag, comm, attr, addr, 0, 0, request);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_isend_coll(const void *buf, MPI_Aint count,
+                                                 MPI_Datatype datatype, int rank, int tag,
+                                                 MPIR_Comm *comm, int attr, MPIDI_av_entry_t *addr,
+                                                 MPIR_Request **request, MPIR_Errflag_t *errflag)
+{
+    if (!MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_super_isend_coll(buf, count, datatype, rank, tag, comm, attr, addr,
+                                           request, errflag);
+    return MPIDIG_isend_coll(buf, count, datatype, rank, tag, comm, attr, addr, 0, 0, request,
+                             errflag);
+}
+#endif
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_irecv(void *buf, MPI_Aint count, MPI_Datatype datatype,
+                                                int rank, int tag, MPIR_Comm *comm, int attr,
+                                                MPIDI_av_entry_t *addr, MPIR_Request **request,
+                                                MPIR_Request *partner)
+{
+    int mpi_errno;
+
+    if (!MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_super_mpi_irecv(buf, count, datatype, rank, tag, comm, attr, addr,
+                                          request, partner);
+    MPIDI_HWMC_LOCKED(MPIDIG_mpi_irecv(buf, count, datatype, rank, tag, comm,
+                                       MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, request, 0, partner));
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_imrecv(void *buf, MPI_Aint count, MPI_Datatype datatype,
+                                                 MPIR_Request *message)
+{
+    int mpi_errno;
+
+    if (!MPIDI_HWMC_carries_request(message))
+        return MPIDI_HWMC_super_mpi_imrecv(buf, count, datatype, message);
+    MPIDI_HWMC_LOCKED(MPIDIG_mpi_imrecv(buf, count, datatype, message));
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_iprobe(int source, int tag, MPIR_Comm *comm, int attr,
+                                                 MPIDI_av_entry_t *addr, int *flag,
+                                                 MPI_Status *status)
+{
+    int mpi_errno;
+
+    if (!MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_super_mpi_iprobe(source, tag, comm, attr, addr, flag, status);
+    MPIDI_HWMC_LOCKED(MPIDIG_mpi_iprobe(source, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, flag,
+                                        MPIDI_HWMC_NOT_LOCAL status));
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_improbe(int source, int tag, MPIR_Comm *comm, int attr,
+                                                  MPIDI_av_entry_t *addr, int *flag,
+                                                  MPIR_Request **message, MPI_Status *status)
+{
+    int mpi_errno;
+
+    if (!MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_super_mpi_improbe(source, tag, comm, attr, addr, flag, message, status);
+    MPIDI_HWMC_LOCKED(MPIDIG_mpi_improbe(source, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), 0,
+                                         flag, MPIDI_HWMC_NOT_LOCAL message, status));
+    return mpi_errno;
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_cancel_send(MPIR_Request *sreq)
+{
+    return MPIDI_HWMC_carries_request(sreq) ? MPIDIG_mpi_cancel_send(sreq)
+                                            : MPIDI_HWMC_super_mpi_cancel_send(sreq);
+}
+
+#if MPICH_NUMVERSION >= 40200000
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_cancel_recv(MPIR_Request *rreq, bool is_blocking)
+{
+    int mpi_errno;
+
+    if (!MPIDI_HWMC_carries_request(rreq))
+        return MPIDI_HWMC_super_mpi_cancel_recv(rreq, is_blocking);
+    MPIDI_HWMC_LOCKED(MPIDI_HWMC_CANCEL_RECV(rreq));
+    return mpi_errno;
+}
+#else
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_cancel_recv(MPIR_Request *rreq)
+{
+    return MPIDI_HWMC_carries_request(rreq) ? MPIDI_HWMC_CANCEL_RECV(rreq)
+                                            : MPIDI_HWMC_super_mpi_cancel_recv(rreq);
+}
+#endif
+
+/* Active messages. */
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_isend(int rank, MPIR_Comm *comm, int handler_id,
+                                               const void *am_hdr, MPI_Aint am_hdr_sz,
+                                               const void *data, MPI_Aint count,
+                                               MPI_Datatype datatype, int src_vci, int dst_vci,
+                                               MPIR_Request *sreq)
+{
+    if (MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_am_isend(rank, comm, handler_id, am_hdr, am_hdr_sz, data, count, datatype,
+                                   sreq);
+    return MPIDI_HWMC_super_am_isend(rank, comm, handler_id, am_hdr, am_hdr_sz, data, count,
+                                     datatype, src_vci, dst_vci, sreq);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_isend_reply(MPIR_Comm *comm, int src_rank, int handler_id,
+                                                     const void *am_hdr, MPI_Aint am_hdr_sz,
+                                                     const void *data, MPI_Aint count,
+                                                     MPI_Datatype datatype, int src_vci,
+                                                     int dst_vci, MPIR_Request *sreq)
+{
+    return MPIDI_NM_am_isend(src_rank, comm, handler_id, am_hdr, am_hdr_sz, data, count, datatype,
+                             src_vci, dst_vci, sreq);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_send_hdr(int rank, MPIR_Comm *comm, int handler_id,
+                                                  const void *am_hdr, MPI_Aint am_hdr_sz,
+                                                  int src_vci, int dst_vci)
+{
+    if (MPIDI_HWMC_carries_comm(comm))
+        return MPIDI_HWMC_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz);
+    return MPIDI_HWMC_super_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz, src_vci,
+                                        dst_vci);
+}
+
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_send_hdr_reply(MPIR_Comm *comm, int rank, int handler_id,
+                                                        const void *am_hdr, MPI_Aint am_hdr_sz,
+                                                        int src_vci, int dst_vci)
+{
+    return MPIDI_NM_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz, src_vci, dst_vci);
+}
+
+#if MPICH_NUMVERSION >= 50000000
+MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_can_do_tag(MPIR_Request *rreq)
+{
+    return !MPIDI_HWMC_carries_request(rreq) && MPIDI_HWMC_super_am_can_do_tag(rreq);
+}
+#endif
+
+#endif /* HWMC_CARRY_H_INCLUDED */

@@ -1,0 +1,422 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * links over lanes in memory: what is kept, lent and given back, and in which order the upper layer gets it.
+ * Which lane is used when is link_test's.
+ */
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/lane/link_wire.h"
+#include "../../src/mpid/ch4/netmod/hwmc/lane/stream_lane.h"
+}
+
+namespace {
+
+struct Host;
+
+struct Message {
+    std::string head;
+    std::string body; // as it was at the time of send
+    const void *lent; // or as it is when it leaves
+    size_t lent_len;
+    uint64_t tag;
+};
+
+// A lane of a host. What is sent waits in `out` until the test lets it go.
+struct MemLane {
+    bcast_hw_lane base;
+    Host *host;
+    uint32_t index;
+    std::deque<std::pair<uint32_t, Message>> out; // to whom
+    bool ready = true, broken = false;
+    int closed = 0;
+};
+
+struct Host {
+    hwmc_links *links;
+    bcast_hw_link_counts counts = {};
+    uint32_t rank;
+    std::vector<std::unique_ptr<MemLane>> lanes;
+    bcast_hw_lane *streams[2];
+    std::vector<std::string> came[2];
+    std::vector<uint64_t> sent;
+    uint32_t from = UINT32_MAX; // of the last message of stream 2
+    std::string said;
+    void *ctx[2][2];
+};
+
+MemLane *lane_of(bcast_hw_lane *l)
+{
+    return reinterpret_cast<MemLane *>(l);
+}
+
+int ready(bcast_hw_lane *l, uint32_t)
+{
+    return lane_of(l)->ready ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
+}
+
+int send(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+         size_t body_len)
+{
+    if (lane_of(l)->broken)
+        return BCAST_HW_ERR_PEER;
+    lane_of(l)->out.push_back({peer,
+                               {std::string((const char *) head, head_len),
+                                std::string((const char *) body, body_len), nullptr, 0, 0}});
+    return BCAST_HW_OK;
+}
+
+int send_from(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+              size_t body_len, uint64_t tag)
+{
+    if (lane_of(l)->broken)
+        return BCAST_HW_ERR_PEER;
+    lane_of(l)->out.push_back(
+        {peer, {std::string((const char *) head, head_len), "", body, body_len, tag}});
+    return BCAST_HW_OK;
+}
+
+int none(bcast_hw_lane *)
+{
+    return 0;
+}
+
+int no_fd(bcast_hw_lane *)
+{
+    return -1;
+}
+
+uint64_t no_deadline(bcast_hw_lane *)
+{
+    return UINT64_MAX;
+}
+
+void no_address(bcast_hw_lane *, const void **addr, size_t *len)
+{
+    *addr = nullptr;
+    *len = 0;
+}
+
+void close_lane(bcast_hw_lane *l)
+{
+    lane_of(l)->closed++;
+}
+
+const bcast_hw_lane_ops mem_ops = {"mem", no_address, ready,       send, send_from, none,
+                                   no_fd, none,       no_deadline, none, close_lane};
+
+class Links : public ::testing::Test {
+  protected:
+    static constexpr uint32_t kRaw = 2;
+
+    static void on_recv(void *ctx, const void *head, size_t head_len, const void *body,
+                        size_t body_len)
+    {
+        Host *h = static_cast<Host *>(static_cast<void **>(ctx)[0]);
+        uintptr_t stream = reinterpret_cast<uintptr_t>(static_cast<void **>(ctx)[1]);
+
+        h->came[stream].push_back(std::string((const char *) head, head_len) + "|" +
+                                  std::string((const char *) body, body_len));
+    }
+
+    static void on_sent(void *ctx, uint64_t tag)
+    {
+        static_cast<Host *>(static_cast<void **>(ctx)[0])->sent.push_back(tag);
+    }
+
+    static void on_raw(void *ctx, uint32_t peer, const void *head, size_t head_len, const void *,
+                       size_t)
+    {
+        Host *h = static_cast<Host *>(ctx);
+
+        h->from = peer;
+        h->said = std::string((const char *) head, head_len);
+    }
+
+    // `tells`: lanes that give back what was lent to them.
+    void open(uint32_t lanes, uint16_t tells)
+    {
+        bcast_hw_link_cfg cfg = {};
+
+        cfg.lanes = (uint8_t) lanes;
+        cfg.streams = 3;
+        cfg.tells = tells;
+        cfg.suspect_ns = cfg.grace_ns = UINT64_C(3600000000000); // tests decide when a lane is lost
+        for (uint8_t s = 0; s < 3; s++)
+            for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
+                cfg.prefers[s][k] = k < lanes ? k : BCAST_HW_LINK_NO_LANE;
+        for (uint32_t i = 0; i < 3; i++)
+            open_host(i, cfg);
+    }
+
+    void open_host(uint32_t rank, const bcast_hw_link_cfg &cfg)
+    {
+        Host *h = &hosts[rank];
+        std::vector<bcast_hw_lane *> lanes;
+
+        h->rank = rank;
+        h->links = hwmc_links_create(rank, 3, &h->counts);
+        for (uint32_t k = 0; k < cfg.lanes; k++) {
+            h->lanes.push_back(std::make_unique<MemLane>());
+            h->lanes[k]->base.ops = &mem_ops;
+            h->lanes[k]->host = h;
+            h->lanes[k]->index = k;
+            lanes.push_back(&h->lanes[k]->base);
+        }
+        hwmc_links_open(h->links, &cfg, lanes.data());
+        for (uintptr_t s = 0; s < 2; s++) {
+            bcast_hw_lane_params params = {on_recv, nullptr, nullptr, on_sent, h->ctx[s]};
+
+            h->ctx[s][0] = h;
+            h->ctx[s][1] = reinterpret_cast<void *>(s);
+            h->streams[s] = hwmc_stream_lane_open(h->links, (uint32_t) s, &params);
+        }
+        hwmc_links_upper raw = {on_raw, nullptr, h};
+        hwmc_links_use(h->links, kRaw, &raw);
+    }
+
+    void TearDown() override
+    {
+        for (Host &h : hosts) {
+            for (bcast_hw_lane *s : h.streams)
+                s->ops->close(s);
+            hwmc_links_close(h.links);
+            for (auto &l : h.lanes)
+                EXPECT_EQ(1, l->closed);
+        }
+    }
+
+    int say(uint32_t from, uint32_t to, const std::string &text, uint32_t stream = 0)
+    {
+        bcast_hw_lane *s = hosts[from].streams[stream];
+
+        return s->ops->send(s, to, "h", 1, text.data(), text.size());
+    }
+
+    // What is under way on the lane comes.
+    void carry(uint32_t from, uint32_t lane, size_t most = SIZE_MAX)
+    {
+        MemLane *l = hosts[from].lanes[lane].get();
+
+        for (; !l->out.empty() && most > 0; most--) {
+            auto [to, m] = l->out.front();
+
+            l->out.pop_front();
+            if (m.lent) {
+                m.body.assign((const char *) m.lent, m.lent_len);
+                hwmc_links_on_sent(hwmc_links_port(hosts[from].links, lane), m.tag);
+            }
+            hwmc_links_on_recv(hwmc_links_port(hosts[to].links, lane), m.head.data(), m.head.size(),
+                               m.body.data(), m.body.size());
+        }
+    }
+
+    bool idle()
+    {
+        for (Host &h : hosts)
+            for (auto &l : h.lanes)
+                if (!l->out.empty())
+                    return false;
+        return true;
+    }
+
+    void settle()
+    {
+        for (int i = 0; i < 200000; i++) {
+            bool done = idle();
+
+            for (Host &h : hosts) {
+                for (uint32_t k = 0; k < h.lanes.size(); k++)
+                    carry(h.rank, k);
+                hwmc_links_poll(h.links);
+                done = done && hwmc_links_flush(h.links) == BCAST_HW_OK;
+            }
+            if (done && idle())
+                return;
+        }
+        FAIL() << "does not come to rest";
+    }
+
+    // The lane's end at `host` finds that it fails. What it was lent comes back.
+    void lose(uint32_t host, uint32_t lane, uint32_t peer)
+    {
+        MemLane *l = hosts[host].lanes[lane].get();
+
+        l->ready = false;
+        l->broken = true;
+        for (auto &[to, m] : l->out)
+            if (m.lent)
+                hwmc_links_on_sent(hwmc_links_port(hosts[host].links, lane), m.tag);
+        l->out.clear();
+        hwmc_links_on_lost(hwmc_links_port(hosts[host].links, lane), peer);
+    }
+
+    Host hosts[3];
+};
+
+TEST_F(Links, CarriesStreamsAndTellsWhoSpeaks)
+{
+    open(2, 0);
+    say(0, 1, "first");
+    say(0, 1, "other", 1);
+    say(2, 1, "second");
+    ASSERT_EQ(BCAST_HW_OK, hwmc_links_send(hosts[2].links, kRaw, 1, "raw", 3, "", 0, nullptr));
+    settle();
+    EXPECT_EQ(std::vector<std::string>({"h|first", "h|second"}), hosts[1].came[0]);
+    EXPECT_EQ(std::vector<std::string>({"h|other"}), hosts[1].came[1]);
+    EXPECT_EQ(2u, hosts[1].from);
+    EXPECT_EQ("raw", hosts[1].said);
+}
+
+TEST_F(Links, WhatIsMoreThanTheWindowWaits)
+{
+    open(1, 0);
+    EXPECT_EQ(BCAST_HW_LINK_WINDOW, hwmc_links_room(hosts[0].links, 0, 1));
+    for (uint32_t i = 0; i < 1000; i++) {
+        ASSERT_EQ(BCAST_HW_OK, say(0, 1, std::to_string(i)));
+        EXPECT_LE(hosts[0].lanes[0]->out.size(), BCAST_HW_LINK_WINDOW);
+    }
+    EXPECT_EQ(0u, hwmc_links_room(hosts[0].links, 0, 1));
+    EXPECT_EQ(BCAST_HW_AGAIN, hwmc_links_flush(hosts[0].links));
+    settle();
+    ASSERT_EQ(1000u, hosts[1].came[0].size());
+    for (uint32_t i = 0; i < 1000; i++)
+        EXPECT_EQ("h|" + std::to_string(i), hosts[1].came[0][i]);
+    EXPECT_EQ(BCAST_HW_OK, hwmc_links_flush(hosts[0].links));
+}
+
+// A lane that may keep a body while its path is dead gets a copy; the lender has its own again at once.
+TEST_F(Links, ALaneThatKeepsWhatItIsLentGetsACopy)
+{
+    std::string body(100000, 'a');
+    bcast_hw_lane *s;
+
+    open(1, 0);
+    s = hosts[0].streams[0];
+    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+    std::fill(body.begin(), body.end(), 'b');
+    settle();
+    EXPECT_EQ("h|" + std::string(100000, 'a'), hosts[1].came[0].at(0));
+}
+
+TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
+{
+    std::string body(100000, 'a');
+    bcast_hw_lane *s;
+
+    open(1, 1);
+    s = hosts[0].streams[0];
+    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    EXPECT_EQ(body.data(), hosts[0].lanes[0]->out.front().second.lent);
+    EXPECT_TRUE(hosts[0].sent.empty());
+    carry(0, 0);
+    EXPECT_TRUE(hosts[0].sent.empty()); // it may have to go again
+    settle();
+    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+}
+
+// Moved from a lane that gives back to one that keeps: a copy then.
+TEST_F(Links, WhatALostLaneHadGoesByAnother)
+{
+    std::string body(5000, 'x');
+    bcast_hw_lane *s;
+
+    open(2, 1);
+    s = hosts[0].streams[0];
+    say(0, 1, "one");
+    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 9));
+    say(0, 1, "three");
+    carry(0, 0, 1);
+    lose(0, 0, 1);
+    hwmc_links_poll(hosts[0].links);
+    EXPECT_EQ(std::vector<uint64_t>({9}), hosts[0].sent);
+    settle();
+    EXPECT_EQ(std::vector<std::string>({"h|one", "h|" + body, "h|three"}), hosts[1].came[0]);
+    EXPECT_EQ(1u, hosts[0].counts.losses);
+    EXPECT_EQ(1u, hosts[1].counts.repeats);
+}
+
+TEST_F(Links, ALaneIsTakenWhenItIsReady)
+{
+    open(2, 3);
+    hosts[0].lanes[0]->ready = hosts[0].lanes[1]->ready = false;
+    say(0, 1, "patience");
+    EXPECT_TRUE(idle());
+    EXPECT_LT(hwmc_links_deadline(hosts[0].links), UINT64_MAX);
+    hosts[0].lanes[1]->ready = true;
+    settle();
+    EXPECT_EQ(std::vector<std::string>({"h|patience"}), hosts[1].came[0]);
+}
+
+// A send that fails is a loss that nobody else has told of.
+TEST_F(Links, ASendThatFailsMovesTheStream)
+{
+    open(2, 0);
+    hosts[0].lanes[0]->broken = true;
+    hosts[0].lanes[0]->ready = true;
+    say(0, 1, "by the other");
+    carry(0, 1);
+    EXPECT_EQ(std::vector<std::string>({"h|by the other"}), hosts[1].came[0]);
+    hosts[0].lanes[0]->broken = false;
+    settle();
+}
+
+// Peers in their hundreds of frames, lanes lost in between, all lanes fail at times.
+TEST_F(Links, EverythingOnceAndInOrderWhileLanesComeAndGo)
+{
+    open(2, 3);
+    for (int round = 0; round < 40; round++) {
+        uint32_t lane = (uint32_t) round % 2, host = (uint32_t) round / 2 % 2;
+
+        for (int i = 0; i < 30; i++)
+            say(0, 1, std::to_string(30 * round + i));
+        carry(0, lane, 7);
+        lose(host, lane, 1 - host);
+        lose(1 - host, lane, host);
+        for (Host &h : hosts)
+            hwmc_links_poll(h.links);
+        carry(0, 1 - lane, 20);
+        for (Host &h : hosts)
+            for (auto &l : h.lanes)
+                l->ready = true, l->broken = false;
+    }
+    settle();
+    ASSERT_EQ(1200u, hosts[1].came[0].size());
+    for (int i = 0; i < 1200; i++)
+        EXPECT_EQ("h|" + std::to_string(i), hosts[1].came[0][(size_t) i]);
+}
+
+TEST_F(Links, BytesThatAreNoLinksAreDropped)
+{
+    unsigned char head[HWMC_LINK_WIRE_HEAD] = {};
+    bcast_hw_link_tx tx = {BCAST_HW_LINK_FRAME, 0, 0, 0, 0};
+    struct hwmc_links_port *port;
+
+    open(1, 0);
+    port = hwmc_links_port(hosts[1].links, 0);
+    hwmc_link_wire_encode(head, 0, &tx);
+    hwmc_links_on_recv(port, head, sizeof(head) - 1, "", 0);
+    for (int at : {0, 1, 2, 3, 4}) {
+        unsigned char wrong[sizeof(head)];
+
+        memcpy(wrong, head, sizeof(head));
+        wrong[at] = 77;
+        hwmc_links_on_recv(port, wrong, sizeof(wrong), "", 0);
+    }
+    tx.ack = 5; // of what was never sent
+    hwmc_link_wire_encode(head, 0, &tx);
+    hwmc_links_on_recv(port, head, sizeof(head), "", 0);
+    EXPECT_TRUE(hosts[1].came[0].empty());
+    settle();
+}
+
+} // namespace

@@ -18,6 +18,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("HWMC_BUILD") or TOP / "build")
 PREFIX = pathlib.Path(os.environ.get("HWMC_PREFIX") or BUILD / "install")
 FORCED = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"}
+RESILIENT = {"MPIR_CVAR_HWMC_RESILIENT": "1"}
 # All traffic of these tests stays on this machine; processes of one node use shared memory too.
 LOOPBACK = {"MPIR_CVAR_HWMC_RAILS": "lo", "UCX_NET_DEVICES": "lo", "HYDRA_IFACE": "lo"}
 

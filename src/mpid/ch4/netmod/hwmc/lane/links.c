@@ -77,25 +77,8 @@ static void touch(struct hwmc_links *l, struct peer *p)
 
 /* Peers. */
 
-static uint32_t ready_lanes(struct hwmc_links *l, uint32_t rank)
-{
-    uint32_t ready = 0;
-
-    for (uint32_t i = 0; i < l->cfg.lanes; i++)
-        if (l->lanes[i]->ops->ready(l->lanes[i], rank) == BCAST_HW_OK)
-            ready |= 1u << i;
-    return ready;
-}
-
-static bool has_lane_off(const struct peer *p)
-{
-    for (uint32_t i = 0; i < p->link.cfg->lanes; i++)
-        if (p->link.lanes[i].state == BCAST_HW_LINK_OFF)
-            return true;
-    return false;
-}
-
-/* The peer with its link; NULL without memory. */
+/* The peer with its link; NULL without memory. Lanes that report failures are ones that are connected first:
+ * they are asked for in the next poll. */
 static struct peer *get_peer(struct hwmc_links *l, uint32_t rank)
 {
     struct peer *p = l->peers[rank];
@@ -109,8 +92,8 @@ static struct peer *get_peer(struct hwmc_links *l, uint32_t rank)
     p->rank = rank;
     p->next = l->made;
     l->made = l->peers[rank] = p;
-    bcast_hw_link_init(&p->link, &l->cfg, l->counts, ready_lanes(l, rank), now);
-    p->retry_at = has_lane_off(p) ? now : BCAST_HW_NEVER;
+    bcast_hw_link_init(&p->link, &l->cfg, l->counts, ~(uint32_t) l->cfg.tells, now);
+    p->retry_at = l->cfg.tells != 0 ? now : BCAST_HW_NEVER;
     l->wake = p->retry_at < l->wake ? p->retry_at : l->wake;
     touch(l, p);
     return p;

@@ -54,7 +54,8 @@ void hwmc_links_on_lost(void *port, uint32_t peer);
 void hwmc_links_on_sent(void *port, uint64_t tag);
 
 /* Gives it cfg->lanes lanes, which close closes. cfg->tells: those that report within a bounded time
- * that a peer is lost, and give back what was lent to them. All processes open alike. */
+ * that a peer is lost, and give back what was lent to them; the others are ready from the start. All
+ * processes open alike. */
 void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
                      struct bcast_hw_lane *const *lanes);
 

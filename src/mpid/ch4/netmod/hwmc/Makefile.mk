@@ -12,6 +12,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
+    src/mpid/ch4/netmod/hwmc/fabric/draw.h      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.h  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
@@ -35,6 +36,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
+    src/mpid/ch4/netmod/hwmc/fabric/draw.c      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
@@ -54,6 +56,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c       \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c      \
+    src/mpid/ch4/netmod/hwmc/fabric/draw.c          \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c      \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
     src/mpid/ch4/netmod/hwmc/rail/locate.c          \

@@ -50,17 +50,18 @@ int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t 
 
 int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all)
 {
-    struct ibv_recv_wr *refused = NULL, *wr;
+    struct ibv_recv_wr *posted = r->idle, *refused;
 
     if (r->num_idle == 0 || (!all && r->num_idle < POST_BATCH))
         return BCAST_HW_OK;
-    if (ibv_post_recv(r->qp, r->idle, &refused) != 0 && refused == r->idle)
-        return BCAST_HW_ERR_DEVICE;
-    r->idle = refused;
+    r->idle = NULL;
     r->num_idle = 0;
-    for (wr = refused; wr != NULL; wr = wr->next)
+    if (ibv_post_recv(r->qp, posted, &refused) == 0)
+        return BCAST_HW_OK;
+    r->idle = refused;
+    for (const struct ibv_recv_wr *wr = refused; wr != NULL; wr = wr->next)
         r->num_idle++;
-    return BCAST_HW_OK;
+    return refused == posted ? BCAST_HW_ERR_DEVICE : BCAST_HW_OK;
 }
 
 bool hwmc_verbs_recv_look(struct hwmc_verbs_recv *r)

@@ -107,7 +107,7 @@ static void add(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t numb
 static int post_chain(struct hwmc_verbs_send *s, const struct hwmc_verbs_target *to,
                       const struct bcast_hw_out *out, int n, bool last)
 {
-    struct ibv_send_wr *refused = NULL;
+    struct ibv_send_wr *refused;
     struct chain c;
     int taken = n;
 

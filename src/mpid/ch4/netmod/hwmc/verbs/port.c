@@ -39,13 +39,10 @@ static bool find_roce_gid(struct hwmc_verbs_port *p, int entries, uint32_t addr)
 
 static bool find_partition(struct hwmc_verbs_port *p)
 {
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT};
-    int mask;
+    int index = ibv_get_pkey_index(p->context, p->port, p->id->route.addr.addr.ibaddr.pkey);
 
-    if (rdma_init_qp_attr(p->id, &attr, &mask) != 0)
-        return false;
-    p->pkey_index = attr.pkey_index;
-    return true;
+    p->pkey_index = (uint16_t) index;
+    return index >= 0;
 }
 
 static bool describe(struct hwmc_verbs_port *p, const struct bcast_hw_rail *rail)

@@ -73,12 +73,12 @@ struct bcast_hw_fabric_ops {
     int (*poll)(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
 
     /* Who is about to wait calls this, then deadline, then waits. Descriptors that become readable when
-     * poll gets something from now on, or post may take what it did not: writes up to `max`, returns
-     * how many there are. */
+     * from now on poll gets something, post may take what it did not, or a join that was under way is
+     * answered: writes up to `max`, returns how many there are. */
     int (*fds)(struct bcast_hw_fabric *f, int *fds, int max);
 
-    /* ns (CLOCK_MONOTONIC) at which poll has something, or post may take what it did not, though no
-     * descriptor is readable; 0: it has; UINT64_MAX when never. */
+    /* ns (CLOCK_MONOTONIC) at which one of these is so though no descriptor is readable; 0: it is;
+     * UINT64_MAX: never. */
     uint64_t (*deadline)(struct bcast_hw_fabric *f);
 
     /* Leaves all groups and frees everything. */

@@ -196,9 +196,12 @@ uint64_t hwmc_verbs_members_deadline(const struct hwmc_verbs_members *m)
 {
     uint64_t first = UINT64_MAX;
 
-    for (const struct hwmc_verbs_member *one = m->list; one != NULL; one = one->next)
+    for (const struct hwmc_verbs_member *one = m->list; one != NULL; one = one->next) {
+        if (one->refs == 0 && one->answered)
+            return 0;
         if (one->refs > 0 && one->retry_at < first)
             first = one->retry_at;
+    }
     return first;
 }
 

@@ -66,7 +66,7 @@ bool hwmc_verbs_members_pending(const struct hwmc_verbs_members *m);
 /* Asks for all anew: the subnet manager may have forgotten them. */
 void hwmc_verbs_members_renew(struct hwmc_verbs_members *m, uint64_t now);
 
-/* When progress has something to ask: ns, UINT64_MAX: never. */
+/* When progress has something to ask: ns, UINT64_MAX: never; 0: join would answer now. */
 uint64_t hwmc_verbs_members_deadline(const struct hwmc_verbs_members *m);
 
 /* Where datagrams to `group` go; NULL: it is not joined. */

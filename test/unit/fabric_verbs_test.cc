@@ -278,6 +278,25 @@ TEST_F(Verbs, AMemberHearsOnlyItsGroups)
     EXPECT_TRUE(came);
 }
 
+/* The queue pair may get what was under way when a group was left. */
+TEST_F(Verbs, WhatIsForAnotherGroupIsDropped)
+{
+    auto *v = (hwmc_verbs *) b;
+    auto end = Clock::now() + PATIENCE;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    v->members.list->gid.raw[15] ^= 1;
+    while (hwmc_fabric_verbs_drops(b)->foreign == 0 && Clock::now() < end) {
+        ASSERT_EQ(1, post(a, group, "late"));
+        wait(b, 50);
+        EXPECT_EQ(Strings{}, poll(b));
+    }
+    EXPECT_GE(hwmc_fabric_verbs_drops(b)->foreign, 1u);
+    v->members.list->gid.raw[15] ^= 1;
+    EXPECT_TRUE(reaches(a, b, group, "in time"));
+}
+
 TEST_F(Verbs, JoinsAreCounted)
 {
     ASSERT_EQ(BCAST_HW_OK, join(a, group));

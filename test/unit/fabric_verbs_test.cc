@@ -393,6 +393,23 @@ TEST_F(Verbs, ALongRowComesIntact)
 }
 
 /* No queue holds so many. */
+/* Its few slots are posted again before all of them are used. */
+TEST_F(Verbs, ASmallWindowGoesOn)
+{
+    bcast_hw_fabric_attr attr;
+    bcast_hw_fabric *c;
+
+    a->ops->query(a, &attr);
+    params.window = 3 * attr.max_datagram;
+    c = open(rails[0]);
+    c->ops->query(c, &attr);
+    EXPECT_EQ(params.window, attr.window);
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(c, group));
+    for (int i = 0; i < 20; i++)
+        ASSERT_TRUE(reaches(a, c, group, std::to_string(i))) << i;
+}
+
 TEST_F(Verbs, AFullSenderSaysWhenItGoesOn)
 {
     const int n = 1000;

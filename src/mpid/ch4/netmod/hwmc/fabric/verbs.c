@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "draw.h"
 #include "verbs_address.h"
@@ -20,14 +19,6 @@
 #define SEND_BYTES 131072u /* what waits in this host delays everything behind it */
 #define SEND_MIN 32u       /* datagrams */
 #define INLINE_BYTES 128u  /* wished */
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
 
 static void verbs_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
 {
@@ -48,7 +39,7 @@ static int verbs_join(struct bcast_hw_fabric *f, uint64_t group)
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
 
     return v->members.gone ? BCAST_HW_ERR_DEVICE
-                           : hwmc_verbs_members_join(&v->members, group, now_ns());
+                           : hwmc_verbs_members_join(&v->members, group, hwmc_verbs_now());
 }
 
 static int verbs_leave(struct bcast_hw_fabric *f, uint64_t group)
@@ -106,7 +97,7 @@ static void take_events(struct hwmc_verbs *v)
         }
     }
     if (renew)
-        hwmc_verbs_members_renew(&v->members, now_ns());
+        hwmc_verbs_members_renew(&v->members, hwmc_verbs_now());
 }
 
 /* Counts what is not to be handed over. */
@@ -138,7 +129,7 @@ static int verbs_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
 
     take_events(v);
     if (hwmc_verbs_members_pending(&v->members))
-        hwmc_verbs_members_progress(&v->members, now_ns());
+        hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
     hwmc_verbs_recv_give_back(&v->recv);
     hwmc_verbs_recv_look(&v->recv);
     while (kept < n && hwmc_verbs_recv_next(&v->recv, &came))
@@ -168,7 +159,7 @@ static int verbs_fds(struct bcast_hw_fabric *f, int *fds, int max)
 
     announce(v);
     take_events(v);
-    hwmc_verbs_members_progress(&v->members, now_ns());
+    hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
     hwmc_verbs_recv_look(&v->recv);
     hwmc_verbs_send_reap(&v->send);
     for (int i = 0; i < num && i < max; i++)

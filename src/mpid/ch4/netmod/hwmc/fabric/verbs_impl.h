@@ -5,6 +5,8 @@
 #ifndef HWMC_VERBS_IMPL_H_INCLUDED
 #define HWMC_VERBS_IMPL_H_INCLUDED
 
+#include <time.h>
+
 #include "verbs.h"
 #include "../verbs/events.h"
 #include "../verbs/port.h"
@@ -26,5 +28,13 @@ struct hwmc_verbs {
     struct hwmc_verbs_recv recv;
     bool hears_own; /* its own datagrams are handed over */
 };
+
+static inline uint64_t hwmc_verbs_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
 
 #endif /* HWMC_VERBS_IMPL_H_INCLUDED */

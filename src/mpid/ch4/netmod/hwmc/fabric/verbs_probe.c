@@ -8,20 +8,11 @@
 
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
 #include "draw.h"
 
 #define AGAIN_NS UINT64_C(20000000) /* from one datagram of the probe to the next */
 #define FDS_MAX 8
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
 
 /* Until a descriptor of the fabric is readable or `until`. */
 static void wait_for(struct bcast_hw_fabric *f, uint64_t until)
@@ -29,7 +20,7 @@ static void wait_for(struct bcast_hw_fabric *f, uint64_t until)
     struct pollfd p[FDS_MAX];
     int fds[FDS_MAX];
     int num = f->ops->fds(f, fds, FDS_MAX);
-    uint64_t now = now_ns(), at = f->ops->deadline(f);
+    uint64_t now = hwmc_verbs_now(), at = f->ops->deadline(f);
 
     for (int i = 0; i < num; i++)
         p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
@@ -42,7 +33,7 @@ static int join(struct bcast_hw_fabric *f, uint64_t group, uint64_t end)
     int err;
 
     while ((err = f->ops->join(f, group)) == BCAST_HW_AGAIN) {
-        if (now_ns() >= end) {
+        if (hwmc_verbs_now() >= end) {
             f->ops->leave(f, group);
             return BCAST_HW_ERR_GROUP;
         }
@@ -69,7 +60,7 @@ static int hear(struct bcast_hw_fabric *f, uint64_t group, uint64_t nonce, uint6
     const struct bcast_hw_out out = {.head = &nonce, .head_len = sizeof(nonce)};
     uint64_t next = 0, now;
 
-    while ((now = now_ns()) < end) {
+    while ((now = hwmc_verbs_now()) < end) {
         if (now >= next) {
             int err = f->ops->post(f, group, &out, 1);
 
@@ -87,7 +78,7 @@ static int hear(struct bcast_hw_fabric *f, uint64_t group, uint64_t nonce, uint6
 int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) fabric;
-    uint64_t end = now_ns() + timeout_ns, group, nonce;
+    uint64_t end = hwmc_verbs_now() + timeout_ns, group, nonce;
     int err = fabric->ops->draw(fabric, &group);
 
     if (err == BCAST_HW_OK)

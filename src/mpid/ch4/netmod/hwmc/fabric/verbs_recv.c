@@ -10,7 +10,7 @@
 
 #include "verbs_address.h"
 
-#define POST_BATCH 16u /* so many idle slots are posted at once; fewer wait */
+#define POST_BATCH 16u /* so many idle slots, or half of all, are posted at once; fewer wait */
 
 static void add_idle(struct hwmc_verbs_recv *r, struct ibv_recv_wr *wr)
 {
@@ -52,7 +52,7 @@ int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all)
 {
     struct ibv_recv_wr *posted = r->idle, *refused;
 
-    if (r->num_idle == 0 || (!all && r->num_idle < POST_BATCH))
+    if (r->num_idle == 0 || (!all && r->num_idle < POST_BATCH && 2 * r->num_idle < r->num))
         return BCAST_HW_OK;
     r->idle = NULL;
     r->num_idle = 0;

@@ -439,6 +439,29 @@ TEST_F(Verbs, AFullSenderSaysWhenItGoesOn)
     EXPECT_EQ(UINT64_MAX, a->ops->deadline(a));
 }
 
+/* Who posts is told, who polls gets nothing, and who waits is not kept awake. */
+TEST_F(Verbs, AQueuePairInErrorIsTold)
+{
+    auto *v = (hwmc_verbs *) a;
+    std::vector<bcast_hw_out> out(1000, {"x", 1, nullptr, 0});
+    auto end = Clock::now() + PATIENCE;
+    ibv_qp_attr error = {};
+    int k = 0;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_LT(a->ops->post(a, group, out.data(), (int) out.size()), (int) out.size());
+    error.qp_state = IBV_QPS_ERR;
+    ASSERT_EQ(0, ibv_modify_qp(v->port.id->qp, &error, IBV_QP_STATE));
+    while (k >= 0 && Clock::now() < end)
+        k = post(a, group, "y");
+    EXPECT_EQ(BCAST_HW_ERR_DEVICE, k);
+    for (int i = 0; i < 100; i++)
+        for (auto &s : poll(a))
+            ADD_FAILURE() << s;
+    EXPECT_EQ(UINT64_MAX, a->ops->deadline(a));
+    EXPECT_EQ(BCAST_HW_OK, a->ops->leave(a, group));
+}
+
 TEST_F(Verbs, WhatIsQueuedLeaves)
 {
     ASSERT_EQ(BCAST_HW_OK, join(a, group));

@@ -134,6 +134,7 @@ int hwmc_verbs_send_post(struct hwmc_verbs_send *s, const struct hwmc_verbs_targ
     int sent = 0, end;
 
     hwmc_verbs_send_reap(s);
+    s->blocked = false;
     if (s->broken)
         return BCAST_HW_ERR_DEVICE;
     room = s->num - (s->posted - s->done);

@@ -39,7 +39,7 @@ Queue *queue_of(bcast_hw_fabric *f)
 
 void queue_query(bcast_hw_fabric *, bcast_hw_fabric_attr *attr)
 {
-    *attr = {64, 4096};
+    *attr = {64, 4096, 18};
 }
 
 int queue_draw(bcast_hw_fabric *, uint64_t *group)

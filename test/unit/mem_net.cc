@@ -28,6 +28,7 @@ static void query(bcast_hw_fabric *f, bcast_hw_fabric_attr *attr)
 {
     attr->max_datagram = fabric_of(f)->net->datagram;
     attr->window = fabric_of(f)->net->window;
+    attr->group_bits = 18;
 }
 
 static int draw(bcast_hw_fabric *f, uint64_t *group)
@@ -38,16 +39,34 @@ static int draw(bcast_hw_fabric *f, uint64_t *group)
 
 static int join(bcast_hw_fabric *f, uint64_t group)
 {
-    if (fabric_of(f)->refuses_join)
+    Fabric *at = fabric_of(f);
+    auto asked = at->under_way.find(group);
+
+    if (at->slow_joins != 0) {
+        at->slow_joins -= at->slow_joins > 0;
+        if (asked == at->under_way.end())
+            at->under_way.insert(group);
+        return BCAST_HW_AGAIN;
+    }
+    if (asked != at->under_way.end())
+        at->under_way.erase(asked);
+    if (at->refuses_join)
         return BCAST_HW_ERR_GROUP;
-    fabric_of(f)->joined.insert(group);
+    at->joined.insert(group);
     return BCAST_HW_OK;
 }
 
 static int leave(bcast_hw_fabric *f, uint64_t group)
 {
+    auto &under_way = fabric_of(f)->under_way;
     auto &joined = fabric_of(f)->joined;
+    auto asked = under_way.find(group);
     auto at = joined.find(group);
+
+    if (asked != under_way.end()) {
+        under_way.erase(asked);
+        return BCAST_HW_OK;
+    }
 
     if (at == joined.end())
         return BCAST_HW_ERR_GROUP;
@@ -271,6 +290,7 @@ std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members,
     cfg.period = 2;
     cfg.fanout = 2;
     cfg.piece_bytes = 1000;
+    cfg.join_ns = 1000000000;
     cfg.probe_ns = 250000000;
     if (tweak)
         tweak(cfg);

@@ -30,11 +30,13 @@ struct Fabric {
     std::deque<Bytes> in;
     std::vector<Bytes> held; // what the last poll gave out
     bool refuses_join = false;
-    int hiccups = 0;      // that many calls of post take nothing
-    int credits = -1;     // datagrams that post takes before it would block; -1: any
-    size_t queued = 0;    // what it says that waits
-    bool fails = false;   // to post
-    bool blocked = false; // the last call of post took less than it was given
+    int slow_joins = 0;                // that many calls of join answer AGAIN; -1: all
+    std::multiset<uint64_t> under_way; // groups that they were for
+    int hiccups = 0;                   // that many calls of post take nothing
+    int credits = -1;                  // datagrams that post takes before it would block; -1: any
+    size_t queued = 0;                 // what it says that waits
+    bool fails = false;                // to post
+    bool blocked = false;              // the last call of post took less than it was given
 };
 
 struct Lane {

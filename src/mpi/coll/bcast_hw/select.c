@@ -244,6 +244,17 @@ cvars:
         Broadcasts that run by MPICH's algorithms while set-up is under way; a rank this far ahead
         of the slowest waits for it. -1: 16, or 0 where MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
 
+    - name        : MPIR_CVAR_BCAST_HW_JOIN_MS
+      category    : BCAST_HW
+      type        : int
+      default     : 5000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Milliseconds of set-up that joining the multicast group may take, or the communicator does
+        without multicast. InfiniBand's subnet manager is asked for it; IP multicast joins at once.
+
     - name        : MPIR_CVAR_BCAST_HW_PROBE_MS
       category    : BCAST_HW
       type        : int
@@ -415,6 +426,7 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
+    cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
     switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
         case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:

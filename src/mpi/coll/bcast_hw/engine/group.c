@@ -13,8 +13,9 @@
 #include "../core/prng.h"
 #include "engine.h"
 
-#define SEGMENTS_MAX 16384u /* of one broadcast along trees */
-#define SPREAD_FRAGS 8u     /* from this many on a broadcast is spread over the rails */
+#define SEGMENTS_MAX 16384u    /* of one broadcast along trees */
+#define SPREAD_FRAGS 8u        /* from this many on a broadcast is spread over the rails */
+#define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
@@ -160,22 +161,41 @@ static bool start_stream(struct bcast_hw_group *g)
     return true;
 }
 
+/* On the rails of `mask`, as far as it is in or about to be. */
+static void leave_rails(struct bcast_hw_group *g, uint32_t mask)
+{
+    mask &= g->joined_rails | g->joining_rails;
+    bcast_hw_rails_leave(&g->engine->rails, mask, g->agree.agreed.group);
+    g->joined_rails &= ~mask;
+    g->joining_rails &= ~mask;
+}
+
+static void begin_join(struct bcast_hw_group *g, uint64_t now)
+{
+    g->id.generation = g->agree.agreed.generation;
+    g->running = start_stream(g);
+    g->joining_rails = g->running ? g->agree.agreed.rails : 0;
+    g->join_end = now + g->cfg.join_ns;
+}
+
+/* Joins, or goes on to, and tells the agreement on which rails that worked once it is known of each. */
 static void join(struct bcast_hw_group *g, uint64_t now)
 {
-    const struct bcast_hw_terms *t = &g->agree.agreed;
-
-    g->id.generation = t->generation;
-    g->running = start_stream(g);
-    if (g->running)
-        g->joined_rails = bcast_hw_rails_join(&g->engine->rails, t->rails, t->group);
+    if (!g->running)
+        begin_join(g, now);
+    g->joined_rails |= bcast_hw_rails_join(&g->engine->rails, g->joining_rails,
+                                           g->agree.agreed.group, &g->joining_rails);
+    if (g->joining_rails != 0 && now < g->join_end) {
+        g->join_at = now + JOIN_AGAIN_NS < g->join_end ? now + JOIN_AGAIN_NS : g->join_end;
+        return;
+    }
+    leave_rails(g, g->joining_rails);
     bcast_hw_agree_on_joined(&g->agree, g->running, g->joined_rails, now);
 }
 
-/* On the rails of `mask`, as far as it is in. */
-static void leave_rails(struct bcast_hw_group *g, uint32_t mask)
+static bool join_is_due(const struct bcast_hw_group *g, uint64_t now)
 {
-    bcast_hw_rails_leave(&g->engine->rails, g->joined_rails & mask, g->agree.agreed.group);
-    g->joined_rails &= ~mask;
+    return bcast_hw_agree_wants_join(&g->agree) && (g->joining_rails == 0 || g->join_at <= now);
 }
 
 static void leave_multicast(struct bcast_hw_group *g)
@@ -263,8 +283,9 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
 {
     uint64_t setup = bcast_hw_agree_next_timer(&g->agree);
     uint64_t stream = g->running ? bcast_hw_stream_next_timer(&g->stream) : BCAST_HW_NEVER;
+    uint64_t first = setup < stream ? setup : stream;
 
-    return setup < stream ? setup : stream;
+    return g->joining_rails != 0 && g->join_at < first ? g->join_at : first;
 }
 
 /* What can be multicast now, on the rails that are in use. */
@@ -316,12 +337,12 @@ static void pump_agree(struct bcast_hw_group *g, uint64_t now)
     struct bcast_hw_msg tx;
 
     do {
-        if (bcast_hw_agree_wants_join(&g->agree))
+        if (join_is_due(g, now))
             join(g, now);
         while (bcast_hw_agree_next_send(&g->agree, &tx, now))
             if (!tx.multicast || (room(g, now).each >> tx.rail & 1))
                 transmit(g, &tx, 1);
-    } while (bcast_hw_agree_wants_join(&g->agree));
+    } while (join_is_due(g, now));
 }
 
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)

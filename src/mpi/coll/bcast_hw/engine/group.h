@@ -53,6 +53,7 @@ struct bcast_hw_group_cfg {
         *site; /* of each rank, a name for where it is; NULL: all at one; read at create */
     enum bcast_hw_delay_kind delay;
     uint64_t delay_ns;
+    uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
 };
 
@@ -70,15 +71,18 @@ struct bcast_hw_group {
     uint32_t *world;
     uint32_t reason; /* OFF, BROKEN, ON without multicast: enum bcast_hw_reason */
     uint32_t reason_rank;
-    uint32_t piece_bytes;  /* the most that one broadcast carries, as agreed */
-    uint32_t joined_rails; /* in the fabrics' group there */
-    bool running;          /* the stream runs */
-    bool casts;            /* ON: by multicast */
-    bool blocked;          /* a multicast waits for room */
-    bool touched;          /* something happened since the last pump */
-    bool over;             /* closed, and nobody needs it */
-    uint64_t wake;         /* ns at which a timer fires; NEVER; as of the last pump */
-    size_t reserved;       /* bytes of the engine's bound */
+    uint32_t piece_bytes;   /* the most that one broadcast carries, as agreed */
+    uint32_t joined_rails;  /* in the fabrics' group there */
+    uint32_t joining_rails; /* of the others: where that is under way */
+    uint64_t join_at;       /* ns: when to ask for it again; while it is under way */
+    uint64_t join_end;      /* ns: when it is given up */
+    bool running;           /* the stream runs */
+    bool casts;             /* ON: by multicast */
+    bool blocked;           /* a multicast waits for room */
+    bool touched;           /* something happened since the last pump */
+    bool over;              /* closed, and nobody needs it */
+    uint64_t wake;          /* ns at which a timer fires; NEVER; as of the last pump */
+    size_t reserved;        /* bytes of the engine's bound */
     void *stream_mem;
     struct bcast_hw_homes homes; /* where its bytes lie */
     unsigned char *along_trees;  /* of the broadcast under way there: the program's memory */

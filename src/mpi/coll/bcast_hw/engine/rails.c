@@ -56,20 +56,28 @@ void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
 
 int bcast_hw_rails_draw(struct bcast_hw_rails *rails, uint64_t *group)
 {
-    struct bcast_hw_fabric *f = rails->one[__builtin_ctz(rails->mask)].fabric;
+    struct bcast_hw_rails_one *by = NULL;
 
-    return f->ops->draw(f, group);
+    FOR_EACH (r, rails->mask)
+        if (!by || rails->one[r].attr.group_bits < by->attr.group_bits)
+            by = &rails->one[r];
+    return by->fabric->ops->draw(by->fabric, group);
 }
 
-uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group)
+uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group,
+                             uint32_t *under_way)
 {
     uint32_t joined = 0;
 
+    *under_way = 0;
     FOR_EACH (r, mask & rails->mask) {
         struct bcast_hw_fabric *f = rails->one[r].fabric;
+        int err = f->ops->join(f, group);
 
-        if (f->ops->join(f, group) == BCAST_HW_OK)
+        if (err == BCAST_HW_OK)
             joined |= 1u << r;
+        else if (err == BCAST_HW_AGAIN)
+            *under_way |= 1u << r;
     }
     return joined;
 }

@@ -48,11 +48,14 @@ void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *c
 void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
                          struct bcast_hw_fabric_attr *attr);
 
-/* Chooses a group for all rails. OK, or what the fabric says. */
+/* Chooses a group for all rails: by the fabric that draws the fewest bits of its number, which all others
+ * can use. OK, or what the fabric says. */
 int bcast_hw_rails_draw(struct bcast_hw_rails *rails, uint64_t *group);
 
-/* Joins `group` on the rails of `mask`; on which of them it worked. And leaves it there. */
-uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group);
+/* Joins `group` on the rails of `mask`; on which of them it worked. Where it is `under_way`, it is to be
+ * called again, or to be left. And leaves it there. */
+uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group,
+                             uint32_t *under_way);
 void bcast_hw_rails_leave(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group);
 
 /* Hands what waits to the fabrics. */

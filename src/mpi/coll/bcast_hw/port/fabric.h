@@ -39,6 +39,8 @@ struct bcast_hw_in {
 struct bcast_hw_fabric_attr {
     size_t max_datagram; /* head and body together, bytes */
     size_t window;       /* bytes of datagram payload that can wait unread without loss */
+    int group_bits;      /* of a group's number that are drawn; the fabric with the fewest draws
+                          * numbers that those with more can use as well */
 };
 
 struct bcast_hw_fabric_ops {
@@ -51,15 +53,16 @@ struct bcast_hw_fabric_ops {
      * on every host of the job. */
     int (*draw)(struct bcast_hw_fabric *f, uint64_t *group);
 
-    /* From here on datagrams to `group` come. ERR_GROUP, ERR_LIMIT, ERR_DEVICE. */
+    /* From here on datagrams to `group` come. AGAIN: that is under way; call it again until it answers
+     * otherwise, or leave. ERR_GROUP, ERR_LIMIT, ERR_DEVICE. */
     int (*join)(struct bcast_hw_fabric *f, uint64_t group);
 
-    /* Undoes one join. */
+    /* Undoes one join that answered OK; gives up one that answered AGAIN. */
     int (*leave)(struct bcast_hw_fabric *f, uint64_t group);
 
-    /* Multicasts the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer than n means that
-     * the rest would block. A member that joined may get its own. Negative: nothing more can be
-     * sent. */
+    /* Multicasts to a joined group the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer than
+     * n means that the rest would block. A member that joined may get its own. Negative: nothing more
+     * can be sent. */
     int (*post)(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n);
 
     /* Bytes posted that have not left this host yet, as the system counts them; 0 where it does not
@@ -69,12 +72,13 @@ struct bcast_hw_fabric_ops {
     /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
     int (*poll)(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
 
-    /* Descriptors that become readable when poll has something: writes up to `max`, returns how
-     * many there are. */
+    /* Who is about to wait calls this, then deadline, then waits. Descriptors that become readable when
+     * from now on poll gets something, post may take what it did not, or a join that was under way is
+     * answered: writes up to `max`, returns how many there are. */
     int (*fds)(struct bcast_hw_fabric *f, int *fds, int max);
 
-    /* ns (CLOCK_MONOTONIC) at which poll has something, or post may take what it did not, though no
-     * descriptor is readable; UINT64_MAX when never. */
+    /* ns (CLOCK_MONOTONIC) at which one of these is so though no descriptor is readable; 0: it is;
+     * UINT64_MAX: never. */
     uint64_t (*deadline)(struct bcast_hw_fabric *f);
 
     /* Leaves all groups and frees everything. */

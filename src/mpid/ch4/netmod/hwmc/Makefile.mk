@@ -6,12 +6,14 @@ if BUILD_CH4_NETMOD_HWMC
 noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_am.h          \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
+    src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
+    src/mpid/ch4/netmod/hwmc/fabric/draw.h      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.h  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
@@ -28,6 +30,7 @@ noinst_HEADERS +=                               \
 mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am.c          \
+    src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
@@ -35,6 +38,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
+    src/mpid/ch4/netmod/hwmc/fabric/draw.c      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
@@ -45,15 +49,40 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \
     src/mpid/ch4/netmod/hwmc/rail/rail.c
 
+noinst_HEADERS +=                                   \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs.h         \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_address.h \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_impl.h    \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_members.h \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_recv.h    \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_send.h    \
+    src/mpid/ch4/netmod/hwmc/verbs/events.h         \
+    src/mpid/ch4/netmod/hwmc/verbs/port.h
+
+hwmc_verbs_sources =                                \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs.c         \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_members.c \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_probe.c   \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_recv.c    \
+    src/mpid/ch4/netmod/hwmc/fabric/verbs_send.c    \
+    src/mpid/ch4/netmod/hwmc/verbs/events.c         \
+    src/mpid/ch4/netmod/hwmc/verbs/port.c
+
+if HWMC_VERBS
+mpi_core_sources += $(hwmc_verbs_sources)
+endif
+
 bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
 
 # The library does not export what the netmod is made of: the program has its own.
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_info.c      \
+    src/mpid/ch4/netmod/hwmc/tools/info_fabric.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_model.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c       \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c      \
+    src/mpid/ch4/netmod/hwmc/fabric/draw.c          \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c      \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
     src/mpid/ch4/netmod/hwmc/rail/locate.c          \
@@ -61,6 +90,9 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpi/coll/bcast_hw/core/model.c              \
     src/mpi/coll/bcast_hw/network_text.c            \
     src/mpi/coll/src/csel_json_autogen.c
+if HWMC_VERBS
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES += $(hwmc_verbs_sources)
+endif
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(external_libs)
 

@@ -28,9 +28,4 @@ void MPIDI_HWMC_rails_write(const struct MPIDI_HWMC_rails *rails, char *text);
  * INT_MAX when there is none: to be combined by minimum over all processes. */
 void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, int *mbit);
 
-/* Opens a fabric on each that carries something, given the agreed speeds: into cfg->fabrics, with
- * cfg->mbit. A rail that cannot be used is no error. */
-int MPIDI_HWMC_rails_open(const struct MPIDI_HWMC_rails *rails, const int *mbit, unsigned port,
-                          uint32_t group, struct bcast_hw_engine_cfg *cfg);
-
 #endif /* HWMC_RAILS_H_INCLUDED */

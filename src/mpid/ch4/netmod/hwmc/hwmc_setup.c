@@ -14,6 +14,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_fabrics.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
 #include "hwmc_rails.h"
@@ -27,19 +28,6 @@
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
 
 cvars:
-    - name        : MPIR_CVAR_HWMC_FABRIC
-      category    : CH4_HWMC
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        What multicasts.
-        auto - The best there is.
-        udp  - IP multicast.
-        none - Nothing, MPICH's own algorithms run.
-
     - name        : MPIR_CVAR_HWMC_GROUP
       category    : CH4_HWMC
       type        : string
@@ -148,12 +136,14 @@ fn_fail:
     goto fn_exit;
 }
 
-/* What all processes must know of each other: how many lanes each has, how fast its rails are. */
+/* What all processes must know of each other: how many lanes each has, how fast its rails are, and what
+ * multicasts there. */
 struct offer {
     int lane;
     int rail_lanes[BCAST_HW_RAIL_BITS];
     int mbit[BCAST_HW_RAIL_BITS];
-    int no_site; /* least: somebody has one */
+    int verbs[BCAST_HW_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
+    int no_site;                   /* least: somebody has one */
 };
 
 static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
@@ -170,6 +160,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         .world_rank = (uint32_t) MPIR_Process.rank,
     };
     struct MPIDI_HWMC_lanes lanes = {0};
+    struct MPIDI_HWMC_fabrics fabrics = {0};
     struct MPIDI_HWMC_rails rails;
     struct offer mine, all;
     struct job job;
@@ -185,6 +176,10 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
+    fabrics.key = job.key;
+    fabrics.port = job.port;
+    fabrics.group = job.group;
+    MPIDI_HWMC_fabrics_try(&fabrics, &rails, mine.verbs);
     mine.lane = lanes.control != NULL;
     mine.no_site = !MPIR_Bcast_hw_has_site();
     MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lanes);
@@ -194,7 +189,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     /* A process without a lane can take part in no group, so there is none. */
     if (!all.lane)
         goto fn_fail;
-    mpi_errno = MPIDI_HWMC_rails_open(&rails, all.mbit, job.port, job.group, &cfg);
+    mpi_errno = MPIDI_HWMC_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
     if (MPIDI_HWMC_links_wanted()) {
         mpi_errno = MPIDI_HWMC_links_give(&lanes, &rails, all.rail_lanes, &cfg);
@@ -217,6 +212,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
 fn_exit:
     return mpi_errno;
 fn_fail:
+    MPIDI_HWMC_fabrics_close(&fabrics);
     MPIDI_HWMC_lanes_close(&lanes);
     goto fn_exit;
 }

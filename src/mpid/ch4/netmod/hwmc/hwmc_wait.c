@@ -205,19 +205,21 @@ static bool arm_lanes(void)
     return MPIDI_HWMC_global.lane->ops->arm(MPIDI_HWMC_global.lane) == BCAST_HW_OK;
 }
 
-/* Also shortens the sleep to the engine's deadline. */
+/* Also shortens the sleep to the engine's deadline, which tells of what came before the descriptors were
+ * asked for. */
 static bool watch_engine(uint64_t *until)
 {
     struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
-    uint64_t deadline = MPIR_Bcast_hw_deadline();
+    uint64_t deadline;
 
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        if (MPIDI_HWMC_global.fabrics[i] && !watch_fabric(MPIDI_HWMC_global.fabrics[i]))
+            return false;
+    deadline = MPIR_Bcast_hw_deadline();
     if (MPIDI_HWMC_global.links)
         deadline = MPL_MIN(deadline, MPIDI_HWMC_links_deadline());
     if (deadline < *until)
         *until = deadline;
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        if (MPIDI_HWMC_global.fabrics[i] && !watch_fabric(MPIDI_HWMC_global.fabrics[i]))
-            return false;
     for (int i = 0; i < lanes_in_use(); i++)
         if (!watch(MPIDI_HWMC_global.lanes[i]->ops->fd(MPIDI_HWMC_global.lanes[i]),
                    EPOLLIN | EPOLLET))

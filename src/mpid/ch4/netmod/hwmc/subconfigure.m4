@@ -47,7 +47,9 @@ AC_DEFUN([PAC_SUBCFG_BODY_]PAC_SUBCFG_AUTO_SUFFIX,[
         if test "$pac_have_hwloc" != "yes" ; then
             AC_MSG_ERROR([ch4:hwmc needs hwloc; configure without --without-hwloc])
         fi
+        HWMC_CHECK_VERBS
     ])
+    AM_CONDITIONAL([HWMC_VERBS],[test "$hwmc_have_verbs" = "yes"])
 ])dnl
 
 [#] end of __file__

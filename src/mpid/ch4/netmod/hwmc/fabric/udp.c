@@ -17,6 +17,7 @@
 #endif
 
 #include "udp.h"
+#include "draw.h"
 #include "segments.h"
 
 #include <arpa/inet.h>
@@ -26,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -45,9 +45,6 @@
 #define BUFFER_BYTES 65536u /* for any message */
 #define RETRY_NS 100000u    /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
 #define SEND_BUFFER 131072  /* bytes: what waits in this host delays everything behind it */
-
-#define GROUP_NET 0xefc00000u /* 239.192.0.0 */
-#define GROUP_MASK 0x0003ffffu
 
 struct membership {
     uint32_t addr; /* host byte order */
@@ -185,27 +182,15 @@ static void udp_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *at
 
 static int udp_draw(struct bcast_hw_fabric *f, uint64_t *group)
 {
-    struct hwmc_udp *u = (struct hwmc_udp *) f;
-    uint32_t addr = u->params.group, bits;
+    const struct hwmc_udp *u = (const struct hwmc_udp *) f;
 
-    if (addr == 0) {
-        ssize_t got;
-
-        do
-            got = getrandom(&bits, sizeof(bits), 0);
-        while (got < 0 && errno == EINTR);
-        if (got != sizeof(bits))
-            return BCAST_HW_ERR_LIMIT;
-        addr = GROUP_NET | (bits & GROUP_MASK);
-    }
-    *group = (uint64_t) u->params.port << 32 | addr;
-    return BCAST_HW_OK;
+    return hwmc_draw_ipv4(u->params.port, u->params.group, group);
 }
 
 /* Whether `group` is one of this job's numbers. */
 static bool valid(const struct hwmc_udp *u, uint64_t group)
 {
-    return group >> 32 == u->params.port && (group & 0xf0000000u) == 0xe0000000u;
+    return hwmc_draw_is_ipv4(group, u->params.port);
 }
 
 static struct membership *find_member(struct hwmc_udp *u, uint32_t addr)
@@ -535,6 +520,7 @@ int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params
     u->params = *params;
     u->retry_at = UINT64_MAX;
     u->segments = true; /* until the kernel refuses */
+    u->attr.group_bits = HWMC_DRAW_IPV4_BITS;
     u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
         u->attr.max_datagram = LOOPBACK_DATAGRAM;

@@ -2,9 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * udp: IP multicast as a fabric, on Ethernet or loopback. A group number is the IPv4 address in its
- * low 32 bits and the UDP port above, both in host byte order. Addresses come from 239.192.0.0/14,
- * which RFC 2365 leaves to an organization.
+ * udp: IP multicast as a fabric, on Ethernet or loopback. Its groups are those of draw.h.
  */
 #ifndef HWMC_UDP_H_INCLUDED
 #define HWMC_UDP_H_INCLUDED

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE /* clock_gettime, getrandom */
 #endif
 
+#include "mpichconf.h"
 #include "info.h"
 #include "version.h"
 
@@ -20,14 +21,17 @@
 #include <time.h>
 #include <ucp/api/ucp.h>
 
+#define FDS_MAX 16 /* descriptors of a fabric that are waited for */
+
 static const char usage[] =
     "usage: hwmc_info [--rails | --cvars | --pvars | --version | --help]\n"
     "       hwmc_info --model | --json [WHAT]\n"
     "       mpiexec -n N hwmc_info --net\n"
     "\n"
     "  (no option)  version, what is built in, and the network ports\n"
-    "  --rails      the network ports of this host: which can carry multicast, and whether it "
-    "works\n"
+    "  --rails      the network ports of this host: which can carry multicast, what multicasts "
+    "there\n"
+    "               and why that, and whether it works\n"
     "  --cvars      control variables: value, default, what each does\n"
     "  --pvars      performance variables, as MPI_T names them\n"
     "  --model      which algorithm a broadcast of each length takes, and the time predicted for "
@@ -68,11 +72,17 @@ static void print_library_line(const char *name, const char *title)
 
 static int print_all(void)
 {
+#ifdef HAVE_HWMC_VERBS
+    const char *verbs = "verbs (multicast of InfiniBand and RoCE v2)";
+#else
+    const char *verbs = "verbs: not built";
+#endif
+
     printf("%-10s %s\n", "hwmc", HWMC_VERSION);
     print_library_line("MPICH Version:", "MPICH");
     print_library_line("MPICH Device:", "device");
-    printf("%-10s udp (IP multicast); fault (spoils what comes, for tests); verbs: not built\n",
-           "fabrics");
+    printf("%-10s udp (IP multicast); %s; fault (spoils what comes, for tests)\n", "fabrics",
+           verbs);
     printf("%-10s ucx (UCX %s)\n\n", "lanes", ucp_get_version_string());
     return hwmc_info_rails();
 }
@@ -151,8 +161,11 @@ uint64_t hwmc_info_now_ms(void)
 
 void hwmc_info_wait(struct bcast_hw_fabric *f, uint64_t ms)
 {
-    struct pollfd p = {.events = POLLIN};
+    struct pollfd p[FDS_MAX];
+    int fds[FDS_MAX], num = f->ops->fds(f, fds, FDS_MAX);
 
-    if (f->ops->fds(f, &p.fd, 1) == 1)
-        poll(&p, 1, (int) ms);
+    num = num < FDS_MAX ? num : FDS_MAX;
+    for (int i = 0; i < num; i++)
+        p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    poll(p, (nfds_t) num, f->ops->deadline(f) == 0 ? 0 : (int) ms);
 }

@@ -8,6 +8,7 @@
 #define HWMC_INFO_H_INCLUDED
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../fabric/udp.h"
@@ -39,6 +40,36 @@ void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text);
 
 /* Value of a string control variable whose default is empty. */
 void hwmc_info_cvar_string(const char *name, char *value, int room);
+
+struct hwmc_info_params {
+    uint64_t key;  /* of the job */
+    uint16_t port; /* of UDP */
+    size_t window; /* bytes */
+};
+
+/* A dynamic UDP port. */
+uint16_t hwmc_info_port(uint32_t bits);
+
+/* Whether MPIR_CVAR_HWMC_FABRIC is that, or leaves it open. */
+bool hwmc_info_fabric_may_be(const char *name);
+
+/* The verbs fabric of a rail, tried: NULL, or why there is none. */
+const char *hwmc_info_open_verbs(const struct bcast_hw_rail *rail,
+                                 const struct hwmc_info_params *params, struct bcast_hw_fabric **f);
+
+int hwmc_info_open_udp(const struct bcast_hw_rail *rail, const struct hwmc_info_params *params,
+                       struct bcast_hw_fabric **f);
+
+/* The fabric that a job on this host would have on a rail; `what`: its name and why, as
+ * "udp: no RDMA port". */
+int hwmc_info_open(const struct bcast_hw_rail *rail, const struct hwmc_info_params *params,
+                   struct bcast_hw_fabric **f, char *what, size_t room);
+
+/* The fabric's own datagrams that it heard and did not hand over. */
+int hwmc_info_own(const struct bcast_hw_fabric *f);
+
+/* Joins, however long that takes up to 5 s. */
+int hwmc_info_join(struct bcast_hw_fabric *f, uint64_t group);
 
 /* Random bits; false when the system has none. */
 bool hwmc_info_random(void *bits, size_t len);

@@ -19,7 +19,6 @@
 #define DATAGRAMS 20
 #define EVERY_MS 10
 #define LAST_MS 300 /* waited after the last */
-#define PORT_FIRST 49152u
 
 struct call {
     uint64_t nonce;
@@ -34,10 +33,8 @@ struct answer {
     int heard;
 };
 
-static int open_rail(struct bcast_hw_rail *rail, uint32_t port, struct bcast_hw_fabric **f)
+static int find_rail(struct bcast_hw_rail *rail)
 {
-    const struct hwmc_udp_params params = {
-        .port = (uint16_t) port, .ttl = 1, .loop = true, .window = 1 << 20};
     struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX];
     char spec[256], wrong[BCAST_HW_RAIL_NAME_MAX];
     int num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
@@ -46,29 +43,49 @@ static int open_rail(struct bcast_hw_rail *rail, uint32_t port, struct bcast_hw_
     if (num < 0)
         return num;
     num = hwmc_rail_select(ports, num, spec, rail, 1, wrong);
-    if (num < 0) {
+    if (num < 0)
         snprintf(rail->name, sizeof(rail->name), "%s", wrong);
-        return num;
-    }
-    return hwmc_udp_open(rail, &params, f);
+    return num < 0 ? num : BCAST_HW_OK;
 }
 
-/* Draws port, group and nonce on the first process; f is open on all where err is OK. */
+/* As in a job: verbs where all processes can, else udp. *f is open where the answer is OK. */
+static int open_rail(const struct bcast_hw_rail *rail, const struct call *call, int found,
+                     struct bcast_hw_fabric **f)
+{
+    const struct hwmc_info_params params = {
+        .key = call->nonce, .port = (uint16_t) call->port, .window = 1 << 20};
+    int can = found == BCAST_HW_OK && hwmc_info_fabric_may_be("verbs") &&
+              hwmc_info_open_verbs(rail, &params, f) == NULL;
+    int all;
+
+    MPI_Allreduce(&can, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all)
+        return BCAST_HW_OK;
+    if (can)
+        (*f)->ops->close(*f);
+    *f = NULL;
+    if (found != BCAST_HW_OK)
+        return found;
+    return hwmc_info_fabric_may_be("udp") ? hwmc_info_open_udp(rail, &params, f)
+                                          : BCAST_HW_ERR_DEVICE;
+}
+
+/* The first process draws port, nonce and group; f is open on all where err is OK. */
 static void prepare(int rank, struct call *call, struct answer *mine, struct bcast_hw_fabric **f)
 {
     if (rank == 0) {
         if (!hwmc_info_random(call, sizeof(*call)))
             call->nonce = (uint64_t) getpid();
-        call->port = PORT_FIRST + call->port % (65536u - PORT_FIRST);
-        mine->err = open_rail(&mine->rail, call->port, f);
-        if (mine->err != BCAST_HW_OK || (*f)->ops->draw(*f, &call->group) != BCAST_HW_OK)
-            call->group = 0;
+        call->port = hwmc_info_port(call->port);
+        call->group = 0;
     }
     MPI_Bcast(call, sizeof(*call), MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (rank != 0)
-        mine->err = open_rail(&mine->rail, call->port, f);
+    mine->err = open_rail(&mine->rail, call, find_rail(&mine->rail), f);
+    if (rank == 0 && (mine->err != BCAST_HW_OK || (*f)->ops->draw(*f, &call->group) != BCAST_HW_OK))
+        call->group = 0;
+    MPI_Bcast(&call->group, sizeof(call->group), MPI_BYTE, 0, MPI_COMM_WORLD);
     if (mine->err == BCAST_HW_OK && call->group != 0)
-        mine->err = (*f)->ops->join(*f, call->group);
+        mine->err = hwmc_info_join(*f, call->group);
 }
 
 static int listen_for(struct bcast_hw_fabric *f, uint64_t nonce, uint64_t ms)
@@ -103,10 +120,11 @@ static void converse(int rank, const struct call *call, struct answer *mine,
         f->ops->post(f, call->group, &out, 1);
         mine->heard += listen_for(f, call->nonce, EVERY_MS);
     }
-    mine->heard += listen_for(f, call->nonce, LAST_MS);
+    mine->heard += listen_for(f, call->nonce, LAST_MS) + hwmc_info_own(f);
 }
 
-static int print_answers(const struct answer *all, int size)
+/* `fabric`: its name. */
+static int print_answers(const struct answer *all, int size, const char *fabric)
 {
     int failed = 0;
 
@@ -123,7 +141,7 @@ static int print_answers(const struct answer *all, int size)
         failed += all[i].heard == 0;
     }
     if (failed == 0)
-        printf("every rank hears rank 0\n");
+        printf("every rank hears rank 0, by %s\n", fabric);
     else
         printf("%d of %d ranks do not hear rank 0: broadcasts will not use multicast\n", failed,
                size);
@@ -151,7 +169,7 @@ int hwmc_info_net(void)
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        status = print_answers(all, size);
+        status = print_answers(all, size, f != NULL ? f->ops->name : "nothing");
     free(all);
     if (f != NULL)
         f->ops->close(f);

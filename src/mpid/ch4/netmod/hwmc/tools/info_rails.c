@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
 #define ANSWER_MS 200
+#define FABRIC_WIDTH 29 /* of the column; more goes beyond it */
 
 void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text)
 {
@@ -35,7 +35,7 @@ static int ask(struct bcast_hw_fabric *f)
         return BCAST_HW_ERR_LIMIT;
     err = f->ops->draw(f, &group);
     if (err == BCAST_HW_OK)
-        err = f->ops->join(f, group);
+        err = hwmc_info_join(f, group);
     if (err != BCAST_HW_OK)
         return err;
     err = f->ops->post(f, group, &out, 1);
@@ -53,26 +53,28 @@ static int ask(struct bcast_hw_fabric *f)
     return BCAST_HW_AGAIN;
 }
 
-static int probe(const struct bcast_hw_rail *rail)
+/* `what`: which fabric, and why that. */
+static int probe(const struct bcast_hw_rail *rail, char *what, size_t room)
 {
-    struct hwmc_udp_params params = {.ttl = 1, .loop = true, .window = 65536};
+    struct hwmc_info_params params = {.window = 65536};
     struct bcast_hw_fabric *f;
-    uint16_t bits;
     int err;
 
-    if (!hwmc_info_random(&bits, sizeof(bits)))
+    if (!hwmc_info_random(&params.key, sizeof(params.key)))
         return BCAST_HW_ERR_LIMIT;
-    params.port = (uint16_t) (PORT_FIRST + bits % (65536u - PORT_FIRST));
-    err = hwmc_udp_open(rail, &params, &f);
+    params.port = hwmc_info_port((uint32_t) params.key);
+    err = hwmc_info_open(rail, &params, &f, what, room);
     if (err != BCAST_HW_OK)
         return err;
-    err = ask(f);
+    /* The verbs fabric has answered its probe, and does not hear itself otherwise. */
+    err = strcmp(f->ops->name, "udp") == 0 ? ask(f) : BCAST_HW_OK;
     f->ops->close(f);
     return err;
 }
 
-/* `left_out`: why it is no rail, or NULL. */
-static void print_rail(const struct bcast_hw_rail *r, const char *left_out, int err)
+/* `what`: its fabric; `left_out`: why it is no rail, or NULL. */
+static void print_rail(const struct bcast_hw_rail *r, const char *what, const char *left_out,
+                       int err)
 {
     char subnet[20], speed[24] = "-", numa[24] = "-";
 
@@ -86,6 +88,7 @@ static void print_rail(const struct bcast_hw_rail *r, const char *left_out, int 
                      : err == BCAST_HW_OK    ? "answers itself"
                      : err == BCAST_HW_AGAIN ? "nothing came back"
                                              : bcast_hw_err_text(err));
+    printf("%-*s ", FABRIC_WIDTH, what);
     printf("%s%s\n", left_out ? "no: " : "yes", left_out ? left_out : "");
 }
 
@@ -100,12 +103,13 @@ int hwmc_info_rails(void)
         return 1;
     }
     hwmc_rail_locate(rails, num);
-    printf("%-16s %-19s %8s %6s %-8s %-18s %s\n", "port", "address", "Mbit/s", "MTU", "NUMA",
-           "multicast", "a rail");
+    printf("%-16s %-19s %8s %6s %-8s %-18s %-*s %s\n", "port", "address", "Mbit/s", "MTU", "NUMA",
+           "multicast", FABRIC_WIDTH, "fabric", "a rail");
     for (int i = 0; i < num; i++) {
-        int err = rails[i].up ? probe(&rails[i]) : BCAST_HW_ERR_DEVICE;
+        char what[64] = "-";
+        int err = rails[i].up ? probe(&rails[i], what, sizeof(what)) : BCAST_HW_ERR_DEVICE;
 
-        print_rail(&rails[i], hwmc_rail_left_out(rails, num, i), err);
+        print_rail(&rails[i], what, hwmc_rail_left_out(rails, num, i), err);
         working += err == BCAST_HW_OK;
     }
     if (num == 0)

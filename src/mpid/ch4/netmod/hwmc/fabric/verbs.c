@@ -1,0 +1,330 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * verbs: see verbs.h.
+ *
+ * Interrupts cost more than polls, so completions are announced only to who is about to wait: `fds`
+ * reads what was announced before, asks for the next announcement, and then looks once more, since what
+ * came before that is not announced; `deadline` tells what it found.
+ */
+#include "verbs_impl.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "draw.h"
+#include "verbs_address.h"
+
+#define SEND_BYTES 131072u /* what waits in this host delays everything behind it */
+#define SEND_MIN 32u       /* datagrams */
+#define INLINE_BYTES 128u  /* wished */
+
+static void verbs_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
+{
+    *attr = ((struct hwmc_verbs *) f)->attr;
+}
+
+static int verbs_draw(struct bcast_hw_fabric *f, uint64_t *group)
+{
+    const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
+
+    if (v->port.infiniband && v->params.group == 0)
+        return hwmc_draw_bits(group);
+    return hwmc_draw_ipv4(v->params.port, v->params.group, group);
+}
+
+static int verbs_join(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+
+    return v->members.gone ? BCAST_HW_ERR_DEVICE
+                           : hwmc_verbs_members_join(&v->members, group, hwmc_verbs_now());
+}
+
+static int verbs_leave(struct bcast_hw_fabric *f, uint64_t group)
+{
+    return hwmc_verbs_members_leave(&((struct hwmc_verbs *) f)->members, group);
+}
+
+static int verbs_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out,
+                      int n)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+    const struct hwmc_verbs_target *to = hwmc_verbs_members_target(&v->members, group);
+
+    if (v->members.gone)
+        return BCAST_HW_ERR_DEVICE;
+    return to != NULL ? hwmc_verbs_send_post(&v->send, to, out, n) : BCAST_HW_ERR_GROUP;
+}
+
+static size_t verbs_queued(struct bcast_hw_fabric *f)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+
+    hwmc_verbs_send_reap(&v->send);
+    return v->send.queued;
+}
+
+/* What happened to the port. A subnet manager that is new, or has lost the port from sight, knows of no
+ * members. */
+static void take_events(struct hwmc_verbs *v)
+{
+    struct hwmc_verbs_event e;
+    bool renew = false;
+    int got;
+
+    while ((got = hwmc_verbs_events_take(v->listener, &e)) != 0) {
+        if (got < 0) {
+            renew = true;
+            continue;
+        }
+        switch (e.type) {
+            case IBV_EVENT_SM_CHANGE:
+            case IBV_EVENT_CLIENT_REREGISTER:
+            case IBV_EVENT_LID_CHANGE:
+            case IBV_EVENT_PORT_ACTIVE:
+                renew = renew || e.port == v->port.port;
+                break;
+            case IBV_EVENT_QP_FATAL:
+                v->send.broken = v->send.broken || e.qp_num == v->port.id->qp->qp_num;
+                break;
+            case IBV_EVENT_DEVICE_FATAL:
+                v->members.gone = true;
+                break;
+            default:
+                break;
+        }
+    }
+    if (renew)
+        hwmc_verbs_members_renew(&v->members, hwmc_verbs_now());
+}
+
+/* Counts what is not to be handed over. */
+static bool wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
+{
+    union ibv_gid from, to;
+
+    if (came->len == 0 || !hwmc_verbs_read_grh(came->grh, v->port.infiniband, &from, &to)) {
+        v->drops.bad++;
+        return false;
+    }
+    if (!hwmc_verbs_members_have(&v->members, &to)) {
+        v->drops.foreign++;
+        return false;
+    }
+    if (!v->hears_own && came->src_qp == v->port.id->qp->qp_num &&
+        hwmc_verbs_gid_equal(&from, &v->port.gid)) {
+        v->drops.own++;
+        return false;
+    }
+    return true;
+}
+
+static int verbs_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+    struct hwmc_verbs_came came;
+    int kept = 0;
+
+    take_events(v);
+    if (hwmc_verbs_members_pending(&v->members))
+        hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
+    hwmc_verbs_recv_give_back(&v->recv);
+    hwmc_verbs_recv_look(&v->recv);
+    while (kept < n && hwmc_verbs_recv_next(&v->recv, &came))
+        if (wanted(v, &came))
+            in[kept++] = (struct bcast_hw_in){came.data, came.len};
+    return kept;
+}
+
+/* From here on the descriptor of the channel tells of the next completion. */
+static void announce(struct hwmc_verbs *v)
+{
+    struct ibv_cq *cq;
+    void *context;
+
+    while (ibv_get_cq_event(v->channel, &cq, &context) == 0)
+        ibv_ack_cq_events(cq, 1);
+    ibv_req_notify_cq(v->recv.cq, 0);
+    if (v->send.blocked)
+        ibv_req_notify_cq(v->send.cq, 0);
+}
+
+static int verbs_fds(struct bcast_hw_fabric *f, int *fds, int max)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+    const int mine[] = {v->channel->fd, v->port.channel->fd, hwmc_verbs_events_fd(v->listener)};
+    const int num = (int) (sizeof(mine) / sizeof(mine[0]));
+
+    announce(v);
+    take_events(v);
+    hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
+    hwmc_verbs_recv_look(&v->recv);
+    hwmc_verbs_send_reap(&v->send);
+    for (int i = 0; i < num && i < max; i++)
+        fds[i] = mine[i];
+    return num;
+}
+
+static uint64_t verbs_deadline(struct bcast_hw_fabric *f)
+{
+    const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
+
+    if (v->recv.wc_at < v->recv.wc_num || hwmc_verbs_send_unblocked(&v->send))
+        return 0;
+    return hwmc_verbs_members_deadline(&v->members);
+}
+
+static void verbs_close(struct bcast_hw_fabric *f)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) f;
+
+    hwmc_verbs_members_close(&v->members);
+    if (v->port.id->qp != NULL)
+        rdma_destroy_qp(v->port.id);
+    hwmc_verbs_send_close(&v->send);
+    hwmc_verbs_recv_close(&v->recv);
+    if (v->send.cq != NULL)
+        ibv_destroy_cq(v->send.cq);
+    if (v->recv.cq != NULL)
+        ibv_destroy_cq(v->recv.cq);
+    if (v->channel != NULL)
+        ibv_destroy_comp_channel(v->channel);
+    if (v->pd != NULL)
+        ibv_dealloc_pd(v->pd);
+    if (v->listener != NULL)
+        hwmc_verbs_events_close(v->listener);
+    hwmc_verbs_port_close(&v->port);
+    free(v);
+}
+
+static const struct bcast_hw_fabric_ops verbs_ops = {
+    .name = "verbs",
+    .query = verbs_query,
+    .draw = verbs_draw,
+    .join = verbs_join,
+    .leave = verbs_leave,
+    .post = verbs_post,
+    .queued = verbs_queued,
+    .poll = verbs_poll,
+    .fds = verbs_fds,
+    .deadline = verbs_deadline,
+    .close = verbs_close,
+};
+
+static uint32_t at_most(size_t a, int b)
+{
+    return a < (size_t) b ? (uint32_t) a : (uint32_t) b;
+}
+
+/* The window is what the queues can hold. */
+static int size_queues(struct hwmc_verbs *v, uint32_t *sends, uint32_t *recvs)
+{
+    struct ibv_device_attr device;
+    size_t len = hwmc_verbs_mtu_bytes(v->port.mtu);
+    int most;
+
+    if (ibv_query_device(v->port.context, &device) != 0)
+        return BCAST_HW_ERR_DEVICE;
+    most = device.max_qp_wr < device.max_cqe ? device.max_qp_wr : device.max_cqe;
+    *sends = at_most(SEND_BYTES / len > SEND_MIN ? SEND_BYTES / len : SEND_MIN, most);
+    *recvs = at_most((v->params.window + len - 1) / len, most);
+    v->attr = (struct bcast_hw_fabric_attr){
+        .max_datagram = len,
+        .window = *recvs * len,
+        .group_bits = v->port.infiniband ? 64 : HWMC_DRAW_IPV4_BITS,
+    };
+    return *sends > 0 && *recvs > 0 ? BCAST_HW_OK : BCAST_HW_ERR_DEVICE;
+}
+
+static int open_completions(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs)
+{
+    int flags;
+
+    v->pd = ibv_alloc_pd(v->port.context);
+    v->channel = ibv_create_comp_channel(v->port.context);
+    if (v->pd == NULL || v->channel == NULL)
+        return BCAST_HW_ERR_LIMIT;
+    flags = fcntl(v->channel->fd, F_GETFL);
+    if (flags < 0 || fcntl(v->channel->fd, F_SETFL, flags | O_NONBLOCK) != 0)
+        return BCAST_HW_ERR_DEVICE;
+    v->send.cq = ibv_create_cq(v->port.context, (int) sends, NULL, v->channel, 0);
+    v->recv.cq = ibv_create_cq(v->port.context, (int) recvs, NULL, v->channel, 0);
+    return v->send.cq != NULL && v->recv.cq != NULL ? BCAST_HW_OK : BCAST_HW_ERR_LIMIT;
+}
+
+/* librdmacm makes the queue pair ready to send and to receive, and attaches it to what the id joins. */
+static int open_queue_pair(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs)
+{
+    struct ibv_qp_init_attr attr = {
+        .send_cq = v->send.cq,
+        .recv_cq = v->recv.cq,
+        .cap = {.max_send_wr = sends,
+                .max_recv_wr = recvs,
+                .max_send_sge = 1,
+                .max_recv_sge = 1,
+                .max_inline_data = INLINE_BYTES},
+        .qp_type = IBV_QPT_UD,
+    };
+
+    if (rdma_create_qp(v->port.id, v->pd, &attr) != 0) {
+        attr.cap.max_inline_data = 0;
+        if (rdma_create_qp(v->port.id, v->pd, &attr) != 0)
+            return BCAST_HW_ERR_LIMIT;
+    }
+    v->send.qp = v->recv.qp = v->port.id->qp;
+    v->send.inline_max = attr.cap.max_inline_data;
+    return BCAST_HW_OK;
+}
+
+static int open_queues(struct hwmc_verbs *v)
+{
+    uint32_t sends, recvs;
+    int err = hwmc_verbs_events_open(v->port.context, &v->listener);
+
+    if (err == BCAST_HW_OK)
+        err = size_queues(v, &sends, &recvs);
+    if (err == BCAST_HW_OK)
+        err = open_completions(v, sends, recvs);
+    if (err == BCAST_HW_OK)
+        err = open_queue_pair(v, sends, recvs);
+    if (err == BCAST_HW_OK)
+        err = hwmc_verbs_send_open(&v->send, v->pd, sends, v->attr.max_datagram);
+    if (err == BCAST_HW_OK)
+        err = hwmc_verbs_recv_open(&v->recv, v->pd, recvs, v->attr.max_datagram);
+    if (err == BCAST_HW_OK)
+        err = hwmc_verbs_recv_post(&v->recv, true);
+    return err;
+}
+
+int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_verbs_params *params,
+                           struct bcast_hw_fabric **fabric)
+{
+    struct hwmc_verbs *v = calloc(1, sizeof(*v));
+    int err;
+
+    if (v == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    err = hwmc_verbs_port_open(rail, &v->port);
+    if (err != BCAST_HW_OK) {
+        free(v);
+        return err;
+    }
+    v->super.ops = &verbs_ops;
+    v->params = *params;
+    v->members = (struct hwmc_verbs_members){
+        .port = &v->port, .send = &v->send, .key = params->key, .udp_port = params->port};
+    err = open_queues(v);
+    if (err != BCAST_HW_OK) {
+        verbs_close(&v->super);
+        return err;
+    }
+    *fabric = &v->super;
+    return BCAST_HW_OK;
+}
+
+const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct bcast_hw_fabric *fabric)
+{
+    return &((const struct hwmc_verbs *) fabric)->drops;
+}

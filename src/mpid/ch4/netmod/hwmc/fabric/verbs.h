@@ -1,0 +1,47 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * verbs: multicast of InfiniBand and RoCE v2 as a fabric: unreliable datagrams (UD) on one queue pair a
+ * process and rail, which all communicators share.
+ *
+ * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast GID.
+ * On RoCE it is that of IPv4 multicast (draw.h), and InfiniBand takes such a number too.
+ */
+#ifndef HWMC_VERBS_H_INCLUDED
+#define HWMC_VERBS_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
+#include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+
+struct hwmc_verbs_params {
+    uint64_t key;   /* of the job: random, the same on all its processes */
+    uint16_t port;  /* of the job; in the group numbers of RoCE */
+    uint32_t group; /* for tests: the IPv4 address that draw gives, host byte order; 0: at random */
+    size_t window;  /* bytes of payload that shall be able to wait unread */
+};
+
+/* Datagrams that came and were not handed over. */
+struct hwmc_verbs_drops {
+    uint64_t own;     /* this fabric's */
+    uint64_t foreign; /* to a group that is not joined */
+    uint64_t bad;     /* without a route header, or empty */
+};
+
+/* Opens the fabric on the RDMA port behind `rail`; close frees it. ERR_DEVICE: there is none, or it does
+ * not work; this takes a fraction of a millisecond where there is no RDMA at all. ERR_NOMEM, ERR_LIMIT:
+ * out of memory, of memory that may be locked, or of queue pairs. Its window may be smaller than asked. */
+int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_verbs_params *params,
+                           struct bcast_hw_fabric **fabric);
+
+/* Whether multicast works on a fabric just opened: joins a random group, multicasts and waits for its own
+ * datagram, for `timeout_ns` at most. ERR_GROUP: no join; ERR_DEVICE: nothing came back. */
+int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns);
+
+/* For tests and reports. */
+const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct bcast_hw_fabric *fabric);
+
+#endif /* HWMC_VERBS_H_INCLUDED */

@@ -1,0 +1,121 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * verbs_recv: see verbs_recv.h.
+ */
+#include "verbs_recv.h"
+
+#include <stdlib.h>
+
+#include "verbs_address.h"
+
+#define POST_BATCH 16u /* so many idle slots, or half of all, are posted at once; fewer wait */
+
+static void add_idle(struct hwmc_verbs_recv *r, struct ibv_recv_wr *wr)
+{
+    wr->next = r->idle;
+    r->idle = wr;
+    r->num_idle++;
+}
+
+/* Slots begin with a cache line. */
+static size_t slot_bytes(size_t max_datagram)
+{
+    return (HWMC_VERBS_GRH + max_datagram + 63) / 64 * 64;
+}
+
+int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t num,
+                         size_t max_datagram)
+{
+    r->num = num;
+    r->slot_bytes = slot_bytes(max_datagram);
+    r->data = aligned_alloc(64, num * r->slot_bytes);
+    r->wr = calloc(num, sizeof(*r->wr));
+    r->sge = calloc(num, sizeof(*r->sge));
+    if (r->data == NULL || r->wr == NULL || r->sge == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    r->mr = ibv_reg_mr(pd, r->data, num * r->slot_bytes, IBV_ACCESS_LOCAL_WRITE);
+    if (r->mr == NULL)
+        return BCAST_HW_ERR_LIMIT;
+    for (uint32_t i = 0; i < num; i++) {
+        r->sge[i] = (struct ibv_sge){.addr = (uintptr_t) (r->data + i * r->slot_bytes),
+                                     .length = (uint32_t) (HWMC_VERBS_GRH + max_datagram),
+                                     .lkey = r->mr->lkey};
+        r->wr[i] = (struct ibv_recv_wr){.wr_id = i, .sg_list = &r->sge[i], .num_sge = 1};
+        add_idle(r, &r->wr[i]);
+    }
+    return BCAST_HW_OK;
+}
+
+int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all)
+{
+    struct ibv_recv_wr *posted = r->idle, *refused;
+
+    if (r->num_idle == 0 || (!all && r->num_idle < POST_BATCH && 2 * r->num_idle < r->num))
+        return BCAST_HW_OK;
+    r->idle = NULL;
+    r->num_idle = 0;
+    if (ibv_post_recv(r->qp, posted, &refused) == 0)
+        return BCAST_HW_OK;
+    r->idle = refused;
+    for (const struct ibv_recv_wr *wr = refused; wr != NULL; wr = wr->next)
+        r->num_idle++;
+    return refused == posted ? BCAST_HW_ERR_DEVICE : BCAST_HW_OK;
+}
+
+bool hwmc_verbs_recv_look(struct hwmc_verbs_recv *r)
+{
+    int n;
+
+    if (r->wc_at < r->wc_num)
+        return true;
+    n = ibv_poll_cq(r->cq, HWMC_VERBS_RECV_BATCH, r->wc);
+    r->wc_at = 0;
+    r->wc_num = n > 0 ? n : 0;
+    return n > 0;
+}
+
+bool hwmc_verbs_recv_next(struct hwmc_verbs_recv *r, struct hwmc_verbs_came *came)
+{
+    while (r->wc_at < r->wc_num) {
+        const struct ibv_wc *wc = &r->wc[r->wc_at++];
+        struct ibv_recv_wr *wr = &r->wr[wc->wr_id];
+
+        wr->next = r->given;
+        r->given = wr;
+        if (wc->status != IBV_WC_SUCCESS) {
+            r->broken = true;
+            continue;
+        }
+        came->grh = r->data + wc->wr_id * r->slot_bytes;
+        came->data = (const unsigned char *) came->grh + HWMC_VERBS_GRH;
+        came->len = wc->byte_len > HWMC_VERBS_GRH && (wc->wc_flags & IBV_WC_GRH)
+                        ? wc->byte_len - HWMC_VERBS_GRH
+                        : 0;
+        came->src_qp = wc->src_qp;
+        return true;
+    }
+    return false;
+}
+
+void hwmc_verbs_recv_give_back(struct hwmc_verbs_recv *r)
+{
+    while (r->given != NULL) {
+        struct ibv_recv_wr *wr = r->given;
+
+        r->given = wr->next;
+        add_idle(r, wr);
+    }
+    if (!r->broken)
+        hwmc_verbs_recv_post(r, false);
+}
+
+void hwmc_verbs_recv_close(struct hwmc_verbs_recv *r)
+{
+    if (r->mr != NULL)
+        ibv_dereg_mr(r->mr);
+    free(r->sge);
+    free(r->wr);
+    free(r->data);
+}

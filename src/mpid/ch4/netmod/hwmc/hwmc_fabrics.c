@@ -1,0 +1,187 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "mpidimpl.h"
+#include "hwmc_impl.h"
+#include "hwmc_fabrics.h"
+#include "fabric/fault.h"
+#include "fabric/udp.h"
+#ifdef HAVE_HWMC_VERBS
+#include "fabric/verbs.h"
+#endif
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_HWMC_FABRIC
+      category    : CH4_HWMC
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        What multicasts.
+        auto  - On each rail verbs if all processes with a port there can, and udp otherwise.
+        verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
+                none is left, broadcasts go over lanes or by MPICH's algorithms (bcast_hw_off_fabric).
+        udp   - IP multicast.
+        none  - Nothing, MPICH's own algorithms run.
+
+    - name        : MPIR_CVAR_HWMC_FAULT
+      category    : CH4_HWMC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        For tests: spoils the multicast datagrams that come. Any of drop=PCT, dup=PCT, corrupt=PCT,
+        reorder=PCT, delay=PCT:USEC, after=N, until=N, seed=N, rank=R, separated by commas.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+#define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait to be received */
+
+#ifdef HAVE_HWMC_VERBS
+#define PROBE_NS UINT64_C(2000000000)
+
+/* NULL: verbs multicast does not work on the rail. */
+static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
+                                         const struct bcast_hw_rail *rail)
+{
+    const struct hwmc_verbs_params params = {
+        .key = f->key,
+        .port = (uint16_t) f->port,
+        .group = f->group,
+        .window = WINDOW,
+    };
+    struct bcast_hw_fabric *fabric;
+
+    if (hwmc_fabric_verbs_open(rail, &params, &fabric) != BCAST_HW_OK)
+        return NULL;
+    if (hwmc_fabric_verbs_probe(fabric, PROBE_NS) == BCAST_HW_OK)
+        return fabric;
+    fabric->ops->close(fabric);
+    return NULL;
+}
+#else
+static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
+                                         const struct bcast_hw_rail *rail)
+{
+    (void) f;
+    (void) rail;
+    return NULL; /* built without */
+}
+#endif
+
+void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
+                            int *can)
+{
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+        can[i] = i >= rails->num_job || rails->at[i] < 0;
+        if (can[i] || MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_udp)
+            continue;
+        f->verbs[i] = try_verbs(f, &rails->mine[rails->at[i]]);
+        can[i] = f->verbs[i] != NULL;
+    }
+}
+
+/* Spoils what the fabric receives, where a test asks for that. */
+static int wrap_fault(struct bcast_hw_fabric **fabric)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct hwmc_fault_rules rules;
+    const char *wrong;
+
+    if (!MPIR_CVAR_HWMC_FAULT || !*MPIR_CVAR_HWMC_FAULT)
+        goto fn_exit;
+    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != BCAST_HW_OK,
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_fault", "**hwmc_fault %s", wrong);
+    MPIR_ERR_CHKANDJUMP(
+        hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != BCAST_HW_OK,
+        mpi_errno, MPI_ERR_OTHER, "**nomem");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static struct bcast_hw_fabric *open_udp(const struct MPIDI_HWMC_fabrics *f,
+                                        const struct bcast_hw_rail *rail)
+{
+    const struct hwmc_udp_params params = {
+        .port = (uint16_t) f->port,
+        .ttl = 1,
+        .loop = MPIR_Bcast_hw_host_is_shared(),
+        .group = f->group,
+        .window = WINDOW,
+    };
+    struct bcast_hw_fabric *fabric = NULL;
+
+    hwmc_udp_open(rail, &params, &fabric);
+    return fabric;
+}
+
+/* The fabric of rail `i`; NULL where there can be no multicast. */
+static struct bcast_hw_fabric *choose(struct MPIDI_HWMC_fabrics *f, int i, bool verbs,
+                                      const struct bcast_hw_rail *rail)
+{
+    struct bcast_hw_fabric *fabric = f->verbs[i];
+
+    if (verbs) {
+        f->verbs[i] = NULL; /* handed over */
+        return fabric;
+    }
+    return MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_verbs ? NULL : open_udp(f, rail);
+}
+
+static uint32_t fastest(const int *mbit)
+{
+    int max = 0;
+
+    for (unsigned i = 0; i < BCAST_HW_RAIL_BITS; i++)
+        if (mbit[i] < INT_MAX)
+            max = MPL_MAX(max, mbit[i]);
+    return (uint32_t) max;
+}
+
+int MPIDI_HWMC_fabrics_open(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
+                            const int *can, const int *mbit, struct bcast_hw_engine_cfg *cfg)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int i = 0; i < rails->num_job; i++) {
+        cfg->mbit[i] = (uint32_t) mbit[i];
+        if (rails->at[i] < 0 || hwmc_rail_is_slow(cfg->mbit[i], fastest(mbit)))
+            continue;
+        cfg->fabrics[i] = choose(f, i, can[i] != 0, &rails->mine[rails->at[i]]);
+        if (cfg->fabrics[i]) {
+            mpi_errno = wrap_fault(&cfg->fabrics[i]);
+            MPIR_ERR_CHECK(mpi_errno);
+        }
+    }
+    MPIDI_HWMC_fabrics_close(f);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    for (int i = 0; i < rails->num_job; i++)
+        if (cfg->fabrics[i])
+            cfg->fabrics[i]->ops->close(cfg->fabrics[i]);
+    goto fn_exit;
+}
+
+void MPIDI_HWMC_fabrics_close(struct MPIDI_HWMC_fabrics *f)
+{
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+        if (f->verbs[i])
+            f->verbs[i]->ops->close(f->verbs[i]);
+        f->verbs[i] = NULL;
+    }
+}

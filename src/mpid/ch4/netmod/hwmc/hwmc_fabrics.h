@@ -1,0 +1,36 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Which fabric each rail has: verbs where every process of the job that has the rail can use it, else udp,
+ * as far as MPIR_CVAR_HWMC_FABRIC allows.
+ */
+
+#ifndef HWMC_FABRICS_H_INCLUDED
+#define HWMC_FABRICS_H_INCLUDED
+
+#include "hwmc_rails.h"
+
+struct MPIDI_HWMC_fabrics {
+    uint64_t key;   /* the job's */
+    unsigned port;  /* the job's, of UDP */
+    uint32_t group; /* the address of all groups, in tests; 0: drawn */
+    /* By the job's number of the rail: open, and multicast works there; NULL: not so. */
+    struct bcast_hw_fabric *verbs[BCAST_HW_RAILS_MAX];
+};
+
+/* Tries verbs on the rails. can[i]: 1 where it works or there is no such rail here, else 0: to be combined
+ * by minimum over all processes. Takes up to 2 s a rail where multicast does not work, and less than
+ * 1 ms where there is no RDMA. */
+void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
+                            int *can);
+
+/* Opens a fabric on each rail that carries something, given what all can and the agreed speeds: into
+ * cfg->fabrics, with cfg->mbit. A rail that cannot be used is no error. */
+int MPIDI_HWMC_fabrics_open(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
+                            const int *can, const int *mbit, struct bcast_hw_engine_cfg *cfg);
+
+/* Closes what was tried and not handed over. */
+void MPIDI_HWMC_fabrics_close(struct MPIDI_HWMC_fabrics *f);
+
+#endif /* HWMC_FABRICS_H_INCLUDED */

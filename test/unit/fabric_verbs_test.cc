@@ -1,0 +1,580 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The verbs fabric over an RDMA port of this host, whatever it is: hardware, Soft-RoCE (test/lab/guest) or
+ * the emulated adapter (test/lab/ibemu). Skipped where there is none. Datagrams may get lost, so what is
+ * multicast once is multicast again until it comes.
+ */
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <dirent.h>
+#include <poll.h>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <rdma/rdma_cma.h>
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/fabric/verbs.h"
+#include "../../src/mpid/ch4/netmod/hwmc/fabric/verbs_impl.h"
+#include "../../src/mpid/ch4/netmod/hwmc/rail/rail.h"
+}
+
+namespace {
+
+using Strings = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
+
+const auto PATIENCE = std::chrono::seconds(60);
+
+int open_files()
+{
+    DIR *d = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+class Verbs : public ::testing::Test {
+  protected:
+    void SetUp() override
+    {
+        bcast_hw_rail all[HWMC_RAIL_PORTS_MAX];
+        int num = hwmc_rail_discover(all, HWMC_RAIL_PORTS_MAX);
+
+        params.key = 0x123456789abcdef0;
+        params.port = 50000;
+        params.window = 1 << 20;
+        for (int i = 0; i < num; i++) {
+            bcast_hw_fabric *f = nullptr;
+
+            if (hwmc_fabric_verbs_open(&all[i], &params, &f) != BCAST_HW_OK)
+                continue;
+            f->ops->close(f);
+            rails.push_back(all[i]);
+        }
+        if (rails.empty())
+            GTEST_SKIP() << "no RDMA port";
+        a = open(rails[0]);
+        b = open(rails[0]);
+        ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &group));
+    }
+
+    void TearDown() override
+    {
+        for (auto *f : opened)
+            f->ops->close(f);
+    }
+
+    bcast_hw_fabric *open(const bcast_hw_rail &rail)
+    {
+        bcast_hw_fabric *f = nullptr;
+
+        EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_open(&rail, &params, &f));
+        opened.push_back(f);
+        return f;
+    }
+
+    void close(bcast_hw_fabric *f)
+    {
+        opened.erase(std::find(opened.begin(), opened.end(), f));
+        f->ops->close(f);
+    }
+
+    /* Until a descriptor of `f` is readable or its deadline has passed; false: never in `ms`. */
+    static bool wait(bcast_hw_fabric *f, int ms)
+    {
+        pollfd p[8];
+        int fds[8], num = f->ops->fds(f, fds, 8);
+
+        for (int i = 0; i < num; i++)
+            p[i] = {fds[i], POLLIN, 0};
+        return ::poll(p, (nfds_t) num, f->ops->deadline(f) == 0 ? 0 : ms) > 0 ||
+               f->ops->deadline(f) == 0;
+    }
+
+    static int join(bcast_hw_fabric *f, uint64_t group)
+    {
+        auto end = Clock::now() + PATIENCE;
+        int err;
+
+        while ((err = f->ops->join(f, group)) == BCAST_HW_AGAIN && Clock::now() < end)
+            wait(f, 10);
+        return err;
+    }
+
+    static int post(bcast_hw_fabric *f, uint64_t to, const std::string &head,
+                    const std::string &body = "")
+    {
+        bcast_hw_out out = {head.data(), head.size(), body.data(), body.size()};
+
+        return f->ops->post(f, to, &out, 1);
+    }
+
+    static Strings poll(bcast_hw_fabric *f, int n = 64)
+    {
+        std::vector<bcast_hw_in> in((size_t) n);
+        Strings came;
+        int got;
+
+        while ((got = f->ops->poll(f, in.data(), n)) > 0)
+            for (int i = 0; i < got; i++)
+                came.emplace_back((const char *) in[i].data, in[i].len);
+        return came;
+    }
+
+    /* Whether `text` comes to `to` when `from` multicasts it, often if need be. What else comes is
+     * dropped. */
+    static bool reaches(bcast_hw_fabric *from, bcast_hw_fabric *to, uint64_t group,
+                        const std::string &text)
+    {
+        auto end = Clock::now() + PATIENCE;
+
+        do {
+            if (post(from, group, text) < 0)
+                return false;
+            wait(to, 50);
+            for (auto &s : poll(to))
+                if (s == text)
+                    return true;
+        } while (Clock::now() < end);
+        return false;
+    }
+
+    std::vector<bcast_hw_rail> rails; /* with an RDMA port */
+    std::vector<bcast_hw_fabric *> opened;
+    hwmc_verbs_params params = {};
+    bcast_hw_fabric *a = nullptr, *b = nullptr; /* on the same port */
+    uint64_t group = 0;
+};
+
+TEST(VerbsNone, WhereThereIsNoPortNothingIsOpenedAndNothingSaid)
+{
+    bcast_hw_rail rail = {};
+    hwmc_verbs_params params = {};
+    bcast_hw_fabric *f = nullptr;
+    int before = open_files();
+
+    strcpy(rail.name, "lo");
+    rail.addr = 0x7f000001;
+    rail.mtu = 65536;
+    rail.up = true;
+    params.window = 65536;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(BCAST_HW_ERR_DEVICE, hwmc_fabric_verbs_open(&rail, &params, &f));
+    EXPECT_EQ("", testing::internal::GetCapturedStderr());
+    EXPECT_EQ(nullptr, f);
+    EXPECT_LE(open_files(), before + 1); /* libraries may keep one */
+}
+
+TEST_F(Verbs, AnswersItsOwnProbe)
+{
+    EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
+    EXPECT_EQ(nullptr, ((hwmc_verbs *) a)->members.list);
+}
+
+TEST_F(Verbs, AttributesAreThePorts)
+{
+    bcast_hw_fabric_attr attr = {};
+    hwmc_verbs_port port;
+
+    a->ops->query(a, &attr);
+    ASSERT_EQ(BCAST_HW_OK, hwmc_verbs_port_open(&rails[0], &port));
+    EXPECT_EQ(hwmc_verbs_mtu_bytes(port.mtu), attr.max_datagram);
+    EXPECT_EQ(params.window, attr.window);
+    EXPECT_EQ(port.infiniband ? 64 : 18, attr.group_bits);
+    hwmc_verbs_port_close(&port);
+}
+
+TEST_F(Verbs, CarriesHeadAndBodyAsOne)
+{
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    auto end = Clock::now() + PATIENCE;
+    Strings came;
+
+    while (came.empty() && Clock::now() < end) {
+        ASSERT_EQ(1, post(a, group, "head", "body"));
+        wait(b, 100);
+        came = poll(b);
+    }
+    ASSERT_FALSE(came.empty());
+    EXPECT_EQ("headbody", came[0]);
+}
+
+TEST_F(Verbs, TheLongestDatagramIsWhole)
+{
+    bcast_hw_fabric_attr attr;
+    std::string text;
+
+    a->ops->query(a, &attr);
+    for (size_t i = 0; i < attr.max_datagram; i++)
+        text += (char) (i * 7);
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    EXPECT_TRUE(reaches(a, b, group, text));
+}
+
+TEST_F(Verbs, ReachesAnotherPortOfTheSubnet)
+{
+    bcast_hw_fabric *c = nullptr;
+
+    for (auto &r : rails)
+        if (r.index != rails[0].index && r.prefix == rails[0].prefix &&
+            hwmc_rail_subnet(r.addr, r.prefix) == hwmc_rail_subnet(rails[0].addr, r.prefix))
+            c = open(r);
+    if (!c)
+        GTEST_SKIP() << "one port";
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(c, group));
+    EXPECT_TRUE(reaches(a, c, group, "there"));
+    EXPECT_TRUE(reaches(c, a, group, "and back"));
+}
+
+TEST_F(Verbs, ItsOwnAreDropped)
+{
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    for (int i = 0; i < 10; i++)
+        ASSERT_TRUE(reaches(a, b, group, "mine " + std::to_string(i)));
+    ASSERT_TRUE(reaches(b, a, group, "yours"));
+    for (auto end = Clock::now() + PATIENCE;
+         hwmc_fabric_verbs_drops(a)->own == 0 && Clock::now() < end;) {
+        EXPECT_EQ(Strings{}, poll(a));
+        wait(a, 10);
+    }
+    EXPECT_GE(hwmc_fabric_verbs_drops(a)->own, 1u);
+    EXPECT_EQ(0u, hwmc_fabric_verbs_drops(b)->foreign + hwmc_fabric_verbs_drops(b)->bad);
+}
+
+TEST_F(Verbs, AMemberHearsOnlyItsGroups)
+{
+    uint64_t other = group ^ 1;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(a, other));
+    ASSERT_EQ(BCAST_HW_OK, join(b, other));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, post(b, group, "not in"));
+    for (int i = 0; i < 10; i++)
+        ASSERT_EQ(1, post(a, group, "to group"));
+    bool came = false;
+    for (auto end = Clock::now() + PATIENCE; !came && Clock::now() < end;) {
+        ASSERT_EQ(1, post(a, other, "to other"));
+        wait(b, 100);
+        for (auto &s : poll(b)) {
+            ASSERT_EQ("to other", s);
+            came = true;
+        }
+    }
+    EXPECT_TRUE(came);
+}
+
+/* The queue pair may get what was under way when a group was left. */
+TEST_F(Verbs, WhatIsForAnotherGroupIsDropped)
+{
+    auto *v = (hwmc_verbs *) b;
+    auto end = Clock::now() + PATIENCE;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    v->members.list->gid.raw[15] ^= 1;
+    while (hwmc_fabric_verbs_drops(b)->foreign == 0 && Clock::now() < end) {
+        ASSERT_EQ(1, post(a, group, "late"));
+        wait(b, 50);
+        EXPECT_EQ(Strings{}, poll(b));
+    }
+    EXPECT_GE(hwmc_fabric_verbs_drops(b)->foreign, 1u);
+    v->members.list->gid.raw[15] ^= 1;
+    EXPECT_TRUE(reaches(a, b, group, "in time"));
+}
+
+TEST_F(Verbs, JoinsAreCounted)
+{
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    EXPECT_TRUE(reaches(a, b, group, "still in"));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->leave(b, group));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, post(b, group, "out"));
+    poll(b);
+    for (int i = 0; i < 10; i++)
+        ASSERT_EQ(1, post(a, group, "to others"));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group ^ 1));
+    ASSERT_EQ(BCAST_HW_OK, join(a, group ^ 1));
+    EXPECT_TRUE(reaches(a, b, group ^ 1, "later")); /* before it nothing came */
+    EXPECT_EQ(0u, hwmc_fabric_verbs_drops(b)->foreign);
+}
+
+TEST_F(Verbs, AJoinUnderWayIsGivenUp)
+{
+    for (int i = 0; i < 20; i++) {
+        int err = a->ops->join(a, group + (uint64_t) i % 4);
+
+        ASSERT_TRUE(err == BCAST_HW_AGAIN || err == BCAST_HW_OK);
+        ASSERT_EQ(BCAST_HW_OK, a->ops->leave(a, group + (uint64_t) i % 4));
+    }
+    EXPECT_EQ(nullptr, ((hwmc_verbs *) a)->members.list);
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    EXPECT_TRUE(reaches(a, b, group, "after all"));
+}
+
+TEST_F(Verbs, RefusesWhatIsNoGroup)
+{
+    if (((hwmc_verbs *) a)->port.infiniband)
+        GTEST_SKIP() << "on InfiniBand any number is one";
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, join(a, (uint64_t) params.port << 32)); /* the wildcard */
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, join(a, group + (UINT64_C(1) << 32)));
+    EXPECT_EQ(BCAST_HW_ERR_GROUP, join(a, (uint64_t) params.port << 32 | 0x0a000001));
+}
+
+TEST_F(Verbs, ManyGroups)
+{
+    const uint64_t n = 40;
+
+    for (uint64_t i = 0; i < n; i++) {
+        ASSERT_EQ(BCAST_HW_OK, join(a, group ^ i)) << i;
+        ASSERT_EQ(BCAST_HW_OK, join(b, group ^ i)) << i;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        ASSERT_TRUE(reaches(a, b, group ^ i, "group " + std::to_string(i))) << i;
+}
+
+/* More than the queues hold, so that slots are used again and receives are posted again. */
+TEST_F(Verbs, ALongRowComesIntact)
+{
+    const int n = 5000;
+    bcast_hw_fabric_attr attr;
+    std::string body;
+    std::set<int> came;
+    int next = 0;
+
+    a->ops->query(a, &attr);
+    for (size_t i = 0; i < attr.max_datagram - 4; i++)
+        body += (char) (i * 13);
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    for (auto end = Clock::now() + PATIENCE; next < n && Clock::now() < end;) {
+        bcast_hw_out out[16];
+        int index[16], k = 0;
+
+        for (; k < 16 && next + k < n; k++) {
+            index[k] = next + k;
+            out[k] = {&index[k], 4, body.data(), body.size()};
+        }
+        k = a->ops->post(a, group, out, k);
+        ASSERT_GE(k, 0);
+        next += k;
+        if (k == 0)
+            wait(a, 100);
+        for (auto &s : poll(b)) {
+            int i;
+
+            ASSERT_EQ(4 + body.size(), s.size());
+            memcpy(&i, s.data(), 4);
+            came.insert(i);
+            ASSERT_EQ(0, memcmp(s.data() + 4, body.data(), body.size()));
+        }
+        poll(a);
+    }
+    EXPECT_EQ(n, next);
+    EXPECT_GT(came.size(), (size_t) n / 2);
+}
+
+/* No queue holds so many. */
+/* Its few slots are posted again before all of them are used. */
+TEST_F(Verbs, ASmallWindowGoesOn)
+{
+    bcast_hw_fabric_attr attr;
+    bcast_hw_fabric *c;
+
+    a->ops->query(a, &attr);
+    params.window = 3 * attr.max_datagram;
+    c = open(rails[0]);
+    c->ops->query(c, &attr);
+    EXPECT_EQ(params.window, attr.window);
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(c, group));
+    for (int i = 0; i < 20; i++)
+        ASSERT_TRUE(reaches(a, c, group, std::to_string(i))) << i;
+}
+
+TEST_F(Verbs, AFullSenderSaysWhenItGoesOn)
+{
+    const int n = 1000;
+    bcast_hw_fabric_attr attr;
+    std::string text;
+    auto end = Clock::now() + PATIENCE;
+    int sent, calls = 1;
+
+    a->ops->query(a, &attr);
+    text.assign(attr.max_datagram, 'x');
+    std::vector<bcast_hw_out> out(n, {text.data(), text.size(), nullptr, 0});
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    sent = a->ops->post(a, group, out.data(), n);
+    ASSERT_GT(sent, 0);
+    ASSERT_LT(sent, n);
+    for (; sent < n && Clock::now() < end; calls++) {
+        ASSERT_TRUE(wait(a, 60000));
+        poll(a);
+        int k = a->ops->post(a, group, out.data() + sent, n - sent);
+        ASSERT_GE(k, 0);
+        sent += k;
+    }
+    EXPECT_EQ(n, sent);
+    EXPECT_LT(calls, n);
+    while (a->ops->queued(a) > 0 && Clock::now() < end)
+        ;
+    EXPECT_EQ(UINT64_MAX, a->ops->deadline(a));
+}
+
+/* Who posts is told, who polls gets nothing, and who waits is not kept awake. */
+TEST_F(Verbs, AQueuePairInErrorIsTold)
+{
+    auto *v = (hwmc_verbs *) a;
+    std::vector<bcast_hw_out> out(1000, {"x", 1, nullptr, 0});
+    auto end = Clock::now() + PATIENCE;
+    ibv_qp_attr error = {};
+    int k = 0;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_LT(a->ops->post(a, group, out.data(), (int) out.size()), (int) out.size());
+    error.qp_state = IBV_QPS_ERR;
+    ASSERT_EQ(0, ibv_modify_qp(v->port.id->qp, &error, IBV_QP_STATE));
+    while (k >= 0 && Clock::now() < end)
+        k = post(a, group, "y");
+    EXPECT_EQ(BCAST_HW_ERR_DEVICE, k);
+    for (int i = 0; i < 100; i++)
+        for (auto &s : poll(a))
+            ADD_FAILURE() << s;
+    EXPECT_EQ(UINT64_MAX, a->ops->deadline(a));
+    EXPECT_EQ(BCAST_HW_OK, a->ops->leave(a, group));
+}
+
+TEST_F(Verbs, WhatIsQueuedLeaves)
+{
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    for (int i = 0; i < 100; i++) {
+        ASSERT_GE(post(a, group, std::string(100, 'x')), 0);
+        auto end = Clock::now() + PATIENCE;
+        while (a->ops->queued(a) > 0 && Clock::now() < end)
+            ;
+        ASSERT_EQ(0u, a->ops->queued(a));
+    }
+}
+
+/* Whoever waits is woken: a lost announcement would leave b asleep. */
+TEST_F(Verbs, AWaitingReceiverIsWoken)
+{
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_TRUE(reaches(a, b, group, "warm"));
+    for (int i = 0; i < 300; i++) {
+        std::string text = std::to_string(i);
+        bool came = false;
+        auto end = Clock::now() + PATIENCE;
+        pollfd p[8];
+        int fds[8], num;
+
+        if (i % 3 == 0) { /* before it prepares to wait */
+            ASSERT_EQ(1, post(a, group, text));
+        }
+        num = b->ops->fds(b, fds, 8);
+        if (i % 3 == 1) { /* after */
+            ASSERT_EQ(1, post(a, group, text));
+        }
+        uint64_t at = b->ops->deadline(b);
+        if (i % 3 == 2) {
+            ASSERT_EQ(1, post(a, group, text));
+        }
+        for (int k = 0; k < num; k++)
+            p[k] = {fds[k], POLLIN, 0};
+        if (at != 0) {
+            ASSERT_GT(::poll(p, (nfds_t) num, 60000), 0) << i;
+        }
+        while (!came && Clock::now() < end)
+            for (auto &s : poll(b))
+                came = came || s == text;
+        ASSERT_TRUE(came) << i;
+    }
+}
+
+/* The answer to a join comes while its caller prepares to wait. */
+TEST_F(Verbs, WhoWaitsForAJoinIsWoken)
+{
+    for (uint64_t i = 0; i < 100; i++) {
+        auto end = Clock::now() + PATIENCE;
+        int err = a->ops->join(a, group ^ i);
+
+        while (err == BCAST_HW_AGAIN && Clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(i % 3));
+            ASSERT_TRUE(wait(a, 60000)) << i;
+            poll(a);
+            err = a->ops->join(a, group ^ i);
+        }
+        ASSERT_EQ(BCAST_HW_OK, err) << i;
+        ASSERT_EQ(BCAST_HW_OK, a->ops->leave(a, group ^ i));
+    }
+}
+
+/* As after an event of the subnet manager. */
+TEST_F(Verbs, MembersThatAreRenewedStayIn)
+{
+    auto *v = (hwmc_verbs *) b;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    for (int i = 0; i < 10; i++) {
+        hwmc_verbs_members_renew(&v->members, 1);
+        if (i % 2)
+            hwmc_verbs_members_renew(&v->members, 1); /* while the first is under way */
+        EXPECT_GE(post(b, group, "meanwhile"), 0);
+        EXPECT_TRUE(reaches(a, b, group, "renewed " + std::to_string(i)));
+        EXPECT_TRUE(reaches(b, a, group, "sends " + std::to_string(i)));
+    }
+    EXPECT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+}
+
+TEST_F(Verbs, ANewcomerJoinsWhileMembersAreRenewed)
+{
+    auto *v = (hwmc_verbs *) b;
+
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    hwmc_verbs_members_renew(&v->members, 1);
+    EXPECT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    EXPECT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    EXPECT_TRUE(reaches(a, b, group, "still in"));
+}
+
+TEST_F(Verbs, ClosingLeavesNothing)
+{
+    int before = open_files();
+
+    for (int i = 0; i < 10; i++) {
+        bcast_hw_fabric *f = open(rails[0]);
+
+        if (i % 3 == 1)
+            f->ops->join(f, group); /* under way */
+        if (i % 3 == 2) {
+            ASSERT_EQ(BCAST_HW_OK, join(f, group));
+            for (int k = 0; k < 20; k++)
+                post(f, group, "on its way");
+        }
+        close(f);
+    }
+    EXPECT_EQ(before, open_files());
+}
+
+} // namespace

@@ -200,12 +200,18 @@ TEST(Apm, MovesWhatHardwareCannotSave)
     EXPECT_EQ(BCAST_HW_APM_MOVE, bcast_hw_apm_next(&m)) << "not armed yet";
     bcast_hw_apm_on_comm(&m, BCAST_HW_APM_RESET);
     EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
+}
 
-    // The next connection is by the other port, and re-arms when the first one is active again.
-    bcast_hw_apm_start_on(&m, 1);
+// A new connection while the other port is down, which re-arms when that is active again.
+TEST(Apm, LoadsLater)
+{
+    bcast_hw_apm m;
+
+    bcast_hw_apm_init(&m, true);
+    bcast_hw_apm_on_port(&m, 1, false);
     bcast_hw_apm_on_comm(&m, BCAST_HW_APM_INIT);
     EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_port(&m, 0, true);
+    bcast_hw_apm_on_port(&m, 1, true);
     EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m));
 }
 

@@ -51,6 +51,7 @@ static void reset(struct bcast_hw_apm *m)
 {
     m->path = BCAST_HW_APM_MIGRATED;
     m->comm = BCAST_HW_APM_RESET;
+    m->primary = 0;
     m->specified = m->asked = m->moving = false;
 }
 
@@ -130,12 +131,6 @@ void bcast_hw_apm_on_port(struct bcast_hw_apm *m, uint8_t path, bool active)
     m->active[path] = active;
 }
 
-void bcast_hw_apm_start_on(struct bcast_hw_apm *m, uint8_t path)
-{
-    assert(m->comm == BCAST_HW_APM_RESET && path < 2 && (path == 0 || m->alternate));
-    m->primary = path;
-}
-
 /* The primary path's port is down: only a path that is armed helps. */
 static enum bcast_hw_apm_next escape(const struct bcast_hw_apm *m)
 {
@@ -177,5 +172,6 @@ void bcast_hw_apm_check(const struct bcast_hw_apm *m)
     if (m->comm == BCAST_HW_APM_ERR)
         assert(m->moving);
     if (m->comm == BCAST_HW_APM_RESET)
-        assert(m->path == BCAST_HW_APM_MIGRATED && !m->specified && !m->asked && !m->moving);
+        assert(m->path == BCAST_HW_APM_MIGRATED && m->primary == 0 && !m->specified && !m->asked &&
+               !m->moving);
 }

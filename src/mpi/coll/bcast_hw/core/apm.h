@@ -94,16 +94,13 @@ struct bcast_hw_apm {
 void bcast_hw_apm_init(struct bcast_hw_apm *m, bool alternate);
 
 /* The queue pair is in another communication state, or in the same again. TAKEN, ILLEGAL. RESET keeps what
- * is known of ports, and begins anew on `primary`'s path. */
+ * is known of ports, and begins anew on path 0. */
 enum bcast_hw_apm_verdict bcast_hw_apm_on_comm(struct bcast_hw_apm *m, enum bcast_hw_apm_comm to);
 
 enum bcast_hw_apm_verdict bcast_hw_apm_on_event(struct bcast_hw_apm *m, enum bcast_hw_apm_event ev);
 
 /* The local port of path 0 or 1 is active, or is not. Where both are on one port, told for both. */
 void bcast_hw_apm_on_port(struct bcast_hw_apm *m, uint8_t path, bool active);
-
-/* The connection will be made on this path, 0 or 1; only in RESET. */
-void bcast_hw_apm_start_on(struct bcast_hw_apm *m, uint8_t path);
 
 enum bcast_hw_apm_next bcast_hw_apm_next(const struct bcast_hw_apm *m);
 

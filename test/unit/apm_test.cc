@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Path migration: every event in every state against tables of the specification's, the policy, and storms.
+// Path migration: every event in every state against tables, the policy, and storms.
 #include <gtest/gtest.h>
 
 #include "core.h"

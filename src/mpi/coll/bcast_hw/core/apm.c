@@ -12,7 +12,8 @@
 #define COMM(name) (1u << BCAST_HW_APM_##name)
 #define PATH(name) (1u << BCAST_HW_APM_##name)
 
-/* Which communication state may follow which, a bit each (10.3.1); RESET and ERR may follow every one. */
+/* Which communication state may follow which, a bit each (10.3.1); RESET and ERR may follow every
+ * one. */
 static const uint8_t follows[] = {
     [BCAST_HW_APM_RESET] = COMM(INIT),
     [BCAST_HW_APM_INIT] = COMM(INIT) | COMM(RTR),
@@ -23,8 +24,8 @@ static const uint8_t follows[] = {
     [BCAST_HW_APM_ERR] = 0,
 };
 
-/* In which communication and path migration states an event is allowed, a bit each. The device goes through
- * ARMED unseen, so that a migration may be told of in REARM. */
+/* In which communication and path migration states an event is allowed, a bit each. The device goes
+ * through ARMED unseen, so that a migration may be told of in REARM. */
 static const struct {
     uint8_t comm, path;
 } allows[BCAST_HW_APM_EVENTS] = {

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * apm: the paths of one connection with automatic path migration (InfiniBand Architecture Specification,
- * volume 1, release 1.2.1, 17.2.8; Vishnu et al. 2007, sections 2.2 and 3).
+ * apm: the paths of one connection with automatic path migration (InfiniBand Architecture
+ * Specification, volume 1, release 1.2.1, 17.2.8; Vishnu et al. 2007, sections 2.2 and 3).
  *
- * A connected queue pair has a primary path, which carries everything, and may have an alternate one:
+ * A connected queue pair has a primary path, which carries everything, and may have an alternate
+ * one:
  *
  *                    load                      hardware, both ends in REARM or ARMED
  *      MIGRATED ------------> REARM (again: load) --------------------> ARMED
@@ -13,26 +14,28 @@
  *         +---------------------------------------------------------------+
  *              hardware: retries are used up, or the peer migrated; software: migrate
  *
- * By a migration the alternate path becomes the primary one, and there is no alternate path until one is
- * specified and loaded. A reset leads from anywhere to MIGRATED. Hence what software may ask for depends
- * on the path migration state and on the communication state, in which the device is:
+ * By a migration the alternate path becomes the primary one, and there is no alternate path until
+ * one is specified and loaded. A reset leads from anywhere to MIGRATED. Hence what software may ask
+ * for depends on the path migration state and on the communication state, in which the device is:
  *
  *                RESET  INIT  RTR  RTS  SQD  SQE  ERR
- *      specify     -     x     x    x    x    -    -     on INIT to RTR and later; not while ARMED
- *      load        -     -     x    x    x    -    -     on RTR to RTS and later; MIGRATED or REARM, specified
+ *      specify     -     x     x    x    x    -    -     with INIT to RTR, later; not ARMED
+ *      load        -     -     x    x    x    -    -     with RTR to RTS, later; specified, not ARMED
  *      migrate     -     -     -    x    -    -    -     ARMED
  *      armed       -     -     -    x    x    x    -     REARM
  *      migrated    -     -     -    x    x    x    -     ARMED
  *
- * The policy keeps an alternate path loaded whenever its port is active. A connection that hardware cannot
- * save is to be moved in software: to be given up here, and what it carried sent over another one.
+ * The policy keeps an alternate path loaded whenever its port is active. A connection that hardware
+ * cannot save is to be moved in software: to be given up here, and what it carried sent over
+ * another one.
  *
- * Example: paths 0 and 1 by ports 1 and 2. specify, load, armed; port 1 dies: next is MIGRATE; migrated:
- * path 1 is in use, next is LATER; port 1 is active: next is SPECIFY, then LOAD, of path 0.
+ * Example: paths 0 and 1 by ports 1 and 2. specify, load, armed; port 1 dies: next is MIGRATE;
+ * migrated: path 1 is in use, next is LATER; port 1 is active: next is SPECIFY, then LOAD, of path
+ * 0.
  *
- * Invariants (bcast_hw_apm_check): what is REARM or ARMED has been specified, in a communication state
- * that can have it; only what has an alternate path is ever specified; ERR is to be moved; RESET is as
- * after init.
+ * Invariants (bcast_hw_apm_check): what is REARM or ARMED has been specified, in a communication
+ * state that can have it; only what has an alternate path is ever specified; ERR is to be moved;
+ * RESET is as after init.
  */
 #ifndef BCAST_HW_APM_H_INCLUDED
 #define BCAST_HW_APM_H_INCLUDED
@@ -68,7 +71,8 @@ enum bcast_hw_apm_verdict {
     BCAST_HW_APM_ILLEGAL /* not allowed in this state: the device refuses it; nothing was changed */
 };
 
-/* What the driver is to do; a request of software is reported as an event once the device took it. */
+/* What the driver is to do; a request of software is reported as an event once the device took
+ * it. */
 enum bcast_hw_apm_next {
     BCAST_HW_APM_NOTHING,
     BCAST_HW_APM_SPECIFY, /* give the device the path that is not in use as its alternate one */
@@ -93,8 +97,8 @@ struct bcast_hw_apm {
 /* In RESET, on path 0, with both ports active. */
 void bcast_hw_apm_init(struct bcast_hw_apm *m, bool alternate);
 
-/* The queue pair is in another communication state, or in the same again. TAKEN, ILLEGAL. RESET keeps what
- * is known of ports, and begins anew on path 0. */
+/* The queue pair is in another communication state, or in the same again. TAKEN, ILLEGAL. RESET
+ * keeps what is known of ports, and begins anew on path 0. */
 enum bcast_hw_apm_verdict bcast_hw_apm_on_comm(struct bcast_hw_apm *m, enum bcast_hw_apm_comm to);
 
 enum bcast_hw_apm_verdict bcast_hw_apm_on_event(struct bcast_hw_apm *m, enum bcast_hw_apm_event ev);

@@ -112,6 +112,39 @@ TEST_F(Modules, LeavesAPortThatIsDownAndComesBack)
     EXPECT_EQ(IBV_MIG_REARM, device.state);
 }
 
+TEST_F(Modules, TakesNoEventTwice)
+{
+    connect();
+    device.state = IBV_MIG_MIGRATED; // by way of ARMED, unseen
+    device.alt_dlid = 0;
+    EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    EXPECT_EQ(1, conn.state.primary);
+    EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(BCAST_HW_APM_REARM, conn.state.path);
+    EXPECT_EQ(BCAST_HW_APM_STALE, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    EXPECT_EQ(1, conn.state.primary);
+}
+
+// The peer migrated when its port went down; here both is told of later.
+TEST_F(Modules, HardwareWasFirst)
+{
+    for (bool known : {false, true}) {
+        hwmc_apm_conn_comm(&conn, IBV_QPS_RESET);
+        hwmc_apm_conn_port(&conn, 1, true);
+        device = Device();
+        connect();
+        device.state = IBV_MIG_ARMED;
+        if (known)
+            hwmc_apm_load_poll(list, 1);
+        device.state = IBV_MIG_MIGRATED;
+        hwmc_apm_conn_port(&conn, 1, false);
+        EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn)) << known;
+        EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+        EXPECT_FALSE(conn.state.asked_for_last);
+        EXPECT_EQ(BCAST_HW_APM_LATER, hwmc_apm_conn_step(&conn));
+    }
+}
+
 TEST_F(Modules, GivesUpWhatIsNotArmed)
 {
     connect();
@@ -140,8 +173,8 @@ TEST_F(Modules, SayWhatTheDeviceRefuses)
     EXPECT_EQ(0, hwmc_apm_migrate(list, 1));
     EXPECT_EQ(EINVAL, conn.error);
     EXPECT_EQ(BCAST_HW_APM_ARMED, conn.state.path);
-    hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG);
-    device.state = IBV_MIG_MIGRATED;
+    device.state = IBV_MIG_MIGRATED; // by itself
+    EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
     EXPECT_EQ(BCAST_HW_APM_LOAD, hwmc_apm_conn_step(&conn));
     device.refuses = IBV_QP_ALT_PATH;
     EXPECT_EQ(EINVAL, hwmc_apm_specify(&conn));
@@ -236,7 +269,7 @@ extern "C" int ibv_modify_qp(ibv_qp *, ibv_qp_attr *attr, int mask)
     if (mask & IBV_QP_PATH_MIG_STATE) {
         if (attr->path_mig_state == IBV_MIG_ARMED ||
             (attr->path_mig_state == IBV_MIG_REARM) != (device.state != IBV_MIG_ARMED) ||
-            next.alt_dlid == 0)
+            (attr->path_mig_state == IBV_MIG_REARM && next.alt_dlid == 0))
             return EINVAL;
         next.state = attr->path_mig_state;
         if (next.state == IBV_MIG_MIGRATED) {

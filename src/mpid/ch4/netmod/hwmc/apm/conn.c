@@ -6,6 +6,7 @@
  */
 #include "conn.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "load.h"
@@ -51,11 +52,28 @@ void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state)
         bcast_hw_apm_on_comm(&c->state, (enum bcast_hw_apm_comm) comm[state]);
 }
 
+bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c)
+{
+    struct ibv_qp_attr attr;
+    struct ibv_qp_init_attr init;
+
+    return ibv_query_qp(c->qp, &attr, IBV_QP_PATH_MIG_STATE, &init) == 0 &&
+           attr.path_mig_state == IBV_MIG_MIGRATED;
+}
+
+/* An event may be told late, when the path has been loaded again. */
+static enum bcast_hw_apm_verdict on_migrated(struct hwmc_apm_conn *c)
+{
+    if (!c->state.asked && !hwmc_apm_conn_has_migrated(c))
+        return BCAST_HW_APM_STALE;
+    return bcast_hw_apm_on_event(&c->state, BCAST_HW_APM_ON_MIGRATED);
+}
+
 enum bcast_hw_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_event_type type)
 {
     switch (type) {
         case IBV_EVENT_PATH_MIG:
-            return bcast_hw_apm_on_event(&c->state, BCAST_HW_APM_ON_MIGRATED);
+            return on_migrated(c);
         case IBV_EVENT_PATH_MIG_ERR:
             return bcast_hw_apm_on_event(&c->state, BCAST_HW_APM_ON_MIG_FAILED);
         case IBV_EVENT_QP_FATAL:
@@ -74,13 +92,16 @@ void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active)
             bcast_hw_apm_on_port(&c->state, i, active);
 }
 
-/* Before an unarmed connection is given up: hardware may have armed it meanwhile. */
+/* Before a connection is given up for its port: hardware may have armed it, or may even have
+ * migrated, and the event is on its way. */
 static enum bcast_hw_apm_next next_of(struct hwmc_apm_conn *c)
 {
     enum bcast_hw_apm_next next = bcast_hw_apm_next(&c->state);
 
-    if (next != BCAST_HW_APM_MOVE || c->state.moving || c->state.path != BCAST_HW_APM_REARM)
+    if (next != BCAST_HW_APM_MOVE || c->state.moving || c->state.path == BCAST_HW_APM_MIGRATED)
         return next;
+    if (hwmc_apm_conn_has_migrated(c))
+        return BCAST_HW_APM_NOTHING;
     hwmc_apm_load_poll(&c, 1);
     return bcast_hw_apm_next(&c->state);
 }
@@ -100,6 +121,6 @@ enum bcast_hw_apm_next hwmc_apm_conn_step(struct hwmc_apm_conn *c)
         else
             return next;
         if (!done)
-            return next;
+            return c->error == EALREADY ? BCAST_HW_APM_NOTHING : next;
     }
 }

@@ -59,6 +59,9 @@ void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state);
  * came; others are STALE. */
 enum bcast_hw_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_event_type type);
 
+/* Whether the device has the alternate path in use, or none loaded: asks it. */
+bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c);
+
 /* A port of the device became active, or is not any more. */
 void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active);
 

@@ -24,6 +24,8 @@ static int migrate(struct hwmc_apm_conn *c)
     error = ibv_modify_qp(c->qp, &attr, IBV_QP_PATH_MIG_STATE);
     if (error == 0)
         c->state = trial;
+    else if (hwmc_apm_conn_has_migrated(c))
+        error = EALREADY;
     return error;
 }
 

@@ -14,7 +14,8 @@
 
 /* Requests migration of those of the `n` connections that are ARMED, asking the device where that
  * is not known; in RTS. Returns how many the device took; of the others `error` says why: EAGAIN:
- * still loading; EINVAL: the state does not allow it, as when it has been asked for. */
+ * still loading; EALREADY: hardware was first, and the event is on its way; EINVAL: the state does
+ * not allow it, as when it has been asked for before. */
 int hwmc_apm_migrate(struct hwmc_apm_conn *const *conns, int n);
 
 #endif /* HWMC_APM_MIGRATE_H_INCLUDED */

@@ -223,15 +223,6 @@ static bool heard(struct pair *p, const struct hwmc_apm_conn *end)
     return false;
 }
 
-static bool has_migrated(const struct hwmc_apm_conn *end)
-{
-    struct ibv_qp_attr attr;
-    struct ibv_qp_init_attr init;
-
-    return ibv_query_qp(end->qp, &attr, IBV_QP_PATH_MIG_STATE, &init) == 0 &&
-           attr.path_mig_state == IBV_MIG_MIGRATED;
-}
-
 static enum hwmc_apm_selftest try_ends(struct pair *p)
 {
     struct hwmc_apm_conn *ends[ENDS] = {&p->end[0], &p->end[1]};
@@ -245,7 +236,7 @@ static enum hwmc_apm_selftest try_ends(struct pair *p)
         return HWMC_APM_SELFTEST_NO_LOAD;
     if (!arm(p))
         return HWMC_APM_SELFTEST_NEVER_ARMED;
-    if (hwmc_apm_migrate(ends, 1) != 1 || !has_migrated(ends[0]))
+    if (hwmc_apm_migrate(ends, 1) != 1 || !hwmc_apm_conn_has_migrated(ends[0]))
         return HWMC_APM_SELFTEST_NO_MIGRATION;
     if (!heard(p, ends[0]))
         return HWMC_APM_SELFTEST_NO_EVENT;

@@ -182,6 +182,46 @@ TEST_F(LaneRcLoss, HardwareMigratesFromADeadPath)
     EXPECT_TRUE(ends[0]->lost.empty() && ends[1]->lost.empty());
 }
 
+// All of a host's connections migrate before it looks: more events than are kept.
+TEST_F(LaneRcLoss, ManyConnectionsMigrateAtOnce)
+{
+    const uint32_t n = 10;
+    uint8_t port = 0;
+    auto each = [&](const std::function<void(uint32_t, uint32_t)> &f) {
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = 0; b < n; b++)
+                if (a != b)
+                    f(a, b);
+    };
+
+    open(n, true);
+    each([&](uint32_t a, uint32_t b) { ASSERT_TRUE(connect(a, b)); });
+    each([&](uint32_t a, uint32_t b) { ASSERT_TRUE(armed(a, b)); });
+    for (auto &e : ends)
+        e->came.clear();
+    each([&](uint32_t a, uint32_t) { ASSERT_TRUE(flush()) << a; });
+    for (auto &e : ends)
+        e->came.clear();
+    for (uint32_t b = 1; b < n; b++) // makes the others' hardware migrate when they are not looking
+        ASSERT_EQ(BCAST_HW_OK, hwmc_lane_rc_migrate(ends[0]->lane, b));
+    set_port(0, false);
+    each([&](uint32_t a, uint32_t b) { ASSERT_EQ(BCAST_HW_OK, send(a, b, "after")); });
+    for (uint32_t a = 0; a < n; a++)
+        ASSERT_TRUE(poll_until([&] { return ends[a]->came.size() == n - 1; })) << a;
+    ASSERT_TRUE(poll_until([&] {
+        bool all = true;
+        each([&](uint32_t a, uint32_t b) {
+            path(a, b, &port);
+            all = all && port == 2;
+        });
+        return all;
+    }));
+    set_port(0, true);
+    for (auto &e : ends)
+        EXPECT_TRUE(e->lost.empty());
+    each([&](uint32_t a, uint32_t b) { ASSERT_TRUE(armed(a, b)); });
+}
+
 TEST_F(LaneRcLoss, MigratesByRequest)
 {
     uint8_t port = 0;

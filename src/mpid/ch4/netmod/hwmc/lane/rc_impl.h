@@ -86,6 +86,7 @@ struct rc_conn {
     bool open;                /* messages can be sent */
     bool was_open;
     bool proven;              /* something came or was acknowledged */
+    bool spoiled;             /* something came that makes no sense: nothing more is taken */
     bool failed;              /* the queue pair is in error, or was never of use; to be buried */
     bool drained;             /* failed: nothing of it is on the way to the completion queue */
     uint64_t bury_at;         /* failed: ns, when drained or not */

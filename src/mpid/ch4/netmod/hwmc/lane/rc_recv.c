@@ -64,10 +64,11 @@ static void on_received(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
 {
     struct rc_conn *c = rc_conn_of_qp(l, wc->qp_num);
 
-    if (c == NULL || wc->status != IBV_WC_SUCCESS)
+    if (c == NULL || c->spoiled || wc->status != IBV_WC_SUCCESS)
         return;
     c->proven = true;
     if (!take(l, c, rc_buffers_received(l, wc->wr_id), wc->byte_len)) {
+        c->spoiled = true;
         l->counts.bad++;
         rc_exchange_fail(l, c, true);
     }

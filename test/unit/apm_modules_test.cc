@@ -119,6 +119,8 @@ TEST_F(Modules, TakesNoEventTwice)
     device.alt_dlid = 0;
     EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
     EXPECT_EQ(1, conn.state.primary);
+    EXPECT_EQ(BCAST_HW_APM_LATER, hwmc_apm_conn_step(&conn));
+    hwmc_apm_conn_trust(&conn);
     EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn));
     EXPECT_EQ(BCAST_HW_APM_REARM, conn.state.path);
     EXPECT_EQ(BCAST_HW_APM_STALE, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
@@ -175,6 +177,7 @@ TEST_F(Modules, SayWhatTheDeviceRefuses)
     EXPECT_EQ(BCAST_HW_APM_ARMED, conn.state.path);
     device.state = IBV_MIG_MIGRATED; // by itself
     EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    hwmc_apm_conn_trust(&conn);
     EXPECT_EQ(BCAST_HW_APM_LOAD, hwmc_apm_conn_step(&conn));
     device.refuses = IBV_QP_ALT_PATH;
     EXPECT_EQ(EINVAL, hwmc_apm_specify(&conn));

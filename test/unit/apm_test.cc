@@ -173,7 +173,14 @@ TEST(Apm, AMigrationOfTheHardwares)
     ASSERT_TRUE(reach(&m, BCAST_HW_APM_ARMED, BCAST_HW_APM_RTS, true));
     EXPECT_EQ(BCAST_HW_APM_TAKEN, bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATED));
     EXPECT_FALSE(m.asked_for_last);
-    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m)) << "its port is active";
+    EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&m)) << "its port is active, but is the path?";
+    bcast_hw_apm copy = m;
+    bcast_hw_apm_trust(&m);
+    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m));
+    bcast_hw_apm_on_port(&copy, 0, false);
+    EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&copy));
+    bcast_hw_apm_on_port(&copy, 0, true);
+    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&copy)) << "which was the reason";
     EXPECT_EQ(BCAST_HW_APM_STALE, bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATED));
 }
 

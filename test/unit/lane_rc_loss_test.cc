@@ -21,7 +21,11 @@ class LaneRcLoss : public LaneRc {
 
     void expect_all()
     {
-        ASSERT_TRUE(poll_until([&] { return numbered(0) == next && numbered(1) == next; }));
+        ASSERT_TRUE(poll_until([&] { return numbered(0) == next && numbered(1) == next; }))
+            << numbered(0) << " and " << numbered(1) << " of " << next << "; lost "
+            << ends[0]->lost.size() << " and " << ends[1]->lost.size() << "; migrated "
+            << counts(0).migrated << " and " << counts(1).migrated << "; failed "
+            << counts(0).failed << " and " << counts(1).failed;
     }
 
     // How many of the messages came, one after the other.

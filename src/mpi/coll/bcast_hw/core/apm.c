@@ -53,7 +53,7 @@ static void reset(struct bcast_hw_apm *m)
     m->path = BCAST_HW_APM_MIGRATED;
     m->comm = BCAST_HW_APM_RESET;
     m->primary = 0;
-    m->specified = m->asked = m->moving = false;
+    m->specified = m->asked = m->moving = m->doubted = false;
 }
 
 enum bcast_hw_apm_verdict bcast_hw_apm_on_comm(struct bcast_hw_apm *m, enum bcast_hw_apm_comm to)
@@ -77,6 +77,7 @@ static void migrated(struct bcast_hw_apm *m)
     m->primary ^= 1;
     m->specified = false;
     m->asked_for_last = m->asked;
+    m->doubted = !m->asked;
     m->asked = false;
 }
 
@@ -107,6 +108,7 @@ enum bcast_hw_apm_verdict bcast_hw_apm_on_event(struct bcast_hw_apm *m, enum bca
             break;
         case BCAST_HW_APM_ON_LOAD:
             m->path = BCAST_HW_APM_REARM;
+            m->doubted = false;
             break;
         case BCAST_HW_APM_ON_ARMED:
             m->path = BCAST_HW_APM_ARMED;
@@ -129,7 +131,14 @@ enum bcast_hw_apm_verdict bcast_hw_apm_on_event(struct bcast_hw_apm *m, enum bca
 void bcast_hw_apm_on_port(struct bcast_hw_apm *m, uint8_t path, bool active)
 {
     assert(path < 2);
+    if (active && !m->active[path] && path != m->primary)
+        m->doubted = false;
     m->active[path] = active;
+}
+
+void bcast_hw_apm_trust(struct bcast_hw_apm *m)
+{
+    m->doubted = false;
 }
 
 /* The primary path's port is down: only a path that is armed helps. */
@@ -152,7 +161,7 @@ enum bcast_hw_apm_next bcast_hw_apm_next(const struct bcast_hw_apm *m)
         return escape(m);
     if (m->path != BCAST_HW_APM_MIGRATED || !m->alternate)
         return BCAST_HW_APM_NOTHING;
-    if (!m->active[m->primary ^ 1])
+    if (!m->active[m->primary ^ 1] || m->doubted)
         return BCAST_HW_APM_LATER;
     if (!m->specified)
         return allowed(m, BCAST_HW_APM_ON_SPECIFY) ? BCAST_HW_APM_SPECIFY : BCAST_HW_APM_NOTHING;
@@ -168,6 +177,8 @@ void bcast_hw_apm_check(const struct bcast_hw_apm *m)
         assert(m->comm >= BCAST_HW_APM_RTS);
     if (m->asked)
         assert(m->path == BCAST_HW_APM_ARMED);
+    if (m->doubted)
+        assert(m->path == BCAST_HW_APM_MIGRATED);
     if (m->specified)
         assert(m->alternate && m->comm >= BCAST_HW_APM_INIT);
     if (m->comm == BCAST_HW_APM_ERR)

@@ -25,9 +25,10 @@
  *      armed       -     -     -    x    x    x    -     REARM
  *      migrated    -     -     -    x    x    x    -     ARMED
  *
- * The policy keeps an alternate path loaded whenever its port is active. A connection that hardware
- * cannot save is to be moved in software: to be given up here, and what it carried sent over
- * another one.
+ * The policy keeps an alternate path loaded whenever its port is active. A path that hardware left
+ * is in doubt first: it may be dead behind a port that is well, and hardware that still counts the
+ * retries of before would soon go back. A connection that hardware cannot save is to be moved in
+ * software: to be given up here, and what it carried sent over another one.
  *
  * Example: paths 0 and 1 by ports 1 and 2. specify, load, armed; port 1 dies: next is MIGRATE;
  * migrated: path 1 is in use, next is LATER; port 1 is active: next is SPECIFY, then LOAD, of path
@@ -79,7 +80,7 @@ enum bcast_hw_apm_next {
     BCAST_HW_APM_LOAD,    /* set REARM */
     BCAST_HW_APM_MIGRATE, /* set MIGRATED: the primary path's port is known to be down */
     BCAST_HW_APM_MOVE,    /* give the connection up */
-    BCAST_HW_APM_LATER    /* specify again when the port of the path not in use is active */
+    BCAST_HW_APM_LATER    /* the path not in use is in doubt, or its port is not active */
 };
 
 struct bcast_hw_apm {
@@ -91,6 +92,7 @@ struct bcast_hw_apm {
     bool specified;      /* the device knows the alternate path */
     bool asked;          /* software has set MIGRATED, and the event is to come: only in ARMED */
     bool moving;         /* the connection is lost to hardware */
+    bool doubted;        /* hardware left the path that is not in use: only in MIGRATED */
     bool asked_for_last; /* the last migration was software's */
 };
 
@@ -105,6 +107,9 @@ enum bcast_hw_apm_verdict bcast_hw_apm_on_event(struct bcast_hw_apm *m, enum bca
 
 /* The local port of path 0 or 1 is active, or is not. Where both are on one port, told for both. */
 void bcast_hw_apm_on_port(struct bcast_hw_apm *m, uint8_t path, bool active);
+
+/* The path that is not in use may be loaded again: for some time nothing was heard of it. */
+void bcast_hw_apm_trust(struct bcast_hw_apm *m);
 
 enum bcast_hw_apm_next bcast_hw_apm_next(const struct bcast_hw_apm *m);
 

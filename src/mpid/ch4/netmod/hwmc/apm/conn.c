@@ -92,6 +92,11 @@ void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active)
             bcast_hw_apm_on_port(&c->state, i, active);
 }
 
+void hwmc_apm_conn_trust(struct hwmc_apm_conn *c)
+{
+    bcast_hw_apm_trust(&c->state);
+}
+
 /* Before a connection is given up for its port: hardware may have armed it, or may even have
  * migrated, and the event is on its way. */
 static enum bcast_hw_apm_next next_of(struct hwmc_apm_conn *c)

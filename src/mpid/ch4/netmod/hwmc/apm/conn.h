@@ -65,9 +65,14 @@ bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c);
 /* A port of the device became active, or is not any more. */
 void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active);
 
+/* Some time has passed since hardware left a path, so that it may be loaded again: where step said
+ * LATER though the port is active. */
+void hwmc_apm_conn_trust(struct hwmc_apm_conn *c);
+
 /* Does what the state machine asks of the three modules until it asks for nothing, or the device
- * refuses. NOTHING; LATER: step again when a port became active; MOVE: the connection is lost, or
- * was before; SPECIFY, LOAD, MIGRATE: that was refused, see `error`. */
+ * refuses. NOTHING; LATER: step again after hwmc_apm_conn_trust, or when a port became active;
+ * MOVE: the connection is lost, or was before; SPECIFY, LOAD, MIGRATE: that was refused, see
+ * `error`. */
 enum bcast_hw_apm_next hwmc_apm_conn_step(struct hwmc_apm_conn *c);
 
 #endif /* HWMC_APM_CONN_H_INCLUDED */

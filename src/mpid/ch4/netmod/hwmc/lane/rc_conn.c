@@ -117,6 +117,7 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
         return NULL;
     }
     c->peer = peer;
+    c->trust_at = UINT64_MAX;
     c->apm.qp = qp;
     enter(l, c);
     return c;

@@ -35,11 +35,6 @@ static bool tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type ty
            BCAST_HW_OK;
 }
 
-static void wake_at(struct hwmc_lane_rc *l, uint64_t at)
-{
-    l->wake = at < l->wake ? at : l->wake;
-}
-
 static void refuse(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
     l->counts.refused++;
@@ -60,7 +55,7 @@ void rc_exchange_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell_peer)
     c->bury_at = rc_now() + RC_DRAIN_NS;
     c->drained = ibv_modify_qp(c->apm.qp, &attr, IBV_QP_STATE) != 0;
     l->num_failed++;
-    wake_at(l, c->bury_at);
+    rc_wake_at(l, c->bury_at);
     p->state = RC_PEER_FAILED;
     p->wanted = false;
     if (tell_peer)
@@ -101,7 +96,7 @@ static int want(struct hwmc_lane_rc *l, uint32_t peer)
     if (rc_now() >= p->at)
         return begin(l, peer);
     p->state = RC_PEER_WANTED;
-    wake_at(l, p->at);
+    rc_wake_at(l, p->at);
     return BCAST_HW_AGAIN;
 }
 
@@ -277,6 +272,21 @@ int rc_exchange_progress(struct hwmc_lane_rc *l)
     return events;
 }
 
+/* Of devices that do not tell when a dead queue is empty. */
+static void drain(struct hwmc_lane_rc *l, uint64_t now)
+{
+    for (uint32_t i = 0; i < l->num_conns && l->num_failed > 0; i++) {
+        struct rc_conn *c = l->conns[i];
+
+        if (!c->failed)
+            continue;
+        if (now < c->bury_at)
+            rc_wake_at(l, c->bury_at);
+        else
+            c->drained = true;
+    }
+}
+
 void rc_exchange_timers(struct hwmc_lane_rc *l)
 {
     uint64_t now;
@@ -287,18 +297,15 @@ void rc_exchange_timers(struct hwmc_lane_rc *l)
     if (now < l->wake)
         return;
     l->wake = UINT64_MAX;
-    for (uint32_t i = 0; i < l->num_conns; i++)
-        if (l->conns[i]->failed && now < l->conns[i]->bury_at)
-            wake_at(l, l->conns[i]->bury_at);
-        else if (l->conns[i]->failed)
-            l->conns[i]->drained = true;
+    rc_paths_timers(l, now);
+    drain(l, now);
     for (uint32_t i = 0; i < l->params.size; i++) {
         struct rc_peer *p = &l->peers[i];
 
         if (p->state != RC_PEER_WANTED || !is_active(l, i))
             continue;
         if (now < p->at)
-            wake_at(l, p->at);
+            rc_wake_at(l, p->at);
         else if (begin(l, i) == BCAST_HW_ERR_PEER)
             tell(l, i, RC_REFUSE, p->epoch);
     }

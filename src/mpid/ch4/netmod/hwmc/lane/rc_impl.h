@@ -33,6 +33,7 @@
 #define RC_REGIONS_MAX 64u         /* of the program's memory at a time; more is copied */
 #define RC_QPS_BUCKETS 256u        /* a power of 2 */
 #define RC_DRAIN_NS UINT64_C(50000000) /* where a device does not tell that a dead queue is empty */
+#define RC_TRUST_NS UINT64_C(1000000000)   /* before a path that hardware left is loaded again */
 #define RC_REFUSED_NS UINT64_C(1000000000) /* before asking again who refused */
 #define RC_BACKOFF_NS UINT64_C(10000000)   /* before the next connection, doubled each time */
 #define RC_BACKOFF_MAX 8u                  /* times: 2.56 s */
@@ -90,6 +91,7 @@ struct rc_conn {
     bool failed;              /* the queue pair is in error, or was never of use; to be buried */
     bool drained;             /* failed: nothing of it is on the way to the completion queue */
     uint64_t bury_at;         /* failed: ns, when drained or not */
+    uint64_t trust_at;        /* ns; UINT64_MAX: no path is in doubt */
     uint32_t credits;         /* fragments that the peer has buffers for, <= RC_CREDITS_MAX */
     uint32_t credits_max;     /* as the peer told */
     uint32_t posted;          /* work requests not completed, <= RC_SENDS */
@@ -173,7 +175,7 @@ struct hwmc_lane_rc {
     bool starved;        /* credits are due that found no send buffer */
     uint32_t turn;       /* the connection that posts first */
     struct rc_conn *of_qp[RC_QPS_BUCKETS];
-    uint64_t wake; /* ns: no peer is to be connected, and no connection buried, before */
+    uint64_t wake; /* ns: nothing is due before: connecting, burying, trusting */
 
     struct rc_heard *heard; /* in order */
     struct rc_heard **heard_end;
@@ -188,6 +190,11 @@ static inline struct hwmc_lane_rc *rc_lane(const struct bcast_hw_lane *l)
 }
 
 uint64_t rc_now(void);
+
+static inline void rc_wake_at(struct hwmc_lane_rc *l, uint64_t at)
+{
+    l->wake = at < l->wake ? at : l->wake;
+}
 
 /* rc_exchange.c. */
 
@@ -270,6 +277,9 @@ void rc_paths_choose(const struct hwmc_lane_rc *l, struct rc_conn *c, const stru
 
 /* Does for the connection what is due: specify, load, migrate, or fail. */
 void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c);
+
+/* Loads paths again that hardware left some time ago. */
+void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now);
 
 /* Acts on asynchronous events; returns how many. */
 int rc_paths_events(struct hwmc_lane_rc *l);

@@ -107,6 +107,14 @@ void rc_paths_choose(const struct hwmc_lane_rc *l, struct rc_conn *c, const stru
             hwmc_apm_conn_port(&c->apm, l->ports.port[i].number, false);
 }
 
+static void doubt(struct hwmc_lane_rc *l, struct rc_conn *c)
+{
+    if (!c->apm.state.doubted || c->trust_at != UINT64_MAX)
+        return;
+    c->trust_at = rc_now() + RC_TRUST_NS;
+    rc_wake_at(l, c->trust_at);
+}
+
 void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
     bool was_loaded = c->apm.state.path != BCAST_HW_APM_MIGRATED;
@@ -120,12 +128,31 @@ void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
         case BCAST_HW_APM_MIGRATE:
             l->counts.failed++;
             break;
-        case BCAST_HW_APM_NOTHING:
         case BCAST_HW_APM_LATER:
+            doubt(l, c);
+            break;
+        case BCAST_HW_APM_NOTHING:
             break;
     }
     if (!was_loaded && c->apm.state.path != BCAST_HW_APM_MIGRATED)
         l->counts.rearms++;
+}
+
+void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now)
+{
+    for (uint32_t i = 0; i < l->num_conns; i++) {
+        struct rc_conn *c = l->conns[i];
+
+        if (c->failed || c->trust_at == UINT64_MAX)
+            continue;
+        if (now < c->trust_at) {
+            rc_wake_at(l, c->trust_at);
+            continue;
+        }
+        c->trust_at = UINT64_MAX;
+        hwmc_apm_conn_trust(&c->apm);
+        rc_paths_step(l, c);
+    }
 }
 
 static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e)

@@ -13,6 +13,7 @@
 
 extern "C" {
 #include "agree.h"
+#include "apm.h"
 #include "bitmap.h"
 #include "channel.h"
 #include "counts.h"

@@ -12,6 +12,7 @@ noinst_HEADERS +=                           \
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
+    src/mpi/coll/bcast_hw/core/apm.c        \
     src/mpi/coll/bcast_hw/core/channel.c    \
     src/mpi/coll/bcast_hw/core/deal.c       \
     src/mpi/coll/bcast_hw/core/link.c       \

@@ -1,0 +1,78 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * conn: one connected queue pair with automatic path migration, which the three modules of Vishnu
+ * et al. 2007, section 3.1, work on: alternate path specification (specify.h), path loading request
+ * (load.h), and path migration (migrate.h). They need libibverbs and the state machine of
+ * core/apm.h, nothing else, so any program of verbs can use them:
+ *
+ *     hwmc_apm_conn_init(&c, qp, primary, alternate);
+ *     INIT; to RTR with hwmc_apm_specify_with; to RTS with hwmc_apm_load_with; each time
+ *     hwmc_apm_conn_comm;
+ *     on an asynchronous event: hwmc_apm_conn_event, or hwmc_apm_conn_port; then hwmc_apm_conn_step
+ *
+ * and is told what is left for it to do. No call waits. Not thread-safe: one thread at a time for a
+ * connection; a thread of events hands over what it saw (section 3.2).
+ */
+#ifndef HWMC_APM_CONN_H_INCLUDED
+#define HWMC_APM_CONN_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "../../../../../mpi/coll/bcast_hw/core/apm.h"
+
+/* A path from a port of this device to one of the peer's. */
+struct hwmc_apm_path {
+    uint8_t port;          /* of this device, from 1 on */
+    uint8_t src_path_bits; /* added to the port's base LID, below 2^LMC */
+    uint16_t dlid;         /* of the peer's port, path bits included */
+    uint16_t pkey_index;
+    uint8_t sl;
+    uint8_t timeout; /* of an acknowledgement: 4.096 us * 2^timeout, 1..31 */
+    bool grh; /* packets name GIDs too: between subnets, on RoCE, or where the port requires it */
+    uint8_t sgid_index;
+    union ibv_gid dgid; /* with grh */
+};
+
+struct hwmc_apm_conn {
+    struct ibv_qp *qp;            /* the caller's, of a connected type */
+    struct bcast_hw_apm state;    /* as far as is known here */
+    struct hwmc_apm_path path[2]; /* as state.primary counts them; [1]: only with state.alternate */
+    int error;                    /* errno of the last request that the device refused, or 0 */
+};
+
+/* `alternate` NULL: there is none. The queue pair is in RESET. */
+void hwmc_apm_conn_init(struct hwmc_apm_conn *c, struct ibv_qp *qp,
+                        const struct hwmc_apm_path *primary, const struct hwmc_apm_path *alternate);
+
+/* The address handle and port of a path, as ah_attr and alt_ah_attr take it. */
+void hwmc_apm_path_address(const struct hwmc_apm_path *path, struct ibv_ah_attr *ah);
+
+/* The caller has brought the queue pair to another communication state. */
+void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state);
+
+/* IBV_EVENT_PATH_MIG, _PATH_MIG_ERR, _QP_FATAL, _QP_REQ_ERR or _QP_ACCESS_ERR of this queue pair
+ * came; others are STALE. */
+enum bcast_hw_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_event_type type);
+
+/* Whether the device has the alternate path in use, or none loaded: asks it. */
+bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c);
+
+/* A port of the device became active, or is not any more. */
+void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active);
+
+/* Some time has passed since hardware left a path, so that it may be loaded again: where step said
+ * LATER though the port is active. */
+void hwmc_apm_conn_trust(struct hwmc_apm_conn *c);
+
+/* Does what the state machine asks of the three modules until it asks for nothing, or the device
+ * refuses. NOTHING; LATER: step again after hwmc_apm_conn_trust, or when a port became active;
+ * MOVE: the connection is lost, or was before; SPECIFY, LOAD, MIGRATE: that was refused, see
+ * `error`. */
+enum bcast_hw_apm_next hwmc_apm_conn_step(struct hwmc_apm_conn *c);
+
+#endif /* HWMC_APM_CONN_H_INCLUDED */

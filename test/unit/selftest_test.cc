@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The test of a device, on the emulated one.
+#include "lane_rc.h"
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/apm/selftest.h"
+}
+
+namespace {
+
+class Selftest : public LaneRc {
+  protected:
+    void SetUp() override
+    {
+        LaneRc::SetUp();
+        list = no_hca.empty() ? ibv_get_device_list(nullptr) : nullptr;
+    }
+
+    void TearDown() override
+    {
+        if (list)
+            ibv_free_device_list(list);
+    }
+
+    ibv_device **list = nullptr;
+};
+
+TEST_F(Selftest, ADeviceThatMigrates)
+{
+    ASSERT_NE(nullptr, list[0]);
+    for (uint8_t port = 1; port <= 2; port++)
+        for (int i = 0; i < 3; i++)
+            EXPECT_EQ(HWMC_APM_SELFTEST_HARDWARE, hwmc_apm_selftest(list[0], port));
+}
+
+TEST_F(Selftest, APortThatIsDown)
+{
+    set_port(0, false);
+    EXPECT_EQ(HWMC_APM_SELFTEST_PORT_DOWN, hwmc_apm_selftest(list[0], 1));
+    set_port(0, true);
+    EXPECT_EQ(HWMC_APM_SELFTEST_PORT_DOWN, hwmc_apm_selftest(list[0], 3));
+}
+
+TEST_F(Selftest, APathThatLeadsNowhere)
+{
+    set_path(0, false);
+    EXPECT_EQ(HWMC_APM_SELFTEST_NO_LOOPBACK, hwmc_apm_selftest(list[0], 1));
+    set_path(0, true);
+}
+
+} // namespace

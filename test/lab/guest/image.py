@@ -24,8 +24,10 @@ TOP = HERE.parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("HWMC_BUILD") or TOP / "build")
 IMAGE = BUILD / "guest"
 META_PACKAGE = "linux-image-amd64"  # depends on the kernel of the day
+KEPT = 3  # images in each of the two folders
 BUSYBOX = pathlib.Path("/bin/busybox")
-# With what they depend on. rdma_rxe asks for crc32 by the name of an algorithm, which modules.dep does not know.
+# With what they depend on. rdma_rxe asks for crc32 by the name of an algorithm, which modules.dep does not
+# know.
 MODULES = ("virtio_pci 9pnet_virtio 9p veth sch_netem ib_umad rdma_ucm crc32_generic crc32_pclmul "
            "rdma_rxe").split()
 
@@ -183,10 +185,10 @@ def make(package, version, folder):
         (folder / "kernel").write_bytes(uncompressed(kernel.read_bytes()))
 
 
-def replace(source, target):
-    """Put a whole folder in the place of another, seen by others as one or the other."""
+def keep(source, target):
+    """Copy a folder to beside its older likes, whole or not at all, and remove the oldest of those."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = pathlib.Path(tempfile.mkdtemp(prefix=target.name + ".", dir=target.parent))
+    part = pathlib.Path(tempfile.mkdtemp(prefix="part.", dir=target.parent))
     try:
         for path in source.iterdir():
             shutil.copyfile(path, part / path.name)
@@ -194,6 +196,9 @@ def replace(source, target):
         part.rename(target)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+    likes = [path for path in target.parent.iterdir() if len(path.name) == len(target.name)]
+    for path in sorted(likes, key=os.path.getmtime)[:-KEPT]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def prepare():
@@ -211,6 +216,6 @@ def prepare():
             if not kept.is_dir():
                 with tempfile.TemporaryDirectory(prefix="hwmc-image.") as fresh:
                     make(package, version, pathlib.Path(fresh))
-                    replace(pathlib.Path(fresh), kept)
-            replace(kept, here)
+                    keep(pathlib.Path(fresh), kept)
+            keep(kept, here)
     return here / "kernel", here / "initramfs"

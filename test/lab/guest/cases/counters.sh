@@ -5,29 +5,32 @@
 
 declare -A counted_before
 
-# counter DEVICE NAME: its value.
-counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
-
-# remember: from now on moved says what has been counted since.
+# remember: from now on moved and moved_all say what has been counted since.
 remember() {
-    local path device
+    local path
     for path in /sys/class/infiniband/*/ports/1/hw_counters/*; do
-        device=${path#/sys/class/infiniband/}
-        counted_before[${device%%/*} ${path##*/}]=$(<"$path")
+        read -r "counted_before[$path]" <"$path"
+    done
+}
+
+# add_moved DEVICE NAME: adds to sum. Starts no process: those who look again and again must be quick.
+add_moved() {
+    local path value
+    for path in /sys/class/infiniband/$1/ports/1/hw_counters/$2; do
+        read -r value <"$path"
+        sum=$((sum + value - counted_before[$path]))
     done
 }
 
 # moved DEVICE NAME
-moved() { echo $(($(counter "$1" "$2") - counted_before[$1 $2])); }
-
-# moved_all NAME: on all devices together.
-moved_all() {
-    local device sum=0
-    for device in /sys/class/infiniband/*; do
-        sum=$((sum + $(moved "${device##*/}" "$1")))
-    done
+moved() {
+    local sum=0
+    add_moved "$1" "$2"
     echo $sum
 }
+
+# moved_all NAME: on all devices together.
+moved_all() { moved '*' "$1"; }
 
 fail() {
     echo "$*"

@@ -64,7 +64,7 @@ check-style:
 
 check-graft:
 	@maint/graft_test
-	@maint/get-mpich_test
+	@maint/debian_source_test
 	@test/lab/bench_test
 
 bench: mpich

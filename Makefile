@@ -54,6 +54,7 @@ check-mpi: mpich
 	@test/check-mpi
 
 check-lab: mpich
+	@test/lab/lab_test
 	@test/check-lab
 
 check-mpich: mpich
@@ -66,6 +67,7 @@ check-graft:
 	@maint/graft_test
 	@maint/debian_source_test
 	@test/lab/bench_test
+	@test/lab/resilience_test
 
 bench: mpich
 	@test/lab/bench

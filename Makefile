@@ -68,6 +68,7 @@ check-graft:
 	@maint/debian_source_test
 	@test/lab/bench_test
 	@test/lab/resilience_test
+	@test/lab/hpcc_test
 
 bench: mpich
 	@test/lab/bench

@@ -86,6 +86,11 @@ class Network:
             return time.monotonic()
 
 
+    def received(self, rail):
+        """Bytes that all hosts together have received over a rail so far."""
+        return self.lab.carried()[rail][1]
+
+
 class Job:
     """A program on all hosts of a network, its output in a file.
 

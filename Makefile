@@ -55,6 +55,7 @@ check-mpi: mpich
 	@test/check-mpi
 
 check-lab: mpich
+	@test/lab/lab_test
 	@test/check-lab
 
 check-guest: mpich
@@ -68,8 +69,10 @@ check-style:
 
 check-graft:
 	@maint/graft_test
-	@maint/get-mpich_test
+	@maint/debian_source_test
 	@test/lab/bench_test
+	@test/lab/resilience_test
+	@test/lab/hpcc_test
 
 bench: mpich
 	@test/lab/bench

@@ -82,37 +82,9 @@ static unsigned long long sum(unsigned long long value)
     return total;
 }
 
-/* All ranks run the same library, so they find the same variables in the same order. */
-static void print_counters(int rank)
+static bool is_ours(const char *name)
 {
-    MPI_T_pvar_session session;
-    int num;
-
-    MPI_T_pvar_session_create(&session);
-    MPI_T_pvar_get_num(&num);
-    for (int i = 0; i < num; i++) {
-        char name[128];
-        int name_length = sizeof(name), desc_length = 0, verbosity, class, bind, readonly;
-        int continuous, atomic, count;
-        unsigned long long value[1] = {0};
-        MPI_Datatype type;
-        MPI_T_enum enumeration;
-        MPI_T_pvar_handle handle;
-
-        MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &enumeration, NULL,
-                            &desc_length, &bind, &readonly, &continuous, &atomic);
-        if (strncmp(name, "bcast_hw_", 9) != 0 || type != MPI_UNSIGNED_LONG_LONG ||
-            bind != MPI_T_BIND_NO_OBJECT)
-            continue;
-        MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count);
-        if (count == 1)
-            MPI_T_pvar_read(session, handle, value);
-        MPI_T_pvar_handle_free(session, &handle);
-        value[0] = sum(value[0]);
-        if (rank == 0)
-            printf("%s %llu\n", name, value[0]);
-    }
-    MPI_T_pvar_session_free(&session);
+    return strncmp(name, "bcast_hw_", 9) == 0;
 }
 
 int main(int argc, char **argv)
@@ -150,7 +122,7 @@ int main(int argc, char **argv)
     free(buf);
 
     errors = sum(run.errors);
-    print_counters(rank);
+    hwtest_print_counters(is_ours);
     if (rank == 0) {
         printf("checked %llu broadcasts, %llu KiB, %llu errors\nfinalizing\n", run.done,
                run.bytes >> 10, errors);

@@ -14,7 +14,7 @@ all: $(NAMES)
 %.o: $(MTEST_SOURCE)/util/%.c
 	$(MPICC) $(CFLAGS) -w $(CPPFLAGS) -I$(MTEST_SOURCE)/dtpools/include -c -o $@ $<
 
-bcast_hw_%: $(PROGRAMS)/bcast_hw_%.c $(PROGRAMS)/bcast_hw_util.h $(MTEST)
+bcast_hw_%: $(PROGRAMS)/bcast_hw_%.c $(wildcard $(PROGRAMS)/*.h) $(MTEST)
 	$(MPICC) $(CFLAGS) $(CPPFLAGS) -o $@ $< $(MTEST) -lpthread
 
 .PHONY: all

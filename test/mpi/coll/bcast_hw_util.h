@@ -236,6 +236,41 @@ static inline unsigned long long hwtest_counter(const char *wanted)
     return value[0];
 }
 
+/* Rank 0 prints "NAME VALUE", summed over the ranks, of each counting performance variable that
+ * belongs to no object and is wanted. Collective over MPI_COMM_WORLD; all ranks run the same library, so
+ * they find the same variables in the same order. The tools interface must be initialized. */
+static inline void hwtest_print_counters(bool (*wanted)(const char *name))
+{
+    MPI_T_pvar_session session;
+    int num, rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&num);
+    for (int i = 0; i < num; i++) {
+        char name[128];
+        int name_length = sizeof(name), desc_length = 0, verbosity, class, bind, readonly;
+        int continuous, atomic, count;
+        unsigned long long value[1] = {0}, sum = 0;
+        MPI_Datatype type;
+        MPI_T_enum enumeration;
+        MPI_T_pvar_handle handle;
+
+        MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &enumeration, NULL,
+                            &desc_length, &bind, &readonly, &continuous, &atomic);
+        if (!wanted(name) || type != MPI_UNSIGNED_LONG_LONG || bind != MPI_T_BIND_NO_OBJECT)
+            continue;
+        MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count);
+        if (count == 1)
+            MPI_T_pvar_read(session, handle, value);
+        MPI_T_pvar_handle_free(session, &handle);
+        MPI_Reduce(value, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("%s %llu\n", name, sum);
+    }
+    MPI_T_pvar_session_free(&session);
+}
+
 #ifdef HWTEST_WITHOUT_MTEST
 /* Stand-ins. Rank 0 tells what test/check-lab reads. */
 static inline int MTest_Init(int *argc, char ***argv)

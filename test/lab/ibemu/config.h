@@ -1,0 +1,26 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What the environment says: README.md has the list.
+ */
+#ifndef CONFIG_H_INCLUDED
+#define CONFIG_H_INCLUDED
+
+#include "hca.h"
+
+struct em_config {
+    struct em_port ports[EM_PORTS_MAX]; /* num, name, ifindex, addr, mtu and lmc */
+    int num_ports;
+    uint16_t udp_port;
+    unsigned drop; /* per mille */
+    uint64_t seed;
+    int join_delay_ms; /* of rdma_join_multicast */
+    bool join_refused;
+};
+
+/* Reads the environment and looks at the interfaces. Returns 0, or an errno after a line on standard error
+ * that says what is wrong. */
+int em_config_read(struct em_config *config);
+
+#endif /* CONFIG_H_INCLUDED */

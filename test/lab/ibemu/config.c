@@ -188,7 +188,7 @@ int em_config_read(struct em_config *c)
     struct ifaddrs *all;
     int e;
 
-    *c = (struct em_config){0};
+    *c = (struct em_config){.control = getenv("IBEMU_CONTROL")};
     if (getifaddrs(&all) != 0)
         return errno;
     e = names != NULL && *names != '\0' ? named_ports(c, all, names) : found_ports(c, all);

@@ -17,6 +17,7 @@ struct em_config {
     uint64_t seed;
     int join_delay_ms; /* of rdma_join_multicast */
     bool join_refused;
+    const char *control; /* path of the control file; NULL: none */
 };
 
 /* Reads the environment and looks at the interfaces. Returns 0, or an errno after a line on standard error

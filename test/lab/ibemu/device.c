@@ -144,10 +144,14 @@ int ibv_query_port(struct ibv_context *context, uint8_t num, struct _compat_ibv_
                       offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-static void fill_context(struct em_context *ctx)
+int em_context_init(struct em_context *ctx, struct em_hca *h)
 {
     struct verbs_context *v = &ctx->verbs;
+    int e = em_fdqueue_init(&ctx->async);
 
+    if (e != 0)
+        return e;
+    ctx->hca = h;
     v->sz = sizeof(*v);
     v->query_port = query_port;
     v->context.device = &device.ibv;
@@ -161,6 +165,7 @@ static void fill_context(struct em_context *ctx)
     v->context.ops.post_send = em_qp_post_send;
     v->context.ops.post_recv = em_qp_post_recv;
     pthread_mutex_init(&v->context.mutex, NULL);
+    return 0;
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *d)
@@ -175,14 +180,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
     ctx = calloc(1, sizeof(*ctx));
     if (ctx == NULL)
         return NULL;
-    ctx->hca = &hca;
-    e = em_fdqueue_init(&ctx->async);
+    e = em_context_init(ctx, &hca);
     if (e != 0)
-        goto fail_queue;
-    fill_context(ctx);
+        goto fail_context;
     pthread_mutex_lock(&open_lock);
     if (TAILQ_EMPTY(&hca.contexts))
-        e = em_engine_start(&hca, config.udp_port);
+        e = em_engine_start(&hca, config.udp_port, config.control);
     if (e == 0) {
         pthread_mutex_lock(&hca.lock);
         TAILQ_INSERT_TAIL(&hca.contexts, ctx, link);
@@ -195,7 +198,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 
 fail_engine:
     em_fdqueue_fini(&ctx->async);
-fail_queue:
+fail_context:
     free(ctx);
     errno = e;
     return NULL;

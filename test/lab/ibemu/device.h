@@ -20,6 +20,9 @@
 struct em_hca *em_device_hca(void);
 const struct em_config *em_device_config(void);
 
+/* Fills a zeroed context of an HCA; em_fdqueue_fini of its queue undoes it. Returns 0 or an errno. */
+int em_context_init(struct em_context *ctx, struct em_hca *hca);
+
 /* The one device, for as long as the process lives. */
 struct ibv_device *em_device_get(void);
 

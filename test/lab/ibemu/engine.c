@@ -88,6 +88,12 @@ static void *run(void *arg)
     return NULL;
 }
 
+static uint64_t clock_of(void *arg)
+{
+    (void) arg;
+    return em_engine_now();
+}
+
 static void on_timer(void *arg, uint64_t at)
 {
     em_engine_wake_at(arg, at);
@@ -106,9 +112,9 @@ static int start_thread(struct em_hca *hca)
     return e;
 }
 
-int em_engine_start(struct em_hca *hca, uint16_t udp_port)
+int em_engine_start(struct em_hca *hca, uint16_t udp_port, const char *control)
 {
-    int e = em_net_open(&engine.net, hca, udp_port);
+    int e = em_net_open(&engine.net, hca, udp_port, control);
 
     if (e != 0)
         return e;
@@ -121,7 +127,7 @@ int em_engine_start(struct em_hca *hca, uint16_t udp_port)
     engine.hca = hca;
     engine.stop = engine.asleep = false;
     engine.polled_at = 0;
-    hca->wire = (struct em_wire){em_net_send, em_net_member, on_timer, hca};
+    hca->wire = (struct em_wire){em_net_send, em_net_member, on_timer, clock_of, hca};
     e = start_thread(hca);
     if (e != 0) {
         close(engine.kick);

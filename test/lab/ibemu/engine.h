@@ -11,9 +11,10 @@
 
 #include "hca.h"
 
-/* Opens the network for an HCA, with `udp_port` + slot as ports, and starts the thread: 0 or an errno.
+/* Opens the network for an HCA, with `udp_port` + slot as ports and the control file (NULL: none), and
+ * starts the thread: 0 or an errno.
  * Called without the lock; one HCA in a process can be started. */
-int em_engine_start(struct em_hca *hca, uint16_t udp_port);
+int em_engine_start(struct em_hca *hca, uint16_t udp_port, const char *control);
 
 /* Ends the thread and closes everything. Called without the lock. */
 void em_engine_stop(struct em_hca *hca);

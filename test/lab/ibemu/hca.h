@@ -86,7 +86,12 @@ int em_hca_add_qp(struct em_hca *hca, struct em_qp *qp, uint32_t *qpn);
 void em_hca_remove_qp(struct em_hca *hca, struct em_qp *qp);
 struct em_qp *em_hca_find_qp(struct em_hca *hca, uint32_t qpn);
 
-/* A packet that came in on a port. `now` in ns, of any clock that goes on. */
+static inline uint64_t em_hca_now(const struct em_hca *hca)
+{
+    return hca->wire.now(hca->wire.arg);
+}
+
+/* A packet that came in on a port. `now` is the time of em_hca_now, as in all calls. */
 void em_hca_receive(struct em_hca *hca, struct em_port *port, const struct em_packet *p,
                     uint64_t now);
 

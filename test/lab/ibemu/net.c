@@ -11,6 +11,7 @@
 #define _GNU_SOURCE /* recvmmsg */
 #endif
 #include "net.h"
+#include "control.h"
 #include "engine.h"
 
 #include <errno.h>
@@ -107,11 +108,15 @@ static int take_slot(struct em_net *net)
     return e;
 }
 
-int em_net_open(struct em_net *net, struct em_hca *hca, uint16_t udp_port)
+int em_net_open(struct em_net *net, struct em_hca *hca, uint16_t udp_port, const char *control)
 {
     int e;
 
-    *net = (struct em_net){.hca = hca, .udp_port = udp_port, .links.fd = -1};
+    *net = (struct em_net){.hca = hca,
+                           .udp_port = udp_port,
+                           .links.fd = -1,
+                           .control.fd = -1,
+                           .control_path = control};
     for (int i = 0; i < EM_PORTS_MAX; i++) {
         net->unicast[i] = (struct em_socket){-1, i + 1};
         for (int k = 0; k < EM_NET_GROUP_SOCKETS; k++)
@@ -126,6 +131,13 @@ int em_net_open(struct em_net *net, struct em_hca *hca, uint16_t udp_port)
         e = em_link_open(&net->links.fd);
     if (e == 0)
         e = add_to_epoll(net, &net->links);
+    if (e == 0 && control != NULL) {
+        e = em_control_open(control, &net->control.fd);
+        if (e == 0)
+            e = add_to_epoll(net, &net->control);
+        if (e == 0)
+            em_control_apply(hca, control, net->control.fd);
+    }
     for (int i = 0; i < hca->num_ports; i++)
         hca->ports[i].up = em_link_is_up(hca->ports[i].name);
     opened = net;
@@ -143,6 +155,8 @@ void em_net_close(struct em_net *net)
                 close(net->groups[i][k].fd);
     if (net->links.fd >= 0)
         close(net->links.fd);
+    if (net->control.fd >= 0)
+        close(net->control.fd);
     close(net->epoll);
     free(net->members);
     free(net->buffers);
@@ -323,6 +337,8 @@ bool em_net_receive(struct em_net *net)
 
             if (s == &net->links)
                 look_at_links(net);
+            else if (s == &net->control)
+                em_control_apply(net->hca, net->control_path, s->fd);
             else
                 receive_batch(net, s);
         }

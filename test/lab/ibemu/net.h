@@ -14,7 +14,7 @@
 /* A socket in the epoll set. */
 struct em_socket {
     int fd;   /* -1: not open */
-    int port; /* number of the port; 0: news of the interfaces */
+    int port; /* number of the port; 0: news */
 };
 
 /* An IP group: members of the MLID on this port. */
@@ -31,13 +31,15 @@ struct em_net {
     struct em_socket unicast[EM_PORTS_MAX];
     struct em_socket groups[EM_PORTS_MAX][EM_NET_GROUP_SOCKETS];
     struct em_socket links;
+    struct em_socket control;
+    const char *control_path;
     struct em_membership *members;
     int num_members;
     uint8_t *buffers; /* for a batch of datagrams */
 };
 
 /* Opens the sockets, and takes the first free slot of the host for hca->slot. Returns 0 or an errno. */
-int em_net_open(struct em_net *net, struct em_hca *hca, uint16_t udp_port);
+int em_net_open(struct em_net *net, struct em_hca *hca, uint16_t udp_port, const char *control);
 void em_net_close(struct em_net *net);
 
 /* Hands what has come to the HCA, without waiting. True if anything had. */

@@ -23,7 +23,7 @@
 #define EM_PKEYS 1
 #define EM_GIDS 1
 
-/* Where a port's packets go. */
+/* What an HCA stands on: where its ports' packets go, and the time. */
 struct em_wire {
     /* Sends a packet with the payload of `n` pieces. False: no room for now; the same packet is offered
      * again later. A packet that the port cannot send at all is lost, and this is true. */
@@ -33,6 +33,8 @@ struct em_wire {
     int (*member)(void *arg, int port_num, uint16_t mlid, bool join);
     /* A timer of the HCA is due at `at` (ns): whoever drives it may have to be told. */
     void (*timer)(void *arg, uint64_t at);
+    /* Nanoseconds of a clock that goes on. */
+    uint64_t (*now)(void *arg);
     void *arg;
 };
 

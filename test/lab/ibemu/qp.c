@@ -6,7 +6,6 @@
  */
 #include "qp.h"
 #include "device.h"
-#include "engine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -258,7 +257,7 @@ int em_qp_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_
         em_qp_to_error(qp);
     } else {
         em_qp_activate(qp);
-        em_hca_send(qp->hca, em_engine_now());
+        em_hca_send(qp->hca, em_hca_now(qp->hca));
     }
     pthread_mutex_unlock(&qp->hca->lock);
     return e;

@@ -7,7 +7,6 @@
  */
 #include "qp.h"
 #include "device.h"
-#include "engine.h"
 #include "psn.h"
 
 #include <errno.h>
@@ -209,7 +208,7 @@ int ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask)
             enter_state(qp, attr->qp_state);
         if (mask & MIG)
             em_path_request(qp, attr->path_mig_state);
-        em_hca_send(qp->hca, em_engine_now());
+        em_hca_send(qp->hca, em_hca_now(qp->hca));
     }
     pthread_mutex_unlock(&qp->hca->lock);
     return e;

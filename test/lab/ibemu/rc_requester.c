@@ -146,7 +146,10 @@ static void make_packet(const struct em_qp *qp, const struct em_swqe *w, uint32_
 
     *count = 1;
     if (w->opcode == IBV_WR_RDMA_READ) {
-        *count = w->packets - n < EM_READ_CHUNK ? w->packets - n : EM_READ_CHUNK;
+        /* Up to where the first request for this went: a repeated one has no new PSNs (9.7.5.1.1). */
+        *count = EM_READ_CHUNK - n % EM_READ_CHUNK;
+        if (*count > w->packets - n)
+            *count = w->packets - n;
         p->opcode = IBV_OPCODE_RC_RDMA_READ_REQUEST;
         p->remote_addr = w->remote_addr + offset;
         p->dma_len = left < *count * mtu ? left : *count * mtu;

@@ -52,7 +52,7 @@ static void finish(struct em_join *join)
     int e = EACCES;
 
     join->due = EM_NEVER;
-    if (!em_device_config()->join_refused)
+    if (!hca->joins.refused)
         e = em_group_join(hca, join->id->ibv.port_num, &join->mgid);
     join->member = e == 0;
     em_cm_raise(join->id, e == 0 ? RDMA_CM_EVENT_MULTICAST_JOIN : RDMA_CM_EVENT_MULTICAST_ERROR, -e,
@@ -129,12 +129,12 @@ static int join(struct em_id *id, const struct sockaddr *addr, void *context)
         return EINVAL;
     }
     pthread_mutex_lock(&hca->lock);
-    j->due = em_engine_now() + (uint64_t) em_device_config()->join_delay_ms * 1000000u;
-    if (em_device_config()->join_delay_ms > 0)
+    j->due = em_engine_now() + (uint64_t) hca->joins.delay_ms * 1000000u;
+    if (hca->joins.delay_ms > 0)
         e = wait_for_answer(j);
     if (e == 0)
         LIST_INSERT_HEAD(&id->joins, j, link);
-    if (e == 0 && em_device_config()->join_delay_ms == 0)
+    if (e == 0 && hca->joins.delay_ms == 0)
         finish(j);
     pthread_mutex_unlock(&hca->lock);
     if (e != 0)

@@ -144,21 +144,13 @@ static int read_mtu(struct em_config *c)
     return 0;
 }
 
-/* "refuse", or "delay:" and milliseconds. */
-static int read_join(struct em_config *c)
+static int read_joins(struct em_config *c)
 {
     const char *value = getenv("IBEMU_JOIN");
-    char *end;
 
-    if (value == NULL || *value == '\0')
+    if (value == NULL || *value == '\0' || em_joins_parse(&c->joins, value))
         return 0;
-    c->join_refused = strcmp(value, "refuse") == 0;
-    if (c->join_refused)
-        return 0;
-    if (strncmp(value, "delay:", 6) != 0)
-        return wrong("IBEMU_JOIN", value);
-    c->join_delay_ms = (int) strtol(value + 6, &end, 10);
-    return *end == '\0' && c->join_delay_ms >= 0 ? 0 : wrong("IBEMU_JOIN", value);
+    return wrong("IBEMU_JOIN", value);
 }
 
 static int read_numbers(struct em_config *c)
@@ -198,6 +190,6 @@ int em_config_read(struct em_config *c)
     if (e == 0)
         e = read_mtu(c);
     if (e == 0)
-        e = read_join(c);
+        e = read_joins(c);
     return e;
 }

@@ -15,8 +15,7 @@ struct em_config {
     uint16_t udp_port;
     unsigned drop; /* per mille */
     uint64_t seed;
-    int join_delay_ms; /* of rdma_join_multicast */
-    bool join_refused;
+    struct em_joins joins;
     const char *control; /* path of the control file; NULL: none */
 };
 

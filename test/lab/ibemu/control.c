@@ -55,6 +55,19 @@ int ibemu_cut_lid(uint16_t lid, int cut)
     return e;
 }
 
+int ibemu_join(const char *answer)
+{
+    struct em_hca *hca = em_device_hca();
+    bool known;
+
+    if (hca == NULL)
+        return EINVAL;
+    pthread_mutex_lock(&hca->lock);
+    known = em_joins_parse(&hca->joins, answer);
+    pthread_mutex_unlock(&hca->lock);
+    return known ? 0 : EINVAL;
+}
+
 int ibemu_raise(enum ibv_event_type event, int port_num)
 {
     struct em_hca *hca = em_device_hca();
@@ -130,13 +143,14 @@ static void apply_line(struct em_hca *hca, const char *line)
 {
     char name[32];
     double percent;
-    unsigned lid;
-    int port_num;
+    int lid, port_num;
 
     if (sscanf(line, "drop %lf", &percent) == 1 && percent >= 0 && percent <= 100)
         hca->faults.drop = (unsigned) (percent * 10);
-    else if (sscanf(line, "cut %i", (int *) &lid) == 1 && lid <= 0xffffu)
+    else if (sscanf(line, "cut %i", &lid) == 1 && lid > 0 && lid <= 0xffff)
         em_faults_cut_lid(&hca->faults, (uint16_t) lid, true);
+    else if (sscanf(line, "join %31s", name) == 1)
+        em_joins_parse(&hca->joins, name);
     else if (sscanf(line, "raise %31s %d", name, &port_num) == 2)
         raise_named(hca, name, port_num);
 }

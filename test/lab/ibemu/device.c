@@ -42,6 +42,7 @@ static void read_config(void)
     hca.num_ports = config.num_ports;
     hca.faults.drop = config.drop;
     hca.faults.seed = config.seed;
+    hca.joins = config.joins;
     for (int i = 0; i < config.num_ports; i++) {
         hca.ports[i] = config.ports[i];
         em_port_assign(&hca.ports[i]);
@@ -55,11 +56,6 @@ struct em_hca *em_device_hca(void)
     pthread_once(&config_once, read_config);
     errno = config_error;
     return config_error == 0 ? &hca : NULL;
-}
-
-const struct em_config *em_device_config(void)
-{
-    return &config;
 }
 
 struct ibv_device *em_device_get(void)

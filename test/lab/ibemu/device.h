@@ -18,7 +18,6 @@
 /* The HCA of this process and its configuration; NULL if the environment is wrong (errno says how).
  * The first call reads it. */
 struct em_hca *em_device_hca(void);
-const struct em_config *em_device_config(void);
 
 /* Fills a zeroed context of an HCA; em_fdqueue_fini of its queue undoes it. Returns 0 or an errno. */
 int em_context_init(struct em_context *ctx, struct em_hca *hca);

@@ -62,6 +62,7 @@ struct em_hca {
     int num_ports; /* 1..EM_PORTS_MAX */
     struct em_wire wire;
     struct em_faults faults;
+    struct em_joins joins;
 
     uint32_t slot; /* of this process: upper bits of its QP numbers; > 0 */
     struct em_qp *qps[EM_QPS_MAX];

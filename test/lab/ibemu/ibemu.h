@@ -37,6 +37,9 @@ int ibemu_cut_port(int port_num, int cut);
 /* A LID to which, and from which, no packet comes through. */
 int ibemu_cut_lid(uint16_t lid, int cut);
 
+/* How rdma_join_multicast is answered from now on: "grant", "refuse", or "delay:" and milliseconds. */
+int ibemu_join(const char *answer);
+
 /* Raises an event of a port for all contexts, such as IBV_EVENT_CLIENT_REREGISTER. */
 int ibemu_raise(enum ibv_event_type event, int port_num);
 

@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MLIDS 0x3000u /* 0xc000..0xefff are given out */
@@ -73,6 +74,18 @@ int em_faults_cut_lid(struct em_faults *f, uint16_t lid, bool cut)
         f->cut_lids[i] = f->cut_lids[--f->num_cut_lids];
     }
     return 0;
+}
+
+bool em_joins_parse(struct em_joins *joins, const char *text)
+{
+    unsigned ms = 0;
+    int end = 0;
+
+    if (strcmp(text, "refuse") != 0 && strcmp(text, "grant") != 0 &&
+        (sscanf(text, "delay:%u%n", &ms, &end) != 1 || text[end] != '\0'))
+        return false;
+    *joins = (struct em_joins){ms, strcmp(text, "refuse") == 0};
+    return true;
 }
 
 uint16_t em_mlid_of(const union ibv_gid *mgid)

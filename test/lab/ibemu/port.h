@@ -59,6 +59,15 @@ struct em_faults {
     int num_cut_lids;
 };
 
+/* How the subnet administrator answers those who join a multicast group. */
+struct em_joins {
+    unsigned delay_ms;
+    bool refused;
+};
+
+/* Reads "refuse", "delay:" and milliseconds, or "grant". False: it is none of them. */
+bool em_joins_parse(struct em_joins *joins, const char *text);
+
 /* Sets LIDs and GID from num, addr and lmc. */
 void em_port_assign(struct em_port *port);
 

@@ -6,7 +6,7 @@
 export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim check check-sim check-mpi check-lab check-mpich \
-	check-style check-graft bench clean
+	check-apm check-style check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-lab     many hosts on one machine (root)'
+	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
 	@echo 'make bench         measurements'
@@ -55,6 +56,9 @@ check-mpi: mpich
 
 check-lab: mpich
 	@test/check-lab
+
+check-apm: deps
+	@test/check-apm
 
 check-mpich: mpich
 	@test/check-mpich

@@ -10,6 +10,7 @@
 #include "engine.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
@@ -201,6 +202,9 @@ int em_cq_poll(struct ibv_cq *ibv, int n, struct ibv_wc *wc)
         em_engine_poll(cq->hca);
     got = cq->overrun ? -1 : take(cq, n, wc);
     pthread_mutex_unlock(&cq->hca->lock);
+    /* Who polls in a loop may keep the processor from him who is to send. */
+    if (got == 0)
+        sched_yield();
     return got;
 }
 

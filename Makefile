@@ -5,8 +5,8 @@
 
 export HWMC_BUILD ?= $(CURDIR)/build
 
-.PHONY: help deps mpich install demo unit sim check check-sim check-mpi check-lab check-guest check-mpich \
-	check-style check-graft bench clean
+.PHONY: help deps mpich install demo unit sim check check-sim check-apm check-mpi check-lab \
+	check-guest check-mpich check-style check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -19,6 +19,7 @@ help:
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
+	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
 	@echo 'make bench         measurements'
@@ -60,6 +61,9 @@ check-lab: mpich
 
 check-guest: mpich
 	@test/check-guest
+
+check-apm: deps
+	@test/check-apm
 
 check-mpich: mpich
 	@test/check-mpich

@@ -42,6 +42,7 @@ class LaneRc : public ::testing::Test {
         LaneRc *test;
         uint32_t rank;
         bcast_hw_lane *lane = nullptr;
+        hwmc_lane_rc_counts counts = {};
         std::vector<std::pair<std::string, std::string>> came;
         std::vector<uint32_t> lost;
         std::vector<uint64_t> sent;

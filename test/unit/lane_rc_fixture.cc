@@ -131,6 +131,7 @@ void LaneRc::open(uint32_t n, bool apm, uint8_t timeout, uint32_t max_peers)
         ends[i]->rank = i;
         rail.addr = 0x0a4d0001u;
         rail.prefix = 24;
+        p.counts = &ends[i]->counts;
         p.lane.recv = ::on_recv;
         p.lane.lost = on_lost;
         p.lane.sent = on_sent;
@@ -206,7 +207,7 @@ int LaneRc::send_from(uint32_t from, uint32_t to, const std::string &head, const
 
 const struct hwmc_lane_rc_counts &LaneRc::counts(uint32_t rank)
 {
-    return *hwmc_lane_rc_counts(ends[rank]->lane);
+    return ends[rank]->counts;
 }
 
 ibv_mig_state LaneRc::path(uint32_t from, uint32_t to, uint8_t *port)

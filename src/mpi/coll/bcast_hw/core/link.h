@@ -44,7 +44,7 @@
 #include "msg.h"
 
 #define BCAST_HW_LINK_LANES_MAX 16u
-#define BCAST_HW_LINK_STREAMS_MAX 18u
+#define BCAST_HW_LINK_STREAMS_MAX 19u
 #define BCAST_HW_LINK_NO_LANE UINT8_MAX
 
 /* Frames of a stream that may be under way. */

@@ -12,14 +12,23 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
+    src/mpid/ch4/netmod/hwmc/hwmc_rc.h          \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
     src/mpid/ch4/netmod/hwmc/fabric/draw.h      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.h  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
+    src/mpid/ch4/netmod/hwmc/apm/conn.h         \
+    src/mpid/ch4/netmod/hwmc/apm/load.h         \
+    src/mpid/ch4/netmod/hwmc/apm/migrate.h      \
+    src/mpid/ch4/netmod/hwmc/apm/selftest.h     \
+    src/mpid/ch4/netmod/hwmc/apm/specify.h      \
     src/mpid/ch4/netmod/hwmc/lane/frame.h       \
     src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
+    src/mpid/ch4/netmod/hwmc/lane/rc.h          \
+    src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
+    src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
     src/mpid/ch4/netmod/hwmc/rail/match.h       \
@@ -36,6 +45,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_rc.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
     src/mpid/ch4/netmod/hwmc/fabric/draw.c      \
@@ -59,6 +69,23 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/netmod/hwmc/verbs/events.h         \
     src/mpid/ch4/netmod/hwmc/verbs/port.h
 
+hwmc_rc_sources =                                   \
+    src/mpi/coll/bcast_hw/core/apm.c                \
+    src/mpid/ch4/netmod/hwmc/apm/conn.c             \
+    src/mpid/ch4/netmod/hwmc/apm/load.c             \
+    src/mpid/ch4/netmod/hwmc/apm/migrate.c          \
+    src/mpid/ch4/netmod/hwmc/apm/selftest.c         \
+    src/mpid/ch4/netmod/hwmc/apm/specify.c          \
+    src/mpid/ch4/netmod/hwmc/lane/rc.c              \
+    src/mpid/ch4/netmod/hwmc/lane/rc_buffers.c      \
+    src/mpid/ch4/netmod/hwmc/lane/rc_conn.c         \
+    src/mpid/ch4/netmod/hwmc/lane/rc_exchange.c     \
+    src/mpid/ch4/netmod/hwmc/lane/rc_memory.c       \
+    src/mpid/ch4/netmod/hwmc/lane/rc_paths.c        \
+    src/mpid/ch4/netmod/hwmc/lane/rc_recv.c         \
+    src/mpid/ch4/netmod/hwmc/lane/rc_send.c         \
+    src/mpid/ch4/netmod/hwmc/lane/rc_wire.c
+
 hwmc_verbs_sources =                                \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.c         \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_members.c \
@@ -69,7 +96,7 @@ hwmc_verbs_sources =                                \
     src/mpid/ch4/netmod/hwmc/verbs/port.c
 
 if HWMC_VERBS
-mpi_core_sources += $(hwmc_verbs_sources)
+mpi_core_sources += $(hwmc_verbs_sources) $(hwmc_rc_sources)
 endif
 
 bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info

@@ -111,6 +111,8 @@ int MPIDI_HWMC_quiesce(void)
     start_flush(&pending);
     while (pending > 0 || !links_idle() || !MPIR_Bcast_hw_drained())
         step();
+    while (MPIDI_HWMC_global.links && !MPIDI_HWMC_links_met())
+        step();
     mpi_errno = wait_for_all();
     all_flushed = mpi_errno == MPI_SUCCESS;
     return mpi_errno;

@@ -29,6 +29,13 @@
 #define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(&MPIDIU_get_av(0, rank))
 #endif
 
+/* A PVAR that is an unsigned 64-bit counter at `addr`. */
+#define MPIDI_HWMC_REGISTER_COUNTER(name, addr, text)                                              \
+    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
+        HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
+        MPI_T_BIND_NO_OBJECT, (MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS), NULL,     \
+        NULL, "CH4_HWMC", text)
+
 #define MPIDI_HWMC_LANES_MAX 32 /* BCAST_HW_LANES_MAX of engine/engine.h */
 
 /* What the netmod has once a process. Fabrics and lane are the engine's; from here only their

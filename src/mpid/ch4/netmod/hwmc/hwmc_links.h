@@ -4,10 +4,12 @@
  *
  * The links of this process: which lanes and streams they have. Of R rails that all processes share:
  *
- *   lanes     0..R-1 ucx, by rail; where there are no rails, 0: over whatever UCX chooses
- *   streams   0 control and repair; 1..R broadcasts along trees, by rail; then R for MPICH's messages
+ *   lanes     reliable connections of verbs, by rail, where all have them; then R ucx, by rail. Without
+ *             shared rails there is one lane, over whatever UCX chooses
+ *   streams   0 control and repair; 1..R broadcasts along trees, by rail; R for MPICH's messages, by rail;
+ *             one by which reliable connections are made, over ucx lanes only; and one for the end
  *
- * A stream of a rail prefers the lane of that rail, then those of the next ones.
+ * A stream of a rail prefers the lanes of that rail, then those of the next ones.
  */
 
 #ifndef HWMC_LINKS_GLUE_H_INCLUDED
@@ -18,9 +20,10 @@
 /* The user asks for something that takes links. */
 bool MPIDI_HWMC_links_wanted(void);
 
-/* As MPIDI_HWMC_lanes_give, but the lanes go to links, and cfg gets their streams. */
+/* As MPIDI_HWMC_lanes_give, but the lanes go to links, with the reliable connections that all_rc tells
+ * of, and cfg gets their streams. Those not taken stay for the caller to close. */
 int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
-                          const int *all_have, struct bcast_hw_engine_cfg *cfg);
+                          const int *all_have, const int *all_rc, struct bcast_hw_engine_cfg *cfg);
 
 /* Makes progress where the engine did not, `polled` false, and carries messages: *events of them. */
 int MPIDI_HWMC_links_progress(bool polled, int *events);
@@ -30,6 +33,11 @@ uint64_t MPIDI_HWMC_links_deadline(void);
 
 /* Nothing that is carried waits to be sent. */
 bool MPIDI_HWMC_links_idle(void);
+
+/* Whether all processes have come to ask this, between calls of progress: a barrier over the links, by
+ * dissemination (Hensgen, Finkel, Manber 1988). Who asks has nothing more to send, so once it is true nothing
+ * comes any more but acknowledgements, all for who was heard of before. */
+bool MPIDI_HWMC_links_met(void);
 
 /* After the engine is closed. */
 void MPIDI_HWMC_links_close(void);

@@ -17,6 +17,7 @@
 #include "hwmc_fabrics.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
+#include "hwmc_rc.h"
 #include "hwmc_rails.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
 
@@ -141,6 +142,7 @@ fn_fail:
 struct offer {
     int lane;
     int rail_lanes[BCAST_HW_RAIL_BITS];
+    int rc[BCAST_HW_RAIL_BITS]; /* a lane of reliable connections over the rail */
     int mbit[BCAST_HW_RAIL_BITS];
     int verbs[BCAST_HW_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
     int no_site;                   /* least: somebody has one */
@@ -171,6 +173,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     if (engine)
         MPIDI_HWMC_lanes_open(&lanes, engine, &rails);
+    MPIDI_HWMC_rc_open(&rails);
     MPIR_Bcast_hw_find_nodes();
     mpi_errno = exchange(&lanes, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);
@@ -183,17 +186,22 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     mine.lane = lanes.control != NULL;
     mine.no_site = !MPIR_Bcast_hw_has_site();
     MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lanes);
+    MPIDI_HWMC_rc_match(&rails, mine.rc);
     mpi_errno = agree(world, &mine, &all);
     MPIR_ERR_CHECK(mpi_errno);
 
     /* A process without a lane can take part in no group, so there is none. */
+    MPIR_ERR_CHKANDJUMP1(!all.lane && MPIR_CVAR_HWMC_RESILIENT, mpi_errno, MPI_ERR_OTHER,
+                         "**hwmc_other", "**hwmc_other %s",
+                         "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
     if (!all.lane)
         goto fn_fail;
     mpi_errno = MPIDI_HWMC_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
     if (MPIDI_HWMC_links_wanted()) {
-        mpi_errno = MPIDI_HWMC_links_give(&lanes, &rails, all.rail_lanes, &cfg);
+        mpi_errno = MPIDI_HWMC_links_give(&lanes, &rails, all.rail_lanes, all.rc, &cfg);
         MPIR_ERR_CHECK(mpi_errno);
+        MPIDI_HWMC_lanes_close(&lanes);
     } else {
         MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
     }
@@ -214,5 +222,6 @@ fn_exit:
 fn_fail:
     MPIDI_HWMC_fabrics_close(&fabrics);
     MPIDI_HWMC_lanes_close(&lanes);
+    MPIDI_HWMC_rc_close();
     goto fn_exit;
 }

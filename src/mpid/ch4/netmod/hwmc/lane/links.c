@@ -93,6 +93,9 @@ static struct peer *get_peer(struct hwmc_links *l, uint32_t rank)
     p->next = l->made;
     l->made = l->peers[rank] = p;
     bcast_hw_link_init(&p->link, &l->cfg, l->counts, ~(uint32_t) l->cfg.tells, now);
+    for (uint32_t i = 0; i < l->cfg.lanes; i++)
+        if ((l->cfg.tells >> i & 1) == 0)
+            l->lanes[i]->ops->ready(l->lanes[i], rank); /* what comes from now on can be answered */
     p->retry_at = l->cfg.tells != 0 ? now : BCAST_HW_NEVER;
     l->wake = p->retry_at < l->wake ? p->retry_at : l->wake;
     touch(l, p);

@@ -263,6 +263,7 @@ int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct bcast_hw_
     l->heard_end = &l->heard;
     err = open_all(l);
     l->params.rail = NULL;
+    l->counts = params->counts;
     if (err != BCAST_HW_OK) {
         rc_close(&l->super);
         return err;
@@ -289,7 +290,7 @@ void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *ms
 
     if (h == NULL || peer >= l->params.size || peer == l->params.rank ||
         !rc_wire_read_exchange(msg, len, &h->exchange) || is_full(l, peer)) {
-        l->counts.bad++;
+        l->counts->bad++;
         free(h);
         return;
     }
@@ -297,11 +298,6 @@ void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *ms
     h->peer = peer;
     *l->heard_end = h;
     l->heard_end = &h->next;
-}
-
-const struct hwmc_lane_rc_counts *hwmc_lane_rc_counts(const struct bcast_hw_lane *lane)
-{
-    return &rc_lane(lane)->counts;
 }
 
 enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct bcast_hw_lane *lane, const char **reason)

@@ -58,6 +58,8 @@ struct hwmc_lane_rc_params {
     const struct bcast_hw_rail *rail; /* whose port carries it; read during open */
     uint8_t timeout;                  /* HWMC_LANE_RC_TIMEOUT, or as the caller has it: 1..31 */
     bool apm;                         /* have an alternate path where possible */
+    struct hwmc_lane_rc_counts
+        *counts; /* where it counts: the caller's, of several lanes perhaps */
 
     /* Gives `peer` these bytes, by hear of its lane on the same rail: reliably, in order, copied
      * before it returns. OK, or an error: the peer cannot be told. Called from poll and ready. */
@@ -95,8 +97,6 @@ int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct bcast_hw_
 
 /* What `peer` gave to its tell. Never trusted; acted on in poll, which is due when this returns. */
 void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *msg, size_t len);
-
-const struct hwmc_lane_rc_counts *hwmc_lane_rc_counts(const struct bcast_hw_lane *lane);
 
 /* `reason`: a sentence that lasts as long as the program. */
 enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct bcast_hw_lane *lane, const char **reason);

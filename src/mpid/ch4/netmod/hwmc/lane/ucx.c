@@ -280,7 +280,7 @@ static int ucx_ready(struct bcast_hw_lane *lane, uint32_t peer)
         return BCAST_HW_ERR_PEER;
     if (l->peers[peer].state == PEER_LOST)
         l->peers[peer].state = PEER_NEW;
-    return l->peers[peer].state == PEER_FAILED ? BCAST_HW_AGAIN : BCAST_HW_OK;
+    return open_peer(l, peer);
 }
 
 static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,

@@ -1,0 +1,261 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * A message of the exchange has before it one byte: the rail of the job that its lane is over.
+ */
+
+#include "mpidimpl.h"
+#include "hwmc_impl.h"
+#include "hwmc_rc.h"
+#ifdef HAVE_HWMC_VERBS
+#include "lane/rc.h"
+#endif
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_HWMC_LANE
+      category    : CH4_HWMC
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        What hwmc's lanes between two processes are.
+        auto - UCX; with MPIR_CVAR_HWMC_RESILIENT reliable connections of verbs as well, and rather, where
+               the device migrates paths by itself.
+        ucx  - UCX, over whatever it has.
+        rc   - Reliable connections of verbs where all processes have an RDMA device on a rail, UCX elsewhere
+               and until they are connected.
+
+    - name        : MPIR_CVAR_HWMC_RC_MAX_PEERS
+      category    : CH4_HWMC
+      type        : int
+      default     : 256
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Reliable connections of verbs that a process has at a time on each rail. Peers beyond that are
+        served by UCX.
+
+    - name        : MPIR_CVAR_HWMC_APM
+      category    : CH4_HWMC
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        If true, reliable connections get an alternate path, to which the device migrates by itself when the
+        path dies, where a trial at start-up shows that it does. False: a dead path is left in software.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+bool MPIDI_HWMC_rc_wanted(void)
+{
+    return MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_rc ||
+           (MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_auto && MPIR_CVAR_HWMC_RESILIENT);
+}
+
+bool MPIDI_HWMC_rc_named(void)
+{
+    return MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_rc;
+}
+
+#ifdef HAVE_HWMC_VERBS
+
+struct rc {
+    struct bcast_hw_lane *lane;   /* NULL: none, or closed */
+    struct hwmc_links_port *port; /* NULL: not taken, so nothing comes */
+    int rail;                     /* of the job */
+};
+
+static struct rc by_rail[BCAST_HW_RAILS_MAX]; /* of rails.mine */
+static struct rc *of_job[BCAST_HW_RAILS_MAX]; /* by the job's number; NULL: none taken */
+static struct hwmc_links *links;              /* NULL: there is no way to connect yet */
+static uint32_t exchange;                     /* stream */
+static struct hwmc_lane_rc_counts counts;     /* of all lanes */
+static bool registered;
+
+static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
+{
+    hwmc_links_on_recv(((struct rc *) ctx)->port, head, head_len, body, body_len);
+}
+
+static void on_lost(void *ctx, uint32_t peer)
+{
+    hwmc_links_on_lost(((struct rc *) ctx)->port, peer);
+}
+
+static void on_sent(void *ctx, uint64_t tag)
+{
+    hwmc_links_on_sent(((struct rc *) ctx)->port, tag);
+}
+
+static int tell(void *ctx, uint32_t peer, const void *msg, size_t len)
+{
+    unsigned char rail = (unsigned char) ((struct rc *) ctx)->rail;
+
+    return links ? hwmc_links_send(links, exchange, peer, &rail, 1, msg, len, NULL)
+                 : BCAST_HW_ERR_PEER;
+}
+
+static void on_exchange(void *ctx, uint32_t peer, const void *head, size_t head_len,
+                        const void *body, size_t body_len)
+{
+    const unsigned char *rail = head;
+
+    (void) ctx;
+    if (head_len == 1 && *rail < BCAST_HW_RAILS_MAX && of_job[*rail])
+        hwmc_lane_rc_hear(of_job[*rail]->lane, peer, body, body_len);
+}
+
+/* Without being named, a lane is of use only if hardware migrates. */
+static bool serves(struct bcast_hw_lane *lane)
+{
+    const char *reason;
+
+    return MPIDI_HWMC_rc_named() || hwmc_lane_rc_apm(lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
+}
+
+static void open_one(const struct bcast_hw_rail *rail, struct rc *rc)
+{
+    const struct hwmc_lane_rc_params params = {
+        .lane = {.recv = on_recv, .lost = on_lost, .sent = on_sent, .ctx = rc},
+        .size = (uint32_t) MPIR_Process.size,
+        .rank = (uint32_t) MPIR_Process.rank,
+        .max_peers = (uint32_t) MPL_MAX(MPIR_CVAR_HWMC_RC_MAX_PEERS, 1),
+        .rail = rail,
+        .timeout = HWMC_LANE_RC_TIMEOUT,
+        .apm = MPIR_CVAR_HWMC_APM,
+        .counts = &counts,
+        .tell = tell,
+    };
+
+    *rc = (struct rc){0};
+    if (hwmc_lane_rc_open(&params, &rc->lane) != BCAST_HW_OK) {
+        rc->lane = NULL;
+    } else if (!serves(rc->lane)) {
+        rc->lane->ops->close(rc->lane);
+        rc->lane = NULL;
+    }
+}
+
+void MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
+{
+    for (int i = 0; i < rails->num && MPIDI_HWMC_rc_wanted(); i++)
+        open_one(&rails->mine[i], &by_rail[i]);
+}
+
+void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)
+{
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        have[i] = i < rails->num_job && rails->at[i] >= 0 && by_rail[rails->at[i]].lane;
+}
+
+static void register_pvars(void)
+{
+    if (registered)
+        return;
+    registered = true;
+#define X(field, text)                                                                             \
+    MPIDI_HWMC_REGISTER_COUNTER(hwmc_rc_##field, &counts.field, "reliable connections: " text);
+    HWMC_LANE_RC_COUNTS(X)
+#undef X
+}
+
+struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
+                                         struct hwmc_links *to, uint32_t lane)
+{
+    struct rc *rc = &by_rail[rails->at[i]];
+
+    rc->port = hwmc_links_port(to, lane);
+    rc->rail = i;
+    register_pvars();
+    of_job[i] = rc;
+    return rc->lane;
+}
+
+static void close_idle(void)
+{
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        if (by_rail[i].lane && !by_rail[i].port) {
+            by_rail[i].lane->ops->close(by_rail[i].lane);
+            by_rail[i].lane = NULL;
+        }
+}
+
+void MPIDI_HWMC_rc_exchange(struct hwmc_links *over, uint32_t stream)
+{
+    const struct hwmc_links_upper upper = {.recv = on_exchange};
+
+    links = over;
+    exchange = stream;
+    hwmc_links_use(links, stream, &upper);
+    close_idle();
+}
+
+int MPIDI_HWMC_rc_hardware(void)
+{
+    const char *reason;
+    int n = 0;
+
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        n += of_job[i] && hwmc_lane_rc_apm(of_job[i]->lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
+    return n;
+}
+
+void MPIDI_HWMC_rc_close(void)
+{
+    close_idle();
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+        by_rail[i] = (struct rc){0};
+        of_job[i] = NULL;
+    }
+    links = NULL;
+}
+
+#else
+
+void MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
+{
+    (void) rails;
+}
+
+void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)
+{
+    (void) rails;
+    memset(have, 0, BCAST_HW_RAILS_MAX * sizeof(*have));
+}
+
+struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
+                                         struct hwmc_links *to, uint32_t lane)
+{
+    (void) rails;
+    (void) i;
+    (void) to;
+    (void) lane;
+    return NULL;
+}
+
+void MPIDI_HWMC_rc_exchange(struct hwmc_links *over, uint32_t stream)
+{
+    (void) over;
+    (void) stream;
+}
+
+int MPIDI_HWMC_rc_hardware(void)
+{
+    return 0;
+}
+
+void MPIDI_HWMC_rc_close(void)
+{
+}
+
+#endif

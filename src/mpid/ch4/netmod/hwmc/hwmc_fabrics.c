@@ -29,7 +29,8 @@ cvars:
         verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
                 none is left, broadcasts go over lanes or by MPICH's algorithms (bcast_hw_off_fabric).
         udp   - IP multicast.
-        none  - Nothing, MPICH's own algorithms run.
+        none  - Nothing, MPICH's own algorithms run; with MPIR_CVAR_HWMC_RESILIENT or
+                MPIR_CVAR_HWMC_LANE=rc long broadcasts may go along trees.
 
     - name        : MPIR_CVAR_HWMC_FAULT
       category    : CH4_HWMC
@@ -79,12 +80,17 @@ static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
 }
 #endif
 
+static bool may_be(int fabric)
+{
+    return MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_auto || MPIR_CVAR_HWMC_FABRIC == fabric;
+}
+
 void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
                             int *can)
 {
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
         can[i] = i >= rails->num_job || rails->at[i] < 0;
-        if (can[i] || MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_udp)
+        if (can[i] || !may_be(MPIR_CVAR_HWMC_FABRIC_verbs))
             continue;
         f->verbs[i] = try_verbs(f, &rails->mine[rails->at[i]]);
         can[i] = f->verbs[i] != NULL;
@@ -138,7 +144,7 @@ static struct bcast_hw_fabric *choose(struct MPIDI_HWMC_fabrics *f, int i, bool 
         f->verbs[i] = NULL; /* handed over */
         return fabric;
     }
-    return MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_verbs ? NULL : open_udp(f, rail);
+    return may_be(MPIR_CVAR_HWMC_FABRIC_udp) ? open_udp(f, rail) : NULL;
 }
 
 static uint32_t fastest(const int *mbit)

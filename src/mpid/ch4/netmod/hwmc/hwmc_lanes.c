@@ -17,7 +17,11 @@
 #include "hwmc_links.h"
 #include "lane/ucx.h"
 
-#include <dirent.h>
+#ifdef HAVE_HWMC_VERBS
+#include "verbs/port.h"
+#endif
+
+#include <unistd.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -198,22 +202,21 @@ static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices)
 /* UCX's names of a port: the interface's, and that of the RDMA device behind it if there is one. */
 static void name_devices(const struct bcast_hw_rail *rail, char *devices, size_t room)
 {
-    char path[128];
-    struct dirent *entry;
-    DIR *dir;
-
     snprintf(devices, room, "%s", rail->name);
-    snprintf(path, sizeof(path), "/sys/class/net/%s/device/infiniband", rail->name);
-    dir = opendir(path);
-    if (dir == NULL)
-        return;
-    while ((entry = readdir(dir)) != NULL) {
-        size_t len = strlen(devices);
+#ifdef HAVE_HWMC_VERBS
+    struct hwmc_verbs_port port;
+    char path[128];
 
-        if (entry->d_name[0] != '.')
-            snprintf(devices + len, room - len, ",%s:1", entry->d_name);
-    }
-    closedir(dir);
+    if (hwmc_verbs_port_open(rail, &port) != BCAST_HW_OK)
+        return;
+    /* UCX finds devices in sysfs, and warns of a name that is not there, as an emulated device's. */
+    snprintf(path, sizeof(path), "/sys/class/infiniband/%s",
+             ibv_get_device_name(port.context->device));
+    if (access(path, F_OK) == 0)
+        snprintf(devices, room, "%s,%s:%d", rail->name, ibv_get_device_name(port.context->device),
+                 port.port);
+    hwmc_verbs_port_close(&port);
+#endif
 }
 
 static uint32_t subnet_of(const struct bcast_hw_rail *r)
@@ -275,7 +278,7 @@ void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engin
     *lanes = (struct MPIDI_HWMC_lanes){0};
     control_wire = (struct wire){.engine = engine, .name = "c"};
     lanes->control = open_lane(&control_wire, NULL);
-    if (lanes->control && rails->num * rail_lanes() > 1)
+    if (lanes->control && (rails->num * rail_lanes() > 1 || MPIDI_HWMC_links_wanted()))
         for (int i = 0; i < rails->num; i++)
             open_rail(lanes, engine, rails, i);
 }

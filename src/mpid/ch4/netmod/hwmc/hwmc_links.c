@@ -9,6 +9,7 @@
 #include "hwmc_links.h"
 #include "hwmc_rc.h"
 #include "lane/stream_lane.h"
+#include "../ucx/ucx_impl.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -196,6 +197,10 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     struct bcast_hw_link_cfg link;
     struct shared s;
 
+    /* What is carried uses VCI 0 alone, and a request of another would be waited for there. */
+    MPIR_ERR_CHKANDJUMP1(MPIR_CVAR_HWMC_RESILIENT && MPIDI_HWMC_NUM_VCIS > 1, mpi_errno,
+                         MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
+                         "MPIR_CVAR_HWMC_RESILIENT needs MPIR_CVAR_CH4_NUM_VCIS=1");
     links = hwmc_links_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size, &counts);
     MPIR_ERR_CHKANDJUMP(!links, mpi_errno, MPI_ERR_OTHER, "**nomem");
     share(&s, lanes, rails, all_have, all_rc);

@@ -167,7 +167,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct offer mine, all;
     struct job job;
 
-    if (MPIR_Process.size == 1 || MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_none)
+    if (MPIR_Process.size == 1 ||
+        (MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_none && !MPIDI_HWMC_links_wanted()))
         goto fn_exit;
     mpi_errno = MPIDI_HWMC_rails_choose(&rails);
     MPIR_ERR_CHECK(mpi_errno);

@@ -102,11 +102,11 @@ class Device : public ::testing::Test {
         EXPECT_EQ(0, ibv_close_device(context));
     }
 
-    ibv_qp *make_qp(ibv_qp_type type)
+    ibv_qp *make_qp(ibv_qp_type type, ibv_cq *own = nullptr)
     {
         ibv_qp_init_attr init = {};
 
-        init.send_cq = init.recv_cq = cq;
+        init.send_cq = init.recv_cq = own != nullptr ? own : cq;
         init.cap = {64, 64, 1, 1, 0};
         init.qp_type = type;
         return ibv_create_qp(pd, &init);

@@ -6,6 +6,8 @@
  */
 #include "device_fixture.h"
 
+#include <thread>
+
 namespace {
 
 TEST_F(Device, SaysWhatItIs)
@@ -117,6 +119,38 @@ TEST_F(Device, LossIsRepaired)
     EXPECT_LT(before.retransmitted, after.retransmitted);
     EXPECT_EQ(0, ibv_destroy_qp(a));
     EXPECT_EQ(0, ibv_destroy_qp(b));
+}
+
+/* Each thread has a queue and a connection of its own; the device is one. */
+TEST_F(Device, ThreadsShareIt)
+{
+    std::vector<std::thread> threads;
+
+    for (int t = 0; t < 4; t++) {
+        ibv_cq *own = ibv_create_cq(context, 64, nullptr, nullptr, 0);
+        ibv_qp *a = make_qp(IBV_QPT_RC, own), *b = make_qp(IBV_QPT_RC, own);
+
+        connect(a, b);
+        connect(b, a);
+        threads.emplace_back([this, own, a, b, t] {
+            for (int i = 0; i < 200; i++) {
+                ibv_wc wc;
+
+                post_recv(i % 2 ? a : b, 5000, (size_t) (100 + t) * 5000);
+                post_send(i % 2 ? b : a, 5000);
+                for (int got = 0; got < 2;)
+                    if (ibv_poll_cq(own, 1, &wc) == 1) {
+                        EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
+                        got++;
+                    }
+            }
+            EXPECT_EQ(0, ibv_destroy_qp(a));
+            EXPECT_EQ(0, ibv_destroy_qp(b));
+            EXPECT_EQ(0, ibv_destroy_cq(own));
+        });
+    }
+    for (auto &t : threads)
+        t.join();
 }
 
 TEST_F(Device, PortEventsForEveryContext)

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "device.h"
 #include "ibemu.h"
+#include "qp.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -77,6 +78,17 @@ int ibemu_raise(enum ibv_event_type event, int port_num)
     pthread_mutex_lock(&hca->lock);
     em_event_raise_port(hca, event, port_num);
     pthread_mutex_unlock(&hca->lock);
+    return 0;
+}
+
+int ibemu_break_qp(struct ibv_qp *ibv)
+{
+    struct em_qp *qp = (struct em_qp *) ibv;
+
+    pthread_mutex_lock(&qp->hca->lock);
+    em_qp_event(qp, IBV_EVENT_QP_FATAL);
+    em_qp_to_error(qp);
+    pthread_mutex_unlock(&qp->hca->lock);
     return 0;
 }
 

@@ -40,6 +40,8 @@ int em_hca_add_qp(struct em_hca *hca, struct em_qp *qp, uint32_t *qpn)
 
         if (hca->qps[QP_INDEX(n)] == NULL) {
             hca->qps[QP_INDEX(n)] = qp;
+            if (QP_INDEX(n) >= hca->qps_end)
+                hca->qps_end = QP_INDEX(n) + 1;
             *qpn = hca->slot << EM_QPN_BITS | n;
             return 0;
         }
@@ -179,7 +181,7 @@ uint64_t em_hca_run_timers(struct em_hca *hca, uint64_t now)
     if (hca->retry_at <= now)
         em_hca_send(hca, now);
     next = hca->retry_at;
-    for (uint32_t i = 0; i < EM_QPS_MAX; i++) {
+    for (uint32_t i = 0; i < hca->qps_end; i++) {
         struct em_qp *qp = hca->qps[i];
         uint64_t at;
 

@@ -66,6 +66,7 @@ struct em_hca {
 
     uint32_t slot; /* of this process: upper bits of its QP numbers; > 0 */
     struct em_qp *qps[EM_QPS_MAX];
+    uint32_t qps_end; /* those from there on were never used */
     uint32_t next_qp; /* where the search for a free number starts */
     struct em_mr *mrs[EM_MRS_MAX];
     uint32_t next_mr;

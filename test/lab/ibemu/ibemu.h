@@ -43,6 +43,9 @@ int ibemu_join(const char *answer);
 /* Raises an event of a port for all contexts, such as IBV_EVENT_CLIENT_REREGISTER. */
 int ibemu_raise(enum ibv_event_type event, int port_num);
 
+/* A catastrophic error of a QP: it goes to the error state, with IBV_EVENT_QP_FATAL. */
+int ibemu_break_qp(struct ibv_qp *qp);
+
 int ibemu_read_counters(struct ibemu_counters *counters);
 
 #ifdef __cplusplus

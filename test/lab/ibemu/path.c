@@ -9,8 +9,10 @@
  *   ARMED --verb | packet with MigReq on the alternate path | retries used up--> MIGRATED
  *
  * MigReq is set in every packet that is sent in state MIGRATED. Migration makes the alternate path the
- * primary one, and raises IBV_EVENT_PATH_MIG; before REARM another alternate path must be loaded. Where it
- * should happen and the alternate path is of no use, IBV_EVENT_PATH_MIG_ERR is raised and nothing changes.
+ * primary one and raises IBV_EVENT_PATH_MIG. The new path has all the retries, whatever the old one used up,
+ * and what is outstanding is sent again at once. Before REARM another alternate path must be loaded. Where
+ * migration should happen and the alternate path is of no use, IBV_EVENT_PATH_MIG_ERR is raised and nothing
+ * changes.
  */
 #include "qp.h"
 
@@ -27,6 +29,7 @@ static void migrate(struct em_qp *qp)
     a->path_mig_state = IBV_MIG_MIGRATED;
     qp->alt_loaded = false;
     qp->hca->count.migrations++;
+    em_requester_restart(qp);
     em_qp_event(qp, IBV_EVENT_PATH_MIG);
 }
 

@@ -177,6 +177,40 @@ TEST_F(Path, WithoutArmingTheSameIsAnError)
     EXPECT_EQ(IBV_QPS_ERR, a.state());
 }
 
+/* The peer goes first while the last retry of this side is out: the new path has retries of its own, and what
+ * was lost is sent again at once. */
+TEST(PathPeerFirst, NewPathHasAllRetries)
+{
+    World world;
+    Side a(world, 0), b(world, 1);
+
+    for (Side *s : {&a, &b})
+        ASSERT_EQ(0, s->init());
+    ASSERT_EQ(0, a.rtr(b));
+    ASSERT_EQ(0, b.rtr(a));
+    ASSERT_EQ(0, a.rts(12, 0));
+    ASSERT_EQ(0, b.rts(11, 0)); /* half the time */
+    for (auto [s, peer] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+        ASSERT_EQ(0, s->load_alternate(*peer, 2));
+        ASSERT_EQ(0, s->mig(IBV_MIG_REARM));
+        ASSERT_EQ(0, s->recv(100));
+        ASSERT_EQ(0, s->recv(100));
+    }
+    ASSERT_EQ(0, a.send(100));
+    world.run();
+    ASSERT_EQ(IBV_MIG_ARMED, a.mig_state());
+    world.fate = [](const em_packet &, const Frame &f) {
+        return f.port == 1 ? Fate::Lose : Fate::Deliver;
+    };
+    ASSERT_EQ(0, a.send(100));
+    ASSERT_EQ(0, b.send(100));
+    world.run();
+    EXPECT_EQ(IBV_QPS_RTS, a.state());
+    EXPECT_EQ(IBV_QPS_RTS, b.state());
+    EXPECT_EQ(3u, a.poll().size());
+    EXPECT_EQ(3u, b.poll().size());
+}
+
 TEST_F(Path, ManualMigrationTakesThePeerAlong)
 {
     arm();

@@ -17,8 +17,7 @@
 #include "wire.h"
 
 #define EM_PORTS_MAX 2
-#define EM_LMC_MAX 6  /* 2 * 254 + 1 << 6 is the last that is still below the multicast LIDs */
-#define EM_IOV_MAX 36 /* headers and EM_SGE_MAX pieces of payload, and some */
+#define EM_LMC_MAX 6 /* 2 * 254 + 1 << 6 is the last that is still below the multicast LIDs */
 #define EM_CUTS_MAX 16
 #define EM_PKEYS 1
 #define EM_GIDS 1

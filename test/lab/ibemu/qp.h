@@ -141,6 +141,7 @@ void em_requester_receive(struct em_qp *qp, const struct em_packet *p, uint64_t 
 void em_requester_timeout(struct em_qp *qp, uint64_t now);
 uint64_t em_requester_deadline(const struct em_qp *qp);
 void em_requester_check_drained(struct em_qp *qp);
+void em_requester_restart(struct em_qp *qp);
 void em_responder_receive(struct em_qp *qp, const struct em_packet *p);
 bool em_responder_send(struct em_qp *qp);
 

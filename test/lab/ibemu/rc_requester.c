@@ -85,6 +85,19 @@ static void fail(struct em_qp *qp, enum ibv_wc_status status)
     em_qp_to_error(qp);
 }
 
+/* The path is another one: what is outstanding was sent in vain, or would be answered there. */
+void em_requester_restart(struct em_qp *qp)
+{
+    qp->sq.retry_left = qp->attr.retry_cnt;
+    if (!outstanding(&qp->sq))
+        return;
+    go_back(qp);
+    if (qp->sq.rnr_until == 0) {
+        restart_timer(qp, em_hca_now(qp->hca));
+        qp->hca->wire.timer(qp->hca->wire.arg, qp->sq.deadline);
+    }
+}
+
 /* A packet was lost, or its acknowledgement: try again, on the other path if need be. */
 static void retry(struct em_qp *qp, uint64_t now)
 {
@@ -92,14 +105,11 @@ static void retry(struct em_qp *qp, uint64_t now)
 
     if (sq->retry_left > 0) {
         sq->retry_left--;
-    } else if (em_path_give_up(qp)) {
-        sq->retry_left = qp->attr.retry_cnt;
-    } else {
+        go_back(qp);
+        restart_timer(qp, now);
+    } else if (!em_path_give_up(qp)) {
         fail(qp, IBV_WC_RETRY_EXC_ERR);
-        return;
     }
-    go_back(qp);
-    restart_timer(qp, now);
 }
 
 void em_requester_timeout(struct em_qp *qp, uint64_t now)

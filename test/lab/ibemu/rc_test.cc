@@ -4,6 +4,7 @@
  *
  * Reliable connections, one thing at a time.
  */
+#include "ibemu.h"
 #include "world.h"
 
 #include <gtest/gtest.h>
@@ -402,6 +403,18 @@ TEST_F(Rc, FlushesInOrderAndOnPosting)
     EXPECT_EQ(1000000u, done[1].wr_id);
     EXPECT_EQ(2u, done[2].wr_id);
     EXPECT_EQ(1000001u, done[3].wr_id);
+}
+
+TEST_F(Rc, BrokenQpTellsAndFlushes)
+{
+    void *object = nullptr;
+
+    ASSERT_EQ(0, a.recv(10));
+    ASSERT_EQ(0, ibemu_break_qp(a.qp));
+    EXPECT_EQ(IBV_EVENT_QP_FATAL, world.event(0, &object));
+    EXPECT_EQ(a.qp, object);
+    expect_status(a, IBV_WC_WR_FLUSH_ERR);
+    EXPECT_EQ(IBV_QPS_ERR, a.state());
 }
 
 TEST_F(Rc, FullQueuesAndWrongStatesAreErrorsOfPosting)

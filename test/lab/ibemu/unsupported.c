@@ -9,7 +9,9 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <rdma/rdma_cma.h>
+#include <rdma/rsocket.h>
 
 /* Of libmlx5 and its like, whose devices there are none of. */
 void verbs_register_driver_34(const void *ops);
@@ -228,19 +230,18 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask
     return no_cm();
 }
 
-int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
-                     struct rdma_addrinfo **res)
+int rsocket(int domain, int type, int protocol)
 {
-    (void) node;
-    (void) service;
-    (void) hints;
-    (void) res;
+    (void) domain;
+    (void) type;
+    (void) protocol;
     return no_cm();
 }
 
-void rdma_freeaddrinfo(struct rdma_addrinfo *res)
+/* Without sockets of librdmacm, all descriptors are the system's. */
+int rpoll(struct pollfd *fds, nfds_t num, int timeout)
 {
-    (void) res;
+    return poll(fds, num, timeout);
 }
 
 __be16 rdma_get_src_port(struct rdma_cm_id *id)

@@ -20,7 +20,6 @@
 
 #define EM_MULTICAST_QPN 0xffffffu
 #define EM_MLID_FIRST 0xc000u /* first multicast LID */
-#define EM_LID_PERMISSIVE 0xffffu
 #define EM_PKEY_DEFAULT 0xffffu
 
 /* AETH syndromes (9.7.5.1.2): the kind in the upper three bits. */

@@ -335,6 +335,10 @@ TEST_F(LaneRcLoss, ClosingWhileEverythingIsUnderWay)
     ready(1, 2);
     poll();
     ready(2, 1);
+    size_t sent = ends[0]->sent.size();
+    ends[0]->lane->ops->close(ends[0]->lane);
+    ends[0]->lane = nullptr;
+    EXPECT_EQ(sent, ends[0]->sent.size()) << "nobody is told any more";
 }
 
 } // namespace

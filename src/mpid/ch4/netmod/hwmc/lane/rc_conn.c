@@ -118,6 +118,8 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
     }
     c->peer = peer;
     c->trust_at = UINT64_MAX;
+    c->open_by = rc_now() + RC_ANSWER_NS;
+    rc_wake_at(l, c->open_by);
     c->apm.qp = qp;
     enter(l, c);
     return c;

@@ -65,6 +65,22 @@ uint64_t random_of(uint64_t seed, uint64_t i)
     return z ^ (z >> 31);
 }
 
+// It may wait for answers to what it sent, and would never send again.
+TEST_F(LaneRcStorm, TheOtherEndIsToldOfALoss)
+{
+    open(2);
+    for (uint32_t at = 0; at < 2; at++) {
+        ASSERT_TRUE(connect(0, 1));
+        ASSERT_TRUE(connect(1, 0));
+        ends[0]->lost.clear();
+        ends[1]->lost.clear();
+        break_connection(at);
+        EXPECT_TRUE(ends[0]->lost.empty() && ends[1]->lost.empty()) << "only poll says so";
+        EXPECT_TRUE(
+            poll_until([&] { return ends[0]->lost.size() == 1 && ends[1]->lost.size() == 1; }));
+    }
+}
+
 TEST_F(LaneRcStorm, TheyConnectInTheEnd)
 {
     open(2);

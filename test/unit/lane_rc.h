@@ -52,6 +52,7 @@ class LaneRc : public ::testing::Test {
     std::vector<std::unique_ptr<End>> ends;
     std::deque<Told> told;
     std::function<bool(Told &)> on_tell; // false: the message is kept back by the test
+    bool cannot_tell = false;
 
   protected:
     static constexpr uint8_t PATIENT = 16;   // a timeout that a busy machine does not cause

@@ -102,6 +102,8 @@ static int on_tell(void *ctx, uint32_t peer, const void *msg, size_t len)
     LaneRc::End *e = static_cast<LaneRc::End *>(ctx);
     LaneRc::Told t = {e->rank, peer, std::string(static_cast<const char *>(msg), len)};
 
+    if (e->test->cannot_tell)
+        return BCAST_HW_ERR_PEER;
     if (!e->test->on_tell || e->test->on_tell(t))
         e->test->told.push_back(t);
     return BCAST_HW_OK;

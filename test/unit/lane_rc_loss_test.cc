@@ -297,6 +297,36 @@ TEST_F(LaneRcLoss, HostileBytesDoNothing)
     expect_all();
 }
 
+// What was told was not heard: as when the other process is not ready for that yet.
+TEST_F(LaneRcLoss, AsksAgain)
+{
+    int keep_back = 2;
+
+    open(3);
+    on_tell = [&](Told &) { return --keep_back < 0; };
+    EXPECT_EQ(BCAST_HW_AGAIN, ready(0, 1)) << "CONNECT";
+    EXPECT_EQ(BCAST_HW_AGAIN, ready(2, 1)) << "WANT";
+    poll();
+    EXPECT_EQ(BCAST_HW_AGAIN, ready(0, 1));
+    EXPECT_NE(UINT64_MAX, ends[0]->lane->ops->deadline(ends[0]->lane));
+    EXPECT_NE(UINT64_MAX, ends[2]->lane->ops->deadline(ends[2]->lane));
+    ASSERT_TRUE(connect(0, 1));
+    ASSERT_TRUE(connect(2, 1));
+    EXPECT_TRUE(ends[0]->lost.empty()) << "nothing could be sent before";
+    EXPECT_EQ(1u, counts(2).connects);
+}
+
+TEST_F(LaneRcLoss, APeerThatCannotBeTold)
+{
+    open(2);
+    cannot_tell = true;
+    EXPECT_EQ(BCAST_HW_ERR_PEER, ready(1, 0));
+    EXPECT_EQ(BCAST_HW_ERR_PEER, ready(0, 1));
+    cannot_tell = false;
+    ASSERT_TRUE(connect(1, 0));
+    ASSERT_TRUE(connect(0, 1));
+}
+
 // Any bit of CONNECT wrong: refused or lost, but never a crash, and the next connection works.
 TEST_F(LaneRcLoss, SurvivesEveryBitOfTheExchange)
 {
@@ -335,6 +365,10 @@ TEST_F(LaneRcLoss, ClosingWhileEverythingIsUnderWay)
     ready(1, 2);
     poll();
     ready(2, 1);
+    size_t sent = ends[0]->sent.size();
+    ends[0]->lane->ops->close(ends[0]->lane);
+    ends[0]->lane = nullptr;
+    EXPECT_EQ(sent, ends[0]->sent.size()) << "nobody is told any more";
 }
 
 } // namespace

@@ -133,10 +133,17 @@ static void forget_heard(struct hwmc_lane_rc *l)
     }
 }
 
+static void tell_nobody(void *ctx, uint64_t tag)
+{
+    (void) ctx;
+    (void) tag;
+}
+
 static void rc_close(struct bcast_hw_lane *lane)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
 
+    l->params.lane.sent = tell_nobody;
     while (l->num_conns > 0)
         rc_conn_unmake(l, l->conns[0]);
     if (l->listener != NULL)

@@ -28,11 +28,13 @@
  * be due when the peer has used what the first returned; for them there are buffers beyond the
  * credits. So no buffer is ever missing, and nobody waits for credits that cannot come.
  *
- * A dead path is known within 0.5 s: a packet is repeated HWMC_LANE_RC_RETRIES times when no
+ * A dead path is known within 0.5 s: a packet is repeated up to HWMC_LANE_RC_RETRIES times when no
  * acknowledgement comes in 4.096 us * 2^HWMC_LANE_RC_TIMEOUT, for which a device may take up to
  * four times as long (InfiniBand Architecture Specification, volume 1, 9.7.6.1.3): 7 * 4 * 16.8 ms.
  * With an armed path it migrates then; when that is dead too, in 1 s. Some devices take 7 retries
- * for no limit.
+ * for no limit. The active end has half of the retries, so that it migrates first where both send:
+ * a device whose peer has migrated goes on with what retries it has left, and with none it would
+ * fail on a path that works.
  */
 #ifndef HWMC_LANE_RC_H_INCLUDED
 #define HWMC_LANE_RC_H_INCLUDED
@@ -47,6 +49,7 @@
 
 #define HWMC_LANE_RC_TIMEOUT 12u
 #define HWMC_LANE_RC_RETRIES 6u
+#define HWMC_LANE_RC_RETRIES_ACTIVE 3u
 #define HWMC_LANE_RC_MESSAGE_MAX (64u << 20) /* head and body, bytes */
 #define HWMC_LANE_RC_HEAD_MAX 4096u          /* bytes */
 

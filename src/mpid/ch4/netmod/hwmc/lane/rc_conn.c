@@ -118,6 +118,8 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
     }
     c->peer = peer;
     c->trust_at = UINT64_MAX;
+    c->open_by = rc_now() + RC_ANSWER_NS;
+    rc_wake_at(l, c->open_by);
     c->apm.qp = qp;
     enter(l, c);
     return c;
@@ -155,11 +157,13 @@ static bool to_rtr(struct rc_conn *c, const struct rc_end *theirs)
     return true;
 }
 
-static bool to_rts(struct rc_conn *c)
+static bool to_rts(const struct hwmc_lane_rc *l, struct rc_conn *c)
 {
+    bool active = l->params.rank < c->peer;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
                                .timeout = c->apm.path[0].timeout,
-                               .retry_cnt = HWMC_LANE_RC_RETRIES,
+                               .retry_cnt =
+                                   active ? HWMC_LANE_RC_RETRIES_ACTIVE : HWMC_LANE_RC_RETRIES,
                                .rnr_retry = HWMC_LANE_RC_RETRIES,
                                .sq_psn = c->mine.psn,
                                .max_rd_atomic = 0};
@@ -178,7 +182,7 @@ bool rc_conn_join(struct hwmc_lane_rc *l, struct rc_conn *c, const struct rc_end
 {
     rc_paths_choose(l, c, theirs);
     c->credits = c->credits_max = theirs->credits;
-    return to_rtr(c, theirs) && to_rts(c);
+    return to_rtr(c, theirs) && to_rts(l, c);
 }
 
 void rc_conn_unmake(struct hwmc_lane_rc *l, struct rc_conn *c)

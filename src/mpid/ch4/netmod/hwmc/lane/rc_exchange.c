@@ -89,9 +89,12 @@ static int want(struct hwmc_lane_rc *l, uint32_t peer)
     if (!port_works(l))
         return BCAST_HW_ERR_PEER;
     if (!is_active(l, peer)) {
+        if (!tell(l, peer, RC_WANT, p->epoch))
+            return BCAST_HW_ERR_PEER;
         p->state = RC_PEER_WANTED;
-        p->at = UINT64_MAX;
-        return tell(l, peer, RC_WANT, p->epoch) ? BCAST_HW_AGAIN : BCAST_HW_ERR_PEER;
+        p->at = rc_now() + RC_ANSWER_NS;
+        rc_wake_at(l, p->at);
+        return BCAST_HW_AGAIN;
     }
     if (rc_now() >= p->at)
         return begin(l, peer);
@@ -170,13 +173,14 @@ static void on_ready(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exch
         open_conn(l, p);
 }
 
+/* To the active end in answer to CONNECT, to the passive one to WANT. */
 static void on_refuse(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exchange *x)
 {
     struct rc_peer *p = &l->peers[peer];
 
-    if (x->epoch != p->epoch)
-        return;
-    if (p->state == RC_PEER_CONNECTING && is_active(l, peer)) {
+    if (is_active(l, peer)) {
+        if (p->state != RC_PEER_CONNECTING || x->epoch != p->epoch)
+            return;
         rc_conn_unmake(l, p->conn);
         p->conn = NULL;
     } else if (p->state != RC_PEER_WANTED) {
@@ -198,8 +202,8 @@ static void on_want(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_excha
 {
     struct rc_peer *p = &l->peers[peer];
 
-    if (x->epoch != p->epoch)
-        return;
+    if (p->conn != NULL && x->epoch != p->epoch)
+        return; /* CONNECT is on its way */
     if (p->conn != NULL) {
         rc_exchange_fail(l, p->conn, false);
         p->wanted = true;
@@ -272,19 +276,35 @@ int rc_exchange_progress(struct hwmc_lane_rc *l)
     return events;
 }
 
-/* Of devices that do not tell when a dead queue is empty. */
-static void drain(struct hwmc_lane_rc *l, uint64_t now)
+/* Connections that are not made in time; failed ones of devices that do not tell when a queue is
+ * empty. */
+static void end_waits(struct hwmc_lane_rc *l, uint64_t now)
 {
-    for (uint32_t i = 0; i < l->num_conns && l->num_failed > 0; i++) {
+    for (uint32_t i = 0; i < l->num_conns; i++) {
         struct rc_conn *c = l->conns[i];
 
-        if (!c->failed)
-            continue;
-        if (now < c->bury_at)
+        if (!c->failed && !c->open && now >= c->open_by)
+            rc_exchange_fail(l, c, true);
+        else if (!c->failed && !c->open)
+            rc_wake_at(l, c->open_by);
+        else if (c->failed && now < c->bury_at)
             rc_wake_at(l, c->bury_at);
-        else
+        else if (c->failed)
             c->drained = true;
     }
+}
+
+/* What is wanted is begun, or has been asked for in vain: the next ready asks again. */
+static void end_want(struct hwmc_lane_rc *l, uint32_t peer, uint64_t now)
+{
+    struct rc_peer *p = &l->peers[peer];
+
+    if (now < p->at)
+        rc_wake_at(l, p->at);
+    else if (!is_active(l, peer))
+        p->state = RC_PEER_NONE;
+    else if (begin(l, peer) == BCAST_HW_ERR_PEER)
+        tell(l, peer, RC_REFUSE, p->epoch);
 }
 
 void rc_exchange_timers(struct hwmc_lane_rc *l)
@@ -298,17 +318,10 @@ void rc_exchange_timers(struct hwmc_lane_rc *l)
         return;
     l->wake = UINT64_MAX;
     rc_paths_timers(l, now);
-    drain(l, now);
-    for (uint32_t i = 0; i < l->params.size; i++) {
-        struct rc_peer *p = &l->peers[i];
-
-        if (p->state != RC_PEER_WANTED || !is_active(l, i))
-            continue;
-        if (now < p->at)
-            rc_wake_at(l, p->at);
-        else if (begin(l, i) == BCAST_HW_ERR_PEER)
-            tell(l, i, RC_REFUSE, p->epoch);
-    }
+    end_waits(l, now);
+    for (uint32_t i = 0; i < l->params.size; i++)
+        if (l->peers[i].state == RC_PEER_WANTED)
+            end_want(l, i, now);
 }
 
 /* When the next connection may be begun: at once, unless this one was of no use. */

@@ -34,6 +34,7 @@
 #define RC_QPS_BUCKETS 256u        /* a power of 2 */
 #define RC_DRAIN_NS UINT64_C(50000000) /* where a device does not tell that a dead queue is empty */
 #define RC_TRUST_NS UINT64_C(1000000000)   /* before a path that hardware left is loaded again */
+#define RC_ANSWER_NS UINT64_C(5000000000)  /* that a peer may take in the exchange */
 #define RC_REFUSED_NS UINT64_C(1000000000) /* before asking again who refused */
 #define RC_BACKOFF_NS UINT64_C(10000000)   /* before the next connection, doubled each time */
 #define RC_BACKOFF_MAX 8u                  /* times: 2.56 s */
@@ -91,6 +92,7 @@ struct rc_conn {
     bool failed;              /* the queue pair is in error, or was never of use; to be buried */
     bool drained;             /* failed: nothing of it is on the way to the completion queue */
     uint64_t bury_at;         /* failed: ns, when drained or not */
+    uint64_t open_by;         /* ns: not open by then it has failed */
     uint64_t trust_at;        /* ns; UINT64_MAX: no path is in doubt */
     uint32_t credits;         /* fragments that the peer has buffers for, <= RC_CREDITS_MAX */
     uint32_t credits_max;     /* as the peer told */
@@ -104,7 +106,7 @@ struct rc_conn {
 
 enum rc_peer_state {
     RC_PEER_NONE,
-    RC_PEER_WANTED,     /* active: to be connected at `at`; passive: the peer has been asked to */
+    RC_PEER_WANTED, /* active: to be connected at `at`; passive: the peer has been asked, and may answer until `at` */
     RC_PEER_CONNECTING, /* in the exchange */
     RC_PEER_OPEN,
     RC_PEER_FAILED, /* has a connection to be buried */

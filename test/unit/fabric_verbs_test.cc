@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The verbs fabric over an RDMA port of this host, whatever it is: hardware, Soft-RoCE (test/lab/guest) or
- * the emulated adapter (test/lab/ibemu). Skipped where there is none. Datagrams may get lost, so what is
+ * The verbs fabric over an RDMA port of this host, hardware or Soft-RoCE (test/lab/guest); where there is
+ * none, over the emulated HCA (test/lab/ibemu); skipped where there is none of that. Datagrams may get lost, so what is
  * multicast once is multicast again until it comes.
  */
 #include <gtest/gtest.h>
@@ -16,9 +16,12 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <rdma/rdma_cma.h>
+
+#include "emulated_hca.h"
 
 extern "C" {
 #include "../../src/mpid/ch4/netmod/hwmc/fabric/verbs.h"
@@ -44,6 +47,8 @@ int open_files()
     return n;
 }
 
+bool emulated; /* the port is */
+
 class Verbs : public ::testing::Test {
   protected:
     void SetUp() override
@@ -63,7 +68,7 @@ class Verbs : public ::testing::Test {
             rails.push_back(all[i]);
         }
         if (rails.empty())
-            GTEST_SKIP() << "no RDMA port";
+            GTEST_SKIP() << "no RDMA port; " << no_hca;
         a = open(rails[0]);
         b = open(rails[0]);
         ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &group));
@@ -546,6 +551,28 @@ TEST_F(Verbs, MembersThatAreRenewedStayIn)
     EXPECT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
 }
 
+TEST_F(Verbs, MembersAreRenewedWhenThePortIsBack)
+{
+    auto *v = (hwmc_verbs *) b;
+    const hwmc_verbs_target *before;
+    auto end = Clock::now() + PATIENCE;
+
+    if (!emulated)
+        GTEST_SKIP() << "the test has no hand on the port";
+    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    before = v->members.list->to;
+    set_port(0, false);
+    set_port(0, true);
+    while (v->members.list->to == before && Clock::now() < end) {
+        wait(b, 10);
+        poll(b);
+    }
+    EXPECT_NE(before, v->members.list->to);
+    EXPECT_TRUE(reaches(a, b, group, "there again"));
+    EXPECT_TRUE(reaches(b, a, group, "here again"));
+}
+
 TEST_F(Verbs, ANewcomerJoinsWhileMembersAreRenewed)
 {
     auto *v = (hwmc_verbs *) b;
@@ -578,3 +605,12 @@ TEST_F(Verbs, ClosingLeavesNothing)
 }
 
 } // namespace
+
+int main(int argc, char **argv)
+{
+    emulated = access("/sys/class/infiniband", F_OK) != 0;
+    if (emulated)
+        emulate_hca(argv);
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

@@ -18,18 +18,11 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include "emulated_hca.h"
+
 extern "C" {
 #include "../../src/mpid/ch4/netmod/hwmc/lane/rc.h"
 }
-
-// Why there is no emulated HCA, or an empty string.
-extern std::string no_hca;
-
-// Cuts a cable, which the port notices: rail 0 or 1.
-void set_port(int rail, bool up);
-
-// The same between switches, which it does not.
-void set_path(int rail, bool up);
 
 class LaneRc : public ::testing::Test {
   public:

@@ -69,13 +69,14 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/netmod/hwmc/verbs/events.h         \
     src/mpid/ch4/netmod/hwmc/verbs/port.h
 
-hwmc_rc_sources =                                   \
-    src/mpi/coll/bcast_hw/core/apm.c                \
+hwmc_apm_sources =                                  \
     src/mpid/ch4/netmod/hwmc/apm/conn.c             \
     src/mpid/ch4/netmod/hwmc/apm/load.c             \
     src/mpid/ch4/netmod/hwmc/apm/migrate.c          \
     src/mpid/ch4/netmod/hwmc/apm/selftest.c         \
-    src/mpid/ch4/netmod/hwmc/apm/specify.c          \
+    src/mpid/ch4/netmod/hwmc/apm/specify.c
+
+hwmc_rc_sources =                                   \
     src/mpid/ch4/netmod/hwmc/lane/rc.c              \
     src/mpid/ch4/netmod/hwmc/lane/rc_buffers.c      \
     src/mpid/ch4/netmod/hwmc/lane/rc_conn.c         \
@@ -96,7 +97,7 @@ hwmc_verbs_sources =                                \
     src/mpid/ch4/netmod/hwmc/verbs/port.c
 
 if HWMC_VERBS
-mpi_core_sources += $(hwmc_verbs_sources) $(hwmc_rc_sources)
+mpi_core_sources += $(hwmc_verbs_sources) $(hwmc_apm_sources) $(hwmc_rc_sources)
 endif
 
 bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
@@ -107,6 +108,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/tools/info_fabric.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_model.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c       \
+    src/mpid/ch4/netmod/hwmc/tools/info_paths.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c      \
     src/mpid/ch4/netmod/hwmc/fabric/draw.c          \
@@ -114,11 +116,12 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
     src/mpid/ch4/netmod/hwmc/rail/locate.c          \
     src/mpid/ch4/netmod/hwmc/rail/rail.c            \
+    src/mpi/coll/bcast_hw/core/apm.c                \
     src/mpi/coll/bcast_hw/core/model.c              \
     src/mpi/coll/bcast_hw/network_text.c            \
     src/mpi/coll/src/csel_json_autogen.c
 if HWMC_VERBS
-src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES += $(hwmc_verbs_sources)
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES += $(hwmc_verbs_sources) $(hwmc_apm_sources)
 endif
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(external_libs)

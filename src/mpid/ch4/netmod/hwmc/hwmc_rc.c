@@ -42,6 +42,18 @@ cvars:
         Reliable connections of verbs that a process has at a time on each rail. Peers beyond that are
         served by UCX.
 
+    - name        : MPIR_CVAR_HWMC_RC_TIMEOUT
+      category    : CH4_HWMC
+      type        : int
+      default     : 12
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        How long a reliable connection waits for an acknowledgement before it sends again, as the exponent t
+        of 4.096 us * 2^t, 1 to 31; a device may take four times that. With 12 a dead path is known within
+        half a second.
+
     - name        : MPIR_CVAR_HWMC_APM
       category    : CH4_HWMC
       type        : boolean
@@ -131,7 +143,7 @@ static void open_one(const struct bcast_hw_rail *rail, struct rc *rc)
         .rank = (uint32_t) MPIR_Process.rank,
         .max_peers = (uint32_t) MPL_MAX(MPIR_CVAR_HWMC_RC_MAX_PEERS, 1),
         .rail = rail,
-        .timeout = HWMC_LANE_RC_TIMEOUT,
+        .timeout = (uint8_t) MPL_MIN(MPL_MAX(MPIR_CVAR_HWMC_RC_TIMEOUT, 1), 31),
         .apm = MPIR_CVAR_HWMC_APM,
         .counts = &counts,
         .tell = tell,

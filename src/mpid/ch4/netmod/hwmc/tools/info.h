@@ -14,6 +14,9 @@
 #include "../fabric/udp.h"
 #include "../rail/rail.h"
 
+/* How a path over the rail that dies is left, and why so. */
+void hwmc_info_path(const struct bcast_hw_rail *rail, char *text, size_t room);
+
 /* The network ports of this host, and whether multicast works on each. */
 int hwmc_info_rails(void);
 

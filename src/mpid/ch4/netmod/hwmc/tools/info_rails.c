@@ -92,6 +92,18 @@ static void print_rail(const struct bcast_hw_rail *r, const char *what, const ch
     printf("%s%s\n", left_out ? "no: " : "yes", left_out ? left_out : "");
 }
 
+static void print_paths(const struct bcast_hw_rail *rails, int num)
+{
+    char text[160];
+
+    printf("\n%-16s %s\n", "port", "a path that dies is left");
+    for (int i = 0; i < num; i++)
+        if (rails[i].up) {
+            hwmc_info_path(&rails[i], text, sizeof(text));
+            printf("%-16s %s\n", rails[i].name, text);
+        }
+}
+
 int hwmc_info_rails(void)
 {
     struct bcast_hw_rail rails[HWMC_RAIL_PORTS_MAX];
@@ -114,5 +126,7 @@ int hwmc_info_rails(void)
     }
     if (num == 0)
         printf("none: no interface with an IPv4 address is up\n");
+    else
+        print_paths(rails, num);
     return working > 0 ? 0 : 1;
 }

@@ -29,12 +29,17 @@ MPL_STATIC_INLINE_PREFIX bool MPIDI_HWMC_carries_request(const MPIR_Request *req
 }
 
 /* From 4.2 on the netmod holds the lock around a generic function; before, that takes it. */
+#if MPICH_NUMVERSION >= 50000000
+#define MPIDI_HWMC_LOCK MPIDI_VCI_LOCK(0)
+#else
+#define MPIDI_HWMC_LOCK MPIDI_VCI(0).lock
+#endif
 #if MPICH_NUMVERSION >= 40200000
 #define MPIDI_HWMC_LOCKED(call)                                                                    \
     do {                                                                                           \
-        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI_LOCK(0));                                              \
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_HWMC_LOCK);                                                \
         mpi_errno = call;                                                                          \
-        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI_LOCK(0));                                               \
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_HWMC_LOCK);                                                 \
     } while (0)
 #define MPIDI_HWMC_CONTEXT_OFFSET(attr) MPIR_PT2PT_ATTR_CONTEXT_OFFSET(attr)
 #else

@@ -7,6 +7,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -228,9 +229,11 @@ class Links : public ::testing::Test {
         return true;
     }
 
+    // For as long as it takes: links ask again for a lane by the clock. A minute is for ever.
     void settle()
     {
-        for (int i = 0; i < 200000; i++) {
+        for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+             std::chrono::steady_clock::now() < end;) {
             bool done = idle();
 
             for (Host &h : hosts) {

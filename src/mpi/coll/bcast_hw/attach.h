@@ -18,6 +18,13 @@
 struct bcast_hw_engine;
 struct bcast_hw_engine_cfg;
 
+/* A PVAR that is an unsigned 64-bit counter at `addr`. */
+#define MPIR_BCAST_HW_REGISTER_COUNTER(name, addr, text)                                           \
+    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
+        HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
+        MPI_T_BIND_NO_OBJECT, (MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS), NULL,     \
+        NULL, "CH4_HWMC", text)
+
 /* Finds out which processes of MPI_COMM_WORLD share a host. Asks the process manager, so nobody else
  * may be asking it; before anything below. */
 void MPIR_Bcast_hw_find_nodes(void);
@@ -33,6 +40,9 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world);
 
 /* Whether another process of the job runs on this host; true where nobody knows. */
 bool MPIR_Bcast_hw_host_is_shared(void);
+
+/* Rank in MPI_COMM_WORLD of `rank` in comm, or in its remote group; false where it has none. */
+bool MPIR_Bcast_hw_world_rank(MPIR_Comm *comm, int rank, uint32_t *world);
 
 /* That process of MPI_COMM_WORLD runs on this host. */
 bool MPIR_Bcast_hw_same_host(uint32_t world_rank);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which processes of MPI_COMM_WORLD share a host. MPICH has a map of that, but where the device has no
- * shared memory of its own it may name every process a node to itself (from 4.2 on): there the process
- * manager is asked.
+ * Which process of MPI_COMM_WORLD a rank is, and which of them share a host. MPICH has a map of that, but
+ * where the device has no shared memory of its own it may name every process a node to itself (from 4.2
+ * on): there the process manager is asked.
  */
 
 #include "glue.h"
@@ -24,6 +24,20 @@ void MPIR_Bcast_hw_forget_nodes(void)
 {
     MPL_free(map);
     map = NULL;
+}
+
+bool MPIR_Bcast_hw_world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
+{
+#if MPICH_NUMVERSION >= 50000000
+    MPIR_Lpid lpid = MPIR_comm_rank_to_lpid(comm, rank);
+#else
+    uint64_t lpid = 0;
+
+    if (MPID_Comm_get_lpid(comm, rank, &lpid, true) != MPI_SUCCESS)
+        return false;
+#endif
+    *world = (uint32_t) lpid;
+    return (uint64_t) lpid < (uint64_t) MPIR_Process.size;
 }
 
 int MPIR_Bcast_hw_node_of(uint32_t world_rank)

@@ -36,33 +36,35 @@ void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
     all_mbit = net->mbit_all;
 }
 
-#define REGISTER(name, addr, text)                                                                 \
-    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
-        HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
-        MPI_T_BIND_NO_OBJECT, (MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS), NULL,     \
-        NULL, "CH4_HWMC", text)
-
 void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
 {
     MPL_COMPILE_TIME_ASSERT(sizeof(unsigned long long) == sizeof(uint64_t));
 
-    REGISTER(bcast_hw_calls, &taken_calls, "broadcasts that hwmc ran");
-    REGISTER(bcast_hw_call_bytes, &taken_bytes, "bytes of the broadcasts that hwmc ran");
-    REGISTER(bcast_hw_left, &left_calls, "broadcasts left to MPICH's own algorithms");
-    REGISTER(bcast_hw_latency_ns, &latency_ns,
-             "nanoseconds that selection takes a short message for, one way between hosts");
-    REGISTER(bcast_hw_site_latency_ns, &site_latency_ns, "the same between sites");
-    REGISTER(bcast_hw_rail_mbit, &rail_mbit, "Mbit/s that selection takes the fastest rail for");
-    REGISTER(bcast_hw_all_mbit, &all_mbit, "Mbit/s that selection takes all rails together for");
-#define X(field, text) REGISTER(bcast_hw_##field, &e->counts.field, text);
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_calls, &taken_calls, "broadcasts that hwmc ran");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_call_bytes, &taken_bytes,
+                                   "bytes of the broadcasts that hwmc ran");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_left, &left_calls,
+                                   "broadcasts left to MPICH's own algorithms");
+    MPIR_BCAST_HW_REGISTER_COUNTER(
+        bcast_hw_latency_ns, &latency_ns,
+        "nanoseconds that selection takes a short message for, one way between hosts");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_site_latency_ns, &site_latency_ns,
+                                   "the same between sites");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_rail_mbit, &rail_mbit,
+                                   "Mbit/s that selection takes the fastest rail for");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_all_mbit, &all_mbit,
+                                   "Mbit/s that selection takes all rails together for");
+#define X(field, text) MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->counts.field, text);
     BCAST_HW_CORE_COUNTS(X)
 #undef X
-#define X(field, text) REGISTER(bcast_hw_##field, &e->engine_counts.field, text);
+#define X(field, text)                                                                             \
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->engine_counts.field, text);
     BCAST_HW_ENGINE_COUNTS(X)
 #undef X
 #define X(name, lower, value, text)                                                                \
     if (value != BCAST_HW_REASON_NONE)                                                             \
-        REGISTER(bcast_hw_off_##lower, &reasons[value], "communicators without multicast: " text);
+        MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_off_##lower, &reasons[value],                      \
+                                       "communicators without multicast: " text);
     BCAST_HW_REASONS(X)
 #undef X
 }

@@ -309,21 +309,6 @@ struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm)
     return slot ? *slot : NULL;
 }
 
-/* Rank in MPI_COMM_WORLD of `rank` in `comm`; false where it has none. */
-static bool world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
-{
-#if MPICH_NUMVERSION >= 50000000
-    MPIR_Lpid lpid = MPIR_comm_rank_to_lpid(comm, rank);
-#else
-    uint64_t lpid = 0;
-
-    if (MPID_Comm_get_lpid(comm, rank, &lpid, false) != MPI_SUCCESS)
-        return false;
-#endif
-    *world = (uint32_t) lpid;
-    return (uint64_t) lpid < (uint64_t) MPIR_Process.size;
-}
-
 /* Hosts that the communicator's ranks run on; 1 where that is not known. */
 static uint32_t num_hosts(MPIR_Comm *comm)
 {
@@ -331,7 +316,7 @@ static uint32_t num_hosts(MPIR_Comm *comm)
     uint32_t hosts = 0, world;
 
     for (int i = 0; seen && i < comm->local_size; i++) {
-        int node = world_rank(comm, i, &world) ? MPIR_Bcast_hw_node_of(world) : -1;
+        int node = MPIR_Bcast_hw_world_rank(comm, i, &world) ? MPIR_Bcast_hw_node_of(world) : -1;
 
         if (node >= 0 && node < MPIR_Process.size && !seen[node]) {
             seen[node] = 1;
@@ -465,7 +450,7 @@ static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
 
     MPIR_ERR_CHKANDJUMP(!world || !site, mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (uint32_t i = 0; i < cfg.size; i++) {
-        if (!world_rank(comm, (int) i, &world[i])) {
+        if (!MPIR_Bcast_hw_world_rank(comm, (int) i, &world[i])) {
             give_up(c, BCAST_HW_REASON_SPAWNED);
             goto fn_exit;
         }

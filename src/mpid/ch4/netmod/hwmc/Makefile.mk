@@ -10,6 +10,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
+    src/mpid/ch4/netmod/hwmc/hwmc_meeting.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.h          \
@@ -44,6 +45,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_meeting.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \

@@ -173,9 +173,11 @@ static bool send_or_wait(uint32_t rank, struct out *m, bool *done)
 static int start(int rank, MPIR_Comm *comm, struct out *m)
 {
     int mpi_errno = MPI_SUCCESS;
-    uint32_t peer = MPIDI_HWMC_world_rank(comm, rank);
     bool done, ok;
+    uint32_t peer;
 
+    ok = MPIR_Bcast_hw_world_rank(comm, rank, &peer);
+    MPIR_Assert(ok); /* or the communicator would not be carried */
     MPIR_Bcast_hw_lock();
     ok = send_or_wait(peer, m, &done);
     MPIR_Bcast_hw_unlock();

@@ -15,7 +15,8 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
-#include "hwmc_links.h"
+#include "hwmc_am.h"
+#include "hwmc_meeting.h"
 #include "../ucx/ucx_impl.h"
 
 #include <pthread.h>
@@ -97,11 +98,6 @@ void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep)
     return all_flushed ? NULL : ucp_disconnect_nb(ep);
 }
 
-static bool links_idle(void)
-{
-    return !MPIDI_HWMC_global.links || MPIDI_HWMC_links_idle();
-}
-
 int MPIDI_HWMC_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -112,9 +108,10 @@ int MPIDI_HWMC_quiesce(void)
      * since the job began, and one over a rail that died since would never be. */
     if (!MPIDI_HWMC_carries)
         start_flush(&pending);
-    while (pending > 0 || !links_idle() || !MPIR_Bcast_hw_drained())
+    while (pending > 0 || (MPIDI_HWMC_global.links && !MPIDI_HWMC_am_idle()) ||
+           !MPIR_Bcast_hw_drained())
         step();
-    while (MPIDI_HWMC_global.links && !MPIDI_HWMC_links_met())
+    while (MPIDI_HWMC_global.links && !MPIDI_HWMC_met())
         step();
     mpi_errno = wait_for_all();
     all_flushed = mpi_errno == MPI_SUCCESS;

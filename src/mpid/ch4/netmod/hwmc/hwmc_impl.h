@@ -29,13 +29,6 @@
 #define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(&MPIDIU_get_av(0, rank))
 #endif
 
-/* A PVAR that is an unsigned 64-bit counter at `addr`. */
-#define MPIDI_HWMC_REGISTER_COUNTER(name, addr, text)                                              \
-    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
-        HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
-        MPI_T_BIND_NO_OBJECT, (MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS), NULL,     \
-        NULL, "CH4_HWMC", text)
-
 #define MPIDI_HWMC_LANES_MAX 32 /* BCAST_HW_LANES_MAX of engine/engine.h */
 
 /* What the netmod has once a process. Fabrics and lane are the engine's; from here only their
@@ -50,9 +43,6 @@ struct MPIDI_HWMC_global {
 };
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
-
-/* Rank in MPI_COMM_WORLD of `rank` in comm, or in its remote group; UINT32_MAX when it has none. */
-uint32_t MPIDI_HWMC_world_rank(MPIR_Comm *comm, int rank);
 
 /* Reads the control variables of waiting. */
 void MPIDI_HWMC_wait_init(void);

@@ -11,25 +11,13 @@
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
 static bool world_is_up;
 
-uint32_t MPIDI_HWMC_world_rank(MPIR_Comm *comm, int rank)
-{
-    uint64_t lpid;
-#if MPICH_NUMVERSION >= 50000000
-    lpid = MPIR_comm_rank_to_lpid(comm, rank);
-#else
-    int avtid = 0, at = 0;
-
-    MPIDIU_comm_rank_to_pid(comm, rank, &at, &avtid);
-    lpid = avtid == 0 ? (uint64_t) at : UINT64_MAX;
-#endif
-    return lpid < (uint64_t) MPIR_Process.size ? (uint32_t) lpid : UINT32_MAX;
-}
-
 /* All whom a message in comm can go to or come from are processes of MPI_COMM_WORLD. */
 static bool is_of_this_world(MPIR_Comm *comm)
 {
+    uint32_t world;
+
     for (int i = 0; i < comm->remote_size; i++)
-        if (MPIDI_HWMC_world_rank(comm, i) == UINT32_MAX)
+        if (!MPIR_Bcast_hw_world_rank(comm, i, &world))
             return false;
     return true;
 }

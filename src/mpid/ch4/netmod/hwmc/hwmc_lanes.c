@@ -59,8 +59,7 @@ cvars:
 
 /* What a lane's callbacks get. */
 struct wire {
-    struct bcast_hw_engine *engine;
-    struct hwmc_links_port *port; /* NULL: what comes is the engine's */
+    struct bcast_hw_lane_params to; /* the engine's, or the links': recv, lost, sent and ctx */
     char name[WIRE_NAME_MAX];
 };
 
@@ -151,36 +150,43 @@ static void on_recv(void *ctx, const void *head, size_t head_len, const void *bo
 {
     const struct wire *w = ctx;
 
-    if (w->port)
-        hwmc_links_on_recv(w->port, head, head_len, body, body_len);
-    else
-        bcast_hw_engine_on_lane(w->engine, head, head_len, body, body_len);
+    w->to.recv(w->to.ctx, head, head_len, body, body_len);
 }
 
 static void on_lost(void *ctx, uint32_t peer)
 {
     const struct wire *w = ctx;
 
-    if (w->port)
-        hwmc_links_on_lost(w->port, peer);
-    else
-        bcast_hw_engine_on_lost(w->engine, peer);
+    w->to.lost(w->to.ctx, peer);
 }
 
 static void on_sent(void *ctx, uint64_t tag)
 {
     const struct wire *w = ctx;
 
-    if (w->port)
-        hwmc_links_on_sent(w->port, tag);
-    else
-        bcast_hw_engine_on_sent(w->engine, tag);
+    w->to.sent(w->to.ctx, tag);
+}
+
+static struct bcast_hw_lane_params to_engine(struct bcast_hw_engine *engine)
+{
+    return (struct bcast_hw_lane_params){.recv = bcast_hw_engine_on_lane,
+                                         .lost = bcast_hw_engine_on_lost,
+                                         .sent = bcast_hw_engine_on_sent,
+                                         .ctx = engine};
+}
+
+static struct bcast_hw_lane_params to_links(struct hwmc_links_port *port)
+{
+    return (struct bcast_hw_lane_params){.recv = hwmc_links_on_recv,
+                                         .lost = hwmc_links_on_lost,
+                                         .sent = hwmc_links_on_sent,
+                                         .ctx = port};
 }
 
 /* Links outlive what happens between hosts; inside one there is nothing to survive. */
 static bool survives(void *ctx, uint32_t peer)
 {
-    return ((struct wire *) ctx)->port && !MPIR_Bcast_hw_same_host(peer);
+    return ((struct wire *) ctx)->to.recv == hwmc_links_on_recv && !MPIR_Bcast_hw_same_host(peer);
 }
 
 /* NULL when UCX cannot. */
@@ -264,7 +270,7 @@ static void open_rail(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *en
     for (int i = 0; i < rail_lanes(); i++) {
         struct wire *w = &rail_wires[at][i];
 
-        w->engine = engine;
+        w->to = to_engine(engine);
         name_wire(w, rails, at, i);
         lanes->by_rail[at][i] = open_lane(w, devices);
         if (!lanes->by_rail[at][i])
@@ -276,7 +282,7 @@ void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engin
                            const struct MPIDI_HWMC_rails *rails)
 {
     *lanes = (struct MPIDI_HWMC_lanes){0};
-    control_wire = (struct wire){.engine = engine, .name = "c"};
+    control_wire = (struct wire){.to = to_engine(engine), .name = "c"};
     lanes->control = open_lane(&control_wire, NULL);
     if (lanes->control && (rails->num * rail_lanes() > 1 || MPIDI_HWMC_links_wanted()))
         for (int i = 0; i < rails->num; i++)
@@ -354,7 +360,7 @@ struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int 
     struct bcast_hw_lane **slot = at < 0 ? &lanes->control : &lanes->by_rail[at][0];
     struct bcast_hw_lane *lane = *slot;
 
-    (at < 0 ? &control_wire : &rail_wires[at][0])->port = port;
+    (at < 0 ? &control_wire : &rail_wires[at][0])->to = to_links(port);
     *slot = NULL;
     return lane;
 }

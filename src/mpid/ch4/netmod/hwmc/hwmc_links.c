@@ -7,6 +7,7 @@
 #include "hwmc_impl.h"
 #include "hwmc_am.h"
 #include "hwmc_links.h"
+#include "hwmc_meeting.h"
 #include "hwmc_rc.h"
 #include "lane/stream_lane.h"
 #include "../ucx/ucx_impl.h"
@@ -54,13 +55,13 @@ static unsigned long long by_hardware, by_software;
 
 static void register_pvars(void)
 {
-#define X(field, text) MPIDI_HWMC_REGISTER_COUNTER(hwmc_link_##field, &counts.field, text);
+#define X(field, text) MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_link_##field, &counts.field, text);
     HWMC_LINKS_COUNTS(X)
 #undef X
-    MPIDI_HWMC_REGISTER_COUNTER(hwmc_lanes_hardware, &by_hardware,
-                                "lanes over which hardware leaves a dead path");
-    MPIDI_HWMC_REGISTER_COUNTER(hwmc_lanes_software, &by_software,
-                                "other lanes, over which a dead path is left in software");
+    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_lanes_hardware, &by_hardware,
+                                   "lanes over which hardware leaves a dead path");
+    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_lanes_software, &by_software,
+                                   "other lanes, over which a dead path is left in software");
 }
 
 bool MPIDI_HWMC_links_wanted(void)
@@ -68,44 +69,13 @@ bool MPIDI_HWMC_links_wanted(void)
     return MPIR_CVAR_HWMC_RESILIENT || MPIDI_HWMC_rc_named();
 }
 
-static void on_recv(void *engine, const void *head, size_t head_len, const void *body,
-                    size_t body_len)
-{
-    bcast_hw_engine_on_lane(engine, head, head_len, body, body_len);
-}
-
-static void on_sent(void *engine, uint64_t tag)
-{
-    bcast_hw_engine_on_sent(engine, tag);
-}
-
 static struct bcast_hw_lane *open_stream(uint32_t stream)
 {
-    const struct bcast_hw_lane_params params = {
-        .recv = on_recv, .sent = on_sent, .ctx = MPIR_Bcast_hw_engine()};
+    const struct bcast_hw_lane_params params = {.recv = bcast_hw_engine_on_lane,
+                                                .sent = bcast_hw_engine_on_sent,
+                                                .ctx = MPIR_Bcast_hw_engine()};
 
     return hwmc_stream_lane_open(links, stream, &params);
-}
-
-/* Round k: a message to the process 2^k places on, and one from as many places back. */
-static struct {
-    uint32_t stream;
-    uint32_t came; /* mask of the rounds whose message is here */
-    uint32_t round;
-    bool sent; /* this round's */
-} meeting;
-
-static void on_meet(void *ctx, uint32_t peer, const void *head, size_t head_len, const void *body,
-                    size_t body_len)
-{
-    const unsigned char *round = head;
-
-    (void) ctx;
-    (void) peer;
-    (void) body;
-    (void) body_len;
-    if (head_len == 1 && *round < 32)
-        meeting.came |= 1u << *round;
 }
 
 /* The rails that all processes share, and which lanes are over them. */
@@ -115,6 +85,28 @@ struct shared {
     uint8_t rc_of[BCAST_HW_RAILS_MAX]; /* by shared rail; NO_LANE */
     struct bcast_hw_lane *lanes[BCAST_HW_LINK_LANES_MAX]; /* those, then ucx, by rail */
 };
+
+/* Streams, in their order; of a shared rail where they are given one. */
+
+static uint32_t tree_stream(uint32_t rail)
+{
+    return CONTROL + 1 + rail;
+}
+
+static uint32_t message_stream(const struct shared *s, uint32_t rail)
+{
+    return tree_stream(s->num) + rail;
+}
+
+static uint32_t exchange_stream(const struct shared *s)
+{
+    return message_stream(s, s->num);
+}
+
+static uint32_t meeting_stream(const struct shared *s)
+{
+    return exchange_stream(s) + 1;
+}
 
 static void share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
                   const struct MPIDI_HWMC_rails *rails, const int *all_have, const int *all_rc)
@@ -162,17 +154,17 @@ static void configure(struct bcast_hw_link_cfg *cfg, const struct shared *s)
     uint64_t ms = (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_SUSPECT_MS, SUSPECT_MIN_MS);
 
     *cfg = (struct bcast_hw_link_cfg){.lanes = (uint8_t) (s->rc + s->num),
-                                      .streams = (uint8_t) (3 + 2 * s->num),
+                                      .streams = (uint8_t) (meeting_stream(s) + 1),
                                       .tells = (uint16_t) ((1u << s->rc) - 1),
                                       .suspect_ns = ms * NS_PER_MS,
                                       .grace_ns = ms * NS_PER_MS};
     prefer(cfg, s, CONTROL, 0, true);
     for (uint32_t i = 0; i < s->num; i++) {
-        prefer(cfg, s, 1 + i, i, true);
-        prefer(cfg, s, 1 + s->num + i, i, true);
+        prefer(cfg, s, tree_stream(i), i, true);
+        prefer(cfg, s, message_stream(s, i), i, true);
     }
-    prefer(cfg, s, 1 + 2 * s->num, 0, false);
-    prefer(cfg, s, 2 + 2 * s->num, 0, false);
+    prefer(cfg, s, exchange_stream(s), 0, false);
+    prefer(cfg, s, meeting_stream(s), 0, false);
 }
 
 /* False: no memory. */
@@ -182,7 +174,7 @@ static bool open_streams(uint32_t lanes, struct bcast_hw_engine_cfg *cfg)
     if (!cfg->lane)
         return false;
     for (uint32_t i = 0; lanes > 1 && i < lanes; i++) {
-        cfg->lanes[i] = open_stream(1 + i);
+        cfg->lanes[i] = open_stream(tree_stream(i));
         if (!cfg->lanes[i])
             return false;
         cfg->num_lanes = cfg->num_far_lanes = cfg->num_rails = i + 1;
@@ -206,10 +198,10 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     share(&s, lanes, rails, all_have, all_rc);
     configure(&link, &s);
     hwmc_links_open(links, &link, s.lanes);
-    MPIDI_HWMC_rc_exchange(links, 1 + 2 * s.num);
-    meeting.stream = 2 + 2 * s.num;
-    hwmc_links_use(links, meeting.stream, &(struct hwmc_links_upper){.recv = on_meet});
-    MPIR_ERR_CHKANDJUMP(!open_streams(s.num, cfg) || !MPIDI_HWMC_am_open(links, 1 + s.num, s.num),
+    MPIDI_HWMC_rc_exchange(links, exchange_stream(&s));
+    MPIDI_HWMC_meeting_open(links, meeting_stream(&s));
+    MPIR_ERR_CHKANDJUMP(!open_streams(s.num, cfg) ||
+                            !MPIDI_HWMC_am_open(links, message_stream(&s, 0), s.num),
                         mpi_errno, MPI_ERR_OTHER, "**nomem");
     by_hardware = (unsigned long long) MPIDI_HWMC_rc_hardware();
     by_software = link.lanes - by_hardware;
@@ -223,11 +215,6 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_HWMC_links_progress(bool polled, int *events)
-{
-    return MPIDI_HWMC_am_progress(polled, events);
-}
-
 uint64_t MPIDI_HWMC_links_deadline(void)
 {
     uint64_t at;
@@ -236,40 +223,6 @@ uint64_t MPIDI_HWMC_links_deadline(void)
     at = hwmc_links_deadline(links);
     MPIR_Bcast_hw_unlock();
     return at;
-}
-
-bool MPIDI_HWMC_links_idle(void)
-{
-    return MPIDI_HWMC_am_idle();
-}
-
-static bool meet(void)
-{
-    uint32_t size = (uint32_t) MPIR_Process.size;
-
-    while (size > 1u << meeting.round) {
-        unsigned char round = (unsigned char) meeting.round;
-        uint32_t to = ((uint32_t) MPIR_Process.rank + (1u << meeting.round)) % size;
-
-        if (!meeting.sent)
-            meeting.sent =
-                hwmc_links_send(links, meeting.stream, to, &round, 1, NULL, 0, NULL) == BCAST_HW_OK;
-        if (!meeting.sent || !(meeting.came >> meeting.round & 1))
-            return false;
-        meeting.round++;
-        meeting.sent = false;
-    }
-    return true;
-}
-
-bool MPIDI_HWMC_links_met(void)
-{
-    bool met;
-
-    MPIR_Bcast_hw_lock();
-    met = meet();
-    MPIR_Bcast_hw_unlock();
-    return met;
 }
 
 void MPIDI_HWMC_links_close(void)

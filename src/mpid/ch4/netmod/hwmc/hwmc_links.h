@@ -25,19 +25,8 @@ bool MPIDI_HWMC_links_wanted(void);
 int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
                           const int *all_have, const int *all_rc, struct bcast_hw_engine_cfg *cfg);
 
-/* Makes progress where the engine did not, `polled` false, and carries messages: *events of them. */
-int MPIDI_HWMC_links_progress(bool polled, int *events);
-
 /* ns; UINT64_MAX: the links, or what they carry, wait for nothing but their lanes. */
 uint64_t MPIDI_HWMC_links_deadline(void);
-
-/* Nothing that is carried waits to be sent. */
-bool MPIDI_HWMC_links_idle(void);
-
-/* Whether all processes have come to ask this, between calls of progress: a barrier over the links, by
- * dissemination (Hensgen, Finkel, Manber 1988). Who asks has nothing more to send, so once it is true nothing
- * comes any more but acknowledgements, all for who was heard of before. */
-bool MPIDI_HWMC_links_met(void);
 
 /* After the engine is closed. */
 void MPIDI_HWMC_links_close(void);

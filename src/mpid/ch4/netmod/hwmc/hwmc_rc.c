@@ -176,7 +176,7 @@ static void register_pvars(void)
         return;
     registered = true;
 #define X(field, text)                                                                             \
-    MPIDI_HWMC_REGISTER_COUNTER(hwmc_rc_##field, &counts.field, "reliable connections: " text);
+    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_rc_##field, &counts.field, "reliable connections: " text);
     HWMC_LANE_RC_COUNTS(X)
 #undef X
 }

@@ -18,6 +18,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_am.h"
 #include "hwmc_links.h"
 #include "../ucx/ucx_impl.h"
 #include "../../../../mpi/coll/bcast_hw/port/fabric.h"
@@ -367,7 +368,7 @@ int MPIDI_HWMC_poll_ends(int vci)
 
         w->events += (unsigned) MPIR_Bcast_hw_progress();
         if (MPIDI_HWMC_global.links)
-            mpi_errno = MPIDI_HWMC_links_progress(active, &events);
+            mpi_errno = MPIDI_HWMC_am_progress(active, &events);
         w->events += (unsigned) events;
     }
     if (w->events > 0) {

@@ -17,7 +17,6 @@
 struct hwmc_frame {
     struct hwmc_frame *prev, *next; /* of all that are kept */
     struct hwmc_frame *after;       /* in its row, while it waits for the window */
-    uint32_t peer;
     uint8_t stream;
     bool lent;    /* the body is the upper layer's, who waits for `tag` */
     bool done;    /* the peer has it */

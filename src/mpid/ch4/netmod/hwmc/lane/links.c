@@ -244,7 +244,6 @@ int hwmc_links_send(struct hwmc_links *l, uint32_t stream, uint32_t rank, const 
     f = row != NULL ? hwmc_frame_create(&l->frames, head, head_len, body, body_len, tag) : NULL;
     if (f == NULL)
         return BCAST_HW_ERR_NOMEM;
-    f->peer = rank;
     f->stream = (uint8_t) stream;
     append(row, f);
     bcast_hw_link_post(&p->link, stream);

@@ -270,7 +270,6 @@ int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct bcast_hw_
     l->heard_end = &l->heard;
     err = open_all(l);
     l->params.rail = NULL;
-    l->counts = params->counts;
     if (err != BCAST_HW_OK) {
         rc_close(&l->super);
         return err;
@@ -297,7 +296,7 @@ void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *ms
 
     if (h == NULL || peer >= l->params.size || peer == l->params.rank ||
         !rc_wire_read_exchange(msg, len, &h->exchange) || is_full(l, peer)) {
-        l->counts->bad++;
+        l->params.counts->bad++;
         free(h);
         return;
     }

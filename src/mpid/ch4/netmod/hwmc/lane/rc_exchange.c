@@ -37,7 +37,7 @@ static bool tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type ty
 
 static void refuse(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
-    l->counts->refused++;
+    l->params.counts->refused++;
     p->state = RC_PEER_REFUSED;
     p->at = rc_now() + RC_REFUSED_NS;
 }
@@ -130,7 +130,7 @@ static void open_conn(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
     p->state = RC_PEER_OPEN;
     p->conn->open = true;
-    l->counts->connects++;
+    l->params.counts->connects++;
 }
 
 /* Passive. An earlier connection is gone by now. */
@@ -240,7 +240,7 @@ static void act(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exchange 
     if (is_for(l, peer, x))
         on[x->type](l, peer, x);
     else
-        l->counts->bad++;
+        l->params.counts->bad++;
 }
 
 /* A message for a peer whose last connection is not buried yet waits; CONNECT is what shows that
@@ -349,7 +349,7 @@ static void bury(struct hwmc_lane_rc *l, struct rc_conn *c)
     l->num_failed--;
     rc_conn_unmake(l, c);
     if (was_open) {
-        l->counts->losts++;
+        l->params.counts->losts++;
         l->params.lane.lost(l->params.lane.ctx, peer);
     }
     if (wanted && p->state == RC_PEER_NONE)

@@ -152,7 +152,6 @@ struct rc_ports {
 struct hwmc_lane_rc {
     struct bcast_hw_lane super;
     struct hwmc_lane_rc_params params;
-    struct hwmc_lane_rc_counts *counts; /* the caller's */
     struct hwmc_verbs_port port;
     struct hwmc_verbs_listener *listener;
     struct ibv_pd *pd;

@@ -126,7 +126,7 @@ void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
         case BCAST_HW_APM_SPECIFY:
         case BCAST_HW_APM_LOAD:
         case BCAST_HW_APM_MIGRATE:
-            l->counts->failed++;
+            l->params.counts->failed++;
             break;
         case BCAST_HW_APM_LATER:
             doubt(l, c);
@@ -135,7 +135,7 @@ void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
             break;
     }
     if (!was_loaded && c->apm.state.path != BCAST_HW_APM_MIGRATED)
-        l->counts->rearms++;
+        l->params.counts->rearms++;
 }
 
 void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now)
@@ -166,11 +166,11 @@ static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e
     if (c->failed || hwmc_apm_conn_event(&c->apm, e->type) != BCAST_HW_APM_TAKEN)
         return;
     if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.asked_for_last)
-        l->counts->moved++;
+        l->params.counts->moved++;
     else if (e->type == IBV_EVENT_PATH_MIG)
-        l->counts->migrated++;
+        l->params.counts->migrated++;
     else if (e->type == IBV_EVENT_PATH_MIG_ERR)
-        l->counts->failed++;
+        l->params.counts->failed++;
     rc_paths_step(l, c);
 }
 
@@ -219,7 +219,7 @@ static void look_at_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
         hwmc_apm_conn_comm(&c->apm, IBV_QPS_ERR);
     else if (attr.path_mig_state == IBV_MIG_MIGRATED &&
              hwmc_apm_conn_event(&c->apm, IBV_EVENT_PATH_MIG) == BCAST_HW_APM_TAKEN)
-        l->counts->migrated++;
+        l->params.counts->migrated++;
 }
 
 static void look_at_everything(struct hwmc_lane_rc *l)

@@ -69,7 +69,7 @@ static void on_received(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
     c->proven = true;
     if (!take(l, c, rc_buffers_received(l, wc->wr_id), wc->byte_len)) {
         c->spoiled = true;
-        l->counts->bad++;
+        l->params.counts->bad++;
         rc_exchange_fail(l, c, true);
     }
 }

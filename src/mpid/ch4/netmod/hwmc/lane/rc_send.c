@@ -132,7 +132,7 @@ static void post_credits(struct hwmc_lane_rc *l, struct rc_conn *c)
 
     rc_wire_write_fragment(&f, slot_bytes(l, slot));
     if (post(l, c, slot, RC_HEADER, NULL))
-        l->counts->credits++;
+        l->params.counts->credits++;
 }
 
 void rc_send_pump(struct hwmc_lane_rc *l, struct rc_conn *c)

@@ -5,6 +5,7 @@ if BUILD_CH4_NETMOD_HWMC
 
 noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_am.h          \
+    src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
@@ -28,6 +29,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
     src/mpid/ch4/netmod/hwmc/lane/rc.h          \
+    src/mpid/ch4/netmod/hwmc/lane/reach.h       \
     src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
@@ -40,6 +42,8 @@ noinst_HEADERS +=                               \
 mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am.c          \
+    src/mpid/ch4/netmod/hwmc/hwmc_am_in.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_am_out.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
@@ -56,6 +60,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
+    src/mpid/ch4/netmod/hwmc/lane/reach.c       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \

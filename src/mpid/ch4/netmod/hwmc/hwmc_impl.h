@@ -44,6 +44,9 @@ struct MPIDI_HWMC_global {
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
+/* Communicators whose messages links do not carry. */
+extern int MPIDI_HWMC_num_strange;
+
 /* Reads the control variables of waiting. */
 void MPIDI_HWMC_wait_init(void);
 

@@ -11,6 +11,8 @@
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
 static bool world_is_up;
 
+int MPIDI_HWMC_num_strange;
+
 /* All whom a message in comm can go to or come from are processes of MPI_COMM_WORLD. */
 static bool is_of_this_world(MPIR_Comm *comm)
 {
@@ -63,6 +65,7 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
     mpi_errno = MPIDI_UCX_mpi_comm_commit_post_hook(comm);
     MPIR_ERR_CHECK(mpi_errno);
     MPIDI_HWMC_COMM(comm).carried = MPIDI_HWMC_links_wanted() && is_of_this_world(comm);
+    MPIDI_HWMC_num_strange += !MPIDI_HWMC_COMM(comm).carried;
     if (comm == MPIR_Process.comm_world) {
         world_is_up = true;
         mpi_errno = MPIDI_HWMC_setup(comm);
@@ -78,5 +81,6 @@ fn_fail:
 int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm)
 {
     MPIR_Bcast_hw_comm_free(comm);
+    MPIDI_HWMC_num_strange -= !MPIDI_HWMC_COMM(comm).carried;
     return MPIDI_UCX_mpi_comm_free_hook(comm);
 }

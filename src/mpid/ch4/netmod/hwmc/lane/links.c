@@ -15,6 +15,7 @@
 #include "frame.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,10 @@
 /* A lane that cannot be had is asked for again after this, one that is being connected after that. */
 #define RETRY_NS UINT64_C(200000000)
 #define CONNECT_NS UINT64_C(1000000)
+
+/* Polls with nothing after which a lane is looked at in every 8th alone: a poll is a system call for some. */
+#define IDLE_POLLS 64u
+#define IDLE_TURNS 8u
 
 struct row {
     struct hwmc_frame *window[BCAST_HW_LINK_WINDOW]; /* by number; NULL outside acked..next */
@@ -47,6 +52,9 @@ struct hwmc_links {
     struct bcast_hw_link_cfg cfg;
     struct bcast_hw_link_counts *counts;
     struct bcast_hw_lane *lanes[BCAST_HW_LINK_LANES_MAX];
+    uint8_t
+        idle[BCAST_HW_LINK_LANES_MAX]; /* polls in a row that found nothing; at most IDLE_POLLS */
+    uint32_t turn;                     /* of polls; lane i is looked at in its own, idle or not */
     struct hwmc_links_port ports[BCAST_HW_LINK_LANES_MAX];
     struct hwmc_links_upper uppers[BCAST_HW_LINK_STREAMS_MAX];
     struct hwmc_frames frames;
@@ -368,13 +376,29 @@ static void pump_touched(struct hwmc_links *l, uint64_t now)
     }
 }
 
+static void poll_lanes(struct hwmc_links *l)
+{
+    l->turn++;
+    for (uint32_t i = 0; i < l->cfg.lanes; i++) {
+        int events;
+
+        if (l->idle[i] == IDLE_POLLS && (l->turn + i) % IDLE_TURNS != 0)
+            continue;
+        events = l->lanes[i]->ops->poll(l->lanes[i]);
+        l->events += events;
+        if (events > 0)
+            l->idle[i] = 0;
+        else if (l->idle[i] < IDLE_POLLS)
+            l->idle[i]++;
+    }
+}
+
 int hwmc_links_poll(struct hwmc_links *l)
 {
     uint64_t now;
 
     l->events = 0;
-    for (uint32_t i = 0; i < l->cfg.lanes; i++)
-        l->events += l->lanes[i]->ops->poll(l->lanes[i]);
+    poll_lanes(l);
     if (l->touched == NULL && l->wake == BCAST_HW_NEVER)
         return l->events;
     now = now_ns();
@@ -416,6 +440,7 @@ int hwmc_links_arm(struct hwmc_links *l)
     struct epoll_event came[BCAST_HW_LINK_LANES_MAX];
 
     epoll_wait(l->epoll, came, BCAST_HW_LINK_LANES_MAX, 0); /* takes old edges; new ones follow */
+    memset(l->idle, 0, sizeof(l->idle)); /* the poll after the wait looks everywhere */
     for (uint32_t i = 0; i < l->cfg.lanes; i++)
         if (l->lanes[i]->ops->arm(l->lanes[i]) != BCAST_HW_OK)
             return BCAST_HW_AGAIN;

@@ -1,0 +1,102 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What hwmc_am.c, hwmc_am_out.c and hwmc_am_in.c have between them. A message is cut into frames; in the
+ * first one the active message's header stands before the data. Between processes of one host a longer
+ * message is one frame, REACH, that says where its data lie: the receiver reads them there and answers GOT,
+ * or, where it may not, SEND, and gets them in frames. Messages are counted by their sender for each
+ * receiver, who puts them together wherever their frames come by and hands them over in that order.
+ *
+ * State is guarded by the engine's lock, which is not held around a call of MPICH: what is complete is
+ * collected under the lock and told when it is free.
+ */
+
+#ifndef HWMC_AM_IMPL_H_INCLUDED
+#define HWMC_AM_IMPL_H_INCLUDED
+
+#include "mpidimpl.h"
+#include "hwmc_impl.h"
+#include "hwmc_am.h"
+#include "lane/reach.h"
+
+#define AM_CHUNK 16384u /* small enough that little waits behind it on a slow rail */
+
+/* Of a message of AM_LONG and more, after the first: each frame costs as much time as some thousand bytes.
+ * With all headers less than the 64 KiB that UCX sends over TCP in one piece. */
+#define AM_CHUNK_LONG 61440u
+#define AM_LONG 524288u
+
+enum am_kind {
+    AM_DATA,
+    AM_REACH, /* the body is the header, then a struct hwmc_reach; no data */
+    AM_GOT,   /* an answer: nothing but id counts */
+    AM_SEND,
+    AM_KINDS
+};
+
+/* Before each frame. */
+struct am_head {
+    uint64_t data_sz;
+    uint64_t offset; /* of this frame's data; 0: the header stands before them */
+    uint32_t id;
+    uint16_t hdr_sz;
+    uint8_t handler; /* below MPIDI_AM_HANDLERS_MAX */
+    uint8_t kind;
+};
+
+/* PVARs hwmc_*. */
+#define MPIDI_HWMC_AM_COUNTS(X)                                                                    \
+    X(carried, "messages of MPICH that links brought here")                                        \
+    X(carried_read, "of those, read where they lay in the sender's memory")                        \
+    X(carried_refused, "of those, asked for as this process may not read the sender's memory")
+
+struct MPIDI_HWMC_am_counts {
+#define X(field, text) unsigned long long field;
+    MPIDI_HWMC_AM_COUNTS(X)
+#undef X
+};
+
+extern struct MPIDI_HWMC_am_counts MPIDI_HWMC_am_counts;
+
+/* Messages on their way out. */
+struct am_out;
+
+bool MPIDI_HWMC_am_out_open(struct hwmc_links *links, uint32_t first_stream, uint32_t num_streams);
+void MPIDI_HWMC_am_out_close(void);
+
+/* Sends what waits. */
+void MPIDI_HWMC_am_out_pump(void);
+
+/* What need not be kept any more since the last call, to be told without the lock. */
+struct am_out *MPIDI_HWMC_am_out_gone(void);
+int MPIDI_HWMC_am_out_tell(struct am_out *gone, int *events);
+
+/* The receiver's answers to REACH. */
+void MPIDI_HWMC_am_out_got(uint32_t rank, uint32_t id);
+void MPIDI_HWMC_am_out_refused(uint32_t rank, uint32_t id);
+
+/* Nothing waits to be sent, or to be read by its receiver. */
+bool MPIDI_HWMC_am_out_idle(void);
+
+/* Answers a REACH. False: no memory. */
+bool MPIDI_HWMC_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id);
+
+/* Messages on their way in. */
+struct am_in;
+
+bool MPIDI_HWMC_am_in_open(void);
+void MPIDI_HWMC_am_in_close(void);
+
+/* A frame of DATA or REACH. False: no memory. */
+bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const void *body,
+                            size_t body_len);
+
+/* A message of this process to itself. False: no memory. */
+bool MPIDI_HWMC_am_in_own(const struct am_head *head, const void *hdr, const void *data);
+
+/* What is complete since the last call, to be handed over without the lock. */
+struct am_in *MPIDI_HWMC_am_in_whole(void);
+int MPIDI_HWMC_am_in_tell(struct am_in *whole, int *events);
+
+#endif /* HWMC_AM_IMPL_H_INCLUDED */

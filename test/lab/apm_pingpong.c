@@ -245,7 +245,7 @@ static void connect_qp(int i)
     struct hwmc_apm_path primary, alternate;
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = mine.port[0].number};
 
-    hwmc_apm_path_between(&mine.port[0], &theirs.port[0], 0, (uint8_t) opt.timeout, &primary);
+    hwmc_apm_path_between(&mine.port[0], 0, &theirs.port[0], 0, (uint8_t) opt.timeout, &primary);
     if (hwmc_apm_choose(mine.port, (int) mine.num_ports, theirs.port, (int) theirs.num_ports,
                         (uint8_t) opt.timeout, &alternate) == HWMC_APM_NO_ALTERNATE)
         fail("there is no alternate path");

@@ -11,6 +11,7 @@ extern "C" {
 #include "../../src/mpid/ch4/netmod/hwmc/apm/load.h"
 #include "../../src/mpid/ch4/netmod/hwmc/apm/migrate.h"
 #include "../../src/mpid/ch4/netmod/hwmc/apm/specify.h"
+#include "../../src/mpid/ch4/netmod/hwmc/apm/wish.h"
 }
 
 namespace {
@@ -47,7 +48,7 @@ class Modules : public ::testing::Test {
         hwmc_apm_path primary, alternate;
 
         device = Device();
-        hwmc_apm_path_between(&mine[0], &theirs[0], 0, 12, &primary);
+        hwmc_apm_path_between(&mine[0], 0, &theirs[0], 0, 12, &primary);
         EXPECT_EQ(HWMC_APM_OTHER_PORT, hwmc_apm_choose(mine, 2, theirs, 2, 12, &alternate));
         hwmc_apm_conn_init(&conn, &qp, &primary, &alternate);
     }
@@ -234,6 +235,92 @@ TEST(Choose, OtherLidsOfTheSamePort)
     EXPECT_EQ(HWMC_APM_NO_ALTERNATE, hwmc_apm_choose(&mine, 1, &theirs, 1, 12, &path));
 }
 
+// Which LIDs is each end's own wish, and the other end's DLID.
+TEST(Choose, TheLidsThatPortsSay)
+{
+    hwmc_apm_port mine = make_port(1, 16, 2, 0), theirs = make_port(1, 32, 3, 0);
+    hwmc_apm_path here, there;
+
+    mine.bits = 3;
+    theirs.bits = 6;
+    ASSERT_EQ(HWMC_APM_OTHER_LID, hwmc_apm_choose(&mine, 1, &theirs, 1, 12, &here));
+    ASSERT_EQ(HWMC_APM_OTHER_LID, hwmc_apm_choose(&theirs, 1, &mine, 1, 12, &there));
+    EXPECT_EQ(3, here.src_path_bits);
+    EXPECT_EQ(38, here.dlid);
+    EXPECT_EQ(6, there.src_path_bits);
+    EXPECT_EQ(19, there.dlid);
+    mine.bits = 4; // beyond its LMC: nothing is left of it
+    theirs.lmc = 0;
+    EXPECT_EQ(HWMC_APM_NO_ALTERNATE, hwmc_apm_choose(&mine, 1, &theirs, 1, 12, &here));
+}
+
+TEST(Choose, TheLidsThatPortsSayOfOtherPorts)
+{
+    hwmc_apm_port mine[] = {make_port(1, 16, 2, 0), make_port(2, 20, 2, 0)};
+    hwmc_apm_port theirs[] = {make_port(1, 32, 2, 0), make_port(2, 36, 2, 0)};
+    hwmc_apm_path path;
+
+    ASSERT_EQ(HWMC_APM_OTHER_PORT, hwmc_apm_choose(mine, 2, theirs, 2, 12, &path));
+    EXPECT_EQ(0, path.src_path_bits);
+    EXPECT_EQ(36, path.dlid);
+    mine[1].bits = 1;
+    theirs[1].bits = 2;
+    ASSERT_EQ(HWMC_APM_OTHER_PORT, hwmc_apm_choose(mine, 2, theirs, 2, 12, &path));
+    EXPECT_EQ(1, path.src_path_bits);
+    EXPECT_EQ(38, path.dlid);
+}
+
+TEST(Wish, InWords)
+{
+    const struct {
+        const char *words;
+        bool ok;
+        hwmc_apm_wish wish;
+    } cases[] = {
+        {"auto", true, {0, false, 0}},
+        {"port=2", true, {2, false, 0}},
+        {"port=same", true, {0, true, 0}},
+        {"bits=127", true, {0, false, 127}},
+        {"port=same,bits=3", true, {0, true, 3}},
+        {"bits=3,port=1", true, {1, false, 3}},
+        {"", false, {}},
+        {"port", false, {}},
+        {"port=", false, {}},
+        {"port=0", false, {}},
+        {"port=255", false, {}},
+        {"port=-1", false, {}},
+        {"port=2x", false, {}},
+        {"port=samex", false, {}},
+        {"bits=128", false, {}},
+        {"bits= 1", false, {}},
+        {"auto,bits=1", false, {}},
+        {"port=2,", false, {}},
+        {",port=2", false, {}},
+        {"bits=99999999999999999999", false, {}},
+    };
+
+    for (const auto &c : cases) {
+        hwmc_apm_wish wish;
+
+        ASSERT_EQ(c.ok, hwmc_apm_wish_parse(c.words, &wish)) << c.words;
+        if (!c.ok)
+            continue;
+        EXPECT_EQ(c.wish.port, wish.port) << c.words;
+        EXPECT_EQ(c.wish.same, wish.same) << c.words;
+        EXPECT_EQ(c.wish.bits, wish.bits) << c.words;
+    }
+}
+
+TEST(Wish, AllowsPorts)
+{
+    const hwmc_apm_wish any{}, second{2, false, 0}, same{0, true, 0};
+
+    EXPECT_TRUE(hwmc_apm_wish_allows(&any, 2));
+    EXPECT_TRUE(hwmc_apm_wish_allows(&second, 2));
+    EXPECT_FALSE(hwmc_apm_wish_allows(&second, 1));
+    EXPECT_FALSE(hwmc_apm_wish_allows(&same, 2));
+}
+
 TEST(Choose, NamesGidsOnlyWhereNeeded)
 {
     hwmc_apm_port mine = make_port(1, 16, 0, 0), near = make_port(1, 32, 0, 0),
@@ -241,15 +328,15 @@ TEST(Choose, NamesGidsOnlyWhereNeeded)
     hwmc_apm_path path;
     ibv_ah_attr ah;
 
-    hwmc_apm_path_between(&mine, &near, 0, 12, &path);
+    hwmc_apm_path_between(&mine, 0, &near, 0, 12, &path);
     hwmc_apm_path_address(&path, &ah);
     EXPECT_EQ(0, ah.is_global);
-    hwmc_apm_path_between(&mine, &far, 0, 12, &path);
+    hwmc_apm_path_between(&mine, 0, &far, 0, 12, &path);
     hwmc_apm_path_address(&path, &ah);
     EXPECT_EQ(1, ah.is_global);
     EXPECT_EQ(0, memcmp(&ah.grh.dgid, &far.gid, sizeof(far.gid)));
     mine.grh = true;
-    hwmc_apm_path_between(&mine, &near, 0, 12, &path);
+    hwmc_apm_path_between(&mine, 0, &near, 0, 12, &path);
     EXPECT_TRUE(path.grh);
 }
 

@@ -98,6 +98,12 @@ void LinkNet::busy(int end, bool on)
     pump(end);
 }
 
+void LinkNet::doubt(int end, uint32_t lane)
+{
+    bcast_hw_link_doubt(&ends[end].link, lane, now);
+    pump(end);
+}
+
 void LinkNet::deliver(int from, uint32_t lane)
 {
     End &to = ends[1 - from];

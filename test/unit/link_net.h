@@ -29,6 +29,7 @@ class LinkNet {
     void lose(uint32_t lane, uint64_t second_end_later); // told: end 0 now, end 1 later
     void usable(uint32_t lane);                          // at both ends where it is OFF
     void busy(int end, bool on);
+    void doubt(int end, uint32_t lane);
 
     // Until nothing happens any more before `until`, or it is reached.
     void run(uint64_t until);

@@ -169,6 +169,45 @@ TEST(Link, AnAnswerTellsWhatWasLost)
     EXPECT_EQ(2u, net.ends[0].counts.replays);
 }
 
+// Nothing is sent, so nobody would notice that the lane is dead.
+TEST(Link, ADoubtFindsAnIdleLaneDead)
+{
+    LinkNet net(2, 1);
+
+    net.run_for(kS);
+    net.cut(0);
+    EXPECT_EQ(0u, bcast_hw_link_take_died(&net.ends[0].link));
+    net.doubt(0, 0);
+    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    net.run_for(51 * kMs); // the other lane's answer, and the grace
+    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
+    EXPECT_EQ(1u, bcast_hw_link_take_died(&net.ends[0].link));
+    EXPECT_EQ(0u, bcast_hw_link_take_died(&net.ends[0].link));
+    net.post(0, 0);
+    net.run_for(kMs); // by the other at once
+    EXPECT_EQ(1u, net.ends[1].taken[0]);
+    EXPECT_EQ(0u, net.ends[0].counts.replays);
+}
+
+TEST(Link, ADoubtCostsALivingLaneNothing)
+{
+    LinkNet net(2, 1);
+
+    net.doubt(0, 0);
+    net.doubt(0, 0);
+    net.run_for(kS);
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(2u, net.ends[0].counts.probes); // one a lane
+    EXPECT_EQ(0u, net.ends[0].counts.deaths + net.ends[0].counts.moves);
+    net.busy(1, true); // nor that of a process that computes
+    net.doubt(0, 0);
+    net.run_for(10 * kS);
+    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    net.busy(1, false);
+    net.run_for(kS);
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+}
+
 TEST(Link, ANumberThatWasNeverSentIsBad)
 {
     LinkNet net(1, 1);
@@ -194,7 +233,7 @@ static void storm(uint64_t seed)
     for (int i = 0; i < 60; i++) {
         uint32_t lane = (uint32_t) rng.below(lanes);
 
-        switch (rng.below(8)) {
+        switch (rng.below(9)) {
             case 0:
                 net.cut(lane, rng.below(2), rng.below(2));
                 break;
@@ -209,6 +248,9 @@ static void storm(uint64_t seed)
                 break;
             case 4:
                 net.busy((int) rng.below(2), rng.below(2));
+                break;
+            case 5:
+                net.doubt((int) rng.below(2), lane);
                 break;
             default:
                 net.post((int) rng.below(2), (uint32_t) rng.below(streams),

@@ -150,7 +150,7 @@ class Links : public ::testing::Test {
         cfg.lanes = (uint8_t) lanes;
         cfg.streams = 3;
         cfg.tells = tells;
-        cfg.suspect_ns = cfg.grace_ns = UINT64_C(3600000000000); // tests decide when a lane is lost
+        cfg.suspect_ns = cfg.grace_ns = patience;
         for (uint8_t s = 0; s < 3; s++)
             for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
                 cfg.prefers[s][k] = k < lanes ? k : BCAST_HW_LINK_NO_LANE;
@@ -270,6 +270,7 @@ class Links : public ::testing::Test {
     }
 
     Host hosts[3];
+    uint64_t patience = UINT64_C(3600000000000); // ns; tests decide when a lane is lost
 };
 
 TEST_F(Links, CarriesStreamsAndTellsWhoSpeaks)
@@ -367,6 +368,28 @@ TEST_F(Links, ALaneIsTakenWhenItIsReady)
     hosts[0].lanes[1]->ready = true;
     settle();
     EXPECT_EQ(std::vector<std::string>({"h|patience"}), hosts[1].came[0]);
+}
+
+// Nothing more is said to host 2, and yet its lane is known to be dead: a rail has died.
+TEST_F(Links, WhatOnePeersLaneDiesOfOthersAreAskedAbout)
+{
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+
+    patience = 1000000;
+    open(2, 0);
+    say(0, 1, "hello");
+    say(0, 2, "hello");
+    settle();
+    say(0, 1, "by the other");
+    while (hosts[0].counts.deaths < 2 && std::chrono::steady_clock::now() < end) {
+        for (uint32_t i = 0; i < 3; i++) {
+            hwmc_links_poll(hosts[i].links);
+            carry(i, 1);
+        }
+    }
+    EXPECT_EQ(2u, hosts[0].counts.deaths);
+    EXPECT_EQ(std::vector<std::string>({"h|hello", "h|by the other"}), hosts[1].came[0]);
+    settle();
 }
 
 // A send that fails is a loss that nobody else has told of.

@@ -34,6 +34,7 @@ rc_exchange make(rc_exchange_type type, uint8_t ports)
         x.end.port[i].lid = 0xbf00 + i;
         x.end.port[i].gid.raw[15] = i;
         x.end.port[i].grh = i % 2;
+        x.end.port[i].bits = 127 - i;
         x.end.mtu[i] = IBV_MTU_2048;
     }
     return x;
@@ -84,7 +85,7 @@ TEST(RcWire, Layout)
     const std::vector<uint8_t> expected = {0x72, 0x63, 1,    1,    1, 2,  3, 4, 0, 0xab, 0xcd, 0xef,
                                            0,    0xff, 0xff, 0xff, 0, 16, 1, 1, // the port:
                                            1,    0,    0xbf, 0x00, 0, 0,  0, 0, 0, 0,    0,    0,
-                                           0,    0,    0,    0,    0, 0,  0, 0, 4, 0,    0,    0};
+                                           0,    0,    0,    0,    0, 0,  0, 0, 4, 0,    127,  0};
 
     EXPECT_EQ(expected, bytes);
 }

@@ -454,6 +454,7 @@ static void on_lane_timer(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
         case BCAST_HW_LINK_ASKED:
             if (p->until <= now) {
                 l->counts->deaths++;
+                l->died |= 1u << lane;
                 set_state(l, lane, BCAST_HW_LINK_DEAD, now);
             }
             break;
@@ -466,6 +467,12 @@ static void on_lane_timer(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
             }
             break;
     }
+}
+
+void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
+{
+    if (l->lanes[lane].state == BCAST_HW_LINK_GOOD)
+        ask(l, lane, now);
 }
 
 void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now)

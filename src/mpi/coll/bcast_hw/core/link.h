@@ -15,7 +15,7 @@
  * A lane, seen from this side:
  *
  *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
- *   GOOD    in use, or fit for it                          nothing moves for suspect_ns -> ASKED
+ *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt -> ASKED
  *   ASKED   probed, and all others with it                 answered, or something moves -> GOOD
  *                                                          another answered grace_ns ago -> DEAD
  *   DEAD    probed at growing intervals                    answered -> GOOD
@@ -126,6 +126,7 @@ struct bcast_hw_link {
     uint64_t ack_at; /* what was taken is told then; NEVER: nothing is to be told */
     uint64_t wake;   /* not after the first time at which on_timer has something to do */
     bool due;        /* next_send may have something */
+    uint32_t died;   /* mask of the lanes found DEAD since take_died */
 };
 
 enum bcast_hw_link_kind {
@@ -176,6 +177,20 @@ void bcast_hw_link_on_lost(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
 void bcast_hw_link_on_usable(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
 
 void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now);
+
+/* The same lane to another peer was found DEAD: asks at once whether this one lives, unless that is known
+ * to be doubtful already. What it has in common with that one, a rail of this process, is then left by
+ * all of its links in the time that one takes. */
+void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
+
+/* The lanes found DEAD since the last call, a mask: what doubt is for. */
+static inline uint32_t bcast_hw_link_take_died(struct bcast_hw_link *l)
+{
+    uint32_t died = l->died;
+
+    l->died = 0;
+    return died;
+}
 
 /* on_timer has something to do no earlier than this, ns; NEVER. */
 static inline uint64_t bcast_hw_link_next_timer(const struct bcast_hw_link *l)

@@ -25,6 +25,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/apm/migrate.h      \
     src/mpid/ch4/netmod/hwmc/apm/selftest.h     \
     src/mpid/ch4/netmod/hwmc/apm/specify.h      \
+    src/mpid/ch4/netmod/hwmc/apm/wish.h         \
     src/mpid/ch4/netmod/hwmc/lane/frame.h       \
     src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
@@ -81,7 +82,8 @@ hwmc_apm_sources =                                  \
     src/mpid/ch4/netmod/hwmc/apm/load.c             \
     src/mpid/ch4/netmod/hwmc/apm/migrate.c          \
     src/mpid/ch4/netmod/hwmc/apm/selftest.c         \
-    src/mpid/ch4/netmod/hwmc/apm/specify.c
+    src/mpid/ch4/netmod/hwmc/apm/specify.c          \
+    src/mpid/ch4/netmod/hwmc/apm/wish.c
 
 hwmc_rc_sources =                                   \
     src/mpid/ch4/netmod/hwmc/lane/rc.c              \

@@ -65,6 +65,20 @@ cvars:
         If true, reliable connections get an alternate path, to which the device migrates by itself when the
         path dies, where a trial at start-up shows that it does. False: a dead path is left in software.
 
+    - name        : MPIR_CVAR_HWMC_APM_PATH
+      category    : CH4_HWMC
+      type        : string
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : |-
+        Which of its ports and LIDs this process offers for alternate paths; a path is what both ends offer.
+        auto      - Another port of the device, else another LID of the same port.
+        port=N    - The device's port N, and no other.
+        port=same - The rail's own port, by another of its LIDs (the subnet has to have LMC > 0).
+        bits=B    - The LID is the port's first plus B. May follow one of the others with a comma.
+
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
@@ -135,7 +149,8 @@ static bool serves(struct bcast_hw_lane *lane)
     return MPIDI_HWMC_rc_named() || hwmc_lane_rc_apm(lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
 }
 
-static void open_one(const struct bcast_hw_rail *rail, struct rc *rc)
+static void open_one(const struct bcast_hw_rail *rail, const struct hwmc_apm_wish *wish,
+                     struct rc *rc)
 {
     const struct hwmc_lane_rc_params params = {
         .lane = {.recv = on_recv, .lost = on_lost, .sent = on_sent, .ctx = rc},
@@ -145,6 +160,7 @@ static void open_one(const struct bcast_hw_rail *rail, struct rc *rc)
         .rail = rail,
         .timeout = (uint8_t) MPL_MIN(MPL_MAX(MPIR_CVAR_HWMC_RC_TIMEOUT, 1), 31),
         .apm = MPIR_CVAR_HWMC_APM,
+        .wish = *wish,
         .counts = &counts,
         .tell = tell,
     };
@@ -158,10 +174,20 @@ static void open_one(const struct bcast_hw_rail *rail, struct rc *rc)
     }
 }
 
-void MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
+int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
 {
+    int mpi_errno = MPI_SUCCESS;
+    struct hwmc_apm_wish wish;
+
+    MPIR_ERR_CHKANDJUMP1(!hwmc_apm_wish_parse(MPIR_CVAR_HWMC_APM_PATH, &wish), mpi_errno,
+                         MPI_ERR_OTHER, "**hwmc_path", "**hwmc_path %s", MPIR_CVAR_HWMC_APM_PATH);
     for (int i = 0; i < rails->num && MPIDI_HWMC_rc_wanted(); i++)
-        open_one(&rails->mine[i], &by_rail[i]);
+        open_one(&rails->mine[i], &wish, &by_rail[i]);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)
@@ -234,9 +260,10 @@ void MPIDI_HWMC_rc_close(void)
 
 #else
 
-void MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
+int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
 {
     (void) rails;
+    return MPI_SUCCESS;
 }
 
 void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)

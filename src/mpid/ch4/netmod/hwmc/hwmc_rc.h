@@ -18,8 +18,9 @@ bool MPIDI_HWMC_rc_wanted(void);
 /* The user asks for them by name. */
 bool MPIDI_HWMC_rc_named(void);
 
-/* Opens one over each of the rails that has a device which serves. Does nothing without verbs. */
-void MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails);
+/* Opens one over each of the rails that has a device which serves; fails only if a control variable is
+ * not understood. Does nothing without verbs. */
+int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails);
 
 /* have[i]: 1 if there is one for rail i of the job. To be combined by minimum over all processes. */
 void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have);

@@ -174,7 +174,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     if (engine)
         MPIDI_HWMC_lanes_open(&lanes, engine, &rails);
-    MPIDI_HWMC_rc_open(&rails);
+    mpi_errno = MPIDI_HWMC_rc_open(&rails);
+    MPIR_ERR_CHECK(mpi_errno);
     MPIR_Bcast_hw_find_nodes();
     mpi_errno = exchange(&lanes, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);

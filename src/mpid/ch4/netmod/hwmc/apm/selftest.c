@@ -57,8 +57,8 @@ static bool make(struct pair *p, const struct hwmc_apm_port *port)
 {
     struct hwmc_apm_path primary, alternate;
 
-    hwmc_apm_path_between(port, port, 0, TIMEOUT, &primary);
-    hwmc_apm_path_between(port, port, 1, TIMEOUT, &alternate);
+    hwmc_apm_path_between(port, 0, port, 0, TIMEOUT, &primary);
+    hwmc_apm_path_between(port, 1, port, 1, TIMEOUT, &alternate);
     p->pd = ibv_alloc_pd(p->context);
     p->cq = ibv_create_cq(p->context, 4 * ENDS, NULL, NULL, 0);
     if (p->pd == NULL || p->cq == NULL)

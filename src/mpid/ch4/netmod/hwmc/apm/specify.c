@@ -20,13 +20,14 @@ static uint8_t cut(uint8_t bits, const struct hwmc_apm_port *p)
     return bits & (uint8_t) ((1u << p->lmc) - 1);
 }
 
-void hwmc_apm_path_between(const struct hwmc_apm_port *mine, const struct hwmc_apm_port *theirs,
-                           uint8_t bits, uint8_t timeout, struct hwmc_apm_path *path)
+void hwmc_apm_path_between(const struct hwmc_apm_port *mine, uint8_t my_bits,
+                           const struct hwmc_apm_port *theirs, uint8_t their_bits, uint8_t timeout,
+                           struct hwmc_apm_path *path)
 {
     *path = (struct hwmc_apm_path){
         .port = mine->number,
-        .src_path_bits = cut(bits, mine),
-        .dlid = (uint16_t) (theirs->lid + cut(bits, theirs)),
+        .src_path_bits = cut(my_bits, mine),
+        .dlid = (uint16_t) (theirs->lid + cut(their_bits, theirs)),
         .pkey_index = mine->pkey_index,
         .timeout = timeout,
         .grh = mine->grh || theirs->grh || !same_subnet(mine, theirs),
@@ -60,6 +61,12 @@ static bool is_better(const struct pair *a, const struct pair *b, bool mine_firs
     return first != 0 ? first < 0 : second < 0;
 }
 
+/* Of a port that the primary path has too: another LID than that path's, if there is one. */
+static uint8_t other_lid(const struct hwmc_apm_port *p)
+{
+    return cut(p->bits != 0 ? p->bits : 1, p);
+}
+
 enum hwmc_apm_choice hwmc_apm_choose(const struct hwmc_apm_port *mine, int num_mine,
                                      const struct hwmc_apm_port *theirs, int num_theirs,
                                      uint8_t timeout, struct hwmc_apm_path *path)
@@ -75,11 +82,16 @@ enum hwmc_apm_choice hwmc_apm_choose(const struct hwmc_apm_port *mine, int num_m
                 best = p;
         }
     }
-    if (best.others == 0 && mine[0].lmc == 0 && theirs[0].lmc == 0)
+    if (best.others > 0) {
+        const struct hwmc_apm_port *m = &mine[best.mine], *t = &theirs[best.theirs];
+
+        hwmc_apm_path_between(m, m->bits, t, t->bits, timeout, path);
+        return HWMC_APM_OTHER_PORT;
+    }
+    if (other_lid(mine) == 0 && other_lid(theirs) == 0)
         return HWMC_APM_NO_ALTERNATE;
-    hwmc_apm_path_between(&mine[best.mine], &theirs[best.theirs], best.others == 0 ? 1 : 0, timeout,
-                          path);
-    return best.others > 0 ? HWMC_APM_OTHER_PORT : HWMC_APM_OTHER_LID;
+    hwmc_apm_path_between(mine, other_lid(mine), theirs, other_lid(theirs), timeout, path);
+    return HWMC_APM_OTHER_LID;
 }
 
 int hwmc_apm_specify_with(const struct hwmc_apm_conn *c, struct ibv_qp_attr *attr)

@@ -20,6 +20,7 @@ struct hwmc_apm_port {
     uint8_t gid_index;   /* of gid; means something to its own end only */
     uint16_t pkey_index; /* likewise */
     bool grh;            /* whatever goes out names GIDs */
+    uint8_t bits;        /* of its LIDs, which an alternate path has; 0: no wish */
 };
 
 enum hwmc_apm_choice {
@@ -28,16 +29,17 @@ enum hwmc_apm_choice {
     HWMC_APM_OTHER_LID   /* of the same ports: the subnet has LMC > 0 */
 };
 
-/* Between port `mine` here and `theirs` there, each by its base LID plus `bits` cut to what the
+/* Between port `mine` here and `theirs` there, each by its base LID plus its `bits` cut to what the
  * port has. sl is 0. */
-void hwmc_apm_path_between(const struct hwmc_apm_port *mine, const struct hwmc_apm_port *theirs,
-                           uint8_t bits, uint8_t timeout, struct hwmc_apm_path *path);
+void hwmc_apm_path_between(const struct hwmc_apm_port *mine, uint8_t my_bits,
+                           const struct hwmc_apm_port *theirs, uint8_t their_bits, uint8_t timeout,
+                           struct hwmc_apm_path *path);
 
 /* Chooses the alternate path of a connection between mine[0] and theirs[0], by base LIDs, from the
  * `num_*` ports that each end can use, 1 or more. Both ends choose the same one from the same
  * ports, each seen from its side: hardware takes a migrated packet on the alternate path only.
- * Other ports of both ends come before another port of one, that before other LIDs; the ports of a
- * path are in one subnet. `path` is set unless NO_ALTERNATE. */
+ * Other ports of both ends come before another port of one, that before other LIDs, the first but one
+ * unless the port says which; the ports of a path are in one subnet. `path` is set unless NO_ALTERNATE. */
 enum hwmc_apm_choice hwmc_apm_choose(const struct hwmc_apm_port *mine, int num_mine,
                                      const struct hwmc_apm_port *theirs, int num_theirs,
                                      uint8_t timeout, struct hwmc_apm_path *path);

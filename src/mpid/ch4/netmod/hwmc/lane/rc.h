@@ -46,6 +46,7 @@
 
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
 #include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+#include "../apm/wish.h"
 
 #define HWMC_LANE_RC_TIMEOUT 12u
 #define HWMC_LANE_RC_RETRIES 6u
@@ -61,6 +62,7 @@ struct hwmc_lane_rc_params {
     const struct bcast_hw_rail *rail; /* whose port carries it; read during open */
     uint8_t timeout;                  /* HWMC_LANE_RC_TIMEOUT, or as the caller has it: 1..31 */
     bool apm;                         /* have an alternate path where possible */
+    struct hwmc_apm_wish wish;        /* and which */
     struct hwmc_lane_rc_counts
         *counts; /* where it counts: the caller's, of several lanes perhaps */
 

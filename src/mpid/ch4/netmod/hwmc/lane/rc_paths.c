@@ -30,6 +30,7 @@ static bool describe(const struct hwmc_lane_rc *l, uint8_t number, uint8_t i, st
     port->lmc = attr.lmc;
     port->pkey_index = (uint16_t) index;
     port->grh = (attr.flags & IBV_QPF_GRH_REQUIRED) != 0;
+    port->bits = l->params.wish.bits;
     p->mtu[i] = attr.active_mtu;
     p->active[i] = attr.state == IBV_PORT_ACTIVE;
     return true;
@@ -61,7 +62,8 @@ static int find_ports(struct hwmc_lane_rc *l)
         return BCAST_HW_ERR_DEVICE;
     p->num = 1;
     for (uint8_t n = 1; n <= attr.phys_port_cnt && p->num < RC_PORTS_MAX; n++)
-        if (n != l->port.port && describe(l, n, p->num, p))
+        if (n != l->port.port && hwmc_apm_wish_allows(&l->params.wish, n) &&
+            describe(l, n, p->num, p))
             p->num++;
     return BCAST_HW_OK;
 }
@@ -99,7 +101,7 @@ void rc_paths_choose(const struct hwmc_lane_rc *l, struct rc_conn *c, const stru
                hwmc_apm_choose(mine->port, mine->num_ports, theirs->port, theirs->num_ports,
                                timeout, &alternate) != HWMC_APM_NO_ALTERNATE;
 
-    hwmc_apm_path_between(&mine->port[0], &theirs->port[0], 0, timeout, &primary);
+    hwmc_apm_path_between(&mine->port[0], 0, &theirs->port[0], 0, timeout, &primary);
     hwmc_apm_conn_init(&c->apm, c->apm.qp, &primary, has ? &alternate : NULL);
     hwmc_apm_conn_comm(&c->apm, IBV_QPS_INIT);
     for (uint8_t i = 0; i < l->ports.num; i++)

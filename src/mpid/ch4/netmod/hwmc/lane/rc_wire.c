@@ -72,6 +72,7 @@ static void put_end(uint8_t *p, const struct rc_end *e)
         memcpy(q + 4, e->port[i].gid.raw, 16);
         q[20] = (uint8_t) e->mtu[i];
         q[21] = e->port[i].grh ? 1 : 0;
+        q[22] = e->port[i].bits;
     }
 }
 
@@ -84,7 +85,9 @@ static bool get_port(const uint8_t *q, struct hwmc_apm_port *port, enum ibv_mtu 
     memcpy(port->gid.raw, q + 4, 16);
     *mtu = (enum ibv_mtu) q[20];
     port->grh = (q[21] & 1) != 0;
-    return port->number >= 1 && port->lmc <= 7 && q[20] >= IBV_MTU_256 && q[20] <= IBV_MTU_4096;
+    port->bits = q[22];
+    return port->number >= 1 && port->lmc <= 7 && port->bits <= 127 && q[20] >= IBV_MTU_256 &&
+           q[20] <= IBV_MTU_4096;
 }
 
 static bool get_end(const uint8_t *p, size_t len, struct rc_end *e)

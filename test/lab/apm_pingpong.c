@@ -10,11 +10,14 @@
  *     apm_pingpong client HOST [OPTION...]
  *       --test times    from REARM to ARMED, and from MIGRATED to its event, of all queue pairs
  *              latency  of a round trip: without a transition, with each under way (default)
+ *              armed    of round trips over two queue pairs, one armed and one that is not, in blocks in
+ *                       turn; a line for each block
  *              cut      of a round trip while hardware migrates: "armed" on standard error says
  *                       that the primary path is to be cut, from outside
  *       --qps N         1..512 (1)
  *       --bytes N       0..65536 (128)
  *       --rounds N      how often; round trips without a transition: N a queue pair (10)
+ *       --window N      messages on their way at a time, 1..16; test armed only (1)
  *       --leave-port    migrate when the port is reported down, without waiting for hardware
  *     both: --device NAME  --port N (1)  --tcp PORT (18515)  --timeout N (12), 4.096 us * 2^N
  *
@@ -47,6 +50,8 @@
 #define QPS_MAX 512
 #define BYTES_MAX 65536
 #define PORTS_MAX 4
+#define WINDOW_MAX 16
+#define BLOCK 20 /* windows, of test armed */
 #define RETRIES                                                                                    \
     3 /* of the client; the server has twice as many, so that it does not give up first */
 #define WAIT_NS UINT64_C(30000000000) /* for anything at all */
@@ -67,12 +72,13 @@ struct hello {
 static struct {
     bool server, leave_port;
     const char *host, *device, *tcp, *test;
-    int qps, bytes, rounds, port, timeout;
+    int qps, bytes, rounds, window, port, timeout;
 } opt = {.tcp = "18515",
          .test = "latency",
          .qps = 1,
          .bytes = 128,
          .rounds = 10,
+         .window = 1,
          .port = 1,
          .timeout = 12};
 
@@ -192,12 +198,14 @@ static void find_ports(void)
 
 static void make_qps(void)
 {
-    struct ibv_qp_init_attr init = {
-        .send_cq = cq,
-        .recv_cq = cq,
-        .cap = {.max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1},
-        .qp_type = IBV_QPT_RC,
-        .sq_sig_all = 1};
+    struct ibv_qp_init_attr init = {.send_cq = cq,
+                                    .recv_cq = cq,
+                                    .cap = {.max_send_wr = (uint32_t) opt.window + 1,
+                                            .max_recv_wr = (uint32_t) opt.window + 1,
+                                            .max_send_sge = 1,
+                                            .max_recv_sge = 1},
+                                    .qp_type = IBV_QPT_RC,
+                                    .sq_sig_all = 1};
 
     for (int i = 0; i < opt.qps; i++) {
         init.qp_context = &qps[i];
@@ -267,20 +275,27 @@ static void connect_qp(int i)
     modify(i, &attr,
            IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
                IBV_QP_MAX_QP_RD_ATOMIC);
-    post_recv(i);
-    post_recv(i);
+    for (int n = 0; n <= opt.window; n++)
+        post_recv(i);
+}
+
+/* Of both ends: the client's. */
+static void share(int *number)
+{
+    if (opt.server)
+        get(number, sizeof(*number));
+    else
+        put(number, sizeof(*number));
 }
 
 static void connect_all(void)
 {
     char ready = 0;
 
-    if (!opt.server)
-        put(&opt.qps, sizeof(opt.qps));
-    else
-        get(&opt.qps, sizeof(opt.qps));
-    if (opt.qps < 1 || opt.qps > QPS_MAX)
-        fail("that many queue pairs cannot be");
+    share(&opt.qps);
+    share(&opt.window);
+    if (opt.qps < 1 || opt.qps > QPS_MAX || opt.window < 1 || opt.window > WINDOW_MAX)
+        fail("that many queue pairs, or messages, cannot be");
     make_qps();
     put(&mine, sizeof(mine));
     get(&theirs, sizeof(theirs));
@@ -340,14 +355,14 @@ static void specify_all(void)
             fail("the alternate path is refused");
 }
 
-static void load_all(void)
+static void load(int n)
 {
-    if (hwmc_apm_load(conns, opt.qps) != opt.qps)
+    if (hwmc_apm_load(conns, n) != n)
         fail("loading is refused");
 }
 
-/* The server: echoes, and does what the client says by TCP: L(oad), S(pecify what migrated);
- * answers each. */
+/* The server: echoes, and does what the client says by TCP: L(oad), load the F(irst), S(pecify what
+ * migrated); answers each. */
 
 static bool obey(void)
 {
@@ -358,8 +373,8 @@ static bool obey(void)
         return true;
     if (recv(tcp, &what, 1, 0) != 1)
         return false;
-    if (what == 'L') {
-        load_all();
+    if (what != 'S') {
+        load(what == 'L' ? opt.qps : 1);
     } else {
         while (migrated() < opt.qps)
             sched_yield();
@@ -421,13 +436,14 @@ static void leave_port(void)
     hwmc_apm_migrate(conns, opt.qps);
 }
 
-/* One message there and back: ns. */
-static uint64_t round_trip(int i)
+/* So many messages there and back: ns. */
+static uint64_t round_trips(int i, int window)
 {
     uint64_t from = now_ns();
-    int left = 2;
+    int left = 2 * window;
 
-    post_send(i, (uint32_t) opt.bytes);
+    for (int n = 0; n < window; n++)
+        post_send(i, (uint32_t) opt.bytes);
     while (left > 0) {
         struct ibv_wc wc;
 
@@ -446,6 +462,11 @@ static uint64_t round_trip(int i)
         left--;
     }
     return now_ns() - from;
+}
+
+static uint64_t round_trip(int i)
+{
+    return round_trips(i, 1);
 }
 
 static void ask(char what)
@@ -508,7 +529,7 @@ static struct sum load_under_way(uint64_t *took)
     struct sum s, rest = {0};
 
     ask('L');
-    load_all();
+    load(opt.qps);
     s = iterate(all_armed, "paths are never loaded");
     *took = now_ns() - from;
     answered();
@@ -581,6 +602,37 @@ static void test_latency(void)
     print("armed-migrated", &moving);
 }
 
+static void block(int i, bool told)
+{
+    struct sum s = {0};
+
+    for (int n = 0; n < BLOCK; n++)
+        add(&s, round_trips(i, opt.window));
+    if (told)
+        print(i == 0 ? "armed" : "unarmed", &s);
+}
+
+/* Which goes first changes from round to round; the first rounds are to warm up. */
+static void test_armed(void)
+{
+    if (opt.qps != 2)
+        fail("--test armed needs --qps 2");
+    ask('F');
+    load(1);
+    answered();
+    while (conns[0]->state.path != BCAST_HW_APM_ARMED) {
+        round_trip(0);
+        hwmc_apm_load_poll(conns, 1);
+    }
+    for (int r = -4; r < opt.rounds; r++) {
+        block(r & 1, r >= 0);
+        block(~r & 1, r >= 0);
+    }
+    hwmc_apm_load_poll(conns, opt.qps);
+    if (conns[0]->state.path != BCAST_HW_APM_ARMED || conns[1]->state.path != BCAST_HW_APM_MIGRATED)
+        fail("a path has changed its state");
+}
+
 /* From the first migration to the last. */
 static void test_cut(void)
 {
@@ -606,13 +658,13 @@ static void test_cut(void)
 static void read_options(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"test", 1, NULL, 't'},   {"qps", 1, NULL, 'q'},        {"bytes", 1, NULL, 'b'},
-        {"rounds", 1, NULL, 'r'}, {"leave-port", 0, NULL, 'l'}, {"device", 1, NULL, 'd'},
-        {"port", 1, NULL, 'p'},   {"tcp", 1, NULL, 'c'},        {"timeout", 1, NULL, 'o'},
-        {NULL, 0, NULL, 0},
+        {"test", 1, NULL, 't'},    {"qps", 1, NULL, 'q'},        {"bytes", 1, NULL, 'b'},
+        {"rounds", 1, NULL, 'r'},  {"leave-port", 0, NULL, 'l'}, {"device", 1, NULL, 'd'},
+        {"window", 1, NULL, 'w'},  {"port", 1, NULL, 'p'},       {"tcp", 1, NULL, 'c'},
+        {"timeout", 1, NULL, 'o'}, {NULL, 0, NULL, 0},
     };
     int *const numbers[] = {['q'] = &opt.qps,  ['b'] = &opt.bytes,   ['r'] = &opt.rounds,
-                            ['p'] = &opt.port, ['o'] = &opt.timeout, ['z'] = NULL};
+                            ['p'] = &opt.port, ['o'] = &opt.timeout, ['w'] = &opt.window};
     int c;
 
     while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -655,6 +707,8 @@ int main(int argc, char **argv)
         test_times();
     else if (strcmp(opt.test, "cut") == 0)
         test_cut();
+    else if (strcmp(opt.test, "armed") == 0)
+        test_armed();
     else
         test_latency();
     return 0;

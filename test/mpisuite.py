@@ -41,17 +41,36 @@ def short(line):
     return " ".join(words).replace("BCAST_INTRA_ALGORITHM=hw", "hw")
 
 
+def variable(makefile, name):
+    """What a Makefile sets a variable to."""
+    try:
+        return re.search("^%s = (.*)$" % name, makefile.read_text(), re.M)[1]
+    except (OSError, TypeError):
+        raise Unusable("%s does not say %s; run 'make mpich'" % (makefile, name)) from None
+
+
 class Suite:
-    """MPICH's test/mpi as configured in a build tree of MPICH."""
+    """MPICH's test/mpi in a build tree of MPICH, whose library is installed."""
 
     def __init__(self, tree):
-        self.build = pathlib.Path(tree).resolve() / "test" / "mpi"
-        self.runtests = self.build / "runtests"
-        try:
-            makefile = (self.build / "Makefile").read_text()
-        except OSError:
-            raise Unusable("MPICH's test suite is not configured in %s" % self.build) from None
-        self.source = pathlib.Path(re.search(r"^abs_srcdir = (.*)$", makefile, re.M)[1])
+        tree = pathlib.Path(tree).resolve()
+        self.prefix = pathlib.Path(variable(tree / "Makefile", "prefix"))
+        self.build = tree / "test" / "mpi"
+        self.source = pathlib.Path(variable(tree / "Makefile", "abs_top_srcdir")) / "test" / "mpi"
+        if not (self.build / "Makefile").exists():
+            self.configure()
+        # Made by configure in 4.0; a file of the sources since
+        places = (self.build / "runtests", self.source / "runtests")
+        self.runtests = places[0] if places[0].exists() else places[1]
+
+    def configure(self):
+        """MPICH 4.2 and later leave that to who wants the suite; it takes what is installed."""
+        self.build.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run([str(self.source / "configure"), "--with-mpi=%s" % self.prefix,
+                               "--disable-fortran", "--disable-cxx"], cwd=self.build,
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Unusable("configure of MPICH's test suite: see %s/config.log" % self.build)
 
     def prepare(self):
         """Build what the programs of test/mpi/coll link with, once and not for each of them."""
@@ -61,7 +80,8 @@ class Suite:
     def run_line(self, line, directory, settings, log):
         """The verdict of one test, "ok", "FAIL" or "skip", and the time it took."""
         (directory / ".hw-testlist").write_text(line + "\n")
-        env = {**os.environ, **LOOPBACK, **settings}
+        env = {**os.environ, **LOOPBACK, **settings, "MPITEST_RUN_INDIVIDUAL": "1",
+               "MPIEXEC": str(self.prefix / "bin" / "mpiexec")}  # 4.0 has it from configure
         start = time.monotonic()
         with subprocess.Popen(["perl", str(self.runtests), "-srcdir=.", "-tests=.hw-testlist"],
                               cwd=directory, env=env, stdin=subprocess.DEVNULL,

@@ -4,7 +4,7 @@
  *
  * Which process of MPI_COMM_WORLD a rank is, and which of them share a host. MPICH has a map of that, but
  * where the device has no shared memory of its own it may name every process a node to itself (from 4.2
- * on): there the process manager is asked.
+ * on): there the process manager is asked. If the user wants each process to be a node, it is one.
  */
 
 #include "glue.h"
@@ -14,6 +14,8 @@ static int *map; /* a number for every process; NULL: MPICH's own map */
 void MPIR_Bcast_hw_find_nodes(void)
 {
 #if MPICH_NUMVERSION >= 40200000
+    if (MPIR_CVAR_NOLOCAL)
+        return;
     map = MPL_malloc((size_t) MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
     if (map && MPIR_pmi_build_nodemap(map, MPIR_Process.size) != MPI_SUCCESS)
         MPIR_Bcast_hw_forget_nodes();

@@ -6,7 +6,10 @@
 #include "bcast_hw_util.h"
 
 /* Wrong arguments give the errors that MPI names, on a communicator whose handler returns them,
- * and leave it usable. A receiver whose buffer is too short gets an error, not an overrun. */
+ * and leave it usable. A receiver whose buffer is too short gets an error, not an overrun.
+ *
+ * -leaves   only ranks have too little room that pass nothing on in a binomial tree: from MPICH 5.0 on
+ *           its own broadcasts end where the error is, and who waits for that rank waits for ever */
 
 static int expect(int code, int class, const char *what)
 {
@@ -38,18 +41,20 @@ static int wrong_arguments(MPI_Comm comm)
     return errs;
 }
 
-/* The root sends more than the others have room for. */
-static int too_long(MPI_Comm comm, size_t sent, size_t room)
+/* The root sends more than the others, or the odd ones among them, have room for. */
+static int too_long(MPI_Comm comm, size_t sent, size_t room, bool leaves)
 {
     void *buf = hwtest_alloc(sent);
     int errs = 0, rank, code, class = MPI_SUCCESS;
+    bool lacks;
 
     MPI_Comm_rank(comm, &rank);
-    hwtest_prepare(buf, rank == 0 ? sent : room, rank == 0, 7);
-    code = MPI_Bcast(buf, (int) (rank == 0 ? sent : room), MPI_BYTE, 0, comm);
+    lacks = leaves ? rank % 2 == 1 : rank != 0;
+    hwtest_prepare(buf, lacks ? room : sent, rank == 0, 7);
+    code = MPI_Bcast(buf, (int) (lacks ? room : sent), MPI_BYTE, 0, comm);
     if (code != MPI_SUCCESS)
         MPI_Error_class(code, &class);
-    if (rank != 0) {
+    if (lacks) {
         const unsigned char *guard = (unsigned char *) buf + room;
         for (int i = 0; i < HWTEST_GUARD; i++)
             errs += guard[i] != HWTEST_GUARD_BYTE;
@@ -67,6 +72,7 @@ static int too_long(MPI_Comm comm, size_t sent, size_t room)
 
 int main(int argc, char **argv)
 {
+    bool leaves = hwtest_flag(argc, argv, "-leaves");
     int errs = 0;
     MPI_Comm comm;
     void *buf;
@@ -83,10 +89,10 @@ int main(int argc, char **argv)
 
     /* The communicator of such a broadcast is not used again: MPI promises nothing for it. */
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    errs += too_long(comm, 64, 40);
+    errs += too_long(comm, 64, 40, leaves);
     MPI_Comm_free(&comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    errs += too_long(comm, 4000, 2000);
+    errs += too_long(comm, 4000, 2000, leaves);
     MPI_Comm_free(&comm);
     errs += hwtest_bcast(buf, 5000, 0, MPI_COMM_WORLD, 2, "world after all");
 

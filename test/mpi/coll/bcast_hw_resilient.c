@@ -119,7 +119,7 @@ static int run_round(struct traffic *t, unsigned long long round, FILE *file)
 }
 
 /* Rounds until the time is over; the errors that this rank has seen. */
-static int run(struct traffic *t, double seconds, bool report, FILE *file)
+static int run_rounds(struct traffic *t, double seconds, bool report, FILE *file)
 {
     double start = now(), elapsed = 0;
     int errs = 0;
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     MTest_Init(&argc, &argv);
     traffic_init(&t, (size_t) hwtest_option(argc, argv, "-max", 1 << 20));
     file = open_steps(argc, argv, t.rank);
-    errs = run(&t, hwtest_option(argc, argv, "-seconds", 10), report, file);
+    errs = run_rounds(&t, hwtest_option(argc, argv, "-seconds", 10), report, file);
     traffic_fini(&t);
 
     if (report)

@@ -221,6 +221,17 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_send_hdr_reply(MPIR_Comm *comm, int ran
     return MPIDI_NM_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz, src_vci, dst_vci);
 }
 
+/* Whether a message is sent before it is asked for. UCX of today takes any length, for it asks itself; what links
+ * carry is asked for by CH4, which has room of a limited length for what nobody receives yet. */
+MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_check_eager(MPI_Aint am_hdr_sz, MPI_Aint data_sz,
+                                                      const void *data, MPI_Aint count,
+                                                      MPI_Datatype datatype, MPIR_Request *sreq)
+{
+    if (MPIDI_HWMC_carries_request(sreq))
+        return am_hdr_sz + data_sz <= MPIDI_NM_am_eager_limit();
+    return MPIDI_HWMC_super_am_check_eager(am_hdr_sz, data_sz, data, count, datatype, sreq);
+}
+
 #if MPICH_NUMVERSION >= 50000000
 MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_can_do_tag(MPIR_Request *rreq)
 {

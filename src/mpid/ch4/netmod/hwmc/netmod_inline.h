@@ -28,6 +28,7 @@
 #define MPIDI_NM_am_isend_reply MPIDI_HWMC_super_am_isend_reply
 #define MPIDI_NM_am_send_hdr MPIDI_HWMC_super_am_send_hdr
 #define MPIDI_NM_am_send_hdr_reply MPIDI_HWMC_super_am_send_hdr_reply
+#define MPIDI_NM_am_check_eager MPIDI_HWMC_super_am_check_eager
 #define MPIDI_NM_am_can_do_tag MPIDI_HWMC_super_am_can_do_tag
 #include "../ucx/netmod_inline.h"
 #undef MPIDI_NM_progress
@@ -44,6 +45,7 @@
 #undef MPIDI_NM_am_isend_reply
 #undef MPIDI_NM_am_send_hdr
 #undef MPIDI_NM_am_send_hdr_reply
+#undef MPIDI_NM_am_check_eager
 #undef MPIDI_NM_am_can_do_tag
 #include "hwmc_carry.h"
 

@@ -72,6 +72,11 @@ class Suite:
         if done.returncode != 0:
             raise Unusable("configure of MPICH's test suite: see %s/config.log" % self.build)
 
+    def has(self, part, line):
+        """Whether the program of a testlist's line is in this release of MPICH."""
+        makefile = (self.build / part / "Makefile").read_text()
+        return re.search(r"\b%s\$\(EXEEXT\)" % re.escape(line.split()[0]), makefile) is not None
+
     def prepare(self):
         """Build what the programs of test/mpi/coll link with, once and not for each of them."""
         for part in ("util", "dtpools"):

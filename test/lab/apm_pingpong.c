@@ -29,7 +29,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -39,13 +38,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../../src/mpid/ch4/netmod/hwmc/apm/load.h"
 #include "../../src/mpid/ch4/netmod/hwmc/apm/migrate.h"
 #include "../../src/mpid/ch4/netmod/hwmc/apm/specify.h"
+#include "apm_tcp.h"
 
 #define QPS_MAX 512
 #define BYTES_MAX 65536
@@ -90,16 +89,8 @@ static char memory[2 * BYTES_MAX]; /* to send, and to receive */
 static struct qp qps[QPS_MAX];
 static struct hwmc_apm_conn *conns[QPS_MAX];
 static struct hello mine, theirs;
-static int tcp = -1;
 static atomic_uint num_events;
 static atomic_bool port_down;
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "apm_pingpong: %s%s%s\n", what, errno != 0 ? ": " : "",
-            errno != 0 ? strerror(errno) : "");
-    exit(1);
-}
 
 static uint64_t now_ns(void)
 {
@@ -107,48 +98,6 @@ static uint64_t now_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
-
-/* TCP. */
-
-static void open_tcp(void)
-{
-    struct addrinfo hints = {.ai_family = AF_INET,
-                             .ai_socktype = SOCK_STREAM,
-                             .ai_flags = opt.server ? AI_PASSIVE : 0},
-                    *to;
-    int one = 1, fd, tries = 100;
-
-    if (getaddrinfo(opt.host, opt.tcp, &hints, &to) != 0)
-        fail("no such host");
-    fd = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (opt.server) {
-        if (bind(fd, to->ai_addr, to->ai_addrlen) != 0 || listen(fd, 1) != 0)
-            fail("listen");
-        tcp = accept(fd, NULL, NULL);
-        close(fd);
-    } else {
-        while (connect(fd, to->ai_addr, to->ai_addrlen) != 0 && --tries > 0)
-            usleep(100000); /* the server may be about to start */
-        tcp = tries > 0 ? fd : -1;
-    }
-    freeaddrinfo(to);
-    if (tcp < 0)
-        fail("connect");
-    setsockopt(tcp, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)); /* its waits are measured too */
-}
-
-static void put(const void *bytes, size_t n)
-{
-    if (send(tcp, bytes, n, MSG_NOSIGNAL) != (ssize_t) n)
-        fail("send");
-}
-
-static void get(void *bytes, size_t n)
-{
-    if (recv(tcp, bytes, n, MSG_WAITALL) != (ssize_t) n)
-        fail("the other end is gone");
 }
 
 /* Devices and connections. */
@@ -161,14 +110,14 @@ static void open_device(void)
     while (i < n && opt.device != NULL && strcmp(ibv_get_device_name(list[i]), opt.device) != 0)
         i++;
     if (list == NULL || i >= n)
-        fail("no such device");
+        apm_fail("no such device");
     context = ibv_open_device(list[i]);
     ibv_free_device_list(list);
     pd = context != NULL ? ibv_alloc_pd(context) : NULL;
     cq = pd != NULL ? ibv_create_cq(context, 4 * QPS_MAX, NULL, NULL, 0) : NULL;
     mr = cq != NULL ? ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE) : NULL;
     if (mr == NULL)
-        fail("the device cannot be opened");
+        apm_fail("the device cannot be opened");
 }
 
 /* The primary path's port first. */
@@ -177,7 +126,7 @@ static void find_ports(void)
     struct ibv_device_attr attr;
 
     if (ibv_query_device(context, &attr) != 0)
-        fail("ibv_query_device");
+        apm_fail("ibv_query_device");
     for (int k = 0; k <= attr.phys_port_cnt && mine.num_ports < PORTS_MAX; k++) {
         uint8_t number = (uint8_t) (k == 0 ? opt.port : k);
         struct hwmc_apm_port *p = &mine.port[mine.num_ports];
@@ -193,7 +142,7 @@ static void find_ports(void)
         mine.num_ports++;
     }
     if (mine.num_ports == 0 || mine.port[0].number != opt.port)
-        fail("the port is not active");
+        apm_fail("the port is not active");
 }
 
 static void make_qps(void)
@@ -212,7 +161,7 @@ static void make_qps(void)
         conns[i] = &qps[i].conn;
         conns[i]->qp = ibv_create_qp(pd, &init);
         if (conns[i]->qp == NULL)
-            fail("ibv_create_qp");
+            apm_fail("ibv_create_qp");
         mine.qp_num[i] = conns[i]->qp->qp_num;
     }
     mine.num_qps = (uint32_t) opt.qps;
@@ -224,7 +173,7 @@ static void post_recv(int i)
     struct ibv_recv_wr wr = {.wr_id = (uint64_t) i, .sg_list = &sge, .num_sge = 1}, *bad;
 
     if (ibv_post_recv(conns[i]->qp, &wr, &bad) != 0)
-        fail("ibv_post_recv");
+        apm_fail("ibv_post_recv");
 }
 
 static void post_send(int i, uint32_t bytes)
@@ -235,14 +184,14 @@ static void post_send(int i, uint32_t bytes)
     struct ibv_send_wr *bad;
 
     if (ibv_post_send(conns[i]->qp, &wr, &bad) != 0)
-        fail("ibv_post_send");
+        apm_fail("ibv_post_send");
 }
 
 static void modify(int i, struct ibv_qp_attr *attr, int mask)
 {
     errno = ibv_modify_qp(conns[i]->qp, attr, mask | IBV_QP_STATE);
     if (errno != 0)
-        fail("ibv_modify_qp");
+        apm_fail("ibv_modify_qp");
     hwmc_apm_specified(conns[i], mask);
     hwmc_apm_conn_comm(conns[i], attr->qp_state);
 }
@@ -256,7 +205,7 @@ static void connect_qp(int i)
     hwmc_apm_path_between(&mine.port[0], 0, &theirs.port[0], 0, (uint8_t) opt.timeout, &primary);
     if (hwmc_apm_choose(mine.port, (int) mine.num_ports, theirs.port, (int) theirs.num_ports,
                         (uint8_t) opt.timeout, &alternate) == HWMC_APM_NO_ALTERNATE)
-        fail("there is no alternate path");
+        apm_fail("there is no alternate path");
     hwmc_apm_conn_init(conns[i], conns[i]->qp, &primary, &alternate);
     modify(i, &attr, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
     attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
@@ -283,9 +232,9 @@ static void connect_qp(int i)
 static void share(int *number)
 {
     if (opt.server)
-        get(number, sizeof(*number));
+        apm_tcp_get(number, sizeof(*number));
     else
-        put(number, sizeof(*number));
+        apm_tcp_put(number, sizeof(*number));
 }
 
 static void connect_all(void)
@@ -295,16 +244,16 @@ static void connect_all(void)
     share(&opt.qps);
     share(&opt.window);
     if (opt.qps < 1 || opt.qps > QPS_MAX || opt.window < 1 || opt.window > WINDOW_MAX)
-        fail("that many queue pairs, or messages, cannot be");
+        apm_fail("that many queue pairs, or messages, cannot be");
     make_qps();
-    put(&mine, sizeof(mine));
-    get(&theirs, sizeof(theirs));
+    apm_tcp_put(&mine, sizeof(mine));
+    apm_tcp_get(&theirs, sizeof(theirs));
     if (theirs.num_qps != mine.num_qps || theirs.num_ports < 1 || theirs.num_ports > PORTS_MAX)
-        fail("the other end makes no sense");
+        apm_fail("the other end makes no sense");
     for (int i = 0; i < opt.qps; i++)
         connect_qp(i);
-    put(&ready, 1);
-    get(&ready, 1);
+    apm_tcp_put(&ready, 1);
+    apm_tcp_get(&ready, 1);
 }
 
 /* Events: the asynchronous thread of section 3.2 notes them, the main thread acts on them. */
@@ -352,13 +301,13 @@ static void specify_all(void)
 {
     for (int i = 0; i < opt.qps; i++)
         if (!conns[i]->state.specified && (errno = hwmc_apm_specify(conns[i])) != 0)
-            fail("the alternate path is refused");
+            apm_fail("the alternate path is refused");
 }
 
 static void load(int n)
 {
     if (hwmc_apm_load(conns, n) != n)
-        fail("loading is refused");
+        apm_fail("loading is refused");
 }
 
 /* The server: echoes, and does what the client says by TCP: L(oad), load the F(irst), S(pecify what
@@ -366,12 +315,12 @@ static void load(int n)
 
 static bool obey(void)
 {
-    struct pollfd p = {.fd = tcp, .events = POLLIN};
+    struct pollfd p = {.fd = apm_tcp_fd(), .events = POLLIN};
     char what;
 
     if (poll(&p, 1, 0) == 0)
         return true;
-    if (recv(tcp, &what, 1, 0) != 1)
+    if (recv(apm_tcp_fd(), &what, 1, 0) != 1)
         return false;
     if (what != 'S') {
         load(what == 'L' ? opt.qps : 1);
@@ -380,7 +329,7 @@ static bool obey(void)
             sched_yield();
         specify_all();
     }
-    put(&what, 1);
+    apm_tcp_put(&what, 1);
     return true;
 }
 
@@ -399,7 +348,7 @@ static void serve(void)
         }
         errno = 0;
         if (wc.status != IBV_WC_SUCCESS)
-            fail(ibv_wc_status_str(wc.status));
+            apm_fail(ibv_wc_status_str(wc.status));
         if (wc.opcode == IBV_WC_RECV) {
             post_recv((int) wc.wr_id);
             post_send((int) wc.wr_id, wc.byte_len);
@@ -450,13 +399,13 @@ static uint64_t round_trips(int i, int window)
         errno = 0;
         if (ibv_poll_cq(cq, 1, &wc) == 0) {
             if (now_ns() - from > WAIT_NS)
-                fail("no answer");
+                apm_fail("no answer");
             leave_port();
             sched_yield();
             continue;
         }
         if (wc.status != IBV_WC_SUCCESS)
-            fail(ibv_wc_status_str(wc.status));
+            apm_fail(ibv_wc_status_str(wc.status));
         if (wc.opcode == IBV_WC_RECV)
             post_recv((int) wc.wr_id);
         left--;
@@ -471,14 +420,14 @@ static uint64_t round_trip(int i)
 
 static void ask(char what)
 {
-    put(&what, 1);
+    apm_tcp_put(&what, 1);
 }
 
 static void answered(void)
 {
     char what;
 
-    get(&what, 1);
+    apm_tcp_get(&what, 1);
 }
 
 /* Whether all queue pairs are where they are to be, `i` being the last that was used. */
@@ -512,7 +461,7 @@ static struct sum iterate(bool (*done)(int), const char *failure)
         i = (i + 1) % opt.qps;
         errno = 0;
         if (now_ns() > until)
-            fail(failure);
+            apm_fail(failure);
     }
 }
 
@@ -541,7 +490,7 @@ static void migrate_all(void)
 {
     errno = 0;
     if (hwmc_apm_migrate(conns, opt.qps) != opt.qps)
-        fail("migration is refused");
+        apm_fail("migration is refused");
 }
 
 /* Both ends as they were: a queue pair of the server learns of the migration by a message. */
@@ -616,7 +565,7 @@ static void block(int i, bool told)
 static void test_armed(void)
 {
     if (opt.qps != 2)
-        fail("--test armed needs --qps 2");
+        apm_fail("--test armed needs --qps 2");
     ask('F');
     load(1);
     answered();
@@ -630,7 +579,7 @@ static void test_armed(void)
     }
     hwmc_apm_load_poll(conns, opt.qps);
     if (conns[0]->state.path != BCAST_HW_APM_ARMED || conns[1]->state.path != BCAST_HW_APM_MIGRATED)
-        fail("a path has changed its state");
+        apm_fail("a path has changed its state");
 }
 
 /* From the first migration to the last. */
@@ -649,7 +598,7 @@ static void test_cut(void)
         add(migrated() > 0 ? &during : &before, ns);
         errno = 0;
         if (during.n == 0 && now_ns() > until)
-            fail("nobody cut the path");
+            apm_fail("nobody cut the path");
     }
     print("original", &before);
     print("cut", &during);
@@ -683,11 +632,11 @@ static void read_options(int argc, char **argv)
     }
     opt.server = optind + 1 == argc && strcmp(argv[optind], "server") == 0;
     if (!opt.server && (optind + 2 != argc || strcmp(argv[optind], "client") != 0))
-        fail("server, or client HOST; see the head of the source");
+        apm_fail("server, or client HOST; see the head of the source");
     opt.host = opt.server ? NULL : argv[optind + 1];
     if (opt.qps < 1 || opt.qps > QPS_MAX || opt.bytes < 0 || opt.bytes > BYTES_MAX ||
         opt.rounds < 1 || opt.port < 1 || opt.port > 255 || opt.timeout < 1 || opt.timeout > 31)
-        fail("a number is out of its range");
+        apm_fail("a number is out of its range");
 }
 
 int main(int argc, char **argv)
@@ -695,12 +644,12 @@ int main(int argc, char **argv)
     pthread_t thread;
 
     read_options(argc, argv);
-    open_tcp();
+    apm_tcp_open(opt.host, opt.tcp);
     open_device();
     find_ports();
     connect_all();
     if (pthread_create(&thread, NULL, watch, NULL) != 0)
-        fail("pthread_create");
+        apm_fail("pthread_create");
     if (opt.server)
         serve();
     else if (strcmp(opt.test, "times") == 0)

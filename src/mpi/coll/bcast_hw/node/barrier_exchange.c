@@ -1,0 +1,80 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * barrier_exchange: ranks look at each other's marks, a phase for each doubling of those that are known to
+ * have come (Velamati et al. 2009, section 3.2).
+ *
+ *   PE   m is the largest power of 2 up to p. Rank r >= m has r - m come for it, and waits for that rank's
+ *        end. Ranks below m exchange with r xor 2^i in phase i.
+ *   DIS  in phase i rank r waits for r - 2^i mod p.
+ *
+ * A rank that shows phase i has done all before it. Example, PE, p = 6, m = 4: 4 and 5 show phase 0; 0 and 1
+ * see them. Phase 0: 0 with 1, 2 with 3. Phase 1: 0 with 2, 1 with 3. Then 0 and 1 show phase 2, which 4 and
+ * 5 see. DIS, p = 3: phase 0: 0 waits for 2, 1 for 0, 2 for 1; phase 1: 0 waits for 1, 1 for 2, 2 for 0.
+ */
+#include "barrier_impl.h"
+
+/* This rank is in phase b->phase, which it shows once; `rank` is whom it waits for there. */
+static bool meet(struct bcast_hw_node_barrier *b, uint32_t rank)
+{
+    if (b->next == b->phase) {
+        bcast_hw_node_barrier_show(b, b->phase);
+        b->next++;
+    }
+    if (!bcast_hw_node_barrier_seen(b, rank, b->phase))
+        return false;
+    b->phase++;
+    return true;
+}
+
+/* ceil(log2 n) */
+static uint32_t log2_up(uint32_t n)
+{
+    uint32_t log = 0;
+
+    while ((UINT32_C(1) << log) < n)
+        log++;
+    return log;
+}
+
+/* A rank from m on: `base` comes for it. */
+static int stand_by(struct bcast_hw_node_barrier *b, uint32_t base, uint32_t phases)
+{
+    if (b->next == 0) {
+        bcast_hw_node_barrier_show(b, 0);
+        b->next = 1;
+    }
+    if (!bcast_hw_node_barrier_seen(b, base, phases))
+        return BCAST_HW_AGAIN;
+    return bcast_hw_node_barrier_end(b);
+}
+
+int bcast_hw_node_barrier_pe(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
+    uint32_t size = op->group->size, rank = op->group->rank;
+    uint32_t phases = log2_up(size / 2 + 1), m = UINT32_C(1) << phases;
+
+    if (rank >= m)
+        return stand_by(b, rank - m, phases);
+    if (b->phase == 0 && rank + m < size && !bcast_hw_node_barrier_seen(b, rank + m, 0))
+        return BCAST_HW_AGAIN;
+    while (b->phase < phases)
+        if (!meet(b, rank ^ (UINT32_C(1) << b->phase)))
+            return BCAST_HW_AGAIN;
+    if (rank + m < size)
+        bcast_hw_node_barrier_show(b, phases);
+    return bcast_hw_node_barrier_end(b);
+}
+
+int bcast_hw_node_barrier_dis(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
+    uint32_t size = op->group->size, phases = log2_up(size);
+
+    while (b->phase < phases)
+        if (!meet(b, (op->group->rank + size - (UINT32_C(1) << b->phase)) % size))
+            return BCAST_HW_AGAIN;
+    return bcast_hw_node_barrier_end(b);
+}

@@ -1,0 +1,159 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * bcast_chunks: through buffers of the segment, chunk by chunk (Velamati et al. 2009, section 3.3, "Local Store
+ * Based Tree"). A rank with children puts each chunk into the next of its buffers and shows how many it has
+ * put; a child takes it from there, and shows how many it has taken. A buffer is used again when all
+ * children have taken what was in it, so with two of them one is filled while the other is read.
+ *
+ *   root        from its memory to its buffer
+ *   TREE        from the parent's buffer to the own one, which the children then see, and from there to
+ *               memory; a rank without children: to memory at once
+ *   TREEMM      from the parent's buffer to memory; when all is there, from memory to the own buffers
+ *   OTA, G, AG  all are children of the root; with OTA rank i begins i * shift into each chunk
+ *
+ * Example, 0 -> 1 -> 2, three chunks a b c, two buffers. 0 puts a, b; 1 takes a to its buffer and shows put 1,
+ * taken 1; now 0 may put c where a was; 2 takes a. 0 is done once it has put c, though nobody has taken it:
+ * who uses that buffer next waits until all have finished this collective (slot.h, rule 4).
+ */
+#include <string.h>
+
+#include "bcast_impl.h"
+
+static uint64_t at(const struct bcast_hw_node_bcast *b, uint64_t chunk)
+{
+    return chunk * b->op.group->params.chunk;
+}
+
+static size_t bytes_of(const struct bcast_hw_node_bcast *b, uint64_t chunk)
+{
+    return bcast_hw_node_min(b->op.group->params.chunk, b->length - at(b, chunk));
+}
+
+void bcast_hw_node_bcast_chunks_init(struct bcast_hw_node_bcast *b)
+{
+    uint32_t chunk = b->op.group->params.chunk;
+
+    b->way.chunks.num = (b->length + chunk - 1) / chunk;
+    b->way.chunks.first = b->op.group->chunks;
+    b->way.chunks.scan_low = UINT64_MAX;
+}
+
+/* All children have taken the chunks below `chunk`. The scan stays at the first that has not. */
+static bool acked(struct bcast_hw_node_bcast *b, uint64_t chunk)
+{
+    struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
+
+    while (chunk > c->acked) {
+        for (; c->scan < b->tree.num_children; c->scan++) {
+            uint64_t taken = bcast_hw_node_bcast_taken(b, b->tree.children[c->scan]);
+
+            if (taken < chunk)
+                return false;
+            c->scan_low = bcast_hw_node_min(c->scan_low, taken);
+        }
+        c->acked = c->scan_low;
+        c->scan = 0;
+        c->scan_low = UINT64_MAX;
+    }
+    return true;
+}
+
+/* The buffer for the next chunk to put; NULL: what is in it has not been read yet. */
+static unsigned char *free_buffer(struct bcast_hw_node_bcast *b)
+{
+    const struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
+    struct bcast_hw_node_group *g = b->op.group;
+    uint32_t buffers = g->segment->layout.buffers;
+    uint64_t *used = &g->used[g->chunks & (buffers - 1)];
+
+    if (c->put >= buffers ? !acked(b, c->put - buffers + 1)
+                          : !bcast_hw_node_group_all_finished(g, *used))
+        return NULL;
+    *used = b->op.serial;
+    return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
+}
+
+/* The next chunk is in its buffer. */
+static void show_put(struct bcast_hw_node_bcast *b)
+{
+    b->op.group->chunks++;
+    bcast_hw_node_bcast_show(b, ++b->way.chunks.put);
+}
+
+/* Puts a chunk from memory. */
+static void put(struct bcast_hw_node_bcast *b)
+{
+    uint64_t from = at(b, b->way.chunks.put);
+    size_t n = bytes_of(b, b->way.chunks.put);
+    unsigned char *to;
+
+    if (b->here < from + n || (to = free_buffer(b)) == NULL)
+        return;
+    memcpy(to, b->buf + from, n);
+    show_put(b);
+}
+
+/* To memory, rank i from i * shift on with OTA. */
+static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned char *from,
+                           uint64_t to, size_t n)
+{
+    const struct bcast_hw_node_group *g = b->op.group;
+    size_t shift =
+        b->algorithm == BCAST_HW_NODE_BCAST_OTA ? (uint64_t) g->rank * g->params.shift % n : 0;
+
+    memcpy(b->buf + to + shift, from + shift, n - shift);
+    memcpy(b->buf + to, from, shift);
+}
+
+/* Takes a chunk from the parent. OK, whether there was one or not, or ERR_INVAL. */
+static int take(struct bcast_hw_node_bcast *b)
+{
+    struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
+    const struct bcast_hw_node_out *out = &bcast_hw_node_bcast_slot(b, b->tree.parent)->out;
+    bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
+    const unsigned char *from;
+    unsigned char *to = NULL;
+    size_t n = bytes_of(b, c->taken);
+    int err = bcast_hw_node_bcast_look(b, b->tree.parent);
+
+    if (err != BCAST_HW_OK)
+        return err == BCAST_HW_AGAIN ? BCAST_HW_OK : err;
+    if (bcast_hw_node_load(&out->ready) <= c->taken || (relays && (to = free_buffer(b)) == NULL))
+        return BCAST_HW_OK;
+    from = bcast_hw_node_buffer(b->op.group->segment, b->tree.parent, out->first + c->taken);
+    if (relays) {
+        memcpy(to, from, n);
+        show_put(b);
+        bcast_hw_node_bcast_ack(b, c->taken + 1);
+        take_to_memory(b, to, b->here, n);
+    } else {
+        take_to_memory(b, from, b->here, n);
+        bcast_hw_node_bcast_ack(b, c->taken + 1);
+    }
+    c->taken++;
+    b->here += n;
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_bcast_chunks(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
+    struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
+    uint64_t to_put = b->tree.num_children > 0 ? c->num : 0;
+
+    if (!bcast_hw_node_bcast_open(b, 0, c->first))
+        return BCAST_HW_AGAIN;
+    if (!bcast_hw_node_bcast_is_root(b) && c->taken < c->num) {
+        int err = take(b);
+
+        if (err != BCAST_HW_OK)
+            return err;
+    } else if (c->put < to_put) {
+        put(b);
+    }
+    if (b->here < b->length || c->put < to_put)
+        return BCAST_HW_AGAIN;
+    return bcast_hw_node_op_end(op);
+}

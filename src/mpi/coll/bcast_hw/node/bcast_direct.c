@@ -1,0 +1,118 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * bcast_direct: from memory to memory by single copy: TREE, TREEMM and OTA (Velamati et al. 2009, section 3.3).
+ * A rank with children shows where its message is and how many bytes of it are there; a child takes from there
+ * what it does not have, and in the end shows that it has taken all. What a rank has not shown before it has
+ * all, it shows then (TREEMM); or as it comes (TREE).
+ *
+ * With OTA, rank i takes the bytes from i * shift on first, and then those before, so that not all are at the
+ * same place at the same time. Where the message is not whole at the root, it takes of both parts what is there.
+ *
+ * Others read the program's memory, so a rank leaves only when its children have taken all.
+ */
+#include "bcast_impl.h"
+
+void bcast_hw_node_bcast_direct_init(struct bcast_hw_node_bcast *b)
+{
+    const struct bcast_hw_node_group *g = b->op.group;
+    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+
+    d->start = b->algorithm == BCAST_HW_NODE_BCAST_OTA && g->rank != b->root
+                   ? (uint64_t) g->rank * g->params.shift % b->length
+                   : 0;
+    if (d->start == 0)
+        d->start = b->length;
+    d->high = d->start;
+}
+
+static bool is_whole(const struct bcast_hw_node_bcast *b)
+{
+    return b->here == b->length;
+}
+
+/* The range to take next of those that are there: its first byte; *n: how many, 0: none. */
+static uint64_t range(const struct bcast_hw_node_bcast *b, uint64_t ready, uint64_t *n)
+{
+    const struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    uint64_t low_end = bcast_hw_node_min(ready, d->start);
+
+    *n = 0;
+    if (d->high < ready) {
+        *n = ready - d->high;
+        return d->high;
+    }
+    if (b->here < low_end)
+        *n = low_end - b->here;
+    return b->here;
+}
+
+/* Takes some of what is there from the parent. OK, AGAIN where it has not all yet, or as copy.h. */
+static int take(struct bcast_hw_node_bcast *b)
+{
+    const struct bcast_hw_node_group *g = b->op.group;
+    const struct bcast_hw_node_out *out = &bcast_hw_node_bcast_slot(b, b->tree.parent)->out;
+    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
+    uint64_t from, n;
+    int err = bcast_hw_node_bcast_look(b, b->tree.parent);
+
+    if (err != BCAST_HW_OK)
+        return err;
+    from = range(b, bcast_hw_node_load(&out->ready), &n);
+    if (n == 0)
+        return BCAST_HW_AGAIN;
+    n = bcast_hw_node_min(n, relays ? g->params.chunk : g->params.copy_step);
+    err = bcast_hw_node_group_get(g, b->tree.parent, b->buf + from, out->addr + from, n);
+    if (err != BCAST_HW_OK)
+        return err;
+    if (from >= d->start)
+        d->high += n;
+    else
+        b->here += n;
+    if (b->here < d->start || d->high < b->length)
+        return BCAST_HW_AGAIN;
+    b->here = b->length;
+    bcast_hw_node_bcast_ack(b, 1);
+    return BCAST_HW_OK;
+}
+
+static void show_more(struct bcast_hw_node_bcast *b)
+{
+    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    bool all_or_none =
+        b->algorithm == BCAST_HW_NODE_BCAST_TREEMM && !bcast_hw_node_bcast_is_root(b);
+
+    if (b->tree.num_children == 0 || d->shown == b->here || (all_or_none && !is_whole(b)))
+        return;
+    d->shown = b->here;
+    bcast_hw_node_bcast_show(b, d->shown);
+}
+
+/* Nobody reads this rank's memory any more. */
+static bool is_given(struct bcast_hw_node_bcast *b)
+{
+    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+
+    for (; d->next < b->tree.num_children; d->next++)
+        if (bcast_hw_node_bcast_taken(b, b->tree.children[d->next]) == 0)
+            return false;
+    return true;
+}
+
+int bcast_hw_node_bcast_direct(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
+
+    if (!bcast_hw_node_bcast_open(b, (uintptr_t) b->buf, 0))
+        return BCAST_HW_AGAIN;
+    if (!is_whole(b) && !bcast_hw_node_bcast_is_root(b)) {
+        int err = take(b);
+
+        if (err < 0)
+            return err;
+    }
+    show_more(b);
+    return is_whole(b) && is_given(b) ? bcast_hw_node_op_end(op) : BCAST_HW_AGAIN;
+}

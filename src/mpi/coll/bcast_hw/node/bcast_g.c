@@ -1,0 +1,77 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * bcast_g: the root copies all data (Velamati et al. 2009, section 3.3, "G"). Each rank shows where it wants the
+ * message; when all have, the root writes it there, one chunk to all before the next one, so that the chunk is
+ * read from memory once. At the end it shows that all is there.
+ *
+ * One core does all the copying; it serves where the others have something else to do.
+ */
+#include "bcast_impl.h"
+
+/* All have told their addresses: OK, AGAIN, or ERR_INVAL. */
+static int gather(struct bcast_hw_node_bcast *b)
+{
+    struct bcast_hw_node_bcast_g *g = &b->way.g;
+
+    for (; g->next < b->tree.num_children; g->next++) {
+        int err = bcast_hw_node_bcast_look(b, b->tree.children[g->next]);
+
+        if (err != BCAST_HW_OK)
+            return err;
+    }
+    g->gathered = true;
+    g->next = 0;
+    return BCAST_HW_OK;
+}
+
+/* Writes the chunk to one rank. */
+static int give(struct bcast_hw_node_bcast *b)
+{
+    struct bcast_hw_node_bcast_g *g = &b->way.g;
+    uint32_t peer = b->tree.children[g->next];
+    uint64_t n = bcast_hw_node_min(b->op.group->params.chunk, b->length - g->at);
+    int err;
+
+    if (b->here < g->at + n)
+        return BCAST_HW_OK;
+    err = bcast_hw_node_group_put(
+        b->op.group, peer, bcast_hw_node_bcast_slot(b, peer)->out.addr + g->at, b->buf + g->at, n);
+    if (err == BCAST_HW_OK && ++g->next == b->tree.num_children) {
+        g->next = 0;
+        g->at += n;
+    }
+    return err;
+}
+
+static int step_at_root(struct bcast_hw_node_bcast *b)
+{
+    struct bcast_hw_node_bcast_g *g = &b->way.g;
+    int err = g->gathered ? give(b) : gather(b);
+
+    if (err < 0)
+        return err;
+    if (g->at < b->length)
+        return BCAST_HW_AGAIN;
+    bcast_hw_node_bcast_show(b, b->length);
+    return bcast_hw_node_op_end(&b->op);
+}
+
+int bcast_hw_node_bcast_g(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
+    int err;
+
+    if (!bcast_hw_node_bcast_open(b, (uintptr_t) b->buf, 0))
+        return BCAST_HW_AGAIN;
+    if (bcast_hw_node_bcast_is_root(b))
+        return step_at_root(b);
+    err = bcast_hw_node_bcast_look(b, b->root);
+    if (err != BCAST_HW_OK)
+        return err;
+    if (bcast_hw_node_load(&bcast_hw_node_bcast_slot(b, b->root)->out.ready) == 0)
+        return BCAST_HW_AGAIN;
+    b->here = b->length;
+    return bcast_hw_node_op_end(op);
+}

@@ -1,0 +1,178 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * group: see group.h.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* getrandom */
+#endif
+#include "group.h"
+
+#include <assert.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "slot.h"
+
+static bool fits(const struct bcast_hw_node_params *p, const struct bcast_hw_node_layout *l)
+{
+    return p->barrier < BCAST_HW_NODE_BARRIER_NUM && p->bcast < BCAST_HW_NODE_BCAST_NUM &&
+           p->chunk >= 1 && p->chunk <= l->chunk && p->inline_max <= BCAST_HW_NODE_INLINE &&
+           p->copy_step >= 1 && p->piece_min >= 1;
+}
+
+/* What others try by which they reach this rank's memory. */
+static void show_card(struct bcast_hw_node_group *g)
+{
+    struct bcast_hw_node_card *card = &bcast_hw_node_words(g->segment, g->rank)->card;
+
+    card->methods = g->methods;
+    card->pid = getpid();
+    card->key = g->key;
+    card->key_at = (uintptr_t) &g->key;
+    bcast_hw_node_store(&card->there, 1);
+}
+
+int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,
+                             uint32_t rank, uint64_t methods,
+                             const struct bcast_hw_node_params *params)
+{
+    uint64_t key;
+
+    if (rank >= segment->layout.ranks || !fits(params, &segment->layout))
+        return BCAST_HW_ERR_INVAL;
+    if (getrandom(&key, sizeof(key), 0) != sizeof(key))
+        return BCAST_HW_ERR_LIMIT;
+    *g = (struct bcast_hw_node_group){
+        .segment = segment,
+        .rank = rank,
+        .size = segment->layout.ranks,
+        .params = *params,
+        .scan_low = UINT64_MAX,
+        .methods = methods,
+        .key = key,
+    };
+    for (uint32_t i = 0; i < 2 * g->size; i++)
+        g->ring[i] = (uint16_t) (i % g->size);
+    memset(bcast_hw_node_block(segment, rank) + segment->buffers_at, 0,
+           segment->block_bytes - segment->buffers_at);
+    show_card(g);
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
+                            const struct bcast_hw_node_params *params)
+{
+    assert(g->finished == g->serial);
+    if (!fits(params, &g->segment->layout))
+        return BCAST_HW_ERR_INVAL;
+    g->params = *params;
+    return BCAST_HW_OK;
+}
+
+/* Those of `methods` by which what stands at key_at is the key. */
+static uint64_t that_work(uint64_t methods, const struct bcast_hw_node_card *card)
+{
+    for (unsigned m = 0; m < BCAST_HW_NODE_COPY_NUM; m++) {
+        uint64_t seen = ~card->key;
+
+        if (!(methods & BCAST_HW_NODE_COPY_BIT(m)))
+            continue;
+        if (bcast_hw_node_copy_of(m)->get(card->pid, &seen, card->key_at, sizeof(seen)) !=
+                BCAST_HW_OK ||
+            seen != card->key)
+            methods &= ~BCAST_HW_NODE_COPY_BIT(m);
+    }
+    return methods;
+}
+
+/* Tries the methods on each rank as it comes. */
+static int judge(struct bcast_hw_node_group *g)
+{
+    for (; g->joined < g->size; g->joined++) {
+        const struct bcast_hw_node_card *card = &bcast_hw_node_words(g->segment, g->joined)->card;
+
+        if (bcast_hw_node_load(&card->there) == 0)
+            return BCAST_HW_AGAIN;
+        g->methods = that_work(g->methods & card->methods, card);
+    }
+    bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->verdict,
+                        g->methods | BCAST_HW_NODE_VERDICT);
+    g->joined = 0;
+    g->judged = true;
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_group_join(struct bcast_hw_node_group *g)
+{
+    if (!g->judged && judge(g) == BCAST_HW_AGAIN)
+        return BCAST_HW_AGAIN;
+    for (; g->joined < g->size; g->joined++) {
+        uint64_t verdict = bcast_hw_node_load(&bcast_hw_node_words(g->segment, g->joined)->verdict);
+
+        if (verdict == 0)
+            return BCAST_HW_AGAIN;
+        g->methods &= verdict;
+    }
+    for (unsigned m = 0; m < BCAST_HW_NODE_COPY_NUM && !g->copy; m++)
+        if (g->methods & BCAST_HW_NODE_COPY_BIT(m))
+            g->copy = bcast_hw_node_copy_of(m);
+    return BCAST_HW_OK;
+}
+
+bool bcast_hw_node_group_all_finished(struct bcast_hw_node_group *g, uint64_t serial)
+{
+    while (serial > g->floor) {
+        for (; g->scan < g->size; g->scan++) {
+            uint64_t finished =
+                bcast_hw_node_load(&bcast_hw_node_words(g->segment, g->scan)->finished);
+
+            if (finished < serial)
+                return false;
+            if (finished < g->scan_low)
+                g->scan_low = finished;
+        }
+        /* A barrier may have lifted the floor since the scan began. */
+        if (g->scan_low > g->floor)
+            g->floor = g->scan_low;
+        g->scan = 0;
+        g->scan_low = UINT64_MAX;
+    }
+    return true;
+}
+
+static int64_t pid_of(const struct bcast_hw_node_group *g, uint32_t peer)
+{
+    return bcast_hw_node_words(g->segment, peer)->card.pid;
+}
+
+int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
+                            uint64_t from, size_t bytes)
+{
+    return g->copy->get(pid_of(g, peer), to, from, bytes);
+}
+
+int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,
+                            const void *from, size_t bytes)
+{
+    return g->copy->put(pid_of(g, peer), to, from, bytes);
+}
+
+void bcast_hw_node_group_check(const struct bcast_hw_node_group *g)
+{
+    assert(g->rank < g->size && g->size == g->segment->layout.ranks);
+    assert(g->serial - g->finished <= 1);
+    assert(g->floor <= g->finished && g->scan < g->size);
+    assert(bcast_hw_node_load(&bcast_hw_node_words(g->segment, g->rank)->finished) == g->finished);
+    for (uint32_t r = 0; r < g->size; r++) {
+        const struct bcast_hw_node_words *words = bcast_hw_node_words(g->segment, r);
+
+        assert(bcast_hw_node_load(&words->finished) >= g->floor);
+        if (r < g->scan)
+            assert(bcast_hw_node_load(&words->finished) >= g->scan_low);
+    }
+    for (uint32_t i = 0; i < g->segment->layout.buffers; i++)
+        assert(g->used[i] <= g->serial);
+}

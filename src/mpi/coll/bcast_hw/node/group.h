@@ -1,0 +1,100 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * group: one rank's side of a group of ranks that share a segment: which collective it is in, how far the
+ * others are as far as it knows, and by which method it reads their memory. The ranks call the same
+ * collectives in the same order; each has one under way at a time. Not thread-safe.
+ *
+ * How far the others are is a cached minimum of all ranks' finished serials, the floor. It is read anew only
+ * when it does not suffice, which with K slots is about once in K collectives. The scan stays at the first
+ * rank that is not far enough, so that waiting costs one load a look.
+ *
+ * States:  init -> joining -> (join answers OK) -> in use -> fini
+ */
+#ifndef BCAST_HW_NODE_GROUP_H_INCLUDED
+#define BCAST_HW_NODE_GROUP_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "copy.h"
+#include "params.h"
+#include "segment.h"
+#include "tree.h"
+
+struct bcast_hw_node_group {
+    struct bcast_hw_node_segment *segment;
+    uint32_t rank; /* of this one */
+    uint32_t size; /* 1 to RANKS_MAX */
+    struct bcast_hw_node_params params;
+    const struct bcast_hw_node_copy *copy; /* NULL: no single copy */
+
+    uint64_t serial;   /* of the last collective that was begun; 0: none was */
+    uint64_t finished; /* of the last that was finished: serial or serial - 1 */
+    uint64_t floor;    /* all ranks have finished this one; <= finished */
+    uint32_t scan;     /* the ranks below this one have finished at least scan_low */
+    uint64_t scan_low;
+
+    uint64_t
+        chunks; /* put into this rank's buffers so far: the next goes to buffer `chunks` mod their
+                      * number */
+    uint64_t used[BCAST_HW_NODE_BUFFERS_MAX]; /* by buffer: serial that used it last; 0: none did */
+
+    uint64_t methods; /* while joining: those that work as far as is known */
+    uint64_t key;     /* random; read by others while joining */
+    uint32_t joined;  /* ranks that were looked at in this part of joining */
+    bool judged;      /* all cards were seen */
+
+    /* 0 to size - 1, twice: from r + 1 on stand all ranks but r. */
+    uint16_t ring[2 * BCAST_HW_NODE_RANKS_MAX];
+};
+
+/* Becomes rank `rank` of the segment's ranks, and touches its block first. `methods`: the set of single
+ * copy that may be tried. The segment is borrowed until fini; the group does not move until then. ERR_INVAL: the
+ * parameters do not fit the layout; ERR_LIMIT: the system gives no random number. */
+int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,
+                             uint32_t rank, uint64_t methods,
+                             const struct bcast_hw_node_params *params);
+
+/* All ranks call this until it answers OK: finds the first method of single copy by which every rank can
+ * read every other's memory. AGAIN until all have come. */
+int bcast_hw_node_group_join(struct bcast_hw_node_group *g);
+
+/* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */
+int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
+                            const struct bcast_hw_node_params *params);
+
+/* Every rank has finished collective `serial`, and all that it did there is seen from here. */
+bool bcast_hw_node_group_all_finished(struct bcast_hw_node_group *g, uint64_t serial);
+
+/* The lines of the collective under way may be opened: the run-ahead bound. */
+static inline bool bcast_hw_node_group_may_open(struct bcast_hw_node_group *g)
+{
+    uint32_t slots = g->segment->layout.slots;
+
+    return g->serial <= g->floor + slots || bcast_hw_node_group_all_finished(g, g->serial - slots);
+}
+
+/* Memory of `peer`: see copy.h. There is a method. */
+int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
+                            uint64_t from, size_t bytes);
+int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,
+                            const void *from, size_t bytes);
+
+/* All other ranks are children of the root. */
+static inline struct bcast_hw_node_tree
+bcast_hw_node_group_star(const struct bcast_hw_node_group *g, uint32_t root)
+{
+    return (struct bcast_hw_node_tree){
+        .parent = (uint16_t) root,
+        .num_children = (uint16_t) (g->rank == root ? g->size - 1 : 0),
+        .children = &g->ring[root + 1],
+    };
+}
+
+/* Asserts what is written above. */
+void bcast_hw_node_group_check(const struct bcast_hw_node_group *g);
+
+#endif /* BCAST_HW_NODE_GROUP_H_INCLUDED */

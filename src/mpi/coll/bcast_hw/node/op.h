@@ -1,0 +1,41 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * op: a collective under way at one rank. `begin` of the collective fills a struct that begins with this one;
+ * then step is called until it does not answer AGAIN. A step does what can be done now and never waits, so
+ * that the caller can have the network make progress between two of them. It copies one chunk at most.
+ */
+#ifndef BCAST_HW_NODE_OP_H_INCLUDED
+#define BCAST_HW_NODE_OP_H_INCLUDED
+
+#include <stdint.h>
+
+#include "../port/err.h"
+
+struct bcast_hw_node_group;
+
+struct bcast_hw_node_op {
+    struct bcast_hw_node_group *group; /* borrowed until it is done */
+    uint64_t serial;                   /* the group's, of this collective */
+    int (*step)(struct bcast_hw_node_op *op);
+};
+
+/* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more to do;
+ * negative: it failed, and the group is of no use any more. */
+static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
+{
+    return op->step(op);
+}
+
+/* For collectives. The group's next one begins; its last one is done. */
+void bcast_hw_node_op_begin(struct bcast_hw_node_op *op, struct bcast_hw_node_group *g,
+                            int (*step)(struct bcast_hw_node_op *op));
+
+/* For collectives: this rank owes nobody anything for it. OK. */
+int bcast_hw_node_op_end(struct bcast_hw_node_op *op);
+
+/* A step with nothing to do but to end. */
+int bcast_hw_node_op_nothing(struct bcast_hw_node_op *op);
+
+#endif /* BCAST_HW_NODE_OP_H_INCLUDED */

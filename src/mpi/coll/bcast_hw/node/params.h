@@ -1,0 +1,68 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * params: the algorithms of the node's collectives (Velamati et al. 2009, sections 3.2 and 3.3), and what
+ * can be set of them. All ranks of a group have the same.
+ */
+#ifndef BCAST_HW_NODE_PARAMS_H_INCLUDED
+#define BCAST_HW_NODE_PARAMS_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Algorithm, name, what it does. */
+#define BCAST_HW_NODE_BARRIERS(X)                                                                  \
+    X(OTA, ota, "rank 0 looks at all, and all at rank 0")                                          \
+    X(SIG, sig, "all set their bit in a word of rank 0, and look at it")                           \
+    X(TREE, tree, "up a tree, and down")                                                           \
+    X(PE, pe, "exchange with the partner in each dimension of a hypercube")                        \
+    X(DIS, dis, "dissemination: each tells the one 2^i on, in phase i")
+
+#define BCAST_HW_NODE_BCASTS(X)                                                                    \
+    X(TREEMM, treemm, "along a tree, from memory to memory, the whole message at a time")          \
+    X(OTA, ota, "all take the message from the root")                                              \
+    X(G, g, "the root gives the message to all")                                                   \
+    X(AG, ag, "each rank takes a piece from the root and gives it to all")                         \
+    X(TREE, tree, "along a tree, chunk by chunk; a chain is a tree of degree 1")
+
+enum bcast_hw_node_barrier_algorithm {
+#define X(id, name, text) BCAST_HW_NODE_BARRIER_##id,
+    BCAST_HW_NODE_BARRIERS(X)
+#undef X
+        BCAST_HW_NODE_BARRIER_NUM
+};
+
+enum bcast_hw_node_bcast_algorithm {
+#define X(id, name, text) BCAST_HW_NODE_BCAST_##id,
+    BCAST_HW_NODE_BCASTS(X)
+#undef X
+        BCAST_HW_NODE_BCAST_NUM
+};
+
+struct bcast_hw_node_params {
+    enum bcast_hw_node_barrier_algorithm barrier;
+    enum bcast_hw_node_bcast_algorithm bcast;
+    uint32_t chunk; /* bytes that go from rank to rank at a time; at most a buffer of the segment */
+    uint32_t inline_max; /* bytes; up to this a message travels with its metadata, 0: never */
+    uint64_t copy_min;   /* bytes; from this on by single copy, where there is a method for it */
+    uint32_t
+        copy_step; /* bytes; the most that one step copies by single copy where nobody waits for
+                          * a part of it; 1 or more */
+    uint32_t piece_min; /* bytes; bcast AG: the least that a rank takes and gives; 1 or more */
+    uint32_t
+        shift; /* bytes; bcast OTA: rank i begins i * shift into the message, 0: all at its start */
+};
+
+/* What serves where nothing is known of the machine, for a segment with buffers of `chunk` bytes. */
+struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk);
+
+/* The number of the algorithm that is called so; -1: none is. */
+int bcast_hw_node_barrier_named(const char *name);
+int bcast_hw_node_bcast_named(const char *name);
+
+/* Of an algorithm. */
+const char *bcast_hw_node_barrier_name(enum bcast_hw_node_barrier_algorithm algorithm);
+const char *bcast_hw_node_bcast_name(enum bcast_hw_node_bcast_algorithm algorithm);
+
+#endif /* BCAST_HW_NODE_PARAMS_H_INCLUDED */

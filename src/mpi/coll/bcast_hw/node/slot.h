@@ -1,0 +1,168 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * slot: what stands in a rank's block, and in which order it is written and read. After the metadata arrays
+ * of the paper (Velamati et al. 2009, section 3.1), with serial numbers in place of the closing barrier (its
+ * section 4, ii) and small messages inside (i).
+ *
+ * Collectives of a group are numbered from 1, alike on all ranks: the serial. Each has in each rank's block
+ * slot serial mod K. A slot has two lines, each with one writer, its rank, and stamped with the serial:
+ *
+ *     out   what the rank has for others: an address, how much is ready there, or the message itself
+ *     ack   what the rank has taken
+ *
+ * Words that are not stamped only grow, so that who reads a later value knows no less.
+ *
+ * Rules (C11 memory model). w: the block's rank, r: any other.
+ *
+ * 1. Opening. w writes the plain fields of a line and then its serial, by release. r looks at the serial by
+ *    acquire, and at the other fields only once that is the serial of its own collective. So r reads what w
+ *    wrote before opening.
+ * 2. Progress. `ready` and `taken` grow while the line is open. w stores by release after what they tell
+ *    of: bytes written before `ready`, bytes read before `taken`. r loads by acquire. So what `ready` covers
+ *    can be read, and what `taken` covers can be overwritten.
+ * 3. Run-ahead. w opens a line for serial s only after it has loaded, by acquire, from every rank's
+ *    `finished` a value of at least s - K, which that rank stored by release after all it did for serials
+ *    up to that. So nobody reads the line for serial s - K while it is written for s, and rule 1 finds no
+ *    later serial than its own; and a rank is at most K collectives ahead of the slowest.
+ * 4. Buffers. w writes a chunk to a buffer only when the one before it there has been read: of the same
+ *    collective, by `taken` of all that read it (rule 2); of an earlier one, by `finished` of all ranks.
+ * 5. Barrier. `up` and `down` are not stamped: they are serials themselves, and grow. w stores by release,
+ *    r loads by acquire.
+ * 6. `signal` is the only place with many writers: rank i sets bit i by fetch-or, release; its rank loads
+ *    by acquire, clears it, and only then stores `down`, after which bits are set anew. The fetch-ors are one
+ *    release sequence, so the load that sees all bits sees what all did before.
+ *
+ * A rank that has finished serial s owes nobody anything for it: what others need of it stands in its
+ * block. So a rank waits only for ranks that are in the same collective or in an earlier one, and no
+ * schedule of the ranks ends in a deadlock.
+ *
+ * C only: C++ has other atomics.
+ */
+#ifndef BCAST_HW_NODE_SLOT_H_INCLUDED
+#define BCAST_HW_NODE_SLOT_H_INCLUDED
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "segment.h"
+
+/* Two lines of 64 bytes: processors fetch them in pairs. */
+#define BCAST_HW_NODE_LINE 128
+
+/* The largest message that fits into a slot, bytes. */
+#define BCAST_HW_NODE_INLINE 88
+
+struct bcast_hw_node_out {
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t serial;
+    _Atomic uint64_t ready; /* bytes at `addr`, or chunks in buffers; grows */
+    uint64_t length;        /* of the message, bytes, as this rank has it */
+    uint64_t addr;          /* of this rank's memory; 0: chunks, or inline */
+    uint64_t first;         /* chunk i is in buffer (first + i) mod the number of buffers */
+    unsigned char body[BCAST_HW_NODE_INLINE];
+};
+
+struct bcast_hw_node_ack {
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t serial;
+    _Atomic uint64_t taken; /* chunks; or 1: all; AG: its piece is with all; grows */
+};
+
+struct bcast_hw_node_slot {
+    struct bcast_hw_node_out out;
+    struct bcast_hw_node_ack ack;
+};
+
+/* What a rank tells of itself when the group is made. */
+struct bcast_hw_node_card {
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t there; /* 1: the fields below are written */
+    uint64_t methods; /* of single copy that it may use, a bit each */
+    int64_t pid;
+    uint64_t key_at; /* address of its key, in its own memory */
+    uint64_t key;
+};
+
+struct bcast_hw_node_words {
+    struct bcast_hw_node_card card;
+    /* 0: not known yet; else the methods by which it reads all others' memory, and VERDICT. */
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t verdict;
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t finished; /* serial up to which all is done */
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t up; /* barrier: how far it is; barrier_impl.h */
+    alignas(
+        BCAST_HW_NODE_LINE) _Atomic uint64_t down; /* barrier: serial of which it knows the end */
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t signal[BCAST_HW_NODE_RANKS_MAX / 64];
+};
+
+#define BCAST_HW_NODE_VERDICT (UINT64_C(1) << 63)
+
+_Static_assert(sizeof(struct bcast_hw_node_out) == BCAST_HW_NODE_LINE, "a line");
+_Static_assert(sizeof(struct bcast_hw_node_ack) == BCAST_HW_NODE_LINE, "a line");
+_Static_assert(sizeof(struct bcast_hw_node_words) == 6 * BCAST_HW_NODE_LINE, "a line a word");
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words that processes share have no lock");
+
+static inline uint64_t bcast_hw_node_load(const _Atomic uint64_t *word)
+{
+    return atomic_load_explicit(word, memory_order_acquire);
+}
+
+static inline void bcast_hw_node_store(_Atomic uint64_t *word, uint64_t value)
+{
+    atomic_store_explicit(word, value, memory_order_release);
+}
+
+static inline unsigned char *bcast_hw_node_block(const struct bcast_hw_node_segment *s,
+                                                 uint32_t rank)
+{
+    return s->base + BCAST_HW_NODE_HEADER + rank * s->block_bytes;
+}
+
+static inline struct bcast_hw_node_words *bcast_hw_node_words(const struct bcast_hw_node_segment *s,
+                                                              uint32_t rank)
+{
+    return (struct bcast_hw_node_words *) bcast_hw_node_block(s, rank);
+}
+
+static inline struct bcast_hw_node_slot *bcast_hw_node_slot(const struct bcast_hw_node_segment *s,
+                                                            uint32_t rank, uint64_t serial)
+{
+    struct bcast_hw_node_slot *slots =
+        (struct bcast_hw_node_slot *) (bcast_hw_node_block(s, rank) + s->slots_at);
+
+    return &slots[serial & (s->layout.slots - 1)];
+}
+
+/* The buffer of this rank's running chunk number `at`. */
+static inline unsigned char *bcast_hw_node_buffer(const struct bcast_hw_node_segment *s,
+                                                  uint32_t rank, uint64_t at)
+{
+    return bcast_hw_node_block(s, rank) + s->buffers_at +
+           (at & (s->layout.buffers - 1)) * (size_t) s->layout.chunk;
+}
+
+/* Opens a line (rule 1); the run-ahead bound (rule 3) is the caller's to keep. */
+static inline void bcast_hw_node_open_ack(struct bcast_hw_node_ack *ack, uint64_t serial)
+{
+    atomic_store_explicit(&ack->taken, 0, memory_order_relaxed);
+    bcast_hw_node_store(&ack->serial, serial);
+}
+
+static inline void bcast_hw_node_open_out(struct bcast_hw_node_out *out, uint64_t serial,
+                                          uint64_t length, uint64_t addr, uint64_t first)
+{
+    atomic_store_explicit(&out->ready, 0, memory_order_relaxed);
+    out->length = length;
+    out->addr = addr;
+    out->first = first;
+    bcast_hw_node_store(&out->serial, serial);
+}
+
+/* How much its rank has taken in this collective; 0 before it came. */
+static inline uint64_t bcast_hw_node_taken(const struct bcast_hw_node_ack *ack, uint64_t serial)
+{
+    return bcast_hw_node_load(&ack->serial) == serial ? bcast_hw_node_load(&ack->taken) : 0;
+}
+
+#endif /* BCAST_HW_NODE_SLOT_H_INCLUDED */

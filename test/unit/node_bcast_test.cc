@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// bcast: each algorithm in each way, for all numbers of ranks and roots, and lengths about each edge.
+#include <gtest/gtest.h>
+
+#include <string.h>
+
+#include "node_ranks.h"
+
+namespace {
+
+using node::Config;
+using node::Item;
+using node::Script;
+
+Item bcast(int algorithm, uint32_t root, uint64_t length, uint32_t degree = 2)
+{
+    Item item;
+
+    item.algorithm = algorithm;
+    item.root = root;
+    item.length = length;
+    item.degree = degree;
+    return item;
+}
+
+// Chunks of 128 in two buffers.
+Config config_of(uint32_t ranks, uint64_t methods)
+{
+    Config s;
+
+    s.layout = {ranks, 4, 2, 128};
+    s.methods = methods;
+    s.params = bcast_hw_node_params_default(128);
+    s.params.copy_min = 200;
+    s.params.copy_step = 300;
+    s.params.piece_min = 150;
+    s.params.shift = 70;
+    return s;
+}
+
+const uint64_t lengths[] = {0,   1,   7,   8,   9,   63,  64,  65,  87,  88,  89,  127,  128,
+                            129, 149, 150, 151, 199, 200, 201, 255, 256, 257, 300, 301,  383,
+                            384, 385, 449, 450, 451, 511, 512, 513, 600, 601, 640, 1023, 1025};
+
+class NodeBcast : public testing::TestWithParam<int> {
+  protected:
+    // Every length from every root, one after the other.
+    void all(uint64_t methods, bool by_bits)
+    {
+        for (uint32_t n = 1; n <= 16; n++) {
+            Config config = config_of(n, methods);
+            Script script;
+
+            for (uint32_t root = 0; root < n; root++)
+                for (uint64_t length : lengths) {
+                    script.push_back(bcast(GetParam(), root, length, (root + n) % 5));
+                    script.back().by_bits = by_bits;
+                }
+            ASSERT_EQ("", run(config, script, n));
+        }
+    }
+};
+
+} // namespace
+
+TEST_P(NodeBcast, ThroughTheSegment)
+{
+    all(0, false);
+}
+
+TEST_P(NodeBcast, BySingleCopy)
+{
+    all(node::kMemcpy, false);
+}
+
+TEST_P(NodeBcast, ThroughTheSegmentOfWhatIsStillComing)
+{
+    all(0, true);
+}
+
+TEST_P(NodeBcast, BySingleCopyOfWhatIsStillComing)
+{
+    all(node::kMemcpy, true);
+}
+
+// The kernel copies, here between ranks of one process.
+TEST_P(NodeBcast, ByCrossMemoryAttach)
+{
+    Config config = config_of(5, node::kCma);
+    Script script;
+
+    for (uint64_t length : lengths)
+        script.push_back(bcast(GetParam(), (uint32_t) length % 5, length));
+    script.push_back(bcast(GetParam(), 0, 50000));
+    ASSERT_EQ("", run(config, script, 1));
+}
+
+TEST_P(NodeBcast, WithASlowRank)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
+        for (uint32_t slow = 0; slow < 4; slow++) {
+            std::vector<uint32_t> weights(4, 40);
+            Script script;
+
+            weights[slow] = 1;
+            for (uint32_t i = 0; i < 60; i++)
+                script.push_back(bcast(GetParam(), i / 10 % 4, lengths[i * 7 % 39], i % 4));
+            ASSERT_EQ("", run(config_of(4, methods), script, slow, weights));
+        }
+}
+
+// One buffer, one slot: nothing is done ahead, but all is done.
+TEST_P(NodeBcast, WithTheLeastOfEverything)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy}) {
+        Config config = config_of(7, methods);
+        Script script;
+
+        config.layout.slots = 1;
+        config.layout.buffers = 1;
+        config.params.chunk = 1;
+        config.params.copy_step = 1;
+        config.params.piece_min = 1;
+        config.params.inline_max = 0;
+        config.params.copy_min = 0;
+        config.params.shift = 1;
+        for (uint64_t length : {1, 2, 6, 7, 8, 50})
+            for (uint32_t root = 0; root < 7; root++)
+                script.push_back(bcast(GetParam(), root, length, root % 4));
+        ASSERT_EQ("", run(config, script, 1));
+    }
+}
+
+TEST_P(NodeBcast, ToAsManyRanksAsThereMayBe)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy}) {
+        Script script;
+
+        for (uint64_t length : {8, 129, 201, 1025})
+            script.push_back(bcast(GetParam(), 255, length, 3));
+        ASSERT_EQ("", run(config_of(256, methods), script, 1));
+    }
+}
+
+// Where ranks disagree, one of them says so, and nothing is written past the end of what it has.
+TEST_P(NodeBcast, OfDifferentLengthsIsAnError)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
+        for (uint64_t other : {8, 100, 400}) {
+            Config config = config_of(2, methods);
+            node::Memory memory(config.layout);
+            bcast_hw_node_segment segment;
+            std::atomic<uint64_t> begun[2] = {};
+            Script one = {bcast(GetParam(), 0, 300)}, two = {bcast(GetParam(), 0, other)};
+            ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(&segment, &config.layout, memory.at));
+            node::Rank a(config, segment, 0, one, begun, 1), b(config, segment, 1, two, begun, 2);
+
+            for (int i = 0; i < 100; i++) {
+                a.step();
+                b.step();
+            }
+            EXPECT_NE(std::string::npos, b.wrong.find("invalid argument")) << b.wrong;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NodeBcast, testing::Range(0, (int) BCAST_HW_NODE_BCAST_NUM),
+                         [](const auto &info) {
+                             return bcast_hw_node_bcast_name(
+                                 (bcast_hw_node_bcast_algorithm) info.param);
+                         });
+
+TEST(NodeBcasts, AreKnownByName)
+{
+    EXPECT_EQ(BCAST_HW_NODE_BCAST_TREEMM, bcast_hw_node_bcast_named("treemm"));
+    EXPECT_EQ(BCAST_HW_NODE_BCAST_AG, bcast_hw_node_bcast_named("ag"));
+    EXPECT_EQ(-1, bcast_hw_node_bcast_named("pe"));
+    EXPECT_STREQ("g", bcast_hw_node_bcast_name(BCAST_HW_NODE_BCAST_G));
+}

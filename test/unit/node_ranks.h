@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Ranks of a node that run a script of collectives, each checking what it gets. A rank makes one step at a
+// time, so one thread can run them all in any order; or each has a thread or a process of its own.
+#ifndef NODE_RANKS_H_INCLUDED
+#define NODE_RANKS_H_INCLUDED
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim_rng.h"
+
+extern "C" {
+#include "../node/barrier.h"
+#include "../node/bcast.h"
+#include "../node/group.h"
+#include "../node/segment.h"
+#include "../node/wait.h"
+}
+
+namespace node {
+
+constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
+constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
+
+struct Config {
+    bcast_hw_node_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
+    uint64_t methods = 0;
+    bcast_hw_node_params params = bcast_hw_node_params_default(64);
+
+    std::string text() const;
+};
+
+struct Item {
+    bool barrier = false;
+    int algorithm = 0;
+    uint32_t root = 0;
+    uint64_t length = 0;
+    uint32_t degree = 2;  // of a heap; 0: some tree
+    bool by_bits = false; // the root gets the message bit by bit
+
+    std::string text() const;
+};
+
+using Script = std::vector<Item>;
+
+// One collective at random. Lengths about the places where something changes, up to `chunks` chunks.
+Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks = 7);
+
+// The tree of an item, as a rank sees it; its children in `children`.
+bcast_hw_node_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
+                           std::vector<uint16_t> &children);
+
+// Zeroed memory for a segment over it.
+class Memory {
+  public:
+    explicit Memory(const bcast_hw_node_layout &layout);
+    ~Memory();
+    void *at;
+
+  private:
+    size_t bytes_;
+};
+
+class Rank {
+  public:
+    // `begun`: for all ranks, how many collectives they have begun; shared by them.
+    Rank(const Config &config, const bcast_hw_node_segment &segment, uint32_t rank,
+         const Script &script, std::atomic<uint64_t> *begun, uint64_t seed);
+    Rank(const Rank &) = delete;
+
+    // One step; false: it is through, or something is wrong.
+    bool step();
+    size_t done() const
+    {
+        return done_;
+    }
+    bool over() const
+    {
+        return (joined_ && done_ == script_.size()) || !wrong.empty();
+    }
+
+    std::string wrong; // empty: nothing
+    bcast_hw_node_group group;
+
+  private:
+    void begin();
+    void more();
+    void finish();
+    void check_bytes(uint64_t n);
+
+    const Config config_;
+    bcast_hw_node_segment segment_;
+    const Script &script_;
+    std::atomic<uint64_t> *begun_;
+    sim::Rng rng_;
+    size_t done_ = 0;
+    bool joined_ = false, running_ = false;
+    bcast_hw_node_barrier barrier_;
+    bcast_hw_node_bcast bcast_;
+    bcast_hw_node_op *op_ = nullptr;
+    std::vector<uint16_t> children_;
+    std::unique_ptr<unsigned char[]> buf_; // of this collective only: a late access is seen
+    uint64_t ready_ = 0;
+};
+
+// All ranks in one thread, in an order drawn by `seed`, rank r in proportion to weight[r] (none: alike).
+// What is wrong, or nothing.
+std::string run(const Config &config, const Script &script, uint64_t seed,
+                const std::vector<uint32_t> &weights = {});
+
+// Each rank in a thread of its own.
+std::string run_threads(const Config &config, const Script &script, uint64_t seed);
+
+} // namespace node
+
+#endif // NODE_RANKS_H_INCLUDED

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Collectives by threads that really run at the same time, under the thread sanitizer: the order of memory is as
+// slot.h says.
+#include <gtest/gtest.h>
+
+#include "node_ranks.h"
+
+namespace {
+
+using node::Config;
+using node::Item;
+using node::Script;
+
+Config config_of(uint32_t ranks, uint64_t methods)
+{
+    Config s;
+
+    s.layout = {ranks, 4, 2, 128};
+    s.methods = methods;
+    s.params = bcast_hw_node_params_default(128);
+    s.params.copy_min = 300;
+    s.params.copy_step = 500;
+    s.params.piece_min = 100;
+    s.params.shift = 64;
+    return s;
+}
+
+void run_all(const Config &config, uint64_t seed, uint32_t items)
+{
+    sim::Rng rng(seed);
+    Script script;
+
+    for (uint32_t i = 0; i < items; i++)
+        script.push_back(any_item(config, rng));
+    EXPECT_EQ("", run_threads(config, script, seed));
+}
+
+} // namespace
+
+TEST(NodeThreads, AllKindsThroughTheSegment)
+{
+    for (uint32_t ranks : {2u, 3u, 4u, 7u})
+        run_all(config_of(ranks, 0), ranks, 250);
+}
+
+TEST(NodeThreads, AllKindsBySingleCopy)
+{
+    for (uint32_t ranks : {2u, 3u, 4u, 7u})
+        run_all(config_of(ranks, node::kMemcpy), 100 + ranks, 250);
+}
+
+// Each barrier algorithm many times: words that are used again at once.
+TEST(NodeThreads, Barriers)
+{
+    for (int a = 0; a < BCAST_HW_NODE_BARRIER_NUM; a++) {
+        Item barrier;
+
+        barrier.barrier = true;
+        barrier.algorithm = a;
+        EXPECT_EQ("", run_threads(config_of(5, 0), Script(400, barrier), 1));
+    }
+}
+
+// Small messages, one after the other: slots that are used again as soon as that may be.
+TEST(NodeThreads, SmallBroadcasts)
+{
+    for (int a = 0; a < BCAST_HW_NODE_BCAST_NUM; a++)
+        for (uint64_t length : {8, 88, 120}) {
+            Script script;
+
+            for (uint32_t i = 0; i < 300; i++) {
+                Item item;
+
+                item.algorithm = a;
+                item.root = i / 20 % 4;
+                item.length = length;
+                script.push_back(item);
+            }
+            EXPECT_EQ("", run_threads(config_of(4, 0), script, 1));
+        }
+}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// bcast: each algorithm in each way, for all numbers of ranks and roots, and lengths about each edge.
+// bcast: each algorithm in each way, for all numbers of ranks and roots, and lengths about each
+// edge.
 #include <gtest/gtest.h>
 
 #include <string.h>

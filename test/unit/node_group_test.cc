@@ -186,6 +186,33 @@ TEST_F(NodeGroup, ARankThatIsThroughIsNotNeeded)
     }
 }
 
+// Down a chain of three: TREE gives on each chunk as it comes, TREEMM only the whole message.
+TEST_F(NodeGroup, OnlyTreeGivesOnWhatIsNotWhole)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
+        for (int a : {BCAST_HW_NODE_BCAST_TREE, BCAST_HW_NODE_BCAST_TREEMM}) {
+            Config config;
+            bool early = false;
+
+            ranks.clear();
+            config.layout.ranks = 3;
+            config.methods = methods;
+            config.params.copy_min = 0;
+            config.params.copy_step = 64;
+            open(config, {message(a, 500)});
+            script[0].degree = 1;
+            join();
+            for (int i = 0; i < 100; i++)
+                for (auto &rank : ranks) {
+                    rank->step();
+                    early |=
+                        ranks[1]->here() < 500 && ranks[1]->done() == 0 && ranks[2]->here() > 0;
+                }
+            EXPECT_EQ(1u, ranks[2]->done()) << a;
+            EXPECT_EQ(a == BCAST_HW_NODE_BCAST_TREE, early) << a;
+        }
+}
+
 TEST_F(NodeGroup, ABarrierTellsThatAllHaveFinishedWhatWasBefore)
 {
     Script s(3, message(BCAST_HW_NODE_BCAST_OTA, 8));

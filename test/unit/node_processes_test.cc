@@ -62,8 +62,8 @@ int live(Board *board, const Config &config, bcast_hw_node_segment_kind kind, ui
     return r.wrong.empty() ? 0 : 1;
 }
 
-// All ranks in processes of their own; true: all are through and right. Where one fails the others are killed,
-// since they would wait for it.
+// All ranks in processes of their own; true: all are through and right. Where one fails the others
+// are killed, since they would wait for it.
 bool run_processes(Board *board, const Config &config, bcast_hw_node_segment_kind kind,
                    const Script &script)
 {

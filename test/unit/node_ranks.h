@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Ranks of a node that run a script of collectives, each checking what it gets. A rank makes one step at a
-// time, so one thread can run them all in any order; or each has a thread or a process of its own.
+// Ranks of a node that run a script of collectives, each checking what it gets. A rank makes one
+// step at a time, so one thread can run them all in any order; or each has a thread or a process of
+// its own.
 #ifndef NODE_RANKS_H_INCLUDED
 #define NODE_RANKS_H_INCLUDED
 
@@ -47,7 +48,8 @@ struct Item {
 
 using Script = std::vector<Item>;
 
-// One collective at random. Lengths about the places where something changes, up to `chunks` chunks.
+// One collective at random. Lengths about the places where something changes, up to `chunks`
+// chunks.
 Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks = 7);
 
 // The tree of an item, as a rank sees it; its children in `children`.
@@ -78,6 +80,11 @@ class Rank {
     {
         return done_;
     }
+    // Bytes that are here of the broadcast under way; 0: none is.
+    uint64_t here() const
+    {
+        return running_ && op_ == &bcast_.op ? bcast_.here : 0;
+    }
     bool over() const
     {
         return (joined_ && done_ == script_.size()) || !wrong.empty();
@@ -107,8 +114,8 @@ class Rank {
     uint64_t ready_ = 0;
 };
 
-// All ranks in one thread, in an order drawn by `seed`, rank r in proportion to weight[r] (none: alike).
-// What is wrong, or nothing.
+// All ranks in one thread, in an order drawn by `seed`, rank r in proportion to weight[r] (none:
+// alike). What is wrong, or nothing.
 std::string run(const Config &config, const Script &script, uint64_t seed,
                 const std::vector<uint32_t> &weights = {});
 

@@ -92,7 +92,8 @@ TEST(NodeSegments, AnotherFileByThatNumberIsNotTaken)
     bcast_hw_node_segment_close(&s);
 }
 
-// Whoever has it open cannot make it shorter: a page that is not there would be a fault for the others.
+// Whoever has it open cannot make it shorter: a page that is not there would be a fault for the
+// others.
 TEST(NodeSegments, CannotBeMadeShorter)
 {
     bcast_hw_node_segment s;

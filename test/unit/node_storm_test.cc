@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Collectives of all kinds one after the other, by ranks in any order, from one seed a run. HWMC_SIM_SEEDS says
-// how many runs, HWMC_SIM_SEED replays one.
+// Collectives of all kinds one after the other, by ranks in any order, from one seed a run.
+// HWMC_SIM_SEEDS says how many runs, HWMC_SIM_SEED replays one.
 #include <stdlib.h>
 
 #include <gtest/gtest.h>

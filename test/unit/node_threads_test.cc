@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Collectives by threads that really run at the same time, under the thread sanitizer: the order of memory is as
-// slot.h says.
+// Collectives by threads that really run at the same time, under the thread sanitizer: the order of
+// memory is as slot.h says.
 #include <gtest/gtest.h>
 
 #include "node_ranks.h"

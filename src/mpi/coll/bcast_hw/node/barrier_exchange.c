@@ -2,16 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * barrier_exchange: ranks look at each other's marks, a phase for each doubling of those that are known to
- * have come (Velamati et al. 2009, section 3.2).
+ * barrier_exchange: ranks look at each other's marks, a phase for each doubling of those that are
+ * known to have come (Velamati et al. 2009, section 3.2).
  *
- *   PE   m is the largest power of 2 up to p. Rank r >= m has r - m come for it, and waits for that rank's
- *        end. Ranks below m exchange with r xor 2^i in phase i.
+ *   PE   m is the largest power of 2 up to p. Rank r >= m has r - m come for it, and waits for that
+ *        rank's end. Ranks below m exchange with r xor 2^i in phase i.
  *   DIS  in phase i rank r waits for r - 2^i mod p.
  *
- * A rank that shows phase i has done all before it. Example, PE, p = 6, m = 4: 4 and 5 show phase 0; 0 and 1
- * see them. Phase 0: 0 with 1, 2 with 3. Phase 1: 0 with 2, 1 with 3. Then 0 and 1 show phase 2, which 4 and
- * 5 see. DIS, p = 3: phase 0: 0 waits for 2, 1 for 0, 2 for 1; phase 1: 0 waits for 1, 1 for 2, 2 for 0.
+ * A rank that shows phase i has done all before it. Example, PE, p = 6, m = 4: 4 and 5 show phase
+ * 0; 0 and 1 see them. Phase 0: 0 with 1, 2 with 3. Phase 1: 0 with 2, 1 with 3. Then 0 and 1 show
+ * phase 2, which 4 and 5 see. DIS, p = 3: phase 0: 0 waits for 2, 1 for 0, 2 for 1; phase 1: 0
+ * waits for 1, 1 for 2, 2 for 0.
  */
 #include "barrier_impl.h"
 

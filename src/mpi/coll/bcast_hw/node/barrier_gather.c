@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * barrier_gather: one rank, the root, waits for all and then tells all (Velamati et al. 2009, section 3.2,
- * "Gather/Broadcast").
+ * barrier_gather: one rank, the root, waits for all and then tells all (Velamati et al. 2009,
+ * section 3.2, "Gather/Broadcast").
  *
  *   OTA   the root, rank 0, looks at the word of each rank; each looks at the root's `down`
  *   SIG   each sets its bit in rank 0's `signal`, which rank 0 looks at; down as in OTA
  *   TREE  a rank looks at its children's words, then shows its own; down the same way back
  *
- * Example, TREE over 0 -> 1 2, 1 -> 3: 3 shows up; 1 sees it and shows up; 0 sees 1 and 2, and stores
- * down; 1 sees that and stores its down, 3 sees it; 2 has seen 0's meanwhile.
+ * Example, TREE over 0 -> 1 2, 1 -> 3: 3 shows up; 1 sees it and shows up; 0 sees 1 and 2, and
+ * stores down; 1 sees that and stores its down, 3 sees it; 2 has seen 0's meanwhile.
  */
 #include "barrier_impl.h"
 

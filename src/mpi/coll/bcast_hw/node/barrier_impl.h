@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * barrier_impl: for the barrier's algorithms. The word `up` of a rank is a mark: the serial of the barrier
- * that it came to last, and the phase it has come to there. Marks only grow, so a rank that shows a later one
- * than is waited for has passed that too.
+ * barrier_impl: for the barrier's algorithms. The word `up` of a rank is a mark: the serial of the
+ * barrier that it came to last, and the phase it has come to there. Marks only grow, so a rank that
+ * shows a later one than is waited for has passed that too.
  */
 #ifndef BCAST_HW_NODE_BARRIER_IMPL_H_INCLUDED
 #define BCAST_HW_NODE_BARRIER_IMPL_H_INCLUDED

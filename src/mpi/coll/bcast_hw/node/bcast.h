@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast: the root's message to all ranks of the group (Velamati et al. 2009, section 3.3). The paper's
- * algorithms say who takes bytes from whom; on a machine with caches there are three ways in which they go,
- * chosen by the message's length alone, so alike on all ranks:
+ * bcast: the root's message to all ranks of the group (Velamati et al. 2009, section 3.3). The
+ * paper's algorithms say who takes bytes from whom; on a machine with caches there are three ways
+ * in which they go, chosen by the message's length alone, so alike on all ranks:
  *
- *   inline  in the slot, with the metadata            up to inline_max                bcast_inline.c
- *   chunks  through buffers of the segment            above                           bcast_chunks.c
- *   direct  from memory to memory, by single copy     from copy_min, with a method    bcast_direct.c,
- *                                                                          G bcast_g.c, AG bcast_ag.c
+ *   inline  in the slot, with the metadata          up to inline_max             bcast_inline.c
+ *   chunks  through buffers of the segment          above                        bcast_chunks.c
+ *   direct  from memory to memory, by single copy   from copy_min on, if it can  bcast_direct.c
+ *                                                                      bcast_g.c, bcast_ag.c
  *
  *             inline, chunks                          direct
  *   TREEMM    a tree; a rank has the whole message before it gives any of it on
@@ -18,15 +18,17 @@
  *   G         as OTA                                  the root writes to all, chunk by chunk
  *   AG        as OTA                                  each takes a piece and writes it to all
  *
- * For the paper's local store stand the buffers: they stay in the cache, memory goes through it once. For
- * its DMA lists and queues there is nothing to stand. A message that the root does not have whole yet, as it is
- * coming from another node, is given on as far as it is there: bcast_hw_node_bcast_more.
+ * For the paper's local store stand the buffers: they stay in the cache, memory goes through it
+ * once. For its DMA lists and queues there is nothing to stand. A message that the root does not
+ * have whole yet, as it is coming from another node, is given on as far as it is there:
+ * bcast_hw_node_bcast_more.
  *
- * Nobody waits for all at the end. Where others read or write a rank's own memory, it waits for those.
+ * Nobody waits for all at the end. Where others read or write a rank's own memory, it waits for
+ * those.
  *
- * Cost for M bytes, p ranks, a chunk or message c, l as in barrier.h, b the bandwidth of a copy: TREE of
- * degree k (M / c + log_k p) (l + c / b) as long as the children of a rank read from a shared cache; TREEMM
- * log_k p (l + M / b); OTA l + M / b; G p M / b; AG 2 l + 2 M / b.
+ * Cost for M bytes, p ranks, a chunk or message c, l as in barrier.h, b the bandwidth of a copy:
+ * TREE of degree k (M / c + log_k p) (l + c / b) as long as the children of a rank read from a
+ * shared cache; TREEMM log_k p (l + M / b); OTA l + M / b; G p M / b; AG 3 l + M / b.
  */
 #ifndef BCAST_HW_NODE_BCAST_H_INCLUDED
 #define BCAST_HW_NODE_BCAST_H_INCLUDED
@@ -56,17 +58,16 @@ struct bcast_hw_node_bcast_direct {
 /* The root writes. */
 struct bcast_hw_node_bcast_g {
     bool gathered; /* all have told their addresses */
-    uint32_t
-        next; /* the ranks before this one, counted from the root, have done so, or have the chunk */
-    uint64_t at; /* bytes that all ranks have; a multiple of chunks, or length */
+    uint32_t next; /* the children before this one have told theirs, or have the chunk */
+    uint64_t at;   /* bytes that all ranks have; a multiple of chunks, or length */
 };
 
 /* Each takes and writes its piece. */
 struct bcast_hw_node_bcast_ag {
     uint32_t phase; /* gather, move, rest: in this order */
-    uint32_t
-        next; /* gather, rest: ranks seen, counted from the root; move: ranks given the chunk, counted
-                     * from this one, itself first */
+    /* gather, rest: ranks seen, counted from the root; move: ranks that have the chunk, counted from
+     * this one, itself first. */
+    uint32_t next;
     uint64_t at;    /* move: the bytes of the piece below this are with all */
     uint64_t end;   /* of the piece */
     uint64_t shown; /* the root: bytes that others may take; <= here */
@@ -90,10 +91,11 @@ struct bcast_hw_node_bcast {
     } way;
 };
 
-/* Begins the group's next collective, a broadcast of `length` bytes, alike on all ranks, by the algorithm
- * of its parameters. At the root the first `ready` bytes of `buf` are there; elsewhere `ready` is 0. `tree`
- * is what TREEMM and TREE go along, its children the caller's until the broadcast is done; others do not
- * look at it. Steps answer ERR_INVAL where a rank has another length than the one it takes from. */
+/* Begins the group's next collective, a broadcast of `length` bytes, alike on all ranks, by the
+ * algorithm of its parameters. At the root the first `ready` bytes of `buf` are there; elsewhere
+ * `ready` is 0. `tree` is what TREEMM and TREE go along, its children the caller's until the
+ * broadcast is done; others do not look at it. Steps answer ERR_INVAL where a rank has another
+ * length than the one it takes from. */
 void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_node_group *g,
                                const struct bcast_hw_node_tree *tree, uint32_t root, void *buf,
                                uint64_t length, uint64_t ready);

@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_ag: each process transfers a piece of the data (Velamati et al. 2009, section 3.3, "AG"). All show where
- * their message is, and wait until all have. Then each rank, chunk by chunk, takes its piece from the root
- * into its own memory and writes it from there, where it is in the cache, to all others. A rank is through when
- * all have shown that their pieces are everywhere. Pieces have at least piece_min bytes, so of a short
- * message the last ranks have none.
+ * bcast_ag: each process transfers a piece of the data (Velamati et al. 2009, section 3.3, "AG").
+ * All show where their message is, and wait until all have. Then each rank, chunk by chunk, takes
+ * its piece from the root into its own memory and writes it from there, where it is in the cache,
+ * to all others. A rank is through when all have shown that their pieces are everywhere. Pieces
+ * have at least piece_min bytes, so of a short message the last ranks have none.
  *
- * Ranks are counted from the root; that has the first piece, which it need not take. Each begins to write at
- * the rank after its own, so that they do not all write to the same one.
+ * Ranks are counted from the root; that has the first piece, which it need not take. Each begins to
+ * write at the rank after its own, so that they do not all write to the same one.
  *
- * Example, 3 ranks, root 1, 10000 bytes, piece_min 4096: 1 has bytes 0 to 4095 and writes them to 2 and 0; 2
- * takes 4096 to 8191 and writes them to 0; 0 takes the rest and writes it to 2.
+ * Example, 3 ranks, root 1, 10000 bytes, piece_min 4096: 1 has bytes 0 to 4095 and writes them to 2
+ * and 0; 2 takes 4096 to 8191 and writes them to 0; 0 takes the rest and writes it to 2.
  */
 #include "bcast_impl.h"
 

@@ -2,20 +2,23 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_chunks: through buffers of the segment, chunk by chunk (Velamati et al. 2009, section 3.3, "Local Store
- * Based Tree"). A rank with children puts each chunk into the next of its buffers and shows how many it has
- * put; a child takes it from there, and shows how many it has taken. A buffer is used again when all
- * children have taken what was in it, so with two of them one is filled while the other is read.
+ * bcast_chunks: through buffers of the segment, chunk by chunk (Velamati et al. 2009, section 3.3,
+ * "Local Store Based Tree"). A rank with children puts each chunk into the next of its buffers and
+ * shows how many it has put; a child takes it from there, and shows how many it has taken. A buffer
+ * is used again when all children have taken what was in it, so with two of them one is filled
+ * while the other is read.
  *
  *   root        from its memory to its buffer
- *   TREE        from the parent's buffer to the own one, which the children then see, and from there to
- *               memory; a rank without children: to memory at once
- *   TREEMM      from the parent's buffer to memory; when all is there, from memory to the own buffers
+ *   TREE        from the parent's buffer to the own one, which the children then see, and from
+ *               there to memory; a rank without children: to memory at once
+ *   TREEMM      from the parent's buffer to memory; when all is there, from memory to the own
+ *               buffers
  *   OTA, G, AG  all are children of the root; with OTA rank i begins i * shift into each chunk
  *
- * Example, 0 -> 1 -> 2, three chunks a b c, two buffers. 0 puts a, b; 1 takes a to its buffer and shows put 1,
- * taken 1; now 0 may put c where a was; 2 takes a. 0 is done once it has put c, though nobody has taken it:
- * who uses that buffer next waits until all have finished this collective (slot.h, rule 4).
+ * Example, 0 -> 1 -> 2, three chunks a b c, two buffers. 0 puts a, b; 1 takes a to its buffer and
+ * shows put 1, taken 1; now 0 may put c where a was; 2 takes a. 0 is done once it has put c, though
+ * nobody has taken it: who uses that buffer next waits until all have finished this collective
+ * (slot.h, rule 4).
  */
 #include <string.h>
 

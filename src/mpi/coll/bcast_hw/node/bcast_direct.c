@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_direct: from memory to memory by single copy: TREE, TREEMM and OTA (Velamati et al. 2009, section 3.3).
- * A rank with children shows where its message is and how many bytes of it are there; a child takes from there
- * what it does not have, and in the end shows that it has taken all. What a rank has not shown before it has
- * all, it shows then (TREEMM); or as it comes (TREE).
+ * bcast_direct: from memory to memory by single copy: TREE, TREEMM and OTA (Velamati et al. 2009,
+ * section 3.3). A rank with children shows where its message is and how many bytes of it are there;
+ * a child takes from there what it does not have, and in the end shows that it has taken all. What
+ * a rank has not shown before it has all, it shows then (TREEMM); or as it comes (TREE).
  *
- * With OTA, rank i takes the bytes from i * shift on first, and then those before, so that not all are at the
- * same place at the same time. Where the message is not whole at the root, it takes of both parts what is there.
+ * With OTA, rank i takes the bytes from i * shift on first, and then those before, so that not all
+ * are at the same place at the same time. Where the message is not whole at the root, it takes of
+ * both parts what is there.
  *
  * Others read the program's memory, so a rank leaves only when its children have taken all.
  */

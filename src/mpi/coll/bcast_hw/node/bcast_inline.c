@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_inline: a small message travels in the slot, with the metadata (Velamati et al. 2009, section 4, i).
- * A rank takes it from its parent's slot and, if it has children, puts it into its own, as soon as the
- * run-ahead bound lets it. Nobody acknowledges: slots are kept by that bound.
+ * bcast_inline: a small message travels in the slot, with the metadata (Velamati et al. 2009,
+ * section 4, i). A rank takes it from its parent's slot and, if it has children, puts it into its
+ * own, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept by that bound.
  *
- * Example, 0 -> 1 2, 1 -> 3: 0 fills its slot and is done; 1 and 2 find the serial there; 2 is done; 1 fills
- * its slot and is done; 3 finds the serial there.
+ * Example, 0 -> 1 2, 1 -> 3: 0 fills its slot and is done; 1 and 2 find the serial there; 2 is
+ * done; 1 fills its slot and is done; 3 finds the serial there.
  */
 #include <string.h>
 

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * copy: methods of single copy, from the memory of one rank to that of another. Which of them work is not
- * asked but tried: bcast_hw_node_group_join. Where none does, messages go through the segment.
+ * copy: methods of single copy, from the memory of one rank to that of another. Which of them work
+ * is not asked but tried: bcast_hw_node_group_join. Where none does, messages go through the
+ * segment.
  */
 #ifndef BCAST_HW_NODE_COPY_H_INCLUDED
 #define BCAST_HW_NODE_COPY_H_INCLUDED
@@ -28,9 +29,9 @@ enum bcast_hw_node_copy_method {
 /* The bit of a method in a set. */
 #define BCAST_HW_NODE_COPY_BIT(method) (UINT64_C(1) << (method))
 
-/* get: `bytes` from address `from` of process `pid` to `to`, here. put: from `from`, here, to its address
- * `to`. When they return, all bytes are where they belong. OK; ERR_PEER: the process is gone or does not
- * allow it; ERR_INVAL: it has no such memory. */
+/* get: `bytes` from address `from` of process `pid` to `to`, here. put: from `from`, here, to its
+ * address `to`. When they return, all bytes are where they belong. OK; ERR_PEER: the process is
+ * gone or does not allow it; ERR_INVAL: it has no such memory. */
 struct bcast_hw_node_copy {
     const char *name;
     int (*get)(int64_t pid, void *to, uint64_t from, size_t bytes);

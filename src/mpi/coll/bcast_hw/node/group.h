@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * group: one rank's side of a group of ranks that share a segment: which collective it is in, how far the
- * others are as far as it knows, and by which method it reads their memory. The ranks call the same
- * collectives in the same order; each has one under way at a time. Not thread-safe.
+ * group: one rank's side of a group of ranks that share a segment: which collective it is in, how
+ * far the others are as far as it knows, and by which method it reads their memory. The ranks call
+ * the same collectives in the same order; each has one under way at a time. Not thread-safe.
  *
- * How far the others are is a cached minimum of all ranks' finished serials, the floor. It is read anew only
- * when it does not suffice, which with K slots is about once in K collectives. The scan stays at the first
- * rank that is not far enough, so that waiting costs one load a look.
+ * How far the others are is a cached minimum of all ranks' finished serials, the floor. It is read
+ * anew only when it does not suffice, which with K slots is about once in K collectives. The scan
+ * stays at the first rank that is not far enough, so that waiting costs one load a look.
  *
  * States:  init -> joining -> (join answers OK) -> in use -> fini
  */
@@ -51,15 +51,16 @@ struct bcast_hw_node_group {
     uint16_t ring[2 * BCAST_HW_NODE_RANKS_MAX];
 };
 
-/* Becomes rank `rank` of the segment's ranks, and touches its block first. `methods`: the set of single
- * copy that may be tried. The segment is borrowed until fini; the group does not move until then. ERR_INVAL: the
- * parameters do not fit the layout; ERR_LIMIT: the system gives no random number. */
+/* Becomes rank `rank` of the segment's ranks, and touches its block first. `methods`: the set of
+ * single copy that may be tried. The segment is borrowed until fini; the group does not move until
+ * then. ERR_INVAL: the parameters do not fit the layout; ERR_LIMIT: the system gives no random
+ * number. */
 int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,
                              uint32_t rank, uint64_t methods,
                              const struct bcast_hw_node_params *params);
 
-/* All ranks call this until it answers OK: finds the first method of single copy by which every rank can
- * read every other's memory. AGAIN until all have come. */
+/* All ranks call this until it answers OK: finds the first method of single copy by which every
+ * rank can read every other's memory. AGAIN until all have come. */
 int bcast_hw_node_group_join(struct bcast_hw_node_group *g);
 
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */

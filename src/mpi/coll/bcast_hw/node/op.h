@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * op: a collective under way at one rank. `begin` of the collective fills a struct that begins with this one;
- * then step is called until it does not answer AGAIN. A step does what can be done now and never waits, so
- * that the caller can have the network make progress between two of them. It copies one chunk at most.
+ * op: a collective under way at one rank. `begin` of the collective fills a struct that begins with
+ * this one; then step is called until it does not answer AGAIN. A step does what can be done now
+ * and never waits, so that the caller can have the network make progress between two of them. It
+ * copies a chunk at most, or copy_step bytes (params.h).
  */
 #ifndef BCAST_HW_NODE_OP_H_INCLUDED
 #define BCAST_HW_NODE_OP_H_INCLUDED
@@ -21,8 +22,8 @@ struct bcast_hw_node_op {
     int (*step)(struct bcast_hw_node_op *op);
 };
 
-/* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more to do;
- * negative: it failed, and the group is of no use any more. */
+/* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more
+ * to do; negative: it failed, and the group is of no use any more. */
 static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
 {
     return op->step(op);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * params: the algorithms of the node's collectives (Velamati et al. 2009, sections 3.2 and 3.3), and what
- * can be set of them. All ranks of a group have the same.
+ * params: the algorithms of the node's collectives (Velamati et al. 2009, sections 3.2 and 3.3),
+ * and what can be set of them. All ranks of a group have the same.
  */
 #ifndef BCAST_HW_NODE_PARAMS_H_INCLUDED
 #define BCAST_HW_NODE_PARAMS_H_INCLUDED

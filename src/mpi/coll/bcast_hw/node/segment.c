@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * segment: see segment.h. A name is "memfd:PID:FD:KEY" or "shm:/hwmc-KEY"; the key, 64 random bits, stands in
- * the header too, so that a number which means another process here (of another namespace, or a later one)
- * does not pass for the creator.
+ * segment: see segment.h. A name is "memfd:PID:FD:KEY" or "shm:/hwmc-KEY"; the key, 64 random bits,
+ * stands in the header too, so that a number which means another process here (of another
+ * namespace, or a later one) does not pass for the creator.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create, F_ADD_SEALS */
@@ -78,8 +78,8 @@ static int map(struct bcast_hw_node_segment *s, int fd)
     return BCAST_HW_OK;
 }
 
-/* Nobody can make it shorter, and so fault those who use it. Its pages are taken when they are touched,
- * each by its rank. */
+/* Nobody can make it shorter, and so fault those who use it. Its pages are taken when they are
+ * touched, each by its rank. */
 static int open_memfd(struct bcast_hw_node_segment *s, uint64_t key)
 {
     int fd = memfd_create("hwmc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -95,8 +95,8 @@ static int open_memfd(struct bcast_hw_node_segment *s, uint64_t key)
     return fd;
 }
 
-/* All pages are taken at once: /dev/shm can be small, and a page that it does not have is a fault where
- * that is touched. */
+/* All pages are taken at once: /dev/shm can be small, and a page that it does not have is a fault
+ * where that is touched. */
 static int open_shm(struct bcast_hw_node_segment *s, uint64_t key)
 {
     const char *name = s->name + strlen("shm:");

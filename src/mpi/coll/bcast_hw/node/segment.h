@@ -2,20 +2,22 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * segment: the memory that the ranks of one node share. Its size is bounded, and known before it is made.
+ * segment: the memory that the ranks of one node share. Its size is bounded, and known before it is
+ * made.
  *
  *     | header | block of rank 0 | block of rank 1 | ... | block of rank n - 1 |
  *
- * A block begins on a page, so that it lies near to the rank that touches it first, which is its own:
+ * A block begins on a page, so that it lies near to the rank that touches it first, which is its
+ * own:
  *
  *     | words | slots | buffers |
  *
  * Only its rank writes to it, with one exception; what is in it: slot.h.
  *
- * The memory has no name that would outlive the processes: it is a memfd of the creator, which the others
- * open as /proc/PID/fd/FD; or, where that does not work (other users' processes, no /proc), an object of
- * shm_open, whose name is taken away as soon as all have opened it. Which of the two is the caller's
- * choice, as is how the others learn the segment's name.
+ * The memory has no name that would outlive the processes: it is a memfd of the creator, which the
+ * others open as /proc/PID/fd/FD; or, where that does not work (other users' processes, no /proc),
+ * an object of shm_open, whose name is taken away as soon as all have opened it. Which of the two
+ * is the caller's choice, as is how the others learn the segment's name.
  */
 #ifndef BCAST_HW_NODE_SEGMENT_H_INCLUDED
 #define BCAST_HW_NODE_SEGMENT_H_INCLUDED
@@ -63,22 +65,22 @@ struct bcast_hw_node_segment {
 /* How many bytes a segment of this layout has; 0: the layout is none. */
 size_t bcast_hw_node_segment_bytes(const struct bcast_hw_node_layout *layout);
 
-/* Makes a segment, all zero, and its name. ERR_INVAL: the layout; ERR_NOMEM; ERR_LIMIT: the system does
- * not give such memory. */
+/* Makes a segment, all zero, and its name. ERR_INVAL: the layout; ERR_NOMEM; ERR_LIMIT: the system
+ * does not give such memory. */
 int bcast_hw_node_segment_create(struct bcast_hw_node_segment *s,
                                  const struct bcast_hw_node_layout *layout,
                                  enum bcast_hw_node_segment_kind kind);
 
-/* Opens the segment that another process on this node created by this name and layout. ERR_INVAL: the
- * name or layout; ERR_PEER: it cannot be opened here, or is not that segment; ERR_NOMEM. */
+/* Opens the segment that another process on this node created by this name and layout. ERR_INVAL:
+ * the name or layout; ERR_PEER: it cannot be opened here, or is not that segment; ERR_NOMEM. */
 int bcast_hw_node_segment_attach(struct bcast_hw_node_segment *s,
                                  const struct bcast_hw_node_layout *layout, const char *name);
 
 /* Of the creator, as soon as all have attached, or will not: the name means nothing any more. */
 void bcast_hw_node_segment_seal(struct bcast_hw_node_segment *s);
 
-/* A segment over memory of the caller's: as many bytes as it takes, all zero, on a multiple of 128. For
- * ranks that are threads of one process. ERR_INVAL: the layout. */
+/* A segment over memory of the caller's: as many bytes as it takes, all zero, on a multiple of 128.
+ * For ranks that are threads of one process. ERR_INVAL: the layout. */
 int bcast_hw_node_segment_over(struct bcast_hw_node_segment *s,
                                const struct bcast_hw_node_layout *layout, void *memory);
 

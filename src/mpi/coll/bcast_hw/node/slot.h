@@ -2,41 +2,47 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * slot: what stands in a rank's block, and in which order it is written and read. After the metadata arrays
- * of the paper (Velamati et al. 2009, section 3.1), with serial numbers in place of the closing barrier (its
- * section 4, ii) and small messages inside (i).
+ * slot: what stands in a rank's block, and in which order it is written and read. After the
+ * metadata arrays of the paper (Velamati et al. 2009, section 3.1), with serial numbers in place of
+ * the closing barrier (its section 4, ii) and small messages inside (i).
  *
- * Collectives of a group are numbered from 1, alike on all ranks: the serial. Each has in each rank's block
- * slot serial mod K. A slot has two lines, each with one writer, its rank, and stamped with the serial:
+ * Collectives of a group are numbered from 1, alike on all ranks: the serial. Each has in each
+ * rank's block slot serial mod K. A slot has two lines, each with one writer, its rank, and stamped
+ * with the serial:
  *
- *     out   what the rank has for others: an address, how much is ready there, or the message itself
+ *     out   what the rank has for others: an address, how much is ready there, or the message
  *     ack   what the rank has taken
  *
  * Words that are not stamped only grow, so that who reads a later value knows no less.
  *
  * Rules (C11 memory model). w: the block's rank, r: any other.
  *
- * 1. Opening. w writes the plain fields of a line and then its serial, by release. r looks at the serial by
- *    acquire, and at the other fields only once that is the serial of its own collective. So r reads what w
- *    wrote before opening.
- * 2. Progress. `ready` and `taken` grow while the line is open. w stores by release after what they tell
- *    of: bytes written before `ready`, bytes read before `taken`. r loads by acquire. So what `ready` covers
- *    can be read, and what `taken` covers can be overwritten.
+ * 1. Opening. w writes the plain fields of a line and then its serial, by release. r looks at the
+ *    serial by acquire, and at the other fields only once that is the serial of its own collective.
+ *    So r reads what w wrote before opening.
+ * 2. Progress. `ready` and `taken` grow while the line is open. w stores by release after what they
+ *    tell of: bytes written before `ready`, bytes read before `taken`. r loads by acquire. So what
+ *    `ready` covers can be read, and what `taken` covers can be overwritten.
  * 3. Run-ahead. w opens a line for serial s only after it has loaded, by acquire, from every rank's
- *    `finished` a value of at least s - K, which that rank stored by release after all it did for serials
- *    up to that. So nobody reads the line for serial s - K while it is written for s, and rule 1 finds no
- *    later serial than its own; and a rank is at most K collectives ahead of the slowest.
- * 4. Buffers. w writes a chunk to a buffer only when the one before it there has been read: of the same
- *    collective, by `taken` of all that read it (rule 2); of an earlier one, by `finished` of all ranks.
- * 5. Barrier. `up` and `down` are not stamped: they are serials themselves, and grow. w stores by release,
- *    r loads by acquire.
- * 6. `signal` is the only place with many writers: rank i sets bit i by fetch-or, release; its rank loads
- *    by acquire, clears it, and only then stores `down`, after which bits are set anew. The fetch-ors are one
- *    release sequence, so the load that sees all bits sees what all did before.
+ *    `finished` a value of at least s - K, which that rank stored by release after all it did for
+ *    serials up to that. So nobody reads the line for serial s - K while it is written for s, and
+ *    rule 1 finds no later serial than its own; and a rank that has something for others is at most
+ *    K collectives ahead of the slowest.
+ * 4. Buffers. w writes a chunk to a buffer only when the one before it there has been read: of the
+ *    same collective, by `taken` of all that read it (rule 2); of an earlier one, by `finished` of
+ *    all ranks.
+ * 5. Barrier. `up` and `down` are not stamped: they are serials themselves, and grow. w stores by
+ *    release, r loads by acquire.
+ * 6. `signal` is the only place with many writers: rank i sets bit i by fetch-or, release; its rank
+ *    loads by acquire, clears it, and only then stores `down`, after which bits are set anew. The
+ *    fetch-ors are one release sequence, so the load that sees all bits sees what all did before.
+ * 7. Memory of the program. Its address stands in a line, so it is read, or written, by others after
+ *    rule 1; it is the program's again after they have said that they are through, by rule 2. What
+ *    the kernel copies for a rank counts as that rank's own reads and writes.
  *
- * A rank that has finished serial s owes nobody anything for it: what others need of it stands in its
- * block. So a rank waits only for ranks that are in the same collective or in an earlier one, and no
- * schedule of the ranks ends in a deadlock.
+ * A rank that has finished serial s owes nobody anything for it: what others need of it stands in
+ * its block. So a rank waits only for ranks that are in the same collective or in an earlier one,
+ * and no schedule of the ranks ends in a deadlock.
  *
  * C only: C++ has other atomics.
  */

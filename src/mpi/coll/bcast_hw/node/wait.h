@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wait: what to do between two steps that had to wait, where there is nothing else to do. Spinning sees the
- * other rank's store first; it is of no use where that rank waits for this core.
+ * wait: what to do between two steps that had to wait, where there is nothing else to do. Spinning
+ * sees the other rank's store first; it is of no use where that rank waits for this core.
  */
 #ifndef BCAST_HW_NODE_WAIT_H_INCLUDED
 #define BCAST_HW_NODE_WAIT_H_INCLUDED

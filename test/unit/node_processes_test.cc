@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ bool run_processes(Board *board, const Config &config, bcast_hw_node_segment_kin
 
     for (uint32_t rank = 0; rank < kRanks; rank++) {
         pids[rank] = fork();
-        if (pids[rank] == 0)
+        if (pids[rank] == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
             _exit(live(board, config, kind, rank, script));
     }
     for (uint32_t left = kRanks; left > 0; left--) {

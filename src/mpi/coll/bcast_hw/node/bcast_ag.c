@@ -91,6 +91,7 @@ static int move_piece(struct bcast_hw_node_bcast *b)
 
         if (err != BCAST_HW_OK)
             return err;
+        b->op.moved = true;
         if (++ag->next == b->op.group->size) {
             ag->next = 0;
             ag->at += n;

@@ -96,6 +96,7 @@ static void put(struct bcast_hw_node_bcast *b)
         return;
     memcpy(to, b->buf + from, n);
     show_put(b);
+    b->op.moved = true;
 }
 
 /* To memory, rank i from i * shift on with OTA. */
@@ -137,6 +138,7 @@ static int take(struct bcast_hw_node_bcast *b)
     }
     c->taken++;
     b->here += n;
+    b->op.moved = true;
     return BCAST_HW_OK;
 }
 

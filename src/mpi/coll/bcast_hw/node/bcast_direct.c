@@ -68,6 +68,7 @@ static int take(struct bcast_hw_node_bcast *b)
     err = bcast_hw_node_group_get(g, b->tree.parent, b->buf + from, out->addr + from, n);
     if (err != BCAST_HW_OK)
         return err;
+    b->op.moved = true;
     if (from >= d->start)
         d->high += n;
     else

@@ -38,6 +38,7 @@ static int give(struct bcast_hw_node_bcast *b)
         return BCAST_HW_OK;
     err = bcast_hw_node_group_put(
         b->op.group, peer, bcast_hw_node_bcast_slot(b, peer)->out.addr + g->at, b->buf + g->at, n);
+    b->op.moved = err == BCAST_HW_OK;
     if (err == BCAST_HW_OK && ++g->next == b->tree.num_children) {
         g->next = 0;
         g->at += n;

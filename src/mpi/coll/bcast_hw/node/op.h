@@ -10,6 +10,7 @@
 #ifndef BCAST_HW_NODE_OP_H_INCLUDED
 #define BCAST_HW_NODE_OP_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../port/err.h"
@@ -20,12 +21,14 @@ struct bcast_hw_node_op {
     struct bcast_hw_node_group *group; /* borrowed until it is done */
     uint64_t serial;                   /* the group's, of this collective */
     int (*step)(struct bcast_hw_node_op *op);
+    bool moved; /* the last step copied something: the next may, though nobody else does anything */
 };
 
 /* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more
  * to do; negative: it failed, and the group is of no use any more. */
 static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
 {
+    op->moved = false;
     return op->step(op);
 }
 

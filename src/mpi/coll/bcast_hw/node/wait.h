@@ -11,6 +11,8 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "op.h"
+
 #define BCAST_HW_NODE_SPINS 1000u
 
 struct bcast_hw_node_wait {
@@ -42,6 +44,20 @@ static inline void bcast_hw_node_wait_once(struct bcast_hw_node_wait *w)
     } else {
         sched_yield();
     }
+}
+
+/* Until it is done: OK, or what failed. */
+static inline int bcast_hw_node_wait_for(struct bcast_hw_node_op *op, struct bcast_hw_node_wait *w)
+{
+    int err;
+
+    while ((err = bcast_hw_node_op_step(op)) == BCAST_HW_AGAIN) {
+        if (op->moved)
+            w->spins = 0;
+        else
+            bcast_hw_node_wait_once(w);
+    }
+    return err;
 }
 
 #endif /* BCAST_HW_NODE_WAIT_H_INCLUDED */

@@ -16,7 +16,7 @@ Item barrier(int algorithm, uint32_t root = 0, uint32_t degree = 2)
 {
     Item item;
 
-    item.barrier = true;
+    item.kind = node::Kind::kBarrier;
     item.algorithm = algorithm;
     item.root = root;
     item.degree = degree;

@@ -218,7 +218,7 @@ TEST_F(NodeGroup, ABarrierTellsThatAllHaveFinishedWhatWasBefore)
     Script s(3, message(BCAST_HW_NODE_BCAST_OTA, 8));
 
     s.push_back(Item());
-    s.back().barrier = true;
+    s.back().kind = node::Kind::kBarrier;
     open(Config(), s);
     join();
     for (int i = 0; i < 200; i++)

@@ -19,6 +19,59 @@ unsigned char byte_of(size_t number, uint64_t i)
     return (unsigned char) (number * 29 + i * 7 + (i >> 8) * 13 + 1);
 }
 
+// An affine map of integers; they are composed: not commutative.
+struct Affine {
+    uint32_t a, b;
+};
+
+constexpr uint32_t kNumber = 3; // bytes of what is added where there is no order
+
+void compose(void *, void *inout, const void *in, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        Affine f, g;
+
+        memcpy(&f, (const char *) in + i * sizeof(f), sizeof(f));
+        memcpy(&g, (char *) inout + i * sizeof(g), sizeof(g));
+        g = {f.a * g.a, f.a * g.b + f.b};
+        memcpy((char *) inout + i * sizeof(g), &g, sizeof(g));
+    }
+}
+
+// Numbers of three bytes, with carry: elements that are cut are seen.
+void add(void *, void *inout, const void *in, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t x = 0, y = 0;
+
+        memcpy(&x, (const char *) in + i * kNumber, kNumber);
+        memcpy(&y, (char *) inout + i * kNumber, kNumber);
+        x += y;
+        memcpy((char *) inout + i * kNumber, &x, kNumber);
+    }
+}
+
+bcast_hw_node_operation operation_of(const Item &item)
+{
+    if (item.ordered)
+        return {compose, nullptr, sizeof(Affine), false};
+    return {add, nullptr, kNumber, true};
+}
+
+// What a rank adds in collective `number`; a is odd, so that nothing is lost by it.
+void fill(const Item &item, size_t number, uint32_t rank, unsigned char *to, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        to[i] = byte_of(number * 3 + rank, i);
+    for (uint64_t i = 0; item.ordered && i < bytes; i += sizeof(Affine))
+        to[i] |= 1;
+}
+
+uint64_t whole_elements(const Item &item)
+{
+    return item.length - item.length % operation_of(item).element;
+}
+
 // Parents of a tree by place, place 0 being the root.
 uint32_t parent_place(const Item &item, size_t number, uint32_t place)
 {
@@ -66,14 +119,26 @@ std::string Item::text() const
 {
     char s[200];
 
-    if (barrier)
-        snprintf(s, sizeof(s), "barrier %s root %u degree %u",
-                 bcast_hw_node_barrier_name((bcast_hw_node_barrier_algorithm) algorithm), root,
-                 degree);
-    else
-        snprintf(s, sizeof(s), "bcast %s root %u length %llu degree %u%s",
-                 bcast_hw_node_bcast_name((bcast_hw_node_bcast_algorithm) algorithm), root,
-                 (unsigned long long) length, degree, by_bits ? " bit by bit" : "");
+    const char *of = "", *name = "";
+
+    switch (kind) {
+        case Kind::kBarrier:
+            of = "barrier";
+            name = bcast_hw_node_barrier_name((bcast_hw_node_barrier_algorithm) algorithm);
+            break;
+        case Kind::kBcast:
+            of = "bcast";
+            name = bcast_hw_node_bcast_name((bcast_hw_node_bcast_algorithm) algorithm);
+            break;
+        case Kind::kReduction:
+        case Kind::kAllreduce:
+            of = kind == Kind::kReduction ? "reduction" : "allreduce";
+            name = bcast_hw_node_reduction_name((bcast_hw_node_reduction_algorithm) algorithm);
+            break;
+    }
+    snprintf(s, sizeof(s), "%s %s root %u length %llu degree %u%s%s%s", of, name, root,
+             (unsigned long long) length, degree, by_bits ? " bit by bit" : "",
+             ordered ? " ordered" : "", in_place ? " in place" : "");
     return s;
 }
 
@@ -81,13 +146,19 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
 {
     Item item;
 
-    item.barrier = rng.below(4) == 0;
-    item.algorithm = item.barrier ? (int) rng.below(BCAST_HW_NODE_BARRIER_NUM)
-                                  : (int) rng.below(BCAST_HW_NODE_BCAST_NUM);
+    item.kind = (Kind) rng.below(4);
+    item.algorithm =
+        (int) rng.below(item.kind == Kind::kBarrier ? (int) BCAST_HW_NODE_BARRIER_NUM
+                        : item.kind == Kind::kBcast ? (int) BCAST_HW_NODE_BCAST_NUM
+                                                    : (int) BCAST_HW_NODE_REDUCTION_NUM);
     item.root = (uint32_t) rng.below(config.layout.ranks);
     item.length = any_length(config, rng, chunks);
     item.degree = (uint32_t) rng.below(5);
-    item.by_bits = rng.below(3) == 0;
+    item.by_bits = item.kind == Kind::kBcast && rng.below(3) == 0;
+    item.ordered = item.reduces() && rng.below(2);
+    item.in_place = item.reduces() && rng.below(2);
+    if (item.kind == Kind::kAllreduce)
+        item.root = 0;
     return item;
 }
 
@@ -129,19 +200,30 @@ void Rank::begin()
     bcast_hw_node_params params = config_.params;
     bcast_hw_node_tree tree = tree_of(item, done_, group.rank, group.size, children_);
 
-    if (item.barrier)
+    if (item.kind == Kind::kBarrier)
         params.barrier = (bcast_hw_node_barrier_algorithm) item.algorithm;
-    else
+    else if (item.kind == Kind::kBcast)
         params.bcast = (bcast_hw_node_bcast_algorithm) item.algorithm;
+    else
+        params.reduction = (bcast_hw_node_reduction_algorithm) item.algorithm;
     if (bcast_hw_node_group_set(&group, &params) != BCAST_HW_OK)
         wrong = "parameters";
     begun_[group.rank].store(done_ + 1, std::memory_order_relaxed);
     running_ = true;
-    if (item.barrier) {
+    if (item.kind == Kind::kBcast) {
+        begin_bcast(tree);
+    } else if (item.kind == Kind::kBarrier) {
         bcast_hw_node_barrier_begin(&barrier_, &group, &tree);
         op_ = &barrier_.op;
-        return;
+    } else {
+        begin_reduction(tree);
     }
+}
+
+void Rank::begin_bcast(const bcast_hw_node_tree &tree)
+{
+    const Item &item = script_[done_];
+
     buf_.reset(new unsigned char[item.length]);
     memset(buf_.get(), 0x5a, item.length);
     ready_ = 0;
@@ -154,12 +236,42 @@ void Rank::begin()
     op_ = &bcast_.op;
 }
 
+// Memory of the result only where one is needed.
+void Rank::begin_reduction(const bcast_hw_node_tree &tree)
+{
+    const Item &item = script_[done_];
+    bcast_hw_node_operation operation = operation_of(item);
+    uint64_t bytes = whole_elements(item), count = bytes / operation.element;
+    bool result = item.kind == Kind::kAllreduce || group.rank == item.root;
+    bool in_place = item.in_place && result;
+    int err;
+
+    if (result || item.algorithm == BCAST_HW_NODE_REDUCTION_TREEMM)
+        buf_.reset(new unsigned char[bytes]);
+    if (!in_place)
+        in_.reset(new unsigned char[bytes]);
+    fill(item, done_, group.rank, in_place ? buf_.get() : in_.get(), bytes);
+    const void *in = in_place ? buf_.get() : in_.get();
+    if (item.kind == Kind::kAllreduce) {
+        err = bcast_hw_node_allreduce_begin(&allreduce_, &group, &tree, &operation, in, buf_.get(),
+                                            count);
+        op_ = &allreduce_.op;
+    } else {
+        err = bcast_hw_node_reduction_begin(&reduction_, &group, &tree, item.root, &operation, in,
+                                            buf_.get(), count);
+        op_ = &reduction_.op;
+    }
+    if (err != BCAST_HW_OK)
+        wrong = bcast_hw_err_text(err);
+}
+
 // More of the message comes to the root.
 void Rank::more()
 {
     const Item &item = script_[done_];
 
-    if (item.barrier || group.rank != item.root || ready_ == item.length || rng_.below(3) > 0)
+    if (item.kind != Kind::kBcast || group.rank != item.root || ready_ == item.length ||
+        rng_.below(3) > 0)
         return;
     for (uint64_t n = rng_.between(1, item.length - ready_); n > 0; n--, ready_++)
         buf_[ready_] = byte_of(done_, ready_);
@@ -175,19 +287,55 @@ void Rank::check_bytes(uint64_t n)
         }
 }
 
+void Rank::check_barrier()
+{
+    for (uint32_t r = 0; r < group.size; r++)
+        if (begun_[r].load(std::memory_order_relaxed) <= done_)
+            wrong = "out of the barrier before rank " + std::to_string(r) + " came";
+}
+
+// The result where there is one, from the last rank to the first; what was added is as it was.
+void Rank::check_reduction()
+{
+    const Item &item = script_[done_];
+    bcast_hw_node_operation operation = operation_of(item);
+    uint64_t bytes = whole_elements(item), count = bytes / operation.element;
+    std::vector<unsigned char> expected(bytes), one(bytes);
+
+    if (in_ && bytes > 0) {
+        fill(item, done_, group.rank, one.data(), bytes);
+        if (memcmp(one.data(), in_.get(), bytes) != 0)
+            wrong = "what was added has changed";
+    }
+    if (item.kind == Kind::kReduction && group.rank != item.root)
+        return;
+    fill(item, done_, group.size - 1, expected.data(), bytes);
+    for (uint32_t r = group.size - 1; r-- > 0;) {
+        fill(item, done_, r, one.data(), bytes);
+        operation.combine(nullptr, expected.data(), one.data(), count);
+    }
+    for (uint64_t i = 0; i < bytes && wrong.empty(); i++)
+        if (buf_[i] != expected[i])
+            wrong = "byte " + std::to_string(i) + " is wrong";
+}
+
 void Rank::finish()
 {
     const Item &item = script_[done_];
+    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length;
 
-    if (item.barrier) {
-        for (uint32_t r = 0; r < group.size; r++)
-            if (begun_[r].load(std::memory_order_relaxed) <= done_)
-                wrong = "out of the barrier before rank " + std::to_string(r) + " came";
-    } else {
-        check_bytes(item.length);
-        memset(buf_.get(), 0xa5, item.length);
-        buf_.reset();
-    }
+    if (item.kind == Kind::kBarrier)
+        check_barrier();
+    else if (item.kind == Kind::kBcast)
+        check_bytes(bytes);
+    else
+        check_reduction();
+    if (buf_)
+        memset(buf_.get(), 0xa5, bytes);
+    if (in_)
+        memset(in_.get(), 0xa5, bytes);
+    buf_.reset();
+    in_.reset();
     running_ = false;
     done_++;
 }
@@ -207,10 +355,12 @@ bool Rank::step()
         begin();
     else
         more();
+    if (!wrong.empty())
+        return false;
     err = bcast_hw_node_op_step(op_);
     if (err == BCAST_HW_OK)
         finish();
-    else if (err == BCAST_HW_AGAIN && !script_[done_].barrier && rng_.below(16) == 0)
+    else if (err == BCAST_HW_AGAIN && script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
         check_bytes(bcast_.here);
     else if (err != BCAST_HW_AGAIN)
         wrong = bcast_hw_err_text(err);
@@ -228,8 +378,8 @@ uint64_t enough(const Config &config, const Script &script, uint64_t weights)
     uint64_t steps = 1000;
 
     for (const Item &item : script)
-        steps +=
-            100 + item.length / config.params.chunk * 20 + item.length / config.params.copy_step;
+        steps += 100 + item.length / config.params.copy_step +
+                 item.length / config.params.chunk * (20 + 2 * config.layout.ranks);
     return steps * config.layout.ranks * weights * 10;
 }
 

@@ -15,9 +15,11 @@
 #include "sim_rng.h"
 
 extern "C" {
+#include "../node/allreduce.h"
 #include "../node/barrier.h"
 #include "../node/bcast.h"
 #include "../node/group.h"
+#include "../node/reduction.h"
 #include "../node/segment.h"
 #include "../node/wait.h"
 }
@@ -35,13 +37,22 @@ struct Config {
     std::string text() const;
 };
 
+enum class Kind { kBcast, kBarrier, kReduction, kAllreduce };
+
 struct Item {
-    bool barrier = false;
+    Kind kind = Kind::kBcast;
     int algorithm = 0;
     uint32_t root = 0;
     uint64_t length = 0;
-    uint32_t degree = 2;  // of a heap; 0: some tree
-    bool by_bits = false; // the root gets the message bit by bit
+    uint32_t degree = 2;   // of a heap; 0: some tree
+    bool by_bits = false;  // bcast: the root gets the message bit by bit
+    bool ordered = false;  // reductions: the operation is not commutative
+    bool in_place = false; // reductions, where there is a result
+
+    bool reduces() const
+    {
+        return kind == Kind::kReduction || kind == Kind::kAllreduce;
+    }
 
     std::string text() const;
 };
@@ -95,8 +106,12 @@ class Rank {
 
   private:
     void begin();
+    void begin_bcast(const bcast_hw_node_tree &tree);
+    void begin_reduction(const bcast_hw_node_tree &tree);
     void more();
     void finish();
+    void check_barrier();
+    void check_reduction();
     void check_bytes(uint64_t n);
 
     const Config config_;
@@ -108,9 +123,12 @@ class Rank {
     bool joined_ = false, running_ = false;
     bcast_hw_node_barrier barrier_;
     bcast_hw_node_bcast bcast_;
+    bcast_hw_node_reduction reduction_;
+    bcast_hw_node_allreduce allreduce_;
     bcast_hw_node_op *op_ = nullptr;
     std::vector<uint16_t> children_;
-    std::unique_ptr<unsigned char[]> buf_; // of this collective only: a late access is seen
+    // Of this collective only: a late access is seen. in_: what is added, where that is not in place.
+    std::unique_ptr<unsigned char[]> buf_, in_;
     uint64_t ready_ = 0;
 };
 

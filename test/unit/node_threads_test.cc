@@ -57,7 +57,7 @@ TEST(NodeThreads, Barriers)
     for (int a = 0; a < BCAST_HW_NODE_BARRIER_NUM; a++) {
         Item barrier;
 
-        barrier.barrier = true;
+        barrier.kind = node::Kind::kBarrier;
         barrier.algorithm = a;
         EXPECT_EQ("", run_threads(config_of(5, 0), Script(400, barrier), 1));
     }

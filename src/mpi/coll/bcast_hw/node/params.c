@@ -22,6 +22,12 @@ static const char *const bcasts[] = {
 #undef X
 };
 
+static const char *const reductions[] = {
+#define X(id, name, text) #name,
+    BCAST_HW_NODE_REDUCTIONS(X)
+#undef X
+};
+
 static int named(const char *const *names, int n, const char *name)
 {
     for (int i = 0; i < n; i++)
@@ -35,6 +41,7 @@ struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk)
     return (struct bcast_hw_node_params){
         .barrier = BCAST_HW_NODE_BARRIER_DIS,
         .bcast = BCAST_HW_NODE_BCAST_TREE,
+        .reduction = BCAST_HW_NODE_REDUCTION_TREE,
         .chunk = chunk,
         .inline_max = BCAST_HW_NODE_INLINE,
         /* Between two cores on which a line took long, a copy by the kernel began to be faster than
@@ -56,6 +63,11 @@ int bcast_hw_node_bcast_named(const char *name)
     return named(bcasts, BCAST_HW_NODE_BCAST_NUM, name);
 }
 
+int bcast_hw_node_reduction_named(const char *name)
+{
+    return named(reductions, BCAST_HW_NODE_REDUCTION_NUM, name);
+}
+
 const char *bcast_hw_node_barrier_name(enum bcast_hw_node_barrier_algorithm algorithm)
 {
     return barriers[algorithm];
@@ -64,4 +76,9 @@ const char *bcast_hw_node_barrier_name(enum bcast_hw_node_barrier_algorithm algo
 const char *bcast_hw_node_bcast_name(enum bcast_hw_node_bcast_algorithm algorithm)
 {
     return bcasts[algorithm];
+}
+
+const char *bcast_hw_node_reduction_name(enum bcast_hw_node_reduction_algorithm algorithm)
+{
+    return reductions[algorithm];
 }

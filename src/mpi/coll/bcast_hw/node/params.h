@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * params: the algorithms of the node's collectives (Velamati et al. 2009, sections 3.2 and 3.3),
+ * params: the algorithms of the node's collectives (Velamati et al. 2009, sections 3.2 to 3.4),
  * and what can be set of them. All ranks of a group have the same.
  */
 #ifndef BCAST_HW_NODE_PARAMS_H_INCLUDED
@@ -26,6 +26,11 @@
     X(AG, ag, "each rank takes a piece from the root and gives it to all")                         \
     X(TREE, tree, "along a tree, chunk by chunk; a chain is a tree of degree 1")
 
+#define BCAST_HW_NODE_REDUCTIONS(X)                                                                \
+    X(TREE, tree, "up a tree, chunk by chunk; a chain is a tree of degree 1")                      \
+    X(AG, ag, "each rank combines a piece of all and gives it to the root")                        \
+    X(TREEMM, treemm, "up a tree, from memory to memory, the whole message at a time")
+
 enum bcast_hw_node_barrier_algorithm {
 #define X(id, name, text) BCAST_HW_NODE_BARRIER_##id,
     BCAST_HW_NODE_BARRIERS(X)
@@ -40,16 +45,24 @@ enum bcast_hw_node_bcast_algorithm {
         BCAST_HW_NODE_BCAST_NUM
 };
 
+enum bcast_hw_node_reduction_algorithm {
+#define X(id, name, text) BCAST_HW_NODE_REDUCTION_##id,
+    BCAST_HW_NODE_REDUCTIONS(X)
+#undef X
+        BCAST_HW_NODE_REDUCTION_NUM
+};
+
 struct bcast_hw_node_params {
     enum bcast_hw_node_barrier_algorithm barrier;
     enum bcast_hw_node_bcast_algorithm bcast;
+    enum bcast_hw_node_reduction_algorithm reduction;
     uint32_t chunk; /* bytes that go from rank to rank at a time; at most a buffer of the segment */
     uint32_t inline_max; /* bytes; up to this a message travels with its metadata, 0: never */
     uint64_t copy_min;   /* bytes; from this on by single copy, where there is a method for it */
     uint32_t
         copy_step; /* bytes; the most that one step copies by single copy where nobody waits for
                           * a part of it; 1 or more */
-    uint32_t piece_min; /* bytes; bcast AG: the least that a rank takes and gives; 1 or more */
+    uint32_t piece_min; /* bytes; AG: the least that a rank takes and gives; 1 or more */
     uint32_t
         shift; /* bytes; bcast OTA: rank i begins i * shift into the message, 0: all at its start */
 };
@@ -60,9 +73,11 @@ struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk);
 /* The number of the algorithm that is called so; -1: none is. */
 int bcast_hw_node_barrier_named(const char *name);
 int bcast_hw_node_bcast_named(const char *name);
+int bcast_hw_node_reduction_named(const char *name);
 
 /* Of an algorithm. */
 const char *bcast_hw_node_barrier_name(enum bcast_hw_node_barrier_algorithm algorithm);
 const char *bcast_hw_node_bcast_name(enum bcast_hw_node_bcast_algorithm algorithm);
+const char *bcast_hw_node_reduction_name(enum bcast_hw_node_reduction_algorithm algorithm);
 
 #endif /* BCAST_HW_NODE_PARAMS_H_INCLUDED */

@@ -69,12 +69,15 @@ struct bcast_hw_node_out {
     uint64_t length;        /* of the message, bytes, as this rank has it */
     uint64_t addr;          /* of this rank's memory; 0: chunks, or inline */
     uint64_t first;         /* chunk i is in buffer (first + i) mod the number of buffers */
+    /* The message; reductions that go direct: the address of the result. */
     unsigned char body[BCAST_HW_NODE_INLINE];
 };
 
 struct bcast_hw_node_ack {
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t serial;
-    _Atomic uint64_t taken; /* chunks; or 1: all; AG: its piece is with all; grows */
+    /* Chunks, in a reduction of all its children; or 1: all; AG: its piece is where it belongs;
+     * grows. */
+    _Atomic uint64_t taken;
 };
 
 struct bcast_hw_node_slot {

@@ -1,0 +1,147 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * reduction: see reduction.h.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "reduction_impl.h"
+
+static uint32_t middle(uint32_t low, uint32_t high)
+{
+    return low + (high - low) / 2;
+}
+
+/* The tree that keeps the order: a rank stands over ranks low to high - 1, and its children over
+ * those of them before and after it. Example, root 1 of 6: 1 -> 0 4, 4 -> 3 5, 3 -> 2. */
+static void keep_order(struct bcast_hw_node_reduction *r)
+{
+    uint32_t rank = r->op.group->rank, low = 0, high = r->op.group->size;
+    uint32_t over = r->root, parent = r->root;
+    uint16_t num = 0;
+
+    while (over != rank) {
+        parent = over;
+        if (rank < over)
+            high = over;
+        else
+            low = over + 1;
+        over = middle(low, high);
+    }
+    r->before = rank + 1 < high;
+    if (low < rank)
+        r->ordered[num++] = (uint16_t) middle(low, rank);
+    if (r->before)
+        r->ordered[num++] = (uint16_t) middle(rank + 1, high);
+    r->tree = (struct bcast_hw_node_tree){(uint16_t) parent, num, r->ordered};
+}
+
+/* A group of one: the result is what it has. */
+static int alone(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
+
+    if (r->in != r->out)
+        memcpy(r->out, r->in, r->length);
+    return bcast_hw_node_op_end(op);
+}
+
+bool bcast_hw_node_reduction_is_direct(const struct bcast_hw_node_group *g, uint64_t length)
+{
+    return g->copy != NULL && g->size > 1 && length >= g->params.copy_min &&
+           length > g->params.inline_max;
+}
+
+/* As many elements as go into `bytes`; one does. */
+static uint32_t whole_elements(uint32_t bytes, uint32_t element)
+{
+    return bytes < element ? element : bytes - bytes % element;
+}
+
+/* Bytes that are combined at a time. Direct, half a buffer each for two operands (the paper's). */
+static uint32_t chunk_of(const struct bcast_hw_node_reduction *r, bool direct)
+{
+    const struct bcast_hw_node_group *g = r->op.group;
+    uint32_t most = direct ? g->segment->layout.chunk / 2 : g->segment->layout.chunk;
+
+    return whole_elements(g->params.chunk < most ? g->params.chunk : most, r->operation.element);
+}
+
+/* In which way, so by which steps. */
+static void choose(struct bcast_hw_node_reduction *r)
+{
+    const struct bcast_hw_node_group *g = r->op.group;
+    bool direct = (r->to_all || g->params.reduction != BCAST_HW_NODE_REDUCTION_TREE) &&
+                  bcast_hw_node_reduction_is_direct(g, r->length);
+
+    r->chunk = chunk_of(r, direct);
+    if (r->length == 0) {
+        r->op.step = bcast_hw_node_op_nothing;
+    } else if (g->size == 1) {
+        r->op.step = alone;
+    } else if (r->length <= g->params.inline_max) {
+        r->op.step = bcast_hw_node_reduction_inline;
+    } else if (direct && (r->to_all || g->params.reduction == BCAST_HW_NODE_REDUCTION_AG)) {
+        r->op.step = bcast_hw_node_reduction_ag;
+        bcast_hw_node_reduction_ag_init(r);
+    } else if (direct) {
+        r->op.step = bcast_hw_node_reduction_treemm;
+    } else {
+        r->op.step = bcast_hw_node_reduction_chunks;
+        r->way.chunks.first = g->chunks;
+    }
+}
+
+static int begin(struct bcast_hw_node_reduction *r, struct bcast_hw_node_group *g,
+                 const struct bcast_hw_node_operation *operation, const void *in, void *out,
+                 uint64_t count)
+{
+    uint32_t half = g->segment->layout.chunk / 2;
+
+    assert(operation->element >= 1);
+    if (operation->element > half)
+        return BCAST_HW_ERR_LIMIT;
+    memset(r, 0, sizeof(*r));
+    bcast_hw_node_op_begin(&r->op, g, NULL);
+    r->operation = *operation;
+    r->in = in;
+    r->out = out;
+    r->length = count * operation->element;
+    r->end = r->length;
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_reduction_begin(struct bcast_hw_node_reduction *r, struct bcast_hw_node_group *g,
+                                  const struct bcast_hw_node_tree *tree, uint32_t root,
+                                  const struct bcast_hw_node_operation *operation, const void *in,
+                                  void *out, uint64_t count)
+{
+    int err = begin(r, g, operation, in, out, count);
+
+    assert(root < g->size);
+    if (err != BCAST_HW_OK)
+        return err;
+    r->root = root;
+    r->tree = *tree;
+    if (!operation->commutative)
+        keep_order(r);
+    choose(r);
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
+                                         struct bcast_hw_node_group *g,
+                                         const struct bcast_hw_node_operation *operation,
+                                         const void *in, void *out, uint64_t count)
+{
+    int err = begin(r, g, operation, in, out, count);
+
+    if (err != BCAST_HW_OK)
+        return err;
+    assert(bcast_hw_node_reduction_is_direct(g, r->length));
+    r->to_all = true;
+    choose(r);
+    return BCAST_HW_OK;
+}

@@ -1,0 +1,96 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * reduction: what all ranks of the group have, combined element by element, to the root (Velamati
+ * et al. 2009, section 3.4). Three algorithms, in three ways, chosen by the message's length alone,
+ * so alike on all ranks:
+ *
+ *   inline  in the slots, along the tree             up to inline_max             reduction_inline.c
+ *   chunks  through buffers, along the tree          above                        reduction_chunks.c
+ *   direct  from memory to memory, by single copy    from copy_min on, if it can  reduction_direct.c
+ *
+ *   TREE    inline or chunks, of any length: a rank combines each chunk with its children's and
+ *           gives it on; a chain, degree 1, is the paper's pipeline
+ *   AG      direct: each rank combines a piece of all ranks and writes it to the root
+ *   TREEMM  direct: along the tree, the whole message at a time; for comparison, as in the paper
+ *
+ * Where AG and TREEMM cannot go direct they go as TREE. A reduction adds to a bcast's cost per
+ * chunk that of combining it, once for each child: TREE of degree k (M / c + log_k p) (l + k c / b)
+ * with b the bandwidth of the combining; AG 3 l + M / b; TREEMM log_k p (l + k M / b).
+ *
+ * Order. An operation that is not commutative is applied strictly in the order of ranks. A tree in
+ * which that can be done has the ranks below each rank without a gap; the caller's need not be one,
+ * so then another is taken, of degree 2, in which a rank stands between the ranks below its two
+ * children. AG goes through the ranks from the last to the first.
+ *
+ * Nobody waits for all at the end, but in AG, where all read the memory of all.
+ */
+#ifndef BCAST_HW_NODE_REDUCTION_H_INCLUDED
+#define BCAST_HW_NODE_REDUCTION_H_INCLUDED
+
+#include <stdalign.h>
+
+#include "group.h"
+#include "op.h"
+
+/* The same on all ranks. inout[i] = in[i] op inout[i] for i < count, as MPI_Reduce_local has it:
+ * what is in `in` comes from ranks before those in `inout`, unless it is commutative. The two do
+ * not overlap, and are aligned as the program's memory is, or to 16 bytes. */
+struct bcast_hw_node_operation {
+    void (*combine)(void *ctx, void *inout, const void *in, size_t count);
+    void *ctx;
+    uint32_t element; /* bytes, 1 or more; at most half a buffer of the segment */
+    bool commutative;
+};
+
+struct bcast_hw_node_reduction {
+    struct bcast_hw_node_op op;
+    struct bcast_hw_node_operation operation;
+    struct bcast_hw_node_tree tree; /* as given; or, for an order, what is in `ordered` */
+    uint16_t ordered[2];
+    uint32_t before; /* so many of the children, from the last on, are combined before this rank */
+    uint32_t root;
+    bool to_all;             /* all get the result: AG only */
+    const unsigned char *in; /* the caller's until it is done, as is `out` */
+    unsigned char *out;      /* of the result; may be `in` */
+    uint64_t length;         /* bytes, of all elements */
+    uint32_t chunk;          /* bytes that are combined at a time; whole elements */
+    bool opened;             /* the lines of this rank are open */
+    uint64_t at;             /* what is below this is combined; grows to `end` */
+    uint64_t end;            /* of what this rank combines; <= length */
+    uint32_t turn;           /* of the chunk at `at`: operands that are combined, then deliveries */
+    union {
+        struct {
+            uint64_t first; /* chunk i is in this rank's buffer (first + i) mod their number */
+            uint64_t put;   /* into this rank's buffers and shown; the root: 0 */
+        } chunks;
+        struct {
+            uint32_t phase; /* gather, work, rest: in this order */
+            uint32_t next;  /* gather, rest: ranks that were seen */
+        } direct;
+        alignas(16) unsigned char body[96]; /* inline: what is combined so far */
+    } way;
+};
+
+/* Begins the group's next collective, a reduction of `count` elements to `root`, alike on all ranks,
+ * by the algorithm of its parameters. `in`: what this rank adds. `out`: of the result at the root,
+ * `in` itself for in place; at others of TREEMM it is memory of the same length that is written to,
+ * else it is not looked at. `tree`: rooted at `root`, its children the caller's until it is done.
+ * `r` does not move until it is done. ERR_LIMIT: an element is too long, and nothing has begun.
+ * Steps answer ERR_INVAL where a rank has another length than one that it takes from. */
+int bcast_hw_node_reduction_begin(struct bcast_hw_node_reduction *r, struct bcast_hw_node_group *g,
+                                  const struct bcast_hw_node_tree *tree, uint32_t root,
+                                  const struct bcast_hw_node_operation *operation, const void *in,
+                                  void *out, uint64_t count);
+
+/* Whether a message of so many bytes goes direct. */
+bool bcast_hw_node_reduction_is_direct(const struct bcast_hw_node_group *g, uint64_t length);
+
+/* As begin, with the result at all ranks: AG, and only where it goes direct. */
+int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
+                                         struct bcast_hw_node_group *g,
+                                         const struct bcast_hw_node_operation *operation,
+                                         const void *in, void *out, uint64_t count);
+
+#endif /* BCAST_HW_NODE_REDUCTION_H_INCLUDED */

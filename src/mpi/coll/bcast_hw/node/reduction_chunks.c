@@ -1,0 +1,112 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * reduction_chunks: through buffers of the segment, chunk by chunk, up a tree (Velamati et al. 2009,
+ * section 3.4, "TREE"). A rank brings its own chunk into the next of its buffers, combines it there
+ * with that of each child, read from the child's buffer, and shows how many chunks it has put. The
+ * root copies them to its memory. `taken` of a rank says how many chunks of all its children it has
+ * combined; a child uses a buffer again when its parent has what was in it, so with two of them one
+ * is filled while the other is read.
+ *
+ * Example, 2 -> 1 -> 0, chunks a b c, two buffers. 2 puts a, b; 1 puts a, combined with 2's, and
+ * takes 1; now 2 may put c where a was, while 0 combines 1's a with its own. 2 is done once it has
+ * put c, though nobody has read it: who uses that buffer next waits until all have finished this
+ * collective (slot.h, rule 4).
+ */
+#include <string.h>
+
+#include "reduction_impl.h"
+
+static bool open_lines(struct bcast_hw_node_reduction *r)
+{
+    struct bcast_hw_node_slot *slot = bcast_hw_node_reduction_slot(r, r->op.group->rank);
+
+    if (r->opened)
+        return true;
+    if (!bcast_hw_node_group_may_open(r->op.group))
+        return false;
+    bcast_hw_node_open_ack(&slot->ack, r->op.serial);
+    bcast_hw_node_open_out(&slot->out, r->op.serial, r->length, 0, r->way.chunks.first);
+    r->opened = true;
+    return true;
+}
+
+/* Where the chunk is combined; NULL: what is in that buffer has not been read yet. Nobody reads the
+ * root's, which is always the same one. */
+static unsigned char *free_buffer(const struct bcast_hw_node_reduction *r)
+{
+    struct bcast_hw_node_group *g = r->op.group;
+    uint32_t buffers = g->segment->layout.buffers;
+    uint64_t put = r->way.chunks.put;
+    uint64_t used = g->used[g->chunks & (buffers - 1)];
+
+    if (r->turn > 0)
+        return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
+    if (put >= buffers ? bcast_hw_node_reduction_taken(r, r->tree.parent) <= put - buffers
+                       : !bcast_hw_node_group_all_finished(g, used))
+        return NULL;
+    return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
+}
+
+/* The operand whose turn it is, in *from: OK, AGAIN or ERR_INVAL. */
+static int find(const struct bcast_hw_node_reduction *r, const unsigned char **from)
+{
+    uint32_t peer = bcast_hw_node_reduction_operand(r, r->turn);
+    const struct bcast_hw_node_out *out = &bcast_hw_node_reduction_slot(r, peer)->out;
+    uint64_t chunk = r->at / r->chunk;
+    int err;
+
+    if (peer == r->op.group->rank) {
+        *from = r->in + r->at;
+        return BCAST_HW_OK;
+    }
+    err = bcast_hw_node_reduction_look(r, peer);
+    if (err != BCAST_HW_OK)
+        return err;
+    if (bcast_hw_node_load(&out->ready) <= chunk)
+        return BCAST_HW_AGAIN;
+    *from = bcast_hw_node_buffer(r->op.group->segment, peer, out->first + chunk);
+    return BCAST_HW_OK;
+}
+
+/* All operands of the chunk are combined. */
+static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *combined, size_t n)
+{
+    struct bcast_hw_node_group *g = r->op.group;
+
+    if (r->tree.num_children > 0)
+        bcast_hw_node_reduction_ack(r, r->at / r->chunk + 1);
+    if (bcast_hw_node_reduction_is_root(r)) {
+        memcpy(r->out + r->at, combined, n);
+    } else {
+        g->used[g->chunks & (g->segment->layout.buffers - 1)] = r->op.serial;
+        g->chunks++;
+        bcast_hw_node_reduction_show(r, ++r->way.chunks.put);
+    }
+    r->at += n;
+    r->turn = 0;
+}
+
+int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
+    size_t n = bcast_hw_node_reduction_bytes(r);
+    const unsigned char *from;
+    unsigned char *to;
+    int err;
+
+    if (!open_lines(r) || (to = free_buffer(r)) == NULL)
+        return BCAST_HW_AGAIN;
+    err = find(r, &from);
+    if (err != BCAST_HW_OK)
+        return err;
+    if (r->turn == 0)
+        memcpy(to, from, n);
+    else
+        bcast_hw_node_reduction_combine(r, to, from, n);
+    op->moved = true;
+    if (++r->turn > r->tree.num_children)
+        give_on(r, to, n);
+    return r->at < r->end ? BCAST_HW_AGAIN : bcast_hw_node_op_end(op);
+}

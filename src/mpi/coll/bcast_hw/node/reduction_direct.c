@@ -1,0 +1,227 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * reduction_direct: from memory to memory by single copy: AG and TREEMM (Velamati et al. 2009,
+ * section 3.4). A rank takes a chunk of each operand from where it lies and combines them in a
+ * buffer of its own, one half for the result and one for the operand that comes; then it writes the
+ * result to where it belongs. Nobody else looks at that buffer.
+ *
+ *   AG      All show where their memory is, and wait until all have. Then each rank combines a
+ *           piece of the message of all ranks and writes it to the root, or to all. Only it reads
+ *           that piece of anybody, and it writes a chunk when it has read it of all: so the result
+ *           may go to the memory that the operands are in. A rank is through when all have shown
+ *           that they are. Pieces have at least piece_min bytes, so of a short message the last
+ *           ranks have none.
+ *   TREEMM  A rank waits for the whole message of each child; combines them into its memory, shows
+ *           that, and waits until its parent has it. A rank without children shows what it has.
+ *
+ * In AG a rank begins with its own and goes down, so that they do not all read from the same one;
+ * where there is an order they begin with the last.
+ */
+#include <string.h>
+
+#include "reduction_impl.h"
+
+enum { GATHER, WORK, REST };
+
+/* Opens both lines of this rank, once that may be and nobody reads the buffer any more. The result's
+ * address travels in the body. */
+static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *addr)
+{
+    struct bcast_hw_node_group *g = r->op.group;
+    struct bcast_hw_node_slot *slot = bcast_hw_node_reduction_slot(r, g->rank);
+    uint64_t out = (uintptr_t) r->out;
+
+    if (r->opened)
+        return true;
+    if (!bcast_hw_node_group_may_open(g) ||
+        !bcast_hw_node_group_all_finished(g, g->used[g->chunks & (g->segment->layout.buffers - 1)]))
+        return false;
+    memcpy(slot->out.body, &out, sizeof(out));
+    bcast_hw_node_open_ack(&slot->ack, r->op.serial);
+    bcast_hw_node_open_out(&slot->out, r->op.serial, r->length, (uintptr_t) addr, 0);
+    r->opened = true;
+    return true;
+}
+
+static unsigned char *buffer(const struct bcast_hw_node_reduction *r)
+{
+    return bcast_hw_node_buffer(r->op.group->segment, r->op.group->rank, r->op.group->chunks);
+}
+
+/* The operand of `peer`, of the chunk at `at`: OK, or as copy.h. */
+static int combine(struct bcast_hw_node_reduction *r, uint32_t peer)
+{
+    const struct bcast_hw_node_group *g = r->op.group;
+    unsigned char *result = buffer(r);
+    unsigned char *theirs = r->turn == 0 ? result : result + g->segment->layout.chunk / 2;
+    const unsigned char *operand = r->in + r->at;
+    size_t n = bcast_hw_node_reduction_bytes(r);
+
+    if (peer != g->rank) {
+        uint64_t from = bcast_hw_node_reduction_slot(r, peer)->out.addr + r->at;
+        int err = bcast_hw_node_group_get(g, peer, theirs, from, n);
+
+        if (err != BCAST_HW_OK)
+            return err;
+        operand = theirs;
+    }
+    if (r->turn > 0)
+        bcast_hw_node_reduction_combine(r, result, operand, n);
+    else if (peer == g->rank)
+        memcpy(result, operand, n);
+    return BCAST_HW_OK;
+}
+
+/* The chunk to `peer`: OK, or as copy.h. */
+static int deliver(const struct bcast_hw_node_reduction *r, uint32_t peer)
+{
+    const struct bcast_hw_node_group *g = r->op.group;
+    size_t n = bcast_hw_node_reduction_bytes(r);
+    uint64_t to;
+
+    if (peer == g->rank) {
+        memcpy(r->out + r->at, buffer(r), n);
+        return BCAST_HW_OK;
+    }
+    memcpy(&to, bcast_hw_node_reduction_slot(r, peer)->out.body, sizeof(to));
+    return bcast_hw_node_group_put(g, peer, to + r->at, buffer(r), n);
+}
+
+/* After each turn; `turns`: of a chunk. */
+static void advance(struct bcast_hw_node_reduction *r, uint32_t turns)
+{
+    r->op.moved = true;
+    if (++r->turn < turns)
+        return;
+    r->at += bcast_hw_node_reduction_bytes(r);
+    r->turn = 0;
+}
+
+void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r)
+{
+    const struct bcast_hw_node_group *g = r->op.group;
+    uint64_t elements = r->length / r->operation.element;
+    uint64_t even = (elements + g->size - 1) / g->size;
+    uint64_t least = (g->params.piece_min + r->operation.element - 1) / r->operation.element;
+    uint64_t piece = (even > least ? even : least) * r->operation.element;
+
+    r->at = g->rank * piece < r->length ? g->rank * piece : r->length;
+    r->end = r->length - r->at < piece ? r->length : r->at + piece;
+}
+
+/* All have told their addresses: OK, AGAIN, or ERR_INVAL. */
+static int gather(struct bcast_hw_node_reduction *r)
+{
+    for (; r->way.direct.next < r->op.group->size; r->way.direct.next++) {
+        int err = bcast_hw_node_reduction_look(r, r->way.direct.next);
+
+        if (err != BCAST_HW_OK)
+            return err;
+    }
+    r->way.direct.next = 0;
+    r->way.direct.phase = WORK;
+    return BCAST_HW_OK;
+}
+
+/* One turn. OK: the piece is where it belongs; AGAIN; or as copy.h. */
+static int work(struct bcast_hw_node_reduction *r)
+{
+    const struct bcast_hw_node_group *g = r->op.group;
+    uint32_t from = r->operation.commutative ? g->rank : g->size - 1;
+
+    if (r->at < r->end) {
+        int err = r->turn < g->size ? combine(r, g->ring[from + g->size - r->turn])
+                  : r->to_all       ? deliver(r, g->ring[g->rank + r->turn - g->size])
+                                    : deliver(r, r->root);
+
+        if (err != BCAST_HW_OK)
+            return err;
+        advance(r, g->size + (r->to_all ? g->size : 1));
+        if (r->at < r->end)
+            return BCAST_HW_AGAIN;
+    }
+    bcast_hw_node_reduction_ack(r, 1);
+    r->way.direct.phase = REST;
+    return BCAST_HW_OK;
+}
+
+/* All are through with this rank's memory: OK or AGAIN. */
+static int rest(struct bcast_hw_node_reduction *r)
+{
+    for (; r->way.direct.next < r->op.group->size; r->way.direct.next++)
+        if (bcast_hw_node_reduction_taken(r, r->way.direct.next) == 0)
+            return BCAST_HW_AGAIN;
+    return bcast_hw_node_op_end(&r->op);
+}
+
+int bcast_hw_node_reduction_ag(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
+    int err = BCAST_HW_OK;
+
+    if (!open_lines(r, r->in))
+        return BCAST_HW_AGAIN;
+    if (r->way.direct.phase == GATHER)
+        err = gather(r);
+    else if (r->way.direct.phase == WORK)
+        err = work(r);
+    if (err != BCAST_HW_OK || r->way.direct.phase != REST)
+        return err == BCAST_HW_OK ? BCAST_HW_AGAIN : err;
+    return rest(r);
+}
+
+/* The children's messages are there: OK, AGAIN, or ERR_INVAL. */
+static int children_there(struct bcast_hw_node_reduction *r)
+{
+    for (; r->way.direct.next < r->tree.num_children; r->way.direct.next++) {
+        uint32_t child = r->tree.children[r->way.direct.next];
+        int err = bcast_hw_node_reduction_look(r, child);
+
+        if (err != BCAST_HW_OK)
+            return err;
+        if (bcast_hw_node_load(&bcast_hw_node_reduction_slot(r, child)->out.ready) == 0)
+            return BCAST_HW_AGAIN;
+    }
+    return BCAST_HW_OK;
+}
+
+/* One turn. OK: the message is combined and shown; AGAIN; or as copy.h. */
+static int combine_children(struct bcast_hw_node_reduction *r)
+{
+    uint32_t operands = r->tree.num_children + 1u;
+    int err = r->turn < operands ? combine(r, bcast_hw_node_reduction_operand(r, r->turn))
+                                 : deliver(r, r->op.group->rank);
+
+    if (err != BCAST_HW_OK)
+        return err;
+    advance(r, operands + 1);
+    if (r->at < r->end)
+        return BCAST_HW_AGAIN;
+    bcast_hw_node_reduction_ack(r, 1);
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
+    bool leaf = r->tree.num_children == 0;
+
+    if (!open_lines(r, leaf ? r->in : r->out))
+        return BCAST_HW_AGAIN;
+    if (r->way.direct.phase != REST) {
+        int err = leaf ? BCAST_HW_OK : children_there(r);
+
+        if (err == BCAST_HW_OK && !leaf)
+            err = combine_children(r);
+        if (err != BCAST_HW_OK)
+            return err;
+        bcast_hw_node_reduction_show(r, r->length);
+        r->way.direct.phase = REST;
+    }
+    if (!bcast_hw_node_reduction_is_root(r) &&
+        bcast_hw_node_reduction_taken(r, r->tree.parent) == 0)
+        return BCAST_HW_AGAIN;
+    return bcast_hw_node_op_end(op);
+}

@@ -1,0 +1,90 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * reduction_impl: for the reduction's ways.
+ */
+#ifndef BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED
+#define BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED
+
+#include "reduction.h"
+#include "slot.h"
+
+/* The steps. */
+int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op);
+int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op);
+int bcast_hw_node_reduction_ag(struct bcast_hw_node_op *op);
+int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op);
+
+/* What AG has to set before the first step. */
+void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r);
+
+static inline struct bcast_hw_node_slot *
+bcast_hw_node_reduction_slot(const struct bcast_hw_node_reduction *r, uint32_t rank)
+{
+    return bcast_hw_node_slot(r->op.group->segment, rank, r->op.serial);
+}
+
+static inline bool bcast_hw_node_reduction_is_root(const struct bcast_hw_node_reduction *r)
+{
+    return r->op.group->rank == r->root;
+}
+
+/* Whose operand is number `turn` along the tree: children from the last on, this rank in its place
+ * among them. */
+static inline uint32_t bcast_hw_node_reduction_operand(const struct bcast_hw_node_reduction *r,
+                                                       uint32_t turn)
+{
+    if (turn == r->before)
+        return r->op.group->rank;
+    return r->tree.children[r->tree.num_children - (turn < r->before ? turn + 1 : turn)];
+}
+
+/* Bytes of the chunk at `at`. */
+static inline size_t bcast_hw_node_reduction_bytes(const struct bcast_hw_node_reduction *r)
+{
+    uint64_t left = r->end - r->at;
+
+    return left < r->chunk ? left : r->chunk;
+}
+
+static inline void bcast_hw_node_reduction_combine(const struct bcast_hw_node_reduction *r,
+                                                   void *inout, const void *in, size_t bytes)
+{
+    const struct bcast_hw_node_operation *o = &r->operation;
+
+    o->combine(o->ctx, inout, in, bytes / o->element);
+}
+
+/* Whether `rank` has opened its line for others: OK, AGAIN, or ERR_INVAL for another length. */
+static inline int bcast_hw_node_reduction_look(const struct bcast_hw_node_reduction *r,
+                                               uint32_t rank)
+{
+    const struct bcast_hw_node_out *out = &bcast_hw_node_reduction_slot(r, rank)->out;
+
+    if (bcast_hw_node_load(&out->serial) != r->op.serial)
+        return BCAST_HW_AGAIN;
+    return out->length == r->length ? BCAST_HW_OK : BCAST_HW_ERR_INVAL;
+}
+
+/* Of this rank's lines. */
+static inline void bcast_hw_node_reduction_show(const struct bcast_hw_node_reduction *r,
+                                                uint64_t ready)
+{
+    bcast_hw_node_store(&bcast_hw_node_reduction_slot(r, r->op.group->rank)->out.ready, ready);
+}
+
+static inline void bcast_hw_node_reduction_ack(const struct bcast_hw_node_reduction *r,
+                                               uint64_t taken)
+{
+    bcast_hw_node_store(&bcast_hw_node_reduction_slot(r, r->op.group->rank)->ack.taken, taken);
+}
+
+/* What `rank` has taken. */
+static inline uint64_t bcast_hw_node_reduction_taken(const struct bcast_hw_node_reduction *r,
+                                                     uint32_t rank)
+{
+    return bcast_hw_node_taken(&bcast_hw_node_reduction_slot(r, rank)->ack, r->op.serial);
+}
+
+#endif /* BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED */

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// reduction and allreduce: each algorithm in each way, for all numbers of ranks and roots, and
+// lengths about each edge; with an operation that needs the order of ranks, and with one that does
+// not; in place and not.
+#include <gtest/gtest.h>
+
+#include "node_ranks.h"
+
+namespace {
+
+using node::Config;
+using node::Item;
+using node::Kind;
+using node::Script;
+
+Item reduction(Kind kind, int algorithm, uint32_t root, uint64_t length, uint32_t degree = 2)
+{
+    Item item;
+
+    item.kind = kind;
+    item.algorithm = algorithm;
+    item.root = root;
+    item.length = length;
+    item.degree = degree;
+    return item;
+}
+
+// Chunks of 128, of which 126 or 128 are whole elements, in two buffers.
+Config config_of(uint32_t ranks, uint64_t methods)
+{
+    Config s;
+
+    s.layout = {ranks, 4, 2, 128};
+    s.methods = methods;
+    s.params = bcast_hw_node_params_default(128);
+    s.params.copy_min = 200;
+    s.params.copy_step = 300;
+    s.params.piece_min = 50;
+    return s;
+}
+
+const uint64_t lengths[] = {0,   2,   3,   8,   16,  63,  64,  87,  88,  90,  96,  126,
+                            128, 129, 136, 199, 200, 201, 252, 256, 258, 400, 630, 1024};
+
+class NodeReduction : public testing::TestWithParam<int> {
+  protected:
+    // Every length to every root, one after the other. Through the segment AG and TREEMM go as TREE
+    // does: for them some numbers of ranks suffice there.
+    void all(Kind kind, uint64_t methods)
+    {
+        uint32_t apart = methods == 0 && GetParam() != BCAST_HW_NODE_REDUCTION_TREE ? 5 : 1;
+
+        for (uint32_t n = 1; n <= 16; n += apart) {
+            Config config = config_of(n, methods);
+            uint32_t roots = kind == Kind::kReduction ? n : 2;
+            Script script;
+
+            for (uint32_t root = 0; root < roots; root++)
+                for (uint64_t length : lengths)
+                    for (bool ordered : {false, true}) {
+                        script.push_back(reduction(kind, GetParam(), root, length, (root + n) % 5));
+                        script.back().ordered = ordered;
+                        script.back().in_place = (script.size() / 2 + root) % 2;
+                        if (kind == Kind::kAllreduce)
+                            script.back().root = 0;
+                    }
+            ASSERT_EQ("", run(config, script, n));
+        }
+    }
+};
+
+} // namespace
+
+TEST_P(NodeReduction, ThroughTheSegment)
+{
+    all(Kind::kReduction, 0);
+}
+
+TEST_P(NodeReduction, BySingleCopy)
+{
+    all(Kind::kReduction, node::kMemcpy);
+}
+
+TEST_P(NodeReduction, ToAllThroughTheSegment)
+{
+    all(Kind::kAllreduce, 0);
+}
+
+TEST_P(NodeReduction, ToAllBySingleCopy)
+{
+    all(Kind::kAllreduce, node::kMemcpy);
+}
+
+// The kernel copies, here between ranks of one process.
+TEST_P(NodeReduction, ByCrossMemoryAttach)
+{
+    Script script;
+
+    for (uint64_t length : lengths)
+        for (Kind kind : {Kind::kReduction, Kind::kAllreduce})
+            script.push_back(reduction(kind, GetParam(), 0, length));
+    ASSERT_EQ("", run(config_of(5, node::kCma), script, 1));
+}
+
+TEST_P(NodeReduction, WithASlowRank)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
+        for (uint32_t slow = 0; slow < 4; slow++) {
+            std::vector<uint32_t> weights(4, 40);
+            Script script;
+
+            weights[slow] = 1;
+            for (uint32_t i = 0; i < 60; i++) {
+                script.push_back(reduction(Kind::kReduction, GetParam(), i / 10 % 4,
+                                           lengths[i * 7 % std::size(lengths)], i % 4));
+                script.back().ordered = i % 3 == 0;
+            }
+            ASSERT_EQ("", run(config_of(4, methods), script, slow, weights));
+        }
+}
+
+// One buffer, one slot, chunks shorter than an element: nothing is done ahead, but all is done.
+TEST_P(NodeReduction, WithTheLeastOfEverything)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy}) {
+        Config config = config_of(7, methods);
+        Script script;
+
+        config.layout.slots = 1;
+        config.layout.buffers = 1;
+        config.params.chunk = 1;
+        config.params.piece_min = 1;
+        config.params.inline_max = 0;
+        config.params.copy_min = 0;
+        for (uint64_t length : {1, 3, 8, 16, 48})
+            for (uint32_t root = 0; root < 7; root++) {
+                script.push_back(reduction(Kind::kReduction, GetParam(), root, length, root % 4));
+                script.back().ordered = length % 8 == 0;
+                script.push_back(reduction(Kind::kAllreduce, GetParam(), 0, length, root % 4));
+                script.back().ordered = root % 2;
+                script.back().in_place = root % 3;
+            }
+        ASSERT_EQ("", run(config, script, 1));
+    }
+}
+
+TEST_P(NodeReduction, OfAsManyRanksAsThereMayBe)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy}) {
+        Script script;
+
+        for (uint64_t length : {8, 256, 512})
+            for (bool ordered : {false, true}) {
+                script.push_back(reduction(Kind::kReduction, GetParam(), 255, length, 3));
+                script.back().ordered = ordered;
+            }
+        ASSERT_EQ("", run(config_of(256, methods), script, 1));
+    }
+}
+
+// Where ranks disagree, the one that takes from the other says so.
+TEST_P(NodeReduction, OfDifferentLengthsIsAnError)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
+        for (uint64_t other : {9, 60, 402}) {
+            Config config = config_of(2, methods);
+            node::Memory memory(config.layout);
+            bcast_hw_node_segment segment;
+            std::atomic<uint64_t> begun[2] = {};
+            Script one = {reduction(Kind::kReduction, GetParam(), 0, 300)};
+            Script two = {reduction(Kind::kReduction, GetParam(), 0, other)};
+            ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(&segment, &config.layout, memory.at));
+            node::Rank a(config, segment, 0, one, begun, 1), b(config, segment, 1, two, begun, 2);
+
+            for (int i = 0; i < 100; i++) {
+                a.step();
+                b.step();
+            }
+            EXPECT_NE(std::string::npos, a.wrong.find("invalid argument")) << a.wrong;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NodeReduction, testing::Range(0, (int) BCAST_HW_NODE_REDUCTION_NUM),
+                         [](const auto &info) {
+                             return bcast_hw_node_reduction_name(
+                                 (bcast_hw_node_reduction_algorithm) info.param);
+                         });
+
+TEST(NodeReductions, AreKnownByName)
+{
+    EXPECT_EQ(BCAST_HW_NODE_REDUCTION_AG, bcast_hw_node_reduction_named("ag"));
+    EXPECT_EQ(BCAST_HW_NODE_REDUCTION_TREEMM, bcast_hw_node_reduction_named("treemm"));
+    EXPECT_EQ(-1, bcast_hw_node_reduction_named("ota"));
+    EXPECT_STREQ("tree", bcast_hw_node_reduction_name(BCAST_HW_NODE_REDUCTION_TREE));
+}
+
+// An element is not cut: one that is longer than half a buffer is refused, and nothing has begun.
+TEST(NodeReductions, OfElementsThatAreTooLongAreRefused)
+{
+    Config config = config_of(1, 0);
+    node::Memory memory(config.layout);
+    bcast_hw_node_segment segment;
+    bcast_hw_node_group group;
+    bcast_hw_node_reduction r;
+    bcast_hw_node_tree tree = {0, 0, nullptr};
+    bcast_hw_node_operation operation = {nullptr, nullptr, 65, true};
+    unsigned char in[65], out[65];
+
+    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(&segment, &config.layout, memory.at));
+    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_group_init(&group, &segment, 0, 0, &config.params));
+    EXPECT_EQ(BCAST_HW_ERR_LIMIT,
+              bcast_hw_node_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
+    EXPECT_EQ(0u, group.serial);
+    operation.element = 64;
+    EXPECT_EQ(BCAST_HW_OK,
+              bcast_hw_node_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
+}

@@ -1,0 +1,133 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * topo: see topo.h. Processors have the system's numbers everywhere here.
+ */
+#include "topo.h"
+
+#include <hwloc.h>
+#include <stdlib.h>
+
+struct bcast_hw_node_topo {
+    hwloc_topology_t hwloc;
+};
+
+int bcast_hw_node_topo_open(struct bcast_hw_node_topo **topo, const char *synthetic)
+{
+    struct bcast_hw_node_topo *t = malloc(sizeof(*t));
+    int err = BCAST_HW_ERR_NOMEM;
+
+    if (t == NULL)
+        return err;
+    if (hwloc_topology_init(&t->hwloc) != 0)
+        goto free;
+    err = BCAST_HW_ERR_INVAL;
+    if (synthetic != NULL && hwloc_topology_set_synthetic(t->hwloc, synthetic) != 0)
+        goto destroy;
+    err = BCAST_HW_ERR_LIMIT;
+    if (hwloc_topology_set_flags(t->hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
+        hwloc_topology_load(t->hwloc) != 0)
+        goto destroy;
+    *topo = t;
+    return BCAST_HW_OK;
+
+destroy:
+    hwloc_topology_destroy(t->hwloc);
+free:
+    free(t);
+    return err;
+}
+
+void bcast_hw_node_topo_close(struct bcast_hw_node_topo *topo)
+{
+    hwloc_topology_destroy(topo->hwloc);
+    free(topo);
+}
+
+/* The first object of a type that has any of the processors in `set`; NULL: none. */
+static hwloc_obj_t touched(hwloc_topology_t hwloc, hwloc_const_cpuset_t set, hwloc_obj_type_t type)
+{
+    return hwloc_get_next_obj_covering_cpuset_by_type(hwloc, set, type, NULL);
+}
+
+static hwloc_obj_t last_cache(hwloc_topology_t hwloc, hwloc_const_cpuset_t set)
+{
+    static const hwloc_obj_type_t levels[] = {HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE,
+                                              HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE};
+    hwloc_obj_t cache = NULL;
+
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && cache == NULL; i++)
+        cache = touched(hwloc, set, levels[i]);
+    return cache;
+}
+
+/* Memory nodes may lie within each other (fast memory of a cluster, slow memory of its package):
+ * the nearest counts. */
+static hwloc_obj_t memory(hwloc_topology_t hwloc, hwloc_const_cpuset_t set)
+{
+    hwloc_obj_t best = NULL, numa = NULL;
+
+    while ((numa = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, numa)) != NULL)
+        if (hwloc_bitmap_intersects(set, numa->cpuset) &&
+            (best == NULL || hwloc_bitmap_weight(numa->cpuset) < hwloc_bitmap_weight(best->cpuset)))
+            best = numa;
+    return best;
+}
+
+/* By its lowest processor, which no other object of its kind has; -1: `set` is not all inside it.
+ */
+static int32_t named(hwloc_const_cpuset_t set, hwloc_obj_t obj)
+{
+    if (obj == NULL || !hwloc_bitmap_isincluded(set, obj->cpuset))
+        return -1;
+    return hwloc_bitmap_first(obj->cpuset);
+}
+
+static void describe(hwloc_topology_t hwloc, hwloc_const_cpuset_t set,
+                     struct bcast_hw_node_place *place)
+{
+    hwloc_obj_t l2 = touched(hwloc, set, HWLOC_OBJ_L2CACHE), llc = last_cache(hwloc, set);
+    hwloc_obj_t core = l2 != NULL ? l2 : touched(hwloc, set, HWLOC_OBJ_CORE);
+    unsigned p;
+
+    *place = (struct bcast_hw_node_place){
+        .part = {named(set, core), named(set, llc), named(set, memory(hwloc, set)),
+                 named(set, touched(hwloc, set, HWLOC_OBJ_PACKAGE))},
+        .line = llc != NULL ? llc->attr->cache.linesize : 0,
+        .l2 = l2 != NULL ? l2->attr->cache.size : 0,
+        .llc = llc != NULL ? llc->attr->cache.size : 0,
+    };
+    hwloc_bitmap_foreach_begin(p, set) if (p < BCAST_HW_NODE_PROCESSORS_MAX)
+        place->processors[p / 64] |= (uint64_t) 1 << p % 64;
+    hwloc_bitmap_foreach_end();
+}
+
+/* The processors of this host that `cpus` names, or those of this process. */
+static int processors(hwloc_topology_t hwloc, const char *cpus, hwloc_cpuset_t set)
+{
+    if (cpus == NULL) {
+        /* A system that does not say may run it anywhere. */
+        if (hwloc_get_cpubind(hwloc, set, HWLOC_CPUBIND_PROCESS) != 0)
+            hwloc_bitmap_fill(set);
+    } else if (hwloc_bitmap_list_sscanf(set, cpus) != 0) {
+        return BCAST_HW_ERR_INVAL;
+    }
+    hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(hwloc));
+    return hwloc_bitmap_iszero(set) ? BCAST_HW_ERR_INVAL : BCAST_HW_OK;
+}
+
+int bcast_hw_node_topo_place(struct bcast_hw_node_topo *topo, const char *cpus,
+                             struct bcast_hw_node_place *place)
+{
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    int err = BCAST_HW_ERR_NOMEM;
+
+    if (set == NULL)
+        return err;
+    err = processors(topo->hwloc, cpus, set);
+    if (err == BCAST_HW_OK)
+        describe(topo->hwloc, set, place);
+    hwloc_bitmap_free(set);
+    return err;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// place: what follows from the places of all ranks: processors, crowding, caches, length of a
+// chunk.
+#include <vector>
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "../../src/mpi/coll/bcast_hw/node/place.h"
+}
+
+namespace {
+
+constexpr uint64_t KiB = 1024, MiB = 1024 * KiB;
+
+bcast_hw_node_place unknown()
+{
+    bcast_hw_node_place p = {};
+
+    for (int32_t &part : p.part)
+        part = -1;
+    return p;
+}
+
+// Bound to these processors.
+bcast_hw_node_place on(const std::vector<uint32_t> &processors)
+{
+    bcast_hw_node_place p = unknown();
+
+    for (uint32_t i : processors)
+        p.processors[i / 64] |= UINT64_C(1) << i % 64;
+    return p;
+}
+
+using Places = std::vector<bcast_hw_node_place>;
+
+uint32_t processors(const Places &p)
+{
+    return bcast_hw_node_processors(p.data(), static_cast<uint32_t>(p.size()));
+}
+
+bool crowded(const Places &p)
+{
+    return bcast_hw_node_crowded(p.data(), static_cast<uint32_t>(p.size()));
+}
+
+bcast_hw_node_caches caches(const Places &p)
+{
+    bcast_hw_node_caches c;
+
+    bcast_hw_node_caches_of(p.data(), static_cast<uint32_t>(p.size()), &c);
+    return c;
+}
+
+uint32_t chunk(uint64_t l2, uint64_t llc)
+{
+    bcast_hw_node_caches c = {64, l2, llc};
+
+    return bcast_hw_node_chunk(&c);
+}
+
+} // namespace
+
+TEST(NodePlace, ProcessorsAreCountedOnce)
+{
+    EXPECT_EQ(0u, processors({unknown()}));
+    EXPECT_EQ(1u, processors({on({0}), on({0})}));
+    EXPECT_EQ(4u, processors({on({0, 1}), on({1, 63}), on({1023})}));
+    EXPECT_EQ(1u, processors({unknown(), on({64})}));
+}
+
+TEST(NodePlace, MoreRanksThanProcessorsAreCrowded)
+{
+    EXPECT_FALSE(crowded({on({0})}));
+    EXPECT_FALSE(crowded({on({0}), on({1})}));
+    EXPECT_TRUE(crowded({on({0}), on({0})}));
+    EXPECT_FALSE(crowded({on({0, 1}), on({0, 1})}));
+    EXPECT_TRUE(crowded({on({0, 1}), on({0, 1}), on({0, 1})}));
+    // Any two have two processors, but three have no third.
+    EXPECT_FALSE(crowded({on({0, 1}), on({1, 2}), on({0, 2})}));
+    EXPECT_TRUE(crowded({on({0, 1}), on({1, 2}), on({0, 2}), on({0, 1})}));
+}
+
+TEST(NodePlace, CrowdedInOnePlaceIsCrowdedThoughThereIsRoomElsewhere)
+{
+    EXPECT_TRUE(crowded({on({0}), on({0}), on({1, 2, 3})}));
+    EXPECT_TRUE(crowded({on({0}), on({1}), on({0, 1}), on({2, 3, 4, 5})}));
+    EXPECT_FALSE(crowded({on({0}), on({1}), on({0, 1, 2}), on({2, 3, 4, 5})}));
+}
+
+TEST(NodePlace, WhatIsNotKnownIsCrowded)
+{
+    EXPECT_TRUE(crowded({unknown()}));
+    EXPECT_TRUE(crowded({on({0}), unknown(), on({1, 2, 3})}));
+}
+
+TEST(NodePlace, ACacheIsSharedByThoseThatCannotLeaveIt)
+{
+    Places p(4, unknown());
+
+    for (uint32_t r = 0; r < 4; r++) {
+        p[r].line = 64;
+        p[r].l2 = 512 * KiB;
+        p[r].llc = 32 * MiB;
+        p[r].part[BCAST_HW_NODE_PART_CORE] = static_cast<int32_t>(r / 2);
+        p[r].part[BCAST_HW_NODE_PART_CACHE] = r < 3 ? 0 : 8;
+    }
+    bcast_hw_node_caches c = caches(p);
+    EXPECT_EQ(64u, c.line);
+    EXPECT_EQ(256 * KiB, c.l2);
+    EXPECT_EQ(32 * MiB / 3, c.llc);
+
+    // Ranks that can leave it are not in it together.
+    for (bcast_hw_node_place &one : p)
+        one.part[BCAST_HW_NODE_PART_CORE] = one.part[BCAST_HW_NODE_PART_CACHE] = -1;
+    c = caches(p);
+    EXPECT_EQ(512 * KiB, c.l2);
+    EXPECT_EQ(32 * MiB, c.llc);
+}
+
+TEST(NodePlace, CachesAreTheLeastOfThoseKnown)
+{
+    Places p(3, unknown());
+
+    EXPECT_EQ(0u, caches(p).line);
+    EXPECT_EQ(0u, caches(p).l2);
+    EXPECT_EQ(0u, caches(p).llc);
+    p[1].l2 = 2 * MiB;
+    p[2].l2 = 1 * MiB;
+    p[1].line = 128;
+    p[2].line = 64;
+    EXPECT_EQ(128u, caches(p).line);
+    EXPECT_EQ(1 * MiB, caches(p).l2);
+    EXPECT_EQ(0u, caches(p).llc);
+}
+
+TEST(NodePlace, FourChunksFillHalfOfTheSecondLevel)
+{
+    EXPECT_EQ(16 * KiB, chunk(128 * KiB, 0));
+    EXPECT_EQ(32 * KiB, chunk(256 * KiB, 0));
+    EXPECT_EQ(32 * KiB, chunk(512 * KiB - 1, 0));
+    EXPECT_EQ(64 * KiB, chunk(512 * KiB, 0));
+}
+
+TEST(NodePlace, TwoChunksFillHalfOfTheLastLevel)
+{
+    EXPECT_EQ(16 * KiB, chunk(1 * MiB, 64 * KiB));
+    EXPECT_EQ(8 * KiB, chunk(1 * MiB, 64 * KiB - 1));
+    EXPECT_EQ(32 * KiB, chunk(256 * KiB, 32 * MiB));
+}
+
+TEST(NodePlace, AChunkHasBounds)
+{
+    EXPECT_EQ(4 * KiB, chunk(1, 1));
+    EXPECT_EQ(4 * KiB, chunk(16 * KiB, 0));
+    EXPECT_EQ(64 * KiB, chunk(UINT64_MAX, UINT64_MAX));
+    EXPECT_EQ(32 * KiB, chunk(0, 0)); // nothing is known
+    EXPECT_EQ(8 * KiB, chunk(0, 32 * KiB));
+}
+
+TEST(NodePlace, PartsHaveNames)
+{
+    EXPECT_STREQ("core", bcast_hw_node_part_text(BCAST_HW_NODE_PART_CORE));
+    EXPECT_STREQ("package", bcast_hw_node_part_text(BCAST_HW_NODE_PART_PACKAGE));
+}

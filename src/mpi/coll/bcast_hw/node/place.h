@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_NODE_RANKS_MAX 256u
+#include "ranks.h"
+
 #define BCAST_HW_NODE_PROCESSORS_MAX 1024u
 
 /* Parts of a host whose ranks are near to each other; smaller ones first on most hosts.

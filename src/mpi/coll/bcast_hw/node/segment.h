@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #include "../port/err.h"
+#include "ranks.h"
 
-#define BCAST_HW_NODE_RANKS_MAX 256u
 #define BCAST_HW_NODE_SLOTS_MAX 64u
 #define BCAST_HW_NODE_BUFFERS_MAX 16u
 #define BCAST_HW_NODE_CHUNK_MAX (1u << 24)

@@ -100,10 +100,16 @@ static bool take(uint32_t rank, const struct am_head *head, const void *hdr, con
     return true;
 }
 
+/* Bytes of the message's header in this frame. */
+static size_t header_in(const struct am_head *head)
+{
+    return head->offset == 0 ? head->hdr_sz : 0;
+}
+
 /* The frame is what it says, and of a message that is not complete. */
 static bool is_sound(uint32_t rank, const struct am_head *head, size_t len)
 {
-    size_t hdr_sz = head->offset == 0 ? head->hdr_sz : 0;
+    size_t hdr_sz = header_in(head);
 
     if (head->handler >= MPIDI_AM_HANDLERS_MAX ||
         MPIDIG_global.target_msg_cbs[head->handler] == NULL || len < hdr_sz ||
@@ -127,7 +133,7 @@ static bool can_reach(const void *reach)
 
 bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const void *body, size_t len)
 {
-    size_t hdr_sz = head->offset == 0 ? head->hdr_sz : 0;
+    size_t hdr_sz = header_in(head);
     const char *data = (const char *) body + hdr_sz;
 
     if (!is_sound(rank, head, len))

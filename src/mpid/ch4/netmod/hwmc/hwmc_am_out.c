@@ -58,32 +58,32 @@ static int choose_stream(uint32_t rank, const struct am_out *m, uint32_t *stream
     return most > 0 ? BCAST_HW_OK : BCAST_HW_AGAIN;
 }
 
-/* With the header before it. AGAIN: the window is full, or there is no memory at present. */
-static int send_first(uint32_t rank, struct am_out *m, const void *body, size_t len)
+/* The header, and `len` bytes behind it, for the first frame. */
+static const void *with_header(const struct am_out *m, const void *body, size_t len)
 {
     static char frame[UINT16_MAX + AM_CHUNK];
+
+    memcpy(frame, m->hdr, m->head.hdr_sz);
+    if (len > 0)
+        memcpy(frame + m->head.hdr_sz, body, len);
+    return frame;
+}
+
+/* AGAIN: the window is full, or there is no memory at present. */
+static int send_frame(uint32_t rank, struct am_out *m, const void *body, size_t len)
+{
     uint32_t stream;
 
     if (choose_stream(rank, m, &stream) != BCAST_HW_OK)
         return BCAST_HW_AGAIN;
-    memcpy(frame, m->hdr, m->head.hdr_sz);
-    if (len > 0)
-        memcpy(frame + m->head.hdr_sz, body, len);
-    if (hwmc_links_send(links, stream, rank, &m->head, sizeof(m->head), frame, m->head.hdr_sz + len,
-                        NULL) != BCAST_HW_OK)
+    if (!m->started) {
+        body = with_header(m, body, len);
+        len += m->head.hdr_sz;
+    }
+    if (hwmc_links_send(links, stream, rank, &m->head, sizeof(m->head), body, len, NULL) !=
+        BCAST_HW_OK)
         return BCAST_HW_AGAIN;
     m->started = true;
-    return BCAST_HW_OK;
-}
-
-static int send_next(uint32_t rank, struct am_out *m, const void *body, size_t len)
-{
-    uint32_t stream;
-
-    if (choose_stream(rank, m, &stream) != BCAST_HW_OK ||
-        hwmc_links_send(links, stream, rank, &m->head, sizeof(m->head), body, len, NULL) !=
-            BCAST_HW_OK)
-        return BCAST_HW_AGAIN;
     return BCAST_HW_OK;
 }
 
@@ -91,8 +91,7 @@ static int send_data(uint32_t rank, struct am_out *m)
 {
     bool many = m->started && m->head.data_sz >= AM_LONG;
     size_t len = MPL_MIN(m->head.data_sz - m->head.offset, many ? AM_CHUNK_LONG : AM_CHUNK);
-    const char *body = m->data + m->head.offset;
-    int err = m->started ? send_next(rank, m, body, len) : send_first(rank, m, body, len);
+    int err = send_frame(rank, m, m->data + m->head.offset, len);
 
     if (err == BCAST_HW_OK)
         m->head.offset += len;
@@ -103,7 +102,7 @@ static int send_data(uint32_t rank, struct am_out *m)
 static bool send_all(uint32_t rank, struct am_out *m)
 {
     if (m->head.kind == AM_REACH)
-        return send_first(rank, m, &m->reach, sizeof(m->reach)) == BCAST_HW_OK;
+        return send_frame(rank, m, &m->reach, sizeof(m->reach)) == BCAST_HW_OK;
     while (!m->started || m->head.offset < m->head.data_sz)
         if (send_data(rank, m) != BCAST_HW_OK)
             return false;

@@ -150,19 +150,10 @@ TEST_P(NodeBcast, OfDifferentLengthsIsAnError)
 {
     for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
         for (uint64_t other : {8, 100, 400}) {
-            Config config = config_of(2, methods);
-            node::Memory memory(config.layout);
-            bcast_hw_node_segment segment;
-            std::atomic<uint64_t> begun[2] = {};
             Script one = {bcast(GetParam(), 0, 300)}, two = {bcast(GetParam(), 0, other)};
-            ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(&segment, &config.layout, memory.at));
-            node::Rank a(config, segment, 0, one, begun, 1), b(config, segment, 1, two, begun, 2);
+            auto [a, b] = run_two(config_of(2, methods), one, two);
 
-            for (int i = 0; i < 100; i++) {
-                a.step();
-                b.step();
-            }
-            EXPECT_NE(std::string::npos, b.wrong.find("invalid argument")) << b.wrong;
+            EXPECT_NE(std::string::npos, b.find("invalid argument")) << b;
         }
 }
 

@@ -422,6 +422,24 @@ std::string run(const Config &config, const Script &script, uint64_t seed,
     return "";
 }
 
+std::pair<std::string, std::string> run_two(const Config &config, const Script &one,
+                                            const Script &two)
+{
+    Memory memory(config.layout);
+    bcast_hw_node_segment segment;
+    std::atomic<uint64_t> begun[2] = {};
+
+    if (bcast_hw_node_segment_over(&segment, &config.layout, memory.at) != BCAST_HW_OK)
+        return {"no segment", "no segment"};
+    Rank a(config, segment, 0, one, begun, 1), b(config, segment, 1, two, begun, 2);
+
+    for (int i = 0; i < 100; i++) {
+        a.step();
+        b.step();
+    }
+    return {a.wrong, b.wrong};
+}
+
 std::string run_threads(const Config &config, const Script &script, uint64_t seed)
 {
     Memory memory(config.layout);

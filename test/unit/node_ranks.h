@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim_rng.h"
@@ -136,6 +137,10 @@ class Rank {
 // alike). What is wrong, or nothing.
 std::string run(const Config &config, const Script &script, uint64_t seed,
                 const std::vector<uint32_t> &weights = {});
+
+// Two ranks of a group of two that do not call the same: what each says is wrong.
+std::pair<std::string, std::string> run_two(const Config &config, const Script &one,
+                                            const Script &two);
 
 // Each rank in a thread of its own.
 std::string run_threads(const Config &config, const Script &script, uint64_t seed);

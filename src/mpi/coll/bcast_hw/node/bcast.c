@@ -50,7 +50,6 @@ void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_no
     b->buf = buf;
     b->length = length;
     b->here = ready;
-    b->opened = false;
     memset(&b->way, 0, sizeof(b->way));
     choose(b);
 }

@@ -82,7 +82,6 @@ struct bcast_hw_node_bcast {
     unsigned char *buf; /* the caller's until it is done */
     uint64_t length;    /* bytes */
     uint64_t here;      /* the first so many bytes are in buf; <= length, grows */
-    bool opened;        /* the lines of this rank are open */
     union {
         struct bcast_hw_node_bcast_chunks chunks;
         struct bcast_hw_node_bcast_direct direct;

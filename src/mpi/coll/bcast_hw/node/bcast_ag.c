@@ -50,7 +50,8 @@ static int gather(struct bcast_hw_node_bcast *b)
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
 
     for (; ag->next < b->op.group->size; ag->next++) {
-        int err = bcast_hw_node_bcast_look(b, bcast_hw_node_bcast_rank(b, b->root, ag->next));
+        int err = bcast_hw_node_lines_look(&b->op, bcast_hw_node_bcast_rank(b, b->root, ag->next),
+                                           b->length);
 
         if (err != BCAST_HW_OK)
             return err;
@@ -66,11 +67,11 @@ static int move(struct bcast_hw_node_bcast *b, uint64_t n)
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
     const struct bcast_hw_node_group *g = b->op.group;
     uint32_t peer = bcast_hw_node_bcast_rank(b, g->rank, ag->next);
-    const struct bcast_hw_node_out *root = &bcast_hw_node_bcast_slot(b, b->root)->out;
+    const struct bcast_hw_node_out *root = &bcast_hw_node_lines(&b->op, b->root)->out;
 
     if (ag->next > 0 && peer != b->root)
         return bcast_hw_node_group_put(
-            g, peer, bcast_hw_node_bcast_slot(b, peer)->out.addr + ag->at, b->buf + ag->at, n);
+            g, peer, bcast_hw_node_lines(&b->op, peer)->out.addr + ag->at, b->buf + ag->at, n);
     if (ag->next > 0)
         return BCAST_HW_OK;
     if (peer == b->root)
@@ -99,7 +100,7 @@ static int move_piece(struct bcast_hw_node_bcast *b)
         if (ag->at < ag->end)
             return BCAST_HW_AGAIN;
     }
-    bcast_hw_node_bcast_ack(b, 1);
+    bcast_hw_node_lines_ack(&b->op, 1);
     ag->phase = REST;
     return BCAST_HW_OK;
 }
@@ -110,7 +111,7 @@ static int rest(struct bcast_hw_node_bcast *b)
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
 
     for (; ag->next < b->op.group->size; ag->next++)
-        if (bcast_hw_node_bcast_taken(b, bcast_hw_node_bcast_rank(b, b->root, ag->next)) == 0)
+        if (bcast_hw_node_lines_taken(&b->op, bcast_hw_node_bcast_rank(b, b->root, ag->next)) == 0)
             return BCAST_HW_AGAIN;
     b->here = b->length;
     return bcast_hw_node_op_end(&b->op);
@@ -122,11 +123,11 @@ int bcast_hw_node_bcast_ag(struct bcast_hw_node_op *op)
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
     int err = BCAST_HW_OK;
 
-    if (!bcast_hw_node_bcast_open(b, (uintptr_t) b->buf, 0))
+    if (!bcast_hw_node_lines_open(&b->op, b->length, (uintptr_t) b->buf, 0))
         return BCAST_HW_AGAIN;
     if (bcast_hw_node_bcast_is_root(b) && ag->shown < b->here) {
         ag->shown = b->here;
-        bcast_hw_node_bcast_show(b, ag->shown);
+        bcast_hw_node_lines_show(&b->op, ag->shown);
     }
     if (ag->phase == GATHER)
         err = gather(b);

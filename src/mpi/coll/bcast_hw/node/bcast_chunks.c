@@ -50,7 +50,7 @@ static bool acked(struct bcast_hw_node_bcast *b, uint64_t chunk)
 
     while (chunk > c->acked) {
         for (; c->scan < b->tree.num_children; c->scan++) {
-            uint64_t taken = bcast_hw_node_bcast_taken(b, b->tree.children[c->scan]);
+            uint64_t taken = bcast_hw_node_lines_taken(&b->op, b->tree.children[c->scan]);
 
             if (taken < chunk)
                 return false;
@@ -82,7 +82,7 @@ static unsigned char *free_buffer(struct bcast_hw_node_bcast *b)
 static void show_put(struct bcast_hw_node_bcast *b)
 {
     b->op.group->chunks++;
-    bcast_hw_node_bcast_show(b, ++b->way.chunks.put);
+    bcast_hw_node_lines_show(&b->op, ++b->way.chunks.put);
 }
 
 /* Puts a chunk from memory. */
@@ -115,12 +115,12 @@ static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned c
 static int take(struct bcast_hw_node_bcast *b)
 {
     struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
-    const struct bcast_hw_node_out *out = &bcast_hw_node_bcast_slot(b, b->tree.parent)->out;
+    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
     bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
     const unsigned char *from;
     unsigned char *to = NULL;
     size_t n = bytes_of(b, c->taken);
-    int err = bcast_hw_node_bcast_look(b, b->tree.parent);
+    int err = bcast_hw_node_lines_look(&b->op, b->tree.parent, b->length);
 
     if (err != BCAST_HW_OK)
         return err == BCAST_HW_AGAIN ? BCAST_HW_OK : err;
@@ -130,11 +130,11 @@ static int take(struct bcast_hw_node_bcast *b)
     if (relays) {
         memcpy(to, from, n);
         show_put(b);
-        bcast_hw_node_bcast_ack(b, c->taken + 1);
+        bcast_hw_node_lines_ack(&b->op, c->taken + 1);
         take_to_memory(b, to, b->here, n);
     } else {
         take_to_memory(b, from, b->here, n);
-        bcast_hw_node_bcast_ack(b, c->taken + 1);
+        bcast_hw_node_lines_ack(&b->op, c->taken + 1);
     }
     c->taken++;
     b->here += n;
@@ -148,7 +148,7 @@ int bcast_hw_node_bcast_chunks(struct bcast_hw_node_op *op)
     struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
     uint64_t to_put = b->tree.num_children > 0 ? c->num : 0;
 
-    if (!bcast_hw_node_bcast_open(b, 0, c->first))
+    if (!bcast_hw_node_lines_open(&b->op, b->length, 0, c->first))
         return BCAST_HW_AGAIN;
     if (!bcast_hw_node_bcast_is_root(b) && c->taken < c->num) {
         int err = take(b);

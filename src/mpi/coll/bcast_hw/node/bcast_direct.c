@@ -53,11 +53,11 @@ static uint64_t range(const struct bcast_hw_node_bcast *b, uint64_t ready, uint6
 static int take(struct bcast_hw_node_bcast *b)
 {
     const struct bcast_hw_node_group *g = b->op.group;
-    const struct bcast_hw_node_out *out = &bcast_hw_node_bcast_slot(b, b->tree.parent)->out;
+    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
     struct bcast_hw_node_bcast_direct *d = &b->way.direct;
     bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
     uint64_t from, n;
-    int err = bcast_hw_node_bcast_look(b, b->tree.parent);
+    int err = bcast_hw_node_lines_look(&b->op, b->tree.parent, b->length);
 
     if (err != BCAST_HW_OK)
         return err;
@@ -76,7 +76,7 @@ static int take(struct bcast_hw_node_bcast *b)
     if (b->here < d->start || d->high < b->length)
         return BCAST_HW_AGAIN;
     b->here = b->length;
-    bcast_hw_node_bcast_ack(b, 1);
+    bcast_hw_node_lines_ack(&b->op, 1);
     return BCAST_HW_OK;
 }
 
@@ -89,7 +89,7 @@ static void show_more(struct bcast_hw_node_bcast *b)
     if (b->tree.num_children == 0 || d->shown == b->here || (all_or_none && !is_whole(b)))
         return;
     d->shown = b->here;
-    bcast_hw_node_bcast_show(b, d->shown);
+    bcast_hw_node_lines_show(&b->op, d->shown);
 }
 
 /* Nobody reads this rank's memory any more. */
@@ -98,7 +98,7 @@ static bool is_given(struct bcast_hw_node_bcast *b)
     struct bcast_hw_node_bcast_direct *d = &b->way.direct;
 
     for (; d->next < b->tree.num_children; d->next++)
-        if (bcast_hw_node_bcast_taken(b, b->tree.children[d->next]) == 0)
+        if (bcast_hw_node_lines_taken(&b->op, b->tree.children[d->next]) == 0)
             return false;
     return true;
 }
@@ -107,7 +107,7 @@ int bcast_hw_node_bcast_direct(struct bcast_hw_node_op *op)
 {
     struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
 
-    if (!bcast_hw_node_bcast_open(b, (uintptr_t) b->buf, 0))
+    if (!bcast_hw_node_lines_open(&b->op, b->length, (uintptr_t) b->buf, 0))
         return BCAST_HW_AGAIN;
     if (!is_whole(b) && !bcast_hw_node_bcast_is_root(b)) {
         int err = take(b);

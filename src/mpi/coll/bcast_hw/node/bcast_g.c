@@ -16,7 +16,7 @@ static int gather(struct bcast_hw_node_bcast *b)
     struct bcast_hw_node_bcast_g *g = &b->way.g;
 
     for (; g->next < b->tree.num_children; g->next++) {
-        int err = bcast_hw_node_bcast_look(b, b->tree.children[g->next]);
+        int err = bcast_hw_node_lines_look(&b->op, b->tree.children[g->next], b->length);
 
         if (err != BCAST_HW_OK)
             return err;
@@ -37,7 +37,7 @@ static int give(struct bcast_hw_node_bcast *b)
     if (b->here < g->at + n)
         return BCAST_HW_OK;
     err = bcast_hw_node_group_put(
-        b->op.group, peer, bcast_hw_node_bcast_slot(b, peer)->out.addr + g->at, b->buf + g->at, n);
+        b->op.group, peer, bcast_hw_node_lines(&b->op, peer)->out.addr + g->at, b->buf + g->at, n);
     b->op.moved = err == BCAST_HW_OK;
     if (err == BCAST_HW_OK && ++g->next == b->tree.num_children) {
         g->next = 0;
@@ -55,7 +55,7 @@ static int step_at_root(struct bcast_hw_node_bcast *b)
         return err;
     if (g->at < b->length)
         return BCAST_HW_AGAIN;
-    bcast_hw_node_bcast_show(b, b->length);
+    bcast_hw_node_lines_show(&b->op, b->length);
     return bcast_hw_node_op_end(&b->op);
 }
 
@@ -64,14 +64,14 @@ int bcast_hw_node_bcast_g(struct bcast_hw_node_op *op)
     struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
     int err;
 
-    if (!bcast_hw_node_bcast_open(b, (uintptr_t) b->buf, 0))
+    if (!bcast_hw_node_lines_open(&b->op, b->length, (uintptr_t) b->buf, 0))
         return BCAST_HW_AGAIN;
     if (bcast_hw_node_bcast_is_root(b))
         return step_at_root(b);
-    err = bcast_hw_node_bcast_look(b, b->root);
+    err = bcast_hw_node_lines_look(&b->op, b->root, b->length);
     if (err != BCAST_HW_OK)
         return err;
-    if (bcast_hw_node_load(&bcast_hw_node_bcast_slot(b, b->root)->out.ready) == 0)
+    if (bcast_hw_node_load(&bcast_hw_node_lines(&b->op, b->root)->out.ready) == 0)
         return BCAST_HW_AGAIN;
     b->here = b->length;
     return bcast_hw_node_op_end(op);

@@ -18,16 +18,17 @@ int bcast_hw_node_bcast_inline(struct bcast_hw_node_op *op)
     struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
 
     if (b->here < b->length) {
-        int err = bcast_hw_node_bcast_is_root(b) ? BCAST_HW_AGAIN
-                                                 : bcast_hw_node_bcast_look(b, b->tree.parent);
+        int err = bcast_hw_node_bcast_is_root(b)
+                      ? BCAST_HW_AGAIN
+                      : bcast_hw_node_lines_look(&b->op, b->tree.parent, b->length);
 
         if (err != BCAST_HW_OK)
             return err;
-        memcpy(b->buf, bcast_hw_node_bcast_slot(b, b->tree.parent)->out.body, b->length);
+        memcpy(b->buf, bcast_hw_node_lines(&b->op, b->tree.parent)->out.body, b->length);
         b->here = b->length;
     }
     if (b->tree.num_children > 0) {
-        struct bcast_hw_node_out *out = &bcast_hw_node_bcast_slot(b, op->group->rank)->out;
+        struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, op->group->rank)->out;
 
         if (!bcast_hw_node_group_may_open(op->group))
             return BCAST_HW_AGAIN;

@@ -18,6 +18,7 @@ void bcast_hw_node_op_begin(struct bcast_hw_node_op *op, struct bcast_hw_node_gr
     op->group = g;
     op->serial = ++g->serial;
     op->step = step;
+    op->opened = false;
     op->moved = false;
 }
 

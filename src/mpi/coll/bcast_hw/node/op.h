@@ -21,6 +21,7 @@ struct bcast_hw_node_op {
     struct bcast_hw_node_group *group; /* borrowed until it is done */
     uint64_t serial;                   /* the group's, of this collective */
     int (*step)(struct bcast_hw_node_op *op);
+    bool opened; /* the lines of this rank are open */
     bool moved; /* the last step copied something: the next may, though nobody else does anything */
 };
 

@@ -56,7 +56,6 @@ struct bcast_hw_node_reduction {
     unsigned char *out;      /* of the result; may be `in` */
     uint64_t length;         /* bytes, of all elements */
     uint32_t chunk;          /* bytes that are combined at a time; whole elements */
-    bool opened;             /* the lines of this rank are open */
     uint64_t at;             /* what is below this is combined; grows to `end` */
     uint64_t end;            /* of what this rank combines; <= length */
     uint32_t turn;           /* of the chunk at `at`: operands that are combined, then deliveries */

@@ -18,20 +18,6 @@
 
 #include "reduction_impl.h"
 
-static bool open_lines(struct bcast_hw_node_reduction *r)
-{
-    struct bcast_hw_node_slot *slot = bcast_hw_node_reduction_slot(r, r->op.group->rank);
-
-    if (r->opened)
-        return true;
-    if (!bcast_hw_node_group_may_open(r->op.group))
-        return false;
-    bcast_hw_node_open_ack(&slot->ack, r->op.serial);
-    bcast_hw_node_open_out(&slot->out, r->op.serial, r->length, 0, r->way.chunks.first);
-    r->opened = true;
-    return true;
-}
-
 /* Where the chunk is combined; NULL: what is in that buffer has not been read yet. Nobody reads the
  * root's, which is always the same one. */
 static unsigned char *free_buffer(const struct bcast_hw_node_reduction *r)
@@ -43,7 +29,7 @@ static unsigned char *free_buffer(const struct bcast_hw_node_reduction *r)
 
     if (r->turn > 0)
         return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
-    if (put >= buffers ? bcast_hw_node_reduction_taken(r, r->tree.parent) <= put - buffers
+    if (put >= buffers ? bcast_hw_node_lines_taken(&r->op, r->tree.parent) <= put - buffers
                        : !bcast_hw_node_group_all_finished(g, used))
         return NULL;
     return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
@@ -53,7 +39,7 @@ static unsigned char *free_buffer(const struct bcast_hw_node_reduction *r)
 static int find(const struct bcast_hw_node_reduction *r, const unsigned char **from)
 {
     uint32_t peer = bcast_hw_node_reduction_operand(r, r->turn);
-    const struct bcast_hw_node_out *out = &bcast_hw_node_reduction_slot(r, peer)->out;
+    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&r->op, peer)->out;
     uint64_t chunk = r->at / r->chunk;
     int err;
 
@@ -61,7 +47,7 @@ static int find(const struct bcast_hw_node_reduction *r, const unsigned char **f
         *from = r->in + r->at;
         return BCAST_HW_OK;
     }
-    err = bcast_hw_node_reduction_look(r, peer);
+    err = bcast_hw_node_lines_look(&r->op, peer, r->length);
     if (err != BCAST_HW_OK)
         return err;
     if (bcast_hw_node_load(&out->ready) <= chunk)
@@ -76,13 +62,13 @@ static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *comb
     struct bcast_hw_node_group *g = r->op.group;
 
     if (r->tree.num_children > 0)
-        bcast_hw_node_reduction_ack(r, r->at / r->chunk + 1);
+        bcast_hw_node_lines_ack(&r->op, r->at / r->chunk + 1);
     if (bcast_hw_node_reduction_is_root(r)) {
         memcpy(r->out + r->at, combined, n);
     } else {
         g->used[g->chunks & (g->segment->layout.buffers - 1)] = r->op.serial;
         g->chunks++;
-        bcast_hw_node_reduction_show(r, ++r->way.chunks.put);
+        bcast_hw_node_lines_show(&r->op, ++r->way.chunks.put);
     }
     r->at += n;
     r->turn = 0;
@@ -96,7 +82,8 @@ int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op)
     unsigned char *to;
     int err;
 
-    if (!open_lines(r) || (to = free_buffer(r)) == NULL)
+    if (!bcast_hw_node_lines_open(op, r->length, 0, r->way.chunks.first) ||
+        (to = free_buffer(r)) == NULL)
         return BCAST_HW_AGAIN;
     err = find(r, &from);
     if (err != BCAST_HW_OK)

@@ -30,19 +30,16 @@ enum { GATHER, WORK, REST };
 static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *addr)
 {
     struct bcast_hw_node_group *g = r->op.group;
-    struct bcast_hw_node_slot *slot = bcast_hw_node_reduction_slot(r, g->rank);
+    struct bcast_hw_node_slot *slot = bcast_hw_node_lines(&r->op, g->rank);
     uint64_t out = (uintptr_t) r->out;
 
-    if (r->opened)
+    if (r->op.opened)
         return true;
     if (!bcast_hw_node_group_may_open(g) ||
         !bcast_hw_node_group_all_finished(g, g->used[g->chunks & (g->segment->layout.buffers - 1)]))
         return false;
     memcpy(slot->out.body, &out, sizeof(out));
-    bcast_hw_node_open_ack(&slot->ack, r->op.serial);
-    bcast_hw_node_open_out(&slot->out, r->op.serial, r->length, (uintptr_t) addr, 0);
-    r->opened = true;
-    return true;
+    return bcast_hw_node_lines_open(&r->op, r->length, (uintptr_t) addr, 0);
 }
 
 static unsigned char *buffer(const struct bcast_hw_node_reduction *r)
@@ -60,7 +57,7 @@ static int combine(struct bcast_hw_node_reduction *r, uint32_t peer)
     size_t n = bcast_hw_node_reduction_bytes(r);
 
     if (peer != g->rank) {
-        uint64_t from = bcast_hw_node_reduction_slot(r, peer)->out.addr + r->at;
+        uint64_t from = bcast_hw_node_lines(&r->op, peer)->out.addr + r->at;
         int err = bcast_hw_node_group_get(g, peer, theirs, from, n);
 
         if (err != BCAST_HW_OK)
@@ -85,7 +82,7 @@ static int deliver(const struct bcast_hw_node_reduction *r, uint32_t peer)
         memcpy(r->out + r->at, buffer(r), n);
         return BCAST_HW_OK;
     }
-    memcpy(&to, bcast_hw_node_reduction_slot(r, peer)->out.body, sizeof(to));
+    memcpy(&to, bcast_hw_node_lines(&r->op, peer)->out.body, sizeof(to));
     return bcast_hw_node_group_put(g, peer, to + r->at, buffer(r), n);
 }
 
@@ -115,7 +112,7 @@ void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r)
 static int gather(struct bcast_hw_node_reduction *r)
 {
     for (; r->way.direct.next < r->op.group->size; r->way.direct.next++) {
-        int err = bcast_hw_node_reduction_look(r, r->way.direct.next);
+        int err = bcast_hw_node_lines_look(&r->op, r->way.direct.next, r->length);
 
         if (err != BCAST_HW_OK)
             return err;
@@ -142,7 +139,7 @@ static int work(struct bcast_hw_node_reduction *r)
         if (r->at < r->end)
             return BCAST_HW_AGAIN;
     }
-    bcast_hw_node_reduction_ack(r, 1);
+    bcast_hw_node_lines_ack(&r->op, 1);
     r->way.direct.phase = REST;
     return BCAST_HW_OK;
 }
@@ -151,7 +148,7 @@ static int work(struct bcast_hw_node_reduction *r)
 static int rest(struct bcast_hw_node_reduction *r)
 {
     for (; r->way.direct.next < r->op.group->size; r->way.direct.next++)
-        if (bcast_hw_node_reduction_taken(r, r->way.direct.next) == 0)
+        if (bcast_hw_node_lines_taken(&r->op, r->way.direct.next) == 0)
             return BCAST_HW_AGAIN;
     return bcast_hw_node_op_end(&r->op);
 }
@@ -177,11 +174,11 @@ static int children_there(struct bcast_hw_node_reduction *r)
 {
     for (; r->way.direct.next < r->tree.num_children; r->way.direct.next++) {
         uint32_t child = r->tree.children[r->way.direct.next];
-        int err = bcast_hw_node_reduction_look(r, child);
+        int err = bcast_hw_node_lines_look(&r->op, child, r->length);
 
         if (err != BCAST_HW_OK)
             return err;
-        if (bcast_hw_node_load(&bcast_hw_node_reduction_slot(r, child)->out.ready) == 0)
+        if (bcast_hw_node_load(&bcast_hw_node_lines(&r->op, child)->out.ready) == 0)
             return BCAST_HW_AGAIN;
     }
     return BCAST_HW_OK;
@@ -199,7 +196,7 @@ static int combine_children(struct bcast_hw_node_reduction *r)
     advance(r, operands + 1);
     if (r->at < r->end)
         return BCAST_HW_AGAIN;
-    bcast_hw_node_reduction_ack(r, 1);
+    bcast_hw_node_lines_ack(&r->op, 1);
     return BCAST_HW_OK;
 }
 
@@ -217,11 +214,11 @@ int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op)
             err = combine_children(r);
         if (err != BCAST_HW_OK)
             return err;
-        bcast_hw_node_reduction_show(r, r->length);
+        bcast_hw_node_lines_show(&r->op, r->length);
         r->way.direct.phase = REST;
     }
     if (!bcast_hw_node_reduction_is_root(r) &&
-        bcast_hw_node_reduction_taken(r, r->tree.parent) == 0)
+        bcast_hw_node_lines_taken(&r->op, r->tree.parent) == 0)
         return BCAST_HW_AGAIN;
     return bcast_hw_node_op_end(op);
 }

@@ -8,7 +8,7 @@
 #define BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED
 
 #include "reduction.h"
-#include "slot.h"
+#include "lines_impl.h"
 
 /* The steps. */
 int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op);
@@ -18,12 +18,6 @@ int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op);
 
 /* What AG has to set before the first step. */
 void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r);
-
-static inline struct bcast_hw_node_slot *
-bcast_hw_node_reduction_slot(const struct bcast_hw_node_reduction *r, uint32_t rank)
-{
-    return bcast_hw_node_slot(r->op.group->segment, rank, r->op.serial);
-}
 
 static inline bool bcast_hw_node_reduction_is_root(const struct bcast_hw_node_reduction *r)
 {
@@ -43,9 +37,7 @@ static inline uint32_t bcast_hw_node_reduction_operand(const struct bcast_hw_nod
 /* Bytes of the chunk at `at`. */
 static inline size_t bcast_hw_node_reduction_bytes(const struct bcast_hw_node_reduction *r)
 {
-    uint64_t left = r->end - r->at;
-
-    return left < r->chunk ? left : r->chunk;
+    return bcast_hw_node_min(r->end - r->at, r->chunk);
 }
 
 static inline void bcast_hw_node_reduction_combine(const struct bcast_hw_node_reduction *r,
@@ -54,37 +46,6 @@ static inline void bcast_hw_node_reduction_combine(const struct bcast_hw_node_re
     const struct bcast_hw_node_operation *o = &r->operation;
 
     o->combine(o->ctx, inout, in, bytes / o->element);
-}
-
-/* Whether `rank` has opened its line for others: OK, AGAIN, or ERR_INVAL for another length. */
-static inline int bcast_hw_node_reduction_look(const struct bcast_hw_node_reduction *r,
-                                               uint32_t rank)
-{
-    const struct bcast_hw_node_out *out = &bcast_hw_node_reduction_slot(r, rank)->out;
-
-    if (bcast_hw_node_load(&out->serial) != r->op.serial)
-        return BCAST_HW_AGAIN;
-    return out->length == r->length ? BCAST_HW_OK : BCAST_HW_ERR_INVAL;
-}
-
-/* Of this rank's lines. */
-static inline void bcast_hw_node_reduction_show(const struct bcast_hw_node_reduction *r,
-                                                uint64_t ready)
-{
-    bcast_hw_node_store(&bcast_hw_node_reduction_slot(r, r->op.group->rank)->out.ready, ready);
-}
-
-static inline void bcast_hw_node_reduction_ack(const struct bcast_hw_node_reduction *r,
-                                               uint64_t taken)
-{
-    bcast_hw_node_store(&bcast_hw_node_reduction_slot(r, r->op.group->rank)->ack.taken, taken);
-}
-
-/* What `rank` has taken. */
-static inline uint64_t bcast_hw_node_reduction_taken(const struct bcast_hw_node_reduction *r,
-                                                     uint32_t rank)
-{
-    return bcast_hw_node_taken(&bcast_hw_node_reduction_slot(r, rank)->ack, r->op.serial);
 }
 
 #endif /* BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED */

@@ -22,11 +22,11 @@ static int combine_next(struct bcast_hw_node_reduction *r)
     const void *operand = r->in;
 
     if (peer != r->op.group->rank) {
-        int err = bcast_hw_node_reduction_look(r, peer);
+        int err = bcast_hw_node_lines_look(&r->op, peer, r->length);
 
         if (err != BCAST_HW_OK)
             return err;
-        memcpy(theirs, bcast_hw_node_reduction_slot(r, peer)->out.body, r->length);
+        memcpy(theirs, bcast_hw_node_lines(&r->op, peer)->out.body, r->length);
         operand = theirs;
     }
     if (r->turn == 0)
@@ -50,7 +50,7 @@ int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op)
     if (bcast_hw_node_reduction_is_root(r)) {
         memcpy(r->out, r->way.body, r->length);
     } else {
-        struct bcast_hw_node_out *out = &bcast_hw_node_reduction_slot(r, op->group->rank)->out;
+        struct bcast_hw_node_out *out = &bcast_hw_node_lines(&r->op, op->group->rank)->out;
 
         if (!bcast_hw_node_group_may_open(op->group))
             return BCAST_HW_AGAIN;

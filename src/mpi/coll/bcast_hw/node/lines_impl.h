@@ -1,0 +1,70 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * lines_impl: the two lines of each rank in the collective under way, as the ways of all collectives use
+ * them (slot.h: rules 1 to 3).
+ */
+#ifndef BCAST_HW_NODE_LINES_IMPL_H_INCLUDED
+#define BCAST_HW_NODE_LINES_IMPL_H_INCLUDED
+
+#include "group.h"
+#include "op.h"
+#include "slot.h"
+
+static inline uint64_t bcast_hw_node_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline struct bcast_hw_node_slot *bcast_hw_node_lines(const struct bcast_hw_node_op *op,
+                                                             uint32_t rank)
+{
+    return bcast_hw_node_slot(op->group->segment, rank, op->serial);
+}
+
+/* Whether `rank` has opened its line for others: OK, AGAIN, or ERR_INVAL for another length. */
+static inline int bcast_hw_node_lines_look(const struct bcast_hw_node_op *op, uint32_t rank,
+                                           uint64_t length)
+{
+    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(op, rank)->out;
+
+    if (bcast_hw_node_load(&out->serial) != op->serial)
+        return BCAST_HW_AGAIN;
+    return out->length == length ? BCAST_HW_OK : BCAST_HW_ERR_INVAL;
+}
+
+/* Opens both lines of this rank, once that may be. True: they are open. */
+static inline bool bcast_hw_node_lines_open(struct bcast_hw_node_op *op, uint64_t length,
+                                            uint64_t addr, uint64_t first)
+{
+    struct bcast_hw_node_slot *slot = bcast_hw_node_lines(op, op->group->rank);
+
+    if (op->opened)
+        return true;
+    if (!bcast_hw_node_group_may_open(op->group))
+        return false;
+    bcast_hw_node_open_ack(&slot->ack, op->serial);
+    bcast_hw_node_open_out(&slot->out, op->serial, length, addr, first);
+    op->opened = true;
+    return true;
+}
+
+/* Of this rank's lines. */
+static inline void bcast_hw_node_lines_show(const struct bcast_hw_node_op *op, uint64_t ready)
+{
+    bcast_hw_node_store(&bcast_hw_node_lines(op, op->group->rank)->out.ready, ready);
+}
+
+static inline void bcast_hw_node_lines_ack(const struct bcast_hw_node_op *op, uint64_t taken)
+{
+    bcast_hw_node_store(&bcast_hw_node_lines(op, op->group->rank)->ack.taken, taken);
+}
+
+/* What `rank` has taken. */
+static inline uint64_t bcast_hw_node_lines_taken(const struct bcast_hw_node_op *op, uint32_t rank)
+{
+    return bcast_hw_node_taken(&bcast_hw_node_lines(op, rank)->ack, op->serial);
+}
+
+#endif /* BCAST_HW_NODE_LINES_IMPL_H_INCLUDED */

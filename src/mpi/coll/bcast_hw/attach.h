@@ -77,6 +77,13 @@ bool MPIR_Bcast_hw_active(void);
 /* The lanes of the rails are in use: waiting must look at their descriptors too. */
 bool MPIR_Bcast_hw_by_lanes(void);
 
+/* Collectives inside a host: from now on, at the same point of all processes; no more. */
+void MPIR_Bcast_hw_node_open(void);
+void MPIR_Bcast_hw_node_shut(void);
+
+/* This thread waits for what another process writes to memory, which no descriptor tells of. */
+bool MPIR_Bcast_hw_in_node(void);
+
 /* Finalize, in three steps: begin, once; drained, between calls of progress until true: nobody needs
  * this process's data any more and its lane is flushed; close, when all processes are drained. */
 void MPIR_Bcast_hw_drain(void);

@@ -22,17 +22,16 @@ struct message {
     char *lent; /* the whole message as it lies in memory, lent to the group; NULL: it is packed */
 };
 
-/* Where the message lies as it is; NULL: in pieces, or not in this host's memory. */
-static char *contiguous(const struct message *m)
+char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype)
 {
     MPIR_Datatype *type = NULL;
 
-    if (MPIR_GPU_query_pointer_is_dev(m->buffer))
+    if (MPIR_GPU_query_pointer_is_dev(buffer))
         return NULL;
-    if (HANDLE_IS_BUILTIN(m->datatype))
-        return m->buffer;
-    MPIR_Datatype_get_ptr(m->datatype, type);
-    return type->is_contig ? m->buffer + type->true_lb : NULL;
+    if (HANDLE_IS_BUILTIN(datatype))
+        return buffer;
+    MPIR_Datatype_get_ptr(datatype, type);
+    return type->is_contig ? (char *) buffer + type->true_lb : NULL;
 }
 
 static bool open_(struct bcast_hw_group *g)
@@ -56,7 +55,9 @@ static bool sent(struct bcast_hw_group *g)
 /* A long message that lies in one piece is sent from there and placed there. */
 static void lend(struct bcast_hw_group *g, struct message *m)
 {
-    m->lent = m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES ? contiguous(m) : NULL;
+    m->lent = m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES
+                  ? MPIR_Bcast_hw_contiguous(m->buffer, m->datatype)
+                  : NULL;
     if (m->lent) {
         MPIR_Bcast_hw_lock();
         bcast_hw_group_lend(g, m->lent, (size_t) m->bytes);
@@ -232,7 +233,7 @@ static int message_along_trees(struct bcast_hw_group *g, const struct message *m
                                bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
-    char *memory = contiguous(m), *own = NULL;
+    char *memory = MPIR_Bcast_hw_contiguous(m->buffer, m->datatype), *own = NULL;
     MPI_Aint moved = m->bytes;
 
     if (!memory) {

@@ -18,4 +18,10 @@
  * every member has begun or is about to. */
 bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
+/* Collectives of communicators whose ranks all run on one host. True: it was run, and *mpi_errno is set; false: it
+ * is MPICH's to run. The same on every rank of `comm`. */
+bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                              MPIR_Comm *comm, int *mpi_errno);
+
 #endif /* BCAST_HW_H_INCLUDED */

@@ -20,9 +20,10 @@
 
 enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH_NO };
 
-/* One per communicator, made at the first broadcast that hwmc may take. */
+/* One per communicator, made at the first collective that hwmc may take. */
 struct bcast_hw_comm {
-    struct bcast_hw_group *group; /* NULL before set-up begins and when it has failed */
+    struct bcast_hw_node_comm *node; /* node_glue.h; NULL before the first of its collectives */
+    struct bcast_hw_group *group;    /* NULL before set-up begins and when it has failed */
     uint64_t eligible;         /* broadcasts that could have been taken, the same on every rank */
     enum bcast_hw_worth worth; /* its shape gains from multicast */
     uint32_t hosts;            /* that its ranks run on; once `worth` is known */
@@ -33,6 +34,19 @@ struct bcast_hw_comm {
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
 struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm);
+
+/* The same, made if it can be. */
+struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm);
+
+/* Where the elements of a message lie, if that is in one piece and in this host's memory; else NULL. */
+char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype);
+
+/* Frees what a communicator has of the node layer. */
+struct bcast_hw_node_comm;
+void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n);
+
+/* Frees what a process has of it. */
+void MPIR_Bcast_hw_node_close(void);
 
 /* Whether the netmod has registered a lane. */
 bool MPIR_Bcast_hw_registered(void);

@@ -135,6 +135,7 @@ bool MPIR_Bcast_hw_drained(void)
 /* The engine's counters outlive it: PVARs may be read until the tools interface is left. */
 void MPIR_Bcast_hw_close(void)
 {
+    MPIR_Bcast_hw_node_shut();
     MPIR_Bcast_hw_forget_nodes();
     MPIR_Bcast_hw_forget_sites();
     if (!registered)

@@ -6,7 +6,9 @@
  * texts that core/counts.h and engine/engine.h give them, and why communicators do without multicast.
  */
 
-#include "glue.h"
+#include "node_glue.h"
+
+#include <stdatomic.h>
 
 static unsigned long long reasons[BCAST_HW_REASON_LIMIT];
 static unsigned long long taken_calls, taken_bytes, left_calls;
@@ -34,6 +36,38 @@ void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
     site_latency_ns = net->site_latency_ns;
     rail_mbit = net->mbit;
     all_mbit = net->mbit_all;
+}
+
+static struct {
+    _Atomic unsigned long long calls, left, segments, bytes;
+} node;
+
+/* Threads may count at the same time; what they tell need not be exact. */
+static void add(_Atomic unsigned long long *counter, unsigned long long more)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
+                          memory_order_relaxed);
+}
+
+void MPIR_Bcast_hw_node_note_call(void)
+{
+    add(&node.calls, 1);
+}
+
+void MPIR_Bcast_hw_node_note_left(void)
+{
+    add(&node.left, 1);
+}
+
+void MPIR_Bcast_hw_node_note_segment(bool more, size_t bytes)
+{
+    atomic_fetch_add(&node.segments, more ? 1 : -1ull);
+    atomic_fetch_add(&node.bytes, more ? bytes : -(unsigned long long) bytes);
+}
+
+size_t MPIR_Bcast_hw_node_mapped(void)
+{
+    return (size_t) atomic_load(&node.bytes);
 }
 
 void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
@@ -67,4 +101,12 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
                                        "communicators without multicast: " text);
     BCAST_HW_REASONS(X)
 #undef X
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_calls, &node.calls,
+                                   "collectives that ran over memory that ranks of a host share");
+    MPIR_BCAST_HW_REGISTER_COUNTER(
+        bcast_hw_node_left, &node.left,
+        "collectives inside a host that were left to MPICH, for want of a segment");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_segments, &node.segments,
+                                   "segments of shared memory in use");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_bytes, &node.bytes, "bytes of these segments");
 }

@@ -38,7 +38,7 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If false, hwmc takes no broadcast unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+        If false, hwmc takes no broadcast between hosts unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
 
     - name        : MPIR_CVAR_BCAST_HW_ALGORITHM
       category    : BCAST_HW
@@ -508,10 +508,12 @@ static bool outcome(struct bcast_hw_comm *c)
     return on;
 }
 
-static struct bcast_hw_comm *state_of(MPIR_Comm *comm)
+struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
 {
     struct bcast_hw_comm **slot = slot_of(comm);
 
+    if (!slot)
+        return NULL;
     if (!*slot)
         *slot = MPL_calloc(1, sizeof(**slot), MPL_MEM_COMM);
     return *slot;
@@ -530,7 +532,7 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     MPIR_Datatype_get_size_macro(datatype, size);
     if (!fits(size * count) || (!forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
-    c = state_of(comm);
+    c = MPIR_Bcast_hw_state_of(comm);
     if (!c || (c->tried && !c->group) || !worthwhile(comm, c))
         return false;
     number = c->eligible++;
@@ -551,6 +553,8 @@ void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
         return;
     if ((*slot)->group && MPIR_Bcast_hw_registered())
         drop_group(*slot);
+    if ((*slot)->node)
+        MPIR_Bcast_hw_node_free((*slot)->node);
     MPL_free(*slot);
     *slot = NULL;
 }

@@ -167,8 +167,11 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct offer mine, all;
     struct job job;
 
-    if (MPIR_Process.size == 1 ||
-        (MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_none && !MPIDI_HWMC_links_wanted()))
+    if (MPIR_Process.size == 1)
+        goto fn_exit;
+    MPIR_Bcast_hw_find_nodes();
+    MPIR_Bcast_hw_node_open();
+    if (MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_none && !MPIDI_HWMC_links_wanted())
         goto fn_exit;
     mpi_errno = MPIDI_HWMC_rails_choose(&rails);
     MPIR_ERR_CHECK(mpi_errno);
@@ -176,7 +179,6 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         MPIDI_HWMC_lanes_open(&lanes, engine, &rails);
     mpi_errno = MPIDI_HWMC_rc_open(&rails);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_find_nodes();
     mpi_errno = exchange(&lanes, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;

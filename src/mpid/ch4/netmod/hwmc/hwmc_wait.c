@@ -384,7 +384,7 @@ int MPIDI_HWMC_poll_ends(int vci)
     if (w->events > 0) {
         w->polls_left = alone(w) ? spins : 0;
         w->since = 0;
-    } else if (polite && --w->polls_left < 0) {
+    } else if (polite && !MPIR_Bcast_hw_in_node() && --w->polls_left < 0) {
         step(w);
     }
     return mpi_errno;

@@ -1,0 +1,92 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Barrier and broadcast over the memory that a host's ranks share. A message that lies in pieces, or not in the
+ * host's memory, is packed and unpacked on the way.
+ */
+
+#include "node_glue.h"
+#include "node/barrier.h"
+
+bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n;
+    const struct bcast_hw_node_choice *choice;
+    struct bcast_hw_node_tree tree;
+    struct bcast_hw_node_barrier b;
+
+    if (MPIR_CVAR_BARRIER_INTRA_ALGORITHM != MPIR_CVAR_BARRIER_INTRA_ALGORITHM_auto ||
+        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
+        return false;
+    if (*mpi_errno)
+        return true;
+    choice = MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BARRIER, 0);
+    tree = MPIR_Bcast_hw_node_tree(n, choice, 0);
+    bcast_hw_node_barrier_begin(&b, &n->group, &tree);
+    *mpi_errno = MPIR_Bcast_hw_node_wait(n, &b.op);
+    return true;
+}
+
+/* `memory` holds the message at the root, and has room for it at others. */
+static int bcast(struct bcast_hw_node_comm *n, char *memory, MPI_Aint bytes, int root)
+{
+    const struct bcast_hw_node_choice *choice =
+        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BCAST, bytes);
+    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, (uint32_t) root);
+    uint64_t here = n->group.rank == (uint32_t) root ? (uint64_t) bytes : 0;
+    struct bcast_hw_node_bcast b;
+
+    bcast_hw_node_bcast_begin(&b, &n->group, &tree, (uint32_t) root, memory, (uint64_t) bytes,
+                              here);
+    return MPIR_Bcast_hw_node_wait(n, &b.op);
+}
+
+/* Through a copy of the message in one piece. */
+static int bcast_packed(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint count,
+                        MPI_Datatype datatype, MPI_Aint bytes, int root)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char *memory = MPL_malloc((size_t) bytes, MPL_MEM_BUFFER);
+    MPI_Aint moved = bytes;
+    bool is_root = n->group.rank == (uint32_t) root;
+
+    MPIR_ERR_CHKANDJUMP(!memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (is_root)
+        mpi_errno = MPIR_Typerep_pack(buffer, count, datatype, 0, memory, bytes,
+                                      &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = bcast(n, memory, bytes, root);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!is_root)
+        mpi_errno = MPIR_Typerep_unpack(memory, bytes, buffer, count, datatype, 0,
+                                        &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Assert(moved == bytes);
+
+fn_exit:
+    MPL_free(memory);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                              MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n;
+    MPI_Aint size;
+    char *memory;
+
+    if (MPIR_CVAR_BCAST_INTRA_ALGORITHM != MPIR_CVAR_BCAST_INTRA_ALGORITHM_auto ||
+        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
+        return false;
+    if (*mpi_errno)
+        return true;
+    MPIR_Datatype_get_size_macro(datatype, size);
+    memory = MPIR_Bcast_hw_contiguous(buffer, datatype);
+    *mpi_errno = memory || count * size == 0
+                     ? bcast(n, memory, size * count, root)
+                     : bcast_packed(n, buffer, count, datatype, size * count, root);
+    return true;
+}

@@ -1,0 +1,228 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Which communicators have a segment, waiting, and the end of it.
+ *
+ * A rank that waits for another one looks a number of times, then has MPICH make progress: that one may wait for
+ * a message from here. Where ranks share processors it gives way each time that it finds nothing.
+ */
+
+#include "node_glue.h"
+#include "node/wait.h"
+
+#include <sched.h>
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_NODE
+      category    : BCAST_HW
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Collectives of communicators whose ranks all run on one host go over memory that these share. Those for
+        which MPICH's own algorithm is named, by its control variable or a selection file, do not.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_MEMORY
+      category    : BCAST_HW
+      type        : int
+      default     : 256
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The bound (in MiB) on the shared memory that a process uses, for all its communicators. One for which it
+        does not suffice is left to MPICH.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_AFTER
+      category    : BCAST_HW
+      type        : int
+      default     : 4
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Collectives on a communicator before its ranks share memory.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY
+      category    : BCAST_HW
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        For tests: the host's topology in hwloc's words, as package:2 l3:2 l2:4 pu:2, instead of the
+        true one.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+#define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
+#define YIELDS 8u  /* the same where processors are shared */
+
+static bool open_; /* between MPI_Init and MPI_Finalize */
+static __thread bool waiting __attribute__((tls_model("initial-exec")));
+
+void MPIR_Bcast_hw_node_open(void)
+{
+    open_ = true;
+}
+
+void MPIR_Bcast_hw_node_shut(void)
+{
+    open_ = false;
+    MPIR_Bcast_hw_node_close();
+}
+
+bool MPIR_Bcast_hw_in_node(void)
+{
+    return waiting;
+}
+
+static bool on_one_host(MPIR_Comm *comm)
+{
+    uint32_t world;
+
+    for (int i = 0; i < comm->local_size; i++)
+        if (!MPIR_Bcast_hw_world_rank(comm, i, &world) || !MPIR_Bcast_hw_same_host(world))
+            return false;
+    return true;
+}
+
+/* What the user gave MPICH to select by goes before. */
+static bool wanted(void)
+{
+    const char *file = MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE;
+
+    return open_ && MPIR_CVAR_BCAST_HW_NODE && !(file && *file);
+}
+
+static struct bcast_hw_node_comm *create(MPIR_Comm *comm)
+{
+    struct bcast_hw_node_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
+
+    if (!n)
+        return NULL;
+    for (int i = 0; i < BCAST_HW_NODE_KIND_NUM; i++)
+        n->last_bytes[i] = -1;
+    n->state = (uint32_t) comm->local_size <= BCAST_HW_NODE_RANKS_MAX && on_one_host(comm)
+                   ? BCAST_HW_NODE_COUNTING
+                   : BCAST_HW_NODE_SPREAD;
+    return n;
+}
+
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_comm *c = MPIR_Bcast_hw_comm(comm);
+    struct bcast_hw_node_comm *n = c ? c->node : NULL;
+
+    if (!n) {
+        if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
+            !(c = MPIR_Bcast_hw_state_of(comm)) || !(n = c->node = create(comm)))
+            return NULL;
+    }
+    if (n->state == BCAST_HW_NODE_COUNTING &&
+        n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0))
+        MPIR_Bcast_hw_node_setup(n, comm);
+    if (likely(n->state == BCAST_HW_NODE_ON)) {
+        MPIR_Bcast_hw_node_note_call();
+        return n;
+    }
+    if (n->state == BCAST_HW_NODE_OFF)
+        MPIR_Bcast_hw_node_note_left();
+    if (n->state != BCAST_HW_NODE_BROKEN)
+        return NULL;
+    MPIR_ERR_SET1(*mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+                  "an earlier one did");
+    return n;
+}
+
+/* What a wait does when a step has found nothing, for the `times`th time in a row. */
+static int idle(const struct bcast_hw_node_comm *n, uint32_t times)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (n->crowded)
+        sched_yield();
+    else
+        bcast_hw_node_wait_relax();
+    if (times % (n->crowded ? YIELDS : SPINS) == 0) {
+        waiting = true;
+        mpi_errno = MPID_Progress_test(NULL);
+        waiting = false;
+        /* Other threads of the program take their turn. */
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+    return mpi_errno;
+}
+
+/* The MPI error of what a step returned. */
+static int failed(struct bcast_hw_node_comm *n, int err)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    n->state = BCAST_HW_NODE_BROKEN;
+    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+                  err == BCAST_HW_ERR_INVAL ? "the ranks' messages differ in length"
+                                            : bcast_hw_err_text(err));
+    return mpi_errno;
+}
+
+int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    uint32_t times = 0;
+
+    while ((err = bcast_hw_node_op_step(op)) == BCAST_HW_AGAIN) {
+        if (op->moved) {
+            times = 0;
+        } else {
+            mpi_errno = idle(n, ++times);
+            MPIR_ERR_CHECK(mpi_errno);
+        }
+    }
+    if (unlikely(err != BCAST_HW_OK))
+        mpi_errno = failed(n, err);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    n->state = BCAST_HW_NODE_BROKEN;
+    goto fn_exit;
+}
+
+int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what), void *what)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    uint32_t times = 0;
+
+    while ((err = step(what)) == BCAST_HW_AGAIN) {
+        mpi_errno = idle(n, ++times);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (err != BCAST_HW_OK)
+        mpi_errno = failed(n, err);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    n->state = BCAST_HW_NODE_BROKEN;
+    goto fn_exit;
+}
+
+void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n)
+{
+    if (n->state == BCAST_HW_NODE_ON || n->state == BCAST_HW_NODE_BROKEN) {
+        MPIR_Bcast_hw_node_note_segment(false, n->segment.bytes);
+        bcast_hw_node_segment_close(&n->segment);
+    }
+    for (int i = 0; i < BCAST_HW_NODE_TREES; i++)
+        MPL_free(n->kept[i].children);
+    MPL_free(n);
+}

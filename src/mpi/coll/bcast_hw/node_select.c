@@ -1,0 +1,245 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * By which algorithm and with which parameters a collective inside a host goes: what control variables say, and
+ * where they say nothing what the selection for this number of ranks and bytes says.
+ */
+
+#include "node_glue.h"
+#include "node/slot.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_NODE_COPY
+      category    : BCAST_HW
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        Variable to select how long messages inside a host are copied
+        auto - At once, by the first method that works between all ranks; else through shared memory
+        none - Through shared memory
+        cma  - Cross-memory attach (process_vm_readv), if it works
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_BARRIER
+      category    : BCAST_HW
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        Variable to select the algorithm of barriers inside a host
+        auto - Internal selection
+        ota  - One to all: rank 0 looks at all, and all look at rank 0
+        sig  - All set a bit in a word of rank 0, and look at it
+        tree - Up a tree, and down
+        pe   - Pairwise exchange
+        dis  - Dissemination
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_BCAST
+      category    : BCAST_HW
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        Variable to select the algorithm of broadcasts inside a host
+        auto   - Internal selection
+        treemm - Along a tree, the whole message at a time
+        ota    - All ranks copy from the root
+        g      - The root copies to all
+        ag     - Each rank copies a piece from the root to all
+        tree   - Along a tree, chunk by chunk; a chain with degree 1
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_REDUCE
+      category    : BCAST_HW
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        Variable to select the algorithm of reductions inside a host
+        auto   - Internal selection
+        tree   - Up a tree, chunk by chunk; a chain with degree 1
+        ag     - Each rank combines a piece of all
+        treemm - Up a tree, the whole message at a time
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_SHAPE
+      category    : BCAST_HW
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        Variable to select the shape of trees inside a host
+        auto    - Internal selection
+        knomial - In each phase all that have the data serve k - 1 others each
+        kary    - Each serves k others
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_DEGREE
+      category    : BCAST_HW
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Degree of trees inside a host; 1 is a chain. 0: internal selection.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        What goes through shared memory at a time (in bytes), a multiple of 64. 0: from the sizes of
+        the caches.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Messages up to this (in bytes) travel with their metadata; 88 at most. -1: as many as fit.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Messages from this on (in bytes) are copied at once from rank to rank where that works.
+        -1: internal selection.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The least (in bytes) that a rank copies or combines for the others with algorithm ag.
+        0: internal selection.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        With broadcast ota, how far (in bytes) into the message a rank begins after the rank before it.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+/* What serves where nobody said or measured anything. */
+static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,
+                       MPI_Aint bytes, struct bcast_hw_node_choice *c)
+{
+    const uint32_t ranks = n->group.size;
+
+    c->params = bcast_hw_node_params_default(n->segment.layout.chunk);
+    c->shape = BCAST_HW_NODE_SHAPE_KARY;
+    c->degree = MPL_MIN(ranks, 4);
+    if (kind == BCAST_HW_NODE_KIND_BARRIER && n->crowded)
+        c->params.barrier = BCAST_HW_NODE_BARRIER_TREE;
+    if (bytes <= c->params.inline_max)
+        c->degree = MPL_MIN(ranks, 16);
+}
+
+#define SAID(var, field, prefix)                                                                   \
+    do {                                                                                           \
+        if (MPIR_CVAR_BCAST_HW_NODE_##var != MPIR_CVAR_BCAST_HW_NODE_##var##_auto)                 \
+            field = prefix;                                                                        \
+    } while (0)
+
+static void by_cvars(const struct bcast_hw_node_comm *n, struct bcast_hw_node_choice *c)
+{
+    struct bcast_hw_node_params *p = &c->params;
+
+    /* The values of the control variables follow `auto` in the order of the tables. */
+    SAID(BARRIER, p->barrier,
+         (enum bcast_hw_node_barrier_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BARRIER -
+                                                MPIR_CVAR_BCAST_HW_NODE_BARRIER_ota));
+    SAID(BCAST, p->bcast,
+         (enum bcast_hw_node_bcast_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BCAST -
+                                              MPIR_CVAR_BCAST_HW_NODE_BCAST_treemm));
+    SAID(REDUCE, p->reduction,
+         (enum bcast_hw_node_reduction_algorithm)(MPIR_CVAR_BCAST_HW_NODE_REDUCE -
+                                                  MPIR_CVAR_BCAST_HW_NODE_REDUCE_tree));
+    SAID(SHAPE, c->shape,
+         (enum bcast_hw_node_shape)(MPIR_CVAR_BCAST_HW_NODE_SHAPE -
+                                    MPIR_CVAR_BCAST_HW_NODE_SHAPE_knomial));
+    if (MPIR_CVAR_BCAST_HW_NODE_DEGREE > 0)
+        c->degree = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_DEGREE;
+    if (MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES > 0)
+        p->chunk = MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES, n->segment.layout.chunk);
+    if (MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES >= 0)
+        p->inline_max =
+            MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES, BCAST_HW_NODE_INLINE);
+    if (MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES >= 0)
+        p->copy_min = (uint64_t) MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES;
+    if (MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES > 0)
+        p->piece_min = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES;
+    if (MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES > 0)
+        p->shift = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES;
+}
+
+const struct bcast_hw_node_choice *MPIR_Bcast_hw_node_choose(struct bcast_hw_node_comm *n,
+                                                             enum bcast_hw_node_kind kind,
+                                                             MPI_Aint bytes)
+{
+    struct bcast_hw_node_choice *c = &n->last[kind];
+
+    if (n->last_bytes[kind] != bytes) {
+        by_default(n, kind, bytes, c);
+        by_cvars(n, c);
+        n->last_bytes[kind] = bytes;
+        n->applied = NULL;
+    }
+    if (n->applied != c) {
+        int err = bcast_hw_node_group_set(&n->group, &c->params);
+
+        MPIR_Assert(err == BCAST_HW_OK);
+        n->applied = c;
+    }
+    return c;
+}
+
+struct bcast_hw_node_tree MPIR_Bcast_hw_node_tree(struct bcast_hw_node_comm *n,
+                                                  const struct bcast_hw_node_choice *choice,
+                                                  uint32_t root)
+{
+    struct bcast_hw_node_kept *k = &n->kept[(root ^ choice->degree) & (BCAST_HW_NODE_TREES - 1)];
+
+    if (k->degree != choice->degree || k->shape != choice->shape || k->root != root) {
+        if (!k->children)
+            k->children = MPL_malloc(n->group.size * sizeof(*k->children), MPL_MEM_COMM);
+        MPIR_Assert(k->children);
+        k->degree = choice->degree;
+        k->shape = choice->shape;
+        k->root = root;
+        k->tree = bcast_hw_node_shape_tree(&n->levels, choice->shape, choice->degree, root,
+                                           n->group.rank, k->children);
+    }
+    return k->tree;
+}

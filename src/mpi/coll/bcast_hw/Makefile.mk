@@ -9,7 +9,8 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/compat.h          \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/network_text.h    \
-    src/mpi/coll/bcast_hw/node_glue.h
+    src/mpi/coll/bcast_hw/node_glue.h       \
+    src/mpi/coll/bcast_hw/node_types.h
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
@@ -61,8 +62,10 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/node_colls.c      \
     src/mpi/coll/bcast_hw/node_comm.c       \
+    src/mpi/coll/bcast_hw/node_reduce.c     \
     src/mpi/coll/bcast_hw/node_select.c     \
     src/mpi/coll/bcast_hw/node_setup.c      \
+    src/mpi/coll/bcast_hw/node_types.c      \
     src/mpi/coll/bcast_hw/nodes.c           \
     src/mpi/coll/bcast_hw/process.c         \
     src/mpi/coll/bcast_hw/pvars.c           \

@@ -23,5 +23,11 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno);
 bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                               MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                               MPI_Datatype datatype, MPI_Op op, int root, MPIR_Comm *comm,
+                               int *mpi_errno);
+bool MPIR_Bcast_hw_node_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                                  int *mpi_errno);
 
 #endif /* BCAST_HW_H_INCLUDED */

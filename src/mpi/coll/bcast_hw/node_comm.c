@@ -130,10 +130,8 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
     if (n->state == BCAST_HW_NODE_COUNTING &&
         n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0))
         MPIR_Bcast_hw_node_setup(n, comm);
-    if (likely(n->state == BCAST_HW_NODE_ON)) {
-        MPIR_Bcast_hw_node_note_call();
+    if (likely(n->state == BCAST_HW_NODE_ON))
         return n;
-    }
     if (n->state == BCAST_HW_NODE_OFF)
         MPIR_Bcast_hw_node_note_left();
     if (n->state != BCAST_HW_NODE_BROKEN)
@@ -179,6 +177,7 @@ int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_o
     int mpi_errno = MPI_SUCCESS, err;
     uint32_t times = 0;
 
+    MPIR_Bcast_hw_node_note_call();
     while ((err = bcast_hw_node_op_step(op)) == BCAST_HW_AGAIN) {
         if (op->moved) {
             times = 0;

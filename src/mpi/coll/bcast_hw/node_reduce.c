@@ -1,0 +1,119 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Reduce and allreduce over the memory that a host's ranks share.
+ */
+
+#include "node_glue.h"
+#include "node_types.h"
+#include "node/allreduce.h"
+
+/* The operation as the node layer has it; false: it is left to MPICH, alike on all ranks. */
+static bool takes(const struct bcast_hw_node_comm *n, struct MPIR_Bcast_hw_operation *o, MPI_Op op,
+                  MPI_Datatype datatype)
+{
+    if (MPIR_Bcast_hw_operation_init(o, op, datatype) &&
+        o->of.element <= n->segment.layout.chunk / 2)
+        return true;
+    MPIR_Bcast_hw_node_note_left();
+    return false;
+}
+
+/* Every rank writes a result where it has children that wait for it to be whole. */
+static bool needs_result(const struct bcast_hw_node_comm *n, int root)
+{
+    return n->group.rank == (uint32_t) root ||
+           n->group.params.reduction == BCAST_HW_NODE_REDUCTION_TREEMM;
+}
+
+static int reduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_operation *o,
+                  const void *sendbuf, void *recvbuf, MPI_Aint count, int root)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    const struct bcast_hw_node_choice *choice =
+        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_REDUCE, count * o->of.element);
+    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, (uint32_t) root);
+    bool is_root = n->group.rank == (uint32_t) root;
+    struct MPIR_Bcast_hw_operands a;
+    struct bcast_hw_node_reduction r;
+
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, is_root ? recvbuf : NULL,
+                                             needs_result(n, root) ? count : 0);
+    MPIR_ERR_CHECK(mpi_errno);
+    err = bcast_hw_node_reduction_begin(&r, &n->group, &tree, (uint32_t) root, &o->of, a.in, a.out,
+                                        (uint64_t) count);
+    MPIR_Assert(err == BCAST_HW_OK);
+    mpi_errno = MPIR_Bcast_hw_node_wait(n, &r.op);
+    err = MPIR_Bcast_hw_operands_end(&a, o, mpi_errno == MPI_SUCCESS);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+bool MPIR_Bcast_hw_node_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                               MPI_Datatype datatype, MPI_Op op, int root, MPIR_Comm *comm,
+                               int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n;
+    struct MPIR_Bcast_hw_operation o;
+
+    if (MPIR_CVAR_REDUCE_INTRA_ALGORITHM != MPIR_CVAR_REDUCE_INTRA_ALGORITHM_auto ||
+        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
+        return false;
+    if (*mpi_errno)
+        return true;
+    if (!takes(n, &o, op, datatype))
+        return false;
+    *mpi_errno = reduce(n, &o, sendbuf, recvbuf, count, root);
+    return true;
+}
+
+static int allreduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_operation *o,
+                     const void *sendbuf, void *recvbuf, MPI_Aint count)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    const struct bcast_hw_node_choice *choice =
+        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_ALLREDUCE, count * o->of.element);
+    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, 0);
+    struct MPIR_Bcast_hw_operands a;
+    struct bcast_hw_node_allreduce r;
+
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf, count);
+    MPIR_ERR_CHECK(mpi_errno);
+    err =
+        bcast_hw_node_allreduce_begin(&r, &n->group, &tree, &o->of, a.in, a.out, (uint64_t) count);
+    MPIR_Assert(err == BCAST_HW_OK);
+    mpi_errno = MPIR_Bcast_hw_node_wait(n, &r.op);
+    err = MPIR_Bcast_hw_operands_end(&a, o, mpi_errno == MPI_SUCCESS);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+bool MPIR_Bcast_hw_node_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n;
+    struct MPIR_Bcast_hw_operation o;
+
+    if (MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM != MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM_auto ||
+        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
+        return false;
+    if (*mpi_errno)
+        return true;
+    if (!takes(n, &o, op, datatype))
+        return false;
+    *mpi_errno = allreduce(n, &o, sendbuf, recvbuf, count);
+    return true;
+}

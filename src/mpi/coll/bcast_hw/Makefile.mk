@@ -10,7 +10,8 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/network_text.h    \
     src/mpi/coll/bcast_hw/node_glue.h       \
-    src/mpi/coll/bcast_hw/node_types.h
+    src/mpi/coll/bcast_hw/node_types.h      \
+    src/mpi/coll/bcast_hw/relay.h
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
@@ -58,6 +59,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/topo.c       \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \
+    src/mpi/coll/bcast_hw/hosts.c           \
     src/mpi/coll/bcast_hw/network.c         \
     src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/node_colls.c      \
@@ -69,6 +71,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/nodes.c           \
     src/mpi/coll/bcast_hw/process.c         \
     src/mpi/coll/bcast_hw/pvars.c           \
+    src/mpi/coll/bcast_hw/relay.c           \
     src/mpi/coll/bcast_hw/select.c          \
     src/mpi/coll/bcast_hw/world_sites.c
 

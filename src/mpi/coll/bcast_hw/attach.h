@@ -77,6 +77,9 @@ bool MPIR_Bcast_hw_active(void);
 /* The lanes of the rails are in use: waiting must look at their descriptors too. */
 bool MPIR_Bcast_hw_by_lanes(void);
 
+/* How far this process's processors are from the rail that it uses first; 0: near. The ranks of a host compare. */
+void MPIR_Bcast_hw_note_distance(int from_rail);
+
 /* Collectives inside a host: from now on, at the same point of all processes; no more. */
 void MPIR_Bcast_hw_node_open(void);
 void MPIR_Bcast_hw_node_shut(void);

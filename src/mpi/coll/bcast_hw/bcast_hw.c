@@ -12,7 +12,7 @@
  * takes what fits, and returns an error as MPICH's algorithms do.
  */
 
-#include "glue.h"
+#include "relay.h"
 
 struct message {
     char *buffer;
@@ -20,6 +20,10 @@ struct message {
     MPI_Datatype datatype;
     MPI_Aint bytes;
     char *lent; /* the whole message as it lies in memory, lent to the group; NULL: it is packed */
+    struct bcast_hw_relay
+        *relay; /* that others of this host get it by; NULL: each gets it by itself */
+    bool
+        from_mate; /* the root is not the one of its host that takes part in the network's broadcast */
 };
 
 char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype)
@@ -81,6 +85,38 @@ static bool in_place(const struct message *m, MPI_Aint at, const char *memory)
     return m->lent && memory == m->lent + at;
 }
 
+/* Waits with the lock, as MPIR_Bcast_hw_wait does. */
+static int wait_for(struct bcast_hw_group *g, const struct message *m,
+                    bool (*ready)(struct bcast_hw_group *g))
+{
+    return MPIR_Bcast_hw_wait(g, ready, m->relay);
+}
+
+/* Waits until this rank has the message's first `bytes`, which come to it from the root. */
+static int is_here(const struct message *m, MPI_Aint bytes)
+{
+    return m->relay ? MPIR_Bcast_hw_relay_wait(m->relay, bytes) : MPI_SUCCESS;
+}
+
+/* The network's broadcast that was posted brings what is from `at` on. */
+static void bring(const struct message *m, MPI_Aint at)
+{
+    if (m->relay) {
+        m->relay->piece = at;
+        m->relay->here = 0;
+        m->relay->listens = true;
+    }
+}
+
+/* It has brought all up to `bytes`. */
+static void has_come(const struct message *m, MPI_Aint bytes)
+{
+    if (m->relay) {
+        m->relay->listens = false;
+        MPIR_Bcast_hw_relay_more(m->relay, bytes);
+    }
+}
+
 /* One piece from the root: bytes at..at + n of the message. */
 static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n)
 {
@@ -88,7 +124,10 @@ static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Ain
     MPI_Aint packed = n;
     char *to;
 
-    mpi_errno = MPIR_Bcast_hw_wait(g, open_);
+    mpi_errno = is_here(m, at + n);
+    if (mpi_errno)
+        return mpi_errno;
+    mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
     to = bcast_hw_group_next_bytes(g, (uint32_t) n);
     /* No other thread uses this channel: it is between broadcasts of one communicator. */
@@ -101,7 +140,7 @@ static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Ain
     MPIR_ERR_CHECK(mpi_errno);
     bcast_hw_group_post_root(g, (uint32_t) n, at + n < m->bytes, MPIR_Bcast_hw_now());
     MPIR_Bcast_hw_unlock();
-    mpi_errno = MPIR_Bcast_hw_wait(g, done);
+    mpi_errno = wait_for(g, m, done);
     MPIR_ERR_CHECK(mpi_errno);
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
 
@@ -121,11 +160,12 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
     MPI_Aint unpacked = 0;
     const char *from;
 
-    mpi_errno = MPIR_Bcast_hw_wait(g, open_);
+    mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
     bcast_hw_group_post_member(g, (uint32_t) root, MPIR_Bcast_hw_now());
+    bring(m, at);
     MPIR_Bcast_hw_unlock();
-    mpi_errno = MPIR_Bcast_hw_wait(g, done);
+    mpi_errno = wait_for(g, m, done);
     MPIR_ERR_CHECK(mpi_errno);
     *got = bcast_hw_stream_bytes(&g->stream);
     *more = bcast_hw_stream_more(&g->stream);
@@ -136,6 +176,7 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
     if (n > 0 && !in_place(m, at, from))
         mpi_errno = MPIR_Typerep_unpack(from, n, m->buffer, m->count, m->datatype, at,
                                         &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
+    has_come(m, at + n);
     MPIR_Bcast_hw_lock();
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
     MPIR_ERR_CHECK(mpi_errno);
@@ -158,7 +199,7 @@ static int send_message(struct bcast_hw_group *g, struct message *m)
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (m->lent) {
-        mpi_errno = MPIR_Bcast_hw_wait(g, sent);
+        mpi_errno = wait_for(g, m, sent);
         if (mpi_errno == MPI_SUCCESS) { /* before anything of it can be multicast again */
             bcast_hw_group_return(g);
             m->lent = NULL;
@@ -202,19 +243,24 @@ fn_fail:
 /* Along trees. The message lies in one piece, the program's or one made for it. */
 
 #define TREES_PIECE ((MPI_Aint) 1 << 30) /* bytes of one broadcast along trees */
+#define TREES_PIECE_FROM_MATE                                                                      \
+    ((MPI_Aint) 1 << 20) /* the same where who sends it gets it from the root */
 
-/* `n` bytes from and into `memory`. */
-static int piece_along_trees(struct bcast_hw_group *g, char *memory, MPI_Aint n, int root)
+/* The message's `n` bytes from `at` on, from and into `memory`. */
+static int piece_along_trees(struct bcast_hw_group *g, const struct message *m, MPI_Aint at,
+                             char *memory, MPI_Aint n, int root, bool is_root)
 {
     int mpi_errno;
     uint32_t theirs;
     bool failed;
 
-    mpi_errno = MPIR_Bcast_hw_wait(g, open_);
+    mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_post_trees(g, (uint32_t) root, memory, (uint32_t) n, MPIR_Bcast_hw_now());
+    bcast_hw_group_post_trees(g, (uint32_t) root, memory + at, (uint32_t) n, MPIR_Bcast_hw_now());
+    if (!is_root)
+        bring(m, at);
     MPIR_Bcast_hw_unlock();
-    mpi_errno = MPIR_Bcast_hw_wait(g, done);
+    mpi_errno = wait_for(g, m, done);
     MPIR_ERR_CHECK(mpi_errno);
     failed = bcast_hw_stream_failed(&g->stream, &theirs);
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
@@ -233,6 +279,7 @@ static int message_along_trees(struct bcast_hw_group *g, const struct message *m
                                bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
+    const MPI_Aint piece = m->from_mate ? TREES_PIECE_FROM_MATE : TREES_PIECE;
     char *memory = MPIR_Bcast_hw_contiguous(m->buffer, m->datatype), *own = NULL;
     MPI_Aint moved = m->bytes;
 
@@ -244,13 +291,74 @@ static int message_along_trees(struct bcast_hw_group *g, const struct message *m
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
                                       &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    for (MPI_Aint at = 0; at < m->bytes; at += TREES_PIECE) {
-        MPI_Aint left = m->bytes - at;
+    for (MPI_Aint at = 0; at < m->bytes; at += piece) {
+        MPI_Aint n = m->bytes - at < piece ? m->bytes - at : piece;
 
-        mpi_errno =
-            piece_along_trees(g, memory + at, left < TREES_PIECE ? left : TREES_PIECE, root);
+        if (is_root)
+            mpi_errno = is_here(m, at + n);
         MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = piece_along_trees(g, m, at, memory, n, root, is_root);
+        MPIR_ERR_CHECK(mpi_errno);
+        if (!is_root)
+            has_come(m, at + n);
     }
+    if (own && !is_root)
+        mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
+                                        &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Assert(moved == m->bytes);
+
+fn_exit:
+    MPL_free(own);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Over the network, from `root` of the group. */
+static int message_by_group(const struct bcast_hw_comm *c, struct message *m, int root,
+                            bool is_root)
+{
+    if (c->along_trees)
+        return message_along_trees(c->group, m, root, is_root);
+    return is_root ? send_message(c->group, m) : recv_message(c->group, m, root);
+}
+
+/* One rank of each host takes part in the network's broadcast, and all get the message inside their host as it
+ * comes: relay.h. It lies in one piece. */
+static int message_by_hosts(const struct bcast_hw_comm *c, const struct message *m, int root,
+                            MPIR_Comm *comm)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    const uint32_t own_host = c->host_of[comm->rank];
+    const bool is_root = comm->rank == root, at_home = c->host_of[root] == own_host;
+    struct message whole = {.count = m->bytes, .datatype = MPIR_BCAST_HW_BYTE, .bytes = m->bytes};
+    struct bcast_hw_relay relay;
+    MPI_Aint moved = m->bytes;
+    char *own = NULL;
+
+    mpi_errno = MPIR_Bcast_hw_node_broken(c->node);
+    MPIR_ERR_CHECK(mpi_errno);
+    whole.buffer = MPIR_Bcast_hw_contiguous(m->buffer, m->datatype);
+    if (!whole.buffer) {
+        whole.buffer = own = MPL_malloc(m->bytes, MPL_MEM_BUFFER);
+        MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    }
+    if (own && is_root)
+        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
+                                      &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Bcast_hw_relay_begin(&relay, c->node,
+                              at_home ? c->mate_of[root] : c->mate_of[c->first_of[own_host]],
+                              whole.buffer, m->bytes, is_root ? m->bytes : 0);
+    whole.relay = &relay;
+    whole.from_mate = c->first_of[c->host_of[root]] != (uint32_t) root;
+    if (c->group)
+        mpi_errno = message_by_group(c, &whole, (int) c->host_of[root], at_home);
+    err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = err;
+    MPIR_ERR_CHECK(mpi_errno);
     if (own && !is_root)
         mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
                                         &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
@@ -303,11 +411,8 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c = MPIR_Bcast_hw_comm(comm);
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
-    if (c->along_trees)
-        mpi_errno = message_along_trees(c->group, &m, root, comm->rank == root);
-    else
-        mpi_errno =
-            comm->rank == root ? send_message(c->group, &m) : recv_message(c->group, &m, root);
+    mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
+                            : message_by_group(c, &m, root, comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

@@ -10,7 +10,7 @@
 
 #include "glue.h"
 
-static void shape_of(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
+void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
 {
     const struct bcast_hw_group *g = c->group;
 
@@ -56,14 +56,11 @@ bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm
 enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
                                              bool ours)
 {
-    struct bcast_hw_shape shape;
-
-    shape_of(c, &shape);
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
-        return c->group->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
+        return c->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
         return BCAST_HW_ALGORITHM_MULTILANE;
-    return bcast_hw_model_best(MPIR_Bcast_hw_network(), &shape,
+    return bcast_hw_model_best(MPIR_Bcast_hw_network(), &c->shape,
                                ours || file_given() ? BCAST_HW_ALGORITHM_BINOMIAL
                                                     : BCAST_HW_ALGORITHM_LIMIT,
                                (uint64_t) bytes);

@@ -27,16 +27,27 @@
 #define MPIR_BCAST_HW_PROGRESS_ARG_T int
 #endif
 
-/* In a call of a collective's implementation: the type of an int, and what says that nothing went wrong. */
+/* In a call of a collective's implementation: the types of an int and a byte, and what says that nothing went
+ * wrong. */
 #if MPICH_NUMVERSION >= 50000000
 #define MPIR_BCAST_HW_INT MPIR_INT_INTERNAL
+#define MPIR_BCAST_HW_BYTE MPIR_BYTE_INTERNAL
 #define MPIR_BCAST_HW_NO_ERRORS 0
 #elif MPICH_NUMVERSION >= 40200000
 #define MPIR_BCAST_HW_INT MPI_INT
+#define MPIR_BCAST_HW_BYTE MPI_BYTE
 #define MPIR_BCAST_HW_NO_ERRORS MPIR_ERR_NONE
 #else
 #define MPIR_BCAST_HW_INT MPI_INT
+#define MPIR_BCAST_HW_BYTE MPI_BYTE
 #define MPIR_BCAST_HW_NO_ERRORS (&(MPIR_Errflag_t){MPIR_ERR_NONE})
+#endif
+
+/* Receiving inside a collective says nothing of errors since 4.2. */
+#if MPICH_NUMVERSION >= 40200000
+#define MPIR_BCAST_HW_RECV_TAIL
+#else
+#define MPIR_BCAST_HW_RECV_TAIL , MPIR_BCAST_HW_NO_ERRORS
 #endif
 
 /* Packing has flags since 4.2. */

@@ -23,13 +23,25 @@ enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH
 /* One per communicator, made at the first collective that hwmc may take. */
 struct bcast_hw_comm {
     struct bcast_hw_node_comm *node; /* node_glue.h; NULL before the first of its collectives */
-    struct bcast_hw_group *group;    /* NULL before set-up begins and when it has failed */
-    uint64_t eligible;         /* broadcasts that could have been taken, the same on every rank */
-    enum bcast_hw_worth worth; /* its shape gains from multicast */
-    uint32_t hosts;            /* that its ranks run on; once `worth` is known */
-    bool tried;                /* set-up has begun at some time */
-    bool admitted;             /* the broadcast under way is to be taken */
-    bool along_trees;          /* ... by multilane */
+    /* NULL before set-up begins, when it has failed, and at ranks that take no part in it. */
+    struct bcast_hw_group *group;
+    uint64_t eligible;           /* broadcasts that could have been taken, the same on every rank */
+    enum bcast_hw_worth worth;   /* its shape gains from multicast */
+    uint32_t hosts;              /* that its ranks run on; once `worth` is known */
+    bool tried;                  /* set-up has begun at some time */
+    bool off;                    /* and has failed: MPICH's algorithms for good */
+    bool on;                     /* and has succeeded */
+    bool casts;                  /* on: by multicast */
+    struct bcast_hw_shape shape; /* of the group; once it is on */
+    bool admitted;               /* the broadcast under way is to be taken */
+    bool along_trees;            /* ... by multilane */
+
+    /* By hosts: the group has one rank of each host, its first. The others on its host get messages from that one,
+     * or from the root if it is among them, by `node` (relay.h). */
+    bool by_hosts;
+    uint32_t *host_of; /* by rank: the host that it is on, which is that host's rank in the group */
+    uint32_t *first_of; /* by host: its first, a rank of the communicator */
+    uint32_t *mate_of;  /* by rank of this host: which of `node` it is */
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
@@ -51,9 +63,11 @@ void MPIR_Bcast_hw_node_close(void);
 /* Whether the netmod has registered a lane. */
 bool MPIR_Bcast_hw_registered(void);
 
-/* Waits, with MPICH's progress, until `ready`, asked under the lock. Returns MPICH's error code, with
- * the lock held in any case; an error when a lane of the group is lost. */
-int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g));
+/* Waits, with MPICH's progress, until `ready`, asked under the lock; meanwhile `relay`, if any, goes on. Returns
+ * MPICH's error code, with the lock held in any case; an error when a lane of the group is lost. */
+struct bcast_hw_relay;
+int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g),
+                       struct bcast_hw_relay *relay);
 
 /* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process. */
 int MPIR_Bcast_hw_node_of(uint32_t world_rank);
@@ -66,6 +80,16 @@ void MPIR_Bcast_hw_forget_sites(void);
 
 /* What algorithm selection takes the network for; the same on every process. */
 const struct bcast_hw_network *MPIR_Bcast_hw_network(void);
+
+/* Finds out whether `comm` broadcasts by hosts: hosts.c. All members get here with the same broadcast. */
+int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c);
+void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c);
+
+/* By hosts, when set-up has ended: those who took no part in it get to know how. */
+int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c);
+
+/* What the cost model goes by, of a group that is set up. */
+void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape);
 
 /* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of MPICH's if hwmc
  * has any. */

@@ -74,6 +74,11 @@ void MPIR_Bcast_hw_node_open(void)
     open_ = true;
 }
 
+void MPIR_Bcast_hw_node_watch(bool memory)
+{
+    waiting = memory;
+}
+
 void MPIR_Bcast_hw_node_shut(void)
 {
     open_ = false;
@@ -117,16 +122,36 @@ static struct bcast_hw_node_comm *create(MPIR_Comm *comm)
     return n;
 }
 
-struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno)
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm)
 {
     struct bcast_hw_comm *c = MPIR_Bcast_hw_comm(comm);
-    struct bcast_hw_node_comm *n = c ? c->node : NULL;
 
-    if (!n) {
-        if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
-            !(c = MPIR_Bcast_hw_state_of(comm)) || !(n = c->node = create(comm)))
-            return NULL;
-    }
+    if (c && c->node)
+        return c->node;
+    if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2)
+        return NULL;
+    c = MPIR_Bcast_hw_state_of(comm);
+    if (c)
+        c->node = create(comm);
+    return c ? c->node : NULL;
+}
+
+int MPIR_Bcast_hw_node_broken(const struct bcast_hw_node_comm *n)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (n->state == BCAST_HW_NODE_BROKEN)
+        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+                      "an earlier one did");
+    return mpi_errno;
+}
+
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n = MPIR_Bcast_hw_node_of_comm(comm);
+
+    if (!n)
+        return NULL;
     if (n->state == BCAST_HW_NODE_COUNTING &&
         n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0))
         MPIR_Bcast_hw_node_setup(n, comm);
@@ -134,11 +159,8 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
         return n;
     if (n->state == BCAST_HW_NODE_OFF)
         MPIR_Bcast_hw_node_note_left();
-    if (n->state != BCAST_HW_NODE_BROKEN)
-        return NULL;
-    MPIR_ERR_SET1(*mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
-                  "an earlier one did");
-    return n;
+    *mpi_errno = MPIR_Bcast_hw_node_broken(n);
+    return *mpi_errno ? n : NULL;
 }
 
 /* What a wait does when a step has found nothing, for the `times`th time in a row. */
@@ -156,16 +178,24 @@ static int idle(const struct bcast_hw_node_comm *n, uint32_t times)
         waiting = false;
         /* Other threads of the program take their turn. */
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        if (bcast_hw_node_group_failed(&n->group))
+            MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+                          "it did so at another rank");
     }
     return mpi_errno;
 }
 
-/* The MPI error of what a step returned. */
-static int failed(struct bcast_hw_node_comm *n, int err)
+void MPIR_Bcast_hw_node_fail(struct bcast_hw_node_comm *n)
+{
+    n->state = BCAST_HW_NODE_BROKEN;
+    bcast_hw_node_group_fail(&n->group);
+}
+
+int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    n->state = BCAST_HW_NODE_BROKEN;
+    MPIR_Bcast_hw_node_fail(n);
     MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
                   err == BCAST_HW_ERR_INVAL ? "the ranks' messages differ in length"
                                             : bcast_hw_err_text(err));
@@ -187,12 +217,12 @@ int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_o
         }
     }
     if (unlikely(err != BCAST_HW_OK))
-        mpi_errno = failed(n, err);
+        mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    n->state = BCAST_HW_NODE_BROKEN;
+    MPIR_Bcast_hw_node_fail(n);
     goto fn_exit;
 }
 
@@ -206,22 +236,23 @@ int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (err != BCAST_HW_OK)
-        mpi_errno = failed(n, err);
+        mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    n->state = BCAST_HW_NODE_BROKEN;
+    MPIR_Bcast_hw_node_fail(n);
     goto fn_exit;
 }
 
 void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n)
 {
-    if (n->state == BCAST_HW_NODE_ON || n->state == BCAST_HW_NODE_BROKEN) {
+    if (n->segment.base) {
         MPIR_Bcast_hw_node_note_segment(false, n->segment.bytes);
         bcast_hw_node_segment_close(&n->segment);
     }
     for (int i = 0; i < BCAST_HW_NODE_TREES; i++)
         MPL_free(n->kept[i].children);
+    MPL_free(n->mates);
     MPL_free(n);
 }

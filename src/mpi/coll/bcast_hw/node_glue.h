@@ -11,7 +11,7 @@
  *
  *     COUNTING -> ON -> BROKEN
  *             \-> OFF
- *     SPREAD
+ *     SPREAD -> PART -> BROKEN
  */
 
 #ifndef BCAST_HW_NODE_GLUE_H_INCLUDED
@@ -26,7 +26,8 @@
 #include "node/shape.h"
 
 enum bcast_hw_node_state {
-    BCAST_HW_NODE_SPREAD,   /* the ranks run on several hosts: all go to MPICH */
+    BCAST_HW_NODE_SPREAD, /* the ranks run on several hosts: all go to MPICH, but what it sends between hosts */
+    BCAST_HW_NODE_PART, /* so they do, and those of each host share a segment for what comes from others */
     BCAST_HW_NODE_COUNTING, /* collectives go to MPICH until there have been enough */
     BCAST_HW_NODE_OFF,      /* there is no segment: all go to MPICH */
     BCAST_HW_NODE_ON,
@@ -64,6 +65,9 @@ struct bcast_hw_node_comm {
     enum bcast_hw_node_state state;
     uint64_t calls; /* collectives while counting */
     bool crowded;   /* ranks share processors: who waits gives way */
+    int *
+        mates; /* ranks of the communicator on this host, in order, by their number in the group; NULL: all */
+    int num_mates;
     struct bcast_hw_node_segment segment;
     struct bcast_hw_node_group group;
     struct bcast_hw_node_levels levels;
@@ -77,7 +81,11 @@ struct bcast_hw_node_comm {
  * BROKEN. May make the segment, which all ranks take part in. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno);
 
-/* Makes the segment: node_setup.c. Leaves `n` ON or OFF, alike on all ranks. */
+/* What `comm` has of the node layer, made if it can be. */
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm);
+
+/* Makes the segment, of all ranks of `comm`, or on each host of n->mates: node_setup.c. Leaves `n` ON or PART if all
+ * ranks of `comm` have theirs, else OFF or SPREAD. */
 void MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm);
 
 /* The choice for a message of `bytes`, applied to the group. Of n until the next one. */
@@ -94,6 +102,18 @@ struct bcast_hw_node_tree MPIR_Bcast_hw_node_tree(struct bcast_hw_node_comm *n,
 /* Steps until it is done, with MPICH's progress where it has to wait. MPICH's error code; after an error the
  * communicator's node layer is BROKEN. */
 int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op);
+
+/* The MPI error that each collective on it has; MPI_SUCCESS unless `n` is BROKEN. */
+int MPIR_Bcast_hw_node_broken(const struct bcast_hw_node_comm *n);
+
+/* The MPI error of what a step returned; `n` is BROKEN. */
+int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err);
+
+/* This rank can take no further part: the others, who may wait for it, get an error. */
+void MPIR_Bcast_hw_node_fail(struct bcast_hw_node_comm *n);
+
+/* What this thread waits for in MPICH's progress is, or is not, in memory that others write to. */
+void MPIR_Bcast_hw_node_watch(bool memory);
 
 /* The same with what a step returned, for set-up. */
 int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what),

@@ -112,22 +112,38 @@ static bool enter(struct bcast_hw_node_comm *n, uint32_t rank, const struct told
            BCAST_HW_OK;
 }
 
-/* Steps 1 to 3, by one kind of memory. Sets *all if all ranks have the segment. */
-static int share(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind kind,
-                 MPIR_Comm *comm, const struct bcast_hw_node_place *place, int *all)
+static int tell(const struct bcast_hw_node_comm *n, MPIR_Comm *comm, int num, struct told *told)
 {
     int mpi_errno = MPI_SUCCESS;
-    const uint32_t ranks = (uint32_t) comm->local_size, rank = (uint32_t) comm->rank;
+    const int ints = (int) (sizeof(*told) / sizeof(int));
+
+    if (!n->mates)
+        return MPIR_Bcast_allcomm_auto(told, ints, MPIR_BCAST_HW_INT, 0, comm,
+                                       MPIR_BCAST_HW_NO_ERRORS);
+    if (comm->rank != n->mates[0])
+        return MPIC_Recv(told, ints, MPIR_BCAST_HW_INT, n->mates[0], MPIR_BCAST_TAG, comm,
+                         MPI_STATUS_IGNORE MPIR_BCAST_HW_RECV_TAIL);
+    for (int i = 1; i < num && mpi_errno == MPI_SUCCESS; i++)
+        mpi_errno = MPIC_Send(told, ints, MPIR_BCAST_HW_INT, n->mates[i], MPIR_BCAST_TAG, comm,
+                              MPIR_BCAST_HW_NO_ERRORS);
+    return mpi_errno;
+}
+
+/* Steps 1 to 3, by one kind of memory, for rank `rank` of `num`. Sets *all if all ranks have the segment. */
+static int share(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind kind,
+                 MPIR_Comm *comm, int rank, int num, const struct bcast_hw_node_place *place,
+                 int *all)
+{
+    int mpi_errno = MPI_SUCCESS;
     struct told told = {.name = ""};
     int mine;
 
     *all = 0;
     if (rank == 0 && place)
-        create(n, kind, ranks, place, &told);
-    mpi_errno = MPIR_Bcast_allcomm_auto(&told, sizeof(told) / sizeof(int), MPIR_BCAST_HW_INT, 0,
-                                        comm, MPIR_BCAST_HW_NO_ERRORS);
+        create(n, kind, (uint32_t) num, place, &told);
+    mpi_errno = tell(n, comm, num, &told);
     MPIR_ERR_CHECK(mpi_errno);
-    mine = place && enter(n, rank, &told);
+    mine = place && enter(n, (uint32_t) rank, &told);
     mpi_errno = MPIR_Allreduce_allcomm_auto(&mine, all, 1, MPIR_BCAST_HW_INT, MPI_MIN, comm,
                                             MPIR_BCAST_HW_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
@@ -174,23 +190,27 @@ fn_fail:
 void MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_node_place *places =
-        MPL_calloc((size_t) comm->local_size, sizeof(*places), MPL_MEM_COMM);
-    struct bcast_hw_node_place *own = places ? &places[comm->rank] : NULL;
-    int all = 0;
+    const int num = n->mates ? n->num_mates : comm->local_size;
+    struct bcast_hw_node_place *places = MPL_calloc((size_t) num, sizeof(*places), MPL_MEM_COMM);
+    struct bcast_hw_node_place *own = NULL;
+    int all = 0, rank = 0;
 
-    n->state = BCAST_HW_NODE_OFF;
+    n->state = n->mates ? BCAST_HW_NODE_SPREAD : BCAST_HW_NODE_OFF;
     n->crowded = true; /* until it is known better */
-    if (own)
+    while ((n->mates ? n->mates[rank] : rank) != comm->rank)
+        rank++;
+    if (places) {
+        own = &places[rank];
         own_place(own);
-    mpi_errno = share(n, BCAST_HW_NODE_SEGMENT_MEMFD, comm, own, &all);
+    }
+    mpi_errno = share(n, BCAST_HW_NODE_SEGMENT_MEMFD, comm, rank, num, own, &all);
     MPIR_ERR_CHECK(mpi_errno);
     if (!all)
-        mpi_errno = share(n, BCAST_HW_NODE_SEGMENT_SHM, comm, own, &all);
+        mpi_errno = share(n, BCAST_HW_NODE_SEGMENT_SHM, comm, rank, num, own, &all);
     MPIR_ERR_CHECK(mpi_errno);
     if (!all)
         goto fn_exit;
-    n->state = BCAST_HW_NODE_ON;
+    n->state = n->mates ? BCAST_HW_NODE_PART : BCAST_HW_NODE_ON;
     MPIR_Bcast_hw_node_note_segment(true, n->segment.bytes);
     mpi_errno = MPIR_Bcast_hw_node_wait_until(n, join, &n->group);
     MPIR_ERR_CHECK(mpi_errno);

@@ -5,7 +5,7 @@
  * What hwmc has once a process: the engine, its lock and clock, registration, progress and the end.
  */
 
-#include "glue.h"
+#include "relay.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -88,14 +88,33 @@ uint64_t MPIR_Bcast_hw_deadline(void)
     return at;
 }
 
-int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g))
+/* What the broadcast under way has brought goes to others of this host, as far as they are ready for it. */
+static int go_on(struct bcast_hw_relay *relay)
+{
+    int mpi_errno = MPI_SUCCESS;
+    bool busy;
+
+    MPIR_Bcast_hw_relay_more(relay, relay->piece + relay->here);
+    mpi_errno = MPIR_Bcast_hw_relay_step(relay, &busy);
+    MPIR_Bcast_hw_node_watch(busy);
+    return mpi_errno;
+}
+
+int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g),
+                       struct bcast_hw_relay *relay)
 {
     int mpi_errno = MPI_SUCCESS;
 
     MPIR_Bcast_hw_lock();
     while (g->state != BCAST_HW_GROUP_BROKEN && !ready(g)) {
+        if (relay && relay->listens)
+            relay->here = bcast_hw_group_prefix(g, relay->here);
         MPIR_Bcast_hw_unlock();
-        mpi_errno = MPID_Progress_test(NULL);
+        if (relay)
+            mpi_errno = go_on(relay);
+        if (mpi_errno == MPI_SUCCESS)
+            mpi_errno = MPID_Progress_test(NULL);
+        MPIR_Bcast_hw_node_watch(false);
         /* Other threads of the program take their turn. */
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         MPIR_Bcast_hw_lock();

@@ -429,35 +429,42 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     }
 }
 
-static void give_up(struct bcast_hw_comm *c, uint32_t reason)
+/* The members of the group: all ranks, or one of each host. Sets *hash by them. False: one of them is not of
+ * MPI_COMM_WORLD. */
+static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c,
+                         const struct bcast_hw_group_cfg *cfg, uint32_t *world, uint64_t *site,
+                         uint64_t *hash)
 {
-    c->tried = true;
-    MPIR_Bcast_hw_note_reason(reason);
+    *hash = bcast_hw_prng(comm->context_id, cfg->size);
+    for (uint32_t i = 0; i < cfg->size; i++) {
+        if (!MPIR_Bcast_hw_world_rank(comm, c->by_hosts ? (int) c->first_of[i] : (int) i,
+                                      &world[i]))
+            return false;
+        *hash = bcast_hw_prng(*hash, world[i]);
+        site[i] = MPIR_Bcast_hw_site_of(world[i]);
+    }
+    return true;
 }
 
-/* Begins set-up. All members get here with the same broadcast. */
-static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
+/* This rank's part in set-up. */
+static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_group_cfg cfg = {
         .context = comm->context_id,
-        .size = (uint32_t) comm->local_size,
-        .rank = (uint32_t) comm->rank,
+        .size = c->by_hosts ? c->hosts : (uint32_t) comm->local_size,
+        .rank = c->by_hosts ? c->host_of[comm->rank] : (uint32_t) comm->rank,
     };
-    uint64_t hash = bcast_hw_prng(comm->context_id, (uint64_t) comm->local_size);
     uint32_t *world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
     uint64_t *site = MPL_malloc(cfg.size * sizeof(*site), MPL_MEM_COMM);
+    uint64_t hash;
 
     MPIR_ERR_CHKANDJUMP(!world || !site, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    for (uint32_t i = 0; i < cfg.size; i++) {
-        if (!MPIR_Bcast_hw_world_rank(comm, (int) i, &world[i])) {
-            give_up(c, BCAST_HW_REASON_SPAWNED);
-            goto fn_exit;
-        }
-        hash = bcast_hw_prng(hash, world[i]);
-        site[i] = MPIR_Bcast_hw_site_of(world[i]);
+    if (!find_members(comm, c, &cfg, world, site, &hash)) {
+        c->off = true;
+        MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_SPAWNED);
+        goto fn_exit;
     }
-    c->tried = true;
     cfg.world = world;
     cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
     configure(&cfg);
@@ -476,6 +483,24 @@ fn_fail:
     goto fn_exit;
 }
 
+/* Begins set-up. All ranks get here with the same broadcast. */
+static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    c->tried = true;
+    mpi_errno = MPIR_Bcast_hw_by_hosts(comm, c);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!c->by_hosts || c->first_of[c->host_of[comm->rank]] == (uint32_t) comm->rank)
+        mpi_errno = begin_group(comm, c);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
 static void drop_group(struct bcast_hw_comm *c)
 {
     MPIR_Bcast_hw_lock();
@@ -489,23 +514,29 @@ static bool settled(struct bcast_hw_group *g)
     return g->state != BCAST_HW_GROUP_SETUP;
 }
 
+/* Waits for the outcome of set-up, at who takes part in it. */
+static void settle(struct bcast_hw_comm *c)
+{
+    MPIR_Bcast_hw_wait(c->group, settled, NULL);
+    c->on = c->group->state == BCAST_HW_GROUP_ON;
+    c->casts = c->group->casts;
+    MPIR_Bcast_hw_unlock();
+    MPIR_Bcast_hw_shape_of(c, &c->shape);
+    if (!c->casts)
+        MPIR_Bcast_hw_note_reason(c->group->reason);
+}
+
 /* Waits for the outcome of set-up; false: MPICH's algorithms from now on. */
 static bool outcome(struct bcast_hw_comm *c)
 {
-    bool on;
-
-    if (!c->group)
-        return false;
-    if (c->group->state == BCAST_HW_GROUP_ON)
+    if (c->on)
         return true;
-    MPIR_Bcast_hw_wait(c->group, settled);
-    on = c->group->state == BCAST_HW_GROUP_ON;
-    MPIR_Bcast_hw_unlock();
-    if (!c->group->casts)
-        give_up(c, c->group->reason);
-    if (!on)
+    if (c->group)
+        settle(c);
+    c->off = (c->by_hosts && MPIR_Bcast_hw_tell_outcome(c) != MPI_SUCCESS) || !c->on;
+    if (c->off && c->group)
         drop_group(c);
-    return on;
+    return c->on;
 }
 
 struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
@@ -533,7 +564,7 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     if (!fits(size * count) || (!forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
     c = MPIR_Bcast_hw_state_of(comm);
-    if (!c || (c->tried && !c->group) || !worthwhile(comm, c))
+    if (!c || c->off || !worthwhile(comm, c))
         return false;
     number = c->eligible++;
     if (number < setup_after())
@@ -555,6 +586,7 @@ void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
         drop_group(*slot);
     if ((*slot)->node)
         MPIR_Bcast_hw_node_free((*slot)->node);
+    MPIR_Bcast_hw_forget_hosts(*slot);
     MPL_free(*slot);
     *slot = NULL;
 }

@@ -63,4 +63,19 @@ static inline uint32_t bcast_hw_bitmap_first_of(uint64_t word, uint32_t w)
     return word ? w * 64 + (uint32_t) __builtin_ctzll(word) : BCAST_HW_BITMAP_NONE;
 }
 
+/* The first bit from `from` on that is not set; `bits`: there is none. */
+static inline uint32_t bcast_hw_bitmap_clear_from(const uint64_t *map, uint32_t bits, uint32_t from)
+{
+    while (from < bits) {
+        uint64_t open = ~map[from / 64] >> (from % 64);
+
+        if (open) {
+            from += (uint32_t) __builtin_ctzll(open);
+            return from < bits ? from : bits;
+        }
+        from += 64 - from % 64;
+    }
+    return bits;
+}
+
 #endif /* BCAST_HW_BITMAP_H_INCLUDED */

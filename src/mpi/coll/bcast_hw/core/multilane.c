@@ -345,6 +345,16 @@ void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token)
     finish(m);
 }
 
+uint32_t bcast_hw_multilane_prefix(const struct bcast_hw_multilane *m)
+{
+    uint32_t segments = m->segments;
+
+    for (uint32_t r = 0; r < m->cfg.t; r++)
+        if (m->have[r] * m->cfg.t + r < segments)
+            segments = m->have[r] * m->cfg.t + r;
+    return segments < m->segments ? segments * m->seg_bytes : m->bytes;
+}
+
 void bcast_hw_multilane_reset(struct bcast_hw_multilane *m)
 {
     assert(m->phase == BCAST_HW_MULTILANE_DONE);

@@ -139,6 +139,9 @@ static inline bool bcast_hw_multilane_done(const struct bcast_hw_multilane *m)
     return m->phase == BCAST_HW_MULTILANE_DONE;
 }
 
+/* How many bytes of the message from its first on are here. */
+uint32_t bcast_hw_multilane_prefix(const struct bcast_hw_multilane *m);
+
 /* DONE -> IDLE. */
 void bcast_hw_multilane_reset(struct bcast_hw_multilane *m);
 

@@ -210,6 +210,19 @@ bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
     return slot(s, s->posted - 1)->more;
 }
 
+uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
+{
+    const struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
+    uint32_t frag = s->ring.frag_bytes, frags;
+
+    if (s->by_trees)
+        return bcast_hw_multilane_prefix(&s->multilane);
+    if (m->frags == 0)
+        return 0;
+    frags = bcast_hw_bitmap_clear_from(m->got, m->frags, known / frag);
+    return frags < m->frags ? frags * frag : m->bytes;
+}
+
 void bcast_hw_stream_consume(struct bcast_hw_stream *s)
 {
     assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));

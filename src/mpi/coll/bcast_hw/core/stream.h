@@ -115,6 +115,9 @@ bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs);
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s);
 bool bcast_hw_stream_more(const struct bcast_hw_stream *s);
 
+/* Of the last posted broadcast at a member: how many bytes from its first on are here; `known` of them were. */
+uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known);
+
 /* The program has what the last posted broadcast brought; done only. */
 void bcast_hw_stream_consume(struct bcast_hw_stream *s);
 

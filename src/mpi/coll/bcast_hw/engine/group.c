@@ -411,6 +411,14 @@ const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g)
                              bcast_hw_stream_bytes(&g->stream));
 }
 
+uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known)
+{
+    if (!g->stream.by_trees &&
+        !bcast_hw_homes_is_user(&g->homes, bcast_hw_stream_next_bid(&g->stream) - 1))
+        return 0;
+    return bcast_hw_stream_prefix(&g->stream, known);
+}
+
 /* A broadcast of a few fragments takes the rail that has it out first: spread over several, its losses
  * would show later. */
 static uint8_t rails_for(const struct bcast_hw_group *g, uint32_t bytes, uint64_t now)

@@ -125,6 +125,10 @@ static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
     return bcast_hw_stream_done(&g->stream);
 }
 
+/* How many bytes of the last posted broadcast, from its first on, are where the program wants them; `known` of them
+ * were. 0 as long as they lie in a channel. */
+uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known);
+
 void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);
 
 /* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */

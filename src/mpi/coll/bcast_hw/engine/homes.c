@@ -85,3 +85,10 @@ unsigned char *bcast_hw_homes_of(struct bcast_hw_homes *h, uint64_t bid, uint32_
     }
     return home->at;
 }
+
+bool bcast_hw_homes_is_user(const struct bcast_hw_homes *h, uint64_t bid)
+{
+    const struct bcast_hw_home *home = &h->home[bid % h->n];
+
+    return home->at && home->bid == bid && home->at != channel_of(h, bid);
+}

@@ -11,6 +11,7 @@
 #ifndef BCAST_HW_HOMES_H_INCLUDED
 #define BCAST_HW_HOMES_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,5 +43,8 @@ void bcast_hw_homes_return(struct bcast_hw_homes *h, uint64_t floor);
 
 /* Where the bytes of broadcast `bid`, of which there are `bytes`, lie or are to be put. */
 unsigned char *bcast_hw_homes_of(struct bcast_hw_homes *h, uint64_t bid, uint32_t bytes);
+
+/* The bytes of broadcast `bid` lie in the program's memory; false while none has come. */
+bool bcast_hw_homes_is_user(const struct bcast_hw_homes *h, uint64_t bid);
 
 #endif /* BCAST_HW_HOMES_H_INCLUDED */

@@ -59,3 +59,12 @@ void bcast_hw_node_bcast_more(struct bcast_hw_node_bcast *b, uint64_t ready)
     assert(bcast_hw_node_bcast_is_root(b) && ready >= b->here && ready <= b->length);
     b->here = ready;
 }
+
+bool bcast_hw_node_bcast_behind(const struct bcast_hw_node_bcast *b)
+{
+    if (b->op.step == bcast_hw_node_bcast_chunks)
+        return b->here > b->way.chunks.put * b->op.group->params.chunk;
+    if (b->op.step == bcast_hw_node_bcast_g)
+        return b->here > b->way.g.at;
+    return false; /* others take it from the root's own memory */
+}

@@ -102,4 +102,7 @@ void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_no
 /* At the root: now the first `ready` bytes are there, no less than before. */
 void bcast_hw_node_bcast_more(struct bcast_hw_node_bcast *b, uint64_t ready);
 
+/* At the root: of what is there, perhaps not all is where others can take it yet. */
+bool bcast_hw_node_bcast_behind(const struct bcast_hw_node_bcast *b);
+
 #endif /* BCAST_HW_NODE_BCAST_H_INCLUDED */

@@ -122,6 +122,19 @@ int bcast_hw_node_group_join(struct bcast_hw_node_group *g)
     return BCAST_HW_OK;
 }
 
+void bcast_hw_node_group_fail(struct bcast_hw_node_group *g)
+{
+    bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->failed, 1);
+}
+
+bool bcast_hw_node_group_failed(const struct bcast_hw_node_group *g)
+{
+    for (uint32_t r = 0; r < g->size; r++)
+        if (bcast_hw_node_load(&bcast_hw_node_words(g->segment, r)->failed) != 0)
+            return true;
+    return false;
+}
+
 bool bcast_hw_node_group_all_finished(struct bcast_hw_node_group *g, uint64_t serial)
 {
     while (serial > g->floor) {

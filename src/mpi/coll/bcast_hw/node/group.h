@@ -63,6 +63,12 @@ int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node
  * rank can read every other's memory. AGAIN until all have come. */
 int bcast_hw_node_group_join(struct bcast_hw_node_group *g);
 
+/* This rank takes no further part: others need not wait for it any more. */
+void bcast_hw_node_group_fail(struct bcast_hw_node_group *g);
+
+/* Some rank has said so. To be asked now and then while waiting. */
+bool bcast_hw_node_group_failed(const struct bcast_hw_node_group *g);
+
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */
 int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
                             const struct bcast_hw_node_params *params);

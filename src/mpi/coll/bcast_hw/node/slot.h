@@ -98,6 +98,7 @@ struct bcast_hw_node_words {
     struct bcast_hw_node_card card;
     /* 0: not known yet; else the methods by which it reads all others' memory, and VERDICT. */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t verdict;
+    _Atomic uint64_t failed;                               /* 1: it takes no further part */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t finished; /* serial up to which all is done */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t up; /* barrier: how far it is; barrier_impl.h */
     alignas(

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * relay: a broadcast inside the host while it comes over the network, or on its way there. One rank of a host takes
+ * part in the network's broadcast, the first; what it has of the message it gives to the others as it comes. On the
+ * root's host all have it from the root, the first as well, which sends it on as far as it has it.
+ *
+ *   the root, being first    has it all; others take it while it is sent
+ *   the root                 has it all; others take it
+ *   first on its host        from the root, chunk by chunk; each piece is sent once it is here
+ *   first on another host    more is here each time that the network has brought some
+ *   the others               take it chunk by chunk
+ */
+
+#ifndef BCAST_HW_RELAY_H_INCLUDED
+#define BCAST_HW_RELAY_H_INCLUDED
+
+#include "node_glue.h"
+
+struct bcast_hw_relay {
+    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_bcast b;
+    bool over;      /* inside the host nothing is left for this rank to do */
+    MPI_Aint piece; /* the network's broadcast under way begins here in the message */
+    bool listens;   /* it is under way, and brings the message here */
+    uint32_t here;  /* listens: bytes of it, from its first on, that are in the program's memory */
+};
+
+/* The message of `bytes` at `memory`, from the host's rank `from` to all of its ranks. `here`: bytes that are there. */
+void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_comm *n,
+                               uint32_t from, void *memory, MPI_Aint bytes, MPI_Aint here);
+
+/* Its first `bytes` are there now. */
+void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes);
+
+/* Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as others are ready. */
+int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy);
+
+/* Waits until the first `bytes` are here. */
+int MPIR_Bcast_hw_relay_wait(struct bcast_hw_relay *r, MPI_Aint bytes);
+
+/* Waits until it is over. `failed`: the message will not come; the others get an error. */
+int MPIR_Bcast_hw_relay_end(struct bcast_hw_relay *r, bool failed);
+
+#endif /* BCAST_HW_RELAY_H_INCLUDED */

@@ -139,7 +139,8 @@ std::string Item::text() const
     snprintf(s, sizeof(s), "%s %s root %u length %llu degree %u%s%s%s", of, name, root,
              (unsigned long long) length, degree, by_bits ? " bit by bit" : "",
              ordered ? " ordered" : "", in_place ? " in place" : "");
-    return s;
+    return is_wrong() ? s + (" rank " + std::to_string(odd)) + " has " + std::to_string(odd_length)
+                      : s;
 }
 
 Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
@@ -155,6 +156,10 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
     item.length = any_length(config, rng, chunks);
     item.degree = (uint32_t) rng.below(5);
     item.by_bits = item.kind == Kind::kBcast && rng.below(3) == 0;
+    if (item.kind == Kind::kBcast && rng.below(10) == 0) {
+        item.odd = (uint32_t) rng.below(config.layout.ranks);
+        item.odd_length = any_length(config, rng, chunks);
+    }
     item.ordered = item.reduces() && rng.below(2);
     item.in_place = item.reduces() && rng.below(2);
     if (item.kind == Kind::kAllreduce)
@@ -223,16 +228,17 @@ void Rank::begin()
 void Rank::begin_bcast(const bcast_hw_node_tree &tree)
 {
     const Item &item = script_[done_];
+    uint64_t length = item.length_of(group.rank);
 
-    buf_.reset(new unsigned char[item.length]);
-    memset(buf_.get(), 0x5a, item.length);
+    buf_.reset(new unsigned char[length]);
+    memset(buf_.get(), 0x5a, length);
     ready_ = 0;
     if (group.rank == item.root) {
-        ready_ = item.by_bits ? rng_.below(item.length + 1) : item.length;
+        ready_ = item.by_bits ? rng_.below(length + 1) : length;
         for (uint64_t i = 0; i < ready_; i++)
             buf_[i] = byte_of(done_, i);
     }
-    bcast_hw_node_bcast_begin(&bcast_, &group, &tree, item.root, buf_.get(), item.length, ready_);
+    bcast_hw_node_bcast_begin(&bcast_, &group, &tree, item.root, buf_.get(), length, ready_);
     op_ = &bcast_.op;
 }
 
@@ -269,11 +275,12 @@ void Rank::begin_reduction(const bcast_hw_node_tree &tree)
 void Rank::more()
 {
     const Item &item = script_[done_];
+    uint64_t length = item.length_of(group.rank);
 
-    if (item.kind != Kind::kBcast || group.rank != item.root || ready_ == item.length ||
+    if (item.kind != Kind::kBcast || group.rank != item.root || ready_ == length ||
         rng_.below(3) > 0)
         return;
-    for (uint64_t n = rng_.between(1, item.length - ready_); n > 0; n--, ready_++)
+    for (uint64_t n = rng_.between(1, length - ready_); n > 0; n--, ready_++)
         buf_[ready_] = byte_of(done_, ready_);
     bcast_hw_node_bcast_more(&bcast_, ready_);
 }
@@ -322,12 +329,12 @@ void Rank::check_reduction()
 void Rank::finish()
 {
     const Item &item = script_[done_];
-    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length;
+    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length_of(group.rank);
 
     if (item.kind == Kind::kBarrier)
         check_barrier();
     else if (item.kind == Kind::kBcast)
-        check_bytes(bytes);
+        check_bytes(item.is_wrong_at(group.rank) ? 0 : bytes);
     else
         check_reduction();
     if (buf_)
@@ -358,9 +365,15 @@ bool Rank::step()
     if (!wrong.empty())
         return false;
     err = bcast_hw_node_op_step(op_);
-    if (err == BCAST_HW_OK)
+    if (err == BCAST_HW_ERR_INVAL && script_[number].is_wrong() &&
+        bcast_hw_node_group_in_step(&group))
         finish();
-    else if (err == BCAST_HW_AGAIN && script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
+    else if (err == BCAST_HW_OK && script_[number].is_wrong_at(group.rank))
+        wrong = "is not told of the wrong length";
+    else if (err == BCAST_HW_OK)
+        finish();
+    else if (err == BCAST_HW_AGAIN && !script_[number].is_wrong() &&
+             script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
         check_bytes(bcast_.here);
     else if (err != BCAST_HW_AGAIN)
         wrong = bcast_hw_err_text(err);
@@ -378,8 +391,8 @@ uint64_t enough(const Config &config, const Script &script, uint64_t weights)
     uint64_t steps = 1000;
 
     for (const Item &item : script)
-        steps += 100 + item.length / config.params.copy_step +
-                 item.length / config.params.chunk * (20 + 2 * config.layout.ranks);
+        steps += 100 + item.most() / config.params.copy_step +
+                 item.most() / config.params.chunk * (20 + 2 * config.layout.ranks);
     return steps * config.layout.ranks * weights * 10;
 }
 

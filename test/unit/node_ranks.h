@@ -45,10 +45,30 @@ struct Item {
     int algorithm = 0;
     uint32_t root = 0;
     uint64_t length = 0;
-    uint32_t degree = 2;   // of a heap; 0: some tree
-    bool by_bits = false;  // bcast: the root gets the message bit by bit
-    bool ordered = false;  // reductions: the operation is not commutative
-    bool in_place = false; // reductions, where there is a result
+    uint32_t degree = 2;       // of a heap; 0: some tree
+    bool by_bits = false;      // bcast: the root gets the message bit by bit
+    bool ordered = false;      // reductions: the operation is not commutative
+    bool in_place = false;     // reductions, where there is a result
+    uint32_t odd = UINT32_MAX; // bcast: rank that calls it with another length
+    uint64_t odd_length = 0;
+
+    uint64_t length_of(uint32_t rank) const
+    {
+        return rank == odd ? odd_length : length;
+    }
+    uint64_t most() const
+    {
+        return odd_length > length ? odd_length : length;
+    }
+    // A rank that may be told so, as its length is not the root's.
+    bool is_wrong() const
+    {
+        return odd != UINT32_MAX && odd_length != length;
+    }
+    bool is_wrong_at(uint32_t rank) const
+    {
+        return is_wrong() && length_of(rank) != length_of(root);
+    }
 
     bool reduces() const
     {

@@ -43,7 +43,7 @@ enum class Kind {
     kScatter,
     kAlltoall
 };
-constexpr uint32_t kKinds = 6;
+constexpr uint32_t kKinds = 8;
 
 struct Item {
     Kind kind = Kind::kBcast;

@@ -134,10 +134,19 @@ bcast_hw_node_op *Parts::begin(bcast_hw_node_group *g, const Item &item, size_t 
                                        takes() ? out_.bytes.get() : nullptr,
                                        takes() ? &out_.parts : nullptr);
             return &gather_.op;
-        default:
+        case Kind::kAllgather:
             bcast_hw_node_gather_begin_to_all(&gather_, g, in, in_.each[0].bytes, out_.bytes.get(),
                                               &out_.parts);
             return &gather_.op;
+        case Kind::kScatter:
+            bcast_hw_node_scatter_begin(
+                &scatter_, g, item.root, gives() ? in : nullptr, gives() ? &in_.parts : nullptr,
+                in_place() ? nullptr : out_.bytes.get(), out_.each[0].bytes);
+            return &scatter_.op;
+        default:
+            bcast_hw_node_scatter_begin_of_all(&scatter_, g, in, &in_.parts, out_.bytes.get(),
+                                               &out_.parts);
+            return &scatter_.op;
     }
 }
 

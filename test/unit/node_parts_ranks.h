@@ -14,6 +14,7 @@
 
 extern "C" {
 #include "../node/gather.h"
+#include "../node/scatter.h"
 }
 
 namespace node {
@@ -51,6 +52,7 @@ class Parts {
     size_t number_ = 0;
     Memory in_, out_;
     bcast_hw_node_gather gather_;
+    bcast_hw_node_scatter scatter_;
 };
 
 } // namespace node

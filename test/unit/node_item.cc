@@ -149,6 +149,16 @@ std::string Item::text() const
         case Kind::kAlltoall:
             of = "alltoall";
             break;
+        case Kind::kReduceScatter:
+            of = "reduce_scatter";
+            name = bcast_hw_node_reduction_name((bcast_hw_node_reduction_algorithm) algorithm);
+            break;
+        case Kind::kScan:
+            of = "scan";
+            break;
+        case Kind::kExscan:
+            of = "exscan";
+            break;
     }
     snprintf(s, sizeof(s), "%s %s root %u length %llu degree %u%s%s%s%s", of, name, root,
              (unsigned long long) length, degree, by_bits ? " bit by bit" : "",
@@ -170,14 +180,14 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
     item.length = any_length(config, rng, chunks);
     item.degree = (uint32_t) rng.below(5);
     item.by_bits = item.kind == Kind::kBcast && rng.below(3) == 0;
-    item.ordered = item.reduces() && rng.below(2);
-    item.in_place = (item.reduces() || item.has_parts()) && rng.below(2);
-    item.uneven = item.has_parts() && rng.below(2);
+    item.ordered = (item.reduces() || item.scans()) && rng.below(2);
+    item.in_place = item.kind >= Kind::kReduction && rng.below(2);
+    item.uneven = item.kind >= Kind::kGather && rng.below(2);
     if ((item.kind == Kind::kBcast || (item.has_parts() && !item.in_place)) && rng.below(10) == 0) {
         item.odd = (uint32_t) rng.below(config.layout.ranks);
         item.odd_length = any_length(config, rng, chunks);
     }
-    if (item.kind == Kind::kAllreduce)
+    if (item.kind == Kind::kAllreduce || item.kind == Kind::kReduceScatter)
         item.root = 0;
     return item;
 }

@@ -41,9 +41,12 @@ enum class Kind {
     kGather,
     kAllgather,
     kScatter,
-    kAlltoall
+    kAlltoall,
+    kReduceScatter,
+    kScan,
+    kExscan
 };
-constexpr uint32_t kKinds = 8;
+constexpr uint32_t kKinds = 11;
 
 struct Item {
     Kind kind = Kind::kBcast;
@@ -84,7 +87,11 @@ struct Item {
 
     bool has_parts() const
     {
-        return kind >= Kind::kGather;
+        return kind >= Kind::kGather && kind <= Kind::kAlltoall;
+    }
+    bool scans() const
+    {
+        return kind >= Kind::kReduceScatter;
     }
 
     std::string text() const;

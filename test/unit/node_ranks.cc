@@ -50,6 +50,10 @@ void Rank::begin()
         begin_bcast(tree);
     } else if (item.has_parts()) {
         op_ = parts_.begin(&group, item, done_);
+    } else if (item.scans()) {
+        op_ = scans_.begin(&group, item, done_, tree);
+        if (op_ == nullptr)
+            wrong = "is refused";
     } else if (item.kind == Kind::kBarrier) {
         bcast_hw_node_barrier_begin(&barrier_, &group, &tree);
         op_ = &barrier_.op;
@@ -170,6 +174,8 @@ void Rank::finish()
         check_bytes(item.is_wrong_at(group.rank) ? 0 : bytes);
     else if (item.has_parts())
         wrong = parts_.check();
+    else if (item.scans())
+        wrong = scans_.check();
     else
         check_reduction();
     if (buf_)
@@ -228,7 +234,9 @@ uint64_t enough(const Config &config, const Script &script, uint64_t weights)
     uint64_t steps = 1000;
 
     for (const Item &item : script) {
-        uint64_t bytes = item.most() * (item.has_parts() ? 2 * config.layout.ranks : 1);
+        uint64_t bytes = item.most() * (item.has_parts() ? 2 * config.layout.ranks
+                                        : item.scans()   ? 2
+                                                         : 1);
 
         steps += 100 + bytes / config.params.copy_step +
                  bytes / config.params.chunk * (20 + 2 * config.layout.ranks);

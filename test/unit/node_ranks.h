@@ -15,6 +15,7 @@
 
 #include "node_item.h"
 #include "node_parts_ranks.h"
+#include "node_scan_ranks.h"
 
 extern "C" {
 #include "../node/allreduce.h"
@@ -84,6 +85,7 @@ class Rank {
     bcast_hw_node_reduction reduction_;
     bcast_hw_node_allreduce allreduce_;
     Parts parts_;
+    Scans scans_;
     bcast_hw_node_op *op_ = nullptr;
     std::vector<uint16_t> children_;
     // Of this collective only: a late access is seen. in_: what is added, where that is not in place.

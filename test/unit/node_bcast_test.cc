@@ -145,6 +145,27 @@ TEST_P(NodeBcast, ToAsManyRanksAsThereMayBe)
     }
 }
 
+// A rank has another length, root, relay or leaf: it is told, all others have their message, and what
+// comes next goes well.
+TEST_P(NodeBcast, WithOneOfAnotherLengthGoesOn)
+{
+    for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
+        for (uint32_t n : {2u, 3u, 8u}) {
+            Script script;
+
+            for (uint64_t length : {0, 8, 100, 150, 300, 1000, 1500})
+                for (uint64_t other : {0, 9, 120, 260, 900, 1400})
+                    for (uint32_t odd = 0; odd < n; odd += 1 + n / 5) {
+                        script.push_back(bcast(GetParam(), other % n, length, odd % 4));
+                        script.back().odd = odd;
+                        script.back().odd_length = other;
+                        script.back().by_bits = length == 300;
+                        script.push_back(bcast(GetParam(), odd, 300, 2));
+                    }
+            ASSERT_EQ("", run(config_of(n, methods), script, n));
+        }
+}
+
 // Where ranks disagree, one of them says so, and nothing is written past the end of what it has.
 TEST_P(NodeBcast, OfDifferentLengthsIsAnError)
 {

@@ -7,173 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <thread>
 
 namespace node {
-
-namespace {
-
-unsigned char byte_of(size_t number, uint64_t i)
-{
-    return (unsigned char) (number * 29 + i * 7 + (i >> 8) * 13 + 1);
-}
-
-// An affine map of integers; they are composed: not commutative.
-struct Affine {
-    uint32_t a, b;
-};
-
-constexpr uint32_t kNumber = 3; // bytes of what is added where there is no order
-
-void compose(void *, void *inout, const void *in, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        Affine f, g;
-
-        memcpy(&f, (const char *) in + i * sizeof(f), sizeof(f));
-        memcpy(&g, (char *) inout + i * sizeof(g), sizeof(g));
-        g = {f.a * g.a, f.a * g.b + f.b};
-        memcpy((char *) inout + i * sizeof(g), &g, sizeof(g));
-    }
-}
-
-// Numbers of three bytes, with carry: elements that are cut are seen.
-void add(void *, void *inout, const void *in, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint32_t x = 0, y = 0;
-
-        memcpy(&x, (const char *) in + i * kNumber, kNumber);
-        memcpy(&y, (char *) inout + i * kNumber, kNumber);
-        x += y;
-        memcpy((char *) inout + i * kNumber, &x, kNumber);
-    }
-}
-
-bcast_hw_node_operation operation_of(const Item &item)
-{
-    if (item.ordered)
-        return {compose, nullptr, sizeof(Affine), false};
-    return {add, nullptr, kNumber, true};
-}
-
-// What a rank adds in collective `number`; a is odd, so that nothing is lost by it.
-void fill(const Item &item, size_t number, uint32_t rank, unsigned char *to, uint64_t bytes)
-{
-    for (uint64_t i = 0; i < bytes; i++)
-        to[i] = byte_of(number * 3 + rank, i);
-    for (uint64_t i = 0; item.ordered && i < bytes; i += sizeof(Affine))
-        to[i] |= 1;
-}
-
-uint64_t whole_elements(const Item &item)
-{
-    return item.length - item.length % operation_of(item).element;
-}
-
-// Parents of a tree by place, place 0 being the root.
-uint32_t parent_place(const Item &item, size_t number, uint32_t place)
-{
-    sim::Rng rng(number * 1000 + place);
-
-    return item.degree > 0 ? (place - 1) / item.degree : (uint32_t) rng.below(place);
-}
-
-uint64_t any_length(const Config &config, sim::Rng &rng, uint32_t chunks)
-{
-    uint64_t chunk = config.params.chunk;
-    const uint64_t edges[] = {0,
-                              8,
-                              config.params.inline_max,
-                              64,
-                              128,
-                              config.params.copy_min,
-                              config.params.piece_min * (1 + rng.below(config.layout.ranks)),
-                              chunk * rng.between(1, chunks),
-                              chunk * config.layout.buffers};
-    uint64_t edge = edges[rng.below(std::size(edges))];
-
-    if (edge > chunk * chunks || rng.below(4) == 0)
-        return rng.below(chunk * chunks + 1);
-    return edge + rng.below(3) - (edge > 0);
-}
-
-} // namespace
-
-std::string Config::text() const
-{
-    char s[300];
-
-    snprintf(
-        s, sizeof(s),
-        "ranks %u slots %u buffers %u chunk %u/%u methods %llu inline %u copy_min %llu copy_step "
-        "%u piece_min %u shift %u; ",
-        layout.ranks, layout.slots, layout.buffers, params.chunk, layout.chunk,
-        (unsigned long long) methods, params.inline_max, (unsigned long long) params.copy_min,
-        params.copy_step, params.piece_min, params.shift);
-    return s;
-}
-
-std::string Item::text() const
-{
-    char s[200];
-
-    const char *of = "", *name = "";
-
-    switch (kind) {
-        case Kind::kBarrier:
-            of = "barrier";
-            name = bcast_hw_node_barrier_name((bcast_hw_node_barrier_algorithm) algorithm);
-            break;
-        case Kind::kBcast:
-            of = "bcast";
-            name = bcast_hw_node_bcast_name((bcast_hw_node_bcast_algorithm) algorithm);
-            break;
-        case Kind::kReduction:
-        case Kind::kAllreduce:
-            of = kind == Kind::kReduction ? "reduction" : "allreduce";
-            name = bcast_hw_node_reduction_name((bcast_hw_node_reduction_algorithm) algorithm);
-            break;
-    }
-    snprintf(s, sizeof(s), "%s %s root %u length %llu degree %u%s%s%s", of, name, root,
-             (unsigned long long) length, degree, by_bits ? " bit by bit" : "",
-             ordered ? " ordered" : "", in_place ? " in place" : "");
-    return s;
-}
-
-Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
-{
-    Item item;
-
-    item.kind = (Kind) rng.below(4);
-    item.algorithm =
-        (int) rng.below(item.kind == Kind::kBarrier ? (int) BCAST_HW_NODE_BARRIER_NUM
-                        : item.kind == Kind::kBcast ? (int) BCAST_HW_NODE_BCAST_NUM
-                                                    : (int) BCAST_HW_NODE_REDUCTION_NUM);
-    item.root = (uint32_t) rng.below(config.layout.ranks);
-    item.length = any_length(config, rng, chunks);
-    item.degree = (uint32_t) rng.below(5);
-    item.by_bits = item.kind == Kind::kBcast && rng.below(3) == 0;
-    item.ordered = item.reduces() && rng.below(2);
-    item.in_place = item.reduces() && rng.below(2);
-    if (item.kind == Kind::kAllreduce)
-        item.root = 0;
-    return item;
-}
-
-bcast_hw_node_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
-                           std::vector<uint16_t> &children)
-{
-    uint32_t place = (rank + size - item.root) % size;
-    uint32_t up = place > 0 ? parent_place(item, number, place) : 0;
-
-    children.clear();
-    for (uint32_t p = place + 1; p < size; p++)
-        if (parent_place(item, number, p) == place)
-            children.push_back((uint16_t) ((p + item.root) % size));
-    return {(uint16_t) ((up + item.root) % size), (uint16_t) children.size(), children.data()};
-}
 
 Memory::Memory(const bcast_hw_node_layout &layout) : bytes_(bcast_hw_node_segment_bytes(&layout))
 {
@@ -212,6 +48,12 @@ void Rank::begin()
     running_ = true;
     if (item.kind == Kind::kBcast) {
         begin_bcast(tree);
+    } else if (item.has_parts()) {
+        op_ = parts_.begin(&group, item, done_);
+    } else if (item.scans()) {
+        op_ = scans_.begin(&group, item, done_, tree);
+        if (op_ == nullptr)
+            wrong = "is refused";
     } else if (item.kind == Kind::kBarrier) {
         bcast_hw_node_barrier_begin(&barrier_, &group, &tree);
         op_ = &barrier_.op;
@@ -223,16 +65,17 @@ void Rank::begin()
 void Rank::begin_bcast(const bcast_hw_node_tree &tree)
 {
     const Item &item = script_[done_];
+    uint64_t length = item.length_of(group.rank);
 
-    buf_.reset(new unsigned char[item.length]);
-    memset(buf_.get(), 0x5a, item.length);
+    buf_.reset(new unsigned char[length]);
+    memset(buf_.get(), 0x5a, length);
     ready_ = 0;
     if (group.rank == item.root) {
-        ready_ = item.by_bits ? rng_.below(item.length + 1) : item.length;
+        ready_ = item.by_bits ? rng_.below(length + 1) : length;
         for (uint64_t i = 0; i < ready_; i++)
             buf_[i] = byte_of(done_, i);
     }
-    bcast_hw_node_bcast_begin(&bcast_, &group, &tree, item.root, buf_.get(), item.length, ready_);
+    bcast_hw_node_bcast_begin(&bcast_, &group, &tree, item.root, buf_.get(), length, ready_);
     op_ = &bcast_.op;
 }
 
@@ -269,11 +112,12 @@ void Rank::begin_reduction(const bcast_hw_node_tree &tree)
 void Rank::more()
 {
     const Item &item = script_[done_];
+    uint64_t length = item.length_of(group.rank);
 
-    if (item.kind != Kind::kBcast || group.rank != item.root || ready_ == item.length ||
+    if (item.kind != Kind::kBcast || group.rank != item.root || ready_ == length ||
         rng_.below(3) > 0)
         return;
-    for (uint64_t n = rng_.between(1, item.length - ready_); n > 0; n--, ready_++)
+    for (uint64_t n = rng_.between(1, length - ready_); n > 0; n--, ready_++)
         buf_[ready_] = byte_of(done_, ready_);
     bcast_hw_node_bcast_more(&bcast_, ready_);
 }
@@ -322,12 +166,16 @@ void Rank::check_reduction()
 void Rank::finish()
 {
     const Item &item = script_[done_];
-    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length;
+    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length_of(group.rank);
 
     if (item.kind == Kind::kBarrier)
         check_barrier();
     else if (item.kind == Kind::kBcast)
-        check_bytes(bytes);
+        check_bytes(item.is_wrong_at(group.rank) ? 0 : bytes);
+    else if (item.has_parts())
+        wrong = parts_.check();
+    else if (item.scans())
+        wrong = scans_.check();
     else
         check_reduction();
     if (buf_)
@@ -358,9 +206,17 @@ bool Rank::step()
     if (!wrong.empty())
         return false;
     err = bcast_hw_node_op_step(op_);
-    if (err == BCAST_HW_OK)
+    if (err == BCAST_HW_ERR_INVAL && script_[number].is_wrong() &&
+        bcast_hw_node_group_in_step(&group))
         finish();
-    else if (err == BCAST_HW_AGAIN && script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
+    else if (err == BCAST_HW_OK &&
+             (script_[number].has_parts() ? parts_.must_be_told()
+                                          : script_[number].is_wrong_at(group.rank)))
+        wrong = "is not told of the wrong length";
+    else if (err == BCAST_HW_OK)
+        finish();
+    else if (err == BCAST_HW_AGAIN && !script_[number].is_wrong() &&
+             script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
         check_bytes(bcast_.here);
     else if (err != BCAST_HW_AGAIN)
         wrong = bcast_hw_err_text(err);
@@ -377,9 +233,14 @@ uint64_t enough(const Config &config, const Script &script, uint64_t weights)
 {
     uint64_t steps = 1000;
 
-    for (const Item &item : script)
-        steps += 100 + item.length / config.params.copy_step +
-                 item.length / config.params.chunk * (20 + 2 * config.layout.ranks);
+    for (const Item &item : script) {
+        uint64_t bytes = item.most() * (item.has_parts() ? 2 * config.layout.ranks
+                                        : item.scans()   ? 2
+                                                         : 1);
+
+        steps += 100 + bytes / config.params.copy_step +
+                 bytes / config.params.chunk * (20 + 2 * config.layout.ranks);
+    }
     return steps * config.layout.ranks * weights * 10;
 }
 

@@ -13,60 +13,18 @@
 #include <utility>
 #include <vector>
 
-#include "sim_rng.h"
+#include "node_item.h"
+#include "node_parts_ranks.h"
+#include "node_scan_ranks.h"
 
 extern "C" {
 #include "../node/allreduce.h"
 #include "../node/barrier.h"
 #include "../node/bcast.h"
-#include "../node/group.h"
-#include "../node/reduction.h"
-#include "../node/segment.h"
 #include "../node/wait.h"
 }
 
 namespace node {
-
-constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
-constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
-
-struct Config {
-    bcast_hw_node_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
-    uint64_t methods = 0;
-    bcast_hw_node_params params = bcast_hw_node_params_default(64);
-
-    std::string text() const;
-};
-
-enum class Kind { kBcast, kBarrier, kReduction, kAllreduce };
-
-struct Item {
-    Kind kind = Kind::kBcast;
-    int algorithm = 0;
-    uint32_t root = 0;
-    uint64_t length = 0;
-    uint32_t degree = 2;   // of a heap; 0: some tree
-    bool by_bits = false;  // bcast: the root gets the message bit by bit
-    bool ordered = false;  // reductions: the operation is not commutative
-    bool in_place = false; // reductions, where there is a result
-
-    bool reduces() const
-    {
-        return kind == Kind::kReduction || kind == Kind::kAllreduce;
-    }
-
-    std::string text() const;
-};
-
-using Script = std::vector<Item>;
-
-// One collective at random. Lengths about the places where something changes, up to `chunks`
-// chunks.
-Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks = 7);
-
-// The tree of an item, as a rank sees it; its children in `children`.
-bcast_hw_node_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
-                           std::vector<uint16_t> &children);
 
 // Zeroed memory for a segment over it.
 class Memory {
@@ -126,6 +84,8 @@ class Rank {
     bcast_hw_node_bcast bcast_;
     bcast_hw_node_reduction reduction_;
     bcast_hw_node_allreduce allreduce_;
+    Parts parts_;
+    Scans scans_;
     bcast_hw_node_op *op_ = nullptr;
     std::vector<uint16_t> children_;
     // Of this collective only: a late access is seen. in_: what is added, where that is not in place.

@@ -38,7 +38,7 @@ int bcast_hw_node_allreduce_begin(struct bcast_hw_node_allreduce *a, struct bcas
         return err;
     a->tree = *tree;
     a->part = &a->up.op;
-    a->last = pieces;
+    a->last = pieces || count == 0;
     a->op = (struct bcast_hw_node_op){.group = g, .serial = a->part->serial, .step = step};
     return BCAST_HW_OK;
 }

@@ -20,9 +20,8 @@ static void choose(struct bcast_hw_node_bcast *b)
     const struct bcast_hw_node_group *g = b->op.group;
     const struct bcast_hw_node_params *p = &g->params;
 
-    if (b->length == 0) {
-        b->op.step = bcast_hw_node_op_nothing;
-    } else if (b->length <= p->inline_max || g->size == 1) {
+    memset(&b->way, 0, sizeof(b->way));
+    if (b->length <= p->inline_max || g->size == 1) {
         b->op.step = bcast_hw_node_bcast_inline;
     } else if (g->copy == NULL || b->length < p->copy_min) {
         b->op.step = bcast_hw_node_bcast_chunks;
@@ -49,9 +48,37 @@ void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_no
     b->tree = along_tree(b) ? *tree : bcast_hw_node_group_star(g, root);
     b->buf = buf;
     b->length = length;
+    b->room = length;
+    b->cut = false;
     b->here = ready;
-    memset(&b->way, 0, sizeof(b->way));
     choose(b);
+}
+
+/* From now on by the parent's length, and in its way. Nobody has looked at what this rank's line says
+ * but the root, which may wait for the memory of a rank by G or AG; so only there it stays as it
+ * is. */
+static void follow(struct bcast_hw_node_bcast *b, uint64_t length)
+{
+    b->op.verdict = BCAST_HW_ERR_INVAL;
+    b->op.moved = true;
+    b->cut = true;
+    b->length = length;
+    choose(b);
+    if (along_tree(b))
+        b->op.opened = false;
+}
+
+int bcast_hw_node_bcast_look(struct bcast_hw_node_bcast *b)
+{
+    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
+
+    if (bcast_hw_node_load(&out->serial) != b->op.serial ||
+        (b->tree.parent != b->root && bcast_hw_node_load(&out->ready) == 0))
+        return BCAST_HW_AGAIN;
+    if (out->length == b->length)
+        return BCAST_HW_OK;
+    follow(b, out->length);
+    return BCAST_HW_AGAIN;
 }
 
 void bcast_hw_node_bcast_more(struct bcast_hw_node_bcast *b, uint64_t ready)

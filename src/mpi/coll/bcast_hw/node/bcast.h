@@ -26,6 +26,10 @@
  * Nobody waits for all at the end. Where others read or write a rank's own memory, it waits for
  * those.
  *
+ * A rank whose length is not the root's goes the root's way as soon as it sees its parent's line:
+ * what its memory has no room for it passes on, from buffer to buffer, or by telling its children
+ * whose memory its parent reads.
+ *
  * Cost for M bytes, p ranks, a chunk or message c, l as in barrier.h, b the bandwidth of a copy:
  * TREE of degree k (M / c + log_k p) (l + c / b) as long as the children of a rank read from a
  * shared cache; TREEMM log_k p (l + M / b); OTA l + M / b; G p M / b; AG 3 l + M / b.
@@ -49,6 +53,8 @@ struct bcast_hw_node_bcast_chunks {
 
 /* From the parent's memory: bytes from `start` to the end, and from 0 to `start`. */
 struct bcast_hw_node_bcast_direct {
+    uint32_t owner; /* rank in whose memory the children read: this one; or, with cut, another */
+    uint64_t addr;  /* of the message there */
     uint64_t start; /* <= length; length: all in order, as all but OTA have it */
     uint64_t high;  /* bytes from start to high are here */
     uint64_t shown; /* bytes that the children may take; <= here */
@@ -80,9 +86,12 @@ struct bcast_hw_node_bcast {
     struct bcast_hw_node_tree
         tree;           /* of TREEMM and TREE as given; else all are the root's children */
     unsigned char *buf; /* the caller's until it is done */
-    uint64_t length;    /* bytes */
-    uint64_t here;      /* the first so many bytes are in buf; <= length, grows */
+    uint64_t length;    /* bytes; with cut, the root's */
+    uint64_t room;      /* bytes of buf; length, but with cut */
+    bool cut;           /* this rank was called with another length than the root's */
+    uint64_t here;      /* the first so many bytes are in buf, or have no room; <= length, grows */
     union {
+        bool seen; /* inline: the parent's line was */
         struct bcast_hw_node_bcast_chunks chunks;
         struct bcast_hw_node_bcast_direct direct;
         struct bcast_hw_node_bcast_g g;
@@ -93,8 +102,9 @@ struct bcast_hw_node_bcast {
 /* Begins the group's next collective, a broadcast of `length` bytes, alike on all ranks, by the
  * algorithm of its parameters. At the root the first `ready` bytes of `buf` are there; elsewhere
  * `ready` is 0. `tree` is what TREEMM and TREE go along, its children the caller's until the
- * broadcast is done; others do not look at it. Steps answer ERR_INVAL where a rank has another
- * length than the one it takes from. */
+ * broadcast is done; others do not look at it. The last step answers ERR_INVAL where a rank has
+ * another length than the root, and at a root that saw it; then the group is in step, at each rank
+ * the bytes that it has room for are the root's, or untouched, and nothing beyond is touched. */
 void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_node_group *g,
                                const struct bcast_hw_node_tree *tree, uint32_t root, void *buf,
                                uint64_t length, uint64_t ready);

@@ -14,6 +14,8 @@
  * Example, 3 ranks, root 1, 10000 bytes, piece_min 4096: 1 has bytes 0 to 4095 and writes them to 2
  * and 0; 2 takes 4096 to 8191 and writes them to 0; 0 takes the rest and writes it to 2.
  */
+#include <string.h>
+
 #include "bcast_impl.h"
 
 enum { GATHER, MOVE, REST };
@@ -44,21 +46,53 @@ void bcast_hw_node_bcast_ag_init(struct bcast_hw_node_bcast *b)
     ag->end = bcast_hw_node_min(ag->at + piece, b->length);
 }
 
-/* All have told their addresses: OK, AGAIN, or ERR_INVAL. */
+/* All have told their addresses: OK or AGAIN. The first is the root, whose length holds. */
 static int gather(struct bcast_hw_node_bcast *b)
 {
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
 
+    if (ag->next == 0 && !bcast_hw_node_bcast_is_root(b) &&
+        bcast_hw_node_bcast_look(b) != BCAST_HW_OK)
+        return BCAST_HW_AGAIN;
     for (; ag->next < b->op.group->size; ag->next++) {
         int err = bcast_hw_node_lines_look(&b->op, bcast_hw_node_bcast_rank(b, b->root, ag->next),
                                            b->length);
 
-        if (err != BCAST_HW_OK)
+        if (err == BCAST_HW_AGAIN)
             return err;
+        if (err != BCAST_HW_OK && bcast_hw_node_bcast_is_root(b))
+            b->op.verdict = err;
     }
     ag->next = 0;
     ag->phase = MOVE;
     return BCAST_HW_OK;
+}
+
+/* Where the chunk at `at` is between being taken and being written: in memory, or, where that has
+ * not room for it, in a buffer; NULL: which others may still read. */
+static unsigned char *stage(const struct bcast_hw_node_bcast *b, uint64_t n)
+{
+    struct bcast_hw_node_group *g = b->op.group;
+    uint64_t used = g->used[g->chunks & (g->segment->layout.buffers - 1)];
+
+    if (b->way.ag.at + n <= b->room)
+        return b->buf + b->way.ag.at;
+    return bcast_hw_node_group_all_finished(g, used)
+               ? bcast_hw_node_buffer(g->segment, g->rank, g->chunks)
+               : NULL;
+}
+
+/* Takes the chunk at `at` from the root, which has shown it. */
+static int take(const struct bcast_hw_node_bcast *b, unsigned char *to, uint64_t n)
+{
+    uint64_t at = b->way.ag.at;
+    size_t fits = bcast_hw_node_bcast_fit(b->room, at, n);
+    int err = bcast_hw_node_group_get(b->op.group, b->root, to,
+                                      bcast_hw_node_lines(&b->op, b->root)->out.addr + at, n);
+
+    if (err == BCAST_HW_OK && fits > 0 && fits < n)
+        memcpy(b->buf + at, to, fits);
+    return err;
 }
 
 /* Of the chunk at `at`: takes it (to itself, next 0), or writes it to the rank that is next. */
@@ -67,18 +101,21 @@ static int move(struct bcast_hw_node_bcast *b, uint64_t n)
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
     const struct bcast_hw_node_group *g = b->op.group;
     uint32_t peer = bcast_hw_node_bcast_rank(b, g->rank, ag->next);
-    const struct bcast_hw_node_out *root = &bcast_hw_node_lines(&b->op, b->root)->out;
+    unsigned char *from = stage(b, n);
 
+    if (from == NULL)
+        return BCAST_HW_AGAIN;
     if (ag->next > 0 && peer != b->root)
-        return bcast_hw_node_group_put(
-            g, peer, bcast_hw_node_lines(&b->op, peer)->out.addr + ag->at, b->buf + ag->at, n);
+        return bcast_hw_node_group_put(g, peer,
+                                       bcast_hw_node_lines(&b->op, peer)->out.addr + ag->at, from,
+                                       bcast_hw_node_bcast_wants(b, peer, ag->at, n));
     if (ag->next > 0)
         return BCAST_HW_OK;
     if (peer == b->root)
         return b->here >= ag->at + n ? BCAST_HW_OK : BCAST_HW_AGAIN;
-    if (bcast_hw_node_load(&root->ready) < ag->at + n)
+    if (bcast_hw_node_load(&bcast_hw_node_lines(&b->op, b->root)->out.ready) < ag->at + n)
         return BCAST_HW_AGAIN;
-    return bcast_hw_node_group_get(g, b->root, b->buf + ag->at, root->addr + ag->at, n);
+    return take(b, from, n);
 }
 
 /* One move. OK: the piece is everywhere; AGAIN; or as copy.h. */
@@ -123,7 +160,7 @@ int bcast_hw_node_bcast_ag(struct bcast_hw_node_op *op)
     struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
     int err = BCAST_HW_OK;
 
-    if (!bcast_hw_node_lines_open(&b->op, b->length, (uintptr_t) b->buf, 0))
+    if (!bcast_hw_node_lines_open(&b->op, b->room, (uintptr_t) b->buf, 0))
         return BCAST_HW_AGAIN;
     if (bcast_hw_node_bcast_is_root(b) && ag->shown < b->here) {
         ag->shown = b->here;

@@ -12,7 +12,7 @@
  *   TREE        from the parent's buffer to the own one, which the children then see, and from
  *               there to memory; a rank without children: to memory at once
  *   TREEMM      from the parent's buffer to memory; when all is there, from memory to the own
- *               buffers
+ *               buffers; or, where there is not room for all, as TREE
  *   OTA, G, AG  all are children of the root; with OTA rank i begins i * shift into each chunk
  *
  * Example, 0 -> 1 -> 2, three chunks a b c, two buffers. 0 puts a, b; 1 takes a to its buffer and
@@ -104,28 +104,29 @@ static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned c
                            uint64_t to, size_t n)
 {
     const struct bcast_hw_node_group *g = b->op.group;
-    size_t shift =
-        b->algorithm == BCAST_HW_NODE_BCAST_OTA ? (uint64_t) g->rank * g->params.shift % n : 0;
+    size_t shift = 0;
 
+    n = bcast_hw_node_bcast_fit(b->room, to, n);
+    if (n == 0)
+        return;
+    if (b->algorithm == BCAST_HW_NODE_BCAST_OTA)
+        shift = (uint64_t) g->rank * g->params.shift % n;
     memcpy(b->buf + to + shift, from + shift, n - shift);
     memcpy(b->buf + to, from, shift);
 }
 
-/* Takes a chunk from the parent. OK, whether there was one or not, or ERR_INVAL. */
-static int take(struct bcast_hw_node_bcast *b)
+/* Takes a chunk from the parent, if there is one. */
+static void take(struct bcast_hw_node_bcast *b)
 {
     struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
     const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
-    bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
+    bool relays = b->tree.num_children > 0 && (b->algorithm == BCAST_HW_NODE_BCAST_TREE || b->cut);
     const unsigned char *from;
     unsigned char *to = NULL;
     size_t n = bytes_of(b, c->taken);
-    int err = bcast_hw_node_lines_look(&b->op, b->tree.parent, b->length);
 
-    if (err != BCAST_HW_OK)
-        return err == BCAST_HW_AGAIN ? BCAST_HW_OK : err;
     if (bcast_hw_node_load(&out->ready) <= c->taken || (relays && (to = free_buffer(b)) == NULL))
-        return BCAST_HW_OK;
+        return;
     from = bcast_hw_node_buffer(b->op.group->segment, b->tree.parent, out->first + c->taken);
     if (relays) {
         memcpy(to, from, n);
@@ -139,7 +140,6 @@ static int take(struct bcast_hw_node_bcast *b)
     c->taken++;
     b->here += n;
     b->op.moved = true;
-    return BCAST_HW_OK;
 }
 
 int bcast_hw_node_bcast_chunks(struct bcast_hw_node_op *op)
@@ -151,10 +151,9 @@ int bcast_hw_node_bcast_chunks(struct bcast_hw_node_op *op)
     if (!bcast_hw_node_lines_open(&b->op, b->length, 0, c->first))
         return BCAST_HW_AGAIN;
     if (!bcast_hw_node_bcast_is_root(b) && c->taken < c->num) {
-        int err = take(b);
-
-        if (err != BCAST_HW_OK)
-            return err;
+        if (bcast_hw_node_bcast_look(b) != BCAST_HW_OK)
+            return BCAST_HW_AGAIN;
+        take(b);
     } else if (c->put < to_put) {
         put(b);
     }

@@ -11,8 +11,12 @@
  * are at the same place at the same time. Where the message is not whole at the root, it takes of
  * both parts what is there.
  *
- * Others read the program's memory, so a rank leaves only when its children have taken all.
+ * Others read the program's memory, so a rank leaves only when its children have taken all. A rank
+ * that has not room for all shows what its parent shows, whose memory it is in too, and shows that
+ * it has taken all when its children have.
  */
+#include <string.h>
+
 #include "bcast_impl.h"
 
 void bcast_hw_node_bcast_direct_init(struct bcast_hw_node_bcast *b)
@@ -26,6 +30,28 @@ void bcast_hw_node_bcast_direct_init(struct bcast_hw_node_bcast *b)
     if (d->start == 0)
         d->start = b->length;
     d->high = d->start;
+    d->owner = g->rank;
+    d->addr = (uintptr_t) b->buf;
+    if (b->cut) {
+        const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
+
+        d->addr = out->addr;
+        memcpy(&d->owner, out->body, sizeof(d->owner));
+    }
+}
+
+/* Opens both lines of this rank, once that may be. True: they are open. */
+static bool open_lines(struct bcast_hw_node_bcast *b)
+{
+    const struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    struct bcast_hw_node_group *g = b->op.group;
+
+    if (b->op.opened)
+        return true;
+    if (!bcast_hw_node_group_may_open(g))
+        return false;
+    memcpy(bcast_hw_node_lines(&b->op, g->rank)->out.body, &d->owner, sizeof(d->owner));
+    return bcast_hw_node_lines_open(&b->op, b->length, d->addr, 0);
 }
 
 static bool is_whole(const struct bcast_hw_node_bcast *b)
@@ -57,17 +83,20 @@ static int take(struct bcast_hw_node_bcast *b)
     struct bcast_hw_node_bcast_direct *d = &b->way.direct;
     bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
     uint64_t from, n;
-    int err = bcast_hw_node_lines_look(&b->op, b->tree.parent, b->length);
+    uint32_t owner;
+    int err;
 
-    if (err != BCAST_HW_OK)
-        return err;
+    memcpy(&owner, out->body, sizeof(owner));
     from = range(b, bcast_hw_node_load(&out->ready), &n);
     if (n == 0)
         return BCAST_HW_AGAIN;
     n = bcast_hw_node_min(n, relays ? g->params.chunk : g->params.copy_step);
-    err = bcast_hw_node_group_get(g, b->tree.parent, b->buf + from, out->addr + from, n);
-    if (err != BCAST_HW_OK)
-        return err;
+    if (from < b->room) {
+        err = bcast_hw_node_group_get(g, owner, b->buf + from, out->addr + from,
+                                      bcast_hw_node_bcast_fit(b->room, from, n));
+        if (err != BCAST_HW_OK)
+            return err;
+    }
     b->op.moved = true;
     if (from >= d->start)
         d->high += n;
@@ -76,7 +105,8 @@ static int take(struct bcast_hw_node_bcast *b)
     if (b->here < d->start || d->high < b->length)
         return BCAST_HW_AGAIN;
     b->here = b->length;
-    bcast_hw_node_lines_ack(&b->op, 1);
+    if (!b->cut)
+        bcast_hw_node_lines_ack(&b->op, 1);
     return BCAST_HW_OK;
 }
 
@@ -84,11 +114,14 @@ static void show_more(struct bcast_hw_node_bcast *b)
 {
     struct bcast_hw_node_bcast_direct *d = &b->way.direct;
     bool all_or_none =
-        b->algorithm == BCAST_HW_NODE_BCAST_TREEMM && !bcast_hw_node_bcast_is_root(b);
+        b->algorithm == BCAST_HW_NODE_BCAST_TREEMM && !bcast_hw_node_bcast_is_root(b) && !b->cut;
+    uint64_t there = b->here;
 
-    if (b->tree.num_children == 0 || d->shown == b->here || (all_or_none && !is_whole(b)))
+    if (b->cut)
+        there = bcast_hw_node_load(&bcast_hw_node_lines(&b->op, b->tree.parent)->out.ready);
+    if (b->tree.num_children == 0 || d->shown == there || (all_or_none && !is_whole(b)))
         return;
-    d->shown = b->here;
+    d->shown = there;
     bcast_hw_node_lines_show(&b->op, d->shown);
 }
 
@@ -107,14 +140,21 @@ int bcast_hw_node_bcast_direct(struct bcast_hw_node_op *op)
 {
     struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
 
-    if (!bcast_hw_node_lines_open(&b->op, b->length, (uintptr_t) b->buf, 0))
+    if (!open_lines(b))
         return BCAST_HW_AGAIN;
     if (!is_whole(b) && !bcast_hw_node_bcast_is_root(b)) {
-        int err = take(b);
+        int err = bcast_hw_node_bcast_look(b);
 
+        if (err != BCAST_HW_OK)
+            return err;
+        err = take(b);
         if (err < 0)
             return err;
     }
     show_more(b);
-    return is_whole(b) && is_given(b) ? bcast_hw_node_op_end(op) : BCAST_HW_AGAIN;
+    if (!is_whole(b) || !is_given(b))
+        return BCAST_HW_AGAIN;
+    if (b->cut)
+        bcast_hw_node_lines_ack(&b->op, 1);
+    return bcast_hw_node_op_end(op);
 }

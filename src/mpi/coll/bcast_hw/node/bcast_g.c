@@ -10,7 +10,7 @@
  */
 #include "bcast_impl.h"
 
-/* All have told their addresses: OK, AGAIN, or ERR_INVAL. */
+/* All have told their addresses: OK or AGAIN. */
 static int gather(struct bcast_hw_node_bcast *b)
 {
     struct bcast_hw_node_bcast_g *g = &b->way.g;
@@ -18,8 +18,10 @@ static int gather(struct bcast_hw_node_bcast *b)
     for (; g->next < b->tree.num_children; g->next++) {
         int err = bcast_hw_node_lines_look(&b->op, b->tree.children[g->next], b->length);
 
-        if (err != BCAST_HW_OK)
+        if (err == BCAST_HW_AGAIN)
             return err;
+        if (err != BCAST_HW_OK)
+            b->op.verdict = err;
     }
     g->gathered = true;
     g->next = 0;
@@ -36,8 +38,9 @@ static int give(struct bcast_hw_node_bcast *b)
 
     if (b->here < g->at + n)
         return BCAST_HW_OK;
-    err = bcast_hw_node_group_put(
-        b->op.group, peer, bcast_hw_node_lines(&b->op, peer)->out.addr + g->at, b->buf + g->at, n);
+    err = bcast_hw_node_group_put(b->op.group, peer,
+                                  bcast_hw_node_lines(&b->op, peer)->out.addr + g->at,
+                                  b->buf + g->at, bcast_hw_node_bcast_wants(b, peer, g->at, n));
     b->op.moved = err == BCAST_HW_OK;
     if (err == BCAST_HW_OK && ++g->next == b->tree.num_children) {
         g->next = 0;
@@ -64,11 +67,11 @@ int bcast_hw_node_bcast_g(struct bcast_hw_node_op *op)
     struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
     int err;
 
-    if (!bcast_hw_node_lines_open(&b->op, b->length, (uintptr_t) b->buf, 0))
+    if (!bcast_hw_node_lines_open(&b->op, b->room, (uintptr_t) b->buf, 0))
         return BCAST_HW_AGAIN;
     if (bcast_hw_node_bcast_is_root(b))
         return step_at_root(b);
-    err = bcast_hw_node_lines_look(&b->op, b->root, b->length);
+    err = bcast_hw_node_bcast_look(b);
     if (err != BCAST_HW_OK)
         return err;
     if (bcast_hw_node_load(&bcast_hw_node_lines(&b->op, b->root)->out.ready) == 0)

@@ -3,8 +3,10 @@
  * Copyright (C) the hwmc contributors
  *
  * bcast_inline: a small message travels in the slot, with the metadata (Velamati et al. 2009,
- * section 4, i). A rank takes it from its parent's slot and, if it has children, puts it into its
- * own, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept by that bound.
+ * section 4, i). A rank takes it from its parent's slot and, if it has children, copies it from
+ * there into its own, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept by
+ * that bound. A message of no bytes goes so too, since only by its parent's line a rank knows that
+ * it is one.
  *
  * Example, 0 -> 1 2, 1 -> 3: 0 fills its slot and is done; 1 and 2 find the serial there; 2 is
  * done; 1 fills its slot and is done; 3 finds the serial there.
@@ -16,15 +18,18 @@
 int bcast_hw_node_bcast_inline(struct bcast_hw_node_op *op)
 {
     struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
+    bool root = bcast_hw_node_bcast_is_root(b);
+    const unsigned char *message =
+        root ? b->buf : bcast_hw_node_lines(&b->op, b->tree.parent)->out.body;
 
-    if (b->here < b->length) {
-        int err = bcast_hw_node_bcast_is_root(b)
-                      ? BCAST_HW_AGAIN
-                      : bcast_hw_node_lines_look(&b->op, b->tree.parent, b->length);
-
-        if (err != BCAST_HW_OK)
-            return err;
-        memcpy(b->buf, bcast_hw_node_lines(&b->op, b->tree.parent)->out.body, b->length);
+    if (root && b->here < b->length)
+        return BCAST_HW_AGAIN;
+    if (!root && !b->way.seen) {
+        if (bcast_hw_node_bcast_look(b) != BCAST_HW_OK)
+            return BCAST_HW_AGAIN;
+        if (b->room > 0)
+            memcpy(b->buf, message, bcast_hw_node_min(b->length, b->room));
+        b->way.seen = true;
         b->here = b->length;
     }
     if (b->tree.num_children > 0) {
@@ -32,8 +37,8 @@ int bcast_hw_node_bcast_inline(struct bcast_hw_node_op *op)
 
         if (!bcast_hw_node_group_may_open(op->group))
             return BCAST_HW_AGAIN;
-        memcpy(out->body, b->buf, b->length);
-        bcast_hw_node_open_out(out, op->serial, b->length, 0, 0);
+        memcpy(out->body, message, b->length);
+        bcast_hw_node_open_body(out, op->serial, b->length);
     }
     return bcast_hw_node_op_end(op);
 }

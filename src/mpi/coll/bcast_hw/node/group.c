@@ -164,13 +164,13 @@ static int64_t pid_of(const struct bcast_hw_node_group *g, uint32_t peer)
 int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
                             uint64_t from, size_t bytes)
 {
-    return g->copy->get(pid_of(g, peer), to, from, bytes);
+    return bytes == 0 ? BCAST_HW_OK : g->copy->get(pid_of(g, peer), to, from, bytes);
 }
 
 int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,
                             const void *from, size_t bytes)
 {
-    return g->copy->put(pid_of(g, peer), to, from, bytes);
+    return bytes == 0 ? BCAST_HW_OK : g->copy->put(pid_of(g, peer), to, from, bytes);
 }
 
 void bcast_hw_node_group_check(const struct bcast_hw_node_group *g)

@@ -84,6 +84,12 @@ static inline bool bcast_hw_node_group_may_open(struct bcast_hw_node_group *g)
     return g->serial <= g->floor + slots || bcast_hw_node_group_all_finished(g, g->serial - slots);
 }
 
+/* Nothing is under way: the next collective may begin, also after an error. */
+static inline bool bcast_hw_node_group_in_step(const struct bcast_hw_node_group *g)
+{
+    return g->finished == g->serial;
+}
+
 /* Memory of `peer`: see copy.h. There is a method. */
 int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
                             uint64_t from, size_t bytes);

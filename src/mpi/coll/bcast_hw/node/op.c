@@ -18,6 +18,7 @@ void bcast_hw_node_op_begin(struct bcast_hw_node_op *op, struct bcast_hw_node_gr
     op->group = g;
     op->serial = ++g->serial;
     op->step = step;
+    op->verdict = BCAST_HW_OK;
     op->opened = false;
     op->moved = false;
 }
@@ -28,7 +29,7 @@ int bcast_hw_node_op_end(struct bcast_hw_node_op *op)
 
     g->finished = op->serial;
     bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->finished, op->serial);
-    return BCAST_HW_OK;
+    return op->verdict;
 }
 
 int bcast_hw_node_op_nothing(struct bcast_hw_node_op *op)

@@ -21,12 +21,14 @@ struct bcast_hw_node_op {
     struct bcast_hw_node_group *group; /* borrowed until it is done */
     uint64_t serial;                   /* the group's, of this collective */
     int (*step)(struct bcast_hw_node_op *op);
+    int verdict; /* what it answers at its end: OK; ERR_INVAL: lengths disagree, slot.h */
     bool opened; /* the lines of this rank are open */
     bool moved; /* the last step copied something: the next may, though nobody else does anything */
 };
 
 /* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more
- * to do; negative: it failed, and the group is of no use any more. */
+ * to do; negative: it failed. Then the group is of no use any more, unless it is in step (group.h):
+ * the collective is done with, and only its data are not right. */
 static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
 {
     op->moved = false;
@@ -37,7 +39,7 @@ static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
 void bcast_hw_node_op_begin(struct bcast_hw_node_op *op, struct bcast_hw_node_group *g,
                             int (*step)(struct bcast_hw_node_op *op));
 
-/* For collectives: this rank owes nobody anything for it. OK. */
+/* For collectives: this rank owes nobody anything for it. The verdict. */
 int bcast_hw_node_op_end(struct bcast_hw_node_op *op);
 
 /* A step with nothing to do but to end. */

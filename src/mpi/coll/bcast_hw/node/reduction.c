@@ -73,7 +73,8 @@ static uint32_t chunk_of(const struct bcast_hw_node_reduction *r, bool direct)
 static void choose(struct bcast_hw_node_reduction *r)
 {
     const struct bcast_hw_node_group *g = r->op.group;
-    bool direct = (r->to_all || g->params.reduction != BCAST_HW_NODE_REDUCTION_TREE) &&
+    bool ag = r->to_all || r->apart || g->params.reduction == BCAST_HW_NODE_REDUCTION_AG;
+    bool direct = (ag || g->params.reduction != BCAST_HW_NODE_REDUCTION_TREE) &&
                   bcast_hw_node_reduction_is_direct(g, r->length);
 
     r->chunk = chunk_of(r, direct);
@@ -83,9 +84,10 @@ static void choose(struct bcast_hw_node_reduction *r)
         r->op.step = alone;
     } else if (r->length <= g->params.inline_max) {
         r->op.step = bcast_hw_node_reduction_inline;
-    } else if (direct && (r->to_all || g->params.reduction == BCAST_HW_NODE_REDUCTION_AG)) {
+    } else if (direct && ag) {
         r->op.step = bcast_hw_node_reduction_ag;
-        bcast_hw_node_reduction_ag_init(r);
+        if (!r->apart)
+            bcast_hw_node_reduction_ag_init(r);
     } else if (direct) {
         r->op.step = bcast_hw_node_reduction_treemm;
     } else {
@@ -142,6 +144,25 @@ int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
         return err;
     assert(bcast_hw_node_reduction_is_direct(g, r->length));
     r->to_all = true;
+    choose(r);
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_reduction_begin_apart(struct bcast_hw_node_reduction *r,
+                                        struct bcast_hw_node_group *g,
+                                        const struct bcast_hw_node_operation *operation,
+                                        const void *in, void *out, uint64_t count, uint64_t at,
+                                        uint64_t bytes)
+{
+    int err = begin(r, g, operation, in, out, count);
+
+    if (err != BCAST_HW_OK)
+        return err;
+    assert(bcast_hw_node_reduction_is_direct(g, r->length) && at + bytes <= r->length);
+    r->apart = true;
+    r->base = at;
+    r->at = at;
+    r->end = at + bytes;
     choose(r);
     return BCAST_HW_OK;
 }

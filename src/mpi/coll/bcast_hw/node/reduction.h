@@ -52,8 +52,10 @@ struct bcast_hw_node_reduction {
     uint32_t before; /* so many of the children, from the last on, are combined before this rank */
     uint32_t root;
     bool to_all;             /* all get the result: AG only */
+    bool apart;              /* each keeps its piece: AG only */
     const unsigned char *in; /* the caller's until it is done, as is `out` */
-    unsigned char *out;      /* of the result; may be `in` */
+    unsigned char *out;      /* of the result, from byte `base` on; may be `in` */
+    uint64_t base;           /* 0, but where each keeps its piece */
     uint64_t length;         /* bytes, of all elements */
     uint32_t chunk;          /* bytes that are combined at a time; whole elements */
     uint64_t at;             /* what is below this is combined; grows to `end` */
@@ -91,5 +93,13 @@ int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
                                          struct bcast_hw_node_group *g,
                                          const struct bcast_hw_node_operation *operation,
                                          const void *in, void *out, uint64_t count);
+
+/* As begin, and each rank keeps a piece of the result: the `bytes` from `at` on, whole elements, at
+ * `out`, which does not overlap `in`. AG, and only where it goes direct. */
+int bcast_hw_node_reduction_begin_apart(struct bcast_hw_node_reduction *r,
+                                        struct bcast_hw_node_group *g,
+                                        const struct bcast_hw_node_operation *operation,
+                                        const void *in, void *out, uint64_t count, uint64_t at,
+                                        uint64_t bytes);
 
 #endif /* BCAST_HW_NODE_REDUCTION_H_INCLUDED */

@@ -8,7 +8,7 @@
  * result to where it belongs. Nobody else looks at that buffer.
  *
  *   AG      All show where their memory is, and wait until all have. Then each rank combines a
- *           piece of the message of all ranks and writes it to the root, or to all. Only it reads
+ *           piece of the message of all ranks and writes it to the root, or to all, or keeps it. Only it reads
  *           that piece of anybody, and it writes a chunk when it has read it of all: so the result
  *           may go to the memory that the operands are in. A rank is through when all have shown
  *           that they are. Pieces have at least piece_min bytes, so of a short message the last
@@ -79,7 +79,7 @@ static int deliver(const struct bcast_hw_node_reduction *r, uint32_t peer)
     uint64_t to;
 
     if (peer == g->rank) {
-        memcpy(r->out + r->at, buffer(r), n);
+        memcpy(r->out + (r->at - r->base), buffer(r), n);
         return BCAST_HW_OK;
     }
     memcpy(&to, bcast_hw_node_lines(&r->op, peer)->out.body, sizeof(to));
@@ -130,6 +130,7 @@ static int work(struct bcast_hw_node_reduction *r)
 
     if (r->at < r->end) {
         int err = r->turn < g->size ? combine(r, g->ring[from + g->size - r->turn])
+                  : r->apart        ? deliver(r, g->rank)
                   : r->to_all       ? deliver(r, g->ring[g->rank + r->turn - g->size])
                                     : deliver(r, r->root);
 

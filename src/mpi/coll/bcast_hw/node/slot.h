@@ -19,7 +19,9 @@
  *
  * 1. Opening. w writes the plain fields of a line and then its serial, by release. r looks at the
  *    serial by acquire, and at the other fields only once that is the serial of its own collective.
- *    So r reads what w wrote before opening.
+ *    So r reads what w wrote before opening. A broadcast's relay opens before it knows whether its
+ *    parent has the same length, and may write them once more: its children look at them only once
+ *    `ready` is not 0.
  * 2. Progress. `ready` and `taken` grow while the line is open. w stores by release after what they
  *    tell of: bytes written before `ready`, bytes read before `taken`. r loads by acquire. So what
  *    `ready` covers can be read, and what `taken` covers can be overwritten.
@@ -39,6 +41,11 @@
  * 7. Memory of the program. Its address stands in a line, so it is read, or written, by others after
  *    rule 1; it is the program's again after they have said that they are through, by rule 2. What
  *    the kernel copies for a rank counts as that rank's own reads and writes.
+ *
+ * Lengths that disagree are an error of the program, found by whoever looks at another's line. Where
+ * it can be had simply, that rank goes by the length that the line says, reads and writes no more
+ * than both have, acknowledges as if all were well, and answers ERR_INVAL at the end: then nobody
+ * waits for ever, and the group is in step.
  *
  * A rank that has finished serial s owes nobody anything for it: what others need of it stands in
  * its block. So a rank waits only for ranks that are in the same collective or in an earlier one,
@@ -69,7 +76,8 @@ struct bcast_hw_node_out {
     uint64_t length;        /* of the message, bytes, as this rank has it */
     uint64_t addr;          /* of this rank's memory; 0: chunks, or inline */
     uint64_t first;         /* chunk i is in buffer (first + i) mod the number of buffers */
-    /* The message; reductions that go direct: the address of the result. */
+    /* The message; reductions that go direct: the address of the result; bcasts that go direct:
+     * whose memory `addr` is in. */
     unsigned char body[BCAST_HW_NODE_INLINE];
 };
 
@@ -166,6 +174,17 @@ static inline void bcast_hw_node_open_out(struct bcast_hw_node_out *out, uint64_
     out->length = length;
     out->addr = addr;
     out->first = first;
+    bcast_hw_node_store(&out->serial, serial);
+}
+
+/* The same with a message in the body. */
+static inline void bcast_hw_node_open_body(struct bcast_hw_node_out *out, uint64_t serial,
+                                           uint64_t length)
+{
+    out->length = length;
+    out->addr = 0;
+    out->first = 0;
+    bcast_hw_node_store(&out->ready, 1);
     bcast_hw_node_store(&out->serial, serial);
 }
 

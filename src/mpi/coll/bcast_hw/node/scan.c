@@ -1,0 +1,171 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * scan: see scan.h.
+ *
+ * Example of a chain, 3 ranks, chunks a b, exclusive: 0 puts a into a buffer and is through with it;
+ * 1 puts its own a into a buffer, combines it with that of 0, shows it, and copies that of 0 to its
+ * memory; 2 copies that of 1. Meanwhile 0 puts b. A buffer is used again when the next rank has
+ * taken what is in it; or, in a later collective, when all have finished this one (slot.h, rule 4).
+ */
+#include "scan.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "lines_impl.h"
+
+_Static_assert(sizeof(((struct bcast_hw_node_scan *) 0)->body) >= BCAST_HW_NODE_INLINE,
+               "all that fits into a slot");
+
+static void combine(const struct bcast_hw_node_scan *s, void *inout, const void *in, size_t bytes)
+{
+    s->operation.combine(s->operation.ctx, inout, in, bytes / s->operation.element);
+}
+
+/* The operand of the rank whose turn it is, from the one before this rank down: OK, AGAIN, or
+ * ERR_INVAL. */
+static int combine_next(struct bcast_hw_node_scan *s)
+{
+    uint32_t peer = s->op.group->rank - 1 - s->turn;
+    alignas(16) unsigned char theirs[BCAST_HW_NODE_INLINE];
+    int err = bcast_hw_node_lines_look(&s->op, peer, s->length);
+
+    if (err != BCAST_HW_OK)
+        return err;
+    memcpy(theirs, bcast_hw_node_lines(&s->op, peer)->out.body, s->length);
+    if (s->exclusive && s->turn == 0)
+        memcpy(s->body, theirs, s->length);
+    else
+        combine(s, s->body, theirs, s->length);
+    s->turn++;
+    return BCAST_HW_OK;
+}
+
+static int step_inline(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_scan *s = (struct bcast_hw_node_scan *) op;
+    uint32_t rank = op->group->rank;
+
+    if (!op->opened) {
+        struct bcast_hw_node_out *out = &bcast_hw_node_lines(op, rank)->out;
+
+        if (!bcast_hw_node_group_may_open(op->group))
+            return BCAST_HW_AGAIN;
+        memcpy(out->body, s->in, s->length);
+        memcpy(s->body, s->in, s->length);
+        bcast_hw_node_open_body(out, op->serial, s->length);
+        op->opened = true;
+    }
+    while (s->turn < rank) {
+        int err = combine_next(s);
+
+        if (err != BCAST_HW_OK)
+            return err;
+    }
+    if (!s->exclusive || rank > 0)
+        memcpy(s->out, s->body, s->length);
+    return bcast_hw_node_op_end(op);
+}
+
+/* The chunk of the rank before, in *from; NULL: this is the first rank. OK, AGAIN or ERR_INVAL. */
+static int find(const struct bcast_hw_node_scan *s, const unsigned char **from)
+{
+    const struct bcast_hw_node_group *g = s->op.group;
+    uint64_t chunk = s->at / s->chunk;
+    const struct bcast_hw_node_out *out;
+    int err;
+
+    *from = NULL;
+    if (g->rank == 0)
+        return BCAST_HW_OK;
+    out = &bcast_hw_node_lines(&s->op, g->rank - 1)->out;
+    err = bcast_hw_node_lines_look(&s->op, g->rank - 1, s->length);
+    if (err != BCAST_HW_OK)
+        return err;
+    if (bcast_hw_node_load(&out->ready) <= chunk)
+        return BCAST_HW_AGAIN;
+    *from = bcast_hw_node_buffer(g->segment, g->rank - 1, out->first + chunk);
+    return BCAST_HW_OK;
+}
+
+/* Where the chunk is combined: the buffer in which the next rank finds it; NULL: what is there has
+ * not been read yet. */
+static unsigned char *free_buffer(const struct bcast_hw_node_scan *s)
+{
+    struct bcast_hw_node_group *g = s->op.group;
+    uint32_t buffers = g->segment->layout.buffers;
+    uint64_t put = s->at / s->chunk;
+    bool free = true; /* nobody reads the last rank's */
+
+    if (put < buffers)
+        free = bcast_hw_node_group_all_finished(g, g->used[g->chunks & (buffers - 1)]);
+    else if (g->rank + 1 < g->size)
+        free = bcast_hw_node_lines_taken(&s->op, g->rank + 1) > put - buffers;
+    return free ? bcast_hw_node_buffer(g->segment, g->rank, g->chunks) : NULL;
+}
+
+/* The chunk is combined. */
+static void give_on(const struct bcast_hw_node_scan *s)
+{
+    struct bcast_hw_node_group *g = s->op.group;
+
+    g->used[g->chunks & (g->segment->layout.buffers - 1)] = s->op.serial;
+    g->chunks++;
+    bcast_hw_node_lines_show(&s->op, s->at / s->chunk + 1);
+}
+
+static int step_chunks(struct bcast_hw_node_op *op)
+{
+    struct bcast_hw_node_scan *s = (struct bcast_hw_node_scan *) op;
+    size_t n = bcast_hw_node_min(s->length - s->at, s->chunk);
+    const unsigned char *from;
+    unsigned char *to;
+    int err;
+
+    if (!bcast_hw_node_lines_open(op, s->length, 0, op->group->chunks))
+        return BCAST_HW_AGAIN;
+    err = find(s, &from);
+    if (err != BCAST_HW_OK)
+        return err;
+    if ((to = free_buffer(s)) == NULL)
+        return BCAST_HW_AGAIN;
+    memcpy(to, s->in + s->at, n);
+    if (from != NULL)
+        combine(s, to, from, n);
+    give_on(s);
+    if (!s->exclusive)
+        memcpy(s->out + s->at, to, n);
+    else if (from != NULL)
+        memcpy(s->out + s->at, from, n);
+    s->at += n;
+    if (from != NULL)
+        bcast_hw_node_lines_ack(op, (s->at + s->chunk - 1) / s->chunk);
+    op->moved = true;
+    return s->at < s->length ? BCAST_HW_AGAIN : bcast_hw_node_op_end(op);
+}
+
+int bcast_hw_node_scan_begin(struct bcast_hw_node_scan *s, struct bcast_hw_node_group *g,
+                             const struct bcast_hw_node_operation *operation, bool exclusive,
+                             const void *in, void *out, uint64_t count)
+{
+    uint32_t element = operation->element;
+    uint32_t chunk = g->params.chunk;
+
+    assert(element >= 1);
+    if (element > g->segment->layout.chunk / 2)
+        return BCAST_HW_ERR_LIMIT;
+    memset(s, 0, sizeof(*s));
+    s->operation = *operation;
+    s->exclusive = exclusive;
+    s->in = in;
+    s->out = out;
+    s->length = count * element;
+    s->chunk = chunk < element ? element : chunk - chunk % element;
+    bcast_hw_node_op_begin(&s->op, g,
+                           s->length == 0                      ? bcast_hw_node_op_nothing
+                           : s->length <= g->params.inline_max ? step_inline
+                                                               : step_chunks);
+    return BCAST_HW_OK;
+}

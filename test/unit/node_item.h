@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// A collective of a script of those that ranks of a node run: what it is, and what each rank adds.
+#ifndef NODE_ITEM_H_INCLUDED
+#define NODE_ITEM_H_INCLUDED
+
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+#include "sim_rng.h"
+
+extern "C" {
+#include "../node/copy.h"
+#include "../node/params.h"
+#include "../node/reduction.h"
+#include "../node/segment.h"
+#include "../node/tree.h"
+}
+
+namespace node {
+
+constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
+constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
+
+struct Config {
+    bcast_hw_node_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
+    uint64_t methods = 0;
+    bcast_hw_node_params params = bcast_hw_node_params_default(64);
+
+    std::string text() const;
+};
+
+enum class Kind {
+    kBcast,
+    kBarrier,
+    kReduction,
+    kAllreduce,
+    kGather,
+    kAllgather,
+    kScatter,
+    kAlltoall,
+    kReduceScatter,
+    kScan,
+    kExscan
+};
+constexpr uint32_t kKinds = 11;
+
+struct Item {
+    Kind kind = Kind::kBcast;
+    int algorithm = 0;
+    uint32_t root = 0;
+    uint64_t length = 0;
+    uint32_t degree = 2;       // of a heap; 0: some tree
+    bool by_bits = false;      // bcast: the root gets the message bit by bit
+    bool ordered = false;      // reductions: the operation is not commutative
+    bool in_place = false;     // reductions, where there is a result; parts: the own one
+    bool uneven = false;       // parts: of different lengths, in any order
+    uint32_t odd = UINT32_MAX; // bcast, parts: rank that gives another length than is expected
+    uint64_t odd_length = 0;
+
+    uint64_t length_of(uint32_t rank) const
+    {
+        return rank == odd ? odd_length : length;
+    }
+    uint64_t most() const
+    {
+        return odd_length > length ? odd_length : length;
+    }
+    // Ranks may be told so, as lengths disagree.
+    bool is_wrong() const
+    {
+        return odd != UINT32_MAX && odd_length != length;
+    }
+    // bcast: as the length is not the root's, it must be told.
+    bool is_wrong_at(uint32_t rank) const
+    {
+        return is_wrong() && length_of(rank) != length_of(root);
+    }
+
+    bool reduces() const
+    {
+        return kind == Kind::kReduction || kind == Kind::kAllreduce;
+    }
+
+    bool has_parts() const
+    {
+        return kind >= Kind::kGather && kind <= Kind::kAlltoall;
+    }
+    bool scans() const
+    {
+        return kind >= Kind::kReduceScatter;
+    }
+
+    std::string text() const;
+};
+
+using Script = std::vector<Item>;
+
+// One collective at random. Lengths about the places where something changes, up to `chunks`
+// chunks.
+Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks = 7);
+
+// The tree of an item, as a rank sees it; its children in `children`.
+bcast_hw_node_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
+                           std::vector<uint16_t> &children);
+
+// The bytes of message, or part, `number`.
+unsigned char byte_of(size_t number, uint64_t i);
+
+// Of reductions: the operation; what a rank adds in collective `number`.
+bcast_hw_node_operation operation_of(const Item &item);
+void fill(const Item &item, size_t number, uint32_t rank, unsigned char *to, uint64_t bytes);
+
+// Its length as far as that is whole elements.
+uint64_t whole_elements(const Item &item);
+
+} // namespace node
+
+#endif // NODE_ITEM_H_INCLUDED

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// What a rank of node_ranks.h does in a collective in which each rank has a part of its own: its
+// memory, with gaps between the parts, and what must be there in the end.
+#ifndef NODE_PARTS_RANKS_H_INCLUDED
+#define NODE_PARTS_RANKS_H_INCLUDED
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node_item.h"
+
+extern "C" {
+#include "../node/gather.h"
+#include "../node/scatter.h"
+}
+
+namespace node {
+
+class Parts {
+  public:
+    // Begins collective `number`.
+    bcast_hw_node_op *begin(bcast_hw_node_group *g, const Item &item, size_t number);
+    // After its end; what is wrong, or nothing.
+    std::string check();
+    // Lengths disagree in what this rank reads.
+    bool must_be_told() const;
+
+  private:
+    // A memory with a part for each of some ranks.
+    struct Memory {
+        std::vector<bcast_hw_node_part> each;
+        bcast_hw_node_parts parts = {};
+        std::unique_ptr<unsigned char[]> bytes; // of exactly so many
+        uint64_t size = 0;
+    };
+
+    bool is_one_to_each() const;
+    bool gives() const;
+    bool takes() const;
+    bool in_place() const;
+    uint64_t expected(uint32_t from, uint32_t to) const;
+    uint64_t given(uint32_t from, uint32_t to) const;
+    void lay(Memory &m, const std::vector<uint64_t> &lengths, bool stride);
+    void lay_all();
+    void write(unsigned char *at, uint32_t from, uint32_t to, uint64_t bytes) const;
+
+    bcast_hw_node_group *group_ = nullptr;
+    Item item_;
+    size_t number_ = 0;
+    Memory in_, out_;
+    bcast_hw_node_gather gather_;
+    bcast_hw_node_scatter scatter_;
+};
+
+} // namespace node
+
+#endif // NODE_PARTS_RANKS_H_INCLUDED

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// What a rank of node_ranks.h does in a collective whose result is another one at each rank: scan,
+// exscan and reduce_scatter.
+#ifndef NODE_SCAN_RANKS_H_INCLUDED
+#define NODE_SCAN_RANKS_H_INCLUDED
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node_item.h"
+
+extern "C" {
+#include "../node/reduce_scatter.h"
+#include "../node/scan.h"
+}
+
+namespace node {
+
+class Scans {
+  public:
+    // Begins collective `number`; not if that is refused: null.
+    bcast_hw_node_op *begin(bcast_hw_node_group *g, const Item &item, size_t number,
+                            const bcast_hw_node_tree &tree);
+    // After its end; what is wrong, or nothing.
+    std::string check();
+
+  private:
+    bool in_place() const;
+    void lay_blocks();
+    std::vector<unsigned char> result(uint32_t ranks) const;
+
+    bcast_hw_node_group *group_ = nullptr;
+    Item item_;
+    size_t number_ = 0;
+    uint64_t length_ = 0; // bytes, of all that a rank adds
+    std::vector<bcast_hw_node_part> each_;
+    bcast_hw_node_parts blocks_ = {};
+    // Of exactly so many bytes as they have; in_: none, if in place.
+    std::unique_ptr<unsigned char[]> in_, out_, work_;
+    uint64_t room_ = 0; // bytes of out_
+    bcast_hw_node_scan scan_;
+    bcast_hw_node_reduce_scatter reduce_scatter_;
+};
+
+} // namespace node
+
+#endif // NODE_SCAN_RANKS_H_INCLUDED

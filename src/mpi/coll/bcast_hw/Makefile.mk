@@ -10,6 +10,8 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/network_text.h    \
     src/mpi/coll/bcast_hw/node_glue.h       \
+    src/mpi/coll/bcast_hw/node_reduce.h     \
+    src/mpi/coll/bcast_hw/node_side.h       \
     src/mpi/coll/bcast_hw/node_types.h      \
     src/mpi/coll/bcast_hw/relay.h
 
@@ -33,30 +35,37 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/homes.c    \
     src/mpi/coll/bcast_hw/engine/rails.c    \
     src/mpi/coll/bcast_hw/engine/wire.c     \
-    src/mpi/coll/bcast_hw/node/allreduce.c  \
-    src/mpi/coll/bcast_hw/node/barrier.c    \
+    src/mpi/coll/bcast_hw/node/allreduce.c \
+    src/mpi/coll/bcast_hw/node/barrier.c \
     src/mpi/coll/bcast_hw/node/barrier_exchange.c \
     src/mpi/coll/bcast_hw/node/barrier_gather.c \
-    src/mpi/coll/bcast_hw/node/bcast.c      \
-    src/mpi/coll/bcast_hw/node/bcast_ag.c   \
+    src/mpi/coll/bcast_hw/node/bcast.c \
+    src/mpi/coll/bcast_hw/node/bcast_ag.c \
     src/mpi/coll/bcast_hw/node/bcast_chunks.c \
     src/mpi/coll/bcast_hw/node/bcast_direct.c \
-    src/mpi/coll/bcast_hw/node/bcast_g.c    \
+    src/mpi/coll/bcast_hw/node/bcast_g.c \
     src/mpi/coll/bcast_hw/node/bcast_inline.c \
-    src/mpi/coll/bcast_hw/node/copy.c       \
-    src/mpi/coll/bcast_hw/node/group.c      \
-    src/mpi/coll/bcast_hw/node/levels.c     \
-    src/mpi/coll/bcast_hw/node/op.c         \
-    src/mpi/coll/bcast_hw/node/params.c     \
-    src/mpi/coll/bcast_hw/node/place.c      \
-    src/mpi/coll/bcast_hw/node/reduce_op.c  \
-    src/mpi/coll/bcast_hw/node/reduction.c  \
+    src/mpi/coll/bcast_hw/node/copy.c \
+    src/mpi/coll/bcast_hw/node/gather.c \
+    src/mpi/coll/bcast_hw/node/gather_give.c \
+    src/mpi/coll/bcast_hw/node/group.c \
+    src/mpi/coll/bcast_hw/node/levels.c \
+    src/mpi/coll/bcast_hw/node/op.c \
+    src/mpi/coll/bcast_hw/node/params.c \
+    src/mpi/coll/bcast_hw/node/place.c \
+    src/mpi/coll/bcast_hw/node/reduce_op.c \
+    src/mpi/coll/bcast_hw/node/reduce_scatter.c \
+    src/mpi/coll/bcast_hw/node/reduction.c \
     src/mpi/coll/bcast_hw/node/reduction_chunks.c \
     src/mpi/coll/bcast_hw/node/reduction_direct.c \
     src/mpi/coll/bcast_hw/node/reduction_inline.c \
-    src/mpi/coll/bcast_hw/node/segment.c    \
-    src/mpi/coll/bcast_hw/node/shape.c      \
-    src/mpi/coll/bcast_hw/node/topo.c       \
+    src/mpi/coll/bcast_hw/node/scan.c \
+    src/mpi/coll/bcast_hw/node/scatter.c \
+    src/mpi/coll/bcast_hw/node/scatter_give.c \
+    src/mpi/coll/bcast_hw/node/scatter_read.c \
+    src/mpi/coll/bcast_hw/node/segment.c \
+    src/mpi/coll/bcast_hw/node/shape.c \
+    src/mpi/coll/bcast_hw/node/topo.c \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \
     src/mpi/coll/bcast_hw/hosts.c           \
@@ -64,9 +73,14 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/node_colls.c      \
     src/mpi/coll/bcast_hw/node_comm.c       \
+    src/mpi/coll/bcast_hw/node_gather.c     \
     src/mpi/coll/bcast_hw/node_reduce.c     \
+    src/mpi/coll/bcast_hw/node_reduce_scatter.c \
+    src/mpi/coll/bcast_hw/node_scan.c       \
+    src/mpi/coll/bcast_hw/node_scatter.c    \
     src/mpi/coll/bcast_hw/node_select.c     \
     src/mpi/coll/bcast_hw/node_setup.c      \
+    src/mpi/coll/bcast_hw/node_side.c       \
     src/mpi/coll/bcast_hw/node_types.c      \
     src/mpi/coll/bcast_hw/nodes.c           \
     src/mpi/coll/bcast_hw/process.c         \

@@ -29,5 +29,42 @@ bool MPIR_Bcast_hw_node_reduce(const void *sendbuf, void *recvbuf, MPI_Aint coun
 bool MPIR_Bcast_hw_node_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
                                   MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
                                   int *mpi_errno);
+bool MPIR_Bcast_hw_node_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                               MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                                MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                                  void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
+                                  MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                                   void *recvbuf, const MPI_Aint *recvcounts,
+                                   const MPI_Aint *displs, MPI_Datatype recvtype, MPIR_Comm *comm,
+                                   int *mpi_errno);
+bool MPIR_Bcast_hw_node_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                                MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_scatterv(const void *sendbuf, const MPI_Aint *sendcounts,
+                                 const MPI_Aint *displs, MPI_Datatype sendtype, void *recvbuf,
+                                 MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                                 MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                                 void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
+                                 MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts,
+                                  const MPI_Aint *sdispls, MPI_Datatype sendtype, void *recvbuf,
+                                  const MPI_Aint *recvcounts, const MPI_Aint *rdispls,
+                                  MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_scan(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                               MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_reduce_scatter(const void *sendbuf, void *recvbuf,
+                                       const MPI_Aint *recvcounts, MPI_Datatype datatype, MPI_Op op,
+                                       MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Bcast_hw_node_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
+                                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                                             int *mpi_errno);
 
 #endif /* BCAST_HW_H_INCLUDED */

@@ -195,7 +195,8 @@ int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    MPIR_Bcast_hw_node_fail(n);
+    if (!bcast_hw_node_group_in_step(&n->group))
+        MPIR_Bcast_hw_node_fail(n);
     MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
                   err == BCAST_HW_ERR_INVAL ? "the ranks' messages differ in length"
                                             : bcast_hw_err_text(err));

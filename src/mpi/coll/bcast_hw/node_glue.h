@@ -40,6 +40,12 @@ enum bcast_hw_node_kind {
     BCAST_HW_NODE_KIND_BCAST,
     BCAST_HW_NODE_KIND_REDUCE,
     BCAST_HW_NODE_KIND_ALLREDUCE,
+    BCAST_HW_NODE_KIND_GATHER,
+    BCAST_HW_NODE_KIND_ALLGATHER,
+    BCAST_HW_NODE_KIND_SCATTER,
+    BCAST_HW_NODE_KIND_ALLTOALL,
+    BCAST_HW_NODE_KIND_REDUCE_SCATTER,
+    BCAST_HW_NODE_KIND_SCAN,
     BCAST_HW_NODE_KIND_NUM
 };
 
@@ -106,7 +112,7 @@ int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_o
 /* The MPI error that each collective on it has; MPI_SUCCESS unless `n` is BROKEN. */
 int MPIR_Bcast_hw_node_broken(const struct bcast_hw_node_comm *n);
 
-/* The MPI error of what a step returned; `n` is BROKEN. */
+/* The MPI error of what a step returned; `n` is BROKEN unless the ranks are still in step. */
 int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err);
 
 /* This rank can take no further part: the others, who may wait for it, get an error. */

@@ -5,19 +5,35 @@
  * Reduce and allreduce over the memory that a host's ranks share.
  */
 
-#include "node_glue.h"
-#include "node_types.h"
+#include "node_reduce.h"
 #include "node/allreduce.h"
 
-/* The operation as the node layer has it; false: it is left to MPICH, alike on all ranks. */
-static bool takes(const struct bcast_hw_node_comm *n, struct MPIR_Bcast_hw_operation *o, MPI_Op op,
-                  MPI_Datatype datatype)
+bool MPIR_Bcast_hw_node_combines(const struct bcast_hw_node_comm *n,
+                                 struct MPIR_Bcast_hw_operation *o, MPI_Op op,
+                                 MPI_Datatype datatype)
 {
     if (MPIR_Bcast_hw_operation_init(o, op, datatype) &&
         o->of.element <= n->segment.layout.chunk / 2)
         return true;
     MPIR_Bcast_hw_node_note_left();
     return false;
+}
+
+int MPIR_Bcast_hw_node_combine(struct bcast_hw_node_comm *n,
+                               const struct MPIR_Bcast_hw_operation *o, struct bcast_hw_node_op *op,
+                               struct MPIR_Bcast_hw_operands *a, bool result)
+{
+    int mpi_errno = MPIR_Bcast_hw_node_wait(n, op);
+    int err = MPIR_Bcast_hw_operands_end(a, o, result && mpi_errno == MPI_SUCCESS);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 /* Every rank writes a result where it has children that wait for it to be whole. */
@@ -44,10 +60,7 @@ static int reduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_opera
     err = bcast_hw_node_reduction_begin(&r, &n->group, &tree, (uint32_t) root, &o->of, a.in, a.out,
                                         (uint64_t) count);
     MPIR_Assert(err == BCAST_HW_OK);
-    mpi_errno = MPIR_Bcast_hw_node_wait(n, &r.op);
-    err = MPIR_Bcast_hw_operands_end(&a, o, mpi_errno == MPI_SUCCESS);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
+    mpi_errno = MPIR_Bcast_hw_node_combine(n, o, &r.op, &a, true);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -68,7 +81,7 @@ bool MPIR_Bcast_hw_node_reduce(const void *sendbuf, void *recvbuf, MPI_Aint coun
         return false;
     if (*mpi_errno)
         return true;
-    if (!takes(n, &o, op, datatype))
+    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
         return false;
     *mpi_errno = reduce(n, &o, sendbuf, recvbuf, count, root);
     return true;
@@ -89,10 +102,7 @@ static int allreduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_op
     err =
         bcast_hw_node_allreduce_begin(&r, &n->group, &tree, &o->of, a.in, a.out, (uint64_t) count);
     MPIR_Assert(err == BCAST_HW_OK);
-    mpi_errno = MPIR_Bcast_hw_node_wait(n, &r.op);
-    err = MPIR_Bcast_hw_operands_end(&a, o, mpi_errno == MPI_SUCCESS);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
+    mpi_errno = MPIR_Bcast_hw_node_combine(n, o, &r.op, &a, true);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -112,7 +122,7 @@ bool MPIR_Bcast_hw_node_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint c
         return false;
     if (*mpi_errno)
         return true;
-    if (!takes(n, &o, op, datatype))
+    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
         return false;
     *mpi_errno = allreduce(n, &o, sendbuf, recvbuf, count);
     return true;

@@ -65,7 +65,7 @@ static int read_next(struct bcast_hw_node_gather *w)
     const struct bcast_hw_node_group *g = w->op.group;
     uint32_t peer = g->ring[g->rank + w->next];
     const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&w->op, peer)->out;
-    struct bcast_hw_node_part part = bcast_hw_node_part_of(&w->parts, peer);
+    struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->parts, peer);
     uint64_t room;
 
     if (bcast_hw_node_load(&out->serial) != w->op.serial)
@@ -108,7 +108,7 @@ static int read_some(struct bcast_hw_node_gather *w)
 /* This rank's own part. OK: it is where it belongs. */
 static int move_own(struct bcast_hw_node_gather *w)
 {
-    struct bcast_hw_node_part part = bcast_hw_node_part_of(&w->parts, w->op.group->rank);
+    struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->parts, w->op.group->rank);
     uint64_t n = bcast_hw_node_parts_agree(&w->op, part.bytes, w->length);
 
     return bcast_hw_node_parts_own(&w->op, w->out + part.at, w->in, n, &w->moved);
@@ -156,7 +156,7 @@ static void begin(struct bcast_hw_node_gather *w, struct bcast_hw_node_group *g,
         return;
     w->parts = *parts;
     if (in == NULL) {
-        struct bcast_hw_node_part own = bcast_hw_node_part_of(parts, g->rank);
+        struct bcast_hw_node_range own = bcast_hw_node_part_of(parts, g->rank);
 
         w->in = w->out + own.at;
         w->length = own.bytes;

@@ -37,7 +37,7 @@ struct bcast_hw_node_gather {
     bool own;   /* of a reader: its own part is where it belongs */
     bool read;  /* of a reader: all others' are */
     bool asked; /* direct to the root: `place` is known */
-    struct bcast_hw_node_part place; /* of the part in the root's memory */
+    struct bcast_hw_node_range place; /* of the part in the root's memory */
     uint64_t moved; /* bytes of the part that are written there; of a reader's, to its own memory */
     uint64_t put;   /* chunks of the part that are in buffers and shown */
     uint32_t seen;  /* readers before this one, from this rank on, have taken enough */

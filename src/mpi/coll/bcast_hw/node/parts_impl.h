@@ -28,7 +28,7 @@ static inline void bcast_hw_node_parts_tell(const struct bcast_hw_node_parts *pa
 
 /* This rank's part of those that `peer` told: OK, or as copy.h. */
 static inline int bcast_hw_node_parts_ask(const struct bcast_hw_node_op *op, uint32_t peer,
-                                          struct bcast_hw_node_part *part)
+                                          struct bcast_hw_node_range *part)
 {
     const struct bcast_hw_node_group *g = op->group;
     struct bcast_hw_node_parts parts;

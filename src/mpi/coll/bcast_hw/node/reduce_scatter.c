@@ -124,7 +124,7 @@ int bcast_hw_node_reduce_scatter_begin(struct bcast_hw_node_reduce_scatter *s,
                                        const void *in, const struct bcast_hw_node_parts *blocks,
                                        uint64_t length, void *out, void *work)
 {
-    struct bcast_hw_node_part own = bcast_hw_node_part_of(blocks, g->rank);
+    struct bcast_hw_node_range own = bcast_hw_node_part_of(blocks, g->rank);
     bool direct = bcast_hw_node_reduction_is_direct(g, length);
     uint64_t count = length / operation->element;
     int err = BCAST_HW_OK;

@@ -22,7 +22,7 @@ struct bcast_hw_node_reduce_scatter {
     struct bcast_hw_node_op op; /* its serial is that of the part under way */
     struct bcast_hw_node_operation operation;
     struct bcast_hw_node_parts blocks;
-    struct bcast_hw_node_part own;
+    struct bcast_hw_node_range own;
     const unsigned char *in; /* the caller's until it is done, as are `out` and `work` */
     unsigned char *out;
     unsigned char *work;

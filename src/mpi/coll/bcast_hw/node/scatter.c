@@ -13,8 +13,8 @@
 /* This rank's own part. OK: it is where it belongs. */
 static int move_own(struct bcast_hw_node_scatter *w)
 {
-    struct bcast_hw_node_part from = bcast_hw_node_part_of(&w->in_parts, w->op.group->rank);
-    struct bcast_hw_node_part to = {0, w->length};
+    struct bcast_hw_node_range from = bcast_hw_node_part_of(&w->in_parts, w->op.group->rank);
+    struct bcast_hw_node_range to = {0, w->length};
 
     if (w->of_all)
         to = bcast_hw_node_part_of(&w->out_parts, w->op.group->rank);

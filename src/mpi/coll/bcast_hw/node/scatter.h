@@ -56,12 +56,12 @@ struct bcast_hw_node_scatter {
     uint64_t
         held[BCAST_HW_NODE_BUFFERS_MAX]; /* by buffer: the mark of what is in it; 0: old things */
 
-    uint32_t from;                   /* reading: the phase */
-    uint32_t last;                   /* the last phase in which it reads */
-    uint64_t taken;                  /* chunks of it */
-    uint64_t at;                     /* bytes of it that are read */
-    bool asked;                      /* direct: `place` is known */
-    struct bcast_hw_node_part place; /* of the part in the other's memory; chunks: its length */
+    uint32_t from;                    /* reading: the phase */
+    uint32_t last;                    /* the last phase in which it reads */
+    uint64_t taken;                   /* chunks of it */
+    uint64_t at;                      /* bytes of it that are read */
+    bool asked;                       /* direct: `place` is known */
+    struct bcast_hw_node_range place; /* of the part in the other's memory; chunks: its length */
 };
 
 /* Begins the group's next collective: of the root's memory `in` to each rank its part, of `length`

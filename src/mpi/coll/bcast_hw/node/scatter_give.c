@@ -52,7 +52,7 @@ static void pack(const struct bcast_hw_node_scatter *w, unsigned char *to)
     if (uneven)
         to += g->size * sizeof(uint64_t);
     for (uint32_t r = 0; r < g->size; r++) {
-        struct bcast_hw_node_part part = bcast_hw_node_part_of(&w->in_parts, r);
+        struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->in_parts, r);
 
         if (uneven && r == g->rank)
             part.bytes = 0;
@@ -112,7 +112,7 @@ static bool is_free(const struct bcast_hw_node_scatter *w, uint32_t buffer)
 static int put(struct bcast_hw_node_scatter *w)
 {
     struct bcast_hw_node_group *g = w->op.group;
-    struct bcast_hw_node_part part = bcast_hw_node_part_of(&w->in_parts, g->ring[g->rank + w->to]);
+    struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->in_parts, g->ring[g->rank + w->to]);
     uint64_t running = g->chunks + w->to + w->put;
     uint32_t buffer = (uint32_t) (running & (g->segment->layout.buffers - 1));
     unsigned char *to = bcast_hw_node_buffer(g->segment, g->rank, running);

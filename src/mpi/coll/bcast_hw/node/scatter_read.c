@@ -9,16 +9,16 @@
 #include "scatter_impl.h"
 
 /* Where the part in this phase belongs, and how much is expected. */
-static struct bcast_hw_node_part place_of(const struct bcast_hw_node_scatter *w, uint32_t peer)
+static struct bcast_hw_node_range place_of(const struct bcast_hw_node_scatter *w, uint32_t peer)
 {
     if (w->of_all)
         return bcast_hw_node_part_of(&w->out_parts, peer);
-    return (struct bcast_hw_node_part){0, w->length};
+    return (struct bcast_hw_node_range){0, w->length};
 }
 
 /* From among all parts of that rank, packed at `from`. */
 static void read_packed(struct bcast_hw_node_scatter *w, const struct bcast_hw_node_out *out,
-                        const unsigned char *from, struct bcast_hw_node_part to)
+                        const unsigned char *from, struct bcast_hw_node_range to)
 {
     const struct bcast_hw_node_group *g = w->op.group;
     uint64_t bytes = out->length;
@@ -44,7 +44,7 @@ static void read_packed(struct bcast_hw_node_scatter *w, const struct bcast_hw_n
 
 /* A chunk, if it is there. OK: it was the last. */
 static int read_chunk(struct bcast_hw_node_scatter *w, uint32_t peer,
-                      const struct bcast_hw_node_out *out, struct bcast_hw_node_part to)
+                      const struct bcast_hw_node_out *out, struct bcast_hw_node_range to)
 {
     const struct bcast_hw_node_group *g = w->op.group;
     unsigned char *from = bcast_hw_node_buffer(g->segment, peer, out->first + w->from + w->taken);
@@ -67,7 +67,7 @@ static int read_chunk(struct bcast_hw_node_scatter *w, uint32_t peer,
 
 /* Some of the part in the other's memory. OK: all is here; AGAIN; or as copy.h. */
 static int read_memory(struct bcast_hw_node_scatter *w, uint32_t peer,
-                       const struct bcast_hw_node_out *out, struct bcast_hw_node_part to)
+                       const struct bcast_hw_node_out *out, struct bcast_hw_node_range to)
 {
     const struct bcast_hw_node_group *g = w->op.group;
     uint64_t end;
@@ -99,7 +99,7 @@ static int read_part(struct bcast_hw_node_scatter *w)
     const struct bcast_hw_node_group *g = w->op.group;
     uint32_t peer = g->ring[g->rank + g->size - w->from];
     const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&w->op, peer)->out;
-    struct bcast_hw_node_part to = place_of(w, peer);
+    struct bcast_hw_node_range to = place_of(w, peer);
     uint64_t ready;
 
     if (bcast_hw_node_load(&out->serial) != w->op.serial)

@@ -1,0 +1,64 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Scan and exscan over the memory that a host's ranks share.
+ */
+
+#include "node_reduce.h"
+#include "node/scan.h"
+
+static int scan(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_operation *o,
+                const void *sendbuf, void *recvbuf, MPI_Aint count, bool exclusive)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    struct MPIR_Bcast_hw_operands a;
+    struct bcast_hw_node_scan s;
+
+    MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_SCAN, count * o->of.element);
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf, count);
+    MPIR_ERR_CHECK(mpi_errno);
+    err = bcast_hw_node_scan_begin(&s, &n->group, &o->of, exclusive, a.in, a.out, (uint64_t) count);
+    MPIR_Assert(err == BCAST_HW_OK);
+    mpi_errno = MPIR_Bcast_hw_node_combine(n, o, &s.op, &a, !exclusive || n->group.rank > 0);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+bool MPIR_Bcast_hw_node_scan(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n;
+    struct MPIR_Bcast_hw_operation o;
+
+    if (MPIR_CVAR_SCAN_INTRA_ALGORITHM != MPIR_CVAR_SCAN_INTRA_ALGORITHM_auto ||
+        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
+        return false;
+    if (*mpi_errno)
+        return true;
+    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
+        return false;
+    *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, false);
+    return true;
+}
+
+bool MPIR_Bcast_hw_node_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count,
+                               MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n;
+    struct MPIR_Bcast_hw_operation o;
+
+    if (MPIR_CVAR_EXSCAN_INTRA_ALGORITHM != MPIR_CVAR_EXSCAN_INTRA_ALGORITHM_auto ||
+        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
+        return false;
+    if (*mpi_errno)
+        return true;
+    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
+        return false;
+    *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, true);
+    return true;
+}

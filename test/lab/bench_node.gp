@@ -5,10 +5,10 @@
 # how many times as long as hwmc the others take.
 
 load common
-keys = "hwmc ucx shm shmauto shmoff openmpi ompism"
-titles = "'hwmc' 'MPICH ch4:ucx (hwmc off)' 'MPICH shm, release\\_gather' 'MPICH shm, its choice' \
+keys = "hwmc off ucx shm shmauto shmoff openmpi ompism"
+titles = "'hwmc' 'hwmc off' 'MPICH over UCX' 'MPICH shm, release\\_gather' 'MPICH shm, its choice' \
 'MPICH shm, no release\\_gather' 'Open MPI' 'Open MPI, coll/sm'"
-numbers = "1 3 4 7 6 5 8"
+numbers = "1 2 3 4 7 6 5 8"
 
 times = kind eq "time"
 set terminal pngcairo size (times ? 1300 : 1500), (times ? 980 : 560) font "DejaVu Sans,12" background "#ffffff"

@@ -4,7 +4,8 @@
 
 The figure of a repeat is the median of its samples, that of a cell the median of its repeats, with a
 95 % interval by bootstrap over the repeats (bench_report.interval): a repeat is a job of its own, and
-samples of one job are alike.
+samples of one job are alike. Series are compared within a repeat, where they ran one soon after the
+other: the median over repeats of the ratio of two series, not the ratio of their medians.
 """
 
 import collections
@@ -17,7 +18,8 @@ from bench_report import Series, Target, columns, interval, write_csv, write_dat
 
 SERIES = (
     Series("hwmc", "hwmc", "node", "hwmc"),
-    Series("ucx", "mpich", "ucx", "MPICH ch4:ucx (hwmc off)"),
+    Series("off", "mpich", "hwmc_off", "hwmc off"),
+    Series("ucx", "mpich", "ucx", "MPICH over UCX"),
     Series("shm", "mpich", "release_gather", "MPICH shm, release_gather"),
     Series("shmauto", "mpich", "shm_auto", "MPICH shm, its choice"),
     Series("shmoff", "mpich", "shm_mpir", "MPICH shm, no release_gather"),
@@ -38,12 +40,12 @@ Cell = collections.namedtuple("Cell", "key ranks method op bytes")
 
 
 class Results:
-    """times[cell], late[cell]: us, one for each repeat."""
+    """cells[cell], late[cell]: us by repeat."""
 
     def __init__(self, setting):
         self.setting = setting  # machine, cores, bind, rotate, failures
-        self.cells = collections.defaultdict(list)
-        self.late = collections.defaultdict(list)
+        self.cells = collections.defaultdict(dict)
+        self.late = collections.defaultdict(dict)
         self.copies = collections.defaultdict(list)  # (ranks, method, op, bytes): of all series
         self.outside = collections.Counter()  # cell: calls of hwmc's that went past its node layer
 
@@ -51,10 +53,10 @@ class Results:
         for path in sorted(directory.glob("*.csv")):
             match = RAW_NAME.fullmatch(path.name)
             if match:
-                self.read_job(match[1], int(match[2]), path.read_text().splitlines())
+                self.read_job(match[1], int(match[2]), int(match[3]), path.read_text().splitlines())
         return self
 
-    def read_job(self, key, ranks, lines):
+    def read_job(self, key, ranks, repeat, lines):
         times, late = collections.defaultdict(list), collections.defaultdict(list)
         for line in lines:
             words = line.replace(",", " ").split()
@@ -69,8 +71,8 @@ class Results:
                 self.copies[(ranks,) + place].append(statistics.median(values))
             else:
                 cell = Cell(key, ranks, *place)
-                self.cells[cell].append(statistics.median(values))
-                self.late[cell].append(statistics.median(late[place]))
+                self.cells[cell][repeat] = statistics.median(values)
+                self.late[cell][repeat] = statistics.median(late[place])
 
     def read_counts(self, key, ranks, words):
         method, op, size, _, calls, _, node = words
@@ -88,7 +90,7 @@ class Results:
 
     def repeats(self, key, *place):
         """In the form of bench_report: a list for each repeat; empty where nothing was measured."""
-        return [[value] for value in self.cells.get(Cell(key, *place), [])]
+        return [[value] for value in self.cells.get(Cell(key, *place), {}).values()]
 
     def median(self, key, *place):
         repeats = self.repeats(key, *place)
@@ -98,12 +100,17 @@ class Results:
         return sorted({cell.bytes for cell in self.cells
                        if (cell.ranks, cell.method, cell.op) == (ranks, method, op)})
 
+    def ratios(self, key, *place):
+        """{repeat: how many times as long as hwmc the series took}."""
+        ours, theirs = (self.cells.get(Cell(each, *place), {}) for each in (OURS.key, key))
+        return {repeat: theirs[repeat] / ours[repeat] for repeat in sorted(ours.keys() & theirs.keys())}
+
     def best_peer(self, *place):
-        """(us, series) of the fastest peer; (None, None) without peers."""
-        found = [(self.median(series.key, *place), series) for series in self.series()
+        """(ratios, series) of the peer that is fastest beside hwmc; ({}, None) if none ran."""
+        found = [(self.ratios(series.key, *place), series) for series in self.series()
                  if series != OURS]
-        found = [pair for pair in found if pair[0] is not None]
-        return min(found, key=lambda pair: pair[0]) if found else (None, None)
+        found = [pair for pair in found if pair[0]]
+        return min(found, key=lambda pair: middle(pair[0])) if found else ({}, None)
 
     def copy(self, ranks, op, size):
         """us that memcpy of so many bytes takes, by one rank or by as many as there are cores."""
@@ -116,11 +123,23 @@ def binding(wanted, ranks, cores):
     return wanted if wanted != "auto" else "core" if ranks <= cores else "none"
 
 
-def mean_ratio(*groups):
-    """Geometric mean over sizes of theirs / ours; groups: ours, theirs, ours, theirs, ..."""
-    logs = [math.log(bench_report.median(theirs) / bench_report.median(ours))
-            for ours, theirs in zip(groups[::2], groups[1::2])]
+def middle(ratios):
+    return statistics.median(ratios.values())
+
+
+def mean_ratio(repeats):
+    """Geometric mean over sizes of the median over repeats; repeats: {size: ratio} each."""
+    sizes = {size for repeat in repeats for size in repeat}
+    logs = [math.log(statistics.median(repeat[size] for repeat in repeats if size in repeat))
+            for size in sizes]
     return math.exp(statistics.fmean(logs))
+
+
+def by_repeat(ratios):
+    """{size: {repeat: ratio}} -> {size: ratio} for each repeat."""
+    repeats = sorted({repeat for column in ratios.values() for repeat in column})
+    return [{size: column[repeat] for size, column in ratios.items() if repeat in column}
+            for repeat in repeats]
 
 
 def size_text(size):
@@ -146,25 +165,25 @@ def cell_text(repeats):
 
 def speed_targets(results, ranks, method, op):
     """At every size, and at the geometric mean over sizes, of those that hwmc and a peer have."""
-    found = []
+    ratios, peers = {}, {}
     for size in results.sizes(ranks, method, op):
-        place = (ranks, method, op, size)
-        ours, (theirs, peer) = results.median(OURS.key, *place), results.best_peer(*place)
-        if ours is not None and theirs is not None:
-            groups = results.repeats(OURS.key, *place), results.repeats(peer.key, *place)
-            found.append((theirs / ours, size, peer, ours, theirs, groups))
-    if not found:
+        best, peer = results.best_peer(ranks, method, op, size)
+        if peer:
+            ratios[size], peers[size] = best, peer
+    if not ratios:
         return []
     what = "%s, %d ranks, %s: times as fast as the best peer" % (op, ranks, method)
-    ratio, size, peer, ours, theirs, groups = min(found, key=lambda part: part[0])
+    size = min(ratios, key=lambda size: middle(ratios[size]))
+    ratio, peer = middle(ratios[size]), peers[size]
     text = "%s: %s us; %s %s us; ratio %.2f to %.2f" % (
-        (size_text(size), time_text(ours), peer.title, time_text(theirs)) +
-        interval(mean_ratio, *groups))
+        (size_text(size), time_text(results.median(OURS.key, ranks, method, op, size)), peer.title,
+         time_text(results.median(peer.key, ranks, method, op, size))) +
+        interval(mean_ratio, by_repeat({size: ratios[size]})))
     every = Target(what + ", every size", OURS, ">= %.2f" % AT_LEAST, "%.2f" % ratio, text,
                    ratio >= AT_LEAST)
-    groups = [group for part in found for group in part[5]]
-    ratio = mean_ratio(*groups)
-    text = "%d size(s); %.2f to %.2f" % ((len(found),) + interval(mean_ratio, *groups))
+    repeats = by_repeat(ratios)
+    ratio = mean_ratio(repeats)
+    text = "%d size(s); %.2f to %.2f" % ((len(ratios),) + interval(mean_ratio, repeats))
     return [every, Target(what + ", mean", OURS, ">= %.2f" % ON_AVERAGE, "%.2f" % ratio, text,
                           ratio >= ON_AVERAGE)]
 
@@ -301,14 +320,15 @@ def write_table(results, directory):
     for cell in sorted(results.cells):
         series = next(series for series in SERIES if series.key == cell.key)
         repeats = results.repeats(*cell)
-        theirs, peer = results.best_peer(*cell[1:])
+        ratios, peer = results.best_peer(*cell[1:]) if series == OURS else ({}, None)
         rows.append([series.impl, series.algorithm, cell.ranks, cell.method, cell.op, cell.bytes,
                      len(repeats), "%.3f" % bench_report.median(repeats)] +
                     ["%.3f" % end for end in interval(bench_report.median, repeats)] +
-                    ["%.3f" % statistics.median(results.late[cell]), peer.key if peer else "",
-                     "%.3f" % (theirs / bench_report.median(repeats)) if peer else ""])
+                    ["%.3f" % min(results.cells[cell].values()),
+                     "%.3f" % statistics.median(results.late[cell].values()),
+                     peer.key if peer else "", "%.3f" % middle(ratios) if peer else ""])
     write_csv(directory / "node.csv", "impl,algorithm,ranks,method,op,bytes,repeats,median_us,"
-              "low95_us,high95_us,late_us,best_peer,times_as_fast".split(","), rows)
+              "low95_us,high95_us,least_us,late_us,best_peer,times_as_fast".split(","), rows)
     write_csv(directory / "copy.csv", ["ranks", "method", "copying", "bytes", "median_us"],
               [[ranks, method, 1 if op == "copy" else min(ranks, results.setting["cores"]), size,
                 "%.3f" % statistics.median(values)]
@@ -327,14 +347,14 @@ def write_plot_data(results, directory):
             for op in JUDGED[1:]:
                 times, ratios = [], []
                 for size in results.sizes(ranks, "each", op):
-                    place = (ranks, "each", op, size)
-                    theirs, ours = results.repeats(series.key, *place), results.repeats(OURS.key, *place)
-                    if theirs:
-                        times.append([size, bench_report.median(theirs),
-                                      *interval(bench_report.median, theirs)])
-                    if theirs and ours and series != OURS:
-                        ratios.append([size, mean_ratio(ours, theirs),
-                                       *interval(mean_ratio, ours, theirs)])
+                    place = (series.key, ranks, "each", op, size)
+                    repeats, beside = results.repeats(*place), results.ratios(*place)
+                    if repeats:
+                        times.append([size, bench_report.median(repeats),
+                                      *interval(bench_report.median, repeats)])
+                    if beside and series != OURS:
+                        ratios.append([size, middle(beside),
+                                       *interval(mean_ratio, by_repeat({size: beside}))])
                 write_data(directory / ("time_%s_%d.%s.dat" % (op, ranks, series.key)), times)
                 write_data(directory / ("ratio_%s_%d.%s.dat" % (op, ranks, series.key)), ratios)
     return counts

@@ -22,7 +22,7 @@ help:
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
-	@echo 'make bench         measurements'
+	@echo 'make bench         measurements; BENCH=--node, --large, --apm, ...: test/lab/bench -h'
 	@echo 'make clean         remove what was built here'
 	@echo './autogen.sh --with-mpich=DIR|TARBALL uses another MPICH than 4.0.2; see ./autogen.sh -h'
 
@@ -79,9 +79,9 @@ check-graft:
 	@test/lab/hpcc_test
 
 bench: mpich
-	@test/lab/bench
+	@test/lab/bench $(BENCH)
 
 clean:
 	rm -rf "$(CURDIR)/build"
 	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
-	rm -rf mpich-src mpich-src.part lean install install-lean install-full autogen.log lock
+	rm -rf mpich-src mpich-src.part lean install install-lean install-full peer-shm autogen.log lock

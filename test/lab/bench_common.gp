@@ -16,7 +16,7 @@ number(k) = int(word(numbers, place(k)))
 with_data(name, all) = system("cd '" . data . "'; for k in " . all . "; do [ ! -s " . name . \
                               ".$k.dat ] || printf '%s ' $k; done")
 file(name, k) = sprintf("%s/%s.%s.dat", data, name, k)
-setting = sprintf("%g Mbit/s, %g rail%s", rate, rails, rails > 1 ? "s" : "")
+setting = exists("rate") ? sprintf("%g Mbit/s, %g rail%s", rate, rails, rails > 1 ? "s" : "") : ""
 size_text(b) = b >= 1048576 ? sprintf("%g MiB", b / 1048576.0) : b >= 1024 ? sprintf("%g KiB", b / 1024.0) : sprintf("%g B", b)
 
 # Colours that differ for the colour-blind and in grey (Okabe and Ito).

@@ -1,0 +1,604 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * node_bench: how long collectives take among the ranks of one host, seen from one clock.
+ *
+ *   node_bench -out=FILE [-ops=NAME,...] [-bytes=N,...] [-methods=each,loop] [-ms=MS]
+ *              [-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate]
+ *
+ * CLOCK_MONOTONIC is the same on every rank, so times of different ranks may be subtracted. A sample
+ * begins at a fence of our own in shared memory, not at the library's barrier: the last rank to come
+ * names a time a little later, at which all begin. So no library is judged by how its barrier leaves
+ * the ranks. The sample ends when the slowest rank is through:
+ *
+ *   each   one call between two fences. No rank is ahead of another: what a call takes.
+ *   loop   calls in a row, as many as fill a batch; the time is divided by their number. A root of a
+ *          broadcast, and all but the root of a reduction, may run ahead as far as the library lets
+ *          them: what a stream of calls takes. The same as `each` where every rank waits for all.
+ *
+ * With more ranks than processors not all can begin at the same time: those that wait at the fence
+ * sleep, and the sample begins when the last has come and wakes the others. Whoever waits calls MPI
+ * now and then: a library may still owe others something when a call has returned.
+ *
+ * Messages from COLD bytes on have another place in a pool of -pool bytes every time, so that neither
+ * source nor destination is in a cache; those below have the same place every time. copy and copies
+ * are memcpy of the same bytes at the same places, by rank 0 and by as many ranks as there are
+ * processors: what the memory allows. Where a call takes longer than -slow, larger messages are left
+ * out; sizes are to ascend. Bytes are those of a message: of allgather, alltoall, gather and
+ * scatter, a block. Data are doubles, and verified once per size before anything is measured.
+ *
+ * Rank 0 writes a line a sample, one for each cell, and one at the end:
+ *
+ *   method,op,bytes,calls,time_ns,late_ns
+ *   # cell METHOD OP BYTES calls N node M
+ *   # end ranks N crowded 0|1
+ *
+ * time: of all calls of the sample; late: how long after the beginning the last rank entered. N are
+ * all calls of a cell, M how many of them ran over hwmc's node layer, or -1 where that is not counted.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_LIST 64
+#define MAX_CALLS 16384
+#define COLD (1 << 20)
+#define GAP_NS 2000     /* from the last rank's coming to the fence to the beginning */
+#define PROBE_NS 200000 /* between two calls of MPI by a rank that sleeps at the fence */
+#define SPINS 1000      /* between two by one that spins */
+#define WARM_CALLS 50   /* of a cell, before samples are kept; fewer where they take long */
+#define LEAST_WARM 8    /* but libraries may prepare themselves in the first few */
+#define PATIENCE 8      /* budgets after which one sample is enough */
+
+struct span {
+    int64_t entry, exit; /* ns */
+};
+
+/* What is done behind a fence, the same on all ranks. */
+struct round {
+    int64_t start; /* ns, when all are to begin */
+    int calls;     /* of the sample; 0: the cell is done */
+    int slot;      /* where the sample is kept */
+    int slow;      /* larger messages are left out */
+};
+
+/* Mapped by all ranks. The last to come to a fence makes `next`, which rank 0 wrote before it came, the
+ * round `now`: then all have read the one before. */
+struct shared {
+    _Alignas(128) atomic_uint arrived;
+    _Alignas(128) atomic_uint generation; /* grows when all have come */
+    struct round now;
+    _Alignas(128) struct round next;
+    _Alignas(128) struct span spans[]; /* those of rank 0, then those of rank 1, ... */
+};
+
+struct op {
+    const char *name;
+    void (*call)(double *send, double *recv, int count, int root);
+    int send_all, recv_all; /* a block for, or from, every rank */
+    int sum;
+    int at_root, at_others; /* who receives */
+};
+
+struct list {
+    int num;
+    const char *names[MAX_LIST];
+};
+
+struct plan {
+    const char *out;
+    struct list ops, bytes, methods;
+    int64_t budget; /* ns for a cell */
+    int64_t batch;  /* ns that a sample of `loop` takes at least */
+    int64_t slow;   /* ns for a call; where one takes longer, larger messages are left out */
+    int samples, least;
+    int64_t pool;
+    int rotate;
+};
+
+/* A method, an op and a size. */
+struct cell {
+    const char *method;
+    const struct op *op;
+    int64_t bytes;  /* of a message */
+    int64_t span;   /* of the longest buffer of a call */
+    int places;     /* in the pool */
+    int64_t batch;  /* ns; 0: one call is a sample */
+    int64_t begun;  /* ns */
+    int64_t total;  /* calls so far */
+    int64_t serial; /* of the next call: decides its place and its root */
+    int calls;      /* of a sample */
+    int steady;     /* samples are kept from here on */
+    int slot;
+};
+
+static int rank, size, processors, crowded;
+static struct shared *shared;
+static double *send_pool, *recv_pool;
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle node_calls = MPI_T_PVAR_HANDLE_NULL;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "node_bench: rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+/* What is measured */
+
+static void call_barrier(double *send, double *recv, int count, int root)
+{
+    (void) send, (void) recv, (void) count, (void) root;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void call_bcast(double *send, double *recv, int count, int root)
+{
+    MPI_Bcast(rank == root ? send : recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void call_reduce(double *send, double *recv, int count, int root)
+{
+    MPI_Reduce(send, recv, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+}
+
+static void call_allreduce(double *send, double *recv, int count, int root)
+{
+    (void) root;
+    MPI_Allreduce(send, recv, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void call_allgather(double *send, double *recv, int count, int root)
+{
+    (void) root;
+    MPI_Allgather(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void call_alltoall(double *send, double *recv, int count, int root)
+{
+    (void) root;
+    MPI_Alltoall(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void call_gather(double *send, double *recv, int count, int root)
+{
+    MPI_Gather(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void call_scatter(double *send, double *recv, int count, int root)
+{
+    MPI_Scatter(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void call_copy(double *send, double *recv, int count, int root)
+{
+    (void) root;
+    if (rank == 0)
+        memcpy(recv, send, (size_t) count * sizeof *send);
+}
+
+static void call_copies(double *send, double *recv, int count, int root)
+{
+    (void) root;
+    if (rank < processors)
+        memcpy(recv, send, (size_t) count * sizeof *send);
+}
+
+static const struct op ops[] = {
+    {.name = "barrier", .call = call_barrier},
+    {.name = "bcast", .call = call_bcast, .at_others = 1},
+    {.name = "reduce", .call = call_reduce, .sum = 1, .at_root = 1},
+    {.name = "allreduce", .call = call_allreduce, .sum = 1, .at_root = 1, .at_others = 1},
+    {.name = "allgather", .call = call_allgather, .recv_all = 1, .at_root = 1, .at_others = 1},
+    {.name = "alltoall",
+     .call = call_alltoall,
+     .send_all = 1,
+     .recv_all = 1,
+     .at_root = 1,
+     .at_others = 1},
+    {.name = "gather", .call = call_gather, .recv_all = 1, .at_root = 1},
+    {.name = "scatter", .call = call_scatter, .send_all = 1, .at_root = 1, .at_others = 1},
+    {.name = "copy", .call = call_copy},
+    {.name = "copies", .call = call_copies},
+};
+
+static const struct op *find_op(const char *name)
+{
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return &ops[i];
+    fail("no such op");
+    return NULL;
+}
+
+static int64_t span_of(const struct op *op, int64_t bytes)
+{
+    return op->send_all || op->recv_all ? bytes * size : bytes;
+}
+
+/* Small integers, whose sums are exact. */
+static double value(int source, int block, int64_t i)
+{
+    return source * 64.0 + block + (double) (i % 7) * 65536.0;
+}
+
+static double wanted(const struct op *op, int root, int64_t count, int64_t i)
+{
+    double sum = 0;
+
+    if (!op->sum)
+        return value(op->recv_all ? (int) (i / count) : root, op->send_all ? rank : 0, i % count);
+    for (int source = 0; source < size; source++)
+        sum += value(source, 0, i);
+    return sum;
+}
+
+static void verify(const struct op *op, int64_t bytes)
+{
+    int64_t count = bytes / (int64_t) sizeof(double);
+    int root = size - 1;
+
+    for (int64_t i = 0; i < (op->send_all ? size : 1) * count; i++)
+        send_pool[i] = value(rank, (int) (i / count), i % count);
+    for (int64_t i = 0; i < (op->recv_all ? size : 1) * count; i++)
+        recv_pool[i] = -1;
+    op->call(send_pool, recv_pool, (int) count, root);
+    if (!(rank == root ? op->at_root : op->at_others))
+        return;
+    for (int64_t i = 0; i < (op->recv_all ? size : 1) * count; i++)
+        if (recv_pool[i] != wanted(op, root, count, i))
+            fail("wrong data");
+}
+
+/* The fence */
+
+static void poke(void)
+{
+    int found;
+
+    MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
+static void wait_behind(unsigned generation)
+{
+    const struct timespec pause = {.tv_nsec = PROBE_NS};
+
+    for (int spins = 1; atomic_load(&shared->generation) == generation; spins++) {
+        if (crowded) {
+            poke();
+            syscall(SYS_futex, &shared->generation, FUTEX_WAIT, generation, &pause, NULL, 0);
+        } else if (spins % SPINS == 0) {
+            poke();
+        } else {
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+    }
+}
+
+/* Returns when all ranks have come: the round that begins. */
+static struct round fence(void)
+{
+    unsigned generation = atomic_load(&shared->generation);
+
+    if (atomic_fetch_add(&shared->arrived, 1) + 1 < (unsigned) size) {
+        wait_behind(generation);
+    } else {
+        atomic_store(&shared->arrived, 0);
+        shared->now = shared->next;
+        shared->now.start = now_ns() + (crowded ? 0 : GAP_NS);
+        atomic_store(&shared->generation, generation + 1);
+        if (crowded)
+            syscall(SYS_futex, &shared->generation, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    }
+    return shared->now;
+}
+
+/* All ranks map a file that has no name any more when this returns. */
+static void share(const char *out, int samples)
+{
+    size_t length = sizeof *shared + sizeof(struct span) * (size_t) samples * (size_t) size;
+    char path[4096];
+    int fd = -1;
+
+    snprintf(path, sizeof path, "%s.shared", out);
+    if (rank == 0) {
+        fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        if (fd < 0 || ftruncate(fd, (off_t) length) != 0)
+            fail("cannot make a shared file beside that given as -out");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0)
+        fd = open(path, O_RDWR);
+    if (fd >= 0)
+        shared = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (fd < 0 || shared == MAP_FAILED)
+        fail("cannot map the shared file; are all ranks on one host?");
+    close(fd);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        unlink(path);
+}
+
+/* Measuring */
+
+/* What hwmc counts; in a library without it there is no such variable. */
+static int64_t read_node_calls(void)
+{
+    unsigned long long value = 0;
+    int index, count;
+
+    if (node_calls == MPI_T_PVAR_HANDLE_NULL &&
+        MPI_T_pvar_get_index("bcast_hw_node_calls", MPI_T_PVAR_CLASS_COUNTER, &index) ==
+            MPI_SUCCESS)
+        MPI_T_pvar_handle_alloc(session, index, NULL, &node_calls, &count);
+    if (node_calls == MPI_T_PVAR_HANDLE_NULL)
+        return -1;
+    MPI_T_pvar_read(session, node_calls, &value);
+    return (int64_t) value;
+}
+
+/* Rank 0, before a fence: how many calls the next sample has, by how long the one before took (0: there was
+ * none). Not by its own time of that: a root may have been ahead. */
+static void next_sample(struct cell *cell, const struct plan *plan, int64_t took)
+{
+    int64_t spent = now_ns() - cell->begun;
+    int impatient = spent >= PATIENCE * plan->budget;
+
+    if (cell->steady) {
+        cell->slot++;
+    } else {
+        int full = took >= cell->batch || cell->calls >= MAX_CALLS;
+        int warm =
+            cell->total >= WARM_CALLS || (cell->total >= LEAST_WARM && spent >= plan->budget / 4);
+
+        if (!full && took > 0)
+            cell->calls *= 2;
+        cell->steady = (full && warm) || (impatient && cell->total > 0);
+    }
+    if (cell->slot >= plan->samples || (cell->slot >= plan->least && spent >= plan->budget) ||
+        (cell->slot > 0 && impatient))
+        cell->calls = 0;
+    shared->next.calls = cell->calls;
+    shared->next.slot = cell->slot;
+    shared->next.slow = cell->total > 0 && spent / cell->total > plan->slow;
+}
+
+static void sample(struct cell *cell, const struct plan *plan, struct round round)
+{
+    struct span *span = &shared->spans[rank * plan->samples + round.slot];
+    int count = (int) (cell->bytes / (int64_t) sizeof(double));
+    int64_t stride = (cell->span + 128) / (int64_t) sizeof *send_pool;
+
+    while (!crowded && now_ns() < round.start)
+        ;
+    span->entry = now_ns();
+    for (int i = 0; i < round.calls; i++, cell->serial++) {
+        int64_t at = cell->serial % cell->places * stride;
+        int root = plan->rotate ? (int) (cell->serial % size) : 0;
+
+        cell->op->call(send_pool + at, recv_pool + at, count, root);
+    }
+    span->exit = now_ns();
+}
+
+/* Rank 0. starts: when each sample began. */
+static void put(FILE *out, const struct cell *cell, const struct plan *plan, int calls,
+                const int64_t *starts)
+{
+    for (int i = 0; i < cell->slot; i++) {
+        int64_t time = 0, late = 0;
+
+        for (int r = 0; r < size; r++) {
+            const struct span *s = &shared->spans[r * plan->samples + i];
+
+            time = s->exit - starts[i] > time ? s->exit - starts[i] : time;
+            late = s->entry - starts[i] > late ? s->entry - starts[i] : late;
+        }
+        fprintf(out, "%s,%s,%lld,%d,%lld,%lld\n", cell->method, cell->op->name,
+                (long long) cell->bytes, calls, (long long) time, (long long) late);
+    }
+}
+
+/* Returns whether larger messages would take too long. */
+static int measure(struct cell *cell, const struct plan *plan, FILE *out)
+{
+    int64_t *starts = calloc((size_t) plan->samples, sizeof *starts);
+    int64_t before = read_node_calls(), grown, took = 0;
+    struct round last = {0}, round;
+
+    if (starts == NULL)
+        fail("no memory");
+    fence();
+    cell->begun = now_ns();
+    cell->calls = 1;
+    for (;;) {
+        if (rank == 0)
+            next_sample(cell, plan, took);
+        round = fence();
+        if (round.calls == 0)
+            break;
+        /* Known only now: how long the sample before took. */
+        took = last.calls == round.calls ? round.start - last.start : 0;
+        last = round;
+        starts[round.slot] = round.start;
+        sample(cell, plan, round);
+        cell->total += round.calls;
+    }
+    grown = read_node_calls() - before;
+    if (rank == 0) {
+        put(out, cell, plan, last.calls, starts);
+        fprintf(out, "# cell %s %s %lld calls %lld node %lld\n", cell->method, cell->op->name,
+                (long long) cell->bytes, (long long) cell->total,
+                before < 0 ? -1 : (long long) grown);
+    }
+    free(starts);
+    return round.slow;
+}
+
+/* As measure. */
+static int measure_op(const struct plan *plan, const struct op *op, int64_t bytes, FILE *out)
+{
+    int64_t span = span_of(op, bytes);
+    int slow = 0;
+
+    verify(op, bytes);
+    for (int m = 0; m < plan->methods.num; m++) {
+        struct cell cell = {.method = plan->methods.names[m], .op = op, .bytes = bytes};
+
+        cell.span = span;
+        cell.places = span >= COLD && span < plan->pool ? (int) (plan->pool / span) : 1;
+        cell.batch = strcmp(cell.method, "loop") == 0 ? plan->batch : 0;
+        slow |= measure(&cell, plan, out);
+    }
+    return slow;
+}
+
+/* The communicator is used a little first: some libraries are at their best only then. */
+static void measure_all(const struct plan *plan, FILE *out)
+{
+    for (int i = 0; i < 2 * LEAST_WARM; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < plan->ops.num; i++) {
+        const struct op *op = find_op(plan->ops.names[i]);
+        int slow = 0;
+
+        if (op->call == call_barrier)
+            measure_op(plan, op, 0, out);
+        for (int j = 0; j < plan->bytes.num && op->call != call_barrier && !slow; j++)
+            slow = measure_op(plan, op, atoll(plan->bytes.names[j]), out);
+    }
+}
+
+/* For the largest message of any op, and for the pool with a little between two places; written, so
+ * that every page is there. */
+static double *make_pool(const struct plan *plan)
+{
+    int64_t length = plan->pool;
+    void *pool = NULL;
+
+    for (int i = 0; i < plan->ops.num; i++)
+        for (int j = 0; j < plan->bytes.num; j++) {
+            int64_t span = span_of(find_op(plan->ops.names[i]), atoll(plan->bytes.names[j]));
+
+            length = span > length ? span : length;
+        }
+    length += 128 * (plan->pool / COLD + 1);
+    if (posix_memalign(&pool, 4096, (size_t) length) != 0)
+        fail("no memory");
+    memset(pool, 0, (size_t) length);
+    return pool;
+}
+
+/* Cuts text at its commas. */
+static int parse_list(struct list *list, char *text)
+{
+    list->num = 0;
+    for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ",")) {
+        if (list->num == MAX_LIST)
+            return 0;
+        list->names[list->num++] = word;
+    }
+    return list->num > 0;
+}
+
+static int parse(struct plan *plan, int argc, char **argv)
+{
+    int good = 1;
+
+    for (int i = 1; i < argc && good; i++) {
+        char *value = strchr(argv[i], '=');
+
+        value = value != NULL ? value + 1 : "";
+        if (strncmp(argv[i], "-out=", 5) == 0)
+            plan->out = value;
+        else if (strncmp(argv[i], "-ops=", 5) == 0)
+            good = parse_list(&plan->ops, value);
+        else if (strncmp(argv[i], "-bytes=", 7) == 0)
+            good = parse_list(&plan->bytes, value);
+        else if (strncmp(argv[i], "-methods=", 9) == 0)
+            good = parse_list(&plan->methods, value);
+        else if (strncmp(argv[i], "-ms=", 4) == 0)
+            plan->budget = (int64_t) (atof(value) * 1e6);
+        else if (strncmp(argv[i], "-batch=", 7) == 0)
+            plan->batch = (int64_t) (atof(value) * 1e3);
+        else if (strncmp(argv[i], "-slow=", 6) == 0)
+            plan->slow = (int64_t) (atof(value) * 1e6);
+        else if (strncmp(argv[i], "-samples=", 9) == 0)
+            plan->samples = atoi(value);
+        else if (strncmp(argv[i], "-least=", 7) == 0)
+            plan->least = atoi(value);
+        else if (strncmp(argv[i], "-pool=", 6) == 0)
+            plan->pool = atoll(value);
+        else if (strcmp(argv[i], "-rotate") == 0)
+            plan->rotate = 1;
+        else
+            good = 0;
+    }
+    for (int j = 0; j < plan->bytes.num; j++)
+        good = good && atoll(plan->bytes.names[j]) >= 8 && atoll(plan->bytes.names[j]) % 8 == 0;
+    return good && plan->out != NULL && plan->least > 0 && plan->samples >= plan->least;
+}
+
+int main(int argc, char **argv)
+{
+    struct plan plan = {.ops = {4, {"barrier", "bcast", "reduce", "allreduce"}},
+                        .bytes = {3, {"8", "4096", "1048576"}},
+                        .methods = {2, {"each", "loop"}},
+                        .budget = 50000000,
+                        .batch = 1000000,
+                        .slow = 200000000,
+                        .samples = 1000,
+                        .least = 5,
+                        .pool = 64 << 20};
+    FILE *out = NULL;
+    int provided;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_T_pvar_session_create(&session);
+    processors = (int) sysconf(_SC_NPROCESSORS_ONLN);
+    crowded = size > processors;
+    if (!parse(&plan, argc, argv))
+        fail("usage: node_bench -out=FILE [-ops=NAME,...] [-bytes=N,...] [-methods=each,loop] "
+             "[-ms=MS] "
+             "[-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate]");
+    share(plan.out, plan.samples);
+    send_pool = make_pool(&plan);
+    recv_pool = make_pool(&plan);
+    if (rank == 0 && (out = fopen(plan.out, "w")) == NULL)
+        fail("cannot write the file given as -out");
+    measure_all(&plan, out);
+    if (rank == 0) {
+        fprintf(out, "# end ranks %d crowded %d\n", size, crowded);
+        if (fclose(out) != 0)
+            fail("the file given as -out could not be written to its end");
+    }
+    MPI_Finalize();
+    return 0;
+}

@@ -31,7 +31,7 @@ class Parts {
   private:
     // A memory with a part for each of some ranks.
     struct Memory {
-        std::vector<bcast_hw_node_part> each;
+        std::vector<bcast_hw_node_range> each;
         bcast_hw_node_parts parts = {};
         std::unique_ptr<unsigned char[]> bytes; // of exactly so many
         uint64_t size = 0;

@@ -98,7 +98,7 @@ std::string Scans::check()
     if (in_ && length_ > 0 && memcmp(added.data(), in_.get(), length_) != 0)
         return "what was added has changed";
     if (item_.kind == Kind::kReduceScatter) {
-        bcast_hw_node_part own = bcast_hw_node_part_of(&blocks_, rank);
+        bcast_hw_node_range own = bcast_hw_node_part_of(&blocks_, rank);
         std::vector<unsigned char> all = result(group_->size);
 
         std::copy_n(all.begin() + (long) own.at, own.bytes, expected.begin());

@@ -36,7 +36,7 @@ class Scans {
     Item item_;
     size_t number_ = 0;
     uint64_t length_ = 0; // bytes, of all that a rank adds
-    std::vector<bcast_hw_node_part> each_;
+    std::vector<bcast_hw_node_range> each_;
     bcast_hw_node_parts blocks_ = {};
     // Of exactly so many bytes as they have; in_: none, if in place.
     std::unique_ptr<unsigned char[]> in_, out_, work_;

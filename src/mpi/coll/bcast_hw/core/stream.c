@@ -5,6 +5,7 @@
  * stream: see stream.h.
  */
 #include "stream.h"
+#include "bitmap.h"
 
 #include <assert.h>
 #include <string.h>

@@ -125,7 +125,7 @@ TEST(NodeLevels, EveryKindOfPartIsALevelOrTellsNothing)
             bool found = false;
             for (uint32_t i = 0; i < l.num; i++)
                 found = found || std::equal(lowest.begin(), lowest.end(), l.lowest[i]);
-            ASSERT_TRUE(found) << bcast_hw_node_part_text(static_cast<bcast_hw_node_range>(kind));
+            ASSERT_TRUE(found) << bcast_hw_node_part_text(static_cast<bcast_hw_node_part>(kind));
         }
     }
 }

@@ -278,6 +278,11 @@ static inline int MTest_Init(int *argc, char ***argv)
     return MPI_Init(argc, argv);
 }
 
+static inline int MTest_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return MPI_Init_thread(argc, argv, required, provided);
+}
+
 static inline int MTestReturnValue(int errs)
 {
     return errs > 0;

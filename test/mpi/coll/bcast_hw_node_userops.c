@@ -7,20 +7,22 @@
 
 /* The program's own operations, on types of its own: composition of affine maps, which depends on the
  * order of ranks, and a maximum of each component, which does not. An element is two integers: next
- * to each other, with gaps, partly below the address that the program gives, or far above, or in two
- * columns, so that elements lie within each other. All reductions, in place too, compared with what memory must
- * look like, gaps with it.
+ * to each other, with gaps, partly below the address that the program gives, far above, at addresses
+ * from MPI_BOTTOM, or in two columns, so that elements lie within each other. All reductions, in
+ * place too, compared with what memory must look like, gaps with it.
  *
  * -max=N   elements of the longest reduction
- * -bold    also types for which algorithms of MPICH and Open MPI take too little memory: elements
- *          that are further apart than they are long, backwards, or in columns */
+ * -bold    reduce and allreduce also on types for which algorithms of MPICH and Open MPI take too
+ *          little memory: elements that are further apart than they are long, backwards, in columns */
 
 #define MOST 9000
+#define COLUMN 1000 /* elements; each is then short enough for a host's shared memory */
 #define RANKS 64
 
 struct layout {
     const char *name;
     MPI_Aint extent, at[2]; /* of an element's integers, in bytes */
+    bool absolute;          /* with addresses: `out` is MPI_BOTTOM */
     MPI_Datatype type;
 };
 
@@ -106,9 +108,11 @@ static unsigned char *new_area(void)
     return hwtest_alloc(AREA);
 }
 
+static MPI_Aint bottom; /* what addresses are counted from; 0, or for MPI_BOTTOM that of `out` */
+
 static void *origin(unsigned char *area)
 {
-    return area + AREA / 4 / 16 * 16;
+    return area + AREA / 4 / 16 * 16 - bottom;
 }
 
 static unsigned char *in, *out, *want;
@@ -150,31 +154,29 @@ static int check(const struct op *o, const char *by, int count, int rest)
 static int reduces(const struct op *o, MPI_Op op, int count, bool in_place)
 {
     int errs = 0, rank, size;
-
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int root = 0; root < size; root += 1 + count / 100) {
-        const void *from = prepare(rank, count, in_place && rank == root);
-
-        if (rank == root)
-            expect(o, size, 0, count);
-        MPI_Reduce(from, origin(out), count, current->type, op, root, MPI_COMM_WORLD);
-        errs += check(o, "reduce", count, count);
-    }
-    return errs;
-}
-
-static int others(const struct op *o, MPI_Op op, int count, bool in_place)
-{
-    int errs = 0, rank, size;
     const void *from;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int root = 0; root < size; root += 1 + count / 100) {
+        from = prepare(rank, count, in_place && rank == root);
+        if (rank == root)
+            expect(o, size, 0, count);
+        MPI_Reduce(from, origin(out), count, current->type, op, root, MPI_COMM_WORLD);
+        errs += check(o, "reduce", rank == root ? count : 0, 0);
+    }
     from = prepare(rank, count, in_place);
     expect(o, size, 0, count);
     MPI_Allreduce(from, origin(out), count, current->type, op, MPI_COMM_WORLD);
-    errs += check(o, "allreduce", count, count);
+    return errs + check(o, "allreduce", count, count);
+}
+
+static int scans(const struct op *o, MPI_Op op, int count, bool in_place)
+{
+    int errs = 0, rank;
+    const void *from;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     from = prepare(rank, count, in_place);
     expect(o, rank + 1, 0, count);
     MPI_Scan(from, origin(out), count, current->type, op, MPI_COMM_WORLD);
@@ -183,8 +185,7 @@ static int others(const struct op *o, MPI_Op op, int count, bool in_place)
     if (rank > 0)
         expect(o, rank, 0, count);
     MPI_Exscan(from, origin(out), count, current->type, op, MPI_COMM_WORLD);
-    errs += check(o, "exscan", rank > 0 ? count : 0, count);
-    return errs;
+    return errs + check(o, "exscan", rank > 0 ? count : 0, count);
 }
 
 /* Unequal parts, of which the last rank's has what is left. */
@@ -220,44 +221,59 @@ static void make_type(struct layout *l)
     int lengths[2] = {1, 1};
     MPI_Datatype parts;
 
+    bottom = 0;
+    if (l->absolute)
+        MPI_Get_address(origin(out), &bottom);
+    l->at[0] += bottom;
+    l->at[1] += bottom;
     MPI_Type_create_hindexed(2, lengths, l->at, MPI_UINT32_T, &parts);
     MPI_Type_create_resized(parts, 0, l->extent, &l->type);
     MPI_Type_free(&parts);
     MPI_Type_commit(&l->type);
 }
 
+static int all_lengths(const struct op *o, bool in_place, bool is_plain)
+{
+    MPI_Op op;
+    int errs = 0;
+
+    MPI_Op_create(o->function, o->commutes, &op);
+    for (int count = 1; count <= max && count <= (is_plain ? MOST : COLUMN);
+         count = 7 * count + 4) {
+        errs += reduces(o, op, count, in_place);
+        if (is_plain) {
+            errs += scans(o, op, count, in_place);
+            errs += scatters(o, op, count, !in_place);
+        }
+        in_place = !in_place;
+    }
+    MPI_Op_free(&op);
+    return errs;
+}
+
 int main(int argc, char **argv)
 {
-    struct layout layouts[] = {{"next to each other", 8, {0, 4}, MPI_DATATYPE_NULL},
-                               {"with gaps", 12, {0, 8}, MPI_DATATYPE_NULL},
-                               {"below", 16, {-8, 4}, MPI_DATATYPE_NULL},
-                               {"far up", 8, {1000, 1004}, MPI_DATATYPE_NULL},
-                               {"apart", 20, {4, 12}, MPI_DATATYPE_NULL},
-                               {"backwards", -12, {0, 4}, MPI_DATATYPE_NULL},
-                               {"in columns", 4, {0, 4 * MOST}, MPI_DATATYPE_NULL}};
-    int num;
-    int errs = 0;
+    struct layout layouts[] = {{"next to each other", 8, {0, 4}, false, MPI_DATATYPE_NULL},
+                               {"with gaps", 12, {0, 8}, false, MPI_DATATYPE_NULL},
+                               {"below", 16, {-8, 4}, false, MPI_DATATYPE_NULL},
+                               {"far up", 8, {1000, 1004}, false, MPI_DATATYPE_NULL},
+                               {"at addresses", 12, {0, 8}, true, MPI_DATATYPE_NULL},
+                               {"apart", 20, {4, 12}, false, MPI_DATATYPE_NULL},
+                               {"backwards", -12, {0, 4}, false, MPI_DATATYPE_NULL},
+                               {"in columns", 4, {0, 4 * COLUMN}, false, MPI_DATATYPE_NULL}};
+    const int num = (int) (sizeof(layouts) / sizeof(layouts[0]));
+    int errs = 0, plain = num - 3;
 
     MTest_Init(&argc, &argv);
     max = (int) hwtest_option(argc, argv, "-max", MOST);
     in = new_area();
     out = new_area();
     want = new_area();
-    num = (int) (sizeof(layouts) / sizeof(layouts[0])) - (hwtest_flag(argc, argv, "-bold") ? 0 : 3);
-    for (int l = 0; l < num; l++) {
+    for (int l = 0; l < (hwtest_flag(argc, argv, "-bold") ? num : plain); l++) {
         make_type(&layouts[l]);
         current = &layouts[l];
-        for (size_t o = 0; o < sizeof(ops) / sizeof(ops[0]); o++) {
-            MPI_Op op;
-
-            MPI_Op_create(ops[o].function, ops[o].commutes, &op);
-            for (int count = 1; count <= max; count = 7 * count + 4) {
-                errs += reduces(&ops[o], op, count, count % 2 == 0);
-                errs += others(&ops[o], op, count, l % 2 == 0);
-                errs += scatters(&ops[o], op, count, l % 2 == 1);
-            }
-            MPI_Op_free(&op);
-        }
+        for (size_t o = 0; o < sizeof(ops) / sizeof(ops[0]); o++)
+            errs += all_lengths(&ops[o], l % 2 == 0, l < plain);
         MPI_Type_free(&layouts[l].type);
     }
     free(in);

@@ -12,8 +12,8 @@
  * place too, compared with what memory must look like, gaps with it.
  *
  * -max=N   elements of the longest reduction
- * -bold    reduce and allreduce also on types for which algorithms of MPICH and Open MPI take too
- *          little memory: elements that are further apart than they are long, backwards, in columns */
+ * -bold    also types for which algorithms of MPICH and Open MPI take too little memory: elements
+ *          that are further apart than they are long, backwards, or in columns */
 
 #define MOST 9000
 #define COLUMN 1000 /* elements; each is then short enough for a host's shared memory */
@@ -241,10 +241,8 @@ static int all_lengths(const struct op *o, bool in_place, bool is_plain)
     for (int count = 1; count <= max && count <= (is_plain ? MOST : COLUMN);
          count = 7 * count + 4) {
         errs += reduces(o, op, count, in_place);
-        if (is_plain) {
-            errs += scans(o, op, count, in_place);
-            errs += scatters(o, op, count, !in_place);
-        }
+        errs += scans(o, op, count, in_place);
+        errs += scatters(o, op, count, !in_place);
         in_place = !in_place;
     }
     MPI_Op_free(&op);

@@ -278,6 +278,11 @@ static inline int MTest_Init(int *argc, char ***argv)
     return MPI_Init(argc, argv);
 }
 
+static inline int MTest_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    return MPI_Init_thread(argc, argv, required, provided);
+}
+
 static inline int MTestReturnValue(int errs)
 {
     return errs > 0;
@@ -304,18 +309,20 @@ static inline int hwtest_expect(const char *setting, const char *counter)
 
     if (expected == NULL || strcmp(expected, "1") != 0 || hwtest_counter(counter) > 0)
         return 0;
-    printf("%s is 0: no broadcast went that way\n", counter);
+    printf("%s is 0: nothing went that way\n", counter);
     fflush(stdout);
     return 1;
 }
 
 /* The end of a test: the status for main to return. With HWTEST_MULTICAST=1 in the environment a
  * test also fails on a rank where nothing went by multicast, with HWTEST_TREES=1 where nothing went
- * along trees: right data alone would not show that the library quietly used another algorithm. */
+ * along trees, with HWTEST_NODE=1 where nothing went through the memory of the node: right data alone
+ * would not show that the library quietly used another algorithm. */
 static inline int hwtest_finish(int errs)
 {
     errs += hwtest_expect("HWTEST_MULTICAST", "bcast_hw_two_stage");
     errs += hwtest_expect("HWTEST_TREES", "bcast_hw_multilane");
+    errs += hwtest_expect("HWTEST_NODE", "bcast_hw_node_calls");
     MTest_Finalize(errs);
     return MTestReturnValue(errs);
 }

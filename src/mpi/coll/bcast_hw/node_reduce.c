@@ -54,8 +54,8 @@ static int reduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_opera
     struct MPIR_Bcast_hw_operands a;
     struct bcast_hw_node_reduction r;
 
-    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, is_root ? recvbuf : NULL,
-                                             needs_result(n, root) ? count : 0);
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf,
+                                             needs_result(n, root) ? count : 0, is_root);
     MPIR_ERR_CHECK(mpi_errno);
     err = bcast_hw_node_reduction_begin(&r, &n->group, &tree, (uint32_t) root, &o->of, a.in, a.out,
                                         (uint64_t) count);
@@ -97,7 +97,7 @@ static int allreduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_op
     struct MPIR_Bcast_hw_operands a;
     struct bcast_hw_node_allreduce r;
 
-    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf, count);
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf, count, true);
     MPIR_ERR_CHECK(mpi_errno);
     err =
         bcast_hw_node_allreduce_begin(&r, &n->group, &tree, &o->of, a.in, a.out, (uint64_t) count);

@@ -88,7 +88,7 @@ static int reduce_scatter(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_
     own = (uint64_t) b.own * o->of.element;
     tree = MPIR_Bcast_hw_node_tree(
         n, MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_REDUCE_SCATTER, (MPI_Aint) all), 0);
-    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, b.all, recvbuf, b.own);
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, b.all, recvbuf, b.own, true);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = make_room(n, &a, own, all, &out, &work);
     if (mpi_errno)

@@ -16,7 +16,7 @@ static int scan(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_operati
     struct bcast_hw_node_scan s;
 
     MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_SCAN, count * o->of.element);
-    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf, count);
+    mpi_errno = MPIR_Bcast_hw_operands_begin(&a, o, sendbuf, count, recvbuf, count, true);
     MPIR_ERR_CHECK(mpi_errno);
     err = bcast_hw_node_scan_begin(&s, &n->group, &o->of, exclusive, a.in, a.out, (uint64_t) count);
     MPIR_Assert(err == BCAST_HW_OK);

@@ -332,11 +332,11 @@ static int begin_in(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_hw
 }
 
 static int begin_out(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_hw_operation *o,
-                     void *to, MPI_Aint num)
+                     void *to, MPI_Aint num, bool for_program)
 {
     int mpi_errno;
 
-    if (o->lies && to) {
+    if (o->lies && for_program) {
         a->out = (char *) to + o->first;
         return MPI_SUCCESS;
     }
@@ -347,7 +347,7 @@ static int begin_out(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_h
 
 int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
                                  const struct MPIR_Bcast_hw_operation *o, const void *sendbuf,
-                                 MPI_Aint num_in, void *recvbuf, MPI_Aint num_out)
+                                 MPI_Aint num_in, void *recvbuf, MPI_Aint num_out, bool for_program)
 {
     bool in_place = sendbuf == MPI_IN_PLACE;
     int mpi_errno;
@@ -358,11 +358,12 @@ int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
     if (in_place) {
         a->out = a->made[0] ? a->made[0] : (char *) recvbuf + o->first;
     } else {
-        mpi_errno = begin_out(a, o, recvbuf, num_out);
+        mpi_errno = begin_out(a, o, recvbuf, num_out, for_program);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    a->result = o->lies ? NULL : recvbuf;
+    a->result = recvbuf;
     a->num_result = num_out;
+    a->copies = for_program && !o->lies;
 
 fn_exit:
     return mpi_errno;
@@ -376,7 +377,7 @@ int MPIR_Bcast_hw_operands_end(struct MPIR_Bcast_hw_operands *a,
 {
     int mpi_errno = MPI_SUCCESS;
 
-    if (whole && a->result)
+    if (whole && a->copies)
         mpi_errno = copy_out(o, a->out, a->result, a->num_result);
     MPL_free(a->made[0]);
     MPL_free(a->made[1]);

@@ -44,18 +44,20 @@ struct MPIR_Bcast_hw_operands {
     const void *in; /* for the node layer: elements of `o`, `of.element` bytes each */
     void *out;      /* the same as `in` if in place */
     void *made[2];  /* for in and out; NULL: the program's memory, or nothing */
-    void *result;   /* where the program wants it; NULL: it need not be copied */
+    void *result;   /* where the program wants `num_result` elements of `made`, if `copies` */
     MPI_Aint num_result;
+    bool copies;
 };
 
 /* Finds or copies what is to be read: `num_in` elements at `sendbuf`, or at `recvbuf` if that is
- * MPI_IN_PLACE; and has memory for the `num_out` that will be written, num_in at most if in place.
- * `recvbuf` NULL: of those nothing is given to the program, as TREEMM needs it of ranks that are not
- * the root; with num_out 0 `out` is NULL. Returns MPICH's error code, and on error there is nothing
+ * MPI_IN_PLACE; and has memory for the `num_out` that will be written, num_in at most if in place:
+ * for the program at `recvbuf`, or else for nobody, as TREEMM needs it of ranks that are not the
+ * root. Num_out 0 for nobody: `out` is NULL. Returns MPICH's error code, and on error there is nothing
  * to end. */
 int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
                                  const struct MPIR_Bcast_hw_operation *o, const void *sendbuf,
-                                 MPI_Aint num_in, void *recvbuf, MPI_Aint num_out);
+                                 MPI_Aint num_in, void *recvbuf, MPI_Aint num_out,
+                                 bool for_program);
 
 /* Gives the program its result, if `whole`, and frees what was made. Returns MPICH's error code. */
 int MPIR_Bcast_hw_operands_end(struct MPIR_Bcast_hw_operands *a,

@@ -188,6 +188,15 @@ void Rank::finish()
     done_++;
 }
 
+// Lengths disagree; in a broadcast, this rank's and the root's.
+bool Rank::may_be_told() const
+{
+    const Item &item = script_[done_];
+
+    return item.is_wrong() &&
+           (item.kind != Kind::kBcast || group.rank == item.root || item.is_wrong_at(group.rank));
+}
+
 bool Rank::step()
 {
     int err;
@@ -206,8 +215,7 @@ bool Rank::step()
     if (!wrong.empty())
         return false;
     err = bcast_hw_node_op_step(op_);
-    if (err == BCAST_HW_ERR_INVAL && script_[number].is_wrong() &&
-        bcast_hw_node_group_in_step(&group))
+    if (err == BCAST_HW_ERR_INVAL && may_be_told() && bcast_hw_node_group_in_step(&group))
         finish();
     else if (err == BCAST_HW_OK &&
              (script_[number].has_parts() ? parts_.must_be_told()

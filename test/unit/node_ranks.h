@@ -69,6 +69,7 @@ class Rank {
     void begin_reduction(const bcast_hw_node_tree &tree);
     void more();
     void finish();
+    bool may_be_told() const;
     void check_barrier();
     void check_reduction();
     void check_bytes(uint64_t n);

@@ -59,3 +59,18 @@ TEST(Bitmap, FirstOfNamesTheLowestBit)
     EXPECT_EQ(64u + 3, bcast_hw_bitmap_first_of(0x18, 1));
     EXPECT_EQ(63u, bcast_hw_bitmap_first_of(UINT64_C(1) << 63, 0));
 }
+
+TEST(Bitmap, ClearFromFindsTheNextHoleOrTheEnd)
+{
+    for (uint32_t bits : {1u, 63u, 64u, 65u, 150u})
+        for (uint32_t hole = 0; hole <= bits; hole++)
+            for (uint32_t from = 0; from <= bits; from++) {
+                uint64_t map[3] = {0, 0, 0};
+
+                bcast_hw_bitmap_fill(map, bits);
+                if (hole < bits)
+                    map[hole / 64] &= ~(UINT64_C(1) << (hole % 64));
+                ASSERT_EQ(from <= hole ? hole : bits, bcast_hw_bitmap_clear_from(map, bits, from))
+                    << bits << " " << hole << " " << from;
+            }
+}

@@ -54,6 +54,18 @@ TEST_F(Homes, OfALentMessageAreInIt)
     EXPECT_TRUE(in_channel(10, 1)); // of the next message
 }
 
+TEST_F(Homes, TellWhetherBytesAreInTheProgramsMemory)
+{
+    bcast_hw_homes_lend(&h, user, sizeof(user), 7);
+    EXPECT_FALSE(bcast_hw_homes_is_user(&h, 7)); // nothing has come yet
+    bcast_hw_homes_of(&h, 6, PIECE);
+    bcast_hw_homes_of(&h, 7, 10);
+    EXPECT_FALSE(bcast_hw_homes_is_user(&h, 6));
+    EXPECT_TRUE(bcast_hw_homes_is_user(&h, 7));
+    bcast_hw_homes_return(&h, 7);
+    EXPECT_FALSE(bcast_hw_homes_is_user(&h, 7));
+}
+
 // The sender's message is longer than the memory that is lent here.
 TEST_F(Homes, WhatDoesNotFitInsideIsInTheChannel)
 {

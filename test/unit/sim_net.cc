@@ -190,9 +190,32 @@ void Net::turn(uint32_t r)
     turn_at(r, bcast_hw_stream_next_timer(&rank.stream));
 }
 
+// What is here from the first byte on only grows, is found from any earlier figure, and is all in the end.
+void Net::look_at_prefix(uint32_t r)
+{
+    Rank &rank = ranks_[r];
+    const bcast_hw_stream &s = rank.stream;
+    bool under_way = s.posted > s.channel.consumed;
+    uint32_t prefix, theirs;
+
+    if (!under_way || bcast_hw_stream_failed(&s, &theirs))
+        return;
+    if (rank.prefix_bid != s.posted) {
+        rank.prefix_bid = s.posted;
+        rank.prefix = 0;
+    }
+    prefix = bcast_hw_stream_prefix(&s, rank.prefix);
+    if (prefix < rank.prefix || prefix != bcast_hw_stream_prefix(&s, 0) ||
+        (bcast_hw_stream_done(&s) && prefix != bcast_hw_stream_bytes(&s)))
+        fail("rank " + std::to_string(r) + " has " + std::to_string(prefix) + " bytes, and had " +
+             std::to_string(rank.prefix));
+    rank.prefix = prefix;
+}
+
 void Net::after_event(uint32_t r)
 {
     bcast_hw_stream_check(&ranks_[r].stream);
+    look_at_prefix(r);
     if (cfg_.hook)
         cfg_.hook(*this, r);
 }

@@ -180,10 +180,14 @@ class Net {
         bool stalled = false;
         uint64_t injected_bad = 0; // messages of nobody that were called bad
         uint64_t failed = 0;       // broadcasts whose length is another than its own
+        uint64_t prefix_bid =
+            0; // of the broadcast under way: how much was here from its first byte on
+        uint32_t prefix = 0;
         std::vector<uint64_t>
             lane_free; // to each rank, by each lane: when the last message arrives
     };
 
+    void look_at_prefix(uint32_t r);
     uint64_t think(uint32_t r);
     uint8_t some_rails();
     bcast_hw_room some_room();

@@ -64,7 +64,7 @@ cvars:
 */
 
 #define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
-#define YIELDS 64u  /* the same where processors are shared */
+#define YIELDS 64u /* the same where processors are shared */
 
 static bool open_; /* between MPI_Init and MPI_Finalize */
 static __thread bool waiting __attribute__((tls_model("initial-exec")));

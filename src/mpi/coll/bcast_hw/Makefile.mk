@@ -9,8 +9,11 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/compat.h          \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/network_text.h    \
+    src/mpi/coll/bcast_hw/node_csel.h       \
+    src/mpi/coll/bcast_hw/node_entry.h      \
     src/mpi/coll/bcast_hw/node_glue.h       \
     src/mpi/coll/bcast_hw/node_reduce.h     \
+    src/mpi/coll/bcast_hw/node_selection_json.h \
     src/mpi/coll/bcast_hw/node_side.h       \
     src/mpi/coll/bcast_hw/node_types.h      \
     src/mpi/coll/bcast_hw/relay.h
@@ -73,6 +76,8 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/node_colls.c      \
     src/mpi/coll/bcast_hw/node_comm.c       \
+    src/mpi/coll/bcast_hw/node_csel.c       \
+    src/mpi/coll/bcast_hw/node_entry.c      \
     src/mpi/coll/bcast_hw/node_gather.c     \
     src/mpi/coll/bcast_hw/node_reduce.c     \
     src/mpi/coll/bcast_hw/node_reduce_scatter.c \
@@ -90,3 +95,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/world_sites.c
 
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt
+
+# What is compiled in, as a file to begin from. MPIR_CVAR_BCAST_HW_NODE_SELECTION names one's own.
+hwmcdir = $(datadir)/hwmc
+dist_hwmc_DATA = src/mpi/coll/bcast_hw/node_selection.json

@@ -96,7 +96,8 @@ int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
     MPIR_ERR_CHECK(mpi_errno);
     if (count_mates(comm, c, n) > (int) BCAST_HW_NODE_RANKS_MAX)
         goto fn_exit;
-    MPIR_Bcast_hw_node_setup(n, comm);
+    /* Without a segment the ranks of a host do without one. */
+    (void) MPIR_Bcast_hw_node_setup(n, comm);
     c->by_hosts = n->state != BCAST_HW_NODE_SPREAD;
 
 fn_exit:

@@ -8,7 +8,7 @@
  * a message from here. Where ranks share processors it gives way each time that it finds nothing.
  */
 
-#include "node_glue.h"
+#include "node_csel.h"
 #include "node/wait.h"
 
 #include <sched.h>
@@ -64,7 +64,7 @@ cvars:
 */
 
 #define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
-#define YIELDS 64u  /* the same where processors are shared */
+#define YIELDS 64u /* the same where processors are shared */
 
 static bool open_; /* between MPI_Init and MPI_Finalize */
 static __thread bool waiting __attribute__((tls_model("initial-exec")));
@@ -154,7 +154,9 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
         return NULL;
     if (n->state == BCAST_HW_NODE_COUNTING &&
         n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0))
-        MPIR_Bcast_hw_node_setup(n, comm);
+        *mpi_errno = MPIR_Bcast_hw_node_setup(n, comm);
+    if (unlikely(*mpi_errno))
+        return n;
     if (likely(n->state == BCAST_HW_NODE_ON))
         return n;
     if (n->state == BCAST_HW_NODE_OFF)
@@ -254,6 +256,7 @@ void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n)
     }
     for (int i = 0; i < BCAST_HW_NODE_TREES; i++)
         MPL_free(n->kept[i].children);
+    MPIR_Bcast_hw_node_csel_end(n);
     MPL_free(n->mates);
     MPL_free(n);
 }

@@ -49,6 +49,13 @@ enum bcast_hw_node_kind {
     BCAST_HW_NODE_KIND_NUM
 };
 
+/* Of those, the ones by an algorithm for reductions. */
+static inline bool MPIR_Bcast_hw_node_reduces(enum bcast_hw_node_kind kind)
+{
+    return kind == BCAST_HW_NODE_KIND_REDUCE || kind == BCAST_HW_NODE_KIND_ALLREDUCE ||
+           kind == BCAST_HW_NODE_KIND_REDUCE_SCATTER;
+}
+
 /* By what a collective goes. */
 struct bcast_hw_node_choice {
     struct bcast_hw_node_params params;
@@ -67,6 +74,8 @@ struct bcast_hw_node_kept {
     uint16_t *children;             /* room for all ranks; NULL: not made yet */
 };
 
+struct bcast_hw_node_csel;
+
 struct bcast_hw_node_comm {
     enum bcast_hw_node_state state;
     uint64_t calls; /* collectives while counting */
@@ -77,6 +86,8 @@ struct bcast_hw_node_comm {
     struct bcast_hw_node_segment segment;
     struct bcast_hw_node_group group;
     struct bcast_hw_node_levels levels;
+    struct bcast_hw_node_csel *csel; /* NULL: nothing says how to select; node_csel.c */
+    void *pruned;                    /* MPICH's, what of it is for this number of ranks */
     struct bcast_hw_node_choice last[BCAST_HW_NODE_KIND_NUM]; /* of each kind, the last choice */
     MPI_Aint last_bytes[BCAST_HW_NODE_KIND_NUM]; /* what it was for; -1: none was made */
     const struct bcast_hw_node_choice *applied;  /* what the group has; of `last` */
@@ -91,8 +102,9 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm);
 
 /* Makes the segment, of all ranks of `comm`, or on each host of n->mates: node_setup.c. Leaves `n` ON or PART if all
- * ranks of `comm` have theirs, else OFF or SPREAD. */
-void MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm);
+ * ranks of `comm` have theirs, else OFF or SPREAD. MPICH's error code where this rank could not, as what the user gave
+ * to select by is wrong. */
+int MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm);
 
 /* The choice for a message of `bytes`, applied to the group. Of n until the next one. */
 const struct bcast_hw_node_choice *MPIR_Bcast_hw_node_choose(struct bcast_hw_node_comm *n,
@@ -125,10 +137,13 @@ void MPIR_Bcast_hw_node_watch(bool memory);
 int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what),
                                   void *what);
 
-/* For the PVARs: a collective ran here, or could have but for a segment; a segment came, or went. */
+/* For the PVARs: a collective ran here, or could have but for a segment; a segment came, or went; a choice was
+ * made that is not the one before. */
 void MPIR_Bcast_hw_node_note_call(void);
 void MPIR_Bcast_hw_node_note_left(void);
 void MPIR_Bcast_hw_node_note_segment(bool more, size_t bytes);
+void MPIR_Bcast_hw_node_note_choice(enum bcast_hw_node_kind kind,
+                                    const struct bcast_hw_node_params *params);
 
 /* Bytes of the segments that this process has. */
 size_t MPIR_Bcast_hw_node_mapped(void);

@@ -3,10 +3,11 @@
  * Copyright (C) the hwmc contributors
  *
  * By which algorithm and with which parameters a collective inside a host goes: what control variables say, and
- * where they say nothing what the selection for this number of ranks and bytes says.
+ * where they say nothing what the selection for this number of ranks and bytes says (node_csel.c), and where that
+ * says nothing a default.
  */
 
-#include "node_glue.h"
+#include "node_csel.h"
 #include "node/slot.h"
 
 /*
@@ -166,6 +167,36 @@ static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_ki
         c->degree = MPL_MIN(ranks, 16);
 }
 
+static void by_selection(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,
+                         MPI_Aint bytes, struct bcast_hw_node_choice *c)
+{
+    const struct bcast_hw_node_entry *e = MPIR_Bcast_hw_node_csel_search(n, kind, bytes);
+    struct bcast_hw_node_params *p = &c->params;
+
+    if (!e || (e->crowded >= 0 && (e->crowded == 1) != n->crowded))
+        return;
+    if (kind == BCAST_HW_NODE_KIND_BARRIER && e->barrier >= 0)
+        p->barrier = (enum bcast_hw_node_barrier_algorithm) e->barrier;
+    if (kind == BCAST_HW_NODE_KIND_BCAST && e->bcast >= 0)
+        p->bcast = (enum bcast_hw_node_bcast_algorithm) e->bcast;
+    if (MPIR_Bcast_hw_node_reduces(kind) && e->reduction >= 0)
+        p->reduction = (enum bcast_hw_node_reduction_algorithm) e->reduction;
+    if (e->shape >= 0)
+        c->shape = (enum bcast_hw_node_shape) e->shape;
+    if (e->degree > 0)
+        c->degree = (uint32_t) e->degree;
+    if (e->chunk > 0)
+        p->chunk = MPL_MIN((uint32_t) e->chunk, n->segment.layout.chunk);
+    if (e->inline_max >= 0)
+        p->inline_max = (uint32_t) e->inline_max;
+    if (e->copy_min >= 0)
+        p->copy_min = (uint64_t) e->copy_min;
+    if (e->piece_min > 0)
+        p->piece_min = (uint32_t) e->piece_min;
+    if (e->shift >= 0)
+        p->shift = (uint32_t) e->shift;
+}
+
 #define SAID(var, field, prefix)                                                                   \
     do {                                                                                           \
         if (MPIR_CVAR_BCAST_HW_NODE_##var != MPIR_CVAR_BCAST_HW_NODE_##var##_auto)                 \
@@ -212,7 +243,9 @@ const struct bcast_hw_node_choice *MPIR_Bcast_hw_node_choose(struct bcast_hw_nod
 
     if (n->last_bytes[kind] != bytes) {
         by_default(n, kind, bytes, c);
+        by_selection(n, kind, bytes, c);
         by_cvars(n, c);
+        MPIR_Bcast_hw_node_note_choice(kind, &c->params);
         n->last_bytes[kind] = bytes;
         n->applied = NULL;
     }

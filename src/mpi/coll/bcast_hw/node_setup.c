@@ -4,6 +4,7 @@
  *
  * How the ranks of a communicator come to share a segment:
  *
+ *   0. Each reads the selection. One that cannot takes part in what follows as one without memory.
  *   1. Rank 0 makes one, of chunks as its caches want them, and tells its name and layout to all.
  *   2. Each opens it, unless that takes more memory than the process may map, and becomes a rank of its group.
  *   3. All agree whether all have it. If so the name is taken away and each finds out by which method it reads
@@ -15,7 +16,7 @@
  * them.
  */
 
-#include "node_glue.h"
+#include "node_csel.h"
 #include "node/place.h"
 #include "node/topo.h"
 
@@ -57,6 +58,7 @@ void MPIR_Bcast_hw_node_close(void)
     if (topo)
         bcast_hw_node_topo_close(topo);
     topo = NULL;
+    MPIR_Bcast_hw_node_csel_close();
 }
 
 static uint32_t chunk_bytes(const struct bcast_hw_node_place *place, uint32_t ranks)
@@ -187,9 +189,9 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm)
+int MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm)
 {
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno = MPI_SUCCESS, unusable;
     const int num = n->mates ? n->num_mates : comm->local_size;
     struct bcast_hw_node_place *places = MPL_calloc((size_t) num, sizeof(*places), MPL_MEM_COMM);
     struct bcast_hw_node_place *own = NULL;
@@ -199,7 +201,8 @@ void MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm)
     n->crowded = true; /* until it is known better */
     while ((n->mates ? n->mates[rank] : rank) != comm->rank)
         rank++;
-    if (places) {
+    unusable = MPIR_Bcast_hw_node_csel_begin(n, (uint32_t) num);
+    if (places && !unusable) {
         own = &places[rank];
         own_place(own);
     }
@@ -219,7 +222,7 @@ void MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm)
 
 fn_exit:
     MPL_free(places);
-    return;
+    return unusable;
 fn_fail:
     goto fn_exit;
 }

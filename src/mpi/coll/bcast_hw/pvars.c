@@ -40,6 +40,9 @@ void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
 
 static struct {
     _Atomic unsigned long long calls, left, segments, bytes;
+    _Atomic unsigned long long barriers[BCAST_HW_NODE_BARRIER_NUM];
+    _Atomic unsigned long long bcasts[BCAST_HW_NODE_BCAST_NUM];
+    _Atomic unsigned long long reductions[BCAST_HW_NODE_REDUCTION_NUM];
 } node;
 
 /* Threads may count at the same time; what they tell need not be exact. */
@@ -63,6 +66,17 @@ void MPIR_Bcast_hw_node_note_segment(bool more, size_t bytes)
 {
     atomic_fetch_add(&node.segments, more ? 1 : -1ull);
     atomic_fetch_add(&node.bytes, more ? bytes : -(unsigned long long) bytes);
+}
+
+void MPIR_Bcast_hw_node_note_choice(enum bcast_hw_node_kind kind,
+                                    const struct bcast_hw_node_params *params)
+{
+    if (kind == BCAST_HW_NODE_KIND_BARRIER)
+        add(&node.barriers[params->barrier], 1);
+    else if (kind == BCAST_HW_NODE_KIND_BCAST)
+        add(&node.bcasts[params->bcast], 1);
+    else if (MPIR_Bcast_hw_node_reduces(kind))
+        add(&node.reductions[params->reduction], 1);
 }
 
 size_t MPIR_Bcast_hw_node_mapped(void)
@@ -109,4 +123,17 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
     MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_segments, &node.segments,
                                    "segments of shared memory in use");
     MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_bytes, &node.bytes, "bytes of these segments");
+#define CHOSEN(what, name, counter, text)                                                          \
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_##what##_##name, counter,                         \
+                                   "times that inside a host the choice came to be: " text);
+#define X(id, name, text) CHOSEN(barrier, name, &node.barriers[BCAST_HW_NODE_BARRIER_##id], text)
+    BCAST_HW_NODE_BARRIERS(X)
+#undef X
+#define X(id, name, text) CHOSEN(bcast, name, &node.bcasts[BCAST_HW_NODE_BCAST_##id], text)
+    BCAST_HW_NODE_BCASTS(X)
+#undef X
+#define X(id, name, text) CHOSEN(reduce, name, &node.reductions[BCAST_HW_NODE_REDUCTION_##id], text)
+    BCAST_HW_NODE_REDUCTIONS(X)
+#undef X
+#undef CHOSEN
 }

@@ -38,6 +38,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/rail/match.h       \
     src/mpid/ch4/netmod/hwmc/rail/rail.h        \
     src/mpid/ch4/netmod/hwmc/tools/info.h       \
+    src/mpid/ch4/netmod/hwmc/tools/tune.h       \
     src/mpid/ch4/netmod/hwmc/tools/version.h
 
 mpi_core_sources +=                             \
@@ -134,6 +135,18 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES += $(hwmc_verbs_sources) $(hwmc
 endif
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(external_libs)
+
+bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_tune
+
+src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_SOURCES =  \
+    src/mpid/ch4/netmod/hwmc/tools/hwmc_tune.c      \
+    src/mpid/ch4/netmod/hwmc/tools/tune_measure.c   \
+    src/mpid/ch4/netmod/hwmc/tools/tune_try.c       \
+    src/mpid/ch4/netmod/hwmc/tools/tune_write.c     \
+    src/mpi/coll/bcast_hw/node/params.c             \
+    src/mpi/coll/bcast_hw/node_entry.c
+src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_CPPFLAGS = $(AM_CPPFLAGS)
+src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_LDADD = lib/lib@MPILIBNAME@.la $(jsonlib) -lm
 
 errnames_txt_files += src/mpid/ch4/netmod/hwmc/errnames.txt
 

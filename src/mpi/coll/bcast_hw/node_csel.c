@@ -1,0 +1,203 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * node_csel: see node_csel.h. The file is read once, and by hwmc (node_entry) before MPICH, which ends the process
+ * where it finds something it does not know. MPICH's search asks a communicator for its size only, as far as the
+ * format here goes. So it gets one that has nothing else, of as many ranks as share memory: those of a host.
+ */
+
+#include "node_csel.h"
+
+#include <errno.h>
+#include <json.h>
+#include <pthread.h>
+
+#include "node_selection_json.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_NODE_SELECTION
+      category    : BCAST_HW
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host goes, for each
+        number of ranks and message length. Empty: the one that hwmc comes with; none: none.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+struct bcast_hw_node_csel {
+    void *root;     /* MPICH's, for any number of ranks */
+    uint32_t users; /* communicators that have it, and the process */
+};
+
+static struct bcast_hw_node_csel *loaded; /* NULL: not yet */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *create_entry(struct json_object *leaf)
+{
+    char why[BCAST_HW_NODE_ENTRY_WHY];
+    struct bcast_hw_node_entry *e = MPL_malloc(sizeof(*e), MPL_MEM_COLL);
+    bool sound = e && bcast_hw_node_entry_read(e, leaf, BCAST_HW_NODE_TABLE_ANY, why);
+
+    MPIR_Assert(sound); /* it was looked at before */
+    return e;
+}
+
+static int refuse(const char *file, const char *why)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_SET2(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node_selection",
+                  "**bcast_hw_node_selection %s %s", file, why);
+    return mpi_errno;
+}
+
+/* Sets *root; to NULL after an error. */
+static int load(void **root)
+{
+    const char *file = MPIR_CVAR_BCAST_HW_NODE_SELECTION;
+    const bool given = file && *file, none = given && strcmp(file, "none") == 0;
+    char *text = given && !none ? bcast_hw_node_entry_load(file) : NULL;
+    char why[BCAST_HW_NODE_ENTRY_WHY];
+    const char *json = none ? "{}" : given ? text : BCAST_HW_NODE_SELECTION_JSON;
+    struct json_object *tree;
+    int mpi_errno = MPI_SUCCESS;
+
+    *root = NULL;
+    if (!json)
+        return refuse(file, strerror(errno));
+    tree = bcast_hw_node_entry_parse(json, why);
+    if (tree) {
+        json_object_put(tree);
+        mpi_errno = MPIR_Csel_create_from_buf(json, create_entry, root);
+    } else {
+        mpi_errno = refuse(given ? file : "hwmc's own", why);
+    }
+    free(text);
+    return mpi_errno;
+}
+
+/* One user less. */
+static void drop(struct bcast_hw_node_csel *s)
+{
+    if (--s->users > 0)
+        return;
+    MPIR_Csel_free(s->root);
+    MPL_free(s);
+}
+
+static struct bcast_hw_node_csel *take(int *mpi_errno)
+{
+    struct bcast_hw_node_csel *s = loaded;
+
+    if (!s) {
+        s = MPL_calloc(1, sizeof(*s), MPL_MEM_COLL);
+        MPIR_Assert(s);
+        *mpi_errno = load(&s->root);
+        s->users = 1;
+        if (*mpi_errno) {
+            MPL_free(s);
+            return NULL;
+        }
+        loaded = s;
+    }
+    s->users++;
+    return s;
+}
+
+static MPIR_Comm of_size(uint32_t ranks)
+{
+    return (MPIR_Comm){.comm_kind = MPIR_COMM_KIND__INTRACOMM,
+                       .local_size = (int) ranks,
+                       .remote_size = (int) ranks};
+}
+
+int MPIR_Bcast_hw_node_csel_begin(struct bcast_hw_node_comm *n, uint32_t ranks)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Comm comm = of_size(ranks);
+
+    MPIR_Assert(!n->csel);
+    pthread_mutex_lock(&lock);
+    n->csel = take(&mpi_errno);
+    pthread_mutex_unlock(&lock);
+    if (n->csel)
+        mpi_errno = MPIR_Csel_prune(n->csel->root, &comm, &n->pruned);
+    return mpi_errno;
+}
+
+void MPIR_Bcast_hw_node_csel_end(struct bcast_hw_node_comm *n)
+{
+    if (!n->csel)
+        return;
+    if (n->pruned)
+        MPIR_Csel_free(n->pruned);
+    pthread_mutex_lock(&lock);
+    drop(n->csel);
+    pthread_mutex_unlock(&lock);
+    n->csel = NULL;
+    n->pruned = NULL;
+}
+
+void MPIR_Bcast_hw_node_csel_close(void)
+{
+    pthread_mutex_lock(&lock);
+    if (loaded)
+        drop(loaded);
+    loaded = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+const struct bcast_hw_node_entry *MPIR_Bcast_hw_node_csel_search(const struct bcast_hw_node_comm *n,
+                                                                 enum bcast_hw_node_kind kind,
+                                                                 MPI_Aint bytes)
+{
+    static const MPIR_Csel_coll_type_e types[] = {
+        [BCAST_HW_NODE_KIND_BARRIER] = MPIR_CSEL_COLL_TYPE__BARRIER,
+        [BCAST_HW_NODE_KIND_BCAST] = MPIR_CSEL_COLL_TYPE__BCAST,
+        [BCAST_HW_NODE_KIND_REDUCE] = MPIR_CSEL_COLL_TYPE__REDUCE,
+        [BCAST_HW_NODE_KIND_ALLREDUCE] = MPIR_CSEL_COLL_TYPE__ALLREDUCE,
+        [BCAST_HW_NODE_KIND_GATHER] = MPIR_CSEL_COLL_TYPE__GATHER,
+        [BCAST_HW_NODE_KIND_ALLGATHER] = MPIR_CSEL_COLL_TYPE__ALLGATHER,
+        [BCAST_HW_NODE_KIND_SCATTER] = MPIR_CSEL_COLL_TYPE__SCATTER,
+        [BCAST_HW_NODE_KIND_ALLTOALL] = MPIR_CSEL_COLL_TYPE__ALLTOALL,
+        [BCAST_HW_NODE_KIND_REDUCE_SCATTER] = MPIR_CSEL_COLL_TYPE__REDUCE_SCATTER,
+        [BCAST_HW_NODE_KIND_SCAN] = MPIR_CSEL_COLL_TYPE__SCAN,
+    };
+    /* All of a reduce_scatter's bytes as one rank's: the search looks at their sum. */
+    const MPI_Aint counts[BCAST_HW_NODE_RANKS_MAX] = {bytes};
+    MPIR_Comm comm = of_size(n->group.size);
+    MPIR_Csel_coll_sig_s sig = {.coll_type = types[kind], .comm_ptr = &comm};
+
+    if (!n->pruned)
+        return NULL;
+    switch (kind) {
+        case BCAST_HW_NODE_KIND_BCAST:
+            sig.u.bcast.count = bytes;
+            sig.u.bcast.datatype = MPIR_BCAST_HW_BYTE;
+            break;
+        case BCAST_HW_NODE_KIND_REDUCE:
+            sig.u.reduce.count = bytes;
+            sig.u.reduce.datatype = MPIR_BCAST_HW_BYTE;
+            break;
+        case BCAST_HW_NODE_KIND_ALLREDUCE:
+            sig.u.allreduce.count = bytes;
+            sig.u.allreduce.datatype = MPIR_BCAST_HW_BYTE;
+            break;
+        case BCAST_HW_NODE_KIND_REDUCE_SCATTER:
+            sig.u.reduce_scatter.recvcounts = counts;
+            sig.u.reduce_scatter.datatype = MPIR_BCAST_HW_BYTE;
+            break;
+        default:
+            break; /* by the number of ranks alone */
+    }
+    return MPIR_Csel_search(n->pruned, sig);
+}

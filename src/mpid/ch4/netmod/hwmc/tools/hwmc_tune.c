@@ -1,0 +1,246 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * hwmc_tune: finds out by which algorithm each collective inside this host is fastest, and writes the selection file
+ * for MPIR_CVAR_BCAST_HW_NODE_SELECTION: docs/tuning.md.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* cpu_set_t */
+#endif
+
+#include "tune.h"
+
+#include <json.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAP_US 5000 /* of a rank that has no part in a stage */
+#define BYTES_MAX (256 << 20)
+
+static const char usage[] =
+    "usage: mpiexec -n N hwmc_tune [-o FILE] [-ops NAME,...] [-sizes BYTES,...] [-quick]\n"
+    "       hwmc_tune -check FILE\n"
+    "\n"
+    "Tries every algorithm of the collectives inside a host, for 2, 4, 8, ... and N ranks, all on "
+    "this\n"
+    "host, and writes the selection of the fastest, for MPIR_CVAR_BCAST_HW_NODE_SELECTION.\n"
+    "\n"
+    "  -o FILE   where to write; else to the standard output\n"
+    "  -ops      these collectives only, of barrier bcast reduce allreduce reduce_scatter gather\n"
+    "            allgather scatter alltoall\n"
+    "  -sizes    message lengths, ascending; multiples of 8\n"
+    "  -quick    fewer and shorter samples\n"
+    "  -check    whether a file is a selection; what is wrong if not\n";
+
+static int rank, size;
+
+void tune_fail(const char *what)
+{
+    fprintf(stderr, "hwmc_tune: %s\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+static bool parse_sizes(struct tune_plan *plan, char *list)
+{
+    plan->num_sizes = 0;
+    for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
+        int64_t bytes = atoll(word);
+        int64_t before = plan->num_sizes > 0 ? plan->bytes[plan->num_sizes - 1] : 0;
+
+        if (plan->num_sizes == TUNE_SIZES_MAX || bytes <= before || bytes % 8 != 0 ||
+            bytes > BYTES_MAX)
+            return false;
+        plan->bytes[plan->num_sizes++] = bytes;
+    }
+    return plan->num_sizes > 0;
+}
+
+/* Whether `name` is one of the names between commas. */
+static bool listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+        if (strncmp(list, name, n) == 0 && (list[n] == ',' || list[n] == '\0'))
+            return true;
+    return false;
+}
+
+static bool known_ops(const char *list)
+{
+    int names = 1, known = 0;
+
+    for (const char *c = list; *c != '\0'; c++)
+        names += *c == ',';
+    for (int o = 0; o < tune_num_ops; o++)
+        known += listed(list, tune_ops[o].name);
+    return names == known;
+}
+
+static bool parse(struct tune_plan *plan, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        char *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+        if (strcmp(argv[i], "-quick") == 0) {
+            plan->repeats = 3;
+            plan->sample = 0.001;
+            continue;
+        }
+        if (!value)
+            return false;
+        i++;
+        if (strcmp(argv[i - 1], "-o") == 0)
+            plan->out = value;
+        else if (strcmp(argv[i - 1], "-ops") == 0 && known_ops(value))
+            plan->ops = value;
+        else if (strcmp(argv[i - 1], "-sizes") != 0 || !parse_sizes(plan, value))
+            return false;
+    }
+    return true;
+}
+
+/* Whether what a file has, or is to have, is a selection. */
+static bool sound(const char *text, const char *name)
+{
+    char why[BCAST_HW_NODE_ENTRY_WHY];
+    struct json_object *tree = bcast_hw_node_entry_parse(text, why);
+
+    if (tree)
+        json_object_put(tree);
+    else
+        fprintf(stderr, "hwmc_tune: %s: %s\n", name, why);
+    return tree != NULL;
+}
+
+static int check(const char *file)
+{
+    char *text = bcast_hw_node_entry_load(file);
+    bool good = text && sound(text, file);
+
+    if (!text)
+        perror(file);
+    free(text);
+    return good ? 0 : 1;
+}
+
+/* More ranks than processors that they may run on. */
+static bool is_crowded(MPI_Comm comm, int ranks)
+{
+    cpu_set_t mine, all;
+
+    CPU_ZERO(&mine);
+    sched_getaffinity(0, sizeof(mine), &mine);
+    MPI_Allreduce(&mine, &all, sizeof(mine), MPI_BYTE, MPI_BOR, comm);
+    return ranks > CPU_COUNT(&all);
+}
+
+static void nap_until_all_come(void)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (!done) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            usleep(NAP_US);
+    }
+}
+
+/* Ranks from the stage's number on sleep meanwhile. */
+static void run_stage(struct tune_stage *stage, const struct tune_plan *plan,
+                      struct tune_found *found)
+{
+    MPI_Comm_split(MPI_COMM_WORLD, rank < stage->ranks ? 0 : MPI_UNDEFINED, rank, &stage->comm);
+    if (stage->comm != MPI_COMM_NULL) {
+        stage->crowded = is_crowded(stage->comm, stage->ranks);
+        for (int o = 0; o < tune_num_ops; o++)
+            if (!plan->ops || listed(plan->ops, tune_ops[o].name))
+                tune_measure(&tune_ops[o], stage, plan, &found[o]);
+        MPI_Comm_free(&stage->comm);
+    }
+    nap_until_all_come();
+}
+
+static void write_all(const struct tune_plan *plan, const struct tune_stage *stages, int num_stages,
+                      struct tune_found *const *found)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *memory = open_memstream(&text, &length);
+    FILE *to = plan->out ? fopen(plan->out, "w") : stdout;
+
+    if (!memory || !to)
+        tune_fail("the file given with -o cannot be written");
+    tune_write(memory, stages, num_stages, found);
+    if (fclose(memory) != 0 || !sound(text, "what was found"))
+        tune_fail("no selection came out");
+    if (fputs(text, to) < 0 || fflush(to) != 0)
+        tune_fail("the file given with -o cannot be written");
+    if (plan->out && (fclose(to) != 0 || check(plan->out) != 0))
+        tune_fail("the file given with -o cannot be read again");
+    free(text);
+}
+
+static int plan_stages(struct tune_stage *stages)
+{
+    int num = 0;
+
+    for (int ranks = 2; ranks < size && num < TUNE_STAGES_MAX - 1; ranks *= 2)
+        stages[num++].ranks = ranks;
+    stages[num++].ranks = size;
+    return num;
+}
+
+/* Control variables as MPI reads them when it starts: no selection but what is tried. */
+static void prepare(void)
+{
+    setenv("MPIR_CVAR_BCAST_HW_NODE_SELECTION", "none", 1);
+    setenv("MPIR_CVAR_BCAST_HW_NODE_AFTER", "0", 1);
+    setenv("MPIR_CVAR_BCAST_HW_NODE_MEMORY", "4096", 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct tune_plan plan = {
+        .num_sizes = 10,
+        .bytes = {8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20, 16 << 20},
+        .repeats = 5,
+        .sample = 0.002};
+    struct tune_stage stages[TUNE_STAGES_MAX] = {{0}};
+    struct tune_found *found[TUNE_STAGES_MAX];
+    int num, provided;
+
+    if (argc == 3 && strcmp(argv[1], "-check") == 0)
+        return check(argv[2]);
+    if (!parse(&plan, argc, argv)) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    prepare();
+    MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size < 2)
+        tune_fail("run it with 2 ranks or more: mpiexec -n N hwmc_tune");
+    num = plan_stages(stages);
+    for (int s = 0; s < num; s++) {
+        found[s] = calloc((size_t) tune_num_ops, sizeof(*found[s]));
+        if (!found[s])
+            tune_fail("no memory");
+        run_stage(&stages[s], &plan, found[s]);
+    }
+    if (rank == 0)
+        write_all(&plan, stages, num, found);
+    for (int s = 0; s < num; s++)
+        free(found[s]);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0;
+}

@@ -87,6 +87,10 @@ void MPIR_Bcast_hw_node_shut(void);
 /* This thread waits for what another process writes to memory, which no descriptor tells of. */
 bool MPIR_Bcast_hw_in_node(void);
 
+/* How many collectives inside the host this thread has finished: it does not wait any more for what it waited for
+ * before. */
+uint64_t MPIR_Bcast_hw_node_finished(void);
+
 /* Finalize, in three steps: begin, once; drained, between calls of progress until true: nobody needs
  * this process's data any more and its lane is flushed; close, when all processes are drained. */
 void MPIR_Bcast_hw_drain(void);

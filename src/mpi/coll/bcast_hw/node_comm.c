@@ -68,6 +68,7 @@ cvars:
 
 static bool open_; /* between MPI_Init and MPI_Finalize */
 static __thread bool waiting __attribute__((tls_model("initial-exec")));
+static __thread uint64_t finished __attribute__((tls_model("initial-exec")));
 
 void MPIR_Bcast_hw_node_open(void)
 {
@@ -88,6 +89,11 @@ void MPIR_Bcast_hw_node_shut(void)
 bool MPIR_Bcast_hw_in_node(void)
 {
     return waiting;
+}
+
+uint64_t MPIR_Bcast_hw_node_finished(void)
+{
+    return finished;
 }
 
 static bool on_one_host(MPIR_Comm *comm)
@@ -219,6 +225,7 @@ int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_o
             MPIR_ERR_CHECK(mpi_errno);
         }
     }
+    finished++;
     if (unlikely(err != BCAST_HW_OK))
         mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
 

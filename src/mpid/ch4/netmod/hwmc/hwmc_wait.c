@@ -102,6 +102,7 @@ struct wait {
     unsigned events;   /* that MPICH's worker had in the poll under way */
     int polls_left;    /* empty polls until the clock is looked at */
     uint64_t since;    /* ns: when this wait began; 0: none was recognised */
+    uint64_t finished; /* collectives inside the host, at that time */
     uint64_t left;     /* ns: when the last look ended */
     uint64_t entered;  /* ns: when the poll after that began */
     uint64_t sleep_ns; /* the longest the next sleep may take */
@@ -273,7 +274,8 @@ static bool goes_on(const struct wait *w)
 {
     uint64_t allowed = w->sleep_ns > SLEEP_FIRST_NS ? LOOP_COLD_NS : LOOP_NS;
 
-    return w->since != 0 && w->entered - w->left <= allowed;
+    return w->since != 0 && w->entered - w->left <= allowed &&
+           w->finished == MPIR_Bcast_hw_node_finished();
 }
 
 /* Gives the processor away once; what that takes tells who else wants it. Returns the time after. */
@@ -323,6 +325,7 @@ static void step(struct wait *w)
     w->polls_left = 0;
     if (!goes_on(w)) {
         w->since = now;
+        w->finished = MPIR_Bcast_hw_node_finished();
         w->sleep_ns = SLEEP_FIRST_NS;
         w->left = now;
         return;

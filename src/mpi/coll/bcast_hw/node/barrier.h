@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * barrier: no rank is through before all have come (Velamati et al. 2009, section 3.2). Two classes
+ * barrier: no rank is through before all have come (Velamati et al. 2007, section 3.2). Two classes
  * of algorithms, by the paper's names:
  *
  *   gather, then broadcast (barrier_gather.c): OTA, SIG, TREE

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * barrier_exchange: ranks look at each other's marks, a phase for each doubling of those that are
- * known to have come (Velamati et al. 2009, section 3.2).
+ * known to have come (Velamati et al. 2007, section 3.2).
  *
  *   PE   m is the largest power of 2 up to p. Rank r >= m has r - m come for it, and waits for that
  *        rank's end. Ranks below m exchange with r xor 2^i in phase i.

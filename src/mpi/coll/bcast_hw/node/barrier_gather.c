@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * barrier_gather: one rank, the root, waits for all and then tells all (Velamati et al. 2009,
+ * barrier_gather: one rank, the root, waits for all and then tells all (Velamati et al. 2007,
  * section 3.2, "Gather/Broadcast").
  *
  *   OTA   the root, rank 0, looks at the word of each rank; each looks at the root's `down`

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast: the root's message to all ranks of the group (Velamati et al. 2009, section 3.3). The
+ * bcast: the root's message to all ranks of the group (Velamati et al. 2007, section 3.3). The
  * paper's algorithms say who takes bytes from whom; on a machine with caches there are three ways
  * in which they go, chosen by the message's length alone, so alike on all ranks:
  *

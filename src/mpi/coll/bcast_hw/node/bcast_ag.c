@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_ag: each process transfers a piece of the data (Velamati et al. 2009, section 3.3, "AG").
+ * bcast_ag: each process transfers a piece of the data (Velamati et al. 2007, section 3.3, "AG").
  * All show where their message is, and wait until all have. Then each rank, chunk by chunk, takes
  * its piece from the root into its own memory and writes it from there, where it is in the cache,
  * to all others. A rank is through when all have shown that their pieces are everywhere. Pieces

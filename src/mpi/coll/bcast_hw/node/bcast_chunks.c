@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_chunks: through buffers of the segment, chunk by chunk (Velamati et al. 2009, section 3.3,
+ * bcast_chunks: through buffers of the segment, chunk by chunk (Velamati et al. 2007, section 3.3,
  * "Local Store Based Tree"). A rank with children puts each chunk into the next of its buffers and
  * shows how many it has put; a child takes it from there, and shows how many it has taken. A buffer
  * is used again when all children have taken what was in it, so with two of them one is filled

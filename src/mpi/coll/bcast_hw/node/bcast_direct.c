@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_direct: from memory to memory by single copy: TREE, TREEMM and OTA (Velamati et al. 2009,
+ * bcast_direct: from memory to memory by single copy: TREE, TREEMM and OTA (Velamati et al. 2007,
  * section 3.3). A rank with children shows where its message is and how many bytes of it are there;
  * a child takes from there what it does not have, and in the end shows that it has taken all. What
  * a rank has not shown before it has all, it shows then (TREEMM); or as it comes (TREE).

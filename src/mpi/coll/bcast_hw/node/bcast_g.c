@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_g: the root copies all data (Velamati et al. 2009, section 3.3, "G"). Each rank shows where
+ * bcast_g: the root copies all data (Velamati et al. 2007, section 3.3, "G"). Each rank shows where
  * it wants the message; when all have, the root writes it there, one chunk to all before the next
  * one, so that the chunk is read from memory once. At the end it shows that all is there.
  *

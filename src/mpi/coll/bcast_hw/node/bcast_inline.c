@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bcast_inline: a small message travels in the slot, with the metadata (Velamati et al. 2009,
+ * bcast_inline: a small message travels in the slot, with the metadata (Velamati et al. 2007,
  * section 4, i). A rank takes it from its parent's slot and, if it has children, copies it from
  * there into its own, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept by
  * that bound. A message of no bytes goes so too, since only by its parent's line a rank knows that

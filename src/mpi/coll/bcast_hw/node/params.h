@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * params: the algorithms of the node's collectives (Velamati et al. 2009, sections 3.2 to 3.4),
+ * params: the algorithms of the node's collectives (Velamati et al. 2007, sections 3.2 to 3.4),
  * and what can be set of them. All ranks of a group have the same.
  */
 #ifndef BCAST_HW_NODE_PARAMS_H_INCLUDED

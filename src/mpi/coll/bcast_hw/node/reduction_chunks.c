@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduction_chunks: through buffers of the segment, chunk by chunk, up a tree (Velamati et al. 2009,
+ * reduction_chunks: through buffers of the segment, chunk by chunk, up a tree (Velamati et al. 2007,
  * section 3.4, "TREE"). A rank brings its own chunk into the next of its buffers, combines it there
  * with that of each child, read from the child's buffer, and shows how many chunks it has put. The
  * root copies them to its memory. `taken` of a rank says how many chunks of all its children it has

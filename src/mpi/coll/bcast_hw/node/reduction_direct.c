@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduction_direct: from memory to memory by single copy: AG and TREEMM (Velamati et al. 2009,
+ * reduction_direct: from memory to memory by single copy: AG and TREEMM (Velamati et al. 2007,
  * section 3.4). A rank takes a chunk of each operand from where it lies and combines them in a
  * buffer of its own, one half for the result and one for the operand that comes; then it writes the
  * result to where it belongs. Nobody else looks at that buffer.

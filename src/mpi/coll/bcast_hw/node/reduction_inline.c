@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduction_inline: a small message travels in the slots, with the metadata (Velamati et al. 2009,
+ * reduction_inline: a small message travels in the slots, with the metadata (Velamati et al. 2007,
  * section 4, i). A rank combines what it finds in its children's slots with its own, and puts the
  * result into its slot, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept
  * by that bound.

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * slot: what stands in a rank's block, and in which order it is written and read. After the
- * metadata arrays of the paper (Velamati et al. 2009, section 3.1), with serial numbers in place of
+ * metadata arrays of the paper (Velamati et al. 2007, section 3.1), with serial numbers in place of
  * the closing barrier (its section 4, ii) and small messages inside (i).
  *
  * Collectives of a group are numbered from 1, alike on all ranks: the serial. Each has in each

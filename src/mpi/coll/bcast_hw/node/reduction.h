@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * reduction: what all ranks of the group have, combined element by element, to the root (Velamati
- * et al. 2009, section 3.4). Three algorithms, in three ways, chosen by the message's length alone,
+ * et al. 2007, section 3.4). Three algorithms, in three ways, chosen by the message's length alone,
  * so alike on all ranks:
  *
  *   inline  in the slots, along the tree             up to inline_max             reduction_inline.c

@@ -52,6 +52,19 @@ TEST_P(NodeBarrier, LetsNobodyOutBeforeAllHaveCome)
     }
 }
 
+// The most ways wait for all in one phase; beyond that there is nobody to wait for.
+TEST_P(NodeBarrier, WaitsForSeveralAtATime)
+{
+    for (uint32_t n = 1; n <= 20; n++)
+        for (uint32_t ways : {2u, 3u, 4u, n, n + 5, UINT32_MAX}) {
+            Config config;
+
+            config.layout.ranks = n;
+            config.params.ways = ways;
+            run_orders(config, Script(8, barrier(GetParam(), n - 1)));
+        }
+}
+
 TEST_P(NodeBarrier, WorksForAsManyRanksAsThereMayBe)
 {
     for (uint32_t n : {63u, 64u, 65u, 128u, 255u, 256u}) {

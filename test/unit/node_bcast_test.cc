@@ -33,7 +33,7 @@ Config config_of(uint32_t ranks, uint64_t methods)
 
     s.layout = {ranks, 4, 2, 128};
     s.methods = methods;
-    s.params = bcast_hw_node_params_default(128);
+    s.params = node::params_of(128);
     s.params.copy_min = 200;
     s.params.copy_step = 300;
     s.params.piece_min = 150;
@@ -176,6 +176,22 @@ TEST_P(NodeBcast, OfDifferentLengthsIsAnError)
 
             EXPECT_NE(std::string::npos, b.find("invalid argument")) << b;
         }
+}
+
+// A message that fills a slot, and one that does not fit.
+TEST_P(NodeBcast, InAllLinesOfASlot)
+{
+    for (uint32_t n : {2u, 3u, 6u}) {
+        Config config = config_of(n, 0);
+        Script script;
+
+        config.layout.chunk = 512;
+        config.params = bcast_hw_node_params_default(500);
+        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+            for (uint32_t root = 0; root < n; root++)
+                script.push_back(bcast(GetParam(), root, length, 2));
+        ASSERT_EQ("", run(config, script, n));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NodeBcast, testing::Range(0, (int) BCAST_HW_NODE_BCAST_NUM),

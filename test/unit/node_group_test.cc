@@ -239,8 +239,12 @@ TEST_F(NodeGroup, RefusesWhatDoesNotFit)
     p.chunk = 65;
     EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_init(&g, &segment, 0, 0, &p));
     p.chunk = 64;
-    p.inline_max = 89;
+    p.inline_max = BCAST_HW_NODE_INLINE + 1;
     EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_set(&ranks[0]->group, &p));
-    p.inline_max = 88;
+    p.inline_max = BCAST_HW_NODE_INLINE;
+    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_set(&ranks[0]->group, &p));
+    p.ways = 0;
+    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_set(&ranks[0]->group, &p));
+    p.ways = UINT32_MAX;
     EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_set(&ranks[0]->group, &p));
 }

@@ -24,28 +24,28 @@ struct Affine {
 
 constexpr uint32_t kNumber = 3; // bytes of what is added where there is no order
 
-void compose(void *, void *inout, const void *in, size_t count)
+void compose(void *, void *out, const void *a, const void *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         Affine f, g;
 
-        memcpy(&f, (const char *) in + i * sizeof(f), sizeof(f));
-        memcpy(&g, (char *) inout + i * sizeof(g), sizeof(g));
+        memcpy(&f, (const char *) a + i * sizeof(f), sizeof(f));
+        memcpy(&g, (const char *) b + i * sizeof(g), sizeof(g));
         g = {f.a * g.a, f.a * g.b + f.b};
-        memcpy((char *) inout + i * sizeof(g), &g, sizeof(g));
+        memcpy((char *) out + i * sizeof(g), &g, sizeof(g));
     }
 }
 
 // Numbers of three bytes, with carry: elements that are cut are seen.
-void add(void *, void *inout, const void *in, size_t count)
+void add(void *, void *out, const void *a, const void *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint32_t x = 0, y = 0;
 
-        memcpy(&x, (const char *) in + i * kNumber, kNumber);
-        memcpy(&y, (char *) inout + i * kNumber, kNumber);
+        memcpy(&x, (const char *) a + i * kNumber, kNumber);
+        memcpy(&y, (const char *) b + i * kNumber, kNumber);
         x += y;
-        memcpy((char *) inout + i * kNumber, &x, kNumber);
+        memcpy((char *) out + i * kNumber, &x, kNumber);
     }
 }
 

@@ -25,10 +25,21 @@ namespace node {
 constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
 constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
 
+// Of small chunks: so that lengths about them are not all inline, that ends long before a slot does.
+constexpr uint32_t kInline = 88;
+
+inline bcast_hw_node_params params_of(uint32_t chunk)
+{
+    bcast_hw_node_params p = bcast_hw_node_params_default(chunk);
+
+    p.inline_max = kInline;
+    return p;
+}
+
 struct Config {
     bcast_hw_node_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
     uint64_t methods = 0;
-    bcast_hw_node_params params = bcast_hw_node_params_default(64);
+    bcast_hw_node_params params = params_of(64);
 
     std::string text() const;
 };

@@ -31,7 +31,7 @@ Config config_of(uint32_t ranks, uint64_t methods)
 
     s.layout = {ranks, 4, 2, 128};
     s.methods = methods;
-    s.params = bcast_hw_node_params_default(128);
+    s.params = node::params_of(128);
     s.params.copy_min = 200;
     s.params.copy_step = 300;
     return s;
@@ -167,6 +167,22 @@ TEST_P(NodeParts, WithOneOfAnotherLengthGoesOn)
                         }
             ASSERT_EQ("", run(config_of(n, methods), script, n));
         }
+}
+
+// A message that fills a slot, and one that does not fit.
+TEST_P(NodeParts, InAllLinesOfASlot)
+{
+    for (uint32_t n : {2u, 3u, 6u}) {
+        Config config = config_of(n, 0);
+        Script script;
+
+        config.layout.chunk = 512;
+        config.params = bcast_hw_node_params_default(500);
+        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+            for (uint64_t parts : {UINT64_C(1), (uint64_t) n})
+                script.push_back(item_of(GetParam(), 0, length / parts));
+        ASSERT_EQ("", run(config, script, n));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NodeParts,

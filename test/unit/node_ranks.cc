@@ -156,7 +156,7 @@ void Rank::check_reduction()
     fill(item, done_, group.size - 1, expected.data(), bytes);
     for (uint32_t r = group.size - 1; r-- > 0;) {
         fill(item, done_, r, one.data(), bytes);
-        operation.combine(nullptr, expected.data(), one.data(), count);
+        operation.combine(nullptr, expected.data(), one.data(), expected.data(), count);
     }
     for (uint64_t i = 0; i < bytes && wrong.empty(); i++)
         if (buf_[i] != expected[i])

@@ -288,8 +288,8 @@ TEST(NodeReduce, InPlaceIsAsMpiReduceLocal)
 {
     double inout[3] = {1, 2, 3}, in[3] = {10, 20, 30};
 
-    bcast_hw_node_reduce(
-        bcast_hw_node_kernel_of(BCAST_HW_NODE_REDUCE_SUM, BCAST_HW_NODE_TYPE_DOUBLE), inout, in, 3);
+    bcast_hw_node_kernel_of(BCAST_HW_NODE_REDUCE_SUM, BCAST_HW_NODE_TYPE_DOUBLE)(inout, in, inout,
+                                                                                 3);
     EXPECT_EQ(11, inout[0]);
     EXPECT_EQ(33, inout[2]);
     EXPECT_EQ(10, in[0]);

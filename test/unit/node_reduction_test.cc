@@ -34,7 +34,7 @@ Config config_of(uint32_t ranks, uint64_t methods)
 
     s.layout = {ranks, 4, 2, 128};
     s.methods = methods;
-    s.params = bcast_hw_node_params_default(128);
+    s.params = node::params_of(128);
     s.params.copy_min = 200;
     s.params.copy_step = 300;
     s.params.piece_min = 50;
@@ -47,10 +47,13 @@ const uint64_t lengths[] = {0,   2,   3,   8,   16,  63,  64,  87,  88,  90,  96
 class NodeReduction : public testing::TestWithParam<int> {
   protected:
     // Every length to every root, one after the other. Through the segment AG and TREEMM go as TREE
-    // does: for them some numbers of ranks suffice there.
+    // does, and EACH to one rank: for them some numbers of ranks suffice there.
     void all(Kind kind, uint64_t methods)
     {
-        uint32_t apart = methods == 0 && GetParam() != BCAST_HW_NODE_REDUCTION_TREE ? 5 : 1;
+        bool as_tree = GetParam() == BCAST_HW_NODE_REDUCTION_AG ||
+                       GetParam() == BCAST_HW_NODE_REDUCTION_TREEMM ||
+                       (GetParam() == BCAST_HW_NODE_REDUCTION_EACH && kind == Kind::kReduction);
+        uint32_t apart = methods == 0 && as_tree ? 5 : 1;
 
         for (uint32_t n = 1; n <= 16; n += apart) {
             Config config = config_of(n, methods);
@@ -173,6 +176,26 @@ TEST_P(NodeReduction, OfDifferentLengthsIsAnError)
         }
 }
 
+// A message that fills a slot, and one that does not fit.
+TEST_P(NodeReduction, InAllLinesOfASlot)
+{
+    for (uint32_t n : {2u, 3u, 6u}) {
+        Config config = config_of(n, 0);
+        Script script;
+
+        config.layout.chunk = 512;
+        config.params = bcast_hw_node_params_default(500);
+        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+            for (Kind kind : {Kind::kReduction, Kind::kAllreduce})
+                for (bool ordered : {false, true}) {
+                    script.push_back(reduction(kind, GetParam(), 0, length, 2));
+                    script.back().ordered = ordered;
+                    script.back().in_place = length % 3 == 0;
+                }
+        ASSERT_EQ("", run(config, script, n));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, NodeReduction, testing::Range(0, (int) BCAST_HW_NODE_REDUCTION_NUM),
                          [](const auto &info) {
                              return bcast_hw_node_reduction_name(
@@ -183,6 +206,7 @@ TEST(NodeReductions, AreKnownByName)
 {
     EXPECT_EQ(BCAST_HW_NODE_REDUCTION_AG, bcast_hw_node_reduction_named("ag"));
     EXPECT_EQ(BCAST_HW_NODE_REDUCTION_TREEMM, bcast_hw_node_reduction_named("treemm"));
+    EXPECT_EQ(BCAST_HW_NODE_REDUCTION_EACH, bcast_hw_node_reduction_named("each"));
     EXPECT_EQ(-1, bcast_hw_node_reduction_named("ota"));
     EXPECT_STREQ("tree", bcast_hw_node_reduction_name(BCAST_HW_NODE_REDUCTION_TREE));
 }

@@ -84,7 +84,7 @@ std::vector<unsigned char> Scans::result(uint32_t ranks) const
     fill(item_, number_, ranks - 1, all.data(), length_);
     for (uint32_t r = ranks - 1; r-- > 0;) {
         fill(item_, number_, r, one.data(), length_);
-        operation.combine(nullptr, all.data(), one.data(), length_ / operation.element);
+        operation.combine(nullptr, all.data(), one.data(), all.data(), length_ / operation.element);
     }
     return all;
 }

@@ -22,7 +22,7 @@ Config config_of(uint32_t ranks, uint64_t methods)
 
     s.layout = {ranks, 4, 2, 128};
     s.methods = methods;
-    s.params = bcast_hw_node_params_default(128);
+    s.params = node::params_of(128);
     s.params.copy_min = 200;
     return s;
 }
@@ -123,6 +123,29 @@ TEST_P(NodeScan, OfDifferentLengthsIsAnError)
 
             EXPECT_NE(std::string::npos, (a + b).find("invalid argument")) << a << b;
         }
+}
+
+// A message that fills a slot, and one that does not fit.
+TEST_P(NodeScan, InAllLinesOfASlot)
+{
+    for (uint32_t n : {2u, 3u, 6u}) {
+        Config config = config_of(n, 0);
+        Script script;
+
+        config.layout.chunk = 512;
+        config.params = bcast_hw_node_params_default(500);
+        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+            for (bool ordered : {false, true}) {
+                Item item;
+
+                item.kind = GetParam();
+                item.length = length;
+                item.ordered = ordered;
+                item.in_place = length % 3 == 0;
+                script.push_back(item);
+            }
+        ASSERT_EQ("", run(config, script, n));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NodeScan,

@@ -121,6 +121,6 @@ TEST(NodeSegments, LayoutsHaveBounds)
     EXPECT_EQ(0u, bytes(1, 1, 1, 63));
     EXPECT_EQ(0u, bytes(1, 1, 1, 65));
     EXPECT_EQ(0u, bytes(1, 1, 1, 1u << 25));
-    // 4 buffers of 32 KiB, words and slots in less than 4 KiB.
-    EXPECT_EQ(4096u + 256u * (4 * 32768 + 4096), bytes(256, 8, 4, 32768));
+    // 4 buffers of 32 KiB, words and slots in less than 12 KiB.
+    EXPECT_EQ(4096u + 256u * (4 * 32768 + 12288), bytes(256, 8, 4, 32768));
 }

@@ -33,8 +33,10 @@ Config any_config(Rng &rng, uint32_t max_ranks)
     s.layout.buffers = power_of_2(rng, 2);
     s.layout.chunk = 64 * (uint32_t) rng.between(1, 4);
     s.methods = rng.below(3) ? node::kMemcpy : 0;
-    s.params = bcast_hw_node_params_default((uint32_t) rng.between(40, s.layout.chunk));
-    s.params.inline_max = rng.below(2) ? s.params.inline_max : (uint32_t) rng.below(40);
+    s.params = node::params_of((uint32_t) rng.between(40, s.layout.chunk));
+    if (rng.below(2))
+        s.params.inline_max = (uint32_t) rng.below(rng.below(2) ? 40 : 500);
+    s.params.ways = (uint32_t) rng.between(1, 8);
     s.params.copy_min = rng.below(2) ? 0 : rng.below(1000);
     s.params.copy_step = (uint32_t) rng.between(50, 700);
     s.params.piece_min = (uint32_t) rng.between(1, 300);

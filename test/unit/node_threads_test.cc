@@ -19,7 +19,7 @@ Config config_of(uint32_t ranks, uint64_t methods)
 
     s.layout = {ranks, 4, 2, 128};
     s.methods = methods;
-    s.params = bcast_hw_node_params_default(128);
+    s.params = node::params_of(128);
     s.params.copy_min = 300;
     s.params.copy_step = 500;
     s.params.piece_min = 100;

@@ -61,6 +61,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/reduction.c \
     src/mpi/coll/bcast_hw/node/reduction_chunks.c \
     src/mpi/coll/bcast_hw/node/reduction_direct.c \
+    src/mpi/coll/bcast_hw/node/reduction_each.c \
     src/mpi/coll/bcast_hw/node/reduction_inline.c \
     src/mpi/coll/bcast_hw/node/scan.c \
     src/mpi/coll/bcast_hw/node/scatter.c \

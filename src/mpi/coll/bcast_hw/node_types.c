@@ -197,22 +197,25 @@ static bcast_hw_node_kernel kernel_of(MPI_Op op, MPI_Datatype type)
     }
 }
 
-static void combine_by_kernel(void *ctx, void *inout, const void *in, size_t count)
+static void combine_by_kernel(void *ctx, void *out, const void *a, const void *b, size_t count)
 {
     const struct MPIR_Bcast_hw_operation *o = ctx;
 
-    bcast_hw_node_reduce(o->kernel, inout, in, count);
+    o->kernel(out, a, b, count);
 }
 
-static void combine_by_mpich(void *ctx, void *inout, const void *in, size_t count)
+/* MPICH's functions have one operand where the result goes. */
+static void combine_by_mpich(void *ctx, void *out, const void *a, const void *b, size_t count)
 {
     struct MPIR_Bcast_hw_operation *o = ctx;
     size_t at_a_time = o->apart ? 1 : count;
 
+    if (out != b)
+        memcpy(out, b, count * o->of.element);
     for (size_t i = 0; i < count; i += at_a_time) {
         size_t at = i * o->of.element;
         int mpi_errno =
-            MPIR_Reduce_local((const char *) in + at - o->first, (char *) inout + at - o->first,
+            MPIR_Reduce_local((const char *) a + at - o->first, (char *) out + at - o->first,
                               (MPI_Aint) at_a_time, o->type, o->op);
 
         if (o->mpi_errno == MPI_SUCCESS)

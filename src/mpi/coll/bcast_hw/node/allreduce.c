@@ -29,16 +29,16 @@ int bcast_hw_node_allreduce_begin(struct bcast_hw_node_allreduce *a, struct bcas
                                   const struct bcast_hw_node_operation *operation, const void *in,
                                   void *out, uint64_t count)
 {
-    bool pieces = g->params.reduction == BCAST_HW_NODE_REDUCTION_AG &&
-                  bcast_hw_node_reduction_is_direct(g, count * operation->element);
-    int err = pieces ? bcast_hw_node_reduction_begin_to_all(&a->up, g, operation, in, out, count)
-                     : bcast_hw_node_reduction_begin(&a->up, g, tree, 0, operation, in, out, count);
+    bool at_once = bcast_hw_node_reduction_is_to_all(g, count * operation->element);
+    int err = at_once
+                  ? bcast_hw_node_reduction_begin_to_all(&a->up, g, operation, in, out, count)
+                  : bcast_hw_node_reduction_begin(&a->up, g, tree, 0, operation, in, out, count);
 
     if (err != BCAST_HW_OK)
         return err;
     a->tree = *tree;
     a->part = &a->up.op;
-    a->last = pieces || count == 0;
+    a->last = at_once || count == 0;
     a->op = (struct bcast_hw_node_op){.group = g, .serial = a->part->serial, .step = step};
     return BCAST_HW_OK;
 }

@@ -6,6 +6,7 @@
  *
  *   AG    where it goes direct (reduction.h): each rank combines a piece of all ranks and writes it
  *         to all: 3 l + 2 M / b
+ *   EACH  each rank combines what all show: l + (p - 1) M / b
  *   else  a reduction to rank 0, and a broadcast from there, two collectives of the group, each by
  *         the algorithm of its parameters; a rank begins with the second when it is done with its
  *         part of the first
@@ -18,7 +19,7 @@
 
 struct bcast_hw_node_allreduce {
     struct bcast_hw_node_op op;     /* its serial is that of the part under way */
-    struct bcast_hw_node_tree tree; /* of both parts; AG does not look at it */
+    struct bcast_hw_node_tree tree; /* of both parts; AG and EACH do not look at it */
     bool last;                      /* no part comes after the one under way */
     struct bcast_hw_node_op *part;  /* of the two below */
     struct bcast_hw_node_reduction up;

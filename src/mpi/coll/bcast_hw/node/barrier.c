@@ -20,6 +20,8 @@ void bcast_hw_node_barrier_begin(struct bcast_hw_node_barrier *b, struct bcast_h
     bcast_hw_node_op_begin(&b->op, g, g->size == 1 ? bcast_hw_node_op_nothing : steps[algorithm]);
     b->phase = 0;
     b->next = 0;
+    b->distance = 1;
+    b->way = 0;
     if (algorithm == BCAST_HW_NODE_BARRIER_TREE)
         b->tree = *tree;
 }

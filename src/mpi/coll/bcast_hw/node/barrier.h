@@ -14,7 +14,7 @@
  *
  * Cost, l being the time in which a line goes from one cache to another, p ranks: OTA 2 l and p
  * lines through one core; TREE 2 l ceil(log_k p); PE l log2 p, and 2 l more if p is no power of 2;
- * DIS l ceil(log2 p).
+ * DIS of w ways l ceil(log_(w+1) p).
  */
 #ifndef BCAST_HW_NODE_BARRIER_H_INCLUDED
 #define BCAST_HW_NODE_BARRIER_H_INCLUDED
@@ -28,6 +28,8 @@ struct bcast_hw_node_barrier {
     uint32_t phase;                 /* of this rank, from 0; what it means is the algorithm's */
     /* gather: of those it waits for, the ones before this came; exchange: phase to show next. */
     uint32_t next;
+    uint64_t distance; /* DIS: (ways + 1)^phase */
+    uint32_t way;      /* DIS: of those it waits for in this phase, so many were seen */
 };
 
 /* Begins the group's next collective, a barrier by the algorithm of its parameters. `tree`: what

@@ -7,22 +7,31 @@
  *
  *   PE   m is the largest power of 2 up to p. Rank r >= m has r - m come for it, and waits for that
  *        rank's end. Ranks below m exchange with r xor 2^i in phase i.
- *   DIS  in phase i rank r waits for r - 2^i mod p.
+ *   DIS  in phase i rank r waits for r - j (w + 1)^i mod p, j from 1 to w. With one way, w = 1, that is
+ *        the paper's r - 2^i; with p - 1 of them there is one phase, in which each looks at all:
+ *        n-way dissemination (Hoefler et al. 2006), for a line goes to several caches at a time, and
+ *        ranks that share processors wait long for a phase.
  *
  * A rank that shows phase i has done all before it. Example, PE, p = 6, m = 4: 4 and 5 show phase
  * 0; 0 and 1 see them. Phase 0: 0 with 1, 2 with 3. Phase 1: 0 with 2, 1 with 3. Then 0 and 1 show
- * phase 2, which 4 and 5 see. DIS, p = 3: phase 0: 0 waits for 2, 1 for 0, 2 for 1; phase 1: 0
- * waits for 1, 1 for 2, 2 for 0.
+ * phase 2, which 4 and 5 see. DIS, p = 3, w = 1: phase 0: 0 waits for 2, 1 for 0, 2 for 1; phase
+ * 1: 0 waits for 1, 1 for 2, 2 for 0. With w = 2: phase 0: 0 waits for 2 and 1, and so on.
  */
 #include "barrier_impl.h"
 
-/* This rank is in phase b->phase, which it shows once; `rank` is whom it waits for there. */
-static bool meet(struct bcast_hw_node_barrier *b, uint32_t rank)
+/* This rank is in phase b->phase, which it shows once. */
+static void show_once(struct bcast_hw_node_barrier *b)
 {
     if (b->next == b->phase) {
         bcast_hw_node_barrier_show(b, b->phase);
         b->next++;
     }
+}
+
+/* ... and `rank` is whom it waits for there. */
+static bool meet(struct bcast_hw_node_barrier *b, uint32_t rank)
+{
+    show_once(b);
     if (!bcast_hw_node_barrier_seen(b, rank, b->phase))
         return false;
     b->phase++;
@@ -72,10 +81,15 @@ int bcast_hw_node_barrier_pe(struct bcast_hw_node_op *op)
 int bcast_hw_node_barrier_dis(struct bcast_hw_node_op *op)
 {
     struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
-    uint32_t size = op->group->size, phases = log2_up(size);
+    const struct bcast_hw_node_group *g = op->group;
+    const uint64_t ways = g->params.ways;
 
-    while (b->phase < phases)
-        if (!meet(b, (op->group->rank + size - (UINT32_C(1) << b->phase)) % size))
-            return BCAST_HW_AGAIN;
+    for (; b->distance < g->size; b->distance *= ways + 1, b->phase++, b->way = 0) {
+        show_once(b);
+        for (; b->way < ways && b->distance * (b->way + 1) < g->size; b->way++)
+            if (!bcast_hw_node_barrier_seen(
+                    b, g->ring[g->rank + g->size - b->distance * (b->way + 1)], b->phase))
+                return BCAST_HW_AGAIN;
+    }
     return bcast_hw_node_barrier_end(b);
 }

@@ -20,7 +20,8 @@ static bool fits(const struct bcast_hw_node_params *p, const struct bcast_hw_nod
 {
     return p->barrier < BCAST_HW_NODE_BARRIER_NUM && p->bcast < BCAST_HW_NODE_BCAST_NUM &&
            p->reduction < BCAST_HW_NODE_REDUCTION_NUM && p->chunk >= 1 && p->chunk <= l->chunk &&
-           p->inline_max <= BCAST_HW_NODE_INLINE && p->copy_step >= 1 && p->piece_min >= 1;
+           p->inline_max <= BCAST_HW_NODE_INLINE && p->copy_step >= 1 && p->piece_min >= 1 &&
+           p->ways >= 1;
 }
 
 /* What others try by which they reach this rank's memory. */

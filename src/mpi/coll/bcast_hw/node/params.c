@@ -42,6 +42,7 @@ struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk)
         .barrier = BCAST_HW_NODE_BARRIER_DIS,
         .bcast = BCAST_HW_NODE_BCAST_TREE,
         .reduction = BCAST_HW_NODE_REDUCTION_TREE,
+        .ways = 1,
         .chunk = chunk,
         .inline_max = BCAST_HW_NODE_INLINE,
         /* Between two cores on which a line took long, a copy by the kernel began to be faster than

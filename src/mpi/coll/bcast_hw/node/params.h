@@ -17,7 +17,8 @@
     X(SIG, sig, "all set their bit in a word of rank 0, and look at it")                           \
     X(TREE, tree, "up a tree, and down")                                                           \
     X(PE, pe, "exchange with the partner in each dimension of a hypercube")                        \
-    X(DIS, dis, "dissemination: each tells the one 2^i on, in phase i")
+    X(DIS, dis,                                                                                    \
+      "dissemination: each waits for w that are multiples of (w + 1)^i before, in phase i")
 
 #define BCAST_HW_NODE_BCASTS(X)                                                                    \
     X(TREEMM, treemm, "along a tree, from memory to memory, the whole message at a time")          \
@@ -29,7 +30,8 @@
 #define BCAST_HW_NODE_REDUCTIONS(X)                                                                \
     X(TREE, tree, "up a tree, chunk by chunk; a chain is a tree of degree 1")                      \
     X(AG, ag, "each rank combines a piece of all and gives it to the root")                        \
-    X(TREEMM, treemm, "up a tree, from memory to memory, the whole message at a time")
+    X(TREEMM, treemm, "up a tree, from memory to memory, the whole message at a time")             \
+    X(EACH, each, "each rank combines what all show, where all get the result; else as tree")
 
 enum bcast_hw_node_barrier_algorithm {
 #define X(id, name, text) BCAST_HW_NODE_BARRIER_##id,
@@ -52,12 +54,17 @@ enum bcast_hw_node_reduction_algorithm {
         BCAST_HW_NODE_REDUCTION_NUM
 };
 
+/* The largest message that can travel with its metadata, bytes. */
+#define BCAST_HW_NODE_INLINE 976u
+
 struct bcast_hw_node_params {
     enum bcast_hw_node_barrier_algorithm barrier;
     enum bcast_hw_node_bcast_algorithm bcast;
     enum bcast_hw_node_reduction_algorithm reduction;
+    uint32_t ways;  /* barrier DIS: whom a rank waits for in a phase; 1 or more, the paper's: 1 */
     uint32_t chunk; /* bytes that go from rank to rank at a time; at most a buffer of the segment */
-    uint32_t inline_max; /* bytes; up to this a message travels with its metadata, 0: never */
+    uint32_t inline_max; /* bytes; up to this a message travels with its metadata; 0: never, at most
+                          * INLINE */
     uint64_t copy_min;   /* bytes; from this on by single copy, where there is a method for it */
     uint32_t
         copy_step; /* bytes; the most that one step copies by single copy where nobody waits for

@@ -97,13 +97,6 @@ typedef void (*bcast_hw_node_kernel)(void *out, const void *a, const void *b, si
 bcast_hw_node_kernel bcast_hw_node_kernel_of(enum bcast_hw_node_reduce_op op,
                                              enum bcast_hw_node_type type);
 
-/* inout[i] = in[i] op inout[i] for i < n, as MPI_Reduce_local has it. */
-static inline void bcast_hw_node_reduce(bcast_hw_node_kernel kernel, void *inout, const void *in,
-                                        size_t n)
-{
-    kernel(inout, in, inout, n);
-}
-
 /* Bytes from one element to the next. */
 size_t bcast_hw_node_type_size(enum bcast_hw_node_type type);
 

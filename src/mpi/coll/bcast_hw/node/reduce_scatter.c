@@ -65,7 +65,6 @@ static int combine_next(struct bcast_hw_node_reduce_scatter *s)
     const struct bcast_hw_node_operation *o = &s->operation;
     uint32_t peer = g->ring[(o->commutative ? g->rank : g->size - 1) + g->size - s->turn];
     const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&s->op, peer)->out;
-    alignas(16) unsigned char theirs[BCAST_HW_NODE_INLINE];
     const unsigned char *operand = s->in + s->own.at;
 
     if (peer != g->rank) {
@@ -74,14 +73,14 @@ static int combine_next(struct bcast_hw_node_reduce_scatter *s)
         if (err != BCAST_HW_OK)
             return err;
         if (s->length <= g->params.inline_max)
-            operand = memcpy(theirs, out->body + s->own.at, s->own.bytes);
+            operand = out->body + s->own.at;
         else
             operand = bcast_hw_node_buffer(g->segment, peer, out->first) + s->own.at;
     }
     if (s->turn == 0)
         memcpy(s->out, operand, s->own.bytes);
     else
-        o->combine(o->ctx, s->out, operand, s->own.bytes / o->element);
+        o->combine(o->ctx, s->out, operand, s->out, s->own.bytes / o->element);
     s->turn++;
     return BCAST_HW_OK;
 }

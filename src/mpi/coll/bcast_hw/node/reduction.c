@@ -54,6 +54,13 @@ bool bcast_hw_node_reduction_is_direct(const struct bcast_hw_node_group *g, uint
            length > g->params.inline_max;
 }
 
+bool bcast_hw_node_reduction_is_to_all(const struct bcast_hw_node_group *g, uint64_t length)
+{
+    return g->params.reduction == BCAST_HW_NODE_REDUCTION_EACH ||
+           (g->params.reduction == BCAST_HW_NODE_REDUCTION_AG &&
+            bcast_hw_node_reduction_is_direct(g, length));
+}
+
 /* As many elements as go into `bytes`; one does. */
 static uint32_t whole_elements(uint32_t bytes, uint32_t element)
 {
@@ -73,9 +80,10 @@ static uint32_t chunk_of(const struct bcast_hw_node_reduction *r, bool direct)
 static void choose(struct bcast_hw_node_reduction *r)
 {
     const struct bcast_hw_node_group *g = r->op.group;
-    bool ag = r->to_all || r->apart || g->params.reduction == BCAST_HW_NODE_REDUCTION_AG;
-    bool direct = (ag || g->params.reduction != BCAST_HW_NODE_REDUCTION_TREE) &&
+    bool ag = r->apart || g->params.reduction == BCAST_HW_NODE_REDUCTION_AG;
+    bool direct = (ag || g->params.reduction == BCAST_HW_NODE_REDUCTION_TREEMM) &&
                   bcast_hw_node_reduction_is_direct(g, r->length);
+    bool each = r->to_all && g->params.reduction == BCAST_HW_NODE_REDUCTION_EACH;
 
     r->chunk = chunk_of(r, direct);
     if (r->length == 0) {
@@ -83,7 +91,7 @@ static void choose(struct bcast_hw_node_reduction *r)
     } else if (g->size == 1) {
         r->op.step = alone;
     } else if (r->length <= g->params.inline_max) {
-        r->op.step = bcast_hw_node_reduction_inline;
+        r->op.step = each ? bcast_hw_node_reduction_each_inline : bcast_hw_node_reduction_inline;
     } else if (direct && ag) {
         r->op.step = bcast_hw_node_reduction_ag;
         if (!r->apart)
@@ -91,7 +99,7 @@ static void choose(struct bcast_hw_node_reduction *r)
     } else if (direct) {
         r->op.step = bcast_hw_node_reduction_treemm;
     } else {
-        r->op.step = bcast_hw_node_reduction_chunks;
+        r->op.step = each ? bcast_hw_node_reduction_each_chunks : bcast_hw_node_reduction_chunks;
         r->way.chunks.first = g->chunks;
     }
 }
@@ -142,7 +150,7 @@ int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
 
     if (err != BCAST_HW_OK)
         return err;
-    assert(bcast_hw_node_reduction_is_direct(g, r->length));
+    assert(bcast_hw_node_reduction_is_to_all(g, r->length));
     r->to_all = true;
     choose(r);
     return BCAST_HW_OK;

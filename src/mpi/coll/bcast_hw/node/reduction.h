@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * reduction: what all ranks of the group have, combined element by element, to the root (Velamati
- * et al. 2007, section 3.4). Three algorithms, in three ways, chosen by the message's length alone,
+ * et al. 2007, section 3.4). Four algorithms, in three ways, chosen by the message's length alone,
  * so alike on all ranks:
  *
  *   inline  in the slots, along the tree             up to inline_max             reduction_inline.c
@@ -14,10 +14,14 @@
  *           gives it on; a chain, degree 1, is the paper's pipeline
  *   AG      direct: each rank combines a piece of all ranks and writes it to the root
  *   TREEMM  direct: along the tree, the whole message at a time; for comparison, as in the paper
+ *   EACH    inline or chunks, and only to all: each rank shows what it has, and combines what all
+ *           show; the result is alike on all, for they do so in one order (reduction_each.c)
  *
- * Where AG and TREEMM cannot go direct they go as TREE. A reduction adds to a bcast's cost per
- * chunk that of combining it, once for each child: TREE of degree k (M / c + log_k p) (l + k c / b)
- * with b the bandwidth of the combining; AG 3 l + M / b; TREEMM log_k p (l + k M / b).
+ * Where AG and TREEMM cannot go direct they go as TREE, and so does EACH where not all get the
+ * result. A reduction adds to a bcast's cost per chunk that of combining it, once for each child:
+ * TREE of degree k (M / c + log_k p) (l + k c / b) with b the bandwidth of the combining;
+ * AG 3 l + M / b; TREEMM log_k p (l + k M / b); EACH l + (p - 1) M / b, and nobody waits for a rank
+ * that has to wait itself.
  *
  * Order. An operation that is not commutative is applied strictly in the order of ranks. A tree in
  * which that can be done has the ranks below each rank without a gap; the caller's need not be one,
@@ -29,16 +33,14 @@
 #ifndef BCAST_HW_NODE_REDUCTION_H_INCLUDED
 #define BCAST_HW_NODE_REDUCTION_H_INCLUDED
 
-#include <stdalign.h>
-
 #include "group.h"
 #include "op.h"
 
-/* The same on all ranks. inout[i] = in[i] op inout[i] for i < count, as MPI_Reduce_local has it:
- * what is in `in` comes from ranks before those in `inout`, unless it is commutative. The two do
- * not overlap, and are aligned as the program's memory is, or to 16 bytes. */
+/* The same on all ranks. out[i] = a[i] op b[i] for i < count: what is in `a` comes from ranks before
+ * those in `b`, unless it is commutative. `out` may be `b`; else no two overlap. They are aligned as
+ * the program's memory is, or to 16 bytes. */
 struct bcast_hw_node_operation {
-    void (*combine)(void *ctx, void *inout, const void *in, size_t count);
+    void (*combine)(void *ctx, void *out, const void *a, const void *b, size_t count);
     void *ctx;
     uint32_t element; /* bytes, 1 or more; at most half a buffer of the segment */
     bool commutative;
@@ -51,7 +53,7 @@ struct bcast_hw_node_reduction {
     uint16_t ordered[2];
     uint32_t before; /* so many of the children, from the last on, are combined before this rank */
     uint32_t root;
-    bool to_all;             /* all get the result: AG only */
+    bool to_all;             /* all get the result: AG and EACH only */
     bool apart;              /* each keeps its piece: AG only */
     const unsigned char *in; /* the caller's until it is done, as is `out` */
     unsigned char *out;      /* of the result, from byte `base` on; may be `in` */
@@ -62,15 +64,16 @@ struct bcast_hw_node_reduction {
     uint64_t end;            /* of what this rank combines; <= length */
     uint32_t turn;           /* of the chunk at `at`: operands that are combined, then deliveries */
     union {
-        struct {
+        struct bcast_hw_node_reduction_chunks {
             uint64_t first; /* chunk i is in this rank's buffer (first + i) mod their number */
-            uint64_t put;   /* into this rank's buffers and shown; the root: 0 */
+            uint64_t put;   /* into this rank's buffers and shown; but for EACH, the root: 0 */
+            uint64_t acked; /* EACH: all have combined the chunks below this */
+            uint32_t next;  /* EACH: the ranks before this one have combined one more */
         } chunks;
         struct {
             uint32_t phase; /* gather, work, rest: in this order */
             uint32_t next;  /* gather, rest: ranks that were seen */
         } direct;
-        alignas(16) unsigned char body[96]; /* inline: what is combined so far */
     } way;
 };
 
@@ -88,7 +91,10 @@ int bcast_hw_node_reduction_begin(struct bcast_hw_node_reduction *r, struct bcas
 /* Whether a message of so many bytes goes direct. */
 bool bcast_hw_node_reduction_is_direct(const struct bcast_hw_node_group *g, uint64_t length);
 
-/* As begin, with the result at all ranks: AG, and only where it goes direct. */
+/* Whether the algorithm of its parameters brings so many bytes to all ranks by itself. */
+bool bcast_hw_node_reduction_is_to_all(const struct bcast_hw_node_group *g, uint64_t length);
+
+/* As begin, with the result at all ranks, where that is so. */
 int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
                                          struct bcast_hw_node_group *g,
                                          const struct bcast_hw_node_operation *operation,

@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * reduction_chunks: through buffers of the segment, chunk by chunk, up a tree (Velamati et al. 2007,
- * section 3.4, "TREE"). A rank brings its own chunk into the next of its buffers, combines it there
- * with that of each child, read from the child's buffer, and shows how many chunks it has put. The
- * root copies them to its memory. `taken` of a rank says how many chunks of all its children it has
+ * section 3.4, "TREE"). A rank combines into the next of its buffers its own chunk and that of each
+ * child, read from the child's buffer, and shows how many chunks it has put. The root combines them
+ * in the memory of the result. `taken` of a rank says how many chunks of all its children it has
  * combined; a child uses a buffer again when its parent has what was in it, so with two of them one
  * is filled while the other is read.
  *
@@ -19,14 +19,16 @@
 #include "reduction_impl.h"
 
 /* Where the chunk is combined; NULL: what is in that buffer has not been read yet. Nobody reads the
- * root's, which is always the same one. */
-static unsigned char *free_buffer(const struct bcast_hw_node_reduction *r)
+ * root's, which is always the same one, where it needs any. */
+static unsigned char *place(const struct bcast_hw_node_reduction *r)
 {
     struct bcast_hw_node_group *g = r->op.group;
     uint32_t buffers = g->segment->layout.buffers;
     uint64_t put = r->way.chunks.put;
     uint64_t used = g->used[g->chunks & (buffers - 1)];
 
+    if (bcast_hw_node_reduction_in_result(r))
+        return r->out + r->at;
     if (r->turn > 0)
         return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
     if (put >= buffers ? bcast_hw_node_lines_taken(&r->op, r->tree.parent) <= put - buffers
@@ -35,10 +37,10 @@ static unsigned char *free_buffer(const struct bcast_hw_node_reduction *r)
     return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
 }
 
-/* The operand whose turn it is, in *from: OK, AGAIN or ERR_INVAL. */
-static int find(const struct bcast_hw_node_reduction *r, const unsigned char **from)
+/* The operand of that turn, in *from: OK, AGAIN or ERR_INVAL. It stays until the chunk is taken. */
+static int find(const struct bcast_hw_node_reduction *r, uint32_t turn, const unsigned char **from)
 {
-    uint32_t peer = bcast_hw_node_reduction_operand(r, r->turn);
+    uint32_t peer = bcast_hw_node_reduction_operand(r, turn);
     const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&r->op, peer)->out;
     uint64_t chunk = r->at / r->chunk;
     int err;
@@ -56,6 +58,20 @@ static int find(const struct bcast_hw_node_reduction *r, const unsigned char **f
     return BCAST_HW_OK;
 }
 
+/* Combines the operand whose turn it is; that of turn 0 with that of turn 1. */
+static void combine(const struct bcast_hw_node_reduction *r, unsigned char *to,
+                    const unsigned char *from, size_t n)
+{
+    const unsigned char *so_far = to;
+
+    if (r->turn == 1)
+        (void) find(r, 0, &so_far);
+    if (r->turn > 0)
+        bcast_hw_node_reduction_combine(r, to, from, so_far, n);
+    else if (r->tree.num_children == 0)
+        memcpy(to, from, n);
+}
+
 /* All operands of the chunk are combined. */
 static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *combined, size_t n)
 {
@@ -64,7 +80,8 @@ static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *comb
     if (r->tree.num_children > 0)
         bcast_hw_node_lines_ack(&r->op, r->at / r->chunk + 1);
     if (bcast_hw_node_reduction_is_root(r)) {
-        memcpy(r->out + r->at, combined, n);
+        if (combined != r->out + r->at)
+            memcpy(r->out + r->at, combined, n);
     } else {
         g->used[g->chunks & (g->segment->layout.buffers - 1)] = r->op.serial;
         g->chunks++;
@@ -82,16 +99,12 @@ int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op)
     unsigned char *to;
     int err;
 
-    if (!bcast_hw_node_lines_open(op, r->length, 0, r->way.chunks.first) ||
-        (to = free_buffer(r)) == NULL)
+    if (!bcast_hw_node_lines_open(op, r->length, 0, r->way.chunks.first) || (to = place(r)) == NULL)
         return BCAST_HW_AGAIN;
-    err = find(r, &from);
+    err = find(r, r->turn, &from);
     if (err != BCAST_HW_OK)
         return err;
-    if (r->turn == 0)
-        memcpy(to, from, n);
-    else
-        bcast_hw_node_reduction_combine(r, to, from, n);
+    combine(r, to, from, n);
     op->moved = true;
     if (++r->turn > r->tree.num_children)
         give_on(r, to, n);

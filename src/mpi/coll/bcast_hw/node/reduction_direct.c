@@ -65,7 +65,7 @@ static int combine(struct bcast_hw_node_reduction *r, uint32_t peer)
         operand = theirs;
     }
     if (r->turn > 0)
-        bcast_hw_node_reduction_combine(r, result, operand, n);
+        bcast_hw_node_reduction_combine(r, result, operand, result, n);
     else if (peer == g->rank)
         memcpy(result, operand, n);
     return BCAST_HW_OK;

@@ -15,6 +15,8 @@ int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op);
 int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op);
 int bcast_hw_node_reduction_ag(struct bcast_hw_node_op *op);
 int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op);
+int bcast_hw_node_reduction_each_inline(struct bcast_hw_node_op *op);
+int bcast_hw_node_reduction_each_chunks(struct bcast_hw_node_op *op);
 
 /* What AG has to set before the first step. */
 void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r);
@@ -40,12 +42,21 @@ static inline size_t bcast_hw_node_reduction_bytes(const struct bcast_hw_node_re
     return bcast_hw_node_min(r->end - r->at, r->chunk);
 }
 
+/* out = a op b; `out` may be `b`. */
 static inline void bcast_hw_node_reduction_combine(const struct bcast_hw_node_reduction *r,
-                                                   void *inout, const void *in, size_t bytes)
+                                                   void *out, const void *a, const void *b,
+                                                   size_t bytes)
 {
     const struct bcast_hw_node_operation *o = &r->operation;
 
-    o->combine(o->ctx, inout, in, bytes / o->element);
+    o->combine(o->ctx, out, a, b, bytes / o->element);
+}
+
+/* At the root, that the result can be written where it belongs while operands come: what this rank
+ * adds is not there, or has been read when the first is written. */
+static inline bool bcast_hw_node_reduction_in_result(const struct bcast_hw_node_reduction *r)
+{
+    return bcast_hw_node_reduction_is_root(r) && (r->in != r->out || r->before == 0);
 }
 
 #endif /* BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED */

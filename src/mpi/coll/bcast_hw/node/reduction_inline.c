@@ -3,36 +3,38 @@
  * Copyright (C) the hwmc contributors
  *
  * reduction_inline: a small message travels in the slots, with the metadata (Velamati et al. 2007,
- * section 4, i). A rank combines what it finds in its children's slots with its own, and puts the
- * result into its slot, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept
- * by that bound.
+ * section 4, i). As soon as the run-ahead bound lets it, a rank combines in its slot what it finds in
+ * its children's slots with its own, and opens it; the root combines where the result belongs.
+ * Nobody acknowledges: slots are kept by that bound.
  */
 #include <string.h>
 
 #include "reduction_impl.h"
 
-_Static_assert(sizeof(((struct bcast_hw_node_reduction *) 0)->way.body) >= BCAST_HW_NODE_INLINE,
-               "all that fits into a slot");
+/* Of that turn; it is there. */
+static const unsigned char *operand(const struct bcast_hw_node_reduction *r, uint32_t turn)
+{
+    uint32_t peer = bcast_hw_node_reduction_operand(r, turn);
 
-/* Combines the operand whose turn it is: OK, AGAIN or ERR_INVAL. */
-static int combine_next(struct bcast_hw_node_reduction *r)
+    return peer == r->op.group->rank ? r->in : bcast_hw_node_lines(&r->op, peer)->out.body;
+}
+
+/* Combines the operand whose turn it is into `to`: OK, AGAIN or ERR_INVAL. */
+static int combine_next(struct bcast_hw_node_reduction *r, unsigned char *to)
 {
     uint32_t peer = bcast_hw_node_reduction_operand(r, r->turn);
-    alignas(16) unsigned char theirs[BCAST_HW_NODE_INLINE];
-    const void *operand = r->in;
 
     if (peer != r->op.group->rank) {
         int err = bcast_hw_node_lines_look(&r->op, peer, r->length);
 
         if (err != BCAST_HW_OK)
             return err;
-        memcpy(theirs, bcast_hw_node_lines(&r->op, peer)->out.body, r->length);
-        operand = theirs;
     }
-    if (r->turn == 0)
-        memcpy(r->way.body, operand, r->length);
-    else
-        bcast_hw_node_reduction_combine(r, r->way.body, operand, r->length);
+    if (r->turn > 0)
+        bcast_hw_node_reduction_combine(r, to, operand(r, r->turn),
+                                        r->turn == 1 ? operand(r, 0) : to, r->length);
+    else if (r->tree.num_children == 0)
+        memcpy(to, r->in, r->length);
     r->turn++;
     return BCAST_HW_OK;
 }
@@ -40,22 +42,20 @@ static int combine_next(struct bcast_hw_node_reduction *r)
 int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op)
 {
     struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
+    struct bcast_hw_node_out *out = &bcast_hw_node_lines(op, op->group->rank)->out;
+    unsigned char *to = bcast_hw_node_reduction_in_result(r) ? r->out : out->body;
 
+    if (!bcast_hw_node_group_may_open(op->group))
+        return BCAST_HW_AGAIN;
     while (r->turn <= r->tree.num_children) {
-        int err = combine_next(r);
+        int err = combine_next(r, to);
 
         if (err != BCAST_HW_OK)
             return err;
     }
-    if (bcast_hw_node_reduction_is_root(r)) {
-        memcpy(r->out, r->way.body, r->length);
-    } else {
-        struct bcast_hw_node_out *out = &bcast_hw_node_lines(&r->op, op->group->rank)->out;
-
-        if (!bcast_hw_node_group_may_open(op->group))
-            return BCAST_HW_AGAIN;
-        memcpy(out->body, r->way.body, r->length);
+    if (!bcast_hw_node_reduction_is_root(r))
         bcast_hw_node_open_out(out, op->serial, r->length, 0, 0);
-    }
+    else if (to != r->out)
+        memcpy(r->out, to, r->length);
     return bcast_hw_node_op_end(op);
 }

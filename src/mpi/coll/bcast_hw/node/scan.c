@@ -16,29 +16,28 @@
 
 #include "lines_impl.h"
 
-_Static_assert(sizeof(((struct bcast_hw_node_scan *) 0)->body) >= BCAST_HW_NODE_INLINE,
-               "all that fits into a slot");
-
-static void combine(const struct bcast_hw_node_scan *s, void *inout, const void *in, size_t bytes)
+static void combine(const struct bcast_hw_node_scan *s, void *out, const void *a, const void *b,
+                    size_t bytes)
 {
-    s->operation.combine(s->operation.ctx, inout, in, bytes / s->operation.element);
+    s->operation.combine(s->operation.ctx, out, a, b, bytes / s->operation.element);
 }
 
 /* The operand of the rank whose turn it is, from the one before this rank down: OK, AGAIN, or
  * ERR_INVAL. */
 static int combine_next(struct bcast_hw_node_scan *s)
 {
-    uint32_t peer = s->op.group->rank - 1 - s->turn;
-    alignas(16) unsigned char theirs[BCAST_HW_NODE_INLINE];
+    uint32_t rank = s->op.group->rank, peer = rank - 1 - s->turn;
+    const unsigned char *theirs = bcast_hw_node_lines(&s->op, peer)->out.body;
     int err = bcast_hw_node_lines_look(&s->op, peer, s->length);
 
     if (err != BCAST_HW_OK)
         return err;
-    memcpy(theirs, bcast_hw_node_lines(&s->op, peer)->out.body, s->length);
-    if (s->exclusive && s->turn == 0)
-        memcpy(s->body, theirs, s->length);
+    if (s->turn > 0)
+        combine(s, s->out, theirs, s->out, s->length);
+    else if (s->exclusive)
+        memcpy(s->out, theirs, s->length);
     else
-        combine(s, s->body, theirs, s->length);
+        combine(s, s->out, theirs, bcast_hw_node_lines(&s->op, rank)->out.body, s->length);
     s->turn++;
     return BCAST_HW_OK;
 }
@@ -54,7 +53,6 @@ static int step_inline(struct bcast_hw_node_op *op)
         if (!bcast_hw_node_group_may_open(op->group))
             return BCAST_HW_AGAIN;
         memcpy(out->body, s->in, s->length);
-        memcpy(s->body, s->in, s->length);
         bcast_hw_node_open_body(out, op->serial, s->length);
         op->opened = true;
     }
@@ -64,8 +62,8 @@ static int step_inline(struct bcast_hw_node_op *op)
         if (err != BCAST_HW_OK)
             return err;
     }
-    if (!s->exclusive || rank > 0)
-        memcpy(s->out, s->body, s->length);
+    if (!s->exclusive && rank == 0 && s->out != s->in)
+        memcpy(s->out, s->in, s->length);
     return bcast_hw_node_op_end(op);
 }
 
@@ -131,9 +129,10 @@ static int step_chunks(struct bcast_hw_node_op *op)
         return err;
     if ((to = free_buffer(s)) == NULL)
         return BCAST_HW_AGAIN;
-    memcpy(to, s->in + s->at, n);
     if (from != NULL)
-        combine(s, to, from, n);
+        combine(s, to, from, s->in + s->at, n);
+    else
+        memcpy(to, s->in + s->at, n);
     give_on(s);
     if (!s->exclusive)
         memcpy(s->out + s->at, to, n);

@@ -18,8 +18,6 @@
 #ifndef BCAST_HW_NODE_SCAN_H_INCLUDED
 #define BCAST_HW_NODE_SCAN_H_INCLUDED
 
-#include <stdalign.h>
-
 #include "reduction.h"
 
 struct bcast_hw_node_scan {
@@ -32,7 +30,6 @@ struct bcast_hw_node_scan {
     uint32_t chunk;          /* bytes that are combined at a time; whole elements */
     uint64_t at;             /* what is below this is in `out`, and put for the next rank */
     uint32_t turn;           /* inline: ranks before this one that are combined */
-    alignas(16) unsigned char body[96]; /* inline: what is combined so far */
 };
 
 /* Begins the group's next collective, a scan of `count` elements, alike on all ranks. `in`: what this

@@ -7,8 +7,9 @@
  * the closing barrier (its section 4, ii) and small messages inside (i).
  *
  * Collectives of a group are numbered from 1, alike on all ranks: the serial. Each has in each
- * rank's block slot serial mod K. A slot has two lines, each with one writer, its rank, and stamped
- * with the serial:
+ * rank's block slot serial mod K. A slot has two parts, called its lines though the first has several:
+ * what one short message needs is in the first of these. Each has one writer, its rank, and is
+ * stamped with the serial:
  *
  *     out   what the rank has for others: an address, how much is ready there, or the message
  *     ack   what the rank has taken
@@ -62,13 +63,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "params.h"
 #include "segment.h"
 
 /* Two lines of 64 bytes: processors fetch them in pairs. */
 #define BCAST_HW_NODE_LINE 128
 
-/* The largest message that fits into a slot, bytes. */
-#define BCAST_HW_NODE_INLINE 88
+/* Lines of a slot's `out`. */
+#define BCAST_HW_NODE_OUT_LINES 8
 
 struct bcast_hw_node_out {
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t serial;
@@ -77,8 +79,8 @@ struct bcast_hw_node_out {
     uint64_t addr;          /* of this rank's memory; 0: chunks, or inline */
     uint64_t first;         /* chunk i is in buffer (first + i) mod the number of buffers */
     /* The message; reductions that go direct: the address of the result; bcasts that go direct:
-     * whose memory `addr` is in. */
-    unsigned char body[BCAST_HW_NODE_INLINE];
+     * whose memory `addr` is in. Aligned for elements of any type. */
+    alignas(16) unsigned char body[BCAST_HW_NODE_INLINE];
 };
 
 struct bcast_hw_node_ack {
@@ -116,7 +118,8 @@ struct bcast_hw_node_words {
 
 #define BCAST_HW_NODE_VERDICT (UINT64_C(1) << 63)
 
-_Static_assert(sizeof(struct bcast_hw_node_out) == BCAST_HW_NODE_LINE, "a line");
+_Static_assert(sizeof(struct bcast_hw_node_out) == BCAST_HW_NODE_OUT_LINES * BCAST_HW_NODE_LINE,
+               "whole lines");
 _Static_assert(sizeof(struct bcast_hw_node_ack) == BCAST_HW_NODE_LINE, "a line");
 _Static_assert(sizeof(struct bcast_hw_node_words) == 6 * BCAST_HW_NODE_LINE, "a line a word");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words that processes share have no lock");

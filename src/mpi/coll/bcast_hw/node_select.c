@@ -41,7 +41,7 @@ cvars:
         sig  - All set a bit in a word of rank 0, and look at it
         tree - Up a tree, and down
         pe   - Pairwise exchange
-        dis  - Dissemination
+        dis  - Dissemination; of several ways with MPIR_CVAR_BCAST_HW_NODE_DEGREE
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_BCAST
       category    : BCAST_HW
@@ -72,6 +72,7 @@ cvars:
         tree   - Up a tree, chunk by chunk; a chain with degree 1
         ag     - Each rank combines a piece of all
         treemm - Up a tree, the whole message at a time
+        each   - Each rank combines all of all, where all get the result; else as tree
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_SHAPE
       category    : BCAST_HW
@@ -94,7 +95,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Degree of trees inside a host; 1 is a chain. 0: internal selection.
+        Degree of trees inside a host; 1 is a chain. Of barrier dis, for how many a rank waits at a
+        time. 0: internal selection.
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES
       category    : BCAST_HW
@@ -115,7 +117,7 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Messages up to this (in bytes) travel with their metadata; 88 at most. -1: as many as fit.
+        Messages up to this (in bytes) travel with their metadata; 976 at most. -1: as many as fit.
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES
       category    : BCAST_HW
@@ -152,6 +154,9 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
+#define EACH_MOST                                                                                  \
+    8192 /* bytes that a rank combines of all, rather than wait for another that does */
+
 /* What serves where nobody said or measured anything. */
 static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,
                        MPI_Aint bytes, struct bcast_hw_node_choice *c)
@@ -161,8 +166,11 @@ static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_ki
     c->params = bcast_hw_node_params_default(n->segment.layout.chunk);
     c->shape = BCAST_HW_NODE_SHAPE_KARY;
     c->degree = MPL_MIN(ranks, 4);
+    /* Ranks that share processors come one after the other: the fewer phases the better. */
     if (kind == BCAST_HW_NODE_KIND_BARRIER && n->crowded)
-        c->params.barrier = BCAST_HW_NODE_BARRIER_TREE;
+        c->params.ways = ranks - 1;
+    if (kind == BCAST_HW_NODE_KIND_ALLREDUCE && bytes * ranks <= EACH_MOST)
+        c->params.reduction = BCAST_HW_NODE_REDUCTION_EACH;
     if (bytes <= c->params.inline_max)
         c->degree = MPL_MIN(ranks, 16);
 }
@@ -184,7 +192,7 @@ static void by_selection(const struct bcast_hw_node_comm *n, enum bcast_hw_node_
     if (e->shape >= 0)
         c->shape = (enum bcast_hw_node_shape) e->shape;
     if (e->degree > 0)
-        c->degree = (uint32_t) e->degree;
+        c->degree = p->ways = (uint32_t) e->degree;
     if (e->chunk > 0)
         p->chunk = MPL_MIN((uint32_t) e->chunk, n->segment.layout.chunk);
     if (e->inline_max >= 0)
@@ -221,7 +229,7 @@ static void by_cvars(const struct bcast_hw_node_comm *n, struct bcast_hw_node_ch
          (enum bcast_hw_node_shape)(MPIR_CVAR_BCAST_HW_NODE_SHAPE -
                                     MPIR_CVAR_BCAST_HW_NODE_SHAPE_knomial));
     if (MPIR_CVAR_BCAST_HW_NODE_DEGREE > 0)
-        c->degree = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_DEGREE;
+        c->degree = p->ways = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_DEGREE;
     if (MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES > 0)
         p->chunk = MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES, n->segment.layout.chunk);
     if (MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES >= 0)

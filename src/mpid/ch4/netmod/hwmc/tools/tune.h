@@ -13,12 +13,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "../../../../../mpi/coll/bcast_hw/node/params.h"
 #include "../../../../../mpi/coll/bcast_hw/node_entry.h"
 
 #define TUNE_SIZES_MAX 24
 #define TUNE_STAGES_MAX 16
 #define TUNE_CANDIDATES_MAX 64
-#define TUNE_INLINE 88 /* bytes: up to this a message goes with its metadata, by the tree alone */
+/* Bytes: up to this a message goes with its metadata, by the tree alone. */
+#define TUNE_INLINE ((int64_t) BCAST_HW_NODE_INLINE)
 
 /* A collective. */
 struct tune_op {

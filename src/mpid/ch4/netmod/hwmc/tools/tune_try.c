@@ -10,8 +10,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "../../../../../mpi/coll/bcast_hw/node/params.h"
-
 #define CHUNK_SMALL 8192
 
 static void call_barrier(MPI_Comm comm, char *from, char *to, int bytes, int ranks)
@@ -133,12 +131,17 @@ int tune_candidates(const struct tune_op *op, int ranks, struct tune_candidate *
     }
     at = add_trees(at, "tree", ranks, false);
     if (op->table == BARRIERS) {
-        static const char *const others[] = {"ota", "sig", "pe", "dis"};
+        static const char *const others[] = {"ota", "sig", "pe"};
 
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 3; i++)
             at = add(at, others[i], 0, false, false);
+        for (int ways = 1; ways < ranks - 1; ways = 2 * ways + 1)
+            at = add(at, "dis", ways, false, false);
+        at = add(at, "dis", ranks - 1, false, false);
         return (int) (at - to);
     }
+    if (op->call == call_allreduce)
+        at = add(at, "each", 1, false, false);
     at = add_chunks(to, at);
     at = add_trees(at, "treemm", ranks, true);
     at = add(at, "ag", 0, false, true);

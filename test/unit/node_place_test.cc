@@ -120,6 +120,15 @@ TEST(NodePlace, ACacheIsSharedByThoseThatCannotLeaveIt)
     EXPECT_EQ(32 * MiB, c.llc);
 }
 
+TEST(NodePlace, WhatTheCachesWouldNotKeepIsWrittenPastThem)
+{
+    bcast_hw_node_caches c = {64, 512 * KiB, 32 * MiB};
+
+    EXPECT_EQ(16 * MiB, bcast_hw_node_stream_min(&c));
+    c.llc = 0;
+    EXPECT_EQ(UINT64_MAX, bcast_hw_node_stream_min(&c));
+}
+
 TEST(NodePlace, CachesAreTheLeastOfThoseKnown)
 {
     Places p(3, unknown());

@@ -38,6 +38,7 @@ Config any_config(Rng &rng, uint32_t max_ranks)
         s.params.inline_max = (uint32_t) rng.below(rng.below(2) ? 40 : 500);
     s.params.ways = (uint32_t) rng.between(1, 8);
     s.params.copy_min = rng.below(2) ? 0 : rng.below(1000);
+    s.params.stream_min = rng.below(2) ? UINT64_MAX : rng.below(600);
     s.params.copy_step = (uint32_t) rng.between(50, 700);
     s.params.piece_min = (uint32_t) rng.between(1, 300);
     s.params.shift = (uint32_t) rng.below(100);

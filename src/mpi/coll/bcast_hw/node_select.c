@@ -130,6 +130,17 @@ cvars:
         Messages from this on (in bytes) are copied at once from rank to rank where that works.
         -1: internal selection.
 
+    - name        : MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES
+      category    : BCAST_HW
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Broadcasts and reductions from this on (in bytes) that go through shared memory are written past the
+        caches where they arrive. -1: from half of a rank's share of the last-level cache on.
+
     - name        : MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES
       category    : BCAST_HW
       type        : int
@@ -164,6 +175,7 @@ static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_ki
     const uint32_t ranks = n->group.size;
 
     c->params = bcast_hw_node_params_default(n->segment.layout.chunk);
+    c->params.stream_min = n->stream_min;
     c->shape = BCAST_HW_NODE_SHAPE_KARY;
     c->degree = MPL_MIN(ranks, 4);
     /* Ranks that share processors come one after the other: the fewer phases the better. */
@@ -237,6 +249,8 @@ static void by_cvars(const struct bcast_hw_node_comm *n, struct bcast_hw_node_ch
             MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES, BCAST_HW_NODE_INLINE);
     if (MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES >= 0)
         p->copy_min = (uint64_t) MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES;
+    if (MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES >= 0)
+        p->stream_min = (uint64_t) MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES;
     if (MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES > 0)
         p->piece_min = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES;
     if (MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES > 0)

@@ -171,6 +171,7 @@ static int tell_places(struct bcast_hw_node_comm *n, struct bcast_hw_node_place 
     int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_node_tree star;
     struct bcast_hw_node_bcast b;
+    struct bcast_hw_node_caches caches;
 
     for (uint32_t r = 0; r < n->group.size; r++) {
         uint64_t here = r == n->group.rank ? sizeof(*places) : 0;
@@ -181,6 +182,8 @@ static int tell_places(struct bcast_hw_node_comm *n, struct bcast_hw_node_place 
         MPIR_ERR_CHECK(mpi_errno);
     }
     n->crowded = bcast_hw_node_crowded(places, n->group.size);
+    bcast_hw_node_caches_of(places, n->group.size, &caches);
+    n->stream_min = bcast_hw_node_stream_min(&caches);
     bcast_hw_node_levels_init(&n->levels, places, n->group.size);
 
 fn_exit:

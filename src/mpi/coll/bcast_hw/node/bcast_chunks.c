@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "bcast_impl.h"
+#include "stream.h"
 
 static uint64_t at(const struct bcast_hw_node_bcast *b, uint64_t chunk)
 {
@@ -99,11 +100,12 @@ static void put(struct bcast_hw_node_bcast *b)
     b->op.moved = true;
 }
 
-/* To memory, rank i from i * shift on with OTA. */
+/* To memory, rank i from i * shift on with OTA. TREEMM reads it from there once more. */
 static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned char *from,
                            uint64_t to, size_t n)
 {
     const struct bcast_hw_node_group *g = b->op.group;
+    bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREEMM;
     size_t shift = 0;
 
     n = bcast_hw_node_bcast_fit(b->room, to, n);
@@ -111,8 +113,13 @@ static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned c
         return;
     if (b->algorithm == BCAST_HW_NODE_BCAST_OTA)
         shift = (uint64_t) g->rank * g->params.shift % n;
-    memcpy(b->buf + to + shift, from + shift, n - shift);
-    memcpy(b->buf + to, from, shift);
+    if (b->length >= g->params.stream_min && !relays) {
+        bcast_hw_node_stream_copy(b->buf + to + shift, from + shift, n - shift);
+        bcast_hw_node_stream_copy(b->buf + to, from, shift);
+    } else {
+        memcpy(b->buf + to + shift, from + shift, n - shift);
+        memcpy(b->buf + to, from, shift);
+    }
 }
 
 /* Takes a chunk from the parent, if there is one. */

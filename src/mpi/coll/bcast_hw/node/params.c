@@ -48,6 +48,7 @@ struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk)
         /* Between two cores on which a line took long, a copy by the kernel began to be faster than
          * two through buffers about here; where a line took a third of that, it never was. */
         .copy_min = 64 * 1024,
+        .stream_min = UINT64_MAX,
         .copy_step = 1024 * 1024,
         .piece_min = 4096, /* the paper's: 2 to 4 KiB */
         .shift = 0,

@@ -66,6 +66,8 @@ struct bcast_hw_node_params {
     uint32_t inline_max; /* bytes; up to this a message travels with its metadata; 0: never, at most
                           * INLINE */
     uint64_t copy_min;   /* bytes; from this on by single copy, where there is a method for it */
+    uint64_t stream_min; /* bytes; from this on what ends a way through buffers is written past the
+                          * caches */
     uint32_t
         copy_step; /* bytes; the most that one step copies by single copy where nobody waits for
                           * a part of it; 1 or more */

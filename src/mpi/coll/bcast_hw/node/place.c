@@ -105,6 +105,11 @@ uint32_t bcast_hw_node_chunk(const struct bcast_hw_node_caches *caches)
     return chunk;
 }
 
+uint64_t bcast_hw_node_stream_min(const struct bcast_hw_node_caches *caches)
+{
+    return caches->llc != 0 ? caches->llc / 2 : UINT64_MAX;
+}
+
 const char *bcast_hw_node_part_text(enum bcast_hw_node_part part)
 {
     static const char *const texts[] = {

@@ -72,6 +72,11 @@ void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t 
  * only takes longer to fill. Unknown: 32 KiB, as for a second level of 256 KiB. */
 uint32_t bcast_hw_node_chunk(const struct bcast_hw_node_caches *caches);
 
+/* Bytes from which on a message is written past the caches (stream.h): with what else is in use, half
+ * of the last-level cache that a rank can count on would not keep it for whoever reads it next.
+ * Unknown: UINT64_MAX. */
+uint64_t bcast_hw_node_stream_min(const struct bcast_hw_node_caches *caches);
+
 const char *bcast_hw_node_part_text(enum bcast_hw_node_part part);
 
 #endif /* BCAST_HW_NODE_PLACE_H_INCLUDED */

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "reduction_impl.h"
+#include "stream.h"
 
 /* Where the chunk is combined; NULL: what is in that buffer has not been read yet. Nobody reads the
  * root's, which is always the same one, where it needs any. */
@@ -80,7 +81,9 @@ static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *comb
     if (r->tree.num_children > 0)
         bcast_hw_node_lines_ack(&r->op, r->at / r->chunk + 1);
     if (bcast_hw_node_reduction_is_root(r)) {
-        if (combined != r->out + r->at)
+        if (bcast_hw_node_reduction_streams(r))
+            bcast_hw_node_stream_copy(r->out + r->at, combined, n);
+        else if (combined != r->out + r->at)
             memcpy(r->out + r->at, combined, n);
     } else {
         g->used[g->chunks & (g->segment->layout.buffers - 1)] = r->op.serial;

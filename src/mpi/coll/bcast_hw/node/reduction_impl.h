@@ -52,11 +52,19 @@ static inline void bcast_hw_node_reduction_combine(const struct bcast_hw_node_re
     o->combine(o->ctx, out, a, b, bytes / o->element);
 }
 
+/* The result is written past the caches. */
+static inline bool bcast_hw_node_reduction_streams(const struct bcast_hw_node_reduction *r)
+{
+    return r->length >= r->op.group->params.stream_min;
+}
+
 /* At the root, that the result can be written where it belongs while operands come: what this rank
- * adds is not there, or has been read when the first is written. */
+ * adds is not there, or has been read when the first is written; and it is written there as often as
+ * operands come. */
 static inline bool bcast_hw_node_reduction_in_result(const struct bcast_hw_node_reduction *r)
 {
-    return bcast_hw_node_reduction_is_root(r) && (r->in != r->out || r->before == 0);
+    return bcast_hw_node_reduction_is_root(r) && (r->in != r->out || r->before == 0) &&
+           !bcast_hw_node_reduction_streams(r);
 }
 
 #endif /* BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED */

@@ -1,0 +1,55 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * stream: copies past the caches. What is written in the usual way is read first, a line at a time,
+ * and drives something else out of the cache; of a message that the caches will not hold both are
+ * in vain.
+ */
+#ifndef BCAST_HW_NODE_STREAM_H_INCLUDED
+#define BCAST_HW_NODE_STREAM_H_INCLUDED
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+
+#define BCAST_HW_NODE_STREAM_LINE 64u
+
+/* Whole lines; `to` is aligned to them. When it returns, stores that follow are seen later. */
+static inline void bcast_hw_node_stream_lines(unsigned char *to, const unsigned char *from,
+                                              size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += BCAST_HW_NODE_STREAM_LINE)
+        for (size_t i = at; i < at + BCAST_HW_NODE_STREAM_LINE; i += sizeof(__m128i))
+            _mm_stream_si128((__m128i *) (void *) (to + i),
+                             _mm_loadu_si128((const __m128i *) (const void *) (from + i)));
+    _mm_sfence();
+}
+
+/* As memcpy. */
+static inline void bcast_hw_node_stream_copy(unsigned char *to, const unsigned char *from,
+                                             size_t bytes)
+{
+    size_t head = -(uintptr_t) to % BCAST_HW_NODE_STREAM_LINE, lines;
+
+    if (bytes < head + BCAST_HW_NODE_STREAM_LINE) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    lines = (bytes - head) / BCAST_HW_NODE_STREAM_LINE * BCAST_HW_NODE_STREAM_LINE;
+    memcpy(to, from, head);
+    bcast_hw_node_stream_lines(to + head, from + head, lines);
+    memcpy(to + head + lines, from + head + lines, bytes - head - lines);
+}
+#else
+static inline void bcast_hw_node_stream_copy(unsigned char *to, const unsigned char *from,
+                                             size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+#endif
+
+#endif /* BCAST_HW_NODE_STREAM_H_INCLUDED */

@@ -62,6 +62,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "copy.h"
 #include "segment.h"
 
 /* Two lines of 64 bytes: processors fetch them in pairs. */
@@ -97,9 +98,7 @@ struct bcast_hw_node_slot {
 struct bcast_hw_node_card {
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t there; /* 1: the fields below are written */
     uint64_t methods; /* of single copy that it may use, a bit each */
-    int64_t pid;
-    uint64_t key_at; /* address of its key, in its own memory */
-    uint64_t key;
+    struct bcast_hw_node_owner owner;
 };
 
 struct bcast_hw_node_words {

@@ -23,6 +23,7 @@ extern "C" {
 namespace node {
 
 constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
+constexpr uint64_t kXpmem = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_XPMEM);
 constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
 
 // Of small chunks: so that lengths about them are not all inline, that ends long before a slot does.

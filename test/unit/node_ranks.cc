@@ -30,6 +30,11 @@ Rank::Rank(const Config &config, const bcast_hw_node_segment &segment, uint32_t 
         wrong = "init";
 }
 
+Rank::~Rank()
+{
+    bcast_hw_node_group_fini(&group);
+}
+
 void Rank::begin()
 {
     const Item &item = script_[done_];

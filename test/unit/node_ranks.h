@@ -43,6 +43,7 @@ class Rank {
     Rank(const Config &config, const bcast_hw_node_segment &segment, uint32_t rank,
          const Script &script, std::atomic<uint64_t> *begun, uint64_t seed);
     Rank(const Rank &) = delete;
+    ~Rank();
 
     // One step; false: it is through, or something is wrong.
     bool step();
@@ -61,7 +62,7 @@ class Rank {
     }
 
     std::string wrong; // empty: nothing
-    bcast_hw_node_group group;
+    bcast_hw_node_group group = {};
 
   private:
     void begin();

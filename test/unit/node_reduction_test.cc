@@ -231,4 +231,5 @@ TEST(NodeReductions, OfElementsThatAreTooLongAreRefused)
     operation.element = 64;
     EXPECT_EQ(BCAST_HW_OK,
               bcast_hw_node_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
+    bcast_hw_node_group_fini(&group);
 }

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "node_ranks.h"
 
 extern "C" {
@@ -32,7 +34,7 @@ Config any_config(Rng &rng, uint32_t max_ranks)
     s.layout.slots = power_of_2(rng, 3);
     s.layout.buffers = power_of_2(rng, 2);
     s.layout.chunk = 64 * (uint32_t) rng.between(1, 4);
-    s.methods = rng.below(3) ? node::kMemcpy : 0;
+    s.methods = std::array{uint64_t{0}, node::kMemcpy, node::kXpmem}[rng.below(3)];
     s.params = node::params_of((uint32_t) rng.between(40, s.layout.chunk));
     if (rng.below(2))
         s.params.inline_max = (uint32_t) rng.below(rng.below(2) ? 40 : 500);

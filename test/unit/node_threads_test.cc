@@ -5,6 +5,7 @@
 // memory is as slot.h says.
 #include <gtest/gtest.h>
 
+#include "fake_xpmem.h"
 #include "node_ranks.h"
 
 namespace {
@@ -49,6 +50,13 @@ TEST(NodeThreads, AllKindsBySingleCopy)
 {
     for (uint32_t ranks : {2u, 3u, 4u, 7u})
         run_all(config_of(ranks, node::kMemcpy), 100 + ranks, 250);
+}
+
+TEST(NodeThreads, AllKindsByMemoryThatIsMapped)
+{
+    for (uint32_t ranks : {2u, 4u})
+        run_all(config_of(ranks, node::kXpmem), 200 + ranks, 250);
+    EXPECT_EQ("", fake_xpmem::wrong());
 }
 
 // Each barrier algorithm many times: words that are used again at once.

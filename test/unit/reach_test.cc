@@ -99,13 +99,13 @@ TEST(Reach, ReadsAPart)
     EXPECT_EQ(memcmp(got.data(), bytes.data() + 60001, got.size()), 0);
 }
 
-TEST(Reach, BelievesNobodyWithoutTheMark)
+TEST(Reach, BelievesNobodyWithoutTheKey)
 {
     Child child(some_bytes(64)), other(some_bytes(64));
     hwmc_reach forged = child.reach;
 
     NEEDS_REACH(child);
-    forged.pid = other.reach.pid; // as if the number meant somebody else here
+    forged.owner.pid = other.reach.owner.pid; // as if the number meant somebody else here
     EXPECT_FALSE(hwmc_reach_check(&forged));
 }
 
@@ -128,8 +128,8 @@ TEST(Reach, AChildIsNotItsParent)
 
     ASSERT_TRUE(hwmc_reach_describe(&mine, bytes.data()));
     Child child(bytes);
-    EXPECT_NE(mine.pid, child.reach.pid);
-    EXPECT_NE(memcmp(mine.mark, child.reach.mark, sizeof(mine.mark)), 0);
+    EXPECT_NE(mine.owner.pid, child.reach.owner.pid);
+    EXPECT_NE(mine.owner.key, child.reach.owner.key);
 }
 
 } // namespace

@@ -95,6 +95,12 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/select.c          \
     src/mpi/coll/bcast_hw/world_sites.c
 
+if HWMC_XPMEM
+mpi_core_sources += src/mpi/coll/bcast_hw/node/mapping_xpmem.c
+else
+mpi_core_sources += src/mpi/coll/bcast_hw/node/mapping_none.c
+endif
+
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt
 
 # What is compiled in, as a file to begin from. MPIR_CVAR_BCAST_HW_NODE_SELECTION names one's own.

@@ -259,6 +259,7 @@ void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n)
 {
     if (n->segment.base) {
         MPIR_Bcast_hw_node_note_segment(false, n->segment.bytes);
+        bcast_hw_node_group_fini(&n->group);
         bcast_hw_node_segment_close(&n->segment);
     }
     for (int i = 0; i < BCAST_HW_NODE_TREES; i++)

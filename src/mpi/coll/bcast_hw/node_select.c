@@ -23,9 +23,10 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         Variable to select how long messages inside a host are copied
-        auto - At once, by the first method that works between all ranks; else through shared memory
-        none - Through shared memory
-        cma  - Cross-memory attach (process_vm_readv), if it works
+        auto  - At once, by xpmem or else cma if that works between all ranks; else through shared memory
+        none  - Through shared memory
+        xpmem - XPMEM, if hwmc was built with it and it works
+        cma   - Cross-memory attach (process_vm_readv), if it works
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_BARRIER
       category    : BCAST_HW

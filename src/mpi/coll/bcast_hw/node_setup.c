@@ -58,6 +58,7 @@ void MPIR_Bcast_hw_node_close(void)
     if (topo)
         bcast_hw_node_topo_close(topo);
     topo = NULL;
+    bcast_hw_node_copy_close();
     MPIR_Bcast_hw_node_csel_close();
 }
 
@@ -94,9 +95,19 @@ static void create(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind
 
 static uint64_t copy_methods(void)
 {
-    return MPIR_CVAR_BCAST_HW_NODE_COPY == MPIR_CVAR_BCAST_HW_NODE_COPY_none
-               ? 0
-               : BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
+    const uint64_t xpmem = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_XPMEM);
+    const uint64_t cma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
+
+    switch (MPIR_CVAR_BCAST_HW_NODE_COPY) {
+        case MPIR_CVAR_BCAST_HW_NODE_COPY_none:
+            return 0;
+        case MPIR_CVAR_BCAST_HW_NODE_COPY_xpmem:
+            return xpmem;
+        case MPIR_CVAR_BCAST_HW_NODE_COPY_cma:
+            return cma;
+        default:
+            return xpmem | cma;
+    }
 }
 
 /* Step 2. False: this rank cannot. */
@@ -131,6 +142,13 @@ static int tell(const struct bcast_hw_node_comm *n, MPIR_Comm *comm, int num, st
     return mpi_errno;
 }
 
+static void forget(struct bcast_hw_node_comm *n)
+{
+    bcast_hw_node_group_fini(&n->group);
+    if (n->segment.base)
+        bcast_hw_node_segment_close(&n->segment);
+}
+
 /* Steps 1 to 3, by one kind of memory, for rank `rank` of `num`. Sets *all if all ranks have the segment. */
 static int share(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind kind,
                  MPIR_Comm *comm, int rank, int num, const struct bcast_hw_node_place *place,
@@ -153,8 +171,8 @@ static int share(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind k
 fn_exit:
     if (*all)
         bcast_hw_node_segment_seal(&n->segment);
-    else if (n->segment.base)
-        bcast_hw_node_segment_close(&n->segment);
+    else
+        forget(n);
     return mpi_errno;
 fn_fail:
     goto fn_exit;

@@ -5,26 +5,66 @@
  * copy: see copy.h.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* process_vm_readv, process_vm_writev */
+#define _GNU_SOURCE /* process_vm_readv, process_vm_writev, getrandom */
 #endif
 #include "copy.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
-static int memcpy_get(int64_t pid, void *to, uint64_t from, size_t bytes)
+#include "mapping.h"
+
+static int memcpy_get(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes)
 {
-    (void) pid;
+    (void) peer;
     memcpy(to, (const void *) (uintptr_t) from, bytes);
     return BCAST_HW_OK;
 }
 
-static int memcpy_put(int64_t pid, uint64_t to, const void *from, size_t bytes)
+static int memcpy_put(struct bcast_hw_node_peer *peer, uint64_t to, const void *from, size_t bytes)
 {
-    (void) pid;
+    (void) peer;
     memcpy((void *) (uintptr_t) to, from, bytes);
     return BCAST_HW_OK;
+}
+
+static const void *memcpy_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t bytes)
+{
+    (void) peer;
+    (void) bytes;
+    return (const void *) (uintptr_t) from;
+}
+
+static int xpmem_get(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes)
+{
+    void *here;
+    int err = bcast_hw_node_mapping_find(&peer->mappings, peer->owner.share, from, bytes, &here);
+
+    if (err == BCAST_HW_OK)
+        memcpy(to, here, bytes);
+    return err;
+}
+
+static int xpmem_put(struct bcast_hw_node_peer *peer, uint64_t to, const void *from, size_t bytes)
+{
+    void *here;
+    int err = bcast_hw_node_mapping_find(&peer->mappings, peer->owner.share, to, bytes, &here);
+
+    if (err == BCAST_HW_OK)
+        memcpy(here, from, bytes);
+    return err;
+}
+
+static const void *xpmem_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t bytes)
+{
+    void *here;
+    int err = bcast_hw_node_mapping_find(&peer->mappings, peer->owner.share, from, bytes, &here);
+
+    return err == BCAST_HW_OK ? here : NULL;
 }
 
 typedef ssize_t (*vm_call)(pid_t pid, const struct iovec *local, unsigned long num_local,
@@ -48,18 +88,26 @@ static int cma(vm_call call, int64_t pid, uint64_t local, uint64_t remote, size_
     return BCAST_HW_OK;
 }
 
-static int cma_get(int64_t pid, void *to, uint64_t from, size_t bytes)
+static int cma_get(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes)
 {
-    return cma(process_vm_readv, pid, (uintptr_t) to, from, bytes);
+    return cma(process_vm_readv, peer->owner.pid, (uintptr_t) to, from, bytes);
 }
 
-static int cma_put(int64_t pid, uint64_t to, const void *from, size_t bytes)
+static int cma_put(struct bcast_hw_node_peer *peer, uint64_t to, const void *from, size_t bytes)
 {
-    return cma(process_vm_writev, pid, (uintptr_t) from, to, bytes);
+    return cma(process_vm_writev, peer->owner.pid, (uintptr_t) from, to, bytes);
+}
+
+static const void *cma_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t bytes)
+{
+    (void) peer;
+    (void) from;
+    (void) bytes;
+    return NULL;
 }
 
 static const struct bcast_hw_node_copy methods[] = {
-#define X(id, name, text) {#name, name##_get, name##_put},
+#define X(id, name, text) {#name, name##_get, name##_put, name##_at},
     BCAST_HW_NODE_COPIES(X)
 #undef X
 };
@@ -67,4 +115,59 @@ static const struct bcast_hw_node_copy methods[] = {
 const struct bcast_hw_node_copy *bcast_hw_node_copy_of(enum bcast_hw_node_copy_method method)
 {
     return &methods[method];
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t key;
+static pid_t keyed; /* whose key that is: a child has to draw its own */
+
+static int draw_key(void)
+{
+    if (keyed == getpid())
+        return BCAST_HW_OK;
+    if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != (ssize_t) sizeof(key))
+        return BCAST_HW_ERR_LIMIT;
+    keyed = getpid();
+    return BCAST_HW_OK;
+}
+
+int bcast_hw_node_copy_self(struct bcast_hw_node_owner *self, uint64_t methods)
+{
+    bool shares = methods & BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_XPMEM);
+    int err;
+
+    pthread_mutex_lock(&lock);
+    err = draw_key();
+    *self = (struct bcast_hw_node_owner){
+        .pid = getpid(),
+        .share = shares ? bcast_hw_node_mapping_share() : 0,
+        .key_at = (uintptr_t) &key,
+        .key = key,
+    };
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+void bcast_hw_node_copy_close(void)
+{
+    pthread_mutex_lock(&lock);
+    bcast_hw_node_mapping_unshare();
+    pthread_mutex_unlock(&lock);
+}
+
+bool bcast_hw_node_copy_works(enum bcast_hw_node_copy_method method,
+                              const struct bcast_hw_node_owner *owner)
+{
+    struct bcast_hw_node_peer peer = {.owner = *owner};
+    uint64_t seen = ~owner->key;
+    int err = methods[method].get(&peer, &seen, owner->key_at, sizeof(seen));
+
+    bcast_hw_node_peer_close(&peer);
+    return err == BCAST_HW_OK && seen == owner->key;
+}
+
+void bcast_hw_node_peer_close(struct bcast_hw_node_peer *peer)
+{
+    bcast_hw_node_mapping_close(peer->mappings);
+    peer->mappings = NULL;
 }

@@ -4,15 +4,11 @@
  *
  * group: see group.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* getrandom */
-#endif
 #include "group.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "slot.h"
 
@@ -29,10 +25,9 @@ static void show_card(struct bcast_hw_node_group *g)
 {
     struct bcast_hw_node_card *card = &bcast_hw_node_words(g->segment, g->rank)->card;
 
+    if (bcast_hw_node_copy_self(&card->owner, g->methods) != BCAST_HW_OK)
+        g->methods = 0;
     card->methods = g->methods;
-    card->pid = getpid();
-    card->key = g->key;
-    card->key_at = (uintptr_t) &g->key;
     bcast_hw_node_store(&card->there, 1);
 }
 
@@ -40,12 +35,8 @@ int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node
                              uint32_t rank, uint64_t methods,
                              const struct bcast_hw_node_params *params)
 {
-    uint64_t key;
-
     if (rank >= segment->layout.ranks || !fits(params, &segment->layout))
         return BCAST_HW_ERR_INVAL;
-    if (getrandom(&key, sizeof(key), 0) != sizeof(key))
-        return BCAST_HW_ERR_LIMIT;
     *g = (struct bcast_hw_node_group){
         .segment = segment,
         .rank = rank,
@@ -53,14 +44,24 @@ int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node
         .params = *params,
         .scan_low = UINT64_MAX,
         .methods = methods,
-        .key = key,
+        .peers = calloc(segment->layout.ranks, sizeof(*g->peers)),
     };
+    if (g->peers == NULL)
+        return BCAST_HW_ERR_NOMEM;
     for (uint32_t i = 0; i < 2 * g->size; i++)
         g->ring[i] = (uint16_t) (i % g->size);
     memset(bcast_hw_node_block(segment, rank) + segment->buffers_at, 0,
            segment->block_bytes - segment->buffers_at);
     show_card(g);
     return BCAST_HW_OK;
+}
+
+void bcast_hw_node_group_fini(struct bcast_hw_node_group *g)
+{
+    for (uint32_t r = 0; g->peers != NULL && r < g->size; r++)
+        bcast_hw_node_peer_close(&g->peers[r]);
+    free(g->peers);
+    g->peers = NULL;
 }
 
 int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
@@ -73,23 +74,15 @@ int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
     return BCAST_HW_OK;
 }
 
-/* Those of `methods` by which what stands at key_at is the key. */
-static uint64_t that_work(uint64_t methods, const struct bcast_hw_node_card *card)
+static uint64_t that_work(uint64_t methods, const struct bcast_hw_node_owner *owner)
 {
-    for (unsigned m = 0; m < BCAST_HW_NODE_COPY_NUM; m++) {
-        uint64_t seen = ~card->key;
-
-        if (!(methods & BCAST_HW_NODE_COPY_BIT(m)))
-            continue;
-        if (bcast_hw_node_copy_of(m)->get(card->pid, &seen, card->key_at, sizeof(seen)) !=
-                BCAST_HW_OK ||
-            seen != card->key)
+    for (unsigned m = 0; m < BCAST_HW_NODE_COPY_NUM; m++)
+        if ((methods & BCAST_HW_NODE_COPY_BIT(m)) && !bcast_hw_node_copy_works(m, owner))
             methods &= ~BCAST_HW_NODE_COPY_BIT(m);
-    }
     return methods;
 }
 
-/* Tries the methods on each rank as it comes. */
+/* Tries the methods on each other rank as it comes. */
 static int judge(struct bcast_hw_node_group *g)
 {
     for (; g->joined < g->size; g->joined++) {
@@ -97,7 +90,10 @@ static int judge(struct bcast_hw_node_group *g)
 
         if (bcast_hw_node_load(&card->there) == 0)
             return BCAST_HW_AGAIN;
-        g->methods = that_work(g->methods & card->methods, card);
+        g->peers[g->joined].owner = card->owner;
+        g->methods &= card->methods;
+        if (g->joined != g->rank)
+            g->methods = that_work(g->methods, &card->owner);
     }
     bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->verdict,
                         g->methods | BCAST_HW_NODE_VERDICT);
@@ -157,21 +153,22 @@ bool bcast_hw_node_group_all_finished(struct bcast_hw_node_group *g, uint64_t se
     return true;
 }
 
-static int64_t pid_of(const struct bcast_hw_node_group *g, uint32_t peer)
+const void *bcast_hw_node_group_at(const struct bcast_hw_node_group *g, uint32_t peer,
+                                   uint64_t from, size_t bytes)
 {
-    return bcast_hw_node_words(g->segment, peer)->card.pid;
+    return bytes == 0 ? NULL : g->copy->at(&g->peers[peer], from, bytes);
 }
 
 int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
                             uint64_t from, size_t bytes)
 {
-    return bytes == 0 ? BCAST_HW_OK : g->copy->get(pid_of(g, peer), to, from, bytes);
+    return bytes == 0 ? BCAST_HW_OK : g->copy->get(&g->peers[peer], to, from, bytes);
 }
 
 int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,
                             const void *from, size_t bytes)
 {
-    return bytes == 0 ? BCAST_HW_OK : g->copy->put(pid_of(g, peer), to, from, bytes);
+    return bytes == 0 ? BCAST_HW_OK : g->copy->put(&g->peers[peer], to, from, bytes);
 }
 
 void bcast_hw_node_group_check(const struct bcast_hw_node_group *g)

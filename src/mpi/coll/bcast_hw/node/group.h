@@ -30,6 +30,7 @@ struct bcast_hw_node_group {
     uint32_t size; /* 1 to RANKS_MAX */
     struct bcast_hw_node_params params;
     const struct bcast_hw_node_copy *copy; /* NULL: no single copy */
+    struct bcast_hw_node_peer *peers;      /* by rank, for `copy` */
 
     uint64_t serial;   /* of the last collective that was begun; 0: none was */
     uint64_t finished; /* of the last that was finished: serial or serial - 1 */
@@ -43,7 +44,6 @@ struct bcast_hw_node_group {
     uint64_t used[BCAST_HW_NODE_BUFFERS_MAX]; /* by buffer: serial that used it last; 0: none did */
 
     uint64_t methods; /* while joining: those that work as far as is known */
-    uint64_t key;     /* random; read by others while joining */
     uint32_t joined;  /* ranks that were looked at in this part of joining */
     bool judged;      /* all cards were seen */
 
@@ -53,11 +53,13 @@ struct bcast_hw_node_group {
 
 /* Becomes rank `rank` of the segment's ranks, and touches its block first. `methods`: the set of
  * single copy that may be tried. The segment is borrowed until fini; the group does not move until
- * then. ERR_INVAL: the parameters do not fit the layout; ERR_LIMIT: the system gives no random
- * number. */
+ * then. ERR_INVAL: the parameters do not fit the layout; ERR_NOMEM. */
 int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,
                              uint32_t rank, uint64_t methods,
                              const struct bcast_hw_node_params *params);
+
+/* Gives back what the group has made; nothing where it has not begun, and is all zero. */
+void bcast_hw_node_group_fini(struct bcast_hw_node_group *g);
 
 /* All ranks call this until it answers OK: finds the first method of single copy by which every
  * rank can read every other's memory. AGAIN until all have come. */
@@ -91,6 +93,8 @@ static inline bool bcast_hw_node_group_in_step(const struct bcast_hw_node_group 
 }
 
 /* Memory of `peer`: see copy.h. There is a method. */
+const void *bcast_hw_node_group_at(const struct bcast_hw_node_group *g, uint32_t peer,
+                                   uint64_t from, size_t bytes);
 int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
                             uint64_t from, size_t bytes);
 int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,

@@ -4,8 +4,8 @@
  *
  * reduction_direct: from memory to memory by single copy: AG and TREEMM (Velamati et al. 2007,
  * section 3.4). A rank takes a chunk of each operand from where it lies and combines them in a
- * buffer of its own, one half for the result and one for the operand that comes; then it writes the
- * result to where it belongs. Nobody else looks at that buffer.
+ * buffer of its own, one half for the result and one for the operand that comes, where that cannot be
+ * read in place; then it writes the result to where it belongs. Nobody else looks at that buffer.
  *
  *   AG      All show where their memory is, and wait until all have. Then each rank combines a
  *           piece of the message of all ranks and writes it to the root, or to all, or keeps it. Only it reads
@@ -58,11 +58,15 @@ static int combine(struct bcast_hw_node_reduction *r, uint32_t peer)
 
     if (peer != g->rank) {
         uint64_t from = bcast_hw_node_lines(&r->op, peer)->out.addr + r->at;
-        int err = bcast_hw_node_group_get(g, peer, theirs, from, n);
 
-        if (err != BCAST_HW_OK)
-            return err;
-        operand = theirs;
+        operand = r->turn > 0 ? bcast_hw_node_group_at(g, peer, from, n) : NULL;
+        if (operand == NULL) {
+            int err = bcast_hw_node_group_get(g, peer, theirs, from, n);
+
+            if (err != BCAST_HW_OK)
+                return err;
+            operand = theirs;
+        }
     }
     if (r->turn > 0)
         bcast_hw_node_reduction_combine(r, result, operand, result, n);

@@ -63,6 +63,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "copy.h"
 #include "params.h"
 #include "segment.h"
 
@@ -99,9 +100,7 @@ struct bcast_hw_node_slot {
 struct bcast_hw_node_card {
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t there; /* 1: the fields below are written */
     uint64_t methods; /* of single copy that it may use, a bit each */
-    int64_t pid;
-    uint64_t key_at; /* address of its key, in its own memory */
-    uint64_t key;
+    struct bcast_hw_node_owner owner;
 };
 
 struct bcast_hw_node_words {

@@ -1,0 +1,162 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * mapping: see mapping.h.
+ */
+#include "mapping.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <xpmem.h>
+
+/* A range of the owner's addresses. */
+struct mapping {
+    uint64_t from;
+    uint64_t bytes;
+    unsigned char *here;
+    uint64_t used; /* number of the call that used it last */
+};
+
+struct bcast_hw_node_mappings {
+    xpmem_apid_t permit;
+    uint64_t calls;
+    uint32_t num; /* of `kept`, KEPT at most */
+    struct mapping kept[BCAST_HW_NODE_MAPPING_KEPT];
+};
+
+static atomic_uint all_kept; /* by this process */
+
+static xpmem_segid_t name; /* -1: XPMEM gave none */
+static pid_t named;        /* whose name that is: a child needs its own */
+
+int64_t bcast_hw_node_mapping_share(void)
+{
+    if (named != getpid()) {
+        /* For processes of the same user. */
+        name = xpmem_make(NULL, XPMEM_MAXADDR_SIZE, XPMEM_PERMIT_MODE, (void *) (uintptr_t) 0600);
+        named = getpid();
+    }
+    return name > 0 ? name : 0;
+}
+
+void bcast_hw_node_mapping_unshare(void)
+{
+    if (named == getpid() && name > 0)
+        xpmem_remove(name);
+    named = 0;
+}
+
+static int open_permit(struct bcast_hw_node_mappings **mp, int64_t share)
+{
+    struct bcast_hw_node_mappings *m;
+
+    if (share <= 0)
+        return BCAST_HW_ERR_PEER;
+    m = calloc(1, sizeof(*m));
+    if (m == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    m->permit = xpmem_get(share, XPMEM_RDWR, XPMEM_PERMIT_MODE, NULL);
+    if (m->permit <= 0) {
+        free(m);
+        return BCAST_HW_ERR_PEER;
+    }
+    *mp = m;
+    return BCAST_HW_OK;
+}
+
+static void unmap(struct bcast_hw_node_mappings *m, uint32_t i)
+{
+    xpmem_detach(m->kept[i].here);
+    m->kept[i] = m->kept[--m->num];
+    atomic_fetch_sub_explicit(&all_kept, 1, memory_order_relaxed);
+}
+
+/* For one more: unmaps the one that was not used for longest, if there are enough. */
+static void make_room(struct bcast_hw_node_mappings *m)
+{
+    uint32_t oldest = 0;
+
+    if (m->num == 0 ||
+        (m->num < BCAST_HW_NODE_MAPPING_KEPT &&
+         atomic_load_explicit(&all_kept, memory_order_relaxed) < BCAST_HW_NODE_MAPPING_MANY))
+        return;
+    for (uint32_t i = 1; i < m->num; i++)
+        if (m->kept[i].used < m->kept[oldest].used)
+            oldest = i;
+    unmap(m, oldest);
+}
+
+/* Maps the range, made wider to multiples of `unit`, a power of 2; NULL: errno. */
+static struct mapping *map(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes,
+                           uint64_t unit)
+{
+    uint64_t begin = from & ~(unit - 1);
+    uint64_t end = (from + bytes + unit - 1) & ~(unit - 1);
+    struct xpmem_addr addr = {.apid = m->permit, .offset = (off_t) begin};
+    void *here = xpmem_attach(addr, end - begin, NULL);
+
+    if (here == (void *) -1)
+        return NULL;
+    m->kept[m->num] = (struct mapping){.from = begin, .bytes = end - begin, .here = here};
+    atomic_fetch_add_explicit(&all_kept, 1, memory_order_relaxed);
+    return &m->kept[m->num++];
+}
+
+/* The wide range may reach beyond the last address that a process can have, or the limit on this one. */
+static int map_some(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes,
+                    struct mapping **k)
+{
+    make_room(m);
+    *k = map(m, from, bytes, BCAST_HW_NODE_MAPPING_WIDE);
+    if (*k == NULL)
+        *k = map(m, from, bytes, (uint64_t) sysconf(_SC_PAGESIZE));
+    if (*k != NULL)
+        return BCAST_HW_OK;
+    return errno == EINVAL   ? BCAST_HW_ERR_INVAL
+           : errno == ENOMEM ? BCAST_HW_ERR_LIMIT
+                             : BCAST_HW_ERR_PEER;
+}
+
+static struct mapping *that_has(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes)
+{
+    for (uint32_t i = 0; i < m->num; i++) {
+        struct mapping *k = &m->kept[i];
+
+        if (from >= k->from && from - k->from <= k->bytes && bytes <= k->bytes - (from - k->from))
+            return k;
+    }
+    return NULL;
+}
+
+int bcast_hw_node_mapping_find(struct bcast_hw_node_mappings **mp, int64_t share, uint64_t from,
+                               size_t bytes, void **here)
+{
+    int err = *mp == NULL ? open_permit(mp, share) : BCAST_HW_OK;
+    struct mapping *k;
+
+    assert(bytes > 0);
+    if (err != BCAST_HW_OK)
+        return err;
+    k = that_has(*mp, from, bytes);
+    if (k == NULL)
+        err = map_some(*mp, from, bytes, &k);
+    if (err != BCAST_HW_OK)
+        return err;
+    k->used = ++(*mp)->calls;
+    *here = k->here + (from - k->from);
+    return BCAST_HW_OK;
+}
+
+void bcast_hw_node_mapping_close(struct bcast_hw_node_mappings *m)
+{
+    if (m == NULL)
+        return;
+    while (m->num > 0)
+        unmap(m, m->num - 1);
+    xpmem_release(m->permit);
+    free(m);
+}

@@ -29,6 +29,7 @@ int bcast_hw_node_bcast_inline(struct bcast_hw_node_op *op)
             return BCAST_HW_AGAIN;
         if (b->room > 0)
             memcpy(b->buf, message, bcast_hw_node_min(b->length, b->room));
+        bcast_hw_node_lines_fetch_next(&b->op, b->tree.parent);
         b->way.seen = true;
         b->here = b->length;
     }

@@ -34,6 +34,15 @@ static inline int bcast_hw_node_lines_look(const struct bcast_hw_node_op *op, ui
     return out->length == length ? BCAST_HW_OK : BCAST_HW_ERR_INVAL;
 }
 
+/* This rank has just seen what `rank` shows inline. Where it has not had to wait, that one is ahead: its
+ * next line is fetched while this rank is about something else, as from another cache it takes
+ * longer than all the rest. Where it waits that line is not touched before it is written. */
+static inline void bcast_hw_node_lines_fetch_next(const struct bcast_hw_node_op *op, uint32_t rank)
+{
+    if (!op->waited)
+        __builtin_prefetch(bcast_hw_node_slot(op->group->segment, rank, op->serial + 1));
+}
+
 /* Opens both lines of this rank, once that may be. True: they are open. */
 static inline bool bcast_hw_node_lines_open(struct bcast_hw_node_op *op, uint64_t length,
                                             uint64_t addr, uint64_t first)

@@ -20,6 +20,7 @@ void bcast_hw_node_op_begin(struct bcast_hw_node_op *op, struct bcast_hw_node_gr
     op->step = step;
     op->verdict = BCAST_HW_OK;
     op->opened = false;
+    op->waited = false;
     op->moved = false;
 }
 

@@ -23,6 +23,7 @@ struct bcast_hw_node_op {
     int (*step)(struct bcast_hw_node_op *op);
     int verdict; /* what it answers at its end: OK; ERR_INVAL: lengths disagree, slot.h */
     bool opened; /* the lines of this rank are open */
+    bool waited; /* a step had to */
     bool moved; /* the last step copied something: the next may, though nobody else does anything */
 };
 
@@ -31,8 +32,13 @@ struct bcast_hw_node_op {
  * the collective is done with, and only its data are not right. */
 static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
 {
+    int err;
+
     op->moved = false;
-    return op->step(op);
+    err = op->step(op);
+    if (err == BCAST_HW_AGAIN && !op->moved)
+        op->waited = true;
+    return err;
 }
 
 /* For collectives. The group's next one begins; its last one is done. */

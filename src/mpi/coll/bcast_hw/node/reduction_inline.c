@@ -29,6 +29,7 @@ static int combine_next(struct bcast_hw_node_reduction *r, unsigned char *to)
 
         if (err != BCAST_HW_OK)
             return err;
+        bcast_hw_node_lines_fetch_next(&r->op, peer);
     }
     if (r->turn > 0)
         bcast_hw_node_reduction_combine(r, to, operand(r, r->turn),

@@ -104,6 +104,24 @@ TEST_F(NodeMapping, ManyAddressesKeepFewMappings)
     }
 }
 
+// There is a bound on what a process keeps in all; a further peer then keeps one.
+TEST_F(NodeMapping, ManyPeersKeepFewMappings)
+{
+    std::vector<bcast_hw_node_mappings *> peers(BCAST_HW_NODE_MAPPING_MANY / kKept + 1, nullptr);
+
+    for (bcast_hw_node_mappings *&peer : peers)
+        for (uint64_t i = 0; i < kKept; i++)
+            ASSERT_EQ(BCAST_HW_OK,
+                      bcast_hw_node_mapping_find(&peer, share, (2 * i + 2) * kWide, 8, &here));
+    EXPECT_EQ(BCAST_HW_NODE_MAPPING_MANY + 1u, fake_xpmem::counts().mappings);
+    for (bcast_hw_node_mappings *peer : peers)
+        bcast_hw_node_mapping_close(peer);
+    EXPECT_EQ(0u, fake_xpmem::counts().mappings);
+    for (uint64_t i = 0; i < kKept; i++)
+        find((2 * i + 2) * kWide, 8);
+    EXPECT_EQ(kKept, fake_xpmem::counts().mappings);
+}
+
 // The last wide range of all addresses is not whole; nor may the limit on a process's addresses let it be.
 TEST_F(NodeMapping, WhereNoMoreCanBeItMapsThePagesAlone)
 {

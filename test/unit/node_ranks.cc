@@ -51,6 +51,7 @@ void Rank::begin()
         wrong = "parameters";
     begun_[group.rank].store(done_ + 1, std::memory_order_relaxed);
     running_ = true;
+    idle_ = 0;
     if (item.kind == Kind::kBcast) {
         begin_bcast(tree);
     } else if (item.has_parts()) {
@@ -168,21 +169,29 @@ void Rank::check_reduction()
             wrong = "byte " + std::to_string(i) + " is wrong";
 }
 
-void Rank::finish()
+void Rank::check()
 {
     const Item &item = script_[done_];
-    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length_of(group.rank);
 
     if (item.kind == Kind::kBarrier)
         check_barrier();
     else if (item.kind == Kind::kBcast)
-        check_bytes(item.is_wrong_at(group.rank) ? 0 : bytes);
+        check_bytes(item.is_wrong_at(group.rank) ? 0 : item.length_of(group.rank));
     else if (item.has_parts())
         wrong = parts_.check();
     else if (item.scans())
         wrong = scans_.check();
     else
         check_reduction();
+}
+
+void Rank::finish()
+{
+    const Item &item = script_[done_];
+    uint64_t bytes = item.reduces() ? whole_elements(item) : item.length_of(group.rank);
+
+    if (checks)
+        check();
     if (buf_)
         memset(buf_.get(), 0xa5, bytes);
     if (in_)
@@ -198,8 +207,21 @@ bool Rank::may_be_told() const
 {
     const Item &item = script_[done_];
 
+    if (!checks)
+        return true;
     return item.is_wrong() &&
            (item.kind != Kind::kBcast || group.rank == item.root || item.is_wrong_at(group.rank));
+}
+
+// As one who waits under MPI looks. Not a root whose message still comes.
+bool Rank::is_stuck()
+{
+    const Item &item = script_[done_];
+    bool comes =
+        item.kind == Kind::kBcast && group.rank == item.root && ready_ < item.length_of(group.rank);
+
+    idle_ = op_->moved || comes ? 0 : idle_ + 1;
+    return idle_ > 0 && idle_ % BCAST_HW_NODE_STUCK_STEPS == 0 && bcast_hw_node_stuck_look(&group);
 }
 
 bool Rank::step()
@@ -220,15 +242,17 @@ bool Rank::step()
     if (!wrong.empty())
         return false;
     err = bcast_hw_node_op_step(op_);
-    if (err == BCAST_HW_ERR_INVAL && may_be_told() && bcast_hw_node_group_in_step(&group))
+    if (err == BCAST_HW_AGAIN && is_stuck())
+        wrong = "waits for ever";
+    else if (err == BCAST_HW_ERR_INVAL && may_be_told() && bcast_hw_node_group_in_step(&group))
         finish();
-    else if (err == BCAST_HW_OK &&
+    else if (err == BCAST_HW_OK && checks &&
              (script_[number].has_parts() ? parts_.must_be_told()
                                           : script_[number].is_wrong_at(group.rank)))
         wrong = "is not told of the wrong length";
     else if (err == BCAST_HW_OK)
         finish();
-    else if (err == BCAST_HW_AGAIN && !script_[number].is_wrong() &&
+    else if (err == BCAST_HW_AGAIN && checks && !script_[number].is_wrong() &&
              script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
         check_bytes(bcast_.here);
     else if (err != BCAST_HW_AGAIN)

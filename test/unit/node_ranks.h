@@ -61,7 +61,8 @@ class Rank {
         return (joined_ && done_ == script_.size()) || !wrong.empty();
     }
 
-    std::string wrong; // empty: nothing
+    std::string wrong;  // empty: nothing
+    bool checks = true; // what it gets; not where ranks do not call the same
     bcast_hw_node_group group = {};
 
   private:
@@ -69,8 +70,10 @@ class Rank {
     void begin_bcast(const bcast_hw_node_tree &tree);
     void begin_reduction(const bcast_hw_node_tree &tree);
     void more();
+    void check();
     void finish();
     bool may_be_told() const;
+    bool is_stuck();
     void check_barrier();
     void check_reduction();
     void check_bytes(uint64_t n);
@@ -82,6 +85,7 @@ class Rank {
     sim::Rng rng_;
     size_t done_ = 0;
     bool joined_ = false, running_ = false;
+    uint32_t idle_ = 0; // steps one after the other that did nothing
     bcast_hw_node_barrier barrier_;
     bcast_hw_node_bcast bcast_;
     bcast_hw_node_reduction reduction_;

@@ -69,6 +69,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/scatter_read.c \
     src/mpi/coll/bcast_hw/node/segment.c \
     src/mpi/coll/bcast_hw/node/shape.c \
+    src/mpi/coll/bcast_hw/node/stuck.c \
     src/mpi/coll/bcast_hw/node/topo.c \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \

@@ -9,27 +9,28 @@
 #include "node_glue.h"
 #include "node/barrier.h"
 
-bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno)
+static int barrier(struct bcast_hw_node_comm *n)
 {
-    struct bcast_hw_node_comm *n;
-    const struct bcast_hw_node_choice *choice;
-    struct bcast_hw_node_tree tree;
+    const struct bcast_hw_node_choice *choice =
+        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BARRIER, 0);
+    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, 0);
     struct bcast_hw_node_barrier b;
 
-    if (MPIR_CVAR_BARRIER_INTRA_ALGORITHM != MPIR_CVAR_BARRIER_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    choice = MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BARRIER, 0);
-    tree = MPIR_Bcast_hw_node_tree(n, choice, 0);
     bcast_hw_node_barrier_begin(&b, &n->group, &tree);
-    *mpi_errno = MPIR_Bcast_hw_node_wait(n, &b.op);
-    return true;
+    return MPIR_Bcast_hw_node_wait(n, &b.op);
+}
+
+bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(BARRIER, comm, mpi_errno);
+
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = barrier(n);
+    return n != NULL;
 }
 
 /* `memory` holds the message at the root, and has room for it at others. */
-static int bcast(struct bcast_hw_node_comm *n, char *memory, MPI_Aint bytes, int root)
+static int bcast_memory(struct bcast_hw_node_comm *n, char *memory, MPI_Aint bytes, int root)
 {
     const struct bcast_hw_node_choice *choice =
         MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BCAST, bytes);
@@ -56,7 +57,7 @@ static int bcast_packed(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint cou
         mpi_errno = MPIR_Typerep_pack(buffer, count, datatype, 0, memory, bytes,
                                       &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = bcast(n, memory, bytes, root);
+    mpi_errno = bcast_memory(n, memory, bytes, root);
     MPIR_ERR_CHECK(mpi_errno);
     if (!is_root)
         mpi_errno = MPIR_Typerep_unpack(memory, bytes, buffer, count, datatype, 0,
@@ -71,22 +72,24 @@ fn_fail:
     goto fn_exit;
 }
 
+static int bcast(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint count, MPI_Datatype datatype,
+                 int root)
+{
+    char *memory = MPIR_Bcast_hw_contiguous(buffer, datatype);
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(datatype, size);
+    if (memory || count * size == 0)
+        return bcast_memory(n, memory, size * count, root);
+    return bcast_packed(n, buffer, count, datatype, size * count, root);
+}
+
 bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                               MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
-    MPI_Aint size;
-    char *memory;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(BCAST, comm, mpi_errno);
 
-    if (MPIR_CVAR_BCAST_INTRA_ALGORITHM != MPIR_CVAR_BCAST_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    MPIR_Datatype_get_size_macro(datatype, size);
-    memory = MPIR_Bcast_hw_contiguous(buffer, datatype);
-    *mpi_errno = memory || count * size == 0
-                     ? bcast(n, memory, size * count, root)
-                     : bcast_packed(n, buffer, count, datatype, size * count, root);
-    return true;
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = bcast(n, buffer, count, datatype, root);
+    return n != NULL;
 }

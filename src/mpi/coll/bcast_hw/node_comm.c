@@ -63,8 +63,11 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-#define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
-#define YIELDS 64u /* the same where processors are shared */
+#define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
+#define YIELDS 64u  /* the same where processors are shared */
+#define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
+
+_Static_assert(LOOKS >= BCAST_HW_NODE_STUCK_STEPS, "looks are as far apart as they must be");
 
 static bool open_; /* between MPI_Init and MPI_Finalize */
 static __thread bool waiting __attribute__((tls_model("initial-exec")));
@@ -223,6 +226,9 @@ int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_o
         } else {
             mpi_errno = idle(n, ++times);
             MPIR_ERR_CHECK(mpi_errno);
+            if (times % LOOKS == 0 && bcast_hw_node_stuck_look(&n->group))
+                MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node",
+                                     "**bcast_hw_node %s", "the ranks wait for each other");
         }
     }
     finished++;

@@ -8,11 +8,12 @@
 #include "node_side.h"
 #include "node/gather.h"
 
-/* `root` < 0: all ranks are. `in` is of one part. At a root `in_place`: its own is in `out` already. */
-static int gather(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in, bool in_place,
+/* `root` < 0: all ranks are. `in` is of one part; a root's own may be in `out` already. */
+static int gather(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
                   struct bcast_hw_node_side *out, int root)
 {
     int mpi_errno = MPI_SUCCESS, err = MPI_SUCCESS;
+    const bool in_place = in->buffer == MPI_IN_PLACE;
     const bool reads = root < 0 || n->group.rank == (uint32_t) root;
     struct bcast_hw_node_gather w;
     const char *own = NULL;
@@ -54,64 +55,45 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run(struct bcast_hw_node_comm *n, const void *sendbuf, MPI_Aint sendcount,
-                MPI_Datatype sendtype, struct bcast_hw_node_side *out, int root, int *mpi_errno)
+static bool run(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
+                struct bcast_hw_node_side *out, int root, int *mpi_errno)
 {
-    struct bcast_hw_node_side in = {
-        .buffer = (void *) sendbuf, .type = sendtype, .count = sendcount, .num = 1};
-
-    if (*mpi_errno == MPI_SUCCESS)
-        *mpi_errno = gather(n, &in, sendbuf == MPI_IN_PLACE, out, root);
-    return true;
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = gather(n, in, out, root);
+    return n != NULL;
 }
 
 bool MPIR_Bcast_hw_node_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                                void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
                                MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side out = {.buffer = recvbuf,
-                                     .type = recvtype,
-                                     .count = recvcount,
-                                     .num = (uint32_t) comm->local_size};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side out =
+        MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, comm->local_size);
 
-    if (MPIR_CVAR_GATHER_INTRA_ALGORITHM != MPIR_CVAR_GATHER_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    return run(n, sendbuf, sendcount, sendtype, &out, root, mpi_errno);
+    return run(MPIR_BCAST_HW_NODE_ADMIT(GATHER, comm, mpi_errno), &in, &out, root, mpi_errno);
 }
 
 bool MPIR_Bcast_hw_node_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                                 void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
                                 MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side out = {.buffer = recvbuf,
-                                     .type = recvtype,
-                                     .counts = recvcounts,
-                                     .displs = displs,
-                                     .num = (uint32_t) comm->local_size};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side out =
+        MPIR_Bcast_hw_side_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
 
-    if (MPIR_CVAR_GATHERV_INTRA_ALGORITHM != MPIR_CVAR_GATHERV_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    return run(n, sendbuf, sendcount, sendtype, &out, root, mpi_errno);
+    return run(MPIR_BCAST_HW_NODE_ADMIT(GATHERV, comm, mpi_errno), &in, &out, root, mpi_errno);
 }
 
 bool MPIR_Bcast_hw_node_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                                   void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
                                   MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side out = {.buffer = recvbuf,
-                                     .type = recvtype,
-                                     .count = recvcount,
-                                     .num = (uint32_t) comm->local_size};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side out =
+        MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, comm->local_size);
 
-    if (MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM != MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    return run(n, sendbuf, sendcount, sendtype, &out, -1, mpi_errno);
+    return run(MPIR_BCAST_HW_NODE_ADMIT(ALLGATHER, comm, mpi_errno), &in, &out, -1, mpi_errno);
 }
 
 bool MPIR_Bcast_hw_node_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
@@ -119,15 +101,9 @@ bool MPIR_Bcast_hw_node_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_
                                    const MPI_Aint *displs, MPI_Datatype recvtype, MPIR_Comm *comm,
                                    int *mpi_errno)
 {
-    struct bcast_hw_node_side out = {.buffer = recvbuf,
-                                     .type = recvtype,
-                                     .counts = recvcounts,
-                                     .displs = displs,
-                                     .num = (uint32_t) comm->local_size};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side out =
+        MPIR_Bcast_hw_side_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
 
-    if (MPIR_CVAR_ALLGATHERV_INTRA_ALGORITHM != MPIR_CVAR_ALLGATHERV_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    return run(n, sendbuf, sendcount, sendtype, &out, -1, mpi_errno);
+    return run(MPIR_BCAST_HW_NODE_ADMIT(ALLGATHERV, comm, mpi_errno), &in, &out, -1, mpi_errno);
 }

@@ -99,6 +99,13 @@ struct bcast_hw_node_comm {
  * BROKEN. May make the segment, which all ranks take part in. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno);
 
+/* The same for the collective of this name in MPICH's control variables; if these name an algorithm of MPICH's it is
+ * to run it. */
+#define MPIR_BCAST_HW_NODE_ADMIT(NAME, comm, mpi_errno)                                            \
+    (MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto                 \
+         ? MPIR_Bcast_hw_node_admit(comm, mpi_errno)                                               \
+         : NULL)
+
 /* What `comm` has of the node layer, made if it can be. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm);
 

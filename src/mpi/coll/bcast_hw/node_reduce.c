@@ -8,15 +8,17 @@
 #include "node_reduce.h"
 #include "node/allreduce.h"
 
-bool MPIR_Bcast_hw_node_combines(const struct bcast_hw_node_comm *n,
-                                 struct MPIR_Bcast_hw_operation *o, MPI_Op op,
-                                 MPI_Datatype datatype)
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit_op(struct bcast_hw_node_comm *n,
+                                                       struct MPIR_Bcast_hw_operation *o, MPI_Op op,
+                                                       MPI_Datatype datatype, int mpi_errno)
 {
+    if (!n || mpi_errno)
+        return n;
     if (MPIR_Bcast_hw_operation_init(o, op, datatype) &&
         o->of.element <= n->segment.layout.chunk / 2)
-        return true;
+        return n;
     MPIR_Bcast_hw_node_note_left();
-    return false;
+    return NULL;
 }
 
 int MPIR_Bcast_hw_node_combine(struct bcast_hw_node_comm *n,
@@ -73,18 +75,13 @@ bool MPIR_Bcast_hw_node_reduce(const void *sendbuf, void *recvbuf, MPI_Aint coun
                                MPI_Datatype datatype, MPI_Op op, int root, MPIR_Comm *comm,
                                int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(REDUCE, comm, mpi_errno);
     struct MPIR_Bcast_hw_operation o;
 
-    if (MPIR_CVAR_REDUCE_INTRA_ALGORITHM != MPIR_CVAR_REDUCE_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
-        return false;
-    *mpi_errno = reduce(n, &o, sendbuf, recvbuf, count, root);
-    return true;
+    n = MPIR_Bcast_hw_node_admit_op(n, &o, op, datatype, *mpi_errno);
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = reduce(n, &o, sendbuf, recvbuf, count, root);
+    return n != NULL;
 }
 
 static int allreduce(struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_operation *o,
@@ -114,16 +111,11 @@ fn_fail:
 bool MPIR_Bcast_hw_node_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
                                   MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(ALLREDUCE, comm, mpi_errno);
     struct MPIR_Bcast_hw_operation o;
 
-    if (MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM != MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
-        return false;
-    *mpi_errno = allreduce(n, &o, sendbuf, recvbuf, count);
-    return true;
+    n = MPIR_Bcast_hw_node_admit_op(n, &o, op, datatype, *mpi_errno);
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = allreduce(n, &o, sendbuf, recvbuf, count);
+    return n != NULL;
 }

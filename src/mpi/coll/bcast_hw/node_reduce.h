@@ -11,10 +11,11 @@
 #include "node_glue.h"
 #include "node_types.h"
 
-/* Sets `o`, the operation as the node layer has it; false: it is left to MPICH, alike on all ranks. */
-bool MPIR_Bcast_hw_node_combines(const struct bcast_hw_node_comm *n,
-                                 struct MPIR_Bcast_hw_operation *o, MPI_Op op,
-                                 MPI_Datatype datatype);
+/* Sets `o`, the operation as the node layer has it. Returns n, what was admitted, or NULL: MPICH is to run this
+ * collective, alike on all ranks. */
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit_op(struct bcast_hw_node_comm *n,
+                                                       struct MPIR_Bcast_hw_operation *o, MPI_Op op,
+                                                       MPI_Datatype datatype, int mpi_errno);
 
 /* Waits for `op` and ends `a`; `result`: the program gets what is there. Returns MPICH's error code, also for what
  * the operation itself met. */

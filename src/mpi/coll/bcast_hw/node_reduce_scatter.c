@@ -118,35 +118,24 @@ bool MPIR_Bcast_hw_node_reduce_scatter(const void *sendbuf, void *recvbuf,
                                        const MPI_Aint *recvcounts, MPI_Datatype datatype, MPI_Op op,
                                        MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(REDUCE_SCATTER, comm, mpi_errno);
     struct MPIR_Bcast_hw_operation o;
 
-    if (MPIR_CVAR_REDUCE_SCATTER_INTRA_ALGORITHM != MPIR_CVAR_REDUCE_SCATTER_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
-        return false;
-    *mpi_errno = reduce_scatter(n, &o, sendbuf, recvbuf, recvcounts, 0);
-    return true;
+    n = MPIR_Bcast_hw_node_admit_op(n, &o, op, datatype, *mpi_errno);
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = reduce_scatter(n, &o, sendbuf, recvbuf, recvcounts, 0);
+    return n != NULL;
 }
 
 bool MPIR_Bcast_hw_node_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
                                              MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
                                              int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(REDUCE_SCATTER_BLOCK, comm, mpi_errno);
     struct MPIR_Bcast_hw_operation o;
 
-    if (MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_ALGORITHM !=
-            MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
-        return false;
-    *mpi_errno = reduce_scatter(n, &o, sendbuf, recvbuf, NULL, recvcount);
-    return true;
+    n = MPIR_Bcast_hw_node_admit_op(n, &o, op, datatype, *mpi_errno);
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = reduce_scatter(n, &o, sendbuf, recvbuf, NULL, recvcount);
+    return n != NULL;
 }

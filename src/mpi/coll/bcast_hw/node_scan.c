@@ -32,33 +32,23 @@ fn_fail:
 bool MPIR_Bcast_hw_node_scan(const void *sendbuf, void *recvbuf, MPI_Aint count,
                              MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(SCAN, comm, mpi_errno);
     struct MPIR_Bcast_hw_operation o;
 
-    if (MPIR_CVAR_SCAN_INTRA_ALGORITHM != MPIR_CVAR_SCAN_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
-        return false;
-    *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, false);
-    return true;
+    n = MPIR_Bcast_hw_node_admit_op(n, &o, op, datatype, *mpi_errno);
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, false);
+    return n != NULL;
 }
 
 bool MPIR_Bcast_hw_node_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count,
                                MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(EXSCAN, comm, mpi_errno);
     struct MPIR_Bcast_hw_operation o;
 
-    if (MPIR_CVAR_EXSCAN_INTRA_ALGORITHM != MPIR_CVAR_EXSCAN_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno)
-        return true;
-    if (!MPIR_Bcast_hw_node_combines(n, &o, op, datatype))
-        return false;
-    *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, true);
-    return true;
+    n = MPIR_Bcast_hw_node_admit_op(n, &o, op, datatype, *mpi_errno);
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, true);
+    return n != NULL;
 }

@@ -8,11 +8,12 @@
 #include "node_side.h"
 #include "node/scatter.h"
 
-/* `out` is of one part. At the root `in_place`: its own stays in `in`. */
+/* `out` is of one part; the root's own may stay in `in`. */
 static int scatter(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
-                   struct bcast_hw_node_side *out, bool in_place, int root)
+                   struct bcast_hw_node_side *out, int root)
 {
     int mpi_errno = MPI_SUCCESS, err = MPI_SUCCESS;
+    const bool in_place = out->buffer == MPI_IN_PLACE;
     const bool has = n->group.rank == (uint32_t) root;
     struct bcast_hw_node_scatter w;
     uint64_t bytes = 0;
@@ -46,31 +47,24 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run_scatter(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in, void *recvbuf,
-                        MPI_Aint recvcount, MPI_Datatype recvtype, int root, int *mpi_errno)
+static bool run_scatter(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
+                        struct bcast_hw_node_side *out, int root, int *mpi_errno)
 {
-    struct bcast_hw_node_side out = {
-        .buffer = recvbuf, .type = recvtype, .count = recvcount, .num = 1};
-
-    if (*mpi_errno == MPI_SUCCESS)
-        *mpi_errno = scatter(n, in, &out, recvbuf == MPI_IN_PLACE, root);
-    return true;
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = scatter(n, in, out, root);
+    return n != NULL;
 }
 
 bool MPIR_Bcast_hw_node_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                                 void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
                                 MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side in = {.buffer = (void *) sendbuf,
-                                    .type = sendtype,
-                                    .count = sendcount,
-                                    .num = (uint32_t) comm->local_size};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in =
+        MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, comm->local_size);
+    struct bcast_hw_node_side out = MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, 1);
 
-    if (MPIR_CVAR_SCATTER_INTRA_ALGORITHM != MPIR_CVAR_SCATTER_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    return run_scatter(n, &in, recvbuf, recvcount, recvtype, root, mpi_errno);
+    return run_scatter(MPIR_BCAST_HW_NODE_ADMIT(SCATTER, comm, mpi_errno), &in, &out, root,
+                       mpi_errno);
 }
 
 bool MPIR_Bcast_hw_node_scatterv(const void *sendbuf, const MPI_Aint *sendcounts,
@@ -78,17 +72,12 @@ bool MPIR_Bcast_hw_node_scatterv(const void *sendbuf, const MPI_Aint *sendcounts
                                  MPI_Aint recvcount, MPI_Datatype recvtype, int root,
                                  MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side in = {.buffer = (void *) sendbuf,
-                                    .type = sendtype,
-                                    .counts = sendcounts,
-                                    .displs = displs,
-                                    .num = (uint32_t) comm->local_size};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in =
+        MPIR_Bcast_hw_side_v(sendbuf, sendcounts, displs, sendtype, comm->local_size);
+    struct bcast_hw_node_side out = MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, 1);
 
-    if (MPIR_CVAR_SCATTERV_INTRA_ALGORITHM != MPIR_CVAR_SCATTERV_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    return run_scatter(n, &in, recvbuf, recvcount, recvtype, root, mpi_errno);
+    return run_scatter(MPIR_BCAST_HW_NODE_ADMIT(SCATTERV, comm, mpi_errno), &in, &out, root,
+                       mpi_errno);
 }
 
 /* In place: what `out` has is what goes, from a copy, as it is written to. */
@@ -121,10 +110,11 @@ fn_fail:
     goto fn_exit;
 }
 
-static int alltoall(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in, bool in_place,
+static int alltoall(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
                     struct bcast_hw_node_side *out)
 {
     int mpi_errno = MPI_SUCCESS, err;
+    const bool in_place = in->buffer == MPI_IN_PLACE;
     struct bcast_hw_node_scatter w;
     char *copy = NULL;
 
@@ -152,23 +142,24 @@ fn_fail:
     goto fn_exit;
 }
 
+static bool run_alltoall(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
+                         struct bcast_hw_node_side *out, int *mpi_errno)
+{
+    if (n && *mpi_errno == MPI_SUCCESS)
+        *mpi_errno = alltoall(n, in, out);
+    return n != NULL;
+}
+
 bool MPIR_Bcast_hw_node_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                                  void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
                                  MPIR_Comm *comm, int *mpi_errno)
 {
-    const uint32_t num = (uint32_t) comm->local_size;
-    struct bcast_hw_node_side in = {
-        .buffer = (void *) sendbuf, .type = sendtype, .count = sendcount, .num = num};
-    struct bcast_hw_node_side out = {
-        .buffer = recvbuf, .type = recvtype, .count = recvcount, .num = num};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in =
+        MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, comm->local_size);
+    struct bcast_hw_node_side out =
+        MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, comm->local_size);
 
-    if (MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM != MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno == MPI_SUCCESS)
-        *mpi_errno = alltoall(n, &in, sendbuf == MPI_IN_PLACE, &out);
-    return true;
+    return run_alltoall(MPIR_BCAST_HW_NODE_ADMIT(ALLTOALL, comm, mpi_errno), &in, &out, mpi_errno);
 }
 
 bool MPIR_Bcast_hw_node_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts,
@@ -176,20 +167,10 @@ bool MPIR_Bcast_hw_node_alltoallv(const void *sendbuf, const MPI_Aint *sendcount
                                   const MPI_Aint *recvcounts, const MPI_Aint *rdispls,
                                   MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno)
 {
-    const uint32_t num = (uint32_t) comm->local_size;
-    struct bcast_hw_node_side in = {.buffer = (void *) sendbuf,
-                                    .type = sendtype,
-                                    .counts = sendcounts,
-                                    .displs = sdispls,
-                                    .num = num};
-    struct bcast_hw_node_side out = {
-        .buffer = recvbuf, .type = recvtype, .counts = recvcounts, .displs = rdispls, .num = num};
-    struct bcast_hw_node_comm *n;
+    struct bcast_hw_node_side in =
+        MPIR_Bcast_hw_side_v(sendbuf, sendcounts, sdispls, sendtype, comm->local_size);
+    struct bcast_hw_node_side out =
+        MPIR_Bcast_hw_side_v(recvbuf, recvcounts, rdispls, recvtype, comm->local_size);
 
-    if (MPIR_CVAR_ALLTOALLV_INTRA_ALGORITHM != MPIR_CVAR_ALLTOALLV_INTRA_ALGORITHM_auto ||
-        !(n = MPIR_Bcast_hw_node_admit(comm, mpi_errno)))
-        return false;
-    if (*mpi_errno == MPI_SUCCESS)
-        *mpi_errno = alltoall(n, &in, sendbuf == MPI_IN_PLACE, &out);
-    return true;
+    return run_alltoall(MPIR_BCAST_HW_NODE_ADMIT(ALLTOALLV, comm, mpi_errno), &in, &out, mpi_errno);
 }

@@ -29,6 +29,27 @@ struct bcast_hw_node_side {
     char *packed;
 };
 
+/* A buffer of `num` parts of `count` elements each. */
+static inline struct bcast_hw_node_side MPIR_Bcast_hw_side(const void *buffer, MPI_Aint count,
+                                                           MPI_Datatype type, int num)
+{
+    return (struct bcast_hw_node_side){
+        .buffer = (void *) buffer, .type = type, .count = count, .num = (uint32_t) num};
+}
+
+/* One of parts that are not alike. */
+static inline struct bcast_hw_node_side MPIR_Bcast_hw_side_v(const void *buffer,
+                                                             const MPI_Aint *counts,
+                                                             const MPI_Aint *displs,
+                                                             MPI_Datatype type, int num)
+{
+    return (struct bcast_hw_node_side){.buffer = (void *) buffer,
+                                       .type = type,
+                                       .counts = counts,
+                                       .displs = displs,
+                                       .num = (uint32_t) num};
+}
+
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on error there is nothing to
  * end. */
 int MPIR_Bcast_hw_side_begin(struct bcast_hw_node_side *s, bool load);

@@ -156,19 +156,23 @@ bool bcast_hw_node_group_all_finished(struct bcast_hw_node_group *g, uint64_t se
 const void *bcast_hw_node_group_at(const struct bcast_hw_node_group *g, uint32_t peer,
                                    uint64_t from, size_t bytes)
 {
-    return bytes == 0 ? NULL : g->copy->at(&g->peers[peer], from, bytes);
+    return bytes == 0 || g->copy == NULL ? NULL : g->copy->at(&g->peers[peer], from, bytes);
 }
 
 int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
                             uint64_t from, size_t bytes)
 {
-    return bytes == 0 ? BCAST_HW_OK : g->copy->get(&g->peers[peer], to, from, bytes);
+    if (bytes == 0)
+        return BCAST_HW_OK;
+    return g->copy == NULL ? BCAST_HW_ERR_INVAL : g->copy->get(&g->peers[peer], to, from, bytes);
 }
 
 int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,
                             const void *from, size_t bytes)
 {
-    return bytes == 0 ? BCAST_HW_OK : g->copy->put(&g->peers[peer], to, from, bytes);
+    if (bytes == 0)
+        return BCAST_HW_OK;
+    return g->copy == NULL ? BCAST_HW_ERR_INVAL : g->copy->put(&g->peers[peer], to, from, bytes);
 }
 
 void bcast_hw_node_group_check(const struct bcast_hw_node_group *g)

@@ -22,6 +22,7 @@
 #include "copy.h"
 #include "params.h"
 #include "segment.h"
+#include "stuck.h"
 #include "tree.h"
 
 struct bcast_hw_node_group {
@@ -46,6 +47,8 @@ struct bcast_hw_node_group {
     uint64_t methods; /* while joining: those that work as far as is known */
     uint32_t joined;  /* ranks that were looked at in this part of joining */
     bool judged;      /* all cards were seen */
+
+    struct bcast_hw_node_stuck stuck;
 
     /* 0 to size - 1, twice: from r + 1 on stand all ranks but r. */
     uint16_t ring[2 * BCAST_HW_NODE_RANKS_MAX];
@@ -92,7 +95,8 @@ static inline bool bcast_hw_node_group_in_step(const struct bcast_hw_node_group 
     return g->finished == g->serial;
 }
 
-/* Memory of `peer`: see copy.h. There is a method. */
+/* Memory of `peer`: see copy.h. ERR_INVAL, NULL where there is no method: a rank that does not call
+ * the same may show an address. */
 const void *bcast_hw_node_group_at(const struct bcast_hw_node_group *g, uint32_t peer,
                                    uint64_t from, size_t bytes);
 int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,

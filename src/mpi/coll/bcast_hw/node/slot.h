@@ -50,7 +50,8 @@
  *
  * A rank that has finished serial s owes nobody anything for it: what others need of it stands in
  * its block. So a rank waits only for ranks that are in the same collective or in an earlier one,
- * and no schedule of the ranks ends in a deadlock.
+ * and no schedule of the ranks ends in a deadlock. Ranks that do not call the same may wait for
+ * ever: stuck.h finds that.
  *
  * C only: C++ has other atomics.
  */
@@ -108,6 +109,7 @@ struct bcast_hw_node_words {
     /* 0: not known yet; else the methods by which it reads all others' memory, and VERDICT. */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t verdict;
     _Atomic uint64_t failed;                               /* 1: it takes no further part */
+    _Atomic uint64_t looks;                                /* while it waits long: stuck.h; grows */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t finished; /* serial up to which all is done */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t up; /* barrier: how far it is; barrier_impl.h */
     alignas(

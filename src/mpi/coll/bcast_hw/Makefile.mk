@@ -16,7 +16,8 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/node_selection_json.h \
     src/mpi/coll/bcast_hw/node_side.h       \
     src/mpi/coll/bcast_hw/node_types.h      \
-    src/mpi/coll/bcast_hw/relay.h
+    src/mpi/coll/bcast_hw/relay.h           \
+    src/mpi/coll/bcast_hw/side.h
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
@@ -27,6 +28,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/measure.c    \
     src/mpi/coll/bcast_hw/core/model.c      \
     src/mpi/coll/bcast_hw/core/multilane.c  \
+    src/mpi/coll/bcast_hw/core/sides.c      \
     src/mpi/coll/bcast_hw/core/sites.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
@@ -93,6 +95,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/pvars.c           \
     src/mpi/coll/bcast_hw/relay.c           \
     src/mpi/coll/bcast_hw/select.c          \
+    src/mpi/coll/bcast_hw/side.c            \
     src/mpi/coll/bcast_hw/world_sites.c
 
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt

@@ -316,22 +316,24 @@ fn_fail:
 }
 
 /* Over the network, from `root` of the group. */
-static int message_by_group(const struct bcast_hw_comm *c, struct message *m, int root,
+static int message_by_group(struct bcast_hw_group *g, bool along_trees, struct message *m, int root,
                             bool is_root)
 {
-    if (c->along_trees)
-        return message_along_trees(c->group, m, root, is_root);
-    return is_root ? send_message(c->group, m) : recv_message(c->group, m, root);
+    if (along_trees)
+        return message_along_trees(g, m, root, is_root);
+    return is_root ? send_message(g, m) : recv_message(g, m, root);
 }
 
-/* One rank of each host takes part in the network's broadcast, and all get the message inside their host as it
+/* One rank of each host, of the root's the root if it can, takes part in the network's broadcast, and all get the message inside their host as it
  * comes: relay.h. It lies in one piece. */
-static int message_by_hosts(const struct bcast_hw_comm *c, const struct message *m, int root,
+static int message_by_hosts(struct bcast_hw_comm *c, const struct message *m, int root,
                             MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS, err;
-    const uint32_t own_host = c->host_of[comm->rank];
-    const bool is_root = comm->rank == root, at_home = c->host_of[root] == own_host;
+    const struct bcast_hw_sides *sides = &c->sides;
+    const uint32_t own_host = sides->host_of[comm->rank], root_host = sides->host_of[root];
+    const bool is_root = comm->rank == root, at_home = root_host == own_host;
+    uint32_t side, giver;
     struct message whole = {.count = m->bytes, .datatype = MPIR_BCAST_HW_BYTE, .bytes = m->bytes};
     struct bcast_hw_relay relay;
     MPI_Aint moved = m->bytes;
@@ -348,13 +350,17 @@ static int message_by_hosts(const struct bcast_hw_comm *c, const struct message 
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
                                       &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_relay_begin(&relay, c->node,
-                              at_home ? c->mate_of[root] : c->mate_of[c->first_of[own_host]],
-                              whole.buffer, m->bytes, is_root ? m->bytes : 0);
+    side = MPIR_Bcast_hw_side_for(comm, c, root);
+    giver = at_home ? (uint32_t) root : bcast_hw_sides_at(sides, side, own_host);
+    MPIR_Bcast_hw_relay_begin(&relay, c->node, sides->place[giver], whole.buffer, m->bytes,
+                              is_root ? m->bytes : 0);
     whole.relay = &relay;
-    whole.from_mate = c->first_of[c->host_of[root]] != (uint32_t) root;
-    if (c->group)
-        mpi_errno = message_by_group(c, &whole, (int) c->host_of[root], at_home);
+    whole.from_mate = !bcast_hw_sides_has(sides, side, (uint32_t) root);
+    if (is_root)
+        MPIR_Bcast_hw_note_root(!whole.from_mate);
+    if (bcast_hw_sides_has(sides, side, (uint32_t) comm->rank))
+        mpi_errno =
+            message_by_group(c->side[side].group, c->along_trees, &whole, (int) root_host, at_home);
     err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = err;
@@ -412,7 +418,8 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
     mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
-                            : message_by_group(c, &m, root, comm->rank == root);
+                            : message_by_group(c->side[0].group, c->along_trees, &m, root,
+                                               comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Broadcasts by hosts: of each host one rank, its first, takes part in the network's broadcasts: the one whose
- * processors are nearest to the rail, of several the lowest. All ranks of the communicator learn alike who is where.
+ * Broadcasts by hosts: of each host one rank takes part in a broadcast over the network. All ranks of the
+ * communicator learn alike who is where.
  */
 
 #include "node_glue.h"
@@ -34,22 +34,20 @@ static bool number_hosts(MPIR_Comm *comm, uint32_t *host_of)
     return true;
 }
 
-/* By host, who is nearest to the rail. */
-static int find_first(MPIR_Comm *comm, struct bcast_hw_comm *c)
+/* Places the ranks of each host by their distances from the rail. */
+static int find_sides(MPIR_Comm *comm, struct bcast_hw_comm *c, const uint32_t *host_of)
 {
     int mpi_errno = MPI_SUCCESS;
-    int *far = MPL_malloc((size_t) comm->local_size * sizeof(*far), MPL_MEM_COMM);
+    const uint32_t ranks = (uint32_t) comm->local_size;
+    int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
 
-    MPIR_ERR_CHKANDJUMP(!far, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    c->sides_mem =
+        MPL_malloc(bcast_hw_sides_words(ranks, c->hosts) * sizeof(*c->sides_mem), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!far || !c->sides_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather_allcomm_auto(&distance, 1, MPIR_BCAST_HW_INT, far, 1,
                                             MPIR_BCAST_HW_INT, comm, MPIR_BCAST_HW_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    for (int i = comm->local_size - 1; i >= 0; i--) {
-        uint32_t *first = &c->first_of[c->host_of[i]];
-
-        if (*first == UINT32_MAX || far[i] <= far[*first])
-            *first = (uint32_t) i;
-    }
+    bcast_hw_sides_init(&c->sides, ranks, c->hosts, host_of, far, c->sides_mem);
 
 fn_exit:
     MPL_free(far);
@@ -58,21 +56,15 @@ fn_fail:
     goto fn_exit;
 }
 
-/* The ranks of this host, and the most that any host has. */
-static int count_mates(MPIR_Comm *comm, struct bcast_hw_comm *c, struct bcast_hw_node_comm *n)
+/* The ranks of this host, by their places. */
+static void find_mates(MPIR_Comm *comm, const struct bcast_hw_sides *s,
+                       struct bcast_hw_node_comm *n)
 {
-    int *on_host = MPL_calloc(c->hosts, sizeof(*on_host), MPL_MEM_COMM);
-    int most = 0;
+    const uint32_t host = s->host_of[comm->rank];
 
-    for (int i = 0; on_host && i < comm->local_size; i++) {
-        most = MPL_MAX(most, ++on_host[c->host_of[i]]);
-        if (c->host_of[i] == c->host_of[comm->rank]) {
-            c->mate_of[i] = (uint32_t) n->num_mates;
-            n->mates[n->num_mates++] = i;
-        }
-    }
-    MPL_free(on_host);
-    return most;
+    n->num_mates = (int) bcast_hw_sides_on(s, host);
+    for (int i = 0; i < n->num_mates; i++)
+        n->mates[i] = (int) bcast_hw_sides_at(s, (uint32_t) i, host);
 }
 
 int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
@@ -80,27 +72,26 @@ int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
     int mpi_errno = MPI_SUCCESS;
     const size_t ranks = (size_t) comm->local_size;
     struct bcast_hw_node_comm *n = MPIR_Bcast_hw_node_of_comm(comm);
+    uint32_t *host_of = NULL;
 
     if (!n || n->state != BCAST_HW_NODE_SPREAD || c->hosts == 1 || c->hosts == ranks)
         goto fn_exit;
-    c->host_of = MPL_calloc(ranks, sizeof(*c->host_of), MPL_MEM_COMM);
-    c->mate_of = MPL_calloc(ranks, sizeof(*c->mate_of), MPL_MEM_COMM);
-    c->first_of = MPL_malloc(c->hosts * sizeof(*c->first_of), MPL_MEM_COMM);
+    host_of = MPL_malloc(ranks * sizeof(*host_of), MPL_MEM_COMM);
     n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!c->host_of || !c->mate_of || !c->first_of || !n->mates, mpi_errno,
-                        MPI_ERR_OTHER, "**nomem");
-    memset(c->first_of, 0xff, c->hosts * sizeof(*c->first_of));
-    if (!number_hosts(comm, c->host_of))
+    MPIR_ERR_CHKANDJUMP(!host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (!number_hosts(comm, host_of))
         goto fn_exit;
-    mpi_errno = find_first(comm, c);
+    mpi_errno = find_sides(comm, c, host_of);
     MPIR_ERR_CHECK(mpi_errno);
-    if (count_mates(comm, c, n) > (int) BCAST_HW_NODE_RANKS_MAX)
+    if (bcast_hw_sides_num(&c->sides) > BCAST_HW_NODE_RANKS_MAX)
         goto fn_exit;
+    find_mates(comm, &c->sides, n);
     /* Without a segment the ranks of a host do without one. */
     (void) MPIR_Bcast_hw_node_setup(n, comm);
     c->by_hosts = n->state != BCAST_HW_NODE_SPREAD;
 
 fn_exit:
+    MPL_free(host_of);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -108,36 +99,18 @@ fn_fail:
 
 void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c)
 {
-    MPL_free(c->host_of);
-    MPL_free(c->mate_of);
-    MPL_free(c->first_of);
+    MPL_free(c->sides_mem);
 }
 
-/* What the first rank of a host tells the others of the outcome of set-up. */
-struct outcome {
-    bool on, casts;
-    struct bcast_hw_shape shape;
-};
-
-int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c)
+int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
+                               struct bcast_hw_outcome *outcome)
 {
-    int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_node_comm *n = c->node;
-    const uint32_t first = c->mate_of[c->first_of[c->host_of[n->mates[n->group.rank]]]];
-    struct bcast_hw_node_tree star = bcast_hw_node_group_star(&n->group, first);
-    struct outcome outcome = {.on = c->on, .casts = c->casts, .shape = c->shape};
-    uint64_t here = n->group.rank == first ? sizeof(outcome) : 0;
+    const uint32_t from = side % n->group.size;
+    struct bcast_hw_node_tree star = bcast_hw_node_group_star(&n->group, from);
+    uint64_t here = n->group.rank == from ? sizeof(*outcome) : 0;
     struct bcast_hw_node_bcast b;
 
-    bcast_hw_node_bcast_begin(&b, &n->group, &star, first, &outcome, sizeof(outcome), here);
-    mpi_errno = MPIR_Bcast_hw_node_wait(n, &b.op);
-    MPIR_ERR_CHECK(mpi_errno);
-    c->on = outcome.on;
-    c->casts = outcome.casts;
-    c->shape = outcome.shape;
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+    bcast_hw_node_bcast_begin(&b, &n->group, &star, from, outcome, sizeof(*outcome), here);
+    return MPIR_Bcast_hw_node_wait(n, &b.op);
 }

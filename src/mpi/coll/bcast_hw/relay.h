@@ -3,13 +3,14 @@
  * Copyright (C) the hwmc contributors
  *
  * relay: a broadcast inside the host while it comes over the network, or on its way there. One rank of a host takes
- * part in the network's broadcast, the first; what it has of the message it gives to the others as it comes. On the
- * root's host all have it from the root, the first as well, which sends it on as far as it has it.
+ * part in the network's broadcast, the one on its side (side.h); what it has of the message it gives to the others
+ * as it comes. On the root's host all have it from the root; where that is not on the side, the one that is sends it
+ * on as far as it has it.
  *
- *   the root, being first    has it all; others take it while it is sent
+ *   the root, on the side    has it all; others take it while it is sent
  *   the root                 has it all; others take it
- *   first on its host        from the root, chunk by chunk; each piece is sent once it is here
- *   first on another host    more is here each time that the network has brought some
+ *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it is here
+ *   of another host, on it   more is here each time that the network has brought some
  *   the others               take it chunk by chunk
  */
 

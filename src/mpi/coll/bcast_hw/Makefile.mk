@@ -24,6 +24,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/apm.c        \
     src/mpi/coll/bcast_hw/core/channel.c    \
     src/mpi/coll/bcast_hw/core/deal.c       \
+    src/mpi/coll/bcast_hw/core/feeds.c      \
     src/mpi/coll/bcast_hw/core/link.c       \
     src/mpi/coll/bcast_hw/core/measure.c    \
     src/mpi/coll/bcast_hw/core/model.c      \

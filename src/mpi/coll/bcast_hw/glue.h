@@ -15,7 +15,7 @@
 #include "mpiimpl.h"
 #include "attach.h"
 #include "bcast_hw.h"
-#include "core/sides.h"
+#include "core/feeds.h"
 #include "side.h"
 
 enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH_NO };
@@ -32,6 +32,7 @@ struct bcast_hw_comm {
      * if it is among them, by `node` (relay.h), of which a rank is number sides.place. If not, there is one side. */
     bool by_hosts;
     struct bcast_hw_sides sides;
+    struct bcast_hw_feeds feeds;
     uint32_t *sides_mem; /* theirs */
     struct bcast_hw_side side[BCAST_HW_SIDES_MAX];
 };

@@ -8,11 +8,37 @@
 
 #include "node_glue.h"
 
-static int distance; /* of this process from the rail that it uses first; 0: near, or not known */
+#include <pthread.h>
 
-void MPIR_Bcast_hw_note_distance(int from_rail)
+static void (*find_distances)(int *distance);
+static struct bcast_hw_near own;
+static bool found; /* `own` is known */
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void MPIR_Bcast_hw_register_distances(void (*find)(int *distance))
 {
-    distance = from_rail;
+    find_distances = find;
+    found = false;
+}
+
+static struct bcast_hw_near find_own(void)
+{
+    struct bcast_hw_near copy;
+
+    pthread_mutex_lock(&own_lock);
+    if (!found) {
+        for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+            own.distance[i] = -1;
+        if (find_distances)
+            find_distances(own.distance);
+        for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+            own.distance[i] = own.distance[i] < 0 ? INT_MAX : own.distance[i];
+        own.rails = MPIR_Bcast_hw_engine()->rails.mask;
+        found = true;
+    }
+    copy = own;
+    pthread_mutex_unlock(&own_lock);
+    return copy;
 }
 
 /* By rank, in which host it is, counted from that of rank 0. False: nobody knows of some rank. */
@@ -34,22 +60,46 @@ static bool number_hosts(MPIR_Comm *comm, uint32_t *host_of)
     return true;
 }
 
-/* Places the ranks of each host by their distances from the rail. */
+/* The rails' speeds, alike on all ranks: as measured over the lanes, which rails have in the same order, or as the
+ * system says. */
+static void find_speeds(uint32_t rails, uint32_t *mbit)
+{
+    const struct bcast_hw_engine_cfg *cfg = &MPIR_Bcast_hw_engine()->cfg;
+    uint32_t n = 0;
+
+    memcpy(mbit, cfg->mbit, sizeof(cfg->mbit));
+    if (cfg->num_rails == (uint32_t) __builtin_popcount(rails))
+        for (; rails != 0; rails &= rails - 1)
+            mbit[__builtin_ctz(rails)] = cfg->lane_mbit[n++];
+}
+
+/* Places the ranks of each host by their distances from the first rail, and finds feeds. */
 static int find_sides(MPIR_Comm *comm, struct bcast_hw_comm *c, const uint32_t *host_of)
 {
     int mpi_errno = MPI_SUCCESS;
     const uint32_t ranks = (uint32_t) comm->local_size;
+    const size_t words = bcast_hw_sides_words(ranks, c->hosts);
+    const int ints = (int) (sizeof(struct bcast_hw_near) / sizeof(int));
+    struct bcast_hw_near mine = find_own(), *near;
     int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
+    uint32_t rails, mbit[BCAST_HW_RAIL_BITS];
 
+    near = MPL_malloc(ranks * sizeof(*near), MPL_MEM_COMM);
     c->sides_mem =
-        MPL_malloc(bcast_hw_sides_words(ranks, c->hosts) * sizeof(*c->sides_mem), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!far || !c->sides_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather_allcomm_auto(&distance, 1, MPIR_BCAST_HW_INT, far, 1,
+        MPL_malloc((words + bcast_hw_feeds_words(c->hosts)) * sizeof(*c->sides_mem), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!near || !far || !c->sides_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, MPIR_BCAST_HW_INT, near, ints,
                                             MPIR_BCAST_HW_INT, comm, MPIR_BCAST_HW_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
+    rails = bcast_hw_feeds_rails(near, ranks);
+    for (uint32_t i = 0; i < ranks; i++)
+        far[i] = near[i].distance[rails ? __builtin_ctz(rails) : 0];
     bcast_hw_sides_init(&c->sides, ranks, c->hosts, host_of, far, c->sides_mem);
+    find_speeds(rails, mbit);
+    bcast_hw_feeds_init(&c->feeds, &c->sides, near, mbit, c->sides_mem + words);
 
 fn_exit:
+    MPL_free(near);
     MPL_free(far);
     return mpi_errno;
 fn_fail:

@@ -9,6 +9,7 @@
  * to a host.
  *
  *   -max=BYTES    the largest message (1048577)
+ *   -near=N       rank r is near to rail r mod N
  *   -itself=N     so many ranks of MPI_COMM_WORLD, as roots there, hand their broadcasts to the network
  *                 themselves, and all others do not: where all broadcasts go by hosts */
 
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
     MPI_Comm dup;
     void *buf;
 
+    hwtest_settle(argc, argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided); /* counters are read more than once */
     MTest_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -75,6 +75,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/topo.c \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \
+    src/mpi/coll/bcast_hw/feeds.c           \
     src/mpi/coll/bcast_hw/hosts.c           \
     src/mpi/coll/bcast_hw/network.c         \
     src/mpi/coll/bcast_hw/network_text.c    \

@@ -33,8 +33,10 @@ struct bcast_hw_comm {
     bool by_hosts;
     struct bcast_hw_sides sides;
     struct bcast_hw_feeds feeds;
-    uint32_t *sides_mem; /* theirs */
-    struct bcast_hw_side side[BCAST_HW_SIDES_MAX];
+    uint32_t *sides_mem;                           /* theirs */
+    struct bcast_hw_side side[BCAST_HW_SIDES_ALL]; /* the sides, then the feeds */
+    /* By feed: what hands its part on inside the host, beside `node`, which the first one has; NULL: not yet. */
+    struct bcast_hw_node_comm *feed_node[BCAST_HW_RAIL_BITS];
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
@@ -77,6 +79,19 @@ const struct bcast_hw_network *MPIR_Bcast_hw_network(void);
 /* Finds out whether `comm` broadcasts by hosts: hosts.c. All members get here with the same broadcast. */
 int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c);
 void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c);
+
+/* By hosts: a long message is to go in parts (core/feeds), each by the side MPIR_Bcast_hw_feed(its number) and the
+ * memory feed_node; or not. All ranks of `comm` ask with the same broadcast. */
+bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes);
+
+/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all ranks. */
+bool MPIR_Bcast_hw_feed_begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t feed);
+
+/* Frees it. */
+void MPIR_Bcast_hw_forget_feeds(struct bcast_hw_comm *c);
+
+/* At the root: its broadcast goes in parts. */
+void MPIR_Bcast_hw_note_parts(void);
 
 /* By hosts, when set-up of a side has ended: those who are not on it get to know how. */
 struct bcast_hw_outcome {

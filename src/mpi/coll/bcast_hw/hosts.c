@@ -156,7 +156,8 @@ int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
                                struct bcast_hw_outcome *outcome)
 {
     struct bcast_hw_node_comm *n = c->node;
-    const uint32_t from = side % n->group.size;
+    const uint32_t host = c->sides.host_of[n->mates[n->group.rank]];
+    const uint32_t from = c->sides.place[MPIR_Bcast_hw_side_at(c, side, host)];
     struct bcast_hw_node_tree star = bcast_hw_node_group_star(&n->group, from);
     uint64_t here = n->group.rank == from ? sizeof(*outcome) : 0;
     struct bcast_hw_node_bcast b;

@@ -12,7 +12,7 @@
 
 static unsigned long long reasons[BCAST_HW_REASON_LIMIT];
 static unsigned long long taken_calls, taken_bytes, left_calls;
-static unsigned long long sides_on, sides_off, root_itself, root_by_another;
+static unsigned long long sides_on, sides_off, root_itself, root_by_another, in_parts;
 static unsigned long long latency_ns, site_latency_ns, rail_mbit, all_mbit;
 
 void MPIR_Bcast_hw_note_reason(uint32_t reason)
@@ -45,6 +45,11 @@ void MPIR_Bcast_hw_note_root(bool itself)
         root_itself++;
     else
         root_by_another++;
+}
+
+void MPIR_Bcast_hw_note_parts(void)
+{
+    in_parts++;
 }
 
 void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
@@ -120,6 +125,9 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
     MPIR_BCAST_HW_REGISTER_COUNTER(
         bcast_hw_root_by_another, &root_by_another,
         "broadcasts by hosts of this rank that another one of its host handed to the network");
+    MPIR_BCAST_HW_REGISTER_COUNTER(
+        bcast_hw_in_parts, &in_parts,
+        "broadcasts by hosts of this rank that went in parts, each by ranks near to its rail");
     MPIR_BCAST_HW_REGISTER_COUNTER(
         bcast_hw_latency_ns, &latency_ns,
         "nanoseconds that selection takes a short message for, one way between hosts");

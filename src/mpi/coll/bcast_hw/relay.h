@@ -12,6 +12,9 @@
  *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it is here
  *   of another host, on it   more is here each time that the network has brought some
  *   the others               take it chunk by chunk
+ *
+ * A message that goes in parts (core/feeds) has a relay for each, by memory of its own. A rank is in the network's
+ * broadcast of one part at most; that part's relay is the first of its chain.
  */
 
 #ifndef BCAST_HW_RELAY_H_INCLUDED
@@ -21,6 +24,8 @@
 
 struct bcast_hw_relay {
     struct bcast_hw_node_comm *n;
+    struct bcast_hw_relay
+        *also; /* of another part of the message: goes on when this one does; NULL */
     struct bcast_hw_node_bcast b;
     bool over;      /* inside the host nothing is left for this rank to do */
     MPI_Aint piece; /* the network's broadcast under way begins here in the message */
@@ -35,10 +40,12 @@ void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_co
 /* Its first `bytes` are there now. */
 void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes);
 
-/* Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as others are ready. */
+/* What follows is of all relays of a chain, from its first on.
+ *
+ * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as others are ready. */
 int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy);
 
-/* Waits until the first `bytes` are here. */
+/* Waits until the first `bytes` are here, of this one's message. */
 int MPIR_Bcast_hw_relay_wait(struct bcast_hw_relay *r, MPI_Aint bytes);
 
 /* Waits until it is over. `failed`: the message will not come; the others get an error. */

@@ -362,10 +362,11 @@ void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
 
     if (!slot || !*slot)
         return;
-    for (uint32_t i = 0; i < BCAST_HW_SIDES_MAX; i++)
+    for (uint32_t i = 0; i < BCAST_HW_SIDES_ALL; i++)
         MPIR_Bcast_hw_side_drop(&(*slot)->side[i]);
     if ((*slot)->node)
         MPIR_Bcast_hw_node_free((*slot)->node);
+    MPIR_Bcast_hw_forget_feeds(*slot);
     MPIR_Bcast_hw_forget_hosts(*slot);
     MPL_free(*slot);
     *slot = NULL;

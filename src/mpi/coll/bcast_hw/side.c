@@ -117,6 +117,18 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     }
 }
 
+uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host)
+{
+    return which < BCAST_HW_SIDES_MAX
+               ? bcast_hw_sides_at(&c->sides, which, host)
+               : bcast_hw_feeds_at(&c->feeds, which - BCAST_HW_SIDES_MAX, host);
+}
+
+static bool is_on(const struct bcast_hw_comm *c, uint32_t which, uint32_t rank)
+{
+    return !c->by_hosts || MPIR_Bcast_hw_side_at(c, which, c->sides.host_of[rank]) == rank;
+}
+
 /* How many members the group of a side has, and which of them this rank is, or is represented by. */
 static void find_size(MPIR_Comm *comm, const struct bcast_hw_comm *c,
                       struct bcast_hw_group_cfg *cfg)
@@ -132,7 +144,7 @@ static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_
 {
     *hash = bcast_hw_prng(comm->context_id, cfg->size);
     for (uint32_t i = 0; i < cfg->size; i++) {
-        uint32_t rank = c->by_hosts ? bcast_hw_sides_at(&c->sides, which, i) : i;
+        uint32_t rank = c->by_hosts ? MPIR_Bcast_hw_side_at(c, which, i) : i;
 
         if (!MPIR_Bcast_hw_world_rank(comm, (int) rank, &world[i]))
             return false;
@@ -164,6 +176,10 @@ static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
     cfg.world = world;
     cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
     configure(&cfg);
+    if (which >= BCAST_HW_SIDES_MAX) { /* a feed: what it is for is multicast on its rails */
+        cfg.rails = c->feeds.rails[which - BCAST_HW_SIDES_MAX];
+        cfg.trees = 0;
+    }
 
     MPIR_Bcast_hw_lock();
     cfg.key = bcast_hw_prng(hash, seen_before(hash));
@@ -188,7 +204,10 @@ static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
     if (which == 0)
         mpi_errno = MPIR_Bcast_hw_by_hosts(comm, c);
     MPIR_ERR_CHECK(mpi_errno);
-    if (!c->by_hosts || bcast_hw_sides_has(&c->sides, which, (uint32_t) comm->rank))
+    if (which >= BCAST_HW_SIDES_MAX &&
+        !MPIR_Bcast_hw_feed_begin(comm, c, which - BCAST_HW_SIDES_MAX))
+        c->side[which].state = BCAST_HW_SIDE_OFF;
+    else if (is_on(c, which, (uint32_t) comm->rank))
         mpi_errno = begin_group(comm, c, which);
     MPIR_ERR_CHECK(mpi_errno);
 

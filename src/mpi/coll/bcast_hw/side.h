@@ -17,7 +17,8 @@
  *
  * Counted are: for the first side all broadcasts that hwmc could take; what does not go by it is MPICH's. For
  * another one those that hwmc takes and whose root has its place there; what does not go by it goes by the first:
- * the root hands it inside its host to the one that is on that.
+ * the root hands it inside its host to the one that is on that. Where ranks of a host are near to different rails,
+ * each feed (core/feeds) is a further side, on some rails only; counted are the messages that would go in parts.
  *
  * Invariants: at the same broadcast all ranks of the communicator have each side in the same state, the ranks that
  * are not on it by what those on their host tell them; only who is on a side has a group for it. Another side is
@@ -36,6 +37,13 @@
 #include "engine/engine.h"
 
 #define BCAST_HW_SIDES_MAX 8u
+#define BCAST_HW_SIDES_ALL (BCAST_HW_SIDES_MAX + BCAST_HW_RAIL_BITS)
+
+/* The side that a feed is. */
+static inline uint32_t MPIR_Bcast_hw_feed(uint32_t feed)
+{
+    return BCAST_HW_SIDES_MAX + feed;
+}
 
 enum bcast_hw_side_state {
     BCAST_HW_SIDE_COUNTING,
@@ -56,6 +64,9 @@ struct bcast_hw_comm;
 /* One more broadcast could go by side `which` of what `comm` carries; whether it does. May begin set-up, or wait for
  * its end. All ranks of `comm` ask with the same broadcast. */
 bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which);
+
+/* By hosts: the rank of `host` on side `which`. */
+uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host);
 
 /* By hosts: the side for a broadcast from `root`. All ranks ask with the same broadcast. */
 uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root);

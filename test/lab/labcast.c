@@ -13,6 +13,7 @@
  *   -seed=N      other sizes and other data
  *   -late=MS     in every batch some rank, in every other batch the root, comes MS later
  *   -compute=MS  in every batch some rank computes that long while the others go on
+ *   -near=N      rank r is near to rail r mod N
  *   -sites=N     at so many sites, of neighbouring ranks; -partly: only the first one has a name
  *
  * What a broadcast brings follows from its root, the place in the message and which broadcast it is.

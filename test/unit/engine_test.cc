@@ -464,6 +464,33 @@ TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
     EXPECT_EQ(0u, net.engines[2]->counts.asked);
 }
 
+// Two groups, each on a rail of its own, and one that wishes a rail that is not there.
+TEST(EngineRails, AGroupKeepsToTheRailsItIsToUse)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    std::vector<int> cast(2, 0);
+    Groups g[3];
+
+    for (uint32_t i = 0; i < 3; i++)
+        g[i] = net.group(first(3), [i](bcast_hw_group_cfg &cfg) {
+            cfg.rails = 1u << i;
+            cfg.trees = 0;
+            cfg.key = 100 + i;
+        });
+    net.settle(300000000);
+    count_casts(net, cast);
+    for (uint32_t r = 0; r < 3; r++) {
+        EXPECT_EQ(0x1u, g[0][r]->agree.agreed.rails);
+        EXPECT_EQ(0x2u, g[1][r]->agree.agreed.rails);
+        EXPECT_EQ(BCAST_HW_GROUP_OFF, g[2][r]->state);
+        EXPECT_EQ((uint32_t) BCAST_HW_REASON_FABRIC, g[2][r]->reason);
+    }
+    broadcast(net, g[1], 0, pattern(1000, 1));
+    EXPECT_EQ(0, cast[0]);
+    broadcast(net, g[0], 2, pattern(1000, 2));
+    EXPECT_EQ(10 + 1, cast[1]); // the last once more
+}
+
 // Loss on both rails, long and short broadcasts from all roots.
 TEST(EngineRails, LossesOnAllRailsAreRepaired)
 {

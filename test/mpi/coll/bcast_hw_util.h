@@ -178,14 +178,20 @@ static inline int hwtest_site(int argc, char **argv, int rank, int size)
     return hwtest_flag(argc, argv, "-mixed") ? rank % sites : (int) ((long) rank * sites / size);
 }
 
-/* Names this process's site, with -partly only on the first one. To be called before MPI reads the
- * environment, which the process manager has given its part. */
+/* Names this process's site, with -partly only on the first one; with -near=N this process is near to
+ * rail number rank mod N. To be called before MPI reads the environment, which the process manager has
+ * given its part. */
 static inline void hwtest_settle(int argc, char **argv)
 {
     const char *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
+    int near = (int) hwtest_option(argc, argv, "-near", 0);
     char name[32];
     int site;
 
+    if (rank != NULL && near > 0) {
+        snprintf(name, sizeof(name), "%d", atoi(rank) % near);
+        setenv("MPIR_CVAR_HWMC_NEAR_RAIL", name, 1);
+    }
     if (rank == NULL || size == NULL || hwtest_option(argc, argv, "-sites", 1) < 2)
         return;
     site = hwtest_site(argc, argv, atoi(rank), atoi(size));

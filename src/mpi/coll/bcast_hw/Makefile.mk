@@ -16,17 +16,20 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/node_selection_json.h \
     src/mpi/coll/bcast_hw/node_side.h       \
     src/mpi/coll/bcast_hw/node_types.h      \
-    src/mpi/coll/bcast_hw/relay.h
+    src/mpi/coll/bcast_hw/relay.h           \
+    src/mpi/coll/bcast_hw/side.h
 
 mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/agree.c      \
     src/mpi/coll/bcast_hw/core/apm.c        \
     src/mpi/coll/bcast_hw/core/channel.c    \
     src/mpi/coll/bcast_hw/core/deal.c       \
+    src/mpi/coll/bcast_hw/core/feeds.c      \
     src/mpi/coll/bcast_hw/core/link.c       \
     src/mpi/coll/bcast_hw/core/measure.c    \
     src/mpi/coll/bcast_hw/core/model.c      \
     src/mpi/coll/bcast_hw/core/multilane.c  \
+    src/mpi/coll/bcast_hw/core/sides.c      \
     src/mpi/coll/bcast_hw/core/sites.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
@@ -73,6 +76,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/topo.c \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \
+    src/mpi/coll/bcast_hw/feeds.c           \
     src/mpi/coll/bcast_hw/hosts.c           \
     src/mpi/coll/bcast_hw/network.c         \
     src/mpi/coll/bcast_hw/network_text.c    \
@@ -94,6 +98,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/pvars.c           \
     src/mpi/coll/bcast_hw/relay.c           \
     src/mpi/coll/bcast_hw/select.c          \
+    src/mpi/coll/bcast_hw/side.c            \
     src/mpi/coll/bcast_hw/world_sites.c
 
 if HWMC_XPMEM

@@ -77,8 +77,10 @@ bool MPIR_Bcast_hw_active(void);
 /* The lanes of the rails are in use: waiting must look at their descriptors too. */
 bool MPIR_Bcast_hw_by_lanes(void);
 
-/* How far this process's processors are from the rail that it uses first; 0: near. The ranks of a host compare. */
-void MPIR_Bcast_hw_note_distance(int from_rail);
+/* `find` tells how far this process's processors are from each rail, by its number (BCAST_HW_RAIL_BITS of them): in
+ * the firmware's unit, in which 10 is near; negative: not known. It is called once at most, when a communicator
+ * needs it. */
+void MPIR_Bcast_hw_register_distances(void (*find)(int *distance));
 
 /* Collectives inside a host: from now on, at the same point of all processes; no more. */
 void MPIR_Bcast_hw_node_open(void);

@@ -316,24 +316,96 @@ fn_fail:
 }
 
 /* Over the network, from `root` of the group. */
-static int message_by_group(const struct bcast_hw_comm *c, struct message *m, int root,
+static int message_by_group(struct bcast_hw_group *g, bool along_trees, struct message *m, int root,
                             bool is_root)
 {
-    if (c->along_trees)
-        return message_along_trees(c->group, m, root, is_root);
-    return is_root ? send_message(c->group, m) : recv_message(c->group, m, root);
+    if (along_trees)
+        return message_along_trees(g, m, root, is_root);
+    return is_root ? send_message(g, m) : recv_message(g, m, root);
 }
 
-/* One rank of each host takes part in the network's broadcast, and all get the message inside their host as it
- * comes: relay.h. It lies in one piece. */
-static int message_by_hosts(const struct bcast_hw_comm *c, const struct message *m, int root,
+/* By the side that the root is on, or by the first: of each host one rank takes part in the network's broadcast. */
+static int message_by_side(struct bcast_hw_comm *c, struct message *m, int root, MPIR_Comm *comm)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    const struct bcast_hw_sides *sides = &c->sides;
+    const uint32_t own_host = sides->host_of[comm->rank], root_host = sides->host_of[root];
+    const bool is_root = comm->rank == root, at_home = root_host == own_host;
+    const uint32_t side = MPIR_Bcast_hw_side_for(comm, c, root);
+    const uint32_t on_it = bcast_hw_sides_at(sides, side, own_host);
+    struct bcast_hw_relay relay;
+
+    MPIR_Bcast_hw_relay_begin(&relay, c->node, sides->place[at_home ? (uint32_t) root : on_it],
+                              m->buffer, m->bytes, is_root ? m->bytes : 0);
+    m->relay = &relay;
+    m->from_mate = !bcast_hw_sides_has(sides, side, (uint32_t) root);
+    if (is_root)
+        MPIR_Bcast_hw_note_root(!m->from_mate);
+    if (on_it == (uint32_t) comm->rank)
+        mpi_errno =
+            message_by_group(c->side[side].group, c->along_trees, m, (int) root_host, at_home);
+    err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
+    return mpi_errno ? mpi_errno : err;
+}
+
+/* The part of feed `feed` begins inside the host. Whether this rank is its feeder. */
+static bool begin_part(const struct bcast_hw_comm *c, const struct message *m, uint32_t feed,
+                       int root, MPIR_Comm *comm, struct message *part,
+                       struct bcast_hw_relay *relay)
+{
+    const uint32_t host = c->sides.host_of[comm->rank];
+    const uint32_t feeder = bcast_hw_feeds_at(&c->feeds, feed, host);
+    const uint32_t from = c->sides.host_of[root] == host ? (uint32_t) root : feeder;
+    const MPI_Aint at = (MPI_Aint) bcast_hw_feeds_begin(&c->feeds, feed, (uint64_t) m->bytes);
+
+    *part = *m;
+    part->buffer = m->buffer + at;
+    part->bytes = part->count =
+        (MPI_Aint) bcast_hw_feeds_begin(&c->feeds, feed + 1, (uint64_t) m->bytes) - at;
+    part->relay = relay;
+    MPIR_Bcast_hw_relay_begin(relay, feed > 0 ? c->feed_node[feed] : c->node, c->sides.place[from],
+                              part->buffer, part->bytes, comm->rank == root ? part->bytes : 0);
+    return feeder == (uint32_t) comm->rank;
+}
+
+/* In parts, each by the ranks that are near to its rails: core/feeds. */
+static int message_by_feeds(const struct bcast_hw_comm *c, const struct message *m, int root,
                             MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS, err;
-    const uint32_t own_host = c->host_of[comm->rank];
-    const bool is_root = comm->rank == root, at_home = c->host_of[root] == own_host;
+    const uint32_t root_host = c->sides.host_of[root];
+    struct bcast_hw_relay relay[BCAST_HW_RAIL_BITS], *first = NULL;
+    struct message part, own;
+    uint32_t feed = UINT32_MAX; /* of which this rank is a feeder */
+
+    if (comm->rank == root)
+        MPIR_Bcast_hw_note_parts();
+    for (uint32_t i = 0; i < c->feeds.num; i++)
+        if (begin_part(c, m, i, root, comm, &part, &relay[i])) {
+            feed = i;
+            own = part;
+        } else {
+            relay[i].also = first;
+            first = &relay[i];
+        }
+    if (feed != UINT32_MAX) {
+        relay[feed].also = first;
+        first = &relay[feed];
+        mpi_errno = message_by_group(c->side[MPIR_Bcast_hw_feed(feed)].group, false, &own,
+                                     (int) root_host, root_host == c->sides.host_of[comm->rank]);
+    }
+    err = MPIR_Bcast_hw_relay_end(first, mpi_errno != MPI_SUCCESS);
+    return mpi_errno ? mpi_errno : err;
+}
+
+/* Some ranks of each host take part in the network's broadcast, and all get the message inside their host as it
+ * comes: relay.h. It lies in one piece. */
+static int message_by_hosts(struct bcast_hw_comm *c, const struct message *m, int root,
+                            MPIR_Comm *comm)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const bool is_root = comm->rank == root;
     struct message whole = {.count = m->bytes, .datatype = MPIR_BCAST_HW_BYTE, .bytes = m->bytes};
-    struct bcast_hw_relay relay;
     MPI_Aint moved = m->bytes;
     char *own = NULL;
 
@@ -348,16 +420,9 @@ static int message_by_hosts(const struct bcast_hw_comm *c, const struct message 
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
                                       &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_relay_begin(&relay, c->node,
-                              at_home ? c->mate_of[root] : c->mate_of[c->first_of[own_host]],
-                              whole.buffer, m->bytes, is_root ? m->bytes : 0);
-    whole.relay = &relay;
-    whole.from_mate = c->first_of[c->host_of[root]] != (uint32_t) root;
-    if (c->group)
-        mpi_errno = message_by_group(c, &whole, (int) c->host_of[root], at_home);
-    err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = err;
+    mpi_errno = MPIR_Bcast_hw_feeds_ready(comm, c, m->bytes)
+                    ? message_by_feeds(c, &whole, root, comm)
+                    : message_by_side(c, &whole, root, comm);
     MPIR_ERR_CHECK(mpi_errno);
     if (own && !is_root)
         mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
@@ -412,7 +477,8 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
     mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
-                            : message_by_group(c, &m, root, comm->rank == root);
+                            : message_by_group(c->side[0].group, c->along_trees, &m, root,
+                                               comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

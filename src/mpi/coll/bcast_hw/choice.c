@@ -10,10 +10,9 @@
 
 #include "glue.h"
 
-void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
+void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw_group *g,
+                            struct bcast_hw_shape *shape)
 {
-    const struct bcast_hw_group *g = c->group;
-
     *shape = (struct bcast_hw_shape){
         .ranks = g->cfg.size,
         .hosts = c->hosts,
@@ -56,11 +55,13 @@ bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm
 enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
                                              bool ours)
 {
+    const struct bcast_hw_shape *shape = &c->side[0].shape;
+
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
-        return c->casts ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
+        return shape->frag_bytes > 0 ? BCAST_HW_ALGORITHM_TWO_STAGE : BCAST_HW_ALGORITHM_BINOMIAL;
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
         return BCAST_HW_ALGORITHM_MULTILANE;
-    return bcast_hw_model_best(MPIR_Bcast_hw_network(), &c->shape,
+    return bcast_hw_model_best(MPIR_Bcast_hw_network(), shape,
                                ours || file_given() ? BCAST_HW_ALGORITHM_BINOMIAL
                                                     : BCAST_HW_ALGORITHM_LIMIT,
                                (uint64_t) bytes);

@@ -15,33 +15,28 @@
 #include "mpiimpl.h"
 #include "attach.h"
 #include "bcast_hw.h"
-#include "core/model.h"
-#include "engine/engine.h"
+#include "core/feeds.h"
+#include "side.h"
 
 enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH_NO };
 
 /* One per communicator, made at the first collective that hwmc may take. */
 struct bcast_hw_comm {
     struct bcast_hw_node_comm *node; /* node_glue.h; NULL before the first of its collectives */
-    /* NULL before set-up begins, when it has failed, and at ranks that take no part in it. */
-    struct bcast_hw_group *group;
-    uint64_t eligible;           /* broadcasts that could have been taken, the same on every rank */
-    enum bcast_hw_worth worth;   /* its shape gains from multicast */
-    uint32_t hosts;              /* that its ranks run on; once `worth` is known */
-    bool tried;                  /* set-up has begun at some time */
-    bool off;                    /* and has failed: MPICH's algorithms for good */
-    bool on;                     /* and has succeeded */
-    bool casts;                  /* on: by multicast */
-    struct bcast_hw_shape shape; /* of the group; once it is on */
-    bool admitted;               /* the broadcast under way is to be taken */
-    bool along_trees;            /* ... by multilane */
+    enum bcast_hw_worth worth;       /* its shape gains from multicast */
+    uint32_t hosts;                  /* that its ranks run on; once `worth` is known */
+    bool admitted;                   /* the broadcast under way is to be taken */
+    bool along_trees;                /* ... by multilane */
 
-    /* By hosts: the group has one rank of each host, its first. The others on its host get messages from that one,
-     * or from the root if it is among them, by `node` (relay.h). */
+    /* By hosts: a side has one rank of each host. The others on its host get messages from that one, or from the root
+     * if it is among them, by `node` (relay.h), of which a rank is number sides.place. If not, there is one side. */
     bool by_hosts;
-    uint32_t *host_of; /* by rank: the host that it is on, which is that host's rank in the group */
-    uint32_t *first_of; /* by host: its first, a rank of the communicator */
-    uint32_t *mate_of;  /* by rank of this host: which of `node` it is */
+    struct bcast_hw_sides sides;
+    struct bcast_hw_feeds feeds;
+    uint32_t *sides_mem;                           /* theirs */
+    struct bcast_hw_side side[BCAST_HW_SIDES_ALL]; /* the sides, then the feeds */
+    /* By feed: what hands its part on inside the host, beside `node`, which the first one has; NULL: not yet. */
+    struct bcast_hw_node_comm *feed_node[BCAST_HW_RAIL_BITS];
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
@@ -85,11 +80,33 @@ const struct bcast_hw_network *MPIR_Bcast_hw_network(void);
 int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c);
 void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c);
 
-/* By hosts, when set-up has ended: those who took no part in it get to know how. */
-int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c);
+/* By hosts: a long message is to go in parts (core/feeds), each by the side MPIR_Bcast_hw_feed(its number) and the
+ * memory feed_node; or not. All ranks of `comm` ask with the same broadcast. */
+bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes);
+
+/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all ranks. */
+bool MPIR_Bcast_hw_feed_begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t feed);
+
+/* Frees it. */
+void MPIR_Bcast_hw_forget_feeds(struct bcast_hw_comm *c);
+
+/* At the root: its broadcast goes in parts. */
+void MPIR_Bcast_hw_note_parts(void);
+
+/* By hosts, when set-up of a side has ended: those who are not on it get to know how. */
+struct bcast_hw_outcome {
+    bool on;
+    struct bcast_hw_shape shape;
+};
+int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
+                               struct bcast_hw_outcome *outcome);
 
 /* What the cost model goes by, of a group that is set up. */
-void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape);
+void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw_group *g,
+                            struct bcast_hw_shape *shape);
+
+/* The user wants hwmc to take every broadcast that it can. */
+bool MPIR_Bcast_hw_forced(void);
 
 /* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of MPICH's if hwmc
  * has any. */
@@ -108,8 +125,11 @@ void MPIR_Bcast_hw_note_reason(uint32_t reason);
 /* A broadcast of `bytes` ran over hwmc, or was left to MPICH. */
 void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes);
 
-/* Frees what selection remembers of past communicators. */
-void MPIR_Bcast_hw_forget_seen(void);
+/* A side other than a communicator's first was set up, or could not be. */
+void MPIR_Bcast_hw_note_side(bool on);
+
+/* By hosts, at the root: it handed its broadcast to the network itself, or to another one of its host. */
+void MPIR_Bcast_hw_note_root(bool itself);
 
 /* What algorithm selection goes by. */
 void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net);

@@ -2,17 +2,43 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Broadcasts by hosts: of each host one rank, its first, takes part in the network's broadcasts: the one whose
- * processors are nearest to the rail, of several the lowest. All ranks of the communicator learn alike who is where.
+ * Broadcasts by hosts: of each host one rank takes part in a broadcast over the network. All ranks of the
+ * communicator learn alike who is where.
  */
 
 #include "node_glue.h"
 
-static int distance; /* of this process from the rail that it uses first; 0: near, or not known */
+#include <pthread.h>
 
-void MPIR_Bcast_hw_note_distance(int from_rail)
+static void (*find_distances)(int *distance);
+static struct bcast_hw_near own;
+static bool found; /* `own` is known */
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void MPIR_Bcast_hw_register_distances(void (*find)(int *distance))
 {
-    distance = from_rail;
+    find_distances = find;
+    found = false;
+}
+
+static struct bcast_hw_near find_own(void)
+{
+    struct bcast_hw_near copy;
+
+    pthread_mutex_lock(&own_lock);
+    if (!found) {
+        for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+            own.distance[i] = -1;
+        if (find_distances)
+            find_distances(own.distance);
+        for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+            own.distance[i] = own.distance[i] < 0 ? INT_MAX : own.distance[i];
+        own.rails = MPIR_Bcast_hw_engine()->rails.mask;
+        found = true;
+    }
+    copy = own;
+    pthread_mutex_unlock(&own_lock);
+    return copy;
 }
 
 /* By rank, in which host it is, counted from that of rank 0. False: nobody knows of some rank. */
@@ -34,45 +60,61 @@ static bool number_hosts(MPIR_Comm *comm, uint32_t *host_of)
     return true;
 }
 
-/* By host, who is nearest to the rail. */
-static int find_first(MPIR_Comm *comm, struct bcast_hw_comm *c)
+/* The rails' speeds, alike on all ranks: as measured over the lanes, which rails have in the same order, or as the
+ * system says. */
+static void find_speeds(uint32_t rails, uint32_t *mbit)
+{
+    const struct bcast_hw_engine_cfg *cfg = &MPIR_Bcast_hw_engine()->cfg;
+    uint32_t n = 0;
+
+    memcpy(mbit, cfg->mbit, sizeof(cfg->mbit));
+    if (cfg->num_rails == (uint32_t) __builtin_popcount(rails))
+        for (; rails != 0; rails &= rails - 1)
+            mbit[__builtin_ctz(rails)] = cfg->lane_mbit[n++];
+}
+
+/* Places the ranks of each host by their distances from the first rail, and finds feeds. */
+static int find_sides(MPIR_Comm *comm, struct bcast_hw_comm *c, const uint32_t *host_of)
 {
     int mpi_errno = MPI_SUCCESS;
-    int *far = MPL_malloc((size_t) comm->local_size * sizeof(*far), MPL_MEM_COMM);
+    const uint32_t ranks = (uint32_t) comm->local_size;
+    const size_t words = bcast_hw_sides_words(ranks, c->hosts);
+    const int ints = (int) (sizeof(struct bcast_hw_near) / sizeof(int));
+    struct bcast_hw_near mine = find_own(), *near;
+    int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
+    uint32_t rails, mbit[BCAST_HW_RAIL_BITS];
 
-    MPIR_ERR_CHKANDJUMP(!far, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather_allcomm_auto(&distance, 1, MPIR_BCAST_HW_INT, far, 1,
+    near = MPL_malloc(ranks * sizeof(*near), MPL_MEM_COMM);
+    c->sides_mem =
+        MPL_malloc((words + bcast_hw_feeds_words(c->hosts)) * sizeof(*c->sides_mem), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!near || !far || !c->sides_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, MPIR_BCAST_HW_INT, near, ints,
                                             MPIR_BCAST_HW_INT, comm, MPIR_BCAST_HW_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    for (int i = comm->local_size - 1; i >= 0; i--) {
-        uint32_t *first = &c->first_of[c->host_of[i]];
-
-        if (*first == UINT32_MAX || far[i] <= far[*first])
-            *first = (uint32_t) i;
-    }
+    rails = bcast_hw_feeds_rails(near, ranks);
+    for (uint32_t i = 0; i < ranks; i++)
+        far[i] = near[i].distance[rails ? __builtin_ctz(rails) : 0];
+    bcast_hw_sides_init(&c->sides, ranks, c->hosts, host_of, far, c->sides_mem);
+    find_speeds(rails, mbit);
+    bcast_hw_feeds_init(&c->feeds, &c->sides, near, mbit, c->sides_mem + words);
 
 fn_exit:
+    MPL_free(near);
     MPL_free(far);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
 }
 
-/* The ranks of this host, and the most that any host has. */
-static int count_mates(MPIR_Comm *comm, struct bcast_hw_comm *c, struct bcast_hw_node_comm *n)
+/* The ranks of this host, by their places. */
+static void find_mates(MPIR_Comm *comm, const struct bcast_hw_sides *s,
+                       struct bcast_hw_node_comm *n)
 {
-    int *on_host = MPL_calloc(c->hosts, sizeof(*on_host), MPL_MEM_COMM);
-    int most = 0;
+    const uint32_t host = s->host_of[comm->rank];
 
-    for (int i = 0; on_host && i < comm->local_size; i++) {
-        most = MPL_MAX(most, ++on_host[c->host_of[i]]);
-        if (c->host_of[i] == c->host_of[comm->rank]) {
-            c->mate_of[i] = (uint32_t) n->num_mates;
-            n->mates[n->num_mates++] = i;
-        }
-    }
-    MPL_free(on_host);
-    return most;
+    n->num_mates = (int) bcast_hw_sides_on(s, host);
+    for (int i = 0; i < n->num_mates; i++)
+        n->mates[i] = (int) bcast_hw_sides_at(s, (uint32_t) i, host);
 }
 
 int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
@@ -80,27 +122,26 @@ int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
     int mpi_errno = MPI_SUCCESS;
     const size_t ranks = (size_t) comm->local_size;
     struct bcast_hw_node_comm *n = MPIR_Bcast_hw_node_of_comm(comm);
+    uint32_t *host_of = NULL;
 
     if (!n || n->state != BCAST_HW_NODE_SPREAD || c->hosts == 1 || c->hosts == ranks)
         goto fn_exit;
-    c->host_of = MPL_calloc(ranks, sizeof(*c->host_of), MPL_MEM_COMM);
-    c->mate_of = MPL_calloc(ranks, sizeof(*c->mate_of), MPL_MEM_COMM);
-    c->first_of = MPL_malloc(c->hosts * sizeof(*c->first_of), MPL_MEM_COMM);
+    host_of = MPL_malloc(ranks * sizeof(*host_of), MPL_MEM_COMM);
     n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!c->host_of || !c->mate_of || !c->first_of || !n->mates, mpi_errno,
-                        MPI_ERR_OTHER, "**nomem");
-    memset(c->first_of, 0xff, c->hosts * sizeof(*c->first_of));
-    if (!number_hosts(comm, c->host_of))
+    MPIR_ERR_CHKANDJUMP(!host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (!number_hosts(comm, host_of))
         goto fn_exit;
-    mpi_errno = find_first(comm, c);
+    mpi_errno = find_sides(comm, c, host_of);
     MPIR_ERR_CHECK(mpi_errno);
-    if (count_mates(comm, c, n) > (int) BCAST_HW_NODE_RANKS_MAX)
+    if (bcast_hw_sides_num(&c->sides) > BCAST_HW_NODE_RANKS_MAX)
         goto fn_exit;
+    find_mates(comm, &c->sides, n);
     /* Without a segment the ranks of a host do without one. */
     (void) MPIR_Bcast_hw_node_setup(n, comm);
     c->by_hosts = n->state != BCAST_HW_NODE_SPREAD;
 
 fn_exit:
+    MPL_free(host_of);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -108,36 +149,19 @@ fn_fail:
 
 void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c)
 {
-    MPL_free(c->host_of);
-    MPL_free(c->mate_of);
-    MPL_free(c->first_of);
+    MPL_free(c->sides_mem);
 }
 
-/* What the first rank of a host tells the others of the outcome of set-up. */
-struct outcome {
-    bool on, casts;
-    struct bcast_hw_shape shape;
-};
-
-int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c)
+int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
+                               struct bcast_hw_outcome *outcome)
 {
-    int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_node_comm *n = c->node;
-    const uint32_t first = c->mate_of[c->first_of[c->host_of[n->mates[n->group.rank]]]];
-    struct bcast_hw_node_tree star = bcast_hw_node_group_star(&n->group, first);
-    struct outcome outcome = {.on = c->on, .casts = c->casts, .shape = c->shape};
-    uint64_t here = n->group.rank == first ? sizeof(outcome) : 0;
+    const uint32_t host = c->sides.host_of[n->mates[n->group.rank]];
+    const uint32_t from = c->sides.place[MPIR_Bcast_hw_side_at(c, side, host)];
+    struct bcast_hw_node_tree star = bcast_hw_node_group_star(&n->group, from);
+    uint64_t here = n->group.rank == from ? sizeof(*outcome) : 0;
     struct bcast_hw_node_bcast b;
 
-    bcast_hw_node_bcast_begin(&b, &n->group, &star, first, &outcome, sizeof(outcome), here);
-    mpi_errno = MPIR_Bcast_hw_node_wait(n, &b.op);
-    MPIR_ERR_CHECK(mpi_errno);
-    c->on = outcome.on;
-    c->casts = outcome.casts;
-    c->shape = outcome.shape;
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+    bcast_hw_node_bcast_begin(&b, &n->group, &star, from, outcome, sizeof(*outcome), here);
+    return MPIR_Bcast_hw_node_wait(n, &b.op);
 }

@@ -117,18 +117,43 @@ static bool wanted(void)
     return open_ && MPIR_CVAR_BCAST_HW_NODE && !(file && *file);
 }
 
-static struct bcast_hw_node_comm *create(MPIR_Comm *comm)
+static struct bcast_hw_node_comm *allocate(void)
 {
     struct bcast_hw_node_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
 
+    for (int i = 0; n && i < BCAST_HW_NODE_KIND_NUM; i++)
+        n->last_bytes[i] = -1;
+    return n;
+}
+
+static struct bcast_hw_node_comm *create(MPIR_Comm *comm)
+{
+    struct bcast_hw_node_comm *n = allocate();
+
     if (!n)
         return NULL;
-    for (int i = 0; i < BCAST_HW_NODE_KIND_NUM; i++)
-        n->last_bytes[i] = -1;
     n->state = (uint32_t) comm->local_size <= BCAST_HW_NODE_RANKS_MAX && on_one_host(comm)
                    ? BCAST_HW_NODE_COUNTING
                    : BCAST_HW_NODE_SPREAD;
     return n;
+}
+
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_another(const struct bcast_hw_node_comm *n)
+{
+    struct bcast_hw_node_comm *another = allocate();
+    const size_t bytes = (size_t) n->num_mates * sizeof(*n->mates);
+
+    if (!another)
+        return NULL;
+    another->state = BCAST_HW_NODE_SPREAD;
+    another->num_mates = n->num_mates;
+    another->mates = MPL_malloc(bytes, MPL_MEM_COMM);
+    if (!another->mates) {
+        MPL_free(another);
+        return NULL;
+    }
+    memcpy(another->mates, n->mates, bytes);
+    return another;
 }
 
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm)

@@ -109,6 +109,9 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
 /* What `comm` has of the node layer, made if it can be. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm);
 
+/* The same ranks of this host as `n` has, which is PART, without a segment yet; NULL without memory. */
+struct bcast_hw_node_comm *MPIR_Bcast_hw_node_another(const struct bcast_hw_node_comm *n);
+
 /* Makes the segment, of all ranks of `comm`, or on each host of n->mates: node_setup.c. Leaves `n` ON or PART if all
  * ranks of `comm` have theirs, else OFF or SPREAD. MPICH's error code where this rank could not, as what the user gave
  * to select by is wrong. */

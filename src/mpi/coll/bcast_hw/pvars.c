@@ -12,6 +12,7 @@
 
 static unsigned long long reasons[BCAST_HW_REASON_LIMIT];
 static unsigned long long taken_calls, taken_bytes, left_calls;
+static unsigned long long sides_on, sides_off, root_itself, root_by_another, in_parts;
 static unsigned long long latency_ns, site_latency_ns, rail_mbit, all_mbit;
 
 void MPIR_Bcast_hw_note_reason(uint32_t reason)
@@ -28,6 +29,27 @@ void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes)
     } else {
         left_calls++;
     }
+}
+
+void MPIR_Bcast_hw_note_side(bool on)
+{
+    if (on)
+        sides_on++;
+    else
+        sides_off++;
+}
+
+void MPIR_Bcast_hw_note_root(bool itself)
+{
+    if (itself)
+        root_itself++;
+    else
+        root_by_another++;
+}
+
+void MPIR_Bcast_hw_note_parts(void)
+{
+    in_parts++;
 }
 
 void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
@@ -93,6 +115,19 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
                                    "bytes of the broadcasts that hwmc ran");
     MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_left, &left_calls,
                                    "broadcasts left to MPICH's own algorithms");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_sides_on, &sides_on,
+                                   "sides that came into use beside a communicator's first");
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_sides_off, &sides_off,
+                                   "sides that could not be set up beside a communicator's first");
+    MPIR_BCAST_HW_REGISTER_COUNTER(
+        bcast_hw_root_itself, &root_itself,
+        "broadcasts by hosts that this rank as their root handed to the network itself");
+    MPIR_BCAST_HW_REGISTER_COUNTER(
+        bcast_hw_root_by_another, &root_by_another,
+        "broadcasts by hosts of this rank that another one of its host handed to the network");
+    MPIR_BCAST_HW_REGISTER_COUNTER(
+        bcast_hw_in_parts, &in_parts,
+        "broadcasts by hosts of this rank that went in parts, each by ranks near to its rail");
     MPIR_BCAST_HW_REGISTER_COUNTER(
         bcast_hw_latency_ns, &latency_ns,
         "nanoseconds that selection takes a short message for, one way between hosts");

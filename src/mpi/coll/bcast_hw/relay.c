@@ -13,6 +13,7 @@ void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_co
     struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, from);
 
     r->n = n;
+    r->also = NULL;
     r->over = false;
     r->piece = 0;
     r->listens = false;
@@ -27,10 +28,9 @@ void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes)
         bcast_hw_node_bcast_more(&r->b, (uint64_t) bytes);
 }
 
-/* One step. OK: it is over; AGAIN; or MPICH's error code is set. */
-static int step(void *what)
+/* One step. OK: it is over; AGAIN; or an error. */
+static int step_one(struct bcast_hw_relay *r)
 {
-    struct bcast_hw_relay *r = what;
     int err;
 
     if (r->over)
@@ -42,11 +42,28 @@ static int step(void *what)
     return err;
 }
 
+/* One of each. OK: all are over. */
+static int step(void *what)
+{
+    int all = BCAST_HW_OK;
+
+    for (struct bcast_hw_relay *r = what; r; r = r->also) {
+        int err = step_one(r);
+
+        if (err != BCAST_HW_OK && err != BCAST_HW_AGAIN)
+            return err;
+        all = err == BCAST_HW_OK ? all : err;
+    }
+    return all;
+}
+
 int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy)
 {
     int err = step(r);
 
-    *busy = err == BCAST_HW_AGAIN && bcast_hw_node_bcast_behind(&r->b);
+    *busy = false;
+    for (struct bcast_hw_relay *one = r; one; one = one->also)
+        *busy |= !one->over && bcast_hw_node_bcast_behind(&one->b);
     return err == BCAST_HW_OK || err == BCAST_HW_AGAIN ? MPI_SUCCESS
                                                        : MPIR_Bcast_hw_node_failed(r->n, err);
 }
@@ -73,9 +90,14 @@ int MPIR_Bcast_hw_relay_wait(struct bcast_hw_relay *r, MPI_Aint bytes)
 
 int MPIR_Bcast_hw_relay_end(struct bcast_hw_relay *r, bool failed)
 {
+    int mpi_errno = MPI_SUCCESS;
+
     MPIR_Bcast_hw_node_note_call();
     if (!failed)
-        return MPIR_Bcast_hw_node_wait_until(r->n, step, r);
-    MPIR_Bcast_hw_node_fail(r->n);
-    return MPI_SUCCESS;
+        mpi_errno = MPIR_Bcast_hw_node_wait_until(r->n, step, r);
+    /* Others may wait for any part. */
+    if (failed || (mpi_errno && r->also))
+        for (; r; r = r->also)
+            MPIR_Bcast_hw_node_fail(r->n);
+    return mpi_errno;
 }

@@ -3,14 +3,18 @@
  * Copyright (C) the hwmc contributors
  *
  * relay: a broadcast inside the host while it comes over the network, or on its way there. One rank of a host takes
- * part in the network's broadcast, the first; what it has of the message it gives to the others as it comes. On the
- * root's host all have it from the root, the first as well, which sends it on as far as it has it.
+ * part in the network's broadcast, the one on its side (side.h); what it has of the message it gives to the others
+ * as it comes. On the root's host all have it from the root; where that is not on the side, the one that is sends it
+ * on as far as it has it.
  *
- *   the root, being first    has it all; others take it while it is sent
+ *   the root, on the side    has it all; others take it while it is sent
  *   the root                 has it all; others take it
- *   first on its host        from the root, chunk by chunk; each piece is sent once it is here
- *   first on another host    more is here each time that the network has brought some
+ *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it is here
+ *   of another host, on it   more is here each time that the network has brought some
  *   the others               take it chunk by chunk
+ *
+ * A message that goes in parts (core/feeds) has a relay for each, by memory of its own. A rank is in the network's
+ * broadcast of one part at most; that part's relay is the first of its chain.
  */
 
 #ifndef BCAST_HW_RELAY_H_INCLUDED
@@ -20,6 +24,8 @@
 
 struct bcast_hw_relay {
     struct bcast_hw_node_comm *n;
+    struct bcast_hw_relay
+        *also; /* of another part of the message: goes on when this one does; NULL */
     struct bcast_hw_node_bcast b;
     bool over;      /* inside the host nothing is left for this rank to do */
     MPI_Aint piece; /* the network's broadcast under way begins here in the message */
@@ -34,10 +40,12 @@ void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_co
 /* Its first `bytes` are there now. */
 void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes);
 
-/* Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as others are ready. */
+/* What follows is of all relays of a chain, from its first on.
+ *
+ * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as others are ready. */
 int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy);
 
-/* Waits until the first `bytes` are here. */
+/* Waits until the first `bytes` are here, of this one's message. */
 int MPIR_Bcast_hw_relay_wait(struct bcast_hw_relay *r, MPI_Aint bytes);
 
 /* Waits until it is over. `failed`: the message will not come; the others get an error. */

@@ -2,25 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which broadcasts hwmc takes, and how a communicator comes to use multicast.
+ * Which broadcasts hwmc takes.
  *
  * Every rank must answer alike, so the answer rests only on what all ranks of a communicator know
- * alike: control variables, message bytes, the communicator's members and their nodes, how many
- * broadcasts it has seen, and the outcome of the set-up that all members agreed on.
- *
- *   broadcast number   0 ... after - 1          MPICH's
- *                      after                    set-up begins, in the background; MPICH's
- *                      ... after + ahead - 1    MPICH's: ranks may run ahead of the slowest member
- *                      after + ahead            waits for the outcome; from here on hwmc's, or
- *                                               MPICH's for good
- *
- * Set-up messages name the communicator by a key that all members compute alike without talking: the
- * hash of context id and members, and how many communicators with the same two this process has seen
- * come so far. Members have seen equally many, since each began its set-up on every one of them.
+ * alike: control variables, message bytes, the communicator's members and their nodes, and how its first side
+ * stands (side.h).
  */
 
 #include "glue.h"
-#include "core/prng.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -269,28 +258,9 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-static bool forced(void)
+bool MPIR_Bcast_hw_forced(void)
 {
     return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw;
-}
-
-static uint64_t setup_after(void)
-{
-    int n = MPIR_CVAR_BCAST_HW_SETUP_AFTER;
-
-    return n >= 0 ? (uint64_t) n : forced() ? 0 : 4;
-}
-
-static uint64_t setup_ahead(void)
-{
-    int n = MPIR_CVAR_BCAST_HW_SETUP_AHEAD;
-
-    return n >= 0 ? (uint64_t) n : forced() ? 0 : 16;
-}
-
-static uint32_t clamp(int value, uint32_t low, uint32_t high)
-{
-    return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
 }
 
 static struct bcast_hw_comm **slot_of(MPIR_Comm *comm)
@@ -332,7 +302,8 @@ static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     if (c->worth == BCAST_HW_WORTH_UNKNOWN) {
         c->hosts = num_hosts(comm);
-        c->worth = forced() || (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
+        c->worth = MPIR_Bcast_hw_forced() ||
+                           (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
                        ? BCAST_HW_WORTH_YES
                        : BCAST_HW_WORTH_NO;
     }
@@ -342,7 +313,7 @@ static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 /* The broadcast under way goes to one of hwmc's algorithms, and to which. */
 static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
 {
-    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, forced());
+    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_forced());
 
     c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
     c->admitted = !bcast_hw_algorithm_is_mpich(a);
@@ -351,192 +322,8 @@ static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
 
 static bool fits(MPI_Aint bytes)
 {
-    return bytes > 0 &&
-           (forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 || bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
-}
-
-/* How many communicators with this hash have begun set-up in this process before. Grows by one entry
- * for each different pair of members and context id; both recur in a program's loops. */
-static struct seen {
-    uint64_t hash;
-    uint64_t times;
-} * seen;
-static size_t n_seen, room_seen;
-
-static uint64_t seen_before(uint64_t hash)
-{
-    for (size_t i = 0; i < n_seen; i++)
-        if (seen[i].hash == hash)
-            return ++seen[i].times;
-    if (n_seen == room_seen) {
-        room_seen = room_seen ? 2 * room_seen : 64;
-        seen = MPL_realloc(seen, room_seen * sizeof(*seen), MPL_MEM_COMM);
-        MPIR_Assert(seen);
-    }
-    seen[n_seen++] = (struct seen){.hash = hash};
-    return 0;
-}
-
-void MPIR_Bcast_hw_forget_seen(void)
-{
-    MPL_free(seen);
-    seen = NULL;
-    n_seen = room_seen = 0;
-}
-
-/* How much is under way: as the network needs it, unless the user says. */
-static void configure_windows(struct bcast_hw_group_cfg *cfg)
-{
-    const struct bcast_hw_network *net = MPIR_Bcast_hw_network();
-    uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
-    uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
-    bool far = MPIR_Bcast_hw_several_sites();
-
-    cfg->piece_bytes = piece > 0 ? piece : bcast_hw_model_piece(net, far, cfg->channels);
-    cfg->window =
-        window > 0 ? window : bcast_hw_model_segments(net, false, cfg->trees, cfg->seg_bytes);
-    cfg->far_window =
-        window > 0 ? window : bcast_hw_model_segments(net, true, cfg->trees, cfg->seg_bytes);
-}
-
-static void configure(struct bcast_hw_group_cfg *cfg)
-{
-    cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
-    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, BCAST_HW_CHANNELS_MAX);
-    cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
-                                                           : (int) (cfg->channels + 1) / 2,
-                        1, cfg->channels);
-    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
-    cfg->trees = MPL_MAX(MPIR_Bcast_hw_engine()->cfg.num_lanes, 2); /* two trees may share a lane */
-    cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
-    configure_windows(cfg);
-    cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
-    cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
-    cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
-    switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:
-            cfg->delay = BCAST_HW_DELAY_FIXED;
-            break;
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_adaptive:
-            cfg->delay = BCAST_HW_DELAY_ADAPTIVE;
-            break;
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_random:
-            cfg->delay = BCAST_HW_DELAY_RANDOM;
-            break;
-        default:
-            cfg->delay = BCAST_HW_DELAY_NONE;
-            break;
-    }
-}
-
-/* The members of the group: all ranks, or one of each host. Sets *hash by them. False: one of them is not of
- * MPI_COMM_WORLD. */
-static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c,
-                         const struct bcast_hw_group_cfg *cfg, uint32_t *world, uint64_t *site,
-                         uint64_t *hash)
-{
-    *hash = bcast_hw_prng(comm->context_id, cfg->size);
-    for (uint32_t i = 0; i < cfg->size; i++) {
-        if (!MPIR_Bcast_hw_world_rank(comm, c->by_hosts ? (int) c->first_of[i] : (int) i,
-                                      &world[i]))
-            return false;
-        *hash = bcast_hw_prng(*hash, world[i]);
-        site[i] = MPIR_Bcast_hw_site_of(world[i]);
-    }
-    return true;
-}
-
-/* This rank's part in set-up. */
-static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c)
-{
-    int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_group_cfg cfg = {
-        .context = comm->context_id,
-        .size = c->by_hosts ? c->hosts : (uint32_t) comm->local_size,
-        .rank = c->by_hosts ? c->host_of[comm->rank] : (uint32_t) comm->rank,
-    };
-    uint32_t *world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
-    uint64_t *site = MPL_malloc(cfg.size * sizeof(*site), MPL_MEM_COMM);
-    uint64_t hash;
-
-    MPIR_ERR_CHKANDJUMP(!world || !site, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    if (!find_members(comm, c, &cfg, world, site, &hash)) {
-        c->off = true;
-        MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_SPAWNED);
-        goto fn_exit;
-    }
-    cfg.world = world;
-    cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
-    configure(&cfg);
-
-    MPIR_Bcast_hw_lock();
-    cfg.key = bcast_hw_prng(hash, seen_before(hash));
-    c->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
-    MPIR_Bcast_hw_unlock();
-    MPIR_ERR_CHKANDJUMP(!c->group, mpi_errno, MPI_ERR_OTHER, "**nomem");
-
-fn_exit:
-    MPL_free(world);
-    MPL_free(site);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Begins set-up. All ranks get here with the same broadcast. */
-static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    c->tried = true;
-    mpi_errno = MPIR_Bcast_hw_by_hosts(comm, c);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!c->by_hosts || c->first_of[c->host_of[comm->rank]] == (uint32_t) comm->rank)
-        mpi_errno = begin_group(comm, c);
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-static void drop_group(struct bcast_hw_comm *c)
-{
-    MPIR_Bcast_hw_lock();
-    bcast_hw_group_close(c->group, MPIR_Bcast_hw_now());
-    MPIR_Bcast_hw_unlock();
-    c->group = NULL;
-}
-
-static bool settled(struct bcast_hw_group *g)
-{
-    return g->state != BCAST_HW_GROUP_SETUP;
-}
-
-/* Waits for the outcome of set-up, at who takes part in it. */
-static void settle(struct bcast_hw_comm *c)
-{
-    MPIR_Bcast_hw_wait(c->group, settled, NULL);
-    c->on = c->group->state == BCAST_HW_GROUP_ON;
-    c->casts = c->group->casts;
-    MPIR_Bcast_hw_unlock();
-    MPIR_Bcast_hw_shape_of(c, &c->shape);
-    if (!c->casts)
-        MPIR_Bcast_hw_note_reason(c->group->reason);
-}
-
-/* Waits for the outcome of set-up; false: MPICH's algorithms from now on. */
-static bool outcome(struct bcast_hw_comm *c)
-{
-    if (c->on)
-        return true;
-    if (c->group)
-        settle(c);
-    c->off = (c->by_hosts && MPIR_Bcast_hw_tell_outcome(c) != MPI_SUCCESS) || !c->on;
-    if (c->off && c->group)
-        drop_group(c);
-    return c->on;
+    return bytes > 0 && (MPIR_Bcast_hw_forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 ||
+                         bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
 }
 
 struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
@@ -554,24 +341,17 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
     struct bcast_hw_comm *c;
     MPI_Aint size;
-    uint64_t number;
 
-    if (!MPIR_Bcast_hw_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !forced()) ||
+    if (!MPIR_Bcast_hw_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !MPIR_Bcast_hw_forced()) ||
         comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
         MPIR_BCAST_HW_IS_SUBCOMM(comm))
         return false;
     MPIR_Datatype_get_size_macro(datatype, size);
-    if (!fits(size * count) || (!forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
+    if (!fits(size * count) ||
+        (!MPIR_Bcast_hw_forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
     c = MPIR_Bcast_hw_state_of(comm);
-    if (!c || c->off || !worthwhile(comm, c))
-        return false;
-    number = c->eligible++;
-    if (number < setup_after())
-        return false;
-    if (!c->tried && begin(comm, c) != MPI_SUCCESS)
-        return false;
-    if (number < setup_after() + setup_ahead() || !outcome(c))
+    if (!c || !worthwhile(comm, c) || !MPIR_Bcast_hw_side_ready(comm, c, 0))
         return false;
     return admit(c, size * count);
 }
@@ -582,10 +362,11 @@ void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
 
     if (!slot || !*slot)
         return;
-    if ((*slot)->group && MPIR_Bcast_hw_registered())
-        drop_group(*slot);
+    for (uint32_t i = 0; i < BCAST_HW_SIDES_ALL; i++)
+        MPIR_Bcast_hw_side_drop(&(*slot)->side[i]);
     if ((*slot)->node)
         MPIR_Bcast_hw_node_free((*slot)->node);
+    MPIR_Bcast_hw_forget_feeds(*slot);
     MPIR_Bcast_hw_forget_hosts(*slot);
     MPL_free(*slot);
     *slot = NULL;

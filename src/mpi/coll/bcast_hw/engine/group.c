@@ -28,6 +28,7 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
     struct bcast_hw_engine *e = g->engine;
     struct bcast_hw_fabric_attr attr;
     uint64_t name = (uint64_t) g->id.leader << 32 | e->generations;
+    uint32_t rails = e->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
     size_t piece;
 
     memset(offer, 0, sizeof(*offer));
@@ -35,12 +36,12 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
         offer->generation = ++e->generations;
         offer->seed = bcast_hw_prng(g->id.job, name);
     }
-    if (e->rails.mask == 0) {
+    if (rails == 0) {
         offer->reason = BCAST_HW_REASON_FABRIC;
         return;
     }
-    bcast_hw_rails_attr(&e->rails, e->rails.mask, &attr);
-    offer->rails = e->rails.mask;
+    bcast_hw_rails_attr(&e->rails, rails, &attr);
+    offer->rails = rails;
     offer->frag_bytes = (uint32_t) (attr.max_datagram - BCAST_HW_WIRE_CAST_HEAD);
     offer->window = (uint32_t) (attr.window < UINT32_MAX ? attr.window : UINT32_MAX);
     piece = g->cfg.piece_bytes > offer->frag_bytes ? g->cfg.piece_bytes : offer->frag_bytes;

@@ -65,6 +65,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
+    src/mpid/ch4/netmod/hwmc/rail/locate.c      \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \
     src/mpid/ch4/netmod/hwmc/rail/rail.c
 

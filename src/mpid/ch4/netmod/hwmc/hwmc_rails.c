@@ -25,6 +25,17 @@ cvars:
         and is not slower than a quarter of the fastest, that of the multicast route first; loopback
         when there is none.
 
+    - name        : MPIR_CVAR_HWMC_NEAR_RAIL
+      category    : CH4_HWMC
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        For tests: the rail, by its number in the job, that this process is near to, and to no other one,
+        whatever the host's topology says. -1: what that says.
+
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
@@ -62,4 +73,28 @@ void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, in
     for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
         mbit[i] = i < rails->num_job && rails->at[i] >= 0 ? (int) rails->mine[rails->at[i]].mbit
                                                           : INT_MAX;
+}
+
+static struct MPIDI_HWMC_rails matched; /* as of the last tell */
+
+static void find_distances(int *distance)
+{
+    const int near = MPIR_CVAR_HWMC_NEAR_RAIL;
+
+    if (near < 0)
+        hwmc_rail_locate(matched.mine, matched.num);
+    for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++) {
+        if (i >= matched.num_job || matched.at[i] < 0)
+            distance[i] = -1;
+        else if (near < 0)
+            distance[i] = matched.mine[matched.at[i]].distance;
+        else
+            distance[i] = i == near ? 10 : 20;
+    }
+}
+
+void MPIDI_HWMC_rails_tell(const struct MPIDI_HWMC_rails *rails)
+{
+    matched = *rails;
+    MPIR_Bcast_hw_register_distances(find_distances);
 }

@@ -28,4 +28,7 @@ void MPIDI_HWMC_rails_write(const struct MPIDI_HWMC_rails *rails, char *text);
  * INT_MAX when there is none: to be combined by minimum over all processes. */
 void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, int *mbit);
 
+/* Ranks on the same host will ask how near each is to the rails, which are matched. */
+void MPIDI_HWMC_rails_tell(const struct MPIDI_HWMC_rails *rails);
+
 #endif /* HWMC_RAILS_H_INCLUDED */

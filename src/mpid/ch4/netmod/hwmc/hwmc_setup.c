@@ -183,6 +183,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
+    MPIDI_HWMC_rails_tell(&rails);
     fabrics.key = job.key;
     fabrics.port = job.port;
     fabrics.group = job.group;

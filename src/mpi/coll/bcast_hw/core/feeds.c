@@ -1,0 +1,140 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * feeds: see feeds.h.
+ */
+#include "feeds.h"
+
+#include <string.h>
+
+struct who {
+    const struct bcast_hw_sides *sides;
+    const struct bcast_hw_near *near; /* by rank */
+};
+
+static uint32_t lowest(uint32_t mask)
+{
+    return (uint32_t) __builtin_ctz(mask);
+}
+
+/* One of the first `feeds` feeds has this rank of the host. */
+static bool is_used(const struct bcast_hw_feeds *f, uint32_t feeds, uint32_t host, uint32_t rank)
+{
+    for (uint32_t i = 0; i < feeds; i++)
+        if (bcast_hw_feeds_at(f, i, host) == rank)
+            return true;
+    return false;
+}
+
+/* The nearest to `rail` of the host's ranks that are in none of the first `feeds` feeds; of several the first by
+ * place. There is one. */
+static uint32_t nearest(const struct bcast_hw_feeds *f, const struct who *w, uint32_t feeds,
+                        uint32_t host, uint32_t rail)
+{
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t place = 0; place < bcast_hw_sides_on(w->sides, host); place++) {
+        uint32_t rank = bcast_hw_sides_at(w->sides, place, host);
+
+        if (!is_used(f, feeds, host, rank) &&
+            (best == UINT32_MAX || w->near[rank].distance[rail] < w->near[best].distance[rail]))
+            best = rank;
+    }
+    return best;
+}
+
+/* On every host the same rank is the nearest to both. */
+static bool is_one(const struct bcast_hw_feeds *f, const struct who *w, uint32_t a, uint32_t b)
+{
+    for (uint32_t host = 0; host < f->hosts; host++)
+        if (nearest(f, w, 0, host, a) != nearest(f, w, 0, host, b))
+            return false;
+    return true;
+}
+
+/* Puts rails together that are one feed. */
+static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t rails,
+                        const uint32_t *mbit)
+{
+    for (; rails != 0; rails &= rails - 1) {
+        uint32_t rail = lowest(rails), feed = 0;
+
+        while (feed < f->num && !is_one(f, w, lowest(f->rails[feed]), rail))
+            feed++;
+        if (feed == f->num) {
+            f->rails[feed] = 0;
+            f->speed[feed] = 0;
+            f->num++;
+        }
+        f->rails[feed] |= (uint8_t) (1u << rail);
+        f->speed[feed] += mbit[rail];
+    }
+}
+
+static bool all_known(uint32_t rails, const uint32_t *mbit)
+{
+    for (; rails != 0; rails &= rails - 1)
+        if (mbit[lowest(rails)] == 0)
+            return false;
+    return true;
+}
+
+/* No host has fewer ranks than there are feeds. */
+static bool is_possible(const struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides)
+{
+    for (uint32_t host = 0; host < f->hosts; host++)
+        if (bcast_hw_sides_on(sides, host) < f->num)
+            return false;
+    return f->num > 1;
+}
+
+uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks)
+{
+    uint32_t rails = (uint32_t) near[0].rails;
+
+    for (uint32_t i = 1; i < ranks; i++)
+        rails &= (uint32_t) near[i].rails;
+    return rails;
+}
+
+void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
+                         const struct bcast_hw_near *near, const uint32_t *mbit, uint32_t *memory)
+{
+    static const uint32_t equal[BCAST_HW_RAIL_BITS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const uint32_t rails = bcast_hw_feeds_rails(near, sides->ranks);
+    const struct who w = {.sides = sides, .near = near};
+
+    _Static_assert(BCAST_HW_RAIL_BITS == 8, "as many as in `equal`");
+    memset(f, 0, sizeof(*f));
+    f->hosts = sides->hosts;
+    f->feeder = memory;
+    group_rails(f, &w, rails, all_known(rails, mbit) ? mbit : equal);
+    if (!is_possible(f, sides))
+        f->num = 0;
+    for (uint32_t feed = 0; feed < f->num; feed++)
+        for (uint32_t host = 0; host < f->hosts; host++)
+            f->feeder[feed * f->hosts + host] = nearest(f, &w, feed, host, lowest(f->rails[feed]));
+}
+
+uint64_t bcast_hw_feeds_begin(const struct bcast_hw_feeds *f, uint32_t feed, uint64_t bytes)
+{
+    uint64_t before = 0, all = 0, at;
+
+    if (feed == f->num)
+        return bytes;
+    for (uint32_t i = 0; i < f->num; i++) {
+        before += i < feed ? f->speed[i] : 0;
+        all += f->speed[i];
+    }
+    at = bytes / all * before + bytes % all * before / all;
+    return at / BCAST_HW_FEEDS_PAGE * BCAST_HW_FEEDS_PAGE;
+}
+
+bool bcast_hw_feeds_fit(const struct bcast_hw_feeds *f, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < f->num; i++)
+        if (bcast_hw_feeds_begin(f, i, bytes) == bcast_hw_feeds_begin(f, i + 1, bytes))
+            return false;
+    return f->num > 0;
+}

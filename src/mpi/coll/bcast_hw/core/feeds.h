@@ -1,0 +1,64 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * feeds: where ranks of a host are near to different rails, a long message goes in parts at the same time, one for
+ * each feed: a set of rails, and of each host a rank near to them, its feeder there. Rails are one feed where the
+ * same rank is the nearest to both on every host. No rank is the feeder of two feeds: on a host where nobody is
+ * nearer than others the feeds have different ranks all the same. A host with fewer ranks than there would be feeds
+ * leaves the communicator without any.
+ *
+ * Example: hosts of ranks 0 1 and 2 3; 0 and 2 are near to rail 0, 1 and 3 to rail 1. Feed 0: rail 0, by 0 and 2;
+ * feed 1: rail 1, by 1 and 3. At equal speeds of the rails each carries half of a message.
+ *
+ * Invariants: num is 0 or at least 2; the feeds' rails are disjoint and all that there are; a host's feeders differ.
+ */
+#ifndef BCAST_HW_FEEDS_H_INCLUDED
+#define BCAST_HW_FEEDS_H_INCLUDED
+
+#include "msg.h"
+#include "sides.h"
+
+#define BCAST_HW_FEEDS_PAGE 4096u /* parts of a message are of whole pages, but the last */
+
+/* What a rank tells all others of itself. */
+struct bcast_hw_near {
+    int distance[BCAST_HW_RAIL_BITS]; /* from each rail, in any unit; INT_MAX: not known */
+    int rails;                        /* that it has multicast on, a bit each */
+};
+
+struct bcast_hw_feeds {
+    uint32_t num;                       /* 0: messages do not go in parts */
+    uint8_t rails[BCAST_HW_RAIL_BITS];  /* by feed, a bit each */
+    uint64_t speed[BCAST_HW_RAIL_BITS]; /* by feed: of its rails together; 1 or more */
+    uint32_t hosts;
+    uint32_t *feeder; /* by feed and host */
+};
+
+/* Words of memory for it. */
+static inline size_t bcast_hw_feeds_words(uint32_t hosts)
+{
+    return (size_t) BCAST_HW_RAIL_BITS * hosts;
+}
+
+/* Rails that all of `ranks` have multicast on, a bit each. */
+uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks);
+
+/* `near`: by rank; `mbit`: by rail, its speed, 0: unknown; then all are taken for equal. `memory`: words as above, the
+ * caller's as long as the feeds are used. */
+void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
+                         const struct bcast_hw_near *near, const uint32_t *mbit, uint32_t *memory);
+
+static inline uint32_t bcast_hw_feeds_at(const struct bcast_hw_feeds *f, uint32_t feed,
+                                         uint32_t host)
+{
+    return f->feeder[feed * f->hosts + host];
+}
+
+/* Where in a message of `bytes` the part of a feed begins; of feed `num`: the end. */
+uint64_t bcast_hw_feeds_begin(const struct bcast_hw_feeds *f, uint32_t feed, uint64_t bytes);
+
+/* There are feeds, and each has a part of such a message. */
+bool bcast_hw_feeds_fit(const struct bcast_hw_feeds *f, uint64_t bytes);
+
+#endif /* BCAST_HW_FEEDS_H_INCLUDED */

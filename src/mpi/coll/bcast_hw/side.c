@@ -1,0 +1,294 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "glue.h"
+#include "core/prng.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_SIDES
+      category    : BCAST_HW
+      type        : int
+      default     : 4
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How many ranks of a host hand their own broadcasts to the network themselves (1 to 8). The
+        others give them to the first of these. Each needs channels of its own.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+static uint64_t setup_after(void)
+{
+    int n = MPIR_CVAR_BCAST_HW_SETUP_AFTER;
+
+    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_forced() ? 0 : 4;
+}
+
+static uint64_t setup_ahead(void)
+{
+    int n = MPIR_CVAR_BCAST_HW_SETUP_AHEAD;
+
+    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_forced() ? 0 : 16;
+}
+
+static uint32_t clamp(int value, uint32_t low, uint32_t high)
+{
+    return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
+}
+
+/* How many sides with this hash have begun set-up in this process before. Grows by one entry
+ * for each different pair of members and context id; both recur in a program's loops. */
+static struct seen {
+    uint64_t hash;
+    uint64_t times;
+} * seen;
+static size_t n_seen, room_seen;
+
+static uint64_t seen_before(uint64_t hash)
+{
+    for (size_t i = 0; i < n_seen; i++)
+        if (seen[i].hash == hash)
+            return ++seen[i].times;
+    if (n_seen == room_seen) {
+        room_seen = room_seen ? 2 * room_seen : 64;
+        seen = MPL_realloc(seen, room_seen * sizeof(*seen), MPL_MEM_COMM);
+        MPIR_Assert(seen);
+    }
+    seen[n_seen++] = (struct seen){.hash = hash};
+    return 0;
+}
+
+void MPIR_Bcast_hw_forget_seen(void)
+{
+    MPL_free(seen);
+    seen = NULL;
+    n_seen = room_seen = 0;
+}
+
+/* How much is under way: as the network needs it, unless the user says. */
+static void configure_windows(struct bcast_hw_group_cfg *cfg)
+{
+    const struct bcast_hw_network *net = MPIR_Bcast_hw_network();
+    uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
+    uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
+    bool far = MPIR_Bcast_hw_several_sites();
+
+    cfg->piece_bytes = piece > 0 ? piece : bcast_hw_model_piece(net, far, cfg->channels);
+    cfg->window =
+        window > 0 ? window : bcast_hw_model_segments(net, false, cfg->trees, cfg->seg_bytes);
+    cfg->far_window =
+        window > 0 ? window : bcast_hw_model_segments(net, true, cfg->trees, cfg->seg_bytes);
+}
+
+static void configure(struct bcast_hw_group_cfg *cfg)
+{
+    cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
+    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, BCAST_HW_CHANNELS_MAX);
+    cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
+                                                           : (int) (cfg->channels + 1) / 2,
+                        1, cfg->channels);
+    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
+    cfg->trees = MPL_MAX(MPIR_Bcast_hw_engine()->cfg.num_lanes, 2); /* two trees may share a lane */
+    cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
+    configure_windows(cfg);
+    cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
+    cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
+    cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
+    switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
+        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:
+            cfg->delay = BCAST_HW_DELAY_FIXED;
+            break;
+        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_adaptive:
+            cfg->delay = BCAST_HW_DELAY_ADAPTIVE;
+            break;
+        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_random:
+            cfg->delay = BCAST_HW_DELAY_RANDOM;
+            break;
+        default:
+            cfg->delay = BCAST_HW_DELAY_NONE;
+            break;
+    }
+}
+
+uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host)
+{
+    return which < BCAST_HW_SIDES_MAX
+               ? bcast_hw_sides_at(&c->sides, which, host)
+               : bcast_hw_feeds_at(&c->feeds, which - BCAST_HW_SIDES_MAX, host);
+}
+
+static bool is_on(const struct bcast_hw_comm *c, uint32_t which, uint32_t rank)
+{
+    return !c->by_hosts || MPIR_Bcast_hw_side_at(c, which, c->sides.host_of[rank]) == rank;
+}
+
+/* How many members the group of a side has, and which of them this rank is, or is represented by. */
+static void find_size(MPIR_Comm *comm, const struct bcast_hw_comm *c,
+                      struct bcast_hw_group_cfg *cfg)
+{
+    cfg->size = c->by_hosts ? c->sides.hosts : (uint32_t) comm->local_size;
+    cfg->rank = c->by_hosts ? c->sides.host_of[comm->rank] : (uint32_t) comm->rank;
+}
+
+/* Who they are. Sets *hash by them. False: one of them is not of MPI_COMM_WORLD. */
+static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
+                         const struct bcast_hw_group_cfg *cfg, uint32_t *world, uint64_t *site,
+                         uint64_t *hash)
+{
+    *hash = bcast_hw_prng(comm->context_id, cfg->size);
+    for (uint32_t i = 0; i < cfg->size; i++) {
+        uint32_t rank = c->by_hosts ? MPIR_Bcast_hw_side_at(c, which, i) : i;
+
+        if (!MPIR_Bcast_hw_world_rank(comm, (int) rank, &world[i]))
+            return false;
+        *hash = bcast_hw_prng(*hash, world[i]);
+        site[i] = MPIR_Bcast_hw_site_of(world[i]);
+    }
+    return true;
+}
+
+/* Begins set-up, at who is on the side. Without a group that will be OFF. */
+static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct bcast_hw_side *s = &c->side[which];
+    struct bcast_hw_group_cfg cfg = {.context = comm->context_id};
+    uint32_t *world;
+    uint64_t *site;
+    uint64_t hash;
+
+    find_size(comm, c, &cfg);
+    world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
+    site = MPL_malloc(cfg.size * sizeof(*site), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!world || !site, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (!find_members(comm, c, which, &cfg, world, site, &hash)) {
+        s->state = BCAST_HW_SIDE_OFF;
+        MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_SPAWNED);
+        goto fn_exit;
+    }
+    cfg.world = world;
+    cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
+    configure(&cfg);
+    if (which >= BCAST_HW_SIDES_MAX) { /* a feed: what it is for is multicast on its rails */
+        cfg.rails = c->feeds.rails[which - BCAST_HW_SIDES_MAX];
+        cfg.trees = 0;
+    }
+
+    MPIR_Bcast_hw_lock();
+    cfg.key = bcast_hw_prng(hash, seen_before(hash));
+    s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
+    MPIR_Bcast_hw_unlock();
+    MPIR_ERR_CHKANDJUMP(!s->group, mpi_errno, MPI_ERR_OTHER, "**nomem");
+
+fn_exit:
+    MPL_free(world);
+    MPL_free(site);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Begins set-up. */
+static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    c->side[which].state = BCAST_HW_SIDE_SETUP;
+    if (which == 0)
+        mpi_errno = MPIR_Bcast_hw_by_hosts(comm, c);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (which >= BCAST_HW_SIDES_MAX &&
+        !MPIR_Bcast_hw_feed_begin(comm, c, which - BCAST_HW_SIDES_MAX))
+        c->side[which].state = BCAST_HW_SIDE_OFF;
+    else if (is_on(c, which, (uint32_t) comm->rank))
+        mpi_errno = begin_group(comm, c, which);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s)
+{
+    if (s->group && MPIR_Bcast_hw_registered()) {
+        MPIR_Bcast_hw_lock();
+        bcast_hw_group_close(s->group, MPIR_Bcast_hw_now());
+        MPIR_Bcast_hw_unlock();
+    }
+    s->group = NULL;
+}
+
+static bool settled(struct bcast_hw_group *g)
+{
+    return g->state != BCAST_HW_GROUP_SETUP;
+}
+
+/* Waits for the outcome of set-up, at who is on the side. */
+static bool settle(const struct bcast_hw_comm *c, uint32_t which, struct bcast_hw_shape *shape)
+{
+    const struct bcast_hw_group *g = c->side[which].group;
+    bool on;
+
+    MPIR_Bcast_hw_wait(c->side[which].group, settled, NULL);
+    on = g->state == BCAST_HW_GROUP_ON;
+    MPIR_Bcast_hw_unlock();
+    MPIR_Bcast_hw_shape_of(c, g, shape);
+    if (which == 0 && !g->casts)
+        MPIR_Bcast_hw_note_reason(g->reason);
+    return on;
+}
+
+/* Waits for the outcome of set-up. */
+static void end(struct bcast_hw_comm *c, uint32_t which)
+{
+    struct bcast_hw_side *s = &c->side[which];
+    struct bcast_hw_outcome outcome = {0};
+
+    if (s->group)
+        outcome.on = settle(c, which, &outcome.shape);
+    /* Whatever the first can do: which algorithm it is to be follows from its shape. */
+    if (which > 0 && outcome.shape.frag_bytes == 0 && c->side[0].shape.frag_bytes > 0)
+        outcome.on = false;
+    if (c->by_hosts && MPIR_Bcast_hw_tell_outcome(c, which, &outcome) != MPI_SUCCESS)
+        outcome.on = false;
+    s->state = outcome.on ? BCAST_HW_SIDE_ON : BCAST_HW_SIDE_OFF;
+    s->shape = outcome.shape;
+    if (!outcome.on)
+        MPIR_Bcast_hw_side_drop(s);
+    if (which > 0)
+        MPIR_Bcast_hw_note_side(outcome.on);
+}
+
+bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+{
+    struct bcast_hw_side *s = &c->side[which];
+    uint64_t number;
+
+    if (s->state >= BCAST_HW_SIDE_ON)
+        return s->state == BCAST_HW_SIDE_ON;
+    number = s->counted++;
+    if (number < setup_after() ||
+        (s->state == BCAST_HW_SIDE_COUNTING && begin(comm, c, which) != MPI_SUCCESS) ||
+        number < setup_after() + setup_ahead())
+        return false;
+    if (s->state == BCAST_HW_SIDE_SETUP)
+        end(c, which);
+    return s->state == BCAST_HW_SIDE_ON;
+}
+
+uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root)
+{
+    const uint32_t sides = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, BCAST_HW_SIDES_MAX);
+    const uint32_t which = c->sides.place[root];
+
+    return which > 0 && which < sides && MPIR_Bcast_hw_side_ready(comm, c, which) ? which : 0;
+}

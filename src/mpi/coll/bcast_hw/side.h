@@ -1,0 +1,80 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * side: one group of a communicator, and how it comes to be used. A communicator of one rank a host has one side,
+ * all its ranks. By hosts each side is of one rank of each host (core/sides), and a broadcast goes by the side
+ * that its root is on.
+ *
+ *     COUNTING -> SETUP -> ON
+ *                     \--> OFF
+ *
+ *   broadcast number   0 ... after - 1          not by this side
+ *                      after                    set-up begins, in the background
+ *                      ... after + ahead - 1    not by it: ranks may run ahead of the slowest member
+ *                      after + ahead            waits for the outcome; from here on by this side, or
+ *                                               never
+ *
+ * Counted are: for the first side all broadcasts that hwmc could take; what does not go by it is MPICH's. For
+ * another one those that hwmc takes and whose root has its place there; what does not go by it goes by the first:
+ * the root hands it inside its host to the one that is on that. Where ranks of a host are near to different rails,
+ * each feed (core/feeds) is a further side, on some rails only; counted are the messages that would go in parts.
+ *
+ * Invariants: at the same broadcast all ranks of the communicator have each side in the same state, the ranks that
+ * are not on it by what those on their host tell them; only who is on a side has a group for it. Another side is
+ * ON only if the first is, and multicasts if that does.
+ *
+ * Set-up messages name a side by a key that its members compute alike without talking: the hash of context
+ * id and members, and how many sides with the same two this process has seen come so far. Members have seen
+ * equally many, since each began its set-up on every one of them.
+ */
+
+#ifndef BCAST_HW_SIDE_H_INCLUDED
+#define BCAST_HW_SIDE_H_INCLUDED
+
+#include "mpiimpl.h"
+#include "core/model.h"
+#include "engine/engine.h"
+
+#define BCAST_HW_SIDES_MAX 8u
+#define BCAST_HW_SIDES_ALL (BCAST_HW_SIDES_MAX + BCAST_HW_RAIL_BITS)
+
+/* The side that a feed is. */
+static inline uint32_t MPIR_Bcast_hw_feed(uint32_t feed)
+{
+    return BCAST_HW_SIDES_MAX + feed;
+}
+
+enum bcast_hw_side_state {
+    BCAST_HW_SIDE_COUNTING,
+    BCAST_HW_SIDE_SETUP,
+    BCAST_HW_SIDE_ON,
+    BCAST_HW_SIDE_OFF
+};
+
+struct bcast_hw_side {
+    enum bcast_hw_side_state state;
+    uint64_t counted;             /* broadcasts; until ON or OFF */
+    struct bcast_hw_group *group; /* SETUP, ON: at who is on this side; NULL elsewhere */
+    struct bcast_hw_shape shape;  /* ON: of the group; no fragments: it does not multicast */
+};
+
+struct bcast_hw_comm;
+
+/* One more broadcast could go by side `which` of what `comm` carries; whether it does. May begin set-up, or wait for
+ * its end. All ranks of `comm` ask with the same broadcast. */
+bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which);
+
+/* By hosts: the rank of `host` on side `which`. */
+uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host);
+
+/* By hosts: the side for a broadcast from `root`. All ranks ask with the same broadcast. */
+uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root);
+
+/* No broadcast follows on it. */
+void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s);
+
+/* Frees what is remembered of past sides. */
+void MPIR_Bcast_hw_forget_seen(void);
+
+#endif /* BCAST_HW_SIDE_H_INCLUDED */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// feeds: who of each host feeds which rails, and what part of a message goes there.
+#include <algorithm>
+#include <climits>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "feeds.h"
+}
+
+namespace {
+
+constexpr int FAR = 21, NEAR = 10;
+
+// Ranks host by host; of each the rails it is near to, a bit each.
+struct Feeds {
+    std::vector<bcast_hw_near> near;
+    std::vector<uint32_t> host_of, memory, sides_memory;
+    bcast_hw_sides sides;
+    bcast_hw_feeds f;
+
+    Feeds(const std::vector<std::vector<int>> &hosts, int rails,
+          std::vector<uint32_t> mbit = {100, 100, 100, 100, 100, 100, 100, 100})
+    {
+        std::vector<int> far;
+
+        for (uint32_t h = 0; h < hosts.size(); h++)
+            for (int mask : hosts[h]) {
+                bcast_hw_near n;
+
+                n.rails = rails;
+                for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+                    n.distance[r] = rails >> r & 1 ? (mask >> r & 1 ? NEAR : FAR) : INT_MAX;
+                near.push_back(n);
+                host_of.push_back(h);
+                far.push_back(n.distance[0]);
+            }
+        sides_memory.resize(bcast_hw_sides_words(host_of.size(), hosts.size()));
+        bcast_hw_sides_init(&sides, host_of.size(), hosts.size(), host_of.data(), far.data(),
+                            sides_memory.data());
+        memory.resize(bcast_hw_feeds_words(hosts.size()));
+        bcast_hw_feeds_init(&f, &sides, near.data(), mbit.data(), memory.data());
+    }
+
+    std::vector<uint32_t> of(uint32_t feed) const
+    {
+        std::vector<uint32_t> ranks;
+
+        for (uint32_t h = 0; h < f.hosts; h++)
+            ranks.push_back(bcast_hw_feeds_at(&f, feed, h));
+        return ranks;
+    }
+};
+
+using Ranks = std::vector<uint32_t>;
+
+TEST(Feeds, RanksNearToDifferentRailsFeedTheirOwn)
+{
+    Feeds x({{1, 1, 2, 2}, {2, 1}}, 3);
+
+    ASSERT_EQ(2u, x.f.num);
+    EXPECT_EQ(1, x.f.rails[0]);
+    EXPECT_EQ(2, x.f.rails[1]);
+    EXPECT_EQ((Ranks{0, 5}), x.of(0));
+    EXPECT_EQ((Ranks{2, 4}), x.of(1));
+}
+
+TEST(Feeds, WhereAllAreAsNearToAllRailsThereAreNone)
+{
+    EXPECT_EQ(0u, Feeds({{3, 3}, {3, 3}}, 3).f.num);
+    EXPECT_EQ(0u, Feeds({{0, 0}, {0, 0}}, 3).f.num);
+    EXPECT_EQ(0u, Feeds({{1, 2}, {1, 2}}, 1).f.num);
+    EXPECT_EQ(0u, Feeds({{1, 2}, {1, 2}}, 0).f.num);
+}
+
+TEST(Feeds, AHostWithoutPreferencesTakesDifferentRanks)
+{
+    Feeds x({{1, 2}, {3, 3, 3}}, 3);
+
+    ASSERT_EQ(2u, x.f.num);
+    EXPECT_EQ((Ranks{0, 2}), x.of(0));
+    EXPECT_EQ((Ranks{1, 3}), x.of(1));
+}
+
+TEST(Feeds, AHostWithTooFewRanksLeavesAllWithout)
+{
+    EXPECT_EQ(0u, Feeds({{1, 2}, {3}}, 3).f.num);
+}
+
+TEST(Feeds, RailsThatTheSameRankIsNearToAreOne)
+{
+    Feeds x({{5, 2}, {5, 2}}, 7, {100, 50, 25, 0, 0, 0, 0, 0});
+
+    ASSERT_EQ(2u, x.f.num);
+    EXPECT_EQ(5, x.f.rails[0]);
+    EXPECT_EQ(2, x.f.rails[1]);
+    EXPECT_EQ(125u, x.f.speed[0]);
+    EXPECT_EQ(50u, x.f.speed[1]);
+}
+
+TEST(Feeds, PartsFollowSpeeds)
+{
+    Feeds x({{1, 2}, {1, 2}}, 3, {300, 100});
+
+    EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, 1 << 20));
+    EXPECT_EQ(3u << 18, bcast_hw_feeds_begin(&x.f, 1, 1 << 20));
+    EXPECT_EQ(1u << 20, bcast_hw_feeds_begin(&x.f, 2, 1 << 20));
+}
+
+TEST(Feeds, AnUnknownSpeedMakesAllEqual)
+{
+    Feeds x({{1, 2}, {1, 2}}, 3, {300, 0});
+
+    EXPECT_EQ(4096u, bcast_hw_feeds_begin(&x.f, 1, 8192));
+}
+
+TEST(Feeds, AMessageTooShortForAllDoesNotFit)
+{
+    Feeds x({{1, 2}, {1, 2}}, 3), none({{3, 3}, {3, 3}}, 3);
+
+    EXPECT_FALSE(bcast_hw_feeds_fit(&x.f, 8191));
+    EXPECT_TRUE(bcast_hw_feeds_fit(&x.f, 8192));
+    EXPECT_FALSE(bcast_hw_feeds_fit(&none.f, 1 << 20));
+}
+
+// Whatever the hosts: rails are fed once, a host's feeders differ, parts cover the message in order.
+TEST(Feeds, EveryRailOnceAndEveryByteOnce)
+{
+    std::mt19937 random(1);
+
+    for (int times = 0; times < 500; times++) {
+        std::vector<std::vector<int>> hosts(1 + random() % 6);
+        std::vector<uint32_t> mbit(BCAST_HW_RAIL_BITS);
+        int rails = random() % 256, fed = 0;
+
+        for (auto &host : hosts) {
+            host.resize(1 + random() % 9);
+            for (int &mask : host)
+                mask = random() % 256;
+        }
+        std::generate(mbit.begin(), mbit.end(), [&] { return 1 + random() % 400000; });
+        Feeds x(hosts, rails, mbit);
+        uint64_t bytes = random() % 2 ? random() : (uint64_t) random() << 20;
+
+        for (uint32_t i = 0; i < x.f.num; i++) {
+            EXPECT_EQ(0, fed & x.f.rails[i]);
+            fed |= x.f.rails[i];
+            EXPECT_LE(bcast_hw_feeds_begin(&x.f, i, bytes),
+                      bcast_hw_feeds_begin(&x.f, i + 1, bytes));
+        }
+        if (x.f.num == 0)
+            continue;
+        EXPECT_EQ(rails, fed);
+        EXPECT_GE(x.f.num, 2u);
+        EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, bytes));
+        EXPECT_EQ(bytes, bcast_hw_feeds_begin(&x.f, x.f.num, bytes));
+        for (uint32_t h = 0; h < hosts.size(); h++) {
+            std::set<uint32_t> feeders;
+
+            for (uint32_t i = 0; i < x.f.num; i++) {
+                uint32_t rank = bcast_hw_feeds_at(&x.f, i, h);
+
+                EXPECT_EQ(h, x.host_of[rank]);
+                EXPECT_TRUE(feeders.insert(rank).second);
+            }
+        }
+    }
+}
+
+} // namespace

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// sides: who of each host is on which side.
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "sides.h"
+}
+
+namespace {
+
+struct Sides {
+    std::vector<uint32_t> host_of, memory;
+    bcast_hw_sides s;
+
+    Sides(uint32_t hosts, const std::vector<uint32_t> &host_of, const std::vector<int> &distance)
+        : host_of(host_of), memory(bcast_hw_sides_words(host_of.size(), hosts))
+    {
+        bcast_hw_sides_init(&s, host_of.size(), hosts, host_of.data(), distance.data(),
+                            memory.data());
+        bcast_hw_sides_check(&s);
+    }
+
+    std::vector<uint32_t> on(uint32_t side) const
+    {
+        std::vector<uint32_t> ranks;
+
+        for (uint32_t h = 0; h < s.hosts; h++)
+            ranks.push_back(bcast_hw_sides_at(&s, side, h));
+        return ranks;
+    }
+};
+
+using Ranks = std::vector<uint32_t>;
+
+TEST(Sides, RanksOfAHostTakeTurnsNearestFirst)
+{
+    Sides x(2, {0, 0, 0, 1, 1}, {5, 3, 5, 0, 0});
+
+    EXPECT_EQ(3u, bcast_hw_sides_num(&x.s));
+    EXPECT_EQ((Ranks{1, 3}), x.on(0));
+    EXPECT_EQ((Ranks{0, 4}), x.on(1));
+    EXPECT_EQ((Ranks{2, 3}), x.on(2));
+    EXPECT_TRUE(bcast_hw_sides_has(&x.s, 2, 3));
+    EXPECT_FALSE(bcast_hw_sides_has(&x.s, 2, 4));
+}
+
+TEST(Sides, RanksThatAreSpreadKeepTheirOrder)
+{
+    Sides x(3, {0, 1, 2, 0, 1, 2, 0}, {0, 0, 0, 0, 0, 0, 0});
+
+    EXPECT_EQ((Ranks{0, 1, 2}), x.on(0));
+    EXPECT_EQ((Ranks{3, 4, 5}), x.on(1));
+    EXPECT_EQ((Ranks{6, 1, 2}), x.on(2));
+}
+
+TEST(Sides, OneRankAHostIsOneSide)
+{
+    Sides x(3, {0, 1, 2}, {7, 1, 4});
+
+    EXPECT_EQ(1u, bcast_hw_sides_num(&x.s));
+    EXPECT_EQ((Ranks{0, 1, 2}), x.on(0));
+    EXPECT_EQ((Ranks{0, 1, 2}), x.on(5));
+}
+
+// Whatever the hosts: each rank is on the side of its place, sides below the most have different ranks,
+// and nobody comes after one that is farther from the rail.
+TEST(Sides, EachRankIsOnTheSideOfItsPlace)
+{
+    std::mt19937 random(1);
+
+    for (int times = 0; times < 300; times++) {
+        uint32_t ranks = 1 + random() % 40, hosts = 1 + random() % ranks;
+        std::vector<uint32_t> host_of(ranks);
+        std::vector<int> distance(ranks);
+
+        for (uint32_t r = 0; r < ranks; r++) {
+            host_of[r] = r < hosts ? r : random() % hosts;
+            distance[r] = random() % 3;
+        }
+        std::shuffle(host_of.begin(), host_of.end(), random);
+        Sides x(hosts, host_of, distance);
+        std::set<Ranks> different;
+
+        for (uint32_t side = 0; side < bcast_hw_sides_num(&x.s); side++)
+            EXPECT_TRUE(different.insert(x.on(side)).second);
+        for (uint32_t r = 0; r < ranks; r++) {
+            EXPECT_TRUE(bcast_hw_sides_has(&x.s, x.s.place[r], r));
+            EXPECT_EQ(host_of[r], x.s.host_of[r]);
+            for (uint32_t other = 0; other < ranks; other++) {
+                if (host_of[other] != host_of[r] || x.s.place[other] >= x.s.place[r])
+                    continue;
+                EXPECT_TRUE(distance[other] < distance[r] ||
+                            (distance[other] == distance[r] && other < r));
+            }
+        }
+    }
+}
+
+} // namespace

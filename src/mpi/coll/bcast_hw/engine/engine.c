@@ -197,12 +197,26 @@ static void free_gone(struct bcast_hw_engine *e)
     }
 }
 
-bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e)
+static bool along_trees(const struct bcast_hw_engine *e)
 {
     for (const struct bcast_hw_group *g = e->groups; g; g = g->next)
         if (g->running && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN)
             return true;
-    return e->draining || e->measuring;
+    return false;
+}
+
+bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e)
+{
+    return e->draining || e->measuring || e->unflushed || along_trees(e);
+}
+
+static bool flush_lanes(struct bcast_hw_engine *e)
+{
+    bool flushed = true;
+
+    for (uint32_t i = 0; i < e->cfg.num_far_lanes; i++)
+        flushed = e->cfg.lanes[i]->ops->flush(e->cfg.lanes[i]) != BCAST_HW_AGAIN && flushed;
+    return flushed;
 }
 
 void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on)
@@ -238,6 +252,9 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
         e->events += e->cfg.lane->ops->poll(e->cfg.lane);
     for (uint32_t i = 0; i < e->cfg.num_far_lanes && bcast_hw_engine_by_lanes(e); i++)
         e->events += e->cfg.lanes[i]->ops->poll(e->cfg.lanes[i]);
+    /* A child may wait for the end of a broadcast that is over here. */
+    if (e->unflushed && !along_trees(e))
+        e->unflushed = !flush_lanes(e);
     bcast_hw_rails_flush(&e->rails, now);
     for (struct bcast_hw_group *g = e->groups; g; g = g->next) {
         if (g->touched || g->wake <= now || bcast_hw_group_unblocked(g, now)) {
@@ -302,6 +319,7 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
 
     bcast_hw_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
     e->engine_counts.lane_messages_sent++;
+    e->unflushed = e->cfg.num_far_lanes > 0;
     if (lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len,
                              tag_of(g, msg->token)) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
@@ -320,9 +338,7 @@ bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
 {
     bool flushed = !e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN;
 
-    for (uint32_t i = 0; i < e->cfg.num_far_lanes; i++)
-        flushed = e->cfg.lanes[i]->ops->flush(e->cfg.lanes[i]) != BCAST_HW_AGAIN && flushed;
-    return !e->groups && flushed;
+    return flush_lanes(e) && flushed && !e->groups;
 }
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)
@@ -337,7 +353,7 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e)
         e->cfg.lanes[i]->ops->close(e->cfg.lanes[i]);
     e->cfg.num_lanes = e->cfg.num_far_lanes = 0;
     e->cfg.lane = NULL;
-    e->draining = false;
+    e->draining = e->unflushed = false;
 }
 
 void bcast_hw_engine_destroy(struct bcast_hw_engine *e)

@@ -67,6 +67,7 @@ struct bcast_hw_engine {
     uint64_t now;   /* of the call under way, for callbacks from the lane */
     int events;     /* of the progress under way */
     bool draining;  /* no group follows; the lane is being flushed */
+    bool unflushed; /* of what went by cfg.lanes something may not be out of this process's hands */
     bool measuring; /* this process asks, or may be asked, how fast lanes are */
     struct bcast_hw_measure measure;
     struct bcast_hw_counts counts;
@@ -105,10 +106,10 @@ uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e);
 /* Progress has something to care for. */
 static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
 {
-    return e->groups != NULL || e->draining || e->measuring;
+    return e->groups != NULL || e->draining || e->measuring || e->unflushed;
 }
 
-/* A broadcast goes along trees here, or the lanes are being flushed: cfg.lanes are polled. */
+/* A broadcast goes along trees here, or has left something in the lanes: cfg.lanes are polled. */
 bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e);
 
 /* No group follows: closes the ones that are left. */

@@ -47,6 +47,7 @@ struct sendbuf {
 enum flush_state {
     FLUSH_NONE, /* something may have been sent since the last */
     FLUSH_RUNS,
+    FLUSH_LATE, /* runs, and something was sent since it began */
     FLUSH_DONE
 };
 
@@ -238,7 +239,10 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size
     };
     ucs_status_ptr_t request;
 
-    l->flush = l->flush == FLUSH_DONE ? FLUSH_NONE : l->flush;
+    if (l->flush == FLUSH_RUNS)
+        l->flush = FLUSH_LATE;
+    else if (l->flush == FLUSH_DONE)
+        l->flush = FLUSH_NONE;
     request = ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, body, body_len, &param);
     if (UCS_PTR_IS_ERR(request)) {
         put_buffer(b);
@@ -384,7 +388,7 @@ static void on_flushed(void *request, ucs_status_t status, void *user_data)
     struct hwmc_lane_ucx *l = user_data;
 
     (void) status;
-    l->flush = FLUSH_DONE;
+    l->flush = l->flush == FLUSH_LATE ? FLUSH_NONE : FLUSH_DONE;
     ucp_request_free(request);
 }
 

@@ -95,29 +95,25 @@ TEST(Feeds, AHostWithTooFewRanksLeavesAllWithout)
 
 TEST(Feeds, RailsThatTheSameRankIsNearToAreOne)
 {
-    Feeds x({{5, 2}, {5, 2}}, 7, {100, 50, 25, 0, 0, 0, 0, 0});
+    Feeds x({{5, 2}, {5, 2}}, 7);
 
     ASSERT_EQ(2u, x.f.num);
     EXPECT_EQ(5, x.f.rails[0]);
     EXPECT_EQ(2, x.f.rails[1]);
-    EXPECT_EQ(125u, x.f.speed[0]);
-    EXPECT_EQ(50u, x.f.speed[1]);
+    EXPECT_EQ(2u, x.f.share[0]);
+    EXPECT_EQ(1u, x.f.share[1]);
+    EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, 3 << 20));
+    EXPECT_EQ(2u << 20, bcast_hw_feeds_begin(&x.f, 1, 3 << 20));
+    EXPECT_EQ(3u << 20, bcast_hw_feeds_begin(&x.f, 2, 3 << 20));
 }
 
-TEST(Feeds, PartsFollowSpeeds)
+TEST(Feeds, RailsThatAreNotAlikeHaveNone)
 {
-    Feeds x({{1, 2}, {1, 2}}, 3, {300, 100});
-
-    EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, 1 << 20));
-    EXPECT_EQ(3u << 18, bcast_hw_feeds_begin(&x.f, 1, 1 << 20));
-    EXPECT_EQ(1u << 20, bcast_hw_feeds_begin(&x.f, 2, 1 << 20));
-}
-
-TEST(Feeds, AnUnknownSpeedMakesAllEqual)
-{
-    Feeds x({{1, 2}, {1, 2}}, 3, {300, 0});
-
-    EXPECT_EQ(4096u, bcast_hw_feeds_begin(&x.f, 1, 8192));
+    EXPECT_EQ(2u, Feeds({{1, 2}, {1, 2}}, 3, {300, 200}).f.num);
+    EXPECT_EQ(0u, Feeds({{1, 2}, {1, 2}}, 3, {300, 199}).f.num);
+    EXPECT_EQ(0u, Feeds({{1, 2}, {1, 2}}, 3, {199, 300}).f.num);
+    EXPECT_EQ(0u, Feeds({{1, 2}, {1, 2}}, 3, {300, 0}).f.num);
+    EXPECT_EQ(0u, Feeds({{1, 2}, {1, 2}}, 3, {0, 0}).f.num);
 }
 
 TEST(Feeds, AMessageTooShortForAllDoesNotFit)
@@ -144,7 +140,7 @@ TEST(Feeds, EveryRailOnceAndEveryByteOnce)
             for (int &mask : host)
                 mask = random() % 256;
         }
-        std::generate(mbit.begin(), mbit.end(), [&] { return 1 + random() % 400000; });
+        std::generate(mbit.begin(), mbit.end(), [&] { return 100 + random() % 50; });
         Feeds x(hosts, rails, mbit);
         uint64_t bytes = random() % 2 ? random() : (uint64_t) random() << 20;
 

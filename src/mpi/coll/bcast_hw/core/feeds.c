@@ -54,8 +54,7 @@ static bool is_one(const struct bcast_hw_feeds *f, const struct who *w, uint32_t
 }
 
 /* Puts rails together that are one feed. */
-static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t rails,
-                        const uint32_t *mbit)
+static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t rails)
 {
     for (; rails != 0; rails &= rails - 1) {
         uint32_t rail = lowest(rails), feed = 0;
@@ -64,20 +63,26 @@ static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t 
             feed++;
         if (feed == f->num) {
             f->rails[feed] = 0;
-            f->speed[feed] = 0;
+            f->share[feed] = 0;
             f->num++;
         }
         f->rails[feed] |= (uint8_t) (1u << rail);
-        f->speed[feed] += mbit[rail];
+        f->share[feed]++;
     }
 }
 
-static bool all_known(uint32_t rails, const uint32_t *mbit)
+/* None is slower than two thirds of another; all are known. */
+static bool are_alike(uint32_t rails, const uint32_t *mbit)
 {
-    for (; rails != 0; rails &= rails - 1)
-        if (mbit[lowest(rails)] == 0)
-            return false;
-    return true;
+    uint32_t least = UINT32_MAX, most = 0;
+
+    for (; rails != 0; rails &= rails - 1) {
+        uint32_t one = mbit[lowest(rails)];
+
+        least = one < least ? one : least;
+        most = one > most ? one : most;
+    }
+    return least > 0 && (uint64_t) least * 3 >= (uint64_t) most * 2;
 }
 
 /* No host has fewer ranks than there are feeds. */
@@ -101,16 +106,14 @@ uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks)
 void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
                          const struct bcast_hw_near *near, const uint32_t *mbit, uint32_t *memory)
 {
-    static const uint32_t equal[BCAST_HW_RAIL_BITS] = {1, 1, 1, 1, 1, 1, 1, 1};
     const uint32_t rails = bcast_hw_feeds_rails(near, sides->ranks);
     const struct who w = {.sides = sides, .near = near};
 
-    _Static_assert(BCAST_HW_RAIL_BITS == 8, "as many as in `equal`");
     memset(f, 0, sizeof(*f));
     f->hosts = sides->hosts;
     f->feeder = memory;
-    group_rails(f, &w, rails, all_known(rails, mbit) ? mbit : equal);
-    if (!is_possible(f, sides))
+    group_rails(f, &w, rails);
+    if (!are_alike(rails, mbit) || !is_possible(f, sides))
         f->num = 0;
     for (uint32_t feed = 0; feed < f->num; feed++)
         for (uint32_t host = 0; host < f->hosts; host++)
@@ -124,8 +127,8 @@ uint64_t bcast_hw_feeds_begin(const struct bcast_hw_feeds *f, uint32_t feed, uin
     if (feed == f->num)
         return bytes;
     for (uint32_t i = 0; i < f->num; i++) {
-        before += i < feed ? f->speed[i] : 0;
-        all += f->speed[i];
+        before += i < feed ? f->share[i] : 0;
+        all += f->share[i];
     }
     at = bytes / all * before + bytes % all * before / all;
     return at / BCAST_HW_FEEDS_PAGE * BCAST_HW_FEEDS_PAGE;

@@ -6,7 +6,9 @@
  * each feed: a set of rails, and of each host a rank near to them, its feeder there. Rails are one feed where the
  * same rank is the nearest to both on every host. No rank is the feeder of two feeds: on a host where nobody is
  * nearer than others the feeds have different ranks all the same. A host with fewer ranks than there would be feeds
- * leaves the communicator without any.
+ * leaves the communicator without any. So do rails that are not about as fast as each other: the parts are set
+ * before the message is sent, by what was measured when the job started, and the slowest ends it; fragment by fragment
+ * (stripe.h) each rail gets its share as it goes.
  *
  * Example: hosts of ranks 0 1 and 2 3; 0 and 2 are near to rail 0, 1 and 3 to rail 1. Feed 0: rail 0, by 0 and 2;
  * feed 1: rail 1, by 1 and 3. At equal speeds of the rails each carries half of a message.
@@ -30,7 +32,7 @@ struct bcast_hw_near {
 struct bcast_hw_feeds {
     uint32_t num;                       /* 0: messages do not go in parts */
     uint8_t rails[BCAST_HW_RAIL_BITS];  /* by feed, a bit each */
-    uint64_t speed[BCAST_HW_RAIL_BITS]; /* by feed: of its rails together; 1 or more */
+    uint32_t share[BCAST_HW_RAIL_BITS]; /* by feed: how many rails it has */
     uint32_t hosts;
     uint32_t *feeder; /* by feed and host */
 };
@@ -44,7 +46,7 @@ static inline size_t bcast_hw_feeds_words(uint32_t hosts)
 /* Rails that all of `ranks` have multicast on, a bit each. */
 uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks);
 
-/* `near`: by rank; `mbit`: by rail, its speed, 0: unknown; then all are taken for equal. `memory`: words as above, the
+/* `near`: by rank; `mbit`: by rail, its speed; 0: unknown, and there are no feeds. `memory`: words as above, the
  * caller's as long as the feeds are used. */
 void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
                          const struct bcast_hw_near *near, const uint32_t *mbit, uint32_t *memory);

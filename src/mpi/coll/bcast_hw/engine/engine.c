@@ -24,12 +24,20 @@ void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engin
     bcast_hw_rails_open(&e->rails, cfg->fabrics, cfg->mbit);
 }
 
+/* Of a group that may have no generation yet. */
+static bool is_by_key(enum bcast_hw_msg_type type)
+{
+    return type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_REPORT ||
+           type == BCAST_HW_MSG_DECIDE;
+}
+
+/* What is not by key reaches a group's stream, so only once that runs. */
 static bool names(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
 {
     if (g->id.leader != in->id.leader || g->over || (!in->cast && g->id.context != in->id.context))
         return false;
-    if (in->id.generation == 0)
-        return in->msg.bid == g->cfg.key;
+    if (is_by_key(in->msg.type))
+        return in->id.generation == 0 && in->msg.bid == g->cfg.key;
     return g->running && g->id.generation == in->id.generation;
 }
 

@@ -7,6 +7,8 @@
 //   old messages    anything that was sent before, once more, to where it went: all broadcasts still arrive
 //   lies            well formed, of this job, and untrue: no assertion, no byte outside of what there is
 //
+// In jobs whose messages are authenticated lies are any bytes, for who sends them does not know the secret.
+//
 // After each event every machine's invariants are checked; at the end, without lies, every broadcast is
 // driven to its end, and its bytes compared.
 #include <cstdio>
@@ -58,9 +60,13 @@ struct Sent {
 
 class Job {
   public:
-    explicit Job(uint8_t how) : net(kRanks), trees(how & 2)
+    explicit Job(uint8_t how) : net(kRanks), trees(how & 2), keyed(how & 128)
     {
+        static const unsigned char secret[BCAST_HW_SEAL_SECRET] = {1, 2, 3};
         std::vector<uint32_t> all = {0, 1, 2};
+
+        if (keyed)
+            net.seal(secret);
 
         net.on_post = [this](const mem::Fabric &, const mem::Bytes &b) { note({0, true, b}); };
         g = net.group(all, [how](bcast_hw_group_cfg &cfg) {
@@ -184,17 +190,19 @@ class Job {
     {
         const auto &c = net.engines[host]->engine_counts;
 
-        return c.drop_format + c.drop_foreign + c.drop_crc;
+        return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged;
     }
 
     // Whether the parser takes it is found out beforehand.
     bool taken(bool cast, const fuzz::Bytes &b)
     {
+        if (keyed)
+            return false; // but a copy of what was sent, of which there are others
         uint32_t head = cast ? bcast_hw_wire_head_of(b.data(), b.size()) : BCAST_HW_WIRE_HEAD;
 
         return head > 0 && b.size() >= head &&
-               bcast_hw_wire_decode(&in, net.engines[0]->cfg.job, b.data(), head, b.data() + head,
-                                    b.size() - head) == BCAST_HW_WIRE_OK &&
+               bcast_hw_wire_decode(&in, net.engines[0]->cfg.job, false, b.data(), head,
+                                    b.data() + head, b.size() - head) == BCAST_HW_WIRE_OK &&
                (in.msg.type != BCAST_HW_MSG_DATA || in.cast == cast);
     }
 
@@ -207,7 +215,7 @@ class Job {
 
     void deliver(uint32_t host, bool cast, const fuzz::Bytes &b)
     {
-        if (!cast && b.size() < BCAST_HW_WIRE_HEAD)
+        if (!cast && b.size() < net.lane_head)
             return; // a lane says how long the head is
         bool ok = taken(cast, b), alone = idle(host);
         fuzz::Bytes before = snapshot(g[host]);
@@ -276,6 +284,14 @@ class Job {
         uint32_t len = bcast_hw_wire_encode(head, &id, m.peer, &m, body, (uint32_t) payload.size());
         fuzz::Bytes b(head, head + bcast_hw_wire_head_len(&m));
         b.insert(b.end(), (unsigned char *) body, (unsigned char *) body + len);
+        if (keyed) {
+            fuzz::Bytes seal = r.bytes(BCAST_HW_SEAL);
+
+            seal.resize(BCAST_HW_SEAL);
+            b.insert(b.begin(), seal.begin(), seal.end());
+            deliver(host, m.multicast, b);
+            return;
+        }
         lied = true;
         if (m.multicast)
             net.fabric(host).in.push_back(b);
@@ -357,7 +373,7 @@ class Job {
     }
 
     mem::Net net;
-    bool trees, lied = false;
+    bool trees, keyed, lied = false;
     uint32_t loses = 0, datagrams = 0;
     std::vector<bcast_hw_group *> g;
     uint64_t posted[kRanks] = {}, consumed[kRanks] = {};

@@ -71,7 +71,7 @@ static bcast_hw_msg message(bcast_hw_msg_type type)
 // As wire_fuzz reads it: the first byte says that job and CRC are put right.
 static void write_wire(const bcast_hw_msg &m, const std::string &name)
 {
-    const bcast_hw_wire_id id = {0x0102030405060708, 4, 0, 9};
+    const bcast_hw_wire_id id = {0x0102030405060708, 4, 0, 9, false};
     unsigned char head[BCAST_HW_WIRE_HEAD], body[BCAST_HW_WIRE_CONTROL_MAX] = "payload";
     uint32_t len = bcast_hw_wire_encode(head, &id, 1, &m, body, 7);
     fuzz::Bytes b = {1};
@@ -174,6 +174,13 @@ static void engine()
             b->insert(b->end(), {10, 11, 1, 0});
         loss.insert(loss.end(), {12, i, 11, 0xff, 0xff});
         old.insert(old.end(), {4, i, 1, 4, (uint8_t) (20 * i), 2});
+    }
+    for (fuzz::Bytes *b : {&busy, &trees, &loss, &old}) {
+        fuzz::Bytes keyed = *b;
+
+        keyed[0] += 128;
+        keyed.insert(keyed.end(), {0x11, 3, 4, 0, 0, 1, 0, 0, 0, 0, 10, 11, 1, 0});
+        write("engine_fuzz", "keyed-" + std::to_string((int) (*b)[0]), keyed);
     }
     write("engine_fuzz", "broadcasts", busy);
     write("engine_fuzz", "trees", trees);

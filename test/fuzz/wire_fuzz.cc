@@ -70,8 +70,8 @@ static void again(const bcast_hw_wire_in &in)
     msg.multicast = in.cast;
     uint32_t len = bcast_hw_wire_encode(head, &in.id, msg.peer, &msg, body, in.len);
     FUZZ_CHECK(len == in.len);
-    FUZZ_CHECK(bcast_hw_wire_decode(&copy, kJob, head, bcast_hw_wire_head_len(&msg), body, len) ==
-               BCAST_HW_WIRE_OK);
+    FUZZ_CHECK(bcast_hw_wire_decode(&copy, kJob, false, head, bcast_hw_wire_head_len(&msg), body,
+                                    len) == BCAST_HW_WIRE_OK);
     expect_same(in, copy);
 }
 
@@ -88,8 +88,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (right)
         put_right(b, head_len);
     fuzz::Exact head(b.data(), head_len), body(b.data() + head_len, b.size() - head_len);
-    if (bcast_hw_wire_decode(&in, kJob, head.data(), head.size(), body.data(), body.size()) !=
-        BCAST_HW_WIRE_OK)
+    if (bcast_hw_wire_decode(&in, kJob, false, head.data(), head.size(), body.data(),
+                             body.size()) != BCAST_HW_WIRE_OK)
         return 0;
     FUZZ_CHECK(in.id.job == kJob && in.len == body.size());
     if (planted() && in.msg.type == BCAST_HW_MSG_REQUEST && in.msg.frags > 100)

@@ -10,8 +10,8 @@
  *   -if=NAME     its interface (eth0)
  *   -seconds=S   for how long (5), once it has seen something
  *   -mbit=M      how much it sends (20); 0: all that goes
- *   -forge       also messages of its own making under the job key that it has seen, CRC and all: those that a
- *                job is to withstand whose messages are authenticated
+ *   -forge       also messages of its own making under the job key that it has seen, CRC and all, behind the
+ *                32 bytes of a seal that it has seen: those that a job is to withstand whose messages have one
  *
  * As root: it needs raw sockets. Prints what it sent. */
 
@@ -36,6 +36,7 @@
 #define DATAGRAM_MAX 65507
 #define HEAD 64
 #define HEAD_CAST 40
+#define SEAL 32
 
 enum kind { NOISE, CUT, LONG, CHANGED, AGAIN, FRAGMENT, KEYLESS, FORGED, KINDS };
 
@@ -213,6 +214,14 @@ static uint32_t get32(const unsigned char *p)
     return ntohl(v);
 }
 
+/* Where the message begins: behind a seal, if it has one. */
+static size_t start_of(const struct seen *s)
+{
+    static const unsigned char magic[2] = {0x68, 0x6d};
+
+    return memcmp(s->data, magic, 2) != 0 && s->len >= SEAL + HEAD_CAST ? SEAL : 0;
+}
+
 /* Puts the right CRC into a message, after which it is only its fields that lie. */
 static void seal(unsigned char *p, size_t len)
 {
@@ -220,29 +229,33 @@ static void seal(unsigned char *p, size_t len)
     put32(p + 4, crc32c(p, len));
 }
 
-/* A floor far ahead, other bytes for a fragment that is about to come, or a wrong decision: from what was seen. */
+/* A floor far ahead, other bytes for a fragment that is about to come, or any type: from what was seen. */
 static void forge(struct seen *s)
 {
+    size_t start = start_of(s);
+    unsigned char *p = s->data + start;
+
     switch (draw() % 4) {
         case 0: /* SYNC_DOWN from the leader */
-            memset(s->data + 16, 0, HEAD - 16);
-            s->data[3] = 5;
-            put32(s->data + 20, get32(seen[0].data + 20));
-            put32(s->data + 28, (uint32_t) draw() % 100000);
-            s->len = HEAD;
+            memset(p + 24, 0, HEAD - 24);
+            p[3] = 5;
+            put32(p + 28, (uint32_t) draw() % 100000);
+            s->len = start + HEAD;
             break;
         case 1: /* of a later broadcast */
-            put32(s->data + 24, get32(s->data + 24) + 1 + (uint32_t) (draw() % 8));
+            put32(p + 24, get32(p + 24) + 1 + (uint32_t) (draw() % 8));
             break;
         case 2:
-            for (size_t i = HEAD_CAST; i < s->len; i++)
+            for (size_t i = start + HEAD_CAST; i < s->len; i++)
                 s->data[i] = (unsigned char) draw();
             break;
-        default: /* any type */
-            s->data[3] = (unsigned char) (draw() % 34);
+        default:
+            p[3] = (unsigned char) (draw() % 34);
             break;
     }
-    seal(s->data, s->len);
+    if (start > 0 && draw() % 2 == 0)
+        s->data[8 + draw() % 8] = (unsigned char) draw(); /* the seal's counter */
+    seal(p, s->len - start);
 }
 
 static void speak(enum kind kind)
@@ -277,8 +290,8 @@ static void speak(enum kind kind)
             say_fragment(&s.to, s.data, s.len);
             break;
         case KEYLESS: /* well formed, of another job */
-            s.data[8 + draw() % 8] ^= (unsigned char) (1 + draw() % 255);
-            seal(s.data, s.len);
+            s.data[start_of(&s) + 8 + draw() % 8] ^= (unsigned char) (1 + draw() % 255);
+            seal(s.data + start_of(&s), s.len - start_of(&s));
             say(kind, &s.to, s.data, s.len);
             break;
         default:

@@ -5,7 +5,7 @@
 
 export HWMC_BUILD ?= $(CURDIR)/build
 
-.PHONY: help deps mpich install demo unit sim check check-sim check-apm check-mpi check-lab \
+.PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-mpi check-lab \
 	check-guest check-mpich check-style check-graft bench clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
+	@echo 'make check-fuzz    hostile bytes, found by coverage; LONG=1: ten minutes a target'
 	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
 	@echo 'make bench         measurements; BENCH=--node, --large, --apm, ...: test/lab/bench -h'
@@ -64,6 +65,9 @@ check-guest: mpich
 
 check-apm: deps
 	@test/check-apm
+
+check-fuzz: deps
+	@test/check-fuzz $(if $(LONG),--long)
 
 check-mpich: mpich
 	@test/check-mpich

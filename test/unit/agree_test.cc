@@ -165,6 +165,7 @@ struct Leader {
     Leader()
     {
         terms.rails = 1;
+        terms.frag_bytes = 1400;
         bcast_hw_agree_start(&a, 3, 0, 2, KEY, &terms, false, 10 * MS);
         report(1, BCAST_HW_AGREE_OFFER, 0);
         report(2, BCAST_HW_AGREE_OFFER, 0);
@@ -183,6 +184,7 @@ struct Leader {
         msg.terms = &with;
         with.stage = stage;
         with.rails = 1;
+        with.frag_bytes = 1400;
         bcast_hw_verdict verdict = bcast_hw_agree_on_recv(&a, &msg, now);
         bcast_hw_agree_check(&a);
         return verdict;
@@ -471,4 +473,55 @@ TEST(Agree, ReportsOfOtherStagesOrRanksChangeNothing)
     EXPECT_EQ(BCAST_HW_TAKEN, l.report(1, BCAST_HW_AGREE_PROBE, 0));
     EXPECT_EQ(BCAST_HW_DUP, l.report(1, BCAST_HW_AGREE_PROBE, 0));
     EXPECT_EQ(BCAST_HW_AGREE_PROBE, l.a.phase);
+}
+
+// What rank 1 of two reported bounds what it can be told.
+TEST(Agree, DecisionsThatGoBeyondTheReportAreBad)
+{
+    const bcast_hw_terms mine = {0, BCAST_HW_REASON_NONE, 1, 3, 1400, 9000, 0, 0, 0};
+    bcast_hw_terms good = mine;
+    bcast_hw_agree a;
+    bcast_hw_msg msg = {};
+
+    good.stage = BCAST_HW_AGREE_OFFER;
+    good.generation = 5;
+    bcast_hw_agree_start(&a, 2, 1, 2, KEY, &mine, true, 10 * MS);
+    auto decide = [&](const std::function<void(bcast_hw_terms &)> &change) {
+        bcast_hw_terms terms = good;
+
+        change(terms);
+        msg.type = BCAST_HW_MSG_DECIDE;
+        msg.terms = &terms;
+        return bcast_hw_agree_on_recv(&a, &msg, 0);
+    };
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.frag_bytes = 0; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.frag_bytes = 1401; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.window = 9001; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.rails = 4; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.rails = 0; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.reason = BCAST_HW_REASON_JOIN; }));
+    EXPECT_EQ(BCAST_HW_TAKEN, decide([](auto &t) { t.rails = 1, t.frag_bytes = 500; }));
+    bcast_hw_agree_on_joined(&a, true, 1, 0);
+    good = a.agreed;
+    good.stage = BCAST_HW_AGREE_JOIN;
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.frag_bytes = 400; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.group = 1; }));
+    EXPECT_EQ(BCAST_HW_BAD, decide([](auto &t) { t.generation = 6; }));
+    EXPECT_EQ(BCAST_HW_TAKEN, decide([](auto &) {}));
+    EXPECT_EQ(BCAST_HW_AGREE_PROBE, a.phase);
+}
+
+TEST(Agree, ReportsOfFragmentsOfNoBytesAreBad)
+{
+    bcast_hw_terms terms = {BCAST_HW_AGREE_OFFER, 0, 1, 1, 0, 9000, 0, 0, 0};
+    bcast_hw_agree a;
+    bcast_hw_msg msg = {};
+
+    bcast_hw_agree_start(&a, 2, 0, 2, KEY, &terms, true, 10 * MS);
+    msg.type = BCAST_HW_MSG_REPORT;
+    msg.peer = 1;
+    msg.terms = &terms;
+    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_agree_on_recv(&a, &msg, 0));
+    terms.rails = 0; // it cannot multicast
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_agree_on_recv(&a, &msg, 0));
 }

@@ -287,6 +287,28 @@ TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
     broadcast(net, b, 0, pattern(10, 1));
 }
 
+// The set-up key names a group that has no stream yet: only for messages of set-up.
+TEST(Engine, TheSetUpKeyNamesAGroupForSetUpOnly)
+{
+    for (int type = BCAST_HW_MSG_DATA; type < BCAST_HW_MSG_LIMIT; type++) {
+        mem::Net net(2);
+        Groups g = net.group(first(2));
+        bcast_hw_msg m = {};
+        bcast_hw_terms t = {};
+        bool set_up = type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_REPORT ||
+                      type == BCAST_HW_MSG_DECIDE;
+
+        ASSERT_FALSE(g[1]->running);
+        m.type = (bcast_hw_msg_type) type;
+        m.bid = 99;
+        m.terms = set_up && type != BCAST_HW_MSG_INVITE ? &t : nullptr;
+        give(net, g[1], m, m.terms ? BCAST_HW_WIRE_TERMS : 0);
+        EXPECT_EQ(set_up || type == BCAST_HW_MSG_MEASURE ? 0u : 1u,
+                  net.engines[1]->engine_counts.drop_communicator)
+            << type;
+    }
+}
+
 TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
 {
     mem::Net net(3);

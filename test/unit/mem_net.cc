@@ -203,9 +203,9 @@ static int poll_lane(bcast_hw_lane *l)
         Bytes bytes = std::move(at->in.front());
 
         at->in.pop_front();
-        bcast_hw_engine_on_lane(at->net->engines[at->host], bytes.data(), BCAST_HW_WIRE_HEAD,
-                                bytes.data() + BCAST_HW_WIRE_HEAD,
-                                bytes.size() - BCAST_HW_WIRE_HEAD);
+        size_t head = at->net->lane_head;
+        bcast_hw_engine_on_lane(at->net->engines[at->host], bytes.data(), head, bytes.data() + head,
+                                bytes.size() - head);
     }
     return n;
 }
@@ -256,6 +256,18 @@ Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint3
         cfg.lane = &lanes[h]->base;
         cfg.memory = memory;
         engines.push_back(bcast_hw_engine_create());
+        bcast_hw_engine_open(engines[h], &cfg);
+    }
+}
+
+void Net::seal(const unsigned char *secret)
+{
+    lane_head = BCAST_HW_SEAL + BCAST_HW_WIRE_HEAD;
+    for (uint32_t h = 0; h < hosts; h++) {
+        bcast_hw_engine_cfg cfg = engines[h]->cfg;
+
+        cfg.integrity = BCAST_HW_INTEGRITY_KEYED;
+        cfg.seal = bcast_hw_seal_create(h, secret);
         bcast_hw_engine_open(engines[h], &cfg);
     }
 }

@@ -67,12 +67,16 @@ class Net {
     // Whether a datagram from host `from` reaches host `to`; default: all.
     std::function<bool(uint32_t from, uint32_t to, const Bytes &)> passes;
 
+    // Before a group is made: all messages are authenticated, under this secret.
+    void seal(const unsigned char *secret);
+
     // Before a group is made: this host has no such rail.
     void lose_rail(uint32_t host, uint32_t rail);
 
     // Told of every datagram sent.
     std::function<void(const Fabric &from, const Bytes &)> on_post;
-    uint32_t posting_rail = 0; // during a call of `passes`
+    size_t lane_head = BCAST_HW_WIRE_HEAD; // bytes of a lane message that are its head
+    uint32_t posting_rail = 0;             // during a call of `passes`
 
     uint64_t now = 1000;
     size_t datagram, window;

@@ -13,7 +13,7 @@ extern "C" {
 #include "../engine/wire.h"
 }
 
-static const bcast_hw_wire_id id = {0x0102030405060708, 0x11121314, 0x21222324, 0x31323334};
+static const bcast_hw_wire_id id = {0x0102030405060708, 0x11121314, 0x21222324, 0x31323334, false};
 
 static bcast_hw_msg data_msg()
 {
@@ -46,7 +46,7 @@ static Encoded encode(const bcast_hw_msg &m, const std::string &payload = "")
 
 static bcast_hw_wire_result decode(const Encoded &e, bcast_hw_wire_in *in, uint64_t job = id.job)
 {
-    return bcast_hw_wire_decode(in, job, e.head, sizeof(e.head), e.body, e.len);
+    return bcast_hw_wire_decode(in, job, false, e.head, sizeof(e.head), e.body, e.len);
 }
 
 TEST(Crc32c, HasTheCheckValue)
@@ -113,7 +113,7 @@ static bcast_hw_msg cast_msg()
 
 static bcast_hw_wire_result decode_cast(const Encoded &e, bcast_hw_wire_in *in)
 {
-    return bcast_hw_wire_decode(in, id.job, e.head, BCAST_HW_WIRE_CAST_HEAD, e.body, e.len);
+    return bcast_hw_wire_decode(in, id.job, false, e.head, BCAST_HW_WIRE_CAST_HEAD, e.body, e.len);
 }
 
 TEST(Wire, CastHeaderIsAsSpecified)
@@ -269,8 +269,10 @@ TEST(Wire, LengthsThatContradictAreRefused)
     bcast_hw_wire_in in;
     Encoded e = encode(data_msg(), "xyz");
 
-    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, e.head, 64, e.body, 2), BCAST_HW_WIRE_FORMAT);
-    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, e.head, 63, e.body, 3), BCAST_HW_WIRE_FORMAT);
+    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, false, e.head, 64, e.body, 2),
+              BCAST_HW_WIRE_FORMAT);
+    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, false, e.head, 63, e.body, 3),
+              BCAST_HW_WIRE_FORMAT);
 
     bcast_hw_msg m = {};
 
@@ -278,7 +280,8 @@ TEST(Wire, LengthsThatContradictAreRefused)
     e = encode(m);
     EXPECT_EQ(e.len, 0u);
     EXPECT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
-    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, e.head, 64, e.body, 8), BCAST_HW_WIRE_FORMAT);
+    EXPECT_EQ(bcast_hw_wire_decode(&in, id.job, false, e.head, 64, e.body, 8),
+              BCAST_HW_WIRE_FORMAT);
 }
 
 TEST(Wire, RandomBytesNeverPass)

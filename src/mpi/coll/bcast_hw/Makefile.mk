@@ -107,6 +107,12 @@ else
 mpi_core_sources += src/mpi/coll/bcast_hw/node/mapping_none.c
 endif
 
+if HWMC_SODIUM
+mpi_core_sources += src/mpi/coll/bcast_hw/engine/seal.c
+else
+mpi_core_sources += src/mpi/coll/bcast_hw/engine/seal_none.c
+endif
+
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt
 
 # What is compiled in, as a file to begin from. MPIR_CVAR_BCAST_HW_NODE_SELECTION names one's own.

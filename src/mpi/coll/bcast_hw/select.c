@@ -255,6 +255,20 @@ cvars:
         Milliseconds of set-up in which a multicast probe must have come, or the communicator does
         without multicast.
 
+    - name        : MPIR_CVAR_BCAST_HW_INTEGRITY
+      category    : COLLECTIVE
+      type        : enum
+      default     : crc32c
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        What hwmc's messages are checked by; process 0's choice is that of all.
+        crc32c - A CRC in each: what the network spoils is dropped, and sent again.
+        off    - Nothing beyond what the network itself checks.
+        keyed  - An authentication code in each, under a secret of the job: what others on the network
+                 send is dropped as well. Needs libsodium.
+
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 

@@ -164,6 +164,26 @@ void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool able, uint32_t rail
     }
 }
 
+/* Who can multicast says in what pieces. */
+static bool is_formed(const struct bcast_hw_terms *t)
+{
+    return t->reason < BCAST_HW_REASON_LIMIT && (t->rails == 0 || t->frag_bytes > 0);
+}
+
+/* A decision is no more than what was reported here, and after the first one only rails and reason change. */
+static bool is_possible(const struct bcast_hw_agree *a, const struct bcast_hw_terms *t)
+{
+    bool good = t->reason == BCAST_HW_REASON_NONE;
+
+    if (!is_formed(t) || good != (t->rails != 0) || (t->rails & ~a->mine.rails) != 0 ||
+        t->frag_bytes > a->mine.frag_bytes || t->window > a->mine.window)
+        return false;
+    return a->phase == BCAST_HW_AGREE_OFFER ||
+           (t->frag_bytes == a->agreed.frag_bytes && t->window == a->agreed.window &&
+            t->generation == a->agreed.generation && t->group == a->agreed.group &&
+            t->seed == a->agreed.seed);
+}
+
 static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg,
                                        uint64_t now)
 {
@@ -173,7 +193,7 @@ static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bc
     for (i = 0; i < children(a); i++)
         if (bcast_hw_tree_child(a->rank, i, a->fanout) == msg->peer)
             break;
-    if (i == children(a) || !msg->terms || msg->terms->reason >= BCAST_HW_REASON_LIMIT)
+    if (i == children(a) || !msg->terms || !is_formed(msg->terms))
         return BCAST_HW_BAD;
     if (bcast_hw_agree_over(a) || msg->terms->stage < (uint32_t) a->phase)
         return BCAST_HW_STALE;
@@ -195,11 +215,12 @@ static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bc
 static enum bcast_hw_verdict on_decide(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg,
                                        uint64_t now)
 {
-    if (a->rank == 0 || msg->peer != bcast_hw_tree_parent(a->rank, a->fanout) || !msg->terms ||
-        msg->terms->reason >= BCAST_HW_REASON_LIMIT)
+    if (a->rank == 0 || msg->peer != bcast_hw_tree_parent(a->rank, a->fanout) || !msg->terms)
         return BCAST_HW_BAD;
     if (bcast_hw_agree_over(a) || msg->terms->stage != (uint32_t) a->phase || !a->reported)
         return BCAST_HW_STALE;
+    if (!is_possible(a, msg->terms))
+        return BCAST_HW_BAD;
     a->agreed = *msg->terms;
     enter(a);
     if (a->phase == BCAST_HW_AGREE_PROBE) {

@@ -143,6 +143,8 @@ static enum bcast_hw_verdict on_up(struct bcast_hw_channel *c, const struct bcas
 {
     if (msg->bid < c->child[i] || msg->bid > c->floor + 2 * (uint64_t) c->n)
         return BCAST_HW_BAD;
+    if (msg->bid == c->child[i])
+        return BCAST_HW_DUP;
     c->child[i] = msg->bid;
     c->lost += msg->index;
     publish(c);

@@ -21,15 +21,23 @@ void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engin
 {
     assert(!e->groups);
     e->cfg = *cfg;
-    bcast_hw_rails_open(&e->rails, cfg->fabrics, cfg->mbit);
+    bcast_hw_rails_open(&e->rails, cfg->fabrics, cfg->mbit, cfg->seal);
 }
 
+/* Of a group that may have no generation yet. */
+static bool is_by_key(enum bcast_hw_msg_type type)
+{
+    return type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_REPORT ||
+           type == BCAST_HW_MSG_DECIDE;
+}
+
+/* What is not by key reaches a group's stream, so only once that runs. */
 static bool names(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
 {
     if (g->id.leader != in->id.leader || g->over || (!in->cast && g->id.context != in->id.context))
         return false;
-    if (in->id.generation == 0)
-        return in->msg.bid == g->cfg.key;
+    if (is_by_key(in->msg.type))
+        return in->id.generation == 0 && in->msg.bid == g->cfg.key;
     return g->running && g->id.generation == in->id.generation;
 }
 
@@ -38,16 +46,43 @@ static struct bcast_hw_lane *lane_of(const struct bcast_hw_engine *e, uint32_t i
     return e->cfg.num_far_lanes > 0 ? e->cfg.lanes[index] : e->cfg.lane;
 }
 
+static bool is_unchecked(const struct bcast_hw_engine *e)
+{
+    return e->cfg.integrity != BCAST_HW_INTEGRITY_CRC32C;
+}
+
+/* A message for a lane: a seal, where the job has them, and the header. */
+struct sealed_head {
+    unsigned char seal[BCAST_HW_SEAL];
+    unsigned char wire[BCAST_HW_WIRE_HEAD];
+};
+
+/* Seals the message whose header is in `head`; where what goes over the lane begins, and its length. */
+static const void *sealed(struct bcast_hw_engine *e, struct sealed_head *head, uint32_t to,
+                          const void *body, uint32_t len, size_t *head_len)
+{
+    *head_len = sizeof(head->wire);
+    if (!e->cfg.seal)
+        return head->wire;
+    *head_len += sizeof(head->seal);
+    bcast_hw_seal_put(e->cfg.seal, head->seal, to, 0, head->wire, sizeof(head->wire), body, len);
+    return head->seal;
+}
+
 static void send_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg)
 {
     static unsigned char payload[BCAST_HW_MEASURE_BYTES];
-    const struct bcast_hw_wire_id id = {.job = e->cfg.job, .leader = e->cfg.world_rank};
+    const struct bcast_hw_wire_id id = {
+        .job = e->cfg.job, .leader = e->cfg.world_rank, .unchecked = is_unchecked(e)};
     struct bcast_hw_lane *lane = lane_of(e, msg->index);
-    unsigned char head[BCAST_HW_WIRE_HEAD];
+    struct sealed_head room;
+    const void *head;
+    size_t head_len;
 
-    bcast_hw_wire_encode(head, &id, e->cfg.world_rank, msg, payload, msg->bytes);
+    bcast_hw_wire_encode(room.wire, &id, e->cfg.world_rank, msg, payload, msg->bytes);
+    head = sealed(e, &room, msg->peer, payload, msg->bytes, &head_len);
     e->engine_counts.lane_messages_sent++;
-    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->bytes) != BCAST_HW_OK)
+    if (lane->ops->send(lane, msg->peer, head, head_len, payload, msg->bytes) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, msg->peer);
 }
 
@@ -77,6 +112,19 @@ static void on_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg
     }
 }
 
+/* Whether a message may be looked at: it has the seal that it must have. `len` bytes after that seal, which is at
+ * `head`. */
+static bool is_genuine(struct bcast_hw_engine *e, uint32_t to, const unsigned char *head,
+                       size_t len, const void *body, size_t body_len)
+{
+    if (bcast_hw_seal_check(e->cfg.seal, head, to, &e->high, head + BCAST_HW_SEAL, len, body,
+                            body_len))
+        return true;
+    e->events++;
+    e->engine_counts.drop_forged++;
+    return false;
+}
+
 /* A message came, by lane or as a datagram on this rail. */
 #define BY_LANE BCAST_HW_RAIL_BITS
 static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, size_t head_len,
@@ -87,7 +135,7 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
     struct bcast_hw_group *g;
 
     e->events++;
-    switch (bcast_hw_wire_decode(in, e->cfg.job, head, head_len, body, body_len)) {
+    switch (bcast_hw_wire_decode(in, e->cfg.job, is_unchecked(e), head, head_len, body, body_len)) {
         case BCAST_HW_WIRE_OK:
             break;
         case BCAST_HW_WIRE_FORMAT:
@@ -103,6 +151,10 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
     if (in->msg.type == BCAST_HW_MSG_DATA && in->cast != multicast) {
         e->engine_counts.drop_format++;
         return;
+    }
+    if (in->cast && e->cfg.seal) {
+        in->msg.bid |= (uint64_t) e->high << 32;
+        in->whole = true;
     }
     in->msg.multicast = multicast;
     in->msg.rail = multicast ? (uint8_t) rail : 0;
@@ -124,9 +176,14 @@ void bcast_hw_engine_on_lane(void *engine, const void *head, size_t head_len, co
                              size_t body_len)
 {
     struct bcast_hw_engine *e = engine;
+    size_t seal = e->cfg.seal ? BCAST_HW_SEAL : 0;
 
     e->engine_counts.lane_messages_received++;
-    handle(e, BY_LANE, head, head_len, body, body_len);
+    if (head_len < seal)
+        e->engine_counts.drop_format++;
+    else if (!e->cfg.seal ||
+             is_genuine(e, e->cfg.world_rank, head, head_len - seal, body, body_len))
+        handle(e, BY_LANE, (const unsigned char *) head + seal, head_len - seal, body, body_len);
 }
 
 void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
@@ -157,15 +214,25 @@ void bcast_hw_engine_on_sent(void *engine, uint64_t tag)
 
 static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct bcast_hw_in *in)
 {
+    size_t seal = e->cfg.seal ? BCAST_HW_SEAL : 0;
     const unsigned char *data = in->data;
-    uint32_t head = bcast_hw_wire_head_of(data, in->len);
+    size_t len = in->len - seal; /* of the message */
+    uint32_t head;
 
     e->engine_counts.datagrams_received++;
     e->engine_counts.datagram_bytes_received += in->len;
+    if (in->len <= seal) {
+        e->engine_counts.drop_format++;
+        return;
+    }
+    if (seal > 0 && !is_genuine(e, BCAST_HW_SEAL_TO_RAIL(rail), data, len, NULL, 0))
+        return;
+    data += seal;
+    head = bcast_hw_wire_head_of(data, len);
     if (head == 0)
         e->engine_counts.drop_format++;
     else
-        handle(e, rail, data, head, data + head, in->len - head);
+        handle(e, rail, data, head, data + head, len - head);
 }
 
 static void poll_rail(struct bcast_hw_engine *e, uint32_t rail)
@@ -296,7 +363,9 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len)
 {
-    unsigned char head[BCAST_HW_WIRE_HEAD];
+    struct sealed_head room;
+    const void *head;
+    size_t head_len;
     unsigned char control[BCAST_HW_WIRE_CONTROL_MAX];
     struct bcast_hw_lane *lane = e->cfg.lane;
     void *payload = msg->type == BCAST_HW_MSG_DATA ? (void *) (uintptr_t) body : control;
@@ -304,9 +373,10 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
 
     if (msg->type == BCAST_HW_MSG_INVITE || msg->terms)
         named.generation = 0;
-    len = bcast_hw_wire_encode(head, &named, src, msg, payload, len);
+    len = bcast_hw_wire_encode(room.wire, &named, src, msg, payload, len);
+    head = sealed(e, &room, world_rank, payload, len, &head_len);
     e->engine_counts.lane_messages_sent++;
-    if (lane->ops->send(lane, world_rank, head, sizeof(head), payload, len) != BCAST_HW_OK)
+    if (lane->ops->send(lane, world_rank, head, head_len, payload, len) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
 }
 
@@ -314,14 +384,17 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
                                struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
                                const void *body, uint32_t len)
 {
-    unsigned char head[BCAST_HW_WIRE_HEAD];
     struct bcast_hw_lane *lane = lane_of(e, msg->rail);
+    struct sealed_head room;
+    const void *head;
+    size_t head_len;
 
-    bcast_hw_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
+    bcast_hw_wire_encode(room.wire, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
+    head = sealed(e, &room, world_rank, body, len, &head_len);
     e->engine_counts.lane_messages_sent++;
     e->unflushed = e->cfg.num_far_lanes > 0;
-    if (lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len,
-                             tag_of(g, msg->token)) != BCAST_HW_OK)
+    if (lane->ops->send_from(lane, world_rank, head, head_len, body, len, tag_of(g, msg->token)) !=
+        BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
 }
 
@@ -353,6 +426,8 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e)
         e->cfg.lanes[i]->ops->close(e->cfg.lanes[i]);
     e->cfg.num_lanes = e->cfg.num_far_lanes = 0;
     e->cfg.lane = NULL;
+    bcast_hw_seal_destroy(e->cfg.seal);
+    e->cfg.seal = NULL;
     e->draining = e->unflushed = false;
 }
 

@@ -91,6 +91,7 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
         .job = e->cfg.job,
         .context = cfg->context,
         .leader = g->world[0],
+        .unchecked = e->cfg.integrity != BCAST_HW_INTEGRITY_CRC32C,
     };
     g->wake = BCAST_HW_NEVER;
     make_offer(g, &offer);
@@ -496,13 +497,14 @@ static uint32_t run_of(const struct bcast_hw_group *g, const struct bcast_hw_msg
                : 0;
 }
 
-/* What the short header leaves out: the number of fragments, and the upper half of the bid, which is
- * the one nearest to the broadcasts under way. */
-static void complete(const struct bcast_hw_group *g, struct bcast_hw_msg *m)
+/* What the short header leaves out: the number of fragments, and, where that did not come, the upper half of
+ * the bid, which is the one nearest to the broadcasts under way. */
+static void complete(const struct bcast_hw_group *g, struct bcast_hw_msg *m, bool whole)
 {
     uint64_t near = g->stream.channel.consumed;
 
-    m->bid = near + (uint64_t) (int64_t) (int32_t) ((uint32_t) m->bid - (uint32_t) near);
+    if (!whole)
+        m->bid = near + (uint64_t) (int64_t) (int32_t) ((uint32_t) m->bid - (uint32_t) near);
     m->frags = bcast_hw_frags_of(m->bytes, g->stream.ring.frag_bytes);
 }
 
@@ -514,7 +516,7 @@ static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
     uint32_t n;
 
     if (in->cast)
-        complete(g, &m);
+        complete(g, &m, in->whole);
     n = run_of(g, &m, in->len);
     if (n == 0)
         g->engine->counts.bad++;

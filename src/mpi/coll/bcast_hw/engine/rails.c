@@ -26,9 +26,10 @@ static bool next_bit(uint32_t *mask, uint32_t *bit)
 }
 
 void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *const *fabrics,
-                         const uint32_t *mbit)
+                         const uint32_t *mbit, struct bcast_hw_seal *seal)
 {
     rails->mask = 0;
+    rails->seal = seal;
     for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++) {
         struct bcast_hw_rails_one *one = &rails->one[r];
 
@@ -52,6 +53,7 @@ void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
             a->max_datagram < attr->max_datagram ? a->max_datagram : attr->max_datagram;
         attr->window = a->window < attr->window ? a->window : attr->window;
     }
+    attr->max_datagram -= rails->seal ? BCAST_HW_SEAL : 0;
 }
 
 int bcast_hw_rails_draw(struct bcast_hw_rails *rails, uint64_t *group)
@@ -192,12 +194,20 @@ uint32_t bcast_hw_rails_cast(struct bcast_hw_rails *rails, uint64_t group,
 {
     struct bcast_hw_backlog *b = &rails->one[msg->rail].backlog;
     uint32_t head_len = bcast_hw_wire_head_len(msg);
+    unsigned char *seal = b->head[b->n], *head = seal + BCAST_HW_SEAL;
+    uint32_t high = msg->type == BCAST_HW_MSG_DATA ? (uint32_t) (msg->bid >> 32) : 0;
 
     assert(b->n < BCAST_HW_CAST_BATCH && (b->n == 0 || b->group == group));
     b->group = group;
-    bcast_hw_wire_encode(b->head[b->n], id, src, msg, (void *) (uintptr_t) body, len);
+    bcast_hw_wire_encode(head, id, src, msg, (void *) (uintptr_t) body, len);
+    if (rails->seal) {
+        bcast_hw_seal_put(rails->seal, seal, BCAST_HW_SEAL_TO_RAIL(msg->rail), high, head, head_len,
+                          body, len);
+        head = seal;
+        head_len += BCAST_HW_SEAL;
+    }
     b->out[b->n] = (struct bcast_hw_out){
-        .head = b->head[b->n],
+        .head = head,
         .head_len = head_len,
         .body = body,
         .body_len = len,

@@ -13,6 +13,7 @@
 
 #include "../core/stripe.h"
 #include "../port/fabric.h"
+#include "seal.h"
 #include "wire.h"
 
 #define BCAST_HW_CAST_BATCH 16
@@ -24,7 +25,7 @@ struct bcast_hw_backlog {
     int next;       /* the first not yet taken */
     int n;
     struct bcast_hw_out out[BCAST_HW_CAST_BATCH];
-    unsigned char head[BCAST_HW_CAST_BATCH][BCAST_HW_WIRE_HEAD];
+    unsigned char head[BCAST_HW_CAST_BATCH][BCAST_HW_SEAL + BCAST_HW_WIRE_HEAD];
 };
 
 struct bcast_hw_rails_one {
@@ -38,13 +39,15 @@ struct bcast_hw_rails {
     struct bcast_hw_rails_one one[BCAST_HW_RAIL_BITS];
     struct bcast_hw_stripe stripe; /* kept where there are several */
     uint8_t mask;                  /* of those with a fabric */
+    struct bcast_hw_seal *seal;    /* the engine's; NULL: datagrams have none */
 };
 
-/* Takes over `fabrics`, of BCAST_HW_RAIL_BITS places, NULL where there is none; `mbit`: their speeds. */
+/* Takes over `fabrics`, of BCAST_HW_RAIL_BITS places, NULL where there is none; `mbit`: their speeds.
+ * `seal`, NULL or not, is borrowed. */
 void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *const *fabrics,
-                         const uint32_t *mbit);
+                         const uint32_t *mbit, struct bcast_hw_seal *seal);
 
-/* Of several rails: the shortest datagram, the smallest window. */
+/* Of several rails: the shortest datagram, less its seal, the smallest window. */
 void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
                          struct bcast_hw_fabric_attr *attr);
 

@@ -201,7 +201,7 @@ static uint32_t encode_cast(uint8_t *p, const struct bcast_hw_wire_id *id,
     put16(p + CAST_INDEX, (uint16_t) msg->index);
     p[CAST_RAILS] = msg->rails;
     p[CAST_FLAGS] = (uint8_t) msg->flags;
-    put32(p + AT_CRC, crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len));
+    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len));
     return len;
 }
 
@@ -230,7 +230,7 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
     put32(p + AT_LENGTH, len);
     put32(p + AT_LEADER, id->leader);
     put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->tree << 16 | (uint32_t) msg->slot << 8);
-    put32(p + AT_CRC, crc_of(p, BCAST_HW_WIRE_HEAD, body, len));
+    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, BCAST_HW_WIRE_HEAD, body, len));
     return len;
 }
 
@@ -254,12 +254,13 @@ static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t l
     }
 }
 
-static enum bcast_hw_wire_result decode_cast(struct bcast_hw_wire_in *in, const uint8_t *p,
-                                             const void *body, uint32_t len)
+static enum bcast_hw_wire_result decode_cast(struct bcast_hw_wire_in *in, bool unchecked,
+                                             const uint8_t *p, const void *body, uint32_t len)
 {
-    if (get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len))
+    if (!unchecked && get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len))
         return BCAST_HW_WIRE_CORRUPT;
     in->cast = true;
+    in->whole = false;
     in->id = (struct bcast_hw_wire_id){
         .job = get64(p + AT_JOB),
         .leader = get32(p + CAST_LEADER),
@@ -280,15 +281,15 @@ static enum bcast_hw_wire_result decode_cast(struct bcast_hw_wire_in *in, const 
     return BCAST_HW_WIRE_OK;
 }
 
-static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, const uint8_t *p,
-                                              const void *body, uint32_t len)
+static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool unchecked,
+                                              const uint8_t *p, const void *body, uint32_t len)
 {
     enum bcast_hw_msg_type type = (enum bcast_hw_msg_type) p[AT_TYPE];
 
     if (type < BCAST_HW_MSG_DATA || type >= BCAST_HW_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
         !payload_fits(type, get32(p + AT_FRAGS), len))
         return BCAST_HW_WIRE_FORMAT;
-    if (get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_HEAD, body, len))
+    if (!unchecked && get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_HEAD, body, len))
         return BCAST_HW_WIRE_CORRUPT;
     in->cast = false;
     in->id = (struct bcast_hw_wire_id){
@@ -322,8 +323,8 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, const
 }
 
 enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
-                                               const void *head, size_t head_len, const void *body,
-                                               size_t body_len)
+                                               bool unchecked, const void *head, size_t head_len,
+                                               const void *body, size_t body_len)
 {
     const uint8_t *p = head;
 
@@ -334,6 +335,6 @@ enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint
         return BCAST_HW_WIRE_FORMAT;
     if (get64(p + AT_JOB) != job)
         return BCAST_HW_WIRE_FOREIGN;
-    return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, p, body, (uint32_t) body_len)
-                                   : decode_other(in, p, body, (uint32_t) body_len);
+    return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, unchecked, p, body, (uint32_t) body_len)
+                                   : decode_other(in, unchecked, p, body, (uint32_t) body_len);
 }

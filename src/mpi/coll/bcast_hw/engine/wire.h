@@ -27,6 +27,7 @@ struct bcast_hw_wire_id {
     uint32_t context;    /* MPI context id of the communicator */
     uint32_t leader;     /* rank in MPI_COMM_WORLD of the communicator's rank 0 */
     uint32_t generation; /* the leader's number for the communicator; 0 during set-up */
+    bool unchecked;      /* the job does without CRCs; alike on all its processes */
 };
 
 /* A message as it came, parsed. */
@@ -34,6 +35,7 @@ struct bcast_hw_wire_in {
     struct bcast_hw_wire_id id;
     struct bcast_hw_msg msg; /* its bits and terms point below; not set: rail */
     bool cast;               /* DATA by multicast: of bid the low 32 bits came; frags is not set */
+    bool whole;              /* ... but its upper half came too; set by who knows */
     const void *payload;     /* of DATA, SEGMENT: borrowed from the bytes parsed */
     uint32_t len;            /* of the payload */
     struct bcast_hw_terms terms;
@@ -67,9 +69,9 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
                               const struct bcast_hw_msg *msg, void *body, uint32_t len);
 
 /* Parses a message of which `head` holds the header, `head_len` bytes, and `body` the remaining
- * `body_len`. Only with OK is `in` filled. */
+ * `body_len`. `unchecked`: without regard to the CRC. Only with OK is `in` filled. */
 enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
-                                               const void *head, size_t head_len, const void *body,
-                                               size_t body_len);
+                                               bool unchecked, const void *head, size_t head_len,
+                                               const void *body, size_t body_len);
 
 #endif /* BCAST_HW_WIRE_H_INCLUDED */

@@ -5,8 +5,9 @@
  * At the start of a job the first process draws the job's key and UDP port. They and every process's
  * lane address travel in the process manager's key-value space:
  *
- *   hwmc-job      KEY:PORT:GROUP:RAILS, the first three hexadecimal; GROUP is 0 but in tests; RAILS are
- *                 the first process's (rail/match)
+ *   hwmc-job      KEY:PORT:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
+ *                 INTEGRITY is an enum bcast_hw_integrity; RAILS are the first process's (rail/match)
+ *   hwmc-secret   hexadecimal, where messages are authenticated: who can read this can forge them
  *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
  *
  * The job record is read by all at once, a peer's address when it is first sent to.
@@ -53,7 +54,8 @@ struct MPIDI_HWMC_global MPIDI_HWMC_global;
 struct job {
     uint64_t key;
     unsigned port;
-    uint32_t group;                  /* 0: drawn */
+    uint32_t group; /* 0: drawn */
+    int integrity;
     char rails[HWMC_MATCH_TEXT_MAX]; /* of the first process */
 };
 
@@ -77,6 +79,36 @@ static int parse_group(const char *text, struct job *job)
     return 0;
 }
 
+static enum bcast_hw_integrity integrity(void)
+{
+    switch (MPIR_CVAR_BCAST_HW_INTEGRITY) {
+        case MPIR_CVAR_BCAST_HW_INTEGRITY_off:
+            return BCAST_HW_INTEGRITY_OFF;
+        case MPIR_CVAR_BCAST_HW_INTEGRITY_keyed:
+            return BCAST_HW_INTEGRITY_KEYED;
+        default:
+            return BCAST_HW_INTEGRITY_CRC32C;
+    }
+}
+
+/* Random bytes, not to be guessed. */
+static int draw(void *bytes, size_t len)
+{
+    int mpi_errno = MPI_SUCCESS;
+    ssize_t got;
+
+    do
+        got = getrandom(bytes, len, 0);
+    while (got < 0 && errno == EINTR);
+    MPIR_ERR_CHKANDJUMP1(got != (ssize_t) len, mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
+                         "**hwmc_other %s", "no random numbers from the system");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
 static int draw_job(struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -84,21 +116,74 @@ static int draw_job(struct job *job)
         uint64_t key;
         uint32_t port;
     } bits;
-    ssize_t got;
 
-    do
-        got = getrandom(&bits, sizeof(bits), 0);
-    while (got < 0 && errno == EINTR);
-    MPIR_ERR_CHKANDJUMP1(got != sizeof(bits), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
-                         "**hwmc_other %s", "no random numbers from the system");
+    mpi_errno = draw(&bits, sizeof(bits));
+    MPIR_ERR_CHECK(mpi_errno);
     job->key = bits.key;
     job->port = PORT_FIRST + bits.port % (65536u - PORT_FIRST);
     job->group = 0;
+    job->integrity = integrity();
     if (MPIR_CVAR_HWMC_GROUP && *MPIR_CVAR_HWMC_GROUP)
         MPIR_ERR_CHKANDJUMP1(parse_group(MPIR_CVAR_HWMC_GROUP, job) != 0, mpi_errno, MPI_ERR_OTHER,
                              "**hwmc_group", "**hwmc_group %s", MPIR_CVAR_HWMC_GROUP);
 
 fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* The first process draws the secret of a job whose messages are authenticated. */
+static int put_secret(const struct job *job)
+{
+    int mpi_errno = MPI_SUCCESS;
+    unsigned char secret[BCAST_HW_SEAL_SECRET];
+    char value[2 * sizeof(secret) + 1];
+
+    if (job->integrity != BCAST_HW_INTEGRITY_KEYED)
+        return MPI_SUCCESS;
+    mpi_errno = draw(secret, sizeof(secret));
+    MPIR_ERR_CHECK(mpi_errno);
+    for (size_t i = 0; i < sizeof(secret); i++)
+        snprintf(value + 2 * i, 3, "%02x", secret[i]);
+    mpi_errno = MPIR_pmi_kvs_put("hwmc-secret", value);
+
+fn_exit:
+    explicit_bzero(secret, sizeof(secret));
+    explicit_bzero(value, sizeof(value));
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* The seal of a job that has a secret. */
+static int get_seal(const struct job *job, struct bcast_hw_seal **seal)
+{
+    int mpi_errno = MPI_SUCCESS;
+    unsigned char secret[BCAST_HW_SEAL_SECRET];
+    char value[VALUE_MAX];
+    unsigned byte;
+
+    if (job->integrity != BCAST_HW_INTEGRITY_KEYED)
+        return MPI_SUCCESS;
+    MPIR_ERR_CHKANDJUMP1(!bcast_hw_seal_exists(), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
+                         "**hwmc_other %s",
+                         "MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: built without libsodium");
+    mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-secret", value, (int) sizeof(value));
+    MPIR_ERR_CHECK(mpi_errno);
+    for (size_t i = 0; i < sizeof(secret); i++) {
+        MPIR_ERR_CHKANDJUMP1(strlen(value) != 2 * sizeof(secret) ||
+                                 sscanf(value + 2 * i, "%2x", &byte) != 1,
+                             mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
+                             "the process manager changed hwmc's secret");
+        secret[i] = (unsigned char) byte;
+    }
+    *seal = bcast_hw_seal_create((uint32_t) MPIR_Process.rank, secret);
+    MPIR_ERR_CHKANDJUMP(!*seal, mpi_errno, MPI_ERR_OTHER, "**nomem");
+
+fn_exit:
+    explicit_bzero(secret, sizeof(secret));
+    explicit_bzero(value, sizeof(value));
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -114,9 +199,11 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
         mpi_errno = draw_job(job);
         MPIR_ERR_CHECK(mpi_errno);
         MPIDI_HWMC_rails_write(rails, job->rails);
-        snprintf(value, sizeof(value), "%" PRIx64 ":%x:%" PRIx32 ":%s", job->key, job->port,
-                 job->group, job->rails);
+        snprintf(value, sizeof(value), "%" PRIx64 ":%x:%" PRIx32 ":%d:%s", job->key, job->port,
+                 job->group, job->integrity, job->rails);
         mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = put_secret(job);
         MPIR_ERR_CHECK(mpi_errno);
     }
     mpi_errno = MPIDI_HWMC_lanes_put(lanes);
@@ -126,8 +213,8 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
     job->rails[0] = '\0'; /* there may be none */
-    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%x:%" SCNx32 ":%152s", &job->key, &job->port,
-                                &job->group, job->rails) < 3,
+    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%x:%" SCNx32 ":%d:%152s", &job->key, &job->port,
+                                &job->group, &job->integrity, job->rails) < 4,
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "the process manager changed hwmc's job record");
 
@@ -182,6 +269,9 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     mpi_errno = exchange(&lanes, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
+    cfg.integrity = (enum bcast_hw_integrity) job.integrity;
+    mpi_errno = get_seal(&job, &cfg.seal);
+    MPIR_ERR_CHECK(mpi_errno);
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
     MPIDI_HWMC_rails_tell(&rails);
     fabrics.key = job.key;
@@ -215,6 +305,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIDI_HWMC_global.num_lanes = (int) cfg.num_far_lanes;
     MPIDI_HWMC_global.lane = cfg.lane;
     MPIR_Bcast_hw_register(&cfg);
+    cfg.seal = NULL; /* the engine's */
     if (!all.no_site) {
         mpi_errno = MPIR_Bcast_hw_find_sites(world);
         MPIR_ERR_CHECK(mpi_errno);
@@ -225,6 +316,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
 fn_exit:
     return mpi_errno;
 fn_fail:
+    bcast_hw_seal_destroy(cfg.seal);
     MPIDI_HWMC_fabrics_close(&fabrics);
     MPIDI_HWMC_lanes_close(&lanes);
     MPIDI_HWMC_rc_close();

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * seal: shows that a message is from a process of the job, for whom it is meant, and unchanged. Before each message
+ * stand 32 bytes, in network byte order:
+ *
+ *    0  sender's rank in MPI_COMM_WORLD, 4    4  high, 4    8  counter, 8    16  authentication code, 16
+ *
+ * The code is Poly1305 under a key of its own for each message, the first 32 bytes of ChaCha20 under the job's secret
+ * with (rank, counter) as the nonce (RFC 8439, sections 2.6 and 2.5), over: `to`, 4 bytes that are not sent; the
+ * first 16 bytes above; the message. A nonce is used once: a rank has one seal, and that counts from 0.
+ *
+ * `high` is the caller's; `to` tells ways apart: the receiver's rank, or for multicast BCAST_HW_SEAL_TO_RAIL.
+ *
+ * The secret lies in memory between guard pages that is locked where that is allowed, in no core dump, in no child
+ * process, and erased at the end. Not thread-safe. seal_none.c stands in where libsodium is not.
+ */
+#ifndef BCAST_HW_SEAL_H_INCLUDED
+#define BCAST_HW_SEAL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BCAST_HW_SEAL 32u        /* bytes before a message */
+#define BCAST_HW_SEAL_SECRET 32u /* bytes of a job's secret */
+#define BCAST_HW_SEAL_TO_RAIL(rail) (UINT32_MAX - (uint32_t) (rail))
+
+struct bcast_hw_seal;
+
+/* This build has it. */
+bool bcast_hw_seal_exists(void);
+
+/* For the process of this rank; copies the secret. NULL: not in this build, or no memory. */
+struct bcast_hw_seal *bcast_hw_seal_create(uint32_t rank, const void *secret);
+
+/* Writes what goes before head and body. */
+void bcast_hw_seal_put(struct bcast_hw_seal *s, void *seal, uint32_t to, uint32_t high,
+                       const void *head, size_t head_len, const void *body, size_t body_len);
+
+/* Whether `seal` is what put wrote for this message; if so, with its *high. */
+bool bcast_hw_seal_check(struct bcast_hw_seal *s, const void *seal, uint32_t to, uint32_t *high,
+                         const void *head, size_t head_len, const void *body, size_t body_len);
+
+/* Erases the secret; of NULL nothing. */
+void bcast_hw_seal_destroy(struct bcast_hw_seal *s);
+
+#endif /* BCAST_HW_SEAL_H_INCLUDED */

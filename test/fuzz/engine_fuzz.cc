@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// engine and group: three ranks broadcast while datagrams and messages of three kinds come between theirs.
+//
+//   any bytes       what the parser refuses changes nothing but a counter
+//   old messages    anything that was sent before, once more, to where it went: all broadcasts still arrive
+//   lies            well formed, of this job, and untrue: no assertion, no byte outside of what there is
+//
+// In jobs whose messages are authenticated lies are any bytes, for who sends them does not know the secret.
+//
+// After each event every machine's invariants are checked; at the end, without lies, every broadcast is
+// driven to its end, and its bytes compared.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "reader.h"
+#include "../unit/mem_net.h"
+
+extern "C" size_t __sanitizer_get_allocated_size(const volatile void *);
+
+namespace {
+
+constexpr uint32_t kRanks = 3, kPiece = 1000, kHistory = 256;
+constexpr uint64_t kBroadcasts = 24; // of an input
+
+uint32_t root_of(uint64_t bid)
+{
+    return (uint32_t) (bid % kRanks);
+}
+
+fuzz::Bytes bytes_of(uint64_t bid)
+{
+    fuzz::Bytes b((bid * 211 + 1) % kPiece);
+
+    for (size_t i = 0; i < b.size(); i++)
+        b[i] = (unsigned char) (bid * 31 + i);
+    return b;
+}
+
+// All that an engine knows of its group.
+fuzz::Bytes snapshot(const bcast_hw_group *g)
+{
+    auto *whole = reinterpret_cast<const unsigned char *>(g);
+    fuzz::Bytes b(whole, whole + sizeof(*g));
+
+    if (g->stream_mem) {
+        auto *m = static_cast<const unsigned char *>(g->stream_mem);
+        b.insert(b.end(), m, m + __sanitizer_get_allocated_size(m));
+    }
+    return b;
+}
+
+struct Sent {
+    uint32_t host; // to which it went by lane
+    bool cast;
+    fuzz::Bytes bytes;
+};
+
+class Job {
+  public:
+    explicit Job(uint8_t how) : net(kRanks), trees(how & 2), keyed(how & 128)
+    {
+        static const unsigned char secret[BCAST_HW_SEAL_SECRET] = {1, 2, 3};
+        std::vector<uint32_t> all = {0, 1, 2};
+
+        if (keyed)
+            net.seal(secret);
+
+        net.on_post = [this](const mem::Fabric &, const mem::Bytes &b) { note({0, true, b}); };
+        g = net.group(all, [how](bcast_hw_group_cfg &cfg) {
+            cfg.push = how & 1;
+            cfg.trees = how & 2 ? 2 : 0;
+            cfg.window = cfg.far_window = 3;
+            cfg.seg_bytes = 70;
+            cfg.channels = 1 + (how >> 2 & 3);
+            cfg.period = 1 + (cfg.channels > 1);
+            cfg.delay = (bcast_hw_delay_kind) (how >> 4 & 3);
+            cfg.delay_ns = 1000;
+            cfg.piece_bytes = kPiece;
+        });
+        if (how & 64)
+            settle();
+    }
+
+    void step(fuzz::Reader &r)
+    {
+        uint8_t what = r.u8();
+        uint32_t host = (what >> 4) % kRanks;
+
+        switch (what & 15) {
+            case 0:
+                deliver(host, r.u8() & 1, r.bytes(r.u16() % 512));
+                break;
+            case 1:
+            case 2:
+            case 3:
+                lie(host, r);
+                break;
+            case 4:
+            case 5:
+                replay(r);
+                break;
+            case 6:
+            case 7:
+            case 8:
+            case 9:
+                call(host);
+                break;
+            case 10:
+                for (uint32_t h = 0; h < kRanks; h++)
+                    call(h);
+                break;
+            case 11:
+                settle((uint64_t) r.u16() * 1000);
+                break;
+            case 12:
+                loses = r.u8();
+                net.passes = [this](uint32_t, uint32_t to, const mem::Bytes &) {
+                    return ++datagrams % 8 >= loses % 8 || to == 0;
+                };
+                break;
+            default:
+                net.now += 1000;
+                progress(host);
+        }
+        check();
+    }
+
+    // Nobody lied: whatever else came, what was begun ends.
+    void finish()
+    {
+        uint64_t last = 0;
+
+        net.passes = nullptr;
+        for (uint32_t h = 0; h < kRanks; h++)
+            last = std::max(last, posted[h]);
+        for (int tries = 0; !lied; tries++) {
+            bool all = true;
+
+            for (uint32_t h = 0; h < kRanks; h++) {
+                if (consumed[h] < last)
+                    call(h);
+                all = all && consumed[h] >= last;
+            }
+            if (all)
+                break;
+            FUZZ_CHECK(tries < 1000);
+            settle(20000000);
+        }
+        check();
+    }
+
+  private:
+    void note(Sent s)
+    {
+        if (history.size() < kHistory)
+            history.push_back(std::move(s));
+    }
+
+    // What came to the host by lane is noted first.
+    void progress(uint32_t host)
+    {
+        for (auto &b : net.lanes[host]->in)
+            note({host, false, b});
+        bcast_hw_engine_progress(net.engines[host], net.now);
+    }
+
+    // As net.settle, with notes.
+    void settle(uint64_t ns = 0)
+    {
+        uint64_t end = net.now + ns;
+
+        for (int rounds = 0; rounds < 400; rounds++) {
+            uint64_t next = BCAST_HW_NEVER;
+
+            for (uint32_t h = 0; h < kRanks; h++)
+                progress(h);
+            for (auto *e : net.engines)
+                next = std::min(next, bcast_hw_engine_deadline(e));
+            if (next > end)
+                break;
+            net.now = std::max(net.now, next);
+        }
+        net.now = std::max(net.now, end);
+    }
+
+    uint64_t refused(uint32_t host) const
+    {
+        const auto &c = net.engines[host]->engine_counts;
+
+        return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged;
+    }
+
+    // Whether the parser takes it is found out beforehand.
+    bool taken(bool cast, const fuzz::Bytes &b)
+    {
+        if (keyed)
+            return false; // but a copy of what was sent, of which there are others
+        uint32_t head = cast ? bcast_hw_wire_head_of(b.data(), b.size()) : BCAST_HW_WIRE_HEAD;
+
+        return head > 0 && b.size() >= head &&
+               bcast_hw_wire_decode(&in, net.engines[0]->cfg.job, false, b.data(), head,
+                                    b.data() + head, b.size() - head) == BCAST_HW_WIRE_OK &&
+               (in.msg.type != BCAST_HW_MSG_DATA || in.cast == cast);
+    }
+
+    // Nothing waits for the host's engine, so that what it does next is the answer to what comes next.
+    bool idle(uint32_t host)
+    {
+        return net.fabric(host).in.empty() && net.lanes[host]->in.empty() &&
+               bcast_hw_engine_progress(net.engines[host], net.now) == 0;
+    }
+
+    void deliver(uint32_t host, bool cast, const fuzz::Bytes &b)
+    {
+        if (!cast && b.size() < net.lane_head)
+            return; // a lane says how long the head is
+        bool ok = taken(cast, b), alone = idle(host);
+        fuzz::Bytes before = snapshot(g[host]);
+        uint64_t count = refused(host);
+
+        if (cast)
+            net.fabric(host).in.push_back(b);
+        else
+            net.lanes[host]->in.push_back(b);
+        lied = lied || ok;
+        progress(host);
+        if (alone && !ok)
+            FUZZ_CHECK(refused(host) == count + 1 && before == snapshot(g[host]));
+    }
+
+    void replay(fuzz::Reader &r)
+    {
+        uint8_t which = r.u8(), host = r.u8() % kRanks;
+
+        if (history.empty())
+            return;
+        const Sent &s = history[which % history.size()];
+        if (s.cast)
+            net.fabric(host).in.push_back(s.bytes);
+        else
+            net.lanes[s.host]->in.push_back(s.bytes);
+    }
+
+    void lie(uint32_t host, fuzz::Reader &r)
+    {
+        uint8_t how = r.u8(), type = r.u8();
+        bcast_hw_terms terms = {};
+        uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
+        unsigned char head[BCAST_HW_WIRE_HEAD], control[BCAST_HW_WIRE_CONTROL_MAX];
+        bcast_hw_wire_id id = g[host]->id;
+        bcast_hw_msg m = {};
+
+        m.type = (bcast_hw_msg_type) (1 + type % (BCAST_HW_MSG_LIMIT - 1));
+        m.multicast = how & 1;
+        m.flags = r.u8();
+        m.rails = how & 2 ? 1 : r.u8();
+        m.bid = how & 4 ? r.u64() : g[host]->stream.posted + (int8_t) r.u8();
+        m.root = how & 8 ? r.u32() : root_of(m.bid);
+        m.index = how & 16 ? r.u32() : r.u8();
+        m.frags = how & 32 ? r.u32() % (BCAST_HW_WIRE_BITS_MAX + 1) : r.u8();
+        m.bytes = how & 64 ? r.u32() : (uint32_t) bytes_of(m.bid).size();
+        m.tree = r.u8();
+        m.slot = r.u8();
+        m.peer = r.u8();
+        for (auto &word : bits)
+            word = how & 128 ? r.u64() : UINT64_MAX;
+        m.bits = bits;
+        if (m.type == BCAST_HW_MSG_REPORT || m.type == BCAST_HW_MSG_DECIDE) {
+            terms = {r.u8(),  r.u8(),  r.u8(),  r.u8(), how & 64 ? r.u32() : r.u16(),
+                     r.u32(), r.u32(), r.u64(), r.u64()};
+            m.terms = &terms;
+        }
+        if (m.terms || m.type == BCAST_HW_MSG_INVITE || m.type == BCAST_HW_MSG_PROBE) {
+            id.generation = 0;
+            m.bid = g[host]->cfg.key;
+        }
+        fuzz::Bytes payload = bcast_hw_wire_carries(m.type) ? r.bytes(r.u8() % 128) : fuzz::Bytes();
+        if (bcast_hw_wire_carries(m.type) && (how & 3) == 3)
+            payload.resize(std::min(m.bytes, 100u)); // a whole fragment
+        void *body = bcast_hw_wire_carries(m.type) ? payload.data() : control;
+        uint32_t len = bcast_hw_wire_encode(head, &id, m.peer, &m, body, (uint32_t) payload.size());
+        fuzz::Bytes b(head, head + bcast_hw_wire_head_len(&m));
+        b.insert(b.end(), (unsigned char *) body, (unsigned char *) body + len);
+        if (keyed) {
+            fuzz::Bytes seal = r.bytes(BCAST_HW_SEAL);
+
+            seal.resize(BCAST_HW_SEAL);
+            b.insert(b.begin(), seal.begin(), seal.end());
+            deliver(host, m.multicast, b);
+            return;
+        }
+        lied = true;
+        if (m.multicast)
+            net.fabric(host).in.push_back(b);
+        else
+            net.lanes[host]->in.push_back(b);
+    }
+
+    bool along_trees(uint64_t bid) const
+    {
+        return bid % 4 == 3 && trees && !bytes_of(bid).empty();
+    }
+
+    void begin(uint32_t h)
+    {
+        uint64_t bid = posted[h];
+        fuzz::Bytes data = bytes_of(bid);
+
+        if (!bcast_hw_group_open(g[h])) {
+            bcast_hw_group_stall(g[h], net.now);
+            return;
+        }
+        posted[h]++;
+        if (along_trees(bid)) {
+            fuzz::Bytes &mine = memory[h];
+
+            mine.assign(data.size(), 0);
+            if (h == root_of(bid))
+                mine = data;
+            bcast_hw_group_post_trees(g[h], root_of(bid), mine.data(), (uint32_t) mine.size(),
+                                      net.now);
+        } else if (h == root_of(bid)) {
+            data.resize(std::min<size_t>(data.size(), g[h]->piece_bytes));
+            if (!data.empty())
+                memcpy(bcast_hw_group_next_bytes(g[h], (uint32_t) data.size()), data.data(),
+                       data.size());
+            bcast_hw_group_post_root(g[h], (uint32_t) data.size(), false, net.now);
+        } else {
+            bcast_hw_group_post_member(g[h], root_of(bid), net.now);
+        }
+    }
+
+    void take(uint32_t h)
+    {
+        uint64_t bid = consumed[h]++;
+        fuzz::Bytes want = bytes_of(bid);
+
+        if (along_trees(bid)) {
+            FUZZ_CHECK(lied || memory[h] == want);
+        } else {
+            const uint32_t len = bcast_hw_stream_bytes(&g[h]->stream);
+            auto *got = static_cast<const unsigned char *>(bcast_hw_group_last_bytes(g[h]));
+
+            FUZZ_CHECK(len <= g[h]->piece_bytes);
+            FUZZ_CHECK(lied || fuzz::Bytes(got, got + len) == want);
+        }
+        bcast_hw_group_consume(g[h], net.now);
+    }
+
+    // As far as the next MPI_Bcast of this rank gets.
+    void call(uint32_t h)
+    {
+        if (g[h]->state != BCAST_HW_GROUP_ON || (!g[h]->casts && !trees))
+            return;
+        if (posted[h] == consumed[h] && posted[h] < kBroadcasts &&
+            (g[h]->casts || along_trees(posted[h])))
+            begin(h);
+        if (posted[h] > consumed[h] && bcast_hw_group_done(g[h]))
+            take(h);
+    }
+
+    void check() const
+    {
+        for (uint32_t h = 0; h < kRanks; h++) {
+            bcast_hw_agree_check(&g[h]->agree);
+            if (g[h]->running)
+                bcast_hw_stream_check(&g[h]->stream);
+            FUZZ_CHECK(net.engines[h]->memory_used <= net.engines[h]->cfg.memory);
+        }
+    }
+
+    mem::Net net;
+    bool trees, keyed, lied = false;
+    uint32_t loses = 0, datagrams = 0;
+    std::vector<bcast_hw_group *> g;
+    uint64_t posted[kRanks] = {}, consumed[kRanks] = {};
+    fuzz::Bytes memory[kRanks];
+    std::vector<Sent> history;
+    bcast_hw_wire_in in;
+};
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz::Reader r(data, size);
+    Job job(r.u8());
+
+    while (!r.empty())
+        job.step(r);
+    job.finish();
+    return 0;
+}

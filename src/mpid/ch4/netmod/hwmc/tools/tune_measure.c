@@ -15,10 +15,12 @@
 
 #define CALLS_MAX 64
 #define REPEATS_MAX 16
-#define WARM 3     /* calls before a sample: the caches are full of another candidate's memory */
-#define STAYS 1.03 /* a neighbour's choice that is no further behind is kept */
-#define OUT_AT_ONCE 4. /* as many times the best: out after the first turn */
-#define OUT_LATER 1.5  /* after a later one */
+#define WARM 3 /* calls before a sample: the caches are full of another candidate's memory */
+#define COLD (1 << 20)  /* bytes from which on a message is another one every time */
+#define POOL (64 << 20) /* bytes of memory for them */
+#define STAYS 1.03      /* a neighbour's choice that is no further behind is kept */
+#define OUT_AT_ONCE 4.  /* as many times the best: out after the first turn */
+#define OUT_LATER 1.5   /* after a later one */
 
 struct runner {
     const struct tune_candidate *candidate;
@@ -34,6 +36,8 @@ struct trial {
     char *from, *to; /* memory */
     int bytes;
     int calls; /* of half a sample */
+    size_t room, span, places,
+        next; /* of memory, bytes; of a message there; how many have room; calls so far */
 };
 
 static int by_value(const void *a, const void *b)
@@ -49,9 +53,12 @@ static double median(double *values, int num)
     return num % 2 ? values[num / 2] : (values[num / 2 - 1] + values[num / 2]) / 2;
 }
 
-static void call(const struct trial *t, MPI_Comm comm)
+/* Where short messages lie is the same every time; long ones go round, so that they come from memory. */
+static void call(struct trial *t, MPI_Comm comm)
 {
-    t->op->call(comm, t->from, t->to, t->bytes, t->stage->ranks);
+    size_t at = t->bytes < COLD ? 0 : t->next++ % t->places * t->span;
+
+    t->op->call(comm, t->from + at, t->to + at, t->bytes, t->stage->ranks);
 }
 
 /* From the first rank's beginning to the last one's end, of each of `num` spans; the same on all ranks. */
@@ -66,7 +73,7 @@ static void spread(const struct trial *t, double *begins, double *ends, int num)
 }
 
 /* Seconds of a call, of those that are begun together and of those in a row. */
-static double sample(const struct trial *t, MPI_Comm comm)
+static double sample(struct trial *t, MPI_Comm comm)
 {
     double begins[CALLS_MAX + 1], ends[CALLS_MAX + 1];
 
@@ -89,7 +96,7 @@ static double sample(const struct trial *t, MPI_Comm comm)
 }
 
 /* Calls that fill half a sample, by how long one takes; the first ones of a communicator set it up. */
-static int calls_for(const struct trial *t, MPI_Comm comm, double seconds)
+static int calls_for(struct trial *t, MPI_Comm comm, double seconds)
 {
     double begin, took;
 
@@ -197,12 +204,13 @@ void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
     struct trial t = {.op = op, .stage = stage};
     const int num = tune_candidates(op, stage->ranks, candidates);
     const int64_t longest = plan->bytes[plan->num_sizes - 1];
-    const size_t room = (size_t) ((longest < op->most ? longest : op->most) + 64) *
-                        (size_t) (op->blocks ? stage->ranks : 1);
+    const size_t blocks = (size_t) (op->blocks ? stage->ranks : 1);
+    const size_t most = (size_t) ((longest < op->most ? longest : op->most) + 64) * blocks;
     int before = -1;
 
-    t.from = memory(room);
-    t.to = memory(room);
+    t.room = most > POOL || longest < COLD ? most : POOL;
+    t.from = memory(t.room);
+    t.to = memory(t.room);
     for (int i = 0; i < num; i++) {
         runners[i].candidate = &candidates[i];
         MPI_Comm_dup(stage->comm, &runners[i].comm);
@@ -212,6 +220,8 @@ void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
         if (op->most > 0 && plan->bytes[i] > op->most)
             break;
         t.bytes = op->most > 0 ? (int) plan->bytes[i] : 0;
+        t.span = (size_t) (t.bytes + 64) * blocks;
+        t.places = t.room / t.span;
         race(&t, runners, num, plan);
         before = pick(runners, num, before);
         found->bytes[found->num] = t.bytes;

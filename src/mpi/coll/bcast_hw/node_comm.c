@@ -5,13 +5,15 @@
  * Which communicators have a segment, waiting, and the end of it.
  *
  * A rank that waits for another one looks a number of times, then has MPICH make progress: that one may wait for
- * a message from here. Where ranks share processors it gives way each time that it finds nothing.
+ * a message from here. Where ranks share processors it gives way each time that it finds nothing, and
+ * sleeps when that has been of no use for long: others may have much to do, or wait for the network.
  */
 
 #include "node_csel.h"
 #include "node/wait.h"
 
 #include <sched.h>
+#include <time.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -64,7 +66,9 @@ cvars:
 */
 
 #define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
-#define YIELDS 64u  /* the same where processors are shared */
+#define PATIENT 64u /* yields of one without; then it has progress made and sleeps each time */
+#define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
+#define NAP_NS 20000
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
 
 _Static_assert(LOOKS >= BCAST_HW_NODE_STUCK_STEPS, "looks are as far apart as they must be");
@@ -199,16 +203,27 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
     return *mpi_errno ? n : NULL;
 }
 
+/* Who shares the processor gets it, also where it would yield it back. */
+static void doze(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+
+    nanosleep(&nap, NULL);
+}
+
 /* What a wait does when a step has found nothing, for the `times`th time in a row. */
 static int idle(const struct bcast_hw_node_comm *n, uint32_t times)
 {
     int mpi_errno = MPI_SUCCESS;
+    const uint32_t patience = n->mates ? HURRIED : PATIENT;
 
-    if (n->crowded)
+    if (!n->crowded)
+        bcast_hw_node_wait_relax();
+    else if (times <= patience)
         sched_yield();
     else
-        bcast_hw_node_wait_relax();
-    if (times % (n->crowded ? YIELDS : SPINS) == 0) {
+        doze();
+    if (n->crowded ? times >= patience : times % SPINS == 0) {
         waiting = true;
         mpi_errno = MPID_Progress_test(NULL);
         waiting = false;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <chrono>
 #include <thread>
 
 namespace node {
@@ -338,7 +339,44 @@ std::pair<std::string, std::string> run_two(const Config &config, const Script &
     return {a.wrong, b.wrong};
 }
 
-std::string run_threads(const Config &config, const Script &script, uint64_t seed)
+namespace {
+
+// One rank, in its thread. Gives way between steps.
+void spin(Rank &rank, const std::atomic<bool> &stop)
+{
+    bcast_hw_node_wait wait = {.max = 10, .spins = 0};
+
+    while (!stop && rank.step())
+        bcast_hw_node_wait_once(&wait);
+}
+
+// The same, and sleeps. To wake without a ring is to have been forgotten: nothing takes that long.
+void sleep(Rank &rank, const std::atomic<bool> &stop)
+{
+    constexpr std::chrono::seconds kForgotten{20};
+
+    while (!stop && rank.step()) {
+        if (!rank.idle())
+            continue;
+        bcast_hw_node_bell_ring(&rank.group);
+        uint32_t heard = bcast_hw_node_bell_listen(&rank.group), steps = 0;
+        while (steps < BCAST_HW_NODE_BELL_STEPS && rank.step() && rank.idle())
+            steps++;
+        bcast_hw_node_bell_ring(&rank.group);
+        if (steps < BCAST_HW_NODE_BELL_STEPS) {
+            bcast_hw_node_bell_leave(&rank.group);
+            continue;
+        }
+        auto begin = std::chrono::steady_clock::now();
+        bcast_hw_node_bell_sleep(&rank.group, heard, std::chrono::nanoseconds(kForgotten).count());
+        if (!stop && std::chrono::steady_clock::now() - begin >= kForgotten)
+            rank.wrong = "was not woken";
+    }
+    bcast_hw_node_bell_ring(&rank.group);
+}
+
+std::string run_each(const Config &config, const Script &script, uint64_t seed,
+                     void (*one)(Rank &rank, const std::atomic<bool> &stop))
 {
     Memory memory(config.layout);
     bcast_hw_node_segment segment;
@@ -353,11 +391,8 @@ std::string run_threads(const Config &config, const Script &script, uint64_t see
     for (uint32_t r = 0; r < n; r++)
         ranks.push_back(std::make_unique<Rank>(config, segment, r, script, begun.data(), seed));
     for (auto &rank : ranks)
-        threads.emplace_back([&rank, &stop] {
-            bcast_hw_node_wait wait = {.max = 10, .spins = 0};
-
-            while (!stop && rank->step())
-                bcast_hw_node_wait_once(&wait);
+        threads.emplace_back([&rank, &stop, one] {
+            one(*rank, stop);
             if (!rank->wrong.empty())
                 stop = true;
         });
@@ -367,6 +402,20 @@ std::string run_threads(const Config &config, const Script &script, uint64_t see
         if (!rank->wrong.empty())
             wrong += config.text() + rank->wrong + "\n";
     return wrong;
+}
+
+} // namespace
+
+std::string run_threads(const Config &config, const Script &script, uint64_t seed)
+{
+    return run_each(config, script, seed, spin);
+}
+
+std::string run_sleepers(const Config &config, Script script, uint64_t seed)
+{
+    for (Item &item : script)
+        item.by_bits = false;
+    return run_each(config, script, seed, sleep);
 }
 
 } // namespace node

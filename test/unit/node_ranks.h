@@ -21,6 +21,7 @@ extern "C" {
 #include "../node/allreduce.h"
 #include "../node/barrier.h"
 #include "../node/bcast.h"
+#include "../node/bell.h"
 #include "../node/wait.h"
 }
 
@@ -47,6 +48,11 @@ class Rank {
 
     // One step; false: it is through, or something is wrong.
     bool step();
+    // The last step found nothing to do.
+    bool idle() const
+    {
+        return running_ && idle_ > 0;
+    }
     size_t done() const
     {
         return done_;
@@ -110,6 +116,9 @@ std::pair<std::string, std::string> run_two(const Config &config, const Script &
 
 // Each rank in a thread of its own.
 std::string run_threads(const Config &config, const Script &script, uint64_t seed);
+
+// The same; a rank that finds nothing to do sleeps until another rings. Messages come whole.
+std::string run_sleepers(const Config &config, Script script, uint64_t seed);
 
 } // namespace node
 

@@ -59,6 +59,21 @@ TEST(NodeThreads, AllKindsByMemoryThatIsMapped)
     EXPECT_EQ("", fake_xpmem::wrong());
 }
 
+// Whoever stores something that another sleeps for rings: collectives of all kinds, none of which spins.
+TEST(NodeThreads, SleepersAreWoken)
+{
+    for (uint32_t ranks : {2u, 4u, 7u})
+        for (uint64_t methods : {UINT64_C(0), node::kMemcpy}) {
+            Config config = config_of(ranks, methods);
+            sim::Rng rng(200 + ranks);
+            Script script;
+
+            for (uint32_t i = 0; i < 150; i++)
+                script.push_back(any_item(config, rng));
+            EXPECT_EQ("", run_sleepers(config, script, ranks));
+        }
+}
+
 // Each barrier algorithm many times: words that are used again at once.
 TEST(NodeThreads, Barriers)
 {

@@ -45,6 +45,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/barrier.c \
     src/mpi/coll/bcast_hw/node/barrier_exchange.c \
     src/mpi/coll/bcast_hw/node/barrier_gather.c \
+    src/mpi/coll/bcast_hw/node/bell.c \
     src/mpi/coll/bcast_hw/node/bcast.c \
     src/mpi/coll/bcast_hw/node/bcast_ag.c \
     src/mpi/coll/bcast_hw/node/bcast_chunks.c \

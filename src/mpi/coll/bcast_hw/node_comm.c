@@ -6,14 +6,14 @@
  *
  * A rank that waits for another one looks a number of times, then has MPICH make progress: that one may wait for
  * a message from here. Where ranks share processors it gives way each time that it finds nothing, and
- * sleeps when that has been of no use for long: others may have much to do, or wait for the network.
+ * sleeps when that has been of no use for long (node/bell): others may have much to do, or wait for the network.
  */
 
 #include "node_csel.h"
+#include "node/bell.h"
 #include "node/wait.h"
 
 #include <sched.h>
-#include <time.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -66,9 +66,9 @@ cvars:
 */
 
 #define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
-#define PATIENT 64u /* yields of one without; then it has progress made and sleeps each time */
+#define PATIENT 64u /* yields of one without; then it sleeps */
 #define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
-#define NAP_NS 20000
+#define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
 
 _Static_assert(LOOKS >= BCAST_HW_NODE_STUCK_STEPS, "looks are as far apart as they must be");
@@ -203,37 +203,69 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
     return *mpi_errno ? n : NULL;
 }
 
-/* Who shares the processor gets it, also where it would yield it back. */
-static void doze(void)
-{
-    const struct timespec nap = {.tv_nsec = NAP_NS};
+/* A wait: what it does between two steps. */
+struct wait {
+    uint32_t times;   /* steps in a row that found nothing */
+    uint32_t listens; /* of these, since it listens; 0: it does not */
+    uint32_t heard;   /* what it will sleep on */
+};
 
-    nanosleep(&nap, NULL);
-}
-
-/* What a wait does when a step has found nothing, for the `times`th time in a row. */
-static int idle(const struct bcast_hw_node_comm *n, uint32_t times)
+/* Others take their turn: MPICH's messages, and other threads of the program. */
+static int progress(const struct bcast_hw_node_comm *n)
 {
     int mpi_errno = MPI_SUCCESS;
-    const uint32_t patience = n->mates ? HURRIED : PATIENT;
 
-    if (!n->crowded)
-        bcast_hw_node_wait_relax();
-    else if (times <= patience)
-        sched_yield();
-    else
-        doze();
-    if (n->crowded ? times >= patience : times % SPINS == 0) {
-        waiting = true;
-        mpi_errno = MPID_Progress_test(NULL);
-        waiting = false;
-        /* Other threads of the program take their turn. */
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-        if (bcast_hw_node_group_failed(&n->group))
-            MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
-                          "it did so at another rank");
-    }
+    waiting = true;
+    mpi_errno = MPID_Progress_test(NULL);
+    waiting = false;
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    if (bcast_hw_node_group_failed(&n->group))
+        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+                      "it did so at another rank");
     return mpi_errno;
+}
+
+/* A step has found nothing, where ranks share processors: gives way, and when that has been of no use for
+ * long sleeps until another rank rings, or MPICH may have a message. */
+static int idle_crowded(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    bcast_hw_node_bell_ring(&n->group);
+    if (w->times < (n->mates ? HURRIED : PATIENT)) {
+        sched_yield();
+        return MPI_SUCCESS;
+    }
+    if (w->listens == 0)
+        w->heard = bcast_hw_node_bell_listen(&n->group);
+    if (w->listens++ < BCAST_HW_NODE_BELL_STEPS)
+        return MPI_SUCCESS;
+    bcast_hw_node_bell_sleep(&n->group, w->heard, NAP_NS);
+    w->listens = 0;
+    return progress(n);
+}
+
+static int idle(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    w->times++;
+    if (n->crowded)
+        return idle_crowded(n, w);
+    bcast_hw_node_wait_relax();
+    return w->times % SPINS == 0 ? progress(n) : MPI_SUCCESS;
+}
+
+/* A step has found something, or the wait is over. */
+static void awake(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    if (w->listens > 0)
+        bcast_hw_node_bell_leave(&n->group);
+    w->listens = 0;
+    w->times = 0;
+}
+
+static void end_wait(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    awake(n, w);
+    if (n->crowded)
+        bcast_hw_node_bell_ring(&n->group);
 }
 
 void MPIR_Bcast_hw_node_fail(struct bcast_hw_node_comm *n)
@@ -257,16 +289,16 @@ int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err)
 int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op)
 {
     int mpi_errno = MPI_SUCCESS, err;
-    uint32_t times = 0;
+    struct wait w = {0};
 
     MPIR_Bcast_hw_node_note_call();
     while ((err = bcast_hw_node_op_step(op)) == BCAST_HW_AGAIN) {
         if (op->moved) {
-            times = 0;
+            awake(n, &w);
         } else {
-            mpi_errno = idle(n, ++times);
+            mpi_errno = idle(n, &w);
             MPIR_ERR_CHECK(mpi_errno);
-            if (times % LOOKS == 0 && bcast_hw_node_stuck_look(&n->group))
+            if (w.times % LOOKS == 0 && bcast_hw_node_stuck_look(&n->group))
                 MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node",
                                      "**bcast_hw_node %s", "the ranks wait for each other");
         }
@@ -276,6 +308,7 @@ int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_o
         mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
 
 fn_exit:
+    end_wait(n, &w);
     return mpi_errno;
 fn_fail:
     MPIR_Bcast_hw_node_fail(n);
@@ -285,16 +318,17 @@ fn_fail:
 int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what), void *what)
 {
     int mpi_errno = MPI_SUCCESS, err;
-    uint32_t times = 0;
+    struct wait w = {0};
 
     while ((err = step(what)) == BCAST_HW_AGAIN) {
-        mpi_errno = idle(n, ++times);
+        mpi_errno = idle(n, &w);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (err != BCAST_HW_OK)
         mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
 
 fn_exit:
+    end_wait(n, &w);
     return mpi_errno;
 fn_fail:
     MPIR_Bcast_hw_node_fail(n);

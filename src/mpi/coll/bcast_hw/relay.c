@@ -4,6 +4,7 @@
  */
 
 #include "relay.h"
+#include "node/bell.h"
 
 void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_comm *n,
                                uint32_t from, void *memory, MPI_Aint bytes, MPI_Aint here)
@@ -39,6 +40,8 @@ static int step_one(struct bcast_hw_relay *r)
         err = bcast_hw_node_op_step(&r->b.op);
     while (err == BCAST_HW_AGAIN && r->b.op.moved);
     r->over = err == BCAST_HW_OK;
+    if (r->n->crowded)
+        bcast_hw_node_bell_ring(&r->n->group);
     return err;
 }
 

@@ -72,6 +72,7 @@ int bcast_hw_node_barrier_sig(struct bcast_hw_node_op *op)
             atomic_fetch_or_explicit(&root->signal[g->rank / 64], UINT64_C(1) << g->rank % 64,
                                      memory_order_release);
             b->phase = RELEASE;
+            g->told++;
         }
         return end_if_released(b);
     }

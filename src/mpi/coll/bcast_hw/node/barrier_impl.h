@@ -37,6 +37,7 @@ static inline void bcast_hw_node_barrier_show(const struct bcast_hw_node_barrier
 {
     bcast_hw_node_store(&bcast_hw_node_barrier_words(b, b->op.group->rank)->up,
                         bcast_hw_node_barrier_mark(b, phase));
+    b->op.group->told++;
 }
 
 /* `rank` has come to `phase`. */

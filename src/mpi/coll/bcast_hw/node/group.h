@@ -44,6 +44,9 @@ struct bcast_hw_node_group {
                       * number */
     uint64_t used[BCAST_HW_NODE_BUFFERS_MAX]; /* by buffer: serial that used it last; 0: none did */
 
+    uint64_t told; /* stores so far that others may wait for */
+    uint64_t rung; /* of them, those before the last call of bell_ring */
+
     uint64_t methods; /* while joining: those that work as far as is known */
     uint32_t joined;  /* ranks that were looked at in this part of joining */
     bool judged;      /* all cards were seen */

@@ -56,18 +56,29 @@ static inline bool bcast_hw_node_lines_open(struct bcast_hw_node_op *op, uint64_
     bcast_hw_node_open_ack(&slot->ack, op->serial);
     bcast_hw_node_open_out(&slot->out, op->serial, length, addr, first);
     op->opened = true;
+    op->group->told++;
     return true;
+}
+
+/* The same with a message that is in the body already. The bound is the caller's to keep. */
+static inline void bcast_hw_node_lines_open_body(struct bcast_hw_node_op *op, uint64_t length)
+{
+    bcast_hw_node_open_body(&bcast_hw_node_lines(op, op->group->rank)->out, op->serial, length);
+    op->opened = true;
+    op->group->told++;
 }
 
 /* Of this rank's lines. */
 static inline void bcast_hw_node_lines_show(const struct bcast_hw_node_op *op, uint64_t ready)
 {
     bcast_hw_node_store(&bcast_hw_node_lines(op, op->group->rank)->out.ready, ready);
+    op->group->told++;
 }
 
 static inline void bcast_hw_node_lines_ack(const struct bcast_hw_node_op *op, uint64_t taken)
 {
     bcast_hw_node_store(&bcast_hw_node_lines(op, op->group->rank)->ack.taken, taken);
+    op->group->told++;
 }
 
 /* What `rank` has taken. */

@@ -30,6 +30,7 @@ int bcast_hw_node_op_end(struct bcast_hw_node_op *op)
 
     g->finished = op->serial;
     bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->finished, op->serial);
+    g->told++;
     return op->verdict;
 }
 

@@ -44,7 +44,7 @@ static bool show(struct bcast_hw_node_reduce_scatter *s)
         return false;
     if (s->length <= g->params.inline_max) {
         memcpy(out->body, s->in, s->length);
-        bcast_hw_node_open_body(out, s->op.serial, s->length);
+        bcast_hw_node_lines_open_body(&s->op, s->length);
     } else {
         if (!bcast_hw_node_group_all_finished(g, *used))
             return false;
@@ -54,6 +54,7 @@ static bool show(struct bcast_hw_node_reduce_scatter *s)
         s->op.moved = true;
     }
     s->op.opened = true;
+    g->told++;
     return true;
 }
 

@@ -55,8 +55,7 @@ int bcast_hw_node_reduction_each_inline(struct bcast_hw_node_op *op)
         if (!bcast_hw_node_group_may_open(op->group))
             return BCAST_HW_AGAIN;
         memcpy(out->body, r->in, r->length);
-        bcast_hw_node_open_body(out, op->serial, r->length);
-        op->opened = true;
+        bcast_hw_node_lines_open_body(op, r->length);
     }
     while (r->turn < op->group->size) {
         int err = bcast_hw_node_lines_look(op, operand(r, r->turn), r->length);

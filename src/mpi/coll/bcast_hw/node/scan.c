@@ -53,8 +53,7 @@ static int step_inline(struct bcast_hw_node_op *op)
         if (!bcast_hw_node_group_may_open(op->group))
             return BCAST_HW_AGAIN;
         memcpy(out->body, s->in, s->length);
-        bcast_hw_node_open_body(out, op->serial, s->length);
-        op->opened = true;
+        bcast_hw_node_lines_open_body(op, s->length);
     }
     while (s->turn < rank) {
         int err = combine_next(s);

@@ -1,0 +1,66 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * bell: see bell.h.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* syscall */
+#endif
+#include "bell.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "group.h"
+#include "slot.h"
+
+struct bell {
+    alignas(BCAST_HW_NODE_LINE) _Atomic uint32_t sleepers;
+    _Atomic uint32_t rings;
+};
+
+_Static_assert(sizeof(struct bell) <= BCAST_HW_NODE_HEADER, "it is in the header");
+
+static struct bell *bell_of(const struct bcast_hw_node_group *g)
+{
+    return (struct bell *) g->segment->base;
+}
+
+void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g)
+{
+    struct bell *b = bell_of(g);
+
+    if (g->rung == g->told)
+        return;
+    g->rung = g->told;
+    if (atomic_fetch_add_explicit(&b->sleepers, 0, memory_order_acq_rel) == 0)
+        return;
+    atomic_fetch_add_explicit(&b->rings, 1, memory_order_release);
+    syscall(SYS_futex, &b->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g)
+{
+    struct bell *b = bell_of(g);
+
+    atomic_fetch_add_explicit(&b->sleepers, 1, memory_order_acq_rel);
+    return atomic_load_explicit(&b->rings, memory_order_acquire);
+}
+
+void bcast_hw_node_bell_sleep(struct bcast_hw_node_group *g, uint32_t heard, uint64_t ns)
+{
+    const struct timespec most = {.tv_sec = (time_t) (ns / 1000000000u),
+                                  .tv_nsec = (long) (ns % 1000000000u)};
+
+    syscall(SYS_futex, &bell_of(g)->rings, FUTEX_WAIT, heard, &most, NULL, 0);
+    bcast_hw_node_bell_leave(g);
+}
+
+void bcast_hw_node_bell_leave(struct bcast_hw_node_group *g)
+{
+    atomic_fetch_sub_explicit(&bell_of(g)->sleepers, 1, memory_order_acq_rel);
+}

@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * bell: by which ranks that share processors sleep while they wait, and are woken by the one that has
+ * stored something. It stands in the segment's header: how many sleep or are about to, and a count
+ * of rings that they sleep on (futex).
+ *
+ * A rank that has stored rings before it waits itself, and at the end of a collective: it looks at
+ * `sleepers`, by an addition of 0. A rank that wants to sleep adds itself to `sleepers`, makes
+ * STEPS further steps, and sleeps if none found anything. Both are read-modify-writes of one word, so one comes first:
+ * if the sleeper's, the other sees it, and rings; if the other's, what that stored is seen by the steps. A ring
+ * between these and the sleep has changed the count, and the sleep ends at once. Several steps, since there are some
+ * that find nothing and yet bring a collective further.
+ *
+ * A rank that died asleep stays in `sleepers`; then rings are made for nothing. Whoever sleeps wakes after a
+ * time in any case, since MPICH's messages ring no bell.
+ */
+#ifndef BCAST_HW_NODE_BELL_H_INCLUDED
+#define BCAST_HW_NODE_BELL_H_INCLUDED
+
+#include <stdint.h>
+
+#include "stuck.h"
+
+#define BCAST_HW_NODE_BELL_STEPS BCAST_HW_NODE_STUCK_STEPS
+
+struct bcast_hw_node_group;
+
+/* Wakes who sleeps, if this rank has stored anything for others since its last call. */
+void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g);
+
+/* This rank is about to sleep. The count to sleep on, after STEPS further steps. */
+uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g);
+
+/* Sleeps until somebody rings, or has since listen; for `ns` at most. It listens no more. */
+void bcast_hw_node_bell_sleep(struct bcast_hw_node_group *g, uint32_t heard, uint64_t ns);
+
+/* It does not sleep after all. */
+void bcast_hw_node_bell_leave(struct bcast_hw_node_group *g);
+
+#endif /* BCAST_HW_NODE_BELL_H_INCLUDED */

@@ -240,6 +240,21 @@ TEST_F(NodeGroup, ABarrierTellsThatAllHaveFinishedWhatWasBefore)
         EXPECT_EQ(3u, rank->group.floor);
 }
 
+// Who is still in a collective that the other one has finished goes on with it.
+TEST_F(NodeGroup, AFailureIsSeenFromItsCollectiveOn)
+{
+    open(Config(), {});
+    join();
+    bcast_hw_node_group &failing = ranks[0]->group, &other = ranks[1]->group;
+    EXPECT_FALSE(bcast_hw_node_group_failed(&other));
+    failing.serial = 3;
+    bcast_hw_node_group_fail(&failing);
+    for (uint64_t serial = 0; serial < 6; serial++) {
+        other.serial = serial;
+        EXPECT_EQ(serial >= 3, bcast_hw_node_group_failed(&other)) << serial;
+    }
+}
+
 TEST_F(NodeGroup, RefusesWhatDoesNotFit)
 {
     Config config;

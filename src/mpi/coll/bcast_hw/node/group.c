@@ -121,14 +121,17 @@ int bcast_hw_node_group_join(struct bcast_hw_node_group *g)
 
 void bcast_hw_node_group_fail(struct bcast_hw_node_group *g)
 {
-    bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->failed, 1);
+    bcast_hw_node_store(&bcast_hw_node_words(g->segment, g->rank)->failed, g->serial + 1);
 }
 
 bool bcast_hw_node_group_failed(const struct bcast_hw_node_group *g)
 {
-    for (uint32_t r = 0; r < g->size; r++)
-        if (bcast_hw_node_load(&bcast_hw_node_words(g->segment, r)->failed) != 0)
+    for (uint32_t r = 0; r < g->size; r++) {
+        uint64_t failed = bcast_hw_node_load(&bcast_hw_node_words(g->segment, r)->failed);
+
+        if (failed != 0 && failed <= g->serial + 1)
             return true;
+    }
     return false;
 }
 

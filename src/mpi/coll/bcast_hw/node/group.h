@@ -71,10 +71,11 @@ void bcast_hw_node_group_fini(struct bcast_hw_node_group *g);
  * rank can read every other's memory. AGAIN until all have come. */
 int bcast_hw_node_group_join(struct bcast_hw_node_group *g);
 
-/* This rank takes no further part: others need not wait for it any more. */
+/* This rank takes no part in the collective under way, nor in later ones: others need not wait for it there. */
 void bcast_hw_node_group_fail(struct bcast_hw_node_group *g);
 
-/* Some rank has said so. To be asked now and then while waiting. */
+/* Some rank takes no part in the collective under way here. One that failed in a later one has finished
+ * this. To be asked now and then while waiting. */
 bool bcast_hw_node_group_failed(const struct bcast_hw_node_group *g);
 
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */

@@ -108,7 +108,8 @@ struct bcast_hw_node_words {
     struct bcast_hw_node_card card;
     /* 0: not known yet; else the methods by which it reads all others' memory, and VERDICT. */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t verdict;
-    _Atomic uint64_t failed;                               /* 1: it takes no further part */
+    /* 0, or one more than the serial of the first collective that it takes no part in. */
+    _Atomic uint64_t failed;
     _Atomic uint64_t looks;                                /* while it waits long: stuck.h; grows */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t finished; /* serial up to which all is done */
     alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t up; /* barrier: how far it is; barrier_impl.h */

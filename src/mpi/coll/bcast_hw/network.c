@@ -11,6 +11,8 @@
 #include "glue.h"
 #include "network_text.h"
 
+#define NOT_SAID UINT32_MAX /* Mbit/s that nobody can say */
+
 /* For all answers of a process; after it the figures are guessed. */
 #define WAIT_NS UINT64_C(2000000000)
 
@@ -102,7 +104,7 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
     const char *said = MPIR_CVAR_BCAST_HW_NETWORK ? MPIR_CVAR_BCAST_HW_NETWORK : "";
     int near = partner(true), far = partner(false);
     bool asked = MPIR_Process.rank == near || MPIR_Process.rank == far;
-    struct bcast_hw_network trial = {.mbit = 1, .mbit_all = 1};
+    struct bcast_hw_network trial = {.mbit = NOT_SAID, .mbit_all = NOT_SAID};
 
     MPIR_ERR_CHKANDJUMP1(!bcast_hw_network_parse(said, &trial), mpi_errno, MPI_ERR_OTHER,
                          "**bcast_hw_network", "**bcast_hw_network %s", said);
@@ -114,6 +116,8 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
     if (MPIR_Process.rank == 0) {
         measure(e, near, far);
         bcast_hw_network_parse(said, &figures.network);
+        for (uint32_t i = 0; trial.mbit != NOT_SAID && i < BCAST_HW_RAIL_BITS; i++)
+            figures.rail_mbit[i] = trial.mbit;
     }
     mpi_errno = tell(world);
     MPIR_ERR_CHECK(mpi_errno);

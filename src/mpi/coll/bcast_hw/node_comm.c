@@ -226,13 +226,18 @@ static int progress(const struct bcast_hw_node_comm *n)
 }
 
 /* A step has found nothing, where ranks share processors: gives way, and when that has been of no use for
- * long sleeps until another rank rings, or MPICH may have a message. */
+ * long sleeps until another rank rings, or MPICH may have a message. Where other threads may want MPICH it
+ * does not sleep: it has MPICH's lock. */
 static int idle_crowded(struct bcast_hw_node_comm *n, struct wait *w)
 {
     bcast_hw_node_bell_ring(&n->group);
     if (w->times < (n->mates ? HURRIED : PATIENT)) {
         sched_yield();
         return MPI_SUCCESS;
+    }
+    if (MPIR_IS_THREADED) {
+        sched_yield();
+        return progress(n);
     }
     if (w->listens == 0)
         w->heard = bcast_hw_node_bell_listen(&n->group);

@@ -20,16 +20,16 @@ static int gather(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
     uint64_t bytes = 0;
 
     if (reads)
-        mpi_errno = MPIR_Bcast_hw_side_begin(out, in_place);
+        mpi_errno = MPIR_Bcast_hw_node_side_begin(out, in_place);
     MPIR_ERR_CHECK(mpi_errno);
     if (!in_place) {
-        mpi_errno = MPIR_Bcast_hw_side_begin(in, true);
+        mpi_errno = MPIR_Bcast_hw_node_side_begin(in, true);
         own = in->memory;
         bytes = in->parts.bytes;
     } else {
-        bytes = MPIR_Bcast_hw_side_bytes(out, n->group.rank);
+        bytes = MPIR_Bcast_hw_node_side_bytes(out, n->group.rank);
         if (root < 0)
-            own = MPIR_Bcast_hw_side_part(out, n->group.rank);
+            own = MPIR_Bcast_hw_node_side_part(out, n->group.rank);
     }
     if (mpi_errno == MPI_SUCCESS) {
         MPIR_Bcast_hw_node_choose(
@@ -41,10 +41,10 @@ static int gather(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
                                        &out->parts);
         mpi_errno = MPIR_Bcast_hw_node_wait(n, &w.op);
         if (!in_place)
-            MPIR_Bcast_hw_side_end(in, false);
+            MPIR_Bcast_hw_node_side_end(in, false);
     }
     if (reads)
-        err = MPIR_Bcast_hw_side_end(out, mpi_errno == MPI_SUCCESS);
+        err = MPIR_Bcast_hw_node_side_end(out, mpi_errno == MPI_SUCCESS);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = err;
     MPIR_ERR_CHECK(mpi_errno);
@@ -67,9 +67,9 @@ bool MPIR_Bcast_hw_node_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Data
                                void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
                                MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_node_side(sendbuf, sendcount, sendtype, 1);
     struct bcast_hw_node_side out =
-        MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, comm->local_size);
+        MPIR_Bcast_hw_node_side(recvbuf, recvcount, recvtype, comm->local_size);
 
     return run(MPIR_BCAST_HW_NODE_ADMIT(GATHER, comm, mpi_errno), &in, &out, root, mpi_errno);
 }
@@ -78,9 +78,9 @@ bool MPIR_Bcast_hw_node_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Dat
                                 void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
                                 MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_node_side(sendbuf, sendcount, sendtype, 1);
     struct bcast_hw_node_side out =
-        MPIR_Bcast_hw_side_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
+        MPIR_Bcast_hw_node_side_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
 
     return run(MPIR_BCAST_HW_NODE_ADMIT(GATHERV, comm, mpi_errno), &in, &out, root, mpi_errno);
 }
@@ -89,9 +89,9 @@ bool MPIR_Bcast_hw_node_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_D
                                   void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
                                   MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_node_side(sendbuf, sendcount, sendtype, 1);
     struct bcast_hw_node_side out =
-        MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, comm->local_size);
+        MPIR_Bcast_hw_node_side(recvbuf, recvcount, recvtype, comm->local_size);
 
     return run(MPIR_BCAST_HW_NODE_ADMIT(ALLGATHER, comm, mpi_errno), &in, &out, -1, mpi_errno);
 }
@@ -101,9 +101,9 @@ bool MPIR_Bcast_hw_node_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_
                                    const MPI_Aint *displs, MPI_Datatype recvtype, MPIR_Comm *comm,
                                    int *mpi_errno)
 {
-    struct bcast_hw_node_side in = MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, 1);
+    struct bcast_hw_node_side in = MPIR_Bcast_hw_node_side(sendbuf, sendcount, sendtype, 1);
     struct bcast_hw_node_side out =
-        MPIR_Bcast_hw_side_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
+        MPIR_Bcast_hw_node_side_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
 
     return run(MPIR_BCAST_HW_NODE_ADMIT(ALLGATHERV, comm, mpi_errno), &in, &out, -1, mpi_errno);
 }

@@ -19,13 +19,13 @@ static int scatter(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
     uint64_t bytes = 0;
 
     if (has)
-        mpi_errno = MPIR_Bcast_hw_side_begin(in, true);
+        mpi_errno = MPIR_Bcast_hw_node_side_begin(in, true);
     MPIR_ERR_CHECK(mpi_errno);
     if (!in_place) {
-        mpi_errno = MPIR_Bcast_hw_side_begin(out, false);
+        mpi_errno = MPIR_Bcast_hw_node_side_begin(out, false);
         bytes = out->parts.bytes;
     } else {
-        bytes = MPIR_Bcast_hw_side_bytes(in, n->group.rank);
+        bytes = MPIR_Bcast_hw_node_side_bytes(in, n->group.rank);
     }
     if (mpi_errno == MPI_SUCCESS) {
         MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_SCATTER, 0);
@@ -33,10 +33,10 @@ static int scatter(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
                                     &in->parts, in_place ? NULL : out->memory, bytes);
         mpi_errno = MPIR_Bcast_hw_node_wait(n, &w.op);
         if (!in_place)
-            err = MPIR_Bcast_hw_side_end(out, mpi_errno == MPI_SUCCESS);
+            err = MPIR_Bcast_hw_node_side_end(out, mpi_errno == MPI_SUCCESS);
     }
     if (has)
-        MPIR_Bcast_hw_side_end(in, false);
+        MPIR_Bcast_hw_node_side_end(in, false);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = err;
     MPIR_ERR_CHECK(mpi_errno);
@@ -60,8 +60,8 @@ bool MPIR_Bcast_hw_node_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Dat
                                 MPIR_Comm *comm, int *mpi_errno)
 {
     struct bcast_hw_node_side in =
-        MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, comm->local_size);
-    struct bcast_hw_node_side out = MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, 1);
+        MPIR_Bcast_hw_node_side(sendbuf, sendcount, sendtype, comm->local_size);
+    struct bcast_hw_node_side out = MPIR_Bcast_hw_node_side(recvbuf, recvcount, recvtype, 1);
 
     return run_scatter(MPIR_BCAST_HW_NODE_ADMIT(SCATTER, comm, mpi_errno), &in, &out, root,
                        mpi_errno);
@@ -73,8 +73,8 @@ bool MPIR_Bcast_hw_node_scatterv(const void *sendbuf, const MPI_Aint *sendcounts
                                  MPIR_Comm *comm, int *mpi_errno)
 {
     struct bcast_hw_node_side in =
-        MPIR_Bcast_hw_side_v(sendbuf, sendcounts, displs, sendtype, comm->local_size);
-    struct bcast_hw_node_side out = MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, 1);
+        MPIR_Bcast_hw_node_side_v(sendbuf, sendcounts, displs, sendtype, comm->local_size);
+    struct bcast_hw_node_side out = MPIR_Bcast_hw_node_side(recvbuf, recvcount, recvtype, 1);
 
     return run_scatter(MPIR_BCAST_HW_NODE_ADMIT(SCATTERV, comm, mpi_errno), &in, &out, root,
                        mpi_errno);
@@ -118,9 +118,9 @@ static int alltoall(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
     struct bcast_hw_node_scatter w;
     char *copy = NULL;
 
-    mpi_errno = MPIR_Bcast_hw_side_begin(out, in_place);
+    mpi_errno = MPIR_Bcast_hw_node_side_begin(out, in_place);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = in_place ? copy_of(out, &copy) : MPIR_Bcast_hw_side_begin(in, true);
+    mpi_errno = in_place ? copy_of(out, &copy) : MPIR_Bcast_hw_node_side_begin(in, true);
     if (mpi_errno == MPI_SUCCESS) {
         MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_ALLTOALL, 0);
         bcast_hw_node_scatter_begin_of_all(&w, &n->group, in_place ? copy : in->memory,
@@ -128,10 +128,10 @@ static int alltoall(struct bcast_hw_node_comm *n, struct bcast_hw_node_side *in,
                                            &out->parts);
         mpi_errno = MPIR_Bcast_hw_node_wait(n, &w.op);
         if (!in_place)
-            MPIR_Bcast_hw_side_end(in, false);
+            MPIR_Bcast_hw_node_side_end(in, false);
     }
     MPL_free(copy);
-    err = MPIR_Bcast_hw_side_end(out, mpi_errno == MPI_SUCCESS);
+    err = MPIR_Bcast_hw_node_side_end(out, mpi_errno == MPI_SUCCESS);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = err;
     MPIR_ERR_CHECK(mpi_errno);
@@ -155,9 +155,9 @@ bool MPIR_Bcast_hw_node_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Da
                                  MPIR_Comm *comm, int *mpi_errno)
 {
     struct bcast_hw_node_side in =
-        MPIR_Bcast_hw_side(sendbuf, sendcount, sendtype, comm->local_size);
+        MPIR_Bcast_hw_node_side(sendbuf, sendcount, sendtype, comm->local_size);
     struct bcast_hw_node_side out =
-        MPIR_Bcast_hw_side(recvbuf, recvcount, recvtype, comm->local_size);
+        MPIR_Bcast_hw_node_side(recvbuf, recvcount, recvtype, comm->local_size);
 
     return run_alltoall(MPIR_BCAST_HW_NODE_ADMIT(ALLTOALL, comm, mpi_errno), &in, &out, mpi_errno);
 }
@@ -168,9 +168,9 @@ bool MPIR_Bcast_hw_node_alltoallv(const void *sendbuf, const MPI_Aint *sendcount
                                   MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno)
 {
     struct bcast_hw_node_side in =
-        MPIR_Bcast_hw_side_v(sendbuf, sendcounts, sdispls, sendtype, comm->local_size);
+        MPIR_Bcast_hw_node_side_v(sendbuf, sendcounts, sdispls, sendtype, comm->local_size);
     struct bcast_hw_node_side out =
-        MPIR_Bcast_hw_side_v(recvbuf, recvcounts, rdispls, recvtype, comm->local_size);
+        MPIR_Bcast_hw_node_side_v(recvbuf, recvcounts, rdispls, recvtype, comm->local_size);
 
     return run_alltoall(MPIR_BCAST_HW_NODE_ADMIT(ALLTOALLV, comm, mpi_errno), &in, &out, mpi_errno);
 }

@@ -166,8 +166,8 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-#define EACH_MOST                                                                                  \
-    8192 /* bytes that a rank combines of all, rather than wait for another that does */
+/* Bytes that a rank combines of all, rather than wait for another that does. */
+#define EACH_MOST 8192
 
 /* What serves where nobody said or measured anything. */
 static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,

@@ -52,22 +52,22 @@ static int pack(struct bcast_hw_node_side *s, MPI_Aint extent, bool load)
 
     for (uint32_t i = 0; i < s->num && mpi_errno == MPI_SUCCESS; i++) {
         char *user = (char *) s->buffer + offset_of(s, i) * extent;
-        MPI_Aint bytes = (MPI_Aint) MPIR_Bcast_hw_side_bytes(s, i), moved = bytes;
+        MPI_Aint bytes = (MPI_Aint) MPIR_Bcast_hw_node_side_bytes(s, i), moved = bytes;
 
         if (bytes > 0 && load)
-            mpi_errno =
-                MPIR_Typerep_pack(user, count_of(s, i), s->type, 0, MPIR_Bcast_hw_side_part(s, i),
-                                  bytes, &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+            mpi_errno = MPIR_Typerep_pack(user, count_of(s, i), s->type, 0,
+                                          MPIR_Bcast_hw_node_side_part(s, i), bytes,
+                                          &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
         else if (bytes > 0)
             mpi_errno =
-                MPIR_Typerep_unpack(MPIR_Bcast_hw_side_part(s, i), bytes, user, count_of(s, i),
+                MPIR_Typerep_unpack(MPIR_Bcast_hw_node_side_part(s, i), bytes, user, count_of(s, i),
                                     s->type, 0, &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
         MPIR_Assert(mpi_errno != MPI_SUCCESS || moved == bytes);
     }
     return mpi_errno;
 }
 
-int MPIR_Bcast_hw_side_begin(struct bcast_hw_node_side *s, bool load)
+int MPIR_Bcast_hw_node_side_begin(struct bcast_hw_node_side *s, bool load)
 {
     int mpi_errno = MPI_SUCCESS;
     char *lies = MPIR_Bcast_hw_contiguous(s->buffer, s->type);
@@ -93,11 +93,11 @@ int MPIR_Bcast_hw_side_begin(struct bcast_hw_node_side *s, bool load)
 fn_exit:
     return mpi_errno;
 fn_fail:
-    MPIR_Bcast_hw_side_end(s, false);
+    MPIR_Bcast_hw_node_side_end(s, false);
     goto fn_exit;
 }
 
-int MPIR_Bcast_hw_side_end(struct bcast_hw_node_side *s, bool store)
+int MPIR_Bcast_hw_node_side_end(struct bcast_hw_node_side *s, bool store)
 {
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint extent;

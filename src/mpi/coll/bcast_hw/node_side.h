@@ -30,18 +30,18 @@ struct bcast_hw_node_side {
 };
 
 /* A buffer of `num` parts of `count` elements each. */
-static inline struct bcast_hw_node_side MPIR_Bcast_hw_side(const void *buffer, MPI_Aint count,
-                                                           MPI_Datatype type, int num)
+static inline struct bcast_hw_node_side MPIR_Bcast_hw_node_side(const void *buffer, MPI_Aint count,
+                                                                MPI_Datatype type, int num)
 {
     return (struct bcast_hw_node_side){
         .buffer = (void *) buffer, .type = type, .count = count, .num = (uint32_t) num};
 }
 
 /* One of parts that are not alike. */
-static inline struct bcast_hw_node_side MPIR_Bcast_hw_side_v(const void *buffer,
-                                                             const MPI_Aint *counts,
-                                                             const MPI_Aint *displs,
-                                                             MPI_Datatype type, int num)
+static inline struct bcast_hw_node_side MPIR_Bcast_hw_node_side_v(const void *buffer,
+                                                                  const MPI_Aint *counts,
+                                                                  const MPI_Aint *displs,
+                                                                  MPI_Datatype type, int num)
 {
     return (struct bcast_hw_node_side){.buffer = (void *) buffer,
                                        .type = type,
@@ -52,19 +52,20 @@ static inline struct bcast_hw_node_side MPIR_Bcast_hw_side_v(const void *buffer,
 
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on error there is nothing to
  * end. */
-int MPIR_Bcast_hw_side_begin(struct bcast_hw_node_side *s, bool load);
+int MPIR_Bcast_hw_node_side_begin(struct bcast_hw_node_side *s, bool load);
 
 /* Frees what was made; `store`: the buffer is to have what is in memory now. Returns MPICH's error code. */
-int MPIR_Bcast_hw_side_end(struct bcast_hw_node_side *s, bool store);
+int MPIR_Bcast_hw_node_side_end(struct bcast_hw_node_side *s, bool store);
 
 /* Bytes of a part. */
-static inline uint64_t MPIR_Bcast_hw_side_bytes(const struct bcast_hw_node_side *s, uint32_t part)
+static inline uint64_t MPIR_Bcast_hw_node_side_bytes(const struct bcast_hw_node_side *s,
+                                                     uint32_t part)
 {
     return bcast_hw_node_part_of(&s->parts, part).bytes;
 }
 
 /* Where it is. */
-static inline char *MPIR_Bcast_hw_side_part(const struct bcast_hw_node_side *s, uint32_t part)
+static inline char *MPIR_Bcast_hw_node_side_part(const struct bcast_hw_node_side *s, uint32_t part)
 {
     return s->memory + bcast_hw_node_part_of(&s->parts, part).at;
 }

@@ -100,8 +100,8 @@ TEST(Feeds, RailsThatTheSameRankIsNearToAreOne)
     ASSERT_EQ(2u, x.f.num);
     EXPECT_EQ(5, x.f.rails[0]);
     EXPECT_EQ(2, x.f.rails[1]);
-    EXPECT_EQ(2u, x.f.share[0]);
-    EXPECT_EQ(1u, x.f.share[1]);
+    EXPECT_EQ(2u, bcast_hw_feeds_share(&x.f, 0));
+    EXPECT_EQ(1u, bcast_hw_feeds_share(&x.f, 1));
     EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, 3 << 20));
     EXPECT_EQ(2u << 20, bcast_hw_feeds_begin(&x.f, 1, 3 << 20));
     EXPECT_EQ(3u << 20, bcast_hw_feeds_begin(&x.f, 2, 3 << 20));

@@ -61,13 +61,9 @@ static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t 
 
         while (feed < f->num && !is_one(f, w, lowest(f->rails[feed]), rail))
             feed++;
-        if (feed == f->num) {
-            f->rails[feed] = 0;
-            f->share[feed] = 0;
-            f->num++;
-        }
+        if (feed == f->num)
+            f->rails[f->num++] = 0;
         f->rails[feed] |= (uint8_t) (1u << rail);
-        f->share[feed]++;
     }
 }
 
@@ -127,8 +123,8 @@ uint64_t bcast_hw_feeds_begin(const struct bcast_hw_feeds *f, uint32_t feed, uin
     if (feed == f->num)
         return bytes;
     for (uint32_t i = 0; i < f->num; i++) {
-        before += i < feed ? f->share[i] : 0;
-        all += f->share[i];
+        before += i < feed ? bcast_hw_feeds_share(f, i) : 0;
+        all += bcast_hw_feeds_share(f, i);
     }
     at = bytes / all * before + bytes % all * before / all;
     return at / BCAST_HW_FEEDS_PAGE * BCAST_HW_FEEDS_PAGE;

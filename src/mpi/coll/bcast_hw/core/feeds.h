@@ -30,9 +30,8 @@ struct bcast_hw_near {
 };
 
 struct bcast_hw_feeds {
-    uint32_t num;                       /* 0: messages do not go in parts */
-    uint8_t rails[BCAST_HW_RAIL_BITS];  /* by feed, a bit each */
-    uint32_t share[BCAST_HW_RAIL_BITS]; /* by feed: how many rails it has */
+    uint32_t num;                      /* 0: messages do not go in parts */
+    uint8_t rails[BCAST_HW_RAIL_BITS]; /* by feed, a bit each */
     uint32_t hosts;
     uint32_t *feeder; /* by feed and host */
 };
@@ -55,6 +54,12 @@ static inline uint32_t bcast_hw_feeds_at(const struct bcast_hw_feeds *f, uint32_
                                          uint32_t host)
 {
     return f->feeder[feed * f->hosts + host];
+}
+
+/* How many rails it has: parts of a message are in proportion to that. */
+static inline uint32_t bcast_hw_feeds_share(const struct bcast_hw_feeds *f, uint32_t feed)
+{
+    return (uint32_t) __builtin_popcount(f->rails[feed]);
 }
 
 /* Where in a message of `bytes` the part of a feed begins; of feed `num`: the end. */

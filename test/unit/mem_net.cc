@@ -6,6 +6,15 @@
 
 namespace mem {
 
+std::vector<Bytes> with_a_bit_changed(const Bytes &bytes)
+{
+    std::vector<Bytes> all(8 * bytes.size(), bytes);
+
+    for (size_t bit = 0; bit < all.size(); bit++)
+        all[bit][bit / 8] ^= (unsigned char) (1 << bit % 8);
+    return all;
+}
+
 static Fabric *fabric_of(bcast_hw_fabric *f)
 {
     return reinterpret_cast<Fabric *>(f);

@@ -20,6 +20,9 @@ namespace mem {
 
 using Bytes = std::vector<unsigned char>;
 
+// The same with one bit changed, for each bit.
+std::vector<Bytes> with_a_bit_changed(const Bytes &bytes);
+
 class Net;
 
 struct Fabric {

@@ -182,15 +182,12 @@ TEST_P(NodeBcast, OfDifferentLengthsIsAnError)
 TEST_P(NodeBcast, InAllLinesOfASlot)
 {
     for (uint32_t n : {2u, 3u, 6u}) {
-        Config config = config_of(n, 0);
         Script script;
 
-        config.layout.chunk = 512;
-        config.params = bcast_hw_node_params_default(500);
-        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+        for (uint64_t length : node::kSlotLengths)
             for (uint32_t root = 0; root < n; root++)
                 script.push_back(bcast(GetParam(), root, length, 2));
-        ASSERT_EQ("", run(config, script, n));
+        ASSERT_EQ("", run(config_of(n, 0).with_whole_slots(), script, n));
     }
 }
 

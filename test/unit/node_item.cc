@@ -103,6 +103,15 @@ uint64_t any_length(const Config &config, sim::Rng &rng, uint32_t chunks)
 
 } // namespace
 
+Config Config::with_whole_slots() const
+{
+    Config config = *this;
+
+    config.layout.chunk = 512;
+    config.params = bcast_hw_node_params_default(500);
+    return config;
+}
+
 std::string Config::text() const
 {
     char s[300];

@@ -37,10 +37,16 @@ inline bcast_hw_node_params params_of(uint32_t chunk)
     return p;
 }
 
+// About the ends of a slot's lines, and what does not fit in it.
+constexpr uint64_t kSlotLengths[] = {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500};
+
 struct Config {
     bcast_hw_node_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
     uint64_t methods = 0;
     bcast_hw_node_params params = params_of(64);
+
+    // The same with chunks of 500 bytes, and messages inline as far as they fit.
+    Config with_whole_slots() const;
 
     std::string text() const;
 };

@@ -180,19 +180,16 @@ TEST_P(NodeReduction, OfDifferentLengthsIsAnError)
 TEST_P(NodeReduction, InAllLinesOfASlot)
 {
     for (uint32_t n : {2u, 3u, 6u}) {
-        Config config = config_of(n, 0);
         Script script;
 
-        config.layout.chunk = 512;
-        config.params = bcast_hw_node_params_default(500);
-        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+        for (uint64_t length : node::kSlotLengths)
             for (Kind kind : {Kind::kReduction, Kind::kAllreduce})
                 for (bool ordered : {false, true}) {
                     script.push_back(reduction(kind, GetParam(), 0, length, 2));
                     script.back().ordered = ordered;
                     script.back().in_place = length % 3 == 0;
                 }
-        ASSERT_EQ("", run(config, script, n));
+        ASSERT_EQ("", run(config_of(n, 0).with_whole_slots(), script, n));
     }
 }
 

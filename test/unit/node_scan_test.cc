@@ -129,12 +129,9 @@ TEST_P(NodeScan, OfDifferentLengthsIsAnError)
 TEST_P(NodeScan, InAllLinesOfASlot)
 {
     for (uint32_t n : {2u, 3u, 6u}) {
-        Config config = config_of(n, 0);
         Script script;
 
-        config.layout.chunk = 512;
-        config.params = bcast_hw_node_params_default(500);
-        for (uint64_t length : {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500})
+        for (uint64_t length : node::kSlotLengths)
             for (bool ordered : {false, true}) {
                 Item item;
 
@@ -144,7 +141,7 @@ TEST_P(NodeScan, InAllLinesOfASlot)
                 item.in_place = length % 3 == 0;
                 script.push_back(item);
             }
-        ASSERT_EQ("", run(config, script, n));
+        ASSERT_EQ("", run(config_of(n, 0).with_whole_slots(), script, n));
     }
 }
 

@@ -106,6 +106,7 @@ static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned c
 {
     const struct bcast_hw_node_group *g = b->op.group;
     bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREEMM;
+    bool past = b->length >= g->params.stream_min && !relays;
     size_t shift = 0;
 
     n = bcast_hw_node_bcast_fit(b->room, to, n);
@@ -113,13 +114,8 @@ static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned c
         return;
     if (b->algorithm == BCAST_HW_NODE_BCAST_OTA)
         shift = (uint64_t) g->rank * g->params.shift % n;
-    if (b->length >= g->params.stream_min && !relays) {
-        bcast_hw_node_stream_copy(b->buf + to + shift, from + shift, n - shift);
-        bcast_hw_node_stream_copy(b->buf + to, from, shift);
-    } else {
-        memcpy(b->buf + to + shift, from + shift, n - shift);
-        memcpy(b->buf + to, from, shift);
-    }
+    bcast_hw_node_stream_or_copy(past, b->buf + to + shift, from + shift, n - shift);
+    bcast_hw_node_stream_or_copy(past, b->buf + to, from, shift);
 }
 
 /* Takes a chunk from the parent, if there is one. */

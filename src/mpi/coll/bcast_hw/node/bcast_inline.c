@@ -33,13 +33,7 @@ int bcast_hw_node_bcast_inline(struct bcast_hw_node_op *op)
         b->way.seen = true;
         b->here = b->length;
     }
-    if (b->tree.num_children > 0) {
-        struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, op->group->rank)->out;
-
-        if (!bcast_hw_node_group_may_open(op->group))
-            return BCAST_HW_AGAIN;
-        memcpy(out->body, message, b->length);
-        bcast_hw_node_open_body(out, op->serial, b->length);
-    }
+    if (b->tree.num_children > 0 && !bcast_hw_node_lines_put_body(op, message, b->length))
+        return BCAST_HW_AGAIN;
     return bcast_hw_node_op_end(op);
 }

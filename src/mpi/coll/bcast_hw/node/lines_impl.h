@@ -8,6 +8,8 @@
 #ifndef BCAST_HW_NODE_LINES_IMPL_H_INCLUDED
 #define BCAST_HW_NODE_LINES_IMPL_H_INCLUDED
 
+#include <string.h>
+
 #include "group.h"
 #include "op.h"
 #include "slot.h"
@@ -60,12 +62,25 @@ static inline bool bcast_hw_node_lines_open(struct bcast_hw_node_op *op, uint64_
     return true;
 }
 
-/* The same with a message that is in the body already. The bound is the caller's to keep. */
+/* Opens the first of them with a message that is in the body already. The bound is the caller's to keep. */
 static inline void bcast_hw_node_lines_open_body(struct bcast_hw_node_op *op, uint64_t length)
 {
     bcast_hw_node_open_body(&bcast_hw_node_lines(op, op->group->rank)->out, op->serial, length);
     op->opened = true;
     op->group->told++;
+}
+
+/* Puts a message there and opens it, once that may be. True: it is open. */
+static inline bool bcast_hw_node_lines_put_body(struct bcast_hw_node_op *op, const void *message,
+                                                uint64_t length)
+{
+    if (op->opened)
+        return true;
+    if (!bcast_hw_node_group_may_open(op->group))
+        return false;
+    memcpy(bcast_hw_node_lines(op, op->group->rank)->out.body, message, length);
+    bcast_hw_node_lines_open_body(op, length);
+    return true;
 }
 
 /* Of this rank's lines. */

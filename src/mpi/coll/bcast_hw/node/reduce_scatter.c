@@ -35,27 +35,18 @@ static int alone(struct bcast_hw_node_op *op)
 static bool show(struct bcast_hw_node_reduce_scatter *s)
 {
     struct bcast_hw_node_group *g = s->op.group;
-    struct bcast_hw_node_out *out = &bcast_hw_node_lines(&s->op, g->rank)->out;
     uint64_t *used = &g->used[g->chunks & (g->segment->layout.buffers - 1)];
 
+    if (s->length <= g->params.inline_max)
+        return bcast_hw_node_lines_put_body(&s->op, s->in, s->length);
     if (s->op.opened)
         return true;
-    if (!bcast_hw_node_group_may_open(g))
+    if (!bcast_hw_node_group_may_open(g) || !bcast_hw_node_group_all_finished(g, *used))
         return false;
-    if (s->length <= g->params.inline_max) {
-        memcpy(out->body, s->in, s->length);
-        bcast_hw_node_lines_open_body(&s->op, s->length);
-    } else {
-        if (!bcast_hw_node_group_all_finished(g, *used))
-            return false;
-        memcpy(bcast_hw_node_buffer(g->segment, g->rank, g->chunks), s->in, s->length);
-        *used = s->op.serial;
-        bcast_hw_node_open_out(out, s->op.serial, s->length, 0, g->chunks++);
-        s->op.moved = true;
-    }
-    s->op.opened = true;
-    g->told++;
-    return true;
+    memcpy(bcast_hw_node_buffer(g->segment, g->rank, g->chunks), s->in, s->length);
+    *used = s->op.serial;
+    s->op.moved = true;
+    return bcast_hw_node_lines_open(&s->op, s->length, 0, g->chunks++);
 }
 
 /* Combines the operand whose turn it is: OK, AGAIN or ERR_INVAL. Where there is an order, the last
@@ -81,7 +72,7 @@ static int combine_next(struct bcast_hw_node_reduce_scatter *s)
     if (s->turn == 0)
         memcpy(s->out, operand, s->own.bytes);
     else
-        o->combine(o->ctx, s->out, operand, s->out, s->own.bytes / o->element);
+        bcast_hw_node_operation_combine(o, s->out, operand, s->out, s->own.bytes);
     s->turn++;
     return BCAST_HW_OK;
 }

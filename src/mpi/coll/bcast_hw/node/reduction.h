@@ -46,6 +46,14 @@ struct bcast_hw_node_operation {
     bool commutative;
 };
 
+/* out = a op b, of so many bytes, whole elements. */
+static inline void bcast_hw_node_operation_combine(const struct bcast_hw_node_operation *o,
+                                                   void *out, const void *a, const void *b,
+                                                   size_t bytes)
+{
+    o->combine(o->ctx, out, a, b, bytes / o->element);
+}
+
 struct bcast_hw_node_reduction {
     struct bcast_hw_node_op op;
     struct bcast_hw_node_operation operation;

@@ -68,7 +68,7 @@ static void combine(const struct bcast_hw_node_reduction *r, unsigned char *to,
     if (r->turn == 1)
         (void) find(r, 0, &so_far);
     if (r->turn > 0)
-        bcast_hw_node_reduction_combine(r, to, from, so_far, n);
+        bcast_hw_node_operation_combine(&r->operation, to, from, so_far, n);
     else if (r->tree.num_children == 0)
         memcpy(to, from, n);
 }
@@ -81,10 +81,9 @@ static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *comb
     if (r->tree.num_children > 0)
         bcast_hw_node_lines_ack(&r->op, r->at / r->chunk + 1);
     if (bcast_hw_node_reduction_is_root(r)) {
-        if (bcast_hw_node_reduction_streams(r))
-            bcast_hw_node_stream_copy(r->out + r->at, combined, n);
-        else if (combined != r->out + r->at)
-            memcpy(r->out + r->at, combined, n);
+        if (combined != r->out + r->at)
+            bcast_hw_node_stream_or_copy(bcast_hw_node_reduction_streams(r), r->out + r->at,
+                                         combined, n);
     } else {
         g->used[g->chunks & (g->segment->layout.buffers - 1)] = r->op.serial;
         g->chunks++;

@@ -69,7 +69,7 @@ static int combine(struct bcast_hw_node_reduction *r, uint32_t peer)
         }
     }
     if (r->turn > 0)
-        bcast_hw_node_reduction_combine(r, result, operand, result, n);
+        bcast_hw_node_operation_combine(&r->operation, result, operand, result, n);
     else if (peer == g->rank)
         memcpy(result, operand, n);
     return BCAST_HW_OK;

@@ -40,7 +40,7 @@ static void combine_next(struct bcast_hw_node_reduction *r, size_t n, bool in_ch
     unsigned char *to = r->out + r->at;
 
     if (r->turn > 0)
-        bcast_hw_node_reduction_combine(r, to, shown(r, operand(r, r->turn), in_chunks),
+        bcast_hw_node_operation_combine(&r->operation, to, shown(r, operand(r, r->turn), in_chunks),
                                         r->turn == 1 ? shown(r, operand(r, 0), in_chunks) : to, n);
     r->turn++;
 }
@@ -49,14 +49,8 @@ int bcast_hw_node_reduction_each_inline(struct bcast_hw_node_op *op)
 {
     struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
 
-    if (!op->opened) {
-        struct bcast_hw_node_out *out = &bcast_hw_node_lines(op, op->group->rank)->out;
-
-        if (!bcast_hw_node_group_may_open(op->group))
-            return BCAST_HW_AGAIN;
-        memcpy(out->body, r->in, r->length);
-        bcast_hw_node_lines_open_body(op, r->length);
-    }
+    if (!bcast_hw_node_lines_put_body(op, r->in, r->length))
+        return BCAST_HW_AGAIN;
     while (r->turn < op->group->size) {
         int err = bcast_hw_node_lines_look(op, operand(r, r->turn), r->length);
 

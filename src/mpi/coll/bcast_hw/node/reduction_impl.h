@@ -42,16 +42,6 @@ static inline size_t bcast_hw_node_reduction_bytes(const struct bcast_hw_node_re
     return bcast_hw_node_min(r->end - r->at, r->chunk);
 }
 
-/* out = a op b; `out` may be `b`. */
-static inline void bcast_hw_node_reduction_combine(const struct bcast_hw_node_reduction *r,
-                                                   void *out, const void *a, const void *b,
-                                                   size_t bytes)
-{
-    const struct bcast_hw_node_operation *o = &r->operation;
-
-    o->combine(o->ctx, out, a, b, bytes / o->element);
-}
-
 /* The result is written past the caches. */
 static inline bool bcast_hw_node_reduction_streams(const struct bcast_hw_node_reduction *r)
 {

@@ -32,7 +32,7 @@ static int combine_next(struct bcast_hw_node_reduction *r, unsigned char *to)
         bcast_hw_node_lines_fetch_next(&r->op, peer);
     }
     if (r->turn > 0)
-        bcast_hw_node_reduction_combine(r, to, operand(r, r->turn),
+        bcast_hw_node_operation_combine(&r->operation, to, operand(r, r->turn),
                                         r->turn == 1 ? operand(r, 0) : to, r->length);
     else if (r->tree.num_children == 0)
         memcpy(to, r->in, r->length);
@@ -55,7 +55,7 @@ int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op)
             return err;
     }
     if (!bcast_hw_node_reduction_is_root(r))
-        bcast_hw_node_open_out(out, op->serial, r->length, 0, 0);
+        bcast_hw_node_lines_open_body(op, r->length);
     else if (to != r->out)
         memcpy(r->out, to, r->length);
     return bcast_hw_node_op_end(op);

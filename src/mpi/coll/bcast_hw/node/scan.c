@@ -16,12 +16,6 @@
 
 #include "lines_impl.h"
 
-static void combine(const struct bcast_hw_node_scan *s, void *out, const void *a, const void *b,
-                    size_t bytes)
-{
-    s->operation.combine(s->operation.ctx, out, a, b, bytes / s->operation.element);
-}
-
 /* The operand of the rank whose turn it is, from the one before this rank down: OK, AGAIN, or
  * ERR_INVAL. */
 static int combine_next(struct bcast_hw_node_scan *s)
@@ -33,11 +27,12 @@ static int combine_next(struct bcast_hw_node_scan *s)
     if (err != BCAST_HW_OK)
         return err;
     if (s->turn > 0)
-        combine(s, s->out, theirs, s->out, s->length);
+        bcast_hw_node_operation_combine(&s->operation, s->out, theirs, s->out, s->length);
     else if (s->exclusive)
         memcpy(s->out, theirs, s->length);
     else
-        combine(s, s->out, theirs, bcast_hw_node_lines(&s->op, rank)->out.body, s->length);
+        bcast_hw_node_operation_combine(&s->operation, s->out, theirs,
+                                        bcast_hw_node_lines(&s->op, rank)->out.body, s->length);
     s->turn++;
     return BCAST_HW_OK;
 }
@@ -47,14 +42,8 @@ static int step_inline(struct bcast_hw_node_op *op)
     struct bcast_hw_node_scan *s = (struct bcast_hw_node_scan *) op;
     uint32_t rank = op->group->rank;
 
-    if (!op->opened) {
-        struct bcast_hw_node_out *out = &bcast_hw_node_lines(op, rank)->out;
-
-        if (!bcast_hw_node_group_may_open(op->group))
-            return BCAST_HW_AGAIN;
-        memcpy(out->body, s->in, s->length);
-        bcast_hw_node_lines_open_body(op, s->length);
-    }
+    if (!bcast_hw_node_lines_put_body(op, s->in, s->length))
+        return BCAST_HW_AGAIN;
     while (s->turn < rank) {
         int err = combine_next(s);
 
@@ -129,7 +118,7 @@ static int step_chunks(struct bcast_hw_node_op *op)
     if ((to = free_buffer(s)) == NULL)
         return BCAST_HW_AGAIN;
     if (from != NULL)
-        combine(s, to, from, s->in + s->at, n);
+        bcast_hw_node_operation_combine(&s->operation, to, from, s->in + s->at, n);
     else
         memcpy(to, s->in + s->at, n);
     give_on(s);

@@ -9,6 +9,7 @@
 #ifndef BCAST_HW_NODE_STREAM_H_INCLUDED
 #define BCAST_HW_NODE_STREAM_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -51,5 +52,15 @@ static inline void bcast_hw_node_stream_copy(unsigned char *to, const unsigned c
     memcpy(to, from, bytes);
 }
 #endif
+
+/* Past the caches or as usual. */
+static inline void bcast_hw_node_stream_or_copy(bool past, unsigned char *to,
+                                                const unsigned char *from, size_t bytes)
+{
+    if (past)
+        bcast_hw_node_stream_copy(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
+}
 
 #endif /* BCAST_HW_NODE_STREAM_H_INCLUDED */

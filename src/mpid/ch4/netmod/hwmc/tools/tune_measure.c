@@ -35,9 +35,10 @@ struct trial {
     const struct tune_stage *stage;
     char *from, *to; /* memory */
     int bytes;
-    int calls; /* of half a sample */
-    size_t room, span, places,
-        next; /* of memory, bytes; of a message there; how many have room; calls so far */
+    int calls;   /* of half a sample */
+    size_t room; /* of memory, bytes */
+    size_t span; /* of it that a message takes */
+    size_t next; /* calls so far */
 };
 
 static int by_value(const void *a, const void *b)
@@ -56,7 +57,7 @@ static double median(double *values, int num)
 /* Where short messages lie is the same every time; long ones go round, so that they come from memory. */
 static void call(struct trial *t, MPI_Comm comm)
 {
-    size_t at = t->bytes < COLD ? 0 : t->next++ % t->places * t->span;
+    size_t at = t->bytes < COLD ? 0 : t->next++ % (t->room / t->span) * t->span;
 
     t->op->call(comm, t->from + at, t->to + at, t->bytes, t->stage->ranks);
 }
@@ -221,7 +222,6 @@ void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
             break;
         t.bytes = op->most > 0 ? (int) plan->bytes[i] : 0;
         t.span = (size_t) (t.bytes + 64) * blocks;
-        t.places = t.room / t.span;
         race(&t, runners, num, plan);
         before = pick(runners, num, before);
         found->bytes[found->num] = t.bytes;

@@ -145,3 +145,39 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
     }
     EXPECT_EQ(mem::Bytes(950), into);
 }
+
+// Segments that went over the lanes of an index, of all hosts.
+static int segments(mem::Net &net, uint32_t index)
+{
+    int n = 0;
+
+    for (uint32_t h = 0; h < net.hosts; h++)
+        n += net.lane(h, index).segments;
+    return n;
+}
+
+// Lanes on rails 0 and 2 of three: groups of one rail, of both, and of a rail without a lane, where all serve.
+TEST(EngineTrees, AGroupKeepsToTheLanesOfItsRails)
+{
+    for (uint32_t rails : {0u, 1u, 2u, 4u, 5u}) {
+        mem::Net net(5, 64 << 20, 40 + 100, 1 << 20, 3);
+        Groups g;
+
+        net.lanes_on({0, 2});
+        EXPECT_EQ(5u, bcast_hw_engine_lane_rails(net.engines[0]));
+        EXPECT_EQ(rails == 2                 ? 0u
+                  : rails == 0 || rails == 5 ? 2u
+                                             : 1u,
+                  bcast_hw_engine_lanes_on(net.engines[0], rails));
+        g = net.group(first(5), [rails](bcast_hw_group_cfg &cfg) {
+            trees(2, 2, 70)(cfg);
+            cfg.rails = rails;
+        });
+        net.settle(UINT64_C(10000000000));
+        for (uint32_t i = 0; i < 10; i++)
+            along_trees(net, g, i % 5, pattern(i * 331 % 2000 + 500, i));
+        EXPECT_EQ(0, segments(net, 0));
+        EXPECT_EQ(rails != 4, segments(net, 1) > 0) << rails;
+        EXPECT_EQ(rails != 1, segments(net, 2) > 0) << rails;
+    }
+}

@@ -25,8 +25,9 @@ struct Feeds {
     bcast_hw_sides sides;
     bcast_hw_feeds f;
 
-    Feeds(const std::vector<std::vector<int>> &hosts, int rails,
-          std::vector<uint32_t> mbit = {100, 100, 100, 100, 100, 100, 100, 100})
+    Feeds(const std::vector<std::vector<int>> &hosts, int casts,
+          std::vector<uint32_t> mbit = {100, 100, 100, 100, 100, 100, 100, 100},
+          uint32_t lane_rails = 0)
     {
         std::vector<int> far;
 
@@ -34,9 +35,10 @@ struct Feeds {
             for (int mask : hosts[h]) {
                 bcast_hw_near n;
 
-                n.rails = rails;
+                n.casts = casts;
                 for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
-                    n.distance[r] = rails >> r & 1 ? (mask >> r & 1 ? NEAR : FAR) : INT_MAX;
+                    n.distance[r] =
+                        (casts | lane_rails) >> r & 1 ? (mask >> r & 1 ? NEAR : FAR) : INT_MAX;
                 near.push_back(n);
                 host_of.push_back(h);
                 far.push_back(n.distance[0]);
@@ -45,7 +47,9 @@ struct Feeds {
         bcast_hw_sides_init(&sides, host_of.size(), hosts.size(), host_of.data(), far.data(),
                             sides_memory.data());
         memory.resize(bcast_hw_feeds_words(hosts.size()));
-        bcast_hw_feeds_init(&f, &sides, near.data(), mbit.data(), memory.data());
+        bcast_hw_feeds_init(&f, &sides, near.data(),
+                            bcast_hw_feeds_rails(near.data(), near.size(), lane_rails), mbit.data(),
+                            memory.data());
     }
 
     std::vector<uint32_t> of(uint32_t feed) const
@@ -69,6 +73,20 @@ TEST(Feeds, RanksNearToDifferentRailsFeedTheirOwn)
     EXPECT_EQ(2, x.f.rails[1]);
     EXPECT_EQ((Ranks{0, 5}), x.of(0));
     EXPECT_EQ((Ranks{2, 4}), x.of(1));
+}
+
+// Then messages go along trees, on the rails that lanes are on.
+TEST(Feeds, WithoutMulticastOnAnyRailThoseOfLanesAreFed)
+{
+    const std::vector<uint32_t> equal(BCAST_HW_RAIL_BITS, 100);
+
+    EXPECT_EQ(0u, Feeds({{1, 4}, {4, 1}}, 0, equal, 0).f.num);
+    Feeds x({{1, 4}, {4, 1}}, 0, equal, 5);
+    ASSERT_EQ(2u, x.f.num);
+    EXPECT_EQ(1, x.f.rails[0]);
+    EXPECT_EQ(4, x.f.rails[1]);
+    EXPECT_EQ((Ranks{1, 2}), x.of(1));
+    EXPECT_EQ(0u, Feeds({{1, 4}, {4, 1}}, 1, equal, 5).f.num); // multicast on one is preferred
 }
 
 TEST(Feeds, WhereAllAreAsNearToAllRailsThereAreNone)

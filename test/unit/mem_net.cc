@@ -174,7 +174,7 @@ static int send(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_l
         return BCAST_HW_ERR_PEER;
     append(bytes, head, head_len);
     append(bytes, body, body_len);
-    from->net->lanes[peer]->in.push_back(bytes);
+    from->net->lane(peer, from->index).in.push_back(bytes);
     return BCAST_HW_OK;
 }
 
@@ -192,7 +192,8 @@ static int send_from(bcast_hw_lane *l, uint32_t peer, const void *head, size_t h
         Bytes all = bytes;
 
         append(all, body, body_len);
-        from->net->lanes[peer]->in.push_back(all);
+        from->net->lane(peer, from->index).in.push_back(all);
+        from->segments++;
         bcast_hw_engine_on_sent(from->net->engines[from->host], tag);
     });
     return BCAST_HW_OK;
@@ -254,10 +255,7 @@ Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint3
     for (uint32_t h = 0; h < hosts; h++) {
         bcast_hw_engine_cfg cfg = {};
 
-        lanes.push_back(std::make_unique<Lane>());
-        lanes[h]->base.ops = &lane_ops;
-        lanes[h]->net = this;
-        lanes[h]->host = h;
+        add_lane(h, 0);
         cfg.job = 0x1122334455667788;
         cfg.world_rank = h;
         for (uint32_t r = 0; r < rails; r++)
@@ -267,6 +265,29 @@ Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint3
         engines.push_back(bcast_hw_engine_create());
         bcast_hw_engine_open(engines[h], &cfg);
     }
+}
+
+void Net::add_lane(uint32_t host, uint32_t index)
+{
+    lanes.push_back(std::make_unique<Lane>());
+    lanes.back()->base.ops = &lane_ops;
+    lanes.back()->net = this;
+    lanes.back()->host = host;
+    lanes.back()->index = index;
+}
+
+void Net::lanes_on(const std::vector<uint8_t> &rails)
+{
+    for (uint32_t i = 0; i < rails.size(); i++)
+        for (uint32_t h = 0; h < hosts; h++) {
+            bcast_hw_engine_cfg cfg = engines[h]->cfg;
+
+            add_lane(h, i + 1);
+            cfg.lanes[i] = &lane(h, i + 1).base;
+            cfg.lane_rail[i] = rails[i];
+            cfg.num_lanes = cfg.num_far_lanes = cfg.num_rails = i + 1;
+            bcast_hw_engine_open(engines[h], &cfg);
+        }
 }
 
 void Net::seal(const unsigned char *secret)

@@ -43,9 +43,10 @@ struct Fabric {
 };
 
 struct Lane {
-    bcast_hw_lane base;
+    bcast_hw_lane base; // first, as above
     Net *net;
-    uint32_t host;
+    uint32_t host, index; // of the host's lanes: 0 serves repair, the others trees
+    int segments = 0;     // sent
     std::deque<Bytes> in;
     std::set<uint32_t> dead;                  // peers that cannot be reached
     std::vector<std::function<void()>> later; // what the next poll does
@@ -76,6 +77,9 @@ class Net {
     // Before a group is made: this host has no such rail.
     void lose_rail(uint32_t host, uint32_t rail);
 
+    // Before a group is made: lanes for broadcasts along trees, one of each of these rails.
+    void lanes_on(const std::vector<uint8_t> &rails);
+
     // Told of every datagram sent.
     std::function<void(const Fabric &from, const Bytes &)> on_post;
     size_t lane_head = BCAST_HW_WIRE_HEAD; // bytes of a lane message that are its head
@@ -88,12 +92,19 @@ class Net {
     {
         return *fabrics[rail * hosts + host];
     }
+    Lane &lane(uint32_t host, uint32_t index)
+    {
+        return *lanes[index * hosts + host];
+    }
 
     uint32_t hosts;
     std::vector<std::unique_ptr<Fabric>> fabrics; // those of rail 0 by host, then those of rail 1
-    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<std::unique_ptr<Lane>> lanes;     // those of index 0 by host, then those of index 1
     std::vector<bcast_hw_engine *> engines;
     std::vector<Bytes> wire; // every datagram sent
+
+  private:
+    void add_lane(uint32_t host, uint32_t index);
 };
 
 } // namespace mem

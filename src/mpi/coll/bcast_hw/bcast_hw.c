@@ -354,8 +354,9 @@ static bool begin_part(const struct bcast_hw_comm *c, const struct message *m, u
                        struct bcast_hw_relay *relay)
 {
     const uint32_t host = c->sides.host_of[comm->rank];
+    const uint32_t root_host = c->sides.host_of[root];
     const uint32_t feeder = bcast_hw_feeds_at(&c->feeds, feed, host);
-    const uint32_t from = c->sides.host_of[root] == host ? (uint32_t) root : feeder;
+    const uint32_t from = root_host == host ? (uint32_t) root : feeder;
     const MPI_Aint at = (MPI_Aint) bcast_hw_feeds_begin(&c->feeds, feed, (uint64_t) m->bytes);
 
     *part = *m;
@@ -363,6 +364,7 @@ static bool begin_part(const struct bcast_hw_comm *c, const struct message *m, u
     part->bytes = part->count =
         (MPI_Aint) bcast_hw_feeds_begin(&c->feeds, feed + 1, (uint64_t) m->bytes) - at;
     part->relay = relay;
+    part->from_mate = bcast_hw_feeds_at(&c->feeds, feed, root_host) != (uint32_t) root;
     MPIR_Bcast_hw_relay_begin(relay, feed > 0 ? c->feed_node[feed] : c->node, c->sides.place[from],
                               part->buffer, part->bytes, comm->rank == root ? part->bytes : 0);
     return feeder == (uint32_t) comm->rank;
@@ -391,7 +393,7 @@ static int message_by_feeds(const struct bcast_hw_comm *c, const struct message 
     if (feed != UINT32_MAX) {
         relay[feed].also = first;
         first = &relay[feed];
-        mpi_errno = message_by_group(c->side[MPIR_Bcast_hw_feed(feed)].group, false, &own,
+        mpi_errno = message_by_group(c->side[MPIR_Bcast_hw_feed(feed)].group, c->along_trees, &own,
                                      (int) root_host, root_host == c->sides.host_of[comm->rank]);
     }
     err = MPIR_Bcast_hw_relay_end(first, mpi_errno != MPI_SUCCESS);

@@ -33,7 +33,7 @@ static struct bcast_hw_near find_own(void)
             find_distances(own.distance);
         for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
             own.distance[i] = own.distance[i] < 0 ? INT_MAX : own.distance[i];
-        own.rails = MPIR_Bcast_hw_engine()->rails.mask;
+        own.casts = MPIR_Bcast_hw_engine()->rails.mask;
         found = true;
     }
     copy = own;
@@ -60,17 +60,14 @@ static bool number_hosts(MPIR_Comm *comm, uint32_t *host_of)
     return true;
 }
 
-/* The rails' speeds, alike on all ranks: as measured over the lanes, which rails have in the same order, or as the
- * system says. */
-static void find_speeds(uint32_t rails, uint32_t *mbit)
+/* The rails' speeds, alike on all ranks: as measured over their lanes, or as the system says. */
+static void find_speeds(uint32_t *mbit)
 {
     const struct bcast_hw_engine_cfg *cfg = &MPIR_Bcast_hw_engine()->cfg;
-    uint32_t n = 0;
 
     memcpy(mbit, cfg->mbit, sizeof(cfg->mbit));
-    if (cfg->num_rails == (uint32_t) __builtin_popcount(rails))
-        for (; rails != 0; rails &= rails - 1)
-            mbit[__builtin_ctz(rails)] = cfg->lane_mbit[n++];
+    for (uint32_t i = 0; i < cfg->num_rails; i++)
+        mbit[cfg->lane_rail[i]] = cfg->lane_mbit[i];
 }
 
 /* Places the ranks of each host by their distances from the first rail, and finds feeds. */
@@ -91,12 +88,12 @@ static int find_sides(MPIR_Comm *comm, struct bcast_hw_comm *c, const uint32_t *
     mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, MPIR_BCAST_HW_INT, near, ints,
                                             MPIR_BCAST_HW_INT, comm, MPIR_BCAST_HW_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    rails = bcast_hw_feeds_rails(near, ranks);
+    rails = bcast_hw_feeds_rails(near, ranks, bcast_hw_engine_lane_rails(MPIR_Bcast_hw_engine()));
     for (uint32_t i = 0; i < ranks; i++)
         far[i] = near[i].distance[rails ? __builtin_ctz(rails) : 0];
     bcast_hw_sides_init(&c->sides, ranks, c->hosts, host_of, far, c->sides_mem);
-    find_speeds(rails, mbit);
-    bcast_hw_feeds_init(&c->feeds, &c->sides, near, mbit, c->sides_mem + words);
+    find_speeds(mbit);
+    bcast_hw_feeds_init(&c->feeds, &c->sides, near, rails, mbit, c->sides_mem + words);
 
 fn_exit:
     MPL_free(near);

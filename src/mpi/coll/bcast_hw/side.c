@@ -95,7 +95,8 @@ static void configure(struct bcast_hw_group_cfg *cfg)
                                                            : (int) (cfg->channels + 1) / 2,
                         1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
-    cfg->trees = MPL_MAX(MPIR_Bcast_hw_engine()->cfg.num_lanes, 2); /* two trees may share a lane */
+    cfg->trees = MPL_MAX(bcast_hw_engine_lanes_on(MPIR_Bcast_hw_engine(), cfg->rails),
+                         2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
@@ -175,11 +176,9 @@ static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
     }
     cfg.world = world;
     cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
-    configure(&cfg);
-    if (which >= BCAST_HW_SIDES_MAX) { /* a feed: what it is for is multicast on its rails */
+    if (which >= BCAST_HW_SIDES_MAX)
         cfg.rails = c->feeds.rails[which - BCAST_HW_SIDES_MAX];
-        cfg.trees = 0;
-    }
+    configure(&cfg);
 
     MPIR_Bcast_hw_lock();
     cfg.key = bcast_hw_prng(hash, seen_before(hash));

@@ -90,19 +90,19 @@ static bool is_possible(const struct bcast_hw_feeds *f, const struct bcast_hw_si
     return f->num > 1;
 }
 
-uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks)
+uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks, uint32_t lane_rails)
 {
-    uint32_t rails = (uint32_t) near[0].rails;
+    uint32_t rails = (uint32_t) near[0].casts;
 
     for (uint32_t i = 1; i < ranks; i++)
-        rails &= (uint32_t) near[i].rails;
-    return rails;
+        rails &= (uint32_t) near[i].casts;
+    return rails != 0 ? rails : lane_rails;
 }
 
 void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
-                         const struct bcast_hw_near *near, const uint32_t *mbit, uint32_t *memory)
+                         const struct bcast_hw_near *near, uint32_t rails, const uint32_t *mbit,
+                         uint32_t *memory)
 {
-    const uint32_t rails = bcast_hw_feeds_rails(near, sides->ranks);
     const struct who w = {.sides = sides, .near = near};
 
     memset(f, 0, sizeof(*f));

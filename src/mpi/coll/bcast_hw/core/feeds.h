@@ -26,7 +26,7 @@
 /* What a rank tells all others of itself. */
 struct bcast_hw_near {
     int distance[BCAST_HW_RAIL_BITS]; /* from each rail, in any unit; INT_MAX: not known */
-    int rails;                        /* that it has multicast on, a bit each */
+    int casts;                        /* rails that it has multicast on, a bit each */
 };
 
 struct bcast_hw_feeds {
@@ -42,13 +42,16 @@ static inline size_t bcast_hw_feeds_words(uint32_t hosts)
     return (size_t) BCAST_HW_RAIL_BITS * hosts;
 }
 
-/* Rails that all of `ranks` have multicast on, a bit each. */
-uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks);
+/* Rails that messages can go by, a bit each: those that all of `ranks` have multicast on; where there are none, those
+ * that lanes are on. */
+uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks,
+                              uint32_t lane_rails);
 
-/* `near`: by rank; `mbit`: by rail, its speed; 0: unknown, and there are no feeds. `memory`: words as above, the
- * caller's as long as the feeds are used. */
+/* Of these rails. `near`: by rank; `mbit`: by rail, its speed; 0: unknown, and there are no feeds. `memory`: words as
+ * above, the caller's as long as the feeds are used. */
 void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
-                         const struct bcast_hw_near *near, const uint32_t *mbit, uint32_t *memory);
+                         const struct bcast_hw_near *near, uint32_t rails, const uint32_t *mbit,
+                         uint32_t *memory);
 
 static inline uint32_t bcast_hw_feeds_at(const struct bcast_hw_feeds *f, uint32_t feed,
                                          uint32_t host)

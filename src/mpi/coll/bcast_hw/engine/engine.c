@@ -264,6 +264,24 @@ static void free_gone(struct bcast_hw_engine *e)
     }
 }
 
+uint32_t bcast_hw_engine_lane_rails(const struct bcast_hw_engine *e)
+{
+    uint32_t rails = 0;
+
+    for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+        rails |= 1u << e->cfg.lane_rail[i];
+    return rails;
+}
+
+uint32_t bcast_hw_engine_lanes_on(const struct bcast_hw_engine *e, uint32_t rails)
+{
+    uint32_t lanes = 0;
+
+    for (uint32_t i = 0; i < e->cfg.num_lanes; i++)
+        lanes += bcast_hw_engine_is_lane_on(&e->cfg, i, rails);
+    return lanes;
+}
+
 static bool along_trees(const struct bcast_hw_engine *e)
 {
     for (const struct bcast_hw_group *g = e->groups; g; g = g->next)

@@ -62,9 +62,10 @@ struct bcast_hw_engine_cfg {
     uint32_t num_lanes;
     uint32_t num_far_lanes; /* at least num_lanes */
     uint32_t num_rails; /* the first lanes are one of each of so many; 0: `lane` is all there is */
-    /* Speeds of those rails: lane i is on i mod num_rails. */
-    uint32_t lane_mbit[BCAST_HW_RAIL_BITS];
-    size_t memory; /* bound on the channel memory of all groups, bytes */
+    /* Those rails, by number, and their speeds: lane i is on the one at i mod num_rails. */
+    uint8_t lane_rail[BCAST_HW_RAIL_BITS];
+    uint32_t lane_mbit[BCAST_HW_RAIL_BITS]; /* 0: unknown */
+    size_t memory;                          /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {
@@ -85,6 +86,13 @@ struct bcast_hw_engine {
     struct bcast_hw_wire_in in; /* the message being handled */
     uint32_t high;              /* of its seal */
 };
+
+/* Lane `lane` for broadcasts along trees is on one of these rails. 0: on any. */
+static inline bool bcast_hw_engine_is_lane_on(const struct bcast_hw_engine_cfg *e, uint32_t lane,
+                                              uint32_t rails)
+{
+    return rails == 0 || (rails >> e->lane_rail[lane % e->num_rails] & 1) != 0;
+}
 
 /* An engine without rails and lanes; NULL without memory. */
 struct bcast_hw_engine *bcast_hw_engine_create(void);
@@ -119,6 +127,12 @@ static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
 {
     return e->groups != NULL || e->draining || e->measuring || e->unflushed;
 }
+
+/* Rails that lanes for broadcasts along trees are on, a bit each. */
+uint32_t bcast_hw_engine_lane_rails(const struct bcast_hw_engine *e);
+
+/* How many of the lanes that are used inside a site are on these rails. 0: on any. */
+uint32_t bcast_hw_engine_lanes_on(const struct bcast_hw_engine *e, uint32_t rails);
 
 /* A broadcast goes along trees here, or has left something in the lanes: cfg.lanes are polled. */
 bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e);

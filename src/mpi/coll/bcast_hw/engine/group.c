@@ -17,6 +17,11 @@
 #define SPREAD_FRAGS 8u        /* from this many on a broadcast is spread over the rails */
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -115,14 +120,17 @@ static uint32_t agreed_piece(const struct bcast_hw_group *g)
     return piece > frag ? piece : frag;
 }
 
-/* Segments to the first `lanes` lanes, by their rails' speeds. */
-static void deal(const struct bcast_hw_engine_cfg *e, uint32_t lanes, struct bcast_hw_deal *d)
+/* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails' speeds; where none is,
+ * to all alike. */
+static void deal(const struct bcast_hw_group *g, uint32_t lanes, struct bcast_hw_deal *d)
 {
-    uint32_t mbit[BCAST_HW_LANES_MAX];
+    const struct bcast_hw_engine_cfg *e = &g->engine->cfg;
+    uint32_t mbit[BCAST_HW_LANES_MAX] = {0};
 
     for (uint32_t i = 0; i < lanes; i++)
-        mbit[i] = e->lane_mbit[i % e->num_rails];
-    bcast_hw_deal_init(d, lanes > 0 ? lanes : 1, lanes > 0 ? mbit : NULL);
+        if (bcast_hw_engine_is_lane_on(e, i, g->cfg.rails))
+            mbit[i] = max_u32(e->lane_mbit[i % e->num_rails], 1);
+    bcast_hw_deal_init(d, max_u32(lanes, 1), mbit);
 }
 
 /* False without memory. */
@@ -151,8 +159,8 @@ static bool start_stream(struct bcast_hw_group *g)
         .counts = &g->engine->counts,
     };
 
-    deal(&g->engine->cfg, g->engine->cfg.num_lanes, &cfg.near);
-    deal(&g->engine->cfg, g->engine->cfg.num_far_lanes, &cfg.far);
+    deal(g, g->engine->cfg.num_lanes, &cfg.near);
+    deal(g, g->engine->cfg.num_far_lanes, &cfg.far);
     if (casts)
         g->piece_bytes = cfg.max_bytes = agreed_piece(g);
     g->stream_mem = malloc(bcast_hw_stream_footprint(&cfg));

@@ -49,7 +49,7 @@ struct bcast_hw_group_cfg {
     uint32_t seg_bytes;   /* of their segments, as wished */
     uint32_t window;      /* segments of a tree that a rank takes ahead */
     uint32_t far_window;  /* the same from another site */
-    uint32_t rails;       /* multicast goes on these only, a bit each; 0: on all there are */
+    uint32_t rails;       /* it keeps to these, a bit each; 0: to all there are */
     const uint64_t
         *site; /* of each rank, a name for where it is; NULL: all at one; read at create */
     enum bcast_hw_delay_kind delay;

@@ -331,11 +331,11 @@ static void give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rai
 {
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
         if (n < all_have[i]) {
+            if (n == 0)
+                cfg->lane_rail[cfg->num_rails++] = (uint8_t) i;
             cfg->lanes[cfg->num_far_lanes++] = lanes->by_rail[rails->at[i]][n];
             lanes->by_rail[rails->at[i]][n] = NULL;
         }
-    if (n == 0)
-        cfg->num_rails = cfg->num_far_lanes;
     if (n < near_lanes())
         cfg->num_lanes = cfg->num_far_lanes;
 }

@@ -81,6 +81,7 @@ static struct bcast_hw_lane *open_stream(uint32_t stream)
 /* The rails that all processes share, and which lanes are over them. */
 struct shared {
     uint32_t num;                      /* 1 or more */
+    int rail[BCAST_HW_RAILS_MAX];      /* the job's number; -1: whatever UCX chooses, alone */
     uint32_t rc;                       /* reliable connections: lanes 0 to rc - 1 */
     uint8_t rc_of[BCAST_HW_RAILS_MAX]; /* by shared rail; NO_LANE */
     struct bcast_hw_lane *lanes[BCAST_HW_LINK_LANES_MAX]; /* those, then ucx, by rail */
@@ -111,25 +112,24 @@ static uint32_t meeting_stream(const struct shared *s)
 static void share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
                   const struct MPIDI_HWMC_rails *rails, const int *all_have, const int *all_rc)
 {
-    int rail[BCAST_HW_RAILS_MAX]; /* the job's number; -1: whatever UCX chooses */
     uint32_t n = 0;
 
     s->num = s->rc = 0;
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
         if (all_have[i] > 0)
-            rail[s->num++] = i;
+            s->rail[s->num++] = i;
     if (s->num == 0)
-        rail[s->num++] = -1;
+        s->rail[s->num++] = -1;
     for (uint32_t i = 0; i < s->num; i++) {
         s->rc_of[i] = BCAST_HW_LINK_NO_LANE;
-        if (rail[i] >= 0 && all_rc[rail[i]]) {
-            s->lanes[n] = MPIDI_HWMC_rc_take(rails, rail[i], links, n);
+        if (s->rail[i] >= 0 && all_rc[s->rail[i]]) {
+            s->lanes[n] = MPIDI_HWMC_rc_take(rails, s->rail[i], links, n);
             s->rc_of[i] = (uint8_t) n++;
         }
     }
     s->rc = n;
     for (uint32_t i = 0; i < s->num; i++, n++)
-        s->lanes[n] = MPIDI_HWMC_lanes_take(lanes, rail[i] < 0 ? -1 : rails->at[rail[i]],
+        s->lanes[n] = MPIDI_HWMC_lanes_take(lanes, s->rail[i] < 0 ? -1 : rails->at[s->rail[i]],
                                             hwmc_links_port(links, n));
 }
 
@@ -168,12 +168,13 @@ static void configure(struct bcast_hw_link_cfg *cfg, const struct shared *s)
 }
 
 /* False: no memory. */
-static bool open_streams(uint32_t lanes, struct bcast_hw_engine_cfg *cfg)
+static bool open_streams(const struct shared *s, struct bcast_hw_engine_cfg *cfg)
 {
     cfg->lane = open_stream(CONTROL);
     if (!cfg->lane)
         return false;
-    for (uint32_t i = 0; lanes > 1 && i < lanes; i++) {
+    for (uint32_t i = 0; s->num > 1 && i < s->num; i++) {
+        cfg->lane_rail[i] = (uint8_t) s->rail[i];
         cfg->lanes[i] = open_stream(tree_stream(i));
         if (!cfg->lanes[i])
             return false;
@@ -200,7 +201,7 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     hwmc_links_open(links, &link, s.lanes);
     MPIDI_HWMC_rc_exchange(links, exchange_stream(&s));
     MPIDI_HWMC_meeting_open(links, meeting_stream(&s));
-    MPIR_ERR_CHKANDJUMP(!open_streams(s.num, cfg) ||
+    MPIR_ERR_CHKANDJUMP(!open_streams(&s, cfg) ||
                             !MPIDI_HWMC_am_open(links, message_stream(&s, 0), s.num),
                         mpi_errno, MPI_ERR_OTHER, "**nomem");
     by_hardware = (unsigned long long) MPIDI_HWMC_rc_hardware();

@@ -315,13 +315,15 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Over the network, from `root` of the group. */
-static int message_by_group(struct bcast_hw_group *g, bool along_trees, struct message *m, int root,
-                            bool is_root)
+/* Over the network, from `root` of the side's group. */
+static int message_by_group(const struct bcast_hw_side *s, bool along_trees, struct message *m,
+                            int root, bool is_root)
 {
+    if (s->state == BCAST_HW_SIDE_BROKEN)
+        return MPIR_Bcast_hw_side_error(s);
     if (along_trees)
-        return message_along_trees(g, m, root, is_root);
-    return is_root ? send_message(g, m) : recv_message(g, m, root);
+        return message_along_trees(s->group, m, root, is_root);
+    return is_root ? send_message(s->group, m) : recv_message(s->group, m, root);
 }
 
 /* By the side that the root is on, or by the first: of each host one rank takes part in the network's broadcast. */
@@ -342,8 +344,7 @@ static int message_by_side(struct bcast_hw_comm *c, struct message *m, int root,
     if (is_root)
         MPIR_Bcast_hw_note_root(!m->from_mate);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno =
-            message_by_group(c->side[side].group, c->along_trees, m, (int) root_host, at_home);
+        mpi_errno = message_by_group(&c->side[side], c->along_trees, m, (int) root_host, at_home);
     err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
     return mpi_errno ? mpi_errno : err;
 }
@@ -393,7 +394,7 @@ static int message_by_feeds(const struct bcast_hw_comm *c, const struct message 
     if (feed != UINT32_MAX) {
         relay[feed].also = first;
         first = &relay[feed];
-        mpi_errno = message_by_group(c->side[MPIR_Bcast_hw_feed(feed)].group, c->along_trees, &own,
+        mpi_errno = message_by_group(&c->side[MPIR_Bcast_hw_feed(feed)], c->along_trees, &own,
                                      (int) root_host, root_host == c->sides.host_of[comm->rank]);
     }
     err = MPIR_Bcast_hw_relay_end(first, mpi_errno != MPI_SUCCESS);
@@ -478,9 +479,9 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     c = MPIR_Bcast_hw_comm(comm);
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
-    mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
-                            : message_by_group(c->side[0].group, c->along_trees, &m, root,
-                                               comm->rank == root);
+    mpi_errno = c->by_hosts
+                    ? message_by_hosts(c, &m, root, comm)
+                    : message_by_group(&c->side[0], c->along_trees, &m, root, comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

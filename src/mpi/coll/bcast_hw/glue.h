@@ -95,7 +95,7 @@ void MPIR_Bcast_hw_note_parts(void);
 
 /* By hosts, when set-up of a side has ended: those who are not on it get to know how. */
 struct bcast_hw_outcome {
-    bool on;
+    enum bcast_hw_side_state state;
     struct bcast_hw_shape shape;
 };
 int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,

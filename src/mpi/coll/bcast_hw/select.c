@@ -330,7 +330,7 @@ static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
     enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_forced());
 
     c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
-    c->admitted = !bcast_hw_algorithm_is_mpich(a);
+    c->admitted = c->side[0].state == BCAST_HW_SIDE_BROKEN || !bcast_hw_algorithm_is_mpich(a);
     return c->admitted;
 }
 

@@ -155,10 +155,9 @@ static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_
     return true;
 }
 
-/* Begins set-up, at who is on the side. Without a group that will be OFF. */
-static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+/* Begins set-up, at who is on the side. Without memory there is no group. */
+static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
-    int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_side *s = &c->side[which];
     struct bcast_hw_group_cfg cfg = {.context = comm->context_id};
     uint32_t *world;
@@ -168,7 +167,8 @@ static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
     find_size(comm, c, &cfg);
     world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
     site = MPL_malloc(cfg.size * sizeof(*site), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!world || !site, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (!world || !site)
+        goto fn_exit;
     if (!find_members(comm, c, which, &cfg, world, site, &hash)) {
         s->state = BCAST_HW_SIDE_OFF;
         MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_SPAWNED);
@@ -184,36 +184,23 @@ static int begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
     cfg.key = bcast_hw_prng(hash, seen_before(hash));
     s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
     MPIR_Bcast_hw_unlock();
-    MPIR_ERR_CHKANDJUMP(!s->group, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
 fn_exit:
     MPL_free(world);
     MPL_free(site);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
 }
 
-/* Begins set-up. */
-static int begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+/* Begins set-up. What fails here is told when it ends. */
+static void begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     c->side[which].state = BCAST_HW_SIDE_SETUP;
-    if (which == 0)
-        mpi_errno = MPIR_Bcast_hw_by_hosts(comm, c);
-    MPIR_ERR_CHECK(mpi_errno);
+    if (which == 0 && MPIR_Bcast_hw_by_hosts(comm, c) != MPI_SUCCESS)
+        return;
     if (which >= BCAST_HW_SIDES_MAX &&
         !MPIR_Bcast_hw_feed_begin(comm, c, which - BCAST_HW_SIDES_MAX))
         c->side[which].state = BCAST_HW_SIDE_OFF;
     else if (is_on(c, which, (uint32_t) comm->rank))
-        mpi_errno = begin_group(comm, c, which);
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+        begin_group(comm, c, which);
 }
 
 void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s)
@@ -231,40 +218,55 @@ static bool settled(struct bcast_hw_group *g)
     return g->state != BCAST_HW_GROUP_SETUP;
 }
 
-/* Waits for the outcome of set-up, at who is on the side. */
-static bool settle(const struct bcast_hw_comm *c, uint32_t which, struct bcast_hw_shape *shape)
+static enum bcast_hw_side_state state_by(const struct bcast_hw_group *g)
 {
-    const struct bcast_hw_group *g = c->side[which].group;
-    bool on;
+    switch (g->state) {
+        case BCAST_HW_GROUP_ON:
+            return BCAST_HW_SIDE_ON;
+        case BCAST_HW_GROUP_BROKEN:
+            return BCAST_HW_SIDE_BROKEN;
+        default:
+            return BCAST_HW_SIDE_OFF;
+    }
+}
 
-    MPIR_Bcast_hw_wait(c->side[which].group, settled, NULL);
-    on = g->state == BCAST_HW_GROUP_ON;
+/* Waits for the outcome of set-up, at who is on the side. */
+static void settle(const struct bcast_hw_comm *c, uint32_t which, struct bcast_hw_outcome *outcome)
+{
+    struct bcast_hw_group *g = c->side[which].group;
+
+    if (!g) {
+        outcome->state = BCAST_HW_SIDE_BROKEN;
+        return;
+    }
+    MPIR_Bcast_hw_wait(g, settled, NULL);
+    outcome->state = state_by(g);
     MPIR_Bcast_hw_unlock();
-    MPIR_Bcast_hw_shape_of(c, g, shape);
+    MPIR_Bcast_hw_shape_of(c, g, &outcome->shape);
     if (which == 0 && !g->casts)
         MPIR_Bcast_hw_note_reason(g->reason);
-    return on;
+    /* Whatever the first can do: which algorithm it is to be follows from its shape. */
+    if (which > 0 && outcome->shape.frag_bytes == 0 && c->side[0].shape.frag_bytes > 0 &&
+        outcome->state == BCAST_HW_SIDE_ON)
+        outcome->state = BCAST_HW_SIDE_OFF;
 }
 
 /* Waits for the outcome of set-up. */
-static void end(struct bcast_hw_comm *c, uint32_t which)
+static void end(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
     struct bcast_hw_side *s = &c->side[which];
-    struct bcast_hw_outcome outcome = {0};
+    struct bcast_hw_outcome outcome = {.state = BCAST_HW_SIDE_OFF};
 
-    if (s->group)
-        outcome.on = settle(c, which, &outcome.shape);
-    /* Whatever the first can do: which algorithm it is to be follows from its shape. */
-    if (which > 0 && outcome.shape.frag_bytes == 0 && c->side[0].shape.frag_bytes > 0)
-        outcome.on = false;
+    if (is_on(c, which, (uint32_t) comm->rank))
+        settle(c, which, &outcome);
     if (c->by_hosts && MPIR_Bcast_hw_tell_outcome(c, which, &outcome) != MPI_SUCCESS)
-        outcome.on = false;
-    s->state = outcome.on ? BCAST_HW_SIDE_ON : BCAST_HW_SIDE_OFF;
+        outcome.state = BCAST_HW_SIDE_BROKEN;
+    s->state = outcome.state;
     s->shape = outcome.shape;
-    if (!outcome.on)
+    if (s->state == BCAST_HW_SIDE_OFF)
         MPIR_Bcast_hw_side_drop(s);
     if (which > 0)
-        MPIR_Bcast_hw_note_side(outcome.on);
+        MPIR_Bcast_hw_note_side(s->state == BCAST_HW_SIDE_ON);
 }
 
 bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
@@ -273,15 +275,32 @@ bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t
     uint64_t number;
 
     if (s->state >= BCAST_HW_SIDE_ON)
-        return s->state == BCAST_HW_SIDE_ON;
+        return s->state != BCAST_HW_SIDE_OFF;
     number = s->counted++;
-    if (number < setup_after() ||
-        (s->state == BCAST_HW_SIDE_COUNTING && begin(comm, c, which) != MPI_SUCCESS) ||
-        number < setup_after() + setup_ahead())
+    if (number < setup_after())
+        return false;
+    if (s->state == BCAST_HW_SIDE_COUNTING)
+        begin(comm, c, which);
+    if (number < setup_after() + setup_ahead())
         return false;
     if (s->state == BCAST_HW_SIDE_SETUP)
-        end(c, which);
-    return s->state == BCAST_HW_SIDE_ON;
+        end(comm, c, which);
+    return s->state != BCAST_HW_SIDE_OFF;
+}
+
+int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (s->state != BCAST_HW_SIDE_BROKEN)
+        return MPI_SUCCESS;
+    if (s->group)
+        MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d",
+                             (int) s->group->reason_rank);
+    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_setup");
+
+fn_fail:
+    return mpi_errno;
 }
 
 uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root)

@@ -7,7 +7,8 @@
  * that its root is on.
  *
  *     COUNTING -> SETUP -> ON
- *                     \--> OFF
+ *                     |--> OFF
+ *                     \--> BROKEN
  *
  *   broadcast number   0 ... after - 1          not by this side
  *                      after                    set-up begins, in the background
@@ -20,9 +21,13 @@
  * the root hands it inside its host to the one that is on that. Where ranks of a host are near to different rails,
  * each feed (core/feeds) is a further side, on some rails only; counted are the messages that would go in parts.
  *
- * Invariants: at the same broadcast all ranks of the communicator have each side in the same state, the ranks that
+ * Invariants: at the same broadcast all ranks of the communicator have each side in the same state (but BROKEN), those that
  * are not on it by what those on their host tell them; only who is on a side has a group for it. Another side is
  * ON only if the first is, and multicasts if that does.
+ *
+ * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory, or because
+ * a member cannot be reached. The others cannot know, and wait for it; so it does not go on by another way, and
+ * each broadcast by the side is an error.
  *
  * Set-up messages name a side by a key that its members compute alike without talking: the hash of context
  * id and members, and how many sides with the same two this process has seen come so far. Members have seen
@@ -49,21 +54,26 @@ enum bcast_hw_side_state {
     BCAST_HW_SIDE_COUNTING,
     BCAST_HW_SIDE_SETUP,
     BCAST_HW_SIDE_ON,
-    BCAST_HW_SIDE_OFF
+    BCAST_HW_SIDE_OFF,
+    BCAST_HW_SIDE_BROKEN
 };
 
 struct bcast_hw_side {
     enum bcast_hw_side_state state;
-    uint64_t counted;             /* broadcasts; until ON or OFF */
-    struct bcast_hw_group *group; /* SETUP, ON: at who is on this side; NULL elsewhere */
-    struct bcast_hw_shape shape;  /* ON: of the group; no fragments: it does not multicast */
+    uint64_t counted; /* broadcasts; until SETUP is over */
+    struct bcast_hw_group
+        *group; /* SETUP, ON: at who is on this side; BROKEN: NULL for want of memory */
+    struct bcast_hw_shape shape; /* ON: of the group; no fragments: it does not multicast */
 };
 
 struct bcast_hw_comm;
 
-/* One more broadcast could go by side `which` of what `comm` carries; whether it does. May begin set-up, or wait for
+/* One more broadcast could go by side `which` of what `comm` carries; whether it does, or must fail. May begin set-up, or wait for
  * its end. All ranks of `comm` ask with the same broadcast. */
 bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which);
+
+/* The MPI error of a side that is BROKEN; MPI_SUCCESS of others. */
+int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s);
 
 /* By hosts: the rank of `host` on side `which`. */
 uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host);

@@ -6,7 +6,7 @@
 export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-mpi check-lab \
-	check-guest check-mpich check-style check-graft bench clean
+	check-faults faults check-guest check-mpich check-style check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -18,6 +18,7 @@ help:
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-lab     many hosts on one machine (root)'
+	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-fuzz    hostile bytes, found by coverage; LONG=1: ten minutes a target'
@@ -59,6 +60,12 @@ check-mpi: mpich
 check-lab: mpich
 	@test/lab/lab_test
 	@test/check-lab
+
+check-faults: mpich
+	@test/check-faults
+
+faults: mpich
+	@test/check-faults --long --table "$(HWMC_BUILD)/check-faults/table.md"
 
 check-guest: mpich
 	@test/check-guest

@@ -74,17 +74,27 @@ class Network:
     def __exit__(self, *_):
         self.lab.destroy()
 
-    def cut(self, hosts, rail, kind):
-        """Cut a rail of "h2" or of "all"; when it was done, in s of CLOCK_MONOTONIC."""
+    def fault(self, *words):
+        """A fault in the words of test/lab/lab; when it was done, in s of CLOCK_MONOTONIC."""
         with self.lab.changing():
-            self.lab.fault("rail-down", [hosts, str(rail), kind])
+            self.lab.fault(words[0], [str(word) for word in words[1:]])
             return time.monotonic()
+
+    def cut(self, hosts, rail, kind):
+        """Cut a rail of "h2" or of "all"."""
+        return self.fault("rail-down", hosts, rail, kind)
 
     def mend(self, hosts, rail):
-        with self.lab.changing():
-            self.lab.fault("rail-up", [hosts, str(rail)])
-            return time.monotonic()
+        return self.fault("rail-up", hosts, rail)
 
+    def processes(self, host, name):
+        """Pids of a host's processes that run a program."""
+        found = []
+        for pid in lab.sh("ip", "netns", "pids", self.lab.ns(host), check=False).split():
+            with contextlib.suppress(OSError):
+                if pathlib.Path("/proc", pid, "comm").read_text().strip() == name[:15]:
+                    found.append(int(pid))
+        return found
 
     def received(self, rail):
         """Bytes that all hosts together have received over a rail so far."""
@@ -94,14 +104,16 @@ class Network:
 class Job:
     """A program on all hosts of a network, its output in a file.
 
-    options.env is for the program alone; env is for mpiexec and its helpers too.
+    options.env is for the program alone; env is for mpiexec and its helpers too. np: ranks, where the last
+    host has fewer than the others.
     """
 
-    def __init__(self, network, options, words, env, log, cwd=None):
+    def __init__(self, network, options, words, env, log, cwd=None, np=None):
         self.network, self.log = network, log
         self.name = pathlib.Path(words[0]).name
         command = [HERE / "lab", "run", "--name", network.lab.name, "--prefix", options.prefix,
-                   "--ppn", options.ppn, "--", "env"] + options.env + words
+                   "--ppn", options.ppn] + (["--np", np] if np else [])
+        command += ["--", "env"] + options.env + words
         full = {name: value for name, value in os.environ.items() if name not in NOT_PASSED_ON}
         with open(log, "w", encoding="utf-8") as out:
             self.process = subprocess.Popen([str(word) for word in command], cwd=cwd, stdout=out,
@@ -126,18 +138,15 @@ class Job:
             return "no stacks: gdb is not installed"
         with open(path, "w", encoding="utf-8") as out:
             for host in range(self.network.lab.hosts):
-                pids = lab.sh("ip", "netns", "pids", self.network.lab.ns(host)).split()
-                for pid in pids:
-                    with contextlib.suppress(OSError):
-                        if pathlib.Path("/proc", pid, "comm").read_text().strip() == self.name[:15]:
-                            out.write("== h%d, process %s\n" % (host, pid))
-                            out.write(stack(pid))
+                for pid in self.network.processes(host, self.name):
+                    out.write("== h%d, process %d\n" % (host, pid))
+                    out.write(stack(pid))
         return "stacks: %s" % path
 
 
 def stack(pid):
     try:
-        return subprocess.run(["gdb", "-p", pid, "-batch", "-ex", "thread apply all bt 40"],
+        return subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 40"],
                               capture_output=True, text=True, timeout=60, check=False).stdout
     except subprocess.TimeoutExpired:
         return "gdb did not end\n"

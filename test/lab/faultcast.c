@@ -1,0 +1,228 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+/* faultcast: the program that test/check-faults runs on the hosts of a lab while it spoils the network. It does what it
+ * is told, and checks every byte on every rank every time.
+ *
+ *   -orders=FILE  a pipe, from which rank 0 reads what to do next, a line each:
+ *     short MS    broadcasts of up to 16 KiB for so long, roots in turn
+ *     long MS     the same of 256 KiB to 1 MiB
+ *     late MS     short ones, to which now and then some rank comes 20 ms late
+ *     comms MS    communicators made, used for a few broadcasts, and freed at once
+ *     others MS   allreduce, barrier, and broadcasts between them
+ *     idle MS     nothing for so long, then a broadcast from each root
+ *     quit        the last broadcasts, and MPI_Finalize
+ *
+ * After each rank 0 prints "did ORDER N broadcasts E errors W us", N those of a rank, W the time of the longest one on
+ * any rank; at first "ready", at the end "grown F descriptors K KiB", the most on any rank since the first order was
+ * done, then "finalizing". The exit status is 1 if a byte was wrong. */
+
+#ifndef HWTEST_WITHOUT_MTEST
+#define HWTEST_WITHOUT_MTEST
+#endif
+#include "../mpi/coll/bcast_hw_util.h"
+#include <dirent.h>
+#include <unistd.h>
+
+#define SHORT_MAX 16384
+#define LONG_MIN (256 << 10)
+#define LONG_MAX (1 << 20)
+#define BATCH 8 /* broadcasts between two looks at the clock */
+#define USED 5  /* broadcasts on a communicator that is made to be freed */
+#define LINE 64
+
+struct run {
+    FILE *orders;
+    char *buf;
+    int rank, size;
+    uint64_t state;          /* of sizes and data, alike on all ranks */
+    unsigned long long done; /* broadcasts on all communicators */
+    unsigned long long errors;
+    double longest; /* s */
+};
+
+static void cast(struct run *run, MPI_Comm comm, size_t bytes)
+{
+    double begin;
+    int size;
+
+    MPI_Comm_size(comm, &size);
+    begin = MPI_Wtime();
+    run->errors += hwtest_bcast(run->buf, bytes, (int) (run->done % size), comm,
+                                run->state + run->done, "faultcast");
+    begin = MPI_Wtime() - begin;
+    run->longest = begin > run->longest ? begin : run->longest;
+    run->done++;
+}
+
+static size_t any_bytes(struct run *run, const char *order)
+{
+    if (strcmp(order, "long") == 0)
+        return LONG_MIN + hwtest_random(&run->state, LONG_MAX - LONG_MIN);
+    return hwtest_random_bytes(&run->state, SHORT_MAX);
+}
+
+static void use_communicators(struct run *run)
+{
+    MPI_Comm comm[2];
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm[0]);
+    MPI_Comm_split(MPI_COMM_WORLD, run->rank % 2, -run->rank, &comm[1]);
+    for (int i = 0; i < USED; i++) {
+        cast(run, comm[0], any_bytes(run, "comms"));
+        run->errors += hwtest_bcast(run->buf, 1000 + 100 * i, 0, comm[1], (uint64_t) i, "a half");
+    }
+    MPI_Comm_free(&comm[1]);
+    MPI_Comm_free(&comm[0]);
+}
+
+static void use_others(struct run *run)
+{
+    long mine = run->rank + 1, sum = 0;
+
+    MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (sum != (long) run->size * (run->size + 1) / 2) {
+        fprintf(stderr, "rank %d: a sum of %ld\n", run->rank, sum);
+        run->errors++;
+    }
+    cast(run, MPI_COMM_WORLD, any_bytes(run, "others"));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void batch(struct run *run, const char *order, unsigned number)
+{
+    for (int i = 0; i < BATCH; i++) {
+        if (strcmp(order, "late") == 0 && i == BATCH / 2 && run->rank == (int) number % run->size)
+            usleep(20000);
+        if (strcmp(order, "comms") == 0)
+            use_communicators(run);
+        else if (strcmp(order, "others") == 0)
+            use_others(run);
+        else
+            cast(run, MPI_COMM_WORLD, any_bytes(run, order));
+        if (strcmp(order, "long") == 0 || strcmp(order, "comms") == 0)
+            break;
+    }
+}
+
+/* Until rank 0's clock says that it is over. */
+static void obey(struct run *run, const char *order, int ms)
+{
+    double begin = MPI_Wtime();
+    int more = 1;
+
+    if (strcmp(order, "idle") == 0) {
+        usleep((useconds_t) ms * 1000);
+        ms = 0;
+    }
+    for (unsigned number = 0; more; number++) {
+        batch(run, order, number);
+        more = MPI_Wtime() - begin < ms / 1000.0;
+        MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+}
+
+static void report(struct run *run, const char *order)
+{
+    unsigned long long errors = 0;
+    double longest = 0;
+
+    MPI_Reduce(&run->errors, &errors, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&run->longest, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (run->rank == 0) {
+        printf("did %s %llu broadcasts %llu errors %.0f us\n", order, run->done, errors,
+               longest * 1e6);
+        fflush(stdout);
+    }
+    run->longest = 0;
+}
+
+/* The next order, on all ranks alike; false: to quit, also when nobody gives orders any more. */
+static bool next_order(struct run *run, char *order, int *ms)
+{
+    char line[LINE] = "quit";
+
+    if (run->rank == 0 && !fgets(line, LINE, run->orders))
+        strcpy(line, "quit");
+    MPI_Bcast(line, LINE, MPI_CHAR, 0, MPI_COMM_WORLD);
+    *ms = 0;
+    return sscanf(line, "%15s %d", order, ms) >= 1 && strcmp(order, "quit") != 0;
+}
+
+static long descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    long n = 0;
+
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        closedir(dir);
+    return n;
+}
+
+/* KiB of this process's memory that is not a file's. */
+static long memory(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[128];
+    long kib = 0;
+
+    while (file && fgets(line, sizeof(line), file))
+        if (sscanf(line, "RssAnon: %ld", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+int main(int argc, char **argv)
+{
+    struct run run = {.state = 1};
+    long mine[2], grown[2] = {0, 0}, first[2] = {0, 0};
+    const char *path = "/dev/null";
+    char order[16];
+    int ms, failed = 0;
+
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "-orders=", 8) == 0)
+            path = argv[i] + 8;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &run.size);
+    run.state = (uint64_t) hwtest_option(argc, argv, "-seed", 1);
+    run.buf = hwtest_alloc(LONG_MAX);
+    if (run.rank == 0) {
+        printf("ready\n");
+        fflush(stdout);
+        run.orders = fopen(path, "r");
+        if (!run.orders) {
+            perror(path);
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        }
+    }
+    for (int i = 0; next_order(&run, order, &ms); i++) {
+        obey(&run, order, ms);
+        if (i == 0) {
+            first[0] = descriptors();
+            first[1] = memory();
+        }
+        report(&run, order);
+    }
+    mine[0] = descriptors() - first[0];
+    mine[1] = memory() - first[1];
+    MPI_Reduce(mine, grown, 2, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    obey(&run, "short", 0);
+    report(&run, "quit");
+    failed = run.errors > 0;
+    if (run.rank == 0) {
+        printf("grown %ld descriptors %ld KiB\nfinalizing\n", grown[0], grown[1]);
+        fflush(stdout);
+        fclose(run.orders);
+    }
+    free(run.buf);
+    MPI_Finalize();
+    return failed;
+}

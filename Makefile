@@ -65,7 +65,7 @@ check-faults: mpich
 	@test/check-faults
 
 faults: mpich
-	@test/check-faults --long --table "$(HWMC_BUILD)/check-faults/table.md"
+	@test/check-faults --long --out "$(HWMC_BUILD)/faults"
 
 check-guest: mpich
 	@test/check-guest

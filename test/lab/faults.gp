@@ -10,7 +10,7 @@ set border 1 lw 1.2 lc rgb "#444444"
 set xtics nomirror out
 set ytics scale 0 nomirror
 set grid xtics back dt 1 lc rgb "#e4e4e4" lw 1
-set title "The longest broadcast while a fault is there, and till all is done" font ",15"
+set title "The longest broadcast of a case, by fault" font ",15"
 set logscale x 10
 set xlabel "ms: half of the cases, their median; least and most"
 set yrange [0.4:*]

@@ -9,12 +9,16 @@
 
 #include <arpa/inet.h>
 #include <cstring>
+#include <dirent.h>
+#include <fstream>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <set>
 #include <string>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -176,6 +180,49 @@ TEST_F(Udp, TakesManyGroupsOnFurtherSockets)
     EXPECT_EQ(static_cast<size_t>(num), came.size());
     for (int i = 0; i < num; i++)
         ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group ^ static_cast<uint64_t>(i + 1))) << i;
+}
+
+int descriptors()
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int n = 0;
+
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+/* Of this thread's network alone. */
+bool allow_no_joins()
+{
+    if (unshare(CLONE_NEWNET) != 0)
+        return false;
+    std::ofstream file("/proc/sys/net/ipv4/igmp_max_memberships");
+    file << 0 << std::endl;
+    return file.good();
+}
+
+TEST_F(Udp, WhereNoSocketMayJoinNoneIsLeftOpen)
+{
+    bool possible = false;
+    int err = BCAST_HW_OK, before = 0, after = 0;
+
+    std::thread([&] {
+        bcast_hw_fabric *f = nullptr;
+
+        possible = allow_no_joins() && hwmc_udp_open(&rail, &params, &f) == BCAST_HW_OK;
+        if (!possible)
+            return;
+        before = descriptors();
+        err = f->ops->join(f, group);
+        after = descriptors();
+        f->ops->close(f);
+    }).join();
+    if (!possible)
+        GTEST_SKIP() << "needs a network namespace";
+    EXPECT_EQ(BCAST_HW_ERR_LIMIT, err);
+    EXPECT_EQ(before, after);
 }
 
 TEST_F(Udp, PostsBatchesOfAnySize)

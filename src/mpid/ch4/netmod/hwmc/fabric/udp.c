@@ -209,12 +209,19 @@ static int change_membership(const struct hwmc_udp *u, int fd, uint32_t addr, in
     return setsockopt(fd, IPPROTO_IP, what, &m, sizeof(m)) == 0 ? 0 : errno;
 }
 
-/* Finds, or opens, a socket that can take one more group. */
+/* Finds, or opens, a socket that can take one more group. One that cannot take its first one is closed again: the
+ * kernel lets no socket join any. */
 static int join_somewhere(struct hwmc_udp *u, uint32_t addr, int *socket)
 {
+    const int before = u->num_sockets;
+
     for (int i = 0;; i++) {
         int e;
 
+        if (i > before) {
+            close(u->sockets[--u->num_sockets]);
+            return BCAST_HW_ERR_LIMIT;
+        }
         if (i == u->num_sockets) {
             int err = add_socket(u);
 

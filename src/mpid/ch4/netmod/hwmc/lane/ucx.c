@@ -38,6 +38,7 @@ struct peer {
 struct sendbuf {
     struct sendbuf *next; /* in the list of kept ones */
     struct hwmc_lane_ucx *lane;
+    struct peer *peer; /* that it is for */
     bool borrows;
     uint64_t tag; /* then: for the caller */
     size_t room;  /* of data */
@@ -147,7 +148,8 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
 {
     struct sendbuf *b = user_data;
 
-    (void) status; /* a message that UCX gave up: the job is ending */
+    if (status != UCS_OK) /* UCX gave it up, and does not tell of the endpoint unless asked to */
+        fail_peer(b->peer);
     b->lane->num_sending--;
     ucp_request_free(request);
     release(b);
@@ -239,6 +241,7 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size
     };
     ucs_status_ptr_t request;
 
+    b->peer = p;
     if (l->flush == FLUSH_RUNS)
         l->flush = FLUSH_LATE;
     else if (l->flush == FLUSH_DONE)

@@ -3,21 +3,47 @@
  * Copyright (C) the hwmc contributors
  *
  * Which process of MPI_COMM_WORLD a rank is, and which of them share a host. MPICH has a map of that, but
- * where the device has no shared memory of its own it may name every process a node to itself (from 4.2
- * on): there the process manager is asked. If the user wants each process to be a node, it is one.
+ * where the device has no shared memory of its own MPICH 5 names every process a node to itself
+ * (ENABLE_NO_LOCAL): there the process manager is asked. If the user wants each process to be a node, it is
+ * one.
  */
 
 #include "glue.h"
 
+#if defined(ENABLE_NO_LOCAL) && MPICH_NUMVERSION >= 40200000
+#define ASKS_PROCESS_MANAGER
+#endif
+
 static int *map; /* a number for every process; NULL: MPICH's own map */
+
+#ifdef ASKS_PROCESS_MANAGER
+/* The user may try out several hosts on one machine: MPICH's map would be divided so. */
+static void divide(void)
+{
+    const int size = MPIR_Process.size;
+    int cliques = MPIR_CVAR_NUM_CLIQUES;
+
+    if (cliques <= 1)
+        cliques = MPIR_CVAR_ODD_EVEN_CLIQUES ? 2 : 1;
+    for (int i = 0; i < size; i++)
+        if (map[i] != map[0])
+            return;
+    for (int i = 0; i < size; i++)
+        map[i] = MPIR_CVAR_CLIQUES_BY_BLOCK ? (int) ((int64_t) i * cliques / size) : i % cliques;
+}
+#endif
 
 void MPIR_Bcast_hw_find_nodes(void)
 {
-#if MPICH_NUMVERSION >= 40200000
+#ifdef ASKS_PROCESS_MANAGER
     if (MPIR_CVAR_NOLOCAL)
         return;
     map = MPL_malloc((size_t) MPIR_Process.size * sizeof(int), MPL_MEM_OTHER);
-    if (map && MPIR_pmi_build_nodemap(map, MPIR_Process.size) != MPI_SUCCESS)
+    if (!map)
+        return;
+    if (MPIR_pmi_build_nodemap(map, MPIR_Process.size) == MPI_SUCCESS)
+        divide();
+    else
         MPIR_Bcast_hw_forget_nodes();
 #endif
 }
@@ -56,7 +82,7 @@ bool MPIR_Bcast_hw_host_is_shared(void)
 {
     int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
 
-#if MPICH_NUMVERSION >= 40200000
+#ifdef ASKS_PROCESS_MANAGER
     if (!map)
         return true;
 #endif

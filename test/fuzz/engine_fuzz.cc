@@ -188,7 +188,7 @@ class Job {
 
     uint64_t refused(uint32_t host) const
     {
-        const auto &c = net.engines[host]->engine_counts;
+        const auto &c = *net.engines[host]->engine_counts;
 
         return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged;
     }

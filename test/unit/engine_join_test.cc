@@ -42,7 +42,7 @@ TEST(EngineJoin, ASlowJoinIsWaitedFor)
         EXPECT_TRUE(g[slow]->casts);
         EXPECT_TRUE(net.fabric(slow).under_way.empty());
         broadcast(net, g, slow, pattern(1000, slow));
-        EXPECT_EQ(0u, net.engines[0]->counts.asked);
+        EXPECT_EQ(0u, net.engines[0]->counts->asked);
     }
 }
 

@@ -50,8 +50,8 @@ TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
             along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
             broadcast(net, g, i * 3 % p, pattern(i * 91 % 1000, i));
         }
-        EXPECT_EQ(30u, net.engines[p - 1]->counts.multilane);
-        EXPECT_EQ(0u, net.engines[p - 1]->counts.bad);
+        EXPECT_EQ(30u, net.engines[p - 1]->counts->multilane);
+        EXPECT_EQ(0u, net.engines[p - 1]->counts->bad);
     }
 }
 
@@ -78,7 +78,7 @@ TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
             }
             for (uint32_t i = 0; i < 50; i++)
                 along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
-            EXPECT_EQ(0u, net.engines[p - 1]->counts.bad);
+            EXPECT_EQ(0u, net.engines[p - 1]->counts->bad);
             for (uint32_t r = 0; r < p; r++)
                 bcast_hw_group_close(g[r], net.now);
             net.settle(UINT64_C(10000000000));
@@ -99,7 +99,7 @@ TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
     m.type = BCAST_HW_MSG_DATA;
     m.frags = m.bytes = 1;
     give(net, g[1], m, 1);
-    EXPECT_EQ(1u, net.engines[1]->counts.bad);
+    EXPECT_EQ(1u, net.engines[1]->counts->bad);
 }
 
 TEST(EngineTrees, SitesAreFedOnce)
@@ -112,7 +112,7 @@ TEST(EngineTrees, SitesAreFedOnce)
     ASSERT_EQ(2u, g[5]->sites.n);
     for (uint32_t i = 0; i < 16; i++)
         along_trees(net, g, i % 8, pattern(500, i));
-    EXPECT_EQ(0u, net.engines[3]->counts.bad);
+    EXPECT_EQ(0u, net.engines[3]->counts->bad);
 }
 
 TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
@@ -122,7 +122,7 @@ TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
 
     net.settle();
     along_trees(net, g, 1, pattern(100000, 1));
-    EXPECT_LE(net.engines[0]->counts.got_segments, 16384u);
+    EXPECT_LE(net.engines[0]->counts->got_segments, 16384u);
 }
 
 TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
@@ -135,13 +135,13 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
     bcast_hw_group_post_trees(g[1], 0, into.data(), 950, net.now);
     for (uint32_t len : {0, 1, 99, 101, 1000}) {
         bcast_hw_msg m = {};
-        uint64_t bad = net.engines[1]->counts.bad;
+        uint64_t bad = net.engines[1]->counts->bad;
 
         m.type = BCAST_HW_MSG_SEGMENT;
         m.index = 3;
         m.bytes = 950;
         give(net, g[1], m, len);
-        EXPECT_EQ(bad + 1, net.engines[1]->counts.bad) << len;
+        EXPECT_EQ(bad + 1, net.engines[1]->counts->bad) << len;
     }
     EXPECT_EQ(mem::Bytes(950), into);
 }

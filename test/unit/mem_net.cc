@@ -262,7 +262,8 @@ Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint3
             cfg.fabrics[r] = &fabric(h, r).base;
         cfg.lane = &lanes[h]->base;
         cfg.memory = memory;
-        engines.push_back(bcast_hw_engine_create());
+        counts.push_back(std::make_unique<Counts>());
+        engines.push_back(bcast_hw_engine_create(&counts[h]->machines, &counts[h]->engine));
         bcast_hw_engine_open(engines[h], &cfg);
     }
 }

@@ -23,6 +23,11 @@ using Bytes = std::vector<unsigned char>;
 // The same with one bit changed, for each bit.
 std::vector<Bytes> with_a_bit_changed(const Bytes &bytes);
 
+struct Counts {
+    bcast_hw_counts machines;
+    bcast_hw_engine_counts engine;
+};
+
 class Net;
 
 struct Fabric {
@@ -100,6 +105,7 @@ class Net {
     uint32_t hosts;
     std::vector<std::unique_ptr<Fabric>> fabrics; // those of rail 0 by host, then those of rail 1
     std::vector<std::unique_ptr<Lane>> lanes;     // those of index 0 by host, then those of index 1
+    std::vector<std::unique_ptr<Counts>> counts;  // of the engines
     std::vector<bcast_hw_engine *> engines;
     std::vector<Bytes> wire; // every datagram sent
 

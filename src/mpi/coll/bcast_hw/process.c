@@ -12,6 +12,8 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
+static struct bcast_hw_counts counts;
+static struct bcast_hw_engine_counts engine_counts;
 static bool registered;
 
 void MPIR_Bcast_hw_lock(void)
@@ -35,7 +37,7 @@ uint64_t MPIR_Bcast_hw_now(void)
 struct bcast_hw_engine *MPIR_Bcast_hw_engine(void)
 {
     if (!engine) {
-        engine = bcast_hw_engine_create();
+        engine = bcast_hw_engine_create(&counts, &engine_counts);
         if (engine)
             MPIR_Bcast_hw_register_pvars(engine);
     }
@@ -151,7 +153,6 @@ bool MPIR_Bcast_hw_drained(void)
     return drained;
 }
 
-/* The engine's counters outlive it: PVARs may be read until the tools interface is left. */
 void MPIR_Bcast_hw_close(void)
 {
     MPIR_Bcast_hw_node_shut();

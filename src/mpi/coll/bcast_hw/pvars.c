@@ -137,11 +137,11 @@ void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
                                    "Mbit/s that selection takes the fastest rail for");
     MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_all_mbit, &all_mbit,
                                    "Mbit/s that selection takes all rails together for");
-#define X(field, text) MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->counts.field, text);
+#define X(field, text) MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->counts->field, text);
     BCAST_HW_CORE_COUNTS(X)
 #undef X
 #define X(field, text)                                                                             \
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->engine_counts.field, text);
+    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->engine_counts->field, text);
     BCAST_HW_ENGINE_COUNTS(X)
 #undef X
 #define X(name, lower, value, text)                                                                \

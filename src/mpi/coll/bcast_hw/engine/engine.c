@@ -12,9 +12,16 @@
 #define POLL_BATCH 64
 #define POLL_ROUNDS 4 /* batches taken in one progress, so that timers keep their turn */
 
-struct bcast_hw_engine *bcast_hw_engine_create(void)
+struct bcast_hw_engine *bcast_hw_engine_create(struct bcast_hw_counts *counts,
+                                               struct bcast_hw_engine_counts *engine_counts)
 {
-    return calloc(1, sizeof(struct bcast_hw_engine));
+    struct bcast_hw_engine *e = calloc(1, sizeof(*e));
+
+    if (e) {
+        e->counts = counts;
+        e->engine_counts = engine_counts;
+    }
+    return e;
 }
 
 void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engine_cfg *cfg)
@@ -81,7 +88,7 @@ static void send_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *m
 
     bcast_hw_wire_encode(room.wire, &id, e->cfg.world_rank, msg, payload, msg->bytes);
     head = sealed(e, &room, msg->peer, payload, msg->bytes, &head_len);
-    e->engine_counts.lane_messages_sent++;
+    e->engine_counts->lane_messages_sent++;
     if (lane->ops->send(lane, msg->peer, head, head_len, payload, msg->bytes) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, msg->peer);
 }
@@ -102,12 +109,12 @@ static void on_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg
         .type = BCAST_HW_MSG_MEASURE, .peer = msg->peer, .bid = msg->bid, .index = msg->index};
 
     if (!e->measuring || msg->index >= lanes || msg->multicast) {
-        e->counts.bad++;
+        e->counts->bad++;
     } else if (msg->flags & BCAST_HW_FLAG_AT_ONCE) {
         send_measure(e, &answer);
     } else if (msg->bytes == 0) {
         if (bcast_hw_measure_on_answer(&e->measure, msg, now) == BCAST_HW_BAD)
-            e->counts.bad++;
+            e->counts->bad++;
         pump_measure(e, now);
     }
 }
@@ -121,7 +128,7 @@ static bool is_genuine(struct bcast_hw_engine *e, uint32_t to, const unsigned ch
                             body_len))
         return true;
     e->events++;
-    e->engine_counts.drop_forged++;
+    e->engine_counts->drop_forged++;
     return false;
 }
 
@@ -139,17 +146,17 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
         case BCAST_HW_WIRE_OK:
             break;
         case BCAST_HW_WIRE_FORMAT:
-            e->engine_counts.drop_format++;
+            e->engine_counts->drop_format++;
             return;
         case BCAST_HW_WIRE_FOREIGN:
-            e->engine_counts.drop_foreign++;
+            e->engine_counts->drop_foreign++;
             return;
         case BCAST_HW_WIRE_CORRUPT:
-            e->engine_counts.drop_crc++;
+            e->engine_counts->drop_crc++;
             return;
     }
     if (in->msg.type == BCAST_HW_MSG_DATA && in->cast != multicast) {
-        e->engine_counts.drop_format++;
+        e->engine_counts->drop_format++;
         return;
     }
     if (in->cast && e->cfg.seal) {
@@ -165,9 +172,9 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
     for (g = e->groups; g && !names(g, in); g = g->next)
         ;
     if (!g)
-        e->engine_counts.drop_communicator++;
+        e->engine_counts->drop_communicator++;
     else if (multicast && in->msg.peer == g->cfg.rank)
-        e->engine_counts.drop_own++;
+        e->engine_counts->drop_own++;
     else
         bcast_hw_group_on_recv(g, in, e->now);
 }
@@ -178,9 +185,9 @@ void bcast_hw_engine_on_lane(void *engine, const void *head, size_t head_len, co
     struct bcast_hw_engine *e = engine;
     size_t seal = e->cfg.seal ? BCAST_HW_SEAL : 0;
 
-    e->engine_counts.lane_messages_received++;
+    e->engine_counts->lane_messages_received++;
     if (head_len < seal)
-        e->engine_counts.drop_format++;
+        e->engine_counts->drop_format++;
     else if (!e->cfg.seal ||
              is_genuine(e, e->cfg.world_rank, head, head_len - seal, body, body_len))
         handle(e, BY_LANE, (const unsigned char *) head + seal, head_len - seal, body, body_len);
@@ -191,7 +198,7 @@ void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
     struct bcast_hw_engine *e = engine;
 
     e->events++;
-    e->engine_counts.lanes_lost++;
+    e->engine_counts->lanes_lost++;
     for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         bcast_hw_group_on_lost(g, peer);
 }
@@ -219,10 +226,10 @@ static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct b
     size_t len = in->len - seal; /* of the message */
     uint32_t head;
 
-    e->engine_counts.datagrams_received++;
-    e->engine_counts.datagram_bytes_received += in->len;
+    e->engine_counts->datagrams_received++;
+    e->engine_counts->datagram_bytes_received += in->len;
     if (in->len <= seal) {
-        e->engine_counts.drop_format++;
+        e->engine_counts->drop_format++;
         return;
     }
     if (seal > 0 && !is_genuine(e, BCAST_HW_SEAL_TO_RAIL(rail), data, len, NULL, 0))
@@ -230,7 +237,7 @@ static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct b
     data += seal;
     head = bcast_hw_wire_head_of(data, len);
     if (head == 0)
-        e->engine_counts.drop_format++;
+        e->engine_counts->drop_format++;
     else
         handle(e, rail, data, head, data + head, len - head);
 }
@@ -372,8 +379,8 @@ void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len)
 {
-    e->engine_counts.datagrams_sent++;
-    e->engine_counts.datagram_bytes_sent +=
+    e->engine_counts->datagrams_sent++;
+    e->engine_counts->datagram_bytes_sent +=
         bcast_hw_rails_cast(&e->rails, group, id, src, msg, body, len);
 }
 
@@ -393,7 +400,7 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
         named.generation = 0;
     len = bcast_hw_wire_encode(room.wire, &named, src, msg, payload, len);
     head = sealed(e, &room, world_rank, payload, len, &head_len);
-    e->engine_counts.lane_messages_sent++;
+    e->engine_counts->lane_messages_sent++;
     if (lane->ops->send(lane, world_rank, head, head_len, payload, len) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
 }
@@ -409,7 +416,7 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
 
     bcast_hw_wire_encode(room.wire, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
     head = sealed(e, &room, world_rank, body, len, &head_len);
-    e->engine_counts.lane_messages_sent++;
+    e->engine_counts->lane_messages_sent++;
     e->unflushed = e->cfg.num_far_lanes > 0;
     if (lane->ops->send_from(lane, world_rank, head, head_len, body, len, tag_of(g, msg->token)) !=
         BCAST_HW_OK)

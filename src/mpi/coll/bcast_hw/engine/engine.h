@@ -81,8 +81,8 @@ struct bcast_hw_engine {
     bool unflushed; /* of what went by cfg.lanes something may not be out of this process's hands */
     bool measuring; /* this process asks, or may be asked, how fast lanes are */
     struct bcast_hw_measure measure;
-    struct bcast_hw_counts counts;
-    struct bcast_hw_engine_counts engine_counts;
+    struct bcast_hw_counts *counts; /* the caller's, and so are these */
+    struct bcast_hw_engine_counts *engine_counts;
     struct bcast_hw_wire_in in; /* the message being handled */
     uint32_t high;              /* of its seal */
 };
@@ -94,8 +94,9 @@ static inline bool bcast_hw_engine_is_lane_on(const struct bcast_hw_engine_cfg *
     return rails == 0 || (rails >> e->lane_rail[lane % e->num_rails] & 1) != 0;
 }
 
-/* An engine without rails and lanes; NULL without memory. */
-struct bcast_hw_engine *bcast_hw_engine_create(void);
+/* An engine without rails and lanes; NULL without memory. What it counts in outlives it. */
+struct bcast_hw_engine *bcast_hw_engine_create(struct bcast_hw_counts *counts,
+                                               struct bcast_hw_engine_counts *engine_counts);
 
 /* Gives it what it runs on. Before the first group. */
 void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engine_cfg *cfg);
@@ -143,7 +144,7 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 /* After drain: no group is left and the lane is flushed. To be asked between calls of progress. */
 bool bcast_hw_engine_drained(struct bcast_hw_engine *e);
 
-/* Frees the groups that are left and closes rails and lanes; the counters stay. */
+/* Frees the groups that are left and closes rails and lanes. */
 void bcast_hw_engine_close(struct bcast_hw_engine *e);
 
 /* Of a closed engine, or one never opened. */

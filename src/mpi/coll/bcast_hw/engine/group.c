@@ -156,7 +156,7 @@ static bool start_stream(struct bcast_hw_group *g)
         .far_window = g->cfg.far_window,
         .max_segments = g->cfg.trees > 0 ? SEGMENTS_MAX : 0,
         .sites = g->site_mem ? &g->sites : NULL,
-        .counts = &g->engine->counts,
+        .counts = g->engine->counts,
     };
 
     deal(g, g->engine->cfg.num_lanes, &cfg.near);
@@ -234,12 +234,12 @@ static void settle(struct bcast_hw_group *g)
         g->state = BCAST_HW_GROUP_ON;
         g->casts = true;
         leave_rails(g, ~g->agree.agreed.rails);
-        g->engine->engine_counts.setup_on++;
+        g->engine->engine_counts->setup_on++;
         return;
     }
     g->reason = g->agree.agreed.reason;
     g->reason_rank = g->agree.agreed.rank;
-    g->engine->engine_counts.setup_off++;
+    g->engine->engine_counts->setup_off++;
     if (g->agree.phase == BCAST_HW_AGREE_LANES) {
         g->state = BCAST_HW_GROUP_ON;
         bcast_hw_stream_no_cast(&g->stream);
@@ -527,7 +527,7 @@ static void on_data(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
         complete(g, &m, in->whole);
     n = run_of(g, &m, in->len);
     if (n == 0)
-        g->engine->counts.bad++;
+        g->engine->counts->bad++;
     for (uint32_t end = m.index + n; m.index < end; m.index++, payload += frag)
         if (bcast_hw_stream_on_recv(&g->stream, &m, now) == BCAST_HW_PLACE)
             memcpy(bcast_hw_homes_of(&g->homes, m.bid, m.bytes) + (size_t) m.index * frag, payload,
@@ -548,7 +548,7 @@ static void on_segment(struct bcast_hw_group *g, const struct bcast_hw_wire_in *
     if (in->msg.tree < m->cfg.t && in->msg.index < m->segments)
         segment_at(g, &in->msg, &len);
     if (len == 0 || len != in->len)
-        g->engine->counts.bad++;
+        g->engine->counts->bad++;
     else if (bcast_hw_stream_on_recv(&g->stream, &in->msg, now) == BCAST_HW_PLACE)
         memcpy(segment_at(g, &in->msg, &len), in->payload, len);
 }
@@ -557,7 +557,7 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
                             uint64_t now)
 {
     if (in->msg.peer >= g->cfg.size) {
-        g->engine->counts.bad++;
+        g->engine->counts->bad++;
         return;
     }
     switch (in->msg.type) {

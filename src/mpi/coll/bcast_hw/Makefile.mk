@@ -8,6 +8,7 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/bcast_hw.h        \
     src/mpi/coll/bcast_hw/compat.h          \
     src/mpi/coll/bcast_hw/glue.h            \
+    src/mpi/coll/bcast_hw/live.h            \
     src/mpi/coll/bcast_hw/network_text.h    \
     src/mpi/coll/bcast_hw/node_csel.h       \
     src/mpi/coll/bcast_hw/node_entry.h      \
@@ -79,6 +80,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/choice.c          \
     src/mpi/coll/bcast_hw/feeds.c           \
     src/mpi/coll/bcast_hw/hosts.c           \
+    src/mpi/coll/bcast_hw/live.c            \
     src/mpi/coll/bcast_hw/network.c         \
     src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/node_colls.c      \

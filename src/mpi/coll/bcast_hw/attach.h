@@ -18,12 +18,28 @@
 struct bcast_hw_engine;
 struct bcast_hw_engine_cfg;
 
-/* A PVAR that is an unsigned 64-bit counter at `addr`. */
-#define MPIR_BCAST_HW_REGISTER_COUNTER(name, addr, text)                                           \
-    MPIR_T_PVAR_COUNTER_REGISTER_DYNAMIC(                                                          \
-        HWMC, MPI_UNSIGNED_LONG_LONG, name, addr, 1, MPI_T_VERBOSITY_USER_DETAIL,                  \
-        MPI_T_BIND_NO_OBJECT, (MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS), NULL,     \
-        NULL, "CH4_HWMC", text)
+/* A number that this process tells of itself: a PVAR of this name (unsigned, 64 bits, of no object), a row of the
+ * summary, a line of `hwmc_info --live`. */
+struct MPIR_Bcast_hw_counter {
+    const char *name, *text; /* that last as long as the program */
+    bool level;              /* it falls as well; else it counts */
+};
+
+/* Before any counter is added; `version` is hwmc's. False: another MPI_Init of this process has done it, and
+ * added them. */
+bool MPIR_Bcast_hw_live_open(const char *version);
+
+/* Registers them, alike on all processes of a job; where they are, in this order, as long as the program runs.
+ * Whoever counts adds to memory and does nothing else. */
+uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, uint32_t num);
+
+/* The same of an array `list`, which names each word of the struct that `counts` is to point to. */
+#define MPIR_BCAST_HW_COUNTERS_ADD(list, counts)                                                   \
+    do {                                                                                           \
+        MPL_COMPILE_TIME_ASSERT(sizeof(list) / sizeof((list)[0]) ==                                \
+                                sizeof(*(counts)) / sizeof(uint64_t));                             \
+        (counts) = (void *) MPIR_Bcast_hw_counters_add(list, sizeof(list) / sizeof((list)[0]));    \
+    } while (0)
 
 /* Finds out which processes of MPI_COMM_WORLD share a host. Asks the process manager, so nobody else
  * may be asking it; before anything below. */

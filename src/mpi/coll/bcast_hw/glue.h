@@ -119,7 +119,7 @@ bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm
 /* The end of MPIR_Bcast_hw_find_nodes. */
 void MPIR_Bcast_hw_forget_nodes(void);
 
-/* A communicator does not use multicast for `reason`: for the PVARs. */
+/* A communicator does not use multicast for `reason`: for the counters. */
 void MPIR_Bcast_hw_note_reason(uint32_t reason);
 
 /* A broadcast of `bytes` ran over hwmc, or was left to MPICH. */
@@ -134,7 +134,8 @@ void MPIR_Bcast_hw_note_root(bool itself);
 /* What algorithm selection goes by. */
 void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net);
 
-/* Registers the PVARs; `e` stays where it is. */
-void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e);
+/* Registers the counters of the collective layer; where the machines and the engine count. */
+void MPIR_Bcast_hw_add_counters(struct bcast_hw_counts **machines,
+                                struct bcast_hw_engine_counts **engine);
 
 #endif /* BCAST_HW_GLUE_H_INCLUDED */

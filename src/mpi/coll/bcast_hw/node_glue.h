@@ -148,7 +148,7 @@ void MPIR_Bcast_hw_node_watch(bool memory);
 int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what),
                                   void *what);
 
-/* For the PVARs: a collective ran here, or could have but for a segment; a segment came, or went; a choice was
+/* For the counters: a collective ran here, or could have but for a segment; a segment came, or went; a choice was
  * made that is not the one before. */
 void MPIR_Bcast_hw_node_note_call(void);
 void MPIR_Bcast_hw_node_note_left(void);

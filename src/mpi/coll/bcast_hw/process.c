@@ -12,8 +12,6 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
-static struct bcast_hw_counts counts;
-static struct bcast_hw_engine_counts engine_counts;
 static bool registered;
 
 void MPIR_Bcast_hw_lock(void)
@@ -36,11 +34,13 @@ uint64_t MPIR_Bcast_hw_now(void)
 
 struct bcast_hw_engine *MPIR_Bcast_hw_engine(void)
 {
-    if (!engine) {
-        engine = bcast_hw_engine_create(&counts, &engine_counts);
-        if (engine)
-            MPIR_Bcast_hw_register_pvars(engine);
-    }
+    static struct bcast_hw_counts *counts;
+    static struct bcast_hw_engine_counts *engine_counts;
+
+    if (!counts)
+        MPIR_Bcast_hw_add_counters(&counts, &engine_counts);
+    if (!engine)
+        engine = bcast_hw_engine_create(counts, engine_counts);
     return engine;
 }
 

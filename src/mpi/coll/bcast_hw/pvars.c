@@ -2,73 +2,145 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The PVARs of the collective layer: every counter of the machines and the engine, by the names and
- * texts that core/counts.h and engine/engine.h give them, and why communicators do without multicast.
+ * The counters of the collective layer: those of the machines and the engine, by the names and texts that
+ * core/counts.h and engine/engine.h give them, why communicators do without multicast, and what the glue counts
+ * itself.
  */
 
 #include "node_glue.h"
 
 #include <stdatomic.h>
 
-static unsigned long long reasons[BCAST_HW_REASON_LIMIT];
-static unsigned long long taken_calls, taken_bytes, left_calls;
-static unsigned long long sides_on, sides_off, root_itself, root_by_another, in_parts;
-static unsigned long long latency_ns, site_latency_ns, rail_mbit, all_mbit;
+#define GLUE_COUNTS(X)                                                                             \
+    X(calls, false, "broadcasts that hwmc ran")                                                    \
+    X(call_bytes, false, "bytes of the broadcasts that hwmc ran")                                  \
+    X(left, false, "broadcasts left to MPICH's own algorithms")                                    \
+    X(sides_on, false, "sides that came into use beside a communicator's first")                   \
+    X(sides_off, false, "sides that could not be set up beside a communicator's first")            \
+    X(root_itself, false,                                                                          \
+      "broadcasts by hosts that this rank as their root handed to the network itself")             \
+    X(root_by_another, false,                                                                      \
+      "broadcasts by hosts of this rank that another one of its host handed to the network")       \
+    X(in_parts, false,                                                                             \
+      "broadcasts by hosts of this rank that went in parts, each by ranks near to its rail")       \
+    X(latency_ns, true,                                                                            \
+      "nanoseconds that selection takes a short message for, one way between hosts")               \
+    X(site_latency_ns, true, "the same between sites")                                             \
+    X(rail_mbit, true, "Mbit/s that selection takes the fastest rail for")                         \
+    X(all_mbit, true, "Mbit/s that selection takes all rails together for")
+
+struct glue_counts {
+#define X(field, level, text) uint64_t field;
+    GLUE_COUNTS(X)
+#undef X
+};
+
+static const struct MPIR_Bcast_hw_counter glue_list[] = {
+#define X(field, level, text) {"bcast_hw_" #field, text, level},
+    GLUE_COUNTS(X)
+#undef X
+};
+
+static const struct MPIR_Bcast_hw_counter core_list[] = {
+#define X(field, text) {"bcast_hw_" #field, text, false},
+    BCAST_HW_CORE_COUNTS(X)
+#undef X
+};
+
+static const struct MPIR_Bcast_hw_counter engine_list[] = {
+#define X(field, text) {"bcast_hw_" #field, text, false},
+    BCAST_HW_ENGINE_COUNTS(X)
+#undef X
+};
+
+/* By enum bcast_hw_reason; the first, that there is none, is not told. */
+static const struct MPIR_Bcast_hw_counter reason_list[BCAST_HW_REASON_LIMIT] = {
+#define X(name, lower, value, text)                                                                \
+    [value] = {"bcast_hw_off_" #lower, "communicators without multicast: " text, false},
+    BCAST_HW_REASONS(X)
+#undef X
+};
+
+struct node_counts {
+    _Atomic uint64_t calls, left, segments, bytes;
+    _Atomic uint64_t barriers[BCAST_HW_NODE_BARRIER_NUM];
+    _Atomic uint64_t bcasts[BCAST_HW_NODE_BCAST_NUM];
+    _Atomic uint64_t reductions[BCAST_HW_NODE_REDUCTION_NUM];
+};
+
+#define CHOICE(what, name, text)                                                                   \
+    {"bcast_hw_node_" #what "_" #name, "times that inside a host the choice came to be: " text,    \
+     false},
+static const struct MPIR_Bcast_hw_counter node_list[] = {
+    {"bcast_hw_node_calls", "collectives that ran over memory that ranks of a host share", false},
+    {"bcast_hw_node_left",
+     "collectives inside a host that were left to MPICH, for want of a segment", false},
+    {"bcast_hw_node_segments", "segments of shared memory in use", true},
+    {"bcast_hw_node_bytes", "bytes of these segments", true},
+#define X(id, name, text) CHOICE(barrier, name, text)
+    BCAST_HW_NODE_BARRIERS(X)
+#undef X
+#define X(id, name, text) CHOICE(bcast, name, text)
+        BCAST_HW_NODE_BCASTS(X)
+#undef X
+#define X(id, name, text) CHOICE(reduce, name, text)
+            BCAST_HW_NODE_REDUCTIONS(X)
+#undef X
+};
+
+/* In memory that nobody sees, until they are registered: with another netmod they are not. */
+static struct glue_counts *glue = &(struct glue_counts){0};
+static struct node_counts *node = &(struct node_counts){0};
+static uint64_t *reasons = (uint64_t[BCAST_HW_REASON_LIMIT]){0};
 
 void MPIR_Bcast_hw_note_reason(uint32_t reason)
 {
     MPIR_Assert(reason < BCAST_HW_REASON_LIMIT);
-    reasons[reason]++;
+    if (reason != BCAST_HW_REASON_NONE)
+        reasons[reason - 1]++;
 }
 
 void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes)
 {
     if (taken) {
-        taken_calls++;
-        taken_bytes += (unsigned long long) bytes;
+        glue->calls++;
+        glue->call_bytes += (uint64_t) bytes;
     } else {
-        left_calls++;
+        glue->left++;
     }
 }
 
 void MPIR_Bcast_hw_note_side(bool on)
 {
     if (on)
-        sides_on++;
+        glue->sides_on++;
     else
-        sides_off++;
+        glue->sides_off++;
 }
 
 void MPIR_Bcast_hw_note_root(bool itself)
 {
     if (itself)
-        root_itself++;
+        glue->root_itself++;
     else
-        root_by_another++;
+        glue->root_by_another++;
 }
 
 void MPIR_Bcast_hw_note_parts(void)
 {
-    in_parts++;
+    glue->in_parts++;
 }
 
 void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
 {
-    latency_ns = net->latency_ns;
-    site_latency_ns = net->site_latency_ns;
-    rail_mbit = net->mbit;
-    all_mbit = net->mbit_all;
+    glue->latency_ns = net->latency_ns;
+    glue->site_latency_ns = net->site_latency_ns;
+    glue->rail_mbit = net->mbit;
+    glue->all_mbit = net->mbit_all;
 }
 
-static struct {
-    _Atomic unsigned long long calls, left, segments, bytes;
-    _Atomic unsigned long long barriers[BCAST_HW_NODE_BARRIER_NUM];
-    _Atomic unsigned long long bcasts[BCAST_HW_NODE_BCAST_NUM];
-    _Atomic unsigned long long reductions[BCAST_HW_NODE_REDUCTION_NUM];
-} node;
-
 /* Threads may count at the same time; what they tell need not be exact. */
-static void add(_Atomic unsigned long long *counter, unsigned long long more)
+static void add(_Atomic uint64_t *counter, uint64_t more)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + more,
                           memory_order_relaxed);
@@ -76,99 +148,42 @@ static void add(_Atomic unsigned long long *counter, unsigned long long more)
 
 void MPIR_Bcast_hw_node_note_call(void)
 {
-    add(&node.calls, 1);
+    add(&node->calls, 1);
 }
 
 void MPIR_Bcast_hw_node_note_left(void)
 {
-    add(&node.left, 1);
+    add(&node->left, 1);
 }
 
 void MPIR_Bcast_hw_node_note_segment(bool more, size_t bytes)
 {
-    atomic_fetch_add(&node.segments, more ? 1 : -1ull);
-    atomic_fetch_add(&node.bytes, more ? bytes : -(unsigned long long) bytes);
+    atomic_fetch_add(&node->segments, more ? 1 : UINT64_MAX);
+    atomic_fetch_add(&node->bytes, more ? bytes : -(uint64_t) bytes);
 }
 
 void MPIR_Bcast_hw_node_note_choice(enum bcast_hw_node_kind kind,
                                     const struct bcast_hw_node_params *params)
 {
     if (kind == BCAST_HW_NODE_KIND_BARRIER)
-        add(&node.barriers[params->barrier], 1);
+        add(&node->barriers[params->barrier], 1);
     else if (kind == BCAST_HW_NODE_KIND_BCAST)
-        add(&node.bcasts[params->bcast], 1);
+        add(&node->bcasts[params->bcast], 1);
     else if (MPIR_Bcast_hw_node_reduces(kind))
-        add(&node.reductions[params->reduction], 1);
+        add(&node->reductions[params->reduction], 1);
 }
 
 size_t MPIR_Bcast_hw_node_mapped(void)
 {
-    return (size_t) atomic_load(&node.bytes);
+    return (size_t) atomic_load(&node->bytes);
 }
 
-void MPIR_Bcast_hw_register_pvars(struct bcast_hw_engine *e)
+void MPIR_Bcast_hw_add_counters(struct bcast_hw_counts **machines,
+                                struct bcast_hw_engine_counts **engine)
 {
-    MPL_COMPILE_TIME_ASSERT(sizeof(unsigned long long) == sizeof(uint64_t));
-
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_calls, &taken_calls, "broadcasts that hwmc ran");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_call_bytes, &taken_bytes,
-                                   "bytes of the broadcasts that hwmc ran");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_left, &left_calls,
-                                   "broadcasts left to MPICH's own algorithms");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_sides_on, &sides_on,
-                                   "sides that came into use beside a communicator's first");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_sides_off, &sides_off,
-                                   "sides that could not be set up beside a communicator's first");
-    MPIR_BCAST_HW_REGISTER_COUNTER(
-        bcast_hw_root_itself, &root_itself,
-        "broadcasts by hosts that this rank as their root handed to the network itself");
-    MPIR_BCAST_HW_REGISTER_COUNTER(
-        bcast_hw_root_by_another, &root_by_another,
-        "broadcasts by hosts of this rank that another one of its host handed to the network");
-    MPIR_BCAST_HW_REGISTER_COUNTER(
-        bcast_hw_in_parts, &in_parts,
-        "broadcasts by hosts of this rank that went in parts, each by ranks near to its rail");
-    MPIR_BCAST_HW_REGISTER_COUNTER(
-        bcast_hw_latency_ns, &latency_ns,
-        "nanoseconds that selection takes a short message for, one way between hosts");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_site_latency_ns, &site_latency_ns,
-                                   "the same between sites");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_rail_mbit, &rail_mbit,
-                                   "Mbit/s that selection takes the fastest rail for");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_all_mbit, &all_mbit,
-                                   "Mbit/s that selection takes all rails together for");
-#define X(field, text) MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->counts->field, text);
-    BCAST_HW_CORE_COUNTS(X)
-#undef X
-#define X(field, text)                                                                             \
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_##field, &e->engine_counts->field, text);
-    BCAST_HW_ENGINE_COUNTS(X)
-#undef X
-#define X(name, lower, value, text)                                                                \
-    if (value != BCAST_HW_REASON_NONE)                                                             \
-        MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_off_##lower, &reasons[value],                      \
-                                       "communicators without multicast: " text);
-    BCAST_HW_REASONS(X)
-#undef X
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_calls, &node.calls,
-                                   "collectives that ran over memory that ranks of a host share");
-    MPIR_BCAST_HW_REGISTER_COUNTER(
-        bcast_hw_node_left, &node.left,
-        "collectives inside a host that were left to MPICH, for want of a segment");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_segments, &node.segments,
-                                   "segments of shared memory in use");
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_bytes, &node.bytes, "bytes of these segments");
-#define CHOSEN(what, name, counter, text)                                                          \
-    MPIR_BCAST_HW_REGISTER_COUNTER(bcast_hw_node_##what##_##name, counter,                         \
-                                   "times that inside a host the choice came to be: " text);
-#define X(id, name, text) CHOSEN(barrier, name, &node.barriers[BCAST_HW_NODE_BARRIER_##id], text)
-    BCAST_HW_NODE_BARRIERS(X)
-#undef X
-#define X(id, name, text) CHOSEN(bcast, name, &node.bcasts[BCAST_HW_NODE_BCAST_##id], text)
-    BCAST_HW_NODE_BCASTS(X)
-#undef X
-#define X(id, name, text) CHOSEN(reduce, name, &node.reductions[BCAST_HW_NODE_REDUCTION_##id], text)
-    BCAST_HW_NODE_REDUCTIONS(X)
-#undef X
-#undef CHOSEN
+    MPIR_BCAST_HW_COUNTERS_ADD(glue_list, glue);
+    MPIR_BCAST_HW_COUNTERS_ADD(core_list, *machines);
+    MPIR_BCAST_HW_COUNTERS_ADD(engine_list, *engine);
+    reasons = MPIR_Bcast_hw_counters_add(reason_list + 1, BCAST_HW_REASON_LIMIT - 1);
+    MPIR_BCAST_HW_COUNTERS_ADD(node_list, node);
 }

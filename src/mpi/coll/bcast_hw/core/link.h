@@ -107,15 +107,20 @@ struct bcast_hw_link_stream {
         since; /* ns: when the oldest unacknowledged one was sent, or the last was acknowledged */
 };
 
+#define BCAST_HW_LINK_COUNTS(X)                                                                    \
+    X(moves, "streams moved from a lane that failed to another")                                   \
+    X(returns, "streams returned to the lane that they prefer")                                    \
+    X(deaths, "lanes to a peer found dead")                                                        \
+    X(losses, "lanes to a peer that reported their failure")                                       \
+    X(replays, "frames sent again over another lane")                                              \
+    X(repeats, "frames dropped that came again")                                                   \
+    X(gaps, "frames dropped that came too early")                                                  \
+    X(probes, "probes of lanes")
+
 struct bcast_hw_link_counts {
-    uint64_t moves;   /* of a stream from a lane that died */
-    uint64_t returns; /* to one that it prefers */
-    uint64_t deaths;  /* lanes found dead */
-    uint64_t losses;  /* lanes that said so themselves */
-    uint64_t replays; /* frames sent again */
-    uint64_t repeats; /* frames that came again */
-    uint64_t gaps;    /* frames that came too early */
-    uint64_t probes;
+#define X(field, text) uint64_t field;
+    BCAST_HW_LINK_COUNTS(X)
+#undef X
 };
 
 struct bcast_hw_link {

@@ -7,6 +7,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_am.h          \
     src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
+    src/mpid/ch4/netmod/hwmc/hwmc_counters.h    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
@@ -46,6 +47,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_am.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_am_in.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am_out.c      \
+    src/mpid/ch4/netmod/hwmc/hwmc_counters.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \

@@ -9,7 +9,6 @@
 
 static struct hwmc_links *links; /* NULL: closed */
 static bool no_memory;           /* a message could not be taken, or not be answered */
-struct MPIDI_HWMC_am_counts MPIDI_HWMC_am_counts;
 
 static void on_recv(void *ctx, uint32_t rank, const void *head, size_t head_len, const void *body,
                     size_t body_len)
@@ -72,14 +71,6 @@ bool MPIDI_HWMC_am_idle(void)
     return idle;
 }
 
-static void register_pvars(void)
-{
-#define X(field, text)                                                                             \
-    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_##field, &MPIDI_HWMC_am_counts.field, text);
-    MPIDI_HWMC_AM_COUNTS(X)
-#undef X
-}
-
 bool MPIDI_HWMC_am_open(struct hwmc_links *l, uint32_t first, uint32_t num)
 {
     const struct hwmc_links_upper upper = {.recv = on_recv};
@@ -88,7 +79,6 @@ bool MPIDI_HWMC_am_open(struct hwmc_links *l, uint32_t first, uint32_t num)
     if (!MPIDI_HWMC_am_out_open(l, first, num) || !MPIDI_HWMC_am_in_open())
         return false;
     links = l;
-    register_pvars();
     for (uint32_t i = 0; i < num; i++)
         hwmc_links_use(l, first + i, &upper);
     return true;

@@ -18,6 +18,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_am.h"
+#include "hwmc_counters.h"
 #include "lane/reach.h"
 
 #define AM_CHUNK 16384u /* small enough that little waits behind it on a slow rail */
@@ -44,20 +45,6 @@ struct am_head {
     uint8_t handler; /* below MPIDI_AM_HANDLERS_MAX */
     uint8_t kind;
 };
-
-/* PVARs hwmc_*. */
-#define MPIDI_HWMC_AM_COUNTS(X)                                                                    \
-    X(carried, "messages of MPICH that links brought here")                                        \
-    X(carried_read, "of those, read where they lay in the sender's memory")                        \
-    X(carried_refused, "of those, asked for as this process may not read the sender's memory")
-
-struct MPIDI_HWMC_am_counts {
-#define X(field, text) unsigned long long field;
-    MPIDI_HWMC_AM_COUNTS(X)
-#undef X
-};
-
-extern struct MPIDI_HWMC_am_counts MPIDI_HWMC_am_counts;
 
 /* Messages on their way out. */
 struct am_out;

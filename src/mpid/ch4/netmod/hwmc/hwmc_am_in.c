@@ -72,8 +72,8 @@ static void collect(struct box *b)
         b->coming = m->next;
         b->id++;
         m->next = NULL;
-        MPIDI_HWMC_am_counts.carried++;
-        MPIDI_HWMC_am_counts.carried_read += m->head.kind == AM_REACH;
+        MPIDI_HWMC_counters.am->carried++;
+        MPIDI_HWMC_counters.am->carried_read += m->head.kind == AM_REACH;
         *whole_end = m;
         whole_end = &m->next;
     }
@@ -139,7 +139,7 @@ bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const voi
     if (!is_sound(rank, head, len))
         return true;
     if (head->kind == AM_REACH && !can_reach(data)) {
-        MPIDI_HWMC_am_counts.carried_refused++;
+        MPIDI_HWMC_counters.am->carried_refused++;
         return MPIDI_HWMC_am_out_answer(rank, AM_SEND, head->id);
     }
     return take(rank, head, head->offset == 0 ? body : NULL, data, len - hdr_sz);

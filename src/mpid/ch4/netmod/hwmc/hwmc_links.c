@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_am.h"
+#include "hwmc_counters.h"
 #include "hwmc_links.h"
 #include "hwmc_meeting.h"
 #include "hwmc_rc.h"
@@ -50,19 +51,6 @@ cvars:
 bool MPIDI_HWMC_carries;
 
 static struct hwmc_links *links; /* NULL: there are none */
-static struct bcast_hw_link_counts counts;
-static unsigned long long by_hardware, by_software;
-
-static void register_pvars(void)
-{
-#define X(field, text) MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_link_##field, &counts.field, text);
-    HWMC_LINKS_COUNTS(X)
-#undef X
-    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_lanes_hardware, &by_hardware,
-                                   "lanes over which hardware leaves a dead path");
-    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_lanes_software, &by_software,
-                                   "other lanes, over which a dead path is left in software");
-}
 
 bool MPIDI_HWMC_links_wanted(void)
 {
@@ -194,7 +182,8 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     MPIR_ERR_CHKANDJUMP1(MPIR_CVAR_HWMC_RESILIENT && MPIDI_HWMC_NUM_VCIS > 1, mpi_errno,
                          MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT needs MPIR_CVAR_CH4_NUM_VCIS=1");
-    links = hwmc_links_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size, &counts);
+    links = hwmc_links_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size,
+                              MPIDI_HWMC_counters.link);
     MPIR_ERR_CHKANDJUMP(!links, mpi_errno, MPI_ERR_OTHER, "**nomem");
     share(&s, lanes, rails, all_have, all_rc);
     configure(&link, &s);
@@ -204,9 +193,8 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     MPIR_ERR_CHKANDJUMP(!open_streams(&s, cfg) ||
                             !MPIDI_HWMC_am_open(links, message_stream(&s, 0), s.num),
                         mpi_errno, MPI_ERR_OTHER, "**nomem");
-    by_hardware = (unsigned long long) MPIDI_HWMC_rc_hardware();
-    by_software = link.lanes - by_hardware;
-    register_pvars();
+    MPIDI_HWMC_counters.lanes->hardware = (uint64_t) MPIDI_HWMC_rc_hardware();
+    MPIDI_HWMC_counters.lanes->software = link.lanes - MPIDI_HWMC_counters.lanes->hardware;
     MPIDI_HWMC_global.links = true;
     MPIDI_HWMC_carries = MPIR_CVAR_HWMC_RESILIENT;
 

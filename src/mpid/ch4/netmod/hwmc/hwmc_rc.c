@@ -7,6 +7,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_counters.h"
 #include "hwmc_rc.h"
 #ifdef HAVE_HWMC_VERBS
 #include "lane/rc.h"
@@ -105,8 +106,6 @@ static struct rc by_rail[BCAST_HW_RAILS_MAX]; /* of rails.mine */
 static struct rc *of_job[BCAST_HW_RAILS_MAX]; /* by the job's number; NULL: none taken */
 static struct hwmc_links *links;              /* NULL: there is no way to connect yet */
 static uint32_t exchange;                     /* stream */
-static struct hwmc_lane_rc_counts counts;     /* of all lanes */
-static bool registered;
 
 static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
 {
@@ -161,7 +160,7 @@ static void open_one(const struct bcast_hw_rail *rail, const struct hwmc_apm_wis
         .timeout = (uint8_t) MPL_MIN(MPL_MAX(MPIR_CVAR_HWMC_RC_TIMEOUT, 1), 31),
         .apm = MPIR_CVAR_HWMC_APM,
         .wish = *wish,
-        .counts = &counts,
+        .counts = MPIDI_HWMC_counters.rc,
         .tell = tell,
     };
 
@@ -196,17 +195,6 @@ void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)
         have[i] = i < rails->num_job && rails->at[i] >= 0 && by_rail[rails->at[i]].lane;
 }
 
-static void register_pvars(void)
-{
-    if (registered)
-        return;
-    registered = true;
-#define X(field, text)                                                                             \
-    MPIR_BCAST_HW_REGISTER_COUNTER(hwmc_rc_##field, &counts.field, "reliable connections: " text);
-    HWMC_LANE_RC_COUNTS(X)
-#undef X
-}
-
 struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
                                          struct hwmc_links *to, uint32_t lane)
 {
@@ -214,7 +202,6 @@ struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, i
 
     rc->port = hwmc_links_port(to, lane);
     rc->rail = i;
-    register_pvars();
     of_job[i] = rc;
     return rc->lane;
 }

@@ -15,11 +15,13 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_counters.h"
 #include "hwmc_fabrics.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
 #include "hwmc_rc.h"
 #include "hwmc_rails.h"
+#include "tools/version.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
 
 #include <arpa/inet.h>
@@ -244,7 +246,7 @@ static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
 int MPIDI_HWMC_setup(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_engine *engine = MPIR_Bcast_hw_engine();
+    struct bcast_hw_engine *engine;
     struct bcast_hw_engine_cfg cfg = {
         .world_rank = (uint32_t) MPIR_Process.rank,
     };
@@ -254,6 +256,9 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct offer mine, all;
     struct job job;
 
+    if (MPIR_Bcast_hw_live_open(HWMC_VERSION))
+        MPIDI_HWMC_counters_add();
+    engine = MPIR_Bcast_hw_engine();
     if (MPIR_Process.size == 1)
         goto fn_exit;
     MPIR_Bcast_hw_find_nodes();

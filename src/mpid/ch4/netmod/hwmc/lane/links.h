@@ -17,17 +17,6 @@
 
 struct hwmc_links;
 
-/* Of struct bcast_hw_link_counts. */
-#define HWMC_LINKS_COUNTS(X)                                                                       \
-    X(moves, "streams moved from a lane that failed to another")                                   \
-    X(returns, "streams returned to the lane that they prefer")                                    \
-    X(deaths, "lanes to a peer found dead")                                                        \
-    X(losses, "lanes to a peer that reported their failure")                                       \
-    X(replays, "frames sent again over another lane")                                              \
-    X(repeats, "frames dropped that came again")                                                   \
-    X(gaps, "frames dropped that came too early")                                                  \
-    X(probes, "probes of lanes")
-
 /* What a lane is opened with: the callbacks below, and this as their context. */
 struct hwmc_links_port {
     struct hwmc_links *links;

@@ -244,7 +244,7 @@ int hwmc_info_pvars(void)
             continue;
         if (!begins(name, "bcast_hw_") && !begins(name, "hwmc_"))
             continue;
-        printf("%s\n", name);
+        printf("%s%s\n", name, class == MPI_T_PVAR_CLASS_LEVEL ? " (level)" : "");
         hwmc_info_print_wrapped(text, 4);
         found++;
     }

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "mpidimpl.h"
+#include "hwmc_impl.h"
+#include "hwmc_counters.h"
+
+struct MPIDI_HWMC_counters MPIDI_HWMC_counters;
+
+static const struct MPIR_Bcast_hw_counter link_list[] = {
+#define X(field, text) {"hwmc_link_" #field, text, false},
+    BCAST_HW_LINK_COUNTS(X)
+#undef X
+};
+
+static const struct MPIR_Bcast_hw_counter lanes_list[] = {
+#define X(field, text) {"hwmc_lanes_" #field, text, true},
+    MPIDI_HWMC_LANES_COUNTS(X)
+#undef X
+};
+
+static const struct MPIR_Bcast_hw_counter am_list[] = {
+#define X(field, text) {"hwmc_" #field, text, false},
+    MPIDI_HWMC_AM_COUNTS(X)
+#undef X
+};
+
+#ifdef HAVE_HWMC_VERBS
+static const struct MPIR_Bcast_hw_counter rc_list[] = {
+#define X(field, text) {"hwmc_rc_" #field, "reliable connections: " text, false},
+    HWMC_LANE_RC_COUNTS(X)
+#undef X
+};
+#endif
+
+void MPIDI_HWMC_counters_add(void)
+{
+    MPIR_BCAST_HW_COUNTERS_ADD(link_list, MPIDI_HWMC_counters.link);
+    MPIR_BCAST_HW_COUNTERS_ADD(lanes_list, MPIDI_HWMC_counters.lanes);
+    MPIR_BCAST_HW_COUNTERS_ADD(am_list, MPIDI_HWMC_counters.am);
+#ifdef HAVE_HWMC_VERBS
+    MPIR_BCAST_HW_COUNTERS_ADD(rc_list, MPIDI_HWMC_counters.rc);
+#endif
+}

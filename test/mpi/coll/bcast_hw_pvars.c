@@ -5,104 +5,272 @@
 
 #include "bcast_hw_util.h"
 
-/* The performance variables bcast_hw_*: each can be read, counters do not fall, and after
- * broadcasts that were forced to multicast the one that counts them has risen on every rank.
+/* The performance variables bcast_hw_* and hwmc_*, all of them: each is what docs/counters.md says all are, is found by
+ * its name, gets a handle, and can be read and not be written. Then known work is done, and those that must
+ * have moved have, by as much where that is known, and those that must not have have not. What is known follows from
+ * the environment: multicast forced, collectives over shared memory from the first one on, links.
  * Where the library has none there is nothing to test. -verbose prints them. */
 
-#define MAX_VARS 64
+#define MAX_VARS 512
 #define NAME 128
+#define ROUNDS 50
+#define BYTES 400 /* round i is of i * BYTES */
+#define CALLS 20  /* of each other kind */
 
 struct variable {
     char name[NAME];
     int class;
     MPI_T_pvar_handle handle;
-    unsigned long long before;
+    unsigned long long before, after;
 };
 
 static struct variable vars[MAX_VARS];
-static int num_vars;
+static int num_vars, rank, size, errs;
 static MPI_T_pvar_session session;
 
-/* Returns false for what is not an unsigned counter or level without an object. */
-static bool add_variable(int index)
+static void wrong(const char *name, const char *what)
+{
+    printf("rank %d: %s: %s\n", rank, name, what);
+    errs++;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_set(const char *setting, const char *to)
+{
+    return getenv(setting) != NULL && strcmp(getenv(setting), to) == 0;
+}
+
+/* Of what rises and falls; the others only rise. */
+static bool is_level(const char *name)
+{
+    static const char *const levels[] = {
+        "bcast_hw_latency_ns", "bcast_hw_site_latency_ns", "bcast_hw_rail_mbit",
+        "bcast_hw_all_mbit",   "bcast_hw_node_segments",   "bcast_hw_node_bytes",
+        "hwmc_lanes_hardware", "hwmc_lanes_software",
+    };
+
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (strcmp(name, levels[i]) == 0)
+            return true;
+    return false;
+}
+
+static unsigned long long read_variable(const struct variable *v)
+{
+    unsigned long long values[1] = {~0ull};
+
+    if (MPI_T_pvar_read(session, v->handle, values) != MPI_SUCCESS)
+        wrong(v->name, "cannot be read");
+    return values[0];
+}
+
+/* A variable of ours: what is told of it, and its handle. */
+static void take(int index)
 {
     struct variable *v = &vars[num_vars];
-    int name_length = NAME, desc_length = 0, verbosity, bind, readonly, continuous, atomic, count;
+    char text[1024];
+    int name_length = NAME, text_length = sizeof(text), verbosity, bind, readonly, continuous;
+    int atomic, count, found;
+    unsigned long long value = 1;
     MPI_Datatype type;
     MPI_T_enum enumeration;
 
     if (MPI_T_pvar_get_info(index, v->name, &name_length, &verbosity, &v->class, &type,
-                            &enumeration, NULL, &desc_length, &bind, &readonly, &continuous,
-                            &atomic) != MPI_SUCCESS)
-        return false;
-    if (strncmp(v->name, "bcast_hw_", 9) != 0 || bind != MPI_T_BIND_NO_OBJECT ||
-        type != MPI_UNSIGNED_LONG_LONG)
-        return false;
-    MPI_T_pvar_handle_alloc(session, index, NULL, &v->handle, &count);
-    if (!continuous)
-        MPI_T_pvar_start(session, v->handle);
-    return count == 1;
+                            &enumeration, text, &text_length, &bind, &readonly, &continuous,
+                            &atomic) != MPI_SUCCESS) {
+        wrong("a variable", "nothing is told of it");
+        return;
+    }
+    if (!begins(v->name, "bcast_hw_") && !begins(v->name, "hwmc_"))
+        return;
+    if (text_length < 10)
+        wrong(v->name, "has no description");
+    if (v->class != (is_level(v->name) ? MPI_T_PVAR_CLASS_LEVEL : MPI_T_PVAR_CLASS_COUNTER))
+        wrong(v->name, "is of another class");
+    if (type != MPI_UNSIGNED_LONG_LONG || bind != MPI_T_BIND_NO_OBJECT || !readonly || !continuous)
+        wrong(v->name, "is of another type, binding or kind");
+    if (MPI_T_pvar_get_index(v->name, v->class, &found) != MPI_SUCCESS || found != index)
+        wrong(v->name, "is not found by its name");
+    if (num_vars + 1 == MAX_VARS ||
+        MPI_T_pvar_handle_alloc(session, index, NULL, &v->handle, &count) != MPI_SUCCESS) {
+        wrong(v->name, "got no handle");
+        return;
+    }
+    if (count != 1)
+        wrong(v->name, "has not one value");
+    if (MPI_T_pvar_start(session, v->handle) == MPI_SUCCESS)
+        wrong(v->name, "runs always, and can be started");
+    if (MPI_T_pvar_write(session, v->handle, &value) == MPI_SUCCESS)
+        wrong(v->name, "can be written");
+    num_vars++;
 }
 
-static int read_variable(const struct variable *v, unsigned long long *value)
+/* A variable by its name; an error if there is none. */
+static const struct variable *named(const char *name)
 {
-    unsigned long long values[1] = {0};
-    int code = MPI_T_pvar_read(session, v->handle, values);
+    static const struct variable none;
 
-    *value = values[0];
-    if (code == MPI_SUCCESS)
-        return 0;
-    printf("%s cannot be read: %d\n", v->name, code);
-    return 1;
+    for (int i = 0; i < num_vars; i++)
+        if (strcmp(vars[i].name, name) == 0)
+            return &vars[i];
+    wrong(name, "is not there");
+    return &none;
+}
+
+static unsigned long long rise(const char *name)
+{
+    const struct variable *v = named(name);
+
+    return v->after - v->before;
+}
+
+static void must_rise(const char *name)
+{
+    if (rise(name) == 0)
+        wrong(name, "has not moved");
+}
+
+static void must_rise_by(const char *name, unsigned long long by)
+{
+    if (rise(name) != by) {
+        printf("rank %d: %s rose by %llu, not by %llu\n", rank, name, rise(name), by);
+        errs++;
+    }
+}
+
+static void must_stay(const char *prefix)
+{
+    for (int i = 0; i < num_vars; i++)
+        if (begins(vars[i].name, prefix) && vars[i].after != vars[i].before)
+            wrong(vars[i].name, "has moved");
+}
+
+/* A communicator that shares memory as long as it lives. */
+static void work_on_another(bool shares)
+{
+    const struct variable *segments = shares ? named("bcast_hw_node_segments") : NULL;
+    unsigned long long had = shares ? read_variable(segments) : 0;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < CALLS; i++)
+        MPI_Barrier(comm);
+    if (shares && read_variable(segments) != had + 1)
+        wrong(segments->name, "is not one more with another communicator");
+    MPI_Comm_free(&comm);
+    if (shares && read_variable(segments) != had)
+        wrong(segments->name, "is not what it was before a communicator that is freed");
+}
+
+static void work(bool shares)
+{
+    void *buf = hwtest_alloc(ROUNDS * BYTES);
+    long one = 1, sum = 0;
+    int token = rank;
+
+    for (int i = 0; i < ROUNDS; i++)
+        errs += hwtest_bcast(buf, BYTES * (size_t) i, i % size, MPI_COMM_WORLD, i, "pvars");
+    for (int i = 0; i < CALLS; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Allreduce(&one, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        if (sum != size)
+            wrong("allreduce", "a wrong sum");
+        MPI_Sendrecv_replace(&token, 1, MPI_INT, (rank + 1) % size, 0, (rank + size - 1) % size, 0,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    work_on_another(shares);
+    free(buf);
+}
+
+static void check_multicast(void)
+{
+    static const char *const risen[] = {
+        "bcast_hw_two_stage",          "bcast_hw_cast_frags",     "bcast_hw_got_cast",
+        "bcast_hw_setup_on",           "bcast_hw_datagrams_sent", "bcast_hw_datagram_bytes_sent",
+        "bcast_hw_datagrams_received", "bcast_hw_syncs",          "bcast_hw_lane_messages_sent",
+    };
+
+    for (size_t i = 0; i < sizeof(risen) / sizeof(risen[0]); i++)
+        must_rise(risen[i]);
+    must_rise_by("bcast_hw_calls", ROUNDS - 1); /* the first is of no bytes */
+    must_rise_by("bcast_hw_call_bytes", BYTES * (ROUNDS - 1) * ROUNDS / 2);
+    must_stay("bcast_hw_off_");
+    must_stay("bcast_hw_node_bcast_");
+}
+
+static void check_shared_memory(void)
+{
+    const unsigned long long calls = rise("bcast_hw_node_calls");
+
+    if (calls < ROUNDS - 1 + 3 * CALLS)
+        wrong("bcast_hw_node_calls", "has not moved enough");
+    if (named("bcast_hw_node_bytes")->after == 0)
+        wrong("bcast_hw_node_bytes", "is 0");
+    must_rise_by("bcast_hw_node_left", 0);
+    must_rise_by("bcast_hw_two_stage", 0);
+    must_rise_by("bcast_hw_datagrams_sent", 0);
+}
+
+static void check(bool multicasts, bool shares, bool links)
+{
+    if (multicasts)
+        check_multicast();
+    if (shares)
+        check_shared_memory();
+    if (links) {
+        must_rise("hwmc_carried");
+        if (named("hwmc_lanes_software")->after + named("hwmc_lanes_hardware")->after == 0)
+            wrong("hwmc_lanes_software", "is 0");
+    } else {
+        must_stay("hwmc_");
+    }
+    must_rise_by("bcast_hw_drop_foreign", 0);
+    must_rise_by("bcast_hw_drop_format", 0);
+    must_rise_by("bcast_hw_drop_crc", 0);
+    must_rise_by("bcast_hw_drop_forged", 0);
+    must_rise_by("bcast_hw_bad", 0);
+    must_rise_by("bcast_hw_lanes_lost", 0);
+    for (int i = 0; i < num_vars; i++)
+        if (vars[i].class == MPI_T_PVAR_CLASS_COUNTER && vars[i].after < vars[i].before)
+            wrong(vars[i].name, "fell");
 }
 
 int main(int argc, char **argv)
 {
-    int errs = 0, provided, num, rank, size;
-    const char *algorithm = getenv("MPIR_CVAR_BCAST_INTRA_ALGORITHM");
-    bool forced = algorithm != NULL && strcmp(algorithm, "hw") == 0;
-    bool counted = false;
-    void *buf;
+    int provided, num;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MTest_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    bool verbose = hwtest_flag(argc, argv, "-verbose") && rank == 0;
+    const bool verbose = hwtest_flag(argc, argv, "-verbose") && rank == 0;
+    const bool shares = size > 1 && is_set("HWTEST_NODE", "1");
 
     MPI_T_pvar_session_create(&session);
     MPI_T_pvar_get_num(&num);
-    for (int i = 0; i < num && num_vars < MAX_VARS; i++)
-        num_vars += add_variable(i);
+    for (int i = 0; i < num; i++)
+        take(i);
     for (int i = 0; i < num_vars; i++)
-        errs += read_variable(&vars[i], &vars[i].before);
+        vars[i].before = read_variable(&vars[i]);
 
-    buf = hwtest_alloc(20000);
-    for (int round = 0; round < 50; round++)
-        errs +=
-            hwtest_bcast(buf, 400 * (size_t) round, round % size, MPI_COMM_WORLD, round, "pvars");
-    free(buf);
-
+    work(shares && num_vars > 0);
     for (int i = 0; i < num_vars; i++) {
-        struct variable *v = &vars[i];
-        unsigned long long after;
-
-        errs += read_variable(v, &after);
+        vars[i].after = read_variable(&vars[i]);
         if (verbose)
-            fprintf(stderr, "%-40s %llu\n", v->name, after);
-        if (v->class == MPI_T_PVAR_CLASS_COUNTER && after < v->before) {
-            printf("%s fell from %llu to %llu\n", v->name, v->before, after);
-            errs++;
-        }
-        if (strcmp(v->name, "bcast_hw_two_stage") == 0)
-            counted = after > v->before;
-        MPI_T_pvar_handle_free(session, &v->handle);
+            fprintf(stderr, "%-40s %llu\n", vars[i].name, vars[i].after);
     }
-    if (forced && size > 1 && !counted) {
-        printf("rank %d: broadcasts were forced to multicast; bcast_hw_two_stage did not rise\n",
-               rank);
-        errs++;
-    }
+    if (num_vars > 0)
+        check(size > 1 && is_set("MPIR_CVAR_BCAST_INTRA_ALGORITHM", "hw"), shares,
+              size > 1 && is_set("MPIR_CVAR_HWMC_RESILIENT", "1"));
+
+    for (int i = 0; i < num_vars; i++)
+        if (MPI_T_pvar_handle_free(session, &vars[i].handle) != MPI_SUCCESS ||
+            vars[i].handle != MPI_T_PVAR_HANDLE_NULL)
+            wrong(vars[i].name, "its handle was not freed");
     MPI_T_pvar_session_free(&session);
     /* The last to leave the tools interface: some MPICH cannot be entered a second time. */
     errs = hwtest_finish(errs);

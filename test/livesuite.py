@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
-"""What users see of a job: its counters in docs/counters.md; for check-mpi."""
+"""What users see of a job: its counters in docs/counters.md, and when it ends by MPIR_CVAR_HWMC_SUMMARY; for check-mpi."""
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 
 import mpisuite
 
 INFO = mpisuite.PREFIX / "bin" / "hwmc_info"
+MPIEXEC = mpisuite.PREFIX / "bin" / "mpiexec"
 COUNTERS = mpisuite.TOP / "docs" / "counters.md"
+PROGRAM = "bcast_hw_live"
+SUMMARY = "MPIR_CVAR_HWMC_SUMMARY"
+FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
+ENDS = 90  # seconds that a job may take
 
 
 class Wrong(Exception):
@@ -55,6 +62,107 @@ def docs():
                (name, there[name], here[name]))
 
 
-def checks():
+@contextlib.contextmanager
+def job(directory, ranks, *words, **settings):
+    """A job, killed if it is still there at the end."""
+    env = {**os.environ, **FORCED, **settings}
+    command = [str(MPIEXEC), "-n", str(ranks), str(directory / PROGRAM), *words]
+    with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def run(directory, ranks, *words, status=0, **settings):
+    """Both streams of a job that ends by itself."""
+    with job(directory, ranks, *words, **settings) as process:
+        try:
+            out, err = process.communicate(timeout=ENDS)
+        except subprocess.TimeoutExpired:
+            raise Wrong("the job hangs") from None
+    expect(process.returncode == status or status is None,
+           "the job's exit status is %d: %s" % (process.returncode, err[-300:]))
+    return out, err
+
+
+def rows(text):
+    """Of a summary, by name: total (None of a level), least, most, rank."""
+    found = re.findall(r"^(\w+) +(\d+|-) +(\d+) +(\d+)  (\d+) \(\S+\)$", text, re.M)
+    return {name: (None if total == "-" else int(total), int(least), int(most), int(rank))
+            for name, total, least, most, rank in found}
+
+
+def check_summary(text, ranks):
+    """The one table of a job."""
+    expect(text.count("hwmc ") == 1 and re.match(r"hwmc \S+: %d ranks\n" % ranks, text),
+           "not one table of %d ranks: %s" % (ranks, text[:100]))
+    table = rows(text)
+    head = [line for line in text.splitlines() if line.startswith(("hwmc ", "rail ", " "))]
+    expect(len(table) + len(head) == len(text.splitlines()), "lines that are no rows: %s" % text)
+    for name, (total, least, most, rank) in table.items():
+        expect(least <= most and most > 0 and rank < ranks, "%s: %s" % (name, table[name]))
+        if total is not None:
+            expect(most + (ranks - 1) * least <= total <= least + (ranks - 1) * most,
+                   "%s: %s" % (name, table[name]))
+    return table
+
+
+def off(directory):
+    for word in ({}, {SUMMARY: ""}, {SUMMARY: "0"}):
+        out, err = run(directory, 4, **word)
+        expect("hwmc" not in out + err, "there is a summary: %s" % (out + err)[:200])
+
+
+def four(directory):
+    table = check_summary(run(directory, 4, **{SUMMARY: "stderr"})[1], 4)
+    for name in ("bcast_hw_calls", "bcast_hw_two_stage", "bcast_hw_datagrams_sent",
+                 "bcast_hw_node_calls", "bcast_hw_setup_on"):
+        expect(name in table, "no row %s" % name)
+    total, least, most, rank = table["bcast_hw_calls"]
+    expect(total == 4 * least == 4 * most and rank == 0, "bcast_hw_calls: %s" %
+           str(table["bcast_hw_calls"]))
+    expect("bcast_hw_drop_crc" not in table, "a row of zeroes")
+
+
+def one(directory):
+    """Alone there is nothing to count."""
+    check_summary(run(directory, 1, **{SUMMARY: "1"})[1], 1)
+
+
+def odd(directory):
+    for ranks in (2, 3, 5):
+        check_summary(run(directory, ranks, **{SUMMARY: "stderr"})[1], ranks)
+
+
+def file(directory):
+    """To a file, after what is in it; to standard error if that cannot be."""
+    path = directory / "summary"
+    path.write_text("")
+    for _ in range(2):
+        out, err = run(directory, 2, **{SUMMARY: str(path)})
+        expect("hwmc" not in out + err, "a file is named, and there is output")
+    tables = path.read_text().split("hwmc ")[1:]
+    expect(len(tables) == 2, "%d tables in the file" % len(tables))
+    for text in tables:
+        check_summary("hwmc " + text, 2)
+    err = run(directory, 2, **{SUMMARY: "/nowhere/summary"})[1]
+    first, rest = err.split("\n", 1)
+    expect(first == "hwmc: %s: /nowhere/summary: No such file or directory" % SUMMARY, first)
+    check_summary(rest, 2)
+
+
+def aborted(directory):
+    err = run(directory, 3, "-abort", status=None, **{SUMMARY: "stderr"})[1]
+    expect(not rows(err), "a summary of a job that was aborted")
+
+
+def checks(directory):
     """Names, and what to call."""
-    return (("docs/counters.md: the variables that are registered", docs),)
+    named = (("docs/counters.md: the variables that are registered", lambda _: docs()),
+             ("summary: off", off), ("summary: 4 ranks", four), ("summary: 1 rank", one),
+             ("summary: 2, 3 and 5 ranks", odd), ("summary: to a file", file),
+             ("summary: MPI_Abort", aborted))
+    return [(name, lambda check=check: check(directory)) for name, check in named]

@@ -102,6 +102,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/relay.c           \
     src/mpi/coll/bcast_hw/select.c          \
     src/mpi/coll/bcast_hw/side.c            \
+    src/mpi/coll/bcast_hw/summary.c         \
     src/mpi/coll/bcast_hw/world_sites.c
 
 if HWMC_XPMEM

@@ -41,6 +41,11 @@ uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, u
         (counts) = (void *) MPIR_Bcast_hw_counters_add(list, sizeof(list) / sizeof((list)[0]));    \
     } while (0)
 
+/* MPIR_CVAR_HWMC_SUMMARY. In MPI_Init: reads it, for a program may have left the tools interface by the end, and control
+ * variables with it. Then, collective over `world`, which is MPI_COMM_WORLD and still works: writes the table. */
+void MPIR_Bcast_hw_summary_open(void);
+void MPIR_Bcast_hw_summary(MPIR_Comm *world);
+
 /* Finds out which processes of MPI_COMM_WORLD share a host. Asks the process manager, so nobody else
  * may be asking it; before anything below. */
 void MPIR_Bcast_hw_find_nodes(void);

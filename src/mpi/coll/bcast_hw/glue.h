@@ -138,4 +138,7 @@ void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net);
 void MPIR_Bcast_hw_add_counters(struct bcast_hw_counts **machines,
                                 struct bcast_hw_engine_counts **engine);
 
+/* What this process shows of itself: live.h. */
+const struct bcast_hw_live *MPIR_Bcast_hw_live(void);
+
 #endif /* BCAST_HW_GLUE_H_INCLUDED */

@@ -61,6 +61,11 @@ bool MPIR_Bcast_hw_live_open(const char *version)
     return true;
 }
 
+const struct bcast_hw_live *MPIR_Bcast_hw_live(void)
+{
+    return live;
+}
+
 uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, uint32_t num)
 {
     const uint32_t first = live->num_counters;

@@ -80,6 +80,10 @@ fn_fail:
 
 int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm)
 {
+    /* MPI_Finalize frees MPI_COMM_SELF first: MPI_COMM_WORLD still works. */
+    if (comm == MPIR_Process.comm_self && MPIR_Process.comm_world && world_is_up &&
+        MPIDI_HWMC_FINALIZE_IS_COLLECTIVE)
+        MPIR_Bcast_hw_summary(MPIR_Process.comm_world);
     MPIR_Bcast_hw_comm_free(comm);
     MPIDI_HWMC_num_strange -= !MPIDI_HWMC_COMM(comm).carried;
     return MPIDI_UCX_mpi_comm_free_hook(comm);

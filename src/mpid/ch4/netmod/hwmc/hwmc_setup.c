@@ -258,6 +258,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
 
     if (MPIR_Bcast_hw_live_open(HWMC_VERSION))
         MPIDI_HWMC_counters_add();
+    MPIR_Bcast_hw_summary_open();
     engine = MPIR_Bcast_hw_engine();
     if (MPIR_Process.size == 1)
         goto fn_exit;

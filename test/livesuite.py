@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
-"""What users see of a job: its counters in docs/counters.md, and when it ends by MPIR_CVAR_HWMC_SUMMARY; for check-mpi."""
+"""What users see of a job: its counters in docs/counters.md, while it runs by hwmc_info --live, and when it
+ends by MPIR_CVAR_HWMC_SUMMARY; for check-mpi."""
 
 import contextlib
 import os
@@ -17,6 +18,7 @@ PROGRAM = "bcast_hw_live"
 SUMMARY = "MPIR_CVAR_HWMC_SUMMARY"
 FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
 ENDS = 90  # seconds that a job may take
+NOBODY = 65534
 
 
 class Wrong(Exception):
@@ -159,10 +161,116 @@ def aborted(directory):
     expect(not rows(err), "a summary of a job that was aborted")
 
 
+def processes(running, ranks):
+    """The ids that the ranks print when they have done their first work."""
+    return [int(re.fullmatch(r"process (\d+)\n", running.stdout.readline())[1])
+            for _ in range(ranks)]
+
+
+def counters(text):
+    part = text.partition("counters that are not 0\n")[2]
+    return {name: int(value) for name, value in re.findall(r"^(\w+) +(\d+)$", part, re.M)}
+
+
+def live(directory):
+    """Each rank shows what it has done; twice, and the second time it is not less."""
+    with job(directory, 4, "-seconds=600") as running:
+        pids = processes(running, 4)
+        seen = []
+        for pid in pids:
+            said = info("--live", pid)
+            found = re.match(r"process %d: rank (\d) of 4, hwmc \S+\n" % pid, said)
+            expect(found, "not a rank of 4: %s" % said[:100])
+            seen.append(int(found[1]))
+            before, after = counters(said), counters(info("--live", pid))
+            expect(before.get("bcast_hw_two_stage", 0) >= 80, "too few broadcasts: %s" % said)
+            expect(before.get("bcast_hw_node_calls", 0) >= 160, "too few collectives: %s" % said)
+            expect("bcast_hw_drop_crc" not in before, "a row of zeroes")
+            expect(all(after.get(name, 0) >= value for name, value in before.items()
+                       if name in documented() and not documented()[name][0]), "a counter fell")
+            expect(re.search(r"^0 +lo +\S+ +-  udp$", said, re.M), "no rail lo: %s" % said)
+            for name in ("MPI_COMM_WORLD", "another"):
+                expect(re.search(r"^\w+ +4 +%s  multicast +shared memory +%s$" % (found[1], name),
+                                 said, re.M), "no communicator %s: %s" % (name, said))
+        expect(sorted(seen) == [0, 1, 2, 3], "ranks %s" % seen)
+        expect(running.poll() is None, "the job ended while it was looked at")
+
+
+def live_trees(directory):
+    """Why a communicator is without multicast."""
+    with job(directory, 2, "-seconds=600", MPIR_CVAR_BCAST_HW_MEMORY="0") as running:
+        said = info("--live", processes(running, 2)[0])
+        expect(re.search(r"  trees: memory  ", said), said)
+
+
+def watched(directory):
+    """As long as the process runs: what changes, and then that it has ended."""
+    with job(directory, 2, "-seconds=600") as running:
+        pid = processes(running, 2)[1]
+        with subprocess.Popen([str(INFO), "--live", str(pid), "--watch", "0.2"], text=True,
+                              stdout=subprocess.PIPE) as watch:
+            intervals = 0
+            for line in watch.stdout:
+                if re.fullmatch(r"bcast_hw_calls +\d+ +[\d.]+/s\n", line):
+                    intervals += 1
+                if intervals == 3:
+                    break
+            expect(intervals == 3, "no intervals in which broadcasts ran")
+            os.kill(pid, signal.SIGKILL)
+            said = watch.stdout.read()
+            expect(watch.wait(60) == 0, "exit status %d" % watch.returncode)
+            expect(said.endswith("\nprocess %d has ended\n" % pid), "the end: %s" % said[-100:])
+
+
+def finds_nothing(_directory):
+    """Processes that are not there, are no ranks, belong to another, run another version."""
+    with subprocess.Popen(["sleep", "60"]) as other:
+        pid = other.pid
+        try:
+            expect(info("--live", pid, status=1) == "hwmc_info: process %d does not run MPI with "
+                   "hwmc, or is about to start or end\n" % pid, "a process without MPI")
+        finally:
+            other.kill()
+    expect(info("--live", pid, status=1) == "hwmc_info: process %d does not exist\n" % pid,
+           "a process that is gone")
+    for words in (["x"], ["-1"], [""], ["1", "--watch", "0"], ["1", "--watch", "x"]):
+        info("--live", *words, status=2)
+    info("--live", status=2)
+
+
+def finds_version(_directory):
+    """A process with the file of another version, of another build, of none yet: this one."""
+    version = info("--version").split()[1]
+    file = os.memfd_create("hwmc-live")
+    try:
+        for text, said in ((b"", "is about to start"),
+                           (b"hwmclive" + b"9.9".ljust(40, b"\0"), "runs hwmc 9.9, this is "),
+                           (b"hwmclive" + version.encode().ljust(40, b"\0"),
+                            "runs another build of hwmc " + version)):
+            os.pwrite(file, text, 0)
+            expect(said in info("--live", os.getpid(), status=1), said)
+    finally:
+        os.close(file)
+
+
+def finds_others(directory):
+    """Another user's process is not shown."""
+    if os.getuid() != 0:
+        return
+    with job(directory, 2, "-seconds=600") as running:
+        pid = processes(running, 2)[0]
+        said = info("--live", pid, status=1, user=NOBODY, group=NOBODY, extra_groups=[])
+        expect("may not be looked at" in said, said)
+
+
 def checks(directory):
     """Names, and what to call."""
     named = (("docs/counters.md: the variables that are registered", lambda _: docs()),
              ("summary: off", off), ("summary: 4 ranks", four), ("summary: 1 rank", one),
              ("summary: 2, 3 and 5 ranks", odd), ("summary: to a file", file),
-             ("summary: MPI_Abort", aborted))
+             ("summary: MPI_Abort", aborted),
+             ("live: counters, rails, communicators", live),
+             ("live: no multicast, and why", live_trees), ("live: watched until it ends", watched),
+             ("live: nothing to see", finds_nothing), ("live: another version", finds_version),
+             ("live: another user's", finds_others))
     return [(name, lambda check=check: check(directory)) for name, check in named]

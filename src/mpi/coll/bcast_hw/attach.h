@@ -18,6 +18,8 @@
 struct bcast_hw_engine;
 struct bcast_hw_engine_cfg;
 
+struct bcast_hw_rail;
+
 /* A number that this process tells of itself: a PVAR of this name (unsigned, 64 bits, of no object), a row of the
  * summary, a line of `hwmc_info --live`. */
 struct MPIR_Bcast_hw_counter {
@@ -40,6 +42,10 @@ uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, u
                                 sizeof(*(counts)) / sizeof(uint64_t));                             \
         (counts) = (void *) MPIR_Bcast_hw_counters_add(list, sizeof(list) / sizeof((list)[0]));    \
     } while (0)
+
+/* A rail by the job's number, as this host has it, and what multicasts there; empty: nothing does. Once a process for
+ * each that the host has. */
+void MPIR_Bcast_hw_live_rail(uint32_t number, const struct bcast_hw_rail *port, const char *fabric);
 
 /* MPIR_CVAR_HWMC_SUMMARY. In MPI_Init: reads it, for a program may have left the tools interface by the end, and control
  * variables with it. Then, collective over `world`, which is MPI_COMM_WORLD and still works: writes the table. */

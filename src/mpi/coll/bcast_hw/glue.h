@@ -23,6 +23,8 @@ enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH
 /* One per communicator, made at the first collective that hwmc may take. */
 struct bcast_hw_comm {
     struct bcast_hw_node_comm *node; /* node_glue.h; NULL before the first of its collectives */
+    struct bcast_hw_live_comm *live; /* its place in live.h; NULL: it has none */
+    bool counted;                    /* ... where it is counted */
     enum bcast_hw_worth worth;       /* its shape gains from multicast */
     uint32_t hosts;                  /* that its ranks run on; once `worth` is known */
     bool admitted;                   /* the broadcast under way is to be taken */
@@ -140,5 +142,9 @@ void MPIR_Bcast_hw_add_counters(struct bcast_hw_counts **machines,
 
 /* What this process shows of itself: live.h. */
 const struct bcast_hw_live *MPIR_Bcast_hw_live(void);
+
+/* Shows how the collectives of `comm`, which carries `c`, go from now on; shows it no more. */
+void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c);
+void MPIR_Bcast_hw_live_hide(struct bcast_hw_comm *c);
 
 #endif /* BCAST_HW_GLUE_H_INCLUDED */

@@ -2,23 +2,25 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The writing side of live.h. Without a file for it everything is kept in the process's own memory: PVARs need no
- * more.
+ * The writing side of live.h. Without a file for it everything is kept in the process's own memory: PVARs and the
+ * summary need no more.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create */
 #endif
 
-#include "glue.h"
+#include "node_glue.h"
 #include "live.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static struct bcast_hw_live own;
 static struct bcast_hw_live *live = &own;
 static bool is_open;
+static pthread_mutex_t comms_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Memory that others can map and not write to; NULL where the system has none. The descriptor stays as long as the
  * process, for by that it is found. */
@@ -88,4 +90,124 @@ uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, u
     }
     atomic_store_explicit(&live->num_counters, first + num, memory_order_release);
     return &live->value[first];
+}
+
+void MPIR_Bcast_hw_live_rail(uint32_t number, const struct bcast_hw_rail *port, const char *fabric)
+{
+    const uint32_t n = live->num_rails;
+
+    MPIR_Assert(n < BCAST_HW_RAILS_MAX);
+    live->rail[n].number = number;
+    live->rail[n].port = *port;
+    snprintf(live->rail[n].fabric, sizeof(live->rail[n].fabric), "%s", fabric);
+    atomic_store_explicit(&live->num_rails, n + 1, memory_order_release);
+}
+
+/* Why there is no multicast, as the counters bcast_hw_off_* name it. */
+static const char *reason_word(const struct bcast_hw_group *g)
+{
+    switch (g->reason) {
+#define X(name, lower, value, text)                                                                \
+    case BCAST_HW_REASON_##name:                                                                   \
+        return #lower;
+        BCAST_HW_REASONS(X)
+#undef X
+        default:
+            return "?";
+    }
+}
+
+static void write_network(const struct bcast_hw_comm *c, char *text, size_t room)
+{
+    const struct bcast_hw_side *first = &c->side[0];
+
+    if (c->worth == BCAST_HW_WORTH_NO)
+        snprintf(text, room, "left to MPICH");
+    else if (first->state == BCAST_HW_SIDE_COUNTING)
+        snprintf(text, room, "not yet");
+    else if (first->state == BCAST_HW_SIDE_SETUP)
+        snprintf(text, room, "being set up");
+    else if (first->state == BCAST_HW_SIDE_OFF)
+        snprintf(text, room, "off");
+    else if (first->state == BCAST_HW_SIDE_BROKEN)
+        snprintf(text, room, "broken");
+    else if (first->shape.frag_bytes > 0)
+        snprintf(text, room, "multicast");
+    else if (first->group)
+        snprintf(text, room, "trees: %s", reason_word(first->group));
+    else /* by hosts, and another rank of this one takes part */
+        snprintf(text, room, "trees");
+}
+
+static const char *host_words(const struct bcast_hw_node_comm *n)
+{
+    switch (n ? n->state : BCAST_HW_NODE_SPREAD) {
+        case BCAST_HW_NODE_SPREAD:
+            return "-";
+        case BCAST_HW_NODE_PART:
+            return "part of broadcasts";
+        case BCAST_HW_NODE_COUNTING:
+            return "not yet";
+        case BCAST_HW_NODE_ON:
+            return "shared memory";
+        case BCAST_HW_NODE_OFF:
+            return "off";
+        default:
+            return "broken";
+    }
+}
+
+/* The place of a communicator, found if it has none; NULL: there is none. */
+static struct bcast_hw_live_comm *place_of(struct bcast_hw_comm *c)
+{
+    for (uint32_t i = 0; !c->live && i < BCAST_HW_LIVE_COMMS; i++)
+        if (live->comm[i].ranks == 0)
+            c->live = &live->comm[i];
+    return c->live;
+}
+
+static void begin_write(struct bcast_hw_live_comm *p)
+{
+    atomic_store_explicit(&p->turn, p->turn + 1, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+
+static void end_write(struct bcast_hw_live_comm *p)
+{
+    atomic_store_explicit(&p->turn, p->turn + 1, memory_order_release);
+}
+
+void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c)
+{
+    struct bcast_hw_live_comm *p;
+
+    pthread_mutex_lock(&comms_lock);
+    if (!c->counted)
+        live->num_comms++;
+    c->counted = true;
+    p = place_of(c);
+    if (p) {
+        begin_write(p);
+        p->context = (uint32_t) comm->context_id;
+        p->ranks = (uint32_t) comm->local_size;
+        p->rank = (uint32_t) comm->rank;
+        snprintf(p->name, sizeof(p->name), "%.31s", comm->name);
+        write_network(c, p->network, sizeof(p->network));
+        snprintf(p->host, sizeof(p->host), "%s", host_words(c->node));
+        end_write(p);
+    }
+    pthread_mutex_unlock(&comms_lock);
+}
+
+void MPIR_Bcast_hw_live_hide(struct bcast_hw_comm *c)
+{
+    pthread_mutex_lock(&comms_lock);
+    if (c->live) {
+        begin_write(c->live);
+        c->live->ranks = 0;
+        end_write(c->live);
+    }
+    if (c->counted)
+        live->num_comms--;
+    pthread_mutex_unlock(&comms_lock);
 }

@@ -2,15 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * live: what a process shows of itself while it runs: its counters. They lie in a file without a name (memfd), which
- * is found among the descriptors of the process and goes with it, however it ends; who may look is the kernel's to
- * say (ptrace, mode READ). Who looks takes no lock and stops nobody.
+ * live: what a process shows of itself while it runs, for `hwmc_info --live`: its counters, its rails, and how the
+ * collectives of its communicators go. It lies in a file without a name (memfd), which is found among the
+ * descriptors of the process and goes with it, however it ends; who may look is the kernel's to say (ptrace, mode
+ * READ). Who looks takes no lock and stops nobody.
  *
  * One process writes, others read:
  *
  *   - what stands before `rank` means the same in all versions; the rest is read by the same version only
  *   - a counter has one writer at a time, and is a word that is read whole; threads may lose a count
- *   - names are there before num_counters tells of them, and do not change
+ *   - names are there before num_counters, rails before num_rails tells of them, and do not change
+ *   - a communicator's place is odd in `turn` while it is written: who reads it looks at `turn` before and after
  */
 #ifndef BCAST_HW_LIVE_H_INCLUDED
 #define BCAST_HW_LIVE_H_INCLUDED
@@ -19,10 +21,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "port/rail.h"
+
 #define BCAST_HW_LIVE_FILE "hwmc-live"
 #define BCAST_HW_LIVE_MAGIC UINT64_C(0x6576696c636d7768) /* hwmclive */
 #define BCAST_HW_LIVE_COUNTERS 256u
+#define BCAST_HW_LIVE_COMMS 64u
 #define BCAST_HW_LIVE_NAME 48u
+
+struct bcast_hw_live_rail {
+    uint32_t number; /* the job's */
+    struct bcast_hw_rail port;
+    char fabric[16]; /* what multicasts there; empty: nothing does */
+};
+
+struct bcast_hw_live_comm {
+    _Atomic uint32_t turn;
+    uint32_t context; /* MPI context id */
+    uint32_t ranks;   /* 0: the place is free */
+    uint32_t rank;
+    char name[32];    /* as MPI_Comm_set_name gave it, the first bytes */
+    char network[32]; /* how its broadcasts go over the network, in words */
+    char host[32];    /* the same of its collectives inside a host */
+};
 
 struct bcast_hw_live {
     uint64_t magic;
@@ -32,9 +53,13 @@ struct bcast_hw_live {
     uint32_t rank; /* in MPI_COMM_WORLD */
     uint32_t size;
     _Atomic uint32_t num_counters;
+    _Atomic uint32_t num_rails;
+    struct bcast_hw_live_rail rail[BCAST_HW_RAILS_MAX]; /* that this host has, by number */
     char name[BCAST_HW_LIVE_COUNTERS][BCAST_HW_LIVE_NAME];
     bool level[BCAST_HW_LIVE_COUNTERS]; /* it falls as well; else it counts */
     uint64_t value[BCAST_HW_LIVE_COUNTERS];
+    _Atomic uint32_t num_comms; /* that hwmc cares for; those without a place are not told of */
+    struct bcast_hw_live_comm comm[BCAST_HW_LIVE_COMMS];
 };
 
 #endif /* BCAST_HW_LIVE_H_INCLUDED */

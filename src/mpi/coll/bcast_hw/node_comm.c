@@ -169,9 +169,11 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm)
     if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2)
         return NULL;
     c = MPIR_Bcast_hw_state_of(comm);
-    if (c)
-        c->node = create(comm);
-    return c ? c->node : NULL;
+    if (!c)
+        return NULL;
+    c->node = create(comm);
+    MPIR_Bcast_hw_live_show(comm, c);
+    return c->node;
 }
 
 int MPIR_Bcast_hw_node_broken(const struct bcast_hw_node_comm *n)
@@ -191,8 +193,10 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
     if (!n)
         return NULL;
     if (n->state == BCAST_HW_NODE_COUNTING &&
-        n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0))
+        n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0)) {
         *mpi_errno = MPIR_Bcast_hw_node_setup(n, comm);
+        MPIR_Bcast_hw_live_show(comm, MPIR_Bcast_hw_comm(comm));
+    }
     if (unlikely(*mpi_errno))
         return n;
     if (likely(n->state == BCAST_HW_NODE_ON))

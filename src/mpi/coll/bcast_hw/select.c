@@ -351,6 +351,18 @@ struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
     return *slot;
 }
 
+/* hwmc can broadcast on `comm`; what is new about that is shown. */
+static bool is_usable(MPIR_Comm *comm, struct bcast_hw_comm *c)
+{
+    const enum bcast_hw_worth worth = c->worth;
+    const enum bcast_hw_side_state state = c->side[0].state;
+    const bool usable = worthwhile(comm, c) && MPIR_Bcast_hw_side_ready(comm, c, 0);
+
+    if (c->worth != worth || c->side[0].state != state)
+        MPIR_Bcast_hw_live_show(comm, c);
+    return usable;
+}
+
 bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
     struct bcast_hw_comm *c;
@@ -365,7 +377,7 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
         (!MPIR_Bcast_hw_forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
     c = MPIR_Bcast_hw_state_of(comm);
-    if (!c || !worthwhile(comm, c) || !MPIR_Bcast_hw_side_ready(comm, c, 0))
+    if (!c || !is_usable(comm, c))
         return false;
     return admit(c, size * count);
 }
@@ -382,6 +394,7 @@ void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
         MPIR_Bcast_hw_node_free((*slot)->node);
     MPIR_Bcast_hw_forget_feeds(*slot);
     MPIR_Bcast_hw_forget_hosts(*slot);
+    MPIR_Bcast_hw_live_hide(*slot);
     MPL_free(*slot);
     *slot = NULL;
 }

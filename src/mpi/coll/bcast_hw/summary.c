@@ -115,12 +115,25 @@ static void gather(MPIR_Comm *world, struct table *t, struct table *other)
     }
 }
 
+static void write_rails(FILE *to, const struct bcast_hw_live *live)
+{
+    for (uint32_t i = 0; i < live->num_rails; i++) {
+        const struct bcast_hw_live_rail *r = &live->rail[i];
+
+        fprintf(to, "rail %u at rank 0: %s, ", r->number, r->port.name);
+        if (r->port.mbit > 0)
+            fprintf(to, "%u Mbit/s, ", r->port.mbit);
+        fprintf(to, "%s\n", *r->fabric ? r->fabric : "no multicast");
+    }
+}
+
 static void write_table(FILE *to, const struct bcast_hw_live *live, const struct table *t)
 {
     fprintf(to, "hwmc %s: %u ranks", live->version, live->size);
     if (t->ranks < live->size)
         fprintf(to, ", of which %u could not be heard", live->size - t->ranks);
     fprintf(to, "\n");
+    write_rails(to, live);
     fprintf(to, "%-32s %16s %16s %16s  %s\n", "", "total", "least", "most", "by rank");
     for (uint32_t i = 0; i < t->rows; i++) {
         const struct row *r = &t->row[i];

@@ -243,6 +243,15 @@ static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
                                        MPIR_BCAST_HW_INT, MPI_MIN, world, MPIR_BCAST_HW_NO_ERRORS);
 }
 
+/* Every rail that this process has. */
+static void show_rails(const struct MPIDI_HWMC_rails *rails, const struct bcast_hw_engine_cfg *cfg)
+{
+    for (int i = 0; i < rails->num_job; i++)
+        if (rails->at[i] >= 0)
+            MPIR_Bcast_hw_live_rail((uint32_t) i, &rails->mine[rails->at[i]],
+                                    cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
+}
+
 int MPIDI_HWMC_setup(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -255,8 +264,9 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     struct MPIDI_HWMC_rails rails;
     struct offer mine, all;
     struct job job;
+    const bool first = MPIR_Bcast_hw_live_open(HWMC_VERSION);
 
-    if (MPIR_Bcast_hw_live_open(HWMC_VERSION))
+    if (first)
         MPIDI_HWMC_counters_add();
     MPIR_Bcast_hw_summary_open();
     engine = MPIR_Bcast_hw_engine();
@@ -310,6 +320,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     memcpy(MPIDI_HWMC_global.lanes, cfg.lanes, sizeof(cfg.lanes));
     MPIDI_HWMC_global.num_lanes = (int) cfg.num_far_lanes;
     MPIDI_HWMC_global.lane = cfg.lane;
+    if (first)
+        show_rails(&rails, &cfg);
     MPIR_Bcast_hw_register(&cfg);
     cfg.seal = NULL; /* the engine's */
     if (!all.no_site) {

@@ -26,6 +26,7 @@
 static const char usage[] =
     "usage: hwmc_info [--rails | --cvars | --pvars | --version | --help]\n"
     "       hwmc_info --model | --json [WHAT]\n"
+    "       hwmc_info --live PID [--watch SECONDS]\n"
     "       mpiexec -n N hwmc_info --net\n"
     "\n"
     "  (no option)  version, what is built in, and the network ports\n"
@@ -38,6 +39,10 @@ static const char usage[] =
     "each\n"
     "  --json       the same as MPICH's selection file, for "
     "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE\n"
+    "  --live       counters, rails and communicators of a rank that runs on this host, which is "
+    "not "
+    "disturbed;\n"
+    "               with --watch what changes in each interval, until the process ends\n"
     "  --net        in a job: the first process multicasts, and a table tells who heard it\n"
     "  --version    only hwmc's version\n"
     "\n"
@@ -51,7 +56,7 @@ static const char usage[] =
     "named\n"
     "by MPIR_CVAR_HWMC_RAILS; --net tries the same. Exit status: 0, or 1 when multicast did not "
     "work\n"
-    "where it was tried.\n";
+    "where it was tried, or a process shows nothing.\n";
 
 /* The line of MPI_Get_library_version that begins with `name`, without it. */
 static void print_library_line(const char *name, const char *title)
@@ -113,6 +118,10 @@ int main(int argc, char **argv)
         return hwmc_info_model(argc == 3 ? argv[2] : "");
     if (argc <= 3 && strcmp(argv[1], "--json") == 0)
         return hwmc_info_json(argc == 3 ? argv[2] : "");
+    if (argc == 3 && strcmp(argv[1], "--live") == 0)
+        return hwmc_info_live(argv[2], NULL);
+    if (argc == 5 && strcmp(argv[1], "--live") == 0 && strcmp(argv[3], "--watch") == 0)
+        return hwmc_info_live(argv[2], argv[4]);
     for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(argv[1], parts[i].option) == 0)
             return parts[i].run();

@@ -26,6 +26,10 @@ int hwmc_info_cvars(void);
 /* hwmc's performance variables. Initializes MPI. */
 int hwmc_info_pvars(void);
 
+/* What process `pid`, a number in text, shows of itself while it runs; every `seconds`, a number in text, what
+ * changed, until it ends. NULL: once. */
+int hwmc_info_live(const char *pid, const char *seconds);
+
 /* In a job: who hears what the first process multicasts. Initializes MPI. */
 int hwmc_info_net(void);
 

@@ -1,0 +1,272 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The reading side of bcast_hw/live.h. The process is named by its directory in /proc, which is opened once: its
+ * number may be another's by the time it is looked at again.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_PATH */
+#endif
+
+#include "info.h"
+#include "version.h"
+#include "../../../../../mpi/coll/bcast_hw/live.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINK_TEXT "/memfd:" BCAST_HW_LIVE_FILE " "
+#define TRIES 1000 /* to read a communicator that is being written */
+
+struct process {
+    const char *pid;
+    int dir;       /* in /proc */
+    char file[32]; /* "fd/7" */
+    const struct bcast_hw_live *live;
+};
+
+static int fail(const struct process *p, const char *why)
+{
+    fprintf(stderr, "hwmc_info: process %s %s\n", p->pid, why);
+    return 1;
+}
+
+/* Why the process cannot be looked at. */
+static int fail_errno(const struct process *p)
+{
+    if (errno == EACCES || errno == EPERM)
+        return fail(p, "may not be looked at: it is another user's, or protected");
+    if (errno == ENOENT || errno == ESRCH)
+        return fail(p, "does not exist");
+    return fail(p, strerror(errno));
+}
+
+/* The file is still among its descriptors. */
+static bool is_there(const struct process *p)
+{
+    char text[sizeof(LINK_TEXT)];
+
+    return readlinkat(p->dir, p->file, text, sizeof(text)) >= (ssize_t) strlen(LINK_TEXT) &&
+           strncmp(text, LINK_TEXT, strlen(LINK_TEXT)) == 0;
+}
+
+/* Looks for the file among the descriptors. */
+static int find(struct process *p)
+{
+    int fd = openat(p->dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *fds = fd >= 0 ? fdopendir(fd) : NULL;
+    bool found = false;
+
+    if (!fds)
+        return fail_errno(p);
+    for (struct dirent *e; !found && (e = readdir(fds)) != NULL;) {
+        snprintf(p->file, sizeof(p->file), "fd/%.24s", e->d_name);
+        found = is_there(p);
+    }
+    closedir(fds);
+    return found ? 0 : fail(p, "does not run MPI with hwmc, or is about to start or end");
+}
+
+/* What stands before `rank` is alike in all versions. */
+static int check_version(const struct process *p, int fd)
+{
+    struct bcast_hw_live head = {0};
+    const size_t bytes = offsetof(struct bcast_hw_live, rank);
+    char why[128];
+
+    if (pread(fd, &head, bytes, 0) < (ssize_t) bytes || head.magic != BCAST_HW_LIVE_MAGIC)
+        return fail(p, "is about to start");
+    head.version[sizeof(head.version) - 1] = '\0';
+    if (strcmp(head.version, HWMC_VERSION) != 0) {
+        snprintf(why, sizeof(why), "runs hwmc %s, this is hwmc_info %s", head.version,
+                 HWMC_VERSION);
+        return fail(p, why);
+    }
+    return head.bytes == sizeof(head) ? 0 : fail(p, "runs another build of hwmc " HWMC_VERSION);
+}
+
+static int map(struct process *p)
+{
+    int fd = openat(p->dir, p->file, O_RDONLY | O_CLOEXEC);
+    int status;
+    void *m;
+
+    if (fd < 0)
+        return fail_errno(p);
+    status = check_version(p, fd);
+    if (status == 0) {
+        m = mmap(NULL, sizeof(*p->live), PROT_READ, MAP_SHARED, fd, 0);
+        status = m == MAP_FAILED ? fail_errno(p) : 0;
+        p->live = m;
+    }
+    close(fd);
+    return status;
+}
+
+static void print_rails(const struct bcast_hw_live *live)
+{
+    const uint32_t num = atomic_load_explicit(&live->num_rails, memory_order_acquire);
+
+    printf("\nrails: %u\n", num);
+    if (num > 0)
+        printf("%-8s %-16s %-19s %8s  %s\n", "number", "port", "address", "Mbit/s", "multicast");
+    for (uint32_t i = 0; i < num && i < BCAST_HW_RAILS_MAX; i++) {
+        const struct bcast_hw_live_rail *r = &live->rail[i];
+        char subnet[20], speed[16] = "-";
+
+        hwmc_info_format_subnet(&r->port, subnet);
+        if (r->port.mbit > 0)
+            snprintf(speed, sizeof(speed), "%u", r->port.mbit);
+        printf("%-8u %-16s %-19s %8s  %s\n", r->number, r->port.name, subnet, speed,
+               *r->fabric ? r->fabric : "-");
+    }
+}
+
+/* False: the place is free, or was being written for too long. */
+static bool read_comm(const struct bcast_hw_live_comm *from, struct bcast_hw_live_comm *to)
+{
+    for (int i = 0; i < TRIES; i++) {
+        const uint32_t turn = atomic_load_explicit(&from->turn, memory_order_acquire);
+
+        memcpy(to, from, sizeof(*to));
+        atomic_thread_fence(memory_order_acquire);
+        if (turn % 2 == 0 && atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
+            return to->ranks > 0;
+    }
+    return false;
+}
+
+static void print_comms(const struct bcast_hw_live *live)
+{
+    const uint32_t num = atomic_load_explicit(&live->num_comms, memory_order_relaxed);
+    struct bcast_hw_live_comm c;
+    uint32_t shown = 0;
+
+    printf("\ncommunicators that hwmc looked at: %u\n", num);
+    if (num > 0)
+        printf("%-8s %6s %6s  %-20s %-20s %s\n", "context", "ranks", "rank", "over the network",
+               "inside a host", "name");
+    for (uint32_t i = 0; i < BCAST_HW_LIVE_COMMS; i++) {
+        if (!read_comm(&live->comm[i], &c))
+            continue;
+        printf("%-8x %6u %6u  %-20s %-20s %s\n", c.context, c.ranks, c.rank, c.network, c.host,
+               c.name);
+        shown++;
+    }
+    if (shown < num)
+        printf("and %u more\n", num - shown);
+}
+
+static uint32_t read_counters(const struct bcast_hw_live *live, uint64_t *value)
+{
+    uint32_t num = atomic_load_explicit(&live->num_counters, memory_order_acquire);
+
+    num = num < BCAST_HW_LIVE_COUNTERS ? num : BCAST_HW_LIVE_COUNTERS;
+    for (uint32_t i = 0; i < num; i++)
+        value[i] = __atomic_load_n(&live->value[i], __ATOMIC_RELAXED);
+    return num;
+}
+
+static void print_counters(const struct bcast_hw_live *live)
+{
+    uint64_t value[BCAST_HW_LIVE_COUNTERS];
+    const uint32_t num = read_counters(live, value);
+
+    printf("\ncounters that are not 0\n");
+    for (uint32_t i = 0; i < num; i++)
+        if (value[i] > 0)
+            printf("%-40s %20" PRIu64 "\n", live->name[i], value[i]);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+}
+
+/* What changed from `before` to now, which is `before` for the next time. */
+static void print_changes(const struct bcast_hw_live *live, uint64_t *before, double seconds)
+{
+    uint64_t value[BCAST_HW_LIVE_COUNTERS];
+    const uint32_t num = read_counters(live, value);
+
+    printf("\nin %.1f s\n", seconds);
+    for (uint32_t i = 0; i < num; i++) {
+        if (value[i] == before[i])
+            continue;
+        printf("%-40s %20" PRIu64, live->name[i], value[i]);
+        if (live->level[i])
+            printf("\n");
+        else
+            printf(" %14.1f/s\n", (double) (value[i] - before[i]) / seconds);
+    }
+    memcpy(before, value, sizeof(value[0]) * num);
+    fflush(stdout);
+}
+
+static int watch(const struct process *p, double seconds)
+{
+    uint64_t before[BCAST_HW_LIVE_COUNTERS] = {0};
+    const struct timespec nap = {(time_t) seconds, (long) ((seconds - (time_t) seconds) * 1e9)};
+    double last = now();
+
+    read_counters(p->live, before);
+    fflush(stdout);
+    for (bool there = true; there;) {
+        nanosleep(&nap, NULL);
+        there = is_there(p);
+        const double at = now();
+        print_changes(p->live, before, at - last);
+        last = at;
+    }
+    printf("\nprocess %s has ended\n", p->pid);
+    return 0;
+}
+
+int hwmc_info_live(const char *pid, const char *interval)
+{
+    struct process p = {.pid = pid};
+    char path[32], *end = NULL;
+    double seconds = interval ? strtod(interval, &end) : 0;
+    int status;
+
+    if (strspn(pid, "0123456789") != strlen(pid) || strlen(pid) == 0 || strlen(pid) > 16 ||
+        (interval && (end == interval || *end != '\0' || !(seconds >= 0.01 && seconds <= 1e6)))) {
+        fprintf(stderr, "hwmc_info: not understood: %s%s%s\n", pid, interval ? " " : "",
+                interval ? interval : "");
+        return 2;
+    }
+    snprintf(path, sizeof(path), "/proc/%s", pid);
+    p.dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (p.dir < 0)
+        return fail_errno(&p);
+    status = find(&p);
+    if (status == 0)
+        status = map(&p);
+    if (status != 0) {
+        close(p.dir);
+        return status;
+    }
+    printf("process %s: rank %u of %u, hwmc %s\n", pid, p.live->rank, p.live->size,
+           p.live->version);
+    print_rails(p.live);
+    print_comms(p.live);
+    print_counters(p.live);
+    status = interval ? watch(&p, seconds) : 0;
+    munmap((void *) p.live, sizeof(*p.live));
+    close(p.dir);
+    return status;
+}

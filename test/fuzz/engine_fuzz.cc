@@ -262,6 +262,8 @@ class Job {
         m.index = how & 16 ? r.u32() : r.u8();
         m.frags = how & 32 ? r.u32() % (BCAST_HW_WIRE_BITS_MAX + 1) : r.u8();
         m.bytes = how & 64 ? r.u32() : (uint32_t) bytes_of(m.bid).size();
+        m.losses = m.frags;
+        m.train = m.bytes;
         m.tree = r.u8();
         m.slot = r.u8();
         m.peer = r.u8();
@@ -273,7 +275,8 @@ class Job {
                      r.u32(), r.u32(), r.u64(), r.u64()};
             m.terms = &terms;
         }
-        if (m.terms || m.type == BCAST_HW_MSG_INVITE || m.type == BCAST_HW_MSG_PROBE) {
+        if (m.terms || m.type == BCAST_HW_MSG_INVITE ||
+            (m.type == BCAST_HW_MSG_PROBE && m.index == 0)) {
             id.generation = 0;
             m.bid = g[host]->cfg.key;
         }
@@ -314,8 +317,11 @@ class Job {
             return;
         }
         posted[h]++;
-        if (along_trees(bid)) {
+        by_trees[h] = along_trees(bid) || !bcast_hw_group_casts_next(g[h]);
+        if (by_trees[h]) {
             fuzz::Bytes &mine = memory[h];
+
+            data.resize(std::max<size_t>(data.size(), 1));
 
             mine.assign(data.size(), 0);
             if (h == root_of(bid))
@@ -338,7 +344,7 @@ class Job {
         uint64_t bid = consumed[h]++;
         fuzz::Bytes want = bytes_of(bid);
 
-        if (along_trees(bid)) {
+        if (by_trees[h]) {
             FUZZ_CHECK(lied || memory[h] == want);
         } else {
             const uint32_t len = bcast_hw_stream_bytes(&g[h]->stream);
@@ -378,6 +384,7 @@ class Job {
     std::vector<bcast_hw_group *> g;
     uint64_t posted[kRanks] = {}, consumed[kRanks] = {};
     fuzz::Bytes memory[kRanks];
+    bool by_trees[kRanks] = {}; // the broadcast under way
     std::vector<Sent> history;
     bcast_hw_wire_in in;
 };

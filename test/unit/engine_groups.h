@@ -62,6 +62,27 @@ inline void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes 
     }
 }
 
+// The same along trees.
+inline void along_trees(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
+{
+    std::vector<mem::Bytes> got(g.size(), mem::Bytes(data.size()));
+
+    got[root] = data;
+    for (uint32_t r = 0; r < g.size(); r++) {
+        if (!bcast_hw_group_open(g[r]))
+            bcast_hw_group_stall(g[r], net.now);
+        net.settle(100000000);
+        ASSERT_TRUE(bcast_hw_group_open(g[r]));
+        bcast_hw_group_post_trees(g[r], root, got[r].data(), (uint32_t) data.size(), net.now);
+    }
+    net.settle();
+    for (uint32_t r = 0; r < g.size(); r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
+        EXPECT_EQ(data, got[r]);
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
 inline void expect_all(const Groups &g, bcast_hw_group_state state)
 {
     for (auto *x : g)

@@ -56,7 +56,10 @@ struct Message {
                  rng.next(),
                  rng.next()};
         msg.type = (bcast_hw_msg_type) rng.below(BCAST_HW_MSG_LIMIT + 2);
-        msg.flags = (uint32_t) rng.below(8);
+        msg.flags = (uint32_t) rng.below(32);
+        msg.tree = (uint8_t) rng.below(6);
+        msg.losses = (uint32_t) (rng.next() & rng.next() & rng.next());
+        msg.train = (uint32_t) rng.below(3);
         msg.multicast = rng.below(2);
         msg.rail = (uint8_t) rng.next();
         msg.rails = (uint8_t) rng.next();
@@ -140,6 +143,15 @@ bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
             return m.multicast || !child || m.bid > s.channel.consumed;
         case BCAST_HW_MSG_SYNC_DOWN:
             return r == 0 || m.bid > s.channel.consumed || (m.multicast ? m.peer != 0 : !parent);
+        case BCAST_HW_MSG_PROBE:
+            return !m.multicast || r == 0 || m.peer != 0 || m.rail >= BCAST_HW_RAIL_BITS ||
+                   m.tree >= BCAST_HW_TRAIN || m.index == 0;
+        case BCAST_HW_MSG_EPOCH:
+            return m.multicast || (!parent && !child) || (child && m.index != s.epoch.number) ||
+                   (parent && m.index != s.epoch.number &&
+                    (m.index != s.epoch.number + 1 || m.root >= p || m.rails == 0 ||
+                     m.bid > s.channel.consumed + s.channel.n || m.bid < s.posted ||
+                     m.tree >= BCAST_HW_CAUSE_LIMIT));
         default:
             return true;
     }

@@ -319,8 +319,7 @@ Net::~Net()
     }
 }
 
-std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members,
-                                         const std::function<void(bcast_hw_group_cfg &)> &tweak)
+std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members, const Tweak &tweak)
 {
     std::vector<bcast_hw_group *> groups;
     bcast_hw_group_cfg cfg = {};
@@ -335,6 +334,7 @@ std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members,
     cfg.piece_bytes = 1000;
     cfg.join_ns = 1000000000;
     cfg.probe_ns = 250000000;
+    cfg.stay = true;
     if (tweak)
         tweak(cfg);
     for (uint32_t r = 0; r < cfg.size; r++) {

@@ -63,10 +63,11 @@ class Net {
                  size_t window = 1 << 20, uint32_t rails = 1);
     ~Net();
 
-    // Begins a group of hosts `members` on each of them.
-    std::vector<bcast_hw_group *>
-    group(const std::vector<uint32_t> &members,
-          const std::function<void(bcast_hw_group_cfg &)> &tweak = {});
+    // Begins a group of hosts `members` on each of them. Rails that stop working are not left, unless `tweak`
+    // says so.
+    using Tweak = std::function<void(bcast_hw_group_cfg &)>;
+    std::vector<bcast_hw_group *> group(const std::vector<uint32_t> &members,
+                                        const Tweak &tweak = {});
 
     // One progress of every engine; true if anything happened.
     bool step();

@@ -44,9 +44,12 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.window = cfg_.window;
         c.far_window = cfg_.far_window;
         c.sites = cfg_.site.empty() ? nullptr : &sites_;
-        c.no_cast = cfg_.no_cast;
+        c.rails = cfg_.no_cast ? 0 : (uint8_t) ((1u << cfg_.rails) - 1);
+        c.stay = !cfg_.leaves;
+        c.pause_ns = cfg_.pause;
+        c.pause_max_ns = cfg_.pause_max;
         for (const Bcast &b : cfg_.script)
-            if (b.trees)
+            if (b.trees || (cfg_.leaves && cfg_.trees > 0))
                 c.max_segments =
                     std::max(c.max_segments,
                              (std::max(b.bytes, cfg_.own_bytes ? cfg_.own_bytes(r, b) : 0) - 1) /
@@ -65,6 +68,7 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
     asked_ = named_ = forwarded_;
     requests_.assign(cfg_.ranks, std::vector<uint32_t>(cfg_.script.size(), 0));
     readies_.assign(cfg_.script.size(), 0);
+    called_ = rails_ = std::vector<uint8_t>(cfg_.script.size(), 0);
     segments_.resize(cfg_.ranks);
     ups_.assign(cfg_.ranks, 0);
     last_up_ = ups_;
@@ -116,9 +120,15 @@ uint64_t Net::think(uint32_t r)
     return ns;
 }
 
-uint8_t Net::some_rails()
+uint8_t Net::some_rails(uint8_t of)
 {
-    return cfg_.rails == 1 ? 1 : (uint8_t) rng_.between(1, (1u << cfg_.rails) - 1);
+    uint8_t some = 0;
+
+    if (!(of & (of - 1)))
+        return of;
+    while (some == 0)
+        some = of & (uint8_t) rng_.between(1, (1u << cfg_.rails) - 1);
+    return some;
 }
 
 // Room on all rails; any may be the best.
@@ -331,7 +341,8 @@ bool Net::post(uint32_t r)
 
     if (bid != rank.next)
         fail("a bid that is not the number of the call");
-    if (bcast.trees) {
+    watch_rails(r, bid);
+    if (by_trees(bid)) {
         uint32_t bytes = cfg_.own_bytes ? cfg_.own_bytes(r, bcast) : bcast.bytes;
 
         rank.user.assign(bytes, 0xee);
@@ -344,7 +355,8 @@ bool Net::post(uint32_t r)
         for (uint32_t i = 0; i < bcast.bytes; i++)
             bytes[i] = pattern(bid, i);
         LOG(r, "calls " + std::to_string(bid) + " as root");
-        bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more, some_rails(), now_);
+        bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more,
+                                  some_rails(bcast_hw_stream_next_rails(&rank.stream)), now_);
     } else {
         LOG(r, "calls " + std::to_string(bid));
         bcast_hw_stream_post_member(&rank.stream, bcast.root, now_);
@@ -367,10 +379,10 @@ bool Net::finish(uint32_t r)
 
     rank.failed += failed;
     const std::vector<uint8_t> &got =
-        cfg_.script[bid].trees ? rank.user : rank.channels[bid % cfg_.channels];
+        by_trees(bid) ? rank.user : rank.channels[bid % cfg_.channels];
 
     if ((bytes != roots && !failed) ||
-        (!cfg_.script[bid].trees && bcast_hw_stream_more(&rank.stream) != cfg_.script[bid].more))
+        (!by_trees(bid) && bcast_hw_stream_more(&rank.stream) != cfg_.script[bid].more))
         fail("rank " + std::to_string(r) + " has a wrong length of " + std::to_string(bid));
     for (uint32_t i = 0; i < bytes && cfg_.strict && !failed; i++)
         if (got[i] != pattern(bid, i)) {
@@ -431,6 +443,15 @@ bool Net::crosses(uint32_t a, uint32_t b, uint64_t *until) const
     return cut;
 }
 
+bool Net::falls_in_hole(const bcast_hw_msg &msg, uint32_t to)
+{
+    for (const Hole &h : cfg_.holes)
+        if ((h.ranks >> to & 1) && (h.rails >> msg.rail & 1) && now_ >= S + h.from &&
+            now_ < S + h.until && rng_.chance(h.chance))
+            return true;
+    return false;
+}
+
 void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
 {
     auto packet = std::make_shared<Packet>();
@@ -485,7 +506,7 @@ void Net::multicast(uint32_t r, const PacketPtr &packet)
         if (!cfg_.loss.empty())
             loss = cfg_.loss[std::min<size_t>(to, cfg_.loss.size() - 1)];
         if (rng_.chance(loss) || crosses(r, to, &until) || rng_.chance(cfg_.corrupt) ||
-            (cfg_.lose && cfg_.lose(packet->msg, to))) {
+            (cfg_.lose && cfg_.lose(packet->msg, to)) || falls_in_hole(packet->msg, to)) {
             LOG(to, "loses " + said(packet->msg));
             continue;
         }

@@ -42,6 +42,14 @@ struct Outage {
     uint64_t ranks;
 };
 
+// Multicast to these ranks on these rails (a bit each) is lost for a while, with a chance in a million.
+struct Hole {
+    uint64_t from, until; // ns since the start
+    uint64_t ranks;
+    uint8_t rails;
+    uint32_t chance = 1000000;
+};
+
 class Net;
 
 struct Config {
@@ -64,7 +72,11 @@ struct Config {
     uint32_t seg_bytes = 8;
     std::vector<uint64_t> site; // by rank; empty: all at one
     bool no_cast = false;       // there is no multicast
-    uint32_t rails = 1;         // a root uses some of them, and sends each fragment on any of those
+    bool leaves =
+        false; // rails that do not work are left; with none left broadcasts go along trees
+    uint64_t pause = 1 * MS; // to the first train of probes
+    uint64_t pause_max = 100 * MS;
+    uint32_t rails = 1; // a root uses some of them, and sends each fragment on any of those
 
     // The multicast: chances in a million for each datagram and receiver, and the range of delays.
     std::vector<uint32_t> loss; // by receiver; the last holds for all after it
@@ -85,6 +97,7 @@ struct Config {
     uint32_t credits = 0;           // messages a rank can send at a time; 0: any number
     std::vector<Outage> stalls;     // these ranks do nothing
     std::vector<Outage> partitions; // between these and the others: multicast lost, lanes delayed
+    std::vector<Hole> holes;
 
     uint64_t deadline = 100 * S;
     uint64_t max_events = 2000000;
@@ -131,6 +144,11 @@ class Net {
     uint64_t now() const
     {
         return now_;
+    }
+    // Whether a broadcast that was called went along trees.
+    bool by_trees(uint64_t bid) const
+    {
+        return cfg_.script[bid].trees || (called_[bid] && rails_[bid] == 0);
     }
     const Config &config() const
     {
@@ -189,7 +207,7 @@ class Net {
 
     void look_at_prefix(uint32_t r);
     uint64_t think(uint32_t r);
-    uint8_t some_rails();
+    uint8_t some_rails(uint8_t of);
     bcast_hw_room some_room();
     uint8_t pattern(uint64_t bid, uint32_t offset) const;
     size_t slot(uint64_t bid, uint32_t index) const
@@ -212,6 +230,7 @@ class Net {
     void transmit(uint32_t r, const bcast_hw_msg &tx);
     void multicast(uint32_t r, const PacketPtr &packet);
     bool crosses(uint32_t a, uint32_t b, uint64_t *until) const;
+    bool falls_in_hole(const bcast_hw_msg &msg, uint32_t to);
     void after_event(uint32_t r);
 
     // sim_oracle.cc
@@ -219,6 +238,7 @@ class Net {
     void watch_data(uint32_t r, const bcast_hw_msg &tx);
     void watch_request(uint32_t r, const bcast_hw_msg &tx);
     void watch_sync(uint32_t r, const bcast_hw_msg &tx);
+    void watch_rails(uint32_t r, uint64_t bid);
     void watch_trees(uint32_t r, const bcast_hw_msg &tx);
     void watch_end(uint32_t r);
     void watch_all();
@@ -248,6 +268,7 @@ class Net {
     std::vector<uint32_t> readies_;                                 // by bid
     std::vector<uint64_t> ups_, last_up_;                           // by rank
     uint64_t downs_ = 0;
+    std::vector<uint8_t> called_, rails_; // by bid: somebody has called it, with those rails
 };
 
 // This line is printed if the process aborts (an assert of the core, a sanitizer) from here on.

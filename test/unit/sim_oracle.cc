@@ -70,6 +70,10 @@ std::string Net::said(const bcast_hw_msg &msg) const
             return name("down ", msg.bid) + way + (msg.flags & BCAST_HW_FLAG_LAST ? " last" : "");
         case BCAST_HW_MSG_SYNC_ASK:
             return name("floor? ", msg.bid);
+        case BCAST_HW_MSG_EPOCH:
+            return name("epoch ", msg.index) + name(" from ", msg.bid) + name(" rails ", msg.rails);
+        case BCAST_HW_MSG_PROBE:
+            return name("probe ", msg.index) + name(".", msg.tree) + name(" on rail ", msg.rail);
         case BCAST_HW_MSG_GRANT:
             return name("grant ", msg.bid) + name(" of tree ", msg.tree);
         case BCAST_HW_MSG_SEGMENT:
@@ -110,8 +114,30 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
             fail(name("a READY too much or astray by rank ", r));
     } else if (tx.type == BCAST_HW_MSG_GRANT || tx.type == BCAST_HW_MSG_SEGMENT)
         watch_trees(r, tx);
-    else
+    else if (tx.type == BCAST_HW_MSG_PROBE) {
+        if (r != 0 || !tx.multicast || !cfg_.leaves)
+            fail(name("a false PROBE by rank ", r));
+    } else if (tx.type == BCAST_HW_MSG_EPOCH) {
+        bool up = r != 0 && tx.peer == bcast_hw_tree_parent(r, cfg_.fanout);
+
+        if (tx.multicast || !cfg_.leaves ||
+            (!up && bcast_hw_tree_parent(tx.peer, cfg_.fanout) != r))
+            fail(name("a false EPOCH by rank ", r));
+    } else
         watch_sync(r, tx);
+}
+
+// All ranks call a broadcast with the same rails, and those of set-up.
+void Net::watch_rails(uint32_t r, uint64_t bid)
+{
+    uint8_t rails = bcast_hw_stream_next_rails(&ranks_[r].stream);
+
+    if (called_[bid] && rails_[bid] != rails)
+        fail(name("other rails than the others' for ", bid) + name(" at rank ", r));
+    if (rails != (cfg_.no_cast ? 0 : (1u << cfg_.rails) - 1) && !cfg_.leaves)
+        fail(name("rails were left by rank ", r));
+    called_[bid] = 1;
+    rails_[bid] = rails;
 }
 
 // A segment goes to each rank once, and only to one that has called the broadcast.
@@ -120,8 +146,8 @@ void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
     const Bcast &bcast = cfg_.script[tx.bid];
     const Rank &to = ranks_[tx.peer];
 
-    if (!bcast.trees || tx.root != bcast.root || (tx.bytes != bcast.bytes && !cfg_.own_bytes) ||
-        tx.multicast || tx.tree >= cfg_.trees)
+    if (!by_trees(tx.bid) || tx.root != bcast.root ||
+        (tx.bytes != bcast.bytes && !cfg_.own_bytes) || tx.multicast || tx.tree >= cfg_.trees)
         fail(name("a false message along trees by rank ", r));
     if (tx.type == BCAST_HW_MSG_GRANT || (cfg_.own_bytes && (tx.flags & BCAST_HW_FLAG_VOID)))
         return;
@@ -144,6 +170,8 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
         fail(name("a false fragment by rank ", r));
         return;
     }
+    if (tx.multicast && (!(rails_[tx.bid] >> tx.rail & 1) || (tx.rails & ~rails_[tx.bid])))
+        fail(name("multicast on a rail that was left by rank ", r));
     if (tx.multicast) {
         bool end = tx.index + 1 == tx.frags && !bcast.more && tx.frags > BCAST_HW_STANDING_FRAGS;
 
@@ -232,8 +260,8 @@ void Net::watch_all()
     for (size_t bid = 0; bid < cfg_.script.size(); bid++) {
         const Bcast &b = cfg_.script[bid];
 
-        segments += b.trees ? (b.bytes - 1) / cfg_.seg_bytes + 1 : 0;
-        for (uint32_t i = 0; !b.trees && i < bcast_hw_frags_of(b.bytes, cfg_.frag_bytes); i++)
+        segments += by_trees(bid) ? (b.bytes - 1) / cfg_.seg_bytes + 1 : 0;
+        for (uint32_t i = 0; !by_trees(bid) && i < bcast_hw_frags_of(b.bytes, cfg_.frag_bytes); i++)
             if (cast_[slot(bid, i)] < 1)
                 fail(name("never multicast: ", bid) + name(".", i));
     }

@@ -49,6 +49,8 @@ struct Alone {
         c.fanout = 2;
         c.frag_bytes = 8;
         c.max_bytes = 32;
+        c.rails = 0xff;
+        c.stay = true;
         c.counts = &counts;
         memory.resize(bcast_hw_stream_footprint(&c) / 8);
         bcast_hw_stream_init(&s, &c, memory.data());

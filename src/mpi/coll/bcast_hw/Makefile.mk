@@ -25,6 +25,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/apm.c        \
     src/mpi/coll/bcast_hw/core/channel.c    \
     src/mpi/coll/bcast_hw/core/deal.c       \
+    src/mpi/coll/bcast_hw/core/epoch.c      \
     src/mpi/coll/bcast_hw/core/feeds.c      \
     src/mpi/coll/bcast_hw/core/link.c       \
     src/mpi/coll/bcast_hw/core/measure.c    \
@@ -36,6 +37,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
     src/mpi/coll/bcast_hw/core/two_stage_send.c \
+    src/mpi/coll/bcast_hw/core/watch.c      \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
@@ -78,6 +80,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/topo.c \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \
+    src/mpi/coll/bcast_hw/epochs.c          \
     src/mpi/coll/bcast_hw/feeds.c           \
     src/mpi/coll/bcast_hw/hosts.c           \
     src/mpi/coll/bcast_hw/live.c            \

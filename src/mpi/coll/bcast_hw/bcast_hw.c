@@ -117,8 +117,10 @@ static void has_come(const struct message *m, MPI_Aint bytes)
     }
 }
 
-/* One piece from the root: bytes at..at + n of the message. */
-static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n)
+/* One piece from the root: bytes at..at + n of the message. Sets *cast to whether this broadcast is multicast:
+ * if not, nothing was done. */
+static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n,
+                      bool *cast)
 {
     int mpi_errno;
     MPI_Aint packed = n;
@@ -129,6 +131,9 @@ static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Ain
         return mpi_errno;
     mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
+    *cast = bcast_hw_group_casts_next(g);
+    if (!*cast)
+        goto fn_exit;
     to = bcast_hw_group_next_bytes(g, (uint32_t) n);
     /* No other thread uses this channel: it is between broadcasts of one communicator. */
     MPIR_Bcast_hw_unlock();
@@ -151,10 +156,10 @@ fn_fail:
     goto fn_exit;
 }
 
-/* One piece at a member: `n` bytes expected at `at`. Sets *got to what came and *more to whether
- * another piece follows. */
+/* One piece at a member: `n` bytes expected at `at`. Sets *cast as send_piece does; if so, *got to what came and
+ * *more to whether another piece follows. */
 static int recv_piece(struct bcast_hw_group *g, const struct message *m, int root, MPI_Aint at,
-                      MPI_Aint n, MPI_Aint *got, bool *more)
+                      MPI_Aint n, bool *cast, MPI_Aint *got, bool *more)
 {
     int mpi_errno;
     MPI_Aint unpacked = 0;
@@ -162,6 +167,9 @@ static int recv_piece(struct bcast_hw_group *g, const struct message *m, int roo
 
     mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
+    *cast = bcast_hw_group_casts_next(g);
+    if (!*cast)
+        goto fn_exit;
     bcast_hw_group_post_member(g, (uint32_t) root, MPIR_Bcast_hw_now());
     bring(m, at);
     MPIR_Bcast_hw_unlock();
@@ -188,15 +196,21 @@ fn_fail:
     goto fn_exit;
 }
 
-static int send_message(struct bcast_hw_group *g, struct message *m)
+/* Sends it, or the part before the first broadcast that is not multicast: *at bytes. */
+static int send_message(struct bcast_hw_group *g, struct message *m, MPI_Aint *at)
 {
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint piece = g->piece_bytes;
+    bool cast = true;
 
     lend(g, m);
-    for (MPI_Aint at = 0; at < m->bytes; at += piece) {
-        mpi_errno = send_piece(g, m, at, m->bytes - at < piece ? m->bytes - at : piece);
+    for (*at = 0; *at < m->bytes; *at += piece) {
+        MPI_Aint left = m->bytes - *at;
+
+        mpi_errno = send_piece(g, m, *at, left < piece ? left : piece, &cast);
         MPIR_ERR_CHECK(mpi_errno);
+        if (!cast)
+            break;
     }
     if (m->lent) {
         mpi_errno = wait_for(g, m, sent);
@@ -215,23 +229,29 @@ fn_fail:
     goto fn_exit;
 }
 
-static int recv_message(struct bcast_hw_group *g, struct message *m, int root)
+/* Receives it, or that part of it. Sets *more to whether another part follows. */
+static int recv_message(struct bcast_hw_group *g, struct message *m, int root, MPI_Aint *at,
+                        bool *more)
 {
     int mpi_errno = MPI_SUCCESS;
-    MPI_Aint piece = g->piece_bytes, at = 0, got = 0;
-    bool more = true;
+    MPI_Aint piece = g->piece_bytes, got = 0;
+    bool cast = true;
 
+    *at = 0;
+    *more = true;
     lend(g, m);
-    while (more) {
-        MPI_Aint left = m->bytes > at ? m->bytes - at : 0;
+    while (*more) {
+        MPI_Aint left = m->bytes > *at ? m->bytes - *at : 0;
 
-        mpi_errno = recv_piece(g, m, root, at, left < piece ? left : piece, &got, &more);
+        mpi_errno = recv_piece(g, m, root, *at, left < piece ? left : piece, &cast, &got, more);
         MPIR_ERR_CHECK(mpi_errno);
-        at += got;
+        if (!cast)
+            break;
+        *at += got;
     }
-    if (at != m->bytes)
+    if (!*more && *at != m->bytes)
         MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                             "**collective_size_mismatch %d %d", (int) at, (int) m->bytes);
+                             "**collective_size_mismatch %d %d", (int) *at, (int) m->bytes);
 
 fn_exit:
     take_back(g, m);
@@ -246,7 +266,7 @@ fn_fail:
 #define TREES_PIECE_FROM_MATE                                                                      \
     ((MPI_Aint) 1 << 20) /* the same where who sends it gets it from the root */
 
-/* The message's `n` bytes from `at` on, from and into `memory`. */
+/* The message's `n` bytes from `at` on, which are at `memory`. */
 static int piece_along_trees(struct bcast_hw_group *g, const struct message *m, MPI_Aint at,
                              char *memory, MPI_Aint n, int root, bool is_root)
 {
@@ -256,7 +276,7 @@ static int piece_along_trees(struct bcast_hw_group *g, const struct message *m, 
 
     mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_post_trees(g, (uint32_t) root, memory + at, (uint32_t) n, MPIR_Bcast_hw_now());
+    bcast_hw_group_post_trees(g, (uint32_t) root, memory, (uint32_t) n, MPIR_Bcast_hw_now());
     if (!is_root)
         bring(m, at);
     MPIR_Bcast_hw_unlock();
@@ -275,38 +295,42 @@ fn_fail:
     goto fn_exit;
 }
 
-static int message_along_trees(struct bcast_hw_group *g, const struct message *m, int root,
-                               bool is_root)
+/* The message from `from` on. */
+static int message_along_trees(struct bcast_hw_group *g, const struct message *m, MPI_Aint from,
+                               int root, bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
     const MPI_Aint piece = m->from_mate ? TREES_PIECE_FROM_MATE : TREES_PIECE;
+    const MPI_Aint bytes = m->bytes - from;
     char *memory = MPIR_Bcast_hw_contiguous(m->buffer, m->datatype), *own = NULL;
-    MPI_Aint moved = m->bytes;
+    MPI_Aint moved = bytes;
 
-    if (!memory) {
-        memory = own = MPL_malloc(m->bytes, MPL_MEM_BUFFER);
+    if (memory) {
+        memory += from;
+    } else {
+        memory = own = MPL_malloc(bytes, MPL_MEM_BUFFER);
         MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
     if (own && is_root)
-        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
+        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, from, own, bytes,
                                       &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    for (MPI_Aint at = 0; at < m->bytes; at += piece) {
+    for (MPI_Aint at = from; at < m->bytes; at += piece) {
         MPI_Aint n = m->bytes - at < piece ? m->bytes - at : piece;
 
         if (is_root)
             mpi_errno = is_here(m, at + n);
         MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = piece_along_trees(g, m, at, memory, n, root, is_root);
+        mpi_errno = piece_along_trees(g, m, at, memory + (at - from), n, root, is_root);
         MPIR_ERR_CHECK(mpi_errno);
         if (!is_root)
             has_come(m, at + n);
     }
     if (own && !is_root)
-        mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
+        mpi_errno = MPIR_Typerep_unpack(own, bytes, m->buffer, m->count, m->datatype, from,
                                         &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Assert(moved == m->bytes);
+    MPIR_Assert(moved == bytes);
 
 fn_exit:
     MPL_free(own);
@@ -315,15 +339,50 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Over the network, from `root` of the side's group. */
+/* The root has more to send along trees than this member knows of. It takes part, for nobody is to wait for it. */
+static int refuse(struct bcast_hw_group *g, const struct message *m, int root)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char byte;
+
+    mpi_errno = piece_along_trees(g, m, m->bytes, &byte, 1, root, false);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
+                         "**collective_size_mismatch %d %d", (int) m->bytes + 1, (int) m->bytes);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* Over the network, from `root` of the side's group. What does not go along trees from the start does so from the
+ * broadcast on that is not multicast, if the group's rails stopped working. */
 static int message_by_group(const struct bcast_hw_side *s, bool along_trees, struct message *m,
                             int root, bool is_root)
 {
+    int mpi_errno = MPI_SUCCESS;
+    struct bcast_hw_group *g = s->group;
+    MPI_Aint at = 0;
+    bool more = false;
+
     if (s->state == BCAST_HW_SIDE_BROKEN)
         return MPIR_Bcast_hw_side_error(s);
-    if (along_trees)
-        return message_along_trees(s->group, m, root, is_root);
-    return is_root ? send_message(s->group, m) : recv_message(s->group, m, root);
+    if (!along_trees) {
+        mpi_errno = is_root ? send_message(g, m, &at) : recv_message(g, m, root, &at, &more);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (at < m->bytes)
+        mpi_errno = message_along_trees(g, m, at, root, is_root);
+    else if (more)
+        mpi_errno = refuse(g, m, root);
+    MPIR_ERR_CHECK(mpi_errno);
+    MPIR_Bcast_hw_note_epoch(g);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 /* By the side that the root is on, or by the first: of each host one rank takes part in the network's broadcast. */

@@ -133,6 +133,12 @@ void MPIR_Bcast_hw_note_side(bool on);
 /* By hosts, at the root: it handed its broadcast to the network itself, or to another one of its host. */
 void MPIR_Bcast_hw_note_root(bool itself);
 
+/* What becomes of rails that stop working in mid-run, as the user wishes: epochs.c. */
+void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg);
+
+/* Says so, where the user wishes, if rails of the group were left or taken up since the last message. */
+void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g);
+
 /* What algorithm selection goes by. */
 void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net);
 

@@ -101,6 +101,7 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
+    MPIR_Bcast_hw_configure_epochs(cfg);
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
     switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
         case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:

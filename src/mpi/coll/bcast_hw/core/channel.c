@@ -19,6 +19,7 @@ void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t r
         .period = period,
         .fanout = fanout,
         .no_cast = no_cast,
+        .limit = UINT64_MAX,
         .ask_at = BCAST_HW_NEVER,
         .counts = counts,
     };
@@ -90,6 +91,7 @@ static void publish(struct bcast_hw_channel *c)
 
     if (c->rank != 0)
         return;
+    count = count < c->limit ? count : c->limit;
     if (worth(c, count)) {
         c->up = count;
         c->counts->syncs++;
@@ -130,7 +132,7 @@ bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid)
 }
 
 /* Which child `peer` is, or the fanout if it is none. */
-static uint32_t child_of(const struct bcast_hw_channel *c, uint32_t peer)
+uint32_t bcast_hw_channel_child(const struct bcast_hw_channel *c, uint32_t peer)
 {
     for (uint32_t i = 0; i < children(c); i++)
         if (bcast_hw_tree_child(c->rank, i, c->fanout) == peer)
@@ -194,10 +196,32 @@ enum bcast_hw_verdict bcast_hw_channel_on_recv(struct bcast_hw_channel *c,
 
     if (msg->type == BCAST_HW_MSG_SYNC_DOWN)
         return on_down(c, msg);
-    i = child_of(c, msg->peer);
+    i = bcast_hw_channel_child(c, msg->peer);
     if (i == c->fanout || msg->multicast)
         return BCAST_HW_BAD;
     return msg->type == BCAST_HW_MSG_SYNC_UP ? on_up(c, msg, i) : on_ask(c, msg, i);
+}
+
+void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast)
+{
+    c->no_cast = !cast;
+    if (c->cast_due && !cast) {
+        c->cast_due = false;
+        pass_down(c, c->floor);
+    }
+}
+
+void bcast_hw_channel_limit(struct bcast_hw_channel *c, uint64_t limit)
+{
+    assert(c->rank == 0);
+    c->limit = limit;
+    publish(c);
+}
+
+void bcast_hw_channel_learn(struct bcast_hw_channel *c, uint64_t floor)
+{
+    assert(floor <= c->consumed);
+    raise_floor(c, floor);
 }
 
 void bcast_hw_channel_close(struct bcast_hw_channel *c)

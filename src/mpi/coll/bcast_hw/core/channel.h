@@ -17,6 +17,9 @@
  * by what arrives (bcast_hw_channel_hear). No honest message names b >= consumed + N, as the floor
  * never passes this rank's own count.
  *
+ * A decision that all are to know before they begin a certain broadcast (epoch.h) holds the floor below a limit
+ * until they do.
+ *
  * Freeing a communicator is one last synchronization, sent down the tree over the lanes: a rank
  * that has passed it on to its children is done and owes nobody anything.
  *
@@ -50,7 +53,8 @@ struct bcast_hw_channel {
     uint32_t epoch_lost; /* of all members, as the last floor's sender had it */
     uint16_t asking;     /* children that wait for an answer, a bit each */
     uint16_t owed;       /* children to be sent the floor, a bit each */
-    bool no_cast;        /* there is no multicast */
+    uint64_t limit;      /* rank 0: no floor above this is published */
+    bool no_cast;        /* there is no multicast, or none any more */
     bool fine;           /* the last broadcast consumed was part of a long message */
     bool cast_due;       /* rank 0: the floor is to be multicast */
     bool asked;          /* an ask is out, or is about to be sent */
@@ -96,6 +100,18 @@ static inline bool bcast_hw_channel_closed(const struct bcast_hw_channel *c)
 }
 
 void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now);
+
+/* Floors go down by multicast, or by lanes: the driver has told the children before. */
+void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast);
+
+/* Rank 0: the highest floor that may be published. */
+void bcast_hw_channel_limit(struct bcast_hw_channel *c, uint64_t limit);
+
+/* All members have consumed the broadcasts below `floor`, rank 0 says. */
+void bcast_hw_channel_learn(struct bcast_hw_channel *c, uint64_t floor);
+
+/* Which child `peer` is, or the fanout if it is none. */
+uint32_t bcast_hw_channel_child(const struct bcast_hw_channel *c, uint32_t peer);
 
 /* Fills `tx` and returns 1, or returns 0. `rails`: that take a multicast now. */
 int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct bcast_hw_msg *tx);

@@ -34,7 +34,12 @@
     X(bad, "messages dropped: they contradict what is known")                                      \
     X(stalls, "times a broadcast waited for a free channel")                                       \
     X(syncs, "synchronizations completed: channels freed")                                         \
-    X(holds, "broadcasts whose root delayed stage 1")
+    X(holds, "broadcasts whose root delayed stage 1")                                              \
+    X(asked_deaf, "broadcasts asked for when called: of late nothing came on their rails")         \
+    X(rails_left, "rails that a communicator left in mid-run: a rank heard too little on them")    \
+    X(rails_returned, "rails that it took up again: all ranks hear them")                          \
+    X(trains, "trains of probes multicast on rails that were left")                                \
+    X(without_cast, "broadcasts along trees because all rails were left")
 
 struct bcast_hw_counts {
 #define X(field, text) uint64_t field;

@@ -25,14 +25,15 @@
     X(SYNC_UP, 4)   /* to the tree parent: consumed by the whole subtree */                        \
     X(SYNC_DOWN, 5) /* to all, or to one child: consumed by every member */                        \
     X(SYNC_ASK, 6)  /* to the tree parent: what is the floor? */                                   \
-    X(PROBE, 7)     /* set-up: does multicast arrive? */                                           \
+    X(PROBE, 7)     /* does multicast arrive? in set-up, and of rails that were left */            \
     X(INVITE, 8)    /* set-up, to the children: report to me */                                    \
     X(REPORT, 9)    /* set-up, to the parent: how the subtree stands at a stage */                 \
     X(DECIDE, 10)   /* set-up, to the children: what all do next */                                \
     X(GRANT, 11)    /* to the parent in a tree: this rank has called the broadcast */              \
     X(SEGMENT, 12)  /* to a child in a tree: a part of the message */                              \
     X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */        \
-    X(AGAIN, 14)    /* to the root: this rank and its successor lack these fragments */
+    X(AGAIN, 14)    /* to the root: this rank and its successor lack these fragments */            \
+    X(EPOCH, 15)    /* to the children: the rails from a broadcast on; to the parent: it is known */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,
@@ -50,6 +51,8 @@ enum bcast_hw_msg_type {
 #define BCAST_HW_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define BCAST_HW_FLAG_LAST 2u
+/* REQUEST for everything: nothing comes here by multicast; what the receiver is just getting is wanted too. */
+#define BCAST_HW_FLAG_DEAF 16u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
 #define BCAST_HW_REASONS(X)                                                                        \
@@ -70,6 +73,20 @@ enum bcast_hw_reason {
         BCAST_HW_REASON_LIMIT
 };
 
+/* Why a communicator's rails change as it goes on. The values are part of the wire protocol. */
+#define BCAST_HW_CAUSES(X)                                                                         \
+    X(NONE, "none did yet")                                                                        \
+    X(SILENT, "a rank heard nothing on it")                                                        \
+    X(LOSSY, "a rank lost too much on it")                                                         \
+    X(BACK, "all ranks hear it again")
+
+enum bcast_hw_cause {
+#define X(name, text) BCAST_HW_CAUSE_##name,
+    BCAST_HW_CAUSES(X)
+#undef X
+        BCAST_HW_CAUSE_LIMIT
+};
+
 /* What members agree on at set-up: offers combine upward, the leader's decision comes down. */
 struct bcast_hw_terms {
     uint32_t stage;      /* enum bcast_hw_agree_phase the terms belong to */
@@ -86,20 +103,25 @@ struct bcast_hw_terms {
 struct bcast_hw_msg {
     enum bcast_hw_msg_type type;
     uint32_t flags;
-    bool multicast;       /* to, or from, the group; otherwise by lane */
-    uint8_t rail;         /* multicast: on which rail it came or is to go; SEGMENT: is to go */
-    uint8_t rails;        /* DATA by multicast: mask of the rails that carry this broadcast */
-    uint32_t peer;        /* rank: the sender coming in, the receiver going out by lane */
-    uint64_t bid;         /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
-    uint32_t root;        /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts */
-    uint32_t index;       /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
-                           * broadcasts repaired */
-    uint32_t frags;       /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
-    uint32_t bytes;       /* DATA, GRANT, SEGMENT: length of the message piece in bytes */
-    uint8_t tree;         /* GRANT, SEGMENT: of which tree */
-    uint8_t slot;         /* GRANT, SEGMENT: as the parent's how manyeth child */
-    uint32_t token;       /* SEGMENT going out: to be told when it is through */
-    const uint64_t *bits; /* REQUEST with frags > 0, AGAIN: the fragments; borrowed */
+    bool multicast; /* to, or from, the group; otherwise by lane */
+    uint8_t rail;   /* multicast: on which rail it came or is to go; SEGMENT: is to go */
+    uint8_t rails;  /* DATA: mask of the rails that carry this broadcast; EPOCH: from bid on;
+                           * SYNC_UP: on which the last train of probes came to the whole subtree */
+    uint32_t peer;  /* rank: the sender coming in, the receiver going out by lane */
+    uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
+    uint32_t root; /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts; SYNC_UP, EPOCH: the one
+                           * that has the worst losses */
+    uint32_t index;  /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
+                           * broadcasts repaired; EPOCH: its number; PROBE: of its train, 0 in set-up */
+    uint32_t frags;  /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
+    uint32_t bytes;  /* DATA, GRANT, SEGMENT: length of the message piece in bytes */
+    uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum bcast_hw_cause; PROBE: which of
+                           * its train */
+    uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child */
+    uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (watch.h) */
+    uint32_t train;  /* SYNC_UP: the number of that train */
+    uint32_t token;  /* SEGMENT going out: to be told when it is through */
+    const uint64_t *bits;               /* REQUEST with frags > 0, AGAIN: the fragments; borrowed */
     const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
 };
 

@@ -38,6 +38,24 @@ size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg)
            bcast_hw_multilane_words(cfg->max_segments) * sizeof(uint64_t);
 }
 
+static void init_epoch(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg)
+{
+    const struct bcast_hw_epoch_cfg epoch = {
+        .size = cfg->size,
+        .rank = cfg->rank,
+        .fanout = cfg->fanout,
+        .channels = cfg->channels,
+        .rails = cfg->rails,
+        .by_lanes = cfg->trees > 0,
+        .stay = cfg->stay,
+        .pause_ns = cfg->pause_ns,
+        .pause_max_ns = cfg->pause_max_ns,
+        .counts = cfg->counts,
+    };
+
+    bcast_hw_epoch_init(&s->epoch, &epoch);
+}
+
 static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
                            unsigned char *memory)
 {
@@ -76,7 +94,8 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
     s->ring.counts = s->counts = cfg->counts;
     bcast_hw_rtt_init(&s->ring.rtt);
     bcast_hw_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period,
-                          cfg->fanout, cfg->no_cast, cfg->counts);
+                          cfg->fanout, cfg->rails == 0, cfg->counts);
+    init_epoch(s, cfg);
     s->delay.kind = cfg->delay;
     s->delay.seed = cfg->seed;
     s->delay.ns = cfg->delay == BCAST_HW_DELAY_FIXED ? cfg->delay_ns : 0;
@@ -88,10 +107,14 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
         init_multilane(s, cfg, memory);
 }
 
-void bcast_hw_stream_no_cast(struct bcast_hw_stream *s)
+void bcast_hw_stream_agreed(struct bcast_hw_stream *s, uint8_t rails)
 {
+    struct bcast_hw_epoch_cfg epoch = s->epoch.cfg;
+
     assert(s->posted == 0);
-    s->channel.no_cast = true;
+    s->channel.no_cast = rails == 0;
+    epoch.rails = rails;
+    bcast_hw_epoch_init(&s->epoch, &epoch);
 }
 
 static struct bcast_hw_two_stage *slot(const struct bcast_hw_stream *s, uint64_t bid)
@@ -156,6 +179,7 @@ uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bo
 {
     struct bcast_hw_two_stage *m = claim(s, s->posted);
 
+    assert(!(rails & ~bcast_hw_stream_next_rails(s)));
     learn(s);
     bcast_hw_two_stage_post_root(m, bytes, more, rails,
                                  bcast_hw_delay_until(&s->delay, s->ring.size, now), &s->ring, now);
@@ -179,6 +203,7 @@ uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, ui
                                     uint32_t seg_bytes)
 {
     claim(s, s->posted);
+    s->counts->without_cast += s->epoch.cfg.rails && !bcast_hw_stream_next_rails(s);
     bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, early(s, s->posted));
     s->by_trees = true;
     return s->posted++;
@@ -224,13 +249,41 @@ uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
     return frags < m->frags ? frags * frag : m->bytes;
 }
 
+/* Another epoch has begun: `were` is what broadcasts had before. */
+static void follow(struct bcast_hw_stream *s, uint8_t were)
+{
+    uint8_t rails = s->epoch.rails;
+
+    bcast_hw_watch_forget(&s->ring.watch, rails & (uint8_t) ~were);
+    if (!(s->ring.rails & rails))
+        s->ring.rails = rails;
+    bcast_hw_channel_cast(&s->channel, rails != 0);
+}
+
+/* The floor may have moved: time for the leader to judge. */
+static void judge(struct bcast_hw_stream *s, uint64_t floor_before)
+{
+    uint8_t were = s->epoch.rails;
+
+    if (s->channel.rank != 0 || s->channel.closing || s->channel.floor == floor_before ||
+        !bcast_hw_epoch_judge(&s->epoch, &s->ring.watch, s->channel.floor))
+        return;
+    follow(s, were);
+    bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
+}
+
 void bcast_hw_stream_consume(struct bcast_hw_stream *s)
 {
+    struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
+    uint64_t floor = s->channel.floor;
+
     assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
     if (s->by_trees)
         bcast_hw_multilane_reset(&s->multilane);
-    bcast_hw_channel_consume(&s->channel, slot(s, s->posted - 1)->repaired,
-                             slot(s, s->posted - 1)->more);
+    else
+        bcast_hw_two_stage_judge(m, &s->ring);
+    bcast_hw_channel_consume(&s->channel, m->repaired, m->more);
+    judge(s, floor);
 }
 
 /* Broadcasts before `bid` were multicast before it was: what is missing of them is late or lost. */
@@ -252,10 +305,12 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     struct bcast_hw_two_stage *m;
     enum bcast_hw_verdict verdict;
 
-    if (s->channel.no_cast || !bcast_hw_two_stage_formed(msg, &s->ring))
+    if (s->epoch.cfg.rails == 0 || !bcast_hw_two_stage_formed(msg, &s->ring))
         return BCAST_HW_BAD;
     if (msg->bid < s->channel.floor)
         return BCAST_HW_STALE;
+    if (bcast_hw_epoch_rails(&s->epoch, msg->bid) == 0)
+        return BCAST_HW_BAD;
     if (msg->type == BCAST_HW_MSG_DATA && msg->root == s->ring.rank && msg->bid >= s->posted)
         return BCAST_HW_BAD;
     if (!bcast_hw_channel_hear(&s->channel, msg->bid))
@@ -313,6 +368,38 @@ static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bc
     return BCAST_HW_TAKEN;
 }
 
+static enum bcast_hw_verdict on_sync(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
+{
+    uint64_t floor = s->channel.floor;
+    uint32_t child = bcast_hw_channel_child(&s->channel, msg->peer);
+    enum bcast_hw_verdict verdict;
+
+    if (msg->type == BCAST_HW_MSG_SYNC_UP && msg->root >= s->ring.size)
+        return BCAST_HW_BAD;
+    verdict = bcast_hw_channel_on_recv(&s->channel, msg);
+    if (msg->type == BCAST_HW_MSG_SYNC_UP && verdict == BCAST_HW_TAKEN) {
+        bcast_hw_epoch_on_report(&s->epoch, msg, child);
+        judge(s, floor);
+    }
+    return verdict;
+}
+
+static enum bcast_hw_verdict on_epoch(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
+{
+    uint8_t were = s->epoch.rails;
+    bool begun;
+    enum bcast_hw_verdict verdict =
+        bcast_hw_epoch_on_recv(&s->epoch, msg, s->posted, s->channel.consumed, &begun);
+
+    if (begun) {
+        bcast_hw_channel_learn(&s->channel, s->epoch.from - s->channel.n);
+        follow(s, were);
+    } else if (verdict == BCAST_HW_TAKEN && s->channel.rank == 0) {
+        bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
+    }
+    return verdict;
+}
+
 enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
                                               const struct bcast_hw_msg *msg, uint64_t now)
 {
@@ -328,7 +415,13 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
         case BCAST_HW_MSG_SYNC_UP:
         case BCAST_HW_MSG_SYNC_DOWN:
         case BCAST_HW_MSG_SYNC_ASK:
-            verdict = bcast_hw_channel_on_recv(&s->channel, msg);
+            verdict = on_sync(s, msg);
+            break;
+        case BCAST_HW_MSG_EPOCH:
+            verdict = on_epoch(s, msg);
+            break;
+        case BCAST_HW_MSG_PROBE:
+            verdict = bcast_hw_epoch_on_probe(&s->epoch, msg);
             break;
         case BCAST_HW_MSG_GRANT:
         case BCAST_HW_MSG_SEGMENT:
@@ -346,6 +439,7 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
 void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now)
 {
     bcast_hw_channel_on_timer(&s->channel, now);
+    bcast_hw_epoch_on_timer(&s->epoch, now);
     for (uint32_t i = 0; i < s->channel.n; i++) {
         struct bcast_hw_two_stage *m = &s->slots[i];
 
@@ -358,7 +452,8 @@ void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now)
 
 uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s)
 {
-    uint64_t next = s->channel.ask_at;
+    uint64_t probe = bcast_hw_epoch_next_timer(&s->epoch);
+    uint64_t next = s->channel.ask_at < probe ? s->channel.ask_at : probe;
 
     for (uint32_t i = 0; i < s->channel.n; i++) {
         uint64_t at = bcast_hw_two_stage_next_timer(&s->slots[i]);
@@ -379,8 +474,26 @@ int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room ro
         if (!bcast_hw_two_stage_casts(m)) /* else it waits for room */
             s->attention &= ~(bits & -bits);
     }
-    return bcast_hw_channel_next_send(&s->channel, room.each, tx) ||
-           (s->early && bcast_hw_multilane_next_send(&s->multilane, tx));
+    if (bcast_hw_epoch_next_send(&s->epoch, room.each, tx, now))
+        return 1;
+    if (bcast_hw_channel_next_send(&s->channel, room.each & s->epoch.rails, tx)) {
+        if (tx->type == BCAST_HW_MSG_SYNC_UP)
+            bcast_hw_epoch_report(&s->epoch, &s->ring.watch, tx);
+        return 1;
+    }
+    return s->early && bcast_hw_multilane_next_send(&s->multilane, tx);
+}
+
+uint8_t bcast_hw_stream_casting(const struct bcast_hw_stream *s)
+{
+    uint8_t rails = 0;
+
+    for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
+        const struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(bits)];
+
+        rails |= !over(s, m) && bcast_hw_two_stage_casts(m) ? m->rails : 0;
+    }
+    return rails;
 }
 
 bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room)
@@ -391,12 +504,14 @@ bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room
         if (!over(s, m) && bcast_hw_two_stage_casts(m) && bcast_hw_two_stage_room(m, room))
             return true;
     }
-    return s->channel.cast_due && room.each;
+    return (s->channel.cast_due && (room.each & s->epoch.rails)) ||
+           bcast_hw_epoch_casts(&s->epoch, room.each);
 }
 
 void bcast_hw_stream_close(struct bcast_hw_stream *s)
 {
     assert(s->posted == s->channel.consumed);
+    bcast_hw_epoch_close(&s->epoch);
     bcast_hw_channel_close(&s->channel);
 }
 
@@ -408,6 +523,7 @@ bool bcast_hw_stream_closed(const struct bcast_hw_stream *s)
 void bcast_hw_stream_check(const struct bcast_hw_stream *s)
 {
     bcast_hw_channel_check(&s->channel);
+    bcast_hw_epoch_check(&s->epoch);
     if (s->early)
         bcast_hw_multilane_check(&s->multilane);
     assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + 1);

@@ -27,6 +27,7 @@
 
 #include "channel.h"
 #include "delay.h"
+#include "epoch.h"
 #include "multilane.h"
 #include "two_stage.h"
 
@@ -36,7 +37,10 @@ struct bcast_hw_stream_cfg {
     uint32_t size; /* ranks, 1 or more */
     uint32_t rank;
     bool push;
-    bool no_cast;        /* there is no multicast: all broadcasts go along trees */
+    uint8_t rails;     /* that broadcasts are multicast on; 0: on none, all go along trees */
+    bool stay;         /* none of them is left */
+    uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
+    uint64_t pause_max_ns;
     uint32_t channels;   /* N, 1 to BCAST_HW_CHANNELS_MAX */
     uint32_t period;     /* of synchronization, 1 to N broadcasts */
     uint32_t fanout;     /* of its tree, 1 to BCAST_HW_FANOUT_MAX */
@@ -57,6 +61,7 @@ struct bcast_hw_stream_cfg {
 struct bcast_hw_stream {
     struct bcast_hw_ring ring;
     struct bcast_hw_channel channel;
+    struct bcast_hw_epoch epoch;
     struct bcast_hw_delay delay;
     uint64_t posted;     /* broadcasts called here; consumed <= posted <= consumed + 1 */
     uint64_t attention;  /* channels that may have something to send, a bit each */
@@ -76,8 +81,8 @@ size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg);
 void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
                           void *memory);
 
-/* There is no multicast after all: before the first broadcast. */
-void bcast_hw_stream_no_cast(struct bcast_hw_stream *s);
+/* Of the rails that it was made for only these work; 0: none does. Before the first broadcast here. */
+void bcast_hw_stream_agreed(struct bcast_hw_stream *s, uint8_t rails);
 
 /* The next broadcast may be called: its channel is free here and everywhere. */
 bool bcast_hw_stream_open(const struct bcast_hw_stream *s);
@@ -89,14 +94,20 @@ static inline uint64_t bcast_hw_stream_next_bid(const struct bcast_hw_stream *s)
     return s->posted;
 }
 
-/* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: a mask of
- * those that carry it. The driver chooses for each fragment on which of them it goes, and keeps the
+/* On which rails the next broadcast is multicast; 0: it is to go along trees. Alike on all ranks. Open only. */
+static inline uint8_t bcast_hw_stream_next_rails(const struct bcast_hw_stream *s)
+{
+    return bcast_hw_epoch_rails(&s->epoch, s->posted);
+}
+
+/* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: some of those that
+ * carry it. The driver chooses for each fragment on which of them it goes, and keeps the
  * order on each. */
 uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
                                    uint8_t rails, uint64_t now);
 uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now);
 
-/* The same for a broadcast that goes along trees, on root and members; `bytes`, more than 0, in segments
+/* The same for a broadcast that goes along trees, as all may, on root and members; `bytes`, more than 0, in segments
  * of `seg_bytes`, are alike on all. Its bytes are the program's, and never in a channel. */
 uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
                                     uint32_t seg_bytes);
@@ -129,6 +140,9 @@ void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now);
 uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s);
 int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room room,
                               struct bcast_hw_msg *tx, uint64_t now);
+
+/* The rails on which what is being multicast may go. */
+uint8_t bcast_hw_stream_casting(const struct bcast_hw_stream *s);
 
 /* A multicast is due that `room` is room for. */
 bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room);

@@ -43,7 +43,8 @@ static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags
     m->again = 0;
     m->rails = m->ends = m->questions = 0;
     m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = m->told_all = false;
-    m->ready_due = m->ready_got = m->repaired = false;
+    m->ready_due = m->ready_got = m->repaired = m->want_deaf = false;
+    memset(m->heard, 0, sizeof(m->heard));
     m->hold_until = m->tail_at = BCAST_HW_NEVER;
     m->asked_at = m->moved_at = 0;
 }
@@ -88,13 +89,13 @@ static void learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags, u
     m->bytes = bytes;
     if (!serves(m, ring))
         bcast_hw_bitmap_clear(m->wanted, ring->max_frags);
-    else if ((m->want_all && standing) || ring->push)
+    else if ((m->want_all && (standing || m->want_deaf)) || ring->push)
         bcast_hw_bitmap_fill(m->wanted, frags);
     if (m->asked_all && standing)
         bcast_hw_bitmap_fill(m->asked, frags);
     if (m->ask_all && standing)
         m->ask_below = frags;
-    m->ask_all = m->asked_all = m->want_all = false;
+    m->ask_all = m->asked_all = m->want_all = m->want_deaf = false;
 }
 
 /* Everything missing is asked for, or is about to be. */
@@ -113,10 +114,10 @@ static uint64_t place(uint64_t bid, uint32_t index)
     return bid << PLACE_BITS | index;
 }
 
-/* The rails on which this broadcast comes, as far as is known. */
+/* The rails on which this broadcast may come. */
 static uint32_t rails_of(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
 {
-    return m->rails ? m->rails : ring->rails;
+    return bcast_hw_two_stage_rails(m, ring) & ~(uint32_t) ring->watch.suspects;
 }
 
 /* A fragment came by multicast. */
@@ -130,7 +131,7 @@ static void hear(struct bcast_hw_ring *ring, const struct bcast_hw_msg *msg, uin
     if (*seen > 0 && msg->bid - (*seen >> PLACE_BITS) <= ring->more && gap > ring->gap)
         ring->gap = gap < BCAST_HW_RTT_MAX_NS / 2 ? gap : BCAST_HW_RTT_MAX_NS / 2;
     ring->more = msg->flags & BCAST_HW_FLAG_MORE;
-    ring->rails = msg->rails;
+    bcast_hw_watch_heard(&ring->watch, msg->rail);
     ring->heard[msg->rail] = now;
     if (at > *seen)
         *seen = at;
@@ -210,6 +211,8 @@ static uint64_t patience(const struct bcast_hw_two_stage *m, const struct bcast_
 {
     uint64_t wait = bcast_hw_rtt_wait(&ring->rtt);
 
+    if (m->questions == 0 && bcast_hw_two_stage_deaf(m, ring))
+        return 0;
     if (m->frags > BCAST_HW_STANDING_FRAGS && wait < 2 * ring->gap)
         return 2 * ring->gap;
     if (m->frags > 0)
@@ -347,8 +350,10 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
         learn(m, msg->root, msg->frags, msg->bytes, holds(msg->frags, msg->multicast), ring);
         m->more = msg->flags & BCAST_HW_FLAG_MORE;
     }
-    if (msg->multicast)
-        m->rails = msg->rails;
+    if (msg->rails)
+        m->rails = ring->rails = msg->rails;
+    if (msg->multicast && (m->repaired || !bcast_hw_bitmap_test(m->got, msg->index)))
+        m->heard[msg->rail]++;
     if (bcast_hw_bitmap_test(m->got, msg->index)) {
         if (msg->multicast && !ring->push)
             note_gap(m, ring);
@@ -416,7 +421,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     ring->counts->asked_of++;
     if (!serves(m, ring))
         return BCAST_HW_TAKEN;
-    if (msg->frags == 0 && is_coming(m, ring, now))
+    if (msg->frags == 0 && !(msg->flags & BCAST_HW_FLAG_DEAF) && is_coming(m, ring, now))
         return BCAST_HW_TAKEN;
     if (m->phase == BCAST_HW_EMPTY)
         bcast_hw_two_stage_set_phase(m, BCAST_HW_EARLY);
@@ -428,6 +433,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
         bcast_hw_bitmap_fill(m->wanted, m->frags); /* as they come */
     else
         m->want_all = true;
+    m->want_deaf |= m->want_all && (msg->flags & BCAST_HW_FLAG_DEAF);
     /* Nothing is known here either: the question is passed on. This rank's own, if it asked already, is
      * repeated in time. */
     if (m->frags == 0 && !m->at_once && !ring->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
@@ -495,11 +501,21 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
             m->tail_at = until;
             return;
         }
-        ring->counts->lost_tail += m->questions == 0;
+        if (m->questions == 0 && bcast_hw_two_stage_deaf(m, ring))
+            ring->counts->asked_deaf++;
+        else
+            ring->counts->lost_tail += m->questions == 0;
         m->questions += m->questions < QUESTIONS_MAX;
         ask_rest(m);
         arm_tail(m, ring, now);
     }
+}
+
+void bcast_hw_two_stage_judge(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
+{
+    assert(m->phase == BCAST_HW_DONE);
+    if (m->root != ring->rank)
+        bcast_hw_watch_over(&ring->watch, m->rails, m->frags, m->heard);
 }
 
 uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)

@@ -16,6 +16,10 @@
  *         late, so if the predecessor then gets a long broadcast by multicast, or is just getting it,
  *         it takes the question for answered; a rank that got nothing repeats it, less and less often.
  *
+ * A rail on which nothing came of late though it was due (watch.h) is not waited for: "later" and the tail wait
+ * are those of the others. Where there is no other, a broadcast is asked for as soon as it is called, and the
+ * question says so (DEAF): the predecessor is not to count on the multicast either.
+ *
  * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one after the
  * other. A rank that is asked for what it has lost itself, or has asked for in vain knowing nothing, tells
  * the root (AGAIN), which multicasts that once more: fragments by name, or all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
@@ -53,6 +57,7 @@
 #include "counts.h"
 #include "msg.h"
 #include "rtt.h"
+#include "watch.h"
 
 enum bcast_hw_phase {
     BCAST_HW_EMPTY,  /* nothing known of this broadcast */
@@ -78,7 +83,8 @@ struct bcast_hw_ring {
     uint32_t frag_bytes;                /* payload of a full fragment, 1 or more */
     uint32_t max_frags;                 /* of one broadcast, 1 or more */
     struct bcast_hw_rtt rtt;            /* to the predecessor */
-    uint8_t rails;                      /* of the last fragment that came by multicast */
+    uint8_t rails;                      /* of the last fragment that came */
+    struct bcast_hw_watch watch;        /* of each rail */
     uint64_t seen[BCAST_HW_RAIL_BITS];  /* the latest fragment that came on each rail: its place */
     uint64_t heard[BCAST_HW_RAIL_BITS]; /* ns at which one came */
     uint64_t gap;                       /* ns between two of one message, at most, of late */
@@ -106,6 +112,7 @@ struct bcast_hw_two_stage {
     bool asked_all;     /* that request is out */
     bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
     bool want_all;      /* the successor asked so */
+    bool want_deaf;     /* ... and does not count on multicast */
     bool told_all;      /* AGAIN is out, or was not to be, while nothing of it was known */
     bool at_once;       /* what the successor asked for was here when it asked */
     bool ready_due;     /* member: the root waits for this rank's READY, not yet sent */
@@ -115,10 +122,11 @@ struct bcast_hw_two_stage {
     uint64_t tail_at;    /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
     uint64_t moved_at;   /* ns at which the last fragment came or was cast; 0: none yet */
     uint64_t asked_at;   /* ns; 0 before the first request */
-    uint64_t *got;       /* bitmaps of frags bits */
-    uint64_t *wanted;    /* by the successor; push: all */
-    uint64_t *sent;      /* to the successor */
-    uint64_t *asked;     /* of the predecessor; root: multicast once more, or to be */
+    uint16_t heard[BCAST_HW_RAIL_BITS]; /* fragments that came on each rail */
+    uint64_t *got;                      /* bitmaps of frags bits */
+    uint64_t *wanted;                   /* by the successor; push: all */
+    uint64_t *sent;                     /* to the successor */
+    uint64_t *asked; /* of the predecessor; root: multicast once more, or to be */
     uint64_t *urged; /* pull: to be asked for because the successor asked; root: not yet again */
     uint64_t *told;  /* pull: to the root */
 };
@@ -201,6 +209,9 @@ static inline bool bcast_hw_two_stage_casts(const struct bcast_hw_two_stage *m)
 {
     return m->phase == BCAST_HW_CAST || m->again > 0;
 }
+
+/* DONE, at a member, and about to be consumed: what came on each rail is taken note of. */
+void bcast_hw_two_stage_judge(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
 
 /* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
 static inline bool bcast_hw_two_stage_done(const struct bcast_hw_two_stage *m)

@@ -18,4 +18,20 @@ static inline bool bcast_hw_two_stage_incomplete(const struct bcast_hw_two_stage
     return m->phase == BCAST_HW_EMPTY || m->phase == BCAST_HW_EARLY || m->phase == BCAST_HW_WAIT;
 }
 
+/* The rails on which this broadcast comes, as far as is known. */
+static inline uint32_t bcast_hw_two_stage_rails(const struct bcast_hw_two_stage *m,
+                                                const struct bcast_hw_ring *ring)
+{
+    return m->rails ? m->rails : ring->rails;
+}
+
+/* There is no use in waiting for it. */
+static inline bool bcast_hw_two_stage_deaf(const struct bcast_hw_two_stage *m,
+                                           const struct bcast_hw_ring *ring)
+{
+    uint32_t rails = bcast_hw_two_stage_rails(m, ring);
+
+    return rails != 0 && (rails & ~(uint32_t) ring->watch.suspects) == 0;
+}
+
 #endif /* BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED */

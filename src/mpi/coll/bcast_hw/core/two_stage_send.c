@@ -19,6 +19,7 @@ static void fill(const struct bcast_hw_two_stage *m, struct bcast_hw_msg *tx,
         .root = m->root,
         .frags = m->frags,
         .bytes = m->bytes,
+        .rails = type == BCAST_HW_MSG_DATA ? m->rails : 0,
         .flags = type == BCAST_HW_MSG_DATA && m->more ? BCAST_HW_FLAG_MORE : 0,
     };
 }
@@ -42,7 +43,6 @@ static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, 
     fill(m, tx, BCAST_HW_MSG_DATA, ring->rank);
     tx->multicast = true;
     tx->rail = (uint8_t) __builtin_ctz(rails);
-    tx->rails = m->rails;
     if (m->again > 0) {
         tx->index = take_again(m);
         ring->counts->cast_again++;
@@ -96,6 +96,7 @@ static bool next_ask(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
         m->asked_all = true;
     fill(m, tx, BCAST_HW_MSG_REQUEST, bcast_hw_ring_prev(ring->rank, ring->size));
     tx->bits = m->asked;
+    tx->flags |= all && bcast_hw_two_stage_deaf(m, ring) ? BCAST_HW_FLAG_DEAF : 0;
     if (m->asked_at == 0)
         m->asked_at = now;
     ring->counts->asked++;
@@ -135,7 +136,7 @@ static bool next_tell(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
     bool all = m->phase == BCAST_HW_WAIT && m->frags == 0 && m->want_all && m->questions > 0;
     uint64_t any = all && !m->told_all;
 
-    if (ring->push || !(all || m->lost > 0) || !tells(m, ring))
+    if (ring->push || !(all || m->lost > 0) || !tells(m, ring) || bcast_hw_two_stage_deaf(m, ring))
         return false;
     m->told_all = all;
     for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->lost); w++) {

@@ -142,7 +142,10 @@ static bool start_stream(struct bcast_hw_group *g)
         .size = g->cfg.size,
         .rank = g->cfg.rank,
         .push = g->cfg.push,
-        .no_cast = !casts,
+        .rails = (uint8_t) t->rails,
+        .stay = g->cfg.stay,
+        .pause_ns = g->cfg.pause_ns,
+        .pause_max_ns = g->cfg.pause_max_ns,
         .channels = g->cfg.channels,
         .period = g->cfg.period,
         .fanout = g->cfg.fanout,
@@ -234,6 +237,7 @@ static void settle(struct bcast_hw_group *g)
         g->state = BCAST_HW_GROUP_ON;
         g->casts = true;
         leave_rails(g, ~g->agree.agreed.rails);
+        bcast_hw_stream_agreed(&g->stream, (uint8_t) g->agree.agreed.rails);
         g->engine->engine_counts->setup_on++;
         return;
     }
@@ -242,7 +246,7 @@ static void settle(struct bcast_hw_group *g)
     g->engine->engine_counts->setup_off++;
     if (g->agree.phase == BCAST_HW_AGREE_LANES) {
         g->state = BCAST_HW_GROUP_ON;
-        bcast_hw_stream_no_cast(&g->stream);
+        bcast_hw_stream_agreed(&g->stream, 0);
         leave_multicast(g);
     } else {
         g->state = BCAST_HW_GROUP_OFF;
@@ -298,12 +302,14 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
     return g->joining_rails != 0 && g->join_at < first ? g->join_at : first;
 }
 
-/* What can be multicast now, on the rails that are in use. */
+/* What can be multicast now. The best rail is one of those that what is being multicast may go on. */
 static struct bcast_hw_room room(struct bcast_hw_group *g, uint64_t now)
 {
     const struct bcast_hw_terms *t = &g->agree.agreed;
+    uint8_t casting = g->running ? bcast_hw_stream_casting(&g->stream) : 0;
 
-    return bcast_hw_rails_room(&g->engine->rails, t->rails, t->group, now);
+    return bcast_hw_rails_room(&g->engine->rails, t->rails, casting ? casting : t->rails, t->group,
+                               now);
 }
 
 static bool by_lane(const struct bcast_hw_msg *msg)
@@ -433,7 +439,7 @@ uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known)
  * would show later. */
 static uint8_t rails_for(const struct bcast_hw_group *g, uint32_t bytes, uint64_t now)
 {
-    uint32_t rails = g->agree.agreed.rails;
+    uint32_t rails = bcast_hw_stream_next_rails(&g->stream);
 
     if (bytes >= SPREAD_FRAGS * g->stream.ring.frag_bytes)
         return (uint8_t) rails;
@@ -562,6 +568,11 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
     }
     switch (in->msg.type) {
         case BCAST_HW_MSG_PROBE:
+            if (in->msg.index > 0)
+                bcast_hw_stream_on_recv(&g->stream, &in->msg, now);
+            else
+                bcast_hw_agree_on_recv(&g->agree, &in->msg, now);
+            break;
         case BCAST_HW_MSG_INVITE:
         case BCAST_HW_MSG_REPORT:
         case BCAST_HW_MSG_DECIDE:

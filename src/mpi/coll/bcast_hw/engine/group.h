@@ -56,6 +56,9 @@ struct bcast_hw_group_cfg {
     uint64_t delay_ns;
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
+    bool stay;         /* rails that stop working in mid-run are not left */
+    uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
+    uint64_t pause_max_ns;
 };
 
 struct bcast_hw_group {
@@ -86,6 +89,7 @@ struct bcast_hw_group {
     size_t reserved;        /* bytes of the engine's bound */
     void *stream_mem;
     struct bcast_hw_homes homes; /* where its bytes lie */
+    uint32_t noted;              /* the epoch that the driver has taken note of */
     unsigned char *along_trees;  /* of the broadcast under way there: the program's memory */
 };
 
@@ -112,6 +116,12 @@ void bcast_hw_group_return(struct bcast_hw_group *g);
  * (member, once done). */
 void *bcast_hw_group_next_bytes(struct bcast_hw_group *g, uint32_t bytes);
 const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g);
+
+/* The next broadcast is multicast; otherwise it is to go along trees, alike on all members. Open only. */
+static inline bool bcast_hw_group_casts_next(const struct bcast_hw_group *g)
+{
+    return bcast_hw_stream_next_rails(&g->stream) != 0;
+}
 
 /* `more`: the next broadcast continues the message. */
 void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);

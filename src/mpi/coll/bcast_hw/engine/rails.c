@@ -177,14 +177,14 @@ static bool has_room(struct bcast_hw_rails *rails, uint32_t r, uint64_t group, u
 }
 
 struct bcast_hw_room bcast_hw_rails_room(struct bcast_hw_rails *rails, uint32_t mask,
-                                         uint64_t group, uint64_t now)
+                                         uint32_t among, uint64_t group, uint64_t now)
 {
     struct bcast_hw_room room = {0};
 
     FOR_EACH (r, mask & rails->mask)
         if (has_room(rails, r, group, now))
             room.each |= (uint8_t) (1u << r);
-    room.best = bcast_hw_rails_best(rails, mask, now) & room.each;
+    room.best = bcast_hw_rails_best(rails, mask & among, now) & room.each;
     return room;
 }
 

@@ -67,9 +67,10 @@ void bcast_hw_rails_flush(struct bcast_hw_rails *rails, uint64_t now);
 /* Everything is handed over. */
 bool bcast_hw_rails_idle(const struct bcast_hw_rails *rails);
 
-/* What of `mask` can take one more datagram for `group` now, having flushed where that was needed. */
+/* What of `mask` can take one more datagram for `group` now, having flushed where that was needed; the best of
+ * `among`. */
 struct bcast_hw_room bcast_hw_rails_room(struct bcast_hw_rails *rails, uint32_t mask,
-                                         uint64_t group, uint64_t now);
+                                         uint32_t among, uint64_t group, uint64_t now);
 
 /* Of `mask`, one bit: the rail that would have sent a datagram first. */
 uint8_t bcast_hw_rails_best(struct bcast_hw_rails *rails, uint32_t mask, uint64_t now);

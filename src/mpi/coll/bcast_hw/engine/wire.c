@@ -9,7 +9,9 @@
  *    3  1 type         24  8 bid           48  4 bytes
  *    4  4 crc          32  4 src           52  4 length of the payload
  *    8  8 job          36  4 root          56  4 leader
- *                                          60  4 flags; tree and slot in bytes 2 and 1 of it
+ *                                          60  4 rails, tree, slot, flags
+ *
+ * SYNC_UP has losses in frags, and train in bytes.
  *
  * Of a fragment by multicast, the first 16 bytes alike, then:
  *
@@ -161,6 +163,12 @@ static bool names_fragments(enum bcast_hw_msg_type type)
     return type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN;
 }
 
+/* What a subtree lost is in the message. */
+static bool reports(enum bcast_hw_msg_type type)
+{
+    return type == BCAST_HW_MSG_SYNC_UP;
+}
+
 static bool is_cast(const struct bcast_hw_msg *msg)
 {
     return msg->type == BCAST_HW_MSG_DATA && msg->multicast;
@@ -225,11 +233,12 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
     put32(p + AT_SRC, src);
     put32(p + AT_ROOT, msg->root);
     put32(p + AT_INDEX, msg->index);
-    put32(p + AT_FRAGS, msg->frags);
-    put32(p + AT_BYTES, msg->bytes);
+    put32(p + AT_FRAGS, reports(msg->type) ? msg->losses : msg->frags);
+    put32(p + AT_BYTES, reports(msg->type) ? msg->train : msg->bytes);
     put32(p + AT_LENGTH, len);
     put32(p + AT_LEADER, id->leader);
-    put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->tree << 16 | (uint32_t) msg->slot << 8);
+    put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->rails << 24 | (uint32_t) msg->tree << 16 |
+                            (uint32_t) msg->slot << 8);
     put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, BCAST_HW_WIRE_HEAD, body, len));
     return len;
 }
@@ -301,6 +310,7 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool 
     in->msg = (struct bcast_hw_msg){
         .type = type,
         .flags = get32(p + AT_FLAGS) & 0xff,
+        .rails = p[AT_FLAGS],
         .tree = p[AT_FLAGS + 1],
         .slot = p[AT_FLAGS + 2],
         .peer = get32(p + AT_SRC),
@@ -310,6 +320,11 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool 
         .frags = get32(p + AT_FRAGS),
         .bytes = get32(p + AT_BYTES),
     };
+    if (reports(type)) {
+        in->msg.losses = in->msg.frags;
+        in->msg.train = in->msg.bytes;
+        in->msg.frags = in->msg.bytes = 0;
+    }
     in->payload = body;
     in->len = len;
     if (names_fragments(type)) {

@@ -14,7 +14,7 @@
 #include "../core/msg.h"
 
 #define BCAST_HW_WIRE_MAGIC 0x686du /* "hm" */
-#define BCAST_HW_WIRE_VERSION 3u
+#define BCAST_HW_WIRE_VERSION 4u
 #define BCAST_HW_WIRE_HEAD 64u       /* bytes of the header */
 #define BCAST_HW_WIRE_CAST_HEAD 40u  /* bytes of the header of a fragment by multicast */
 #define BCAST_HW_WIRE_TERMS 44u      /* bytes of struct bcast_hw_terms */

@@ -1,0 +1,338 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * epoch: see epoch.h.
+ */
+#include "epoch.h"
+
+#include <assert.h>
+
+#define WHOLE_TRAIN ((1u << BCAST_HW_TRAIN) - 1)
+
+void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg)
+{
+    *e = (struct bcast_hw_epoch){
+        .cfg = *cfg,
+        .rails = cfg->rails,
+        .before = cfg->rails,
+        .told_parent = true,
+        .scheduled = true,
+        .probe_at = BCAST_HW_NEVER,
+        .pause = cfg->pause_ns,
+        .probe = BCAST_HW_TRAIN,
+    };
+    assert(cfg->stay || (cfg->pause_ns > 0 && cfg->pause_max_ns >= cfg->pause_ns));
+    e->told = (uint16_t) ((1u << bcast_hw_tree_children(cfg->rank, cfg->size, cfg->fanout)) - 1);
+    bcast_hw_epoch_check(e);
+}
+
+static uint32_t children(const struct bcast_hw_epoch *e)
+{
+    return bcast_hw_tree_children(e->cfg.rank, e->cfg.size, e->cfg.fanout);
+}
+
+static uint16_t all_children(const struct bcast_hw_epoch *e)
+{
+    return (uint16_t) ((1u << children(e)) - 1);
+}
+
+bool bcast_hw_epoch_known(const struct bcast_hw_epoch *e)
+{
+    return e->told == all_children(e);
+}
+
+/* Rails of set-up that are not in use. */
+static uint8_t left(const struct bcast_hw_epoch *e)
+{
+    return e->cfg.rails & (uint8_t) ~e->rails;
+}
+
+static uint32_t worst_of(uint32_t losses)
+{
+    uint32_t most = 0;
+
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+        most = bcast_hw_loss_of(losses, r) > most ? bcast_hw_loss_of(losses, r) : most;
+    return most;
+}
+
+/* By maximum. `rank` has the worst of `losses`. */
+static void combine(struct bcast_hw_epoch *e, uint32_t losses, uint32_t rank)
+{
+    uint32_t most = worst_of(losses), so_far = worst_of(e->losses);
+
+    if (most > so_far || (most == so_far && most > 0 && rank < e->worst))
+        e->worst = rank;
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++) {
+        uint32_t loss = bcast_hw_loss_of(losses, r), shift = BCAST_HW_LOSS_BITS * r;
+
+        if (loss > bcast_hw_loss_of(e->losses, r))
+            e->losses = (e->losses & ~(BCAST_HW_LOSS_ALL << shift)) | loss << shift;
+    }
+}
+
+/* The rails on which the last train came to this rank and all below it. */
+static uint8_t well(const struct bcast_hw_epoch *e)
+{
+    uint8_t rails = e->cfg.rank == 0 ? e->cfg.rails : 0;
+
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+        if (e->got[r] == WHOLE_TRAIN)
+            rails |= (uint8_t) (1u << r);
+    for (uint32_t i = 0; i < children(e); i++)
+        rails &= e->child_train[i] == e->train ? e->child_well[i] : 0;
+    return e->train > 0 ? rails : 0;
+}
+
+void bcast_hw_epoch_report(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
+                           struct bcast_hw_msg *tx)
+{
+    combine(e, bcast_hw_watch_losses(w, e->rails), e->cfg.rank);
+    tx->losses = e->losses;
+    tx->root = e->worst;
+    tx->train = e->train;
+    tx->rails = well(e);
+    e->losses = e->worst = 0;
+}
+
+void bcast_hw_epoch_on_report(struct bcast_hw_epoch *e, const struct bcast_hw_msg *msg,
+                              uint32_t child)
+{
+    combine(e, msg->losses, msg->root);
+    e->child_train[child] = msg->train;
+    e->child_well[child] = msg->rails;
+}
+
+/* Takes the epoch that `number`, `from`, `rails`, `cause` and `culprit` say, and has the children told. */
+static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
+{
+    uint8_t gone = e->rails & (uint8_t) ~next->rails;
+
+    e->number = next->number;
+    e->before = e->rails;
+    e->from = next->from;
+    e->rails = next->rails;
+    e->cause = next->cause;
+    e->culprit = next->culprit;
+    e->tell = all_children(e);
+    e->told = 0;
+    e->told_parent = e->cfg.rank == 0;
+    e->cfg.counts->rails_left += (uint64_t) __builtin_popcount(gone);
+    e->cfg.counts->rails_returned += (uint64_t) __builtin_popcount(e->rails & (uint8_t) ~e->before);
+}
+
+/* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too much. */
+static uint8_t to_leave(const struct bcast_hw_epoch *e, enum bcast_hw_cause *cause)
+{
+    uint32_t worst = BCAST_HW_LOSSY;
+    uint8_t silent = 0, lossy = 0;
+
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++) {
+        uint32_t loss = e->rails >> r & 1 ? bcast_hw_loss_of(e->losses, r) : 0;
+
+        if (loss == BCAST_HW_LOSS_ALL)
+            silent |= (uint8_t) (1u << r);
+        if (loss > worst) {
+            worst = loss;
+            lossy = (uint8_t) (1u << r);
+        }
+    }
+    *cause = silent ? BCAST_HW_CAUSE_SILENT : BCAST_HW_CAUSE_LOSSY;
+    return silent ? silent : lossy;
+}
+
+bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w, uint64_t floor)
+{
+    struct bcast_hw_epoch next = {.number = e->number + 1, .from = floor + e->cfg.channels};
+    uint8_t leave, back;
+
+    assert(e->cfg.rank == 0);
+    if (e->cfg.stay || !bcast_hw_epoch_known(e) || floor < e->from)
+        return false;
+    combine(e, bcast_hw_watch_losses(w, e->rails), 0);
+    leave = to_leave(e, &next.cause);
+    if (leave == e->rails && !e->cfg.by_lanes)
+        leave = 0;
+    back = well(e) & left(e);
+    next.culprit = leave ? e->worst : 0;
+    e->losses = e->worst = 0;
+    if (!leave && !back)
+        return false;
+    if (!leave)
+        next.cause = BCAST_HW_CAUSE_BACK;
+    next.rails = (e->rails & (uint8_t) ~leave) | back;
+    begin(e, &next);
+    e->scheduled = false;
+    e->train++; /* what came of the last one is of the past */
+    e->probe = BCAST_HW_TRAIN;
+    e->probe_due = 0;
+    return true;
+}
+
+static enum bcast_hw_verdict on_acknowledged(struct bcast_hw_epoch *e,
+                                             const struct bcast_hw_msg *msg)
+{
+    for (uint32_t i = 0; i < children(e); i++) {
+        uint16_t bit = (uint16_t) (1u << i);
+
+        if (bcast_hw_tree_child(e->cfg.rank, i, e->cfg.fanout) != msg->peer)
+            continue;
+        if (msg->index != e->number || (e->tell & bit))
+            return BCAST_HW_BAD;
+        if (e->told & bit)
+            return BCAST_HW_DUP;
+        e->told |= bit;
+        return BCAST_HW_TAKEN;
+    }
+    return BCAST_HW_BAD;
+}
+
+enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
+                                             const struct bcast_hw_msg *msg, uint64_t posted,
+                                             uint64_t consumed, bool *begun)
+{
+    const struct bcast_hw_epoch next = {
+        .number = msg->index,
+        .from = msg->bid,
+        .rails = msg->rails,
+        .cause = (enum bcast_hw_cause) msg->tree,
+        .culprit = msg->root,
+    };
+
+    *begun = false;
+    if (msg->multicast)
+        return BCAST_HW_BAD;
+    if (e->cfg.rank == 0 || msg->peer != bcast_hw_tree_parent(e->cfg.rank, e->cfg.fanout))
+        return on_acknowledged(e, msg);
+    if (next.number == e->number)
+        return BCAST_HW_DUP;
+    /* What is before `from` - N is consumed by all, and the last epoch acknowledged. */
+    if (next.number != e->number + 1 || !e->told_parent || next.from < posted ||
+        next.from < e->from + e->cfg.channels || next.from > consumed + e->cfg.channels ||
+        (next.rails & ~e->cfg.rails) || msg->tree >= BCAST_HW_CAUSE_LIMIT ||
+        next.culprit >= e->cfg.size || (next.rails == 0 && !e->cfg.by_lanes))
+        return BCAST_HW_BAD;
+    begin(e, &next);
+    *begun = true;
+    return BCAST_HW_TAKEN;
+}
+
+enum bcast_hw_verdict bcast_hw_epoch_on_probe(struct bcast_hw_epoch *e,
+                                              const struct bcast_hw_msg *msg)
+{
+    if (!msg->multicast || e->cfg.rank == 0 || msg->peer != 0 || msg->rail >= BCAST_HW_RAIL_BITS ||
+        msg->tree >= BCAST_HW_TRAIN || msg->index == 0)
+        return BCAST_HW_BAD;
+    if (msg->index < e->train)
+        return BCAST_HW_STALE;
+    if (msg->index > e->train) {
+        e->train = msg->index;
+        for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+            e->got[r] = 0;
+    }
+    e->got[msg->rail] |= (uint8_t) (1u << msg->tree);
+    return BCAST_HW_TAKEN;
+}
+
+void bcast_hw_epoch_close(struct bcast_hw_epoch *e)
+{
+    e->cfg.stay = true;
+    e->probe_at = BCAST_HW_NEVER;
+    e->scheduled = true;
+    e->probe = BCAST_HW_TRAIN;
+    e->probe_due = 0;
+}
+
+static uint64_t longer(const struct bcast_hw_epoch *e)
+{
+    return 2 * e->pause < e->cfg.pause_max_ns ? 2 * e->pause : e->cfg.pause_max_ns;
+}
+
+/* The leader: when the first train of a new epoch is due. */
+static void schedule(struct bcast_hw_epoch *e, uint64_t now)
+{
+    bool soon = e->returned_at > 0 && now - e->returned_at < BCAST_HW_STEADY * e->pause;
+
+    if (e->cause == BCAST_HW_CAUSE_BACK)
+        e->returned_at = now;
+    else
+        e->pause = soon ? longer(e) : e->cfg.pause_ns;
+    e->probe_at = left(e) ? now + e->pause : BCAST_HW_NEVER;
+    e->scheduled = true;
+}
+
+void bcast_hw_epoch_on_timer(struct bcast_hw_epoch *e, uint64_t now)
+{
+    if (e->probe_at > now)
+        return;
+    e->train++;
+    e->cfg.counts->trains++;
+    e->probe = 0;
+    e->probe_due = left(e);
+    e->pause = longer(e);
+    e->probe_at = now + e->pause;
+}
+
+static void next_probe(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_msg *tx)
+{
+    *tx = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_PROBE,
+        .peer = e->cfg.rank,
+        .multicast = true,
+        .rail = (uint8_t) __builtin_ctz(rails),
+        .index = e->train,
+        .tree = (uint8_t) e->probe,
+    };
+    e->probe_due &= (uint8_t) ~(1u << tx->rail);
+    if (e->probe_due == 0 && ++e->probe < BCAST_HW_TRAIN)
+        e->probe_due = left(e);
+}
+
+static void fill(const struct bcast_hw_epoch *e, struct bcast_hw_msg *tx, uint32_t peer)
+{
+    *tx = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_EPOCH,
+        .peer = peer,
+        .bid = e->from,
+        .index = e->number,
+        .root = e->culprit,
+        .rails = e->rails,
+        .tree = (uint8_t) e->cause,
+    };
+}
+
+int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_msg *tx,
+                             uint64_t now)
+{
+    if (e->tell) {
+        uint32_t i = (uint32_t) __builtin_ctz(e->tell);
+
+        e->tell &= (uint16_t) (e->tell - 1);
+        fill(e, tx, (uint32_t) bcast_hw_tree_child(e->cfg.rank, i, e->cfg.fanout));
+        return 1;
+    }
+    if (!e->told_parent && bcast_hw_epoch_known(e)) {
+        e->told_parent = true;
+        fill(e, tx, bcast_hw_tree_parent(e->cfg.rank, e->cfg.fanout));
+        return 1;
+    }
+    if (!e->scheduled)
+        schedule(e, now);
+    if (e->probe_due & rails) {
+        next_probe(e, e->probe_due & rails, tx);
+        return 1;
+    }
+    return 0;
+}
+
+void bcast_hw_epoch_check(const struct bcast_hw_epoch *e)
+{
+    assert(!((e->rails | e->before) & ~e->cfg.rails));
+    assert(!(e->tell & e->told) && !((e->tell | e->told) & ~all_children(e)));
+    assert(e->cfg.rank != 0 || e->told_parent);
+    assert(e->told_parent ? bcast_hw_epoch_known(e) || e->cfg.rank == 0 : true);
+    assert(e->number > 0 || e->from == 0);
+    assert(e->probe <= BCAST_HW_TRAIN && (e->probe < BCAST_HW_TRAIN || e->probe_due == 0));
+    assert(!(e->probe_due & e->rails));
+}

@@ -1,0 +1,144 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * epoch: on which rails the broadcasts of a communicator are multicast, as it goes on. Rails that stop working
+ * are left, and taken up again when they work; with none left broadcasts go along trees. All ranks do so with
+ * the same broadcast: which rails broadcast `bid` has is a function of the last two epochs, and an epoch is the
+ * leader's decision, by what all members told.
+ *
+ * Up, with each synchronization: what a subtree lost on each rail (watch.h), the worst of all members; and on
+ * which rails all of the last train of probes came to each of them.
+ * Down: an epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being the last that
+ * the leader published. Nobody can begin that one: for that a floor above is needed (channel.h), and the leader
+ * publishes none until every rank has acknowledged the epoch. So who begins `from` knows of it, however it came
+ * to know the floor; and as a rule nobody waits, since the next floor is due half a window later.
+ *
+ * The leader leaves all rails on which somebody hears nothing, else the worst one that loses too much. It
+ * multicasts a train of probes on those that are left after a pause, and again after twice that, and so on; a
+ * rail on which a whole train came to everybody is taken up. One that has to be left again soon begins with a
+ * longer pause than the last.
+ *
+ * Example, p = 3, k = 2, N = 4, period 2, multicast dead from broadcast 2 on. Ranks 1 and 2 have lost 2 to 9 when
+ * they send UP 10: the leader publishes floor 10 and begins epoch 1: from 14 on, no rails. Both acknowledge, long
+ * before all have consumed 12; floor 12 is published, by lanes, and broadcast 14 goes along trees.
+ *
+ * Invariants (bcast_hw_epoch_check): rails are some of those of set-up; epochs are taken in order; only one is
+ * not yet acknowledged, and it is the last; another is not begun before all ranks have consumed what is before
+ * `from`.
+ */
+#ifndef BCAST_HW_EPOCH_H_INCLUDED
+#define BCAST_HW_EPOCH_H_INCLUDED
+
+#include "counts.h"
+#include "msg.h"
+#include "topo.h"
+#include "watch.h"
+
+#define BCAST_HW_TRAIN 4u /* probes of a train, on each rail */
+#define BCAST_HW_LOSSY 4u /* sixteenths: more of a rail's fragments lost than this is too much */
+#define BCAST_HW_STEADY                                                                            \
+    8u /* pauses that a rail is to work for, for the next pause to be the first again */
+
+struct bcast_hw_epoch_cfg {
+    uint32_t size; /* ranks */
+    uint32_t rank;
+    uint32_t fanout;
+    uint32_t channels;
+    uint8_t rails;     /* of set-up; 0: there is no multicast, ever */
+    bool by_lanes;     /* broadcasts can do without multicast */
+    bool stay;         /* no rail is left */
+    uint64_t pause_ns; /* to the first train of probes */
+    uint64_t pause_max_ns;
+    struct bcast_hw_counts *counts;
+};
+
+struct bcast_hw_epoch {
+    struct bcast_hw_epoch_cfg cfg;
+    uint32_t number;           /* epochs so far */
+    uint64_t from;             /* the first broadcast of this one */
+    uint8_t rails;             /* of broadcasts from there on */
+    uint8_t before;            /* of those before it, as far as they are not consumed by all */
+    enum bcast_hw_cause cause; /* of this epoch */
+    uint32_t culprit;          /* the rank that was worst off */
+    uint16_t tell;             /* children to be sent the epoch */
+    uint16_t told;             /* children whose subtree has acknowledged it */
+    bool told_parent;          /* this subtree's acknowledgement is out, or needs not to be */
+    uint32_t losses;           /* of the subtree, but this rank, since the last report */
+    uint32_t worst;            /* the rank that has the worst of them */
+    uint32_t train;            /* the number of the last train heard of; leader: sent */
+    uint8_t got[BCAST_HW_RAIL_BITS];           /* of that train, a bit for each probe */
+    uint32_t child_train[BCAST_HW_FANOUT_MAX]; /* as each child's subtree told last */
+    uint8_t child_well[BCAST_HW_FANOUT_MAX];   /* rails on which all of it came */
+    /* The leader: */
+    bool scheduled;       /* probe_at is that of this epoch */
+    uint64_t probe_at;    /* ns: the next train; NEVER when no rail is left */
+    uint64_t pause;       /* ns; before the next train */
+    uint64_t returned_at; /* ns: when a rail was last taken up; 0: never */
+    uint32_t probe;       /* of the train, to be sent next; BCAST_HW_TRAIN: none */
+    uint8_t probe_due;    /* rails on which it is still to go */
+};
+
+void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg);
+
+/* The rails of a broadcast that is not consumed by all; 0: it goes along trees. Known alike to all ranks that can
+ * begin it. */
+static inline uint8_t bcast_hw_epoch_rails(const struct bcast_hw_epoch *e, uint64_t bid)
+{
+    return bid >= e->from ? e->rails : e->before;
+}
+
+/* All ranks know of the epoch: of the leader, as far as it can tell. */
+bool bcast_hw_epoch_known(const struct bcast_hw_epoch *e);
+
+/* The leader publishes no floor above this. */
+static inline uint64_t bcast_hw_epoch_limit(const struct bcast_hw_epoch *e)
+{
+    return bcast_hw_epoch_known(e) ? UINT64_MAX : e->from - e->cfg.channels;
+}
+
+/* SYNC_UP is about to go: adds what is to be told with it. */
+void bcast_hw_epoch_report(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
+                           struct bcast_hw_msg *tx);
+
+/* SYNC_UP came, from child number `child`. */
+void bcast_hw_epoch_on_report(struct bcast_hw_epoch *e, const struct bcast_hw_msg *msg,
+                              uint32_t child);
+
+/* The leader published `floor`: begins an epoch if one is due, and returns whether. */
+bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w, uint64_t floor);
+
+/* EPOCH came; this rank has begun the broadcasts below `posted` and consumed those below `consumed`. TAKEN, DUP or
+ * BAD; *begun: the parent said so, and it is another one. */
+enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
+                                             const struct bcast_hw_msg *msg, uint64_t posted,
+                                             uint64_t consumed, bool *begun);
+
+/* PROBE came. TAKEN, STALE or BAD. */
+enum bcast_hw_verdict bcast_hw_epoch_on_probe(struct bcast_hw_epoch *e,
+                                              const struct bcast_hw_msg *msg);
+
+/* No broadcast follows: nothing is probed any more. */
+void bcast_hw_epoch_close(struct bcast_hw_epoch *e);
+
+void bcast_hw_epoch_on_timer(struct bcast_hw_epoch *e, uint64_t now);
+
+/* ns or NEVER. */
+static inline uint64_t bcast_hw_epoch_next_timer(const struct bcast_hw_epoch *e)
+{
+    return e->probe_at;
+}
+
+/* Fills `tx` and returns 1, or returns 0. `rails`: that take a multicast now. */
+int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_msg *tx,
+                             uint64_t now);
+
+/* A probe is due on one of `rails`. */
+static inline bool bcast_hw_epoch_casts(const struct bcast_hw_epoch *e, uint8_t rails)
+{
+    return e->probe_due & rails;
+}
+
+void bcast_hw_epoch_check(const struct bcast_hw_epoch *e);
+
+#endif /* BCAST_HW_EPOCH_H_INCLUDED */

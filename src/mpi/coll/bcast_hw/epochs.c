@@ -1,0 +1,102 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What the user can say about rails that stop working in mid-run (core/epoch), and is told.
+ */
+
+#include "glue.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_LEAVE
+      category    : BCAST_HW
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If true, a communicator leaves rails on which multicast stops working in mid-run, and takes them up
+        when it works again; with none left its broadcasts go along trees. If false, what is lost is repaired
+        for ever.
+
+    - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS
+      category    : BCAST_HW
+      type        : int
+      default     : 100
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Milliseconds after which a rail that was left is probed; then after twice that, and so on.
+
+    - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS
+      category    : BCAST_HW
+      type        : int
+      default     : 60000
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        The longest pause (in milliseconds) between probes of a rail that was left.
+
+    - name        : MPIR_CVAR_BCAST_HW_VERBOSE
+      category    : BCAST_HW
+      type        : int
+      default     : 0
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        1: the first rank of a communicator says on standard error when it leaves rails or takes them up,
+        and why. 2: every rank says so. 0: none does.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+static uint64_t ns_of(int ms)
+{
+    return (uint64_t) (ms > 1 ? ms : 1) * 1000000;
+}
+
+void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg)
+{
+    cfg->stay = !MPIR_CVAR_BCAST_HW_LEAVE;
+    cfg->pause_ns = ns_of(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS);
+    cfg->pause_max_ns =
+        ns_of(MPL_MAX(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS, MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS));
+}
+
+static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
+{
+    static const char *const causes[] = {
+#define X(name, text) [BCAST_HW_CAUSE_##name] = text,
+        BCAST_HW_CAUSES(X)
+#undef X
+    };
+
+    fprintf(
+        stderr,
+        "hwmc: rank %d: communicator %x: from broadcast %llu on multicast on rails %x, before %x: "
+        "%s (rank %u of it)\n",
+        MPIR_Process.rank, (unsigned) g->id.context, (unsigned long long) e->from, e->rails,
+        e->before, causes[e->cause], (unsigned) e->culprit);
+}
+
+void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g)
+{
+    const int level = MPIR_CVAR_BCAST_HW_VERBOSE;
+    struct bcast_hw_epoch e;
+    bool news;
+
+    MPIR_Bcast_hw_lock();
+    e = g->stream.epoch;
+    news = g->noted != e.number;
+    g->noted = e.number;
+    MPIR_Bcast_hw_unlock();
+    if (news && (level > 1 || (level == 1 && g->cfg.rank == 0)))
+        say(g, &e);
+}

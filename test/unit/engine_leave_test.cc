@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Rails that stop working in mid-run, through engines and groups: left, and taken up again.
+#include "engine_groups.h"
+
+namespace {
+
+constexpr uint64_t MS = 1000000;
+
+mem::Net::Tweak leaves()
+{
+    return [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.window = cfg.far_window = 3;
+        cfg.seg_bytes = 70;
+        cfg.stay = false;
+        cfg.pause_ns = MS;
+        cfg.pause_max_ns = 100 * MS;
+    };
+}
+
+// One broadcast, by the way that all ranks take it to go.
+void either(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
+{
+    for (bcast_hw_group *x : g)
+        for (int tries = 0; !bcast_hw_group_open(x); tries++) {
+            ASSERT_LT(tries, 100);
+            bcast_hw_group_stall(x, net.now);
+            net.settle(100 * MS);
+        }
+    for (bcast_hw_group *x : g)
+        ASSERT_EQ(bcast_hw_group_casts_next(g[0]), bcast_hw_group_casts_next(x));
+    if (bcast_hw_group_casts_next(g[0]))
+        broadcast(net, g, root, data);
+    else
+        along_trees(net, g, root, data);
+}
+
+void some(mem::Net &net, Groups &g, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        either(net, g, i % g.size(), pattern(i * 331 % 1000 + 1, i));
+}
+
+} // namespace
+
+// Nothing comes at anybody, or at one.
+TEST(EngineLeave, MulticastIsLeftAndTakenUpAgain)
+{
+    for (uint32_t deaf : {1u, 3u, 99u})
+        for (uint32_t p : {2, 5, 8}) {
+            mem::Net net(p);
+            Groups g = net.group(first(p), leaves());
+
+            if (deaf < 99 && deaf >= p)
+                continue;
+            net.settle();
+            some(net, g, 10);
+            net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) {
+                return deaf < 99 && to != deaf;
+            };
+            some(net, g, 60);
+            EXPECT_FALSE(bcast_hw_group_casts_next(g[0]));
+            for (uint32_t r = 0; r < p; r++) {
+                EXPECT_EQ(1u, net.engines[r]->counts->rails_left);
+                EXPECT_GT(net.engines[r]->counts->without_cast, 20u);
+            }
+            net.passes = nullptr;
+            some(net, g, 200);
+            EXPECT_TRUE(bcast_hw_group_casts_next(g[0]));
+            for (uint32_t r = 0; r < p; r++) {
+                EXPECT_EQ(1u, net.engines[r]->counts->rails_returned);
+                EXPECT_EQ(0u, net.engines[r]->counts->bad);
+                bcast_hw_group_close(g[r], net.now);
+            }
+            net.settle(10000 * MS);
+            for (uint32_t r = 0; r < p; r++)
+                EXPECT_EQ(nullptr, net.engines[r]->groups) << p << " " << r;
+        }
+}
+
+// Of two rails one is dead: the other one goes on.
+TEST(EngineLeave, OneRailOfTwo)
+{
+    for (uint32_t dead : {0, 1}) {
+        mem::Net net(4, 64 << 20, 40 + 100, 1 << 20, 2);
+        Groups g = net.group(first(4), leaves());
+
+        net.settle();
+        some(net, g, 10);
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) {
+            return net.posting_rail != dead;
+        };
+        some(net, g, 100);
+        EXPECT_EQ(3u & ~(1u << dead), bcast_hw_stream_next_rails(&g[2]->stream));
+        EXPECT_EQ(0u, net.engines[2]->counts->without_cast);
+        net.passes = nullptr;
+        some(net, g, 200);
+        EXPECT_EQ(3u, bcast_hw_stream_next_rails(&g[2]->stream));
+        EXPECT_EQ(0u, net.engines[2]->counts->bad);
+    }
+}

@@ -205,6 +205,29 @@ TEST(Leave, TheLastRailIsKeptWhereThereAreNoTrees)
     EXPECT_LE(net.sum(&bcast_hw_counts::lost_tail), 8u * 2);
 }
 
+// One rank hears nothing, and hears again; also the one that probes, and the one that echoes.
+TEST(Leave, WhoeverIsDeafNothingIsTakenUpBefore)
+{
+    for (uint32_t rank : {0, 1, 7}) {
+        Config c = steady(4000, 1);
+        const uint64_t until = 300 * US + 40 * MS;
+        uint64_t back = 0;
+
+        for (uint32_t i = 0; i < 4000; i++)
+            c.script[i].root = i % 3 == 0 ? 3 : 5;
+        c.holes = {{300 * US, until, 1ull << rank, 1}};
+        c.hook = [&back](Net &n, uint32_t r) {
+            if (r == 0 && back == 0 && n.counts(0).rails_returned > 0)
+                back = n.now() - sim::S;
+        };
+        Net net(c);
+        EXPECT_EQ("", net.run());
+        EXPECT_EQ(1u, net.counts(0).rails_left) << rank;
+        EXPECT_EQ(1u, net.counts(0).rails_returned) << rank;
+        EXPECT_GE(back, until) << rank;
+    }
+}
+
 uint64_t some_time(Rng &rng)
 {
     static const uint64_t of[] = {100 * US, 1 * MS, 10 * MS, 100 * MS};

@@ -115,7 +115,7 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
     } else if (tx.type == BCAST_HW_MSG_GRANT || tx.type == BCAST_HW_MSG_SEGMENT)
         watch_trees(r, tx);
     else if (tx.type == BCAST_HW_MSG_PROBE) {
-        if (r != 0 || !tx.multicast || !cfg_.leaves)
+        if (r > 1 || !tx.multicast || !cfg_.leaves)
             fail(name("a false PROBE by rank ", r));
     } else if (tx.type == BCAST_HW_MSG_EPOCH) {
         bool up = r != 0 && tx.peer == bcast_hw_tree_parent(r, cfg_.fanout);

@@ -7,6 +7,7 @@
 #include "epoch.h"
 
 #include <assert.h>
+#include <string.h>
 
 #define WHOLE_TRAIN ((1u << BCAST_HW_TRAIN) - 1)
 
@@ -20,7 +21,6 @@ void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_c
         .scheduled = true,
         .probe_at = BCAST_HW_NEVER,
         .pause = cfg->pause_ns,
-        .probe = BCAST_HW_TRAIN,
     };
     assert(cfg->stay || (cfg->pause_ns > 0 && cfg->pause_max_ns >= cfg->pause_ns));
     e->told = (uint16_t) ((1u << bcast_hw_tree_children(cfg->rank, cfg->size, cfg->fanout)) - 1);
@@ -75,7 +75,7 @@ static void combine(struct bcast_hw_epoch *e, uint32_t losses, uint32_t rank)
 /* The rails on which the last train came to this rank and all below it. */
 static uint8_t well(const struct bcast_hw_epoch *e)
 {
-    uint8_t rails = e->cfg.rank == 0 ? e->cfg.rails : 0;
+    uint8_t rails = 0;
 
     for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
         if (e->got[r] == WHOLE_TRAIN)
@@ -104,6 +104,13 @@ void bcast_hw_epoch_on_report(struct bcast_hw_epoch *e, const struct bcast_hw_ms
     e->child_well[child] = msg->rails;
 }
 
+static void enter_train(struct bcast_hw_epoch *e, uint32_t number)
+{
+    e->train = number;
+    memset(e->got, 0, sizeof(e->got));
+    memset(e->due, 0, sizeof(e->due));
+}
+
 /* Takes the epoch that `number`, `from`, `rails`, `cause` and `culprit` say, and has the children told. */
 static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
 {
@@ -118,6 +125,7 @@ static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
     e->tell = all_children(e);
     e->told = 0;
     e->told_parent = e->cfg.rank == 0;
+    memset(e->due, 0, sizeof(e->due));
     e->cfg.counts->rails_left += (uint64_t) __builtin_popcount(gone);
     e->cfg.counts->rails_returned += (uint64_t) __builtin_popcount(e->rails & (uint8_t) ~e->before);
 }
@@ -164,9 +172,7 @@ bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w, ui
     next.rails = (e->rails & (uint8_t) ~leave) | back;
     begin(e, &next);
     e->scheduled = false;
-    e->train++; /* what came of the last one is of the past */
-    e->probe = BCAST_HW_TRAIN;
-    e->probe_due = 0;
+    enter_train(e, e->train + 1); /* what came of the last one is of the past */
     return true;
 }
 
@@ -221,17 +227,22 @@ enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
 enum bcast_hw_verdict bcast_hw_epoch_on_probe(struct bcast_hw_epoch *e,
                                               const struct bcast_hw_msg *msg)
 {
-    if (!msg->multicast || e->cfg.rank == 0 || msg->peer != 0 || msg->rail >= BCAST_HW_RAIL_BITS ||
-        msg->tree >= BCAST_HW_TRAIN || msg->index == 0)
+    const uint32_t from = e->cfg.rank == 0 ? 1 : 0;
+
+    if (!msg->multicast || msg->rail >= BCAST_HW_RAIL_BITS || msg->tree >= BCAST_HW_TRAIN ||
+        msg->index == 0 || msg->peer > 1 || msg->peer == e->cfg.rank)
         return BCAST_HW_BAD;
-    if (msg->index < e->train)
+    if (msg->peer != from)
+        return BCAST_HW_TAKEN; /* the echo is for the leader */
+    if (msg->index < e->train || (e->cfg.rank == 0 && msg->index > e->train))
         return BCAST_HW_STALE;
-    if (msg->index > e->train) {
-        e->train = msg->index;
-        for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
-            e->got[r] = 0;
-    }
+    if (msg->index > e->train)
+        enter_train(e, msg->index);
+    if (e->got[msg->rail] == WHOLE_TRAIN)
+        return BCAST_HW_DUP;
     e->got[msg->rail] |= (uint8_t) (1u << msg->tree);
+    if (e->cfg.rank == 1 && e->got[msg->rail] == WHOLE_TRAIN)
+        e->due[msg->rail] = BCAST_HW_TRAIN;
     return BCAST_HW_TAKEN;
 }
 
@@ -240,8 +251,7 @@ void bcast_hw_epoch_close(struct bcast_hw_epoch *e)
     e->cfg.stay = true;
     e->probe_at = BCAST_HW_NEVER;
     e->scheduled = true;
-    e->probe = BCAST_HW_TRAIN;
-    e->probe_due = 0;
+    memset(e->due, 0, sizeof(e->due));
 }
 
 static uint64_t longer(const struct bcast_hw_epoch *e)
@@ -266,10 +276,10 @@ void bcast_hw_epoch_on_timer(struct bcast_hw_epoch *e, uint64_t now)
 {
     if (e->probe_at > now)
         return;
-    e->train++;
+    enter_train(e, e->train + 1);
     e->cfg.counts->trains++;
-    e->probe = 0;
-    e->probe_due = left(e);
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+        e->due[r] = left(e) >> r & 1 ? BCAST_HW_TRAIN : 0;
     e->pause = longer(e);
     e->probe_at = now + e->pause;
 }
@@ -282,11 +292,17 @@ static void next_probe(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_
         .multicast = true,
         .rail = (uint8_t) __builtin_ctz(rails),
         .index = e->train,
-        .tree = (uint8_t) e->probe,
     };
-    e->probe_due &= (uint8_t) ~(1u << tx->rail);
-    if (e->probe_due == 0 && ++e->probe < BCAST_HW_TRAIN)
-        e->probe_due = left(e);
+    tx->tree = (uint8_t) (BCAST_HW_TRAIN - e->due[tx->rail]--);
+}
+
+uint8_t bcast_hw_epoch_casting(const struct bcast_hw_epoch *e)
+{
+    uint8_t rails = 0;
+
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+        rails |= e->due[r] > 0 ? (uint8_t) (1u << r) : 0;
+    return rails;
 }
 
 static void fill(const struct bcast_hw_epoch *e, struct bcast_hw_msg *tx, uint32_t peer)
@@ -319,11 +335,11 @@ int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bca
     }
     if (!e->scheduled)
         schedule(e, now);
-    if (e->probe_due & rails) {
-        next_probe(e, e->probe_due & rails, tx);
-        return 1;
-    }
-    return 0;
+    rails &= bcast_hw_epoch_casting(e);
+    if (rails == 0)
+        return 0;
+    next_probe(e, rails, tx);
+    return 1;
 }
 
 void bcast_hw_epoch_check(const struct bcast_hw_epoch *e)
@@ -333,6 +349,5 @@ void bcast_hw_epoch_check(const struct bcast_hw_epoch *e)
     assert(e->cfg.rank != 0 || e->told_parent);
     assert(e->told_parent ? bcast_hw_epoch_known(e) || e->cfg.rank == 0 : true);
     assert(e->number > 0 || e->from == 0);
-    assert(e->probe <= BCAST_HW_TRAIN && (e->probe < BCAST_HW_TRAIN || e->probe_due == 0));
-    assert(!(e->probe_due & e->rails));
+    assert(e->cfg.rank <= 1 || bcast_hw_epoch_casting(e) == 0);
 }

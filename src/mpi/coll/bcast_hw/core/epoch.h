@@ -15,9 +15,9 @@
  * to know the floor; and as a rule nobody waits, since the next floor is due half a window later.
  *
  * The leader leaves all rails on which somebody hears nothing, else the worst one that loses too much. It
- * multicasts a train of probes on those that are left after a pause, and again after twice that, and so on; a
- * rail on which a whole train came to everybody is taken up. One that has to be left again soon begins with a
- * longer pause than the last.
+ * multicasts a train of probes on those that are left after a pause, and again after twice that, and so on. Rank 1
+ * echoes what comes to it whole, for the leader is to hear something too. A rail on which a whole train came to
+ * everybody is taken up. One that has to be left again soon begins with a longer pause than the last.
  *
  * Example, p = 3, k = 2, N = 4, period 2, multicast dead from broadcast 2 on. Ranks 1 and 2 have lost 2 to 9 when
  * they send UP 10: the leader publishes floor 10 and begins epoch 1: from 14 on, no rails. Both acknowledge, long
@@ -70,13 +70,12 @@ struct bcast_hw_epoch {
     uint8_t got[BCAST_HW_RAIL_BITS];           /* of that train, a bit for each probe */
     uint32_t child_train[BCAST_HW_FANOUT_MAX]; /* as each child's subtree told last */
     uint8_t child_well[BCAST_HW_FANOUT_MAX];   /* rails on which all of it came */
+    uint8_t due[BCAST_HW_RAIL_BITS]; /* leader, rank 1: probes that are still to go on each rail */
     /* The leader: */
     bool scheduled;       /* probe_at is that of this epoch */
     uint64_t probe_at;    /* ns: the next train; NEVER when no rail is left */
     uint64_t pause;       /* ns; before the next train */
     uint64_t returned_at; /* ns: when a rail was last taken up; 0: never */
-    uint32_t probe;       /* of the train, to be sent next; BCAST_HW_TRAIN: none */
-    uint8_t probe_due;    /* rails on which it is still to go */
 };
 
 void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg);
@@ -133,11 +132,8 @@ static inline uint64_t bcast_hw_epoch_next_timer(const struct bcast_hw_epoch *e)
 int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_msg *tx,
                              uint64_t now);
 
-/* A probe is due on one of `rails`. */
-static inline bool bcast_hw_epoch_casts(const struct bcast_hw_epoch *e, uint8_t rails)
-{
-    return e->probe_due & rails;
-}
+/* The rails on which a probe is to go. */
+uint8_t bcast_hw_epoch_casting(const struct bcast_hw_epoch *e);
 
 void bcast_hw_epoch_check(const struct bcast_hw_epoch *e);
 

@@ -505,7 +505,7 @@ bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room
             return true;
     }
     return (s->channel.cast_due && (room.each & s->epoch.rails)) ||
-           bcast_hw_epoch_casts(&s->epoch, room.each);
+           (bcast_hw_epoch_casting(&s->epoch) & room.each);
 }
 
 void bcast_hw_stream_close(struct bcast_hw_stream *s)

@@ -52,7 +52,7 @@ uint64_t by_trees(const Net &net)
 struct Cost {
     uint64_t waits;   // tail waits that a rank had, at most
     uint64_t by_ring; // broadcasts after `from` that were not yet along trees
-    uint64_t ns;
+    uint64_t ns; // what these took
 };
 
 Cost cost(Config c, uint64_t deaf)
@@ -62,9 +62,13 @@ Cost cost(Config c, uint64_t deaf)
     Cost cost = {};
 
     c.holes = {{from, EVER, deaf, (uint8_t) ((1u << c.rails) - 1)}};
-    c.hook = [&first](Net &n, uint32_t r) {
+    c.hook = [&](Net &n, uint32_t r) {
+        uint64_t consumed = n.stream(r).channel.consumed;
+
         if (r == 0 && n.now() < sim::S + from)
             first = n.stream(0).posted;
+        if (n.now() >= sim::S + from && consumed > 0 && !n.by_trees(consumed - 1))
+            cost.ns = std::max(cost.ns, n.now() - sim::S - from);
     };
     Net net(c);
     EXPECT_EQ("", net.run());
@@ -79,7 +83,7 @@ Cost cost(Config c, uint64_t deaf)
 TEST(Leave, ADeadNetworkIsWaitedForAFewTimesAndLeftWithinTwoWindows)
 {
     for (uint32_t rails : {1, 2})
-        for (uint32_t frags : {1, 2, 4, 5, 46})
+        for (uint32_t frags : {1, 4, 46})
             for (uint64_t deaf : {0xffull, 0x8ull, 0xfeull, 0x2ull}) {
                 Config c = steady(400, frags);
 
@@ -89,6 +93,7 @@ TEST(Leave, ADeadNetworkIsWaitedForAFewTimesAndLeftWithinTwoWindows)
                 Cost all = cost(c, deaf);
                 EXPECT_LE(all.waits, 4u);
                 EXPECT_LE(all.by_ring, 2u * c.channels + c.period);
+                EXPECT_LE(all.ns, 20 * MS);
             }
 }
 

@@ -43,7 +43,7 @@ enum bcast_hw_msg_type {
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
- * is a round trip. MEASURE: to be answered. */
+ * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is wanted too. */
 #define BCAST_HW_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
 #define BCAST_HW_FLAG_MORE 4u
@@ -51,7 +51,7 @@ enum bcast_hw_msg_type {
 #define BCAST_HW_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define BCAST_HW_FLAG_LAST 2u
-/* REQUEST for everything: nothing comes here by multicast; what the receiver is just getting is wanted too. */
+/* REQUEST for everything: nothing comes here by multicast; what the receiver will get that way is wanted too. */
 #define BCAST_HW_FLAG_DEAF 16u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */

@@ -421,7 +421,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     ring->counts->asked_of++;
     if (!serves(m, ring))
         return BCAST_HW_TAKEN;
-    if (msg->frags == 0 && !(msg->flags & BCAST_HW_FLAG_DEAF) && is_coming(m, ring, now))
+    if (msg->frags == 0 && !(msg->flags & (BCAST_HW_FLAG_DEAF | BCAST_HW_FLAG_AT_ONCE)) &&
+        is_coming(m, ring, now))
         return BCAST_HW_TAKEN;
     if (m->phase == BCAST_HW_EMPTY)
         bcast_hw_two_stage_set_phase(m, BCAST_HW_EARLY);

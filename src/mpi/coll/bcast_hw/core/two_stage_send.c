@@ -85,6 +85,19 @@ static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
     return any;
 }
 
+/* All was asked for more than once, and meanwhile nothing came on the rails of the broadcast: it is not only that the
+ * root is about to multicast it. */
+static bool is_silent(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring,
+                      uint64_t now)
+{
+    if (m->questions < 3)
+        return false;
+    for (uint32_t rails = bcast_hw_two_stage_rails(m, ring); rails; rails &= rails - 1)
+        if (now - ring->heard[__builtin_ctz(rails)] < 4 * bcast_hw_rtt_wait(&ring->rtt))
+            return false;
+    return true;
+}
+
 static bool next_ask(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
                      struct bcast_hw_msg *tx, uint64_t now)
 {
@@ -97,6 +110,7 @@ static bool next_ask(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
     fill(m, tx, BCAST_HW_MSG_REQUEST, bcast_hw_ring_prev(ring->rank, ring->size));
     tx->bits = m->asked;
     tx->flags |= all && bcast_hw_two_stage_deaf(m, ring) ? BCAST_HW_FLAG_DEAF : 0;
+    tx->flags |= all && is_silent(m, ring, now) ? BCAST_HW_FLAG_AT_ONCE : 0;
     if (m->asked_at == 0)
         m->asked_at = now;
     ring->counts->asked++;

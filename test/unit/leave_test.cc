@@ -52,7 +52,7 @@ uint64_t by_trees(const Net &net)
 struct Cost {
     uint64_t waits;   // tail waits that a rank had, at most
     uint64_t by_ring; // broadcasts after `from` that were not yet along trees
-    uint64_t ns; // what these took
+    uint64_t ns;      // what these took
 };
 
 Cost cost(Config c, uint64_t deaf)

@@ -32,6 +32,7 @@ TEST(Topo, EveryRankButTheFirstIsTheChildOfItsParentOnce)
 
             for (uint32_t r = 0; r < p; r++) {
                 uint32_t n = bcast_hw_tree_children(r, p, k);
+                uint16_t all = bcast_hw_tree_all_children(r, p, k);
 
                 ASSERT_LE(n, k);
                 for (uint32_t i = 0; i < n; i++) {
@@ -39,8 +40,13 @@ TEST(Topo, EveryRankButTheFirstIsTheChildOfItsParentOnce)
 
                     ASSERT_LT(child, p);
                     ASSERT_EQ(r, bcast_hw_tree_parent((uint32_t) child, k));
+                    ASSERT_EQ(i, bcast_hw_tree_child_number(r, (uint32_t) child, p, k));
+                    ASSERT_EQ(child, bcast_hw_tree_take_child(r, &all, k));
                     born[child]++;
                 }
+                ASSERT_EQ(0, all);
+                for (uint32_t other : {0u, r, p, p + 1})
+                    ASSERT_EQ(k, bcast_hw_tree_child_number(r, other, p, k));
             }
             ASSERT_EQ(0, born[0]);
             for (uint32_t r = 1; r < p; r++)

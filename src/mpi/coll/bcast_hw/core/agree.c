@@ -9,14 +9,9 @@
 #include <assert.h>
 #include <stddef.h>
 
-static uint32_t children(const struct bcast_hw_agree *a)
-{
-    return bcast_hw_tree_children(a->rank, a->size, a->fanout);
-}
-
 static uint16_t all_children(const struct bcast_hw_agree *a)
 {
-    return (uint16_t) ((1u << children(a)) - 1);
+    return bcast_hw_tree_all_children(a->rank, a->size, a->fanout);
 }
 
 /* Whether broadcasts can do without what failed. */
@@ -188,12 +183,9 @@ static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bc
                                        uint64_t now)
 {
     enum bcast_hw_agree_phase before = a->phase;
-    uint32_t i;
+    uint32_t i = bcast_hw_tree_child_number(a->rank, msg->peer, a->size, a->fanout);
 
-    for (i = 0; i < children(a); i++)
-        if (bcast_hw_tree_child(a->rank, i, a->fanout) == msg->peer)
-            break;
-    if (i == children(a) || !msg->terms || !is_formed(msg->terms))
+    if (i == a->fanout || !msg->terms || !is_formed(msg->terms))
         return BCAST_HW_BAD;
     if (bcast_hw_agree_over(a) || msg->terms->stage < (uint32_t) a->phase)
         return BCAST_HW_STALE;
@@ -286,13 +278,9 @@ static int fill(const struct bcast_hw_agree *a, struct bcast_hw_msg *tx,
     return 1;
 }
 
-/* Takes the lowest bit of `mask`: the rank of that child. */
 static uint32_t take_child(const struct bcast_hw_agree *a, uint16_t *mask)
 {
-    uint32_t i = (uint32_t) __builtin_ctz(*mask);
-
-    *mask &= (uint16_t) (*mask - 1);
-    return (uint32_t) bcast_hw_tree_child(a->rank, i, a->fanout);
+    return bcast_hw_tree_take_child(a->rank, mask, a->fanout);
 }
 
 int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, uint64_t now)

@@ -33,7 +33,7 @@ static uint32_t children(const struct bcast_hw_channel *c)
 
 static uint16_t all_children(const struct bcast_hw_channel *c)
 {
-    return (uint16_t) ((1u << children(c)) - 1);
+    return bcast_hw_tree_all_children(c->rank, c->size, c->fanout);
 }
 
 /* What the whole subtree has consumed. */
@@ -134,10 +134,7 @@ bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid)
 /* Which child `peer` is, or the fanout if it is none. */
 uint32_t bcast_hw_channel_child(const struct bcast_hw_channel *c, uint32_t peer)
 {
-    for (uint32_t i = 0; i < children(c); i++)
-        if (bcast_hw_tree_child(c->rank, i, c->fanout) == peer)
-            return i;
-    return c->fanout;
+    return bcast_hw_tree_child_number(c->rank, peer, c->size, c->fanout);
 }
 
 static enum bcast_hw_verdict on_up(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg,
@@ -269,10 +266,7 @@ int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct
                     0);
     }
     if (c->owed) {
-        uint32_t i = (uint32_t) __builtin_ctz(c->owed);
-
-        c->owed &= (uint16_t) (c->owed - 1);
-        fill(tx, BCAST_HW_MSG_SYNC_DOWN, (uint32_t) bcast_hw_tree_child(c->rank, i, c->fanout),
+        fill(tx, BCAST_HW_MSG_SYNC_DOWN, bcast_hw_tree_take_child(c->rank, &c->owed, c->fanout),
              c->floor, c->epoch_lost);
         tx->flags = c->closed ? BCAST_HW_FLAG_LAST : 0;
         return 1;

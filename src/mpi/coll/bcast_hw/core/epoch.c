@@ -11,6 +11,16 @@
 
 #define WHOLE_TRAIN ((1u << BCAST_HW_TRAIN) - 1)
 
+static uint32_t children(const struct bcast_hw_epoch *e)
+{
+    return bcast_hw_tree_children(e->cfg.rank, e->cfg.size, e->cfg.fanout);
+}
+
+static uint16_t all_children(const struct bcast_hw_epoch *e)
+{
+    return bcast_hw_tree_all_children(e->cfg.rank, e->cfg.size, e->cfg.fanout);
+}
+
 void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg)
 {
     *e = (struct bcast_hw_epoch){
@@ -23,18 +33,8 @@ void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_c
         .pause = cfg->pause_ns,
     };
     assert(cfg->stay || (cfg->pause_ns > 0 && cfg->pause_max_ns >= cfg->pause_ns));
-    e->told = (uint16_t) ((1u << bcast_hw_tree_children(cfg->rank, cfg->size, cfg->fanout)) - 1);
+    e->told = all_children(e);
     bcast_hw_epoch_check(e);
-}
-
-static uint32_t children(const struct bcast_hw_epoch *e)
-{
-    return bcast_hw_tree_children(e->cfg.rank, e->cfg.size, e->cfg.fanout);
-}
-
-static uint16_t all_children(const struct bcast_hw_epoch *e)
-{
-    return (uint16_t) ((1u << children(e)) - 1);
 }
 
 bool bcast_hw_epoch_known(const struct bcast_hw_epoch *e)
@@ -179,19 +179,16 @@ bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w, ui
 static enum bcast_hw_verdict on_acknowledged(struct bcast_hw_epoch *e,
                                              const struct bcast_hw_msg *msg)
 {
-    for (uint32_t i = 0; i < children(e); i++) {
-        uint16_t bit = (uint16_t) (1u << i);
+    const uint32_t i =
+        bcast_hw_tree_child_number(e->cfg.rank, msg->peer, e->cfg.size, e->cfg.fanout);
+    const uint16_t bit = (uint16_t) (1u << i);
 
-        if (bcast_hw_tree_child(e->cfg.rank, i, e->cfg.fanout) != msg->peer)
-            continue;
-        if (msg->index != e->number || (e->tell & bit))
-            return BCAST_HW_BAD;
-        if (e->told & bit)
-            return BCAST_HW_DUP;
-        e->told |= bit;
-        return BCAST_HW_TAKEN;
-    }
-    return BCAST_HW_BAD;
+    if (i == e->cfg.fanout || msg->index != e->number || (e->tell & bit))
+        return BCAST_HW_BAD;
+    if (e->told & bit)
+        return BCAST_HW_DUP;
+    e->told |= bit;
+    return BCAST_HW_TAKEN;
 }
 
 enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
@@ -322,10 +319,7 @@ int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bca
                              uint64_t now)
 {
     if (e->tell) {
-        uint32_t i = (uint32_t) __builtin_ctz(e->tell);
-
-        e->tell &= (uint16_t) (e->tell - 1);
-        fill(e, tx, (uint32_t) bcast_hw_tree_child(e->cfg.rank, i, e->cfg.fanout));
+        fill(e, tx, bcast_hw_tree_take_child(e->cfg.rank, &e->tell, e->cfg.fanout));
         return 1;
     }
     if (!e->told_parent && bcast_hw_epoch_known(e)) {

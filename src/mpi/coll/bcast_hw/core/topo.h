@@ -45,4 +45,28 @@ static inline uint32_t bcast_hw_tree_children(uint32_t rank, uint32_t size, uint
     return size - first < fanout ? (uint32_t) (size - first) : fanout;
 }
 
+/* All of them, a bit each: the first is bit 0. */
+static inline uint16_t bcast_hw_tree_all_children(uint32_t rank, uint32_t size, uint32_t fanout)
+{
+    return (uint16_t) ((1u << bcast_hw_tree_children(rank, size, fanout)) - 1);
+}
+
+/* Which child of `rank` `peer` is, or the fanout if it is none. */
+static inline uint32_t bcast_hw_tree_child_number(uint32_t rank, uint32_t peer, uint32_t size,
+                                                  uint32_t fanout)
+{
+    if (peer == 0 || peer >= size || bcast_hw_tree_parent(peer, fanout) != rank)
+        return fanout;
+    return peer - (uint32_t) bcast_hw_tree_child(rank, 0, fanout);
+}
+
+/* Takes the first of `children`, which has a bit: the rank of that child. */
+static inline uint32_t bcast_hw_tree_take_child(uint32_t rank, uint16_t *children, uint32_t fanout)
+{
+    uint32_t i = (uint32_t) __builtin_ctz(*children);
+
+    *children &= (uint16_t) (*children - 1);
+    return (uint32_t) bcast_hw_tree_child(rank, i, fanout);
+}
+
 #endif /* BCAST_HW_TOPO_H_INCLUDED */

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "mask.h"
+
 struct who {
     const struct bcast_hw_sides *sides;
     const struct bcast_hw_near *near; /* by rank */
@@ -56,8 +58,8 @@ static bool is_one(const struct bcast_hw_feeds *f, const struct who *w, uint32_t
 /* Puts rails together that are one feed. */
 static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t rails)
 {
-    for (; rails != 0; rails &= rails - 1) {
-        uint32_t rail = lowest(rails), feed = 0;
+    FOR_EACH (rail, rails) {
+        uint32_t feed = 0;
 
         while (feed < f->num && !is_one(f, w, lowest(f->rails[feed]), rail))
             feed++;
@@ -72,11 +74,9 @@ static bool are_alike(uint32_t rails, const uint32_t *mbit)
 {
     uint32_t least = UINT32_MAX, most = 0;
 
-    for (; rails != 0; rails &= rails - 1) {
-        uint32_t one = mbit[lowest(rails)];
-
-        least = one < least ? one : least;
-        most = one > most ? one : most;
+    FOR_EACH (rail, rails) {
+        least = mbit[rail] < least ? mbit[rail] : least;
+        most = mbit[rail] > most ? mbit[rail] : most;
     }
     return least > 0 && (uint64_t) least * 3 >= (uint64_t) most * 2;
 }

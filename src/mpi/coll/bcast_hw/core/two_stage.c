@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "bitmap.h"
+#include "mask.h"
 #include "topo.h"
 
 /* Which phase may follow which, a bit each. */
@@ -142,11 +143,8 @@ static uint64_t reached(const struct bcast_hw_two_stage *m, const struct bcast_h
 {
     uint64_t low = UINT64_MAX;
 
-    for (uint32_t rails = rails_of(m, ring); rails; rails &= rails - 1) {
-        uint64_t seen = ring->seen[__builtin_ctz(rails)];
-
-        low = seen < low ? seen : low;
-    }
+    FOR_EACH (r, rails_of(m, ring))
+        low = ring->seen[r] < low ? ring->seen[r] : low;
     return low == UINT64_MAX ? 0 : low;
 }
 
@@ -155,12 +153,9 @@ static uint64_t flowing(const struct bcast_hw_two_stage *m, const struct bcast_h
 {
     uint64_t last = 0;
 
-    for (uint32_t rails = rails_of(m, ring); rails; rails &= rails - 1) {
-        int r = __builtin_ctz(rails);
-
+    FOR_EACH (r, rails_of(m, ring))
         if (ring->seen[r] < place(m->bid + 1, 0) && ring->heard[r] > last)
             last = ring->heard[r];
-    }
     return last;
 }
 

@@ -5,6 +5,7 @@
  * two_stage, what it sends: see two_stage.h.
  */
 #include "bitmap.h"
+#include "mask.h"
 #include "prng.h"
 #include "topo.h"
 #include "two_stage_impl.h"
@@ -92,8 +93,8 @@ static bool is_silent(const struct bcast_hw_two_stage *m, const struct bcast_hw_
 {
     if (m->questions < 3)
         return false;
-    for (uint32_t rails = bcast_hw_two_stage_rails(m, ring); rails; rails &= rails - 1)
-        if (now - ring->heard[__builtin_ctz(rails)] < 4 * bcast_hw_rtt_wait(&ring->rtt))
+    FOR_EACH (r, bcast_hw_two_stage_rails(m, ring))
+        if (now - ring->heard[r] < 4 * bcast_hw_rtt_wait(&ring->rtt))
             return false;
     return true;
 }

@@ -6,9 +6,7 @@
  */
 #include "watch.h"
 
-#define FOR_EACH(r, mask)                                                                          \
-    for (uint32_t r##_left = (mask), r; r##_left && (r = (uint32_t) __builtin_ctz(r##_left), 1);   \
-         r##_left &= r##_left - 1)
+#include "mask.h"
 
 void bcast_hw_watch_over(struct bcast_hw_watch *w, uint8_t rails, uint32_t frags,
                          const uint16_t *heard)

@@ -8,22 +8,11 @@
 
 #include <assert.h>
 
+#include "../core/mask.h"
 #include "../port/rail.h"
 
 _Static_assert(BCAST_HW_RAILS_MAX == BCAST_HW_RAIL_BITS,
                "the core numbers as many rails as there are");
-
-#define FOR_EACH(r, of) for (uint32_t r##_left = (of), r; next_bit(&r##_left, &r);)
-
-/* Takes the lowest bit of a mask: false when there is none. */
-static bool next_bit(uint32_t *mask, uint32_t *bit)
-{
-    if (*mask == 0)
-        return false;
-    *bit = (uint32_t) __builtin_ctz(*mask);
-    *mask &= *mask - 1;
-    return true;
-}
 
 void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *const *fabrics,
                          const uint32_t *mbit, struct bcast_hw_seal *seal)

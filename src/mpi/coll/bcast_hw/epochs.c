@@ -88,15 +88,16 @@ static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
 
 void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g)
 {
-    const int level = MPIR_CVAR_BCAST_HW_VERBOSE;
     struct bcast_hw_epoch e;
     bool news;
 
+    if (MPIR_CVAR_BCAST_HW_VERBOSE < (g->cfg.rank == 0 ? 1 : 2))
+        return;
     MPIR_Bcast_hw_lock();
     e = g->stream.epoch;
     news = g->noted != e.number;
     g->noted = e.number;
     MPIR_Bcast_hw_unlock();
-    if (news && (level > 1 || (level == 1 && g->cfg.rank == 0)))
+    if (news)
         say(g, &e);
 }

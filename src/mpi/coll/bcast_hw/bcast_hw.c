@@ -366,8 +366,8 @@ static int message_by_group(const struct bcast_hw_side *s, bool along_trees, str
     MPI_Aint at = 0;
     bool more = false;
 
-    if (s->state == BCAST_HW_SIDE_BROKEN)
-        return MPIR_Bcast_hw_side_error(s);
+    mpi_errno = MPIR_Bcast_hw_side_error(s);
+    MPIR_ERR_CHECK(mpi_errno);
     if (!along_trees) {
         mpi_errno = is_root ? send_message(g, m, &at) : recv_message(g, m, root, &at, &more);
         MPIR_ERR_CHECK(mpi_errno);

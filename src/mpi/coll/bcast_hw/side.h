@@ -21,9 +21,9 @@
  * the root hands it inside its host to the one that is on that. Where ranks of a host are near to different rails,
  * each feed (core/feeds) is a further side, on some rails only; counted are the messages that would go in parts.
  *
- * Invariants: at the same broadcast all ranks of the communicator have each side in the same state (but BROKEN), those that
- * are not on it by what those on their host tell them; only who is on a side has a group for it. Another side is
- * ON only if the first is, and multicasts if that does.
+ * Invariants: at the same broadcast all ranks of the communicator have each side in the same state (but BROKEN),
+ * those that are not on it by what those on their host tell them; only who is on a side has a group for it. Another
+ * side is ON only if the first is, and multicasts if that does.
  *
  * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory, or because
  * a member cannot be reached. The others cannot know, and wait for it; so it does not go on by another way, and
@@ -61,15 +61,15 @@ enum bcast_hw_side_state {
 struct bcast_hw_side {
     enum bcast_hw_side_state state;
     uint64_t counted; /* broadcasts; until SETUP is over */
-    struct bcast_hw_group
-        *group; /* SETUP, ON: at who is on this side; BROKEN: NULL for want of memory */
+    /* SETUP, ON: at who is on this side; BROKEN: NULL for want of memory. */
+    struct bcast_hw_group *group;
     struct bcast_hw_shape shape; /* ON: of the group; no fragments: it does not multicast */
 };
 
 struct bcast_hw_comm;
 
-/* One more broadcast could go by side `which` of what `comm` carries; whether it does, or must fail. May begin set-up, or wait for
- * its end. All ranks of `comm` ask with the same broadcast. */
+/* One more broadcast could go by side `which` of what `comm` carries; whether it does, or must fail. May begin set-up,
+ * or wait for its end. All ranks of `comm` ask with the same broadcast. */
 bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which);
 
 /* The MPI error of a side that is BROKEN; MPI_SUCCESS of others. */

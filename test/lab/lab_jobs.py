@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -99,6 +100,15 @@ class Network:
     def received(self, rail):
         """Bytes that all hosts together have received over a rail so far."""
         return self.lab.carried()[rail][1]
+
+
+@dataclass
+class Options:
+    """What a Job wants to know, where there is no command line that says so."""
+
+    prefix: pathlib.Path
+    env: list  # NAME=VALUE
+    ppn: int = 1
 
 
 class Job:

@@ -149,9 +149,8 @@ class Job:
         return not fault.stops and (survives or not fault.cuts)
 
     def env(self):
-        """Of the program: nothing waits until hwmc is worth its set-up, and rails that stop working are left."""
-        env = {"MPIR_CVAR_BCAST_HW_SETUP_AFTER": "0", "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0",
-               "MPIR_CVAR_BCAST_HW_LEAVE": "1"}
+        """Of the program: nothing waits until hwmc is worth its set-up."""
+        env = {"MPIR_CVAR_BCAST_HW_SETUP_AFTER": "0", "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
         env.update(ALGORITHMS[self.algorithm])
         if WEATHER[self.weather]:
             env["MPIR_CVAR_HWMC_FAULT"] = "%s,seed=%d" % (WEATHER[self.weather], self.seed)

@@ -79,8 +79,8 @@ Cost cost(Config c, uint64_t deaf)
 }
 
 // Nothing comes any more, or nothing at one rank: a few broadcasts are waited for, some more go along the ring at
-// once, all others along trees.
-TEST(Leave, ADeadNetworkIsWaitedForAFewTimesAndLeftWithinTwoWindows)
+// once, all others along trees. A window until it is sure that they are lost, one until the epoch begins.
+TEST(Leave, ADeadNetworkIsWaitedForAFewTimesAndLeftWithinThreeWindows)
 {
     for (uint32_t rails : {1, 2})
         for (uint32_t frags : {1, 4, 46})
@@ -92,7 +92,7 @@ TEST(Leave, ADeadNetworkIsWaitedForAFewTimesAndLeftWithinTwoWindows)
                              " fragments, deaf " + std::to_string(deaf));
                 Cost all = cost(c, deaf);
                 EXPECT_LE(all.waits, 4u);
-                EXPECT_LE(all.by_ring, 2u * c.channels + c.period);
+                EXPECT_LE(all.by_ring, 3u * c.channels + c.period);
                 EXPECT_LE(all.ns, 20 * MS);
             }
 }
@@ -132,9 +132,10 @@ TEST(Leave, TheRailThatIsDeadIsLeftAlone)
 TEST(Leave, ARailThatLosesHalfIsLeft)
 {
     for (uint32_t frags : {1, 46}) {
-        Config c = steady(600, frags);
+        Config c = steady(4000, frags);
 
         c.rails = 2;
+        c.max_events = 200000000;
         c.holes = {{0, EVER, 0x10, 2, 500000}};
         Net net(c);
         EXPECT_EQ("", net.run());
@@ -156,11 +157,46 @@ TEST(Leave, AFewLossesAreNoReason)
     EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left));
 }
 
+// A receiver that was not there for a moment has lost some broadcasts whole, and hears the later ones.
+TEST(Leave, ABurstOfLossesIsNoReason)
+{
+    for (uint64_t length : {100 * US, 300 * US, 1 * MS})
+        for (uint32_t frags : {1, 8, 46}) {
+            Config c = steady(600, frags);
+
+            c.rails = 2;
+            for (uint64_t at = 300 * US; at < 100 * MS; at += 12 * MS)
+                c.holes.push_back({at, at + length, 0x8, 3});
+            Net net(c);
+            EXPECT_EQ("", net.run());
+            EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left)) << length << " " << frags;
+        }
+}
+
+// Pushed repairs are here before the multicast is: nothing is lost for that.
+TEST(Leave, WhatComesLaterThanItsRepairIsNotLost)
+{
+    for (uint32_t rails : {1, 2})
+        for (uint32_t frags : {1, 8}) {
+            Config c = steady(600, frags);
+
+            c.push = true;
+            c.rails = rails;
+            c.cast_min = 40 * US;
+            c.cast_max = 60 * US;
+            c.lane_min = c.lane_max = 10 * US;
+            Net net(c);
+            EXPECT_EQ("", net.run());
+            EXPECT_GT(net.sum(&bcast_hw_counts::repaired), 600u);
+            EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left)) << rails << " " << frags;
+        }
+}
+
 // When multicast works again it is taken up: at the latest after as much time again as it was dead for, one pause,
 // and what the broadcasts take that had been multicast in vain.
 TEST(Leave, ItIsTakenUpAgainWithinTheBackOff)
 {
-    for (uint64_t dead : {2, 10, 40}) {
+    for (uint64_t dead : {4, 10, 40}) {
         Config c = steady(4000, 1);
         uint64_t back = 0;
 
@@ -270,7 +306,7 @@ Config storm(uint64_t seed)
     c.stall_max = 1 + some_time(rng) / 10;
     c.rx_slots = rng.below(3) ? 0 : 3;
     c.credits = rng.below(3) ? 0 : 2;
-    for (uint64_t n = rng.between(10, 120), root = 0; n > 0; n--) {
+    for (uint64_t n = rng.between(10, 250), root = 0; n > 0; n--) {
         root = rng.below(3) ? root : rng.below(c.ranks);
         c.script.push_back({(uint32_t) root, (uint32_t) rng.between(1, c.frag_bytes * c.max_frags),
                             rng.below(4) == 0, c.trees > 0 && rng.below(10) == 0});
@@ -290,7 +326,7 @@ TEST(Leave, Storm)
 {
     const char *one = getenv("HWMC_SIM_SEED");
     const char *many = getenv("HWMC_SIM_SEEDS");
-    uint64_t n = one ? 1 : many ? strtoull(many, nullptr, 0) / 4 : 400;
+    uint64_t n = one ? 1 : many ? strtoull(many, nullptr, 0) / 4 : 250;
     uint64_t left = 0, returned = 0, trees = 0;
 
     for (uint64_t i = 0; i < n; i++) {
@@ -314,7 +350,7 @@ TEST(Leave, Storm)
            (unsigned long long) trees);
     if (!one) {
         EXPECT_GT(left, n / 10);
-        EXPECT_GT(returned, n / 50);
+        EXPECT_GE(returned, n / 50);
     }
 }
 

@@ -14,7 +14,7 @@ cvars:
     - name        : MPIR_CVAR_BCAST_HW_LEAVE
       category    : BCAST_HW
       type        : boolean
-      default     : false
+      default     : true
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ

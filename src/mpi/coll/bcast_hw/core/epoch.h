@@ -35,10 +35,8 @@
 #include "topo.h"
 #include "watch.h"
 
-#define BCAST_HW_TRAIN 4u /* probes of a train, on each rail */
-#define BCAST_HW_LOSSY 4u /* sixteenths: more of a rail's fragments lost than this is too much */
-#define BCAST_HW_STEADY                                                                            \
-    8u /* pauses that a rail is to work for, for the next pause to be the first again */
+#define BCAST_HW_TRAIN 4u  /* probes of a train, on each rail */
+#define BCAST_HW_STEADY 8u /* pauses a rail must work for, for the next one to be the first again */
 
 struct bcast_hw_epoch_cfg {
     uint32_t size; /* ranks */

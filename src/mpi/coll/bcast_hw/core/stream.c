@@ -281,7 +281,7 @@ void bcast_hw_stream_consume(struct bcast_hw_stream *s)
     if (s->by_trees)
         bcast_hw_multilane_reset(&s->multilane);
     else
-        bcast_hw_two_stage_judge(m, &s->ring);
+        bcast_hw_two_stage_consumed(m, &s->ring);
     bcast_hw_channel_consume(&s->channel, m->repaired, m->more);
     judge(s, floor);
 }

@@ -65,11 +65,34 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
     clear(m, bid, ring->max_frags);
 }
 
-void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
-                              const struct bcast_hw_ring *ring)
+/* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
+#define PLACE_BITS 16
+
+static uint64_t place(uint64_t bid, uint32_t index)
 {
-    if (m->phase != BCAST_HW_EMPTY)
+    return bid << PLACE_BITS | index;
+}
+
+static struct bcast_hw_watch_cast cast_of(const struct bcast_hw_two_stage *m,
+                                          const struct bcast_hw_ring *ring)
+{
+    struct bcast_hw_watch_cast cast = {.rails = m->rails, .frags = m->frags, .heard = m->heard};
+
+    FOR_EACH (r, m->rails)
+        cast.later |= ring->seen[r] > place(m->bid, 0) ? (uint8_t) (1u << r) : 0;
+    return cast;
+}
+
+void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
+                              struct bcast_hw_ring *ring)
+{
+    const struct bcast_hw_watch_cast cast = cast_of(m, ring);
+
+    if (m->phase != BCAST_HW_EMPTY) {
         bcast_hw_two_stage_set_phase(m, BCAST_HW_EMPTY);
+        if (m->root != ring->rank)
+            bcast_hw_watch_over(&ring->watch, &cast);
+    }
     clear(m, bid, ring->max_frags);
 }
 
@@ -106,14 +129,6 @@ static bool asks_rest(const struct bcast_hw_two_stage *m)
 }
 
 #define QUESTIONS_MAX 6 /* doublings from 1 to 64 ms */
-
-/* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
-#define PLACE_BITS 16
-
-static uint64_t place(uint64_t bid, uint32_t index)
-{
-    return bid << PLACE_BITS | index;
-}
 
 /* The rails on which this broadcast may come. */
 static uint32_t rails_of(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
@@ -335,8 +350,10 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
         return BCAST_HW_BAD;
     if (msg->root == ring->rank && bcast_hw_two_stage_incomplete(m))
         return BCAST_HW_BAD;
-    if (msg->multicast)
+    if (msg->multicast) {
         hear(ring, msg, now);
+        m->heard[msg->rail] += m->repaired || !bcast_hw_bitmap_test(m->got, msg->index);
+    }
     if (!bcast_hw_two_stage_incomplete(m))
         return BCAST_HW_DUP;
     if (m->phase == BCAST_HW_EMPTY)
@@ -347,8 +364,6 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     }
     if (msg->rails)
         m->rails = ring->rails = msg->rails;
-    if (msg->multicast && (m->repaired || !bcast_hw_bitmap_test(m->got, msg->index)))
-        m->heard[msg->rail]++;
     if (bcast_hw_bitmap_test(m->got, msg->index)) {
         if (msg->multicast && !ring->push)
             note_gap(m, ring);
@@ -507,11 +522,13 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
     }
 }
 
-void bcast_hw_two_stage_judge(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
+void bcast_hw_two_stage_consumed(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
 {
+    const struct bcast_hw_watch_cast cast = cast_of(m, ring);
+
     assert(m->phase == BCAST_HW_DONE);
     if (m->root != ring->rank)
-        bcast_hw_watch_over(&ring->watch, m->rails, m->frags, m->heard);
+        bcast_hw_watch_here(&ring->watch, &cast);
 }
 
 uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)

@@ -139,9 +139,10 @@ uint32_t bcast_hw_two_stage_words(uint32_t max_frags);
 void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
                              const struct bcast_hw_ring *ring);
 
-/* DONE -> EMPTY for another broadcast; or it was none of this machine's, and still is EMPTY. */
+/* DONE -> EMPTY for another broadcast, and what did not come by multicast is lost; or it was none of this
+ * machine's, and still is EMPTY. */
 void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
-                              const struct bcast_hw_ring *ring);
+                              struct bcast_hw_ring *ring);
 
 /* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the next
  * broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at `hold_until`
@@ -210,8 +211,8 @@ static inline bool bcast_hw_two_stage_casts(const struct bcast_hw_two_stage *m)
     return m->phase == BCAST_HW_CAST || m->again > 0;
 }
 
-/* DONE, at a member, and about to be consumed: what came on each rail is taken note of. */
-void bcast_hw_two_stage_judge(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
+/* DONE, and about to be consumed: rails on which nothing of it came are taken note of. */
+void bcast_hw_two_stage_consumed(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
 
 /* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
 static inline bool bcast_hw_two_stage_done(const struct bcast_hw_two_stage *m)

@@ -2,32 +2,39 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * watch: what a member makes of each rail, by the broadcasts that it consumed: how many fragments were due on
- * it, and how many came. It knows the rails of a broadcast, not which fragment went on which: what is missing of
- * one on several rails is blamed on those that brought nothing of it, or else on all of them.
+ * watch: what a member makes of each rail, by the broadcasts it was sent: how many fragments were due on it, and
+ * how many came. It knows the rails of a broadcast, not which fragment went on which: what is missing of one on
+ * several rails is blamed on those that brought nothing of it, or else on all of them.
  *
- * A rail is quiet while nothing comes on it that is due. One that has been for a while is suspected: it is not
- * waited for, until something comes on it. That is this rank's own affair; whether a rail is left is not
- * (epoch.h): for that it tells its losses, four bits a rail.
+ * A rail is quiet while nothing comes on it that is due. One that has been, for a while, when a broadcast was
+ * consumed is suspected: it is not waited for, until something comes on it. That is this rank's own affair.
+ * Whether a rail is left is not (epoch.h): for that the rank tells its losses, four bits a rail. What a neighbour
+ * brought may still come by multicast, and is not lost then: losses are counted when the broadcast's channel goes
+ * to another, N broadcasts later.
  */
 #ifndef BCAST_HW_WATCH_H_INCLUDED
 #define BCAST_HW_WATCH_H_INCLUDED
 
 #include "msg.h"
 
-#define BCAST_HW_WATCH_SUSPECT 2u /* fragments that were due on a quiet rail */
-#define BCAST_HW_WATCH_SILENT 6u  /* the same, to be told */
-#define BCAST_HW_WATCH_WINDOW 64u /* fragments due, for a share of losses to be told */
+#define BCAST_HW_WATCH_SUSPECT 2u  /* fragments that were due on a quiet rail */
+#define BCAST_HW_WATCH_SILENT 6u   /* broadcasts that brought nothing, to be told */
+#define BCAST_HW_WATCH_WINDOW 512u /* fragments due, for a share of losses to be told */
+#define BCAST_HW_WATCH_WINDOWS 3u  /* in a row, for too much to be told */
 
 /* Losses: sixteenths, or nothing came at all. */
 #define BCAST_HW_LOSS_BITS 4u
 #define BCAST_HW_LOSS_ALL 15u
+#define BCAST_HW_LOSSY 4u /* more is too much */
 
 struct bcast_hw_watch {
-    uint32_t due[BCAST_HW_RAIL_BITS];   /* older ones count half, a quarter, ... */
-    uint32_t came[BCAST_HW_RAIL_BITS];  /* of these; <= due */
-    uint32_t quiet[BCAST_HW_RAIL_BITS]; /* due since one came */
-    uint8_t suspects;                   /* rails that are not waited for */
+    uint32_t quiet[BCAST_HW_RAIL_BITS];  /* due, of what was consumed, since one came */
+    uint8_t suspects;                    /* rails that are not waited for */
+    uint32_t silent[BCAST_HW_RAIL_BITS]; /* broadcasts that brought nothing, nor did a later one */
+    uint32_t due[BCAST_HW_RAIL_BITS];    /* in this window */
+    uint32_t came[BCAST_HW_RAIL_BITS];   /* of these; <= due */
+    uint8_t lost[BCAST_HW_RAIL_BITS];    /* sixteenths of the last window */
+    uint32_t lossy[BCAST_HW_RAIL_BITS];  /* windows up to now that lost too much */
 };
 
 static inline uint32_t bcast_hw_loss_of(uint32_t losses, uint32_t rail)
@@ -38,13 +45,23 @@ static inline uint32_t bcast_hw_loss_of(uint32_t losses, uint32_t rail)
 /* A fragment came on this rail. */
 static inline void bcast_hw_watch_heard(struct bcast_hw_watch *w, uint32_t rail)
 {
-    w->quiet[rail] = 0;
+    w->quiet[rail] = w->silent[rail] = 0;
     w->suspects &= (uint8_t) ~(1u << rail);
 }
 
-/* All of a broadcast of `frags` fragments on `rails` is here; `heard` of them came on each. */
-void bcast_hw_watch_over(struct bcast_hw_watch *w, uint8_t rails, uint32_t frags,
-                         const uint16_t *heard);
+/* What came by multicast of a broadcast. */
+struct bcast_hw_watch_cast {
+    uint8_t rails;         /* that were to bring it */
+    uint32_t frags;        /* its fragments */
+    const uint16_t *heard; /* how many came on each rail */
+    uint8_t later;         /* rails that brought something of this one or a later one */
+};
+
+/* All of a broadcast is here, by multicast as far as this says, and is about to be consumed. */
+void bcast_hw_watch_here(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast);
+
+/* Nothing more of it can come. */
+void bcast_hw_watch_over(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast);
 
 /* What is to be told of `rails`: for each BCAST_HW_LOSS_BITS bits, 0 where nothing is wrong or too little known. */
 uint32_t bcast_hw_watch_losses(struct bcast_hw_watch *w, uint8_t rails);

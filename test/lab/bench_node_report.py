@@ -43,11 +43,12 @@ class Results:
     """cells[cell], late[cell]: us by repeat."""
 
     def __init__(self, setting):
-        self.setting = setting  # machine, cores, bind, rotate, failures
+        self.setting = setting  # machine, cores, bind, rotate, failures, near
         self.cells = collections.defaultdict(dict)
         self.late = collections.defaultdict(dict)
         self.copies = collections.defaultdict(list)  # (ranks, method, op, bytes): of all series
         self.outside = collections.Counter()  # cell: calls of hwmc's that went past its node layer
+        self.far = collections.Counter()  # ranks: cells of a repeat, measured while processors were far
 
     def read(self, directory):
         for path in sorted(directory.glob("*.csv")):
@@ -62,6 +63,9 @@ class Results:
             words = line.replace(",", " ").split()
             if words[:2] == ["#", "cell"]:
                 self.read_counts(key, ranks, words[2:])
+                if self.is_far(int(words[10])):
+                    del times[words[2], words[3], int(words[4])]
+                    self.far[ranks] += 1
             elif words[0] != "#":
                 place = (words[0], words[1], int(words[2]))
                 times[place].append(int(words[4]) / int(words[3]) / 1000)
@@ -75,9 +79,13 @@ class Results:
                 self.late[cell][repeat] = statistics.median(late[place])
 
     def read_counts(self, key, ranks, words):
-        method, op, size, _, calls, _, node = words
+        method, op, size, _, calls, _, node, _, _ = words
         if key == OURS.key and op not in ("copy", "copies") and int(calls) > int(node):
             self.outside[Cell(key, ranks, method, op, int(size))] += int(calls) - max(0, int(node))
+
+    def is_far(self, line):
+        near = self.setting.get("near", 0)
+        return near > 0 and 2 * line > 3 * near
 
     def values(self, axis):
         return sorted({getattr(cell, axis) for cell in self.cells})
@@ -279,6 +287,8 @@ def copy_lines(results):
 def remarks(results):
     """What a reader must know before believing the figures."""
     said = ["%s: %d job(s) failed" % pair for pair in results.setting["failures"].items()]
+    said += ["%d ranks: set aside, for the processors were far from each other: %d figure(s) of a repeat" %
+             pair for pair in sorted(results.far.items())]
     by_place = collections.defaultdict(list)
     for cell in sorted(results.outside):
         if cell.method == METHODS[0] and cell.bytes not in by_place[cell.ranks, cell.op]:

@@ -5,7 +5,8 @@
  * node_bench: how long collectives take among the ranks of one host, seen from one clock.
  *
  *   node_bench -out=FILE [-ops=NAME,...] [-bytes=N,...] [-methods=each,loop] [-ms=MS]
- *              [-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate]
+ *              [-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate] [-near=NS]
+ *   node_bench -line=MS -out=FILE
  *
  * CLOCK_MONOTONIC is the same on every rank, so times of different ranks may be subtracted. A sample
  * begins at a fence of our own in shared memory, not at the library's barrier: the last rank to come
@@ -29,14 +30,21 @@
  * out; sizes are to ascend. Bytes are those of a message: of allgather, alltoall, gather and
  * scatter, a block. Data are doubles, and verified once per size before anything is measured.
  *
+ * A virtual machine's processors are near each other at some times, and far at others, when all that
+ * crosses from one to the other takes several times as long. So before and after each cell ranks 0 and 1
+ * pass a cache line to and fro. With -near, what it takes at the best of times, a cell is begun when it
+ * takes no more than half as long again, or after a while, and done again if it took longer in the end.
+ * -line measures nothing else, for so long, and says the least.
+ *
  * Rank 0 writes a line a sample, one for each cell, and one at the end:
  *
  *   method,op,bytes,calls,time_ns,late_ns
- *   # cell METHOD OP BYTES calls N node M
+ *   # cell METHOD OP BYTES calls N node M line NS
  *   # end ranks N crowded 0|1
  *
  * time: of all calls of the sample; late: how long after the beginning the last rank entered. N are
  * all calls of a cell, M how many of them ran over hwmc's node layer, or -1 where that is not counted.
+ * NS: what the line took one way, the longer of before and after.
  */
 
 #define _GNU_SOURCE
@@ -53,6 +61,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node_bench_ops.h"
+
 #define MAX_LIST 64
 #define MAX_CALLS 16384
 #define COLD (1 << 20)
@@ -62,6 +72,10 @@
 #define WARM_CALLS 50   /* of a cell, before samples are kept; fewer where they take long */
 #define LEAST_WARM 8    /* but libraries may prepare themselves in the first few */
 #define PATIENCE 8      /* budgets after which one sample is enough */
+#define PASSES 20       /* of the line to and fro, in a row; the best of as many rows counts */
+#define NAP_NS 20000000 /* before far processors are looked at again */
+#define NAPS 500        /* of a job, at most */
+#define TRIES 3         /* of a cell */
 
 struct span {
     int64_t entry, exit; /* ns */
@@ -82,15 +96,9 @@ struct shared {
     _Alignas(128) atomic_uint generation; /* grows when all have come */
     struct round now;
     _Alignas(128) struct round next;
+    _Alignas(128) atomic_long ball;    /* rank 0 makes it odd, rank 1 even */
+    _Alignas(128) int64_t line;        /* ns, one way */
     _Alignas(128) struct span spans[]; /* those of rank 0, then those of rank 1, ... */
-};
-
-struct op {
-    const char *name;
-    void (*call)(double *send, double *recv, int count, int root);
-    int send_all, recv_all; /* a block for, or from, every rank */
-    int sum;
-    int at_root, at_others; /* who receives */
 };
 
 struct list {
@@ -104,6 +112,8 @@ struct plan {
     int64_t budget; /* ns for a cell */
     int64_t batch;  /* ns that a sample of `loop` takes at least */
     int64_t slow;   /* ns for a call; where one takes longer, larger messages are left out */
+    int64_t near;   /* ns for the line, at best; 0: it does not matter */
+    int64_t line;   /* ns to measure that, and nothing else */
     int samples, least;
     int64_t pool;
     int rotate;
@@ -125,7 +135,7 @@ struct cell {
     int slot;
 };
 
-static int rank, size, processors, crowded;
+static int crowded, naps;
 static struct shared *shared;
 static double *send_pool, *recv_pool;
 static MPI_T_pvar_session session;
@@ -147,82 +157,6 @@ static void fail(const char *what)
 }
 
 /* What is measured */
-
-static void call_barrier(double *send, double *recv, int count, int root)
-{
-    (void) send, (void) recv, (void) count, (void) root;
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static void call_bcast(double *send, double *recv, int count, int root)
-{
-    MPI_Bcast(rank == root ? send : recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
-}
-
-static void call_reduce(double *send, double *recv, int count, int root)
-{
-    MPI_Reduce(send, recv, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-}
-
-static void call_allreduce(double *send, double *recv, int count, int root)
-{
-    (void) root;
-    MPI_Allreduce(send, recv, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static void call_allgather(double *send, double *recv, int count, int root)
-{
-    (void) root;
-    MPI_Allgather(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, MPI_COMM_WORLD);
-}
-
-static void call_alltoall(double *send, double *recv, int count, int root)
-{
-    (void) root;
-    MPI_Alltoall(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, MPI_COMM_WORLD);
-}
-
-static void call_gather(double *send, double *recv, int count, int root)
-{
-    MPI_Gather(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
-}
-
-static void call_scatter(double *send, double *recv, int count, int root)
-{
-    MPI_Scatter(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
-}
-
-static void call_copy(double *send, double *recv, int count, int root)
-{
-    (void) root;
-    if (rank == 0)
-        memcpy(recv, send, (size_t) count * sizeof *send);
-}
-
-static void call_copies(double *send, double *recv, int count, int root)
-{
-    (void) root;
-    if (rank < processors)
-        memcpy(recv, send, (size_t) count * sizeof *send);
-}
-
-static const struct op ops[] = {
-    {.name = "barrier", .call = call_barrier},
-    {.name = "bcast", .call = call_bcast, .at_others = 1},
-    {.name = "reduce", .call = call_reduce, .sum = 1, .at_root = 1},
-    {.name = "allreduce", .call = call_allreduce, .sum = 1, .at_root = 1, .at_others = 1},
-    {.name = "allgather", .call = call_allgather, .recv_all = 1, .at_root = 1, .at_others = 1},
-    {.name = "alltoall",
-     .call = call_alltoall,
-     .send_all = 1,
-     .recv_all = 1,
-     .at_root = 1,
-     .at_others = 1},
-    {.name = "gather", .call = call_gather, .recv_all = 1, .at_root = 1},
-    {.name = "scatter", .call = call_scatter, .send_all = 1, .at_root = 1, .at_others = 1},
-    {.name = "copy", .call = call_copy},
-    {.name = "copies", .call = call_copies},
-};
 
 static const struct op *find_op(const char *name)
 {
@@ -344,6 +278,94 @@ static void share(const char *out, int samples)
         unlink(path);
 }
 
+/* How near the processors are */
+
+/* On a processor of its own, for ranks that may be anywhere; `which` is 0 or 1. *was: what to go back to. */
+static void settle(int which, cpu_set_t *was)
+{
+    cpu_set_t one;
+    int cpu = 0;
+
+    sched_getaffinity(0, sizeof *was, was);
+    if (CPU_COUNT(was) < 2)
+        return;
+    for (int skip = which; skip > 0 || !CPU_ISSET(cpu, was); cpu++)
+        skip -= CPU_ISSET(cpu, was) ? 1 : 0;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+static void pass_line(void)
+{
+    int64_t best = INT64_MAX;
+    static long ball; /* as both have it */
+    cpu_set_t was;
+
+    settle(rank, &was);
+    for (int row = 0; row < PASSES; row++) {
+        int64_t begun = now_ns(), took;
+
+        for (int i = 0; i < PASSES; i++, ball += 2) {
+            if (rank == 0)
+                atomic_store_explicit(&shared->ball, ball + 1, memory_order_release);
+            while (atomic_load_explicit(&shared->ball, memory_order_acquire) != ball + 2 - rank)
+                ;
+            if (rank == 1)
+                atomic_store_explicit(&shared->ball, ball + 2, memory_order_release);
+        }
+        took = (now_ns() - begun) / (2 * PASSES);
+        best = took < best ? took : best;
+    }
+    if (rank == 0)
+        shared->line = best;
+    sched_setaffinity(0, sizeof was, &was);
+}
+
+/* All ranks call this: what the line takes, ns one way. */
+static int64_t measure_line(void)
+{
+    fence();
+    if (rank < 2 && size > 1)
+        pass_line();
+    fence();
+    return shared->line;
+}
+
+static int is_far(const struct plan *plan, int64_t line)
+{
+    return plan->near > 0 && 2 * line > 3 * plan->near;
+}
+
+/* The same, when the processors are near, or after a while. */
+static int64_t wait_until_near(const struct plan *plan)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    int64_t line = measure_line();
+
+    while (is_far(plan, line) && naps++ < NAPS) {
+        nanosleep(&nap, NULL);
+        line = measure_line();
+    }
+    return line;
+}
+
+static void say_line(const struct plan *plan)
+{
+    int64_t begun = now_ns(), least = INT64_MAX;
+
+    for (int more = 1; more;) {
+        int64_t line = measure_line();
+
+        least = line < least ? line : least;
+        if (rank == 0)
+            shared->next.calls = now_ns() - begun < plan->line;
+        more = fence().calls;
+    }
+    if (rank == 0)
+        printf("%lld\n", (long long) least);
+}
+
 /* Measuring */
 
 /* What hwmc counts; in a library without it there is no such variable. */
@@ -424,18 +446,17 @@ static void put(FILE *out, const struct cell *cell, const struct plan *plan, int
     }
 }
 
-/* Returns whether larger messages would take too long. */
-static int measure(struct cell *cell, const struct plan *plan, FILE *out)
+/* Returns whether larger messages would take too long. starts: of plan->samples. *calls: of a sample. */
+static int take_samples(struct cell *cell, const struct plan *plan, int64_t *starts, int *calls)
 {
-    int64_t *starts = calloc((size_t) plan->samples, sizeof *starts);
-    int64_t before = read_node_calls(), grown, took = 0;
     struct round last = {0}, round;
+    int64_t took = 0;
 
-    if (starts == NULL)
-        fail("no memory");
     fence();
     cell->begun = now_ns();
     cell->calls = 1;
+    cell->steady = cell->slot = 0;
+    cell->total = 0;
     for (;;) {
         if (rank == 0)
             next_sample(cell, plan, took);
@@ -449,18 +470,37 @@ static int measure(struct cell *cell, const struct plan *plan, FILE *out)
         sample(cell, plan, round);
         cell->total += round.calls;
     }
-    grown = read_node_calls() - before;
-    if (rank == 0) {
-        put(out, cell, plan, last.calls, starts);
-        fprintf(out, "# cell %s %s %lld calls %lld node %lld\n", cell->method, cell->op->name,
-                (long long) cell->bytes, (long long) cell->total,
-                before < 0 ? -1 : (long long) grown);
-    }
-    free(starts);
+    *calls = last.calls;
     return round.slow;
 }
 
-/* As measure. */
+/* Returns as take_samples. */
+static int measure(struct cell *cell, const struct plan *plan, FILE *out)
+{
+    int64_t *starts = calloc((size_t) plan->samples, sizeof *starts);
+    int64_t before, grown, line, after;
+    int tries = TRIES, slow, calls;
+
+    if (starts == NULL)
+        fail("no memory");
+    do {
+        line = wait_until_near(plan);
+        before = read_node_calls();
+        slow = take_samples(cell, plan, starts, &calls);
+        grown = read_node_calls() - before;
+        after = measure_line();
+    } while (is_far(plan, after) && --tries > 0 && !slow);
+    if (rank == 0) {
+        put(out, cell, plan, calls, starts);
+        fprintf(out, "# cell %s %s %lld calls %lld node %lld line %lld\n", cell->method,
+                cell->op->name, (long long) cell->bytes, (long long) cell->total,
+                before < 0 ? -1 : (long long) grown, (long long) (after > line ? after : line));
+    }
+    free(starts);
+    return slow;
+}
+
+/* As take_samples. */
 static int measure_op(const struct plan *plan, const struct op *op, int64_t bytes, FILE *out)
 {
     int64_t span = span_of(op, bytes);
@@ -548,6 +588,10 @@ static int parse(struct plan *plan, int argc, char **argv)
             plan->batch = (int64_t) (atof(value) * 1e3);
         else if (strncmp(argv[i], "-slow=", 6) == 0)
             plan->slow = (int64_t) (atof(value) * 1e6);
+        else if (strncmp(argv[i], "-near=", 6) == 0)
+            plan->near = atoll(value);
+        else if (strncmp(argv[i], "-line=", 6) == 0)
+            plan->line = (int64_t) (atof(value) * 1e6);
         else if (strncmp(argv[i], "-samples=", 9) == 0)
             plan->samples = atoi(value);
         else if (strncmp(argv[i], "-least=", 7) == 0)
@@ -564,6 +608,22 @@ static int parse(struct plan *plan, int argc, char **argv)
     return good && plan->out != NULL && plan->least > 0 && plan->samples >= plan->least;
 }
 
+static void write_all(const struct plan *plan)
+{
+    FILE *out = NULL;
+
+    send_pool = make_pool(plan);
+    recv_pool = make_pool(plan);
+    if (rank == 0 && (out = fopen(plan->out, "w")) == NULL)
+        fail("cannot write the file given as -out");
+    measure_all(plan, out);
+    if (rank == 0) {
+        fprintf(out, "# end ranks %d crowded %d\n", size, crowded);
+        if (fclose(out) != 0)
+            fail("the file given as -out could not be written to its end");
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct plan plan = {.ops = {4, {"barrier", "bcast", "reduce", "allreduce"}},
@@ -575,7 +635,6 @@ int main(int argc, char **argv)
                         .samples = 1000,
                         .least = 5,
                         .pool = 64 << 20};
-    FILE *out = NULL;
     int provided;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
@@ -588,18 +647,13 @@ int main(int argc, char **argv)
     if (!parse(&plan, argc, argv))
         fail("usage: node_bench -out=FILE [-ops=NAME,...] [-bytes=N,...] [-methods=each,loop] "
              "[-ms=MS] "
-             "[-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate]");
+             "[-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate] [-near=NS] "
+             "[-line=MS]");
     share(plan.out, plan.samples);
-    send_pool = make_pool(&plan);
-    recv_pool = make_pool(&plan);
-    if (rank == 0 && (out = fopen(plan.out, "w")) == NULL)
-        fail("cannot write the file given as -out");
-    measure_all(&plan, out);
-    if (rank == 0) {
-        fprintf(out, "# end ranks %d crowded %d\n", size, crowded);
-        if (fclose(out) != 0)
-            fail("the file given as -out could not be written to its end");
-    }
+    if (plan.line > 0)
+        say_line(&plan);
+    else
+        write_all(&plan);
     MPI_Finalize();
     return 0;
 }

@@ -350,7 +350,7 @@ bool Machines::finish(uint32_t rank)
 
     expect_all(rank, bid);
     k.at += bcast_hw_stream_bytes(stream(rank));
-    bcast_hw_stream_consume(stream(rank));
+    bcast_hw_stream_consume(stream(rank), *now_);
     k.state = State::CALLING;
     if (k.at < options_.bytes)
         return true;

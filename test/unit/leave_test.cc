@@ -123,7 +123,7 @@ TEST(Leave, TheRailThatIsDeadIsLeftAlone)
             EXPECT_EQ("", net.run());
             EXPECT_EQ(0u, by_trees(net));
             EXPECT_EQ(1u, net.counts(0).rails_left);
-            EXPECT_EQ(3u & ~(1u << dead), net.stream(0).epoch.rails);
+            EXPECT_EQ(3u & ~(1u << dead), net.stream(0).epoch.now.rails);
             EXPECT_LE(net.sum(&bcast_hw_counts::lost_tail), 8 * 20u);
         }
 }
@@ -141,7 +141,7 @@ TEST(Leave, ARailThatLosesHalfIsLeft)
         EXPECT_EQ("", net.run());
         EXPECT_EQ(0u, by_trees(net));
         EXPECT_GE(net.counts(0).rails_left, 1u);
-        EXPECT_EQ(1u, net.stream(0).epoch.rails);
+        EXPECT_EQ(1u, net.stream(0).epoch.now.rails);
     }
 }
 
@@ -210,7 +210,7 @@ TEST(Leave, ItIsTakenUpAgainWithinTheBackOff)
         EXPECT_GT(by_trees(net), 0u);
         EXPECT_EQ(1u, net.counts(0).rails_left);
         EXPECT_EQ(1u, net.counts(0).rails_returned);
-        EXPECT_EQ(1u, net.stream(0).epoch.rails);
+        EXPECT_EQ(1u, net.stream(0).epoch.now.rails);
         EXPECT_LE(back, 300 * US + 2 * dead * MS + 2 * c.pause + 16 * 2 * MS);
         EXPECT_FALSE(net.by_trees(3999));
     }
@@ -242,7 +242,7 @@ TEST(Leave, TheLastRailIsKeptWhereThereAreNoTrees)
     c.holes = {{0, EVER, 0xff, 1}};
     Net net(c);
     EXPECT_EQ("", net.run());
-    EXPECT_EQ(1u, net.stream(0).epoch.rails);
+    EXPECT_EQ(1u, net.stream(0).epoch.now.rails);
     EXPECT_LE(net.sum(&bcast_hw_counts::lost_tail), 8u * 2);
 }
 
@@ -284,6 +284,7 @@ Config storm(uint64_t seed)
 
     c.seed = seed;
     c.leaves = true;
+    c.adapt = rng.below(2);
     c.ranks = (uint32_t) rng.between(2, 12);
     c.push = rng.below(8) == 0;
     c.channels = (uint32_t) rng.between(1, 16);

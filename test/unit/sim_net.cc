@@ -30,6 +30,7 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.size = cfg_.ranks;
         c.rank = r;
         c.push = cfg_.push;
+        c.adapt_repair = c.adapt_period = cfg_.adapt;
         c.channels = cfg_.channels;
         c.period = cfg_.period;
         c.fanout = cfg_.fanout;
@@ -391,7 +392,7 @@ bool Net::finish(uint32_t r)
             break;
         }
     LOG(r, "has all of " + std::to_string(bid));
-    bcast_hw_stream_consume(&rank.stream);
+    bcast_hw_stream_consume(&rank.stream, now_);
     rank.next++;
     rank.call_at = now_ + think(r);
     rank.state = State::THINK;

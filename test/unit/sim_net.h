@@ -56,6 +56,7 @@ struct Config {
     uint64_t seed = 1;
     uint32_t ranks = 2; // at most 64
     bool push = false;
+    bool adapt = false; // repair and period follow what is measured
     uint32_t channels = 4;
     uint32_t period = 2;
     uint32_t fanout = 2;
@@ -236,6 +237,7 @@ class Net {
     // sim_oracle.cc
     void watch(uint32_t r, const bcast_hw_msg &tx);
     void watch_data(uint32_t r, const bcast_hw_msg &tx);
+    bool pushes(uint32_t r, uint64_t bid) const;
     void watch_request(uint32_t r, const bcast_hw_msg &tx);
     void watch_sync(uint32_t r, const bcast_hw_msg &tx);
     void watch_rails(uint32_t r, uint64_t bid);

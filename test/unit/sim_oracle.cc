@@ -83,6 +83,13 @@ std::string Net::said(const bcast_hw_msg &msg) const
     }
 }
 
+bool Net::pushes(uint32_t r, uint64_t bid) const
+{
+    const bcast_hw_stream &s = ranks_[r].stream;
+
+    return s.slots[bid % s.channel.n].push;
+}
+
 void Net::watch(uint32_t r, const bcast_hw_msg &tx)
 {
     bool of_broadcast = tx.type == BCAST_HW_MSG_DATA || tx.type == BCAST_HW_MSG_REQUEST ||
@@ -106,7 +113,7 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
     else if (tx.type == BCAST_HW_MSG_REQUEST)
         watch_request(r, tx);
     else if (tx.type == BCAST_HW_MSG_AGAIN) {
-        if (cfg_.push || tx.peer != cfg_.script[tx.bid].root)
+        if (pushes(r, tx.bid) || tx.peer != cfg_.script[tx.bid].root)
             fail(name("an AGAIN astray or though fragments are pushed, by rank ", r));
     } else if (tx.type == BCAST_HW_MSG_READY) {
         if (++readies_[tx.bid] > 1 || tx.peer != cfg_.script[tx.bid].root ||
@@ -185,7 +192,7 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
         fail(name("forwarded off the ring or into the root by rank ", r) + ": " + said(tx));
     if (++forwarded_[r][i] > 1)
         fail(name("forwarded twice by rank ", r) + ": " + said(tx));
-    if (!cfg_.push && !asked_[tx.peer][i])
+    if (!pushes(r, tx.bid) && !asked_[tx.peer][i])
         fail(name("forwarded though not asked for by rank ", r) + ": " + said(tx));
 }
 
@@ -194,7 +201,7 @@ void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
     uint32_t frags = bcast_hw_frags_of(cfg_.script[tx.bid].bytes, cfg_.frag_bytes);
     bool fresh = false;
 
-    if (cfg_.push)
+    if (pushes(r, tx.bid))
         fail(name("a request though fragments are pushed, by rank ", r));
     if (tx.peer != bcast_hw_ring_prev(r, cfg_.ranks) || (tx.frags > 0 && tx.frags != frags)) {
         fail(name("a false request by rank ", r));
@@ -252,7 +259,9 @@ void Net::watch_end(uint32_t r)
 void Net::watch_all()
 {
     bool fine = std::any_of(cfg_.script.begin(), cfg_.script.end(), [](auto &b) { return b.more; });
-    uint64_t period = fine && cfg_.period >= 4 ? cfg_.period / 4 : cfg_.period;
+    uint64_t least =
+        cfg_.adapt && cfg_.channels >= 4 ? std::min(cfg_.period, cfg_.channels / 4) : cfg_.period;
+    uint64_t period = fine ? std::max<uint64_t>(least / 4, 1) : least;
     uint64_t syncs = cfg_.script.size() / period + 1;
 
     size_t segments = 0;

@@ -251,7 +251,7 @@ TEST(Stream, WhatIsOverIsStaleAndWhatCannotBeIsBad)
     bcast_hw_stream_post_member(&r.s, 0, 1000);
     EXPECT_TRUE(bcast_hw_stream_done(&r.s));
     EXPECT_EQ(8u, bcast_hw_stream_bytes(&r.s));
-    bcast_hw_stream_consume(&r.s);
+    bcast_hw_stream_consume(&r.s, 1000);
     EXPECT_FALSE(bcast_hw_stream_open(&r.s));
     EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1));
     EXPECT_EQ(BCAST_HW_PLACE, r.data(1, 0, 1)); // proves that all have consumed broadcast 0

@@ -21,6 +21,7 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/side.h
 
 mpi_core_sources +=                         \
+    src/mpi/coll/bcast_hw/core/adapt.c      \
     src/mpi/coll/bcast_hw/core/agree.c      \
     src/mpi/coll/bcast_hw/core/apm.c        \
     src/mpi/coll/bcast_hw/core/channel.c    \

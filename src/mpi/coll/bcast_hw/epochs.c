@@ -51,8 +51,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        1: the first rank of a communicator says on standard error when it leaves rails or takes them up,
-        and why. 2: every rank says so. 0: none does.
+        1: the first rank of a communicator says on standard error when it leaves rails or takes them up, or
+        goes over to another repair or period of synchronization, and why. 2: every rank says so. 0: none does.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -78,12 +78,13 @@ static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
 #undef X
     };
 
-    fprintf(
-        stderr,
-        "hwmc: rank %d: communicator %x: from broadcast %llu on multicast on rails %x, before %x: "
-        "%s (rank %u of it)\n",
-        MPIR_Process.rank, (unsigned) g->id.context, (unsigned long long) e->from, e->rails,
-        e->before, causes[e->cause], (unsigned) e->culprit);
+    fprintf(stderr,
+            "hwmc: rank %d: communicator %x: from broadcast %llu on multicast on rails %x, repair "
+            "by %s, synchronized each %u; before: %x, %s, %u: %s (rank %u of it)\n",
+            MPIR_Process.rank, (unsigned) g->id.context, (unsigned long long) e->from, e->now.rails,
+            e->now.push ? "push" : "pull", (unsigned) e->now.period, e->before.rails,
+            e->before.push ? "push" : "pull", (unsigned) e->before.period, causes[e->cause],
+            (unsigned) e->culprit);
 }
 
 void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g)

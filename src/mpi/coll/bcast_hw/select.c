@@ -51,7 +51,7 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         Variable to select how lost multicast datagrams are repaired
-        auto - Internal selection (pull)
+        auto - Pull, or push while many short broadcasts need a repair
         push - Every rank forwards each fragment to its successor in the ring
         pull - A rank forwards what its successor asks for
 
@@ -96,7 +96,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         Broadcasts to a synchronization that frees channels, 1 to MPIR_CVAR_BCAST_HW_CHANNELS.
-        0: half of them.
+        0: half of them to begin with, then one to three quarters, as fast as broadcasts follow each
+        other.
 
     - name        : MPIR_CVAR_BCAST_HW_FANOUT
       category    : BCAST_HW

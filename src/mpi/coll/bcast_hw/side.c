@@ -90,7 +90,9 @@ static void configure_windows(struct bcast_hw_group_cfg *cfg)
 static void configure(struct bcast_hw_group_cfg *cfg)
 {
     cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
+    cfg->adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
     cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, BCAST_HW_CHANNELS_MAX);
+    cfg->adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
     cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
                                                            : (int) (cfg->channels + 1) / 2,
                         1, cfg->channels);

@@ -17,6 +17,7 @@ void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t r
         .rank = rank,
         .n = n,
         .period = period,
+        .period_before = period,
         .fanout = fanout,
         .no_cast = no_cast,
         .limit = UINT64_MAX,
@@ -57,13 +58,27 @@ static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
     c->asking = 0;
 }
 
-/* A count is worth a message when it passes a multiple of the period. Multiples are absolute: of any
- * N counts in a row one is a multiple, so a rank out of channels always gets a floor that moved. */
+/* The last count up to this one that is worth a message. In a long message so are those between: a quarter. */
+static uint64_t point(const struct bcast_hw_channel *c, uint64_t count)
+{
+    uint64_t from = count >= c->from ? c->from : c->from_before;
+    uint32_t period = count >= c->from ? c->period : c->period_before;
+
+    if (count < from)
+        return 0;
+    if (c->fine && period % 4 == 0)
+        period /= 4;
+    return count - (count - from) % period;
+}
+
 static bool worth(const struct bcast_hw_channel *c, uint64_t count)
 {
-    uint32_t period = c->fine && c->period >= 4 ? c->period / 4 : c->period;
+    return count > c->up && (point(c, count) > c->up || (c->closing && count == c->consumed));
+}
 
-    return count / period > c->up / period || (c->closing && count == c->consumed && count > c->up);
+bool bcast_hw_channel_due(const struct bcast_hw_channel *c, uint64_t count)
+{
+    return point(c, count) == count;
 }
 
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
@@ -208,6 +223,14 @@ void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast)
     }
 }
 
+void bcast_hw_channel_pace(struct bcast_hw_channel *c, uint64_t from, uint32_t period)
+{
+    c->from_before = c->from;
+    c->period_before = c->period;
+    c->from = from;
+    c->period = period;
+}
+
 void bcast_hw_channel_limit(struct bcast_hw_channel *c, uint64_t limit)
 {
     assert(c->rank == 0);
@@ -277,7 +300,7 @@ int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct
 void bcast_hw_channel_check(const struct bcast_hw_channel *c)
 {
     assert(c->size >= 1 && c->rank < c->size);
-    assert(c->n >= 1 && c->period >= 1 && c->period <= c->n);
+    assert(c->n >= 1 && c->period >= 1 && c->period <= c->n && c->from >= c->from_before);
     assert(c->fanout >= 1 && c->fanout <= BCAST_HW_FANOUT_MAX);
     assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
     assert(c->up <= subtree(c) || c->rank == 0);

@@ -17,6 +17,9 @@
  * by what arrives (bcast_hw_channel_hear). No honest message names b >= consumed + N, as the floor
  * never passes this rank's own count.
  *
+ * The counts that are worth a message are the same on all ranks: multiples of the period, from the broadcast on with
+ * which it began. Of any N in a row one is such, so a rank out of channels always gets a floor that moved.
+ *
  * A decision that all are to know before they begin a certain broadcast (epoch.h) holds the floor below a limit
  * until they do.
  *
@@ -40,8 +43,11 @@
 struct bcast_hw_channel {
     uint32_t size; /* ranks */
     uint32_t rank;
-    uint32_t n;        /* channels N */
-    uint32_t period;   /* broadcasts to a synchronization, 1 to N */
+    uint32_t n;      /* channels N */
+    uint32_t period; /* broadcasts to a synchronization, from `from` on, 1 to N */
+    uint64_t from;
+    uint32_t period_before; /* the same of those from `from_before` to there */
+    uint64_t from_before;
     uint32_t fanout;   /* k, 1 to BCAST_HW_FANOUT_MAX */
     uint64_t consumed; /* broadcasts below are consumed here */
     uint64_t floor;    /* broadcasts below are consumed by every member */
@@ -103,6 +109,12 @@ void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now);
 
 /* Floors go down by multicast, or by lanes: the driver has told the children before. */
 void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast);
+
+/* From broadcast `from` on, which nobody has begun, the period is this. */
+void bcast_hw_channel_pace(struct bcast_hw_channel *c, uint64_t from, uint32_t period);
+
+/* This count is worth a synchronization. */
+bool bcast_hw_channel_due(const struct bcast_hw_channel *c, uint64_t count);
 
 /* Rank 0: the highest floor that may be published. */
 void bcast_hw_channel_limit(struct bcast_hw_channel *c, uint64_t limit);

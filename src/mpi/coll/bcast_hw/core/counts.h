@@ -35,11 +35,16 @@
     X(stalls, "times a broadcast waited for a free channel")                                       \
     X(syncs, "synchronizations completed: channels freed")                                         \
     X(holds, "broadcasts whose root delayed stage 1")                                              \
+    X(held_ns, "nanoseconds by which roots delayed it, but for those that waited for a member")    \
     X(asked_deaf, "broadcasts asked for when called: of late nothing came on their rails")         \
     X(rails_left, "rails that a communicator left in mid-run: a rank heard too little on them")    \
     X(rails_returned, "rails that it took up again: all ranks hear them")                          \
     X(trains, "trains of probes multicast on rails that were left")                                \
-    X(without_cast, "broadcasts along trees because all rails were left")
+    X(without_cast, "broadcasts along trees because all rails were left")                          \
+    X(pushed, "broadcasts (pieces) whose repair was push, of two_stage")                           \
+    X(to_push, "times a communicator went over to push: many broadcasts needed a repair")          \
+    X(to_pull, "times a communicator went over to pull")                                           \
+    X(periods, "times a communicator's period of synchronization changed")
 
 struct bcast_hw_counts {
 #define X(field, text) uint64_t field;

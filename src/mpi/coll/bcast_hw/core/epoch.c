@@ -25,8 +25,8 @@ void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_c
 {
     *e = (struct bcast_hw_epoch){
         .cfg = *cfg,
-        .rails = cfg->rails,
-        .before = cfg->rails,
+        .now = cfg->first,
+        .before = cfg->first,
         .told_parent = true,
         .scheduled = true,
         .probe_at = BCAST_HW_NEVER,
@@ -34,6 +34,9 @@ void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_c
     };
     assert(cfg->stay || (cfg->pause_ns > 0 && cfg->pause_max_ns >= cfg->pause_ns));
     e->told = all_children(e);
+    bcast_hw_adapt_init(&e->adapt, cfg->adapt_repair && cfg->first.rails != 0, cfg->adapt_period,
+                        cfg->channels);
+    bcast_hw_adapt_enter(&e->adapt, &e->now);
     bcast_hw_epoch_check(e);
 }
 
@@ -45,7 +48,7 @@ bool bcast_hw_epoch_known(const struct bcast_hw_epoch *e)
 /* Rails of set-up that are not in use. */
 static uint8_t left(const struct bcast_hw_epoch *e)
 {
-    return e->cfg.rails & (uint8_t) ~e->rails;
+    return e->cfg.first.rails & (uint8_t) ~e->now.rails;
 }
 
 static uint32_t worst_of(uint32_t losses)
@@ -88,7 +91,7 @@ static uint8_t well(const struct bcast_hw_epoch *e)
 void bcast_hw_epoch_report(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
                            struct bcast_hw_msg *tx)
 {
-    combine(e, bcast_hw_watch_losses(w, e->rails), e->cfg.rank);
+    combine(e, bcast_hw_watch_losses(w, e->now.rails), e->cfg.rank);
     tx->losses = e->losses;
     tx->root = e->worst;
     tx->train = e->train;
@@ -111,23 +114,29 @@ static void enter_train(struct bcast_hw_epoch *e, uint32_t number)
     memset(e->due, 0, sizeof(e->due));
 }
 
-/* Takes the epoch that `number`, `from`, `rails`, `cause` and `culprit` say, and has the children told. */
+static void count(struct bcast_hw_counts *counts, struct bcast_hw_manner was,
+                  struct bcast_hw_manner is)
+{
+    counts->rails_left += (uint64_t) __builtin_popcount(was.rails & (uint8_t) ~is.rails);
+    counts->rails_returned += (uint64_t) __builtin_popcount(is.rails & (uint8_t) ~was.rails);
+    counts->to_push += !was.push && is.push;
+    counts->to_pull += was.push && !is.push;
+    counts->periods += was.period != is.period;
+}
+
+/* Takes the epoch that `number`, `from`, `now`, `cause` and `culprit` say, and has the children told. */
 static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
 {
-    uint8_t gone = e->rails & (uint8_t) ~next->rails;
-
     e->number = next->number;
-    e->before = e->rails;
+    e->before = e->now;
     e->from = next->from;
-    e->rails = next->rails;
+    e->now = next->now;
     e->cause = next->cause;
     e->culprit = next->culprit;
     e->tell = all_children(e);
     e->told = 0;
     e->told_parent = e->cfg.rank == 0;
-    memset(e->due, 0, sizeof(e->due));
-    e->cfg.counts->rails_left += (uint64_t) __builtin_popcount(gone);
-    e->cfg.counts->rails_returned += (uint64_t) __builtin_popcount(e->rails & (uint8_t) ~e->before);
+    count(e->cfg.counts, e->before, e->now);
 }
 
 /* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too much. */
@@ -137,7 +146,7 @@ static uint8_t to_leave(const struct bcast_hw_epoch *e, enum bcast_hw_cause *cau
     uint8_t silent = 0, lossy = 0;
 
     for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++) {
-        uint32_t loss = e->rails >> r & 1 ? bcast_hw_loss_of(e->losses, r) : 0;
+        uint32_t loss = e->now.rails >> r & 1 ? bcast_hw_loss_of(e->losses, r) : 0;
 
         if (loss == BCAST_HW_LOSS_ALL)
             silent |= (uint8_t) (1u << r);
@@ -150,29 +159,43 @@ static uint8_t to_leave(const struct bcast_hw_epoch *e, enum bcast_hw_cause *cau
     return silent ? silent : lossy;
 }
 
-bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w, uint64_t floor)
+/* Which rails are to be used from now on; *next: why, and for whom. */
+static uint8_t judge_rails(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
+                           struct bcast_hw_epoch *next)
 {
-    struct bcast_hw_epoch next = {.number = e->number + 1, .from = floor + e->cfg.channels};
-    uint8_t leave, back;
+    uint8_t leave = 0, back = well(e) & left(e);
+
+    combine(e, bcast_hw_watch_losses(w, e->now.rails), 0);
+    if (!e->cfg.stay)
+        leave = to_leave(e, &next->cause);
+    if (leave == e->now.rails && !e->cfg.by_lanes)
+        leave = 0;
+    next->culprit = leave ? e->worst : 0;
+    if (!leave)
+        next->cause = back ? BCAST_HW_CAUSE_BACK : BCAST_HW_CAUSE_PACE;
+    e->losses = e->worst = 0;
+    return (e->now.rails & (uint8_t) ~leave) | back;
+}
+
+bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
+                          const struct bcast_hw_adapt_sample *sample)
+{
+    struct bcast_hw_epoch next = {.number = e->number + 1, .from = sample->floor + e->cfg.channels};
 
     assert(e->cfg.rank == 0);
-    if (e->cfg.stay || !bcast_hw_epoch_known(e) || floor < e->from)
+    if (!bcast_hw_epoch_known(e) || sample->floor < e->from)
         return false;
-    combine(e, bcast_hw_watch_losses(w, e->rails), 0);
-    leave = to_leave(e, &next.cause);
-    if (leave == e->rails && !e->cfg.by_lanes)
-        leave = 0;
-    back = well(e) & left(e);
-    next.culprit = leave ? e->worst : 0;
-    e->losses = e->worst = 0;
-    if (!leave && !back)
+    bcast_hw_adapt_learn(&e->adapt, sample);
+    next.now = bcast_hw_adapt_want(&e->adapt);
+    next.now.rails = judge_rails(e, w, &next);
+    if (bcast_hw_manner_same(next.now, e->now))
         return false;
-    if (!leave)
-        next.cause = BCAST_HW_CAUSE_BACK;
-    next.rails = (e->rails & (uint8_t) ~leave) | back;
     begin(e, &next);
-    e->scheduled = false;
-    enter_train(e, e->train + 1); /* what came of the last one is of the past */
+    bcast_hw_adapt_enter(&e->adapt, &e->now);
+    if (e->now.rails != e->before.rails) {
+        e->scheduled = false;
+        enter_train(e, e->train + 1); /* what came of the last one is of the past */
+    }
     return true;
 }
 
@@ -198,7 +221,7 @@ enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
     const struct bcast_hw_epoch next = {
         .number = msg->index,
         .from = msg->bid,
-        .rails = msg->rails,
+        .now = {.rails = msg->rails, .push = msg->flags & BCAST_HW_FLAG_PUSH, .period = msg->slot},
         .cause = (enum bcast_hw_cause) msg->tree,
         .culprit = msg->root,
     };
@@ -213,8 +236,9 @@ enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
     /* What is before `from` - N is consumed by all, and the last epoch acknowledged. */
     if (next.number != e->number + 1 || !e->told_parent || next.from < posted ||
         next.from < e->from + e->cfg.channels || next.from > consumed + e->cfg.channels ||
-        (next.rails & ~e->cfg.rails) || msg->tree >= BCAST_HW_CAUSE_LIMIT ||
-        next.culprit >= e->cfg.size || (next.rails == 0 && !e->cfg.by_lanes))
+        (next.now.rails & ~e->cfg.first.rails) || msg->tree >= BCAST_HW_CAUSE_LIMIT ||
+        next.culprit >= e->cfg.size || (next.now.rails == 0 && !e->cfg.by_lanes) ||
+        next.now.period == 0 || next.now.period > e->cfg.channels)
         return BCAST_HW_BAD;
     begin(e, &next);
     *begun = true;
@@ -310,7 +334,9 @@ static void fill(const struct bcast_hw_epoch *e, struct bcast_hw_msg *tx, uint32
         .bid = e->from,
         .index = e->number,
         .root = e->culprit,
-        .rails = e->rails,
+        .rails = e->now.rails,
+        .flags = e->now.push ? BCAST_HW_FLAG_PUSH : 0,
+        .slot = (uint8_t) e->now.period,
         .tree = (uint8_t) e->cause,
     };
 }
@@ -338,7 +364,8 @@ int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bca
 
 void bcast_hw_epoch_check(const struct bcast_hw_epoch *e)
 {
-    assert(!((e->rails | e->before) & ~e->cfg.rails));
+    assert(!((e->now.rails | e->before.rails) & ~e->cfg.first.rails));
+    assert(e->now.period >= 1 && e->now.period <= e->cfg.channels);
     assert(!(e->tell & e->told) && !((e->tell | e->told) & ~all_children(e)));
     assert(e->cfg.rank != 0 || e->told_parent);
     assert(e->told_parent ? bcast_hw_epoch_known(e) || e->cfg.rank == 0 : true);

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * epoch: on which rails the broadcasts of a communicator are multicast, as it goes on. Rails that stop working
- * are left, and taken up again when they work; with none left broadcasts go along trees. All ranks do so with
- * the same broadcast: which rails broadcast `bid` has is a function of the last two epochs, and an epoch is the
- * leader's decision, by what all members told.
+ * epoch: in which manner the broadcasts of a communicator go, as it goes on. Rails that stop working are left, and
+ * taken up again when they work; with none left broadcasts go along trees. Repair and the period of synchronization
+ * follow what is measured (adapt.h). All ranks change with the same broadcast: the manner of broadcast `bid` is a
+ * function of the last two epochs, and an epoch is the leader's decision, by what all members told.
  *
  * Up, with each synchronization: what a subtree lost on each rail (watch.h), the worst of all members; and on
  * which rails all of the last train of probes came to each of them.
@@ -30,7 +30,9 @@
 #ifndef BCAST_HW_EPOCH_H_INCLUDED
 #define BCAST_HW_EPOCH_H_INCLUDED
 
+#include "adapt.h"
 #include "counts.h"
+#include "manner.h"
 #include "msg.h"
 #include "topo.h"
 #include "watch.h"
@@ -43,9 +45,11 @@ struct bcast_hw_epoch_cfg {
     uint32_t rank;
     uint32_t fanout;
     uint32_t channels;
-    uint8_t rails;     /* of set-up; 0: there is no multicast, ever */
-    bool by_lanes;     /* broadcasts can do without multicast */
-    bool stay;         /* no rail is left */
+    struct bcast_hw_manner first; /* of set-up; without rails there is no multicast, ever */
+    bool by_lanes;                /* broadcasts can do without multicast */
+    bool stay;                    /* no rail is left */
+    bool adapt_repair;
+    bool adapt_period;
     uint64_t pause_ns; /* to the first train of probes */
     uint64_t pause_max_ns;
     struct bcast_hw_counts *counts;
@@ -53,23 +57,24 @@ struct bcast_hw_epoch_cfg {
 
 struct bcast_hw_epoch {
     struct bcast_hw_epoch_cfg cfg;
-    uint32_t number;           /* epochs so far */
-    uint64_t from;             /* the first broadcast of this one */
-    uint8_t rails;             /* of broadcasts from there on */
-    uint8_t before;            /* of those before it, as far as they are not consumed by all */
-    enum bcast_hw_cause cause; /* of this epoch */
-    uint32_t culprit;          /* the rank that was worst off */
-    uint16_t tell;             /* children to be sent the epoch */
-    uint16_t told;             /* children whose subtree has acknowledged it */
-    bool told_parent;          /* this subtree's acknowledgement is out, or needs not to be */
-    uint32_t losses;           /* of the subtree, but this rank, since the last report */
-    uint32_t worst;            /* the rank that has the worst of them */
-    uint32_t train;            /* the number of the last train heard of; leader: sent */
+    uint32_t number;               /* epochs so far */
+    uint64_t from;                 /* the first broadcast of this one */
+    struct bcast_hw_manner now;    /* of broadcasts from there on */
+    struct bcast_hw_manner before; /* of those before it, as far as they are not consumed by all */
+    enum bcast_hw_cause cause;     /* of this epoch */
+    uint32_t culprit;              /* the rank that was worst off */
+    uint16_t tell;                 /* children to be sent the epoch */
+    uint16_t told;                 /* children whose subtree has acknowledged it */
+    bool told_parent;              /* this subtree's acknowledgement is out, or needs not to be */
+    uint32_t losses;               /* of the subtree, but this rank, since the last report */
+    uint32_t worst;                /* the rank that has the worst of them */
+    uint32_t train;                /* the number of the last train heard of; leader: sent */
     uint8_t got[BCAST_HW_RAIL_BITS];           /* of that train, a bit for each probe */
     uint32_t child_train[BCAST_HW_FANOUT_MAX]; /* as each child's subtree told last */
     uint8_t child_well[BCAST_HW_FANOUT_MAX];   /* rails on which all of it came */
     uint8_t due[BCAST_HW_RAIL_BITS]; /* leader, rank 1: probes that are still to go on each rail */
     /* The leader: */
+    struct bcast_hw_adapt adapt;
     bool scheduled;       /* probe_at is that of this epoch */
     uint64_t probe_at;    /* ns: the next train; NEVER when no rail is left */
     uint64_t pause;       /* ns; before the next train */
@@ -78,11 +83,11 @@ struct bcast_hw_epoch {
 
 void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg);
 
-/* The rails of a broadcast that is not consumed by all; 0: it goes along trees. Known alike to all ranks that can
- * begin it. */
-static inline uint8_t bcast_hw_epoch_rails(const struct bcast_hw_epoch *e, uint64_t bid)
+/* In which a broadcast goes that is not consumed by all. Known alike to all ranks that can begin it. */
+static inline struct bcast_hw_manner bcast_hw_epoch_manner(const struct bcast_hw_epoch *e,
+                                                           uint64_t bid)
 {
-    return bid >= e->from ? e->rails : e->before;
+    return bid >= e->from ? e->now : e->before;
 }
 
 /* All ranks know of the epoch: of the leader, as far as it can tell. */
@@ -102,8 +107,9 @@ void bcast_hw_epoch_report(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
 void bcast_hw_epoch_on_report(struct bcast_hw_epoch *e, const struct bcast_hw_msg *msg,
                               uint32_t child);
 
-/* The leader published `floor`: begins an epoch if one is due, and returns whether. */
-bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w, uint64_t floor);
+/* The leader published sample->floor: begins an epoch if one is due, and returns whether. */
+bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
+                          const struct bcast_hw_adapt_sample *sample);
 
 /* EPOCH came; this rank has begun the broadcasts below `posted` and consumed those below `consumed`. TAKEN, DUP or
  * BAD; *begun: the parent said so, and it is another one. */

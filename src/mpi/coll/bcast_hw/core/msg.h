@@ -53,6 +53,8 @@ enum bcast_hw_msg_type {
 #define BCAST_HW_FLAG_LAST 2u
 /* REQUEST for everything: nothing comes here by multicast; what the receiver will get that way is wanted too. */
 #define BCAST_HW_FLAG_DEAF 16u
+/* EPOCH: broadcasts are repaired by push. */
+#define BCAST_HW_FLAG_PUSH 32u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
 #define BCAST_HW_REASONS(X)                                                                        \
@@ -73,12 +75,13 @@ enum bcast_hw_reason {
         BCAST_HW_REASON_LIMIT
 };
 
-/* Why a communicator's rails change as it goes on. The values are part of the wire protocol. */
+/* Why the manner of a communicator's broadcasts changes as it goes on. The values are part of the wire protocol. */
 #define BCAST_HW_CAUSES(X)                                                                         \
     X(NONE, "none did yet")                                                                        \
     X(SILENT, "a rank heard nothing on it")                                                        \
     X(LOSSY, "a rank lost too much on it")                                                         \
-    X(BACK, "all ranks hear it again")
+    X(BACK, "all ranks hear it again")                                                             \
+    X(PACE, "broadcasts come at another pace, or lose more or less")
 
 enum bcast_hw_cause {
 #define X(name, text) BCAST_HW_CAUSE_##name,
@@ -117,7 +120,7 @@ struct bcast_hw_msg {
     uint32_t bytes;  /* DATA, GRANT, SEGMENT: length of the message piece in bytes */
     uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum bcast_hw_cause; PROBE: which of
                            * its train */
-    uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child */
+    uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */
     uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (watch.h) */
     uint32_t train;  /* SYNC_UP: the number of that train */
     uint32_t token;  /* SEGMENT going out: to be told when it is through */

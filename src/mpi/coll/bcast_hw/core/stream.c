@@ -45,9 +45,11 @@ static void init_epoch(struct bcast_hw_stream *s, const struct bcast_hw_stream_c
         .rank = cfg->rank,
         .fanout = cfg->fanout,
         .channels = cfg->channels,
-        .rails = cfg->rails,
+        .first = {.rails = cfg->rails, .push = cfg->push, .period = cfg->period},
         .by_lanes = cfg->trees > 0,
         .stay = cfg->stay,
+        .adapt_repair = cfg->adapt_repair,
+        .adapt_period = cfg->adapt_period,
         .pause_ns = cfg->pause_ns,
         .pause_max_ns = cfg->pause_max_ns,
         .counts = cfg->counts,
@@ -113,7 +115,7 @@ void bcast_hw_stream_agreed(struct bcast_hw_stream *s, uint8_t rails)
 
     assert(s->posted == 0);
     s->channel.no_cast = rails == 0;
-    epoch.rails = rails;
+    epoch.first.rails = rails;
     bcast_hw_epoch_init(&s->epoch, &epoch);
 }
 
@@ -145,6 +147,7 @@ static struct bcast_hw_two_stage *claim(struct bcast_hw_stream *s, uint64_t bid)
 
     if (m->bid != bid) {
         assert(over(s, m));
+        s->ring.push = bcast_hw_epoch_manner(&s->epoch, bid).push;
         bcast_hw_two_stage_reset(m, bid, &s->ring);
         if (s->early)
             memset(early(s, bid), 0, sizeof(*s->early));
@@ -203,7 +206,7 @@ uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, ui
                                     uint32_t seg_bytes)
 {
     claim(s, s->posted);
-    s->counts->without_cast += s->epoch.cfg.rails && !bcast_hw_stream_next_rails(s);
+    s->counts->without_cast += s->epoch.cfg.first.rails && !bcast_hw_stream_next_rails(s);
     bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, early(s, s->posted));
     s->by_trees = true;
     return s->posted++;
@@ -249,30 +252,53 @@ uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
     return frags < m->frags ? frags * frag : m->bytes;
 }
 
-/* Another epoch has begun: `were` is what broadcasts had before. */
-static void follow(struct bcast_hw_stream *s, uint8_t were)
+/* Another epoch has begun. */
+static void follow(struct bcast_hw_stream *s)
 {
-    uint8_t rails = s->epoch.rails;
+    const struct bcast_hw_epoch *e = &s->epoch;
+    uint8_t rails = e->now.rails;
 
-    bcast_hw_watch_forget(&s->ring.watch, rails & (uint8_t) ~were);
+    bcast_hw_watch_forget(&s->ring.watch, rails & (uint8_t) ~e->before.rails);
     if (!(s->ring.rails & rails))
         s->ring.rails = rails;
     bcast_hw_channel_cast(&s->channel, rails != 0);
+    bcast_hw_channel_pace(&s->channel, e->from, e->now.period);
+}
+
+/* The leader's own count is worth a synchronization: how long will that take? */
+static void time_sync(struct bcast_hw_stream *s, uint64_t now)
+{
+    if (s->channel.rank == 0 && s->sync_at == 0 &&
+        bcast_hw_channel_due(&s->channel, s->channel.consumed)) {
+        s->sync_of = s->channel.consumed;
+        s->sync_at = now;
+    }
 }
 
 /* The floor may have moved: time for the leader to judge. */
-static void judge(struct bcast_hw_stream *s, uint64_t floor_before)
+static void judge(struct bcast_hw_stream *s, uint64_t floor_before, uint64_t now)
 {
-    uint8_t were = s->epoch.rails;
+    struct bcast_hw_adapt_sample sample = {
+        .now = now,
+        .floor = s->channel.floor,
+        .repaired = s->channel.epoch_lost,
+        .frags = s->frags,
+    };
 
-    if (s->channel.rank != 0 || s->channel.closing || s->channel.floor == floor_before ||
-        !bcast_hw_epoch_judge(&s->epoch, &s->ring.watch, s->channel.floor))
+    if (s->channel.rank != 0 || s->channel.closing || s->channel.floor == floor_before)
         return;
-    follow(s, were);
-    bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
+    if (s->sync_at > 0 && s->sync_of <= sample.floor) {
+        sample.sync_ns = now - s->sync_at + 1;
+        s->sync_at = 0;
+    }
+    s->frags = 0;
+    if (bcast_hw_epoch_judge(&s->epoch, &s->ring.watch, &sample)) {
+        follow(s);
+        bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
+    }
 }
 
-void bcast_hw_stream_consume(struct bcast_hw_stream *s)
+void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now)
 {
     struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
     uint64_t floor = s->channel.floor;
@@ -282,8 +308,10 @@ void bcast_hw_stream_consume(struct bcast_hw_stream *s)
         bcast_hw_multilane_reset(&s->multilane);
     else
         bcast_hw_two_stage_consumed(m, &s->ring);
+    s->frags += m->frags;
     bcast_hw_channel_consume(&s->channel, m->repaired, m->more);
-    judge(s, floor);
+    time_sync(s, now);
+    judge(s, floor, now);
 }
 
 /* Broadcasts before `bid` were multicast before it was: what is missing of them is late or lost. */
@@ -305,11 +333,11 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     struct bcast_hw_two_stage *m;
     enum bcast_hw_verdict verdict;
 
-    if (s->epoch.cfg.rails == 0 || !bcast_hw_two_stage_formed(msg, &s->ring))
+    if (s->epoch.cfg.first.rails == 0 || !bcast_hw_two_stage_formed(msg, &s->ring))
         return BCAST_HW_BAD;
     if (msg->bid < s->channel.floor)
         return BCAST_HW_STALE;
-    if (bcast_hw_epoch_rails(&s->epoch, msg->bid) == 0)
+    if (bcast_hw_epoch_manner(&s->epoch, msg->bid).rails == 0)
         return BCAST_HW_BAD;
     if (msg->type == BCAST_HW_MSG_DATA && msg->root == s->ring.rank && msg->bid >= s->posted)
         return BCAST_HW_BAD;
@@ -368,7 +396,8 @@ static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bc
     return BCAST_HW_TAKEN;
 }
 
-static enum bcast_hw_verdict on_sync(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
+static enum bcast_hw_verdict on_sync(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg,
+                                     uint64_t now)
 {
     uint64_t floor = s->channel.floor;
     uint32_t child = bcast_hw_channel_child(&s->channel, msg->peer);
@@ -379,21 +408,20 @@ static enum bcast_hw_verdict on_sync(struct bcast_hw_stream *s, const struct bca
     verdict = bcast_hw_channel_on_recv(&s->channel, msg);
     if (msg->type == BCAST_HW_MSG_SYNC_UP && verdict == BCAST_HW_TAKEN) {
         bcast_hw_epoch_on_report(&s->epoch, msg, child);
-        judge(s, floor);
+        judge(s, floor, now);
     }
     return verdict;
 }
 
 static enum bcast_hw_verdict on_epoch(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
 {
-    uint8_t were = s->epoch.rails;
     bool begun;
     enum bcast_hw_verdict verdict =
         bcast_hw_epoch_on_recv(&s->epoch, msg, s->posted, s->channel.consumed, &begun);
 
     if (begun) {
         bcast_hw_channel_learn(&s->channel, s->epoch.from - s->channel.n);
-        follow(s, were);
+        follow(s);
     } else if (verdict == BCAST_HW_TAKEN && s->channel.rank == 0) {
         bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
     }
@@ -415,7 +443,7 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
         case BCAST_HW_MSG_SYNC_UP:
         case BCAST_HW_MSG_SYNC_DOWN:
         case BCAST_HW_MSG_SYNC_ASK:
-            verdict = on_sync(s, msg);
+            verdict = on_sync(s, msg, now);
             break;
         case BCAST_HW_MSG_EPOCH:
             verdict = on_epoch(s, msg);
@@ -476,7 +504,7 @@ int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room ro
     }
     if (bcast_hw_epoch_next_send(&s->epoch, room.each, tx, now))
         return 1;
-    if (bcast_hw_channel_next_send(&s->channel, room.each & s->epoch.rails, tx)) {
+    if (bcast_hw_channel_next_send(&s->channel, room.each & s->epoch.now.rails, tx)) {
         if (tx->type == BCAST_HW_MSG_SYNC_UP)
             bcast_hw_epoch_report(&s->epoch, &s->ring.watch, tx);
         return 1;
@@ -504,7 +532,7 @@ bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room
         if (!over(s, m) && bcast_hw_two_stage_casts(m) && bcast_hw_two_stage_room(m, room))
             return true;
     }
-    return (s->channel.cast_due && (room.each & s->epoch.rails)) ||
+    return (s->channel.cast_due && (room.each & s->epoch.now.rails)) ||
            (bcast_hw_epoch_casting(&s->epoch) & room.each);
 }
 

@@ -36,13 +36,15 @@
 struct bcast_hw_stream_cfg {
     uint32_t size; /* ranks, 1 or more */
     uint32_t rank;
-    bool push;
+    bool push;         /* the repair to begin with */
+    bool adapt_repair; /* ... which changes as losses do */
+    bool adapt_period; /* so does the period, with the pace */
     uint8_t rails;     /* that broadcasts are multicast on; 0: on none, all go along trees */
     bool stay;         /* none of them is left */
     uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
     uint64_t pause_max_ns;
     uint32_t channels;   /* N, 1 to BCAST_HW_CHANNELS_MAX */
-    uint32_t period;     /* of synchronization, 1 to N broadcasts */
+    uint32_t period;     /* of synchronization to begin with, 1 to N broadcasts */
     uint32_t fanout;     /* of its tree, 1 to BCAST_HW_FANOUT_MAX */
     uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
     uint32_t max_bytes;  /* of one broadcast */
@@ -66,6 +68,9 @@ struct bcast_hw_stream {
     uint64_t posted;     /* broadcasts called here; consumed <= posted <= consumed + 1 */
     uint64_t attention;  /* channels that may have something to send, a bit each */
     uint64_t floor_seen; /* floor for which the delay has learned */
+    uint64_t frags;      /* of the broadcasts consumed since the floor moved */
+    uint64_t sync_of,
+        sync_at; /* leader: the floor that is waited for, and since when, ns; at 0: none */
     struct bcast_hw_counts *counts;
     struct bcast_hw_two_stage *slots; /* N, in the caller's memory */
     struct bcast_hw_multilane multilane;
@@ -97,7 +102,7 @@ static inline uint64_t bcast_hw_stream_next_bid(const struct bcast_hw_stream *s)
 /* On which rails the next broadcast is multicast; 0: it is to go along trees. Alike on all ranks. Open only. */
 static inline uint8_t bcast_hw_stream_next_rails(const struct bcast_hw_stream *s)
 {
-    return bcast_hw_epoch_rails(&s->epoch, s->posted);
+    return bcast_hw_epoch_manner(&s->epoch, s->posted).rails;
 }
 
 /* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: some of those that
@@ -130,7 +135,7 @@ bool bcast_hw_stream_more(const struct bcast_hw_stream *s);
 uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known);
 
 /* The program has what the last posted broadcast brought; done only. */
-void bcast_hw_stream_consume(struct bcast_hw_stream *s);
+void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now);
 
 /* Any message but those of set-up. PLACE: the payload belongs at fragment msg->index of channel
  * (msg->bid mod N), SEGMENT's at bcast_hw_multilane_at, and is to be copied before the next call. */

@@ -34,10 +34,11 @@ uint32_t bcast_hw_two_stage_words(uint32_t max_frags)
     return 6 * bcast_hw_bitmap_words(max_frags);
 }
 
-static void clear(struct bcast_hw_two_stage *m, uint64_t bid, uint32_t max_frags)
+static void clear(struct bcast_hw_two_stage *m, uint64_t bid, bool push, uint32_t max_frags)
 {
     memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
     m->bid = bid;
+    m->push = push;
     m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = m->lost =
         0;
@@ -62,7 +63,7 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
     m->urged = words + 4 * n;
     m->told = words + 5 * n;
     m->phase = BCAST_HW_EMPTY;
-    clear(m, bid, ring->max_frags);
+    clear(m, bid, ring->push, ring->max_frags);
 }
 
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
@@ -93,7 +94,7 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
         if (m->root != ring->rank)
             bcast_hw_watch_over(&ring->watch, &cast);
     }
-    clear(m, bid, ring->max_frags);
+    clear(m, bid, ring->push, ring->max_frags);
 }
 
 /* The successor may need something: it is not known to be the root. */
@@ -113,7 +114,7 @@ static void learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags, u
     m->bytes = bytes;
     if (!serves(m, ring))
         bcast_hw_bitmap_clear(m->wanted, ring->max_frags);
-    else if ((m->want_all && (standing || m->want_deaf)) || ring->push)
+    else if ((m->want_all && (standing || m->want_deaf)) || m->push)
         bcast_hw_bitmap_fill(m->wanted, frags);
     if (m->asked_all && standing)
         bcast_hw_bitmap_fill(m->asked, frags);
@@ -209,8 +210,11 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     m->hold_until = hold_until;
     m->moved_at = now;
     ring->counts->two_stage++;
-    if (hold_until > now)
+    ring->counts->pushed += m->push;
+    if (hold_until > now) {
         ring->counts->holds++;
+        ring->counts->held_ns += hold_until < BCAST_HW_NEVER ? hold_until - now : 0;
+    }
     if (m->ready_got || hold_until <= now)
         bcast_hw_two_stage_set_phase(m, BCAST_HW_CAST);
 }
@@ -233,7 +237,7 @@ static uint64_t patience(const struct bcast_hw_two_stage *m, const struct bcast_
 
 static void arm_tail(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring, uint64_t now)
 {
-    bool armed = !ring->push && !asks_rest(m);
+    bool armed = !m->push && !asks_rest(m);
 
     m->tail_at = armed ? now + patience(m, ring) : BCAST_HW_NEVER;
 }
@@ -261,6 +265,7 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
                                     struct bcast_hw_ring *ring, uint64_t now)
 {
     ring->counts->two_stage++;
+    ring->counts->pushed += m->push;
     m->ready_due = chosen;
     if (m->phase == BCAST_HW_STORED) {
         bcast_hw_two_stage_set_phase(m, BCAST_HW_DONE);
@@ -306,7 +311,7 @@ bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcas
         case BCAST_HW_MSG_AGAIN:
             return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank &&
                    msg->root == ring->rank && msg->frags <= ring->max_frags &&
-                   (msg->frags == 0 || msg->bits) && !ring->push;
+                   (msg->frags == 0 || msg->bits);
         case BCAST_HW_MSG_READY:
             return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
         default:
@@ -365,7 +370,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     if (msg->rails)
         m->rails = ring->rails = msg->rails;
     if (bcast_hw_bitmap_test(m->got, msg->index)) {
-        if (msg->multicast && !ring->push)
+        if (msg->multicast && !m->push)
             note_gap(m, ring);
         return BCAST_HW_DUP;
     }
@@ -385,15 +390,14 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
         complete(m, ring, now);
         return BCAST_HW_PLACE;
     }
-    if (msg->multicast && !ring->push)
+    if (msg->multicast && !m->push)
         note_gap(m, ring);
     arm_tail(m, ring, now);
     return BCAST_HW_PLACE;
 }
 
 /* Those fragments of `msg` that are not here are asked for in turn. Returns whether all are here. */
-static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
-                    const struct bcast_hw_ring *ring)
+static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
 {
     bool here = true;
 
@@ -403,7 +407,7 @@ static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg
         m->wanted[w] |= bits;
         if (bits & ~m->got[w]) {
             here = false;
-            m->urged[w] |= ring->push ? 0 : bits & ~m->got[w];
+            m->urged[w] |= m->push ? 0 : bits & ~m->got[w];
         }
     }
     return here;
@@ -418,7 +422,7 @@ static bool is_coming(const struct bcast_hw_two_stage *m, const struct bcast_hw_
 
     if (m->root == ring->rank && way < BCAST_HW_QUEUE_NS)
         way = BCAST_HW_QUEUE_NS;
-    return m->frags > BCAST_HW_STANDING_FRAGS && !ring->push && now < m->moved_at + way;
+    return m->frags > BCAST_HW_STANDING_FRAGS && !m->push && now < m->moved_at + way;
 }
 
 enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
@@ -439,7 +443,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
 
     m->at_once = !bcast_hw_two_stage_incomplete(m);
     if (msg->frags > 0)
-        m->at_once = pass_on(m, msg, ring);
+        m->at_once = pass_on(m, msg);
     else if (m->frags > 0)
         bcast_hw_bitmap_fill(m->wanted, m->frags); /* as they come */
     else
@@ -447,7 +451,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     m->want_deaf |= m->want_all && (msg->flags & BCAST_HW_FLAG_DEAF);
     /* Nothing is known here either: the question is passed on. This rank's own, if it asked already, is
      * repeated in time. */
-    if (m->frags == 0 && !m->at_once && !ring->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
+    if (m->frags == 0 && !m->at_once && !m->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
         ask_rest(m);
     return BCAST_HW_TAKEN;
 }
@@ -460,7 +464,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
 {
     bool all = msg->frags == 0, called = m->phase >= BCAST_HW_HOLD && m->root == ring->rank;
 
-    if (!bcast_hw_two_stage_formed(msg, ring) || (!all && (!called || msg->frags != m->frags)))
+    if (!bcast_hw_two_stage_formed(msg, ring) || m->push ||
+        (!all && (!called || msg->frags != m->frags)))
         return BCAST_HW_BAD;
     if (!called || (all && m->frags > BCAST_HW_STANDING_FRAGS))
         return BCAST_HW_TAKEN;
@@ -485,7 +490,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m)
 
 void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring)
 {
-    if (ring->push || !bcast_hw_two_stage_incomplete(m) || asks_rest(m) || m->ask_all)
+    if (m->push || !bcast_hw_two_stage_incomplete(m) || asks_rest(m) || m->ask_all)
         return;
     if (reached(m, ring) < place(m->bid + 1, 0)) {
         if (m->frags > 0)
@@ -543,7 +548,7 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
     assert(m->n_got == bcast_hw_bitmap_count(m->got, m->frags));
     assert(m->passed <= m->frags && m->next_cast <= m->frags && m->ask_below <= m->frags);
     assert(m->lost <= m->ask_below);
-    assert(ring->push || !bcast_hw_two_stage_incomplete(m) || m->passed <= m->ask_below);
+    assert(m->push || !bcast_hw_two_stage_incomplete(m) || m->passed <= m->ask_below);
     for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
         uint64_t mask = bcast_hw_bitmap_mask(w, m->frags);
 
@@ -555,7 +560,7 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
         assert(m->frags > 0 && m->n_got == m->frags);
     if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) || asks_rest(m))
         assert(m->tail_at == BCAST_HW_NEVER);
-    if (m->phase == BCAST_HW_WAIT && !ring->push && !asks_rest(m))
+    if (m->phase == BCAST_HW_WAIT && !m->push && !asks_rest(m))
         assert(m->tail_at != BCAST_HW_NEVER);
     if (m->phase == BCAST_HW_EMPTY)
         assert(m->n_got == 0 && !m->want_all);

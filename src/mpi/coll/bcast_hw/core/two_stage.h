@@ -77,15 +77,15 @@ enum bcast_hw_phase {
 
 /* What the broadcasts of a communicator share at one rank. */
 struct bcast_hw_ring {
-    uint32_t size;                      /* ranks, 1 or more */
-    uint32_t rank;                      /* below size */
-    bool push;                          /* stage 2 by push, otherwise pull */
-    uint32_t frag_bytes;                /* payload of a full fragment, 1 or more */
-    uint32_t max_frags;                 /* of one broadcast, 1 or more */
-    struct bcast_hw_rtt rtt;            /* to the predecessor */
-    uint8_t rails;                      /* of the last fragment that came */
-    struct bcast_hw_watch watch;        /* of each rail */
-    uint64_t seen[BCAST_HW_RAIL_BITS];  /* the latest fragment that came on each rail: its place */
+    uint32_t size;                     /* ranks, 1 or more */
+    uint32_t rank;                     /* below size */
+    bool push;                         /* stage 2, of machines that are made now: by push or pull */
+    uint32_t frag_bytes;               /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;                /* of one broadcast, 1 or more */
+    struct bcast_hw_rtt rtt;           /* to the predecessor */
+    uint8_t rails;                     /* of the last fragment that came */
+    struct bcast_hw_watch watch;       /* of each rail */
+    uint64_t seen[BCAST_HW_RAIL_BITS]; /* the latest fragment that came on each rail: its place */
     uint64_t heard[BCAST_HW_RAIL_BITS]; /* ns at which one came */
     uint64_t gap;                       /* ns between two of one message, at most, of late */
     bool more;                          /* of the last one that came: the message goes on */
@@ -95,6 +95,7 @@ struct bcast_hw_ring {
 struct bcast_hw_two_stage {
     enum bcast_hw_phase phase;
     uint64_t bid;
+    bool push;          /* stage 2, otherwise pull */
     uint32_t root;      /* meaningful once frags > 0 or called */
     uint32_t frags;     /* 0 until known */
     uint32_t bytes;     /* meaningful once frags > 0 */

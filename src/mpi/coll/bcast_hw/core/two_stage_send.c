@@ -151,7 +151,7 @@ static bool next_tell(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
     bool all = m->phase == BCAST_HW_WAIT && m->frags == 0 && m->want_all && m->questions > 0;
     uint64_t any = all && !m->told_all;
 
-    if (ring->push || !(all || m->lost > 0) || !tells(m, ring) || bcast_hw_two_stage_deaf(m, ring))
+    if (m->push || !(all || m->lost > 0) || !tells(m, ring) || bcast_hw_two_stage_deaf(m, ring))
         return false;
     m->told_all = all;
     for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->lost); w++) {

@@ -142,6 +142,8 @@ static bool start_stream(struct bcast_hw_group *g)
         .size = g->cfg.size,
         .rank = g->cfg.rank,
         .push = g->cfg.push,
+        .adapt_repair = g->cfg.adapt_repair,
+        .adapt_period = g->cfg.adapt_period,
         .rails = (uint8_t) t->rails,
         .stay = g->cfg.stay,
         .pause_ns = g->cfg.pause_ns,
@@ -482,7 +484,7 @@ void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t token)
 
 void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now)
 {
-    bcast_hw_stream_consume(&g->stream);
+    bcast_hw_stream_consume(&g->stream, now);
     bcast_hw_group_pump(g, now);
 }
 

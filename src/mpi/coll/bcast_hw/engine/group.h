@@ -40,7 +40,9 @@ struct bcast_hw_group_cfg {
     uint32_t rank;
     const uint32_t *world; /* rank in MPI_COMM_WORLD of each rank; copied */
     uint64_t key;          /* of this communicator, the same on all members (see glue) */
-    bool push;
+    bool push;             /* the repair to begin with */
+    bool adapt_repair;     /* ... which changes as losses do */
+    bool adapt_period;     /* so does the period, with the pace */
     uint32_t channels;
     uint32_t period;
     uint32_t fanout;

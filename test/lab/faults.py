@@ -215,3 +215,12 @@ def plan(seed, cases, each, endings):
             cases -= len(job.cases)
         jobs.append(job)
     return jobs
+
+
+def soak(seed, hosts):
+    """One job, whose cases do not end."""
+    random_ = random.Random(seed)
+    job = Job(0, random_.randrange(1 << 30), Shape(hosts, rails=2), "chosen", "clear")
+    pairs, put_off = pairs_of(random_), []
+    job.cases = (case_of(random_, *take(pairs, job.shape, put_off), job) for _ in itertools.count())
+    return job

@@ -80,6 +80,53 @@ TEST(EngineLeave, MulticastIsLeftAndTakenUpAgain)
         }
 }
 
+// A switch that has forgotten who is in the group is told, and multicast works again.
+TEST(EngineLeave, ASwitchThatForgotIsTold)
+{
+    for (uint32_t who : {1u, 4u, 99u}) {
+        mem::Net net(5);
+        Groups g = net.group(first(5), leaves());
+
+        net.settle();
+        some(net, g, 10);
+        EXPECT_EQ(0u, net.engines[1]->counts->rejoins);
+        for (auto &fabric : net.fabrics)
+            fabric->forgotten = who == 99 || fabric->host == who;
+        some(net, g, 200);
+        EXPECT_TRUE(bcast_hw_group_casts_next(g[0]));
+        for (uint32_t r = 0; r < 5; r++) {
+            EXPECT_EQ(1u, net.engines[r]->counts->rails_left) << r;
+            EXPECT_EQ(1u, net.engines[r]->counts->left_silent) << r;
+            EXPECT_EQ(1u, net.engines[r]->counts->rails_returned) << r;
+            EXPECT_GE(net.engines[r]->counts->rejoins, 1u) << r;
+            EXPECT_EQ(0u, net.engines[r]->counts->bad);
+            bcast_hw_group_close(g[r], net.now);
+        }
+        net.settle(10000 * MS);
+        for (uint32_t r = 0; r < 5; r++)
+            EXPECT_EQ(nullptr, net.engines[r]->groups) << r;
+    }
+}
+
+// Less and less often, and at once on a rail that was left now.
+TEST(EngineLeave, TheNetworkIsToldLessAndLessOften)
+{
+    bcast_hw_rejoin r = {};
+
+    EXPECT_EQ(0, bcast_hw_rejoin_due(&r, 0, 10, 40, 5));
+    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_rejoin_next_timer(&r));
+    EXPECT_EQ(1, bcast_hw_rejoin_due(&r, 1, 10, 40, 100));
+    for (uint64_t at : {110, 130, 170, 210, 250}) {
+        EXPECT_EQ(at, bcast_hw_rejoin_next_timer(&r));
+        EXPECT_EQ(0, bcast_hw_rejoin_due(&r, 1, 10, 40, at - 1));
+        EXPECT_EQ(1, bcast_hw_rejoin_due(&r, 1, 10, 40, at));
+    }
+    EXPECT_EQ(5, bcast_hw_rejoin_due(&r, 5, 10, 40, 260));
+    EXPECT_EQ(270u, bcast_hw_rejoin_next_timer(&r));
+    EXPECT_EQ(0, bcast_hw_rejoin_due(&r, 0, 10, 40, 270));
+    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_rejoin_next_timer(&r));
+}
+
 // Of two rails one is dead: the other one goes on.
 TEST(EngineLeave, OneRailOfTwo)
 {

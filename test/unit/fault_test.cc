@@ -99,9 +99,9 @@ void queue_close(bcast_hw_fabric *f)
     queue_of(f)->closed++;
 }
 
-const bcast_hw_fabric_ops queue_ops = {"queue",    queue_query,    queue_draw,   queue_join,
-                                       queue_join, queue_post,     queue_queued, queue_poll,
-                                       queue_fds,  queue_deadline, queue_close};
+const bcast_hw_fabric_ops queue_ops = {"queue",    queue_query, queue_draw,     queue_join,
+                                       queue_join, nullptr,     queue_post,     queue_queued,
+                                       queue_poll, queue_fds,   queue_deadline, queue_close};
 
 class Fault : public ::testing::Test {
   protected:

@@ -83,6 +83,11 @@ static int leave(bcast_hw_fabric *f, uint64_t group)
     return BCAST_HW_OK;
 }
 
+static void refresh(bcast_hw_fabric *f, uint64_t)
+{
+    fabric_of(f)->forgotten = false;
+}
+
 static int post(bcast_hw_fabric *f, uint64_t group, const bcast_hw_out *out, int n)
 {
     Fabric *from = fabric_of(f);
@@ -106,7 +111,7 @@ static int post(bcast_hw_fabric *f, uint64_t group, const bcast_hw_out *out, int
         if (from->net->on_post)
             from->net->on_post(*from, bytes);
         for (auto &to : from->net->fabrics)
-            if (to->rail == from->rail && to->joined.count(group) &&
+            if (to->rail == from->rail && to->joined.count(group) && !to->forgotten &&
                 (!from->net->passes || from->net->passes(from->host, to->host, bytes)))
                 to->in.push_back(bytes);
     }
@@ -150,8 +155,8 @@ static void close_fabric(bcast_hw_fabric *f)
     fabric_of(f)->joined.clear();
 }
 
-static const bcast_hw_fabric_ops fabric_ops = {"mem",  query, draw,   join,     leave,       post,
-                                               queued, poll,  no_fds, deadline, close_fabric};
+static const bcast_hw_fabric_ops fabric_ops = {"mem", query,  draw, join,   leave,    refresh,
+                                               post,  queued, poll, no_fds, deadline, close_fabric};
 
 static void address(bcast_hw_lane *, const void **addr, size_t *len)
 {

@@ -38,7 +38,8 @@ struct Fabric {
     std::deque<Bytes> in;
     std::vector<Bytes> held; // what the last poll gave out
     bool refuses_join = false;
-    int slow_joins = 0;                // that many calls of join answer AGAIN; -1: all
+    bool forgotten = false; // the network does not bring anything, until it is told again
+    int slow_joins = 0;     // that many calls of join answer AGAIN; -1: all
     std::multiset<uint64_t> under_way; // groups that they were for
     int hiccups = 0;                   // that many calls of post take nothing
     int credits = -1;                  // datagrams that post takes before it would block; -1: any

@@ -155,6 +155,23 @@ TEST_F(Udp, JoinsAreCounted)
     EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->leave(b, group));
 }
 
+// Told anew, and in the group as before.
+TEST_F(Udp, WhatIsToldAgainStaysJoined)
+{
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    for (int i = 0; i < 3; i++)
+        b->ops->refresh(b, group);
+    b->ops->refresh(b, 1); // no group of this fabric
+    send(a, group, "still in");
+    EXPECT_EQ(Strings{"still in"}, poll(b));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    b->ops->refresh(b, group);
+    send(a, group, "out");
+    EXPECT_EQ(Strings{}, poll(b));
+}
+
 TEST_F(Udp, RefusesGroupsThatAreNotItsOwn)
 {
     bcast_hw_out out = {"x", 1, nullptr, 0};

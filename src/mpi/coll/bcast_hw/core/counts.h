@@ -38,6 +38,9 @@
     X(held_ns, "nanoseconds by which roots delayed it, but for those that waited for a member")    \
     X(asked_deaf, "broadcasts asked for when called: of late nothing came on their rails")         \
     X(rails_left, "rails that a communicator left in mid-run: a rank heard too little on them")    \
+    X(left_silent, "of these, rails on which a rank heard nothing")                                \
+    X(left_lossy, "of these, rails on which a rank lost too much")                                 \
+    X(rejoins, "times the network was told of a group again, on a rail that was left")             \
     X(rails_returned, "rails that it took up again: all ranks hear them")                          \
     X(trains, "trains of probes multicast on rails that were left")                                \
     X(without_cast, "broadcasts along trees because all rails were left")                          \

@@ -115,9 +115,13 @@ static void enter_train(struct bcast_hw_epoch *e, uint32_t number)
 }
 
 static void count(struct bcast_hw_counts *counts, struct bcast_hw_manner was,
-                  struct bcast_hw_manner is)
+                  struct bcast_hw_manner is, enum bcast_hw_cause cause)
 {
-    counts->rails_left += (uint64_t) __builtin_popcount(was.rails & (uint8_t) ~is.rails);
+    uint64_t left = (uint64_t) __builtin_popcount(was.rails & (uint8_t) ~is.rails);
+
+    counts->rails_left += left;
+    counts->left_silent += cause == BCAST_HW_CAUSE_SILENT ? left : 0;
+    counts->left_lossy += cause == BCAST_HW_CAUSE_LOSSY ? left : 0;
     counts->rails_returned += (uint64_t) __builtin_popcount(is.rails & (uint8_t) ~was.rails);
     counts->to_push += !was.push && is.push;
     counts->to_pull += was.push && !is.push;
@@ -136,7 +140,7 @@ static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
     e->tell = all_children(e);
     e->told = 0;
     e->told_parent = e->cfg.rank == 0;
-    count(e->cfg.counts, e->before, e->now);
+    count(e->cfg.counts, e->before, e->now, e->cause);
 }
 
 /* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too much. */

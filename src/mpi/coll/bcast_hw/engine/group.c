@@ -299,8 +299,10 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
 {
     uint64_t setup = bcast_hw_agree_next_timer(&g->agree);
     uint64_t stream = g->running ? bcast_hw_stream_next_timer(&g->stream) : BCAST_HW_NEVER;
+    uint64_t rejoin = bcast_hw_rejoin_next_timer(&g->rejoin);
     uint64_t first = setup < stream ? setup : stream;
 
+    first = rejoin < first ? rejoin : first;
     return g->joining_rails != 0 && g->join_at < first ? g->join_at : first;
 }
 
@@ -363,6 +365,18 @@ static void pump_agree(struct bcast_hw_group *g, uint64_t now)
     } while (join_is_due(g, now));
 }
 
+/* On rails that broadcasts have left. */
+static void rejoin(struct bcast_hw_group *g, uint64_t now)
+{
+    uint8_t left = g->state == BCAST_HW_GROUP_ON
+                       ? (uint8_t) (g->joined_rails & ~(uint32_t) g->stream.epoch.now.rails)
+                       : 0;
+    uint8_t due = bcast_hw_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
+
+    g->engine->counts->rejoins += (uint64_t) __builtin_popcount(due);
+    bcast_hw_rails_refresh(&g->engine->rails, due, g->agree.agreed.group);
+}
+
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
     g->touched = false;
@@ -379,6 +393,7 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     settle(g);
     if (g->running)
         pump_stream(g, now);
+    rejoin(g, now);
     bcast_hw_rails_flush(&g->engine->rails, now);
     if (g->state == BCAST_HW_GROUP_CLOSING)
         g->over = bcast_hw_stream_closed(&g->stream);

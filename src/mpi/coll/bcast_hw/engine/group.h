@@ -20,6 +20,7 @@
 #define BCAST_HW_GROUP_H_INCLUDED
 
 #include "../core/agree.h"
+#include "../core/rejoin.h"
 #include "../core/stream.h"
 #include "homes.h"
 #include "wire.h"
@@ -82,13 +83,14 @@ struct bcast_hw_group {
     uint32_t joining_rails; /* of the others: where that is under way */
     uint64_t join_at;       /* ns: when to ask for it again; while it is under way */
     uint64_t join_end;      /* ns: when it is given up */
-    bool running;           /* the stream runs */
-    bool casts;             /* ON: by multicast */
-    bool blocked;           /* a multicast waits for room */
-    bool touched;           /* something happened since the last pump */
-    bool over;              /* closed, and nobody needs it */
-    uint64_t wake;          /* ns at which a timer fires; NEVER; as of the last pump */
-    size_t reserved;        /* bytes of the engine's bound */
+    struct bcast_hw_rejoin rejoin;
+    bool running;    /* the stream runs */
+    bool casts;      /* ON: by multicast */
+    bool blocked;    /* a multicast waits for room */
+    bool touched;    /* something happened since the last pump */
+    bool over;       /* closed, and nobody needs it */
+    uint64_t wake;   /* ns at which a timer fires; NEVER; as of the last pump */
+    size_t reserved; /* bytes of the engine's bound */
     void *stream_mem;
     struct bcast_hw_homes homes; /* where its bytes lie */
     uint32_t noted;              /* the epoch that the driver has taken note of */

@@ -82,6 +82,16 @@ void bcast_hw_rails_leave(struct bcast_hw_rails *rails, uint32_t mask, uint64_t 
     }
 }
 
+void bcast_hw_rails_refresh(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group)
+{
+    FOR_EACH (r, mask & rails->mask) {
+        struct bcast_hw_fabric *f = rails->one[r].fabric;
+
+        if (f->ops->refresh)
+            f->ops->refresh(f, group);
+    }
+}
+
 static void drop(struct bcast_hw_backlog *b)
 {
     b->next = b->n = 0;

@@ -61,6 +61,9 @@ uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64
                              uint32_t *under_way);
 void bcast_hw_rails_leave(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group);
 
+/* Has the network told once more of the memberships on the rails of `mask`. */
+void bcast_hw_rails_refresh(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group);
+
 /* Hands what waits to the fabrics. */
 void bcast_hw_rails_flush(struct bcast_hw_rails *rails, uint64_t now);
 

@@ -60,6 +60,11 @@ struct bcast_hw_fabric_ops {
     /* Undoes one join that answered OK; gives up one that answered AGAIN. */
     int (*leave)(struct bcast_hw_fabric *f, uint64_t group);
 
+    /* Has the network told once more that this host is in a joined group, as far as the system can be made
+     * to: a switch may have forgotten. Meanwhile datagrams may be lost. NULL: networks of this kind do not
+     * forget. */
+    void (*refresh)(struct bcast_hw_fabric *f, uint64_t group);
+
     /* Multicasts to a joined group the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer than
      * n means that the rest would block. A member that joined may get its own. Negative: nothing more
      * can be sent. */

@@ -349,6 +349,14 @@ static int fault_leave(struct bcast_hw_fabric *fabric, uint64_t group)
     return inner->ops->leave(inner, group);
 }
 
+static void fault_refresh(struct bcast_hw_fabric *fabric, uint64_t group)
+{
+    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+
+    if (inner->ops->refresh)
+        inner->ops->refresh(inner, group);
+}
+
 static int fault_post(struct bcast_hw_fabric *fabric, uint64_t group,
                       const struct bcast_hw_out *out, int n)
 {
@@ -387,6 +395,7 @@ static const struct bcast_hw_fabric_ops fault_ops = {
     .draw = fault_draw,
     .join = fault_join,
     .leave = fault_leave,
+    .refresh = fault_refresh,
     .post = fault_post,
     .queued = fault_queued,
     .poll = fault_poll,

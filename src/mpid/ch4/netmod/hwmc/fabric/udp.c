@@ -283,6 +283,19 @@ static int udp_leave(struct bcast_hw_fabric *f, uint64_t group)
     return BCAST_HW_OK;
 }
 
+/* The kernel reports a group that no process of the host was in before: so this one leaves and joins it. Where
+ * others are in it the kernel has nothing to report. */
+static void udp_refresh(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    const struct membership *m = valid(u, group) ? find_member(u, (uint32_t) group) : NULL;
+
+    if (m == NULL)
+        return;
+    change_membership(u, u->sockets[m->socket], m->addr, IP_DROP_MEMBERSHIP);
+    change_membership(u, u->sockets[m->socket], m->addr, IP_ADD_MEMBERSHIP);
+}
+
 /* What becomes of a message that the kernel refused. */
 enum refusal { REFUSED_NOW, REFUSED_SEGMENTS, REFUSED_FOR_GOOD, REFUSED_ALL };
 
@@ -492,6 +505,7 @@ static const struct bcast_hw_fabric_ops udp_ops = {
     .draw = udp_draw,
     .join = udp_join,
     .leave = udp_leave,
+    .refresh = udp_refresh,
     .post = udp_post,
     .queued = udp_queued,
     .poll = udp_poll,

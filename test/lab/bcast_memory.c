@@ -22,6 +22,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../mpi/coll/bcast_hw_proc.h"
+
 #define MAX_COMMS 1000
 #define FILL_BYTES 65536 /* a channel's length by default */
 #define FILLS 32         /* twice the channels by default */
@@ -58,18 +60,11 @@ static void settle(void)
 
 static void tell(FILE *out, const char *stage)
 {
-    long mine[2] = {0}, *all = malloc(2 * sizeof(long) * (size_t) size);
-    char line[256];
-    FILE *f;
+    long mine[2], *all = malloc(2 * sizeof(long) * (size_t) size);
 
     settle();
-    f = fopen("/proc/self/status", "r");
-    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        sscanf(line, "VmRSS: %ld", &mine[0]);
-        sscanf(line, "VmHWM: %ld", &mine[1]);
-    }
-    if (f != NULL)
-        fclose(f);
+    mine[0] = hwtest_status_kib("VmRSS");
+    mine[1] = hwtest_status_kib("VmHWM");
     MPI_Gather(mine, 2, MPI_LONG, all, 2, MPI_LONG, 0, MPI_COMM_WORLD);
     for (int r = 0; rank == 0 && r < size; r++)
         fprintf(out, "%s %d %d %ld %ld\n", stage, num_comms, r, all[2 * r], all[2 * r + 1]);

@@ -23,7 +23,7 @@
 #define HWTEST_WITHOUT_MTEST
 #endif
 #include "../mpi/coll/bcast_hw_util.h"
-#include <dirent.h>
+#include "../mpi/coll/bcast_hw_proc.h"
 #include <unistd.h>
 
 #define SHORT_MAX 16384
@@ -151,33 +151,6 @@ static bool next_order(struct run *run, char *order, int *ms)
     return sscanf(line, "%15s %d", order, ms) >= 1 && strcmp(order, "quit") != 0;
 }
 
-static long descriptors(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    long n = 0;
-
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        closedir(dir);
-    return n;
-}
-
-/* KiB of this process's memory that is not a file's. */
-static long memory(void)
-{
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[128];
-    long kib = 0;
-
-    while (file && fgets(line, sizeof(line), file))
-        if (sscanf(line, "RssAnon: %ld", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib;
-}
-
 int main(int argc, char **argv)
 {
     struct run run = {.state = 1};
@@ -206,13 +179,13 @@ int main(int argc, char **argv)
     for (int i = 0; next_order(&run, order, &ms); i++) {
         obey(&run, order, ms);
         if (i == 0) {
-            first[0] = descriptors();
-            first[1] = memory();
+            first[0] = hwtest_entries("/proc/self/fd");
+            first[1] = hwtest_status_kib("RssAnon");
         }
         report(&run, order);
     }
-    mine[0] = descriptors() - first[0];
-    mine[1] = memory() - first[1];
+    mine[0] = hwtest_entries("/proc/self/fd") - first[0];
+    mine[1] = hwtest_status_kib("RssAnon") - first[1];
     MPI_Reduce(mine, grown, 2, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     obey(&run, "short", 0);
     report(&run, "quit");

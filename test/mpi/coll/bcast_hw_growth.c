@@ -4,6 +4,7 @@
  */
 
 #include "bcast_hw_util.h"
+#include "bcast_hw_proc.h"
 #include <time.h>
 
 /* The memory of a process does not grow with the number of its broadcasts, nor with that of the
@@ -42,17 +43,7 @@ static bool verbose;
 
 static struct memory memory_now(void)
 {
-    FILE *f = fopen("/proc/self/status", "r");
-    struct memory m = {0};
-    char line[256];
-
-    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        sscanf(line, "VmData: %ld", &m.data);
-        sscanf(line, "RssAnon: %ld", &m.resident);
-    }
-    if (f != NULL)
-        fclose(f);
-    return m;
+    return (struct memory){hwtest_status_kib("VmData"), hwtest_status_kib("RssAnon")};
 }
 
 /* The same when all ranks are through and what they still had to send has gone. */

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#include <dirent.h>
 #include "bcast_hw_families.h"
+#include "bcast_hw_proc.h"
 
 /* Communicators that are made, used and freed leave nothing: neither memory, nor descriptors, nor
  * mappings, nor files in /dev/shm. Each is used by several collectives, so that it has a segment
@@ -29,35 +29,20 @@ struct has {
     long descriptors, mappings, kib, files;
 };
 
-static long entries(const char *directory)
-{
-    DIR *d = opendir(directory);
-    long n = 0;
-
-    while (d != NULL && readdir(d) != NULL)
-        n++;
-    if (d != NULL)
-        closedir(d);
-    return n;
-}
-
 static struct has look(void)
 {
-    struct has has = {.descriptors = entries("/proc/self/fd"), .files = entries("/dev/shm")};
-    FILE *maps = fopen("/proc/self/maps", "r"), *status = fopen("/proc/self/status", "r");
+    struct has has = {
+        .descriptors = hwtest_entries("/proc/self/fd"),
+        .files = hwtest_entries("/dev/shm"),
+        .kib = hwtest_status_kib("RssAnon") + hwtest_status_kib("RssShmem"),
+    };
+    FILE *maps = fopen("/proc/self/maps", "r");
     char line[4096];
-    long kib;
 
     while (maps != NULL && fgets(line, sizeof(line), maps) != NULL)
         has.mappings++;
-    while (status != NULL && fgets(line, sizeof(line), status) != NULL) {
-        if (sscanf(line, "RssAnon: %ld", &kib) == 1 || sscanf(line, "RssShmem: %ld", &kib) == 1)
-            has.kib += kib;
-    }
     if (maps != NULL)
         fclose(maps);
-    if (status != NULL)
-        fclose(status);
     return has;
 }
 

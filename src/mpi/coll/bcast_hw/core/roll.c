@@ -1,0 +1,157 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * roll: see roll.h.
+ */
+#include "roll.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint64_t again_ns(const struct bcast_hw_roll *r)
+{
+    return r->cfg.limit_ns / BCAST_HW_ROLL_PARTS + 1;
+}
+
+static bool is_taken(const struct bcast_hw_roll_place *p)
+{
+    return p->asked != 0;
+}
+
+static bool all_free(const struct bcast_hw_roll *r)
+{
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
+        if (is_taken(&r->place[i]))
+            return false;
+    return true;
+}
+
+void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now)
+{
+    assert(cfg->limit_ns > 0 && cfg->rank < cfg->size);
+    memset(r, 0, sizeof(*r));
+    r->cfg = *cfg;
+    r->next = cfg->size;
+    r->round_at = now;
+    r->look_ns = BCAST_HW_ROLL_LOOK_NS;
+    r->look_at = now + r->look_ns;
+}
+
+/* The next member of this round; false: there is none. */
+static bool take_member(struct bcast_hw_roll *r, struct bcast_hw_roll_place *p)
+{
+    if (r->next == r->cfg.rank)
+        r->next++;
+    if (r->next >= r->cfg.size)
+        return false;
+    *p = (struct bcast_hw_roll_place){.member = r->next++};
+    return true;
+}
+
+bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails, uint64_t now)
+{
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
+        if (is_taken(&r->place[i]) && r->place[i].asked_at + again_ns(r) <= now) {
+            *place = i;
+            *rails = r->place[i].silent;
+            return true;
+        }
+    if (r->next >= r->cfg.size && r->round_at <= now && all_free(r)) {
+        r->next = 0;
+        r->round_at = now + again_ns(r);
+    }
+    *rails = 0;
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES && r->next < r->cfg.size; i++)
+        if (!is_taken(&r->place[i])) {
+            *place = i;
+            return take_member(r, &r->place[i]);
+        }
+    return false;
+}
+
+static bool suffices(const struct bcast_hw_roll *r, const struct bcast_hw_roll_place *p)
+{
+    return r->cfg.must ? (p->silent & r->cfg.must) == 0 : p->silent != p->asked;
+}
+
+void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint64_t now)
+{
+    struct bcast_hw_roll_place *p = &r->place[place];
+
+    if (!is_taken(p)) {
+        *p = (struct bcast_hw_roll_place){
+            .member = p->member, .asked = rails, .silent = rails, .since = now};
+        r->look_ns = BCAST_HW_ROLL_LOOK_NS;
+        r->look_at = now + r->look_ns;
+    }
+    p->asked_at = now;
+    if (rails == 0 || (r->cfg.must && (p->silent & r->cfg.must) == 0))
+        p->asked = p->silent = 0;
+}
+
+bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t rails)
+{
+    struct bcast_hw_roll_place *p = &r->place[place];
+
+    p->silent &= ~rails;
+    if (is_taken(p) && !suffices(r, p))
+        return false;
+    p->asked = p->silent = 0;
+    return true;
+}
+
+bool bcast_hw_roll_gone(const struct bcast_hw_roll *r, uint64_t now, uint32_t *member,
+                        uint32_t *rails)
+{
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
+        const struct bcast_hw_roll_place *p = &r->place[i];
+
+        if (!is_taken(p) || now - p->since < r->cfg.limit_ns)
+            continue;
+        *member = p->member;
+        *rails = r->cfg.must ? p->silent & r->cfg.must : p->silent;
+        return true;
+    }
+    return false;
+}
+
+uint64_t bcast_hw_roll_next_timer(const struct bcast_hw_roll *r)
+{
+    uint64_t at = UINT64_MAX;
+
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
+        const struct bcast_hw_roll_place *p = &r->place[i];
+
+        if (!is_taken(p))
+            continue;
+        at = p->since + r->cfg.limit_ns < at ? p->since + r->cfg.limit_ns : at;
+        at = p->asked_at + again_ns(r) < at ? p->asked_at + again_ns(r) : at;
+    }
+    if (at == UINT64_MAX)
+        return r->round_at;
+    return r->look_at < at ? r->look_at : at;
+}
+
+void bcast_hw_roll_on_timer(struct bcast_hw_roll *r, uint64_t now)
+{
+    if (r->look_at > now)
+        return;
+    r->look_ns = r->look_ns < again_ns(r) ? 2 * r->look_ns : r->look_ns;
+    r->look_at = now + r->look_ns;
+}
+
+void bcast_hw_roll_check(const struct bcast_hw_roll *r)
+{
+    assert(r->next <= r->cfg.size);
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
+        const struct bcast_hw_roll_place *p = &r->place[i];
+
+        assert((p->silent & ~p->asked) == 0);
+        if (!is_taken(p))
+            continue;
+        assert(p->silent != 0 && !suffices(r, p));
+        assert(p->since <= p->asked_at);
+        assert(p->member < r->cfg.size && p->member != r->cfg.rank);
+    }
+}

@@ -1,0 +1,81 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * roll: a roll call. A rank that has waited for long asks the hosts of all members of its group whether they are there,
+ * in rounds, by each rail. A host's kernel answers, so a process that computes, or is stopped, is there. What makes
+ * questions and answers of it is the caller's.
+ *
+ * A member that is asked has a place; a round fills the places as they get free:
+ *
+ *     FREE --next_ask--> ASKED --answers suffice--> FREE
+ *                        ASKED --an eighth of the limit passed--> ASKED again, by the rails that are silent
+ *                        ASKED --the limit passed since the first question--> gone
+ *
+ * Answers suffice when each of the rails that must answer has, or, where none must, when one has. A question that could
+ * not be put counts for nothing.
+ *
+ * Example: limit 8 s, members 0 to 3, this is 0, rail 1 must answer. At 0 s members 1, 2, 3 are asked, and 1 and 3
+ * answer. 2 is asked again at 1, 2, ... 7 s, 1 and 3 in a second round as soon as no place is taken. At 8 s 2 is gone.
+ *
+ * Invariants: silent is within asked, and not empty, in ASKED; since <= asked_at.
+ */
+#ifndef BCAST_HW_ROLL_H_INCLUDED
+#define BCAST_HW_ROLL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BCAST_HW_ROLL_PLACES 32u
+#define BCAST_HW_ROLL_PARTS 8u         /* of the limit: that often is asked */
+#define BCAST_HW_ROLL_LOOK_NS 1000000u /* until answers are looked for first; doubles */
+
+struct bcast_hw_roll_cfg {
+    uint32_t size; /* members */
+    uint32_t rank; /* this one, which is not asked */
+    uint32_t must; /* rails that must answer, a bit each; 0: one of them all */
+    uint64_t limit_ns;
+};
+
+struct bcast_hw_roll_place {
+    uint32_t member;
+    uint32_t asked;    /* rails, a bit each; 0: FREE */
+    uint32_t silent;   /* of these: no answer yet */
+    uint64_t since;    /* ns: the first question */
+    uint64_t asked_at; /* the last */
+};
+
+struct bcast_hw_roll {
+    struct bcast_hw_roll_cfg cfg;
+    struct bcast_hw_roll_place place[BCAST_HW_ROLL_PLACES];
+    uint32_t next;     /* member of this round; size: all were asked */
+    uint64_t round_at; /* ns: when the next round begins, at least */
+    uint64_t look_at;  /* ns: when answers are looked for; with a place taken */
+    uint64_t look_ns;
+};
+
+/* The first round begins now. */
+void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now);
+
+/* The place whose member is to be asked, by these rails (0: by all there are); false: none now. To be followed by
+ * asked. */
+bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails,
+                            uint64_t now);
+
+/* By which rails questions are on their way; 0: it cannot be asked, and is passed over. */
+void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint64_t now);
+
+/* An answer came by these rails. True: they suffice, and the place is FREE. */
+bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t rails);
+
+/* The first member that is gone, and the rails it is silent on. */
+bool bcast_hw_roll_gone(const struct bcast_hw_roll *r, uint64_t now, uint32_t *member,
+                        uint32_t *rails);
+
+/* Answers are to be looked for, a member asked, or one is gone: ns. */
+uint64_t bcast_hw_roll_next_timer(const struct bcast_hw_roll *r);
+void bcast_hw_roll_on_timer(struct bcast_hw_roll *r, uint64_t now);
+
+void bcast_hw_roll_check(const struct bcast_hw_roll *r);
+
+#endif /* BCAST_HW_ROLL_H_INCLUDED */

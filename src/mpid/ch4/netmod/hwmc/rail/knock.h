@@ -1,0 +1,36 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * knock: asks hosts whether they are there (port/knock.h), by TCP to the discard port (RFC 863), where as a rule nobody
+ * listens: the host's kernel accepts or refuses, and either is an answer. One connection attempt a question; nothing is
+ * ever sent over it.
+ */
+#ifndef HWMC_RAIL_KNOCK_H_INCLUDED
+#define HWMC_RAIL_KNOCK_H_INCLUDED
+
+#include "../../../../../mpi/coll/bcast_hw/port/err.h"
+#include "../../../../../mpi/coll/bcast_hw/port/knock.h"
+#include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+
+#define HWMC_KNOCK_PORT 9
+#define HWMC_KNOCK_PLACES 32u /* at least BCAST_HW_ROLL_PLACES */
+
+struct hwmc_knock_params {
+    uint32_t size;                                 /* processes of the job */
+    struct bcast_hw_rail mine[BCAST_HW_RAILS_MAX]; /* by the job's number */
+    uint32_t have;                                 /* which of them there are, a bit each */
+    uint16_t port;
+    bool any; /* as in struct bcast_hw_knock */
+
+    /* The peer's addresses by the job's number of the rail, host byte order; 0: it has none there. False: not known. */
+    bool (*addresses)(void *ctx, uint32_t peer, uint32_t *addr);
+    uint32_t (*control)(void *ctx); /* as the operation */
+    void *ctx;
+};
+
+/* OK, ERR_NOMEM. */
+int hwmc_knock_open(const struct hwmc_knock_params *params, struct bcast_hw_knock **knock);
+void hwmc_knock_close(struct bcast_hw_knock *knock);
+
+#endif /* HWMC_RAIL_KNOCK_H_INCLUDED */

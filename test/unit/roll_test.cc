@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The roll call: who is asked when, which answers suffice, and who is gone when.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+extern "C" {
+#include "roll.h"
+}
+
+namespace {
+constexpr uint64_t MS = 1000000;
+constexpr uint64_t LIMIT = 8000 * MS;
+
+// A group whose members answer by the rails that they have, unless those are cut.
+class Roll {
+  public:
+    Roll(uint32_t size, uint32_t rank, uint32_t must, uint32_t rails = 1)
+        : size_(size), rails_(rails)
+    {
+        const bcast_hw_roll_cfg cfg = {size, rank, must, LIMIT};
+
+        bcast_hw_roll_init(&roll_, &cfg, now_);
+    }
+
+    void cut(uint32_t member, uint32_t rails)
+    {
+        cut_[member] |= rails;
+    }
+    void mend(uint32_t member)
+    {
+        cut_.erase(member);
+    }
+    void cannot_be_asked(uint32_t member)
+    {
+        mute_.insert(member);
+    }
+
+    // Until a member is gone, or the time is over; whether one is.
+    bool run(uint64_t ns)
+    {
+        for (const uint64_t end = now_ + ns; now_ <= end;) {
+            if (step())
+                return true;
+            const uint64_t next = bcast_hw_roll_next_timer(&roll_);
+            EXPECT_GT(next, now_) << "it would spin";
+            now_ = next > now_ ? next : now_ + 1;
+        }
+        return false;
+    }
+
+    uint64_t now_ = 1000 * MS;
+    uint32_t gone_ = UINT32_MAX, gone_rails_ = 0;
+    std::map<uint32_t, int> asked_; // by member: how often
+
+  private:
+    bool step()
+    {
+        uint32_t place, rails;
+
+        bcast_hw_roll_on_timer(&roll_, now_);
+        if (bcast_hw_roll_gone(&roll_, now_, &gone_, &gone_rails_))
+            return true;
+        while (bcast_hw_roll_next_ask(&roll_, &place, &rails, now_)) {
+            const uint32_t member = roll_.place[place].member;
+            const uint32_t by = mute_.count(member) ? 0 : rails ? rails : rails_;
+
+            EXPECT_LT(member, size_);
+            EXPECT_EQ(by & ~rails_, 0u);
+            asked_[member]++;
+            bcast_hw_roll_asked(&roll_, place, by, now_);
+            if (roll_.place[place].asked != 0)
+                bcast_hw_roll_on_answer(&roll_, place, by & ~cut_[member]);
+            bcast_hw_roll_check(&roll_);
+        }
+        return false;
+    }
+
+    bcast_hw_roll roll_;
+    uint32_t size_, rails_;
+    std::map<uint32_t, uint32_t> cut_;
+    std::set<uint32_t> mute_;
+};
+
+TEST(Roll, AsksAllOthersAndNobodyIsGoneWhoAnswers)
+{
+    Roll roll(100, 7, 0);
+
+    EXPECT_FALSE(roll.run(100 * LIMIT));
+    EXPECT_EQ(roll.asked_.size(), 99u);
+    EXPECT_EQ(roll.asked_.count(7), 0u);
+    for (const auto &[member, times] : roll.asked_) {
+        EXPECT_GE(times, 700) << member;
+        EXPECT_LE(times, 801) << member;
+    }
+}
+
+TEST(Roll, WhoIsSilentIsGoneAtTheLimit)
+{
+    Roll roll(4, 0, 2, 3);
+    const uint64_t start = roll.now_;
+
+    roll.cut(2, 3);
+    ASSERT_TRUE(roll.run(10 * LIMIT));
+    EXPECT_EQ(roll.gone_, 2u);
+    EXPECT_EQ(roll.gone_rails_, 2u);
+    EXPECT_EQ(roll.now_ - start, LIMIT);
+    EXPECT_GE(roll.asked_[2], 7);
+}
+
+TEST(Roll, OneRailIsEnoughWhereNoneMustAnswer)
+{
+    Roll roll(3, 1, 0, 3);
+
+    roll.cut(2, 1);
+    EXPECT_FALSE(roll.run(10 * LIMIT));
+    roll.cut(2, 2);
+    ASSERT_TRUE(roll.run(2 * LIMIT));
+    EXPECT_EQ(roll.gone_, 2u);
+    EXPECT_EQ(roll.gone_rails_, 3u);
+}
+
+TEST(Roll, ARailThatNeedNotAnswerMayBeSilent)
+{
+    Roll roll(3, 1, 1, 3);
+
+    roll.cut(0, 2);
+    EXPECT_FALSE(roll.run(10 * LIMIT));
+}
+
+TEST(Roll, AnAnswerBeforeTheLimitBeginsItAnew)
+{
+    Roll roll(2, 0, 1);
+
+    for (int i = 0; i < 20; i++) {
+        roll.cut(1, 1);
+        EXPECT_FALSE(roll.run(LIMIT / 2));
+        roll.mend(1);
+        EXPECT_FALSE(roll.run(LIMIT / 4));
+    }
+    roll.cut(1, 1);
+    EXPECT_TRUE(roll.run(2 * LIMIT));
+}
+
+TEST(Roll, WhoCannotBeAskedIsNotGone)
+{
+    Roll roll(4, 0, 0);
+
+    roll.cannot_be_asked(1);
+    roll.cut(3, 1);
+    ASSERT_TRUE(roll.run(2 * LIMIT));
+    EXPECT_EQ(roll.gone_, 3u);
+}
+
+TEST(Roll, ARailThatMustAnswerAndTheMemberLacksSaysNothing)
+{
+    Roll roll(3, 0, 4, 3);
+
+    roll.cut(1, 3);
+    EXPECT_FALSE(roll.run(10 * LIMIT));
+}
+
+// More are silent than there are places: the first of them are gone at the limit all the same.
+TEST(Roll, ManySilentOnesDoNotDelayTheFirst)
+{
+    Roll roll(1000, 0, 0);
+    const uint64_t start = roll.now_;
+
+    for (uint32_t i = 500; i < 1000; i++)
+        roll.cut(i, 1);
+    ASSERT_TRUE(roll.run(10 * LIMIT));
+    EXPECT_EQ(roll.gone_, 500u);
+    EXPECT_LE(roll.now_ - start, LIMIT + LIMIT / 8);
+}
+} // namespace

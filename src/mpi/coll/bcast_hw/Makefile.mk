@@ -17,6 +17,7 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/node_selection_json.h \
     src/mpi/coll/bcast_hw/node_side.h       \
     src/mpi/coll/bcast_hw/node_types.h      \
+    src/mpi/coll/bcast_hw/patience.h        \
     src/mpi/coll/bcast_hw/relay.h           \
     src/mpi/coll/bcast_hw/side.h
 
@@ -32,6 +33,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/measure.c    \
     src/mpi/coll/bcast_hw/core/model.c      \
     src/mpi/coll/bcast_hw/core/multilane.c  \
+    src/mpi/coll/bcast_hw/core/roll.c       \
     src/mpi/coll/bcast_hw/core/sides.c      \
     src/mpi/coll/bcast_hw/core/sites.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
@@ -101,6 +103,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node_side.c       \
     src/mpi/coll/bcast_hw/node_types.c      \
     src/mpi/coll/bcast_hw/nodes.c           \
+    src/mpi/coll/bcast_hw/patience.c        \
     src/mpi/coll/bcast_hw/process.c         \
     src/mpi/coll/bcast_hw/pvars.c           \
     src/mpi/coll/bcast_hw/relay.c           \

@@ -120,6 +120,10 @@ bool MPIR_Bcast_hw_in_node(void);
  * before. */
 uint64_t MPIR_Bcast_hw_node_finished(void);
 
+/* This thread waits for all processes: MPI_SUCCESS, or the error that names one whose host is gone. To be called as
+ * often as it looks for them. */
+int MPIR_Bcast_hw_all_there(void);
+
 /* Finalize, in three steps: begin, once; drained, between calls of progress until true: nobody needs
  * this process's data any more and its lane is flushed; close, when all processes are drained. */
 void MPIR_Bcast_hw_drain(void);

@@ -6,6 +6,7 @@
  */
 
 #include "relay.h"
+#include "patience.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -86,6 +87,7 @@ uint64_t MPIR_Bcast_hw_deadline(void)
         return BCAST_HW_NEVER;
     MPIR_Bcast_hw_lock();
     at = bcast_hw_engine_deadline(engine);
+    at = MPL_MIN(at, MPIR_Bcast_hw_patience_deadline());
     MPIR_Bcast_hw_unlock();
     return at;
 }
@@ -106,6 +108,7 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
                        struct bcast_hw_relay *relay)
 {
     int mpi_errno = MPI_SUCCESS;
+    struct MPIR_Bcast_hw_patience patience = {0};
 
     MPIR_Bcast_hw_lock();
     while (g->state != BCAST_HW_GROUP_BROKEN && !ready(g)) {
@@ -121,12 +124,15 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         MPIR_Bcast_hw_lock();
         MPIR_ERR_CHECK(mpi_errno);
+        if (g->engine->now >= patience.wake)
+            MPIR_Bcast_hw_patience_step(&patience, g);
     }
     if (g->state == BCAST_HW_GROUP_BROKEN)
-        MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d",
-                             (int) g->reason_rank);
+        mpi_errno = MPIR_Bcast_hw_lost(g);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
+    MPIR_Bcast_hw_patience_end(&patience);
     return mpi_errno;
 fn_fail:
     goto fn_exit;

@@ -4,6 +4,7 @@
  */
 
 #include "glue.h"
+#include "patience.h"
 #include "core/prng.h"
 
 /*
@@ -298,8 +299,7 @@ int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s)
     if (s->state != BCAST_HW_SIDE_BROKEN)
         return MPI_SUCCESS;
     if (s->group)
-        MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d",
-                             (int) s->group->reason_rank);
+        return MPIR_Bcast_hw_lost(s->group);
     MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_setup");
 
 fn_fail:

@@ -10,6 +10,7 @@
 #define BCAST_HW_ENGINE_H_INCLUDED
 
 #include "../core/measure.h"
+#include "../port/knock.h"
 #include "../port/lane.h"
 #include "group.h"
 #include "rails.h"
@@ -29,7 +30,10 @@
     X(drop_forged, "messages dropped: the authentication code is wrong")                           \
     X(setup_on, "communicators that use multicast since set-up")                                   \
     X(setup_off, "communicators that do not use multicast since set-up")                           \
-    X(lanes_lost, "peers lost by their lane")
+    X(lanes_lost, "peers lost by their lane")                                                      \
+    X(hosts_asked, "questions to hosts whether they are there, by who waited for long")            \
+    X(hosts_answered, "such questions that were answered")                                         \
+    X(hosts_gone, "waits that ended as a host did not answer any more")
 
 struct bcast_hw_engine_counts {
 #define X(field, text) uint64_t field;
@@ -65,7 +69,8 @@ struct bcast_hw_engine_cfg {
     /* Those rails, by number, and their speeds: lane i is on the one at i mod num_rails. */
     uint8_t lane_rail[BCAST_HW_RAIL_BITS];
     uint32_t lane_mbit[BCAST_HW_RAIL_BITS]; /* 0: unknown */
-    size_t memory;                          /* bound on the channel memory of all groups, bytes */
+    struct bcast_hw_knock *knock; /* the caller's; NULL: no host can be asked whether it is there */
+    size_t memory;                /* bound on the channel memory of all groups, bytes */
 };
 
 struct bcast_hw_engine {

@@ -622,6 +622,34 @@ void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank)
     }
 }
 
+const char *bcast_hw_stage_text(enum bcast_hw_stage stage)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        BCAST_HW_STAGES(X)
+#undef X
+    };
+
+    return texts[stage];
+}
+
+enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g)
+{
+    if (g->state == BCAST_HW_GROUP_SETUP)
+        return BCAST_HW_STAGE_SETUP;
+    if (g->stream.posted == g->stream.channel.consumed)
+        return BCAST_HW_STAGE_SYNC;
+    return g->stream.by_trees ? BCAST_HW_STAGE_TREES : BCAST_HW_STAGE_CAST;
+}
+
+void bcast_hw_group_on_gone(struct bcast_hw_group *g, uint32_t member, uint32_t rails)
+{
+    assert(rails != 0);
+    g->gone_stage = bcast_hw_group_stage(g);
+    g->gone_rails = rails;
+    bcast_hw_group_on_lost(g, g->world[member]);
+}
+
 void bcast_hw_group_free(struct bcast_hw_group *g)
 {
     leave(g);

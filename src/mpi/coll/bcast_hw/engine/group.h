@@ -35,6 +35,22 @@ enum bcast_hw_group_state {
     BCAST_HW_GROUP_BROKEN
 };
 
+/* What a group waits for. */
+#define BCAST_HW_STAGES(X)                                                                         \
+    X(SETUP, "set-up")                                                                             \
+    X(CAST, "multicast and repair")                                                                \
+    X(TREES, "broadcast along trees")                                                              \
+    X(SYNC, "synchronization")                                                                     \
+    X(END, "closing, in MPI_Finalize")
+
+enum bcast_hw_stage {
+#define X(name, text) BCAST_HW_STAGE_##name,
+    BCAST_HW_STAGES(X)
+#undef X
+};
+
+const char *bcast_hw_stage_text(enum bcast_hw_stage stage);
+
 struct bcast_hw_group_cfg {
     uint32_t context; /* MPI context id */
     uint32_t size;    /* ranks, 2 or more */
@@ -78,6 +94,8 @@ struct bcast_hw_group {
     uint32_t *world;
     uint32_t reason; /* OFF, BROKEN, ON without multicast: enum bcast_hw_reason */
     uint32_t reason_rank;
+    uint32_t gone_rails; /* BROKEN: that the member's host is silent on; 0: its lane told */
+    enum bcast_hw_stage gone_stage;
     uint32_t piece_bytes;   /* the most that one broadcast carries, as agreed */
     uint32_t joined_rails;  /* in the fabrics' group there */
     uint32_t joining_rails; /* of the others: where that is under way */
@@ -155,6 +173,12 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
 
 /* A multicast waited for room, and there is some. */
 bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now);
+
+/* What the group waits for now. */
+enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g);
+
+/* The member cannot be reached any more by these rails, at least one: it is lost. */
+void bcast_hw_group_on_gone(struct bcast_hw_group *g, uint32_t member, uint32_t rails);
 
 /* Leaves the fabric's group, gives its memory back. */
 void bcast_hw_group_free(struct bcast_hw_group *g);

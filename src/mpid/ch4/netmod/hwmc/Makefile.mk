@@ -10,6 +10,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.h    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
+    src/mpid/ch4/netmod/hwmc/hwmc_knock.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_meeting.h     \
@@ -36,6 +37,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
+    src/mpid/ch4/netmod/hwmc/rail/knock.h       \
     src/mpid/ch4/netmod/hwmc/rail/match.h       \
     src/mpid/ch4/netmod/hwmc/rail/rail.h        \
     src/mpid/ch4/netmod/hwmc/tools/info.h       \
@@ -51,6 +53,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
+    src/mpid/ch4/netmod/hwmc/hwmc_knock.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_meeting.c     \
@@ -67,6 +70,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
+    src/mpid/ch4/netmod/hwmc/rail/knock.c       \
     src/mpid/ch4/netmod/hwmc/rail/locate.c      \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \
     src/mpid/ch4/netmod/hwmc/rail/rail.c

@@ -72,22 +72,33 @@ static void *enter_barrier(void *arg)
     return NULL;
 }
 
-/* A barrier, with progress. Without a thread for it, one without. */
+/* A barrier, with progress. Without a thread for it, one without. If it fails as a host is gone the thread stays. */
 static int wait_for_all(void)
 {
-    struct barrier b = {.mpi_errno = MPI_SUCCESS};
+    static struct barrier b;
+    int mpi_errno = MPI_SUCCESS;
     pthread_t thread;
 
+    atomic_store(&b.done, false);
     MPIDI_HWMC_global.pmi_in_use = true;
     if (pthread_create(&thread, NULL, enter_barrier, &b) == 0) {
-        while (!atomic_load(&b.done))
+        while (!atomic_load(&b.done)) {
             step();
+            mpi_errno = MPIR_Bcast_hw_all_there();
+            MPIR_ERR_CHECK(mpi_errno);
+        }
         pthread_join(thread, NULL);
     } else {
         enter_barrier(&b);
     }
     MPIDI_HWMC_global.pmi_in_use = false;
-    return b.mpi_errno;
+    mpi_errno = b.mpi_errno;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    pthread_detach(thread);
+    goto fn_exit;
 }
 
 static bool all_flushed;
@@ -101,19 +112,31 @@ void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep)
 int MPIDI_HWMC_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
-    int pending = 0;
+    static int pending; /* the flushes of UCX that run, also after an error */
 
+    pending = 0;
     MPIR_Bcast_hw_drain();
     /* What links carry is flushed when they say so. The endpoints of the ucx netmod have then carried nothing
      * since the job began, and one over a rail that died since would never be. */
     if (!MPIDI_HWMC_carries)
         start_flush(&pending);
     while (pending > 0 || (MPIDI_HWMC_global.links && !MPIDI_HWMC_am_idle()) ||
-           !MPIR_Bcast_hw_drained())
+           !MPIR_Bcast_hw_drained()) {
         step();
-    while (MPIDI_HWMC_global.links && !MPIDI_HWMC_met())
+        mpi_errno = MPIR_Bcast_hw_all_there();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    while (MPIDI_HWMC_global.links && !MPIDI_HWMC_met()) {
         step();
+        mpi_errno = MPIR_Bcast_hw_all_there();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
     mpi_errno = wait_for_all();
-    all_flushed = mpi_errno == MPI_SUCCESS;
+    MPIR_ERR_CHECK(mpi_errno);
+    all_flushed = true;
+
+fn_exit:
     return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }

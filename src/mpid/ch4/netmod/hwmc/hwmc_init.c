@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_knock.h"
 #include "hwmc_links.h"
 #include "../ucx/ucx_noinline.h"
 
@@ -42,6 +43,7 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
     }
     MPIR_Bcast_hw_close();
     MPIDI_HWMC_links_close();
+    MPIDI_HWMC_knock_close();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -63,6 +63,7 @@ struct wire {
     char name[WIRE_NAME_MAX];
 };
 
+static struct bcast_hw_lane *control; /* the engine's; NULL: it has streams of links */
 static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX][MPIDI_HWMC_RAIL_LANES_MAX];
 
 /* Bytes of an address that go into one value. */
@@ -349,9 +350,25 @@ void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HW
         shared += all_have[i];
     for (int n = 0; shared > 1 && n < MPIDI_HWMC_RAIL_LANES_MAX; n++)
         give_nth(lanes, rails, n, all_have, cfg);
-    cfg->lane = lanes->control;
+    cfg->lane = control = lanes->control;
     lanes->control = NULL;
     MPIDI_HWMC_lanes_close(lanes);
+}
+
+uint32_t MPIDI_HWMC_lanes_control(const struct MPIDI_HWMC_rails *rails)
+{
+    uint32_t by = 0;
+    char devices[512], *rest, *one;
+
+    for (int i = 0; control && i < rails->num_job; i++) {
+        if (rails->at[i] < 0)
+            continue;
+        name_devices(&rails->mine[rails->at[i]], devices, sizeof(devices));
+        for (one = strtok_r(devices, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+            if (hwmc_lane_ucx_is_by(control, one))
+                by |= 1u << i;
+    }
+    return by;
 }
 
 struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int at,

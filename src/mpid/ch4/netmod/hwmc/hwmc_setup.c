@@ -8,7 +8,7 @@
  *   hwmc-job      KEY:PORT:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
  *                 INTEGRITY is an enum bcast_hw_integrity; RAILS are the first process's (rail/match)
  *   hwmc-secret   hexadecimal, where messages are authenticated: who can read this can forge them
- *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
+ *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c), its ports (hwmc_knock.c)
  *
  * The job record is read by all at once, a peer's address when it is first sent to.
  */
@@ -17,6 +17,7 @@
 #include "hwmc_impl.h"
 #include "hwmc_counters.h"
 #include "hwmc_fabrics.h"
+#include "hwmc_knock.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
 #include "hwmc_rc.h"
@@ -210,6 +211,8 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     }
     mpi_errno = MPIDI_HWMC_lanes_put(lanes);
     MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_HWMC_knock_put(rails);
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_barrier();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
@@ -290,6 +293,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
     MPIDI_HWMC_rails_tell(&rails);
+    cfg.knock = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted());
     fabrics.key = job.key;
     fabrics.port = job.port;
     fabrics.group = job.group;
@@ -330,6 +334,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     }
     mpi_errno = MPIR_Bcast_hw_find_network(world);
     MPIR_ERR_CHECK(mpi_errno);
+    MPIDI_HWMC_knock_tried();
 
 fn_exit:
     return mpi_errno;
@@ -338,5 +343,6 @@ fn_fail:
     MPIDI_HWMC_fabrics_close(&fabrics);
     MPIDI_HWMC_lanes_close(&lanes);
     MPIDI_HWMC_rc_close();
+    MPIDI_HWMC_knock_close();
     goto fn_exit;
 }

@@ -12,6 +12,7 @@
 
 #include "ucx.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
@@ -432,6 +433,46 @@ static void ucx_close(struct bcast_hw_lane *lane)
         free(l->peers[i].addr);
     free(l->peers);
     free(l);
+}
+
+/* What UCX says of an endpoint has a line for each transport, as "lane[0]: 2:tcp/eth0.0 md[1] -> md[1] am": `am` is on
+ * the one that eager messages go by. Whether that is by `device`. */
+static bool line_has(const char *line, const char *device)
+{
+    const size_t len = strlen(device);
+    const char *am = strstr(line, " am"), *at = strchr(line, '/');
+
+    while (am != NULL && am[3] != ' ' && am[3] != '\0')
+        am = strstr(am + 1, " am");
+    return am != NULL && at != NULL && strncmp(at + 1, device, len) == 0 && at[1 + len] == '.';
+}
+
+static bool is_by(ucp_ep_h ep, const char *device)
+{
+    char *text = NULL, *rest, *line;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    bool found = false;
+
+    if (f == NULL)
+        return false;
+    ucp_ep_print_info(ep, f);
+    fclose(f);
+    for (line = text != NULL ? strtok_r(text, "\n", &rest) : NULL; line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        found = found || (strstr(line, "lane[") != NULL && line_has(line, device));
+    free(text);
+    return found;
+}
+
+bool hwmc_lane_ucx_is_by(struct bcast_hw_lane *lane, const char *device)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+
+    for (uint32_t i = 0; i < l->params.size; i++)
+        if (l->peers[i].state == PEER_OPEN && is_by(l->peers[i].ep, device))
+            return true;
+    return false;
 }
 
 static const struct bcast_hw_lane_ops ucx_ops = {

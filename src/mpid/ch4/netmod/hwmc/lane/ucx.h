@@ -28,4 +28,7 @@ struct hwmc_lane_ucx_params {
  * BCAST_HW_LANE_ADDRESS_MAX; ERR_DEVICE: UCX has no transport that can be waited for. */
 int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane);
 
+/* Whether messages to some peer on another host go by this device, as UCX names it: "eth0", "mlx5_0:1". */
+bool hwmc_lane_ucx_is_by(struct bcast_hw_lane *lane, const char *device);
+
 #endif /* HWMC_LANE_UCX_H_INCLUDED */

@@ -69,13 +69,22 @@ void Rank::begin()
     }
 }
 
+// As programs may have it, none where there are no bytes.
+static std::unique_ptr<unsigned char[]> memory_of(uint64_t bytes)
+{
+    std::unique_ptr<unsigned char[]> memory(bytes > 0 ? new unsigned char[bytes] : nullptr);
+
+    if (memory)
+        memset(memory.get(), 0x5a, bytes);
+    return memory;
+}
+
 void Rank::begin_bcast(const bcast_hw_node_tree &tree)
 {
     const Item &item = script_[done_];
     uint64_t length = item.length_of(group.rank);
 
-    buf_.reset(new unsigned char[length]);
-    memset(buf_.get(), 0x5a, length);
+    buf_ = memory_of(length);
     ready_ = 0;
     if (group.rank == item.root) {
         ready_ = item.by_bits ? rng_.below(length + 1) : length;
@@ -97,9 +106,9 @@ void Rank::begin_reduction(const bcast_hw_node_tree &tree)
     int err;
 
     if (result || item.algorithm == BCAST_HW_NODE_REDUCTION_TREEMM)
-        buf_.reset(new unsigned char[bytes]);
+        buf_ = memory_of(bytes);
     if (!in_place)
-        in_.reset(new unsigned char[bytes]);
+        in_ = memory_of(bytes);
     fill(item, done_, group.rank, in_place ? buf_.get() : in_.get(), bytes);
     const void *in = in_place ? buf_.get() : in_.get();
     if (item.kind == Kind::kAllreduce) {

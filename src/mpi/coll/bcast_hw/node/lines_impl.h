@@ -78,7 +78,8 @@ static inline bool bcast_hw_node_lines_put_body(struct bcast_hw_node_op *op, con
         return true;
     if (!bcast_hw_node_group_may_open(op->group))
         return false;
-    memcpy(bcast_hw_node_lines(op, op->group->rank)->out.body, message, length);
+    if (length > 0) /* else there may be no memory at all */
+        memcpy(bcast_hw_node_lines(op, op->group->rank)->out.body, message, length);
     bcast_hw_node_lines_open_body(op, length);
     return true;
 }

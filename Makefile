@@ -6,7 +6,7 @@
 export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-mpi check-lab \
-	check-faults faults check-guest check-mpich check-style check-graft bench clean
+	check-faults faults check-sanitized check-guest check-mpich check-style check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -19,6 +19,7 @@ help:
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
+	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-fuzz    hostile bytes, found by coverage; LONG=1: ten minutes a target'
@@ -67,6 +68,9 @@ check-faults: mpich
 faults: mpich
 	@test/check-faults --long --out "$(HWMC_BUILD)/faults"
 
+check-sanitized: deps
+	@test/check-sanitized $(SANITIZERS)
+
 check-guest: mpich
 	@test/check-guest
 
@@ -95,4 +99,4 @@ bench: mpich
 clean:
 	rm -rf "$(CURDIR)/build"
 	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
-	rm -rf mpich-src mpich-src.part lean install install-lean install-full peer-shm autogen.log lock
+	rm -rf address thread mpich-src mpich-src.part lean install install-lean install-full peer-shm autogen.log lock

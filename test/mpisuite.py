@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 
+import findings
+
 TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("HWMC_BUILD") or TOP / "build")
 PREFIX = pathlib.Path(os.environ.get("HWMC_PREFIX") or BUILD / "install")
@@ -97,6 +99,7 @@ class Suite:
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)  # mpiexec's helpers notice and follow
                 raise
+        findings.note(said)
         verdict = "FAIL"
         if "All 1 tests passed" in said:
             verdict = "ok"
@@ -120,6 +123,7 @@ class Tally:
         self.count = {"ok": 0, "FAIL": 0, "skip": 0}
 
     def tell(self, verdict, name, reason):
+        verdict, reason = findings.judged(verdict, reason)
         self.count[verdict] += 1
         print("%s %s (%s)" % (verdict, name, reason), flush=True)
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
-"""What sanitizers say of the processes of a test: files in $HWMC_FINDINGS, one a process.
+"""What sanitizers say of the processes of a test: files in folders of $HWMC_FINDINGS, one a process.
 
 The runtimes write them as their log_path tells. What they do not suppress is a finding, and with one a
 test has failed, whatever its program returned. Without $HWMC_FINDINGS there is none.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -17,7 +18,7 @@ PATIENCE = 4 if FOLDER else 1  # times as long may a test take
 SUMMARY = re.compile(r"^SUMMARY: (?!.* leaked in )(.*)", re.M)
 UNDEFINED = re.compile(r"(\S+:\d+:\d+: runtime error: .*)")
 LEAK = re.compile(r"^\w+ (leak of .*) allocated from:\n((?: +#\d.*\n)+)", re.M)
-FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ (?:in (?!__interceptor_)(\S+ .*)|(\(/.*\)))$", re.M)
+FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ (?:in (?!__interceptor_|MPL_)(\S+ .*)|(\(/.*\)))$", re.M)
 noted = []
 
 
@@ -44,17 +45,18 @@ def note(text):
 
 
 def take(folder):
-    """What was found since the last call, without repeats; the reports are kept in a folder of this one."""
+    """What was found since the last call, without repeats; the reports are kept in a folder of this one.
+    Processes of this machine report in "here", those of a host of the lab in one of its own."""
     lines = []
     kept = folder / "kept"
     kept.mkdir(exist_ok=True)
-    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+    for path in sorted(folder.glob("here/*")) + sorted(folder.glob("host.*/*")):
         text = path.read_text(encoding="utf-8", errors="replace")
-        if not text.strip():
-            path.unlink()
-            continue
         lines += of_report(text)
         path.rename(kept / ("%04d-%s" % (len(list(kept.iterdir())), path.name)))
+    for host in folder.glob("host.*"):
+        with contextlib.suppress(OSError):  # one that has been killed may write yet
+            host.rmdir()
     return list(dict.fromkeys(lines))
 
 

@@ -133,7 +133,7 @@ static inline int hwtest_verify(const void *buf, size_t bytes, uint64_t key, con
 }
 
 /* Broadcasts that this rank has checked, and their bytes. */
-static unsigned long long hwtest_done, hwtest_done_bytes;
+static _Atomic unsigned long long hwtest_done, hwtest_done_bytes; /* threads count together */
 
 /* One broadcast of bytes, checked on every rank; buf is from hwtest_alloc. Returns errors. */
 static inline int hwtest_bcast(void *buf, size_t bytes, int root, MPI_Comm comm, uint64_t key,

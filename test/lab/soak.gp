@@ -11,6 +11,7 @@ set tics nomirror out
 set grid back dt 1 lc rgb "#e4e4e4" lw 1
 set key off
 set multiplot layout 2, 1 title "A job under faults: its processes' least, median and most" font ",15"
+set xrange [*:*] noextend
 set yrange [0:*]
 set ylabel "own memory, MiB"
 plot data using 1:2:4 with filledcurves lc rgb "#56b4e9" fs solid 0.4, data using 1:3 with lines lc rgb "#0072b2" lw 2

@@ -11,8 +11,9 @@ import subprocess
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-GROWN_KIB = 4096  # of one process, from the second tenth of the time to the last
-WARM, PART = 0.1, 0.1  # of the time: before it is watched; what the ends are medians of
+GROWN_KIB = 1024  # of one process, after the first third of the time
+# Of the time: before it is watched, for connections are made when they are first used; what the ends are medians of.
+WARM, PART = 0.33, 0.1
 
 
 def memory_kib(pid):
@@ -35,7 +36,7 @@ class Record:
                              [descriptors(pid) for pid in self.pids]))
 
     def ends(self, column):
-        """For each process: its medians in the second tenth of the time and in the last."""
+        """For each process: its medians over a tenth of the time after the first third, and over the last tenth."""
         whole = self.samples[-1][0]
         first = [s[column] for s in self.samples if WARM <= s[0] / whole <= WARM + PART]
         last = [s[column] for s in self.samples if s[0] / whole >= 1 - PART]

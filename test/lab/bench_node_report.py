@@ -85,7 +85,7 @@ class Results:
 
     def is_far(self, line):
         near = self.setting.get("near", 0)
-        return near > 0 and 2 * line > 3 * near
+        return near > 0 and line > 3 * near
 
     def values(self, axis):
         return sorted({getattr(cell, axis) for cell in self.cells})

@@ -33,7 +33,7 @@
  * A virtual machine's processors are near each other at some times, and far at others, when all that
  * crosses from one to the other takes several times as long. So before and after each cell ranks 0 and 1
  * pass a cache line to and fro. With -near, what it takes at the best of times, a cell is begun when it
- * takes no more than half as long again, or after a while, and done again if it took longer in the end.
+ * takes at most three times as long, or after a while, and done again if it took longer in the end.
  * -line measures nothing else, for so long, and says the least.
  *
  * Rank 0 writes a line a sample, one for each cell, and one at the end:
@@ -334,7 +334,7 @@ static int64_t measure_line(void)
 
 static int is_far(const struct plan *plan, int64_t line)
 {
-    return plan->near > 0 && 2 * line > 3 * plan->near;
+    return plan->near > 0 && line > 3 * plan->near;
 }
 
 /* The same, when the processors are near, or after a while. */

@@ -43,8 +43,22 @@ TEST(EngineGone, EndsTheWaitAndSaysWhoAndWhen)
     EXPECT_EQ(g[1]->state, BCAST_HW_GROUP_BROKEN);
     EXPECT_EQ(g[1]->reason_rank, 2u);
     EXPECT_EQ(g[1]->gone_rails, 5u);
-    EXPECT_EQ(g[1]->gone_stage, BCAST_HW_STAGE_CAST);
+    EXPECT_EQ(g[1]->lost_stage, BCAST_HW_STAGE_CAST);
     EXPECT_EQ(g[0]->state, BCAST_HW_GROUP_ON);
+}
+
+TEST(EngineGone, WhatItWaitsForEndsWithTheFirstLoss)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), with_trees());
+
+    net.settle();
+    bcast_hw_group_post_member(g[1], 0, net.now);
+    bcast_hw_group_on_lost(g[1], 2);
+    EXPECT_EQ(g[1]->lost_stage, BCAST_HW_STAGE_CAST);
+    bcast_hw_group_on_gone(g[1], 0, 1);
+    EXPECT_EQ(g[1]->reason_rank, 2u);
+    EXPECT_EQ(g[1]->gone_rails, 0u);
 }
 
 TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
@@ -54,7 +68,7 @@ TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
 
     bcast_hw_group_on_gone(g[0], 1, 1);
     EXPECT_EQ(g[0]->state, BCAST_HW_GROUP_BROKEN);
-    EXPECT_EQ(g[0]->gone_stage, BCAST_HW_STAGE_SETUP);
+    EXPECT_EQ(g[0]->lost_stage, BCAST_HW_STAGE_SETUP);
     bcast_hw_group_close(g[0], net.now);
     bcast_hw_engine_progress(net.engines[0], net.now);
     EXPECT_EQ(net.engines[0]->groups, nullptr);

@@ -154,13 +154,18 @@ static bool look(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
     return false;
 }
 
+static struct waited waited_of(const struct bcast_hw_group *g, enum bcast_hw_stage stage)
+{
+    return (struct waited){.size = g->cfg.size,
+                           .rank = g->cfg.rank,
+                           .world = g->world,
+                           .rails = g->cfg.rails,
+                           .stage = stage};
+}
+
 void MPIR_Bcast_hw_patience_step(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_group *g)
 {
-    const struct waited w = {.size = g->cfg.size,
-                             .rank = g->cfg.rank,
-                             .world = g->world,
-                             .rails = g->cfg.rails,
-                             .stage = bcast_hw_group_stage(g)};
+    const struct waited w = waited_of(g, bcast_hw_group_stage(g));
     uint32_t member, rails;
 
     if (look(p, g->engine, &w, g->engine->now, &member, &rails))
@@ -203,12 +208,22 @@ fn_fail:
 
 int MPIR_Bcast_hw_lost(const struct bcast_hw_group *g)
 {
+    const struct waited w = waited_of(g, g->lost_stage);
+    struct bcast_hw_knock *k = g->engine->cfg.knock;
+    const uint32_t peer = g->world[g->reason_rank];
     int mpi_errno = MPI_SUCCESS;
+    char by[256] = "";
 
     if (g->gone_rails != 0)
-        return gone(g->engine->cfg.knock, g->world[g->reason_rank], g->gone_rails, g->gone_stage);
-    MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d",
-                         (int) g->reason_rank);
+        return gone(k, peer, g->gone_rails, g->lost_stage);
+    if (k) {
+        const uint32_t rails = must(g->engine, &w);
+
+        k->ops->describe(k, peer, rails ? rails : UINT32_MAX, by, sizeof(by));
+    }
+    MPIR_ERR_SETANDJUMP3(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d %s %s",
+                         (int) peer, by[0] ? by : "the network",
+                         bcast_hw_stage_text(g->lost_stage));
 
 fn_fail:
     return mpi_errno;

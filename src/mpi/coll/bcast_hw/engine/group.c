@@ -613,8 +613,11 @@ void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank)
     for (uint32_t i = 0; i < g->cfg.size; i++) {
         if (g->world[i] != world_rank)
             continue;
+        if (g->state == BCAST_HW_GROUP_BROKEN)
+            return; /* what it waits for ends with the first */
         if (g->state == BCAST_HW_GROUP_CLOSING)
             g->over = true;
+        g->lost_stage = bcast_hw_group_stage(g);
         g->state = BCAST_HW_GROUP_BROKEN;
         g->reason = BCAST_HW_REASON_LANE;
         g->reason_rank = i;
@@ -645,8 +648,8 @@ enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g)
 void bcast_hw_group_on_gone(struct bcast_hw_group *g, uint32_t member, uint32_t rails)
 {
     assert(rails != 0);
-    g->gone_stage = bcast_hw_group_stage(g);
-    g->gone_rails = rails;
+    if (g->state != BCAST_HW_GROUP_BROKEN)
+        g->gone_rails = rails;
     bcast_hw_group_on_lost(g, g->world[member]);
 }
 

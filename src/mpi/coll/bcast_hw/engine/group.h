@@ -95,12 +95,12 @@ struct bcast_hw_group {
     uint32_t reason; /* OFF, BROKEN, ON without multicast: enum bcast_hw_reason */
     uint32_t reason_rank;
     uint32_t gone_rails; /* BROKEN: that the member's host is silent on; 0: its lane told */
-    enum bcast_hw_stage gone_stage;
-    uint32_t piece_bytes;   /* the most that one broadcast carries, as agreed */
-    uint32_t joined_rails;  /* in the fabrics' group there */
-    uint32_t joining_rails; /* of the others: where that is under way */
-    uint64_t join_at;       /* ns: when to ask for it again; while it is under way */
-    uint64_t join_end;      /* ns: when it is given up */
+    enum bcast_hw_stage lost_stage; /* BROKEN: in which it was when the member was lost */
+    uint32_t piece_bytes;           /* the most that one broadcast carries, as agreed */
+    uint32_t joined_rails;          /* in the fabrics' group there */
+    uint32_t joining_rails;         /* of the others: where that is under way */
+    uint64_t join_at;               /* ns: when to ask for it again; while it is under way */
+    uint64_t join_end;              /* ns: when it is given up */
     struct bcast_hw_rejoin rejoin;
     bool running;    /* the stream runs */
     bool casts;      /* ON: by multicast */

@@ -169,8 +169,8 @@ std::string Item::text() const
             of = "exscan";
             break;
     }
-    snprintf(s, sizeof(s), "%s %s root %u length %llu degree %u%s%s%s%s", of, name, root,
-             (unsigned long long) length, degree, by_bits ? " bit by bit" : "",
+    snprintf(s, sizeof(s), "%s %s root %u length %llu chunk %u degree %u%s%s%s%s", of, name, root,
+             (unsigned long long) length, chunk, degree, by_bits ? " bit by bit" : "",
              ordered ? " ordered" : "", in_place ? " in place" : "", uneven ? " uneven" : "");
     return is_wrong() ? s + (" rank " + std::to_string(odd)) + " has " + std::to_string(odd_length)
                       : s;
@@ -187,6 +187,8 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
                                                     : (int) BCAST_HW_NODE_REDUCTION_NUM);
     item.root = (uint32_t) rng.below(config.layout.ranks);
     item.length = any_length(config, rng, chunks);
+    if (rng.below(3) == 0)
+        item.chunk = (uint32_t) rng.between(40, config.layout.chunk);
     item.degree = (uint32_t) rng.below(5);
     item.by_bits = item.kind == Kind::kBcast && rng.below(3) == 0;
     item.ordered = (item.reduces() || item.scans()) && rng.below(2);

@@ -71,6 +71,7 @@ struct Item {
     int algorithm = 0;
     uint32_t root = 0;
     uint64_t length = 0;
+    uint32_t chunk = 0;        // bytes; 0: as the configuration says
     uint32_t degree = 2;       // of a heap; 0: some tree
     bool by_bits = false;      // bcast: the root gets the message bit by bit
     bool ordered = false;      // reductions: the operation is not commutative

@@ -42,6 +42,8 @@ void Rank::begin()
     bcast_hw_node_params params = config_.params;
     bcast_hw_node_tree tree = tree_of(item, done_, group.rank, group.size, children_);
 
+    if (item.chunk > 0)
+        params.chunk = item.chunk;
     if (item.kind == Kind::kBarrier)
         params.barrier = (bcast_hw_node_barrier_algorithm) item.algorithm;
     else if (item.kind == Kind::kBcast)
@@ -285,8 +287,10 @@ uint64_t enough(const Config &config, const Script &script, uint64_t weights)
                                         : item.scans()   ? 2
                                                          : 1);
 
-        steps += 100 + bytes / config.params.copy_step +
-                 bytes / config.params.chunk * (20 + 2 * config.layout.ranks);
+        uint32_t chunk = item.chunk > 0 ? item.chunk : config.params.chunk;
+
+        steps +=
+            100 + bytes / config.params.copy_step + bytes / chunk * (20 + 2 * config.layout.ranks);
     }
     return steps * config.layout.ranks * weights * 10;
 }

@@ -12,6 +12,8 @@
 #include <string>
 
 extern "C" {
+#include "../node/bell.h"
+#include "../node/group.h"
 #include "../node/segment.h"
 }
 
@@ -46,6 +48,21 @@ TEST_P(NodeSegment, IsTheSameMemoryForWhoAttaches)
     EXPECT_EQ(7, t.base[t.bytes - 1]);
     bcast_hw_node_segment_close(&t);
     EXPECT_EQ(7, s.base[s.bytes - 1]);
+}
+
+// Or every rank would wake the others at every collective.
+TEST_P(NodeSegment, NobodySleepsAtFirst)
+{
+    bcast_hw_node_params params = bcast_hw_node_params_default(layout.chunk);
+    bcast_hw_node_group g;
+
+    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_group_init(&g, &s, 0, 0, &params));
+    EXPECT_EQ(0u, bcast_hw_node_bell_sleepers(&g));
+    bcast_hw_node_bell_listen(&g);
+    EXPECT_EQ(1u, bcast_hw_node_bell_sleepers(&g));
+    bcast_hw_node_bell_leave(&g);
+    EXPECT_EQ(0u, bcast_hw_node_bell_sleepers(&g));
+    bcast_hw_node_group_fini(&g);
 }
 
 TEST_P(NodeSegment, HasNoNameOnceSealed)

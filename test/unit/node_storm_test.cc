@@ -32,8 +32,8 @@ Config any_config(Rng &rng, uint32_t max_ranks)
 
     s.layout.ranks = (uint32_t) rng.between(1, max_ranks);
     s.layout.slots = power_of_2(rng, 3);
-    s.layout.buffers = power_of_2(rng, 2);
-    s.layout.chunk = 64 * (uint32_t) rng.between(1, 4);
+    s.layout.buffers = power_of_2(rng, rng.below(2) ? 2 : 4);
+    s.layout.chunk = 64 * (uint32_t) rng.between(1, rng.below(2) ? 4 : 8);
     s.methods = std::array{uint64_t{0}, node::kMemcpy, node::kXpmem}[rng.below(3)];
     s.params = node::params_of((uint32_t) rng.between(40, s.layout.chunk));
     if (rng.below(2))

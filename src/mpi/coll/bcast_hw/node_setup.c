@@ -29,7 +29,6 @@ struct told {
 };
 
 #define SLOTS 32u /* how many collectives a rank may be ahead */
-#define BUFFERS 4u
 
 _Static_assert(sizeof(struct told) % sizeof(int) == 0, "told as integers");
 
@@ -86,8 +85,10 @@ static bool has_room(const struct bcast_hw_node_layout *layout)
 static void create(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind kind,
                    uint32_t ranks, const struct bcast_hw_node_place *place, struct told *told)
 {
-    told->layout = (struct bcast_hw_node_layout){
-        .ranks = ranks, .slots = SLOTS, .buffers = BUFFERS, .chunk = chunk_bytes(place, ranks)};
+    told->layout = (struct bcast_hw_node_layout){.ranks = ranks,
+                                                 .slots = SLOTS,
+                                                 .buffers = BCAST_HW_NODE_BUFFERS,
+                                                 .chunk = chunk_bytes(place, ranks)};
     if (has_room(&told->layout) &&
         bcast_hw_node_segment_create(&n->segment, &told->layout, kind) == BCAST_HW_OK)
         memcpy(told->name, n->segment.name, sizeof(told->name));

@@ -69,14 +69,14 @@ static unsigned char *free_buffer(struct bcast_hw_node_bcast *b)
 {
     const struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
     struct bcast_hw_node_group *g = b->op.group;
-    uint32_t buffers = g->segment->layout.buffers;
+    uint32_t buffers = g->buffers;
     uint64_t *used = &g->used[g->chunks & (buffers - 1)];
 
     if (c->put >= buffers ? !acked(b, c->put - buffers + 1)
                           : !bcast_hw_node_group_all_finished(g, *used))
         return NULL;
     *used = b->op.serial;
-    return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
+    return bcast_hw_node_buffer(g, g->rank, g->chunks);
 }
 
 /* The next chunk is in its buffer. */
@@ -130,7 +130,7 @@ static void take(struct bcast_hw_node_bcast *b)
 
     if (bcast_hw_node_load(&out->ready) <= c->taken || (relays && (to = free_buffer(b)) == NULL))
         return;
-    from = bcast_hw_node_buffer(b->op.group->segment, b->tree.parent, out->first + c->taken);
+    from = bcast_hw_node_buffer(b->op.group, b->tree.parent, out->first + c->taken);
     if (relays) {
         memcpy(to, from, n);
         show_put(b);

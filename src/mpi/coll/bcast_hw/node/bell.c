@@ -11,6 +11,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,11 +24,17 @@ struct bell {
     _Atomic uint32_t rings;
 };
 
-_Static_assert(sizeof(struct bell) <= BCAST_HW_NODE_HEADER, "it is in the header");
+_Static_assert(BCAST_HW_NODE_BELL_AT + sizeof(struct bell) <= BCAST_HW_NODE_HEADER,
+               "in the header");
 
 static struct bell *bell_of(const struct bcast_hw_node_group *g)
 {
-    return (struct bell *) g->segment->base;
+    return (struct bell *) (g->segment->base + BCAST_HW_NODE_BELL_AT);
+}
+
+void bcast_hw_node_bell_register(void)
+{
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
 void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g)
@@ -37,18 +44,28 @@ void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g)
     if (g->rung == g->told)
         return;
     g->rung = g->told;
-    if (atomic_fetch_add_explicit(&b->sleepers, 0, memory_order_acq_rel) == 0)
+    /* The compiler's order; the processor's is the sleepers' to see to. */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&b->sleepers, memory_order_relaxed) == 0)
         return;
     atomic_fetch_add_explicit(&b->rings, 1, memory_order_release);
     syscall(SYS_futex, &b->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+uint32_t bcast_hw_node_bell_sleepers(const struct bcast_hw_node_group *g)
+{
+    return atomic_load_explicit(&bell_of(g)->sleepers, memory_order_relaxed);
+}
+
 uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g)
 {
     struct bell *b = bell_of(g);
+    uint32_t heard;
 
     atomic_fetch_add_explicit(&b->sleepers, 1, memory_order_acq_rel);
-    return atomic_load_explicit(&b->rings, memory_order_acquire);
+    heard = atomic_load_explicit(&b->rings, memory_order_acquire);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+    return heard;
 }
 
 void bcast_hw_node_bell_sleep(struct bcast_hw_node_group *g, uint32_t heard, uint64_t ns)

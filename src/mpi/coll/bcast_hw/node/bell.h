@@ -6,12 +6,14 @@
  * stored something. It stands in the segment's header: how many sleep or are about to, and a count
  * of rings that they sleep on (futex).
  *
- * A rank that has stored rings before it waits itself, and at the end of a collective: it looks at
- * `sleepers`, by an addition of 0. A rank that wants to sleep adds itself to `sleepers`, makes
- * STEPS further steps, and sleeps if none found anything. Both are read-modify-writes of one word, so one comes first:
- * if the sleeper's, the other sees it, and rings; if the other's, what that stored is seen by the steps. A ring
- * between these and the sleep has changed the count, and the sleep ends at once. Several steps, since there are some
- * that find nothing and yet bring a collective further.
+ * A rank that has stored rings before it waits itself, and at the end of a collective: it looks at `sleepers`, and
+ * goes on if there are none, which is nearly always so and has to cost nothing: no fence, no line that changes hands. A rank
+ * that wants to sleep adds itself to `sleepers`, has every process of the group pass a barrier (membarrier), makes STEPS
+ * further steps, and sleeps if none found anything. Whoever rings passes that barrier before its store, and then sees the
+ * sleeper when it looks; or after it, and then the steps see what it stored; or between the two, and both do. A ring
+ * between the steps and the sleep has changed the count, and the sleep ends at once. Several steps, since there are some that
+ * find nothing and yet bring a collective further. Where the kernel has no such barrier, a sleeper may be overlooked that
+ * lay down in the same moment, and sleeps to the end of its time.
  *
  * A rank that died asleep stays in `sleepers`; then rings are made for nothing. Whoever sleeps wakes after a
  * time in any case, since MPICH's messages ring no bell.
@@ -27,6 +29,9 @@
 
 struct bcast_hw_node_group;
 
+/* For a group's beginning: from now on this process passes the barriers of those who go to sleep. */
+void bcast_hw_node_bell_register(void);
+
 /* Wakes who sleeps, if this rank has stored anything for others since its last call. */
 void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g);
 
@@ -35,6 +40,9 @@ uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g);
 
 /* Sleeps until somebody rings, or has since listen; for `ns` at most. It listens no more. */
 void bcast_hw_node_bell_sleep(struct bcast_hw_node_group *g, uint32_t heard, uint64_t ns);
+
+/* How many ranks sleep, or are about to. */
+uint32_t bcast_hw_node_bell_sleepers(const struct bcast_hw_node_group *g);
 
 /* It does not sleep after all. */
 void bcast_hw_node_bell_leave(struct bcast_hw_node_group *g);

@@ -30,7 +30,7 @@ static int read_chunk(struct bcast_hw_node_gather *w, uint32_t peer, unsigned ch
     if (bcast_hw_node_load(&out->ready) <= w->round)
         return BCAST_HW_AGAIN;
     if (n > 0)
-        memcpy(to + at, bcast_hw_node_buffer(g->segment, peer, out->first + w->round), n);
+        memcpy(to + at, bcast_hw_node_buffer(g, peer, out->first + w->round), n);
     if (out->length - at > g->params.chunk)
         w->more = true;
     w->op.moved = true;

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bell.h"
 #include "slot.h"
+
+#define BUFFERS_NEAR 4u /* used for small chunks, so many of which one holds */
 
 static bool fits(const struct bcast_hw_node_params *p, const struct bcast_hw_node_layout *l)
 {
@@ -18,6 +21,19 @@ static bool fits(const struct bcast_hw_node_params *p, const struct bcast_hw_nod
            p->reduction < BCAST_HW_NODE_REDUCTION_NUM && p->chunk >= 1 && p->chunk <= l->chunk &&
            p->inline_max <= BCAST_HW_NODE_INLINE && p->copy_step >= 1 && p->piece_min >= 1 &&
            p->ways >= 1;
+}
+
+/* Chunks much smaller than the buffers are for processors that share a near cache. Few buffers then, for what goes
+ * round in them is to stay there, and each chunk behind where the one before it ends in its buffer, for at the same place
+ * in each they would compete for the same sets of the cache. Else all buffers, so that who has something for others can be
+ * ahead. */
+static void lay_chunks(struct bcast_hw_node_group *g)
+{
+    const struct bcast_hw_node_layout *l = &g->segment->layout;
+    const bool near = g->params.chunk <= l->chunk / BUFFERS_NEAR && l->buffers > BUFFERS_NEAR;
+
+    g->buffers = near ? BUFFERS_NEAR : l->buffers;
+    g->stride = l->chunk + (near ? g->params.chunk : 0);
 }
 
 /* What others try by which they reach this rank's memory. */
@@ -48,10 +64,12 @@ int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node
     };
     if (g->peers == NULL)
         return BCAST_HW_ERR_NOMEM;
+    lay_chunks(g);
     for (uint32_t i = 0; i < 2 * g->size; i++)
         g->ring[i] = (uint16_t) (i % g->size);
     memset(bcast_hw_node_block(segment, rank) + segment->buffers_at, 0,
            segment->block_bytes - segment->buffers_at);
+    bcast_hw_node_bell_register();
     show_card(g);
     return BCAST_HW_OK;
 }
@@ -71,6 +89,7 @@ int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
     if (!fits(params, &g->segment->layout))
         return BCAST_HW_ERR_INVAL;
     g->params = *params;
+    lay_chunks(g);
     return BCAST_HW_OK;
 }
 

@@ -30,6 +30,8 @@ struct bcast_hw_node_group {
     uint32_t rank; /* of this one */
     uint32_t size; /* 1 to RANKS_MAX */
     struct bcast_hw_node_params params;
+    uint32_t buffers; /* used of each rank's, a power of 2; by params */
+    size_t stride;    /* bytes from where a chunk begins in one to where it does in the next */
     const struct bcast_hw_node_copy *copy; /* NULL: no single copy */
     struct bcast_hw_node_peer *peers;      /* by rank, for `copy` */
 

@@ -14,6 +14,14 @@
 #include "op.h"
 #include "slot.h"
 
+/* The buffer of this rank's running chunk number `at`. */
+static inline unsigned char *bcast_hw_node_buffer(const struct bcast_hw_node_group *g,
+                                                  uint32_t rank, uint64_t at)
+{
+    return bcast_hw_node_block(g->segment, rank) + g->segment->buffers_at +
+           (at & (g->buffers - 1)) * g->stride;
+}
+
 static inline uint64_t bcast_hw_node_min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -11,7 +11,7 @@
 #define WORDS (BCAST_HW_NODE_PROCESSORS_MAX / 64)
 
 #define CHUNK_MIN (4u << 10)
-#define CHUNK_MAX (64u << 10)
+#define CHUNK_MAX (32u << 10)
 #define L2_USUAL (256u << 10)
 
 static_assert(sizeof(struct bcast_hw_node_place) ==
@@ -95,12 +95,10 @@ void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t 
 uint32_t bcast_hw_node_chunk(const struct bcast_hw_node_caches *caches)
 {
     const uint64_t l2 = caches->l2 != 0 ? caches->l2 : L2_USUAL;
-    uint64_t room = l2 / 8;
+    const uint64_t room = caches->llc != 0 && caches->llc < l2 ? caches->llc : l2;
     uint32_t chunk = CHUNK_MIN;
 
-    if (caches->llc != 0 && caches->llc / 4 < room)
-        room = caches->llc / 4;
-    while (chunk < CHUNK_MAX && 2 * chunk <= room)
+    while (chunk < CHUNK_MAX && 2 * chunk * 2 * BCAST_HW_NODE_BUFFERS <= room)
         chunk *= 2;
     return chunk;
 }

@@ -64,12 +64,12 @@ bool bcast_hw_node_crowded(const struct bcast_hw_node_place *places, uint32_t n)
 void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t n,
                              struct bcast_hw_node_caches *caches);
 
-/* Bytes of a chunk, of which every rank has two: a power of two. What a rank touches for a chunk
- * is both of them, and the piece of the message that it takes them from or puts them into, twice:
- * four chunks, which are to fill half of its second-level cache at most. Two chunks of every rank
- * are to fill half of the last-level cache. 4 KiB at least, which was enough on the Cell (Velamati
- * et al. 2007, section 3.1) and is a page on most hosts; 64 KiB at most, beyond which the pipeline
- * only takes longer to fill. Unknown: 32 KiB, as for a second level of 256 KiB. */
+#define BCAST_HW_NODE_BUFFERS 16u /* of a rank: so many chunks it may be ahead */
+
+/* Bytes of a chunk, a power of two: a rank's BUFFERS of them fill half of its second-level cache, and all ranks'
+ * half of the last-level cache, at most. 4 KiB at least, which was enough on the Cell (Velamati et al. 2007, section
+ * 3.1) and is a page on most hosts; 32 KiB at most, beyond which the pipeline only takes longer to fill. Unknown:
+ * 8 KiB, as for a second level of 256 KiB. */
 uint32_t bcast_hw_node_chunk(const struct bcast_hw_node_caches *caches);
 
 /* Bytes from which on a message is written past the caches (stream.h): with what else is in use, half

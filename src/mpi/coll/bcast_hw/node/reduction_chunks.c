@@ -24,18 +24,18 @@
 static unsigned char *place(const struct bcast_hw_node_reduction *r)
 {
     struct bcast_hw_node_group *g = r->op.group;
-    uint32_t buffers = g->segment->layout.buffers;
+    uint32_t buffers = g->buffers;
     uint64_t put = r->way.chunks.put;
     uint64_t used = g->used[g->chunks & (buffers - 1)];
 
     if (bcast_hw_node_reduction_in_result(r))
         return r->out + r->at;
     if (r->turn > 0)
-        return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
+        return bcast_hw_node_buffer(g, g->rank, g->chunks);
     if (put >= buffers ? bcast_hw_node_lines_taken(&r->op, r->tree.parent) <= put - buffers
                        : !bcast_hw_node_group_all_finished(g, used))
         return NULL;
-    return bcast_hw_node_buffer(g->segment, g->rank, g->chunks);
+    return bcast_hw_node_buffer(g, g->rank, g->chunks);
 }
 
 /* The operand of that turn, in *from: OK, AGAIN or ERR_INVAL. It stays until the chunk is taken. */
@@ -55,7 +55,7 @@ static int find(const struct bcast_hw_node_reduction *r, uint32_t turn, const un
         return err;
     if (bcast_hw_node_load(&out->ready) <= chunk)
         return BCAST_HW_AGAIN;
-    *from = bcast_hw_node_buffer(r->op.group->segment, peer, out->first + chunk);
+    *from = bcast_hw_node_buffer(r->op.group, peer, out->first + chunk);
     return BCAST_HW_OK;
 }
 
@@ -85,7 +85,7 @@ static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *comb
             bcast_hw_node_stream_or_copy(bcast_hw_node_reduction_streams(r), r->out + r->at,
                                          combined, n);
     } else {
-        g->used[g->chunks & (g->segment->layout.buffers - 1)] = r->op.serial;
+        g->used[g->chunks & (g->buffers - 1)] = r->op.serial;
         g->chunks++;
         bcast_hw_node_lines_show(&r->op, ++r->way.chunks.put);
     }

@@ -36,7 +36,7 @@ static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *a
     if (r->op.opened)
         return true;
     if (!bcast_hw_node_group_may_open(g) ||
-        !bcast_hw_node_group_all_finished(g, g->used[g->chunks & (g->segment->layout.buffers - 1)]))
+        !bcast_hw_node_group_all_finished(g, g->used[g->chunks & (g->buffers - 1)]))
         return false;
     memcpy(slot->out.body, &out, sizeof(out));
     return bcast_hw_node_lines_open(&r->op, r->length, (uintptr_t) addr, 0);
@@ -44,7 +44,7 @@ static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *a
 
 static unsigned char *buffer(const struct bcast_hw_node_reduction *r)
 {
-    return bcast_hw_node_buffer(r->op.group->segment, r->op.group->rank, r->op.group->chunks);
+    return bcast_hw_node_buffer(r->op.group, r->op.group->rank, r->op.group->chunks);
 }
 
 /* The operand of `peer`, of the chunk at `at`: OK, or as copy.h. */

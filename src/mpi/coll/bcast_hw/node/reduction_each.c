@@ -29,9 +29,8 @@ static const unsigned char *shown(const struct bcast_hw_node_reduction *r, uint3
 {
     const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&r->op, peer)->out;
 
-    return in_chunks
-               ? bcast_hw_node_buffer(r->op.group->segment, peer, out->first + r->at / r->chunk)
-               : out->body;
+    return in_chunks ? bcast_hw_node_buffer(r->op.group, peer, out->first + r->at / r->chunk)
+                     : out->body;
 }
 
 /* Combines the next operand, which is there. */
@@ -82,7 +81,7 @@ static void put(struct bcast_hw_node_reduction *r)
 {
     struct bcast_hw_node_group *g = r->op.group;
     struct bcast_hw_node_reduction_chunks *c = &r->way.chunks;
-    const uint32_t buffers = g->segment->layout.buffers;
+    const uint32_t buffers = g->buffers;
     const uint64_t from = c->put * r->chunk;
     uint64_t *used = &g->used[g->chunks & (buffers - 1)];
 
@@ -90,7 +89,7 @@ static void put(struct bcast_hw_node_reduction *r)
                                                       !all_took(r, c->put - buffers + 1)
                                                 : !bcast_hw_node_group_all_finished(g, *used)))
         return;
-    memcpy(bcast_hw_node_buffer(g->segment, g->rank, g->chunks), r->in + from,
+    memcpy(bcast_hw_node_buffer(g, g->rank, g->chunks), r->in + from,
            bcast_hw_node_min(r->length - from, r->chunk));
     *used = r->op.serial;
     g->chunks++;

@@ -72,7 +72,7 @@ static int find(const struct bcast_hw_node_scan *s, const unsigned char **from)
         return err;
     if (bcast_hw_node_load(&out->ready) <= chunk)
         return BCAST_HW_AGAIN;
-    *from = bcast_hw_node_buffer(g->segment, g->rank - 1, out->first + chunk);
+    *from = bcast_hw_node_buffer(g, g->rank - 1, out->first + chunk);
     return BCAST_HW_OK;
 }
 
@@ -81,7 +81,7 @@ static int find(const struct bcast_hw_node_scan *s, const unsigned char **from)
 static unsigned char *free_buffer(const struct bcast_hw_node_scan *s)
 {
     struct bcast_hw_node_group *g = s->op.group;
-    uint32_t buffers = g->segment->layout.buffers;
+    uint32_t buffers = g->buffers;
     uint64_t put = s->at / s->chunk;
     bool free = true; /* nobody reads the last rank's */
 
@@ -89,7 +89,7 @@ static unsigned char *free_buffer(const struct bcast_hw_node_scan *s)
         free = bcast_hw_node_group_all_finished(g, g->used[g->chunks & (buffers - 1)]);
     else if (g->rank + 1 < g->size)
         free = bcast_hw_node_lines_taken(&s->op, g->rank + 1) > put - buffers;
-    return free ? bcast_hw_node_buffer(g->segment, g->rank, g->chunks) : NULL;
+    return free ? bcast_hw_node_buffer(g, g->rank, g->chunks) : NULL;
 }
 
 /* The chunk is combined. */
@@ -97,7 +97,7 @@ static void give_on(const struct bcast_hw_node_scan *s)
 {
     struct bcast_hw_node_group *g = s->op.group;
 
-    g->used[g->chunks & (g->segment->layout.buffers - 1)] = s->op.serial;
+    g->used[g->chunks & (g->buffers - 1)] = s->op.serial;
     g->chunks++;
     bcast_hw_node_lines_show(&s->op, s->at / s->chunk + 1);
 }

@@ -47,7 +47,7 @@ static int read_chunk(struct bcast_hw_node_scatter *w, uint32_t peer,
                       const struct bcast_hw_node_out *out, struct bcast_hw_node_range to)
 {
     const struct bcast_hw_node_group *g = w->op.group;
-    unsigned char *from = bcast_hw_node_buffer(g->segment, peer, out->first + w->from + w->taken);
+    unsigned char *from = bcast_hw_node_buffer(g, peer, out->first + w->from + w->taken);
     uint64_t at, fits;
     size_t n;
 
@@ -112,7 +112,7 @@ static int read_part(struct bcast_hw_node_scatter *w)
     if (ready == BCAST_HW_NODE_SCATTER_BODY)
         read_packed(w, out, out->body, to);
     else if (ready == BCAST_HW_NODE_SCATTER_BUFFER)
-        read_packed(w, out, bcast_hw_node_buffer(g->segment, peer, out->first), to);
+        read_packed(w, out, bcast_hw_node_buffer(g, peer, out->first), to);
     else
         return read_chunk(w, peer, out, to);
     return BCAST_HW_OK;

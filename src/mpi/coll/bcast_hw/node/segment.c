@@ -31,6 +31,8 @@ struct header {
     struct bcast_hw_node_layout layout;
 };
 
+_Static_assert(sizeof(struct header) <= BCAST_HW_NODE_BELL_AT, "the bell is behind it");
+
 static size_t pages(size_t bytes)
 {
     return (bytes + PAGE - 1) / PAGE * PAGE;

@@ -157,14 +157,6 @@ static inline struct bcast_hw_node_slot *bcast_hw_node_slot(const struct bcast_h
     return &slots[serial & (s->layout.slots - 1)];
 }
 
-/* The buffer of this rank's running chunk number `at`. */
-static inline unsigned char *bcast_hw_node_buffer(const struct bcast_hw_node_segment *s,
-                                                  uint32_t rank, uint64_t at)
-{
-    return bcast_hw_node_block(s, rank) + s->buffers_at +
-           (at & (s->layout.buffers - 1)) * (size_t) s->layout.chunk;
-}
-
 /* Opens a line (rule 1); the run-ahead bound (rule 3) is the caller's to keep. */
 static inline void bcast_hw_node_open_ack(struct bcast_hw_node_ack *ack, uint64_t serial)
 {

@@ -18,7 +18,7 @@
 
 #define TUNE_SIZES_MAX 24
 #define TUNE_STAGES_MAX 16
-#define TUNE_CANDIDATES_MAX 64
+#define TUNE_CANDIDATES_MAX 96
 /* Bytes: up to this a message goes with its metadata, by the tree alone. */
 #define TUNE_INLINE ((int64_t) BCAST_HW_NODE_INLINE)
 

@@ -184,7 +184,9 @@ static void tell(const struct trial *t, const struct tune_candidate *c, double s
             seconds * 1e6, c->algorithm);
     if (c->degree > 0)
         fprintf(stderr, " %s %d", c->binary ? "knomial" : "kary", c->degree);
-    fprintf(stderr, "%s%s\n", c->chunk > 0 ? " small chunks" : "", c->direct ? " single copy" : "");
+    if (c->chunk > 0)
+        fprintf(stderr, " chunks of %d", c->chunk);
+    fprintf(stderr, "%s\n", c->direct ? " single copy" : "");
 }
 
 static void *memory(size_t bytes)

@@ -10,7 +10,9 @@
 #include <limits.h>
 #include <string.h>
 
-#define CHUNK_SMALL 8192
+/* What is tried besides the segment's own: a page or two, and what stays in a first-level cache, where processors
+ * share that. */
+static const int small_chunks[] = {2048, 8192};
 
 static void call_barrier(MPI_Comm comm, char *from, char *to, int bytes, int ranks)
 {
@@ -105,15 +107,16 @@ static struct tune_candidate *add_trees(struct tune_candidate *at, const char *a
     return at;
 }
 
-/* Those from `first` on, once more with small chunks. */
+/* Those from `first` on, once more with each of the small chunks. */
 static struct tune_candidate *add_chunks(struct tune_candidate *first, struct tune_candidate *at)
 {
     struct tune_candidate *end = at;
 
-    for (struct tune_candidate *c = first; c < end; c++, at++) {
-        *at = *c;
-        at->chunk = CHUNK_SMALL;
-    }
+    for (size_t i = 0; i < sizeof(small_chunks) / sizeof(small_chunks[0]); i++)
+        for (struct tune_candidate *c = first; c < end; c++, at++) {
+            *at = *c;
+            at->chunk = small_chunks[i];
+        }
     return at;
 }
 

@@ -169,6 +169,9 @@ cvars:
 /* Bytes that a rank combines of all, rather than wait for another that does. */
 #define EACH_MOST 8192
 
+/* Bytes of a message from another host that are worth a system call at each rank. */
+#define PART_COPY (128u << 10)
+
 /* What serves where nobody said or measured anything. */
 static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,
                        MPI_Aint bytes, struct bcast_hw_node_choice *c)
@@ -216,6 +219,21 @@ static void by_selection(const struct bcast_hw_node_comm *n, enum bcast_hw_node_
         p->piece_min = (uint32_t) e->piece_min;
     if (e->shift >= 0)
         p->shift = (uint32_t) e->shift;
+}
+
+/* The user's selection is for all. */
+static bool is_said(void)
+{
+    return MPIR_CVAR_BCAST_HW_NODE_SELECTION && *MPIR_CVAR_BCAST_HW_NODE_SELECTION;
+}
+
+/* A message that comes from another host, and comes slowly: all take it from where it lies as it does, since each
+ * rank that hands it on has to be woken first. Tuning runs, on one host, know nothing of that. */
+static void for_part(const struct bcast_hw_node_comm *n, struct bcast_hw_node_choice *c)
+{
+    c->params.bcast = BCAST_HW_NODE_BCAST_TREE;
+    c->params.copy_min = PART_COPY;
+    c->degree = MPL_MIN(n->group.size, 16);
 }
 
 #define SAID(var, field, prefix)                                                                   \
@@ -266,7 +284,10 @@ const struct bcast_hw_node_choice *MPIR_Bcast_hw_node_choose(struct bcast_hw_nod
 
     if (n->last_bytes[kind] != bytes) {
         by_default(n, kind, bytes, c);
-        by_selection(n, kind, bytes, c);
+        if (n->mates && kind == BCAST_HW_NODE_KIND_BCAST && !is_said())
+            for_part(n, c);
+        else
+            by_selection(n, kind, bytes, c);
         by_cvars(n, c);
         MPIR_Bcast_hw_node_note_choice(kind, &c->params);
         n->last_bytes[kind] = bytes;

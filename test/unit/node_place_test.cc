@@ -145,27 +145,27 @@ TEST(NodePlace, CachesAreTheLeastOfThoseKnown)
     EXPECT_EQ(0u, caches(p).llc);
 }
 
-TEST(NodePlace, ARanksBuffersFillHalfOfTheSecondLevel)
+TEST(NodePlace, ARanksBuffersFillItsSecondLevel)
 {
-    EXPECT_EQ(8 * KiB, chunk(256 * KiB, 0));
-    EXPECT_EQ(16 * KiB, chunk(512 * KiB, 0));
-    EXPECT_EQ(16 * KiB, chunk(1 * MiB - 1, 0));
-    EXPECT_EQ(32 * KiB, chunk(1 * MiB, 0));
+    EXPECT_EQ(16 * KiB, chunk(256 * KiB, 0));
+    EXPECT_EQ(32 * KiB, chunk(512 * KiB, 0));
+    EXPECT_EQ(32 * KiB, chunk(1 * MiB - 1, 0));
+    EXPECT_EQ(64 * KiB, chunk(1 * MiB, 0));
 }
 
 TEST(NodePlace, AllBuffersFillHalfOfTheLastLevel)
 {
     EXPECT_EQ(16 * KiB, chunk(1 * MiB, 512 * KiB));
     EXPECT_EQ(8 * KiB, chunk(1 * MiB, 512 * KiB - 1));
-    EXPECT_EQ(8 * KiB, chunk(256 * KiB, 32 * MiB));
+    EXPECT_EQ(16 * KiB, chunk(256 * KiB, 32 * MiB));
 }
 
 TEST(NodePlace, AChunkHasBounds)
 {
     EXPECT_EQ(4 * KiB, chunk(1, 1));
-    EXPECT_EQ(4 * KiB, chunk(128 * KiB, 0));
-    EXPECT_EQ(32 * KiB, chunk(UINT64_MAX, UINT64_MAX));
-    EXPECT_EQ(8 * KiB, chunk(0, 0)); // nothing is known
+    EXPECT_EQ(4 * KiB, chunk(64 * KiB, 0));
+    EXPECT_EQ(64 * KiB, chunk(UINT64_MAX, UINT64_MAX));
+    EXPECT_EQ(16 * KiB, chunk(0, 0)); // nothing is known
     EXPECT_EQ(4 * KiB, chunk(0, 128 * KiB));
 }
 

@@ -67,8 +67,6 @@ int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node
     lay_chunks(g);
     for (uint32_t i = 0; i < 2 * g->size; i++)
         g->ring[i] = (uint16_t) (i % g->size);
-    memset(bcast_hw_node_block(segment, rank) + segment->buffers_at, 0,
-           segment->block_bytes - segment->buffers_at);
     bcast_hw_node_bell_register();
     show_card(g);
     return BCAST_HW_OK;

@@ -59,7 +59,7 @@ struct bcast_hw_node_group {
     uint16_t ring[2 * BCAST_HW_NODE_RANKS_MAX];
 };
 
-/* Becomes rank `rank` of the segment's ranks, and touches its block first. `methods`: the set of
+/* Becomes rank `rank` of the segment's ranks, the only one to write to its block. `methods`: the set of
  * single copy that may be tried. The segment is borrowed until fini; the group does not move until
  * then. ERR_INVAL: the parameters do not fit the layout; ERR_NOMEM. */
 int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,

@@ -11,7 +11,7 @@
 #define WORDS (BCAST_HW_NODE_PROCESSORS_MAX / 64)
 
 #define CHUNK_MIN (4u << 10)
-#define CHUNK_MAX (32u << 10)
+#define CHUNK_MAX (64u << 10)
 #define L2_USUAL (256u << 10)
 
 static_assert(sizeof(struct bcast_hw_node_place) ==
@@ -95,12 +95,12 @@ void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t 
 uint32_t bcast_hw_node_chunk(const struct bcast_hw_node_caches *caches)
 {
     const uint64_t l2 = caches->l2 != 0 ? caches->l2 : L2_USUAL;
-    const uint64_t room = caches->llc != 0 && caches->llc < l2 ? caches->llc : l2;
-    uint32_t chunk = CHUNK_MIN;
+    const uint64_t llc = caches->llc != 0 ? caches->llc : UINT64_MAX;
+    uint64_t all = CHUNK_MIN * BCAST_HW_NODE_BUFFERS;
 
-    while (chunk < CHUNK_MAX && 2 * chunk * 2 * BCAST_HW_NODE_BUFFERS <= room)
-        chunk *= 2;
-    return chunk;
+    while (all < CHUNK_MAX * BCAST_HW_NODE_BUFFERS && 2 * all <= l2 && 2 * all <= llc / 2)
+        all *= 2;
+    return (uint32_t) (all / BCAST_HW_NODE_BUFFERS);
 }
 
 uint64_t bcast_hw_node_stream_min(const struct bcast_hw_node_caches *caches)

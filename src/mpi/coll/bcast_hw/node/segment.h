@@ -7,7 +7,7 @@
  *
  *     | header | block of rank 0 | block of rank 1 | ... | block of rank n - 1 |
  *
- * A block begins on a page, so that it lies near to the rank that touches it first, which is its
+ * A block begins on a page, so that it lies near to the rank that writes to it first, which is its
  * own:
  *
  *     | words | slots | buffers |

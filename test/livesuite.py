@@ -41,14 +41,14 @@ def info(*words, status=0, **more):
 
 
 def documented():
-    """What docs/counters.md has, by name: whether it is a level, and its text."""
-    rows = re.findall(r"^\| `(\w+)`( \(level\))? \| (.*) \|$", COUNTERS.read_text(), re.M)
-    return {name: (bool(level), text) for name, level, text in rows}
+    """What docs/counters.md has, by name: what it is if it does not count, and its text."""
+    rows = re.findall(r"^\| `(\w+)`(?: \((\w+)\))? \| (.*) \|$", COUNTERS.read_text(), re.M)
+    return {name: (kind, text) for name, kind, text in rows}
 
 
 def registered():
-    found = re.findall(r"^(\w+)( \(level\))?\n((?:    .*\n)+)", info("--pvars"), re.M)
-    return {name: (bool(level), " ".join(text.split())) for name, level, text in found}
+    found = re.findall(r"^(\w+)(?: \((\w+)\))?\n((?:    .*\n)+)", info("--pvars"), re.M)
+    return {name: (kind, " ".join(text.split())) for name, kind, text in found}
 
 
 def docs():
@@ -192,6 +192,9 @@ def live(directory):
             for name in ("MPI_COMM_WORLD", "another"):
                 expect(re.search(r"^\w+ +4 +%s  multicast +shared memory +%s$" % (found[1], name),
                                  said, re.M), "no communicator %s: %s" % (name, said))
+            expect(len(re.findall(r"^\w+ +0  0 +lo +on +0  set-up$", said, re.M)) == 2,
+                   "not two groups that multicast over lo: %s" % said)
+            expect(re.search(r"^0 +- +- +ucx +control, repair, trees$", said, re.M), "no lane: %s" % said)
         expect(sorted(seen) == [0, 1, 2, 3], "ranks %s" % seen)
         expect(running.poll() is None, "the job ended while it was looked at")
 
@@ -201,6 +204,14 @@ def live_trees(directory):
     with job(directory, 2, "-seconds=600", MPIR_CVAR_BCAST_HW_MEMORY="0") as running:
         said = info("--live", processes(running, 2)[0])
         expect(re.search(r"  trees: memory  ", said), said)
+        expect(re.search(r"^\w+ +0  0 +lo +off +0  set-up$", said, re.M), said)
+
+
+def live_links(directory):
+    """The lanes of links: good to all, and nothing moved from them."""
+    with job(directory, 3, "-seconds=600", MPIR_CVAR_HWMC_RESILIENT="1") as running:
+        said = info("--live", processes(running, 3)[0])
+        expect(re.search(r"^0 +0 +lo +ucx +2 +0 +0 +0 +[1-9]\d* +0  -$", said, re.M), said)
 
 
 def watched(directory):
@@ -270,7 +281,7 @@ def checks(directory):
              ("summary: 2, 3 and 5 ranks", odd), ("summary: to a file", file),
              ("summary: MPI_Abort", aborted),
              ("live: counters, rails, communicators", live),
-             ("live: no multicast, and why", live_trees), ("live: watched until it ends", watched),
+             ("live: no multicast, and why", live_trees), ("live: lanes of links", live_links), ("live: watched until it ends", watched),
              ("live: nothing to see", finds_nothing), ("live: another version", finds_version),
              ("live: another user's", finds_others))
     return [(name, lambda check=check: check(directory)) for name, check in named]

@@ -37,6 +37,24 @@ void either(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
         along_trees(net, g, root, data);
 }
 
+// What engines show, in the order in which they do.
+std::vector<std::pair<bcast_hw_group *, bool>> shown;
+
+void show(bcast_hw_group *g, bool first)
+{
+    shown.emplace_back(g, first);
+}
+
+uint32_t times_shown(bcast_hw_group *g)
+{
+    uint32_t times = 0;
+
+    for (const auto &[group, first] : shown)
+        if (group == g)
+            EXPECT_EQ(times++ == 0, first);
+    return times;
+}
+
 void some(mem::Net &net, Groups &g, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -147,4 +165,47 @@ TEST(EngineLeave, OneRailOfTwo)
         EXPECT_EQ(3u, bcast_hw_stream_next_rails(&g[2]->stream));
         EXPECT_EQ(0u, net.engines[2]->counts->bad);
     }
+}
+
+// Since which broadcast each rail is as it is, why, and for whom: alike on all ranks. Each epoch is shown once.
+TEST(EngineLeave, EachRankKnowsSinceWhenAndWhy)
+{
+    constexpr uint32_t p = 5, deaf = 3;
+    mem::Net net(p);
+    uint64_t from;
+
+    shown.clear();
+    for (auto &e : net.engines)
+        e->cfg.show = show;
+    Groups g = net.group(first(p), leaves());
+
+    net.settle();
+    for (bcast_hw_group *x : g)
+        EXPECT_EQ(1u, times_shown(x));
+    some(net, g, 10);
+    net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) { return to != deaf; };
+    some(net, g, 60);
+    from = g[0]->stream.epoch.stand[0].since;
+    EXPECT_GT(from, 10u);
+    for (bcast_hw_group *x : g) {
+        EXPECT_EQ(from, x->stream.epoch.stand[0].since);
+        EXPECT_EQ(BCAST_HW_CAUSE_SILENT, x->stream.epoch.stand[0].cause);
+        EXPECT_EQ(deaf, x->stream.epoch.stand[0].culprit);
+        EXPECT_EQ(0u, x->stream.epoch.now.rails);
+        EXPECT_EQ(1u + x->stream.epoch.number, times_shown(x));
+    }
+    net.passes = nullptr;
+    some(net, g, 200);
+    EXPECT_GT(g[0]->stream.epoch.stand[0].since, from);
+    for (bcast_hw_group *x : g) {
+        const uint32_t times = times_shown(x);
+
+        EXPECT_EQ(g[0]->stream.epoch.stand[0].since, x->stream.epoch.stand[0].since);
+        EXPECT_EQ(BCAST_HW_CAUSE_BACK, x->stream.epoch.stand[0].cause);
+        EXPECT_EQ(1u + x->stream.epoch.number, times);
+        bcast_hw_group_on_gone(x, (x->cfg.rank + 1) % p, 1);
+        EXPECT_EQ(times + 1, times_shown(x)) << "a member is lost";
+        bcast_hw_group_close(x, net.now);
+    }
+    net.settle(10000 * MS);
 }

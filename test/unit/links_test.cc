@@ -454,4 +454,58 @@ TEST_F(Links, BytesThatAreNoLinksAreDropped)
     settle();
 }
 
+// What a host was last told of its lanes.
+struct Watched {
+    std::vector<hwmc_stand> stands = std::vector<hwmc_stand>(2);
+    int calls = 0;
+
+    static void changed(void *ctx, uint32_t lane, const hwmc_stand *stand)
+    {
+        static_cast<Watched *>(ctx)->stands.at(lane) = *stand;
+        static_cast<Watched *>(ctx)->calls++;
+    }
+};
+
+TEST_F(Links, WhoWatchesKnowsWhichLanesAreLostAndWhatWasMoved)
+{
+    Watched w;
+    int calls;
+
+    open(2, 3);
+    hwmc_links_watch(hosts[0].links, Watched::changed, &w);
+    say(0, 1, "a");
+    say(0, 2, "b", 1);
+    settle();
+    EXPECT_EQ(2u, w.stands[0].peers[BCAST_HW_LINK_GOOD]);
+    EXPECT_EQ(2u, w.stands[1].peers[BCAST_HW_LINK_GOOD]);
+    EXPECT_EQ(2u, w.stands[0].streams);
+    EXPECT_EQ(0u, w.stands[1].streams + w.stands[0].moved + w.stands[0].num_lost);
+    calls = w.calls;
+    say(0, 1, "c");
+    settle();
+    EXPECT_EQ(calls, w.calls) << "nothing has changed";
+
+    lose(0, 0, 2);
+    settle();
+    EXPECT_EQ(1u, w.stands[0].peers[BCAST_HW_LINK_GOOD]);
+    EXPECT_EQ(1u, w.stands[0].peers[BCAST_HW_LINK_OFF]);
+    EXPECT_EQ(1u, w.stands[0].streams);
+    EXPECT_EQ(1u, w.stands[0].moved);
+    ASSERT_EQ(1u, w.stands[0].num_lost);
+    EXPECT_EQ(2u, w.stands[0].lost[0]);
+    EXPECT_EQ(1u, w.stands[1].streams);
+    EXPECT_EQ(0u, w.stands[1].num_lost);
+
+    hosts[0].lanes[0]->ready = true;
+    hosts[0].lanes[0]->broken = false;
+    while (w.stands[0].peers[BCAST_HW_LINK_GOOD] < 2 || w.stands[0].moved > 0) {
+        say(0, 2, "d", 1);
+        settle();
+    }
+    EXPECT_EQ(0u, w.stands[0].num_lost);
+    EXPECT_EQ(0u, w.stands[0].peers[BCAST_HW_LINK_OFF] + w.stands[0].peers[BCAST_HW_LINK_DEAD]);
+    EXPECT_EQ(2u, w.stands[0].streams);
+    EXPECT_EQ(0u, w.stands[1].streams);
+}
+
 } // namespace

@@ -20,6 +20,7 @@
 struct variable {
     char name[NAME];
     int class;
+    MPI_Datatype type;
     MPI_T_pvar_handle handle;
     unsigned long long before, after;
 };
@@ -44,28 +45,67 @@ static bool is_set(const char *setting, const char *to)
     return getenv(setting) != NULL && strcmp(getenv(setting), to) == 0;
 }
 
-/* Of what rises and falls; the others only rise. */
-static bool is_level(const char *name)
+/* What does not only rise. */
+static int class_of(const char *name)
 {
-    static const char *const levels[] = {
-        "bcast_hw_latency_ns", "bcast_hw_site_latency_ns", "bcast_hw_rail_mbit",
-        "bcast_hw_all_mbit",   "bcast_hw_node_segments",   "bcast_hw_node_bytes",
-        "hwmc_lanes_hardware", "hwmc_lanes_software",
+    static const struct {
+        const char *name;
+        int class;
+    } others[] = {
+        {"bcast_hw_latency_ns", MPI_T_PVAR_CLASS_LEVEL},
+        {"bcast_hw_site_latency_ns", MPI_T_PVAR_CLASS_LEVEL},
+        {"bcast_hw_rail_mbit", MPI_T_PVAR_CLASS_LEVEL},
+        {"bcast_hw_all_mbit", MPI_T_PVAR_CLASS_LEVEL},
+        {"bcast_hw_node_segments", MPI_T_PVAR_CLASS_LEVEL},
+        {"bcast_hw_node_bytes", MPI_T_PVAR_CLASS_LEVEL},
+        {"hwmc_lanes_hardware", MPI_T_PVAR_CLASS_LEVEL},
+        {"hwmc_lanes_software", MPI_T_PVAR_CLASS_LEVEL},
+        {"bcast_hw_rails_context", MPI_T_PVAR_CLASS_GENERIC},
+        {"bcast_hw_rails_from", MPI_T_PVAR_CLASS_GENERIC},
+        {"bcast_hw_rails_used", MPI_T_PVAR_CLASS_GENERIC},
+        {"bcast_hw_rails_unused", MPI_T_PVAR_CLASS_GENERIC},
+        {"bcast_hw_rails_rank", MPI_T_PVAR_CLASS_GENERIC},
+        {"bcast_hw_rails_why", MPI_T_PVAR_CLASS_STATE},
     };
 
-    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
-        if (strcmp(name, levels[i]) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(name, others[i].name) == 0)
+            return others[i].class;
+    return MPI_T_PVAR_CLASS_COUNTER;
+}
+
+/* A state is an int, and each of its values has a name. */
+static bool has_states(MPI_Datatype type, MPI_T_enum enumeration)
+{
+    char name[NAME], item[NAME];
+    int num, length = NAME, value;
+
+    if (type != MPI_INT || enumeration == MPI_T_ENUM_NULL ||
+        MPI_T_enum_get_info(enumeration, &num, name, &length) != MPI_SUCCESS || num < 2)
+        return false;
+    for (int i = 0; i < num; i++) {
+        length = NAME;
+        if (MPI_T_enum_get_item(enumeration, i, &value, item, &length) != MPI_SUCCESS ||
+            value != i || length < 5)
+            return false;
+    }
+    return true;
+}
+
+static bool is_number(MPI_Datatype type, MPI_T_enum enumeration)
+{
+    return type == MPI_UNSIGNED_LONG_LONG && enumeration == MPI_T_ENUM_NULL;
 }
 
 static unsigned long long read_variable(const struct variable *v)
 {
     unsigned long long values[1] = {~0ull};
+    int states[1] = {-1};
+    const bool is_state = v->class == MPI_T_PVAR_CLASS_STATE;
 
-    if (MPI_T_pvar_read(session, v->handle, values) != MPI_SUCCESS)
+    if (MPI_T_pvar_read(session, v->handle, is_state ? (void *) states : values) != MPI_SUCCESS)
         wrong(v->name, "cannot be read");
-    return values[0];
+    return is_state ? (unsigned long long) states[0] : values[0];
 }
 
 /* A variable of ours: what is told of it, and its handle. */
@@ -76,10 +116,9 @@ static void take(int index)
     int name_length = NAME, text_length = sizeof(text), verbosity, bind, readonly, continuous;
     int atomic, count, found;
     unsigned long long value = 1;
-    MPI_Datatype type;
     MPI_T_enum enumeration;
 
-    if (MPI_T_pvar_get_info(index, v->name, &name_length, &verbosity, &v->class, &type,
+    if (MPI_T_pvar_get_info(index, v->name, &name_length, &verbosity, &v->class, &v->type,
                             &enumeration, text, &text_length, &bind, &readonly, &continuous,
                             &atomic) != MPI_SUCCESS) {
         wrong("a variable", "nothing is told of it");
@@ -89,9 +128,11 @@ static void take(int index)
         return;
     if (text_length < 10)
         wrong(v->name, "has no description");
-    if (v->class != (is_level(v->name) ? MPI_T_PVAR_CLASS_LEVEL : MPI_T_PVAR_CLASS_COUNTER))
+    if (v->class != class_of(v->name))
         wrong(v->name, "is of another class");
-    if (type != MPI_UNSIGNED_LONG_LONG || bind != MPI_T_BIND_NO_OBJECT || !readonly || !continuous)
+    if (!(v->class == MPI_T_PVAR_CLASS_STATE ? has_states(v->type, enumeration)
+                                             : is_number(v->type, enumeration)) ||
+        bind != MPI_T_BIND_NO_OBJECT || !readonly || !continuous)
         wrong(v->name, "is of another type, binding or kind");
     if (MPI_T_pvar_get_index(v->name, v->class, &found) != MPI_SUCCESS || found != index)
         wrong(v->name, "is not found by its name");
@@ -199,6 +240,7 @@ static void check_multicast(void)
     must_rise_by("bcast_hw_calls", ROUNDS - 1); /* the first is of no bytes */
     must_rise_by("bcast_hw_call_bytes", BYTES * (ROUNDS - 1) * ROUNDS / 2);
     must_stay("bcast_hw_off_");
+    must_stay("bcast_hw_rails_");
     must_stay("bcast_hw_node_bcast_");
 }
 

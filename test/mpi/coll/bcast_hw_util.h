@@ -242,9 +242,37 @@ static inline unsigned long long hwtest_counter(const char *wanted)
     return value[0];
 }
 
+/* Rank 0 prints "NAME LEAST MOST" of a performance variable that does not count. */
+static inline void hwtest_print_extremes(const char *name, unsigned long long value)
+{
+    unsigned long long least = 0, most = 0;
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Reduce(&value, &least, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&value, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s %llu %llu\n", name, least, most);
+}
+
+/* Of a number, or of a state, which is an int. */
+static inline unsigned long long hwtest_read_pvar(MPI_T_pvar_session session,
+                                                  MPI_T_pvar_handle handle, MPI_Datatype type)
+{
+    unsigned long long value[1] = {0};
+    int state[1] = {0};
+
+    if (type == MPI_INT) {
+        MPI_T_pvar_read(session, handle, state);
+        return (unsigned long long) state[0];
+    }
+    MPI_T_pvar_read(session, handle, value);
+    return value[0];
+}
+
 /* Rank 0 prints "NAME VALUE", summed over the ranks, of each counting performance variable that
- * belongs to no object and is wanted. Collective over MPI_COMM_WORLD; all ranks run the same library, so
- * they find the same variables in the same order. The tools interface must be initialized. */
+ * belongs to no object and is wanted, and the least and the most of others. Collective over MPI_COMM_WORLD; all ranks
+ * run the same library, so they find the same variables in the same order. The tools interface must be initialized. */
 static inline void hwtest_print_counters(bool (*wanted)(const char *name))
 {
     MPI_T_pvar_session session;
@@ -257,20 +285,25 @@ static inline void hwtest_print_counters(bool (*wanted)(const char *name))
         char name[128];
         int name_length = sizeof(name), desc_length = 0, verbosity, class, bind, readonly;
         int continuous, atomic, count;
-        unsigned long long value[1] = {0}, sum = 0;
+        unsigned long long value = 0, sum = 0;
         MPI_Datatype type;
         MPI_T_enum enumeration;
         MPI_T_pvar_handle handle;
 
         MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &enumeration, NULL,
                             &desc_length, &bind, &readonly, &continuous, &atomic);
-        if (!wanted(name) || type != MPI_UNSIGNED_LONG_LONG || bind != MPI_T_BIND_NO_OBJECT)
+        if (!wanted(name) || (type != MPI_UNSIGNED_LONG_LONG && type != MPI_INT) ||
+            bind != MPI_T_BIND_NO_OBJECT)
             continue;
         MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count);
         if (count == 1)
-            MPI_T_pvar_read(session, handle, value);
+            value = hwtest_read_pvar(session, handle, type);
         MPI_T_pvar_handle_free(session, &handle);
-        MPI_Reduce(value, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (class != MPI_T_PVAR_CLASS_COUNTER) {
+            hwtest_print_extremes(name, value);
+            continue;
+        }
+        MPI_Reduce(&value, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
         if (rank == 0)
             printf("%s %llu\n", name, sum);
     }

@@ -9,6 +9,7 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/compat.h          \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/live.h            \
+    src/mpi/coll/bcast_hw/number.h          \
     src/mpi/coll/bcast_hw/network_text.h    \
     src/mpi/coll/bcast_hw/node_csel.h       \
     src/mpi/coll/bcast_hw/node_entry.h      \

@@ -15,16 +15,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "number.h"
+
 struct bcast_hw_engine;
 struct bcast_hw_engine_cfg;
 
 struct bcast_hw_rail;
 
-/* A number that this process tells of itself: a PVAR of this name (unsigned, 64 bits, of no object), a row of the
- * summary, a line of `hwmc_info --live`. */
+/* A number that this process tells of itself: a PVAR of this name (unsigned, 64 bits, of no object; a state: an int,
+ * with an enumeration), a row of the summary, a line of `hwmc_info --live`. */
 struct MPIR_Bcast_hw_counter {
     const char *name, *text; /* that last as long as the program */
-    bool level;              /* it falls as well; else it counts */
+    enum MPIR_Bcast_hw_number kind;
+    const char *const *states; /* STATE: the names of 0, 1, ..., then NULL */
 };
 
 /* Before any counter is added; `version` is hwmc's. False: another MPI_Init of this process has done it, and
@@ -46,6 +49,10 @@ uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, u
 /* A rail by the job's number, as this host has it, and what multicasts there; empty: nothing does. Once a process for
  * each that the host has. */
 void MPIR_Bcast_hw_live_rail(uint32_t number, const struct bcast_hw_rail *port, const char *fabric);
+
+/* Lane `number` (below BCAST_HW_LIVE_LANES) stands so now: live.h. One caller at a time. */
+struct bcast_hw_live_lane;
+void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *stand);
 
 /* MPIR_CVAR_HWMC_SUMMARY. In MPI_Init: reads it, for a program may have left the tools interface by the end, and control
  * variables with it. Then, collective over `world`, which is MPI_COMM_WORLD and still works: writes the table. */

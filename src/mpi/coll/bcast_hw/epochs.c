@@ -70,6 +70,15 @@ void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg)
         ns_of(MPL_MAX(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS, MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS));
 }
 
+void MPIR_Bcast_hw_show_group(struct bcast_hw_group *g, bool first)
+{
+    const struct bcast_hw_epoch *e = &g->stream.epoch;
+
+    MPIR_Bcast_hw_live_cast(g, first);
+    if (e->now.rails != e->before.rails)
+        MPIR_Bcast_hw_note_rails(g);
+}
+
 static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
 {
     static const char *const causes[] = {

@@ -136,6 +136,10 @@ void MPIR_Bcast_hw_note_root(bool itself);
 /* What becomes of rails that stop working in mid-run, as the user wishes: epochs.c. */
 void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg);
 
+/* How the group multicasts has changed: shows it, and by PVARs which rails it left or took up last. Under the lock. */
+void MPIR_Bcast_hw_show_group(struct bcast_hw_group *g, bool first);
+void MPIR_Bcast_hw_note_rails(const struct bcast_hw_group *g);
+
 /* Says so, where the user wishes, if rails of the group were left or taken up since the last message. */
 void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g);
 
@@ -152,5 +156,8 @@ const struct bcast_hw_live *MPIR_Bcast_hw_live(void);
 /* Shows how the collectives of `comm`, which carries `c`, go from now on; shows it no more. */
 void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c);
 void MPIR_Bcast_hw_live_hide(struct bcast_hw_comm *c);
+
+/* The same of how a group multicasts; `first`: it is new. Under the lock. */
+void MPIR_Bcast_hw_live_cast(struct bcast_hw_group *g, bool first);
 
 #endif /* BCAST_HW_GLUE_H_INCLUDED */

@@ -68,6 +68,45 @@ const struct bcast_hw_live *MPIR_Bcast_hw_live(void)
     return live;
 }
 
+/* The PVAR of a state is an int. */
+static void read_state(void *word, void *object ATTRIBUTE((unused)), int count ATTRIBUTE((unused)),
+                       void *value)
+{
+    *(int *) value = (int) *(uint64_t *) word;
+}
+
+static MPI_T_enum enumeration_of(const struct MPIR_Bcast_hw_counter *c)
+{
+    MPI_T_enum e;
+
+    MPIR_T_enum_create(c->name, &e);
+    for (int i = 0; c->states[i]; i++)
+        MPIR_T_enum_add_item(e, c->states[i], i);
+    return e;
+}
+
+static void register_state(const struct MPIR_Bcast_hw_counter *c, uint64_t *word)
+{
+    MPIR_T_PVAR_STMT(HWMC, MPIR_T_PVAR_REGISTER_impl(
+                               MPI_T_PVAR_CLASS_STATE, MPI_INT, c->name, word, 1, enumeration_of(c),
+                               MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
+                               MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, read_state,
+                               NULL, "CH4_HWMC", c->text));
+}
+
+static void register_number(const struct MPIR_Bcast_hw_counter *c, uint64_t *word)
+{
+    const int class = c->kind == MPIR_BCAST_HW_COUNTER ? MPI_T_PVAR_CLASS_COUNTER
+                      : c->kind == MPIR_BCAST_HW_LEVEL ? MPI_T_PVAR_CLASS_LEVEL
+                                                       : MPI_T_PVAR_CLASS_GENERIC;
+
+    MPIR_T_PVAR_STMT(HWMC, MPIR_T_PVAR_REGISTER_impl(
+                               class, MPI_UNSIGNED_LONG_LONG, c->name, word, 1, MPI_T_ENUM_NULL,
+                               MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
+                               MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, NULL, NULL,
+                               "CH4_HWMC", c->text));
+}
+
 uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, uint32_t num)
 {
     const uint32_t first = live->num_counters;
@@ -79,14 +118,11 @@ uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, u
 
         MPIR_Assert(strlen(list[i].name) < BCAST_HW_LIVE_NAME);
         strcpy(live->name[at], list[i].name);
-        live->level[at] = list[i].level;
-        MPIR_T_PVAR_STMT(HWMC,
-                         MPIR_T_PVAR_REGISTER_impl(
-                             list[i].level ? MPI_T_PVAR_CLASS_LEVEL : MPI_T_PVAR_CLASS_COUNTER,
-                             MPI_UNSIGNED_LONG_LONG, list[i].name, &live->value[at], 1,
-                             MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
-                             MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, NULL, NULL,
-                             "CH4_HWMC", list[i].text));
+        live->kind[at] = (uint8_t) list[i].kind;
+        if (list[i].kind == MPIR_BCAST_HW_STATE)
+            register_state(&list[i], &live->value[at]);
+        else
+            register_number(&list[i], &live->value[at]);
     }
     atomic_store_explicit(&live->num_counters, first + num, memory_order_release);
     return &live->value[first];
@@ -166,15 +202,15 @@ static struct bcast_hw_live_comm *place_of(struct bcast_hw_comm *c)
     return c->live;
 }
 
-static void begin_write(struct bcast_hw_live_comm *p)
+static void begin_write(_Atomic uint32_t *turn)
 {
-    atomic_store_explicit(&p->turn, p->turn + 1, memory_order_relaxed);
+    atomic_store_explicit(turn, *turn + 1, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
 }
 
-static void end_write(struct bcast_hw_live_comm *p)
+static void end_write(_Atomic uint32_t *turn)
 {
-    atomic_store_explicit(&p->turn, p->turn + 1, memory_order_release);
+    atomic_store_explicit(turn, *turn + 1, memory_order_release);
 }
 
 void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c)
@@ -187,14 +223,14 @@ void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c)
     c->counted = true;
     p = place_of(c);
     if (p) {
-        begin_write(p);
+        begin_write(&p->turn);
         p->context = (uint32_t) comm->context_id;
         p->ranks = (uint32_t) comm->local_size;
         p->rank = (uint32_t) comm->rank;
         snprintf(p->name, sizeof(p->name), "%.31s", comm->name);
         write_network(c, p->network, sizeof(p->network));
         snprintf(p->host, sizeof(p->host), "%s", host_words(c->node));
-        end_write(p);
+        end_write(&p->turn);
     }
     pthread_mutex_unlock(&comms_lock);
 }
@@ -203,11 +239,77 @@ void MPIR_Bcast_hw_live_hide(struct bcast_hw_comm *c)
 {
     pthread_mutex_lock(&comms_lock);
     if (c->live) {
-        begin_write(c->live);
+        begin_write(&c->live->turn);
         c->live->ranks = 0;
-        end_write(c->live);
+        end_write(&c->live->turn);
     }
     if (c->counted)
         live->num_comms--;
     pthread_mutex_unlock(&comms_lock);
+}
+
+/* Groups: under the lock of the engine. */
+
+static struct bcast_hw_live_cast *cast_of(struct bcast_hw_group *g)
+{
+    for (uint32_t i = 0; !g->place && i < BCAST_HW_LIVE_CASTS; i++)
+        if (live->cast[i].ranks == 0)
+            g->place = &live->cast[i];
+    return g->place;
+}
+
+void MPIR_Bcast_hw_live_cast(struct bcast_hw_group *g, bool first)
+{
+    const struct bcast_hw_epoch *e = &g->stream.epoch;
+    struct bcast_hw_live_cast *p = cast_of(g);
+
+    if (first)
+        live->num_casts++;
+    if (!p)
+        return;
+    begin_write(&p->turn);
+    p->context = g->cfg.context;
+    p->part = g->cfg.part;
+    p->ranks = g->cfg.size;
+    p->rank = g->cfg.rank;
+    p->agreed = e->cfg.first.rails;
+    p->rails = e->now.rails;
+    p->broken = g->state == BCAST_HW_GROUP_BROKEN;
+    p->lost = p->broken ? g->world[g->reason_rank] : 0;
+    memcpy(p->stand, e->stand, sizeof(p->stand));
+    end_write(&p->turn);
+}
+
+void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g)
+{
+    struct bcast_hw_live_cast *p = g->place;
+
+    if (!g->shown)
+        return;
+    live->num_casts--;
+    g->place = NULL;
+    if (!p)
+        return;
+    begin_write(&p->turn);
+    p->ranks = 0;
+    end_write(&p->turn);
+}
+
+void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *stand)
+{
+    struct bcast_hw_live_lane *p = &live->lane[number];
+
+    MPIR_Assert(number < BCAST_HW_LIVE_LANES);
+    begin_write(&p->turn);
+    p->open = stand->open;
+    p->links = stand->links;
+    p->rail = stand->rail;
+    memcpy(p->kind, stand->kind, sizeof(p->kind));
+    memcpy(p->carries, stand->carries, sizeof(p->carries));
+    memcpy(p->peers, stand->peers, sizeof(p->peers));
+    p->streams = stand->streams;
+    p->moved = stand->moved;
+    p->num_lost = stand->num_lost;
+    memcpy(p->lost, stand->lost, sizeof(p->lost));
+    end_write(&p->turn);
 }

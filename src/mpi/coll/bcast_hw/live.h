@@ -12,7 +12,8 @@
  *   - what stands before `rank` means the same in all versions; the rest is read by the same version only
  *   - a counter has one writer at a time, and is a word that is read whole; threads may lose a count
  *   - names are there before num_counters, rails before num_rails tells of them, and do not change
- *   - a communicator's place is odd in `turn` while it is written: who reads it looks at `turn` before and after
+ *   - a place of a communicator, of a group or of a lane begins with `turn`, which is odd while the place is written:
+ *     who reads it looks at `turn` before and after
  */
 #ifndef BCAST_HW_LIVE_H_INCLUDED
 #define BCAST_HW_LIVE_H_INCLUDED
@@ -21,6 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/epoch.h"
+#include "number.h"
 #include "port/rail.h"
 
 #define BCAST_HW_LIVE_FILE "hwmc-live"
@@ -28,6 +31,10 @@
 #define BCAST_HW_LIVE_COUNTERS 256u
 #define BCAST_HW_LIVE_COMMS 64u
 #define BCAST_HW_LIVE_NAME 48u
+#define BCAST_HW_LIVE_CASTS 128u
+#define BCAST_HW_LIVE_LANES 33u
+#define BCAST_HW_LIVE_LOST 8u
+#define BCAST_HW_LIVE_STATES 4u
 
 struct bcast_hw_live_rail {
     uint32_t number; /* the job's */
@@ -45,6 +52,35 @@ struct bcast_hw_live_comm {
     char host[32];    /* the same of its collectives inside a host */
 };
 
+/* How a group multicasts: a communicator's, or one side's of it (side.h). */
+struct bcast_hw_live_cast {
+    _Atomic uint32_t turn;
+    uint32_t context;
+    uint32_t part;  /* BCAST_HW_SIDES_MAX or more: a feed */
+    uint32_t ranks; /* members of the group; 0: the place is free */
+    uint32_t rank;
+    uint8_t agreed; /* rails on which all of them could multicast at set-up, a bit each */
+    uint8_t rails;  /* on which broadcasts are multicast; 0: they go along trees */
+    bool broken;    /* every broadcast is an error */
+    uint32_t lost;  /* broken: the rank in MPI_COMM_WORLD that cannot be reached */
+    struct bcast_hw_rail_stand stand[BCAST_HW_RAIL_BITS]; /* of those agreed on */
+};
+
+/* A lane of this process. */
+struct bcast_hw_live_lane {
+    _Atomic uint32_t turn;
+    bool open;
+    bool links;       /* streams move between it and others: what follows `carries` is known */
+    int32_t rail;     /* the job's number; -1: whatever UCX takes */
+    char kind[8];     /* "ucx", "rc" */
+    char carries[32]; /* without links: what goes by it, in words */
+    uint32_t peers[BCAST_HW_LIVE_STATES]; /* links, by enum bcast_hw_link_lane_state of this lane */
+    uint32_t streams;  /* to peers, that something was sent in, and that go by it now */
+    uint32_t moved;    /* ... that would rather go by it, and go by another */
+    uint32_t num_lost; /* ranks told of below; there may be more */
+    uint32_t lost[BCAST_HW_LIVE_LOST]; /* in MPI_COMM_WORLD: it was GOOD, and is DEAD or OFF */
+};
+
 struct bcast_hw_live {
     uint64_t magic;
     char version[32]; /* of hwmc */
@@ -56,10 +92,13 @@ struct bcast_hw_live {
     _Atomic uint32_t num_rails;
     struct bcast_hw_live_rail rail[BCAST_HW_RAILS_MAX]; /* that this host has, by number */
     char name[BCAST_HW_LIVE_COUNTERS][BCAST_HW_LIVE_NAME];
-    bool level[BCAST_HW_LIVE_COUNTERS]; /* it falls as well; else it counts */
+    uint8_t kind[BCAST_HW_LIVE_COUNTERS]; /* enum MPIR_Bcast_hw_number */
     uint64_t value[BCAST_HW_LIVE_COUNTERS];
     _Atomic uint32_t num_comms; /* that hwmc cares for; those without a place are not told of */
     struct bcast_hw_live_comm comm[BCAST_HW_LIVE_COMMS];
+    _Atomic uint32_t num_casts; /* as num_comms */
+    struct bcast_hw_live_cast cast[BCAST_HW_LIVE_CASTS];
+    struct bcast_hw_live_lane lane[BCAST_HW_LIVE_LANES];
 };
 
 #endif /* BCAST_HW_LIVE_H_INCLUDED */

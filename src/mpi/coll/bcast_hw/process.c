@@ -48,6 +48,7 @@ struct bcast_hw_engine *MPIR_Bcast_hw_engine(void)
 void MPIR_Bcast_hw_register(struct bcast_hw_engine_cfg *cfg)
 {
     cfg->memory = (size_t) MPIR_CVAR_BCAST_HW_MEMORY << 20;
+    cfg->show = MPIR_Bcast_hw_show_group;
     bcast_hw_engine_open(engine, cfg);
     registered = cfg->lane != NULL;
 }

@@ -12,43 +12,59 @@
 #include <stdatomic.h>
 
 #define GLUE_COUNTS(X)                                                                             \
-    X(calls, false, "broadcasts that hwmc ran")                                                    \
-    X(call_bytes, false, "bytes of the broadcasts that hwmc ran")                                  \
-    X(left, false, "broadcasts left to MPICH's own algorithms")                                    \
-    X(sides_on, false, "sides that came into use beside a communicator's first")                   \
-    X(sides_off, false, "sides that could not be set up beside a communicator's first")            \
-    X(root_itself, false,                                                                          \
+    X(calls, COUNTER, "broadcasts that hwmc ran")                                                  \
+    X(call_bytes, COUNTER, "bytes of the broadcasts that hwmc ran")                                \
+    X(left, COUNTER, "broadcasts left to MPICH's own algorithms")                                  \
+    X(sides_on, COUNTER, "sides that came into use beside a communicator's first")                 \
+    X(sides_off, COUNTER, "sides that could not be set up beside a communicator's first")          \
+    X(root_itself, COUNTER,                                                                        \
       "broadcasts by hosts that this rank as their root handed to the network itself")             \
-    X(root_by_another, false,                                                                      \
+    X(root_by_another, COUNTER,                                                                    \
       "broadcasts by hosts of this rank that another one of its host handed to the network")       \
-    X(in_parts, false,                                                                             \
+    X(in_parts, COUNTER,                                                                           \
       "broadcasts by hosts of this rank that went in parts, each by ranks near to its rail")       \
-    X(latency_ns, true,                                                                            \
+    X(latency_ns, LEVEL,                                                                           \
       "nanoseconds that selection takes a short message for, one way between hosts")               \
-    X(site_latency_ns, true, "the same between sites")                                             \
-    X(rail_mbit, true, "Mbit/s that selection takes the fastest rail for")                         \
-    X(all_mbit, true, "Mbit/s that selection takes all rails together for")
+    X(site_latency_ns, LEVEL, "the same between sites")                                            \
+    X(rail_mbit, LEVEL, "Mbit/s that selection takes the fastest rail for")                        \
+    X(all_mbit, LEVEL, "Mbit/s that selection takes all rails together for")                       \
+    X(rails_context, GENERIC,                                                                      \
+      "the communicator, by its context id, that left rails or took them up last")                 \
+    X(rails_from, GENERIC, "its first broadcast since then; 0: none has left any yet")             \
+    X(rails_used, GENERIC, "rails on which it multicasts from there on, a bit each")               \
+    X(rails_unused, GENERIC, "rails of its set-up on which it does not, a bit each")               \
+    X(rails_rank, GENERIC, "its rank that was worst off on what it left")                          \
+    X(rails_why, STATE, "why it left them or took them up")
 
 struct glue_counts {
-#define X(field, level, text) uint64_t field;
+#define X(field, kind, text) uint64_t field;
     GLUE_COUNTS(X)
 #undef X
 };
 
+/* Of enum bcast_hw_cause. */
+static const char *const causes[] = {
+#define X(name, text) text,
+    BCAST_HW_CAUSES(X)
+#undef X
+        NULL};
+
 static const struct MPIR_Bcast_hw_counter glue_list[] = {
-#define X(field, level, text) {"bcast_hw_" #field, text, level},
+#define X(field, kind, text)                                                                       \
+    {"bcast_hw_" #field, text, MPIR_BCAST_HW_##kind,                                               \
+     MPIR_BCAST_HW_##kind == MPIR_BCAST_HW_STATE ? causes : NULL},
     GLUE_COUNTS(X)
 #undef X
 };
 
 static const struct MPIR_Bcast_hw_counter core_list[] = {
-#define X(field, text) {"bcast_hw_" #field, text, false},
+#define X(field, text) {"bcast_hw_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
     BCAST_HW_CORE_COUNTS(X)
 #undef X
 };
 
 static const struct MPIR_Bcast_hw_counter engine_list[] = {
-#define X(field, text) {"bcast_hw_" #field, text, false},
+#define X(field, text) {"bcast_hw_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
     BCAST_HW_ENGINE_COUNTS(X)
 #undef X
 };
@@ -56,7 +72,8 @@ static const struct MPIR_Bcast_hw_counter engine_list[] = {
 /* By enum bcast_hw_reason; the first, that there is none, is not told. */
 static const struct MPIR_Bcast_hw_counter reason_list[BCAST_HW_REASON_LIMIT] = {
 #define X(name, lower, value, text)                                                                \
-    [value] = {"bcast_hw_off_" #lower, "communicators without multicast: " text, false},
+    [value] = {"bcast_hw_off_" #lower, "communicators without multicast: " text,                   \
+               MPIR_BCAST_HW_COUNTER, NULL},
     BCAST_HW_REASONS(X)
 #undef X
 };
@@ -70,13 +87,15 @@ struct node_counts {
 
 #define CHOICE(what, name, text)                                                                   \
     {"bcast_hw_node_" #what "_" #name, "times that inside a host the choice came to be: " text,    \
-     false},
+     MPIR_BCAST_HW_COUNTER, NULL},
 static const struct MPIR_Bcast_hw_counter node_list[] = {
-    {"bcast_hw_node_calls", "collectives that ran over memory that ranks of a host share", false},
+    {"bcast_hw_node_calls", "collectives that ran over memory that ranks of a host share",
+     MPIR_BCAST_HW_COUNTER, NULL},
     {"bcast_hw_node_left",
-     "collectives inside a host that were left to MPICH, for want of a segment", false},
-    {"bcast_hw_node_segments", "segments of shared memory in use", true},
-    {"bcast_hw_node_bytes", "bytes of these segments", true},
+     "collectives inside a host that were left to MPICH, for want of a segment",
+     MPIR_BCAST_HW_COUNTER, NULL},
+    {"bcast_hw_node_segments", "segments of shared memory in use", MPIR_BCAST_HW_LEVEL, NULL},
+    {"bcast_hw_node_bytes", "bytes of these segments", MPIR_BCAST_HW_LEVEL, NULL},
 #define X(id, name, text) CHOICE(barrier, name, text)
     BCAST_HW_NODE_BARRIERS(X)
 #undef X
@@ -137,6 +156,18 @@ void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
     glue->site_latency_ns = net->site_latency_ns;
     glue->rail_mbit = net->mbit;
     glue->all_mbit = net->mbit_all;
+}
+
+void MPIR_Bcast_hw_note_rails(const struct bcast_hw_group *g)
+{
+    const struct bcast_hw_epoch *e = &g->stream.epoch;
+
+    glue->rails_context = g->cfg.context;
+    glue->rails_from = e->from;
+    glue->rails_used = e->now.rails;
+    glue->rails_unused = e->cfg.first.rails & ~(uint32_t) e->now.rails;
+    glue->rails_rank = e->culprit;
+    glue->rails_why = e->cause;
 }
 
 /* Threads may count at the same time; what they tell need not be exact. */

@@ -163,7 +163,7 @@ static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_
 static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
     struct bcast_hw_side *s = &c->side[which];
-    struct bcast_hw_group_cfg cfg = {.context = comm->context_id};
+    struct bcast_hw_group_cfg cfg = {.context = comm->context_id, .part = which};
     uint32_t *world;
     uint64_t *site;
     uint64_t hash;
@@ -211,6 +211,7 @@ void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s)
 {
     if (s->group && MPIR_Bcast_hw_registered()) {
         MPIR_Bcast_hw_lock();
+        MPIR_Bcast_hw_live_forget(s->group);
         bcast_hw_group_close(s->group, MPIR_Bcast_hw_now());
         MPIR_Bcast_hw_unlock();
     }

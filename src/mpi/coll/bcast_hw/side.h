@@ -81,6 +81,9 @@ uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, ui
 /* By hosts: the side for a broadcast from `root`. All ranks ask with the same broadcast. */
 uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root);
 
+/* The group of a side is not shown any more (live.h). Under the lock. */
+void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g);
+
 /* No broadcast follows on it. */
 void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s);
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a job has counted, as one table, when it ends: a row for each counter that is not 0 everywhere, with the sum
- * over all ranks, the least, the most, and the rank that had the most. Ranks give what they know of themselves and
- * of others up a binomial tree to rank 0, which writes.
+ * What a job has counted, as one table, when it ends: a row for each number that is not 0 everywhere, with the sum
+ * over all ranks if it is a counter, the least, the most, and the rank that had the most. Ranks give what they know of
+ * themselves and of others up a binomial tree to rank 0, which writes.
  *
  * It runs at the beginning of MPI_Finalize, which waits for all ranks anyway. Nothing that goes wrong here is an error
  * of the program: ranks that could not be heard are missing in the table, which says so.
@@ -141,7 +141,7 @@ static void write_table(FILE *to, const struct bcast_hw_live *live, const struct
         if (r->most == 0)
             continue;
         fprintf(to, "%-32s ", live->name[i]);
-        if (live->level[i])
+        if (live->kind[i] != MPIR_BCAST_HW_COUNTER)
             fprintf(to, "%16s", "-");
         else
             fprintf(to, "%16" PRIu64, r->total);

@@ -6,6 +6,8 @@
  */
 #include "epoch.h"
 
+#include "mask.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -140,6 +142,8 @@ static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
     e->tell = all_children(e);
     e->told = 0;
     e->told_parent = e->cfg.rank == 0;
+    FOR_EACH (r, (uint8_t) (e->before.rails ^ e->now.rails))
+        e->stand[r] = (struct bcast_hw_rail_stand){e->from, e->cause, e->culprit};
     count(e->cfg.counts, e->before, e->now, e->cause);
 }
 
@@ -374,5 +378,7 @@ void bcast_hw_epoch_check(const struct bcast_hw_epoch *e)
     assert(e->cfg.rank != 0 || e->told_parent);
     assert(e->told_parent ? bcast_hw_epoch_known(e) || e->cfg.rank == 0 : true);
     assert(e->number > 0 || e->from == 0);
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+        assert(e->stand[r].since <= e->from);
     assert(e->cfg.rank <= 1 || bcast_hw_epoch_casting(e) == 0);
 }

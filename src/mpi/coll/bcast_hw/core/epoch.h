@@ -55,6 +55,13 @@ struct bcast_hw_epoch_cfg {
     struct bcast_hw_counts *counts;
 };
 
+/* Since when a rail is in use, or is left. */
+struct bcast_hw_rail_stand {
+    uint64_t since;            /* the first broadcast; 0: it was so from set-up on */
+    enum bcast_hw_cause cause; /* of that epoch */
+    uint32_t culprit;          /* the rank that was worst off then */
+};
+
 struct bcast_hw_epoch {
     struct bcast_hw_epoch_cfg cfg;
     uint32_t number;               /* epochs so far */
@@ -63,13 +70,14 @@ struct bcast_hw_epoch {
     struct bcast_hw_manner before; /* of those before it, as far as they are not consumed by all */
     enum bcast_hw_cause cause;     /* of this epoch */
     uint32_t culprit;              /* the rank that was worst off */
-    uint16_t tell;                 /* children to be sent the epoch */
-    uint16_t told;                 /* children whose subtree has acknowledged it */
-    bool told_parent;              /* this subtree's acknowledgement is out, or needs not to be */
-    uint32_t losses;               /* of the subtree, but this rank, since the last report */
-    uint32_t worst;                /* the rank that has the worst of them */
-    uint32_t train;                /* the number of the last train heard of; leader: sent */
-    uint8_t got[BCAST_HW_RAIL_BITS];           /* of that train, a bit for each probe */
+    struct bcast_hw_rail_stand stand[BCAST_HW_RAIL_BITS]; /* of those of set-up; since <= from */
+    uint16_t tell;                                        /* children to be sent the epoch */
+    uint16_t told;                   /* children whose subtree has acknowledged it */
+    bool told_parent;                /* this subtree's acknowledgement is out, or needs not to be */
+    uint32_t losses;                 /* of the subtree, but this rank, since the last report */
+    uint32_t worst;                  /* the rank that has the worst of them */
+    uint32_t train;                  /* the number of the last train heard of; leader: sent */
+    uint8_t got[BCAST_HW_RAIL_BITS]; /* of that train, a bit for each probe */
     uint32_t child_train[BCAST_HW_FANOUT_MAX]; /* as each child's subtree told last */
     uint8_t child_well[BCAST_HW_FANOUT_MAX];   /* rails on which all of it came */
     uint8_t due[BCAST_HW_RAIL_BITS]; /* leader, rank 1: probes that are still to go on each rail */

@@ -86,6 +86,7 @@ static void try_return(struct bcast_hw_link *l, uint32_t stream)
     if (lane != BCAST_HW_LINK_NO_LANE && lane != s->via) {
         s->via = lane;
         s->mark = s->acked;
+        l->changed = true;
         l->counts->returns++;
     }
 }
@@ -154,6 +155,7 @@ static void set_state(struct bcast_hw_link *l, uint32_t lane, enum bcast_hw_link
     assert(from != BCAST_HW_LINK_OFF || to == BCAST_HW_LINK_DEAD);
     assert(to != BCAST_HW_LINK_ASKED || from == BCAST_HW_LINK_GOOD);
     p->state = to;
+    l->changed = true;
     switch (to) {
         case BCAST_HW_LINK_OFF:
             p->probe_due = p->probed = p->answer_due = false;
@@ -203,6 +205,7 @@ void bcast_hw_link_init(struct bcast_hw_link *l, const struct bcast_hw_link_cfg 
     l->cfg = cfg;
     l->counts = counts;
     l->ack_at = l->wake = BCAST_HW_NEVER;
+    l->changed = true;
     for (uint32_t i = 0; i < cfg->lanes; i++) {
         l->lanes[i].state = usable >> i & 1 ? BCAST_HW_LINK_GOOD : BCAST_HW_LINK_OFF;
         l->lanes[i].moved = now;

@@ -132,6 +132,7 @@ struct bcast_hw_link {
     uint64_t wake;   /* not after the first time at which on_timer has something to do */
     bool due;        /* next_send may have something */
     uint32_t died;   /* mask of the lanes found DEAD since take_died */
+    bool changed;    /* a lane's state, or what goes by it, since take_changed; at first too */
 };
 
 enum bcast_hw_link_kind {
@@ -195,6 +196,15 @@ static inline uint32_t bcast_hw_link_take_died(struct bcast_hw_link *l)
 
     l->died = 0;
     return died;
+}
+
+/* The state of a lane, or the lane by which a stream goes, is another than at the last call. */
+static inline bool bcast_hw_link_take_changed(struct bcast_hw_link *l)
+{
+    bool changed = l->changed;
+
+    l->changed = false;
+    return changed;
 }
 
 /* on_timer has something to do no earlier than this, ns; NEVER. */

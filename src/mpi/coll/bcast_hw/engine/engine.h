@@ -71,6 +71,9 @@ struct bcast_hw_engine_cfg {
     uint32_t lane_mbit[BCAST_HW_RAIL_BITS]; /* 0: unknown */
     struct bcast_hw_knock *knock; /* the caller's; NULL: no host can be asked whether it is there */
     size_t memory;                /* bound on the channel memory of all groups, bytes */
+    /* A group is ON, for the first time, or has another epoch than when it was shown last, or a member of it is lost;
+     * NULL: nobody wants to know. */
+    void (*show)(struct bcast_hw_group *g, bool first);
 };
 
 struct bcast_hw_engine {

@@ -377,6 +377,18 @@ static void rejoin(struct bcast_hw_group *g, uint64_t now)
     bcast_hw_rails_refresh(&g->engine->rails, due, g->agree.agreed.group);
 }
 
+static void show(struct bcast_hw_group *g)
+{
+    const bool first = !g->shown;
+
+    if (g->state != BCAST_HW_GROUP_ON || !g->engine->cfg.show ||
+        (g->shown && g->shown_epoch == g->stream.epoch.number))
+        return;
+    g->shown = true;
+    g->shown_epoch = g->stream.epoch.number;
+    g->engine->cfg.show(g, first);
+}
+
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
     g->touched = false;
@@ -391,6 +403,7 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     }
     pump_agree(g, now);
     settle(g);
+    show(g);
     if (g->running)
         pump_stream(g, now);
     rejoin(g, now);
@@ -621,6 +634,8 @@ void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank)
         g->state = BCAST_HW_GROUP_BROKEN;
         g->reason = BCAST_HW_REASON_LANE;
         g->reason_rank = i;
+        if (g->shown)
+            g->engine->cfg.show(g, false);
         return;
     }
 }

@@ -53,6 +53,7 @@ const char *bcast_hw_stage_text(enum bcast_hw_stage stage);
 
 struct bcast_hw_group_cfg {
     uint32_t context; /* MPI context id */
+    uint32_t part;    /* which of the communicator's groups it is: the driver's */
     uint32_t size;    /* ranks, 2 or more */
     uint32_t rank;
     const uint32_t *world; /* rank in MPI_COMM_WORLD of each rank; copied */
@@ -112,6 +113,9 @@ struct bcast_hw_group {
     void *stream_mem;
     struct bcast_hw_homes homes; /* where its bytes lie */
     uint32_t noted;              /* the epoch that the driver has taken note of */
+    bool shown;                  /* to the driver, by cfg.show of the engine */
+    uint32_t shown_epoch;        /* ... with this epoch */
+    void *place;                 /* where the driver shows it */
     unsigned char *along_trees;  /* of the broadcast under way there: the program's memory */
 };
 

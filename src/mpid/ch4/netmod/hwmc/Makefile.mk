@@ -35,6 +35,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/reach.h       \
     src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
+    src/mpid/ch4/netmod/hwmc/lane/stand.h       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
     src/mpid/ch4/netmod/hwmc/rail/knock.h       \
@@ -68,6 +69,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
+    src/mpid/ch4/netmod/hwmc/lane/stand.c       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \

@@ -10,26 +10,27 @@
 struct MPIDI_HWMC_counters MPIDI_HWMC_counters;
 
 static const struct MPIR_Bcast_hw_counter link_list[] = {
-#define X(field, text) {"hwmc_link_" #field, text, false},
+#define X(field, text) {"hwmc_link_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
     BCAST_HW_LINK_COUNTS(X)
 #undef X
 };
 
 static const struct MPIR_Bcast_hw_counter lanes_list[] = {
-#define X(field, text) {"hwmc_lanes_" #field, text, true},
+#define X(field, text) {"hwmc_lanes_" #field, text, MPIR_BCAST_HW_LEVEL, NULL},
     MPIDI_HWMC_LANES_COUNTS(X)
 #undef X
 };
 
 static const struct MPIR_Bcast_hw_counter am_list[] = {
-#define X(field, text) {"hwmc_" #field, text, false},
+#define X(field, text) {"hwmc_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
     MPIDI_HWMC_AM_COUNTS(X)
 #undef X
 };
 
 #ifdef HAVE_HWMC_VERBS
 static const struct MPIR_Bcast_hw_counter rc_list[] = {
-#define X(field, text) {"hwmc_rc_" #field, "reliable connections: " text, false},
+#define X(field, text)                                                                             \
+    {"hwmc_rc_" #field, "reliable connections: " text, MPIR_BCAST_HW_COUNTER, NULL},
     HWMC_LANE_RC_COUNTS(X)
 #undef X
 };

@@ -12,6 +12,7 @@
 #include "hwmc_rc.h"
 #include "lane/stream_lane.h"
 #include "../ucx/ucx_impl.h"
+#include "../../../../mpi/coll/bcast_hw/live.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -155,6 +156,46 @@ static void configure(struct bcast_hw_link_cfg *cfg, const struct shared *s)
     prefer(cfg, s, meeting_stream(s), 0, false);
 }
 
+/* What hwmc_info shows of the lanes. */
+
+static struct bcast_hw_live_lane shown[BCAST_HW_LINK_LANES_MAX];
+
+_Static_assert(BCAST_HW_LIVE_LOST == HWMC_STAND_LOST, "all that are known are shown");
+_Static_assert(BCAST_HW_LIVE_STATES == HWMC_STAND_STATES, "and all states");
+
+static void show_lane(void *ctx, uint32_t lane, const struct hwmc_stand *stand)
+{
+    struct bcast_hw_live_lane *s = &shown[lane];
+
+    (void) ctx;
+    memcpy(s->peers, stand->peers, sizeof(s->peers));
+    memcpy(s->lost, stand->lost, sizeof(s->lost));
+    s->streams = stand->streams;
+    s->moved = stand->moved;
+    s->num_lost = stand->num_lost;
+    MPIR_Bcast_hw_live_lane(lane, s);
+}
+
+static void show_lanes(const struct shared *s)
+{
+    const struct hwmc_stand none = {{0}};
+
+    for (uint32_t i = 0; i < s->num; i++) {
+        const struct bcast_hw_live_lane ucx = {
+            .open = true, .links = true, .rail = s->rail[i], .kind = "ucx"};
+        const struct bcast_hw_live_lane rc = {
+            .open = true, .links = true, .rail = s->rail[i], .kind = "rc"};
+
+        if (s->rc_of[i] != BCAST_HW_LINK_NO_LANE) {
+            shown[s->rc_of[i]] = rc;
+            show_lane(NULL, s->rc_of[i], &none);
+        }
+        shown[s->rc + i] = ucx;
+        show_lane(NULL, s->rc + i, &none);
+    }
+    hwmc_links_watch(links, show_lane, NULL);
+}
+
 /* False: no memory. */
 static bool open_streams(const struct shared *s, struct bcast_hw_engine_cfg *cfg)
 {
@@ -188,6 +229,7 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     share(&s, lanes, rails, all_have, all_rc);
     configure(&link, &s);
     hwmc_links_open(links, &link, s.lanes);
+    show_lanes(&s);
     MPIDI_HWMC_rc_exchange(links, exchange_stream(&s));
     MPIDI_HWMC_meeting_open(links, meeting_stream(&s));
     MPIR_ERR_CHKANDJUMP(!open_streams(&s, cfg) ||

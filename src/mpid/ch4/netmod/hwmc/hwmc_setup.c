@@ -24,6 +24,7 @@
 #include "hwmc_rails.h"
 #include "tools/version.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
+#include "../../../../mpi/coll/bcast_hw/live.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -255,6 +256,24 @@ static void show_rails(const struct MPIDI_HWMC_rails *rails, const struct bcast_
                                     cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
 }
 
+/* Those for which there are no links: one for control and repair, and those of the rails. */
+static void show_lanes(const struct bcast_hw_engine_cfg *cfg)
+{
+    struct bcast_hw_live_lane lane = {.open = true, .rail = -1, .carries = "control, repair"};
+
+    if (cfg->num_far_lanes == 0)
+        MPL_strncpy(lane.carries, "control, repair, trees", sizeof(lane.carries));
+    MPL_strncpy(lane.kind, cfg->lane->ops->name, sizeof(lane.kind));
+    MPIR_Bcast_hw_live_lane(0, &lane);
+    for (uint32_t i = 0; i < cfg->num_far_lanes; i++) {
+        lane.rail = cfg->lane_rail[i % cfg->num_rails];
+        MPL_strncpy(lane.kind, cfg->lanes[i]->ops->name, sizeof(lane.kind));
+        MPL_strncpy(lane.carries, i < cfg->num_lanes ? "trees" : "trees between sites",
+                    sizeof(lane.carries));
+        MPIR_Bcast_hw_live_lane(i + 1, &lane);
+    }
+}
+
 int MPIDI_HWMC_setup(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -326,6 +345,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIDI_HWMC_global.lane = cfg.lane;
     if (first)
         show_rails(&rails, &cfg);
+    if (!MPIDI_HWMC_links_wanted())
+        show_lanes(&cfg);
     MPIR_Bcast_hw_register(&cfg);
     cfg.seal = NULL; /* the engine's */
     if (!all.no_site) {

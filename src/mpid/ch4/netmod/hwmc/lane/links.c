@@ -45,6 +45,7 @@ struct peer {
     uint64_t retry_at; /* ns: when lanes that are OFF are asked whether they are ready; NEVER */
     struct bcast_hw_link link;
     struct row *rows[BCAST_HW_LINK_STREAMS_MAX]; /* NULL until something was sent in it */
+    struct hwmc_stand_share share;               /* of it, in how links stand */
 };
 
 struct hwmc_links {
@@ -64,6 +65,10 @@ struct hwmc_links {
     uint64_t wake; /* not after any peer's timer */
     int events;    /* of the poll under way */
     int epoll;     /* -1: waiting for lanes is not possible */
+    struct hwmc_stand stands[BCAST_HW_LINK_LANES_MAX];
+    void (*changed)(void *ctx, uint32_t lane,
+                    const struct hwmc_stand *stand); /* NULL: nobody watches */
+    void *watcher;
 };
 
 static uint64_t now_ns(void)
@@ -118,6 +123,7 @@ static struct row *get_row(struct peer *p, uint32_t stream)
         p->rows[stream] = calloc(1, sizeof(struct row));
         if (p->rows[stream] != NULL)
             p->rows[stream]->end = &p->rows[stream]->waiting;
+        p->link.changed = true;
     }
     return p->rows[stream];
 }
@@ -227,6 +233,21 @@ static void lane_is_off(struct hwmc_links *l, struct peer *p, uint32_t lane, uin
     touch(l, p);
 }
 
+/* How links stand by lanes may be another now. */
+static void show(struct hwmc_links *l, struct peer *p)
+{
+    uint32_t sends = 0, lanes;
+
+    if (!bcast_hw_link_take_changed(&p->link) || l->changed == NULL)
+        return;
+    for (uint32_t i = 0; i < l->cfg.streams; i++)
+        sends |= p->rows[i] != NULL ? 1u << i : 0;
+    lanes = hwmc_stand_take(l->stands, &p->share, p->rank, &p->link, sends);
+    for (uint32_t i = 0; i < l->cfg.lanes; i++)
+        if (lanes >> i & 1)
+            l->changed(l->watcher, i, &l->stands[i]);
+}
+
 static void pump(struct hwmc_links *l, struct peer *p, uint64_t now)
 {
     struct bcast_hw_link_tx tx;
@@ -236,6 +257,7 @@ static void pump(struct hwmc_links *l, struct peer *p, uint64_t now)
             lane_is_off(l, p, tx.lane, now);
     if (bcast_hw_link_next_timer(&p->link) < l->wake)
         l->wake = bcast_hw_link_next_timer(&p->link);
+    show(l, p);
 }
 
 int hwmc_links_send(struct hwmc_links *l, uint32_t stream, uint32_t rank, const void *head,
@@ -514,6 +536,14 @@ void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
         close(l->epoll);
         l->epoll = -1;
     }
+}
+
+void hwmc_links_watch(struct hwmc_links *l,
+                      void (*changed)(void *ctx, uint32_t lane, const struct hwmc_stand *stand),
+                      void *ctx)
+{
+    l->changed = changed;
+    l->watcher = ctx;
 }
 
 void hwmc_links_use(struct hwmc_links *l, uint32_t stream, const struct hwmc_links_upper *upper)

@@ -14,6 +14,7 @@
 
 #include "../../../../../mpi/coll/bcast_hw/core/link.h"
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
+#include "stand.h"
 
 struct hwmc_links;
 
@@ -47,6 +48,12 @@ void hwmc_links_on_sent(void *port, uint64_t tag);
  * processes open alike. */
 void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
                      struct bcast_hw_lane *const *lanes);
+
+/* `changed` is called whenever it has changed how the links stand by a lane; it may look at `stand`, for the call, and
+ * call nothing here. Before the first message. */
+void hwmc_links_watch(struct hwmc_links *l,
+                      void (*changed)(void *ctx, uint32_t lane, const struct hwmc_stand *stand),
+                      void *ctx);
 
 /* Before the first message of the stream. */
 void hwmc_links_use(struct hwmc_links *l, uint32_t stream, const struct hwmc_links_upper *upper);

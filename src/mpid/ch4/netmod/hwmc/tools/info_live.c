@@ -11,6 +11,7 @@
 
 #include "info.h"
 #include "version.h"
+#include "../../../../../mpi/coll/bcast_hw/core/link.h"
 #include "../../../../../mpi/coll/bcast_hw/live.h"
 
 #include <dirent.h>
@@ -27,7 +28,7 @@
 #include <unistd.h>
 
 #define LINK_TEXT "/memfd:" BCAST_HW_LIVE_FILE " "
-#define TRIES 1000 /* to read a communicator that is being written */
+#define TRIES 1000 /* to read a place that is being written */
 
 struct process {
     const char *pid;
@@ -133,18 +134,124 @@ static void print_rails(const struct bcast_hw_live *live)
     }
 }
 
-/* False: the place is free, or was being written for too long. */
-static bool read_comm(const struct bcast_hw_live_comm *from, struct bcast_hw_live_comm *to)
+/* A place, which begins with `turn`. False: it was being written for too long. */
+static bool read_place(const _Atomic uint32_t *turn, void *to, size_t bytes)
 {
     for (int i = 0; i < TRIES; i++) {
-        const uint32_t turn = atomic_load_explicit(&from->turn, memory_order_acquire);
+        const uint32_t before = atomic_load_explicit(turn, memory_order_acquire);
 
-        memcpy(to, from, sizeof(*to));
+        memcpy(to, (const void *) turn, bytes);
         atomic_thread_fence(memory_order_acquire);
-        if (turn % 2 == 0 && atomic_load_explicit(&from->turn, memory_order_relaxed) == turn)
-            return to->ranks > 0;
+        if (before % 2 == 0 && atomic_load_explicit(turn, memory_order_relaxed) == before)
+            return true;
     }
     return false;
+}
+
+static const char *name_of(const struct bcast_hw_live *live, uint32_t rail)
+{
+    const uint32_t num = atomic_load_explicit(&live->num_rails, memory_order_acquire);
+
+    for (uint32_t i = 0; i < num && i < BCAST_HW_RAILS_MAX; i++)
+        if (live->rail[i].number == rail)
+            return live->rail[i].port.name;
+    return "-";
+}
+
+/* A group's row for a rail: whether its broadcasts are multicast there, since which, and why. */
+static void print_cast(const struct bcast_hw_live *live, const struct bcast_hw_live_cast *c,
+                       uint32_t rail)
+{
+    static const char *const causes[] = {
+#define X(name, text) text,
+        BCAST_HW_CAUSES(X)
+#undef X
+    };
+    const struct bcast_hw_rail_stand *s = &c->stand[rail];
+    const char *stand = c->broken               ? "broken"
+                        : c->rails >> rail & 1  ? "on"
+                        : c->agreed >> rail & 1 ? "left"
+                                                : "off";
+
+    printf("%-8x %4u  %-4u %-16s %-6s %15" PRIu64 "  ", c->context, c->part, rail,
+           name_of(live, rail), stand, s->since);
+    if (c->broken)
+        printf("rank %u of MPI_COMM_WORLD cannot be reached\n", c->lost);
+    else if (s->since == 0)
+        printf("set-up\n");
+    else if (s->cause == BCAST_HW_CAUSE_SILENT || s->cause == BCAST_HW_CAUSE_LOSSY)
+        printf("%s (rank %u of it)\n", causes[s->cause], s->culprit);
+    else
+        printf("%s\n", causes[s->cause % BCAST_HW_CAUSE_LIMIT]);
+}
+
+static void print_casts(const struct bcast_hw_live *live)
+{
+    const uint32_t num = atomic_load_explicit(&live->num_casts, memory_order_relaxed);
+    const uint32_t rails = atomic_load_explicit(&live->num_rails, memory_order_acquire);
+    struct bcast_hw_live_cast c;
+    uint32_t shown = 0;
+
+    printf("\nmulticast by rails: %u\n", num);
+    if (num > 0)
+        printf("%-8s %4s  %-4s %-16s %-6s %15s  %s\n", "context", "part", "rail", "port", "stand",
+               "from broadcast", "why");
+    for (uint32_t i = 0; i < BCAST_HW_LIVE_CASTS; i++) {
+        if (!read_place(&live->cast[i].turn, &c, sizeof(c)) || c.ranks == 0)
+            continue;
+        for (uint32_t k = 0; k < rails && k < BCAST_HW_RAILS_MAX; k++)
+            print_cast(live, &c, live->rail[k].number);
+        shown++;
+    }
+    if (shown < num)
+        printf("and %u more\n", num - shown);
+}
+
+static void print_lost(const struct bcast_hw_live_lane *l)
+{
+    for (uint32_t i = 0; i < l->num_lost && i < BCAST_HW_LIVE_LOST; i++)
+        printf("%s%u", i > 0 ? "," : "", l->lost[i]);
+    printf("%s\n", l->num_lost == 0 ? "-" : l->num_lost == BCAST_HW_LIVE_LOST ? ",..." : "");
+}
+
+/* Of links: to how many peers the lane is good, asked, dead or off; streams by it, and moved from it. */
+static void print_lane(const struct bcast_hw_live *live, const struct bcast_hw_live_lane *l,
+                       uint32_t number)
+{
+    char rail[12] = "-";
+
+    if (l->rail >= 0)
+        snprintf(rail, sizeof(rail), "%d", l->rail);
+    printf("%-6u %-4s %-16s %-5s ", number, rail,
+           l->rail >= 0 ? name_of(live, (uint32_t) l->rail) : "-", l->kind);
+    if (!l->links) {
+        printf("%s\n", l->carries);
+        return;
+    }
+    printf("%6u %6u %6u %6u %8u %6u  ", l->peers[BCAST_HW_LINK_GOOD], l->peers[BCAST_HW_LINK_ASKED],
+           l->peers[BCAST_HW_LINK_DEAD], l->peers[BCAST_HW_LINK_OFF], l->streams, l->moved);
+    print_lost(l);
+}
+
+static void print_lanes(const struct bcast_hw_live *live)
+{
+    struct bcast_hw_live_lane l;
+    uint32_t num = 0;
+
+    for (uint32_t i = 0; i < BCAST_HW_LIVE_LANES; i++) {
+        if (!read_place(&live->lane[i].turn, &l, sizeof(l)) || !l.open)
+            continue;
+        if (num++ == 0 && l.links)
+            printf("\nlanes, with the links to other processes: good, asked, dead, off\n%-6s %-4s "
+                   "%-16s "
+                   "%-5s %6s %6s %6s %6s %8s %6s  %s\n",
+                   "number", "rail", "port", "kind", "good", "asked", "dead", "off", "streams",
+                   "moved", "lost to ranks");
+        else if (num == 1)
+            printf("\nlanes\n%-6s %-4s %-16s %-5s %s\n", "number", "rail", "port", "kind",
+                   "carries");
+        print_lane(live, &l, i);
+    }
 }
 
 static void print_comms(const struct bcast_hw_live *live)
@@ -158,7 +265,7 @@ static void print_comms(const struct bcast_hw_live *live)
         printf("%-8s %6s %6s  %-20s %-20s %s\n", "context", "ranks", "rank", "over the network",
                "inside a host", "name");
     for (uint32_t i = 0; i < BCAST_HW_LIVE_COMMS; i++) {
-        if (!read_comm(&live->comm[i], &c))
+        if (!read_place(&live->comm[i].turn, &c, sizeof(c)) || c.ranks == 0)
             continue;
         printf("%-8x %6u %6u  %-20s %-20s %s\n", c.context, c.ranks, c.rank, c.network, c.host,
                c.name);
@@ -208,7 +315,7 @@ static void print_changes(const struct bcast_hw_live *live, uint64_t *before, do
         if (value[i] == before[i])
             continue;
         printf("%-40s %20" PRIu64, live->name[i], value[i]);
-        if (live->level[i])
+        if (live->kind[i] != MPIR_BCAST_HW_COUNTER)
             printf("\n");
         else
             printf(" %14.1f/s\n", (double) (value[i] - before[i]) / seconds);
@@ -264,6 +371,8 @@ int hwmc_info_live(const char *pid, const char *interval)
            p.live->version);
     print_rails(p.live);
     print_comms(p.live);
+    print_casts(p.live);
+    print_lanes(p.live);
     print_counters(p.live);
     status = interval ? watch(&p, seconds) : 0;
     munmap((void *) p.live, sizeof(*p.live));

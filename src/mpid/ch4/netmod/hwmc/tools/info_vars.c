@@ -224,6 +224,20 @@ out:
     return status;
 }
 
+static const char *word_for(int class)
+{
+    switch (class) {
+        case MPI_T_PVAR_CLASS_LEVEL:
+            return " (level)";
+        case MPI_T_PVAR_CLASS_STATE:
+            return " (state)";
+        case MPI_T_PVAR_CLASS_GENERIC:
+            return " (generic)";
+        default:
+            return "";
+    }
+}
+
 int hwmc_info_pvars(void)
 {
     int provided, num = 0, found = 0;
@@ -244,7 +258,7 @@ int hwmc_info_pvars(void)
             continue;
         if (!begins(name, "bcast_hw_") && !begins(name, "hwmc_"))
             continue;
-        printf("%s%s\n", name, class == MPI_T_PVAR_CLASS_LEVEL ? " (level)" : "");
+        printf("%s%s\n", name, word_for(class));
         hwmc_info_print_wrapped(text, 4);
         found++;
     }

@@ -86,6 +86,14 @@ FAULTS = (
 ENDINGS = ("a rank is killed", "a host is killed", "no memory", "no descriptors", "joins are refused",
            "faults from the start", "faults in MPI_Finalize", "two jobs in one group")
 
+# What must end every wait with an error, or none: a host goes for good, or stands still for longer than who waits for it
+# has patience. They come after all other jobs, from a sequence of their own.
+GONE = "a host is gone"
+STOPPED = "a host is stopped for longer than the limit"
+LIMIT_MS = 3000
+GONE_ENDINGS = (GONE, STOPPED)
+GONE_BYTES = (8, 1000, 20000, 100000, 300000, 2000000)
+
 ORDERS = ("short", "long", "late", "comms", "others", "idle")
 
 SHAPES = (Shape(2), Shape(4), Shape(8), Shape(3, ppn=2), Shape(3, ppn=3, np=7), Shape(3, rails=2),
@@ -140,8 +148,12 @@ class Job:
     shape: Shape
     algorithm: str
     weather: str
-    ending: str = ""  # one of ENDINGS: the job has no cases but that
+    ending: str = ""  # one of ENDINGS or GONE_ENDINGS: the job has no cases but that
+    bytes: int = 0  # of GONE_ENDINGS: of each broadcast
     cases: list = field(default_factory=list)
+
+    def ranks(self):
+        return self.shape.np or self.shape.hosts * self.shape.ppn
 
     def goes_on(self, fault):
         """While it lasts."""
@@ -152,6 +164,8 @@ class Job:
         """Of the program: nothing waits until hwmc is worth its set-up."""
         env = {"MPIR_CVAR_BCAST_HW_SETUP_AFTER": "0", "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
         env.update(ALGORITHMS[self.algorithm])
+        if self.ending in GONE_ENDINGS:  # for hosts that are gone in what is not hwmc's, hwmc cannot answer
+            env.update({"MPIR_CVAR_BCAST_HW_GONE_MS": str(LIMIT_MS), "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"})
         if WEATHER[self.weather]:
             env["MPIR_CVAR_HWMC_FAULT"] = "%s,seed=%d" % (WEATHER[self.weather], self.seed)
         return env
@@ -213,6 +227,24 @@ def plan(seed, cases, each, endings):
             job.cases = [case_of(random_, *take(pairs, shape, put_off), job)
                          for _ in range(min(each, cases))]
             cases -= len(job.cases)
+        jobs.append(job)
+    return jobs
+
+
+def gone(seed, number, first):
+    """So many jobs from number `first` on: all hosts' rails are cut at one of them for good, or it is stopped."""
+    random_ = random.Random("gone %d" % seed)
+    kinds = (kind for kind in kinds_of(random_) if kind[0] != "chosen")
+    stops = Fault(STOPPED, ("pause " + HOSTS,), ("resume " + HOSTS,), stops=True, hold=(4.5, 5.5))
+    jobs = []
+    for at in range(number):
+        algorithm, shape, weather = next(kinds)
+        kind = random_.choice(("silent", "silent", "cable"))
+        words = tuple("rail-down %s %d %s" % (HOSTS, rail, kind) for rail in range(shape.rails))
+        job = Job(first + at, random_.randrange(1 << 30), shape, algorithm, weather,
+                  GONE_ENDINGS[at % len(GONE_ENDINGS)], bytes=random_.choice(GONE_BYTES))
+        fault = Fault("%s, %s" % (GONE, kind), words, (), cuts=True) if job.ending == GONE else stops
+        job.cases = [case_of(random_, fault, random_.choice(("short", "long")), job)]
         jobs.append(job)
     return jobs
 

@@ -198,9 +198,9 @@ static int gone(struct bcast_hw_knock *k, uint32_t world_rank, uint32_t rails,
     char by[256];
 
     k->ops->describe(k, world_rank, rails, by, sizeof(by));
-    MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_gone", "**bcast_hw_gone %d %s %d %s",
-                         (int) world_rank, by, MPIR_CVAR_BCAST_HW_GONE_MS,
-                         bcast_hw_stage_text(stage));
+    MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_gone", "**bcast_hw_gone %d %s %s %d",
+                         (int) world_rank, bcast_hw_stage_text(stage), by,
+                         MPIR_CVAR_BCAST_HW_GONE_MS);
 
 fn_fail:
     return mpi_errno;
@@ -222,8 +222,8 @@ int MPIR_Bcast_hw_lost(const struct bcast_hw_group *g)
         k->ops->describe(k, peer, rails ? rails : UINT32_MAX, by, sizeof(by));
     }
     MPIR_ERR_SETANDJUMP3(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d %s %s",
-                         (int) peer, by[0] ? by : "the network",
-                         bcast_hw_stage_text(g->lost_stage));
+                         (int) peer, bcast_hw_stage_text(g->lost_stage),
+                         by[0] ? by : "the network");
 
 fn_fail:
     return mpi_errno;

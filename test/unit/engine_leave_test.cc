@@ -50,8 +50,9 @@ uint32_t times_shown(bcast_hw_group *g)
     uint32_t times = 0;
 
     for (const auto &[group, first] : shown)
-        if (group == g)
+        if (group == g) {
             EXPECT_EQ(times++ == 0, first);
+        }
     return times;
 }
 

@@ -54,6 +54,7 @@ static void expect_same(const bcast_hw_wire_in &a, const bcast_hw_wire_in &b)
     FUZZ_CHECK(a.msg.rails == b.msg.rails && a.msg.peer == b.msg.peer && a.msg.bid == b.msg.bid);
     FUZZ_CHECK(a.msg.root == b.msg.root && a.msg.index == b.msg.index);
     FUZZ_CHECK(a.msg.frags == b.msg.frags && a.msg.bytes == b.msg.bytes);
+    FUZZ_CHECK(a.msg.late == b.msg.late);
     FUZZ_CHECK(a.msg.tree == b.msg.tree && a.msg.slot == b.msg.slot);
     FUZZ_CHECK((a.msg.bits == nullptr) == (b.msg.bits == nullptr));
     FUZZ_CHECK((a.msg.terms == nullptr) == (b.msg.terms == nullptr));

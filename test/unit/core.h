@@ -19,6 +19,7 @@ extern "C" {
 #include "counts.h"
 #include "deal.h"
 #include "delay.h"
+#include "lag.h"
 #include "measure.h"
 #include "model.h"
 #include "msg.h"

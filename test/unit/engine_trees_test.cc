@@ -12,6 +12,7 @@ trees(uint32_t num, uint32_t window, uint32_t seg_bytes, const uint64_t *site = 
         cfg.trees = num;
         cfg.window = cfg.far_window = window;
         cfg.seg_bytes = seg_bytes;
+        cfg.adapt_lanes = true;
         cfg.site = site;
     };
 }

@@ -60,6 +60,7 @@ struct Message {
         msg.tree = (uint8_t) rng.below(6);
         msg.losses = (uint32_t) (rng.next() & rng.next() & rng.next());
         msg.train = (uint32_t) rng.below(3);
+        msg.late = (uint8_t) rng.next();
         msg.multicast = rng.below(2);
         msg.rail = (uint8_t) rng.next();
         msg.rails = (uint8_t) rng.next();

@@ -47,7 +47,7 @@ struct One {
     bcast_hw_verdict segment(uint32_t peer, uint32_t tree, uint32_t index)
     {
         bcast_hw_msg msg = message(BCAST_HW_MSG_SEGMENT, peer, tree, index);
-        bcast_hw_verdict verdict = bcast_hw_multilane_on_segment(&m, &msg);
+        bcast_hw_verdict verdict = bcast_hw_multilane_on_segment(&m, &msg, 1);
 
         bcast_hw_multilane_check(&m);
         return verdict;
@@ -181,7 +181,7 @@ TEST(Multilane, ARankWithAnotherLengthFails)
     ASSERT_EQ(1u, r.sends().size());
     msg = r.message(BCAST_HW_MSG_SEGMENT, 0, 0, 1);
     msg.bytes = 300;
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_multilane_on_segment(&r.m, &msg));
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_multilane_on_segment(&r.m, &msg, 1));
     sent = r.sends();
     ASSERT_EQ(3u, sent.size());
     EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);

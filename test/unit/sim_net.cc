@@ -42,6 +42,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.trees = cfg_.trees;
         bcast_hw_deal_init(&c.near, cfg_.lanes, nullptr);
         bcast_hw_deal_init(&c.far, cfg_.far_lanes, nullptr);
+        c.lag.rails = (uint32_t) cfg_.speed.size();
+        std::copy(cfg_.speed.begin(), cfg_.speed.end(), c.lag.speed);
+        c.lanes = cfg_.lanes;
+        c.far_lanes = cfg_.far_lanes;
         c.window = cfg_.window;
         c.far_window = cfg_.far_window;
         c.sites = cfg_.site.empty() ? nullptr : &sites_;

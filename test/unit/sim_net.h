@@ -68,7 +68,9 @@ struct Config {
     uint32_t trees = 0;        // for those that go along trees
     uint32_t lanes = 1;        // to each rank, for those
     uint32_t far_lanes = 1;    // to each rank of another site
-    uint32_t window = 4;       // segments
+    std::vector<uint32_t>
+        speed; // of the rails that these are on; shares follow them where there are several
+    uint32_t window = 4; // segments
     uint32_t far_window = 4;
     uint32_t seg_bytes = 8;
     std::vector<uint64_t> site; // by rank; empty: all at one

@@ -147,7 +147,7 @@ void Net::watch_rails(uint32_t r, uint64_t bid)
     rails_[bid] = rails;
 }
 
-// A segment goes to each rank once, and only to one that has called the broadcast.
+// A segment goes to each rank once, but by rails that are tried, and only to one that has called the broadcast.
 void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
 {
     const Bcast &bcast = cfg_.script[tx.bid];
@@ -163,7 +163,10 @@ void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
         fail(name("a segment over a lane that is none by rank ", r));
     if ((to.next != tx.bid || to.state != State::WAIT) && !cfg_.own_bytes)
         fail(name("a segment for a rank that is not in the call by rank ", r));
-    if (!segments_[tx.peer].insert({tx.bid, tx.index * cfg_.trees + tx.tree}).second)
+    if (!cfg_.speed.empty() && tx.rails != 1u << tx.rail % cfg_.speed.size())
+        fail(name("a segment that names another rail by rank ", r));
+    if (!segments_[tx.peer].insert({tx.bid, tx.index * cfg_.trees + tx.tree}).second &&
+        cfg_.speed.size() < 2)
         fail(name("a segment twice by rank ", r));
 }
 

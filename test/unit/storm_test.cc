@@ -55,6 +55,8 @@ void make_script(Config &c, Rng &rng)
     c.trees = bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
     c.lanes = (uint32_t) rng.between(1, 4);
     c.far_lanes = c.lanes + (uint32_t) rng.below(4);
+    for (uint32_t n = (uint32_t) rng.between(1, c.lanes); n > 1 && c.speed.size() < n;)
+        c.speed.push_back(pick(rng, {1, 30, 100, 100}));
     c.window = (uint32_t) rng.between(1, 9);
     c.far_window = (uint32_t) rng.between(1, 20);
     c.seg_bytes = (uint32_t) rng.between(1, 30);

@@ -178,6 +178,24 @@ TEST(Wire, HeadersAreNotTakenForEachOther)
     EXPECT_EQ(bcast_hw_wire_head_of(cast.head, 3), 0u);
 }
 
+TEST(Wire, GrantsSayWhichRailsWereLate)
+{
+    bcast_hw_msg m = data_msg();
+    bcast_hw_wire_in in;
+
+    m.type = BCAST_HW_MSG_GRANT;
+    m.rails = 7;
+    m.late = 5;
+    Encoded e = encode(m, "");
+    EXPECT_EQ(e.head[47], 5);
+    EXPECT_EQ(e.head[60], 7);
+    ASSERT_EQ(decode(e, &in), BCAST_HW_WIRE_OK);
+    EXPECT_EQ(in.msg.rails, 7);
+    EXPECT_EQ(in.msg.late, 5);
+    EXPECT_EQ(in.msg.frags, 0u);
+    EXPECT_EQ(in.msg.bytes, 9u);
+}
+
 TEST(Wire, SegmentsNameTheirTreeAndPlace)
 {
     bcast_hw_msg m = data_msg();

@@ -30,6 +30,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/deal.c       \
     src/mpi/coll/bcast_hw/core/epoch.c      \
     src/mpi/coll/bcast_hw/core/feeds.c      \
+    src/mpi/coll/bcast_hw/core/lag.c        \
     src/mpi/coll/bcast_hw/core/link.c       \
     src/mpi/coll/bcast_hw/core/measure.c    \
     src/mpi/coll/bcast_hw/core/model.c      \

@@ -141,6 +141,17 @@ cvars:
         How many segments of a tree a rank takes from its parent ahead of what has come. More fill
         a longer line; fewer wait in hosts and switches. 0: 8, or twice bandwidth times round trip.
 
+    - name        : MPIR_CVAR_BCAST_HW_LANES_ADAPT
+      category    : BCAST_HW
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If true, what a rail carries of a message along trees follows how late it brings its segments, for
+        each pair of ranks. If false, it follows the speeds that were measured when the job started.
+
     - name        : MPIR_CVAR_BCAST_HW_SITE
       category    : BCAST_HW
       type        : string

@@ -101,6 +101,7 @@ static void configure(struct bcast_hw_group_cfg *cfg)
     cfg->trees = MPL_MAX(bcast_hw_engine_lanes_on(MPIR_Bcast_hw_engine(), cfg->rails),
                          2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
+    cfg->adapt_lanes = MPIR_CVAR_BCAST_HW_LANES_ADAPT;
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;

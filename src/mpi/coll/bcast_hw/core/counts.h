@@ -15,6 +15,10 @@
     X(multilane, "broadcasts that ran along trees over the lanes of all rails")                    \
     X(sent_segments, "segments sent to children in trees")                                         \
     X(got_segments, "segments received from parents in trees")                                     \
+    X(lane_late, "times a child in a tree said that a rail brought it segments late")              \
+    X(lane_eased, "times the share of a rail towards a child was lowered, as it was late")         \
+    X(lane_regained, "times a rail towards a child that was left for its lateness was taken up")   \
+    X(lane_copies, "segments sent by such a rail too, to see how late they come")                  \
     X(cast_frags, "fragments multicast")                                                           \
     X(cast_again, "fragments multicast once more: neighbours lacked them")                         \
     X(got_cast, "fragments received by multicast")                                                 \

@@ -109,7 +109,8 @@ struct bcast_hw_msg {
     bool multicast; /* to, or from, the group; otherwise by lane */
     uint8_t rail;   /* multicast: on which rail it came or is to go; SEGMENT: is to go */
     uint8_t rails;  /* DATA: mask of the rails that carry this broadcast; EPOCH: from bid on;
-                           * SYNC_UP: on which the last train of probes came to the whole subtree */
+                           * SYNC_UP: on which the last train of probes came to the whole subtree;
+                           * SEGMENT: by which it goes; GRANT: that brought some since the last GRANT */
     uint32_t peer;  /* rank: the sender coming in, the receiver going out by lane */
     uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
     uint32_t root; /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts; SYNC_UP, EPOCH: the one
@@ -121,6 +122,7 @@ struct bcast_hw_msg {
     uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum bcast_hw_cause; PROBE: which of
                            * its train */
     uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */
+    uint8_t late;    /* GRANT: of its rails, those that brought some of it late (lag.h) */
     uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (watch.h) */
     uint32_t train;  /* SYNC_UP: the number of that train */
     uint32_t token;  /* SEGMENT going out: to be told when it is through */

@@ -90,6 +90,26 @@ static uint8_t far_parents(const struct bcast_hw_multilane *m)
     return far;
 }
 
+static void begin_shares(struct bcast_hw_multilane *m)
+{
+    struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+
+    for (uint32_t r = 0; r < m->cfg.t && m->root != m->cfg.rank; r++)
+        bcast_hw_lag_expect(&s->lag, r, bcast_hw_trees_parent(&t, r, m->cfg.rank).rank);
+    for (uint32_t i = 0; i < m->num_children; i++) {
+        s->copies[i] = 0;
+        s->due[i] = 0;
+        bcast_hw_lag_serve(&s->lag, m->child[i].rank);
+    }
+}
+
+static uint32_t copies_to(const struct bcast_hw_multilane *m,
+                          const struct bcast_hw_multilane_child *c)
+{
+    return m->cfg.shares ? m->cfg.shares->copies[c - m->child] : 0;
+}
+
 /* How far this rank takes segments of tree r: as few messages as keep the parent sending. */
 static uint32_t limit_of(const struct bcast_hw_multilane *m, uint32_t r)
 {
@@ -104,10 +124,19 @@ static void renew_grant(struct bcast_hw_multilane *m, uint32_t r)
         m->grant_due |= (uint8_t) (1u << r);
 }
 
+/* The rails by which the last segment goes to the child too. */
+static uint8_t copies_due(const struct bcast_hw_multilane *m,
+                          const struct bcast_hw_multilane_child *c)
+{
+    return m->cfg.shares && !m->failed && !c->refused ? m->cfg.shares->due[c - m->child] : 0;
+}
+
 /* The child needs no more of this rank, and the lanes need none of its bytes. */
 static bool served(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
 {
-    return c->done == c->next && (m->failed || c->refused || c->done == segments_of(m, c->tree));
+    bool all = m->failed || c->refused || c->next == segments_of(m, c->tree);
+
+    return all && c->done == c->next + copies_to(m, c) && !copies_due(m, c);
 }
 
 static bool all_served(const struct bcast_hw_multilane *m)
@@ -160,6 +189,8 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
     bcast_hw_bitmap_clear(m->got, m->segments);
     list_children(m, early);
     m->far = is_root ? 0 : far_parents(m);
+    if (m->cfg.shares)
+        begin_shares(m);
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         m->have[r] = m->told[r] = is_root ? segments_of(m, r) : 0;
         renew_grant(m, r);
@@ -193,6 +224,8 @@ enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
         c->refused = true;
         finish(m);
     }
+    if (m->cfg.shares)
+        bcast_hw_lag_on_told(&m->cfg.shares->lag, msg->peer, msg->rails, msg->late);
     return BCAST_HW_TAKEN;
 }
 
@@ -203,7 +236,7 @@ static uint32_t number(const struct bcast_hw_multilane *m, const struct bcast_hw
 }
 
 enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
-                                                    const struct bcast_hw_msg *msg)
+                                                    const struct bcast_hw_msg *msg, uint64_t now)
 {
     struct bcast_hw_trees t = trees(&m->cfg, m->root);
     uint32_t r = msg->tree;
@@ -219,6 +252,9 @@ enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m
         return BCAST_HW_DUP;
     if (msg->index >= m->told[r])
         return BCAST_HW_BAD;
+    if (m->cfg.shares)
+        bcast_hw_lag_came(&m->cfg.shares->lag, r, msg->index, msg->rails,
+                          window(m, m->far >> r & 1), now);
     if (bcast_hw_bitmap_test(m->got, number(m, msg)))
         return BCAST_HW_DUP;
     bcast_hw_bitmap_set(m->got, number(m, msg));
@@ -241,8 +277,24 @@ uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct 
     return at;
 }
 
+/* The lanes of a rail take turns. */
+static uint8_t lane_on(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c,
+                       uint32_t rail)
+{
+    const struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    uint32_t lanes = c->far ? s->far_lanes : s->lanes;
+    uint32_t turns = (lanes - rail - 1) / s->lag.rails + 1;
+
+    return (uint8_t) (rail + s->lag.rails * (c->next / s->lag.rails % turns));
+}
+
 static uint8_t lane_to(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
 {
+    struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    uint32_t rail;
+
+    if (s && bcast_hw_lag_next(&s->lag, c->rank, &rail, &s->due[c - m->child]))
+        return lane_on(m, c, rail);
     return bcast_hw_deal_of(c->far ? &m->cfg.far : &m->cfg.near, c->tree + c->slot + c->next);
 }
 
@@ -273,6 +325,8 @@ static void next_grant(struct bcast_hw_multilane *m, uint8_t *due, uint32_t flag
         .tree = (uint8_t) r,
         .slot = (uint8_t) up.slot,
     };
+    if (m->cfg.shares)
+        tx->rails = bcast_hw_lag_tell(&m->cfg.shares->lag, r, &tx->late);
 }
 
 static void next_void(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
@@ -290,6 +344,40 @@ static void next_void(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
         .tree = c->tree,
         .slot = c->slot,
     };
+}
+
+/* Segment `index` of the child's tree by this lane. */
+static void send_segment(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c,
+                         uint32_t index, uint8_t lane, struct bcast_hw_msg *tx)
+{
+    *tx = (struct bcast_hw_msg){
+        .type = BCAST_HW_MSG_SEGMENT,
+        .peer = c->rank,
+        .bid = m->bid,
+        .root = m->root,
+        .index = index,
+        .bytes = m->bytes,
+        .tree = c->tree,
+        .slot = c->slot,
+        .rail = lane,
+        .token = (uint32_t) (c - m->child),
+    };
+    if (m->cfg.shares)
+        tx->rails = (uint8_t) (1u << lane % m->cfg.shares->lag.rails);
+    m->cfg.counts->sent_segments++;
+}
+
+/* The last segment once more, by the lowest rail that is due. */
+static void send_copy(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c,
+                      struct bcast_hw_msg *tx)
+{
+    struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    uint8_t *due = &s->due[c - m->child];
+
+    send_segment(m, c, c->next - 1, lane_on(m, c, (uint32_t) __builtin_ctz(*due)), tx);
+    *due &= (uint8_t) (*due - 1);
+    s->copies[c - m->child]++;
+    m->cfg.counts->lane_copies++;
 }
 
 int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
@@ -314,23 +402,15 @@ int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_m
         uint32_t token = (m->turn + i) % m->num_children;
         struct bcast_hw_multilane_child *c = &m->child[token];
 
+        if (copies_due(m, c)) {
+            send_copy(m, c, tx);
+            return 1;
+        }
         if (!ready(m, c))
             continue;
-        *tx = (struct bcast_hw_msg){
-            .type = BCAST_HW_MSG_SEGMENT,
-            .peer = c->rank,
-            .bid = m->bid,
-            .root = m->root,
-            .index = c->next,
-            .bytes = m->bytes,
-            .tree = c->tree,
-            .slot = c->slot,
-            .rail = lane_to(m, c),
-            .token = token,
-        };
+        send_segment(m, c, c->next, lane_to(m, c), tx);
         c->next++;
         m->turn = token + 1;
-        m->cfg.counts->sent_segments++;
         return 1;
     }
     return 0;
@@ -340,7 +420,8 @@ void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token)
 {
     struct bcast_hw_multilane_child *c = &m->child[token];
 
-    assert(m->phase == BCAST_HW_MULTILANE_RUN && token < m->num_children && c->done < c->next);
+    assert(m->phase == BCAST_HW_MULTILANE_RUN && token < m->num_children &&
+           c->done < c->next + copies_to(m, c));
     c->done++;
     finish(m);
 }
@@ -378,9 +459,11 @@ void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
     for (uint32_t i = 0; i < m->num_children; i++) {
         const struct bcast_hw_multilane_child *c = &m->child[i];
 
-        assert(c->done <= c->next && c->next <= m->have[c->tree]);
+        assert(c->done <= c->next + copies_to(m, c) && c->next <= m->have[c->tree]);
         assert(c->next <= c->limit);
     }
+    if (m->cfg.shares)
+        bcast_hw_lag_check(&m->cfg.shares->lag);
     assert(m->phase != BCAST_HW_MULTILANE_DONE || (m->left == 0 && all_served(m)));
     (void) here;
 }

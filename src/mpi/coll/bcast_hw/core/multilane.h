@@ -14,7 +14,8 @@
  * A grant is for a window of segments beyond those that have come, and is renewed at half of it. So what
  * waits on the way to a child, in this host's queues and in the network, is a window at most, and what a
  * rank sends to one child does not stand before what the next one is to pass on. It must be as long as
- * twice the way's bandwidth times its round trip. The lanes carry shares by their speeds (deal.h).
+ * twice the way's bandwidth times its round trip. The lanes carry shares by their speeds (deal.h), which follow what
+ * rails carry as the job goes on (lag.h): then a segment may come twice, and the second one is dropped.
  *
  * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
  *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)
@@ -35,6 +36,7 @@
 
 #include "counts.h"
 #include "deal.h"
+#include "lag.h"
 #include "msg.h"
 #include "trees.h"
 
@@ -47,6 +49,15 @@ enum bcast_hw_multilane_phase {
     BCAST_HW_MULTILANE_DONE
 };
 
+/* What shares that follow the rails need beyond; in memory that the caller keeps. Lane i is on rail i mod
+ * lag.rails. */
+struct bcast_hw_multilane_shares {
+    struct bcast_hw_lag lag;
+    uint32_t lanes, far_lanes;                    /* to a rank of this site, and of another one */
+    uint32_t copies[BCAST_HW_MULTILANE_CHILDREN]; /* of segments, that went to this child too */
+    uint8_t due[BCAST_HW_MULTILANE_CHILDREN]; /* of its last segment, by these rails, a bit each */
+};
+
 /* What is the same for all broadcasts of a communicator at one rank. */
 struct bcast_hw_multilane_cfg {
     uint32_t size; /* ranks, 2 or more */
@@ -56,7 +67,8 @@ struct bcast_hw_multilane_cfg {
     uint32_t far_window;            /* the same from another site */
     struct bcast_hw_deal near, far; /* on which lane to a rank of this site, and of another one */
     uint32_t max_segments;          /* of one broadcast */
-    const struct bcast_hw_sites *sites; /* NULL: one */
+    const struct bcast_hw_sites *sites;       /* NULL: one */
+    struct bcast_hw_multilane_shares *shares; /* NULL: they are as dealt */
     struct bcast_hw_counts *counts;
 };
 
@@ -74,7 +86,7 @@ struct bcast_hw_multilane_child {
     bool refused;   /* it takes nothing more */
     uint32_t limit; /* segments of the tree below are granted */
     uint32_t next;  /* segments of the tree below are with the lane or through */
-    uint32_t done;  /* segments that the lane is through with */
+    uint32_t done;  /* segments, and copies of them, that the lane is through with */
 };
 
 struct bcast_hw_multilane {
@@ -121,9 +133,9 @@ enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
                                                   const struct bcast_hw_msg *msg);
 
 /* Of the broadcast under way. PLACE: the payload goes to bcast_hw_multilane_at, before the next call.
- * TAKEN: it has failed. DUP or BAD otherwise. */
+ * TAKEN: it has failed. DUP or BAD otherwise. What is taken in one look at the lanes has one `now`. */
 enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
-                                                    const struct bcast_hw_msg *msg);
+                                                    const struct bcast_hw_msg *msg, uint64_t now);
 
 /* Where in the message a segment begins, and its length. */
 uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,

@@ -15,7 +15,7 @@ static uint32_t max_frags(const struct bcast_hw_stream_cfg *cfg)
     return bcast_hw_frags_of(cfg->max_bytes, cfg->frag_bytes);
 }
 
-/* Of all channels: slots, then bitmaps, then what came early; then the segments' bitmap. */
+/* Of all channels: slots, then bitmaps, then what came early; then the rails' shares and the segments' bitmap. */
 static size_t slots_size(const struct bcast_hw_stream_cfg *cfg)
 {
     return cfg->channels * sizeof(struct bcast_hw_two_stage);
@@ -32,9 +32,16 @@ static size_t early_size(const struct bcast_hw_stream_cfg *cfg)
                           : 0;
 }
 
+static size_t shares_size(const struct bcast_hw_stream_cfg *cfg)
+{
+    return cfg->trees > 0 && cfg->lag.rails > 1
+               ? (sizeof(struct bcast_hw_multilane_shares) + 7) / 8 * 8
+               : 0;
+}
+
 size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg)
 {
-    return slots_size(cfg) + maps_size(cfg) + early_size(cfg) +
+    return slots_size(cfg) + maps_size(cfg) + early_size(cfg) + shares_size(cfg) +
            bcast_hw_multilane_words(cfg->max_segments) * sizeof(uint64_t);
 }
 
@@ -61,7 +68,7 @@ static void init_epoch(struct bcast_hw_stream *s, const struct bcast_hw_stream_c
 static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
                            unsigned char *memory)
 {
-    const struct bcast_hw_multilane_cfg trees = {
+    struct bcast_hw_multilane_cfg trees = {
         .size = cfg->size,
         .rank = cfg->rank,
         .t = cfg->trees,
@@ -77,7 +84,14 @@ static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stre
     memory += slots_size(cfg) + maps_size(cfg);
     s->early = (struct bcast_hw_multilane_early *) memory;
     memset(s->early, 0, early_size(cfg));
-    bcast_hw_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + early_size(cfg)));
+    memory += early_size(cfg);
+    if (shares_size(cfg) > 0) {
+        trees.shares = (struct bcast_hw_multilane_shares *) memory;
+        trees.shares->lanes = cfg->lanes;
+        trees.shares->far_lanes = cfg->far_lanes;
+        bcast_hw_lag_init(&trees.shares->lag, &cfg->lag, cfg->counts);
+    }
+    bcast_hw_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + shares_size(cfg)));
 }
 
 void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
@@ -376,7 +390,8 @@ static void note_early(struct bcast_hw_multilane_early *e, const struct bcast_hw
         e->granted[msg->tree] |= 1u << msg->slot;
 }
 
-static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
+static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg,
+                                      uint64_t now)
 {
     if (!s->early || !bcast_hw_multilane_formed(msg, &s->multilane.cfg))
         return BCAST_HW_BAD;
@@ -385,14 +400,17 @@ static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bc
     if (!bcast_hw_channel_hear(&s->channel, msg->bid))
         return BCAST_HW_BAD;
     if (s->multilane.phase == BCAST_HW_MULTILANE_RUN && msg->bid == s->multilane.bid)
-        return msg->type == BCAST_HW_MSG_GRANT ? bcast_hw_multilane_on_grant(&s->multilane, msg)
-                                               : bcast_hw_multilane_on_segment(&s->multilane, msg);
+        return msg->type == BCAST_HW_MSG_GRANT
+                   ? bcast_hw_multilane_on_grant(&s->multilane, msg)
+                   : bcast_hw_multilane_on_segment(&s->multilane, msg, now);
     if (msg->bid < s->posted)
         return BCAST_HW_STALE;
     if (msg->type == BCAST_HW_MSG_SEGMENT && !(msg->flags & BCAST_HW_FLAG_VOID))
         return BCAST_HW_BAD;
     claim(s, msg->bid);
     note_early(early(s, msg->bid), msg);
+    if (s->multilane.cfg.shares && msg->type == BCAST_HW_MSG_GRANT)
+        bcast_hw_lag_on_told(&s->multilane.cfg.shares->lag, msg->peer, msg->rails, msg->late);
     return BCAST_HW_TAKEN;
 }
 
@@ -453,7 +471,7 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
             break;
         case BCAST_HW_MSG_GRANT:
         case BCAST_HW_MSG_SEGMENT:
-            verdict = on_trees(s, msg);
+            verdict = on_trees(s, msg, now);
             break;
         default:
             break;

@@ -49,13 +49,15 @@ struct bcast_hw_stream_cfg {
     uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
     uint32_t max_bytes;  /* of one broadcast */
     enum bcast_hw_delay_kind delay;
-    uint64_t delay_ns;                  /* FIXED: how long */
-    uint64_t seed;                      /* RANDOM: alike on every rank */
-    uint32_t trees;                     /* of multilane broadcasts; 0: there are none */
-    uint32_t window;                    /* segments of a tree that a rank takes ahead */
-    uint32_t far_window;                /* the same from another site */
-    struct bcast_hw_deal near, far;     /* lanes for them: inside a site, and between sites */
-    uint32_t max_segments;              /* of one of them */
+    uint64_t delay_ns;              /* FIXED: how long */
+    uint64_t seed;                  /* RANDOM: alike on every rank */
+    uint32_t trees;                 /* of multilane broadcasts; 0: there are none */
+    uint32_t window;                /* segments of a tree that a rank takes ahead */
+    uint32_t far_window;            /* the same from another site */
+    struct bcast_hw_deal near, far; /* lanes for them: inside a site, and between sites */
+    struct bcast_hw_lag_cfg lag; /* the rails of these lanes, whose shares follow what they carry */
+    uint32_t lanes, far_lanes;   /* how many there are of them; lane i is on rail i mod lag.rails */
+    uint32_t max_segments;       /* of one of them */
     const struct bcast_hw_sites *sites; /* for them; NULL: one site; the caller's */
     struct bcast_hw_counts *counts;     /* the caller's, added to; may serve many streams */
 };

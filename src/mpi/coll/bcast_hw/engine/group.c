@@ -133,6 +133,23 @@ static void deal(const struct bcast_hw_group *g, uint32_t lanes, struct bcast_hw
     bcast_hw_deal_init(d, max_u32(lanes, 1), mbit);
 }
 
+/* The shares of those rails change as they carry more or less. */
+static void follow_rails(const struct bcast_hw_group *g, struct bcast_hw_stream_cfg *cfg)
+{
+    const struct bcast_hw_engine_cfg *e = &g->engine->cfg;
+    uint32_t used = 0;
+
+    for (uint32_t k = 0; k < e->num_rails && k < e->num_lanes; k++) {
+        bool on = bcast_hw_engine_is_lane_on(e, k, g->cfg.rails);
+
+        cfg->lag.speed[k] = on ? max_u32(e->lane_mbit[k], 1) : 0;
+        used += on;
+    }
+    cfg->lag.rails = used > 1 ? e->num_rails : 0;
+    cfg->lanes = e->num_lanes;
+    cfg->far_lanes = e->num_far_lanes;
+}
+
 /* False without memory. */
 static bool start_stream(struct bcast_hw_group *g)
 {
@@ -166,6 +183,8 @@ static bool start_stream(struct bcast_hw_group *g)
 
     deal(g, g->engine->cfg.num_lanes, &cfg.near);
     deal(g, g->engine->cfg.num_far_lanes, &cfg.far);
+    if (g->cfg.adapt_lanes)
+        follow_rails(g, &cfg);
     if (casts)
         g->piece_bytes = cfg.max_bytes = agreed_piece(g);
     g->stream_mem = malloc(bcast_hw_stream_footprint(&cfg));

@@ -69,6 +69,7 @@ struct bcast_hw_group_cfg {
     uint32_t seg_bytes;   /* of their segments, as wished */
     uint32_t window;      /* segments of a tree that a rank takes ahead */
     uint32_t far_window;  /* the same from another site */
+    bool adapt_lanes;     /* shares of rails follow what they carry */
     uint32_t rails;       /* it keeps to these, a bit each; 0: to all there are */
     const uint64_t
         *site; /* of each rank, a name for where it is; NULL: all at one; read at create */

@@ -11,7 +11,7 @@
  *    8  8 job          36  4 root          56  4 leader
  *                                          60  4 rails, tree, slot, flags
  *
- * SYNC_UP has losses in frags, and train in bytes.
+ * SYNC_UP has losses in frags, and train in bytes; GRANT has late in frags.
  *
  * Of a fragment by multicast, the first 16 bytes alike, then:
  *
@@ -169,6 +169,13 @@ static bool reports(enum bcast_hw_msg_type type)
     return type == BCAST_HW_MSG_SYNC_UP;
 }
 
+static uint32_t frags_field(const struct bcast_hw_msg *msg)
+{
+    if (reports(msg->type))
+        return msg->losses;
+    return msg->type == BCAST_HW_MSG_GRANT ? msg->late : msg->frags;
+}
+
 static bool is_cast(const struct bcast_hw_msg *msg)
 {
     return msg->type == BCAST_HW_MSG_DATA && msg->multicast;
@@ -233,7 +240,7 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
     put32(p + AT_SRC, src);
     put32(p + AT_ROOT, msg->root);
     put32(p + AT_INDEX, msg->index);
-    put32(p + AT_FRAGS, reports(msg->type) ? msg->losses : msg->frags);
+    put32(p + AT_FRAGS, frags_field(msg));
     put32(p + AT_BYTES, reports(msg->type) ? msg->train : msg->bytes);
     put32(p + AT_LENGTH, len);
     put32(p + AT_LEADER, id->leader);
@@ -324,6 +331,10 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool 
         in->msg.losses = in->msg.frags;
         in->msg.train = in->msg.bytes;
         in->msg.frags = in->msg.bytes = 0;
+    }
+    if (type == BCAST_HW_MSG_GRANT) {
+        in->msg.late = (uint8_t) in->msg.frags;
+        in->msg.frags = 0;
     }
     in->payload = body;
     in->len = len;

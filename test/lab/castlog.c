@@ -7,6 +7,7 @@
  * rank 0 prints when each broadcast began, how long it took, and whether a repair was in it.
  *
  *   -seconds=S  for how long (5)      -bytes=BYTES  each (1024)      -gap=US  between them (2000)
+ *   -warm=N  so many before (200)     -look=N  from one look at the clock to the next (100)
  *
  * Output: "rtt US", half of whose samples of an empty message to rank 1 and back took less; "running" when all is set up;
  * a line "cast BEGIN LATENCY REPAIRED" for each broadcast, BEGIN in s of CLOCK_MONOTONIC, which all hosts of a lab share,
@@ -19,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WARM 200
 #define PINGS 201
 
 struct cast {
@@ -103,8 +103,8 @@ int main(int argc, char **argv)
     struct cast *log;
     double seconds, gap, rtt, start;
     double *last;
-    int provided, rank, more = 1, errors = 0, all_errors = 0;
-    size_t bytes, room, n = 0;
+    int provided, rank, warm, more = 1, errors = 0, all_errors = 0;
+    size_t bytes, room, look, n = 0;
     void *buf;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
@@ -114,10 +114,12 @@ int main(int argc, char **argv)
     seconds = hwtest_option(argc, argv, "-seconds", 5);
     gap = hwtest_option(argc, argv, "-gap", 2000) * 1e-6;
     bytes = (size_t) hwtest_option(argc, argv, "-bytes", 1024);
+    warm = (int) hwtest_option(argc, argv, "-warm", 200);
+    look = (size_t) hwtest_option(argc, argv, "-look", 100);
     room = (size_t) (seconds / gap) + 1;
     log = calloc(room, sizeof(*log));
     buf = hwtest_alloc(bytes);
-    for (int i = 0; i < WARM; i++)
+    for (int i = 0; i < warm; i++)
         errors += hwtest_bcast(buf, bytes, 0, MPI_COMM_WORLD, (uint64_t) i, "castlog");
     rtt = round_trip(rank);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -138,7 +140,7 @@ int main(int argc, char **argv)
         log[n].end = now();
         log[n].repaired = repairs() > before;
         errors += hwtest_verify(buf, bytes, n, "castlog");
-        if (n % 100 == 99) {
+        if (n % look == look - 1) {
             more = now() - start < seconds;
             MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
         }

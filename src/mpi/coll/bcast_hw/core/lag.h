@@ -6,9 +6,9 @@
  * job starts (deal.h); what a rail carries later shows in the order in which segments come.
  *
  * The receiver: segments are sent in order. One that comes when another, more than half a window beyond it, has
- * come before, is late, and the rail that brought it is behind. What is taken in one look at the lanes has come
- * at one time, so a processor that looks seldom, or at one lane after the other, makes no rail late. GRANT says which rails have brought segments since the last one, and of these, which any of
- * them late: a vote each.
+ * come before, is late, and the rail that brought it is behind. What is taken in one look at the lanes has come at
+ * one time, so a processor that looks seldom, or at one lane after the other, makes no rail late. GRANT says which
+ * rails have brought segments since the last one, and of these, which any of them late: a vote each.
  *
  * The sender keeps for a peer a share for each rail, of FULL. Six late votes of the last eight halve it;
  * eight of which one is late at most raise it by an eighth of FULL. Above what was measured at the start it takes

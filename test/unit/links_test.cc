@@ -456,10 +456,10 @@ TEST_F(Links, BytesThatAreNoLinksAreDropped)
 
 // What a host was last told of its lanes.
 struct Watched {
-    std::vector<hwmc_stand> stands = std::vector<hwmc_stand>(2);
+    std::vector<bcast_hw_stand> stands = std::vector<bcast_hw_stand>(2);
     int calls = 0;
 
-    static void changed(void *ctx, uint32_t lane, const hwmc_stand *stand)
+    static void changed(void *ctx, uint32_t lane, const bcast_hw_stand *stand)
     {
         static_cast<Watched *>(ctx)->stands.at(lane) = *stand;
         static_cast<Watched *>(ctx)->calls++;
@@ -510,7 +510,7 @@ class Stands : public testing::Test {
     }
     uint32_t take(uint32_t peer)
     {
-        return hwmc_stand_take(stands, &share[peer], peer, &link[peer], 1u << (peer - 1));
+        return bcast_hw_stand_take(stands, &share[peer], peer, &link[peer], 1u << (peer - 1));
     }
     // The lane can be tried, is, and answers.
     void mend(uint32_t peer, uint32_t lane)
@@ -529,8 +529,8 @@ class Stands : public testing::Test {
     bcast_hw_link_cfg cfg = {};
     bcast_hw_link_counts counts = {};
     bcast_hw_link link[3];
-    hwmc_stand_share share[3] = {};
-    hwmc_stand stands[2] = {};
+    bcast_hw_stand_share share[3] = {};
+    bcast_hw_stand stands[2] = {};
 };
 
 TEST_F(Stands, CountPeersAndWhatGoesByALane)

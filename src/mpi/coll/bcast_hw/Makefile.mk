@@ -26,6 +26,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/adapt.c      \
     src/mpi/coll/bcast_hw/core/agree.c      \
     src/mpi/coll/bcast_hw/core/apm.c        \
+    src/mpi/coll/bcast_hw/core/cause.c      \
     src/mpi/coll/bcast_hw/core/channel.c    \
     src/mpi/coll/bcast_hw/core/deal.c       \
     src/mpi/coll/bcast_hw/core/epoch.c      \
@@ -38,6 +39,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/roll.c       \
     src/mpi/coll/bcast_hw/core/sides.c      \
     src/mpi/coll/bcast_hw/core/sites.c      \
+    src/mpi/coll/bcast_hw/core/stand.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \

@@ -52,7 +52,7 @@ void MPIR_Bcast_hw_live_rail(uint32_t number, const struct bcast_hw_rail *port, 
 
 /* Lane `number` (below BCAST_HW_LIVE_LANES) stands so now: live.h. One caller at a time. */
 struct bcast_hw_live_lane;
-void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *stand);
+void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *lane);
 
 /* MPIR_CVAR_HWMC_SUMMARY. In MPI_Init: reads it, for a program may have left the tools interface by the end, and control
  * variables with it. Then, collective over `world`, which is MPI_COMM_WORLD and still works: writes the table. */

@@ -81,19 +81,13 @@ void MPIR_Bcast_hw_show_group(struct bcast_hw_group *g, bool first)
 
 static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
 {
-    static const char *const causes[] = {
-#define X(name, text) [BCAST_HW_CAUSE_##name] = text,
-        BCAST_HW_CAUSES(X)
-#undef X
-    };
-
     fprintf(stderr,
             "hwmc: rank %d: communicator %x: from broadcast %llu on multicast on rails %x, repair "
             "by %s, synchronized each %u; before: %x, %s, %u: %s (rank %u of it)\n",
             MPIR_Process.rank, (unsigned) g->id.context, (unsigned long long) e->from, e->now.rails,
             e->now.push ? "push" : "pull", (unsigned) e->now.period, e->before.rails,
-            e->before.push ? "push" : "pull", (unsigned) e->before.period, causes[e->cause],
-            (unsigned) e->culprit);
+            e->before.push ? "push" : "pull", (unsigned) e->before.period,
+            bcast_hw_cause_texts[e->cause], (unsigned) e->culprit);
 }
 
 void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g)

@@ -295,21 +295,17 @@ void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g)
     end_write(&p->turn);
 }
 
-void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *stand)
+void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *lane)
 {
     struct bcast_hw_live_lane *p = &live->lane[number];
 
     MPIR_Assert(number < BCAST_HW_LIVE_LANES);
     begin_write(&p->turn);
-    p->open = stand->open;
-    p->links = stand->links;
-    p->rail = stand->rail;
-    memcpy(p->kind, stand->kind, sizeof(p->kind));
-    memcpy(p->carries, stand->carries, sizeof(p->carries));
-    memcpy(p->peers, stand->peers, sizeof(p->peers));
-    p->streams = stand->streams;
-    p->moved = stand->moved;
-    p->num_lost = stand->num_lost;
-    memcpy(p->lost, stand->lost, sizeof(p->lost));
+    p->open = lane->open;
+    p->links = lane->links;
+    p->rail = lane->rail;
+    memcpy(p->kind, lane->kind, sizeof(p->kind));
+    memcpy(p->carries, lane->carries, sizeof(p->carries));
+    p->stand = lane->stand;
     end_write(&p->turn);
 }

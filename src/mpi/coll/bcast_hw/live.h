@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "core/epoch.h"
+#include "core/stand.h"
 #include "number.h"
 #include "port/rail.h"
 
@@ -33,8 +34,6 @@
 #define BCAST_HW_LIVE_NAME 48u
 #define BCAST_HW_LIVE_CASTS 128u
 #define BCAST_HW_LIVE_LANES 33u
-#define BCAST_HW_LIVE_LOST 8u
-#define BCAST_HW_LIVE_STATES 4u
 
 struct bcast_hw_live_rail {
     uint32_t number; /* the job's */
@@ -70,15 +69,11 @@ struct bcast_hw_live_cast {
 struct bcast_hw_live_lane {
     _Atomic uint32_t turn;
     bool open;
-    bool links;       /* streams move between it and others: what follows `carries` is known */
-    int32_t rail;     /* the job's number; -1: whatever UCX takes */
-    char kind[8];     /* "ucx", "rc" */
-    char carries[32]; /* without links: what goes by it, in words */
-    uint32_t peers[BCAST_HW_LIVE_STATES]; /* links, by enum bcast_hw_link_lane_state of this lane */
-    uint32_t streams;  /* to peers, that something was sent in, and that go by it now */
-    uint32_t moved;    /* ... that would rather go by it, and go by another */
-    uint32_t num_lost; /* ranks told of below; there may be more */
-    uint32_t lost[BCAST_HW_LIVE_LOST]; /* in MPI_COMM_WORLD: it was GOOD, and is DEAD or OFF */
+    bool links;                  /* streams move between it and others: `stand` is known */
+    int32_t rail;                /* the job's number; -1: whatever UCX takes */
+    char kind[8];                /* "ucx", "rc" */
+    char carries[32];            /* without links: what goes by it, in words */
+    struct bcast_hw_stand stand; /* links; peers are ranks in MPI_COMM_WORLD */
 };
 
 struct bcast_hw_live {

@@ -42,17 +42,10 @@ struct glue_counts {
 #undef X
 };
 
-/* Of enum bcast_hw_cause. */
-static const char *const causes[] = {
-#define X(name, text) text,
-    BCAST_HW_CAUSES(X)
-#undef X
-        NULL};
-
 static const struct MPIR_Bcast_hw_counter glue_list[] = {
 #define X(field, kind, text)                                                                       \
     {"bcast_hw_" #field, text, MPIR_BCAST_HW_##kind,                                               \
-     MPIR_BCAST_HW_##kind == MPIR_BCAST_HW_STATE ? causes : NULL},
+     MPIR_BCAST_HW_##kind == MPIR_BCAST_HW_STATE ? bcast_hw_cause_texts : NULL},
     GLUE_COUNTS(X)
 #undef X
 };

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cause.h"
+
 #define BCAST_HW_NEVER UINT64_MAX /* a time that does not come; times are in ns */
 
 /* Rails are numbered alike on all ranks, below this; a mask has a bit for each. */
@@ -73,21 +75,6 @@ enum bcast_hw_reason {
     BCAST_HW_REASONS(X)
 #undef X
         BCAST_HW_REASON_LIMIT
-};
-
-/* Why the manner of a communicator's broadcasts changes as it goes on. The values are part of the wire protocol. */
-#define BCAST_HW_CAUSES(X)                                                                         \
-    X(NONE, "none did yet")                                                                        \
-    X(SILENT, "a rank heard nothing on it")                                                        \
-    X(LOSSY, "a rank lost too much on it")                                                         \
-    X(BACK, "all ranks hear it again")                                                             \
-    X(PACE, "broadcasts come at another pace, or lose more or less")
-
-enum bcast_hw_cause {
-#define X(name, text) BCAST_HW_CAUSE_##name,
-    BCAST_HW_CAUSES(X)
-#undef X
-        BCAST_HW_CAUSE_LIMIT
 };
 
 /* What members agree on at set-up: offers combine upward, the leader's decision comes down. */

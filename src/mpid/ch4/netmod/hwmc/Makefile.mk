@@ -35,7 +35,6 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/reach.h       \
     src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
-    src/mpid/ch4/netmod/hwmc/lane/stand.h       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
     src/mpid/ch4/netmod/hwmc/rail/knock.h       \
@@ -69,7 +68,6 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
-    src/mpid/ch4/netmod/hwmc/lane/stand.c       \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \
@@ -137,6 +135,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/rail/locate.c          \
     src/mpid/ch4/netmod/hwmc/rail/rail.c            \
     src/mpi/coll/bcast_hw/core/apm.c                \
+    src/mpi/coll/bcast_hw/core/cause.c              \
     src/mpi/coll/bcast_hw/core/model.c              \
     src/mpi/coll/bcast_hw/network_text.c            \
     src/mpi/coll/src/csel_json_autogen.c

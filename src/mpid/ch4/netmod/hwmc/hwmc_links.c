@@ -160,25 +160,18 @@ static void configure(struct bcast_hw_link_cfg *cfg, const struct shared *s)
 
 static struct bcast_hw_live_lane shown[BCAST_HW_LINK_LANES_MAX];
 
-_Static_assert(BCAST_HW_LIVE_LOST == HWMC_STAND_LOST, "all that are known are shown");
-_Static_assert(BCAST_HW_LIVE_STATES == HWMC_STAND_STATES, "and all states");
-
-static void show_lane(void *ctx, uint32_t lane, const struct hwmc_stand *stand)
+static void show_lane(void *ctx, uint32_t lane, const struct bcast_hw_stand *stand)
 {
     struct bcast_hw_live_lane *s = &shown[lane];
 
     (void) ctx;
-    memcpy(s->peers, stand->peers, sizeof(s->peers));
-    memcpy(s->lost, stand->lost, sizeof(s->lost));
-    s->streams = stand->streams;
-    s->moved = stand->moved;
-    s->num_lost = stand->num_lost;
+    s->stand = *stand;
     MPIR_Bcast_hw_live_lane(lane, s);
 }
 
 static void show_lanes(const struct shared *s)
 {
-    const struct hwmc_stand none = {{0}};
+    const struct bcast_hw_stand none = {{0}};
 
     for (uint32_t i = 0; i < s->num; i++) {
         const struct bcast_hw_live_lane ucx = {

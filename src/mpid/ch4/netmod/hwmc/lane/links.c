@@ -45,7 +45,7 @@ struct peer {
     uint64_t retry_at; /* ns: when lanes that are OFF are asked whether they are ready; NEVER */
     struct bcast_hw_link link;
     struct row *rows[BCAST_HW_LINK_STREAMS_MAX]; /* NULL until something was sent in it */
-    struct hwmc_stand_share share;               /* of it, in how links stand */
+    struct bcast_hw_stand_share share;           /* of it, in how links stand */
 };
 
 struct hwmc_links {
@@ -65,9 +65,9 @@ struct hwmc_links {
     uint64_t wake; /* not after any peer's timer */
     int events;    /* of the poll under way */
     int epoll;     /* -1: waiting for lanes is not possible */
-    struct hwmc_stand stands[BCAST_HW_LINK_LANES_MAX];
+    struct bcast_hw_stand stands[BCAST_HW_LINK_LANES_MAX];
     void (*changed)(void *ctx, uint32_t lane,
-                    const struct hwmc_stand *stand); /* NULL: nobody watches */
+                    const struct bcast_hw_stand *stand); /* NULL: nobody watches */
     void *watcher;
 };
 
@@ -242,7 +242,7 @@ static void show(struct hwmc_links *l, struct peer *p)
         return;
     for (uint32_t i = 0; i < l->cfg.streams; i++)
         sends |= p->rows[i] != NULL ? 1u << i : 0;
-    lanes = hwmc_stand_take(l->stands, &p->share, p->rank, &p->link, sends);
+    lanes = bcast_hw_stand_take(l->stands, &p->share, p->rank, &p->link, sends);
     for (uint32_t i = 0; i < l->cfg.lanes; i++)
         if (lanes >> i & 1)
             l->changed(l->watcher, i, &l->stands[i]);
@@ -539,7 +539,7 @@ void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
 }
 
 void hwmc_links_watch(struct hwmc_links *l,
-                      void (*changed)(void *ctx, uint32_t lane, const struct hwmc_stand *stand),
+                      void (*changed)(void *ctx, uint32_t lane, const struct bcast_hw_stand *stand),
                       void *ctx)
 {
     l->changed = changed;

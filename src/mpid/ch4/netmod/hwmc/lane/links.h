@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "../../../../../mpi/coll/bcast_hw/core/link.h"
+#include "../../../../../mpi/coll/bcast_hw/core/stand.h"
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
-#include "stand.h"
 
 struct hwmc_links;
 
@@ -52,7 +52,7 @@ void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
 /* `changed` is called whenever it has changed how the links stand by a lane; it may look at `stand`, for the call, and
  * call nothing here. Before the first message. */
 void hwmc_links_watch(struct hwmc_links *l,
-                      void (*changed)(void *ctx, uint32_t lane, const struct hwmc_stand *stand),
+                      void (*changed)(void *ctx, uint32_t lane, const struct bcast_hw_stand *stand),
                       void *ctx);
 
 /* Before the first message of the stream. */

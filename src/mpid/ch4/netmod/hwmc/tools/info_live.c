@@ -162,11 +162,6 @@ static const char *name_of(const struct bcast_hw_live *live, uint32_t rail)
 static void print_cast(const struct bcast_hw_live *live, const struct bcast_hw_live_cast *c,
                        uint32_t rail)
 {
-    static const char *const causes[] = {
-#define X(name, text) text,
-        BCAST_HW_CAUSES(X)
-#undef X
-    };
     const struct bcast_hw_rail_stand *s = &c->stand[rail];
     const char *stand = c->broken               ? "broken"
                         : c->rails >> rail & 1  ? "on"
@@ -180,9 +175,9 @@ static void print_cast(const struct bcast_hw_live *live, const struct bcast_hw_l
     else if (s->since == 0)
         printf("set-up\n");
     else if (s->cause == BCAST_HW_CAUSE_SILENT || s->cause == BCAST_HW_CAUSE_LOSSY)
-        printf("%s (rank %u of it)\n", causes[s->cause], s->culprit);
+        printf("%s (rank %u of it)\n", bcast_hw_cause_texts[s->cause], s->culprit);
     else
-        printf("%s\n", causes[s->cause % BCAST_HW_CAUSE_LIMIT]);
+        printf("%s\n", bcast_hw_cause_texts[s->cause % BCAST_HW_CAUSE_LIMIT]);
 }
 
 static void print_casts(const struct bcast_hw_live *live)
@@ -207,14 +202,16 @@ static void print_casts(const struct bcast_hw_live *live)
         printf("and %u more\n", num - shown);
 }
 
-static void print_lost(const struct bcast_hw_live_lane *l)
+/* To how many peers the lane is good, asked, dead or off; streams by it, and moved from it; lost to. */
+static void print_stand(const struct bcast_hw_stand *s)
 {
-    for (uint32_t i = 0; i < l->num_lost && i < BCAST_HW_LIVE_LOST; i++)
-        printf("%s%u", i > 0 ? "," : "", l->lost[i]);
-    printf("%s\n", l->num_lost == 0 ? "-" : l->num_lost == BCAST_HW_LIVE_LOST ? ",..." : "");
+    printf("%6u %6u %6u %6u %8u %6u  ", s->peers[BCAST_HW_LINK_GOOD], s->peers[BCAST_HW_LINK_ASKED],
+           s->peers[BCAST_HW_LINK_DEAD], s->peers[BCAST_HW_LINK_OFF], s->streams, s->moved);
+    for (uint32_t i = 0; i < s->num_lost && i < BCAST_HW_STAND_LOST; i++)
+        printf("%s%u", i > 0 ? "," : "", s->lost[i]);
+    printf("%s\n", s->num_lost == 0 ? "-" : s->num_lost == BCAST_HW_STAND_LOST ? ",..." : "");
 }
 
-/* Of links: to how many peers the lane is good, asked, dead or off; streams by it, and moved from it. */
 static void print_lane(const struct bcast_hw_live *live, const struct bcast_hw_live_lane *l,
                        uint32_t number)
 {
@@ -224,13 +221,10 @@ static void print_lane(const struct bcast_hw_live *live, const struct bcast_hw_l
         snprintf(rail, sizeof(rail), "%d", l->rail);
     printf("%-6u %-4s %-16s %-5s ", number, rail,
            l->rail >= 0 ? name_of(live, (uint32_t) l->rail) : "-", l->kind);
-    if (!l->links) {
+    if (l->links)
+        print_stand(&l->stand);
+    else
         printf("%s\n", l->carries);
-        return;
-    }
-    printf("%6u %6u %6u %6u %8u %6u  ", l->peers[BCAST_HW_LINK_GOOD], l->peers[BCAST_HW_LINK_ASKED],
-           l->peers[BCAST_HW_LINK_DEAD], l->peers[BCAST_HW_LINK_OFF], l->streams, l->moved);
-    print_lost(l);
 }
 
 static void print_lanes(const struct bcast_hw_live *live)

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-_Static_assert(BCAST_HW_LINK_DEAD + 1 == HWMC_STAND_STATES, "DEAD is the last state");
+_Static_assert(BCAST_HW_LINK_DEAD + 1 == BCAST_HW_STAND_STATES, "DEAD is the last state");
 
-static bool is_lost(const struct hwmc_stand_share *s, uint32_t lane)
+static bool is_lost(const struct bcast_hw_stand_share *s, uint32_t lane)
 {
     return s->used[lane] &&
            (s->state[lane] == BCAST_HW_LINK_DEAD || s->state[lane] == BCAST_HW_LINK_OFF);
 }
 
-static void find(struct hwmc_stand_share *s, const struct bcast_hw_link *link, uint32_t sends)
+static void find(struct bcast_hw_stand_share *s, const struct bcast_hw_link *link, uint32_t sends)
 {
     for (uint32_t i = 0; i < link->cfg->lanes; i++) {
         s->state[i] = (uint8_t) link->lanes[i].state;
@@ -36,7 +36,7 @@ static void find(struct hwmc_stand_share *s, const struct bcast_hw_link *link, u
     s->counted = true;
 }
 
-static void drop_lost(struct hwmc_stand *s, uint32_t peer)
+static void drop_lost(struct bcast_hw_stand *s, uint32_t peer)
 {
     for (uint32_t i = 0; i < s->num_lost; i++)
         if (s->lost[i] == peer) {
@@ -45,15 +45,15 @@ static void drop_lost(struct hwmc_stand *s, uint32_t peer)
         }
 }
 
-static void add_lost(struct hwmc_stand *s, uint32_t peer)
+static void add_lost(struct bcast_hw_stand *s, uint32_t peer)
 {
-    if (s->num_lost < HWMC_STAND_LOST)
+    if (s->num_lost < BCAST_HW_STAND_LOST)
         s->lost[s->num_lost++] = peer;
 }
 
 /* One lane's. Whether it changed. */
-static bool take(struct hwmc_stand *s, const struct hwmc_stand_share *was,
-                 const struct hwmc_stand_share *is, uint32_t lane, uint32_t peer)
+static bool take(struct bcast_hw_stand *s, const struct bcast_hw_stand_share *was,
+                 const struct bcast_hw_stand_share *is, uint32_t lane, uint32_t peer)
 {
     const bool was_lost = was->counted && is_lost(was, lane), lost = is_lost(is, lane);
 
@@ -72,10 +72,10 @@ static bool take(struct hwmc_stand *s, const struct hwmc_stand_share *was,
     return true;
 }
 
-uint32_t hwmc_stand_take(struct hwmc_stand *stands, struct hwmc_stand_share *share, uint32_t peer,
-                         const struct bcast_hw_link *link, uint32_t sends)
+uint32_t bcast_hw_stand_take(struct bcast_hw_stand *stands, struct bcast_hw_stand_share *share,
+                             uint32_t peer, const struct bcast_hw_link *link, uint32_t sends)
 {
-    const struct hwmc_stand_share was = *share;
+    const struct bcast_hw_stand_share was = *share;
     uint32_t changed = 0;
 
     find(share, link, sends);

@@ -73,12 +73,11 @@ static int gather(struct bcast_hw_node_bcast *b)
 static unsigned char *stage(const struct bcast_hw_node_bcast *b, uint64_t n)
 {
     struct bcast_hw_node_group *g = b->op.group;
-    uint64_t used = g->used[g->chunks & (g->buffers - 1)];
+    uint64_t used = *bcast_hw_node_next_used(g);
 
     if (b->way.ag.at + n <= b->room)
         return b->buf + b->way.ag.at;
-    return bcast_hw_node_group_all_finished(g, used) ? bcast_hw_node_buffer(g, g->rank, g->chunks)
-                                                     : NULL;
+    return bcast_hw_node_group_all_finished(g, used) ? bcast_hw_node_next_buffer(g) : NULL;
 }
 
 /* Takes the chunk at `at` from the root, which has shown it. */

@@ -70,13 +70,13 @@ static unsigned char *free_buffer(struct bcast_hw_node_bcast *b)
     const struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
     struct bcast_hw_node_group *g = b->op.group;
     uint32_t buffers = g->buffers;
-    uint64_t *used = &g->used[g->chunks & (buffers - 1)];
+    uint64_t *used = bcast_hw_node_next_used(g);
 
     if (c->put >= buffers ? !acked(b, c->put - buffers + 1)
                           : !bcast_hw_node_group_all_finished(g, *used))
         return NULL;
     *used = b->op.serial;
-    return bcast_hw_node_buffer(g, g->rank, g->chunks);
+    return bcast_hw_node_next_buffer(g);
 }
 
 /* The next chunk is in its buffer. */

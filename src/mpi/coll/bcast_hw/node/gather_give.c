@@ -28,14 +28,14 @@ static int put(struct bcast_hw_node_gather *w)
 {
     struct bcast_hw_node_group *g = w->op.group;
     uint32_t buffers = g->buffers;
-    uint64_t *used = &g->used[g->chunks & (buffers - 1)];
+    uint64_t *used = bcast_hw_node_next_used(g);
     uint64_t at = w->put * g->params.chunk;
     size_t n = bcast_hw_node_parts_next(at, w->length, g->params.chunk);
 
     if (w->put >= buffers ? !taken(w, w->put - buffers + 1)
                           : !bcast_hw_node_group_all_finished(g, *used))
         return BCAST_HW_AGAIN;
-    memcpy(bcast_hw_node_buffer(g, g->rank, g->chunks), w->in + at, n);
+    memcpy(bcast_hw_node_next_buffer(g), w->in + at, n);
     *used = w->op.serial;
     g->chunks++;
     bcast_hw_node_lines_show(&w->op, ++w->put);

@@ -22,6 +22,18 @@ static inline unsigned char *bcast_hw_node_buffer(const struct bcast_hw_node_gro
            (at & (g->buffers - 1)) * g->stride;
 }
 
+/* That of the chunk that this rank puts next. */
+static inline unsigned char *bcast_hw_node_next_buffer(const struct bcast_hw_node_group *g)
+{
+    return bcast_hw_node_buffer(g, g->rank, g->chunks);
+}
+
+/* ... and the serial of the collective that used it last. */
+static inline uint64_t *bcast_hw_node_next_used(struct bcast_hw_node_group *g)
+{
+    return &g->used[g->chunks & (g->buffers - 1)];
+}
+
 static inline uint64_t bcast_hw_node_min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -35,7 +35,7 @@ static int alone(struct bcast_hw_node_op *op)
 static bool show(struct bcast_hw_node_reduce_scatter *s)
 {
     struct bcast_hw_node_group *g = s->op.group;
-    uint64_t *used = &g->used[g->chunks & (g->buffers - 1)];
+    uint64_t *used = bcast_hw_node_next_used(g);
 
     if (s->length <= g->params.inline_max)
         return bcast_hw_node_lines_put_body(&s->op, s->in, s->length);
@@ -43,7 +43,7 @@ static bool show(struct bcast_hw_node_reduce_scatter *s)
         return true;
     if (!bcast_hw_node_group_may_open(g) || !bcast_hw_node_group_all_finished(g, *used))
         return false;
-    memcpy(bcast_hw_node_buffer(g, g->rank, g->chunks), s->in, s->length);
+    memcpy(bcast_hw_node_next_buffer(g), s->in, s->length);
     *used = s->op.serial;
     s->op.moved = true;
     return bcast_hw_node_lines_open(&s->op, s->length, 0, g->chunks++);

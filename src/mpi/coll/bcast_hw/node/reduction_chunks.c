@@ -26,16 +26,16 @@ static unsigned char *place(const struct bcast_hw_node_reduction *r)
     struct bcast_hw_node_group *g = r->op.group;
     uint32_t buffers = g->buffers;
     uint64_t put = r->way.chunks.put;
-    uint64_t used = g->used[g->chunks & (buffers - 1)];
+    uint64_t used = *bcast_hw_node_next_used(g);
 
     if (bcast_hw_node_reduction_in_result(r))
         return r->out + r->at;
     if (r->turn > 0)
-        return bcast_hw_node_buffer(g, g->rank, g->chunks);
+        return bcast_hw_node_next_buffer(g);
     if (put >= buffers ? bcast_hw_node_lines_taken(&r->op, r->tree.parent) <= put - buffers
                        : !bcast_hw_node_group_all_finished(g, used))
         return NULL;
-    return bcast_hw_node_buffer(g, g->rank, g->chunks);
+    return bcast_hw_node_next_buffer(g);
 }
 
 /* The operand of that turn, in *from: OK, AGAIN or ERR_INVAL. It stays until the chunk is taken. */
@@ -85,7 +85,7 @@ static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *comb
             bcast_hw_node_stream_or_copy(bcast_hw_node_reduction_streams(r), r->out + r->at,
                                          combined, n);
     } else {
-        g->used[g->chunks & (g->buffers - 1)] = r->op.serial;
+        *bcast_hw_node_next_used(g) = r->op.serial;
         g->chunks++;
         bcast_hw_node_lines_show(&r->op, ++r->way.chunks.put);
     }

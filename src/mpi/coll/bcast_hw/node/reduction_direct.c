@@ -36,7 +36,7 @@ static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *a
     if (r->op.opened)
         return true;
     if (!bcast_hw_node_group_may_open(g) ||
-        !bcast_hw_node_group_all_finished(g, g->used[g->chunks & (g->buffers - 1)]))
+        !bcast_hw_node_group_all_finished(g, *bcast_hw_node_next_used(g)))
         return false;
     memcpy(slot->out.body, &out, sizeof(out));
     return bcast_hw_node_lines_open(&r->op, r->length, (uintptr_t) addr, 0);

@@ -83,13 +83,13 @@ static void put(struct bcast_hw_node_reduction *r)
     struct bcast_hw_node_reduction_chunks *c = &r->way.chunks;
     const uint32_t buffers = g->buffers;
     const uint64_t from = c->put * r->chunk;
-    uint64_t *used = &g->used[g->chunks & (buffers - 1)];
+    uint64_t *used = bcast_hw_node_next_used(g);
 
     if (from >= r->length || (c->put >= buffers ? c->put - buffers + 1 > r->at / r->chunk ||
                                                       !all_took(r, c->put - buffers + 1)
                                                 : !bcast_hw_node_group_all_finished(g, *used)))
         return;
-    memcpy(bcast_hw_node_buffer(g, g->rank, g->chunks), r->in + from,
+    memcpy(bcast_hw_node_next_buffer(g), r->in + from,
            bcast_hw_node_min(r->length - from, r->chunk));
     *used = r->op.serial;
     g->chunks++;

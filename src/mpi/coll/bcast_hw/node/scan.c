@@ -86,10 +86,10 @@ static unsigned char *free_buffer(const struct bcast_hw_node_scan *s)
     bool free = true; /* nobody reads the last rank's */
 
     if (put < buffers)
-        free = bcast_hw_node_group_all_finished(g, g->used[g->chunks & (buffers - 1)]);
+        free = bcast_hw_node_group_all_finished(g, *bcast_hw_node_next_used(g));
     else if (g->rank + 1 < g->size)
         free = bcast_hw_node_lines_taken(&s->op, g->rank + 1) > put - buffers;
-    return free ? bcast_hw_node_buffer(g, g->rank, g->chunks) : NULL;
+    return free ? bcast_hw_node_next_buffer(g) : NULL;
 }
 
 /* The chunk is combined. */
@@ -97,7 +97,7 @@ static void give_on(const struct bcast_hw_node_scan *s)
 {
     struct bcast_hw_node_group *g = s->op.group;
 
-    g->used[g->chunks & (g->buffers - 1)] = s->op.serial;
+    *bcast_hw_node_next_used(g) = s->op.serial;
     g->chunks++;
     bcast_hw_node_lines_show(&s->op, s->at / s->chunk + 1);
 }

@@ -68,7 +68,7 @@ int bcast_hw_node_scatter_open(struct bcast_hw_node_scatter *w)
 {
     struct bcast_hw_node_group *g = w->op.group;
     struct bcast_hw_node_out *out = &bcast_hw_node_lines(&w->op, g->rank)->out;
-    uint64_t *used = &g->used[g->chunks & (g->buffers - 1)];
+    uint64_t *used = bcast_hw_node_next_used(g);
     uint64_t length = w->in_parts.each != NULL ? BCAST_HW_NODE_SCATTER_UNEVEN : w->in_parts.bytes;
     uint64_t addr = 0;
 
@@ -81,7 +81,7 @@ int bcast_hw_node_scatter_open(struct bcast_hw_node_scatter *w)
         if (!bcast_hw_node_group_all_finished(g, *used))
             return BCAST_HW_AGAIN;
         *used = w->op.serial;
-        pack(w, bcast_hw_node_buffer(g, g->rank, g->chunks));
+        pack(w, bcast_hw_node_next_buffer(g));
     } else if (w->form == BCAST_HW_NODE_SCATTER_BODY) {
         pack(w, out->body);
     } else if (w->form == BCAST_HW_NODE_SCATTER_DIRECT) {

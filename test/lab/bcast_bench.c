@@ -4,8 +4,8 @@
  *
  * bcast_bench: how long a broadcast takes, seen from one clock.
  *
- *   bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate]
- *               [-counter=NAME]
+ *   bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate] [-pin]
+ *               [-turns=FILE:K:N] [-counter=NAME]
  *
  * All hosts of a lab are one machine, so CLOCK_MONOTONIC is the same clock on every rank and times
  * of different ranks may be subtracted.  An iteration:
@@ -27,6 +27,10 @@
  * Ranks sleep rather than give way in 2 and 4, for Linux remembers who gave way often and makes it
  * wait later, which would be counted as the broadcast's too.
  *
+ * With -pin each rank keeps to one processor, rank by rank in turn: jobs that are compared with each
+ * other then do not differ in where Linux put their ranks. With -turns this is job K of N that work
+ * in turn (turns.h), BLOCK iterations each, after COLD that are not counted.
+ *
  * Samples are kept in memory and gathered when all iterations of a size are done; rank 0 writes one
  * line an iteration, and one at the end:
  *
@@ -40,15 +44,22 @@
  * the root's entry, of the rank r places after the root.
  */
 
+#define _GNU_SOURCE /* sched_setaffinity */
+
 #include <errno.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "turns.h"
+
 #define MAX_SIZES 64
+#define BLOCK 10        /* iterations of a turn */
+#define COLD 3          /* of a turn, before those */
 #define LEAD_NS 20000   /* how long before the root the others enter, for each rank */
 #define PROBE_NS 200000 /* between two calls of MPI by a rank that is through */
 
@@ -76,6 +87,8 @@ struct plan {
     int warm;
     int64_t gap;
     int rotate;
+    int pin;
+    struct turns turns;
 };
 
 static int rank, size;
@@ -237,7 +250,16 @@ static void put(FILE *out, int bytes, int iters, int rotate, const struct sample
     }
 }
 
-static void measure(const struct plan *plan, int which, FILE *out)
+/* Ends this job's turn and waits for the next. */
+static void pass_on(struct plan *plan)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        turns_end(&plan->turns);
+    turns_begin(&plan->turns);
+}
+
+static void measure(struct plan *plan, int which, FILE *out)
 {
     int bytes = plan->bytes[which], iters = plan->iters[which];
     unsigned char *buf = malloc((size_t) bytes + 1), *want = malloc((size_t) bytes + 1);
@@ -250,8 +272,14 @@ static void measure(const struct plan *plan, int which, FILE *out)
     for (int i = 0; i < plan->warm; i++)
         iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[0]);
     find_pvars();
-    for (int i = 0; i < iters; i++)
+    for (int i = 0; i < iters; i++) {
+        if (plan->turns.shared && i % BLOCK == 0) {
+            pass_on(plan);
+            for (int c = 0; c < COLD; c++)
+                iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[i]);
+        }
         iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[i]);
+    }
     MPI_Gather(mine, iters * SAMPLE_WORDS, MPI_INT64_T, all, iters * SAMPLE_WORDS, MPI_INT64_T, 0,
                MPI_COMM_WORLD);
     if (rank == 0)
@@ -260,6 +288,23 @@ static void measure(const struct plan *plan, int which, FILE *out)
     free(mine);
     free(want);
     free(buf);
+}
+
+/* To one of the processors that it may use. */
+static void keep_to_one_processor(void)
+{
+    cpu_set_t may, one;
+    int nth = 0;
+
+    if (sched_getaffinity(0, sizeof may, &may) != 0)
+        fail("sched_getaffinity");
+    nth = rank % CPU_COUNT(&may);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &may) && nth-- == 0)
+            CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        fail("sched_setaffinity");
 }
 
 /* BYTES:ITERS,... Returns 0 if that is not what it is. */
@@ -297,8 +342,12 @@ static int parse(struct plan *plan, int argc, char **argv)
             plan->gap = (int64_t) (atof(argv[i] + 5) * 1000);
         else if (strncmp(argv[i], "-counter=", 9) == 0)
             pvar_names[CAST] = argv[i] + 9;
+        else if (strncmp(argv[i], "-turns=", 7) == 0)
+            good = turns_open(&plan->turns, argv[i] + 7);
         else if (strcmp(argv[i], "-rotate") == 0)
             plan->rotate = 1;
+        else if (strcmp(argv[i], "-pin") == 0)
+            plan->pin = 1;
         else
             good = 0;
     }
@@ -320,20 +369,30 @@ int main(int argc, char **argv)
     MPI_T_pvar_session_create(&session);
     if (!parse(&plan, argc, argv))
         fail("usage: bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate] "
-             "[-counter=NAME]");
+             "[-pin] [-turns=FILE:K:N] [-counter=NAME]");
+    if (plan.pin)
+        keep_to_one_processor();
     if (rank == 0) {
         out = fopen(plan.out, "w");
         if (out == NULL)
             fail("cannot write the file given as -out");
     }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        turns_ready(&plan.turns);
+    turns_begin(&plan.turns);
     for (int i = 0; i < plan.num_sizes; i++)
         measure(&plan, i, out);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        turns_end(&plan.turns);
     if (rank == 0) {
         fprintf(out, "# end ranks %d gap_ns %lld pvars %d\n", size, (long long) plan.gap,
                 pvars[CAST] != MPI_T_PVAR_HANDLE_NULL);
     }
     if (rank == 0 && fclose(out) != 0)
         fail("the file given as -out could not be written to its end");
+    turns_done(&plan.turns, rank == 0);
     MPI_Finalize();
     return 0;
 }

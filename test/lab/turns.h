@@ -1,0 +1,91 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * turns: jobs on one machine that run side by side and work in turn, a few milliseconds each, so that what the machine
+ * does to one of them it does to all. One file, which whoever starts the jobs makes, of zeros.
+ *
+ * Job k of n works while turn is k, n + k, 2n + k, ...; its rank 0 ends a turn, when all its ranks are through. No
+ * turn begins before all jobs are ready, and none ends before all are done. Who waits sleeps.
+ */
+#ifndef TURNS_H_INCLUDED
+#define TURNS_H_INCLUDED
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the file begins with. */
+struct turns_shared {
+    _Atomic unsigned ready, turn, done;
+};
+
+struct turns {
+    struct turns_shared *shared; /* NULL: this job is alone */
+    unsigned jobs, mine;         /* n; the turn of this job that is next */
+};
+
+static inline void turns_wait(_Atomic unsigned *word, unsigned value)
+{
+    const struct timespec nap = {.tv_nsec = 50000};
+
+    while (atomic_load(word) < value)
+        nanosleep(&nap, NULL);
+}
+
+/* FILE:K:N. Returns 0 if that is not what it is. */
+static inline int turns_open(struct turns *t, const char *text)
+{
+    char name[1024];
+    int fd;
+    void *map;
+
+    if (sscanf(text, "%1023[^:]:%u:%u", name, &t->mine, &t->jobs) != 3 || t->mine >= t->jobs)
+        return 0;
+    fd = open(name, O_RDWR);
+    if (fd < 0)
+        return 0;
+    map = mmap(NULL, sizeof(struct turns_shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    t->shared = map == MAP_FAILED ? NULL : map;
+    return t->shared != NULL;
+}
+
+/* By one rank of each job, when all its ranks have opened it. */
+static inline void turns_ready(struct turns *t)
+{
+    if (t->shared)
+        atomic_fetch_add(&t->shared->ready, 1);
+}
+
+/* By every rank. */
+static inline void turns_begin(struct turns *t)
+{
+    if (!t->shared)
+        return;
+    turns_wait(&t->shared->ready, t->jobs);
+    turns_wait(&t->shared->turn, t->mine);
+    t->mine += t->jobs;
+}
+
+/* By one rank, when all are through. */
+static inline void turns_end(struct turns *t)
+{
+    if (t->shared)
+        atomic_fetch_add(&t->shared->turn, 1);
+}
+
+/* By every rank; `first` is true on one. */
+static inline void turns_done(struct turns *t, int first)
+{
+    if (!t->shared)
+        return;
+    if (first)
+        atomic_fetch_add(&t->shared->done, 1);
+    turns_wait(&t->shared->done, t->jobs);
+}
+
+#endif /* TURNS_H_INCLUDED */

@@ -11,7 +11,7 @@ import itertools
 import random
 from dataclasses import dataclass, field
 
-HOSTS, RAIL = "{host}", "{rail}"  # what a case puts into a fault's words
+HOSTS, OTHER, RAIL = "{host}", "{other}", "{rail}"  # what a case puts into a fault's words
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,10 @@ def one_way(way):
     return ("one-way %s %s %s" % (HOSTS, RAIL, way),), ("one-way %s %s off" % (HOSTS, RAIL),)
 
 
+def apart(how):
+    return ("apart %s %s %s %s" % (HOSTS, OTHER, RAIL, how),)
+
+
 def rate(of):
     return ("rate %s %s 5" % (of, RAIL),), ("rate %s %s 0" % (of, RAIL),)
 
@@ -75,6 +79,8 @@ FAULTS = (
     Fault("a rail's cables are out", *cut("all", "cable"), cuts=True),
     Fault("a host only receives", *one_way("in"), cuts=True),
     Fault("a host only sends", *one_way("out"), cuts=True),
+    Fault("two hosts are apart", apart("on"), apart("off"), cuts=True),
+    Fault("switches forget who hears", ("snooping on",), ("snooping off",)),
     Fault("a host's rail has a 20th of its rate", *rate(HOSTS)),
     Fault("a rail has a 20th of its rate", *rate("all")),
     Fault("a host is stopped", ("pause " + HOSTS,), ("resume " + HOSTS,), stops=True),
@@ -131,11 +137,13 @@ class Case:
     hold: float  # s that it lasts, each time
     stays: bool  # until the order is done
     host: int
+    other: int
     rail: int
 
     def words(self, templates):
         """Commands of the lab."""
-        return [text.format(host="h%d" % self.host, rail=self.rail).split() for text in templates]
+        return [text.format(host="h%d" % self.host, other="h%d" % self.other, rail=self.rail).split()
+                for text in templates]
 
     def __str__(self):
         return "%s / %s" % (self.fault.name, self.order)
@@ -175,10 +183,12 @@ class Job:
 
 
 def case_of(random_, fault, order, job):
-    hold = random_.uniform(*fault.hold)
+    hold, hosts = random_.uniform(*fault.hold), job.shape.hosts
+    host = random_.randrange(hosts)
     return Case(fault, order, ms=150, wait=random_.uniform(0, 0.12), hold=hold,
                 stays=job.goes_on(fault) and random_.random() < 0.5,
-                host=random_.randrange(job.shape.hosts), rail=random_.randrange(job.shape.rails))
+                host=host, other=(host + random_.randrange(1, hosts)) % hosts,
+                rail=random_.randrange(job.shape.rails))
 
 
 def pairs_of(random_):

@@ -491,15 +491,15 @@ static const struct bcast_hw_lane_ops ucx_ops = {
 
 /* Opening: each step answers as UCX does. */
 
-/* The name that the option has here was seen to work with UCX 1.13 alone, and UCX warns of names that it
- * does not know: with another one the user may set UCX_TCP_SNDBUF. */
-static void limit_tcp(ucp_config_t *config, const char *sndbuf)
+/* An option of UCX's TCP, as long as the user does not set it. The names that options have here were seen to work with
+ * UCX 1.13 alone, and UCX warns of names that it does not know: with another one it is the user who may set them. */
+static void set_tcp(ucp_config_t *config, const char *variable, const char *name, const char *value)
 {
     unsigned major, minor, release;
 
     ucp_get_version(&major, &minor, &release);
-    if (major == 1 && minor == 13)
-        ucp_config_modify(config, "SNDBUF", sndbuf);
+    if (major == 1 && minor == 13 && getenv(variable) == NULL)
+        ucp_config_modify(config, name, value);
 }
 
 static ucs_status_t open_context(struct hwmc_lane_ucx *l)
@@ -518,8 +518,10 @@ static ucs_status_t open_context(struct hwmc_lane_ucx *l)
         return status;
     if (l->params.devices != NULL)
         status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
-    if (status == UCS_OK && l->params.tcp_sndbuf != NULL && getenv("UCX_TCP_SNDBUF") == NULL)
-        limit_tcp(config, l->params.tcp_sndbuf);
+    /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes. */
+    set_tcp(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
+    if (l->params.tcp_sndbuf != NULL)
+        set_tcp(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
     if (status == UCS_OK)
         status = ucp_init(&params, config, &l->context);
     ucp_config_release(config);

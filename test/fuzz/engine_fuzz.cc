@@ -275,7 +275,7 @@ class Job {
                      r.u32(), r.u32(), r.u64(), r.u64()};
             m.terms = &terms;
         }
-        if (m.terms || m.type == BCAST_HW_MSG_INVITE ||
+        if (m.terms || m.type == BCAST_HW_MSG_INVITE || m.type == BCAST_HW_MSG_LOST ||
             (m.type == BCAST_HW_MSG_PROBE && m.index == 0)) {
             id.generation = 0;
             m.bid = g[host]->cfg.key;

@@ -15,6 +15,31 @@ mem::Net::Tweak with_trees()
     };
 }
 
+void expect_lost(const Groups &g, uint32_t lost, uint32_t finder, uint32_t but = UINT32_MAX)
+{
+    for (auto *x : g) {
+        if (x->cfg.rank == but)
+            continue;
+        EXPECT_EQ(BCAST_HW_GROUP_BROKEN, x->state) << x->cfg.rank;
+        EXPECT_EQ(lost, x->loss.rank);
+        EXPECT_EQ(finder, x->loss.finder);
+    }
+}
+
+// LOST as rank 0 says it to host 1.
+bcast_hw_msg told(uint32_t lost, uint32_t finder, uint32_t stage)
+{
+    bcast_hw_msg m = {};
+
+    m.type = BCAST_HW_MSG_LOST;
+    m.bid = 99;
+    m.root = lost;
+    m.bytes = finder;
+    m.index = stage;
+    m.rails = 2;
+    return m;
+}
+
 } // namespace
 
 TEST(EngineGone, AStageForAllThatIsWaitedFor)
@@ -41,9 +66,9 @@ TEST(EngineGone, EndsTheWaitAndSaysWhoAndWhen)
     bcast_hw_group_post_member(g[1], 0, net.now);
     bcast_hw_group_on_gone(g[1], 2, 5);
     EXPECT_EQ(g[1]->state, BCAST_HW_GROUP_BROKEN);
-    EXPECT_EQ(g[1]->reason_rank, 2u);
-    EXPECT_EQ(g[1]->gone_rails, 5u);
-    EXPECT_EQ(g[1]->lost_stage, BCAST_HW_STAGE_CAST);
+    EXPECT_EQ(g[1]->loss.rank, 2u);
+    EXPECT_EQ(g[1]->loss.rails, 5u);
+    EXPECT_EQ(g[1]->loss.stage, BCAST_HW_STAGE_CAST);
     EXPECT_EQ(g[0]->state, BCAST_HW_GROUP_ON);
 }
 
@@ -55,10 +80,10 @@ TEST(EngineGone, WhatItWaitsForEndsWithTheFirstLoss)
     net.settle();
     bcast_hw_group_post_member(g[1], 0, net.now);
     bcast_hw_group_on_lost(g[1], 2);
-    EXPECT_EQ(g[1]->lost_stage, BCAST_HW_STAGE_CAST);
+    EXPECT_EQ(g[1]->loss.stage, BCAST_HW_STAGE_CAST);
     bcast_hw_group_on_gone(g[1], 0, 1);
-    EXPECT_EQ(g[1]->reason_rank, 2u);
-    EXPECT_EQ(g[1]->gone_rails, 0u);
+    EXPECT_EQ(g[1]->loss.rank, 2u);
+    EXPECT_EQ(g[1]->loss.rails, 0u);
 }
 
 TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
@@ -68,8 +93,129 @@ TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
 
     bcast_hw_group_on_gone(g[0], 1, 1);
     EXPECT_EQ(g[0]->state, BCAST_HW_GROUP_BROKEN);
-    EXPECT_EQ(g[0]->lost_stage, BCAST_HW_STAGE_SETUP);
+    EXPECT_EQ(g[0]->loss.stage, BCAST_HW_STAGE_SETUP);
     bcast_hw_group_close(g[0], net.now);
     bcast_hw_engine_progress(net.engines[0], net.now);
     EXPECT_EQ(net.engines[0]->groups, nullptr);
+}
+
+TEST(EngineGone, EveryMemberGetsToKnow)
+{
+    const uint32_t p = 9;
+
+    for (uint32_t finder = 0; finder < p; finder++)
+        for (uint32_t lost = 0; lost < p; lost++) {
+            mem::Net net(p);
+            Groups g = net.group(first(p), with_trees());
+
+            if (finder == lost)
+                continue;
+            net.settle();
+            bcast_hw_group_on_gone(g[finder], lost, 2);
+            net.settle();
+            expect_lost(g, lost, finder);
+            for (auto *x : g) {
+                EXPECT_EQ(2u, x->loss.rails);
+                EXPECT_EQ(BCAST_HW_STAGE_SYNC, x->loss.stage);
+            }
+        }
+}
+
+// ... but the one that is gone, wherever it stands, as long as it is one.
+TEST(EngineGone, NobodyNeedsWhoIsGoneToGetToKnow)
+{
+    const uint32_t p = 9;
+
+    for (uint32_t finder = 0; finder < p; finder++)
+        for (uint32_t lost = 0; lost < p; lost++) {
+            mem::Net net(p);
+            Groups g = net.group(first(p), with_trees());
+
+            if (finder == lost)
+                continue;
+            net.settle();
+            for (uint32_t r = 0; r < p; r++)
+                net.lane(r, 0).dead.insert(lost);
+            bcast_hw_group_on_gone(g[finder], lost, 2);
+            net.settle();
+            expect_lost(g, lost, finder, lost);
+            EXPECT_EQ(BCAST_HW_GROUP_ON, g[lost]->state);
+        }
+}
+
+TEST(EngineGone, EveryMemberGetsToKnowDuringSetup)
+{
+    mem::Net net(5);
+    Groups g = net.group(first(5), with_trees());
+
+    bcast_hw_group_on_gone(g[3], 1, 1);
+    net.step();
+    net.settle();
+    expect_lost(g, 1, 3);
+    EXPECT_EQ(BCAST_HW_STAGE_SETUP, g[0]->loss.stage);
+}
+
+// Somebody that heard nothing, for it had not begun the group, hears it when it says something.
+TEST(EngineGone, WhoSpeaksToABrokenGroupIsTold)
+{
+    mem::Net net(2);
+    Groups g = net.group(first(2), with_trees());
+    bcast_hw_msg m = {};
+
+    net.settle();
+    bcast_hw_group_on_gone(g[1], 0, 1);
+    bcast_hw_group_pump(g[1], net.now);
+    EXPECT_TRUE(net.lanes[0]->in.empty()) << "there is nobody to tell";
+    g[1]->loss.finder = 0; // as if another had told
+    m.type = BCAST_HW_MSG_SYNC_ASK;
+    give(net, g[1], m, 0);
+    ASSERT_EQ(1u, net.lanes[0]->in.size());
+    net.settle();
+    EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[0]->state);
+    EXPECT_TRUE(net.lanes[1]->in.empty()) << "LOST has no answer";
+}
+
+TEST(EngineGone, ClosingEndsToo)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), with_trees());
+
+    net.settle();
+    bcast_hw_group_close(g[1], net.now);
+    net.settle();
+    ASSERT_NE(nullptr, net.engines[1]->groups);
+    bcast_hw_group_on_gone(g[0], 2, 1);
+    net.settle();
+    EXPECT_EQ(nullptr, net.engines[1]->groups);
+    EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[2]->state) << "by way of the one that is closing";
+}
+
+TEST(EngineGone, WhatMakesNoSenseBreaksNothing)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), with_trees());
+    mem::Bytes datagram(BCAST_HW_WIRE_HEAD);
+    bcast_hw_wire_id by_key = g[1]->id;
+    bcast_hw_msg m = told(2, 0, BCAST_HW_STAGE_CAST);
+
+    net.settle();
+    by_key.generation = 0;
+    bcast_hw_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
+    net.fabric(1).in.push_back(datagram);
+    bcast_hw_engine_progress(net.engines[1], net.now);
+    EXPECT_EQ(BCAST_HW_GROUP_ON, g[1]->state) << "by multicast";
+    for (const auto &bad : {told(3, 0, 0), told(2, 3, 0), told(2, 0, BCAST_HW_STAGE_LIMIT)}) {
+        mem::Bytes message(BCAST_HW_WIRE_HEAD);
+
+        bcast_hw_wire_encode(message.data(), &by_key, 0, &bad, nullptr, 0);
+        net.lanes[1]->in.push_back(message);
+    }
+    bcast_hw_engine_progress(net.engines[1], net.now);
+    EXPECT_EQ(BCAST_HW_GROUP_ON, g[1]->state);
+    EXPECT_EQ(4u, net.engines[1]->counts->bad);
+    bcast_hw_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
+    net.lanes[1]->in.push_back(datagram);
+    bcast_hw_engine_progress(net.engines[1], net.now);
+    EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[1]->state) << "the same over a lane";
+    EXPECT_EQ(2u, g[1]->loss.rank);
 }

@@ -282,28 +282,28 @@ TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
     net.settle();
     bcast_hw_engine_on_lost(net.engines[0], 2);
     EXPECT_EQ(a[0]->state, BCAST_HW_GROUP_BROKEN);
-    EXPECT_EQ(a[0]->reason_rank, 2u);
+    EXPECT_EQ(a[0]->loss.rank, 2u);
     EXPECT_EQ(b[0]->state, BCAST_HW_GROUP_ON);
     broadcast(net, b, 0, pattern(10, 1));
 }
 
-// The set-up key names a group that has no stream yet: only for messages of set-up.
-TEST(Engine, TheSetUpKeyNamesAGroupForSetUpOnly)
+// The set-up key names a group that has no stream yet: only for messages of set-up, and that a member is lost.
+TEST(Engine, TheSetUpKeyNamesAGroupForSetUpAndLossesOnly)
 {
     for (int type = BCAST_HW_MSG_DATA; type < BCAST_HW_MSG_LIMIT; type++) {
         mem::Net net(2);
         Groups g = net.group(first(2));
         bcast_hw_msg m = {};
         bcast_hw_terms t = {};
-        bool set_up = type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_REPORT ||
-                      type == BCAST_HW_MSG_DECIDE;
+        bool terms = type == BCAST_HW_MSG_REPORT || type == BCAST_HW_MSG_DECIDE;
+        bool by_key = terms || type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_LOST;
 
         ASSERT_FALSE(g[1]->running);
         m.type = (bcast_hw_msg_type) type;
         m.bid = 99;
-        m.terms = set_up && type != BCAST_HW_MSG_INVITE ? &t : nullptr;
+        m.terms = terms ? &t : nullptr;
         give(net, g[1], m, m.terms ? BCAST_HW_WIRE_TERMS : 0);
-        EXPECT_EQ(set_up || type == BCAST_HW_MSG_MEASURE ? 0u : 1u,
+        EXPECT_EQ(by_key || type == BCAST_HW_MSG_MEASURE ? 0u : 1u,
                   net.engines[1]->engine_counts->drop_communicator)
             << type;
     }

@@ -49,6 +49,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
     src/mpi/coll/bcast_hw/engine/homes.c    \
+    src/mpi/coll/bcast_hw/engine/loss.c     \
     src/mpi/coll/bcast_hw/engine/rails.c    \
     src/mpi/coll/bcast_hw/engine/wire.c     \
     src/mpi/coll/bcast_hw/node/allreduce.c \

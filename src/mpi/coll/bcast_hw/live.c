@@ -275,7 +275,7 @@ void MPIR_Bcast_hw_live_cast(struct bcast_hw_group *g, bool first)
     p->agreed = e->cfg.first.rails;
     p->rails = e->now.rails;
     p->broken = g->state == BCAST_HW_GROUP_BROKEN;
-    p->lost = p->broken ? g->world[g->reason_rank] : 0;
+    p->lost = p->broken ? g->world[g->loss.rank] : 0;
     memcpy(p->stand, e->stand, sizeof(p->stand));
     end_write(&p->turn);
 }

@@ -208,22 +208,28 @@ fn_fail:
 
 int MPIR_Bcast_hw_lost(const struct bcast_hw_group *g)
 {
-    const struct waited w = waited_of(g, g->lost_stage);
+    const struct bcast_hw_loss *loss = &g->loss;
+    const struct waited w = waited_of(g, loss->stage);
+    const char *stage = bcast_hw_stage_text(loss->stage);
     struct bcast_hw_knock *k = g->engine->cfg.knock;
-    const uint32_t peer = g->world[g->reason_rank];
+    const uint32_t peer = g->world[loss->rank];
     int mpi_errno = MPI_SUCCESS;
     char by[256] = "";
 
-    if (g->gone_rails != 0)
-        return gone(k, peer, g->gone_rails, g->lost_stage);
+    if (loss->finder == g->cfg.rank && loss->rails != 0)
+        return gone(k, peer, loss->rails, loss->stage);
     if (k) {
-        const uint32_t rails = must(g->engine, &w);
+        const uint32_t rails = loss->rails ? loss->rails : must(g->engine, &w);
 
         k->ops->describe(k, peer, rails ? rails : UINT32_MAX, by, sizeof(by));
     }
+    if (!by[0])
+        snprintf(by, sizeof(by), "the network");
+    MPIR_ERR_CHKANDJUMP4(loss->finder != g->cfg.rank, mpi_errno, MPI_ERR_OTHER, "**bcast_hw_told",
+                         "**bcast_hw_told %d %s %d %s", (int) peer, stage,
+                         (int) g->world[loss->finder], by);
     MPIR_ERR_SETANDJUMP3(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d %s %s",
-                         (int) peer, bcast_hw_stage_text(g->lost_stage),
-                         by[0] ? by : "the network");
+                         (int) peer, stage, by);
 
 fn_fail:
     return mpi_errno;

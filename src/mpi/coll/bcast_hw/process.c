@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <time.h>
 
+#define TELL_NS UINT64_C(1000000000)
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
 static bool registered;
@@ -105,6 +107,18 @@ static int go_on(struct bcast_hw_relay *relay)
     return mpi_errno;
 }
 
+/* Under the lock: others get to know that the group is broken, also over connections that are yet to be made, for this
+ * rank may not come again. Not for long: what the lost member was sent is never flushed. */
+static void tell(const struct bcast_hw_group *g)
+{
+    while (MPIR_Bcast_hw_now() < g->loss.at + TELL_NS && !bcast_hw_engine_told(g->engine)) {
+        MPIR_Bcast_hw_unlock();
+        MPID_Progress_test(NULL);
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+        MPIR_Bcast_hw_lock();
+    }
+}
+
 int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g),
                        struct bcast_hw_relay *relay)
 {
@@ -128,8 +142,11 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
         if (g->engine->now >= patience.wake)
             MPIR_Bcast_hw_patience_step(&patience, g);
     }
-    if (g->state == BCAST_HW_GROUP_BROKEN)
+    if (g->state == BCAST_HW_GROUP_BROKEN) {
+        bcast_hw_group_pump(g, g->engine->now);
+        tell(g);
         mpi_errno = MPIR_Bcast_hw_lost(g);
+    }
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

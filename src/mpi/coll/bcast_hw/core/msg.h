@@ -35,7 +35,8 @@
     X(SEGMENT, 12)  /* to a child in a tree: a part of the message */                              \
     X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */        \
     X(AGAIN, 14)    /* to the root: this rank and its successor lack these fragments */            \
-    X(EPOCH, 15)    /* to the children: the rails from a broadcast on; to the parent: it is known */
+    X(EPOCH, 15) /* to the children: the rails from a broadcast on; to the parent: it is known */  \
+    X(LOST, 16)  /* to neighbours: a member cannot be reached, the group is broken */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,

@@ -35,7 +35,7 @@ void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engin
 static bool is_by_key(enum bcast_hw_msg_type type)
 {
     return type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_REPORT ||
-           type == BCAST_HW_MSG_DECIDE;
+           type == BCAST_HW_MSG_DECIDE || type == BCAST_HW_MSG_LOST;
 }
 
 /* What is not by key reaches a group's stream, so only once that runs. */
@@ -396,7 +396,7 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
     void *payload = msg->type == BCAST_HW_MSG_DATA ? (void *) (uintptr_t) body : control;
     struct bcast_hw_wire_id named = *id;
 
-    if (msg->type == BCAST_HW_MSG_INVITE || msg->terms)
+    if (is_by_key(msg->type))
         named.generation = 0;
     len = bcast_hw_wire_encode(room.wire, &named, src, msg, payload, len);
     head = sealed(e, &room, world_rank, payload, len, &head_len);
@@ -432,11 +432,16 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now)
     free_gone(e);
 }
 
+bool bcast_hw_engine_told(struct bcast_hw_engine *e)
+{
+    return !e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN;
+}
+
 bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
 {
-    bool flushed = !e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN;
+    bool told = bcast_hw_engine_told(e);
 
-    return flush_lanes(e) && flushed && !e->groups;
+    return flush_lanes(e) && told && !e->groups;
 }
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)

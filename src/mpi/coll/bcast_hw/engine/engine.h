@@ -149,6 +149,9 @@ bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e);
 /* No group follows: closes the ones that are left. */
 void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 
+/* The lane for control and repair is flushed. To be asked between calls of progress. */
+bool bcast_hw_engine_told(struct bcast_hw_engine *e);
+
 /* After drain: no group is left and the lane is flushed. To be asked between calls of progress. */
 bool bcast_hw_engine_drained(struct bcast_hw_engine *e);
 

@@ -412,6 +412,7 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
     g->touched = false;
     if (g->over || g->state == BCAST_HW_GROUP_BROKEN) {
+        bcast_hw_group_tell_lost(g);
         g->wake = BCAST_HW_NEVER;
         return;
     }
@@ -615,6 +616,14 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
         g->engine->counts->bad++;
         return;
     }
+    if (in->msg.type == BCAST_HW_MSG_LOST) {
+        bcast_hw_group_on_told(g, &in->msg);
+        return;
+    }
+    if (g->state == BCAST_HW_GROUP_BROKEN) {
+        bcast_hw_group_tell_again(g, &in->msg);
+        return;
+    }
     switch (in->msg.type) {
         case BCAST_HW_MSG_PROBE:
             if (in->msg.index > 0)
@@ -638,53 +647,6 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
             break;
     }
     g->touched = true;
-}
-
-void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank)
-{
-    for (uint32_t i = 0; i < g->cfg.size; i++) {
-        if (g->world[i] != world_rank)
-            continue;
-        if (g->state == BCAST_HW_GROUP_BROKEN)
-            return; /* what it waits for ends with the first */
-        if (g->state == BCAST_HW_GROUP_CLOSING)
-            g->over = true;
-        g->lost_stage = bcast_hw_group_stage(g);
-        g->state = BCAST_HW_GROUP_BROKEN;
-        g->reason = BCAST_HW_REASON_LANE;
-        g->reason_rank = i;
-        if (g->shown)
-            g->engine->cfg.show(g, false);
-        return;
-    }
-}
-
-const char *bcast_hw_stage_text(enum bcast_hw_stage stage)
-{
-    static const char *const texts[] = {
-#define X(name, text) text,
-        BCAST_HW_STAGES(X)
-#undef X
-    };
-
-    return texts[stage];
-}
-
-enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g)
-{
-    if (g->state == BCAST_HW_GROUP_SETUP)
-        return BCAST_HW_STAGE_SETUP;
-    if (g->stream.posted == g->stream.channel.consumed)
-        return BCAST_HW_STAGE_SYNC;
-    return g->stream.by_trees ? BCAST_HW_STAGE_TREES : BCAST_HW_STAGE_CAST;
-}
-
-void bcast_hw_group_on_gone(struct bcast_hw_group *g, uint32_t member, uint32_t rails)
-{
-    assert(rails != 0);
-    if (g->state != BCAST_HW_GROUP_BROKEN)
-        g->gone_rails = rails;
-    bcast_hw_group_on_lost(g, g->world[member]);
 }
 
 void bcast_hw_group_free(struct bcast_hw_group *g)

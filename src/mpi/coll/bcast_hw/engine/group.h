@@ -7,7 +7,8 @@
  *
  *   SETUP --agreed--> ON --close--> CLOSING --all members are through--> gone
  *     |    \--not agreed--> OFF --close--> gone
- *     \--close--> gone                    a lost lane: ON, CLOSING --> BROKEN --close--> gone
+ *     \--close--> gone
+ *   SETUP, ON, CLOSING --a member is lost (loss.h)--> BROKEN --close--> gone
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
  * may learn of the agreement first. Where multicast does not work the group is ON without it: broadcasts
@@ -23,6 +24,7 @@
 #include "../core/rejoin.h"
 #include "../core/stream.h"
 #include "homes.h"
+#include "loss.h"
 #include "wire.h"
 
 struct bcast_hw_engine;
@@ -34,22 +36,6 @@ enum bcast_hw_group_state {
     BCAST_HW_GROUP_CLOSING,
     BCAST_HW_GROUP_BROKEN
 };
-
-/* What a group waits for. */
-#define BCAST_HW_STAGES(X)                                                                         \
-    X(SETUP, "set-up")                                                                             \
-    X(CAST, "multicast and repair")                                                                \
-    X(TREES, "broadcast along trees")                                                              \
-    X(SYNC, "synchronization")                                                                     \
-    X(END, "closing, in MPI_Finalize")
-
-enum bcast_hw_stage {
-#define X(name, text) BCAST_HW_STAGE_##name,
-    BCAST_HW_STAGES(X)
-#undef X
-};
-
-const char *bcast_hw_stage_text(enum bcast_hw_stage stage);
 
 struct bcast_hw_group_cfg {
     uint32_t context; /* MPI context id */
@@ -96,13 +82,13 @@ struct bcast_hw_group {
     uint32_t *world;
     uint32_t reason; /* OFF, BROKEN, ON without multicast: enum bcast_hw_reason */
     uint32_t reason_rank;
-    uint32_t gone_rails; /* BROKEN: that the member's host is silent on; 0: its lane told */
-    enum bcast_hw_stage lost_stage; /* BROKEN: in which it was when the member was lost */
-    uint32_t piece_bytes;           /* the most that one broadcast carries, as agreed */
-    uint32_t joined_rails;          /* in the fabrics' group there */
-    uint32_t joining_rails;         /* of the others: where that is under way */
-    uint64_t join_at;               /* ns: when to ask for it again; while it is under way */
-    uint64_t join_end;              /* ns: when it is given up */
+    struct bcast_hw_loss loss; /* BROKEN */
+    bool untold;               /* ... which the neighbours do not know from here */
+    uint32_t piece_bytes;      /* the most that one broadcast carries, as agreed */
+    uint32_t joined_rails;     /* in the fabrics' group there */
+    uint32_t joining_rails;    /* of the others: where that is under way */
+    uint64_t join_at;          /* ns: when to ask for it again; while it is under way */
+    uint64_t join_end;         /* ns: when it is given up */
     struct bcast_hw_rejoin rejoin;
     bool running;    /* the stream runs */
     bool casts;      /* ON: by multicast */
@@ -173,17 +159,10 @@ void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);
 void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
                             uint64_t now);
 void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t token);
-void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank);
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
 
 /* A multicast waited for room, and there is some. */
 bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now);
-
-/* What the group waits for now. */
-enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g);
-
-/* The member cannot be reached any more by these rails, at least one: it is lost. */
-void bcast_hw_group_on_gone(struct bcast_hw_group *g, uint32_t member, uint32_t rails);
 
 /* Leaves the fabric's group, gives its memory back. */
 void bcast_hw_group_free(struct bcast_hw_group *g);

@@ -18,7 +18,7 @@ help:
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-lab     many hosts on one machine (root)'
-	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 45 minutes'
+	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'

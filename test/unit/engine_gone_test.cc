@@ -26,6 +26,18 @@ void expect_lost(const Groups &g, uint32_t lost, uint32_t finder, uint32_t but =
     }
 }
 
+// Of p ranks.
+std::vector<std::pair<uint32_t, uint32_t>> pairs_of(uint32_t p)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> pairs;
+
+    for (uint32_t a = 0; a < p; a++)
+        for (uint32_t b = 0; b < p; b++)
+            if (a != b)
+                pairs.emplace_back(a, b);
+    return pairs;
+}
+
 // LOST as rank 0 says it to host 1.
 bcast_hw_msg told(uint32_t lost, uint32_t finder, uint32_t stage)
 {
@@ -101,46 +113,36 @@ TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
 
 TEST(EngineGone, EveryMemberGetsToKnow)
 {
-    const uint32_t p = 9;
+    for (auto [finder, lost] : pairs_of(9)) {
+        mem::Net net(9);
+        Groups g = net.group(first(9), with_trees());
 
-    for (uint32_t finder = 0; finder < p; finder++)
-        for (uint32_t lost = 0; lost < p; lost++) {
-            mem::Net net(p);
-            Groups g = net.group(first(p), with_trees());
-
-            if (finder == lost)
-                continue;
-            net.settle();
-            bcast_hw_group_on_gone(g[finder], lost, 2);
-            net.settle();
-            expect_lost(g, lost, finder);
-            for (auto *x : g) {
-                EXPECT_EQ(2u, x->loss.rails);
-                EXPECT_EQ(BCAST_HW_STAGE_SYNC, x->loss.stage);
-            }
+        net.settle();
+        bcast_hw_group_on_gone(g[finder], lost, 2);
+        net.settle();
+        expect_lost(g, lost, finder);
+        for (auto *x : g) {
+            EXPECT_EQ(2u, x->loss.rails);
+            EXPECT_EQ(BCAST_HW_STAGE_SYNC, x->loss.stage);
         }
+    }
 }
 
 // ... but the one that is gone, wherever it stands, as long as it is one.
 TEST(EngineGone, NobodyNeedsWhoIsGoneToGetToKnow)
 {
-    const uint32_t p = 9;
+    for (auto [finder, lost] : pairs_of(9)) {
+        mem::Net net(9);
+        Groups g = net.group(first(9), with_trees());
 
-    for (uint32_t finder = 0; finder < p; finder++)
-        for (uint32_t lost = 0; lost < p; lost++) {
-            mem::Net net(p);
-            Groups g = net.group(first(p), with_trees());
-
-            if (finder == lost)
-                continue;
-            net.settle();
-            for (uint32_t r = 0; r < p; r++)
-                net.lane(r, 0).dead.insert(lost);
-            bcast_hw_group_on_gone(g[finder], lost, 2);
-            net.settle();
-            expect_lost(g, lost, finder, lost);
-            EXPECT_EQ(BCAST_HW_GROUP_ON, g[lost]->state);
-        }
+        net.settle();
+        for (uint32_t r = 0; r < 9; r++)
+            net.lane(r, 0).dead.insert(lost);
+        bcast_hw_group_on_gone(g[finder], lost, 2);
+        net.settle();
+        expect_lost(g, lost, finder, lost);
+        EXPECT_EQ(BCAST_HW_GROUP_ON, g[lost]->state);
+    }
 }
 
 TEST(EngineGone, EveryMemberGetsToKnowDuringSetup)

@@ -90,7 +90,7 @@ FAULTS = (
 
 # What is done to a job that may end by it, or that is about to end. They are in test/check-faults.
 ENDINGS = ("a rank is killed", "a host is killed", "no memory", "no descriptors", "joins are refused",
-           "faults from the start", "faults in MPI_Finalize", "two jobs in one group")
+           "socket buffers of a page", "faults from the start", "faults in MPI_Finalize", "two jobs in one group")
 
 # What must end every wait with an error, or none: a host goes for good, or stands still for longer than who waits for it
 # has patience. They come after all other jobs, from a sequence of their own.

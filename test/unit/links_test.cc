@@ -336,6 +336,23 @@ TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
     EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
 }
 
+// ... but a short one is copied: its lender would wait for an acknowledgement that nobody hurries to send.
+TEST_F(Links, NobodyWaitsForTheAcknowledgementOfAShortBody)
+{
+    std::string body(2000, 'a');
+    bcast_hw_lane *s;
+
+    open(1, 1);
+    connect();
+    s = hosts[0].streams[0];
+    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+    std::fill(body.begin(), body.end(), 'b');
+    settle();
+    EXPECT_EQ("h|" + std::string(2000, 'a'), hosts[1].came[0].at(0));
+    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+}
+
 // Moved from a lane that gives back to one that keeps: a copy then.
 TEST_F(Links, WhatALostLaneHadGoesByAnother)
 {

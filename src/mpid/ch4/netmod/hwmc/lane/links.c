@@ -199,8 +199,14 @@ static int send_frame(struct hwmc_links *l, struct peer *p, const struct bcast_h
     int err;
 
     hwmc_link_wire_encode(f->head, l->self, tx);
-    if (f->body_len < BORROW_MIN)
-        return lane->ops->send(lane, p->rank, f->head, f->head_len, f->body, f->body_len);
+    if (f->body_len < BORROW_MIN) {
+        if (!hwmc_frame_own(f))
+            return BCAST_HW_ERR_NOMEM;
+        err = lane->ops->send(lane, p->rank, f->head, f->head_len, f->body, f->body_len);
+        if (f->lent)
+            give_back(l, f); /* who lent it does not wait for the acknowledgement */
+        return err;
+    }
     if ((l->cfg.tells >> tx->lane & 1) == 0 && !hwmc_frame_own(f))
         return BCAST_HW_ERR_NOMEM;
     f->out++;

@@ -250,13 +250,11 @@ static void put(FILE *out, int bytes, int iters, int rotate, const struct sample
     }
 }
 
-/* Ends this job's turn and waits for the next. */
-static void pass_on(struct plan *plan)
+static void end_turn(struct plan *plan)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         turns_end(&plan->turns);
-    turns_begin(&plan->turns);
 }
 
 static void measure(struct plan *plan, int which, FILE *out)
@@ -274,7 +272,8 @@ static void measure(struct plan *plan, int which, FILE *out)
     find_pvars();
     for (int i = 0; i < iters; i++) {
         if (plan->turns.shared && i % BLOCK == 0) {
-            pass_on(plan);
+            end_turn(plan);
+            turns_begin(&plan->turns);
             for (int c = 0; c < COLD; c++)
                 iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[i]);
         }
@@ -383,9 +382,7 @@ int main(int argc, char **argv)
     turns_begin(&plan.turns);
     for (int i = 0; i < plan.num_sizes; i++)
         measure(&plan, i, out);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0)
-        turns_end(&plan.turns);
+    end_turn(&plan);
     if (rank == 0) {
         fprintf(out, "# end ranks %d gap_ns %lld pvars %d\n", size, (long long) plan.gap,
                 pvars[CAST] != MPI_T_PVAR_HANDLE_NULL);

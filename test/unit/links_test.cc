@@ -255,6 +255,20 @@ class Links : public ::testing::Test {
         settle();
     }
 
+    // A body of so many bytes that host 0 lends is its own again after the call, comes as it was, and comes back once.
+    void expect_given_back_at_once(size_t bytes)
+    {
+        std::string body(bytes, 'a');
+        bcast_hw_lane *s = hosts[0].streams[0];
+
+        ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+        EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+        std::fill(body.begin(), body.end(), 'b');
+        settle();
+        EXPECT_EQ("h|" + std::string(bytes, 'a'), hosts[1].came[0].at(0));
+        EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+    }
+
     // The lane's end at `host` finds that it fails. What it was lent comes back.
     void lose(uint32_t host, uint32_t lane, uint32_t peer)
     {
@@ -307,16 +321,8 @@ TEST_F(Links, WhatIsMoreThanTheWindowWaits)
 // A lane that may keep a body while its path is dead gets a copy; the lender has its own again at once.
 TEST_F(Links, ALaneThatKeepsWhatItIsLentGetsACopy)
 {
-    std::string body(100000, 'a');
-    bcast_hw_lane *s;
-
     open(1, 0);
-    s = hosts[0].streams[0];
-    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
-    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
-    std::fill(body.begin(), body.end(), 'b');
-    settle();
-    EXPECT_EQ("h|" + std::string(100000, 'a'), hosts[1].came[0].at(0));
+    expect_given_back_at_once(100000);
 }
 
 TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
@@ -339,18 +345,9 @@ TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
 // ... but a short one is copied: its lender would wait for an acknowledgement that nobody hurries to send.
 TEST_F(Links, NobodyWaitsForTheAcknowledgementOfAShortBody)
 {
-    std::string body(2000, 'a');
-    bcast_hw_lane *s;
-
     open(1, 1);
     connect();
-    s = hosts[0].streams[0];
-    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
-    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
-    std::fill(body.begin(), body.end(), 'b');
-    settle();
-    EXPECT_EQ("h|" + std::string(2000, 'a'), hosts[1].came[0].at(0));
-    EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
+    expect_given_back_at_once(2000);
 }
 
 // Moved from a lane that gives back to one that keeps: a copy then.

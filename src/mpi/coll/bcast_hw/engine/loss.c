@@ -92,7 +92,6 @@ static void tell(struct bcast_hw_group *g, uint32_t member)
                                      .bytes = g->loss.finder,
                                      .index = g->loss.stage,
                                      .rails = (uint8_t) g->loss.rails};
-
     const bool lost_from_here = g->loss.finder == g->cfg.rank && g->loss.rank == member;
 
     if (member != g->cfg.rank && !lost_from_here)

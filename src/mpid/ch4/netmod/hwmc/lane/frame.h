@@ -3,7 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * frame: one message of a stream while it is kept: until the peer has it and no lane does any more. Its
- * body is the upper layer's, lent, while only lanes have it that give it back when they fail; else a copy.
+ * body is the upper layer's, lent, while only lanes have it that give it back when they fail, and it is not short;
+ * else a copy.
  */
 #ifndef HWMC_FRAME_H_INCLUDED
 #define HWMC_FRAME_H_INCLUDED

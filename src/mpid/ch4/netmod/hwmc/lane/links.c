@@ -196,26 +196,24 @@ static int send_frame(struct hwmc_links *l, struct peer *p, const struct bcast_h
 {
     struct bcast_hw_lane *lane = l->lanes[tx->lane];
     struct hwmc_frame *f = *place_of(p->rows[tx->stream], tx->number);
+    const bool is_short = f->body_len < BORROW_MIN;
+    const bool keeps = is_short || (l->cfg.tells >> tx->lane & 1) == 0;
     int err;
 
     hwmc_link_wire_encode(f->head, l->self, tx);
-    if (f->body_len < BORROW_MIN) {
-        if (!hwmc_frame_own(f))
-            return BCAST_HW_ERR_NOMEM;
-        err = lane->ops->send(lane, p->rank, f->head, f->head_len, f->body, f->body_len);
-        if (f->lent)
-            give_back(l, f); /* who lent it does not wait for the acknowledgement */
-        return err;
-    }
-    if ((l->cfg.tells >> tx->lane & 1) == 0 && !hwmc_frame_own(f))
+    if (keeps && !hwmc_frame_own(f))
         return BCAST_HW_ERR_NOMEM;
-    f->out++;
-    err = lane->ops->send_from(lane, p->rank, f->head, f->head_len, f->body, f->body_len,
-                               (uint64_t) (uintptr_t) f);
-    if (err != BCAST_HW_OK)
-        f->out--;
-    if (f->lent && f->copy != NULL)
-        give_back(l, f);
+    if (is_short) {
+        err = lane->ops->send(lane, p->rank, f->head, f->head_len, f->body, f->body_len);
+    } else {
+        f->out++;
+        err = lane->ops->send_from(lane, p->rank, f->head, f->head_len, f->body, f->body_len,
+                                   (uint64_t) (uintptr_t) f);
+        if (err != BCAST_HW_OK)
+            f->out--;
+    }
+    if (keeps && f->lent)
+        give_back(l, f); /* who lent it does not wait for the acknowledgement */
     return err;
 }
 

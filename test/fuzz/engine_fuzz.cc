@@ -307,10 +307,18 @@ class Job {
         return bid % 4 == 3 && trees && !bytes_of(bid).empty();
     }
 
+    // What is multicast is cut to what one broadcast of the group may carry.
+    fuzz::Bytes piece_of(uint32_t h, uint64_t bid) const
+    {
+        fuzz::Bytes b = bytes_of(bid);
+
+        b.resize(std::min<size_t>(b.size(), g[h]->piece_bytes));
+        return b;
+    }
+
     void begin(uint32_t h)
     {
         uint64_t bid = posted[h];
-        fuzz::Bytes data = bytes_of(bid);
 
         if (!bcast_hw_group_open(g[h])) {
             bcast_hw_group_stall(g[h], net.now);
@@ -319,17 +327,17 @@ class Job {
         posted[h]++;
         by_trees[h] = along_trees(bid) || !bcast_hw_group_casts_next(g[h]);
         if (by_trees[h]) {
-            fuzz::Bytes &mine = memory[h];
+            fuzz::Bytes data = bytes_of(bid), &mine = memory[h];
 
             data.resize(std::max<size_t>(data.size(), 1));
-
             mine.assign(data.size(), 0);
             if (h == root_of(bid))
                 mine = data;
             bcast_hw_group_post_trees(g[h], root_of(bid), mine.data(), (uint32_t) mine.size(),
                                       net.now);
         } else if (h == root_of(bid)) {
-            data.resize(std::min<size_t>(data.size(), g[h]->piece_bytes));
+            const fuzz::Bytes data = piece_of(h, bid);
+
             if (!data.empty())
                 memcpy(bcast_hw_group_next_bytes(g[h], (uint32_t) data.size()), data.data(),
                        data.size());
@@ -342,16 +350,15 @@ class Job {
     void take(uint32_t h)
     {
         uint64_t bid = consumed[h]++;
-        fuzz::Bytes want = bytes_of(bid);
 
         if (by_trees[h]) {
-            FUZZ_CHECK(lied || memory[h] == want);
+            FUZZ_CHECK(lied || memory[h] == bytes_of(bid));
         } else {
             const uint32_t len = bcast_hw_stream_bytes(&g[h]->stream);
             auto *got = static_cast<const unsigned char *>(bcast_hw_group_last_bytes(g[h]));
 
             FUZZ_CHECK(len <= g[h]->piece_bytes);
-            FUZZ_CHECK(lied || fuzz::Bytes(got, got + len) == want);
+            FUZZ_CHECK(lied || fuzz::Bytes(got, got + len) == piece_of(h, bid));
         }
         bcast_hw_group_consume(g[h], net.now);
     }

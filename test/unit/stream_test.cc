@@ -38,7 +38,7 @@ struct Alone {
     std::vector<uint64_t> memory;
     std::vector<bcast_hw_msg> sent;
 
-    explicit Alone(uint32_t rank, uint32_t channels = 4)
+    explicit Alone(uint32_t rank, uint32_t channels = 4, uint32_t trees = 0)
     {
         bcast_hw_stream_cfg c = {};
 
@@ -51,6 +51,8 @@ struct Alone {
         c.max_bytes = 32;
         c.rails = 0xff;
         c.stay = true;
+        c.trees = trees;
+        c.window = c.far_window = c.near.n = c.far.n = c.max_segments = 1;
         c.counts = &counts;
         memory.resize(bcast_hw_stream_footprint(&c) / 8);
         bcast_hw_stream_init(&s, &c, memory.data());
@@ -67,6 +69,21 @@ struct Alone {
         msg.index = index;
         msg.frags = frags;
         msg.bytes = 8 * frags;
+        bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
+        bcast_hw_stream_check(&s);
+        return verdict;
+    }
+    // The successor asks for the only fragment.
+    bcast_hw_verdict request(uint64_t bid)
+    {
+        const uint64_t bits = 1;
+        bcast_hw_msg msg = {};
+
+        msg.type = BCAST_HW_MSG_REQUEST;
+        msg.peer = (s.ring.rank + 1) % 3;
+        msg.bid = bid;
+        msg.frags = 1;
+        msg.bits = &bits;
         bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
         bcast_hw_stream_check(&s);
         return verdict;
@@ -271,4 +288,32 @@ TEST(Stream, NobodyElseBroadcastsForThisRank)
     bcast_hw_stream_post_root(&r.s, 8, false, 1, 1000);
     EXPECT_EQ(1u, r.sends());
     EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1, 2)); // our own, come back
+}
+
+// What a neighbour says of one that goes along trees is false, before it is called, meanwhile, and after.
+TEST(Stream, NothingOfABroadcastAlongTreesComesOverTheRing)
+{
+    Alone r(2, 1, 1);
+    bcast_hw_msg voided = {};
+
+    EXPECT_EQ(BCAST_HW_TAKEN, r.request(0)); // not called yet: who knows?
+    bcast_hw_stream_post_trees(&r.s, 0, 8, 8);
+    r.sends();
+    EXPECT_EQ(BCAST_HW_BAD, r.request(0));
+    EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1));
+    EXPECT_EQ(0u, r.sends());
+    EXPECT_FALSE(bcast_hw_stream_done(&r.s));
+    voided.type = BCAST_HW_MSG_SEGMENT; // the way to an end without bytes
+    voided.flags = BCAST_HW_FLAG_VOID;
+    voided.peer = 1; // above this rank in the tree
+    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_stream_on_recv(&r.s, &voided, 1000));
+    r.sends();
+    ASSERT_TRUE(bcast_hw_stream_done(&r.s));
+    bcast_hw_stream_consume(&r.s, 1000);
+    EXPECT_EQ(BCAST_HW_BAD, r.request(0));
+    EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1));
+
+    EXPECT_EQ(BCAST_HW_PLACE, r.data(1, 0, 1)); // its channel serves the next
+    bcast_hw_stream_post_member(&r.s, 0, 1000);
+    EXPECT_TRUE(bcast_hw_stream_done(&r.s));
 }

@@ -201,7 +201,6 @@ uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bo
     bcast_hw_two_stage_post_root(m, bytes, more, rails,
                                  bcast_hw_delay_until(&s->delay, s->ring.size, now), &s->ring, now);
     attend(s, m);
-    s->by_trees = false;
     return s->posted++;
 }
 
@@ -212,17 +211,15 @@ uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, u
 
     bcast_hw_two_stage_post_member(m, root, chosen, &s->ring, now);
     attend(s, m);
-    s->by_trees = false;
     return s->posted++;
 }
 
 uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
                                     uint32_t seg_bytes)
 {
-    claim(s, s->posted);
+    bcast_hw_two_stage_post_away(claim(s, s->posted), &s->ring);
     s->counts->without_cast += s->epoch.cfg.first.rails && !bcast_hw_stream_next_rails(s);
     bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, early(s, s->posted));
-    s->by_trees = true;
     return s->posted++;
 }
 
@@ -233,19 +230,19 @@ void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token)
 
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
 {
-    return s->by_trees ? bcast_hw_multilane_done(&s->multilane)
-                       : bcast_hw_two_stage_done(slot(s, s->posted - 1));
+    return bcast_hw_stream_by_trees(s) ? bcast_hw_multilane_done(&s->multilane)
+                                       : bcast_hw_two_stage_done(slot(s, s->posted - 1));
 }
 
 bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs)
 {
     *theirs = s->multilane.theirs;
-    return s->by_trees && s->multilane.failed;
+    return bcast_hw_stream_by_trees(s) && s->multilane.failed;
 }
 
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
 {
-    return s->by_trees ? s->multilane.bytes : slot(s, s->posted - 1)->bytes;
+    return bcast_hw_stream_by_trees(s) ? s->multilane.bytes : slot(s, s->posted - 1)->bytes;
 }
 
 bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
@@ -258,7 +255,7 @@ uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
     const struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
     uint32_t frag = s->ring.frag_bytes, frags;
 
-    if (s->by_trees)
+    if (bcast_hw_stream_by_trees(s))
         return bcast_hw_multilane_prefix(&s->multilane);
     if (m->frags == 0)
         return 0;
@@ -318,7 +315,7 @@ void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now)
     uint64_t floor = s->channel.floor;
 
     assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
-    if (s->by_trees)
+    if (bcast_hw_stream_by_trees(s))
         bcast_hw_multilane_reset(&s->multilane);
     else
         bcast_hw_two_stage_consumed(m, &s->ring);
@@ -334,8 +331,6 @@ static void on_later(struct bcast_hw_stream *s, uint64_t bid)
     for (uint64_t b = s->channel.consumed; b < bid; b++) {
         struct bcast_hw_two_stage *m = claim(s, b);
 
-        if (s->by_trees && b + 1 == s->posted)
-            continue;
         bcast_hw_two_stage_on_later(m, &s->ring);
         attend(s, m);
     }
@@ -358,6 +353,8 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
     if (!bcast_hw_channel_hear(&s->channel, msg->bid))
         return BCAST_HW_BAD;
     m = claim(s, msg->bid);
+    if (m->phase == BCAST_HW_AWAY)
+        return BCAST_HW_BAD;
     switch (msg->type) {
         case BCAST_HW_MSG_DATA:
             verdict = bcast_hw_two_stage_on_data(m, msg, &s->ring, now);

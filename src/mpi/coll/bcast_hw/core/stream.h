@@ -74,9 +74,8 @@ struct bcast_hw_stream {
     uint64_t sync_of,
         sync_at; /* leader: the floor that is waited for, and since when, ns; at 0: none */
     struct bcast_hw_counts *counts;
-    struct bcast_hw_two_stage *slots; /* N, in the caller's memory */
-    struct bcast_hw_multilane multilane;
-    bool by_trees; /* the last posted broadcast runs there, and its slot is EMPTY */
+    struct bcast_hw_two_stage *slots;    /* N, in the caller's memory */
+    struct bcast_hw_multilane multilane; /* runs the last posted broadcast where its slot is AWAY */
     struct bcast_hw_multilane_early *early; /* for broadcasts not posted yet, by channel */
 };
 
@@ -118,6 +117,12 @@ uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, u
  * of `seg_bytes`, are alike on all. Its bytes are the program's, and never in a channel. */
 uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
                                     uint32_t seg_bytes);
+
+/* The last posted broadcast, not consumed yet, goes along trees. */
+static inline bool bcast_hw_stream_by_trees(const struct bcast_hw_stream *s)
+{
+    return s->multilane.phase != BCAST_HW_MULTILANE_IDLE;
+}
 
 /* The lane is through with the segment that was sent with this token. */
 void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token);

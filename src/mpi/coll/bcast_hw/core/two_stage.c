@@ -14,13 +14,16 @@
 
 /* Which phase may follow which, a bit each. */
 static const uint8_t legal[] = {
-    [BCAST_HW_EMPTY] = 1u << BCAST_HW_EARLY | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD,
-    [BCAST_HW_EARLY] = 1u << BCAST_HW_STORED | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD,
-    [BCAST_HW_STORED] = 1u << BCAST_HW_DONE | 1u << BCAST_HW_HOLD,
+    [BCAST_HW_EMPTY] =
+        1u << BCAST_HW_EARLY | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD | 1u << BCAST_HW_AWAY,
+    [BCAST_HW_EARLY] =
+        1u << BCAST_HW_STORED | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD | 1u << BCAST_HW_AWAY,
+    [BCAST_HW_STORED] = 1u << BCAST_HW_DONE | 1u << BCAST_HW_HOLD | 1u << BCAST_HW_AWAY,
     [BCAST_HW_WAIT] = 1u << BCAST_HW_DONE,
     [BCAST_HW_HOLD] = 1u << BCAST_HW_CAST,
     [BCAST_HW_CAST] = 1u << BCAST_HW_DONE,
     [BCAST_HW_DONE] = 1u << BCAST_HW_EMPTY,
+    [BCAST_HW_AWAY] = 1u << BCAST_HW_EMPTY,
 };
 
 void bcast_hw_two_stage_set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
@@ -89,11 +92,10 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
 {
     const struct bcast_hw_watch_cast cast = cast_of(m, ring);
 
-    if (m->phase != BCAST_HW_EMPTY) {
+    if (m->phase == BCAST_HW_DONE && m->root != ring->rank)
+        bcast_hw_watch_over(&ring->watch, &cast);
+    if (m->phase != BCAST_HW_EMPTY)
         bcast_hw_two_stage_set_phase(m, BCAST_HW_EMPTY);
-        if (m->root != ring->rank)
-            bcast_hw_watch_over(&ring->watch, &cast);
-    }
     clear(m, bid, ring->push, ring->max_frags);
 }
 
@@ -277,6 +279,12 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
     if (m->late)
         ask_late(m, ring);
     arm_tail(m, ring, now);
+}
+
+void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    bcast_hw_two_stage_set_phase(m, BCAST_HW_AWAY);
+    clear(m, m->bid, m->push, ring->max_frags);
 }
 
 /* Every fragment is here. */
@@ -543,7 +551,7 @@ uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)
 
 void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
 {
-    assert(m->phase <= BCAST_HW_DONE);
+    assert(m->phase <= BCAST_HW_AWAY);
     assert(m->frags <= ring->max_frags);
     assert(m->n_got == bcast_hw_bitmap_count(m->got, m->frags));
     assert(m->passed <= m->frags && m->next_cast <= m->frags && m->ask_below <= m->frags);
@@ -556,7 +564,9 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
         assert(!((m->got[w] | m->asked[w] | m->told[w]) & ~mask));
     }
     assert(m->again == 0 || m->root == ring->rank);
-    if (!bcast_hw_two_stage_incomplete(m))
+    if (m->phase == BCAST_HW_AWAY)
+        assert(m->frags == 0 && !m->want_all && !m->ask_all);
+    else if (!bcast_hw_two_stage_incomplete(m))
         assert(m->frags > 0 && m->n_got == m->frags);
     if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) || asks_rest(m))
         assert(m->tail_at == BCAST_HW_NEVER);

@@ -45,10 +45,11 @@
  *     | message          v                            ^                         |
  *     +------> EARLY    CAST --all fragments cast-----|-------------------------+
  *                |________all here____________________|
- * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h.
+ * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h. A broadcast that is called
+ * another way is AWAY, from EMPTY, or from EARLY or STORED if someone lied, until then.
  *
  * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
- * DONE, STORED, HOLD and CAST have every fragment; only EARLY and WAIT have a tail deadline,
+ * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a tail deadline,
  * and none when the rest is asked for; what every rail has passed is asked for.
  */
 #ifndef BCAST_HW_TWO_STAGE_H_INCLUDED
@@ -66,7 +67,8 @@ enum bcast_hw_phase {
     BCAST_HW_WAIT,   /* member: called, fragments missing */
     BCAST_HW_HOLD,   /* root: called, stage 1 delayed */
     BCAST_HW_CAST,   /* root: stage 1 under way */
-    BCAST_HW_DONE    /* called and all here; may still serve the successor */
+    BCAST_HW_DONE,   /* called and all here; may still serve the successor */
+    BCAST_HW_AWAY    /* called, and not multicast: nothing of it is here */
 };
 
 /* A request made when nothing was known of a broadcast holds for so many fragments. */
@@ -140,8 +142,8 @@ uint32_t bcast_hw_two_stage_words(uint32_t max_frags);
 void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
                              const struct bcast_hw_ring *ring);
 
-/* DONE -> EMPTY for another broadcast, and what did not come by multicast is lost; or it was none of this
- * machine's, and still is EMPTY. */
+/* DONE or AWAY -> EMPTY for another broadcast, and what did not come of this one by multicast is lost; or nothing
+ * is known of this one, and the machine is EMPTY. */
 void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               struct bcast_hw_ring *ring);
 
@@ -156,6 +158,10 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
  * EMPTY, EARLY or STORED only. */
 void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
                                     struct bcast_hw_ring *ring, uint64_t now);
+
+/* The program calls this broadcast, and it goes another way: no message of it is for this machine. EMPTY only; EARLY
+ * or STORED if someone lied. */
+void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring);
 
 /* DATA, REQUEST or READY is one that this rank can be sent in some broadcast: sender, kind of way and
  * fields fit. One that is not changes nothing. */

@@ -479,7 +479,7 @@ const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g)
 
 uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known)
 {
-    if (!g->stream.by_trees &&
+    if (!bcast_hw_stream_by_trees(&g->stream) &&
         !bcast_hw_homes_is_user(&g->homes, bcast_hw_stream_next_bid(&g->stream) - 1))
         return 0;
     return bcast_hw_stream_prefix(&g->stream, known);

@@ -27,7 +27,7 @@ enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g)
         return BCAST_HW_STAGE_SETUP;
     if (g->stream.posted == g->stream.channel.consumed)
         return BCAST_HW_STAGE_SYNC;
-    return g->stream.by_trees ? BCAST_HW_STAGE_TREES : BCAST_HW_STAGE_CAST;
+    return bcast_hw_stream_by_trees(&g->stream) ? BCAST_HW_STAGE_TREES : BCAST_HW_STAGE_CAST;
 }
 
 /* What it waits for ends with the first. */

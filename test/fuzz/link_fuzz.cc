@@ -187,7 +187,7 @@ class Process {
         tx.kind = (bcast_hw_link_kind) (what % BCAST_HW_LINK_KINDS);
         tx.stream = (what >> 3) % kStreams;
         tx.number = what & 0x80 ? r.u32() : r.u8();
-        tx.ack = what & 0x40 ? r.u32() : r.u8();
+        tx.ack = tx.doubts = what & 0x40 ? r.u32() : r.u8();
         hwmc_link_wire_encode(b.data(), r.u8() % kProcesses, &tx);
         return b;
     }

@@ -120,7 +120,7 @@ void LinkNet::deliver(int from, uint32_t lane)
         EXPECT_EQ(to.taken[m.stream]++, m.number);
     }
     if (m.kind == BCAST_HW_LINK_PROBE)
-        bcast_hw_link_on_probe(&to.link, lane, m.number);
+        bcast_hw_link_on_probe(&to.link, lane, m.number, m.doubts, now);
     if (m.kind == BCAST_HW_LINK_ANSWER)
         bcast_hw_link_on_answer(&to.link, lane, m.number, now);
     bcast_hw_link_check(&to.link);

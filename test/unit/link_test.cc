@@ -208,6 +208,52 @@ TEST(Link, ADoubtCostsALivingLaneNothing)
     EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
 }
 
+// Who has nothing to send by a dead lane learns of it from the one that has.
+TEST(Link, BothEndsFindALaneDeadAtTheSameTime)
+{
+    LinkNet net(2, 1);
+
+    net.run_for(kS);
+    net.cut(0);
+    net.post(0, 0);
+    net.run_for(101 * kMs); // suspected, asked; the other lane's answer, and the grace
+    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
+    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(1, 0));
+    net.post(1, 0);
+    net.run_for(kMs);
+    EXPECT_EQ(1u, net.ends[0].taken[0]);
+    EXPECT_EQ(0u, net.ends[1].counts.replays);
+}
+
+TEST(Link, ADoubtGoesThereButNotBackAgain)
+{
+    LinkNet net(3, 1);
+
+    net.doubt(0, 1);
+    net.run_for(kS);
+    for (const LinkNet::End &e : net.ends) {
+        EXPECT_EQ(3u, e.counts.probes); // one a lane
+        EXPECT_EQ(0u, e.counts.deaths);
+    }
+    net.doubt(1, 1);
+    net.doubt(0, 1); // of one's own, both
+    net.run_for(kS);
+    for (const LinkNet::End &e : net.ends)
+        EXPECT_EQ(6u, e.counts.probes);
+}
+
+TEST(Link, LanesThatThereAreNoneOfAreNotDoubted)
+{
+    LinkNet net(2, 1);
+
+    bcast_hw_link_on_probe(&net.ends[0].link, 0, 1, ~3u, net.now);
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 1));
+    bcast_hw_link_on_probe(&net.ends[0].link, 0, 2, ~1u, net.now);
+    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 1));
+}
+
 TEST(Link, ANumberThatWasNeverSentIsBad)
 {
     LinkNet net(1, 1);

@@ -187,9 +187,10 @@ static void moved(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
         set_state(l, lane, BCAST_HW_LINK_GOOD, now);
 }
 
-static void ask(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
+static void ask(struct bcast_hw_link *l, uint32_t lane, bool hinted, uint64_t now)
 {
     set_state(l, lane, BCAST_HW_LINK_ASKED, now);
+    l->lanes[lane].hinted = hinted;
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
         if (l->lanes[i].state != BCAST_HW_LINK_OFF && !l->lanes[i].probed)
             l->lanes[i].probe_due = true;
@@ -254,6 +255,17 @@ static bool send_answer(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_l
     return true;
 }
 
+/* What the peer is not told by its own word. */
+static uint32_t doubts(const struct bcast_hw_link *l)
+{
+    uint32_t lanes = 0;
+
+    for (uint32_t i = 0; i < l->cfg->lanes; i++)
+        if (l->lanes[i].state == BCAST_HW_LINK_ASKED && !l->lanes[i].hinted)
+            lanes |= 1u << i;
+    return lanes;
+}
+
 static bool send_probe(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_link_tx *tx)
 {
     struct bcast_hw_link_lane *p = &l->lanes[lane];
@@ -267,7 +279,8 @@ static bool send_probe(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_li
                 l->streams[i].mark = l->streams[i].sent;
     }
     l->counts->probes++;
-    *tx = (struct bcast_hw_link_tx){.kind = BCAST_HW_LINK_PROBE, .lane = lane, .number = p->probe};
+    *tx = (struct bcast_hw_link_tx){
+        .kind = BCAST_HW_LINK_PROBE, .lane = lane, .number = p->probe, .doubts = doubts(l)};
     return true;
 }
 
@@ -385,9 +398,14 @@ enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t str
     return BCAST_HW_TAKEN;
 }
 
-void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number)
+void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number,
+                            uint32_t doubts, uint64_t now)
 {
     struct bcast_hw_link_lane *p = &l->lanes[lane];
+
+    for (uint32_t i = 0; i < l->cfg->lanes; i++)
+        if ((doubts >> i & 1) && l->lanes[i].state == BCAST_HW_LINK_GOOD)
+            ask(l, i, true, now);
 
     if (p->state == BCAST_HW_LINK_OFF) /* nothing goes by it: that is an answer too */
         return;
@@ -452,7 +470,7 @@ static void on_lane_timer(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
             break;
         case BCAST_HW_LINK_GOOD:
             if (suspect_at(l, lane) <= now)
-                ask(l, lane, now);
+                ask(l, lane, false, now);
             break;
         case BCAST_HW_LINK_ASKED:
             if (p->until <= now) {
@@ -475,7 +493,7 @@ static void on_lane_timer(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
 void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
 {
     if (l->lanes[lane].state == BCAST_HW_LINK_GOOD)
-        ask(l, lane, now);
+        ask(l, lane, false, now);
 }
 
 void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now)

@@ -15,7 +15,8 @@
  * A lane, seen from this side:
  *
  *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
- *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt -> ASKED
+ *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt, here or of
+ *                                                          the peer -> ASKED
  *   ASKED   probed, and all others with it                 answered, or something moves -> GOOD
  *                                                          another answered grace_ns ago -> DEAD
  *   DEAD    probed at growing intervals                    answered -> GOOD
@@ -24,6 +25,9 @@
  * So a process that does not answer because it computes costs no lane its life: no lane answers. A probe
  * is answered on the lane that it came by, behind the acknowledgements of all streams: what was sent
  * before it and is not acknowledged then, was lost.
+ *
+ * A probe says which lanes its sender doubts, and who hears it asks for those too, saying nothing of it: what two
+ * processes make of a lane they find out at the same time, whichever of them was about to use it.
  *
  * A stream goes back to a lane that it prefers when that is GOOD again and all sent by the other is
  * acknowledged.
@@ -77,6 +81,7 @@ enum bcast_hw_link_lane_state {
 
 struct bcast_hw_link_lane {
     enum bcast_hw_link_lane_state state;
+    bool hinted; /* ASKED: because the peer doubts it */
     bool probe_due;
     bool probed; /* the last probe is not answered; asked again under the same number */
     bool answer_due;
@@ -150,7 +155,8 @@ struct bcast_hw_link_tx {
     uint8_t lane;
     uint8_t stream; /* of FRAME, ACK, NAK */
     uint32_t number;
-    uint32_t ack; /* of FRAME, ACK, NAK: the frame that is expected next */
+    uint32_t ack;    /* of FRAME, ACK, NAK: the frame that is expected next */
+    uint32_t doubts; /* of PROBE: lanes, a mask */
 };
 
 /* Lanes in `usable`, a mask, are GOOD, the others OFF. */
@@ -173,7 +179,9 @@ enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t l
 enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t stream, uint32_t ack,
                                            bool nak, uint64_t now);
 
-void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number);
+/* `doubts`: the peer's; bits of lanes that there are none of mean nothing. */
+void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number,
+                            uint32_t doubts, uint64_t now);
 void bcast_hw_link_on_answer(struct bcast_hw_link *l, uint32_t lane, uint32_t number, uint64_t now);
 
 /* Nothing more goes by the lane, and what went may be lost. */

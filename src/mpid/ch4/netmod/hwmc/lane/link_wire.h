@@ -6,7 +6,7 @@
  *
  *   0  version of this format, 1     1  kind (core/link)     2  stream     3  0
  *   4  the sender's rank in MPI_COMM_WORLD, 4 bytes
- *   8  number, 4 bytes               12  acknowledgement, 4 bytes
+ *   8  number, 4 bytes               12  acknowledgement, or of a PROBE the lanes that are doubted, 4 bytes
  *
  * Of a FRAME the upper layer's head and body follow; of the others nothing.
  */
@@ -30,6 +30,7 @@ struct hwmc_link_wire {
     uint8_t stream;
     uint32_t number;
     uint32_t ack;
+    uint32_t doubts;
 };
 
 static inline void hwmc_link_wire_put32(unsigned char *p, uint32_t v)
@@ -55,7 +56,7 @@ static inline void hwmc_link_wire_encode(unsigned char *head, uint32_t src,
     head[3] = 0;
     hwmc_link_wire_put32(head + 4, src);
     hwmc_link_wire_put32(head + 8, tx->number);
-    hwmc_link_wire_put32(head + 12, tx->ack);
+    hwmc_link_wire_put32(head + 12, tx->kind == BCAST_HW_LINK_PROBE ? tx->doubts : tx->ack);
 }
 
 /* False: it is not of this format, or from nobody of the `size` processes. */
@@ -71,7 +72,7 @@ static inline bool hwmc_link_wire_decode(struct hwmc_link_wire *w, const void *h
     w->stream = p[2];
     w->src = hwmc_link_wire_get32(p + 4);
     w->number = hwmc_link_wire_get32(p + 8);
-    w->ack = hwmc_link_wire_get32(p + 12);
+    w->ack = w->doubts = hwmc_link_wire_get32(p + 12);
     return w->src < size;
 }
 

@@ -317,7 +317,7 @@ void hwmc_links_on_recv(void *port, const void *head, size_t head_len, const voi
     touch(l, p);
     switch (w.kind) {
         case BCAST_HW_LINK_PROBE:
-            bcast_hw_link_on_probe(&p->link, at->lane, w.number);
+            bcast_hw_link_on_probe(&p->link, at->lane, w.number, w.doubts, now);
             return;
         case BCAST_HW_LINK_ANSWER:
             bcast_hw_link_on_answer(&p->link, at->lane, w.number, now);

@@ -176,13 +176,16 @@ TEST(Link, ADoubtFindsAnIdleLaneDead)
 
     net.run_for(kS);
     net.cut(0);
-    EXPECT_EQ(0u, bcast_hw_link_take_died(&net.ends[0].link));
+    EXPECT_EQ(0u, bcast_hw_link_take_outlived(&net.ends[0].link));
     net.doubt(0, 0);
     EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
-    net.run_for(51 * kMs); // the other lane's answer, and the grace
+    net.run_for(26 * kMs); // the other lane's answer, and half of the grace
+    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    EXPECT_EQ(1u, bcast_hw_link_take_outlived(&net.ends[0].link));
+    EXPECT_EQ(0u, bcast_hw_link_take_outlived(&net.ends[0].link));
+    net.run_for(25 * kMs);
     EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
-    EXPECT_EQ(1u, bcast_hw_link_take_died(&net.ends[0].link));
-    EXPECT_EQ(0u, bcast_hw_link_take_died(&net.ends[0].link));
+    EXPECT_EQ(0u, bcast_hw_link_take_outlived(&net.ends[0].link));
     net.post(0, 0);
     net.run_for(kMs); // by the other at once
     EXPECT_EQ(1u, net.ends[1].taken[0]);

@@ -73,6 +73,14 @@ static uint64_t suspect_at(const struct bcast_hw_link *l, uint32_t lane)
     return at;
 }
 
+/* When an ASKED lane is outlived, and after that dead; NEVER while no other has answered. */
+static uint64_t verdict_at(const struct bcast_hw_link *l, uint32_t lane)
+{
+    const struct bcast_hw_link_lane *p = &l->lanes[lane];
+
+    return p->spread || p->until == BCAST_HW_NEVER ? p->until : p->until - l->cfg->grace_ns / 2;
+}
+
 /* The stream goes over to the lane that it prefers, when nothing of it is under way. */
 static void try_return(struct bcast_hw_link *l, uint32_t stream)
 {
@@ -169,6 +177,7 @@ static void set_state(struct bcast_hw_link *l, uint32_t lane, enum bcast_hw_link
             break;
         case BCAST_HW_LINK_ASKED:
             p->until = BCAST_HW_NEVER;
+            p->spread = false;
             break;
         case BCAST_HW_LINK_DEAD:
             p->interval = BCAST_HW_LINK_PROBE_FIRST_NS;
@@ -432,7 +441,7 @@ void bcast_hw_link_on_answer(struct bcast_hw_link *l, uint32_t lane, uint32_t nu
         if (i != lane && l->lanes[i].state == BCAST_HW_LINK_ASKED &&
             l->lanes[i].until == BCAST_HW_NEVER) {
             l->lanes[i].until = now + l->cfg->grace_ns;
-            wake_at(l, l->lanes[i].until);
+            wake_at(l, verdict_at(l, i));
         }
     if (p->state != BCAST_HW_LINK_GOOD)
         set_state(l, lane, BCAST_HW_LINK_GOOD, now);
@@ -473,9 +482,12 @@ static void on_lane_timer(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
                 ask(l, lane, false, now);
             break;
         case BCAST_HW_LINK_ASKED:
+            if (verdict_at(l, lane) <= now && !p->spread) {
+                p->spread = true;
+                l->outlived |= 1u << lane;
+            }
             if (p->until <= now) {
                 l->counts->deaths++;
-                l->died |= 1u << lane;
                 set_state(l, lane, BCAST_HW_LINK_DEAD, now);
             }
             break;
@@ -514,7 +526,9 @@ void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now)
 
         if (p->state == BCAST_HW_LINK_GOOD)
             wake_at(l, suspect_at(l, i));
-        else if (p->state != BCAST_HW_LINK_OFF)
+        else if (p->state == BCAST_HW_LINK_ASKED)
+            wake_at(l, verdict_at(l, i));
+        else if (p->state == BCAST_HW_LINK_DEAD)
             wake_at(l, p->until);
     }
 }
@@ -549,7 +563,7 @@ void bcast_hw_link_check(const struct bcast_hw_link *l)
 
         assert(!(p->probe_due || p->answer_due) || (l->due && p->state != BCAST_HW_LINK_OFF));
         assert(p->state != BCAST_HW_LINK_DEAD || l->wake <= p->until);
-        assert(p->state != BCAST_HW_LINK_ASKED || l->wake <= p->until);
+        assert(p->state != BCAST_HW_LINK_ASKED || l->wake <= verdict_at(l, i));
         assert(p->state != BCAST_HW_LINK_GOOD || l->wake <= suspect_at(l, i));
     }
     assert(l->wake <= l->ack_at);

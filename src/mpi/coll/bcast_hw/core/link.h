@@ -82,6 +82,7 @@ enum bcast_hw_link_lane_state {
 struct bcast_hw_link_lane {
     enum bcast_hw_link_lane_state state;
     bool hinted; /* ASKED: because the peer doubts it */
+    bool spread; /* ASKED: it is among the outlived, or was */
     bool probe_due;
     bool probed; /* the last probe is not answered; asked again under the same number */
     bool answer_due;
@@ -133,11 +134,11 @@ struct bcast_hw_link {
     struct bcast_hw_link_counts *counts; /* the driver's; may be shared by links */
     struct bcast_hw_link_lane lanes[BCAST_HW_LINK_LANES_MAX];
     struct bcast_hw_link_stream streams[BCAST_HW_LINK_STREAMS_MAX];
-    uint64_t ack_at; /* what was taken is told then; NEVER: nothing is to be told */
-    uint64_t wake;   /* not after the first time at which on_timer has something to do */
-    bool due;        /* next_send may have something */
-    uint32_t died;   /* mask of the lanes found DEAD since take_died */
-    bool changed;    /* a lane's state, or what goes by it, since take_changed; at first too */
+    uint64_t ack_at;   /* what was taken is told then; NEVER: nothing is to be told */
+    uint64_t wake;     /* not after the first time at which on_timer has something to do */
+    bool due;          /* next_send may have something */
+    uint32_t outlived; /* mask of lanes, since take_outlived */
+    bool changed;      /* a lane's state, or what goes by it, since take_changed; at first too */
 };
 
 enum bcast_hw_link_kind {
@@ -192,18 +193,19 @@ void bcast_hw_link_on_usable(struct bcast_hw_link *l, uint32_t lane, uint64_t no
 
 void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now);
 
-/* The same lane to another peer was found DEAD: asks at once whether this one lives, unless that is known
+/* The same lane to another peer is outlived: asks at once whether this one lives, unless that is known
  * to be doubtful already. What it has in common with that one, a rail of this process, is then left by
- * all of its links in the time that one takes. */
+ * all of its links nearly as soon. */
 void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
 
-/* The lanes found DEAD since the last call, a mask: what doubt is for. */
-static inline uint32_t bcast_hw_link_take_died(struct bcast_hw_link *l)
+/* The lanes, a mask, that since the last call have not answered for half of grace_ns after another did: what doubt
+ * is for. */
+static inline uint32_t bcast_hw_link_take_outlived(struct bcast_hw_link *l)
 {
-    uint32_t died = l->died;
+    uint32_t outlived = l->outlived;
 
-    l->died = 0;
-    return died;
+    l->outlived = 0;
+    return outlived;
 }
 
 /* The state of a lane, or the lane by which a stream goes, is another than at the last call. */

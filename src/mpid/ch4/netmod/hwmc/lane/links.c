@@ -378,28 +378,28 @@ static void try_lanes(struct hwmc_links *l, struct peer *p, uint64_t now)
     }
 }
 
-/* Of the lanes in `died`, a mask, one to some peer was found dead. */
-static void doubt(struct hwmc_links *l, uint32_t died, uint64_t now)
+/* Of the lanes in `outlived`, a mask, one to some peer may be dead. */
+static void doubt(struct hwmc_links *l, uint32_t outlived, uint64_t now)
 {
     for (struct peer *p = l->made; p != NULL; p = p->next)
         for (uint32_t i = 0; i < l->cfg.lanes; i++)
-            if ((died >> i & 1) != 0)
+            if ((outlived >> i & 1) != 0)
                 bcast_hw_link_doubt(&p->link, i, now);
 }
 
 static void run_timers(struct hwmc_links *l, uint64_t now)
 {
-    uint32_t died = 0;
+    uint32_t outlived = 0;
 
     for (struct peer *p = l->made; p != NULL; p = p->next) {
         if (p->retry_at <= now)
             try_lanes(l, p, now);
         if (bcast_hw_link_next_timer(&p->link) <= now)
             bcast_hw_link_on_timer(&p->link, now);
-        died |= bcast_hw_link_take_died(&p->link);
+        outlived |= bcast_hw_link_take_outlived(&p->link);
     }
-    if (died != 0)
-        doubt(l, died, now);
+    if (outlived != 0)
+        doubt(l, outlived, now);
     l->wake = BCAST_HW_NEVER;
     for (struct peer *p = l->made; p != NULL; p = p->next) {
         pump(l, p, now);

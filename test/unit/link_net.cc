@@ -112,7 +112,7 @@ void LinkNet::deliver(int from, uint32_t lane)
     ends[from].out[lane].pop_front();
     if (m.kind == BCAST_HW_LINK_FRAME || m.kind == BCAST_HW_LINK_ACK ||
         m.kind == BCAST_HW_LINK_NAK) {
-        EXPECT_NE(BCAST_HW_BAD, bcast_hw_link_on_ack(&to.link, m.stream, m.ack,
+        EXPECT_NE(BCAST_HW_BAD, bcast_hw_link_on_ack(&to.link, lane, m.stream, m.ack,
                                                      m.kind == BCAST_HW_LINK_NAK, now));
     }
     if (m.kind == BCAST_HW_LINK_FRAME &&

@@ -188,11 +188,11 @@ static void set_state(struct bcast_hw_link *l, uint32_t lane, enum bcast_hw_link
     }
 }
 
-/* Something that went by the lane came. */
-static void moved(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
+/* Something that went by the lane came; `lately`: not perhaps before it died. */
+static void moved(struct bcast_hw_link *l, uint32_t lane, bool lately, uint64_t now)
 {
     l->lanes[lane].moved = now;
-    if (l->lanes[lane].state == BCAST_HW_LINK_ASKED)
+    if (lately && l->lanes[lane].state == BCAST_HW_LINK_ASKED)
         set_state(l, lane, BCAST_HW_LINK_GOOD, now);
 }
 
@@ -383,23 +383,26 @@ enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t l
     return BCAST_HW_PLACE;
 }
 
-enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t stream, uint32_t ack,
-                                           bool nak, uint64_t now)
+enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t lane, uint32_t stream,
+                                           uint32_t ack, bool nak, uint64_t now)
 {
     struct bcast_hw_link_stream *s = &l->streams[stream];
+    const bool lately = s->via == lane || before(s->mark, ack);
 
     if (before(s->high, ack))
         return BCAST_HW_BAD;
     if (before(ack, s->acked))
         return BCAST_HW_STALE;
     if (ack != s->acked) {
-        s->acked = s->mark = ack;
+        s->acked = ack;
+        if (before(s->mark, ack))
+            s->mark = ack;
         if (before(s->sent, ack))
             s->sent = ack;
         s->since = now;
         l->due = true;
         if (s->via != BCAST_HW_LINK_NO_LANE)
-            moved(l, s->via, now);
+            moved(l, s->via, lately, now);
     }
     if (nak && is_under_way(s))
         replay(l, stream);

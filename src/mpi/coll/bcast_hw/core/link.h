@@ -17,7 +17,9 @@
  *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
  *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt, here or of
  *                                                          the peer -> ASKED
- *   ASKED   probed, and all others with it                 answered, or something moves -> GOOD
+ *   ASKED   probed, and all others with it                 answered, or something moves: it brings an
+ *                                                          acknowledgement, or what went by it since
+ *                                                          the probe is acknowledged -> GOOD
  *                                                          another answered grace_ns ago -> DEAD
  *   DEAD    probed at growing intervals                    answered -> GOOD
  *   any     on_lost -> OFF
@@ -175,10 +177,10 @@ bool bcast_hw_link_next_send(struct bcast_hw_link *l, struct bcast_hw_link_tx *t
 enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t lane,
                                              uint32_t stream, uint32_t number, uint64_t now);
 
-/* The peer has all of the stream before `ack`; nak: and a later one, but not this. BAD: it was never
- * sent. */
-enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t stream, uint32_t ack,
-                                           bool nak, uint64_t now);
+/* `lane` brought that the peer has all of the stream before `ack`; nak: and a later one, but not this. BAD: it was
+ * never sent. */
+enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t lane, uint32_t stream,
+                                           uint32_t ack, bool nak, uint64_t now);
 
 /* `doubts`: the peer's; bits of lanes that there are none of mean nothing. */
 void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number,

@@ -325,8 +325,8 @@ void hwmc_links_on_recv(void *port, const void *head, size_t head_len, const voi
         default:
             break;
     }
-    if (bcast_hw_link_on_ack(&p->link, w.stream, w.ack, w.kind == BCAST_HW_LINK_NAK, now) ==
-        BCAST_HW_BAD)
+    if (bcast_hw_link_on_ack(&p->link, at->lane, w.stream, w.ack, w.kind == BCAST_HW_LINK_NAK,
+                             now) == BCAST_HW_BAD)
         return;
     drop_acked(l, p, w.stream);
     up = &l->uppers[w.stream];

@@ -57,6 +57,13 @@ struct Alone {
         memory.resize(bcast_hw_stream_footprint(&c) / 8);
         bcast_hw_stream_init(&s, &c, memory.data());
     }
+    bcast_hw_verdict recv(const bcast_hw_msg &msg)
+    {
+        bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
+
+        bcast_hw_stream_check(&s);
+        return verdict;
+    }
     bcast_hw_verdict data(uint64_t bid, uint32_t index, uint32_t frags, uint32_t root = 0)
     {
         bcast_hw_msg msg = {};
@@ -69,9 +76,7 @@ struct Alone {
         msg.index = index;
         msg.frags = frags;
         msg.bytes = 8 * frags;
-        bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
-        bcast_hw_stream_check(&s);
-        return verdict;
+        return recv(msg);
     }
     // The successor asks for the only fragment.
     bcast_hw_verdict request(uint64_t bid)
@@ -84,9 +89,7 @@ struct Alone {
         msg.bid = bid;
         msg.frags = 1;
         msg.bits = &bits;
-        bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
-        bcast_hw_stream_check(&s);
-        return verdict;
+        return recv(msg);
     }
     size_t sends()
     {
@@ -306,7 +309,7 @@ TEST(Stream, NothingOfABroadcastAlongTreesComesOverTheRing)
     voided.type = BCAST_HW_MSG_SEGMENT; // the way to an end without bytes
     voided.flags = BCAST_HW_FLAG_VOID;
     voided.peer = 1; // above this rank in the tree
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_stream_on_recv(&r.s, &voided, 1000));
+    EXPECT_EQ(BCAST_HW_TAKEN, r.recv(voided));
     r.sends();
     ASSERT_TRUE(bcast_hw_stream_done(&r.s));
     bcast_hw_stream_consume(&r.s, 1000);

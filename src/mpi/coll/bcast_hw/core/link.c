@@ -81,6 +81,21 @@ static uint64_t verdict_at(const struct bcast_hw_link *l, uint32_t lane)
     return p->spread || p->until == BCAST_HW_NEVER ? p->until : p->until - l->cfg->grace_ns / 2;
 }
 
+/* When the lane's state has something to do next; NEVER. */
+static uint64_t lane_timer(const struct bcast_hw_link *l, uint32_t lane)
+{
+    switch (l->lanes[lane].state) {
+        case BCAST_HW_LINK_GOOD:
+            return suspect_at(l, lane);
+        case BCAST_HW_LINK_ASKED:
+            return verdict_at(l, lane);
+        case BCAST_HW_LINK_DEAD:
+            return l->lanes[lane].until;
+        default:
+            return BCAST_HW_NEVER;
+    }
+}
+
 /* The stream goes over to the lane that it prefers, when nothing of it is under way. */
 static void try_return(struct bcast_hw_link *l, uint32_t stream)
 {
@@ -196,8 +211,11 @@ static void moved(struct bcast_hw_link *l, uint32_t lane, bool lately, uint64_t 
         set_state(l, lane, BCAST_HW_LINK_GOOD, now);
 }
 
+/* Whether the lane lives, unless that is asked already or known. */
 static void ask(struct bcast_hw_link *l, uint32_t lane, bool hinted, uint64_t now)
 {
+    if (l->lanes[lane].state != BCAST_HW_LINK_GOOD)
+        return;
     set_state(l, lane, BCAST_HW_LINK_ASKED, now);
     l->lanes[lane].hinted = hinted;
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
@@ -265,7 +283,7 @@ static bool send_answer(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_l
 }
 
 /* What the peer is not told by its own word. */
-static uint32_t doubts(const struct bcast_hw_link *l)
+static uint32_t own_doubts(const struct bcast_hw_link *l)
 {
     uint32_t lanes = 0;
 
@@ -289,7 +307,7 @@ static bool send_probe(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_li
     }
     l->counts->probes++;
     *tx = (struct bcast_hw_link_tx){
-        .kind = BCAST_HW_LINK_PROBE, .lane = lane, .number = p->probe, .doubts = doubts(l)};
+        .kind = BCAST_HW_LINK_PROBE, .lane = lane, .number = p->probe, .doubts = own_doubts(l)};
     return true;
 }
 
@@ -416,9 +434,8 @@ void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t num
     struct bcast_hw_link_lane *p = &l->lanes[lane];
 
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
-        if ((doubts >> i & 1) && l->lanes[i].state == BCAST_HW_LINK_GOOD)
+        if (doubts >> i & 1)
             ask(l, i, true, now);
-
     if (p->state == BCAST_HW_LINK_OFF) /* nothing goes by it: that is an answer too */
         return;
     p->answer = number;
@@ -507,8 +524,7 @@ static void on_lane_timer(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
 
 void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now)
 {
-    if (l->lanes[lane].state == BCAST_HW_LINK_GOOD)
-        ask(l, lane, false, now);
+    ask(l, lane, false, now);
 }
 
 void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now)
@@ -524,16 +540,8 @@ void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now)
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
         on_lane_timer(l, i, now);
     l->wake = l->ack_at;
-    for (uint32_t i = 0; i < l->cfg->lanes; i++) {
-        const struct bcast_hw_link_lane *p = &l->lanes[i];
-
-        if (p->state == BCAST_HW_LINK_GOOD)
-            wake_at(l, suspect_at(l, i));
-        else if (p->state == BCAST_HW_LINK_ASKED)
-            wake_at(l, verdict_at(l, i));
-        else if (p->state == BCAST_HW_LINK_DEAD)
-            wake_at(l, p->until);
-    }
+    for (uint32_t i = 0; i < l->cfg->lanes; i++)
+        wake_at(l, lane_timer(l, i));
 }
 
 bool bcast_hw_link_is_clear(const struct bcast_hw_link *l)
@@ -565,9 +573,7 @@ void bcast_hw_link_check(const struct bcast_hw_link *l)
         const struct bcast_hw_link_lane *p = &l->lanes[i];
 
         assert(!(p->probe_due || p->answer_due) || (l->due && p->state != BCAST_HW_LINK_OFF));
-        assert(p->state != BCAST_HW_LINK_DEAD || l->wake <= p->until);
-        assert(p->state != BCAST_HW_LINK_ASKED || l->wake <= verdict_at(l, i));
-        assert(p->state != BCAST_HW_LINK_GOOD || l->wake <= suspect_at(l, i));
+        assert(l->wake <= lane_timer(l, i));
     }
     assert(l->wake <= l->ack_at);
 }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
-"""What users see of a job: its counters in docs/counters.md, while it runs by hwmc_info --live, and when it
-ends by MPIR_CVAR_HWMC_SUMMARY; for check-mpi."""
+"""What users see of a job: its counters in docs/counters.md, while it runs by hwmc_info --live, when it ends
+by MPIR_CVAR_HWMC_SUMMARY, and what it says when it gets no more memory; for check-mpi."""
 
 import contextlib
 import os
 import re
+import resource
 import signal
 import subprocess
 
@@ -15,8 +16,14 @@ INFO = mpisuite.PREFIX / "bin" / "hwmc_info"
 MPIEXEC = mpisuite.PREFIX / "bin" / "mpiexec"
 COUNTERS = mpisuite.TOP / "docs" / "counters.md"
 PROGRAM = "bcast_hw_live"
+HUNGRY = "bcast_hw_no_memory"
 SUMMARY = "MPIR_CVAR_HWMC_SUMMARY"
 FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
+# One buffer at a time, so large that it comes from the operating system
+BUFFERS = {"UCX_TLS": "tcp", "UCX_TCP_TX_SEG_SIZE": "256k", "UCX_TCP_RX_SEG_SIZE": "256k",
+           "UCX_TCP_TX_BUFS_GROW": "1"}
+PATIENCE = "MPIR_CVAR_HWMC_NO_MEMORY_MS"
+REFUSED = "Failed to allocate memory pool"  # in UCX's words
 ENDS = 90  # seconds that a job may take
 NOBODY = 65534
 
@@ -65,10 +72,10 @@ def docs():
 
 
 @contextlib.contextmanager
-def job(directory, ranks, *words, **settings):
+def job(directory, ranks, *words, program=PROGRAM, **settings):
     """A job, killed if it is still there at the end."""
     env = {**os.environ, **FORCED, **settings}
-    command = [str(MPIEXEC), "-n", str(ranks), str(directory / PROGRAM), *words]
+    command = [str(MPIEXEC), "-n", str(ranks), str(directory / program), *words]
     with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
@@ -274,6 +281,30 @@ def finds_others(directory):
         expect("may not be looked at" in said, said)
 
 
+def no_memory(directory):
+    """The job ends and says why; until then UCX's complaints come once a second each."""
+    out, err = run(directory, 3, program=HUNGRY, status=1, **{**BUFFERS, PATIENCE: "2000"})
+    expect(re.match(r"process \d+\n", out) and "went on" not in out, "nobody waited: %s" % out[:200])
+    expect(1 <= out.count(REFUSED) <= 3, "%d complaints in 2 s" % out.count(REFUSED))
+    found = re.search(r"^hwmc: rank 1 .* has got no more memory for (\d+) ms \(%s\)" % PATIENCE, err, re.M)
+    expect(found and 2000 <= int(found[1]), "no error that says so: %s" % err[:300])
+
+
+def no_memory_for_a_while(directory):
+    """When there is memory again the job goes on, whoever gave it."""
+    with job(directory, 3, program=HUNGRY, **{**BUFFERS, PATIENCE: "0"}) as running:
+        pid = int(running.stdout.readline().split()[1])
+        said = ""
+        while said.count(REFUSED) < 3:  # seconds; long enough for who has less patience
+            said += running.stdout.readline()
+        expect("went on" not in said, said)
+        resource.prlimit(pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        while not said.endswith("went on\n"):
+            line = running.stdout.readline()
+            expect(line, "the job ended: %s" % said)
+            said += line
+
+
 def checks(directory):
     """Names, and what to call."""
     named = (("docs/counters.md: the variables that are registered", lambda _: docs()),
@@ -281,7 +312,10 @@ def checks(directory):
              ("summary: 2, 3 and 5 ranks", odd), ("summary: to a file", file),
              ("summary: MPI_Abort", aborted),
              ("live: counters, rails, communicators", live),
-             ("live: no multicast, and why", live_trees), ("live: lanes of links", live_links), ("live: watched until it ends", watched),
+             ("live: no multicast, and why", live_trees), ("live: lanes of links", live_links),
+             ("live: watched until it ends", watched),
              ("live: nothing to see", finds_nothing), ("live: another version", finds_version),
-             ("live: another user's", finds_others))
+             ("live: another user's", finds_others),
+             ("no more memory: an error", no_memory),
+             ("no more memory: there is again", no_memory_for_a_while))
     return [(name, lambda check=check: check(directory)) for name, check in named]

@@ -14,6 +14,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_meeting.h     \
+    src/mpid/ch4/netmod/hwmc/hwmc_memory.h      \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.h          \
@@ -35,6 +36,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/reach.h       \
     src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
+    src/mpid/ch4/netmod/hwmc/lane/refusals.h    \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
     src/mpid/ch4/netmod/hwmc/rail/knock.h       \
@@ -57,6 +59,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_links.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_meeting.c     \
+    src/mpid/ch4/netmod/hwmc/hwmc_memory.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
@@ -68,6 +71,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
+    src/mpid/ch4/netmod/hwmc/lane/refusals.c    \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \

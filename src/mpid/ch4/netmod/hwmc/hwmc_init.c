@@ -7,6 +7,7 @@
 #include "hwmc_impl.h"
 #include "hwmc_knock.h"
 #include "hwmc_links.h"
+#include "hwmc_memory.h"
 #include "../ucx/ucx_noinline.h"
 
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
@@ -27,6 +28,7 @@ static bool is_of_this_world(MPIR_Comm *comm)
 
 int MPIDI_HWMC_init_local(int *tag_bits)
 {
+    MPIDI_HWMC_memory_init();
     MPIDI_HWMC_wait_init();
     return MPIDI_UCX_init_local(tag_bits);
 }
@@ -46,6 +48,7 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
     MPIDI_HWMC_knock_close();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);
+    MPIDI_HWMC_memory_finalize();
 
 fn_exit:
     return mpi_errno;

@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * refusals: see refusals.h.
+ */
+#include "refusals.h"
+
+static bool in_spell(const struct hwmc_refusals *r, uint64_t now)
+{
+    return r->num > 0 && now - r->last < HWMC_REFUSALS_PAUSE_NS;
+}
+
+uint64_t hwmc_refusals_add(struct hwmc_refusals *r, uint64_t now)
+{
+    if (!in_spell(r, now)) {
+        r->since = now;
+        r->num = 0;
+    }
+    r->last = now;
+    r->num++;
+    return r->num < HWMC_REFUSALS_MIN ? 0 : now - r->since;
+}
+
+bool hwmc_refusals_show(struct hwmc_refusals *r, const char *file, unsigned line, uint64_t now)
+{
+    struct hwmc_refusals_place *place =
+        &r->places[0]; /* that, or the one that was silent longest */
+
+    if (!in_spell(r, now))
+        return true;
+    for (int i = 0; i < HWMC_REFUSALS_PLACES; i++) {
+        struct hwmc_refusals_place *p = &r->places[i];
+
+        if (p->file == file && p->line == line) {
+            if (now - p->shown < HWMC_REFUSALS_PAUSE_NS)
+                return false;
+            place = p;
+            break;
+        }
+        if (p->shown < place->shown)
+            place = p;
+    }
+    *place = (struct hwmc_refusals_place){.file = file, .line = line, .shown = now};
+    return true;
+}

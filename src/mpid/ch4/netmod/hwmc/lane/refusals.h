@@ -1,0 +1,40 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * refusals: of memory, that UCX complains of. UCX asks again at once and complains again; over TCP
+ * (seen with 1.13; the sources of 1.22 say the same) it can do so within one call: a send for which there
+ * is no buffer has no resources, and who may send is not queued. That call ends when there is memory.
+ * What UCX says is then all that is heard of it, a hundred thousand times a second.
+ *
+ * A spell is refusals of which none comes a second or more after the one before. In a spell each place
+ * of UCX's sources speaks once a second.
+ */
+#ifndef HWMC_REFUSALS_H_INCLUDED
+#define HWMC_REFUSALS_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HWMC_REFUSALS_PAUSE_NS 1000000000u /* that ends a spell, and between what is shown in one */
+#define HWMC_REFUSALS_MIN 1000u            /* fewer are no loop */
+#define HWMC_REFUSALS_PLACES 8
+
+/* All 0: none yet. */
+struct hwmc_refusals {
+    uint64_t since, last; /* ns: the first and the last of the spell */
+    uint64_t num;         /* in the spell; 0: there has been none */
+    struct hwmc_refusals_place {
+        const char *file; /* as the compiler put it there: told apart by where it is */
+        unsigned line;
+        uint64_t shown; /* ns */
+    } places[HWMC_REFUSALS_PLACES];
+};
+
+/* One more. Returns how long the spell has lasted, ns; 0 when it may yet be no loop. */
+uint64_t hwmc_refusals_add(struct hwmc_refusals *r, uint64_t now);
+
+/* Whether what UCX says at `line` of `file`, of whatever kind, is to be shown, and if so notes that it was. */
+bool hwmc_refusals_show(struct hwmc_refusals *r, const char *file, unsigned line, uint64_t now);
+
+#endif /* HWMC_REFUSALS_H_INCLUDED */

@@ -4,9 +4,7 @@
  */
 
 #include <mpi.h>
-#include <stdio.h>
-#include <sys/resource.h>
-#include <unistd.h>
+#include "bcast_hw_proc.h"
 
 /* A process that gets no more memory when a message needs a buffer; for test/livesuite.py. Ranks 0 and 2 read
  * nothing; rank 1 sends to rank 0 until what UCX sends from is stuck, gets no more memory, says which process it is, and
@@ -33,21 +31,6 @@ static void fill(int peer)
     }
 }
 
-static void limit_memory(void)
-{
-    struct rlimit limit;
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-
-    if (!f || fscanf(f, "%ld", &pages) != 1 || getrlimit(RLIMIT_AS, &limit) != 0)
-        MPI_Abort(MPI_COMM_WORLD, 77);
-    fclose(f);
-    limit.rlim_cur =
-        (rlim_t) (pages * sysconf(_SC_PAGESIZE)); /* not the hard one: it may be raised again */
-    if (setrlimit(RLIMIT_AS, &limit) != 0)
-        MPI_Abort(MPI_COMM_WORLD, 77);
-}
-
 int main(int argc, char **argv)
 {
     int rank, size;
@@ -63,7 +46,8 @@ int main(int argc, char **argv)
         for (;;)
             pause();
     fill(0);
-    limit_memory();
+    if (!hwtest_limit_memory())
+        MPI_Abort(MPI_COMM_WORLD, 77);
     printf("process %ld\n", (long) getpid());
     fflush(stdout);
     fill(2);

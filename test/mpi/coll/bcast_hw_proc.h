@@ -6,11 +6,14 @@
 #ifndef BCAST_HW_PROC_H_INCLUDED
 #define BCAST_HW_PROC_H_INCLUDED
 
-/* What programs that look for leaks ask the system: what this process has. */
+/* What programs that look for leaks ask the system: what this process has; and that it gets no more. */
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Entries of a directory; 0 where it cannot be read. */
 static inline long hwtest_entries(const char *directory)
@@ -39,6 +42,22 @@ static inline long hwtest_status_kib(const char *name)
     if (f != NULL)
         fclose(f);
     return kib;
+}
+
+/* From here on this process gets no more memory from the system, until its soft limit is raised. */
+static inline bool hwtest_limit_memory(void)
+{
+    struct rlimit limit;
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    bool known = f != NULL && fscanf(f, "%ld", &pages) == 1;
+
+    if (f != NULL)
+        fclose(f);
+    if (!known || getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    limit.rlim_cur = (rlim_t) (pages * sysconf(_SC_PAGESIZE));
+    return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 
 #endif /* BCAST_HW_PROC_H_INCLUDED */

@@ -131,8 +131,9 @@ uint64_t MPIR_Bcast_hw_node_finished(void);
  * often as it looks for them. */
 int MPIR_Bcast_hw_all_there(void);
 
-/* Finalize, in three steps: begin, once; drained, between calls of progress until true: nobody needs
- * this process's data any more and its lane is flushed; close, when all processes are drained. */
+/* Finalize, in three steps: drain, once; drained, between calls of progress until true: this process needs nothing
+ * of others any more; close, when all processes are drained: until then it makes progress, for others may need what
+ * it has sent. */
 void MPIR_Bcast_hw_drain(void);
 bool MPIR_Bcast_hw_drained(void);
 void MPIR_Bcast_hw_close(void);

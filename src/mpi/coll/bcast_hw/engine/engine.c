@@ -437,11 +437,9 @@ bool bcast_hw_engine_told(struct bcast_hw_engine *e)
     return !e->cfg.lane || e->cfg.lane->ops->flush(e->cfg.lane) != BCAST_HW_AGAIN;
 }
 
-bool bcast_hw_engine_drained(struct bcast_hw_engine *e)
+bool bcast_hw_engine_drained(const struct bcast_hw_engine *e)
 {
-    bool told = bcast_hw_engine_told(e);
-
-    return flush_lanes(e) && told && !e->groups;
+    return !e->groups;
 }
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)

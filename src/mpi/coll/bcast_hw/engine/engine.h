@@ -152,8 +152,8 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 /* The lane for control and repair is flushed. To be asked between calls of progress. */
 bool bcast_hw_engine_told(struct bcast_hw_engine *e);
 
-/* After drain: no group is left and the lane is flushed. To be asked between calls of progress. */
-bool bcast_hw_engine_drained(struct bcast_hw_engine *e);
+/* After drain: no group is left. To be asked between calls of progress. */
+bool bcast_hw_engine_drained(const struct bcast_hw_engine *e);
 
 /* Frees the groups that are left and closes rails and lanes. */
 void bcast_hw_engine_close(struct bcast_hw_engine *e);

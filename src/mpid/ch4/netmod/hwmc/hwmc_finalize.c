@@ -7,10 +7,11 @@
  * no progress: who gets there first leaves the others waiting for ever. Later versions enter it before,
  * and destroy their worker while others may still wait for it.
  *
- * So, before the ucx netmod closes anything, every process flushes what it has, and goes on making
- * progress until all have said in a barrier that theirs is flushed. The barrier blocks, so a thread of
- * its own enters it. From then on nobody needs anything: endpoints go with their worker, which asks
- * nobody.
+ * So, before the ucx netmod closes anything, every process enters a barrier, and goes on making progress
+ * until all have. The barrier blocks, so a thread of its own enters it. Who has entered has got all it waits
+ * for, and when all have nobody needs anything: what is still on its way is flushed for nobody (it may be
+ * on its way for ever, over a connection that could not be made), and endpoints go with their worker, which
+ * asks nobody.
  */
 
 #include "mpidimpl.h"
@@ -21,119 +22,107 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
-static void on_flushed(void *request, ucs_status_t status, void *user_data)
-{
-    (void) status; /* an error: there is nothing more to flush */
-    --*(int *) user_data;
-    ucp_request_free(request);
-}
+#define STACK_BYTES (256 * 1024)
+#define STACK_ALIGN 4096 /* a page's, on most machines; the platform asks for less */
 
-static void start_flush(int *pending)
-{
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send = on_flushed,
-        .user_data = pending,
-    };
-
-    for (int rank = 0; rank < MPIR_Process.size; rank++) {
-        MPIDI_UCX_addr_t *av = &MPIDI_HWMC_UCX_AV(rank);
-
-        for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++) {
-            for (int j = 0; j < MPIDI_HWMC_NUM_VCIS; j++) {
-                if (av->dest[i][j] && UCS_PTR_IS_PTR(ucp_ep_flush_nbx(av->dest[i][j], &param)))
-                    ++*pending;
-            }
-        }
-    }
-}
-
-/* One step of waiting: progress of every worker and of the engine. */
-static void step(void)
+/* A step of a wait for all processes: progress of every worker and of the engine. The error that one of them is gone. */
+static int step(void)
 {
     MPIDI_HWMC_poll_begins();
     for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++)
         ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
     MPIDI_HWMC_poll_ends(0);
+    return MPIR_Bcast_hw_all_there();
 }
 
-struct barrier {
+/* The process manager's barrier, and the thread that is in it: with a stack that needs no memory any more. */
+static struct {
+    bool entered;
+    pthread_t thread;
     int mpi_errno;
     atomic_bool done;
-};
+} barrier;
+static unsigned char barrier_stack[STACK_BYTES] __attribute__((aligned(STACK_ALIGN)));
 
-static void *enter_barrier(void *arg)
+static void *enter_barrier(void *unused)
 {
-    struct barrier *b = arg;
-
-    b->mpi_errno = MPIR_pmi_barrier();
-    atomic_store(&b->done, true);
-    return NULL;
+    barrier.mpi_errno = MPIR_pmi_barrier();
+    atomic_store(&barrier.done, true);
+    return unused;
 }
 
-/* A barrier, with progress. Without a thread for it, one without. If it fails as a host is gone the thread stays. */
-static int wait_for_all(void)
+static int start_barrier(void)
 {
-    static struct barrier b;
-    int mpi_errno = MPI_SUCCESS;
-    pthread_t thread;
+    int err, mpi_errno = MPI_SUCCESS;
+    pthread_attr_t attributes;
 
-    atomic_store(&b.done, false);
+    atomic_store(&barrier.done, false);
+    pthread_attr_init(&attributes);
+    err = pthread_attr_setstack(&attributes, barrier_stack, sizeof(barrier_stack));
+    if (err == 0)
+        err = pthread_create(&barrier.thread, &attributes, enter_barrier, NULL);
+    pthread_attr_destroy(&attributes);
+    MPIR_ERR_CHKANDJUMP1(err != 0, mpi_errno, MPI_ERR_OTHER, "**hwmc_end_thread",
+                         "**hwmc_end_thread %s", strerror(err));
+    barrier.entered = true;
     MPIDI_HWMC_global.pmi_in_use = true;
-    if (pthread_create(&thread, NULL, enter_barrier, &b) == 0) {
-        while (!atomic_load(&b.done)) {
-            step();
-            mpi_errno = MPIR_Bcast_hw_all_there();
-            MPIR_ERR_CHECK(mpi_errno);
-        }
-        pthread_join(thread, NULL);
-    } else {
-        enter_barrier(&b);
-    }
-    MPIDI_HWMC_global.pmi_in_use = false;
-    mpi_errno = b.mpi_errno;
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    pthread_detach(thread);
     goto fn_exit;
 }
 
-static bool all_flushed;
+/* A barrier, with progress. If that fails, as a host is gone, the thread stays in it. */
+static int wait_for_all(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!barrier.entered) {
+        mpi_errno = start_barrier();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    while (!atomic_load(&barrier.done)) {
+        mpi_errno = step();
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    pthread_join(barrier.thread, NULL);
+    barrier.entered = false;
+    MPIDI_HWMC_global.pmi_in_use = false;
+    mpi_errno = barrier.mpi_errno;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static bool all_met;
 
 #undef ucp_disconnect_nb
 void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep)
 {
-    return all_flushed ? NULL : ucp_disconnect_nb(ep);
+    return all_met ? NULL : ucp_disconnect_nb(ep);
 }
 
 int MPIDI_HWMC_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
-    static int pending; /* the flushes of UCX that run, also after an error */
 
-    pending = 0;
     MPIR_Bcast_hw_drain();
-    /* What links carry is flushed when they say so. The endpoints of the ucx netmod have then carried nothing
-     * since the job began, and one over a rail that died since would never be. */
-    if (!MPIDI_HWMC_carries)
-        start_flush(&pending);
-    while (pending > 0 || (MPIDI_HWMC_global.links && !MPIDI_HWMC_am_idle()) ||
-           !MPIR_Bcast_hw_drained()) {
-        step();
-        mpi_errno = MPIR_Bcast_hw_all_there();
+    while ((MPIDI_HWMC_global.links && !MPIDI_HWMC_am_idle()) || !MPIR_Bcast_hw_drained()) {
+        mpi_errno = step();
         MPIR_ERR_CHECK(mpi_errno);
     }
     while (MPIDI_HWMC_global.links && !MPIDI_HWMC_met()) {
-        step();
-        mpi_errno = MPIR_Bcast_hw_all_there();
+        mpi_errno = step();
         MPIR_ERR_CHECK(mpi_errno);
     }
     mpi_errno = wait_for_all();
     MPIR_ERR_CHECK(mpi_errno);
-    all_flushed = true;
+    all_met = true;
 
 fn_exit:
     return mpi_errno;

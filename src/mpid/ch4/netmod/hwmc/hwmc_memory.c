@@ -31,7 +31,8 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         How many milliseconds a process may get no memory that UCX asks for again and again before
-        the job ends with an error. 0: it may wait for ever.
+        the job ends with an error. 0: it may wait for ever. UCX must be allowed to complain: with
+        UCX_LOG_LEVEL=fatal it says nothing.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

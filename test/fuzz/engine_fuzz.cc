@@ -189,8 +189,10 @@ class Job {
     uint64_t refused(uint32_t host) const
     {
         const auto &c = *net.engines[host]->engine_counts;
+        const auto &sealed = net.counts[host]->sealed;
 
-        return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged;
+        return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged + sealed.forged +
+               sealed.replayed;
     }
 
     // Whether the parser takes it is found out beforehand.

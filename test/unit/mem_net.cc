@@ -219,8 +219,9 @@ static int poll_lane(bcast_hw_lane *l)
 
         at->in.pop_front();
         size_t head = at->net->lane_head;
-        bcast_hw_engine_on_lane(at->net->engines[at->host], bytes.data(), head, bytes.data() + head,
-                                bytes.size() - head);
+        const auto recv = at->sealed ? hwmc_sealed_on_recv : bcast_hw_engine_on_lane;
+        void *ctx = at->sealed ? (void *) at->sealed : at->net->engines[at->host];
+        recv(ctx, bytes.data(), head, bytes.data() + head, bytes.size() - head);
     }
     return n;
 }
@@ -277,6 +278,7 @@ void Net::add_lane(uint32_t host, uint32_t index)
 {
     lanes.push_back(std::make_unique<Lane>());
     lanes.back()->base.ops = &lane_ops;
+    lanes.back()->sealed = nullptr;
     lanes.back()->net = this;
     lanes.back()->host = host;
     lanes.back()->index = index;
@@ -289,7 +291,7 @@ void Net::lanes_on(const std::vector<uint8_t> &rails)
             bcast_hw_engine_cfg cfg = engines[h]->cfg;
 
             add_lane(h, i + 1);
-            cfg.lanes[i] = &lane(h, i + 1).base;
+            cfg.lanes[i] = seals.empty() ? &lane(h, i + 1).base : sealed(lane(h, i + 1));
             cfg.lane_rail[i] = rails[i];
             cfg.num_lanes = cfg.num_far_lanes = cfg.num_rails = i + 1;
             bcast_hw_engine_open(engines[h], &cfg);
@@ -302,10 +304,31 @@ void Net::seal(const unsigned char *secret)
     for (uint32_t h = 0; h < hosts; h++) {
         bcast_hw_engine_cfg cfg = engines[h]->cfg;
 
+        seals.push_back(bcast_hw_seal_create(h, secret));
         cfg.integrity = BCAST_HW_INTEGRITY_KEYED;
-        cfg.seal = bcast_hw_seal_create(h, secret);
+        cfg.seal = seals[h];
+        cfg.lane = sealed(lane(h, 0));
+        for (uint32_t i = 0; i < cfg.num_far_lanes; i++)
+            cfg.lanes[i] = sealed(lane(h, i + 1));
         bcast_hw_engine_open(engines[h], &cfg);
     }
+}
+
+bcast_hw_lane *Net::sealed(Lane &lane)
+{
+    hwmc_sealed_params params = {};
+
+    params.up.recv = bcast_hw_engine_on_lane;
+    params.up.lost = bcast_hw_engine_on_lost;
+    params.up.sent = bcast_hw_engine_on_sent;
+    params.up.ctx = engines[lane.host];
+    params.seal = seals[lane.host];
+    params.counts = &counts[lane.host]->sealed;
+    params.size = hosts;
+    params.rank = lane.host;
+    params.number = lane.index;
+    lane.sealed = hwmc_sealed_open(&params, &lane.base);
+    return lane.sealed;
 }
 
 void Net::lose_rail(uint32_t host, uint32_t rail)
@@ -322,6 +345,8 @@ Net::~Net()
         bcast_hw_engine_close(e);
         bcast_hw_engine_destroy(e);
     }
+    for (auto *s : seals)
+        bcast_hw_seal_destroy(s);
 }
 
 std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members, const Tweak &tweak)

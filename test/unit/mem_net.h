@@ -13,6 +13,7 @@
 #include <vector>
 
 extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/lane/sealed.h"
 #include "../engine/engine.h"
 }
 
@@ -26,6 +27,7 @@ std::vector<Bytes> with_a_bit_changed(const Bytes &bytes);
 struct Counts {
     bcast_hw_counts machines;
     bcast_hw_engine_counts engine;
+    hwmc_sealed_counts sealed;
 };
 
 class Net;
@@ -49,7 +51,8 @@ struct Fabric {
 };
 
 struct Lane {
-    bcast_hw_lane base; // first, as above
+    bcast_hw_lane base;    // first, as above
+    bcast_hw_lane *sealed; // over it; NULL: messages have no seals
     Net *net;
     uint32_t host, index; // of the host's lanes: 0 serves repair, the others trees
     int segments = 0;     // sent
@@ -113,6 +116,9 @@ class Net {
 
   private:
     void add_lane(uint32_t host, uint32_t index);
+    bcast_hw_lane *sealed(Lane &lane);
+
+    std::vector<bcast_hw_seal *> seals; // by host; none: messages have no seals
 };
 
 } // namespace mem

@@ -58,38 +58,17 @@ static bool is_unchecked(const struct bcast_hw_engine *e)
     return e->cfg.integrity != BCAST_HW_INTEGRITY_CRC32C;
 }
 
-/* A message for a lane: a seal, where the job has them, and the header. */
-struct sealed_head {
-    unsigned char seal[BCAST_HW_SEAL];
-    unsigned char wire[BCAST_HW_WIRE_HEAD];
-};
-
-/* Seals the message whose header is in `head`; where what goes over the lane begins, and its length. */
-static const void *sealed(struct bcast_hw_engine *e, struct sealed_head *head, uint32_t to,
-                          const void *body, uint32_t len, size_t *head_len)
-{
-    *head_len = sizeof(head->wire);
-    if (!e->cfg.seal)
-        return head->wire;
-    *head_len += sizeof(head->seal);
-    bcast_hw_seal_put(e->cfg.seal, head->seal, to, 0, head->wire, sizeof(head->wire), body, len);
-    return head->seal;
-}
-
 static void send_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg)
 {
     static unsigned char payload[BCAST_HW_MEASURE_BYTES];
     const struct bcast_hw_wire_id id = {
         .job = e->cfg.job, .leader = e->cfg.world_rank, .unchecked = is_unchecked(e)};
     struct bcast_hw_lane *lane = lane_of(e, msg->index);
-    struct sealed_head room;
-    const void *head;
-    size_t head_len;
+    unsigned char head[BCAST_HW_WIRE_HEAD];
 
-    bcast_hw_wire_encode(room.wire, &id, e->cfg.world_rank, msg, payload, msg->bytes);
-    head = sealed(e, &room, msg->peer, payload, msg->bytes, &head_len);
+    bcast_hw_wire_encode(head, &id, e->cfg.world_rank, msg, payload, msg->bytes);
     e->engine_counts->lane_messages_sent++;
-    if (lane->ops->send(lane, msg->peer, head, head_len, payload, msg->bytes) != BCAST_HW_OK)
+    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->bytes) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, msg->peer);
 }
 
@@ -119,13 +98,12 @@ static void on_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg
     }
 }
 
-/* Whether a message may be looked at: it has the seal that it must have. `len` bytes after that seal, which is at
- * `head`. */
-static bool is_genuine(struct bcast_hw_engine *e, uint32_t to, const unsigned char *head,
-                       size_t len, const void *body, size_t body_len)
+/* Whether a datagram may be looked at: it has the seal that it must have, at `data`, before `len` bytes. */
+static bool is_genuine(struct bcast_hw_engine *e, uint32_t rail, const unsigned char *data,
+                       size_t len)
 {
-    if (bcast_hw_seal_check(e->cfg.seal, head, to, &e->high, head + BCAST_HW_SEAL, len, body,
-                            body_len))
+    if (bcast_hw_seal_check(e->cfg.seal, data, BCAST_HW_SEAL_TO_RAIL(rail), &e->high,
+                            data + BCAST_HW_SEAL, len, NULL, 0))
         return true;
     e->events++;
     e->engine_counts->drop_forged++;
@@ -183,14 +161,9 @@ void bcast_hw_engine_on_lane(void *engine, const void *head, size_t head_len, co
                              size_t body_len)
 {
     struct bcast_hw_engine *e = engine;
-    size_t seal = e->cfg.seal ? BCAST_HW_SEAL : 0;
 
     e->engine_counts->lane_messages_received++;
-    if (head_len < seal)
-        e->engine_counts->drop_format++;
-    else if (!e->cfg.seal ||
-             is_genuine(e, e->cfg.world_rank, head, head_len - seal, body, body_len))
-        handle(e, BY_LANE, (const unsigned char *) head + seal, head_len - seal, body, body_len);
+    handle(e, BY_LANE, head, head_len, body, body_len);
 }
 
 void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
@@ -232,7 +205,7 @@ static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct b
         e->engine_counts->drop_format++;
         return;
     }
-    if (seal > 0 && !is_genuine(e, BCAST_HW_SEAL_TO_RAIL(rail), data, len, NULL, 0))
+    if (seal > 0 && !is_genuine(e, rail, data, len))
         return;
     data += seal;
     head = bcast_hw_wire_head_of(data, len);
@@ -388,20 +361,16 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len)
 {
-    struct sealed_head room;
-    const void *head;
-    size_t head_len;
-    unsigned char control[BCAST_HW_WIRE_CONTROL_MAX];
+    unsigned char head[BCAST_HW_WIRE_HEAD], control[BCAST_HW_WIRE_CONTROL_MAX];
     struct bcast_hw_lane *lane = e->cfg.lane;
     void *payload = msg->type == BCAST_HW_MSG_DATA ? (void *) (uintptr_t) body : control;
     struct bcast_hw_wire_id named = *id;
 
     if (is_by_key(msg->type))
         named.generation = 0;
-    len = bcast_hw_wire_encode(room.wire, &named, src, msg, payload, len);
-    head = sealed(e, &room, world_rank, payload, len, &head_len);
+    len = bcast_hw_wire_encode(head, &named, src, msg, payload, len);
     e->engine_counts->lane_messages_sent++;
-    if (lane->ops->send(lane, world_rank, head, head_len, payload, len) != BCAST_HW_OK)
+    if (lane->ops->send(lane, world_rank, head, sizeof(head), payload, len) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
 }
 
@@ -410,16 +379,13 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
                                const void *body, uint32_t len)
 {
     struct bcast_hw_lane *lane = lane_of(e, msg->rail);
-    struct sealed_head room;
-    const void *head;
-    size_t head_len;
+    unsigned char head[BCAST_HW_WIRE_HEAD];
 
-    bcast_hw_wire_encode(room.wire, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
-    head = sealed(e, &room, world_rank, body, len, &head_len);
+    bcast_hw_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
     e->engine_counts->lane_messages_sent++;
     e->unflushed = e->cfg.num_far_lanes > 0;
-    if (lane->ops->send_from(lane, world_rank, head, head_len, body, len, tag_of(g, msg->token)) !=
-        BCAST_HW_OK)
+    if (lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len,
+                             tag_of(g, msg->token)) != BCAST_HW_OK)
         bcast_hw_engine_on_lost(e, world_rank);
 }
 
@@ -454,8 +420,6 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e)
         e->cfg.lanes[i]->ops->close(e->cfg.lanes[i]);
     e->cfg.num_lanes = e->cfg.num_far_lanes = 0;
     e->cfg.lane = NULL;
-    bcast_hw_seal_destroy(e->cfg.seal);
-    e->cfg.seal = NULL;
     e->draining = e->unflushed = false;
 }
 

@@ -27,7 +27,7 @@
     X(drop_communicator, "messages dropped: of a communicator not known here")                     \
     X(drop_format, "messages dropped: not of this format or version")                              \
     X(drop_crc, "messages dropped: the CRC is wrong")                                              \
-    X(drop_forged, "messages dropped: the authentication code is wrong")                           \
+    X(drop_forged, "datagrams dropped: the authentication code is wrong")                          \
     X(setup_on, "communicators that use multicast since set-up")                                   \
     X(setup_off, "communicators that do not use multicast since set-up")                           \
     X(lanes_lost, "peers lost by their lane")                                                      \
@@ -47,14 +47,15 @@ struct bcast_hw_engine_counts {
 enum bcast_hw_integrity {
     BCAST_HW_INTEGRITY_CRC32C, /* by accident */
     BCAST_HW_INTEGRITY_OFF,
-    BCAST_HW_INTEGRITY_KEYED /* and by a process of the job: a seal */
+    BCAST_HW_INTEGRITY_KEYED /* and from a process of the job: a seal */
 };
 
 struct bcast_hw_engine_cfg {
     uint64_t job; /* key of the job: random, the same on all its processes */
     uint32_t world_rank;
     enum bcast_hw_integrity integrity;
-    struct bcast_hw_seal *seal; /* KEYED; the engine's from open on */
+    struct bcast_hw_seal
+        *seal; /* KEYED, for datagrams; the caller's until close. Lanes have theirs */
     /* By rail, numbered alike on all processes; NULL: this one has no such rail, or no multicast
      * there. The engine's from open on. */
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAIL_BITS];

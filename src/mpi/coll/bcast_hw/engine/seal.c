@@ -10,9 +10,7 @@
 
 #include "seal.h"
 
-#include <endian.h>
 #include <sodium.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -11,7 +11,8 @@
  * with (rank, counter) as the nonce (RFC 8439, sections 2.6 and 2.5), over: `to`, 4 bytes that are not sent; the
  * first 16 bytes above; the message. A nonce is used once: a rank has one seal, and that counts from 0.
  *
- * `high` is the caller's; `to` tells ways apart: the receiver's rank, or for multicast BCAST_HW_SEAL_TO_RAIL.
+ * `high` is the caller's, and `to` tells ways apart. By multicast: the upper half of a broadcast's number, and
+ * BCAST_HW_SEAL_TO_RAIL; by lane: its number and the length of the message's head (lane/sealed), and the receiver's rank.
  *
  * The secret lies in memory between guard pages that is locked where that is allowed, in no core dump, in no child
  * process, and erased at the end. Not thread-safe. seal_none.c stands in where libsodium is not.
@@ -19,9 +20,11 @@
 #ifndef BCAST_HW_SEAL_H_INCLUDED
 #define BCAST_HW_SEAL_H_INCLUDED
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BCAST_HW_SEAL 32u        /* bytes before a message */
 #define BCAST_HW_SEAL_SECRET 32u /* bytes of a job's secret */
@@ -42,6 +45,23 @@ void bcast_hw_seal_put(struct bcast_hw_seal *s, void *seal, uint32_t to, uint32_
 /* Whether `seal` is what put wrote for this message; if so, with its *high. */
 bool bcast_hw_seal_check(struct bcast_hw_seal *s, const void *seal, uint32_t to, uint32_t *high,
                          const void *head, size_t head_len, const void *body, size_t body_len);
+
+/* What is in a seal, genuine or not: the sender's rank, and which of its messages it is. */
+static inline uint32_t bcast_hw_seal_rank(const void *seal)
+{
+    uint32_t rank;
+
+    memcpy(&rank, seal, sizeof(rank));
+    return be32toh(rank);
+}
+
+static inline uint64_t bcast_hw_seal_counter(const void *seal)
+{
+    uint64_t counter;
+
+    memcpy(&counter, (const unsigned char *) seal + 8, sizeof(counter));
+    return be64toh(counter);
+}
 
 /* Erases the secret; of NULL nothing. */
 void bcast_hw_seal_destroy(struct bcast_hw_seal *s);

@@ -18,6 +18,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.h          \
+    src/mpid/ch4/netmod/hwmc/hwmc_secret.h      \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
     src/mpid/ch4/netmod/hwmc/fabric/draw.h      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
@@ -37,6 +38,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
     src/mpid/ch4/netmod/hwmc/lane/refusals.h    \
+    src/mpid/ch4/netmod/hwmc/lane/sealed.h      \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
     src/mpid/ch4/netmod/hwmc/rail/knock.h       \
@@ -62,6 +64,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_memory.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.c          \
+    src/mpid/ch4/netmod/hwmc/hwmc_secret.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
     src/mpid/ch4/netmod/hwmc/fabric/draw.c      \
@@ -72,6 +75,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
     src/mpid/ch4/netmod/hwmc/lane/refusals.c    \
+    src/mpid/ch4/netmod/hwmc/lane/sealed.c      \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \

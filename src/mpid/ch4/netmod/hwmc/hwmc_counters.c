@@ -27,6 +27,12 @@ static const struct MPIR_Bcast_hw_counter am_list[] = {
 #undef X
 };
 
+static const struct MPIR_Bcast_hw_counter sealed_list[] = {
+#define X(field, text) {"hwmc_lane_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
+    HWMC_SEALED_COUNTS(X)
+#undef X
+};
+
 #ifdef HAVE_HWMC_VERBS
 static const struct MPIR_Bcast_hw_counter rc_list[] = {
 #define X(field, text)                                                                             \
@@ -41,6 +47,7 @@ void MPIDI_HWMC_counters_add(void)
     MPIR_BCAST_HW_COUNTERS_ADD(link_list, MPIDI_HWMC_counters.link);
     MPIR_BCAST_HW_COUNTERS_ADD(lanes_list, MPIDI_HWMC_counters.lanes);
     MPIR_BCAST_HW_COUNTERS_ADD(am_list, MPIDI_HWMC_counters.am);
+    MPIR_BCAST_HW_COUNTERS_ADD(sealed_list, MPIDI_HWMC_counters.sealed);
 #ifdef HAVE_HWMC_VERBS
     MPIR_BCAST_HW_COUNTERS_ADD(rc_list, MPIDI_HWMC_counters.rc);
 #endif

@@ -9,6 +9,7 @@
 #define HWMC_COUNTERS_H_INCLUDED
 
 #include "../../../../mpi/coll/bcast_hw/core/link.h"
+#include "lane/sealed.h"
 #ifdef HAVE_HWMC_VERBS
 #include "lane/rc.h"
 #endif
@@ -39,6 +40,7 @@ struct MPIDI_HWMC_counters {
     struct bcast_hw_link_counts *link;
     struct MPIDI_HWMC_lanes_counts *lanes;
     struct MPIDI_HWMC_am_counts *am;
+    struct hwmc_sealed_counts *sealed;
     struct hwmc_lane_rc_counts *rc; /* of all lanes; NULL without verbs */
 };
 

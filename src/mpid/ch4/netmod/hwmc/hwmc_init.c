@@ -8,6 +8,7 @@
 #include "hwmc_knock.h"
 #include "hwmc_links.h"
 #include "hwmc_memory.h"
+#include "hwmc_secret.h"
 #include "../ucx/ucx_noinline.h"
 
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
@@ -45,6 +46,7 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
     }
     MPIR_Bcast_hw_close();
     MPIDI_HWMC_links_close();
+    MPIDI_HWMC_secret_close();
     MPIDI_HWMC_knock_close();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);

@@ -15,6 +15,7 @@
 #include "hwmc_impl.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
+#include "hwmc_secret.h"
 #include "lane/ucx.h"
 
 #ifdef HAVE_HWMC_VERBS
@@ -56,10 +57,12 @@ cvars:
 
 #define VALUE_MAX 1024 /* of what the process manager may hold in a value, used */
 #define WIRE_NAME_MAX 32
+#define CONTROL 0 /* number of the lane for control and repair, of those that are the engine's */
 
 /* What a lane's callbacks get. */
 struct wire {
-    struct bcast_hw_lane_params to; /* the engine's, or the links': recv, lost, sent and ctx */
+    struct bcast_hw_lane_params to; /* who gets what comes: recv, lost, sent and ctx */
+    bool links;                     /* links do */
     char name[WIRE_NAME_MAX];
 };
 
@@ -187,7 +190,7 @@ static struct bcast_hw_lane_params to_links(struct hwmc_links_port *port)
 /* Links outlive what happens between hosts; inside one there is nothing to survive. */
 static bool survives(void *ctx, uint32_t peer)
 {
-    return ((struct wire *) ctx)->to.recv == hwmc_links_on_recv && !MPIR_Bcast_hw_same_host(peer);
+    return ((struct wire *) ctx)->links && !MPIR_Bcast_hw_same_host(peer);
 }
 
 /* NULL when UCX cannot. */
@@ -326,33 +329,56 @@ void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
         have[i] = i < rails->num_job && rails->at[i] >= 0 ? num_of(lanes, rails->at[i]) : 0;
 }
 
-/* One of each rail, then the next of each: any number of the first ones is spread over the rails. */
-static void give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int n,
+/* Takes the lane from its slot, under a number that it has on all processes. NULL: no memory. */
+static struct bcast_hw_lane *take(struct bcast_hw_lane **slot, struct wire *w, uint32_t number)
+{
+    struct bcast_hw_lane *lane = *slot;
+
+    if (!MPIDI_HWMC_seal_lane(&lane, number, &w->to))
+        return NULL;
+    *slot = NULL;
+    return lane;
+}
+
+/* One of each rail, then the next of each: any number of the first ones is spread over the rails. False: no memory. */
+static bool give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int n,
                      const int *all_have, struct bcast_hw_engine_cfg *cfg)
 {
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
         if (n < all_have[i]) {
             if (n == 0)
                 cfg->lane_rail[cfg->num_rails++] = (uint8_t) i;
-            cfg->lanes[cfg->num_far_lanes++] = lanes->by_rail[rails->at[i]][n];
-            lanes->by_rail[rails->at[i]][n] = NULL;
+            cfg->lanes[cfg->num_far_lanes] =
+                take(&lanes->by_rail[rails->at[i]][n], &rail_wires[rails->at[i]][n],
+                     CONTROL + 1 + cfg->num_far_lanes);
+            if (!cfg->lanes[cfg->num_far_lanes])
+                return false;
+            cfg->num_far_lanes++;
         }
     if (n < near_lanes())
         cfg->num_lanes = cfg->num_far_lanes;
+    return true;
 }
 
-void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
-                           const int *all_have, struct bcast_hw_engine_cfg *cfg)
+int MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
+                          const int *all_have, struct bcast_hw_engine_cfg *cfg)
 {
-    int shared = 0;
+    int mpi_errno = MPI_SUCCESS, shared = 0;
 
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
         shared += all_have[i];
     for (int n = 0; shared > 1 && n < MPIDI_HWMC_RAIL_LANES_MAX; n++)
-        give_nth(lanes, rails, n, all_have, cfg);
-    cfg->lane = control = lanes->control;
-    lanes->control = NULL;
+        MPIR_ERR_CHKANDJUMP(!give_nth(lanes, rails, n, all_have, cfg), mpi_errno, MPI_ERR_OTHER,
+                            "**nomem");
+    control = lanes->control;
+    cfg->lane = take(&lanes->control, &control_wire, CONTROL);
+    MPIR_ERR_CHKANDJUMP(!cfg->lane, mpi_errno, MPI_ERR_OTHER, "**nomem");
     MPIDI_HWMC_lanes_close(lanes);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 uint32_t MPIDI_HWMC_lanes_control(const struct MPIDI_HWMC_rails *rails)
@@ -375,11 +401,11 @@ struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int 
                                             struct hwmc_links_port *port)
 {
     struct bcast_hw_lane **slot = at < 0 ? &lanes->control : &lanes->by_rail[at][0];
-    struct bcast_hw_lane *lane = *slot;
+    struct wire *w = at < 0 ? &control_wire : &rail_wires[at][0];
 
-    (at < 0 ? &control_wire : &rail_wires[at][0])->to = to_links(port);
-    *slot = NULL;
-    return lane;
+    w->to = to_links(port);
+    w->links = true;
+    return take(slot, w, port->lane);
 }
 
 void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes)

@@ -34,14 +34,14 @@ void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
                             const struct MPIDI_HWMC_rails *rails, int *have);
 
 /* Hands over to cfg the lanes that all processes have, if there are several; closes the others. */
-void MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
-                           const int *all_have, struct bcast_hw_engine_cfg *cfg);
+int MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
+                          const int *all_have, struct bcast_hw_engine_cfg *cfg);
 
 /* Rails of the job that the lane for control and repair goes by, a bit each; 0: not known. */
 uint32_t MPIDI_HWMC_lanes_control(const struct MPIDI_HWMC_rails *rails);
 
 /* Takes one lane for links, whose `port` gets what comes: the first over rails.mine[at], or with at < 0
- * that for control. There is one. */
+ * that for control. There is one. NULL: no memory. */
 struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int at,
                                             struct hwmc_links_port *port);
 

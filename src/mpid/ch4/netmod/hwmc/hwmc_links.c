@@ -98,7 +98,8 @@ static uint32_t meeting_stream(const struct shared *s)
     return exchange_stream(s) + 1;
 }
 
-static void share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
+/* False: no memory. */
+static bool share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
                   const struct MPIDI_HWMC_rails *rails, const int *all_have, const int *all_rc)
 {
     uint32_t n = 0;
@@ -113,13 +114,19 @@ static void share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
         s->rc_of[i] = BCAST_HW_LINK_NO_LANE;
         if (s->rail[i] >= 0 && all_rc[s->rail[i]]) {
             s->lanes[n] = MPIDI_HWMC_rc_take(rails, s->rail[i], links, n);
+            if (!s->lanes[n])
+                return false;
             s->rc_of[i] = (uint8_t) n++;
         }
     }
     s->rc = n;
-    for (uint32_t i = 0; i < s->num; i++, n++)
+    for (uint32_t i = 0; i < s->num; i++, n++) {
         s->lanes[n] = MPIDI_HWMC_lanes_take(lanes, s->rail[i] < 0 ? -1 : rails->at[s->rail[i]],
                                             hwmc_links_port(links, n));
+        if (!s->lanes[n])
+            return false;
+    }
+    return true;
 }
 
 /* The stream prefers the lanes of shared rail `first`, then those of the next ones, around: reliable
@@ -218,8 +225,8 @@ int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
                          "MPIR_CVAR_HWMC_RESILIENT needs MPIR_CVAR_CH4_NUM_VCIS=1");
     links = hwmc_links_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size,
                               MPIDI_HWMC_counters.link);
-    MPIR_ERR_CHKANDJUMP(!links, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    share(&s, lanes, rails, all_have, all_rc);
+    MPIR_ERR_CHKANDJUMP(!links || !share(&s, lanes, rails, all_have, all_rc), mpi_errno,
+                        MPI_ERR_OTHER, "**nomem");
     configure(&link, &s);
     hwmc_links_open(links, &link, s.lanes);
     show_lanes(&s);

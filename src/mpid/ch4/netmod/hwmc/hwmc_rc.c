@@ -9,6 +9,7 @@
 #include "hwmc_impl.h"
 #include "hwmc_counters.h"
 #include "hwmc_rc.h"
+#include "hwmc_secret.h"
 #ifdef HAVE_HWMC_VERBS
 #include "lane/rc.h"
 #endif
@@ -97,9 +98,10 @@ bool MPIDI_HWMC_rc_named(void)
 #ifdef HAVE_HWMC_VERBS
 
 struct rc {
-    struct bcast_hw_lane *lane;   /* NULL: none, or closed */
-    struct hwmc_links_port *port; /* NULL: not taken, so nothing comes */
-    int rail;                     /* of the job */
+    struct bcast_hw_lane *lane;     /* NULL: none, or closed */
+    bool taken;                     /* links have it; else nothing comes */
+    struct bcast_hw_lane_params to; /* who gets it: recv, lost, sent and ctx */
+    int rail;                       /* of the job */
 };
 
 static struct rc by_rail[BCAST_HW_RAILS_MAX]; /* of rails.mine */
@@ -109,17 +111,23 @@ static uint32_t exchange;                     /* stream */
 
 static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
 {
-    hwmc_links_on_recv(((struct rc *) ctx)->port, head, head_len, body, body_len);
+    const struct rc *rc = ctx;
+
+    rc->to.recv(rc->to.ctx, head, head_len, body, body_len);
 }
 
 static void on_lost(void *ctx, uint32_t peer)
 {
-    hwmc_links_on_lost(((struct rc *) ctx)->port, peer);
+    const struct rc *rc = ctx;
+
+    rc->to.lost(rc->to.ctx, peer);
 }
 
 static void on_sent(void *ctx, uint64_t tag)
 {
-    hwmc_links_on_sent(((struct rc *) ctx)->port, tag);
+    const struct rc *rc = ctx;
+
+    rc->to.sent(rc->to.ctx, tag);
 }
 
 static int tell(void *ctx, uint32_t peer, const void *msg, size_t len)
@@ -199,17 +207,24 @@ struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, i
                                          struct hwmc_links *to, uint32_t lane)
 {
     struct rc *rc = &by_rail[rails->at[i]];
+    struct bcast_hw_lane *taken = rc->lane;
 
-    rc->port = hwmc_links_port(to, lane);
+    rc->to = (struct bcast_hw_lane_params){.recv = hwmc_links_on_recv,
+                                           .lost = hwmc_links_on_lost,
+                                           .sent = hwmc_links_on_sent,
+                                           .ctx = hwmc_links_port(to, lane)};
+    if (!MPIDI_HWMC_seal_lane(&taken, lane, &rc->to))
+        return NULL;
+    rc->taken = true;
     rc->rail = i;
     of_job[i] = rc;
-    return rc->lane;
+    return taken;
 }
 
 static void close_idle(void)
 {
     for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        if (by_rail[i].lane && !by_rail[i].port) {
+        if (by_rail[i].lane && !by_rail[i].taken) {
             by_rail[i].lane->ops->close(by_rail[i].lane);
             by_rail[i].lane = NULL;
         }

@@ -25,7 +25,7 @@ int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails);
 /* have[i]: 1 if there is one for rail i of the job. To be combined by minimum over all processes. */
 void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have);
 
-/* Takes the one for rail i of the job, which is number `lane` of `links`; it is the links' to close. */
+/* Takes the one for rail i of the job, which is number `lane` of `links`; it is theirs to close. NULL: no memory. */
 struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
                                          struct hwmc_links *links, uint32_t lane);
 

@@ -7,7 +7,7 @@
  *
  *   hwmc-job      KEY:PORT:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
  *                 INTEGRITY is an enum bcast_hw_integrity; RAILS are the first process's (rail/match)
- *   hwmc-secret   hexadecimal, where messages are authenticated: who can read this can forge them
+ *   hwmc-secret   where messages are authenticated (hwmc_secret.c)
  *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c), its ports (hwmc_knock.c)
  *
  * The job record is read by all at once, a peer's address when it is first sent to.
@@ -22,13 +22,12 @@
 #include "hwmc_links.h"
 #include "hwmc_rc.h"
 #include "hwmc_rails.h"
+#include "hwmc_secret.h"
 #include "tools/version.h"
 #include "../../../../mpi/coll/bcast_hw/engine/engine.h"
 #include "../../../../mpi/coll/bcast_hw/live.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <sys/random.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -95,24 +94,6 @@ static enum bcast_hw_integrity integrity(void)
     }
 }
 
-/* Random bytes, not to be guessed. */
-static int draw(void *bytes, size_t len)
-{
-    int mpi_errno = MPI_SUCCESS;
-    ssize_t got;
-
-    do
-        got = getrandom(bytes, len, 0);
-    while (got < 0 && errno == EINTR);
-    MPIR_ERR_CHKANDJUMP1(got != (ssize_t) len, mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
-                         "**hwmc_other %s", "no random numbers from the system");
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
 static int draw_job(struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -121,7 +102,7 @@ static int draw_job(struct job *job)
         uint32_t port;
     } bits;
 
-    mpi_errno = draw(&bits, sizeof(bits));
+    mpi_errno = MPIDI_HWMC_draw(&bits, sizeof(bits));
     MPIR_ERR_CHECK(mpi_errno);
     job->key = bits.key;
     job->port = PORT_FIRST + bits.port % (65536u - PORT_FIRST);
@@ -132,62 +113,6 @@ static int draw_job(struct job *job)
                              "**hwmc_group", "**hwmc_group %s", MPIR_CVAR_HWMC_GROUP);
 
 fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* The first process draws the secret of a job whose messages are authenticated. */
-static int put_secret(const struct job *job)
-{
-    int mpi_errno = MPI_SUCCESS;
-    unsigned char secret[BCAST_HW_SEAL_SECRET];
-    char value[2 * sizeof(secret) + 1];
-
-    if (job->integrity != BCAST_HW_INTEGRITY_KEYED)
-        return MPI_SUCCESS;
-    mpi_errno = draw(secret, sizeof(secret));
-    MPIR_ERR_CHECK(mpi_errno);
-    for (size_t i = 0; i < sizeof(secret); i++)
-        snprintf(value + 2 * i, 3, "%02x", secret[i]);
-    mpi_errno = MPIR_pmi_kvs_put("hwmc-secret", value);
-
-fn_exit:
-    explicit_bzero(secret, sizeof(secret));
-    explicit_bzero(value, sizeof(value));
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* The seal of a job that has a secret. */
-static int get_seal(const struct job *job, struct bcast_hw_seal **seal)
-{
-    int mpi_errno = MPI_SUCCESS;
-    unsigned char secret[BCAST_HW_SEAL_SECRET];
-    char value[VALUE_MAX];
-    unsigned byte;
-
-    if (job->integrity != BCAST_HW_INTEGRITY_KEYED)
-        return MPI_SUCCESS;
-    MPIR_ERR_CHKANDJUMP1(!bcast_hw_seal_exists(), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
-                         "**hwmc_other %s",
-                         "MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: built without libsodium");
-    mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-secret", value, (int) sizeof(value));
-    MPIR_ERR_CHECK(mpi_errno);
-    for (size_t i = 0; i < sizeof(secret); i++) {
-        MPIR_ERR_CHKANDJUMP1(strlen(value) != 2 * sizeof(secret) ||
-                                 sscanf(value + 2 * i, "%2x", &byte) != 1,
-                             mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
-                             "the process manager changed hwmc's secret");
-        secret[i] = (unsigned char) byte;
-    }
-    *seal = bcast_hw_seal_create((uint32_t) MPIR_Process.rank, secret);
-    MPIR_ERR_CHKANDJUMP(!*seal, mpi_errno, MPI_ERR_OTHER, "**nomem");
-
-fn_exit:
-    explicit_bzero(secret, sizeof(secret));
-    explicit_bzero(value, sizeof(value));
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -207,7 +132,8 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
                  job->group, job->integrity, job->rails);
         mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
         MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = put_secret(job);
+        if (job->integrity == BCAST_HW_INTEGRITY_KEYED)
+            mpi_errno = MPIDI_HWMC_secret_put();
         MPIR_ERR_CHECK(mpi_errno);
     }
     mpi_errno = MPIDI_HWMC_lanes_put(lanes);
@@ -308,8 +234,10 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
     cfg.integrity = (enum bcast_hw_integrity) job.integrity;
-    mpi_errno = get_seal(&job, &cfg.seal);
+    if (cfg.integrity == BCAST_HW_INTEGRITY_KEYED)
+        mpi_errno = MPIDI_HWMC_secret_get();
     MPIR_ERR_CHECK(mpi_errno);
+    cfg.seal = MPIDI_HWMC_seal();
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
     MPIDI_HWMC_rails_tell(&rails);
     cfg.knock = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted());
@@ -337,7 +265,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         MPIR_ERR_CHECK(mpi_errno);
         MPIDI_HWMC_lanes_close(&lanes);
     } else {
-        MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
+        mpi_errno = MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
+        MPIR_ERR_CHECK(mpi_errno);
     }
     memcpy(MPIDI_HWMC_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
     memcpy(MPIDI_HWMC_global.lanes, cfg.lanes, sizeof(cfg.lanes));
@@ -348,7 +277,6 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     if (!MPIDI_HWMC_links_wanted())
         show_lanes(&cfg);
     MPIR_Bcast_hw_register(&cfg);
-    cfg.seal = NULL; /* the engine's */
     if (!all.no_site) {
         mpi_errno = MPIR_Bcast_hw_find_sites(world);
         MPIR_ERR_CHECK(mpi_errno);
@@ -360,7 +288,6 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
 fn_exit:
     return mpi_errno;
 fn_fail:
-    bcast_hw_seal_destroy(cfg.seal);
     MPIDI_HWMC_fabrics_close(&fabrics);
     MPIDI_HWMC_lanes_close(&lanes);
     MPIDI_HWMC_rc_close();

@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * sealed: a lane over another one, on which each message has a seal before it (engine/seal.h) that names the receiver,
+ * the lane, and where the head ends. What has none, or another lane's or process's, is dropped; so is what came before: of each
+ * peer's messages the greatest counters are kept, and one that is not above the least of them, or is one
+ * of them, came before. A lane keeps order, so nothing else is dropped for that; who brings a message late is
+ * given as many that overtake it as are kept (RFC 4303, section 3.4.3 asks for 32).
+ *
+ * Its receiver is told by the callbacks of the lane below, which its owner leads here.
+ */
+#ifndef HWMC_SEALED_H_INCLUDED
+#define HWMC_SEALED_H_INCLUDED
+
+#include <stdint.h>
+
+#include "../../../../../mpi/coll/bcast_hw/engine/seal.h"
+#include "../../../../../mpi/coll/bcast_hw/port/lane.h"
+
+#define HWMC_SEALED_HEAD_MAX 256u /* bytes of a message's head */
+
+/* Messages that were dropped. */
+#define HWMC_SEALED_COUNTS(X)                                                                      \
+    X(forged, "messages by lane dropped: the authentication code is wrong")                        \
+    X(replayed, "messages by lane dropped: authentic, but they came before")
+
+struct hwmc_sealed_counts {
+#define X(field, text) uint64_t field;
+    HWMC_SEALED_COUNTS(X)
+#undef X
+};
+
+struct hwmc_sealed_params {
+    struct bcast_hw_lane_params up;    /* who gets what comes: recv, lost, sent and ctx */
+    struct bcast_hw_seal *seal;        /* the caller's, as are the counts */
+    struct hwmc_sealed_counts *counts; /* may be shared by lanes */
+    uint32_t size, rank;               /* of MPI_COMM_WORLD, and of this process in it */
+    uint16_t number;                   /* of the lane: alike on all processes, of no other one */
+};
+
+/* Takes `below`, which it closes. NULL: no memory, nothing taken. */
+struct bcast_hw_lane *hwmc_sealed_open(const struct hwmc_sealed_params *params,
+                                       struct bcast_hw_lane *below);
+
+/* What the lane below calls; `sealed` is what open returned. */
+void hwmc_sealed_on_recv(void *sealed, const void *head, size_t head_len, const void *body,
+                         size_t body_len);
+void hwmc_sealed_on_lost(void *sealed, uint32_t peer);
+void hwmc_sealed_on_sent(void *sealed, uint64_t tag);
+
+#endif /* HWMC_SEALED_H_INCLUDED */

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
         for (;;)
             pause();
     fill(0);
-    if (!hwtest_limit_memory())
+    if (!hwtest_limit_memory(0))
         MPI_Abort(MPI_COMM_WORLD, 77);
     printf("process %ld\n", (long) getpid());
     fflush(stdout);

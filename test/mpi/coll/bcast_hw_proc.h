@@ -44,8 +44,8 @@ static inline long hwtest_status_kib(const char *name)
     return kib;
 }
 
-/* From here on this process gets no more memory from the system, until its soft limit is raised. */
-static inline bool hwtest_limit_memory(void)
+/* From here on this process gets `spare` bytes of memory more from the system, until its soft limit is raised. */
+static inline bool hwtest_limit_memory(size_t spare)
 {
     struct rlimit limit;
     long pages = 0;
@@ -56,7 +56,7 @@ static inline bool hwtest_limit_memory(void)
         fclose(f);
     if (!known || getrlimit(RLIMIT_AS, &limit) != 0)
         return false;
-    limit.rlim_cur = (rlim_t) (pages * sysconf(_SC_PAGESIZE));
+    limit.rlim_cur = (rlim_t) (pages * sysconf(_SC_PAGESIZE)) + spare;
     return setrlimit(RLIMIT_AS, &limit) == 0;
 }
 

@@ -60,6 +60,9 @@ void MPIR_Bcast_hw_node_close(void);
 /* Whether the netmod has registered a lane. */
 bool MPIR_Bcast_hw_registered(void);
 
+/* Whether the job ends: groups are the engine's alone, which has closed them. */
+bool MPIR_Bcast_hw_drains(void);
+
 /* Waits, with MPICH's progress, until `ready`, asked under the lock; meanwhile `relay`, if any, goes on. Returns
  * MPICH's error code, with the lock held in any case; an error when a lane of the group is lost. */
 struct bcast_hw_relay;

@@ -16,6 +16,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
 static bool registered;
+static bool drains;
 
 void MPIR_Bcast_hw_lock(void)
 {
@@ -162,7 +163,13 @@ void MPIR_Bcast_hw_drain(void)
         return;
     MPIR_Bcast_hw_lock();
     bcast_hw_engine_drain(engine, MPIR_Bcast_hw_now());
+    drains = true;
     MPIR_Bcast_hw_unlock();
+}
+
+bool MPIR_Bcast_hw_drains(void)
+{
+    return drains;
 }
 
 bool MPIR_Bcast_hw_drained(void)
@@ -185,7 +192,7 @@ void MPIR_Bcast_hw_close(void)
     if (!registered)
         return;
     MPIR_Bcast_hw_lock();
-    registered = false;
+    registered = drains = false;
     bcast_hw_engine_close(engine);
     MPIR_Bcast_hw_unlock();
     MPIR_Bcast_hw_forget_seen();

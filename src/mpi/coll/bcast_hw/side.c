@@ -208,9 +208,10 @@ static void begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
         begin_group(comm, c, which);
 }
 
+/* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it is complete. */
 void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s)
 {
-    if (s->group && MPIR_Bcast_hw_registered()) {
+    if (s->group && MPIR_Bcast_hw_registered() && !MPIR_Bcast_hw_drains()) {
         MPIR_Bcast_hw_lock();
         MPIR_Bcast_hw_live_forget(s->group);
         bcast_hw_group_close(s->group, MPIR_Bcast_hw_now());

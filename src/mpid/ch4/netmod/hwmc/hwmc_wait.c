@@ -108,6 +108,7 @@ struct wait {
     uint64_t sleep_ns; /* the longest the next sleep may take */
     unsigned alone;    /* times in a row that giving way found nobody; at most ALONE_AGAIN */
     int crowded;       /* sleeps until giving way is tried again */
+    bool inside;       /* a worker of MPICH's makes progress */
 };
 
 static __thread struct wait current __attribute__((tls_model("initial-exec")));
@@ -360,11 +361,18 @@ static bool is_quiet(void)
     return MPIDI_HWMC_carries && MPIDI_HWMC_num_strange == 0 && ++polls % QUIET_POLLS != 0;
 }
 
+/* What completes the last message of a communicator deletes it, for which MPICH since 4.2 makes progress once more. UCX
+ * does not allow that. */
 #undef ucp_worker_progress
 unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h worker)
 {
-    unsigned events = is_quiet() ? 0 : ucp_worker_progress(worker);
+    unsigned events;
 
+    if (current.inside || is_quiet())
+        return 0;
+    current.inside = true;
+    events = ucp_worker_progress(worker);
+    current.inside = false;
     current.events += events;
     return events;
 }

@@ -54,8 +54,7 @@ struct bcast_hw_engine_cfg {
     uint64_t job; /* key of the job: random, the same on all its processes */
     uint32_t world_rank;
     enum bcast_hw_integrity integrity;
-    struct bcast_hw_seal
-        *seal; /* KEYED, for datagrams; the caller's until close. Lanes have theirs */
+    struct bcast_hw_seal *seal; /* KEYED: of datagrams, the caller's; lanes see to their own */
     /* By rail, numbered alike on all processes; NULL: this one has no such rail, or no multicast
      * there. The engine's from open on. */
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAIL_BITS];

@@ -33,7 +33,8 @@ int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes);
 void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
                             const struct MPIDI_HWMC_rails *rails, int *have);
 
-/* Hands over to cfg the lanes that all processes have, if there are several; closes the others. */
+/* Hands over to cfg the lanes that all processes have, if there are several; closes the others. An MPICH error
+ * without memory. */
 int MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
                           const int *all_have, struct bcast_hw_engine_cfg *cfg);
 

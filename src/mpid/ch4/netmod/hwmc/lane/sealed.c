@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT 32u
+#define KEPT 32u /* counters of a peer */
 
 /* Of a peer: one more than each of the greatest counters that came, in order; 0: fewer came. */
 struct seen {

@@ -3,12 +3,13 @@
  * Copyright (C) the hwmc contributors
  *
  * sealed: a lane over another one, on which each message has a seal before it (engine/seal.h) that names the receiver,
- * the lane, and where the head ends. What has none, or another lane's or process's, is dropped; so is what came before: of each
- * peer's messages the greatest counters are kept, and one that is not above the least of them, or is one
- * of them, came before. A lane keeps order, so nothing else is dropped for that; who brings a message late is
- * given as many that overtake it as are kept (RFC 4303, section 3.4.3 asks for 32).
+ * the lane, and where the head ends. What has none, or that of another lane or process, is dropped.
  *
- * Its receiver is told by the callbacks of the lane below, which its owner leads here.
+ * So is what came before. Of each peer's messages the 32 greatest counters are kept: a message whose counter is one
+ * of them, or is below all of them, is dropped. A lane keeps order, so that only copies are; over one that does not,
+ * a message may come as late as 31 others (the window of RFC 4303, section 3.4.3).
+ *
+ * What comes, is lost or is sent the owner of the lane below leads here, and it goes on from here.
  */
 #ifndef HWMC_SEALED_H_INCLUDED
 #define HWMC_SEALED_H_INCLUDED

@@ -346,8 +346,7 @@ struct Linked {
         std::vector<bcast_hw_lane_params> up;
 
         for (uint32_t i = 0; i < kLanes; i++)
-            up.push_back({hwmc_links_on_recv, hwmc_links_on_lost, nullptr, hwmc_links_on_sent,
-                          hwmc_links_port(links, i)});
+            up.push_back(hwmc_links_params(hwmc_links_port(links, i)));
         return up;
     }
 

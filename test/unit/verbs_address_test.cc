@@ -105,7 +105,7 @@ TEST(Draw, BitsDiffer)
     uint64_t bits;
 
     for (int i = 0; i < 64; i++) {
-        ASSERT_EQ(BCAST_HW_OK, hwmc_draw_bits(&bits));
+        ASSERT_EQ(BCAST_HW_OK, hwmc_draw(&bits, sizeof(bits)));
         drawn.insert(bits);
     }
     EXPECT_EQ(64u, drawn.size());

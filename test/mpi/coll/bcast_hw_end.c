@@ -11,8 +11,9 @@
  *
  * They go over a communicator that is freed before, so that the last of them deletes it.
  *
- * -ms=N   how long it sleeps; -limit   rank 0 gets no more memory before it ends, not enough for a thread's stack; -world   over
- * MPI_COMM_WORLD instead, but for MPICH 4.2 and later, which complain of that. */
+ * -ms=N   how long it sleeps
+ * -limit  rank 0 gets no more memory before it ends, not enough for a thread's stack
+ * -world  over MPI_COMM_WORLD instead, but for MPICH 4.2 and later, which complain of that */
 
 #define BCASTS 20
 #define MESSAGES 100

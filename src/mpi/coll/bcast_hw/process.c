@@ -16,7 +16,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct bcast_hw_engine *engine;
 static bool registered;
-static bool drains;
 
 void MPIR_Bcast_hw_lock(void)
 {
@@ -163,13 +162,12 @@ void MPIR_Bcast_hw_drain(void)
         return;
     MPIR_Bcast_hw_lock();
     bcast_hw_engine_drain(engine, MPIR_Bcast_hw_now());
-    drains = true;
     MPIR_Bcast_hw_unlock();
 }
 
 bool MPIR_Bcast_hw_drains(void)
 {
-    return drains;
+    return registered && engine->draining;
 }
 
 bool MPIR_Bcast_hw_drained(void)
@@ -192,7 +190,7 @@ void MPIR_Bcast_hw_close(void)
     if (!registered)
         return;
     MPIR_Bcast_hw_lock();
-    registered = drains = false;
+    registered = false;
     bcast_hw_engine_close(engine);
     MPIR_Bcast_hw_unlock();
     MPIR_Bcast_hw_forget_seen();

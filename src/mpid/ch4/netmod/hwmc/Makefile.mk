@@ -9,6 +9,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.h    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
+    src/mpid/ch4/netmod/hwmc/hwmc_hex.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_knock.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.h       \

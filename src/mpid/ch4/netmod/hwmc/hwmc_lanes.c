@@ -13,6 +13,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_hex.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
 #include "hwmc_secret.h"
@@ -56,6 +57,7 @@ cvars:
 #define RAIL_SNDBUF "64k"
 
 #define VALUE_MAX 1024 /* of what the process manager may hold in a value, used */
+#define NO_BYTES "-"   /* where a value may not be empty */
 #define WIRE_NAME_MAX 32
 #define CONTROL 0 /* number of the lane for control and repair, of those that are the engine's */
 
@@ -92,11 +94,9 @@ static int put_address(struct bcast_hw_lane *lane, const char *name)
     lane->ops->address(lane, &addr, &len);
     for (unsigned part = 0;; part++) {
         n = MPL_MIN(len - done, part_len());
-        value[0] = '\0';
-        for (size_t i = 0; i < n; i++)
-            snprintf(value + 2 * i, 3, "%02x", ((const unsigned char *) addr)[done + i]);
+        MPIDI_HWMC_hex_write(value, (const unsigned char *) addr + done, n);
         part_key(key, sizeof(key), (unsigned) MPIR_Process.rank, name, part);
-        mpi_errno = MPIR_pmi_kvs_put(key, n > 0 ? value : "-");
+        mpi_errno = MPIR_pmi_kvs_put(key, n > 0 ? value : NO_BYTES);
         MPIR_ERR_CHECK(mpi_errno);
         done += n;
         if (n < part_len())
@@ -107,22 +107,6 @@ fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
-}
-
-/* How many bytes the hexadecimal text has; -1 when it is none or too long. */
-static int from_hex(const char *text, unsigned char *bytes, size_t room)
-{
-    size_t n = 0;
-    unsigned byte;
-
-    if (strcmp(text, "-") == 0)
-        return 0;
-    for (; text[2 * n] != '\0'; n++) {
-        if (n == room || sscanf(text + 2 * n, "%2x", &byte) != 1 || text[2 * n + 1] == '\0')
-            return -1;
-        bytes[n] = (unsigned char) byte;
-    }
-    return (int) n;
 }
 
 /* For the lane: where the peer is. */
@@ -139,7 +123,9 @@ static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
         if (MPIDI_HWMC_global.pmi_in_use ||
             MPIR_pmi_kvs_get((int) peer, key, value, (int) sizeof(value)) != MPI_SUCCESS)
             return BCAST_HW_ERR_PEER;
-        n = from_hex(value, (unsigned char *) addr + got, *len - got);
+        n = strcmp(value, NO_BYTES) == 0
+                ? 0
+                : MPIDI_HWMC_hex_read(value, (unsigned char *) addr + got, *len - got);
         if (n < 0)
             return BCAST_HW_ERR_PEER;
         got += (size_t) n;
@@ -177,14 +163,6 @@ static struct bcast_hw_lane_params to_engine(struct bcast_hw_engine *engine)
                                          .lost = bcast_hw_engine_on_lost,
                                          .sent = bcast_hw_engine_on_sent,
                                          .ctx = engine};
-}
-
-static struct bcast_hw_lane_params to_links(struct hwmc_links_port *port)
-{
-    return (struct bcast_hw_lane_params){.recv = hwmc_links_on_recv,
-                                         .lost = hwmc_links_on_lost,
-                                         .sent = hwmc_links_on_sent,
-                                         .ctx = port};
 }
 
 /* Links outlive what happens between hosts; inside one there is nothing to survive. */
@@ -403,7 +381,7 @@ struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int 
     struct bcast_hw_lane **slot = at < 0 ? &lanes->control : &lanes->by_rail[at][0];
     struct wire *w = at < 0 ? &control_wire : &rail_wires[at][0];
 
-    w->to = to_links(port);
+    w->to = hwmc_links_params(port);
     w->links = true;
     return take(slot, w, port->lane);
 }

@@ -209,10 +209,7 @@ struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, i
     struct rc *rc = &by_rail[rails->at[i]];
     struct bcast_hw_lane *taken = rc->lane;
 
-    rc->to = (struct bcast_hw_lane_params){.recv = hwmc_links_on_recv,
-                                           .lost = hwmc_links_on_lost,
-                                           .sent = hwmc_links_on_sent,
-                                           .ctx = hwmc_links_port(to, lane)};
+    rc->to = hwmc_links_params(hwmc_links_port(to, lane));
     if (!MPIDI_HWMC_seal_lane(&taken, lane, &rc->to))
         return NULL;
     rc->taken = true;

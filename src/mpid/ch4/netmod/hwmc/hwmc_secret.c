@@ -10,11 +10,10 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_counters.h"
+#include "hwmc_hex.h"
 #include "hwmc_secret.h"
+#include "fabric/draw.h"
 #include "lane/sealed.h"
-
-#include <errno.h>
-#include <sys/random.h>
 
 #define KEY "hwmc-secret"
 #define VALUE_MAX 256
@@ -24,13 +23,9 @@ static struct bcast_hw_seal *seal; /* NULL: the job has no secret */
 int MPIDI_HWMC_draw(void *bytes, size_t len)
 {
     int mpi_errno = MPI_SUCCESS;
-    ssize_t got;
 
-    do
-        got = getrandom(bytes, len, 0);
-    while (got < 0 && errno == EINTR);
-    MPIR_ERR_CHKANDJUMP1(got != (ssize_t) len, mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
-                         "**hwmc_other %s", "no random numbers from the system");
+    MPIR_ERR_CHKANDJUMP1(hwmc_draw(bytes, len) != BCAST_HW_OK, mpi_errno, MPI_ERR_OTHER,
+                         "**hwmc_other", "**hwmc_other %s", "no random numbers from the system");
 
 fn_exit:
     return mpi_errno;
@@ -46,8 +41,7 @@ int MPIDI_HWMC_secret_put(void)
 
     mpi_errno = MPIDI_HWMC_draw(secret, sizeof(secret));
     MPIR_ERR_CHECK(mpi_errno);
-    for (size_t i = 0; i < sizeof(secret); i++)
-        snprintf(value + 2 * i, 3, "%02x", secret[i]);
+    MPIDI_HWMC_hex_write(value, secret, sizeof(secret));
     mpi_errno = MPIR_pmi_kvs_put(KEY, value);
 
 fn_exit:
@@ -63,20 +57,15 @@ int MPIDI_HWMC_secret_get(void)
     int mpi_errno = MPI_SUCCESS;
     unsigned char secret[BCAST_HW_SEAL_SECRET];
     char value[VALUE_MAX];
-    unsigned byte;
 
     MPIR_ERR_CHKANDJUMP1(!bcast_hw_seal_exists(), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
                          "**hwmc_other %s",
                          "MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: built without libsodium");
     mpi_errno = MPIR_pmi_kvs_get(0, KEY, value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
-    for (size_t i = 0; i < sizeof(secret); i++) {
-        MPIR_ERR_CHKANDJUMP1(strlen(value) != 2 * sizeof(secret) ||
-                                 sscanf(value + 2 * i, "%2x", &byte) != 1,
-                             mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
-                             "the process manager changed hwmc's secret");
-        secret[i] = (unsigned char) byte;
-    }
+    MPIR_ERR_CHKANDJUMP1(MPIDI_HWMC_hex_read(value, secret, sizeof(secret)) != (int) sizeof(secret),
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
+                         "the process manager changed hwmc's secret");
     seal = bcast_hw_seal_create((uint32_t) MPIR_Process.rank, secret);
     MPIR_ERR_CHKANDJUMP(!seal, mpi_errno, MPI_ERR_OTHER, "**nomem");
 

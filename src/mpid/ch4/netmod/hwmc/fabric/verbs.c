@@ -30,7 +30,7 @@ static int verbs_draw(struct bcast_hw_fabric *f, uint64_t *group)
     const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
 
     if (v->port.infiniband && v->params.group == 0)
-        return hwmc_draw_bits(group);
+        return hwmc_draw(group, sizeof(*group));
     return hwmc_draw_ipv4(v->params.port, v->params.group, group);
 }
 

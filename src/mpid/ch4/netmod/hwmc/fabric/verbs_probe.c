@@ -82,7 +82,7 @@ int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns)
     int err = fabric->ops->draw(fabric, &group);
 
     if (err == BCAST_HW_OK)
-        err = hwmc_draw_bits(&nonce);
+        err = hwmc_draw(&nonce, sizeof(nonce));
     if (err == BCAST_HW_OK)
         err = join(fabric, group, end);
     if (err != BCAST_HW_OK)

@@ -356,6 +356,14 @@ void hwmc_links_on_sent(void *port, uint64_t tag)
     release(at->links, f);
 }
 
+struct bcast_hw_lane_params hwmc_links_params(struct hwmc_links_port *port)
+{
+    return (struct bcast_hw_lane_params){.recv = hwmc_links_on_recv,
+                                         .lost = hwmc_links_on_lost,
+                                         .sent = hwmc_links_on_sent,
+                                         .ctx = port};
+}
+
 /* Progress. */
 
 static void try_lanes(struct hwmc_links *l, struct peer *p, uint64_t now)

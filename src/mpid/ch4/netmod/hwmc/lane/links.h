@@ -18,7 +18,7 @@
 
 struct hwmc_links;
 
-/* What a lane is opened with: the callbacks below, and this as their context. */
+/* What the callbacks of a lane are called with. */
 struct hwmc_links_port {
     struct hwmc_links *links;
     uint32_t lane;
@@ -42,6 +42,9 @@ void hwmc_links_on_recv(void *port, const void *head, size_t head_len, const voi
                         size_t body_len);
 void hwmc_links_on_lost(void *port, uint32_t peer);
 void hwmc_links_on_sent(void *port, uint64_t tag);
+
+/* These, for a lane to be opened with. */
+struct bcast_hw_lane_params hwmc_links_params(struct hwmc_links_port *port);
 
 /* Gives it cfg->lanes lanes, which close closes. cfg->tells: those that report within a bounded time
  * that a peer is lost, and give back what was lent to them; the others are ready from the start. All

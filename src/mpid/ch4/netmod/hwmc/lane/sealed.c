@@ -53,38 +53,34 @@ static uint32_t way_of(const struct sealed *s, size_t head_len)
 
 /* Sending. */
 
-struct sealed_head {
-    unsigned char bytes[BCAST_HW_SEAL + HWMC_SEALED_HEAD_MAX];
-};
-
-static void put(struct sealed *s, struct sealed_head *h, uint32_t peer, const void *head,
+/* Writes the head with its seal to `h`. */
+static void put(struct sealed *s, unsigned char *h, uint32_t peer, const void *head,
                 size_t head_len, const void *body, size_t body_len)
 {
     assert(head_len <= HWMC_SEALED_HEAD_MAX);
-    bcast_hw_seal_put(s->params.seal, h->bytes, peer, way_of(s, head_len), head, head_len, body,
-                      body_len);
-    memcpy(h->bytes + BCAST_HW_SEAL, head, head_len);
+    bcast_hw_seal_put(s->params.seal, h, peer, way_of(s, head_len), head, head_len, body, body_len);
+    memcpy(h + BCAST_HW_SEAL, head, head_len);
 }
 
 static int sealed_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
                        const void *body, size_t body_len)
 {
     struct sealed *s = sealed(lane);
-    struct sealed_head h;
+    unsigned char h[BCAST_HW_SEAL + HWMC_SEALED_HEAD_MAX];
 
-    put(s, &h, peer, head, head_len, body, body_len);
-    return s->below->ops->send(s->below, peer, h.bytes, BCAST_HW_SEAL + head_len, body, body_len);
+    put(s, h, peer, head, head_len, body, body_len);
+    return s->below->ops->send(s->below, peer, h, BCAST_HW_SEAL + head_len, body, body_len);
 }
 
 static int sealed_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
                             size_t head_len, const void *body, size_t body_len, uint64_t tag)
 {
     struct sealed *s = sealed(lane);
-    struct sealed_head h;
+    unsigned char h[BCAST_HW_SEAL + HWMC_SEALED_HEAD_MAX];
 
-    put(s, &h, peer, head, head_len, body, body_len);
-    return s->below->ops->send_from(s->below, peer, h.bytes, BCAST_HW_SEAL + head_len, body,
-                                    body_len, tag);
+    put(s, h, peer, head, head_len, body, body_len);
+    return s->below->ops->send_from(s->below, peer, h, BCAST_HW_SEAL + head_len, body, body_len,
+                                    tag);
 }
 
 /* What comes from below. */

@@ -5,19 +5,17 @@
  * hwmc_info: what hwmc is, what it finds on this host, and how it is set.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* clock_gettime, getrandom */
+#define _GNU_SOURCE /* clock_gettime */
 #endif
 
 #include "mpichconf.h"
 #include "info.h"
 #include "version.h"
 
-#include <errno.h>
 #include <mpi.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <ucp/api/ucp.h>
 
@@ -148,16 +146,6 @@ void hwmc_info_print_wrapped(const char *text, int indent)
         text += len;
         text += *text == '\n' ? 1 : strspn(text, " ");
     }
-}
-
-bool hwmc_info_random(void *bits, size_t len)
-{
-    ssize_t got;
-
-    do
-        got = getrandom(bits, len, 0);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t) len;
 }
 
 uint64_t hwmc_info_now_ms(void)

@@ -78,9 +78,6 @@ int hwmc_info_own(const struct bcast_hw_fabric *f);
 /* Joins, however long that takes up to 5 s. */
 int hwmc_info_join(struct bcast_hw_fabric *f, uint64_t group);
 
-/* Random bits; false when the system has none. */
-bool hwmc_info_random(void *bits, size_t len);
-
 /* Monotonic, ms. */
 uint64_t hwmc_info_now_ms(void);
 

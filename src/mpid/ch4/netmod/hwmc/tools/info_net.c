@@ -9,6 +9,7 @@
 #endif
 
 #include "info.h"
+#include "../fabric/draw.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -74,7 +75,7 @@ static int open_rail(const struct bcast_hw_rail *rail, const struct call *call, 
 static void prepare(int rank, struct call *call, struct answer *mine, struct bcast_hw_fabric **f)
 {
     if (rank == 0) {
-        if (!hwmc_info_random(call, sizeof(*call)))
+        if (hwmc_draw(call, sizeof(*call)) != BCAST_HW_OK)
             call->nonce = (uint64_t) getpid();
         call->port = hwmc_info_port(call->port);
         call->group = 0;

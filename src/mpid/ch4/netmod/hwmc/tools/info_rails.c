@@ -7,6 +7,7 @@
 #endif
 
 #include "info.h"
+#include "../fabric/draw.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static int ask(struct bcast_hw_fabric *f)
     uint64_t end = hwmc_info_now_ms() + ANSWER_MS, now;
     int err;
 
-    if (!hwmc_info_random(nonce, sizeof(nonce)))
+    if (hwmc_draw(nonce, sizeof(nonce)) != BCAST_HW_OK)
         return BCAST_HW_ERR_LIMIT;
     err = f->ops->draw(f, &group);
     if (err == BCAST_HW_OK)
@@ -60,7 +61,7 @@ static int probe(const struct bcast_hw_rail *rail, char *what, size_t room)
     struct bcast_hw_fabric *f;
     int err;
 
-    if (!hwmc_info_random(&params.key, sizeof(params.key)))
+    if (hwmc_draw(&params.key, sizeof(params.key)) != BCAST_HW_OK)
         return BCAST_HW_ERR_LIMIT;
     params.port = hwmc_info_port((uint32_t) params.key);
     err = hwmc_info_open(rail, &params, &f, what, room);

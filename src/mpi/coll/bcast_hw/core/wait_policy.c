@@ -1,0 +1,104 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wait_policy: see wait_policy.h.
+ */
+#include "wait_policy.h"
+
+#include <assert.h>
+
+/* Before anything was measured: a system call, and a timer's slack of Linux. */
+#define YIELD_START_NS 500u
+#define LATE_START_NS 50000u
+#define LATE_MAX_NS 1000000u
+
+/* A yield that takes more than this many times that of one that finds nobody has found somebody: two changes of
+ * the processor from one process to another. Less than FOUND_MIN_NS is not told from chance. */
+#define FOUND_TIMES 4u
+#define FOUND_MIN_NS 1500u
+
+/* Somebody computes: he was given a whole turn. */
+#define COMPUTES_NS 1000000u
+#define COMPUTES_SLEEPS 64u
+
+#define RATIONED_YIELDS 8u
+
+void bcast_hw_wait_policy_init(struct bcast_hw_wait_policy *p, bool alone, bool rationed)
+{
+    *p = (struct bcast_hw_wait_policy){
+        .regained = alone ? BCAST_HW_WAIT_REGAINED : 0,
+        .empty_yield_ns = YIELD_START_NS,
+        .late_ns = LATE_START_NS,
+        .rationed = rationed,
+    };
+}
+
+/* Of a wait on a processor that nobody else wants. */
+static enum bcast_hw_wait_verdict next_alone(const struct bcast_hw_wait_policy *p,
+                                             const struct bcast_hw_wait *w, uint64_t now)
+{
+    if (now - w->since >= BCAST_HW_WAIT_SHARE * p->late_ns)
+        return BCAST_HW_WAIT_SLEEP;
+    if (now - w->yielded >= BCAST_HW_WAIT_SHARE * p->empty_yield_ns)
+        return BCAST_HW_WAIT_YIELD;
+    return BCAST_HW_WAIT_POLL;
+}
+
+enum bcast_hw_wait_verdict bcast_hw_wait_next(const struct bcast_hw_wait_policy *p,
+                                              struct bcast_hw_wait *w,
+                                              const struct bcast_hw_wait_limits *limits,
+                                              uint64_t now)
+{
+    if (w->since == 0)
+        *w = (struct bcast_hw_wait){.since = now, .yielded = now};
+    if (bcast_hw_wait_is_alone(p))
+        return next_alone(p, w, now);
+    if (p->computes > 0 || now - w->since >= limits->ns || w->yields >= limits->yields ||
+        (p->rationed && w->yields >= RATIONED_YIELDS))
+        return BCAST_HW_WAIT_SLEEP;
+    return BCAST_HW_WAIT_YIELD;
+}
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t before,
+                           uint64_t after)
+{
+    const uint64_t ns = after > before ? after - before : 1;
+
+    w->yielded = after;
+    w->yields++;
+    if (ns >= max(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
+        p->regained = 0;
+    } else {
+        /* The least one, which creeps up where clocks and kernels change. */
+        p->empty_yield_ns =
+            ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
+        p->regained += p->regained < BCAST_HW_WAIT_REGAINED;
+    }
+    if (ns >= COMPUTES_NS)
+        p->computes = COMPUTES_SLEEPS;
+}
+
+void bcast_hw_wait_slept(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t until,
+                         uint64_t after)
+{
+    w->yielded = after;
+    p->computes -= p->computes > 0;
+    if (until > 0 && after > until) {
+        const uint64_t late = after - until < LATE_MAX_NS ? after - until : LATE_MAX_NS;
+
+        p->late_ns = max((7 * p->late_ns + late) / 8, 1);
+    }
+}
+
+void bcast_hw_wait_check(const struct bcast_hw_wait_policy *p)
+{
+    assert(p->regained <= BCAST_HW_WAIT_REGAINED);
+    assert(p->empty_yield_ns > 0 && p->late_ns > 0 && p->late_ns <= LATE_MAX_NS);
+    assert(p->computes <= COMPUTES_SLEEPS);
+}

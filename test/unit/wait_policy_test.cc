@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The policy of waits on a model of a processor: alone, shared with others who yield, with one who computes.
+
+#include <gtest/gtest.h>
+
+extern "C" {
+#include "wait_policy.h"
+}
+
+namespace {
+constexpr uint64_t US = 1000, MS = 1000 * US;
+constexpr bcast_hw_wait_limits USUAL = {.ns = MS, .yields = UINT32_MAX};
+
+// A wait in which polls take 100 ns, and a yield as long as `yield_ns` says.
+class Wait {
+  public:
+    explicit Wait(bool alone, bool rationed = false)
+    {
+        bcast_hw_wait_policy_init(&policy, alone, rationed);
+    }
+
+    // One poll that finds nothing, and what comes after it.
+    bcast_hw_wait_verdict step(const bcast_hw_wait_limits &limits = USUAL)
+    {
+        now += 100;
+        const bcast_hw_wait_verdict v = bcast_hw_wait_next(&policy, &wait, &limits, now);
+
+        if (v == BCAST_HW_WAIT_YIELD) {
+            yields++;
+            yielding += yield_ns;
+            bcast_hw_wait_yielded(&policy, &wait, now, now + yield_ns);
+            now += yield_ns;
+        } else if (v == BCAST_HW_WAIT_SLEEP) {
+            sleeps++;
+            bcast_hw_wait_slept(&policy, &wait, now + 100 * US, now + 100 * US + late_ns);
+            now += 100 * US + late_ns;
+        }
+        bcast_hw_wait_check(&policy);
+        return v;
+    }
+
+    // Until it has lasted so long. How long it took till the first sleep; 0: it did not sleep.
+    uint64_t last(uint64_t ns, const bcast_hw_wait_limits &limits = USUAL)
+    {
+        const uint64_t begin = now;
+        uint64_t slept_at = 0;
+
+        wait = {};
+        sleeps = yields = yielding = 0;
+        while (now - begin < ns)
+            if (step(limits) == BCAST_HW_WAIT_SLEEP && slept_at == 0)
+                slept_at = wait.yielded - begin - 100 * US - late_ns;
+        return slept_at;
+    }
+
+    bcast_hw_wait_policy policy;
+    bcast_hw_wait wait = {};
+    uint64_t now = 1;
+    uint64_t yield_ns = 400, late_ns = 60 * US;
+    uint64_t sleeps = 0, yields = 0, yielding = 0;
+};
+
+TEST(WaitPolicy, AloneAShortWaitOnlyPolls)
+{
+    Wait w(true);
+
+    w.last(5 * US);
+    EXPECT_EQ(w.yields, 0u);
+    EXPECT_EQ(w.sleeps, 0u);
+}
+
+TEST(WaitPolicy, AloneYieldsTakeTheirShareAtMost)
+{
+    Wait w(true);
+
+    w.last(MS);
+    w.last(MS);
+    EXPECT_GT(w.yields, 0u) << "nothing finds out that others came";
+    EXPECT_LE(w.yielding, MS / BCAST_HW_WAIT_SHARE);
+}
+
+TEST(WaitPolicy, AloneAWaitIsMadeLongerByItsShareAtMost)
+{
+    for (uint64_t late : {5 * US, 60 * US, 400 * US}) {
+        Wait w(true);
+
+        w.late_ns = late;
+        w.last(200 * MS); // learns how late
+        const uint64_t slept_at = w.last(200 * MS);
+
+        EXPECT_GT(w.sleeps, 0u) << "it never sleeps";
+        EXPECT_GE(slept_at, late * BCAST_HW_WAIT_SHARE * 9 / 10) << late;
+    }
+}
+
+TEST(WaitPolicy, AYieldThatFindsSomebodyEndsBeingAlone)
+{
+    Wait w(true);
+
+    w.yield_ns = 10 * US;
+    while (bcast_hw_wait_is_alone(&w.policy))
+        w.step();
+    EXPECT_EQ(w.yields, 1u);
+    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD);
+    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD) << "between any two polls";
+}
+
+TEST(WaitPolicy, YieldsThatFindNobodyForLongMakeItAloneAgain)
+{
+    Wait w(false);
+    uint64_t n = 0;
+
+    for (; !bcast_hw_wait_is_alone(&w.policy); n++)
+        ASSERT_EQ(w.step(), BCAST_HW_WAIT_YIELD);
+    EXPECT_EQ(n, BCAST_HW_WAIT_REGAINED);
+    w.yield_ns = 10 * US;
+    w.last(200 * US);
+    EXPECT_FALSE(bcast_hw_wait_is_alone(&w.policy));
+    w.yield_ns = 400;
+    w.wait = {};
+    for (n = 0; !bcast_hw_wait_is_alone(&w.policy); n++)
+        w.step();
+    EXPECT_EQ(n, BCAST_HW_WAIT_REGAINED) << "those before do not count";
+}
+
+TEST(WaitPolicy, WhatIsCheapIsMeasured)
+{
+    Wait w(false);
+
+    w.yield_ns = 1400; // a slow machine, or one with many mitigations; nobody is there
+    for (int i = 0; i < 200; i++)
+        w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
+    EXPECT_TRUE(bcast_hw_wait_is_alone(&w.policy));
+    w.yield_ns = 3000;
+    for (int i = 0; i < 200; i++)
+        w.step();
+    EXPECT_TRUE(bcast_hw_wait_is_alone(&w.policy)) << "within four times of that";
+}
+
+TEST(WaitPolicy, SharedAWaitSleepsAtItsLimits)
+{
+    Wait w(false);
+
+    w.yield_ns = 10 * US;
+    const uint64_t slept_at = w.last(5 * MS);
+
+    EXPECT_GE(slept_at, USUAL.ns);
+    EXPECT_LE(slept_at, USUAL.ns + 20 * US);
+    w.last(5 * MS, {.ns = UINT64_MAX, .yields = 8});
+    EXPECT_EQ(w.yields, 8u);
+}
+
+TEST(WaitPolicy, WhoSharesWithOneWhoComputesSleepsAtOnce)
+{
+    Wait w(false);
+
+    w.yield_ns = 3 * MS;
+    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD);
+    w.wait = {};
+    for (int i = 0; i < 64; i++)
+        EXPECT_EQ(w.step(), BCAST_HW_WAIT_SLEEP) << i;
+    w.wait = {};
+    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD) << "sees whether he still does";
+}
+
+TEST(WaitPolicy, RationedProcessorsAreNotUsedUp)
+{
+    Wait w(false, true);
+
+    w.yield_ns = 10 * US;
+    const uint64_t slept_at = w.last(5 * MS);
+
+    EXPECT_GT(slept_at, 0u);
+    EXPECT_LE(slept_at, 100 * US);
+}
+
+TEST(WaitPolicy, ThePoliteAreNeverAlone)
+{
+    Wait w(true);
+
+    w.policy.polite = true;
+    EXPECT_EQ(w.step({.ns = 0, .yields = UINT32_MAX}), BCAST_HW_WAIT_SLEEP);
+}
+} // namespace

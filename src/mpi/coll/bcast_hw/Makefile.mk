@@ -44,6 +44,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
     src/mpi/coll/bcast_hw/core/two_stage_send.c \
+    src/mpi/coll/bcast_hw/core/wait_policy.c \
     src/mpi/coll/bcast_hw/core/watch.c      \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \
@@ -71,6 +72,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/op.c \
     src/mpi/coll/bcast_hw/node/params.c \
     src/mpi/coll/bcast_hw/node/place.c \
+    src/mpi/coll/bcast_hw/node/quota.c \
     src/mpi/coll/bcast_hw/node/reduce_op.c \
     src/mpi/coll/bcast_hw/node/reduce_scatter.c \
     src/mpi/coll/bcast_hw/node/reduction.c \
@@ -107,6 +109,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node_setup.c      \
     src/mpi/coll/bcast_hw/node_side.c       \
     src/mpi/coll/bcast_hw/node_types.c      \
+    src/mpi/coll/bcast_hw/node_wait.c       \
     src/mpi/coll/bcast_hw/nodes.c           \
     src/mpi/coll/bcast_hw/patience.c        \
     src/mpi/coll/bcast_hw/process.c         \
@@ -115,6 +118,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/select.c          \
     src/mpi/coll/bcast_hw/side.c            \
     src/mpi/coll/bcast_hw/summary.c         \
+    src/mpi/coll/bcast_hw/waits.c           \
     src/mpi/coll/bcast_hw/world_sites.c
 
 if HWMC_XPMEM

@@ -75,6 +75,12 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world);
 /* Whether another process of the job runs on this host; true where nobody knows. */
 bool MPIR_Bcast_hw_host_is_shared(void);
 
+/* Whether all processes of the job run on one host: the same answer on all. */
+bool MPIR_Bcast_hw_is_on_one_host(void);
+
+/* Whether the user wants hwmc to take every broadcast, also where nothing is gained by that. */
+bool MPIR_Bcast_hw_is_forced(void);
+
 /* Rank in MPI_COMM_WORLD of `rank` in comm, or in its remote group; false where it has none. */
 bool MPIR_Bcast_hw_world_rank(MPIR_Comm *comm, int rank, uint32_t *world);
 
@@ -119,6 +125,23 @@ void MPIR_Bcast_hw_register_distances(void (*find)(int *distance));
 /* Collectives inside a host: from now on, at the same point of all processes; no more. */
 void MPIR_Bcast_hw_node_open(void);
 void MPIR_Bcast_hw_node_shut(void);
+
+/* Finds out whether the processes of the job on this host have a processor each, or more or less, by their number,
+ * affinity masks and quotas. After MPIR_Bcast_hw_find_nodes; for waits. */
+void MPIR_Bcast_hw_presume_processors(void);
+
+/* What this thread knows of those who share its processor: core/wait_policy.h. */
+struct bcast_hw_wait_policy;
+struct bcast_hw_wait_policy *MPIR_Bcast_hw_wait_policy(void);
+
+/* How the layer's own waits wait for messages: between begin and end the thread waits for the engine, and calls polled
+ * after each MPID_Progress_test that may have found nothing. All take no time where something came. */
+struct MPIR_Bcast_hw_waiter {
+    void (*begin)(void);
+    void (*polled)(void);
+    void (*end)(void);
+};
+void MPIR_Bcast_hw_register_waiter(const struct MPIR_Bcast_hw_waiter *w);
 
 /* This thread waits for what another process writes to memory, which no descriptor tells of. */
 bool MPIR_Bcast_hw_in_node(void);

@@ -16,6 +16,7 @@
 #include "attach.h"
 #include "bcast_hw.h"
 #include "core/feeds.h"
+#include "core/wait_policy.h"
 #include "side.h"
 
 enum bcast_hw_worth { BCAST_HW_WORTH_UNKNOWN, BCAST_HW_WORTH_YES, BCAST_HW_WORTH_NO };
@@ -69,6 +70,15 @@ struct bcast_hw_relay;
 int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g),
                        struct bcast_hw_relay *relay);
 
+/* The netmod's MPIR_Bcast_hw_waiter, where it has one. */
+void MPIR_Bcast_hw_wait_begins(void);
+void MPIR_Bcast_hw_wait_polled(void);
+void MPIR_Bcast_hw_wait_ends(void);
+
+/* There is anything that progress could move: a request, a window whose owner others may write to, messages that others
+ * may ask for again. */
+bool MPIR_Bcast_hw_outstanding(void);
+
 /* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process. */
 int MPIR_Bcast_hw_node_of(uint32_t world_rank);
 
@@ -109,9 +119,6 @@ int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
 /* What the cost model goes by, of a group that is set up. */
 void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw_group *g,
                             struct bcast_hw_shape *shape);
-
-/* The user wants hwmc to take every broadcast that it can. */
-bool MPIR_Bcast_hw_forced(void);
 
 /* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of MPICH's if hwmc
  * has any. */

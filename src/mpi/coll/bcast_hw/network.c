@@ -45,11 +45,14 @@ static bool measured(struct bcast_hw_engine *e, int peer)
     MPIR_Bcast_hw_lock();
     bcast_hw_engine_measure(e, (uint32_t) peer, MPIR_Bcast_hw_now());
     MPIR_Bcast_hw_unlock();
+    MPIR_Bcast_hw_wait_begins();
     while (!done && MPIR_Bcast_hw_now() < until && MPID_Progress_test(NULL) == MPI_SUCCESS) {
+        MPIR_Bcast_hw_wait_polled();
         MPIR_Bcast_hw_lock();
         done = bcast_hw_measure_done(&e->measure);
         MPIR_Bcast_hw_unlock();
     }
+    MPIR_Bcast_hw_wait_ends();
     return done;
 }
 

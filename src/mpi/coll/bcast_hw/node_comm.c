@@ -2,18 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which communicators have a segment, waiting, and the end of it.
- *
- * A rank that waits for another one looks a number of times, then has MPICH make progress: that one may wait for
- * a message from here. Where ranks share processors it gives way each time that it finds nothing, and
- * sleeps when that has been of no use for long (node/bell): others may have much to do, or wait for the network.
+ * Which communicators have a segment, and the end of it.
  */
 
 #include "node_csel.h"
-#include "node/bell.h"
-#include "node/wait.h"
-
-#include <sched.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -65,42 +57,17 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-#define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
-#define PATIENT 64u /* yields of one without; then it sleeps */
-#define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
-#define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
-#define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
-
-_Static_assert(LOOKS >= BCAST_HW_NODE_STUCK_STEPS, "looks are as far apart as they must be");
-
 static bool open_; /* between MPI_Init and MPI_Finalize */
-static __thread bool waiting __attribute__((tls_model("initial-exec")));
-static __thread uint64_t finished __attribute__((tls_model("initial-exec")));
 
 void MPIR_Bcast_hw_node_open(void)
 {
     open_ = true;
 }
 
-void MPIR_Bcast_hw_node_watch(bool memory)
-{
-    waiting = memory;
-}
-
 void MPIR_Bcast_hw_node_shut(void)
 {
     open_ = false;
     MPIR_Bcast_hw_node_close();
-}
-
-bool MPIR_Bcast_hw_in_node(void)
-{
-    return waiting;
-}
-
-uint64_t MPIR_Bcast_hw_node_finished(void)
-{
-    return finished;
 }
 
 static bool on_one_host(MPIR_Comm *comm)
@@ -207,76 +174,6 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
     return *mpi_errno ? n : NULL;
 }
 
-/* A wait: what it does between two steps. */
-struct wait {
-    uint32_t times;   /* steps in a row that found nothing */
-    uint32_t listens; /* of these, since it listens; 0: it does not */
-    uint32_t heard;   /* what it will sleep on */
-};
-
-/* Others take their turn: MPICH's messages, and other threads of the program. */
-static int progress(const struct bcast_hw_node_comm *n)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    waiting = true;
-    mpi_errno = MPID_Progress_test(NULL);
-    waiting = false;
-    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    if (bcast_hw_node_group_failed(&n->group))
-        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
-                      "it did so at another rank");
-    return mpi_errno;
-}
-
-/* A step has found nothing, where ranks share processors: gives way, and when that has been of no use for
- * long sleeps until another rank rings, or MPICH may have a message. Where other threads may want MPICH it
- * does not sleep: it has MPICH's lock. */
-static int idle_crowded(struct bcast_hw_node_comm *n, struct wait *w)
-{
-    bcast_hw_node_bell_ring(&n->group);
-    if (w->times < (n->mates ? HURRIED : PATIENT)) {
-        sched_yield();
-        return MPI_SUCCESS;
-    }
-    if (MPIR_IS_THREADED) {
-        sched_yield();
-        return progress(n);
-    }
-    if (w->listens == 0)
-        w->heard = bcast_hw_node_bell_listen(&n->group);
-    if (w->listens++ < BCAST_HW_NODE_BELL_STEPS)
-        return MPI_SUCCESS;
-    bcast_hw_node_bell_sleep(&n->group, w->heard, NAP_NS);
-    w->listens = 0;
-    return progress(n);
-}
-
-static int idle(struct bcast_hw_node_comm *n, struct wait *w)
-{
-    w->times++;
-    if (n->crowded)
-        return idle_crowded(n, w);
-    bcast_hw_node_wait_relax();
-    return w->times % SPINS == 0 ? progress(n) : MPI_SUCCESS;
-}
-
-/* A step has found something, or the wait is over. */
-static void awake(struct bcast_hw_node_comm *n, struct wait *w)
-{
-    if (w->listens > 0)
-        bcast_hw_node_bell_leave(&n->group);
-    w->listens = 0;
-    w->times = 0;
-}
-
-static void end_wait(struct bcast_hw_node_comm *n, struct wait *w)
-{
-    awake(n, w);
-    if (n->crowded)
-        bcast_hw_node_bell_ring(&n->group);
-}
-
 void MPIR_Bcast_hw_node_fail(struct bcast_hw_node_comm *n)
 {
     n->state = BCAST_HW_NODE_BROKEN;
@@ -293,55 +190,6 @@ int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err)
                   err == BCAST_HW_ERR_INVAL ? "the ranks' messages differ in length"
                                             : bcast_hw_err_text(err));
     return mpi_errno;
-}
-
-int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op)
-{
-    int mpi_errno = MPI_SUCCESS, err;
-    struct wait w = {0};
-
-    MPIR_Bcast_hw_node_note_call();
-    while ((err = bcast_hw_node_op_step(op)) == BCAST_HW_AGAIN) {
-        if (op->moved) {
-            awake(n, &w);
-        } else {
-            mpi_errno = idle(n, &w);
-            MPIR_ERR_CHECK(mpi_errno);
-            if (w.times % LOOKS == 0 && bcast_hw_node_stuck_look(&n->group))
-                MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node",
-                                     "**bcast_hw_node %s", "the ranks wait for each other");
-        }
-    }
-    finished++;
-    if (unlikely(err != BCAST_HW_OK))
-        mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
-
-fn_exit:
-    end_wait(n, &w);
-    return mpi_errno;
-fn_fail:
-    MPIR_Bcast_hw_node_fail(n);
-    goto fn_exit;
-}
-
-int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what), void *what)
-{
-    int mpi_errno = MPI_SUCCESS, err;
-    struct wait w = {0};
-
-    while ((err = step(what)) == BCAST_HW_AGAIN) {
-        mpi_errno = idle(n, &w);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    if (err != BCAST_HW_OK)
-        mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
-
-fn_exit:
-    end_wait(n, &w);
-    return mpi_errno;
-fn_fail:
-    MPIR_Bcast_hw_node_fail(n);
-    goto fn_exit;
 }
 
 void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n)

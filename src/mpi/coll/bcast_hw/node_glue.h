@@ -79,7 +79,7 @@ struct bcast_hw_node_csel;
 struct bcast_hw_node_comm {
     enum bcast_hw_node_state state;
     uint64_t calls;      /* collectives while counting */
-    bool crowded;        /* ranks share processors: who waits gives way */
+    bool crowded;        /* ranks share processors; alike on all of them, for selection */
     uint64_t stream_min; /* bytes: of its parameters, as the caches want it */
     int *
         mates; /* ranks of the communicator on this host, in order, by their number in the group; NULL: all */

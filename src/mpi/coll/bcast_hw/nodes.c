@@ -91,3 +91,15 @@ bool MPIR_Bcast_hw_host_is_shared(void)
             return true;
     return false;
 }
+
+bool MPIR_Bcast_hw_is_on_one_host(void)
+{
+#ifdef ASKS_PROCESS_MANAGER
+    if (!map)
+        return false;
+#endif
+    for (int i = 1; i < MPIR_Process.size; i++)
+        if (MPIR_Bcast_hw_node_of((uint32_t) i) != MPIR_Bcast_hw_node_of(0))
+            return false;
+    return true;
+}

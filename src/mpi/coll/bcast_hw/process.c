@@ -114,6 +114,7 @@ static void tell(const struct bcast_hw_group *g)
     while (MPIR_Bcast_hw_now() < g->loss.at + TELL_NS && !bcast_hw_engine_told(g->engine)) {
         MPIR_Bcast_hw_unlock();
         MPID_Progress_test(NULL);
+        MPIR_Bcast_hw_wait_polled();
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         MPIR_Bcast_hw_lock();
     }
@@ -125,6 +126,7 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
     int mpi_errno = MPI_SUCCESS;
     struct MPIR_Bcast_hw_patience patience = {0};
 
+    MPIR_Bcast_hw_wait_begins();
     MPIR_Bcast_hw_lock();
     while (g->state != BCAST_HW_GROUP_BROKEN && !ready(g)) {
         if (relay && relay->listens)
@@ -134,6 +136,7 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
             mpi_errno = go_on(relay);
         if (mpi_errno == MPI_SUCCESS)
             mpi_errno = MPID_Progress_test(NULL);
+        MPIR_Bcast_hw_wait_polled();
         MPIR_Bcast_hw_node_watch(false);
         /* Other threads of the program take their turn. */
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
@@ -150,6 +153,7 @@ int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_g
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
+    MPIR_Bcast_hw_wait_ends();
     MPIR_Bcast_hw_patience_end(&patience);
     return mpi_errno;
 fn_fail:

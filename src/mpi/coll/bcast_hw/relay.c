@@ -40,8 +40,7 @@ static int step_one(struct bcast_hw_relay *r)
         err = bcast_hw_node_op_step(&r->b.op);
     while (err == BCAST_HW_AGAIN && r->b.op.moved);
     r->over = err == BCAST_HW_OK;
-    if (r->n->crowded)
-        bcast_hw_node_bell_ring(&r->n->group);
+    bcast_hw_node_bell_ring(&r->n->group);
     return err;
 }
 

@@ -284,7 +284,7 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-bool MPIR_Bcast_hw_forced(void)
+bool MPIR_Bcast_hw_is_forced(void)
 {
     return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw;
 }
@@ -328,7 +328,7 @@ static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     if (c->worth == BCAST_HW_WORTH_UNKNOWN) {
         c->hosts = num_hosts(comm);
-        c->worth = MPIR_Bcast_hw_forced() ||
+        c->worth = MPIR_Bcast_hw_is_forced() ||
                            (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
                        ? BCAST_HW_WORTH_YES
                        : BCAST_HW_WORTH_NO;
@@ -339,7 +339,7 @@ static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 /* The broadcast under way goes to one of hwmc's algorithms, and to which. */
 static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
 {
-    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_forced());
+    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_is_forced());
 
     c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
     c->admitted = c->side[0].state == BCAST_HW_SIDE_BROKEN || !bcast_hw_algorithm_is_mpich(a);
@@ -348,7 +348,7 @@ static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
 
 static bool fits(MPI_Aint bytes)
 {
-    return bytes > 0 && (MPIR_Bcast_hw_forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 ||
+    return bytes > 0 && (MPIR_Bcast_hw_is_forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 ||
                          bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
 }
 
@@ -380,13 +380,13 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     struct bcast_hw_comm *c;
     MPI_Aint size;
 
-    if (!MPIR_Bcast_hw_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !MPIR_Bcast_hw_forced()) ||
+    if (!MPIR_Bcast_hw_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !MPIR_Bcast_hw_is_forced()) ||
         comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
         MPIR_BCAST_HW_IS_SUBCOMM(comm))
         return false;
     MPIR_Datatype_get_size_macro(datatype, size);
     if (!fits(size * count) ||
-        (!MPIR_Bcast_hw_forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
+        (!MPIR_Bcast_hw_is_forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
     c = MPIR_Bcast_hw_state_of(comm);
     if (!c || !is_usable(comm, c))

@@ -29,14 +29,14 @@ static uint64_t setup_after(void)
 {
     int n = MPIR_CVAR_BCAST_HW_SETUP_AFTER;
 
-    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_forced() ? 0 : 4;
+    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_is_forced() ? 0 : 4;
 }
 
 static uint64_t setup_ahead(void)
 {
     int n = MPIR_CVAR_BCAST_HW_SETUP_AHEAD;
 
-    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_forced() ? 0 : 16;
+    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_is_forced() ? 0 : 16;
 }
 
 static uint32_t clamp(int value, uint32_t low, uint32_t high)

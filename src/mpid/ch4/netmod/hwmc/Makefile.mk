@@ -20,6 +20,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.h          \
     src/mpid/ch4/netmod/hwmc/hwmc_secret.h      \
+    src/mpid/ch4/netmod/hwmc/hwmc_sleep.h       \
     src/mpid/ch4/netmod/hwmc/netmod_inline.h    \
     src/mpid/ch4/netmod/hwmc/fabric/draw.h      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
@@ -67,6 +68,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_secret.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_setup.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_sleep.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_wait.c        \
     src/mpid/ch4/netmod/hwmc/fabric/draw.c      \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \

@@ -30,10 +30,15 @@
 /* A step of a wait for all processes: progress of every worker and of the engine. The error that one of them is gone. */
 static int step(void)
 {
+    struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
+
     MPIDI_HWMC_poll_begins();
+    p->polling = true;
     for (int i = 0; i < MPIDI_HWMC_NUM_VCIS; i++)
         ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
+    p->polling = false;
     MPIDI_HWMC_poll_ends(0);
+    MPIDI_HWMC_wait_polled();
     return MPIR_Bcast_hw_all_there();
 }
 
@@ -111,6 +116,7 @@ int MPIDI_HWMC_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
+    MPIDI_HWMC_poll.eager++;
     MPIR_Bcast_hw_drain();
     while ((MPIDI_HWMC_global.links && !MPIDI_HWMC_am_idle()) || !MPIR_Bcast_hw_drained()) {
         mpi_errno = step();
@@ -125,6 +131,7 @@ int MPIDI_HWMC_quiesce(void)
     all_met = true;
 
 fn_exit:
+    MPIDI_HWMC_poll.eager--;
     return mpi_errno;
 fn_fail:
     goto fn_exit;

@@ -20,18 +20,57 @@ typedef struct {
 } MPIDI_HWMC_comm_t;
 
 /* Three calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
- * shall be one that can be waited for, what its workers report is counted (both hwmc_wait.c), and its
+ * shall be one that can be waited for (hwmc_sleep.c), what its workers report is counted (hwmc_wait.c), and its
  * endpoints shall not be closed one by one when none needs it (hwmc_finalize.c). */
 #define ucp_init MPIDI_HWMC_ucp_init
 #define ucp_disconnect_nb MPIDI_HWMC_ucp_disconnect_nb
+
+/* Of each thread, for its polls of the ucx netmod: what every one of them looks at. */
+struct MPIDI_HWMC_poll {
+    int left;        /* until the next one that looks at the engine as well; poll_ends */
+    int wait_left;   /* of a wait, until the next look at the clock; wait_looked */
+    unsigned events; /* that they had, since somebody asked */
+    int eager;       /* depth of waits for the engine */
+    bool timed;      /* each begins with a look at the clock: others want the processor */
+    bool polling;    /* one is under way */
+    bool inside;     /* a worker makes progress */
+};
+extern __thread struct MPIDI_HWMC_poll MPIDI_HWMC_poll __attribute__((tls_model("initial-exec")));
+
+/* Links carry MPICH's messages: set once, in MPI_Init, at the same point of all processes. */
+extern bool MPIDI_HWMC_carries;
+
+unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker);
+
+MPL_STATIC_INLINE_PREFIX unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h worker)
+{
+    struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
+    unsigned events;
+
+    if (unlikely(!p->polling || p->inside || MPIDI_HWMC_carries))
+        return MPIDI_HWMC_other_progress(worker);
+    p->inside = true;
+    events = ucp_worker_progress(worker);
+    p->inside = false;
+    p->events += events;
+    return events;
+}
 #define ucp_worker_progress MPIDI_HWMC_ucp_worker_progress
+
+/* A poll of a wait is over, and may have found nothing. */
+void MPIDI_HWMC_wait_looked(void);
+MPL_STATIC_INLINE_PREFIX void MPIDI_HWMC_wait_polled(void)
+{
+    if (unlikely(--MPIDI_HWMC_poll.wait_left < 0))
+        MPIDI_HWMC_wait_looked();
+}
 
 ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t *config,
                                  ucp_context_h *context);
 void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep);
-unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h worker);
 
-/* Around each poll of the ucx netmod for `vci`, with the lock of the VCI held. */
+/* Around a poll of the ucx netmod for `vci`, with the lock of the VCI held: before it where polls are timed, after it where
+ * none is left. */
 void MPIDI_HWMC_poll_begins(void);
 int MPIDI_HWMC_poll_ends(int vci);
 
@@ -44,9 +83,6 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_win_create_hook(MPIR_Win *win);
 int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win);
-
-/* Links carry MPICH's messages: set once, in MPI_Init, at the same point of all processes. */
-extern bool MPIDI_HWMC_carries;
 
 /* CH4's active messages over links (hwmc_am.c). The data are the caller's again when the request's origin
  * callback has been called, which may be at once. */

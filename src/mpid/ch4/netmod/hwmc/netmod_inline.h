@@ -51,10 +51,16 @@
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_ARG_T arg)
 {
+    struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     int mpi_errno, ended;
 
-    MPIDI_HWMC_poll_begins();
+    if (unlikely(p->timed))
+        MPIDI_HWMC_poll_begins();
+    p->polling = true;
     mpi_errno = MPIDI_HWMC_super_progress(vci, arg);
+    p->polling = false;
+    if (likely(--p->left >= 0))
+        return mpi_errno;
     ended = MPIDI_HWMC_poll_ends(vci);
     return mpi_errno ? mpi_errno : ended;
 }

@@ -1,0 +1,207 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Waiting for another rank of this host, in a collective over shared memory. A rank that waits looks a number of times,
+ * and then has MPICH make progress, for the other rank may wait for a message from here. What comes between looks
+ * core/wait_policy says; it sleeps on the segment's bell (node/bell), and wakes by itself now and then, since MPICH's
+ * messages ring no bell.
+ *
+ * A collective that need not wait makes progress as well: a program may call nothing but collectives while messages or
+ * one-sided epochs of others need it. It polls once where anything is outstanding that progress could move, and otherwise
+ * now and then.
+ */
+
+#include "node_glue.h"
+#include "node/bell.h"
+#include "node/wait.h"
+
+#include <sched.h>
+
+#define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
+#define PATIENT 64u /* yields of one without; then it sleeps */
+#define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
+#define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
+#define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
+#define CALLS_QUIET 64u /* collectives from progress to progress, where nothing is outstanding */
+
+_Static_assert(LOOKS >= BCAST_HW_NODE_STUCK_STEPS, "looks are as far apart as they must be");
+
+static __thread bool waiting __attribute__((tls_model("initial-exec")));
+static __thread uint64_t finished __attribute__((tls_model("initial-exec")));
+
+void MPIR_Bcast_hw_node_watch(bool memory)
+{
+    waiting = memory;
+}
+
+bool MPIR_Bcast_hw_in_node(void)
+{
+    return waiting;
+}
+
+uint64_t MPIR_Bcast_hw_node_finished(void)
+{
+    return finished;
+}
+
+/* A wait: what it does between two steps. */
+struct wait {
+    struct bcast_hw_wait policy;
+    uint32_t times;   /* steps in a row that found nothing */
+    uint32_t listens; /* of these, since it listens; 0: it does not */
+    uint32_t heard;   /* what it will sleep on */
+};
+
+/* Others take their turn: MPICH's messages, and other threads of the program. */
+static int poll_messages(void)
+{
+    int mpi_errno;
+
+    waiting = true;
+    mpi_errno = MPID_Progress_test(NULL);
+    waiting = false;
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}
+
+/* Between two steps that wait. */
+static int progress(const struct bcast_hw_node_comm *n)
+{
+    int mpi_errno = poll_messages();
+
+    if (bcast_hw_node_group_failed(&n->group))
+        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+                      "it did so at another rank");
+    return mpi_errno;
+}
+
+static void yield(struct bcast_hw_wait_policy *p, struct wait *w, uint64_t now)
+{
+    sched_yield();
+    bcast_hw_wait_yielded(p, &w->policy, now, MPIR_Bcast_hw_now());
+}
+
+/* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps (node/bell). */
+static int sleep_on_bell(struct bcast_hw_node_comm *n, struct bcast_hw_wait_policy *p,
+                         struct wait *w, uint64_t now)
+{
+    if (w->listens == 0)
+        w->heard = bcast_hw_node_bell_listen(&n->group);
+    if (w->listens++ < BCAST_HW_NODE_BELL_STEPS)
+        return MPI_SUCCESS;
+    bcast_hw_node_bell_sleep(&n->group, w->heard, NAP_NS);
+    bcast_hw_wait_slept(p, &w->policy, now + NAP_NS, MPIR_Bcast_hw_now());
+    w->listens = 0;
+    return progress(n);
+}
+
+/* What comes after steps that found nothing. Where other threads may want MPICH it does not sleep: it has MPICH's
+ * lock. */
+static int pause_(struct bcast_hw_node_comm *n, struct bcast_hw_wait_policy *p, struct wait *w)
+{
+    const struct bcast_hw_wait_limits limits = {.ns = UINT64_MAX,
+                                                .yields = n->mates ? HURRIED : PATIENT};
+    const uint64_t now = MPIR_Bcast_hw_now();
+
+    switch (bcast_hw_wait_next(p, &w->policy, &limits, now)) {
+        case BCAST_HW_WAIT_POLL:
+            return progress(n);
+        case BCAST_HW_WAIT_SLEEP:
+            if (!MPIR_IS_THREADED)
+                return sleep_on_bell(n, p, w, now);
+            yield(p, w, now);
+            return progress(n);
+        default:
+            yield(p, w, now);
+            return bcast_hw_wait_is_alone(p) ? progress(n) : MPI_SUCCESS;
+    }
+}
+
+/* A step has found nothing. */
+static int idle(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    struct bcast_hw_wait_policy *p = MPIR_Bcast_hw_wait_policy();
+
+    w->times++;
+    if (bcast_hw_wait_is_alone(p) && w->listens == 0) {
+        if (w->times == 1)
+            bcast_hw_node_bell_ring(&n->group);
+        bcast_hw_node_wait_relax();
+        return w->times % SPINS == 0 ? pause_(n, p, w) : MPI_SUCCESS;
+    }
+    bcast_hw_node_bell_ring(&n->group);
+    return pause_(n, p, w);
+}
+
+/* A step has found something, or the wait is over. */
+static void awake(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    if (w->listens > 0)
+        bcast_hw_node_bell_leave(&n->group);
+    w->listens = 0;
+    w->times = 0;
+    w->policy.since = 0;
+}
+
+static void end_wait(struct bcast_hw_node_comm *n, struct wait *w)
+{
+    awake(n, w);
+    bcast_hw_node_bell_ring(&n->group);
+}
+
+/* A collective is over: progress for who needs it. What was sent to this rank before the others came to the collective is
+ * seen by this poll, not by one during the wait. */
+static int progress_for_others(void)
+{
+    return MPIR_Bcast_hw_outstanding() || finished % CALLS_QUIET == 0 ? poll_messages()
+                                                                      : MPI_SUCCESS;
+}
+
+int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    struct wait w = {.times = 0};
+
+    MPIR_Bcast_hw_node_note_call();
+    while ((err = bcast_hw_node_op_step(op)) == BCAST_HW_AGAIN) {
+        if (op->moved) {
+            awake(n, &w);
+        } else {
+            mpi_errno = idle(n, &w);
+            MPIR_ERR_CHECK(mpi_errno);
+            if (w.times % LOOKS == 0 && bcast_hw_node_stuck_look(&n->group))
+                MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node",
+                                     "**bcast_hw_node %s", "the ranks wait for each other");
+        }
+    }
+    finished++;
+    end_wait(n, &w);
+    if (unlikely(err != BCAST_HW_OK))
+        return MPIR_Bcast_hw_node_failed(n, err);
+    return progress_for_others();
+fn_fail:
+    end_wait(n, &w);
+    MPIR_Bcast_hw_node_fail(n);
+    return mpi_errno;
+}
+
+int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what), void *what)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    struct wait w = {.times = 0};
+
+    while ((err = step(what)) == BCAST_HW_AGAIN) {
+        mpi_errno = idle(n, &w);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (err != BCAST_HW_OK)
+        mpi_errno = MPIR_Bcast_hw_node_failed(n, err);
+
+fn_exit:
+    end_wait(n, &w);
+    return mpi_errno;
+fn_fail:
+    MPIR_Bcast_hw_node_fail(n);
+    goto fn_exit;
+}

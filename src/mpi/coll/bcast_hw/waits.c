@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What a thread knows of those who share its processor, for all its waits (core/wait_policy), and how MPICH's messages
+ * are waited for, which the netmod knows.
+ */
+
+#include "glue.h"
+#include "node/quota.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+static struct {
+    bool alone, rationed; /* presumed */
+} host;
+static const struct MPIR_Bcast_hw_waiter *waiter;
+
+struct bcast_hw_wait_policy *MPIR_Bcast_hw_wait_policy(void)
+{
+    static __thread struct bcast_hw_wait_policy policy __attribute__((tls_model("initial-exec")));
+
+    if (unlikely(policy.late_ns == 0))
+        bcast_hw_wait_policy_init(&policy, host.alone, host.rationed);
+    return &policy;
+}
+
+/* Processes of the job on this host. */
+static int num_mates(void)
+{
+    const int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
+    int mates = 0;
+
+    for (int i = 0; i < MPIR_Process.size; i++)
+        mates += MPIR_Bcast_hw_node_of((uint32_t) i) == own;
+    return mates;
+}
+
+/* Processors that this process may run on; 0: nobody says. */
+static int num_processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/* A process that is bound to some of the host's processors shares them with no other one of the job, if those are bound
+ * likewise and there are enough processors for that. */
+void MPIR_Bcast_hw_presume_processors(void)
+{
+    const int64_t mates = num_mates(), own = num_processors();
+    const int64_t all = sysconf(_SC_NPROCESSORS_CONF);
+    const int64_t quota = bcast_hw_node_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    struct bcast_hw_wait_policy *policy = MPIR_Bcast_hw_wait_policy();
+
+    host.rationed = quota > 0 && mates * 1000 > quota;
+    host.alone = !host.rationed && own > 0 && (mates <= own || (own < all && mates * own <= all));
+    bcast_hw_wait_policy_init(policy, host.alone, host.rationed);
+}
+
+void MPIR_Bcast_hw_register_waiter(const struct MPIR_Bcast_hw_waiter *w)
+{
+    waiter = w;
+}
+
+void MPIR_Bcast_hw_wait_begins(void)
+{
+    if (waiter)
+        waiter->begin();
+}
+
+void MPIR_Bcast_hw_wait_polled(void)
+{
+    if (waiter)
+        waiter->polled();
+}
+
+void MPIR_Bcast_hw_wait_ends(void)
+{
+    if (waiter)
+        waiter->end();
+}
+
+static bool has_used(const MPIR_Object_alloc_t *pool)
+{
+    return pool->num_allocated > pool->num_avail;
+}
+
+bool MPIR_Bcast_hw_outstanding(void)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    return true; /* requests are in many pools */
+#else
+    return has_used(&MPIR_Request_mem[0]) || has_used(&MPIR_Win_mem) || MPIR_Bcast_hw_active();
+#endif
+}

@@ -6,6 +6,7 @@ if BUILD_CH4_NETMOD_HWMC
 noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_am.h          \
     src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h     \
+    src/mpid/ch4/netmod/hwmc/hwmc_barrier.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.h    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
@@ -55,6 +56,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_am.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_am_in.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am_out.c      \
+    src/mpid/ch4/netmod/hwmc/hwmc_barrier.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \

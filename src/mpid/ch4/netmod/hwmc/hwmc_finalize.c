@@ -17,15 +17,9 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_am.h"
+#include "hwmc_barrier.h"
 #include "hwmc_meeting.h"
 #include "../ucx/ucx_impl.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
-
-#define STACK_BYTES (256 * 1024)
-#define STACK_ALIGN 4096 /* a page's, on most machines; the platform asks for less */
 
 /* A step of a wait for all processes: progress of every worker and of the engine. The error that one of them is gone. */
 static int step(void)
@@ -42,61 +36,18 @@ static int step(void)
     return MPIR_Bcast_hw_all_there();
 }
 
-/* The process manager's barrier, and the thread that is in it: with a stack that needs no memory any more. */
-static struct {
-    bool entered;
-    pthread_t thread;
-    int mpi_errno;
-    atomic_bool done;
-} barrier;
-static unsigned char barrier_stack[STACK_BYTES] __attribute__((aligned(STACK_ALIGN)));
-
-static void *enter_barrier(void *unused)
-{
-    barrier.mpi_errno = MPIR_pmi_barrier();
-    atomic_store(&barrier.done, true);
-    return unused;
-}
-
-static int start_barrier(void)
-{
-    int err, mpi_errno = MPI_SUCCESS;
-    pthread_attr_t attributes;
-
-    atomic_store(&barrier.done, false);
-    pthread_attr_init(&attributes);
-    err = pthread_attr_setstack(&attributes, barrier_stack, sizeof(barrier_stack));
-    if (err == 0)
-        err = pthread_create(&barrier.thread, &attributes, enter_barrier, NULL);
-    pthread_attr_destroy(&attributes);
-    MPIR_ERR_CHKANDJUMP1(err != 0, mpi_errno, MPI_ERR_OTHER, "**hwmc_end_thread",
-                         "**hwmc_end_thread %s", strerror(err));
-    barrier.entered = true;
-    MPIDI_HWMC_global.pmi_in_use = true;
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
 /* A barrier, with progress. If that fails, as a host is gone, the thread stays in it. */
 static int wait_for_all(void)
 {
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno = MPI_SUCCESS, outcome = MPI_SUCCESS;
 
-    if (!barrier.entered) {
-        mpi_errno = start_barrier();
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    while (!atomic_load(&barrier.done)) {
+    mpi_errno = MPIDI_HWMC_barrier_enter();
+    MPIR_ERR_CHECK(mpi_errno);
+    while (!MPIDI_HWMC_barrier_is_over(&outcome)) {
         mpi_errno = step();
         MPIR_ERR_CHECK(mpi_errno);
     }
-    pthread_join(barrier.thread, NULL);
-    barrier.entered = false;
-    MPIDI_HWMC_global.pmi_in_use = false;
-    mpi_errno = barrier.mpi_errno;
+    mpi_errno = outcome;
 
 fn_exit:
     return mpi_errno;

@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_barrier.h"
 #include "hwmc_knock.h"
 #include "hwmc_links.h"
 #include "hwmc_memory.h"
@@ -75,6 +76,8 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
     MPIDI_HWMC_num_strange += !MPIDI_HWMC_COMM(comm).carried;
     if (comm == MPIR_Process.comm_world) {
         world_is_up = true;
+        if (MPIR_Process.size > 1)
+            MPIDI_HWMC_barrier_reserve();
         mpi_errno = MPIDI_HWMC_setup(comm);
         MPIR_ERR_CHECK(mpi_errno);
     }

@@ -67,32 +67,21 @@ class Port {
     std::vector<int> waiting_;
 };
 
-bool addresses(void *ctx, uint32_t peer, uint32_t *addr)
-{
-    const auto *of = static_cast<std::vector<std::vector<uint32_t>> *>(ctx);
-
-    if (peer >= of->size())
-        return false;
-    for (size_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        addr[i] = i < (*of)[peer].size() ? (*of)[peer][i] : 0;
-    return true;
-}
-
 class Knock : public testing::Test {
   protected:
     void open(uint16_t port)
     {
         hwmc_knock_params params = {};
 
-        params.size = 4;
+        params.hosts = 4;
+        params.host = 3;
         params.port = port;
         params.have = 3;
         for (int i = 0; i < 2; i++) {
             snprintf(params.mine[i].name, sizeof(params.mine[i].name), "eth%d", i);
             params.mine[i].addr = LOOPBACK;
         }
-        params.addresses = addresses;
-        params.ctx = &peers_;
+        params.addr = addr_;
         ASSERT_EQ(hwmc_knock_open(&params, &k_), BCAST_HW_OK);
     }
     void TearDown() override
@@ -101,13 +90,14 @@ class Knock : public testing::Test {
     }
 
     // An answer of this host's kernel is there before connect returns.
-    uint32_t ask(uint32_t peer, uint32_t rails)
+    uint32_t ask(uint32_t host, uint32_t rails)
     {
-        asked_ = k_->ops->ask(k_, 0, peer, rails);
+        asked_ = k_->ops->ask(k_, 0, host, rails);
         return k_->ops->answered(k_, 0);
     }
 
-    std::vector<std::vector<uint32_t>> peers_ = {{LOOPBACK, LOOPBACK}, {0, LOOPBACK}, {ELSEWHERE}};
+    const uint32_t addr_[4][BCAST_HW_RAILS_MAX] = {
+        {LOOPBACK, LOOPBACK}, {0, LOOPBACK}, {ELSEWHERE}, {LOOPBACK, LOOPBACK}};
     bcast_hw_knock *k_ = nullptr;
     uint32_t asked_ = 0;
 };
@@ -117,12 +107,42 @@ TEST_F(Knock, AClosedPortIsAnAnswer)
     const Port closed(false);
 
     open(closed.number_);
-    EXPECT_EQ(k_->ops->proven(k_), 0u);
+    EXPECT_EQ(k_->ops->proven(k_, 0), 0u);
     EXPECT_EQ(ask(0, 1), 1u);
     EXPECT_EQ(asked_, 1u);
-    EXPECT_EQ(k_->ops->proven(k_), 1u);
+    EXPECT_EQ(k_->ops->proven(k_, 0), 1u);
     EXPECT_EQ(ask(0, 3), 3u);
-    EXPECT_EQ(k_->ops->proven(k_), 3u);
+    EXPECT_EQ(k_->ops->proven(k_, 0), 3u);
+    EXPECT_EQ(hwmc_knock_heard(k_, 0), 3u);
+}
+
+// One host's answer says nothing of another.
+TEST_F(Knock, WhoHasAnsweredIsKnownByHost)
+{
+    const Port closed(false);
+
+    open(closed.number_);
+    EXPECT_EQ(ask(0, 2), 2u);
+    EXPECT_EQ(k_->ops->proven(k_, 1), 0u);
+    EXPECT_EQ(hwmc_knock_heard(k_, 1), 0u);
+    EXPECT_EQ(ask(1, 2), 2u);
+    EXPECT_EQ(k_->ops->proven(k_, 1), 2u);
+    EXPECT_EQ(k_->ops->proven(k_, 4), 0u);
+}
+
+// Another process has had an answer; whether this one's own questions get out shows an answer to any of them.
+TEST_F(Knock, WhatOthersHeardCountsOnceThisOneHasHeardAnybody)
+{
+    const Port closed(false);
+
+    open(closed.number_);
+    hwmc_knock_learn(k_, 1, 3);
+    hwmc_knock_learn(k_, 4, 3);
+    EXPECT_EQ(k_->ops->proven(k_, 1), 0u);
+    EXPECT_EQ(hwmc_knock_heard(k_, 1), 0u);
+    EXPECT_EQ(ask(0, 2), 2u);
+    EXPECT_EQ(k_->ops->proven(k_, 1), 2u);
+    EXPECT_EQ(hwmc_knock_heard(k_, 1), 0u);
 }
 
 TEST_F(Knock, AnOpenPortIsAnAnswer)
@@ -141,7 +161,7 @@ TEST_F(Knock, SilenceIsNone)
     open(silent.number_);
     EXPECT_EQ(ask(0, 3), 0u);
     EXPECT_EQ(asked_, 3u);
-    EXPECT_EQ(k_->ops->proven(k_), 0u);
+    EXPECT_EQ(k_->ops->proven(k_, 0), 0u);
 }
 
 TEST_F(Knock, OnlySharedRailsAreAsked)
@@ -151,7 +171,7 @@ TEST_F(Knock, OnlySharedRailsAreAsked)
     open(closed.number_);
     EXPECT_EQ(k_->ops->shared(k_, 0), 3u);
     EXPECT_EQ(k_->ops->shared(k_, 1), 2u);
-    EXPECT_EQ(k_->ops->shared(k_, 3), 0u); // nobody knows its addresses
+    EXPECT_EQ(k_->ops->shared(k_, 3), 0u); // this host
     EXPECT_EQ(k_->ops->shared(k_, 4), 0u);
     EXPECT_EQ(ask(1, 3), 2u);
     EXPECT_EQ(asked_, 2u);
@@ -178,6 +198,8 @@ TEST_F(Knock, DescribesRailsAndAddresses)
     k_->ops->describe(k_, 0, 3, text, sizeof(text));
     EXPECT_STREQ(text, "eth0 (127.0.0.1), eth1 (127.0.0.1)");
     k_->ops->describe(k_, 1, 3, text, sizeof(text));
+    EXPECT_STREQ(text, "eth1 (127.0.0.1)");
+    k_->ops->describe(k_, 3, 2, text, sizeof(text)); // this host: others say that it is gone
     EXPECT_STREQ(text, "eth1 (127.0.0.1)");
     k_->ops->describe(k_, 0, 3, cut, sizeof(cut));
     EXPECT_STREQ(cut, "eth0 (1");

@@ -39,6 +39,11 @@ class Roll {
     {
         mute_.insert(member);
     }
+    // It has never answered by these rails.
+    void unknown(uint32_t member, uint32_t rails)
+    {
+        unknown_[member] |= rails;
+    }
 
     // Until a member is gone, or the time is over; whether one is.
     bool run(uint64_t ns)
@@ -72,7 +77,7 @@ class Roll {
             EXPECT_LT(member, size_);
             EXPECT_EQ(by & ~rails_, 0u);
             asked_[member]++;
-            bcast_hw_roll_asked(&roll_, place, by, now_);
+            bcast_hw_roll_asked(&roll_, place, by, by & ~unknown_[member], now_);
             if (roll_.place[place].asked != 0)
                 bcast_hw_roll_on_answer(&roll_, place, by & ~cut_[member]);
             bcast_hw_roll_check(&roll_);
@@ -82,7 +87,7 @@ class Roll {
 
     bcast_hw_roll roll_;
     uint32_t size_, rails_;
-    std::map<uint32_t, uint32_t> cut_;
+    std::map<uint32_t, uint32_t> cut_, unknown_;
     std::set<uint32_t> mute_;
 };
 
@@ -162,6 +167,54 @@ TEST(Roll, ARailThatMustAnswerAndTheMemberLacksSaysNothing)
 
     roll.cut(1, 3);
     EXPECT_FALSE(roll.run(10 * LIMIT));
+}
+
+// A filter drops the questions to one host, and another one is gone: one is passed over, the other found.
+TEST(Roll, SilenceOfWhoHasNeverAnsweredSaysNothing)
+{
+    for (const uint32_t must : {0u, 2u}) {
+        Roll roll(4, 0, must, 3);
+
+        roll.unknown(2, 3);
+        roll.cut(2, 3);
+        EXPECT_FALSE(roll.run(20 * LIMIT));
+        EXPECT_GE(roll.asked_[2], 60) << "an answer may come yet";
+        EXPECT_GE(roll.asked_[1], 60) << "it keeps nobody from being asked";
+        roll.cut(3, 3);
+        ASSERT_TRUE(roll.run(2 * LIMIT));
+        EXPECT_EQ(roll.gone_, 3u);
+    }
+}
+
+TEST(Roll, ARailByWhichTheMemberHasNeverAnsweredSaysNothing)
+{
+    Roll both(3, 0, 3, 3), any(3, 0, 0, 3);
+
+    both.unknown(1, 1);
+    both.cut(1, 1);
+    EXPECT_FALSE(both.run(10 * LIMIT));
+    both.cut(1, 2);
+    ASSERT_TRUE(both.run(2 * LIMIT));
+    EXPECT_EQ(both.gone_, 1u);
+    EXPECT_EQ(both.gone_rails_, 2u);
+    any.unknown(1, 1);
+    any.cut(1, 3);
+    EXPECT_FALSE(any.run(10 * LIMIT)) << "the first rail alone may be there";
+}
+
+// All of a job filter them but the last one, which is gone.
+TEST(Roll, ManyWhoNeverAnswerDelayTheOthersButLittle)
+{
+    Roll roll(100, 0, 1);
+    const uint64_t start = roll.now_;
+
+    for (uint32_t i = 1; i < 100; i++)
+        roll.cut(i, 1);
+    for (uint32_t i = 1; i < 99; i++)
+        roll.unknown(i, 1);
+    ASSERT_TRUE(roll.run(10 * LIMIT));
+    EXPECT_EQ(roll.gone_, 99u);
+    EXPECT_LE(roll.now_ - start, LIMIT + 4 * (LIMIT / 8 + 1));
 }
 
 // More are silent than there are places: the first of them are gone at the limit all the same.

@@ -9,10 +9,8 @@
 /* A host goes for good, and every rank gets to know: broadcasts from all roots until one fails, and the error's text
  * from each rank; then it stays until it is ended. Errors return.
  *
- * -bytes=N is how long messages are. -setup=1: the host goes before the first broadcast on a communicator.
- * -finalize=1: before MPI_Finalize. Both begin that once the file in HWTEST_GO is there. */
-
-#define FIRST 20 /* broadcasts before anything goes */
+ * -bytes=N is how long messages are, -first=N how many there are before anything goes. -setup=1: the
+ * host goes before the first broadcast on a communicator. -finalize=1: before MPI_Finalize. Both begin that once the file in HWTEST_GO is there. */
 
 static void wait_for_go(void)
 {
@@ -49,6 +47,7 @@ static void tell(int rank, int err)
 int main(int argc, char **argv)
 {
     int rank, err = MPI_SUCCESS, errs = 0, number = 0;
+    int first;
     size_t bytes;
     bool setup, finalize;
     MPI_Comm other;
@@ -57,13 +56,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     bytes = (size_t) hwtest_option(argc, argv, "-bytes", 1000);
+    first = (int) hwtest_option(argc, argv, "-first", 20);
     setup = hwtest_option(argc, argv, "-setup", 0) != 0;
     finalize = hwtest_option(argc, argv, "-finalize", 0) != 0;
     buf = hwtest_alloc(bytes);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
-    for (; number < FIRST && errs == 0; number++) {
+    for (; number < first && errs == 0; number++) {
         errs += broadcast(MPI_COMM_WORLD, buf, bytes, number) != MPI_SUCCESS;
         errs += hwtest_verify(buf, bytes, (uint64_t) number, "before");
     }

@@ -84,6 +84,9 @@ bool MPIR_Bcast_hw_is_forced(void);
 /* Rank in MPI_COMM_WORLD of `rank` in comm, or in its remote group; false where it has none. */
 bool MPIR_Bcast_hw_world_rank(MPIR_Comm *comm, int rank, uint32_t *world);
 
+/* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process, below that of processes. */
+int MPIR_Bcast_hw_node_of(uint32_t world_rank);
+
 /* That process of MPI_COMM_WORLD runs on this host. */
 bool MPIR_Bcast_hw_same_host(uint32_t world_rank);
 

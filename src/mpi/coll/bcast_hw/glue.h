@@ -79,9 +79,6 @@ void MPIR_Bcast_hw_wait_ends(void);
  * may ask for again. */
 bool MPIR_Bcast_hw_outstanding(void);
 
-/* The node that a process of MPI_COMM_WORLD runs on: a number, the same on every process. */
-int MPIR_Bcast_hw_node_of(uint32_t world_rank);
-
 /* The name of the site that a process of MPI_COMM_WORLD is at, the same on every process; whether there are
  * several. */
 uint64_t MPIR_Bcast_hw_site_of(uint32_t world_rank);

@@ -3,12 +3,12 @@
  * Copyright (C) the hwmc contributors
  *
  * A process calls one roll at a time: that of the first thread that has waited for an eighth of
- * MPIR_CVAR_BCAST_HW_GONE_MS. All members of the group are asked, not only those that this rank waits for itself: who
- * is gone keeps everybody waiting, through others.
+ * MPIR_CVAR_BCAST_HW_GONE_MS. The hosts of all members of the group are asked, not only of those that this rank waits for
+ * itself: who is gone keeps everybody waiting, through others. For each host its first member stands.
  *
  * Which rails must answer follows from what is waited for: the one of the lane for control and repair, and along trees
  * those of their lanes as well. In resilient mode, and where it is not known by which rail control goes, one rail is
- * enough. Silence on a rail counts only if somebody has answered by it: there may be one where nobody ever does.
+ * enough. Silence counts only of a host that has answered by that rail some time: there may be a filter.
  */
 
 #include "patience.h"
@@ -40,6 +40,7 @@ cvars:
 static struct {
     struct MPIR_Bcast_hw_patience *owner; /* NULL: there is none */
     struct bcast_hw_roll roll;
+    uint32_t *member; /* by the roll's number: the first member on each host */
 } call;
 
 /* What is waited for. */
@@ -77,15 +78,17 @@ static uint32_t peer_of(const struct waited *w, uint32_t member)
     return w->world ? w->world[member] : member;
 }
 
-/* By which rails the peer can be asked so that it says something. */
-static uint32_t askable(struct bcast_hw_knock *k, uint32_t peer)
+static uint32_t host_of(uint32_t world_rank)
 {
-    const uint32_t shared = k->ops->shared(k, peer), proven = k->ops->proven(k);
+    return (uint32_t) MPIR_Bcast_hw_node_of(world_rank);
+}
 
-    if (call.roll.cfg.must)
-        return call.roll.cfg.must & shared & proven;
-    return shared & ~proven ? 0
-                            : shared; /* one is enough, so silence has to mean something on each */
+/* By which rails the host can be asked. */
+static uint32_t askable(struct bcast_hw_knock *k, uint32_t host)
+{
+    const uint32_t shared = k->ops->shared(k, host), needed = call.roll.cfg.must;
+
+    return needed ? shared & needed : shared;
 }
 
 static void ask(struct bcast_hw_engine *e, const struct waited *w, uint64_t now)
@@ -94,13 +97,13 @@ static void ask(struct bcast_hw_engine *e, const struct waited *w, uint64_t now)
     uint32_t place, rails;
 
     while (bcast_hw_roll_next_ask(&call.roll, &place, &rails, now)) {
-        const uint32_t peer = peer_of(w, call.roll.place[place].member);
-        uint32_t by = askable(k, peer) & (rails ? rails : ~0u);
+        const uint32_t host = host_of(peer_of(w, call.member[call.roll.place[place].member]));
+        uint32_t by = askable(k, host) & (rails ? rails : ~0u);
 
         if (by != 0)
-            by = k->ops->ask(k, place, peer, by);
+            by = k->ops->ask(k, place, host, by);
         e->engine_counts->hosts_asked += by != 0;
-        bcast_hw_roll_asked(&call.roll, place, by, now);
+        bcast_hw_roll_asked(&call.roll, place, by, k->ops->proven(k, host), now);
     }
 }
 
@@ -118,15 +121,43 @@ static void hear(struct bcast_hw_engine *e)
     }
 }
 
-static void begin(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
+/* Lists the first member on each host. How many hosts there are, and which of them this one is. False: no memory. */
+static bool list_hosts(const struct waited *w, uint32_t *hosts, uint32_t *own)
+{
+    bool *seen = MPL_calloc((size_t) MPIR_Process.size, sizeof(*seen), MPL_MEM_OTHER);
+    const uint32_t own_host = host_of((uint32_t) MPIR_Process.rank);
+
+    call.member = MPL_malloc(w->size * sizeof(*call.member), MPL_MEM_OTHER);
+    *hosts = *own = 0;
+    for (uint32_t i = 0; seen && call.member && i < w->size; i++) {
+        const uint32_t host = host_of(peer_of(w, i));
+
+        if (host >= (uint32_t) MPIR_Process.size || seen[host])
+            continue;
+        seen[host] = true;
+        if (host == own_host)
+            *own = *hosts;
+        call.member[(*hosts)++] = i;
+    }
+    MPL_free(seen);
+    return *hosts > 0;
+}
+
+/* False: no memory. */
+static bool begin(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
                   const struct waited *w, uint64_t now)
 {
-    const struct bcast_hw_roll_cfg cfg = {
-        .size = w->size, .rank = w->rank, .must = must(e, w), .limit_ns = limit_ns()};
+    struct bcast_hw_roll_cfg cfg = {.must = must(e, w), .limit_ns = limit_ns()};
 
+    if (!list_hosts(w, &cfg.size, &cfg.rank)) {
+        MPL_free(call.member);
+        call.member = NULL;
+        return false;
+    }
     bcast_hw_roll_init(&call.roll, &cfg, now);
     call.owner = p;
     p->calls = true;
+    return true;
 }
 
 /* Whether a member is gone. */
@@ -137,15 +168,14 @@ static bool look(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
         p->wake = BCAST_HW_NEVER;
         return false;
     }
-    if (p->wake == 0 || (!p->calls && call.owner)) {
+    if (p->wake == 0 || (!p->calls && (call.owner || !begin(p, e, w, now)))) {
         p->wake = wake = now + limit_ns() / BCAST_HW_ROLL_PARTS + 1;
         return false;
     }
-    if (!p->calls)
-        begin(p, e, w, now);
     hear(e);
     bcast_hw_roll_on_timer(&call.roll, now);
     if (bcast_hw_roll_gone(&call.roll, now, member, rails)) {
+        *member = call.member[*member];
         e->engine_counts->hosts_gone++;
         return true;
     }
@@ -180,8 +210,9 @@ void MPIR_Bcast_hw_patience_end(struct MPIR_Bcast_hw_patience *p)
     if (!p->calls)
         return;
     for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
-        if (call.roll.place[i].asked)
-            e->cfg.knock->ops->end(e->cfg.knock, i);
+        e->cfg.knock->ops->end(e->cfg.knock, i);
+    MPL_free(call.member);
+    call.member = NULL;
     call.owner = NULL;
     p->calls = false;
 }
@@ -197,7 +228,7 @@ static int gone(struct bcast_hw_knock *k, uint32_t world_rank, uint32_t rails,
     int mpi_errno = MPI_SUCCESS;
     char by[256];
 
-    k->ops->describe(k, world_rank, rails, by, sizeof(by));
+    k->ops->describe(k, host_of(world_rank), rails, by, sizeof(by));
     MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_gone", "**bcast_hw_gone %d %s %s %d",
                          (int) world_rank, bcast_hw_stage_text(stage), by,
                          MPIR_CVAR_BCAST_HW_GONE_MS);
@@ -221,7 +252,7 @@ int MPIR_Bcast_hw_lost(const struct bcast_hw_group *g)
     if (k) {
         const uint32_t rails = loss->rails ? loss->rails : must(g->engine, &w);
 
-        k->ops->describe(k, peer, rails ? rails : UINT32_MAX, by, sizeof(by));
+        k->ops->describe(k, host_of(peer), rails ? rails : UINT32_MAX, by, sizeof(by));
     }
     if (!by[0])
         snprintf(by, sizeof(by), "the network");
@@ -235,9 +266,16 @@ fn_fail:
     return mpi_errno;
 }
 
+static struct MPIR_Bcast_hw_patience at_end; /* the wait in MPI_Finalize */
+
+void MPIR_Bcast_hw_patience_close(void)
+{
+    MPIR_Bcast_hw_patience_end(&at_end);
+    at_end.wake = 0;
+}
+
 int MPIR_Bcast_hw_all_there(void)
 {
-    static struct MPIR_Bcast_hw_patience p;
     const struct waited w = {.size = (uint32_t) MPIR_Process.size,
                              .rank = (uint32_t) MPIR_Process.rank,
                              .stage = BCAST_HW_STAGE_END};
@@ -246,12 +284,12 @@ int MPIR_Bcast_hw_all_there(void)
     uint32_t rank = 0, rails = 0;
     bool is_gone;
 
-    if (!MPIR_Bcast_hw_registered() || now < p.wake)
+    if (!MPIR_Bcast_hw_registered() || now < at_end.wake)
         return MPI_SUCCESS;
     MPIR_Bcast_hw_lock();
-    is_gone = look(&p, e, &w, now, &rank, &rails);
+    is_gone = look(&at_end, e, &w, now, &rank, &rails);
     if (is_gone)
-        MPIR_Bcast_hw_patience_end(&p);
+        MPIR_Bcast_hw_patience_end(&at_end);
     MPIR_Bcast_hw_unlock();
     return is_gone ? gone(e->cfg.knock, rank, rails, w.stage) : MPI_SUCCESS;
 }

@@ -22,6 +22,9 @@ void MPIR_Bcast_hw_patience_step(struct MPIR_Bcast_hw_patience *p, struct bcast_
 /* The wait is over. Under the lock. */
 void MPIR_Bcast_hw_patience_end(struct MPIR_Bcast_hw_patience *p);
 
+/* No wait follows, and that for all processes is over. Under the lock. */
+void MPIR_Bcast_hw_patience_close(void);
+
 /* ns: when the thread that waits has to look again; NEVER. */
 uint64_t MPIR_Bcast_hw_patience_deadline(void);
 

@@ -194,6 +194,7 @@ void MPIR_Bcast_hw_close(void)
     if (!registered)
         return;
     MPIR_Bcast_hw_lock();
+    MPIR_Bcast_hw_patience_close();
     registered = false;
     bcast_hw_engine_close(engine);
     MPIR_Bcast_hw_unlock();

@@ -49,10 +49,32 @@ static bool take_member(struct bcast_hw_roll *r, struct bcast_hw_roll_place *p)
     return true;
 }
 
-bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails, uint64_t now)
+/* Rails whose silence says that the member may be gone; 0: it says nothing. */
+static uint32_t telling(const struct bcast_hw_roll *r, const struct bcast_hw_roll_place *p)
+{
+    if (r->cfg.must)
+        return p->silent & p->counted & r->cfg.must;
+    return p->counted == p->asked ? p->silent : 0;
+}
+
+static bool is_due(const struct bcast_hw_roll *r, const struct bcast_hw_roll_place *p, uint64_t now)
+{
+    return is_taken(p) && p->asked_at + again_ns(r) <= now;
+}
+
+/* Members who have not answered and need not: their turn comes again in the next round. */
+static void pass_over(struct bcast_hw_roll *r, uint64_t now)
 {
     for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
-        if (is_taken(&r->place[i]) && r->place[i].asked_at + again_ns(r) <= now) {
+        if (is_due(r, &r->place[i], now) && !telling(r, &r->place[i]))
+            r->place[i].asked = r->place[i].silent = r->place[i].counted = 0;
+}
+
+bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails, uint64_t now)
+{
+    pass_over(r, now);
+    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
+        if (is_due(r, &r->place[i], now)) {
             *place = i;
             *rails = r->place[i].silent;
             return true;
@@ -75,19 +97,23 @@ static bool suffices(const struct bcast_hw_roll *r, const struct bcast_hw_roll_p
     return r->cfg.must ? (p->silent & r->cfg.must) == 0 : p->silent != p->asked;
 }
 
-void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint64_t now)
+void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint32_t counted,
+                         uint64_t now)
 {
     struct bcast_hw_roll_place *p = &r->place[place];
 
     if (!is_taken(p)) {
-        *p = (struct bcast_hw_roll_place){
-            .member = p->member, .asked = rails, .silent = rails, .since = now};
+        *p = (struct bcast_hw_roll_place){.member = p->member,
+                                          .asked = rails,
+                                          .silent = rails,
+                                          .counted = rails & counted,
+                                          .since = now};
         r->look_ns = BCAST_HW_ROLL_LOOK_NS;
         r->look_at = now + r->look_ns;
     }
     p->asked_at = now;
     if (rails == 0 || (r->cfg.must && (p->silent & r->cfg.must) == 0))
-        p->asked = p->silent = 0;
+        p->asked = p->silent = p->counted = 0;
 }
 
 bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t rails)
@@ -97,7 +123,7 @@ bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t r
     p->silent &= ~rails;
     if (is_taken(p) && !suffices(r, p))
         return false;
-    p->asked = p->silent = 0;
+    p->asked = p->silent = p->counted = 0;
     return true;
 }
 
@@ -107,10 +133,10 @@ bool bcast_hw_roll_gone(const struct bcast_hw_roll *r, uint64_t now, uint32_t *m
     for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
         const struct bcast_hw_roll_place *p = &r->place[i];
 
-        if (!is_taken(p) || now - p->since < r->cfg.limit_ns)
+        if (!is_taken(p) || !telling(r, p) || now - p->since < r->cfg.limit_ns)
             continue;
         *member = p->member;
-        *rails = r->cfg.must ? p->silent & r->cfg.must : p->silent;
+        *rails = telling(r, p);
         return true;
     }
     return false;
@@ -125,7 +151,8 @@ uint64_t bcast_hw_roll_next_timer(const struct bcast_hw_roll *r)
 
         if (!is_taken(p))
             continue;
-        at = p->since + r->cfg.limit_ns < at ? p->since + r->cfg.limit_ns : at;
+        if (telling(r, p))
+            at = p->since + r->cfg.limit_ns < at ? p->since + r->cfg.limit_ns : at;
         at = p->asked_at + again_ns(r) < at ? p->asked_at + again_ns(r) : at;
     }
     if (at == UINT64_MAX)
@@ -147,7 +174,7 @@ void bcast_hw_roll_check(const struct bcast_hw_roll *r)
     for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
         const struct bcast_hw_roll_place *p = &r->place[i];
 
-        assert((p->silent & ~p->asked) == 0);
+        assert((p->silent & ~p->asked) == 0 && (p->counted & ~p->asked) == 0);
         if (!is_taken(p))
             continue;
         assert(p->silent != 0 && !suffices(r, p));

@@ -4,21 +4,23 @@
  *
  * roll: a roll call. A rank that has waited for long asks the hosts of all members of its group whether they are there,
  * in rounds, by each rail. A host's kernel answers, so a process that computes, or is stopped, is there. What makes
- * questions and answers of it is the caller's.
+ * questions and answers of it is the caller's. "Member" below is one member for each host.
  *
  * A member that is asked has a place; a round fills the places as they get free:
  *
  *     FREE --next_ask--> ASKED --answers suffice--> FREE
- *                        ASKED --an eighth of the limit passed--> ASKED again, by the rails that are silent
+ *                        ASKED --an eighth of the limit passed--> ASKED again, by the rails that are silent;
+ *                                                                 FREE, if their silence says nothing
  *                        ASKED --the limit passed since the first question--> gone
  *
  * Answers suffice when each of the rails that must answer has, or, where none must, when one has. A question that could
- * not be put counts for nothing.
+ * not be put counts for nothing. The caller says on which rails silence counts: those by which the host has answered some
+ * time. It says something on any of these that must answer; where none must, when it counts on all that were asked.
  *
  * Example: limit 8 s, members 0 to 3, this is 0, rail 1 must answer. At 0 s members 1, 2, 3 are asked, and 1 and 3
  * answer. 2 is asked again at 1, 2, ... 7 s, 1 and 3 in a second round as soon as no place is taken. At 8 s 2 is gone.
  *
- * Invariants: silent is within asked, and not empty, in ASKED; since <= asked_at.
+ * Invariants: silent is within asked, and not empty, in ASKED; counted is within asked; since <= asked_at.
  */
 #ifndef BCAST_HW_ROLL_H_INCLUDED
 #define BCAST_HW_ROLL_H_INCLUDED
@@ -41,6 +43,7 @@ struct bcast_hw_roll_place {
     uint32_t member;
     uint32_t asked;    /* rails, a bit each; 0: FREE */
     uint32_t silent;   /* of these: no answer yet */
+    uint32_t counted;  /* of these: silence counts */
     uint64_t since;    /* ns: the first question */
     uint64_t asked_at; /* the last */
 };
@@ -62,8 +65,10 @@ void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg 
 bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails,
                             uint64_t now);
 
-/* By which rails questions are on their way; 0: it cannot be asked, and is passed over. */
-void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint64_t now);
+/* By which rails questions are on their way; 0: it cannot be asked, and is passed over. `counted`: of these, those on
+ * which silence counts. */
+void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint32_t counted,
+                         uint64_t now);
 
 /* An answer came by these rails. True: they suffice, and the place is FREE. */
 bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t rails);

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * knock: asks the host of another process of the job, by one rail or several, whether it is there; its kernel answers,
- * whatever the process does. A question has a place, of BCAST_HW_ROLL_PLACES; a peer is a rank in MPI_COMM_WORLD;
- * rails are the job's, a bit each. No call waits for the network. Not thread-safe: the caller has one lock for all
- * calls, but `describe`.
+ * knock: asks another host of the job, by one rail or several, whether it is there; its kernel answers, whatever its
+ * processes do. A question has a place, of BCAST_HW_ROLL_PLACES; hosts have numbers, alike on all processes; rails are
+ * the job's, a bit each. No call waits for anything. Not thread-safe: the caller has one lock for all calls, but
+ * `describe`.
  */
 #ifndef BCAST_HW_KNOCK_H_INCLUDED
 #define BCAST_HW_KNOCK_H_INCLUDED
@@ -20,18 +20,19 @@ struct bcast_hw_knock {
 };
 
 struct bcast_hw_knock_ops {
-    /* Rails that both have; 0: none, or it is on this host, or nobody knows. May ask the process manager. */
-    uint32_t (*shared)(struct bcast_hw_knock *k, uint32_t peer);
+    /* Rails that both have; 0: none, or it is this host, or there is no such host. */
+    uint32_t (*shared)(struct bcast_hw_knock *k, uint32_t host);
 
-    /* Rails by which somebody has ever answered here: where none has, silence says nothing. */
-    uint32_t (*proven)(struct bcast_hw_knock *k);
+    /* Rails on which its silence says something: by which it has ever answered a process of the job, and somebody this
+     * one. */
+    uint32_t (*proven)(struct bcast_hw_knock *k, uint32_t host);
 
     /* Rails that the lane for control and repair goes by; 0: not known. */
     uint32_t (*control)(struct bcast_hw_knock *k);
 
     /* Asks by these rails, instead of what was asked before at this place. Rails by which the question was put; where
      * the network refuses it at once it was. */
-    uint32_t (*ask)(struct bcast_hw_knock *k, uint32_t place, uint32_t peer, uint32_t rails);
+    uint32_t (*ask)(struct bcast_hw_knock *k, uint32_t place, uint32_t host, uint32_t rails);
 
     /* Rails that have brought an answer to it. */
     uint32_t (*answered)(struct bcast_hw_knock *k, uint32_t place);
@@ -39,8 +40,9 @@ struct bcast_hw_knock_ops {
     /* The place is free again. */
     void (*end)(struct bcast_hw_knock *k, uint32_t place);
 
-    /* Writes "eth0 (10.77.0.3), eth1 (10.77.1.3)": the peer's addresses by these rails, and this host's ports. */
-    void (*describe)(struct bcast_hw_knock *k, uint32_t peer, uint32_t rails, char *text,
+    /* Writes "eth0 (10.77.0.3), eth1 (10.77.1.3)": its addresses by these rails, and this host's ports. It
+     * may be this host, which others have found gone. */
+    void (*describe)(struct bcast_hw_knock *k, uint32_t host, uint32_t rails, char *text,
                      size_t room);
 };
 

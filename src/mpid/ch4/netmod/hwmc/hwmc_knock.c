@@ -2,12 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * In the process manager's key-value space:
- *
- *   hwmc-R-ports   the ports of process R in its order, as 0a4d0101/24,0a4d0201/24; "-": it has none
- *
- * The port of another process on a rail is the one in the same subnet; of several the one that comes there in as
- * manyeth a place as this process's own.
+ * In MPI_Init all get to know the hosts' addresses on the job's rails, those of the first process on each host, so that
+ * nobody has to be asked for them when a host is silent. Each process asks a host, and at the end of MPI_Init all get to
+ * know which hosts have answered. The k-th process of a host asks the k-th host after it: with several processes a host
+ * a host is asked by several others.
  */
 
 #include "mpidimpl.h"
@@ -16,89 +14,41 @@
 #include "hwmc_lanes.h"
 #include "rail/knock.h"
 
-#define TEXT_MAX (12 * BCAST_HW_RAILS_MAX + 1)
 #define TRIAL 0 /* place */
+
+typedef uint32_t addresses[BCAST_HW_RAILS_MAX];
 
 static struct bcast_hw_knock *knock;
 static struct MPIDI_HWMC_rails own;
+static uint32_t num_hosts, asked; /* asked: the host */
 
-static void key_of(char *key, size_t room, unsigned rank)
+static uint32_t host_of(int rank)
 {
-    snprintf(key, room, "hwmc-%u-ports", rank);
+    return (uint32_t) MPIR_Bcast_hw_node_of((uint32_t) rank);
 }
 
-int MPIDI_HWMC_knock_put(const struct MPIDI_HWMC_rails *rails)
+static uint32_t count_hosts(void)
 {
-    char key[32], text[TEXT_MAX] = "-";
-    int at = 0;
+    uint32_t num = 0;
 
-    for (int i = 0; i < rails->num; i++)
-        at += snprintf(text + at, sizeof(text) - (size_t) at, "%s%08x/%u", i > 0 ? "," : "",
-                       (unsigned) rails->mine[i].addr, (unsigned) rails->mine[i].prefix);
-    key_of(key, sizeof(key), (unsigned) MPIR_Process.rank);
-    return MPIR_pmi_kvs_put(key, text);
+    for (int i = 0; i < MPIR_Process.size; i++)
+        num = MPL_MAX(num, host_of(i) + 1);
+    return num;
 }
 
-/* How many of the ports before `at` are in the subnet of `port`. */
-static int before(const struct bcast_hw_rail *ports, int at, uint32_t addr, uint32_t prefix)
+/* How many processes on this host come before this one. */
+static uint32_t place_on_host(void)
 {
-    int n = 0;
+    uint32_t before = 0;
 
-    for (int i = 0; i < at; i++)
-        n += ports[i].prefix == prefix &&
-             hwmc_rail_subnet(ports[i].addr, prefix) == hwmc_rail_subnet(addr, prefix);
-    return n;
+    for (int i = 0; i < MPIR_Process.rank; i++)
+        before += host_of(i) == host_of(MPIR_Process.rank);
+    return before;
 }
 
-static uint32_t port_on(const struct bcast_hw_rail *rail, int place,
-                        const struct bcast_hw_rail *ports, int num)
+static uint32_t host_to_ask(void)
 {
-    for (int i = 0; i < num; i++)
-        if (before(&ports[i], 1, rail->addr, rail->prefix) == 1 &&
-            before(ports, i, rail->addr, rail->prefix) == place)
-            return ports[i].addr;
-    return 0;
-}
-
-static int read_ports(const char *text, struct bcast_hw_rail *ports)
-{
-    unsigned addr, prefix;
-    int n = 0, len;
-
-    while (n < BCAST_HW_RAILS_MAX && sscanf(text, "%8x/%2u%n", &addr, &prefix, &len) == 2 &&
-           prefix <= 32) {
-        ports[n++] = (struct bcast_hw_rail){.addr = addr, .prefix = prefix};
-        text += len;
-        if (*text++ != ',')
-            break;
-    }
-    return n;
-}
-
-static bool addresses(void *ctx, uint32_t peer, uint32_t *addr)
-{
-    struct bcast_hw_rail ports[BCAST_HW_RAILS_MAX];
-    char key[32], text[TEXT_MAX];
-    int num;
-
-    (void) ctx;
-    memset(addr, 0, BCAST_HW_RAILS_MAX * sizeof(*addr));
-    if (MPIR_Bcast_hw_same_host(peer))
-        return true;
-    key_of(key, sizeof(key), (unsigned) peer);
-    if (MPIDI_HWMC_global.pmi_in_use ||
-        MPIR_pmi_kvs_get((int) peer, key, text, (int) sizeof(text)) != MPI_SUCCESS)
-        return false;
-    num = read_ports(text, ports);
-    for (int i = 0; i < own.num_job; i++) {
-        const int at = own.at[i];
-
-        if (at >= 0)
-            addr[i] =
-                port_on(&own.mine[at], before(own.mine, at, own.mine[at].addr, own.mine[at].prefix),
-                        ports, num);
-    }
-    return true;
+    return (host_of(MPIR_Process.rank) + 1 + place_on_host() % (num_hosts - 1)) % num_hosts;
 }
 
 static uint32_t control(void *ctx)
@@ -107,45 +57,95 @@ static uint32_t control(void *ctx)
     return MPIDI_HWMC_lanes_control(&own);
 }
 
-/* The first process that is not on this host, after this one. -1: there is none. */
-static int other_host(void)
+/* Each word has been set by one process at most, or may be combined. Collective over `world`. */
+static int combine(void *words, size_t num, MPIR_Comm *world)
 {
-    for (int i = 1; i < MPIR_Process.size; i++) {
-        int rank = (MPIR_Process.rank + i) % MPIR_Process.size;
-
-        if (!MPIR_Bcast_hw_same_host((uint32_t) rank))
-            return rank;
-    }
-    return -1;
+    return MPIR_Allreduce_allcomm_auto(MPI_IN_PLACE, words, (int) num, MPIR_BCAST_HW_INT, MPI_BOR,
+                                       world, MPIR_BCAST_HW_NO_ERRORS);
 }
 
-struct bcast_hw_knock *MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any)
+/* By host. Collective. */
+static int tell_addresses(addresses *addr, MPIR_Comm *world)
 {
-    struct hwmc_knock_params params = {.size = (uint32_t) MPIR_Process.size,
+    addresses *mine = &addr[host_of(MPIR_Process.rank)];
+
+    if (place_on_host() == 0)
+        for (int i = 0; i < own.num_job; i++)
+            if (own.at[i] >= 0)
+                (*mine)[i] = own.mine[own.at[i]].addr;
+    return combine(addr, (size_t) num_hosts * BCAST_HW_RAILS_MAX, world);
+}
+
+/* Without memory, or a rail, this process asks nobody. */
+static void open_knock(const addresses *addr, bool any)
+{
+    struct hwmc_knock_params params = {.hosts = num_hosts,
+                                       .host = host_of(MPIR_Process.rank),
                                        .port = HWMC_KNOCK_PORT,
                                        .any = any,
-                                       .addresses = addresses,
+                                       .addr = addr,
                                        .control = control};
-    const int other = other_host();
 
-    own = *rails;
-    for (int i = 0; i < rails->num_job; i++)
-        if (rails->at[i] >= 0) {
-            params.mine[i] = rails->mine[rails->at[i]];
+    for (int i = 0; i < own.num_job; i++)
+        if (own.at[i] >= 0) {
+            params.mine[i] = own.mine[own.at[i]];
             params.have |= 1u << i;
         }
-    if (other < 0 || !params.have || hwmc_knock_open(&params, &knock) != BCAST_HW_OK)
-        return NULL;
-    knock->ops->ask(knock, TRIAL, (uint32_t) other, params.have);
-    return knock;
+    if (!params.have || hwmc_knock_open(&params, &knock) != BCAST_HW_OK)
+        return;
+    asked = host_to_ask();
+    knock->ops->ask(knock, TRIAL, asked, params.have);
 }
 
-void MPIDI_HWMC_knock_tried(void)
+int MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any, MPIR_Comm *world,
+                          struct bcast_hw_knock **out)
 {
-    if (!knock)
-        return;
-    knock->ops->answered(knock, TRIAL);
-    knock->ops->end(knock, TRIAL);
+    int mpi_errno = MPI_SUCCESS;
+    addresses *addr = NULL;
+
+    own = *rails;
+    *out = NULL;
+    num_hosts = count_hosts();
+    if (num_hosts < 2)
+        goto fn_exit;
+    addr = MPL_calloc(num_hosts, sizeof(*addr), MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!addr, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = tell_addresses(addr, world);
+    MPIR_ERR_CHECK(mpi_errno);
+    open_knock((const addresses *) addr, any);
+    *out = knock;
+
+fn_exit:
+    MPL_free(addr);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int MPIDI_HWMC_knock_tried(MPIR_Comm *world)
+{
+    int mpi_errno = MPI_SUCCESS;
+    uint32_t *heard = NULL;
+
+    if (num_hosts < 2)
+        goto fn_exit;
+    heard = MPL_calloc(num_hosts, sizeof(*heard), MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!heard, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (knock) {
+        knock->ops->answered(knock, TRIAL);
+        knock->ops->end(knock, TRIAL);
+        heard[asked] = hwmc_knock_heard(knock, asked);
+    }
+    mpi_errno = combine(heard, num_hosts, world);
+    MPIR_ERR_CHECK(mpi_errno);
+    for (uint32_t host = 0; knock && host < num_hosts; host++)
+        hwmc_knock_learn(knock, host, heard[host]);
+
+fn_exit:
+    MPL_free(heard);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 void MPIDI_HWMC_knock_close(void)

@@ -10,15 +10,13 @@
 
 #include "hwmc_rails.h"
 
-/* Puts this process's addresses in the process manager's key-value space. */
-int MPIDI_HWMC_knock_put(const struct MPIDI_HWMC_rails *rails);
+/* When the rails are matched, and `any` is known: as in struct bcast_hw_knock. Asks another host, so that silence comes
+ * to mean something. *knock is NULL where nothing can be asked. Collective over `world`, which is MPI_COMM_WORLD. */
+int MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any, MPIR_Comm *world,
+                          struct bcast_hw_knock **knock);
 
-/* When all have, the rails are matched, and `any` is known: as in struct bcast_hw_knock. Asks another host, so that
- * silence on a rail comes to mean something. NULL: nothing can be asked, or nobody wishes to. */
-struct bcast_hw_knock *MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any);
-
-/* When messages have gone between hosts since: notes that host's answers. */
-void MPIDI_HWMC_knock_tried(void);
+/* When messages have gone between hosts since: which hosts have answered. Collective. */
+int MPIDI_HWMC_knock_tried(MPIR_Comm *world);
 
 void MPIDI_HWMC_knock_close(void);
 

@@ -8,7 +8,7 @@
  *   hwmc-job      KEY:PORT:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
  *                 INTEGRITY is an enum bcast_hw_integrity; RAILS are the first process's (rail/match)
  *   hwmc-secret   where messages are authenticated (hwmc_secret.c)
- *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c), its ports (hwmc_knock.c)
+ *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
  *
  * The job record is read by all at once, a peer's address when it is first sent to.
  */
@@ -138,8 +138,6 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     }
     mpi_errno = MPIDI_HWMC_lanes_put(lanes);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_HWMC_knock_put(rails);
-    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_barrier();
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
@@ -244,7 +242,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     cfg.seal = MPIDI_HWMC_seal();
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
     MPIDI_HWMC_rails_tell(&rails);
-    cfg.knock = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted());
+    mpi_errno = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted(), world, &cfg.knock);
+    MPIR_ERR_CHECK(mpi_errno);
     fabrics.key = job.key;
     fabrics.port = job.port;
     fabrics.group = job.group;
@@ -287,7 +286,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     }
     mpi_errno = MPIR_Bcast_hw_find_network(world);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_knock_tried();
+    mpi_errno = MPIDI_HWMC_knock_tried(world);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;

@@ -19,13 +19,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct peer {
-    bool known;
+struct host {
     uint32_t addr[BCAST_HW_RAILS_MAX];
+    uint32_t heard;  /* rails by which it has answered here */
+    uint32_t proven; /* ... or another process */
 };
 
 /* A question: by each rail a connection attempt. */
 struct place {
+    uint32_t host;
     int fd[BCAST_HW_RAILS_MAX]; /* -1: it is over */
     uint32_t answered;
 };
@@ -33,9 +35,9 @@ struct place {
 struct hwmc_knock {
     struct bcast_hw_knock super;
     struct hwmc_knock_params params;
-    struct peer *peers;
+    struct host *hosts;
     struct place places[HWMC_KNOCK_PLACES];
-    uint32_t proven;
+    uint32_t proven; /* rails by which anybody has answered here */
 };
 
 enum attempt {
@@ -116,30 +118,31 @@ static enum attempt look(int *fd)
     return a;
 }
 
-static const struct peer *find(struct hwmc_knock *k, uint32_t rank)
+/* Rails that both have. */
+static uint32_t common(const struct hwmc_knock *k, uint32_t host)
 {
-    struct peer *p = &k->peers[rank];
-
-    if (!p->known)
-        p->known = k->params.addresses(k->params.ctx, rank, p->addr);
-    return p->known ? p : NULL;
-}
-
-static uint32_t knock_shared(struct bcast_hw_knock *knock_, uint32_t rank)
-{
-    struct hwmc_knock *k = knock(knock_);
-    const struct peer *p = rank < k->params.size ? find(k, rank) : NULL;
     uint32_t rails = 0;
 
-    for (uint32_t i = 0; p != NULL && i < BCAST_HW_RAILS_MAX; i++)
-        if ((k->params.have >> i & 1) != 0 && p->addr[i] != 0)
+    if (host >= k->params.hosts)
+        return 0;
+    for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        if ((k->params.have >> i & 1) != 0 && k->hosts[host].addr[i] != 0)
             rails |= 1u << i;
     return rails;
 }
 
-static uint32_t knock_proven(struct bcast_hw_knock *k)
+static uint32_t knock_shared(struct bcast_hw_knock *knock_, uint32_t host)
 {
-    return knock(k)->proven;
+    const struct hwmc_knock *k = knock(knock_);
+
+    return host != k->params.host ? common(k, host) : 0;
+}
+
+static uint32_t knock_proven(struct bcast_hw_knock *knock_, uint32_t host)
+{
+    const struct hwmc_knock *k = knock(knock_);
+
+    return host < k->params.hosts ? k->hosts[host].proven & k->proven : 0;
 }
 
 static uint32_t knock_control(struct bcast_hw_knock *k)
@@ -158,11 +161,15 @@ static void knock_end(struct bcast_hw_knock *k, uint32_t place)
 
 static void note_answer(struct hwmc_knock *k, struct place *at, uint32_t rail)
 {
+    struct host *host = &k->hosts[at->host];
+
     at->answered |= 1u << rail;
     k->proven |= 1u << rail;
+    host->heard |= 1u << rail;
+    host->proven |= 1u << rail;
 }
 
-static uint32_t knock_ask(struct bcast_hw_knock *knock_, uint32_t place, uint32_t rank,
+static uint32_t knock_ask(struct bcast_hw_knock *knock_, uint32_t place, uint32_t host,
                           uint32_t rails)
 {
     struct hwmc_knock *k = knock(knock_);
@@ -170,13 +177,14 @@ static uint32_t knock_ask(struct bcast_hw_knock *knock_, uint32_t place, uint32_
     uint32_t asked = 0;
 
     knock_end(knock_, place);
-    rails &= knock_shared(knock_, rank);
+    at->host = host;
+    rails &= knock_shared(knock_, host);
     for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++) {
         enum attempt a;
 
         if ((rails >> i & 1) == 0)
             continue;
-        a = start(k->params.mine[i].addr, k->peers[rank].addr[i], k->params.port, &at->fd[i]);
+        a = start(k->params.mine[i].addr, k->hosts[host].addr[i], k->params.port, &at->fd[i]);
         if (a == ATTEMPT_ANSWERED)
             note_answer(k, at, i);
         if (a != ATTEMPT_REFUSED_HERE)
@@ -197,16 +205,16 @@ static uint32_t knock_answered(struct bcast_hw_knock *knock_, uint32_t place)
     return at->answered;
 }
 
-static void knock_describe(struct bcast_hw_knock *knock_, uint32_t rank, uint32_t rails, char *text,
+static void knock_describe(struct bcast_hw_knock *knock_, uint32_t host, uint32_t rails, char *text,
                            size_t room)
 {
     struct hwmc_knock *k = knock(knock_);
     size_t at = 0;
 
     text[0] = '\0';
-    rails &= knock_shared(knock_, rank);
+    rails &= common(k, host);
     for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX && at < room; i++) {
-        const struct in_addr addr = {.s_addr = htonl(k->peers[rank].addr[i])};
+        const struct in_addr addr = {.s_addr = htonl(k->hosts[host].addr[i])};
         char dotted[INET_ADDRSTRLEN];
 
         if ((rails >> i & 1) == 0 || inet_ntop(AF_INET, &addr, dotted, sizeof(dotted)) == NULL)
@@ -234,11 +242,14 @@ int hwmc_knock_open(const struct hwmc_knock_params *params, struct bcast_hw_knoc
         return BCAST_HW_ERR_NOMEM;
     k->super = (struct bcast_hw_knock){.ops = &knock_ops, .any = params->any};
     k->params = *params;
-    k->peers = calloc(params->size, sizeof(*k->peers));
-    if (k->peers == NULL) {
+    k->params.addr = NULL;
+    k->hosts = calloc(params->hosts, sizeof(*k->hosts));
+    if (k->hosts == NULL) {
         free(k);
         return BCAST_HW_ERR_NOMEM;
     }
+    for (uint32_t h = 0; h < params->hosts; h++)
+        memcpy(k->hosts[h].addr, params->addr[h], sizeof(k->hosts[h].addr));
     for (uint32_t p = 0; p < HWMC_KNOCK_PLACES; p++)
         for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
             k->places[p].fd[i] = -1;
@@ -252,6 +263,21 @@ void hwmc_knock_close(struct bcast_hw_knock *knock_)
         return;
     for (uint32_t p = 0; p < HWMC_KNOCK_PLACES; p++)
         knock_end(knock_, p);
-    free(knock(knock_)->peers);
+    free(knock(knock_)->hosts);
     free(knock_);
+}
+
+uint32_t hwmc_knock_heard(const struct bcast_hw_knock *knock, uint32_t host)
+{
+    const struct hwmc_knock *k = (const struct hwmc_knock *) knock;
+
+    return host < k->params.hosts ? k->hosts[host].heard : 0;
+}
+
+void hwmc_knock_learn(struct bcast_hw_knock *knock_, uint32_t host, uint32_t rails)
+{
+    struct hwmc_knock *k = knock(knock_);
+
+    if (host < k->params.hosts)
+        k->hosts[host].proven |= rails;
 }

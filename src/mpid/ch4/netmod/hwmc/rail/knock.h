@@ -17,14 +17,15 @@
 #define HWMC_KNOCK_PLACES 32u /* at least BCAST_HW_ROLL_PLACES */
 
 struct hwmc_knock_params {
-    uint32_t size;                                 /* processes of the job */
+    uint32_t hosts;                                /* of the job */
+    uint32_t host;                                 /* this one */
     struct bcast_hw_rail mine[BCAST_HW_RAILS_MAX]; /* by the job's number */
     uint32_t have;                                 /* which of them there are, a bit each */
     uint16_t port;
     bool any; /* as in struct bcast_hw_knock */
 
-    /* The peer's addresses by the job's number of the rail, host byte order; 0: it has none there. False: not known. */
-    bool (*addresses)(void *ctx, uint32_t peer, uint32_t *addr);
+    /* By host, and then by the job's number of the rail: address, host byte order; 0: none there. Not kept. */
+    const uint32_t (*addr)[BCAST_HW_RAILS_MAX];
     uint32_t (*control)(void *ctx); /* as the operation */
     void *ctx;
 };
@@ -32,5 +33,9 @@ struct hwmc_knock_params {
 /* OK, ERR_NOMEM. */
 int hwmc_knock_open(const struct hwmc_knock_params *params, struct bcast_hw_knock **knock);
 void hwmc_knock_close(struct bcast_hw_knock *knock);
+
+/* Rails by which this host has answered this process; and: that it has answered another one. */
+uint32_t hwmc_knock_heard(const struct bcast_hw_knock *knock, uint32_t host);
+void hwmc_knock_learn(struct bcast_hw_knock *knock, uint32_t host, uint32_t rails);
 
 #endif /* HWMC_RAIL_KNOCK_H_INCLUDED */

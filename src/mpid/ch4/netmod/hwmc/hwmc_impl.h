@@ -6,6 +6,8 @@
 #ifndef HWMC_IMPL_H_INCLUDED
 #define HWMC_IMPL_H_INCLUDED
 
+#include <stdatomic.h>
+
 #include "hwmc_pre.h"
 #include "../../../../mpi/coll/bcast_hw/attach.h"
 #include "../../../../mpi/coll/bcast_hw/port/fabric.h"
@@ -44,8 +46,8 @@ struct MPIDI_HWMC_global {
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
-/* Communicators whose messages links do not carry. */
-extern int MPIDI_HWMC_num_strange;
+/* Communicators whose messages links do not carry. Any thread makes and frees some. */
+extern atomic_int MPIDI_HWMC_num_strange;
 
 /* Reads the control variables of waiting. */
 void MPIDI_HWMC_wait_init(void);

@@ -15,7 +15,7 @@
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
 static bool world_is_up;
 
-int MPIDI_HWMC_num_strange;
+atomic_int MPIDI_HWMC_num_strange;
 
 /* All whom a message in comm can go to or come from are processes of MPI_COMM_WORLD. */
 static bool is_of_this_world(MPIR_Comm *comm)

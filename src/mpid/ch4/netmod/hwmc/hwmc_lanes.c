@@ -109,6 +109,18 @@ fn_fail:
     goto fn_exit;
 }
 
+/* What a process has put in the key-value space. Several threads may ask, and another one may spawn processes: PMI is for
+ * one at a time. */
+static int ask_pmi(uint32_t rank, const char *key, char *value, int room)
+{
+    int mpi_errno;
+
+    MPID_THREAD_CS_ENTER(VCI, MPIR_THREAD_VCI_PMI_MUTEX);
+    mpi_errno = MPIR_pmi_kvs_get((int) rank, key, value, room);
+    MPID_THREAD_CS_EXIT(VCI, MPIR_THREAD_VCI_PMI_MUTEX);
+    return mpi_errno;
+}
+
 /* For the lane: where the peer is. */
 static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 {
@@ -121,7 +133,7 @@ static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 
         part_key(key, sizeof(key), peer, w->name, part);
         if (MPIDI_HWMC_global.pmi_in_use ||
-            MPIR_pmi_kvs_get((int) peer, key, value, (int) sizeof(value)) != MPI_SUCCESS)
+            ask_pmi(peer, key, value, (int) sizeof(value)) != MPI_SUCCESS)
             return BCAST_HW_ERR_PEER;
         n = strcmp(value, NO_BYTES) == 0
                 ? 0

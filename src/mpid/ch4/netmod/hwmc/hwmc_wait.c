@@ -239,7 +239,9 @@ static bool is_quiet(void)
 {
     static unsigned polls;
 
-    return MPIDI_HWMC_carries && MPIDI_HWMC_num_strange == 0 && ++polls % QUIET_POLLS != 0;
+    return MPIDI_HWMC_carries &&
+           atomic_load_explicit(&MPIDI_HWMC_num_strange, memory_order_relaxed) == 0 &&
+           ++polls % QUIET_POLLS != 0;
 }
 
 /* What completes the last message of a communicator deletes it, for which MPICH since 4.2 makes progress once more. UCX

@@ -118,6 +118,23 @@ TEST(Model, RanksOfAHostShareItsRails)
 }
 
 // Longer never gets faster, whatever the network; and nothing overflows.
+// Of a communicator whose set-up failed, or a network that nobody measured.
+TEST(Model, SaysNothingOfWhatIsNotKnown)
+{
+    const bcast_hw_shape no_shape = {}, no_sites = {8, 8, 0, 1432, 2, 8192},
+                         no_hosts = {8, 0, 1, 1432, 2, 8192};
+    const bcast_hw_network no_network = {};
+
+    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++) {
+        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, lab, no_shape)) << a;
+        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, lab, no_sites)) << a;
+        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, lab, no_hosts)) << a;
+        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, no_network)) << a;
+    }
+    EXPECT_EQ(BCAST_HW_ALGORITHM_BINOMIAL, best(1 << 20, lab, no_shape));
+    EXPECT_EQ(BCAST_HW_ALGORITHM_BINOMIAL, best(1 << 20, no_network));
+}
+
 TEST(Model, GrowsWithTheMessage)
 {
     sim::Rng rng(1);

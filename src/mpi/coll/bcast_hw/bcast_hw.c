@@ -536,6 +536,7 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
         goto fn_exit;
     }
     c = MPIR_Bcast_hw_comm(comm);
+    MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**bcast_hw_setup");
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
     mpi_errno = c->by_hosts

@@ -44,8 +44,8 @@ bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Ain
 {
     bool ready = true, off = false;
 
-    if (MPIR_CVAR_BCAST_HW_FEED_BYTES < 0 || bytes < MPIR_CVAR_BCAST_HW_FEED_BYTES ||
-        !bcast_hw_feeds_fit(&c->feeds, (uint64_t) bytes))
+    if (c->side[0].state == BCAST_HW_SIDE_BROKEN || MPIR_CVAR_BCAST_HW_FEED_BYTES < 0 ||
+        bytes < MPIR_CVAR_BCAST_HW_FEED_BYTES || !bcast_hw_feeds_fit(&c->feeds, (uint64_t) bytes))
         return false;
     for (uint32_t i = 0; i < c->feeds.num; i++) {
         ready &= MPIR_Bcast_hw_side_ready(comm, c, MPIR_Bcast_hw_feed(i));

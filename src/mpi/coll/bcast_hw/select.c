@@ -305,13 +305,15 @@ struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm)
     return slot ? *slot : NULL;
 }
 
-/* Hosts that the communicator's ranks run on; 1 where that is not known. */
+/* Hosts that the communicator's ranks run on; 1 where that is not known; 0: no memory. */
 static uint32_t num_hosts(MPIR_Comm *comm)
 {
     char *seen = MPL_calloc((size_t) MPIR_Process.size, 1, MPL_MEM_COMM);
     uint32_t hosts = 0, world;
 
-    for (int i = 0; seen && i < comm->local_size; i++) {
+    if (!seen)
+        return 0;
+    for (int i = 0; i < comm->local_size; i++) {
         int node = MPIR_Bcast_hw_world_rank(comm, i, &world) ? MPIR_Bcast_hw_node_of(world) : -1;
 
         if (node >= 0 && node < MPIR_Process.size && !seen[node]) {
@@ -323,11 +325,16 @@ static uint32_t num_hosts(MPIR_Comm *comm)
     return hosts > 0 ? hosts : 1;
 }
 
-/* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once. */
+/* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once. Without memory for that
+ * set-up has failed: other ranks may find that it has. */
 static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     if (c->worth == BCAST_HW_WORTH_UNKNOWN) {
         c->hosts = num_hosts(comm);
+        if (c->hosts == 0) {
+            c->side[0].state = BCAST_HW_SIDE_BROKEN;
+            return true;
+        }
         c->worth = MPIR_Bcast_hw_is_forced() ||
                            (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
                        ? BCAST_HW_WORTH_YES
@@ -336,13 +343,19 @@ static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
     return c->worth == BCAST_HW_WORTH_YES;
 }
 
-/* The broadcast under way goes to one of hwmc's algorithms, and to which. */
+/* The broadcast under way goes to one of hwmc's algorithms, and to which; or it is an error. */
 static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
 {
-    enum bcast_hw_algorithm a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_is_forced());
+    enum bcast_hw_algorithm a;
 
-    c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
-    c->admitted = c->side[0].state == BCAST_HW_SIDE_BROKEN || !bcast_hw_algorithm_is_mpich(a);
+    if (c->side[0].state == BCAST_HW_SIDE_BROKEN) {
+        c->along_trees = false;
+        c->admitted = true;
+    } else {
+        a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_is_forced());
+        c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
+        c->admitted = !bcast_hw_algorithm_is_mpich(a);
+    }
     return c->admitted;
 }
 
@@ -389,7 +402,9 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
         (!MPIR_Bcast_hw_is_forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
         return false;
     c = MPIR_Bcast_hw_state_of(comm);
-    if (!c || !is_usable(comm, c))
+    if (!c) /* other ranks may set it up, so this one must not go another way */
+        return true;
+    if (!is_usable(comm, c))
         return false;
     return admit(c, size * count);
 }

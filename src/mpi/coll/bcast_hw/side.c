@@ -52,18 +52,26 @@ static struct seen {
 } * seen;
 static size_t n_seen, room_seen;
 
-static uint64_t seen_before(uint64_t hash)
+/* False: no memory to note it in. */
+static bool seen_before(uint64_t hash, uint64_t *times)
 {
     for (size_t i = 0; i < n_seen; i++)
-        if (seen[i].hash == hash)
-            return ++seen[i].times;
+        if (seen[i].hash == hash) {
+            *times = ++seen[i].times;
+            return true;
+        }
     if (n_seen == room_seen) {
-        room_seen = room_seen ? 2 * room_seen : 64;
-        seen = MPL_realloc(seen, room_seen * sizeof(*seen), MPL_MEM_COMM);
-        MPIR_Assert(seen);
+        const size_t room = room_seen ? 2 * room_seen : 64;
+        struct seen *more = MPL_realloc(seen, room * sizeof(*seen), MPL_MEM_COMM);
+
+        if (!more)
+            return false;
+        seen = more;
+        room_seen = room;
     }
     seen[n_seen++] = (struct seen){.hash = hash};
-    return 0;
+    *times = 0;
+    return true;
 }
 
 void MPIR_Bcast_hw_forget_seen(void)
@@ -167,7 +175,7 @@ static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which
     struct bcast_hw_group_cfg cfg = {.context = comm->context_id, .part = which};
     uint32_t *world;
     uint64_t *site;
-    uint64_t hash;
+    uint64_t hash, times;
 
     find_size(comm, c, &cfg);
     world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
@@ -186,8 +194,10 @@ static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which
     configure(&cfg);
 
     MPIR_Bcast_hw_lock();
-    cfg.key = bcast_hw_prng(hash, seen_before(hash));
-    s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
+    if (seen_before(hash, &times)) {
+        cfg.key = bcast_hw_prng(hash, times);
+        s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
+    }
     MPIR_Bcast_hw_unlock();
 
 fn_exit:
@@ -314,5 +324,8 @@ uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int ro
     const uint32_t sides = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, BCAST_HW_SIDES_MAX);
     const uint32_t which = c->sides.place[root];
 
-    return which > 0 && which < sides && MPIR_Bcast_hw_side_ready(comm, c, which) ? which : 0;
+    return which > 0 && which < sides && c->side[0].state != BCAST_HW_SIDE_BROKEN &&
+                   MPIR_Bcast_hw_side_ready(comm, c, which)
+               ? which
+               : 0;
 }

@@ -95,15 +95,21 @@ static uint64_t crossings(const struct bcast_hw_network *net, uint32_t times)
                : 0;
 }
 
+static bool is_known(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape)
+{
+    return net->mbit > 0 && shape->ranks >= 2 && shape->hosts >= 1 && shape->sites >= 1;
+}
+
 uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
                            enum bcast_hw_algorithm algorithm, uint64_t bytes)
 {
     uint64_t log = log2_up(shape->hosts), ns = UINT64_MAX;
     uint32_t crossed = log2_up(shape->sites);
 
-    assert(net->mbit > 0 && net->mbit_all >= net->mbit && net->loss_ppm <= 1000000);
-    assert(shape->ranks >= 2 && shape->sites >= 1);
-    assert(shape->hosts >= 1 && shape->hosts <= shape->ranks);
+    if (!is_known(net, shape))
+        return ns;
+    assert(net->mbit_all >= net->mbit && net->loss_ppm <= 1000000);
+    assert(shape->hosts <= shape->ranks);
     switch (algorithm) {
         case BCAST_HW_ALGORITHM_TWO_STAGE:
             ns = two_stage(net, shape, bytes);
@@ -157,9 +163,11 @@ static uint64_t under_way(const struct bcast_hw_network *net, bool far)
 uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, uint32_t trees,
                                  uint32_t seg_bytes)
 {
-    /* Twice that: what comes over one rail waits for what comes over another before it counts. */
-    uint64_t needed = 2 * under_way(net, far) / trees / seg_bytes + 1;
+    uint64_t needed;
 
+    assert(trees > 0 && seg_bytes > 0);
+    /* Twice that: what comes over one rail waits for what comes over another before it counts. */
+    needed = 2 * under_way(net, far) / trees / seg_bytes + 1;
     if (needed < SEGMENTS)
         return SEGMENTS;
     return needed < SEGMENTS_MAX ? (uint32_t) needed : SEGMENTS_MAX;
@@ -167,9 +175,11 @@ uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, u
 
 uint32_t bcast_hw_model_piece(const struct bcast_hw_network *net, bool far, uint32_t channels)
 {
-    uint64_t needed = under_way(net, far) / channels;
+    uint64_t needed;
     uint32_t bytes = PIECE;
 
+    assert(channels > 0);
+    needed = under_way(net, far) / channels;
     while (bytes < needed && bytes < PIECE_MAX)
         bytes *= 2;
     return bytes;

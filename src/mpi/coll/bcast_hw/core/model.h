@@ -69,11 +69,12 @@ struct bcast_hw_shape {
     uint32_t seg_bytes;  /* of its segments */
 };
 
-/* Nanoseconds, or UINT64_MAX where the algorithm cannot run. `bytes` is any length. */
+/* Nanoseconds, or UINT64_MAX where the algorithm cannot run, or nothing is known: a network without bandwidth, a shape
+ * without ranks. `bytes` is any length. */
 uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
                            enum bcast_hw_algorithm algorithm, uint64_t bytes);
 
-/* The fastest of those before `end` in the list above; of equal ones the first. */
+/* The fastest of those before `end` in the list above; of equal ones the first. Where nothing is known: binomial. */
 enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
                                             const struct bcast_hw_shape *shape,
                                             enum bcast_hw_algorithm end, uint64_t bytes);

@@ -27,7 +27,7 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-/* A feed that is OFF on one rank is so on all; then the others are of no use. */
+/* A feed that is OFF on one rank is so on all, or the ranks of its host have failed; then the others are of no use. */
 static void give_up(struct bcast_hw_comm *c)
 {
     for (uint32_t i = 0; i < c->feeds.num; i++) {
@@ -62,11 +62,14 @@ bool MPIR_Bcast_hw_feed_begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t
 
     if (feed == 0)
         return true;
-    n = MPIR_Bcast_hw_node_another(c->node);
-    if (!n)
+    n = c->feed_node[feed] = MPIR_Bcast_hw_node_another(c->node);
+    if (n)
+        (void) MPIR_Bcast_hw_node_setup(n, comm);
+    if (!n ||
+        n->state == BCAST_HW_NODE_BROKEN) { /* others may have theirs, and wait for this rank */
+        MPIR_Bcast_hw_node_fail(c->node);
         return false;
-    c->feed_node[feed] = n;
-    (void) MPIR_Bcast_hw_node_setup(n, comm);
+    }
     return n->state != BCAST_HW_NODE_SPREAD;
 }
 

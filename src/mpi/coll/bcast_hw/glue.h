@@ -96,7 +96,8 @@ void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c);
  * memory feed_node; or not. All ranks of `comm` ask with the same broadcast. */
 bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes);
 
-/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all ranks. */
+/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all ranks; or this one
+ * could not, and then c->node has failed. */
 bool MPIR_Bcast_hw_feed_begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t feed);
 
 /* Frees it. */

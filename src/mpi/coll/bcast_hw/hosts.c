@@ -133,8 +133,11 @@ int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
     if (bcast_hw_sides_num(&c->sides) > BCAST_HW_NODE_RANKS_MAX)
         goto fn_exit;
     find_mates(comm, &c->sides, n);
-    /* Without a segment the ranks of a host do without one. */
-    (void) MPIR_Bcast_hw_node_setup(n, comm);
+    mpi_errno = MPIR_Bcast_hw_node_setup(n, comm);
+    if (n->state == BCAST_HW_NODE_BROKEN)
+        goto fn_exit;
+    /* Without a segment the ranks of a host do without one, all alike. */
+    mpi_errno = MPI_SUCCESS;
     c->by_hosts = n->state != BCAST_HW_NODE_SPREAD;
 
 fn_exit:

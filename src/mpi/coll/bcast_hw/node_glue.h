@@ -113,8 +113,8 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm);
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_another(const struct bcast_hw_node_comm *n);
 
 /* Makes the segment, of all ranks of `comm`, or on each host of n->mates: node_setup.c. Leaves `n` ON or PART if all
- * ranks of `comm` have theirs, else OFF or SPREAD. MPICH's error code where this rank could not, as what the user gave
- * to select by is wrong. */
+ * ranks of `comm` have theirs, else OFF or SPREAD; BROKEN where messages for that failed here, as it may have worked for
+ * others. MPICH's error code then, and where this rank could not, as what the user gave to select by is wrong. */
 int MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm);
 
 /* The choice for a message of `bytes`, applied to the group. Of n until the next one. */

@@ -244,7 +244,8 @@ int MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm)
 
 fn_exit:
     MPL_free(places);
-    return unusable;
-fn_fail:
+    return mpi_errno ? mpi_errno : unusable;
+fn_fail: /* others may have gone on: this rank can take no other way */
+    n->state = BCAST_HW_NODE_BROKEN;
     goto fn_exit;
 }

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 extern "C" {
 #include "roll.h"
@@ -215,6 +216,20 @@ TEST(Roll, ManyWhoNeverAnswerDelayTheOthersButLittle)
     ASSERT_TRUE(roll.run(10 * LIMIT));
     EXPECT_EQ(roll.gone_, 99u);
     EXPECT_LE(roll.now_ - start, LIMIT + 4 * (LIMIT / 8 + 1));
+}
+
+// Ranks are dealt to hosts in turn, or by blocks, and some are not of the group.
+TEST(Roll, OneMemberStandsForAHost)
+{
+    const uint32_t in_turn[] = {0, 1, 2, 0, 1, 2, 0}, blocks[] = {5, 5, 5, 1, 1, 3};
+    uint32_t member[7];
+    bool seen[6] = {}, seen_too[6] = {}, alone[6] = {};
+
+    ASSERT_EQ(bcast_hw_roll_members(in_turn, 7, seen, member), 3u);
+    EXPECT_EQ(std::vector<uint32_t>(member, member + 3), (std::vector<uint32_t>{0, 1, 2}));
+    ASSERT_EQ(bcast_hw_roll_members(blocks, 6, seen_too, member), 3u);
+    EXPECT_EQ(std::vector<uint32_t>(member, member + 3), (std::vector<uint32_t>{0, 3, 5}));
+    EXPECT_EQ(bcast_hw_roll_members(blocks, 1, alone, member), 1u);
 }
 
 // More are silent than there are places: the first of them are gone at the limit all the same.

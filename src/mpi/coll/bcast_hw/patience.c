@@ -125,21 +125,19 @@ static void hear(struct bcast_hw_engine *e)
 static bool list_hosts(const struct waited *w, uint32_t *hosts, uint32_t *own)
 {
     bool *seen = MPL_calloc((size_t) MPIR_Process.size, sizeof(*seen), MPL_MEM_OTHER);
-    const uint32_t own_host = host_of((uint32_t) MPIR_Process.rank);
+    uint32_t *host = MPL_malloc(w->size * sizeof(*host), MPL_MEM_OTHER);
 
     call.member = MPL_malloc(w->size * sizeof(*call.member), MPL_MEM_OTHER);
     *hosts = *own = 0;
-    for (uint32_t i = 0; seen && call.member && i < w->size; i++) {
-        const uint32_t host = host_of(peer_of(w, i));
-
-        if (host >= (uint32_t) MPIR_Process.size || seen[host])
-            continue;
-        seen[host] = true;
-        if (host == own_host)
-            *own = *hosts;
-        call.member[(*hosts)++] = i;
+    if (seen && host && call.member) {
+        for (uint32_t i = 0; i < w->size; i++)
+            host[i] = host_of(peer_of(w, i));
+        *hosts = bcast_hw_roll_members(host, w->size, seen, call.member);
+        while (host[call.member[*own]] != host[w->rank])
+            ++*own;
     }
     MPL_free(seen);
+    MPL_free(host);
     return *hosts > 0;
 }
 

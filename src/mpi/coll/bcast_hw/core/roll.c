@@ -27,6 +27,18 @@ static bool all_free(const struct bcast_hw_roll *r)
     return true;
 }
 
+uint32_t bcast_hw_roll_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member)
+{
+    uint32_t num = 0;
+
+    for (uint32_t i = 0; i < size; i++)
+        if (!seen[host[i]]) {
+            seen[host[i]] = true;
+            member[num++] = i;
+        }
+    return num;
+}
+
 void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now)
 {
     assert(cfg->limit_ns > 0 && cfg->rank < cfg->size);

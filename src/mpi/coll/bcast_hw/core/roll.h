@@ -4,7 +4,7 @@
  *
  * roll: a roll call. A rank that has waited for long asks the hosts of all members of its group whether they are there,
  * in rounds, by each rail. A host's kernel answers, so a process that computes, or is stopped, is there. What makes
- * questions and answers of it is the caller's. "Member" below is one member for each host.
+ * questions and answers of it is the caller's. "Member" below is one member of each host.
  *
  * A member that is asked has a place; a round fills the places as they get free:
  *
@@ -56,6 +56,10 @@ struct bcast_hw_roll {
     uint64_t look_at;  /* ns: when answers are looked for; with a place taken */
     uint64_t look_ns;
 };
+
+/* Of each host that any of `size` members runs on, the first one, in their order; how many. host: by member, a number;
+ * seen: by that number, all false, which they will not stay. `member` has room for all that there may be. */
+uint32_t bcast_hw_roll_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member);
 
 /* The first round begins now. */
 void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now);

@@ -95,8 +95,8 @@ void close_lane(bcast_hw_lane *)
 {
 }
 
-const bcast_hw_lane_ops ops = {"fuzz", no_address, ready, send,    send_from, nothing,
-                               no_fd,  nothing,    never, nothing, close_lane};
+const bcast_hw_lane_ops ops = {"fuzz", no_address, ready, send,    send_from,  nothing,
+                               no_fd,  nothing,    never, nothing, close_lane, close_lane};
 
 class Process {
   public:

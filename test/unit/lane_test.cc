@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <poll.h>
+#include <sys/mman.h>
 #include <string>
 #include <vector>
 
@@ -201,6 +202,44 @@ TEST_F(Lane, SendsFromTheCallersMemoryAndSaysWhenItIsThrough)
     EXPECT_EQ(BCAST_HW_ERR_INVAL, l->ops->send_from(l, 2, "head", 4, "x", 1, 7));
     EXPECT_EQ(0, std::count(ends[0]->sent.begin(), ends[0]->sent.end(), 7u));
     EXPECT_TRUE(flush());
+}
+
+// A peer that never looks: what it was sent stays here, until the lane is cut.
+TEST_F(Lane, CutGivesBackAtOnce)
+{
+    const size_t len = 1 << 20, num = 64;
+    char *body;
+
+    for (bool survive : {false, true}) {
+        open(2, 2, survive);
+        bcast_hw_lane *l = ends[0]->lane;
+        ASSERT_EQ(BCAST_HW_OK, send(0, 1, "first"));
+        ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
+        body =
+            (char *) mmap(nullptr, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(MAP_FAILED, (void *) body);
+        for (uint64_t i = 0; i < num; i++)
+            ASSERT_EQ(BCAST_HW_OK, l->ops->send_from(l, 1, "head", 4, body, len, i));
+        for (int i = 0; i < 1000; i++)
+            l->ops->poll(l);
+        ASSERT_GT(num, ends[0]->sent.size());
+        l->ops->cut(l);
+        ASSERT_EQ(num, ends[0]->sent.size());
+        munmap(body, len);
+        EXPECT_EQ((std::vector<uint32_t>{0, 1}), ends[0]->lost);
+        for (int i = 0; i < 1000; i++)
+            poll();
+        EXPECT_EQ(num, ends[0]->sent.size());
+        EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 1, "more"));
+        EXPECT_EQ(BCAST_HW_ERR_PEER, l->ops->ready(l, 1));
+        EXPECT_EQ(BCAST_HW_OK, l->ops->arm(l));
+        EXPECT_EQ(BCAST_HW_OK, l->ops->flush(l));
+        pollfd p = {l->ops->fd(l), POLLIN, 0};
+        EXPECT_EQ(0, ::poll(&p, 1, 0));
+        l->ops->cut(l);
+        TearDown();
+        ends.clear();
+    }
 }
 
 TEST_F(Lane, SendsToItself)

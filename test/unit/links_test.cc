@@ -111,8 +111,24 @@ void close_lane(bcast_hw_lane *l)
     lane_of(l)->closed++;
 }
 
-const bcast_hw_lane_ops mem_ops = {"mem", no_address, ready,       send, send_from, none,
-                                   no_fd, none,       no_deadline, none, close_lane};
+void cut(bcast_hw_lane *l)
+{
+    MemLane *at = lane_of(l);
+
+    at->broken = true;
+    while (!at->out.empty()) {
+        Message m = at->out.front().second;
+
+        at->out.pop_front();
+        if (m.lent)
+            hwmc_links_on_sent(hwmc_links_port(at->host->links, at->index), m.tag);
+    }
+    for (uint32_t peer = 0; peer < 3; peer++)
+        hwmc_links_on_lost(hwmc_links_port(at->host->links, at->index), peer);
+}
+
+const bcast_hw_lane_ops mem_ops = {"mem", no_address, ready,       send, send_from,  none,
+                                   no_fd, none,       no_deadline, none, close_lane, cut};
 
 class Links : public ::testing::Test {
   protected:
@@ -348,6 +364,34 @@ TEST_F(Links, NobodyWaitsForTheAcknowledgementOfAShortBody)
     open(1, 1);
     connect();
     expect_given_back_at_once(2000);
+}
+
+// Its lender waits no longer: a copy, and where a lane has it, that lane is cut.
+TEST_F(Links, WhatIsTakenBackGoesAsACopy)
+{
+    for (bool is_out : {false, true}) {
+        auto *body = new std::string(5000, 'x');
+        const std::string text = *body;
+        bcast_hw_lane *s;
+
+        if (!is_out) {
+            open(2, 1);
+            connect();
+        }
+        hosts[0].sent.clear();
+        hosts[1].came[0].clear();
+        s = hosts[0].streams[0];
+        ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body->data(), body->size(), 9));
+        if (!is_out)
+            carry(0, 0, 1); // it is with the peer, which has not said so
+        s->ops->cut(s);
+        EXPECT_EQ(std::vector<uint64_t>({9}), hosts[0].sent);
+        EXPECT_EQ(is_out, hosts[0].lanes[0]->broken);
+        delete body;
+        settle();
+        EXPECT_EQ(std::vector<std::string>({"h|" + text}), hosts[1].came[0]);
+        EXPECT_EQ(1u, hosts[0].sent.size());
+    }
 }
 
 // Moved from a lane that gives back to one that keeps: a copy then.

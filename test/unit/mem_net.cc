@@ -193,26 +193,28 @@ static int send_from(bcast_hw_lane *l, uint32_t peer, const void *head, size_t h
         return BCAST_HW_ERR_PEER;
     Bytes bytes;
     append(bytes, head, head_len);
-    from->later.push_back([=] {
+    auto leave = [=] {
         Bytes all = bytes;
 
         append(all, body, body_len);
         from->net->lane(peer, from->index).in.push_back(all);
         from->segments++;
         bcast_hw_engine_on_sent(from->net->engines[from->host], tag);
-    });
+    };
+    from->later.push_back({leave, tag});
     return BCAST_HW_OK;
 }
 
 static int poll_lane(bcast_hw_lane *l)
 {
     Lane *at = lane_of(l);
-    std::vector<std::function<void()>> now;
+    std::vector<Lane::Later> now;
     int n = 0;
 
-    now.swap(at->later);
+    if (!at->stuck)
+        now.swap(at->later);
     for (auto &what : now)
-        what();
+        what.leave();
 
     for (; !at->in.empty(); n++) {
         Bytes bytes = std::move(at->in.front());
@@ -240,13 +242,27 @@ static void close_lane(bcast_hw_lane *)
 {
 }
 
+static void cut(bcast_hw_lane *l)
+{
+    Lane *at = lane_of(l);
+    std::vector<Lane::Later> now;
+
+    now.swap(at->later);
+    for (auto &what : now)
+        bcast_hw_engine_on_sent(at->net->engines[at->host], what.tag);
+    for (uint32_t h = 0; h < at->net->hosts; h++)
+        at->dead.insert(h);
+    for (uint32_t h = 0; h < at->net->hosts; h++)
+        bcast_hw_engine_on_lost(at->net->engines[at->host], h);
+}
+
 static uint64_t no_deadline(bcast_hw_lane *)
 {
     return UINT64_MAX;
 }
 
-static const bcast_hw_lane_ops lane_ops = {"mem", address, ready,       send, send_from, poll_lane,
-                                           no_fd, ok,      no_deadline, ok,   close_lane};
+static const bcast_hw_lane_ops lane_ops = {"mem", address, ready,       send, send_from,  poll_lane,
+                                           no_fd, ok,      no_deadline, ok,   close_lane, cut};
 
 Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint32_t rails)
     : datagram(datagram_), window(window_), hosts(hosts_)

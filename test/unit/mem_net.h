@@ -57,8 +57,13 @@ struct Lane {
     uint32_t host, index; // of the host's lanes: 0 serves repair, the others trees
     int segments = 0;     // sent
     std::deque<Bytes> in;
-    std::set<uint32_t> dead;                  // peers that cannot be reached
-    std::vector<std::function<void()>> later; // what the next poll does
+    std::set<uint32_t> dead; // peers that cannot be reached
+    struct Later {
+        std::function<void()> leave;
+        uint64_t tag;
+    };
+    std::vector<Later> later; // what the next poll does
+    bool stuck = false;       // ... it does not
 };
 
 class Net {

@@ -88,8 +88,8 @@ void close_lane(bcast_hw_lane *l)
     below(l)->open = false;
 }
 
-const bcast_hw_lane_ops ops = {"below", no_address, ready, send,    send_from, nothing,
-                               no_fd,   nothing,    never, nothing, close_lane};
+const bcast_hw_lane_ops ops = {"below", no_address, ready, send,    send_from,  nothing,
+                               no_fd,   nothing,    never, nothing, close_lane, close_lane};
 
 // A process with sealed lanes, and what came by them.
 struct Process {

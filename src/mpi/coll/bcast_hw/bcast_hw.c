@@ -281,6 +281,8 @@ static int piece_along_trees(struct bcast_hw_group *g, const struct message *m, 
         bring(m, at);
     MPIR_Bcast_hw_unlock();
     mpi_errno = wait_for(g, m, done);
+    if (mpi_errno)
+        MPIR_Bcast_hw_withdraw(g);
     MPIR_ERR_CHECK(mpi_errno);
     failed = bcast_hw_stream_failed(&g->stream, &theirs);
     bcast_hw_group_consume(g, MPIR_Bcast_hw_now());

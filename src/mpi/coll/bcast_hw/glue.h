@@ -79,6 +79,10 @@ void MPIR_Bcast_hw_wait_ends(void);
  * may ask for again. */
 bool MPIR_Bcast_hw_outstanding(void);
 
+/* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When it returns nothing of
+ * the memory that it was posted with is in use any more. */
+void MPIR_Bcast_hw_withdraw(struct bcast_hw_group *g);
+
 /* The name of the site that a process of MPI_COMM_WORLD is at, the same on every process; whether there are
  * several. */
 uint64_t MPIR_Bcast_hw_site_of(uint32_t world_rank);

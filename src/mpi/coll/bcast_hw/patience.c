@@ -27,7 +27,7 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         Milliseconds for which a host must have been silent on the rails that a broadcast needs for who
-        waits in MPI_Bcast, or in MPI_Finalize, to get an error that names it, at most a quarter later. Hosts are asked
+        waits in MPI_Bcast, or in MPI_Finalize, to get an error that names it, at most half as long later. Hosts are asked
         by their kernels, so a process that computes or is stopped is never taken for gone. 0: it
         is waited for for ever.
 
@@ -54,7 +54,7 @@ struct waited {
 static uint64_t wake =
     BCAST_HW_NEVER; /* of the thread that waits; with several threads nobody sleeps */
 
-static uint64_t limit_ns(void)
+uint64_t MPIR_Bcast_hw_gone_ns(void)
 {
     return MPL_MAX(MPIR_CVAR_BCAST_HW_GONE_MS, 0) * NS_PER_MS;
 }
@@ -145,7 +145,7 @@ static bool list_hosts(const struct waited *w, uint32_t *hosts, uint32_t *own)
 static bool begin(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
                   const struct waited *w, uint64_t now)
 {
-    struct bcast_hw_roll_cfg cfg = {.must = must(e, w), .limit_ns = limit_ns()};
+    struct bcast_hw_roll_cfg cfg = {.must = must(e, w), .limit_ns = MPIR_Bcast_hw_gone_ns()};
 
     if (!list_hosts(w, &cfg.size, &cfg.rank)) {
         MPL_free(call.member);
@@ -162,12 +162,12 @@ static bool begin(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
 static bool look(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
                  const struct waited *w, uint64_t now, uint32_t *member, uint32_t *rails)
 {
-    if (!e->cfg.knock || limit_ns() == 0) {
+    if (!e->cfg.knock || MPIR_Bcast_hw_gone_ns() == 0) {
         p->wake = BCAST_HW_NEVER;
         return false;
     }
     if (p->wake == 0 || (!p->calls && (call.owner || !begin(p, e, w, now)))) {
-        p->wake = wake = now + limit_ns() / BCAST_HW_ROLL_PARTS + 1;
+        p->wake = wake = now + MPIR_Bcast_hw_gone_ns() / BCAST_HW_ROLL_PARTS + 1;
         return false;
     }
     hear(e);

@@ -25,6 +25,9 @@ void MPIR_Bcast_hw_patience_end(struct MPIR_Bcast_hw_patience *p);
 /* No wait follows, and that for all processes is over. Under the lock. */
 void MPIR_Bcast_hw_patience_close(void);
 
+/* ns: how long a host must have been silent to be taken for gone; 0: none is. */
+uint64_t MPIR_Bcast_hw_gone_ns(void);
+
 /* ns: when the thread that waits has to look again; NEVER. */
 uint64_t MPIR_Bcast_hw_patience_deadline(void);
 

@@ -7,6 +7,7 @@
 
 #include "relay.h"
 #include "patience.h"
+#include "core/roll.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -107,17 +108,36 @@ static int go_on(struct bcast_hw_relay *relay)
     return mpi_errno;
 }
 
+/* Under the lock, for who is about to return with an error: what is under way goes on for a moment. */
+static void give_way(void)
+{
+    MPIR_Bcast_hw_unlock();
+    MPIR_Bcast_hw_wait_begins();
+    MPID_Progress_test(NULL);
+    MPIR_Bcast_hw_wait_polled();
+    MPIR_Bcast_hw_wait_ends();
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Bcast_hw_lock();
+}
+
 /* Under the lock: others get to know that the group is broken, also over connections that are yet to be made, for this
  * rank may not come again. Not for long: what the lost member was sent is never flushed. */
 static void tell(const struct bcast_hw_group *g)
 {
-    while (MPIR_Bcast_hw_now() < g->loss.at + TELL_NS && !bcast_hw_engine_told(g->engine)) {
-        MPIR_Bcast_hw_unlock();
-        MPID_Progress_test(NULL);
-        MPIR_Bcast_hw_wait_polled();
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-        MPIR_Bcast_hw_lock();
-    }
+    while (MPIR_Bcast_hw_now() < g->loss.at + TELL_NS && !bcast_hw_engine_told(g->engine))
+        give_way();
+}
+
+/* A child that is there takes what is on its way to it with its next call of MPI; one that is gone never does. */
+void MPIR_Bcast_hw_withdraw(struct bcast_hw_group *g)
+{
+    const uint64_t end =
+        MPIR_Bcast_hw_now() + MPL_MAX(TELL_NS, MPIR_Bcast_hw_gone_ns() / BCAST_HW_ROLL_PARTS);
+
+    bcast_hw_group_withdraw(g, MPIR_Bcast_hw_now());
+    while (bcast_hw_group_lends(g) && MPIR_Bcast_hw_now() < end)
+        give_way();
+    bcast_hw_engine_cut(g->engine, g);
 }
 
 int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g),

@@ -154,7 +154,7 @@ static void finish(struct bcast_hw_multilane *m)
         m->phase = BCAST_HW_MULTILANE_DONE;
 }
 
-/* The message has another length than this rank was told, or a parent has failed. */
+/* The message has another length than this rank was told, a parent has failed, or it was given up. */
 static void fail(struct bcast_hw_multilane *m, uint32_t theirs)
 {
     if (m->failed)
@@ -163,7 +163,7 @@ static void fail(struct bcast_hw_multilane *m, uint32_t theirs)
     m->theirs = theirs;
     m->left = 0;
     m->grant_due = 0;
-    m->refuse_due = (uint8_t) ((1u << m->cfg.t) - 1);
+    m->refuse_due = m->root == m->cfg.rank ? 0 : (uint8_t) ((1u << m->cfg.t) - 1);
     m->void_due = m->num_children < 64 ? (UINT64_C(1) << m->num_children) - 1 : UINT64_MAX;
 }
 
@@ -198,6 +198,14 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
     m->cfg.counts->multilane++;
     if (early->voided && !is_root)
         fail(m, 0);
+    finish(m);
+}
+
+void bcast_hw_multilane_give_up(struct bcast_hw_multilane *m)
+{
+    if (m->phase != BCAST_HW_MULTILANE_RUN)
+        return;
+    fail(m, 0);
     finish(m);
 }
 

@@ -24,7 +24,8 @@
  *
  * Programs may err: ranks that disagree about the message's length learn so from the segments, which name it.
  * Such a rank fails: it takes nothing more from its parents and tells its children that nothing more comes
- * (VOID), who fail in turn. Nobody waits for it, and the others end as if nothing were.
+ * (VOID), who fail in turn. Nobody waits for it, and the others end as if nothing were. So does a rank whose program
+ * takes its memory back before the end.
  *
  *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
  *
@@ -102,7 +103,7 @@ struct bcast_hw_multilane {
     uint32_t told[BCAST_HW_TREES_MAX]; /* segments of each tree below are granted to the parent */
     uint8_t grant_due;                 /* to the parents of these trees */
     uint8_t far;                       /* trees in which the parent is at another site */
-    bool failed;                       /* the lengths disagree here, or above */
+    bool failed;                       /* the lengths disagree here, or above; or it was given up */
     uint32_t theirs;                   /* failed: the length that others have */
     uint8_t refuse_due;                /* VOID, to the parents of these trees */
     uint64_t void_due;                 /* VOID, to these children */
@@ -123,6 +124,10 @@ void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw
 void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
                              uint32_t bytes, uint32_t seg_bytes,
                              const struct bcast_hw_multilane_early *early);
+
+/* The program's memory is of no use any more: of the broadcast under way nothing is taken or sent from here on. What the
+ * lanes have of it they have until on_sent. */
+void bcast_hw_multilane_give_up(struct bcast_hw_multilane *m);
 
 /* GRANT or SEGMENT could be one for this rank in some broadcast. */
 bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,

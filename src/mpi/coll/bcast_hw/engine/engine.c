@@ -176,10 +176,10 @@ void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
         bcast_hw_group_on_lost(g, peer);
 }
 
-/* Whose segment, and which child's: a group's number and the token. */
-static uint64_t tag_of(const struct bcast_hw_group *g, uint32_t token)
+/* Whose segment, by which lane, and which child's: a group's number, the lane's, the token. */
+static uint64_t tag_of(const struct bcast_hw_group *g, uint32_t lane, uint32_t token)
 {
-    return (uint64_t) g->number << 32 | token;
+    return (uint64_t) g->number << 32 | lane << 16 | token;
 }
 
 void bcast_hw_engine_on_sent(void *engine, uint64_t tag)
@@ -189,7 +189,7 @@ void bcast_hw_engine_on_sent(void *engine, uint64_t tag)
     e->events++;
     for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         if (g->number == (uint32_t) (tag >> 32))
-            bcast_hw_group_on_sent(g, (uint32_t) tag);
+            bcast_hw_group_on_sent(g, (uint32_t) tag >> 16, (uint32_t) tag & 0xffff);
 }
 
 static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct bcast_hw_in *in)
@@ -378,15 +378,32 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
                                struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
                                const void *body, uint32_t len)
 {
-    struct bcast_hw_lane *lane = lane_of(e, msg->rail);
+    const uint32_t index = e->cfg.num_far_lanes > 0 ? msg->rail : 0;
+    struct bcast_hw_lane *lane = lane_of(e, index);
     unsigned char head[BCAST_HW_WIRE_HEAD];
 
     bcast_hw_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
     e->engine_counts->lane_messages_sent++;
     e->unflushed = e->cfg.num_far_lanes > 0;
+    g->lent[index]++;
     if (lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len,
-                             tag_of(g, msg->token)) != BCAST_HW_OK)
+                             tag_of(g, index, msg->token)) != BCAST_HW_OK) {
+        g->lent[index]--;
         bcast_hw_engine_on_lost(e, world_rank);
+    }
+}
+
+void bcast_hw_engine_cut(struct bcast_hw_engine *e, const struct bcast_hw_group *g)
+{
+    for (uint32_t i = 0; i < BCAST_HW_LANES_MAX; i++) {
+        struct bcast_hw_lane *lane = lane_of(e, i);
+
+        if (g->lent[i] == 0)
+            continue;
+        e->engine_counts->lanes_cut++;
+        lane->ops->cut(lane);
+        assert(g->lent[i] == 0);
+    }
 }
 
 void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now)

@@ -31,6 +31,7 @@
     X(setup_on, "communicators that use multicast since set-up")                                   \
     X(setup_off, "communicators that do not use multicast since set-up")                           \
     X(lanes_lost, "peers lost by their lane")                                                      \
+    X(lanes_cut, "lanes given up, for they kept memory of a broadcast that had failed")            \
     X(hosts_asked, "questions to hosts whether they are there, by who waited for long")            \
     X(hosts_answered, "such questions that were answered")                                         \
     X(hosts_gone, "waits that ended as a host did not answer any more")
@@ -40,8 +41,6 @@ struct bcast_hw_engine_counts {
     BCAST_HW_ENGINE_COUNTS(X)
 #undef X
 };
-
-#define BCAST_HW_LANES_MAX 32u
 
 /* What shows that a message came as it was sent; alike on all processes of a job. */
 enum bcast_hw_integrity {
@@ -173,5 +172,8 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
 void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
                                struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
                                const void *body, uint32_t len);
+
+/* Nobody waits any longer for the lanes that the group lends something to: they are cut, and it lends nothing. */
+void bcast_hw_engine_cut(struct bcast_hw_engine *e, const struct bcast_hw_group *g);
 
 #endif /* BCAST_HW_ENGINE_H_INCLUDED */

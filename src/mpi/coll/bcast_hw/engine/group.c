@@ -236,6 +236,8 @@ static void leave_multicast(struct bcast_hw_group *g)
 {
     leave_rails(g, ~0u);
     g->casts = false;
+    bcast_hw_rails_forget(&g->engine->rails, g->homes.channels,
+                          (size_t) g->homes.n * g->homes.piece_bytes);
     bcast_hw_homes_close(&g->homes);
     g->engine->memory_used -= g->reserved;
     g->reserved = 0;
@@ -463,6 +465,7 @@ bool bcast_hw_group_sent(const struct bcast_hw_group *g)
 
 void bcast_hw_group_return(struct bcast_hw_group *g)
 {
+    bcast_hw_rails_forget(&g->engine->rails, g->homes.user, g->homes.user_bytes);
     bcast_hw_homes_return(&g->homes, g->stream.channel.floor);
 }
 
@@ -524,8 +527,25 @@ void bcast_hw_group_post_trees(struct bcast_hw_group *g, uint32_t root, void *me
     bcast_hw_group_pump(g, now);
 }
 
-void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t token)
+void bcast_hw_group_withdraw(struct bcast_hw_group *g, uint64_t now)
 {
+    if (g->running)
+        bcast_hw_multilane_give_up(&g->stream.multilane);
+    bcast_hw_group_pump(g, now);
+}
+
+bool bcast_hw_group_lends(const struct bcast_hw_group *g)
+{
+    for (uint32_t i = 0; i < BCAST_HW_LANES_MAX; i++)
+        if (g->lent[i] > 0)
+            return true;
+    return false;
+}
+
+void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t lane, uint32_t token)
+{
+    assert(g->lent[lane] > 0);
+    g->lent[lane]--;
     bcast_hw_stream_on_sent(&g->stream, token);
     g->touched = true;
 }

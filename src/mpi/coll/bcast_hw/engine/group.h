@@ -27,6 +27,8 @@
 #include "loss.h"
 #include "wire.h"
 
+#define BCAST_HW_LANES_MAX 32u
+
 struct bcast_hw_engine;
 
 enum bcast_hw_group_state {
@@ -104,6 +106,8 @@ struct bcast_hw_group {
     uint32_t shown_epoch;        /* ... with this epoch */
     void *place;                 /* where the driver shows it */
     unsigned char *along_trees;  /* of the broadcast under way there: the program's memory */
+    /* Messages with bodies there that lanes have, by lane. */
+    uint32_t lent[BCAST_HW_LANES_MAX];
 };
 
 /* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until close. */
@@ -120,10 +124,15 @@ void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now);
 
 /* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts are
  * sent from there and placed there as far as they have not begun to come. Until return, which a root
- * calls when all is sent. */
+ * calls when all is sent, or after an error: what is not sent then is lost. */
 void bcast_hw_group_lend(struct bcast_hw_group *g, void *memory, size_t bytes);
 bool bcast_hw_group_sent(const struct bcast_hw_group *g);
 void bcast_hw_group_return(struct bcast_hw_group *g);
+
+/* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it comes to its memory or
+ * is sent from there. As long as lanes have some of that still, the group lends it. */
+void bcast_hw_group_withdraw(struct bcast_hw_group *g, uint64_t now);
+bool bcast_hw_group_lends(const struct bcast_hw_group *g);
 
 /* Where the `bytes` bytes of the next broadcast go (root, before post) or of the last posted one are
  * (member, once done). */
@@ -158,7 +167,7 @@ void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);
 /* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */
 void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
                             uint64_t now);
-void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t token);
+void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t lane, uint32_t token);
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
 
 /* A multicast waited for room, and there is some. */

@@ -147,6 +147,22 @@ bool bcast_hw_rails_idle(const struct bcast_hw_rails *rails)
     return true;
 }
 
+static bool borrows(const struct bcast_hw_backlog *b, const void *memory, size_t bytes)
+{
+    for (int i = b->next; i < b->n; i++)
+        if (b->out[i].body_len > 0 &&
+            (uintptr_t) b->out[i].body - (uintptr_t) memory < (uintptr_t) bytes)
+            return true;
+    return false;
+}
+
+void bcast_hw_rails_forget(struct bcast_hw_rails *rails, const void *memory, size_t bytes)
+{
+    FOR_EACH (r, rails->mask)
+        if (borrows(&rails->one[r].backlog, memory, bytes))
+            drop(&rails->one[r].backlog);
+}
+
 uint8_t bcast_hw_rails_best(struct bcast_hw_rails *rails, uint32_t mask, uint64_t now)
 {
     uint64_t more[BCAST_HW_RAIL_BITS];

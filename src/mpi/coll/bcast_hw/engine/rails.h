@@ -6,7 +6,7 @@
  * them. Chooses the rail of a fragment that may go on any (core/stripe).
  *
  * A datagram's body is borrowed until its fabric has taken it: a group does not begin another broadcast
- * before that (bcast_hw_rails_idle).
+ * before that (bcast_hw_rails_idle), and who frees or gives back memory before that has it forgotten.
  */
 #ifndef BCAST_HW_RAILS_H_INCLUDED
 #define BCAST_HW_RAILS_H_INCLUDED
@@ -69,6 +69,10 @@ void bcast_hw_rails_flush(struct bcast_hw_rails *rails, uint64_t now);
 
 /* Everything is handed over. */
 bool bcast_hw_rails_idle(const struct bcast_hw_rails *rails);
+
+/* `bytes` bytes at `memory` go back to their owner. A rail on which a datagram waits that has its body there drops what
+ * waits: it is lost like any datagram. */
+void bcast_hw_rails_forget(struct bcast_hw_rails *rails, const void *memory, size_t bytes);
 
 /* What of `mask` can take one more datagram for `group` now, having flushed where that was needed; the best of
  * `among`. */

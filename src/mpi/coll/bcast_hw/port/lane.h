@@ -79,6 +79,10 @@ struct bcast_hw_lane_ops {
 
     /* Frees everything. */
     void (*close)(struct bcast_hw_lane *l);
+
+    /* All bodies that are borrowed are the caller's again when it returns: `sent` is called for each. For who can wait
+     * for that no longer: any peers may be lost by it, for good. Not from within poll, send or send_from. */
+    void (*cut)(struct bcast_hw_lane *l);
 };
 
 #endif /* BCAST_HW_LANE_H_INCLUDED */

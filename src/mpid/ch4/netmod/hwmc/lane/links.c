@@ -285,6 +285,29 @@ int hwmc_links_send(struct hwmc_links *l, uint32_t stream, uint32_t rank, const 
     return BCAST_HW_OK;
 }
 
+/* Whether a lane has some body of the stream's that its owner wants back. */
+static bool is_out(const struct hwmc_links *l, uint32_t stream)
+{
+    for (const struct hwmc_frame *f = l->frames.all; f != NULL; f = f->next)
+        if (f->stream == stream && f->lent && f->out > 0)
+            return true;
+    return false;
+}
+
+void hwmc_links_take_back(struct hwmc_links *l, uint32_t stream)
+{
+    for (uint32_t i = 0; i < l->cfg.lanes; i++)
+        if ((l->cfg.tells >> i & 1) != 0 && is_out(l, stream))
+            l->lanes[i]->ops->cut(l->lanes[i]);
+    for (struct hwmc_frame *f = l->frames.all; f != NULL; f = f->next) {
+        if (f->stream != stream || !f->lent)
+            continue;
+        if (!hwmc_frame_own(f))
+            f->body_len = 0;
+        give_back(l, f);
+    }
+}
+
 uint32_t hwmc_links_room(const struct hwmc_links *l, uint32_t stream, uint32_t rank)
 {
     const struct peer *p = l->peers[rank];

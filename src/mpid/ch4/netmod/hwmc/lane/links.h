@@ -67,6 +67,10 @@ void hwmc_links_use(struct hwmc_links *l, uint32_t stream, const struct hwmc_lin
 int hwmc_links_send(struct hwmc_links *l, uint32_t stream, uint32_t peer, const void *head,
                     size_t head_len, const void *body, size_t body_len, const uint64_t *tag);
 
+/* Of all messages of the stream that are under way the bodies are the upper layer's again: they are copied. As a last
+ * resort the lanes that have them are cut; those without memory for a copy arrive empty. */
+void hwmc_links_take_back(struct hwmc_links *l, uint32_t stream);
+
 /* How many messages more can be sent to `peer` without waiting here. */
 uint32_t hwmc_links_room(const struct hwmc_links *l, uint32_t stream, uint32_t peer);
 

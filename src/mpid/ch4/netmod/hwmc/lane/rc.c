@@ -167,6 +167,11 @@ static void rc_close(struct bcast_hw_lane *lane)
     free(l);
 }
 
+static void rc_cut(struct bcast_hw_lane *lane)
+{
+    rc_exchange_cut(rc_lane(lane));
+}
+
 static const struct bcast_hw_lane_ops rc_ops = {
     .name = "rc",
     .address = rc_address,
@@ -179,6 +184,7 @@ static const struct bcast_hw_lane_ops rc_ops = {
     .arm = rc_arm,
     .flush = rc_flush,
     .close = rc_close,
+    .cut = rc_cut,
 };
 
 /* Opening. */

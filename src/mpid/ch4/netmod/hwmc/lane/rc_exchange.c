@@ -372,3 +372,13 @@ int rc_exchange_bury(struct hwmc_lane_rc *l)
     }
     return events;
 }
+
+void rc_exchange_cut(struct hwmc_lane_rc *l)
+{
+    while (l->num_conns > 0) {
+        struct rc_conn *c = l->conns[0];
+
+        rc_exchange_fail(l, c, true);
+        bury(l, c);
+    }
+}

@@ -215,6 +215,9 @@ void rc_exchange_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell);
 /* Buries the failed connections that are drained; returns how many. */
 int rc_exchange_bury(struct hwmc_lane_rc *l);
 
+/* Gives up all connections at once, and what they have not sent. */
+void rc_exchange_cut(struct hwmc_lane_rc *l);
+
 /* rc_conn.c. */
 
 /* A connection with a queue pair in INIT, and its end; NULL: a limit, or no memory. */

@@ -169,6 +169,11 @@ static void sealed_close(struct bcast_hw_lane *lane)
     free(lane);
 }
 
+static void sealed_cut(struct bcast_hw_lane *lane)
+{
+    sealed(lane)->below->ops->cut(sealed(lane)->below);
+}
+
 static const struct bcast_hw_lane_ops sealed_ops = {
     .address = sealed_address,
     .ready = sealed_ready,
@@ -180,6 +185,7 @@ static const struct bcast_hw_lane_ops sealed_ops = {
     .deadline = sealed_deadline,
     .flush = sealed_flush,
     .close = sealed_close,
+    .cut = sealed_cut,
 };
 
 struct bcast_hw_lane *hwmc_sealed_open(const struct hwmc_sealed_params *params,

@@ -97,6 +97,11 @@ static void stream_close(struct bcast_hw_lane *lane)
     free(stream(lane));
 }
 
+static void stream_cut(struct bcast_hw_lane *lane)
+{
+    hwmc_links_take_back(stream(lane)->links, stream(lane)->stream);
+}
+
 static const struct bcast_hw_lane_ops stream_ops = {
     .name = "stream",
     .address = stream_address,
@@ -109,6 +114,7 @@ static const struct bcast_hw_lane_ops stream_ops = {
     .deadline = stream_deadline,
     .flush = stream_flush,
     .close = stream_close,
+    .cut = stream_cut,
 };
 
 struct bcast_hw_lane *hwmc_stream_lane_open(struct hwmc_links *links, uint32_t index,

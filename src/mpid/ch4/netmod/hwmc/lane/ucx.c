@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <ucp/api/ucp.h>
+#include <unistd.h>
 
 #define AM_ID 1
 #define SMALL 512u   /* bytes of the buffers that are kept for reuse */
@@ -37,7 +39,7 @@ struct peer {
 
 /* A message on its way, with the caller's head, and its body unless that is borrowed. */
 struct sendbuf {
-    struct sendbuf *next; /* in the list of kept ones */
+    struct sendbuf *next, *prev; /* in the list of those that UCX has, or, next, of kept ones */
     struct hwmc_lane_ucx *lane;
     struct peer *peer; /* that it is for */
     bool borrows;
@@ -63,11 +65,12 @@ struct hwmc_lane_ucx {
     size_t max_head;
     int efd;
 
-    struct peer *peers;   /* params.size */
-    uint32_t num_failed;  /* peers in FAILED */
-    uint32_t num_sending; /* messages UCX still has */
+    struct peer *peers;  /* params.size */
+    uint32_t num_failed; /* peers in FAILED */
+    bool is_cut;         /* nothing goes or comes any more: no worker, all peers LOST */
     enum flush_state flush;
 
+    struct sendbuf *sending; /* that UCX still has */
     struct sendbuf *kept;
     int num_kept;
 };
@@ -133,6 +136,27 @@ static void put_buffer(struct sendbuf *b)
 
 /* Sending. */
 
+static void note_sending(struct sendbuf *b)
+{
+    struct sendbuf **all = &b->lane->sending;
+
+    b->prev = NULL;
+    b->next = *all;
+    if (b->next != NULL)
+        b->next->prev = b;
+    *all = b;
+}
+
+static void note_sent(struct sendbuf *b)
+{
+    if (b->prev != NULL)
+        b->prev->next = b->next;
+    else
+        b->lane->sending = b->next;
+    if (b->next != NULL)
+        b->next->prev = b->prev;
+}
+
 /* UCX needs the buffer no more, nor what it borrows. */
 static void release(struct sendbuf *b)
 {
@@ -151,7 +175,7 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
 
     if (status != UCS_OK) /* UCX gave it up, and does not tell of the endpoint unless asked to */
         fail_peer(b->peer);
-    b->lane->num_sending--;
+    note_sent(b);
     ucp_request_free(request);
     release(b);
 }
@@ -258,7 +282,7 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size
     if (request == NULL)
         release(b);
     else
-        l->num_sending++;
+        note_sending(b);
     return BCAST_HW_OK;
 }
 
@@ -284,7 +308,7 @@ static int ucx_ready(struct bcast_hw_lane *lane, uint32_t peer)
 {
     struct hwmc_lane_ucx *l = ucx(lane);
 
-    if (peer >= l->params.size)
+    if (peer >= l->params.size || l->is_cut)
         return BCAST_HW_ERR_PEER;
     if (l->peers[peer].state == PEER_LOST)
         l->peers[peer].state = PEER_NEW;
@@ -353,7 +377,7 @@ static void tell_failures(struct hwmc_lane_ucx *l)
 static int ucx_poll(struct bcast_hw_lane *lane)
 {
     struct hwmc_lane_ucx *l = ucx(lane);
-    int events = (int) ucp_worker_progress(l->worker);
+    int events = l->is_cut ? 0 : (int) ucp_worker_progress(l->worker);
 
     if (l->num_failed > 0) {
         events++;
@@ -371,6 +395,8 @@ static int ucx_arm(struct bcast_hw_lane *lane)
 {
     struct hwmc_lane_ucx *l = ucx(lane);
 
+    if (l->is_cut)
+        return BCAST_HW_OK;
     return l->num_failed == 0 && ucp_worker_arm(l->worker) == UCS_OK ? BCAST_HW_OK : BCAST_HW_AGAIN;
 }
 
@@ -405,26 +431,67 @@ static int ucx_flush(struct bcast_hw_lane *lane)
         .user_data = l,
     };
 
-    if (l->num_sending == 0 && l->flush == FLUSH_NONE) {
+    if (l->is_cut)
+        return BCAST_HW_OK;
+    if (l->sending == NULL && l->flush == FLUSH_NONE) {
         ucs_status_ptr_t request = ucp_worker_flush_nbx(l->worker, &param);
 
         /* An error: there is nothing more to be had. */
         l->flush = UCS_PTR_IS_PTR(request) ? FLUSH_RUNS : FLUSH_DONE;
     }
-    return l->num_sending == 0 && l->flush == FLUSH_DONE ? BCAST_HW_OK : BCAST_HW_AGAIN;
+    return l->sending == NULL && l->flush == FLUSH_DONE ? BCAST_HW_OK : BCAST_HW_AGAIN;
 }
 
 /* Destroys the worker with its endpoints, which needs nobody else: what was not flushed is lost. */
-static void ucx_close(struct bcast_hw_lane *lane)
+static void close_worker(struct hwmc_lane_ucx *l)
 {
-    struct hwmc_lane_ucx *l = ucx(lane);
-
     if (l->address != NULL)
         ucp_worker_release_address(l->worker, l->address);
     if (l->worker != NULL)
         ucp_worker_destroy(l->worker);
     if (l->context != NULL)
         ucp_cleanup(l->context);
+    l->address = NULL;
+    l->address_len = 0;
+    l->worker = NULL;
+    l->context = NULL;
+}
+
+/* UCX cannot be asked for a message back, nor to close an endpoint that it does not watch over, so the worker goes. Who
+ * waits for the descriptor has one that is never readable. */
+static void ucx_cut(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+
+    if (l->is_cut)
+        return;
+    close_worker(l);
+    l->is_cut = true;
+    l->efd = eventfd(0, EFD_CLOEXEC);
+    l->num_failed = 0;
+    while (l->sending != NULL) {
+        struct sendbuf *b = l->sending;
+
+        note_sent(b);
+        release(b);
+    }
+    for (uint32_t i = 0; i < l->params.size; i++) {
+        const bool is_known = l->peers[i].state == PEER_LOST;
+
+        l->peers[i].state = PEER_LOST;
+        l->peers[i].ep = NULL;
+        if (!is_known)
+            l->params.lane.lost(l->params.lane.ctx, i);
+    }
+}
+
+static void ucx_close(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = ucx(lane);
+
+    close_worker(l);
+    if (l->is_cut && l->efd >= 0)
+        close(l->efd);
     for (struct sendbuf *b = l->kept, *next; b != NULL; b = next) {
         next = b->next;
         free(b);
@@ -487,6 +554,7 @@ static const struct bcast_hw_lane_ops ucx_ops = {
     .deadline = ucx_deadline,
     .flush = ucx_flush,
     .close = ucx_close,
+    .cut = ucx_cut,
 };
 
 /* Opening: each step answers as UCX does. */

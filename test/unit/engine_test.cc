@@ -360,6 +360,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
         bcast_hw_engine_progress(net.engines[1], net.now += 1000);
         if (g[1]->running)
             bcast_hw_stream_check(&g[1]->stream);
+        bcast_hw_engine_check(net.engines[1]);
     }
 }
 

@@ -46,12 +46,15 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/two_stage_send.c \
     src/mpi/coll/bcast_hw/core/wait_policy.c \
     src/mpi/coll/bcast_hw/core/watch.c      \
+    src/mpi/coll/bcast_hw/engine/agenda.c   \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
     src/mpi/coll/bcast_hw/engine/homes.c    \
     src/mpi/coll/bcast_hw/engine/loss.c     \
+    src/mpi/coll/bcast_hw/engine/names.c    \
     src/mpi/coll/bcast_hw/engine/rails.c    \
+    src/mpi/coll/bcast_hw/engine/seen.c     \
     src/mpi/coll/bcast_hw/engine/wire.c     \
     src/mpi/coll/bcast_hw/node/allreduce.c \
     src/mpi/coll/bcast_hw/node/barrier.c \

@@ -6,6 +6,7 @@
 #include "glue.h"
 #include "patience.h"
 #include "core/prng.h"
+#include "engine/seen.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -44,41 +45,13 @@ static uint32_t clamp(int value, uint32_t low, uint32_t high)
     return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
 }
 
-/* How many sides with this hash have begun set-up in this process before. Grows by one entry
- * for each different pair of members and context id; both recur in a program's loops. */
-static struct seen {
-    uint64_t hash;
-    uint64_t times;
-} * seen;
-static size_t n_seen, room_seen;
-
-/* False: no memory to note it in. */
-static bool seen_before(uint64_t hash, uint64_t *times)
-{
-    for (size_t i = 0; i < n_seen; i++)
-        if (seen[i].hash == hash) {
-            *times = ++seen[i].times;
-            return true;
-        }
-    if (n_seen == room_seen) {
-        const size_t room = room_seen ? 2 * room_seen : 64;
-        struct seen *more = MPL_realloc(seen, room * sizeof(*seen), MPL_MEM_COMM);
-
-        if (!more)
-            return false;
-        seen = more;
-        room_seen = room;
-    }
-    seen[n_seen++] = (struct seen){.hash = hash};
-    *times = 0;
-    return true;
-}
+/* How many sides with each hash have begun set-up in this process. Has an entry for each different pair of members and
+ * context id; both recur in a program's loops. */
+static struct bcast_hw_seen seen;
 
 void MPIR_Bcast_hw_forget_seen(void)
 {
-    MPL_free(seen);
-    seen = NULL;
-    n_seen = room_seen = 0;
+    bcast_hw_seen_free(&seen);
 }
 
 /* How much is under way: as the network needs it, unless the user says. */
@@ -175,7 +148,7 @@ static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which
     struct bcast_hw_group_cfg cfg = {.context = comm->context_id, .part = which};
     uint32_t *world;
     uint64_t *site;
-    uint64_t hash, times;
+    uint64_t hash, before;
 
     find_size(comm, c, &cfg);
     world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
@@ -194,8 +167,8 @@ static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which
     configure(&cfg);
 
     MPIR_Bcast_hw_lock();
-    if (seen_before(hash, &times)) {
-        cfg.key = bcast_hw_prng(hash, times);
+    if (bcast_hw_seen_again(&seen, hash, &before)) {
+        cfg.key = bcast_hw_prng(hash, before);
         s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
     }
     MPIR_Bcast_hw_unlock();

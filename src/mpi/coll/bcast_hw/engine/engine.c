@@ -20,6 +20,7 @@ struct bcast_hw_engine *bcast_hw_engine_create(struct bcast_hw_counts *counts,
     if (e) {
         e->counts = counts;
         e->engine_counts = engine_counts;
+        bcast_hw_agenda_init(&e->agenda);
     }
     return e;
 }
@@ -29,23 +30,6 @@ void bcast_hw_engine_open(struct bcast_hw_engine *e, const struct bcast_hw_engin
     assert(!e->groups);
     e->cfg = *cfg;
     bcast_hw_rails_open(&e->rails, cfg->fabrics, cfg->mbit, cfg->seal);
-}
-
-/* Of a group that may have no generation yet. */
-static bool is_by_key(enum bcast_hw_msg_type type)
-{
-    return type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_REPORT ||
-           type == BCAST_HW_MSG_DECIDE || type == BCAST_HW_MSG_LOST;
-}
-
-/* What is not by key reaches a group's stream, so only once that runs. */
-static bool names(const struct bcast_hw_group *g, const struct bcast_hw_wire_in *in)
-{
-    if (g->id.leader != in->id.leader || g->over || (!in->cast && g->id.context != in->id.context))
-        return false;
-    if (is_by_key(in->msg.type))
-        return in->id.generation == 0 && in->msg.bid == g->cfg.key;
-    return g->running && g->id.generation == in->id.generation;
 }
 
 static struct bcast_hw_lane *lane_of(const struct bcast_hw_engine *e, uint32_t index)
@@ -147,8 +131,7 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
         on_measure(e, &in->msg, e->now);
         return;
     }
-    for (g = e->groups; g && !names(g, in); g = g->next)
-        ;
+    g = bcast_hw_names_of(&e->names, in);
     if (!g)
         e->engine_counts->drop_communicator++;
     else if (multicast && in->msg.peer == g->cfg.rank)
@@ -185,11 +168,11 @@ static uint64_t tag_of(const struct bcast_hw_group *g, uint32_t lane, uint32_t t
 void bcast_hw_engine_on_sent(void *engine, uint64_t tag)
 {
     struct bcast_hw_engine *e = engine;
+    struct bcast_hw_group *g = bcast_hw_names_numbered(&e->names, (uint32_t) (tag >> 32));
 
     e->events++;
-    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
-        if (g->number == (uint32_t) (tag >> 32))
-            bcast_hw_group_on_sent(g, (uint32_t) tag >> 16, (uint32_t) tag & 0xffff);
+    if (g)
+        bcast_hw_group_on_sent(g, (uint32_t) tag >> 16, (uint32_t) tag & 0xffff);
 }
 
 static void on_datagram(struct bcast_hw_engine *e, uint32_t rail, const struct bcast_hw_in *in)
@@ -228,22 +211,6 @@ static void poll_rail(struct bcast_hw_engine *e, uint32_t rail)
     }
 }
 
-static void free_gone(struct bcast_hw_engine *e)
-{
-    struct bcast_hw_group **at = &e->groups;
-
-    while (*at) {
-        struct bcast_hw_group *g = *at;
-
-        if (!g->over) {
-            at = &g->next;
-            continue;
-        }
-        *at = g->next;
-        bcast_hw_group_free(g);
-    }
-}
-
 uint32_t bcast_hw_engine_lane_rails(const struct bcast_hw_engine *e)
 {
     uint32_t rails = 0;
@@ -262,17 +229,9 @@ uint32_t bcast_hw_engine_lanes_on(const struct bcast_hw_engine *e, uint32_t rail
     return lanes;
 }
 
-static bool along_trees(const struct bcast_hw_engine *e)
-{
-    for (const struct bcast_hw_group *g = e->groups; g; g = g->next)
-        if (g->running && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN)
-            return true;
-    return false;
-}
-
 bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e)
 {
-    return e->draining || e->measuring || e->unflushed || along_trees(e);
+    return e->draining || e->measuring || e->unflushed || e->agenda.by_trees > 0;
 }
 
 static bool flush_lanes(struct bcast_hw_engine *e)
@@ -302,10 +261,23 @@ void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t 
     pump_measure(e, now);
 }
 
+/* Those that have something to do; frees those that are over. */
+static void pump_groups(struct bcast_hw_engine *e, uint64_t now)
+{
+    struct bcast_hw_agenda_turn turn;
+    struct bcast_hw_group *g;
+
+    bcast_hw_agenda_begin(&e->agenda, &turn, now, bcast_hw_group_unblocked);
+    while ((g = bcast_hw_agenda_next(&e->agenda, &turn)) != NULL) {
+        e->events++;
+        bcast_hw_group_pump(g, now);
+        if (g->over)
+            bcast_hw_group_free(g);
+    }
+}
+
 int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
 {
-    bool gone = false;
-
     if (!bcast_hw_engine_active(e))
         return 0;
     e->now = now;
@@ -318,34 +290,28 @@ int bcast_hw_engine_progress(struct bcast_hw_engine *e, uint64_t now)
     for (uint32_t i = 0; i < e->cfg.num_far_lanes && bcast_hw_engine_by_lanes(e); i++)
         e->events += e->cfg.lanes[i]->ops->poll(e->cfg.lanes[i]);
     /* A child may wait for the end of a broadcast that is over here. */
-    if (e->unflushed && !along_trees(e))
+    if (e->unflushed && e->agenda.by_trees == 0)
         e->unflushed = !flush_lanes(e);
     bcast_hw_rails_flush(&e->rails, now);
-    for (struct bcast_hw_group *g = e->groups; g; g = g->next) {
-        if (g->touched || g->wake <= now || bcast_hw_group_unblocked(g, now)) {
-            e->events++;
-            bcast_hw_group_pump(g, now);
-        }
-        gone = gone || g->over;
-    }
-    if (gone)
-        free_gone(e);
+    pump_groups(e, now);
     return e->events;
 }
 
 uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e)
 {
-    uint64_t at = BCAST_HW_NEVER;
+    uint64_t groups = bcast_hw_agenda_deadline(&e->agenda), rails;
 
     if (!e->groups)
-        return at;
-    at = bcast_hw_rails_deadline(&e->rails);
-    for (const struct bcast_hw_group *g = e->groups; g; g = g->next) {
-        if (g->touched)
-            return 0;
-        at = g->wake < at ? g->wake : at;
-    }
-    return at;
+        return BCAST_HW_NEVER;
+    rails = bcast_hw_rails_deadline(&e->rails);
+    return rails < groups ? rails : groups;
+}
+
+void bcast_hw_engine_check(const struct bcast_hw_engine *e)
+{
+    bcast_hw_agenda_check(&e->agenda);
+    for (const struct bcast_hw_group *g = e->groups; g; g = g->next)
+        bcast_hw_names_check(&e->names, g);
 }
 
 void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
@@ -366,7 +332,7 @@ void bcast_hw_engine_send(struct bcast_hw_engine *e, uint32_t world_rank,
     void *payload = msg->type == BCAST_HW_MSG_DATA ? (void *) (uintptr_t) body : control;
     struct bcast_hw_wire_id named = *id;
 
-    if (is_by_key(msg->type))
+    if (bcast_hw_names_is_by_key(msg->type))
         named.generation = 0;
     len = bcast_hw_wire_encode(head, &named, src, msg, payload, len);
     e->engine_counts->lane_messages_sent++;
@@ -409,10 +375,13 @@ void bcast_hw_engine_cut(struct bcast_hw_engine *e, const struct bcast_hw_group 
 void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now)
 {
     e->draining = true;
-    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
+    for (struct bcast_hw_group *g = e->groups, *next; g; g = next) {
+        next = g->next;
         if (g->state != BCAST_HW_GROUP_CLOSING)
             bcast_hw_group_close(g, now);
-    free_gone(e);
+        if (g->over)
+            bcast_hw_group_free(g);
+    }
 }
 
 bool bcast_hw_engine_told(struct bcast_hw_engine *e)
@@ -427,9 +396,9 @@ bool bcast_hw_engine_drained(const struct bcast_hw_engine *e)
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)
 {
-    for (struct bcast_hw_group *g = e->groups; g; g = g->next)
-        g->over = true;
-    free_gone(e);
+    while (e->groups)
+        bcast_hw_group_free(e->groups);
+    bcast_hw_agenda_free(&e->agenda);
     bcast_hw_rails_close(&e->rails);
     if (e->cfg.lane)
         e->cfg.lane->ops->close(e->cfg.lane);

@@ -78,7 +78,9 @@ struct bcast_hw_engine_cfg {
 struct bcast_hw_engine {
     struct bcast_hw_engine_cfg cfg;
     struct bcast_hw_rails rails;
-    struct bcast_hw_group *groups;
+    struct bcast_hw_group *groups; /* all there are */
+    struct bcast_hw_names names;
+    struct bcast_hw_agenda agenda;
     size_t memory_used;
     uint32_t generations; /* given out by this process as a leader */
     uint32_t groups_made;
@@ -141,6 +143,9 @@ uint32_t bcast_hw_engine_lane_rails(const struct bcast_hw_engine *e);
 
 /* How many of the lanes that are used inside a site are on these rails. 0: on any. */
 uint32_t bcast_hw_engine_lanes_on(const struct bcast_hw_engine *e, uint32_t rails);
+
+/* Asserts what the heads of its parts say. */
+void bcast_hw_engine_check(const struct bcast_hw_engine *e);
 
 /* A broadcast goes along trees here, or has left something in the lanes: cfg.lanes are polled. */
 bool bcast_hw_engine_by_lanes(const struct bcast_hw_engine *e);

@@ -83,7 +83,8 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
         return NULL;
     g->cfg = *cfg;
     g->world = malloc(cfg->size * sizeof(*g->world));
-    if (!g->world || !find_sites(g, cfg)) {
+    if (!g->world || !find_sites(g, cfg) || !bcast_hw_agenda_add(&e->agenda, g)) {
+        free(g->site_mem);
         free(g->world);
         free(g);
         return NULL;
@@ -98,12 +99,14 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
         .leader = g->world[0],
         .unchecked = e->cfg.integrity != BCAST_HW_INTEGRITY_CRC32C,
     };
-    g->wake = BCAST_HW_NEVER;
     make_offer(g, &offer);
     bcast_hw_agree_start(&g->agree, cfg->size, cfg->rank, cfg->fanout, cfg->key, &offer,
                          cfg->trees > 0, cfg->probe_ns);
     g->next = e->groups;
+    if (g->next)
+        g->next->prev = g;
     e->groups = g;
+    bcast_hw_names_add(&e->names, g);
     bcast_hw_group_pump(g, now);
     return g;
 }
@@ -206,7 +209,10 @@ static void leave_rails(struct bcast_hw_group *g, uint32_t mask)
 
 static void begin_join(struct bcast_hw_group *g, uint64_t now)
 {
-    g->id.generation = g->agree.agreed.generation;
+    if (g->id.generation == 0) {
+        g->id.generation = g->agree.agreed.generation;
+        bcast_hw_names_has_generation(&g->engine->names, g);
+    }
     g->running = start_stream(g);
     g->joining_rails = g->running ? g->agree.agreed.rails : 0;
     g->join_end = now + g->cfg.join_ns;
@@ -247,6 +253,7 @@ static void leave(struct bcast_hw_group *g)
 {
     leave_multicast(g);
     g->running = false;
+    bcast_hw_agenda_block(&g->engine->agenda, g, false);
     free(g->stream_mem);
     g->stream_mem = NULL;
 }
@@ -369,7 +376,8 @@ static void pump_stream(struct bcast_hw_group *g, uint64_t now)
     }
     if (n > 0)
         transmit(g, &run, n);
-    g->blocked = bcast_hw_stream_casts(&g->stream, (struct bcast_hw_room){0xff, 0xff});
+    bcast_hw_agenda_block(&g->engine->agenda, g,
+                          bcast_hw_stream_casts(&g->stream, (struct bcast_hw_room){0xff, 0xff}));
 }
 
 /* A probe that finds no room is lost: the next one follows. */
@@ -410,12 +418,32 @@ static void show(struct bcast_hw_group *g)
     g->engine->cfg.show(g, first);
 }
 
+/* A broadcast along trees has begun, or is over. */
+static void note_trees(struct bcast_hw_group *g)
+{
+    bcast_hw_agenda_by_trees(&g->engine->agenda, g,
+                             g->running && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN);
+}
+
+/* It goes when the engine comes to it. */
+static void end(struct bcast_hw_group *g)
+{
+    g->over = true;
+    bcast_hw_agenda_touch(&g->engine->agenda, g);
+}
+
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
 {
-    g->touched = false;
+    struct bcast_hw_agenda *agenda = &g->engine->agenda;
+
+    bcast_hw_agenda_done(agenda, g);
     if (g->over || g->state == BCAST_HW_GROUP_BROKEN) {
         bcast_hw_group_tell_lost(g);
-        g->wake = BCAST_HW_NEVER;
+        bcast_hw_agenda_wake(agenda, g, BCAST_HW_NEVER);
+        bcast_hw_agenda_block(agenda, g, false);
+        note_trees(g);
+        if (g->over)
+            end(g);
         return;
     }
     if (next_timer(g) <= now) {
@@ -432,12 +460,15 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     bcast_hw_rails_flush(&g->engine->rails, now);
     if (g->state == BCAST_HW_GROUP_CLOSING)
         g->over = bcast_hw_stream_closed(&g->stream);
-    g->wake = next_timer(g);
+    bcast_hw_agenda_wake(agenda, g, next_timer(g));
+    note_trees(g);
+    if (g->over)
+        end(g);
 }
 
 bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now)
 {
-    return g->blocked && bcast_hw_stream_casts(&g->stream, room(g, now));
+    return bcast_hw_stream_casts(&g->stream, room(g, now));
 }
 
 bool bcast_hw_group_open(const struct bcast_hw_group *g)
@@ -547,7 +578,7 @@ void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t lane, uint32_t to
     assert(g->lent[lane] > 0);
     g->lent[lane]--;
     bcast_hw_stream_on_sent(&g->stream, token);
-    g->touched = true;
+    bcast_hw_agenda_touch(&g->engine->agenda, g);
 }
 
 void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now)
@@ -564,7 +595,7 @@ void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
         bcast_hw_stream_close(&g->stream);
         bcast_hw_group_pump(g, now);
     } else {
-        g->over = true;
+        end(g);
     }
 }
 
@@ -666,12 +697,22 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
             bcast_hw_stream_on_recv(&g->stream, &in->msg, now);
             break;
     }
-    g->touched = true;
+    bcast_hw_agenda_touch(&g->engine->agenda, g);
 }
 
 void bcast_hw_group_free(struct bcast_hw_group *g)
 {
+    struct bcast_hw_engine *e = g->engine;
+
     leave(g);
+    bcast_hw_names_remove(&e->names, g);
+    bcast_hw_agenda_remove(&e->agenda, g);
+    if (g->prev)
+        g->prev->next = g->next;
+    else
+        e->groups = g->next;
+    if (g->next)
+        g->next->prev = g->prev;
     free(g->site_mem);
     free(g->world);
     free(g);

@@ -23,8 +23,10 @@
 #include "../core/agree.h"
 #include "../core/rejoin.h"
 #include "../core/stream.h"
+#include "agenda.h"
 #include "homes.h"
 #include "loss.h"
+#include "names.h"
 #include "wire.h"
 
 #define BCAST_HW_LANES_MAX 32u
@@ -72,7 +74,9 @@ struct bcast_hw_group_cfg {
 
 struct bcast_hw_group {
     struct bcast_hw_engine *engine;
-    struct bcast_hw_group *next; /* in the engine's list */
+    struct bcast_hw_group *prev, *next; /* in the engine's list */
+    struct bcast_hw_agenda_item item;
+    struct bcast_hw_group *same[BCAST_HW_NAMES_KINDS]; /* next in lists of engine.names */
     enum bcast_hw_group_state state;
     uint32_t number; /* of this process's groups */
     struct bcast_hw_group_cfg cfg;
@@ -94,10 +98,7 @@ struct bcast_hw_group {
     struct bcast_hw_rejoin rejoin;
     bool running;    /* the stream runs */
     bool casts;      /* ON: by multicast */
-    bool blocked;    /* a multicast waits for room */
-    bool touched;    /* something happened since the last pump */
     bool over;       /* closed, and nobody needs it */
-    uint64_t wake;   /* ns at which a timer fires; NEVER; as of the last pump */
     size_t reserved; /* bytes of the engine's bound */
     void *stream_mem;
     struct bcast_hw_homes homes; /* where its bytes lie */
@@ -170,7 +171,7 @@ void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire
 void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t lane, uint32_t token);
 void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
 
-/* A multicast waited for room, and there is some. */
+/* There is room for the multicast that waited for some. */
 bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now);
 
 /* Leaves the fabric's group, gives its memory back. */

@@ -41,7 +41,8 @@ static void break_up(struct bcast_hw_group *g, const struct bcast_hw_loss *loss)
     g->reason = BCAST_HW_REASON_LANE;
     g->loss = *loss;
     g->loss.at = g->engine->now;
-    g->untold = g->touched = true;
+    g->untold = true;
+    bcast_hw_agenda_touch(&g->engine->agenda, g);
     if (g->shown)
         g->engine->cfg.show(g, false);
 }

@@ -1,0 +1,33 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * seen: how often a process has come across each of some names. All of them are kept: who forgot one would count
+ * otherwise than the others.
+ */
+#ifndef BCAST_HW_SEEN_H_INCLUDED
+#define BCAST_HW_SEEN_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bcast_hw_seen_one {
+    uint64_t name; /* equally distributed */
+    uint64_t times;
+};
+
+/* A hash table with linear probing, half full at most. Zero to begin with. */
+struct bcast_hw_seen {
+    struct bcast_hw_seen_one *one; /* times 0: free */
+    size_t room;                   /* a power of 2, or 0 */
+    size_t names;
+    uint64_t looks; /* at a place */
+};
+
+/* Once more. Sets *before to how often it was there before. False: no memory, nothing changed. */
+bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *before);
+
+void bcast_hw_seen_free(struct bcast_hw_seen *s);
+
+#endif /* BCAST_HW_SEEN_H_INCLUDED */

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Many groups in a process: those with nothing to do cost nothing. What is counted is looks at groups, not time.
+#include "engine_groups.h"
+
+extern "C" {
+#include "../engine/seen.h"
+}
+
+namespace {
+
+constexpr uint32_t kMany = 1500;
+
+Groups one_more(mem::Net &net, uint32_t number)
+{
+    return net.group(first(2), [=](bcast_hw_group_cfg &cfg) {
+        cfg.context = number;
+        cfg.key = 1000 + number;
+        cfg.channels = 1;
+        cfg.period = 1;
+        cfg.piece_bytes = 100;
+        cfg.trees = 2;
+        cfg.window = cfg.far_window = 3;
+        cfg.seg_bytes = 70;
+    });
+}
+
+uint64_t looks(const mem::Net &net, uint32_t host)
+{
+    return net.engines[host]->agenda.looks + net.engines[host]->names.looks;
+}
+
+} // namespace
+
+TEST(EngineMany, IdleGroupsCostNothing)
+{
+    uint64_t cost[2][2];
+
+    for (int many = 0; many < 2; many++) {
+        mem::Net net(2);
+        Groups busy = one_more(net, 0);
+
+        for (uint32_t i = 1; many && i < kMany; i++)
+            one_more(net, i);
+        net.settle(UINT64_C(10000000000));
+        uint64_t before = looks(net, 0);
+        for (int i = 0; i < 1000; i++)
+            net.step();
+        EXPECT_EQ(before, looks(net, 0)) << "polls that find nothing";
+        before = looks(net, 0);
+        for (uint32_t i = 0; i < 50; i++)
+            broadcast(net, busy, i % 2, pattern(90, i));
+        cost[many][0] = looks(net, 0) - before;
+        before = looks(net, 0);
+        for (uint32_t i = 0; i < 50; i++)
+            along_trees(net, busy, i % 2, pattern(900, i));
+        cost[many][1] = looks(net, 0) - before;
+        EXPECT_LT(bcast_hw_engine_by_lanes(net.engines[0]), 1);
+        bcast_hw_engine_check(net.engines[0]);
+    }
+    // Several groups share a list of names: a few looks more.
+    EXPECT_LT(cost[1][0], 10 * cost[0][0]);
+    EXPECT_LT(cost[1][1], 10 * cost[0][1]);
+    EXPECT_LT(cost[1][0] + cost[1][1], 100 * kMany / 2) << "as if all were looked at at each";
+}
+
+TEST(EngineMany, EachIsFoundAndEachGoes)
+{
+    mem::Net net(2);
+    std::vector<Groups> all;
+    std::minstd_rand r(5);
+
+    for (uint32_t i = 0; i < 300; i++) {
+        all.push_back(one_more(net, i));
+        if (i % 50 == 0)
+            bcast_hw_engine_check(net.engines[1]);
+    }
+    net.settle(UINT64_C(10000000000));
+    for (uint32_t left = 300; left > 0; left--) {
+        uint32_t which = r() % left;
+
+        expect_all(all[which], BCAST_HW_GROUP_ON);
+        broadcast(net, all[which], which % 2, pattern(90, which));
+        for (auto *g : all[which])
+            bcast_hw_group_close(g, net.now);
+        net.settle(1000000000);
+        all.erase(all.begin() + which);
+        bcast_hw_engine_check(net.engines[0]);
+        EXPECT_EQ(left - 1, net.engines[0]->agenda.groups);
+    }
+    EXPECT_EQ(nullptr, net.engines[0]->groups);
+    EXPECT_EQ(nullptr, net.engines[1]->groups);
+}
+
+// Against the same by going through all.
+TEST(EngineMany, TheAgendaKnowsWhoIsDue)
+{
+    constexpr uint32_t n = 60;
+    bcast_hw_agenda a;
+    std::vector<std::unique_ptr<bcast_hw_group>> g;
+    std::minstd_rand r(7);
+    static std::set<bcast_hw_group *> room;
+
+    bcast_hw_agenda_init(&a);
+    for (uint32_t i = 0; i < n; i++) {
+        g.push_back(std::make_unique<bcast_hw_group>());
+        ASSERT_TRUE(bcast_hw_agenda_add(&a, g[i].get()));
+    }
+    for (uint64_t now = 0; now < 3000; now++) {
+        std::set<bcast_hw_group *> touched, due, came;
+        bcast_hw_agenda_turn turn;
+        uint64_t next = BCAST_HW_NEVER;
+
+        room.clear();
+        for (uint32_t i = r() % 8; i > 0; i--) {
+            bcast_hw_group *x = g[r() % n].get();
+
+            switch (r() % 4) {
+                case 0:
+                    bcast_hw_agenda_touch(&a, x);
+                    touched.insert(x);
+                    break;
+                case 1:
+                    bcast_hw_agenda_wake(&a, x, r() % 3 ? now + r() % 20 : BCAST_HW_NEVER);
+                    break;
+                case 2:
+                    bcast_hw_agenda_block(&a, x, true);
+                    room.insert(x);
+                    break;
+                default:
+                    bcast_hw_agenda_done(&a, x);
+                    touched.erase(x);
+                    break;
+            }
+            bcast_hw_agenda_check(&a);
+        }
+        for (auto &x : g) {
+            next = std::min(next, x->item.wake);
+            if (x->item.wake <= now || touched.count(x.get()) || room.count(x.get()))
+                due.insert(x.get());
+        }
+        EXPECT_EQ(touched.empty() ? next : 0, bcast_hw_agenda_deadline(&a));
+        bcast_hw_agenda_begin(&a, &turn, now,
+                              [](bcast_hw_group *x, uint64_t) { return room.count(x) > 0; });
+        while (bcast_hw_group *x = bcast_hw_agenda_next(&a, &turn)) {
+            EXPECT_TRUE(came.insert(x).second);
+            bcast_hw_agenda_block(&a, x, false);
+        }
+        EXPECT_EQ(due, came);
+        bcast_hw_agenda_check(&a);
+    }
+    for (auto &x : g)
+        bcast_hw_agenda_remove(&a, x.get());
+    bcast_hw_agenda_free(&a);
+}
+
+TEST(EngineMany, NamesThatWereSeenAreCounted)
+{
+    bcast_hw_seen s = {};
+    uint64_t before;
+
+    for (uint64_t round = 0; round < 3; round++)
+        for (uint64_t i = 0; i < 10000; i++) {
+            ASSERT_TRUE(bcast_hw_seen_again(&s, bcast_hw_prng(3, i), &before));
+            ASSERT_EQ(round, before);
+        }
+    EXPECT_EQ(10000u, s.names);
+    EXPECT_LT(s.looks, 3 * 10000u * 5);
+    ASSERT_TRUE(bcast_hw_seen_again(&s, 0, &before));
+    EXPECT_EQ(0u, before);
+    bcast_hw_seen_free(&s);
+    ASSERT_TRUE(bcast_hw_seen_again(&s, bcast_hw_prng(3, 1), &before));
+    EXPECT_EQ(0u, before);
+    bcast_hw_seen_free(&s);
+}

@@ -104,3 +104,40 @@ TEST(Sides, EachRankIsOnTheSideOfItsPlace)
 }
 
 } // namespace
+
+TEST(Sides, HostsAreNumberedAsTheyCome)
+{
+    std::minstd_rand r(3);
+
+    for (uint32_t n = 1; n < 300; n++) {
+        const int kinds = 1 + (int) (r() % n);
+        std::vector<int> name(n);
+        std::vector<uint32_t> host_of(n), table(bcast_hw_sides_table_words(n)), expected(n);
+        uint32_t hosts = 0;
+
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t j = 0;
+
+            name[i] = (int) (r() % kinds) * 1024 - 5;
+            while (name[j] != name[i])
+                j++;
+            expected[i] = j < i ? expected[j] : hosts++;
+        }
+        EXPECT_EQ(hosts, bcast_hw_sides_number(n, name.data(), host_of.data(), table.data()));
+        EXPECT_EQ(expected, host_of);
+    }
+}
+
+// As many as the ranks of a large machine: the square of it would take minutes.
+TEST(Sides, ManyHostsAreNumbered)
+{
+    const uint32_t n = 200000;
+    std::vector<int> name(n);
+    std::vector<uint32_t> host_of(n), table(bcast_hw_sides_table_words(n));
+
+    for (uint32_t i = 0; i < n; i++)
+        name[i] = (int) i;
+    EXPECT_EQ(n, bcast_hw_sides_number(n, name.data(), host_of.data(), table.data()));
+    for (uint32_t i = 0; i < n; i++)
+        ASSERT_EQ(i, host_of[i]);
+}

@@ -41,23 +41,30 @@ static struct bcast_hw_near find_own(void)
     return copy;
 }
 
-/* By rank, in which host it is, counted from that of rank 0. False: nobody knows of some rank. */
-static bool number_hosts(MPIR_Comm *comm, uint32_t *host_of)
+/* By rank, in which host it is, counted from that of rank 0. Sets *known: somebody knows of every rank. */
+static int number_hosts(MPIR_Comm *comm, uint32_t *host_of, bool *known)
 {
-    uint32_t hosts = 0, world, earlier;
+    int mpi_errno = MPI_SUCCESS;
+    const uint32_t ranks = (uint32_t) comm->local_size;
+    int *node = MPL_malloc(ranks * sizeof(*node), MPL_MEM_COMM);
+    uint32_t *table = MPL_calloc(bcast_hw_sides_table_words(ranks), sizeof(*table), MPL_MEM_COMM);
+    uint32_t world;
 
-    for (int i = 0; i < comm->local_size; i++) {
-        int j = 0;
-
-        if (!MPIR_Bcast_hw_world_rank(comm, i, &world))
-            return false;
-        for (; j < i; j++)
-            if (MPIR_Bcast_hw_world_rank(comm, j, &earlier) &&
-                MPIR_Bcast_hw_node_of(earlier) == MPIR_Bcast_hw_node_of(world))
-                break;
-        host_of[i] = j < i ? host_of[j] : hosts++;
+    MPIR_ERR_CHKANDJUMP(!node || !table, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    *known = true;
+    for (uint32_t i = 0; i < ranks && *known; i++) {
+        *known = MPIR_Bcast_hw_world_rank(comm, (int) i, &world);
+        node[i] = *known ? MPIR_Bcast_hw_node_of(world) : 0;
     }
-    return true;
+    if (*known)
+        bcast_hw_sides_number(ranks, node, host_of, table);
+
+fn_exit:
+    MPL_free(node);
+    MPL_free(table);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 /* The rails' speeds, alike on all ranks: as measured over their lanes, or as the system says. */
@@ -120,13 +127,16 @@ int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
     const size_t ranks = (size_t) comm->local_size;
     struct bcast_hw_node_comm *n = MPIR_Bcast_hw_node_of_comm(comm);
     uint32_t *host_of = NULL;
+    bool known;
 
     if (!n || n->state != BCAST_HW_NODE_SPREAD || c->hosts == 1 || c->hosts == ranks)
         goto fn_exit;
     host_of = MPL_malloc(ranks * sizeof(*host_of), MPL_MEM_COMM);
     n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
     MPIR_ERR_CHKANDJUMP(!host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    if (!number_hosts(comm, host_of))
+    mpi_errno = number_hosts(comm, host_of, &known);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!known)
         goto fn_exit;
     mpi_errno = find_sides(comm, c, host_of);
     MPIR_ERR_CHECK(mpi_errno);

@@ -9,6 +9,39 @@
 #include <assert.h>
 #include <string.h>
 
+#include "prng.h"
+
+/* A power of 2, twice as many as there can be hosts. */
+size_t bcast_hw_sides_table_words(uint32_t ranks)
+{
+    size_t words = 2;
+
+    while (words < 2 * (size_t) ranks)
+        words *= 2;
+    return words;
+}
+
+/* A place of the table has one more than the first rank of a host. */
+uint32_t bcast_hw_sides_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table)
+{
+    const size_t words = bcast_hw_sides_table_words(ranks);
+    uint32_t hosts = 0;
+
+    for (uint32_t r = 0; r < ranks; r++) {
+        size_t at = (size_t) bcast_hw_prng(0, (uint64_t) (uint32_t) name[r]) & (words - 1);
+
+        while (table[at] > 0 && name[table[at] - 1] != name[r])
+            at = (at + 1) & (words - 1);
+        if (table[at] == 0) {
+            table[at] = r + 1;
+            host_of[r] = hosts++;
+        } else {
+            host_of[r] = host_of[table[at] - 1];
+        }
+    }
+    return hosts;
+}
+
 /* Sets `first`, and places in rank order. */
 static void count(struct bcast_hw_sides *s)
 {

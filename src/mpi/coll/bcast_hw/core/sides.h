@@ -27,6 +27,11 @@ struct bcast_hw_sides {
     uint32_t *first;   /* by host: where in `order` its ranks begin; and where the last one's end */
 };
 
+/* Numbers hosts in the order in which they come: host_of[r] is that of `name[r]`, any integer; how many there are. `table`:
+ * words as by the function after it, all 0. In time proportional to `ranks`. */
+uint32_t bcast_hw_sides_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table);
+size_t bcast_hw_sides_table_words(uint32_t ranks);
+
 /* Words of memory for it. */
 static inline size_t bcast_hw_sides_words(uint32_t ranks, uint32_t hosts)
 {

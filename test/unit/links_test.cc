@@ -21,6 +21,8 @@ extern "C" {
 
 namespace {
 
+constexpr uint32_t kHosts = 40;
+
 struct Host;
 
 struct Message {
@@ -123,7 +125,7 @@ void cut(bcast_hw_lane *l)
         if (m.lent)
             hwmc_links_on_sent(hwmc_links_port(at->host->links, at->index), m.tag);
     }
-    for (uint32_t peer = 0; peer < 3; peer++)
+    for (uint32_t peer = 0; peer < kHosts; peer++)
         hwmc_links_on_lost(hwmc_links_port(at->host->links, at->index), peer);
 }
 
@@ -170,7 +172,7 @@ class Links : public ::testing::Test {
         for (uint8_t s = 0; s < 3; s++)
             for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
                 cfg.prefers[s][k] = k < lanes ? k : BCAST_HW_LINK_NO_LANE;
-        for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t i = 0; i < kHosts; i++)
             open_host(i, cfg);
     }
 
@@ -180,7 +182,7 @@ class Links : public ::testing::Test {
         std::vector<bcast_hw_lane *> lanes;
 
         h->rank = rank;
-        h->links = hwmc_links_create(rank, 3, &h->counts);
+        h->links = hwmc_links_create(rank, kHosts, &h->counts);
         for (uint32_t k = 0; k < cfg.lanes; k++) {
             h->lanes.push_back(std::make_unique<MemLane>());
             h->lanes[k]->base.ops = &mem_ops;
@@ -299,7 +301,7 @@ class Links : public ::testing::Test {
         hwmc_links_on_lost(hwmc_links_port(hosts[host].links, lane), peer);
     }
 
-    Host hosts[3];
+    Host hosts[kHosts];
     uint64_t patience = UINT64_C(3600000000000); // ns; tests decide when a lane is lost
 };
 
@@ -315,6 +317,26 @@ TEST_F(Links, CarriesStreamsAndTellsWhoSpeaks)
     EXPECT_EQ(std::vector<std::string>({"h|other"}), hosts[1].came[1]);
     EXPECT_EQ(2u, hosts[1].from);
     EXPECT_EQ("raw", hosts[1].said);
+}
+
+TEST_F(Links, TimersLookAtPeersThatHaveOne)
+{
+    uint64_t before;
+
+    patience = 20000000;
+    open(1, 0);
+    for (uint32_t peer = 1; peer < kHosts; peer++)
+        say(0, peer, "hello");
+    settle();
+    while (hwmc_links_deadline(hosts[0].links) != UINT64_MAX)
+        hwmc_links_poll(hosts[0].links); // a timer that was of use no more fires once
+    say(0, 7, "this one does not answer");
+    before = hwmc_links_looks(hosts[0].links);
+    while (hwmc_links_looks(hosts[0].links) == before)
+        hwmc_links_poll(hosts[0].links);
+    EXPECT_LE(hwmc_links_looks(hosts[0].links), before + 3) << "as if all had one";
+    settle();
+    EXPECT_EQ("h|this one does not answer", hosts[7].came[0].back());
 }
 
 TEST_F(Links, WhatIsMoreThanTheWindowWaits)

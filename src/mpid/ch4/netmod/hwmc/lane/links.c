@@ -41,6 +41,8 @@ struct peer {
     struct peer *next; /* of all that were made */
     struct peer *next_touched;
     bool touched;
+    struct peer *prev_armed, *next_armed; /* in the list of those that wait for a time */
+    bool armed;
     uint32_t rank;
     uint64_t retry_at; /* ns: when lanes that are OFF are asked whether they are ready; NEVER */
     struct bcast_hw_link link;
@@ -62,9 +64,11 @@ struct hwmc_links {
     struct peer **peers; /* size */
     struct peer *made;
     struct peer *touched;
-    uint64_t wake; /* not after any peer's timer */
-    int events;    /* of the poll under way */
-    int epoll;     /* -1: waiting for lanes is not possible */
+    struct peer *armed;
+    uint64_t wake;  /* not after any peer's timer */
+    uint64_t looks; /* at peers, for their timers */
+    int events;     /* of the poll under way */
+    int epoll;      /* -1: waiting for lanes is not possible */
     struct bcast_hw_stand stands[BCAST_HW_LINK_LANES_MAX];
     void (*changed)(void *ctx, uint32_t lane,
                     const struct bcast_hw_stand *stand); /* NULL: nobody watches */
@@ -86,6 +90,42 @@ static void touch(struct hwmc_links *l, struct peer *p)
         p->next_touched = l->touched;
         l->touched = p;
     }
+}
+
+/* Timers. Only peers that have one are looked at when the first is due. */
+
+static void arm(struct hwmc_links *l, struct peer *p)
+{
+    p->armed = true;
+    p->prev_armed = NULL;
+    p->next_armed = l->armed;
+    if (p->next_armed != NULL)
+        p->next_armed->prev_armed = p;
+    l->armed = p;
+}
+
+static void disarm(struct hwmc_links *l, struct peer *p)
+{
+    p->armed = false;
+    if (p->prev_armed != NULL)
+        p->prev_armed->next_armed = p->next_armed;
+    else
+        l->armed = p->next_armed;
+    if (p->next_armed != NULL)
+        p->next_armed->prev_armed = p->prev_armed;
+}
+
+/* What the peer waits for may have changed. */
+static void set_timer(struct hwmc_links *l, struct peer *p)
+{
+    uint64_t at = bcast_hw_link_next_timer(&p->link);
+
+    at = p->retry_at < at ? p->retry_at : at;
+    l->wake = at < l->wake ? at : l->wake;
+    if (at != BCAST_HW_NEVER && !p->armed)
+        arm(l, p);
+    else if (at == BCAST_HW_NEVER && p->armed)
+        disarm(l, p);
 }
 
 /* Peers. */
@@ -110,7 +150,7 @@ static struct peer *get_peer(struct hwmc_links *l, uint32_t rank)
         if ((l->cfg.tells >> i & 1) == 0)
             l->lanes[i]->ops->ready(l->lanes[i], rank); /* what comes from now on can be answered */
     p->retry_at = l->cfg.tells != 0 ? now : BCAST_HW_NEVER;
-    l->wake = p->retry_at < l->wake ? p->retry_at : l->wake;
+    set_timer(l, p);
     touch(l, p);
     return p;
 }
@@ -233,7 +273,7 @@ static void lane_is_off(struct hwmc_links *l, struct peer *p, uint32_t lane, uin
     bcast_hw_link_on_lost(&p->link, lane, now);
     if (p->retry_at == BCAST_HW_NEVER)
         p->retry_at = now + RETRY_NS;
-    l->wake = p->retry_at < l->wake ? p->retry_at : l->wake;
+    set_timer(l, p);
     touch(l, p);
 }
 
@@ -259,8 +299,7 @@ static void pump(struct hwmc_links *l, struct peer *p, uint64_t now)
     while (bcast_hw_link_next_send(&p->link, &tx, now))
         if (send_tx(l, p, &tx) != BCAST_HW_OK)
             lane_is_off(l, p, tx.lane, now);
-    if (bcast_hw_link_next_timer(&p->link) < l->wake)
-        l->wake = bcast_hw_link_next_timer(&p->link);
+    set_timer(l, p);
     show(l, p);
 }
 
@@ -409,33 +448,39 @@ static void try_lanes(struct hwmc_links *l, struct peer *p, uint64_t now)
     }
 }
 
-/* Of the lanes in `outlived`, a mask, one to some peer may be dead. */
+/* Of the lanes in `outlived`, a mask, one to some peer may be dead: to any. */
 static void doubt(struct hwmc_links *l, uint32_t outlived, uint64_t now)
 {
-    for (struct peer *p = l->made; p != NULL; p = p->next)
+    for (struct peer *p = l->made; p != NULL; p = p->next) {
         for (uint32_t i = 0; i < l->cfg.lanes; i++)
             if ((outlived >> i & 1) != 0)
                 bcast_hw_link_doubt(&p->link, i, now);
+        touch(l, p);
+    }
 }
 
+static void run_timer(struct hwmc_links *l, struct peer *p, uint64_t now)
+{
+    l->looks++;
+    if (p->retry_at <= now)
+        try_lanes(l, p, now);
+    if (bcast_hw_link_next_timer(&p->link) <= now)
+        bcast_hw_link_on_timer(&p->link, now);
+}
+
+/* Who has none any more leaves the list when it is pumped. */
 static void run_timers(struct hwmc_links *l, uint64_t now)
 {
     uint32_t outlived = 0;
 
-    for (struct peer *p = l->made; p != NULL; p = p->next) {
-        if (p->retry_at <= now)
-            try_lanes(l, p, now);
-        if (bcast_hw_link_next_timer(&p->link) <= now)
-            bcast_hw_link_on_timer(&p->link, now);
+    l->wake = BCAST_HW_NEVER;
+    for (struct peer *p = l->armed; p != NULL; p = p->next_armed) {
+        run_timer(l, p, now);
         outlived |= bcast_hw_link_take_outlived(&p->link);
+        touch(l, p);
     }
     if (outlived != 0)
         doubt(l, outlived, now);
-    l->wake = BCAST_HW_NEVER;
-    for (struct peer *p = l->made; p != NULL; p = p->next) {
-        pump(l, p, now);
-        l->wake = p->retry_at < l->wake ? p->retry_at : l->wake;
-    }
 }
 
 static void pump_touched(struct hwmc_links *l, uint64_t now)
@@ -464,6 +509,11 @@ static void poll_lanes(struct hwmc_links *l)
         else if (l->idle[i] < IDLE_POLLS)
             l->idle[i]++;
     }
+}
+
+uint64_t hwmc_links_looks(const struct hwmc_links *l)
+{
+    return l->looks;
 }
 
 int hwmc_links_poll(struct hwmc_links *l)

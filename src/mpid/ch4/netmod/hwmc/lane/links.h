@@ -77,6 +77,9 @@ uint32_t hwmc_links_room(const struct hwmc_links *l, uint32_t stream, uint32_t p
 /* Makes progress; returns how many events it saw. */
 int hwmc_links_poll(struct hwmc_links *l);
 
+/* How often it has looked at a peer because some timer was due: idle peers cost nothing. */
+uint64_t hwmc_links_looks(const struct hwmc_links *l);
+
 /* As of a lane. flush: OK when all that was sent is with its receiver. */
 int hwmc_links_fd(struct hwmc_links *l);
 int hwmc_links_arm(struct hwmc_links *l);

@@ -67,7 +67,7 @@ TEST_P(NodeBarrier, WaitsForSeveralAtATime)
 
 TEST_P(NodeBarrier, WorksForAsManyRanksAsThereMayBe)
 {
-    for (uint32_t n : {63u, 64u, 65u, 128u, 255u, 256u}) {
+    for (uint32_t n : {63u, 64u, 65u, 128u, 255u, 256u, 257u, 300u}) {
         Config config;
 
         config.layout.ranks = n;

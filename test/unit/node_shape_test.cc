@@ -223,12 +223,21 @@ TEST(NodeShape, AsManyRanksAsThereMayBe)
 {
     sim::Rng rng(1);
     Host host = {"package:2 [numa] l3:4 l2:8 pu:2", 128};
-    bcast_hw_node_levels l =
-        levels(places(host.words, some_binding(rng, host, BCAST_HW_NODE_RANKS_MAX, 0)));
+    bcast_hw_node_levels l = levels(places(host.words, some_binding(rng, host, 300, 0)));
+    std::vector<uint16_t> room(BCAST_HW_NODE_RANKS_MAX), above(BCAST_HW_NODE_RANKS_MAX);
 
     EXPECT_EQ(3u, l.num);
     for (uint32_t degree : {1, 2, 3, 8})
         check(l, degree, 77);
+    l = levels(places(host.words, some_binding(rng, host, BCAST_HW_NODE_RANKS_MAX, 0)));
+    for (uint16_t r : {0, 77, 255, 256, 4095}) {
+        bcast_hw_node_tree own =
+            bcast_hw_node_shape_tree(&l, BCAST_HW_NODE_SHAPE_KNOMIAL, 3, 78, r, room.data());
+        bcast_hw_node_tree up = bcast_hw_node_shape_tree(&l, BCAST_HW_NODE_SHAPE_KNOMIAL, 3, 78,
+                                                         own.parent, above.data());
+
+        EXPECT_EQ(1, std::count(up.children, up.children + up.num_children, r));
+    }
 }
 
 TEST(NodeShape, KnomialTakesAsManyPhasesAsThePaperSays)

@@ -172,10 +172,10 @@ const struct bcast_hw_node_entry *MPIR_Bcast_hw_node_csel_search(const struct bc
         [BCAST_HW_NODE_KIND_REDUCE_SCATTER] = MPIR_CSEL_COLL_TYPE__REDUCE_SCATTER,
         [BCAST_HW_NODE_KIND_SCAN] = MPIR_CSEL_COLL_TYPE__SCAN,
     };
-    /* All of a reduce_scatter's bytes as one rank's: the search looks at their sum. */
-    const MPI_Aint counts[BCAST_HW_NODE_RANKS_MAX] = {bytes};
     MPIR_Comm comm = of_size(n->group.size);
     MPIR_Csel_coll_sig_s sig = {.coll_type = types[kind], .comm_ptr = &comm};
+    MPI_Aint *counts = NULL;
+    void *found;
 
     if (!n->pruned)
         return NULL;
@@ -193,11 +193,18 @@ const struct bcast_hw_node_entry *MPIR_Bcast_hw_node_csel_search(const struct bc
             sig.u.allreduce.datatype = MPIR_BCAST_HW_BYTE;
             break;
         case BCAST_HW_NODE_KIND_REDUCE_SCATTER:
+            /* All bytes as one rank's: the search looks at their sum. */
+            counts = MPL_calloc(n->group.size, sizeof(*counts), MPL_MEM_COLL);
+            if (!counts)
+                return NULL;
+            counts[0] = bytes;
             sig.u.reduce_scatter.recvcounts = counts;
             sig.u.reduce_scatter.datatype = MPIR_BCAST_HW_BYTE;
             break;
         default:
             break; /* by the number of ranks alone */
     }
-    return MPIR_Csel_search(n->pruned, sig);
+    found = MPIR_Csel_search(n->pruned, sig);
+    MPL_free(counts);
+    return found;
 }

@@ -61,9 +61,13 @@ int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node
         .scan_low = UINT64_MAX,
         .methods = methods,
         .peers = calloc(segment->layout.ranks, sizeof(*g->peers)),
+        .ring = malloc(2 * (size_t) segment->layout.ranks * sizeof(*g->ring)),
+        .stuck.noted = malloc(segment->layout.ranks * sizeof(*g->stuck.noted)),
     };
-    if (g->peers == NULL)
+    if (g->peers == NULL || g->ring == NULL || g->stuck.noted == NULL) {
+        bcast_hw_node_group_fini(g);
         return BCAST_HW_ERR_NOMEM;
+    }
     lay_chunks(g);
     for (uint32_t i = 0; i < 2 * g->size; i++)
         g->ring[i] = (uint16_t) (i % g->size);
@@ -77,7 +81,11 @@ void bcast_hw_node_group_fini(struct bcast_hw_node_group *g)
     for (uint32_t r = 0; g->peers != NULL && r < g->size; r++)
         bcast_hw_node_peer_close(&g->peers[r]);
     free(g->peers);
+    free(g->ring);
+    free(g->stuck.noted);
     g->peers = NULL;
+    g->ring = NULL;
+    g->stuck.noted = NULL;
 }
 
 int bcast_hw_node_group_set(struct bcast_hw_node_group *g,

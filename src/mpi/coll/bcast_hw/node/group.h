@@ -56,7 +56,7 @@ struct bcast_hw_node_group {
     struct bcast_hw_node_stuck stuck;
 
     /* 0 to size - 1, twice: from r + 1 on stand all ranks but r. */
-    uint16_t ring[2 * BCAST_HW_NODE_RANKS_MAX];
+    uint16_t *ring;
 };
 
 /* Becomes rank `rank` of the segment's ranks, the only one to write to its block. `methods`: the set of

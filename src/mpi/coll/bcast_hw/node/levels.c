@@ -76,7 +76,8 @@ static void add(struct bcast_hw_node_levels *levels, const struct division *d)
 void bcast_hw_node_levels_flat(struct bcast_hw_node_levels *levels, uint32_t n)
 {
     assert(n >= 1 && n <= BCAST_HW_NODE_RANKS_MAX);
-    *levels = (struct bcast_hw_node_levels){.n = (uint16_t) n};
+    levels->n = (uint16_t) n;
+    levels->num = 0; /* of the rest only what is used is touched: it has room for many ranks */
 }
 
 void bcast_hw_node_levels_init(struct bcast_hw_node_levels *levels,

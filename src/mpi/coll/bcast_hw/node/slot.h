@@ -123,7 +123,9 @@ struct bcast_hw_node_words {
 _Static_assert(sizeof(struct bcast_hw_node_out) == BCAST_HW_NODE_OUT_LINES * BCAST_HW_NODE_LINE,
                "whole lines");
 _Static_assert(sizeof(struct bcast_hw_node_ack) == BCAST_HW_NODE_LINE, "a line");
-_Static_assert(sizeof(struct bcast_hw_node_words) == 6 * BCAST_HW_NODE_LINE, "a line a word");
+_Static_assert(sizeof(struct bcast_hw_node_words) ==
+                   5 * BCAST_HW_NODE_LINE + BCAST_HW_NODE_RANKS_MAX / 8,
+               "a line a word, and one bit for each rank");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words that processes share have no lock");
 
 static inline uint64_t bcast_hw_node_load(const _Atomic uint64_t *word)

@@ -25,7 +25,7 @@ static uint64_t mix_rank(uint64_t digest, const struct bcast_hw_node_group *g, u
     digest = mix(digest, finished);
     digest = mix(digest, bcast_hw_node_load(&words->up));
     digest = mix(digest, bcast_hw_node_load(&words->down));
-    for (uint32_t i = 0; i < BCAST_HW_NODE_RANKS_MAX / 64; i++)
+    for (uint32_t i = 0; i < (g->size + 63) / 64; i++)
         digest = mix(digest, bcast_hw_node_load(&words->signal[i]));
     digest = mix(digest, bcast_hw_node_load(&slot->out.serial));
     digest = mix(digest, bcast_hw_node_load(&slot->out.ready));

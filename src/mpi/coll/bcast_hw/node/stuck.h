@@ -22,8 +22,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ranks.h"
-
 /* Steps from look to look, at least. Those of a collective that store nothing and move nothing, and yet bring
  * it further, are fewer. */
 #define BCAST_HW_NODE_STUCK_STEPS 64u
@@ -32,7 +30,7 @@ struct bcast_hw_node_stuck {
     uint64_t looks;  /* of this rank */
     uint64_t serial; /* the collective in which the rest was noted; 0: none */
     uint64_t words;  /* digest */
-    uint64_t noted[BCAST_HW_NODE_RANKS_MAX]; /* looks, by rank */
+    uint64_t *noted; /* looks, by rank; the group's */
 };
 
 struct bcast_hw_node_group;

@@ -33,6 +33,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/apm/selftest.h     \
     src/mpid/ch4/netmod/hwmc/apm/specify.h      \
     src/mpid/ch4/netmod/hwmc/apm/wish.h         \
+    src/mpid/ch4/netmod/hwmc/lane/am_head.h     \
     src/mpid/ch4/netmod/hwmc/lane/frame.h       \
     src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
@@ -76,6 +77,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
+    src/mpid/ch4/netmod/hwmc/lane/am_head.c     \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \

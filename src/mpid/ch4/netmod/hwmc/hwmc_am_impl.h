@@ -19,6 +19,7 @@
 #include "hwmc_impl.h"
 #include "hwmc_am.h"
 #include "hwmc_counters.h"
+#include "lane/am_head.h"
 #include "lane/reach.h"
 
 #define AM_CHUNK 16384u /* small enough that little waits behind it on a slow rail */
@@ -27,24 +28,6 @@
  * With all headers less than the 64 KiB that UCX sends over TCP in one piece. */
 #define AM_CHUNK_LONG 61440u
 #define AM_LONG 524288u
-
-enum am_kind {
-    AM_DATA,
-    AM_REACH, /* the body is the header, then a struct hwmc_reach; no data */
-    AM_GOT,   /* an answer: nothing but id counts */
-    AM_SEND,
-    AM_KINDS
-};
-
-/* Before each frame. */
-struct am_head {
-    uint64_t data_sz;
-    uint64_t offset; /* of this frame's data; 0: the header stands before them */
-    uint32_t id;
-    uint16_t hdr_sz;
-    uint8_t handler; /* below MPIDI_AM_HANDLERS_MAX */
-    uint8_t kind;
-};
 
 /* Messages on their way out. */
 struct am_out;

@@ -34,15 +34,31 @@ static size_t up(size_t len)
     return (len + 15) / 16 * 16;
 }
 
+/* Where the message with this number, or from a process the next one after that, stands. */
+static struct am_in **place_of(uint32_t rank, uint32_t id)
+{
+    struct am_in **at = &boxes[rank].coming;
+
+    while (*at && (int32_t) ((*at)->head.id - id) < 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* The message that a frame belongs to, if some of it has come. */
+static struct am_in *known(uint32_t rank, uint32_t id)
+{
+    struct am_in *m = *place_of(rank, id);
+
+    return m && m->head.id == id ? m : NULL;
+}
+
 /* The message that a frame belongs to; NULL without memory. */
 static struct am_in *find(uint32_t rank, const struct am_head *head)
 {
-    struct am_in **at = &boxes[rank].coming, *m;
+    struct am_in **at = place_of(rank, head->id), *m;
     size_t hdr_room = up(head->hdr_sz);
     size_t data_room = head->kind == AM_DATA ? head->data_sz : 0;
 
-    while (*at && (int32_t) ((*at)->head.id - head->id) < 0)
-        at = &(*at)->next;
     if (*at && (*at)->head.id == head->id)
         return *at;
     m = MPL_malloc(sizeof(*m) + hdr_room + data_room, MPL_MEM_BUFFER);
@@ -100,26 +116,14 @@ static bool take(uint32_t rank, const struct am_head *head, const void *hdr, con
     return true;
 }
 
-/* Bytes of the message's header in this frame. */
-static size_t header_in(const struct am_head *head)
-{
-    return head->offset == 0 ? head->hdr_sz : 0;
-}
-
 /* The frame is what it says, and of a message that is not complete. */
 static bool is_sound(uint32_t rank, const struct am_head *head, size_t len)
 {
-    size_t hdr_sz = header_in(head);
-
-    if (head->handler >= MPIDI_AM_HANDLERS_MAX ||
-        MPIDIG_global.target_msg_cbs[head->handler] == NULL || len < hdr_sz ||
-        (int32_t) (head->id - boxes[rank].id) < 0)
-        return false;
-    len -= hdr_sz;
-    if (head->kind == AM_REACH)
-        return head->offset == 0 && len == sizeof(struct hwmc_reach) &&
-               MPIR_Bcast_hw_same_host(rank);
-    return len <= head->data_sz && head->offset <= head->data_sz - len;
+    return head->handler < MPIDI_AM_HANDLERS_MAX &&
+           MPIDIG_global.target_msg_cbs[head->handler] != NULL &&
+           (int32_t) (head->id - boxes[rank].id) >= 0 &&
+           hwmc_am_head_is_sound(head, len, sizeof(struct hwmc_reach)) &&
+           (head->kind != AM_REACH || MPIR_Bcast_hw_same_host(rank));
 }
 
 /* Whether this process may read there. If not it is as if the frame had not come: the data will. */
@@ -133,11 +137,19 @@ static bool can_reach(const void *reach)
 
 bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const void *body, size_t len)
 {
-    size_t hdr_sz = header_in(head);
+    size_t hdr_sz = hwmc_am_head_header_in(head);
     const char *data = (const char *) body + hdr_sz;
+    const struct am_in *m;
 
-    if (!is_sound(rank, head, len))
+    if (!is_sound(rank, head, len)) {
+        MPIDI_HWMC_counters.am->carried_bad++;
         return true;
+    }
+    m = known(rank, head->id);
+    if (m && !hwmc_am_head_is_of(head, len, &m->head, m->got, m->started)) {
+        MPIDI_HWMC_counters.am->carried_bad++;
+        return true;
+    }
     if (head->kind == AM_REACH && !can_reach(data)) {
         MPIDI_HWMC_counters.am->carried_refused++;
         return MPIDI_HWMC_am_out_answer(rank, AM_SEND, head->id);

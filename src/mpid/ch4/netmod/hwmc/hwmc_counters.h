@@ -17,7 +17,8 @@
 #define MPIDI_HWMC_AM_COUNTS(X)                                                                    \
     X(carried, "messages of MPICH that links brought here")                                        \
     X(carried_read, "of those, read where they lay in the sender's memory")                        \
-    X(carried_refused, "of those, asked for as this process may not read the sender's memory")
+    X(carried_refused, "of those, asked for as this process may not read the sender's memory")     \
+    X(carried_bad, "frames of such messages dropped: they do not fit the others of their message")
 
 struct MPIDI_HWMC_am_counts {
 #define X(field, text) uint64_t field;

@@ -94,6 +94,28 @@ TEST_F(LaneRcLoss, APortThatIsCutWithoutAlternatePath)
     EXPECT_EQ(2u, counts(0).connects);
 }
 
+// What a peer has no room for comes back when the lane is cut, and connections can be made again.
+TEST_F(LaneRcLoss, CutGivesBackAtOnce)
+{
+    open(2);
+    ASSERT_TRUE(connect(0, 1));
+    ASSERT_TRUE(connect(1, 0));
+    auto body = std::make_unique<std::string>(200000, 'x');
+    for (uint64_t i = 0; i < 20; i++)
+        ASSERT_EQ(BCAST_HW_OK, send_from(0, 1, "h", *body, i));
+    ASSERT_GT(20u, ends[0]->sent.size());
+    ends[0]->lane->ops->cut(ends[0]->lane);
+    EXPECT_EQ(20u, ends[0]->sent.size());
+    EXPECT_EQ(std::vector<uint32_t>{1}, ends[0]->lost);
+    body.reset();
+    ASSERT_TRUE(poll_until([&] { return !ends[1]->lost.empty(); }));
+    EXPECT_EQ(20u, ends[0]->sent.size());
+    ends[1]->came.clear();
+    ASSERT_TRUE(connect(0, 1));
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "again"));
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
+}
+
 TEST_F(LaneRcLoss, ALostConnectionIsMadeAgainAndAgain)
 {
     open(2);

@@ -3,14 +3,37 @@
  * Copyright (C) the hwmc contributors
  */
 
+#include <sys/mman.h>
 #include <unistd.h>
 #include "bcast_hw_util.h"
 
 /* A host goes for good, and every rank gets to know: broadcasts from all roots until one fails, and the error's text
- * from each rank; then it stays until it is ended. Errors return.
+ * from each rank; then it stays until it is ended. Errors return. The memory of the broadcast that failed is unmapped
+ * at once, and MPI goes on without it.
  *
  * -bytes=N is how long messages are, -first=N how many there are before anything goes. -setup=1: the
  * host goes before the first broadcast on a communicator. -finalize=1: before MPI_Finalize. Both begin that once the file in HWTEST_GO is there. */
+
+#define AFTER 2000 /* calls of MPI when it has */
+
+static void *map(size_t bytes)
+{
+    void *buf = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (buf == MAP_FAILED)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return buf;
+}
+
+/* Whoever still has an eye on it dies of that here. */
+static void unmap(void *buf, size_t bytes)
+{
+    int flag;
+
+    munmap(buf, bytes);
+    for (int i = 0; i < AFTER; i++)
+        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
 
 static void wait_for_go(void)
 {
@@ -59,7 +82,7 @@ int main(int argc, char **argv)
     first = (int) hwtest_option(argc, argv, "-first", 20);
     setup = hwtest_option(argc, argv, "-setup", 0) != 0;
     finalize = hwtest_option(argc, argv, "-finalize", 0) != 0;
-    buf = hwtest_alloc(bytes);
+    buf = map(bytes + HWTEST_GUARD);
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
@@ -78,10 +101,12 @@ int main(int argc, char **argv)
         wait_for_go();
     while (err == MPI_SUCCESS && !finalize)
         err = broadcast(setup ? other : MPI_COMM_WORLD, buf, bytes, number++);
-    if (finalize)
+    if (finalize) {
         MPI_Finalize();
-    else
+    } else {
+        unmap(buf, bytes + HWTEST_GUARD);
         tell(rank, err);
+    }
     while (true)
         pause();
 }

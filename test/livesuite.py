@@ -72,10 +72,11 @@ def docs():
 
 
 @contextlib.contextmanager
-def job(directory, ranks, *words, program=PROGRAM, **settings):
-    """A job, killed if it is still there at the end."""
+def job(directory, ranks, *words, program=PROGRAM, before=(), **settings):
+    """A job, killed if it is still there at the end. `before`: what mpiexec is told before these ranks' program; without
+    it, their number."""
     env = {**os.environ, **FORCED, **settings}
-    command = [str(MPIEXEC), "-n", str(ranks), str(directory / program), *words]
+    command = [str(MPIEXEC), *(before or ("-n", str(ranks))), str(directory / program), *words]
     with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
         try:
@@ -305,6 +306,31 @@ def no_memory_for_a_while(directory):
             said += line
 
 
+def differs(directory):
+    """Processes with different values of a variable: an error that names it, at once."""
+    for name, value, more in (("MPIR_CVAR_BCAST_HW_CHANNELS", "7", {}),
+                              ("MPIR_CVAR_HWMC_FABRIC", "none", {}),
+                              ("MPIR_CVAR_BCAST_HW_NODE_SELECTION", "/nothing", {}),
+                              ("MPIR_CVAR_HWMC_RESILIENT", "1", {})):
+        words = ["-n", "2", str(directory / PROGRAM), ":", "-n", "1", "-env", name, value]
+        with job(directory, 1, before=words, **more) as process:
+            try:
+                err = process.communicate(timeout=ENDS)[1]
+            except subprocess.TimeoutExpired:
+                raise Wrong("%s: the job hangs" % name) from None
+        expect(process.returncode != 0, "%s: no error" % name)
+        expect(re.search(name + r" must be the same on all processes: it is \S+ on process 0, and on "
+                         r"process 2 on host \S+ it is", err), "%s: %s" % (name, err[-400:]))
+
+
+def differs_where_it_may(directory):
+    words = ["-n", "1", str(directory / PROGRAM), ":", "-n", "2", "-env",
+             "MPIR_CVAR_BCAST_HW_NETWORK", "latency_us=7"]
+    with job(directory, 1, before=words) as process:
+        err = process.communicate(timeout=ENDS)[1]
+    expect(process.returncode == 0, err[-400:])
+
+
 def checks(directory):
     """Names, and what to call."""
     named = (("docs/counters.md: the variables that are registered", lambda _: docs()),
@@ -316,6 +342,8 @@ def checks(directory):
              ("live: watched until it ends", watched),
              ("live: nothing to see", finds_nothing), ("live: another version", finds_version),
              ("live: another user's", finds_others),
+             ("variables: not alike on all processes", differs),
+             ("variables: different where they may be", differs_where_it_may),
              ("no more memory: an error", no_memory),
              ("no more memory: there is again", no_memory_for_a_while))
     return [(name, lambda check=check: check(directory)) for name, check in named]

@@ -169,11 +169,12 @@ cvars:
       default     : ""
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
+      scope       : MPI_T_SCOPE_LOCAL
       description : >-
         What algorithm selection takes the network for, instead of what was measured when the job
         started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P, datagram_ns=T (a
-        host's time for one), separated by commas. hwmc_info --model shows what follows.
+        host's time for one), separated by commas. What process 0 is told counts. hwmc_info --model shows what
+        follows.
 
     - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
       category    : BCAST_HW

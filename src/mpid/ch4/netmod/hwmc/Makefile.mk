@@ -4,6 +4,7 @@
 if BUILD_CH4_NETMOD_HWMC
 
 noinst_HEADERS +=                               \
+    src/mpid/ch4/netmod/hwmc/hwmc_alike.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_am.h          \
     src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_barrier.h     \
@@ -54,6 +55,7 @@ noinst_HEADERS +=                               \
 
 mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/func_table.c       \
+    src/mpid/ch4/netmod/hwmc/hwmc_alike.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_am_in.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am_out.c      \

@@ -15,6 +15,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_alike.h"
 #include "hwmc_counters.h"
 #include "hwmc_fabrics.h"
 #include "hwmc_knock.h"
@@ -218,6 +219,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     engine = MPIR_Bcast_hw_engine();
     if (MPIR_Process.size == 1)
         goto fn_exit;
+    mpi_errno = MPIDI_HWMC_alike(world);
+    MPIR_ERR_CHECK(mpi_errno);
     MPIR_Bcast_hw_find_nodes();
     MPIR_Bcast_hw_presume_processors();
     MPIR_Bcast_hw_node_open();

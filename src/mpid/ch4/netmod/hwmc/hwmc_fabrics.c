@@ -29,8 +29,7 @@ cvars:
         verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
                 none is left, broadcasts go over lanes or by MPICH's algorithms (bcast_hw_off_fabric).
         udp   - IP multicast.
-        none  - Nothing, MPICH's own algorithms run; with MPIR_CVAR_HWMC_RESILIENT or
-                MPIR_CVAR_HWMC_LANE=rc long broadcasts may go along trees.
+        none  - Nothing: long broadcasts may go along trees over lanes, the others are MPICH's.
 
     - name        : MPIR_CVAR_HWMC_FAULT
       category    : CH4_HWMC

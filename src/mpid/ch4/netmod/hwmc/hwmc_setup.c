@@ -224,8 +224,6 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_Bcast_hw_find_nodes();
     MPIR_Bcast_hw_presume_processors();
     MPIR_Bcast_hw_node_open();
-    if (MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_none && !MPIDI_HWMC_links_wanted())
-        goto fn_exit;
     /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without hwmc. */
     if (MPIR_Bcast_hw_is_on_one_host() && !MPIR_Bcast_hw_is_forced() && !MPIDI_HWMC_links_wanted())
         goto fn_exit;

@@ -285,6 +285,8 @@ class Job {
         fuzz::Bytes payload = bcast_hw_wire_carries(m.type) ? r.bytes(r.u8() % 128) : fuzz::Bytes();
         if (bcast_hw_wire_carries(m.type) && (how & 3) == 3)
             payload.resize(std::min(m.bytes, 100u)); // a whole fragment
+        if (m.type == BCAST_HW_MSG_PROBE && (how & 1))
+            payload.assign(bcast_hw_wire_probe_len(m.bytes), 0);
         void *body = bcast_hw_wire_carries(m.type) ? payload.data() : control;
         uint32_t len = bcast_hw_wire_encode(head, &id, m.peer, &m, body, (uint32_t) payload.size());
         fuzz::Bytes b(head, head + bcast_hw_wire_head_len(&m));

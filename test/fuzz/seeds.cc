@@ -59,7 +59,7 @@ static bcast_hw_msg message(bcast_hw_msg_type type)
     m.bid = 5;
     m.index = 1;
     m.frags = type == BCAST_HW_MSG_DATA || type == BCAST_HW_MSG_REQUEST ? 70 : 0;
-    m.bytes = 6900;
+    m.bytes = type == BCAST_HW_MSG_PROBE ? 24 + 7 : 6900; // and its payload
     m.rails = 3;
     if (type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN)
         m.bits = bits, m.frags = 70;

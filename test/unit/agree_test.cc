@@ -24,6 +24,7 @@ struct Group {
     std::vector<bool> joins;          // whether joining works
     std::vector<uint32_t> join_rails; // on which it does
     std::vector<bool> able;           // whether there is memory for broadcasts
+    std::vector<bool> fits;           // ... and again where datagrams are shorter
     bool by_lanes = false;
     std::vector<bool> started;
     std::vector<bcast_hw_agree> ranks;
@@ -32,8 +33,13 @@ struct Group {
     std::function<bool(uint32_t to, uint8_t rail)> lose_rail = [](uint32_t, uint8_t) {
         return false;
     };
+    // The longest payload that reaches a rank on a rail.
+    std::function<uint32_t(uint32_t to, uint8_t rail)> passes = [](uint32_t, uint8_t) {
+        return UINT32_MAX;
+    };
     uint64_t now = 0;
-    int probes = 0, joined = 0;
+    int probes = 0; // of full length
+    int joined = 0, fitted = 0;
     uint64_t over_at = 0; // when the last rank knew the decision
 
     struct Event {
@@ -49,7 +55,8 @@ struct Group {
 
     Group(uint32_t size, uint32_t fanout)
         : p(size), k(fanout), offers(size), start(size, 0), joins(size, true),
-          join_rails(size, ~0u), able(size, true), started(size, false), ranks(size)
+          join_rails(size, ~0u), able(size, true), fits(size, true), started(size, false),
+          ranks(size)
     {
         for (uint32_t r = 0; r < p; r++)
             offers[r] = {0, BCAST_HW_REASON_NONE, r, 1, 1400 + r, 9000 - r, 5, r ? 0 : 0xe1u, 42};
@@ -83,6 +90,12 @@ struct Group {
                 turn(r);
             });
         }
+        if (bcast_hw_agree_wants_fit(a)) {
+            fitted++;
+            bcast_hw_agree_on_fitted(a, fits[r]);
+            turn(r);
+            return;
+        }
         if (bcast_hw_agree_over(a) && !over[r]) {
             over[r] = true;
             over_at = now;
@@ -101,10 +114,11 @@ struct Group {
         uint32_t first = tx.multicast ? 0 : tx.peer, end = tx.multicast ? p : tx.peer + 1;
 
         EXPECT_EQ(KEY, tx.bid);
-        probes += tx.multicast;
+        probes += tx.multicast && tx.bytes == ranks[0].agreed.frag_bytes;
         tx.peer = from;
         for (uint32_t to = first; to < end; to++) {
-            if (to == from || (tx.multicast && (lose(to, probes) || lose_rail(to, tx.rail))))
+            if (to == from || (tx.multicast && (lose(to, probes) || lose_rail(to, tx.rail) ||
+                                                tx.bytes > passes(to, tx.rail))))
                 continue;
             at(now + (tx.multicast ? cast : lane), [this, to, tx, terms, has]() mutable {
                 if (!started[to])
@@ -299,6 +313,49 @@ TEST(Agree, ProbeThatIsLostIsRepeated)
     }
 }
 
+// Where long datagrams do not pass all use the longest that do, and nobody before all are ready for them.
+TEST(Agree, DatagramsAreAsLongAsAllGetThem)
+{
+    for (uint32_t k : {1, 2, 4})
+        for (uint32_t r = 1; r < 7; r++) {
+            Group g(7, k);
+
+            g.all_offer(0x3);
+            g.passes = [r](uint32_t to, uint8_t rail) {
+                return to == r && rail == 1 ? 1390u : to == 4 ? 1399u : UINT32_MAX;
+            };
+            g.run();
+            g.expect(BCAST_HW_REASON_NONE, 0);
+            EXPECT_EQ(1350u, g.ranks[0].agreed.frag_bytes);
+            EXPECT_EQ(0x3u, g.ranks[0].agreed.rails);
+            EXPECT_EQ(7, g.fitted);
+        }
+}
+
+TEST(Agree, WithoutMemoryForShorterDatagramsNobodyMulticasts)
+{
+    Group g(7, 2);
+
+    g.by_lanes = true;
+    g.passes = [](uint32_t to, uint8_t) { return to == 6 ? 1200u : UINT32_MAX; };
+    g.fits[5] = false;
+    g.run();
+    g.expect(BCAST_HW_REASON_NOMEM, 5);
+    EXPECT_EQ(1180u, g.ranks[0].agreed.frag_bytes);
+}
+
+TEST(Agree, ProbesThatAreLostAreNoReasonForShorterDatagrams)
+{
+    for (int lost = 1; lost <= 4; lost++) {
+        Group g(7, 2);
+
+        g.lose = [lost](uint32_t to, int nth) { return to == 5 && nth <= lost; };
+        g.run();
+        EXPECT_EQ(1400u, g.ranks[0].agreed.frag_bytes);
+        EXPECT_EQ(0, g.fitted);
+    }
+}
+
 TEST(Agree, ProbeMayComeBeforeTheDecision)
 {
     Group g(7, 2);
@@ -443,7 +500,7 @@ TEST(Agree, ProbesGoAtDoublingGapsUntilTheDeadline)
     for (uint64_t at : {1 * MS, 3 * MS, 7 * MS}) {
         EXPECT_EQ(at, bcast_hw_agree_next_timer(&l.a));
         EXPECT_EQ(0, l.sends(at - 1));
-        EXPECT_EQ(1, l.sends(at));
+        EXPECT_EQ(5, l.sends(at)); // for 1400 bytes, 1350, 1300, 1180, 476
     }
     EXPECT_EQ(10 * MS, bcast_hw_agree_next_timer(&l.a));
     bcast_hw_agree_on_timer(&l.a, 10 * MS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Joining that takes time, is refused, or never ends; and fabrics of one communicator that differ.
+// Joining that takes time, is refused, or never ends; fabrics of one communicator that differ; and probes.
 #include "engine_groups.h"
 
 namespace {
@@ -221,4 +221,54 @@ TEST(EngineJoin, TheFabricWithTheFewestBitsDraws)
     EXPECT_EQ(0, drawn[0]);
     EXPECT_EQ(1, drawn[1]);
     EXPECT_EQ(0, drawn[2]);
+}
+
+// Where the network loses long datagrams shorter ones are agreed on, and carry everything.
+TEST(Engine, DatagramsAreNoLongerThanTheNetworkTakes)
+{
+    for (size_t longest : {1500u, 1420u, 600u}) {
+        mem::Net net(4, 64 << 20, 40 + 8000, 1 << 20, 2);
+        Groups g;
+
+        net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &bytes) {
+            return to != 2 || bytes.size() <= longest;
+        };
+        g = net.group(first(4), [](bcast_hw_group_cfg &cfg) { cfg.piece_bytes = 40000; });
+        net.settle(600000000);
+        expect_all(g, BCAST_HW_GROUP_ON);
+        for (auto *x : g) {
+            EXPECT_EQ(3u, x->agree.agreed.rails);
+            EXPECT_EQ(1u, x->engine->engine_counts->setup_shorter);
+        }
+        for (uint32_t i = 0; i < 12; i++)
+            broadcast(net, g, i % 4, pattern(i * 2900, i));
+        for (auto *x : g)
+            EXPECT_EQ(0u, x->engine->counts->asked + x->engine->counts->bad);
+        for (auto *x : g)
+            bcast_hw_group_close(x, net.now);
+        net.settle(600000000);
+        for (auto *e : net.engines)
+            EXPECT_EQ(nullptr, e->groups);
+    }
+}
+
+// Probes have the length of the datagrams that they stand for, with and without seals.
+TEST(Engine, ProbesAreAsLongAsFragments)
+{
+    for (int sealed = 0; sealed < 2; sealed++) {
+        const unsigned char secret[32] = {1};
+        mem::Net net(3, 64 << 20, 40 + 32 + 500);
+        std::set<size_t> probes;
+
+        if (sealed)
+            net.seal(secret);
+        net.on_post = [&](const mem::Fabric &, const mem::Bytes &b) {
+            if (b[(sealed ? BCAST_HW_SEAL : 0) + 3] == BCAST_HW_MSG_PROBE)
+                probes.insert(b.size());
+        };
+        Groups g = net.group(first(3));
+        net.settle();
+        expect_all(g, BCAST_HW_GROUP_ON);
+        EXPECT_EQ(std::set<size_t>{40 + 32 + 500}, probes);
+    }
 }

@@ -146,7 +146,7 @@ bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
             return r == 0 || m.bid > s.channel.consumed || (m.multicast ? m.peer != 0 : !parent);
         case BCAST_HW_MSG_PROBE:
             return !m.multicast || m.peer > 1 || m.peer == r || m.rail >= BCAST_HW_RAIL_BITS ||
-                   m.tree >= BCAST_HW_TRAIN || m.index == 0;
+                   m.tree >= BCAST_HW_TRAIN || m.index == 0 || m.bytes != s.epoch.cfg.frag_bytes;
         case BCAST_HW_MSG_EPOCH:
             return m.multicast || (!parent && !child) || (child && m.index != s.epoch.number) ||
                    (parent && m.index != s.epoch.number &&

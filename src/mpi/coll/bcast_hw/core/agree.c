@@ -6,8 +6,22 @@
  */
 #include "agree.h"
 
+#include "mask.h"
+
 #include <assert.h>
 #include <stddef.h>
+
+/* Payloads to be tried where longer ones do not pass: usual MTUs less all headers that there may be. */
+static const uint32_t usual[] = {8900, 3996, 1944, 1400, 1350, 1300, 1180, 476};
+
+/* The longest of them that is below `bytes`; 0: none. */
+static uint32_t shorter_than(uint32_t bytes)
+{
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        if (usual[i] < bytes)
+            return usual[i];
+    return 0;
+}
 
 static uint16_t all_children(const struct bcast_hw_agree *a)
 {
@@ -58,6 +72,14 @@ static void stop_probing(struct bcast_hw_agree *a)
     a->probe_due = 0;
 }
 
+/* No stage follows `phase`, as things are agreed. */
+static bool is_last(const struct bcast_hw_agree *a)
+{
+    return a->phase == BCAST_HW_AGREE_FIT ||
+           (a->phase == BCAST_HW_AGREE_PROBE &&
+            (a->agreed.rails == 0 || a->agreed.frag_bytes == a->frag_bytes));
+}
+
 /* Enters the stage after the decision `agreed`, or the end. */
 static void enter(struct bcast_hw_agree *a)
 {
@@ -66,7 +88,7 @@ static void enter(struct bcast_hw_agree *a)
 
     a->decide = all_children(a);
     stop_probing(a);
-    if (!(good || lanes) || a->phase == BCAST_HW_AGREE_PROBE) {
+    if (!(good || lanes) || is_last(a)) {
         a->phase = good ? BCAST_HW_AGREE_YES : lanes ? BCAST_HW_AGREE_LANES : BCAST_HW_AGREE_NO;
         a->invite = 0;
         return;
@@ -78,10 +100,20 @@ static void enter(struct bcast_hw_agree *a)
     a->heard = 0;
 }
 
-/* A probe has come on every rail. */
+/* The rails on which a probe for payloads of `bytes` or more has come. */
+static uint32_t probed(const struct bcast_hw_agree *a, uint32_t bytes)
+{
+    uint32_t rails = 0;
+
+    for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+        rails |= a->probe_got[r] >= bytes ? 1u << r : 0;
+    return rails;
+}
+
+/* One of full length has come on every rail. */
 static bool all_probed(const struct bcast_hw_agree *a)
 {
-    return (a->agreed.rails & ~(uint32_t) a->probe_got) == 0;
+    return (a->agreed.rails & ~probed(a, a->agreed.frag_bytes)) == 0;
 }
 
 static void enter_probe(struct bcast_hw_agree *a, uint64_t now)
@@ -101,6 +133,17 @@ static void answer(struct bcast_hw_agree *a, uint32_t rails, uint32_t reason)
     if (a->agreed.rails != 0 && (a->agreed.rails & rails) == 0)
         object(a, &a->mine, reason, a->rank);
     a->answered = true;
+}
+
+/* This rank's answer to the probes, when no more are waited for. */
+static void answer_probes(struct bcast_hw_agree *a)
+{
+    const uint32_t rails = probed(a, 1) & a->agreed.rails;
+
+    FOR_EACH (r, rails)
+        if (a->probe_got[r] < a->mine.frag_bytes)
+            a->mine.frag_bytes = a->probe_got[r];
+    answer(a, rails, BCAST_HW_REASON_PROBE);
 }
 
 /* The subtree's part of this stage may be complete. */
@@ -152,11 +195,22 @@ void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool able, uint32_t rail
     answer(a, rails, BCAST_HW_REASON_JOIN);
     if (!able)
         object(a, &a->mine, BCAST_HW_REASON_NOMEM, a->rank);
+    a->frag_bytes = a->agreed.frag_bytes;
     advance(a);
     if (a->phase == BCAST_HW_AGREE_PROBE) { /* the leader has decided */
         enter_probe(a, now);
         advance(a);
     }
+}
+
+void bcast_hw_agree_on_fitted(struct bcast_hw_agree *a, bool able)
+{
+    assert(bcast_hw_agree_wants_fit(a));
+    if (!able)
+        object(a, &a->mine, BCAST_HW_REASON_NOMEM, a->rank);
+    a->frag_bytes = a->agreed.frag_bytes;
+    a->answered = true;
+    advance(a);
 }
 
 /* Who can multicast says in what pieces. */
@@ -165,7 +219,8 @@ static bool is_formed(const struct bcast_hw_terms *t)
     return t->reason < BCAST_HW_REASON_LIMIT && (t->rails == 0 || t->frag_bytes > 0);
 }
 
-/* A decision is no more than what was reported here, and after the first one only rails and reason change. */
+/* A decision is no more than what was reported here, and after the first one only rails and reason change, and by
+ * probes the payload. */
 static bool is_possible(const struct bcast_hw_agree *a, const struct bcast_hw_terms *t)
 {
     bool good = t->reason == BCAST_HW_REASON_NONE;
@@ -174,9 +229,9 @@ static bool is_possible(const struct bcast_hw_agree *a, const struct bcast_hw_te
         t->frag_bytes > a->mine.frag_bytes || t->window > a->mine.window)
         return false;
     return a->phase == BCAST_HW_AGREE_OFFER ||
-           (t->frag_bytes == a->agreed.frag_bytes && t->window == a->agreed.window &&
-            t->generation == a->agreed.generation && t->group == a->agreed.group &&
-            t->seed == a->agreed.seed);
+           ((t->frag_bytes == a->agreed.frag_bytes || a->phase == BCAST_HW_AGREE_PROBE) &&
+            t->window == a->agreed.window && t->generation == a->agreed.generation &&
+            t->group == a->agreed.group && t->seed == a->agreed.seed);
 }
 
 static enum bcast_hw_verdict on_report(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg,
@@ -222,21 +277,28 @@ static enum bcast_hw_verdict on_decide(struct bcast_hw_agree *a, const struct bc
     return BCAST_HW_TAKEN;
 }
 
+static enum bcast_hw_verdict on_probe(struct bcast_hw_agree *a, const struct bcast_hw_msg *msg)
+{
+    if (!msg->multicast || a->rank == 0 || msg->peer != 0 || msg->rail >= BCAST_HW_RAIL_BITS ||
+        msg->bytes == 0)
+        return BCAST_HW_BAD;
+    if (a->phase > BCAST_HW_AGREE_PROBE)
+        return BCAST_HW_STALE;
+    if (msg->bytes <= a->probe_got[msg->rail])
+        return BCAST_HW_DUP;
+    a->probe_got[msg->rail] = msg->bytes;
+    if (a->phase == BCAST_HW_AGREE_PROBE && all_probed(a)) {
+        a->answered = true;
+        advance(a);
+    }
+    return BCAST_HW_TAKEN;
+}
+
 enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
                                              const struct bcast_hw_msg *msg, uint64_t now)
 {
-    if (msg->type == BCAST_HW_MSG_PROBE) {
-        if (!msg->multicast || a->rank == 0 || msg->peer != 0 || msg->rail >= BCAST_HW_RAIL_BITS)
-            return BCAST_HW_BAD;
-        if (a->probe_got >> msg->rail & 1)
-            return BCAST_HW_DUP;
-        a->probe_got |= (uint8_t) (1u << msg->rail);
-        if (a->phase == BCAST_HW_AGREE_PROBE && all_probed(a)) {
-            a->answered = true;
-            advance(a);
-        }
-        return BCAST_HW_TAKEN;
-    }
+    if (msg->type == BCAST_HW_MSG_PROBE)
+        return on_probe(a, msg);
     if (msg->multicast)
         return BCAST_HW_BAD;
     switch (msg->type) {
@@ -260,7 +322,7 @@ void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now)
     if (a->deadline <= now && a->phase == BCAST_HW_AGREE_PROBE) {
         stop_probing(a);
         if (!a->answered) {
-            answer(a, a->probe_got, BCAST_HW_REASON_PROBE);
+            answer_probes(a);
             advance(a);
         }
     }
@@ -283,6 +345,30 @@ static uint32_t take_child(const struct bcast_hw_agree *a, uint16_t *mask)
     return bcast_hw_tree_take_child(a->rank, mask, a->fanout);
 }
 
+/* It is time for probes. The first time those of full length do, as a rule. */
+static void begin_probes(struct bcast_hw_agree *a, uint64_t now)
+{
+    a->probe_shorter = a->probe_gap > BCAST_HW_PROBE_FIRST_NS;
+    a->probe_at = now + a->probe_gap;
+    a->probe_gap *= 2;
+    a->probe_due = (uint8_t) a->agreed.rails;
+    a->probe_bytes = a->agreed.frag_bytes;
+}
+
+static int next_probe(struct bcast_hw_agree *a, struct bcast_hw_msg *tx)
+{
+    fill(a, tx, BCAST_HW_MSG_PROBE, a->rank, NULL);
+    tx->multicast = true;
+    tx->bytes = a->probe_bytes;
+    tx->rail = (uint8_t) __builtin_ctz(a->probe_due);
+    a->probe_due &= (uint8_t) (a->probe_due - 1);
+    if (a->probe_due == 0 && a->probe_shorter) {
+        a->probe_bytes = shorter_than(a->probe_bytes);
+        a->probe_due = a->probe_bytes > 0 ? (uint8_t) a->agreed.rails : 0;
+    }
+    return 1;
+}
+
 int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, uint64_t now)
 {
     if (a->decide)
@@ -293,19 +379,9 @@ int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, 
     }
     if (a->invite)
         return fill(a, tx, BCAST_HW_MSG_INVITE, take_child(a, &a->invite), NULL);
-    if (a->probe_at <= now) {
-        a->probe_at = now + a->probe_gap;
-        a->probe_gap *= 2;
-        a->probe_due = (uint8_t) a->agreed.rails;
-    }
-    if (a->probe_due) {
-        fill(a, tx, BCAST_HW_MSG_PROBE, a->rank, NULL);
-        tx->multicast = true;
-        tx->rail = (uint8_t) __builtin_ctz(a->probe_due);
-        a->probe_due &= (uint8_t) (a->probe_due - 1);
-        return 1;
-    }
-    return 0;
+    if (a->probe_at <= now)
+        begin_probes(a, now);
+    return a->probe_due ? next_probe(a, tx) : 0;
 }
 
 void bcast_hw_agree_check(const struct bcast_hw_agree *a)
@@ -316,5 +392,6 @@ void bcast_hw_agree_check(const struct bcast_hw_agree *a)
     if (a->reported && !bcast_hw_agree_over(a))
         assert(a->answered && a->heard == all_children(a));
     assert(a->phase != BCAST_HW_AGREE_YES || a->agreed.reason == BCAST_HW_REASON_NONE);
+    assert(a->phase != BCAST_HW_AGREE_YES || a->agreed.frag_bytes == a->frag_bytes);
     assert(a->phase != BCAST_HW_AGREE_NO || a->agreed.reason != BCAST_HW_REASON_NONE);
 }

@@ -9,9 +9,12 @@
  * decision goes down the same tree:
  *   OFFER  what every rank can do. Decision: group, seed, generation, payload, window, rails.
  *   JOIN   every rank joins the group on those rails. Decision: the rails on which all are in.
- *   PROBE  the leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported; a
- *          rank reports when one has come on every rail or its deadline has passed. Decision: use
- *          multicast on the rails on which one came to all, or not and why.
+ *   PROBE  the leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported, as long
+ *          as datagrams will be, and from the second time on shorter ones; a rank reports when one of full
+ *          length has come on every rail or its deadline has passed. Decision: use multicast on the rails
+ *          on which one came to all, with payloads as long as came to all on all of these; or not and why.
+ *   FIT    only where those are shorter than at OFFER: every rank makes itself ready for them. Until then no
+ *          rank has begun a broadcast.
  * Where multicast is out of the question the stages go on without rails, so that all ranks are ready to
  * use lanes before one of them does; the end is then LANES. Without a way by lanes it is NO.
  * Nothing blocks: a rank starts when its program gets there and goes on with other work. Messages to
@@ -32,12 +35,13 @@
 
 #define BCAST_HW_PROBE_FIRST_NS UINT64_C(1000000) /* first pause between probes; doubles */
 
-/* The values up to PROBE are part of the wire protocol. */
+/* The values up to FIT are part of the wire protocol. */
 enum bcast_hw_agree_phase {
     BCAST_HW_AGREE_IDLE,
     BCAST_HW_AGREE_OFFER,
     BCAST_HW_AGREE_JOIN,
     BCAST_HW_AGREE_PROBE,
+    BCAST_HW_AGREE_FIT,
     BCAST_HW_AGREE_YES,   /* by multicast */
     BCAST_HW_AGREE_LANES, /* without it */
     BCAST_HW_AGREE_NO
@@ -56,14 +60,18 @@ struct bcast_hw_agree {
     bool answered;                /* this rank's own part of the stage is known */
     bool reported;                /* the subtree's report of the stage is out (leader: decided) */
     bool report_due;
-    uint8_t probe_got;  /* rails on which a probe has come */
-    uint8_t probe_due;  /* leader: rails on which one is to go now */
-    uint16_t heard;     /* children that have reported this stage */
-    uint16_t invite;    /* children to be invited */
-    uint16_t decide;    /* children to be sent `agreed` */
-    uint64_t deadline;  /* PROBE: ns; NEVER otherwise */
-    uint64_t probe_at;  /* leader: when the next probe goes; NEVER otherwise */
-    uint64_t probe_gap; /* leader: ns to the one after */
+    uint32_t frag_bytes; /* payload of a datagram that this rank is ready for */
+    uint32_t
+        probe_got[BCAST_HW_RAIL_BITS]; /* payload that the longest probe stood for; 0: none came */
+    uint32_t probe_bytes;              /* leader: the same, of those that are to go now */
+    uint8_t probe_due;                 /* leader: rails on which one is to go now */
+    bool probe_shorter;                /* leader: shorter ones are to follow those */
+    uint16_t heard;                    /* children that have reported this stage */
+    uint16_t invite;                   /* children to be invited */
+    uint16_t decide;                   /* children to be sent `agreed` */
+    uint64_t deadline;                 /* PROBE: ns; NEVER otherwise */
+    uint64_t probe_at;                 /* leader: when the next probe goes; NEVER otherwise */
+    uint64_t probe_gap;                /* leader: ns to the one after */
 };
 
 /* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0 also the
@@ -81,6 +89,14 @@ static inline bool bcast_hw_agree_wants_join(const struct bcast_hw_agree *a)
 }
 
 void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool able, uint32_t rails, uint64_t now);
+
+/* The driver is to be ready for agreed.frag_bytes, and to say whether it is. */
+static inline bool bcast_hw_agree_wants_fit(const struct bcast_hw_agree *a)
+{
+    return a->phase == BCAST_HW_AGREE_FIT && !a->answered;
+}
+
+void bcast_hw_agree_on_fitted(struct bcast_hw_agree *a, bool able);
 
 /* A message of set-up for this communicator. TAKEN, DUP, STALE or BAD. */
 enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,

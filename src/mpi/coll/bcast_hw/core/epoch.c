@@ -259,7 +259,8 @@ enum bcast_hw_verdict bcast_hw_epoch_on_probe(struct bcast_hw_epoch *e,
     const uint32_t from = e->cfg.rank == 0 ? 1 : 0;
 
     if (!msg->multicast || msg->rail >= BCAST_HW_RAIL_BITS || msg->tree >= BCAST_HW_TRAIN ||
-        msg->index == 0 || msg->peer > 1 || msg->peer == e->cfg.rank)
+        msg->index == 0 || msg->peer > 1 || msg->peer == e->cfg.rank ||
+        msg->bytes != e->cfg.frag_bytes)
         return BCAST_HW_BAD;
     if (msg->peer != from)
         return BCAST_HW_TAKEN; /* the echo is for the leader */
@@ -321,6 +322,7 @@ static void next_probe(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_
         .multicast = true,
         .rail = (uint8_t) __builtin_ctz(rails),
         .index = e->train,
+        .bytes = e->cfg.frag_bytes,
     };
     tx->tree = (uint8_t) (BCAST_HW_TRAIN - e->due[tx->rail]--);
 }

@@ -45,6 +45,7 @@ struct bcast_hw_epoch_cfg {
     uint32_t rank;
     uint32_t fanout;
     uint32_t channels;
+    uint32_t frag_bytes;          /* payload of a datagram, and so of a probe */
     struct bcast_hw_manner first; /* of set-up; without rails there is no multicast, ever */
     bool by_lanes;                /* broadcasts can do without multicast */
     bool stay;                    /* no rail is left */

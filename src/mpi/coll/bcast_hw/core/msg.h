@@ -103,10 +103,12 @@ struct bcast_hw_msg {
     uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
     uint32_t root; /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts; SYNC_UP, EPOCH: the one
                            * that has the worst losses */
-    uint32_t index;  /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
+    uint32_t index; /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
                            * broadcasts repaired; EPOCH: its number; PROBE: of its train, 0 in set-up */
-    uint32_t frags;  /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
-    uint32_t bytes;  /* DATA, GRANT, SEGMENT: length of the message piece in bytes */
+    uint32_t frags; /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
+    uint32_t
+        bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment
+                           * that it stands for */
     uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum bcast_hw_cause; PROBE: which of
                            * its train */
     uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */

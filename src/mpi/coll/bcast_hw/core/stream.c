@@ -52,6 +52,7 @@ static void init_epoch(struct bcast_hw_stream *s, const struct bcast_hw_stream_c
         .rank = cfg->rank,
         .fanout = cfg->fanout,
         .channels = cfg->channels,
+        .frag_bytes = cfg->frag_bytes,
         .first = {.rails = cfg->rails, .push = cfg->push, .period = cfg->period},
         .by_lanes = cfg->trees > 0,
         .stay = cfg->stay,

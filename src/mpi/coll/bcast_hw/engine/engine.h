@@ -30,6 +30,8 @@
     X(drop_forged, "datagrams dropped: the authentication code is wrong")                          \
     X(setup_on, "communicators that use multicast since set-up")                                   \
     X(setup_off, "communicators that do not use multicast since set-up")                           \
+    X(setup_shorter,                                                                               \
+      "communicators whose datagrams are shorter than ports take, as long ones do not pass")       \
     X(lanes_lost, "peers lost by their lane")                                                      \
     X(lanes_cut, "lanes given up, for they kept memory of a broadcast that had failed")            \
     X(hosts_asked, "questions to hosts whether they are there, by who waited for long")            \

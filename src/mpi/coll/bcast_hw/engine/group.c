@@ -233,6 +233,16 @@ static void join(struct bcast_hw_group *g, uint64_t now)
     bcast_hw_agree_on_joined(&g->agree, g->running, g->joined_rails, now);
 }
 
+/* Nobody has begun a broadcast yet: what was made ready for longer fragments is made anew. */
+static void fit(struct bcast_hw_group *g)
+{
+    bcast_hw_homes_close(&g->homes);
+    free(g->stream_mem);
+    g->running = start_stream(g);
+    bcast_hw_agree_on_fitted(&g->agree, g->running);
+    g->engine->engine_counts->setup_shorter++;
+}
+
 static bool join_is_due(const struct bcast_hw_group *g, uint64_t now)
 {
     return bcast_hw_agree_wants_join(&g->agree) && (g->joining_rails == 0 || g->join_at <= now);
@@ -301,6 +311,9 @@ static unsigned char *segment_at(const struct bcast_hw_group *g, const struct bc
     return g->along_trees + at;
 }
 
+/* What a probe carries to be as long as what it stands for. */
+static const unsigned char padding[BCAST_HW_WIRE_PROBE_MAX];
+
 /* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
 static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, uint32_t n)
 {
@@ -316,6 +329,10 @@ static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, u
         body = bcast_hw_homes_of(&g->homes, msg->bid, msg->bytes) +
                (size_t) msg->index * g->stream.ring.frag_bytes;
         len = run_len(g, msg, n);
+    }
+    if (msg->type == BCAST_HW_MSG_PROBE) {
+        body = padding;
+        len = bcast_hw_wire_probe_len(msg->bytes);
     }
     if (msg->multicast)
         bcast_hw_engine_cast(g->engine, g->agree.agreed.group, &g->id, g->cfg.rank, msg, body, len);
@@ -388,10 +405,12 @@ static void pump_agree(struct bcast_hw_group *g, uint64_t now)
     do {
         if (join_is_due(g, now))
             join(g, now);
+        if (bcast_hw_agree_wants_fit(&g->agree))
+            fit(g);
         while (bcast_hw_agree_next_send(&g->agree, &tx, now))
             if (!tx.multicast || (room(g, now).each >> tx.rail & 1))
                 transmit(g, &tx, 1);
-    } while (join_is_due(g, now));
+    } while (join_is_due(g, now) || bcast_hw_agree_wants_fit(&g->agree));
 }
 
 /* On rails that broadcasts have left. */

@@ -254,7 +254,7 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
 
 /* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are
  * checked by the group, which knows the sizes. */
-static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t len)
+static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t bytes, uint32_t len)
 {
     switch (type) {
         case BCAST_HW_MSG_DATA:
@@ -267,6 +267,8 @@ static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t l
         case BCAST_HW_MSG_REPORT:
         case BCAST_HW_MSG_DECIDE:
             return len == BCAST_HW_WIRE_TERMS;
+        case BCAST_HW_MSG_PROBE:
+            return len == bcast_hw_wire_probe_len(bytes);
         default:
             return len == 0;
     }
@@ -305,7 +307,7 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool 
     enum bcast_hw_msg_type type = (enum bcast_hw_msg_type) p[AT_TYPE];
 
     if (type < BCAST_HW_MSG_DATA || type >= BCAST_HW_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
-        !payload_fits(type, get32(p + AT_FRAGS), len))
+        !payload_fits(type, get32(p + AT_FRAGS), get32(p + AT_BYTES), len))
         return BCAST_HW_WIRE_FORMAT;
     if (!unchecked && get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_HEAD, body, len))
         return BCAST_HW_WIRE_CORRUPT;

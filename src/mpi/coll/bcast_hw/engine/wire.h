@@ -15,10 +15,11 @@
 
 #define BCAST_HW_WIRE_MAGIC 0x686du /* "hm" */
 #define BCAST_HW_WIRE_VERSION 4u
-#define BCAST_HW_WIRE_HEAD 64u       /* bytes of the header */
-#define BCAST_HW_WIRE_CAST_HEAD 40u  /* bytes of the header of a fragment by multicast */
-#define BCAST_HW_WIRE_TERMS 44u      /* bytes of struct bcast_hw_terms */
-#define BCAST_HW_WIRE_BITS_MAX 4096u /* fragments that a REQUEST can name */
+#define BCAST_HW_WIRE_HEAD 64u         /* bytes of the header */
+#define BCAST_HW_WIRE_CAST_HEAD 40u    /* bytes of the header of a fragment by multicast */
+#define BCAST_HW_WIRE_TERMS 44u        /* bytes of struct bcast_hw_terms */
+#define BCAST_HW_WIRE_PROBE_MAX 16448u /* bytes of a PROBE's payload */
+#define BCAST_HW_WIRE_BITS_MAX 4096u   /* fragments that a REQUEST can name */
 #define BCAST_HW_WIRE_CONTROL_MAX (BCAST_HW_WIRE_BITS_MAX / 8) /* payload of what is not DATA */
 
 /* Whose message it is. */
@@ -49,11 +50,20 @@ enum bcast_hw_wire_result {
     BCAST_HW_WIRE_CORRUPT  /* the CRC is wrong */
 };
 
-/* The payload is the program's bytes. */
+/* The payload is the caller's bytes. */
 static inline bool bcast_hw_wire_carries(enum bcast_hw_msg_type type)
 {
     return type == BCAST_HW_MSG_DATA || type == BCAST_HW_MSG_SEGMENT ||
-           type == BCAST_HW_MSG_MEASURE;
+           type == BCAST_HW_MSG_MEASURE || type == BCAST_HW_MSG_PROBE;
+}
+
+/* Bytes of a PROBE's payload, so that it is as long as a fragment of `bytes` by multicast. */
+static inline uint32_t bcast_hw_wire_probe_len(uint32_t bytes)
+{
+    const uint32_t more = BCAST_HW_WIRE_HEAD - BCAST_HW_WIRE_CAST_HEAD;
+    uint32_t len = bytes > more ? bytes - more : 0;
+
+    return len < BCAST_HW_WIRE_PROBE_MAX ? len : BCAST_HW_WIRE_PROBE_MAX;
 }
 
 /* Bytes of the header that goes before `msg`. */
@@ -62,8 +72,8 @@ uint32_t bcast_hw_wire_head_len(const struct bcast_hw_msg *msg);
 /* Bytes of the header that the datagram's first bytes announce; 0 when it is too short for any. */
 uint32_t bcast_hw_wire_head_of(const void *datagram, size_t len);
 
-/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT: `body` and `len` are its payload. For
- * every other type the payload is written to `body` (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is
+/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT, MEASURE, PROBE: `body` and `len` are its payload.
+ * For every other type the payload is written to `body` (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is
  * ignored. Returns the length of the payload. */
 uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
                               const struct bcast_hw_msg *msg, void *body, uint32_t len);

@@ -615,3 +615,50 @@ TEST(EngineMeasure, AsksAndIsAnswered)
     bcast_hw_engine_measuring(answers, false);
     EXPECT_FALSE(bcast_hw_engine_active(asks));
 }
+
+// Who is asked by all lanes answers by those that work; the others are measured, and dealt segments, no more.
+TEST(EngineMeasure, WhatDoesNotAnswerCarriesNothing)
+{
+    mem::Net net(3);
+
+    net.lanes_on({0, 1});
+    for (uint32_t host = 0; host < 3; host++) {
+        net.lane(host, 2).silent = true;
+        bcast_hw_engine_measuring(net.engines[host], true);
+    }
+    bcast_hw_engine_ask(net.engines[0], 2);
+    for (int i = 0; i < 100; i++) {
+        net.now += 1000;
+        net.step();
+    }
+    EXPECT_EQ(1u, net.engines[0]->answered);
+    for (auto *e : net.engines)
+        bcast_hw_engine_silent(e, 2);
+    EXPECT_EQ(1u, bcast_hw_engine_lane_rails(net.engines[1]));
+    EXPECT_FALSE(bcast_hw_engine_is_silent(net.engines[1], 0));
+    EXPECT_TRUE(bcast_hw_engine_is_silent(net.engines[1], 1));
+    EXPECT_EQ(1u, bcast_hw_engine_lanes_on(net.engines[1], 0));
+    bcast_hw_engine_measure(net.engines[0], 2, net.now);
+    for (int i = 0; i < 2000 && !bcast_hw_measure_done(&net.engines[0]->measure); i++) {
+        net.now += 1000;
+        net.step();
+    }
+    ASSERT_TRUE(bcast_hw_measure_done(&net.engines[0]->measure));
+    EXPECT_GT(net.engines[0]->measure.of[0].mbit, 0u);
+    EXPECT_EQ(0u, net.engines[0]->measure.of[1].mbit);
+    for (auto *e : net.engines)
+        bcast_hw_engine_measuring(e, false);
+
+    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+        cfg.trees = 2;
+        cfg.window = cfg.far_window = 3;
+        cfg.seg_bytes = 700;
+    });
+    net.settle();
+    expect_all(g, BCAST_HW_GROUP_ON);
+    for (uint32_t i = 0; i < 6; i++)
+        along_trees(net, g, i % 3, pattern(20000, i));
+    for (uint32_t host = 0; host < 3; host++)
+        EXPECT_EQ(0, net.lane(host, 2).segments);
+    EXPECT_GT(net.lane(0, 1).segments, 0);
+}

@@ -27,7 +27,7 @@ uint64_t run(bcast_hw_measure &m, const std::vector<Line> &lines,
     uint64_t bucket = 0, filled = 0;
     uint32_t lane = UINT32_MAX;
 
-    bcast_hw_measure_start(&m, 3, (uint32_t) lines.size());
+    bcast_hw_measure_start(&m, 3, (1u << lines.size()) - 1);
     for (int guard = 0; !bcast_hw_measure_done(&m) && guard < 1000; guard++) {
         uint64_t bytes = 0;
 

@@ -64,6 +64,7 @@ struct Lane {
     };
     std::vector<Later> later; // what the next poll does
     bool stuck = false;       // ... it does not
+    bool silent = false;      // nothing that is sent arrives
 };
 
 class Net {

@@ -16,6 +16,9 @@
 /* For all answers of a process; after it the figures are guessed. */
 #define WAIT_NS UINT64_C(2000000000)
 
+/* For an answer by every rail, from hosts that wait for the same; without it a rail is silent. */
+#define ANSWER_NS UINT64_C(1000000000)
+
 /* What the first process tells. */
 static struct figures {
     struct bcast_hw_network network;
@@ -56,6 +59,88 @@ static bool measured(struct bcast_hw_engine *e, int peer)
     return done;
 }
 
+static uint64_t least_latency(const struct bcast_hw_measure *m)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < BCAST_HW_MEASURE_LANES; i++)
+        if (m->of[i].mbit > 0)
+            least = MPL_MIN(least, m->of[i].latency_ns);
+    return least;
+}
+
+/* The first process on the next host, where this one is the first on its own; else, or where there is one host, -1. */
+static int next_host(void)
+{
+    const int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
+    int first = -1, next = -1;
+
+    for (int i = 0; i < MPIR_Process.size; i++) {
+        const int node = MPIR_Bcast_hw_node_of((uint32_t) i);
+
+        if (node == own && i < MPIR_Process.rank)
+            return -1;
+        if (node > own && (next < 0 || node < MPIR_Bcast_hw_node_of((uint32_t) next)))
+            next = i;
+        if (node < own && (first < 0 || node < MPIR_Bcast_hw_node_of((uint32_t) first)))
+            first = i;
+    }
+    return next >= 0 ? next : first;
+}
+
+/* By which of the first lanes of rails this process got an answer from another host. */
+static uint32_t answering(struct bcast_hw_engine *e, uint32_t all)
+{
+    const int peer = next_host();
+    uint64_t until = MPIR_Bcast_hw_now() + ANSWER_NS;
+    uint32_t answered = 0;
+
+    if (peer < 0)
+        return all;
+    MPIR_Bcast_hw_lock();
+    bcast_hw_engine_ask(e, (uint32_t) peer);
+    MPIR_Bcast_hw_unlock();
+    while (answered != all && MPIR_Bcast_hw_now() < until &&
+           MPID_Progress_test(NULL) == MPI_SUCCESS) {
+        MPIR_Bcast_hw_lock();
+        answered = e->answered;
+        MPIR_Bcast_hw_unlock();
+    }
+    return answered;
+}
+
+/* A network that is none, as a port of the same subnet on all hosts that no cable joins, is found by asking: each
+ * host asks the next one. What does not answer one of them carries nothing for all. */
+static int find_silent(MPIR_Comm *world, struct bcast_hw_engine *e)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const uint32_t all = (1u << e->cfg.num_rails) - 1, mine = answering(e, all);
+    int here[BCAST_HW_RAIL_BITS], anywhere[BCAST_HW_RAIL_BITS];
+    uint32_t silent = 0;
+
+    for (uint32_t i = 0; i < BCAST_HW_RAIL_BITS; i++)
+        here[i] = (int) (mine >> i & 1);
+    mpi_errno =
+        MPIR_Allreduce_allcomm_auto(here, anywhere, (int) BCAST_HW_RAIL_BITS, MPIR_BCAST_HW_INT,
+                                    MPI_MIN, world, MPIR_BCAST_HW_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+    for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+        silent |= anywhere[i] ? 0 : 1u << i;
+    MPIR_Bcast_hw_lock();
+    bcast_hw_engine_silent(e, silent == all ? 0 : silent);
+    MPIR_Bcast_hw_unlock();
+    if (MPIR_Process.rank == 0 && silent != 0 && MPIR_CVAR_BCAST_HW_VERBOSE > 0)
+        for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+            if (silent >> i & 1)
+                fprintf(stderr, "hwmc: no lanes on rail %u, as some host gets no answer by it\n",
+                        (unsigned) e->cfg.lane_rail[i]);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
 /* The first process's part. */
 static void measure(struct bcast_hw_engine *e, int near, int far)
 {
@@ -71,18 +156,20 @@ static void measure(struct bcast_hw_engine *e, int near, int far)
     if ((near >= 0 || far >= 0) && measured(e, near >= 0 ? near : far)) {
         net->latency_ns = UINT64_MAX;
         net->mbit = net->mbit_all = 0;
-        for (uint32_t i = 0; i < e->measure.lanes; i++) {
+        for (uint32_t i = 0; i < BCAST_HW_MEASURE_LANES; i++) {
+            if (e->measure.of[i].mbit == 0)
+                continue; /* there is none, or it brings nothing */
             net->latency_ns = MPL_MIN(net->latency_ns, e->measure.of[i].latency_ns);
             net->mbit = MPL_MAX(net->mbit, e->measure.of[i].mbit);
             figures.rail_mbit[i] = e->measure.of[i].mbit;
         }
-        for (uint32_t i = 0; i < e->measure.lanes; i++)
+        for (uint32_t i = 0; i < BCAST_HW_RAIL_BITS; i++)
             if (!bcast_hw_deal_is_slow(figures.rail_mbit[i], net->mbit))
                 net->mbit_all += figures.rail_mbit[i];
     }
     net->site_latency_ns = net->latency_ns;
     if (far >= 0 && measured(e, far))
-        net->site_latency_ns = e->measure.of[0].latency_ns;
+        net->site_latency_ns = least_latency(&e->measure);
 }
 
 /* From the first process to all, as integers. */
@@ -111,10 +198,14 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
 
     MPIR_ERR_CHKANDJUMP1(!bcast_hw_network_parse(said, &trial), mpi_errno, MPI_ERR_OTHER,
                          "**bcast_hw_network", "**bcast_hw_network %s", said);
-    if (MPIR_Process.rank == 0 || asked) {
+    if (MPIR_Process.rank == 0 || asked || e->cfg.num_rails > 1) {
         MPIR_Bcast_hw_lock();
         bcast_hw_engine_measuring(e, true);
         MPIR_Bcast_hw_unlock();
+    }
+    if (e->cfg.num_rails > 1) {
+        mpi_errno = find_silent(world, e);
+        MPIR_ERR_CHECK(mpi_errno);
     }
     if (MPIR_Process.rank == 0) {
         measure(e, near, far);

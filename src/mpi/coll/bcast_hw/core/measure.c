@@ -18,6 +18,8 @@ static void ask(struct bcast_hw_measure *m, uint32_t messages)
 
 static void begin_lane(struct bcast_hw_measure *m)
 {
+    m->lane = (uint32_t) __builtin_ctz(m->lanes);
+    m->lanes &= m->lanes - 1;
     m->phase = BCAST_HW_MEASURE_PING;
     m->answered = 0;
     m->rtt = UINT64_MAX;
@@ -28,7 +30,7 @@ static void begin_lane(struct bcast_hw_measure *m)
 
 void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t lanes)
 {
-    assert(lanes >= 1 && lanes <= BCAST_HW_MEASURE_LANES);
+    assert(lanes != 0 && lanes >> BCAST_HW_MEASURE_LANES == 0);
     memset(m, 0, sizeof(*m));
     m->peer = peer;
     m->lanes = lanes;
@@ -49,7 +51,7 @@ static void end_lane(struct bcast_hw_measure *m)
 
     of->latency_ns = m->rtt / 2;
     of->mbit = mbit_of(bytes, m->took > m->rtt ? m->took - m->rtt : m->took);
-    if (++m->lane < m->lanes)
+    if (m->lanes != 0)
         begin_lane(m);
     else
         m->phase = BCAST_HW_MEASURE_DONE;

@@ -13,7 +13,7 @@
  *
  *   IDLE --start--> PING --16 answers--> GROW --long enough--> TRAIN --3 more--> PING on the next lane, or DONE
  *
- * Invariants: what is asked is answered once; DONE means every lane has figures.
+ * Invariants: what is asked is answered once; DONE means every lane that was to be measured has figures.
  */
 #ifndef BCAST_HW_MEASURE_H_INCLUDED
 #define BCAST_HW_MEASURE_H_INCLUDED
@@ -44,8 +44,8 @@ struct bcast_hw_measured {
 
 struct bcast_hw_measure {
     enum bcast_hw_measure_phase phase;
-    uint32_t peer; /* whom to ask */
-    uint32_t lanes;
+    uint32_t peer;     /* whom to ask */
+    uint32_t lanes;    /* a bit each: that are to be measured, and are not yet */
     uint32_t lane;     /* under way */
     uint32_t answered; /* pings, or trains that count, on it */
     uint32_t train;    /* segments of the train under way, or to come */
@@ -57,7 +57,7 @@ struct bcast_hw_measure {
     struct bcast_hw_measured of[BCAST_HW_MEASURE_LANES];
 };
 
-/* Asks `peer` over `lanes` lanes, 1 to BCAST_HW_MEASURE_LANES. */
+/* Asks `peer` over `lanes`, a bit each, of the first BCAST_HW_MEASURE_LANES; at least one. */
 void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t lanes);
 
 /* MEASURE came that answers (AT_ONCE not set). TAKEN, STALE or BAD. */

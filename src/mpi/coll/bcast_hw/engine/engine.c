@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define ASKED UINT64_MAX /* number of the question whether a lane brings anything at all */
 #define POLL_BATCH 64
 #define POLL_ROUNDS 4 /* batches taken in one progress, so that timers keep their turn */
 
@@ -52,7 +53,8 @@ static void send_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *m
 
     bcast_hw_wire_encode(head, &id, e->cfg.world_rank, msg, payload, msg->bytes);
     e->engine_counts->lane_messages_sent++;
-    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->bytes) != BCAST_HW_OK)
+    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->bytes) != BCAST_HW_OK &&
+        msg->bid != ASKED)
         bcast_hw_engine_on_lost(e, msg->peer);
 }
 
@@ -75,6 +77,8 @@ static void on_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg
         e->counts->bad++;
     } else if (msg->flags & BCAST_HW_FLAG_AT_ONCE) {
         send_measure(e, &answer);
+    } else if (msg->bytes == 0 && msg->bid == ASKED) {
+        e->answered |= 1u << msg->index;
     } else if (msg->bytes == 0) {
         if (bcast_hw_measure_on_answer(&e->measure, msg, now) == BCAST_HW_BAD)
             e->counts->bad++;
@@ -216,8 +220,17 @@ uint32_t bcast_hw_engine_lane_rails(const struct bcast_hw_engine *e)
     uint32_t rails = 0;
 
     for (uint32_t i = 0; i < e->cfg.num_rails; i++)
-        rails |= 1u << e->cfg.lane_rail[i];
+        if (!(e->cfg.lane_silent >> i & 1))
+            rails |= 1u << e->cfg.lane_rail[i];
     return rails;
+}
+
+bool bcast_hw_engine_is_silent(const struct bcast_hw_engine *e, uint32_t rail)
+{
+    for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+        if (e->cfg.lane_rail[i] == rail)
+            return e->cfg.lane_silent >> i & 1;
+    return false;
 }
 
 uint32_t bcast_hw_engine_lanes_on(const struct bcast_hw_engine *e, uint32_t rails)
@@ -254,11 +267,35 @@ void bcast_hw_engine_rates(struct bcast_hw_engine *e, const uint32_t *mbit)
         e->cfg.lane_mbit[i] = mbit[i];
 }
 
+/* By index; where there are no lanes for trees, the one that serves. */
+static uint32_t rails_with_lanes(const struct bcast_hw_engine *e)
+{
+    return e->cfg.num_rails > 0 ? (1u << e->cfg.num_rails) - 1 : 1;
+}
+
 void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now)
 {
     assert(e->measuring && e->cfg.lane);
-    bcast_hw_measure_start(&e->measure, peer, e->cfg.num_rails > 0 ? e->cfg.num_rails : 1);
+    bcast_hw_measure_start(&e->measure, peer, rails_with_lanes(e) & ~e->cfg.lane_silent);
     pump_measure(e, now);
+}
+
+void bcast_hw_engine_ask(struct bcast_hw_engine *e, uint32_t peer)
+{
+    struct bcast_hw_msg tx = {
+        .type = BCAST_HW_MSG_MEASURE, .flags = BCAST_HW_FLAG_AT_ONCE, .peer = peer, .bid = ASKED};
+
+    assert(e->measuring && e->cfg.lane);
+    e->answered = 0;
+    for (; rails_with_lanes(e) >> tx.index & 1; tx.index++)
+        send_measure(e, &tx);
+}
+
+void bcast_hw_engine_silent(struct bcast_hw_engine *e, uint32_t rails)
+{
+    assert((rails_with_lanes(e) & ~rails) != 0);
+    e->cfg.lane_silent = rails;
+    e->engine_counts->rails_silent += (uint64_t) __builtin_popcount(rails);
 }
 
 /* Those that have something to do; frees those that are over. */

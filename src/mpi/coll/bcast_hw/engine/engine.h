@@ -32,6 +32,7 @@
     X(setup_off, "communicators that do not use multicast since set-up")                           \
     X(setup_shorter,                                                                               \
       "communicators whose datagrams are shorter than ports take, as long ones do not pass")       \
+    X(rails_silent, "rails whose lanes carry nothing, as by one of them a process got no answer")  \
     X(lanes_lost, "peers lost by their lane")                                                      \
     X(lanes_cut, "lanes given up, for they kept memory of a broadcast that had failed")            \
     X(hosts_asked, "questions to hosts whether they are there, by who waited for long")            \
@@ -70,6 +71,8 @@ struct bcast_hw_engine_cfg {
     /* Those rails, by number, and their speeds: lane i is on the one at i mod num_rails. */
     uint8_t lane_rail[BCAST_HW_RAIL_BITS];
     uint32_t lane_mbit[BCAST_HW_RAIL_BITS]; /* 0: unknown */
+    /* Of those rails, by which somebody got no answer, alike on all processes; they carry nothing. */
+    uint32_t lane_silent;         /* bit k: of lane_rail[k] */
     struct bcast_hw_knock *knock; /* the caller's; NULL: no host can be asked whether it is there */
     size_t memory;                /* bound on the channel memory of all groups, bytes */
     /* A group is ON, for the first time, or has another epoch than when it was shown last, or a member of it is lost;
@@ -92,17 +95,20 @@ struct bcast_hw_engine {
     bool unflushed; /* of what went by cfg.lanes something may not be out of this process's hands */
     bool measuring; /* this process asks, or may be asked, how fast lanes are */
     struct bcast_hw_measure measure;
+    uint32_t answered; /* whoever was asked last: by which lanes it has answered, a bit each */
     struct bcast_hw_counts *counts; /* the caller's, and so are these */
     struct bcast_hw_engine_counts *engine_counts;
     struct bcast_hw_wire_in in; /* the message being handled */
     uint32_t high;              /* of its seal */
 };
 
-/* Lane `lane` for broadcasts along trees is on one of these rails. 0: on any. */
+/* Lane `lane` for broadcasts along trees is on one of these rails, and of use. 0: on any. */
 static inline bool bcast_hw_engine_is_lane_on(const struct bcast_hw_engine_cfg *e, uint32_t lane,
                                               uint32_t rails)
 {
-    return rails == 0 || (rails >> e->lane_rail[lane % e->num_rails] & 1) != 0;
+    const uint32_t k = lane % e->num_rails;
+
+    return !(e->lane_silent >> k & 1) && (rails == 0 || (rails >> e->lane_rail[k] & 1) != 0);
 }
 
 /* An engine without rails and lanes; NULL without memory. What it counts in outlives it. */
@@ -125,6 +131,13 @@ void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on);
  * e->measure once that is done. */
 void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now);
 
+/* Asks `peer` on one lane of each rail whether anything comes; measuring, on both. By which lanes it has answered is
+ * in e->answered. */
+void bcast_hw_engine_ask(struct bcast_hw_engine *e, uint32_t peer);
+
+/* Of the lanes' rails, a bit each by their index: these carry nothing. Alike on all processes; not all. */
+void bcast_hw_engine_silent(struct bcast_hw_engine *e, uint32_t rails);
+
 /* What was measured of the lanes' rails, alike on all processes: by it segments are dealt. */
 void bcast_hw_engine_rates(struct bcast_hw_engine *e, const uint32_t *mbit);
 
@@ -142,6 +155,9 @@ static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
 
 /* Rails that lanes for broadcasts along trees are on, a bit each. */
 uint32_t bcast_hw_engine_lane_rails(const struct bcast_hw_engine *e);
+
+/* The lanes of this rail carry nothing: what happens to them matters to nobody. */
+bool bcast_hw_engine_is_silent(const struct bcast_hw_engine *e, uint32_t rail);
 
 /* How many of the lanes that are used inside a site are on these rails. 0: on any. */
 uint32_t bcast_hw_engine_lanes_on(const struct bcast_hw_engine *e, uint32_t rails);

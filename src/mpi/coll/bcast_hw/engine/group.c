@@ -128,10 +128,11 @@ static uint32_t agreed_piece(const struct bcast_hw_group *g)
 static void deal(const struct bcast_hw_group *g, uint32_t lanes, struct bcast_hw_deal *d)
 {
     const struct bcast_hw_engine_cfg *e = &g->engine->cfg;
+    const uint32_t rails = bcast_hw_engine_lanes_on(g->engine, g->cfg.rails) ? g->cfg.rails : 0;
     uint32_t mbit[BCAST_HW_LANES_MAX] = {0};
 
     for (uint32_t i = 0; i < lanes; i++)
-        if (bcast_hw_engine_is_lane_on(e, i, g->cfg.rails))
+        if (bcast_hw_engine_is_lane_on(e, i, rails))
             mbit[i] = max_u32(e->lane_mbit[i % e->num_rails], 1);
     bcast_hw_deal_init(d, max_u32(lanes, 1), mbit);
 }

@@ -12,9 +12,11 @@
 #include <chrono>
 #include <cstring>
 #include <dirent.h>
+#include <fstream>
 #include <poll.h>
 #include <set>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -185,6 +187,43 @@ TEST_F(Verbs, AnswersItsOwnProbe)
 {
     EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
     EXPECT_EQ(nullptr, ((hwmc_verbs *) a)->members.list);
+}
+
+// Whether a child process would have the memory at `at`: not where the kernel has noted "dc", do not copy.
+static bool child_has(const void *at)
+{
+    std::ifstream smaps("/proc/self/smaps");
+    std::string line;
+    unsigned long low = 0, high = 0, from, to;
+
+    while (std::getline(smaps, line)) {
+        if (sscanf(line.c_str(), "%lx-%lx ", &from, &to) == 2)
+            low = from, high = to;
+        else if (line.rfind("VmFlags:", 0) == 0 && low <= (uintptr_t) at && (uintptr_t) at < high)
+            return line.find(" dc") == std::string::npos;
+    }
+    ADD_FAILURE() << "no memory there";
+    return true;
+}
+
+// What a device reads and writes is nobody's but this process's, whatever children it has.
+TEST_F(Verbs, ChildrenHaveNoneOfTheMemoryOfTheDevice)
+{
+    const hwmc_verbs *v = (const hwmc_verbs *) a;
+    pid_t child;
+    int status = -1;
+
+    EXPECT_FALSE(child_has(v->send.data));
+    EXPECT_FALSE(child_has(v->send.data + v->send.num * v->send.slot_bytes - 1));
+    EXPECT_FALSE(child_has(v->recv.data));
+    EXPECT_FALSE(child_has(v->recv.data + v->recv.num * v->recv.slot_bytes - 1));
+    EXPECT_TRUE(child_has(&status));
+    child = fork();
+    if (child == 0)
+        _exit(0);
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+    EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
 }
 
 TEST_F(Verbs, AttributesAreThePorts)

@@ -100,6 +100,7 @@ noinst_HEADERS +=                                   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_recv.h    \
     src/mpid/ch4/netmod/hwmc/fabric/verbs_send.h    \
     src/mpid/ch4/netmod/hwmc/verbs/events.h         \
+    src/mpid/ch4/netmod/hwmc/verbs/pages.h          \
     src/mpid/ch4/netmod/hwmc/verbs/port.h
 
 hwmc_apm_sources =                                  \

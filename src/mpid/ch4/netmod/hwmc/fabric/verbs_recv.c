@@ -5,6 +5,7 @@
  * verbs_recv: see verbs_recv.h.
  */
 #include "verbs_recv.h"
+#include "../verbs/pages.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t 
 {
     r->num = num;
     r->slot_bytes = slot_bytes(max_datagram);
-    r->data = aligned_alloc(64, num * r->slot_bytes);
+    r->data = hwmc_pages_open(num * r->slot_bytes);
     r->wr = calloc(num, sizeof(*r->wr));
     r->sge = calloc(num, sizeof(*r->sge));
     if (r->data == NULL || r->wr == NULL || r->sge == NULL)
@@ -117,5 +118,5 @@ void hwmc_verbs_recv_close(struct hwmc_verbs_recv *r)
         ibv_dereg_mr(r->mr);
     free(r->sge);
     free(r->wr);
-    free(r->data);
+    hwmc_pages_close(r->data, r->num * r->slot_bytes);
 }

@@ -5,6 +5,7 @@
  * verbs_send: see verbs_send.h.
  */
 #include "verbs_send.h"
+#include "../verbs/pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ int hwmc_verbs_send_open(struct hwmc_verbs_send *s, struct ibv_pd *pd, uint32_t 
 {
     s->num = num;
     s->slot_bytes = slot_bytes;
-    s->data = malloc(num * slot_bytes);
+    s->data = hwmc_pages_open(num * slot_bytes);
     s->len = malloc(num * sizeof(*s->len));
     if (s->data == NULL || s->len == NULL)
         return BCAST_HW_ERR_NOMEM;
@@ -158,5 +159,5 @@ void hwmc_verbs_send_close(struct hwmc_verbs_send *s)
     if (s->mr != NULL)
         ibv_dereg_mr(s->mr);
     free(s->len);
-    free(s->data);
+    hwmc_pages_close(s->data, s->num * s->slot_bytes);
 }

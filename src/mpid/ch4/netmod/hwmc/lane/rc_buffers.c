@@ -9,23 +9,16 @@
  * work requests, never by address, so that a completion that a device should not have made does no
  * harm.
  *
- * Fork: a child's pages are its own since Linux 5.12, also of registered memory. Before, a program
- * that forks calls ibv_fork_init first, as for anything of verbs.
+ * Fork: a child has none of this memory (verbs/pages). Of the program's memory, which bodies are sent from, a child's
+ * pages are its own since Linux 5.12, also where it is registered. Before, a program that forks calls ibv_fork_init
+ * first, as for anything of verbs.
  */
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "rc_impl.h"
+#include "../verbs/pages.h"
 
 #define RECEIVED (UINT64_C(1) << 32) /* in the id of a request that receives */
-
-/* Whole pages: nothing else of the program is in what is registered. */
-static uint8_t *map(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
 
 int rc_buffers_open(struct hwmc_lane_rc *l)
 {
@@ -33,7 +26,7 @@ int rc_buffers_open(struct hwmc_lane_rc *l)
 
     b->slab = calloc(l->max_conns, sizeof(uint8_t *));
     b->slab_mr = calloc(l->max_conns, sizeof(struct ibv_mr *));
-    b->bounce = map(RC_BOUNCE * RC_FRAGMENT);
+    b->bounce = hwmc_pages_open(RC_BOUNCE * RC_FRAGMENT);
     if (b->slab == NULL || b->slab_mr == NULL || b->bounce == NULL)
         return BCAST_HW_ERR_NOMEM;
     b->bounce_mr = ibv_reg_mr(l->pd, b->bounce, RC_BOUNCE * RC_FRAGMENT, 0);
@@ -51,12 +44,11 @@ void rc_buffers_close(struct hwmc_lane_rc *l)
 
     for (uint32_t i = 0; i < b->num_slabs; i++) {
         ibv_dereg_mr(b->slab_mr[i]);
-        munmap(b->slab[i], RC_BUFFERS * RC_FRAGMENT);
+        hwmc_pages_close(b->slab[i], RC_BUFFERS * RC_FRAGMENT);
     }
     if (b->bounce_mr != NULL)
         ibv_dereg_mr(b->bounce_mr);
-    if (b->bounce != NULL)
-        munmap(b->bounce, RC_BOUNCE * RC_FRAGMENT);
+    hwmc_pages_close(b->bounce, RC_BOUNCE * RC_FRAGMENT);
     free(b->slab);
     free(b->slab_mr);
 }
@@ -64,7 +56,7 @@ void rc_buffers_close(struct hwmc_lane_rc *l)
 static int add_slab(struct hwmc_lane_rc *l)
 {
     struct rc_buffers *b = &l->buffers;
-    uint8_t *slab = map(RC_BUFFERS * RC_FRAGMENT);
+    uint8_t *slab = hwmc_pages_open(RC_BUFFERS * RC_FRAGMENT);
     uint64_t ids[RC_BUFFERS];
 
     if (slab == NULL)
@@ -72,7 +64,7 @@ static int add_slab(struct hwmc_lane_rc *l)
     b->slab_mr[b->num_slabs] =
         ibv_reg_mr(l->pd, slab, RC_BUFFERS * RC_FRAGMENT, IBV_ACCESS_LOCAL_WRITE);
     if (b->slab_mr[b->num_slabs] == NULL) {
-        munmap(slab, RC_BUFFERS * RC_FRAGMENT);
+        hwmc_pages_close(slab, RC_BUFFERS * RC_FRAGMENT);
         return BCAST_HW_ERR_DEVICE;
     }
     b->slab[b->num_slabs] = slab;

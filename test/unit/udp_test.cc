@@ -106,6 +106,39 @@ class Udp : public ::testing::Test {
 
 using Strings = std::vector<std::string>;
 
+// Somebody who knows the port sends to a host alone, between datagrams that are multicast.
+TEST_F(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
+{
+    sockaddr_in to = {};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    uint64_t dropped = 0;
+    hwmc_udp_params counted = params;
+    bcast_hw_fabric *c;
+    uint64_t g;
+
+    counted.port = free_port();
+    counted.unicast = &dropped;
+    ASSERT_EQ(BCAST_HW_OK, hwmc_udp_open(&rail, &counted, &c));
+    ASSERT_EQ(BCAST_HW_OK, c->ops->draw(c, &g));
+    ASSERT_EQ(BCAST_HW_OK, c->ops->join(c, g));
+    to.sin_family = AF_INET;
+    to.sin_port = htons(counted.port);
+    to.sin_addr.s_addr = htonl(LO);
+    for (int i = 0; i < 200; i++) {
+        if (i % 3 > 0)
+            ASSERT_EQ(5, sendto(fd, "alone", 5, 0, reinterpret_cast<sockaddr *>(&to), sizeof(to)));
+        else
+            send(c, g, "all" + std::to_string(i));
+    }
+    Strings came = poll(c, 7), expected;
+    for (int i = 0; i < 200; i += 3)
+        expected.push_back("all" + std::to_string(i));
+    EXPECT_EQ(expected, came);
+    EXPECT_EQ(133u, dropped);
+    close(fd);
+    c->ops->close(c);
+}
+
 TEST_F(Udp, DrawsAdministrativelyScopedGroupsOfItsPort)
 {
     std::set<uint64_t> drawn;

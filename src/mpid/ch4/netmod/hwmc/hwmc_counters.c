@@ -9,6 +9,12 @@
 
 struct MPIDI_HWMC_counters MPIDI_HWMC_counters;
 
+static const struct MPIR_Bcast_hw_counter setup_list[] = {
+#define X(field, text) {"hwmc_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
+    MPIDI_HWMC_SETUP_COUNTS(X)
+#undef X
+};
+
 static const struct MPIR_Bcast_hw_counter link_list[] = {
 #define X(field, text) {"hwmc_link_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
     BCAST_HW_LINK_COUNTS(X)
@@ -44,6 +50,7 @@ static const struct MPIR_Bcast_hw_counter rc_list[] = {
 
 void MPIDI_HWMC_counters_add(void)
 {
+    MPIR_BCAST_HW_COUNTERS_ADD(setup_list, MPIDI_HWMC_counters.setup);
     MPIR_BCAST_HW_COUNTERS_ADD(link_list, MPIDI_HWMC_counters.link);
     MPIR_BCAST_HW_COUNTERS_ADD(lanes_list, MPIDI_HWMC_counters.lanes);
     MPIR_BCAST_HW_COUNTERS_ADD(am_list, MPIDI_HWMC_counters.am);

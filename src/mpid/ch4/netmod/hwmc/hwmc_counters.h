@@ -37,7 +37,25 @@ struct MPIDI_HWMC_lanes_counts {
 #undef X
 };
 
+/* How set-up of a job went. */
+#define MPIDI_HWMC_SETUP_COUNTS(X)                                                                 \
+    X(drop_unicast, "datagrams dropped: sent to this host alone, on the job's port")               \
+    X(ports_taken, "UDP ports that the job drew, and some process could not have")                 \
+    X(rails_same, "networks that are no rails, as all hosts have one address there")               \
+    X(verbs_probes, "times that this process asked a network whether verbs multicasts there")      \
+    X(off_address, "1: hwmc is off in this job, as an address of UCX was too long")                \
+    X(off_limit, "1: ..., as a process had no descriptors left")                                   \
+    X(off_nomem, "1: ..., as a process had no memory")                                             \
+    X(off_device, "1: ..., as UCX had no transport that could be waited for")
+
+struct MPIDI_HWMC_setup_counts {
+#define X(field, text) uint64_t field;
+    MPIDI_HWMC_SETUP_COUNTS(X)
+#undef X
+};
+
 struct MPIDI_HWMC_counters {
+    struct MPIDI_HWMC_setup_counts *setup;
     struct bcast_hw_link_counts *link;
     struct MPIDI_HWMC_lanes_counts *lanes;
     struct MPIDI_HWMC_am_counts *am;

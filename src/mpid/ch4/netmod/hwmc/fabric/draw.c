@@ -7,9 +7,15 @@
 #include "draw.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 #include <sys/types.h>
 
+#define FIRST_DYNAMIC 49152u
+#define FIRST_USER 1024u
+#define LAST 65535u
+#define ENOUGH 1024u         /* ports to draw from */
 #define IPV4_NET 0xefc00000u /* 239.192.0.0 */
 #define IPV4_MASK ((1u << HWMC_DRAW_IPV4_BITS) - 1)
 
@@ -32,4 +38,101 @@ int hwmc_draw_ipv4(uint16_t port, uint32_t fixed, uint64_t *group)
     *group =
         (uint64_t) port << 32 | (fixed != 0 ? fixed : IPV4_NET | ((uint32_t) bits & IPV4_MASK));
     return BCAST_HW_OK;
+}
+
+struct hwmc_draw_range hwmc_draw_ephemeral(void)
+{
+    struct hwmc_draw_range r = {.low = 32768, .high = 60999}; /* Linux's, unless it says another */
+    FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    unsigned low, high;
+
+    if (f == NULL)
+        return r;
+    if (fscanf(f, "%u %u", &low, &high) == 2 && low <= high && high <= LAST)
+        r = (struct hwmc_draw_range){low, high};
+    fclose(f);
+    return r;
+}
+
+/* How many there are from `first` on outside of r. */
+static uint32_t outside(uint32_t first, struct hwmc_draw_range r)
+{
+    const uint32_t low = r.low > first ? r.low : first;
+    const uint32_t within = r.high >= low ? r.high - low + 1 : 0;
+
+    return LAST - first + 1 - within;
+}
+
+static uint32_t nth_outside(uint32_t first, struct hwmc_draw_range r, uint32_t n)
+{
+    const uint32_t low = r.low > first ? r.low : first;
+
+    return first + n < low || r.high < low ? first + n : first + n + (r.high - low + 1);
+}
+
+static bool is_among(const struct hwmc_draw_port_list *ports, uint16_t port)
+{
+    for (int i = 0; i < ports->num; i++)
+        if (ports->port[i] == port)
+            return true;
+    return false;
+}
+
+int hwmc_draw_ports(struct hwmc_draw_range not_in, struct hwmc_draw_port_list *ports)
+{
+    uint32_t first = FIRST_DYNAMIC, bits;
+
+    if (outside(first, not_in) < ENOUGH)
+        first = FIRST_USER;
+    if (outside(first, not_in) < HWMC_DRAW_PORTS_MAX) {
+        first = FIRST_DYNAMIC;
+        not_in = (struct hwmc_draw_range){.low = 1, .high = 0};
+    }
+    ports->num = 0;
+    while (ports->num < HWMC_DRAW_PORTS_MAX) {
+        uint16_t port;
+
+        if (hwmc_draw(&bits, sizeof(bits)) != BCAST_HW_OK)
+            return BCAST_HW_ERR_LIMIT;
+        port = (uint16_t) nth_outside(first, not_in, bits % outside(first, not_in));
+        if (!is_among(ports, port))
+            ports->port[ports->num++] = port;
+    }
+    return BCAST_HW_OK;
+}
+
+void hwmc_draw_ports_write(const struct hwmc_draw_port_list *ports, char *text)
+{
+    int len = 0;
+
+    for (int i = 0; i < ports->num; i++)
+        len += snprintf(text + len, (size_t) (HWMC_DRAW_PORTS_TEXT_MAX - len), "%s%x",
+                        i > 0 ? "," : "", (unsigned) ports->port[i]);
+}
+
+static bool read_with(const char *text, int base, struct hwmc_draw_port_list *ports)
+{
+    ports->num = 0;
+    for (const char *p = text; ports->num < HWMC_DRAW_PORTS_MAX; p++) {
+        char *end;
+        unsigned long port = strtoul(p, &end, base);
+
+        if (end == p || port < 1 || port > LAST || (*end != ',' && *end != '\0'))
+            return false;
+        ports->port[ports->num++] = (uint16_t) port;
+        p = end;
+        if (*p == '\0')
+            return true;
+    }
+    return false;
+}
+
+bool hwmc_draw_ports_read(const char *text, struct hwmc_draw_port_list *ports)
+{
+    return read_with(text, 16, ports);
+}
+
+bool hwmc_draw_ports_parse(const char *text, struct hwmc_draw_port_list *ports)
+{
+    return read_with(text, 10, ports);
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * draw: numbers from the system's cryptographically secure source, those of multicast groups above all. A number
+ * draw: numbers from the system's cryptographically secure source, those of multicast groups above all, and UDP ports. A number
  * for IPv4 multicast is the address in its low 32 bits and the job's UDP port above, both in host byte
  * order; addresses come from 239.192.0.0/14, which RFC 2365 leaves to an organization.
  */
@@ -28,5 +28,33 @@ static inline bool hwmc_draw_is_ipv4(uint64_t group, uint16_t port)
 {
     return group >> 32 == port && (group & 0xf0000000u) == 0xe0000000u;
 }
+
+/* UDP ports for a job. One host's choice need not be free on another, so a job draws several and uses the first that
+ * all its processes can have. */
+#define HWMC_DRAW_PORTS_MAX 8
+#define HWMC_DRAW_PORTS_TEXT_MAX (5 * HWMC_DRAW_PORTS_MAX) /* with the NUL */
+
+struct hwmc_draw_port_list {
+    int num; /* 1 to HWMC_DRAW_PORTS_MAX */
+    uint16_t port[HWMC_DRAW_PORTS_MAX];
+};
+
+/* The ports from which this host's kernel takes one for who names none. */
+struct hwmc_draw_range {
+    uint32_t low, high;
+};
+struct hwmc_draw_range hwmc_draw_ephemeral(void);
+
+/* Draws HWMC_DRAW_PORTS_MAX different ones that are not in `not_in`: of the dynamic ones of RFC 6335, from 49152 on, if
+ * enough of them are left, else from 1024 on; of all dynamic ones where not_in leaves none. ERR_LIMIT: the system
+ * gives no random numbers. */
+int hwmc_draw_ports(struct hwmc_draw_range not_in, struct hwmc_draw_port_list *ports);
+
+/* As text, hexadecimal with commas, of HWMC_DRAW_PORTS_TEXT_MAX bytes; and back: false when it is no such text. */
+void hwmc_draw_ports_write(const struct hwmc_draw_port_list *ports, char *text);
+bool hwmc_draw_ports_read(const char *text, struct hwmc_draw_port_list *ports);
+
+/* Reads what a user writes, decimal: "50000" or "50000,50001". */
+bool hwmc_draw_ports_parse(const char *text, struct hwmc_draw_port_list *ports);
 
 #endif /* HWMC_DRAW_H_INCLUDED */

@@ -3,7 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * Every socket is bound to the job's port and hears the groups it joined and no others
- * (IP_MULTICAST_ALL off). The kernel allows a socket igmp_max_memberships groups, usually 20; when
+ * (IP_MULTICAST_ALL off). It would hear what is sent to this host alone as well, so where a datagram was sent to is
+ * looked at (IP_PKTINFO). The kernel allows a socket igmp_max_memberships groups, usually 20; when
  * a join meets that, another socket is opened on the same port. The first one sends.
  *
  * Polling and posting are one system call per 64 messages; a message to or from the kernel is one
@@ -37,6 +38,9 @@
 #define IP_MULTICAST_ALL 49
 #endif
 
+/* Of what came: where it was sent to, and into what segments it is to be cut. */
+#define IN_CONTROL (CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in_pktinfo)))
+
 #define BATCH 64
 #define SOCKETS_MAX 64
 #define IP_UDP_HEADERS 28u
@@ -45,6 +49,11 @@
 #define BUFFER_BYTES 65536u /* for any message */
 #define RETRY_NS 100000u    /* after a full send buffer: a few Ethernet frames at 1 Gbit/s */
 #define SEND_BUFFER 131072  /* bytes: what waits in this host delays everything behind it */
+
+union in_control {
+    struct cmsghdr align;
+    char bytes[IN_CONTROL];
+};
 
 struct membership {
     uint32_t addr; /* host byte order */
@@ -66,12 +75,13 @@ struct hwmc_udp {
     int num_members;
     int max_members;
 
+    uint64_t unicast;  /* dropped, where nobody else counts */
     uint64_t retry_at; /* when post is worth another try; UINT64_MAX: nothing waits */
     bool segments;     /* post: the kernel takes several datagrams as one message */
 
     struct mmsghdr in[BATCH];
     struct iovec in_iov[BATCH];
-    union hwmc_segments_control in_control[BATCH];
+    union in_control in_control[BATCH];
     char *in_data; /* BATCH buffers of BUFFER_BYTES, of which the kernel touches what it fills */
     int in_num;    /* messages that came */
     int in_at;     /* of these, the first not handed over in full; == in_num: none */
@@ -145,6 +155,7 @@ static int set_options(int fd, const struct hwmc_udp *u)
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) != 0 ||
         setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) != 0)
@@ -173,6 +184,21 @@ static int add_socket(struct hwmc_udp *u)
     }
     u->sockets[u->num_sockets++] = fd;
     return BCAST_HW_OK;
+}
+
+bool hwmc_udp_may_bind(uint16_t port)
+{
+    const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
+    const int on = 1;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool is_free;
+
+    if (fd < 0)
+        return false;
+    is_free = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+              bind(fd, (const struct sockaddr *) &any, sizeof(any)) == 0;
+    close(fd);
+    return is_free;
 }
 
 static void udp_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
@@ -421,6 +447,37 @@ static size_t udp_queued(struct bcast_hw_fabric *f)
     return ioctl(u->sockets[0], SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t) bytes : 0;
 }
 
+static bool is_multicast(struct msghdr *msg)
+{
+    struct in_pktinfo info = {0};
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c))
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO)
+            memcpy(&info, CMSG_DATA(c), sizeof(info));
+    return IN_MULTICAST(ntohl(info.ipi_addr.s_addr));
+}
+
+/* What was sent to this host alone is none of the job's, whatever it holds. */
+static void drop_unicast(struct hwmc_udp *u)
+{
+    int kept = 0;
+
+    for (int i = 0; i < u->in_num; i++) {
+        if (!is_multicast(&u->in[i].msg_hdr)) {
+            *u->params.unicast += 1;
+            continue;
+        }
+        if (kept < i) { /* the two change places: every message keeps one buffer */
+            struct mmsghdr other = u->in[kept];
+
+            u->in[kept] = u->in[i];
+            u->in[i] = other;
+        }
+        kept++;
+    }
+    u->in_num = kept;
+}
+
 /* Fills the buffers with what came on all sockets, as far as they go. */
 static void receive(struct hwmc_udp *u)
 {
@@ -431,11 +488,12 @@ static void receive(struct hwmc_udp *u)
         int got;
 
         for (int k = u->in_num; k < BATCH; k++)
-            u->in[k].msg_hdr.msg_controllen = sizeof(u->in_control[k]);
+            u->in[k].msg_hdr.msg_controllen = sizeof(u->in_control[0]);
         got = recvmmsg(fd, u->in + u->in_num, (unsigned) (BATCH - u->in_num), MSG_DONTWAIT, NULL);
         u->in_num += got > 0 ? got : 0;
     }
     u->next_socket = (u->next_socket + 1) % u->num_sockets;
+    drop_unicast(u);
 }
 
 /* Hands over up to `n` of the datagrams that came and are not handed over yet. What is longer than a
@@ -448,7 +506,7 @@ static int hand_over(struct hwmc_udp *u, struct bcast_hw_in *in, int n)
         size_t len = u->in[u->in_at].msg_len;
         size_t segment = hwmc_segments_len(&u->in[u->in_at].msg_hdr, len);
         size_t left = len - u->in_off;
-        const char *data = (const char *) u->in_iov[u->in_at].iov_base + u->in_off;
+        const char *data = (const char *) u->in[u->in_at].msg_hdr.msg_iov->iov_base + u->in_off;
 
         if (left > 0 && segment <= u->attr.max_datagram)
             in[kept++] = (struct bcast_hw_in){data, left < segment ? left : segment};
@@ -539,6 +597,8 @@ int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params
     u->super.ops = &udp_ops;
     u->rail = *rail;
     u->params = *params;
+    if (u->params.unicast == NULL)
+        u->params.unicast = &u->unicast;
     u->retry_at = UINT64_MAX;
     u->segments = true; /* until the kernel refuses */
     u->attr.group_bits = HWMC_DRAW_IPV4_BITS;

@@ -20,6 +20,8 @@ struct hwmc_udp_params {
     bool loop;      /* other ranks of the job live on this host */
     uint32_t group; /* for tests: what draw gives, host byte order; 0: at random */
     size_t window;  /* bytes of payload that shall be able to wait unread */
+    uint64_t
+        *unicast; /* counts what came to this host alone, and was dropped; NULL: nobody counts */
 };
 
 /* Opens the fabric on `rail`; close frees it. ERR_INVAL: no port, or the rail is too small or not
@@ -28,6 +30,9 @@ struct hwmc_udp_params {
  * tells. */
 int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params *params,
                   struct bcast_hw_fabric **fabric);
+
+/* Whether a fabric could have the port on this host now. */
+bool hwmc_udp_may_bind(uint16_t port);
 
 /* What the kernel is taken to charge a socket for one waiting datagram of `len` bytes. */
 size_t hwmc_udp_cost(size_t len);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// UDP ports that a job may use: where they are drawn from, and whether they are free.
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <cstring>
+#include <netinet/in.h>
+#include <set>
+#include <sys/socket.h>
+#include <unistd.h>
+
+extern "C" {
+#include "../../src/mpid/ch4/netmod/hwmc/fabric/draw.h"
+#include "../../src/mpid/ch4/netmod/hwmc/fabric/udp.h"
+}
+
+namespace {
+
+std::set<unsigned> draw(uint32_t low, uint32_t high)
+{
+    std::set<unsigned> all;
+
+    for (int i = 0; i < 200; i++) {
+        hwmc_draw_port_list p = {};
+
+        EXPECT_EQ(BCAST_HW_OK, hwmc_draw_ports({low, high}, &p));
+        EXPECT_EQ(HWMC_DRAW_PORTS_MAX, p.num);
+        EXPECT_EQ((size_t) HWMC_DRAW_PORTS_MAX, std::set<uint16_t>(p.port, p.port + p.num).size());
+        all.insert(p.port, p.port + p.num);
+    }
+    return all;
+}
+
+} // namespace
+
+TEST(Ports, AreDrawnOutsideOfThoseThatTheKernelGivesAway)
+{
+    struct {
+        uint32_t low, high, from;
+    } cases[] = {{32768, 60999, 49152}, {1024, 64000, 49152}, {32768, 65535, 1024},
+                 {1024, 65000, 1024},   {1024, 65527, 1024},  {60000, 65535, 49152},
+                 {49152, 49152, 49152}, {49153, 65535, 1024}};
+
+    for (auto &c : cases)
+        for (unsigned port : draw(c.low, c.high)) {
+            EXPECT_TRUE(port < c.low || port > c.high) << port << " " << c.low << " " << c.high;
+            EXPECT_GE(port, c.from);
+            EXPECT_LE(port, 65535u);
+        }
+    // All that are left are drawn sooner or later, to the first and the last.
+    EXPECT_EQ((std::set<unsigned>{65528, 65529, 65530, 65531, 65532, 65533, 65534, 65535}),
+              draw(1024, 65527));
+    EXPECT_EQ((std::set<unsigned>{1024, 1025, 1026, 1027, 65532, 65533, 65534, 65535}),
+              draw(1028, 65531));
+}
+
+TEST(Ports, AreDynamicOnesWhereTheKernelMayGiveAwayAll)
+{
+    for (unsigned port : draw(1024, 65535))
+        EXPECT_GE(port, 49152u);
+}
+
+TEST(Ports, RangeOfThisHostIsOne)
+{
+    hwmc_draw_range r = hwmc_draw_ephemeral();
+
+    EXPECT_GE(r.low, 1u);
+    EXPECT_LE(r.low, r.high);
+    EXPECT_LE(r.high, 65535u);
+}
+
+TEST(Ports, WhatSomebodyHasForItselfIsNotFree)
+{
+    const int on = 1;
+    sockaddr_in a = {};
+    socklen_t len = sizeof(a);
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+    a.sin_family = AF_INET;
+    ASSERT_EQ(0, bind(fd, reinterpret_cast<sockaddr *>(&a), sizeof(a)));
+    ASSERT_EQ(0, getsockname(fd, reinterpret_cast<sockaddr *>(&a), &len));
+    EXPECT_FALSE(hwmc_udp_may_bind(ntohs(a.sin_port)));
+    ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on))); // as fabrics do
+    EXPECT_TRUE(hwmc_udp_may_bind(ntohs(a.sin_port)));
+    close(fd);
+}
+
+TEST(Ports, TravelAsText)
+{
+    hwmc_draw_port_list p = {}, q = {};
+    char text[HWMC_DRAW_PORTS_TEXT_MAX];
+
+    ASSERT_EQ(BCAST_HW_OK, hwmc_draw_ports({32768, 60999}, &p));
+    hwmc_draw_ports_write(&p, text);
+    EXPECT_EQ(strlen(text), HWMC_DRAW_PORTS_TEXT_MAX - 1u);
+    ASSERT_TRUE(hwmc_draw_ports_read(text, &q));
+    EXPECT_EQ(0, memcmp(&p, &q, sizeof(p)));
+    EXPECT_TRUE(hwmc_draw_ports_parse("50000,50001", &q));
+    EXPECT_EQ(2, q.num);
+    EXPECT_EQ(50001, q.port[1]);
+    for (const char *wrong : {"", ",", "5x", "0", "65536", "1,", "1,2,3,4,5,6,7,8,9"})
+        EXPECT_FALSE(hwmc_draw_ports_parse(wrong, &q)) << wrong;
+}

@@ -38,7 +38,7 @@ struct bcast_hw_lane_params {
     void *ctx;
 };
 
-#define BCAST_HW_LANE_ADDRESS_MAX 4096u
+#define BCAST_HW_LANE_ADDRESS_MAX 16384u /* bytes; UCX's grow with the devices of a host */
 
 struct bcast_hw_lane_ops {
     const char *name; /* "ucx", ... */

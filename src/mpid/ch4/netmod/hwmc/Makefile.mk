@@ -40,6 +40,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
     src/mpid/ch4/netmod/hwmc/lane/rc.h          \
     src/mpid/ch4/netmod/hwmc/lane/reach.h       \
+    src/mpid/ch4/netmod/hwmc/lane/record.h      \
     src/mpid/ch4/netmod/hwmc/lane/rc_impl.h     \
     src/mpid/ch4/netmod/hwmc/lane/rc_wire.h     \
     src/mpid/ch4/netmod/hwmc/lane/refusals.h    \
@@ -83,6 +84,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
+    src/mpid/ch4/netmod/hwmc/lane/record.c      \
     src/mpid/ch4/netmod/hwmc/lane/refusals.c    \
     src/mpid/ch4/netmod/hwmc/lane/sealed.c      \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \

@@ -4,19 +4,20 @@
  *
  * In the process manager's key-value space:
  *
- *   hwmc-R-L-I    part I of the address of lane L of process R, hexadecimal; the last part is shorter
- *                 than the others, or empty. L is "c" for control, else the rail's subnet, which of the
- *                 process's ports in it, and which lane over that, as 0a4d0100-24-0-0
+ *   hwmc-R-I      part I of the record of process R, as text (lane/record); the last part is shorter than the
+ *                 others, or empty. It has the addresses of the process's lanes, by name: "c" for control, else the
+ *                 rail's subnet, which of the process's ports in it, and which lane over that, as 0a4d0100-24-0-0
  *
  * A peer's address is read when it is first sent to.
  */
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
-#include "hwmc_hex.h"
+#include "hwmc_counters.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
 #include "hwmc_secret.h"
+#include "lane/record.h"
 #include "lane/ucx.h"
 
 #ifdef HAVE_HWMC_VERBS
@@ -56,8 +57,9 @@ cvars:
 /* Of a connection over a rail: what waits in this host delays what its peers are to pass on. */
 #define RAIL_SNDBUF "64k"
 
-#define VALUE_MAX 1024 /* of what the process manager may hold in a value, used */
-#define NO_BYTES "-"   /* where a value may not be empty */
+#define VALUE_MAX 1024              /* of what the process manager may hold in a value, used */
+#define NO_TEXT "."                 /* where a value may not be empty */
+#define TEXT_MAX ((size_t) 1 << 20) /* of a record */
 #define WIRE_NAME_MAX 32
 #define CONTROL 0 /* number of the lane for control and repair, of those that are the engine's */
 
@@ -65,38 +67,36 @@ cvars:
 struct wire {
     struct bcast_hw_lane_params to; /* who gets what comes: recv, lost, sent and ctx */
     bool links;                     /* links do */
+    int rail;                       /* the job's number, of a lane for trees; -1: of none */
     char name[WIRE_NAME_MAX];
 };
 
 static struct bcast_hw_lane *control; /* the engine's; NULL: it has streams of links */
 static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX][MPIDI_HWMC_RAIL_LANES_MAX];
 
-/* Bytes of an address that go into one value. */
+/* Characters of a record that go into one value. */
 static size_t part_len(void)
 {
-    int max = MPL_MIN(MPIR_pmi_max_val_size(), VALUE_MAX);
-
-    return (size_t) (max - 1) / 2;
+    return (size_t) MPL_MIN(MPIR_pmi_max_val_size(), VALUE_MAX) - 1;
 }
 
-static void part_key(char *key, size_t room, unsigned rank, const char *name, unsigned part)
+static void part_key(char *key, size_t room, unsigned rank, unsigned part)
 {
-    snprintf(key, room, "hwmc-%u-%s-%u", rank, name, part);
+    snprintf(key, room, "hwmc-%u-%u", rank, part);
 }
 
-static int put_address(struct bcast_hw_lane *lane, const char *name)
+static int put_text(const char *text, size_t len)
 {
     int mpi_errno = MPI_SUCCESS;
-    const void *addr;
-    size_t len, done = 0, n;
-    char key[64], value[VALUE_MAX];
+    char key[32], value[VALUE_MAX];
+    size_t done = 0, n;
 
-    lane->ops->address(lane, &addr, &len);
     for (unsigned part = 0;; part++) {
         n = MPL_MIN(len - done, part_len());
-        MPIDI_HWMC_hex_write(value, (const unsigned char *) addr + done, n);
-        part_key(key, sizeof(key), (unsigned) MPIR_Process.rank, name, part);
-        mpi_errno = MPIR_pmi_kvs_put(key, n > 0 ? value : NO_BYTES);
+        memcpy(value, text + done, n);
+        value[n] = '\0';
+        part_key(key, sizeof(key), (unsigned) MPIR_Process.rank, part);
+        mpi_errno = MPIR_pmi_kvs_put(key, n > 0 ? value : NO_TEXT);
         MPIR_ERR_CHECK(mpi_errno);
         done += n;
         if (n < part_len())
@@ -121,31 +121,83 @@ static int ask_pmi(uint32_t rank, const char *key, char *value, int room)
     return mpi_errno;
 }
 
+/* The text of another process, the caller's to free; NULL: it cannot be had. */
+static char *get_text(uint32_t peer)
+{
+    char key[32], *text = NULL;
+    size_t got = 0;
+
+    for (unsigned part = 0; got <= TEXT_MAX; part++) {
+        char *more = MPL_realloc(text, got + VALUE_MAX, MPL_MEM_OTHER);
+        size_t n;
+
+        if (!more)
+            break;
+        text = more;
+        part_key(key, sizeof(key), peer, part);
+        if (MPIDI_HWMC_global.pmi_in_use ||
+            ask_pmi(peer, key, text + got, VALUE_MAX) != MPI_SUCCESS)
+            break;
+        if (strcmp(text + got, NO_TEXT) == 0)
+            text[got] = '\0';
+        n = strlen(text + got);
+        got += n;
+        if (n < part_len())
+            return text;
+    }
+    MPL_free(text);
+    return NULL;
+}
+
+/* In a record stand one after the other: length of a name, name, length of an address (2, lowest first), address. */
+static size_t note(unsigned char *record, const char *name, const void *addr, size_t len)
+{
+    const size_t n = strlen(name);
+
+    record[0] = (unsigned char) n;
+    memcpy(record + 1, name, n);
+    record[n + 1] = (unsigned char) len;
+    record[n + 2] = (unsigned char) (len >> 8);
+    memcpy(record + n + 3, addr, len);
+    return n + 3 + len;
+}
+
+/* Copies the address of that name; its length, 0 where there is none or it has no room. */
+static size_t look_up(const unsigned char *record, size_t len, const char *name, void *addr,
+                      size_t room)
+{
+    size_t at = 0, n, bytes;
+
+    for (; at < len; at += n + 3 + bytes) {
+        n = record[at];
+        if (len - at < n + 3)
+            break;
+        bytes = record[at + n + 1] | (size_t) record[at + n + 2] << 8;
+        if (len - at - n - 3 < bytes)
+            break;
+        if (n != strlen(name) || memcmp(record + at + 1, name, n) != 0)
+            continue;
+        if (bytes > room)
+            break;
+        memcpy(addr, record + at + n + 3, bytes);
+        return bytes;
+    }
+    return 0;
+}
+
 /* For the lane: where the peer is. */
 static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 {
     const struct wire *w = ctx;
-    char key[64], value[VALUE_MAX];
-    size_t got = 0;
+    char *text = get_text(peer);
+    unsigned char *record;
+    size_t bytes = 0, room = *len;
 
-    for (unsigned part = 0;; part++) {
-        int n;
-
-        part_key(key, sizeof(key), peer, w->name, part);
-        if (MPIDI_HWMC_global.pmi_in_use ||
-            ask_pmi(peer, key, value, (int) sizeof(value)) != MPI_SUCCESS)
-            return BCAST_HW_ERR_PEER;
-        n = strcmp(value, NO_BYTES) == 0
-                ? 0
-                : MPIDI_HWMC_hex_read(value, (unsigned char *) addr + got, *len - got);
-        if (n < 0)
-            return BCAST_HW_ERR_PEER;
-        got += (size_t) n;
-        if ((size_t) n < part_len()) {
-            *len = got;
-            return BCAST_HW_OK;
-        }
-    }
+    record = text ? hwmc_record_read(text, &bytes) : NULL;
+    *len = record ? look_up(record, bytes, w->name, addr, room) : 0;
+    hwmc_record_free(record);
+    MPL_free(text);
+    return *len > 0 ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
 }
 
 static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
@@ -159,7 +211,8 @@ static void on_lost(void *ctx, uint32_t peer)
 {
     const struct wire *w = ctx;
 
-    w->to.lost(w->to.ctx, peer);
+    if (w->rail < 0 || !bcast_hw_engine_is_silent(MPIR_Bcast_hw_engine(), (uint32_t) w->rail))
+        w->to.lost(w->to.ctx, peer);
 }
 
 static void on_sent(void *ctx, uint64_t tag)
@@ -183,8 +236,8 @@ static bool survives(void *ctx, uint32_t peer)
     return ((struct wire *) ctx)->links && !MPIR_Bcast_hw_same_host(peer);
 }
 
-/* NULL when UCX cannot. */
-static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices)
+/* NULL when UCX cannot, and then why. */
+static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices, int *err)
 {
     const struct hwmc_lane_ucx_params params = {
         .lane =
@@ -196,7 +249,8 @@ static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices)
     };
     struct bcast_hw_lane *lane = NULL;
 
-    return hwmc_lane_ucx_open(&params, &lane) == BCAST_HW_OK ? lane : NULL;
+    *err = hwmc_lane_ucx_open(&params, &lane);
+    return *err == BCAST_HW_OK ? lane : NULL;
 }
 
 /* UCX's names of a port: the interface's, and that of the RDMA device behind it if there is one. */
@@ -259,14 +313,16 @@ static void open_rail(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *en
                       const struct MPIDI_HWMC_rails *rails, int at)
 {
     char devices[512];
+    int err;
 
     name_devices(&rails->mine[at], devices, sizeof(devices));
     for (int i = 0; i < rail_lanes(); i++) {
         struct wire *w = &rail_wires[at][i];
 
         w->to = to_engine(engine);
+        w->rail = -1;
         name_wire(w, rails, at, i);
-        lanes->by_rail[at][i] = open_lane(w, devices);
+        lanes->by_rail[at][i] = open_lane(w, devices, &err);
         if (!lanes->by_rail[at][i])
             break;
     }
@@ -276,11 +332,51 @@ void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engin
                            const struct MPIDI_HWMC_rails *rails)
 {
     *lanes = (struct MPIDI_HWMC_lanes){0};
-    control_wire = (struct wire){.to = to_engine(engine), .name = "c"};
-    lanes->control = open_lane(&control_wire, NULL);
+    control_wire = (struct wire){.to = to_engine(engine), .rail = -1, .name = "c"};
+    lanes->control = open_lane(&control_wire, NULL, &lanes->err);
     if (lanes->control && (rails->num * rail_lanes() > 1 || MPIDI_HWMC_links_wanted()))
         for (int i = 0; i < rails->num; i++)
             open_rail(lanes, engine, rails, i);
+}
+
+/* Why a process has no lane for control: with its rank, one integer. */
+enum want { WANT_ADDRESS, WANT_LIMIT, WANT_NOMEM, WANT_DEVICE, WANTS };
+
+static enum want want_of(int err)
+{
+    switch (err) {
+        case BCAST_HW_ERR_INVAL:
+            return WANT_ADDRESS;
+        case BCAST_HW_ERR_LIMIT:
+            return WANT_LIMIT;
+        case BCAST_HW_ERR_NOMEM:
+            return WANT_NOMEM;
+        default:
+            return WANT_DEVICE;
+    }
+}
+
+int MPIDI_HWMC_lanes_want(const struct MPIDI_HWMC_lanes *lanes)
+{
+    return lanes->control ? INT_MAX : MPIR_Process.rank * WANTS + (int) want_of(lanes->err);
+}
+
+void MPIDI_HWMC_lanes_say(int want)
+{
+    static const char *const texts[] = {"the address of its UCX worker is too long",
+                                        "it has no descriptors left", "it has no memory",
+                                        "UCX has no transport that can be waited for"};
+    struct MPIDI_HWMC_setup_counts *counts = MPIDI_HWMC_counters.setup;
+    uint64_t *const count[] = {&counts->off_address, &counts->off_limit, &counts->off_nomem,
+                               &counts->off_device};
+    char host[256] = "";
+
+    *count[want % WANTS] = 1;
+    if (MPIR_Process.rank != want / WANTS)
+        return;
+    gethostname(host, sizeof(host) - 1);
+    fprintf(stderr, "hwmc: off in this job, broadcasts are MPICH's: rank %d on %s: %s\n",
+            MPIR_Process.rank, host, texts[want % WANTS]);
 }
 
 static int num_of(const struct MPIDI_HWMC_lanes *lanes, int at)
@@ -292,21 +388,44 @@ static int num_of(const struct MPIDI_HWMC_lanes *lanes, int at)
     return n;
 }
 
+/* What is known of a lane goes to the end of the record, or, where that is NULL, would take so many bytes. */
+static size_t note_lane(unsigned char *record, size_t at, struct bcast_hw_lane *lane,
+                        const struct wire *w)
+{
+    const void *addr;
+    size_t len;
+
+    lane->ops->address(lane, &addr, &len);
+    return record ? note(record + at, w->name, addr, len) : strlen(w->name) + 3 + len;
+}
+
+static size_t note_all(unsigned char *record, const struct MPIDI_HWMC_lanes *lanes)
+{
+    size_t at = 0;
+
+    if (lanes->control)
+        at += note_lane(record, at, lanes->control, &control_wire);
+    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+        for (int k = 0; k < num_of(lanes, i); k++)
+            at += note_lane(record, at, lanes->by_rail[i][k], &rail_wires[i][k]);
+    return at;
+}
+
 int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes)
 {
     int mpi_errno = MPI_SUCCESS;
+    const size_t len = note_all(NULL, lanes);
+    unsigned char *record = MPL_malloc(len + 1, MPL_MEM_OTHER);
+    char *text = MPL_malloc(hwmc_record_room(len), MPL_MEM_OTHER);
 
-    if (lanes->control) {
-        mpi_errno = put_address(lanes->control, control_wire.name);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        for (int k = 0; k < num_of(lanes, i); k++) {
-            mpi_errno = put_address(lanes->by_rail[i][k], rail_wires[i][k].name);
-            MPIR_ERR_CHECK(mpi_errno);
-        }
+    MPIR_ERR_CHKANDJUMP(!record || !text, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    note_all(record, lanes);
+    mpi_errno = put_text(text, hwmc_record_write(record, len, text));
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
+    MPL_free(record);
+    MPL_free(text);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -338,6 +457,7 @@ static bool give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rai
         if (n < all_have[i]) {
             if (n == 0)
                 cfg->lane_rail[cfg->num_rails++] = (uint8_t) i;
+            rail_wires[rails->at[i]][n].rail = i;
             cfg->lanes[cfg->num_far_lanes] =
                 take(&lanes->by_rail[rails->at[i]][n], &rail_wires[rails->at[i]][n],
                      CONTROL + 1 + cfg->num_far_lanes);

@@ -17,6 +17,7 @@
 
 struct MPIDI_HWMC_lanes {
     struct bcast_hw_lane *control; /* NULL: hwmc carries nothing in this job */
+    int err;                       /* why there is none: enum bcast_hw_err */
     /* Of rails.mine, and how manyeth there; NULL: there are no more. */
     struct bcast_hw_lane *by_rail[BCAST_HW_RAILS_MAX][MPIDI_HWMC_RAIL_LANES_MAX];
 };
@@ -24,6 +25,14 @@ struct MPIDI_HWMC_lanes {
 /* Opens them: those of rails if there are to be several lanes. What cannot be opened is left out. */
 void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
                            const struct MPIDI_HWMC_rails *rails);
+
+/* INT_MAX: this process has what a job needs; else who it is, and why not. To be combined by minimum over all
+ * processes. */
+int MPIDI_HWMC_lanes_want(const struct MPIDI_HWMC_lanes *lanes);
+
+/* Counts why hwmc carries nothing in this job, `want` being the least of all; the process that it names says so on
+ * standard error. */
+void MPIDI_HWMC_lanes_say(int want);
 
 /* Puts their addresses in the process manager's key-value space. */
 int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes);

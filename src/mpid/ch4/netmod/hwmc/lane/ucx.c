@@ -12,6 +12,8 @@
 
 #include "ucx.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +22,9 @@
 #include <unistd.h>
 
 #define AM_ID 1
-#define SMALL 512u   /* bytes of the buffers that are kept for reuse */
-#define KEEP_MAX 256 /* of them */
+#define SMALL 512u     /* bytes of the buffers that are kept for reuse */
+#define KEEP_MAX 256   /* of them */
+#define DESCRIPTORS 64 /* that one lane may take */
 
 enum peer_state {
     PEER_NEW, /* not sent to yet */
@@ -625,6 +628,21 @@ static ucs_status_t open_worker(struct hwmc_lane_ucx *l)
     return status;
 }
 
+/* UCX says of a failure that it was one of input and output. When it has given back what it had by then, as many as
+ * it would have liked still cannot be had. */
+static bool few_descriptors(void)
+{
+    int fds[DESCRIPTORS], n = 0;
+    bool few;
+
+    while (n < DESCRIPTORS && (fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+    few = n < DESCRIPTORS && (errno == EMFILE || errno == ENFILE);
+    while (n > 0)
+        close(fds[--n]);
+    return few;
+}
+
 int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane)
 {
     struct hwmc_lane_ucx *l = calloc(1, sizeof(*l));
@@ -644,10 +662,12 @@ int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_h
     if (status == UCS_OK)
         status = open_worker(l);
     if (status != UCS_OK) {
-        err = status == UCS_ERR_NO_MEMORY ? BCAST_HW_ERR_NOMEM : BCAST_HW_ERR_DEVICE;
+        err = status == UCS_ERR_NO_MEMORY ? BCAST_HW_ERR_NOMEM
+              : few_descriptors()         ? BCAST_HW_ERR_LIMIT
+                                          : BCAST_HW_ERR_DEVICE;
         goto fail;
     }
-    err = BCAST_HW_ERR_LIMIT;
+    err = BCAST_HW_ERR_INVAL;
     if (l->address_len > BCAST_HW_LANE_ADDRESS_MAX)
         goto fail;
     *lane = &l->super;

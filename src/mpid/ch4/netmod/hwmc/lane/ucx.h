@@ -24,8 +24,8 @@ struct hwmc_lane_ucx_params {
     bool (*survives)(void *ctx, uint32_t peer);
 };
 
-/* Opens the lane; its close frees it. ERR_INVAL, ERR_NOMEM; ERR_LIMIT: the address is longer than
- * BCAST_HW_LANE_ADDRESS_MAX; ERR_DEVICE: UCX has no transport that can be waited for. */
+/* Opens the lane; its close frees it. ERR_NOMEM; ERR_INVAL: the address is longer than
+ * BCAST_HW_LANE_ADDRESS_MAX; ERR_LIMIT: hardly any descriptors are left; ERR_DEVICE: UCX has no transport that can be waited for. */
 int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane);
 
 /* Whether messages to some peer on another host go by this device, as UCX names it: "eth0", "mlx5_0:1". */

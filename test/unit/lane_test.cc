@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 extern "C" {
@@ -154,6 +156,30 @@ TEST_F(Lane, DeliversHeadAndBodyWithTheirLengths)
     EXPECT_EQ(std::make_pair(std::string("head"), std::string("body")), ends[1]->came[0]);
     EXPECT_EQ(std::make_pair(std::string("only"), std::string()), ends[1]->came[1]);
     EXPECT_EQ(std::vector<uint32_t>{1}, ends[0]->asked);
+    EXPECT_TRUE(flush());
+}
+
+// Why a lane cannot be opened is told: here for want of descriptors, and then it can.
+TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
+{
+    hwmc_lane_ucx_params p = {
+        {recv, lost, address_of, sent, nullptr}, 2, nullptr, nullptr, nullptr};
+    bcast_hw_lane *lane = nullptr;
+    rlimit before, few;
+    int next = dup(0);
+
+    ASSERT_GE(next, 0);
+    close(next);
+    ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
+    few = before;
+    few.rlim_cur = (rlim_t) next;
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+    EXPECT_EQ(BCAST_HW_ERR_LIMIT, hwmc_lane_ucx_open(&p, &lane));
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
+    EXPECT_EQ(nullptr, lane);
+    open(2, 2);
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "head"));
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
     EXPECT_TRUE(flush());
 }
 

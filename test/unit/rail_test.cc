@@ -289,4 +289,19 @@ TEST(Rail, DefaultLeavesOutWhatCarriesNothing)
     EXPECT_EQ(nullptr, why(3));
 }
 
+// A port to the host's own management has such an address; two hosts with a cable between them may have no others.
+TEST(Rail, LinkLocalAddressesAreForWantOfOthers)
+{
+    std::vector<bcast_hw_rail> ports = {port(0xa9fe0001, 16), port(0x0a000001, 8),
+                                        port(0xa9ff0001, 16)};
+    auto why = [&](int num, int i) { return hwmc_rail_left_out(ports.data(), num, i); };
+
+    EXPECT_STREQ("a link-local address, where another port has one of its own", why(3, 0));
+    EXPECT_EQ(nullptr, why(3, 1));
+    EXPECT_EQ(nullptr, why(3, 2)); // 169.255.0.1
+    EXPECT_EQ(nullptr, why(1, 0));
+    ports[1].up = false;
+    EXPECT_EQ(nullptr, why(2, 0));
+}
+
 } // namespace

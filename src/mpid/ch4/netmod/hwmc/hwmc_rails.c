@@ -5,7 +5,10 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_counters.h"
 #include "hwmc_rails.h"
+
+#include <unistd.h>
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -21,9 +24,10 @@ cvars:
       description : >-
         The network ports for multicast: names of interfaces or subnets, as eth0,eth1 or
         10.77.0.0/24, up to 8, separated by commas. Those in subnets that all hosts of a communicator
-        share are used, in the order that rank 0 has them. Empty: every port that is up, is no bridge
-        and is not slower than a quarter of the fastest, that of the multicast route first; loopback
-        when there is none.
+        share are used, in the order that rank 0 has them. Empty: every port that is up, is no bridge,
+        has no address of 169.254.0.0/16 where another has one of its own, and is not slower than a
+        quarter of the fastest, that of the multicast route first; loopback when there is none.
+        Without those that have one address on all hosts, or by which hosts do not reach each other.
 
     - name        : MPIR_CVAR_HWMC_NEAR_RAIL
       category    : CH4_HWMC
@@ -48,6 +52,7 @@ int MPIDI_HWMC_rails_choose(struct MPIDI_HWMC_rails *rails)
     int num, chosen;
 
     rails->num = rails->num_job = 0;
+    rails->same = 0;
     num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
     if (num < 0)
         goto fn_exit;
@@ -73,6 +78,47 @@ void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, in
     for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
         mbit[i] = i < rails->num_job && rails->at[i] >= 0 ? (int) rails->mine[rails->at[i]].mbit
                                                           : INT_MAX;
+}
+
+/* Of the host's name: nodes that MPICH is told of may be one host. */
+static int name_of_host(void)
+{
+    char name[256] = "";
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    gethostname(name, sizeof(name) - 1);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char) *c) * 16777619u;
+    return (int) (hash >> 1);
+}
+
+/* ~x turns the order round, and unlike -x has a value for each int. */
+void MPIDI_HWMC_rails_show_ends(const struct MPIDI_HWMC_rails *rails,
+                                struct MPIDI_HWMC_rails_ends *ends)
+{
+    const int host = name_of_host();
+
+    for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++) {
+        int addr;
+
+        if (i >= rails->num_job || rails->at[i] < 0) {
+            ends[i] = (struct MPIDI_HWMC_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
+            continue;
+        }
+        addr = (int) rails->mine[rails->at[i]].addr;
+        ends[i] = (struct MPIDI_HWMC_rails_ends){addr, ~addr, host, ~host};
+    }
+}
+
+void MPIDI_HWMC_rails_leave_same(struct MPIDI_HWMC_rails *rails,
+                                 const struct MPIDI_HWMC_rails_ends *ends)
+{
+    for (int i = 0; i < rails->num_job; i++)
+        if (ends[i].least_addr == ~ends[i].most_addr && ends[i].least_host != ~ends[i].most_host) {
+            rails->at[i] = -1;
+            rails->same |= 1u << i;
+            MPIDI_HWMC_counters.setup->rails_same++;
+        }
 }
 
 static struct MPIDI_HWMC_rails matched; /* as of the last tell */

@@ -222,6 +222,20 @@ static int candidates(const struct bcast_hw_rail *ports, int num, uint32_t *mbit
     return n;
 }
 
+/* An address that the host gave itself (RFC 3927), as for a port to its own management. */
+static bool link_local(const struct bcast_hw_rail *r)
+{
+    return r->addr >> 16 == 0xa9feu;
+}
+
+static bool only_link_local(const struct bcast_hw_rail *ports, int num)
+{
+    for (int i = 0; i < num; i++)
+        if (leads_out(&ports[i]) && !link_local(&ports[i]))
+            return false;
+    return true;
+}
+
 const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i)
 {
     const struct bcast_hw_rail *r = &ports[i];
@@ -234,6 +248,8 @@ const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i
         return others > 0 ? "loopback" : NULL;
     if (r->bridge)
         return "a bridge inside this host";
+    if (link_local(r) && !only_link_local(ports, num))
+        return "a link-local address, where another port has one of its own";
     if (hwmc_rail_is_slow(r->mbit, fastest))
         return "slower than a quarter of the fastest";
     return NULL;

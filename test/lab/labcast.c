@@ -19,7 +19,7 @@
  * What a broadcast brings follows from its root, the place in the message and which broadcast it is.
  *
  * Rank 0 prints "running" after the first batch, then at the end "checked ..." and each counter
- * bcast_hw_* summed over the ranks, then "finalizing". The exit status is 1 if a byte was wrong. */
+ * bcast_hw_* and hwmc_* summed over the ranks, then "finalizing". The exit status is 1 if a byte was wrong. */
 
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST
@@ -85,7 +85,7 @@ static unsigned long long sum(unsigned long long value)
 
 static bool is_ours(const char *name)
 {
-    return strncmp(name, "bcast_hw_", 9) == 0;
+    return strncmp(name, "bcast_hw_", 9) == 0 || strncmp(name, "hwmc_", 5) == 0;
 }
 
 int main(int argc, char **argv)

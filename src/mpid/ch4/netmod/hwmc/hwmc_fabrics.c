@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
+#include "hwmc_counters.h"
 #include "hwmc_fabrics.h"
 #include "fabric/fault.h"
 #include "fabric/udp.h"
@@ -48,7 +49,29 @@ cvars:
 #define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait to be received */
 
 #ifdef HAVE_HWMC_VERBS
-#define PROBE_NS UINT64_C(2000000000)
+#define PROBE_NS UINT64_C(250000000)
+
+/* Joins of all processes of a host would tell no more than those of one. */
+static bool asks_network(void)
+{
+    for (uint32_t i = 0; i < (uint32_t) MPIR_Process.rank; i++)
+        if (MPIR_Bcast_hw_same_host(i))
+            return false;
+    return true;
+}
+
+/* A subnet manager that has much to do answers late: that is no reason against multicast, for who sets up a
+ * communicator joins in the background, and waits longer. */
+static bool works(struct bcast_hw_fabric *fabric)
+{
+    int err;
+
+    if (!asks_network())
+        return true;
+    MPIDI_HWMC_counters.setup->verbs_probes++;
+    err = hwmc_fabric_verbs_probe(fabric, PROBE_NS);
+    return err == BCAST_HW_OK || err == BCAST_HW_AGAIN;
+}
 
 /* NULL: verbs multicast does not work on the rail. */
 static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
@@ -56,7 +79,7 @@ static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
 {
     const struct hwmc_verbs_params params = {
         .key = f->key,
-        .port = (uint16_t) f->port,
+        .port = f->port,
         .group = f->group,
         .window = WINDOW,
     };
@@ -64,7 +87,7 @@ static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
 
     if (hwmc_fabric_verbs_open(rail, &params, &fabric) != BCAST_HW_OK)
         return NULL;
-    if (hwmc_fabric_verbs_probe(fabric, PROBE_NS) == BCAST_HW_OK)
+    if (works(fabric))
         return fabric;
     fabric->ops->close(fabric);
     return NULL;
@@ -96,6 +119,25 @@ void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWM
     }
 }
 
+void MPIDI_HWMC_fabrics_try_ports(const struct MPIDI_HWMC_fabrics *f, int *free)
+{
+    const bool asks = may_be(MPIR_CVAR_HWMC_FABRIC_udp);
+
+    for (int i = 0; i < HWMC_DRAW_PORTS_MAX; i++)
+        free[i] = i < f->ports.num && (!asks || hwmc_udp_may_bind(f->ports.port[i]));
+}
+
+bool MPIDI_HWMC_fabrics_choose_port(struct MPIDI_HWMC_fabrics *f, const int *free)
+{
+    int i = 0;
+
+    while (i < f->ports.num && !free[i])
+        i++;
+    MPIDI_HWMC_counters.setup->ports_taken += (uint64_t) i;
+    f->port = f->ports.port[i < f->ports.num ? i : 0];
+    return i < f->ports.num;
+}
+
 /* Spoils what the fabric receives, where a test asks for that. */
 static int wrap_fault(struct bcast_hw_fabric **fabric)
 {
@@ -121,11 +163,12 @@ static struct bcast_hw_fabric *open_udp(const struct MPIDI_HWMC_fabrics *f,
                                         const struct bcast_hw_rail *rail)
 {
     const struct hwmc_udp_params params = {
-        .port = (uint16_t) f->port,
+        .port = f->port,
         .ttl = 1,
         .loop = MPIR_Bcast_hw_host_is_shared(),
         .group = f->group,
         .window = WINDOW,
+        .unicast = &MPIDI_HWMC_counters.setup->drop_unicast,
     };
     struct bcast_hw_fabric *fabric = NULL;
 
@@ -140,6 +183,9 @@ static struct bcast_hw_fabric *choose(struct MPIDI_HWMC_fabrics *f, int i, bool 
     struct bcast_hw_fabric *fabric = f->verbs[i];
 
     if (verbs) {
+#ifdef HAVE_HWMC_VERBS
+        hwmc_fabric_verbs_use_port(fabric, f->port);
+#endif
         f->verbs[i] = NULL; /* handed over */
         return fabric;
     }

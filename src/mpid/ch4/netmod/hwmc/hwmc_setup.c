@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * At the start of a job the first process draws the job's key and UDP port. They and every process's
- * lane address travel in the process manager's key-value space:
+ * At the start of a job the first process draws the job's key and some UDP ports, of which the job uses the first that
+ * all can have. They and every process's lane address travel in the process manager's key-value space:
  *
- *   hwmc-job      KEY:PORT:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
+ *   hwmc-job      KEY:PORT,PORT...:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
  *                 INTEGRITY is an enum bcast_hw_integrity; RAILS are the first process's (rail/match)
  *   hwmc-secret   where messages are authenticated (hwmc_secret.c)
  *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
@@ -42,14 +42,14 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        For tests: the multicast group and UDP port of every communicator, as 239.192.1.2:50000.
-        Empty: drawn at random.
+        For tests: the multicast group of every communicator, and the UDP ports of which the first
+        that is free on all hosts is used, as 239.192.1.2:50000 or 239.192.1.2:50000,50001. Empty:
+        drawn at random.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-#define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
-#define VALUE_MAX 256     /* of the job record */
+#define VALUE_MAX 256 /* of the job record */
 
 _Static_assert(MPIDI_HWMC_LANES_MAX == BCAST_HW_LANES_MAX, "waiting looks at all lanes");
 
@@ -57,7 +57,7 @@ struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
 struct job {
     uint64_t key;
-    unsigned port;
+    struct hwmc_draw_port_list ports;
     uint32_t group; /* 0: drawn */
     int integrity;
     char rails[HWMC_MATCH_TEXT_MAX]; /* of the first process */
@@ -68,18 +68,15 @@ static int parse_group(const char *text, struct job *job)
     char dotted[INET_ADDRSTRLEN];
     const char *colon = strchr(text, ':');
     struct in_addr in;
-    unsigned port;
-    char rest;
 
     if (!colon || (size_t) (colon - text) >= sizeof(dotted) ||
-        sscanf(colon + 1, "%5u%c", &port, &rest) != 1 || port < 1 || port > 65535)
+        !hwmc_draw_ports_parse(colon + 1, &job->ports))
         return -1;
     memcpy(dotted, text, (size_t) (colon - text));
     dotted[colon - text] = '\0';
     if (inet_pton(AF_INET, dotted, &in) != 1 || !IN_MULTICAST(ntohl(in.s_addr)))
         return -1;
     job->group = ntohl(in.s_addr);
-    job->port = port;
     return 0;
 }
 
@@ -98,15 +95,12 @@ static enum bcast_hw_integrity integrity(void)
 static int draw_job(struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct {
-        uint64_t key;
-        uint32_t port;
-    } bits;
 
-    mpi_errno = MPIDI_HWMC_draw(&bits, sizeof(bits));
+    mpi_errno = MPIDI_HWMC_draw(&job->key, sizeof(job->key));
     MPIR_ERR_CHECK(mpi_errno);
-    job->key = bits.key;
-    job->port = PORT_FIRST + bits.port % (65536u - PORT_FIRST);
+    MPIR_ERR_CHKANDJUMP1(hwmc_draw_ports(hwmc_draw_ephemeral(), &job->ports) != BCAST_HW_OK,
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
+                         "the system gives no random numbers");
     job->group = 0;
     job->integrity = integrity();
     if (MPIR_CVAR_HWMC_GROUP && *MPIR_CVAR_HWMC_GROUP)
@@ -123,13 +117,14 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
                     struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
-    char value[VALUE_MAX];
+    char value[VALUE_MAX], ports[HWMC_DRAW_PORTS_TEXT_MAX];
 
     if (MPIR_Process.rank == 0) {
         mpi_errno = draw_job(job);
         MPIR_ERR_CHECK(mpi_errno);
         MPIDI_HWMC_rails_write(rails, job->rails);
-        snprintf(value, sizeof(value), "%" PRIx64 ":%x:%" PRIx32 ":%d:%s", job->key, job->port,
+        hwmc_draw_ports_write(&job->ports, ports);
+        snprintf(value, sizeof(value), "%" PRIx64 ":%s:%" PRIx32 ":%d:%s", job->key, ports,
                  job->group, job->integrity, job->rails);
         mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
         MPIR_ERR_CHECK(mpi_errno);
@@ -144,8 +139,9 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
     job->rails[0] = '\0'; /* there may be none */
-    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%x:%" SCNx32 ":%d:%152s", &job->key, &job->port,
-                                &job->group, &job->integrity, job->rails) < 4,
+    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%39[0-9a-f,]:%" SCNx32 ":%d:%152s", &job->key,
+                                ports, &job->group, &job->integrity, job->rails) < 4 ||
+                             !hwmc_draw_ports_read(ports, &job->ports),
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "the process manager changed hwmc's job record");
 
@@ -158,10 +154,12 @@ fn_fail:
 /* What all processes must know of each other: how many lanes each has, how fast its rails are, and what
  * multicasts there. */
 struct offer {
-    int lane;
+    int lane; /* INT_MAX: it has one; else its rank and why not (MPIDI_HWMC_lanes_want) */
+    int ports[HWMC_DRAW_PORTS_MAX]; /* it can have that UDP port */
     int rail_lanes[BCAST_HW_RAIL_BITS];
     int rc[BCAST_HW_RAIL_BITS]; /* a lane of reliable connections over the rail */
     int mbit[BCAST_HW_RAIL_BITS];
+    struct MPIDI_HWMC_rails_ends ends[BCAST_HW_RAIL_BITS];
     int verbs[BCAST_HW_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
     int no_site;                   /* least: somebody has one */
 };
@@ -197,6 +195,24 @@ static void show_lanes(const struct bcast_hw_engine_cfg *cfg)
                     sizeof(lane.carries));
         MPIR_Bcast_hw_live_lane(i + 1, &lane);
     }
+}
+
+/* Said by the first process: what else it knows is as good as always. */
+static void choose_port(struct MPIDI_HWMC_fabrics *fabrics, const int *free)
+{
+    const bool found = MPIDI_HWMC_fabrics_choose_port(fabrics, free);
+    const bool wanted = MPIR_CVAR_BCAST_HW_VERBOSE > 0 && fabrics->port != fabrics->ports.port[0];
+
+    if (MPIR_Process.rank > 0)
+        return;
+    if (!found)
+        fprintf(
+            stderr,
+            "hwmc: no multicast by UDP: of %d ports that were drawn each is taken on some host\n",
+            fabrics->ports.num);
+    else if (wanted)
+        fprintf(stderr, "hwmc: UDP port %d is taken on some host, the job uses %d\n",
+                (int) fabrics->ports.port[0], (int) fabrics->port);
 }
 
 int MPIDI_HWMC_setup(MPIR_Comm *world)
@@ -242,14 +258,14 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     cfg.seal = MPIDI_HWMC_seal();
     MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
-    MPIDI_HWMC_rails_tell(&rails);
-    mpi_errno = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted(), world, &cfg.knock);
-    MPIR_ERR_CHECK(mpi_errno);
+    MPIDI_HWMC_rails_show_ends(&rails, mine.ends);
     fabrics.key = job.key;
-    fabrics.port = job.port;
+    fabrics.ports = job.ports;
+    fabrics.port = job.ports.port[0];
     fabrics.group = job.group;
     MPIDI_HWMC_fabrics_try(&fabrics, &rails, mine.verbs);
-    mine.lane = lanes.control != NULL;
+    MPIDI_HWMC_fabrics_try_ports(&fabrics, mine.ports);
+    mine.lane = MPIDI_HWMC_lanes_want(&lanes);
     mine.no_site = !MPIR_Bcast_hw_has_site();
     MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lanes);
     MPIDI_HWMC_rc_match(&rails, mine.rc);
@@ -257,11 +273,23 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
 
     /* A process without a lane can take part in no group, so there is none. */
-    MPIR_ERR_CHKANDJUMP1(!all.lane && MPIR_CVAR_HWMC_RESILIENT, mpi_errno, MPI_ERR_OTHER,
+    MPIR_ERR_CHKANDJUMP1(all.lane != INT_MAX && MPIR_CVAR_HWMC_RESILIENT, mpi_errno, MPI_ERR_OTHER,
                          "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
-    if (!all.lane)
+    if (all.lane != INT_MAX) {
+        MPIDI_HWMC_lanes_say(all.lane);
         goto fn_fail;
+    }
+    MPIDI_HWMC_rails_leave_same(&rails, all.ends);
+    MPIDI_HWMC_rails_tell(&rails);
+    mpi_errno = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted(), world, &cfg.knock);
+    MPIR_ERR_CHECK(mpi_errno);
+    for (int i = 0; i < rails.num_job; i++)
+        if (rails.same >> i & 1) {
+            all.mbit[i] = INT_MAX;
+            all.rail_lanes[i] = all.rc[i] = 0;
+        }
+    choose_port(&fabrics, all.ports);
     mpi_errno = MPIDI_HWMC_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
     if (MPIDI_HWMC_links_wanted()) {

@@ -324,6 +324,13 @@ int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_v
     return BCAST_HW_OK;
 }
 
+void hwmc_fabric_verbs_use_port(struct bcast_hw_fabric *fabric, uint16_t port)
+{
+    struct hwmc_verbs *v = (struct hwmc_verbs *) fabric;
+
+    v->params.port = v->members.udp_port = port;
+}
+
 const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct bcast_hw_fabric *fabric)
 {
     return &((const struct hwmc_verbs *) fabric)->drops;

@@ -37,8 +37,12 @@ struct hwmc_verbs_drops {
 int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_verbs_params *params,
                            struct bcast_hw_fabric **fabric);
 
+/* Before the first group of a job is drawn or joined: another port than at opening. */
+void hwmc_fabric_verbs_use_port(struct bcast_hw_fabric *fabric, uint16_t port);
+
 /* Whether multicast works on a fabric just opened: joins a random group, multicasts and waits for its own
- * datagram, for `timeout_ns` at most. ERR_GROUP: no join; ERR_DEVICE: nothing came back. */
+ * datagram, for `timeout_ns` at most. ERR_GROUP: the join is refused; AGAIN: not answered in this time;
+ * ERR_DEVICE: nothing came back. */
 int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns);
 
 /* For tests and reports. */

@@ -35,7 +35,7 @@ static int join(struct bcast_hw_fabric *f, uint64_t group, uint64_t end)
     while ((err = f->ops->join(f, group)) == BCAST_HW_AGAIN) {
         if (hwmc_verbs_now() >= end) {
             f->ops->leave(f, group);
-            return BCAST_HW_ERR_GROUP;
+            return BCAST_HW_AGAIN;
         }
         wait_for(f, end);
     }

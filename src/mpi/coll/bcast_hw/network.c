@@ -16,8 +16,10 @@
 /* For all answers of a process; after it the figures are guessed. */
 #define WAIT_NS UINT64_C(2000000000)
 
-/* For an answer by every rail, from hosts that wait for the same; without it a rail is silent. */
+/* For an answer by every rail, from when one has come: the other host is there then, and a rail without answer silent;
+ * and for the first one. */
 #define ANSWER_NS UINT64_C(1000000000)
+#define FIRST_NS (5 * ANSWER_NS)
 
 /* What the first process tells. */
 static struct figures {
@@ -92,7 +94,7 @@ static int next_host(void)
 static uint32_t answering(struct bcast_hw_engine *e, uint32_t all)
 {
     const int peer = next_host();
-    uint64_t until = MPIR_Bcast_hw_now() + ANSWER_NS;
+    uint64_t until = MPIR_Bcast_hw_now() + FIRST_NS;
     uint32_t answered = 0;
 
     if (peer < 0)
@@ -102,9 +104,13 @@ static uint32_t answering(struct bcast_hw_engine *e, uint32_t all)
     MPIR_Bcast_hw_unlock();
     while (answered != all && MPIR_Bcast_hw_now() < until &&
            MPID_Progress_test(NULL) == MPI_SUCCESS) {
+        const bool first = answered == 0;
+
         MPIR_Bcast_hw_lock();
         answered = e->answered;
         MPIR_Bcast_hw_unlock();
+        if (first && answered != 0)
+            until = MPIR_Bcast_hw_now() + ANSWER_NS;
     }
     return answered;
 }

@@ -273,13 +273,13 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
 
     /* A process without a lane can take part in no group, so there is none. */
+    if (all.lane != INT_MAX)
+        MPIDI_HWMC_lanes_say(all.lane);
     MPIR_ERR_CHKANDJUMP1(all.lane != INT_MAX && MPIR_CVAR_HWMC_RESILIENT, mpi_errno, MPI_ERR_OTHER,
                          "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
-    if (all.lane != INT_MAX) {
-        MPIDI_HWMC_lanes_say(all.lane);
+    if (all.lane != INT_MAX)
         goto fn_fail;
-    }
     MPIDI_HWMC_rails_leave_same(&rails, all.ends);
     MPIDI_HWMC_rails_tell(&rails);
     mpi_errno = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted(), world, &cfg.knock);

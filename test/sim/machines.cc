@@ -164,7 +164,7 @@ uint32_t Machines::keep(const bcast_hw_msg &msg)
     }
     flights_[i].msg = msg;
     flights_[i].msg.token = UINT32_MAX; // no bits
-    if (msg.type != BCAST_HW_MSG_REQUEST || msg.frags == 0)
+    if ((msg.type != BCAST_HW_MSG_REQUEST && msg.type != BCAST_HW_MSG_SEEK) || msg.frags == 0)
         return i;
     if (free_bits_.empty()) {
         b = (uint32_t) bits_.size();
@@ -260,6 +260,7 @@ uint32_t Machines::payload(uint32_t rank, const bcast_hw_msg &msg)
             bcast_hw_multilane_at(&stream(rank)->multilane, &msg, &len);
             return len + BCAST_HW_WIRE_HEAD;
         case BCAST_HW_MSG_REQUEST:
+        case BCAST_HW_MSG_SEEK:
             return bcast_hw_bitmap_words(msg.frags) * 8 + BCAST_HW_WIRE_HEAD;
         default:
             return BCAST_HW_WIRE_HEAD;

@@ -41,6 +41,48 @@ static uint32_t index_of(const mem::Bytes &bytes)
     return bytes[3] == 32 ? (uint32_t) bytes[37] : UINT32_MAX;
 }
 
+// Rank 2 lacks fragments of a broadcast whose root and rank 1 make no progress; rank 3 has them.
+static void seek_while_away(bool sealed)
+{
+    const size_t seal = sealed ? BCAST_HW_SEAL : 0;
+    mem::Net net(4);
+    mem::Bytes data = pattern(700, 3);
+
+    if (sealed)
+        net.seal(data.data());
+    Groups g = net.group(first(4));
+    net.settle();
+    expect_all(g, BCAST_HW_GROUP_ON);
+    net.passes = [seal](uint32_t, uint32_t to, const mem::Bytes &bytes) {
+        uint32_t i = index_of(mem::Bytes(bytes.begin() + (long) seal, bytes.end()));
+        return to != 2 || (i != 3 && i != 4);
+    };
+    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    for (uint32_t r = 1; r < 4; r++)
+        bcast_hw_group_post_member(g[r], 0, net.now);
+    net.away = {0, 1};
+    net.settle(100000000);
+    ASSERT_TRUE(bcast_hw_group_done(g[2]));
+    EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[2]), data.data(), data.size()));
+    EXPECT_EQ(2u, net.engines[2]->counts->found);
+    EXPECT_EQ(2u, net.engines[3]->counts->given);
+    net.away.clear();
+    net.settle(100000000);
+    for (uint32_t r = 0; r < 4; r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r]));
+        EXPECT_EQ(0u, net.engines[r]->counts->bad);
+        bcast_hw_group_consume(g[r], net.now);
+    }
+    broadcast(net, g, 1, pattern(300, 4));
+}
+
+TEST(Engine, WhoWaitsIsFoundWhilePredecessorAndRootAreAway)
+{
+    seek_while_away(false);
+    seek_while_away(true);
+}
+
 TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
 {
     for (int push = 0; push < 2; push++) {

@@ -114,6 +114,16 @@ Config group(uint64_t seed)
     return c;
 }
 
+// The sender was asked for something of that broadcast, or that is over; `serves`: or it is this rank's predecessor.
+bool asked(Net &net, uint32_t r, const bcast_hw_msg &m, bool serves)
+{
+    const bcast_hw_two_stage &slot = net.stream(r).slots[m.bid % net.config().channels];
+    uint32_t p = net.config().ranks;
+
+    return m.bid < net.stream(r).channel.floor || (serves && m.peer == bcast_hw_ring_prev(r, p)) ||
+           (slot.bid == m.bid && bcast_hw_seek_has_asked(&slot.seek, r, p, m.peer));
+}
+
 // The message cannot come from any honest rank, whatever has happened before.
 bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
 {
@@ -127,12 +137,19 @@ bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
         case BCAST_HW_MSG_DATA:
             return m.frags == 0 || m.frags > net.config().max_frags || m.index >= m.frags ||
                    m.root >= p || bcast_hw_frags_of(m.bytes, 8) != m.frags || ahead ||
-                   m.peer != (m.multicast ? m.root : bcast_hw_ring_prev(r, p)) ||
+                   (m.multicast ? m.peer != m.root : !asked(net, r, m, true)) ||
                    (m.multicast && !(m.rail < BCAST_HW_RAIL_BITS && m.rails >> m.rail & 1)) ||
                    (m.root == r && m.bid >= s.posted);
         case BCAST_HW_MSG_REQUEST:
             return m.multicast || m.peer != bcast_hw_ring_next(r, p) || ahead ||
                    m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+        case BCAST_HW_MSG_SEEK:
+            return m.multicast || m.peer >= p || m.peer == r ||
+                   m.peer == bcast_hw_ring_next(r, p) || ahead ||
+                   m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+        case BCAST_HW_MSG_OFFER:
+            return m.multicast || !asked(net, r, m, false) || m.frags == 0 ||
+                   m.frags > net.config().max_frags;
         case BCAST_HW_MSG_READY:
             return m.multicast || m.peer >= p || m.peer == r || ahead;
         case BCAST_HW_MSG_AGAIN:

@@ -395,8 +395,8 @@ bool Net::step()
 {
     bool any = false;
 
-    for (auto *e : engines)
-        any = bcast_hw_engine_progress(e, now) > 0 || any;
+    for (uint32_t h = 0; h < hosts; h++)
+        any = (!away.count(h) && bcast_hw_engine_progress(engines[h], now) > 0) || any;
     return any;
 }
 
@@ -409,8 +409,9 @@ void Net::settle(uint64_t until)
 
         while (step())
             ;
-        for (auto *e : engines)
-            next = std::min(next, bcast_hw_engine_deadline(e));
+        for (uint32_t h = 0; h < hosts; h++)
+            if (!away.count(h))
+                next = std::min(next, bcast_hw_engine_deadline(engines[h]));
         if (next > end)
             return;
         now = std::max(now, next);

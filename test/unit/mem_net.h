@@ -113,6 +113,8 @@ class Net {
         return *lanes[index * hosts + host];
     }
 
+    std::set<uint32_t> away; // hosts that make no progress
+
     uint32_t hosts;
     std::vector<std::unique_ptr<Fabric>> fabrics; // those of rail 0 by host, then those of rail 1
     std::vector<std::unique_ptr<Lane>> lanes;     // those of index 0 by host, then those of index 1

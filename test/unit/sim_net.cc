@@ -364,6 +364,7 @@ bool Net::post(uint32_t r)
                                   some_rails(bcast_hw_stream_next_rails(&rank.stream)), now_);
     } else {
         LOG(r, "calls " + std::to_string(bid));
+        called_at_[{r, bid}] = now_;
         bcast_hw_stream_post_member(&rank.stream, bcast.root, now_);
     }
     rank.state = State::WAIT;
@@ -469,7 +470,8 @@ void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
             ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.index * cfg_.frag_bytes;
         packet->payload.assign(from, from + bcast_hw_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
     }
-    if ((tx.type == BCAST_HW_MSG_REQUEST && tx.frags > 0) || tx.type == BCAST_HW_MSG_AGAIN)
+    if (((tx.type == BCAST_HW_MSG_REQUEST || tx.type == BCAST_HW_MSG_SEEK) && tx.frags > 0) ||
+        tx.type == BCAST_HW_MSG_AGAIN)
         packet->bits.assign(tx.bits, tx.bits + bcast_hw_bitmap_words(tx.frags));
     packet->msg.bits = packet->bits.data();
     if (tx.multicast) {

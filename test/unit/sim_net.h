@@ -14,10 +14,12 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <queue>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core.h"
@@ -241,6 +243,7 @@ class Net {
     void watch_data(uint32_t r, const bcast_hw_msg &tx);
     bool pushes(uint32_t r, uint64_t bid) const;
     void watch_request(uint32_t r, const bcast_hw_msg &tx);
+    void watch_seek(uint32_t r, const bcast_hw_msg &tx);
     void watch_sync(uint32_t r, const bcast_hw_msg &tx);
     void watch_rails(uint32_t r, uint64_t bid);
     void watch_trees(uint32_t r, const bcast_hw_msg &tx);
@@ -266,6 +269,9 @@ class Net {
     std::vector<uint8_t> cast_;
     std::vector<std::vector<uint8_t>> forwarded_;
     std::vector<std::vector<uint8_t>> asked_; // by name, or with all
+    // Of whom a rank sought something of a broadcast, and of whom it took it: rank, peer, bid.
+    std::set<std::tuple<uint32_t, uint32_t, uint64_t>> sought_, taken_;
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> seeks_, called_at_; // by rank and bid
     std::vector<std::vector<uint8_t>> named_;
     std::vector<std::vector<uint32_t>> requests_;                   // by rank, bid
     std::vector<std::set<std::pair<uint64_t, uint32_t>>> segments_; // by receiver: bid and number

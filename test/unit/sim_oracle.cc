@@ -62,6 +62,14 @@ std::string Net::said(const bcast_hw_msg &msg) const
                 if (bcast_hw_bitmap_test(msg.bits, i))
                     list += name(list.empty() ? "" : " ", i);
             return name("request ", msg.bid) + (msg.frags ? " {" + list + "}" : " all");
+        case BCAST_HW_MSG_SEEK:
+            for (uint32_t i = 0; i < msg.frags; i++)
+                if (bcast_hw_bitmap_test(msg.bits, i))
+                    list += name(list.empty() ? "" : " ", i);
+            return name(msg.flags & BCAST_HW_FLAG_AT_ONCE ? "take " : "seek ", msg.bid) +
+                   (msg.frags ? " {" + list + "}" : " all");
+        case BCAST_HW_MSG_OFFER:
+            return name("offer ", msg.bid);
         case BCAST_HW_MSG_READY:
             return name("ready ", msg.bid);
         case BCAST_HW_MSG_SYNC_UP:
@@ -94,7 +102,8 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
 {
     bool of_broadcast = tx.type == BCAST_HW_MSG_DATA || tx.type == BCAST_HW_MSG_REQUEST ||
                         tx.type == BCAST_HW_MSG_READY || tx.type == BCAST_HW_MSG_GRANT ||
-                        tx.type == BCAST_HW_MSG_SEGMENT;
+                        tx.type == BCAST_HW_MSG_SEGMENT || tx.type == BCAST_HW_MSG_SEEK ||
+                        tx.type == BCAST_HW_MSG_OFFER;
 
     if (cfg_.trace)
         log(r, "sends " + said(tx) + (tx.multicast ? " to all" : name(" to ", tx.peer)));
@@ -112,7 +121,12 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
         watch_data(r, tx);
     else if (tx.type == BCAST_HW_MSG_REQUEST)
         watch_request(r, tx);
-    else if (tx.type == BCAST_HW_MSG_AGAIN) {
+    else if (tx.type == BCAST_HW_MSG_SEEK)
+        watch_seek(r, tx);
+    else if (tx.type == BCAST_HW_MSG_OFFER) {
+        if (!sought_.count({tx.peer, r, tx.bid}))
+            fail(name("an offer that nobody asked for by rank ", r));
+    } else if (tx.type == BCAST_HW_MSG_AGAIN) {
         if (pushes(r, tx.bid) || tx.peer != cfg_.script[tx.bid].root)
             fail(name("an AGAIN astray or though fragments are pushed, by rank ", r));
     } else if (tx.type == BCAST_HW_MSG_READY) {
@@ -191,6 +205,8 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
             fail("multicast twice or by another than the root: " + said(tx));
         return;
     }
+    if (tx.peer != bcast.root && taken_.count({tx.peer, r, tx.bid}))
+        return;
     if (tx.peer != bcast_hw_ring_next(r, cfg_.ranks) || tx.peer == bcast.root)
         fail(name("forwarded off the ring or into the root by rank ", r) + ": " + said(tx));
     if (++forwarded_[r][i] > 1)
@@ -219,6 +235,31 @@ void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
     if (!fresh)
         fail(name("asked twice for the same by rank ", r) + ": " + said(tx));
     requests_[r][tx.bid]++;
+}
+
+// Others are asked by who waits in the call, for what is missing; no more of them than two questions in each of its first
+// pauses, the shortest of which is two of the least waits. They are asked for the fragments when they have offered them.
+void Net::watch_seek(uint32_t r, const bcast_hw_msg &tx)
+{
+    const Rank &rank = ranks_[r];
+    const bcast_hw_two_stage &m = rank.stream.slots[tx.bid % cfg_.channels];
+    uint64_t &n = seeks_[{r, tx.bid}];
+
+    if (rank.state != State::WAIT || rank.next != tx.bid || cfg_.script[tx.bid].root == r ||
+        tx.peer == bcast_hw_ring_prev(r, cfg_.ranks) || tx.frags != m.frags)
+        fail(name("a false SEEK by rank ", r));
+    for (uint32_t i = 0; i < tx.frags; i++)
+        if (bcast_hw_bitmap_test(tx.bits, i) && bcast_hw_bitmap_test(m.got, i))
+            fail(name("sought though it is here by rank ", r));
+    if (tx.flags & BCAST_HW_FLAG_AT_ONCE) {
+        if (!sought_.count({r, tx.peer, tx.bid}))
+            fail(name("asked for what was not offered by rank ", r));
+        taken_.insert({r, tx.peer, tx.bid});
+        return;
+    }
+    sought_.insert({r, tx.peer, tx.bid});
+    if (++n > 1 + (now_ - called_at_[{r, tx.bid}]) / BCAST_HW_RTT_START_NS)
+        fail(name("asked others too often by rank ", r));
 }
 
 void Net::watch_sync(uint32_t r, const bcast_hw_msg &tx)

@@ -131,6 +131,10 @@ struct One {
         bcast_hw_two_stage_on_later(&m, &ring);
         check();
     }
+    static bool take(const bcast_hw_msg &msg)
+    {
+        return msg.flags & BCAST_HW_FLAG_AT_ONCE;
+    }
     // All it sends now, in words; ! says that the flag AT_ONCE is set.
     std::string sends()
     {
@@ -143,8 +147,13 @@ struct One {
             text += text.empty() ? "" : ", ";
             if (tx.type == BCAST_HW_MSG_READY) {
                 text += "ready to " + std::to_string(tx.peer);
-            } else if (tx.type == BCAST_HW_MSG_REQUEST || tx.type == BCAST_HW_MSG_AGAIN) {
-                text += tx.type == BCAST_HW_MSG_REQUEST ? "ask" : "tell";
+            } else if (tx.type == BCAST_HW_MSG_OFFER) {
+                text += "offer to " + std::to_string(tx.peer);
+            } else if (tx.type != BCAST_HW_MSG_DATA) {
+                text += tx.type == BCAST_HW_MSG_REQUEST ? "ask"
+                        : tx.type == BCAST_HW_MSG_AGAIN ? "tell"
+                        : take(tx)                      ? "take"
+                                                        : "seek";
                 text += tx.frags ? "" : " all";
                 for (uint32_t i = 0; i < tx.frags; i++)
                     if (bcast_hw_bitmap_test(tx.bits, i))
@@ -163,9 +172,10 @@ struct One {
     {
         return bcast_hw_two_stage_done(&m);
     }
+    // When it asks its predecessor, or begins to multicast.
     uint64_t timer() const
     {
-        return bcast_hw_two_stage_next_timer(&m);
+        return m.phase == BCAST_HW_HOLD ? m.hold_until : m.tail_at;
     }
 };
 

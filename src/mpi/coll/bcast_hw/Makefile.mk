@@ -37,6 +37,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/model.c      \
     src/mpi/coll/bcast_hw/core/multilane.c  \
     src/mpi/coll/bcast_hw/core/roll.c       \
+    src/mpi/coll/bcast_hw/core/seek.c       \
     src/mpi/coll/bcast_hw/core/sides.c      \
     src/mpi/coll/bcast_hw/core/sites.c      \
     src/mpi/coll/bcast_hw/core/stand.c      \

@@ -29,6 +29,10 @@
     X(asked, "repair requests sent to the ring predecessor")                                       \
     X(asked_of, "repair requests received from the ring successor")                                \
     X(told_root, "fragments that the root was told this rank and its successor lack")              \
+    X(sought, "questions to other members, as the ring predecessor did not answer")                \
+    X(offered, "offers to members that asked so: what they lack is here")                          \
+    X(found, "fragments received from members that were asked so")                                 \
+    X(given, "fragments sent to members that asked so")                                            \
     X(forwarded, "fragments sent to the ring successor, asked for or pushed")                      \
     X(repaired, "broadcasts completed with at least one repaired fragment")                        \
     X(needless, "broadcasts asked for that the multicast completed after all")                     \

@@ -36,7 +36,9 @@
     X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */        \
     X(AGAIN, 14)    /* to the root: this rank and its successor lack these fragments */            \
     X(EPOCH, 15) /* to the children: the rails from a broadcast on; to the parent: it is known */  \
-    X(LOST, 16)  /* to neighbours: a member cannot be reached, the group is broken */
+    X(LOST, 16)  /* to neighbours: a member cannot be reached, the group is broken */              \
+    X(SEEK, 17) /* to any member: these fragments are missing here, and who was asked is silent */ \
+    X(OFFER, 18) /* to who sent SEEK: some of them are here */
 
 enum bcast_hw_msg_type {
 #define X(name, value) BCAST_HW_MSG_##name = value,
@@ -46,7 +48,8 @@ enum bcast_hw_msg_type {
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
- * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is wanted too. */
+ * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is wanted too.
+ * SEEK: they are to be sent, not only offered. */
 #define BCAST_HW_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
 #define BCAST_HW_FLAG_MORE 4u
@@ -105,7 +108,7 @@ struct bcast_hw_msg {
                            * that has the worst losses */
     uint32_t index; /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
                            * broadcasts repaired; EPOCH: its number; PROBE: of its train, 0 in set-up */
-    uint32_t frags; /* DATA: how many fragments, 1 or more; REQUEST: 0 when unknown */
+    uint32_t frags; /* DATA: how many fragments, 1 or more; REQUEST, SEEK: 0 when unknown */
     uint32_t
         bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment
                            * that it stands for */
@@ -116,7 +119,7 @@ struct bcast_hw_msg {
     uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (watch.h) */
     uint32_t train;  /* SYNC_UP: the number of that train */
     uint32_t token;  /* SEGMENT going out: to be told when it is through */
-    const uint64_t *bits;               /* REQUEST with frags > 0, AGAIN: the fragments; borrowed */
+    const uint64_t *bits; /* REQUEST, SEEK with frags > 0, AGAIN: the fragments; borrowed */
     const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
 };
 

@@ -351,6 +351,9 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
         return BCAST_HW_BAD;
     if (msg->type == BCAST_HW_MSG_DATA && msg->root == s->ring.rank && msg->bid >= s->posted)
         return BCAST_HW_BAD;
+    if (((msg->type == BCAST_HW_MSG_DATA && !msg->multicast) || msg->type == BCAST_HW_MSG_OFFER) &&
+        !bcast_hw_two_stage_expects(slot(s, msg->bid), msg, &s->ring))
+        return BCAST_HW_BAD;
     if (!bcast_hw_channel_hear(&s->channel, msg->bid))
         return BCAST_HW_BAD;
     m = claim(s, msg->bid);
@@ -367,6 +370,12 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
             break;
         case BCAST_HW_MSG_AGAIN:
             verdict = bcast_hw_two_stage_on_again(m, msg, &s->ring);
+            break;
+        case BCAST_HW_MSG_SEEK:
+            verdict = bcast_hw_two_stage_on_seek(m, msg, &s->ring, now);
+            break;
+        case BCAST_HW_MSG_OFFER:
+            verdict = bcast_hw_two_stage_on_offer(m, msg, &s->ring);
             break;
         default:
             verdict = bcast_hw_two_stage_on_ready(m);
@@ -454,6 +463,8 @@ enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
         case BCAST_HW_MSG_REQUEST:
         case BCAST_HW_MSG_READY:
         case BCAST_HW_MSG_AGAIN:
+        case BCAST_HW_MSG_SEEK:
+        case BCAST_HW_MSG_OFFER:
             verdict = on_broadcast(s, msg, now);
             break;
         case BCAST_HW_MSG_SYNC_UP:

@@ -34,14 +34,26 @@ void bcast_hw_two_stage_set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_ph
 
 uint32_t bcast_hw_two_stage_words(uint32_t max_frags)
 {
-    return 6 * bcast_hw_bitmap_words(max_frags);
+    return 8 * bcast_hw_bitmap_words(max_frags);
 }
 
-static void clear(struct bcast_hw_two_stage *m, uint64_t bid, bool push, uint32_t max_frags)
+static void forget_askers(struct bcast_hw_two_stage *m, uint32_t max_frags)
 {
+    bcast_hw_bitmap_clear(m->given, max_frags);
+    m->num_askers = 0;
+    m->give_to = BCAST_HW_NOBODY;
+}
+
+static void clear(struct bcast_hw_two_stage *m, uint64_t bid, const struct bcast_hw_ring *ring,
+                  bool push)
+{
+    const uint32_t max_frags = ring->max_frags;
+
     memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
     m->bid = bid;
     m->push = push;
+    bcast_hw_seek_init(&m->seek, bid, ring->rank);
+    forget_askers(m, max_frags);
     m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = m->lost =
         0;
@@ -65,8 +77,10 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
     m->asked = words + 3 * n;
     m->urged = words + 4 * n;
     m->told = words + 5 * n;
+    m->sought = words + 6 * n;
+    m->given = words + 7 * n;
     m->phase = BCAST_HW_EMPTY;
-    clear(m, bid, ring->push, ring->max_frags);
+    clear(m, bid, ring, ring->push);
 }
 
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
@@ -96,7 +110,7 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
         bcast_hw_watch_over(&ring->watch, &cast);
     if (m->phase != BCAST_HW_EMPTY)
         bcast_hw_two_stage_set_phase(m, BCAST_HW_EMPTY);
-    clear(m, bid, ring->push, ring->max_frags);
+    clear(m, bid, ring, ring->push);
 }
 
 /* The successor may need something: it is not known to be the root. */
@@ -202,6 +216,7 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
     bcast_hw_bitmap_clear(m->asked, max);
     bcast_hw_bitmap_clear(m->urged, max);
     bcast_hw_bitmap_clear(m->told, max);
+    forget_askers(m, max);
     m->repaired = false;
     m->ask_below = m->lost = 0;
     frags = bcast_hw_frags_of(bytes, ring->frag_bytes);
@@ -244,6 +259,24 @@ static void arm_tail(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *r
     m->tail_at = armed ? now + patience(m, ring) : BCAST_HW_NEVER;
 }
 
+/* Until others are asked: long enough for those to answer that were asked before. */
+static uint64_t seek_pause(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+{
+    uint64_t wait = bcast_hw_rtt_wait(&ring->rtt);
+
+    if (m->frags == 0)
+        return 8 * wait;
+    return 2 * (m->frags > BCAST_HW_STANDING_FRAGS && wait < 2 * ring->gap ? 2 * ring->gap : wait);
+}
+
+/* Something came, or the program waits from now on. */
+static void put_off_seek(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring,
+                         uint64_t now)
+{
+    if (m->phase == BCAST_HW_WAIT && ring->size > 2)
+        bcast_hw_seek_wait(&m->seek, seek_pause(m, ring), now);
+}
+
 /* Asks for everything that is missing. */
 static void ask_rest(struct bcast_hw_two_stage *m)
 {
@@ -279,18 +312,20 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
     if (m->late)
         ask_late(m, ring);
     arm_tail(m, ring, now);
+    put_off_seek(m, ring, now);
 }
 
 void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
 {
     bcast_hw_two_stage_set_phase(m, BCAST_HW_AWAY);
-    clear(m, m->bid, m->push, ring->max_frags);
+    clear(m, m->bid, ring, m->push);
 }
 
 /* Every fragment is here. */
 static void complete(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint64_t now)
 {
     m->tail_at = BCAST_HW_NEVER;
+    bcast_hw_seek_end(&m->seek);
     if (m->repaired) {
         ring->counts->repaired++;
         bcast_hw_rtt_needed(&ring->rtt);
@@ -303,6 +338,12 @@ static void complete(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, u
     bcast_hw_two_stage_set_phase(m, m->phase == BCAST_HW_WAIT ? BCAST_HW_DONE : BCAST_HW_STORED);
 }
 
+/* By lane, from another member. */
+static bool from_member(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring)
+{
+    return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
+}
+
 bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring)
 {
     switch (msg->type) {
@@ -312,19 +353,33 @@ bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcas
                    msg->frags == bcast_hw_frags_of(msg->bytes, ring->frag_bytes) &&
                    (msg->multicast ? msg->peer == msg->root && msg->rail < BCAST_HW_RAIL_BITS &&
                                          (msg->rails >> msg->rail & 1)
-                                   : msg->peer == bcast_hw_ring_prev(ring->rank, ring->size));
+                                   : from_member(msg, ring));
         case BCAST_HW_MSG_REQUEST:
             return !msg->multicast && msg->peer == bcast_hw_ring_next(ring->rank, ring->size) &&
                    msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
         case BCAST_HW_MSG_AGAIN:
-            return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank &&
-                   msg->root == ring->rank && msg->frags <= ring->max_frags &&
-                   (msg->frags == 0 || msg->bits);
+            return from_member(msg, ring) && msg->root == ring->rank &&
+                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+        case BCAST_HW_MSG_SEEK:
+            return from_member(msg, ring) &&
+                   msg->peer != bcast_hw_ring_next(ring->rank, ring->size) &&
+                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+        case BCAST_HW_MSG_OFFER:
+            return from_member(msg, ring) && msg->frags > 0 && msg->frags <= ring->max_frags;
         case BCAST_HW_MSG_READY:
-            return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
+            return from_member(msg, ring);
         default:
             return false;
     }
+}
+
+bool bcast_hw_two_stage_expects(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
+                                const struct bcast_hw_ring *ring)
+{
+    return (msg->type == BCAST_HW_MSG_DATA &&
+            msg->peer == bcast_hw_ring_prev(ring->rank, ring->size)) ||
+           (m->bid == msg->bid &&
+            bcast_hw_seek_has_asked(&m->seek, ring->rank, ring->size, msg->peer));
 }
 
 /* The message says otherwise than what is known of this broadcast. */
@@ -359,7 +414,10 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
                                                  const struct bcast_hw_msg *msg,
                                                  struct bcast_hw_ring *ring, uint64_t now)
 {
-    if (!bcast_hw_two_stage_formed(msg, ring) || contradicts(m, msg))
+    bool from_prev = msg->peer == bcast_hw_ring_prev(ring->rank, ring->size);
+
+    if (!bcast_hw_two_stage_formed(msg, ring) || contradicts(m, msg) ||
+        (!msg->multicast && !bcast_hw_two_stage_expects(m, msg, ring)))
         return BCAST_HW_BAD;
     if (msg->root == ring->rank && bcast_hw_two_stage_incomplete(m))
         return BCAST_HW_BAD;
@@ -390,7 +448,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
         ring->counts->got_cast++;
     } else {
         ring->counts->got_repair++;
-        if ((msg->flags & BCAST_HW_FLAG_AT_ONCE) && m->asked_at && !m->repaired)
+        ring->counts->found += !from_prev;
+        if (from_prev && (msg->flags & BCAST_HW_FLAG_AT_ONCE) && m->asked_at && !m->repaired)
             bcast_hw_rtt_sample(&ring->rtt, now - m->asked_at);
         m->repaired = true;
     }
@@ -401,6 +460,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     if (msg->multicast && !m->push)
         note_gap(m, ring);
     arm_tail(m, ring, now);
+    put_off_seek(m, ring, now);
     return BCAST_HW_PLACE;
 }
 
@@ -486,6 +546,65 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
     return BCAST_HW_TAKEN;
 }
 
+/* What of the fragments that `msg` names is here in word `w`. */
+static uint64_t named_here(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
+                           uint32_t w)
+{
+    return m->got[w] & (msg->frags > 0 ? msg->bits[w] : UINT64_MAX);
+}
+
+static void make_offer(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+{
+    uint64_t any = 0;
+
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++)
+        any |= named_here(m, msg, w);
+    for (uint32_t i = 0; i < m->num_askers; i++)
+        if (m->askers[i] == msg->peer)
+            return;
+    if (any && m->num_askers < BCAST_HW_ASKERS)
+        m->askers[m->num_askers++] = msg->peer;
+}
+
+/* To one at a time: another that asks meanwhile gets nothing, and asks somebody else. */
+static void give(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+{
+    if (m->give_to != BCAST_HW_NOBODY && m->give_to != msg->peer)
+        return;
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
+        m->given[w] |= named_here(m, msg, w);
+        if (m->given[w])
+            m->give_to = msg->peer;
+    }
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
+                                                 const struct bcast_hw_msg *msg,
+                                                 const struct bcast_hw_ring *ring, uint64_t now)
+{
+    if (!bcast_hw_two_stage_formed(msg, ring) ||
+        (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
+        return BCAST_HW_BAD;
+    if (m->frags == 0 || (msg->frags == 0 && is_coming(m, ring, now)))
+        return BCAST_HW_TAKEN;
+    if (msg->flags & BCAST_HW_FLAG_AT_ONCE)
+        give(m, msg);
+    else
+        make_offer(m, msg);
+    return BCAST_HW_TAKEN;
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
+                                                  const struct bcast_hw_msg *msg,
+                                                  const struct bcast_hw_ring *ring)
+{
+    if (!bcast_hw_two_stage_formed(msg, ring) || !bcast_hw_two_stage_expects(m, msg, ring) ||
+        (m->frags > 0 && msg->frags != m->frags))
+        return BCAST_HW_BAD;
+    bcast_hw_seek_on_offer(&m->seek, msg->peer);
+    return BCAST_HW_TAKEN;
+}
+
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m)
 {
     if (m->phase == BCAST_HW_EMPTY)
@@ -511,6 +630,20 @@ void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_r
         ask_late(m, ring);
 }
 
+/* Others are asked, as far as there is something that the predecessor was asked for in vain. */
+static void seek_further(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring,
+                         uint64_t now)
+{
+    bool any = m->frags == 0;
+
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++)
+        any = any || bcast_hw_two_stage_sought(m, w);
+    if (any)
+        bcast_hw_seek_on_timer(&m->seek, ring->size, m->frags == 0, seek_pause(m, ring), now);
+    else
+        put_off_seek(m, ring, now);
+}
+
 void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
                                  uint64_t now)
 {
@@ -518,6 +651,8 @@ void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_r
         m->hold_until = BCAST_HW_NEVER;
         bcast_hw_two_stage_set_phase(m, BCAST_HW_CAST);
     }
+    if (m->seek.at <= now)
+        seek_further(m, ring, now);
     if (m->tail_at <= now) {
         uint64_t until = flowing(m, ring) + patience(m, ring);
 
@@ -546,7 +681,9 @@ void bcast_hw_two_stage_consumed(const struct bcast_hw_two_stage *m, struct bcas
 
 uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)
 {
-    return m->phase == BCAST_HW_HOLD ? m->hold_until : m->tail_at;
+    if (m->phase == BCAST_HW_HOLD)
+        return m->hold_until;
+    return m->tail_at < m->seek.at ? m->tail_at : m->seek.at;
 }
 
 void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
@@ -562,7 +699,11 @@ void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct b
 
         assert(!(m->sent[w] & ~(m->got[w] & m->wanted[w])));
         assert(!((m->got[w] | m->asked[w] | m->told[w]) & ~mask));
+        assert(!(m->given[w] & ~m->got[w]) && (!m->given[w] || m->give_to != BCAST_HW_NOBODY));
     }
+    bcast_hw_seek_check(&m->seek, ring->rank, ring->size);
+    assert(m->phase == BCAST_HW_WAIT || m->seek.at == BCAST_HW_NEVER);
+    assert(m->num_askers <= BCAST_HW_ASKERS && (m->frags > 0 || m->num_askers == 0));
     assert(m->again == 0 || m->root == ring->rank);
     if (m->phase == BCAST_HW_AWAY)
         assert(m->frags == 0 && !m->want_all && !m->ask_all);

@@ -25,6 +25,12 @@
  * the root (AGAIN), which multicasts that once more: fragments by name, or all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
  * ranks some at random tell, so that the root hears a few.
  *
+ * Who is asked may not answer: it computes. When nothing has come to a rank that waits for twice as long as it waited
+ * before it asked, or, while it knows nothing, for eight times that, it asks other members, more and more of them (SEEK,
+ * seek.h). A member that has some of it offers it (OFFER), to the first few at a time that ask; asked for it (SEEK with
+ * AT_ONCE), it gives what it has then. It neither asks on for it nor remembers what it does not have. So it is with
+ * push as well, where a rank that does not get anything waits for its predecessor alone.
+ *
  * Fragments may be spread over rails, which keep order each but not among each other. The root is
  * free in which goes where and tells with each fragment which rails it uses; "later" then means that
  * every one of those has brought something later, and the tail wait of a broadcast does not end while
@@ -48,7 +54,8 @@
  * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h. A broadcast that is called
  * another way is AWAY, from EMPTY, or from EARLY or STORED if someone lied, until then.
  *
- * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
+ * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted; given is within got,
+ * and empty unless somebody gets it; only WAIT asks further;
  * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a tail deadline,
  * and none when the rest is asked for; what every rail has passed is asked for.
  */
@@ -58,6 +65,7 @@
 #include "counts.h"
 #include "msg.h"
 #include "rtt.h"
+#include "seek.h"
 #include "watch.h"
 
 enum bcast_hw_phase {
@@ -73,6 +81,9 @@ enum bcast_hw_phase {
 
 /* A request made when nothing was known of a broadcast holds for so many fragments. */
 #define BCAST_HW_STANDING_FRAGS 4u
+
+/* Offers that a rank makes at a time; who gets none asks others, and then again. */
+#define BCAST_HW_ASKERS 4u
 
 /* What a root has multicast may wait in its host for so long. */
 #define BCAST_HW_QUEUE_NS UINT64_C(32000000)
@@ -121,17 +132,24 @@ struct bcast_hw_two_stage {
     bool ready_due;     /* member: the root waits for this rank's READY, not yet sent */
     bool ready_got;     /* root: the chosen member's READY is here */
     bool repaired;      /* a fragment came over the lane */
-    uint64_t hold_until; /* HOLD: ns; NEVER when it waits for READY */
-    uint64_t tail_at;    /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
-    uint64_t moved_at;   /* ns at which the last fragment came or was cast; 0: none yet */
-    uint64_t asked_at;   /* ns; 0 before the first request */
+    uint64_t hold_until;       /* HOLD: ns; NEVER when it waits for READY */
+    uint64_t tail_at;          /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t moved_at;         /* ns at which the last fragment came or was cast; 0: none yet */
+    uint64_t asked_at;         /* ns; 0 before the first request */
+    struct bcast_hw_seek seek; /* WAIT: others to be asked */
+    uint32_t
+        askers[BCAST_HW_ASKERS]; /* of this rank so, to be made an offer; the first num_askers */
+    uint32_t num_askers;
+    uint32_t give_to;                   /* who is to get `given`; NOBODY */
     uint16_t heard[BCAST_HW_RAIL_BITS]; /* fragments that came on each rail */
     uint64_t *got;                      /* bitmaps of frags bits */
     uint64_t *wanted;                   /* by the successor; push: all */
     uint64_t *sent;                     /* to the successor */
-    uint64_t *asked; /* of the predecessor; root: multicast once more, or to be */
-    uint64_t *urged; /* pull: to be asked for because the successor asked; root: not yet again */
-    uint64_t *told;  /* pull: to the root */
+    uint64_t *asked;  /* of the predecessor; root: multicast once more, or to be */
+    uint64_t *urged;  /* pull: to be asked for because the successor asked; root: not yet again */
+    uint64_t *told;   /* pull: to the root */
+    uint64_t *sought; /* of others, as of the last message to one */
+    uint64_t *given;  /* still to be sent to give_to */
 };
 
 /* Bitmap memory one machine needs, in 64-bit words. */
@@ -163,7 +181,7 @@ void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root,
  * or STORED if someone lied. */
 void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring);
 
-/* DATA, REQUEST or READY is one that this rank can be sent in some broadcast: sender, kind of way and
+/* DATA, REQUEST, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender, kind of way and
  * fields fit. One that is not changes nothing. */
 bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring);
 
@@ -179,6 +197,20 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
 
 /* A rank and its successor lack fragments. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
+                                                  const struct bcast_hw_msg *msg,
+                                                  const struct bcast_hw_ring *ring);
+
+/* DATA by lane, or OFFER, is from one that this rank has asked for something of this broadcast, or serves it. */
+bool bcast_hw_two_stage_expects(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
+                                const struct bcast_hw_ring *ring);
+
+/* A member asks further. TAKEN or BAD. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
+                                                 const struct bcast_hw_msg *msg,
+                                                 const struct bcast_hw_ring *ring, uint64_t now);
+
+/* A member that was asked has something of it; expected. TAKEN or BAD. */
+enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
                                                   const struct bcast_hw_msg *msg,
                                                   const struct bcast_hw_ring *ring);
 

@@ -7,6 +7,7 @@
 #ifndef BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
 #define BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
 
+#include "bitmap.h"
 #include "two_stage.h"
 
 /* As the diagram in two_stage.h allows. */
@@ -32,6 +33,13 @@ static inline bool bcast_hw_two_stage_deaf(const struct bcast_hw_two_stage *m,
     uint32_t rails = bcast_hw_two_stage_rails(m, ring);
 
     return rails != 0 && (rails & ~(uint32_t) ring->watch.suspects) == 0;
+}
+
+/* What others can be asked for in word `w`: what the predecessor was asked for, and with push, when nothing more comes,
+ * all. */
+static inline uint64_t bcast_hw_two_stage_sought(const struct bcast_hw_two_stage *m, uint32_t w)
+{
+    return (m->push ? bcast_hw_bitmap_mask(w, m->frags) : m->asked[w]) & ~m->got[w];
 }
 
 #endif /* BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED */

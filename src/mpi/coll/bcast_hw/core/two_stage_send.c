@@ -118,6 +118,52 @@ static bool next_ask(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
     return true;
 }
 
+static bool next_seek(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                      struct bcast_hw_msg *tx)
+{
+    uint32_t peer;
+    bool take;
+
+    if (!bcast_hw_seek_next(&m->seek, ring->rank, ring->size, &peer, &take))
+        return false;
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++)
+        m->sought[w] = bcast_hw_two_stage_sought(m, w);
+    fill(m, tx, BCAST_HW_MSG_SEEK, peer);
+    tx->bits = m->sought;
+    tx->flags |= take ? BCAST_HW_FLAG_AT_ONCE : 0;
+    ring->counts->sought += !take;
+    return true;
+}
+
+static bool next_offer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                       struct bcast_hw_msg *tx)
+{
+    if (m->num_askers == 0)
+        return false;
+    fill(m, tx, BCAST_HW_MSG_OFFER, m->askers[--m->num_askers]);
+    ring->counts->offered++;
+    return true;
+}
+
+static bool next_gift(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                      struct bcast_hw_msg *tx)
+{
+    for (uint32_t w = 0; m->give_to != BCAST_HW_NOBODY && w < bcast_hw_bitmap_words(m->frags);
+         w++) {
+        uint32_t i = bcast_hw_bitmap_first_of(m->given[w], w);
+
+        if (i == BCAST_HW_BITMAP_NONE)
+            continue;
+        fill(m, tx, BCAST_HW_MSG_DATA, m->give_to);
+        tx->index = i;
+        m->given[w] &= m->given[w] - 1;
+        ring->counts->given++;
+        return true;
+    }
+    m->give_to = BCAST_HW_NOBODY;
+    return false;
+}
+
 static bool next_forward(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
                          struct bcast_hw_msg *tx)
 {
@@ -183,7 +229,8 @@ int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_r
         fill(m, tx, BCAST_HW_MSG_READY, m->root);
         return 1;
     }
-    if (bcast_hw_two_stage_incomplete(m) && (next_ask(m, ring, tx, now) || next_tell(m, ring, tx)))
+    if (bcast_hw_two_stage_incomplete(m) &&
+        (next_ask(m, ring, tx, now) || next_tell(m, ring, tx) || next_seek(m, ring, tx)))
         return 1;
-    return next_forward(m, ring, tx);
+    return next_forward(m, ring, tx) || next_offer(m, ring, tx) || next_gift(m, ring, tx);
 }

@@ -162,7 +162,7 @@ static uint32_t crc_of(const uint8_t *head, uint32_t head_len, const void *body,
 
 static bool names_fragments(enum bcast_hw_msg_type type)
 {
-    return type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN;
+    return type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN || type == BCAST_HW_MSG_SEEK;
 }
 
 /* What a subtree lost is in the message. */
@@ -263,6 +263,7 @@ static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t b
             return true;
         case BCAST_HW_MSG_REQUEST:
         case BCAST_HW_MSG_AGAIN:
+        case BCAST_HW_MSG_SEEK:
             return frags <= BCAST_HW_WIRE_BITS_MAX && len == bcast_hw_bitmap_words(frags) * 8;
         case BCAST_HW_MSG_REPORT:
         case BCAST_HW_MSG_DECIDE:

@@ -1,0 +1,118 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * seek: see seek.h.
+ */
+#include "seek.h"
+
+#include <assert.h>
+
+#include "msg.h"
+#include "prng.h"
+
+/* Whom a rank can ask: all but itself and its predecessor. */
+static uint32_t others(uint32_t size)
+{
+    return size > 2 ? size - 2 : 0;
+}
+
+/* The one at place `i` of those, from the one on that is asked first. */
+static uint32_t member_at(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t i)
+{
+    uint64_t n = others(size);
+
+    return (uint32_t) ((rank + 1 + (s->seed % n + i) % n) % size);
+}
+
+void bcast_hw_seek_init(struct bcast_hw_seek *s, uint64_t bid, uint32_t rank)
+{
+    *s = (struct bcast_hw_seek){
+        .at = BCAST_HW_NEVER, .seed = bcast_hw_prng(bid, rank), .holder = BCAST_HW_NOBODY};
+}
+
+static uint64_t after(const struct bcast_hw_seek *s, uint64_t pause, uint64_t now)
+{
+    return now + pause + bcast_hw_prng(s->seed, s->round) % (pause / 2 + 1);
+}
+
+/* The holder has its turn no more. */
+static void let_go(struct bcast_hw_seek *s)
+{
+    s->holder = BCAST_HW_NOBODY;
+    s->take = false;
+}
+
+void bcast_hw_seek_wait(struct bcast_hw_seek *s, uint64_t pause, uint64_t now)
+{
+    let_go(s);
+    s->asked -= s->due;
+    s->due = s->round = 0;
+    s->at = after(s, pause, now);
+}
+
+void bcast_hw_seek_end(struct bcast_hw_seek *s)
+{
+    let_go(s);
+    s->asked -= s->due;
+    s->due = 0;
+    s->at = BCAST_HW_NEVER;
+}
+
+void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, uint64_t pause,
+                            uint64_t now)
+{
+    uint32_t n = others(size), more = all ? 1 : 1u << s->round;
+
+    let_go(s);
+    s->at = after(s, pause << s->round, now);
+    s->round += pause << s->round < BCAST_HW_SEEK_MAX_NS;
+    more = more < n ? more : n;
+    s->asked = (s->asked < 2 * n ? s->asked : s->asked - n) + more - s->due;
+    s->due = more;
+}
+
+bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t *peer,
+                        bool *take)
+{
+    *take = s->take;
+    if (s->take) {
+        s->take = false;
+        *peer = s->holder;
+        return true;
+    }
+    if (s->due == 0)
+        return false;
+    *peer = member_at(s, rank, size, s->asked - s->due);
+    s->due--;
+    return true;
+}
+
+bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size,
+                             uint32_t peer)
+{
+    uint64_t n = others(size), place, asked = s->asked - s->due;
+
+    if (n == 0 || peer >= size || peer == rank)
+        return false;
+    place = ((uint64_t) peer + size - rank - 1) % size; /* after the next one in the ring */
+    return place < n && (place + n - s->seed % n) % n < asked;
+}
+
+void bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer)
+{
+    if (s->at == BCAST_HW_NEVER || s->holder != BCAST_HW_NOBODY)
+        return;
+    s->holder = peer;
+    s->take = true;
+    s->asked -= s->due;
+    s->due = 0;
+}
+
+void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size)
+{
+    assert(s->due <= s->asked);
+    assert(s->at != BCAST_HW_NEVER || (s->due == 0 && s->holder == BCAST_HW_NOBODY));
+    assert(!s->take || s->holder != BCAST_HW_NOBODY);
+    assert(s->holder == BCAST_HW_NOBODY || bcast_hw_seek_has_asked(s, rank, size, s->holder));
+}

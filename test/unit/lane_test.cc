@@ -37,6 +37,7 @@ class Lane : public ::testing::Test {
         std::vector<uint32_t> asked;
         std::vector<uint64_t> sent;      /* tags */
         uint32_t answer_to = UINT32_MAX; /* what comes is sent back from within the callback */
+        bool knows_nobody = false;       /* addresses are not to be had now */
     };
 
     static void recv(void *ctx, const void *head, size_t head_len, const void *body,
@@ -61,6 +62,8 @@ class Lane : public ::testing::Test {
         const void *from;
         size_t n;
 
+        if (e->knows_nobody)
+            return BCAST_HW_AGAIN;
         e->asked.push_back(peer);
         if (peer >= e->test->ends.size())
             return BCAST_HW_ERR_PEER;
@@ -181,6 +184,49 @@ TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
     ASSERT_EQ(BCAST_HW_OK, send(0, 1, "head"));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
     EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, WhatIsSentWaitsForAnAddressThatIsNotToBeHadYet)
+{
+    const std::string lent(100000, 'x');
+
+    open(2, 2);
+    bcast_hw_lane *l = ends[0]->lane;
+    ends[0]->knows_nobody = true;
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "0", "body"));
+    ASSERT_EQ(BCAST_HW_OK, l->ops->send_from(l, 1, "1", 1, lent.data(), lent.size(), 77));
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "2"));
+    EXPECT_EQ(BCAST_HW_AGAIN, l->ops->ready(l, 1));
+    for (int i = 0; i < 1000; i++)
+        poll();
+    EXPECT_TRUE(ends[1]->came.empty());
+    EXPECT_TRUE(ends[0]->sent.empty());
+    EXPECT_EQ(BCAST_HW_AGAIN, l->ops->flush(l));
+    ends[0]->knows_nobody = false;
+    ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 3 && !ends[0]->sent.empty(); }));
+    EXPECT_EQ("0", ends[1]->came[0].first);
+    EXPECT_EQ("body", ends[1]->came[0].second);
+    EXPECT_EQ("1", ends[1]->came[1].first);
+    EXPECT_EQ(lent, ends[1]->came[1].second);
+    EXPECT_EQ("2", ends[1]->came[2].first);
+    EXPECT_EQ(std::vector<uint64_t>{77}, ends[0]->sent);
+    EXPECT_EQ(BCAST_HW_OK, l->ops->ready(l, 1));
+    EXPECT_TRUE(flush());
+}
+
+TEST_F(Lane, WhatWaitsForAnAddressThatThereIsNotIsLost)
+{
+    open(1, 3);
+    bcast_hw_lane *l = ends[0]->lane;
+    ends[0]->knows_nobody = true;
+    ASSERT_EQ(BCAST_HW_OK, send(0, 2, "0", "body"));
+    ASSERT_EQ(BCAST_HW_OK, l->ops->send_from(l, 2, "1", 1, "lent", 4, 77));
+    ends[0]->knows_nobody = false;
+    ASSERT_TRUE(poll_until([&] { return !ends[0]->lost.empty(); }));
+    EXPECT_EQ(std::vector<uint32_t>{2}, ends[0]->lost);
+    EXPECT_EQ(std::vector<uint64_t>{77}, ends[0]->sent);
+    ends[0]->knows_nobody = true; // what still waits when the lane is closed goes with it
+    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "2", "body"));
 }
 
 TEST_F(Lane, KeepsOrderWhateverTheLengths)

@@ -28,7 +28,8 @@ struct bcast_hw_lane_params {
     void (*lost)(void *ctx, uint32_t peer);
 
     /* The address that `peer` got from its lane's address slot: writes up to *len bytes and sets *len.
-     * Asked once a peer, when it is first sent to. OK or ERR_PEER. */
+     * Asked once a peer, when it is first sent to. OK; ERR_PEER; AGAIN: not from this call, so what was sent waits for
+     * a later poll, which asks again. */
     int (*address_of)(void *ctx, uint32_t peer, void *addr, size_t *len);
 
     /* The body of what was given to send_from with this tag is the caller's again. From within poll or

@@ -6,7 +6,8 @@
  * forced, whatever the length: UCX then sends the fragments of one endpoint's messages on one of its
  * transports one behind the other, so messages come in order and no receive is ever asked for.
  *
- * A peer's endpoint is made when it is first sent to. That it cannot be made or used is noted
+ * A peer's endpoint is made when it is first sent to. Where its address is not to be had now (the caller of poll or send
+ * may not ask for it), what is sent waits, in order, and every poll tries again. That it cannot be made or used is noted
  * where UCX tells them and handed to the caller at the end of poll, when no UCX call is under way.
  */
 
@@ -27,7 +28,8 @@
 #define DESCRIPTORS 64 /* that one lane may take */
 
 enum peer_state {
-    PEER_NEW, /* not sent to yet */
+    PEER_NEW,   /* not sent to yet */
+    PEER_WAITS, /* sent to; its address was not to be had yet */
     PEER_OPEN,
     PEER_FAILED, /* found out, the caller does not know yet */
     PEER_LOST    /* the caller knows; no endpoint */
@@ -38,16 +40,20 @@ struct peer {
     ucp_ep_h ep; /* in OPEN and FAILED; NULL in FAILED when it was never made */
     struct hwmc_lane_ucx *lane;
     void *addr; /* of one that may be connected again; NULL: not asked for yet */
+    struct sendbuf *waiting, **end; /* WAITS: what was sent to it */
 };
 
 /* A message on its way, with the caller's head, and its body unless that is borrowed. */
 struct sendbuf {
-    struct sendbuf *next, *prev; /* in the list of those that UCX has, or, next, of kept ones */
+    struct sendbuf *next,
+        *prev; /* of those that UCX has; or next: of kept ones, of those that wait */
     struct hwmc_lane_ucx *lane;
     struct peer *peer; /* that it is for */
-    bool borrows;
-    uint64_t tag; /* then: for the caller */
-    size_t room;  /* of data */
+    size_t head_len, body_len;
+    const void *body; /* of that length */
+    bool borrows;     /* ... it is the caller's */
+    uint64_t tag;     /* then: for the caller */
+    size_t room;      /* of data */
     char data[];
 };
 
@@ -68,9 +74,10 @@ struct hwmc_lane_ucx {
     size_t max_head;
     int efd;
 
-    struct peer *peers;  /* params.size */
-    uint32_t num_failed; /* peers in FAILED */
-    bool is_cut;         /* nothing goes or comes any more: no worker, all peers LOST */
+    struct peer *peers;   /* params.size */
+    uint32_t num_failed;  /* peers in FAILED */
+    uint32_t num_waiting; /* peers in WAITS */
+    bool is_cut;          /* nothing goes or comes any more: no worker, all peers LOST */
     enum flush_state flush;
 
     struct sendbuf *sending; /* that UCX still has */
@@ -214,30 +221,41 @@ static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const
     return ucp_ep_create(l->worker, &params, &p->ep);
 }
 
-/* Asks for the peer's address, once: later the way to who knows it may be cut as well. */
-static const void *address_of(struct hwmc_lane_ucx *l, uint32_t peer, void *room, size_t len)
+/* Asks for the peer's address, once: later the way to who knows it may be cut as well. As the callback answers. */
+static int address_of(struct hwmc_lane_ucx *l, uint32_t peer, void *room, size_t len,
+                      const void **addr)
 {
     struct peer *p = &l->peers[peer];
+    int err = BCAST_HW_OK;
 
+    *addr = p->addr;
     if (p->addr != NULL)
-        return p->addr;
-    if (l->params.lane.address_of(l->params.lane.ctx, peer, room, &len) != BCAST_HW_OK)
-        return NULL;
-    if (may_fail(l, peer)) {
+        return BCAST_HW_OK;
+    err = l->params.lane.address_of(l->params.lane.ctx, peer, room, &len);
+    *addr = room;
+    if (err == BCAST_HW_OK && may_fail(l, peer)) {
         p->addr = malloc(len);
         if (p->addr != NULL)
             memcpy(p->addr, room, len);
     }
-    return room;
+    return err;
 }
 
 static int connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)
 {
     struct peer *p = &l->peers[peer];
     uint64_t room[BCAST_HW_LANE_ADDRESS_MAX / sizeof(uint64_t)];
-    const void *addr = address_of(l, peer, room, sizeof(room));
+    const void *addr;
+    int err = address_of(l, peer, room, sizeof(room), &addr);
 
-    if (addr != NULL && make_endpoint(l, p, addr) == UCS_OK) {
+    if (err == BCAST_HW_AGAIN) {
+        p->state = PEER_WAITS;
+        p->waiting = NULL;
+        p->end = &p->waiting;
+        l->num_waiting++;
+        return BCAST_HW_AGAIN;
+    }
+    if (err == BCAST_HW_OK && make_endpoint(l, p, addr) == UCS_OK) {
         p->state = PEER_OPEN;
         return BCAST_HW_OK;
     }
@@ -246,19 +264,20 @@ static int connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)
     return BCAST_HW_ERR_PEER;
 }
 
-/* An endpoint to send to. OK, ERR_PEER. */
+/* An endpoint to send to. OK, ERR_PEER; AGAIN: what is sent waits. */
 static int open_peer(struct hwmc_lane_ucx *l, uint32_t peer)
 {
     struct peer *p = &l->peers[peer];
 
     if (p->state == PEER_NEW)
         return connect_peer(l, peer);
+    if (p->state == PEER_WAITS)
+        return BCAST_HW_AGAIN;
     return p->state == PEER_OPEN ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
 }
 
-/* Hands `b` with its head, of head_len bytes, and the body to UCX. */
-static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size_t head_len,
-                const void *body, size_t body_len)
+/* Hands `b` to UCX. */
+static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
 {
     ucp_request_param_t param = {
         .op_attr_mask =
@@ -274,7 +293,7 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size
         l->flush = FLUSH_LATE;
     else if (l->flush == FLUSH_DONE)
         l->flush = FLUSH_NONE;
-    request = ucp_am_send_nbx(p->ep, AM_ID, b->data, head_len, body, body_len, &param);
+    request = ucp_am_send_nbx(p->ep, AM_ID, b->data, b->head_len, b->body, b->body_len, &param);
     if (UCS_PTR_IS_ERR(request)) {
         put_buffer(b);
         if (UCS_PTR_STATUS(request) == UCS_ERR_NO_MEMORY)
@@ -289,6 +308,54 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b, size
     return BCAST_HW_OK;
 }
 
+/* Sends it, or has it wait. */
+static int post_or_wait(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
+{
+    if (p->state != PEER_WAITS)
+        return post(l, p, b);
+    b->next = NULL;
+    *p->end = b;
+    p->end = &b->next;
+    return BCAST_HW_OK;
+}
+
+/* What waited goes, as far as it can: what was sent to a peer that is lost is lost. */
+static void post_waiting(struct hwmc_lane_ucx *l, struct peer *p)
+{
+    struct sendbuf *b = p->waiting, *next;
+
+    for (p->waiting = NULL; b != NULL; b = next) {
+        const bool borrows = b->borrows;
+        const uint64_t tag = b->tag;
+
+        next = b->next;
+        if (p->state != PEER_OPEN)
+            release(b);
+        else if (post(l, p, b) != BCAST_HW_OK && borrows)
+            l->params.lane.sent(l->params.lane.ctx, tag);
+    }
+}
+
+/* Perhaps the addresses can be had now. */
+static void try_waiting(struct hwmc_lane_ucx *l)
+{
+    for (uint32_t i = 0; i < l->params.size && l->num_waiting > 0; i++) {
+        struct peer *p = &l->peers[i];
+        struct sendbuf *waiting = p->waiting, **end = p->end;
+
+        if (p->state != PEER_WAITS)
+            continue;
+        l->num_waiting--;
+        p->state = PEER_NEW;
+        if (connect_peer(l, i) == BCAST_HW_AGAIN) { /* nor can others' */
+            p->waiting = waiting;
+            p->end = waiting != NULL ? end : &p->waiting;
+            return;
+        }
+        post_waiting(l, p);
+    }
+}
+
 /* A buffer with the head and room for `room` bytes more, to be sent to `peer`. OK and what sends say. */
 static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, size_t head_len,
                    size_t room, struct sendbuf **buffer)
@@ -297,12 +364,13 @@ static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, siz
 
     if (peer >= l->params.size || head_len > l->max_head)
         return BCAST_HW_ERR_INVAL;
-    if (open_peer(l, peer) != BCAST_HW_OK)
+    if (open_peer(l, peer) == BCAST_HW_ERR_PEER)
         return BCAST_HW_ERR_PEER;
     b = get_buffer(l, head_len + room);
     if (b == NULL)
         return BCAST_HW_ERR_NOMEM;
     memcpy(b->data, head, head_len);
+    b->head_len = head_len;
     *buffer = b;
     return BCAST_HW_OK;
 }
@@ -330,7 +398,9 @@ static int ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
     b->borrows = false;
     if (body_len > 0)
         memcpy(b->data + head_len, body, body_len);
-    return post(l, &l->peers[peer], b, head_len, b->data + head_len, body_len);
+    b->body = b->data + head_len;
+    b->body_len = body_len;
+    return post_or_wait(l, &l->peers[peer], b);
 }
 
 static int ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
@@ -344,7 +414,9 @@ static int ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *
         return err;
     b->borrows = true;
     b->tag = tag;
-    return post(l, &l->peers[peer], b, head_len, body, body_len);
+    b->body = body;
+    b->body_len = body_len;
+    return post_or_wait(l, &l->peers[peer], b);
 }
 
 /* Progress. */
@@ -382,6 +454,8 @@ static int ucx_poll(struct bcast_hw_lane *lane)
     struct hwmc_lane_ucx *l = ucx(lane);
     int events = l->is_cut ? 0 : (int) ucp_worker_progress(l->worker);
 
+    if (l->num_waiting > 0)
+        try_waiting(l);
     if (l->num_failed > 0) {
         events++;
         tell_failures(l);
@@ -436,6 +510,8 @@ static int ucx_flush(struct bcast_hw_lane *lane)
 
     if (l->is_cut)
         return BCAST_HW_OK;
+    if (l->num_waiting > 0)
+        return BCAST_HW_AGAIN;
     if (l->sending == NULL && l->flush == FLUSH_NONE) {
         ucs_status_ptr_t request = ucp_worker_flush_nbx(l->worker, &param);
 
@@ -443,6 +519,16 @@ static int ucx_flush(struct bcast_hw_lane *lane)
         l->flush = UCS_PTR_IS_PTR(request) ? FLUSH_RUNS : FLUSH_DONE;
     }
     return l->sending == NULL && l->flush == FLUSH_DONE ? BCAST_HW_OK : BCAST_HW_AGAIN;
+}
+
+static void free_buffers(struct sendbuf *b)
+{
+    while (b != NULL) {
+        struct sendbuf *next = b->next;
+
+        free(b);
+        b = next;
+    }
 }
 
 /* Destroys the worker with its endpoints, which needs nobody else: what was not flushed is lost. */
@@ -471,7 +557,7 @@ static void ucx_cut(struct bcast_hw_lane *lane)
     close_worker(l);
     l->is_cut = true;
     l->efd = eventfd(0, EFD_CLOEXEC);
-    l->num_failed = 0;
+    l->num_failed = l->num_waiting = 0;
     while (l->sending != NULL) {
         struct sendbuf *b = l->sending;
 
@@ -479,10 +565,14 @@ static void ucx_cut(struct bcast_hw_lane *lane)
         release(b);
     }
     for (uint32_t i = 0; i < l->params.size; i++) {
-        const bool is_known = l->peers[i].state == PEER_LOST;
+        struct peer *p = &l->peers[i];
+        const bool is_known = p->state == PEER_LOST;
+        const bool waits = p->state == PEER_WAITS;
 
-        l->peers[i].state = PEER_LOST;
-        l->peers[i].ep = NULL;
+        p->state = PEER_LOST;
+        p->ep = NULL;
+        if (waits)
+            post_waiting(l, p);
         if (!is_known)
             l->params.lane.lost(l->params.lane.ctx, i);
     }
@@ -495,12 +585,12 @@ static void ucx_close(struct bcast_hw_lane *lane)
     close_worker(l);
     if (l->is_cut && l->efd >= 0)
         close(l->efd);
-    for (struct sendbuf *b = l->kept, *next; b != NULL; b = next) {
-        next = b->next;
-        free(b);
-    }
-    for (uint32_t i = 0; l->peers != NULL && i < l->params.size; i++)
+    free_buffers(l->kept);
+    for (uint32_t i = 0; l->peers != NULL && i < l->params.size; i++) {
+        if (l->peers[i].state == PEER_WAITS)
+            free_buffers(l->peers[i].waiting);
         free(l->peers[i].addr);
+    }
     free(l->peers);
     free(l);
 }

@@ -83,6 +83,23 @@ TEST(Engine, WhoWaitsIsFoundWhilePredecessorAndRootAreAway)
     seek_while_away(true);
 }
 
+// Where repair is answered by who cannot look for addresses.
+TEST(Engine, WhoIsServedIsMetAtSetUpIfWished)
+{
+    for (bool meets : {false, true}) {
+        mem::Net net(4);
+
+        for (auto *e : net.engines)
+            e->cfg.meets = meets;
+        Groups g = net.group(first(4));
+        net.settle();
+        expect_all(g, BCAST_HW_GROUP_ON);
+        for (uint32_t r = 0; r < 4; r++)
+            EXPECT_EQ(meets ? std::set<uint32_t>{(r + 1) % 4} : std::set<uint32_t>{},
+                      net.lane(r, 0).met);
+    }
+}
+
 TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
 {
     for (int push = 0; push < 2; push++) {

@@ -166,6 +166,7 @@ static void address(bcast_hw_lane *, const void **addr, size_t *len)
 
 static int ready(bcast_hw_lane *l, uint32_t peer)
 {
+    lane_of(l)->met.insert(peer);
     return lane_of(l)->dead.count(peer) ? BCAST_HW_ERR_PEER : BCAST_HW_OK;
 }
 

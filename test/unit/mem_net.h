@@ -58,6 +58,7 @@ struct Lane {
     int segments = 0;     // sent
     std::deque<Bytes> in;
     std::set<uint32_t> dead; // peers that cannot be reached
+    std::set<uint32_t> met;  // asked for whether they can be sent to
     struct Later {
         std::function<void()> leave;
         uint64_t tag;

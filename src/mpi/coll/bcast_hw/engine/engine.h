@@ -72,7 +72,9 @@ struct bcast_hw_engine_cfg {
     uint8_t lane_rail[BCAST_HW_RAIL_BITS];
     uint32_t lane_mbit[BCAST_HW_RAIL_BITS]; /* 0: unknown */
     /* Of those rails, by which somebody got no answer, alike on all processes; they carry nothing. */
-    uint32_t lane_silent;         /* bit k: of lane_rail[k] */
+    uint32_t lane_silent; /* bit k: of lane_rail[k] */
+    bool
+        meets; /* a lane to who may ask for repair is made when a group is set up, not when it asks */
     struct bcast_hw_knock *knock; /* the caller's; NULL: no host can be asked whether it is there */
     size_t memory;                /* bound on the channel memory of all groups, bytes */
     /* A group is ON, for the first time, or has another epoch than when it was shown last, or a member of it is lost;

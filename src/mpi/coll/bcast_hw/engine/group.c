@@ -269,6 +269,15 @@ static void leave(struct bcast_hw_group *g)
     g->stream_mem = NULL;
 }
 
+/* The one that this rank serves can be sent to from now on. */
+static void meet(const struct bcast_hw_group *g)
+{
+    struct bcast_hw_lane *lane = g->engine->cfg.lane;
+
+    if (g->engine->cfg.meets)
+        lane->ops->ready(lane, g->world[bcast_hw_ring_next(g->cfg.rank, g->cfg.size)]);
+}
+
 /* The set-up may be over. */
 static void settle(struct bcast_hw_group *g)
 {
@@ -279,6 +288,7 @@ static void settle(struct bcast_hw_group *g)
         g->casts = true;
         leave_rails(g, ~g->agree.agreed.rails);
         bcast_hw_stream_agreed(&g->stream, (uint8_t) g->agree.agreed.rails);
+        meet(g);
         g->engine->engine_counts->setup_on++;
         return;
     }

@@ -11,6 +11,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.h    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
+    src/mpid/ch4/netmod/hwmc/hwmc_helper.h      \
     src/mpid/ch4/netmod/hwmc/hwmc_hex.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_impl.h        \
     src/mpid/ch4/netmod/hwmc/hwmc_knock.h       \
@@ -64,6 +65,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
+    src/mpid/ch4/netmod/hwmc/hwmc_helper.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_init.c        \
     src/mpid/ch4/netmod/hwmc/hwmc_knock.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_lanes.c       \

@@ -33,6 +33,12 @@ static const struct MPIR_Bcast_hw_counter am_list[] = {
 #undef X
 };
 
+static const struct MPIR_Bcast_hw_counter helper_list[] = {
+#define X(field, text) {"hwmc_helper_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
+    MPIDI_HWMC_HELPER_COUNTS(X)
+#undef X
+};
+
 static const struct MPIR_Bcast_hw_counter sealed_list[] = {
 #define X(field, text) {"hwmc_lane_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
     HWMC_SEALED_COUNTS(X)
@@ -54,6 +60,7 @@ void MPIDI_HWMC_counters_add(void)
     MPIR_BCAST_HW_COUNTERS_ADD(link_list, MPIDI_HWMC_counters.link);
     MPIR_BCAST_HW_COUNTERS_ADD(lanes_list, MPIDI_HWMC_counters.lanes);
     MPIR_BCAST_HW_COUNTERS_ADD(am_list, MPIDI_HWMC_counters.am);
+    MPIR_BCAST_HW_COUNTERS_ADD(helper_list, MPIDI_HWMC_counters.helper);
     MPIR_BCAST_HW_COUNTERS_ADD(sealed_list, MPIDI_HWMC_counters.sealed);
 #ifdef HAVE_HWMC_VERBS
     MPIR_BCAST_HW_COUNTERS_ADD(rc_list, MPIDI_HWMC_counters.rc);

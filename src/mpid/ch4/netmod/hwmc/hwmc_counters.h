@@ -9,6 +9,7 @@
 #define HWMC_COUNTERS_H_INCLUDED
 
 #include "../../../../mpi/coll/bcast_hw/core/link.h"
+#include "hwmc_helper.h"
 #include "lane/sealed.h"
 #ifdef HAVE_HWMC_VERBS
 #include "lane/rc.h"
@@ -59,6 +60,7 @@ struct MPIDI_HWMC_counters {
     struct bcast_hw_link_counts *link;
     struct MPIDI_HWMC_lanes_counts *lanes;
     struct MPIDI_HWMC_am_counts *am;
+    struct MPIDI_HWMC_helper_counts *helper;
     struct hwmc_sealed_counts *sealed;
     struct hwmc_lane_rc_counts *rc; /* of all lanes; NULL without verbs */
 };

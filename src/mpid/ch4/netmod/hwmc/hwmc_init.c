@@ -6,6 +6,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_barrier.h"
+#include "hwmc_helper.h"
 #include "hwmc_knock.h"
 #include "hwmc_links.h"
 #include "hwmc_memory.h"
@@ -39,6 +40,7 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
+    MPIDI_HWMC_helper_stop();
     /* Other processes may be gone when the user says so: nothing can wait for them. */
     if (MPIR_Process.size > 1 && world_is_up && MPIDI_HWMC_FINALIZE_IS_COLLECTIVE) {
         mpi_errno = MPIDI_HWMC_quiesce();

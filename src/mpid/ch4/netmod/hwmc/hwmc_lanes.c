@@ -14,6 +14,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_counters.h"
+#include "hwmc_helper.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
 #include "hwmc_secret.h"
@@ -189,10 +190,13 @@ static size_t look_up(const unsigned char *record, size_t len, const char *name,
 static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 {
     const struct wire *w = ctx;
-    char *text = get_text(peer);
     unsigned char *record;
     size_t bytes = 0, room = *len;
+    char *text;
 
+    if (MPIDI_HWMC_helper_is_me())
+        return BCAST_HW_AGAIN;
+    text = get_text(peer);
     record = text ? hwmc_record_read(text, &bytes) : NULL;
     *len = record ? look_up(record, bytes, w->name, addr, room) : 0;
     hwmc_record_free(record);

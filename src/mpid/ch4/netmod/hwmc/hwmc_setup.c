@@ -18,6 +18,7 @@
 #include "hwmc_alike.h"
 #include "hwmc_counters.h"
 #include "hwmc_fabrics.h"
+#include "hwmc_helper.h"
 #include "hwmc_knock.h"
 #include "hwmc_lanes.h"
 #include "hwmc_links.h"
@@ -308,6 +309,7 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
         show_rails(&rails, &cfg);
     if (!MPIDI_HWMC_links_wanted())
         show_lanes(&cfg);
+    cfg.meets = MPIDI_HWMC_helper_wanted();
     MPIR_Bcast_hw_register(&cfg);
     if (!all.no_site) {
         mpi_errno = MPIR_Bcast_hw_find_sites(world);
@@ -316,6 +318,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     mpi_errno = MPIR_Bcast_hw_find_network(world);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIDI_HWMC_knock_tried(world);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIDI_HWMC_helper_start();
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

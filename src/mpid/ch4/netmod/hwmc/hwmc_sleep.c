@@ -159,6 +159,10 @@ static enum MPIDI_HWMC_armed arm(uint64_t now, uint64_t *until)
 {
     bool engine = MPIR_Bcast_hw_active() || MPIDI_HWMC_global.links;
 
+    if (engine) { /* the helper has done what it began */
+        MPIR_Bcast_hw_lock();
+        MPIR_Bcast_hw_unlock();
+    }
     if (!watch_mpich() || (engine && !watch_engine(until)))
         return MPIDI_HWMC_ARMED_NEVER;
     if (*until <= now || (engine && !arm_lanes()) ||

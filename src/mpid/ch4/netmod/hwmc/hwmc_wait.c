@@ -19,6 +19,7 @@
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
 #include "hwmc_am.h"
+#include "hwmc_helper.h"
 #include "hwmc_links.h"
 #include "hwmc_sleep.h"
 #include "../ucx/ucx_impl.h"
@@ -276,7 +277,9 @@ unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker)
         MPIDI_HWMC_wait_polled();
     } else if (p->events == 0 && !MPIR_Bcast_hw_in_node()) {
         p->timed = true;
+        MPIDI_HWMC_helper_in();
         step(&current);
+        MPIDI_HWMC_helper_out();
     } else {
         p->events = 0;
         current.policy.since = 0;
@@ -350,19 +353,21 @@ int MPIDI_HWMC_poll_ends(int vci)
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     const bool alone = is_alone();
 
+    MPIDI_HWMC_helper_in();
     p->left = POLLS;
     if (vci == 0)
         mpi_errno = poll_engine(p, alone);
     p->timed = !alone;
-    if (alone)
-        return mpi_errno;
-    p->left = 0;
-    if (p->events > 0) {
-        p->events = 0;
-        current.policy.since = 0;
-    } else if (!MPIR_Bcast_hw_in_node()) {
-        step(&current);
+    if (!alone) {
+        p->left = 0;
+        if (p->events > 0) {
+            p->events = 0;
+            current.policy.since = 0;
+        } else if (!MPIR_Bcast_hw_in_node()) {
+            step(&current);
+        }
     }
+    MPIDI_HWMC_helper_out();
     return mpi_errno;
 }
 
@@ -375,7 +380,9 @@ void MPIDI_HWMC_wait_looked(void)
     if (!polite || MPIR_Bcast_hw_in_node() || !bcast_hw_wait_is_alone(policy()))
         return;
     if (p->events == 0) {
+        MPIDI_HWMC_helper_in();
         step(&current);
+        MPIDI_HWMC_helper_out();
     } else {
         p->events = 0;
         current.policy.since = 0;

@@ -111,22 +111,24 @@ TEST(Seek, TheFirstOfferIsTakenUntilTheNextRound)
 {
     Seeker r(0, 10);
     uint32_t peer;
+    uint64_t first;
     bool take;
 
     r.round();
+    first = r.now;
     r.round();
-    bcast_hw_seek_on_offer(&r.s, r.asked[1]);
-    bcast_hw_seek_on_offer(&r.s, r.asked[0]);
+    EXPECT_EQ(r.now + 5 - first, bcast_hw_seek_on_offer(&r.s, r.asked[1], r.now + 5));
+    EXPECT_EQ(0u, bcast_hw_seek_on_offer(&r.s, r.asked[0], r.now + 6));
     ASSERT_TRUE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
     EXPECT_TRUE(take);
     EXPECT_EQ(r.asked[1], peer);
     EXPECT_FALSE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
     r.round();
-    bcast_hw_seek_on_offer(&r.s, r.asked[0]);
+    bcast_hw_seek_on_offer(&r.s, r.asked[0], r.now);
     ASSERT_TRUE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
     EXPECT_EQ(r.asked[0], peer);
     bcast_hw_seek_end(&r.s);
-    bcast_hw_seek_on_offer(&r.s, r.asked[2]); // too late
+    bcast_hw_seek_on_offer(&r.s, r.asked[2], r.now); // too late
     EXPECT_FALSE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
 }
 
@@ -167,7 +169,7 @@ static bcast_hw_verdict offer(One &r, uint32_t peer, uint32_t frags)
     msg.peer = peer;
     msg.bid = 5;
     msg.frags = frags;
-    bcast_hw_verdict verdict = bcast_hw_two_stage_on_offer(&r.m, &msg, &r.ring);
+    bcast_hw_verdict verdict = bcast_hw_two_stage_on_offer(&r.m, &msg, &r.ring, r.now);
     r.check();
     return verdict;
 }
@@ -224,6 +226,27 @@ TEST(TwoStageSeek, AHolderThatIsSilentIsLeft)
     EXPECT_EQ("take 0 of 0", r.sends());
     r.pass(3 * TAIL);
     EXPECT_EQ("seek 0 of 0", r.sends());
+}
+
+// A predecessor that was away is not far away: the next broadcasts are asked for as soon as before.
+TEST(TwoStageSeek, AnAbsenceIsNoRoundTrip)
+{
+    One r(3, 2);
+
+    for (int i = 0; i < 40; i++) {
+        r.member(0);
+        r.cast(0, 2, 1);
+        EXPECT_EQ("ask 0 of 1", r.sends());
+        r.pass(3 * TAIL);
+        EXPECT_EQ("seek 0 of 0", r.sends());
+        r.pass(TAIL / 10);
+        EXPECT_EQ(BCAST_HW_TAKEN, offer(r, 0, 2));
+        r.pass(300 * TAIL);
+        r.lane(0, 2, 0, BCAST_HW_FLAG_AT_ONCE);
+        ASSERT_TRUE(r.done());
+        EXPECT_EQ(TAIL, bcast_hw_rtt_wait(&r.ring.rtt));
+        bcast_hw_two_stage_reset(&r.m, 5, &r.ring);
+    }
 }
 
 TEST(TwoStageSeek, OnlyWhoWaitsAsksFurther)

@@ -65,6 +65,8 @@ void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, ui
     uint32_t n = others(size), more = all ? 1 : 1u << s->round;
 
     let_go(s);
+    if (s->asked == 0)
+        s->began = now;
     s->at = after(s, pause << s->round, now);
     s->round += pause << s->round < BCAST_HW_SEEK_MAX_NS;
     more = more < n ? more : n;
@@ -99,14 +101,18 @@ bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint3
     return place < n && (place + n - s->seed % n) % n < asked;
 }
 
-void bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer)
+uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t now)
 {
+    uint64_t trip = s->began > 0 ? now - s->began : 0;
+
+    s->began = 0;
     if (s->at == BCAST_HW_NEVER || s->holder != BCAST_HW_NOBODY)
-        return;
+        return trip;
     s->holder = peer;
     s->take = true;
     s->asked -= s->due;
     s->due = 0;
+    return trip;
 }
 
 void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size)

@@ -36,8 +36,9 @@
 #define BCAST_HW_SEEK_MAX_NS UINT64_C(1000000000)
 
 struct bcast_hw_seek {
-    uint64_t at;   /* ns: when the next round begins; NEVER: quiet */
-    uint64_t seed; /* of what is random */
+    uint64_t at;    /* ns: when the next round begins; NEVER: quiet */
+    uint64_t seed;  /* of what is random */
+    uint64_t began; /* ns at which the first round began, until somebody offers; 0 */
     uint32_t
         asked; /* members that were asked, or are due; each lap counts them anew, the first one stays */
     uint32_t due;    /* of these, still to be asked */
@@ -69,8 +70,9 @@ bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, u
 bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size,
                              uint32_t peer);
 
-/* `peer`, which was asked, has some of it. */
-void bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer);
+/* `peer`, which was asked, has some of it. Returns how long a round trip to some member took at most, in ns; 0: that is
+ * not known. */
+uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t now);
 
 void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size);
 

@@ -375,7 +375,7 @@ static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struc
             verdict = bcast_hw_two_stage_on_seek(m, msg, &s->ring, now);
             break;
         case BCAST_HW_MSG_OFFER:
-            verdict = bcast_hw_two_stage_on_offer(m, msg, &s->ring);
+            verdict = bcast_hw_two_stage_on_offer(m, msg, &s->ring, now);
             break;
         default:
             verdict = bcast_hw_two_stage_on_ready(m);

@@ -449,7 +449,9 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     } else {
         ring->counts->got_repair++;
         ring->counts->found += !from_prev;
-        if (from_prev && (msg->flags & BCAST_HW_FLAG_AT_ONCE) && m->asked_at && !m->repaired)
+        /* Who had others asked meanwhile was not in MPI: that says nothing of the way to it. */
+        if (from_prev && (msg->flags & BCAST_HW_FLAG_AT_ONCE) && m->asked_at && !m->repaired &&
+            m->seek.asked == 0)
             bcast_hw_rtt_sample(&ring->rtt, now - m->asked_at);
         m->repaired = true;
     }
@@ -596,12 +598,16 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
 
 enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
                                                   const struct bcast_hw_msg *msg,
-                                                  const struct bcast_hw_ring *ring)
+                                                  struct bcast_hw_ring *ring, uint64_t now)
 {
+    uint64_t trip;
+
     if (!bcast_hw_two_stage_formed(msg, ring) || !bcast_hw_two_stage_expects(m, msg, ring) ||
         (m->frags > 0 && msg->frags != m->frags))
         return BCAST_HW_BAD;
-    bcast_hw_seek_on_offer(&m->seek, msg->peer);
+    trip = bcast_hw_seek_on_offer(&m->seek, msg->peer, now);
+    if (trip > 0)
+        bcast_hw_rtt_sample(&ring->rtt, trip);
     return BCAST_HW_TAKEN;
 }
 

@@ -95,7 +95,7 @@ struct bcast_hw_ring {
     bool push;                         /* stage 2, of machines that are made now: by push or pull */
     uint32_t frag_bytes;               /* payload of a full fragment, 1 or more */
     uint32_t max_frags;                /* of one broadcast, 1 or more */
-    struct bcast_hw_rtt rtt;           /* to the predecessor */
+    struct bcast_hw_rtt rtt;           /* to the predecessor, and to others that were asked */
     uint8_t rails;                     /* of the last fragment that came */
     struct bcast_hw_watch watch;       /* of each rail */
     uint64_t seen[BCAST_HW_RAIL_BITS]; /* the latest fragment that came on each rail: its place */
@@ -212,7 +212,7 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
 /* A member that was asked has something of it; expected. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
                                                   const struct bcast_hw_msg *msg,
-                                                  const struct bcast_hw_ring *ring);
+                                                  struct bcast_hw_ring *ring, uint64_t now);
 
 /* The chosen member is ready. TAKEN or BAD. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);

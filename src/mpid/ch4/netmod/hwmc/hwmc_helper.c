@@ -40,9 +40,11 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-#define LOOK_NS 1000000u /* between looks whether the program makes progress */
-#define IDLE_LOOKS 20u   /* as many at a time while no communicator uses hwmc */
-#define BUSY_LOOKS 16u   /* at once, one after the other */
+/* Between looks whether the program makes progress, and while no communicator uses hwmc: a look is a wake-up. */
+#define LOOK_NS 2000000u
+#define IDLE_LOOK_NS 20000000u
+
+#define BUSY_LOOKS 16u /* at once, one after the other */
 #define FDS_MAX 64
 
 struct MPIDI_HWMC_helper_told MPIDI_HWMC_helper_told;
@@ -127,20 +129,25 @@ static enum watched watch_engine(const struct bcast_hw_engine *e)
     return MPL_MIN(least, watch_lane(e->cfg.lane));
 }
 
-static void sleep_on(int fd, uint64_t ns)
+/* Whether the descriptor is readable, within `ns`. */
+static bool sleep_on(int fd, uint64_t ns)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     struct timespec t = {.tv_sec = (time_t) (ns / 1000000000u),
                          .tv_nsec = (long) (ns % 1000000000u)};
 
-    ppoll(&p, 1, &t, NULL);
+    return ppoll(&p, 1, &t, NULL) > 0;
 }
 
-static bool is_to_end(void)
+/* Takes the edges; whether the thread is to end. */
+static bool take_events(void)
 {
-    struct pollfd p = {.fd = helper.end, .events = POLLIN};
+    struct epoll_event came[FDS_MAX];
+    bool ends = false;
 
-    return poll(&p, 1, 0) != 0;
+    for (int n = epoll_wait(helper.epoll, came, FDS_MAX, 0); n > 0; n--)
+        ends = ends || came[n - 1].data.fd == helper.end;
+    return ends;
 }
 
 /* Answering. */
@@ -181,30 +188,28 @@ static uint64_t stand_in(struct bcast_hw_engine *e, uint64_t now)
     return watched == WATCHED ? until : MPL_MIN(until, LOOK_NS);
 }
 
-/* One step: until the next look, or until something comes. */
-static void step(void)
+/* One step: until the next look, or until something comes. Whether the thread is to end. */
+static bool step(void)
 {
     struct bcast_hw_engine *e = MPIR_Bcast_hw_engine();
-    struct epoll_event came[FDS_MAX];
+    const bool active = MPIR_Bcast_hw_active();
     uint64_t ns;
 
-    if (!MPIR_Bcast_hw_active() || program_polls()) {
-        sleep_on(helper.end, (MPIR_Bcast_hw_active() ? 1 : IDLE_LOOKS) * (uint64_t) LOOK_NS);
-        return;
-    }
+    if (!active || program_polls())
+        return sleep_on(helper.end, active ? LOOK_NS : IDLE_LOOK_NS);
     MPIR_Bcast_hw_lock();
     ns = program_polls() ? 0 : stand_in(e, MPIR_Bcast_hw_now()); /* it may have begun meanwhile */
     MPIR_Bcast_hw_unlock();
     if (ns > 0)
         sleep_on(helper.epoll, ns);
-    epoll_wait(helper.epoll, came, FDS_MAX, 0); /* takes the edges */
+    return take_events();
 }
 
 static void *help(void *unused)
 {
     is_me = true;
-    while (!is_to_end())
-        step();
+    while (!step())
+        ;
     return unused;
 }
 

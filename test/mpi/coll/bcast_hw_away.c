@@ -127,7 +127,8 @@ int main(int argc, char **argv)
         errs += expect("hwmc_helper_repairs");
     if (hwtest_flag(argc, argv, "-report"))
         hwtest_print_counters(is_ours);
-    MPI_T_finalize();
     free(buf);
-    return hwtest_finish(errs);
+    errs = hwtest_finish(errs);
+    MPI_T_finalize(); /* it is not begun twice */
+    return errs;
 }

@@ -44,6 +44,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
+    src/mpi/coll/bcast_hw/core/two_stage_seek.c \
     src/mpi/coll/bcast_hw/core/two_stage_send.c \
     src/mpi/coll/bcast_hw/core/wait_policy.c \
     src/mpi/coll/bcast_hw/core/watch.c      \

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the files of two_stage share: two_stage.c takes what comes, two_stage_send.c says what goes.
+ * What the files of two_stage share: two_stage.c takes what comes, two_stage_seek.c what
+ * others ask further, and two_stage_send.c says what goes.
  */
 #ifndef BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
 #define BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
@@ -34,6 +35,10 @@ static inline bool bcast_hw_two_stage_deaf(const struct bcast_hw_two_stage *m,
 
     return rails != 0 && (rails & ~(uint32_t) ring->watch.suspects) == 0;
 }
+
+/* A long broadcast is on its way: who knew nothing of it when it asked has got some by now. If not, it asks again. */
+bool bcast_hw_two_stage_is_coming(const struct bcast_hw_two_stage *m,
+                                  const struct bcast_hw_ring *ring, uint64_t now);
 
 /* What others can be asked for in word `w`: what the predecessor was asked for, and with push, when nothing more comes,
  * all. */

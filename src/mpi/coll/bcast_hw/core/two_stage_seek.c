@@ -1,0 +1,70 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * two_stage, members that are asked further, and offer: see two_stage.h.
+ */
+#include "two_stage_impl.h"
+
+/* What of the fragments that `msg` names is here in word `w`. */
+static uint64_t named_here(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
+                           uint32_t w)
+{
+    return m->got[w] & (msg->frags > 0 ? msg->bits[w] : UINT64_MAX);
+}
+
+static void make_offer(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+{
+    uint64_t any = 0;
+
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++)
+        any |= named_here(m, msg, w);
+    for (uint32_t i = 0; i < m->num_askers; i++)
+        if (m->askers[i] == msg->peer)
+            return;
+    if (any && m->num_askers < BCAST_HW_ASKERS)
+        m->askers[m->num_askers++] = msg->peer;
+}
+
+/* To one at a time: another that asks meanwhile gets nothing, and asks somebody else. */
+static void give(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+{
+    if (m->give_to != BCAST_HW_NOBODY && m->give_to != msg->peer)
+        return;
+    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
+        m->given[w] |= named_here(m, msg, w);
+        if (m->given[w])
+            m->give_to = msg->peer;
+    }
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
+                                                 const struct bcast_hw_msg *msg,
+                                                 const struct bcast_hw_ring *ring, uint64_t now)
+{
+    if (!bcast_hw_two_stage_formed(msg, ring) ||
+        (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
+        return BCAST_HW_BAD;
+    if (m->frags == 0 || (msg->frags == 0 && bcast_hw_two_stage_is_coming(m, ring, now)))
+        return BCAST_HW_TAKEN;
+    if (msg->flags & BCAST_HW_FLAG_AT_ONCE)
+        give(m, msg);
+    else
+        make_offer(m, msg);
+    return BCAST_HW_TAKEN;
+}
+
+enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
+                                                  const struct bcast_hw_msg *msg,
+                                                  struct bcast_hw_ring *ring, uint64_t now)
+{
+    uint64_t trip;
+
+    if (!bcast_hw_two_stage_formed(msg, ring) || !bcast_hw_two_stage_expects(m, msg, ring) ||
+        (m->frags > 0 && msg->frags != m->frags))
+        return BCAST_HW_BAD;
+    trip = bcast_hw_seek_on_offer(&m->seek, msg->peer, now);
+    if (trip > 0)
+        bcast_hw_rtt_sample(&ring->rtt, trip);
+    return BCAST_HW_TAKEN;
+}

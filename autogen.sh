@@ -14,7 +14,7 @@ usage() {
 usage: ./autogen.sh [--with-mpich=DIR|TARBALL] [--sync]
 
   (no argument)    MPICH 4.0.2, with apt-get source
-  --with-mpich=    any MPICH 4.0, 4.2 or 5.0 source; what is given stays as it is
+  --with-mpich=    any MPICH 4.0, 4.2, 4.3 or 5.0 source; what is given stays as it is
   --sync           graft the tree that is there once more, regenerate only what that touched
 
 The tree is \${HWMC_BUILD:-build}/mpich-src. The fetched tarball is kept in
@@ -91,8 +91,8 @@ new_tree() {
     get_source "$part"
     version=$(sed -n 's/^m4_define(\[MPICH_VERSION_m4\],\[\(.*\)\]).*/\1/p' "$part/maint/version.m4")
     case $version in
-        4.0* | 4.2* | 5.0*) ;;
-        *) echo "autogen.sh: MPICH $version is untested; 4.0, 4.2 and 5.0 are known to work" >&2 ;;
+        4.0* | 4.2* | 4.3* | 5.0*) ;;
+        *) echo "autogen.sh: MPICH $version is untested; 4.0, 4.2, 4.3 and 5.0 are known to work" >&2 ;;
     esac
     mkdir -p "$part/.hwmc"
     echo "${given:-mpich 4.0.2}" > "$part/.hwmc/origin"

@@ -6,7 +6,7 @@
 #ifndef BCAST_HW_COMPAT_H_INCLUDED
 #define BCAST_HW_COMPAT_H_INCLUDED
 
-/* What differs between MPICH 4.0, 4.2 and 5.0, as far as hwmc uses it. Needs mpi.h. */
+/* What differs between MPICH 4.0, 4.2, 4.3 and 5.0 outside the device, as far as hwmc uses it. Needs mpi.h. */
 
 /* The last parameter of a blocking collective: its type, and its name in MPICH's sources. */
 #if MPICH_NUMVERSION >= 50000000

@@ -9,6 +9,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_barrier.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_carry.h       \
+    src/mpid/ch4/netmod/hwmc/hwmc_compat.h      \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.h    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_helper.h      \

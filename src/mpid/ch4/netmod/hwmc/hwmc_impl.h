@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "hwmc_compat.h"
 #include "hwmc_pre.h"
 #include "../../../../mpi/coll/bcast_hw/attach.h"
 #include "../../../../mpi/coll/bcast_hw/port/fabric.h"
@@ -15,21 +16,6 @@
 #include "../../../../mpi/coll/bcast_hw/port/rail.h"
 
 #define MPIDI_HWMC_COMM(comm) ((comm)->dev.ch4.netmod.hwmc)
-
-/* The workers of the ucx netmod, the entry of a process of MPI_COMM_WORLD in its table, and whether
- * every process can be waited for in MPI_Finalize. */
-#if MPICH_NUMVERSION >= 40200000
-#define MPIDI_HWMC_NUM_VCIS (MPIDI_UCX_global.num_vcis)
-#define MPIDI_HWMC_FINALIZE_IS_COLLECTIVE (!MPIR_CVAR_NO_COLLECTIVE_FINALIZE)
-#else
-#define MPIDI_HWMC_FINALIZE_IS_COLLECTIVE true
-#define MPIDI_HWMC_NUM_VCIS (MPIDI_UCX_global.num_vnis)
-#endif
-#if MPICH_NUMVERSION >= 50000000
-#define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(MPIDIU_lpid_to_av(rank))
-#else
-#define MPIDI_HWMC_UCX_AV(rank) MPIDI_UCX_AV(&MPIDIU_get_av(0, rank))
-#endif
 
 #define MPIDI_HWMC_LANES_MAX 32 /* BCAST_HW_LANES_MAX of engine/engine.h */
 

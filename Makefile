@@ -6,7 +6,7 @@
 export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-mpi check-lab \
-	check-faults faults check-sanitized check-guest check-mpich check-style check-graft bench clean
+	check-faults faults check-sanitized check-versions check-guest check-mpich check-style check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -20,6 +20,7 @@ help:
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
+	@echo 'make check-versions VERSIONS="DIR|TARBALL..."   check-mpi and a part of check-lab with other versions of MPICH (root)'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-fuzz    hostile bytes, found by coverage; LONG=1: ten minutes a target'
@@ -71,6 +72,10 @@ faults: mpich
 check-sanitized: deps
 	@test/check-sanitized $(SANITIZERS)
 
+# ONLY=TEXT: lines of check-mpi with TEXT; LAB=TEXT: cases of check-lab with TEXT, none: no case.
+check-versions: deps
+	@test/check-versions $(if $(ONLY),--only "$(ONLY)") $(if $(LAB),--lab "$(LAB)") $(VERSIONS)
+
 check-guest: mpich
 	@test/check-guest
 
@@ -89,6 +94,7 @@ check-style:
 check-graft:
 	@maint/graft_test
 	@maint/debian_source_test
+	@test/versions_test
 	@test/lab/bench_test
 	@test/lab/resilience_test
 	@test/lab/hpcc_test
@@ -99,4 +105,4 @@ bench: mpich
 clean:
 	rm -rf "$(CURDIR)/build"
 	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
-	rm -rf address thread mpich-src mpich-src.part lean install install-lean install-full peer-shm autogen.log lock
+	rm -rf address thread versions mpich-src mpich-src.part lean install install-lean install-full peer-shm autogen.log lock

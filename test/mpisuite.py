@@ -133,6 +133,26 @@ class Tally:
         return 1 if self.count["FAIL"] else 0
 
 
+def relay(tally, prefix, command, env):
+    """Run a check; its lines are the tally's too, each test's name after `prefix`."""
+    last, before = "", dict(tally.count)
+    with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            for last in process.stdout:
+                found = re.match(r"(ok|FAIL|skip) (.*?) \((.*)\)$", last)
+                if found:
+                    tally.tell(found[1], "%s: %s" % (prefix, found[2]), found[3])
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    relayed = tuple(tally.count[verdict] - before[verdict] for verdict in before)
+    if last.strip() != "%d passed, %d failed, %d skipped" % relayed:
+        tally.tell("FAIL", "%s: %s" % (prefix, pathlib.Path(command[0]).name),
+                   "exit status %d, and its last line is %s" % (process.returncode, last.strip()))
+
+
 def interrupted(signum, _frame):
     sys.exit(128 + signum)
 

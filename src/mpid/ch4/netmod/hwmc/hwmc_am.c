@@ -9,6 +9,17 @@
 
 static struct hwmc_links *links; /* NULL: closed */
 static bool no_memory;           /* a message could not be taken, or not be answered */
+static int depth;                /* calls of tell that are inside each other */
+
+/* MPICH, told of something, may make progress itself, as from 4.2 on when a communicator is deleted. That tells what
+ * comes next, so order is kept; at this depth it waits for those outside, for stacks have an end. */
+#define DEPTH_MAX 16
+
+/* What MPICH is to be told next, one of them or neither. */
+struct news {
+    struct am_out *gone;
+    struct am_in *whole;
+};
 
 static void on_recv(void *ctx, uint32_t rank, const void *head, size_t head_len, const void *body,
                     size_t body_len)
@@ -35,24 +46,49 @@ static void on_recv(void *ctx, uint32_t rank, const void *head, size_t head_len,
     }
 }
 
+/* With the engine's lock. False: nothing. */
+static bool next(struct news *n)
+{
+    if (depth >= DEPTH_MAX)
+        return false;
+    n->gone = MPIDI_HWMC_am_out_gone();
+    n->whole = n->gone ? NULL : MPIDI_HWMC_am_in_whole();
+    return n->gone || n->whole;
+}
+
+/* Tells n and what comes after it. An error of one does not keep the others waiting. */
+static int tell(struct news *n, int *events)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    bool more;
+
+    do {
+        depth++;
+        err = n->gone ? MPIDI_HWMC_am_out_tell(n->gone) : MPIDI_HWMC_am_in_tell(n->whole);
+        depth--;
+        mpi_errno = mpi_errno ? mpi_errno : err;
+        ++*events;
+        MPIR_Bcast_hw_lock();
+        more = next(n);
+        MPIR_Bcast_hw_unlock();
+    } while (more);
+    return mpi_errno;
+}
+
 int MPIDI_HWMC_am_progress(bool polled, int *events)
 {
-    int mpi_errno = MPI_SUCCESS, in_errno;
-    struct am_out *gone;
-    struct am_in *whole;
-    bool lacked;
+    int mpi_errno = MPI_SUCCESS;
+    struct news n;
+    bool lacked, any;
 
     MPIR_Bcast_hw_lock();
     *events = polled ? 0 : hwmc_links_poll(links);
     MPIDI_HWMC_am_out_pump();
-    gone = MPIDI_HWMC_am_out_gone();
-    whole = MPIDI_HWMC_am_in_whole();
+    any = next(&n);
     lacked = no_memory;
     MPIR_Bcast_hw_unlock();
-    /* An error of one does not keep the others waiting. */
-    mpi_errno = MPIDI_HWMC_am_out_tell(gone, events);
-    in_errno = MPIDI_HWMC_am_in_tell(whole, events);
-    mpi_errno = mpi_errno ? mpi_errno : in_errno;
+    if (any)
+        mpi_errno = tell(&n, events);
     MPIR_ERR_CHKANDJUMP(mpi_errno == MPI_SUCCESS && lacked, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
 fn_exit:

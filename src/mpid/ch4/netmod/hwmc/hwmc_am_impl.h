@@ -9,7 +9,7 @@
  * receiver, who puts them together wherever their frames come by and hands them over in that order.
  *
  * State is guarded by the engine's lock, which is not held around a call of MPICH: what is complete is
- * collected under the lock and told when it is free.
+ * collected under the lock, and taken from there and told one by one when the lock is free.
  */
 
 #ifndef HWMC_AM_IMPL_H_INCLUDED
@@ -38,9 +38,9 @@ void MPIDI_HWMC_am_out_close(void);
 /* Sends what waits. */
 void MPIDI_HWMC_am_out_pump(void);
 
-/* What need not be kept any more since the last call, to be told without the lock. */
+/* Takes the first that need not be kept any more, to be told without the lock; NULL: there is none. */
 struct am_out *MPIDI_HWMC_am_out_gone(void);
-int MPIDI_HWMC_am_out_tell(struct am_out *gone, int *events);
+int MPIDI_HWMC_am_out_tell(struct am_out *gone);
 
 /* The receiver's answers to REACH. */
 void MPIDI_HWMC_am_out_got(uint32_t rank, uint32_t id);
@@ -65,8 +65,8 @@ bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const voi
 /* A message of this process to itself. False: no memory. */
 bool MPIDI_HWMC_am_in_own(const struct am_head *head, const void *hdr, const void *data);
 
-/* What is complete since the last call, to be handed over without the lock. */
+/* Takes the first that is complete, to be handed over without the lock; NULL: there is none. */
 struct am_in *MPIDI_HWMC_am_in_whole(void);
-int MPIDI_HWMC_am_in_tell(struct am_in *whole, int *events);
+int MPIDI_HWMC_am_in_tell(struct am_in *whole);
 
 #endif /* HWMC_AM_IMPL_H_INCLUDED */

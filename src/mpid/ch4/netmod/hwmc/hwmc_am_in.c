@@ -257,26 +257,20 @@ static int hand_over(struct am_in *m)
 
 struct am_in *MPIDI_HWMC_am_in_whole(void)
 {
-    struct am_in *all = whole;
+    struct am_in *m = whole;
 
-    whole = NULL;
-    whole_end = &whole;
-    return all;
+    if (m)
+        whole = m->next;
+    if (!whole)
+        whole_end = &whole;
+    return m;
 }
 
-int MPIDI_HWMC_am_in_tell(struct am_in *all, int *events)
+int MPIDI_HWMC_am_in_tell(struct am_in *m)
 {
-    int mpi_errno = MPI_SUCCESS;
+    int mpi_errno = hand_over(m);
 
-    while (all) {
-        struct am_in *m = all;
-        int err = hand_over(m);
-
-        mpi_errno = mpi_errno ? mpi_errno : err;
-        all = m->next;
-        MPL_free(m);
-        ++*events;
-    }
+    MPL_free(m);
     return mpi_errno;
 }
 

@@ -35,7 +35,7 @@ static uint32_t first_stream, num_streams;
 static struct box *boxes; /* one for each process of MPI_COMM_WORLD */
 static uint32_t waiting;  /* the first box that something waits in */
 static uint32_t num_lent;
-static struct am_out *gone;
+static struct am_out *gone, **gone_end;
 
 /* Frames. */
 
@@ -138,18 +138,33 @@ static bool enqueue(uint32_t rank, const struct am_out *m)
     return true;
 }
 
+/* Behind what is to be told. */
+static void retire(struct am_out *m)
+{
+    m->next = NULL;
+    *gone_end = m;
+    gone_end = &m->next;
+}
+
+static void lend(struct box *b, struct am_out *m)
+{
+    m->next = b->lent;
+    b->lent = m;
+    num_lent++;
+}
+
 static void send_waiting(uint32_t rank)
 {
     struct box *b = &boxes[rank];
 
     while (b->first && send_all(rank, b->first)) {
         struct am_out *m = b->first;
-        struct am_out **to = m->head.kind == AM_REACH ? &b->lent : &gone;
 
-        num_lent += m->head.kind == AM_REACH;
         b->first = m->next;
-        m->next = *to;
-        *to = m;
+        if (m->head.kind == AM_REACH)
+            lend(b, m);
+        else
+            retire(m);
     }
     if (!b->first)
         b->end = &b->first;
@@ -190,10 +205,8 @@ void MPIDI_HWMC_am_out_got(uint32_t rank, uint32_t id)
 {
     struct am_out *m = take_lent(rank, id);
 
-    if (m) {
-        m->next = gone;
-        gone = m;
-    }
+    if (m)
+        retire(m);
 }
 
 void MPIDI_HWMC_am_out_refused(uint32_t rank, uint32_t id)
@@ -317,27 +330,23 @@ bool MPIDI_HWMC_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id)
 
 struct am_out *MPIDI_HWMC_am_out_gone(void)
 {
-    struct am_out *all = gone;
+    struct am_out *m = gone;
 
-    gone = NULL;
-    return all;
+    if (m)
+        gone = m->next;
+    if (!gone)
+        gone_end = &gone;
+    return m;
 }
 
-int MPIDI_HWMC_am_out_tell(struct am_out *all, int *events)
+int MPIDI_HWMC_am_out_tell(struct am_out *m)
 {
-    int mpi_errno = MPI_SUCCESS;
+    MPIR_Request *sreq = m->sreq;
+    uint8_t handler = m->head.handler;
 
-    while (all) {
-        struct am_out *m = all;
-        int err = m->sreq ? MPIDIG_global.origin_cbs[m->head.handler](m->sreq) : MPI_SUCCESS;
-
-        mpi_errno = mpi_errno ? mpi_errno : err;
-        all = m->next;
-        MPL_free(m->packed);
-        MPL_free(m);
-        ++*events;
-    }
-    return mpi_errno;
+    MPL_free(m->packed);
+    MPL_free(m);
+    return sreq ? MPIDIG_global.origin_cbs[handler](sreq) : MPI_SUCCESS;
 }
 
 bool MPIDI_HWMC_am_out_idle(void)
@@ -356,6 +365,7 @@ bool MPIDI_HWMC_am_out_open(struct hwmc_links *l, uint32_t first, uint32_t num)
     first_stream = first;
     num_streams = num;
     waiting = NOBODY;
+    gone_end = &gone;
     return true;
 }
 

@@ -340,7 +340,7 @@ TEST_F(Am, WhatComesWhileASendIsCompleteDoesNotOvertakeThoseBeforeIt)
     };
     progress_until_idle();
     EXPECT_EQ(complete, (std::vector<int>{20, 10}));
-    EXPECT_EQ(in, data);
+    EXPECT_TRUE(in == data);
     EXPECT_EQ(came, numbered(4));
 }
 
@@ -375,6 +375,64 @@ TEST_F(Am, ManyMessagesEachOfWhichMakesProgressDoNotFillTheStack)
     progress_until_idle();
     EXPECT_EQ(came, numbered(NUM));
     EXPECT_LE(deepest, 20);
+}
+
+// Memory of a device.
+
+TEST_F(Am, FramesOfDataInADeviceArePacked)
+{
+    Device device;
+    std::string data = text_of(100);
+
+    device.write(data);
+    send("a", device.bytes, data.size(), MPI_BYTE, 1);
+    progress_until_idle();
+    EXPECT_EQ(came, std::vector<std::string>{"a:" + data});
+    EXPECT_EQ(complete, std::vector<int>{1});
+}
+
+TEST_F(Am, LongDataInADeviceAreReadWhereTheyWerePacked)
+{
+    Device device;
+    std::string data = text_of(300000), in(data.size(), '-');
+
+    device.write(data);
+    post(in.data(), in.size(), MPI_BYTE, 2);
+    send("a", device.bytes, data.size(), MPI_BYTE, 1);
+    progress_until_idle();
+    EXPECT_TRUE(in == data);
+    EXPECT_EQ(complete, (std::vector<int>{2, 1}));
+    EXPECT_EQ(counts_.carried_read, 1u);
+}
+
+TEST_F(Am, LongDataAreUnpackedIntoADevice)
+{
+    Device device;
+    std::string data = text_of(300000);
+
+    post(device.bytes, data.size(), MPI_BYTE, 2);
+    send("a", data.data(), data.size(), MPI_BYTE, 1);
+    progress_until_idle();
+    EXPECT_TRUE(device.read(data.size()) == data);
+    EXPECT_EQ(complete, (std::vector<int>{2, 1}));
+    EXPECT_EQ(receive->status, static_cast<MPI_Aint>(data.size()));
+}
+
+TEST_F(Am, FromPiecesInADeviceToPiecesInADevice)
+{
+    Device device;
+    std::string data = text_of(400000), spread(2 * data.size(), '-');
+    constexpr size_t TO = Device::SIZE / 2;
+
+    for (size_t i = 0; i < TO / 2; i++)
+        spread[2 * i] = data[i];
+    device.write(spread.substr(0, TO));
+    post(device.bytes + TO, TO / 2, EVERY_SECOND_BYTE, 2);
+    send("a", device.bytes, TO / 2, EVERY_SECOND_BYTE, 1);
+    progress_until_idle();
+    std::string all = device.read(Device::SIZE);
+    for (size_t i = 0; i < TO / 2; i++)
+        ASSERT_EQ(all[TO + 2 * i], data[i]) << i;
 }
 
 } // namespace

@@ -164,9 +164,11 @@ bool MPIDI_HWMC_am_in_own(const struct am_head *head, const void *hdr, const voi
 
 /* Handing over. */
 
-/* The buffer of a receive that takes all of the data in one piece; NULL where it does not. */
+/* The buffer of a receive that takes all of the data in one piece, where the kernel can write; NULL where it does
+ * not. */
 static void *buffer_of(MPIR_Request *rreq, uint64_t data_sz)
 {
+    void *buf;
     MPIR_Datatype *dt_ptr ATTRIBUTE((unused));
     MPI_Aint true_lb;
     size_t room;
@@ -176,8 +178,8 @@ static void *buffer_of(MPIR_Request *rreq, uint64_t data_sz)
         return NULL;
     MPIDI_Datatype_get_info(MPIDIG_REQUEST(rreq, count), MPIDIG_REQUEST(rreq, datatype), contig,
                             room, dt_ptr, true_lb);
-    return contig && room >= data_sz ? MPIR_get_contig_ptr(MPIDIG_REQUEST(rreq, buffer), true_lb)
-                                     : NULL;
+    buf = MPIR_get_contig_ptr(MPIDIG_REQUEST(rreq, buffer), true_lb);
+    return contig && room >= data_sz && !MPIR_GPU_query_pointer_is_dev(buf) ? buf : NULL;
 }
 
 static bool read_in_segments(const struct am_in *m, MPIR_Request *rreq)

@@ -291,9 +291,9 @@ int MPIDI_HWMC_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *a
     MPIDI_Datatype_get_info(count, datatype, contig, data_sz, dt_ptr, true_lb);
     m.head = (struct am_head){
         .data_sz = data_sz, .handler = (uint8_t) handler_id, .hdr_sz = (uint16_t) am_hdr_sz};
-    if (contig) {
-        m.data = MPIR_get_contig_ptr(data, true_lb);
-    } else {
+    m.data = MPIR_get_contig_ptr(data, true_lb);
+    /* The processor does not get at what lies in a device's memory, but MPICH's packing does. */
+    if (!contig || MPIR_GPU_query_pointer_is_dev(m.data)) {
         m.data = m.packed = MPL_malloc(data_sz, MPL_MEM_BUFFER);
         MPIR_ERR_CHKANDJUMP(!m.packed, mpi_errno, MPI_ERR_OTHER, "**nomem");
         mpi_errno = MPIR_Typerep_pack(data, count, datatype, 0, m.packed, (MPI_Aint) data_sz,

@@ -33,6 +33,12 @@ inline mem::Bytes pattern(uint32_t n, uint32_t seed)
     return b;
 }
 
+// Index of a fragment by multicast (PROTOCOL.md, section 2).
+inline uint32_t index_of(const mem::Bytes &bytes)
+{
+    return bytes[3] == 32 ? (uint32_t) bytes[37] : UINT32_MAX;
+}
+
 // One broadcast on all members, checked on all; time moves when nothing else does.
 inline void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
 {

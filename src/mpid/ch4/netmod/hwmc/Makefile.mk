@@ -49,6 +49,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/sealed.h      \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
+    src/mpid/ch4/netmod/hwmc/lane/ucx_state.h   \
     src/mpid/ch4/netmod/hwmc/rail/knock.h       \
     src/mpid/ch4/netmod/hwmc/rail/match.h       \
     src/mpid/ch4/netmod/hwmc/rail/rail.h        \
@@ -92,6 +93,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/sealed.c      \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
+    src/mpid/ch4/netmod/hwmc/lane/ucx_open.c    \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \
     src/mpid/ch4/netmod/hwmc/rail/locate.c      \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \

@@ -11,79 +11,16 @@
  * where UCX tells them and handed to the caller at the end of poll, when no UCX call is under way.
  */
 
-#include "ucx.h"
+#include "ucx_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <ucp/api/ucp.h>
 #include <unistd.h>
 
-#define AM_ID 1
-#define SMALL 512u     /* bytes of the buffers that are kept for reuse */
-#define KEEP_MAX 256   /* of them */
-#define DESCRIPTORS 64 /* that one lane may take */
-
-enum peer_state {
-    PEER_NEW,   /* not sent to yet */
-    PEER_WAITS, /* sent to; its address was not to be had yet */
-    PEER_OPEN,
-    PEER_FAILED, /* found out, the caller does not know yet */
-    PEER_LOST    /* the caller knows; no endpoint */
-};
-
-struct peer {
-    enum peer_state state;
-    ucp_ep_h ep; /* in OPEN and FAILED; NULL in FAILED when it was never made */
-    struct hwmc_lane_ucx *lane;
-    void *addr; /* of one that may be connected again; NULL: not asked for yet */
-    struct sendbuf *waiting, **end; /* WAITS: what was sent to it */
-};
-
-/* A message on its way, with the caller's head, and its body unless that is borrowed. */
-struct sendbuf {
-    struct sendbuf *next,
-        *prev; /* of those that UCX has; or next: of kept ones, of those that wait */
-    struct hwmc_lane_ucx *lane;
-    struct peer *peer; /* that it is for */
-    size_t head_len, body_len;
-    const void *body; /* of that length */
-    bool borrows;     /* ... it is the caller's */
-    uint64_t tag;     /* then: for the caller */
-    size_t room;      /* of data */
-    char data[];
-};
-
-enum flush_state {
-    FLUSH_NONE, /* something may have been sent since the last */
-    FLUSH_RUNS,
-    FLUSH_LATE, /* runs, and something was sent since it began */
-    FLUSH_DONE
-};
-
-struct hwmc_lane_ucx {
-    struct bcast_hw_lane super;
-    struct hwmc_lane_ucx_params params;
-    ucp_context_h context;
-    ucp_worker_h worker;
-    ucp_address_t *address;
-    size_t address_len;
-    size_t max_head;
-    int efd;
-
-    struct peer *peers;   /* params.size */
-    uint32_t num_failed;  /* peers in FAILED */
-    uint32_t num_waiting; /* peers in WAITS */
-    bool is_cut;          /* nothing goes or comes any more: no worker, all peers LOST */
-    enum flush_state flush;
-
-    struct sendbuf *sending; /* that UCX still has */
-    struct sendbuf *kept;
-    int num_kept;
-};
+#define SMALL 512u   /* bytes of the buffers that are kept for reuse */
+#define KEEP_MAX 256 /* of them */
 
 static struct hwmc_lane_ucx *ucx(struct bcast_hw_lane *l)
 {
@@ -96,18 +33,6 @@ static void fail_peer(struct peer *p)
         p->state = PEER_FAILED;
         p->lane->num_failed++;
     }
-}
-
-/* UCX: an active message came. */
-static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data,
-                               size_t length, const ucp_am_recv_param_t *param)
-{
-    struct hwmc_lane_ucx *l = arg;
-
-    /* Nobody of this job sends by rendezvous: UCX drops it. */
-    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0)
-        l->params.lane.recv(l->params.lane.ctx, header, header_length, data, length);
-    return UCS_OK;
 }
 
 /* Buffers. */
@@ -293,7 +218,8 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
         l->flush = FLUSH_LATE;
     else if (l->flush == FLUSH_DONE)
         l->flush = FLUSH_NONE;
-    request = ucp_am_send_nbx(p->ep, AM_ID, b->data, b->head_len, b->body, b->body_len, &param);
+    request = ucp_am_send_nbx(p->ep, HWMC_LANE_UCX_AM, b->data, b->head_len, b->body, b->body_len,
+                              &param);
     if (UCS_PTR_IS_ERR(request)) {
         put_buffer(b);
         if (UCS_PTR_STATUS(request) == UCS_ERR_NO_MEMORY)
@@ -635,7 +561,7 @@ bool hwmc_lane_ucx_is_by(struct bcast_hw_lane *lane, const char *device)
     return false;
 }
 
-static const struct bcast_hw_lane_ops ucx_ops = {
+const struct bcast_hw_lane_ops hwmc_lane_ucx_ops = {
     .name = "ucx",
     .address = ucx_address,
     .ready = ucx_ready,
@@ -649,121 +575,3 @@ static const struct bcast_hw_lane_ops ucx_ops = {
     .close = ucx_close,
     .cut = ucx_cut,
 };
-
-/* Opening: each step answers as UCX does. */
-
-/* An option of UCX's TCP, as long as the user does not set it. The names that options have here were seen to work with
- * UCX 1.13 alone, and UCX warns of names that it does not know: with another one it is the user who may set them. */
-static void set_tcp(ucp_config_t *config, const char *variable, const char *name, const char *value)
-{
-    unsigned major, minor, release;
-
-    ucp_get_version(&major, &minor, &release);
-    if (major == 1 && minor == 13 && getenv(variable) == NULL)
-        ucp_config_modify(config, name, value);
-}
-
-static ucs_status_t open_context(struct hwmc_lane_ucx *l)
-{
-    ucp_params_t params = {
-        .field_mask =
-            UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_NAME,
-        .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
-        .estimated_num_eps = l->params.size,
-        .name = "hwmc",
-    };
-    ucp_config_t *config;
-    ucs_status_t status = ucp_config_read(NULL, NULL, &config);
-
-    if (status != UCS_OK)
-        return status;
-    if (l->params.devices != NULL)
-        status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
-    /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes. */
-    set_tcp(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
-    if (l->params.tcp_sndbuf != NULL)
-        set_tcp(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
-    if (status == UCS_OK)
-        status = ucp_init(&params, config, &l->context);
-    ucp_config_release(config);
-    return status;
-}
-
-static ucs_status_t open_worker(struct hwmc_lane_ucx *l)
-{
-    ucp_worker_params_t params = {
-        .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-        .thread_mode = UCS_THREAD_MODE_SERIALIZED,
-    };
-    ucp_am_handler_param_t handler = {
-        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                      UCP_AM_HANDLER_PARAM_FIELD_ARG | UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
-        .id = AM_ID,
-        .flags = UCP_AM_FLAG_WHOLE_MSG,
-        .cb = on_message,
-        .arg = l,
-    };
-    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER};
-    ucs_status_t status = ucp_worker_create(l->context, &params, &l->worker);
-
-    if (status == UCS_OK)
-        status = ucp_worker_set_am_recv_handler(l->worker, &handler);
-    if (status == UCS_OK)
-        status = ucp_worker_query(l->worker, &attr);
-    if (status == UCS_OK)
-        status = ucp_worker_get_efd(l->worker, &l->efd);
-    if (status == UCS_OK)
-        status = ucp_worker_get_address(l->worker, &l->address, &l->address_len);
-    l->max_head = attr.max_am_header;
-    return status;
-}
-
-/* UCX says of a failure that it was one of input and output. When it has given back what it had by then, as many as
- * it would have liked still cannot be had. */
-static bool few_descriptors(void)
-{
-    int fds[DESCRIPTORS], n = 0;
-    bool few;
-
-    while (n < DESCRIPTORS && (fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
-        n++;
-    few = n < DESCRIPTORS && (errno == EMFILE || errno == ENFILE);
-    while (n > 0)
-        close(fds[--n]);
-    return few;
-}
-
-int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane)
-{
-    struct hwmc_lane_ucx *l = calloc(1, sizeof(*l));
-    ucs_status_t status;
-    int err = BCAST_HW_ERR_NOMEM;
-
-    if (l == NULL)
-        return BCAST_HW_ERR_NOMEM;
-    l->super.ops = &ucx_ops;
-    l->params = *params;
-    l->peers = calloc(params->size, sizeof(*l->peers));
-    if (l->peers == NULL)
-        goto fail;
-    for (uint32_t i = 0; i < params->size; i++)
-        l->peers[i].lane = l;
-    status = open_context(l);
-    if (status == UCS_OK)
-        status = open_worker(l);
-    if (status != UCS_OK) {
-        err = status == UCS_ERR_NO_MEMORY ? BCAST_HW_ERR_NOMEM
-              : few_descriptors()         ? BCAST_HW_ERR_LIMIT
-                                          : BCAST_HW_ERR_DEVICE;
-        goto fail;
-    }
-    err = BCAST_HW_ERR_INVAL;
-    if (l->address_len > BCAST_HW_LANE_ADDRESS_MAX)
-        goto fail;
-    *lane = &l->super;
-    return BCAST_HW_OK;
-
-fail:
-    ucx_close(&l->super);
-    return err;
-}

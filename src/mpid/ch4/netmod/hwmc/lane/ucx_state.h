@@ -1,0 +1,76 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * ucx_state: the lane of ucx.h, as its files share it.
+ */
+#ifndef HWMC_LANE_UCX_STATE_H_INCLUDED
+#define HWMC_LANE_UCX_STATE_H_INCLUDED
+
+#include "ucx.h"
+
+#include <ucp/api/ucp.h>
+
+#define HWMC_LANE_UCX_AM 1 /* the active message that all messages are */
+
+enum peer_state {
+    PEER_NEW,   /* not sent to yet */
+    PEER_WAITS, /* sent to; its address was not to be had yet */
+    PEER_OPEN,
+    PEER_FAILED, /* found out, the caller does not know yet */
+    PEER_LOST    /* the caller knows; no endpoint */
+};
+
+struct peer {
+    enum peer_state state;
+    ucp_ep_h ep; /* in OPEN and FAILED; NULL in FAILED when it was never made */
+    struct hwmc_lane_ucx *lane;
+    void *addr; /* of one that may be connected again; NULL: not asked for yet */
+    struct sendbuf *waiting, **end; /* WAITS: what was sent to it */
+};
+
+/* A message on its way, with the caller's head, and its body unless that is borrowed. */
+struct sendbuf {
+    struct sendbuf *next,
+        *prev; /* of those that UCX has; or next: of kept ones, of those that wait */
+    struct hwmc_lane_ucx *lane;
+    struct peer *peer; /* that it is for */
+    size_t head_len, body_len;
+    const void *body; /* of that length */
+    bool borrows;     /* ... it is the caller's */
+    uint64_t tag;     /* then: for the caller */
+    size_t room;      /* of data */
+    char data[];
+};
+
+enum flush_state {
+    FLUSH_NONE, /* something may have been sent since the last */
+    FLUSH_RUNS,
+    FLUSH_LATE, /* runs, and something was sent since it began */
+    FLUSH_DONE
+};
+
+struct hwmc_lane_ucx {
+    struct bcast_hw_lane super;
+    struct hwmc_lane_ucx_params params;
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_address_t *address;
+    size_t address_len;
+    size_t max_head;
+    int efd;
+
+    struct peer *peers;   /* params.size */
+    uint32_t num_failed;  /* peers in FAILED */
+    uint32_t num_waiting; /* peers in WAITS */
+    bool is_cut;          /* nothing goes or comes any more: no worker, all peers LOST */
+    enum flush_state flush;
+
+    struct sendbuf *sending; /* that UCX still has */
+    struct sendbuf *kept;
+    int num_kept;
+};
+
+extern const struct bcast_hw_lane_ops hwmc_lane_ucx_ops;
+
+#endif /* HWMC_LANE_UCX_STATE_H_INCLUDED */

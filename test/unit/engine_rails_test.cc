@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// Engines with several rails: what goes on which, and what becomes of one that fails.
+#include "engine_groups.h"
+
+// From here on cast[r] counts the fragments multicast on rail r.
+static void count_casts(mem::Net &net, std::vector<int> &cast)
+{
+    net.on_post = [&cast](const mem::Fabric &f, const mem::Bytes &bytes) {
+        cast[f.rail] += index_of(bytes) != UINT32_MAX;
+    };
+}
+
+TEST(EngineRails, LongBroadcastIsSpreadAndAShortOneIsNot)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g = net.group(first(3));
+    std::vector<int> cast(2, 0);
+
+    net.settle();
+    count_casts(net, cast);
+    EXPECT_EQ(0x3u, g[0]->agree.agreed.rails);
+    broadcast(net, g, 0, pattern(1000, 1));
+    EXPECT_EQ(5 + 1, cast[0]); // and the last once more on each
+    EXPECT_EQ(5 + 1, cast[1]);
+    broadcast(net, g, 0, pattern(300, 2));
+    EXPECT_EQ(6 + 3, cast[0]);
+    EXPECT_EQ(6, cast[1]);
+    EXPECT_EQ(0u, net.engines[1]->counts->asked);
+}
+
+TEST(EngineRails, ARailWithLittleWaitingGetsMore)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g = net.group(first(3));
+    std::vector<int> cast(2, 0);
+
+    net.settle();
+    net.fabric(0, 0).queued = 600;
+    net.now += 1000;
+    count_casts(net, cast);
+    broadcast(net, g, 0, pattern(1000, 1));
+    EXPECT_EQ(12, cast[0] + cast[1]);
+    EXPECT_LT(cast[0], 5);
+}
+
+TEST(EngineRails, ARailThatBlocksIsWaitedForOnlyWhileItIsTheBest)
+{
+    mem::Net net(3, 64 << 20, 40 + 10, 1 << 20, 2);
+    Groups g = net.group(first(3));
+
+    net.settle();
+    net.fabric(0, 1).credits = 5;
+    std::vector<unsigned char> data = pattern(1000, 1); // 100 fragments
+    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    for (uint32_t r = 0; r < 3; r++)
+        if (r != 0)
+            bcast_hw_group_post_member(g[r], 0, net.now);
+    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    net.settle();
+    EXPECT_FALSE(bcast_hw_group_open(g[0])); // rail 1 has datagrams that nobody takes
+    net.fabric(0, 1).credits = -1;
+    net.settle(1000000);
+    for (uint32_t r = 0; r < 3; r++) {
+        ASSERT_TRUE(bcast_hw_group_done(g[r])) << r;
+        EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
+        bcast_hw_group_consume(g[r], net.now);
+    }
+}
+
+TEST(EngineRails, ARailThatFailsLosesWhatItHadAndIsLeftOutForAWhile)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g = net.group(first(3));
+    std::vector<int> cast(2, 0);
+
+    net.settle();
+    net.fabric(0, 0).fails = true;
+    broadcast(net, g, 0, pattern(1000, 1)); // repaired
+    EXPECT_GT(net.engines[1]->counts->repaired, 0u);
+    count_casts(net, cast);
+    broadcast(net, g, 0, pattern(1000, 2));
+    EXPECT_EQ(0, cast[0]);
+    EXPECT_EQ(10 + 1, cast[1]);
+    net.fabric(0, 0).fails = false;
+    net.now += BCAST_HW_STRIPE_DOWN_NS;
+    broadcast(net, g, 0, pattern(1000, 3));
+    EXPECT_EQ(5 + 1, cast[0]);
+}
+
+TEST(EngineRails, HostsWithDifferentRailsUseWhatTheyShare)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 3);
+    Groups g;
+
+    net.lose_rail(1, 0);
+    net.lose_rail(2, 2);
+    g = net.group(first(3));
+    net.settle();
+    for (auto *of : g) {
+        EXPECT_EQ(BCAST_HW_GROUP_ON, of->state);
+        EXPECT_EQ(0x2u, of->agree.agreed.rails);
+    }
+    broadcast(net, g, 1, pattern(1000, 1));
+    EXPECT_EQ(0u, net.engines[0]->counts->asked);
+}
+
+TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g;
+
+    net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) {
+        return !(to == 2 && net.posting_rail == 0);
+    };
+    g = net.group(first(3));
+    net.settle(300000000);
+    for (auto *of : g) {
+        EXPECT_EQ(BCAST_HW_GROUP_ON, of->state);
+        EXPECT_EQ(0x2u, of->agree.agreed.rails);
+        EXPECT_EQ(0x2u, of->joined_rails);
+    }
+    for (uint32_t h = 0; h < 3; h++)
+        EXPECT_EQ(0u, net.fabric(h, 0).joined.size());
+    broadcast(net, g, 1, pattern(1000, 1));
+    EXPECT_EQ(0u, net.engines[2]->counts->asked);
+}
+
+// Two groups, each on a rail of its own, and one that wishes a rail that is not there.
+TEST(EngineRails, AGroupKeepsToTheRailsItIsToUse)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
+    std::vector<int> cast(2, 0);
+    Groups g[3];
+
+    for (uint32_t i = 0; i < 3; i++)
+        g[i] = net.group(first(3), [i](bcast_hw_group_cfg &cfg) {
+            cfg.rails = 1u << i;
+            cfg.trees = 0;
+            cfg.key = 100 + i;
+        });
+    net.settle(300000000);
+    count_casts(net, cast);
+    for (uint32_t r = 0; r < 3; r++) {
+        EXPECT_EQ(0x1u, g[0][r]->agree.agreed.rails);
+        EXPECT_EQ(0x2u, g[1][r]->agree.agreed.rails);
+        EXPECT_EQ(BCAST_HW_GROUP_OFF, g[2][r]->state);
+        EXPECT_EQ((uint32_t) BCAST_HW_REASON_FABRIC, g[2][r]->reason);
+    }
+    broadcast(net, g[1], 0, pattern(1000, 1));
+    EXPECT_EQ(0, cast[0]);
+    broadcast(net, g[0], 2, pattern(1000, 2));
+    EXPECT_EQ(10 + 1, cast[1]); // the last once more
+}
+
+// Loss on both rails, long and short broadcasts from all roots.
+TEST(EngineRails, LossesOnAllRailsAreRepaired)
+{
+    for (int push = 0; push < 2; push++) {
+        mem::Net net(4, 64 << 20, 40 + 100, 1 << 20, 3);
+        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        std::minstd_rand r(7);
+
+        net.settle();
+        net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 5 != 0; };
+        for (uint32_t i = 0; i < 100; i++)
+            broadcast(net, g, i % 4, pattern(i * 191 % 1000 + 1, i));
+    }
+}

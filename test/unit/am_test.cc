@@ -9,11 +9,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+// What <stdatomic.h> has in C.
+using std::atomic_bool, std::atomic_int, std::atomic_uint, std::atomic_load_explicit,
+    std::atomic_store_explicit, std::memory_order_relaxed, std::memory_order_release;
 
 extern "C" {
 #include "../../src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h"

@@ -129,7 +129,7 @@ TEST(NodeSegments, LayoutsHaveBounds)
     };
     EXPECT_GT(bytes(1, 1, 1, 64), 0u);
     EXPECT_EQ(0u, bytes(0, 1, 1, 64));
-    EXPECT_EQ(0u, bytes(257, 1, 1, 64));
+    EXPECT_EQ(0u, bytes(4097, 1, 1, 64));
     EXPECT_EQ(0u, bytes(1, 0, 1, 64));
     EXPECT_EQ(0u, bytes(1, 3, 1, 64));
     EXPECT_EQ(0u, bytes(1, 128, 1, 64));

@@ -32,6 +32,8 @@ typedef struct MPIR_Datatype MPIR_Datatype;
 #define ATTRIBUTE(list) __attribute__(list)
 #define MPL_ATTR_ALIGNED(n) __attribute__((aligned(n)))
 #define MPL_COMPILE_TIME_ASSERT(holds) ((void) sizeof(char[(holds) ? 1 : -1]))
+#define MPL_STATIC_INLINE_PREFIX static inline __attribute__((unused))
+#define unlikely(holds) __builtin_expect((holds), 0)
 #define MPL_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MPL_malloc(size, what) malloc(size)
 #define MPL_calloc(num, size, what) calloc(num, size)

@@ -75,9 +75,8 @@ void MPIR_Bcast_hw_wait_begins(void);
 void MPIR_Bcast_hw_wait_polled(void);
 void MPIR_Bcast_hw_wait_ends(void);
 
-/* There is anything that progress could move: a request, a window whose owner others may write to, messages that others
- * may ask for again. */
-bool MPIR_Bcast_hw_outstanding(void);
+/* There is anything of MPICH's that progress of this process could move, for it or for others: a request, or a window. */
+bool MPIR_Bcast_hw_owes_progress(void);
 
 /* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When it returns nothing of
  * the memory that it was posted with is in use any more. */

@@ -96,25 +96,26 @@ static int sleep_on_bell(struct bcast_hw_node_comm *n, struct bcast_hw_wait_poli
     return progress(n);
 }
 
-/* What comes after steps that found nothing. Where other threads may want MPICH it does not sleep: it has MPICH's
- * lock. */
+/* What comes after steps that found nothing. It does not sleep where other threads may want MPICH, whose lock it has, nor
+ * where others may wait for this rank's progress, as at the end of a one-sided epoch: no message rings the bell. */
 static int pause_(struct bcast_hw_node_comm *n, struct bcast_hw_wait_policy *p, struct wait *w)
 {
     const struct bcast_hw_wait_limits limits = {.ns = UINT64_MAX,
                                                 .yields = n->mates ? HURRIED : PATIENT};
+    const bool owes = MPIR_Bcast_hw_owes_progress();
     const uint64_t now = MPIR_Bcast_hw_now();
 
     switch (bcast_hw_wait_next(p, &w->policy, &limits, now)) {
         case BCAST_HW_WAIT_POLL:
             return progress(n);
         case BCAST_HW_WAIT_SLEEP:
-            if (!MPIR_IS_THREADED)
+            if (!MPIR_IS_THREADED && !owes)
                 return sleep_on_bell(n, p, w, now);
             yield(p, w, now);
             return progress(n);
         default:
             yield(p, w, now);
-            return bcast_hw_wait_is_alone(p) ? progress(n) : MPI_SUCCESS;
+            return owes || bcast_hw_wait_is_alone(p) ? progress(n) : MPI_SUCCESS;
     }
 }
 
@@ -154,8 +155,9 @@ static void end_wait(struct bcast_hw_node_comm *n, struct wait *w)
  * seen by this poll, not by one during the wait. */
 static int progress_for_others(void)
 {
-    return MPIR_Bcast_hw_outstanding() || finished % CALLS_QUIET == 0 ? poll_messages()
-                                                                      : MPI_SUCCESS;
+    return MPIR_Bcast_hw_owes_progress() || MPIR_Bcast_hw_active() || finished % CALLS_QUIET == 0
+               ? poll_messages()
+               : MPI_SUCCESS;
 }
 
 int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op)

@@ -19,7 +19,7 @@ typedef struct {
     bool carried; /* its messages go over hwmc's links, once there are any: hwmc_carry.h */
 } MPIDI_HWMC_comm_t;
 
-/* Three calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
+/* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
  * shall be one that can be waited for (hwmc_sleep.c), what its workers report is counted (hwmc_wait.c), and its
  * endpoints shall not be closed one by one when none needs it (hwmc_finalize.c). */
 #define ucp_init MPIDI_HWMC_ucp_init
@@ -56,6 +56,10 @@ MPL_STATIC_INLINE_PREFIX unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h wo
     return events;
 }
 #define ucp_worker_progress MPIDI_HWMC_ucp_worker_progress
+
+/* UCX waits for this in a loop of its own, in which no other process gets the processor. */
+ucs_status_t MPIDI_HWMC_ucp_ep_flush(ucp_ep_h ep);
+#define ucp_ep_flush MPIDI_HWMC_ucp_ep_flush
 
 /* A poll of a wait is over, and may have found nothing. */
 void MPIDI_HWMC_wait_looked(void);

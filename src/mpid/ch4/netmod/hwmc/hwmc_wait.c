@@ -287,6 +287,24 @@ unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker)
     return events;
 }
 
+#undef ucp_ep_flush
+ucs_status_t MPIDI_HWMC_ucp_ep_flush(ucp_ep_h ep)
+{
+    const ucp_request_param_t param = {.op_attr_mask = 0};
+    ucs_status_ptr_t request;
+    ucs_status_t status;
+
+    if (MPIDI_HWMC_NUM_VCIS > 1) /* whose worker it is of is not known here */
+        return ucp_ep_flush(ep);
+    request = ucp_ep_flush_nbx(ep, &param);
+    if (!UCS_PTR_IS_PTR(request))
+        return UCS_PTR_STATUS(request);
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS)
+        MPIDI_HWMC_other_progress(MPIDI_UCX_global.ctx[0].worker);
+    ucp_request_free(request);
+    return status;
+}
+
 void MPIDI_HWMC_poll_begins(void)
 {
     current.entered = MPIR_Bcast_hw_now();

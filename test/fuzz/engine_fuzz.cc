@@ -273,8 +273,16 @@ class Job {
             word = how & 128 ? r.u64() : UINT64_MAX;
         m.bits = bits;
         if (m.type == BCAST_HW_MSG_REPORT || m.type == BCAST_HW_MSG_DECIDE) {
-            terms = {r.u8(),  r.u8(),  r.u8(),  r.u8(), how & 64 ? r.u32() : r.u16(),
-                     r.u32(), r.u32(), r.u64(), r.u64()};
+            terms = {r.u8(),
+                     r.u8(),
+                     r.u8(),
+                     r.u8(),
+                     how & 64 ? r.u32() : r.u16(),
+                     r.u32(),
+                     r.u32(),
+                     how & 32 ? r.u8() : 0u,
+                     r.u64(),
+                     r.u64()};
             m.terms = &terms;
         }
         if (m.terms || m.type == BCAST_HW_MSG_INVITE || m.type == BCAST_HW_MSG_LOST ||

@@ -51,7 +51,7 @@ static const char *name_of(bcast_hw_msg_type type)
 static bcast_hw_msg message(bcast_hw_msg_type type)
 {
     static const uint64_t bits[2] = {0x8000000000000005, 3};
-    static const bcast_hw_terms terms = {1, 0, 2, 3, 1432, 1 << 20, 7, 0xc350efc00001, 11};
+    static const bcast_hw_terms terms = {1, 0, 2, 3, 1432, 1 << 20, 7, 0, 0xc350efc00001, 11};
     bcast_hw_msg m = {};
 
     m.type = type;

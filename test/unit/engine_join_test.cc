@@ -180,6 +180,7 @@ TEST(EngineJoin, TheProcessEndsWhileItIsUnderWay)
     EXPECT_EQ(1u, net.fabric(1).under_way.size());
     for (auto *e : net.engines)
         bcast_hw_engine_drain(e, net.now);
+    net.settle(); // they tell each other, and wait for nothing else
     expect_nothing_left(net);
 }
 

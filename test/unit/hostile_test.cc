@@ -53,6 +53,7 @@ struct Message {
                  (uint32_t) number(rng, 9000),
                  (uint32_t) number(rng, 99),
                  (uint32_t) rng.next(),
+                 (uint32_t) number(rng, 20),
                  rng.next(),
                  rng.next()};
         msg.type = (bcast_hw_msg_type) rng.below(BCAST_HW_MSG_LIMIT + 2);

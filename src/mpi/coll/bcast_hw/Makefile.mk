@@ -40,6 +40,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/seek.c       \
     src/mpi/coll/bcast_hw/core/sides.c      \
     src/mpi/coll/bcast_hw/core/sites.c      \
+    src/mpi/coll/bcast_hw/core/spare.c      \
     src/mpi/coll/bcast_hw/core/stand.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \

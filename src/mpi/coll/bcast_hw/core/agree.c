@@ -64,6 +64,7 @@ static void combine(const struct bcast_hw_agree *a, struct bcast_hw_terms *t,
     t->rails &= with->rails;
     t->frag_bytes = with->frag_bytes < t->frag_bytes ? with->frag_bytes : t->frag_bytes;
     t->window = with->window < t->window ? with->window : t->window;
+    t->from = with->from > t->from ? with->from : t->from;
 }
 
 static void stop_probing(struct bcast_hw_agree *a)
@@ -78,6 +79,13 @@ static bool is_last(const struct bcast_hw_agree *a)
     return a->phase == BCAST_HW_AGREE_FIT ||
            (a->phase == BCAST_HW_AGREE_PROBE &&
             (a->agreed.rails == 0 || a->agreed.frag_bytes == a->frag_bytes));
+}
+
+/* This rank's part of the stage: it will broadcast nothing. */
+static void object_as_it_leaves(struct bcast_hw_agree *a)
+{
+    object(a, &a->mine, BCAST_HW_REASON_CLOSED, a->rank);
+    a->answered = true;
 }
 
 /* Enters the stage after the decision `agreed`, or the end. */
@@ -98,6 +106,8 @@ static void enter(struct bcast_hw_agree *a)
     a->mine.stage = a->phase;
     a->answered = a->reported = a->report_due = false;
     a->heard = 0;
+    if (a->leaves)
+        object_as_it_leaves(a);
 }
 
 /* The rails on which a probe for payloads of `bytes` or more has come. */
@@ -123,7 +133,7 @@ static void enter_probe(struct bcast_hw_agree *a, uint64_t now)
         a->probe_at = now;
         a->probe_gap = BCAST_HW_PROBE_FIRST_NS;
     }
-    a->answered = a->rank == 0 || all_probed(a);
+    a->answered = a->answered || a->rank == 0 || all_probed(a);
 }
 
 /* This rank's answer: of the agreed rails only `rails` will do; if none, for this reason. */
@@ -146,6 +156,13 @@ static void answer_probes(struct bcast_hw_agree *a)
     answer(a, rails, BCAST_HW_REASON_PROBE);
 }
 
+/* This rank's part of PROBE is known, and goes out: how far it will go without the outcome. */
+static void promise(struct bcast_hw_agree *a)
+{
+    a->bound = a->entered > 0 ? a->entered + BCAST_HW_AGREE_MARGIN : 0;
+    a->mine.from = a->bound > a->mine.from ? a->bound : a->mine.from;
+}
+
 /* The subtree's part of this stage may be complete. */
 static void advance(struct bcast_hw_agree *a)
 {
@@ -154,6 +171,8 @@ static void advance(struct bcast_hw_agree *a)
     /* Each rank had some, but not the same. */
     if (a->mine.rails == 0 && a->mine.reason == BCAST_HW_REASON_NONE)
         object(a, &a->mine, BCAST_HW_REASON_RAILS, a->rank);
+    if (a->phase == BCAST_HW_AGREE_PROBE)
+        promise(a);
     a->reported = true;
     if (a->rank == 0) {
         a->agreed = a->mine;
@@ -180,6 +199,7 @@ void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank
         .probe_ns = probe_ns,
         .mine = *offer,
         .answered = true,
+        .bound = BCAST_HW_AGREE_NOT_YET,
         .deadline = BCAST_HW_NEVER,
         .probe_at = BCAST_HW_NEVER,
     };
@@ -213,6 +233,33 @@ void bcast_hw_agree_on_fitted(struct bcast_hw_agree *a, bool able)
     advance(a);
 }
 
+uint32_t bcast_hw_agree_probed(const struct bcast_hw_agree *a)
+{
+    return probed(a, 1);
+}
+
+enum bcast_hw_agree_turn bcast_hw_agree_enter(struct bcast_hw_agree *a, uint32_t number)
+{
+    assert(!a->leaves && (number >= a->entered || bcast_hw_agree_over(a)));
+    if (a->phase == BCAST_HW_AGREE_NO)
+        return BCAST_HW_AGREE_TAKE;
+    if (bcast_hw_agree_over(a))
+        return number >= a->agreed.from ? BCAST_HW_AGREE_TAKE : BCAST_HW_AGREE_PASS;
+    if (number >= a->bound)
+        return BCAST_HW_AGREE_AWAIT;
+    a->entered = number + 1;
+    return BCAST_HW_AGREE_PASS;
+}
+
+void bcast_hw_agree_leave(struct bcast_hw_agree *a)
+{
+    a->leaves = true;
+    if (bcast_hw_agree_over(a) || a->reported)
+        return;
+    object_as_it_leaves(a);
+    advance(a);
+}
+
 /* Who can multicast says in what pieces. */
 static bool is_formed(const struct bcast_hw_terms *t)
 {
@@ -226,7 +273,7 @@ static bool is_possible(const struct bcast_hw_agree *a, const struct bcast_hw_te
     bool good = t->reason == BCAST_HW_REASON_NONE;
 
     if (!is_formed(t) || good != (t->rails != 0) || (t->rails & ~a->mine.rails) != 0 ||
-        t->frag_bytes > a->mine.frag_bytes || t->window > a->mine.window)
+        t->frag_bytes > a->mine.frag_bytes || t->window > a->mine.window || t->from < a->mine.from)
         return false;
     return a->phase == BCAST_HW_AGREE_OFFER ||
            ((t->frag_bytes == a->agreed.frag_bytes || a->phase == BCAST_HW_AGREE_PROBE) &&
@@ -270,10 +317,9 @@ static enum bcast_hw_verdict on_decide(struct bcast_hw_agree *a, const struct bc
         return BCAST_HW_BAD;
     a->agreed = *msg->terms;
     enter(a);
-    if (a->phase == BCAST_HW_AGREE_PROBE) {
+    if (a->phase == BCAST_HW_AGREE_PROBE)
         enter_probe(a, now);
-        advance(a);
-    }
+    advance(a);
     return BCAST_HW_TAKEN;
 }
 
@@ -322,6 +368,7 @@ void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now)
     if (a->deadline <= now && a->phase == BCAST_HW_AGREE_PROBE) {
         stop_probing(a);
         if (!a->answered) {
+            a->missed = (uint8_t) (a->agreed.rails & ~probed(a, 1));
             answer_probes(a);
             advance(a);
         }
@@ -393,5 +440,9 @@ void bcast_hw_agree_check(const struct bcast_hw_agree *a)
         assert(a->answered && a->heard == all_children(a));
     assert(a->phase != BCAST_HW_AGREE_YES || a->agreed.reason == BCAST_HW_REASON_NONE);
     assert(a->phase != BCAST_HW_AGREE_YES || a->agreed.frag_bytes == a->frag_bytes);
+    if (a->bound != BCAST_HW_AGREE_NOT_YET) {
+        assert(a->entered <= a->bound && a->bound <= a->mine.from);
+        assert(!bcast_hw_agree_over(a) || a->bound <= a->agreed.from);
+    }
     assert(a->phase != BCAST_HW_AGREE_NO || a->agreed.reason != BCAST_HW_REASON_NONE);
 }

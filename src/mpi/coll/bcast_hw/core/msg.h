@@ -72,7 +72,8 @@ enum bcast_hw_msg_type {
     X(LANE, lane, 5, "a lane of a rank failed")                                                    \
     X(SPAWNED, spawned, 6, "a rank belongs to another MPI_COMM_WORLD")                             \
     X(RAILS, rails, 7, "no rail works between all ranks")                                          \
-    X(NOMEM, nomem, 8, "a rank is out of memory")
+    X(NOMEM, nomem, 8, "a rank is out of memory")                                                  \
+    X(CLOSED, closed, 9, "it was freed before it was used")
 
 enum bcast_hw_reason {
 #define X(name, lower, value, text) BCAST_HW_REASON_##name = value,
@@ -90,8 +91,9 @@ struct bcast_hw_terms {
     uint32_t frag_bytes; /* payload of a datagram: the minimum over members */
     uint32_t window;     /* bytes a member can hold unread: the minimum over members */
     uint32_t generation; /* decision: the leader's number for this communicator */
-    uint64_t group;      /* decision: the fabric's name for the group */
-    uint64_t seed;       /* decision: of the pseudo-random choices */
+    uint32_t from;  /* PROBE: broadcasts before this one go another way: the maximum over members */
+    uint64_t group; /* decision: the fabric's name for the group */
+    uint64_t seed;  /* decision: of the pseudo-random choices */
 };
 
 struct bcast_hw_msg {

@@ -10,6 +10,7 @@
 #define BCAST_HW_ENGINE_H_INCLUDED
 
 #include "../core/measure.h"
+#include "../core/spare.h"
 #include "../port/knock.h"
 #include "../port/lane.h"
 #include "group.h"
@@ -95,7 +96,8 @@ struct bcast_hw_engine {
     int events;     /* of the progress under way */
     bool draining;  /* no group follows; the lane is being flushed */
     bool unflushed; /* of what went by cfg.lanes something may not be out of this process's hands */
-    bool measuring; /* this process asks, or may be asked, how fast lanes are */
+    struct bcast_hw_spare spare; /* rails that set-ups do without for a while */
+    bool measuring;              /* this process asks, or may be asked, how fast lanes are */
     struct bcast_hw_measure measure;
     uint32_t answered; /* whoever was asked last: by which lanes it has answered, a bit each */
     struct bcast_hw_counts *counts; /* the caller's, and so are these */

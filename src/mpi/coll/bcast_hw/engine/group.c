@@ -33,7 +33,8 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
     struct bcast_hw_engine *e = g->engine;
     struct bcast_hw_fabric_attr attr;
     uint64_t name = (uint64_t) g->id.leader << 32 | e->generations;
-    uint32_t rails = e->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
+    uint32_t all = e->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
+    uint32_t rails = bcast_hw_spare_offer(&e->spare, all);
     size_t piece;
 
     memset(offer, 0, sizeof(*offer));
@@ -42,7 +43,7 @@ static void make_offer(struct bcast_hw_group *g, struct bcast_hw_terms *offer)
         offer->seed = bcast_hw_prng(g->id.job, name);
     }
     if (rails == 0) {
-        offer->reason = BCAST_HW_REASON_FABRIC;
+        offer->reason = all ? BCAST_HW_REASON_PROBE : BCAST_HW_REASON_FABRIC;
         return;
     }
     bcast_hw_rails_attr(&e->rails, rails, &attr);
@@ -283,6 +284,7 @@ static void settle(struct bcast_hw_group *g)
 {
     if (g->state != BCAST_HW_GROUP_SETUP || !bcast_hw_agree_over(&g->agree))
         return;
+    bcast_hw_spare_on_outcome(&g->engine->spare, bcast_hw_agree_probed(&g->agree), g->agree.missed);
     if (g->agree.phase == BCAST_HW_AGREE_YES) {
         g->state = BCAST_HW_GROUP_ON;
         g->casts = true;
@@ -302,6 +304,17 @@ static void settle(struct bcast_hw_group *g)
     } else {
         g->state = BCAST_HW_GROUP_OFF;
         leave(g);
+    }
+}
+
+/* The program is through with it, and so is set-up. */
+static void begin_closing(struct bcast_hw_group *g)
+{
+    if (g->state == BCAST_HW_GROUP_ON) {
+        g->state = BCAST_HW_GROUP_CLOSING;
+        bcast_hw_stream_close(&g->stream);
+    } else if (g->state == BCAST_HW_GROUP_OFF) {
+        g->over = true;
     }
 }
 
@@ -359,7 +372,9 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
     uint64_t first = setup < stream ? setup : stream;
 
     first = rejoin < first ? rejoin : first;
-    return g->joining_rails != 0 && g->join_at < first ? g->join_at : first;
+    if (g->joining_rails == 0 || !bcast_hw_agree_wants_join(&g->agree))
+        return first;
+    return g->join_at < first ? g->join_at : first;
 }
 
 /* What can be multicast now. The best rail is one of those that what is being multicast may go on. */
@@ -483,6 +498,8 @@ void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
     }
     pump_agree(g, now);
     settle(g);
+    if (g->leaving)
+        begin_closing(g);
     show(g);
     if (g->running)
         pump_stream(g, now);
@@ -597,13 +614,13 @@ void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now)
 void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
 {
     bcast_hw_group_pump(g, now);
-    if (g->state == BCAST_HW_GROUP_ON) {
-        g->state = BCAST_HW_GROUP_CLOSING;
-        bcast_hw_stream_close(&g->stream);
-        bcast_hw_group_pump(g, now);
-    } else {
+    g->leaving = true;
+    if (g->state == BCAST_HW_GROUP_SETUP)
+        bcast_hw_agree_leave(&g->agree);
+    if (g->over || g->state == BCAST_HW_GROUP_BROKEN)
         end(g);
-    }
+    else
+        bcast_hw_group_pump(g, now);
 }
 
 /* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not every

@@ -7,7 +7,7 @@
  *
  *   SETUP --agreed--> ON --close--> CLOSING --all members are through--> gone
  *     |    \--not agreed--> OFF --close--> gone
- *     \--close--> gone
+ *     \--close--> SETUP, leaving: as above, then at once as if it were closed only now
  *   SETUP, ON, CLOSING --a member is lost (loss.h)--> BROKEN --close--> gone
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
@@ -98,6 +98,7 @@ struct bcast_hw_group {
     struct bcast_hw_rejoin rejoin;
     bool running;    /* the stream runs */
     bool casts;      /* ON: by multicast */
+    bool leaving;    /* the program is through with it */
     bool over;       /* closed, and nobody needs it */
     size_t reserved; /* bytes of the engine's bound */
     void *stream_mem;

@@ -35,7 +35,7 @@ static void break_up(struct bcast_hw_group *g, const struct bcast_hw_loss *loss)
 {
     if (g->state == BCAST_HW_GROUP_BROKEN || g->state == BCAST_HW_GROUP_OFF || g->over)
         return;
-    if (g->state == BCAST_HW_GROUP_CLOSING)
+    if (g->leaving)
         g->over = true;
     g->state = BCAST_HW_GROUP_BROKEN;
     g->reason = BCAST_HW_REASON_LANE;

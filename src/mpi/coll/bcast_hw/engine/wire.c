@@ -130,8 +130,9 @@ static uint32_t put_terms(uint8_t *p, const struct bcast_hw_terms *t)
     put32(p + 16, t->frag_bytes);
     put32(p + 20, t->window);
     put32(p + 24, t->generation);
-    put64(p + 28, t->group);
-    put64(p + 36, t->seed);
+    put32(p + 28, t->from);
+    put64(p + 32, t->group);
+    put64(p + 40, t->seed);
     return BCAST_HW_WIRE_TERMS;
 }
 
@@ -144,8 +145,9 @@ static void get_terms(struct bcast_hw_terms *t, const uint8_t *p)
     t->frag_bytes = get32(p + 16);
     t->window = get32(p + 20);
     t->generation = get32(p + 24);
-    t->group = get64(p + 28);
-    t->seed = get64(p + 36);
+    t->from = get32(p + 28);
+    t->group = get64(p + 32);
+    t->seed = get64(p + 40);
 }
 
 /* A head is short: it costs less to copy it than to take it in parts. */

@@ -14,10 +14,10 @@
 #include "../core/msg.h"
 
 #define BCAST_HW_WIRE_MAGIC 0x686du /* "hm" */
-#define BCAST_HW_WIRE_VERSION 4u
+#define BCAST_HW_WIRE_VERSION 5u
 #define BCAST_HW_WIRE_HEAD 64u         /* bytes of the header */
 #define BCAST_HW_WIRE_CAST_HEAD 40u    /* bytes of the header of a fragment by multicast */
-#define BCAST_HW_WIRE_TERMS 44u        /* bytes of struct bcast_hw_terms */
+#define BCAST_HW_WIRE_TERMS 48u        /* bytes of struct bcast_hw_terms */
 #define BCAST_HW_WIRE_PROBE_MAX 16448u /* bytes of a PROBE's payload */
 #define BCAST_HW_WIRE_BITS_MAX 4096u   /* fragments that a REQUEST can name */
 #define BCAST_HW_WIRE_CONTROL_MAX (BCAST_HW_WIRE_BITS_MAX / 8) /* payload of what is not DATA */

@@ -163,3 +163,33 @@ TEST(Model, GrowsWithTheMessage)
                 << i << " " << a << " " << bytes;
     }
 }
+
+TEST(Model, GainIsWhatTheFastestOfOursSavesOnTheFastestOfTheirs)
+{
+    bcast_hw_shape lanes = eight;
+
+    lanes.frag_bytes = 0;
+    EXPECT_EQ(100 * US, bcast_hw_model_gain(&lab, &eight, 0)); // 3 hops or one
+    EXPECT_EQ(300 * US + 140 * MS - (50 * US + 40 * MS),
+              bcast_hw_model_gain(&lab, &eight, 1000000)); // doubling
+    EXPECT_EQ(0u, bcast_hw_model_gain(&lab, &lanes, 8));   // binomial is the fastest
+    EXPECT_EQ(300 * US + 140 * MS - (50 * US + 4 * (50 * US + 655360) + 40 * MS),
+              bcast_hw_model_gain(&lab, &lanes, 1000000));
+    for (uint64_t bytes = 1; bytes < UINT64_C(1) << 62; bytes *= 3)
+        EXPECT_GE(bcast_hw_model_gain(&lab, &eight, 3 * bytes),
+                  bcast_hw_model_gain(&lab, &eight, bytes));
+}
+
+TEST(Model, SetUpCostsTheTreeFourTimesBothWaysAndAProbe)
+{
+    bcast_hw_shape s = eight;
+    bcast_hw_network far = lab;
+
+    EXPECT_EQ((8 * 2 + 1) * 50 * US, bcast_hw_model_setup(&lab, &s, 4)); // 1 to 4, then 5 to 7
+    EXPECT_EQ((8 * 7 + 1) * 50 * US, bcast_hw_model_setup(&lab, &s, 1));
+    s.ranks = 5;
+    EXPECT_EQ((8 * 1 + 1) * 50 * US, bcast_hw_model_setup(&lab, &s, 4));
+    s.sites = 2;
+    far.site_latency_ns = 2 * MS;
+    EXPECT_EQ(9 * 2 * MS, bcast_hw_model_setup(&far, &s, 4));
+}

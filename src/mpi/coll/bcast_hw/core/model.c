@@ -152,6 +152,43 @@ enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
     return best;
 }
 
+/* The least of those from `first` on and before `end`. */
+static uint64_t least_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                         enum bcast_hw_algorithm first, enum bcast_hw_algorithm end, uint64_t bytes)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int a = (int) first; a < (int) end; a++) {
+        uint64_t ns = bcast_hw_model_ns(net, shape, (enum bcast_hw_algorithm) a, bytes);
+
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+uint64_t bcast_hw_model_gain(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                             uint64_t bytes)
+{
+    uint64_t ours =
+        least_ns(net, shape, BCAST_HW_ALGORITHM_TWO_STAGE, BCAST_HW_ALGORITHM_BINOMIAL, bytes);
+    uint64_t theirs =
+        least_ns(net, shape, BCAST_HW_ALGORITHM_BINOMIAL, BCAST_HW_ALGORITHM_LIMIT, bytes);
+
+    return ours < theirs ? theirs - ours : 0;
+}
+
+uint64_t bcast_hw_model_setup(const struct bcast_hw_network *net,
+                              const struct bcast_hw_shape *shape, uint32_t fanout)
+{
+    const uint64_t hop = shape->sites > 1 ? net->site_latency_ns : net->latency_ns;
+    uint64_t levels = 0;
+
+    assert(fanout >= 1);
+    for (uint32_t r = shape->ranks - 1; r > 0; r = (r - 1) / fanout)
+        levels++;
+    return (8 * levels + 1) * hop;
+}
+
 static uint64_t under_way(const struct bcast_hw_network *net, bool far)
 {
     uint64_t latency = far ? net->site_latency_ns : net->latency_ns;

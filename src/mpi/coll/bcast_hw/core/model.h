@@ -79,6 +79,15 @@ enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
                                             const struct bcast_hw_shape *shape,
                                             enum bcast_hw_algorithm end, uint64_t bytes);
 
+/* What hwmc saves with a message of `bytes`, ns: MPICH's fastest time less hwmc's fastest, or 0. */
+uint64_t bcast_hw_model_gain(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+                             uint64_t bytes);
+
+/* What a group's set-up (core/agree) costs who waits for it, ns: three times up and down the tree and a probe, and
+ * as much as once up and down for connections that are yet to be made. */
+uint64_t bcast_hw_model_setup(const struct bcast_hw_network *net,
+                              const struct bcast_hw_shape *shape, uint32_t fanout);
+
 /* What is to be under way so that no sender waits for answers: twice bandwidth times round trip, between
  * sites if `far`. As segments of one tree, and as bytes of one of so many channels. At least what serves in
  * a host's neighbourhood. */

@@ -72,6 +72,10 @@ bool MPIR_Bcast_hw_has_site(void);
 int MPIR_Bcast_hw_find_sites(MPIR_Comm *world);
 int MPIR_Bcast_hw_find_network(MPIR_Comm *world);
 
+/* After these, at the same place of all processes: begins to set up MPI_COMM_WORLD's multicast, in the background.
+ * Returns an MPI error code. */
+int MPIR_Bcast_hw_prepare(MPIR_Comm *world);
+
 /* Whether another process of the job runs on this host; true where nobody knows. */
 bool MPIR_Bcast_hw_host_is_shared(void);
 

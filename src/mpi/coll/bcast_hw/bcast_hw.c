@@ -394,7 +394,7 @@ static int message_by_side(struct bcast_hw_comm *c, struct message *m, int root,
     const struct bcast_hw_sides *sides = &c->sides;
     const uint32_t own_host = sides->host_of[comm->rank], root_host = sides->host_of[root];
     const bool is_root = comm->rank == root, at_home = root_host == own_host;
-    const uint32_t side = MPIR_Bcast_hw_side_for(comm, c, root);
+    const uint32_t side = MPIR_Bcast_hw_side_for(comm, c, root, m->bytes);
     const uint32_t on_it = bcast_hw_sides_at(sides, side, own_host);
     struct bcast_hw_relay relay;
 

@@ -10,6 +10,8 @@
 
 #include "glue.h"
 
+#define USUAL_FRAG_BYTES 1432u /* 1500, less the headers of IP, UDP and DATA */
+
 void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw_group *g,
                             struct bcast_hw_shape *shape)
 {
@@ -23,7 +25,7 @@ void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw
     };
 }
 
-static bool file_given(void)
+bool MPIR_Bcast_hw_file_given(void)
 {
     const char *file = MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE;
 
@@ -49,7 +51,7 @@ static bool file_says_hw(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 
 bool MPIR_Bcast_hw_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
-    return file_given() && !file_says_hw(count, datatype, comm);
+    return MPIR_Bcast_hw_file_given() && !file_says_hw(count, datatype, comm);
 }
 
 enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
@@ -62,7 +64,43 @@ enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
         return BCAST_HW_ALGORITHM_MULTILANE;
     return bcast_hw_model_best(MPIR_Bcast_hw_network(), shape,
-                               ours || file_given() ? BCAST_HW_ALGORITHM_BINOMIAL
-                                                    : BCAST_HW_ALGORITHM_LIMIT,
+                               ours || MPIR_Bcast_hw_file_given() ? BCAST_HW_ALGORITHM_BINOMIAL
+                                                                  : BCAST_HW_ALGORITHM_LIMIT,
                                (uint64_t) bytes);
+}
+
+bool MPIR_Bcast_hw_named(void)
+{
+    return MPIR_CVAR_BCAST_HW_ALGORITHM != MPIR_CVAR_BCAST_HW_ALGORITHM_auto ||
+           MPIR_Bcast_hw_file_given();
+}
+
+/* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's usual length. */
+static void expect_shape(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
+{
+    *shape = (struct bcast_hw_shape){
+        .ranks = c->hosts,
+        .hosts = c->hosts,
+        .sites = MPIR_Bcast_hw_several_sites() ? 2 : 1,
+        .frag_bytes = USUAL_FRAG_BYTES,
+        .trees = MPL_MAX(bcast_hw_engine_lanes_on(MPIR_Bcast_hw_engine(), 0), 2),
+        .seg_bytes = (uint32_t) MPL_MAX(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1),
+    };
+}
+
+uint64_t MPIR_Bcast_hw_weight(const struct bcast_hw_comm *c, MPI_Aint bytes)
+{
+    struct bcast_hw_shape shape;
+
+    expect_shape(c, &shape);
+    return bcast_hw_model_gain(MPIR_Bcast_hw_network(), &shape, (uint64_t) bytes);
+}
+
+uint64_t MPIR_Bcast_hw_setup_cost(const struct bcast_hw_comm *c)
+{
+    const int fanout = MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_FANOUT, 1), BCAST_HW_FANOUT_MAX);
+    struct bcast_hw_shape shape;
+
+    expect_shape(c, &shape);
+    return bcast_hw_model_setup(MPIR_Bcast_hw_network(), &shape, (uint32_t) fanout);
 }

@@ -48,7 +48,7 @@ bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Ain
         bytes < MPIR_CVAR_BCAST_HW_FEED_BYTES || !bcast_hw_feeds_fit(&c->feeds, (uint64_t) bytes))
         return false;
     for (uint32_t i = 0; i < c->feeds.num; i++) {
-        ready &= MPIR_Bcast_hw_side_ready(comm, c, MPIR_Bcast_hw_feed(i));
+        ready &= MPIR_Bcast_hw_side_ready(comm, c, MPIR_Bcast_hw_feed(i), bytes);
         off |= c->side[MPIR_Bcast_hw_feed(i)].state == BCAST_HW_SIDE_OFF;
     }
     if (off)

@@ -232,7 +232,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Broadcasts on a communicator before its multicast is set up. -1: 4, or 0 where
+        Broadcasts on a communicator before its multicast is set up. -1: until what hwmc would have
+        saved, as the cost model has it, is what set-up costs; 0 where
         MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
 
     - name        : MPIR_CVAR_BCAST_HW_SETUP_AHEAD
@@ -244,7 +245,19 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         Broadcasts that run by MPICH's algorithms while set-up is under way; a rank this far ahead
-        of the slowest waits for it. -1: 16, or 0 where MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+        of the slowest waits for it. -1: at most 16, and until all know the outcome or what hwmc would
+        have saved meanwhile is what set-up costs; 0 where MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+
+    - name        : MPIR_CVAR_BCAST_HW_PREPARE
+      category    : BCAST_HW
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        If true, the multicast of MPI_COMM_WORLD is set up from MPI_Init on, in the background, where
+        each host has one rank and MPIR_CVAR_BCAST_HW_SETUP_AFTER is -1.
 
     - name        : MPIR_CVAR_BCAST_HW_JOIN_MS
       category    : BCAST_HW
@@ -377,12 +390,12 @@ struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
     return *slot;
 }
 
-/* hwmc can broadcast on `comm`; what is new about that is shown. */
-static bool is_usable(MPIR_Comm *comm, struct bcast_hw_comm *c)
+/* hwmc can broadcast these bytes on `comm`; what is new about that is shown. */
+static bool is_usable(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes)
 {
     const enum bcast_hw_worth worth = c->worth;
     const enum bcast_hw_side_state state = c->side[0].state;
-    const bool usable = worthwhile(comm, c) && MPIR_Bcast_hw_side_ready(comm, c, 0);
+    const bool usable = worthwhile(comm, c) && MPIR_Bcast_hw_side_ready(comm, c, 0, bytes);
 
     if (c->worth != worth || c->side[0].state != state)
         MPIR_Bcast_hw_live_show(comm, c);
@@ -405,9 +418,30 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     c = MPIR_Bcast_hw_state_of(comm);
     if (!c) /* other ranks may set it up, so this one must not go another way */
         return true;
-    if (!is_usable(comm, c))
+    if (!is_usable(comm, c, size * count))
         return false;
     return admit(c, size * count);
+}
+
+int MPIR_Bcast_hw_prepare(MPIR_Comm *world)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct bcast_hw_comm *c;
+
+    if (!MPIR_Bcast_hw_registered() || !MPIR_CVAR_BCAST_HW_ENABLE || !MPIR_CVAR_BCAST_HW_PREPARE ||
+        MPIR_Bcast_hw_file_given())
+        goto fn_exit;
+    c = MPIR_Bcast_hw_state_of(world);
+    MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**nomem"); /* others begin */
+    if (worthwhile(world, c) && c->hosts == (uint32_t) world->local_size) {
+        MPIR_Bcast_hw_side_prepare(world, c);
+        MPIR_Bcast_hw_live_show(world, c);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)

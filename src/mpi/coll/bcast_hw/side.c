@@ -259,23 +259,82 @@ static void end(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
         MPIR_Bcast_hw_note_side(s->state == BCAST_HW_SIDE_ON);
 }
 
-bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+static bool by_weight(uint32_t which)
+{
+    return which == 0 && !MPIR_Bcast_hw_is_forced() && MPIR_CVAR_BCAST_HW_SETUP_AFTER < 0 &&
+           MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
+}
+
+/* In SETUP, at who is on the side: broadcast `number` goes by the outcome. Waits for it where others may go by it. */
+static bool goes_by_outcome(const struct bcast_hw_side *s, uint32_t number)
+{
+    struct bcast_hw_group *g = s->group;
+    enum bcast_hw_agree_turn turn;
+
+    if (!g)
+        return false;
+    MPIR_Bcast_hw_lock();
+    turn = bcast_hw_agree_enter(&g->agree, number);
+    MPIR_Bcast_hw_unlock();
+    if (turn != BCAST_HW_AGREE_AWAIT)
+        return turn == BCAST_HW_AGREE_TAKE;
+    MPIR_Bcast_hw_wait(g, settled, NULL);
+    turn = bcast_hw_agree_over(&g->agree) ? bcast_hw_agree_enter(&g->agree, number)
+                                          : BCAST_HW_AGREE_TAKE; /* and it is an error */
+    MPIR_Bcast_hw_unlock();
+    return turn == BCAST_HW_AGREE_TAKE;
+}
+
+/* The side's set-up is to have an end for its broadcast `number`, of `bytes`. Begins it. */
+static bool is_due_by_weight(MPIR_Comm *comm, struct bcast_hw_comm *c, uint64_t number,
+                             MPI_Aint bytes)
+{
+    struct bcast_hw_side *s = &c->side[0];
+    const uint64_t cost = MPIR_Bcast_hw_setup_cost(c);
+    const uint64_t weight = MPL_MIN(MPIR_Bcast_hw_weight(c, bytes), cost);
+
+    s->weight += weight;
+    if (s->state == BCAST_HW_SIDE_COUNTING) {
+        if (s->weight < cost && !(MPIR_Bcast_hw_named() && number >= setup_after()))
+            return false;
+        s->begun = number;
+        s->weight = weight;
+        begin(comm, c, 0);
+    }
+    number -= s->begun;
+    return s->weight >= cost || number >= setup_ahead() ||
+           (!c->by_hosts && goes_by_outcome(s, (uint32_t) number));
+}
+
+static bool is_due_by_number(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which,
+                             uint64_t number)
+{
+    if (number >= setup_after() && c->side[which].state == BCAST_HW_SIDE_COUNTING)
+        begin(comm, c, which);
+    return number >= setup_after() + setup_ahead();
+}
+
+bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which,
+                              MPI_Aint bytes)
 {
     struct bcast_hw_side *s = &c->side[which];
     uint64_t number;
+    bool due;
 
     if (s->state >= BCAST_HW_SIDE_ON)
         return s->state != BCAST_HW_SIDE_OFF;
     number = s->counted++;
-    if (number < setup_after())
-        return false;
-    if (s->state == BCAST_HW_SIDE_COUNTING)
-        begin(comm, c, which);
-    if (number < setup_after() + setup_ahead())
-        return false;
-    if (s->state == BCAST_HW_SIDE_SETUP)
+    due = by_weight(which) ? is_due_by_weight(comm, c, number, bytes)
+                           : is_due_by_number(comm, c, which, number);
+    if (due && s->state == BCAST_HW_SIDE_SETUP)
         end(comm, c, which);
-    return s->state != BCAST_HW_SIDE_OFF;
+    return due && s->state != BCAST_HW_SIDE_OFF;
+}
+
+void MPIR_Bcast_hw_side_prepare(MPIR_Comm *comm, struct bcast_hw_comm *c)
+{
+    if (by_weight(0))
+        begin(comm, c, 0);
 }
 
 int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s)
@@ -292,13 +351,13 @@ fn_fail:
     return mpi_errno;
 }
 
-uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root)
+uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root, MPI_Aint bytes)
 {
     const uint32_t sides = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, BCAST_HW_SIDES_MAX);
     const uint32_t which = c->sides.place[root];
 
     return which > 0 && which < sides && c->side[0].state != BCAST_HW_SIDE_BROKEN &&
-                   MPIR_Bcast_hw_side_ready(comm, c, which)
+                   MPIR_Bcast_hw_side_ready(comm, c, which, bytes)
                ? which
                : 0;
 }

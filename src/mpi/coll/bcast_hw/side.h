@@ -10,19 +10,33 @@
  *                     |--> OFF
  *                     \--> BROKEN
  *
+ * When set-up begins, and from which broadcast on the side is used, must be the same at all ranks. Either by weight:
+ * each broadcast weighs what hwmc would save on it, as the cost model has it (core/model) for the shape that the
+ * communicator is expected to have.
+ *
+ *   those so far weigh what set-up costs       set-up begins, in the background; MPI_COMM_WORLD's in MPI_Init
+ *   those since then do, or are `ahead`        waits for the outcome; from here on by this side, or never. So a message
+ *                                              that pays for set-up by itself begins it and waits for it
+ *   from number agreed.from on                 likewise (core/agree): all ranks know the outcome, or learn it in a
+ *                                              broadcast that none of them has left. Not by hosts: who is not on the
+ *                                              side has no part in what is agreed
+ *   others                                     not by this side
+ *
+ * Or by number, where the user says so, where one of hwmc's algorithms is forced, and for other sides than the first:
+ *
  *   broadcast number   0 ... after - 1          not by this side
  *                      after                    set-up begins, in the background
  *                      ... after + ahead - 1    not by it: ranks may run ahead of the slowest member
  *                      after + ahead            waits for the outcome; from here on by this side, or
  *                                               never
  *
- * Counted are: for the first side all broadcasts that hwmc could take; what does not go by it is MPICH's. For
+ * Counted, and weighed, are: for the first side all broadcasts that hwmc could take; what does not go by it is MPICH's. For
  * another one those that hwmc takes and whose root has its place there; what does not go by it goes by the first:
  * the root hands it inside its host to the one that is on that. Where ranks of a host are near to different rails,
  * each feed (core/feeds) is a further side, on some rails only; counted are the messages that would go in parts.
  *
- * Invariants: at the same broadcast all ranks of the communicator have each side in the same state (but BROKEN),
- * those that are not on it by what those on their host tell them; only who is on a side has a group for it. Another
+ * Invariants: at the same broadcast each side is ON at all ranks of the communicator or at none (but where it is
+ * BROKEN), at those that are not on it by what those on their host tell them; only who is on a side has a group for it. Another
  * side is ON only if the first is, and multicasts if that does.
  *
  * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory, or because
@@ -60,7 +74,10 @@ enum bcast_hw_side_state {
 
 struct bcast_hw_side {
     enum bcast_hw_side_state state;
-    uint64_t counted; /* broadcasts; until SETUP is over */
+    /* Until SETUP is over: */
+    uint64_t counted; /* broadcasts */
+    uint64_t begun;   /* SETUP: how many there were before it */
+    uint64_t weight;  /* ns: of all of them; SETUP: of those from begun on */
     /* SETUP, ON: at who is on this side; BROKEN: NULL for want of memory. */
     struct bcast_hw_group *group;
     struct bcast_hw_shape shape; /* ON: of the group; no fragments: it does not multicast */
@@ -68,9 +85,13 @@ struct bcast_hw_side {
 
 struct bcast_hw_comm;
 
-/* One more broadcast could go by side `which` of what `comm` carries; whether it does, or must fail. May begin set-up,
- * or wait for its end. All ranks of `comm` ask with the same broadcast. */
-bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which);
+/* One more broadcast, of `bytes`, could go by side `which` of what `comm` carries; whether it does, or must fail. May
+ * begin set-up, or wait for its end. All ranks of `comm` ask with the same broadcast. */
+bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which,
+                              MPI_Aint bytes);
+
+/* Sets up the first side before any broadcast, if that is by weight. All ranks of `comm` call it at the same place. */
+void MPIR_Bcast_hw_side_prepare(MPIR_Comm *comm, struct bcast_hw_comm *c);
 
 /* The MPI error of a side that is BROKEN; MPI_SUCCESS of others. */
 int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s);
@@ -78,8 +99,8 @@ int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s);
 /* By hosts: the rank of `host` on side `which`. */
 uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host);
 
-/* By hosts: the side for a broadcast from `root`. All ranks ask with the same broadcast. */
-uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root);
+/* By hosts: the side for a broadcast of `bytes` from `root`. All ranks ask with the same broadcast. */
+uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root, MPI_Aint bytes);
 
 /* The group of a side is not shown any more (live.h). Under the lock. */
 void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g);

@@ -37,6 +37,7 @@
     X(BCAST_HW_NODE_SHAPE)                                                                         \
     X(BCAST_HW_NODE_SHIFT_BYTES)                                                                   \
     X(BCAST_HW_PIECE_BYTES)                                                                        \
+    X(BCAST_HW_PREPARE)                                                                            \
     X(BCAST_HW_PROBE_AGAIN_MAX_MS)                                                                 \
     X(BCAST_HW_PROBE_AGAIN_MS)                                                                     \
     X(BCAST_HW_PROBE_MS)                                                                           \

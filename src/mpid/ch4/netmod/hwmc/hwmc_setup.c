@@ -319,6 +319,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIDI_HWMC_knock_tried(world);
     MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Bcast_hw_prepare(world);
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIDI_HWMC_helper_start();
     MPIR_ERR_CHECK(mpi_errno);
 

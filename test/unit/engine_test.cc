@@ -173,8 +173,7 @@ TEST(Engine, ASetUpInVainIsNotRepeatedAtOnce)
 
         net.settle(wait);
         expect_all(g, state);
-        EXPECT_EQ(g[0]->reason, (uint32_t) (state == BCAST_HW_GROUP_OFF ? BCAST_HW_REASON_PROBE
-                                                                        : BCAST_HW_REASON_NONE));
+        EXPECT_EQ(state == BCAST_HW_GROUP_ON ? 0 : (uint32_t) BCAST_HW_REASON_PROBE, g[0]->reason);
         for (auto *x : g)
             bcast_hw_group_close(x, net.now);
         net.settle();

@@ -65,6 +65,7 @@ static int made_and_freed(MPI_Comm all, uint64_t *state, void *buf)
     MPI_Comm comm;
     const uint64_t kind = hwtest_random(state, 3), calls = hwtest_random(state, 12);
     const uint64_t most = hwtest_random(state, 2) ? 16 : BYTES, late = hwtest_random(state, 8);
+    const bool meet = hwtest_random(state, 2);
 
     MPI_Comm_rank(all, &rank);
     MPI_Comm_split(all, kind == 0 ? rank % 2 : kind == 1 && rank == 0, kind == 2 ? -rank : rank,
@@ -80,7 +81,7 @@ static int made_and_freed(MPI_Comm all, uint64_t *state, void *buf)
         errs += hwtest_bcast(buf, bytes, root, comm, *state, "made and freed");
     }
     /* Some wait for each other before it is freed, by messages; others do not. */
-    if (size > 1 && hwtest_random(state, 2) && rank < 2) {
+    if (size > 1 && meet && rank < 2) {
         int out = 1, in = 0;
 
         MPI_Sendrecv(&out, 1, MPI_INT, 1 - rank, 7, &in, 1, MPI_INT, 1 - rank, 7, comm,
@@ -135,8 +136,9 @@ int main(int argc, char **argv)
     const int rounds = (int) hwtest_option(argc, argv, "-rounds", 150);
     const size_t bytes = (size_t) hwtest_option(argc, argv, "-few", 0);
     struct worker alone = {.rounds = rounds, .comm = MPI_COMM_WORLD};
-    int errs = 0, provided;
+    int errs = 0, provided, tools;
 
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &tools); /* for good: counters are read more than once */
     MTest_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     if (bytes > 0)
         errs += few_on_each(bytes, hwtest_flag(argc, argv, "-whole"));

@@ -69,12 +69,6 @@ enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_
                                (uint64_t) bytes);
 }
 
-bool MPIR_Bcast_hw_named(void)
-{
-    return MPIR_CVAR_BCAST_HW_ALGORITHM != MPIR_CVAR_BCAST_HW_ALGORITHM_auto ||
-           MPIR_Bcast_hw_file_given();
-}
-
 /* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's usual length. */
 static void expect_shape(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
 {

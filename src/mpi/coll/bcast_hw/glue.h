@@ -126,9 +126,6 @@ void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw
 enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
                                              bool ours);
 
-/* The user names the algorithm of the broadcasts that hwmc takes, by control variable or file. */
-bool MPIR_Bcast_hw_named(void);
-
 /* On a communicator that is not set up, as it is expected to be: what hwmc saves on a broadcast of `bytes`, and what
  * set-up costs, ns. The same on every rank. */
 uint64_t MPIR_Bcast_hw_weight(const struct bcast_hw_comm *c, MPI_Aint bytes);

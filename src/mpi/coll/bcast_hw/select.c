@@ -232,8 +232,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Broadcasts on a communicator before its multicast is set up. -1: until what hwmc would have
-        saved, as the cost model has it, is what set-up costs; 0 where
+        Broadcasts on a communicator before its multicast is set up. -1: 4, or until what hwmc would
+        have saved, as the cost model has it, is what set-up costs; 0 where
         MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
 
     - name        : MPIR_CVAR_BCAST_HW_SETUP_AHEAD

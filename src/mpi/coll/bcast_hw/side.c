@@ -295,7 +295,7 @@ static bool is_due_by_weight(MPIR_Comm *comm, struct bcast_hw_comm *c, uint64_t 
 
     s->weight += weight;
     if (s->state == BCAST_HW_SIDE_COUNTING) {
-        if (s->weight < cost && !(MPIR_Bcast_hw_named() && number >= setup_after()))
+        if (s->weight < cost && number < setup_after())
             return false;
         s->begun = number;
         s->weight = weight;

@@ -14,7 +14,8 @@
  * each broadcast weighs what hwmc would save on it, as the cost model has it (core/model) for the shape that the
  * communicator is expected to have.
  *
- *   those so far weigh what set-up costs       set-up begins, in the background; MPI_COMM_WORLD's in MPI_Init
+ *   those so far weigh what set-up costs,      set-up begins, in the background; MPI_COMM_WORLD's in MPI_Init
+ *   or are `after`
  *   those since then do, or are `ahead`        waits for the outcome; from here on by this side, or never. So a message
  *                                              that pays for set-up by itself begins it and waits for it
  *   from number agreed.from on                 likewise (core/agree): all ranks know the outcome, or learn it in a

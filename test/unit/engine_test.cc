@@ -342,6 +342,19 @@ TEST(Engine, WhoClosesDuringSetUpStaysToItsEnd)
         }
 }
 
+TEST(Engine, WhatBeginsLaterSendsNothingBeforeTheNextProgress)
+{
+    mem::Net net(3);
+    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) { cfg.later = true; });
+
+    for (auto *e : net.engines) {
+        EXPECT_EQ(0u, e->engine_counts->lane_messages_sent);
+        EXPECT_EQ(0u, bcast_hw_engine_deadline(e));
+    }
+    net.settle();
+    expect_all(g, BCAST_HW_GROUP_ON);
+}
+
 TEST(Engine, AFullSenderHoldsBackAndLosesNothing)
 {
     mem::Net net(2);

@@ -145,7 +145,9 @@ static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_
 static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
     struct bcast_hw_side *s = &c->side[which];
-    struct bcast_hw_group_cfg cfg = {.context = comm->context_id, .part = which};
+    /* Before the first broadcast nothing is in a hurry: connections are not made in MPI_Init. */
+    struct bcast_hw_group_cfg cfg = {
+        .context = comm->context_id, .part = which, .later = s->counted == 0};
     uint32_t *world;
     uint64_t *site;
     uint64_t hash, before;

@@ -108,7 +108,9 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
         g->next->prev = g;
     e->groups = g;
     bcast_hw_names_add(&e->names, g);
-    bcast_hw_group_pump(g, now);
+    bcast_hw_agenda_touch(&e->agenda, g);
+    if (!cfg->later)
+        bcast_hw_group_pump(g, now);
     return g;
 }
 

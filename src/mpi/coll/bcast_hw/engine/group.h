@@ -67,6 +67,7 @@ struct bcast_hw_group_cfg {
     uint64_t delay_ns;
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
+    bool later;        /* nothing is sent before the next progress */
     bool stay;         /* rails that stop working in mid-run are not left */
     uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
     uint64_t pause_max_ns;

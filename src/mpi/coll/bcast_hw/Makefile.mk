@@ -53,6 +53,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
+    src/mpi/coll/bcast_hw/engine/group_setup.c \
     src/mpi/coll/bcast_hw/engine/group_trees.c \
     src/mpi/coll/bcast_hw/engine/homes.c    \
     src/mpi/coll/bcast_hw/engine/loss.c     \

@@ -310,14 +310,18 @@ def differs(directory):
     """Processes with different values of a variable: an error that names it, at once."""
     for name, value, more in (("MPIR_CVAR_BCAST_HW_CHANNELS", "7", {}),
                               ("MPIR_CVAR_HWMC_FABRIC", "none", {}),
-                              ("MPIR_CVAR_BCAST_HW_NODE_SELECTION", "/nothing", {}),
+                              ("MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY", "pu:2", {}),
                               ("MPIR_CVAR_HWMC_RESILIENT", "1", {})):
         words = ["-n", "2", str(directory / PROGRAM), ":", "-n", "1", "-env", name, value]
-        with job(directory, 1, before=words, **more) as process:
-            try:
-                err = process.communicate(timeout=ENDS)[1]
-            except subprocess.TimeoutExpired:
-                raise Wrong("%s: the job hangs" % name) from None
+        err = ""
+        for _ in range(3):  # mpiexec may lose what an MPI_Abort of MPICH's says
+            with job(directory, 1, before=words, **more) as process:
+                try:
+                    err = err or process.communicate(timeout=ENDS)[1]
+                except subprocess.TimeoutExpired:
+                    raise Wrong("%s: the job hangs" % name) from None
+            if err:
+                break
         expect(process.returncode != 0, "%s: no error" % name)
         expect(re.search(name + r" must be the same on all processes: it is \S+ on process 0, and on "
                          r"process 2 on host \S+ it is", err), "%s: %s" % (name, err[-400:]))

@@ -25,10 +25,11 @@ cvars:
       default     : ""
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
+      scope       : MPI_T_SCOPE_LOCAL
       description : >-
         A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host goes, for each
-        number of ranks and message length. Empty: the one that hwmc comes with; none: none.
+        number of ranks and message length. Empty: the one that hwmc comes with; none: none. Files of different
+        processes may have different names, and must say the same.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

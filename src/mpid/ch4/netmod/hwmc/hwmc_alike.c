@@ -57,7 +57,6 @@
     X(HWMC_SUSPECT_MS)
 
 #define TEXTS(X)                                                                                   \
-    X(BCAST_HW_NODE_SELECTION)                                                                     \
     X(BCAST_HW_NODE_TOPOLOGY)                                                                      \
     X(HWMC_GROUP)                                                                                  \
     X(HWMC_SUMMARY)

@@ -262,21 +262,20 @@ static unsigned progress(ucp_worker_h worker)
     return events;
 }
 
-/* The ucx netmod waits for one-sided operations in loops of its own. */
-unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker)
+/* The ucx netmod waits for one-sided operations in loops of its own; this is a poll of one. */
+static unsigned lone_progress(struct MPIDI_HWMC_poll *p, ucp_worker_h worker)
 {
-    struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     unsigned events;
 
-    if (p->polling || p->inside)
-        return progress(worker);
-    if (p->timed)
-        current.entered = MPIR_Bcast_hw_now();
-    events = progress(worker);
-    if (is_alone()) {
+    if (!p->timed) { /* alone, when that was looked at last */
+        events = progress(worker);
         MPIDI_HWMC_wait_polled();
-    } else if (p->events == 0 && !MPIR_Bcast_hw_in_node()) {
-        p->timed = true;
+        return events;
+    }
+    current.entered = MPIR_Bcast_hw_now();
+    events = progress(worker);
+    p->timed = !is_alone();
+    if (p->events == 0 && !MPIR_Bcast_hw_in_node()) {
         MPIDI_HWMC_helper_in();
         step(&current);
         MPIDI_HWMC_helper_out();
@@ -285,6 +284,13 @@ unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker)
         current.policy.since = 0;
     }
     return events;
+}
+
+unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker)
+{
+    struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
+
+    return p->polling || p->inside ? progress(worker) : lone_progress(p, worker);
 }
 
 #undef ucp_ep_flush
@@ -395,8 +401,12 @@ void MPIDI_HWMC_wait_looked(void)
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
 
     p->wait_left = POLLS;
-    if (!polite || MPIR_Bcast_hw_in_node() || !bcast_hw_wait_is_alone(policy()))
+    if (!polite || MPIR_Bcast_hw_in_node())
         return;
+    if (!bcast_hw_wait_is_alone(policy())) {
+        p->timed = true;
+        return;
+    }
     if (p->events == 0) {
         MPIDI_HWMC_helper_in();
         step(&current);

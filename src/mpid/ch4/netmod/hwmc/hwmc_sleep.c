@@ -48,7 +48,8 @@ void MPIDI_HWMC_sleep_init(bool wanted)
     /* An earlier MPI_Init of this process may have left some. */
     if (epoll_fd >= 0)
         close(epoll_fd);
-    epoll_fd = -1;
+    /* At once: a program that counts its descriptors shall not see one more when it first sleeps. */
+    epoll_fd = may_sleep ? epoll_create1(EPOLL_CLOEXEC) : -1;
     mpich_is_watched = control_is_watched = false;
     memset(lane_is_watched, 0, sizeof(lane_is_watched));
     memset(watched, 0, sizeof(watched));

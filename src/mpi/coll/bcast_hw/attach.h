@@ -137,6 +137,9 @@ void MPIR_Bcast_hw_node_shut(void);
  * affinity masks and quotas. After MPIR_Bcast_hw_find_nodes; for waits. */
 void MPIR_Bcast_hw_presume_processors(void);
 
+/* This process may use more processors than the job has processes on this host. False where nobody says. */
+bool MPIR_Bcast_hw_has_processors_left(void);
+
 /* What this thread knows of those who share its processor: core/wait_policy.h. */
 struct bcast_hw_wait_policy;
 struct bcast_hw_wait_policy *MPIR_Bcast_hw_wait_policy(void);

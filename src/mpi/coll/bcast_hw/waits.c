@@ -29,11 +29,10 @@ struct bcast_hw_wait_policy *MPIR_Bcast_hw_wait_policy(void)
 /* Processes of the job on this host. */
 static int num_mates(void)
 {
-    const int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
     int mates = 0;
 
     for (int i = 0; i < MPIR_Process.size; i++)
-        mates += MPIR_Bcast_hw_node_of((uint32_t) i) == own;
+        mates += MPIR_Bcast_hw_same_host((uint32_t) i);
     return mates;
 }
 
@@ -43,6 +42,11 @@ static int num_processors(void)
     cpu_set_t set;
 
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+bool MPIR_Bcast_hw_has_processors_left(void)
+{
+    return num_processors() > num_mates();
 }
 
 /* A process that is bound to some of the host's processors shares them with no other one of the job, if those are bound

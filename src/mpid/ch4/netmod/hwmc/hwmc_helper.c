@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -63,24 +62,13 @@ bool MPIDI_HWMC_helper_is_me(void)
     return is_me;
 }
 
-/* Processors that this process may use, beyond one for each rank of the job on this host. */
-static bool has_processors_left(void)
-{
-    cpu_set_t set;
-    int ranks = 0;
-
-    for (int i = 0; i < MPIR_Process.size; i++)
-        ranks += MPIR_Bcast_hw_same_host((uint32_t) i);
-    return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > ranks;
-}
-
 bool MPIDI_HWMC_helper_wanted(void)
 {
     switch (MPIR_CVAR_HWMC_PROGRESS_THREAD) {
         case MPIR_CVAR_HWMC_PROGRESS_THREAD_on:
             return true;
         case MPIR_CVAR_HWMC_PROGRESS_THREAD_auto:
-            return has_processors_left();
+            return MPIR_Bcast_hw_has_processors_left();
         default:
             return false;
     }

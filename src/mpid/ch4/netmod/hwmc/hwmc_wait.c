@@ -235,6 +235,19 @@ static void step(struct wait *w)
     w->left = MPIR_Bcast_hw_now();
 }
 
+/* Polls are over. What they found ends the wait; else this is what comes before the next one. */
+static void go_on(struct MPIDI_HWMC_poll *p)
+{
+    if (p->events > 0) {
+        p->events = 0;
+        current.policy.since = 0;
+    } else if (!MPIR_Bcast_hw_in_node()) {
+        MPIDI_HWMC_helper_in();
+        step(&current);
+        MPIDI_HWMC_helper_out();
+    }
+}
+
 /* Where links carry all messages nothing but a new acquaintance of this job's comes by MPICH's worker. */
 static bool is_quiet(void)
 {
@@ -275,14 +288,7 @@ static unsigned lone_progress(struct MPIDI_HWMC_poll *p, ucp_worker_h worker)
     current.entered = MPIR_Bcast_hw_now();
     events = progress(worker);
     p->timed = !is_alone();
-    if (p->events == 0 && !MPIR_Bcast_hw_in_node()) {
-        MPIDI_HWMC_helper_in();
-        step(&current);
-        MPIDI_HWMC_helper_out();
-    } else {
-        p->events = 0;
-        current.policy.since = 0;
-    }
+    go_on(p);
     return events;
 }
 
@@ -384,12 +390,7 @@ int MPIDI_HWMC_poll_ends(int vci)
     p->timed = !alone;
     if (!alone) {
         p->left = 0;
-        if (p->events > 0) {
-            p->events = 0;
-            current.policy.since = 0;
-        } else if (!MPIR_Bcast_hw_in_node()) {
-            step(&current);
-        }
+        go_on(p);
     }
     MPIDI_HWMC_helper_out();
     return mpi_errno;
@@ -407,12 +408,5 @@ void MPIDI_HWMC_wait_looked(void)
         p->timed = true;
         return;
     }
-    if (p->events == 0) {
-        MPIDI_HWMC_helper_in();
-        step(&current);
-        MPIDI_HWMC_helper_out();
-    } else {
-        p->events = 0;
-        current.policy.since = 0;
-    }
+    go_on(p);
 }

@@ -165,6 +165,44 @@ TEST(WaitPolicy, WhoSharesWithOneWhoComputesSleepsAtOnce)
     EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD) << "sees whether he still does";
 }
 
+TEST(WaitPolicy, WhoCannotSleepSeesThatNobodyComputesAnyMore)
+{
+    Wait w(false);
+
+    w.yield_ns = 3 * MS;
+    w.step();
+    w.wait = {};
+    for (int i = 0; i < 64; i++) {
+        ASSERT_EQ(bcast_hw_wait_next(&w.policy, &w.wait, &USUAL, w.now), BCAST_HW_WAIT_SLEEP) << i;
+        bcast_hw_wait_yielded(&w.policy, &w.wait, w.now,
+                              w.now + 2 * US); // there was something to do already
+    }
+    EXPECT_EQ(bcast_hw_wait_next(&w.policy, &w.wait, &USUAL, w.now), BCAST_HW_WAIT_YIELD);
+}
+
+TEST(WaitPolicy, WhoTestsNeverSleeps)
+{
+    Wait w(false);
+
+    EXPECT_EQ(bcast_hw_wait_tested(&w.policy), BCAST_HW_WAIT_YIELD);
+    w.policy.polite = true;
+    EXPECT_EQ(bcast_hw_wait_tested(&w.policy), BCAST_HW_WAIT_YIELD);
+    Wait alone(true);
+    EXPECT_EQ(bcast_hw_wait_tested(&alone.policy), BCAST_HW_WAIT_POLL);
+}
+
+TEST(WaitPolicy, WhoTestsKeepsTheProcessorWhereSomebodyComputes)
+{
+    Wait w(false);
+    int polls = 0;
+
+    w.yield_ns = 3 * MS;
+    w.step();
+    while (bcast_hw_wait_tested(&w.policy) == BCAST_HW_WAIT_POLL)
+        polls++;
+    EXPECT_EQ(polls, 64) << "then it sees whether he still does";
+}
+
 TEST(WaitPolicy, RationedProcessorsAreNotUsedUp)
 {
     Wait w(false, true);

@@ -60,6 +60,17 @@ enum bcast_hw_wait_verdict bcast_hw_wait_next(const struct bcast_hw_wait_policy 
     return BCAST_HW_WAIT_YIELD;
 }
 
+enum bcast_hw_wait_verdict bcast_hw_wait_tested(struct bcast_hw_wait_policy *p)
+{
+    if (bcast_hw_wait_is_alone(p))
+        return BCAST_HW_WAIT_POLL;
+    if (p->computes > 0) {
+        p->computes--;
+        return BCAST_HW_WAIT_POLL;
+    }
+    return BCAST_HW_WAIT_YIELD;
+}
+
 static uint64_t max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -80,8 +91,7 @@ void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait 
             ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
         p->regained += p->regained < BCAST_HW_WAIT_REGAINED;
     }
-    if (ns >= COMPUTES_NS)
-        p->computes = COMPUTES_SLEEPS;
+    p->computes = ns >= COMPUTES_NS ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
 }
 
 void bcast_hw_wait_slept(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t until,

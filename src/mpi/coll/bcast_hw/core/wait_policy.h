@@ -20,6 +20,9 @@
  * who sleeps gets the processor back in time when it is woken, one who yields does not. It also sleeps soon where
  * processors are rationed (a quota of a container): polls and yields use the quota up, and then all are stopped.
  *
+ * A thread that only tests, however often, never sleeps: it has other things to do. It yields where others wait, and
+ * keeps the processor where somebody computes, for a test shall not take as long as his turn.
+ *
  * What it goes by is measured: how long a yield takes that finds nobody, and how late a sleep ends. Invariants:
  * regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and late_ns are positive.
  */
@@ -37,7 +40,8 @@ enum bcast_hw_wait_verdict { BCAST_HW_WAIT_POLL, BCAST_HW_WAIT_YIELD, BCAST_HW_W
 /* What a thread has found out. */
 struct bcast_hw_wait_policy {
     uint32_t regained; /* yields in a row that found nobody */
-    uint32_t computes; /* sleeps until it is seen again whether somebody computes; 0: nobody does */
+    uint32_t
+        computes; /* verdicts until it is seen again whether somebody computes; 0: nobody does */
     uint64_t empty_yield_ns; /* of a yield that finds nobody; the least of late */
     uint64_t late_ns;        /* how late a sleep ends; a moving average */
     bool rationed;           /* processors are */
@@ -70,6 +74,9 @@ enum bcast_hw_wait_verdict bcast_hw_wait_next(const struct bcast_hw_wait_policy 
                                               struct bcast_hw_wait *w,
                                               const struct bcast_hw_wait_limits *limits,
                                               uint64_t now);
+
+/* The same for a thread that tests in a loop: POLL or YIELD. */
+enum bcast_hw_wait_verdict bcast_hw_wait_tested(struct bcast_hw_wait_policy *p);
 
 /* It yielded from `before` to `after`. */
 void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t before,

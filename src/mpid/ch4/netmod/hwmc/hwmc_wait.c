@@ -8,8 +8,9 @@
  * is asked only in loops that are known to wait: MPID_Progress_wait, the loops of one-sided epochs, the layer's own
  * (hwmc_pre.h: MPIDI_HWMC_wait_polled), and every POLLS polls; so a call that only tests makes no system call for
  * waiting and reads no clock. Where processors are shared it is asked after each poll that follows the last one closely,
- * be it a wait or a program that tests in a loop: the other process may have what this one waits for. A program that
- * tests now and then never sleeps, nor does one with several threads, for progress runs under MPICH's locks.
+ * be it a wait or a program that tests in a loop: the other process may have what this one waits for. Only a wait
+ * sleeps: who tests gives the processor away at most, for he has other things to do than to wait for MPI. A process with
+ * several threads does not sleep either, since progress runs under MPICH's locks.
  *
  * The engine's messages come by further descriptors, and a look at those takes longer than a poll of shared memory. A
  * thread that waits for the engine, or shares its processor, looks each time; others so seldom that it takes 1/SHARE of
@@ -92,6 +93,7 @@ struct wait {
     uint64_t entered;          /* ns: when the poll under way began, where that is taken */
     uint64_t sleep_ns;         /* the longest the next sleep may take */
     uint64_t poll_ns, look_ns; /* a poll takes, and a look at descriptors; the least of late */
+    bool waits; /* processors are shared, and the poll under way is of a loop that waits */
 };
 
 /* When the engine is looked at, by a thread that has its processor to itself and does not wait for it. */
@@ -197,20 +199,39 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
     }
 }
 
-/* Where a poll is cheap one yields between polls; else, and to sleep, it watches descriptors. */
+/* To sleep one watches descriptors; and to yield only, where a poll looks at the engine's as well and so takes longer than
+ * a look at all of them at once. Not where messages come by memory alone: who is about to sleep is woken by a system call
+ * of each one who sends. */
 static bool has_to_arm(const struct wait *w, enum bcast_hw_wait_verdict verdict)
 {
     return verdict == BCAST_HW_WAIT_SLEEP ||
-           (!is_alone() && w->poll_ns > 2 * (w->look_ns ? w->look_ns : LOOK_START_NS));
+           (!is_alone() && (MPIR_Bcast_hw_active() || MPIDI_HWMC_global.links) &&
+            w->poll_ns > 2 * (w->look_ns ? w->look_ns : LOOK_START_NS));
 }
 
-/* Polls of a wait found nothing. */
+/* What comes between two polls of a wait. */
+static void pause_(struct wait *w, uint64_t now)
+{
+    const enum bcast_hw_wait_verdict verdict =
+        bcast_hw_wait_next(policy(), &w->policy, &limits, now);
+    uint64_t until = now + w->sleep_ns;
+
+    if (verdict == BCAST_HW_WAIT_POLL)
+        return;
+    if (MPIDI_HWMC_sleep_can() && has_to_arm(w, verdict) &&
+        MPIDI_HWMC_sleep_arm(now, &until) == MPIDI_HWMC_ARMED) {
+        doze(w, now, until);
+        w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
+    } else {
+        yield(w, now);
+    }
+}
+
+/* Polls of a wait, or tests that follow each other closely, found nothing. */
 static void step(struct wait *w)
 {
     const uint64_t now = MPIR_Bcast_hw_now();
     const bool alone = is_alone();
-    uint64_t until = now + w->sleep_ns;
-    enum bcast_hw_wait_verdict verdict;
 
     if (!alone)
         note_least(&w->poll_ns, now - w->entered);
@@ -222,16 +243,10 @@ static void step(struct wait *w)
         w->left = now;
         return;
     }
-    verdict = bcast_hw_wait_next(policy(), &w->policy, &limits, now);
-    if (verdict != BCAST_HW_WAIT_POLL) {
-        if (MPIDI_HWMC_sleep_can() && has_to_arm(w, verdict) &&
-            MPIDI_HWMC_sleep_arm(now, &until) == MPIDI_HWMC_ARMED) {
-            doze(w, now, until);
-            w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
-        } else {
-            yield(w, now);
-        }
-    }
+    if (alone || w->waits)
+        pause_(w, now);
+    else if (bcast_hw_wait_tested(policy()) == BCAST_HW_WAIT_YIELD)
+        yield(w, now);
     w->left = MPIR_Bcast_hw_now();
 }
 
@@ -288,7 +303,9 @@ static unsigned lone_progress(struct MPIDI_HWMC_poll *p, ucp_worker_h worker)
     current.entered = MPIR_Bcast_hw_now();
     events = progress(worker);
     p->timed = !is_alone();
+    current.waits = true;
     go_on(p);
+    current.waits = false;
     return events;
 }
 
@@ -391,12 +408,14 @@ int MPIDI_HWMC_poll_ends(int vci)
     if (!alone) {
         p->left = 0;
         go_on(p);
+        current.waits = false;
     }
     MPIDI_HWMC_helper_out();
     return mpi_errno;
 }
 
-/* POLLS polls of a wait are over; where processors are shared each poll has seen to that. */
+/* POLLS polls of a wait are over. Where processors are shared this is called for each one, and what comes between polls
+ * is for the next one's end to do (MPIDI_HWMC_poll_ends). */
 void MPIDI_HWMC_wait_looked(void)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
@@ -405,7 +424,9 @@ void MPIDI_HWMC_wait_looked(void)
     if (!polite || MPIR_Bcast_hw_in_node())
         return;
     if (!bcast_hw_wait_is_alone(policy())) {
+        p->wait_left = 0;
         p->timed = true;
+        current.waits = true;
         return;
     }
     go_on(p);

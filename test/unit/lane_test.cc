@@ -102,6 +102,7 @@ class Lane : public ::testing::Test {
             hwmc_lane_ucx_params p = {{recv, lost, address_of, sent, e},
                                       size,
                                       nullptr,
+                                      false,
                                       nullptr,
                                       survive ? all_survive : nullptr};
             ASSERT_EQ(BCAST_HW_OK, hwmc_lane_ucx_open(&p, &e->lane));
@@ -166,7 +167,7 @@ TEST_F(Lane, DeliversHeadAndBodyWithTheirLengths)
 TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
 {
     hwmc_lane_ucx_params p = {
-        {recv, lost, address_of, sent, nullptr}, 2, nullptr, nullptr, nullptr};
+        {recv, lost, address_of, sent, nullptr}, 2, nullptr, false, nullptr, nullptr};
     bcast_hw_lane *lane = nullptr;
     rlimit before, few;
     int next = dup(0);

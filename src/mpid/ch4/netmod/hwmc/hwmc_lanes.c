@@ -248,6 +248,7 @@ static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices, int 
             {.recv = on_recv, .lost = on_lost, .address_of = address_of, .sent = on_sent, .ctx = w},
         .size = (uint32_t) MPIR_Process.size,
         .devices = devices,
+        .no_mates = !MPIR_Bcast_hw_host_is_shared(),
         .tcp_sndbuf = devices ? RAIL_SNDBUF : NULL,
         .survives = survives,
     };

@@ -8,6 +8,7 @@
 #ifndef HWMC_LANE_UCX_H_INCLUDED
 #define HWMC_LANE_UCX_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
@@ -16,6 +17,7 @@ struct hwmc_lane_ucx_params {
     struct bcast_hw_lane_params lane;
     uint32_t size;          /* processes of the job: peers are 0..size-1 */
     const char *devices;    /* as UCX_NET_DEVICES; NULL: UCX's choice */
+    bool no_mates;          /* no peer runs on this host: shared memory would carry nothing */
     const char *tcp_sndbuf; /* as UCX_TCP_SNDBUF, unless the user gives that; NULL: UCX's choice */
 
     /* Whether an endpoint to `peer` is to survive a network that fails: UCX then reports failures, the

@@ -26,9 +26,9 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
     return UCS_OK;
 }
 
-/* An option of UCX's TCP, as long as the user does not set it. The names that options have here were seen to work with
- * UCX 1.13 alone, and UCX warns of names that it does not know: with another one it is the user who may set them. */
-static void set_tcp(ucp_config_t *config, const char *variable, const char *name, const char *value)
+/* An option of UCX, as long as the user does not set it. The names that options have here were seen to work with UCX 1.13
+ * alone, and UCX warns of names that it does not know: with another one it is the user who may set them. */
+static void set(ucp_config_t *config, const char *variable, const char *name, const char *value)
 {
     unsigned major, minor, release;
 
@@ -54,9 +54,12 @@ static ucs_status_t open_context(struct hwmc_lane_ucx *l)
     if (l->params.devices != NULL)
         status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
     /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes. */
-    set_tcp(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
+    set(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
     if (l->params.tcp_sndbuf != NULL)
-        set_tcp(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
+        set(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
+    /* Its queues take 4 MiB of memory, and a look at each poll. */
+    if (l->params.no_mates)
+        set(config, "UCX_TLS", "TLS", "^sm");
     if (status == UCS_OK)
         status = ucp_init(&params, config, &l->context);
     ucp_config_release(config);

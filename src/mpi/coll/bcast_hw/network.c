@@ -4,14 +4,16 @@
  *
  * What the network is like, as far as algorithm selection asks (core/model). Once a job, when it starts,
  * the first process asks one on another host how fast its lanes are (core/measure), and one at another
- * site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK says goes before. All others get it from the first,
- * so that every process selects by the same figures.
+ * site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK says goes before, and nobody is asked where it says all. All
+ * others get it from the first, so that every process selects by the same figures.
  */
 
 #include "glue.h"
 #include "network_text.h"
 
-#define NOT_SAID UINT32_MAX /* Mbit/s that nobody can say */
+/* Mbit/s and ns that nobody can say. */
+#define NOT_SAID UINT32_MAX
+#define NO_LATENCY UINT64_MAX
 
 /* For all answers of a process; after it the figures are guessed. */
 #define WAIT_NS UINT64_C(2000000000)
@@ -147,17 +149,38 @@ fn_fail:
     goto fn_exit;
 }
 
+static struct bcast_hw_network guessed(uint32_t rails)
+{
+    return (struct bcast_hw_network){
+        .latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
+        .site_latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
+        .mbit = BCAST_HW_GUESSED_MBIT,
+        .mbit_all = BCAST_HW_GUESSED_MBIT * rails,
+        .datagram_ns = BCAST_HW_GUESSED_DATAGRAM_NS,
+    };
+}
+
+/* What the user says of the network; NOT_SAID and NO_LATENCY: nothing. */
+static struct bcast_hw_network nothing_said(void)
+{
+    return (struct bcast_hw_network){.mbit = NOT_SAID,
+                                     .mbit_all = NOT_SAID,
+                                     .latency_ns = NO_LATENCY,
+                                     .site_latency_ns = NO_LATENCY};
+}
+
+/* Whether that is all that a measurement would find out. */
+static bool is_all(const struct bcast_hw_network *said, bool sites)
+{
+    return said->mbit != NOT_SAID && said->latency_ns != NO_LATENCY &&
+           (!sites || said->site_latency_ns != NO_LATENCY);
+}
+
 /* The first process's part. */
 static void measure(struct bcast_hw_engine *e, int near, int far)
 {
     struct bcast_hw_network *net = &figures.network;
 
-    *net = (struct bcast_hw_network){
-        .latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
-        .mbit = BCAST_HW_GUESSED_MBIT,
-        .mbit_all = BCAST_HW_GUESSED_MBIT,
-        .datagram_ns = BCAST_HW_GUESSED_DATAGRAM_NS,
-    };
     /* With one host a site all that can be asked is far. */
     if ((near >= 0 || far >= 0) && measured(e, near >= 0 ? near : far)) {
         net->latency_ns = UINT64_MAX;
@@ -200,7 +223,7 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
     const char *said = MPIR_CVAR_BCAST_HW_NETWORK ? MPIR_CVAR_BCAST_HW_NETWORK : "";
     int near = partner(true), far = partner(false);
     bool asked = MPIR_Process.rank == near || MPIR_Process.rank == far;
-    struct bcast_hw_network trial = {.mbit = NOT_SAID, .mbit_all = NOT_SAID};
+    struct bcast_hw_network trial = nothing_said();
 
     MPIR_ERR_CHKANDJUMP1(!bcast_hw_network_parse(said, &trial), mpi_errno, MPI_ERR_OTHER,
                          "**bcast_hw_network", "**bcast_hw_network %s", said);
@@ -214,7 +237,11 @@ int MPIR_Bcast_hw_find_network(MPIR_Comm *world)
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (MPIR_Process.rank == 0) {
-        measure(e, near, far);
+        const bool known = is_all(&trial, far >= 0);
+
+        figures.network = guessed(known ? MPL_MAX(e->cfg.num_rails, 1) : 1);
+        if (!known)
+            measure(e, near, far);
         bcast_hw_network_parse(said, &figures.network);
         for (uint32_t i = 0; trial.mbit != NOT_SAID && i < BCAST_HW_RAIL_BITS; i++)
             figures.rail_mbit[i] = trial.mbit;

@@ -173,8 +173,9 @@ cvars:
       description : >-
         What algorithm selection takes the network for, instead of what was measured when the job
         started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P, datagram_ns=T (a
-        host's time for one), separated by commas. What process 0 is told counts. hwmc_info --model shows what
-        follows.
+        host's time for one), separated by commas. What process 0 is told counts. With latency_us and mbit,
+        and site_latency_us where there are sites, nothing is measured, and MPI_Init takes some ms less.
+        hwmc_info --model shows what follows.
 
     - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
       category    : BCAST_HW

@@ -3,6 +3,7 @@
 //
 // Many groups in a process: those with nothing to do cost nothing. What is counted is looks at groups, not time.
 #include "engine_groups.h"
+#include "failing_memory.h"
 
 extern "C" {
 #include "../engine/seen.h"
@@ -173,4 +174,25 @@ TEST(EngineMany, NamesThatWereSeenAreCounted)
     ASSERT_TRUE(bcast_hw_seen_again(&s, bcast_hw_prng(3, 1), &before));
     EXPECT_EQ(0u, before);
     bcast_hw_seen_free(&s);
+}
+
+// Without memory for a larger table the one there is gets full, and still tells all apart.
+TEST(EngineMany, NamesAreCountedWithoutMoreMemory)
+{
+    bcast_hw_seen s = {};
+    uint64_t before;
+
+    EXPECT_TRUE(bcast_hw_seen_again(&s, bcast_hw_prng(3, 0), &before));
+    const size_t room = s.room;
+    failing_memory::Range range(0, INT64_MAX);
+    for (uint64_t round = 1; round < 3; round++)
+        for (uint64_t i = 0; i + 1 < room; i++) {
+            ASSERT_TRUE(bcast_hw_seen_again(&s, bcast_hw_prng(3, i), &before)) << i;
+            ASSERT_EQ(round - (i > 0), before);
+        }
+    EXPECT_EQ(room, s.room);
+    EXPECT_FALSE(bcast_hw_seen_again(&s, bcast_hw_prng(3, room), &before));
+    EXPECT_EQ(room - 1, s.names);
+    bcast_hw_seen_free(&s);
+    EXPECT_FALSE(bcast_hw_seen_again(&s, 1, &before));
 }

@@ -39,14 +39,23 @@ static bool grow(struct bcast_hw_seen *s)
     return true;
 }
 
+/* There is room for one more name. Without memory for a larger table the one there is gets full, but
+ * for the place at which a search ends. */
+static bool has_room(struct bcast_hw_seen *s)
+{
+    return 2 * s->names < s->room || grow(s) || s->names + 1 < s->room;
+}
+
 bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *before)
 {
-    struct bcast_hw_seen_one *one;
+    struct bcast_hw_seen_one *one = s->room > 0 ? place_of(s, name) : NULL;
 
-    if (2 * s->names >= s->room && !grow(s))
-        return false;
-    one = place_of(s, name);
-    s->names += one->times == 0;
+    if (!one || one->times == 0) {
+        if (!has_room(s))
+            return false;
+        one = place_of(s, name);
+        s->names++;
+    }
     one->name = name;
     *before = one->times++;
     return true;

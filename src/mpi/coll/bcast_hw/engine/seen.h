@@ -17,7 +17,8 @@ struct bcast_hw_seen_one {
     uint64_t times;
 };
 
-/* A hash table with linear probing, half full at most. Zero to begin with. */
+/* A hash table with linear probing, half full at most as long as there is memory. Zero to begin
+ * with. */
 struct bcast_hw_seen {
     struct bcast_hw_seen_one *one; /* times 0: free */
     size_t room;                   /* a power of 2, or 0 */

@@ -367,9 +367,8 @@ Net::~Net()
         bcast_hw_seal_destroy(s);
 }
 
-std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members, const Tweak &tweak)
+bcast_hw_group_cfg Net::group_cfg(const std::vector<uint32_t> &members, const Tweak &tweak)
 {
-    std::vector<bcast_hw_group *> groups;
     bcast_hw_group_cfg cfg = {};
 
     cfg.context = 7;
@@ -385,10 +384,46 @@ std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members, c
     cfg.stay = true;
     if (tweak)
         tweak(cfg);
-    for (uint32_t r = 0; r < cfg.size; r++) {
-        cfg.rank = r;
-        groups.push_back(bcast_hw_group_create(engines[members[r]], &cfg, now));
+    return cfg;
+}
+
+static bcast_hw_decline_cfg decline_cfg(const bcast_hw_group_cfg &cfg)
+{
+    bcast_hw_decline_cfg d = {};
+
+    d.context = cfg.context;
+    d.size = cfg.size;
+    d.rank = cfg.rank;
+    d.fanout = cfg.fanout;
+    d.key = cfg.key;
+    d.leader = cfg.world[0];
+    bcast_hw_decline_list(&d);
+    for (uint32_t i = 0; i < d.num_neighbours; i++)
+        d.world[i] = cfg.world[d.neighbour[i]];
+    return d;
+}
+
+bcast_hw_group *Net::begin(bcast_hw_group_cfg cfg, uint32_t rank)
+{
+    cfg.rank = rank;
+    bcast_hw_engine *e = engines[cfg.world[rank]];
+    bcast_hw_group *g = bcast_hw_group_create(e, &cfg, now);
+
+    if (!g) {
+        const bcast_hw_decline_cfg d = decline_cfg(cfg);
+
+        bcast_hw_decline_begin(e, &d, now);
     }
+    return g;
+}
+
+std::vector<bcast_hw_group *> Net::group(const std::vector<uint32_t> &members, const Tweak &tweak)
+{
+    std::vector<bcast_hw_group *> groups;
+    const bcast_hw_group_cfg cfg = group_cfg(members, tweak);
+
+    for (uint32_t r = 0; r < cfg.size; r++)
+        groups.push_back(begin(cfg, r));
     return groups;
 }
 

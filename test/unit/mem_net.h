@@ -80,6 +80,11 @@ class Net {
     std::vector<bcast_hw_group *> group(const std::vector<uint32_t> &members,
                                         const Tweak &tweak = {});
 
+    // What the members of such a group have in common. begin: begins it on one of them; NULL: it is
+    // declined there.
+    bcast_hw_group_cfg group_cfg(const std::vector<uint32_t> &members, const Tweak &tweak = {});
+    bcast_hw_group *begin(bcast_hw_group_cfg cfg, uint32_t rank);
+
     // One progress of every engine; true if anything happened.
     bool step();
     // Until nothing happens, moving time to the next deadline up to `until` ns ahead.

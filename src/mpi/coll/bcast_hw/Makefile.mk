@@ -51,6 +51,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/watch.c      \
     src/mpi/coll/bcast_hw/engine/agenda.c   \
     src/mpi/coll/bcast_hw/engine/crc32c.c   \
+    src/mpi/coll/bcast_hw/engine/decline.c  \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
     src/mpi/coll/bcast_hw/engine/group_setup.c \

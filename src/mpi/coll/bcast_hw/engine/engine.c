@@ -136,6 +136,8 @@ static void handle(struct bcast_hw_engine *e, uint32_t rail, const void *head, s
         return;
     }
     g = bcast_hw_names_of(&e->names, in);
+    if (!g && bcast_hw_decline_on_recv(e, in, e->now))
+        return;
     if (!g)
         e->engine_counts->drop_communicator++;
     else if (multicast && in->msg.peer == g->cfg.rank)
@@ -161,6 +163,7 @@ void bcast_hw_engine_on_lost(void *engine, uint32_t peer)
     e->engine_counts->lanes_lost++;
     for (struct bcast_hw_group *g = e->groups; g; g = g->next)
         bcast_hw_group_on_lost(g, peer);
+    bcast_hw_decline_on_lost(e, peer);
 }
 
 /* Whose segment, by which lane, and which child's: a group's number, the lane's, the token. */
@@ -428,13 +431,14 @@ bool bcast_hw_engine_told(struct bcast_hw_engine *e)
 
 bool bcast_hw_engine_drained(const struct bcast_hw_engine *e)
 {
-    return !e->groups;
+    return !e->groups && e->declines.num == 0;
 }
 
 void bcast_hw_engine_close(struct bcast_hw_engine *e)
 {
     while (e->groups)
         bcast_hw_group_free(e->groups);
+    e->declines = (struct bcast_hw_declines){0};
     bcast_hw_agenda_free(&e->agenda);
     bcast_hw_rails_close(&e->rails);
     if (e->cfg.lane)

@@ -13,6 +13,7 @@
 #include "../core/spare.h"
 #include "../port/knock.h"
 #include "../port/lane.h"
+#include "decline.h"
 #include "group.h"
 #include "rails.h"
 
@@ -86,7 +87,8 @@ struct bcast_hw_engine_cfg {
 struct bcast_hw_engine {
     struct bcast_hw_engine_cfg cfg;
     struct bcast_hw_rails rails;
-    struct bcast_hw_group *groups; /* all there are */
+    struct bcast_hw_group *groups;     /* all there are */
+    struct bcast_hw_declines declines; /* groups that this process has no memory for */
     struct bcast_hw_names names;
     struct bcast_hw_agenda agenda;
     size_t memory_used;
@@ -154,7 +156,7 @@ uint64_t bcast_hw_engine_deadline(const struct bcast_hw_engine *e);
 /* Progress has something to care for. */
 static inline bool bcast_hw_engine_active(const struct bcast_hw_engine *e)
 {
-    return e->groups != NULL || e->draining || e->measuring || e->unflushed;
+    return e->groups != NULL || e->declines.num > 0 || e->draining || e->measuring || e->unflushed;
 }
 
 /* Rails that lanes for broadcasts along trees are on, a bit each. */
@@ -178,7 +180,7 @@ void bcast_hw_engine_drain(struct bcast_hw_engine *e, uint64_t now);
 /* The lane for control and repair is flushed. To be asked between calls of progress. */
 bool bcast_hw_engine_told(struct bcast_hw_engine *e);
 
-/* After drain: no group is left. To be asked between calls of progress. */
+/* After drain: no group is left, and no decline. To be asked between calls of progress. */
 bool bcast_hw_engine_drained(const struct bcast_hw_engine *e);
 
 /* Frees the groups that are left and closes rails and lanes. */

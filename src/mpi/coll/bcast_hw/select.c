@@ -438,6 +438,8 @@ int MPIR_Bcast_hw_prepare(MPIR_Comm *world)
         MPIR_Bcast_hw_side_prepare(world, c);
         MPIR_Bcast_hw_live_show(world, c);
     }
+    mpi_errno = MPIR_Bcast_hw_side_error(&c->side[0]); /* likewise */
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;

@@ -124,73 +124,120 @@ static void find_size(MPIR_Comm *comm, const struct bcast_hw_comm *c,
     cfg->rank = c->by_hosts ? c->sides.host_of[comm->rank] : (uint32_t) comm->rank;
 }
 
-/* Who they are. Sets *hash by them. False: one of them is not of MPI_COMM_WORLD. */
-static bool find_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
-                         const struct bcast_hw_group_cfg *cfg, uint32_t *world, uint64_t *site,
-                         uint64_t *hash)
+/* Rank in MPI_COMM_WORLD of a member of the side's group. False: it is of another MPI_COMM_WORLD. */
+static bool find_member(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
+                        uint32_t member, uint32_t *world)
 {
+    const uint32_t rank = c->by_hosts ? MPIR_Bcast_hw_side_at(c, which, member) : member;
+
+    return MPIR_Bcast_hw_world_rank(comm, (int) rank, world);
+}
+
+/* Sets *hash by context id and members. False: one of them is not of MPI_COMM_WORLD. */
+static bool hash_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
+                         const struct bcast_hw_group_cfg *cfg, uint64_t *hash)
+{
+    uint32_t world;
+
     *hash = bcast_hw_prng(comm->context_id, cfg->size);
     for (uint32_t i = 0; i < cfg->size; i++) {
-        uint32_t rank = c->by_hosts ? MPIR_Bcast_hw_side_at(c, which, i) : i;
-
-        if (!MPIR_Bcast_hw_world_rank(comm, (int) rank, &world[i]))
+        if (!find_member(comm, c, which, i, &world))
             return false;
-        *hash = bcast_hw_prng(*hash, world[i]);
-        site[i] = MPIR_Bcast_hw_site_of(world[i]);
+        *hash = bcast_hw_prng(*hash, world);
     }
     return true;
 }
 
-/* Begins set-up, at who is on the side. Without memory there is no group. */
+/* Lists the members, and their sites. All are of MPI_COMM_WORLD. False: no memory. */
+static bool list_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
+                         uint32_t size, uint32_t **world, uint64_t **site)
+{
+    *world = MPL_malloc(size * sizeof(**world), MPL_MEM_COMM);
+    *site = MPL_malloc(size * sizeof(**site), MPL_MEM_COMM);
+    if (!*world || !*site)
+        return false;
+    for (uint32_t i = 0; i < size; i++) {
+        (void) find_member(comm, c, which, i, &(*world)[i]);
+        (*site)[i] = MPIR_Bcast_hw_site_of((*world)[i]);
+    }
+    return true;
+}
+
+/* What is needed to decline the group of `cfg`, but its key. */
+static void find_neighbours(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
+                            const struct bcast_hw_group_cfg *cfg, struct bcast_hw_decline_cfg *d)
+{
+    *d = (struct bcast_hw_decline_cfg){
+        .context = cfg->context, .size = cfg->size, .rank = cfg->rank, .fanout = cfg->fanout};
+    (void) find_member(comm, c, which, 0, &d->leader);
+    bcast_hw_decline_list(d);
+    for (uint32_t i = 0; i < d->num_neighbours; i++)
+        (void) find_member(comm, c, which, d->neighbour[i], &d->world[i]);
+}
+
+/* Begins set-up, at who is on the side; without memory for the group, declines it. */
 static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
     struct bcast_hw_side *s = &c->side[which];
     /* Before the first broadcast nothing is in a hurry: connections are not made in MPI_Init. */
     struct bcast_hw_group_cfg cfg = {
         .context = comm->context_id, .part = which, .later = s->counted == 0};
-    uint32_t *world;
-    uint64_t *site;
+    struct bcast_hw_decline_cfg decline;
+    uint32_t *world = NULL;
+    uint64_t *site = NULL;
     uint64_t hash, before;
+    bool listed;
 
     find_size(comm, c, &cfg);
-    world = MPL_malloc(cfg.size * sizeof(*world), MPL_MEM_COMM);
-    site = MPL_malloc(cfg.size * sizeof(*site), MPL_MEM_COMM);
-    if (!world || !site)
-        goto fn_exit;
-    if (!find_members(comm, c, which, &cfg, world, site, &hash)) {
+    if (!hash_members(comm, c, which, &cfg, &hash)) {
         s->state = BCAST_HW_SIDE_OFF;
         MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_SPAWNED);
-        goto fn_exit;
+        return;
     }
-    cfg.world = world;
-    cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
     if (which >= BCAST_HW_SIDES_MAX)
         cfg.rails = c->feeds.rails[which - BCAST_HW_SIDES_MAX];
     configure(&cfg);
+    find_neighbours(comm, c, which, &cfg, &decline);
+    listed = list_members(comm, c, which, cfg.size, &world, &site);
+    cfg.world = world;
+    cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
 
     MPIR_Bcast_hw_lock();
     if (bcast_hw_seen_again(&seen, hash, &before)) {
-        cfg.key = bcast_hw_prng(hash, before);
-        s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
+        cfg.key = decline.key = bcast_hw_prng(hash, before);
+        if (listed)
+            s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
+        if (!s->group)
+            s->declined =
+                bcast_hw_decline_begin(MPIR_Bcast_hw_engine(), &decline, MPIR_Bcast_hw_now());
     }
     MPIR_Bcast_hw_unlock();
-
-fn_exit:
     MPL_free(world);
     MPL_free(site);
 }
 
-/* Begins set-up. What fails here is told when it ends. */
+/* Begins set-up. A rank that cannot even decline its group must not go on as if nothing were wrong,
+ * as others wait for it: its next broadcast is an error. By hosts the ranks of its host learn that
+ * when set-up ends. */
 static void begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
 {
-    c->side[which].state = BCAST_HW_SIDE_SETUP;
-    if (which == 0 && MPIR_Bcast_hw_by_hosts(comm, c) != MPI_SUCCESS)
+    struct bcast_hw_side *s = &c->side[which];
+
+    s->state = BCAST_HW_SIDE_SETUP;
+    if (which == 0 && MPIR_Bcast_hw_by_hosts(comm, c) != MPI_SUCCESS) {
+        s->state = BCAST_HW_SIDE_BROKEN;
         return;
+    }
     if (which >= BCAST_HW_SIDES_MAX &&
-        !MPIR_Bcast_hw_feed_begin(comm, c, which - BCAST_HW_SIDES_MAX))
-        c->side[which].state = BCAST_HW_SIDE_OFF;
-    else if (is_on(c, which, (uint32_t) comm->rank))
-        begin_group(comm, c, which);
+        !MPIR_Bcast_hw_feed_begin(comm, c, which - BCAST_HW_SIDES_MAX)) {
+        s->state = BCAST_HW_SIDE_OFF;
+        return;
+    }
+    if (!is_on(c, which, (uint32_t) comm->rank))
+        return;
+    begin_group(comm, c, which);
+    if (s->state == BCAST_HW_SIDE_SETUP && !s->group && !s->declined && !c->by_hosts)
+        s->state = BCAST_HW_SIDE_BROKEN;
 }
 
 /* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it is complete. */
@@ -228,7 +275,9 @@ static void settle(const struct bcast_hw_comm *c, uint32_t which, struct bcast_h
     struct bcast_hw_group *g = c->side[which].group;
 
     if (!g) {
-        outcome->state = BCAST_HW_SIDE_BROKEN;
+        outcome->state = c->side[which].declined ? BCAST_HW_SIDE_OFF : BCAST_HW_SIDE_BROKEN;
+        if (which == 0 && c->side[which].declined)
+            MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_NOMEM);
         return;
     }
     MPIR_Bcast_hw_wait(g, settled, NULL);
@@ -330,7 +379,7 @@ bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t
                            : is_due_by_number(comm, c, which, number);
     if (due && s->state == BCAST_HW_SIDE_SETUP)
         end(comm, c, which);
-    return due && s->state != BCAST_HW_SIDE_OFF;
+    return (due || s->state == BCAST_HW_SIDE_BROKEN) && s->state != BCAST_HW_SIDE_OFF;
 }
 
 void MPIR_Bcast_hw_side_prepare(MPIR_Comm *comm, struct bcast_hw_comm *c)

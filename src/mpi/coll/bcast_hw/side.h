@@ -40,9 +40,12 @@
  * BROKEN), at those that are not on it by what those on their host tell them; only who is on a side has a group for it. Another
  * side is ON only if the first is, and multicasts if that does.
  *
- * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory, or because
- * a member cannot be reached. The others cannot know, and wait for it; so it does not go on by another way, and
- * each broadcast by the side is an error.
+ * A rank that has no memory for its group declines it (engine/decline): set-up ends with OFF at all
+ * members, for that reason.
+ *
+ * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory
+ * even to decline the group, or because a member cannot be reached. The others may not know, and
+ * wait for it; so it does not go on by another way, and each broadcast by the side is an error.
  *
  * Set-up messages name a side by a key that its members compute alike without talking: the hash of context
  * id and members, and how many sides with the same two this process has seen come so far. Members have seen
@@ -79,8 +82,9 @@ struct bcast_hw_side {
     uint64_t counted; /* broadcasts */
     uint64_t begun;   /* SETUP: how many there were before it */
     uint64_t weight;  /* ns: of all of them; SETUP: of those from begun on */
-    /* SETUP, ON: at who is on this side; BROKEN: NULL for want of memory. */
+    /* SETUP, ON: at who is on this side; NULL for want of memory: `declined`, or BROKEN. */
     struct bcast_hw_group *group;
+    bool declined;
     struct bcast_hw_shape shape; /* ON: of the group; no fragments: it does not multicast */
 };
 

@@ -61,6 +61,28 @@ static int other_type(const struct hwtest_layout *c, int count, int root, bool r
     return errs;
 }
 
+/* The type alone says where the data are. */
+static int absolute_type(int ints, int root, uint64_t key)
+{
+    size_t bytes = (size_t) ints * sizeof(int);
+    int rank, errs;
+    int *data = hwtest_alloc(bytes);
+    MPI_Datatype type;
+    MPI_Aint place;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Get_address(data, &place);
+    MPI_Type_create_hindexed(1, &ints, &place, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    hwtest_prepare(data, bytes, rank == root, key);
+    MPI_Bcast(MPI_BOTTOM, 1, type, root, MPI_COMM_WORLD);
+    hwtest_done++;
+    errs = hwtest_verify(data, bytes, key, "absolute addresses");
+    MPI_Type_free(&type);
+    free(data);
+    return errs;
+}
+
 int main(int argc, char **argv)
 {
     struct hwtest_layout cases[HWTEST_LAYOUTS];
@@ -77,6 +99,9 @@ int main(int argc, char **argv)
             errs += other_type(&cases[i], counts[k], round % size, false, round);
         }
     }
+    for (int ints = 1; ints <= INTS; ints *= 3, round++)
+        errs += absolute_type(ints, round % size, round);
+    errs += absolute_type(INTS, round % size, round);
     hwtest_free_layouts(cases, n);
     return hwtest_finish(errs);
 }

@@ -7,6 +7,7 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/attach.h          \
     src/mpi/coll/bcast_hw/bcast_hw.h        \
     src/mpi/coll/bcast_hw/compat.h          \
+    src/mpi/coll/bcast_hw/contiguous.h      \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/live.h            \
     src/mpi/coll/bcast_hw/number.h          \
@@ -99,6 +100,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/node/topo.c \
     src/mpi/coll/bcast_hw/bcast_hw.c        \
     src/mpi/coll/bcast_hw/choice.c          \
+    src/mpi/coll/bcast_hw/contiguous.c      \
     src/mpi/coll/bcast_hw/epochs.c          \
     src/mpi/coll/bcast_hw/feeds.c           \
     src/mpi/coll/bcast_hw/hosts.c           \

@@ -26,18 +26,6 @@ struct message {
         from_mate; /* the root is not the one of its host that takes part in the network's broadcast */
 };
 
-char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype)
-{
-    MPIR_Datatype *type = NULL;
-
-    if (MPIR_GPU_query_pointer_is_dev(buffer))
-        return NULL;
-    if (HANDLE_IS_BUILTIN(datatype))
-        return buffer;
-    MPIR_Datatype_get_ptr(datatype, type);
-    return type->is_contig ? (char *) buffer + type->true_lb : NULL;
-}
-
 static bool open_(struct bcast_hw_group *g)
 {
     if (bcast_hw_group_open(g))

@@ -15,6 +15,7 @@
 #include "mpiimpl.h"
 #include "attach.h"
 #include "bcast_hw.h"
+#include "contiguous.h"
 #include "core/feeds.h"
 #include "core/wait_policy.h"
 #include "side.h"
@@ -47,9 +48,6 @@ struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm);
 
 /* The same, made if it can be. */
 struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm);
-
-/* Where the elements of a message lie, if that is in one piece and in this host's memory; else NULL. */
-char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype);
 
 /* Frees what a communicator has of the node layer. */
 struct bcast_hw_node_comm;

@@ -8,6 +8,8 @@
 
 #include <assert.h>
 
+#include "least.h"
+
 #define WORDS (BCAST_HW_NODE_PROCESSORS_MAX / 64)
 
 #define CHUNK_MIN (4u << 10)
@@ -72,12 +74,6 @@ static uint64_t share(const struct bcast_hw_node_place *places, uint32_t n, uint
     return bytes / sharers;
 }
 
-/* The lower of two, of which 0 is unknown. */
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return b == 0 || (a != 0 && a < b) ? a : b;
-}
-
 void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t n,
                              struct bcast_hw_node_caches *caches)
 {
@@ -87,8 +83,10 @@ void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t 
 
         if (p->line > caches->line)
             caches->line = p->line;
-        caches->l2 = least(caches->l2, share(places, n, r, BCAST_HW_NODE_PART_CORE, p->l2));
-        caches->llc = least(caches->llc, share(places, n, r, BCAST_HW_NODE_PART_CACHE, p->llc));
+        caches->l2 =
+            bcast_hw_node_least(caches->l2, share(places, n, r, BCAST_HW_NODE_PART_CORE, p->l2));
+        caches->llc =
+            bcast_hw_node_least(caches->llc, share(places, n, r, BCAST_HW_NODE_PART_CACHE, p->llc));
     }
 }
 

@@ -11,11 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The lower of two, of which 0 is none. */
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return b == 0 || (a != 0 && a < b) ? a : b;
-}
+#include "least.h"
 
 static uint32_t thousandths(long long quota, long long period)
 {
@@ -79,10 +75,10 @@ static uint32_t quota_up(const char *top, const char *path, uint32_t (*quota_of)
     if (n < 0 || n >= (int) sizeof(dir))
         return 0;
     while (strlen(dir) > top_length) {
-        quota = least(quota, quota_of(dir));
+        quota = (uint32_t) bcast_hw_node_least(quota, quota_of(dir));
         *strrchr(dir, '/') = '\0';
     }
-    return strlen(dir) == top_length ? least(quota, quota_of(dir)) : quota;
+    return strlen(dir) == top_length ? (uint32_t) bcast_hw_node_least(quota, quota_of(dir)) : quota;
 }
 
 /* Whether "cpu" is among controllers separated by commas. */
@@ -126,7 +122,7 @@ uint32_t bcast_hw_node_quota(const char *membership, const char *mounts)
     if (!f)
         return 0;
     while (fgets(line, sizeof(line), f))
-        quota = least(quota, quota_by(line, mounts));
+        quota = (uint32_t) bcast_hw_node_least(quota, quota_by(line, mounts));
     fclose(f);
     return quota;
 }

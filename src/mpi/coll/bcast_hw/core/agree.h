@@ -2,39 +2,49 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * agree: the set-up of a communicator: all ranks use multicast or none does; in that case lanes may
- * still serve.
+ * agree: the set-up of a communicator (PROTOCOL.md, section 7). At its end either all ranks use
+ * multicast, or none does; in that case lanes may still serve.
  *
- * Three stages, each gathered up the k-ary tree (topo.h) and decided by rank 0, the leader, whose
- * decision goes down the same tree:
- *   OFFER  what every rank can do. Decision: group, seed, generation, payload, window, rails.
- *   JOIN   every rank joins the group on those rails. Decision: the rails on which all are in.
- *   PROBE  the leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported, as long
- *          as datagrams will be, and from the second time on shorter ones; a rank reports when one of full
- *          length has come on every rail or its deadline has passed. Decision: use multicast on the rails
- *          on which one came to all, with payloads as long as came to all on all of these; or not and why.
- *   FIT    only where those are shorter than at OFFER: every rank makes itself ready for them. Until then no
- *          rank has begun a broadcast.
- * Where multicast is out of the question the stages go on without rails, so that all ranks are ready to
- * use lanes before one of them does; the end is then LANES. Without a way by lanes it is NO.
- * From which broadcast on the outcome holds is agreed as well, since ranks learn of it at different times. A rank that
- * reports PROBE promises not to enter broadcast `bound` without it; agreed.from is the greatest of all bounds, and stays
- * so if FIT follows.
- * Broadcasts are counted from where set-up began. Who has entered none promises to enter none; others go two further,
- * which is what a report up the tree and a decision down it take where each waits for the one before.
- * A rank that will enter none any more stays to the end; what it has not reported yet it reports at once, with
- * reason CLOSED, and set-up ends there.
- * Nothing blocks: a rank starts when its program gets there and goes on with other work. Messages to
- * a rank that has not started are lost, so a starting rank both reports upward and invites its
- * children to repeat their report; the one that comes second gets through. No timer but the probe's.
+ * Set-up has three or four stages. In each stage every rank reports to its parent in the k-ary tree
+ * (topo.h) once its children have reported. Rank 0, the leader, then decides, and its decision goes
+ * down the same tree:
+ *   OFFER  A rank reports what it can do. Decision: group, seed, generation, payload of a datagram,
+ *          window, rails.
+ *   JOIN   A rank joins the group on those rails. Decision: the rails on which all have joined.
+ *   PROBE  The leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported:
+ *          of the length that datagrams will have, and from the second time on shorter ones too. A
+ *          rank reports when a probe of full length has come on every rail, or at its deadline.
+ *          Decision: the rails on which a probe came to all, and the longest payload that came to all
+ *          on all of these; or no multicast, with the reason.
+ *   FIT    Only if that payload is shorter than at OFFER: a rank prepares for it. No rank has begun a
+ *          broadcast by the group until then.
+ *
+ * Outcome. YES: by multicast. If multicast cannot be used but lanes can, the stages go on without
+ * rails, so that all ranks are ready to use lanes before one of them does: LANES. Else NO, which ends
+ * set-up at once.
+ *
+ * First broadcast. Ranks learn the outcome at different times, so they also agree on the broadcast from
+ * which on it holds. Broadcasts are counted from the beginning of set-up. A rank that reports PROBE
+ * promises not to enter broadcast `bound` before it knows the outcome. agreed.from is the greatest
+ * bound of all ranks; FIT does not change it. A rank that has entered no broadcast promises 0. Others
+ * promise two more than they have entered: a report up the tree and a decision down it take about that
+ * many where each broadcast waits for the one before.
+ *
+ * Leaving. A rank whose program enters no broadcast any more stays in set-up to the end. If it has not
+ * reported yet in the current stage, it reports at once with reason CLOSED, which ends set-up.
+ *
+ * Nothing blocks: a rank starts when its program gets there, and the program goes on meanwhile. A
+ * message to a rank that has not started is lost. So a starting rank both reports to its parent and
+ * invites its children to repeat their report; whichever of the two starts second gets through. Only
+ * PROBE has timers.
  *
  * Example, p = 2: rank 1 starts first: REPORT is lost at rank 0. Rank 0 starts: INVITE; rank 1
  * repeats REPORT; DECIDE; both join; REPORT; DECIDE; PROBE; REPORT; DECIDE: YES on both.
  *
- * Invariants (bcast_hw_agree_check): a stage is reported only when all children have reported it;
- * YES, LANES and NO are final; the reason is NONE exactly when nothing failed so far. While the outcome is not known,
- * a rank that has reported PROBE has entered no broadcast from `bound` on; once it is, bound <= agreed.from, and
- * nobody has entered agreed.from without it.
+ * Invariants (bcast_hw_agree_check): a rank reports a stage only when all its children have; YES, LANES
+ * and NO are final; the reason is NONE exactly if nothing has failed. Before it knows the outcome, a
+ * rank that has reported PROBE has entered no broadcast from `bound` on; afterwards bound <= agreed.from.
+ * No rank enters broadcast agreed.from without the outcome.
  */
 #ifndef BCAST_HW_AGREE_H_INCLUDED
 #define BCAST_HW_AGREE_H_INCLUDED

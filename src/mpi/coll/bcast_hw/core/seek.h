@@ -2,27 +2,32 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * seek: whom a member asks further, of a broadcast, when those do not answer that it has to ask first: the ring
- * predecessor, and the root. Who computes answers nothing; any member that has a fragment can give it.
+ * seek: which other members a rank asks for fragments of a broadcast when its ring predecessor and
+ * the root do not answer (PROTOCOL.md, section 5, items 7 and 8). A process that computes answers
+ * nothing; any other member that has a fragment can send it.
  *
- * It asks in rounds. Round n, from 0, asks 2^n members more by lane (of a broadcast of which nothing is known, whose
- * root may only be late, one), and the pause after it is 2^n times the first, until that is a second or more. So who
- * lacks something sends no more than two questions a first pause, in rounds whose number is the logarithm of how many
- * members it has to ask. Members are asked one after the other around the ring, from one on that is another for
- * each rank and broadcast, so that not all ask the same; the predecessor, which is asked anyway, is left out. Pauses
- * end at random, up to half later, so that not all ask at once.
+ * Rounds. The rank asks in rounds, by SEEK over lanes. Round n, from 0, asks 2^n members, and is
+ * followed by a pause of 2^n times the first one; pauses of a second or more do not double again. So
+ * a rank sends at most two SEEK per first pause, and has asked p members after log2(p) rounds. While
+ * nothing of the broadcast is known a round asks one member only: the root may just be late.
  *
- * Who has something offers it, in a message without data, when the question reaches it; who is away does so when it is
- * back, and is not heard any more. The first that offers is the holder, and is asked for the fragments: they come once,
- * however many could give them. If they do not come before the next round, it is somebody else's turn.
+ * Order. Members are asked around the ring, without the predecessor, which has been asked already.
+ * The first one depends on rank and broadcast, and up to half of each pause is added to it at random:
+ * so ranks that lack the same fragment ask different members at different times.
+ *
+ * Offers. A member that has one of the fragments answers with OFFER, which carries no data. A member
+ * that is busy does so when it makes progress again. The first member that offers in a round becomes
+ * the holder, and is asked for the fragments, so that they are sent once however many members have
+ * them. If none comes before the next round begins, that round looks for another holder.
  *
  *            wait                 timer: asks 2^n                  offer: asks the holder
  *   quiet ----------> waiting ------------------> waiting, n + 1 -----------------------> held
  *                        ^                                                                 | timer, or a
  *                        |_________________________________________________________________| fragment came
- * From anywhere back to quiet, when the broadcast is complete.
+ * From every state back to quiet when the broadcast is complete.
  *
- * Invariants (bcast_hw_seek_check): what is due is due in a round; a holder was asked before.
+ * Invariants (bcast_hw_seek_check): there is something due only in a round; a holder has been asked
+ * before.
  */
 #ifndef BCAST_HW_SEEK_H_INCLUDED
 #define BCAST_HW_SEEK_H_INCLUDED
@@ -32,7 +37,7 @@
 
 #define BCAST_HW_NOBODY UINT32_MAX
 
-/* Pauses that are not shorter do not double any more. */
+/* Pauses of this length or more do not double again. */
 #define BCAST_HW_SEEK_MAX_NS UINT64_C(1000000000)
 
 struct bcast_hw_seek {
@@ -50,28 +55,29 @@ struct bcast_hw_seek {
 /* Quiet. `rank` asks for broadcast `bid`. */
 void bcast_hw_seek_init(struct bcast_hw_seek *s, uint64_t bid, uint32_t rank);
 
-/* Something came, or the program waits from now on: rounds begin anew after `pause` ns, if nothing comes. */
+/* A fragment came, or the program waits from now on: round 0 begins after `pause` ns if nothing else
+ * comes. */
 void bcast_hw_seek_wait(struct bcast_hw_seek *s, uint64_t pause, uint64_t now);
 
-/* The broadcast is complete: quiet. What was asked remains known. */
+/* The broadcast is complete: quiet. Which members were asked is kept, as their answers may still come. */
 void bcast_hw_seek_end(struct bcast_hw_seek *s);
 
-/* A round begins, of a communicator of `size` ranks, 3 or more; `all`: nothing is known of the broadcast. The first
- * pause was `pause` ns, 1 or more. */
+/* A round begins. `size`: ranks of the communicator, 3 or more. `all`: nothing is known of the
+ * broadcast. `pause`: the first pause, 1 ns or more. */
 void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, uint64_t pause,
                             uint64_t now);
 
-/* The next one to be asked by `rank`, of `size`. *take: for the fragments, which it has offered; else whether it has
- * them. False: nobody. */
+/* Sets *peer to the next member that `rank`, of `size`, is to send SEEK. *take: the member has offered
+ * fragments and is asked to send them. False: there is none. */
 bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t *peer,
                         bool *take);
 
-/* `peer` was asked by `rank`. */
+/* `rank` has asked `peer`. */
 bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size,
                              uint32_t peer);
 
-/* `peer`, which was asked, has some of it. Returns how long a round trip to some member took at most, in ns; 0: that is
- * not known. */
+/* OFFER came from `peer`, which was asked. Returns an upper bound on the round trip to some member, in
+ * ns; 0: none is known. */
 uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t now);
 
 void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size);

@@ -2,17 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * two_stage, members that are asked further, and offer: see two_stage.h.
+ * two_stage: what a rank does with SEEK and OFFER of other members (PROTOCOL.md, section 5, item 8).
+ * SEEK asks which of some fragments are here, and is answered by OFFER; with AT_ONCE it asks for the
+ * fragments themselves. OFFER answers this rank's own SEEK, whose members and times core/seek has
+ * chosen. See two_stage.h.
  */
 #include "two_stage_impl.h"
 
-/* What of the fragments that `msg` names is here in word `w`. */
+/* Of word `w` of the bitmap, the fragments that `msg` names and that are here. */
 static uint64_t named_here(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
                            uint32_t w)
 {
     return m->got[w] & (msg->frags > 0 ? msg->bits[w] : UINT64_MAX);
 }
 
+/* Notes that `msg.peer` is to be sent OFFER, if there is a fragment to offer, and room in the list. */
 static void make_offer(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
 {
     uint64_t any = 0;
@@ -26,7 +30,8 @@ static void make_offer(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *
         m->askers[m->num_askers++] = msg->peer;
 }
 
-/* To one at a time: another that asks meanwhile gets nothing, and asks somebody else. */
+/* Fragments are sent to one rank at a time. Another one that asks meanwhile gets nothing here, and
+ * asks another member. */
 static void give(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
 {
     if (m->give_to != BCAST_HW_NOBODY && m->give_to != msg->peer)

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// engine and group: three ranks broadcast while datagrams and messages of three kinds come between theirs.
+// engine and group: three ranks broadcast while datagrams and messages of three kinds come between
+// theirs.
 //
 //   any bytes       what the parser refuses changes nothing but a counter
-//   old messages    anything that was sent before, once more, to where it went: all broadcasts still arrive
-//   lies            well formed, of this job, and untrue: no assertion, no byte outside of what there is
+//   old messages    anything that was sent before, once more, to where it went: all broadcasts
+//                   still arrive
+//   lies            well formed, of this job, and untrue: no assertion, no byte outside of what
+//                   there is
 //
-// In jobs whose messages are authenticated lies are any bytes, for who sends them does not know the secret.
+// In jobs whose messages are authenticated lies are any bytes, for who sends them does not know the
+// secret.
 //
-// After each event every machine's invariants are checked; at the end, without lies, every broadcast is
-// driven to its end, and its bytes compared.
+// After each event every machine's invariants are checked; at the end, without lies, every
+// broadcast is driven to its end, and its bytes compared.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -208,7 +212,8 @@ class Job {
                (in.msg.type != BCAST_HW_MSG_DATA || in.cast == cast);
     }
 
-    // Nothing waits for the host's engine, so that what it does next is the answer to what comes next.
+    // Nothing waits for the host's engine, so that what it does next is the answer to what comes
+    // next.
     bool idle(uint32_t host)
     {
         return net.fabric(host).in.empty() && net.lanes[host]->in.empty() &&

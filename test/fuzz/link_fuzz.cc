@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// lane/links with link_wire and frame: any bytes by any lane, among messages of this process's own and lanes
-// that fail and come back. What goes out by a lane is forgotten; lent bodies come back at the lanes' leisure.
-// Afterwards every body that was lent is the upper layer's again, once.
+// lane/links with link_wire and frame: any bytes by any lane, among messages of this process's own
+// and lanes that fail and come back. What goes out by a lane is forgotten; lent bodies come back at
+// the lanes' leisure. Afterwards every body that was lent is the upper layer's again, once.
 #include <cstdio>
 #include <cstdlib>
 #include <deque>

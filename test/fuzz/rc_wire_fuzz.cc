@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// lane/rc_wire: any bytes as a message of the exchange, and as a fragment. What is taken keeps the bounds of
-// rc_wire.h, and says the same when it is written and read again.
+// lane/rc_wire: any bytes as a message of the exchange, and as a fragment. What is taken keeps the
+// bounds of rc_wire.h, and says the same when it is written and read again.
 #include <cstdio>
 #include <cstdlib>
 

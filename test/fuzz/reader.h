@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// What the fuzz targets share: the fuzzer's bytes as numbers and messages, taken from the front; where
-// none are left, zeros.
+// What the fuzz targets share: the fuzzer's bytes as numbers and messages, taken from the front;
+// where none are left, zeros.
 #ifndef READER_H_INCLUDED
 #define READER_H_INCLUDED
 

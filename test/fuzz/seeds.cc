@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// seeds DIR: writes what the fuzz targets begin with to DIR/TARGET: one message of each type as it is sent,
-// and short courses of a job.
+// seeds DIR: writes what the fuzz targets begin with to DIR/TARGET: one message of each type as it
+// is sent, and short courses of a job.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -144,8 +144,8 @@ static void link()
     write("link_fuzz", "early", {1, 0, 5, 0, 0, 1, 0, 0, 0, 0, 7, 1, 0, 1, 2, 0, 0, 2});
 }
 
-// While the group is being set up, terms of this stage: in a DECIDE to rank 1, or in a REPORT of it to rank 0,
-// each before the true one.
+// While the group is being set up, terms of this stage: in a DECIDE to rank 1, or in a REPORT of it
+// to rank 0, each before the true one.
 static fuzz::Bytes terms(bcast_hw_msg_type type, uint8_t stage, uint8_t frag_bytes)
 {
     const bool decide = type == BCAST_HW_MSG_DECIDE;

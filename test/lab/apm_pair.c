@@ -3,15 +3,17 @@
  * Copyright (C) the hwmc contributors
  */
 
-/* apm_pair: two processes, on two hosts, with a reliable connection by port 1 of their HCAs and port 2 as its
- * alternate path. They send each other numbered messages in turn, and end some messages after the path has
- * migrated. A plain verbs program: it runs over test/lab/ibemu as over an HCA.
+/* apm_pair: two processes, on two hosts, with a reliable connection by port 1 of their HCAs and
+ * port 2 as its alternate path. They send each other numbered messages in turn, and end some
+ * messages after the path has migrated. A plain verbs program: it runs over test/lab/ibemu as over
+ * an HCA.
  *
  *   apm_pair            waits for the other
  *   apm_pair ADDRESS    connects to it
  *
  * Says "armed" once the hardware is ready to migrate, the asynchronous events, and at last
- * "N messages, port P". Exit status 0 if every message came in order and the path is another one. */
+ * "N messages, port P". Exit status 0 if every message came in order and the path is another
+ * one. */
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -10,8 +10,8 @@
  *     apm_pingpong client HOST [OPTION...]
  *       --test times    from REARM to ARMED, and from MIGRATED to its event, of all queue pairs
  *              latency  of a round trip: without a transition, with each under way (default)
- *              armed    of round trips over two queue pairs, one armed and one that is not, in blocks in
- *                       turn; a line for each block
+ *              armed    of round trips over two queue pairs, one armed and one that is not, in
+ *                       blocks in turn; a line for each block
  *              cut      of a round trip while hardware migrates: "armed" on standard error says
  *                       that the primary path is to be cut, from outside
  *       --qps N         1..512 (1)

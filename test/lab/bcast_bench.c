@@ -15,21 +15,21 @@
  *   2. Every rank sleeps until T, the root a little longer: the others are to be waiting for it.
  *   3. entry; MPI_Bcast; exit.
  *   4. A rank that is through sleeps for the length of the gap, or twice its own time if that is
- *      longer, and calls MPI now and then: the hosts of a lab share processors, and what a rank does
- *      next is not to delay those that are still in the broadcast.
+ *      longer, and calls MPI now and then: the hosts of a lab share processors, and what a rank
+ *      does next is not to delay those that are still in the broadcast.
  *   5. The data is verified, and what the iteration cost in repairs is read from the performance
  *      variables bcast_hw_*, where the library has them.
  *
  * The iteration's time is the latest exit of any rank minus the root's entry.  The gap is to be so
- * long that nearly all ranks have left the barrier by T (late, below, tells) and no longer: what the
- * processors' caches forget in the meantime counts as the broadcast's.
+ * long that nearly all ranks have left the barrier by T (late, below, tells) and no longer: what
+ * the processors' caches forget in the meantime counts as the broadcast's.
  *
  * Ranks sleep rather than give way in 2 and 4, for Linux remembers who gave way often and makes it
  * wait later, which would be counted as the broadcast's too.
  *
- * With -pin each rank keeps to one processor, rank by rank in turn: jobs that are compared with each
- * other then do not differ in where Linux put their ranks. With -turns this is job K of N that work
- * in turn (turns.h), BLOCK iterations each, after COLD that are not counted.
+ * With -pin each rank keeps to one processor, rank by rank in turn: jobs that are compared with
+ * each other then do not differ in where Linux put their ranks. With -turns this is job K of N that
+ * work in turn (turns.h), BLOCK iterations each, after COLD that are not counted.
  *
  * Samples are kept in memory and gathered when all iterations of a size are done; rank 0 writes one
  * line an iteration, and one at the end:
@@ -180,7 +180,8 @@ static void sleep_until(int64_t time)
         ;
 }
 
-/* Leaves the processor to others until `until`, but does for them, now and then, what MPI has to do. */
+/* Leaves the processor to others until `until`, but does for them, now and then, what MPI has to
+ * do. */
 static void stand_aside(int64_t until)
 {
     int found;

@@ -6,14 +6,14 @@
  *
  *   bcast_memory -out=FILE [-few=N] [-many=N]
  *
- * Each communicator gets broadcasts that use every channel that it may have, with every rank as root.
- * Rank 0 writes a line for each stage and rank, in KiB, and one at the end:
+ * Each communicator gets broadcasts that use every channel that it may have, with every rank as
+ * root. Rank 0 writes a line for each stage and rank, in KiB, and one at the end:
  *
  *   STAGE COMMUNICATORS RANK VmRSS VmHWM
  *   # end ranks N
  *
- * Stages: init (after MPI_Init and a first barrier), world (after broadcasts on MPI_COMM_WORLD), few and
- * many (with so many communicators beside it), freed (when those are gone again).
+ * Stages: init (after MPI_Init and a first barrier), world (after broadcasts on MPI_COMM_WORLD),
+ * few and many (with so many communicators beside it), freed (when those are gone again).
  */
 
 #include <mpi.h>

@@ -3,15 +3,17 @@
  * Copyright (C) the hwmc contributors
  */
 
-/* castlog: the program of test/lab/bench_faults. Rank 0 broadcasts at even times, all check every byte, and at the end
- * rank 0 prints when each broadcast began, how long it took, and whether a repair was in it.
+/* castlog: the program of test/lab/bench_faults. Rank 0 broadcasts at even times, all check every
+ * byte, and at the end rank 0 prints when each broadcast began, how long it took, and whether a
+ * repair was in it.
  *
  *   -seconds=S  for how long (5)      -bytes=BYTES  each (1024)      -gap=US  between them (2000)
  *   -warm=N  so many before (200)     -look=N  from one look at the clock to the next (100)
  *
- * Output: "rtt US", half of whose samples of an empty message to rank 1 and back took less; "running" when all is set up;
- * a line "cast BEGIN LATENCY REPAIRED" for each broadcast, BEGIN in s of CLOCK_MONOTONIC, which all hosts of a lab share,
- * LATENCY in us to the last rank's return, REPAIRED 1 if a rank got fragments by repair or asked for them; "errors N". */
+ * Output: "rtt US", half of whose samples of an empty message to rank 1 and back took less;
+ * "running" when all is set up; a line "cast BEGIN LATENCY REPAIRED" for each broadcast, BEGIN in s
+ * of CLOCK_MONOTONIC, which all hosts of a lab share, LATENCY in us to the last rank's return,
+ * REPAIRED 1 if a rank got fragments by repair or asked for them; "errors N". */
 
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST
@@ -61,7 +63,8 @@ static double round_trip(int rank)
     return rank == 0 ? sample[PINGS / 2] * 1e6 : 0;
 }
 
-/* What tells of repair: "repaired" of the rank that got fragments so, "asked" of one that asked for them. */
+/* What tells of repair: "repaired" of the rank that got fragments so, "asked" of one that asked for
+ * them. */
 static const char *const names[] = {"bcast_hw_repaired", "bcast_hw_asked"};
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[2];

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-/* faultcast: the program that test/check-faults runs on the hosts of a lab while it spoils the network. It does what it
- * is told, and checks every byte on every rank every time.
+/* faultcast: the program that test/check-faults runs on the hosts of a lab while it spoils the
+ * network. It does what it is told, and checks every byte on every rank every time.
  *
  *   -orders=FILE  a pipe, from which rank 0 reads what to do next, a line each:
  *     short MS    broadcasts of up to 16 KiB for so long, roots in turn
@@ -15,9 +15,10 @@
  *     idle MS     nothing for so long, then a broadcast from each root
  *     quit        the last broadcasts, and MPI_Finalize
  *
- * After each rank 0 prints "did ORDER N broadcasts E errors W us", N those of a rank, W the time of the longest one on
- * any rank; at first "ready", at the end "grown F descriptors K KiB", the most on any rank since the first order was
- * done, then "finalizing". The exit status is 1 if a byte was wrong. */
+ * After each rank 0 prints "did ORDER N broadcasts E errors W us", N those of a rank, W the time of
+ * the longest one on any rank; at first "ready", at the end "grown F descriptors K KiB", the most
+ * on any rank since the first order was done, then "finalizing". The exit status is 1 if a byte was
+ * wrong. */
 
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST

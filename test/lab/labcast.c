@@ -16,10 +16,12 @@
  *   -near=N      rank r is near to rail r mod N
  *   -sites=N     at so many sites, of neighbouring ranks; -partly: only the first one has a name
  *
- * What a broadcast brings follows from its root, the place in the message and which broadcast it is.
+ * What a broadcast brings follows from its root, the place in the message and which broadcast it
+ * is.
  *
  * Rank 0 prints "running" after the first batch, then at the end "checked ..." and each counter
- * bcast_hw_* and hwmc_* summed over the ranks, then "finalizing". The exit status is 1 if a byte was wrong. */
+ * bcast_hw_* and hwmc_* summed over the ranks, then "finalizing". The exit status is 1 if a byte
+ * was wrong. */
 
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST

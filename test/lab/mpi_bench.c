@@ -4,14 +4,15 @@
  *
  * usage: mpi_bench [-seconds=S] [-only=NAME] [-comms=N]
  *
- * What a program does besides collectives: messages, tests, one-sided epochs. Works with any MPI. For each case and size
- * rank 0 prints a line
+ * What a program does besides collectives: messages, tests, one-sided epochs. Works with any MPI.
+ * For each case and size rank 0 prints a line
  *
  *   NAME BYTES MEAN MEDIAN P99 UNIT SAMPLES
  *
- * in us (less is better) or in MB/s or 1/ms (more is better). A case takes about S seconds (0.2). Ranks work in
- * pairs (0 and 1, 2 and 3, ...), one that is left over waits in MPI_Recv; one-sided cases go to the next rank. With
- * -comms=N there are N duplicates of MPI_COMM_WORLD on which a few broadcasts were made before.
+ * in us (less is better) or in MB/s or 1/ms (more is better). A case takes about S seconds (0.2).
+ * Ranks work in pairs (0 and 1, 2 and 3, ...), one that is left over waits in MPI_Recv; one-sided
+ * cases go to the next rank. With -comms=N there are N duplicates of MPI_COMM_WORLD on which a few
+ * broadcasts were made before.
  *
  * The last lines: "init" is the time in MPI_Init, "memory" what this process has of its own (KiB).
  */

@@ -8,33 +8,35 @@
  *              [-samples=N] [-least=N] [-batch=US] [-slow=MS] [-pool=BYTES] [-rotate] [-near=NS]
  *   node_bench -line=MS -out=FILE
  *
- * CLOCK_MONOTONIC is the same on every rank, so times of different ranks may be subtracted. A sample
- * begins at a fence of our own in shared memory, not at the library's barrier: the last rank to come
- * names a time a little later, at which all begin. So no library is judged by how its barrier leaves
- * the ranks. The sample ends when the slowest rank is through:
+ * CLOCK_MONOTONIC is the same on every rank, so times of different ranks may be subtracted. A
+ * sample begins at a fence of our own in shared memory, not at the library's barrier: the last rank
+ * to come names a time a little later, at which all begin. So no library is judged by how its
+ * barrier leaves the ranks. The sample ends when the slowest rank is through:
  *
  *   each   one call between two fences. No rank is ahead of another: what a call takes.
- *   loop   calls in a row, as many as fill a batch; the time is divided by their number. A root of a
- *          broadcast, and all but the root of a reduction, may run ahead as far as the library lets
- *          them: what a stream of calls takes. The same as `each` where every rank waits for all.
+ *   loop   calls in a row, as many as fill a batch; the time is divided by their number. A root of
+ *          a broadcast, and all but the root of a reduction, may run ahead as far as the library
+ *          lets them: what a stream of calls takes. The same as `each` where every rank waits for
+ *          all.
  *
  * With more ranks than processors not all can begin at the same time: those that wait at the fence
- * give way, and the sample begins when the last has come. They do not sleep: to be woken takes longer
- * than many a call, and would be in its time. Whoever waits calls MPI now and then: a library may
- * still owe others something when a call has returned.
+ * give way, and the sample begins when the last has come. They do not sleep: to be woken takes
+ * longer than many a call, and would be in its time. Whoever waits calls MPI now and then: a
+ * library may still owe others something when a call has returned.
  *
- * Messages from COLD bytes on have another place in a pool of -pool bytes every time, so that neither
- * source nor destination is in a cache; those below have the same place every time. copy and copies
- * are memcpy of the same bytes at the same places, by rank 0 and by as many ranks as there are
- * processors: what the memory allows. Where a call takes longer than -slow, larger messages are left
- * out; sizes are to ascend. Bytes are those of a message: of allgather, alltoall, gather and
- * scatter, a block. Data are doubles, and verified once per size before anything is measured.
+ * Messages from COLD bytes on have another place in a pool of -pool bytes every time, so that
+ * neither source nor destination is in a cache; those below have the same place every time. copy
+ * and copies are memcpy of the same bytes at the same places, by rank 0 and by as many ranks as
+ * there are processors: what the memory allows. Where a call takes longer than -slow, larger
+ * messages are left out; sizes are to ascend. Bytes are those of a message: of allgather, alltoall,
+ * gather and scatter, a block. Data are doubles, and verified once per size before anything is
+ * measured.
  *
- * A virtual machine's processors are near each other at some times, and far at others, when all that
- * crosses from one to the other takes several times as long. So before and after each cell ranks 0 and 1
- * pass a cache line to and fro. With -near, what it takes at the best of times, a cell is begun when it
- * takes at most three times as long, or after a while, and done again if it took longer in the end.
- * -line measures nothing else, for so long, and says the least.
+ * A virtual machine's processors are near each other at some times, and far at others, when all
+ * that crosses from one to the other takes several times as long. So before and after each cell
+ * ranks 0 and 1 pass a cache line to and fro. With -near, what it takes at the best of times, a
+ * cell is begun when it takes at most three times as long, or after a while, and done again if it
+ * took longer in the end. -line measures nothing else, for so long, and says the least.
  *
  * Rank 0 writes a line a sample, one for each cell, and one at the end:
  *
@@ -43,8 +45,8 @@
  *   # end ranks N crowded 0|1
  *
  * time: of all calls of the sample; late: how long after the beginning the last rank entered. N are
- * all calls of a cell, M how many of them ran over hwmc's node layer, or -1 where that is not counted.
- * NS: what the line took one way, the longer of before and after.
+ * all calls of a cell, M how many of them ran over hwmc's node layer, or -1 where that is not
+ * counted. NS: what the line took one way, the longer of before and after.
  */
 
 #define _GNU_SOURCE
@@ -89,8 +91,8 @@ struct round {
     int slow;      /* larger messages are left out */
 };
 
-/* Mapped by all ranks. The last to come to a fence makes `next`, which rank 0 wrote before it came, the
- * round `now`: then all have read the one before. */
+/* Mapped by all ranks. The last to come to a fence makes `next`, which rank 0 wrote before it came,
+ * the round `now`: then all have read the one before. */
 struct shared {
     _Alignas(128) atomic_uint arrived;
     _Alignas(128) atomic_uint generation; /* grows when all have come */
@@ -280,7 +282,8 @@ static void share(const char *out, int samples)
 
 /* How near the processors are */
 
-/* On a processor of its own, for ranks that may be anywhere; `which` is 0 or 1. *was: what to go back to. */
+/* On a processor of its own, for ranks that may be anywhere; `which` is 0 or 1. *was: what to go
+ * back to. */
 static void settle(int which, cpu_set_t *was)
 {
     cpu_set_t one;
@@ -384,8 +387,8 @@ static int64_t read_node_calls(void)
     return (int64_t) value;
 }
 
-/* Rank 0, before a fence: how many calls the next sample has, by how long the one before took (0: there was
- * none). Not by its own time of that: a root may have been ahead. */
+/* Rank 0, before a fence: how many calls the next sample has, by how long the one before took (0:
+ * there was none). Not by its own time of that: a root may have been ahead. */
 static void next_sample(struct cell *cell, const struct plan *plan, int64_t took)
 {
     int64_t spent = now_ns() - cell->begun;
@@ -446,7 +449,8 @@ static void put(FILE *out, const struct cell *cell, const struct plan *plan, int
     }
 }
 
-/* Returns whether larger messages would take too long. starts: of plan->samples. *calls: of a sample. */
+/* Returns whether larger messages would take too long. starts: of plan->samples. *calls: of a
+ * sample. */
 static int take_samples(struct cell *cell, const struct plan *plan, int64_t *starts, int *calls)
 {
     struct round last = {0}, round;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What node_bench times: collectives, and copies beside them. For node_bench.c alone, whose rank, size and
- * processors it goes by.
+ * What node_bench times: collectives, and copies beside them. For node_bench.c alone, whose rank,
+ * size and processors it goes by.
  */
 #ifndef NODE_BENCH_OPS_H_INCLUDED
 #define NODE_BENCH_OPS_H_INCLUDED

@@ -9,8 +9,8 @@
  * Rank 0 prints a line NAME VALUE for each of
  *
  *   init_us        MPI_Init, of the rank that took longest
- *   first_us       the first broadcast, of 8 bytes, on a new communicator: the median over N of them of the
- *                  time that the slowest rank was in it
+ *   first_us       the first broadcast, of 8 bytes, on a new communicator: the median over N of
+ *                  them of the time that the slowest rank was in it
  *   few_s          N broadcasts of B bytes on a new communicator, of the rank that took longest
  *   best_s         N times the quickest such broadcast on that communicator afterwards
  *   few_taken      of the few, how many were hwmc's, at the rank with the fewest

@@ -3,15 +3,16 @@
  * Copyright (C) the hwmc contributors
  */
 
-/* stranger: a host of the same network that is no part of the job. It sees all multicast and sends whatever it
- * likes to the groups and ports that it sees, and to the job's hosts themselves: noise, and what it has seen,
- * later, cut, lengthened, changed, in fragments of which some are missing.
+/* stranger: a host of the same network that is no part of the job. It sees all multicast and sends
+ * whatever it likes to the groups and ports that it sees, and to the job's hosts themselves: noise,
+ * and what it has seen, later, cut, lengthened, changed, in fragments of which some are missing.
  *
  *   -if=NAME     its interface (eth0)
  *   -seconds=S   for how long (5), once it has seen something
  *   -mbit=M      how much it sends (20); 0: all that goes
- *   -forge       also messages of its own making under the job key that it has seen, CRC and all, behind the
- *                32 bytes of a seal that it has seen: those that a job is to withstand whose messages have one
+ *   -forge       also messages of its own making under the job key that it has seen, CRC and all,
+ *                behind the 32 bytes of a seal that it has seen: those that a job is to withstand
+ *                whose messages have one
  *
  * As root: it needs raw sockets. Prints what it sent. */
 
@@ -229,7 +230,8 @@ static void seal(unsigned char *p, size_t len)
     put32(p + 4, crc32c(p, len));
 }
 
-/* A floor far ahead, other bytes for a fragment that is about to come, or any type: from what was seen. */
+/* A floor far ahead, other bytes for a fragment that is about to come, or any type: from what was
+ * seen. */
 static void forge(struct seen *s)
 {
     size_t start = start_of(s);

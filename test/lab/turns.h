@@ -2,11 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * turns: jobs on one machine that run side by side and work in turn, a few milliseconds each, so that what the machine
- * does to one of them it does to all. One file, which whoever starts the jobs makes, of zeros.
+ * turns: jobs on one machine that run side by side and work in turn, a few milliseconds each, so
+ * that what the machine does to one of them it does to all. One file, which whoever starts the jobs
+ * makes, of zeros.
  *
- * Job k of n works while turn is k, n + k, 2n + k, ...; its rank 0 ends a turn, when all its ranks are through. No
- * turn begins before all jobs are ready, and none ends before all are done. Who waits sleeps.
+ * Job k of n works while turn is k, n + k, 2n + k, ...; its rank 0 ends a turn, when all its ranks
+ * are through. No turn begins before all jobs are ready, and none ends before all are done. Who
+ * waits sleeps.
  */
 #ifndef TURNS_H_INCLUDED
 #define TURNS_H_INCLUDED

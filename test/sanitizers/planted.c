@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * planted DEFECT: an MPI program in which rank 1 does what a sanitizer must find. Its exit status is 0 where
- * none looks.
+ * planted DEFECT: an MPI program in which rank 1 does what a sanitizer must find. Its exit status
+ * is 0 where none looks.
  */
 
 #include <limits.h>

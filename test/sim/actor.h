@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// actor: an algorithm at all ranks. It sends through a Network and is told what happens. One object for
-// all ranks, so that a rank is a few numbers in an array.
+// actor: an algorithm at all ranks. It sends through a Network and is told what happens. One object
+// for all ranks, so that a rank is a few numbers in an array.
 #ifndef ACTOR_H_INCLUDED
 #define ACTOR_H_INCLUDED
 
@@ -39,7 +39,8 @@ class Actor {
     {
         (void) rank;
     }
-    // `rank` is about to be told something, of a message with `ref`: may bring what is read to the cache.
+    // `rank` is about to be told something, of a message with `ref`: may bring what is read to the
+    // cache.
     virtual void prefetch(uint32_t rank, uint32_t ref)
     {
         (void) rank;
@@ -54,7 +55,8 @@ class Actor {
     // Memory of one rank, bytes.
     virtual size_t rank_bytes() const = 0;
 
-    // Ranks that are not through with all broadcasts; their algorithm may have more to do for others.
+    // Ranks that are not through with all broadcasts; their algorithm may have more to do for
+    // others.
     uint32_t left = 0;
     // What went wrong, once it has.
     std::string error;

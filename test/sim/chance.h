@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// chance: pseudo-random numbers as a function of a seed and of what they are for, so that one does not
-// depend on how many others were drawn.
+// chance: pseudo-random numbers as a function of a seed and of what they are for, so that one does
+// not depend on how many others were drawn.
 #ifndef CHANCE_H_INCLUDED
 #define CHANCE_H_INCLUDED
 

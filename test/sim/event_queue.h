@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// event_queue: what will happen, in the order of time; of the same time, in the order of push. A radix
-// heap: bucket i holds what differs from the present first in bit i - 1, so a push is one append, an
-// event moves to a lower bucket 64 times at most, in the order it has, and in fact about log(range) times.
-// Nothing may be pushed for the past.
+// event_queue: what will happen, in the order of time; of the same time, in the order of push. A
+// radix heap: bucket i holds what differs from the present first in bit i - 1, so a push is one
+// append, an event moves to a lower bucket 64 times at most, in the order it has, and in fact about
+// log(range) times. Nothing may be pushed for the past.
 #ifndef EVENT_QUEUE_H_INCLUDED
 #define EVENT_QUEUE_H_INCLUDED
 

@@ -2,15 +2,17 @@
 // Copyright (C) the hwmc contributors
 //
 // machines: the core's machines at every rank, one bcast_hw_stream each, driven as engine/group and
-// engine/rails drive them. All that hwmc_sim knows of the core's streams is in this file and machines.cc.
+// engine/rails drive them. All that hwmc_sim knows of the core's streams is in this file and
+// machines.cc.
 //
-// two_stage multicasts on rail 0, striped on all rails, each fragment on the one that core/stripe chooses;
-// multilane goes along trees over a lane on each rail. A message longer than a channel goes as several
-// broadcasts. Everything else goes over the lane on rail 0. A host makes progress while its program is
-// elsewhere.
+// two_stage multicasts on rail 0, striped on all rails, each fragment on the one that core/stripe
+// chooses; multilane goes along trees over a lane on each rail. A message longer than a channel
+// goes as several broadcasts. Everything else goes over the lane on rail 0. A host makes progress
+// while its program is elsewhere.
 //
-// No payload is carried. For each broadcast a rank adds a number for every fragment or segment that its
-// machine says to place; the sum must be that of all of them, once each, when the machine says it is done.
+// No payload is carried. For each broadcast a rank adds a number for every fragment or segment that
+// its machine says to place; the sum must be that of all of them, once each, when the machine says
+// it is done.
 #ifndef MACHINES_H_INCLUDED
 #define MACHINES_H_INCLUDED
 

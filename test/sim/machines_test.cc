@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// machines: every algorithm delivers everything to any number of ranks; the machines take the time that
-// the network allows, and repair what it loses.
+// machines: every algorithm delivers everything to any number of ranks; the machines take the time
+// that the network allows, and repair what it loses.
 #include <math.h>
 
 #include <algorithm>

@@ -13,7 +13,8 @@ using namespace sim;
 
 namespace {
 
-// Says how far a long run is: on a terminal every second in one line, otherwise every ten in one each.
+// Says how far a long run is: on a terminal every second in one line, otherwise every ten in one
+// each.
 class Meter {
   public:
     explicit Meter(const Options &o) : options_(o), terminal_(isatty(STDERR_FILENO))

@@ -107,7 +107,8 @@ bool Network::lost(uint64_t cast, uint32_t rank) const
            chance(options_.seed, Matter::LOSS, cast, rank) % 1000000 < options_.loss_ppm;
 }
 
-// The hosts whose links are as free as that of the first get it by one event, the others by one each.
+// The hosts whose links are as free as that of the first get it by one event, the others by one
+// each.
 void Network::on_cast_head(const Event &e)
 {
     uint32_t first = site_first(e.rank), end = site_first(e.rank + 1), from = casts_[e.ref].from;

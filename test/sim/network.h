@@ -3,28 +3,30 @@
 //
 // network: what a message costs. The model:
 //
-//   hosts    One rank each, with a link on each of R rails, full duplex, b Mbit/s by rail. A link carries
-//            one message at a time in each direction, first come, first served, at the sender and, by when
-//            its first byte comes, at the receiver. The switches in between have bandwidth for all.
-//   bytes    A message of n bytes goes as packets of up to `packet` bytes, each with `overhead` more: w
-//            bytes, w / b on a link. It is passed on as it comes: sent at 0 over idle links, its last byte
-//            is there at latency + w / b, and with the program after 2 o:
-//   o        ns of host time for a message, at the sender before its link is used, at the receiver after
-//            its last byte. A host has a processor for each rail and direction, so o bounds the rate of
-//            messages on a rail and nothing else.
-//   sites    Ranks are dealt to sites in blocks. Latency l inside one, L between two. A connection (two
-//            hosts, a rail) between sites may be bounded, as by a window of TCP: the link takes a message
-//            as always, then it goes through the connection.
-//   multicast  One message at the sender; the switch gives it to all other hosts at the same time, to
-//            those of other sites L later. Each host loses it with a chance of loss_ppm in a million.
+//   hosts    One rank each, with a link on each of R rails, full duplex, b Mbit/s by rail. A link
+//            carries one message at a time in each direction, first come, first served, at the
+//            sender and, by when its first byte comes, at the receiver. The switches in between
+//            have bandwidth for all.
+//   bytes    A message of n bytes goes as packets of up to `packet` bytes, each with `overhead`
+//            more: w bytes, w / b on a link. It is passed on as it comes: sent at 0 over idle
+//            links, its last byte is there at latency + w / b, and with the program after 2 o:
+//   o        ns of host time for a message, at the sender before its link is used, at the receiver
+//            after its last byte. A host has a processor for each rail and direction, so o bounds
+//            the rate of messages on a rail and nothing else.
+//   sites    Ranks are dealt to sites in blocks. Latency l inside one, L between two. A connection
+//            (two hosts, a rail) between sites may be bounded, as by a window of TCP: the link
+//            takes a message as always, then it goes through the connection.
+//   multicast  One message at the sender; the switch gives it to all other hosts at the same time,
+//            to those of other sites L later. Each host loses it with a chance of loss_ppm in a
+//            million.
 //   lanes    All other messages: never lost, in order on each rail between two hosts.
 //   queue    What is sent waits at the sender, without bound; queued() says how much.
 //
 // Not in it: queues in switches, packet sizes inside a message, TCP's windows inside a site, other
 // traffic. Chance is a function of the seed and of what it is for, not of the order of events.
 //
-// Example, b = 1000, overhead 66, packet 1472, o = 1000, l = 20000: 1472 bytes by lane are 1538 on the
-// wire, 12304 ns; with the other program after 1000 + 12304 + 20000 + 1000 = 34304 ns.
+// Example, b = 1000, overhead 66, packet 1472, o = 1000, l = 20000: 1472 bytes by lane are 1538 on
+// the wire, 12304 ns; with the other program after 1000 + 12304 + 20000 + 1000 = 34304 ns.
 #ifndef NETWORK_H_INCLUDED
 #define NETWORK_H_INCLUDED
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// options: see options.h. One table says how every option is written, what it takes and what it is for.
+// options: see options.h. One table says how every option is written, what it takes and what it is
+// for.
 #include "options.h"
 
 #include <stdlib.h>

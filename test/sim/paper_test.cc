@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// paper: what Chiba, Endo and Matsuoka 2007, section 6, found, with their setting: 32 ranks with two links
-// of 1 Gbit/s, on one site and on two. As figures/ runs it.
+// paper: what Chiba, Endo and Matsuoka 2007, section 6, found, with their setting: 32 ranks with
+// two links of 1 Gbit/s, on one site and on two. As figures/ runs it.
 #include "run_one.h"
 
 using namespace sim;

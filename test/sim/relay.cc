@@ -72,8 +72,8 @@ void Relay::pass_on(uint32_t rank, uint32_t rail)
             send(rank, i, rail, f.passed, false);
 }
 
-// The root's next sends: all of the message to each child that is ahead, then segment by segment to the
-// others.
+// The root's next sends: all of the message to each child that is ahead, then segment by segment to
+// the others.
 void Relay::feed(uint32_t rail)
 {
     uint64_t children = first_child_[1], all = children * segments_, ahead = ahead_ * segments_;

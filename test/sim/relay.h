@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// relay: chain, binary and binomial tree, pipelined: a message is cut into segments, and a rank that is in
-// the call passes each on to all its children as soon as it is here. With segments as long as the message
-// nothing is pipelined. Lanes and memory take everything; a rank is through when it has all, the root when
-// its links are through with all.
+// relay: chain, binary and binomial tree, pipelined: a message is cut into segments, and a rank
+// that is in the call passes each on to all its children as soon as it is here. With segments as
+// long as the message nothing is pipelined. Lanes and memory take everything; a rank is through
+// when it has all, the root when its links are through with all.
 //
-// Costs with p ranks, latency l, b for all rails of a host together, segments of s bytes, M bytes, m = M/s:
+// Costs with p ranks, latency l, b for all rails of a host together, segments of s bytes, M bytes,
+// m = M/s:
 //   chain     (p - 1)(l + s/b) + (m - 1) s/b
 //   binary    at most d (l + 2 s/b) + 2 (m - 1) s/b, d the depth of the heap
 //   binomial  whole message: ceil(log2 p) (l + M/b); pipelined its root sends as much

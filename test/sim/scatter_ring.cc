@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// scatter_ring: see scatter_ring.h. What goes around the ring is numbered by how manyeth it is; what is
-// scattered is SCATTER.
+// scatter_ring: see scatter_ring.h. What goes around the ring is numbered by how manyeth it is;
+// what is scattered is SCATTER.
 #include "scatter_ring.h"
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// scatter_ring: van de Geijn's broadcast as MPICH has it for long messages: the message is cut into p
-// blocks, which are scattered along a binomial tree by halving; then each rank sends its block, and every
-// one that comes, around the ring. A rank sends its j-th block of the ring when j have come. The root, and
-// a rank that the scatter brought more than its block, take part like all others. Ranks as they are, sites
-// or not: the ring goes through every border between two, and back to the root.
+// scatter_ring: van de Geijn's broadcast as MPICH has it for long messages: the message is cut into
+// p blocks, which are scattered along a binomial tree by halving; then each rank sends its block,
+// and every one that comes, around the ring. A rank sends its j-th block of the ring when j have
+// come. The root, and a rank that the scatter brought more than its block, take part like all
+// others. Ranks as they are, sites or not: the ring goes through every border between two, and back
+// to the root.
 //
 // Cost: ceil(log2 p) l + (p - 1) l + about 2 (p - 1)/p M/b. (The paper's, by recursive doubling:
 // 2 log p l + 2 p/(p - 1) M/b.)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// shapes: who feeds whom in the trees of the reference algorithms (Chiba, Endo, Matsuoka 2007, sections
-// 2.2, 4.1 and 6). Rank 0 is the root. Sites are blocks of ranks; the first rank of each represents it.
+// shapes: who feeds whom in the trees of the reference algorithms (Chiba, Endo, Matsuoka 2007,
+// sections 2.2, 4.1 and 6). Rank 0 is the root. Sites are blocks of ranks; the first rank of each
+// represents it.
 #ifndef SHAPES_H_INCLUDED
 #define SHAPES_H_INCLUDED
 
@@ -26,12 +27,12 @@ struct Children {
 // Rank r feeds r + 1, over the sites' borders too.
 void chain_children(const Shape &shape, uint32_t rank, Children *out);
 
-// In each site the binary heap: the i-th rank feeds 2i + 1 and 2i + 2. The root feeds the representatives
-// of the other sites first, one after the other.
+// In each site the binary heap: the i-th rank feeds 2i + 1 and 2i + 2. The root feeds the
+// representatives of the other sites first, one after the other.
 void binary_children(const Shape &shape, uint32_t rank, Children *out);
 
-// In each site the binomial tree: the i-th rank feeds i + 2^k for those k below i's lowest bit, the largest
-// first. Representatives as above.
+// In each site the binomial tree: the i-th rank feeds i + 2^k for those k below i's lowest bit, the
+// largest first. Representatives as above.
 void binomial_children(const Shape &shape, uint32_t rank, Children *out);
 
 } // namespace sim

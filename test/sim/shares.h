@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// shares: the rails of a host as one link, for the reference algorithms (the paper aggregates its two
-// NICs): every part of a message goes over all rails, on each in proportion to its rate, and is passed on
-// rail by rail.
+// shares: the rails of a host as one link, for the reference algorithms (the paper aggregates its
+// two NICs): every part of a message goes over all rails, on each in proportion to its rate, and is
+// passed on rail by rail.
 #ifndef SHARES_H_INCLUDED
 #define SHARES_H_INCLUDED
 

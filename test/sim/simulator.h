@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// simulator: one run. Takes the earliest event, moves the clock there, performs it, until all ranks are
-// through with all broadcasts.
+// simulator: one run. Takes the earliest event, moves the clock there, performs it, until all ranks
+// are through with all broadcasts.
 #ifndef SIMULATOR_H_INCLUDED
 #define SIMULATOR_H_INCLUDED
 

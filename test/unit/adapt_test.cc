@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Repair and period that follow what is measured: the judgement alone, then on the simulated network.
+// Repair and period that follow what is measured: the judgement alone, then on the simulated
+// network.
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -158,7 +159,8 @@ Config steady(uint32_t broadcasts)
     return c;
 }
 
-// Where one fragment in thirty is lost at each rank waiting for what does not come is what takes the time.
+// Where one fragment in thirty is lost at each rank waiting for what does not come is what takes
+// the time.
 TEST(Adapt, ALossyNetworkIsFasterByPush)
 {
     uint64_t took[2];
@@ -190,7 +192,8 @@ TEST(Adapt, WhenLossesEndItIsPullAgain)
     EXPECT_FALSE(net.stream(3).epoch.now.push);
 }
 
-// Broadcasts that follow each other closely, or not: nobody waits for a channel that a shorter period would free.
+// Broadcasts that follow each other closely, or not: nobody waits for a channel that a shorter
+// period would free.
 TEST(Adapt, ThePeriodFollowsThePace)
 {
     Config slow = steady(1000);

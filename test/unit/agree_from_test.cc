@@ -81,7 +81,8 @@ TEST(Agree, WhoHasEnteredSomeUsesItTwoLater)
     EXPECT_EQ((std::vector<bool>{false, false, false, true, true}), g.programs[6].took);
 }
 
-// The others broadcast on: nobody waits for the one that is through for longer than it takes to say so.
+// The others broadcast on: nobody waits for the one that is through for longer than it takes to say
+// so.
 TEST(Agree, ARankThatNeverBroadcastsAgainKeepsNobodyWaiting)
 {
     for (uint32_t quick = 0; quick < 7; quick++)

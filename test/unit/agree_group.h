@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// What the tests of agree share: ranks in set-up on a network of their own, and programs that broadcast meanwhile.
+// What the tests of agree share: ranks in set-up on a network of their own, and programs that
+// broadcast meanwhile.
 #ifndef AGREE_GROUP_H_INCLUDED
 #define AGREE_GROUP_H_INCLUDED
 
@@ -113,7 +114,8 @@ struct Group {
                     turn(r);
             });
     }
-    // What the program of a rank does while set-up runs: broadcasts, one pause after the other, and no more.
+    // What the program of a rank does while set-up runs: broadcasts, one pause after the other, and
+    // no more.
     struct Program {
         std::vector<uint64_t> pauses; // before each
         std::vector<bool> took;       // by the group, by number

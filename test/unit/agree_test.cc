@@ -154,7 +154,8 @@ TEST(Agree, ProbeThatIsLostIsRepeated)
     }
 }
 
-// Where long datagrams do not pass all use the longest that do, and nobody before all are ready for them.
+// Where long datagrams do not pass all use the longest that do, and nobody before all are ready for
+// them.
 TEST(Agree, DatagramsAreAsLongAsAllGetThem)
 {
     for (uint32_t k : {1, 2, 4})
@@ -265,7 +266,8 @@ TEST(Agree, DifferentRailsThatFailForDifferentRanksLeaveNone)
     g.expect(BCAST_HW_REASON_RAILS, 2);
 }
 
-// Where lanes will do, whatever fails of multicast leads there, all ranks being ready before one is through.
+// Where lanes will do, whatever fails of multicast leads there, all ranks being ready before one is
+// through.
 TEST(Agree, LanesServeWhereMulticastFails)
 {
     for (uint32_t k : {1, 2, 4})

@@ -75,7 +75,8 @@ TEST(AmHead, ADifferentSizeThanTheFirstFramesIsNotOfTheMessage)
     EXPECT_FALSE(hwmc_am_head_is_of(&h, 5, &first, 6, true)) << "more than is missing";
 }
 
-// Whatever frames come: none that is taken writes outside of the memory that the first one asked for.
+// Whatever frames come: none that is taken writes outside of the memory that the first one asked
+// for.
 TEST(AmHead, NothingThatIsTakenIsOutside)
 {
     std::minstd_rand r(11);

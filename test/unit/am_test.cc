@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Active messages over links, with stand-ins for MPICH (fake_mpich) and for the links: what this process sends to
-// rank 1 comes back as if from there. In which order messages are handed over when what MPICH is told makes progress
-// itself; and memory of a device, in which the stand-ins for MPICH's packing alone may read and write.
+// Active messages over links, with stand-ins for MPICH (fake_mpich) and for the links: what this
+// process sends to rank 1 comes back as if from there. In which order messages are handed over when
+// what MPICH is told makes progress itself; and memory of a device, in which the stand-ins for
+// MPICH's packing alone may read and write.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -45,7 +46,8 @@ std::function<void(const std::string &)> on_msg; // whatever else is done with a
 std::function<void(int)> on_complete;
 MPIR_Request *receive; // that takes the next message whose data lie elsewhere
 
-// A device's memory. Whoever else reads or writes there ends the test, or gets an error from the kernel.
+// A device's memory. Whoever else reads or writes there ends the test, or gets an error from the
+// kernel.
 struct Device {
     static constexpr size_t SIZE = 1 << 20;
     char *bytes;
@@ -312,7 +314,8 @@ std::vector<std::string> numbered(int n)
     return all;
 }
 
-// MPICH from 4.2 on makes progress when a communicator is deleted, as by the completion of its last message.
+// MPICH from 4.2 on makes progress when a communicator is deleted, as by the completion of its last
+// message.
 
 TEST_F(Am, WhatComesWhileAMessageIsHandedOverDoesNotOvertakeThoseBeforeIt)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// A process on the emulated HCA (test/lab/ibemu), with two ports, "d0" and "d1", in a network namespace of
-// its own.
+// A process on the emulated HCA (test/lab/ibemu), with two ports, "d0" and "d1", in a network
+// namespace of its own.
 #ifndef EMULATED_HCA_H_INCLUDED
 #define EMULATED_HCA_H_INCLUDED
 
@@ -11,8 +11,8 @@
 // Why there is no emulated HCA, or an empty string.
 extern std::string no_hca;
 
-// Puts it in the place of the system's libraries, for which the program is started once more, and makes
-// the network. The first thing in main; false, with no_hca, where that cannot be.
+// Puts it in the place of the system's libraries, for which the program is started once more, and
+// makes the network. The first thing in main; false, with no_hca, where that cannot be.
 bool emulate_hca(char **argv);
 
 // Cuts a cable, which the port notices: rail 0 or 1.

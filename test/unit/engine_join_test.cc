@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Joining that takes time, is refused, or never ends; fabrics of one communicator that differ; and probes.
+// Joining that takes time, is refused, or never ends; fabrics of one communicator that differ; and
+// probes.
 #include "engine_groups.h"
 
 namespace {

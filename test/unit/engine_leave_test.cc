@@ -168,7 +168,8 @@ TEST(EngineLeave, OneRailOfTwo)
     }
 }
 
-// Since which broadcast each rail is as it is, why, and for whom: alike on all ranks. Each epoch is shown once.
+// Since which broadcast each rail is as it is, why, and for whom: alike on all ranks. Each epoch is
+// shown once.
 TEST(EngineLeave, EachRankKnowsSinceWhenAndWhy)
 {
     constexpr uint32_t p = 5, deaf = 3;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Many groups in a process: those with nothing to do cost nothing. What is counted is looks at groups, not time.
+// Many groups in a process: those with nothing to do cost nothing. What is counted is looks at
+// groups, not time.
 #include "engine_groups.h"
 #include "failing_memory.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Memory that has gone back to the program, or was freed: nothing looks at it any more. The address sanitizer does.
+// Memory that has gone back to the program, or was freed: nothing looks at it any more. The address
+// sanitizer does.
 #include "engine_groups.h"
 
 namespace {
@@ -15,7 +16,8 @@ mem::Net::Tweak long_ones()
     };
 }
 
-// Root 0 has given the fabric, which takes nothing, the first datagrams of a message in memory of its own.
+// Root 0 has given the fabric, which takes nothing, the first datagrams of a message in memory of
+// its own.
 std::vector<unsigned char> *block(mem::Net &net, Groups &g)
 {
     auto *data = new std::vector<unsigned char>(pattern(900, 3));
@@ -149,7 +151,8 @@ TEST(EngineMemory, LanesThatWorkAreNotCut)
     delete data;
 }
 
-// Along trees a rank of a group that works gives up: its children get to know, and nothing comes to its memory.
+// Along trees a rank of a group that works gives up: its children get to know, and nothing comes to
+// its memory.
 TEST(EngineMemory, WhoWithdrawsTakesAndSendsNothing)
 {
     for (uint32_t who = 0; who < 4; who++) {

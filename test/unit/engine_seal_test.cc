@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Jobs whose messages are authenticated: what a stranger sends who sees everything and knows all but the secret.
+// Jobs whose messages are authenticated: what a stranger sends who sees everything and knows all
+// but the secret.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,7 +58,8 @@ uint64_t forged(const mem::Net &net, uint32_t host)
 
 } // namespace
 
-// The one-time key is ChaCha20's, as in RFC 8439, section 2.6.2, and the code Poly1305's: computed elsewhere.
+// The one-time key is ChaCha20's, as in RFC 8439, section 2.6.2, and the code Poly1305's: computed
+// elsewhere.
 TEST(Seal, IsWhatTheFormatSays)
 {
     static const unsigned char code[16] = {0x0b, 0xec, 0xf1, 0x36, 0xe4, 0xc8, 0x19, 0xc1,
@@ -92,7 +94,8 @@ TEST(Seal, IsGoodForThisMessageThisWayAndThisSecret)
     }
 }
 
-// The kernel says of each mapping whether it goes into core dumps ("dd": it does not) and is wiped in children.
+// The kernel says of each mapping whether it goes into core dumps ("dd": it does not) and is wiped
+// in children.
 TEST(Seal, ItsMemoryIsInNoCoreDumpAndInNoChild)
 {
     Seal a;
@@ -165,7 +168,8 @@ TEST(EngineSeal, WhatIsChangedOrOfAnotherSecretIsDroppedBeforeItIsLookedAt)
     broadcast(net, g, 2, pattern(500, 2));
 }
 
-// Again on the same rail it is a copy; on another one, and by lane to another rank, it is not genuine.
+// Again on the same rail it is a copy; on another one, and by lane to another rank, it is not
+// genuine.
 TEST(EngineSeal, AMessageIsGoodOnlyTheWayItWent)
 {
     mem::Net net(3, 64 << 20, 200, 1 << 20, 2);
@@ -191,7 +195,8 @@ TEST(EngineSeal, AMessageIsGoodOnlyTheWayItWent)
     broadcast(net, g, 0, pattern(700, 99));
 }
 
-// The short header has the lower half of the number: with the upper one a datagram of 2^32 broadcasts ago is old.
+// The short header has the lower half of the number: with the upper one a datagram of 2^32
+// broadcasts ago is old.
 TEST(EngineSeal, ADatagramOfFourBillionBroadcastsAgoIsOld)
 {
     mem::Net net(2);

@@ -4,7 +4,8 @@
 // Set-up of groups: in vain, closed meanwhile, begun later.
 #include "engine_groups.h"
 
-// Where no probe came the next set-up does not wait for one: no time passes. Then it is tried again.
+// Where no probe came the next set-up does not wait for one: no time passes. Then it is tried
+// again.
 TEST(EngineSetup, ASetUpInVainIsNotRepeatedAtOnce)
 {
     mem::Net net(4);

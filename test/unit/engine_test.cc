@@ -340,7 +340,8 @@ TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
     broadcast(net, b, 0, pattern(10, 1));
 }
 
-// The set-up key names a group that has no stream yet: only for messages of set-up, and that a member is lost.
+// The set-up key names a group that has no stream yet: only for messages of set-up, and that a
+// member is lost.
 TEST(Engine, TheSetUpKeyNamesAGroupForSetUpAndLossesOnly)
 {
     for (int type = BCAST_HW_MSG_DATA; type < BCAST_HW_MSG_LIMIT; type++) {
@@ -417,8 +418,8 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
     }
 }
 
-// A message of several pieces, lent by root and members, with losses: the pieces are placed where they
-// belong, and what a member lacks comes though the others have taken their memory back.
+// A message of several pieces, lent by root and members, with losses: the pieces are placed where
+// they belong, and what a member lacks comes though the others have taken their memory back.
 TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
 {
     for (int push = 0; push < 2; push++) {
@@ -504,7 +505,8 @@ TEST(EngineMeasure, AsksAndIsAnswered)
     EXPECT_FALSE(bcast_hw_engine_active(asks));
 }
 
-// Who is asked by all lanes answers by those that work; the others are measured, and dealt segments, no more.
+// Who is asked by all lanes answers by those that work; the others are measured, and dealt
+// segments, no more.
 TEST(EngineMeasure, WhatDoesNotAnswerCarriesNothing)
 {
     mem::Net net(3);

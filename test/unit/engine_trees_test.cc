@@ -137,7 +137,8 @@ static int segments(mem::Net &net, uint32_t index)
     return n;
 }
 
-// Lanes on rails 0 and 2 of three: groups of one rail, of both, and of a rail without a lane, where all serve.
+// Lanes on rails 0 and 2 of three: groups of one rail, of both, and of a rail without a lane, where
+// all serve.
 TEST(EngineTrees, AGroupKeepsToTheLanesOfItsRails)
 {
     for (uint32_t rails : {0u, 1u, 2u, 4u, 5u}) {

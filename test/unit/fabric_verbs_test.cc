@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The verbs fabric over an RDMA port of this host, hardware or Soft-RoCE (test/lab/guest); where there is
- * none, over the emulated HCA (test/lab/ibemu); skipped where there is none of that. Datagrams may get lost, so what is
- * multicast once is multicast again until it comes.
+ * The verbs fabric over an RDMA port of this host, hardware or Soft-RoCE (test/lab/guest); where
+ * there is none, over the emulated HCA (test/lab/ibemu); skipped where there is none of that.
+ * Datagrams may get lost, so what is multicast once is multicast again until it comes.
  */
 #include <gtest/gtest.h>
 
@@ -189,7 +189,8 @@ TEST_F(Verbs, AnswersItsOwnProbe)
     EXPECT_EQ(nullptr, ((hwmc_verbs *) a)->members.list);
 }
 
-// Whether a child process would have the memory at `at`: not where the kernel has noted "dc", do not copy.
+// Whether a child process would have the memory at `at`: not where the kernel has noted "dc", do
+// not copy.
 static bool child_has(const void *at)
 {
     std::ifstream smaps("/proc/self/smaps");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Allocations that fail: a binary that is linked with --wrap for malloc, calloc and realloc gets its
-// memory here. What C++ allocates does not come this way.
+// Allocations that fail: a binary that is linked with --wrap for malloc, calloc and realloc gets
+// its memory here. What C++ allocates does not come this way.
 #ifndef FAILING_MEMORY_H_INCLUDED
 #define FAILING_MEMORY_H_INCLUDED
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// An XPMEM for ranks that are threads of one process: memory is where it is, so a mapping has the owner's
-// addresses. It keeps the rules of the kernel module, counts, and refuses what it is told to refuse.
+// An XPMEM for ranks that are threads of one process: memory is where it is, so a mapping has the
+// owner's addresses. It keeps the rules of the kernel module, counts, and refuses what it is told
+// to refuse.
 #ifndef FAKE_XPMEM_H_INCLUDED
 #define FAKE_XPMEM_H_INCLUDED
 

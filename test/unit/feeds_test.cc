@@ -143,7 +143,8 @@ TEST(Feeds, AMessageTooShortForAllDoesNotFit)
     EXPECT_FALSE(bcast_hw_feeds_fit(&none.f, 1 << 20));
 }
 
-// Whatever the hosts: rails are fed once, a host's feeders differ, parts cover the message in order.
+// Whatever the hosts: rails are fed once, a host's feeders differ, parts cover the message in
+// order.
 TEST(Feeds, EveryRailOnceAndEveryByteOnce)
 {
     std::mt19937 random(1);

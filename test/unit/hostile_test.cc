@@ -115,7 +115,8 @@ Config group(uint64_t seed)
     return c;
 }
 
-// The sender was asked for something of that broadcast, or that is over; `serves`: or it is this rank's predecessor.
+// The sender was asked for something of that broadcast, or that is over; `serves`: or it is this
+// rank's predecessor.
 bool asked(Net &net, uint32_t r, const bcast_hw_msg &m, bool serves)
 {
     const bcast_hw_two_stage &slot = net.stream(r).slots[m.bid % net.config().channels];

@@ -130,7 +130,8 @@ TEST_F(Knock, WhoHasAnsweredIsKnownByHost)
     EXPECT_EQ(k_->ops->proven(k_, 4), 0u);
 }
 
-// Another process has had an answer; whether this one's own questions get out shows an answer to any of them.
+// Another process has had an answer; whether this one's own questions get out shows an answer to
+// any of them.
 TEST_F(Knock, WhatOthersHeardCountsOnceThisOneHasHeardAnybody)
 {
     const Port closed(false);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// lag: which segments are late, and what becomes of a rail's share. Whole broadcasts are in lag_lanes_test.cc.
+// lag: which segments are late, and what becomes of a rail's share. Whole broadcasts are in
+// lag_lanes_test.cc.
 #include <memory>
 #include <vector>
 #include <gtest/gtest.h>

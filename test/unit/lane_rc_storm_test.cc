@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// The exchange in any order: both ends want, fail and are told things late, at random. At the end they connect,
-// and what is sent comes.
+// The exchange in any order: both ends want, fail and are told things late, at random. At the end
+// they connect, and what is sent comes.
 #include "lane_rc.h"
 
 extern "C" {

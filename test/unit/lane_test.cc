@@ -361,8 +361,8 @@ TEST_F(Lane, APeerWithoutAddressIsLost)
     EXPECT_EQ(BCAST_HW_ERR_INVAL, send(0, 3, "x"));
 }
 
-// Both ends connect at the same time. UCX may then report an endpoint as failed that is not needed: the peer
-// is lost and can be had again, and what is sent after that comes.
+// Both ends connect at the same time. UCX may then report an endpoint as failed that is not needed:
+// the peer is lost and can be had again, and what is sent after that comes.
 TEST_F(Lane, SurvivorsThatConnectAtOnceCanBeHad)
 {
     const uint32_t n = 6;

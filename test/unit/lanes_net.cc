@@ -39,7 +39,8 @@ Net::Net(const Config &cfg)
     }
 }
 
-// Through the sender's port, the switch and the receiver's port; messages of a lane keep their order.
+// Through the sender's port, the switch and the receiver's port; messages of a lane keep their
+// order.
 void Net::send(uint32_t from, const bcast_hw_msg &tx)
 {
     Message message = {tx, tx.peer, cfg_.rails};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Broadcasts along trees in hosts whose rails have speeds that change: what is timed is the order of events,
-// in us that are simulated. A host sends and takes one segment at a time on each rail; a rank that looks at its lanes
-// takes all that has come, lane by lane.
+// Broadcasts along trees in hosts whose rails have speeds that change: what is timed is the order
+// of events, in us that are simulated. A host sends and takes one segment at a time on each rail; a
+// rank that looks at its lanes takes all that has come, lane by lane.
 #ifndef LANES_NET_H_INCLUDED
 #define LANES_NET_H_INCLUDED
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Multicast that stops working in mid-run, on the simulated network: who leaves which rails with which broadcast,
-// what that costs, and when they come back. HWMC_SIM_SEEDS says how many storms, HWMC_SIM_SEED replays one.
+// Multicast that stops working in mid-run, on the simulated network: who leaves which rails with
+// which broadcast, what that costs, and when they come back. HWMC_SIM_SEEDS says how many storms,
+// HWMC_SIM_SEED replays one.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -78,8 +79,9 @@ Cost cost(Config c, uint64_t deaf)
     return cost;
 }
 
-// Nothing comes any more, or nothing at one rank: a few broadcasts are waited for, some more go along the ring at
-// once, all others along trees. A window until it is sure that they are lost, one until the epoch begins.
+// Nothing comes any more, or nothing at one rank: a few broadcasts are waited for, some more go
+// along the ring at once, all others along trees. A window until it is sure that they are lost, one
+// until the epoch begins.
 TEST(Leave, ADeadNetworkIsWaitedForAFewTimesAndLeftWithinThreeWindows)
 {
     for (uint32_t rails : {1, 2})
@@ -157,7 +159,8 @@ TEST(Leave, AFewLossesAreNoReason)
     EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left));
 }
 
-// A receiver that was not there for a moment has lost some broadcasts whole, and hears the later ones.
+// A receiver that was not there for a moment has lost some broadcasts whole, and hears the later
+// ones.
 TEST(Leave, ABurstOfLossesIsNoReason)
 {
     for (uint64_t length : {100 * US, 300 * US, 1 * MS})
@@ -192,8 +195,8 @@ TEST(Leave, WhatComesLaterThanItsRepairIsNotLost)
         }
 }
 
-// When multicast works again it is taken up: at the latest after as much time again as it was dead for, one pause,
-// and what the broadcasts take that had been multicast in vain.
+// When multicast works again it is taken up: at the latest after as much time again as it was dead
+// for, one pause, and what the broadcasts take that had been multicast in vain.
 TEST(Leave, ItIsTakenUpAgainWithinTheBackOff)
 {
     for (uint64_t dead : {4, 10, 40}) {
@@ -276,7 +279,8 @@ uint64_t some_time(Rng &rng)
     return rng.below(of[rng.below(4)]);
 }
 
-// Holes that begin and end at random, for some or all ranks, on some or all rails, whole or in part.
+// Holes that begin and end at random, for some or all ranks, on some or all rails, whole or in
+// part.
 Config storm(uint64_t seed)
 {
     Rng rng(seed);

@@ -105,7 +105,8 @@ TEST(Link, AProcessThatComputesCostsNoLaneItsLife)
     EXPECT_EQ(0u, net.ends[0].counts.deaths + net.ends[0].counts.replays);
 }
 
-// That a frame came before the lane died, and only its acknowledgement was lost, another lane tells.
+// That a frame came before the lane died, and only its acknowledgement was lost, another lane
+// tells.
 TEST(Link, WhatCameBeforeDoesNotVouchForALane)
 {
     LinkNet net(2, 1);
@@ -182,8 +183,8 @@ TEST(Link, WithoutAnyLaneItWaits)
     EXPECT_EQ(4u, net.ends[1].taken[0]);
 }
 
-// An acknowledgement that was lost is told again ahead of the answer to a probe; a frame that was lost is
-// sent again by the same lane, as the answer says that it did not come.
+// An acknowledgement that was lost is told again ahead of the answer to a probe; a frame that was
+// lost is sent again by the same lane, as the answer says that it did not come.
 TEST(Link, AnAnswerTellsWhatWasLost)
 {
     LinkNet net(1, 1);
@@ -311,8 +312,8 @@ TEST(Link, ANumberThatWasNeverSentIsBad)
     bcast_hw_link_check(&net.ends[1].link);
 }
 
-// Lanes are cut, lost and healed at random, processes are busy at random; lane 0 is spared last, so that in
-// the end all must have come.
+// Lanes are cut, lost and healed at random, processes are busy at random; lane 0 is spared last, so
+// that in the end all must have come.
 static void storm(uint64_t seed)
 {
     sim::Rng rng(seed);

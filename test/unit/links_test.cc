@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * links over lanes in memory: what is kept, lent and given back, and in which order the upper layer gets it.
- * Which lane is used when is link_test's.
+ * links over lanes in memory: what is kept, lent and given back, and in which order the upper layer
+ * gets it. Which lane is used when is link_test's.
  */
 #include <gtest/gtest.h>
 
@@ -273,7 +273,8 @@ class Links : public ::testing::Test {
         settle();
     }
 
-    // A body of so many bytes that host 0 lends is its own again after the call, comes as it was, and comes back once.
+    // A body of so many bytes that host 0 lends is its own again after the call, comes as it was,
+    // and comes back once.
     void expect_given_back_at_once(size_t bytes)
     {
         std::string body(bytes, 'a');
@@ -356,7 +357,8 @@ TEST_F(Links, WhatIsMoreThanTheWindowWaits)
     EXPECT_EQ(BCAST_HW_OK, hwmc_links_flush(hosts[0].links));
 }
 
-// A lane that may keep a body while its path is dead gets a copy; the lender has its own again at once.
+// A lane that may keep a body while its path is dead gets a copy; the lender has its own again at
+// once.
 TEST_F(Links, ALaneThatKeepsWhatItIsLentGetsACopy)
 {
     open(1, 0);
@@ -380,7 +382,8 @@ TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
     EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
 }
 
-// ... but a short one is copied: its lender would wait for an acknowledgement that nobody hurries to send.
+// ... but a short one is copied: its lender would wait for an acknowledgement that nobody hurries
+// to send.
 TEST_F(Links, NobodyWaitsForTheAcknowledgementOfAShortBody)
 {
     open(1, 1);
@@ -450,8 +453,8 @@ TEST_F(Links, ALaneIsTakenWhenItIsReady)
     EXPECT_EQ(std::vector<std::string>({"h|patience"}), hosts[1].came[0]);
 }
 
-// Nothing more is said to host 2, and yet its lane is known to be dead: a rail has died. Both know it too, who have
-// nothing to say at all.
+// Nothing more is said to host 2, and yet its lane is known to be dead: a rail has died. Both know
+// it too, who have nothing to say at all.
 TEST_F(Links, WhatOnePeersLaneDiesOfOthersAreAskedAbout)
 {
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -61,8 +61,8 @@ void masks(uint32_t ranks, uint32_t frags, uint32_t root, bool push)
             ASSERT_EQ((frags + 1) * (ranks - 1), r.forwarded) << r.trace << replay;
             ASSERT_EQ(0u, r.asked) << replay;
         } else {
-            // On a network in order and in time, just what was lost is sent again; the last fragment
-            // of many is multicast once more anyway.
+            // On a network in order and in time, just what was lost is sent again; the last
+            // fragment of many is multicast once more anyway.
             uint32_t last = ((1u << (ranks - 1)) - 1) << (frags - 1) * (ranks - 1);
             uint32_t twice = frags > BCAST_HW_STANDING_FRAGS ? last : 0;
 

@@ -18,7 +18,8 @@ struct Line {
     uint64_t bucket; // bytes
 };
 
-// Runs the measurement of these lines; ns it took. A bucket is full at first and fills at the line's rate.
+// Runs the measurement of these lines; ns it took. A bucket is full at first and fills at the
+// line's rate.
 uint64_t run(bcast_hw_measure &m, const std::vector<Line> &lines,
              std::vector<uint64_t> *sent = nullptr)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// mem::Net: p engines in one process over rails and lanes made of queues. Datagrams can be lost by a
-// filter; lanes are reliable. Time is a number the test moves.
+// mem::Net: p engines in one process over rails and lanes made of queues. Datagrams can be lost by
+// a filter; lanes are reliable. Time is a number the test moves.
 #ifndef MEM_NET_H_INCLUDED
 #define MEM_NET_H_INCLUDED
 
@@ -74,8 +74,8 @@ class Net {
                  size_t window = 1 << 20, uint32_t rails = 1);
     ~Net();
 
-    // Begins a group of hosts `members` on each of them. Rails that stop working are not left, unless `tweak`
-    // says so.
+    // Begins a group of hosts `members` on each of them. Rails that stop working are not left,
+    // unless `tweak` says so.
     using Tweak = std::function<void(bcast_hw_group_cfg &)>;
     std::vector<bcast_hw_group *> group(const std::vector<uint32_t> &members,
                                         const Tweak &tweak = {});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// multilane at one rank: grants and what may be sent for them. Whole broadcasts are in sim_test.cc and the
-// storms.
+// multilane at one rank: grants and what may be sent for them. Whole broadcasts are in sim_test.cc
+// and the storms.
 #include <gtest/gtest.h>
 #include <vector>
 

@@ -148,8 +148,8 @@ TEST_P(NodeBcast, ToManyRanks)
     }
 }
 
-// A rank has another length, root, relay or leaf: it is told, all others have their message, and what
-// comes next goes well.
+// A rank has another length, root, relay or leaf: it is told, all others have their message, and
+// what comes next goes well.
 TEST_P(NodeBcast, WithOneOfAnotherLengthGoesOn)
 {
     for (uint64_t methods : {UINT64_C(0), node::kMemcpy})

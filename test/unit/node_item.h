@@ -26,7 +26,8 @@ constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
 constexpr uint64_t kXpmem = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_XPMEM);
 constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
 
-// Of small chunks: so that lengths about them are not all inline, that ends long before a slot does.
+// Of small chunks: so that lengths about them are not all inline, that ends long before a slot
+// does.
 constexpr uint32_t kInline = 88;
 
 inline bcast_hw_node_params params_of(uint32_t chunk)

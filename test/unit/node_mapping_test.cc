@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// mapping: what is kept of the memory of others, over an XPMEM that is not one (fake_xpmem.h); and groups that
-// copy so.
+// mapping: what is kept of the memory of others, over an XPMEM that is not one (fake_xpmem.h); and
+// groups that copy so.
 #include <gtest/gtest.h>
 
 #include <string.h>
@@ -122,7 +122,8 @@ TEST_F(NodeMapping, ManyPeersKeepFewMappings)
     EXPECT_EQ(kKept, fake_xpmem::counts().mappings);
 }
 
-// The last wide range of all addresses is not whole; nor may the limit on a process's addresses let it be.
+// The last wide range of all addresses is not whole; nor may the limit on a process's addresses let
+// it be.
 TEST_F(NodeMapping, WhereNoMoreCanBeItMapsThePagesAlone)
 {
     EXPECT_EQ(1u, mapped_for(fake_xpmem::kEnd - 5000, 5000));

@@ -100,7 +100,8 @@ class Rank {
     Scans scans_;
     bcast_hw_node_op *op_ = nullptr;
     std::vector<uint16_t> children_;
-    // Of this collective only: a late access is seen. in_: what is added, where that is not in place.
+    // Of this collective only: a late access is seen. in_: what is added, where that is not in
+    // place.
     std::unique_ptr<unsigned char[]> buf_, in_;
     uint64_t ready_ = 0;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// stuck: ranks whose lengths disagree come to an end, whatever those choose. That those whose lengths agree are never
-// told so all other tests of ranks see, which look as well.
+// stuck: ranks whose lengths disagree come to an end, whatever those choose. That those whose
+// lengths agree are never told so all other tests of ranks see, which look as well.
 #include <gtest/gtest.h>
 
 #include "node_ranks.h"
@@ -19,7 +19,8 @@ using node::Kind;
 using node::Rank;
 using node::Script;
 
-// Ranks with a script of their own each. One that ends with an error says so to the others, as under MPI.
+// Ranks with a script of their own each. One that ends with an error says so to the others, as
+// under MPI.
 struct Jumble {
     Jumble(const Config &c, std::vector<Script> s)
         : config(c), scripts(std::move(s)), memory(c.layout), begun(c.layout.ranks)

@@ -59,7 +59,8 @@ TEST(NodeThreads, AllKindsByMemoryThatIsMapped)
     EXPECT_EQ("", fake_xpmem::wrong());
 }
 
-// Whoever stores something that another sleeps for rings: collectives of all kinds, none of which spins.
+// Whoever stores something that another sleeps for rings: collectives of all kinds, none of which
+// spins.
 TEST(NodeThreads, SleepersAreWoken)
 {
     for (uint32_t ranks : {2u, 4u, 7u})

@@ -151,8 +151,8 @@ std::string two_nodes()
 )";
 }
 
-// libpciaccess, which hwloc loads and unloads, leaves memory to the next who loads it: kept loaded, that
-// is no leak.
+// libpciaccess, which hwloc loads and unloads, leaves memory to the next who loads it: kept loaded,
+// that is no leak.
 class RailPlace : public testing::Test {
   protected:
     void SetUp() override
@@ -289,7 +289,8 @@ TEST(Rail, DefaultLeavesOutWhatCarriesNothing)
     EXPECT_EQ(nullptr, why(3));
 }
 
-// A port to the host's own management has such an address; two hosts with a cable between them may have no others.
+// A port to the host's own management has such an address; two hosts with a cable between them may
+// have no others.
 TEST(Rail, LinkLocalAddressesAreForWantOfOthers)
 {
     std::vector<bcast_hw_rail> ports = {port(0xa9fe0001, 16), port(0x0a000001, 8),

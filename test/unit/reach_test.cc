@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Memory of another process, read from where it lies: from a child, and from one that is not who it says.
+// Memory of another process, read from where it lies: from a child, and from one that is not who it
+// says.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -170,7 +170,8 @@ TEST(Roll, ARailThatMustAnswerAndTheMemberLacksSaysNothing)
     EXPECT_FALSE(roll.run(10 * LIMIT));
 }
 
-// A filter drops the questions to one host, and another one is gone: one is passed over, the other found.
+// A filter drops the questions to one host, and another one is gone: one is passed over, the other
+// found.
 TEST(Roll, SilenceOfWhoHasNeverAnsweredSaysNothing)
 {
     for (const uint32_t must : {0u, 2u}) {

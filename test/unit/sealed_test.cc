@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Sealed lanes, and links over them, beside a stranger who sees and repeats everything that goes over the lanes below.
+ * Sealed lanes, and links over them, beside a stranger who sees and repeats everything that goes
+ * over the lanes below.
  */
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Asking further: whom a member asks when its predecessor and the root are away, how often, and what comes of it.
+// Asking further: whom a member asks when its predecessor and the root are away, how often, and
+// what comes of it.
 #include <algorithm>
 #include <set>
 

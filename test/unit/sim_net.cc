@@ -205,7 +205,8 @@ void Net::turn(uint32_t r)
     turn_at(r, bcast_hw_stream_next_timer(&rank.stream));
 }
 
-// What is here from the first byte on only grows, is found from any earlier figure, and is all in the end.
+// What is here from the first byte on only grows, is found from any earlier figure, and is all in
+// the end.
 void Net::look_at_prefix(uint32_t r)
 {
     Rank &rank = ranks_[r];

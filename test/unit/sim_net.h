@@ -44,7 +44,8 @@ struct Outage {
     uint64_t ranks;
 };
 
-// Multicast to these ranks on these rails (a bit each) is lost for a while, with a chance in a million.
+// Multicast to these ranks on these rails (a bit each) is lost for a while, with a chance in a
+// million.
 struct Hole {
     uint64_t from, until; // ns since the start
     uint64_t ranks;
@@ -109,7 +110,8 @@ struct Config {
     bool trace = false;
     bool strict = true; // run() fails on the first finding; false when the test itself lies
     std::function<void(Net &, uint32_t rank)> hook; // after each event of a rank
-    // Along trees: the length that a rank calls a broadcast with; whoever disagrees with its parents fails.
+    // Along trees: the length that a rank calls a broadcast with; whoever disagrees with its
+    // parents fails.
     std::function<uint32_t(uint32_t rank, const Bcast &)> own_bytes;
 };
 

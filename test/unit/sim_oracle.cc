@@ -161,7 +161,8 @@ void Net::watch_rails(uint32_t r, uint64_t bid)
     rails_[bid] = rails;
 }
 
-// A segment goes to each rank once, but by rails that are tried, and only to one that has called the broadcast.
+// A segment goes to each rank once, but by rails that are tried, and only to one that has called
+// the broadcast.
 void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
 {
     const Bcast &bcast = cfg_.script[tx.bid];
@@ -199,8 +200,8 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
     if (tx.multicast) {
         bool end = tx.index + 1 == tx.frags && !bcast.more && tx.frags > BCAST_HW_STANDING_FRAGS;
 
-        // At the end of a long message the last fragment goes once more on each rail; any, when neighbours
-        // lack it.
+        // At the end of a long message the last fragment goes once more on each rail; any, when
+        // neighbours lack it.
         if (r != bcast.root || ++cast_[i] > 2 + (end ? cfg_.rails : 0))
             fail("multicast twice or by another than the root: " + said(tx));
         return;
@@ -237,8 +238,9 @@ void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
     requests_[r][tx.bid]++;
 }
 
-// Others are asked by who waits in the call, for what is missing; no more of them than two questions in each of its first
-// pauses, the shortest of which is two of the least waits. They are asked for the fragments when they have offered them.
+// Others are asked by who waits in the call, for what is missing; no more of them than two
+// questions in each of its first pauses, the shortest of which is two of the least waits. They are
+// asked for the fragments when they have offered them.
 void Net::watch_seek(uint32_t r, const bcast_hw_msg &tx)
 {
     const Rank &rank = ranks_[r];

@@ -195,8 +195,8 @@ TEST(SimNet, WhatAllHaveLostIsMulticastAgain)
     }
 }
 
-// Ranks that call with another length fail, and those that they feed; all get through, and the next broadcast
-// finds everything in order.
+// Ranks that call with another length fail, and those that they feed; all get through, and the next
+// broadcast finds everything in order.
 TEST(SimNet, RanksThatDisagreeAboutTheLengthFailAndHoldUpNobody)
 {
     for (uint64_t seed = 1; seed <= 3000; seed++) {

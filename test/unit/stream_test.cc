@@ -239,8 +239,8 @@ TEST(Stream, MessageInPiecesSaysSo)
     EXPECT_EQ("", net.run());
 }
 
-// Of one that begun to come the rest is asked for at once; of one of which nothing came, when it is called:
-// it might not be multicast.
+// Of one that begun to come the rest is asked for at once; of one of which nothing came, when it is
+// called: it might not be multicast.
 TEST(Stream, ALaterBroadcastShowsThatEarlierOnesAreMissing)
 {
     Alone r(2);
@@ -293,7 +293,8 @@ TEST(Stream, NobodyElseBroadcastsForThisRank)
     EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1, 2)); // our own, come back
 }
 
-// What a neighbour says of one that goes along trees is false, before it is called, meanwhile, and after.
+// What a neighbour says of one that goes along trees is false, before it is called, meanwhile, and
+// after.
 TEST(Stream, NothingOfABroadcastAlongTreesComesOverTheRing)
 {
     Alone r(2, 1, 1);

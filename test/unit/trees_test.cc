@@ -152,7 +152,8 @@ TEST(Trees, RailsCarryAlike)
         }
 }
 
-// A segment more or less than a multiple of the rails: rails differ by a segment for each tree at most.
+// A segment more or less than a multiple of the rails: rails differ by a segment for each tree at
+// most.
 TEST(Trees, AnyNumberOfSegmentsIsNearlyEven)
 {
     for (uint32_t rails : {2, 3, 5})
@@ -199,7 +200,8 @@ TEST(Trees, SitesAreChainedAndTheMessageGoesOnceFromEachToTheNext)
         walk(trees, seen, site);
         ASSERT_FALSE(::testing::Test::HasFatalFailure());
         ASSERT_EQ(t * (n - 1), seen.between);
-        // Feeding the next site is no more than others do, but where a site is small or its heaps overflow.
+        // Feeding the next site is no more than others do, but where a site is small or its heaps
+        // overflow.
         for (uint32_t i = 0; i < n; i++) {
             uint32_t receive = first[i + 1] - first[i] - (site[root] == i);
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The udp fabric over loopback. Each test has ports of its own, drawn by the kernel, so that several
- * runs at once do not meet. Skipped where loopback is down.
+ * The udp fabric over loopback. Each test has ports of its own, drawn by the kernel, so that
+ * several runs at once do not meet. Skipped where loopback is down.
  */
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Listeners to the events of a device that the test plays: its events come through a pipe, and the two
- * functions of libibverbs that read and acknowledge them are the test's.
+ * Listeners to the events of a device that the test plays: its events come through a pipe, and the
+ * two functions of libibverbs that read and acknowledge them are the test's.
  */
 #include <gtest/gtest.h>
 
@@ -234,7 +234,8 @@ TEST(VerbsEvents, ListenersComeAndGoWhileEventsCome)
     hwmc_verbs_events_close(stays);
 }
 
-/* The last listener goes and another comes at once: an event is never read by a thread that ends. */
+/* The last listener goes and another comes at once: an event is never read by a thread that
+ * ends. */
 TEST(VerbsEvents, AListenerAfterTheLastHearsAll)
 {
     Device d;

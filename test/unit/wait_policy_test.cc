@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// The policy of waits on a model of a processor: alone, shared with others who yield, with one who computes.
+// The policy of waits on a model of a processor: alone, shared with others who yield, with one who
+// computes.
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  */
 
-/* altpath DEVICE DEVICE: an RDMA device over Ethernet says that it can migrate to an alternate path, and
- * takes none. Whoever wants automatic path migration can therefore not go by the device's word, but has
- * to try; and a connection where it was refused must be as good as before. */
+/* altpath DEVICE DEVICE: an RDMA device over Ethernet says that it can migrate to an alternate
+ * path, and takes none. Whoever wants automatic path migration can therefore not go by the device's
+ * word, but has to try; and a connection where it was refused must be as good as before. */
 
 #include "rc.h"
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 #define RETRIES 6
 
-/* Load the path that the queue pair uses anyway as the alternate one, on top of another change; that is to
- * be refused. */
+/* Load the path that the queue pair uses anyway as the alternate one, on top of another change;
+ * that is to be refused. */
 static void expect_refusal(struct rc_end *end, const struct rc_end *peer, struct ibv_qp_attr attr,
                            int mask, const char *when)
 {

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-/* ports DEVICE DEVICE DOWN UP: what a program sees when the wire between two devices goes and comes back.
- * DOWN and UP are commands that do it. */
+/* ports DEVICE DEVICE DOWN UP: what a program sees when the wire between two devices goes and comes
+ * back. DOWN and UP are commands that do it. */
 
 #include "rc.h"
 #include <poll.h>

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The connection manager: identifiers bound to ports, and their multicast memberships. Connections are
- * not emulated.
+ * The connection manager: identifiers bound to ports, and their multicast memberships. Connections
+ * are not emulated.
  */
 #ifndef CM_H_INCLUDED
 #define CM_H_INCLUDED
@@ -55,7 +55,8 @@ void em_cm_wait_acked(const int *unacked);
 /* A join's event is being fetched: the QP is attached. */
 void em_join_fetched(struct em_join *join, struct rdma_cm_event *event);
 
-/* Ends a membership, after the events fetched of it are acknowledged, and frees it. With the lock held. */
+/* Ends a membership, after the events fetched of it are acknowledged, and frees it. With the lock
+ * held. */
 void em_join_end(struct em_join *join);
 
 /* Finishes the joins that are due; when the next one is, or EM_NEVER. With the lock held. */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rdma_getaddrinfo: names and numbers of IPv4 as the system's getaddrinfo knows them. The answer is one
- * piece of memory.
+ * rdma_getaddrinfo: names and numbers of IPv4 as the system's getaddrinfo knows them. The answer is
+ * one piece of memory.
  */
 #include <errno.h>
 #include <netdb.h>

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Joining multicast groups: the subnet administrator's part is played by IBEMU_JOIN, which may have it
- * take its time or refuse.
+ * Joining multicast groups: the subnet administrator's part is played by IBEMU_JOIN, which may have
+ * it take its time or refuse.
  */
 #include "cm.h"
 #include "device.h"
@@ -17,8 +17,8 @@
 
 #define QKEY_IPOIB 0x0b1bu
 
-/* The group of an address. IPv4 as in RFC 4391, with another signature for RDMA_PS_UDP as in the kernel's
- * rdma_cm; an IPv6 address is the MGID itself. */
+/* The group of an address. IPv4 as in RFC 4391, with another signature for RDMA_PS_UDP as in the
+ * kernel's rdma_cm; an IPv6 address is the MGID itself. */
 static bool mgid_of(const struct sockaddr *addr, enum rdma_port_space ps, union ibv_gid *mgid)
 {
     memset(mgid, 0, sizeof(*mgid));
@@ -167,8 +167,8 @@ int rdma_join_multicast_ex(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex
     return rdma_join_multicast(id, attr->addr, context);
 }
 
-/* What is attached or detached is the QP of the identifier, as librdmacm does it. Called with the lock held,
- * which the verb takes itself. */
+/* What is attached or detached is the QP of the identifier, as librdmacm does it. Called with the
+ * lock held, which the verb takes itself. */
 static int attach(struct em_join *j, bool on)
 {
     struct em_hca *hca = em_device_hca();

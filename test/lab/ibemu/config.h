@@ -19,8 +19,8 @@ struct em_config {
     const char *control; /* path of the control file; NULL: none */
 };
 
-/* Reads the environment and looks at the interfaces. Returns 0, or an errno after a line on standard error
- * that says what is wrong. */
+/* Reads the environment and looks at the interfaces. Returns 0, or an errno after a line on
+ * standard error that says what is wrong. */
 int em_config_read(struct em_config *config);
 
 #endif /* CONFIG_H_INCLUDED */

@@ -153,8 +153,8 @@ TEST_F(Cq, EventsNotFetchedGoWithTheQueue)
     EXPECT_FALSE(readable(channel->fd));
 }
 
-/* Destroying waits for the acknowledgement of what was fetched. That it waits can be seen only by giving it
- * time; that it ends, always. */
+/* Destroying waits for the acknowledgement of what was fetched. That it waits can be seen only by
+ * giving it time; that it ends, always. */
 TEST_F(Cq, DestroyWaitsForAcknowledgements)
 {
     ibv_cq *which;

@@ -19,7 +19,8 @@
  * The first call reads it. */
 struct em_hca *em_device_hca(void);
 
-/* Fills a zeroed context of an HCA; em_fdqueue_fini of its queue undoes it. Returns 0 or an errno. */
+/* Fills a zeroed context of an HCA; em_fdqueue_fini of its queue undoes it. Returns 0 or an
+ * errno. */
 int em_context_init(struct em_context *ctx, struct em_hca *hca);
 
 /* The one device, for as long as the process lives. */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The device over real sockets, with its thread, on a loopback interface of its own where the system
- * allows that, else on everybody's.
+ * The device over real sockets, with its thread, on a loopback interface of its own where the
+ * system allows that, else on everybody's.
  */
 #ifndef DEVICE_FIXTURE_H_INCLUDED
 #define DEVICE_FIXTURE_H_INCLUDED

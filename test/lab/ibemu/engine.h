@@ -2,17 +2,18 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What drives the HCA: a thread that owns the timers and receives while nobody else does, for an HCA makes
- * progress without its host. Who polls an empty completion queue receives himself, which is quicker;
- * the thread then leaves the sockets alone until polling has stopped for a millisecond. It never spins.
+ * What drives the HCA: a thread that owns the timers and receives while nobody else does, for an
+ * HCA makes progress without its host. Who polls an empty completion queue receives himself, which
+ * is quicker; the thread then leaves the sockets alone until polling has stopped for a millisecond.
+ * It never spins.
  */
 #ifndef ENGINE_H_INCLUDED
 #define ENGINE_H_INCLUDED
 
 #include "hca.h"
 
-/* Opens the network for an HCA, with `udp_port` + slot as ports and the control file (NULL: none), and
- * starts the thread: 0 or an errno.
+/* Opens the network for an HCA, with `udp_port` + slot as ports and the control file (NULL: none),
+ * and starts the thread: 0 or an errno.
  * Called without the lock; one HCA in a process can be started. */
 int em_engine_start(struct em_hca *hca, uint16_t udp_port, const char *control);
 

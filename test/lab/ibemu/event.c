@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Asynchronous events: of a QP, CQ or SRQ for the context that made it, of a port for all. An object is
- * destroyed once those that were fetched are acknowledged; those that were not are forgotten.
+ * Asynchronous events: of a QP, CQ or SRQ for the context that made it, of a port for all. An
+ * object is destroyed once those that were fetched are acknowledged; those that were not are
+ * forgotten.
  */
 #include "device.h"
 #include "engine.h"

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * A queue that a file descriptor tells of: readable while something is in it. Completion channels, the
- * asynchronous events of a context and the event channels of the connection manager are such.
+ * A queue that a file descriptor tells of: readable while something is in it. Completion channels,
+ * the asynchronous events of a context and the event channels of the connection manager are such.
  * All calls but em_fdqueue_wait are made with the HCA's lock held.
  */
 #ifndef FDQUEUE_H_INCLUDED
@@ -39,8 +39,8 @@ struct em_item *em_fdqueue_pop(struct em_fdqueue *q);
 void em_fdqueue_purge(struct em_fdqueue *q, bool (*matches)(const struct em_item *, const void *),
                       const void *arg);
 
-/* Waits for an item: with `lock` held, which it lets go while it sleeps. NULL with errno EAGAIN where the
- * descriptor is non-blocking and nothing is there. */
+/* Waits for an item: with `lock` held, which it lets go while it sleeps. NULL with errno EAGAIN
+ * where the descriptor is non-blocking and nothing is there. */
 struct em_item *em_fdqueue_wait(struct em_fdqueue *q, pthread_mutex_t *lock);
 
 #endif /* FDQUEUE_H_INCLUDED */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the objects of the HCA share: their numbers, where packets go when they come in, and whose turn it
- * is to send.
+ * What the objects of the HCA share: their numbers, where packets go when they come in, and whose
+ * turn it is to send.
  */
 #include "hca.h"
 #include "mcast.h"
@@ -152,7 +152,8 @@ static bool send_qp(struct em_qp *qp, uint64_t now)
     return state < IBV_QPS_RTS || state > IBV_QPS_SQD || em_requester_send(qp, now);
 }
 
-/* A QP that finds the wire full stays, and those behind it have their turn: they may use another port. */
+/* A QP that finds the wire full stays, and those behind it have their turn: they may use another
+ * port. */
 void em_hca_send(struct em_hca *hca, uint64_t now)
 {
     struct em_qp *qp = TAILQ_FIRST(&hca->active), *next;

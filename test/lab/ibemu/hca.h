@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The emulated host channel adapter: what all its objects share. One lock guards everything; functions of
- * this directory that are not entry points of libibverbs or librdmacm are called with it held.
+ * The emulated host channel adapter: what all its objects share. One lock guards everything;
+ * functions of this directory that are not entry points of libibverbs or librdmacm are called with
+ * it held.
  */
 #ifndef HCA_H_INCLUDED
 #define HCA_H_INCLUDED
@@ -97,8 +98,8 @@ static inline uint64_t em_hca_now(const struct em_hca *hca)
 void em_hca_receive(struct em_hca *hca, struct em_port *port, const struct em_packet *p,
                     uint64_t now);
 
-/* Lets every active QP send what it may. Where the wire has no room, QPs stay active, and a timer tries
- * again. */
+/* Lets every active QP send what it may. Where the wire has no room, QPs stay active, and a timer
+ * tries again. */
 void em_hca_send(struct em_hca *hca, uint64_t now);
 
 /* Runs the timers that are due; returns when the next one is, or EM_NEVER. */

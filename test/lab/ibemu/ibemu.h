@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a test may do to the emulated network, beyond the libraries' own calls. A program that is also to
- * run without the emulator finds these functions with dlsym. They concern the packets that this process
- * sends and receives; all return 0 or an errno. The same can be had from outside: IBEMU_CONTROL in
- * README.md.
+ * What a test may do to the emulated network, beyond the libraries' own calls. A program that is
+ * also to run without the emulator finds these functions with dlsym. They concern the packets that
+ * this process sends and receives; all return 0 or an errno. The same can be had from outside:
+ * IBEMU_CONTROL in README.md.
  */
 #ifndef IBEMU_H_INCLUDED
 #define IBEMU_H_INCLUDED
@@ -37,7 +37,8 @@ int ibemu_cut_port(int port_num, int cut);
 /* A LID to which, and from which, no packet comes through. */
 int ibemu_cut_lid(uint16_t lid, int cut);
 
-/* How rdma_join_multicast is answered from now on: "grant", "refuse", or "delay:" and milliseconds. */
+/* How rdma_join_multicast is answered from now on: "grant", "refuse", or "delay:" and
+ * milliseconds. */
 int ibemu_join(const char *answer);
 
 /* Raises an event of a port for all contexts, such as IBV_EVENT_CLIENT_REREGISTER. */

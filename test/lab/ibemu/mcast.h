@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Multicast groups: who is attached, and whether the port is a member of the group in the subnet. A port
- * that is no member gets no packets, however many QPs are attached.
+ * Multicast groups: who is attached, and whether the port is a member of the group in the subnet. A
+ * port that is no member gets no packets, however many QPs are attached.
  */
 #ifndef MCAST_H_INCLUDED
 #define MCAST_H_INCLUDED

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which transitions of a queue pair ibv_modify_qp takes, with which attributes. The expectations are
- * written out from the specification's tables, apart from those of the code under test.
+ * Which transitions of a queue pair ibv_modify_qp takes, with which attributes. The expectations
+ * are written out from the specification's tables, apart from those of the code under test.
  */
 #include "world.h"
 

@@ -140,8 +140,8 @@ uint64_t em_sgl_len(const struct em_sgl *l)
     return len;
 }
 
-/* The piece of element `i` from *offset on, as much of `len` as it has; *offset is what remains to be
- * skipped in later elements. NULL in .iov_base with a length is a protection error. */
+/* The piece of element `i` from *offset on, as much of `len` as it has; *offset is what remains to
+ * be skipped in later elements. NULL in .iov_base with a length is a protection error. */
 static struct iovec piece(struct em_hca *hca, const struct ibv_pd *pd, const struct em_sgl *l,
                           int i, uint64_t *offset, uint32_t len, int access)
 {

@@ -23,8 +23,8 @@ struct em_mr {
     int access;        /* enum ibv_access_flags */
 };
 
-/* Where `len` bytes at `addr` of a region are, if its key is `key`, it is in the domain, covers them and
- * allows `access` (0: reading by its own host); else NULL. */
+/* Where `len` bytes at `addr` of a region are, if its key is `key`, it is in the domain, covers
+ * them and allows `access` (0: reading by its own host); else NULL. */
 void *em_mr_find(struct em_hca *hca, const struct ibv_pd *pd, uint32_t key, uint64_t addr,
                  size_t len, int access);
 
@@ -38,12 +38,13 @@ struct em_sgl {
 /* The total length. */
 uint64_t em_sgl_len(const struct em_sgl *l);
 
-/* Points `iov` (room for EM_SGE_MAX) at `len` bytes from `offset` on: the number of pieces, or -1 if a
- * key, an address or its access is wrong. */
+/* Points `iov` (room for EM_SGE_MAX) at `len` bytes from `offset` on: the number of pieces, or -1
+ * if a key, an address or its access is wrong. */
 int em_sgl_gather(struct em_hca *hca, const struct ibv_pd *pd, const struct em_sgl *l,
                   uint64_t offset, uint32_t len, struct iovec *iov);
 
-/* Writes `len` bytes at `offset` of the list. Returns IBV_WC_SUCCESS, _LOC_LEN_ERR or _LOC_PROT_ERR. */
+/* Writes `len` bytes at `offset` of the list. Returns IBV_WC_SUCCESS, _LOC_LEN_ERR or
+ * _LOC_PROT_ERR. */
 enum ibv_wc_status em_sgl_scatter(struct em_hca *hca, const struct ibv_pd *pd,
                                   const struct em_sgl *l, uint64_t offset, const void *data,
                                   uint32_t len);

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * UDP sockets as the wires of an HCA. A port has one for unicast, bound to the interface's address and the
- * first UDP port above the base that is free on all interfaces: its distance is the slot, the upper bits of
- * the process's QP numbers, and so a QP number tells the UDP port. Multicast goes to the base, on which
- * every process has sockets of its own. A MLID 0xc000 + n is the IP group 239.77.0.0 + n.
+ * UDP sockets as the wires of an HCA. A port has one for unicast, bound to the interface's address
+ * and the first UDP port above the base that is free on all interfaces: its distance is the slot,
+ * the upper bits of the process's QP numbers, and so a QP number tells the UDP port. Multicast goes
+ * to the base, on which every process has sockets of its own. A MLID 0xc000 + n is the IP group
+ * 239.77.0.0 + n.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* recvmmsg */
@@ -287,8 +288,8 @@ int em_net_member(void *hca, int port_num, uint16_t mlid, bool on)
     return 0;
 }
 
-/* Reads a batch: how many datagrams there were. What comes from another subnet belongs to another port
- * on the same interface. */
+/* Reads a batch: how many datagrams there were. What comes from another subnet belongs to another
+ * port on the same interface. */
 static int receive_batch(struct em_net *net, const struct em_socket *s)
 {
     struct em_port *port = em_hca_port(net->hca, s->port);

@@ -38,7 +38,8 @@ struct em_net {
     uint8_t *buffers; /* for a batch of datagrams */
 };
 
-/* Opens the sockets, and takes the first free slot of the host for hca->slot. Returns 0 or an errno. */
+/* Opens the sockets, and takes the first free slot of the host for hca->slot. Returns 0 or an
+ * errno. */
 int em_net_open(struct em_net *net, struct em_hca *hca, uint16_t udp_port, const char *control);
 void em_net_close(struct em_net *net);
 

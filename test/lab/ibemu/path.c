@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Automatic Path Migration (InfiniBand specification, 17.2.8), as the drivers do it that implement it in
- * software (qib, hfi1 over rdmavt). The states:
+ * Automatic Path Migration (InfiniBand specification, 17.2.8), as the drivers do it that implement
+ * it in software (qib, hfi1 over rdmavt). The states:
  *
  *   MIGRATED --verb--> REARM --packet without MigReq on the primary path--> ARMED
  *   ARMED --verb | packet with MigReq on the alternate path | retries used up--> MIGRATED
  *
- * MigReq is set in every packet that is sent in state MIGRATED. Migration makes the alternate path the
- * primary one and raises IBV_EVENT_PATH_MIG. The new path has all the retries, whatever the old one used up,
- * and what is outstanding is sent again at once. Before REARM another alternate path must be loaded. Where
- * migration should happen and the alternate path is of no use, IBV_EVENT_PATH_MIG_ERR is raised and nothing
- * changes.
+ * MigReq is set in every packet that is sent in state MIGRATED. Migration makes the alternate path
+ * the primary one and raises IBV_EVENT_PATH_MIG. The new path has all the retries, whatever the old
+ * one used up, and what is outstanding is sent again at once. Before REARM another alternate path
+ * must be loaded. Where migration should happen and the alternate path is of no use,
+ * IBV_EVENT_PATH_MIG_ERR is raised and nothing changes.
  */
 #include "qp.h"
 

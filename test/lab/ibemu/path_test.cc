@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Automatic Path Migration: the state machine by every request and packet, and what becomes of traffic.
+ * Automatic Path Migration: the state machine by every request and packet, and what becomes of
+ * traffic.
  */
 #include "world.h"
 
@@ -177,8 +178,8 @@ TEST_F(Path, WithoutArmingTheSameIsAnError)
     EXPECT_EQ(IBV_QPS_ERR, a.state());
 }
 
-/* The peer goes first while the last retry of this side is out: the new path has retries of its own, and what
- * was lost is sent again at once. */
+/* The peer goes first while the last retry of this side is out: the new path has retries of its
+ * own, and what was lost is sent again at once. */
 TEST(PathPeerFirst, NewPathHasAllRetries)
 {
     World world;

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * A port of the HCA: one network interface, its LIDs and GID, and how packets leave. There is no subnet
- * manager: LIDs follow from the interface's IPv4 address a.b.c.H, of which a.b.c names the subnet. Port n
- * of host H has the 2^LMC LIDs from (2 * H + n - 1) << LMC.
+ * A port of the HCA: one network interface, its LIDs and GID, and how packets leave. There is no
+ * subnet manager: LIDs follow from the interface's IPv4 address a.b.c.H, of which a.b.c names the
+ * subnet. Port n of host H has the 2^LMC LIDs from (2 * H + n - 1) << LMC.
  */
 #ifndef PORT_H_INCLUDED
 #define PORT_H_INCLUDED
@@ -24,8 +24,8 @@
 
 /* What an HCA stands on: where its ports' packets go, and the time. */
 struct em_wire {
-    /* Sends a packet with the payload of `n` pieces. False: no room for now; the same packet is offered
-     * again later. A packet that the port cannot send at all is lost, and this is true. */
+    /* Sends a packet with the payload of `n` pieces. False: no room for now; the same packet is
+     * offered again later. A packet that the port cannot send at all is lost, and this is true. */
     bool (*send)(void *arg, int port_num, const struct em_packet *p, const struct iovec *iov,
                  int n);
     /* Joins or leaves the group of a MLID. Returns 0 or an errno. */
@@ -70,7 +70,8 @@ bool em_joins_parse(struct em_joins *joins, const char *text);
 /* Sets LIDs and GID from num, addr and lmc. */
 void em_port_assign(struct em_port *port);
 
-/* The IPv4 address (host byte order) behind a unicast LID in this port's subnet; 0 if there is none. */
+/* The IPv4 address (host byte order) behind a unicast LID in this port's subnet; 0 if there is
+ * none. */
 uint32_t em_port_addr_of_lid(const struct em_port *port, uint16_t lid);
 
 /* Whether a LID is one of the port's. */
@@ -93,7 +94,8 @@ bool em_faults_lose(struct em_faults *f, const struct em_packet *p);
 /* Marks a LID as leading nowhere, or no longer. Returns 0 or ENOSPC. */
 int em_faults_cut_lid(struct em_faults *f, uint16_t lid, bool cut);
 
-/* The MLID of a multicast group: what a subnet administrator would have assigned. Groups may share one. */
+/* The MLID of a multicast group: what a subnet administrator would have assigned. Groups may share
+ * one. */
 uint16_t em_mlid_of(const union ibv_gid *mgid);
 
 #endif /* PORT_H_INCLUDED */

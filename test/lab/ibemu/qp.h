@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Queue pairs: the send queue with the requester's state, the receive queue with the responder's, and the
- * two paths of Automatic Path Migration. PSNs are 24 bits; see psn.h.
+ * Queue pairs: the send queue with the requester's state, the receive queue with the responder's,
+ * and the two paths of Automatic Path Migration. PSNs are 24 bits; see psn.h.
  */
 #ifndef QP_H_INCLUDED
 #define QP_H_INCLUDED
@@ -38,9 +38,10 @@ struct em_swqe {
     uint32_t dest_qpn, qkey;
 };
 
-/* The send queue. Work requests head <= cur <= started <= tail (numbers of all time): those before head are
- * complete, cur is the one that packets are made of next, those before started have been given PSNs.
- * una <= snd <= max: everything before una is acknowledged, snd is sent next, max was never sent. */
+/* The send queue. Work requests head <= cur <= started <= tail (numbers of all time): those before
+ * head are complete, cur is the one that packets are made of next, those before started have been
+ * given PSNs. una <= snd <= max: everything before una is acknowledged, snd is sent next, max was
+ * never sent. */
 struct em_requester {
     struct em_swqe *ring; /* cap entries */
     struct ibv_sge *sges;

@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * The requester of a reliable connection: packets of the work requests, up to a window ahead of the
- * acknowledgements; going back to the oldest one that is missing after a timeout or a NAK (InfiniBand
- * specification, 9.7.5.1, 9.7.6). An RDMA read is asked for in chunks, of which each takes the PSNs of
- * its responses; a response also acknowledges everything before it.
+ * acknowledgements; going back to the oldest one that is missing after a timeout or a NAK
+ * (InfiniBand specification, 9.7.5.1, 9.7.6). An RDMA read is asked for in chunks, of which each
+ * takes the PSNs of its responses; a response also acknowledges everything before it.
  */
 #include "qp.h"
 #include "psn.h"
@@ -147,8 +147,8 @@ static uint8_t opcode_of(const struct em_swqe *w, bool first, bool last)
     return (uint8_t) (base + (!last ? 1 : imm ? 3 : 2));
 }
 
-/* Makes packet `n` of a work request; for an RDMA read the request for what is missing from there, and
- * `*count` the responses. */
+/* Makes packet `n` of a work request; for an RDMA read the request for what is missing from there,
+ * and `*count` the responses. */
 static void make_packet(const struct em_qp *qp, const struct em_swqe *w, uint32_t n,
                         uint32_t *count, struct em_packet *p)
 {
@@ -156,7 +156,8 @@ static void make_packet(const struct em_qp *qp, const struct em_swqe *w, uint32_
 
     *count = 1;
     if (w->opcode == IBV_WR_RDMA_READ) {
-        /* Up to where the first request for this went: a repeated one has no new PSNs (9.7.5.1.1). */
+        /* Up to where the first request for this went: a repeated one has no new PSNs
+         * (9.7.5.1.1). */
         *count = EM_READ_CHUNK - n % EM_READ_CHUNK;
         if (*count > w->packets - n)
             *count = w->packets - n;

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The responder of a reliable connection: requests in the order of their PSNs, each once; duplicates are
- * acknowledged again and RDMA reads answered again, a gap is answered with one NAK (InfiniBand
- * specification, 9.7.5.1, 9.7.7.1). What it has to say is sent later, so that one acknowledgement does
- * for all packets that came together.
+ * The responder of a reliable connection: requests in the order of their PSNs, each once;
+ * duplicates are acknowledged again and RDMA reads answered again, a gap is answered with one NAK
+ * (InfiniBand specification, 9.7.5.1, 9.7.7.1). What it has to say is sent later, so that one
+ * acknowledgement does for all packets that came together.
  */
 #include "qp.h"
 #include "psn.h"
@@ -27,8 +27,8 @@ static void acknowledge(struct em_qp *qp)
     reply(qp, EM_ACK, em_psn_add(qp->resp.exp_psn, EM_PSN_MASK)); /* the one before */
 }
 
-/* The request cannot be served: NAK, and the end of this QP. What is queued is flushed after the reply
- * has gone. */
+/* The request cannot be served: NAK, and the end of this QP. What is queued is flushed after the
+ * reply has gone. */
 static void refuse(struct em_qp *qp, unsigned syndrome, uint32_t psn, enum ibv_event_type event)
 {
     reply(qp, syndrome, psn);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Reliable connections over a network that loses, repeats and reorders: every message comes once, in
- * order, whole. A failing storm prints its seed.
+ * Reliable connections over a network that loses, repeats and reorders: every message comes once,
+ * in order, whole. A failing storm prints its seed.
  */
 #include "world.h"
 

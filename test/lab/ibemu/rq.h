@@ -26,8 +26,8 @@ struct em_rq {
 int em_rq_init(struct em_rq *q, uint32_t cap, uint32_t max_sge);
 void em_rq_fini(struct em_rq *q);
 
-/* Adds a list of work requests. Returns 0, or ENOMEM (full) or EINVAL (too many pieces) with *bad at the
- * first that was not added. */
+/* Adds a list of work requests. Returns 0, or ENOMEM (full) or EINVAL (too many pieces) with *bad
+ * at the first that was not added. */
 int em_rq_post(struct em_rq *q, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* Copies the oldest request into `to`, whose sge has room for EM_SGE_MAX. False: there is none. */

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Unreliable datagrams: one packet a message, which starts with 40 bytes of GRH where it is received.
- * What does not fit, has another key or finds no buffer is dropped without a word (InfiniBand
- * specification, 9.8.3).
+ * Unreliable datagrams: one packet a message, which starts with 40 bytes of GRH where it is
+ * received. What does not fit, has another key or finds no buffer is dropped without a word
+ * (InfiniBand specification, 9.8.3).
  */
 #include "qp.h"
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Entry points of both libraries that programs may link against and that are not emulated: they fail with
- * EOPNOTSUPP. Some have nothing to do here, and succeed.
+ * Entry points of both libraries that programs may link against and that are not emulated: they
+ * fail with EOPNOTSUPP. Some have nothing to do here, and succeed.
  */
 #include "device.h"
 

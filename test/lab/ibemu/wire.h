@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Packets of InfiniBand as datagrams carry them: local route header, global route header if there is
- * one, base transport header, the extended headers of the opcode, payload (InfiniBand specification,
- * 7.7, 8.3, 9.2, 9.3). Padding and checksums are left out: UDP has a length and a checksum.
+ * Packets of InfiniBand as datagrams carry them: local route header, global route header if there
+ * is one, base transport header, the extended headers of the opcode, payload (InfiniBand
+ * specification, 7.7, 8.3, 9.2, 9.3). Padding and checksums are left out: UDP has a length and a
+ * checksum.
  */
 #ifndef WIRE_H_INCLUDED
 #define WIRE_H_INCLUDED
@@ -80,8 +81,8 @@ unsigned em_opcode_flags(uint8_t opcode);
 /* Writes the headers of `p` to `to`, which has room for EM_HEADERS_MAX: the number of bytes. */
 size_t em_packet_encode(const struct em_packet *p, uint8_t *to);
 
-/* Reads a datagram; false if it is no packet, or of an opcode that is not emulated. `p->payload` points
- * into `from`. */
+/* Reads a datagram; false if it is no packet, or of an opcode that is not emulated. `p->payload`
+ * points into `from`. */
 bool em_packet_decode(struct em_packet *p, const uint8_t *from, size_t len);
 
 /* Writes the GRH of `p`, or where it has none what a receiver shows in its place (zeros). */

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Two HCAs and a network between them, without sockets, threads or a clock of the machine: packets are
- * encoded, wait in a queue, meet their fate, are decoded and received; when nothing is left to do, time
- * jumps to the next timer. HCA `i` is host i + 1; its port n has the address 10.77.(n - 1).(i + 1).
+ * Two HCAs and a network between them, without sockets, threads or a clock of the machine: packets
+ * are encoded, wait in a queue, meet their fate, are decoded and received; when nothing is left to
+ * do, time jumps to the next timer. HCA `i` is host i + 1; its port n has the address 10.77.(n -
+ * 1).(i + 1).
  */
 #ifndef WORLD_H_INCLUDED
 #define WORLD_H_INCLUDED

@@ -9,12 +9,12 @@
 #include <unistd.h>
 #include "bcast_hw_util.h"
 
-/* The root, rank 0, and rank 1 leave MPI after each broadcast: rank 2, whose predecessor in repair rank 1 is, gets what it
- * has lost from somebody else, or from a thread of theirs.
+/* The root, rank 0, and rank 1 leave MPI after each broadcast: rank 2, whose predecessor in repair
+ * rank 1 is, gets what it has lost from somebody else, or from a thread of theirs.
  *
  * -away=N    for N ms
- * -pipe      until rank 2 has the broadcast: they read a pipe each that it writes to. A rank 2 that waits for them never
- *            gets there.
+ * -pipe      until rank 2 has the broadcast: they read a pipe each that it writes to. A rank 2 that
+ *            waits for them never gets there.
  * -found     it is an error if no fragment came from a member that was asked further
  * -helped    ... from a helper thread
  * -times, -report   prints how long broadcasts took on each rank, and all counters */

@@ -6,10 +6,10 @@
 #include "bcast_hw_util.h"
 #include <unistd.h>
 
-/* Every rank takes the same algorithm for a broadcast, whatever differs between them: ranks come late
- * at random, lose different datagrams, and all but rank 0 are told other figures of the network. Each
- * notes for each broadcast whether multicast, trees or MPICH served it, by what the counters grew; at
- * the end the notes are compared, and the figures that selection goes by.
+/* Every rank takes the same algorithm for a broadcast, whatever differs between them: ranks come
+ * late at random, lose different datagrams, and all but rank 0 are told other figures of the
+ * network. Each notes for each broadcast whether multicast, trees or MPICH served it, by what the
+ * counters grew; at the end the notes are compared, and the figures that selection goes by.
  *
  * -rounds=N      rounds through sizes and roots on each communicator (3)
  * -max=BYTES     the largest message (8388608)

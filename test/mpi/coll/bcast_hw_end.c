@@ -6,8 +6,9 @@
 #include "bcast_hw_util.h"
 #include "bcast_hw_proc.h"
 
-/* What was sent before MPI_Finalize comes, however late it is asked for: rank 0 broadcasts, sends short messages and
- * a long one to the last rank, which sleeps meanwhile, and is in MPI_Finalize when that one asks for the first of it.
+/* What was sent before MPI_Finalize comes, however late it is asked for: rank 0 broadcasts, sends
+ * short messages and a long one to the last rank, which sleeps meanwhile, and is in MPI_Finalize
+ * when that one asks for the first of it.
  *
  * They go over a communicator that is freed before, so that the last of them deletes it.
  *

@@ -8,8 +8,9 @@
 /* Wrong arguments give the errors that MPI names, on a communicator whose handler returns them,
  * and leave it usable. A receiver whose buffer is too short gets an error, not an overrun.
  *
- * -leaves   only ranks have too little room that pass nothing on in a binomial tree: from MPICH 5.0 on
- *           its own broadcasts end where the error is, and who waits for that rank waits for ever */
+ * -leaves   only ranks have too little room that pass nothing on in a binomial tree: from MPICH 5.0
+ *           on its own broadcasts end where the error is, and who waits for that rank waits for
+ *           ever */
 
 static int expect(int code, int class, const char *what)
 {

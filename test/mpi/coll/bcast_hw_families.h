@@ -8,9 +8,9 @@
 
 /* One call of any of MPI's blocking collectives, checked: what a rank's memory must look like after
  * it is worked out before, from a key that the ranks count alike, and compared byte for byte, what
- * must not be written to with it. Parts of a vector form have unequal lengths, some none, and lie in
- * descending order with gaps between. Reductions here are sums of integers; see bcast_hw_node_ops
- * for the others. */
+ * must not be written to with it. Parts of a vector form have unequal lengths, some none, and lie
+ * in descending order with gaps between. Reductions here are sums of integers; see
+ * bcast_hw_node_ops for the others. */
 
 #include <time.h>
 #include "bcast_hw_util.h"
@@ -247,8 +247,8 @@ static inline int hwtest_sum_count(const struct hwtest_call *c)
     return (int) (c->bytes % 4 == 0 ? c->bytes / 4 : c->bytes);
 }
 
-/* Adds what `rank` has to `sums`. Bytes are below 4: of 64 ranks they do not overflow, which not all
- * libraries let wrap. */
+/* Adds what `rank` has to `sums`. Bytes are below 4: of 64 ranks they do not overflow, which not
+ * all libraries let wrap. */
 static inline void hwtest_add(const struct hwtest_call *c, int rank, void *sums)
 {
     uint32_t base = (uint32_t) hwtest_part_key(c, rank, 0) * 2654435761u;
@@ -265,7 +265,8 @@ static inline void hwtest_add(const struct hwtest_call *c, int rank, void *sums)
     }
 }
 
-/* Fills `send`, and `recv` with the same if in place; `want` with the sum over ranks below `end`. */
+/* Fills `send`, and `recv` with the same if in place; `want` with the sum over ranks below
+ * `end`. */
 static inline void hwtest_sum(struct hwtest_call *c, int end, bool in_place)
 {
     c->span = c->bytes;

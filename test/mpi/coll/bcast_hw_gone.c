@@ -7,12 +7,13 @@
 #include <unistd.h>
 #include "bcast_hw_util.h"
 
-/* A host goes for good, and every rank gets to know: broadcasts from all roots until one fails, and the error's text
- * from each rank; then it stays until it is ended. Errors return. The memory of the broadcast that failed is unmapped
- * at once, and MPI goes on without it.
+/* A host goes for good, and every rank gets to know: broadcasts from all roots until one fails, and
+ * the error's text from each rank; then it stays until it is ended. Errors return. The memory of
+ * the broadcast that failed is unmapped at once, and MPI goes on without it.
  *
- * -bytes=N is how long messages are, -first=N how many there are before anything goes. -setup=1: the
- * host goes before the first broadcast on a communicator. -finalize=1: before MPI_Finalize. Both begin that once the file in HWTEST_GO is there. */
+ * -bytes=N is how long messages are, -first=N how many there are before anything goes. -setup=1:
+ * the host goes before the first broadcast on a communicator. -finalize=1: before MPI_Finalize.
+ * Both begin that once the file in HWTEST_GO is there. */
 
 #define AFTER 2000 /* calls of MPI when it has */
 

@@ -11,18 +11,18 @@
  * communicators that it made and freed.
  *
  * 10,000 broadcasts of 8 bytes, 4 KiB, 100 KiB and 1 MiB, the root rotating; then 200 communicators
- * with broadcasts of the first three on each. What a process has after a tenth of them it may have at
- * the end, and a little more:
+ * with broadcasts of the first three on each. What a process has after a tenth of them it may have
+ * at the end, and a little more:
  *
  *   data (VmData), what it was given for its data: 320 KiB, for malloc takes memory in steps of 132
- *   to 148 KiB, and two of those are no leak.  With communicators 1 MiB more, the channels of one: what
- *   is freed goes back when its last member is through, so one may be there still or not.
+ *   to 148 KiB, and two of those are no leak. With communicators 1 MiB more, the channels of one:
+ *   what is freed goes back when its last member is through, so one may be there still or not.
  *   resident (RssAnon), what of it has been touched: 1 MiB, for queues and channels that were there
  *   from the start are touched when there is first that much in them.
  *
- * So a leak shows from 36 bytes a broadcast and 8 KiB a communicator on. Where a busy machine kept a process
- * waiting, what was sent to it meanwhile waited in others, once: they may grow in two of three such looks, but
- * not in all.
+ * So a leak shows from 36 bytes a broadcast and 8 KiB a communicator on. Where a busy machine kept
+ * a process waiting, what was sent to it meanwhile waited in others, once: they may grow in two of
+ * three such looks, but not in all.
  *
  * -count=N broadcasts, -rounds=N communicators, -verbose prints what each rank has. */
 
@@ -93,7 +93,8 @@ static int judge_one(const char *what, const char *of, int count, long before, l
     return 1;
 }
 
-/* How often it grew by too much since *before, which becomes what there is now; told if it is the last look. */
+/* How often it grew by too much since *before, which becomes what there is now; told if it is the
+ * last look. */
 static int judge(const char *of, int count, struct memory *before, long data_slack, bool last)
 {
     struct memory now = memory_settled(), then = *before;

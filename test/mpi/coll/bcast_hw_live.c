@@ -12,9 +12,9 @@
 
 /* A job that others look at, and what it says at its end; for test/livesuite.py.
  *
- * Does 40 broadcasts, barriers and allreduces on MPI_COMM_WORLD and on a copy named "another"; then each rank
- * prints "process ID". With -seconds=S it goes on with a broadcast every 10 ms so long. -abort: ends
- * by MPI_Abort. */
+ * Does 40 broadcasts, barriers and allreduces on MPI_COMM_WORLD and on a copy named "another"; then
+ * each rank prints "process ID". With -seconds=S it goes on with a broadcast every 10 ms so long.
+ * -abort: ends by MPI_Abort. */
 
 #define CALLS 40
 

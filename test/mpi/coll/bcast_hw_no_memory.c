@@ -6,10 +6,11 @@
 #include <mpi.h>
 #include "bcast_hw_proc.h"
 
-/* A process that gets no more memory when a message needs a buffer; for test/livesuite.py. Ranks 0 and 2 read
- * nothing; rank 1 sends to rank 0 until what UCX sends from is stuck, gets no more memory, says which process it is, and
- * sends to rank 2. That takes another buffer, and with UCX_TLS=tcp, large segments and UCX_TCP_TX_BUFS_GROW=1 memory.
- * Then it says that it went on. The job is ended from outside, or by hwmc. Three ranks. */
+/* A process that gets no more memory when a message needs a buffer; for test/livesuite.py. Ranks 0
+ * and 2 read nothing; rank 1 sends to rank 0 until what UCX sends from is stuck, gets no more
+ * memory, says which process it is, and sends to rank 2. That takes another buffer, and with
+ * UCX_TLS=tcp, large segments and UCX_TCP_TX_BUFS_GROW=1 memory. Then it says that it went on. The
+ * job is ended from outside, or by hwmc. Three ranks. */
 
 #define BYTES 4096
 #define TESTS 100

@@ -7,8 +7,8 @@
 
 /* All blocking collectives, in every form: rooted ones from every root, vector forms, in place, of
  * lengths around those where the way changes in which data go inside a host: what fits into a slot,
- * the length of a chunk and of two. Then on communicators of all kinds, and many in a row with ranks
- * that come late.
+ * the length of a chunk and of two. Then on communicators of all kinds, and many in a row with
+ * ranks that come late.
  *
  * -max=BYTES   the longest length; -rounds=N of many in a row; -quick: fewer roots */
 

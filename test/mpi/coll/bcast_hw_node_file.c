@@ -7,8 +7,9 @@
 
 #include <unistd.h>
 
-/* A selection file for collectives inside a host: one that cannot be used is an error that names it, on each
- * communicator that would begin to use it, and only there; one that can is obeyed, by ranks and bytes. */
+/* A selection file for collectives inside a host: one that cannot be used is an error that names
+ * it, on each communicator that would begin to use it, and only there; one that can is obeyed, by
+ * ranks and bytes. */
 
 static const char *const broken[] = {
     NULL, /* no file */

@@ -9,8 +9,8 @@
 /* Communicators that are made, used and freed leave nothing: neither memory, nor descriptors, nor
  * mappings, nor files in /dev/shm. Each is used by several collectives, so that it has a segment
  * where there are any. Some live longer than others and are freed in another order. What a process
- * has after a tenth of them it may have at the end, and a little more, as MPICH and the C library keep
- * what they once took:
+ * has after a tenth of them it may have at the end, and a little more, as MPICH and the C library
+ * keep what they once took:
  *
  *   descriptors   none more
  *   mappings      8, for arenas of malloc

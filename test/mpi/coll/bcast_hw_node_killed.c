@@ -10,7 +10,8 @@
 /* A rank kills itself while the others are in a collective with it; for test/nodesuite.py, which
  * looks at what is left. Each rank prints its process id. Ends only by that.
  *
- * -rank=N   who; -call=N   before which call; -bytes=N   of each. Communicators are made on the way. */
+ * -rank=N   who; -call=N   before which call; -bytes=N   of each.
+ * Communicators are made on the way. */
 
 int main(int argc, char **argv)
 {

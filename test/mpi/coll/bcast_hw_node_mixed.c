@@ -5,11 +5,12 @@
 
 #include "bcast_hw_families.h"
 
-/* Blocking collectives among other traffic: who waits in one must still move the messages of others.
+/* Blocking collectives among other traffic: who waits in one must still move the messages of
+ * others.
  *
  * A rank begins to send a long message and goes into a barrier or broadcast that cannot end before
- * its neighbour has received that; nonblocking collectives and messages are under way while blocking
- * ones run on the same communicator; two communicators that overlap are used by turns. */
+ * its neighbour has received that; nonblocking collectives and messages are under way while
+ * blocking ones run on the same communicator; two communicators that overlap are used by turns. */
 
 #define ROUNDS 40
 #define LONG ((size_t) 1 << 20)

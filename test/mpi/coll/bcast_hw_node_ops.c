@@ -6,11 +6,12 @@
 #include <complex.h>
 #include "bcast_hw_util.h"
 
-/* Every predefined operation on every type that MPI defines it for, by MPI_Reduce, MPI_Allreduce and
- * MPI_Scan, compared with MPI_Reduce_local in the order of ranks. The data are such that the order
- * in which they are combined does not show: integers of all bits, but small whole numbers where there
- * is rounding. Bytes between and behind the members of a pair stay as they were. A type that the
- * library does not have is left out, as are those of Fortran and C++ where it was built without.
+/* Every predefined operation on every type that MPI defines it for, by MPI_Reduce, MPI_Allreduce
+ * and MPI_Scan, compared with MPI_Reduce_local in the order of ranks. The data are such that the
+ * order in which they are combined does not show: integers of all bits, but small whole numbers
+ * where there is rounding. Bytes between and behind the members of a pair stay as they were. A type
+ * that the library does not have is left out, as are those of Fortran and C++ where it was built
+ * without.
  *
  * -max=N   elements of the longest reduction */
 

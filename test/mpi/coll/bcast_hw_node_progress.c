@@ -5,9 +5,10 @@
 
 #include "bcast_hw_util.h"
 
-/* A collective inside a host makes progress for others, also where it need not wait: a program may call nothing but
- * collectives while a one-sided epoch of another rank needs it. Rank 0 has completed its access before a barrier, so
- * after that MPI_Win_test at rank 1 finds it so, at once. */
+/* A collective inside a host makes progress for others, also where it need not wait: a program may
+ * call nothing but collectives while a one-sided epoch of another rank needs it. Rank 0 has
+ * completed its access before a barrier, so after that MPI_Win_test at rank 1 finds it so, at
+ * once. */
 
 #define ROUNDS 200
 #define WINDOW 4096 /* of a few bytes UCX 1.13 maps others in their place */

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include "bcast_hw_families.h"
 
-/* MPI_THREAD_MULTIPLE: each of some threads runs collectives on communicators of its own, all at the
- * same time: a duplicate, and children of it that are made and freed on the way.
+/* MPI_THREAD_MULTIPLE: each of some threads runs collectives on communicators of its own, all at
+ * the same time: a duplicate, and children of it that are made and freed on the way.
  *
  * -threads=N, -rounds=N of each */
 

@@ -5,11 +5,11 @@
 
 #include "bcast_hw_util.h"
 
-/* The program's own operations, on types of its own: composition of affine maps, which depends on the
- * order of ranks, and a maximum of each component, which does not. An element is two integers: next
- * to each other, with gaps, partly below the address that the program gives, far above, at addresses
- * from MPI_BOTTOM, or in two columns, so that elements lie within each other. All reductions, in
- * place too, compared with what memory must look like, gaps with it.
+/* The program's own operations, on types of its own: composition of affine maps, which depends on
+ * the order of ranks, and a maximum of each component, which does not. An element is two integers:
+ * next to each other, with gaps, partly below the address that the program gives, far above, at
+ * addresses from MPI_BOTTOM, or in two columns, so that elements lie within each other. All
+ * reductions, in place too, compared with what memory must look like, gaps with it.
  *
  * -max=N   elements of the longest reduction
  * -bold    also types for which algorithms of MPICH and Open MPI take too little memory: elements

@@ -6,9 +6,10 @@
 #include "bcast_hw_util.h"
 #include <unistd.h>
 
-/* Messages come in the order in which they were sent, also while a communicator is deleted by the completion of its
- * last message: rank 0 sends each other rank a long message over a communicator of its own, and frees both request and
- * communicator; the others send rank 0 numbered messages meanwhile. */
+/* Messages come in the order in which they were sent, also while a communicator is deleted by the
+ * completion of its last message: rank 0 sends each other rank a long message over a communicator
+ * of its own, and frees both request and communicator; the others send rank 0 numbered messages
+ * meanwhile. */
 
 #define ROUNDS 20
 #define NUMBERED 200

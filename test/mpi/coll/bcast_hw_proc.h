@@ -6,7 +6,8 @@
 #ifndef BCAST_HW_PROC_H_INCLUDED
 #define BCAST_HW_PROC_H_INCLUDED
 
-/* What programs that look for leaks ask the system: what this process has; and that it gets no more. */
+/* What programs that look for leaks ask the system: what this process has; and that it gets no
+ * more. */
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -44,7 +45,8 @@ static inline long hwtest_status_kib(const char *name)
     return kib;
 }
 
-/* From here on this process gets `spare` bytes of memory more from the system, until its soft limit is raised. */
+/* From here on this process gets `spare` bytes of memory more from the system, until its soft limit
+ * is raised. */
 static inline bool hwtest_limit_memory(size_t spare)
 {
     struct rlimit limit;

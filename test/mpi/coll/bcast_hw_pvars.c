@@ -5,11 +5,12 @@
 
 #include "bcast_hw_util.h"
 
-/* The performance variables bcast_hw_* and hwmc_*, all of them: each is what docs/counters.md says all are, is found by
- * its name, gets a handle, and can be read and not be written. Then known work is done, and those that must
- * have moved have, by as much where that is known, and those that must not have have not. What is known follows from
- * the environment: multicast forced, collectives over shared memory from the first one on, links.
- * Where the library has none there is nothing to test. -verbose prints them. */
+/* The performance variables bcast_hw_* and hwmc_*, all of them: each is what docs/counters.md says
+ * all are, is found by its name, gets a handle, and can be read and not be written. Then known work
+ * is done, and those that must have moved have, by as much where that is known, and those that must
+ * not have have not. What is known follows from the environment: multicast forced, collectives over
+ * shared memory from the first one on, links. Where the library has none there is nothing to test.
+ * -verbose prints them. */
 
 #define MAX_VARS 512
 #define NAME 128

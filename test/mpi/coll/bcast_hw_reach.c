@@ -11,11 +11,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-/* Messages of one host in resilient mode: what is long is read in the sender's memory, into receives of one
- * piece and of many, posted early and late, and by one-sided operations.
+/* Messages of one host in resilient mode: what is long is read in the sender's memory, into
+ * receives of one piece and of many, posted early and late, and by one-sided operations.
  *
- *   -deaf  ranks with odd numbers are kept from reading others' memory, as a security policy may do:
- *          they must get the same data another way */
+ *   -deaf  ranks with odd numbers are kept from reading others' memory, as a security policy may
+ *          do: they must get the same data another way */
 
 #define ROUNDS 4
 #define LONGEST ((size_t) 3 << 20)

@@ -6,15 +6,16 @@
 #include "bcast_hw_traffic.h"
 #include <time.h>
 
-/* All kinds of MPI traffic for some time, round after round (bcast_hw_traffic.h), each byte checked.
- * While it runs the network may be cut: what must not happen is a wrong byte, an error or a hang.
+/* All kinds of MPI traffic for some time, round after round (bcast_hw_traffic.h), each byte
+ * checked. While it runs the network may be cut: what must not happen is a wrong byte, an error or
+ * a hang.
  *
  *   -seconds=S  for how long, by the clock of rank 0
  *   -max=BYTES  the longest message (1 MiB)
- *   -steps=FILE rank 0 writes a line for each step of a round when it ends: the round, the step, when
- *               it began in seconds of CLOCK_MONOTONIC, and how many ms it took
- *   -report     rank 0 prints "running" after the first round and, at the end, how long rounds took,
- *               those that stalled, and the counters of lanes, links and connections */
+ *   -steps=FILE rank 0 writes a line for each step of a round when it ends: the round, the step,
+ *               when it began in seconds of CLOCK_MONOTONIC, and how many ms it took
+ *   -report     rank 0 prints "running" after the first round and, at the end, how long rounds
+ *               took, those that stalled, and the counters of lanes, links and connections */
 
 #define STALLED 5 /* times the median: a round that took longer has stalled */
 

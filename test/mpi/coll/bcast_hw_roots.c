@@ -10,8 +10,8 @@
  *
  *   -max=BYTES    the largest message (1048577)
  *   -near=N       rank r is near to rail r mod N
- *   -itself=N     so many ranks of MPI_COMM_WORLD, as roots there, hand their broadcasts to the network
- *                 themselves, and all others do not: where all broadcasts go by hosts */
+ *   -itself=N     so many ranks of MPI_COMM_WORLD, as roots there, hand their broadcasts to the
+ *                 network themselves, and all others do not: where all broadcasts go by hosts */
 
 static const size_t lengths[] = {1, 100, 1400, 5000, 65536, 65537, 200000, 1048577};
 

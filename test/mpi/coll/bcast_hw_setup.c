@@ -7,12 +7,14 @@
 #include <unistd.h>
 #include "bcast_hw_util.h"
 
-/* Broadcasts while communicators are set up: few, of all lengths, from all roots, on communicators that are new, and
- * gone before or just after their ranks have agreed; by ranks of which some are late. Each must be right, and with
- * -few=N those of N bytes and more must all have gone by hwmc, from the first on a new communicator on.
+/* Broadcasts while communicators are set up: few, of all lengths, from all roots, on communicators
+ * that are new, and gone before or just after their ranks have agreed; by ranks of which some are
+ * late. Each must be right, and with -few=N those of N bytes and more must all have gone by hwmc,
+ * from the first on a new communicator on.
  *
- * Without -few=N that part is left out, with -whole it is on communicators of all ranks only; -rounds=N is how many
- * communicators are made and freed; -threads has threads do so at the same time. */
+ * Without -few=N that part is left out, with -whole it is on communicators of all ranks only;
+ * -rounds=N is how many communicators are made and freed; -threads has threads do so at the same
+ * time. */
 
 #define BYTES 20000
 #define FEW 5

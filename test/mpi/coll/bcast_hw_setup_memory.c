@@ -10,14 +10,14 @@
 #include <dlfcn.h>
 #include "bcast_hw_util.h"
 
-/* No rank has memory for the set-up of a communicator: each gets an MPI error, and another communicator is set up. This
- * program's allocator refuses what the MPI library asks for; what others ask for, as libraries for communication, it
- * gives.
+/* No rank has memory for the set-up of a communicator: each gets an MPI error, and another
+ * communicator is set up. This program's allocator refuses what the MPI library asks for; what
+ * others ask for, as libraries for communication, it gives.
  *
- * To be run with MPIR_CVAR_BCAST_HW_SETUP_AFTER=1 and MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0: a communicator is looked at when
- * it first broadcasts, and set up when it broadcasts again.
- * -node   for collectives inside the host, with MPIR_CVAR_BCAST_HW_NODE_AFTER=1; only MPICH's own messages for that have
- *         no memory, which they need for one integer */
+ * To be run with MPIR_CVAR_BCAST_HW_SETUP_AFTER=1 and MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0: a
+ * communicator is looked at when it first broadcasts, and set up when it broadcasts again.
+ * -node   for collectives inside the host, with MPIR_CVAR_BCAST_HW_NODE_AFTER=1; only MPICH's own
+ *         messages for that have no memory, which they need for one integer */
 
 #define BYTES 1000
 
@@ -53,7 +53,8 @@ void *realloc(void *memory, size_t size)
     return refused(size, __builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
 }
 
-/* Broadcasts once, while requests of `without` bytes are refused. `says`: what it is to say; NULL: it is to work. */
+/* Broadcasts once, while requests of `without` bytes are refused. `says`: what it is to say; NULL:
+ * it is to work. */
 static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t without,
                      const char *says)
 {
@@ -76,7 +77,8 @@ static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t wit
     return 1;
 }
 
-/* On three communicators: one without memory as soon as it is looked at, one when it is set up, one with memory. */
+/* On three communicators: one without memory as soon as it is looked at, one when it is set up, one
+ * with memory. */
 static int between_hosts(const MPI_Comm *comm, unsigned char *bytes)
 {
     const char *says = "for want of memory";

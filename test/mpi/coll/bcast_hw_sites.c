@@ -6,8 +6,8 @@
 #include "bcast_hw_util.h"
 
 /* Processes at several sites: broadcasts from every root, of lengths around a segment's, on
- * communicators whose ranks are sorted by site, mixed, and all at one site. Along trees every rank but
- * the root gets every segment once, whatever the sites.
+ * communicators whose ranks are sorted by site, mixed, and all at one site. Along trees every rank
+ * but the root gets every segment once, whatever the sites.
  *
  * -sites=N       so many sites, of neighbouring ranks (1)
  * -mixed         ranks are dealt to the sites by turns instead

@@ -71,8 +71,8 @@ static inline int traffic_wrong(const struct traffic *t, const char *what)
     return 1;
 }
 
-/* Collective. The window is a multiple of 64 bytes long: ranks of one host do not agree in MPICH 4.0
- * where a window begins whose length is an odd multiple of 8. */
+/* Collective. The window is a multiple of 64 bytes long: ranks of one host do not agree in MPICH
+ * 4.0 where a window begins whose length is an odd multiple of 8. */
 static inline void traffic_init(struct traffic *t, size_t max)
 {
     size_t bytes;
@@ -204,7 +204,8 @@ static inline int traffic_nonblocking(struct traffic *t)
         if (late)
             traffic_post(t, bytes, requests);
         MPI_Waitall(4, requests, statuses);
-        /* Two ranks alone are both neighbours of each other: the first sent is the first received. */
+        /* Two ranks alone are both neighbours of each other: the first sent is the first
+         * received. */
         errs += hwtest_verify(t->in, bytes, traffic_key(t, TRAFFIC_FORTH + i, t->from), "forth");
         errs += hwtest_verify(t->in2, bytes, traffic_key(t, TRAFFIC_BACK + i, t->to), "back");
     }
@@ -249,7 +250,8 @@ static inline int traffic_many_to_one(struct traffic *t)
     return 0;
 }
 
-/* Between fences: data to one neighbour, sums at the hub; then what the other one has been given. */
+/* Between fences: data to one neighbour, sums at the hub; then what the other one has been
+ * given. */
 static inline int traffic_fence(struct traffic *t)
 {
     uint64_t key = traffic_key(t, TRAFFIC_RMA + 1, 0), *sums = (uint64_t *) t->out2;
@@ -324,7 +326,8 @@ static inline int traffic_lock(struct traffic *t)
 
 typedef int traffic_step(struct traffic *t);
 
-/* The steps of a round, in their order. Each is collective and returns the errors this rank has seen. */
+/* The steps of a round, in their order. Each is collective and returns the errors this rank has
+ * seen. */
 static traffic_step *const traffic_steps[] = {
     traffic_bcast,       traffic_reduce, traffic_sendrecv, traffic_nonblocking,
     traffic_many_to_one, traffic_fence,  traffic_lock};

@@ -170,7 +170,8 @@ static inline bool hwtest_flag(int argc, char **argv, const char *name)
     return false;
 }
 
-/* The site of a rank: with -sites=N one of N, of neighbouring ranks, or dealt by turns with -mixed. */
+/* The site of a rank: with -sites=N one of N, of neighbouring ranks, or dealt by turns with
+ * -mixed. */
 static inline int hwtest_site(int argc, char **argv, int rank, int size)
 {
     int sites = (int) hwtest_option(argc, argv, "-sites", 1);
@@ -178,9 +179,9 @@ static inline int hwtest_site(int argc, char **argv, int rank, int size)
     return hwtest_flag(argc, argv, "-mixed") ? rank % sites : (int) ((long) rank * sites / size);
 }
 
-/* Names this process's site, with -partly only on the first one; with -near=N this process is near to
- * rail number rank mod N. To be called before MPI reads the environment, which the process manager has
- * given its part. */
+/* Names this process's site, with -partly only on the first one; with -near=N this process is near
+ * to rail number rank mod N. To be called before MPI reads the environment, which the process
+ * manager has given its part. */
 static inline void hwtest_settle(int argc, char **argv)
 {
     const char *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
@@ -271,8 +272,9 @@ static inline unsigned long long hwtest_read_pvar(MPI_T_pvar_session session,
 }
 
 /* Rank 0 prints "NAME VALUE", summed over the ranks, of each counting performance variable that
- * belongs to no object and is wanted, and the least and the most of others. Collective over MPI_COMM_WORLD; all ranks
- * run the same library, so they find the same variables in the same order. The tools interface must be initialized. */
+ * belongs to no object and is wanted, and the least and the most of others. Collective over
+ * MPI_COMM_WORLD; all ranks run the same library, so they find the same variables in the same
+ * order. The tools interface must be initialized. */
 static inline void hwtest_print_counters(bool (*wanted)(const char *name))
 {
     MPI_T_pvar_session session;
@@ -355,8 +357,8 @@ static inline int hwtest_expect(const char *setting, const char *counter)
 
 /* The end of a test: the status for main to return. With HWTEST_MULTICAST=1 in the environment a
  * test also fails on a rank where nothing went by multicast, with HWTEST_TREES=1 where nothing went
- * along trees, with HWTEST_NODE=1 where nothing went through the memory of the node: right data alone
- * would not show that the library quietly used another algorithm. */
+ * along trees, with HWTEST_NODE=1 where nothing went through the memory of the node: right data
+ * alone would not show that the library quietly used another algorithm. */
 static inline int hwtest_finish(int errs)
 {
     errs += hwtest_expect("HWTEST_MULTICAST", "bcast_hw_two_stage");

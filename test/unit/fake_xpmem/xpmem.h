@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * As much of XPMEM's interface as hwmc uses, for tests on machines without it: names, types and values are
- * those of include/xpmem.h in https://github.com/hpc/xpmem. What stands behind it: fake_xpmem.cc.
+ * As much of XPMEM's interface as hwmc uses, for tests on machines without it: names, types and
+ * values are those of include/xpmem.h in https://github.com/hpc/xpmem. What stands behind it:
+ * fake_xpmem.cc.
  */
 #ifndef XPMEM_H
 #define XPMEM_H

@@ -3,13 +3,13 @@
  * Copyright (C) the hwmc contributors
  *
  * MPI_Bcast over a group. The message goes as one broadcast of the group's stream, or, where it is
- * longer than a channel, as several in a row, which the channels pipeline: a root packs and multicasts
- * piece by piece, running ahead of the members by the window; a member unpacks piece by piece. A long
- * message that lies in one piece is neither packed nor unpacked (engine/homes). Or it goes along trees, in
- * one piece in any case (core/multilane).
+ * longer than a channel, as several in a row, which the channels pipeline: a root packs and
+ * multicasts piece by piece, running ahead of the members by the window; a member unpacks piece by
+ * piece. A long message that lies in one piece is neither packed nor unpacked (engine/homes). Or it
+ * goes along trees, in one piece in any case (core/multilane).
  *
- * Each piece says whether another follows. A member whose own length disagrees keeps in step by that,
- * takes what fits, and returns an error as MPICH's algorithms do.
+ * Each piece says whether another follows. A member whose own length disagrees keeps in step by
+ * that, takes what fits, and returns an error as MPICH's algorithms do.
  */
 
 #include "relay.h"
@@ -21,9 +21,8 @@ struct message {
     MPI_Aint bytes;
     char *lent; /* the whole message as it lies in memory, lent to the group; NULL: it is packed */
     struct bcast_hw_relay
-        *relay; /* that others of this host get it by; NULL: each gets it by itself */
-    bool
-        from_mate; /* the root is not the one of its host that takes part in the network's broadcast */
+        *relay;     /* that others of this host get it by; NULL: each gets it by itself */
+    bool from_mate; /* the root is not the one of its host that is in the network's broadcast */
 };
 
 static bool open_(struct bcast_hw_group *g)
@@ -57,7 +56,8 @@ static void lend(struct bcast_hw_group *g, struct message *m)
     }
 }
 
-/* Also after an error: the group may be used no further, but what it has of the program's must go. */
+/* Also after an error: the group may be used no further, but what it has of the program's must
+ * go. */
 static void take_back(struct bcast_hw_group *g, const struct message *m)
 {
     if (m->lent) {
@@ -105,8 +105,8 @@ static void has_come(const struct message *m, MPI_Aint bytes)
     }
 }
 
-/* One piece from the root: bytes at..at + n of the message. Sets *cast to whether this broadcast is multicast:
- * if not, nothing was done. */
+/* One piece from the root: bytes at..at + n of the message. Sets *cast to whether this broadcast is
+ * multicast: if not, nothing was done. */
 static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n,
                       bool *cast)
 {
@@ -144,8 +144,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* One piece at a member: `n` bytes expected at `at`. Sets *cast as send_piece does; if so, *got to what came and
- * *more to whether another piece follows. */
+/* One piece at a member: `n` bytes expected at `at`. Sets *cast as send_piece does; if so, *got to
+ * what came and *more to whether another piece follows. */
 static int recv_piece(struct bcast_hw_group *g, const struct message *m, int root, MPI_Aint at,
                       MPI_Aint n, bool *cast, MPI_Aint *got, bool *more)
 {
@@ -329,7 +329,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* The root has more to send along trees than this member knows of. It takes part, for nobody is to wait for it. */
+/* The root has more to send along trees than this member knows of. It takes part, for nobody is to
+ * wait for it. */
 static int refuse(struct bcast_hw_group *g, const struct message *m, int root)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -346,8 +347,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Over the network, from `root` of the side's group. What does not go along trees from the start does so from the
- * broadcast on that is not multicast, if the group's rails stopped working. */
+/* Over the network, from `root` of the side's group. What does not go along trees from the start
+ * does so from the broadcast on that is not multicast, if the group's rails stopped working. */
 static int message_by_group(const struct bcast_hw_side *s, bool along_trees, struct message *m,
                             int root, bool is_root)
 {
@@ -375,7 +376,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* By the side that the root is on, or by the first: of each host one rank takes part in the network's broadcast. */
+/* By the side that the root is on, or by the first: of each host one rank takes part in the
+ * network's broadcast. */
 static int message_by_side(struct bcast_hw_comm *c, struct message *m, int root, MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS, err;
@@ -450,8 +452,8 @@ static int message_by_feeds(const struct bcast_hw_comm *c, const struct message 
     return mpi_errno ? mpi_errno : err;
 }
 
-/* Some ranks of each host take part in the network's broadcast, and all get the message inside their host as it
- * comes: relay.h. It lies in one piece. */
+/* Some ranks of each host take part in the network's broadcast, and all get the message inside
+ * their host as it comes: relay.h. It lies in one piece. */
 static int message_by_hosts(struct bcast_hw_comm *c, const struct message *m, int root,
                             MPIR_Comm *comm)
 {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The collective layer as MPICH's own files see it. Read before MPIR_Comm is complete, and by all of
- * MPICH: what need not be here is not. MPIR_Bcast_intra_hw itself is declared by MPICH, from
+ * The collective layer as MPICH's own files see it. Read before MPIR_Comm is complete, and by all
+ * of MPICH: what need not be here is not. MPIR_Bcast_intra_hw itself is declared by MPICH, from
  * coll_algorithms.txt.
  */
 
@@ -14,12 +14,12 @@
 #include "compat.h"
 
 /* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
- * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM that
- * every member has begun or is about to. */
+ * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM
+ * that every member has begun or is about to. */
 bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
-/* Collectives of communicators whose ranks all run on one host. True: it was run, and *mpi_errno is set; false: it
- * is MPICH's to run. The same on every rank of `comm`. */
+/* Collectives of communicators whose ranks all run on one host. True: it was run, and *mpi_errno is
+ * set; false: it is MPICH's to run. The same on every rank of `comm`. */
 bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno);
 bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                               MPIR_Comm *comm, int *mpi_errno);

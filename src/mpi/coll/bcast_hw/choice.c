@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which algorithm a broadcast takes on a communicator that is set up: what MPIR_CVAR_BCAST_HW_ALGORITHM
- * names; or what the selection file that the user gave says; or else the one that the cost model has for
- * the fastest (core/model). All three are the same on every rank: control variables, a file that MPICH
- * reads alike everywhere, and a function of figures that the first process gave to all.
+ * Which algorithm a broadcast takes on a communicator that is set up: what
+ * MPIR_CVAR_BCAST_HW_ALGORITHM names; or what the selection file that the user gave says; or else
+ * the one that the cost model has for the fastest (core/model). All three are the same on every
+ * rank: control variables, a file that MPICH reads alike everywhere, and a function of figures that
+ * the first process gave to all.
  */
 
 #include "glue.h"
@@ -69,7 +70,8 @@ enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_
                                (uint64_t) bytes);
 }
 
-/* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's usual length. */
+/* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's
+ * usual length. */
 static void expect_shape(const struct bcast_hw_comm *c, struct bcast_hw_shape *shape)
 {
     *shape = (struct bcast_hw_shape){

@@ -6,7 +6,8 @@
 #ifndef BCAST_HW_COMPAT_H_INCLUDED
 #define BCAST_HW_COMPAT_H_INCLUDED
 
-/* What differs between MPICH 4.0, 4.2, 4.3 and 5.0 outside the device, as far as hwmc uses it. Needs mpi.h. */
+/* What differs between MPICH 4.0, 4.2, 4.3 and 5.0 outside the device, as far as hwmc uses it.
+ * Needs mpi.h. */
 
 /* The last parameter of a blocking collective: its type, and its name in MPICH's sources. */
 #if MPICH_NUMVERSION >= 50000000
@@ -27,8 +28,8 @@
 #define MPIR_BCAST_HW_PROGRESS_ARG_T int
 #endif
 
-/* In a call of a collective's implementation: the types of an int and a byte, and what says that nothing went
- * wrong. */
+/* In a call of a collective's implementation: the types of an int and a byte, and what says that
+ * nothing went wrong. */
 #if MPICH_NUMVERSION >= 50000000
 #define MPIR_BCAST_HW_INT MPIR_INT_INTERNAL
 #define MPIR_BCAST_HW_BYTE MPIR_BYTE_INTERNAL

@@ -19,9 +19,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If true, a communicator leaves rails on which multicast stops working in mid-run, and takes them up
-        when it works again; with none left its broadcasts go along trees. If false, what is lost is repaired
-        for ever.
+        If true, a communicator leaves rails on which multicast stops working in mid-run, and takes
+        them up when it works again; with none left its broadcasts go along trees. If false, what is
+        lost is repaired for ever.
 
     - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS
       category    : BCAST_HW
@@ -51,8 +51,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        1: the first rank of a communicator says on standard error when it leaves rails or takes them up, or
-        goes over to another repair or period of synchronization, and why. 2: every rank says so. 0: none does.
+        1: the first rank of a communicator says on standard error when it leaves rails or takes
+        them up, or goes over to another repair or period of synchronization, and why. 2: every rank
+        says so. 0: none does.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Messages in parts, where ranks of a host are near to different rails (core/feeds). Each feed is a side, with a
- * group on its rails only, and its part goes on inside each host by memory of its own, since it comes beside the
- * others. All feeds are set up by the same messages; they are used when all are ON, and given up when one is OFF.
+ * Messages in parts, where ranks of a host are near to different rails (core/feeds). Each feed is a
+ * side, with a group on its rails only, and its part goes on inside each host by memory of its own,
+ * since it comes beside the others. All feeds are set up by the same messages; they are used when
+ * all are ON, and given up when one is OFF.
  */
 
 #include "node_glue.h"
@@ -21,13 +22,14 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Where ranks of a host are near to different rails, messages from this length (in bytes) on go in
-        parts, each by the ranks that are near to its rail. -1: none do.
+        Where ranks of a host are near to different rails, messages from this length (in bytes) on
+        go in parts, each by the ranks that are near to its rail. -1: none do.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-/* A feed that is OFF on one rank is so on all, or the ranks of its host have failed; then the others are of no use. */
+/* A feed that is OFF on one rank is so on all, or the ranks of its host have failed; then the
+ * others are of no use. */
 static void give_up(struct bcast_hw_comm *c)
 {
     for (uint32_t i = 0; i < c->feeds.num; i++) {

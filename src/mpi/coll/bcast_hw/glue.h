@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the files of the glue share: the one engine of the process, its lock, and what a communicator
- * carries.
+ * What the files of the glue share: the one engine of the process, its lock, and what a
+ * communicator carries.
  *
  * Locks: MPIR_Bcast_hw_lock guards the engine and everything in it. It is taken inside MPICH's own
  * locks (progress runs under the VCI's) and never around a call of MPICH.
@@ -32,14 +32,16 @@ struct bcast_hw_comm {
     bool admitted;                   /* the broadcast under way is to be taken */
     bool along_trees;                /* ... by multilane */
 
-    /* By hosts: a side has one rank of each host. The others on its host get messages from that one, or from the root
-     * if it is among them, by `node` (relay.h), of which a rank is number sides.place. If not, there is one side. */
+    /* By hosts: a side has one rank of each host. The others on its host get messages from that
+     * one, or from the root if it is among them, by `node` (relay.h), of which a rank is number
+     * sides.place. If not, there is one side. */
     bool by_hosts;
     struct bcast_hw_sides sides;
     struct bcast_hw_feeds feeds;
     uint32_t *sides_mem;                           /* theirs */
     struct bcast_hw_side side[BCAST_HW_SIDES_ALL]; /* the sides, then the feeds */
-    /* By feed: what hands its part on inside the host, beside `node`, which the first one has; NULL: not yet. */
+    /* By feed: what hands its part on inside the host, beside `node`, which the first one has;
+     * NULL: not yet. */
     struct bcast_hw_node_comm *feed_node[BCAST_HW_RAIL_BITS];
 };
 
@@ -62,8 +64,9 @@ bool MPIR_Bcast_hw_registered(void);
 /* Whether the job ends: groups are the engine's alone, which has closed them. */
 bool MPIR_Bcast_hw_drains(void);
 
-/* Waits, with MPICH's progress, until `ready`, asked under the lock; meanwhile `relay`, if any, goes on. Returns
- * MPICH's error code, with the lock held in any case; an error when a lane of the group is lost. */
+/* Waits, with MPICH's progress, until `ready`, asked under the lock; meanwhile `relay`, if any,
+ * goes on. Returns MPICH's error code, with the lock held in any case; an error when a lane of the
+ * group is lost. */
 struct bcast_hw_relay;
 int MPIR_Bcast_hw_wait(struct bcast_hw_group *g, bool (*ready)(struct bcast_hw_group *g),
                        struct bcast_hw_relay *relay);
@@ -73,15 +76,16 @@ void MPIR_Bcast_hw_wait_begins(void);
 void MPIR_Bcast_hw_wait_polled(void);
 void MPIR_Bcast_hw_wait_ends(void);
 
-/* There is anything of MPICH's that progress of this process could move, for it or for others: a request, or a window. */
+/* There is anything of MPICH's that progress of this process could move, for it or for others: a
+ * request, or a window. */
 bool MPIR_Bcast_hw_owes_progress(void);
 
-/* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When it returns nothing of
- * the memory that it was posted with is in use any more. */
+/* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When
+ * it returns nothing of the memory that it was posted with is in use any more. */
 void MPIR_Bcast_hw_withdraw(struct bcast_hw_group *g);
 
-/* The name of the site that a process of MPI_COMM_WORLD is at, the same on every process; whether there are
- * several. */
+/* The name of the site that a process of MPI_COMM_WORLD is at, the same on every process; whether
+ * there are several. */
 uint64_t MPIR_Bcast_hw_site_of(uint32_t world_rank);
 bool MPIR_Bcast_hw_several_sites(void);
 void MPIR_Bcast_hw_forget_sites(void);
@@ -89,16 +93,17 @@ void MPIR_Bcast_hw_forget_sites(void);
 /* What algorithm selection takes the network for; the same on every process. */
 const struct bcast_hw_network *MPIR_Bcast_hw_network(void);
 
-/* Finds out whether `comm` broadcasts by hosts: hosts.c. All members get here with the same broadcast. */
+/* Finds out whether `comm` broadcasts by hosts: hosts.c. All members get here with the same
+ * broadcast. */
 int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c);
 void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c);
 
-/* By hosts: a long message is to go in parts (core/feeds), each by the side MPIR_Bcast_hw_feed(its number) and the
- * memory feed_node; or not. All ranks of `comm` ask with the same broadcast. */
+/* By hosts: a long message is to go in parts (core/feeds), each by the side MPIR_Bcast_hw_feed(its
+ * number) and the memory feed_node; or not. All ranks of `comm` ask with the same broadcast. */
 bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes);
 
-/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all ranks; or this one
- * could not, and then c->node has failed. */
+/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all
+ * ranks; or this one could not, and then c->node has failed. */
 bool MPIR_Bcast_hw_feed_begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t feed);
 
 /* Frees it. */
@@ -119,13 +124,13 @@ int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
 void MPIR_Bcast_hw_shape_of(const struct bcast_hw_comm *c, const struct bcast_hw_group *g,
                             struct bcast_hw_shape *shape);
 
-/* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of MPICH's if hwmc
- * has any. */
+/* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of
+ * MPICH's if hwmc has any. */
 enum bcast_hw_algorithm MPIR_Bcast_hw_choose(const struct bcast_hw_comm *c, MPI_Aint bytes,
                                              bool ours);
 
-/* On a communicator that is not set up, as it is expected to be: what hwmc saves on a broadcast of `bytes`, and what
- * set-up costs, ns. The same on every rank. */
+/* On a communicator that is not set up, as it is expected to be: what hwmc saves on a broadcast of
+ * `bytes`, and what set-up costs, ns. The same on every rank. */
 uint64_t MPIR_Bcast_hw_weight(const struct bcast_hw_comm *c, MPI_Aint bytes);
 uint64_t MPIR_Bcast_hw_setup_cost(const struct bcast_hw_comm *c);
 
@@ -145,17 +150,20 @@ void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes);
 /* A side other than a communicator's first was set up, or could not be. */
 void MPIR_Bcast_hw_note_side(bool on);
 
-/* By hosts, at the root: it handed its broadcast to the network itself, or to another one of its host. */
+/* By hosts, at the root: it handed its broadcast to the network itself, or to another one of its
+ * host. */
 void MPIR_Bcast_hw_note_root(bool itself);
 
 /* What becomes of rails that stop working in mid-run, as the user wishes: epochs.c. */
 void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg);
 
-/* How the group multicasts has changed: shows it, and by PVARs which rails it left or took up last. Under the lock. */
+/* How the group multicasts has changed: shows it, and by PVARs which rails it left or took up last.
+ * Under the lock. */
 void MPIR_Bcast_hw_show_group(struct bcast_hw_group *g, bool first);
 void MPIR_Bcast_hw_note_rails(const struct bcast_hw_group *g);
 
-/* Says so, where the user wishes, if rails of the group were left or taken up since the last message. */
+/* Says so, where the user wishes, if rails of the group were left or taken up since the last
+ * message. */
 void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g);
 
 /* What algorithm selection goes by. */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Broadcasts by hosts: of each host one rank takes part in a broadcast over the network. All ranks of the
- * communicator learn alike who is where.
+ * Broadcasts by hosts: of each host one rank takes part in a broadcast over the network. All ranks
+ * of the communicator learn alike who is where.
  */
 
 #include "node_glue.h"
@@ -41,7 +41,8 @@ static struct bcast_hw_near find_own(void)
     return copy;
 }
 
-/* By rank, in which host it is, counted from that of rank 0. Sets *known: somebody knows of every rank. */
+/* By rank, in which host it is, counted from that of rank 0. Sets *known: somebody knows of every
+ * rank. */
 static int number_hosts(MPIR_Comm *comm, uint32_t *host_of, bool *known)
 {
     int mpi_errno = MPI_SUCCESS;

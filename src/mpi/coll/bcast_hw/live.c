@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The writing side of live.h. Without a file for it everything is kept in the process's own memory: PVARs and the
- * summary need no more.
+ * The writing side of live.h. Without a file for it everything is kept in the process's own memory:
+ * PVARs and the summary need no more.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create */
@@ -22,8 +22,8 @@ static struct bcast_hw_live *live = &own;
 static bool is_open;
 static pthread_mutex_t comms_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Memory that others can map and not write to; NULL where the system has none. The descriptor stays as long as the
- * process, for by that it is found. */
+/* Memory that others can map and not write to; NULL where the system has none. The descriptor stays
+ * as long as the process, for by that it is found. */
 static struct bcast_hw_live *make(void)
 {
     void *m = MAP_FAILED;
@@ -38,7 +38,8 @@ static struct bcast_hw_live *make(void)
         return NULL;
     }
 #ifdef F_SEAL_FUTURE_WRITE
-    /* Linux 5.1; before, whoever may trace the process could write here as well as anywhere else in it. */
+    /* Linux 5.1; before, whoever may trace the process could write here as well as anywhere else in
+     * it. */
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE);
 #endif
     return m;

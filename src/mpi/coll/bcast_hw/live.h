@@ -2,18 +2,20 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * live: what a process shows of itself while it runs, for `hwmc_info --live`: its counters, its rails, and how the
- * collectives of its communicators go. It lies in a file without a name (memfd), which is found among the
- * descriptors of the process and goes with it, however it ends; who may look is the kernel's to say (ptrace, mode
- * READ). Who looks takes no lock and stops nobody.
+ * live: what a process shows of itself while it runs, for `hwmc_info --live`: its counters, its
+ * rails, and how the collectives of its communicators go. It lies in a file without a name (memfd),
+ * which is found among the descriptors of the process and goes with it, however it ends; who may
+ * look is the kernel's to say (ptrace, mode READ). Who looks takes no lock and stops nobody.
  *
  * One process writes, others read:
  *
- *   - what stands before `rank` means the same in all versions; the rest is read by the same version only
- *   - a counter has one writer at a time, and is a word that is read whole; threads may lose a count
+ *   - what stands before `rank` means the same in all versions; the rest is read by the same
+ *     version only
+ *   - a counter has one writer at a time, and is a word that is read whole; threads may lose a
+ *     count
  *   - names are there before num_counters, rails before num_rails tells of them, and do not change
- *   - a place of a communicator, of a group or of a lane begins with `turn`, which is odd while the place is written:
- *     who reads it looks at `turn` before and after
+ *   - a place of a communicator, of a group or of a lane begins with `turn`, which is odd while the
+ *     place is written: who reads it looks at `turn` before and after
  */
 #ifndef BCAST_HW_LIVE_H_INCLUDED
 #define BCAST_HW_LIVE_H_INCLUDED

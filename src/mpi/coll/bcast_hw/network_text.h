@@ -9,12 +9,14 @@
 
 #include "core/model.h"
 
-/* "name=number" at *text, ended by a comma or the end: moves *text behind it. The number is from 0 to 10^9.
+/* "name=number" at *text, ended by a comma or the end: moves *text behind it. The number is from 0
+ * to 10^9.
  */
 bool bcast_hw_network_take(const char **text, const char *name, double *value);
 
 /* Changes `net` as `text` says: any of latency_us=L, mbit=B (of a rail; there stay as many rails),
- * site_latency_us=L, loss_ppm=P, datagram_ns=T. False where it is not understood: then `net` may be changed in part. */
+ * site_latency_us=L, loss_ppm=P, datagram_ns=T. False where it is not understood: then `net` may be
+ * changed in part. */
 bool bcast_hw_network_parse(const char *text, struct bcast_hw_network *net);
 
 #endif /* BCAST_HW_NETWORK_TEXT_H_INCLUDED */

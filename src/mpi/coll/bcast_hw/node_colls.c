@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Barrier and broadcast over the memory that a host's ranks share. A message that lies in pieces, or not in the
- * host's memory, is packed and unpacked on the way.
+ * Barrier and broadcast over the memory that a host's ranks share. A message that lies in pieces,
+ * or not in the host's memory, is packed and unpacked on the way.
  */
 
 #include "node_glue.h"

@@ -19,8 +19,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Collectives of communicators whose ranks all run on one host go over memory that these share. Those for
-        which MPICH's own algorithm is named, by its control variable or a selection file, do not.
+        Collectives of communicators whose ranks all run on one host go over memory that these
+        share. Those for which MPICH's own algorithm is named, by its control variable or a
+        selection file, do not.
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_MEMORY
       category    : BCAST_HW
@@ -30,8 +31,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        The bound (in MiB) on the shared memory that a process uses, for all its communicators. One for which it
-        does not suffice is left to MPICH.
+        The bound (in MiB) on the shared memory that a process uses, for all its communicators. One
+        for which it does not suffice is left to MPICH.
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_AFTER
       category    : BCAST_HW

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * node_csel: see node_csel.h. The file is read once, and by hwmc (node_entry) before MPICH, which ends the process
- * where it finds something it does not know. MPICH's search asks a communicator for its size only, as far as the
- * format here goes. So it gets one that has nothing else, of as many ranks as share memory: those of a host.
+ * node_csel: see node_csel.h. The file is read once, and by hwmc (node_entry) before MPICH, which
+ * ends the process where it finds something it does not know. MPICH's search asks a communicator
+ * for its size only, as far as the format here goes. So it gets one that has nothing else, of as
+ * many ranks as share memory: those of a host.
  */
 
 #include "node_csel.h"
@@ -27,9 +28,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host goes, for each
-        number of ranks and message length. Empty: the one that hwmc comes with; none: none. Files of different
-        processes may have different names, and must say the same.
+        A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host
+        goes, for each number of ranks and message length. Empty: the one that hwmc comes with;
+        none: none. Files of different processes may have different names, and must say the same.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * node_csel: the selection of algorithms inside a host, in MPICH's own format: that of the file that
- * MPIR_CVAR_BCAST_HW_NODE_SELECTION names, or the one that hwmc comes with. A communicator has what of it is for its
- * number of ranks.
+ * node_csel: the selection of algorithms inside a host, in MPICH's own format: that of the file
+ * that MPIR_CVAR_BCAST_HW_NODE_SELECTION names, or the one that hwmc comes with. A communicator has
+ * what of it is for its number of ranks.
  */
 
 #ifndef BCAST_HW_NODE_CSEL_H_INCLUDED
@@ -13,7 +13,8 @@
 #include "node_glue.h"
 #include "node_entry.h"
 
-/* Gives `n`, of that many ranks, its selection. MPICH's error code where the file cannot be used. */
+/* Gives `n`, of that many ranks, its selection. MPICH's error code where the file cannot be
+ * used. */
 int MPIR_Bcast_hw_node_csel_begin(struct bcast_hw_node_comm *n, uint32_t ranks);
 
 /* Frees it; nothing where there is none. */

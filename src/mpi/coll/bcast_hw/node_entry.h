@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * node_entry: what an entry of a selection for collectives inside a host says, and whether a whole selection is
- * sound: docs/tuning.md has the format. Needs json-c and node/params, nothing of MPICH, which ends the process where
- * a selection is not what it expects.
+ * node_entry: what an entry of a selection for collectives inside a host says, and whether a whole
+ * selection is sound: docs/tuning.md has the format. Needs json-c and node/params, nothing of
+ * MPICH, which ends the process where a selection is not what it expects.
  */
 
 #ifndef BCAST_HW_NODE_ENTRY_H_INCLUDED
@@ -35,13 +35,13 @@ struct bcast_hw_node_entry {
 
 struct json_object;
 
-/* The entry that `leaf` is, {"algorithm=NAME": {"KEY=VALUE": {}, ...}}, of a collective with that table. False: it
- * is none, and `why` says so. */
+/* The entry that `leaf` is, {"algorithm=NAME": {"KEY=VALUE": {}, ...}}, of a collective with that
+ * table. False: it is none, and `why` says so. */
 bool bcast_hw_node_entry_read(struct bcast_hw_node_entry *e, struct json_object *leaf,
                               enum bcast_hw_node_table table, char why[BCAST_HW_NODE_ENTRY_WHY]);
 
-/* The selection that `text` holds, to be put back (json_object_put); NULL: it is none that MPICH could search, and
- * `why` says so. */
+/* The selection that `text` holds, to be put back (json_object_put); NULL: it is none that MPICH
+ * could search, and `why` says so. */
 struct json_object *bcast_hw_node_entry_parse(const char *text, char why[BCAST_HW_NODE_ENTRY_WHY]);
 
 /* The text of a file, to be freed; NULL: errno says why not. */

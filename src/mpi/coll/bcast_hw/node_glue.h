@@ -5,9 +5,10 @@
  * What the glue's node_* files share: a communicator's side of the node layer (node/).
  *
  * All ranks of such a communicator run on one host. Its segment is made when it is about to run its
- * collective number MPIR_CVAR_BCAST_HW_NODE_AFTER, by all ranks together; what each of them finds is agreed on, so
- * that all use the segment from there on or none does. Everything that decides about a collective is the same
- * on all ranks: control variables, the members, and arguments that MPI wants alike.
+ * collective number MPIR_CVAR_BCAST_HW_NODE_AFTER, by all ranks together; what each of them finds
+ * is agreed on, so that all use the segment from there on or none does. Everything that decides
+ * about a collective is the same on all ranks: control variables, the members, and arguments that
+ * MPI wants alike.
  *
  *     COUNTING -> ON -> BROKEN
  *             \-> OFF
@@ -26,8 +27,10 @@
 #include "node/shape.h"
 
 enum bcast_hw_node_state {
-    BCAST_HW_NODE_SPREAD, /* the ranks run on several hosts: all go to MPICH, but what it sends between hosts */
-    BCAST_HW_NODE_PART, /* so they do, and those of each host share a segment for what comes from others */
+    BCAST_HW_NODE_SPREAD, /* the ranks run on several hosts: all go to MPICH, but what hwmc sends
+                           * between hosts */
+    BCAST_HW_NODE_PART,   /* so they do, and those of each host share a segment for what comes from
+                           * others */
     BCAST_HW_NODE_COUNTING, /* collectives go to MPICH until there have been enough */
     BCAST_HW_NODE_OFF,      /* there is no segment: all go to MPICH */
     BCAST_HW_NODE_ON,
@@ -82,7 +85,7 @@ struct bcast_hw_node_comm {
     bool crowded;        /* ranks share processors; alike on all of them, for selection */
     uint64_t stream_min; /* bytes: of its parameters, as the caches want it */
     int *
-        mates; /* ranks of the communicator on this host, in order, by their number in the group; NULL: all */
+        mates; /* ranks of the communicator on this host, by their number in the group; NULL: all */
     int num_mates;
     struct bcast_hw_node_segment segment;
     struct bcast_hw_node_group group;
@@ -95,12 +98,12 @@ struct bcast_hw_node_comm {
     struct bcast_hw_node_kept kept[BCAST_HW_NODE_TREES];
 };
 
-/* Which node layer is to run this collective on `comm`; NULL: MPICH is. Sets *mpi_errno if it cannot, as it is
- * BROKEN. May make the segment, which all ranks take part in. */
+/* Which node layer is to run this collective on `comm`; NULL: MPICH is. Sets *mpi_errno if it
+ * cannot, as it is BROKEN. May make the segment, which all ranks take part in. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno);
 
-/* The same for the collective of this name in MPICH's control variables; if these name an algorithm of MPICH's it is
- * to run it. */
+/* The same for the collective of this name in MPICH's control variables; if these name an algorithm
+ * of MPICH's it is to run it. */
 #define MPIR_BCAST_HW_NODE_ADMIT(NAME, comm, mpi_errno)                                            \
     (MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto                 \
          ? MPIR_Bcast_hw_node_admit(comm, mpi_errno)                                               \
@@ -109,12 +112,14 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_er
 /* What `comm` has of the node layer, made if it can be. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm);
 
-/* The same ranks of this host as `n` has, which is PART, without a segment yet; NULL without memory. */
+/* The same ranks of this host as `n` has, which is PART, without a segment yet; NULL without
+ * memory. */
 struct bcast_hw_node_comm *MPIR_Bcast_hw_node_another(const struct bcast_hw_node_comm *n);
 
-/* Makes the segment, of all ranks of `comm`, or on each host of n->mates: node_setup.c. Leaves `n` ON or PART if all
- * ranks of `comm` have theirs, else OFF or SPREAD; BROKEN where messages for that failed here, as it may have worked for
- * others. MPICH's error code then, and where this rank could not, as what the user gave to select by is wrong. */
+/* Makes the segment, of all ranks of `comm`, or on each host of n->mates: node_setup.c. Leaves `n`
+ * ON or PART if all ranks of `comm` have theirs, else OFF or SPREAD; BROKEN where messages for that
+ * failed here, as it may have worked for others. MPICH's error code then, and where this rank could
+ * not, as what the user gave to select by is wrong. */
 int MPIR_Bcast_hw_node_setup(struct bcast_hw_node_comm *n, MPIR_Comm *comm);
 
 /* The choice for a message of `bytes`, applied to the group. Of n until the next one. */
@@ -122,14 +127,14 @@ const struct bcast_hw_node_choice *MPIR_Bcast_hw_node_choose(struct bcast_hw_nod
                                                              enum bcast_hw_node_kind kind,
                                                              MPI_Aint bytes);
 
-/* The tree of a choice from `root`. Its children are kept until `n` is freed or another tree takes their
- * place, which it does not before the next collective. */
+/* The tree of a choice from `root`. Its children are kept until `n` is freed or another tree takes
+ * their place, which it does not before the next collective. */
 struct bcast_hw_node_tree MPIR_Bcast_hw_node_tree(struct bcast_hw_node_comm *n,
                                                   const struct bcast_hw_node_choice *choice,
                                                   uint32_t root);
 
-/* Steps until it is done, with MPICH's progress where it has to wait. MPICH's error code; after an error the
- * communicator's node layer is BROKEN. */
+/* Steps until it is done, with MPICH's progress where it has to wait. MPICH's error code; after an
+ * error the communicator's node layer is BROKEN. */
 int MPIR_Bcast_hw_node_wait(struct bcast_hw_node_comm *n, struct bcast_hw_node_op *op);
 
 /* The MPI error that each collective on it has; MPI_SUCCESS unless `n` is BROKEN. */
@@ -148,8 +153,8 @@ void MPIR_Bcast_hw_node_watch(bool memory);
 int MPIR_Bcast_hw_node_wait_until(struct bcast_hw_node_comm *n, int (*step)(void *what),
                                   void *what);
 
-/* For the counters: a collective ran here, or could have but for a segment; a segment came, or went; a choice was
- * made that is not the one before. */
+/* For the counters: a collective ran here, or could have but for a segment; a segment came, or
+ * went; a choice was made that is not the one before. */
 void MPIR_Bcast_hw_node_note_call(void);
 void MPIR_Bcast_hw_node_note_left(void);
 void MPIR_Bcast_hw_node_note_segment(bool more, size_t bytes);

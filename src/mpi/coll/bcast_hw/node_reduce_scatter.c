@@ -45,8 +45,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* Memory for what this rank gets, where it may not be written to at once: in place it would be on what others still
- * read. And memory to work in, where that is needed. */
+/* Memory for what this rank gets, where it may not be written to at once: in place it would be on
+ * what others still read. And memory to work in, where that is needed. */
 static int make_room(const struct bcast_hw_node_comm *n, const struct MPIR_Bcast_hw_operands *a,
                      uint64_t own, uint64_t all, void **out, void **work)
 {

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * By which algorithm and with which parameters a collective inside a host goes: what control variables say, and
- * where they say nothing what the selection for this number of ranks and bytes says (node_csel.c), and where that
- * says nothing a default.
+ * By which algorithm and with which parameters a collective inside a host goes: what control
+ * variables say, and where they say nothing what the selection for this number of ranks and bytes
+ * says (node_csel.c), and where that says nothing a default.
  */
 
 #include "node_csel.h"
@@ -23,7 +23,8 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         Variable to select how long messages inside a host are copied
-        auto  - At once, by xpmem or else cma if that works between all ranks; else through shared memory
+        auto  - At once, by xpmem or else cma if that works between all ranks; else through shared
+              memory
         none  - Through shared memory
         xpmem - XPMEM, if hwmc was built with it and it works
         cma   - Cross-memory attach (process_vm_readv), if it works
@@ -139,8 +140,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Broadcasts and reductions from this on (in bytes) that go through shared memory are written past the
-        caches where they arrive. -1: from half of a rank's share of the last-level cache on.
+        Broadcasts and reductions from this on (in bytes) that go through shared memory are written
+        past the caches where they arrive. -1: from half of a rank's share of the last-level cache
+        on.
 
     - name        : MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES
       category    : BCAST_HW
@@ -161,7 +163,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        With broadcast ota, how far (in bytes) into the message a rank begins after the rank before it.
+        With broadcast ota, how far (in bytes) into the message a rank begins after the rank before
+        it.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -227,8 +230,9 @@ static bool is_said(void)
     return MPIR_CVAR_BCAST_HW_NODE_SELECTION && *MPIR_CVAR_BCAST_HW_NODE_SELECTION;
 }
 
-/* A message that comes from another host, and comes slowly: all take it from where it lies as it does, since each
- * rank that hands it on has to be woken first. Tuning runs, on one host, know nothing of that. */
+/* A message that comes from another host, and comes slowly: all take it from where it lies as it
+ * does, since each rank that hands it on has to be woken first. Tuning runs, on one host, know
+ * nothing of that. */
 static void for_part(const struct bcast_hw_node_comm *n, struct bcast_hw_node_choice *c)
 {
     c->params.bcast = BCAST_HW_NODE_BCAST_TREE;

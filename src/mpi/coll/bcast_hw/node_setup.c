@@ -6,14 +6,15 @@
  *
  *   0. Each reads the selection. One that cannot takes part in what follows as one without memory.
  *   1. Rank 0 makes one, of chunks as its caches want them, and tells its name and layout to all.
- *   2. Each opens it, unless that takes more memory than the process may map, and becomes a rank of its group.
- *   3. All agree whether all have it. If so the name is taken away and each finds out by which method it reads
- *      the memory of the others; if not all forget it.
+ *   2. Each opens it, unless that takes more memory than the process may map, and becomes a rank of
+ *      its group.
+ *   3. All agree whether all have it. If so the name is taken away and each finds out by which
+ *      method it reads the memory of the others; if not all forget it.
  *   4. Each tells all where it runs: trees follow that.
  *
- * Where not all can open a memfd of rank 0's, steps 1 to 3 are gone through again with shm_open. Steps 1 and 3 are
- * MPICH's own collectives. The segment's memory is the ranks' alone: nothing of it outlives
- * them.
+ * Where not all can open a memfd of rank 0's, steps 1 to 3 are gone through again with shm_open.
+ * Steps 1 and 3 are MPICH's own collectives. The segment's memory is the ranks' alone: nothing of
+ * it outlives them.
  */
 
 #include "node_csel.h"
@@ -32,8 +33,8 @@ struct told {
 
 _Static_assert(sizeof(struct told) % sizeof(int) == 0, "told as integers");
 
-/* Where this process runs. Asked anew for each communicator, as a program may have bound it; what hwloc knows of
- * the host is read once. */
+/* Where this process runs. Asked anew for each communicator, as a program may have bound it; what
+ * hwloc knows of the host is read once. */
 static struct bcast_hw_node_topo *topo;
 static pthread_mutex_t topo_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -150,7 +151,8 @@ static void forget(struct bcast_hw_node_comm *n)
         bcast_hw_node_segment_close(&n->segment);
 }
 
-/* Steps 1 to 3, by one kind of memory, for rank `rank` of `num`. Sets *all if all ranks have the segment. */
+/* Steps 1 to 3, by one kind of memory, for rank `rank` of `num`. Sets *all if all ranks have the
+ * segment. */
 static int share(struct bcast_hw_node_comm *n, enum bcast_hw_node_segment_kind kind,
                  MPIR_Comm *comm, int rank, int num, const struct bcast_hw_node_place *place,
                  int *all)

@@ -16,8 +16,8 @@ static MPI_Aint offset_of(const struct bcast_hw_node_side *s, uint32_t part)
     return s->displs ? s->displs[part] : (MPI_Aint) part * s->count;
 }
 
-/* Sets `parts`, for elements of `size` bytes, `stride` bytes apart; 0: parts follow each other. *bytes: of all
- * parts. */
+/* Sets `parts`, for elements of `size` bytes, `stride` bytes apart; 0: parts follow each other.
+ * *bytes: of all parts. */
 static int lay_out(struct bcast_hw_node_side *s, MPI_Aint size, MPI_Aint stride, uint64_t *bytes)
 {
     int mpi_errno = MPI_SUCCESS;

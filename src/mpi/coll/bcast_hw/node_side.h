@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * side: the buffer of a collective in which each rank has a part, as MPI gives it and as the node layer wants it
- * (node/parts.h). Parts that lie in pieces, or not in the host's memory, are packed into memory of their own, one
- * behind the other.
+ * side: the buffer of a collective in which each rank has a part, as MPI gives it and as the node
+ * layer wants it (node/parts.h). Parts that lie in pieces, or not in the host's memory, are packed
+ * into memory of their own, one behind the other.
  */
 
 #ifndef BCAST_HW_NODE_SIDE_H_INCLUDED
@@ -14,8 +14,8 @@
 #include "node/parts.h"
 
 struct bcast_hw_node_side {
-    /* As MPI gives it. Parts are alike, `count` elements each, one behind the other; or part i has counts[i], from
-     * element displs[i] on. */
+    /* As MPI gives it. Parts are alike, `count` elements each, one behind the other; or part i has
+     * counts[i], from element displs[i] on. */
     void *buffer;
     MPI_Datatype type;
     MPI_Aint count;
@@ -50,11 +50,12 @@ static inline struct bcast_hw_node_side MPIR_Bcast_hw_node_side_v(const void *bu
                                        .num = (uint32_t) num};
 }
 
-/* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on error there is nothing to
- * end. */
+/* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on
+ * error there is nothing to end. */
 int MPIR_Bcast_hw_node_side_begin(struct bcast_hw_node_side *s, bool load);
 
-/* Frees what was made; `store`: the buffer is to have what is in memory now. Returns MPICH's error code. */
+/* Frees what was made; `store`: the buffer is to have what is in memory now. Returns MPICH's error
+ * code. */
 int MPIR_Bcast_hw_node_side_end(struct bcast_hw_node_side *s, bool store);
 
 /* Bytes of a part. */

@@ -36,7 +36,8 @@ static enum bcast_hw_node_type pair_of(MPI_Datatype type)
 
 #if MPICH_NUMVERSION >= 50000000
 
-/* MPICH has few types inside, named by what they are. Fortran's logicals have values of their own. */
+/* MPICH has few types inside, named by what they are. Fortran's logicals have values of their
+ * own. */
 static enum bcast_hw_node_type kernels_of(MPI_Datatype type)
 {
     MPIR_DATATYPE_REPLACE_BUILTIN(type);
@@ -229,7 +230,8 @@ static MPI_Aint round_down(MPI_Aint bytes)
 }
 
 /* Where the elements lie, by the type's bounds. Memory of ours is aligned, so what is at a multiple
- * of ALIGN in the program's stays at one, unless the elements then no longer fit in their extent. */
+ * of ALIGN in the program's stays at one, unless the elements then no longer fit in their
+ * extent. */
 static bool lay_out(struct MPIR_Bcast_hw_operation *o)
 {
     MPI_Aint size, true_lb, true_extent, element;

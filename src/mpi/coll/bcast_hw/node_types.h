@@ -52,8 +52,8 @@ struct MPIR_Bcast_hw_operands {
 /* Finds or copies what is to be read: `num_in` elements at `sendbuf`, or at `recvbuf` if that is
  * MPI_IN_PLACE; and has memory for the `num_out` that will be written, num_in at most if in place:
  * for the program at `recvbuf`, or else for nobody, as TREEMM needs it of ranks that are not the
- * root. Num_out 0 for nobody: `out` is NULL. Returns MPICH's error code, and on error there is nothing
- * to end. */
+ * root. Num_out 0 for nobody: `out` is NULL. Returns MPICH's error code, and on error there is
+ * nothing to end. */
 int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
                                  const struct MPIR_Bcast_hw_operation *o, const void *sendbuf,
                                  MPI_Aint num_in, void *recvbuf, MPI_Aint num_out,

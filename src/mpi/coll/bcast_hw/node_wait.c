@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Waiting for another rank of this host, in a collective over shared memory. A rank that waits looks a number of times,
- * and then has MPICH make progress, for the other rank may wait for a message from here. What comes between looks
- * core/wait_policy says; it sleeps on the segment's bell (node/bell), and wakes by itself now and then, since MPICH's
- * messages ring no bell.
+ * Waiting for another rank of this host, in a collective over shared memory. A rank that waits
+ * looks a number of times, and then has MPICH make progress, for the other rank may wait for a
+ * message from here. What comes between looks core/wait_policy says; it sleeps on the segment's
+ * bell (node/bell), and wakes by itself now and then, since MPICH's messages ring no bell.
  *
- * A collective that need not wait makes progress as well: a program may call nothing but collectives while messages or
- * one-sided epochs of others need it. It polls once where anything is outstanding that progress could move, and otherwise
- * now and then.
+ * A collective that need not wait makes progress as well: a program may call nothing but
+ * collectives while messages or one-sided epochs of others need it. It polls once where anything is
+ * outstanding that progress could move, and otherwise now and then.
  */
 
 #include "node_glue.h"
@@ -82,7 +82,8 @@ static void yield(struct bcast_hw_wait_policy *p, struct wait *w, uint64_t now)
     bcast_hw_wait_yielded(p, &w->policy, now, MPIR_Bcast_hw_now());
 }
 
-/* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps (node/bell). */
+/* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
+ * (node/bell). */
 static int sleep_on_bell(struct bcast_hw_node_comm *n, struct bcast_hw_wait_policy *p,
                          struct wait *w, uint64_t now)
 {
@@ -96,8 +97,9 @@ static int sleep_on_bell(struct bcast_hw_node_comm *n, struct bcast_hw_wait_poli
     return progress(n);
 }
 
-/* What comes after steps that found nothing. It does not sleep where other threads may want MPICH, whose lock it has, nor
- * where others may wait for this rank's progress, as at the end of a one-sided epoch: no message rings the bell. */
+/* What comes after steps that found nothing. It does not sleep where other threads may want MPICH,
+ * whose lock it has, nor where others may wait for this rank's progress, as at the end of a
+ * one-sided epoch: no message rings the bell. */
 static int pause_(struct bcast_hw_node_comm *n, struct bcast_hw_wait_policy *p, struct wait *w)
 {
     const struct bcast_hw_wait_limits limits = {.ns = UINT64_MAX,
@@ -151,8 +153,8 @@ static void end_wait(struct bcast_hw_node_comm *n, struct wait *w)
     bcast_hw_node_bell_ring(&n->group);
 }
 
-/* A collective is over: progress for who needs it. What was sent to this rank before the others came to the collective is
- * seen by this poll, not by one during the wait. */
+/* A collective is over: progress for who needs it. What was sent to this rank before the others
+ * came to the collective is seen by this poll, not by one during the wait. */
 static int progress_for_others(void)
 {
     return MPIR_Bcast_hw_owes_progress() || MPIR_Bcast_hw_active() || finished % CALLS_QUIET == 0

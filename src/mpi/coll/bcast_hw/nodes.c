@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which process of MPI_COMM_WORLD a rank is, and which of them share a host. MPICH has a map of that, but
- * where the device has no shared memory of its own MPICH 5 names every process a node to itself
- * (ENABLE_NO_LOCAL): there the process manager is asked. If the user wants each process to be a node, it is
- * one.
+ * Which process of MPI_COMM_WORLD a rank is, and which of them share a host. MPICH has a map of
+ * that, but where the device has no shared memory of its own MPICH 5 names every process a node to
+ * itself (ENABLE_NO_LOCAL): there the process manager is asked. If the user wants each process to
+ * be a node, it is one.
  */
 
 #include "glue.h"

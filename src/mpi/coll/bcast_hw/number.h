@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * number: what a number is that a process tells of itself, and thereby the class of its PVAR. Only counters are added
- * up over ranks.
+ * number: what a number is that a process tells of itself, and thereby the class of its PVAR. Only
+ * counters are added up over ranks.
  */
 #ifndef BCAST_HW_NUMBER_H_INCLUDED
 #define BCAST_HW_NUMBER_H_INCLUDED

@@ -3,12 +3,14 @@
  * Copyright (C) the hwmc contributors
  *
  * A process calls one roll at a time: that of the first thread that has waited for an eighth of
- * MPIR_CVAR_BCAST_HW_GONE_MS. The hosts of all members of the group are asked, not only of those that this rank waits for
- * itself: who is gone keeps everybody waiting, through others. For each host its first member stands.
+ * MPIR_CVAR_BCAST_HW_GONE_MS. The hosts of all members of the group are asked, not only of those
+ * that this rank waits for itself: who is gone keeps everybody waiting, through others. For each
+ * host its first member stands.
  *
- * Which rails must answer follows from what is waited for: the one of the lane for control and repair, and along trees
- * those of their lanes as well. In resilient mode, and where it is not known by which rail control goes, one rail is
- * enough. Silence counts only of a host that has answered by that rail some time: there may be a filter.
+ * Which rails must answer follows from what is waited for: the one of the lane for control and
+ * repair, and along trees those of their lanes as well. In resilient mode, and where it is not
+ * known by which rail control goes, one rail is enough. Silence counts only of a host that has
+ * answered by that rail some time: there may be a filter.
  */
 
 #include "patience.h"
@@ -26,10 +28,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Milliseconds for which a host must have been silent on the rails that a broadcast needs for who
-        waits in MPI_Bcast, or in MPI_Finalize, to get an error that names it, at most half as long later. Hosts are asked
-        by their kernels, so a process that computes or is stopped is never taken for gone. 0: it
-        is waited for for ever.
+        Milliseconds for which a host must have been silent on the rails that a broadcast needs for
+        who waits in MPI_Bcast, or in MPI_Finalize, to get an error that names it, at most half as
+        long later. Hosts are asked by their kernels, so a process that computes or is stopped is
+        never taken for gone. 0: it is waited for for ever.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -121,7 +123,8 @@ static void hear(struct bcast_hw_engine *e)
     }
 }
 
-/* Lists the first member on each host. How many hosts there are, and which of them this one is. False: no memory. */
+/* Lists the first member on each host. How many hosts there are, and which of them this one is.
+ * False: no memory. */
 static bool list_hosts(const struct waited *w, uint32_t *hosts, uint32_t *own)
 {
     bool *seen = MPL_calloc((size_t) MPIR_Process.size, sizeof(*seen), MPL_MEM_OTHER);

@@ -96,7 +96,8 @@ uint64_t MPIR_Bcast_hw_deadline(void)
     return at;
 }
 
-/* What the broadcast under way has brought goes to others of this host, as far as they are ready for it. */
+/* What the broadcast under way has brought goes to others of this host, as far as they are ready
+ * for it. */
 static int go_on(struct bcast_hw_relay *relay)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -108,7 +109,8 @@ static int go_on(struct bcast_hw_relay *relay)
     return mpi_errno;
 }
 
-/* Under the lock, for who is about to return with an error: what is under way goes on for a moment. */
+/* Under the lock, for who is about to return with an error: what is under way goes on for a
+ * moment. */
 static void give_way(void)
 {
     MPIR_Bcast_hw_unlock();
@@ -120,15 +122,17 @@ static void give_way(void)
     MPIR_Bcast_hw_lock();
 }
 
-/* Under the lock: others get to know that the group is broken, also over connections that are yet to be made, for this
- * rank may not come again. Not for long: what the lost member was sent is never flushed. */
+/* Under the lock: others get to know that the group is broken, also over connections that are yet
+ * to be made, for this rank may not come again. Not for long: what the lost member was sent is
+ * never flushed. */
 static void tell(const struct bcast_hw_group *g)
 {
     while (MPIR_Bcast_hw_now() < g->loss.at + TELL_NS && !bcast_hw_engine_told(g->engine))
         give_way();
 }
 
-/* A child that is there takes what is on its way to it with its next call of MPI; one that is gone never does. */
+/* A child that is there takes what is on its way to it with its next call of MPI; one that is gone
+ * never does. */
 void MPIR_Bcast_hw_withdraw(struct bcast_hw_group *g)
 {
     const uint64_t end =

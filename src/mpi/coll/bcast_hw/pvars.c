@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The counters of the collective layer: those of the machines and the engine, by the names and texts that
- * core/counts.h and engine/engine.h give them, why communicators do without multicast, and what the glue counts
- * itself.
+ * The counters of the collective layer: those of the machines and the engine, by the names and
+ * texts that core/counts.h and engine/engine.h give them, why communicators do without multicast,
+ * and what the glue counts itself.
  */
 
 #include "node_glue.h"

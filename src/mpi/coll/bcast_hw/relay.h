@@ -2,19 +2,20 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * relay: a broadcast inside the host while it comes over the network, or on its way there. One rank of a host takes
- * part in the network's broadcast, the one on its side (side.h); what it has of the message it gives to the others
- * as it comes. On the root's host all have it from the root; where that is not on the side, the one that is sends it
- * on as far as it has it.
+ * relay: a broadcast inside the host while it comes over the network, or on its way there. One rank
+ * of a host takes part in the network's broadcast, the one on its side (side.h); what it has of the
+ * message it gives to the others as it comes. On the root's host all have it from the root; where
+ * that is not on the side, the one that is sends it on as far as it has it.
  *
  *   the root, on the side    has it all; others take it while it is sent
  *   the root                 has it all; others take it
- *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it is here
+ *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it
+ *                            is here
  *   of another host, on it   more is here each time that the network has brought some
  *   the others               take it chunk by chunk
  *
- * A message that goes in parts (core/feeds) has a relay for each, by memory of its own. A rank is in the network's
- * broadcast of one part at most; that part's relay is the first of its chain.
+ * A message that goes in parts (core/feeds) has a relay for each, by memory of its own. A rank is
+ * in the network's broadcast of one part at most; that part's relay is the first of its chain.
  */
 
 #ifndef BCAST_HW_RELAY_H_INCLUDED
@@ -33,7 +34,8 @@ struct bcast_hw_relay {
     uint32_t here;  /* listens: bytes of it, from its first on, that are in the program's memory */
 };
 
-/* The message of `bytes` at `memory`, from the host's rank `from` to all of its ranks. `here`: bytes that are there. */
+/* The message of `bytes` at `memory`, from the host's rank `from` to all of its ranks. `here`:
+ * bytes that are there. */
 void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_comm *n,
                                uint32_t from, void *memory, MPI_Aint bytes, MPI_Aint here);
 
@@ -42,7 +44,8 @@ void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes);
 
 /* What follows is of all relays of a chain, from its first on.
  *
- * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as others are ready. */
+ * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as
+ * others are ready. */
 int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy);
 
 /* Waits until the first `bytes` are here, of this one's message. */

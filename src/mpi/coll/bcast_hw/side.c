@@ -45,8 +45,8 @@ static uint32_t clamp(int value, uint32_t low, uint32_t high)
     return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
 }
 
-/* How many sides with each hash have begun set-up in this process. Has an entry for each different pair of members and
- * context id; both recur in a program's loops. */
+/* How many sides with each hash have begun set-up in this process. Has an entry for each different
+ * pair of members and context id; both recur in a program's loops. */
 static struct bcast_hw_seen seen;
 
 void MPIR_Bcast_hw_forget_seen(void)
@@ -116,7 +116,8 @@ static bool is_on(const struct bcast_hw_comm *c, uint32_t which, uint32_t rank)
     return !c->by_hosts || MPIR_Bcast_hw_side_at(c, which, c->sides.host_of[rank]) == rank;
 }
 
-/* How many members the group of a side has, and which of them this rank is, or is represented by. */
+/* How many members the group of a side has, and which of them this rank is, or is represented
+ * by. */
 static void find_size(MPIR_Comm *comm, const struct bcast_hw_comm *c,
                       struct bcast_hw_group_cfg *cfg)
 {
@@ -124,7 +125,8 @@ static void find_size(MPIR_Comm *comm, const struct bcast_hw_comm *c,
     cfg->rank = c->by_hosts ? c->sides.host_of[comm->rank] : (uint32_t) comm->rank;
 }
 
-/* Rank in MPI_COMM_WORLD of a member of the side's group. False: it is of another MPI_COMM_WORLD. */
+/* Rank in MPI_COMM_WORLD of a member of the side's group. False: it is of another
+ * MPI_COMM_WORLD. */
 static bool find_member(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
                         uint32_t member, uint32_t *world)
 {
@@ -240,7 +242,8 @@ static void begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
         s->state = BCAST_HW_SIDE_BROKEN;
 }
 
-/* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it is complete. */
+/* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it
+ * is complete. */
 void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s)
 {
     if (s->group && MPIR_Bcast_hw_registered() && !MPIR_Bcast_hw_drains()) {
@@ -316,7 +319,8 @@ static bool by_weight(uint32_t which)
            MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
 }
 
-/* In SETUP, at who is on the side: broadcast `number` goes by the outcome. Waits for it where others may go by it. */
+/* In SETUP, at who is on the side: broadcast `number` goes by the outcome. Waits for it where
+ * others may go by it. */
 static bool goes_by_outcome(const struct bcast_hw_side *s, uint32_t number)
 {
     struct bcast_hw_group *g = s->group;

@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a job has counted, as one table, when it ends: a row for each number that is not 0 everywhere, with the sum
- * over all ranks if it is a counter, the least, the most, and the rank that had the most. Ranks give what they know of
- * themselves and of others up a binomial tree to rank 0, which writes.
+ * What a job has counted, as one table, when it ends: a row for each number that is not 0
+ * everywhere, with the sum over all ranks if it is a counter, the least, the most, and the rank
+ * that had the most. Ranks give what they know of themselves and of others up a binomial tree to
+ * rank 0, which writes.
  *
- * It runs at the beginning of MPI_Finalize, which waits for all ranks anyway. Nothing that goes wrong here is an error
- * of the program: ranks that could not be heard are missing in the table, which says so.
+ * It runs at the beginning of MPI_Finalize, which waits for all ranks anyway. Nothing that goes
+ * wrong here is an error of the program: ranks that could not be heard are missing in the table,
+ * which says so.
  */
 
 #include "glue.h"
@@ -28,9 +30,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Where rank 0 writes, in MPI_Finalize, what hwmc has counted in the job: one table of all counters that are not
-        0, with their sum over the ranks, the least, the most, and who had the most. stderr or 1: to standard
-        error. Any other word: a file of this name, to which the table is appended. Empty or 0: nowhere.
+        Where rank 0 writes, in MPI_Finalize, what hwmc has counted in the job: one table of all
+        counters that are not 0, with their sum over the ranks, the least, the most, and who had the
+        most. stderr or 1: to standard error. Any other word: a file of this name, to which the
+        table is appended. Empty or 0: nowhere.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -154,7 +157,8 @@ static void complain(void)
     fprintf(stderr, "hwmc: MPIR_CVAR_HWMC_SUMMARY: %s: %s\n", where, strerror(errno));
 }
 
-/* All at once, so that what others write stays beside it; to standard error if the file cannot be opened. */
+/* All at once, so that what others write stays beside it; to standard error if the file cannot be
+ * opened. */
 static void tell(const char *text, size_t len)
 {
     FILE *file = NULL;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a thread knows of those who share its processor, for all its waits (core/wait_policy), and how MPICH's messages
- * are waited for, which the netmod knows.
+ * What a thread knows of those who share its processor, for all its waits (core/wait_policy), and
+ * how MPICH's messages are waited for, which the netmod knows.
  */
 
 #include "glue.h"
@@ -49,8 +49,8 @@ bool MPIR_Bcast_hw_has_processors_left(void)
     return num_processors() > num_mates();
 }
 
-/* A process that is bound to some of the host's processors shares them with no other one of the job, if those are bound
- * likewise and there are enough processors for that. */
+/* A process that is bound to some of the host's processors shares them with no other one of the
+ * job, if those are bound likewise and there are enough processors for that. */
 void MPIR_Bcast_hw_presume_processors(void)
 {
     const int64_t mates = num_mates(), own = num_processors();

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What active messages over links use of MPICH, in place of MPICH's headers: types with the fields that they look
- * at, and functions that am_test.cc has. Datatypes: one of single bytes in a row, one of every second byte.
+ * What active messages over links use of MPICH, in place of MPICH's headers: types with the fields
+ * that they look at, and functions that am_test.cc has. Datatypes: one of single bytes in a row,
+ * one of every second byte.
  */
 
 #ifndef FAKE_MPICH_MPIDIMPL_H_INCLUDED
@@ -102,7 +103,8 @@ extern struct fake_process {
     int rank, size;
 } MPIR_Process;
 
-/* Memory of a device: `true` where `buffer` lies there, and nobody but the next two may touch it. */
+/* Memory of a device: `true` where `buffer` lies there, and nobody but the next two may touch
+ * it. */
 bool MPIR_GPU_query_pointer_is_dev(const void *buffer);
 
 #define MPIR_TYPEREP_FLAG_NONE 0

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What parts of the collective layer use of MPICH, in place of MPICH's headers. Datatypes: MPI_BYTE is
- * builtin, of the others the test has the fields that are looked at.
+ * What parts of the collective layer use of MPICH, in place of MPICH's headers. Datatypes: MPI_BYTE
+ * is builtin, of the others the test has the fields that are looked at.
  */
 
 #ifndef FAKE_MPICH_MPIIMPL_H_INCLUDED

@@ -40,7 +40,8 @@ void bcast_hw_adapt_enter(struct bcast_hw_adapt *a, const struct bcast_hw_manner
     a->at = 0;
 }
 
-/* By pull: whether push is worth its messages. The first trial after push says whether it was left in vain. */
+/* By pull: whether push is worth its messages. The first trial after push says whether it was left
+ * in vain. */
 static void judge_pull(struct bcast_hw_adapt *a)
 {
     bool brief = a->frags <= BCAST_HW_ADAPT_SHORT * a->broadcasts;

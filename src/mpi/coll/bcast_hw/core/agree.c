@@ -11,7 +11,8 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* Payloads to be tried where longer ones do not pass: usual MTUs less all headers that there may be. */
+/* Payloads to be tried where longer ones do not pass: usual MTUs less all headers that there may
+ * be. */
 static const uint32_t usual[] = {8900, 3996, 1944, 1400, 1350, 1300, 1180, 476};
 
 /* The longest of them that is below `bytes`; 0: none. */
@@ -266,8 +267,8 @@ static bool is_formed(const struct bcast_hw_terms *t)
     return t->reason < BCAST_HW_REASON_LIMIT && (t->rails == 0 || t->frag_bytes > 0);
 }
 
-/* A decision is no more than what was reported here, and after the first one only rails and reason change, and by
- * probes the payload. */
+/* A decision is no more than what was reported here, and after the first one only rails and reason
+ * change, and by probes the payload. */
 static bool is_possible(const struct bcast_hw_agree *a, const struct bcast_hw_terms *t)
 {
     bool good = t->reason == BCAST_HW_REASON_NONE;

@@ -14,37 +14,37 @@
  *   PROBE  The leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported:
  *          of the length that datagrams will have, and from the second time on shorter ones too. A
  *          rank reports when a probe of full length has come on every rail, or at its deadline.
- *          Decision: the rails on which a probe came to all, and the longest payload that came to all
- *          on all of these; or no multicast, with the reason.
- *   FIT    Only if that payload is shorter than at OFFER: a rank prepares for it. No rank has begun a
- *          broadcast by the group until then.
+ *          Decision: the rails on which a probe came to all, and the longest payload that came to
+ *          all on all of these; or no multicast, with the reason.
+ *   FIT    Only if that payload is shorter than at OFFER: a rank prepares for it. No rank has begun
+ *          a broadcast by the group until then.
  *
  * Outcome. YES: by multicast. If multicast cannot be used but lanes can, the stages go on without
- * rails, so that all ranks are ready to use lanes before one of them does: LANES. Else NO, which ends
- * set-up at once.
+ * rails, so that all ranks are ready to use lanes before one of them does: LANES. Else NO, which
+ * ends set-up at once.
  *
- * First broadcast. Ranks learn the outcome at different times, so they also agree on the broadcast from
- * which on it holds. Broadcasts are counted from the beginning of set-up. A rank that reports PROBE
- * promises not to enter broadcast `bound` before it knows the outcome. agreed.from is the greatest
- * bound of all ranks; FIT does not change it. A rank that has entered no broadcast promises 0. Others
- * promise two more than they have entered: a report up the tree and a decision down it take about that
- * many where each broadcast waits for the one before.
+ * First broadcast. Ranks learn the outcome at different times, so they also agree on the broadcast
+ * from which on it holds. Broadcasts are counted from the beginning of set-up. A rank that reports
+ * PROBE promises not to enter broadcast `bound` before it knows the outcome. agreed.from is the
+ * greatest bound of all ranks; FIT does not change it. A rank that has entered no broadcast
+ * promises 0. Others promise two more than they have entered: a report up the tree and a decision
+ * down it take about that many where each broadcast waits for the one before.
  *
- * Leaving. A rank whose program enters no broadcast any more stays in set-up to the end. If it has not
- * reported yet in the current stage, it reports at once with reason CLOSED, which ends set-up.
+ * Leaving. A rank whose program enters no broadcast any more stays in set-up to the end. If it has
+ * not reported yet in the current stage, it reports at once with reason CLOSED, which ends set-up.
  *
  * Nothing blocks: a rank starts when its program gets there, and the program goes on meanwhile. A
  * message to a rank that has not started is lost. So a starting rank both reports to its parent and
- * invites its children to repeat their report; whichever of the two starts second gets through. Only
- * PROBE has timers.
+ * invites its children to repeat their report; whichever of the two starts second gets through.
+ * Only PROBE has timers.
  *
  * Example, p = 2: rank 1 starts first: REPORT is lost at rank 0. Rank 0 starts: INVITE; rank 1
  * repeats REPORT; DECIDE; both join; REPORT; DECIDE; PROBE; REPORT; DECIDE: YES on both.
  *
- * Invariants (bcast_hw_agree_check): a rank reports a stage only when all its children have; YES, LANES
- * and NO are final; the reason is NONE exactly if nothing has failed. Before it knows the outcome, a
- * rank that has reported PROBE has entered no broadcast from `bound` on; afterwards bound <= agreed.from.
- * No rank enters broadcast agreed.from without the outcome.
+ * Invariants (bcast_hw_agree_check): a rank reports a stage only when all its children have; YES,
+ * LANES and NO are final; the reason is NONE exactly if nothing has failed. Before it knows the
+ * outcome, a rank that has reported PROBE has entered no broadcast from `bound` on; afterwards
+ * bound <= agreed.from. No rank enters broadcast agreed.from without the outcome.
  */
 #ifndef BCAST_HW_AGREE_H_INCLUDED
 #define BCAST_HW_AGREE_H_INCLUDED
@@ -100,9 +100,9 @@ struct bcast_hw_agree {
     uint64_t probe_gap;   /* leader: ns to the one after */
 };
 
-/* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0 also the
- * group, seed and generation it proposes. `by_lanes`: broadcasts can do without multicast, alike on all
- * ranks. */
+/* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0
+ * also the group, seed and generation it proposes. `by_lanes`: broadcasts can do without multicast,
+ * alike on all ranks. */
 void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
                           uint64_t key, const struct bcast_hw_terms *offer, bool by_lanes,
                           uint64_t probe_ns);

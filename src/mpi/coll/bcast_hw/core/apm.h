@@ -20,7 +20,8 @@
  *
  *                RESET  INIT  RTR  RTS  SQD  SQE  ERR
  *      specify     -     x     x    x    x    -    -     with INIT to RTR, later; not ARMED
- *      load        -     -     x    x    x    -    -     with RTR to RTS, later; specified, not ARMED
+ *      load        -     -     x    x    x    -    -     with RTR to RTS, later; specified, not
+ *                                                        ARMED
  *      migrate     -     -     -    x    -    -    -     ARMED
  *      armed       -     -     -    x    x    x    -     REARM
  *      migrated    -     -     -    x    x    x    -     ARMED

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * bitmap: which fragments of a broadcast, one bit each, in memory the caller owns. Bits at and above
- * the number of bits in use are always zero, so words compare and count without masking.
+ * bitmap: which fragments of a broadcast, one bit each, in memory the caller owns. Bits at and
+ * above the number of bits in use are always zero, so words compare and count without masking.
  */
 #ifndef BCAST_HW_BITMAP_H_INCLUDED
 #define BCAST_HW_BITMAP_H_INCLUDED

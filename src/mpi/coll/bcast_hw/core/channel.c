@@ -58,7 +58,8 @@ static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
     c->asking = 0;
 }
 
-/* The last count up to this one that is worth a message. In a long message so are those between: a quarter. */
+/* The last count up to this one that is worth a message. In a long message so are those between: a
+ * quarter. */
 static uint64_t point(const struct bcast_hw_channel *c, uint64_t count)
 {
     uint64_t from = count >= c->from ? c->from : c->from_before;

@@ -10,18 +10,19 @@
  * when b < floor + N. One delayed synchronization moves the floor for up to N broadcasts: counts
  * combine by minimum up a k-ary tree, one message per edge each `period` broadcasts; rank 0 sends
  * the new floor down by multicast. That multicast may be lost, which costs nothing until a rank is
- * out of channels: it then asks its parent, which answers when it knows more, itself asking on. Where
- * there is no multicast the floor goes down the same tree by lanes.
+ * out of channels: it then asks its parent, which answers when it knows more, itself asking on.
+ * Where there is no multicast the floor goes down the same tree by lanes.
  *
  * A message that names broadcast b proves that its sender knew floor > b - N: the floor also moves
  * by what arrives (bcast_hw_channel_hear). No honest message names b >= consumed + N, as the floor
  * never passes this rank's own count.
  *
- * The counts that are worth a message are the same on all ranks: multiples of the period, from the broadcast on with
- * which it began. Of any N in a row one is such, so a rank out of channels always gets a floor that moved.
+ * The counts that are worth a message are the same on all ranks: multiples of the period, from the
+ * broadcast on with which it began. Of any N in a row one is such, so a rank out of channels always
+ * gets a floor that moved.
  *
- * A decision that all are to know before they begin a certain broadcast (epoch.h) holds the floor below a limit
- * until they do.
+ * A decision that all are to know before they begin a certain broadcast (epoch.h) holds the floor
+ * below a limit until they do.
  *
  * Freeing a communicator is one last synchronization, sent down the tree over the lanes: a rank
  * that has passed it on to its children is done and owes nobody anything.
@@ -85,8 +86,8 @@ static inline bool bcast_hw_channel_open(const struct bcast_hw_channel *c, uint6
 /* This rank waits for a channel; asks at `ask_at` ns unless the floor moves before. */
 void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at);
 
-/* The program has what broadcast `consumed` brought, which went `repaired` or not. `more`: it is part of
- * a long message, whose root waits for channels: the period is a quarter. */
+/* The program has what broadcast `consumed` brought, which went `repaired` or not. `more`: it is
+ * part of a long message, whose root waits for channels: the period is a quarter. */
 void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired, bool more);
 
 /* A message named `bid`: the floor may move. False when no honest sender can have named it. */

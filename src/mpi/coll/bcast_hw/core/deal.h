@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * deal: to which lane each of a row of segments goes, so that each lane carries its share by speed. A hand
- * of at most HAND segments is dealt again and again: each segment to the lane that is the furthest behind
- * its share. Lanes of equal speed come in turn; one slower than a quarter of the fastest gets none.
+ * deal: to which lane each of a row of segments goes, so that each lane carries its share by speed.
+ * A hand of at most HAND segments is dealt again and again: each segment to the lane that is the
+ * furthest behind its share. Lanes of equal speed come in turn; one slower than a quarter of the
+ * fastest gets none.
  *
  * Example: speeds 100 and 25: 0 0 1 0 0.
  */
@@ -21,15 +22,15 @@ struct bcast_hw_deal {
     uint8_t lane[BCAST_HW_DEAL_HAND];
 };
 
-/* A lane too slow to be of use beside the fastest one: below a quarter, by more than speeds are measured
- * wrong. */
+/* A lane too slow to be of use beside the fastest one: below a quarter, by more than speeds are
+ * measured wrong. */
 static inline bool bcast_hw_deal_is_slow(uint32_t speed, uint32_t fastest)
 {
     return (uint64_t) speed * 9 / 2 < fastest;
 }
 
-/* `lanes` lanes, 1 to HAND; their speeds in any unit, 0: unknown, taken for equal if all are, else for
- * none. NULL: all are equal. */
+/* `lanes` lanes, 1 to HAND; their speeds in any unit, 0: unknown, taken for equal if all are, else
+ * for none. NULL: all are equal. */
 void bcast_hw_deal_init(struct bcast_hw_deal *d, uint32_t lanes, const uint32_t *speed);
 
 /* The lane of the `at`th segment of a row. */

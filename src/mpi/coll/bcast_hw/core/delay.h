@@ -4,8 +4,8 @@
  *
  * delay: when the root begins stage 1 (Hoefler, Siebert, Rehm 2007, section 2.1). A root that comes
  * first multicasts to members that cannot receive yet. Four remedies: none; a fixed time; a time
- * adapted to the losses; waiting for one member, chosen pseudo-randomly alike on every rank, so that
- * on average half of the members are there.
+ * adapted to the losses; waiting for one member, chosen pseudo-randomly alike on every rank, so
+ * that on average half of the members are there.
  *
  * Adaptive: each synchronization tells how many (member, broadcast) pairs needed a repair. Above a
  * half of them the delay doubles (from START, up to MAX); below a quarter it halves (below START it

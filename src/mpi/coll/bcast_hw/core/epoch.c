@@ -130,7 +130,8 @@ static void count(struct bcast_hw_counts *counts, struct bcast_hw_manner was,
     counts->periods += was.period != is.period;
 }
 
-/* Takes the epoch that `number`, `from`, `now`, `cause` and `culprit` say, and has the children told. */
+/* Takes the epoch that `number`, `from`, `now`, `cause` and `culprit` say, and has the children
+ * told. */
 static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
 {
     e->number = next->number;
@@ -147,7 +148,8 @@ static void begin(struct bcast_hw_epoch *e, const struct bcast_hw_epoch *next)
     count(e->cfg.counts, e->before, e->now, e->cause);
 }
 
-/* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too much. */
+/* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too
+ * much. */
 static uint8_t to_leave(const struct bcast_hw_epoch *e, enum bcast_hw_cause *cause)
 {
     uint32_t worst = BCAST_HW_LOSSY;

@@ -2,30 +2,34 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * epoch: in which manner the broadcasts of a communicator go, as it goes on. Rails that stop working are left, and
- * taken up again when they work; with none left broadcasts go along trees. Repair and the period of synchronization
- * follow what is measured (adapt.h). All ranks change with the same broadcast: the manner of broadcast `bid` is a
- * function of the last two epochs, and an epoch is the leader's decision, by what all members told.
+ * epoch: in which manner the broadcasts of a communicator go, as it goes on. Rails that stop
+ * working are left, and taken up again when they work; with none left broadcasts go along trees.
+ * Repair and the period of synchronization follow what is measured (adapt.h). All ranks change with
+ * the same broadcast: the manner of broadcast `bid` is a function of the last two epochs, and an
+ * epoch is the leader's decision, by what all members told.
  *
- * Up, with each synchronization: what a subtree lost on each rail (watch.h), the worst of all members; and on
- * which rails all of the last train of probes came to each of them.
- * Down: an epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being the last that
- * the leader published. Nobody can begin that one: for that a floor above is needed (channel.h), and the leader
- * publishes none until every rank has acknowledged the epoch. So who begins `from` knows of it, however it came
- * to know the floor; and as a rule nobody waits, since the next floor is due half a window later.
+ * Up, with each synchronization: what a subtree lost on each rail (watch.h), the worst of all
+ * members; and on which rails all of the last train of probes came to each of them.
+ * Down: an epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being
+ * the last that the leader published. Nobody can begin that one: for that a floor above is needed
+ * (channel.h), and the leader publishes none until every rank has acknowledged the epoch. So who
+ * begins `from` knows of it, however it came to know the floor; and as a rule nobody waits, since
+ * the next floor is due half a window later.
  *
- * The leader leaves all rails on which somebody hears nothing, else the worst one that loses too much. It
- * multicasts a train of probes on those that are left after a pause, and again after twice that, and so on. Rank 1
- * echoes what comes to it whole, for the leader is to hear something too. A rail on which a whole train came to
- * everybody is taken up. One that has to be left again soon begins with a longer pause than the last.
+ * The leader leaves all rails on which somebody hears nothing, else the worst one that loses too
+ * much. It multicasts a train of probes on those that are left after a pause, and again after twice
+ * that, and so on. Rank 1 echoes what comes to it whole, for the leader is to hear something too. A
+ * rail on which a whole train came to everybody is taken up. One that has to be left again soon
+ * begins with a longer pause than the last.
  *
- * Example, p = 3, k = 2, N = 4, period 2, multicast dead from broadcast 2 on. Ranks 1 and 2 have lost 2 to 9 when
- * they send UP 10: the leader publishes floor 10 and begins epoch 1: from 14 on, no rails. Both acknowledge, long
- * before all have consumed 12; floor 12 is published, by lanes, and broadcast 14 goes along trees.
+ * Example, p = 3, k = 2, N = 4, period 2, multicast dead from broadcast 2 on. Ranks 1 and 2 have
+ * lost 2 to 9 when they send UP 10: the leader publishes floor 10 and begins epoch 1: from 14 on,
+ * no rails. Both acknowledge, long before all have consumed 12; floor 12 is published, by lanes,
+ * and broadcast 14 goes along trees.
  *
- * Invariants (bcast_hw_epoch_check): rails are some of those of set-up; epochs are taken in order; only one is
- * not yet acknowledged, and it is the last; another is not begun before all ranks have consumed what is before
- * `from`.
+ * Invariants (bcast_hw_epoch_check): rails are some of those of set-up; epochs are taken in order;
+ * only one is not yet acknowledged, and it is the last; another is not begun before all ranks have
+ * consumed what is before `from`.
  */
 #ifndef BCAST_HW_EPOCH_H_INCLUDED
 #define BCAST_HW_EPOCH_H_INCLUDED
@@ -92,7 +96,8 @@ struct bcast_hw_epoch {
 
 void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg);
 
-/* In which a broadcast goes that is not consumed by all. Known alike to all ranks that can begin it. */
+/* In which a broadcast goes that is not consumed by all. Known alike to all ranks that can begin
+ * it. */
 static inline struct bcast_hw_manner bcast_hw_epoch_manner(const struct bcast_hw_epoch *e,
                                                            uint64_t bid)
 {
@@ -120,8 +125,8 @@ void bcast_hw_epoch_on_report(struct bcast_hw_epoch *e, const struct bcast_hw_ms
 bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
                           const struct bcast_hw_adapt_sample *sample);
 
-/* EPOCH came; this rank has begun the broadcasts below `posted` and consumed those below `consumed`. TAKEN, DUP or
- * BAD; *begun: the parent said so, and it is another one. */
+/* EPOCH came; this rank has begun the broadcasts below `posted` and consumed those below
+ * `consumed`. TAKEN, DUP or BAD; *begun: the parent said so, and it is another one. */
 enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
                                              const struct bcast_hw_msg *msg, uint64_t posted,
                                              uint64_t consumed, bool *begun);

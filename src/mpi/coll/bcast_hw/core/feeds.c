@@ -29,8 +29,8 @@ static bool is_used(const struct bcast_hw_feeds *f, uint32_t feeds, uint32_t hos
     return false;
 }
 
-/* The nearest to `rail` of the host's ranks that are in none of the first `feeds` feeds; of several the first by
- * place. There is one. */
+/* The nearest to `rail` of the host's ranks that are in none of the first `feeds` feeds; of several
+ * the first by place. There is one. */
 static uint32_t nearest(const struct bcast_hw_feeds *f, const struct who *w, uint32_t feeds,
                         uint32_t host, uint32_t rail)
 {

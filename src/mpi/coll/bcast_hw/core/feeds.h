@@ -2,18 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * feeds: where ranks of a host are near to different rails, a long message goes in parts at the same time, one for
- * each feed: a set of rails, and of each host a rank near to them, its feeder there. Rails are one feed where the
- * same rank is the nearest to both on every host. No rank is the feeder of two feeds: on a host where nobody is
- * nearer than others the feeds have different ranks all the same. A host with fewer ranks than there would be feeds
- * leaves the communicator without any. So do rails that are not about as fast as each other: the parts are set
- * before the message is sent, by what was measured when the job started, and the slowest ends it; fragment by fragment
- * (stripe.h) each rail gets its share as it goes.
+ * feeds: where ranks of a host are near to different rails, a long message goes in parts at the
+ * same time, one for each feed: a set of rails, and of each host a rank near to them, its feeder
+ * there. Rails are one feed where the same rank is the nearest to both on every host. No rank is
+ * the feeder of two feeds: on a host where nobody is nearer than others the feeds have different
+ * ranks all the same. A host with fewer ranks than there would be feeds leaves the communicator
+ * without any. So do rails that are not about as fast as each other: the parts are set before the
+ * message is sent, by what was measured when the job started, and the slowest ends it; fragment by
+ * fragment (stripe.h) each rail gets its share as it goes.
  *
- * Example: hosts of ranks 0 1 and 2 3; 0 and 2 are near to rail 0, 1 and 3 to rail 1. Feed 0: rail 0, by 0 and 2;
- * feed 1: rail 1, by 1 and 3. At equal speeds of the rails each carries half of a message.
+ * Example: hosts of ranks 0 1 and 2 3; 0 and 2 are near to rail 0, 1 and 3 to rail 1. Feed 0: rail
+ * 0, by 0 and 2; feed 1: rail 1, by 1 and 3. At equal speeds of the rails each carries half of a
+ * message.
  *
- * Invariants: num is 0 or at least 2; the feeds' rails are disjoint and all that there are; a host's feeders differ.
+ * Invariants: num is 0 or at least 2; the feeds' rails are disjoint and all that there are; a
+ * host's feeders differ.
  */
 #ifndef BCAST_HW_FEEDS_H_INCLUDED
 #define BCAST_HW_FEEDS_H_INCLUDED
@@ -42,13 +45,13 @@ static inline size_t bcast_hw_feeds_words(uint32_t hosts)
     return (size_t) BCAST_HW_RAIL_BITS * hosts;
 }
 
-/* Rails that messages can go by, a bit each: those that all of `ranks` have multicast on; where there are none, those
- * that lanes are on. */
+/* Rails that messages can go by, a bit each: those that all of `ranks` have multicast on; where
+ * there are none, those that lanes are on. */
 uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks,
                               uint32_t lane_rails);
 
-/* Of these rails. `near`: by rank; `mbit`: by rail, its speed; 0: unknown, and there are no feeds. `memory`: words as
- * above, the caller's as long as the feeds are used. */
+/* Of these rails. `near`: by rank; `mbit`: by rail, its speed; 0: unknown, and there are no feeds.
+ * `memory`: words as above, the caller's as long as the feeds are used. */
 void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
                          const struct bcast_hw_near *near, uint32_t rails, const uint32_t *mbit,
                          uint32_t *memory);

@@ -2,32 +2,37 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * lag: rails that fall behind, or catch up, along one edge of the trees. Speeds are measured once, when the
- * job starts (deal.h); what a rail carries later shows in the order in which segments come.
+ * lag: rails that fall behind, or catch up, along one edge of the trees. Speeds are measured once,
+ * when the job starts (deal.h); what a rail carries later shows in the order in which segments
+ * come.
  *
- * The receiver: segments are sent in order. One that comes when another, more than half a window beyond it, has
- * come before, is late, and the rail that brought it is behind. What is taken in one look at the lanes has come at
- * one time, so a processor that looks seldom, or at one lane after the other, makes no rail late. GRANT says which
- * rails have brought segments since the last one, and of these, which any of them late: a vote each.
+ * The receiver: segments are sent in order. One that comes when another, more than half a window
+ * beyond it, has come before, is late, and the rail that brought it is behind. What is taken in one
+ * look at the lanes has come at one time, so a processor that looks seldom, or at one lane after
+ * the other, makes no rail late. GRANT says which rails have brought segments since the last one,
+ * and of these, which any of them late: a vote each.
  *
- * The sender keeps for a peer a share for each rail, of FULL. Six late votes of the last eight halve it;
- * eight of which one is late at most raise it by an eighth of FULL. Above what was measured at the start it takes
- * sixteen, none late, for an eighth of what it has; two late ones of eight take it back, and twice as many are needed
- * the next time. Shares count relative to each other: at least one rail has more than a half.
+ * The sender keeps for a peer a share for each rail, of FULL. Six late votes of the last eight
+ * halve it; eight of which one is late at most raise it by an eighth of FULL. Above what was
+ * measured at the start it takes sixteen, none late, for an eighth of what it has; two late ones of
+ * eight take it back, and twice as many are needed the next time. Shares count relative to each
+ * other: at least one rail has more than a half.
  *
- * A rail that falls below a quarter is a shadow: its segments go by another rail too, and the receiver takes
- * the first of the two, so nobody waits for it, however slow it is. Its share halves with each late vote and
- * doubles with two others; at a quarter eight of them end the shadow. At most eight copies are under way
- * that no vote has told of; if none has for a broadcast, that is a late vote, and the share may go below FLOOR.
+ * A rail that falls below a quarter is a shadow: its segments go by another rail too, and the
+ * receiver takes the first of the two, so nobody waits for it, however slow it is. Its share halves
+ * with each late vote and doubles with two others; at a quarter eight of them end the shadow. At
+ * most eight copies are under way that no vote has told of; if none has for a broadcast, that is a
+ * late vote, and the share may go below FLOOR.
  *
- * Example: rails 0 and 1 equal, window 8. Rail 1 falls to a tenth. Segments 1 3 5 7 wait in its queue while 0 2 4 6
- * come; 1 comes after 6 and is late. Six such votes and rail 1 has 512, six more 256, then 128 as a shadow.
+ * Example: rails 0 and 1 equal, window 8. Rail 1 falls to a tenth. Segments 1 3 5 7 wait in its
+ * queue while 0 2 4 6 come; 1 comes after 6 and is late. Six such votes and rail 1 has 512, six
+ * more 256, then 128 as a shadow.
  *
- * A peer that nobody complains of is not in the table; the fixed deal serves. Of more than PEERS the one that was
- * least recently served is forgotten.
+ * A peer that nobody complains of is not in the table; the fixed deal serves. Of more than PEERS
+ * the one that was least recently served is forgotten.
  *
- * Invariants (bcast_hw_lag_check): a rail without speed has no share; others 1 to FULL, a shadow's at most a
- * quarter; some rail is no shadow and has at least a half.
+ * Invariants (bcast_hw_lag_check): a rail without speed has no share; others 1 to FULL, a shadow's
+ * at most a quarter; some rail is no shadow and has at least a half.
  */
 #ifndef BCAST_HW_LAG_H_INCLUDED
 #define BCAST_HW_LAG_H_INCLUDED
@@ -95,12 +100,13 @@ void bcast_hw_lag_init(struct bcast_hw_lag *l, const struct bcast_hw_lag_cfg *cf
 /* A broadcast begins: segments of tree `tree` come from `parent`. */
 void bcast_hw_lag_expect(struct bcast_hw_lag *l, uint32_t tree, uint32_t parent);
 
-/* Segment `index` of tree `tree` has come, by one of the rails of the mask, with at most `window` under way; also
- * if it has come before. */
+/* Segment `index` of tree `tree` has come, by one of the rails of the mask, with at most `window`
+ * under way; also if it has come before. */
 void bcast_hw_lag_came(struct bcast_hw_lag *l, uint32_t tree, uint32_t index, uint8_t rail,
                        uint32_t window, uint64_t now);
 
-/* What the next GRANT in this tree says: rails that brought something, and those that did so late. */
+/* What the next GRANT in this tree says: rails that brought something, and those that did so
+ * late. */
 uint8_t bcast_hw_lag_tell(struct bcast_hw_lag *l, uint32_t tree, uint8_t *late);
 
 /* A GRANT of `peer` says so. */
@@ -109,8 +115,8 @@ void bcast_hw_lag_on_told(struct bcast_hw_lag *l, uint32_t peer, uint8_t came, u
 /* A broadcast begins in which `peer` is a child. */
 void bcast_hw_lag_serve(struct bcast_hw_lag *l, uint32_t peer);
 
-/* The rail by which the next segment goes to `peer`, and in *copies those by which it goes too. False: as the
- * deal has it. */
+/* The rail by which the next segment goes to `peer`, and in *copies those by which it goes too.
+ * False: as the deal has it. */
 bool bcast_hw_lag_next(struct bcast_hw_lag *l, uint32_t peer, uint32_t *rail, uint8_t *copies);
 
 void bcast_hw_lag_check(const struct bcast_hw_lag *l);

@@ -2,44 +2,45 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * link: what two processes say to each other, in order and exactly once, over several lanes of which any
- * may die and come back. The software half of path migration (Vishnu, Mamidala, Narravula, Panda 2007 name
- * the combination as future work; the hardware half is core/apm).
+ * link: what two processes say to each other, in order and exactly once, over several lanes of
+ * which any may die and come back. The software half of path migration (Vishnu, Mamidala,
+ * Narravula, Panda 2007 name the combination as future work; the hardware half is core/apm).
  *
- * A lane keeps order while it lives. It may stop, silently or saying so, and what is under way may then be
- * lost or come late. A *stream* is a numbered row of frames each way; a link has several, each with lanes
- * in its own order of preference. What of a stream is not acknowledged went by one lane, `via`; when that
- * is given up, it goes again by another (go back N). The receiver takes the frame it expects, drops what
- * it has had, and says so when one is missing.
+ * A lane keeps order while it lives. It may stop, silently or saying so, and what is under way may
+ * then be lost or come late. A *stream* is a numbered row of frames each way; a link has several,
+ * each with lanes in its own order of preference. What of a stream is not acknowledged went by one
+ * lane, `via`; when that is given up, it goes again by another (go back N). The receiver takes the
+ * frame it expects, drops what it has had, and says so when one is missing.
  *
  * A lane, seen from this side:
  *
  *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
- *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt, here or of
- *                                                          the peer -> ASKED
- *   ASKED   probed, and all others with it                 answered, or something moves: it brings an
- *                                                          acknowledgement, or what went by it since
- *                                                          the probe is acknowledged -> GOOD
+ *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt,
+ *                                                          here or of the peer -> ASKED
+ *   ASKED   probed, and all others with it                 answered, or something moves: it brings
+ *                                                          an acknowledgement, or what went by it
+ *                                                          since the probe is acknowledged -> GOOD
  *                                                          another answered grace_ns ago -> DEAD
  *   DEAD    probed at growing intervals                    answered -> GOOD
  *   any     on_lost -> OFF
  *
- * So a process that does not answer because it computes costs no lane its life: no lane answers. A probe
- * is answered on the lane that it came by, behind the acknowledgements of all streams: what was sent
- * before it and is not acknowledged then, was lost.
+ * So a process that does not answer because it computes costs no lane its life: no lane answers. A
+ * probe is answered on the lane that it came by, behind the acknowledgements of all streams: what
+ * was sent before it and is not acknowledged then, was lost.
  *
- * A probe says which lanes its sender doubts, and who hears it asks for those too, saying nothing of it: what two
- * processes make of a lane they find out at the same time, whichever of them was about to use it.
+ * A probe says which lanes its sender doubts, and who hears it asks for those too, saying nothing
+ * of it: what two processes make of a lane they find out at the same time, whichever of them was
+ * about to use it.
  *
  * A stream goes back to a lane that it prefers when that is GOOD again and all sent by the other is
  * acknowledged.
  *
- * Example, lanes 0 and 1, frames 5 and 6 sent by lane 0, which is cut: 50 ms later PROBE by 0, PROBE by 1;
- * ANSWER by 1; 50 ms later 0 is DEAD, 5 and 6 go by 1. If 0 had only been slow the receiver has them twice
- * and drops two.
+ * Example, lanes 0 and 1, frames 5 and 6 sent by lane 0, which is cut: 50 ms later PROBE by 0,
+ * PROBE by 1; ANSWER by 1; 50 ms later 0 is DEAD, 5 and 6 go by 1. If 0 had only been slow the
+ * receiver has them twice and drops two.
  *
- * Who drives a link keeps the frames from `acked` to `next` of each stream, and asks next_send after every
- * event until it has nothing.
+ * Who drives a link keeps the frames from `acked` to `next` of each stream, and asks next_send
+ * after every event until it has nothing.
  */
 #ifndef BCAST_HW_LINK_H_INCLUDED
 #define BCAST_HW_LINK_H_INCLUDED
@@ -108,7 +109,7 @@ struct bcast_hw_link_stream {
     uint8_t via;      /* NO_LANE: none can be used */
     uint8_t heard; /* the lane by which its last frame came, to be answered by; NO_LANE: none did */
     bool
-        returning; /* nothing is sent until all is acknowledged, then by a lane preferred to `via` */
+        returning; /* nothing is sent until all is acknowledged, then by a better lane than `via` */
     bool ack_due;
     bool nak_due;
     uint64_t
@@ -172,13 +173,13 @@ uint32_t bcast_hw_link_post(struct bcast_hw_link *l, uint32_t stream);
 /* True: *tx is to be sent, now. */
 bool bcast_hw_link_next_send(struct bcast_hw_link *l, struct bcast_hw_link_tx *tx, uint64_t now);
 
-/* A frame came by `lane`. PLACE: it is the next one, take it; DUP, STALE: drop it. What it acknowledges
- * goes to on_ack. */
+/* A frame came by `lane`. PLACE: it is the next one, take it; DUP, STALE: drop it. What it
+ * acknowledges goes to on_ack. */
 enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t lane,
                                              uint32_t stream, uint32_t number, uint64_t now);
 
-/* `lane` brought that the peer has all of the stream before `ack`; nak: and a later one, but not this. BAD: it was
- * never sent. */
+/* `lane` brought that the peer has all of the stream before `ack`; nak: and a later one, but not
+ * this. BAD: it was never sent. */
 enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t lane, uint32_t stream,
                                            uint32_t ack, bool nak, uint64_t now);
 
@@ -195,13 +196,13 @@ void bcast_hw_link_on_usable(struct bcast_hw_link *l, uint32_t lane, uint64_t no
 
 void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now);
 
-/* The same lane to another peer is outlived: asks at once whether this one lives, unless that is known
- * to be doubtful already. What it has in common with that one, a rail of this process, is then left by
- * all of its links nearly as soon. */
+/* The same lane to another peer is outlived: asks at once whether this one lives, unless that is
+ * known to be doubtful already. What it has in common with that one, a rail of this process, is
+ * then left by all of its links nearly as soon. */
 void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
 
-/* The lanes, a mask, that since the last call have not answered for half of grace_ns after another did: what doubt
- * is for. */
+/* The lanes, a mask, that since the last call have not answered for half of grace_ns after another
+ * did: what doubt is for. */
 static inline uint32_t bcast_hw_link_take_outlived(struct bcast_hw_link *l)
 {
     uint32_t outlived = l->outlived;

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * manner: how the broadcasts of a communicator go, as far as all ranks must agree on it and it can change.
+ * manner: how the broadcasts of a communicator go, as far as all ranks must agree on it and it can
+ * change.
  */
 #ifndef BCAST_HW_MANNER_H_INCLUDED
 #define BCAST_HW_MANNER_H_INCLUDED

@@ -2,18 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * measure: latency and bandwidth of each lane from this process to one other, once a job. For each lane
- * in turn: pings, of which the least round trip counts; then trains of segments, each as long as twice
- * the one before, until one takes TRAIN_NS; then some more of that length, one straight after the other, of
- * which the least time counts, less the round trip. What shapers let through at first is used up by then.
+ * measure: latency and bandwidth of each lane from this process to one other, once a job. For each
+ * lane in turn: pings, of which the least round trip counts; then trains of segments, each as long
+ * as twice the one before, until one takes TRAIN_NS; then some more of that length, one straight
+ * after the other, of which the least time counts, less the round trip. What shapers let through at
+ * first is used up by then.
  *
- * One question is under way at a time, with a serial number; the other end answers it when everything
- * before it has come, lanes being ordered. It costs 16 round trips a lane and trains of about ten TRAIN_NS,
- * 5 MiB at most.
+ * One question is under way at a time, with a serial number; the other end answers it when
+ * everything before it has come, lanes being ordered. It costs 16 round trips a lane and trains of
+ * about ten TRAIN_NS, 5 MiB at most.
  *
- *   IDLE --start--> PING --16 answers--> GROW --long enough--> TRAIN --3 more--> PING on the next lane, or DONE
+ *   IDLE --start--> PING --16 answers--> GROW --long enough--> TRAIN --3 more--> PING, of the next
+ *                                                                                lane, or DONE
  *
- * Invariants: what is asked is answered once; DONE means every lane that was to be measured has figures.
+ * Invariants: what is asked is answered once; DONE means every lane that was to be measured has
+ * figures.
  */
 #ifndef BCAST_HW_MEASURE_H_INCLUDED
 #define BCAST_HW_MEASURE_H_INCLUDED
@@ -64,8 +67,8 @@ void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t 
 enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
                                                  const struct bcast_hw_msg *msg, uint64_t now);
 
-/* Fills `tx` and returns 1, or returns 0: an answer is awaited, or all is done. tx->index is the lane,
- * tx->bytes the payload, whatever it holds. */
+/* Fills `tx` and returns 1, or returns 0: an answer is awaited, or all is done. tx->index is the
+ * lane, tx->bytes the payload, whatever it holds. */
 int bcast_hw_measure_next_send(struct bcast_hw_measure *m, struct bcast_hw_msg *tx, uint64_t now);
 
 static inline bool bcast_hw_measure_done(const struct bcast_hw_measure *m)

@@ -87,7 +87,8 @@ static uint64_t scattered(const struct bcast_hw_network *net, const struct bcast
     return 2 * (once - once / shape->hosts);
 }
 
-/* What the way between sites adds to each message that crosses it, times how many cross in a row. */
+/* What the way between sites adds to each message that crosses it, times how many cross in a
+ * row. */
 static uint64_t crossings(const struct bcast_hw_network *net, uint32_t times)
 {
     return net->site_latency_ns > net->latency_ns

@@ -48,8 +48,8 @@ enum bcast_hw_msg_type {
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
- * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is wanted too.
- * SEEK: they are to be sent, not only offered. */
+ * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is
+ * wanted too. SEEK: they are to be sent, not only offered. */
 #define BCAST_HW_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
 #define BCAST_HW_FLAG_MORE 4u
@@ -57,7 +57,8 @@ enum bcast_hw_msg_type {
 #define BCAST_HW_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define BCAST_HW_FLAG_LAST 2u
-/* REQUEST for everything: nothing comes here by multicast; what the receiver will get that way is wanted too. */
+/* REQUEST for everything: nothing comes here by multicast; what the receiver will get that way is
+ * wanted too. */
 #define BCAST_HW_FLAG_DEAF 16u
 /* EPOCH: broadcasts are repaired by push. */
 #define BCAST_HW_FLAG_PUSH 32u
@@ -103,13 +104,13 @@ struct bcast_hw_msg {
     uint8_t rail;   /* multicast: on which rail it came or is to go; SEGMENT: is to go */
     uint8_t rails;  /* DATA: mask of the rails that carry this broadcast; EPOCH: from bid on;
                            * SYNC_UP: on which the last train of probes came to the whole subtree;
-                           * SEGMENT: by which it goes; GRANT: that brought some since the last GRANT */
+                           * SEGMENT: by which it goes; GRANT: that brought some since the last */
     uint32_t peer;  /* rank: the sender coming in, the receiver going out by lane */
     uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
     uint32_t root; /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts; SYNC_UP, EPOCH: the one
                            * that has the worst losses */
     uint32_t index; /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
-                           * broadcasts repaired; EPOCH: its number; PROBE: of its train, 0 in set-up */
+                           * broadcasts repaired; EPOCH: its number; PROBE: its train's, or 0 */
     uint32_t frags; /* DATA: how many fragments, 1 or more; REQUEST, SEEK: 0 when unknown */
     uint32_t
         bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment

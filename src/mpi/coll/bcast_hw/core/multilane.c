@@ -154,7 +154,8 @@ static void finish(struct bcast_hw_multilane *m)
         m->phase = BCAST_HW_MULTILANE_DONE;
 }
 
-/* The message has another length than this rank was told, a parent has failed, or it was given up. */
+/* The message has another length than this rank was told, a parent has failed, or it was given
+ * up. */
 static void fail(struct bcast_hw_multilane *m, uint32_t theirs)
 {
     if (m->failed)

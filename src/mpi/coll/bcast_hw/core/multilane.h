@@ -5,32 +5,34 @@
  * multilane: one broadcast at one rank along t trees over the lanes of all rails, without multicast
  * (Chiba, Endo, Matsuoka 2007; trees.h has the shape).
  *
- * The message is cut into segments, which are dealt to the trees in turn: segment i of tree r is the
- * message's segment i * t + r. A segment is passed on as soon as it and those of its tree before it are
- * here. Nothing is sent to a rank that is not in the call: a rank that posts tells its parent in each
- * tree how many segments it takes (GRANT), and with that has the memory that they go to. So nothing
- * unexpected is ever stored; of grants that come before this rank has posted, one bit each.
+ * The message is cut into segments, which are dealt to the trees in turn: segment i of tree r is
+ * the message's segment i * t + r. A segment is passed on as soon as it and those of its tree
+ * before it are here. Nothing is sent to a rank that is not in the call: a rank that posts tells
+ * its parent in each tree how many segments it takes (GRANT), and with that has the memory that
+ * they go to. So nothing unexpected is ever stored; of grants that come before this rank has
+ * posted, one bit each.
  *
- * A grant is for a window of segments beyond those that have come, and is renewed at half of it. So what
- * waits on the way to a child, in this host's queues and in the network, is a window at most, and what a
- * rank sends to one child does not stand before what the next one is to pass on. It must be as long as
- * twice the way's bandwidth times its round trip. The lanes carry shares by their speeds (deal.h), which follow what
- * rails carry as the job goes on (lag.h): then a segment may come twice, and the second one is dropped.
+ * A grant is for a window of segments beyond those that have come, and is renewed at half of it. So
+ * what waits on the way to a child, in this host's queues and in the network, is a window at most,
+ * and what a rank sends to one child does not stand before what the next one is to pass on. It must
+ * be as long as twice the way's bandwidth times its round trip. The lanes carry shares by their
+ * speeds (deal.h), which follow what rails carry as the job goes on (lag.h): then a segment may
+ * come twice, and the second one is dropped.
  *
  * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
  *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)
  *   0: segments 0 2 to 1, 1 3 to 2            1: 0 2 to 2 as they come    2: 1 3 to 1
  * Cost: depth * (l + s / b) + M / b with segments of s bytes.
  *
- * Programs may err: ranks that disagree about the message's length learn so from the segments, which name it.
- * Such a rank fails: it takes nothing more from its parents and tells its children that nothing more comes
- * (VOID), who fail in turn. Nobody waits for it, and the others end as if nothing were. So does a rank whose program
- * takes its memory back before the end.
+ * Programs may err: ranks that disagree about the message's length learn so from the segments,
+ * which name it. Such a rank fails: it takes nothing more from its parents and tells its children
+ * that nothing more comes (VOID), who fail in turn. Nobody waits for it, and the others end as if
+ * nothing were. So does a rank whose program takes its memory back before the end.
  *
  *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
  *
- * Invariants (bcast_hw_multilane_check): what is passed on is here and granted; what has come was granted,
- * and what is granted is at most a window beyond it; DONE means nothing is left.
+ * Invariants (bcast_hw_multilane_check): what is passed on is here and granted; what has come was
+ * granted, and what is granted is at most a window beyond it; DONE means nothing is left.
  */
 #ifndef BCAST_HW_MULTILANE_H_INCLUDED
 #define BCAST_HW_MULTILANE_H_INCLUDED
@@ -50,8 +52,8 @@ enum bcast_hw_multilane_phase {
     BCAST_HW_MULTILANE_DONE
 };
 
-/* What shares that follow the rails need beyond; in memory that the caller keeps. Lane i is on rail i mod
- * lag.rails. */
+/* What shares that follow the rails need beyond; in memory that the caller keeps. Lane i is on rail
+ * i mod lag.rails. */
 struct bcast_hw_multilane_shares {
     struct bcast_hw_lag lag;
     uint32_t lanes, far_lanes;                    /* to a rank of this site, and of another one */
@@ -125,8 +127,8 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
                              uint32_t bytes, uint32_t seg_bytes,
                              const struct bcast_hw_multilane_early *early);
 
-/* The program's memory is of no use any more: of the broadcast under way nothing is taken or sent from here on. What the
- * lanes have of it they have until on_sent. */
+/* The program's memory is of no use any more: of the broadcast under way nothing is taken or sent
+ * from here on. What the lanes have of it they have until on_sent. */
 void bcast_hw_multilane_give_up(struct bcast_hw_multilane *m);
 
 /* GRANT or SEGMENT could be one for this rank in some broadcast. */
@@ -137,8 +139,9 @@ bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
 enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
                                                   const struct bcast_hw_msg *msg);
 
-/* Of the broadcast under way. PLACE: the payload goes to bcast_hw_multilane_at, before the next call.
- * TAKEN: it has failed. DUP or BAD otherwise. What is taken in one look at the lanes has one `now`. */
+/* Of the broadcast under way. PLACE: the payload goes to bcast_hw_multilane_at, before the next
+ * call. TAKEN: it has failed. DUP or BAD otherwise. What is taken in one look at the lanes has one
+ * `now`. */
 enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
                                                     const struct bcast_hw_msg *msg, uint64_t now);
 
@@ -146,8 +149,8 @@ enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m
 uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,
                                uint32_t *len);
 
-/* Fills `tx` and returns 1, or returns 0. SEGMENT with payload (not VOID): tx->token is for on_sent, once
- * the lane needs the bytes no more; tx->rail says which lane. */
+/* Fills `tx` and returns 1, or returns 0. SEGMENT with payload (not VOID): tx->token is for
+ * on_sent, once the lane needs the bytes no more; tx->rail says which lane. */
 int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx);
 void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token);
 

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rejoin: when a member has the network told once more which group it hears. A switch that watches who is in which
- * group (IGMP snooping) forgets where nobody asks for it in time, and nothing comes any more. So does who is left out
- * for any other reason; a member cannot tell. It tells the network as soon as a rail is left (epoch.h), after a
- * pause, after twice that, and so on: before the leader's probes, which show whether it helped.
+ * rejoin: when a member has the network told once more which group it hears. A switch that watches
+ * who is in which group (IGMP snooping) forgets where nobody asks for it in time, and nothing comes
+ * any more. So does who is left out for any other reason; a member cannot tell. It tells the
+ * network as soon as a rail is left (epoch.h), after a pause, after twice that, and so on: before
+ * the leader's probes, which show whether it helped.
  */
 #ifndef BCAST_HW_REJOIN_H_INCLUDED
 #define BCAST_HW_REJOIN_H_INCLUDED
@@ -23,8 +24,8 @@ static inline uint64_t bcast_hw_rejoin_next_timer(const struct bcast_hw_rejoin *
     return r->rails ? r->at : BCAST_HW_NEVER;
 }
 
-/* `left`: rails that are left now. Returns those on which the network is to be told. `pause` ns at first, `most` at
- * most. */
+/* `left`: rails that are left now. Returns those on which the network is to be told. `pause` ns at
+ * first, `most` at most. */
 static inline uint8_t bcast_hw_rejoin_due(struct bcast_hw_rejoin *r, uint8_t left, uint64_t pause,
                                           uint64_t most, uint64_t now)
 {

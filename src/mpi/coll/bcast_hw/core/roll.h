@@ -2,25 +2,30 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * roll: a roll call. A rank that has waited for long asks the hosts of all members of its group whether they are there,
- * in rounds, by each rail. A host's kernel answers, so a process that computes, or is stopped, is there. What makes
- * questions and answers of it is the caller's. "Member" below is one member of each host.
+ * roll: a roll call. A rank that has waited for long asks the hosts of all members of its group
+ * whether they are there, in rounds, by each rail. A host's kernel answers, so a process that
+ * computes, or is stopped, is there. What makes questions and answers of it is the caller's.
+ * "Member" below is one member of each host.
  *
  * A member that is asked has a place; a round fills the places as they get free:
  *
  *     FREE --next_ask--> ASKED --answers suffice--> FREE
- *                        ASKED --an eighth of the limit passed--> ASKED again, by the rails that are silent;
- *                                                                 FREE, if their silence says nothing
+ *                        ASKED --an eighth of the limit passed--> ASKED again, by the silent rails;
+ *                                                                 FREE, if their silence says
+ *                                                                 nothing
  *                        ASKED --the limit passed since the first question--> gone
  *
- * Answers suffice when each of the rails that must answer has, or, where none must, when one has. A question that could
- * not be put counts for nothing. The caller says on which rails silence counts: those by which the host has answered some
- * time. It says something on any of these that must answer; where none must, when it counts on all that were asked.
+ * Answers suffice when each of the rails that must answer has, or, where none must, when one has. A
+ * question that could not be put counts for nothing. The caller says on which rails silence counts:
+ * those by which the host has answered some time. It says something on any of these that must
+ * answer; where none must, when it counts on all that were asked.
  *
- * Example: limit 8 s, members 0 to 3, this is 0, rail 1 must answer. At 0 s members 1, 2, 3 are asked, and 1 and 3
- * answer. 2 is asked again at 1, 2, ... 7 s, 1 and 3 in a second round as soon as no place is taken. At 8 s 2 is gone.
+ * Example: limit 8 s, members 0 to 3, this is 0, rail 1 must answer. At 0 s members 1, 2, 3 are
+ * asked, and 1 and 3 answer. 2 is asked again at 1, 2, ... 7 s, 1 and 3 in a second round as soon
+ * as no place is taken. At 8 s 2 is gone.
  *
- * Invariants: silent is within asked, and not empty, in ASKED; counted is within asked; since <= asked_at.
+ * Invariants: silent is within asked, and not empty, in ASKED; counted is within asked; since <=
+ * asked_at.
  */
 #ifndef BCAST_HW_ROLL_H_INCLUDED
 #define BCAST_HW_ROLL_H_INCLUDED
@@ -57,20 +62,21 @@ struct bcast_hw_roll {
     uint64_t look_ns;
 };
 
-/* Of each host that any of `size` members runs on, the first one, in their order; how many. host: by member, a number;
- * seen: by that number, all false, which they will not stay. `member` has room for all that there may be. */
+/* Of each host that any of `size` members runs on, the first one, in their order; how many. host:
+ * by member, a number; seen: by that number, all false, which they will not stay. `member` has room
+ * for all that there may be. */
 uint32_t bcast_hw_roll_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member);
 
 /* The first round begins now. */
 void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now);
 
-/* The place whose member is to be asked, by these rails (0: by all there are); false: none now. To be followed by
- * asked. */
+/* The place whose member is to be asked, by these rails (0: by all there are); false: none now. To
+ * be followed by asked. */
 bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails,
                             uint64_t now);
 
-/* By which rails questions are on their way; 0: it cannot be asked, and is passed over. `counted`: of these, those on
- * which silence counts. */
+/* By which rails questions are on their way; 0: it cannot be asked, and is passed over. `counted`:
+ * of these, those on which silence counts. */
 void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint32_t counted,
                          uint64_t now);
 

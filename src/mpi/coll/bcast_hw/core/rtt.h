@@ -3,12 +3,13 @@
  * Copyright (C) the hwmc contributors
  *
  * rtt: how long to wait for a fragment before asking for it: twice the round trip to the ring
- * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one has
- * more is mostly the time a host took to notice, and asking too early is cheap. It costs one lane
- * message and one more for each fragment, which no one waits for; a lost last fragment costs this wait,
- * which everyone does. For the same reason the first 8 do not make it longer. A wait that turned out
- * needless (the root was only late) makes the least wait 2 ms, and a real loss 1 ms again. A predecessor that
- * computes says nothing of the way to it: when others had to be asked, it is theirs that counts.
+ * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one
+ * has more is mostly the time a host took to notice, and asking too early is cheap. It costs one
+ * lane message and one more for each fragment, which no one waits for; a lost last fragment costs
+ * this wait, which everyone does. For the same reason the first 8 do not make it longer. A wait
+ * that turned out needless (the root was only late) makes the least wait 2 ms, and a real loss 1 ms
+ * again. A predecessor that computes says nothing of the way to it: when others had to be asked, it
+ * is theirs that counts.
  */
 #ifndef BCAST_HW_RTT_H_INCLUDED
 #define BCAST_HW_RTT_H_INCLUDED

@@ -7,23 +7,24 @@
  * nothing; any other member that has a fragment can send it.
  *
  * Rounds. The rank asks in rounds, by SEEK over lanes. Round n, from 0, asks 2^n members, and is
- * followed by a pause of 2^n times the first one; pauses of a second or more do not double again. So
- * a rank sends at most two SEEK per first pause, and has asked p members after log2(p) rounds. While
- * nothing of the broadcast is known a round asks one member only: the root may just be late.
+ * followed by a pause of 2^n times the first one; pauses of a second or more do not double again.
+ * So a rank sends at most two SEEK per first pause, and has asked p members after log2(p) rounds.
+ * While nothing of the broadcast is known a round asks one member only: the root may just be late.
  *
  * Order. Members are asked around the ring, without the predecessor, which has been asked already.
- * The first one depends on rank and broadcast, and up to half of each pause is added to it at random:
- * so ranks that lack the same fragment ask different members at different times.
+ * The first one depends on rank and broadcast, and up to half of each pause is added to it at
+ * random: so ranks that lack the same fragment ask different members at different times.
  *
- * Offers. A member that has one of the fragments answers with OFFER, which carries no data. A member
- * that is busy does so when it makes progress again. The first member that offers in a round becomes
- * the holder, and is asked for the fragments, so that they are sent once however many members have
- * them. If none comes before the next round begins, that round looks for another holder.
+ * Offers. A member that has one of the fragments answers with OFFER, which carries no data. A
+ * member that is busy does so when it makes progress again. The first member that offers in a round
+ * becomes the holder, and is asked for the fragments, so that they are sent once however many
+ * members have them. If none comes before the next round begins, that round looks for another
+ * holder.
  *
- *            wait                 timer: asks 2^n                  offer: asks the holder
- *   quiet ----------> waiting ------------------> waiting, n + 1 -----------------------> held
- *                        ^                                                                 | timer, or a
- *                        |_________________________________________________________________| fragment came
+ *          wait                timer: asks 2^n                offer: asks the holder
+ *   quiet -------> waiting, n -----------------> waiting, n + 1 ----------------------> held
+ *                     ^                                                                   |
+ *                     |______________ timer: round n, or a fragment came: n = 0 __________|
  * From every state back to quiet when the broadcast is complete.
  *
  * Invariants (bcast_hw_seek_check): there is something due only in a round; a holder has been asked
@@ -44,8 +45,9 @@ struct bcast_hw_seek {
     uint64_t at;    /* ns: when the next round begins; NEVER: quiet */
     uint64_t seed;  /* of what is random */
     uint64_t began; /* ns at which the first round began, until somebody offers; 0 */
-    uint32_t
-        asked; /* members that were asked, or are due; each lap counts them anew, the first one stays */
+    /* Members that were asked, or are due. After the first lap around the ring it goes on from how
+     * many members there are to ask, so that it shows that all were. */
+    uint32_t asked;
     uint32_t due;    /* of these, still to be asked */
     uint32_t holder; /* NOBODY */
     uint8_t round;   /* the next one */
@@ -55,11 +57,12 @@ struct bcast_hw_seek {
 /* Quiet. `rank` asks for broadcast `bid`. */
 void bcast_hw_seek_init(struct bcast_hw_seek *s, uint64_t bid, uint32_t rank);
 
-/* A fragment came, or the program waits from now on: round 0 begins after `pause` ns if nothing else
- * comes. */
+/* A fragment came, or the program waits from now on: round 0 begins after `pause` ns if nothing
+ * else comes. */
 void bcast_hw_seek_wait(struct bcast_hw_seek *s, uint64_t pause, uint64_t now);
 
-/* The broadcast is complete: quiet. Which members were asked is kept, as their answers may still come. */
+/* The broadcast is complete: quiet. Which members were asked is kept, as their answers may still
+ * come. */
 void bcast_hw_seek_end(struct bcast_hw_seek *s);
 
 /* A round begins. `size`: ranks of the communicator, 3 or more. `all`: nothing is known of the
@@ -67,8 +70,8 @@ void bcast_hw_seek_end(struct bcast_hw_seek *s);
 void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, uint64_t pause,
                             uint64_t now);
 
-/* Sets *peer to the next member that `rank`, of `size`, is to send SEEK. *take: the member has offered
- * fragments and is asked to send them. False: there is none. */
+/* Sets *peer to the next member that `rank`, of `size`, is to send SEEK. *take: the member has
+ * offered fragments and is asked to send them. False: there is none. */
 bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t *peer,
                         bool *take);
 
@@ -76,8 +79,8 @@ bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, u
 bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size,
                              uint32_t peer);
 
-/* OFFER came from `peer`, which was asked. Returns an upper bound on the round trip to some member, in
- * ns; 0: none is known. */
+/* OFFER came from `peer`, which was asked. Returns an upper bound on the round trip to some member,
+ * in ns; 0: none is known. */
 uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t now);
 
 void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size);

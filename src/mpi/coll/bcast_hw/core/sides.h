@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sides: a communicator whose ranks are several to a host has groups of one rank a host, its sides. A host's ranks
- * are placed in the order of nearness to the rail, from 0; those at equal distance in rank order. On side j is of
- * each host of n ranks the one at place j mod n. So each rank is on the side of its place, and a broadcast that it is
- * the root of can go by that side: it hands it to the network itself.
+ * sides: a communicator whose ranks are several to a host has groups of one rank a host, its sides.
+ * A host's ranks are placed in the order of nearness to the rail, from 0; those at equal distance
+ * in rank order. On side j is of each host of n ranks the one at place j mod n. So each rank is on
+ * the side of its place, and a broadcast that it is the root of can go by that side: it hands it to
+ * the network itself.
  *
- * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Side 0: 1 3; side 1: 0 4; side 2: 2 3.
+ * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Side 0: 1 3; side 1: 0 4;
+ * side 2: 2 3.
  *
  * Invariants: `order` has each rank once; at(host_of[r], place[r]) is r.
  */
@@ -27,8 +29,9 @@ struct bcast_hw_sides {
     uint32_t *first;   /* by host: where in `order` its ranks begin; and where the last one's end */
 };
 
-/* Numbers hosts in the order in which they come: host_of[r] is that of `name[r]`, any integer; how many there are. `table`:
- * words as by the function after it, all 0. In time proportional to `ranks`. */
+/* Numbers hosts in the order in which they come: host_of[r] is that of `name[r]`, any integer; how
+ * many there are. `table`: words as by the function after it, all 0. In time proportional to
+ * `ranks`. */
 uint32_t bcast_hw_sides_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table);
 size_t bcast_hw_sides_table_words(uint32_t ranks);
 
@@ -38,8 +41,9 @@ static inline size_t bcast_hw_sides_words(uint32_t ranks, uint32_t hosts)
     return 3 * (size_t) ranks + hosts + 1;
 }
 
-/* `host_of`: by rank, the number of its host below `hosts`; each has one rank at least. `distance`: by rank, in any
- * unit, from the rail. `memory`: words as above, the caller's as long as the sides are used. */
+/* `host_of`: by rank, the number of its host below `hosts`; each has one rank at least. `distance`:
+ * by rank, in any unit, from the rail. `memory`: words as above, the caller's as long as the sides
+ * are used. */
 void bcast_hw_sides_init(struct bcast_hw_sides *s, uint32_t ranks, uint32_t hosts,
                          const uint32_t *host_of, const int *distance, uint32_t *memory);
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sites: the ranks of a communicator by where they are: networks that are far from each other (Chiba,
- * Endo, Matsuoka 2007, section 3.3). Sites are numbered in the order of their lowest ranks.
+ * sites: the ranks of a communicator by where they are: networks that are far from each other
+ * (Chiba, Endo, Matsuoka 2007, section 3.3). Sites are numbered in the order of their lowest ranks.
  */
 #ifndef BCAST_HW_SITES_H_INCLUDED
 #define BCAST_HW_SITES_H_INCLUDED
@@ -24,8 +24,8 @@ static inline size_t bcast_hw_sites_words(uint32_t size)
     return 3 * (size_t) size + 1;
 }
 
-/* `name[r]`: of rank r's site, any number that its ranks share. `memory`: bcast_hw_sites_words(size), the
- * caller's as long as it uses the sites. */
+/* `name[r]`: of rank r's site, any number that its ranks share. `memory`:
+ * bcast_hw_sites_words(size), the caller's as long as it uses the sites. */
 void bcast_hw_sites_init(struct bcast_hw_sites *s, uint32_t size, const uint64_t *name,
                          uint32_t *memory);
 

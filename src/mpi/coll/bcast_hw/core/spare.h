@@ -2,11 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * spare: rails that the set-ups of a process do without for a while. One in which no probe came on a rail has waited
- * long for it, and the next one would again. So the next one is spared that rail, after a second such the next
- * two, then four, up to 64, whichever communicators they are of. Once a probe comes it is as if none had been missed.
+ * spare: rails that the set-ups of a process do without for a while. One in which no probe came on
+ * a rail has waited long for it, and the next one would again. So the next one is spared that rail,
+ * after a second such the next two, then four, up to 64, whichever communicators they are of. Once
+ * a probe comes it is as if none had been missed.
  *
- * Example: multicast never passes. Of 20 set-ups the 1st, 3rd, 6th and 11th wait for probes, and then the 20th.
+ * Example: multicast never passes. Of 20 set-ups the 1st, 3rd, 6th and 11th wait for probes, and
+ * then the 20th.
  */
 #ifndef BCAST_HW_SPARE_H_INCLUDED
 #define BCAST_HW_SPARE_H_INCLUDED
@@ -20,7 +22,8 @@ struct bcast_hw_spare {
     uint8_t left[BCAST_HW_RAIL_BITS];   /* set-ups that are still to do without the rail */
 };
 
-/* A set-up begins, where `rails` are there, a bit each: those that it is to use. All 0 is the start. */
+/* A set-up begins, where `rails` are there, a bit each: those that it is to use. All 0 is the
+ * start. */
 uint32_t bcast_hw_spare_offer(struct bcast_hw_spare *s, uint32_t rails);
 
 /* It is over: rails on which a probe came, and others on which it was waited for to the end. */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * stand: how the links of a process stand by one of its lanes, over all peers. What a peer adds to it is remembered
- * with the peer, so that a change of one peer costs nothing for the others.
+ * stand: how the links of a process stand by one of its lanes, over all peers. What a peer adds to
+ * it is remembered with the peer, so that a change of one peer costs nothing for the others.
  */
 #ifndef BCAST_HW_STAND_H_INCLUDED
 #define BCAST_HW_STAND_H_INCLUDED
@@ -33,8 +33,8 @@ struct bcast_hw_stand_share {
     uint8_t moved[BCAST_HW_LINK_LANES_MAX];
 };
 
-/* The link to `peer` is as it is, and something was sent in the streams of the mask `sends`. Returns the mask of the
- * lanes whose stand changed; `stands` has one for each lane of the link. */
+/* The link to `peer` is as it is, and something was sent in the streams of the mask `sends`.
+ * Returns the mask of the lanes whose stand changed; `stands` has one for each lane of the link. */
 uint32_t bcast_hw_stand_take(struct bcast_hw_stand *stands, struct bcast_hw_stand_share *share,
                              uint32_t peer, const struct bcast_hw_link *link, uint32_t sends);
 

@@ -15,7 +15,8 @@ static uint32_t max_frags(const struct bcast_hw_stream_cfg *cfg)
     return bcast_hw_frags_of(cfg->max_bytes, cfg->frag_bytes);
 }
 
-/* Of all channels: slots, then bitmaps, then what came early; then the rails' shares and the segments' bitmap. */
+/* Of all channels: slots, then bitmaps, then what came early; then the rails' shares and the
+ * segments' bitmap. */
 static size_t slots_size(const struct bcast_hw_stream_cfg *cfg)
 {
     return cfg->channels * sizeof(struct bcast_hw_two_stage);

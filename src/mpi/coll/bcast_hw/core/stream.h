@@ -8,7 +8,8 @@
  *
  * A driver does, for a broadcast it calls:
  *     if (!bcast_hw_stream_open(s)) { bcast_hw_stream_stall(s, now); ... progress ... }
- *     root:    place the bytes of the next bid;  bid = bcast_hw_stream_post_root(s, bytes, more, now)
+ *     root:    place the bytes of the next bid
+ *              bid = bcast_hw_stream_post_root(s, bytes, more, now)
  *     member:  bid = bcast_hw_stream_post_member(s, root, now)
  *     until (bcast_hw_stream_done(s, bid)) ... progress ...
  *     member:  take the bytes of bid
@@ -87,7 +88,8 @@ size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg);
 void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
                           void *memory);
 
-/* Of the rails that it was made for only these work; 0: none does. Before the first broadcast here. */
+/* Of the rails that it was made for only these work; 0: none does. Before the first broadcast
+ * here. */
 void bcast_hw_stream_agreed(struct bcast_hw_stream *s, uint8_t rails);
 
 /* The next broadcast may be called: its channel is free here and everywhere. */
@@ -100,21 +102,23 @@ static inline uint64_t bcast_hw_stream_next_bid(const struct bcast_hw_stream *s)
     return s->posted;
 }
 
-/* On which rails the next broadcast is multicast; 0: it is to go along trees. Alike on all ranks. Open only. */
+/* On which rails the next broadcast is multicast; 0: it is to go along trees. Alike on all ranks.
+ * Open only. */
 static inline uint8_t bcast_hw_stream_next_rails(const struct bcast_hw_stream *s)
 {
     return bcast_hw_epoch_manner(&s->epoch, s->posted).rails;
 }
 
-/* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: some of those that
- * carry it. The driver chooses for each fragment on which of them it goes, and keeps the
+/* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: some of
+ * those that carry it. The driver chooses for each fragment on which of them it goes, and keeps the
  * order on each. */
 uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
                                    uint8_t rails, uint64_t now);
 uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now);
 
-/* The same for a broadcast that goes along trees, as all may, on root and members; `bytes`, more than 0, in segments
- * of `seg_bytes`, are alike on all. Its bytes are the program's, and never in a channel. */
+/* The same for a broadcast that goes along trees, as all may, on root and members; `bytes`, more
+ * than 0, in segments of `seg_bytes`, are alike on all. Its bytes are the program's, and never in a
+ * channel. */
 uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
                                     uint32_t seg_bytes);
 
@@ -130,22 +134,24 @@ void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token);
 /* The call for the last posted broadcast can be completed. */
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s);
 
-/* The last posted broadcast, done, went along trees and failed: ranks disagree about its length. *theirs:
- * what others take it for, 0: not known. */
+/* The last posted broadcast, done, went along trees and failed: ranks disagree about its length.
+ * *theirs: what others take it for, 0: not known. */
 bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs);
 
 /* Of the last posted broadcast, done only: its bytes; whether the next continues its message. */
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s);
 bool bcast_hw_stream_more(const struct bcast_hw_stream *s);
 
-/* Of the last posted broadcast at a member: how many bytes from its first on are here; `known` of them were. */
+/* Of the last posted broadcast at a member: how many bytes from its first on are here; `known` of
+ * them were. */
 uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known);
 
 /* The program has what the last posted broadcast brought; done only. */
 void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now);
 
 /* Any message but those of set-up. PLACE: the payload belongs at fragment msg->index of channel
- * (msg->bid mod N), SEGMENT's at bcast_hw_multilane_at, and is to be copied before the next call. */
+ * (msg->bid mod N), SEGMENT's at bcast_hw_multilane_at, and is to be copied before the next
+ * call. */
 enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
                                               const struct bcast_hw_msg *msg, uint64_t now);
 void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now);

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * stripe: on which rail the next fragment goes: the one that would have sent it first, by what waits
- * there and how fast it drains. So each rail carries its share whatever its speed, all end together,
- * and a rail that slows down in mid-message gets less from then on.
+ * stripe: on which rail the next fragment goes: the one that would have sent it first, by what
+ * waits there and how fast it drains. So each rail carries its share whatever its speed, all end
+ * together, and a rail that slows down in mid-message gets less from then on.
  *
- * A rail's rate is what its queue loses while there is something in it. Until that has been seen it is
- * the nominal speed; that of a rail that stands idle while another one has work for long is too low and
- * grows, up to that. A rail that fails to send is left out for a while.
+ * A rail's rate is what its queue loses while there is something in it. Until that has been seen it
+ * is the nominal speed; that of a rail that stands idle while another one has work for long is too
+ * low and grows, up to that. A rail that fails to send is left out for a while.
  */
 #ifndef BCAST_HW_STRIPE_H_INCLUDED
 #define BCAST_HW_STRIPE_H_INCLUDED
@@ -92,8 +92,8 @@ static inline uint64_t bcast_hw_stripe_wait(const struct bcast_hw_stripe_rail *r
     return (r->queued + more) * 1000000 / (r->rate / 1000 + 1);
 }
 
-/* Of the rails of `mask` the one, as a bit, that would have `more[r]` further bytes out first; 0 when there
- * is none. What waits is known as of `now`. */
+/* Of the rails of `mask` the one, as a bit, that would have `more[r]` further bytes out first; 0
+ * when there is none. What waits is known as of `now`. */
 static inline uint32_t bcast_hw_stripe_best(struct bcast_hw_stripe *s, uint32_t mask,
                                             const uint64_t *more, uint64_t now)
 {

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * trees: see trees.h. Two ways to name the ranks of a site that receive: by index, 0 to n - 1, in the
- * order of the site, beginning after the root where it is in it; and, for each tree, by place: those
- * of the tree's own group first, in heap order.
+ * trees: see trees.h. Two ways to name the ranks of a site that receive: by index, 0 to n - 1, in
+ * the order of the site, beginning after the root where it is in it; and, for each tree, by place:
+ * those of the tree's own group first, in heap order.
  */
 #include "trees.h"
 
@@ -161,8 +161,8 @@ static uint32_t inner_children(const struct bcast_hw_trees *t, uint32_t site, co
     return children_at(e, place_of(e, index_of(t, site, rank)));
 }
 
-/* Who feeds the site after `site` in tree r, and as its how manyeth child: the last of a heap that has
- * places left, or the root where it has its site to itself. */
+/* Who feeds the site after `site` in tree r, and as its how manyeth child: the last of a heap that
+ * has places left, or the root where it has its site to itself. */
 static struct bcast_hw_edge exit_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t r)
 {
     struct tree e = tree_in(t, site, r), lender = e;

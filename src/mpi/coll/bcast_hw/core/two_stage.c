@@ -119,9 +119,10 @@ static bool serves(const struct bcast_hw_two_stage *m, const struct bcast_hw_rin
     return m->frags == 0 || bcast_hw_ring_next(ring->rank, ring->size) != m->root;
 }
 
-/* The shape of the message is known now: what the successor wants can be named. A root that had been
- * asked before it was called asked in turn: it wants nothing any more. Whoever asked for everything
- * before anything was known (`standing`: such requests hold) may have been too early, or missed it all. */
+/* The shape of the message is known now: what the successor wants can be named. A root that had
+ * been asked before it was called asked in turn: it wants nothing any more. Whoever asked for
+ * everything before anything was known (`standing`: such requests hold) may have been too early, or
+ * missed it all. */
 static void learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags, uint32_t bytes,
                   bool standing, const struct bcast_hw_ring *ring)
 {
@@ -191,9 +192,9 @@ static uint64_t flowing(const struct bcast_hw_two_stage *m, const struct bcast_h
     return last;
 }
 
-/* A request for everything holds when the first fragment comes by multicast (`cast`) only if there are
- * few: a long broadcast would go over every lane of the ring because its root was late. When it comes by
- * lane, the multicast failed before. */
+/* A request for everything holds when the first fragment comes by multicast (`cast`) only if there
+ * are few: a long broadcast would go over every lane of the ring because its root was late. When it
+ * comes by lane, the multicast failed before. */
 static bool holds(uint32_t frags, bool cast)
 {
     return !cast || frags <= BCAST_HW_STANDING_FRAGS;
@@ -236,8 +237,8 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
         bcast_hw_two_stage_set_phase(m, BCAST_HW_CAST);
 }
 
-/* How long nothing may come before the rest is asked for. While nothing is known of the broadcast it may
- * be that the root is late: then the question is repeated, less and less often. */
+/* How long nothing may come before the rest is asked for. While nothing is known of the broadcast
+ * it may be that the root is late: then the question is repeated, less and less often. */
 static uint64_t patience(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
 {
     uint64_t wait = bcast_hw_rtt_wait(&ring->rtt);
@@ -466,7 +467,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
     return BCAST_HW_PLACE;
 }
 
-/* Those fragments of `msg` that are not here are asked for in turn. Returns whether all are here. */
+/* Those fragments of `msg` that are not here are asked for in turn. Returns whether all are
+ * here. */
 static bool pass_on(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
 {
     bool here = true;
@@ -517,15 +519,15 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m
     else
         m->want_all = true;
     m->want_deaf |= m->want_all && (msg->flags & BCAST_HW_FLAG_DEAF);
-    /* Nothing is known here either: the question is passed on. This rank's own, if it asked already, is
-     * repeated in time. */
+    /* Nothing is known here either: the question is passed on. This rank's own, if it asked
+     * already, is repeated in time. */
     if (m->frags == 0 && !m->at_once && !m->push && !(m->phase == BCAST_HW_WAIT && m->ask_all))
         ask_rest(m);
     return BCAST_HW_TAKEN;
 }
 
-/* Each fragment goes once more at most: who lacks it after that gets it by the ring. Who knows nothing of
- * a broadcast is believed where it is short: else it is late, or too early. */
+/* Each fragment goes once more at most: who lacks it after that gets it by the ring. Who knows
+ * nothing of a broadcast is believed where it is short: else it is late, or too early. */
 enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
                                                   const struct bcast_hw_msg *msg,
                                                   const struct bcast_hw_ring *ring)

@@ -4,46 +4,52 @@
  *
  * two_stage: one broadcast at one rank (Hoefler, Siebert, Rehm 2007, section 2).
  *
- * Stage 1: the root multicasts the message in fragments, unreliably. Stage 2: the ring completes it,
- * rank r being served by r - 1 and serving r + 1 (mod p) over reliable lanes; the rank before the
- * root serves nobody. Two ways to serve:
- *   push  the paper's: every fragment is forwarded once, as soon as it is here, whichever way it came.
- *   pull  a fragment is forwarded once, when asked for. A rank asks for what is missing when a later
- *         fragment of the broadcast has come (gap), when nothing more comes in time (tail), when a
- *         later broadcast has come, or when its own successor asks. The predecessor answers what it
- *         has at once and the rest as it comes. Lanes are reliable, so no fragment is asked for twice.
- *         A rank of which nothing has come cannot name fragments: it asks for all. The root may only be
- *         late, so if the predecessor then gets a long broadcast by multicast, or is just getting it,
- *         it takes the question for answered; a rank that got nothing repeats it, less and less often.
+ * Stage 1: the root multicasts the message in fragments, unreliably. Stage 2: the ring completes
+ * it, rank r being served by r - 1 and serving r + 1 (mod p) over reliable lanes; the rank before
+ * the root serves nobody. Two ways to serve:
+ *   push  the paper's: every fragment is forwarded once, as soon as it is here, whichever way it
+ *         came.
+ *   pull  a fragment is forwarded once, when asked for. A rank asks for what is missing when a
+ *         later fragment of the broadcast has come (gap), when nothing more comes in time (tail),
+ *         when a later broadcast has come, or when its own successor asks. The predecessor answers
+ *         what it has at once and the rest as it comes. Lanes are reliable, so no fragment is asked
+ *         for twice. A rank of which nothing has come cannot name fragments: it asks for all. The
+ *         root may only be late, so if the predecessor then gets a long broadcast by multicast, or
+ *         is just getting it, it takes the question for answered; a rank that got nothing repeats
+ *         it, less and less often.
  *
- * A rail on which nothing came of late though it was due (watch.h) is not waited for: "later" and the tail wait
- * are those of the others. Where there is no other, a broadcast is asked for as soon as it is called, and the
- * question says so (DEAF): the predecessor is not to count on the multicast either.
+ * A rail on which nothing came of late though it was due (watch.h) is not waited for: "later" and
+ * the tail wait are those of the others. Where there is no other, a broadcast is asked for as soon
+ * as it is called, and the question says so (DEAF): the predecessor is not to count on the
+ * multicast either.
  *
- * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one after the
- * other. A rank that is asked for what it has lost itself, or has asked for in vain knowing nothing, tells
- * the root (AGAIN), which multicasts that once more: fragments by name, or all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
+ * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one
+ * after the other. A rank that is asked for what it has lost itself, or has asked for in vain
+ * knowing nothing, tells the root (AGAIN), which multicasts that once more: fragments by name, or
+ * all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
  * ranks some at random tell, so that the root hears a few.
  *
- * Who is asked may not answer: it computes. When nothing has come to a rank that waits for twice as long as it waited
- * before it asked, or, while it knows nothing, for eight times that, it asks other members, more and more of them (SEEK,
- * seek.h). A member that has some of it offers it (OFFER), to the first few at a time that ask; asked for it (SEEK with
- * AT_ONCE), it gives what it has then. It neither asks on for it nor remembers what it does not have. So it is with
- * push as well, where a rank that does not get anything waits for its predecessor alone.
+ * Who is asked may not answer: it computes. When nothing has come to a rank that waits for twice as
+ * long as it waited before it asked, or, while it knows nothing, for eight times that, it asks
+ * other members, more and more of them (SEEK, seek.h). A member that has some of it offers it
+ * (OFFER), to the first few at a time that ask; asked for it (SEEK with AT_ONCE), it gives what it
+ * has then. It neither asks on for it nor remembers what it does not have. So it is with push as
+ * well, where a rank that does not get anything waits for its predecessor alone.
  *
  * Fragments may be spread over rails, which keep order each but not among each other. The root is
- * free in which goes where and tells with each fragment which rails it uses; "later" then means that
- * every one of those has brought something later, and the tail wait of a broadcast does not end while
- * a rail that may still bring some of it is bringing what was sent before. At the end of a long message
- * the last fragment goes once more on every rail, so that what is lost shows at once.
+ * free in which goes where and tells with each fragment which rails it uses; "later" then means
+ * that every one of those has brought something later, and the tail wait of a broadcast does not
+ * end while a rail that may still bring some of it is bringing what was sent before. At the end of
+ * a long message the last fragment goes once more on every rail, so that what is lost shows at
+ * once.
  *
  * Example, pull, p = 4, root 0, fragments 0 1 2, fragment 1 lost on its way to rank 2:
  *   0: cast 0, cast 1, cast 2
  *   1: 0 1 2 come: done      3: 0 1 2 come: done
  *   2: 0 comes; 2 comes: gap below 2, request {1} to rank 1; rank 1 sends 1: done
- * Cost in LogGP terms without loss, m fragments: L + (m - 1)g + 2o for any p; push adds per rank one
- * send that nobody waits for. A loss seen by a gap adds one round trip to the predecessor, or d round
- * trips where the d ranks before it lost it too.
+ * Cost in LogGP terms without loss, m fragments: L + (m - 1)g + 2o for any p; push adds per rank
+ * one send that nobody waits for. A loss seen by a gap adds one round trip to the predecessor, or d
+ * round trips where the d ranks before it lost it too.
  *
  *          post as root                     post as member
  *   EMPTY ------------> HOLD   EMPTY/EARLY ---------------> WAIT --all here--> DONE
@@ -51,13 +57,14 @@
  *     | message          v                            ^                         |
  *     +------> EARLY    CAST --all fragments cast-----|-------------------------+
  *                |________all here____________________|
- * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h. A broadcast that is called
- * another way is AWAY, from EMPTY, or from EARLY or STORED if someone lied, until then.
+ * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: channel.h. A
+ * broadcast that is called another way is AWAY, from EMPTY, or from EARLY or STORED if someone
+ * lied, until then.
  *
- * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted; given is within got,
- * and empty unless somebody gets it; only WAIT asks further;
- * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a tail deadline,
- * and none when the rest is asked for; what every rail has passed is asked for.
+ * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
+ * given is within got, and empty unless somebody gets it; only WAIT asks further;
+ * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a
+ * tail deadline, and none when the rest is asked for; what every rail has passed is asked for.
  */
 #ifndef BCAST_HW_TWO_STAGE_H_INCLUDED
 #define BCAST_HW_TWO_STAGE_H_INCLUDED
@@ -160,14 +167,14 @@ uint32_t bcast_hw_two_stage_words(uint32_t max_frags);
 void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
                              const struct bcast_hw_ring *ring);
 
-/* DONE or AWAY -> EMPTY for another broadcast, and what did not come of this one by multicast is lost; or nothing
- * is known of this one, and the machine is EMPTY. */
+/* DONE or AWAY -> EMPTY for another broadcast, and what did not come of this one by multicast is
+ * lost; or nothing is known of this one, and the machine is EMPTY. */
 void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
                               struct bcast_hw_ring *ring);
 
-/* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the next
- * broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at `hold_until`
- * ns, or on READY if that is NEVER. EMPTY or EARLY only; STORED if someone lied. */
+/* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the
+ * next broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at
+ * `hold_until` ns, or on READY if that is NEVER. EMPTY or EARLY only; STORED if someone lied. */
 void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
                                   uint8_t rails, uint64_t hold_until, struct bcast_hw_ring *ring,
                                   uint64_t now);
@@ -177,12 +184,12 @@ void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, 
 void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
                                     struct bcast_hw_ring *ring, uint64_t now);
 
-/* The program calls this broadcast, and it goes another way: no message of it is for this machine. EMPTY only; EARLY
- * or STORED if someone lied. */
+/* The program calls this broadcast, and it goes another way: no message of it is for this machine.
+ * EMPTY only; EARLY or STORED if someone lied. */
 void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring);
 
-/* DATA, REQUEST, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender, kind of way and
- * fields fit. One that is not changes nothing. */
+/* DATA, REQUEST, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender,
+ * kind of way and fields fit. One that is not changes nothing. */
 bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring);
 
 /* A fragment came. PLACE: the caller copies its payload before the next call. */
@@ -200,7 +207,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
                                                   const struct bcast_hw_msg *msg,
                                                   const struct bcast_hw_ring *ring);
 
-/* DATA by lane, or OFFER, is from one that this rank has asked for something of this broadcast, or serves it. */
+/* DATA by lane, or OFFER, is from one that this rank has asked for something of this broadcast, or
+ * serves it. */
 bool bcast_hw_two_stage_expects(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
                                 const struct bcast_hw_ring *ring);
 
@@ -218,7 +226,8 @@ enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
 enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);
 
 /* A later broadcast came: whatever is missing here is late or lost, unless a rail is behind. While
- * nothing of it is known it may be one that is not multicast: that is remembered until it is called. */
+ * nothing of it is known it may be one that is not multicast: that is remembered until it is
+ * called. */
 void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
 
 void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,

@@ -36,12 +36,13 @@ static inline bool bcast_hw_two_stage_deaf(const struct bcast_hw_two_stage *m,
     return rails != 0 && (rails & ~(uint32_t) ring->watch.suspects) == 0;
 }
 
-/* A long broadcast is on its way: who knew nothing of it when it asked has got some by now. If not, it asks again. */
+/* A long broadcast is on its way: who knew nothing of it when it asked has got some by now. If not,
+ * it asks again. */
 bool bcast_hw_two_stage_is_coming(const struct bcast_hw_two_stage *m,
                                   const struct bcast_hw_ring *ring, uint64_t now);
 
-/* What others can be asked for in word `w`: what the predecessor was asked for, and with push, when nothing more comes,
- * all. */
+/* What others can be asked for in word `w`: what the predecessor was asked for, and with push, when
+ * nothing more comes, all. */
 static inline uint64_t bcast_hw_two_stage_sought(const struct bcast_hw_two_stage *m, uint32_t w)
 {
     return (m->push ? bcast_hw_bitmap_mask(w, m->frags) : m->asked[w]) & ~m->got[w];

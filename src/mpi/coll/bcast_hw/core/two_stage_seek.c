@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * two_stage: what a rank does with SEEK and OFFER of other members (PROTOCOL.md, section 5, item 8).
- * SEEK asks which of some fragments are here, and is answered by OFFER; with AT_ONCE it asks for the
- * fragments themselves. OFFER answers this rank's own SEEK, whose members and times core/seek has
- * chosen. See two_stage.h.
+ * two_stage: what a rank does with SEEK and OFFER of other members (PROTOCOL.md, section 5, item
+ * 8). SEEK asks which of some fragments are here, and is answered by OFFER; with AT_ONCE it asks
+ * for the fragments themselves. OFFER answers this rank's own SEEK, whose members and times
+ * core/seek has chosen. See two_stage.h.
  */
 #include "two_stage_impl.h"
 
@@ -16,7 +16,8 @@ static uint64_t named_here(const struct bcast_hw_two_stage *m, const struct bcas
     return m->got[w] & (msg->frags > 0 ? msg->bits[w] : UINT64_MAX);
 }
 
-/* Notes that `msg.peer` is to be sent OFFER, if there is a fragment to offer, and room in the list. */
+/* Notes that `msg.peer` is to be sent OFFER, if there is a fragment to offer, and room in the
+ * list. */
 static void make_offer(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
 {
     uint64_t any = 0;

@@ -37,7 +37,8 @@ static uint32_t take_again(struct bcast_hw_two_stage *m)
     return i;
 }
 
-/* Multicasts the next fragment on one of `rails`; after all of a long message, the last once more on each. */
+/* Multicasts the next fragment on one of `rails`; after all of a long message, the last once more
+ * on each. */
 static void next_cast(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring, uint32_t rails,
                       struct bcast_hw_msg *tx, uint64_t now)
 {
@@ -86,8 +87,8 @@ static bool collect_asks(struct bcast_hw_two_stage *m, struct bcast_hw_ring *rin
     return any;
 }
 
-/* All was asked for more than once, and meanwhile nothing came on the rails of the broadcast: it is not only that the
- * root is about to multicast it. */
+/* All was asked for more than once, and meanwhile nothing came on the rails of the broadcast: it is
+ * not only that the root is about to multicast it. */
 static bool is_silent(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring,
                       uint64_t now)
 {

@@ -13,8 +13,9 @@
 #define LATE_START_NS 50000u
 #define LATE_MAX_NS 1000000u
 
-/* A yield that takes more than this many times that of one that finds nobody has found somebody: two changes of
- * the processor from one process to another. Less than FOUND_MIN_NS is not told from chance. */
+/* A yield that takes more than this many times that of one that finds nobody has found somebody:
+ * two changes of the processor from one process to another. Less than FOUND_MIN_NS is not told from
+ * chance. */
 #define FOUND_TIMES 4u
 #define FOUND_MIN_NS 1500u
 

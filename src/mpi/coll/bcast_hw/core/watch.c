@@ -49,7 +49,8 @@ void bcast_hw_watch_over(struct bcast_hw_watch *w, const struct bcast_hw_watch_c
     }
 }
 
-/* Of the last window. What is too much must be so for some: a receiver that was not there for a moment loses much. */
+/* Of the last window. What is too much must be so for some: a receiver that was not there for a
+ * moment loses much. */
 static uint32_t loss(struct bcast_hw_watch *w, uint32_t r)
 {
     uint32_t sixteenths = w->lost[r];

@@ -2,15 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * watch: what a member makes of each rail, by the broadcasts it was sent: how many fragments were due on it, and
- * how many came. It knows the rails of a broadcast, not which fragment went on which: what is missing of one on
- * several rails is blamed on those that brought nothing of it, or else on all of them.
+ * watch: what a member makes of each rail, by the broadcasts it was sent: how many fragments were
+ * due on it, and how many came. It knows the rails of a broadcast, not which fragment went on
+ * which: what is missing of one on several rails is blamed on those that brought nothing of it, or
+ * else on all of them.
  *
- * A rail is quiet while nothing comes on it that is due. One that has been, for a while, when a broadcast was
- * consumed is suspected: it is not waited for, until something comes on it. That is this rank's own affair.
- * Whether a rail is left is not (epoch.h): for that the rank tells its losses, four bits a rail. What a neighbour
- * brought may still come by multicast, and is not lost then: losses are counted when the broadcast's channel goes
- * to another, N broadcasts later.
+ * A rail is quiet while nothing comes on it that is due. One that has been, for a while, when a
+ * broadcast was consumed is suspected: it is not waited for, until something comes on it. That is
+ * this rank's own affair. Whether a rail is left is not (epoch.h): for that the rank tells its
+ * losses, four bits a rail. What a neighbour brought may still come by multicast, and is not lost
+ * then: losses are counted when the broadcast's channel goes to another, N broadcasts later.
  */
 #ifndef BCAST_HW_WATCH_H_INCLUDED
 #define BCAST_HW_WATCH_H_INCLUDED
@@ -63,7 +64,8 @@ void bcast_hw_watch_here(struct bcast_hw_watch *w, const struct bcast_hw_watch_c
 /* Nothing more of it can come. */
 void bcast_hw_watch_over(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast);
 
-/* What is to be told of `rails`: for each BCAST_HW_LOSS_BITS bits, 0 where nothing is wrong or too little known. */
+/* What is to be told of `rails`: for each BCAST_HW_LOSS_BITS bits, 0 where nothing is wrong or too
+ * little known. */
 uint32_t bcast_hw_watch_losses(struct bcast_hw_watch *w, uint8_t rails);
 
 /* These rails begin anew. */

@@ -2,13 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * agenda: which groups of a process have something to do: those that something happened to, those whose timer fires
- * (a binary heap), those whose multicast waits for room. The others cost nothing, however many there are.
+ * agenda: which groups of a process have something to do: those that something happened to, those
+ * whose timer fires (a binary heap), those whose multicast waits for room. The others cost nothing,
+ * however many there are.
  *
- * Example: of 1,500 groups 2 were touched and 1 waits for room: a turn looks at 3, and at the heap's first.
+ * Example: of 1,500 groups 2 were touched and 1 waits for room: a turn looks at 3, and at the
+ * heap's first.
  *
- * Invariants (bcast_hw_agenda_check): a group has one place in the heap if its time is not NEVER, else none; no group
- * comes before the one above it there; as many groups go along trees as say so.
+ * Invariants (bcast_hw_agenda_check): a group has one place in the heap if its time is not NEVER,
+ * else none; no group comes before the one above it there; as many groups go along trees as say so.
  */
 #ifndef BCAST_HW_AGENDA_H_INCLUDED
 #define BCAST_HW_AGENDA_H_INCLUDED
@@ -45,7 +47,8 @@ void bcast_hw_agenda_init(struct bcast_hw_agenda *a);
 /* Only without groups. */
 void bcast_hw_agenda_free(struct bcast_hw_agenda *a);
 
-/* A group that is new, with nothing to do; one that is about to be freed. add: false without memory. */
+/* A group that is new, with nothing to do; one that is about to be freed. add: false without
+ * memory. */
 bool bcast_hw_agenda_add(struct bcast_hw_agenda *a, struct bcast_hw_group *g);
 void bcast_hw_agenda_remove(struct bcast_hw_agenda *a, struct bcast_hw_group *g);
 
@@ -53,13 +56,14 @@ void bcast_hw_agenda_remove(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
 void bcast_hw_agenda_touch(struct bcast_hw_agenda *a, struct bcast_hw_group *g);
 void bcast_hw_agenda_done(struct bcast_hw_agenda *a, struct bcast_hw_group *g);
 
-/* Its timer fires at `wake` ns. A multicast of it waits for room, or not. A broadcast of it goes along trees, or not. */
+/* Its timer fires at `wake` ns. A multicast of it waits for room, or not. A broadcast of it goes
+ * along trees, or not. */
 void bcast_hw_agenda_wake(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint64_t wake);
 void bcast_hw_agenda_block(struct bcast_hw_agenda *a, struct bcast_hw_group *g, bool blocked);
 void bcast_hw_agenda_by_trees(struct bcast_hw_agenda *a, struct bcast_hw_group *g, bool by_trees);
 
-/* Takes those that have something to do at `now`, of the blocked ones those that `unblocked` says so of; each once. A
- * group that is removed or cared for meanwhile does not come. */
+/* Takes those that have something to do at `now`, of the blocked ones those that `unblocked` says
+ * so of; each once. A group that is removed or cared for meanwhile does not come. */
 struct bcast_hw_agenda_turn {
     struct bcast_hw_agenda_node groups;
 };

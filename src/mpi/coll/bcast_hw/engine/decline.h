@@ -7,9 +7,10 @@
  * leader's decision on to its children. No way of broadcasting helps against that reason, so set-up
  * ends with NO at every member, and nobody waits for a report that never comes.
  *
- * This takes no memory: a decline knows its neighbours in the ring and the tree only, and the engine
- * has room for BCAST_HW_DECLINES of them. It ends when the leader's decision has come and the
- * children have it, or when a member is lost; then the neighbours are told, as by a group (loss.h).
+ * This takes no memory: a decline knows its neighbours in the ring and the tree only, and the
+ * engine has room for BCAST_HW_DECLINES of them. It ends when the leader's decision has come and
+ * the children have it, or when a member is lost; then the neighbours are told, as by a group
+ * (loss.h).
  *
  * Example, p = 3, fanout 2: rank 1 has no memory. REPORT(NOMEM) from 1 to 0, REPORT from 2 to 0;
  * rank 0 decides NO: DECIDE to 1 and 2.
@@ -34,8 +35,8 @@ struct bcast_hw_decline_cfg {
     uint32_t fanout;
     uint64_t key;
     uint32_t leader; /* rank in MPI_COMM_WORLD of rank 0 */
-    /* This rank's neighbours: before it and after it in the ring, its parent, its children. Some may
-     * be the same. */
+    /* This rank's neighbours: before it and after it in the ring, its parent, its children. Some
+     * may be the same. */
     uint32_t num_neighbours;
     uint32_t neighbour[BCAST_HW_DECLINE_NEIGHBOURS];
     uint32_t world[BCAST_HW_DECLINE_NEIGHBOURS]; /* their ranks in MPI_COMM_WORLD */
@@ -56,7 +57,8 @@ struct bcast_hw_declines {
     uint32_t num; /* that are used */
 };
 
-/* Begins to decline a group. False: as many are under way as there is room for; nothing was done. */
+/* Begins to decline a group. False: as many are under way as there is room for; nothing was
+ * done. */
 bool bcast_hw_decline_begin(struct bcast_hw_engine *e, const struct bcast_hw_decline_cfg *cfg,
                             uint64_t now);
 

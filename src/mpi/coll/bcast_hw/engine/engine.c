@@ -86,7 +86,8 @@ static void on_measure(struct bcast_hw_engine *e, const struct bcast_hw_msg *msg
     }
 }
 
-/* Whether a datagram may be looked at: it has the seal that it must have, at `data`, before `len` bytes. */
+/* Whether a datagram may be looked at: it has the seal that it must have, at `data`, before `len`
+ * bytes. */
 static bool is_genuine(struct bcast_hw_engine *e, uint32_t rail, const unsigned char *data,
                        size_t len)
 {

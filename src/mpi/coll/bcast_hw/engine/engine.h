@@ -64,8 +64,8 @@ struct bcast_hw_engine_cfg {
     struct bcast_hw_fabric *fabrics[BCAST_HW_RAIL_BITS];
     uint32_t mbit[BCAST_HW_RAIL_BITS]; /* speeds; 0: unknown */
     struct bcast_hw_lane *lane; /* the engine's from open on; NULL: no group can be created */
-    /* Lanes for broadcasts along trees, the rails in turn; none: `lane` serves. The first num_lanes are
-     * used inside a site, all num_far_lanes between sites. The engine's from open on. */
+    /* Lanes for broadcasts along trees, the rails in turn; none: `lane` serves. The first num_lanes
+     * are used inside a site, all num_far_lanes between sites. The engine's from open on. */
     struct bcast_hw_lane *lanes[BCAST_HW_LANES_MAX];
     uint32_t num_lanes;
     uint32_t num_far_lanes; /* at least num_lanes */
@@ -73,14 +73,14 @@ struct bcast_hw_engine_cfg {
     /* Those rails, by number, and their speeds: lane i is on the one at i mod num_rails. */
     uint8_t lane_rail[BCAST_HW_RAIL_BITS];
     uint32_t lane_mbit[BCAST_HW_RAIL_BITS]; /* 0: unknown */
-    /* Of those rails, by which somebody got no answer, alike on all processes; they carry nothing. */
+    /* Of those rails, by which somebody got no answer, alike on all processes; they carry
+     * nothing. */
     uint32_t lane_silent; /* bit k: of lane_rail[k] */
-    bool
-        meets; /* a lane to who may ask for repair is made when a group is set up, not when it asks */
+    bool meets; /* set-up makes the lane to the rank that may ask for repair; else asking does */
     struct bcast_hw_knock *knock; /* the caller's; NULL: no host can be asked whether it is there */
     size_t memory;                /* bound on the channel memory of all groups, bytes */
-    /* A group is ON, for the first time, or has another epoch than when it was shown last, or a member of it is lost;
-     * NULL: nobody wants to know. */
+    /* A group is ON, for the first time, or has another epoch than when it was shown last, or a
+     * member of it is lost; NULL: nobody wants to know. */
     void (*show)(struct bcast_hw_group *g, bool first);
 };
 
@@ -137,11 +137,12 @@ void bcast_hw_engine_measuring(struct bcast_hw_engine *e, bool on);
  * e->measure once that is done. */
 void bcast_hw_engine_measure(struct bcast_hw_engine *e, uint32_t peer, uint64_t now);
 
-/* Asks `peer` on one lane of each rail whether anything comes; measuring, on both. By which lanes it has answered is
- * in e->answered. */
+/* Asks `peer` on one lane of each rail whether anything comes; measuring, on both. By which lanes
+ * it has answered is in e->answered. */
 void bcast_hw_engine_ask(struct bcast_hw_engine *e, uint32_t peer);
 
-/* Of the lanes' rails, a bit each by their index: these carry nothing. Alike on all processes; not all. */
+/* Of the lanes' rails, a bit each by their index: these carry nothing. Alike on all processes; not
+ * all. */
 void bcast_hw_engine_silent(struct bcast_hw_engine *e, uint32_t rails);
 
 /* What was measured of the lanes' rails, alike on all processes: by it segments are dealt. */
@@ -189,8 +190,8 @@ void bcast_hw_engine_close(struct bcast_hw_engine *e);
 /* Of a closed engine, or one never opened. */
 void bcast_hw_engine_destroy(struct bcast_hw_engine *e);
 
-/* For groups. cast: there is room on its rail. send: a peer that cannot be reached is lost. send_from:
- * over lane msg->rail; the body is borrowed until bcast_hw_group_on_sent. */
+/* For groups. cast: there is room on its rail. send: a peer that cannot be reached is lost.
+ * send_from: over lane msg->rail; the body is borrowed until bcast_hw_group_on_sent. */
 void bcast_hw_engine_cast(struct bcast_hw_engine *e, uint64_t group,
                           const struct bcast_hw_wire_id *id, uint32_t src,
                           const struct bcast_hw_msg *msg, const void *body, uint32_t len);
@@ -202,7 +203,8 @@ void bcast_hw_engine_send_from(struct bcast_hw_engine *e, uint32_t world_rank,
                                struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
                                const void *body, uint32_t len);
 
-/* Nobody waits any longer for the lanes that the group lends something to: they are cut, and it lends nothing. */
+/* Nobody waits any longer for the lanes that the group lends something to: they are cut, and it
+ * lends nothing. */
 void bcast_hw_engine_cut(struct bcast_hw_engine *e, const struct bcast_hw_group *g);
 
 #endif /* BCAST_HW_ENGINE_H_INCLUDED */

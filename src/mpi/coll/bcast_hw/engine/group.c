@@ -138,7 +138,8 @@ static uint64_t next_timer(const struct bcast_hw_group *g)
     return g->join_at < first ? g->join_at : first;
 }
 
-/* What can be multicast now. The best rail is one of those that what is being multicast may go on. */
+/* What can be multicast now. The best rail is one of those that what is being multicast may go
+ * on. */
 static struct bcast_hw_room room(struct bcast_hw_group *g, uint64_t now)
 {
     const struct bcast_hw_terms *t = &g->agree.agreed;
@@ -324,8 +325,8 @@ uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known)
     return bcast_hw_stream_prefix(&g->stream, known);
 }
 
-/* A broadcast of a few fragments takes the rail that has it out first: spread over several, its losses
- * would show later. */
+/* A broadcast of a few fragments takes the rail that has it out first: spread over several, its
+ * losses would show later. */
 static uint8_t rails_for(const struct bcast_hw_group *g, uint32_t bytes, uint64_t now)
 {
     uint32_t rails = bcast_hw_stream_next_rails(&g->stream);
@@ -381,8 +382,8 @@ void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
         bcast_hw_group_pump(g, now);
 }
 
-/* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not every
- * field agrees with what all members agreed on. */
+/* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not
+ * every field agrees with what all members agreed on. */
 static uint32_t run_of(const struct bcast_hw_group *g, const struct bcast_hw_msg *m, uint32_t len)
 {
     uint32_t frag = g->stream.ring.frag_bytes;
@@ -394,8 +395,8 @@ static uint32_t run_of(const struct bcast_hw_group *g, const struct bcast_hw_msg
                : 0;
 }
 
-/* What the short header leaves out: the number of fragments, and, where that did not come, the upper half of
- * the bid, which is the one nearest to the broadcasts under way. */
+/* What the short header leaves out: the number of fragments, and, where that did not come, the
+ * upper half of the bid, which is the one nearest to the broadcasts under way. */
 static void complete(const struct bcast_hw_group *g, struct bcast_hw_msg *m, bool whole)
 {
     uint64_t near = g->stream.channel.consumed;

@@ -11,11 +11,11 @@
  *   SETUP, ON, CLOSING --a member is lost (loss.h)--> BROKEN --close--> gone
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
- * may learn of the agreement first. Where multicast does not work the group is ON without it: broadcasts
- * go along trees only, and the channels' memory is given back.
+ * may learn of the agreement first. Where multicast does not work the group is ON without it:
+ * broadcasts go along trees only, and the channels' memory is given back.
  *
- * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when gone;
- * pages are touched only as they are used.
+ * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when
+ * gone; pages are touched only as they are used.
  */
 #ifndef BCAST_HW_GROUP_H_INCLUDED
 #define BCAST_HW_GROUP_H_INCLUDED
@@ -113,36 +113,40 @@ struct bcast_hw_group {
     uint32_t lent[BCAST_HW_LANES_MAX];
 };
 
-/* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until close. */
+/* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until
+ * close. */
 struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
                                              const struct bcast_hw_group_cfg *cfg, uint64_t now);
 
-/* No broadcast follows on it, on any member; all are consumed here. The group goes when nobody needs
- * it any more; the caller forgets it. Never waits. */
+/* No broadcast follows on it, on any member; all are consumed here. The group goes when nobody
+ * needs it any more; the caller forgets it. Never waits. */
 void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now);
 
-/* The next broadcast can be posted. When not: bcast_hw_group_stall, progress, ask again. ON only. */
+/* The next broadcast can be posted. When not: bcast_hw_group_stall, progress, ask again. ON
+ * only. */
 bool bcast_hw_group_open(const struct bcast_hw_group *g);
 void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now);
 
-/* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts are
- * sent from there and placed there as far as they have not begun to come. Until return, which a root
- * calls when all is sent, or after an error: what is not sent then is lost. */
+/* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts
+ * are sent from there and placed there as far as they have not begun to come. Until return, which a
+ * root calls when all is sent, or after an error: what is not sent then is lost. */
 void bcast_hw_group_lend(struct bcast_hw_group *g, void *memory, size_t bytes);
 bool bcast_hw_group_sent(const struct bcast_hw_group *g);
 void bcast_hw_group_return(struct bcast_hw_group *g);
 
-/* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it comes to its memory or
- * is sent from there. As long as lanes have some of that still, the group lends it. */
+/* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it
+ * comes to its memory or is sent from there. As long as lanes have some of that still, the group
+ * lends it. */
 void bcast_hw_group_withdraw(struct bcast_hw_group *g, uint64_t now);
 bool bcast_hw_group_lends(const struct bcast_hw_group *g);
 
-/* Where the `bytes` bytes of the next broadcast go (root, before post) or of the last posted one are
- * (member, once done). */
+/* Where the `bytes` bytes of the next broadcast go (root, before post) or of the last posted one
+ * are (member, once done). */
 void *bcast_hw_group_next_bytes(struct bcast_hw_group *g, uint32_t bytes);
 const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g);
 
-/* The next broadcast is multicast; otherwise it is to go along trees, alike on all members. Open only. */
+/* The next broadcast is multicast; otherwise it is to go along trees, alike on all members. Open
+ * only. */
 static inline bool bcast_hw_group_casts_next(const struct bcast_hw_group *g)
 {
     return bcast_hw_stream_next_rails(&g->stream) != 0;
@@ -152,8 +156,8 @@ static inline bool bcast_hw_group_casts_next(const struct bcast_hw_group *g)
 void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);
 void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now);
 
-/* Of root and members: a broadcast along trees, of `bytes` bytes at `memory`, which is the group's until
- * it is consumed. Open only. */
+/* Of root and members: a broadcast along trees, of `bytes` bytes at `memory`, which is the group's
+ * until it is consumed. Open only. */
 void bcast_hw_group_post_trees(struct bcast_hw_group *g, uint32_t root, void *memory,
                                uint32_t bytes, uint64_t now);
 static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
@@ -161,8 +165,8 @@ static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
     return bcast_hw_stream_done(&g->stream);
 }
 
-/* How many bytes of the last posted broadcast, from its first on, are where the program wants them; `known` of them
- * were. 0 as long as they lie in a channel. */
+/* How many bytes of the last posted broadcast, from its first on, are where the program wants them;
+ * `known` of them were. 0 as long as they lie in a channel. */
 uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known);
 
 void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);

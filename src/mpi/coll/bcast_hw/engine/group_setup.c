@@ -69,8 +69,8 @@ static uint32_t agreed_piece(const struct bcast_hw_group *g)
     return piece > frag ? piece : frag;
 }
 
-/* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails' speeds; where none is,
- * to all alike. */
+/* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails'
+ * speeds; where none is, to all alike. */
 static void deal(const struct bcast_hw_group *g, uint32_t lanes, struct bcast_hw_deal *d)
 {
     const struct bcast_hw_engine_cfg *e = &g->engine->cfg;
@@ -165,7 +165,8 @@ static void begin_join(struct bcast_hw_group *g, uint64_t now)
     g->join_end = now + g->cfg.join_ns;
 }
 
-/* Joins, or goes on to, and tells the agreement on which rails that worked once it is known of each. */
+/* Joins, or goes on to, and tells the agreement on which rails that worked once it is known of
+ * each. */
 static void join(struct bcast_hw_group *g, uint64_t now)
 {
     if (!g->running)

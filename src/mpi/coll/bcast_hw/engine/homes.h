@@ -3,10 +3,10 @@
  * Copyright (C) the hwmc contributors
  *
  * homes: where the bytes of each broadcast of a group lie: in the channel's own memory, or in the
- * program's, while it is in the call that the broadcast belongs to. A broadcast has one home from its
- * first byte on, until the program takes its memory back: then what others may still ask for moves to
- * the channel. So a long message is copied only as far as not all members have it when the call
- * returns, which is a window at most.
+ * program's, while it is in the call that the broadcast belongs to. A broadcast has one home from
+ * its first byte on, until the program takes its memory back: then what others may still ask for
+ * moves to the channel. So a long message is copied only as far as not all members have it when the
+ * call returns, which is a window at most.
  */
 #ifndef BCAST_HW_HOMES_H_INCLUDED
 #define BCAST_HW_HOMES_H_INCLUDED

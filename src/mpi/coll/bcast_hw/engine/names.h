@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * names: finds the group that a message is for among all groups of a process, without a look at the others: by the key
- * of its set-up, by its generation once it has one, and by the number that it has in this process.
+ * names: finds the group that a message is for among all groups of a process, without a look at the
+ * others: by the key of its set-up, by its generation once it has one, and by the number that it
+ * has in this process.
  *
- * Invariants (bcast_hw_names_check): a group is in the lists of its key and its number, and in that of its generation
- * once it has one.
+ * Invariants (bcast_hw_names_check): a group is in the lists of its key and its number, and in that
+ * of its generation once it has one.
  */
 #ifndef BCAST_HW_NAMES_H_INCLUDED
 #define BCAST_HW_NAMES_H_INCLUDED
@@ -41,8 +42,8 @@ void bcast_hw_names_remove(struct bcast_hw_names *n, struct bcast_hw_group *g);
 /* A message of this type is for a group that may have no generation yet. */
 bool bcast_hw_names_is_by_key(enum bcast_hw_msg_type type);
 
-/* The group that the message is for, as long as it is not over; NULL. What is not by key reaches a group's stream, so
- * only once that runs. */
+/* The group that the message is for, as long as it is not over; NULL. What is not by key reaches a
+ * group's stream, so only once that runs. */
 struct bcast_hw_group *bcast_hw_names_of(struct bcast_hw_names *n,
                                          const struct bcast_hw_wire_in *in);
 

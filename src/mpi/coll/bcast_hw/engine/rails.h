@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rails: the fabrics of a process, one a rail, and the datagrams that are encoded and not yet taken by
- * them. Chooses the rail of a fragment that may go on any (core/stripe).
+ * rails: the fabrics of a process, one a rail, and the datagrams that are encoded and not yet taken
+ * by them. Chooses the rail of a fragment that may go on any (core/stripe).
  *
- * A datagram's body is borrowed until its fabric has taken it: a group does not begin another broadcast
- * before that (bcast_hw_rails_idle), and who frees or gives back memory before that has it forgotten.
+ * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
+ * broadcast before that (bcast_hw_rails_idle), and who frees or gives back memory before that has
+ * it forgotten.
  */
 #ifndef BCAST_HW_RAILS_H_INCLUDED
 #define BCAST_HW_RAILS_H_INCLUDED
@@ -42,8 +43,8 @@ struct bcast_hw_rails {
     struct bcast_hw_seal *seal;    /* the engine's; NULL: datagrams have none */
 };
 
-/* Takes over `fabrics`, of BCAST_HW_RAIL_BITS places, NULL where there is none; `mbit`: their speeds.
- * `seal`, NULL or not, is borrowed. */
+/* Takes over `fabrics`, of BCAST_HW_RAIL_BITS places, NULL where there is none; `mbit`: their
+ * speeds. `seal`, NULL or not, is borrowed. */
 void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *const *fabrics,
                          const uint32_t *mbit, struct bcast_hw_seal *seal);
 
@@ -51,12 +52,12 @@ void bcast_hw_rails_open(struct bcast_hw_rails *rails, struct bcast_hw_fabric *c
 void bcast_hw_rails_attr(const struct bcast_hw_rails *rails, uint32_t mask,
                          struct bcast_hw_fabric_attr *attr);
 
-/* Chooses a group for all rails: by the fabric that draws the fewest bits of its number, which all others
- * can use. OK, or what the fabric says. */
+/* Chooses a group for all rails: by the fabric that draws the fewest bits of its number, which all
+ * others can use. OK, or what the fabric says. */
 int bcast_hw_rails_draw(struct bcast_hw_rails *rails, uint64_t *group);
 
-/* Joins `group` on the rails of `mask`; on which of them it worked. Where it is `under_way`, it is to be
- * called again, or to be left. And leaves it there. */
+/* Joins `group` on the rails of `mask`; on which of them it worked. Where it is `under_way`, it is
+ * to be called again, or to be left. And leaves it there. */
 uint32_t bcast_hw_rails_join(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group,
                              uint32_t *under_way);
 void bcast_hw_rails_leave(struct bcast_hw_rails *rails, uint32_t mask, uint64_t group);
@@ -70,12 +71,12 @@ void bcast_hw_rails_flush(struct bcast_hw_rails *rails, uint64_t now);
 /* Everything is handed over. */
 bool bcast_hw_rails_idle(const struct bcast_hw_rails *rails);
 
-/* `bytes` bytes at `memory` go back to their owner. A rail on which a datagram waits that has its body there drops what
- * waits: it is lost like any datagram. */
+/* `bytes` bytes at `memory` go back to their owner. A rail on which a datagram waits that has its
+ * body there drops what waits: it is lost like any datagram. */
 void bcast_hw_rails_forget(struct bcast_hw_rails *rails, const void *memory, size_t bytes);
 
-/* What of `mask` can take one more datagram for `group` now, having flushed where that was needed; the best of
- * `among`. */
+/* What of `mask` can take one more datagram for `group` now, having flushed where that was needed;
+ * the best of `among`. */
 struct bcast_hw_room bcast_hw_rails_room(struct bcast_hw_rails *rails, uint32_t mask,
                                          uint32_t among, uint64_t group, uint64_t now);
 

@@ -2,21 +2,24 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * seal: shows that a message is from a process of the job, for whom it is meant, and unchanged. Before each message
- * stand 32 bytes, in network byte order:
+ * seal: shows that a message is from a process of the job, for whom it is meant, and unchanged.
+ * Before each message stand 32 bytes, in network byte order:
  *
- *    0  sender's rank in MPI_COMM_WORLD, 4    4  high, 4    8  counter, 8    16  authentication code, 16
+ *    0  sender's rank in MPI_COMM_WORLD, 4      4  high, 4
+ *    8  counter, 8                             16  authentication code, 16
  *
- * The code is Poly1305 under a key of its own for each message, the first 32 bytes of ChaCha20 under the job's secret
- * with (rank, counter) as the nonce (RFC 8439, sections 2.6 and 2.5), over: `to`, 4 bytes that are not sent; the
- * first 16 bytes above; the message. A nonce is used once: a rank has one seal, and that counts from 0.
+ * The code is Poly1305 under a key of its own for each message, the first 32 bytes of ChaCha20
+ * under the job's secret with (rank, counter) as the nonce (RFC 8439, sections 2.6 and 2.5), over:
+ * `to`, 4 bytes that are not sent; the first 16 bytes above; the message. A nonce is used once: a
+ * rank has one seal, and that counts from 0.
  *
- * `high` is the caller's, `to` tells ways apart: by multicast the upper half of a broadcast's number, and
- * BCAST_HW_SEAL_TO_RAIL; by lane its number with the length of the message's head (lane/sealed), and the receiver's
- * rank.
+ * `high` is the caller's, `to` tells ways apart: by multicast the upper half of a broadcast's
+ * number, and BCAST_HW_SEAL_TO_RAIL; by lane its number with the length of the message's head
+ * (lane/sealed), and the receiver's rank.
  *
- * The secret lies in memory between guard pages that is locked where that is allowed, in no core dump, in no child
- * process, and erased at the end. Not thread-safe. seal_none.c stands in where libsodium is not.
+ * The secret lies in memory between guard pages that is locked where that is allowed, in no core
+ * dump, in no child process, and erased at the end. Not thread-safe. seal_none.c stands in where
+ * libsodium is not.
  */
 #ifndef BCAST_HW_SEAL_H_INCLUDED
 #define BCAST_HW_SEAL_H_INCLUDED

@@ -39,8 +39,8 @@ static bool grow(struct bcast_hw_seen *s)
     return true;
 }
 
-/* There is room for one more name. Without memory for a larger table the one there is gets full, but
- * for the place at which a search ends. */
+/* There is room for one more name. Without memory for a larger table the one there is gets full,
+ * but for the place at which a search ends. */
 static bool has_room(struct bcast_hw_seen *s)
 {
     return 2 * s->names < s->room || grow(s) || s->names + 1 < s->room;

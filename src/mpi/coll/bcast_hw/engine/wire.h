@@ -72,9 +72,9 @@ uint32_t bcast_hw_wire_head_len(const struct bcast_hw_msg *msg);
 /* Bytes of the header that the datagram's first bytes announce; 0 when it is too short for any. */
 uint32_t bcast_hw_wire_head_of(const void *datagram, size_t len);
 
-/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT, MEASURE, PROBE: `body` and `len` are its payload.
- * For every other type the payload is written to `body` (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is
- * ignored. Returns the length of the payload. */
+/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT, MEASURE, PROBE: `body` and
+ * `len` are its payload. For every other type the payload is written to `body`
+ * (BCAST_HW_WIRE_CONTROL_MAX bytes) and `len` is ignored. Returns the length of the payload. */
 uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
                               const struct bcast_hw_msg *msg, void *body, uint32_t len);
 

@@ -33,7 +33,8 @@ struct bcast_hw_node_barrier {
 };
 
 /* Begins the group's next collective, a barrier by the algorithm of its parameters. `tree`: what
- * TREE goes along, its children the caller's until the barrier is done; others do not look at it. */
+ * TREE goes along, its children the caller's until the barrier is done; others do not look at
+ * it. */
 void bcast_hw_node_barrier_begin(struct bcast_hw_node_barrier *b, struct bcast_hw_node_group *g,
                                  const struct bcast_hw_node_tree *tree);
 

@@ -7,10 +7,10 @@
  *
  *   PE   m is the largest power of 2 up to p. Rank r >= m has r - m come for it, and waits for that
  *        rank's end. Ranks below m exchange with r xor 2^i in phase i.
- *   DIS  in phase i rank r waits for r - j (w + 1)^i mod p, j from 1 to w. With one way, w = 1, that is
- *        the paper's r - 2^i; with p - 1 of them there is one phase, in which each looks at all:
- *        n-way dissemination (Hoefler et al. 2006), for a line goes to several caches at a time, and
- *        ranks that share processors wait long for a phase.
+ *   DIS  in phase i rank r waits for r - j (w + 1)^i mod p, j from 1 to w. With one way, w = 1,
+ *        that is the paper's r - 2^i; with p - 1 of them there is one phase, in which each looks at
+ *        all: n-way dissemination (Hoefler et al. 2006), for a line goes to several caches at a
+ *        time, and ranks that share processors wait long for a phase.
  *
  * A rank that shows phase i has done all before it. Example, PE, p = 6, m = 4: 4 and 5 show phase
  * 0; 0 and 1 see them. Phase 0: 0 with 1, 2 with 3. Phase 1: 0 with 2, 1 with 3. Then 0 and 1 show

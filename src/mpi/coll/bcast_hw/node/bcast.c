@@ -54,9 +54,9 @@ void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_no
     choose(b);
 }
 
-/* From now on by the parent's length, and in its way. Nobody has looked at what this rank's line says
- * but the root, which may wait for the memory of a rank by G or AG; so only there it stays as it
- * is. */
+/* From now on by the parent's length, and in its way. Nobody has looked at what this rank's line
+ * says but the root, which may wait for the memory of a rank by G or AG; so only there it stays as
+ * it is. */
 static void follow(struct bcast_hw_node_bcast *b, uint64_t length)
 {
     b->op.verdict = BCAST_HW_ERR_INVAL;

@@ -71,8 +71,8 @@ struct bcast_hw_node_bcast_g {
 /* Each takes and writes its piece. */
 struct bcast_hw_node_bcast_ag {
     uint32_t phase; /* gather, move, rest: in this order */
-    /* gather, rest: ranks seen, counted from the root; move: ranks that have the chunk, counted from
-     * this one, itself first. */
+    /* gather, rest: ranks seen, counted from the root; move: ranks that have the chunk, counted
+     * from this one, itself first. */
     uint32_t next;
     uint64_t at;    /* move: the bytes of the piece below this are with all */
     uint64_t end;   /* of the piece */

@@ -27,7 +27,8 @@ static inline bool bcast_hw_node_bcast_is_root(const struct bcast_hw_node_bcast 
     return b->op.group->rank == b->root;
 }
 
-/* Whether what the parent's line says may be used: OK or AGAIN. A rank of another length follows. */
+/* Whether what the parent's line says may be used: OK or AGAIN. A rank of another length
+ * follows. */
 int bcast_hw_node_bcast_look(struct bcast_hw_node_bcast *b);
 
 /* How many of the `n` bytes from `at` on there is room for. */

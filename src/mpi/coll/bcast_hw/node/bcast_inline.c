@@ -4,9 +4,9 @@
  *
  * bcast_inline: a small message travels in the slot, with the metadata (Velamati et al. 2007,
  * section 4, i). A rank takes it from its parent's slot and, if it has children, copies it from
- * there into its own, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept by
- * that bound. A message of no bytes goes so too, since only by its parent's line a rank knows that
- * it is one.
+ * there into its own, as soon as the run-ahead bound lets it. Nobody acknowledges: slots are kept
+ * by that bound. A message of no bytes goes so too, since only by its parent's line a rank knows
+ * that it is one.
  *
  * Example, 0 -> 1 2, 1 -> 3: 0 fills its slot and is done; 1 and 2 find the serial there; 2 is
  * done; 1 fills its slot and is done; 3 finds the serial there.

@@ -3,12 +3,12 @@
  * Copyright (C) the hwmc contributors
  *
  * copy: methods of single copy, from the memory of one process to that of another on the same host.
- * Which of them work is not asked but tried: bcast_hw_node_copy_works. Of nothing else than port/err.h,
- * so that a netmod can have it too.
+ * Which of them work is not asked but tried: bcast_hw_node_copy_works. Of nothing else than
+ * port/err.h, so that a netmod can have it too.
  *
- * A process number alone does not name a process: in another PID namespace it may be a stranger's. So
- * each process has a random key at an address that it tells, and nothing is believed of a process that
- * does not have that key there.
+ * A process number alone does not name a process: in another PID namespace it may be a stranger's.
+ * So each process has a random key at an address that it tells, and nothing is believed of a
+ * process that does not have that key there.
  */
 #ifndef BCAST_HW_NODE_COPY_H_INCLUDED
 #define BCAST_HW_NODE_COPY_H_INCLUDED
@@ -43,16 +43,18 @@ struct bcast_hw_node_owner {
     uint64_t key;
 };
 
-/* Another process's memory, for one thread at a time. All zero but the owner before the first copy. */
+/* Another process's memory, for one thread at a time. All zero but the owner before the first
+ * copy. */
 struct bcast_hw_node_peer {
     struct bcast_hw_node_owner owner;
     struct bcast_hw_node_mappings *mappings; /* of XPMEM; NULL: none yet */
 };
 
-/* get: `bytes` from address `from` of the peer to `to`, here. put: from `from`, here, to its address
- * `to`. When they return, all bytes are where they belong. OK; ERR_PEER: the process is gone or does
- * not allow it; ERR_INVAL: it has no such memory; ERR_LIMIT, ERR_NOMEM. at: where bytes of the peer can
- * be read here, until the next call with that peer; NULL: nowhere, only get brings them. */
+/* get: `bytes` from address `from` of the peer to `to`, here. put: from `from`, here, to its
+ * address `to`. When they return, all bytes are where they belong. OK; ERR_PEER: the process is
+ * gone or does not allow it; ERR_INVAL: it has no such memory; ERR_LIMIT, ERR_NOMEM. at: where
+ * bytes of the peer can be read here, until the next call with that peer; NULL: nowhere, only get
+ * brings them. */
 struct bcast_hw_node_copy {
     const char *name;
     int (*get)(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes);
@@ -62,11 +64,12 @@ struct bcast_hw_node_copy {
 
 const struct bcast_hw_node_copy *bcast_hw_node_copy_of(enum bcast_hw_node_copy_method method);
 
-/* This process, as it tells others of itself, who want to use one of `methods`. ERR_LIMIT: the system
- * gives no random key, and nobody may read here. Thread-safe. */
+/* This process, as it tells others of itself, who want to use one of `methods`. ERR_LIMIT: the
+ * system gives no random key, and nobody may read here. Thread-safe. */
 int bcast_hw_node_copy_self(struct bcast_hw_node_owner *self, uint64_t methods);
 
-/* What methods have made for others to get at this process is taken back, when nobody does any more. */
+/* What methods have made for others to get at this process is taken back, when nobody does any
+ * more. */
 void bcast_hw_node_copy_close(void);
 
 /* Whether this process may read the owner's memory so, and the key there is the one. */

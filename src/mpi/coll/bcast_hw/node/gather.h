@@ -7,7 +7,8 @@
  * line:
  *
  *   inline  in the slot                             up to inline_max
- *   chunks  through buffers of the segment          above; readers take a chunk of each rank in turn
+ *   chunks  through buffers of the segment          above; readers take a chunk of each rank in
+ *                                                   turn
  *   direct  from memory to memory, by single copy   from copy_min on, if it can: to the root each
  *                                                   rank writes its part; to all, each reads
  *
@@ -49,10 +50,10 @@ struct bcast_hw_node_gather {
 };
 
 /* Begins the group's next collective: the part of each rank, `length` bytes at `in`, to `root`. At
- * the root `parts` says where in `out` each one belongs; elsewhere both are not looked at. `in` NULL
- * at the root: its own is there already. The last step answers ERR_INVAL at the root, where a part
- * has another length than it says, and perhaps at that rank; then the group is in step, and as much
- * is there as has room. */
+ * the root `parts` says where in `out` each one belongs; elsewhere both are not looked at. `in`
+ * NULL at the root: its own is there already. The last step answers ERR_INVAL at the root, where a
+ * part has another length than it says, and perhaps at that rank; then the group is in step, and as
+ * much is there as has room. */
 void bcast_hw_node_gather_begin(struct bcast_hw_node_gather *w, struct bcast_hw_node_group *g,
                                 uint32_t root, const void *in, uint64_t length, void *out,
                                 const struct bcast_hw_node_parts *parts);

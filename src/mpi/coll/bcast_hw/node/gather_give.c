@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * gather_give: what a rank does for its own part to come to the readers. Inline, that is in its
- * slot, and nobody acknowledges it. Chunks are put into buffers, and a buffer is used again when all
- * readers have taken the round that it was for. Direct, it waits until all have read it; or it asks
- * the root where the part belongs, writes it there and says so, and the root waits for that.
+ * slot, and nobody acknowledges it. Chunks are put into buffers, and a buffer is used again when
+ * all readers have taken the round that it was for. Direct, it waits until all have read it; or it
+ * asks the root where the part belongs, writes it there and says so, and the root waits for that.
  */
 #include "gather_impl.h"
 

@@ -23,10 +23,10 @@ static bool fits(const struct bcast_hw_node_params *p, const struct bcast_hw_nod
            p->ways >= 1;
 }
 
-/* Chunks much smaller than the buffers are for processors that share a near cache. Few buffers then, for what goes
- * round in them is to stay there, and each chunk behind where the one before it ends in its buffer, for at the same place
- * in each they would compete for the same sets of the cache. Else all buffers, so that who has something for others can be
- * ahead. */
+/* Chunks much smaller than the buffers are for processors that share a near cache. Few buffers
+ * then, for what goes round in them is to stay there, and each chunk behind where the one before it
+ * ends in its buffer, for at the same place in each they would compete for the same sets of the
+ * cache. Else all buffers, so that who has something for others can be ahead. */
 static void lay_chunks(struct bcast_hw_node_group *g)
 {
     const struct bcast_hw_node_layout *l = &g->segment->layout;

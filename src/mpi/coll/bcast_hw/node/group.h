@@ -59,9 +59,9 @@ struct bcast_hw_node_group {
     uint16_t *ring;
 };
 
-/* Becomes rank `rank` of the segment's ranks, the only one to write to its block. `methods`: the set of
- * single copy that may be tried. The segment is borrowed until fini; the group does not move until
- * then. ERR_INVAL: the parameters do not fit the layout; ERR_NOMEM. */
+/* Becomes rank `rank` of the segment's ranks, the only one to write to its block. `methods`: the
+ * set of single copy that may be tried. The segment is borrowed until fini; the group does not move
+ * until then. ERR_INVAL: the parameters do not fit the layout; ERR_NOMEM. */
 int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,
                              uint32_t rank, uint64_t methods,
                              const struct bcast_hw_node_params *params);
@@ -73,11 +73,12 @@ void bcast_hw_node_group_fini(struct bcast_hw_node_group *g);
  * rank can read every other's memory. AGAIN until all have come. */
 int bcast_hw_node_group_join(struct bcast_hw_node_group *g);
 
-/* This rank takes no part in the collective under way, nor in later ones: others need not wait for it there. */
+/* This rank takes no part in the collective under way, nor in later ones: others need not wait for
+ * it there. */
 void bcast_hw_node_group_fail(struct bcast_hw_node_group *g);
 
-/* Some rank takes no part in the collective under way here. One that failed in a later one has finished
- * this. To be asked now and then while waiting. */
+/* Some rank takes no part in the collective under way here. One that failed in a later one has
+ * finished this. To be asked now and then while waiting. */
 bool bcast_hw_node_group_failed(const struct bcast_hw_node_group *g);
 
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */

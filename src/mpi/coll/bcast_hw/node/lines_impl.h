@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * lines_impl: the two lines of each rank in the collective under way, as the ways of all collectives use
- * them (slot.h: rules 1 to 3).
+ * lines_impl: the two lines of each rank in the collective under way, as the ways of all
+ * collectives use them (slot.h: rules 1 to 3).
  */
 #ifndef BCAST_HW_NODE_LINES_IMPL_H_INCLUDED
 #define BCAST_HW_NODE_LINES_IMPL_H_INCLUDED
@@ -56,9 +56,9 @@ static inline int bcast_hw_node_lines_look(const struct bcast_hw_node_op *op, ui
     return out->length == length ? BCAST_HW_OK : BCAST_HW_ERR_INVAL;
 }
 
-/* This rank has just seen what `rank` shows inline. Where it has not had to wait, that one is ahead: its
- * next line is fetched while this rank is about something else, as from another cache it takes
- * longer than all the rest. Where it waits that line is not touched before it is written. */
+/* This rank has just seen what `rank` shows inline. Where it has not had to wait, that one is
+ * ahead: its next line is fetched while this rank is about something else, as from another cache it
+ * takes longer than all the rest. Where it waits that line is not touched before it is written. */
 static inline void bcast_hw_node_lines_fetch_next(const struct bcast_hw_node_op *op, uint32_t rank)
 {
     if (!op->waited)
@@ -82,7 +82,8 @@ static inline bool bcast_hw_node_lines_open(struct bcast_hw_node_op *op, uint64_
     return true;
 }
 
-/* Opens the first of them with a message that is in the body already. The bound is the caller's to keep. */
+/* Opens the first of them with a message that is in the body already. The bound is the caller's to
+ * keep. */
 static inline void bcast_hw_node_lines_open_body(struct bcast_hw_node_op *op, uint64_t length)
 {
     bcast_hw_node_open_body(&bcast_hw_node_lines(op, op->group->rank)->out, op->serial, length);

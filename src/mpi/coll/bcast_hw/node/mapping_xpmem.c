@@ -106,7 +106,8 @@ static struct mapping *map(struct bcast_hw_node_mappings *m, uint64_t from, size
     return &m->kept[m->num++];
 }
 
-/* The wide range may reach beyond the last address that a process can have, or the limit on this one. */
+/* The wide range may reach beyond the last address that a process can have, or the limit on this
+ * one. */
 static int map_some(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes,
                     struct mapping **k)
 {

@@ -76,7 +76,8 @@ struct bcast_hw_node_params {
         shift; /* bytes; bcast OTA: rank i begins i * shift into the message, 0: all at its start */
 };
 
-/* What serves where nothing is known of the machine, for a segment with buffers of `chunk` bytes. */
+/* What serves where nothing is known of the machine, for a segment with buffers of `chunk`
+ * bytes. */
 struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk);
 
 /* The number of the algorithm that is called so; -1: none is. */

@@ -56,8 +56,8 @@ static inline size_t bcast_hw_node_parts_next(uint64_t at, uint64_t end, uint64_
     return at < end ? bcast_hw_node_min(end - at, step) : 0;
 }
 
-/* This rank's own part, `bytes` from where it is to where it belongs, some of it; *at: how much was.
- * OK: all is there. */
+/* This rank's own part, `bytes` from where it is to where it belongs, some of it; *at: how much
+ * was. OK: all is there. */
 static inline int bcast_hw_node_parts_own(struct bcast_hw_node_op *op, unsigned char *to,
                                           const unsigned char *from, uint64_t bytes, uint64_t *at)
 {

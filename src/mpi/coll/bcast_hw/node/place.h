@@ -66,16 +66,17 @@ void bcast_hw_node_caches_of(const struct bcast_hw_node_place *places, uint32_t 
 
 #define BCAST_HW_NODE_BUFFERS 16u /* of a rank: so many chunks it may be ahead */
 
-/* Bytes of a chunk, a power of two: a rank's BUFFERS of them are as large as its second-level cache, so that it
- * comes back to a buffer when the cache has given up what it had of it, and a reader finds all in the last level; all
- * ranks' fill half of that at most. 4 KiB at least, which was enough on the Cell (Velamati et al. 2007, section
- * 3.1) and is a page on most hosts; 64 KiB at most, beyond which the pipeline only takes longer to fill. Unknown:
- * 16 KiB, as for a second level of 256 KiB. */
+/* Bytes of a chunk, a power of two: a rank's BUFFERS of them are as large as its second-level
+ * cache, so that it comes back to a buffer when the cache has given up what it had of it, and a
+ * reader finds all in the last level; all ranks' fill half of that at most. 4 KiB at least, which
+ * was enough on the Cell (Velamati et al. 2007, section 3.1) and is a page on most hosts; 64 KiB at
+ * most, beyond which the pipeline only takes longer to fill. Unknown: 16 KiB, as for a second level
+ * of 256 KiB. */
 uint32_t bcast_hw_node_chunk(const struct bcast_hw_node_caches *caches);
 
-/* Bytes from which on a message is written past the caches (stream.h): with what else is in use, half
- * of the last-level cache that a rank can count on would not keep it for whoever reads it next.
- * Unknown: UINT64_MAX. */
+/* Bytes from which on a message is written past the caches (stream.h): with what else is in use,
+ * half of the last-level cache that a rank can count on would not keep it for whoever reads it
+ * next. Unknown: UINT64_MAX. */
 uint64_t bcast_hw_node_stream_min(const struct bcast_hw_node_caches *caches);
 
 const char *bcast_hw_node_part_text(enum bcast_hw_node_part part);

@@ -5,8 +5,8 @@
  * reduce_scatter: what all ranks of the group have, combined element by element, and of the result
  * to each rank its block. Chosen by the length of all, so alike on all ranks:
  *
- *   shown   all show what they have, in the slot or in one buffer, if it fits, and each combines its
- *           block of all, from there: l + p lines, or l + M / b
+ *   shown   all show what they have, in the slot or in one buffer, if it fits, and each combines
+ *           its block of all, from there: l + p lines, or l + M / b
  *   AG      where it goes direct (reduction.h): each combines its block of all ranks' memory, and
  *           keeps it: 3 l + M / b
  *   else    a reduction to rank 0 by the algorithm of the parameters, and a scatter from there, two
@@ -37,12 +37,12 @@ struct bcast_hw_node_reduce_scatter {
 /* Whether this rank needs memory to work in, for `length` bytes of all blocks. */
 bool bcast_hw_node_reduce_scatter_needs_work(const struct bcast_hw_node_group *g, uint64_t length);
 
-/* Begins a reduce_scatter, alike on all ranks. `in`: what this rank adds, all blocks; `blocks`: where
- * they are in it, one behind the other in the order of ranks, each of whole elements, and their sum
- * is `length`, bytes. `out`: of this rank's block; does not overlap `in`. `work`: NULL, or `length`
- * bytes where they are needed. `tree`: rooted at 0, its children the caller's until it is done. `s`
- * does not move until it is done. ERR_LIMIT: an element is too long, and nothing has begun. Steps
- * answer ERR_INVAL as those of reduction and scatter do. */
+/* Begins a reduce_scatter, alike on all ranks. `in`: what this rank adds, all blocks; `blocks`:
+ * where they are in it, one behind the other in the order of ranks, each of whole elements, and
+ * their sum is `length`, bytes. `out`: of this rank's block; does not overlap `in`. `work`: NULL,
+ * or `length` bytes where they are needed. `tree`: rooted at 0, its children the caller's until it
+ * is done. `s` does not move until it is done. ERR_LIMIT: an element is too long, and nothing has
+ * begun. Steps answer ERR_INVAL as those of reduction and scatter do. */
 int bcast_hw_node_reduce_scatter_begin(struct bcast_hw_node_reduce_scatter *s,
                                        struct bcast_hw_node_group *g,
                                        const struct bcast_hw_node_tree *tree,

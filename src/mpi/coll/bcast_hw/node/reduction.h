@@ -6,9 +6,9 @@
  * et al. 2007, section 3.4). Four algorithms, in three ways, chosen by the message's length alone,
  * so alike on all ranks:
  *
- *   inline  in the slots, along the tree             up to inline_max             reduction_inline.c
- *   chunks  through buffers, along the tree          above                        reduction_chunks.c
- *   direct  from memory to memory, by single copy    from copy_min on, if it can  reduction_direct.c
+ *   inline  in the slots, along the tree           up to inline_max             reduction_inline.c
+ *   chunks  through buffers, along the tree        above                        reduction_chunks.c
+ *   direct  from memory to memory, by single copy  from copy_min on, if it can  reduction_direct.c
  *
  *   TREE    inline or chunks, of any length: a rank combines each chunk with its children's and
  *           gives it on; a chain, degree 1, is the paper's pipeline
@@ -36,9 +36,9 @@
 #include "group.h"
 #include "op.h"
 
-/* The same on all ranks. out[i] = a[i] op b[i] for i < count: what is in `a` comes from ranks before
- * those in `b`, unless it is commutative. `out` may be `b`; else no two overlap. They are aligned as
- * the program's memory is, or to 16 bytes. */
+/* The same on all ranks. out[i] = a[i] op b[i] for i < count: what is in `a` comes from ranks
+ * before those in `b`, unless it is commutative. `out` may be `b`; else no two overlap. They are
+ * aligned as the program's memory is, or to 16 bytes. */
 struct bcast_hw_node_operation {
     void (*combine)(void *ctx, void *out, const void *a, const void *b, size_t count);
     void *ctx;
@@ -85,12 +85,12 @@ struct bcast_hw_node_reduction {
     } way;
 };
 
-/* Begins the group's next collective, a reduction of `count` elements to `root`, alike on all ranks,
- * by the algorithm of its parameters. `in`: what this rank adds. `out`: of the result at the root,
- * `in` itself for in place; at others of TREEMM it is memory of the same length that is written to,
- * else it is not looked at. `tree`: rooted at `root`, its children the caller's until it is done.
- * `r` does not move until it is done. ERR_LIMIT: an element is too long, and nothing has begun.
- * Steps answer ERR_INVAL where a rank has another length than one that it takes from. */
+/* Begins the group's next collective, a reduction of `count` elements to `root`, alike on all
+ * ranks, by the algorithm of its parameters. `in`: what this rank adds. `out`: of the result at the
+ * root, `in` itself for in place; at others of TREEMM it is memory of the same length that is
+ * written to, else it is not looked at. `tree`: rooted at `root`, its children the caller's until
+ * it is done. `r` does not move until it is done. ERR_LIMIT: an element is too long, and nothing
+ * has begun. Steps answer ERR_INVAL where a rank has another length than one that it takes from. */
 int bcast_hw_node_reduction_begin(struct bcast_hw_node_reduction *r, struct bcast_hw_node_group *g,
                                   const struct bcast_hw_node_tree *tree, uint32_t root,
                                   const struct bcast_hw_node_operation *operation, const void *in,

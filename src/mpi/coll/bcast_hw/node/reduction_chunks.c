@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduction_chunks: through buffers of the segment, chunk by chunk, up a tree (Velamati et al. 2007,
- * section 3.4, "TREE"). A rank combines into the next of its buffers its own chunk and that of each
- * child, read from the child's buffer, and shows how many chunks it has put. The root combines them
- * in the memory of the result. `taken` of a rank says how many chunks of all its children it has
- * combined; a child uses a buffer again when its parent has what was in it, so with two of them one
- * is filled while the other is read.
+ * reduction_chunks: through buffers of the segment, chunk by chunk, up a tree (Velamati et al.
+ * 2007, section 3.4, "TREE"). A rank combines into the next of its buffers its own chunk and that
+ * of each child, read from the child's buffer, and shows how many chunks it has put. The root
+ * combines them in the memory of the result. `taken` of a rank says how many chunks of all its
+ * children it has combined; a child uses a buffer again when its parent has what was in it, so with
+ * two of them one is filled while the other is read.
  *
  * Example, 2 -> 1 -> 0, chunks a b c, two buffers. 2 puts a, b; 1 puts a, combined with 2's, and
  * takes 1; now 2 may put c where a was, while 0 combines 1's a with its own. 2 is done once it has

@@ -4,15 +4,16 @@
  *
  * reduction_direct: from memory to memory by single copy: AG and TREEMM (Velamati et al. 2007,
  * section 3.4). A rank takes a chunk of each operand from where it lies and combines them in a
- * buffer of its own, one half for the result and one for the operand that comes, where that cannot be
- * read in place; then it writes the result to where it belongs. Nobody else looks at that buffer.
+ * buffer of its own, one half for the result and one for the operand that comes, where that cannot
+ * be read in place; then it writes the result to where it belongs. Nobody else looks at that
+ * buffer.
  *
  *   AG      All show where their memory is, and wait until all have. Then each rank combines a
- *           piece of the message of all ranks and writes it to the root, or to all, or keeps it. Only it reads
- *           that piece of anybody, and it writes a chunk when it has read it of all: so the result
- *           may go to the memory that the operands are in. A rank is through when all have shown
- *           that they are. Pieces have at least piece_min bytes, so of a short message the last
- *           ranks have none.
+ *           piece of the message of all ranks and writes it to the root, or to all, or keeps it.
+ *           Only it reads that piece of anybody, and it writes a chunk when it has read it of all:
+ *           so the result may go to the memory that the operands are in. A rank is through when all
+ *           have shown that they are. Pieces have at least piece_min bytes, so of a short message
+ *           the last ranks have none.
  *   TREEMM  A rank waits for the whole message of each child; combines them into its memory, shows
  *           that, and waits until its parent has it. A rank without children shows what it has.
  *
@@ -25,8 +26,8 @@
 
 enum { GATHER, WORK, REST };
 
-/* Opens both lines of this rank, once that may be and nobody reads the buffer any more. The result's
- * address travels in the body. */
+/* Opens both lines of this rank, once that may be and nobody reads the buffer any more. The
+ * result's address travels in the body. */
 static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *addr)
 {
     struct bcast_hw_node_group *g = r->op.group;

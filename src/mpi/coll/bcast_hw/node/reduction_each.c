@@ -2,16 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduction_each: EACH. Each rank shows what it has and combines what all show, from the last rank to
- * the first: so all have the same result to the last bit, and the order of ranks is kept. Inline it
- * stands in the slots. Through chunks a rank puts its own into the next of its buffers and shows
+ * reduction_each: EACH. Each rank shows what it has and combines what all show, from the last rank
+ * to the first: so all have the same result to the last bit, and the order of ranks is kept. Inline
+ * it stands in the slots. Through chunks a rank puts its own into the next of its buffers and shows
  * how many it has put; `taken` says how many it has combined, and a buffer is used again when all
- * have combined what was in it. What a rank adds is read from its own slot or buffer like anybody's,
- * so the result may be written where it was, once the rank has put its own.
+ * have combined what was in it. What a rank adds is read from its own slot or buffer like
+ * anybody's, so the result may be written where it was, once the rank has put its own.
  *
- * Example, ranks 0 and 1, chunks a b c, two buffers. Both put a; each combines a of 1 and of 0; both
- * put b. Rank 0, through with b, puts c where a was, once 1 has combined a. Nobody waits at the
- * end: who uses these buffers next waits until all have finished this collective (slot.h, rule 4).
+ * Example, ranks 0 and 1, chunks a b c, two buffers. Both put a; each combines a of 1 and of 0;
+ * both put b. Rank 0, through with b, puts c where a was, once 1 has combined a. Nobody waits at
+ * the end: who uses these buffers next waits until all have finished this collective (slot.h, rule
+ * 4).
  */
 #include <string.h>
 

@@ -49,8 +49,8 @@ static inline bool bcast_hw_node_reduction_streams(const struct bcast_hw_node_re
 }
 
 /* At the root, that the result can be written where it belongs while operands come: what this rank
- * adds is not there, or has been read when the first is written; and it is written there as often as
- * operands come. */
+ * adds is not there, or has been read when the first is written; and it is written there as often
+ * as operands come. */
 static inline bool bcast_hw_node_reduction_in_result(const struct bcast_hw_node_reduction *r)
 {
     return bcast_hw_node_reduction_is_root(r) && (r->in != r->out || r->before == 0) &&

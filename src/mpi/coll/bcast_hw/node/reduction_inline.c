@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * reduction_inline: a small message travels in the slots, with the metadata (Velamati et al. 2007,
- * section 4, i). As soon as the run-ahead bound lets it, a rank combines in its slot what it finds in
- * its children's slots with its own, and opens it; the root combines where the result belongs.
+ * section 4, i). As soon as the run-ahead bound lets it, a rank combines in its slot what it finds
+ * in its children's slots with its own, and opens it; the root combines where the result belongs.
  * Nobody acknowledges: slots are kept by that bound.
  */
 #include <string.h>

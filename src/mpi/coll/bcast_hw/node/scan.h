@@ -32,10 +32,10 @@ struct bcast_hw_node_scan {
     uint32_t turn;           /* inline: ranks before this one that are combined */
 };
 
-/* Begins the group's next collective, a scan of `count` elements, alike on all ranks. `in`: what this
- * rank adds. `out`: of the result, `in` itself for in place; exclusive, it is not touched at rank 0.
- * ERR_LIMIT: an element is too long, and nothing has begun. Steps answer ERR_INVAL where a rank has
- * another length than one that it takes from; then the group is of no use any more. */
+/* Begins the group's next collective, a scan of `count` elements, alike on all ranks. `in`: what
+ * this rank adds. `out`: of the result, `in` itself for in place; exclusive, it is not touched at
+ * rank 0. ERR_LIMIT: an element is too long, and nothing has begun. Steps answer ERR_INVAL where a
+ * rank has another length than one that it takes from; then the group is of no use any more. */
 int bcast_hw_node_scan_begin(struct bcast_hw_node_scan *s, struct bcast_hw_node_group *g,
                              const struct bcast_hw_node_operation *operation, bool exclusive,
                              const void *in, void *out, uint64_t count);

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * scatter: a part for each rank from the root, or from each of them (alltoall). The parts may differ
- * in length. In which way they go is the choice of the rank that has them, and stands in its line:
+ * scatter: a part for each rank from the root, or from each of them (alltoall). The parts may
+ * differ in length. In which way they go is the choice of the rank that has them, and stands in its
+ * line:
  *
  *   packed  all of them in the slot, if they fit, or in one buffer of the segment
  *   chunks  through buffers, one part after the other, where they do not

@@ -2,17 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * scatter_impl: for the two sides of a scatter, what a line says. `addr` is not 0: direct, and where
- * the parts are is in the body. Else `ready` says: 0, wait; BODY or BUFFER: all is there; or a mark,
- * how far the rank is in chunks. `length`: that of all parts, or UNEVEN.
+ * scatter_impl: for the two sides of a scatter, what a line says. `addr` is not 0: direct, and
+ * where the parts are is in the body. Else `ready` says: 0, wait; BODY or BUFFER: all is there; or
+ * a mark, how far the rank is in chunks. `length`: that of all parts, or UNEVEN.
  *
- * A mark is a phase and chunks in it. It only grows, and is at least 1 << 32. `ready` is that of what
- * was put, `taken` that of what was read; a rank that is through with a phase has taken the mark of
- * the next with no chunks.
+ * A mark is a phase and chunks in it. It only grows, and is at least 1 << 32. `ready` is that of
+ * what was put, `taken` that of what was read; a rank that is through with a phase has taken the
+ * mark of the next with no chunks.
  *
  * Packed: all parts in the order of ranks; where they are uneven, the lengths of all before them.
- * Chunks: chunk i of phase k is in buffer (first + k + i) mod their number; before a part stands its
- * length, in HEAD bytes.
+ * Chunks: chunk i of phase k is in buffer (first + k + i) mod their number; before a part stands
+ * its length, in HEAD bytes.
  */
 #ifndef BCAST_HW_NODE_SCATTER_IMPL_H_INCLUDED
 #define BCAST_HW_NODE_SCATTER_IMPL_H_INCLUDED

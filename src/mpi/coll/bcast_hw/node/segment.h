@@ -33,7 +33,8 @@
 #define BCAST_HW_NODE_CHUNK_MAX (1u << 24)
 #define BCAST_HW_NODE_NAME_MAX 80
 
-/* Bytes before the first block, and where the bell is among them (bell.h), behind what the segment is known by. */
+/* Bytes before the first block, and where the bell is among them (bell.h), behind what the segment
+ * is known by. */
 #define BCAST_HW_NODE_HEADER 4096u
 #define BCAST_HW_NODE_BELL_AT 256u
 

@@ -7,9 +7,9 @@
  * the closing barrier (its section 4, ii) and small messages inside (i).
  *
  * Collectives of a group are numbered from 1, alike on all ranks: the serial. Each has in each
- * rank's block slot serial mod K. A slot has two parts, called its lines though the first has several:
- * what one short message needs is in the first of these. Each has one writer, its rank, and is
- * stamped with the serial:
+ * rank's block slot serial mod K. A slot has two parts, called its lines though the first has
+ * several: what one short message needs is in the first of these. Each has one writer, its rank,
+ * and is stamped with the serial:
  *
  *     out   what the rank has for others: an address, how much is ready there, or the message
  *     ack   what the rank has taken
@@ -39,14 +39,14 @@
  * 6. `signal` is the only place with many writers: rank i sets bit i by fetch-or, release; its rank
  *    loads by acquire, clears it, and only then stores `down`, after which bits are set anew. The
  *    fetch-ors are one release sequence, so the load that sees all bits sees what all did before.
- * 7. Memory of the program. Its address stands in a line, so it is read, or written, by others after
- *    rule 1; it is the program's again after they have said that they are through, by rule 2. What
- *    the kernel copies for a rank counts as that rank's own reads and writes.
+ * 7. Memory of the program. Its address stands in a line, so it is read, or written, by others
+ *    after rule 1; it is the program's again after they have said that they are through, by rule 2.
+ *    What the kernel copies for a rank counts as that rank's own reads and writes.
  *
- * Lengths that disagree are an error of the program, found by whoever looks at another's line. Where
- * it can be had simply, that rank goes by the length that the line says, reads and writes no more
- * than both have, acknowledges as if all were well, and answers ERR_INVAL at the end: then nobody
- * waits for ever, and the group is in step.
+ * Lengths that disagree are an error of the program, found by whoever looks at another's line.
+ * Where it can be had simply, that rank goes by the length that the line says, reads and writes no
+ * more than both have, acknowledges as if all were well, and answers ERR_INVAL at the end: then
+ * nobody waits for ever, and the group is in step.
  *
  * A rank that has finished serial s owes nobody anything for it: what others need of it stands in
  * its block. So a rank waits only for ranks that are in the same collective or in an earlier one,

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * err: what a fabric, lane or rail can answer, by the largest thing that is damaged. Would-block is a
- * result, not an error.
+ * err: what a fabric, lane or rail can answer, by the largest thing that is damaged. Would-block is
+ * a result, not an error.
  */
 #ifndef BCAST_HW_ERR_H_INCLUDED
 #define BCAST_HW_ERR_H_INCLUDED

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * fabric: unreliable multicast on one rail, which keeps the order of what is posted as a rule. Datagrams may be lost, doubled, reordered or corrupted;
- * a datagram comes whole or not at all. No call blocks. Not thread-safe: the caller has one lock for
- * a fabric and all its calls.
+ * fabric: unreliable multicast on one rail, which keeps the order of what is posted as a rule.
+ * Datagrams may be lost, doubled, reordered or corrupted; a datagram comes whole or not at all. No
+ * call blocks. Not thread-safe: the caller has one lock for a fabric and all its calls.
  *
  * An implementation is a struct that begins with struct bcast_hw_fabric and a table of operations,
  * all slots filled. What it returns: BCAST_HW_OK (0), a count where the slot says so, or a negative
@@ -53,21 +53,21 @@ struct bcast_hw_fabric_ops {
      * on every host of the job. */
     int (*draw)(struct bcast_hw_fabric *f, uint64_t *group);
 
-    /* From here on datagrams to `group` come. AGAIN: that is under way; call it again until it answers
-     * otherwise, or leave. ERR_GROUP, ERR_LIMIT, ERR_DEVICE. */
+    /* From here on datagrams to `group` come. AGAIN: that is under way; call it again until it
+     * answers otherwise, or leave. ERR_GROUP, ERR_LIMIT, ERR_DEVICE. */
     int (*join)(struct bcast_hw_fabric *f, uint64_t group);
 
     /* Undoes one join that answered OK; gives up one that answered AGAIN. */
     int (*leave)(struct bcast_hw_fabric *f, uint64_t group);
 
-    /* Has the network told once more that this host is in a joined group, as far as the system can be made
-     * to: a switch may have forgotten. Meanwhile datagrams may be lost. NULL: networks of this kind do not
-     * forget. */
+    /* Has the network told once more that this host is in a joined group, as far as the system can
+     * be made to: a switch may have forgotten. Meanwhile datagrams may be lost. NULL: networks of
+     * this kind do not forget. */
     void (*refresh)(struct bcast_hw_fabric *f, uint64_t group);
 
-    /* Multicasts to a joined group the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer than
-     * n means that the rest would block. A member that joined may get its own. Negative: nothing more
-     * can be sent. */
+    /* Multicasts to a joined group the first k of `n` datagrams, 0 <= k <= n, and returns k; fewer
+     * than n means that the rest would block. A member that joined may get its own. Negative:
+     * nothing more can be sent. */
     int (*post)(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n);
 
     /* Bytes posted that have not left this host yet, as the system counts them; 0 where it does not
@@ -77,9 +77,9 @@ struct bcast_hw_fabric_ops {
     /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
     int (*poll)(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
 
-    /* Who is about to wait calls this, then deadline, then waits. Descriptors that become readable when
-     * from now on poll gets something, post may take what it did not, or a join that was under way is
-     * answered: writes up to `max`, returns how many there are. */
+    /* Who is about to wait calls this, then deadline, then waits. Descriptors that become readable
+     * when from now on poll gets something, post may take what it did not, or a join that was under
+     * way is answered: writes up to `max`, returns how many there are. */
     int (*fds)(struct bcast_hw_fabric *f, int *fds, int max);
 
     /* ns (CLOCK_MONOTONIC) at which one of these is so though no descriptor is readable; 0: it is;

@@ -27,13 +27,13 @@ struct bcast_hw_lane_params {
     /* The peer is lost: nothing more goes to it or comes from it. From within poll or send. */
     void (*lost)(void *ctx, uint32_t peer);
 
-    /* The address that `peer` got from its lane's address slot: writes up to *len bytes and sets *len.
-     * Asked once a peer, when it is first sent to. OK; ERR_PEER; AGAIN: not from this call, so what was sent waits for
-     * a later poll, which asks again. */
+    /* The address that `peer` got from its lane's address slot: writes up to *len bytes and sets
+     * *len. Asked once a peer, when it is first sent to. OK; ERR_PEER; AGAIN: not from this call,
+     * so what was sent waits for a later poll, which asks again. */
     int (*address_of)(void *ctx, uint32_t peer, void *addr, size_t *len);
 
-    /* The body of what was given to send_from with this tag is the caller's again. From within poll or
-     * send_from; it may call send_from. */
+    /* The body of what was given to send_from with this tag is the caller's again. From within poll
+     * or send_from; it may call send_from. */
     void (*sent)(void *ctx, uint64_t tag);
 
     void *ctx;
@@ -47,19 +47,19 @@ struct bcast_hw_lane_ops {
     /* This process's address, to be carried to the others by the caller; the lane's until close. */
     void (*address)(struct bcast_hw_lane *l, const void **addr, size_t *len);
 
-    /* Whether messages can go to `peer` now. OK; AGAIN: not yet, what is needed for that has been begun;
-     * ERR_PEER: not before something changes (a port is up again, a limit is not reached any more).
-     * After `lost` it begins anew. */
+    /* Whether messages can go to `peer` now. OK; AGAIN: not yet, what is needed for that has been
+     * begun; ERR_PEER: not before something changes (a port is up again, a limit is not reached any
+     * more). After `lost` it begins anew. */
     int (*ready)(struct bcast_hw_lane *l, uint32_t peer);
 
     /* Sends head and body as one message, in order with the others to `peer`. Both are copied
-     * before it returns. Of a lane whose `ready` says OK from the start the endpoint is made here when
-     * the peer is first used. OK, ERR_PEER, ERR_NOMEM. */
+     * before it returns. Of a lane whose `ready` says OK from the start the endpoint is made here
+     * when the peer is first used. OK, ERR_PEER, ERR_NOMEM. */
     int (*send)(struct bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
                 const void *body, size_t body_len);
 
-    /* The same, but the body is borrowed until `sent` is called with `tag`, also if the peer is lost
-     * meanwhile. After an answer other than OK it is not called. */
+    /* The same, but the body is borrowed until `sent` is called with `tag`, also if the peer is
+     * lost meanwhile. After an answer other than OK it is not called. */
     int (*send_from)(struct bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len,
                      const void *body, size_t body_len, uint64_t tag);
 
@@ -71,7 +71,8 @@ struct bcast_hw_lane_ops {
     int (*fd)(struct bcast_hw_lane *l);
     int (*arm)(struct bcast_hw_lane *l);
 
-    /* ns (CLOCK_MONOTONIC) at which poll has something to do though nothing comes; UINT64_MAX when never. */
+    /* ns (CLOCK_MONOTONIC) at which poll has something to do though nothing comes; UINT64_MAX when
+     * never. */
     uint64_t (*deadline)(struct bcast_hw_lane *l);
 
     /* OK when every message is out of this process's hands and every endpoint is flushed, AGAIN
@@ -81,8 +82,9 @@ struct bcast_hw_lane_ops {
     /* Frees everything. */
     void (*close)(struct bcast_hw_lane *l);
 
-    /* All bodies that are borrowed are the caller's again when it returns: `sent` is called for each. For who can wait
-     * for that no longer: any peers may be lost by it, for good. Not from within poll, send or send_from. */
+    /* All bodies that are borrowed are the caller's again when it returns: `sent` is called for
+     * each. For who can wait for that no longer: any peers may be lost by it, for good. Not from
+     * within poll, send or send_from. */
     void (*cut)(struct bcast_hw_lane *l);
 };
 

@@ -94,7 +94,8 @@ static int hash_of(const struct variable *v)
     return (int) (hash >> 33);
 }
 
-/* By two reductions in one: the least of each value, and the least of its negative. Sets same[i]. */
+/* By two reductions in one: the least of each value, and the least of its negative. Sets
+ * same[i]. */
 static int compare(MPIR_Comm *world, const int *value, int num, bool *same)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Control variables that all processes must have alike: else they take different ways, and wait for each other for
- * ever. That they have is seen when the job starts, by one small reduction; what differs, and where, is asked for only
- * then.
+ * Control variables that all processes must have alike: else they take different ways, and wait for
+ * each other for ever. That they have is seen when the job starts, by one small reduction; what
+ * differs, and where, is asked for only then.
  */
 
 #ifndef HWMC_ALIKE_H_INCLUDED
@@ -12,8 +12,8 @@
 
 #include "mpidimpl.h"
 
-/* All processes call it. The error, of all of them, names a variable that differs, its value at process 0, the first
- * process with another one, and that one's host. */
+/* All processes call it. The error, of all of them, names a variable that differs, its value at
+ * process 0, the first process with another one, and that one's host. */
 int MPIDI_HWMC_alike(MPIR_Comm *world);
 
 #endif /* HWMC_ALIKE_H_INCLUDED */

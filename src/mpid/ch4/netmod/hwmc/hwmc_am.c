@@ -11,8 +11,9 @@ static struct hwmc_links *links; /* NULL: closed */
 static bool no_memory;           /* a message could not be taken, or not be answered */
 static int depth;                /* calls of tell that are inside each other */
 
-/* MPICH, told of something, may make progress itself, as from 4.2 on when a communicator is deleted. That tells what
- * comes next, so order is kept; at this depth it waits for those outside, for stacks have an end. */
+/* MPICH, told of something, may make progress itself, as from 4.2 on when a communicator is
+ * deleted. That tells what comes next, so order is kept; at this depth it waits for those outside,
+ * for stacks have an end. */
 #define DEPTH_MAX 16
 
 /* What MPICH is to be told next, one of them or neither. */

@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What hwmc_am.c, hwmc_am_out.c and hwmc_am_in.c have between them. A message is cut into frames; in the
- * first one the active message's header stands before the data. Between processes of one host a longer
- * message is one frame, REACH, that says where its data lie: the receiver reads them there and answers GOT,
- * or, where it may not, SEND, and gets them in frames. Messages are counted by their sender for each
- * receiver, who puts them together wherever their frames come by and hands them over in that order.
+ * What hwmc_am.c, hwmc_am_out.c and hwmc_am_in.c have between them. A message is cut into frames;
+ * in the first one the active message's header stands before the data. Between processes of one
+ * host a longer message is one frame, REACH, that says where its data lie: the receiver reads them
+ * there and answers GOT, or, where it may not, SEND, and gets them in frames. Messages are counted
+ * by their sender for each receiver, who puts them together wherever their frames come by and hands
+ * them over in that order.
  *
- * State is guarded by the engine's lock, which is not held around a call of MPICH: what is complete is
- * collected under the lock, and taken from there and told one by one when the lock is free.
+ * State is guarded by the engine's lock, which is not held around a call of MPICH: what is complete
+ * is collected under the lock, and taken from there and told one by one when the lock is free.
  */
 
 #ifndef HWMC_AM_IMPL_H_INCLUDED
@@ -24,8 +25,8 @@
 
 #define AM_CHUNK 16384u /* small enough that little waits behind it on a slow rail */
 
-/* Of a message of AM_LONG and more, after the first: each frame costs as much time as some thousand bytes.
- * With all headers less than the 64 KiB that UCX sends over TCP in one piece. */
+/* Of a message of AM_LONG and more, after the first: each frame costs as much time as some thousand
+ * bytes. With all headers less than the 64 KiB that UCX sends over TCP in one piece. */
 #define AM_CHUNK_LONG 61440u
 #define AM_LONG 524288u
 
@@ -38,7 +39,8 @@ void MPIDI_HWMC_am_out_close(void);
 /* Sends what waits. */
 void MPIDI_HWMC_am_out_pump(void);
 
-/* Takes the first that need not be kept any more, to be told without the lock; NULL: there is none. */
+/* Takes the first that need not be kept any more, to be told without the lock; NULL: there is
+ * none. */
 struct am_out *MPIDI_HWMC_am_out_gone(void);
 int MPIDI_HWMC_am_out_tell(struct am_out *gone);
 

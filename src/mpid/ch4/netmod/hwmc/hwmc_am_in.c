@@ -164,8 +164,8 @@ bool MPIDI_HWMC_am_in_own(const struct am_head *head, const void *hdr, const voi
 
 /* Handing over. */
 
-/* The buffer of a receive that takes all of the data in one piece, where the kernel can write; NULL where it does
- * not. */
+/* The buffer of a receive that takes all of the data in one piece, where the kernel can write; NULL
+ * where it does not. */
 static void *buffer_of(MPIR_Request *rreq, uint64_t data_sz)
 {
     void *buf;

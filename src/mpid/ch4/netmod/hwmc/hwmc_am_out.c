@@ -39,7 +39,8 @@ static struct am_out *gone, **gone_end;
 
 /* Frames. */
 
-/* The stream for the next frame: a short message keeps to the first one, where it overtakes nothing. */
+/* The stream for the next frame: a short message keeps to the first one, where it overtakes
+ * nothing. */
 static int choose_stream(uint32_t rank, const struct am_out *m, uint32_t *stream)
 {
     uint32_t most = 0;

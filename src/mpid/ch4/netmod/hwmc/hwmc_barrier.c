@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * glibc puts a thread's copy of all thread-local variables that the program and its libraries have from the start on
- * the stack that its creator gives it. There may be megabytes of them, so the stack is made that much longer.
+ * glibc puts a thread's copy of all thread-local variables that the program and its libraries have
+ * from the start on the stack that its creator gives it. There may be megabytes of them, so the
+ * stack is made that much longer.
  */
 
 #ifndef _GNU_SOURCE

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The process manager's barrier, which blocks: a thread of its own enters it, and the caller goes on.
+ * The process manager's barrier, which blocks: a thread of its own enters it, and the caller goes
+ * on.
  */
 
 #ifndef HWMC_BARRIER_H_INCLUDED
@@ -10,12 +11,12 @@
 
 #include <stdbool.h>
 
-/* Takes the thread's stack from the system, so that the thread starts however little memory is left then. Without
- * memory for it the thread will have the stack that the system gives it. */
+/* Takes the thread's stack from the system, so that the thread starts however little memory is left
+ * then. Without memory for it the thread will have the stack that the system gives it. */
 void MPIDI_HWMC_barrier_reserve(void);
 
-/* Enters the barrier, unless this process is in it. Until it is over nothing may be asked of the process manager. The
- * error that there is no thread for it. */
+/* Enters the barrier, unless this process is in it. Until it is over nothing may be asked of the
+ * process manager. The error that there is no thread for it. */
 int MPIDI_HWMC_barrier_enter(void);
 
 /* Everybody has entered it, or it failed: sets *mpi_errno to how it ended. False: it goes on. */

@@ -9,14 +9,15 @@
 #include "hwmc_compat.h"
 
 /*
- * With MPIR_CVAR_HWMC_RESILIENT hwmc carries MPICH's own messages: point-to-point and one-sided operations
- * take the form of CH4's active messages, and those go over hwmc's links, which outlive a rail, instead of
- * over the endpoints of the ucx netmod.
+ * With MPIR_CVAR_HWMC_RESILIENT hwmc carries MPICH's own messages: point-to-point and one-sided
+ * operations take the form of CH4's active messages, and those go over hwmc's links, which outlive
+ * a rail, instead of over the endpoints of the ucx netmod.
  *
- * Which way a message goes is a matter of its communicator alone, so that all its processes agree: one
- * with processes outside MPI_COMM_WORLD, which have no links, is left to the ucx netmod. A window of a
- * carried communicator is one whose memory UCX does not know, and MPICH does with messages what needs
- * to be done there. Read by all of MPICH, by netmod_inline.h, after the functions that it overrides.
+ * Which way a message goes is a matter of its communicator alone, so that all its processes agree:
+ * one with processes outside MPI_COMM_WORLD, which have no links, is left to the ucx netmod. A
+ * window of a carried communicator is one whose memory UCX does not know, and MPICH does with
+ * messages what needs to be done there. Read by all of MPICH, by netmod_inline.h, after the
+ * functions that it overrides.
  */
 
 MPL_STATIC_INLINE_PREFIX bool MPIDI_HWMC_carries_comm(const MPIR_Comm *comm)
@@ -196,8 +197,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_send_hdr_reply(MPIR_Comm *comm, int ran
     return MPIDI_NM_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz, src_vci, dst_vci);
 }
 
-/* Whether a message is sent before it is asked for. UCX of today takes any length, for it asks itself; what links
- * carry is asked for by CH4, which has room of a limited length for what nobody receives yet. */
+/* Whether a message is sent before it is asked for. UCX of today takes any length, for it asks
+ * itself; what links carry is asked for by CH4, which has room of a limited length for what nobody
+ * receives yet. */
 MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_check_eager(MPI_Aint am_hdr_sz, MPI_Aint data_sz,
                                                       const void *data, MPI_Aint count,
                                                       MPI_Datatype datatype, MPIR_Request *sreq)
@@ -207,7 +209,8 @@ MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_check_eager(MPI_Aint am_hdr_sz, MPI_Ai
     return MPIDI_HWMC_super_am_check_eager(am_hdr_sz, data_sz, data, count, datatype, sreq);
 }
 
-/* Whether a long message that was asked for comes as one of UCX. 4.3 does not say which; active messages serve all. */
+/* Whether a long message that was asked for comes as one of UCX. 4.3 does not say which; active
+ * messages serve all. */
 #if MPICH_NUMVERSION >= 50000000
 MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_can_do_tag(MPIR_Request *rreq)
 {

@@ -6,8 +6,8 @@
 #ifndef HWMC_COMPAT_H_INCLUDED
 #define HWMC_COMPAT_H_INCLUDED
 
-/* What differs between CH4 of MPICH 4.0, 4.2, 4.3 and 5.0, as far as hwmc's netmod uses it. What differs outside the
- * device is in bcast_hw/compat.h. Needs mpi.h; read by all of MPICH. */
+/* What differs between CH4 of MPICH 4.0, 4.2, 4.3 and 5.0, as far as hwmc's netmod uses it. What
+ * differs outside the device is in bcast_hw/compat.h. Needs mpi.h; read by all of MPICH. */
 
 /* The lock of VCI 0. */
 #if MPICH_NUMVERSION >= 50000000
@@ -16,7 +16,8 @@
 #define MPIDI_HWMC_LOCK MPIDI_VCI(0).lock
 #endif
 
-/* A call of a generic function: from 4.2 on the netmod holds the lock around it; before, that takes it. */
+/* A call of a generic function: from 4.2 on the netmod holds the lock around it; before, that takes
+ * it. */
 #if MPICH_NUMVERSION >= 40200000
 #define MPIDI_HWMC_LOCKED(call)                                                                    \
     do {                                                                                           \

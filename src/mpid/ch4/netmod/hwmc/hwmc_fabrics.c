@@ -28,7 +28,8 @@ cvars:
         What multicasts.
         auto  - On each rail verbs if all processes with a port there can, and udp otherwise.
         verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
-                none is left, broadcasts go over lanes or by MPICH's algorithms (bcast_hw_off_fabric).
+                none is left, broadcasts go over lanes or by MPICH's algorithms
+                (bcast_hw_off_fabric).
         udp   - IP multicast.
         none  - Nothing: long broadcasts may go along trees over lanes, the others are MPICH's.
 
@@ -60,8 +61,8 @@ static bool asks_network(void)
     return true;
 }
 
-/* A subnet manager that has much to do answers late: that is no reason against multicast, for who sets up a
- * communicator joins in the background, and waits longer. */
+/* A subnet manager that has much to do answers late: that is no reason against multicast, for who
+ * sets up a communicator joins in the background, and waits longer. */
 static bool works(struct bcast_hw_fabric *fabric)
 {
     int err;

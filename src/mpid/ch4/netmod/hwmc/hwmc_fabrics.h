@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which fabric each rail has: verbs where every process of the job that has the rail can use it, else udp,
- * as far as MPIR_CVAR_HWMC_FABRIC allows.
+ * Which fabric each rail has: verbs where every process of the job that has the rail can use it,
+ * else udp, as far as MPIR_CVAR_HWMC_FABRIC allows.
  */
 
 #ifndef HWMC_FABRICS_H_INCLUDED
@@ -21,22 +21,23 @@ struct MPIDI_HWMC_fabrics {
     struct bcast_hw_fabric *verbs[BCAST_HW_RAILS_MAX];
 };
 
-/* Tries verbs on the rails. can[i]: 1 where it works or there is no such rail here, else 0: to be combined
- * by minimum over all processes. One process of a host asks the network,
- * the others whether the device can. Takes up to 250 ms a rail where multicast does not work, and less than 1 ms
- * where there is no RDMA. */
+/* Tries verbs on the rails. can[i]: 1 where it works or there is no such rail here, else 0: to be
+ * combined by minimum over all processes. One process of a host asks the network,
+ * the others whether the device can. Takes up to 250 ms a rail where multicast does not work, and
+ * less than 1 ms where there is no RDMA. */
 void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
                             int *can);
 
-/* free[i]: 1 where this process can have ports[i], else 0: to be combined by minimum over all processes. There are
- * HWMC_DRAW_PORTS_MAX of them. */
+/* free[i]: 1 where this process can have ports[i], else 0: to be combined by minimum over all
+ * processes. There are HWMC_DRAW_PORTS_MAX of them. */
 void MPIDI_HWMC_fabrics_try_ports(const struct MPIDI_HWMC_fabrics *f, int *free);
 
-/* Chooses the first port that all can have. False: there is none, and no rail will multicast by UDP. */
+/* Chooses the first port that all can have. False: there is none, and no rail will multicast by
+ * UDP. */
 bool MPIDI_HWMC_fabrics_choose_port(struct MPIDI_HWMC_fabrics *f, const int *free);
 
-/* Opens a fabric on each rail that carries something, given what all can and the agreed speeds: into
- * cfg->fabrics, with cfg->mbit. A rail that cannot be used is no error. */
+/* Opens a fabric on each rail that carries something, given what all can and the agreed speeds:
+ * into cfg->fabrics, with cfg->mbit. A rail that cannot be used is no error. */
 int MPIDI_HWMC_fabrics_open(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
                             const int *can, const int *mbit, struct bcast_hw_engine_cfg *cfg);
 

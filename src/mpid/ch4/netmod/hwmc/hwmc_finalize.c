@@ -3,15 +3,15 @@
  * Copyright (C) the hwmc contributors
  *
  * The end of a job. The ucx netmod closes its endpoints one by one, and waits; over TCP a close can
- * wait for the peer. MPICH 4.0 then enters a barrier of the process manager, in which a process makes
- * no progress: who gets there first leaves the others waiting for ever. Later versions enter it before,
- * and destroy their worker while others may still wait for it.
+ * wait for the peer. MPICH 4.0 then enters a barrier of the process manager, in which a process
+ * makes no progress: who gets there first leaves the others waiting for ever. Later versions enter
+ * it before, and destroy their worker while others may still wait for it.
  *
- * So, before the ucx netmod closes anything, every process enters a barrier, and goes on making progress
- * until all have. The barrier blocks, so a thread of its own enters it. Who has entered has got all it waits
- * for, and when all have nobody needs anything: what is still on its way is flushed for nobody (it may be
- * on its way for ever, over a connection that could not be made), and endpoints go with their worker, which
- * asks nobody.
+ * So, before the ucx netmod closes anything, every process enters a barrier, and goes on making
+ * progress until all have. The barrier blocks, so a thread of its own enters it. Who has entered
+ * has got all it waits for, and when all have nobody needs anything: what is still on its way is
+ * flushed for nobody (it may be on its way for ever, over a connection that could not be made), and
+ * endpoints go with their worker, which asks nobody.
  */
 
 #include "mpidimpl.h"
@@ -21,7 +21,8 @@
 #include "hwmc_meeting.h"
 #include "../ucx/ucx_impl.h"
 
-/* A step of a wait for all processes: progress of every worker and of the engine. The error that one of them is gone. */
+/* A step of a wait for all processes: progress of every worker and of the engine. The error that
+ * one of them is gone. */
 static int step(void)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;

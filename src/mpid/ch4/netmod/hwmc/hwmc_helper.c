@@ -39,7 +39,8 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-/* Between looks whether the program makes progress, and while no communicator uses hwmc: a look is a wake-up. */
+/* Between looks whether the program makes progress, and while no communicator uses hwmc: a look is
+ * a wake-up. */
 #define LOOK_NS 2000000u
 #define IDLE_LOOK_NS 20000000u
 
@@ -86,7 +87,8 @@ static bool watch(int fd, uint32_t events)
 /* How it went: NEVER: this cannot be waited for; NOT_NOW: something is there already. */
 enum watched { WATCHED_NEVER, WATCHED_NOT_NOW, WATCHED };
 
-/* A lane's descriptor may stay readable with nothing to do, as UCX's do over TCP: what counts is what comes anew. */
+/* A lane's descriptor may stay readable with nothing to do, as UCX's do over TCP: what counts is
+ * what comes anew. */
 static enum watched watch_lane(struct bcast_hw_lane *lane)
 {
     if (!watch(lane->ops->fd(lane), EPOLLIN | EPOLLET))
@@ -156,8 +158,9 @@ static uint64_t repairs(const struct bcast_hw_engine *e)
     return e->counts->forwarded + e->counts->given;
 }
 
-/* Under the lock, in place of the program: progress. How long from `now` on there is nothing to do, in ns, if nothing
- * comes. Where that is not known it soon looks again, and less soon when it has done so for a while. */
+/* Under the lock, in place of the program: progress. How long from `now` on there is nothing to do,
+ * in ns, if nothing comes. Where that is not known it soon looks again, and less soon when it has
+ * done so for a while. */
 static uint64_t stand_in(struct bcast_hw_engine *e, uint64_t now)
 {
     static unsigned in_a_row;

@@ -2,17 +2,19 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * helper: a thread that answers for this process while its program computes. It runs the engine's progress, under the
- * engine's lock, and nothing of MPICH's; so what it sends is repair, synchronization, acknowledgements of links, and
- * what is left of broadcasts along trees.
+ * helper: a thread that answers for this process while its program computes. It runs the engine's
+ * progress, under the engine's lock, and nothing of MPICH's; so what it sends is repair,
+ * synchronization, acknowledgements of links, and what is left of broadcasts along trees.
  *
- * The program says by _in and _out when it makes progress itself. The helper looks now and then whether it did so
- * since the last look. While it does, the helper only goes on looking. When it has not, the helper sleeps on the
- * descriptors of fabrics and lanes until something comes or a timer of the engine's is due. So a program that
- * communicates is not disturbed, and one that computes is answered for from the second look on.
+ * The program says by _in and _out when it makes progress itself. The helper looks now and then
+ * whether it did so since the last look. While it does, the helper only goes on looking. When it
+ * has not, the helper sleeps on the descriptors of fabrics and lanes until something comes or a
+ * timer of the engine's is due. So a program that communicates is not disturbed, and one that
+ * computes is answered for from the second look on.
  *
- * Between _in and _out of a program with one thread the helper does not touch the engine, but for what it began before:
- * once the program has had the lock it has all to itself, descriptors and lanes as well, for which it takes no lock.
+ * Between _in and _out of a program with one thread the helper does not touch the engine, but for
+ * what it began before: once the program has had the lock it has all to itself, descriptors and
+ * lanes as well, for which it takes no lock.
  */
 
 #ifndef HWMC_HELPER_H_INCLUDED
@@ -61,8 +63,8 @@ static inline void MPIDI_HWMC_helper_out(void)
 /* Whether the user wants one in this process. */
 bool MPIDI_HWMC_helper_wanted(void);
 
-/* Begins it, if it is wanted: once fabrics and lanes are registered. Returns MPICH's error code: without a thread there
- * is none. */
+/* Begins it, if it is wanted: once fabrics and lanes are registered. Returns MPICH's error code:
+ * without a thread there is none. */
 int MPIDI_HWMC_helper_start(void);
 
 /* Ends it: before anything that it uses goes. */

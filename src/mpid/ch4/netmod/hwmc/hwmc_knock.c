@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * In MPI_Init all get to know the hosts' addresses on the job's rails, those of the first process on each host, so that
- * nobody has to be asked for them when a host is silent. Each process asks a host, and at the end of MPI_Init all get to
- * know which hosts have answered. The k-th process of a host asks the k-th host after it: with several processes a host
- * a host is asked by several others.
+ * In MPI_Init all get to know the hosts' addresses on the job's rails, those of the first process
+ * on each host, so that nobody has to be asked for them when a host is silent. Each process asks a
+ * host, and at the end of MPI_Init all get to know which hosts have answered. The k-th process of a
+ * host asks the k-th host after it: with several processes a host a host is asked by several
+ * others.
  */
 
 #include "mpidimpl.h"

@@ -10,8 +10,9 @@
 
 #include "hwmc_rails.h"
 
-/* When the rails are matched, and `any` is known: as in struct bcast_hw_knock. Asks another host, so that silence comes
- * to mean something. *knock is NULL where nothing can be asked. Collective over `world`, which is MPI_COMM_WORLD. */
+/* When the rails are matched, and `any` is known: as in struct bcast_hw_knock. Asks another host,
+ * so that silence comes to mean something. *knock is NULL where nothing can be asked. Collective
+ * over `world`, which is MPI_COMM_WORLD. */
 int MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any, MPIR_Comm *world,
                           struct bcast_hw_knock **knock);
 

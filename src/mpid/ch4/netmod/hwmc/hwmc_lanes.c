@@ -4,9 +4,10 @@
  *
  * In the process manager's key-value space:
  *
- *   hwmc-R-I      part I of the record of process R, as text (lane/record); the last part is shorter than the
- *                 others, or empty. It has the addresses of the process's lanes, by name: "c" for control, else the
- *                 rail's subnet, which of the process's ports in it, and which lane over that, as 0a4d0100-24-0-0
+ *   hwmc-R-I      part I of the record of process R, as text (lane/record); the last part is
+ *                 shorter than the others, or empty. It has the addresses of the process's lanes,
+ *                 by name: "c" for control, else the rail's subnet, which of the process's ports in
+ *                 it, and which lane over that, as 0a4d0100-24-0-0
  *
  * A peer's address is read when it is first sent to.
  */
@@ -39,8 +40,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        Lanes (connections to a peer) over each rail, for broadcasts along trees, 1 to 4. With one rail
-        and one lane those go over the lane that serves repair.
+        Lanes (connections to a peer) over each rail, for broadcasts along trees, 1 to 4. With one
+        rail and one lane those go over the lane that serves repair.
 
     - name        : MPIR_CVAR_HWMC_SITE_LANES
       category    : CH4_HWMC
@@ -50,7 +51,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        The same between sites (MPIR_CVAR_BCAST_HW_SITE), where one connection may not fill the line.
+        The same between sites (MPIR_CVAR_BCAST_HW_SITE), where one connection may not fill the
+        line.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -110,8 +112,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* What a process has put in the key-value space. Several threads may ask, and another one may spawn processes: PMI is for
- * one at a time. */
+/* What a process has put in the key-value space. Several threads may ask, and another one may spawn
+ * processes: PMI is for one at a time. */
 static int ask_pmi(uint32_t rank, const char *key, char *value, int room)
 {
     int mpi_errno;
@@ -150,7 +152,8 @@ static char *get_text(uint32_t peer)
     return NULL;
 }
 
-/* In a record stand one after the other: length of a name, name, length of an address (2, lowest first), address. */
+/* In a record stand one after the other: length of a name, name, length of an address (2, lowest
+ * first), address. */
 static size_t note(unsigned char *record, const char *name, const void *addr, size_t len)
 {
     const size_t n = strlen(name);
@@ -268,7 +271,8 @@ static void name_devices(const struct bcast_hw_rail *rail, char *devices, size_t
 
     if (hwmc_verbs_port_open(rail, &port) != BCAST_HW_OK)
         return;
-    /* UCX finds devices in sysfs, and warns of a name that is not there, as an emulated device's. */
+    /* UCX finds devices in sysfs, and warns of a name that is not there, as an emulated
+     * device's. */
     snprintf(path, sizeof(path), "/sys/class/infiniband/%s",
              ibv_get_device_name(port.context->device));
     if (access(path, F_OK) == 0)
@@ -393,7 +397,8 @@ static int num_of(const struct MPIDI_HWMC_lanes *lanes, int at)
     return n;
 }
 
-/* What is known of a lane goes to the end of the record, or, where that is NULL, would take so many bytes. */
+/* What is known of a lane goes to the end of the record, or, where that is NULL, would take so many
+ * bytes. */
 static size_t note_lane(unsigned char *record, size_t at, struct bcast_hw_lane *lane,
                         const struct wire *w)
 {
@@ -454,7 +459,8 @@ static struct bcast_hw_lane *take(struct bcast_hw_lane **slot, struct wire *w, u
     return lane;
 }
 
-/* One of each rail, then the next of each: any number of the first ones is spread over the rails. False: no memory. */
+/* One of each rail, then the next of each: any number of the first ones is spread over the rails.
+ * False: no memory. */
 static bool give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int n,
                      const int *all_have, struct bcast_hw_engine_cfg *cfg)
 {

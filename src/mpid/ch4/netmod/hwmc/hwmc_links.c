@@ -26,10 +26,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If true, a rail that fails stops no program: broadcasts, point-to-point and one-sided operations
-        travel over hwmc's own lanes, and what was under way on one that fails goes again over
-        another rail's, in order and once. Off, MPICH's messages go over UCX's endpoints, which is
-        faster, and fail or stop with them. Processes outside MPI_COMM_WORLD are not covered.
+        If true, a rail that fails stops no program: broadcasts, point-to-point and one-sided
+        operations travel over hwmc's own lanes, and what was under way on one that fails goes again
+        over another rail's, in order and once. Off, MPICH's messages go over UCX's endpoints, which
+        is faster, and fail or stop with them. Processes outside MPI_COMM_WORLD are not covered.
 
     - name        : MPIR_CVAR_HWMC_SUSPECT_MS
       category    : CH4_HWMC
@@ -129,8 +129,8 @@ static bool share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
     return true;
 }
 
-/* The stream prefers the lanes of shared rail `first`, then those of the next ones, around: reliable
- * connections before all ucx ones, or only the latter. */
+/* The stream prefers the lanes of shared rail `first`, then those of the next ones, around:
+ * reliable connections before all ucx ones, or only the latter. */
 static void prefer(struct bcast_hw_link_cfg *cfg, const struct shared *s, uint32_t stream,
                    uint32_t first, bool rc)
 {

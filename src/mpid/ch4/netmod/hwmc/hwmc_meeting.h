@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The meeting of all processes before the end: a barrier over a stream of links, by dissemination (Hensgen,
- * Finkel, Manber 1988). In round k a process sends to the one 2^k places on and hears from the one as many
- * places back.
+ * The meeting of all processes before the end: a barrier over a stream of links, by dissemination
+ * (Hensgen, Finkel, Manber 1988). In round k a process sends to the one 2^k places on and hears
+ * from the one as many places back.
  */
 
 #ifndef HWMC_MEETING_H_INCLUDED
@@ -15,8 +15,9 @@
 /* Before the first message of the stream. */
 void MPIDI_HWMC_meeting_open(struct hwmc_links *links, uint32_t stream);
 
-/* Whether all processes have come to ask this, between calls of progress. Who asks has nothing more to send,
- * so once it is true nothing comes any more but acknowledgements, all for who was heard of before. */
+/* Whether all processes have come to ask this, between calls of progress. Who asks has nothing more
+ * to send, so once it is true nothing comes any more but acknowledgements, all for who was heard of
+ * before. */
 bool MPIDI_HWMC_met(void);
 
 #endif /* HWMC_MEETING_H_INCLUDED */

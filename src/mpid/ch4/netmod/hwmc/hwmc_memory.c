@@ -70,7 +70,8 @@ static void give_up(uint64_t lasted_ns, const char *last_words)
     MPID_Abort(MPIR_Process.comm_world, MPI_SUCCESS, 1, "no more memory");
 }
 
-/* Runs inside UCX, in any of its threads, also where it holds locks: calls nothing of UCX's that asks for more. */
+/* Runs inside UCX, in any of its threads, also where it holds locks: calls nothing of UCX's that
+ * asks for more. */
 static ucs_log_func_rc_t on_message(const char *file, unsigned line, const char *function,
                                     ucs_log_level_t level,
                                     const ucs_log_component_config_t *component, const char *format,
@@ -104,7 +105,8 @@ void MPIDI_HWMC_memory_init(void)
     handlers = ucs_log_num_handlers();
 }
 
-/* UCX takes away the last one only. Ours, with others' on top, does no harm while the library is there. */
+/* UCX takes away the last one only. Ours, with others' on top, does no harm while the library is
+ * there. */
 void MPIDI_HWMC_memory_finalize(void)
 {
     if (handlers > 0 && handlers == ucs_log_num_handlers()) {

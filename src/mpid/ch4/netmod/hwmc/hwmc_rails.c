@@ -23,11 +23,12 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The network ports for multicast: names of interfaces or subnets, as eth0,eth1 or
-        10.77.0.0/24, up to 8, separated by commas. Those in subnets that all hosts of a communicator
-        share are used, in the order that rank 0 has them. Empty: every port that is up, is no bridge,
-        has no address of 169.254.0.0/16 where another has one of its own, and is not slower than a
-        quarter of the fastest, that of the multicast route first; loopback when there is none.
-        Without those that have one address on all hosts, or by which hosts do not reach each other.
+        10.77.0.0/24, up to 8, separated by commas. Those in subnets that all hosts of a
+        communicator share are used, in the order that rank 0 has them. Empty: every port that is
+        up, is no bridge, has no address of 169.254.0.0/16 where another has one of its own, and is
+        not slower than a quarter of the fastest, that of the multicast route first; loopback when
+        there is none. Without those that have one address on all hosts, or by which hosts do not
+        reach each other.
 
     - name        : MPIR_CVAR_HWMC_NEAR_RAIL
       category    : CH4_HWMC
@@ -37,8 +38,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        For tests: the rail, by its number in the job, that this process is near to, and to no other one,
-        whatever the host's topology says. -1: what that says.
+        For tests: the rail, by its number in the job, that this process is near to, and to no other
+        one, whatever the host's topology says. -1: what that says.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */

@@ -32,15 +32,16 @@ int MPIDI_HWMC_rails_choose(struct MPIDI_HWMC_rails *rails);
 /* `text` has HWMC_MATCH_TEXT_MAX bytes. */
 void MPIDI_HWMC_rails_write(const struct MPIDI_HWMC_rails *rails, char *text);
 
-/* Finds this host's port for each rail of the job, named by `text`. mbit[i]: its speed, 0 when unknown,
- * INT_MAX when there is none: to be combined by minimum over all processes. */
+/* Finds this host's port for each rail of the job, named by `text`. mbit[i]: its speed, 0 when
+ * unknown, INT_MAX when there is none: to be combined by minimum over all processes. */
 void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, int *mbit);
 
 /* Addresses on the job's rails, and whose they are; of BCAST_HW_RAIL_BITS rails. */
 void MPIDI_HWMC_rails_show_ends(const struct MPIDI_HWMC_rails *rails,
                                 struct MPIDI_HWMC_rails_ends *ends);
 
-/* A network in which all hosts have the same address joins none of them: no rail, on any process. */
+/* A network in which all hosts have the same address joins none of them: no rail, on any
+ * process. */
 void MPIDI_HWMC_rails_leave_same(struct MPIDI_HWMC_rails *rails,
                                  const struct MPIDI_HWMC_rails_ends *ends);
 

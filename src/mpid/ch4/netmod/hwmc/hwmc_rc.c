@@ -27,11 +27,11 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
         What hwmc's lanes between two processes are.
-        auto - UCX; with MPIR_CVAR_HWMC_RESILIENT reliable connections of verbs as well, and rather, where
-               the device migrates paths by itself.
+        auto - UCX; with MPIR_CVAR_HWMC_RESILIENT reliable connections of verbs as well, and rather,
+               where the device migrates paths by itself.
         ucx  - UCX, over whatever it has.
-        rc   - Reliable connections of verbs where all processes have an RDMA device on a rail, UCX elsewhere
-               and until they are connected.
+        rc   - Reliable connections of verbs where all processes have an RDMA device on a rail, UCX
+               elsewhere and until they are connected.
 
     - name        : MPIR_CVAR_HWMC_RC_MAX_PEERS
       category    : CH4_HWMC
@@ -41,8 +41,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Reliable connections of verbs that a process has at a time on each rail. Peers beyond that are
-        served by UCX.
+        Reliable connections of verbs that a process has at a time on each rail. Peers beyond that
+        are served by UCX.
 
     - name        : MPIR_CVAR_HWMC_RC_TIMEOUT
       category    : CH4_HWMC
@@ -52,9 +52,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        How long a reliable connection waits for an acknowledgement before it sends again, as the exponent t
-        of 4.096 us * 2^t, 1 to 31; a device may take four times that. With 12 a dead path is known within
-        half a second.
+        How long a reliable connection waits for an acknowledgement before it sends again, as the
+        exponent t of 4.096 us * 2^t, 1 to 31; a device may take four times that. With 12 a dead
+        path is known within half a second.
 
     - name        : MPIR_CVAR_HWMC_APM
       category    : CH4_HWMC
@@ -64,8 +64,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        If true, reliable connections get an alternate path, to which the device migrates by itself when the
-        path dies, where a trial at start-up shows that it does. False: a dead path is left in software.
+        If true, reliable connections get an alternate path, to which the device migrates by itself
+        when the path dies, where a trial at start-up shows that it does. False: a dead path is left
+        in software.
 
     - name        : MPIR_CVAR_HWMC_APM_PATH
       category    : CH4_HWMC
@@ -75,7 +76,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : |-
-        Which of its ports and LIDs this process offers for alternate paths; a path is what both ends offer.
+        Which of its ports and LIDs this process offers for alternate paths; a path is what both
+        ends offer.
         auto      - Another port of the device, else another LID of the same port.
         port=N    - The device's port N, and no other.
         port=same - The rail's own port, by another of its LIDs (the subnet has to have LMC > 0).

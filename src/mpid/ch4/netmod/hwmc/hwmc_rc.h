@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The lanes of this process over reliable connections of verbs (lane/rc), one a rail where there is an RDMA
- * device behind it. They are connected by messages that a stream of links carries.
+ * The lanes of this process over reliable connections of verbs (lane/rc), one a rail where there is
+ * an RDMA device behind it. They are connected by messages that a stream of links carries.
  */
 
 #ifndef HWMC_RC_H_INCLUDED
@@ -18,14 +18,16 @@ bool MPIDI_HWMC_rc_wanted(void);
 /* The user asks for them by name. */
 bool MPIDI_HWMC_rc_named(void);
 
-/* Opens one over each of the rails that has a device which serves; fails only if a control variable is
- * not understood. Does nothing without verbs. */
+/* Opens one over each of the rails that has a device which serves; fails only if a control variable
+ * is not understood. Does nothing without verbs. */
 int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails);
 
-/* have[i]: 1 if there is one for rail i of the job. To be combined by minimum over all processes. */
+/* have[i]: 1 if there is one for rail i of the job. To be combined by minimum over all
+ * processes. */
 void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have);
 
-/* Takes the one for rail i of the job, which is number `lane` of `links`; it is theirs to close. NULL: no memory. */
+/* Takes the one for rail i of the job, which is number `lane` of `links`; it is theirs to close.
+ * NULL: no memory. */
 struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
                                          struct hwmc_links *links, uint32_t lane);
 

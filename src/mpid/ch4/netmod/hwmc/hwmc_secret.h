@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The secret of a job with MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: how all processes come to have it, and what is sealed
- * under it (engine/seal.h, lane/sealed.h).
+ * The secret of a job with MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: how all processes come to have it,
+ * and what is sealed under it (engine/seal.h, lane/sealed.h).
  */
 
 #ifndef HWMC_SECRET_H_INCLUDED
@@ -28,8 +28,8 @@ int MPIDI_HWMC_secret_get(void);
 /* NULL: the job has none. */
 struct bcast_hw_seal *MPIDI_HWMC_seal(void);
 
-/* Where the job has a secret: puts a sealed lane of this number in the place of *lane, whose callbacks are `to`, and
- * leads these there. False: no memory, nothing changed. */
+/* Where the job has a secret: puts a sealed lane of this number in the place of *lane, whose
+ * callbacks are `to`, and leads these there. False: no memory, nothing changed. */
 bool MPIDI_HWMC_seal_lane(struct bcast_hw_lane **lane, uint32_t number,
                           struct bcast_hw_lane_params *to);
 

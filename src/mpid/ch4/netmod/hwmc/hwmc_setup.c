@@ -2,11 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * At the start of a job the first process draws the job's key and some UDP ports, of which the job uses the first that
- * all can have. They and every process's lane address travel in the process manager's key-value space:
+ * At the start of a job the first process draws the job's key and some UDP ports, of which the job
+ * uses the first that all can have. They and every process's lane address travel in the process
+ * manager's key-value space:
  *
- *   hwmc-job      KEY:PORT,PORT...:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0 but in tests;
- *                 INTEGRITY is an enum bcast_hw_integrity; RAILS are the first process's (rail/match)
+ *   hwmc-job      KEY:PORT,PORT...:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0
+ *                 but in tests; INTEGRITY is an enum bcast_hw_integrity; RAILS are the first
+ *                 process's (rail/match)
  *   hwmc-secret   where messages are authenticated (hwmc_secret.c)
  *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
  *
@@ -152,8 +154,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* What all processes must know of each other: how many lanes each has, how fast its rails are, and what
- * multicasts there. */
+/* What all processes must know of each other: how many lanes each has, how fast its rails are, and
+ * what multicasts there. */
 struct offer {
     int lane; /* INT_MAX: it has one; else its rank and why not (MPIDI_HWMC_lanes_want) */
     int ports[HWMC_DRAW_PORTS_MAX]; /* it can have that UDP port */
@@ -241,7 +243,8 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
     MPIR_Bcast_hw_find_nodes();
     MPIR_Bcast_hw_presume_processors();
     MPIR_Bcast_hw_node_open();
-    /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without hwmc. */
+    /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without
+     * hwmc. */
     if (MPIR_Bcast_hw_is_on_one_host() && !MPIR_Bcast_hw_is_forced() && !MPIDI_HWMC_links_wanted())
         goto fn_exit;
     mpi_errno = MPIDI_HWMC_rails_choose(&rails);

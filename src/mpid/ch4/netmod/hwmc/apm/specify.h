@@ -38,8 +38,9 @@ void hwmc_apm_path_between(const struct hwmc_apm_port *mine, uint8_t my_bits,
 /* Chooses the alternate path of a connection between mine[0] and theirs[0], by base LIDs, from the
  * `num_*` ports that each end can use, 1 or more. Both ends choose the same one from the same
  * ports, each seen from its side: hardware takes a migrated packet on the alternate path only.
- * Other ports of both ends come before another port of one, that before other LIDs, the first but one
- * unless the port says which; the ports of a path are in one subnet. `path` is set unless NO_ALTERNATE. */
+ * Other ports of both ends come before another port of one, that before other LIDs, the first but
+ * one unless the port says which; the ports of a path are in one subnet. `path` is set unless
+ * NO_ALTERNATE. */
 enum hwmc_apm_choice hwmc_apm_choose(const struct hwmc_apm_port *mine, int num_mine,
                                      const struct hwmc_apm_port *theirs, int num_theirs,
                                      uint8_t timeout, struct hwmc_apm_path *path);

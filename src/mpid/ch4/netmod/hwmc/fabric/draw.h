@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * draw: numbers from the system's cryptographically secure source, those of multicast groups above all, and UDP ports. A number
- * for IPv4 multicast is the address in its low 32 bits and the job's UDP port above, both in host byte
- * order; addresses come from 239.192.0.0/14, which RFC 2365 leaves to an organization.
+ * draw: numbers from the system's cryptographically secure source, those of multicast groups above
+ * all, and UDP ports. A number for IPv4 multicast is the address in its low 32 bits and the job's
+ * UDP port above, both in host byte order; addresses come from 239.192.0.0/14, which RFC 2365
+ * leaves to an organization.
  */
 #ifndef HWMC_DRAW_H_INCLUDED
 #define HWMC_DRAW_H_INCLUDED
@@ -20,7 +21,8 @@
 /* Random bytes, not to be guessed, at most 256. ERR_LIMIT: the system gives none. */
 int hwmc_draw(void *bytes, size_t len);
 
-/* A number for IPv4 multicast; of address `fixed`, host byte order, where that is not 0. ERR_LIMIT. */
+/* A number for IPv4 multicast; of address `fixed`, host byte order, where that is not 0.
+ * ERR_LIMIT. */
 int hwmc_draw_ipv4(uint16_t port, uint32_t fixed, uint64_t *group);
 
 /* Whether `group` is a number for IPv4 multicast of the job with that port. */
@@ -29,8 +31,8 @@ static inline bool hwmc_draw_is_ipv4(uint64_t group, uint16_t port)
     return group >> 32 == port && (group & 0xf0000000u) == 0xe0000000u;
 }
 
-/* UDP ports for a job. One host's choice need not be free on another, so a job draws several and uses the first that
- * all its processes can have. */
+/* UDP ports for a job. One host's choice need not be free on another, so a job draws several and
+ * uses the first that all its processes can have. */
 #define HWMC_DRAW_PORTS_MAX 8
 #define HWMC_DRAW_PORTS_TEXT_MAX (5 * HWMC_DRAW_PORTS_MAX) /* with the NUL */
 
@@ -45,12 +47,13 @@ struct hwmc_draw_range {
 };
 struct hwmc_draw_range hwmc_draw_ephemeral(void);
 
-/* Draws HWMC_DRAW_PORTS_MAX different ones that are not in `not_in`: of the dynamic ones of RFC 6335, from 49152 on, if
- * enough of them are left, else from 1024 on; of all dynamic ones where not_in leaves none. ERR_LIMIT: the system
- * gives no random numbers. */
+/* Draws HWMC_DRAW_PORTS_MAX different ones that are not in `not_in`: of the dynamic ones of RFC
+ * 6335, from 49152 on, if enough of them are left, else from 1024 on; of all dynamic ones where
+ * not_in leaves none. ERR_LIMIT: the system gives no random numbers. */
 int hwmc_draw_ports(struct hwmc_draw_range not_in, struct hwmc_draw_port_list *ports);
 
-/* As text, hexadecimal with commas, of HWMC_DRAW_PORTS_TEXT_MAX bytes; and back: false when it is no such text. */
+/* As text, hexadecimal with commas, of HWMC_DRAW_PORTS_TEXT_MAX bytes; and back: false when it is
+ * no such text. */
 void hwmc_draw_ports_write(const struct hwmc_draw_port_list *ports, char *text);
 bool hwmc_draw_ports_read(const char *text, struct hwmc_draw_port_list *ports);
 

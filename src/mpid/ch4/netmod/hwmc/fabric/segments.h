@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * segments: several datagrams as one message to or from the kernel (Linux, udp(7): UDP_SEGMENT and
- * UDP_GRO). They go through its layers once and are cut apart as late as the way to the wire allows,
- * by the network card if it can; between hosts of one machine they may stay together all the way. On
- * the wire they are datagrams like any others.
+ * UDP_GRO). They go through its layers once and are cut apart as late as the way to the wire
+ * allows, by the network card if it can; between hosts of one machine they may stay together all
+ * the way. On the wire they are datagrams like any others.
  */
 #ifndef HWMC_SEGMENTS_H_INCLUDED
 #define HWMC_SEGMENTS_H_INCLUDED
@@ -26,8 +26,8 @@ union hwmc_segments_control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* How many of the `n` >= 1 datagrams, from the first on, can go as one message: all of the first one's
- * length but the last, which may be shorter. At least 1. */
+/* How many of the `n` >= 1 datagrams, from the first on, can go as one message: all of the first
+ * one's length but the last, which may be shorter. At least 1. */
 int hwmc_segments_run(const struct bcast_hw_out *out, int n);
 
 /* Makes `msg` a message of segments of `len` bytes; `control` is borrowed until it is sent. */

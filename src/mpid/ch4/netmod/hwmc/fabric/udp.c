@@ -3,13 +3,14 @@
  * Copyright (C) the hwmc contributors
  *
  * Every socket is bound to the job's port and hears the groups it joined and no others
- * (IP_MULTICAST_ALL off). It would hear what is sent to this host alone as well, so where a datagram was sent to is
- * looked at (IP_PKTINFO). The kernel allows a socket igmp_max_memberships groups, usually 20; when
- * a join meets that, another socket is opened on the same port. The first one sends.
+ * (IP_MULTICAST_ALL off). It would hear what is sent to this host alone as well, so where a
+ * datagram was sent to is looked at (IP_PKTINFO). The kernel allows a socket igmp_max_memberships
+ * groups, usually 20; when a join meets that, another socket is opened on the same port. The first
+ * one sends.
  *
  * Polling and posting are one system call per 64 messages; a message to or from the kernel is one
- * datagram, or several in a row (segments.h). What came in one system call is handed over in as many
- * polls as it takes before the next one.
+ * datagram, or several in a row (segments.h). What came in one system call is handed over in as
+ * many polls as it takes before the next one.
  * What the network does to a datagram on its way out (no route for the moment, a firewall, a full
  * queue) is loss like any other, so post reports as sent what the kernel refused for such a reason.
  */
@@ -235,8 +236,8 @@ static int change_membership(const struct hwmc_udp *u, int fd, uint32_t addr, in
     return setsockopt(fd, IPPROTO_IP, what, &m, sizeof(m)) == 0 ? 0 : errno;
 }
 
-/* Finds, or opens, a socket that can take one more group. One that cannot take its first one is closed again: the
- * kernel lets no socket join any. */
+/* Finds, or opens, a socket that can take one more group. One that cannot take its first one is
+ * closed again: the kernel lets no socket join any. */
 static int join_somewhere(struct hwmc_udp *u, uint32_t addr, int *socket)
 {
     const int before = u->num_sockets;
@@ -309,8 +310,8 @@ static int udp_leave(struct bcast_hw_fabric *f, uint64_t group)
     return BCAST_HW_OK;
 }
 
-/* The kernel reports a group that no process of the host was in before: so this one leaves and joins it. Where
- * others are in it the kernel has nothing to report. */
+/* The kernel reports a group that no process of the host was in before: so this one leaves and
+ * joins it. Where others are in it the kernel has nothing to report. */
 static void udp_refresh(struct bcast_hw_fabric *f, uint64_t group)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
@@ -496,8 +497,8 @@ static void receive(struct hwmc_udp *u)
     drop_unicast(u);
 }
 
-/* Hands over up to `n` of the datagrams that came and are not handed over yet. What is longer than a
- * datagram can be is nobody's. */
+/* Hands over up to `n` of the datagrams that came and are not handed over yet. What is longer than
+ * a datagram can be is nobody's. */
 static int hand_over(struct hwmc_udp *u, struct bcast_hw_in *in, int n)
 {
     int kept = 0;

@@ -5,8 +5,8 @@
  * verbs: see verbs.h.
  *
  * Interrupts cost more than polls, so completions are announced only to who is about to wait: `fds`
- * reads what was announced before, asks for the next announcement, and then looks once more, since what
- * came before that is not announced; `deadline` tells what it found.
+ * reads what was announced before, asks for the next announcement, and then looks once more, since
+ * what came before that is not announced; `deadline` tells what it found.
  */
 #include "verbs_impl.h"
 
@@ -66,8 +66,8 @@ static size_t verbs_queued(struct bcast_hw_fabric *f)
     return v->send.queued;
 }
 
-/* What happened to the port. A subnet manager that is new, or has lost the port from sight, knows of no
- * members. */
+/* What happened to the port. A subnet manager that is new, or has lost the port from sight, knows
+ * of no members. */
 static void take_events(struct hwmc_verbs *v)
 {
     struct hwmc_verbs_event e;
@@ -254,7 +254,8 @@ static int open_completions(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs
     return v->send.cq != NULL && v->recv.cq != NULL ? BCAST_HW_OK : BCAST_HW_ERR_LIMIT;
 }
 
-/* librdmacm makes the queue pair ready to send and to receive, and attaches it to what the id joins. */
+/* librdmacm makes the queue pair ready to send and to receive, and attaches it to what the id
+ * joins. */
 static int open_queue_pair(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs)
 {
     struct ibv_qp_init_attr attr = {

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * verbs: multicast of InfiniBand and RoCE v2 as a fabric: unreliable datagrams (UD) on one queue pair a
- * process and rail, which all communicators share.
+ * verbs: multicast of InfiniBand and RoCE v2 as a fabric: unreliable datagrams (UD) on one queue
+ * pair a process and rail, which all communicators share.
  *
- * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast GID.
- * On RoCE it is that of IPv4 multicast (draw.h), and InfiniBand takes such a number too.
+ * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast
+ * GID. On RoCE it is that of IPv4 multicast (draw.h), and InfiniBand takes such a number too.
  */
 #ifndef HWMC_VERBS_H_INCLUDED
 #define HWMC_VERBS_H_INCLUDED
@@ -31,18 +31,19 @@ struct hwmc_verbs_drops {
     uint64_t bad;     /* without a route header, or empty */
 };
 
-/* Opens the fabric on the RDMA port behind `rail`; close frees it. ERR_DEVICE: there is none, or it does
- * not work; this takes a fraction of a millisecond where there is no RDMA at all. ERR_NOMEM, ERR_LIMIT:
- * out of memory, of memory that may be locked, or of queue pairs. Its window may be smaller than asked. */
+/* Opens the fabric on the RDMA port behind `rail`; close frees it. ERR_DEVICE: there is none, or it
+ * does not work; this takes a fraction of a millisecond where there is no RDMA at all. ERR_NOMEM,
+ * ERR_LIMIT: out of memory, of memory that may be locked, or of queue pairs. Its window may be
+ * smaller than asked. */
 int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_verbs_params *params,
                            struct bcast_hw_fabric **fabric);
 
 /* Before the first group of a job is drawn or joined: another port than at opening. */
 void hwmc_fabric_verbs_use_port(struct bcast_hw_fabric *fabric, uint16_t port);
 
-/* Whether multicast works on a fabric just opened: joins a random group, multicasts and waits for its own
- * datagram, for `timeout_ns` at most. ERR_GROUP: the join is refused; AGAIN: not answered in this time;
- * ERR_DEVICE: nothing came back. */
+/* Whether multicast works on a fabric just opened: joins a random group, multicasts and waits for
+ * its own datagram, for `timeout_ns` at most. ERR_GROUP: the join is refused; AGAIN: not answered
+ * in this time; ERR_DEVICE: nothing came back. */
 int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns);
 
 /* For tests and reports. */

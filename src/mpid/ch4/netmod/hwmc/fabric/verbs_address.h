@@ -30,9 +30,9 @@ static inline void hwmc_verbs_gid_of_ipv4(const unsigned char *addr, union ibv_g
 }
 
 /* InfiniBand: the multicast GID of `group` in the job with that key: transient and link-local
- * (InfiniBand specification 4.1.1), then the upper 48 bits of the key and the group's 64. Bytes 2 and 3
- * are 0x401b or 0x601b in the groups of IPoIB (RFC 4391) and 0xa01b in those that subnet managers
- * assign; where the key has these, they are inverted. */
+ * (InfiniBand specification 4.1.1), then the upper 48 bits of the key and the group's 64. Bytes 2
+ * and 3 are 0x401b or 0x601b in the groups of IPoIB (RFC 4391) and 0xa01b in those that subnet
+ * managers assign; where the key has these, they are inverted. */
 static inline void hwmc_verbs_mgid(uint64_t key, uint64_t group, union ibv_gid *gid)
 {
     uint32_t signature = (uint32_t) (key >> 48);

@@ -4,8 +4,9 @@
  *
  * verbs_members: see verbs_members.h.
  *
- * librdmacm frees what it keeps of a join when the group is left, and waits there for events that were read
- * and not acknowledged; so an event is acknowledged before anything else is done about it.
+ * librdmacm frees what it keeps of a join when the group is left, and waits there for events that
+ * were read and not acknowledged; so an event is acknowledged before anything else is done about
+ * it.
  */
 #include "verbs_members.h"
 
@@ -25,8 +26,8 @@ static struct hwmc_verbs_member *find(const struct hwmc_verbs_members *m, uint64
     return one;
 }
 
-/* How librdmacm calls the group. InfiniBand: by the MGID itself; the kernel takes an address of family
- * AF_IB as it is. */
+/* How librdmacm calls the group. InfiniBand: by the MGID itself; the kernel takes an address of
+ * family AF_IB as it is. */
 static void name(const struct hwmc_verbs_members *m, uint64_t group,
                  union hwmc_verbs_sockaddr *addr)
 {

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * verbs_members: the multicast groups that the verbs fabric is in. Who asks librdmacm to join gets the
- * answer as an event; with it come the address to send to, and the queue pair is attached.
+ * verbs_members: the multicast groups that the verbs fabric is in. Who asks librdmacm to join gets
+ * the answer as an event; with it come the address to send to, and the queue pair is attached.
  *
- *   join: asked --event--> in --subnet manager lost the groups, or an error--> asked anew, ... --> left
+ *   join: asked --event--> in --subnet manager lost the groups, or an error--> asked anew ... left
  *            \--error--> refused, told at the next join
  *
  * A member that is asked for anew stays in: datagrams are lost meanwhile. After an error that is

@@ -54,7 +54,8 @@ static bool came_back(struct bcast_hw_fabric *f, uint64_t nonce)
     return mine;
 }
 
-/* Multicasts and waits for that to come back; once more from time to time, for datagrams get lost. */
+/* Multicasts and waits for that to come back; once more from time to time, for datagrams get
+ * lost. */
 static int hear(struct bcast_hw_fabric *f, uint64_t group, uint64_t nonce, uint64_t end)
 {
     const struct bcast_hw_out out = {.head = &nonce, .head_len = sizeof(nonce)};

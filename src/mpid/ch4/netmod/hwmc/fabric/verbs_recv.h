@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * verbs_recv: the receive queue of the verbs fabric: as many slots as its window has datagrams. A slot is
- * posted, or holds a datagram that came (in `wc`), or one that the caller looks at (given), or is idle;
- * idle ones are posted again in batches.
+ * verbs_recv: the receive queue of the verbs fabric: as many slots as its window has datagrams. A
+ * slot is posted, or holds a datagram that came (in `wc`), or one that the caller looks at (given),
+ * or is idle; idle ones are posted again in batches.
  */
 #ifndef HWMC_VERBS_RECV_H_INCLUDED
 #define HWMC_VERBS_RECV_H_INCLUDED
@@ -44,8 +44,8 @@ struct hwmc_verbs_came {
     uint32_t src_qp;
 };
 
-/* Allocates and registers `num` slots for datagrams of up to `max_datagram` bytes. ERR_NOMEM; ERR_LIMIT:
- * no more memory can be locked. */
+/* Allocates and registers `num` slots for datagrams of up to `max_datagram` bytes. ERR_NOMEM;
+ * ERR_LIMIT: no more memory can be locked. */
 int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t num,
                          size_t max_datagram);
 

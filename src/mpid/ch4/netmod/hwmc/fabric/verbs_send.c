@@ -103,8 +103,8 @@ static void add(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t numb
     };
 }
 
-/* Posts n <= BATCH datagrams, for which there are slots; how many were taken. `last`: nothing follows in
- * this call. */
+/* Posts n <= BATCH datagrams, for which there are slots; how many were taken. `last`: nothing
+ * follows in this call. */
 static int post_chain(struct hwmc_verbs_send *s, const struct hwmc_verbs_target *to,
                       const struct bcast_hw_out *out, int n, bool last)
 {

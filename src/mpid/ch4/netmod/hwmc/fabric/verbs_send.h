@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * verbs_send: the send queue of the verbs fabric. A datagram is copied to a registered slot and posted;
- * slots are used in turn. The last datagram of each call is signaled, and one in HWMC_VERBS_SIGNAL before
- * it; a completion frees the slots of all that were posted before.
+ * verbs_send: the send queue of the verbs fabric. A datagram is copied to a registered slot and
+ * posted; slots are used in turn. The last datagram of each call is signaled, and one in
+ * HWMC_VERBS_SIGNAL before it; a completion frees the slots of all that were posted before.
  */
 #ifndef HWMC_VERBS_SEND_H_INCLUDED
 #define HWMC_VERBS_SEND_H_INCLUDED
@@ -44,7 +44,8 @@ struct hwmc_verbs_send {
     struct hwmc_verbs_target *retired; /* to be freed, the latest first */
 };
 
-/* Allocates and registers `num` slots of `slot_bytes`. ERR_NOMEM; ERR_LIMIT: no more memory can be locked. */
+/* Allocates and registers `num` slots of `slot_bytes`. ERR_NOMEM; ERR_LIMIT: no more memory can be
+ * locked. */
 int hwmc_verbs_send_open(struct hwmc_verbs_send *s, struct ibv_pd *pd, uint32_t num,
                          size_t slot_bytes);
 
@@ -55,7 +56,8 @@ int hwmc_verbs_send_post(struct hwmc_verbs_send *s, const struct hwmc_verbs_targ
 /* Takes completions. */
 void hwmc_verbs_send_reap(struct hwmc_verbs_send *s);
 
-/* Takes over `to`, to which nothing is posted from here on: frees it once what was posted is done. */
+/* Takes over `to`, to which nothing is posted from here on: frees it once what was posted is
+ * done. */
 void hwmc_verbs_send_retire(struct hwmc_verbs_send *s, struct hwmc_verbs_target *to);
 
 /* It took less than it was given, and would take more now. */

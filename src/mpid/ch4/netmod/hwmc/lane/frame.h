@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * frame: one message of a stream while it is kept: until the peer has it and no lane does any more. Its
- * body is the upper layer's, lent, while only lanes have it that give it back when they fail, and it is not short;
- * else a copy.
+ * frame: one message of a stream while it is kept: until the peer has it and no lane does any more.
+ * Its body is the upper layer's, lent, while only lanes have it that give it back when they fail,
+ * and it is not short; else a copy.
  */
 #ifndef HWMC_FRAME_H_INCLUDED
 #define HWMC_FRAME_H_INCLUDED
@@ -34,8 +34,8 @@ struct hwmc_frames {
     struct hwmc_frame *all;
 };
 
-/* A frame with room for link_wire's head and then this one; its body is copied, or lent if `tag` is not
- * NULL. NULL: no memory. */
+/* A frame with room for link_wire's head and then this one; its body is copied, or lent if `tag` is
+ * not NULL. NULL: no memory. */
 struct hwmc_frame *hwmc_frame_create(struct hwmc_frames *f, const void *head, size_t head_len,
                                      const void *body, size_t body_len, const uint64_t *tag);
 

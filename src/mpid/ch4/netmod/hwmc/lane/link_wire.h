@@ -6,7 +6,8 @@
  *
  *   0  version of this format, 1     1  kind (core/link)     2  stream     3  0
  *   4  the sender's rank in MPI_COMM_WORLD, 4 bytes
- *   8  number, 4 bytes               12  acknowledgement, or of a PROBE the lanes that are doubted, 4 bytes
+ *   8  number, 4 bytes
+ *   12  acknowledgement, or of a PROBE the lanes that are doubted, 4 bytes
  *
  * Of a FRAME the upper layer's head and body follow; of the others nothing.
  */

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * A peer is made when it is first sent to or heard from. Its frames stand in a row for each stream, in a
- * ring of what is in the window and a list of what waits for that. Machines are asked what to send after
- * every send, and at the end of a poll for those that something came for.
+ * A peer is made when it is first sent to or heard from. Its frames stand in a row for each stream,
+ * in a ring of what is in the window and a list of what waits for that. Machines are asked what to
+ * send after every send, and at the end of a poll for those that something came for.
  */
 
 #ifndef _GNU_SOURCE
@@ -22,11 +22,13 @@
 
 #define BORROW_MIN 2048u /* a shorter body a lane copies sooner than it keeps account of it */
 
-/* A lane that cannot be had is asked for again after this, one that is being connected after that. */
+/* A lane that cannot be had is asked for again after this, one that is being connected after
+ * that. */
 #define RETRY_NS UINT64_C(200000000)
 #define CONNECT_NS UINT64_C(1000000)
 
-/* Polls with nothing after which a lane is looked at in every 8th alone: a poll is a system call for some. */
+/* Polls with nothing after which a lane is looked at in every 8th alone: a poll is a system call
+ * for some. */
 #define IDLE_POLLS 64u
 #define IDLE_TURNS 8u
 
@@ -130,8 +132,8 @@ static void set_timer(struct hwmc_links *l, struct peer *p)
 
 /* Peers. */
 
-/* The peer with its link; NULL without memory. Lanes that report failures are ones that are connected first:
- * they are asked for in the next poll. */
+/* The peer with its link; NULL without memory. Lanes that report failures are ones that are
+ * connected first: they are asked for in the next poll. */
 static struct peer *get_peer(struct hwmc_links *l, uint32_t rank)
 {
     struct peer *p = l->peers[rank];

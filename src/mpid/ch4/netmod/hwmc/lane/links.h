@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * links: drives a link (core/link) to every process of the job over the lanes of this one, and offers
- * its streams: as lanes, which no failure of a rail interrupts, or by themselves, to who wants to know
- * from whom a message is. No call blocks. Not thread-safe: the caller has one lock for all of it, lanes
- * included.
+ * links: drives a link (core/link) to every process of the job over the lanes of this one, and
+ * offers its streams: as lanes, which no failure of a rail interrupts, or by themselves, to who
+ * wants to know from whom a message is. No call blocks. Not thread-safe: the caller has one lock
+ * for all of it, lanes included.
  */
 #ifndef HWMC_LINKS_H_INCLUDED
 #define HWMC_LINKS_H_INCLUDED
@@ -32,8 +32,8 @@ struct hwmc_links_upper {
     void *ctx;
 };
 
-/* For a job of `size` processes, of which this is number `self`; it counts in `counts`, which is the
- * caller's. NULL without memory. */
+/* For a job of `size` processes, of which this is number `self`; it counts in `counts`, which is
+ * the caller's. NULL without memory. */
 struct hwmc_links *hwmc_links_create(uint32_t self, uint32_t size,
                                      struct bcast_hw_link_counts *counts);
 
@@ -46,14 +46,14 @@ void hwmc_links_on_sent(void *port, uint64_t tag);
 /* These, for a lane to be opened with. */
 struct bcast_hw_lane_params hwmc_links_params(struct hwmc_links_port *port);
 
-/* Gives it cfg->lanes lanes, which close closes. cfg->tells: those that report within a bounded time
- * that a peer is lost, and give back what was lent to them; the others are ready from the start. All
- * processes open alike. */
+/* Gives it cfg->lanes lanes, which close closes. cfg->tells: those that report within a bounded
+ * time that a peer is lost, and give back what was lent to them; the others are ready from the
+ * start. All processes open alike. */
 void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
                      struct bcast_hw_lane *const *lanes);
 
-/* `changed` is called whenever it has changed how the links stand by a lane; it may look at `stand`, for the call, and
- * call nothing here. Before the first message. */
+/* `changed` is called whenever it has changed how the links stand by a lane; it may look at
+ * `stand`, for the call, and call nothing here. Before the first message. */
 void hwmc_links_watch(struct hwmc_links *l,
                       void (*changed)(void *ctx, uint32_t lane, const struct bcast_hw_stand *stand),
                       void *ctx);
@@ -61,14 +61,15 @@ void hwmc_links_watch(struct hwmc_links *l,
 /* Before the first message of the stream. */
 void hwmc_links_use(struct hwmc_links *l, uint32_t stream, const struct hwmc_links_upper *upper);
 
-/* Sends head and body as one message of the stream; the head is copied, the body as well unless `tag` is
- * given: then it is borrowed until `sent`. It waits here while the stream's window is full. OK,
- * ERR_INVAL, ERR_NOMEM. */
+/* Sends head and body as one message of the stream; the head is copied, the body as well unless
+ * `tag` is given: then it is borrowed until `sent`. It waits here while the stream's window is
+ * full. OK, ERR_INVAL, ERR_NOMEM. */
 int hwmc_links_send(struct hwmc_links *l, uint32_t stream, uint32_t peer, const void *head,
                     size_t head_len, const void *body, size_t body_len, const uint64_t *tag);
 
-/* Of all messages of the stream that are under way the bodies are the upper layer's again: they are copied. As a last
- * resort the lanes that have them are cut; those without memory for a copy arrive empty. */
+/* Of all messages of the stream that are under way the bodies are the upper layer's again: they are
+ * copied. As a last resort the lanes that have them are cut; those without memory for a copy arrive
+ * empty. */
 void hwmc_links_take_back(struct hwmc_links *l, uint32_t stream);
 
 /* How many messages more can be sent to `peer` without waiting here. */

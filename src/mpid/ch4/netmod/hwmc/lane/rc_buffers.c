@@ -9,9 +9,9 @@
  * work requests, never by address, so that a completion that a device should not have made does no
  * harm.
  *
- * Fork: a child has none of this memory (verbs/pages). Of the program's memory, which bodies are sent from, a child's
- * pages are its own since Linux 5.12, also where it is registered. Before, a program that forks calls ibv_fork_init
- * first, as for anything of verbs.
+ * Fork: a child has none of this memory (verbs/pages). Of the program's memory, which bodies are
+ * sent from, a child's pages are its own since Linux 5.12, also where it is registered. Before, a
+ * program that forks calls ibv_fork_init first, as for anything of verbs.
  */
 #include <stdlib.h>
 

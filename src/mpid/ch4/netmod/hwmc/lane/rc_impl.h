@@ -106,7 +106,8 @@ struct rc_conn {
 
 enum rc_peer_state {
     RC_PEER_NONE,
-    RC_PEER_WANTED, /* active: to be connected at `at`; passive: the peer has been asked, and may answer until `at` */
+    RC_PEER_WANTED, /* active: to be connected at `at`; passive: the peer has been asked, and may
+                     * answer until `at` */
     RC_PEER_CONNECTING, /* in the exchange */
     RC_PEER_OPEN,
     RC_PEER_FAILED, /* has a connection to be buried */

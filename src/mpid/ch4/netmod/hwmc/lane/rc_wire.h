@@ -14,7 +14,8 @@
  *     18 flags (1), bit 0: migrates in hardware | 19 ports (1), 1..4
  *     then for each port, the one of the rail first, 24 bytes:
  *     0 number (1) | 1 LMC (1) | 2 LID (2) | 4 GID (16) | 20 MTU (1), 1: 256 .. 5: 4096 |
- *     21 flags (1), bit 0: names GIDs in all packets | 22 path bits of an alternate path (1) | 23 zero (1)
+ *     21 flags (1), bit 0: names GIDs in all packets | 22 path bits of an alternate path (1) |
+ *     23 zero (1)
  *
  * A fragment, up to 8192 bytes, before its part of a message (head, then body):
  *

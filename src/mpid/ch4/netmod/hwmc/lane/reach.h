@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reach: memory of another process of this host, read from where it lies by cross-memory attach: one
- * copy, by the kernel. What proves whose memory it is: node/copy.h.
+ * reach: memory of another process of this host, read from where it lies by cross-memory attach:
+ * one copy, by the kernel. What proves whose memory it is: node/copy.h.
  */
 #ifndef HWMC_REACH_H_INCLUDED
 #define HWMC_REACH_H_INCLUDED
@@ -16,7 +16,8 @@ struct hwmc_reach {
     uint64_t at; /* of the bytes */
 };
 
-/* Bytes of this process, at `bytes`. False: the platform gives no random key, and nothing may be read. */
+/* Bytes of this process, at `bytes`. False: the platform gives no random key, and nothing may be
+ * read. */
 bool hwmc_reach_describe(struct hwmc_reach *r, const void *bytes);
 
 /* Whether this process may read there, and the key is the one. */

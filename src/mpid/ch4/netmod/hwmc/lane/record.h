@@ -2,13 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * record: bytes as text for a process manager, which holds little of it and passes all of it to every host. The
- * addresses of a process's lanes have much in common, so what came before is named, not repeated; then six bits make
- * a character of A-Z, a-z, 0-9, "-" and "_", which no process manager takes for its own.
+ * record: bytes as text for a process manager, which holds little of it and passes all of it to
+ * every host. The addresses of a process's lanes have much in common, so what came before is named,
+ * not repeated; then six bits make a character of A-Z, a-z, 0-9, "-" and "_", which no process
+ * manager takes for its own.
  *
  * Before the six bits are cut: 3 bytes, the length of what is written, lowest first; then in turns
  *   0 .. 127   that many and one bytes follow
- *   128 .. 255 4 to 131 bytes as before, from 2 bytes, highest first, and one bytes back; they may reach into themselves
+ *   128 .. 255 4 to 131 bytes as before, from 2 bytes, highest first, and one bytes back; they may
+ *              reach into themselves
  */
 #ifndef HWMC_RECORD_H_INCLUDED
 #define HWMC_RECORD_H_INCLUDED
@@ -21,11 +23,12 @@
 /* Characters, with the NUL, that `len` bytes need at most. */
 size_t hwmc_record_room(size_t len);
 
-/* Writes `len` bytes, at most HWMC_RECORD_MAX, to `text`; how many characters, without the NUL. Takes time in
- * proportion to the square of `len`, up to 64 KiB. */
+/* Writes `len` bytes, at most HWMC_RECORD_MAX, to `text`; how many characters, without the NUL.
+ * Takes time in proportion to the square of `len`, up to 64 KiB. */
 size_t hwmc_record_write(const uint8_t *bytes, size_t len, char *text);
 
-/* The bytes, to be freed below, and how many; NULL when `text` is none that write makes, or without memory. */
+/* The bytes, to be freed below, and how many; NULL when `text` is none that write makes, or without
+ * memory. */
 uint8_t *hwmc_record_read(const char *text, size_t *len);
 void hwmc_record_free(uint8_t *bytes);
 

@@ -3,12 +3,12 @@
  * Copyright (C) the hwmc contributors
  *
  * refusals: of memory, that UCX complains of. UCX asks again at once and complains again; over TCP
- * (seen with 1.13; the sources of 1.22 say the same) it can do so within one call: a send for which there
- * is no buffer has no resources, and who may send is not queued. That call ends when there is memory.
- * What UCX says is then all that is heard of it, a hundred thousand times a second.
+ * (seen with 1.13; the sources of 1.22 say the same) it can do so within one call: a send for which
+ * there is no buffer has no resources, and who may send is not queued. That call ends when there is
+ * memory. What UCX says is then all that is heard of it, a hundred thousand times a second.
  *
- * A spell is refusals of which none comes a second or more after the one before. In a spell each place
- * of UCX's sources speaks once a second.
+ * A spell is refusals of which none comes a second or more after the one before. In a spell each
+ * place of UCX's sources speaks once a second.
  */
 #ifndef HWMC_REFUSALS_H_INCLUDED
 #define HWMC_REFUSALS_H_INCLUDED
@@ -34,7 +34,8 @@ struct hwmc_refusals {
 /* One more. Returns how long the spell has lasted, ns; 0 when it may yet be no loop. */
 uint64_t hwmc_refusals_add(struct hwmc_refusals *r, uint64_t now);
 
-/* Whether what UCX says at `line` of `file`, of whatever kind, is to be shown, and if so notes that it was. */
+/* Whether what UCX says at `line` of `file`, of whatever kind, is to be shown, and if so notes that
+ * it was. */
 bool hwmc_refusals_show(struct hwmc_refusals *r, const char *file, unsigned line, uint64_t now);
 
 #endif /* HWMC_REFUSALS_H_INCLUDED */

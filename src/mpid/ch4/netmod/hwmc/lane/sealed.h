@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sealed: a lane over another one, on which each message has a seal before it (engine/seal.h) that names the receiver,
- * the lane, and where the head ends. What has none, or that of another lane or process, is dropped.
+ * sealed: a lane over another one, on which each message has a seal before it (engine/seal.h) that
+ * names the receiver, the lane, and where the head ends. What has none, or that of another lane or
+ * process, is dropped.
  *
- * So is what came before. Of each peer's messages the 32 greatest counters are kept: a message whose counter is one
- * of them, or is below all of them, is dropped. A lane keeps order, so that only copies are; over one that does not,
- * a message may come as late as 31 others (the window of RFC 4303, section 3.4.3).
+ * So is what came before. Of each peer's messages the 32 greatest counters are kept: a message
+ * whose counter is one of them, or is below all of them, is dropped. A lane keeps order, so that
+ * only copies are; over one that does not, a message may come as late as 31 others (the window of
+ * RFC 4303, section 3.4.3).
  *
  * What comes, is lost or is sent the owner of the lane below leads here, and it goes on from here.
  */

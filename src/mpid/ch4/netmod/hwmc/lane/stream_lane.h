@@ -9,9 +9,9 @@
 
 #include "links.h"
 
-/* Its close frees it, and leaves the links alone. Of `params` recv, sent and ctx are used. Progress, waiting
- * and flushing of the lane of stream 0 are those of all links; the others have none of their own. NULL:
- * no memory. */
+/* Its close frees it, and leaves the links alone. Of `params` recv, sent and ctx are used.
+ * Progress, waiting and flushing of the lane of stream 0 are those of all links; the others have
+ * none of their own. NULL: no memory. */
 struct bcast_hw_lane *hwmc_stream_lane_open(struct hwmc_links *links, uint32_t stream,
                                             const struct bcast_hw_lane_params *params);
 

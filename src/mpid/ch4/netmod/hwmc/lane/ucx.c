@@ -3,12 +3,13 @@
  * Copyright (C) the hwmc contributors
  *
  * A message is one UCX active message, the head as its header and the body as its data. Eager is
- * forced, whatever the length: UCX then sends the fragments of one endpoint's messages on one of its
- * transports one behind the other, so messages come in order and no receive is ever asked for.
+ * forced, whatever the length: UCX then sends the fragments of one endpoint's messages on one of
+ * its transports one behind the other, so messages come in order and no receive is ever asked for.
  *
- * A peer's endpoint is made when it is first sent to. Where its address is not to be had now (the caller of poll or send
- * may not ask for it), what is sent waits, in order, and every poll tries again. That it cannot be made or used is noted
- * where UCX tells them and handed to the caller at the end of poll, when no UCX call is under way.
+ * A peer's endpoint is made when it is first sent to. Where its address is not to be had now (the
+ * caller of poll or send may not ask for it), what is sent waits, in order, and every poll tries
+ * again. That it cannot be made or used is noted where UCX tells them and handed to the caller at
+ * the end of poll, when no UCX call is under way.
  */
 
 #include "ucx_state.h"
@@ -128,9 +129,9 @@ static bool may_fail(const struct hwmc_lane_ucx *l, uint32_t peer)
     return l->params.survives && l->params.survives(l->params.lane.ctx, peer);
 }
 
-/* Without UCX's peer error handling unless asked for: it keeps an endpoint from using shared memory, and
- * reports peers as lost that only connected at the same time from their side. A process that dies ends
- * the job. */
+/* Without UCX's peer error handling unless asked for: it keeps an endpoint from using shared
+ * memory, and reports peers as lost that only connected at the same time from their side. A process
+ * that dies ends the job. */
 static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const void *addr)
 {
     ucp_ep_params_t params = {
@@ -146,7 +147,8 @@ static ucs_status_t make_endpoint(struct hwmc_lane_ucx *l, struct peer *p, const
     return ucp_ep_create(l->worker, &params, &p->ep);
 }
 
-/* Asks for the peer's address, once: later the way to who knows it may be cut as well. As the callback answers. */
+/* Asks for the peer's address, once: later the way to who knows it may be cut as well. As the
+ * callback answers. */
 static int address_of(struct hwmc_lane_ucx *l, uint32_t peer, void *room, size_t len,
                       const void **addr)
 {
@@ -282,7 +284,8 @@ static void try_waiting(struct hwmc_lane_ucx *l)
     }
 }
 
-/* A buffer with the head and room for `room` bytes more, to be sent to `peer`. OK and what sends say. */
+/* A buffer with the head and room for `room` bytes more, to be sent to `peer`. OK and what sends
+ * say. */
 static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, size_t head_len,
                    size_t room, struct sendbuf **buffer)
 {
@@ -472,8 +475,8 @@ static void close_worker(struct hwmc_lane_ucx *l)
     l->context = NULL;
 }
 
-/* UCX cannot be asked for a message back, nor to close an endpoint that it does not watch over, so the worker goes. Who
- * waits for the descriptor has one that is never readable. */
+/* UCX cannot be asked for a message back, nor to close an endpoint that it does not watch over, so
+ * the worker goes. Who waits for the descriptor has one that is never readable. */
 static void ucx_cut(struct bcast_hw_lane *lane)
 {
     struct hwmc_lane_ucx *l = ucx(lane);
@@ -521,8 +524,8 @@ static void ucx_close(struct bcast_hw_lane *lane)
     free(l);
 }
 
-/* What UCX says of an endpoint has a line for each transport, as "lane[0]: 2:tcp/eth0.0 md[1] -> md[1] am": `am` is on
- * the one that eager messages go by. Whether that is by `device`. */
+/* What UCX says of an endpoint has a line for each transport, as "lane[0]: 2:tcp/eth0.0 md[1] ->
+ * md[1] am": `am` is on the one that eager messages go by. Whether that is by `device`. */
 static bool line_has(const char *line, const char *device)
 {
     const size_t len = strlen(device);

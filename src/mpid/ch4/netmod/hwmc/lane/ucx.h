@@ -20,17 +20,19 @@ struct hwmc_lane_ucx_params {
     bool no_mates;          /* no peer runs on this host: shared memory would carry nothing */
     const char *tcp_sndbuf; /* as UCX_TCP_SNDBUF, unless the user gives that; NULL: UCX's choice */
 
-    /* Whether an endpoint to `peer` is to survive a network that fails: UCX then reports failures, the
-     * peer is lost, and can be had again; and keeps to transports that can do that, which shared memory
-     * cannot. NULL: none. */
+    /* Whether an endpoint to `peer` is to survive a network that fails: UCX then reports failures,
+     * the peer is lost, and can be had again; and keeps to transports that can do that, which
+     * shared memory cannot. NULL: none. */
     bool (*survives)(void *ctx, uint32_t peer);
 };
 
 /* Opens the lane; its close frees it. ERR_NOMEM; ERR_INVAL: the address is longer than
- * BCAST_HW_LANE_ADDRESS_MAX; ERR_LIMIT: hardly any descriptors are left; ERR_DEVICE: UCX has no transport that can be waited for. */
+ * BCAST_HW_LANE_ADDRESS_MAX; ERR_LIMIT: hardly any descriptors are left; ERR_DEVICE: UCX has no
+ * transport that can be waited for. */
 int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane);
 
-/* Whether messages to some peer on another host go by this device, as UCX names it: "eth0", "mlx5_0:1". */
+/* Whether messages to some peer on another host go by this device, as UCX names it: "eth0",
+ * "mlx5_0:1". */
 bool hwmc_lane_ucx_is_by(struct bcast_hw_lane *lane, const char *device);
 
 #endif /* HWMC_LANE_UCX_H_INCLUDED */

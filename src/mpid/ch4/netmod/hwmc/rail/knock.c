@@ -193,7 +193,8 @@ static uint32_t knock_ask(struct bcast_hw_knock *knock_, uint32_t place, uint32_
     return asked;
 }
 
-/* One that this host ended otherwise than by the network's word stays without an answer, and is made again. */
+/* One that this host ended otherwise than by the network's word stays without an answer, and is
+ * made again. */
 static uint32_t knock_answered(struct bcast_hw_knock *knock_, uint32_t place)
 {
     struct hwmc_knock *k = knock(knock_);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * knock: asks hosts whether they are there (port/knock.h), by TCP to the discard port (RFC 863), where as a rule nobody
- * listens: the host's kernel accepts or refuses, and either is an answer. One connection attempt a question; nothing is
- * ever sent over it.
+ * knock: asks hosts whether they are there (port/knock.h), by TCP to the discard port (RFC 863),
+ * where as a rule nobody listens: the host's kernel accepts or refuses, and either is an answer.
+ * One connection attempt a question; nothing is ever sent over it.
  */
 #ifndef HWMC_RAIL_KNOCK_H_INCLUDED
 #define HWMC_RAIL_KNOCK_H_INCLUDED
@@ -24,7 +24,8 @@ struct hwmc_knock_params {
     uint16_t port;
     bool any; /* as in struct bcast_hw_knock */
 
-    /* By host, and then by the job's number of the rail: address, host byte order; 0: none there. Not kept. */
+    /* By host, and then by the job's number of the rail: address, host byte order; 0: none there.
+     * Not kept. */
     const uint32_t (*addr)[BCAST_HW_RAILS_MAX];
     uint32_t (*control)(void *ctx); /* as the operation */
     void *ctx;

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * match: the rails of a job. One process names its rails by their subnets, in its order; on each host
- * the rail of a number is the port in that subnet. What a host lacks, its processes do without.
+ * match: the rails of a job. One process names its rails by their subnets, in its order; on each
+ * host the rail of a number is the port in that subnet. What a host lacks, its processes do
+ * without.
  */
 #ifndef HWMC_MATCH_H_INCLUDED
 #define HWMC_MATCH_H_INCLUDED
@@ -16,9 +17,9 @@
 /* Writes the subnets of `num` rails as "10.77.0.0/24,10.77.1.0/24". */
 void hwmc_match_write(const struct bcast_hw_rail *rails, int num, char *text);
 
-/* For each subnet of `text` in order finds one of the `num` ports `mine`, of several in one subnet the
- * first that is not taken: at[i] is its index, or -1. Returns how many subnets there are; ERR_INVAL:
- * the text is none of hwmc_match_write's. */
+/* For each subnet of `text` in order finds one of the `num` ports `mine`, of several in one subnet
+ * the first that is not taken: at[i] is its index, or -1. Returns how many subnets there are;
+ * ERR_INVAL: the text is none of hwmc_match_write's. */
 int hwmc_match_read(const char *text, const struct bcast_hw_rail *mine, int num, int *at);
 
 #endif /* HWMC_MATCH_H_INCLUDED */

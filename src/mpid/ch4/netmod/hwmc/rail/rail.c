@@ -129,8 +129,9 @@ int hwmc_rail_discover(struct bcast_hw_rail *rails, int max)
     return num;
 }
 
-/* The name of the interface by which the routing table sends multicast (239.192.0.0): mostly the default
- * route's; of several, the most specific, then the one with the lowest metric. False when there is none. */
+/* The name of the interface by which the routing table sends multicast (239.192.0.0): mostly the
+ * default route's; of several, the most specific, then the one with the lowest metric. False when
+ * there is none. */
 static bool multicast_route(char *name)
 {
     FILE *f = fopen("/proc/net/route", "re");

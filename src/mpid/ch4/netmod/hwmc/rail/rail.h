@@ -23,8 +23,8 @@ int hwmc_rail_discover(struct bcast_hw_rail *rails, int max);
 
 /* Chooses from the `num` ports those that `spec` names, in its order: names or subnets ("eth0",
  * "10.77.0.0/24"), separated by commas; a subnet names every port in it. An empty spec: every port
- * that is not left out, that of the multicast route first, or loopback when there is none. Returns how
- * many, 1..max. ERR_INVAL: a part names no port; it is copied to `wrong`, cut to
+ * that is not left out, that of the multicast route first, or loopback when there is none. Returns
+ * how many, 1..max. ERR_INVAL: a part names no port; it is copied to `wrong`, cut to
  * BCAST_HW_RAIL_NAME_MAX with its NUL. */
 int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spec,
                      struct bcast_hw_rail *rails, int max, char *wrong);
@@ -32,8 +32,8 @@ int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spe
 /* Why an empty spec does not choose ports[i]; NULL: it does. */
 const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i);
 
-/* A rail of `mbit` carries nothing beside one of `fastest`: slower than a quarter. Unknown speeds, 0,
- * are not slow. */
+/* A rail of `mbit` carries nothing beside one of `fastest`: slower than a quarter. Unknown speeds,
+ * 0, are not slow. */
 static inline bool hwmc_rail_is_slow(uint32_t mbit, uint32_t fastest)
 {
     return mbit > 0 && (uint64_t) mbit * 4 < fastest;
@@ -45,9 +45,9 @@ static inline uint32_t hwmc_rail_subnet(uint32_t addr, uint32_t prefix)
     return prefix == 0 ? 0 : addr & UINT32_MAX << (32 - prefix);
 }
 
-/* Fills numa and distance of `num` rails from hwloc's topology of this host, which takes milliseconds
- * to load; both are -1 where hwloc knows no such device, as for loopback. Returns how many it found;
- * ERR_LIMIT when there is no topology. */
+/* Fills numa and distance of `num` rails from hwloc's topology of this host, which takes
+ * milliseconds to load; both are -1 where hwloc knows no such device, as for loopback. Returns how
+ * many it found; ERR_LIMIT when there is no topology. */
 int hwmc_rail_locate(struct bcast_hw_rail *rails, int num);
 
 #endif /* HWMC_RAIL_H_INCLUDED */

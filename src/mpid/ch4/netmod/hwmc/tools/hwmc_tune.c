@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * hwmc_tune: finds out by which algorithm each collective inside this host is fastest, and writes the selection file
- * for MPIR_CVAR_BCAST_HW_NODE_SELECTION: docs/tuning.md.
+ * hwmc_tune: finds out by which algorithm each collective inside this host is fastest, and writes
+ * the selection file for MPIR_CVAR_BCAST_HW_NODE_SELECTION: docs/tuning.md.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t */

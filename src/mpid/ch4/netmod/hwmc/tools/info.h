@@ -26,14 +26,15 @@ int hwmc_info_cvars(void);
 /* hwmc's performance variables. Initializes MPI. */
 int hwmc_info_pvars(void);
 
-/* What process `pid`, a number in text, shows of itself while it runs; every `seconds`, a number in text, what
- * changed, until it ends. NULL: once. */
+/* What process `pid`, a number in text, shows of itself while it runs; every `seconds`, a number in
+ * text, what changed, until it ends. NULL: once. */
 int hwmc_info_live(const char *pid, const char *seconds);
 
 /* In a job: who hears what the first process multicasts. Initializes MPI. */
 int hwmc_info_net(void);
 
-/* What algorithm selection takes on a network, for each message length; `what` as hwmc_info --help says. */
+/* What algorithm selection takes on a network, for each message length; `what` as hwmc_info --help
+ * says. */
 int hwmc_info_model(const char *what);
 
 /* The same as a selection file of MPICH's. */

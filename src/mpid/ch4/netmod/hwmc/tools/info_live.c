@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The reading side of bcast_hw/live.h. The process is named by its directory in /proc, which is opened once: its
- * number may be another's by the time it is looked at again.
+ * The reading side of bcast_hw/live.h. The process is named by its directory in /proc, which is
+ * opened once: its number may be another's by the time it is looked at again.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH */
@@ -202,7 +202,8 @@ static void print_casts(const struct bcast_hw_live *live)
         printf("and %u more\n", num - shown);
 }
 
-/* To how many peers the lane is good, asked, dead or off; streams by it, and moved from it; lost to. */
+/* To how many peers the lane is good, asked, dead or off; streams by it, and moved from it; lost
+ * to. */
 static void print_stand(const struct bcast_hw_stand *s)
 {
     printf("%6u %6u %6u %6u %8u %6u  ", s->peers[BCAST_HW_LINK_GOOD], s->peers[BCAST_HW_LINK_ASKED],

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * How a path that dies is left on a rail: by hardware, where a trial shows that its device migrates, or in
- * software over another rail, with MPIR_CVAR_HWMC_RESILIENT.
+ * How a path that dies is left on a rail: by hardware, where a trial shows that its device
+ * migrates, or in software over another rail, with MPIR_CVAR_HWMC_RESILIENT.
  */
 #include "mpichconf.h"
 #include "info.h"

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * tune: the parts of hwmc_tune. A stage is a number of ranks; in it each collective is tried by several candidates
- * for several message lengths. All ranks of a stage get the same figures, and so decide alike.
+ * tune: the parts of hwmc_tune. A stage is a number of ranks; in it each collective is tried by
+ * several candidates for several message lengths. All ranks of a stage get the same figures, and so
+ * decide alike.
  */
 #ifndef HWMC_TUNE_H_INCLUDED
 #define HWMC_TUNE_H_INCLUDED

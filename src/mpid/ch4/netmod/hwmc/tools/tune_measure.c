@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * How long the slowest rank takes. A sample is a number of calls each of which all ranks begin together, and as many
- * in a row, where some ranks may run ahead: programs have both, so a candidate's figure is the geometric mean of
- * the two. Candidates take turns, so that what else the host does hits all of them, and the median of a candidate's
- * samples counts. One that is far behind, in the best of its samples so far, gets no further turn.
+ * How long the slowest rank takes. A sample is a number of calls each of which all ranks begin
+ * together, and as many in a row, where some ranks may run ahead: programs have both, so a
+ * candidate's figure is the geometric mean of the two. Candidates take turns, so that what else the
+ * host does hits all of them, and the median of a candidate's samples counts. One that is far
+ * behind, in the best of its samples so far, gets no further turn.
  */
 #include "tune.h"
 
@@ -54,7 +55,8 @@ static double median(double *values, int num)
     return num % 2 ? values[num / 2] : (values[num / 2 - 1] + values[num / 2]) / 2;
 }
 
-/* Where short messages lie is the same every time; long ones go round, so that they come from memory. */
+/* Where short messages lie is the same every time; long ones go round, so that they come from
+ * memory. */
 static void call(struct trial *t, MPI_Comm comm)
 {
     size_t at = t->bytes < COLD ? 0 : t->next++ % (t->room / t->span) * t->span;
@@ -62,7 +64,8 @@ static void call(struct trial *t, MPI_Comm comm)
     t->op->call(comm, t->from + at, t->to + at, t->bytes, t->stage->ranks);
 }
 
-/* From the first rank's beginning to the last one's end, of each of `num` spans; the same on all ranks. */
+/* From the first rank's beginning to the last one's end, of each of `num` spans; the same on all
+ * ranks. */
 static void spread(const struct trial *t, double *begins, double *ends, int num)
 {
     for (int i = 0; i < num; i++)
@@ -96,7 +99,8 @@ static double sample(struct trial *t, MPI_Comm comm)
     return sqrt(median(ends, t->calls) * ends[t->calls] / t->calls);
 }
 
-/* Calls that fill half a sample, by how long one takes; the first ones of a communicator set it up. */
+/* Calls that fill half a sample, by how long one takes; the first ones of a communicator set it
+ * up. */
 static int calls_for(struct trial *t, MPI_Comm comm, double seconds)
 {
     double begin, took;

@@ -2,16 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What is tried, and how a process is told to go by it: control variables, which a communicator looks at when a
- * collective has another length than the one before.
+ * What is tried, and how a process is told to go by it: control variables, which a communicator
+ * looks at when a collective has another length than the one before.
  */
 #include "tune.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* What is tried besides the segment's own: a page or two, and what stays in a first-level cache, where processors
- * share that. */
+/* What is tried besides the segment's own: a page or two, and what stays in a first-level cache,
+ * where processors share that. */
 static const int small_chunks[] = {2048, 8192};
 
 static void call_barrier(MPI_Comm comm, char *from, char *to, int bytes, int ranks)

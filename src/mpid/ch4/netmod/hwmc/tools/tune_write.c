@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The selection as MPICH reads it. Neighbours with the same choice become one range; a choice holds up to the
- * geometric mean of the last length it was found for and the next. The last of ranks and of lengths holds for all
- * above.
+ * The selection as MPICH reads it. Neighbours with the same choice become one range; a choice holds
+ * up to the geometric mean of the last length it was found for and the next. The last of ranks and
+ * of lengths holds for all above.
  */
 #include "tune.h"
 
@@ -57,7 +57,8 @@ static void write_lengths(FILE *to, const struct tune_op *op, const struct tune_
     fprintf(to, "\n        ");
 }
 
-/* Without algorithms: from which length on single copy wins, as MPICH's search is not by length here. */
+/* Without algorithms: from which length on single copy wins, as MPICH's search is not by length
+ * here. */
 static void write_threshold(FILE *to, const struct tune_found *f, bool crowded)
 {
     int first = f->num;

@@ -36,7 +36,8 @@ struct watcher {
     int stop; /* eventfd: readable when the thread is to end */
 };
 
-/* Held by who opens or closes, so that a context never has two threads; guards the list of watchers. */
+/* Held by who opens or closes, so that a context never has two threads; guards the list of
+ * watchers. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static struct watcher *watchers;
 
@@ -97,8 +98,8 @@ static struct hwmc_verbs_event event_of(const struct ibv_async_event *e)
     return event;
 }
 
-/* A queue pair cannot be destroyed before its events are acknowledged, so its number is read before and
- * nothing of it is kept. */
+/* A queue pair cannot be destroyed before its events are acknowledged, so its number is read before
+ * and nothing of it is kept. */
 static void *watch(void *arg)
 {
     struct watcher *w = arg;

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A RoCE v2 GID of an IPv4 address is that address mapped to IPv6 (InfiniBand specification, annex A17). */
+/* A RoCE v2 GID of an IPv4 address is that address mapped to IPv6 (InfiniBand specification, annex
+ * A17). */
 static bool maps(const union ibv_gid *gid, uint32_t addr)
 {
     static const unsigned char prefix[12] = {[10] = 0xff, [11] = 0xff};

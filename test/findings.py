@@ -13,8 +13,8 @@ import re
 
 FOLDER = os.environ.get("HWMC_FINDINGS")
 PATIENCE = 4 if FOLDER else 1  # times as long may a test take
-# The address and thread sanitizers end a report with a summary, undefined behaviour is a line, and a leak
-# is told with the stack by which it was allocated.
+# The address and thread sanitizers end a report with a summary, undefined behaviour is a line, and
+# a leak is told with the stack by which it was allocated.
 SUMMARY = re.compile(r"^SUMMARY: (?!.* leaked in )(.*)", re.M)
 UNDEFINED = re.compile(r"(\S+:\d+:\d+: runtime error: .*)")
 LEAK = re.compile(r"^\w+ (leak of .*) allocated from:\n((?: +#\d.*\n)+)", re.M)

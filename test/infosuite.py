@@ -17,14 +17,15 @@ NETWORK = "MPIR_CVAR_BCAST_HW_NETWORK"
 NAMES = ("two_stage", "multilane", "binomial", "doubling", "ring")
 BASE = "ranks=8,rails=1,latency_us=20,mbit=1000"
 
-# WHAT, bytes, the times in us (None: cannot run), what is taken. A message of 4096 bytes is 32.768 us
-# long. Seven ranks beside the root in two trees: three levels of the four that send, and the others, after
-# a grant.
+# WHAT, bytes, the times in us (None: cannot run), what is taken. A message of 4096 bytes is 32.768
+# us long. Seven ranks beside the root in two trees: three levels of the four that send, and the
+# others, after a grant.
 ROWS = (
     (BASE, 4096, (52.8, 263.8, 158.3, 177.3, 257.3), "two_stage"),
     # One fragment, 1 us of a host, which each of seven loses with 2 %: 0.14 round trips of 40 us.
     (BASE + ",loss_ppm=20000", 8, (26.6, 100.3, 60.2, 120.1, 200.1), "two_stage"),
-    # 2097.152 us and 4 % of that, and a round trip: more fragments than are spared. Segments: 65.536 us.
+    # 2097.152 us and 4 % of that, and a round trip: more fragments than are spared. Segments:
+    # 65.536 us.
     (BASE + ",loss_ppm=200000", 262144, (2996.0, 2459.3, 6351.5, 3790.0, 3870.0), "multilane"),
     (BASE + ",multicast=0", 8, (None, 100.3, 60.2, 120.1, 200.1), "binomial"),
     (BASE + ",multicast=0", 262144, (None, 2459.3, 6351.5, 3790.0, 3870.0), "multilane"),

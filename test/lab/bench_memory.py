@@ -14,7 +14,8 @@ STAGES = {"init": "after MPI_Init", "world": "broadcasts on MPI_COMM_WORLD",
 RAW_NAME = re.compile(r"(\w+)\.h(\d+)\.memory")
 MIB = 1024.0  # KiB
 
-# A communicator has at most this many channels of this length by default, and machines of 200 bytes.
+# A communicator has at most this many channels of this length by default, and machines of 200
+# bytes.
 CHANNELS_MIB = 16 * 64 / MIB
 PER_COMMUNICATOR = 1.1 * CHANNELS_MIB
 # MPIR_CVAR_BCAST_HW_MEMORY: however many communicators, a process has channels of 64 MiB.

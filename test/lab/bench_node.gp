@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
 #
-# Collectives on the ranks of one host: time against bytes, a panel each, and barriers against ranks; or
-# how many times as long as hwmc the others take.
+# Collectives on the ranks of one host: time against bytes, a panel each, and barriers against
+# ranks; or how many times as long as hwmc the others take.
 
 load common
 keys = "hwmc off ucx shm shmauto shmoff openmpi ompism"

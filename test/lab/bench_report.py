@@ -14,9 +14,9 @@ import random
 import re
 import statistics
 
-# A series is a way to broadcast that is compared with others; loss 0 or more on top of it. rails: the
-# parts of the run's rate that its own rails have, where it does not run on those of the run; used: how
-# many of them it is spread over, 0 for all.
+# A series is a way to broadcast that is compared with others; loss 0 or more on top of it. rails:
+# the parts of the run's rate that its own rails have, where it does not run on those of the run;
+# used: how many of them it is spread over, 0 for all.
 Series = collections.namedtuple("Series", "key impl algorithm title rails used", defaults=((), 0))
 SERIES = (
     Series("push", "hwmc", "two_stage-push", "hwmc, push"),

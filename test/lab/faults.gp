@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
 #
-# How long the longest broadcast of a case was, by fault. check-faults sets data (lines: number from the bottom, fault,
-# cases, least, first quartile, median, third quartile, most; ms) and picture (a file).
+# How long the longest broadcast of a case was, by fault. check-faults sets data (lines: number from
+# the bottom, fault, cases, least, first quartile, median, third quartile, most; ms) and picture (a
+# file).
 
 set terminal pngcairo size 1000, 680 font "DejaVu Sans,13" background "#ffffff"
 set output picture

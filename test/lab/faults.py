@@ -92,8 +92,8 @@ FAULTS = (
 ENDINGS = ("a rank is killed", "a host is killed", "no memory", "no descriptors", "joins are refused",
            "socket buffers of a page", "faults from the start", "faults in MPI_Finalize", "two jobs in one group")
 
-# What must end every wait with an error, or none: a host goes for good, or stands still for longer than who waits for it
-# has patience. They come after all other jobs, from a sequence of their own.
+# What must end every wait with an error, or none: a host goes for good, or stands still for longer
+# than who waits for it has patience. They come after all other jobs, from a sequence of their own.
 GONE = "a host is gone"
 STOPPED = "a host is stopped for longer than the limit"
 LIMIT_MS = 3000

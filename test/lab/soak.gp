@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
 #
-# Memory and descriptors of a soaked job's processes. check-faults sets data (lines: minutes; least, median and most MiB;
-# least, median and most descriptors) and picture (a file).
+# Memory and descriptors of a soaked job's processes. check-faults sets data (lines: minutes; least,
+# median and most MiB; least, median and most descriptors) and picture (a file).
 
 set terminal pngcairo size 1000, 620 font "DejaVu Sans,13" background "#ffffff"
 set output picture

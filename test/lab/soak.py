@@ -12,7 +12,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 GROWN_KIB = 1024  # of one process, after the first third of the time
-# Of the time: before it is watched, for connections are made when they are first used; what the ends are medians of.
+# Of the time: before it is watched, for connections are made when they are first used; what the
+# ends are medians of.
 WARM, PART = 0.33, 0.1
 
 

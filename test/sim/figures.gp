@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
 #
-# Time against bytes from a CSV file of hwmc_sim. test/sim/figures sets table, picture, what and keys.
+# Time against bytes from a CSV file of hwmc_sim. test/sim/figures sets table, picture, what and
+# keys.
 
 titles = "'chain' 'binary' 'binomial' 'van de Geijn' 'multilane' 'striped multicast'"
 
-# As in test/lab/bench_common.gp: colours that differ for the colour-blind and in grey (Okabe and Ito).
+# As in test/lab/bench_common.gp: colours that differ for the colour-blind and in grey (Okabe and
+# Ito).
 set linetype 1 lc rgb "#666666" lw 2 pt 13 ps 1.2
 set linetype 2 lc rgb "#d55e00" lw 2 pt 9 ps 1.2
 set linetype 3 lc rgb "#e69f00" lw 2 pt 11 ps 1.2

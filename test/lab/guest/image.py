@@ -26,8 +26,8 @@ IMAGE = BUILD / "guest"
 META_PACKAGE = "linux-image-amd64"  # depends on the kernel of the day
 KEPT = 3  # images in each of the two folders
 BUSYBOX = pathlib.Path("/bin/busybox")
-# With what they depend on. rdma_rxe asks for crc32 by the name of an algorithm, which modules.dep does not
-# know.
+# With what they depend on. rdma_rxe asks for crc32 by the name of an algorithm, which modules.dep
+# does not know.
 MODULES = ("virtio_pci 9pnet_virtio 9p veth sch_netem ib_umad rdma_ucm crc32_generic crc32_pclmul "
            "rdma_rxe").split()
 

@@ -13,7 +13,8 @@ remember() {
     done
 }
 
-# add_moved DEVICE NAME: adds to sum. Starts no process: those who look again and again must be quick.
+# add_moved DEVICE NAME: adds to sum. Starts no process: those who look again and again must be
+# quick.
 add_moved() {
     local path value
     for path in /sys/class/infiniband/$1/ports/1/hw_counters/$2; do

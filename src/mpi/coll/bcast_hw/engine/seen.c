@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-#define FIRST_ROOM 64u
-
 /* Its place, or the free one where it belongs. */
 static struct bcast_hw_seen_one *place_of(struct bcast_hw_seen *s, uint64_t name)
 {
@@ -23,19 +21,26 @@ static struct bcast_hw_seen_one *place_of(struct bcast_hw_seen *s, uint64_t name
     return &s->one[i];
 }
 
+static void begin(struct bcast_hw_seen *s)
+{
+    s->one = s->first;
+    s->room = BCAST_HW_SEEN_FIRST;
+}
+
 static bool grow(struct bcast_hw_seen *s)
 {
-    struct bcast_hw_seen more = {
-        .room = s->room > 0 ? 2 * s->room : FIRST_ROOM, .names = s->names, .looks = s->looks};
+    struct bcast_hw_seen_one *old = s->one, *more = calloc(2 * s->room, sizeof(*more));
+    const size_t room = s->room;
 
-    more.one = calloc(more.room, sizeof(*more.one));
-    if (!more.one)
+    if (!more)
         return false;
-    for (size_t i = 0; i < s->room; i++)
-        if (s->one[i].times > 0)
-            *place_of(&more, s->one[i].name) = s->one[i];
-    free(s->one);
-    *s = more;
+    s->one = more;
+    s->room = 2 * room;
+    for (size_t i = 0; i < room; i++)
+        if (old[i].times > 0)
+            *place_of(s, old[i].name) = old[i];
+    if (old != s->first)
+        free(old);
     return true;
 }
 
@@ -48,12 +53,15 @@ static bool has_room(struct bcast_hw_seen *s)
 
 bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *before)
 {
-    struct bcast_hw_seen_one *one = s->room > 0 ? place_of(s, name) : NULL;
+    struct bcast_hw_seen_one *one;
 
-    if (!one || one->times == 0) {
+    if (!s->one)
+        begin(s);
+    one = place_of(s, name);
+    if (one->times == 0) {
         if (!has_room(s))
             return false;
-        one = place_of(s, name);
+        one = place_of(s, name); /* it may be another table */
         s->names++;
     }
     one->name = name;
@@ -63,6 +71,7 @@ bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *befor
 
 void bcast_hw_seen_free(struct bcast_hw_seen *s)
 {
-    free(s->one);
+    if (s->one != s->first)
+        free(s->one);
     *s = (struct bcast_hw_seen){0};
 }

@@ -17,10 +17,13 @@ struct bcast_hw_seen_one {
     uint64_t times;
 };
 
-/* A hash table with linear probing, half full at most as long as there is memory. Zero to begin
- * with. */
+#define BCAST_HW_SEEN_FIRST 64u
+
+/* A hash table with linear probing, half full at most as long as there is memory. The first table
+ * takes none. Zero to begin with; not to be copied. */
 struct bcast_hw_seen {
-    struct bcast_hw_seen_one *one; /* times 0: free */
+    struct bcast_hw_seen_one first[BCAST_HW_SEEN_FIRST];
+    struct bcast_hw_seen_one *one; /* times 0: free; `first` or another; NULL: nothing was seen */
     size_t room;                   /* a power of 2, or 0 */
     size_t names;
     uint64_t looks; /* at a place */

@@ -10,8 +10,9 @@
 #include <dlfcn.h>
 #include "bcast_hw_util.h"
 
-/* No rank has memory for the set-up of a communicator: each gets an MPI error, and another
- * communicator is set up. This program's allocator refuses what the MPI library asks for; what
+/* No rank has memory to look at a communicator: each gets an MPI error. One rank has no memory for
+ * the set-up of a communicator: all go without, and nobody waits for it. Another communicator is
+ * set up. This program's allocator refuses what the MPI library asks for; what
  * others ask for, as libraries for communication, it gives.
  *
  * To be run with MPIR_CVAR_BCAST_HW_SETUP_AFTER=1 and MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0: a
@@ -77,17 +78,19 @@ static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t wit
     return 1;
 }
 
-/* On three communicators: one without memory as soon as it is looked at, one when it is set up, one
- * with memory. */
+/* On three communicators: one without memory as soon as it is looked at, one where rank 1 has none to
+ * list the sites of all ranks when it is set up, one with memory. */
 static int between_hosts(const MPI_Comm *comm, unsigned char *bytes)
 {
-    const char *says = "for want of memory";
-    int errs = 0;
+    int errs = 0, rank, size;
 
-    errs += broadcast(comm[0], bytes, 0, ALL, says);
+    MPI_Comm_rank(comm[1], &rank);
+    MPI_Comm_size(comm[1], &size);
+    errs += broadcast(comm[0], bytes, 0, ALL, "for want of memory");
     errs += broadcast(comm[1], bytes, 0, 0, NULL);
-    errs += broadcast(comm[1], bytes, 1, ALL, says);
-    errs += broadcast(comm[1], bytes, 2, 0, says);
+    errs += broadcast(comm[1], bytes, 1, rank == 1 ? (size_t) size * sizeof(uint64_t) : 0, NULL);
+    for (int i = 2; i < 6; i++)
+        errs += broadcast(comm[1], bytes, i, 0, NULL);
     return errs;
 }
 

@@ -78,8 +78,8 @@ static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t wit
     return 1;
 }
 
-/* On three communicators: one without memory as soon as it is looked at, one where rank 1 has none to
- * list the sites of all ranks when it is set up, one with memory. */
+/* On three communicators: one without memory as soon as it is looked at, one where rank 1 has none
+ * to list the sites of all ranks when it is set up, one with memory. */
 static int between_hosts(const MPI_Comm *comm, unsigned char *bytes)
 {
     int errs = 0, rank, size;

@@ -9,9 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A call that waits sleeps (the test sets MPIR_CVAR_HWMC_WAIT=block, so it does so soon): MPI_Recv, MPI_Probe,
- * MPI_Mprobe, MPI_Win_wait. Rank 1 sends to rank 0 when the kernel has counted that rank 0 slept. A call that
- * tests never sleeps, however closely one follows another: rank 0 counts its own sleeps. */
+/* A call that waits sleeps (the test sets MPIR_CVAR_HWMC_WAIT=block, so it does so soon): MPI_Recv,
+ * MPI_Probe, MPI_Mprobe, MPI_Win_wait. Rank 1 sends to rank 0 when the kernel has counted that rank
+ * 0 slept. A call that tests never sleeps, however closely one follows another: rank 0 counts its
+ * own sleeps. */
 
 #define SLEEPS 3
 #define PATIENCE_MS 20000

@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the network is like, as far as algorithm selection asks (core/model). Once a job, when it starts,
- * the first process asks one on another host how fast its lanes are (core/measure), and one at another
- * site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK says goes before, and nobody is asked where it says all. All
- * others get it from the first, so that every process selects by the same figures.
+ * What the network is like, as far as algorithm selection asks (core/model). Once a job, when it
+ * starts, the first process asks one on another host how fast its lanes are (core/measure), and one
+ * at another site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK says goes before, and nobody is
+ * asked where it says all. All others get it from the first, so that every process selects by the
+ * same figures.
  */
 
 #include "glue.h"
@@ -18,8 +19,8 @@
 /* For all answers of a process; after it the figures are guessed. */
 #define WAIT_NS UINT64_C(2000000000)
 
-/* For an answer by every rail, from when one has come: the other host is there then, and a rail without answer silent;
- * and for the first one. */
+/* For an answer by every rail, from when one has come: the other host is there then, and a rail
+ * without answer silent; and for the first one. */
 #define ANSWER_NS UINT64_C(1000000000)
 #define FIRST_NS (5 * ANSWER_NS)
 
@@ -73,7 +74,8 @@ static uint64_t least_latency(const struct bcast_hw_measure *m)
     return least;
 }
 
-/* The first process on the next host, where this one is the first on its own; else, or where there is one host, -1. */
+/* The first process on the next host, where this one is the first on its own; else, or where there
+ * is one host, -1. */
 static int next_host(void)
 {
     const int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
@@ -117,8 +119,9 @@ static uint32_t answering(struct bcast_hw_engine *e, uint32_t all)
     return answered;
 }
 
-/* A network that is none, as a port of the same subnet on all hosts that no cable joins, is found by asking: each
- * host asks the next one. What does not answer one of them carries nothing for all. */
+/* A network that is none, as a port of the same subnet on all hosts that no cable joins, is found
+ * by asking: each host asks the next one. What does not answer one of them carries nothing for all.
+ * */
 static int find_silent(MPIR_Comm *world, struct bcast_hw_engine *e)
 {
     int mpi_errno = MPI_SUCCESS;

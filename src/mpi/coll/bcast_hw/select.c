@@ -5,8 +5,8 @@
  * Which broadcasts hwmc takes.
  *
  * Every rank must answer alike, so the answer rests only on what all ranks of a communicator know
- * alike: control variables, message bytes, the communicator's members and their nodes, and how its first side
- * stands (side.h).
+ * alike: control variables, message bytes, the communicator's members and their nodes, and how its
+ * first side stands (side.h).
  */
 
 #include "glue.h"
@@ -27,7 +27,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If false, hwmc takes no broadcast between hosts unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+        If false, hwmc takes no broadcast between hosts unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is
+        hw.
 
     - name        : MPIR_CVAR_BCAST_HW_ALGORITHM
       category    : BCAST_HW
@@ -149,8 +150,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If true, what a rail carries of a message along trees follows how late it brings its segments, for
-        each pair of ranks. If false, it follows the speeds that were measured when the job started.
+        If true, what a rail carries of a message along trees follows how late it brings its
+        segments, for each pair of ranks. If false, it follows the speeds that were measured when
+        the job started.
 
     - name        : MPIR_CVAR_BCAST_HW_SITE
       category    : BCAST_HW
@@ -172,10 +174,10 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         What algorithm selection takes the network for, instead of what was measured when the job
-        started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P, datagram_ns=T (a
-        host's time for one), separated by commas. What process 0 is told counts. With latency_us and mbit,
-        and site_latency_us where there are sites, nothing is measured, and MPI_Init takes some ms less.
-        hwmc_info --model shows what follows.
+        started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P,
+        datagram_ns=T (a host's time for one), separated by commas. What process 0 is told counts.
+        With latency_us and mbit, and site_latency_us where there are sites, nothing is measured,
+        and MPI_Init takes some ms less. hwmc_info --model shows what follows.
 
     - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
       category    : BCAST_HW
@@ -246,8 +248,9 @@ cvars:
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
         Broadcasts that run by MPICH's algorithms while set-up is under way; a rank this far ahead
-        of the slowest waits for it. -1: at most 16, and until all know the outcome or what hwmc would
-        have saved meanwhile is what set-up costs; 0 where MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
+        of the slowest waits for it. -1: at most 16, and until all know the outcome or what hwmc
+        would have saved meanwhile is what set-up costs; 0 where MPIR_CVAR_BCAST_INTRA_ALGORITHM is
+        hw.
 
     - name        : MPIR_CVAR_BCAST_HW_PREPARE
       category    : BCAST_HW
@@ -257,8 +260,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_ALL_EQ
       description : >-
-        If true, the multicast of MPI_COMM_WORLD is set up from MPI_Init on, in the background, where
-        each host has one rank and MPIR_CVAR_BCAST_HW_SETUP_AFTER is -1.
+        If true, the multicast of MPI_COMM_WORLD is set up from MPI_Init on, in the background,
+        where each host has one rank and MPIR_CVAR_BCAST_HW_SETUP_AFTER is -1.
 
     - name        : MPIR_CVAR_BCAST_HW_JOIN_MS
       category    : BCAST_HW
@@ -293,8 +296,8 @@ cvars:
         What hwmc's messages are checked by; process 0's choice is that of all.
         crc32c - A CRC in each: what the network spoils is dropped, and sent again.
         off    - Nothing beyond what the network itself checks.
-        keyed  - An authentication code in each, under a secret of the job: what others on the network
-                 send is dropped as well. Needs libsodium.
+        keyed  - An authentication code in each, under a secret of the job: what others on the
+                 network send is dropped as well. Needs libsodium.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -340,8 +343,8 @@ static uint32_t num_hosts(MPIR_Comm *comm)
     return hosts > 0 ? hosts : 1;
 }
 
-/* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once. Without memory for that
- * set-up has failed: other ranks may find that it has. */
+/* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once.
+ * Without memory for that set-up has failed: other ranks may find that it has. */
 static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
 {
     if (c->worth == BCAST_HW_WORTH_UNKNOWN) {

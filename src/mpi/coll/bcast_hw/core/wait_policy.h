@@ -2,29 +2,34 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wait_policy: what a thread does between two polls that found nothing: poll again, give its processor
- * away (sched_yield), or sleep. One policy for all waits: those of MPICH, of the engine, and of collectives inside a host.
- * Whoever waits asks it every few polls, does what it says, and tells it what that took.
+ * wait_policy: what a thread does between two polls that found nothing: poll again, give its
+ * processor away (sched_yield), or sleep. One policy for all waits: those of MPICH, of the engine,
+ * and of collectives inside a host. Whoever waits asks it every few polls, does what it says, and
+ * tells it what that took.
  *
  *            presumed, or REGAINED yields in a row that found nobody
  *   SHARED ----------------------------------------------------------> ALONE
  *          <----------------------------------------------------------
  *            a yield that found somebody
  *
- * ALONE: nobody else wants the processor. To poll costs no one anything, so the thread polls; it yields so rarely that
- * this takes 1/SHARE of the wait, to find out whether it still is alone. When the wait has lasted so long that waking
- * up late makes it longer by no more than 1/SHARE as well, it sleeps.
+ * ALONE: nobody else wants the processor. To poll costs no one anything, so the thread polls; it
+ * yields so rarely that this takes 1/SHARE of the wait, to find out whether it still is alone. When
+ * the wait has lasted so long that waking up late makes it longer by no more than 1/SHARE as well,
+ * it sleeps.
  *
- * SHARED: another process wants the processor, perhaps the one that this one waits for. The thread yields after each
- * poll. It sleeps when it has yielded for as long as the limits of the wait say, or soon where somebody computes: one
- * who sleeps gets the processor back in time when it is woken, one who yields does not. It also sleeps soon where
- * processors are rationed (a quota of a container): polls and yields use the quota up, and then all are stopped.
+ * SHARED: another process wants the processor, perhaps the one that this one waits for. The thread
+ * yields after each poll. It sleeps when it has yielded for as long as the limits of the wait say,
+ * or soon where somebody computes: one who sleeps gets the processor back in time when it is woken,
+ * one who yields does not. It also sleeps soon where processors are rationed (a quota of a
+ * container): polls and yields use the quota up, and then all are stopped.
  *
- * A thread that only tests, however often, never sleeps: it has other things to do. It yields where others wait, and
- * keeps the processor where somebody computes, for a test shall not take as long as his turn.
+ * A thread that only tests, however often, never sleeps: it has other things to do. It yields where
+ * others wait, and keeps the processor where somebody computes, for a test shall not take as long
+ * as his turn.
  *
- * What it goes by is measured: how long a yield takes that finds nobody, and how late a sleep ends. Invariants:
- * regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and late_ns are positive.
+ * What it goes by is measured: how long a yield takes that finds nobody, and how late a sleep ends.
+ * Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and late_ns
+ * are positive.
  */
 #ifndef BCAST_HW_WAIT_POLICY_H_INCLUDED
 #define BCAST_HW_WAIT_POLICY_H_INCLUDED
@@ -55,7 +60,8 @@ struct bcast_hw_wait {
     uint32_t yields;
 };
 
-/* How long a wait yields before it sleeps, where processors are shared: until one of them is exceeded. */
+/* How long a wait yields before it sleeps, where processors are shared: until one of them is
+ * exceeded. */
 struct bcast_hw_wait_limits {
     uint64_t ns;
     uint32_t yields;
@@ -69,7 +75,8 @@ static inline bool bcast_hw_wait_is_alone(const struct bcast_hw_wait_policy *p)
     return p->regained == BCAST_HW_WAIT_REGAINED && !p->polite;
 }
 
-/* Polls have found nothing up to `now` (ns): what comes before the next one. The first call begins the wait. */
+/* Polls have found nothing up to `now` (ns): what comes before the next one. The first call begins
+ * the wait. */
 enum bcast_hw_wait_verdict bcast_hw_wait_next(const struct bcast_hw_wait_policy *p,
                                               struct bcast_hw_wait *w,
                                               const struct bcast_hw_wait_limits *limits,
@@ -82,7 +89,8 @@ enum bcast_hw_wait_verdict bcast_hw_wait_tested(struct bcast_hw_wait_policy *p);
 void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t before,
                            uint64_t after);
 
-/* It slept, and was awake at `after`. `until`: when it was to end by itself, and did; 0: it was woken. */
+/* It slept, and was awake at `after`. `until`: when it was to end by itself, and did; 0: it was
+ * woken. */
 void bcast_hw_wait_slept(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t until,
                          uint64_t after);
 

@@ -6,8 +6,8 @@
 #ifndef HWMC_PRE_H_INCLUDED
 #define HWMC_PRE_H_INCLUDED
 
-/* What MPICH's own files see of hwmc. Read before MPIR_Comm is complete, and by all of MPICH: what need
- * not be here is in hwmc_impl.h. */
+/* What MPICH's own files see of hwmc. Read before MPIR_Comm is complete, and by all of MPICH: what
+ * need not be here is in hwmc_impl.h. */
 
 #include "../ucx/ucx_pre.h"
 #include "../../../../mpi/coll/bcast_hw/bcast_hw.h"
@@ -19,9 +19,10 @@ typedef struct {
     bool carried; /* its messages go over hwmc's links, once there are any: hwmc_carry.h */
 } MPIDI_HWMC_comm_t;
 
-/* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX context
- * shall be one that can be waited for (hwmc_sleep.c), what its workers report is counted (hwmc_wait.c), and its
- * endpoints shall not be closed one by one when none needs it (hwmc_finalize.c). */
+/* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX
+ * context shall be one that can be waited for (hwmc_sleep.c), what its workers report is counted
+ * (hwmc_wait.c), and its endpoints shall not be closed one by one when none needs it
+ * (hwmc_finalize.c). */
 #define ucp_init MPIDI_HWMC_ucp_init
 #define ucp_disconnect_nb MPIDI_HWMC_ucp_disconnect_nb
 
@@ -73,8 +74,8 @@ ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t 
                                  ucp_context_h *context);
 void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep);
 
-/* Around a poll of the ucx netmod for `vci`, with the lock of the VCI held: before it where polls are timed, after it where
- * none is left. */
+/* Around a poll of the ucx netmod for `vci`, with the lock of the VCI held: before it where polls
+ * are timed, after it where none is left. */
 void MPIDI_HWMC_poll_begins(void);
 int MPIDI_HWMC_poll_ends(int vci);
 
@@ -88,8 +89,8 @@ int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_win_create_hook(MPIR_Win *win);
 int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win);
 
-/* CH4's active messages over links (hwmc_am.c). The data are the caller's again when the request's origin
- * callback has been called, which may be at once. */
+/* CH4's active messages over links (hwmc_am.c). The data are the caller's again when the request's
+ * origin callback has been called, which may be at once. */
 int MPIDI_HWMC_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
                         MPI_Aint am_hdr_sz, const void *data, MPI_Aint count, MPI_Datatype datatype,
                         MPIR_Request *sreq);

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sleep: see hwmc_sleep.h. UCX's descriptors are epoll instances themselves, and over TCP (seen with 1.13) one can stay
- * readable with nothing for progress to do: a writable socket that UCX waits to write to no more. Waiting for edges tells
- * what comes anew all the same; what comes between the last poll and the sleep is an edge as well.
+ * sleep: see hwmc_sleep.h. UCX's descriptors are epoll instances themselves, and over TCP (seen
+ * with 1.13) one can stay readable with nothing for progress to do: a writable socket that UCX
+ * waits to write to no more. Waiting for edges tells what comes anew all the same; what comes
+ * between the last poll and the sleep is an edge as well.
  */
 
 #include "mpidimpl.h"
@@ -35,8 +36,9 @@ static bool may_sleep;
 static bool wakeup; /* MPICH's UCX context can be waited for */
 static int epoll_fd = -1;
 
-/* What is in the epoll instance, so that a sleep need not put it there again: the lanes' and MPICH's once, a fabric's
- * where they differ from these. A descriptor that was closed has left it by itself. */
+/* What is in the epoll instance, so that a sleep need not put it there again: the lanes' and
+ * MPICH's once, a fabric's where they differ from these. A descriptor that was closed has left it
+ * by itself. */
 static bool mpich_is_watched, lane_is_watched[MPIDI_HWMC_LANES_MAX], control_is_watched;
 static struct watched {
     int num, fds[FDS_MAX];
@@ -48,7 +50,8 @@ void MPIDI_HWMC_sleep_init(bool wanted)
     /* An earlier MPI_Init of this process may have left some. */
     if (epoll_fd >= 0)
         close(epoll_fd);
-    /* At once: a program that counts its descriptors shall not see one more when it first sleeps. */
+    /* At once: a program that counts its descriptors shall not see one more when it first sleeps.
+     * */
     epoll_fd = may_sleep ? epoll_create1(EPOLL_CLOEXEC) : -1;
     mpich_is_watched = control_is_watched = false;
     memset(lane_is_watched, 0, sizeof(lane_is_watched));
@@ -134,8 +137,8 @@ static bool arm_lanes(void)
     return MPIDI_HWMC_global.lane->ops->arm(MPIDI_HWMC_global.lane) == BCAST_HW_OK;
 }
 
-/* Also shortens the sleep to the engine's deadline, which tells of what came before the descriptors were
- * asked for. */
+/* Also shortens the sleep to the engine's deadline, which tells of what came before the descriptors
+ * were asked for. */
 static bool watch_engine(uint64_t *until)
 {
     struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;

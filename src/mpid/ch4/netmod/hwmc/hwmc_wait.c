@@ -4,17 +4,20 @@
  *
  * What a process does while it waits for messages, and how often it looks for the engine's.
  *
- * core/wait_policy says what comes between two polls that found nothing. While the thread has its processor to itself it
- * is asked only in loops that are known to wait: MPID_Progress_wait, the loops of one-sided epochs, the layer's own
- * (hwmc_pre.h: MPIDI_HWMC_wait_polled), and every POLLS polls; so a call that only tests makes no system call for
- * waiting and reads no clock. Where processors are shared it is asked after each poll that follows the last one closely,
- * be it a wait or a program that tests in a loop: the other process may have what this one waits for. Only a wait
- * sleeps: who tests gives the processor away at most, for he has other things to do than to wait for MPI. A process with
- * several threads does not sleep either, since progress runs under MPICH's locks.
+ * core/wait_policy says what comes between two polls that found nothing. While the thread has its
+ * processor to itself it is asked only in loops that are known to wait: MPID_Progress_wait, the
+ * loops of one-sided epochs, the layer's own (hwmc_pre.h: MPIDI_HWMC_wait_polled), and every POLLS
+ * polls; so a call that only tests makes no system call for waiting and reads no clock. Where
+ * processors are shared it is asked after each poll that follows the last one closely, be it a wait
+ * or a program that tests in a loop: the other process may have what this one waits for. Only a
+ * wait sleeps: who tests gives the processor away at most, for he has other things to do than to
+ * wait for MPI. A process with several threads does not sleep either, since progress runs under
+ * MPICH's locks.
  *
- * The engine's messages come by further descriptors, and a look at those takes longer than a poll of shared memory. A
- * thread that waits for the engine, or shares its processor, looks each time; others so seldom that it takes 1/SHARE of
- * the time, and at once when they have not for a tick of the kernel's clock.
+ * The engine's messages come by further descriptors, and a look at those takes longer than a poll
+ * of shared memory. A thread that waits for the engine, or shares its processor, looks each time;
+ * others so seldom that it takes 1/SHARE of the time, and at once when they have not for a tick of
+ * the kernel's clock.
  */
 
 #include "mpidimpl.h"
@@ -46,8 +49,9 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : |-
         What a process does while it waits for a message.
-        auto  - Where it has a processor to itself, poll, and sleep when it has waited for long. Where
-                others want the processor, give it away between polls, then sleep until a message comes.
+        auto  - Where it has a processor to itself, poll, and sleep when it has waited for long.
+                Where others want the processor, give it away between polls, then sleep until a
+                message comes. A call that only tests never sleeps.
         spin  - Poll, as MPICH does without hwmc.
         yield - As auto, but never sleep.
         block - Sleep until one comes.
@@ -60,8 +64,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_DETAIL
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        How many microseconds a waiting process whose processor others want gives it away between polls
-        before it sleeps. It sleeps at once where others turn out to compute on it.
+        How many microseconds a waiting process whose processor others want gives it away between
+        polls before it sleeps. It sleeps at once where others turn out to compute on it.
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
@@ -69,15 +73,16 @@ cvars:
 #define POLLS                                                                                      \
     32 /* that a thread with a processor of its own makes between two looks at the clock */
 
-/* A thread that shares its processor: from the end of one poll of a wait to the begin of the next passes no more than
- * this; after a sleep the caches are cold. A program that computes between its tests takes longer. */
+/* A thread that shares its processor: from the end of one poll of a wait to the begin of the next
+ * passes no more than this; after a sleep the caches are cold. A program that computes between its
+ * tests takes longer. */
 #define LOOP_NS 5000u
 #define LOOP_COLD_NS 50000u
 #define LOOP_ALONE_NS 1000000u /* POLLS of them, of a thread that is known to wait */
 
-/* The first full poll after a wait began to watch descriptors comes soon and the next ones later, so
- * that what no descriptor tells (a flag in memory, a generalized request) is noticed late by no more
- * than the wait has taken. */
+/* The first full poll after a wait began to watch descriptors comes soon and the next ones later,
+ * so that what no descriptor tells (a flag in memory, a generalized request) is noticed late by no
+ * more than the wait has taken. */
 #define SLEEP_FIRST_NS 100000u
 #define SLEEP_MAX_NS 10000000u
 
@@ -96,7 +101,8 @@ struct wait {
     bool waits; /* processors are shared, and the poll under way is of a loop that waits */
 };
 
-/* When the engine is looked at, by a thread that has its processor to itself and does not wait for it. */
+/* When the engine is looked at, by a thread that has its processor to itself and does not wait for
+ * it. */
 struct engine_turn {
     time_t tick_s; /* the kernel's clock at the last look */
     long tick_ns;
@@ -178,8 +184,8 @@ static uint64_t yield(struct wait *w, uint64_t now)
     return after;
 }
 
-/* ARMED: looks for what comes, which is one system call where a poll is several, and yields in between, for as long as
- * that is due; then sleeps. */
+/* ARMED: looks for what comes, which is one system call where a poll is several, and yields in
+ * between, for as long as that is due; then sleeps. */
 static void doze(struct wait *w, uint64_t now, uint64_t until)
 {
     while (now < until &&
@@ -199,9 +205,9 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
     }
 }
 
-/* To sleep one watches descriptors; and to yield only, where a poll looks at the engine's as well and so takes longer than
- * a look at all of them at once. Not where messages come by memory alone: who is about to sleep is woken by a system call
- * of each one who sends. */
+/* To sleep one watches descriptors; and to yield only, where a poll looks at the engine's as well
+ * and so takes longer than a look at all of them at once. Not where messages come by memory alone:
+ * who is about to sleep is woken by a system call of each one who sends. */
 static bool has_to_arm(const struct wait *w, enum bcast_hw_wait_verdict verdict)
 {
     return verdict == BCAST_HW_WAIT_SLEEP ||
@@ -263,7 +269,8 @@ static void go_on(struct MPIDI_HWMC_poll *p)
     }
 }
 
-/* Where links carry all messages nothing but a new acquaintance of this job's comes by MPICH's worker. */
+/* Where links carry all messages nothing but a new acquaintance of this job's comes by MPICH's
+ * worker. */
 static bool is_quiet(void)
 {
     static unsigned polls;
@@ -273,8 +280,8 @@ static bool is_quiet(void)
            ++polls % QUIET_POLLS != 0;
 }
 
-/* What completes the last message of a communicator deletes it, for which MPICH since 4.2 makes progress once more. UCX
- * does not allow that. */
+/* What completes the last message of a communicator deletes it, for which MPICH since 4.2 makes
+ * progress once more. UCX does not allow that. */
 static unsigned progress(ucp_worker_h worker)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
@@ -357,7 +364,8 @@ static bool engine_is_due(struct engine_turn *t)
     return true;
 }
 
-/* It looked from `begin` to now: so many polls are to come before the next look that this takes its share. */
+/* It looked from `begin` to now: so many polls are to come before the next look that this takes its
+ * share. */
 static void note_engine_turn(struct engine_turn *t, uint64_t begin)
 {
     const uint64_t now = MPIR_Bcast_hw_now(), apart = begin - t->at;
@@ -414,8 +422,8 @@ int MPIDI_HWMC_poll_ends(int vci)
     return mpi_errno;
 }
 
-/* POLLS polls of a wait are over. Where processors are shared this is called for each one, and what comes between polls
- * is for the next one's end to do (MPIDI_HWMC_poll_ends). */
+/* POLLS polls of a wait are over. Where processors are shared this is called for each one, and what
+ * comes between polls is for the next one's end to do (MPIDI_HWMC_poll_ends). */
 void MPIDI_HWMC_wait_looked(void)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;

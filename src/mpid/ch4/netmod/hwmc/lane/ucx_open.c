@@ -26,8 +26,9 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
     return UCS_OK;
 }
 
-/* An option of UCX, as long as the user does not set it. The names that options have here were seen to work with UCX 1.13
- * alone, and UCX warns of names that it does not know: with another one it is the user who may set them. */
+/* An option of UCX, as long as the user does not set it. The names that options have here were seen
+ * to work with UCX 1.13 alone, and UCX warns of names that it does not know: with another one it is
+ * the user who may set them. */
 static void set(ucp_config_t *config, const char *variable, const char *name, const char *value)
 {
     unsigned major, minor, release;
@@ -53,7 +54,8 @@ static ucs_status_t open_context(struct hwmc_lane_ucx *l)
         return status;
     if (l->params.devices != NULL)
         status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
-    /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes. */
+    /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes.
+     * */
     set(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
     if (l->params.tcp_sndbuf != NULL)
         set(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
@@ -95,8 +97,8 @@ static ucs_status_t open_worker(struct hwmc_lane_ucx *l)
     return status;
 }
 
-/* UCX says of a failure that it was one of input and output. When it has given back what it had by then, as many as
- * it would have liked still cannot be had. */
+/* UCX says of a failure that it was one of input and output. When it has given back what it had by
+ * then, as many as it would have liked still cannot be had. */
 static bool few_descriptors(void)
 {
     int fds[DESCRIPTORS], n = 0;

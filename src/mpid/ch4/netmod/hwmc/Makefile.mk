@@ -37,6 +37,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/apm/specify.h      \
     src/mpid/ch4/netmod/hwmc/apm/wish.h         \
     src/mpid/ch4/netmod/hwmc/lane/am_head.h     \
+    src/mpid/ch4/netmod/hwmc/lane/eager.h       \
     src/mpid/ch4/netmod/hwmc/lane/frame.h       \
     src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
@@ -49,6 +50,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/sealed.h      \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.h \
     src/mpid/ch4/netmod/hwmc/lane/ucx.h         \
+    src/mpid/ch4/netmod/hwmc/lane/ucx_option.h  \
     src/mpid/ch4/netmod/hwmc/lane/ucx_state.h   \
     src/mpid/ch4/netmod/hwmc/rail/knock.h       \
     src/mpid/ch4/netmod/hwmc/rail/match.h       \
@@ -64,6 +66,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_am_in.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_am_out.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_barrier.c     \
+    src/mpid/ch4/netmod/hwmc/hwmc_context.c      \
     src/mpid/ch4/netmod/hwmc/hwmc_counters.c    \
     src/mpid/ch4/netmod/hwmc/hwmc_fabrics.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_finalize.c    \
@@ -85,6 +88,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
     src/mpid/ch4/netmod/hwmc/lane/am_head.c     \
+    src/mpid/ch4/netmod/hwmc/lane/eager.c       \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
@@ -94,6 +98,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/stream_lane.c \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/lane/ucx_open.c    \
+    src/mpid/ch4/netmod/hwmc/lane/ucx_option.c  \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \
     src/mpid/ch4/netmod/hwmc/rail/locate.c      \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \

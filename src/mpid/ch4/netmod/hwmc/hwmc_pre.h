@@ -20,7 +20,7 @@ typedef struct {
 } MPIDI_HWMC_comm_t;
 
 /* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX
- * context shall be one that can be waited for (hwmc_sleep.c), what its workers report is counted
+ * context shall be one that can be waited for (hwmc_context.c), what its workers report is counted
  * (hwmc_wait.c), and its endpoints shall not be closed one by one when none needs it
  * (hwmc_finalize.c). */
 #define ucp_init MPIDI_HWMC_ucp_init

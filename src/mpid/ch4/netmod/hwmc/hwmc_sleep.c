@@ -58,22 +58,14 @@ void MPIDI_HWMC_sleep_init(bool wanted)
     memset(watched, 0, sizeof(watched));
 }
 
-/* UCX gives a descriptor to wait on only to who asked for that when the context was made, and the
- * ucx netmod does not ask. Where UCX cannot, waiting goes without. */
-#undef ucp_init
-ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t *config,
-                                 ucp_context_h *context)
+bool MPIDI_HWMC_sleep_wanted(void)
 {
-    ucp_params_t more = *params;
+    return may_sleep;
+}
 
-    if (may_sleep) {
-        more.features |= UCP_FEATURE_WAKEUP;
-        if (ucp_init(&more, config, context) == UCS_OK) {
-            wakeup = true;
-            return UCS_OK;
-        }
-    }
-    return ucp_init(params, config, context);
+void MPIDI_HWMC_sleep_possible(void)
+{
+    wakeup = true;
 }
 
 bool MPIDI_HWMC_sleep_can(void)

@@ -17,6 +17,10 @@ enum MPIDI_HWMC_armed { MPIDI_HWMC_ARMED_NEVER, MPIDI_HWMC_ARMED_NOT_NOW, MPIDI_
 /* Whether the process may sleep at all, as the user wishes; before UCX is initialized. */
 void MPIDI_HWMC_sleep_init(bool wanted);
 
+/* Whether MPICH's UCX context shall be one that can be waited for; and that it is. */
+bool MPIDI_HWMC_sleep_wanted(void);
+void MPIDI_HWMC_sleep_possible(void);
+
 /* Whether it can: UCX lets itself be waited for, and no other thread may want MPICH's locks
  * meanwhile. */
 bool MPIDI_HWMC_sleep_can(void);

@@ -5,6 +5,7 @@
  * Opening a lane of ucx.h: each step answers as UCX does.
  */
 
+#include "ucx_option.h"
 #include "ucx_state.h"
 
 #include <errno.h>
@@ -26,18 +27,6 @@ static ucs_status_t on_message(void *arg, const void *header, size_t header_leng
     return UCS_OK;
 }
 
-/* An option of UCX, as long as the user does not set it. The names that options have here were seen
- * to work with UCX 1.13 alone, and UCX warns of names that it does not know: with another one it is
- * the user who may set them. */
-static void set(ucp_config_t *config, const char *variable, const char *name, const char *value)
-{
-    unsigned major, minor, release;
-
-    ucp_get_version(&major, &minor, &release);
-    if (major == 1 && minor == 13 && getenv(variable) == NULL)
-        ucp_config_modify(config, name, value);
-}
-
 static ucs_status_t open_context(struct hwmc_lane_ucx *l)
 {
     ucp_params_t params = {
@@ -56,12 +45,12 @@ static ucs_status_t open_context(struct hwmc_lane_ucx *l)
         status = ucp_config_modify(config, "NET_DEVICES", l->params.devices);
     /* Else a process that sends to a host that is gone stands still in connect(2), for two minutes.
      * */
-    set(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
+    hwmc_ucx_option(config, "UCX_TCP_CONN_NB", "CONN_NB", "y");
     if (l->params.tcp_sndbuf != NULL)
-        set(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
+        hwmc_ucx_option(config, "UCX_TCP_SNDBUF", "SNDBUF", l->params.tcp_sndbuf);
     /* Its queues take 4 MiB of memory, and a look at each poll. */
     if (l->params.no_mates)
-        set(config, "UCX_TLS", "TLS", "^sm");
+        hwmc_ucx_option(config, "UCX_TLS", "TLS", "^sm");
     if (status == UCS_OK)
         status = ucp_init(&params, config, &l->context);
     ucp_config_release(config);

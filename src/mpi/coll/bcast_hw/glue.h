@@ -78,7 +78,15 @@ void MPIR_Bcast_hw_wait_ends(void);
 
 /* There is anything of MPICH's that progress of this process could move, for it or for others: a
  * request, or a window. */
-bool MPIR_Bcast_hw_owes_progress(void);
+static inline bool MPIR_Bcast_hw_owes_progress(void)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    return true; /* requests are in many pools */
+#else
+    return MPIR_Request_mem[0].num_allocated > MPIR_Request_mem[0].num_avail ||
+           MPIR_Win_mem.num_allocated > MPIR_Win_mem.num_avail;
+#endif
+}
 
 /* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When
  * it returns nothing of the memory that it was posted with is in use any more. */

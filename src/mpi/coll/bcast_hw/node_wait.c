@@ -23,7 +23,7 @@
 #define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
 #define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
-#define CALLS_QUIET 64u /* collectives from progress to progress, where nothing is outstanding */
+#define CALLS_QUIET 256u /* collectives from progress to progress, where nothing is outstanding */
 
 _Static_assert(LOOKS >= BCAST_HW_NODE_STUCK_STEPS, "looks are as far apart as they must be");
 

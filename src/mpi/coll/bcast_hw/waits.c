@@ -85,17 +85,3 @@ void MPIR_Bcast_hw_wait_ends(void)
     if (waiter)
         waiter->end();
 }
-
-static bool has_used(const MPIR_Object_alloc_t *pool)
-{
-    return pool->num_allocated > pool->num_avail;
-}
-
-bool MPIR_Bcast_hw_owes_progress(void)
-{
-#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
-    return true; /* requests are in many pools */
-#else
-    return has_used(&MPIR_Request_mem[0]) || has_used(&MPIR_Win_mem);
-#endif
-}

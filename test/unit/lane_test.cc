@@ -99,12 +99,9 @@ class Lane : public ::testing::Test {
             End *e = ends.back().get();
             e->test = this;
             e->rank = i;
-            hwmc_lane_ucx_params p = {{recv, lost, address_of, sent, e},
-                                      size,
-                                      nullptr,
-                                      false,
-                                      nullptr,
-                                      survive ? all_survive : nullptr};
+            hwmc_lane_ucx_params p = {
+                {recv, lost, address_of, sent, e}, size, nullptr, false, nullptr,
+                survive ? all_survive : nullptr};
             ASSERT_EQ(BCAST_HW_OK, hwmc_lane_ucx_open(&p, &e->lane));
         }
     }

@@ -14,7 +14,9 @@
  *
  * -away=N    for N ms
  * -pipe      until rank 2 has the broadcast: they read a pipe each that it writes to. A rank 2 that
- *            waits for them never gets there.
+ *            waits for them never gets there. Where no thread helps, rank 3 has to have all of it,
+ *            so the broadcast fits into a socket's buffer (-bytes): on a busy host, too, nothing is
+ *            lost but what the test drops.
  * -found     it is an error if no fragment came from a member that was asked further
  * -helped    ... from a helper thread
  * -times, -report   prints how long broadcasts took on each rank, and all counters */

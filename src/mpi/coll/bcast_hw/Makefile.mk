@@ -46,8 +46,11 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/stream.c     \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
+    src/mpi/coll/bcast_hw/core/two_stage_member.c \
+    src/mpi/coll/bcast_hw/core/two_stage_root.c \
     src/mpi/coll/bcast_hw/core/two_stage_seek.c \
     src/mpi/coll/bcast_hw/core/two_stage_send.c \
+    src/mpi/coll/bcast_hw/core/two_stage_server.c \
     src/mpi/coll/bcast_hw/core/wait_policy.c \
     src/mpi/coll/bcast_hw/core/watch.c      \
     src/mpi/coll/bcast_hw/engine/agenda.c   \

@@ -2,13 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the files of two_stage share: two_stage.c takes what comes, two_stage_seek.c what
- * others ask further, and two_stage_send.c says what goes.
+ * What the files of two_stage share: two_stage.c has the life of the machine, two_stage_root.c,
+ * two_stage_member.c and two_stage_server.c take what comes to a rank in these roles,
+ * two_stage_seek.c what others ask further, and two_stage_send.c says what goes.
  */
 #ifndef BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
 #define BCAST_HW_TWO_STAGE_IMPL_H_INCLUDED
 
 #include "bitmap.h"
+#include "topo.h"
 #include "two_stage.h"
 
 /* As the diagram in two_stage.h allows. */
@@ -35,6 +37,45 @@ static inline bool bcast_hw_two_stage_deaf(const struct bcast_hw_two_stage *m,
 
     return rails != 0 && (rails & ~(uint32_t) ring->watch.suspects) == 0;
 }
+
+/* The successor may need something: it is not known to be the root. */
+static inline bool bcast_hw_two_stage_serves(const struct bcast_hw_two_stage *m,
+                                             const struct bcast_hw_ring *ring)
+{
+    return m->frags == 0 || bcast_hw_ring_next(ring->rank, ring->size) != m->root;
+}
+
+/* Everything missing is asked for, or is about to be. */
+static inline bool bcast_hw_two_stage_asks_rest(const struct bcast_hw_two_stage *m)
+{
+    return m->frags > 0 && m->ask_below == m->frags;
+}
+
+/* A request for everything holds when the first fragment comes by multicast (`cast`) only if there
+ * are few: a long broadcast would go over every lane of the ring because its root was late. When it
+ * comes by lane, the multicast failed before. */
+static inline bool bcast_hw_two_stage_holds(uint32_t frags, bool cast)
+{
+    return !cast || frags <= BCAST_HW_STANDING_FRAGS;
+}
+
+/* No member is to be made an offer, and none is to get anything. */
+void bcast_hw_two_stage_forget_askers(struct bcast_hw_two_stage *m, uint32_t max_frags);
+
+/* The shape of the message is known now. `standing`: requests for all of it hold. */
+void bcast_hw_two_stage_learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags,
+                              uint32_t bytes, bool standing, const struct bcast_hw_ring *ring);
+
+/* Member: everything that is missing is to be asked for. */
+void bcast_hw_two_stage_ask_rest(struct bcast_hw_two_stage *m);
+
+/* Member: the broadcast is about to be forgotten; rails on which nothing of it came are noted. */
+void bcast_hw_two_stage_over(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
+
+/* Timers of either role. */
+void bcast_hw_two_stage_root_on_timer(struct bcast_hw_two_stage *m, uint64_t now);
+void bcast_hw_two_stage_member_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
+                                        uint64_t now);
 
 /* A long broadcast is on its way: who knew nothing of it when it asked has got some by now. If not,
  * it asks again. */

@@ -10,6 +10,7 @@ noinst_HEADERS +=                           \
     src/mpi/coll/bcast_hw/contiguous.h      \
     src/mpi/coll/bcast_hw/glue.h            \
     src/mpi/coll/bcast_hw/live.h            \
+    src/mpi/coll/bcast_hw/message.h         \
     src/mpi/coll/bcast_hw/number.h          \
     src/mpi/coll/bcast_hw/network_text.h    \
     src/mpi/coll/bcast_hw/node_csel.h       \
@@ -108,6 +109,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/feeds.c           \
     src/mpi/coll/bcast_hw/hosts.c           \
     src/mpi/coll/bcast_hw/live.c            \
+    src/mpi/coll/bcast_hw/message.c         \
     src/mpi/coll/bcast_hw/network.c         \
     src/mpi/coll/bcast_hw/network_text.c    \
     src/mpi/coll/bcast_hw/node_colls.c      \

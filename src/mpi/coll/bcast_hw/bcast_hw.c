@@ -2,383 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * MPI_Bcast over a group. The message goes as one broadcast of the group's stream, or, where it is
- * longer than a channel, as several in a row, which the channels pipeline: a root packs and
- * multicasts piece by piece, running ahead of the members by the window; a member unpacks piece by
- * piece. A long message that lies in one piece is neither packed nor unpacked (engine/homes). Or it
- * goes along trees, in one piece in any case (core/multilane).
- *
- * Each piece says whether another follows. A member whose own length disagrees keeps in step by
- * that, takes what fits, and returns an error as MPICH's algorithms do.
+ * MPI_Bcast: which way a message goes, over which of the communicator's groups, and who passes it on
+ * inside hosts.
  */
 
-#include "relay.h"
-
-struct message {
-    char *buffer;
-    MPI_Aint count;
-    MPI_Datatype datatype;
-    MPI_Aint bytes;
-    char *lent; /* the whole message as it lies in memory, lent to the group; NULL: it is packed */
-    struct bcast_hw_relay
-        *relay;     /* that others of this host get it by; NULL: each gets it by itself */
-    bool from_mate; /* the root is not the one of its host that is in the network's broadcast */
-};
-
-static bool open_(struct bcast_hw_group *g)
-{
-    if (bcast_hw_group_open(g))
-        return true;
-    bcast_hw_group_stall(g, MPIR_Bcast_hw_now());
-    return false;
-}
-
-static bool done(struct bcast_hw_group *g)
-{
-    return bcast_hw_group_done(g);
-}
-
-static bool sent(struct bcast_hw_group *g)
-{
-    return bcast_hw_group_sent(g);
-}
-
-/* A long message that lies in one piece is sent from there and placed there. */
-static void lend(struct bcast_hw_group *g, struct message *m)
-{
-    m->lent = m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES
-                  ? MPIR_Bcast_hw_contiguous(m->buffer, m->datatype)
-                  : NULL;
-    if (m->lent) {
-        MPIR_Bcast_hw_lock();
-        bcast_hw_group_lend(g, m->lent, (size_t) m->bytes);
-        MPIR_Bcast_hw_unlock();
-    }
-}
-
-/* Also after an error: the group may be used no further, but what it has of the program's must
- * go. */
-static void take_back(struct bcast_hw_group *g, const struct message *m)
-{
-    if (m->lent) {
-        MPIR_Bcast_hw_lock();
-        bcast_hw_group_return(g);
-        MPIR_Bcast_hw_unlock();
-    }
-}
-
-/* `memory` is where the message has its bytes from `at` on: nothing is to be copied. */
-static bool in_place(const struct message *m, MPI_Aint at, const char *memory)
-{
-    return m->lent && memory == m->lent + at;
-}
-
-/* Waits with the lock, as MPIR_Bcast_hw_wait does. */
-static int wait_for(struct bcast_hw_group *g, const struct message *m,
-                    bool (*ready)(struct bcast_hw_group *g))
-{
-    return MPIR_Bcast_hw_wait(g, ready, m->relay);
-}
-
-/* Waits until this rank has the message's first `bytes`, which come to it from the root. */
-static int is_here(const struct message *m, MPI_Aint bytes)
-{
-    return m->relay ? MPIR_Bcast_hw_relay_wait(m->relay, bytes) : MPI_SUCCESS;
-}
-
-/* The network's broadcast that was posted brings what is from `at` on. */
-static void bring(const struct message *m, MPI_Aint at)
-{
-    if (m->relay) {
-        m->relay->piece = at;
-        m->relay->here = 0;
-        m->relay->listens = true;
-    }
-}
-
-/* It has brought all up to `bytes`. */
-static void has_come(const struct message *m, MPI_Aint bytes)
-{
-    if (m->relay) {
-        m->relay->listens = false;
-        MPIR_Bcast_hw_relay_more(m->relay, bytes);
-    }
-}
-
-/* One piece from the root: bytes at..at + n of the message. Sets *cast to whether this broadcast is
- * multicast: if not, nothing was done. */
-static int send_piece(struct bcast_hw_group *g, const struct message *m, MPI_Aint at, MPI_Aint n,
-                      bool *cast)
-{
-    int mpi_errno;
-    MPI_Aint packed = n;
-    char *to;
-
-    mpi_errno = is_here(m, at + n);
-    if (mpi_errno)
-        return mpi_errno;
-    mpi_errno = wait_for(g, m, open_);
-    MPIR_ERR_CHECK(mpi_errno);
-    *cast = bcast_hw_group_casts_next(g);
-    if (!*cast)
-        goto fn_exit;
-    to = bcast_hw_group_next_bytes(g, (uint32_t) n);
-    /* No other thread uses this channel: it is between broadcasts of one communicator. */
-    MPIR_Bcast_hw_unlock();
-    if (!in_place(m, at, to))
-        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, to, n,
-                                      &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
-    MPIR_Assert(mpi_errno != MPI_SUCCESS || packed == n);
-    MPIR_Bcast_hw_lock();
-    MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_post_root(g, (uint32_t) n, at + n < m->bytes, MPIR_Bcast_hw_now());
-    MPIR_Bcast_hw_unlock();
-    mpi_errno = wait_for(g, m, done);
-    MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
-
-fn_exit:
-    MPIR_Bcast_hw_unlock();
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* One piece at a member: `n` bytes expected at `at`. Sets *cast as send_piece does; if so, *got to
- * what came and *more to whether another piece follows. */
-static int recv_piece(struct bcast_hw_group *g, const struct message *m, int root, MPI_Aint at,
-                      MPI_Aint n, bool *cast, MPI_Aint *got, bool *more)
-{
-    int mpi_errno;
-    MPI_Aint unpacked = 0;
-    const char *from;
-
-    mpi_errno = wait_for(g, m, open_);
-    MPIR_ERR_CHECK(mpi_errno);
-    *cast = bcast_hw_group_casts_next(g);
-    if (!*cast)
-        goto fn_exit;
-    bcast_hw_group_post_member(g, (uint32_t) root, MPIR_Bcast_hw_now());
-    bring(m, at);
-    MPIR_Bcast_hw_unlock();
-    mpi_errno = wait_for(g, m, done);
-    MPIR_ERR_CHECK(mpi_errno);
-    *got = bcast_hw_stream_bytes(&g->stream);
-    *more = bcast_hw_stream_more(&g->stream);
-    n = *got < n ? *got : n;
-    from = bcast_hw_group_last_bytes(g);
-    /* The bytes stay where they are until this rank has consumed the broadcast. */
-    MPIR_Bcast_hw_unlock();
-    if (n > 0 && !in_place(m, at, from))
-        mpi_errno = MPIR_Typerep_unpack(from, n, m->buffer, m->count, m->datatype, at,
-                                        &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
-    has_come(m, at + n);
-    MPIR_Bcast_hw_lock();
-    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    MPIR_Bcast_hw_unlock();
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Sends it, or the part before the first broadcast that is not multicast: *at bytes. */
-static int send_message(struct bcast_hw_group *g, struct message *m, MPI_Aint *at)
-{
-    int mpi_errno = MPI_SUCCESS;
-    MPI_Aint piece = g->piece_bytes;
-    bool cast = true;
-
-    lend(g, m);
-    for (*at = 0; *at < m->bytes; *at += piece) {
-        MPI_Aint left = m->bytes - *at;
-
-        mpi_errno = send_piece(g, m, *at, left < piece ? left : piece, &cast);
-        MPIR_ERR_CHECK(mpi_errno);
-        if (!cast)
-            break;
-    }
-    if (m->lent) {
-        mpi_errno = wait_for(g, m, sent);
-        if (mpi_errno == MPI_SUCCESS) { /* before anything of it can be multicast again */
-            bcast_hw_group_return(g);
-            m->lent = NULL;
-        }
-        MPIR_Bcast_hw_unlock();
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-
-fn_exit:
-    take_back(g, m);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Receives it, or that part of it. Sets *more to whether another part follows. */
-static int recv_message(struct bcast_hw_group *g, struct message *m, int root, MPI_Aint *at,
-                        bool *more)
-{
-    int mpi_errno = MPI_SUCCESS;
-    MPI_Aint piece = g->piece_bytes, got = 0;
-    bool cast = true;
-
-    *at = 0;
-    *more = true;
-    lend(g, m);
-    while (*more) {
-        MPI_Aint left = m->bytes > *at ? m->bytes - *at : 0;
-
-        mpi_errno = recv_piece(g, m, root, *at, left < piece ? left : piece, &cast, &got, more);
-        MPIR_ERR_CHECK(mpi_errno);
-        if (!cast)
-            break;
-        *at += got;
-    }
-    if (!*more && *at != m->bytes)
-        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                             "**collective_size_mismatch %d %d", (int) *at, (int) m->bytes);
-
-fn_exit:
-    take_back(g, m);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Along trees. The message lies in one piece, the program's or one made for it. */
-
-#define TREES_PIECE ((MPI_Aint) 1 << 30) /* bytes of one broadcast along trees */
-#define TREES_PIECE_FROM_MATE                                                                      \
-    ((MPI_Aint) 1 << 20) /* the same where who sends it gets it from the root */
-
-/* The message's `n` bytes from `at` on, which are at `memory`. */
-static int piece_along_trees(struct bcast_hw_group *g, const struct message *m, MPI_Aint at,
-                             char *memory, MPI_Aint n, int root, bool is_root)
-{
-    int mpi_errno;
-    uint32_t theirs;
-    bool failed;
-
-    mpi_errno = wait_for(g, m, open_);
-    MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_post_trees(g, (uint32_t) root, memory, (uint32_t) n, MPIR_Bcast_hw_now());
-    if (!is_root)
-        bring(m, at);
-    MPIR_Bcast_hw_unlock();
-    mpi_errno = wait_for(g, m, done);
-    if (mpi_errno)
-        MPIR_Bcast_hw_withdraw(g);
-    MPIR_ERR_CHECK(mpi_errno);
-    failed = bcast_hw_stream_failed(&g->stream, &theirs);
-    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
-    if (failed)
-        MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                             "**collective_size_mismatch %d %d", (int) theirs, (int) n);
-
-fn_exit:
-    MPIR_Bcast_hw_unlock();
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* The message from `from` on. */
-static int message_along_trees(struct bcast_hw_group *g, const struct message *m, MPI_Aint from,
-                               int root, bool is_root)
-{
-    int mpi_errno = MPI_SUCCESS;
-    const MPI_Aint piece = m->from_mate ? TREES_PIECE_FROM_MATE : TREES_PIECE;
-    const MPI_Aint bytes = m->bytes - from;
-    char *memory = MPIR_Bcast_hw_contiguous(m->buffer, m->datatype), *own = NULL;
-    MPI_Aint moved = bytes;
-
-    if (memory) {
-        memory += from;
-    } else {
-        memory = own = MPL_malloc(bytes, MPL_MEM_BUFFER);
-        MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    }
-    if (own && is_root)
-        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, from, own, bytes,
-                                      &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
-    MPIR_ERR_CHECK(mpi_errno);
-    for (MPI_Aint at = from; at < m->bytes; at += piece) {
-        MPI_Aint n = m->bytes - at < piece ? m->bytes - at : piece;
-
-        if (is_root)
-            mpi_errno = is_here(m, at + n);
-        MPIR_ERR_CHECK(mpi_errno);
-        mpi_errno = piece_along_trees(g, m, at, memory + (at - from), n, root, is_root);
-        MPIR_ERR_CHECK(mpi_errno);
-        if (!is_root)
-            has_come(m, at + n);
-    }
-    if (own && !is_root)
-        mpi_errno = MPIR_Typerep_unpack(own, bytes, m->buffer, m->count, m->datatype, from,
-                                        &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Assert(moved == bytes);
-
-fn_exit:
-    MPL_free(own);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* The root has more to send along trees than this member knows of. It takes part, for nobody is to
- * wait for it. */
-static int refuse(struct bcast_hw_group *g, const struct message *m, int root)
-{
-    int mpi_errno = MPI_SUCCESS;
-    char byte;
-
-    mpi_errno = piece_along_trees(g, m, m->bytes, &byte, 1, root, false);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                         "**collective_size_mismatch %d %d", (int) m->bytes + 1, (int) m->bytes);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-/* Over the network, from `root` of the side's group. What does not go along trees from the start
- * does so from the broadcast on that is not multicast, if the group's rails stopped working. */
-static int message_by_group(const struct bcast_hw_side *s, bool along_trees, struct message *m,
-                            int root, bool is_root)
-{
-    int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_group *g = s->group;
-    MPI_Aint at = 0;
-    bool more = false;
-
-    mpi_errno = MPIR_Bcast_hw_side_error(s);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!along_trees) {
-        mpi_errno = is_root ? send_message(g, m, &at) : recv_message(g, m, root, &at, &more);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    if (at < m->bytes)
-        mpi_errno = message_along_trees(g, m, at, root, is_root);
-    else if (more)
-        mpi_errno = refuse(g, m, root);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_note_epoch(g);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
+#include "message.h"
 
 /* By the side that the root is on, or by the first: of each host one rank takes part in the
  * network's broadcast. */
-static int message_by_side(struct bcast_hw_comm *c, struct message *m, int root, MPIR_Comm *comm)
+static int message_by_side(struct bcast_hw_comm *c, struct bcast_hw_message *m, int root,
+                           MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS, err;
     const struct bcast_hw_sides *sides = &c->sides;
@@ -395,14 +28,15 @@ static int message_by_side(struct bcast_hw_comm *c, struct message *m, int root,
     if (is_root)
         MPIR_Bcast_hw_note_root(!m->from_mate);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno = message_by_group(&c->side[side], c->along_trees, m, (int) root_host, at_home);
+        mpi_errno = MPIR_Bcast_hw_message_by_group(&c->side[side], c->along_trees, m,
+                                                   (int) root_host, at_home);
     err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
     return mpi_errno ? mpi_errno : err;
 }
 
 /* The part of feed `feed` begins inside the host. Whether this rank is its feeder. */
-static bool begin_part(const struct bcast_hw_comm *c, const struct message *m, uint32_t feed,
-                       int root, MPIR_Comm *comm, struct message *part,
+static bool begin_part(const struct bcast_hw_comm *c, const struct bcast_hw_message *m,
+                       uint32_t feed, int root, MPIR_Comm *comm, struct bcast_hw_message *part,
                        struct bcast_hw_relay *relay)
 {
     const uint32_t host = c->sides.host_of[comm->rank];
@@ -423,13 +57,13 @@ static bool begin_part(const struct bcast_hw_comm *c, const struct message *m, u
 }
 
 /* In parts, each by the ranks that are near to its rails: core/feeds. */
-static int message_by_feeds(const struct bcast_hw_comm *c, const struct message *m, int root,
-                            MPIR_Comm *comm)
+static int message_by_feeds(const struct bcast_hw_comm *c, const struct bcast_hw_message *m,
+                            int root, MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS, err;
     const uint32_t root_host = c->sides.host_of[root];
     struct bcast_hw_relay relay[BCAST_HW_RAIL_BITS], *first = NULL;
-    struct message part, own;
+    struct bcast_hw_message part, own;
     uint32_t feed = UINT32_MAX; /* of which this rank is a feeder */
 
     if (comm->rank == root)
@@ -445,8 +79,9 @@ static int message_by_feeds(const struct bcast_hw_comm *c, const struct message 
     if (feed != UINT32_MAX) {
         relay[feed].also = first;
         first = &relay[feed];
-        mpi_errno = message_by_group(&c->side[MPIR_Bcast_hw_feed(feed)], c->along_trees, &own,
-                                     (int) root_host, root_host == c->sides.host_of[comm->rank]);
+        mpi_errno = MPIR_Bcast_hw_message_by_group(&c->side[MPIR_Bcast_hw_feed(feed)],
+                                                   c->along_trees, &own, (int) root_host,
+                                                   root_host == c->sides.host_of[comm->rank]);
     }
     err = MPIR_Bcast_hw_relay_end(first, mpi_errno != MPI_SUCCESS);
     return mpi_errno ? mpi_errno : err;
@@ -454,12 +89,13 @@ static int message_by_feeds(const struct bcast_hw_comm *c, const struct message 
 
 /* Some ranks of each host take part in the network's broadcast, and all get the message inside
  * their host as it comes: relay.h. It lies in one piece. */
-static int message_by_hosts(struct bcast_hw_comm *c, const struct message *m, int root,
+static int message_by_hosts(struct bcast_hw_comm *c, const struct bcast_hw_message *m, int root,
                             MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS;
     const bool is_root = comm->rank == root;
-    struct message whole = {.count = m->bytes, .datatype = MPIR_BCAST_HW_BYTE, .bytes = m->bytes};
+    struct bcast_hw_message whole = {
+        .count = m->bytes, .datatype = MPIR_BCAST_HW_BYTE, .bytes = m->bytes};
     MPI_Aint moved = m->bytes;
     char *own = NULL;
 
@@ -512,7 +148,7 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
 {
     int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_comm *c;
-    struct message m = {.buffer = buffer, .count = count, .datatype = datatype};
+    struct bcast_hw_message m = {.buffer = buffer, .count = count, .datatype = datatype};
     MPI_Aint size;
 
     MPIR_FUNC_ENTER;
@@ -531,9 +167,9 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**bcast_hw_setup");
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
-    mpi_errno = c->by_hosts
-                    ? message_by_hosts(c, &m, root, comm)
-                    : message_by_group(&c->side[0], c->along_trees, &m, root, comm->rank == root);
+    mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
+                            : MPIR_Bcast_hw_message_by_group(&c->side[0], c->along_trees, &m, root,
+                                                             comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

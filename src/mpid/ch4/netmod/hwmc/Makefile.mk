@@ -20,6 +20,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/hwmc_links.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_meeting.h     \
     src/mpid/ch4/netmod/hwmc/hwmc_memory.h      \
+    src/mpid/ch4/netmod/hwmc/hwmc_peers.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_pre.h         \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.h       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.h          \
@@ -77,6 +78,7 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/hwmc_links.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_meeting.c     \
     src/mpid/ch4/netmod/hwmc/hwmc_memory.c      \
+    src/mpid/ch4/netmod/hwmc/hwmc_peers.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rails.c       \
     src/mpid/ch4/netmod/hwmc/hwmc_rc.c          \
     src/mpid/ch4/netmod/hwmc/hwmc_secret.c      \

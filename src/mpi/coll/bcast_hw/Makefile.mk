@@ -59,6 +59,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/engine/decline.c  \
     src/mpi/coll/bcast_hw/engine/engine.c   \
     src/mpi/coll/bcast_hw/engine/group.c    \
+    src/mpi/coll/bcast_hw/engine/group_data.c \
     src/mpi/coll/bcast_hw/engine/group_setup.c \
     src/mpi/coll/bcast_hw/engine/group_trees.c \
     src/mpi/coll/bcast_hw/engine/homes.c    \

@@ -233,7 +233,7 @@ class Process {
 
 } // namespace
 
-// links.c is compiled with this for the clock.
+// The files of links are compiled with this for the clock.
 extern "C" int fuzz_clock(clockid_t, struct timespec *t)
 {
     t->tv_sec = (time_t) (clock_ns / 1000000000);

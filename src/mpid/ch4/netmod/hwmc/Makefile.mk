@@ -42,6 +42,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/lane/frame.h       \
     src/mpid/ch4/netmod/hwmc/lane/link_wire.h   \
     src/mpid/ch4/netmod/hwmc/lane/links.h       \
+    src/mpid/ch4/netmod/hwmc/lane/links_impl.h  \
     src/mpid/ch4/netmod/hwmc/lane/rc.h          \
     src/mpid/ch4/netmod/hwmc/lane/reach.h       \
     src/mpid/ch4/netmod/hwmc/lane/record.h      \
@@ -93,6 +94,9 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/eager.c       \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
     src/mpid/ch4/netmod/hwmc/lane/links.c       \
+    src/mpid/ch4/netmod/hwmc/lane/links_open.c  \
+    src/mpid/ch4/netmod/hwmc/lane/links_peer.c  \
+    src/mpid/ch4/netmod/hwmc/lane/links_send.c  \
     src/mpid/ch4/netmod/hwmc/lane/reach.c       \
     src/mpid/ch4/netmod/hwmc/lane/record.c      \
     src/mpid/ch4/netmod/hwmc/lane/refusals.c    \

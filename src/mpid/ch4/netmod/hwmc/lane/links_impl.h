@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * links_impl: what the files of links share.
+ *
+ *     links_open.c    opening and closing
+ *     links_peer.c    peers, their timers, and their lanes that are off
+ *     links_send.c    sending: frames in their rows
+ *     links.c         what comes from the lanes, and progress
+ */
+#ifndef HWMC_LINKS_IMPL_H_INCLUDED
+#define HWMC_LINKS_IMPL_H_INCLUDED
+
+#include <time.h>
+
+#include "frame.h"
+#include "links.h"
+
+struct hwmc_links_row; /* of frames: links_send.c */
+
+struct hwmc_links_peer {
+    struct hwmc_links_peer *next; /* of all that were made */
+    struct hwmc_links_peer *next_touched;
+    bool touched;
+    struct hwmc_links_peer *prev_armed, *next_armed; /* in the list of those that wait for a time */
+    bool armed;
+    uint32_t rank;
+    uint64_t retry_at; /* ns: when lanes that are OFF are asked whether they are ready; NEVER */
+    struct bcast_hw_link link;
+    struct hwmc_links_row *rows[BCAST_HW_LINK_STREAMS_MAX]; /* NULL: nothing was sent in it yet */
+    struct bcast_hw_stand_share share;                      /* of it, in how links stand */
+};
+
+struct hwmc_links {
+    uint32_t self, size;
+    struct bcast_hw_link_cfg cfg;
+    struct bcast_hw_link_counts *counts;
+    struct bcast_hw_lane *lanes[BCAST_HW_LINK_LANES_MAX];
+    uint8_t idle[BCAST_HW_LINK_LANES_MAX]; /* polls in a row that found nothing: poll_lanes */
+    uint32_t turn; /* of polls; lane i is looked at in its own, idle or not */
+    struct hwmc_links_port ports[BCAST_HW_LINK_LANES_MAX];
+    struct hwmc_links_upper uppers[BCAST_HW_LINK_STREAMS_MAX];
+    struct hwmc_frames frames;
+    struct hwmc_links_peer **peers; /* size */
+    struct hwmc_links_peer *made;
+    struct hwmc_links_peer *touched;
+    struct hwmc_links_peer *armed;
+    uint64_t wake;  /* not after any peer's timer */
+    uint64_t looks; /* at peers, for their timers */
+    int events;     /* of the poll under way */
+    int epoll;      /* -1: waiting for lanes is not possible */
+    struct bcast_hw_stand stands[BCAST_HW_LINK_LANES_MAX];
+    void (*changed)(void *ctx, uint32_t lane,
+                    const struct bcast_hw_stand *stand); /* NULL: nobody watches */
+    void *watcher;
+};
+
+static inline uint64_t hwmc_links_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+/* Peers. */
+
+/* The peer with its link; NULL without memory. Lanes that report failures are ones that are
+ * connected first: they are asked for in the next poll. */
+struct hwmc_links_peer *hwmc_links_get_peer(struct hwmc_links *l, uint32_t rank);
+
+/* At the end of the poll its machine is asked what to send. */
+void hwmc_links_touch(struct hwmc_links *l, struct hwmc_links_peer *p);
+
+/* What the peer waits for may have changed. */
+void hwmc_links_set_timer(struct hwmc_links *l, struct hwmc_links_peer *p);
+
+/* The lane lost the peer, or takes nothing for it. */
+void hwmc_links_lane_is_off(struct hwmc_links *l, struct hwmc_links_peer *p, uint32_t lane,
+                            uint64_t now);
+
+/* Asks the lanes that are OFF whether they are ready; sets retry_at, not the timer. */
+void hwmc_links_try_lanes(struct hwmc_links *l, struct hwmc_links_peer *p, uint64_t now);
+
+/* Sending. */
+
+/* Sends what the peer's machine says is to be sent now. */
+void hwmc_links_pump(struct hwmc_links *l, struct hwmc_links_peer *p, uint64_t now);
+
+/* Lets go of what the peer has acknowledged in the stream. */
+void hwmc_links_drop_acked(struct hwmc_links *l, struct hwmc_links_peer *p, uint32_t stream);
+
+/* Lets go of a frame that nobody needs: of one that the peer has and no lane does. */
+void hwmc_links_release(struct hwmc_links *l, struct hwmc_frame *f);
+
+#endif /* HWMC_LINKS_IMPL_H_INCLUDED */

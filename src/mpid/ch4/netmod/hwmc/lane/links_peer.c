@@ -1,0 +1,117 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Peers of links.h. A peer is made when it is first sent to or heard from; only those that have a
+ * timer are looked at when the first is due.
+ */
+
+#include "links_impl.h"
+
+#include <stdlib.h>
+
+/* A lane that cannot be had is asked for again after this, one that is being connected after
+ * that. */
+#define RETRY_NS UINT64_C(200000000)
+#define CONNECT_NS UINT64_C(1000000)
+
+void hwmc_links_touch(struct hwmc_links *l, struct hwmc_links_peer *p)
+{
+    if (!p->touched) {
+        p->touched = true;
+        p->next_touched = l->touched;
+        l->touched = p;
+    }
+}
+
+/* Timers. */
+
+static void arm(struct hwmc_links *l, struct hwmc_links_peer *p)
+{
+    p->armed = true;
+    p->prev_armed = NULL;
+    p->next_armed = l->armed;
+    if (p->next_armed != NULL)
+        p->next_armed->prev_armed = p;
+    l->armed = p;
+}
+
+static void disarm(struct hwmc_links *l, struct hwmc_links_peer *p)
+{
+    p->armed = false;
+    if (p->prev_armed != NULL)
+        p->prev_armed->next_armed = p->next_armed;
+    else
+        l->armed = p->next_armed;
+    if (p->next_armed != NULL)
+        p->next_armed->prev_armed = p->prev_armed;
+}
+
+void hwmc_links_set_timer(struct hwmc_links *l, struct hwmc_links_peer *p)
+{
+    uint64_t at = bcast_hw_link_next_timer(&p->link);
+
+    at = p->retry_at < at ? p->retry_at : at;
+    l->wake = at < l->wake ? at : l->wake;
+    if (at != BCAST_HW_NEVER && !p->armed)
+        arm(l, p);
+    else if (at == BCAST_HW_NEVER && p->armed)
+        disarm(l, p);
+}
+
+/* Making. */
+
+struct hwmc_links_peer *hwmc_links_get_peer(struct hwmc_links *l, uint32_t rank)
+{
+    struct hwmc_links_peer *p = l->peers[rank];
+    uint64_t now = hwmc_links_now();
+
+    if (p != NULL)
+        return p;
+    p = calloc(1, sizeof(*p));
+    if (p == NULL)
+        return NULL;
+    p->rank = rank;
+    p->next = l->made;
+    l->made = l->peers[rank] = p;
+    bcast_hw_link_init(&p->link, &l->cfg, l->counts, ~(uint32_t) l->cfg.tells, now);
+    for (uint32_t i = 0; i < l->cfg.lanes; i++)
+        if ((l->cfg.tells >> i & 1) == 0)
+            l->lanes[i]->ops->ready(l->lanes[i], rank); /* what comes from now on can be answered */
+    p->retry_at = l->cfg.tells != 0 ? now : BCAST_HW_NEVER;
+    hwmc_links_set_timer(l, p);
+    hwmc_links_touch(l, p);
+    return p;
+}
+
+/* Lanes that are off. */
+
+void hwmc_links_lane_is_off(struct hwmc_links *l, struct hwmc_links_peer *p, uint32_t lane,
+                            uint64_t now)
+{
+    bcast_hw_link_on_lost(&p->link, lane, now);
+    if (p->retry_at == BCAST_HW_NEVER)
+        p->retry_at = now + RETRY_NS;
+    hwmc_links_set_timer(l, p);
+    hwmc_links_touch(l, p);
+}
+
+void hwmc_links_try_lanes(struct hwmc_links *l, struct hwmc_links_peer *p, uint64_t now)
+{
+    p->retry_at = BCAST_HW_NEVER;
+    for (uint32_t i = 0; i < l->cfg.lanes; i++) {
+        uint64_t again = now + RETRY_NS;
+
+        if (p->link.lanes[i].state != BCAST_HW_LINK_OFF)
+            continue;
+        switch (l->lanes[i]->ops->ready(l->lanes[i], p->rank)) {
+            case BCAST_HW_OK:
+                bcast_hw_link_on_usable(&p->link, i, now);
+                continue;
+            case BCAST_HW_AGAIN:
+                again = now + CONNECT_NS;
+                break;
+        }
+        p->retry_at = again < p->retry_at ? again : p->retry_at;
+    }
+}

@@ -31,6 +31,7 @@ noinst_HEADERS +=                               \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.h  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.h       \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_impl.h  \
     src/mpid/ch4/netmod/hwmc/apm/conn.h         \
     src/mpid/ch4/netmod/hwmc/apm/load.h         \
     src/mpid/ch4/netmod/hwmc/apm/migrate.h      \
@@ -90,6 +91,9 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c     \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c       \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_members.c \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_open.c  \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_socket.c \
     src/mpid/ch4/netmod/hwmc/lane/am_head.c     \
     src/mpid/ch4/netmod/hwmc/lane/eager.c       \
     src/mpid/ch4/netmod/hwmc/lane/frame.c       \
@@ -168,6 +172,9 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES =  \
     src/mpid/ch4/netmod/hwmc/fabric/draw.c          \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c      \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c           \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_members.c   \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_open.c      \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_socket.c    \
     src/mpid/ch4/netmod/hwmc/rail/locate.c          \
     src/mpid/ch4/netmod/hwmc/rail/rail.c            \
     src/mpi/coll/bcast_hw/core/apm.c                \

@@ -1,0 +1,90 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * udp_impl: what the files of the udp fabric share.
+ *
+ *     udp_open.c      opening, closing, and what an open one does
+ *     udp.c           datagrams: to the kernel, and from it
+ *     udp_members.c   the groups that it is in
+ *     udp_socket.c    its sockets
+ */
+#ifndef HWMC_UDP_IMPL_H_INCLUDED
+#define HWMC_UDP_IMPL_H_INCLUDED
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* struct mmsghdr, struct in_pktinfo: this header comes first */
+#endif
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "udp.h"
+
+#define HWMC_UDP_BATCH 64 /* messages in one system call */
+#define HWMC_UDP_SOCKETS_MAX 64
+
+/* Of what came: where it was sent to, and into what segments it is to be cut. */
+union hwmc_udp_control {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in_pktinfo))];
+};
+
+struct hwmc_udp_member {
+    uint32_t addr; /* host byte order */
+    int socket;    /* index into sockets */
+    int refs;      /* > 0 */
+};
+
+struct hwmc_udp {
+    struct bcast_hw_fabric super;
+    struct bcast_hw_rail rail;
+    struct hwmc_udp_params params;
+    struct bcast_hw_fabric_attr attr;
+
+    int sockets[HWMC_UDP_SOCKETS_MAX];
+    int num_sockets; /* 1..HWMC_UDP_SOCKETS_MAX once open */
+    int next_socket; /* which one poll asks first */
+
+    struct hwmc_udp_member *members;
+    int num_members;
+    int max_members;
+
+    uint64_t unicast;  /* dropped, where nobody else counts */
+    uint64_t retry_at; /* when post is worth another try; UINT64_MAX: nothing waits */
+    bool segments;     /* post: the kernel takes several datagrams as one message */
+
+    struct mmsghdr in[HWMC_UDP_BATCH];
+    struct iovec in_iov[HWMC_UDP_BATCH];
+    union hwmc_udp_control in_control[HWMC_UDP_BATCH];
+    char *in_data; /* HWMC_UDP_BATCH buffers, of which the kernel touches what it fills */
+    int in_num;    /* messages that came */
+    int in_at;     /* of these, the first not handed over in full; == in_num: none */
+    size_t in_off; /* bytes of that one handed over */
+};
+
+/* Sockets. */
+
+/* One more, bound to the port. ERR_LIMIT, ERR_NOMEM, ERR_DEVICE. */
+int hwmc_udp_add_socket(struct hwmc_udp *u);
+
+/* Bytes of payload, in datagrams of `len`, that can wait unread in the socket. */
+size_t hwmc_udp_window_of(int fd, size_t len);
+
+/* Groups, as of a fabric. */
+
+/* Whether `group` is one of this job's numbers. */
+bool hwmc_udp_is_group(const struct hwmc_udp *u, uint64_t group);
+
+int hwmc_udp_join(struct bcast_hw_fabric *f, uint64_t group);
+int hwmc_udp_leave(struct bcast_hw_fabric *f, uint64_t group);
+void hwmc_udp_refresh(struct bcast_hw_fabric *f, uint64_t group);
+
+/* Datagrams, as of a fabric. */
+
+int hwmc_udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n);
+size_t hwmc_udp_queued(struct bcast_hw_fabric *f);
+int hwmc_udp_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
+uint64_t hwmc_udp_deadline(struct bcast_hw_fabric *f);
+
+#endif /* HWMC_UDP_IMPL_H_INCLUDED */

@@ -1,0 +1,125 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The groups that the udp fabric is in. The kernel allows a socket igmp_max_memberships of them,
+ * usually 20; when a join meets that, another socket is opened on the same port.
+ */
+
+#include "udp_impl.h"
+#include "draw.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+bool hwmc_udp_is_group(const struct hwmc_udp *u, uint64_t group)
+{
+    return hwmc_draw_is_ipv4(group, u->params.port);
+}
+
+static struct hwmc_udp_member *find_member(struct hwmc_udp *u, uint32_t addr)
+{
+    for (int i = 0; i < u->num_members; i++)
+        if (u->members[i].addr == addr)
+            return &u->members[i];
+    return NULL;
+}
+
+static int change_membership(const struct hwmc_udp *u, int fd, uint32_t addr, int what)
+{
+    const struct ip_mreqn m = {.imr_multiaddr.s_addr = htonl(addr),
+                               .imr_ifindex = (int) u->rail.index};
+
+    return setsockopt(fd, IPPROTO_IP, what, &m, sizeof(m)) == 0 ? 0 : errno;
+}
+
+/* Finds, or opens, a socket that can take one more group. One that cannot take its first one is
+ * closed again: the kernel lets no socket join any. */
+static int join_somewhere(struct hwmc_udp *u, uint32_t addr, int *socket)
+{
+    const int before = u->num_sockets;
+
+    for (int i = 0;; i++) {
+        int e;
+
+        if (i > before) {
+            close(u->sockets[--u->num_sockets]);
+            return BCAST_HW_ERR_LIMIT;
+        }
+        if (i == u->num_sockets) {
+            int err = hwmc_udp_add_socket(u);
+
+            if (err != BCAST_HW_OK)
+                return err;
+        }
+        e = change_membership(u, u->sockets[i], addr, IP_ADD_MEMBERSHIP);
+        if (e == 0) {
+            *socket = i;
+            return BCAST_HW_OK;
+        }
+        if (e == ENODEV)
+            return BCAST_HW_ERR_DEVICE;
+        if (e != ENOBUFS)
+            return e == ENOMEM ? BCAST_HW_ERR_LIMIT : BCAST_HW_ERR_GROUP;
+    }
+}
+
+int hwmc_udp_join(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    uint32_t addr = (uint32_t) group;
+    struct hwmc_udp_member *m;
+    int socket, err;
+
+    if (!hwmc_udp_is_group(u, group))
+        return BCAST_HW_ERR_GROUP;
+    m = find_member(u, addr);
+    if (m != NULL) {
+        m->refs++;
+        return BCAST_HW_OK;
+    }
+    if (u->num_members == u->max_members) {
+        int max = u->max_members == 0 ? 16 : 2 * u->max_members;
+
+        m = realloc(u->members, (size_t) max * sizeof(*m));
+        if (m == NULL)
+            return BCAST_HW_ERR_LIMIT;
+        u->members = m;
+        u->max_members = max;
+    }
+    err = join_somewhere(u, addr, &socket);
+    if (err == BCAST_HW_OK)
+        u->members[u->num_members++] = (struct hwmc_udp_member){addr, socket, 1};
+    return err;
+}
+
+int hwmc_udp_leave(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    struct hwmc_udp_member *m =
+        hwmc_udp_is_group(u, group) ? find_member(u, (uint32_t) group) : NULL;
+
+    if (m == NULL)
+        return BCAST_HW_ERR_GROUP;
+    if (--m->refs == 0) {
+        change_membership(u, u->sockets[m->socket], m->addr, IP_DROP_MEMBERSHIP);
+        *m = u->members[--u->num_members];
+    }
+    return BCAST_HW_OK;
+}
+
+/* The kernel reports a group that no process of the host was in before: so this one leaves and
+ * joins it. Where others are in it the kernel has nothing to report. */
+void hwmc_udp_refresh(struct bcast_hw_fabric *f, uint64_t group)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+    const struct hwmc_udp_member *m =
+        hwmc_udp_is_group(u, group) ? find_member(u, (uint32_t) group) : NULL;
+
+    if (m == NULL)
+        return;
+    change_membership(u, u->sockets[m->socket], m->addr, IP_DROP_MEMBERSHIP);
+    change_membership(u, u->sockets[m->socket], m->addr, IP_ADD_MEMBERSHIP);
+}

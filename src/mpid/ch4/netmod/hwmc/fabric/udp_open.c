@@ -1,0 +1,114 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Opening and closing a fabric of udp.h, and the table of what an open one does.
+ */
+
+#include "udp_impl.h"
+#include "draw.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define IP_UDP_HEADERS 28u
+#define LOOPBACK_DATAGRAM (16384u + 64u)
+#define DATAGRAM_MIN 256u
+#define BUFFER_BYTES 65536u /* for any message */
+
+static void udp_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
+{
+    *attr = ((struct hwmc_udp *) f)->attr;
+}
+
+static int udp_draw(struct bcast_hw_fabric *f, uint64_t *group)
+{
+    const struct hwmc_udp *u = (const struct hwmc_udp *) f;
+
+    return hwmc_draw_ipv4(u->params.port, u->params.group, group);
+}
+
+static int udp_fds(struct bcast_hw_fabric *f, int *fds, int max)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+
+    for (int i = 0; i < u->num_sockets && i < max; i++)
+        fds[i] = u->sockets[i];
+    return u->num_sockets;
+}
+
+static void udp_close(struct bcast_hw_fabric *f)
+{
+    struct hwmc_udp *u = (struct hwmc_udp *) f;
+
+    for (int i = 0; i < u->num_sockets; i++)
+        close(u->sockets[i]);
+    free(u->members);
+    free(u->in_data);
+    free(u);
+}
+
+static const struct bcast_hw_fabric_ops udp_ops = {
+    .name = "udp",
+    .query = udp_query,
+    .draw = udp_draw,
+    .join = hwmc_udp_join,
+    .leave = hwmc_udp_leave,
+    .refresh = hwmc_udp_refresh,
+    .post = hwmc_udp_post,
+    .queued = hwmc_udp_queued,
+    .poll = hwmc_udp_poll,
+    .fds = udp_fds,
+    .deadline = hwmc_udp_deadline,
+    .close = udp_close,
+};
+
+static void init_buffers(struct hwmc_udp *u)
+{
+    for (int i = 0; i < HWMC_UDP_BATCH; i++) {
+        u->in_iov[i].iov_base = u->in_data + (size_t) i * BUFFER_BYTES;
+        u->in_iov[i].iov_len = BUFFER_BYTES;
+        u->in[i].msg_hdr.msg_control = &u->in_control[i];
+        u->in[i].msg_hdr.msg_iov = &u->in_iov[i];
+        u->in[i].msg_hdr.msg_iovlen = 1;
+    }
+}
+
+int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params *params,
+                  struct bcast_hw_fabric **fabric)
+{
+    struct hwmc_udp *u;
+    int err;
+
+    if (!rail->up || rail->mtu < IP_UDP_HEADERS + DATAGRAM_MIN || params->port == 0)
+        return BCAST_HW_ERR_INVAL;
+    u = calloc(1, sizeof(*u));
+    if (u == NULL)
+        return BCAST_HW_ERR_NOMEM;
+    u->super.ops = &udp_ops;
+    u->rail = *rail;
+    u->params = *params;
+    if (u->params.unicast == NULL)
+        u->params.unicast = &u->unicast;
+    u->retry_at = UINT64_MAX;
+    u->segments = true; /* until the kernel refuses */
+    u->attr.group_bits = HWMC_DRAW_IPV4_BITS;
+    u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
+    if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
+        u->attr.max_datagram = LOOPBACK_DATAGRAM;
+    err = BCAST_HW_ERR_NOMEM;
+    u->in_data = malloc((size_t) HWMC_UDP_BATCH * BUFFER_BYTES);
+    if (u->in_data == NULL)
+        goto fail;
+    init_buffers(u);
+    err = hwmc_udp_add_socket(u);
+    if (err != BCAST_HW_OK)
+        goto fail;
+    u->attr.window = hwmc_udp_window_of(u->sockets[0], u->attr.max_datagram);
+    *fabric = &u->super;
+    return BCAST_HW_OK;
+
+fail:
+    udp_close(&u->super);
+    return err;
+}

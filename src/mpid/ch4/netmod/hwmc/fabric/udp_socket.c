@@ -1,0 +1,131 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The sockets of the udp fabric. Each is bound to the job's port and hears the groups it joined and
+ * no others (IP_MULTICAST_ALL off). It would hear what is sent to this host alone as well, so the
+ * kernel is asked to say where a datagram was sent to (IP_PKTINFO).
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* SOCK_NONBLOCK */
+#endif
+
+#include "udp_impl.h"
+#include "segments.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <unistd.h>
+
+/* linux/in.h has it, but cannot be read beside netinet/in.h. */
+#ifndef IP_MULTICAST_ALL
+#define IP_MULTICAST_ALL 49
+#endif
+
+#define SEND_BUFFER 131072 /* bytes: what waits in this host delays everything behind it */
+
+size_t hwmc_udp_cost(size_t len)
+{
+    /* The kernel's truesize: data with headers and struct skb_shared_info in a power of two, or in
+     * pages when it is large, and a struct sk_buff. A network card's driver allocates before it
+     * knows the length, at least 2 KiB. */
+    size_t data = len + 384u, room = 2048u;
+
+    while (room < data && room < 16384u)
+        room *= 2;
+    if (room < data)
+        room = (data + 4095u) & ~(size_t) 4095u;
+    return room + 256u;
+}
+
+/* Asks for room for the window in the receive buffer. A reader lags a quarter of the buffer behind
+ * before the kernel takes back what was read, hence 4/3. */
+static void size_receive_buffer(int fd, const struct hwmc_udp *u)
+{
+    size_t len = u->attr.max_datagram;
+    size_t bytes = (u->params.window + len - 1) / len * hwmc_udp_cost(len) / 3 * 4;
+    int half = bytes / 2 > 0x3fffffff ? 0x3fffffff : (int) (bytes / 2); /* the kernel doubles it */
+
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half)) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof(half));
+}
+
+size_t hwmc_udp_window_of(int fd, size_t len)
+{
+    int bytes = 0;
+    socklen_t size = sizeof(bytes);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0 || bytes < 0)
+        return 0;
+    return (size_t) bytes / 4 * 3 / hwmc_udp_cost(len) * len;
+}
+
+static int err_of_errno(int e)
+{
+    switch (e) {
+        case EMFILE:
+        case ENFILE:
+            return BCAST_HW_ERR_LIMIT;
+        case ENOMEM:
+        case ENOBUFS:
+            return BCAST_HW_ERR_NOMEM;
+        default:
+            return BCAST_HW_ERR_DEVICE;
+    }
+}
+
+static int set_options(int fd, const struct hwmc_udp *u)
+{
+    const int on = 1, off = 0, room = SEND_BUFFER / 2; /* the kernel doubles it */
+    const unsigned char ttl = u->params.ttl, loop = u->params.loop;
+    const struct ip_mreqn out = {.imr_ifindex = (int) u->rail.index};
+
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) != 0 ||
+        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) != 0)
+        return errno;
+    size_receive_buffer(fd, u);
+    hwmc_segments_accept(fd); /* a kernel that cannot hands over one by one */
+    return 0;
+}
+
+int hwmc_udp_add_socket(struct hwmc_udp *u)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(u->params.port)};
+    int fd, e;
+
+    if (u->num_sockets == HWMC_UDP_SOCKETS_MAX)
+        return BCAST_HW_ERR_LIMIT;
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return err_of_errno(errno);
+    e = set_options(fd, u);
+    if (e == 0 && bind(fd, (struct sockaddr *) &any, sizeof(any)) != 0)
+        e = errno;
+    if (e != 0) {
+        close(fd);
+        return err_of_errno(e);
+    }
+    u->sockets[u->num_sockets++] = fd;
+    return BCAST_HW_OK;
+}
+
+bool hwmc_udp_may_bind(uint16_t port)
+{
+    const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
+    const int on = 1;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool is_free;
+
+    if (fd < 0)
+        return false;
+    is_free = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+              bind(fd, (const struct sockaddr *) &any, sizeof(any)) == 0;
+    close(fd);
+    return is_free;
+}

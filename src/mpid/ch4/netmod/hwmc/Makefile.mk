@@ -109,6 +109,8 @@ mpi_core_sources +=                             \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c         \
     src/mpid/ch4/netmod/hwmc/lane/ucx_open.c    \
     src/mpid/ch4/netmod/hwmc/lane/ucx_option.c  \
+    src/mpid/ch4/netmod/hwmc/lane/ucx_peer.c    \
+    src/mpid/ch4/netmod/hwmc/lane/ucx_send.c    \
     src/mpid/ch4/netmod/hwmc/rail/knock.c       \
     src/mpid/ch4/netmod/hwmc/rail/locate.c      \
     src/mpid/ch4/netmod/hwmc/rail/match.c       \

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Opening a lane of ucx.h: each step answers as UCX does.
+ * Opening a lane of ucx.h, cutting and closing it. Each step of opening answers as UCX does.
  */
 
 #include "ucx_option.h"
@@ -11,9 +11,104 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #define DESCRIPTORS 64 /* that one lane may take */
+
+static void ucx_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
+{
+    *addr = hwmc_lane_ucx_of(lane)->address;
+    *len = hwmc_lane_ucx_of(lane)->address_len;
+}
+
+/* Cutting and closing. */
+
+/* Destroys the worker with its endpoints, which needs nobody else: what was not flushed is lost. */
+static void close_worker(struct hwmc_lane_ucx *l)
+{
+    if (l->address != NULL)
+        ucp_worker_release_address(l->worker, l->address);
+    if (l->worker != NULL)
+        ucp_worker_destroy(l->worker);
+    if (l->context != NULL)
+        ucp_cleanup(l->context);
+    l->address = NULL;
+    l->address_len = 0;
+    l->worker = NULL;
+    l->context = NULL;
+}
+
+/* UCX cannot be asked for a message back, nor to close an endpoint that it does not watch over, so
+ * the worker goes. Who waits for the descriptor has one that is never readable. */
+static void ucx_cut(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
+
+    if (l->is_cut)
+        return;
+    close_worker(l);
+    l->is_cut = true;
+    l->efd = eventfd(0, EFD_CLOEXEC);
+    l->num_failed = l->num_waiting = 0;
+    hwmc_lane_ucx_drop_sending(l);
+    for (uint32_t i = 0; i < l->params.size; i++) {
+        struct peer *p = &l->peers[i];
+        const bool is_known = p->state == PEER_LOST;
+        const bool waits = p->state == PEER_WAITS;
+
+        p->state = PEER_LOST;
+        p->ep = NULL;
+        if (waits)
+            hwmc_lane_ucx_post_waiting(l, p);
+        if (!is_known)
+            l->params.lane.lost(l->params.lane.ctx, i);
+    }
+}
+
+static void free_buffers(struct sendbuf *b)
+{
+    while (b != NULL) {
+        struct sendbuf *next = b->next;
+
+        free(b);
+        b = next;
+    }
+}
+
+static void ucx_close(struct bcast_hw_lane *lane)
+{
+    struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
+
+    close_worker(l);
+    if (l->is_cut && l->efd >= 0)
+        close(l->efd);
+    free_buffers(l->kept);
+    for (uint32_t i = 0; l->peers != NULL && i < l->params.size; i++) {
+        if (l->peers[i].state == PEER_WAITS)
+            free_buffers(l->peers[i].waiting);
+        free(l->peers[i].addr);
+    }
+    free(l->peers);
+    free(l);
+}
+
+static const struct bcast_hw_lane_ops ucx_ops = {
+    .name = "ucx",
+    .address = ucx_address,
+    .ready = hwmc_lane_ucx_ready,
+    .send = hwmc_lane_ucx_send,
+    .send_from = hwmc_lane_ucx_send_from,
+    .poll = hwmc_lane_ucx_poll,
+    .fd = hwmc_lane_ucx_fd,
+    .arm = hwmc_lane_ucx_arm,
+    .deadline = hwmc_lane_ucx_deadline,
+    .flush = hwmc_lane_ucx_flush,
+    .close = ucx_close,
+    .cut = ucx_cut,
+};
+
+/* Opening. */
 
 /* UCX: an active message came. */
 static ucs_status_t on_message(void *arg, const void *header, size_t header_length, void *data,
@@ -109,7 +204,7 @@ int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_h
 
     if (l == NULL)
         return BCAST_HW_ERR_NOMEM;
-    l->super.ops = &hwmc_lane_ucx_ops;
+    l->super.ops = &ucx_ops;
     l->params = *params;
     l->peers = calloc(params->size, sizeof(*l->peers));
     if (l->peers == NULL)

@@ -3,6 +3,11 @@
  * Copyright (C) the hwmc contributors
  *
  * ucx_state: the lane of ucx.h, as its files share it.
+ *
+ *     ucx_open.c    opening, cutting and closing, and the table of what an open one does
+ *     ucx.c         progress, waiting for it, and flushing
+ *     ucx_send.c    messages: their buffers, those that wait for an address
+ *     ucx_peer.c    peers: endpoints, made and failed
  */
 #ifndef HWMC_LANE_UCX_STATE_H_INCLUDED
 #define HWMC_LANE_UCX_STATE_H_INCLUDED
@@ -71,6 +76,47 @@ struct hwmc_lane_ucx {
     int num_kept;
 };
 
-extern const struct bcast_hw_lane_ops hwmc_lane_ucx_ops;
+static inline struct hwmc_lane_ucx *hwmc_lane_ucx_of(struct bcast_hw_lane *l)
+{
+    return (struct hwmc_lane_ucx *) l;
+}
+
+/* Peers and their endpoints. */
+
+/* Notes that the peer cannot be had, unless that is known. */
+void hwmc_lane_ucx_fail_peer(struct peer *p);
+
+/* Makes its endpoint, of a peer in NEW. OK; ERR_PEER: it has failed; AGAIN: it WAITS. */
+int hwmc_lane_ucx_connect_peer(struct hwmc_lane_ucx *l, uint32_t peer);
+
+/* An endpoint to send to. OK, ERR_PEER; AGAIN: what is sent waits. */
+int hwmc_lane_ucx_open_peer(struct hwmc_lane_ucx *l, uint32_t peer);
+
+/* Hands those that FAILED to the caller. No UCX call may be under way. */
+void hwmc_lane_ucx_tell_failures(struct hwmc_lane_ucx *l);
+
+/* Sending. */
+
+/* What waited goes, as far as it can: what was sent to a peer that is lost is lost. */
+void hwmc_lane_ucx_post_waiting(struct hwmc_lane_ucx *l, struct peer *p);
+
+/* Perhaps the addresses of peers that WAIT can be had now. */
+void hwmc_lane_ucx_try_waiting(struct hwmc_lane_ucx *l);
+
+/* Of a lane without a worker: what UCX had is the callers' again. */
+void hwmc_lane_ucx_drop_sending(struct hwmc_lane_ucx *l);
+
+/* What an open lane does, as port/lane says. */
+
+int hwmc_lane_ucx_ready(struct bcast_hw_lane *lane, uint32_t peer);
+int hwmc_lane_ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                       const void *body, size_t body_len);
+int hwmc_lane_ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
+                            size_t head_len, const void *body, size_t body_len, uint64_t tag);
+int hwmc_lane_ucx_poll(struct bcast_hw_lane *lane);
+int hwmc_lane_ucx_fd(struct bcast_hw_lane *lane);
+int hwmc_lane_ucx_arm(struct bcast_hw_lane *lane);
+uint64_t hwmc_lane_ucx_deadline(struct bcast_hw_lane *lane);
+int hwmc_lane_ucx_flush(struct bcast_hw_lane *lane);
 
 #endif /* HWMC_LANE_UCX_STATE_H_INCLUDED */

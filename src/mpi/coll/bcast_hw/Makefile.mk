@@ -45,6 +45,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/spare.c      \
     src/mpi/coll/bcast_hw/core/stand.c      \
     src/mpi/coll/bcast_hw/core/stream.c     \
+    src/mpi/coll/bcast_hw/core/stream_recv.c \
     src/mpi/coll/bcast_hw/core/trees.c      \
     src/mpi/coll/bcast_hw/core/two_stage.c  \
     src/mpi/coll/bcast_hw/core/two_stage_member.c \

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * stream: see stream.h.
+ * stream, what a rank calls and what goes: see stream.h.
  */
-#include "stream.h"
 #include "bitmap.h"
+#include "stream_impl.h"
 
 #include <assert.h>
 #include <string.h>
@@ -135,38 +135,22 @@ void bcast_hw_stream_agreed(struct bcast_hw_stream *s, uint8_t rails)
     bcast_hw_epoch_init(&s->epoch, &epoch);
 }
 
-static struct bcast_hw_two_stage *slot(const struct bcast_hw_stream *s, uint64_t bid)
-{
-    return &s->slots[bid % s->channel.n];
-}
-
-static void attend(struct bcast_hw_stream *s, const struct bcast_hw_two_stage *m)
-{
-    s->attention |= UINT64_C(1) << (m - s->slots);
-}
-
 /* The channel can go to another broadcast: all members are through with this one. */
 static bool over(const struct bcast_hw_stream *s, const struct bcast_hw_two_stage *m)
 {
     return m->bid < s->channel.floor;
 }
 
-static struct bcast_hw_multilane_early *early(const struct bcast_hw_stream *s, uint64_t bid)
+struct bcast_hw_two_stage *bcast_hw_stream_claim(struct bcast_hw_stream *s, uint64_t bid)
 {
-    return &s->early[bid % s->channel.n];
-}
-
-/* The machine of `bid`, which is within the window. */
-static struct bcast_hw_two_stage *claim(struct bcast_hw_stream *s, uint64_t bid)
-{
-    struct bcast_hw_two_stage *m = slot(s, bid);
+    struct bcast_hw_two_stage *m = bcast_hw_stream_slot(s, bid);
 
     if (m->bid != bid) {
         assert(over(s, m));
         s->ring.push = bcast_hw_epoch_manner(&s->epoch, bid).push;
         bcast_hw_two_stage_reset(m, bid, &s->ring);
         if (s->early)
-            memset(early(s, bid), 0, sizeof(*s->early));
+            memset(bcast_hw_stream_early(s, bid), 0, sizeof(*s->early));
     }
     return m;
 }
@@ -196,32 +180,33 @@ static void learn(struct bcast_hw_stream *s)
 uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
                                    uint8_t rails, uint64_t now)
 {
-    struct bcast_hw_two_stage *m = claim(s, s->posted);
+    struct bcast_hw_two_stage *m = bcast_hw_stream_claim(s, s->posted);
 
     assert(!(rails & ~bcast_hw_stream_next_rails(s)));
     learn(s);
     bcast_hw_two_stage_post_root(m, bytes, more, rails,
                                  bcast_hw_delay_until(&s->delay, s->ring.size, now), &s->ring, now);
-    attend(s, m);
+    bcast_hw_stream_attend(s, m);
     return s->posted++;
 }
 
 uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now)
 {
-    struct bcast_hw_two_stage *m = claim(s, s->posted);
+    struct bcast_hw_two_stage *m = bcast_hw_stream_claim(s, s->posted);
     bool chosen = bcast_hw_delay_is_chosen(&s->delay, s->posted, root, s->ring.rank, s->ring.size);
 
     bcast_hw_two_stage_post_member(m, root, chosen, &s->ring, now);
-    attend(s, m);
+    bcast_hw_stream_attend(s, m);
     return s->posted++;
 }
 
 uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
                                     uint32_t seg_bytes)
 {
-    bcast_hw_two_stage_post_away(claim(s, s->posted), &s->ring);
+    bcast_hw_two_stage_post_away(bcast_hw_stream_claim(s, s->posted), &s->ring);
     s->counts->without_cast += s->epoch.cfg.first.rails && !bcast_hw_stream_next_rails(s);
-    bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes, early(s, s->posted));
+    bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes,
+                            bcast_hw_stream_early(s, s->posted));
     return s->posted++;
 }
 
@@ -232,8 +217,9 @@ void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token)
 
 bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
 {
-    return bcast_hw_stream_by_trees(s) ? bcast_hw_multilane_done(&s->multilane)
-                                       : bcast_hw_two_stage_done(slot(s, s->posted - 1));
+    return bcast_hw_stream_by_trees(s)
+               ? bcast_hw_multilane_done(&s->multilane)
+               : bcast_hw_two_stage_done(bcast_hw_stream_slot(s, s->posted - 1));
 }
 
 bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs)
@@ -244,17 +230,18 @@ bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs)
 
 uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
 {
-    return bcast_hw_stream_by_trees(s) ? s->multilane.bytes : slot(s, s->posted - 1)->bytes;
+    return bcast_hw_stream_by_trees(s) ? s->multilane.bytes
+                                       : bcast_hw_stream_slot(s, s->posted - 1)->bytes;
 }
 
 bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
 {
-    return slot(s, s->posted - 1)->more;
+    return bcast_hw_stream_slot(s, s->posted - 1)->more;
 }
 
 uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
 {
-    const struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
+    const struct bcast_hw_two_stage *m = bcast_hw_stream_slot(s, s->posted - 1);
     uint32_t frag = s->ring.frag_bytes, frags;
 
     if (bcast_hw_stream_by_trees(s))
@@ -265,8 +252,7 @@ uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
     return frags < m->frags ? frags * frag : m->bytes;
 }
 
-/* Another epoch has begun. */
-static void follow(struct bcast_hw_stream *s)
+void bcast_hw_stream_follow(struct bcast_hw_stream *s)
 {
     const struct bcast_hw_epoch *e = &s->epoch;
     uint8_t rails = e->now.rails;
@@ -288,8 +274,7 @@ static void time_sync(struct bcast_hw_stream *s, uint64_t now)
     }
 }
 
-/* The floor may have moved: time for the leader to judge. */
-static void judge(struct bcast_hw_stream *s, uint64_t floor_before, uint64_t now)
+void bcast_hw_stream_judge(struct bcast_hw_stream *s, uint64_t floor_before, uint64_t now)
 {
     struct bcast_hw_adapt_sample sample = {
         .now = now,
@@ -306,14 +291,14 @@ static void judge(struct bcast_hw_stream *s, uint64_t floor_before, uint64_t now
     }
     s->frags = 0;
     if (bcast_hw_epoch_judge(&s->epoch, &s->ring.watch, &sample)) {
-        follow(s);
+        bcast_hw_stream_follow(s);
         bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
     }
 }
 
 void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now)
 {
-    struct bcast_hw_two_stage *m = slot(s, s->posted - 1);
+    struct bcast_hw_two_stage *m = bcast_hw_stream_slot(s, s->posted - 1);
     uint64_t floor = s->channel.floor;
 
     assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
@@ -324,172 +309,7 @@ void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now)
     s->frags += m->frags;
     bcast_hw_channel_consume(&s->channel, m->repaired, m->more);
     time_sync(s, now);
-    judge(s, floor, now);
-}
-
-/* Broadcasts before `bid` were multicast before it was: what is missing of them is late or lost. */
-static void on_later(struct bcast_hw_stream *s, uint64_t bid)
-{
-    for (uint64_t b = s->channel.consumed; b < bid; b++) {
-        struct bcast_hw_two_stage *m = claim(s, b);
-
-        bcast_hw_two_stage_on_later(m, &s->ring);
-        attend(s, m);
-    }
-}
-
-static enum bcast_hw_verdict on_broadcast(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg,
-                                          uint64_t now)
-{
-    struct bcast_hw_two_stage *m;
-    enum bcast_hw_verdict verdict;
-
-    if (s->epoch.cfg.first.rails == 0 || !bcast_hw_two_stage_formed(msg, &s->ring))
-        return BCAST_HW_BAD;
-    if (msg->bid < s->channel.floor)
-        return BCAST_HW_STALE;
-    if (bcast_hw_epoch_manner(&s->epoch, msg->bid).rails == 0)
-        return BCAST_HW_BAD;
-    if (msg->type == BCAST_HW_MSG_DATA && msg->root == s->ring.rank && msg->bid >= s->posted)
-        return BCAST_HW_BAD;
-    if (((msg->type == BCAST_HW_MSG_DATA && !msg->multicast) || msg->type == BCAST_HW_MSG_OFFER) &&
-        !bcast_hw_two_stage_expects(slot(s, msg->bid), msg, &s->ring))
-        return BCAST_HW_BAD;
-    if (!bcast_hw_channel_hear(&s->channel, msg->bid))
-        return BCAST_HW_BAD;
-    m = claim(s, msg->bid);
-    if (m->phase == BCAST_HW_AWAY)
-        return BCAST_HW_BAD;
-    switch (msg->type) {
-        case BCAST_HW_MSG_DATA:
-            verdict = bcast_hw_two_stage_on_data(m, msg, &s->ring, now);
-            if (verdict == BCAST_HW_PLACE)
-                on_later(s, msg->bid);
-            break;
-        case BCAST_HW_MSG_REQUEST:
-            verdict = bcast_hw_two_stage_on_request(m, msg, &s->ring, now);
-            break;
-        case BCAST_HW_MSG_AGAIN:
-            verdict = bcast_hw_two_stage_on_again(m, msg, &s->ring);
-            break;
-        case BCAST_HW_MSG_SEEK:
-            verdict = bcast_hw_two_stage_on_seek(m, msg, &s->ring, now);
-            break;
-        case BCAST_HW_MSG_OFFER:
-            verdict = bcast_hw_two_stage_on_offer(m, msg, &s->ring, now);
-            break;
-        default:
-            verdict = bcast_hw_two_stage_on_ready(m);
-            break;
-    }
-    if (verdict != BCAST_HW_BAD)
-        attend(s, m);
-    return verdict;
-}
-
-/* GRANT, or SEGMENT with VOID, of a broadcast that is not posted yet. */
-static void note_early(struct bcast_hw_multilane_early *e, const struct bcast_hw_msg *msg)
-{
-    if (msg->type == BCAST_HW_MSG_SEGMENT)
-        e->voided = true;
-    else if (msg->flags & BCAST_HW_FLAG_VOID)
-        e->refused[msg->tree] |= 1u << msg->slot;
-    else
-        e->granted[msg->tree] |= 1u << msg->slot;
-}
-
-static enum bcast_hw_verdict on_trees(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg,
-                                      uint64_t now)
-{
-    if (!s->early || !bcast_hw_multilane_formed(msg, &s->multilane.cfg))
-        return BCAST_HW_BAD;
-    if (msg->bid < s->channel.floor)
-        return BCAST_HW_STALE;
-    if (!bcast_hw_channel_hear(&s->channel, msg->bid))
-        return BCAST_HW_BAD;
-    if (s->multilane.phase == BCAST_HW_MULTILANE_RUN && msg->bid == s->multilane.bid)
-        return msg->type == BCAST_HW_MSG_GRANT
-                   ? bcast_hw_multilane_on_grant(&s->multilane, msg)
-                   : bcast_hw_multilane_on_segment(&s->multilane, msg, now);
-    if (msg->bid < s->posted)
-        return BCAST_HW_STALE;
-    if (msg->type == BCAST_HW_MSG_SEGMENT && !(msg->flags & BCAST_HW_FLAG_VOID))
-        return BCAST_HW_BAD;
-    claim(s, msg->bid);
-    note_early(early(s, msg->bid), msg);
-    if (s->multilane.cfg.shares && msg->type == BCAST_HW_MSG_GRANT)
-        bcast_hw_lag_on_told(&s->multilane.cfg.shares->lag, msg->peer, msg->rails, msg->late);
-    return BCAST_HW_TAKEN;
-}
-
-static enum bcast_hw_verdict on_sync(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg,
-                                     uint64_t now)
-{
-    uint64_t floor = s->channel.floor;
-    uint32_t child = bcast_hw_channel_child(&s->channel, msg->peer);
-    enum bcast_hw_verdict verdict;
-
-    if (msg->type == BCAST_HW_MSG_SYNC_UP && msg->root >= s->ring.size)
-        return BCAST_HW_BAD;
-    verdict = bcast_hw_channel_on_recv(&s->channel, msg);
-    if (msg->type == BCAST_HW_MSG_SYNC_UP && verdict == BCAST_HW_TAKEN) {
-        bcast_hw_epoch_on_report(&s->epoch, msg, child);
-        judge(s, floor, now);
-    }
-    return verdict;
-}
-
-static enum bcast_hw_verdict on_epoch(struct bcast_hw_stream *s, const struct bcast_hw_msg *msg)
-{
-    bool begun;
-    enum bcast_hw_verdict verdict =
-        bcast_hw_epoch_on_recv(&s->epoch, msg, s->posted, s->channel.consumed, &begun);
-
-    if (begun) {
-        bcast_hw_channel_learn(&s->channel, s->epoch.from - s->channel.n);
-        follow(s);
-    } else if (verdict == BCAST_HW_TAKEN && s->channel.rank == 0) {
-        bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
-    }
-    return verdict;
-}
-
-enum bcast_hw_verdict bcast_hw_stream_on_recv(struct bcast_hw_stream *s,
-                                              const struct bcast_hw_msg *msg, uint64_t now)
-{
-    enum bcast_hw_verdict verdict = BCAST_HW_BAD;
-
-    switch (msg->type) {
-        case BCAST_HW_MSG_DATA:
-        case BCAST_HW_MSG_REQUEST:
-        case BCAST_HW_MSG_READY:
-        case BCAST_HW_MSG_AGAIN:
-        case BCAST_HW_MSG_SEEK:
-        case BCAST_HW_MSG_OFFER:
-            verdict = on_broadcast(s, msg, now);
-            break;
-        case BCAST_HW_MSG_SYNC_UP:
-        case BCAST_HW_MSG_SYNC_DOWN:
-        case BCAST_HW_MSG_SYNC_ASK:
-            verdict = on_sync(s, msg, now);
-            break;
-        case BCAST_HW_MSG_EPOCH:
-            verdict = on_epoch(s, msg);
-            break;
-        case BCAST_HW_MSG_PROBE:
-            verdict = bcast_hw_epoch_on_probe(&s->epoch, msg);
-            break;
-        case BCAST_HW_MSG_GRANT:
-        case BCAST_HW_MSG_SEGMENT:
-            verdict = on_trees(s, msg, now);
-            break;
-        default:
-            break;
-    }
-    s->counts->dup += verdict == BCAST_HW_DUP;
-    s->counts->stale += verdict == BCAST_HW_STALE;
-    s->counts->bad += verdict == BCAST_HW_BAD;
-    return verdict;
+    bcast_hw_stream_judge(s, floor, now);
 }
 
 void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now)
@@ -501,7 +321,7 @@ void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now)
 
         if (bcast_hw_two_stage_next_timer(m) <= now) {
             bcast_hw_two_stage_on_timer(m, &s->ring, now);
-            attend(s, m);
+            bcast_hw_stream_attend(s, m);
         }
     }
 }

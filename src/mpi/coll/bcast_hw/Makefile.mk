@@ -35,6 +35,7 @@ mpi_core_sources +=                         \
     src/mpi/coll/bcast_hw/core/feeds.c      \
     src/mpi/coll/bcast_hw/core/lag.c        \
     src/mpi/coll/bcast_hw/core/link.c       \
+    src/mpi/coll/bcast_hw/core/link_lanes.c \
     src/mpi/coll/bcast_hw/core/measure.c    \
     src/mpi/coll/bcast_hw/core/model.c      \
     src/mpi/coll/bcast_hw/core/multilane.c  \

@@ -28,8 +28,7 @@ static int message_by_side(struct bcast_hw_comm *c, struct bcast_hw_message *m, 
     if (is_root)
         MPIR_Bcast_hw_note_root(!m->from_mate);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno = MPIR_Bcast_hw_message_by_group(&c->side[side], c->along_trees, m,
-                                                   (int) root_host, at_home);
+        mpi_errno = MPIR_Bcast_hw_move(&c->side[side], c->along_trees, m, (int) root_host, at_home);
     err = MPIR_Bcast_hw_relay_end(&relay, mpi_errno != MPI_SUCCESS);
     return mpi_errno ? mpi_errno : err;
 }
@@ -79,9 +78,8 @@ static int message_by_feeds(const struct bcast_hw_comm *c, const struct bcast_hw
     if (feed != UINT32_MAX) {
         relay[feed].also = first;
         first = &relay[feed];
-        mpi_errno = MPIR_Bcast_hw_message_by_group(&c->side[MPIR_Bcast_hw_feed(feed)],
-                                                   c->along_trees, &own, (int) root_host,
-                                                   root_host == c->sides.host_of[comm->rank]);
+        mpi_errno = MPIR_Bcast_hw_move(&c->side[MPIR_Bcast_hw_feed(feed)], c->along_trees, &own,
+                                       (int) root_host, root_host == c->sides.host_of[comm->rank]);
     }
     err = MPIR_Bcast_hw_relay_end(first, mpi_errno != MPI_SUCCESS);
     return mpi_errno ? mpi_errno : err;
@@ -167,9 +165,9 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**bcast_hw_setup");
     c->admitted = false;
     MPIR_Bcast_hw_note_call(true, m.bytes);
-    mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
-                            : MPIR_Bcast_hw_message_by_group(&c->side[0], c->along_trees, &m, root,
-                                                             comm->rank == root);
+    mpi_errno = c->by_hosts
+                    ? message_by_hosts(c, &m, root, comm)
+                    : MPIR_Bcast_hw_move(&c->side[0], c->along_trees, &m, root, comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

@@ -336,8 +336,8 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIR_Bcast_hw_message_by_group(const struct bcast_hw_side *s, bool along_trees,
-                                   struct bcast_hw_message *m, int root, bool is_root)
+int MPIR_Bcast_hw_move(const struct bcast_hw_side *s, bool along_trees, struct bcast_hw_message *m,
+                       int root, bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
     struct bcast_hw_group *g = s->group;

@@ -24,8 +24,8 @@ struct bcast_hw_message {
 
 /* Over the network, from `root` of the side's group. What does not go along trees from the start
  * does so from the broadcast on that is not multicast, if the group's rails stopped working.
- * An MPI error code. */
-int MPIR_Bcast_hw_message_by_group(const struct bcast_hw_side *s, bool along_trees,
-                                   struct bcast_hw_message *m, int root, bool is_root);
+ * An MPI error code; this name is short because MPICH's error stacks are cut at 512 characters. */
+int MPIR_Bcast_hw_move(const struct bcast_hw_side *s, bool along_trees, struct bcast_hw_message *m,
+                       int root, bool is_root);
 
 #endif /* BCAST_HW_MESSAGE_H_INCLUDED */

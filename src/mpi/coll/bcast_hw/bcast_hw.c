@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * MPI_Bcast: which way a message goes, over which of the communicator's groups, and who passes it on
- * inside hosts.
+ * MPI_Bcast: which way a message goes, over which of the communicator's groups, and which ranks
+ * pass it on inside hosts.
  */
 
 #include "message.h"

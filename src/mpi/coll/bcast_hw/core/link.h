@@ -39,8 +39,8 @@
  * PROBE by 1; ANSWER by 1; 50 ms later 0 is DEAD, 5 and 6 go by 1. If 0 had only been slow the
  * receiver has them twice and drops two.
  *
- * Who drives a link keeps the frames from `acked` to `next` of each stream, and asks next_send
- * after every event until it has nothing.
+ * The caller keeps the frames from `acked` to `next` of each stream. It calls next_send after every
+ * event until that has nothing.
  */
 #ifndef BCAST_HW_LINK_H_INCLUDED
 #define BCAST_HW_LINK_H_INCLUDED

@@ -99,7 +99,7 @@ void bcast_hw_link_replay(struct bcast_hw_link *l, uint32_t stream)
     bcast_hw_link_try_return(l, stream);
 }
 
-/* What the peer was told by a lane that was lost it may not have heard. */
+/* The peer may not have heard what it was told by a lane that was lost. */
 static void tell_again(struct bcast_hw_link *l)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++)

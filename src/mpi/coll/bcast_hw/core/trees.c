@@ -161,8 +161,8 @@ static uint32_t inner_children(const struct bcast_hw_trees *t, uint32_t site, co
     return children_at(e, place_of(e, index_of(t, site, rank)));
 }
 
-/* Who feeds the site after `site` in tree r, and as its how manyeth child: the last of a heap that
- * has places left, or the root where it has its site to itself. */
+/* Which rank feeds the site after `site` in tree r, and as which of its children: the last of a
+ * heap that has places left, or the root where it has its site to itself. */
 static struct bcast_hw_edge exit_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t r)
 {
     struct tree e = tree_in(t, site, r), lender = e;

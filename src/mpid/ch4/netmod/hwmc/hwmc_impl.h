@@ -32,6 +32,12 @@ struct MPIDI_HWMC_global {
 
 extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
 
+/* Messages of the engine or of links may come: their descriptors are to be looked at. */
+static inline bool MPIDI_HWMC_engine_in_use(void)
+{
+    return MPIDI_HWMC_global.links || MPIR_Bcast_hw_active();
+}
+
 /* Communicators whose messages links do not carry. Any thread makes and frees some. */
 extern atomic_int MPIDI_HWMC_num_strange;
 

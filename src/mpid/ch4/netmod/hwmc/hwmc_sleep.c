@@ -153,7 +153,7 @@ static bool watch_engine(uint64_t *until)
 
 static enum MPIDI_HWMC_armed arm(uint64_t now, uint64_t *until)
 {
-    bool engine = MPIR_Bcast_hw_active() || MPIDI_HWMC_global.links;
+    const bool engine = MPIDI_HWMC_engine_in_use();
 
     if (engine) { /* the helper has done what it began */
         MPIR_Bcast_hw_lock();

@@ -211,7 +211,7 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
 static bool has_to_arm(const struct wait *w, enum bcast_hw_wait_verdict verdict)
 {
     return verdict == BCAST_HW_WAIT_SLEEP ||
-           (!is_alone() && (MPIR_Bcast_hw_active() || MPIDI_HWMC_global.links) &&
+           (!is_alone() && MPIDI_HWMC_engine_in_use() &&
             w->poll_ns > 2 * (w->look_ns ? w->look_ns : LOOK_START_NS));
 }
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Sending over the links of links.h. A peer's frames stand in a row for each stream, in a ring of what is in the
- * window and a list of what waits for that.
+ * Sending over the links of links.h. The frames for a peer stand in a row for each stream: in a
+ * ring those that are in the window, in a list those that wait for it.
  */
 
 #include "links_impl.h"

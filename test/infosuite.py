@@ -166,7 +166,7 @@ def job_lines(directory):
     (directory / "chosen.json").write_text(info("--json", FILE_WHAT)[0])
     chosen["collective=bcast"]["comm_type=intra"] = {"algorithm=MPIR_Bcast_intra_binomial": {}}
     (directory / "binomial.json").write_text(json.dumps(chosen))
-    line = ("bcast_hw_file %d arg=-above=%d env=MPIR_CVAR_HWMC_RAILS=lo env=MPIR_CVAR_NOLOCAL=1"
+    line = ("hwmc_file %d arg=-above=%d env=MPIR_CVAR_HWMC_RAILS=lo env=MPIR_CVAR_NOLOCAL=1"
             " env=MPIR_CVAR_BCAST_HW_SETUP_AFTER=0 env=MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0"
             " env=MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=%s.json%s")
     trees = " env=MPIR_CVAR_BCAST_HW_ALGORITHM=multilane"

@@ -15,8 +15,8 @@ import mpisuite
 INFO = mpisuite.PREFIX / "bin" / "hwmc_info"
 MPIEXEC = mpisuite.PREFIX / "bin" / "mpiexec"
 COUNTERS = mpisuite.TOP / "docs" / "counters.md"
-PROGRAM = "bcast_hw_live"
-HUNGRY = "bcast_hw_no_memory"
+PROGRAM = "hwmc_export"
+HUNGRY = "hwmc_no_memory"
 SUMMARY = "MPIR_CVAR_HWMC_SUMMARY"
 FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
 # One buffer at a time, so large that it comes from the operating system
@@ -128,13 +128,13 @@ def off(directory):
 
 def four(directory):
     table = check_summary(run(directory, 4, **{SUMMARY: "stderr"})[1], 4)
-    for name in ("bcast_hw_calls", "bcast_hw_two_stage", "bcast_hw_datagrams_sent",
-                 "bcast_hw_node_calls", "bcast_hw_setup_on"):
+    for name in ("hwmc_calls", "hwmc_two_stage", "hwmc_datagrams_sent",
+                 "hwmc_shm_calls", "hwmc_setup_on"):
         expect(name in table, "no row %s" % name)
-    total, least, most, rank = table["bcast_hw_calls"]
-    expect(total == 4 * least == 4 * most and rank == 0, "bcast_hw_calls: %s" %
-           str(table["bcast_hw_calls"]))
-    expect("bcast_hw_drop_crc" not in table, "a row of zeroes")
+    total, least, most, rank = table["hwmc_calls"]
+    expect(total == 4 * least == 4 * most and rank == 0, "hwmc_calls: %s" %
+           str(table["hwmc_calls"]))
+    expect("hwmc_drop_crc" not in table, "a row of zeroes")
 
 
 def one(directory):
@@ -191,9 +191,9 @@ def live(directory):
             expect(found, "not a rank of 4: %s" % said[:100])
             seen.append(int(found[1]))
             before, after = counters(said), counters(info("--live", pid))
-            expect(before.get("bcast_hw_two_stage", 0) >= 80, "too few broadcasts: %s" % said)
-            expect(before.get("bcast_hw_node_calls", 0) >= 160, "too few collectives: %s" % said)
-            expect("bcast_hw_drop_crc" not in before, "a row of zeroes")
+            expect(before.get("hwmc_two_stage", 0) >= 80, "too few broadcasts: %s" % said)
+            expect(before.get("hwmc_shm_calls", 0) >= 160, "too few collectives: %s" % said)
+            expect("hwmc_drop_crc" not in before, "a row of zeroes")
             expect(all(after.get(name, 0) >= value for name, value in before.items()
                        if name in documented() and not documented()[name][0]), "a counter fell")
             expect(re.search(r"^0 +lo +\S+ +-  udp$", said, re.M), "no rail lo: %s" % said)
@@ -230,7 +230,7 @@ def watched(directory):
                               stdout=subprocess.PIPE) as watch:
             intervals = 0
             for line in watch.stdout:
-                if re.fullmatch(r"bcast_hw_calls +\d+ +[\d.]+/s\n", line):
+                if re.fullmatch(r"hwmc_calls +\d+ +[\d.]+/s\n", line):
                     intervals += 1
                 if intervals == 3:
                     break

@@ -11,7 +11,7 @@ import time
 
 import mpisuite
 
-PROGRAM = "bcast_hw_node_killed"
+PROGRAM = "hwmc_shm_killed"
 SHARED = pathlib.Path("/dev/shm")
 ENDS = 60  # seconds that a job may take to end
 GONE = 20  # seconds in which its processes must be gone after that

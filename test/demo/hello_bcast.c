@@ -55,8 +55,7 @@ static void print_counters(MPI_T_pvar_session session)
 
         MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &values, desc, &desc_len,
                             &bind, &readonly, &continuous, &atomic);
-        if (type != MPI_UNSIGNED_LONG_LONG || bind != MPI_T_BIND_NO_OBJECT ||
-            !(strstr(name, "hwmc") || strstr(name, "bcast_hw")))
+        if (type != MPI_UNSIGNED_LONG_LONG || bind != MPI_T_BIND_NO_OBJECT || !strstr(name, "hwmc"))
             continue;
         MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count);
         if (count == 1) {

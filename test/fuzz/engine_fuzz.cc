@@ -44,7 +44,7 @@ fuzz::Bytes bytes_of(uint64_t bid)
 }
 
 // All that an engine knows of its group.
-fuzz::Bytes snapshot(const bcast_hw_group *g)
+fuzz::Bytes snapshot(const hwmc_group *g)
 {
     auto *whole = reinterpret_cast<const unsigned char *>(g);
     fuzz::Bytes b(whole, whole + sizeof(*g));
@@ -66,21 +66,21 @@ class Job {
   public:
     explicit Job(uint8_t how) : net(kRanks), trees(how & 2), keyed(how & 128)
     {
-        static const unsigned char secret[BCAST_HW_SEAL_SECRET] = {1, 2, 3};
+        static const unsigned char secret[HWMC_AUTH_SECRET] = {1, 2, 3};
         std::vector<uint32_t> all = {0, 1, 2};
 
         if (keyed)
-            net.seal(secret);
+            net.auth(secret);
 
         net.on_post = [this](const mem::Fabric &, const mem::Bytes &b) { note({0, true, b}); };
-        g = net.group(all, [how](bcast_hw_group_cfg &cfg) {
+        g = net.group(all, [how](hwmc_group_cfg &cfg) {
             cfg.push = how & 1;
             cfg.trees = how & 2 ? 2 : 0;
             cfg.window = cfg.far_window = 3;
             cfg.seg_bytes = 70;
             cfg.channels = 1 + (how >> 2 & 3);
             cfg.period = 1 + (cfg.channels > 1);
-            cfg.delay = (bcast_hw_delay_kind) (how >> 4 & 3);
+            cfg.delay = (hwmc_delay_kind) (how >> 4 & 3);
             cfg.delay_ns = 1000;
             cfg.piece_bytes = kPiece;
         });
@@ -168,7 +168,7 @@ class Job {
     {
         for (auto &b : net.lanes[host]->in)
             note({host, false, b});
-        bcast_hw_engine_progress(net.engines[host], net.now);
+        hwmc_engine_progress(net.engines[host], net.now);
     }
 
     // As net.settle, with notes.
@@ -177,12 +177,12 @@ class Job {
         uint64_t end = net.now + ns;
 
         for (int rounds = 0; rounds < 400; rounds++) {
-            uint64_t next = BCAST_HW_NEVER;
+            uint64_t next = HWMC_NEVER;
 
             for (uint32_t h = 0; h < kRanks; h++)
                 progress(h);
             for (auto *e : net.engines)
-                next = std::min(next, bcast_hw_engine_deadline(e));
+                next = std::min(next, hwmc_engine_deadline(e));
             if (next > end)
                 break;
             net.now = std::max(net.now, next);
@@ -193,10 +193,10 @@ class Job {
     uint64_t refused(uint32_t host) const
     {
         const auto &c = *net.engines[host]->engine_counts;
-        const auto &sealed = net.counts[host]->sealed;
+        const auto &auth_lane = net.counts[host]->auth_lane;
 
-        return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged + sealed.forged +
-               sealed.replayed;
+        return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged + auth_lane.forged +
+               auth_lane.replayed;
     }
 
     // Whether the parser takes it is found out beforehand.
@@ -204,12 +204,12 @@ class Job {
     {
         if (keyed)
             return false; // but a copy of what was sent, of which there are others
-        uint32_t head = cast ? bcast_hw_wire_head_of(b.data(), b.size()) : BCAST_HW_WIRE_HEAD;
+        uint32_t head = cast ? hwmc_wire_head_of(b.data(), b.size()) : HWMC_WIRE_HEAD;
 
         return head > 0 && b.size() >= head &&
-               bcast_hw_wire_decode(&in, net.engines[0]->cfg.job, false, b.data(), head,
-                                    b.data() + head, b.size() - head) == BCAST_HW_WIRE_OK &&
-               (in.msg.type != BCAST_HW_MSG_DATA || in.cast == cast);
+               hwmc_wire_decode(&in, net.engines[0]->cfg.job, false, b.data(), head,
+                                b.data() + head, b.size() - head) == HWMC_WIRE_OK &&
+               (in.msg.type != HWMC_MSG_DATA || in.cast == cast);
     }
 
     // Nothing waits for the host's engine, so that what it does next is the answer to what comes
@@ -217,7 +217,7 @@ class Job {
     bool idle(uint32_t host)
     {
         return net.fabric(host).in.empty() && net.lanes[host]->in.empty() &&
-               bcast_hw_engine_progress(net.engines[host], net.now) == 0;
+               hwmc_engine_progress(net.engines[host], net.now) == 0;
     }
 
     void deliver(uint32_t host, bool cast, const fuzz::Bytes &b)
@@ -254,20 +254,20 @@ class Job {
     void lie(uint32_t host, fuzz::Reader &r)
     {
         uint8_t how = r.u8(), type = r.u8();
-        bcast_hw_terms terms = {};
-        uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
-        unsigned char head[BCAST_HW_WIRE_HEAD], control[BCAST_HW_WIRE_CONTROL_MAX];
-        bcast_hw_wire_id id = g[host]->id;
-        bcast_hw_msg m = {};
+        hwmc_parameters parameters = {};
+        uint64_t bits[HWMC_WIRE_BITS_MAX / 64];
+        unsigned char head[HWMC_WIRE_HEAD], control[HWMC_WIRE_CONTROL_MAX];
+        hwmc_wire_id id = g[host]->id;
+        hwmc_msg m = {};
 
-        m.type = (bcast_hw_msg_type) (1 + type % (BCAST_HW_MSG_LIMIT - 1));
+        m.type = (hwmc_msg_type) (1 + type % (HWMC_MSG_LIMIT - 1));
         m.multicast = how & 1;
         m.flags = r.u8();
         m.rails = how & 2 ? 1 : r.u8();
         m.bid = how & 4 ? r.u64() : g[host]->stream.posted + (int8_t) r.u8();
         m.root = how & 8 ? r.u32() : root_of(m.bid);
         m.index = how & 16 ? r.u32() : r.u8();
-        m.frags = how & 32 ? r.u32() % (BCAST_HW_WIRE_BITS_MAX + 1) : r.u8();
+        m.frags = how & 32 ? r.u32() % (HWMC_WIRE_BITS_MAX + 1) : r.u8();
         m.bytes = how & 64 ? r.u32() : (uint32_t) bytes_of(m.bid).size();
         m.losses = m.frags;
         m.train = m.bytes;
@@ -277,38 +277,38 @@ class Job {
         for (auto &word : bits)
             word = how & 128 ? r.u64() : UINT64_MAX;
         m.bits = bits;
-        if (m.type == BCAST_HW_MSG_REPORT || m.type == BCAST_HW_MSG_DECIDE) {
-            terms = {r.u8(),
-                     r.u8(),
-                     r.u8(),
-                     r.u8(),
-                     how & 64 ? r.u32() : r.u16(),
-                     r.u32(),
-                     r.u32(),
-                     how & 32 ? r.u8() : 0u,
-                     r.u64(),
-                     r.u64()};
-            m.terms = &terms;
+        if (m.type == HWMC_MSG_REPORT || m.type == HWMC_MSG_DECIDE) {
+            parameters = {r.u8(),
+                          r.u8(),
+                          r.u8(),
+                          r.u8(),
+                          how & 64 ? r.u32() : r.u16(),
+                          r.u32(),
+                          r.u32(),
+                          how & 32 ? r.u8() : 0u,
+                          r.u64(),
+                          r.u64()};
+            m.parameters = &parameters;
         }
-        if (m.terms || m.type == BCAST_HW_MSG_INVITE || m.type == BCAST_HW_MSG_LOST ||
-            (m.type == BCAST_HW_MSG_PROBE && m.index == 0)) {
+        if (m.parameters || m.type == HWMC_MSG_INVITE || m.type == HWMC_MSG_LOST ||
+            (m.type == HWMC_MSG_PROBE && m.index == 0)) {
             id.generation = 0;
             m.bid = g[host]->cfg.key;
         }
-        fuzz::Bytes payload = bcast_hw_wire_carries(m.type) ? r.bytes(r.u8() % 128) : fuzz::Bytes();
-        if (bcast_hw_wire_carries(m.type) && (how & 3) == 3)
+        fuzz::Bytes payload = hwmc_wire_carries(m.type) ? r.bytes(r.u8() % 128) : fuzz::Bytes();
+        if (hwmc_wire_carries(m.type) && (how & 3) == 3)
             payload.resize(std::min(m.bytes, 100u)); // a whole fragment
-        if (m.type == BCAST_HW_MSG_PROBE && (how & 1))
-            payload.assign(bcast_hw_wire_probe_len(m.bytes), 0);
-        void *body = bcast_hw_wire_carries(m.type) ? payload.data() : control;
-        uint32_t len = bcast_hw_wire_encode(head, &id, m.peer, &m, body, (uint32_t) payload.size());
-        fuzz::Bytes b(head, head + bcast_hw_wire_head_len(&m));
+        if (m.type == HWMC_MSG_PROBE && (how & 1))
+            payload.assign(hwmc_wire_probe_len(m.bytes), 0);
+        void *body = hwmc_wire_carries(m.type) ? payload.data() : control;
+        uint32_t len = hwmc_wire_encode(head, &id, m.peer, &m, body, (uint32_t) payload.size());
+        fuzz::Bytes b(head, head + hwmc_wire_head_len(&m));
         b.insert(b.end(), (unsigned char *) body, (unsigned char *) body + len);
         if (keyed) {
-            fuzz::Bytes seal = r.bytes(BCAST_HW_SEAL);
+            fuzz::Bytes auth = r.bytes(HWMC_AUTH);
 
-            seal.resize(BCAST_HW_SEAL);
-            b.insert(b.begin(), seal.begin(), seal.end());
+            auth.resize(HWMC_AUTH);
+            b.insert(b.begin(), auth.begin(), auth.end());
             deliver(host, m.multicast, b);
             return;
         }
@@ -337,12 +337,12 @@ class Job {
     {
         uint64_t bid = posted[h];
 
-        if (!bcast_hw_group_open(g[h])) {
-            bcast_hw_group_stall(g[h], net.now);
+        if (!hwmc_group_open(g[h])) {
+            hwmc_group_stall(g[h], net.now);
             return;
         }
         posted[h]++;
-        by_trees[h] = along_trees(bid) || !bcast_hw_group_casts_next(g[h]);
+        by_trees[h] = along_trees(bid) || !hwmc_group_casts_next(g[h]);
         if (by_trees[h]) {
             fuzz::Bytes data = bytes_of(bid), &mine = memory[h];
 
@@ -350,17 +350,16 @@ class Job {
             mine.assign(data.size(), 0);
             if (h == root_of(bid))
                 mine = data;
-            bcast_hw_group_post_trees(g[h], root_of(bid), mine.data(), (uint32_t) mine.size(),
-                                      net.now);
+            hwmc_group_post_trees(g[h], root_of(bid), mine.data(), (uint32_t) mine.size(), net.now);
         } else if (h == root_of(bid)) {
             const fuzz::Bytes data = piece_of(h, bid);
 
             if (!data.empty())
-                memcpy(bcast_hw_group_next_bytes(g[h], (uint32_t) data.size()), data.data(),
+                memcpy(hwmc_group_next_bytes(g[h], (uint32_t) data.size()), data.data(),
                        data.size());
-            bcast_hw_group_post_root(g[h], (uint32_t) data.size(), false, net.now);
+            hwmc_group_post_root(g[h], (uint32_t) data.size(), false, net.now);
         } else {
-            bcast_hw_group_post_member(g[h], root_of(bid), net.now);
+            hwmc_group_post_member(g[h], root_of(bid), net.now);
         }
     }
 
@@ -371,33 +370,33 @@ class Job {
         if (by_trees[h]) {
             FUZZ_CHECK(lied || memory[h] == bytes_of(bid));
         } else {
-            const uint32_t len = bcast_hw_stream_bytes(&g[h]->stream);
-            auto *got = static_cast<const unsigned char *>(bcast_hw_group_last_bytes(g[h]));
+            const uint32_t len = hwmc_stream_bytes(&g[h]->stream);
+            auto *got = static_cast<const unsigned char *>(hwmc_group_last_bytes(g[h]));
 
             FUZZ_CHECK(len <= g[h]->piece_bytes);
             FUZZ_CHECK(lied || fuzz::Bytes(got, got + len) == piece_of(h, bid));
         }
-        bcast_hw_group_consume(g[h], net.now);
+        hwmc_group_consume(g[h], net.now);
     }
 
     // As far as the next MPI_Bcast of this rank gets.
     void call(uint32_t h)
     {
-        if (g[h]->state != BCAST_HW_GROUP_ON || (!g[h]->casts && !trees))
+        if (g[h]->state != HWMC_GROUP_ON || (!g[h]->casts && !trees))
             return;
         if (posted[h] == consumed[h] && posted[h] < kBroadcasts &&
             (g[h]->casts || along_trees(posted[h])))
             begin(h);
-        if (posted[h] > consumed[h] && bcast_hw_group_done(g[h]))
+        if (posted[h] > consumed[h] && hwmc_group_done(g[h]))
             take(h);
     }
 
     void check() const
     {
         for (uint32_t h = 0; h < kRanks; h++) {
-            bcast_hw_agree_check(&g[h]->agree);
+            hwmc_negotiation_check(&g[h]->negotiation);
             if (g[h]->running)
-                bcast_hw_stream_check(&g[h]->stream);
+                hwmc_stream_check(&g[h]->stream);
             FUZZ_CHECK(net.engines[h]->memory_used <= net.engines[h]->cfg.memory);
         }
     }
@@ -405,12 +404,12 @@ class Job {
     mem::Net net;
     bool trees, keyed, lied = false;
     uint32_t loses = 0, datagrams = 0;
-    std::vector<bcast_hw_group *> g;
+    std::vector<hwmc_group *> g;
     uint64_t posted[kRanks] = {}, consumed[kRanks] = {};
     fuzz::Bytes memory[kRanks];
     bool by_trees[kRanks] = {}; // the broadcast under way
     std::vector<Sent> history;
-    bcast_hw_wire_in in;
+    hwmc_wire_in in;
 };
 
 } // namespace

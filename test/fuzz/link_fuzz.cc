@@ -26,12 +26,12 @@ constexpr size_t kBorrowed = 9000;
 uint64_t clock_ns;
 
 struct Lane {
-    bcast_hw_lane base;
+    hwmc_lane base;
     bool broken = false;
     std::deque<uint64_t> lent;
 };
 
-Lane *lane_of(bcast_hw_lane *l)
+Lane *lane_of(hwmc_lane *l)
 {
     return reinterpret_cast<Lane *>(l);
 }
@@ -45,89 +45,89 @@ void touch(const void *data, size_t len)
         (void) p[i];
 }
 
-int ready(bcast_hw_lane *l, uint32_t)
+int ready(hwmc_lane *l, uint32_t)
 {
-    return lane_of(l)->broken ? BCAST_HW_ERR_PEER : BCAST_HW_OK;
+    return lane_of(l)->broken ? HWMC_ERR_PEER : HWMC_OK;
 }
 
-int send(bcast_hw_lane *l, uint32_t, const void *head, size_t head_len, const void *body,
+int send(hwmc_lane *l, uint32_t, const void *head, size_t head_len, const void *body,
          size_t body_len)
 {
     if (lane_of(l)->broken)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     touch(head, head_len);
     touch(body, body_len);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int send_from(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+int send_from(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
               size_t body_len, uint64_t tag)
 {
     int err = send(l, peer, head, head_len, body, body_len);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         lane_of(l)->lent.push_back(tag);
     return err;
 }
 
-int nothing(bcast_hw_lane *)
+int nothing(hwmc_lane *)
 {
     return 0;
 }
 
-int no_fd(bcast_hw_lane *)
+int no_fd(hwmc_lane *)
 {
     return -1;
 }
 
-uint64_t never(bcast_hw_lane *)
+uint64_t never(hwmc_lane *)
 {
     return UINT64_MAX;
 }
 
-void no_address(bcast_hw_lane *, const void **addr, size_t *len)
+void no_address(hwmc_lane *, const void **addr, size_t *len)
 {
     *addr = nullptr;
     *len = 0;
 }
 
-void close_lane(bcast_hw_lane *)
+void close_lane(hwmc_lane *)
 {
 }
 
-const bcast_hw_lane_ops ops = {"fuzz", no_address, ready, send,    send_from,  nothing,
-                               no_fd,  nothing,    never, nothing, close_lane, close_lane};
+const hwmc_lane_ops ops = {"fuzz", no_address, ready, send,    send_from,  nothing,
+                           no_fd,  nothing,    never, nothing, close_lane, close_lane};
 
 class Process {
   public:
     Process()
     {
-        bcast_hw_link_cfg cfg = {};
-        bcast_hw_lane *open[kLanes];
+        hwmc_session_cfg cfg = {};
+        hwmc_lane *open[kLanes];
 
         cfg.lanes = kLanes;
         cfg.streams = kStreams;
         cfg.tells = kTells;
         cfg.suspect_ns = cfg.grace_ns = 50000000;
         for (auto &prefers : cfg.prefers)
-            for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
-                prefers[k] = k < kLanes ? k : BCAST_HW_LINK_NO_LANE;
-        links = hwmc_links_create(kSelf, kProcesses, &counts);
+            for (uint8_t k = 0; k < HWMC_SESSION_LANES_MAX; k++)
+                prefers[k] = k < kLanes ? k : HWMC_SESSION_NO_LANE;
+        sessions = hwmc_sessions_create(kSelf, kProcesses, &counts);
         for (uint32_t i = 0; i < kLanes; i++) {
             lanes[i].base.ops = &ops;
             open[i] = &lanes[i].base;
         }
-        hwmc_links_open(links, &cfg, open);
-        const hwmc_links_upper upper = {on_recv, on_sent, this};
+        hwmc_sessions_open(sessions, &cfg, open);
+        const hwmc_sessions_upper upper = {on_recv, on_sent, this};
         for (uint32_t s = 0; s < kStreams - 1; s++) // of the last one nothing is wanted
-            hwmc_links_use(links, s, &upper);
+            hwmc_sessions_use(sessions, s, &upper);
     }
 
     ~Process()
     {
         for (uint32_t i = 0; i < kLanes; i++)
             give_back(i, SIZE_MAX);
-        hwmc_links_close(links);
+        hwmc_sessions_close(sessions);
     }
 
     void step(fuzz::Reader &r)
@@ -152,11 +152,11 @@ class Process {
             case 5:
                 lanes[lane].broken = what >> 5 & 1;
                 if (lanes[lane].broken)
-                    hwmc_links_on_lost(hwmc_links_port(links, lane), r.u8() % kProcesses);
+                    hwmc_sessions_on_lost(hwmc_sessions_port(sessions, lane), r.u8() % kProcesses);
                 break;
             default:
                 clock_ns += (uint64_t) r.u16() * 10000;
-                hwmc_links_poll(links);
+                hwmc_sessions_poll(sessions);
         }
     }
 
@@ -181,24 +181,24 @@ class Process {
     static fuzz::Bytes message(fuzz::Reader &r)
     {
         uint8_t what = r.u8();
-        fuzz::Bytes b(HWMC_LINK_WIRE_HEAD);
-        bcast_hw_link_tx tx = {};
+        fuzz::Bytes b(HWMC_SESSION_WIRE_HEAD);
+        hwmc_session_tx tx = {};
 
-        tx.kind = (bcast_hw_link_kind) (what % BCAST_HW_LINK_KINDS);
+        tx.kind = (hwmc_session_kind) (what % HWMC_SESSION_KINDS);
         tx.stream = (what >> 3) % kStreams;
         tx.number = what & 0x80 ? r.u32() : r.u8();
         tx.ack = tx.doubts = what & 0x40 ? r.u32() : r.u8();
-        hwmc_link_wire_encode(b.data(), r.u8() % kProcesses, &tx);
+        hwmc_session_wire_encode(b.data(), r.u8() % kProcesses, &tx);
         return b;
     }
 
     void deliver(uint32_t lane, const fuzz::Bytes &b)
     {
-        size_t head_len = std::min<size_t>(b.size(), HWMC_LINK_WIRE_HEAD);
+        size_t head_len = std::min<size_t>(b.size(), HWMC_SESSION_WIRE_HEAD);
         fuzz::Exact head(b.data(), head_len), body(b.data() + head_len, b.size() - head_len);
 
-        hwmc_links_on_recv(hwmc_links_port(links, lane), head.data(), head.size(), body.data(),
-                           body.size());
+        hwmc_sessions_on_recv(hwmc_sessions_port(sessions, lane), head.data(), head.size(),
+                              body.data(), body.size());
     }
 
     void say(uint32_t to, uint32_t stream, bool lend)
@@ -206,12 +206,12 @@ class Process {
         uint64_t tag = borrowed.size();
 
         if (!lend) {
-            hwmc_links_send(links, stream, to, "head", 4, "body", 4, nullptr);
+            hwmc_sessions_send(sessions, stream, to, "head", 4, "body", 4, nullptr);
             return;
         }
         borrowed.push_back(std::make_unique<char[]>(kBorrowed));
-        if (hwmc_links_send(links, stream, to, "head", 4, borrowed[tag].get(), kBorrowed, &tag) !=
-            BCAST_HW_OK)
+        if (hwmc_sessions_send(sessions, stream, to, "head", 4, borrowed[tag].get(), kBorrowed,
+                               &tag) != HWMC_OK)
             borrowed[tag].reset();
     }
 
@@ -221,12 +221,12 @@ class Process {
             uint64_t tag = lent.front();
 
             lent.pop_front();
-            hwmc_links_on_sent(hwmc_links_port(links, lane), tag);
+            hwmc_sessions_on_sent(hwmc_sessions_port(sessions, lane), tag);
         }
     }
 
-    hwmc_links *links;
-    bcast_hw_link_counts counts = {};
+    hwmc_sessions *sessions;
+    hwmc_session_counts counts = {};
     Lane lanes[kLanes];
     std::vector<std::unique_ptr<char[]>> borrowed; // NULL: given back
 };

@@ -3,8 +3,8 @@
 //
 // What the fuzz targets share: the fuzzer's bytes as numbers and messages, taken from the front;
 // where none are left, zeros.
-#ifndef READER_H_INCLUDED
-#define READER_H_INCLUDED
+#ifndef HWMC_TEST_FUZZ_READER_H_INCLUDED
+#define HWMC_TEST_FUZZ_READER_H_INCLUDED
 
 #include <algorithm>
 #include <cstddef>
@@ -112,4 +112,4 @@ class Exact {
         }                                                                                          \
     } while (0)
 
-#endif // READER_H_INCLUDED
+#endif // HWMC_TEST_FUZZ_READER_H_INCLUDED

@@ -35,57 +35,57 @@ static void write(const std::string &target, const std::string &name, const fuzz
     }
 }
 
-static const char *name_of(bcast_hw_msg_type type)
+static const char *name_of(hwmc_msg_type type)
 {
     switch (type) {
 #define X(name, value)                                                                             \
-    case BCAST_HW_MSG_##name:                                                                      \
+    case HWMC_MSG_##name:                                                                          \
         return #name;
-        BCAST_HW_MSG_TYPES(X)
+        HWMC_MSG_TYPES(X)
 #undef X
         default:
             return "none";
     }
 }
 
-static bcast_hw_msg message(bcast_hw_msg_type type)
+static hwmc_msg message(hwmc_msg_type type)
 {
     static const uint64_t bits[2] = {0x8000000000000005, 3};
-    static const bcast_hw_terms terms = {1, 0, 2, 3, 1432, 1 << 20, 7, 0, 0xc350efc00001, 11};
-    bcast_hw_msg m = {};
+    static const hwmc_parameters parameters = {1, 0, 2, 3, 1432, 1 << 20, 7, 0, 0xc350efc00001, 11};
+    hwmc_msg m = {};
 
     m.type = type;
     m.peer = m.root = 1;
     m.bid = 5;
     m.index = 1;
-    m.frags = type == BCAST_HW_MSG_DATA || type == BCAST_HW_MSG_REQUEST ? 70 : 0;
-    m.bytes = type == BCAST_HW_MSG_PROBE ? 24 + 7 : 6900; // and its payload
+    m.frags = type == HWMC_MSG_DATA || type == HWMC_MSG_NACK ? 70 : 0;
+    m.bytes = type == HWMC_MSG_PROBE ? 24 + 7 : 6900; // and its payload
     m.rails = 3;
-    if (type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN)
+    if (type == HWMC_MSG_NACK || type == HWMC_MSG_ROOT_NACK)
         m.bits = bits, m.frags = 70;
-    if (type == BCAST_HW_MSG_REPORT || type == BCAST_HW_MSG_DECIDE)
-        m.terms = &terms;
+    if (type == HWMC_MSG_REPORT || type == HWMC_MSG_DECIDE)
+        m.parameters = &parameters;
     return m;
 }
 
 // As wire_fuzz reads it: the first byte says that job and CRC are put right.
-static void write_wire(const bcast_hw_msg &m, const std::string &name)
+static void write_wire(const hwmc_msg &m, const std::string &name)
 {
-    const bcast_hw_wire_id id = {0x0102030405060708, 4, 0, 9, false};
-    unsigned char head[BCAST_HW_WIRE_HEAD], body[BCAST_HW_WIRE_CONTROL_MAX] = "payload";
-    uint32_t len = bcast_hw_wire_encode(head, &id, 1, &m, body, 7);
+    const hwmc_wire_id id = {0x0102030405060708, 4, 0, 9, false};
+    unsigned char head[HWMC_WIRE_HEAD], body[HWMC_WIRE_CONTROL_MAX] = "payload";
+    uint32_t len = hwmc_wire_encode(head, &id, 1, &m, body, 7);
     fuzz::Bytes b = {1};
 
-    b.insert(b.end(), head, head + bcast_hw_wire_head_len(&m));
+    b.insert(b.end(), head, head + hwmc_wire_head_len(&m));
     b.insert(b.end(), body, body + len);
     write("wire_fuzz", name, b);
 }
 
 static void wire()
 {
-    for (int t = BCAST_HW_MSG_DATA; t < BCAST_HW_MSG_LIMIT; t++)
-        write_wire(message((bcast_hw_msg_type) t), name_of((bcast_hw_msg_type) t));
-    bcast_hw_msg cast = message(BCAST_HW_MSG_DATA);
+    for (int t = HWMC_MSG_DATA; t < HWMC_MSG_LIMIT; t++)
+        write_wire(message((hwmc_msg_type) t), name_of((hwmc_msg_type) t));
+    hwmc_msg cast = message(HWMC_MSG_DATA);
     cast.multicast = true;
     write_wire(cast, "CAST");
 }
@@ -129,12 +129,12 @@ static void rc_wire()
 // Operations of link_fuzz: message, say, give back, fail, poll.
 static void link()
 {
-    for (int kind = 0; kind < BCAST_HW_LINK_KINDS; kind++) {
-        unsigned char head[HWMC_LINK_WIRE_HEAD];
-        bcast_hw_link_tx tx = {};
+    for (int kind = 0; kind < HWMC_SESSION_KINDS; kind++) {
+        unsigned char head[HWMC_SESSION_WIRE_HEAD];
+        hwmc_session_tx tx = {};
 
-        tx.kind = (bcast_hw_link_kind) kind;
-        hwmc_link_wire_encode(head, 0, &tx);
+        tx.kind = (hwmc_session_kind) kind;
+        hwmc_session_wire_encode(head, 0, &tx);
         fuzz::Bytes b = {0, sizeof(head)};
         b.insert(b.end(), head, head + sizeof(head));
         write("link_fuzz", "kind" + std::to_string(kind), b);
@@ -146,9 +146,9 @@ static void link()
 
 // While the group is being set up, terms of this stage: in a DECIDE to rank 1, or in a REPORT of it
 // to rank 0, each before the true one.
-static fuzz::Bytes terms(bcast_hw_msg_type type, uint8_t stage, uint8_t frag_bytes)
+static fuzz::Bytes parameters(hwmc_msg_type type, uint8_t stage, uint8_t frag_bytes)
 {
-    const bool decide = type == BCAST_HW_MSG_DECIDE;
+    const bool decide = type == HWMC_MSG_DECIDE;
     fuzz::Bytes b = {2};
 
     if (stage > 1)
@@ -189,14 +189,14 @@ static void engine()
     write("engine_fuzz", "set-up", {2, 13, 29, 45, 13, 29, 45, 11, 0xff, 0xff, 10, 10});
     write("engine_fuzz", "any", {64, 10, 0, 1, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 1, 1});
     for (uint8_t stage = 1; stage <= 3; stage++)
-        for (bcast_hw_msg_type type : {BCAST_HW_MSG_REPORT, BCAST_HW_MSG_DECIDE})
+        for (hwmc_msg_type type : {HWMC_MSG_REPORT, HWMC_MSG_DECIDE})
             for (uint8_t frag_bytes : {0, 100})
                 write("engine_fuzz",
                       std::string("terms-") + name_of(type) + std::to_string(stage) + "-" +
                           std::to_string(frag_bytes),
-                      terms(type, stage, frag_bytes));
-    for (uint8_t t = 0; t + 1 < BCAST_HW_MSG_LIMIT; t++)
-        write("engine_fuzz", std::string("lie-") + name_of((bcast_hw_msg_type) (t + 1)),
+                      parameters(type, stage, frag_bytes));
+    for (uint8_t t = 0; t + 1 < HWMC_MSG_LIMIT; t++)
+        write("engine_fuzz", std::string("lie-") + name_of((hwmc_msg_type) (t + 1)),
               {64 + 8 + 2, 10, 11, 1, 0, 1, 3, t, 0, 0, 1, 0, 0, 0, 0, 10, 11, 1, 0});
 }
 

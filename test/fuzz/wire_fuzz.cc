@@ -31,21 +31,21 @@ static void put_right(fuzz::Bytes &b, uint32_t head)
     const uint64_t job = htobe64(kJob);
     uint32_t crc;
 
-    b[0] = BCAST_HW_WIRE_MAGIC >> 8;
-    b[1] = BCAST_HW_WIRE_MAGIC & 0xff;
-    b[2] = BCAST_HW_WIRE_VERSION;
+    b[0] = HWMC_WIRE_MAGIC >> 8;
+    b[1] = HWMC_WIRE_MAGIC & 0xff;
+    b[2] = HWMC_WIRE_VERSION;
     memcpy(&b[8], &job, sizeof(job));
-    if (head == BCAST_HW_WIRE_HEAD) {
+    if (head == HWMC_WIRE_HEAD) {
         const uint32_t len = htobe32((uint32_t) (b.size() - head));
 
         memcpy(&b[52], &len, sizeof(len));
     }
     memset(&b[4], 0, sizeof(crc));
-    crc = htobe32(bcast_hw_crc32c(b.data(), b.size()));
+    crc = htobe32(hwmc_crc32c(b.data(), b.size()));
     memcpy(&b[4], &crc, sizeof(crc));
 }
 
-static void expect_same(const bcast_hw_wire_in &a, const bcast_hw_wire_in &b)
+static void expect_same(const hwmc_wire_in &a, const hwmc_wire_in &b)
 {
     FUZZ_CHECK(a.id.job == b.id.job && a.id.context == b.id.context);
     FUZZ_CHECK(a.id.leader == b.id.leader && a.id.generation == b.id.generation);
@@ -57,43 +57,43 @@ static void expect_same(const bcast_hw_wire_in &a, const bcast_hw_wire_in &b)
     FUZZ_CHECK(a.msg.late == b.msg.late);
     FUZZ_CHECK(a.msg.tree == b.msg.tree && a.msg.slot == b.msg.slot);
     FUZZ_CHECK((a.msg.bits == nullptr) == (b.msg.bits == nullptr));
-    FUZZ_CHECK((a.msg.terms == nullptr) == (b.msg.terms == nullptr));
+    FUZZ_CHECK((a.msg.parameters == nullptr) == (b.msg.parameters == nullptr));
     FUZZ_CHECK(memcmp(a.payload, b.payload, a.len) == 0 || a.len == 0);
 }
 
-static void again(const bcast_hw_wire_in &in)
+static void again(const hwmc_wire_in &in)
 {
-    static unsigned char head[BCAST_HW_WIRE_HEAD], control[BCAST_HW_WIRE_CONTROL_MAX];
-    static bcast_hw_wire_in copy;
-    bcast_hw_msg msg = in.msg;
-    void *body = bcast_hw_wire_carries(msg.type) ? (void *) (uintptr_t) in.payload : control;
+    static unsigned char head[HWMC_WIRE_HEAD], control[HWMC_WIRE_CONTROL_MAX];
+    static hwmc_wire_in copy;
+    hwmc_msg msg = in.msg;
+    void *body = hwmc_wire_carries(msg.type) ? (void *) (uintptr_t) in.payload : control;
 
     msg.multicast = in.cast;
-    uint32_t len = bcast_hw_wire_encode(head, &in.id, msg.peer, &msg, body, in.len);
+    uint32_t len = hwmc_wire_encode(head, &in.id, msg.peer, &msg, body, in.len);
     FUZZ_CHECK(len == in.len);
-    FUZZ_CHECK(bcast_hw_wire_decode(&copy, kJob, false, head, bcast_hw_wire_head_len(&msg), body,
-                                    len) == BCAST_HW_WIRE_OK);
+    FUZZ_CHECK(hwmc_wire_decode(&copy, kJob, false, head, hwmc_wire_head_len(&msg), body, len) ==
+               HWMC_WIRE_OK);
     expect_same(in, copy);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bcast_hw_wire_in in;
+    static hwmc_wire_in in;
     fuzz::Reader r(data, size);
     bool right = r.u8() & 1;
     fuzz::Bytes b = r.rest();
-    uint32_t head_len = bcast_hw_wire_head_of(b.data(), b.size());
+    uint32_t head_len = hwmc_wire_head_of(b.data(), b.size());
 
     if (head_len == 0)
         return 0;
     if (right)
         put_right(b, head_len);
     fuzz::Exact head(b.data(), head_len), body(b.data() + head_len, b.size() - head_len);
-    if (bcast_hw_wire_decode(&in, kJob, false, head.data(), head.size(), body.data(),
-                             body.size()) != BCAST_HW_WIRE_OK)
+    if (hwmc_wire_decode(&in, kJob, false, head.data(), head.size(), body.data(), body.size()) !=
+        HWMC_WIRE_OK)
         return 0;
     FUZZ_CHECK(in.id.job == kJob && in.len == body.size());
-    if (planted() && in.msg.type == BCAST_HW_MSG_REQUEST && in.msg.frags > 100)
+    if (planted() && in.msg.type == HWMC_MSG_NACK && in.msg.frags > 100)
         abort();
     again(in);
     return 0;

@@ -293,7 +293,7 @@ static int migrated(void)
 
     take_events();
     for (int i = 0; i < opt.qps; i++)
-        n += conns[i]->state.path == BCAST_HW_APM_MIGRATED;
+        n += conns[i]->state.path == HWMC_APM_MIGRATED;
     return n;
 }
 
@@ -437,7 +437,7 @@ static bool all_armed(int i)
 
     hwmc_apm_load_poll(&conns[i], 1);
     for (int k = 0; k < opt.qps; k++)
-        n += conns[k]->state.path == BCAST_HW_APM_ARMED;
+        n += conns[k]->state.path == HWMC_APM_ARMED;
     return n == opt.qps;
 }
 
@@ -569,7 +569,7 @@ static void test_armed(void)
     ask('F');
     load(1);
     answered();
-    while (conns[0]->state.path != BCAST_HW_APM_ARMED) {
+    while (conns[0]->state.path != HWMC_APM_ARMED) {
         round_trip(0);
         hwmc_apm_load_poll(conns, 1);
     }
@@ -578,7 +578,7 @@ static void test_armed(void)
         block(~r & 1, r >= 0);
     }
     hwmc_apm_load_poll(conns, opt.qps);
-    if (conns[0]->state.path != BCAST_HW_APM_ARMED || conns[1]->state.path != BCAST_HW_APM_MIGRATED)
+    if (conns[0]->state.path != HWMC_APM_ARMED || conns[1]->state.path != HWMC_APM_MIGRATED)
         apm_fail("a path has changed its state");
 }
 

@@ -4,8 +4,8 @@
  *
  * apm_tcp: the connection by which the two ends of apm_pingpong agree. What fails ends the program.
  */
-#ifndef APM_TCP_H_INCLUDED
-#define APM_TCP_H_INCLUDED
+#ifndef HWMC_TEST_LAB_APM_TCP_H_INCLUDED
+#define HWMC_TEST_LAB_APM_TCP_H_INCLUDED
 
 #include <stddef.h>
 
@@ -21,4 +21,4 @@ void apm_tcp_get(void *bytes, size_t n);
 /* For poll and recv. */
 int apm_tcp_fd(void);
 
-#endif /* APM_TCP_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_APM_TCP_H_INCLUDED */

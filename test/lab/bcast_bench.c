@@ -18,7 +18,7 @@
  *      longer, and calls MPI now and then: the hosts of a lab share processors, and what a rank
  *      does next is not to delay those that are still in the broadcast.
  *   5. The data is verified, and what the iteration cost in repairs is read from the performance
- *      variables bcast_hw_*, where the library has them.
+ *      variables hwmc_*, where the library has them.
  *
  * The iteration's time is the latest exit of any rank minus the root's entry.  The gap is to be so
  * long that nearly all ranks have left the barrier by T (late, below, tells) and no longer: what
@@ -38,8 +38,8 @@
  *   # end ranks N gap_ns N pvars 0|1
  *
  * Times are in ns.  local: the longest that any rank spent in MPI_Bcast.  late: how long after
- * the root the last rank entered, 0 if all were there before.  Then what bcast_hw_two_stage (or the
- * counter that is named), bcast_hw_repaired, bcast_hw_lost_tail and bcast_hw_recovery_ns have grown
+ * the root the last rank entered, 0 if all were there before.  Then what hwmc_two_stage (or the
+ * counter that is named), hwmc_repaired, hwmc_lost_tail and hwmc_recovery_ns have grown
  * by: cast the minimum over ranks, repaired and tail the sum, recovery the maximum.  exit[r]: after
  * the root's entry, of the rank r places after the root.
  */
@@ -65,8 +65,8 @@
 
 enum pvar { CAST, REPAIRED, TAIL, RECOVERY, NUM_PVARS };
 
-static const char *pvar_names[NUM_PVARS] = {"bcast_hw_two_stage", "bcast_hw_repaired",
-                                            "bcast_hw_lost_tail", "bcast_hw_recovery_ns"};
+static const char *pvar_names[NUM_PVARS] = {"hwmc_two_stage", "hwmc_repaired", "hwmc_lost_tail",
+                                            "hwmc_recovery_ns"};
 
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle pvars[NUM_PVARS];

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../mpi/coll/bcast_hw_proc.h"
+#include "../mpi/coll/hwmc_proc.h"
 
 #define MAX_COMMS 1000
 #define FILL_BYTES 65536 /* a channel's length by default */

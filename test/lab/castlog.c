@@ -18,7 +18,7 @@
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST
 #endif
-#include "../mpi/coll/bcast_hw_util.h"
+#include "../mpi/coll/hwmc_util.h"
 #include <time.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ static double round_trip(int rank)
 
 /* What tells of repair: "repaired" of the rank that got fragments so, "asked" of one that asked for
  * them. */
-static const char *const names[] = {"bcast_hw_repaired", "bcast_hw_asked"};
+static const char *const names[] = {"hwmc_repaired", "hwmc_nacks_sent"};
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[2];
 

@@ -23,8 +23,8 @@
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST
 #endif
-#include "../mpi/coll/bcast_hw_util.h"
-#include "../mpi/coll/bcast_hw_proc.h"
+#include "../mpi/coll/hwmc_util.h"
+#include "../mpi/coll/hwmc_proc.h"
 #include <unistd.h>
 
 #define SHORT_MAX 16384

@@ -20,13 +20,13 @@
  * is.
  *
  * Rank 0 prints "running" after the first batch, then at the end "checked ..." and each counter
- * bcast_hw_* and hwmc_* summed over the ranks, then "finalizing". The exit status is 1 if a byte
+ * hwmc_* summed over the ranks, then "finalizing". The exit status is 1 if a byte
  * was wrong. */
 
 #ifndef HWTEST_WITHOUT_MTEST
 #define HWTEST_WITHOUT_MTEST
 #endif
-#include "../mpi/coll/bcast_hw_util.h"
+#include "../mpi/coll/hwmc_util.h"
 #include <unistd.h>
 
 #define BATCH 32 /* broadcasts between two looks at the clock */
@@ -87,7 +87,7 @@ static unsigned long long sum(unsigned long long value)
 
 static bool is_ours(const char *name)
 {
-    return strncmp(name, "bcast_hw_", 9) == 0 || strncmp(name, "hwmc_", 5) == 0;
+    return strncmp(name, "hwmc_", 5) == 0;
 }
 
 int main(int argc, char **argv)

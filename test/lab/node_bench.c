@@ -378,8 +378,7 @@ static int64_t read_node_calls(void)
     int index, count;
 
     if (node_calls == MPI_T_PVAR_HANDLE_NULL &&
-        MPI_T_pvar_get_index("bcast_hw_node_calls", MPI_T_PVAR_CLASS_COUNTER, &index) ==
-            MPI_SUCCESS)
+        MPI_T_pvar_get_index("hwmc_shm_calls", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS)
         MPI_T_pvar_handle_alloc(session, index, NULL, &node_calls, &count);
     if (node_calls == MPI_T_PVAR_HANDLE_NULL)
         return -1;

@@ -5,8 +5,8 @@
  * What node_bench times: collectives, and copies beside them. For node_bench.c alone, whose rank,
  * size and processors it goes by.
  */
-#ifndef NODE_BENCH_OPS_H_INCLUDED
-#define NODE_BENCH_OPS_H_INCLUDED
+#ifndef HWMC_TEST_LAB_NODE_BENCH_OPS_H_INCLUDED
+#define HWMC_TEST_LAB_NODE_BENCH_OPS_H_INCLUDED
 
 #include <mpi.h>
 #include <string.h>
@@ -97,4 +97,4 @@ static const struct op ops[] = {
     {.name = "copies", .call = call_copies},
 };
 
-#endif /* NODE_BENCH_OPS_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_NODE_BENCH_OPS_H_INCLUDED */

@@ -66,7 +66,7 @@ static unsigned long long taken(void)
     MPI_T_pvar_handle handle;
     int index, count;
 
-    if (MPI_T_pvar_get_index("bcast_hw_calls", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
+    if (MPI_T_pvar_get_index("hwmc_calls", MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
         return 0;
     MPI_T_pvar_session_create(&session);
     if (MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS) {

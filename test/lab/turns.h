@@ -10,8 +10,8 @@
  * are through. No turn begins before all jobs are ready, and none ends before all are done. Who
  * waits sleeps.
  */
-#ifndef TURNS_H_INCLUDED
-#define TURNS_H_INCLUDED
+#ifndef HWMC_TEST_LAB_TURNS_H_INCLUDED
+#define HWMC_TEST_LAB_TURNS_H_INCLUDED
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -90,4 +90,4 @@ static inline void turns_done(struct turns *t, int first)
     turns_wait(&t->shared->done, t->jobs);
 }
 
-#endif /* TURNS_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_TURNS_H_INCLUDED */

@@ -3,8 +3,8 @@
 //
 // actor: an algorithm at all ranks. It sends through a Network and is told what happens. One object
 // for all ranks, so that a rank is a few numbers in an array.
-#ifndef ACTOR_H_INCLUDED
-#define ACTOR_H_INCLUDED
+#ifndef HWMC_TEST_SIM_ACTOR_H_INCLUDED
+#define HWMC_TEST_SIM_ACTOR_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,4 +64,4 @@ class Actor {
 
 } // namespace sim
 
-#endif // ACTOR_H_INCLUDED
+#endif // HWMC_TEST_SIM_ACTOR_H_INCLUDED

@@ -5,8 +5,8 @@
 // radix heap: bucket i holds what differs from the present first in bit i - 1, so a push is one
 // append, an event moves to a lower bucket 64 times at most, in the order it has, and in fact about
 // log(range) times. Nothing may be pushed for the past.
-#ifndef EVENT_QUEUE_H_INCLUDED
-#define EVENT_QUEUE_H_INCLUDED
+#ifndef HWMC_TEST_SIM_EVENT_QUEUE_H_INCLUDED
+#define HWMC_TEST_SIM_EVENT_QUEUE_H_INCLUDED
 
 #include <assert.h>
 #include <stddef.h>
@@ -106,4 +106,4 @@ class EventQueue {
 
 } // namespace sim
 
-#endif // EVENT_QUEUE_H_INCLUDED
+#endif // HWMC_TEST_SIM_EVENT_QUEUE_H_INCLUDED

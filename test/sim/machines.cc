@@ -27,9 +27,9 @@ uint64_t number(uint32_t i)
 }
 
 // As a job would have measured it.
-bcast_hw_network network_of(const Options &o)
+hwmc_network network_of(const Options &o)
 {
-    bcast_hw_network net = {};
+    hwmc_network net = {};
 
     net.latency_ns = o.latency_ns + o.host_ns;
     net.site_latency_ns = std::max(o.latency_ns, o.site_latency_ns) + o.host_ns;
@@ -47,8 +47,8 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
       ranks_(o.ranks)
 {
     bool trees = o.algorithm == Algorithm::MULTILANE;
-    const bcast_hw_network net = network_of(o);
-    uint32_t wished = o.piece > 0 ? o.piece : bcast_hw_model_piece(&net, o.sites > 1, o.channels);
+    const hwmc_network net = network_of(o);
+    uint32_t wished = o.piece > 0 ? o.piece : hwmc_model_piece(&net, o.sites > 1, o.channels);
     uint64_t piece = std::max(wished / o.frag * o.frag, o.frag);
     uint64_t pieces = trees ? (o.bytes - 1) / TREES_PIECE + 1
                             : std::max<uint64_t>(1, (o.bytes + piece - 1) / piece);
@@ -67,7 +67,7 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
     cfg_.max_bytes =
         trees ? o.frag : (uint32_t) std::min<uint64_t>(piece, std::max<uint64_t>(o.bytes, 1));
     cfg_.seed = o.seed;
-    bcast_hw_deal_init(&cfg_.near, o.rails(), o.mbit.data());
+    hwmc_wrr_init(&cfg_.near, o.rails(), o.mbit.data());
     cfg_.far = cfg_.near;
     cfg_.counts = &counts_;
     parts = frags(cfg_.max_bytes);
@@ -77,11 +77,11 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
 
         seg_bytes_ = (uint32_t) std::max<uint64_t>(std::min<uint64_t>(wish, bytes),
                                                    (bytes - 1) / SEGMENTS_MAX + 1);
-        cfg_.trees = bcast_hw_trees_count(o.ranks, o.trees > 0 ? o.trees : std::max(o.rails(), 2u));
+        cfg_.trees = hwmc_trees_count(o.ranks, o.trees > 0 ? o.trees : std::max(o.rails(), 2u));
         cfg_.window = cfg_.far_window = o.window;
         if (o.window == 0) {
-            cfg_.window = bcast_hw_model_segments(&net, false, cfg_.trees, seg_bytes_);
-            cfg_.far_window = bcast_hw_model_segments(&net, true, cfg_.trees, seg_bytes_);
+            cfg_.window = hwmc_model_segments(&net, false, cfg_.trees, seg_bytes_);
+            cfg_.far_window = hwmc_model_segments(&net, true, cfg_.trees, seg_bytes_);
         }
         cfg_.max_segments = parts = (bytes - 1) / seg_bytes_ + 1;
     }
@@ -98,9 +98,9 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
         all_of_.push_back(all_of_.back() + number(i));
     sums_.assign((size_t) o.ranks * cfg_.channels, 0);
     for (uint32_t r = 0; r < o.rails(); r++)
-        bcast_hw_stripe_init(&stripe_.rail[r], o.mbit[r]);
+        hwmc_stripe_init(&stripe_.rail[r], o.mbit[r]);
 
-    stride_ = (sizeof(bcast_hw_stream) + bcast_hw_stream_footprint(&cfg_) + 63) / 64 * 64;
+    stride_ = (sizeof(hwmc_stream) + hwmc_stream_footprint(&cfg_) + 63) / 64 * 64;
     memory_.reset((unsigned char *) aligned_alloc(64, stride_ * o.ranks));
     if (!memory_) {
         error = "no memory for " + std::to_string(o.ranks) + " ranks";
@@ -108,7 +108,7 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
     }
     for (uint32_t rank = 0; rank < o.ranks; rank++) {
         cfg_.rank = rank;
-        bcast_hw_stream_init(stream(rank), &cfg_, stream(rank) + 1);
+        hwmc_stream_init(stream(rank), &cfg_, stream(rank) + 1);
     }
 }
 
@@ -130,7 +130,7 @@ uint64_t Machines::repairs() const
 
 uint32_t Machines::frags(uint32_t bytes) const
 {
-    return bcast_hw_frags_of(bytes, options_.frag);
+    return hwmc_frags_of(bytes, options_.frag);
 }
 
 void Machines::prefetch(uint32_t rank, uint32_t ref)
@@ -139,19 +139,19 @@ void Machines::prefetch(uint32_t rank, uint32_t ref)
 
     __builtin_prefetch(&ranks_[rank]);
     __builtin_prefetch(flights_.data() + ref);
-    for (size_t line = 0; line < offsetof(bcast_hw_stream, multilane); line += 64)
+    for (size_t line = 0; line < offsetof(hwmc_stream, multilane); line += 64)
         __builtin_prefetch(s + line);
     for (size_t line = 0; line < 384; line += 64) // the channels, where there are few
         __builtin_prefetch((const char *) (stream(rank) + 1) + line);
     __builtin_prefetch(sum(rank, 0));
     if (seg_bytes_ > 0)
-        for (size_t line = 0; line <= offsetof(bcast_hw_multilane, child); line += 64)
+        for (size_t line = 0; line <= offsetof(hwmc_multilane, child); line += 64)
             __builtin_prefetch(trees + line);
 }
 
 // Messages on their way.
 
-uint32_t Machines::keep(const bcast_hw_msg &msg)
+uint32_t Machines::keep(const hwmc_msg &msg)
 {
     uint32_t i, b;
 
@@ -164,7 +164,7 @@ uint32_t Machines::keep(const bcast_hw_msg &msg)
     }
     flights_[i].msg = msg;
     flights_[i].msg.token = UINT32_MAX; // no bits
-    if ((msg.type != BCAST_HW_MSG_REQUEST && msg.type != BCAST_HW_MSG_SEEK) || msg.frags == 0)
+    if ((msg.type != HWMC_MSG_NACK && msg.type != HWMC_MSG_SEEK) || msg.frags == 0)
         return i;
     if (free_bits_.empty()) {
         b = (uint32_t) bits_.size();
@@ -173,7 +173,7 @@ uint32_t Machines::keep(const bcast_hw_msg &msg)
         b = free_bits_.back();
         free_bits_.pop_back();
     }
-    bits_[b].assign(msg.bits, msg.bits + bcast_hw_bitmap_words(msg.frags));
+    bits_[b].assign(msg.bits, msg.bits + hwmc_bitmap_words(msg.frags));
     flights_[i].msg.token = b;
     return i;
 }
@@ -199,23 +199,23 @@ uint32_t Machines::mask() const
 
 uint8_t Machines::best(uint32_t rank, uint32_t rails)
 {
-    uint64_t more[BCAST_HW_RAIL_BITS] = {};
-    uint32_t datagram = network_->wire_bytes(options_.frag + BCAST_HW_WIRE_CAST_HEAD);
+    uint64_t more[HWMC_RAIL_BITS] = {};
+    uint32_t datagram = network_->wire_bytes(options_.frag + HWMC_WIRE_CAST_HEAD);
 
     if ((rails & (rails - 1)) == 0)
         return (uint8_t) rails;
     for (uint32_t r = 0; r < options_.rails(); r++) {
         if (stripe_.rail[r].at != *now_)
-            bcast_hw_stripe_on_queue(&stripe_.rail[r], network_->queued(rank, r, *now_), *now_);
+            hwmc_stripe_on_queue(&stripe_.rail[r], network_->queued(rank, r, *now_), *now_);
         more[r] = datagram;
     }
-    return (uint8_t) bcast_hw_stripe_best(&stripe_, rails, more, *now_);
+    return (uint8_t) hwmc_stripe_best(&stripe_, rails, more, *now_);
 }
 
-bcast_hw_room Machines::has_room(uint32_t rank)
+hwmc_room Machines::has_room(uint32_t rank)
 {
-    uint32_t datagram = network_->wire_bytes(options_.frag + BCAST_HW_WIRE_CAST_HEAD);
-    bcast_hw_room room = {};
+    uint32_t datagram = network_->wire_bytes(options_.frag + HWMC_WIRE_CAST_HEAD);
+    hwmc_room room = {};
 
     if (rank != 0) // which alone multicasts
         return room;
@@ -229,10 +229,10 @@ bcast_hw_room Machines::has_room(uint32_t rank)
 // There is room when the first of the rails that are full takes a datagram.
 void Machines::wait_for_room(uint32_t rank)
 {
-    uint32_t datagram = network_->wire_bytes(options_.frag + BCAST_HW_WIRE_CAST_HEAD);
-    uint64_t at = BCAST_HW_NEVER;
+    uint32_t datagram = network_->wire_bytes(options_.frag + HWMC_WIRE_CAST_HEAD);
+    uint64_t at = HWMC_NEVER;
 
-    if (ranks_[rank].room_due || !bcast_hw_stream_casts(stream(rank), {0xff, 0xff}))
+    if (ranks_[rank].room_due || !hwmc_stream_casts(stream(rank), {0xff, 0xff}))
         return;
     for (uint32_t r = 0; r < options_.rails(); r++) {
         uint64_t when = network_->drained(rank, r, options_.queue - datagram);
@@ -242,35 +242,35 @@ void Machines::wait_for_room(uint32_t rank)
     }
     ranks_[rank].room_due = true;
     // The next ns at least: what is rounded down does not go round and round.
-    queue_->push({at == BCAST_HW_NEVER ? *now_ + 1 : at + 1, rank, 0, 0, Kind::ROOM, 0});
+    queue_->push({at == HWMC_NEVER ? *now_ + 1 : at + 1, rank, 0, 0, Kind::ROOM, 0});
 }
 
 // Sending.
 
 // Bytes of the message with its header.
-uint32_t Machines::payload(uint32_t rank, const bcast_hw_msg &msg)
+uint32_t Machines::payload(uint32_t rank, const hwmc_msg &msg)
 {
     uint32_t len = 0;
 
     switch (msg.type) {
-        case BCAST_HW_MSG_DATA:
-            return bcast_hw_frag_len(msg.bytes, options_.frag, msg.index) +
-                   (msg.multicast ? BCAST_HW_WIRE_CAST_HEAD : BCAST_HW_WIRE_HEAD);
-        case BCAST_HW_MSG_SEGMENT:
-            bcast_hw_multilane_at(&stream(rank)->multilane, &msg, &len);
-            return len + BCAST_HW_WIRE_HEAD;
-        case BCAST_HW_MSG_REQUEST:
-        case BCAST_HW_MSG_SEEK:
-            return bcast_hw_bitmap_words(msg.frags) * 8 + BCAST_HW_WIRE_HEAD;
+        case HWMC_MSG_DATA:
+            return hwmc_frag_len(msg.bytes, options_.frag, msg.index) +
+                   (msg.multicast ? HWMC_WIRE_CAST_HEAD : HWMC_WIRE_HEAD);
+        case HWMC_MSG_SEGMENT:
+            hwmc_multilane_at(&stream(rank)->multilane, &msg, &len);
+            return len + HWMC_WIRE_HEAD;
+        case HWMC_MSG_NACK:
+        case HWMC_MSG_SEEK:
+            return hwmc_bitmap_words(msg.frags) * 8 + HWMC_WIRE_HEAD;
         default:
-            return BCAST_HW_WIRE_HEAD;
+            return HWMC_WIRE_HEAD;
     }
 }
 
-void Machines::transmit(uint32_t rank, const bcast_hw_msg &tx)
+void Machines::transmit(uint32_t rank, const hwmc_msg &tx)
 {
     uint32_t bytes = payload(rank, tx), flight = keep(tx);
-    bool segment = tx.type == BCAST_HW_MSG_SEGMENT;
+    bool segment = tx.type == HWMC_MSG_SEGMENT;
 
     flights_[flight].msg.peer = rank;
     if (!tx.multicast) {
@@ -280,15 +280,14 @@ void Machines::transmit(uint32_t rank, const bcast_hw_msg &tx)
     }
     network_->cast(*now_, rank, tx.rail, bytes, flight);
     if (mask() & (mask() - 1))
-        bcast_hw_stripe_on_post(&stripe_.rail[tx.rail], network_->queued(rank, tx.rail, *now_),
-                                *now_);
+        hwmc_stripe_on_post(&stripe_.rail[tx.rail], network_->queued(rank, tx.rail, *now_), *now_);
 }
 
 void Machines::pump(uint32_t rank)
 {
-    bcast_hw_msg tx;
+    hwmc_msg tx;
 
-    while (bcast_hw_stream_next_send(stream(rank), has_room(rank), &tx, *now_))
+    while (hwmc_stream_next_send(stream(rank), has_room(rank), &tx, *now_))
         transmit(rank, tx);
     if (rank == 0)
         wait_for_room(rank);
@@ -296,7 +295,7 @@ void Machines::pump(uint32_t rank)
 
 void Machines::arm(uint32_t rank)
 {
-    uint64_t at = bcast_hw_stream_next_timer(stream(rank));
+    uint64_t at = hwmc_stream_next_timer(stream(rank));
 
     if (at >= ranks_[rank].timer_at)
         return;
@@ -306,16 +305,16 @@ void Machines::arm(uint32_t rank)
 
 // The program of a rank.
 
-void Machines::place(uint32_t rank, const bcast_hw_msg &msg)
+void Machines::place(uint32_t rank, const hwmc_msg &msg)
 {
-    uint32_t i = msg.type == BCAST_HW_MSG_SEGMENT ? msg.index * cfg_.trees + msg.tree : msg.index;
+    uint32_t i = msg.type == HWMC_MSG_SEGMENT ? msg.index * cfg_.trees + msg.tree : msg.index;
 
     *sum(rank, msg.bid) += number(i);
 }
 
 void Machines::expect_all(uint32_t rank, uint64_t bid)
 {
-    uint32_t bytes = bcast_hw_stream_bytes(stream(rank));
+    uint32_t bytes = hwmc_stream_bytes(stream(rank));
     uint32_t parts = seg_bytes_ > 0 ? (bytes - 1) / seg_bytes_ + 1 : frags(bytes);
 
     if (rank != 0 && *sum(rank, bid) != all_of_[parts])
@@ -331,14 +330,14 @@ void Machines::post(uint32_t rank)
     uint32_t bytes = (uint32_t) std::min(most, options_.bytes - k.at);
 
     if (seg_bytes_ > 0) {
-        bcast_hw_stream_post_trees(stream(rank), 0, bytes, seg_bytes_);
+        hwmc_stream_post_trees(stream(rank), 0, bytes, seg_bytes_);
     } else if (rank == 0) {
         uint32_t rails = bytes >= SPREAD_FRAGS * options_.frag ? mask() : best(rank, mask());
 
-        bcast_hw_stream_post_root(stream(rank), bytes, k.at + bytes < options_.bytes,
-                                  (uint8_t) rails, *now_);
+        hwmc_stream_post_root(stream(rank), bytes, k.at + bytes < options_.bytes, (uint8_t) rails,
+                              *now_);
     } else {
-        bcast_hw_stream_post_member(stream(rank), 0, *now_);
+        hwmc_stream_post_member(stream(rank), 0, *now_);
     }
     k.state = State::WAITING;
 }
@@ -347,11 +346,11 @@ void Machines::post(uint32_t rank)
 bool Machines::finish(uint32_t rank)
 {
     Rank &k = ranks_[rank];
-    uint64_t bid = bcast_hw_stream_next_bid(stream(rank)) - 1;
+    uint64_t bid = hwmc_stream_next_bid(stream(rank)) - 1;
 
     expect_all(rank, bid);
-    k.at += bcast_hw_stream_bytes(stream(rank));
-    bcast_hw_stream_consume(stream(rank), *now_);
+    k.at += hwmc_stream_bytes(stream(rank));
+    hwmc_stream_consume(stream(rank), *now_);
     k.state = State::CALLING;
     if (k.at < options_.bytes)
         return true;
@@ -371,15 +370,15 @@ bool Machines::program(uint32_t rank)
 {
     Rank &k = ranks_[rank];
 
-    if (k.state == State::WAITING && bcast_hw_stream_done(stream(rank)))
+    if (k.state == State::WAITING && hwmc_stream_done(stream(rank)))
         return finish(rank);
     if (k.state != State::CALLING)
         return false;
-    if (bcast_hw_stream_open(stream(rank))) {
+    if (hwmc_stream_open(stream(rank))) {
         post(rank);
         return true;
     }
-    bcast_hw_stream_stall(stream(rank), *now_);
+    hwmc_stream_stall(stream(rank), *now_);
     return false;
 }
 
@@ -401,19 +400,19 @@ void Machines::call(uint32_t rank)
 
 void Machines::deliver(uint32_t rank, uint32_t rail, uint32_t ref)
 {
-    bcast_hw_msg msg = flights_[ref].msg;
+    hwmc_msg msg = flights_[ref].msg;
     uint32_t b = msg.token;
-    bcast_hw_verdict verdict;
+    hwmc_verdict verdict;
 
     (void) rail;
     if (!msg.multicast)
         drop(ref);
     if (b != UINT32_MAX)
         msg.bits = bits_[b].data();
-    verdict = bcast_hw_stream_on_recv(stream(rank), &msg, *now_);
-    if (verdict == BCAST_HW_PLACE)
+    verdict = hwmc_stream_on_recv(stream(rank), &msg, *now_);
+    if (verdict == HWMC_PLACE)
         place(rank, msg);
-    if (verdict == BCAST_HW_BAD)
+    if (verdict == HWMC_BAD)
         fail(rank, "says that a message of type " + std::to_string(msg.type) + " is bad");
     turn(rank);
 }
@@ -421,7 +420,7 @@ void Machines::deliver(uint32_t rank, uint32_t rail, uint32_t ref)
 void Machines::sent(uint32_t rank, uint32_t rail, uint32_t token)
 {
     (void) rail;
-    bcast_hw_stream_on_sent(stream(rank), token);
+    hwmc_stream_on_sent(stream(rank), token);
     turn(rank);
 }
 
@@ -429,8 +428,8 @@ void Machines::timer(uint32_t rank)
 {
     if (ranks_[rank].timer_at > *now_)
         return; // an earlier one was for that
-    ranks_[rank].timer_at = BCAST_HW_NEVER;
-    bcast_hw_stream_on_timer(stream(rank), *now_);
+    ranks_[rank].timer_at = HWMC_NEVER;
+    hwmc_stream_on_timer(stream(rank), *now_);
     turn(rank);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// machines: the core's machines at every rank, one bcast_hw_stream each, driven as engine/group and
+// machines: the core's machines at every rank, one hwmc_stream each, driven as engine/group and
 // engine/rails drive them. All that hwmc_sim knows of the core's streams is in this file and
 // machines.cc.
 //
@@ -13,8 +13,8 @@
 // No payload is carried. For each broadcast a rank adds a number for every fragment or segment that
 // its machine says to place; the sum must be that of all of them, once each, when the machine says
 // it is done.
-#ifndef MACHINES_H_INCLUDED
-#define MACHINES_H_INCLUDED
+#ifndef HWMC_TEST_SIM_MACHINES_H_INCLUDED
+#define HWMC_TEST_SIM_MACHINES_H_INCLUDED
 
 #include <memory>
 #include <vector>
@@ -42,7 +42,7 @@ class Machines : public Actor {
     uint64_t repairs() const override;
     size_t rank_bytes() const override;
 
-    const bcast_hw_counts &counts() const
+    const hwmc_counts &counts() const
     {
         return counts_;
     }
@@ -51,21 +51,21 @@ class Machines : public Actor {
     enum class State : uint8_t { AWAY, CALLING, WAITING, OVER };
 
     struct Rank {
-        uint64_t at = 0;                    // bytes of the message that were called
-        uint64_t timer_at = BCAST_HW_NEVER; // the earliest TIMER in the queue
-        uint32_t calls = 0;                 // messages that are over
+        uint64_t at = 0;                // bytes of the message that were called
+        uint64_t timer_at = HWMC_NEVER; // the earliest TIMER in the queue
+        uint32_t calls = 0;             // messages that are over
         State state = State::AWAY;
         bool room_due = false; // ROOM is in the queue
     };
 
     // A message on its way. `msg.bits` is in bits_, by its number.
     struct Flight {
-        bcast_hw_msg msg;
+        hwmc_msg msg;
     };
 
-    bcast_hw_stream *stream(uint32_t rank)
+    hwmc_stream *stream(uint32_t rank)
     {
-        return reinterpret_cast<bcast_hw_stream *>(memory_.get() + stride_ * rank);
+        return reinterpret_cast<hwmc_stream *>(memory_.get() + stride_ * rank);
     }
     uint64_t *sum(uint32_t rank, uint64_t bid)
     {
@@ -77,26 +77,26 @@ class Machines : public Actor {
     void post(uint32_t rank);
     bool finish(uint32_t rank);
     void pump(uint32_t rank);
-    void transmit(uint32_t rank, const bcast_hw_msg &tx);
+    void transmit(uint32_t rank, const hwmc_msg &tx);
     void arm(uint32_t rank);
-    void place(uint32_t rank, const bcast_hw_msg &msg);
+    void place(uint32_t rank, const hwmc_msg &msg);
     void expect_all(uint32_t rank, uint64_t bid);
-    uint32_t keep(const bcast_hw_msg &msg);
+    uint32_t keep(const hwmc_msg &msg);
     void drop(uint32_t flight);
     void fail(uint32_t rank, const std::string &what);
 
     uint32_t frags(uint32_t bytes) const;
-    uint32_t payload(uint32_t rank, const bcast_hw_msg &msg);
+    uint32_t payload(uint32_t rank, const hwmc_msg &msg);
     uint32_t mask() const;
     uint8_t best(uint32_t rank, uint32_t rails);
-    bcast_hw_room has_room(uint32_t rank);
+    hwmc_room has_room(uint32_t rank);
     void wait_for_room(uint32_t rank);
 
     const Options options_;
     EventQueue *queue_;
     Network *network_;
     const uint64_t *now_;
-    bcast_hw_stream_cfg cfg_ = {};
+    hwmc_stream_cfg cfg_ = {};
     uint32_t seg_bytes_ = 0;
     size_t stride_; // of a rank in memory_
     std::unique_ptr<unsigned char, void (*)(void *)> memory_;
@@ -104,9 +104,9 @@ class Machines : public Actor {
     std::vector<uint64_t> sums_;   // by rank and channel, of what was placed
     std::vector<uint64_t> all_of_; // of the first n fragments or segments
     std::vector<uint32_t> sites_first_, sites_ranks_;
-    bcast_hw_sites sites_ = {};
-    bcast_hw_counts counts_ = {};
-    bcast_hw_stripe stripe_ = {}; // the root's
+    hwmc_sites sites_ = {};
+    hwmc_counts counts_ = {};
+    hwmc_stripe stripe_ = {}; // the root's
 
     std::vector<Flight> flights_;
     std::vector<uint32_t> free_flights_;
@@ -116,4 +116,4 @@ class Machines : public Actor {
 
 } // namespace sim
 
-#endif // MACHINES_H_INCLUDED
+#endif // HWMC_TEST_SIM_MACHINES_H_INCLUDED

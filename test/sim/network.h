@@ -27,8 +27,8 @@
 //
 // Example, b = 1000, overhead 66, packet 1472, o = 1000, l = 20000: 1472 bytes by lane are 1538 on
 // the wire, 12304 ns; with the other program after 1000 + 12304 + 20000 + 1000 = 34304 ns.
-#ifndef NETWORK_H_INCLUDED
-#define NETWORK_H_INCLUDED
+#ifndef HWMC_TEST_SIM_NETWORK_H_INCLUDED
+#define HWMC_TEST_SIM_NETWORK_H_INCLUDED
 
 #include <unordered_map>
 #include <vector>
@@ -167,4 +167,4 @@ class Network {
 
 } // namespace sim
 
-#endif // NETWORK_H_INCLUDED
+#endif // HWMC_TEST_SIM_NETWORK_H_INCLUDED

@@ -140,7 +140,7 @@ const std::vector<Option> &options()
         {"--count", "K", "broadcasts in a row; default 1", u32(&Options::count, 1000000)},
         {"--rails", "R", "rails, 1 to 8; default as many as there are rates",
          [](Reader *r, const char *text) {
-             return number(text, false, BCAST_HW_RAIL_BITS, &r->rails) && r->rails > 0;
+             return number(text, false, HWMC_RAIL_BITS, &r->rails) && r->rails > 0;
          }},
         {"--rates", "M,..", "Mbit/s of each rail; one is for all of them; default 1000",
          [](Reader *r, const char *text) { return rates(text, &r->o->mbit); }},
@@ -172,18 +172,18 @@ const std::vector<Option> &options()
          "bandwidth times round trip",
          u32(&Options::window, 1u << 20)},
         {"--trees", "T", "of multilane, 1 to 8; default as many as rails, and 2 at least",
-         u32(&Options::trees, BCAST_HW_TREES_MAX)},
+         u32(&Options::trees, HWMC_TREES_MAX)},
         {"--frag", "B", "payload bytes of a multicast datagram; default 1432",
          u32(&Options::frag, 1u << 16, true)},
         {"--repair", "push|pull", "of two_stage and striped; default pull", read_repair},
         {"--channels", "N", "broadcasts that a root may be ahead, 1 to 64; default 16",
-         u32(&Options::channels, BCAST_HW_CHANNELS_MAX)},
+         u32(&Options::channels, HWMC_CHANNELS_MAX)},
         {"--piece", "B",
          "bytes of a channel; longer messages go as several; default 64K, or what "
          "all channels need to hold twice bandwidth times round trip",
          u32(&Options::piece, 1u << 24)},
         {"--fanout", "K", "of the tree that frees channels, 1 to 16; default 4",
-         u32(&Options::fanout, BCAST_HW_FANOUT_MAX)},
+         u32(&Options::fanout, HWMC_FANOUT_MAX)},
         {"--queue", "B", "bytes that may wait at the root on each rail; default 64K",
          u32(&Options::queue, 1u << 30, true)},
         {"--seed", "S", "of all chance; default 1", u64(&Options::seed, UINT64_MAX, false)},
@@ -251,8 +251,8 @@ std::string check(const Options &o)
          {between("--ranks", o.ranks, 2, 1u << 24), between("--count", o.count, 1, 1000000),
           between("--repeat", o.repeat, 1, 1000000), between("--sites", o.sites, 1, o.ranks),
           between("--packet", o.packet, 1, 1u << 30), between("--frag", o.frag, 1, 1u << 16),
-          between("--channels", o.channels, 1, BCAST_HW_CHANNELS_MAX),
-          between("--fanout", o.fanout, 1, BCAST_HW_FANOUT_MAX),
+          between("--channels", o.channels, 1, HWMC_CHANNELS_MAX),
+          between("--fanout", o.fanout, 1, HWMC_FANOUT_MAX),
           between("--piece", o.piece, 0, UINT64_C(32768) * o.frag),
           between("--queue", o.queue, 2 * (o.frag + 64 + (o.frag / o.packet + 2) * o.overhead),
                   1u << 30)})
@@ -298,7 +298,7 @@ Parsed parse(int argc, const char *const *argv, Options *o, std::string *error)
     }
     if (reader.rails > 0 && o->mbit.size() == 1)
         o->mbit.resize(reader.rails, o->mbit[0]);
-    if (o->mbit.size() > BCAST_HW_RAIL_BITS)
+    if (o->mbit.size() > HWMC_RAIL_BITS)
         *error = "there are 8 rails at most";
     else if (reader.rails > 0 && o->mbit.size() != reader.rails)
         *error = "--rates has " + std::to_string(o->mbit.size()) + " rates for " +

@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // options: what a run of hwmc_sim is a function of, and the command line that says it.
-#ifndef OPTIONS_H_INCLUDED
-#define OPTIONS_H_INCLUDED
+#ifndef HWMC_TEST_SIM_OPTIONS_H_INCLUDED
+#define HWMC_TEST_SIM_OPTIONS_H_INCLUDED
 
 #include <stdint.h>
 
@@ -66,4 +66,4 @@ std::string help();
 
 } // namespace sim
 
-#endif // OPTIONS_H_INCLUDED
+#endif // HWMC_TEST_SIM_OPTIONS_H_INCLUDED

@@ -12,8 +12,8 @@
 //   binary    at most d (l + 2 s/b) + 2 (m - 1) s/b, d the depth of the heap
 //   binomial  whole message: ceil(log2 p) (l + M/b); pipelined its root sends as much
 // Sites: shapes.h.
-#ifndef RELAY_H_INCLUDED
-#define RELAY_H_INCLUDED
+#ifndef HWMC_TEST_SIM_RELAY_H_INCLUDED
+#define HWMC_TEST_SIM_RELAY_H_INCLUDED
 
 #include <vector>
 
@@ -64,4 +64,4 @@ class Relay : public Actor {
 
 } // namespace sim
 
-#endif // RELAY_H_INCLUDED
+#endif // HWMC_TEST_SIM_RELAY_H_INCLUDED

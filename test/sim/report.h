@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // report: what a run came to, in words and as CSV.
-#ifndef REPORT_H_INCLUDED
-#define REPORT_H_INCLUDED
+#ifndef HWMC_TEST_SIM_REPORT_H_INCLUDED
+#define HWMC_TEST_SIM_REPORT_H_INCLUDED
 
 #include "simulator.h"
 
@@ -15,4 +15,4 @@ std::string csv_line(const Options &o, const Result &r);
 
 } // namespace sim
 
-#endif // REPORT_H_INCLUDED
+#endif // HWMC_TEST_SIM_REPORT_H_INCLUDED

@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // run_one: runs for tests: a network without overhead and host time, where formulas hold.
-#ifndef RUN_ONE_H_INCLUDED
-#define RUN_ONE_H_INCLUDED
+#ifndef HWMC_TEST_SIM_RUN_ONE_H_INCLUDED
+#define HWMC_TEST_SIM_RUN_ONE_H_INCLUDED
 
 #include <gtest/gtest.h>
 
@@ -61,4 +61,4 @@ inline double least_us(const Options &o)
 
 } // namespace sim
 
-#endif // RUN_ONE_H_INCLUDED
+#endif // HWMC_TEST_SIM_RUN_ONE_H_INCLUDED

@@ -10,8 +10,8 @@
 //
 // Cost: ceil(log2 p) l + (p - 1) l + about 2 (p - 1)/p M/b. (The paper's, by recursive doubling:
 // 2 log p l + 2 p/(p - 1) M/b.)
-#ifndef SCATTER_RING_H_INCLUDED
-#define SCATTER_RING_H_INCLUDED
+#ifndef HWMC_TEST_SIM_SCATTER_RING_H_INCLUDED
+#define HWMC_TEST_SIM_SCATTER_RING_H_INCLUDED
 
 #include <vector>
 
@@ -57,4 +57,4 @@ class ScatterRing : public Actor {
 
 } // namespace sim
 
-#endif // SCATTER_RING_H_INCLUDED
+#endif // HWMC_TEST_SIM_SCATTER_RING_H_INCLUDED

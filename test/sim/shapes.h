@@ -4,8 +4,8 @@
 // shapes: who feeds whom in the trees of the reference algorithms (Chiba, Endo, Matsuoka 2007,
 // sections 2.2, 4.1 and 6). Rank 0 is the root. Sites are blocks of ranks; the first rank of each
 // represents it.
-#ifndef SHAPES_H_INCLUDED
-#define SHAPES_H_INCLUDED
+#ifndef HWMC_TEST_SIM_SHAPES_H_INCLUDED
+#define HWMC_TEST_SIM_SHAPES_H_INCLUDED
 
 #include <stdint.h>
 
@@ -37,4 +37,4 @@ void binomial_children(const Shape &shape, uint32_t rank, Children *out);
 
 } // namespace sim
 
-#endif // SHAPES_H_INCLUDED
+#endif // HWMC_TEST_SIM_SHAPES_H_INCLUDED

@@ -4,8 +4,8 @@
 // shares: the rails of a host as one link, for the reference algorithms (the paper aggregates its
 // two NICs): every part of a message goes over all rails, on each in proportion to its rate, and is
 // passed on rail by rail.
-#ifndef SHARES_H_INCLUDED
-#define SHARES_H_INCLUDED
+#ifndef HWMC_TEST_SIM_SHARES_H_INCLUDED
+#define HWMC_TEST_SIM_SHARES_H_INCLUDED
 
 #include "options.h"
 
@@ -25,4 +25,4 @@ inline uint64_t share(const Options &o, uint64_t bytes, uint32_t rail)
 
 } // namespace sim
 
-#endif // SHARES_H_INCLUDED
+#endif // HWMC_TEST_SIM_SHARES_H_INCLUDED

@@ -3,8 +3,8 @@
 //
 // simulator: one run. Takes the earliest event, moves the clock there, performs it, until all ranks
 // are through with all broadcasts.
-#ifndef SIMULATOR_H_INCLUDED
-#define SIMULATOR_H_INCLUDED
+#ifndef HWMC_TEST_SIM_SIMULATOR_H_INCLUDED
+#define HWMC_TEST_SIM_SIMULATOR_H_INCLUDED
 
 #include <functional>
 #include <string>
@@ -36,4 +36,4 @@ Result run(const Options &o, const Progress &progress = nullptr);
 
 } // namespace sim
 
-#endif // SIMULATOR_H_INCLUDED
+#endif // HWMC_TEST_SIM_SIMULATOR_H_INCLUDED

@@ -20,26 +20,26 @@ constexpr uint32_t N = 16;
 
 // A leader whose epochs begin at once.
 struct Leader {
-    bcast_hw_adapt a;
-    bcast_hw_manner manner = {1, false, N / 2};
-    bcast_hw_adapt_sample at = {1, 0, 0, 0, 0};
+    hwmc_adapt a;
+    hwmc_policy policy = {1, false, N / 2};
+    hwmc_adapt_sample at = {1, 0, 0, 0, 0};
 
     Leader()
     {
-        bcast_hw_adapt_init(&a, true, true, N);
-        bcast_hw_adapt_enter(&a, &manner);
+        hwmc_adapt_init(&a, true, true, N);
+        hwmc_adapt_enter(&a, &policy);
         learn(0, 0, 0, 1, 1);
     }
 
     void learn(uint64_t n, uint64_t repaired, uint64_t frags, uint64_t gap, uint64_t sync)
     {
         at = {at.now + n * gap, at.floor + n, repaired, n * frags, sync};
-        bcast_hw_adapt_learn(&a, &at);
-        bcast_hw_manner want = bcast_hw_adapt_want(&a);
-        if (!bcast_hw_manner_same(want, manner)) {
-            manner = want;
-            bcast_hw_adapt_enter(&a, &manner);
-            bcast_hw_adapt_learn(&a, &at);
+        hwmc_adapt_learn(&a, &at);
+        hwmc_policy want = hwmc_adapt_want(&a);
+        if (!hwmc_policy_same(want, policy)) {
+            policy = want;
+            hwmc_adapt_enter(&a, &policy);
+            hwmc_adapt_learn(&a, &at);
         }
     }
 
@@ -48,7 +48,7 @@ struct Leader {
     {
         uint64_t n = 0;
 
-        for (; n < most && manner.push != push; n += 8)
+        for (; n < most && policy.push != push; n += 8)
             learn(8, repaired_of_eight, frags, 100 * US, US);
         return n;
     }
@@ -59,8 +59,8 @@ TEST(Adapt, ManyRepairsOfShortBroadcastsArePushed)
     Leader l;
 
     EXPECT_EQ(64u, l.until(true, 1, 1, 1000));
-    EXPECT_TRUE(l.manner.push);
-    EXPECT_EQ(1u, l.manner.rails);
+    EXPECT_TRUE(l.policy.push);
+    EXPECT_EQ(1u, l.policy.rails);
 }
 
 TEST(Adapt, FewRepairsAndLongBroadcastsArePulled)
@@ -73,7 +73,7 @@ TEST(Adapt, FewRepairsAndLongBroadcastsArePulled)
     Leader l;
     for (uint32_t i = 0; i < 1000; i++)
         l.learn(8, i % 2 == 0, 1, 100 * US, US); // one in sixteen
-    EXPECT_FALSE(l.manner.push);
+    EXPECT_FALSE(l.policy.push);
 }
 
 // Pull is tried again, less and less often while it is no good; after a good time as at first.
@@ -112,7 +112,7 @@ TEST(Adapt, ThePeriodIsTheLongestForWhichTheFloorIsInTime)
 
         for (uint32_t i = 0; i < 40; i++)
             l.learn(8, 0, 1, row.gap, row.sync);
-        EXPECT_EQ(row.period, l.manner.period) << row.gap << " " << row.sync;
+        EXPECT_EQ(row.period, l.policy.period) << row.gap << " " << row.sync;
     }
 }
 
@@ -122,23 +122,23 @@ TEST(Adapt, OneOddSynchronizationChangesNothing)
 
     for (uint32_t i = 0; i < 200; i++)
         l.learn(8, 0, 1, 10 * US, i % 20 == 10 ? 200 * US : 60 * US);
-    EXPECT_NE(12u, l.manner.period); // what took long is remembered for some time
+    EXPECT_NE(12u, l.policy.period); // what took long is remembered for some time
     for (uint32_t i = 0; i < 200; i++)
         l.learn(8, 0, 1, 10 * US, 60 * US);
-    EXPECT_EQ(8u, l.manner.period);
+    EXPECT_EQ(8u, l.policy.period);
 }
 
 TEST(Adapt, WhatTheUserSaidStays)
 {
-    bcast_hw_adapt a;
-    bcast_hw_manner manner = {3, false, 5};
-    bcast_hw_adapt_sample at = {1, 0, 0, 0, 1};
+    hwmc_adapt a;
+    hwmc_policy policy = {3, false, 5};
+    hwmc_adapt_sample at = {1, 0, 0, 0, 1};
 
-    bcast_hw_adapt_init(&a, false, false, N);
-    bcast_hw_adapt_enter(&a, &manner);
+    hwmc_adapt_init(&a, false, false, N);
+    hwmc_adapt_enter(&a, &policy);
     for (uint32_t i = 0; i < 1000; i++, at.now += MS, at.floor += 5, at.repaired = at.frags = 5) {
-        bcast_hw_adapt_learn(&a, &at);
-        EXPECT_TRUE(bcast_hw_manner_same(manner, bcast_hw_adapt_want(&a)));
+        hwmc_adapt_learn(&a, &at);
+        EXPECT_TRUE(hwmc_policy_same(policy, hwmc_adapt_want(&a)));
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "agree_group.h"
 
-using namespace agree;
+using namespace negotiation;
 
 // Broadcasts while set-up runs: whoever is ahead of whom, each goes the same way at all ranks.
 TEST(Agree, EachBroadcastGoesTheSameWayAtAllRanks)
@@ -59,7 +59,7 @@ TEST(Agree, WhoHasEnteredNoneUsesTheGroupFromTheFirstOn)
     for (auto &program : g.programs)
         program.pauses.assign(2, 1000 * MS);
     g.run();
-    g.expect(BCAST_HW_REASON_NONE, 0);
+    g.expect(HWMC_REASON_NONE, 0);
     g.expect_alike();
     EXPECT_EQ(0u, g.ranks[0].agreed.from);
     EXPECT_EQ(std::vector<bool>(2, true), g.programs[3].took);
@@ -108,47 +108,47 @@ TEST(Agree, WhoLeavesEndsSetUp)
     g.lose = [](uint32_t, int) { return true; };
     g.run();
     g.expect_alike();
-    EXPECT_EQ(BCAST_HW_REASON_CLOSED, (int) g.ranks[0].agreed.reason);
-    EXPECT_EQ(BCAST_HW_AGREE_NO, g.ranks[6].phase);
+    EXPECT_EQ(HWMC_REASON_CLOSED, (int) g.ranks[0].agreed.reason);
+    EXPECT_EQ(HWMC_NEGOTIATION_NO, g.ranks[6].phase);
     EXPECT_LT(g.over_at, MS);
 }
 
 // It has reported, and goes no further than it said.
 TEST(Agree, ARankStopsWhereItPromised)
 {
-    bcast_hw_agree a;
-    bcast_hw_terms terms = {};
-    bcast_hw_msg msg = {}, tx;
+    hwmc_negotiation a;
+    hwmc_parameters parameters = {};
+    hwmc_msg msg = {}, tx;
 
-    terms.rails = 1;
-    terms.frag_bytes = 1400;
-    bcast_hw_agree_start(&a, 2, 1, 4, KEY, &terms, false, 10 * MS);
-    msg.type = BCAST_HW_MSG_DECIDE;
-    msg.terms = &terms;
-    EXPECT_EQ(BCAST_HW_AGREE_PASS, bcast_hw_agree_enter(&a, 0));
-    for (uint32_t stage : {BCAST_HW_AGREE_OFFER, BCAST_HW_AGREE_JOIN}) {
-        terms.stage = stage;
-        ASSERT_EQ(BCAST_HW_TAKEN, bcast_hw_agree_on_recv(&a, &msg, 0));
-        if (bcast_hw_agree_wants_join(&a))
-            bcast_hw_agree_on_joined(&a, true, 1, 0);
+    parameters.rails = 1;
+    parameters.frag_bytes = 1400;
+    hwmc_negotiation_start(&a, 2, 1, 4, KEY, &parameters, false, 10 * MS);
+    msg.type = HWMC_MSG_DECIDE;
+    msg.parameters = &parameters;
+    EXPECT_EQ(HWMC_NEGOTIATION_PASS, hwmc_negotiation_enter(&a, 0));
+    for (uint32_t stage : {HWMC_NEGOTIATION_PROPOSE, HWMC_NEGOTIATION_JOIN}) {
+        parameters.stage = stage;
+        ASSERT_EQ(HWMC_TAKEN, hwmc_negotiation_on_recv(&a, &msg, 0));
+        if (hwmc_negotiation_wants_join(&a))
+            hwmc_negotiation_on_joined(&a, true, 1, 0);
     }
-    EXPECT_EQ(BCAST_HW_AGREE_PASS, bcast_hw_agree_enter(&a, 1)); // no probe yet: no report
-    bcast_hw_agree_on_timer(&a, 10 * MS);
-    while (bcast_hw_agree_next_send(&a, &tx, 10 * MS))
+    EXPECT_EQ(HWMC_NEGOTIATION_PASS, hwmc_negotiation_enter(&a, 1)); // no probe yet: no report
+    hwmc_negotiation_on_timer(&a, 10 * MS);
+    while (hwmc_negotiation_next_send(&a, &tx, 10 * MS))
         ;
-    EXPECT_EQ(BCAST_HW_MSG_REPORT, tx.type);
-    EXPECT_EQ(4u, tx.terms->from);
-    EXPECT_EQ(BCAST_HW_AGREE_PASS, bcast_hw_agree_enter(&a, 2));
-    EXPECT_EQ(BCAST_HW_AGREE_PASS, bcast_hw_agree_enter(&a, 3));
-    EXPECT_EQ(BCAST_HW_AGREE_AWAIT, bcast_hw_agree_enter(&a, 4));
-    bcast_hw_agree_check(&a);
+    EXPECT_EQ(HWMC_MSG_REPORT, tx.type);
+    EXPECT_EQ(4u, tx.parameters->from);
+    EXPECT_EQ(HWMC_NEGOTIATION_PASS, hwmc_negotiation_enter(&a, 2));
+    EXPECT_EQ(HWMC_NEGOTIATION_PASS, hwmc_negotiation_enter(&a, 3));
+    EXPECT_EQ(HWMC_NEGOTIATION_AWAIT, hwmc_negotiation_enter(&a, 4));
+    hwmc_negotiation_check(&a);
 
-    terms.stage = BCAST_HW_AGREE_PROBE;
-    terms.reason = BCAST_HW_REASON_PROBE;
-    terms.rails = 0;
-    terms.from = 3; // less than it said
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_agree_on_recv(&a, &msg, 11 * MS));
-    terms.from = 6;
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_agree_on_recv(&a, &msg, 11 * MS));
-    bcast_hw_agree_check(&a);
+    parameters.stage = HWMC_NEGOTIATION_PROBE;
+    parameters.reason = HWMC_REASON_PROBE;
+    parameters.rails = 0;
+    parameters.from = 3; // less than it said
+    EXPECT_EQ(HWMC_BAD, hwmc_negotiation_on_recv(&a, &msg, 11 * MS));
+    parameters.from = 6;
+    EXPECT_EQ(HWMC_TAKEN, hwmc_negotiation_on_recv(&a, &msg, 11 * MS));
+    hwmc_negotiation_check(&a);
 }

@@ -3,8 +3,8 @@
 //
 // What the tests of agree share: ranks in set-up on a network of their own, and programs that
 // broadcast meanwhile.
-#ifndef AGREE_GROUP_H_INCLUDED
-#define AGREE_GROUP_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_AGREE_GROUP_H_INCLUDED
+#define HWMC_TEST_UNIT_AGREE_GROUP_H_INCLUDED
 
 #include <functional>
 #include <queue>
@@ -14,7 +14,7 @@
 
 #include "core.h"
 
-namespace agree {
+namespace negotiation {
 
 constexpr uint64_t US = 1000, MS = 1000 * US;
 constexpr uint64_t KEY = 77;
@@ -22,7 +22,7 @@ constexpr uint64_t KEY = 77;
 // A small network for set-up alone; messages to a rank that has not started are lost.
 struct Group {
     uint32_t p, k;
-    std::vector<bcast_hw_terms> offers;
+    std::vector<hwmc_parameters> offers;
     std::vector<uint64_t> start;
     std::vector<bool> joins;          // whether joining works
     std::vector<uint32_t> join_rails; // on which it does
@@ -30,7 +30,7 @@ struct Group {
     std::vector<bool> fits;           // ... and again where datagrams are shorter
     bool by_lanes = false;
     std::vector<bool> started;
-    std::vector<bcast_hw_agree> ranks;
+    std::vector<hwmc_negotiation> ranks;
     uint64_t lane = 20 * US, cast = 10 * US, join = 5 * US, probe = 20 * MS;
     std::function<bool(uint32_t to, int nth)> lose = [](uint32_t, int) { return false; };
     std::function<bool(uint32_t to, uint8_t rail)> lose_rail = [](uint32_t, uint8_t) {
@@ -62,13 +62,12 @@ struct Group {
           ranks(size)
     {
         for (uint32_t r = 0; r < p; r++)
-            offers[r] = {0, BCAST_HW_REASON_NONE, r, 1, 1400 + r, 9000 - r, 5,
-                         0, r ? 0 : 0xe1u,        42};
+            offers[r] = {0, HWMC_REASON_NONE, r, 1, 1400 + r, 9000 - r, 5, 0, r ? 0 : 0xe1u, 42};
     }
     void all_offer(uint32_t rails)
     {
-        for (bcast_hw_terms &offer : offers)
-            offer.rails = rails;
+        for (hwmc_parameters &proposal : offers)
+            proposal.rails = rails;
     }
     void at(uint64_t when, std::function<void()> what)
     {
@@ -76,41 +75,42 @@ struct Group {
     }
     void turn(uint32_t r)
     {
-        bcast_hw_agree *a = &ranks[r];
-        bcast_hw_msg tx;
+        hwmc_negotiation *a = &ranks[r];
+        hwmc_msg tx;
 
-        bcast_hw_agree_check(a);
-        if (bcast_hw_agree_next_timer(a) <= now)
-            bcast_hw_agree_on_timer(a, now);
-        while (bcast_hw_agree_next_send(a, &tx, now)) {
-            bcast_hw_agree_check(a);
+        hwmc_negotiation_check(a);
+        if (hwmc_negotiation_next_timer(a) <= now)
+            hwmc_negotiation_on_timer(a, now);
+        while (hwmc_negotiation_next_send(a, &tx, now)) {
+            hwmc_negotiation_check(a);
             send(r, tx);
         }
-        if (bcast_hw_agree_wants_join(a) && !joining[r]) {
+        if (hwmc_negotiation_wants_join(a) && !joining[r]) {
             joining[r] = true;
             at(now + join, [this, r] {
                 joined++;
-                if (bcast_hw_agree_wants_join(&ranks[r])) // it may have left
-                    bcast_hw_agree_on_joined(&ranks[r], able[r], joins[r] ? join_rails[r] : 0, now);
+                if (hwmc_negotiation_wants_join(&ranks[r])) // it may have left
+                    hwmc_negotiation_on_joined(&ranks[r], able[r], joins[r] ? join_rails[r] : 0,
+                                               now);
                 turn(r);
             });
         }
-        if (bcast_hw_agree_wants_fit(a)) {
+        if (hwmc_negotiation_wants_fit(a)) {
             fitted++;
-            bcast_hw_agree_on_fitted(a, fits[r]);
+            hwmc_negotiation_on_fitted(a, fits[r]);
             turn(r);
             return;
         }
-        if (bcast_hw_agree_over(a) && !over[r]) {
+        if (hwmc_negotiation_over(a) && !over[r]) {
             over[r] = true;
             over_at = now;
         }
-        if (!programs.empty() && programs[r].waits && bcast_hw_agree_over(a))
+        if (!programs.empty() && programs[r].waits && hwmc_negotiation_over(a))
             enter(r);
-        uint64_t next = bcast_hw_agree_next_timer(a);
-        if (next != BCAST_HW_NEVER)
+        uint64_t next = hwmc_negotiation_next_timer(a);
+        if (next != HWMC_NEVER)
             at(next, [this, r, next] {
-                if (bcast_hw_agree_next_timer(&ranks[r]) == next)
+                if (hwmc_negotiation_next_timer(&ranks[r]) == next)
                     turn(r);
             });
     }
@@ -128,13 +128,14 @@ struct Group {
     {
         Program &program = programs[r];
         auto number = (uint32_t) program.took.size();
-        bcast_hw_agree_turn turn = bcast_hw_agree_enter(&ranks[r], number);
+        hwmc_negotiation_turn turn = hwmc_negotiation_enter(&ranks[r], number);
 
-        program.waits = turn == BCAST_HW_AGREE_AWAIT;
+        program.waits = turn == HWMC_NEGOTIATION_AWAIT;
         program.waited += program.waits;
         if (program.waits)
             return;
-        program.took.push_back(turn == BCAST_HW_AGREE_TAKE && ranks[r].phase != BCAST_HW_AGREE_NO);
+        program.took.push_back(turn == HWMC_NEGOTIATION_TAKE &&
+                               ranks[r].phase != HWMC_NEGOTIATION_NO);
         go_on(r);
     }
     void go_on(uint32_t r)
@@ -144,13 +145,13 @@ struct Group {
         if (program.took.size() < program.pauses.size()) {
             at(now + program.pauses[program.took.size()], [this, r] {
                 enter(r);
-                bcast_hw_agree_check(&ranks[r]);
+                hwmc_negotiation_check(&ranks[r]);
             });
             return;
         }
         at(now, [this, r] {
             programs[r].left = true;
-            bcast_hw_agree_leave(&ranks[r]);
+            hwmc_negotiation_leave(&ranks[r]);
             turn(r);
         });
     }
@@ -159,14 +160,14 @@ struct Group {
     {
         for (uint32_t r = 0; r < p; r++) {
             EXPECT_TRUE(programs[r].left) << "rank " << r;
-            EXPECT_TRUE(bcast_hw_agree_settled(&ranks[r])) << "rank " << r;
+            EXPECT_TRUE(hwmc_negotiation_settled(&ranks[r])) << "rank " << r;
             EXPECT_EQ(programs[0].took, programs[r].took) << "rank " << r;
         }
     }
-    void send(uint32_t from, bcast_hw_msg tx)
+    void send(uint32_t from, hwmc_msg tx)
     {
-        bcast_hw_terms terms = tx.terms ? *tx.terms : bcast_hw_terms{};
-        bool has = tx.terms != nullptr;
+        hwmc_parameters parameters = tx.parameters ? *tx.parameters : hwmc_parameters{};
+        bool has = tx.parameters != nullptr;
         uint32_t first = tx.multicast ? 0 : tx.peer, end = tx.multicast ? p : tx.peer + 1;
 
         EXPECT_EQ(KEY, tx.bid);
@@ -176,11 +177,11 @@ struct Group {
             if (to == from || (tx.multicast && (lose(to, probes) || lose_rail(to, tx.rail) ||
                                                 tx.bytes > passes(to, tx.rail))))
                 continue;
-            at(now + (tx.multicast ? cast : lane), [this, to, tx, terms, has]() mutable {
+            at(now + (tx.multicast ? cast : lane), [this, to, tx, parameters, has]() mutable {
                 if (!started[to])
                     return;
-                tx.terms = has ? &terms : nullptr;
-                EXPECT_NE(BCAST_HW_BAD, bcast_hw_agree_on_recv(&ranks[to], &tx, now));
+                tx.parameters = has ? &parameters : nullptr;
+                EXPECT_NE(HWMC_BAD, hwmc_negotiation_on_recv(&ranks[to], &tx, now));
                 turn(to);
             });
         }
@@ -190,10 +191,10 @@ struct Group {
         joining.assign(p, false);
         over = joining;
         for (uint32_t r = 0; r < p; r++)
-            if (start[r] != BCAST_HW_NEVER)
+            if (start[r] != HWMC_NEVER)
                 at(start[r], [this, r] {
                     started[r] = true;
-                    bcast_hw_agree_start(&ranks[r], p, r, k, KEY, &offers[r], by_lanes, probe);
+                    hwmc_negotiation_start(&ranks[r], p, r, k, KEY, &offers[r], by_lanes, probe);
                     turn(r);
                     if (!programs.empty())
                         go_on(r);
@@ -209,26 +210,25 @@ struct Group {
     // All came to the same end, with the same terms, and nothing is left to do.
     void expect(uint32_t reason, uint32_t rank)
     {
-        bcast_hw_msg tx;
+        hwmc_msg tx;
 
-        for (bcast_hw_agree &a : ranks) {
-            EXPECT_EQ(!reason ? BCAST_HW_AGREE_YES
-                      : by_lanes && reason != BCAST_HW_REASON_LANE &&
-                              reason != BCAST_HW_REASON_NOMEM
-                          ? BCAST_HW_AGREE_LANES
-                          : BCAST_HW_AGREE_NO,
+        for (hwmc_negotiation &a : ranks) {
+            EXPECT_EQ(!reason ? HWMC_NEGOTIATION_YES
+                      : by_lanes && reason != HWMC_REASON_LANE && reason != HWMC_REASON_NOMEM
+                          ? HWMC_NEGOTIATION_LANES
+                          : HWMC_NEGOTIATION_NO,
                       a.phase);
-            EXPECT_TRUE(bcast_hw_agree_settled(&a));
+            EXPECT_TRUE(hwmc_negotiation_settled(&a));
             EXPECT_EQ(reason, a.agreed.reason);
             EXPECT_EQ(0, memcmp(&a.agreed, &ranks[0].agreed, sizeof(a.agreed)));
             EXPECT_TRUE(reason == 0 || a.agreed.rank == rank);
-            EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_agree_next_timer(&a));
-            EXPECT_EQ(0, bcast_hw_agree_next_send(&a, &tx, now));
+            EXPECT_EQ(HWMC_NEVER, hwmc_negotiation_next_timer(&a));
+            EXPECT_EQ(0, hwmc_negotiation_next_send(&a, &tx, now));
         }
     }
     std::vector<bool> joining, over;
 };
 
-} // namespace agree
+} // namespace negotiation
 
-#endif // AGREE_GROUP_H_INCLUDED
+#endif // HWMC_TEST_UNIT_AGREE_GROUP_H_INCLUDED

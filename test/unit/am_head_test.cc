@@ -45,7 +45,7 @@ TEST(AmHead, WhatLeadsBeyondTheMessageIsNotSound)
         << "with the memory for that it would be little";
     h = head(1000);
     EXPECT_FALSE(hwmc_am_head_is_sound(&h, 15, kReach));
-    h.kind = AM_REACH;
+    h.kind = AM_CMA;
     EXPECT_TRUE(hwmc_am_head_is_sound(&h, 16 + kReach, kReach));
     EXPECT_FALSE(hwmc_am_head_is_sound(&h, 15 + kReach, kReach));
     h.offset = 1;
@@ -68,7 +68,7 @@ TEST(AmHead, ADifferentSizeThanTheFirstFramesIsNotOfTheMessage)
     h.handler = 4;
     EXPECT_FALSE(hwmc_am_head_is_of(&h, 26, &first, 0, false));
     h = head(10);
-    h.kind = AM_REACH;
+    h.kind = AM_CMA;
     EXPECT_FALSE(hwmc_am_head_is_of(&h, 16 + kReach, &first, 0, false));
     EXPECT_FALSE(hwmc_am_head_is_of(&first, 16 + 10, &first, 0, true)) << "a second header";
     h = head(10, 5);
@@ -98,7 +98,7 @@ TEST(AmHead, NothingThatIsTakenIsOutside)
                  1,
                  (uint16_t) (r() % 3 * 8),
                  (uint8_t) (r() % 2),
-                 (uint8_t) (r() % 8 ? AM_DATA : AM_REACH)};
+                 (uint8_t) (r() % 8 ? AM_DATA : AM_CMA)};
             if (begun && r() % 2) {
                 h.data_sz = first.data_sz;
                 h.hdr_sz = first.hdr_sz;
@@ -108,7 +108,7 @@ TEST(AmHead, NothingThatIsTakenIsOutside)
                 continue;
             if (!begun) {
                 ASSERT_LE(h.data_sz, UINT64_C(1) << 62);
-                if (h.kind == AM_REACH || h.data_sz > 100000)
+                if (h.kind == AM_CMA || h.data_sz > 100000)
                     break;
                 first = h;
                 begun = true;

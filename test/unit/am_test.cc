@@ -26,7 +26,7 @@ extern "C" {
 
 struct fake_mpidig MPIDIG_global;
 struct fake_process MPIR_Process;
-struct MPIDI_HWMC_counters MPIDI_HWMC_counters;
+struct hwmc_counters hwmc_counters;
 }
 
 namespace {
@@ -35,7 +35,7 @@ constexpr uint32_t PEER = 1;
 constexpr int HANDLER = 3;
 
 // The links.
-hwmc_links_upper upper;
+hwmc_sessions_upper upper;
 std::deque<std::string> under_way; // frames: head and body
 size_t frames_a_poll;
 
@@ -183,45 +183,45 @@ int MPIDIG_recv_copy_seg(void *bytes, MPI_Aint size, MPIR_Request *rreq)
     return offset == rreq->count;
 }
 
-void MPIR_Bcast_hw_lock(void)
+void hwmc_lock(void)
 {
 }
-void MPIR_Bcast_hw_unlock(void)
+void hwmc_unlock(void)
 {
 }
 
-bool MPIR_Bcast_hw_world_rank(MPIR_Comm *, int rank, uint32_t *world)
+bool hwmc_world_rank(MPIR_Comm *, int rank, uint32_t *world)
 {
     *world = static_cast<uint32_t>(rank);
     return true;
 }
 
-bool MPIR_Bcast_hw_same_host(uint32_t)
+bool hwmc_same_host(uint32_t)
 {
     return true;
 }
 
-void hwmc_links_use(struct hwmc_links *, uint32_t, const struct hwmc_links_upper *u)
+void hwmc_sessions_use(struct hwmc_sessions *, uint32_t, const struct hwmc_sessions_upper *u)
 {
     upper = *u;
 }
 
-uint32_t hwmc_links_room(const struct hwmc_links *, uint32_t, uint32_t)
+uint32_t hwmc_sessions_room(const struct hwmc_sessions *, uint32_t, uint32_t)
 {
     return 1;
 }
 
-int hwmc_links_send(struct hwmc_links *, uint32_t, uint32_t peer, const void *head, size_t head_len,
-                    const void *body, size_t body_len, const uint64_t *)
+int hwmc_sessions_send(struct hwmc_sessions *, uint32_t, uint32_t peer, const void *head,
+                       size_t head_len, const void *body, size_t body_len, const uint64_t *)
 {
     EXPECT_EQ(peer, PEER);
     EXPECT_EQ(head_len, sizeof(am_head));
     under_way.push_back(std::string(static_cast<const char *>(head), head_len) +
                         std::string(static_cast<const char *>(body), body_len));
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int hwmc_links_poll(struct hwmc_links *)
+int hwmc_sessions_poll(struct hwmc_sessions *)
 {
     int n = 0;
 
@@ -245,38 +245,38 @@ class Am : public testing::Test {
         MPIR_Process = {0, 2};
         MPIDIG_global.origin_cbs[HANDLER] = origin;
         MPIDIG_global.target_msg_cbs[HANDLER] = target;
-        MPIDI_HWMC_counters.am = &counts_;
+        hwmc_counters.am = &counts_;
         frames_a_poll = SIZE_MAX;
         came.clear();
         complete.clear();
         under_way.clear();
         on_msg = nullptr;
         on_complete = nullptr;
-        EXPECT_TRUE(MPIDI_HWMC_am_open(nullptr, 0, 1));
+        EXPECT_TRUE(hwmc_am_open(nullptr, 0, 1));
     }
     ~Am() override
     {
-        MPIDI_HWMC_am_close();
+        hwmc_am_close();
     }
 
     static int progress()
     {
         int events = 0;
 
-        EXPECT_EQ(MPIDI_HWMC_am_progress(false, &events), MPI_SUCCESS);
+        EXPECT_EQ(hwmc_am_progress(false, &events), MPI_SUCCESS);
         return events;
     }
     static void progress_until_idle()
     {
         int calls = 0;
 
-        for (; calls < 1000 && (!under_way.empty() || !MPIDI_HWMC_am_idle()); calls++)
+        for (; calls < 1000 && (!under_way.empty() || !hwmc_am_idle()); calls++)
             progress();
         EXPECT_LT(calls, 1000);
     }
     static void send_hdr(const std::string &hdr)
     {
-        EXPECT_EQ(MPIDI_HWMC_am_send_hdr(PEER, nullptr, HANDLER, hdr.c_str(), hdr.size() + 1),
+        EXPECT_EQ(hwmc_am_send_hdr(PEER, nullptr, HANDLER, hdr.c_str(), hdr.size() + 1),
                   MPI_SUCCESS);
     }
     void send(const std::string &hdr, const void *data, size_t count, MPI_Datatype datatype,
@@ -284,9 +284,8 @@ class Am : public testing::Test {
     {
         requests_.push_back(std::make_unique<MPIR_Request>());
         requests_.back()->number = number;
-        EXPECT_EQ(MPIDI_HWMC_am_isend(PEER, nullptr, HANDLER, hdr.c_str(), hdr.size() + 1, data,
-                                      static_cast<MPI_Aint>(count), datatype,
-                                      requests_.back().get()),
+        EXPECT_EQ(hwmc_am_isend(PEER, nullptr, HANDLER, hdr.c_str(), hdr.size() + 1, data,
+                                static_cast<MPI_Aint>(count), datatype, requests_.back().get()),
                   MPI_SUCCESS);
     }
     void post(void *buffer, size_t count, MPI_Datatype datatype, int number)
@@ -301,7 +300,7 @@ class Am : public testing::Test {
         receive->am.target_cmpl_cb = received;
     }
 
-    MPIDI_HWMC_am_counts counts_ = {};
+    hwmc_am_counts counts_ = {};
     std::vector<std::unique_ptr<MPIR_Request>> requests_;
 };
 
@@ -410,7 +409,7 @@ TEST_F(Am, LongDataInADeviceAreReadWhereTheyWerePacked)
     progress_until_idle();
     EXPECT_TRUE(in == data);
     EXPECT_EQ(complete, (std::vector<int>{2, 1}));
-    EXPECT_EQ(counts_.carried_read, 1u);
+    EXPECT_EQ(counts_.am_read, 1u);
 }
 
 TEST_F(Am, LongDataAreUnpackedIntoADevice)

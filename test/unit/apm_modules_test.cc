@@ -88,10 +88,10 @@ TEST_F(Modules, LoadsWhileConnectingAndMigratesByHand)
     EXPECT_EQ(IBV_MIG_MIGRATED, device.state);
     EXPECT_EQ(0, hwmc_apm_migrate(list, 1)) << "the event has not come yet";
     EXPECT_EQ(EINVAL, conn.error);
-    EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
 
     // The old primary path becomes the alternate one.
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_conn_step(&conn));
     EXPECT_EQ(IBV_MIG_REARM, device.state);
     EXPECT_EQ(20, device.alt_dlid);
     EXPECT_EQ(1, device.alt_port);
@@ -103,13 +103,13 @@ TEST_F(Modules, LeavesAPortThatIsDownAndComesBack)
     connect();
     device.state = IBV_MIG_ARMED; // which nobody has asked for yet
     hwmc_apm_conn_port(&conn, 1, false);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_conn_step(&conn));
     EXPECT_EQ(IBV_MIG_MIGRATED, device.state);
     EXPECT_EQ(2, device.port);
     hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG);
-    EXPECT_EQ(BCAST_HW_APM_LATER, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_conn_step(&conn));
     hwmc_apm_conn_port(&conn, 1, true);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_conn_step(&conn));
     EXPECT_EQ(IBV_MIG_REARM, device.state);
 }
 
@@ -118,13 +118,13 @@ TEST_F(Modules, TakesNoEventTwice)
     connect();
     device.state = IBV_MIG_MIGRATED; // by way of ARMED, unseen
     device.alt_dlid = 0;
-    EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
     EXPECT_EQ(1, conn.state.primary);
-    EXPECT_EQ(BCAST_HW_APM_LATER, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_conn_step(&conn));
     hwmc_apm_conn_trust(&conn);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn));
-    EXPECT_EQ(BCAST_HW_APM_REARM, conn.state.path);
-    EXPECT_EQ(BCAST_HW_APM_STALE, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_REARM, conn.state.path);
+    EXPECT_EQ(HWMC_APM_STALE, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
     EXPECT_EQ(1, conn.state.primary);
 }
 
@@ -141,10 +141,10 @@ TEST_F(Modules, HardwareWasFirst)
             hwmc_apm_load_poll(list, 1);
         device.state = IBV_MIG_MIGRATED;
         hwmc_apm_conn_port(&conn, 1, false);
-        EXPECT_EQ(BCAST_HW_APM_NOTHING, hwmc_apm_conn_step(&conn)) << known;
-        EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+        EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_conn_step(&conn)) << known;
+        EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
         EXPECT_FALSE(conn.state.asked_for_last);
-        EXPECT_EQ(BCAST_HW_APM_LATER, hwmc_apm_conn_step(&conn));
+        EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_conn_step(&conn));
     }
 }
 
@@ -152,7 +152,7 @@ TEST_F(Modules, GivesUpWhatIsNotArmed)
 {
     connect();
     hwmc_apm_conn_port(&conn, 1, false);
-    EXPECT_EQ(BCAST_HW_APM_MOVE, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_conn_step(&conn));
 }
 
 TEST_F(Modules, GivesUpAfterErrors)
@@ -161,10 +161,10 @@ TEST_F(Modules, GivesUpAfterErrors)
         hwmc_apm_conn_comm(&conn, IBV_QPS_RESET);
         device = Device();
         connect();
-        EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, type));
-        EXPECT_EQ(BCAST_HW_APM_MOVE, hwmc_apm_conn_step(&conn));
+        EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_conn_event(&conn, type));
+        EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_conn_step(&conn));
     }
-    EXPECT_EQ(BCAST_HW_APM_STALE, hwmc_apm_conn_event(&conn, IBV_EVENT_COMM_EST));
+    EXPECT_EQ(HWMC_APM_STALE, hwmc_apm_conn_event(&conn, IBV_EVENT_COMM_EST));
 }
 
 TEST_F(Modules, SayWhatTheDeviceRefuses)
@@ -175,11 +175,11 @@ TEST_F(Modules, SayWhatTheDeviceRefuses)
     device.refuses = IBV_QP_PATH_MIG_STATE;
     EXPECT_EQ(0, hwmc_apm_migrate(list, 1));
     EXPECT_EQ(EINVAL, conn.error);
-    EXPECT_EQ(BCAST_HW_APM_ARMED, conn.state.path);
+    EXPECT_EQ(HWMC_APM_ARMED, conn.state.path);
     device.state = IBV_MIG_MIGRATED; // by itself
-    EXPECT_EQ(BCAST_HW_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
+    EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
     hwmc_apm_conn_trust(&conn);
-    EXPECT_EQ(BCAST_HW_APM_LOAD, hwmc_apm_conn_step(&conn));
+    EXPECT_EQ(HWMC_APM_LOAD, hwmc_apm_conn_step(&conn));
     device.refuses = IBV_QP_ALT_PATH;
     EXPECT_EQ(EINVAL, hwmc_apm_specify(&conn));
 }
@@ -275,7 +275,7 @@ TEST(Wish, InWords)
     const struct {
         const char *words;
         bool ok;
-        hwmc_apm_wish wish;
+        hwmc_apm_preference preference;
     } cases[] = {
         {"auto", true, {0, false, 0}},
         {"port=2", true, {2, false, 0}},
@@ -300,25 +300,25 @@ TEST(Wish, InWords)
     };
 
     for (const auto &c : cases) {
-        hwmc_apm_wish wish;
+        hwmc_apm_preference preference;
 
-        ASSERT_EQ(c.ok, hwmc_apm_wish_parse(c.words, &wish)) << c.words;
+        ASSERT_EQ(c.ok, hwmc_apm_preference_parse(c.words, &preference)) << c.words;
         if (!c.ok)
             continue;
-        EXPECT_EQ(c.wish.port, wish.port) << c.words;
-        EXPECT_EQ(c.wish.same, wish.same) << c.words;
-        EXPECT_EQ(c.wish.bits, wish.bits) << c.words;
+        EXPECT_EQ(c.preference.port, preference.port) << c.words;
+        EXPECT_EQ(c.preference.same, preference.same) << c.words;
+        EXPECT_EQ(c.preference.bits, preference.bits) << c.words;
     }
 }
 
 TEST(Wish, AllowsPorts)
 {
-    const hwmc_apm_wish any{}, second{2, false, 0}, same{0, true, 0};
+    const hwmc_apm_preference any{}, second{2, false, 0}, same{0, true, 0};
 
-    EXPECT_TRUE(hwmc_apm_wish_allows(&any, 2));
-    EXPECT_TRUE(hwmc_apm_wish_allows(&second, 2));
-    EXPECT_FALSE(hwmc_apm_wish_allows(&second, 1));
-    EXPECT_FALSE(hwmc_apm_wish_allows(&same, 2));
+    EXPECT_TRUE(hwmc_apm_preference_allows(&any, 2));
+    EXPECT_TRUE(hwmc_apm_preference_allows(&second, 2));
+    EXPECT_FALSE(hwmc_apm_preference_allows(&second, 1));
+    EXPECT_FALSE(hwmc_apm_preference_allows(&same, 2));
 }
 
 TEST(Choose, NamesGidsOnlyWhereNeeded)

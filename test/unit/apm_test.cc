@@ -8,41 +8,39 @@
 
 namespace {
 
-using Comm = bcast_hw_apm_comm;
-using Path = bcast_hw_apm_path;
+using Comm = hwmc_apm_comm;
+using Path = hwmc_apm_path_state;
 
-const Comm COMMS[] = {BCAST_HW_APM_RESET, BCAST_HW_APM_INIT, BCAST_HW_APM_RTR, BCAST_HW_APM_RTS,
-                      BCAST_HW_APM_SQD,   BCAST_HW_APM_SQE,  BCAST_HW_APM_ERR};
+const Comm COMMS[] = {HWMC_APM_RESET, HWMC_APM_INIT, HWMC_APM_RTR, HWMC_APM_RTS,
+                      HWMC_APM_SQD,   HWMC_APM_SQE,  HWMC_APM_ERR};
 
 // A machine in that state, by what leads there; false where nothing does.
-bool reach(bcast_hw_apm *m, Path path, Comm comm, bool specified)
+bool reach(hwmc_apm *m, Path path, Comm comm, bool specified)
 {
     bool ok = true;
-    auto to = [&](Comm c) { ok = ok && bcast_hw_apm_on_comm(m, c) == BCAST_HW_APM_TAKEN; };
-    auto on = [&](bcast_hw_apm_event e) {
-        ok = ok && bcast_hw_apm_on_event(m, e) == BCAST_HW_APM_TAKEN;
-    };
+    auto to = [&](Comm c) { ok = ok && hwmc_apm_on_comm(m, c) == HWMC_APM_TAKEN; };
+    auto on = [&](hwmc_apm_event e) { ok = ok && hwmc_apm_on_event(m, e) == HWMC_APM_TAKEN; };
 
-    bcast_hw_apm_init(m, true);
-    if (comm == BCAST_HW_APM_ERR && path == BCAST_HW_APM_MIGRATED && !specified) {
-        to(BCAST_HW_APM_ERR);
+    hwmc_apm_init(m, true);
+    if (comm == HWMC_APM_ERR && path == HWMC_APM_MIGRATED && !specified) {
+        to(HWMC_APM_ERR);
         return ok;
     }
-    if (comm >= BCAST_HW_APM_INIT)
-        to(BCAST_HW_APM_INIT);
+    if (comm >= HWMC_APM_INIT)
+        to(HWMC_APM_INIT);
     if (specified)
-        on(BCAST_HW_APM_ON_SPECIFY);
-    if (comm >= BCAST_HW_APM_RTR)
-        to(BCAST_HW_APM_RTR);
-    if (path >= BCAST_HW_APM_REARM)
-        on(BCAST_HW_APM_ON_LOAD);
-    if (comm >= BCAST_HW_APM_RTS)
-        to(BCAST_HW_APM_RTS);
-    if (path == BCAST_HW_APM_ARMED)
-        on(BCAST_HW_APM_ON_ARMED);
-    if (comm >= BCAST_HW_APM_SQD)
+        on(HWMC_APM_ON_SPECIFY);
+    if (comm >= HWMC_APM_RTR)
+        to(HWMC_APM_RTR);
+    if (path >= HWMC_APM_REARM)
+        on(HWMC_APM_ON_LOAD);
+    if (comm >= HWMC_APM_RTS)
+        to(HWMC_APM_RTS);
+    if (path == HWMC_APM_ARMED)
+        on(HWMC_APM_ON_ARMED);
+    if (comm >= HWMC_APM_SQD)
         to(comm);
-    bcast_hw_apm_check(m);
+    hwmc_apm_check(m);
     return ok;
 }
 
@@ -52,41 +50,40 @@ TEST(Apm, EveryEventInEveryState)
     const struct {
         Path path;
         bool specified;
-        bcast_hw_apm_event event;
+        hwmc_apm_event event;
         const char *verdicts;
         Path then;
     } rows[] = {
-        {BCAST_HW_APM_MIGRATED, false, BCAST_HW_APM_ON_SPECIFY, "ITTTTII", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, true, BCAST_HW_APM_ON_SPECIFY, "-TTTTII", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_REARM, true, BCAST_HW_APM_ON_SPECIFY, "--TTTII", BCAST_HW_APM_REARM},
-        {BCAST_HW_APM_ARMED, true, BCAST_HW_APM_ON_SPECIFY, "---IIII", BCAST_HW_APM_ARMED},
-        {BCAST_HW_APM_MIGRATED, false, BCAST_HW_APM_ON_LOAD, "IIIIIII", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, true, BCAST_HW_APM_ON_LOAD, "-ITTTII", BCAST_HW_APM_REARM},
-        {BCAST_HW_APM_REARM, true, BCAST_HW_APM_ON_LOAD, "--TTTII", BCAST_HW_APM_REARM},
-        {BCAST_HW_APM_ARMED, true, BCAST_HW_APM_ON_LOAD, "---IIII", BCAST_HW_APM_ARMED},
-        {BCAST_HW_APM_MIGRATED, true, BCAST_HW_APM_ON_ARMED, "-SSSSSS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, false, BCAST_HW_APM_ON_ARMED, "SSSSSSS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_REARM, true, BCAST_HW_APM_ON_ARMED, "--STTTS", BCAST_HW_APM_ARMED},
-        {BCAST_HW_APM_ARMED, true, BCAST_HW_APM_ON_ARMED, "---SSSS", BCAST_HW_APM_ARMED},
-        {BCAST_HW_APM_MIGRATED, false, BCAST_HW_APM_ON_MIGRATE, "IIIIIII", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, true, BCAST_HW_APM_ON_MIGRATE, "-IIIIII", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_REARM, true, BCAST_HW_APM_ON_MIGRATE, "--IIIII", BCAST_HW_APM_REARM},
-        {BCAST_HW_APM_ARMED, true, BCAST_HW_APM_ON_MIGRATE, "---TIII", BCAST_HW_APM_ARMED},
-        {BCAST_HW_APM_MIGRATED, false, BCAST_HW_APM_ON_MIGRATED, "SSSSSSS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, true, BCAST_HW_APM_ON_MIGRATED, "-SSSSSS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_REARM, true, BCAST_HW_APM_ON_MIGRATED, "--STTTS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_ARMED, true, BCAST_HW_APM_ON_MIGRATED, "---TTTS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, false, BCAST_HW_APM_ON_MIG_FAILED, "SSSTTTS",
-         BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_MIGRATED, true, BCAST_HW_APM_ON_MIG_FAILED, "-SSTTTS", BCAST_HW_APM_MIGRATED},
-        {BCAST_HW_APM_REARM, true, BCAST_HW_APM_ON_MIG_FAILED, "--STTTS", BCAST_HW_APM_REARM},
-        {BCAST_HW_APM_ARMED, true, BCAST_HW_APM_ON_MIG_FAILED, "---TTTS", BCAST_HW_APM_ARMED},
+        {HWMC_APM_MIGRATED, false, HWMC_APM_ON_SPECIFY, "ITTTTII", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, true, HWMC_APM_ON_SPECIFY, "-TTTTII", HWMC_APM_MIGRATED},
+        {HWMC_APM_REARM, true, HWMC_APM_ON_SPECIFY, "--TTTII", HWMC_APM_REARM},
+        {HWMC_APM_ARMED, true, HWMC_APM_ON_SPECIFY, "---IIII", HWMC_APM_ARMED},
+        {HWMC_APM_MIGRATED, false, HWMC_APM_ON_LOAD, "IIIIIII", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, true, HWMC_APM_ON_LOAD, "-ITTTII", HWMC_APM_REARM},
+        {HWMC_APM_REARM, true, HWMC_APM_ON_LOAD, "--TTTII", HWMC_APM_REARM},
+        {HWMC_APM_ARMED, true, HWMC_APM_ON_LOAD, "---IIII", HWMC_APM_ARMED},
+        {HWMC_APM_MIGRATED, true, HWMC_APM_ON_ARMED, "-SSSSSS", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, false, HWMC_APM_ON_ARMED, "SSSSSSS", HWMC_APM_MIGRATED},
+        {HWMC_APM_REARM, true, HWMC_APM_ON_ARMED, "--STTTS", HWMC_APM_ARMED},
+        {HWMC_APM_ARMED, true, HWMC_APM_ON_ARMED, "---SSSS", HWMC_APM_ARMED},
+        {HWMC_APM_MIGRATED, false, HWMC_APM_ON_MIGRATE, "IIIIIII", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, true, HWMC_APM_ON_MIGRATE, "-IIIIII", HWMC_APM_MIGRATED},
+        {HWMC_APM_REARM, true, HWMC_APM_ON_MIGRATE, "--IIIII", HWMC_APM_REARM},
+        {HWMC_APM_ARMED, true, HWMC_APM_ON_MIGRATE, "---TIII", HWMC_APM_ARMED},
+        {HWMC_APM_MIGRATED, false, HWMC_APM_ON_MIGRATED, "SSSSSSS", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, true, HWMC_APM_ON_MIGRATED, "-SSSSSS", HWMC_APM_MIGRATED},
+        {HWMC_APM_REARM, true, HWMC_APM_ON_MIGRATED, "--STTTS", HWMC_APM_MIGRATED},
+        {HWMC_APM_ARMED, true, HWMC_APM_ON_MIGRATED, "---TTTS", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, false, HWMC_APM_ON_MIG_FAILED, "SSSTTTS", HWMC_APM_MIGRATED},
+        {HWMC_APM_MIGRATED, true, HWMC_APM_ON_MIG_FAILED, "-SSTTTS", HWMC_APM_MIGRATED},
+        {HWMC_APM_REARM, true, HWMC_APM_ON_MIG_FAILED, "--STTTS", HWMC_APM_REARM},
+        {HWMC_APM_ARMED, true, HWMC_APM_ON_MIG_FAILED, "---TTTS", HWMC_APM_ARMED},
     };
     const char letters[] = {'T', 'S', 'I'};
 
     for (const auto &r : rows) {
         for (size_t i = 0; i < std::size(COMMS); i++) {
-            bcast_hw_apm m;
+            hwmc_apm m;
 
             SCOPED_TRACE(testing::Message()
                          << "path " << r.path << " comm " << COMMS[i] << " event " << r.event);
@@ -94,11 +91,11 @@ TEST(Apm, EveryEventInEveryState)
                 EXPECT_EQ('-', r.verdicts[i]);
                 continue;
             }
-            bcast_hw_apm before = m;
-            bcast_hw_apm_verdict v = bcast_hw_apm_on_event(&m, r.event);
-            bcast_hw_apm_check(&m);
+            hwmc_apm before = m;
+            hwmc_apm_verdict v = hwmc_apm_on_event(&m, r.event);
+            hwmc_apm_check(&m);
             EXPECT_EQ(r.verdicts[i], letters[v]);
-            if (v == BCAST_HW_APM_TAKEN)
+            if (v == HWMC_APM_TAKEN)
                 EXPECT_EQ(r.then, m.path);
             else
                 EXPECT_EQ(0, memcmp(&before, &m, sizeof(m)));
@@ -113,19 +110,19 @@ TEST(Apm, EveryCommunicationStateAfterEveryOther)
         "xx....x", "xxx...x", "x..x..x", "x..xxxx", "x..xxxx", "x..x..x", "x.....x",
     };
 
-    for (Path path : {BCAST_HW_APM_MIGRATED, BCAST_HW_APM_REARM, BCAST_HW_APM_ARMED}) {
+    for (Path path : {HWMC_APM_MIGRATED, HWMC_APM_REARM, HWMC_APM_ARMED}) {
         for (size_t from = 0; from < std::size(COMMS); from++) {
             for (size_t to = 0; to < std::size(COMMS); to++) {
-                bcast_hw_apm m;
+                hwmc_apm m;
 
                 SCOPED_TRACE(testing::Message() << path << ": " << from << " to " << to);
-                if (!reach(&m, path, COMMS[from], path != BCAST_HW_APM_MIGRATED))
+                if (!reach(&m, path, COMMS[from], path != HWMC_APM_MIGRATED))
                     continue;
-                bool taken = bcast_hw_apm_on_comm(&m, COMMS[to]) == BCAST_HW_APM_TAKEN;
-                bcast_hw_apm_check(&m);
+                bool taken = hwmc_apm_on_comm(&m, COMMS[to]) == HWMC_APM_TAKEN;
+                hwmc_apm_check(&m);
                 EXPECT_EQ(follows[from][to] == 'x', taken);
                 EXPECT_EQ(taken ? COMMS[to] : COMMS[from], m.comm);
-                EXPECT_EQ(COMMS[to] == BCAST_HW_APM_RESET ? BCAST_HW_APM_MIGRATED : path, m.path);
+                EXPECT_EQ(COMMS[to] == HWMC_APM_RESET ? HWMC_APM_MIGRATED : path, m.path);
             }
         }
     }
@@ -134,153 +131,150 @@ TEST(Apm, EveryCommunicationStateAfterEveryOther)
 // The head of apm.h as a test.
 TEST(Apm, KeepsAnAlternatePathLoaded)
 {
-    bcast_hw_apm m;
+    hwmc_apm m;
 
-    bcast_hw_apm_init(&m, true);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_comm(&m, BCAST_HW_APM_INIT);
-    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_SPECIFY);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m)) << "not before RTR";
-    bcast_hw_apm_on_comm(&m, BCAST_HW_APM_RTR);
-    EXPECT_EQ(BCAST_HW_APM_LOAD, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_LOAD);
-    bcast_hw_apm_on_comm(&m, BCAST_HW_APM_RTS);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_ARMED);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
+    hwmc_apm_init(&m, true);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m));
+    hwmc_apm_on_comm(&m, HWMC_APM_INIT);
+    EXPECT_EQ(HWMC_APM_SPECIFY, hwmc_apm_next(&m));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_SPECIFY);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m)) << "not before RTR";
+    hwmc_apm_on_comm(&m, HWMC_APM_RTR);
+    EXPECT_EQ(HWMC_APM_LOAD, hwmc_apm_next(&m));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_LOAD);
+    hwmc_apm_on_comm(&m, HWMC_APM_RTS);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_ARMED);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m));
 
-    bcast_hw_apm_on_port(&m, 0, false);
-    EXPECT_EQ(BCAST_HW_APM_MIGRATE, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATE);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
-    EXPECT_EQ(BCAST_HW_APM_ILLEGAL, bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATE));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATED);
+    hwmc_apm_on_port(&m, 0, false);
+    EXPECT_EQ(HWMC_APM_MIGRATE, hwmc_apm_next(&m));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATE);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m));
+    EXPECT_EQ(HWMC_APM_ILLEGAL, hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATE));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATED);
     EXPECT_EQ(1, m.primary);
     EXPECT_TRUE(m.asked_for_last);
-    EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&m));
+    EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_next(&m));
 
-    bcast_hw_apm_on_port(&m, 0, true);
-    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_SPECIFY);
-    EXPECT_EQ(BCAST_HW_APM_LOAD, bcast_hw_apm_next(&m));
+    hwmc_apm_on_port(&m, 0, true);
+    EXPECT_EQ(HWMC_APM_SPECIFY, hwmc_apm_next(&m));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_SPECIFY);
+    EXPECT_EQ(HWMC_APM_LOAD, hwmc_apm_next(&m));
 }
 
 TEST(Apm, AMigrationOfTheHardwares)
 {
-    bcast_hw_apm m;
+    hwmc_apm m;
 
-    ASSERT_TRUE(reach(&m, BCAST_HW_APM_ARMED, BCAST_HW_APM_RTS, true));
-    EXPECT_EQ(BCAST_HW_APM_TAKEN, bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATED));
+    ASSERT_TRUE(reach(&m, HWMC_APM_ARMED, HWMC_APM_RTS, true));
+    EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATED));
     EXPECT_FALSE(m.asked_for_last);
-    EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&m)) << "its port is active, but is the path?";
-    bcast_hw_apm copy = m;
-    bcast_hw_apm_trust(&m);
-    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_port(&copy, 0, false);
-    EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&copy));
-    bcast_hw_apm_on_port(&copy, 0, true);
-    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&copy)) << "which was the reason";
-    EXPECT_EQ(BCAST_HW_APM_STALE, bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIGRATED));
+    EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_next(&m)) << "its port is active, but is the path?";
+    hwmc_apm copy = m;
+    hwmc_apm_trust(&m);
+    EXPECT_EQ(HWMC_APM_SPECIFY, hwmc_apm_next(&m));
+    hwmc_apm_on_port(&copy, 0, false);
+    EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_next(&copy));
+    hwmc_apm_on_port(&copy, 0, true);
+    EXPECT_EQ(HWMC_APM_SPECIFY, hwmc_apm_next(&copy)) << "which was the reason";
+    EXPECT_EQ(HWMC_APM_STALE, hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATED));
 }
 
 TEST(Apm, MovesWhatHardwareCannotSave)
 {
-    bcast_hw_apm m;
+    hwmc_apm m;
 
-    ASSERT_TRUE(reach(&m, BCAST_HW_APM_ARMED, BCAST_HW_APM_RTS, true));
-    bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_MIG_FAILED);
-    EXPECT_EQ(BCAST_HW_APM_MOVE, bcast_hw_apm_next(&m));
+    ASSERT_TRUE(reach(&m, HWMC_APM_ARMED, HWMC_APM_RTS, true));
+    hwmc_apm_on_event(&m, HWMC_APM_ON_MIG_FAILED);
+    EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_next(&m));
 
-    ASSERT_TRUE(reach(&m, BCAST_HW_APM_ARMED, BCAST_HW_APM_RTS, true));
-    bcast_hw_apm_on_comm(&m, BCAST_HW_APM_ERR);
-    EXPECT_EQ(BCAST_HW_APM_MOVE, bcast_hw_apm_next(&m));
+    ASSERT_TRUE(reach(&m, HWMC_APM_ARMED, HWMC_APM_RTS, true));
+    hwmc_apm_on_comm(&m, HWMC_APM_ERR);
+    EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_next(&m));
 
-    ASSERT_TRUE(reach(&m, BCAST_HW_APM_ARMED, BCAST_HW_APM_RTS, true));
-    bcast_hw_apm_on_port(&m, 1, false);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m)) << "the primary path is well";
-    bcast_hw_apm_on_port(&m, 0, false);
-    EXPECT_EQ(BCAST_HW_APM_MOVE, bcast_hw_apm_next(&m)) << "both ports are down";
+    ASSERT_TRUE(reach(&m, HWMC_APM_ARMED, HWMC_APM_RTS, true));
+    hwmc_apm_on_port(&m, 1, false);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m)) << "the primary path is well";
+    hwmc_apm_on_port(&m, 0, false);
+    EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_next(&m)) << "both ports are down";
 
-    ASSERT_TRUE(reach(&m, BCAST_HW_APM_REARM, BCAST_HW_APM_RTS, true));
-    bcast_hw_apm_on_port(&m, 0, false);
-    EXPECT_EQ(BCAST_HW_APM_MOVE, bcast_hw_apm_next(&m)) << "not armed yet";
-    bcast_hw_apm_on_comm(&m, BCAST_HW_APM_RESET);
-    EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
+    ASSERT_TRUE(reach(&m, HWMC_APM_REARM, HWMC_APM_RTS, true));
+    hwmc_apm_on_port(&m, 0, false);
+    EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_next(&m)) << "not armed yet";
+    hwmc_apm_on_comm(&m, HWMC_APM_RESET);
+    EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m));
 }
 
 // A new connection while the other port is down, which re-arms when that is active again.
 TEST(Apm, LoadsLater)
 {
-    bcast_hw_apm m;
+    hwmc_apm m;
 
-    bcast_hw_apm_init(&m, true);
-    bcast_hw_apm_on_port(&m, 1, false);
-    bcast_hw_apm_on_comm(&m, BCAST_HW_APM_INIT);
-    EXPECT_EQ(BCAST_HW_APM_LATER, bcast_hw_apm_next(&m));
-    bcast_hw_apm_on_port(&m, 1, true);
-    EXPECT_EQ(BCAST_HW_APM_SPECIFY, bcast_hw_apm_next(&m));
+    hwmc_apm_init(&m, true);
+    hwmc_apm_on_port(&m, 1, false);
+    hwmc_apm_on_comm(&m, HWMC_APM_INIT);
+    EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_next(&m));
+    hwmc_apm_on_port(&m, 1, true);
+    EXPECT_EQ(HWMC_APM_SPECIFY, hwmc_apm_next(&m));
 }
 
 TEST(Apm, WithoutAnAlternatePath)
 {
-    bcast_hw_apm m;
+    hwmc_apm m;
 
-    bcast_hw_apm_init(&m, false);
-    for (Comm c : {BCAST_HW_APM_INIT, BCAST_HW_APM_RTR, BCAST_HW_APM_RTS}) {
-        bcast_hw_apm_on_comm(&m, c);
-        EXPECT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&m));
-        EXPECT_EQ(BCAST_HW_APM_ILLEGAL, bcast_hw_apm_on_event(&m, BCAST_HW_APM_ON_SPECIFY));
+    hwmc_apm_init(&m, false);
+    for (Comm c : {HWMC_APM_INIT, HWMC_APM_RTR, HWMC_APM_RTS}) {
+        hwmc_apm_on_comm(&m, c);
+        EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&m));
+        EXPECT_EQ(HWMC_APM_ILLEGAL, hwmc_apm_on_event(&m, HWMC_APM_ON_SPECIFY));
     }
-    bcast_hw_apm_on_port(&m, 0, false);
-    EXPECT_EQ(BCAST_HW_APM_MOVE, bcast_hw_apm_next(&m));
+    hwmc_apm_on_port(&m, 0, false);
+    EXPECT_EQ(HWMC_APM_MOVE, hwmc_apm_next(&m));
 }
 
 // What next says is always legal.
 TEST(Apm, Storms)
 {
     for (uint64_t seed = 0; seed < 2000; seed++) {
-        bcast_hw_apm m;
+        hwmc_apm m;
 
         SCOPED_TRACE(testing::Message() << "seed " << seed);
-        bcast_hw_apm_init(&m, seed % 8 != 0);
+        hwmc_apm_init(&m, seed % 8 != 0);
         for (uint64_t i = 0; i < 200; i++) {
-            uint64_t r = bcast_hw_prng(seed, i);
+            uint64_t r = hwmc_prng(seed, i);
 
             switch (r % 4) {
                 case 0:
-                    bcast_hw_apm_on_comm(&m, COMMS[r / 4 % std::size(COMMS)]);
+                    hwmc_apm_on_comm(&m, COMMS[r / 4 % std::size(COMMS)]);
                     break;
                 case 1:
-                    bcast_hw_apm_on_port(&m, r / 4 % 2, r / 8 % 4 != 0);
+                    hwmc_apm_on_port(&m, r / 4 % 2, r / 8 % 4 != 0);
                     break;
                 default:
-                    bcast_hw_apm_on_event(&m, bcast_hw_apm_event(r / 4 % BCAST_HW_APM_EVENTS));
+                    hwmc_apm_on_event(&m, hwmc_apm_event(r / 4 % HWMC_APM_EVENTS));
             }
-            bcast_hw_apm_check(&m);
-            bcast_hw_apm after = m;
-            switch (bcast_hw_apm_next(&after)) {
-                case BCAST_HW_APM_SPECIFY:
-                    ASSERT_EQ(BCAST_HW_APM_TAKEN,
-                              bcast_hw_apm_on_event(&after, BCAST_HW_APM_ON_SPECIFY));
+            hwmc_apm_check(&m);
+            hwmc_apm after = m;
+            switch (hwmc_apm_next(&after)) {
+                case HWMC_APM_SPECIFY:
+                    ASSERT_EQ(HWMC_APM_TAKEN, hwmc_apm_on_event(&after, HWMC_APM_ON_SPECIFY));
                     break;
-                case BCAST_HW_APM_LOAD:
-                    ASSERT_EQ(BCAST_HW_APM_TAKEN,
-                              bcast_hw_apm_on_event(&after, BCAST_HW_APM_ON_LOAD));
-                    ASSERT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&after));
+                case HWMC_APM_LOAD:
+                    ASSERT_EQ(HWMC_APM_TAKEN, hwmc_apm_on_event(&after, HWMC_APM_ON_LOAD));
+                    ASSERT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&after));
                     break;
-                case BCAST_HW_APM_MIGRATE:
-                    ASSERT_EQ(BCAST_HW_APM_TAKEN,
-                              bcast_hw_apm_on_event(&after, BCAST_HW_APM_ON_MIGRATE));
+                case HWMC_APM_MIGRATE:
+                    ASSERT_EQ(HWMC_APM_TAKEN, hwmc_apm_on_event(&after, HWMC_APM_ON_MIGRATE));
                     break;
-                case BCAST_HW_APM_MOVE:
-                    bcast_hw_apm_on_comm(&after, BCAST_HW_APM_RESET);
-                    ASSERT_EQ(BCAST_HW_APM_NOTHING, bcast_hw_apm_next(&after));
+                case HWMC_APM_MOVE:
+                    hwmc_apm_on_comm(&after, HWMC_APM_RESET);
+                    ASSERT_EQ(HWMC_APM_NOTHING, hwmc_apm_next(&after));
                     break;
                 default:
                     break;
             }
-            bcast_hw_apm_check(&after);
+            hwmc_apm_check(&after);
         }
     }
 }

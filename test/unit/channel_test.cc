@@ -11,26 +11,26 @@
 namespace {
 
 struct Chan {
-    bcast_hw_counts counts = {};
-    bcast_hw_channel c;
+    hwmc_counts counts = {};
+    hwmc_channel c;
 
     Chan(uint32_t size, uint32_t rank, uint32_t n = 4, uint32_t period = 2, uint32_t fanout = 2,
          bool no_cast = false)
     {
-        bcast_hw_channel_init(&c, size, rank, n, period, fanout, no_cast, &counts);
+        hwmc_channel_init(&c, size, rank, n, period, fanout, no_cast, &counts);
     }
     void consume(int n, bool repaired = false)
     {
         for (; n > 0; n--) {
-            ASSERT_TRUE(bcast_hw_channel_open(&c, c.consumed));
-            bcast_hw_channel_consume(&c, repaired, false);
-            bcast_hw_channel_check(&c);
+            ASSERT_TRUE(hwmc_channel_open(&c, c.consumed));
+            hwmc_channel_consume(&c, repaired, false);
+            hwmc_channel_check(&c);
         }
     }
-    bcast_hw_verdict take(bcast_hw_msg_type type, uint32_t from, uint64_t count,
-                          bool multicast = false, uint32_t flags = 0, uint32_t lost = 0)
+    hwmc_verdict take(hwmc_msg_type type, uint32_t from, uint64_t count, bool multicast = false,
+                      uint32_t flags = 0, uint32_t lost = 0)
     {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
         msg.type = type;
         msg.peer = from;
@@ -38,66 +38,66 @@ struct Chan {
         msg.multicast = multicast;
         msg.flags = flags;
         msg.index = lost;
-        bcast_hw_verdict verdict = bcast_hw_channel_on_recv(&c, &msg);
-        bcast_hw_channel_check(&c);
+        hwmc_verdict verdict = hwmc_channel_on_recv(&c, &msg);
+        hwmc_channel_check(&c);
         return verdict;
     }
-    bcast_hw_verdict up(uint32_t from, uint64_t count, uint32_t lost = 0)
+    hwmc_verdict up(uint32_t from, uint64_t count, uint32_t lost = 0)
     {
-        return take(BCAST_HW_MSG_SYNC_UP, from, count, false, 0, lost);
+        return take(HWMC_MSG_SYNC_UP, from, count, false, 0, lost);
     }
-    bcast_hw_verdict ask(uint32_t from, uint64_t floor)
+    hwmc_verdict ask(uint32_t from, uint64_t floor)
     {
-        return take(BCAST_HW_MSG_SYNC_ASK, from, floor);
+        return take(HWMC_MSG_SYNC_ASK, from, floor);
     }
-    bcast_hw_verdict heard(uint64_t floor, uint32_t lost = 0)
+    hwmc_verdict heard(uint64_t floor, uint32_t lost = 0)
     {
-        return take(BCAST_HW_MSG_SYNC_DOWN, 0, floor, true, 0, lost);
+        return take(HWMC_MSG_SYNC_DOWN, 0, floor, true, 0, lost);
     }
-    bcast_hw_verdict down(uint32_t from, uint64_t floor, bool last = false)
+    hwmc_verdict down(uint32_t from, uint64_t floor, bool last = false)
     {
-        return take(BCAST_HW_MSG_SYNC_DOWN, from, floor, false, last ? BCAST_HW_FLAG_LAST : 0);
+        return take(HWMC_MSG_SYNC_DOWN, from, floor, false, last ? HWMC_FLAG_LAST : 0);
     }
     void stall(uint64_t at)
     {
-        bcast_hw_channel_stall(&c, at);
-        bcast_hw_channel_check(&c);
+        hwmc_channel_stall(&c, at);
+        hwmc_channel_check(&c);
     }
     void timer(uint64_t now)
     {
-        bcast_hw_channel_on_timer(&c, now);
-        bcast_hw_channel_check(&c);
+        hwmc_channel_on_timer(&c, now);
+        hwmc_channel_check(&c);
     }
     void close()
     {
-        bcast_hw_channel_close(&c);
-        bcast_hw_channel_check(&c);
+        hwmc_channel_close(&c);
+        hwmc_channel_check(&c);
     }
     bool closed() const
     {
-        return bcast_hw_channel_closed(&c);
+        return hwmc_channel_closed(&c);
     }
     bool open(uint64_t bid) const
     {
-        return bcast_hw_channel_open(&c, bid);
+        return hwmc_channel_open(&c, bid);
     }
     std::string sends()
     {
         std::string text;
-        bcast_hw_msg tx;
+        hwmc_msg tx;
 
-        while (bcast_hw_channel_next_send(&c, 1, &tx)) {
+        while (hwmc_channel_next_send(&c, 1, &tx)) {
             std::string n = std::to_string(tx.bid);
             std::string to = tx.multicast ? "all" : std::to_string(tx.peer);
 
-            bcast_hw_channel_check(&c);
+            hwmc_channel_check(&c);
             text += text.empty() ? "" : ", ";
-            if (tx.type == BCAST_HW_MSG_SYNC_UP)
+            if (tx.type == HWMC_MSG_SYNC_UP)
                 text += "up " + n;
-            else if (tx.type == BCAST_HW_MSG_SYNC_ASK)
+            else if (tx.type == HWMC_MSG_SYNC_ASK)
                 text += "floor? " + n;
             else
-                text += (tx.flags & BCAST_HW_FLAG_LAST ? "last " : "down ") + n;
+                text += (tx.flags & HWMC_FLAG_LAST ? "last " : "down ") + n;
             text += " to " + to;
         }
         return text;
@@ -118,13 +118,13 @@ TEST(Channel, ExampleOfTheHeader)
     r2.consume(2);
     EXPECT_EQ("up 2 to 0", r1.sends());
     EXPECT_EQ("up 2 to 0", r2.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r0.up(1, 2));
+    EXPECT_EQ(HWMC_TAKEN, r0.up(1, 2));
     EXPECT_EQ("", r0.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r0.up(2, 2));
+    EXPECT_EQ(HWMC_TAKEN, r0.up(2, 2));
     EXPECT_EQ("down 2 to all", r0.sends());
     EXPECT_TRUE(r0.open(5));
     EXPECT_FALSE(r0.open(6));
-    EXPECT_EQ(BCAST_HW_TAKEN, r1.heard(2));
+    EXPECT_EQ(HWMC_TAKEN, r1.heard(2));
     EXPECT_TRUE(r1.open(5));
     EXPECT_EQ(1u, r0.counts.syncs);
     EXPECT_EQ(1u, r1.counts.syncs);
@@ -144,9 +144,9 @@ TEST(Channel, StallAsksTheParentInTimeAndOnce)
     r.timer(100);
     EXPECT_EQ("floor? 0 to 0", r.sends());
     r.stall(200);
-    EXPECT_EQ(BCAST_HW_NEVER, r.c.ask_at);
+    EXPECT_EQ(HWMC_NEVER, r.c.ask_at);
     EXPECT_EQ(1u, r.counts.stalls);
-    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2));
+    EXPECT_EQ(HWMC_TAKEN, r.down(0, 2));
     EXPECT_TRUE(r.open(5));
     EXPECT_EQ("", r.sends());
 }
@@ -158,8 +158,8 @@ TEST(Channel, FloorThatMovesBeforeTheTimeSparesTheAsk)
     r.consume(4);
     r.sends();
     r.stall(100);
-    EXPECT_EQ(BCAST_HW_TAKEN, r.heard(2));
-    EXPECT_EQ(BCAST_HW_NEVER, r.c.ask_at);
+    EXPECT_EQ(HWMC_TAKEN, r.heard(2));
+    EXPECT_EQ(HWMC_NEVER, r.c.ask_at);
     r.timer(100);
     EXPECT_EQ("", r.sends());
 }
@@ -173,9 +173,9 @@ TEST(Channel, LostSyncDownIsAnsweredFromWhatTheParentKnows)
     r0.up(1, 4);
     r0.up(2, 4);
     EXPECT_EQ("down 4 to all", r0.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r0.ask(2, 0));
+    EXPECT_EQ(HWMC_TAKEN, r0.ask(2, 0));
     EXPECT_EQ("down 4 to 2", r0.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r0.ask(2, 4)); // nothing above 4 is known
+    EXPECT_EQ(HWMC_TAKEN, r0.ask(2, 4)); // nothing above 4 is known
     EXPECT_EQ("", r0.sends());
     r0.consume(2);
     r0.up(1, 6);
@@ -189,11 +189,11 @@ TEST(Channel, ParentThatKnowsNoMoreAsksOn)
 
     r.consume(4);
     r.sends();
-    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(3, 0));
+    EXPECT_EQ(HWMC_TAKEN, r.ask(3, 0));
     EXPECT_EQ("floor? 0 to 0", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(4, 0));
+    EXPECT_EQ(HWMC_TAKEN, r.ask(4, 0));
     EXPECT_EQ("", r.sends()); // one ask is out
-    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2));
+    EXPECT_EQ(HWMC_TAKEN, r.down(0, 2));
     EXPECT_EQ("down 2 to 3, down 2 to 4", r.sends());
 }
 
@@ -203,16 +203,16 @@ TEST(Channel, ParentThatKnowsLessLearnsTheFloorFromTheChildThatAsks)
     Chan r(7, 1);
 
     r.consume(4);
-    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(4, 0));
-    EXPECT_EQ(BCAST_HW_TAKEN, r.ask(3, 2));
+    EXPECT_EQ(HWMC_TAKEN, r.ask(4, 0));
+    EXPECT_EQ(HWMC_TAKEN, r.ask(3, 2));
     EXPECT_TRUE(r.open(5));
     EXPECT_EQ("floor? 2 to 0, down 2 to 4", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2));
+    EXPECT_EQ(HWMC_TAKEN, r.down(0, 2));
     EXPECT_EQ("", r.sends());
     r.consume(2);
-    EXPECT_EQ(BCAST_HW_TAKEN, r.heard(4));
+    EXPECT_EQ(HWMC_TAKEN, r.heard(4));
     EXPECT_EQ("down 4 to 3", r.sends());
-    EXPECT_EQ(BCAST_HW_BAD, r.ask(3, 7)); // more than this rank has consumed: no floor
+    EXPECT_EQ(HWMC_BAD, r.ask(3, 7)); // more than this rank has consumed: no floor
 }
 
 TEST(Channel, MessageThatNamesABroadcastProvesAFloor)
@@ -220,15 +220,15 @@ TEST(Channel, MessageThatNamesABroadcastProvesAFloor)
     Chan r(3, 1);
 
     r.consume(4);
-    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 3));
+    EXPECT_TRUE(hwmc_channel_hear(&r.c, 3));
     EXPECT_FALSE(r.open(4));
-    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 5));
+    EXPECT_TRUE(hwmc_channel_hear(&r.c, 5));
     EXPECT_TRUE(r.open(5));
     EXPECT_FALSE(r.open(6));
-    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 7));
-    EXPECT_FALSE(bcast_hw_channel_hear(&r.c, 8)); // no honest sender can name it
+    EXPECT_TRUE(hwmc_channel_hear(&r.c, 7));
+    EXPECT_FALSE(hwmc_channel_hear(&r.c, 8)); // no honest sender can name it
     EXPECT_FALSE(r.open(8));
-    bcast_hw_channel_check(&r.c);
+    hwmc_channel_check(&r.c);
 }
 
 TEST(Channel, HeardFloorAnswersAChildThatAsked)
@@ -239,7 +239,7 @@ TEST(Channel, HeardFloorAnswersAChildThatAsked)
     r.sends();
     r.ask(3, 0);
     EXPECT_EQ("floor? 0 to 0", r.sends());
-    EXPECT_TRUE(bcast_hw_channel_hear(&r.c, 5));
+    EXPECT_TRUE(hwmc_channel_hear(&r.c, 5));
     EXPECT_EQ("down 2 to 3", r.sends());
 }
 
@@ -260,16 +260,16 @@ TEST(Channel, CountsCombineByMinimum)
 TEST(Channel, LossesAddUpOnTheWay)
 {
     Chan r(7, 1), r0(2, 0);
-    bcast_hw_msg tx;
+    hwmc_msg tx;
 
     r.consume(2, true);
     r.up(3, 2, 3);
     r.up(4, 2, 1);
-    ASSERT_EQ(1, bcast_hw_channel_next_send(&r.c, 1, &tx));
+    ASSERT_EQ(1, hwmc_channel_next_send(&r.c, 1, &tx));
     EXPECT_EQ(6u, tx.index);
     r0.consume(2);
     r0.up(1, 2, 6);
-    ASSERT_EQ(1, bcast_hw_channel_next_send(&r0.c, 1, &tx));
+    ASSERT_EQ(1, hwmc_channel_next_send(&r0.c, 1, &tx));
     EXPECT_EQ(6u, tx.index);
 }
 
@@ -293,7 +293,7 @@ TEST(Channel, WindowThatIsUsedUpAlwaysPassesAMultipleOfThePeriod)
 
                 r.consume((int) first);
                 r.sends();
-                EXPECT_TRUE(first == 0 || bcast_hw_channel_hear(&r.c, first + n - 1));
+                EXPECT_TRUE(first == 0 || hwmc_channel_hear(&r.c, first + n - 1));
                 r.consume((int) n);
                 EXPECT_FALSE(r.open(first + n));
                 EXPECT_NE("", r.sends()) << n << " " << period << " " << first;
@@ -309,10 +309,10 @@ TEST(Channel, OneChannelIsOneBroadcastAtATime)
         EXPECT_FALSE(r0.open(b + 1));
         r1.consume(1);
         EXPECT_EQ("up " + std::to_string(b + 1) + " to 0", r1.sends());
-        EXPECT_EQ(BCAST_HW_TAKEN, r0.up(1, b + 1));
+        EXPECT_EQ(HWMC_TAKEN, r0.up(1, b + 1));
         EXPECT_EQ("down " + std::to_string(b + 1) + " to all", r0.sends());
         EXPECT_TRUE(r0.open(b + 1));
-        EXPECT_EQ(BCAST_HW_TAKEN, r1.heard(b + 1));
+        EXPECT_EQ(HWMC_TAKEN, r1.heard(b + 1));
     }
 }
 
@@ -346,9 +346,9 @@ TEST(Channel, ClosingGoesUpAndComesDownByLane)
     EXPECT_FALSE(r0.closed());
     EXPECT_EQ("down 3 to all, last 3 to 1, last 3 to 2", r0.sends());
     EXPECT_TRUE(r0.closed());
-    EXPECT_EQ(BCAST_HW_TAKEN, r1.heard(3));
+    EXPECT_EQ(HWMC_TAKEN, r1.heard(3));
     EXPECT_FALSE(r1.closed());
-    EXPECT_EQ(BCAST_HW_TAKEN, r1.down(0, 3, true));
+    EXPECT_EQ(HWMC_TAKEN, r1.down(0, 3, true));
     EXPECT_TRUE(r1.closed());
 }
 
@@ -360,7 +360,7 @@ TEST(Channel, LastThatComesBeforeCloseIsKept)
     r.up(3, 2);
     r.up(4, 2);
     EXPECT_EQ("up 2 to 0", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, r.down(0, 2, true)); // rank 0 has closed already
+    EXPECT_EQ(HWMC_TAKEN, r.down(0, 2, true)); // rank 0 has closed already
     EXPECT_EQ("", r.sends());
     EXPECT_FALSE(r.closed());
     r.close();
@@ -376,7 +376,7 @@ TEST(Channel, CloseWithoutAnyBroadcast)
     r0.close();
     EXPECT_EQ("last 0 to 1, last 0 to 2", r0.sends());
     EXPECT_TRUE(r0.closed());
-    EXPECT_EQ(BCAST_HW_TAKEN, r1.down(0, 0, true));
+    EXPECT_EQ(HWMC_TAKEN, r1.down(0, 0, true));
     r1.close();
     EXPECT_TRUE(r1.closed());
 }
@@ -385,34 +385,34 @@ TEST(Channel, CloseWithoutAnyBroadcast)
 TEST(Channel, WithoutMulticastTheFloorGoesDownByLanes)
 {
     Chan root(7, 0, 4, 2, 2, true), inner(7, 1, 4, 2, 2, true);
-    bcast_hw_msg tx, up = {}, down = {};
+    hwmc_msg tx, up = {}, down = {};
 
     root.consume(2);
     inner.consume(2);
-    up.type = BCAST_HW_MSG_SYNC_UP;
+    up.type = HWMC_MSG_SYNC_UP;
     up.bid = 2;
     for (uint32_t peer : {1, 2}) {
         up.peer = peer;
-        EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_channel_on_recv(&root.c, &up));
+        EXPECT_EQ(HWMC_TAKEN, hwmc_channel_on_recv(&root.c, &up));
     }
     for (uint32_t peer : {1, 2}) {
-        ASSERT_EQ(1, bcast_hw_channel_next_send(&root.c, 0xff, &tx));
-        EXPECT_EQ(BCAST_HW_MSG_SYNC_DOWN, tx.type);
+        ASSERT_EQ(1, hwmc_channel_next_send(&root.c, 0xff, &tx));
+        EXPECT_EQ(HWMC_MSG_SYNC_DOWN, tx.type);
         EXPECT_FALSE(tx.multicast);
         EXPECT_EQ(peer, tx.peer);
         EXPECT_EQ(2u, tx.bid);
     }
-    EXPECT_EQ(0, bcast_hw_channel_next_send(&root.c, 0xff, &tx));
-    down.type = BCAST_HW_MSG_SYNC_DOWN;
+    EXPECT_EQ(0, hwmc_channel_next_send(&root.c, 0xff, &tx));
+    down.type = HWMC_MSG_SYNC_DOWN;
     down.bid = 2;
     for (int times = 0; times < 2; times++) {
-        EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_channel_on_recv(&inner.c, &down));
+        EXPECT_EQ(HWMC_TAKEN, hwmc_channel_on_recv(&inner.c, &down));
         for (uint32_t peer : {3, 4}) {
-            EXPECT_EQ(times == 0, bcast_hw_channel_next_send(&inner.c, 0xff, &tx));
-            EXPECT_TRUE(times > 0 || (tx.type == BCAST_HW_MSG_SYNC_DOWN && tx.peer == peer));
+            EXPECT_EQ(times == 0, hwmc_channel_next_send(&inner.c, 0xff, &tx));
+            EXPECT_TRUE(times > 0 || (tx.type == HWMC_MSG_SYNC_DOWN && tx.peer == peer));
         }
     }
-    bcast_hw_channel_check(&inner.c);
+    hwmc_channel_check(&inner.c);
 }
 
 TEST(Channel, OldFloorsAreStaleAndImpossibleOnesBad)
@@ -420,17 +420,17 @@ TEST(Channel, OldFloorsAreStaleAndImpossibleOnesBad)
     Chan r(7, 1);
 
     r.consume(4);
-    EXPECT_EQ(BCAST_HW_TAKEN, r.heard(2));
-    EXPECT_EQ(BCAST_HW_STALE, r.heard(0));
-    EXPECT_EQ(BCAST_HW_BAD, r.heard(5));                                 // above our own count
-    EXPECT_EQ(BCAST_HW_BAD, r.take(BCAST_HW_MSG_SYNC_DOWN, 2, 4, true)); // not rank 0
-    EXPECT_EQ(BCAST_HW_BAD, r.down(3, 4));                               // not the parent
-    EXPECT_EQ(BCAST_HW_BAD, r.up(5, 2));                                 // not a child
-    EXPECT_EQ(BCAST_HW_BAD, r.take(BCAST_HW_MSG_SYNC_UP, 3, 2, true));   // multicast
-    EXPECT_EQ(BCAST_HW_BAD, r.up(3, 11));                                // beyond any window
-    EXPECT_EQ(BCAST_HW_TAKEN, r.up(3, 4));
-    EXPECT_EQ(BCAST_HW_BAD, r.up(3, 2)); // going back
+    EXPECT_EQ(HWMC_TAKEN, r.heard(2));
+    EXPECT_EQ(HWMC_STALE, r.heard(0));
+    EXPECT_EQ(HWMC_BAD, r.heard(5));                             // above our own count
+    EXPECT_EQ(HWMC_BAD, r.take(HWMC_MSG_SYNC_DOWN, 2, 4, true)); // not rank 0
+    EXPECT_EQ(HWMC_BAD, r.down(3, 4));                           // not the parent
+    EXPECT_EQ(HWMC_BAD, r.up(5, 2));                             // not a child
+    EXPECT_EQ(HWMC_BAD, r.take(HWMC_MSG_SYNC_UP, 3, 2, true));   // multicast
+    EXPECT_EQ(HWMC_BAD, r.up(3, 11));                            // beyond any window
+    EXPECT_EQ(HWMC_TAKEN, r.up(3, 4));
+    EXPECT_EQ(HWMC_BAD, r.up(3, 2)); // going back
     Chan r0(7, 0);
     r0.consume(4);
-    EXPECT_EQ(BCAST_HW_BAD, r0.heard(2));
+    EXPECT_EQ(HWMC_BAD, r0.heard(2));
 }

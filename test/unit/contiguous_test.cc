@@ -17,7 +17,7 @@ char host[64], device[64];
 char *contiguous(void *buffer, bool is_contig, MPI_Aint true_lb)
 {
     datatype = {is_contig, true_lb};
-    return MPIR_Bcast_hw_contiguous(buffer, TYPE);
+    return hwmc_contiguous(buffer, TYPE);
 }
 
 MPI_Aint address(const char *p)
@@ -39,8 +39,8 @@ bool MPIR_GPU_query_pointer_is_dev(const void *buffer)
 
 TEST(Contiguous, IsWhatLiesInOnePieceInTheHostsMemory)
 {
-    EXPECT_EQ(host, MPIR_Bcast_hw_contiguous(host, MPI_BYTE));
-    EXPECT_EQ(nullptr, MPIR_Bcast_hw_contiguous(device, MPI_BYTE));
+    EXPECT_EQ(host, hwmc_contiguous(host, MPI_BYTE));
+    EXPECT_EQ(nullptr, hwmc_contiguous(device, MPI_BYTE));
     EXPECT_EQ(host + 8, contiguous(host, true, 8));
     EXPECT_EQ(host, contiguous(host + 8, true, -8));
     EXPECT_EQ(nullptr, contiguous(host, false, 8));

@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // The C core, for C++.
-#ifndef CORE_H_INCLUDED
-#define CORE_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_CORE_H_INCLUDED
+#define HWMC_TEST_UNIT_CORE_H_INCLUDED
 
 #include <assert.h>
 #include <stdbool.h>
@@ -30,4 +30,4 @@ extern "C" {
 #include "two_stage.h"
 }
 
-#endif // CORE_H_INCLUDED
+#endif // HWMC_TEST_UNIT_CORE_H_INCLUDED

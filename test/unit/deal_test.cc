@@ -7,9 +7,9 @@
 
 static std::vector<int> hand(const std::vector<uint32_t> &speed)
 {
-    bcast_hw_deal d;
+    hwmc_wrr d;
 
-    bcast_hw_deal_init(&d, (uint32_t) speed.size(), speed.data());
+    hwmc_wrr_init(&d, (uint32_t) speed.size(), speed.data());
     return std::vector<int>(d.lane, d.lane + d.n);
 }
 
@@ -18,10 +18,10 @@ TEST(Deal, EqualLanesComeInTurn)
     EXPECT_EQ(std::vector<int>({0}), hand({100}));
     EXPECT_EQ(std::vector<int>({0, 1, 2}), hand({7, 7, 7}));
     EXPECT_EQ(std::vector<int>({0, 1}), hand({0, 0}));
-    bcast_hw_deal d;
-    bcast_hw_deal_init(&d, 4, nullptr);
+    hwmc_wrr d;
+    hwmc_wrr_init(&d, 4, nullptr);
     EXPECT_EQ(4, d.n);
-    EXPECT_EQ(3, bcast_hw_deal_of(&d, 11));
+    EXPECT_EQ(3, hwmc_wrr_of(&d, 11));
 }
 
 TEST(Deal, SharesFollowSpeed)
@@ -46,12 +46,12 @@ TEST(Deal, ALaneSlowerThanAQuarterGetsNone)
 // No stretch of the row gives a lane much more than its share.
 TEST(Deal, IsSmooth)
 {
-    bcast_hw_deal d;
+    hwmc_wrr d;
     uint32_t speed[3] = {100, 50, 25}, given[3] = {};
 
-    bcast_hw_deal_init(&d, 3, speed);
+    hwmc_wrr_init(&d, 3, speed);
     for (uint32_t i = 0; i < 1000; i++) {
-        given[bcast_hw_deal_of(&d, i)]++;
+        given[hwmc_wrr_of(&d, i)]++;
         for (int lane = 0; lane < 3; lane++)
             EXPECT_NEAR(speed[lane] / 175.0 * (i + 1), given[lane], 1.5) << i;
     }

@@ -3,8 +3,8 @@
 //
 // A process on the emulated HCA (test/lab/ibemu), with two ports, "d0" and "d1", in a network
 // namespace of its own.
-#ifndef EMULATED_HCA_H_INCLUDED
-#define EMULATED_HCA_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_EMULATED_HCA_H_INCLUDED
+#define HWMC_TEST_UNIT_EMULATED_HCA_H_INCLUDED
 
 #include <string>
 
@@ -21,4 +21,4 @@ void set_port(int rail, bool up);
 // The same between switches, which it does not.
 void set_path(int rail, bool up);
 
-#endif // EMULATED_HCA_H_INCLUDED
+#endif // HWMC_TEST_UNIT_EMULATED_HCA_H_INCLUDED

@@ -20,7 +20,7 @@ mem::Net::Tweak with_sites(uint32_t context = 7)
 {
     static const uint64_t sites[P] = {1, 1, 1, 1, 2, 2, 2};
 
-    return [context](bcast_hw_group_cfg &cfg) {
+    return [context](hwmc_group_cfg &cfg) {
         cfg.context = context;
         cfg.key = 92 + context;
         cfg.site = sites;
@@ -31,7 +31,7 @@ mem::Net::Tweak with_sites(uint32_t context = 7)
 }
 
 // Begins it at rank `r`, of which the allocation with this number fails.
-bcast_hw_group *begin_without(mem::Net &net, const bcast_hw_group_cfg &cfg, uint32_t r, int64_t one)
+hwmc_group *begin_without(mem::Net &net, const hwmc_group_cfg &cfg, uint32_t r, int64_t one)
 {
     Range range(one);
 
@@ -44,8 +44,8 @@ void expect_given_up(const mem::Net &net, const Groups &g)
     for (auto *x : g) {
         if (!x)
             continue;
-        EXPECT_EQ(BCAST_HW_GROUP_OFF, x->state);
-        EXPECT_EQ(BCAST_HW_REASON_NOMEM, x->reason);
+        EXPECT_EQ(HWMC_GROUP_OFF, x->state);
+        EXPECT_EQ(HWMC_REASON_NOMEM, x->reason);
     }
     for (auto *e : net.engines) {
         EXPECT_EQ(0u, e->declines.num);
@@ -56,22 +56,22 @@ void expect_given_up(const mem::Net &net, const Groups &g)
 void expect_drained(mem::Net &net)
 {
     for (auto *e : net.engines)
-        bcast_hw_engine_drain(e, net.now);
+        hwmc_engine_drain(e, net.now);
     net.settle(WHILE);
     for (auto *e : net.engines) {
-        EXPECT_TRUE(bcast_hw_engine_drained(e));
+        EXPECT_TRUE(hwmc_engine_drained(e));
         EXPECT_EQ(0u, e->memory_used);
     }
 }
 
-bool are_neighbours(const bcast_hw_group_cfg &cfg, uint32_t a, uint32_t b)
+bool are_neighbours(const hwmc_group_cfg &cfg, uint32_t a, uint32_t b)
 {
-    bcast_hw_decline_cfg d = {};
+    hwmc_decline_cfg d = {};
 
     d.size = cfg.size;
     d.rank = a;
     d.fanout = cfg.fanout;
-    bcast_hw_decline_list(&d);
+    hwmc_decline_list(&d);
     return std::count(d.neighbour, d.neighbour + d.num_neighbours, b) > 0;
 }
 
@@ -96,7 +96,7 @@ TEST(EngineDecline, WhoHasNoMemoryForAGroupTellsTheOthers)
             if (failed)
                 expect_given_up(net, g);
             else
-                expect_all(g, BCAST_HW_GROUP_ON);
+                expect_all(g, HWMC_GROUP_ON);
             expect_drained(net);
         }
         EXPECT_EQ(5, one); // group, members, sites, agenda
@@ -147,11 +147,11 @@ TEST(EngineDecline, WhoClosesOrFinalizesInSetUpWaitsForNobodyForEver)
                     net.step();
                 for (uint32_t r = 0; r < P; r++)
                     if (r != who && !all)
-                        bcast_hw_group_close(g[r], net.now);
+                        hwmc_group_close(g[r], net.now);
                 if (!all)
                     net.settle(WHILE);
                 for (auto *e : net.engines)
-                    EXPECT_TRUE(all || bcast_hw_engine_drained(e)) << who << " " << steps;
+                    EXPECT_TRUE(all || hwmc_engine_drained(e)) << who << " " << steps;
                 expect_drained(net);
             }
 }
@@ -176,7 +176,7 @@ TEST(EngineDecline, WhicheverAllocationFailsAllMembersAreAlike)
         if (failed)
             expect_given_up(net, g);
         else
-            expect_all(g, BCAST_HW_GROUP_ON);
+            expect_all(g, HWMC_GROUP_ON);
         for (auto *e : net.engines)
             EXPECT_TRUE(failed || e->engine_counts->setup_shorter == 1);
         expect_drained(net);
@@ -190,18 +190,17 @@ TEST(EngineDecline, ThereIsRoomForSoManyAndItComesBack)
     const auto members = first(P);
 
     for (int round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < BCAST_HW_DECLINES; i++) {
+        for (uint32_t i = 0; i < HWMC_DECLINES; i++) {
             EXPECT_EQ(nullptr, begin_without(net, net.group_cfg(members, with_sites(i)), 3, 0));
             EXPECT_EQ(i + 1, net.engines[3]->declines.num);
         }
-        bcast_hw_decline_cfg more = net.engines[3]->declines.one[0].cfg;
+        hwmc_decline_cfg more = net.engines[3]->declines.one[0].cfg;
         more.key = 1;
-        EXPECT_FALSE(bcast_hw_decline_begin(net.engines[3], &more, net.now));
-        for (uint32_t i = 0; i < BCAST_HW_DECLINES; i++)
+        EXPECT_FALSE(hwmc_decline_begin(net.engines[3], &more, net.now));
+        for (uint32_t i = 0; i < HWMC_DECLINES; i++)
             for (uint32_t r = 0; r < P; r++)
                 if (r != 3)
-                    bcast_hw_group_close(net.begin(net.group_cfg(members, with_sites(i)), r),
-                                         net.now);
+                    hwmc_group_close(net.begin(net.group_cfg(members, with_sites(i)), r), net.now);
         net.settle(WHILE);
         EXPECT_EQ(0u, net.engines[3]->declines.num);
     }
@@ -230,12 +229,12 @@ TEST(EngineDecline, ALostMemberEndsItEverywhere)
                 EXPECT_EQ(1u, net.engines[who]->declines.num);
                 for (uint32_t r = 0; r < P; r++)
                     if (r != other && (r == who) == found_here)
-                        bcast_hw_engine_on_lost(net.engines[r], other);
+                        hwmc_engine_on_lost(net.engines[r], other);
                 net.settle(WHILE);
                 EXPECT_EQ(0u, net.engines[who]->declines.num) << who << " " << other;
                 for (uint32_t r = 0; r < P; r++)
                     if (r != other && r != who) {
-                        EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[r]->state) << who << " " << other;
+                        EXPECT_EQ(HWMC_GROUP_BROKEN, g[r]->state) << who << " " << other;
                     }
             }
 }
@@ -245,39 +244,39 @@ TEST(EngineDecline, WhatMakesNoSenseChangesNothing)
     mem::Net net(P);
     const auto members = first(P);
     const auto cfg = net.group_cfg(members, with_sites());
-    bcast_hw_engine *e = net.engines[1];
-    unsigned char head[BCAST_HW_WIRE_HEAD], body[BCAST_HW_WIRE_CONTROL_MAX];
-    auto give = [&](const bcast_hw_msg &m, uint32_t src, uint32_t context) {
-        const bcast_hw_wire_id id = {e->cfg.job, context, 0, 0, false};
-        const uint32_t len = bcast_hw_wire_encode(head, &id, src, &m, body, 0);
+    hwmc_engine *e = net.engines[1];
+    unsigned char head[HWMC_WIRE_HEAD], body[HWMC_WIRE_CONTROL_MAX];
+    auto give = [&](const hwmc_msg &m, uint32_t src, uint32_t context) {
+        const hwmc_wire_id id = {e->cfg.job, context, 0, 0, false};
+        const uint32_t len = hwmc_wire_encode(head, &id, src, &m, body, 0);
 
-        bcast_hw_engine_on_lane(e, head, sizeof(head), body, len);
+        hwmc_engine_on_lane(e, head, sizeof(head), body, len);
     };
-    bcast_hw_terms yes = {BCAST_HW_AGREE_OFFER, 0, 0, 1, 100, 1000, 1, 0, 1, 1};
-    bcast_hw_msg m = {};
+    hwmc_parameters yes = {HWMC_NEGOTIATION_PROPOSE, 0, 0, 1, 100, 1000, 1, 0, 1, 1};
+    hwmc_msg m = {};
 
     EXPECT_EQ(nullptr, begin_without(net, cfg, 1, 0));
     m.bid = cfg.key;
-    m.type = BCAST_HW_MSG_LOST;
+    m.type = HWMC_MSG_LOST;
     for (uint32_t wrong = 0; wrong < 4; wrong++) {
         m.root = wrong == 0 ? P : 2;
         m.bytes = wrong == 1 ? P : 0;
-        m.index = wrong == 2 ? BCAST_HW_STAGE_LIMIT : 0;
+        m.index = wrong == 2 ? HWMC_STAGE_LIMIT : 0;
         give(m, wrong == 3 ? P : 0, cfg.context);
     }
-    m.type = BCAST_HW_MSG_DECIDE;
-    m.terms = &yes;
+    m.type = HWMC_MSG_DECIDE;
+    m.parameters = &yes;
     give(m, 0, cfg.context); // before there was a report
     for (uint32_t child : {3, 4}) {
-        m.type = BCAST_HW_MSG_REPORT;
+        m.type = HWMC_MSG_REPORT;
         give(m, child, cfg.context);
     }
-    m.type = BCAST_HW_MSG_DECIDE;
+    m.type = HWMC_MSG_DECIDE;
     give(m, 0, cfg.context); // not what this rank reported
     EXPECT_EQ(5u, e->counts->bad);
     EXPECT_EQ(0u, e->engine_counts->drop_communicator);
     EXPECT_EQ(1u, e->declines.num);
-    yes = {BCAST_HW_AGREE_OFFER, BCAST_HW_REASON_PROBE, 0, 0, 0, 0, 0, 0, 0, 0};
+    yes = {HWMC_NEGOTIATION_PROPOSE, HWMC_REASON_PROBE, 0, 0, 0, 0, 0, 0, 0, 0};
     give(m, 0, cfg.context + 1); // of another communicator
     EXPECT_EQ(1u, e->engine_counts->drop_communicator);
     EXPECT_EQ(1u, e->declines.num);

@@ -8,7 +8,7 @@ namespace {
 
 mem::Net::Tweak with_trees()
 {
-    return [](bcast_hw_group_cfg &cfg) {
+    return [](hwmc_group_cfg &cfg) {
         cfg.trees = 2;
         cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 70;
@@ -20,7 +20,7 @@ void expect_lost(const Groups &g, uint32_t lost, uint32_t finder, uint32_t but =
     for (auto *x : g) {
         if (x->cfg.rank == but)
             continue;
-        EXPECT_EQ(BCAST_HW_GROUP_BROKEN, x->state) << x->cfg.rank;
+        EXPECT_EQ(HWMC_GROUP_BROKEN, x->state) << x->cfg.rank;
         EXPECT_EQ(lost, x->loss.rank);
         EXPECT_EQ(finder, x->loss.finder);
     }
@@ -39,11 +39,11 @@ std::vector<std::pair<uint32_t, uint32_t>> pairs_of(uint32_t p)
 }
 
 // LOST as rank 0 says it to host 1.
-bcast_hw_msg told(uint32_t lost, uint32_t finder, uint32_t stage)
+hwmc_msg told(uint32_t lost, uint32_t finder, uint32_t stage)
 {
-    bcast_hw_msg m = {};
+    hwmc_msg m = {};
 
-    m.type = BCAST_HW_MSG_LOST;
+    m.type = HWMC_MSG_LOST;
     m.bid = 99;
     m.root = lost;
     m.bytes = finder;
@@ -60,13 +60,13 @@ TEST(EngineGone, AStageForAllThatIsWaitedFor)
     Groups g = net.group(first(3), with_trees());
     mem::Bytes room(500);
 
-    EXPECT_EQ(bcast_hw_group_stage(g[1]), BCAST_HW_STAGE_SETUP);
+    EXPECT_EQ(hwmc_group_stage(g[1]), HWMC_STAGE_SETUP);
     net.settle();
-    EXPECT_EQ(bcast_hw_group_stage(g[1]), BCAST_HW_STAGE_SYNC);
-    bcast_hw_group_post_member(g[1], 0, net.now);
-    EXPECT_EQ(bcast_hw_group_stage(g[1]), BCAST_HW_STAGE_CAST);
-    bcast_hw_group_post_trees(g[2], 0, room.data(), 500, net.now);
-    EXPECT_EQ(bcast_hw_group_stage(g[2]), BCAST_HW_STAGE_TREES);
+    EXPECT_EQ(hwmc_group_stage(g[1]), HWMC_STAGE_SYNC);
+    hwmc_group_post_member(g[1], 0, net.now);
+    EXPECT_EQ(hwmc_group_stage(g[1]), HWMC_STAGE_CAST);
+    hwmc_group_post_trees(g[2], 0, room.data(), 500, net.now);
+    EXPECT_EQ(hwmc_group_stage(g[2]), HWMC_STAGE_TREES);
 }
 
 TEST(EngineGone, EndsTheWaitAndSaysWhoAndWhen)
@@ -75,13 +75,13 @@ TEST(EngineGone, EndsTheWaitAndSaysWhoAndWhen)
     Groups g = net.group({2, 0, 1}, with_trees());
 
     net.settle();
-    bcast_hw_group_post_member(g[1], 0, net.now);
-    bcast_hw_group_on_gone(g[1], 2, 5);
-    EXPECT_EQ(g[1]->state, BCAST_HW_GROUP_BROKEN);
+    hwmc_group_post_member(g[1], 0, net.now);
+    hwmc_group_on_failed(g[1], 2, 5);
+    EXPECT_EQ(g[1]->state, HWMC_GROUP_BROKEN);
     EXPECT_EQ(g[1]->loss.rank, 2u);
     EXPECT_EQ(g[1]->loss.rails, 5u);
-    EXPECT_EQ(g[1]->loss.stage, BCAST_HW_STAGE_CAST);
-    EXPECT_EQ(g[0]->state, BCAST_HW_GROUP_ON);
+    EXPECT_EQ(g[1]->loss.stage, HWMC_STAGE_CAST);
+    EXPECT_EQ(g[0]->state, HWMC_GROUP_ON);
 }
 
 TEST(EngineGone, WhatItWaitsForEndsWithTheFirstLoss)
@@ -90,10 +90,10 @@ TEST(EngineGone, WhatItWaitsForEndsWithTheFirstLoss)
     Groups g = net.group(first(3), with_trees());
 
     net.settle();
-    bcast_hw_group_post_member(g[1], 0, net.now);
-    bcast_hw_group_on_lost(g[1], 2);
-    EXPECT_EQ(g[1]->loss.stage, BCAST_HW_STAGE_CAST);
-    bcast_hw_group_on_gone(g[1], 0, 1);
+    hwmc_group_post_member(g[1], 0, net.now);
+    hwmc_group_on_lost(g[1], 2);
+    EXPECT_EQ(g[1]->loss.stage, HWMC_STAGE_CAST);
+    hwmc_group_on_failed(g[1], 0, 1);
     EXPECT_EQ(g[1]->loss.rank, 2u);
     EXPECT_EQ(g[1]->loss.rails, 0u);
 }
@@ -103,11 +103,11 @@ TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
     mem::Net net(3);
     Groups g = net.group(first(3), with_trees());
 
-    bcast_hw_group_on_gone(g[0], 1, 1);
-    EXPECT_EQ(g[0]->state, BCAST_HW_GROUP_BROKEN);
-    EXPECT_EQ(g[0]->loss.stage, BCAST_HW_STAGE_SETUP);
-    bcast_hw_group_close(g[0], net.now);
-    bcast_hw_engine_progress(net.engines[0], net.now);
+    hwmc_group_on_failed(g[0], 1, 1);
+    EXPECT_EQ(g[0]->state, HWMC_GROUP_BROKEN);
+    EXPECT_EQ(g[0]->loss.stage, HWMC_STAGE_SETUP);
+    hwmc_group_close(g[0], net.now);
+    hwmc_engine_progress(net.engines[0], net.now);
     EXPECT_EQ(net.engines[0]->groups, nullptr);
 }
 
@@ -118,12 +118,12 @@ TEST(EngineGone, EveryMemberGetsToKnow)
         Groups g = net.group(first(9), with_trees());
 
         net.settle();
-        bcast_hw_group_on_gone(g[finder], lost, 2);
+        hwmc_group_on_failed(g[finder], lost, 2);
         net.settle();
         expect_lost(g, lost, finder);
         for (auto *x : g) {
             EXPECT_EQ(2u, x->loss.rails);
-            EXPECT_EQ(BCAST_HW_STAGE_SYNC, x->loss.stage);
+            EXPECT_EQ(HWMC_STAGE_SYNC, x->loss.stage);
         }
     }
 }
@@ -138,10 +138,10 @@ TEST(EngineGone, NobodyNeedsWhoIsGoneToGetToKnow)
         net.settle();
         for (uint32_t r = 0; r < 9; r++)
             net.lane(r, 0).dead.insert(lost);
-        bcast_hw_group_on_gone(g[finder], lost, 2);
+        hwmc_group_on_failed(g[finder], lost, 2);
         net.settle();
         expect_lost(g, lost, finder, lost);
-        EXPECT_EQ(BCAST_HW_GROUP_ON, g[lost]->state);
+        EXPECT_EQ(HWMC_GROUP_ON, g[lost]->state);
     }
 }
 
@@ -150,11 +150,11 @@ TEST(EngineGone, EveryMemberGetsToKnowDuringSetup)
     mem::Net net(5);
     Groups g = net.group(first(5), with_trees());
 
-    bcast_hw_group_on_gone(g[3], 1, 1);
+    hwmc_group_on_failed(g[3], 1, 1);
     net.step();
     net.settle();
     expect_lost(g, 1, 3);
-    EXPECT_EQ(BCAST_HW_STAGE_SETUP, g[0]->loss.stage);
+    EXPECT_EQ(HWMC_STAGE_SETUP, g[0]->loss.stage);
 }
 
 // Somebody that heard nothing, for it had not begun the group, hears it when it says something.
@@ -162,18 +162,18 @@ TEST(EngineGone, WhoSpeaksToABrokenGroupIsTold)
 {
     mem::Net net(2);
     Groups g = net.group(first(2), with_trees());
-    bcast_hw_msg m = {};
+    hwmc_msg m = {};
 
     net.settle();
-    bcast_hw_group_on_gone(g[1], 0, 1);
-    bcast_hw_group_pump(g[1], net.now);
+    hwmc_group_on_failed(g[1], 0, 1);
+    hwmc_group_pump(g[1], net.now);
     EXPECT_TRUE(net.lanes[0]->in.empty()) << "there is nobody to tell";
     g[1]->loss.finder = 0; // as if another had told
-    m.type = BCAST_HW_MSG_SYNC_ASK;
+    m.type = HWMC_MSG_SYNC_ASK;
     give(net, g[1], m, 0);
     ASSERT_EQ(1u, net.lanes[0]->in.size());
     net.settle();
-    EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[0]->state);
+    EXPECT_EQ(HWMC_GROUP_BROKEN, g[0]->state);
     EXPECT_TRUE(net.lanes[1]->in.empty()) << "LOST has no answer";
 }
 
@@ -183,41 +183,41 @@ TEST(EngineGone, ClosingEndsToo)
     Groups g = net.group(first(3), with_trees());
 
     net.settle();
-    bcast_hw_group_close(g[1], net.now);
+    hwmc_group_close(g[1], net.now);
     net.settle();
     ASSERT_NE(nullptr, net.engines[1]->groups);
-    bcast_hw_group_on_gone(g[0], 2, 1);
+    hwmc_group_on_failed(g[0], 2, 1);
     net.settle();
     EXPECT_EQ(nullptr, net.engines[1]->groups);
-    EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[2]->state) << "by way of the one that is closing";
+    EXPECT_EQ(HWMC_GROUP_BROKEN, g[2]->state) << "by way of the one that is closing";
 }
 
 TEST(EngineGone, WhatMakesNoSenseBreaksNothing)
 {
     mem::Net net(3);
     Groups g = net.group(first(3), with_trees());
-    mem::Bytes datagram(BCAST_HW_WIRE_HEAD);
-    bcast_hw_wire_id by_key = g[1]->id;
-    bcast_hw_msg m = told(2, 0, BCAST_HW_STAGE_CAST);
+    mem::Bytes datagram(HWMC_WIRE_HEAD);
+    hwmc_wire_id by_key = g[1]->id;
+    hwmc_msg m = told(2, 0, HWMC_STAGE_CAST);
 
     net.settle();
     by_key.generation = 0;
-    bcast_hw_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
+    hwmc_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
     net.fabric(1).in.push_back(datagram);
-    bcast_hw_engine_progress(net.engines[1], net.now);
-    EXPECT_EQ(BCAST_HW_GROUP_ON, g[1]->state) << "by multicast";
-    for (const auto &bad : {told(3, 0, 0), told(2, 3, 0), told(2, 0, BCAST_HW_STAGE_LIMIT)}) {
-        mem::Bytes message(BCAST_HW_WIRE_HEAD);
+    hwmc_engine_progress(net.engines[1], net.now);
+    EXPECT_EQ(HWMC_GROUP_ON, g[1]->state) << "by multicast";
+    for (const auto &bad : {told(3, 0, 0), told(2, 3, 0), told(2, 0, HWMC_STAGE_LIMIT)}) {
+        mem::Bytes message(HWMC_WIRE_HEAD);
 
-        bcast_hw_wire_encode(message.data(), &by_key, 0, &bad, nullptr, 0);
+        hwmc_wire_encode(message.data(), &by_key, 0, &bad, nullptr, 0);
         net.lanes[1]->in.push_back(message);
     }
-    bcast_hw_engine_progress(net.engines[1], net.now);
-    EXPECT_EQ(BCAST_HW_GROUP_ON, g[1]->state);
+    hwmc_engine_progress(net.engines[1], net.now);
+    EXPECT_EQ(HWMC_GROUP_ON, g[1]->state);
     EXPECT_EQ(4u, net.engines[1]->counts->bad);
-    bcast_hw_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
+    hwmc_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
     net.lanes[1]->in.push_back(datagram);
-    bcast_hw_engine_progress(net.engines[1], net.now);
-    EXPECT_EQ(BCAST_HW_GROUP_BROKEN, g[1]->state) << "the same over a lane";
+    hwmc_engine_progress(net.engines[1], net.now);
+    EXPECT_EQ(HWMC_GROUP_BROKEN, g[1]->state) << "the same over a lane";
     EXPECT_EQ(2u, g[1]->loss.rank);
 }

@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // What the tests of engines and groups share: broadcasts on groups of mem::Net.
-#ifndef ENGINE_GROUPS_H_INCLUDED
-#define ENGINE_GROUPS_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_ENGINE_GROUPS_H_INCLUDED
+#define HWMC_TEST_UNIT_ENGINE_GROUPS_H_INCLUDED
 
 #include <cstring>
 #include <random>
@@ -12,7 +12,7 @@
 
 #include "mem_net.h"
 
-using Groups = std::vector<bcast_hw_group *>;
+using Groups = std::vector<hwmc_group *>;
 
 inline std::vector<uint32_t> first(uint32_t n)
 {
@@ -42,29 +42,29 @@ inline uint32_t index_of(const mem::Bytes &bytes)
 // One broadcast on all members, checked on all; time moves when nothing else does.
 inline void broadcast(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
 {
-    for (int tries = 0; !bcast_hw_group_open(g[root]); tries++) {
+    for (int tries = 0; !hwmc_group_open(g[root]); tries++) {
         ASSERT_LT(tries, 100);
-        bcast_hw_group_stall(g[root], net.now);
+        hwmc_group_stall(g[root], net.now);
         net.settle(100000000);
     }
-    memcpy(bcast_hw_group_next_bytes(g[root], (uint32_t) data.size()), data.data(), data.size());
-    bcast_hw_group_post_root(g[root], (uint32_t) data.size(), false, net.now);
+    memcpy(hwmc_group_next_bytes(g[root], (uint32_t) data.size()), data.data(), data.size());
+    hwmc_group_post_root(g[root], (uint32_t) data.size(), false, net.now);
     for (uint32_t r = 0; r < g.size(); r++) {
         if (r == root)
             continue;
-        for (int tries = 0; !bcast_hw_group_open(g[r]); tries++) {
+        for (int tries = 0; !hwmc_group_open(g[r]); tries++) {
             ASSERT_LT(tries, 100);
-            bcast_hw_group_stall(g[r], net.now);
+            hwmc_group_stall(g[r], net.now);
             net.settle(100000000);
         }
-        bcast_hw_group_post_member(g[r], root, net.now);
+        hwmc_group_post_member(g[r], root, net.now);
     }
     net.settle(500000000);
     for (uint32_t r = 0; r < g.size(); r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
-        ASSERT_EQ(bcast_hw_stream_bytes(&g[r]->stream), data.size());
-        ASSERT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
-        bcast_hw_group_consume(g[r], net.now);
+        ASSERT_TRUE(hwmc_group_done(g[r])) << "rank " << r;
+        ASSERT_EQ(hwmc_stream_bytes(&g[r]->stream), data.size());
+        ASSERT_EQ(0, memcmp(hwmc_group_last_bytes(g[r]), data.data(), data.size()));
+        hwmc_group_consume(g[r], net.now);
     }
 }
 
@@ -75,37 +75,37 @@ inline void along_trees(mem::Net &net, Groups &g, uint32_t root, const mem::Byte
 
     got[root] = data;
     for (uint32_t r = 0; r < g.size(); r++) {
-        if (!bcast_hw_group_open(g[r]))
-            bcast_hw_group_stall(g[r], net.now);
+        if (!hwmc_group_open(g[r]))
+            hwmc_group_stall(g[r], net.now);
         net.settle(100000000);
-        ASSERT_TRUE(bcast_hw_group_open(g[r]));
-        bcast_hw_group_post_trees(g[r], root, got[r].data(), (uint32_t) data.size(), net.now);
+        ASSERT_TRUE(hwmc_group_open(g[r]));
+        hwmc_group_post_trees(g[r], root, got[r].data(), (uint32_t) data.size(), net.now);
     }
     net.settle();
     for (uint32_t r = 0; r < g.size(); r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r])) << "rank " << r;
+        ASSERT_TRUE(hwmc_group_done(g[r])) << "rank " << r;
         EXPECT_EQ(data, got[r]);
-        bcast_hw_group_consume(g[r], net.now);
+        hwmc_group_consume(g[r], net.now);
     }
 }
 
-inline void expect_all(const Groups &g, bcast_hw_group_state state)
+inline void expect_all(const Groups &g, hwmc_group_state state)
 {
     for (auto *x : g)
         EXPECT_EQ(x->state, state);
 }
 
 // Host 1 gets a lane message of rank 0 for `to`, with a payload of `len` bytes.
-inline void give(mem::Net &net, bcast_hw_group *to, const bcast_hw_msg &m, uint32_t len)
+inline void give(mem::Net &net, hwmc_group *to, const hwmc_msg &m, uint32_t len)
 {
-    unsigned char head[BCAST_HW_WIRE_HEAD];
+    unsigned char head[HWMC_WIRE_HEAD];
     mem::Bytes body = pattern(len, 2), bytes;
 
-    bcast_hw_wire_encode(head, &to->id, 0, &m, body.data(), len);
+    hwmc_wire_encode(head, &to->id, 0, &m, body.data(), len);
     bytes.assign(head, head + sizeof(head));
     bytes.insert(bytes.end(), body.begin(), body.end());
     net.lanes[1]->in.push_back(bytes);
-    bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+    hwmc_engine_progress(net.engines[1], net.now += 1000);
 }
 
-#endif // ENGINE_GROUPS_H_INCLUDED
+#endif // HWMC_TEST_UNIT_ENGINE_GROUPS_H_INCLUDED

@@ -37,13 +37,13 @@ TEST(EngineJoin, ASlowJoinIsWaitedFor)
         net.fabric(slow).slow_joins = 30;
         Groups g = net.group(first(4));
         net.settle(SECOND / 100);
-        expect_all(g, BCAST_HW_GROUP_SETUP);
+        expect_all(g, HWMC_GROUP_SETUP);
         net.settle(SECOND);
-        expect_all(g, BCAST_HW_GROUP_ON);
+        expect_all(g, HWMC_GROUP_ON);
         EXPECT_TRUE(g[slow]->casts);
         EXPECT_TRUE(net.fabric(slow).under_way.empty());
         broadcast(net, g, slow, pattern(1000, slow));
-        EXPECT_EQ(0u, net.engines[0]->counts->asked);
+        EXPECT_EQ(0u, net.engines[0]->counts->nacks_sent);
     }
 }
 
@@ -54,7 +54,7 @@ TEST(EngineJoin, OnlyWhereItIsUnderWayItIsAskedForAgain)
     net.fabric(1, 1).slow_joins = 5;
     Groups g = net.group(first(2));
     net.settle(SECOND);
-    expect_all(g, BCAST_HW_GROUP_ON);
+    expect_all(g, HWMC_GROUP_ON);
     for (auto &f : net.fabrics)
         EXPECT_EQ(1u, f->joined.size());
 }
@@ -68,9 +68,9 @@ TEST(EngineJoin, RefusedAfterAWhileTurnsAllOff)
         net.fabric(bad).refuses_join = true;
         Groups g = net.group(first(4));
         net.settle(SECOND);
-        expect_all(g, BCAST_HW_GROUP_OFF);
+        expect_all(g, HWMC_GROUP_OFF);
         for (auto *x : g) {
-            EXPECT_EQ((uint32_t) BCAST_HW_REASON_JOIN, x->reason);
+            EXPECT_EQ((uint32_t) HWMC_REASON_JOIN, x->reason);
             EXPECT_EQ(bad, x->reason_rank);
         }
         expect_none_in(net);
@@ -85,16 +85,16 @@ TEST(EngineJoin, OneThatNeverEndsTurnsAllOffWhenItsTimeIsUp)
         net.fabric(bad).slow_joins = -1;
         Groups g = net.group(first(4));
         net.settle(SECOND - SECOND / 100);
-        expect_all(g, BCAST_HW_GROUP_SETUP);
+        expect_all(g, HWMC_GROUP_SETUP);
         net.settle(SECOND);
-        expect_all(g, BCAST_HW_GROUP_OFF);
+        expect_all(g, HWMC_GROUP_OFF);
         for (auto *x : g) {
-            EXPECT_EQ((uint32_t) BCAST_HW_REASON_JOIN, x->reason);
+            EXPECT_EQ((uint32_t) HWMC_REASON_JOIN, x->reason);
             EXPECT_EQ(bad, x->reason_rank);
         }
         expect_none_in(net);
         for (auto *x : g)
-            bcast_hw_group_close(x, net.now);
+            hwmc_group_close(x, net.now);
         net.settle(SECOND);
         expect_nothing_left(net);
     }
@@ -105,16 +105,16 @@ TEST(EngineJoin, WhereLanesServeTheyDoWhenItsTimeIsUp)
     mem::Net net(3);
 
     net.fabric(2).slow_joins = -1;
-    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+    Groups g = net.group(first(3), [](hwmc_group_cfg &cfg) {
         cfg.trees = 2;
         cfg.seg_bytes = 100;
         cfg.window = cfg.far_window = 4;
     });
     net.settle(2 * SECOND);
-    expect_all(g, BCAST_HW_GROUP_ON);
+    expect_all(g, HWMC_GROUP_ON);
     for (auto *x : g) {
         EXPECT_FALSE(x->casts);
-        EXPECT_EQ((uint32_t) BCAST_HW_REASON_JOIN, x->reason);
+        EXPECT_EQ((uint32_t) HWMC_REASON_JOIN, x->reason);
     }
     expect_none_in(net);
 }
@@ -127,8 +127,8 @@ TEST(EngineJoin, ARailOnWhichItNeverEndsIsLeft)
     Groups g = net.group(first(3));
     net.settle(2 * SECOND);
     for (auto *x : g) {
-        EXPECT_EQ(BCAST_HW_GROUP_ON, x->state);
-        EXPECT_EQ(0x2u, x->agree.agreed.rails);
+        EXPECT_EQ(HWMC_GROUP_ON, x->state);
+        EXPECT_EQ(0x2u, x->negotiation.agreed.rails);
         EXPECT_EQ(0x2u, x->joined_rails);
     }
     for (uint32_t h = 0; h < 3; h++) {
@@ -148,7 +148,7 @@ TEST(EngineJoin, ACommunicatorIsFreedWhileItIsUnderWay)
         net.settle(SECOND / 100);
         EXPECT_EQ(1u, net.fabric(slow, 1).under_way.size());
         for (auto *x : g)
-            bcast_hw_group_close(x, net.now);
+            hwmc_group_close(x, net.now);
         net.settle(SECOND);
         expect_nothing_left(net);
     }
@@ -162,11 +162,11 @@ TEST(EngineJoin, APeerIsLostWhileItIsUnderWay)
     Groups g = net.group(first(3));
     net.settle(SECOND / 100);
     for (uint32_t h = 0; h < 3; h++)
-        bcast_hw_engine_on_lost(net.engines[h], (h + 1) % 3);
+        hwmc_engine_on_lost(net.engines[h], (h + 1) % 3);
     net.settle(2 * SECOND);
-    expect_all(g, BCAST_HW_GROUP_BROKEN);
+    expect_all(g, HWMC_GROUP_BROKEN);
     for (auto *x : g)
-        bcast_hw_group_close(x, net.now);
+        hwmc_group_close(x, net.now);
     net.settle(SECOND);
     expect_nothing_left(net);
 }
@@ -180,7 +180,7 @@ TEST(EngineJoin, TheProcessEndsWhileItIsUnderWay)
     net.settle(SECOND / 100);
     EXPECT_EQ(1u, net.fabric(1).under_way.size());
     for (auto *e : net.engines)
-        bcast_hw_engine_drain(e, net.now);
+        hwmc_engine_drain(e, net.now);
     net.settle(); // they tell each other, and wait for nothing else
     expect_nothing_left(net);
 }
@@ -193,9 +193,9 @@ TEST(EngineJoin, FragmentsFitTheShortestDatagramOfAll)
         net.engines[h]->rails.one[1].attr.max_datagram = 40 + 100 - h;
     Groups g = net.group(first(3));
     net.settle(SECOND);
-    expect_all(g, BCAST_HW_GROUP_ON);
+    expect_all(g, HWMC_GROUP_ON);
     for (auto *x : g)
-        EXPECT_EQ(98u, x->agree.agreed.frag_bytes);
+        EXPECT_EQ(98u, x->negotiation.agreed.frag_bytes);
     broadcast(net, g, 1, pattern(980, 1));
 }
 
@@ -204,7 +204,7 @@ TEST(EngineJoin, TheFabricWithTheFewestBitsDraws)
 {
     mem::Net net(2, 64 << 20, 40 + 100, 1 << 20, 3);
     const int bits[] = {64, 18, 64};
-    bcast_hw_fabric_ops counting[3];
+    hwmc_fabric_ops counting[3];
     static int drawn[3];
 
     for (int r = 0; r < 3; r++) {
@@ -213,13 +213,13 @@ TEST(EngineJoin, TheFabricWithTheFewestBitsDraws)
         net.fabric(0, (uint32_t) r).base.ops = &counting[r];
         net.engines[0]->rails.one[r].attr.group_bits = bits[r];
     }
-    counting[0].draw = [](bcast_hw_fabric *, uint64_t *g) { return drawn[0]++, *g = 1, 0; };
-    counting[1].draw = [](bcast_hw_fabric *, uint64_t *g) { return drawn[1]++, *g = 2, 0; };
-    counting[2].draw = [](bcast_hw_fabric *, uint64_t *g) { return drawn[2]++, *g = 3, 0; };
+    counting[0].draw = [](hwmc_fabric *, uint64_t *g) { return drawn[0]++, *g = 1, 0; };
+    counting[1].draw = [](hwmc_fabric *, uint64_t *g) { return drawn[1]++, *g = 2, 0; };
+    counting[2].draw = [](hwmc_fabric *, uint64_t *g) { return drawn[2]++, *g = 3, 0; };
     Groups g = net.group(first(2));
     net.settle(SECOND);
-    expect_all(g, BCAST_HW_GROUP_ON);
-    EXPECT_EQ(2u, g[1]->agree.agreed.group);
+    expect_all(g, HWMC_GROUP_ON);
+    EXPECT_EQ(2u, g[1]->negotiation.agreed.group);
     EXPECT_EQ(0, drawn[0]);
     EXPECT_EQ(1, drawn[1]);
     EXPECT_EQ(0, drawn[2]);
@@ -235,19 +235,19 @@ TEST(Engine, DatagramsAreNoLongerThanTheNetworkTakes)
         net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &bytes) {
             return to != 2 || bytes.size() <= longest;
         };
-        g = net.group(first(4), [](bcast_hw_group_cfg &cfg) { cfg.piece_bytes = 40000; });
+        g = net.group(first(4), [](hwmc_group_cfg &cfg) { cfg.piece_bytes = 40000; });
         net.settle(600000000);
-        expect_all(g, BCAST_HW_GROUP_ON);
+        expect_all(g, HWMC_GROUP_ON);
         for (auto *x : g) {
-            EXPECT_EQ(3u, x->agree.agreed.rails);
+            EXPECT_EQ(3u, x->negotiation.agreed.rails);
             EXPECT_EQ(1u, x->engine->engine_counts->setup_shorter);
         }
         for (uint32_t i = 0; i < 12; i++)
             broadcast(net, g, i % 4, pattern(i * 2900, i));
         for (auto *x : g)
-            EXPECT_EQ(0u, x->engine->counts->asked + x->engine->counts->bad);
+            EXPECT_EQ(0u, x->engine->counts->nacks_sent + x->engine->counts->bad);
         for (auto *x : g)
-            bcast_hw_group_close(x, net.now);
+            hwmc_group_close(x, net.now);
         net.settle(600000000);
         for (auto *e : net.engines)
             EXPECT_EQ(nullptr, e->groups);
@@ -257,20 +257,20 @@ TEST(Engine, DatagramsAreNoLongerThanTheNetworkTakes)
 // Probes have the length of the datagrams that they stand for, with and without seals.
 TEST(Engine, ProbesAreAsLongAsFragments)
 {
-    for (int sealed = 0; sealed < 2; sealed++) {
+    for (int auth_lane = 0; auth_lane < 2; auth_lane++) {
         const unsigned char secret[32] = {1};
         mem::Net net(3, 64 << 20, 40 + 32 + 500);
         std::set<size_t> probes;
 
-        if (sealed)
-            net.seal(secret);
+        if (auth_lane)
+            net.auth(secret);
         net.on_post = [&](const mem::Fabric &, const mem::Bytes &b) {
-            if (b[(sealed ? BCAST_HW_SEAL : 0) + 3] == BCAST_HW_MSG_PROBE)
+            if (b[(auth_lane ? HWMC_AUTH : 0) + 3] == HWMC_MSG_PROBE)
                 probes.insert(b.size());
         };
         Groups g = net.group(first(3));
         net.settle();
-        expect_all(g, BCAST_HW_GROUP_ON);
+        expect_all(g, HWMC_GROUP_ON);
         EXPECT_EQ(std::set<size_t>{40 + 32 + 500}, probes);
     }
 }

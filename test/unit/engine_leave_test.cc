@@ -10,7 +10,7 @@ constexpr uint64_t MS = 1000000;
 
 mem::Net::Tweak leaves()
 {
-    return [](bcast_hw_group_cfg &cfg) {
+    return [](hwmc_group_cfg &cfg) {
         cfg.trees = 2;
         cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 70;
@@ -23,29 +23,29 @@ mem::Net::Tweak leaves()
 // One broadcast, by the way that all ranks take it to go.
 void either(mem::Net &net, Groups &g, uint32_t root, const mem::Bytes &data)
 {
-    for (bcast_hw_group *x : g)
-        for (int tries = 0; !bcast_hw_group_open(x); tries++) {
+    for (hwmc_group *x : g)
+        for (int tries = 0; !hwmc_group_open(x); tries++) {
             ASSERT_LT(tries, 100);
-            bcast_hw_group_stall(x, net.now);
+            hwmc_group_stall(x, net.now);
             net.settle(100 * MS);
         }
-    for (bcast_hw_group *x : g)
-        ASSERT_EQ(bcast_hw_group_casts_next(g[0]), bcast_hw_group_casts_next(x));
-    if (bcast_hw_group_casts_next(g[0]))
+    for (hwmc_group *x : g)
+        ASSERT_EQ(hwmc_group_casts_next(g[0]), hwmc_group_casts_next(x));
+    if (hwmc_group_casts_next(g[0]))
         broadcast(net, g, root, data);
     else
         along_trees(net, g, root, data);
 }
 
 // What engines show, in the order in which they do.
-std::vector<std::pair<bcast_hw_group *, bool>> shown;
+std::vector<std::pair<hwmc_group *, bool>> shown;
 
-void show(bcast_hw_group *g, bool first)
+void show(hwmc_group *g, bool first)
 {
     shown.emplace_back(g, first);
 }
 
-uint32_t times_shown(bcast_hw_group *g)
+uint32_t times_shown(hwmc_group *g)
 {
     uint32_t times = 0;
 
@@ -80,18 +80,18 @@ TEST(EngineLeave, MulticastIsLeftAndTakenUpAgain)
                 return deaf < 99 && to != deaf;
             };
             some(net, g, 60);
-            EXPECT_FALSE(bcast_hw_group_casts_next(g[0]));
+            EXPECT_FALSE(hwmc_group_casts_next(g[0]));
             for (uint32_t r = 0; r < p; r++) {
-                EXPECT_EQ(1u, net.engines[r]->counts->rails_left);
+                EXPECT_EQ(1u, net.engines[r]->counts->rails_disabled);
                 EXPECT_GT(net.engines[r]->counts->without_cast, 20u);
             }
             net.passes = nullptr;
             some(net, g, 200);
-            EXPECT_TRUE(bcast_hw_group_casts_next(g[0]));
+            EXPECT_TRUE(hwmc_group_casts_next(g[0]));
             for (uint32_t r = 0; r < p; r++) {
                 EXPECT_EQ(1u, net.engines[r]->counts->rails_returned);
                 EXPECT_EQ(0u, net.engines[r]->counts->bad);
-                bcast_hw_group_close(g[r], net.now);
+                hwmc_group_close(g[r], net.now);
             }
             net.settle(10000 * MS);
             for (uint32_t r = 0; r < p; r++)
@@ -112,14 +112,14 @@ TEST(EngineLeave, ASwitchThatForgotIsTold)
         for (auto &fabric : net.fabrics)
             fabric->forgotten = who == 99 || fabric->host == who;
         some(net, g, 200);
-        EXPECT_TRUE(bcast_hw_group_casts_next(g[0]));
+        EXPECT_TRUE(hwmc_group_casts_next(g[0]));
         for (uint32_t r = 0; r < 5; r++) {
-            EXPECT_EQ(1u, net.engines[r]->counts->rails_left) << r;
-            EXPECT_EQ(1u, net.engines[r]->counts->left_silent) << r;
+            EXPECT_EQ(1u, net.engines[r]->counts->rails_disabled) << r;
+            EXPECT_EQ(1u, net.engines[r]->counts->disabled_silent) << r;
             EXPECT_EQ(1u, net.engines[r]->counts->rails_returned) << r;
             EXPECT_GE(net.engines[r]->counts->rejoins, 1u) << r;
             EXPECT_EQ(0u, net.engines[r]->counts->bad);
-            bcast_hw_group_close(g[r], net.now);
+            hwmc_group_close(g[r], net.now);
         }
         net.settle(10000 * MS);
         for (uint32_t r = 0; r < 5; r++)
@@ -130,20 +130,20 @@ TEST(EngineLeave, ASwitchThatForgotIsTold)
 // Less and less often, and at once on a rail that was left now.
 TEST(EngineLeave, TheNetworkIsToldLessAndLessOften)
 {
-    bcast_hw_rejoin r = {};
+    hwmc_rejoin r = {};
 
-    EXPECT_EQ(0, bcast_hw_rejoin_due(&r, 0, 10, 40, 5));
-    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_rejoin_next_timer(&r));
-    EXPECT_EQ(1, bcast_hw_rejoin_due(&r, 1, 10, 40, 100));
+    EXPECT_EQ(0, hwmc_rejoin_due(&r, 0, 10, 40, 5));
+    EXPECT_EQ(HWMC_NEVER, hwmc_rejoin_next_timer(&r));
+    EXPECT_EQ(1, hwmc_rejoin_due(&r, 1, 10, 40, 100));
     for (uint64_t at : {110, 130, 170, 210, 250}) {
-        EXPECT_EQ(at, bcast_hw_rejoin_next_timer(&r));
-        EXPECT_EQ(0, bcast_hw_rejoin_due(&r, 1, 10, 40, at - 1));
-        EXPECT_EQ(1, bcast_hw_rejoin_due(&r, 1, 10, 40, at));
+        EXPECT_EQ(at, hwmc_rejoin_next_timer(&r));
+        EXPECT_EQ(0, hwmc_rejoin_due(&r, 1, 10, 40, at - 1));
+        EXPECT_EQ(1, hwmc_rejoin_due(&r, 1, 10, 40, at));
     }
-    EXPECT_EQ(5, bcast_hw_rejoin_due(&r, 5, 10, 40, 260));
-    EXPECT_EQ(270u, bcast_hw_rejoin_next_timer(&r));
-    EXPECT_EQ(0, bcast_hw_rejoin_due(&r, 0, 10, 40, 270));
-    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_rejoin_next_timer(&r));
+    EXPECT_EQ(5, hwmc_rejoin_due(&r, 5, 10, 40, 260));
+    EXPECT_EQ(270u, hwmc_rejoin_next_timer(&r));
+    EXPECT_EQ(0, hwmc_rejoin_due(&r, 0, 10, 40, 270));
+    EXPECT_EQ(HWMC_NEVER, hwmc_rejoin_next_timer(&r));
 }
 
 // Of two rails one is dead: the other one goes on.
@@ -159,11 +159,11 @@ TEST(EngineLeave, OneRailOfTwo)
             return net.posting_rail != dead;
         };
         some(net, g, 100);
-        EXPECT_EQ(3u & ~(1u << dead), bcast_hw_stream_next_rails(&g[2]->stream));
+        EXPECT_EQ(3u & ~(1u << dead), hwmc_stream_next_rails(&g[2]->stream));
         EXPECT_EQ(0u, net.engines[2]->counts->without_cast);
         net.passes = nullptr;
         some(net, g, 200);
-        EXPECT_EQ(3u, bcast_hw_stream_next_rails(&g[2]->stream));
+        EXPECT_EQ(3u, hwmc_stream_next_rails(&g[2]->stream));
         EXPECT_EQ(0u, net.engines[2]->counts->bad);
     }
 }
@@ -182,16 +182,16 @@ TEST(EngineLeave, EachRankKnowsSinceWhenAndWhy)
     Groups g = net.group(first(p), leaves());
 
     net.settle();
-    for (bcast_hw_group *x : g)
+    for (hwmc_group *x : g)
         EXPECT_EQ(1u, times_shown(x));
     some(net, g, 10);
     net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &) { return to != deaf; };
     some(net, g, 60);
     from = g[0]->stream.epoch.stand[0].since;
     EXPECT_GT(from, 10u);
-    for (bcast_hw_group *x : g) {
+    for (hwmc_group *x : g) {
         EXPECT_EQ(from, x->stream.epoch.stand[0].since);
-        EXPECT_EQ(BCAST_HW_CAUSE_SILENT, x->stream.epoch.stand[0].cause);
+        EXPECT_EQ(HWMC_RAIL_REASON_SILENT, x->stream.epoch.stand[0].reason);
         EXPECT_EQ(deaf, x->stream.epoch.stand[0].culprit);
         EXPECT_EQ(0u, x->stream.epoch.now.rails);
         EXPECT_EQ(1u + x->stream.epoch.number, times_shown(x));
@@ -199,15 +199,15 @@ TEST(EngineLeave, EachRankKnowsSinceWhenAndWhy)
     net.passes = nullptr;
     some(net, g, 200);
     EXPECT_GT(g[0]->stream.epoch.stand[0].since, from);
-    for (bcast_hw_group *x : g) {
+    for (hwmc_group *x : g) {
         const uint32_t times = times_shown(x);
 
         EXPECT_EQ(g[0]->stream.epoch.stand[0].since, x->stream.epoch.stand[0].since);
-        EXPECT_EQ(BCAST_HW_CAUSE_BACK, x->stream.epoch.stand[0].cause);
+        EXPECT_EQ(HWMC_RAIL_REASON_BACK, x->stream.epoch.stand[0].reason);
         EXPECT_EQ(1u + x->stream.epoch.number, times);
-        bcast_hw_group_on_gone(x, (x->cfg.rank + 1) % p, 1);
+        hwmc_group_on_failed(x, (x->cfg.rank + 1) % p, 1);
         EXPECT_EQ(times + 1, times_shown(x)) << "a member is lost";
-        bcast_hw_group_close(x, net.now);
+        hwmc_group_close(x, net.now);
     }
     net.settle(10000 * MS);
 }

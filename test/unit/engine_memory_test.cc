@@ -9,7 +9,7 @@ namespace {
 
 mem::Net::Tweak long_ones()
 {
-    return [](bcast_hw_group_cfg &cfg) {
+    return [](hwmc_group_cfg &cfg) {
         cfg.trees = 2;
         cfg.window = cfg.far_window = 8;
         cfg.seg_bytes = 1000;
@@ -23,10 +23,10 @@ std::vector<unsigned char> *block(mem::Net &net, Groups &g)
     auto *data = new std::vector<unsigned char>(pattern(900, 3));
 
     net.fabric(0).credits = 0;
-    bcast_hw_group_lend(g[0], data->data(), data->size());
-    EXPECT_EQ(data->data(), bcast_hw_group_next_bytes(g[0], 900));
-    bcast_hw_group_post_root(g[0], 900, false, net.now);
-    EXPECT_FALSE(bcast_hw_group_sent(g[0]));
+    hwmc_group_pin(g[0], data->data(), data->size());
+    EXPECT_EQ(data->data(), hwmc_group_next_bytes(g[0], 900));
+    hwmc_group_post_root(g[0], 900, false, net.now);
+    EXPECT_FALSE(hwmc_group_sent(g[0]));
     return data;
 }
 
@@ -43,12 +43,12 @@ std::vector<unsigned char> *stick(mem::Net &net, Groups &g)
     static std::vector<unsigned char> other(8000);
 
     for (auto &lane : net.lanes)
-        lane->stuck = lane->host == 0;
+        lane->mismatch = lane->host == 0;
     for (uint32_t r = 1; r < g.size(); r++)
-        bcast_hw_group_post_trees(g[r], 0, other.data(), 8000, net.now);
-    bcast_hw_group_post_trees(g[0], 0, data->data(), 8000, net.now);
+        hwmc_group_post_trees(g[r], 0, other.data(), 8000, net.now);
+    hwmc_group_post_trees(g[0], 0, data->data(), 8000, net.now);
     net.settle();
-    EXPECT_TRUE(bcast_hw_group_lends(g[0]));
+    EXPECT_TRUE(hwmc_group_pins(g[0]));
     return data;
 }
 
@@ -61,11 +61,11 @@ TEST(EngineMemory, OfABrokenGroupIsNotSentLater)
 
     net.settle();
     auto *data = block(net, g);
-    bcast_hw_group_on_gone(g[0], 2, 1);
-    bcast_hw_group_return(g[0]);
+    hwmc_group_on_failed(g[0], 2, 1);
+    hwmc_group_unpin(g[0]);
     delete data;
     let_go(net);
-    EXPECT_TRUE(bcast_hw_rails_idle(&net.engines[0]->rails));
+    EXPECT_TRUE(hwmc_rails_idle(&net.engines[0]->rails));
 }
 
 // What others still need of a group that works goes on from the channel.
@@ -77,14 +77,14 @@ TEST(EngineMemory, TakenBackTooEarlyIsRepaired)
     net.settle();
     auto *data = block(net, g);
     const mem::Bytes sent = *data;
-    bcast_hw_group_return(g[0]);
+    hwmc_group_unpin(g[0]);
     delete data;
     for (uint32_t r = 1; r < 3; r++)
-        bcast_hw_group_post_member(g[r], 0, net.now);
+        hwmc_group_post_member(g[r], 0, net.now);
     let_go(net);
     for (uint32_t r = 1; r < 3; r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r]));
-        EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), sent.data(), sent.size()));
+        ASSERT_TRUE(hwmc_group_done(g[r]));
+        EXPECT_EQ(0, memcmp(hwmc_group_last_bytes(g[r]), sent.data(), sent.size()));
     }
 }
 
@@ -94,14 +94,14 @@ TEST(EngineMemory, OfChannelsIsNotSentWhenTheirGroupIsGone)
     Groups a = net.group(first(3), long_ones());
 
     net.settle();
-    Groups b = net.group(first(3), [](bcast_hw_group_cfg &cfg) { cfg.context = 8, cfg.key = 98; });
+    Groups b = net.group(first(3), [](hwmc_group_cfg &cfg) { cfg.context = 8, cfg.key = 98; });
     net.settle();
     net.fabric(0).credits = 0;
-    memset(bcast_hw_group_next_bytes(a[0], 900), 1, 900);
-    bcast_hw_group_post_root(a[0], 900, false, net.now);
-    bcast_hw_group_on_gone(a[0], 2, 1);
-    bcast_hw_group_close(a[0], net.now);
-    bcast_hw_engine_progress(net.engines[0], net.now);
+    memset(hwmc_group_next_bytes(a[0], 900), 1, 900);
+    hwmc_group_post_root(a[0], 900, false, net.now);
+    hwmc_group_on_failed(a[0], 2, 1);
+    hwmc_group_close(a[0], net.now);
+    hwmc_engine_progress(net.engines[0], net.now);
     let_go(net);
     broadcast(net, b, 0, pattern(500, 1));
 }
@@ -116,18 +116,18 @@ TEST(EngineMemory, OfABrokenGroupLanesHaveUntilTheyAreCut)
 
         net.settle();
         auto *data = stick(net, g);
-        bcast_hw_group_on_gone(g[0], 2, 1);
-        bcast_hw_group_withdraw(g[0], net.now);
+        hwmc_group_on_failed(g[0], 2, 1);
+        hwmc_group_withdraw(g[0], net.now);
         net.settle();
-        EXPECT_TRUE(bcast_hw_group_lends(g[0])) << "the lanes have it still";
-        bcast_hw_engine_cut(net.engines[0], g[0]);
-        EXPECT_FALSE(bcast_hw_group_lends(g[0]));
+        EXPECT_TRUE(hwmc_group_pins(g[0])) << "the lanes have it still";
+        hwmc_engine_cut(net.engines[0], g[0]);
+        EXPECT_FALSE(hwmc_group_pins(g[0]));
         EXPECT_EQ(several ? 2u : 1u, net.engines[0]->engine_counts->lanes_cut);
         delete data;
         for (auto &lane : net.lanes)
-            lane->stuck = false;
+            lane->mismatch = false;
         net.settle();
-        bcast_hw_group_close(g[0], net.now);
+        hwmc_group_close(g[0], net.now);
         net.settle();
         EXPECT_EQ(nullptr, net.engines[0]->groups);
     }
@@ -141,12 +141,12 @@ TEST(EngineMemory, LanesThatWorkAreNotCut)
 
     net.settle();
     auto *data = stick(net, g);
-    bcast_hw_group_on_gone(g[0], 2, 1);
-    bcast_hw_group_withdraw(g[0], net.now);
-    net.lane(0, 0).stuck = false;
+    hwmc_group_on_failed(g[0], 2, 1);
+    hwmc_group_withdraw(g[0], net.now);
+    net.lane(0, 0).mismatch = false;
     net.settle();
-    EXPECT_FALSE(bcast_hw_group_lends(g[0]));
-    bcast_hw_engine_cut(net.engines[0], g[0]);
+    EXPECT_FALSE(hwmc_group_pins(g[0]));
+    hwmc_engine_cut(net.engines[0], g[0]);
     EXPECT_EQ(0u, net.engines[0]->engine_counts->lanes_cut);
     delete data;
 }
@@ -164,19 +164,19 @@ TEST(EngineMemory, WhoWithdrawsTakesAndSendsNothing)
         net.settle();
         for (uint32_t r = 0; r < 4; r++) {
             at.push_back(new std::vector<unsigned char>(20000, (unsigned char) r));
-            bcast_hw_group_post_trees(g[r], 0, at[r]->data(), 20000, net.now);
+            hwmc_group_post_trees(g[r], 0, at[r]->data(), 20000, net.now);
         }
-        bcast_hw_group_withdraw(g[who], net.now);
-        for (int i = 0; i < 10 && bcast_hw_group_lends(g[who]); i++)
+        hwmc_group_withdraw(g[who], net.now);
+        for (int i = 0; i < 10 && hwmc_group_pins(g[who]); i++)
             net.step();
-        ASSERT_FALSE(bcast_hw_group_lends(g[who]));
+        ASSERT_FALSE(hwmc_group_pins(g[who]));
         delete at[who];
         net.settle();
         for (uint32_t r = 0; r < 4; r++) {
-            EXPECT_TRUE(bcast_hw_group_done(g[r])) << who << " " << r;
-            bcast_hw_stream_check(&g[r]->stream);
+            EXPECT_TRUE(hwmc_group_done(g[r])) << who << " " << r;
+            hwmc_stream_check(&g[r]->stream);
             EXPECT_TRUE(r == who || who != 0 ||
-                        (bcast_hw_stream_failed(&g[r]->stream, &theirs) && theirs == 0));
+                        (hwmc_stream_failed(&g[r]->stream, &theirs) && theirs == 0));
             if (r != who)
                 delete at[r];
         }

@@ -20,14 +20,14 @@ TEST(EngineRails, LongBroadcastIsSpreadAndAShortOneIsNot)
 
     net.settle();
     count_casts(net, cast);
-    EXPECT_EQ(0x3u, g[0]->agree.agreed.rails);
+    EXPECT_EQ(0x3u, g[0]->negotiation.agreed.rails);
     broadcast(net, g, 0, pattern(1000, 1));
     EXPECT_EQ(5 + 1, cast[0]); // and the last once more on each
     EXPECT_EQ(5 + 1, cast[1]);
     broadcast(net, g, 0, pattern(300, 2));
     EXPECT_EQ(6 + 3, cast[0]);
     EXPECT_EQ(6, cast[1]);
-    EXPECT_EQ(0u, net.engines[1]->counts->asked);
+    EXPECT_EQ(0u, net.engines[1]->counts->nacks_sent);
 }
 
 TEST(EngineRails, ARailWithLittleWaitingGetsMore)
@@ -53,19 +53,19 @@ TEST(EngineRails, ARailThatBlocksIsWaitedForOnlyWhileItIsTheBest)
     net.settle();
     net.fabric(0, 1).credits = 5;
     std::vector<unsigned char> data = pattern(1000, 1); // 100 fragments
-    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    memcpy(hwmc_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
     for (uint32_t r = 0; r < 3; r++)
         if (r != 0)
-            bcast_hw_group_post_member(g[r], 0, net.now);
-    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+            hwmc_group_post_member(g[r], 0, net.now);
+    hwmc_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
     net.settle();
-    EXPECT_FALSE(bcast_hw_group_open(g[0])); // rail 1 has datagrams that nobody takes
+    EXPECT_FALSE(hwmc_group_open(g[0])); // rail 1 has datagrams that nobody takes
     net.fabric(0, 1).credits = -1;
     net.settle(1000000);
     for (uint32_t r = 0; r < 3; r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r])) << r;
-        EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
-        bcast_hw_group_consume(g[r], net.now);
+        ASSERT_TRUE(hwmc_group_done(g[r])) << r;
+        EXPECT_EQ(0, memcmp(hwmc_group_last_bytes(g[r]), data.data(), data.size()));
+        hwmc_group_consume(g[r], net.now);
     }
 }
 
@@ -84,7 +84,7 @@ TEST(EngineRails, ARailThatFailsLosesWhatItHadAndIsLeftOutForAWhile)
     EXPECT_EQ(0, cast[0]);
     EXPECT_EQ(10 + 1, cast[1]);
     net.fabric(0, 0).fails = false;
-    net.now += BCAST_HW_STRIPE_DOWN_NS;
+    net.now += HWMC_STRIPE_DOWN_NS;
     broadcast(net, g, 0, pattern(1000, 3));
     EXPECT_EQ(5 + 1, cast[0]);
 }
@@ -99,11 +99,11 @@ TEST(EngineRails, HostsWithDifferentRailsUseWhatTheyShare)
     g = net.group(first(3));
     net.settle();
     for (auto *of : g) {
-        EXPECT_EQ(BCAST_HW_GROUP_ON, of->state);
-        EXPECT_EQ(0x2u, of->agree.agreed.rails);
+        EXPECT_EQ(HWMC_GROUP_ON, of->state);
+        EXPECT_EQ(0x2u, of->negotiation.agreed.rails);
     }
     broadcast(net, g, 1, pattern(1000, 1));
-    EXPECT_EQ(0u, net.engines[0]->counts->asked);
+    EXPECT_EQ(0u, net.engines[0]->counts->nacks_sent);
 }
 
 TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
@@ -117,14 +117,14 @@ TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
     g = net.group(first(3));
     net.settle(300000000);
     for (auto *of : g) {
-        EXPECT_EQ(BCAST_HW_GROUP_ON, of->state);
-        EXPECT_EQ(0x2u, of->agree.agreed.rails);
+        EXPECT_EQ(HWMC_GROUP_ON, of->state);
+        EXPECT_EQ(0x2u, of->negotiation.agreed.rails);
         EXPECT_EQ(0x2u, of->joined_rails);
     }
     for (uint32_t h = 0; h < 3; h++)
         EXPECT_EQ(0u, net.fabric(h, 0).joined.size());
     broadcast(net, g, 1, pattern(1000, 1));
-    EXPECT_EQ(0u, net.engines[2]->counts->asked);
+    EXPECT_EQ(0u, net.engines[2]->counts->nacks_sent);
 }
 
 // Two groups, each on a rail of its own, and one that wishes a rail that is not there.
@@ -135,7 +135,7 @@ TEST(EngineRails, AGroupKeepsToTheRailsItIsToUse)
     Groups g[3];
 
     for (uint32_t i = 0; i < 3; i++)
-        g[i] = net.group(first(3), [i](bcast_hw_group_cfg &cfg) {
+        g[i] = net.group(first(3), [i](hwmc_group_cfg &cfg) {
             cfg.rails = 1u << i;
             cfg.trees = 0;
             cfg.key = 100 + i;
@@ -143,10 +143,10 @@ TEST(EngineRails, AGroupKeepsToTheRailsItIsToUse)
     net.settle(300000000);
     count_casts(net, cast);
     for (uint32_t r = 0; r < 3; r++) {
-        EXPECT_EQ(0x1u, g[0][r]->agree.agreed.rails);
-        EXPECT_EQ(0x2u, g[1][r]->agree.agreed.rails);
-        EXPECT_EQ(BCAST_HW_GROUP_OFF, g[2][r]->state);
-        EXPECT_EQ((uint32_t) BCAST_HW_REASON_FABRIC, g[2][r]->reason);
+        EXPECT_EQ(0x1u, g[0][r]->negotiation.agreed.rails);
+        EXPECT_EQ(0x2u, g[1][r]->negotiation.agreed.rails);
+        EXPECT_EQ(HWMC_GROUP_OFF, g[2][r]->state);
+        EXPECT_EQ((uint32_t) HWMC_REASON_FABRIC, g[2][r]->reason);
     }
     broadcast(net, g[1], 0, pattern(1000, 1));
     EXPECT_EQ(0, cast[0]);
@@ -159,7 +159,7 @@ TEST(EngineRails, LossesOnAllRailsAreRepaired)
 {
     for (int push = 0; push < 2; push++) {
         mem::Net net(4, 64 << 20, 40 + 100, 1 << 20, 3);
-        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
         std::minstd_rand r(7);
 
         net.settle();

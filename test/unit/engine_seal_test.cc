@@ -19,28 +19,27 @@ static const auto *const other =
 namespace {
 
 struct Seal {
-    bcast_hw_seal *s;
+    hwmc_auth *s;
 
     explicit Seal(uint32_t rank = 3, const unsigned char *key = secret)
-        : s(bcast_hw_seal_create(rank, key))
+        : s(hwmc_auth_create(rank, key))
     {
     }
     ~Seal()
     {
-        bcast_hw_seal_destroy(s);
+        hwmc_auth_destroy(s);
     }
     mem::Bytes put(uint32_t to, uint32_t high, const std::string &head, const std::string &body)
     {
-        mem::Bytes b(BCAST_HW_SEAL);
+        mem::Bytes b(HWMC_AUTH);
 
-        bcast_hw_seal_put(s, b.data(), to, high, head.data(), head.size(), body.data(),
-                          body.size());
+        hwmc_auth_put(s, b.data(), to, high, head.data(), head.size(), body.data(), body.size());
         return b;
     }
-    bool check(const mem::Bytes &seal, uint32_t to, const std::string &message)
+    bool check(const mem::Bytes &auth, uint32_t to, const std::string &message)
     {
-        return bcast_hw_seal_check(s, seal.data(), to, &high, message.data(), message.size(),
-                                   nullptr, 0);
+        return hwmc_auth_check(s, auth.data(), to, &high, message.data(), message.size(), nullptr,
+                               0);
     }
     uint32_t high = 0;
 };
@@ -48,7 +47,7 @@ struct Seal {
 void inject(mem::Net &net, uint32_t host, const mem::Bytes &b, uint32_t rail = 0)
 {
     net.fabric(host, rail).in.push_back(b);
-    bcast_hw_engine_progress(net.engines[host], net.now += 1000);
+    hwmc_engine_progress(net.engines[host], net.now += 1000);
 }
 
 uint64_t forged(const mem::Net &net, uint32_t host)
@@ -65,11 +64,11 @@ TEST(Seal, IsWhatTheFormatSays)
     static const unsigned char code[16] = {0x0b, 0xec, 0xf1, 0x36, 0xe4, 0xc8, 0x19, 0xc1,
                                            0x91, 0x30, 0x1c, 0xa3, 0xd3, 0xba, 0xc5, 0xc1};
     Seal a;
-    mem::Bytes seal = a.put(7, 5, "head", "body");
+    mem::Bytes auth = a.put(7, 5, "head", "body");
 
     EXPECT_EQ((mem::Bytes{0, 0, 0, 3, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0}),
-              mem::Bytes(seal.begin(), seal.begin() + 16));
-    EXPECT_EQ(0, memcmp(code, &seal[16], 16));
+              mem::Bytes(auth.begin(), auth.begin() + 16));
+    EXPECT_EQ(0, memcmp(code, &auth[16], 16));
     EXPECT_EQ(1, a.put(7, 5, "head", "body")[15]); // another nonce, hence another code
     EXPECT_NE(0, memcmp(code, &a.put(7, 5, "head", "body")[16], 16));
 }
@@ -77,17 +76,17 @@ TEST(Seal, IsWhatTheFormatSays)
 TEST(Seal, IsGoodForThisMessageThisWayAndThisSecret)
 {
     Seal a, b(4), c(4, other);
-    mem::Bytes seal = a.put(7, 0x01020304, "head", "body");
+    mem::Bytes auth = a.put(7, 0x01020304, "head", "body");
 
-    EXPECT_TRUE(b.check(seal, 7, "headbody"));
+    EXPECT_TRUE(b.check(auth, 7, "headbody"));
     EXPECT_EQ(0x01020304u, b.high);
-    EXPECT_FALSE(b.check(seal, 6, "headbody"));
-    EXPECT_FALSE(b.check(seal, 7, "headbodx"));
-    EXPECT_FALSE(b.check(seal, 7, "headbod"));
-    EXPECT_FALSE(b.check(seal, 7, std::string("headbody\0", 9)));
-    EXPECT_FALSE(c.check(seal, 7, "headbody"));
-    for (size_t bit = 0; bit < 8 * BCAST_HW_SEAL; bit++) {
-        mem::Bytes bad = seal;
+    EXPECT_FALSE(b.check(auth, 6, "headbody"));
+    EXPECT_FALSE(b.check(auth, 7, "headbodx"));
+    EXPECT_FALSE(b.check(auth, 7, "headbod"));
+    EXPECT_FALSE(b.check(auth, 7, std::string("headbody\0", 9)));
+    EXPECT_FALSE(c.check(auth, 7, "headbody"));
+    for (size_t bit = 0; bit < 8 * HWMC_AUTH; bit++) {
+        mem::Bytes bad = auth;
 
         bad[bit / 8] ^= (unsigned char) (1 << bit % 8);
         EXPECT_FALSE(b.check(bad, 7, "headbody")) << bit;
@@ -122,11 +121,11 @@ TEST(EngineSeal, SetsUpAndBroadcastsWithLossByMulticastLanesAndTrees)
         std::minstd_rand r(7);
         Groups g;
 
-        net.seal(secret);
+        net.auth(secret);
         net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 100 >= 20; };
-        g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
         net.settle(300000000);
-        expect_all(g, BCAST_HW_GROUP_ON);
+        expect_all(g, HWMC_GROUP_ON);
         for (uint32_t i = 0; i < 40; i++)
             broadcast(net, g, i % 4, pattern(i * 23 % 800, i));
         for (const mem::Bytes &b : net.wire)
@@ -142,7 +141,7 @@ TEST(EngineSeal, WhatIsChangedOrOfAnotherSecretIsDroppedBeforeItIsLookedAt)
     Groups g;
     mem::Bytes sent;
 
-    net.seal(secret);
+    net.auth(secret);
     g = net.group(first(3));
     net.settle();
     net.wire.clear();
@@ -154,12 +153,12 @@ TEST(EngineSeal, WhatIsChangedOrOfAnotherSecretIsDroppedBeforeItIsLookedAt)
         bad[bit / 8] ^= (unsigned char) (1 << bit % 8);
         inject(net, 1, bad);
     }
-    inject(net, 1, mem::Bytes(BCAST_HW_SEAL - 1));
-    inject(net, 1, mem::Bytes(sent.begin() + BCAST_HW_SEAL, sent.end())); // without a seal
+    inject(net, 1, mem::Bytes(HWMC_AUTH - 1));
+    inject(net, 1, mem::Bytes(sent.begin() + HWMC_AUTH, sent.end())); // without a seal
     Seal stranger(0, other);
     mem::Bytes resealed = sent;
-    bcast_hw_seal_put(stranger.s, resealed.data(), BCAST_HW_SEAL_TO_RAIL(0), 0,
-                      &sent[BCAST_HW_SEAL], sent.size() - BCAST_HW_SEAL, nullptr, 0);
+    hwmc_auth_put(stranger.s, resealed.data(), HWMC_AUTH_TO_RAIL(0), 0, &sent[HWMC_AUTH],
+                  sent.size() - HWMC_AUTH, nullptr, 0);
     inject(net, 1, resealed);
     const auto &c = *net.engines[1]->engine_counts;
     EXPECT_EQ(8 * sent.size() + 2, c.drop_forged);
@@ -175,7 +174,7 @@ TEST(EngineSeal, AMessageIsGoodOnlyTheWayItWent)
     mem::Net net(3, 64 << 20, 200, 1 << 20, 2);
     Groups g;
 
-    net.seal(secret);
+    net.auth(secret);
     std::vector<mem::Bytes> on[2];
     net.on_post = [&](const mem::Fabric &f, const mem::Bytes &b) { on[f.rail].push_back(b); };
     g = net.group(first(3));
@@ -202,7 +201,7 @@ TEST(EngineSeal, ADatagramOfFourBillionBroadcastsAgoIsOld)
     mem::Net net(2);
     Groups g;
 
-    net.seal(secret);
+    net.auth(secret);
     g = net.group(first(2));
     net.settle();
     net.wire.clear();

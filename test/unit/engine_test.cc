@@ -10,7 +10,7 @@ TEST(Engine, SetsUpAndBroadcastsFromEveryRoot)
     Groups g = net.group(first(5));
 
     net.settle();
-    expect_all(g, BCAST_HW_GROUP_ON);
+    expect_all(g, HWMC_GROUP_ON);
     for (uint32_t i = 0; i < 40; i++)
         broadcast(net, g, i % 5, pattern(i * 23 % 1000, i));
 }
@@ -23,50 +23,50 @@ TEST(Engine, CompletesUnderRandomLossPushAndPull)
         Groups g;
 
         net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 100 >= 30; };
-        g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
         net.settle(300000000);
-        expect_all(g, BCAST_HW_GROUP_ON);
+        expect_all(g, HWMC_GROUP_ON);
         for (uint32_t i = 0; i < 100; i++)
             broadcast(net, g, i * 7 % 4, pattern(i * 91 % 1000, i));
         if (push)
-            EXPECT_EQ(net.engines[0]->counts->asked, 0u);
+            EXPECT_EQ(net.engines[0]->counts->nacks_sent, 0u);
         else
-            EXPECT_GT(net.engines[0]->counts->asked, 0u);
+            EXPECT_GT(net.engines[0]->counts->nacks_sent, 0u);
     }
 }
 
 // Rank 2 lacks fragments of a broadcast whose root and rank 1 make no progress; rank 3 has them.
-static void seek_while_away(bool sealed)
+static void seek_while_away(bool auth_lane)
 {
-    const size_t seal = sealed ? BCAST_HW_SEAL : 0;
+    const size_t auth = auth_lane ? HWMC_AUTH : 0;
     mem::Net net(4);
     mem::Bytes data = pattern(700, 3);
 
-    if (sealed)
-        net.seal(data.data());
+    if (auth_lane)
+        net.auth(data.data());
     Groups g = net.group(first(4));
     net.settle();
-    expect_all(g, BCAST_HW_GROUP_ON);
-    net.passes = [seal](uint32_t, uint32_t to, const mem::Bytes &bytes) {
-        uint32_t i = index_of(mem::Bytes(bytes.begin() + (long) seal, bytes.end()));
+    expect_all(g, HWMC_GROUP_ON);
+    net.passes = [auth](uint32_t, uint32_t to, const mem::Bytes &bytes) {
+        uint32_t i = index_of(mem::Bytes(bytes.begin() + (long) auth, bytes.end()));
         return to != 2 || (i != 3 && i != 4);
     };
-    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
-    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    memcpy(hwmc_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    hwmc_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
     for (uint32_t r = 1; r < 4; r++)
-        bcast_hw_group_post_member(g[r], 0, net.now);
+        hwmc_group_post_member(g[r], 0, net.now);
     net.away = {0, 1};
     net.settle(100000000);
-    ASSERT_TRUE(bcast_hw_group_done(g[2]));
-    EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[2]), data.data(), data.size()));
+    ASSERT_TRUE(hwmc_group_done(g[2]));
+    EXPECT_EQ(0, memcmp(hwmc_group_last_bytes(g[2]), data.data(), data.size()));
     EXPECT_EQ(2u, net.engines[2]->counts->found);
     EXPECT_EQ(2u, net.engines[3]->counts->given);
     net.away.clear();
     net.settle(100000000);
     for (uint32_t r = 0; r < 4; r++) {
-        ASSERT_TRUE(bcast_hw_group_done(g[r]));
+        ASSERT_TRUE(hwmc_group_done(g[r]));
         EXPECT_EQ(0u, net.engines[r]->counts->bad);
-        bcast_hw_group_consume(g[r], net.now);
+        hwmc_group_consume(g[r], net.now);
     }
     broadcast(net, g, 1, pattern(300, 4));
 }
@@ -87,7 +87,7 @@ TEST(Engine, WhoIsServedIsMetAtSetUpIfWished)
             e->cfg.meets = meets;
         Groups g = net.group(first(4));
         net.settle();
-        expect_all(g, BCAST_HW_GROUP_ON);
+        expect_all(g, HWMC_GROUP_ON);
         for (uint32_t r = 0; r < 4; r++)
             EXPECT_EQ(meets ? std::set<uint32_t>{(r + 1) % 4} : std::set<uint32_t>{},
                       net.lane(r, 0).met);
@@ -98,7 +98,7 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
 {
     for (int push = 0; push < 2; push++) {
         mem::Net net(4);
-        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) { cfg.push = push; });
+        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
         uint64_t before;
 
         net.settle();
@@ -115,11 +115,11 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
 }
 
 // One with fragments from `index` on, of a broadcast of 950 bytes.
-static void give_run(mem::Net &net, bcast_hw_group *to, uint32_t index, uint32_t len)
+static void give_run(mem::Net &net, hwmc_group *to, uint32_t index, uint32_t len)
 {
-    bcast_hw_msg m = {};
+    hwmc_msg m = {};
 
-    m.type = BCAST_HW_MSG_DATA;
+    m.type = HWMC_MSG_DATA;
     m.index = index;
     m.frags = 10;
     m.bytes = 950;
@@ -130,8 +130,8 @@ TEST(Engine, ARunOfFragmentsIsWholeAndOfOneBroadcast)
 {
     mem::Net net(3);
     Groups g = net.group(first(3));
-    bcast_hw_counts *counts = net.engines[1]->counts;
-    const bcast_hw_two_stage *m;
+    hwmc_counts *counts = net.engines[1]->counts;
+    const hwmc_two_stage *m;
 
     net.settle();
     m = &g[1]->stream.slots[0];
@@ -153,9 +153,9 @@ TEST(Engine, WithoutMulticastAllAreOffForTheSameReason)
     net.passes = [](uint32_t, uint32_t to, const mem::Bytes &) { return to != 4; };
     g = net.group(first(6));
     net.settle(600000000);
-    expect_all(g, BCAST_HW_GROUP_OFF);
+    expect_all(g, HWMC_GROUP_OFF);
     for (auto *x : g) {
-        EXPECT_EQ(x->reason, (uint32_t) BCAST_HW_REASON_PROBE);
+        EXPECT_EQ(x->reason, (uint32_t) HWMC_REASON_PROBE);
         EXPECT_EQ(x->reason_rank, 4u);
         EXPECT_EQ(x->engine->memory_used, 0u);
     }
@@ -170,8 +170,8 @@ TEST(Engine, OneRefusedJoinTurnsAllOff)
     net.fabrics[2]->refuses_join = true;
     Groups g = net.group(first(4));
     net.settle(600000000);
-    expect_all(g, BCAST_HW_GROUP_OFF);
-    EXPECT_EQ(g[0]->reason, (uint32_t) BCAST_HW_REASON_JOIN);
+    expect_all(g, HWMC_GROUP_OFF);
+    EXPECT_EQ(g[0]->reason, (uint32_t) HWMC_REASON_JOIN);
     EXPECT_EQ(g[3]->reason_rank, 2u);
 }
 
@@ -181,16 +181,16 @@ TEST(Engine, MemoryIsBoundedAndSharedByCommunicators)
     std::vector<Groups> g;
 
     for (uint32_t i = 0; i < 3; i++) {
-        g.push_back(net.group(first(2), [&](bcast_hw_group_cfg &cfg) { cfg.context = i; }));
+        g.push_back(net.group(first(2), [&](hwmc_group_cfg &cfg) { cfg.context = i; }));
         net.settle();
     }
-    expect_all(g[0], BCAST_HW_GROUP_ON);
-    expect_all(g[1], BCAST_HW_GROUP_ON);
-    expect_all(g[2], BCAST_HW_GROUP_OFF);
-    EXPECT_EQ(g[2][0]->reason, (uint32_t) BCAST_HW_REASON_MEMORY);
+    expect_all(g[0], HWMC_GROUP_ON);
+    expect_all(g[1], HWMC_GROUP_ON);
+    expect_all(g[2], HWMC_GROUP_OFF);
+    EXPECT_EQ(g[2][0]->reason, (uint32_t) HWMC_REASON_MEMORY);
     for (auto &group : g)
         for (auto *x : group)
-            bcast_hw_group_close(x, net.now);
+            hwmc_group_close(x, net.now);
     net.settle();
     for (auto *e : net.engines) {
         EXPECT_EQ(e->memory_used, 0u);
@@ -206,8 +206,8 @@ TEST(Engine, DisjointCommunicatorsWithOneContextIdAndOneGroupDoNotMix)
     net.next_group = 1; // the same group again
     Groups b = net.group({2, 3});
     net.settle();
-    expect_all(a, BCAST_HW_GROUP_ON);
-    expect_all(b, BCAST_HW_GROUP_ON);
+    expect_all(a, HWMC_GROUP_ON);
+    expect_all(b, HWMC_GROUP_ON);
     for (uint32_t i = 0; i < 20; i++) {
         broadcast(net, a, i % 2, pattern(300, i));
         broadcast(net, b, i % 2, pattern(300, 1000 + i));
@@ -252,17 +252,17 @@ TEST(Engine, CloseServesOthersToTheEnd)
     deaf = true; // the last broadcast reaches nobody by multicast
     mem::Bytes data = pattern(400, 5);
 
-    memcpy(bcast_hw_group_next_bytes(g[1], (uint32_t) data.size()), data.data(), data.size());
-    bcast_hw_group_post_root(g[1], (uint32_t) data.size(), false, net.now);
-    bcast_hw_group_consume(g[1], net.now);
-    bcast_hw_group_close(g[1], net.now); // the root leaves at once
+    memcpy(hwmc_group_next_bytes(g[1], (uint32_t) data.size()), data.data(), data.size());
+    hwmc_group_post_root(g[1], (uint32_t) data.size(), false, net.now);
+    hwmc_group_consume(g[1], net.now);
+    hwmc_group_close(g[1], net.now); // the root leaves at once
     for (uint32_t r : {2u, 3u, 0u}) {
-        bcast_hw_group_post_member(g[r], 1, net.now);
+        hwmc_group_post_member(g[r], 1, net.now);
         net.settle(50000000);
-        ASSERT_TRUE(bcast_hw_group_done(g[r]));
-        ASSERT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[r]), data.data(), data.size()));
-        bcast_hw_group_consume(g[r], net.now);
-        bcast_hw_group_close(g[r], net.now);
+        ASSERT_TRUE(hwmc_group_done(g[r]));
+        ASSERT_EQ(0, memcmp(hwmc_group_last_bytes(g[r]), data.data(), data.size()));
+        hwmc_group_consume(g[r], net.now);
+        hwmc_group_close(g[r], net.now);
     }
     net.settle(500000000);
     for (auto *e : net.engines)
@@ -275,7 +275,7 @@ TEST(Engine, CloseDuringSetUpLeavesNothing)
     Groups g = net.group(first(3));
 
     for (auto *x : g)
-        bcast_hw_group_close(x, net.now);
+        hwmc_group_close(x, net.now);
     net.settle(600000000);
     for (auto *e : net.engines) {
         EXPECT_EQ(e->groups, nullptr);
@@ -291,24 +291,24 @@ TEST(Engine, AFullSenderHoldsBackAndLosesNothing)
 
     net.settle();
     net.fabrics[0]->credits = 3; // of 9 fragments
-    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
-    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
-    bcast_hw_group_consume(g[0], net.now);
-    EXPECT_FALSE(bcast_hw_group_open(g[0]));
-    EXPECT_EQ(bcast_hw_engine_deadline(net.engines[0]), net.now + 100000); // the fabric says
+    memcpy(hwmc_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    hwmc_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    hwmc_group_consume(g[0], net.now);
+    EXPECT_FALSE(hwmc_group_open(g[0]));
+    EXPECT_EQ(hwmc_engine_deadline(net.engines[0]), net.now + 100000); // the fabric says
     net.fabrics[0]->credits = -1;
-    bcast_hw_group_post_member(g[1], 0, net.now);
+    hwmc_group_post_member(g[1], 0, net.now);
     while (net.step())
         ;
-    EXPECT_TRUE(bcast_hw_group_done(g[1]));
-    EXPECT_EQ(net.engines[1]->counts->asked, 0u);
-    EXPECT_EQ(0, memcmp(bcast_hw_group_last_bytes(g[1]), data.data(), data.size()));
+    EXPECT_TRUE(hwmc_group_done(g[1]));
+    EXPECT_EQ(net.engines[1]->counts->nacks_sent, 0u);
+    EXPECT_EQ(0, memcmp(hwmc_group_last_bytes(g[1]), data.data(), data.size()));
 }
 
 TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
 {
     mem::Net net(2);
-    Groups g = net.group(first(2), [](bcast_hw_group_cfg &cfg) {
+    Groups g = net.group(first(2), [](hwmc_group_cfg &cfg) {
         cfg.push = true;
         cfg.piece_bytes = 5000;
     });
@@ -316,13 +316,13 @@ TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
 
     net.settle();
     net.fabrics[0]->hiccups = 1; // the batch is refused once, and taken at the next try
-    memcpy(bcast_hw_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
-    bcast_hw_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
-    bcast_hw_group_post_member(g[1], 0, net.now);
+    memcpy(hwmc_group_next_bytes(g[0], (uint32_t) data.size()), data.data(), data.size());
+    hwmc_group_post_root(g[0], (uint32_t) data.size(), false, net.now);
+    hwmc_group_post_member(g[1], 0, net.now);
     while (net.step())
         ;
-    EXPECT_TRUE(bcast_hw_group_done(g[0]));
-    ASSERT_TRUE(bcast_hw_group_done(g[1]));
+    EXPECT_TRUE(hwmc_group_done(g[0]));
+    ASSERT_TRUE(hwmc_group_done(g[1]));
     EXPECT_EQ(net.engines[0]->counts->cast_frags, 50u);
 }
 
@@ -330,13 +330,13 @@ TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
 {
     mem::Net net(4);
     Groups a = net.group({0, 1, 2});
-    Groups b = net.group({0, 3}, [](bcast_hw_group_cfg &cfg) { cfg.context = 8; });
+    Groups b = net.group({0, 3}, [](hwmc_group_cfg &cfg) { cfg.context = 8; });
 
     net.settle();
-    bcast_hw_engine_on_lost(net.engines[0], 2);
-    EXPECT_EQ(a[0]->state, BCAST_HW_GROUP_BROKEN);
+    hwmc_engine_on_lost(net.engines[0], 2);
+    EXPECT_EQ(a[0]->state, HWMC_GROUP_BROKEN);
     EXPECT_EQ(a[0]->loss.rank, 2u);
-    EXPECT_EQ(b[0]->state, BCAST_HW_GROUP_ON);
+    EXPECT_EQ(b[0]->state, HWMC_GROUP_ON);
     broadcast(net, b, 0, pattern(10, 1));
 }
 
@@ -344,20 +344,20 @@ TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
 // member is lost.
 TEST(Engine, TheSetUpKeyNamesAGroupForSetUpAndLossesOnly)
 {
-    for (int type = BCAST_HW_MSG_DATA; type < BCAST_HW_MSG_LIMIT; type++) {
+    for (int type = HWMC_MSG_DATA; type < HWMC_MSG_LIMIT; type++) {
         mem::Net net(2);
         Groups g = net.group(first(2));
-        bcast_hw_msg m = {};
-        bcast_hw_terms t = {};
-        bool terms = type == BCAST_HW_MSG_REPORT || type == BCAST_HW_MSG_DECIDE;
-        bool by_key = terms || type == BCAST_HW_MSG_INVITE || type == BCAST_HW_MSG_LOST;
+        hwmc_msg m = {};
+        hwmc_parameters t = {};
+        bool parameters = type == HWMC_MSG_REPORT || type == HWMC_MSG_DECIDE;
+        bool by_key = parameters || type == HWMC_MSG_INVITE || type == HWMC_MSG_LOST;
 
         ASSERT_FALSE(g[1]->running);
-        m.type = (bcast_hw_msg_type) type;
+        m.type = (hwmc_msg_type) type;
         m.bid = 99;
-        m.terms = terms ? &t : nullptr;
-        give(net, g[1], m, m.terms ? BCAST_HW_WIRE_TERMS : 0);
-        EXPECT_EQ(by_key || type == BCAST_HW_MSG_MEASURE ? 0u : 1u,
+        m.parameters = parameters ? &t : nullptr;
+        give(net, g[1], m, m.parameters ? HWMC_WIRE_PARAMETERS : 0);
+        EXPECT_EQ(by_key || type == HWMC_MSG_MEASURE ? 0u : 1u,
                   net.engines[1]->engine_counts->drop_communicator)
             << type;
     }
@@ -366,7 +366,7 @@ TEST(Engine, TheSetUpKeyNamesAGroupForSetUpAndLossesOnly)
 TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
 {
     mem::Net net(3);
-    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+    Groups g = net.group(first(3), [](hwmc_group_cfg &cfg) {
         cfg.trees = 2;
         cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 10;
@@ -375,16 +375,16 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
 
     net.settle();
     for (int n = 0; n < 20000; n++) {
-        bcast_hw_msg m = {};
-        bcast_hw_terms t = {};
-        uint64_t bits[BCAST_HW_WIRE_BITS_MAX / 64];
-        unsigned char head[BCAST_HW_WIRE_HEAD], body[BCAST_HW_WIRE_CONTROL_MAX] = {};
-        bcast_hw_wire_id id = g[1]->id;
+        hwmc_msg m = {};
+        hwmc_parameters t = {};
+        uint64_t bits[HWMC_WIRE_BITS_MAX / 64];
+        unsigned char head[HWMC_WIRE_HEAD], body[HWMC_WIRE_CONTROL_MAX] = {};
+        hwmc_wire_id id = g[1]->id;
         uint32_t len;
 
         for (auto &w : bits)
             w = (uint64_t) r() << 32 | r();
-        m.type = (bcast_hw_msg_type) (1 + r() % 12);
+        m.type = (hwmc_msg_type) (1 + r() % 12);
         m.bid = r() % 3 ? r() % 8 : (uint64_t) r() << 40;
         m.root = r() % 4;
         m.index = r() % 12;
@@ -398,23 +398,23 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
         m.bits = bits;
         t.stage = r() % 6;
         t.reason = r() % 9;
-        m.terms = m.type == BCAST_HW_MSG_REPORT || m.type == BCAST_HW_MSG_DECIDE ? &t : nullptr;
-        if (m.type == BCAST_HW_MSG_INVITE || m.terms) {
+        m.parameters = m.type == HWMC_MSG_REPORT || m.type == HWMC_MSG_DECIDE ? &t : nullptr;
+        if (m.type == HWMC_MSG_INVITE || m.parameters) {
             id.generation = 0;
             m.bid = 99;
         }
-        len = bcast_hw_wire_encode(head, &id, r() % 5, &m, body, r() % sizeof(body));
-        mem::Bytes bytes(head, head + bcast_hw_wire_head_len(&m));
+        len = hwmc_wire_encode(head, &id, r() % 5, &m, body, r() % sizeof(body));
+        mem::Bytes bytes(head, head + hwmc_wire_head_len(&m));
 
         bytes.insert(bytes.end(), body, body + len);
         if (r() % 2)
             net.fabrics[1]->in.push_back(bytes);
         else
             net.lanes[1]->in.push_back(bytes);
-        bcast_hw_engine_progress(net.engines[1], net.now += 1000);
+        hwmc_engine_progress(net.engines[1], net.now += 1000);
         if (g[1]->running)
-            bcast_hw_stream_check(&g[1]->stream);
-        bcast_hw_engine_check(net.engines[1]);
+            hwmc_stream_check(&g[1]->stream);
+        hwmc_engine_check(net.engines[1]);
     }
 }
 
@@ -424,7 +424,7 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
 {
     for (int push = 0; push < 2; push++) {
         mem::Net net(4);
-        Groups g = net.group(first(4), [&](bcast_hw_group_cfg &cfg) {
+        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) {
             cfg.push = push;
             cfg.channels = 4;
         });
@@ -441,7 +441,7 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
         net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 10 != 0; };
         got[1] = data;
         for (uint32_t i = 0; i < 4; i++)
-            bcast_hw_group_lend(g[i], got[i].data(), data.size());
+            hwmc_group_pin(g[i], got[i].data(), data.size());
         for (int turns = 0; at != std::vector<size_t>(4, data.size()); turns++) {
             ASSERT_LT(turns, 1000);
             for (uint32_t i = 0; i < 4; i++) {
@@ -449,28 +449,28 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
 
                 if (n == 0 || posted(i) || (i == 3 && turns < 5)) // it comes late
                     continue;
-                if (!bcast_hw_group_open(g[i])) {
-                    bcast_hw_group_stall(g[i], net.now);
+                if (!hwmc_group_open(g[i])) {
+                    hwmc_group_stall(g[i], net.now);
                     continue;
                 }
                 if (i == 1)
-                    bcast_hw_group_post_root(g[i], n, at[i] + n < data.size(), net.now);
+                    hwmc_group_post_root(g[i], n, at[i] + n < data.size(), net.now);
                 else
-                    bcast_hw_group_post_member(g[i], 1, net.now);
+                    hwmc_group_post_member(g[i], 1, net.now);
             }
             net.settle(100000000);
             for (uint32_t i = 0; i < 4; i++) {
-                if (!posted(i) || !bcast_hw_group_done(g[i]))
+                if (!posted(i) || !hwmc_group_done(g[i]))
                     continue;
-                auto *from = (const unsigned char *) bcast_hw_group_last_bytes(g[i]);
-                uint32_t n = bcast_hw_stream_bytes(&g[i]->stream);
+                auto *from = (const unsigned char *) hwmc_group_last_bytes(g[i]);
+                uint32_t n = hwmc_stream_bytes(&g[i]->stream);
 
                 if (from != got[i].data() + at[i])
                     memcpy(got[i].data() + at[i], from, n);
                 at[i] += n;
-                bcast_hw_group_consume(g[i], net.now);
+                hwmc_group_consume(g[i], net.now);
                 if (at[i] == data.size()) {
-                    bcast_hw_group_return(g[i]);
+                    hwmc_group_unpin(g[i]);
                     EXPECT_EQ(data, got[i]) << i;
                     std::fill(got[i].begin(), got[i].end(), 0xee);
                 }
@@ -485,24 +485,24 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
 TEST(EngineMeasure, AsksAndIsAnswered)
 {
     mem::Net net(3);
-    bcast_hw_engine *asks = net.engines[0], *answers = net.engines[2];
+    hwmc_engine *asks = net.engines[0], *answers = net.engines[2];
 
-    bcast_hw_engine_measuring(asks, true);
-    bcast_hw_engine_measure(asks, 2, net.now);
+    hwmc_engine_measuring(asks, true);
+    hwmc_engine_measure(asks, 2, net.now);
     net.settle();
-    EXPECT_FALSE(bcast_hw_measure_done(&asks->measure)); // 2 does nothing yet
-    bcast_hw_engine_measuring(answers, true);
-    for (int i = 0; i < 1000 && !bcast_hw_measure_done(&asks->measure); i++) {
+    EXPECT_FALSE(hwmc_measure_done(&asks->measure)); // 2 does nothing yet
+    hwmc_engine_measuring(answers, true);
+    for (int i = 0; i < 1000 && !hwmc_measure_done(&asks->measure); i++) {
         net.now += 1000;
         net.step();
     }
-    ASSERT_TRUE(bcast_hw_measure_done(&asks->measure));
+    ASSERT_TRUE(hwmc_measure_done(&asks->measure));
     EXPECT_GT(asks->measure.of[0].latency_ns, 0u);
     EXPECT_GT(asks->measure.of[0].mbit, 0u);
     EXPECT_EQ(0u, asks->counts->bad + answers->counts->bad);
-    bcast_hw_engine_measuring(asks, false);
-    bcast_hw_engine_measuring(answers, false);
-    EXPECT_FALSE(bcast_hw_engine_active(asks));
+    hwmc_engine_measuring(asks, false);
+    hwmc_engine_measuring(answers, false);
+    EXPECT_FALSE(hwmc_engine_active(asks));
 }
 
 // Who is asked by all lanes answers by those that work; the others are measured, and dealt
@@ -514,38 +514,38 @@ TEST(EngineMeasure, WhatDoesNotAnswerCarriesNothing)
     net.lanes_on({0, 1});
     for (uint32_t host = 0; host < 3; host++) {
         net.lane(host, 2).silent = true;
-        bcast_hw_engine_measuring(net.engines[host], true);
+        hwmc_engine_measuring(net.engines[host], true);
     }
-    bcast_hw_engine_ask(net.engines[0], 2);
+    hwmc_engine_ask(net.engines[0], 2);
     for (int i = 0; i < 100; i++) {
         net.now += 1000;
         net.step();
     }
     EXPECT_EQ(1u, net.engines[0]->answered);
     for (auto *e : net.engines)
-        bcast_hw_engine_silent(e, 2);
-    EXPECT_EQ(1u, bcast_hw_engine_lane_rails(net.engines[1]));
-    EXPECT_FALSE(bcast_hw_engine_is_silent(net.engines[1], 0));
-    EXPECT_TRUE(bcast_hw_engine_is_silent(net.engines[1], 1));
-    EXPECT_EQ(1u, bcast_hw_engine_lanes_on(net.engines[1], 0));
-    bcast_hw_engine_measure(net.engines[0], 2, net.now);
-    for (int i = 0; i < 2000 && !bcast_hw_measure_done(&net.engines[0]->measure); i++) {
+        hwmc_engine_silent(e, 2);
+    EXPECT_EQ(1u, hwmc_engine_lane_rails(net.engines[1]));
+    EXPECT_FALSE(hwmc_engine_is_silent(net.engines[1], 0));
+    EXPECT_TRUE(hwmc_engine_is_silent(net.engines[1], 1));
+    EXPECT_EQ(1u, hwmc_engine_lanes_on(net.engines[1], 0));
+    hwmc_engine_measure(net.engines[0], 2, net.now);
+    for (int i = 0; i < 2000 && !hwmc_measure_done(&net.engines[0]->measure); i++) {
         net.now += 1000;
         net.step();
     }
-    ASSERT_TRUE(bcast_hw_measure_done(&net.engines[0]->measure));
+    ASSERT_TRUE(hwmc_measure_done(&net.engines[0]->measure));
     EXPECT_GT(net.engines[0]->measure.of[0].mbit, 0u);
     EXPECT_EQ(0u, net.engines[0]->measure.of[1].mbit);
     for (auto *e : net.engines)
-        bcast_hw_engine_measuring(e, false);
+        hwmc_engine_measuring(e, false);
 
-    Groups g = net.group(first(3), [](bcast_hw_group_cfg &cfg) {
+    Groups g = net.group(first(3), [](hwmc_group_cfg &cfg) {
         cfg.trees = 2;
         cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 700;
     });
     net.settle();
-    expect_all(g, BCAST_HW_GROUP_ON);
+    expect_all(g, HWMC_GROUP_ON);
     for (uint32_t i = 0; i < 6; i++)
         along_trees(net, g, i % 3, pattern(20000, i));
     for (uint32_t host = 0; host < 3; host++)

@@ -5,10 +5,10 @@
 #include "engine_groups.h"
 
 // What makes a group one that has trees.
-static std::function<void(bcast_hw_group_cfg &)>
+static std::function<void(hwmc_group_cfg &)>
 trees(uint32_t num, uint32_t window, uint32_t seg_bytes, const uint64_t *site = nullptr)
 {
-    return [=](bcast_hw_group_cfg &cfg) {
+    return [=](hwmc_group_cfg &cfg) {
         cfg.trees = num;
         cfg.window = cfg.far_window = window;
         cfg.seg_bytes = seg_bytes;
@@ -52,16 +52,16 @@ TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
             Groups g = net.group(first(p), trees(2, 2, 70));
             net.settle(UINT64_C(10000000000));
             for (uint32_t r = 0; r < p; r++) {
-                ASSERT_EQ(BCAST_HW_GROUP_ON, g[r]->state) << how << " " << p;
+                ASSERT_EQ(HWMC_GROUP_ON, g[r]->state) << how << " " << p;
                 EXPECT_FALSE(g[r]->casts);
                 EXPECT_EQ(0u, net.engines[r]->memory_used);
-                EXPECT_NE((uint32_t) BCAST_HW_REASON_NONE, g[r]->reason);
+                EXPECT_NE((uint32_t) HWMC_REASON_NONE, g[r]->reason);
             }
             for (uint32_t i = 0; i < 50; i++)
                 along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
             EXPECT_EQ(0u, net.engines[p - 1]->counts->bad);
             for (uint32_t r = 0; r < p; r++)
-                bcast_hw_group_close(g[r], net.now);
+                hwmc_group_close(g[r], net.now);
             net.settle(UINT64_C(10000000000));
             for (uint32_t r = 0; r < p; r++)
                 EXPECT_EQ(nullptr, net.engines[r]->groups) << how << " " << p << " " << r;
@@ -72,12 +72,12 @@ TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
 TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
 {
     mem::Net net(2);
-    bcast_hw_msg m = {};
+    hwmc_msg m = {};
 
     net.lose_rail(0, 0);
     Groups g = net.group(first(2), trees(1, 4, 100));
     net.settle();
-    m.type = BCAST_HW_MSG_DATA;
+    m.type = HWMC_MSG_DATA;
     m.frags = m.bytes = 1;
     give(net, g[1], m, 1);
     EXPECT_EQ(1u, net.engines[1]->counts->bad);
@@ -113,12 +113,12 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
     mem::Bytes into(950);
 
     net.settle();
-    bcast_hw_group_post_trees(g[1], 0, into.data(), 950, net.now);
+    hwmc_group_post_trees(g[1], 0, into.data(), 950, net.now);
     for (uint32_t len : {0, 1, 99, 101, 1000}) {
-        bcast_hw_msg m = {};
+        hwmc_msg m = {};
         uint64_t bad = net.engines[1]->counts->bad;
 
-        m.type = BCAST_HW_MSG_SEGMENT;
+        m.type = HWMC_MSG_SEGMENT;
         m.index = 3;
         m.bytes = 950;
         give(net, g[1], m, len);
@@ -146,12 +146,12 @@ TEST(EngineTrees, AGroupKeepsToTheLanesOfItsRails)
         Groups g;
 
         net.lanes_on({0, 2});
-        EXPECT_EQ(5u, bcast_hw_engine_lane_rails(net.engines[0]));
+        EXPECT_EQ(5u, hwmc_engine_lane_rails(net.engines[0]));
         EXPECT_EQ(rails == 2                 ? 0u
                   : rails == 0 || rails == 5 ? 2u
                                              : 1u,
-                  bcast_hw_engine_lanes_on(net.engines[0], rails));
-        g = net.group(first(5), [rails](bcast_hw_group_cfg &cfg) {
+                  hwmc_engine_lanes_on(net.engines[0], rails));
+        g = net.group(first(5), [rails](hwmc_group_cfg &cfg) {
             trees(2, 2, 70)(cfg);
             cfg.rails = rails;
         });

@@ -55,16 +55,16 @@ class Verbs : public ::testing::Test {
   protected:
     void SetUp() override
     {
-        bcast_hw_rail all[HWMC_RAIL_PORTS_MAX];
+        hwmc_rail all[HWMC_RAIL_PORTS_MAX];
         int num = hwmc_rail_discover(all, HWMC_RAIL_PORTS_MAX);
 
         params.key = 0x123456789abcdef0;
         params.port = 50000;
         params.window = 1 << 20;
         for (int i = 0; i < num; i++) {
-            bcast_hw_fabric *f = nullptr;
+            hwmc_fabric *f = nullptr;
 
-            if (hwmc_fabric_verbs_open(&all[i], &params, &f) != BCAST_HW_OK)
+            if (hwmc_fabric_verbs_open(&all[i], &params, &f) != HWMC_OK)
                 continue;
             f->ops->close(f);
             rails.push_back(all[i]);
@@ -73,7 +73,7 @@ class Verbs : public ::testing::Test {
             GTEST_SKIP() << "no RDMA port; " << no_hca;
         a = open(rails[0]);
         b = open(rails[0]);
-        ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &group));
+        ASSERT_EQ(HWMC_OK, a->ops->draw(a, &group));
     }
 
     void TearDown() override
@@ -82,23 +82,23 @@ class Verbs : public ::testing::Test {
             f->ops->close(f);
     }
 
-    bcast_hw_fabric *open(const bcast_hw_rail &rail)
+    hwmc_fabric *open(const hwmc_rail &rail)
     {
-        bcast_hw_fabric *f = nullptr;
+        hwmc_fabric *f = nullptr;
 
-        EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_open(&rail, &params, &f));
+        EXPECT_EQ(HWMC_OK, hwmc_fabric_verbs_open(&rail, &params, &f));
         opened.push_back(f);
         return f;
     }
 
-    void close(bcast_hw_fabric *f)
+    void close(hwmc_fabric *f)
     {
         opened.erase(std::find(opened.begin(), opened.end(), f));
         f->ops->close(f);
     }
 
     /* Until a descriptor of `f` is readable or its deadline has passed; false: never in `ms`. */
-    static bool wait(bcast_hw_fabric *f, int ms)
+    static bool wait(hwmc_fabric *f, int ms)
     {
         pollfd p[8];
         int fds[8], num = f->ops->fds(f, fds, 8);
@@ -109,27 +109,27 @@ class Verbs : public ::testing::Test {
                f->ops->deadline(f) == 0;
     }
 
-    static int join(bcast_hw_fabric *f, uint64_t group)
+    static int join(hwmc_fabric *f, uint64_t group)
     {
         auto end = Clock::now() + PATIENCE;
         int err;
 
-        while ((err = f->ops->join(f, group)) == BCAST_HW_AGAIN && Clock::now() < end)
+        while ((err = f->ops->join(f, group)) == HWMC_AGAIN && Clock::now() < end)
             wait(f, 10);
         return err;
     }
 
-    static int post(bcast_hw_fabric *f, uint64_t to, const std::string &head,
+    static int post(hwmc_fabric *f, uint64_t to, const std::string &head,
                     const std::string &body = "")
     {
-        bcast_hw_out out = {head.data(), head.size(), body.data(), body.size()};
+        hwmc_out out = {head.data(), head.size(), body.data(), body.size()};
 
         return f->ops->post(f, to, &out, 1);
     }
 
-    static Strings poll(bcast_hw_fabric *f, int n = 64)
+    static Strings poll(hwmc_fabric *f, int n = 64)
     {
-        std::vector<bcast_hw_in> in((size_t) n);
+        std::vector<hwmc_in> in((size_t) n);
         Strings came;
         int got;
 
@@ -141,8 +141,7 @@ class Verbs : public ::testing::Test {
 
     /* Whether `text` comes to `to` when `from` multicasts it, often if need be. What else comes is
      * dropped. */
-    static bool reaches(bcast_hw_fabric *from, bcast_hw_fabric *to, uint64_t group,
-                        const std::string &text)
+    static bool reaches(hwmc_fabric *from, hwmc_fabric *to, uint64_t group, const std::string &text)
     {
         auto end = Clock::now() + PATIENCE;
 
@@ -157,18 +156,18 @@ class Verbs : public ::testing::Test {
         return false;
     }
 
-    std::vector<bcast_hw_rail> rails; /* with an RDMA port */
-    std::vector<bcast_hw_fabric *> opened;
+    std::vector<hwmc_rail> rails; /* with an RDMA port */
+    std::vector<hwmc_fabric *> opened;
     hwmc_verbs_params params = {};
-    bcast_hw_fabric *a = nullptr, *b = nullptr; /* on the same port */
+    hwmc_fabric *a = nullptr, *b = nullptr; /* on the same port */
     uint64_t group = 0;
 };
 
 TEST(VerbsNone, WhereThereIsNoPortNothingIsOpenedAndNothingSaid)
 {
-    bcast_hw_rail rail = {};
+    hwmc_rail rail = {};
     hwmc_verbs_params params = {};
-    bcast_hw_fabric *f = nullptr;
+    hwmc_fabric *f = nullptr;
     int before = open_files();
 
     strcpy(rail.name, "lo");
@@ -177,7 +176,7 @@ TEST(VerbsNone, WhereThereIsNoPortNothingIsOpenedAndNothingSaid)
     rail.up = true;
     params.window = 65536;
     testing::internal::CaptureStderr();
-    EXPECT_EQ(BCAST_HW_ERR_DEVICE, hwmc_fabric_verbs_open(&rail, &params, &f));
+    EXPECT_EQ(HWMC_ERR_DEVICE, hwmc_fabric_verbs_open(&rail, &params, &f));
     EXPECT_EQ("", testing::internal::GetCapturedStderr());
     EXPECT_EQ(nullptr, f);
     EXPECT_LE(open_files(), before + 1); /* libraries may keep one */
@@ -185,7 +184,7 @@ TEST(VerbsNone, WhereThereIsNoPortNothingIsOpenedAndNothingSaid)
 
 TEST_F(Verbs, AnswersItsOwnProbe)
 {
-    EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
+    EXPECT_EQ(HWMC_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
     EXPECT_EQ(nullptr, ((hwmc_verbs *) a)->members.list);
 }
 
@@ -224,16 +223,16 @@ TEST_F(Verbs, ChildrenHaveNoneOfTheMemoryOfTheDevice)
         _exit(0);
     ASSERT_EQ(child, waitpid(child, &status, 0));
     EXPECT_EQ(0, status);
-    EXPECT_EQ(BCAST_HW_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
+    EXPECT_EQ(HWMC_OK, hwmc_fabric_verbs_probe(a, UINT64_C(60000000000)));
 }
 
 TEST_F(Verbs, AttributesAreThePorts)
 {
-    bcast_hw_fabric_attr attr = {};
+    hwmc_fabric_attr attr = {};
     hwmc_verbs_port port;
 
     a->ops->query(a, &attr);
-    ASSERT_EQ(BCAST_HW_OK, hwmc_verbs_port_open(&rails[0], &port));
+    ASSERT_EQ(HWMC_OK, hwmc_verbs_port_open(&rails[0], &port));
     EXPECT_EQ(hwmc_verbs_mtu_bytes(port.mtu), attr.max_datagram);
     EXPECT_EQ(params.window, attr.window);
     EXPECT_EQ(port.infiniband ? 64 : 18, attr.group_bits);
@@ -242,8 +241,8 @@ TEST_F(Verbs, AttributesAreThePorts)
 
 TEST_F(Verbs, CarriesHeadAndBodyAsOne)
 {
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     auto end = Clock::now() + PATIENCE;
     Strings came;
 
@@ -258,20 +257,20 @@ TEST_F(Verbs, CarriesHeadAndBodyAsOne)
 
 TEST_F(Verbs, TheLongestDatagramIsWhole)
 {
-    bcast_hw_fabric_attr attr;
+    hwmc_fabric_attr attr;
     std::string text;
 
     a->ops->query(a, &attr);
     for (size_t i = 0; i < attr.max_datagram; i++)
         text += (char) (i * 7);
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     EXPECT_TRUE(reaches(a, b, group, text));
 }
 
 TEST_F(Verbs, ReachesAnotherPortOfTheSubnet)
 {
-    bcast_hw_fabric *c = nullptr;
+    hwmc_fabric *c = nullptr;
 
     for (auto &r : rails)
         if (r.index != rails[0].index && r.prefix == rails[0].prefix &&
@@ -279,16 +278,16 @@ TEST_F(Verbs, ReachesAnotherPortOfTheSubnet)
             c = open(r);
     if (!c)
         GTEST_SKIP() << "one port";
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(c, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(c, group));
     EXPECT_TRUE(reaches(a, c, group, "there"));
     EXPECT_TRUE(reaches(c, a, group, "and back"));
 }
 
 TEST_F(Verbs, ItsOwnAreDropped)
 {
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     for (int i = 0; i < 10; i++)
         ASSERT_TRUE(reaches(a, b, group, "mine " + std::to_string(i)));
     ASSERT_TRUE(reaches(b, a, group, "yours"));
@@ -305,10 +304,10 @@ TEST_F(Verbs, AMemberHearsOnlyItsGroups)
 {
     uint64_t other = group ^ 1;
 
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(a, other));
-    ASSERT_EQ(BCAST_HW_OK, join(b, other));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, post(b, group, "not in"));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(a, other));
+    ASSERT_EQ(HWMC_OK, join(b, other));
+    EXPECT_EQ(HWMC_ERR_GROUP, post(b, group, "not in"));
     for (int i = 0; i < 10; i++)
         ASSERT_EQ(1, post(a, group, "to group"));
     bool came = false;
@@ -329,8 +328,8 @@ TEST_F(Verbs, WhatIsForAnotherGroupIsDropped)
     auto *v = (hwmc_verbs *) b;
     auto end = Clock::now() + PATIENCE;
 
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     v->members.list->gid.raw[15] ^= 1;
     while (hwmc_fabric_verbs_drops(b)->foreign == 0 && Clock::now() < end) {
         ASSERT_EQ(1, post(a, group, "late"));
@@ -344,19 +343,19 @@ TEST_F(Verbs, WhatIsForAnotherGroupIsDropped)
 
 TEST_F(Verbs, JoinsAreCounted)
 {
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->leave(b, group));
     EXPECT_TRUE(reaches(a, b, group, "still in"));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->leave(b, group));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, post(b, group, "out"));
+    ASSERT_EQ(HWMC_OK, b->ops->leave(b, group));
+    EXPECT_EQ(HWMC_ERR_GROUP, b->ops->leave(b, group));
+    EXPECT_EQ(HWMC_ERR_GROUP, post(b, group, "out"));
     poll(b);
     for (int i = 0; i < 10; i++)
         ASSERT_EQ(1, post(a, group, "to others"));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group ^ 1));
-    ASSERT_EQ(BCAST_HW_OK, join(a, group ^ 1));
+    ASSERT_EQ(HWMC_OK, join(b, group ^ 1));
+    ASSERT_EQ(HWMC_OK, join(a, group ^ 1));
     EXPECT_TRUE(reaches(a, b, group ^ 1, "later")); /* before it nothing came */
     EXPECT_EQ(0u, hwmc_fabric_verbs_drops(b)->foreign);
 }
@@ -366,12 +365,12 @@ TEST_F(Verbs, AJoinUnderWayIsGivenUp)
     for (int i = 0; i < 20; i++) {
         int err = a->ops->join(a, group + (uint64_t) i % 4);
 
-        ASSERT_TRUE(err == BCAST_HW_AGAIN || err == BCAST_HW_OK);
-        ASSERT_EQ(BCAST_HW_OK, a->ops->leave(a, group + (uint64_t) i % 4));
+        ASSERT_TRUE(err == HWMC_AGAIN || err == HWMC_OK);
+        ASSERT_EQ(HWMC_OK, a->ops->leave(a, group + (uint64_t) i % 4));
     }
     EXPECT_EQ(nullptr, ((hwmc_verbs *) a)->members.list);
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     EXPECT_TRUE(reaches(a, b, group, "after all"));
 }
 
@@ -379,9 +378,9 @@ TEST_F(Verbs, RefusesWhatIsNoGroup)
 {
     if (((hwmc_verbs *) a)->port.infiniband)
         GTEST_SKIP() << "on InfiniBand any number is one";
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, join(a, (uint64_t) params.port << 32)); /* the wildcard */
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, join(a, group + (UINT64_C(1) << 32)));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, join(a, (uint64_t) params.port << 32 | 0x0a000001));
+    EXPECT_EQ(HWMC_ERR_GROUP, join(a, (uint64_t) params.port << 32)); /* the wildcard */
+    EXPECT_EQ(HWMC_ERR_GROUP, join(a, group + (UINT64_C(1) << 32)));
+    EXPECT_EQ(HWMC_ERR_GROUP, join(a, (uint64_t) params.port << 32 | 0x0a000001));
 }
 
 TEST_F(Verbs, ManyGroups)
@@ -389,8 +388,8 @@ TEST_F(Verbs, ManyGroups)
     const uint64_t n = 40;
 
     for (uint64_t i = 0; i < n; i++) {
-        ASSERT_EQ(BCAST_HW_OK, join(a, group ^ i)) << i;
-        ASSERT_EQ(BCAST_HW_OK, join(b, group ^ i)) << i;
+        ASSERT_EQ(HWMC_OK, join(a, group ^ i)) << i;
+        ASSERT_EQ(HWMC_OK, join(b, group ^ i)) << i;
     }
     for (uint64_t i = 0; i < n; i++)
         ASSERT_TRUE(reaches(a, b, group ^ i, "group " + std::to_string(i))) << i;
@@ -400,7 +399,7 @@ TEST_F(Verbs, ManyGroups)
 TEST_F(Verbs, ALongRowComesIntact)
 {
     const int n = 5000;
-    bcast_hw_fabric_attr attr;
+    hwmc_fabric_attr attr;
     std::string body;
     std::set<int> came;
     int next = 0;
@@ -408,10 +407,10 @@ TEST_F(Verbs, ALongRowComesIntact)
     a->ops->query(a, &attr);
     for (size_t i = 0; i < attr.max_datagram - 4; i++)
         body += (char) (i * 13);
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     for (auto end = Clock::now() + PATIENCE; next < n && Clock::now() < end;) {
-        bcast_hw_out out[16];
+        hwmc_out out[16];
         int index[16], k = 0;
 
         for (; k < 16 && next + k < n; k++) {
@@ -441,16 +440,16 @@ TEST_F(Verbs, ALongRowComesIntact)
 /* Its few slots are posted again before all of them are used. */
 TEST_F(Verbs, ASmallWindowGoesOn)
 {
-    bcast_hw_fabric_attr attr;
-    bcast_hw_fabric *c;
+    hwmc_fabric_attr attr;
+    hwmc_fabric *c;
 
     a->ops->query(a, &attr);
     params.window = 3 * attr.max_datagram;
     c = open(rails[0]);
     c->ops->query(c, &attr);
     EXPECT_EQ(params.window, attr.window);
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(c, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(c, group));
     for (int i = 0; i < 20; i++)
         ASSERT_TRUE(reaches(a, c, group, std::to_string(i))) << i;
 }
@@ -458,15 +457,15 @@ TEST_F(Verbs, ASmallWindowGoesOn)
 TEST_F(Verbs, AFullSenderSaysWhenItGoesOn)
 {
     const int n = 1000;
-    bcast_hw_fabric_attr attr;
+    hwmc_fabric_attr attr;
     std::string text;
     auto end = Clock::now() + PATIENCE;
     int sent, calls = 1;
 
     a->ops->query(a, &attr);
     text.assign(attr.max_datagram, 'x');
-    std::vector<bcast_hw_out> out(n, {text.data(), text.size(), nullptr, 0});
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    std::vector<hwmc_out> out(n, {text.data(), text.size(), nullptr, 0});
+    ASSERT_EQ(HWMC_OK, join(a, group));
     sent = a->ops->post(a, group, out.data(), n);
     ASSERT_GT(sent, 0);
     ASSERT_LT(sent, n);
@@ -488,28 +487,28 @@ TEST_F(Verbs, AFullSenderSaysWhenItGoesOn)
 TEST_F(Verbs, AQueuePairInErrorIsTold)
 {
     auto *v = (hwmc_verbs *) a;
-    std::vector<bcast_hw_out> out(1000, {"x", 1, nullptr, 0});
+    std::vector<hwmc_out> out(1000, {"x", 1, nullptr, 0});
     auto end = Clock::now() + PATIENCE;
     ibv_qp_attr error = {};
     int k = 0;
 
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
     ASSERT_LT(a->ops->post(a, group, out.data(), (int) out.size()), (int) out.size());
     error.qp_state = IBV_QPS_ERR;
     ASSERT_EQ(0, ibv_modify_qp(v->port.id->qp, &error, IBV_QP_STATE));
     while (k >= 0 && Clock::now() < end)
         k = post(a, group, "y");
-    EXPECT_EQ(BCAST_HW_ERR_DEVICE, k);
+    EXPECT_EQ(HWMC_ERR_DEVICE, k);
     for (int i = 0; i < 100; i++)
         for (auto &s : poll(a))
             ADD_FAILURE() << s;
     EXPECT_EQ(UINT64_MAX, a->ops->deadline(a));
-    EXPECT_EQ(BCAST_HW_OK, a->ops->leave(a, group));
+    EXPECT_EQ(HWMC_OK, a->ops->leave(a, group));
 }
 
 TEST_F(Verbs, WhatIsQueuedLeaves)
 {
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
     for (int i = 0; i < 100; i++) {
         ASSERT_GE(post(a, group, std::string(100, 'x')), 0);
         auto end = Clock::now() + PATIENCE;
@@ -522,8 +521,8 @@ TEST_F(Verbs, WhatIsQueuedLeaves)
 /* Whoever waits is woken: a lost announcement would leave b asleep. */
 TEST_F(Verbs, AWaitingReceiverIsWoken)
 {
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     ASSERT_TRUE(reaches(a, b, group, "warm"));
     for (int i = 0; i < 300; i++) {
         std::string text = std::to_string(i);
@@ -562,14 +561,14 @@ TEST_F(Verbs, WhoWaitsForAJoinIsWoken)
         auto end = Clock::now() + PATIENCE;
         int err = a->ops->join(a, group ^ i);
 
-        while (err == BCAST_HW_AGAIN && Clock::now() < end) {
+        while (err == HWMC_AGAIN && Clock::now() < end) {
             std::this_thread::sleep_for(std::chrono::milliseconds(i % 3));
             ASSERT_TRUE(wait(a, 60000)) << i;
             poll(a);
             err = a->ops->join(a, group ^ i);
         }
-        ASSERT_EQ(BCAST_HW_OK, err) << i;
-        ASSERT_EQ(BCAST_HW_OK, a->ops->leave(a, group ^ i));
+        ASSERT_EQ(HWMC_OK, err) << i;
+        ASSERT_EQ(HWMC_OK, a->ops->leave(a, group ^ i));
     }
 }
 
@@ -578,8 +577,8 @@ TEST_F(Verbs, MembersThatAreRenewedStayIn)
 {
     auto *v = (hwmc_verbs *) b;
 
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     for (int i = 0; i < 10; i++) {
         hwmc_verbs_members_renew(&v->members, 1);
         if (i % 2)
@@ -588,7 +587,7 @@ TEST_F(Verbs, MembersThatAreRenewedStayIn)
         EXPECT_TRUE(reaches(a, b, group, "renewed " + std::to_string(i)));
         EXPECT_TRUE(reaches(b, a, group, "sends " + std::to_string(i)));
     }
-    EXPECT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    EXPECT_EQ(HWMC_OK, b->ops->leave(b, group));
 }
 
 TEST_F(Verbs, MembersAreRenewedWhenThePortIsBack)
@@ -599,8 +598,8 @@ TEST_F(Verbs, MembersAreRenewedWhenThePortIsBack)
 
     if (!emulated)
         GTEST_SKIP() << "the test has no hand on the port";
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     before = v->members.list->to;
     set_port(0, false);
     set_port(0, true);
@@ -617,11 +616,11 @@ TEST_F(Verbs, ANewcomerJoinsWhileMembersAreRenewed)
 {
     auto *v = (hwmc_verbs *) b;
 
-    ASSERT_EQ(BCAST_HW_OK, join(a, group));
-    ASSERT_EQ(BCAST_HW_OK, join(b, group));
+    ASSERT_EQ(HWMC_OK, join(a, group));
+    ASSERT_EQ(HWMC_OK, join(b, group));
     hwmc_verbs_members_renew(&v->members, 1);
-    EXPECT_EQ(BCAST_HW_OK, b->ops->join(b, group));
-    EXPECT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    EXPECT_EQ(HWMC_OK, b->ops->join(b, group));
+    EXPECT_EQ(HWMC_OK, b->ops->leave(b, group));
     EXPECT_TRUE(reaches(a, b, group, "still in"));
 }
 
@@ -630,12 +629,12 @@ TEST_F(Verbs, ClosingLeavesNothing)
     int before = open_files();
 
     for (int i = 0; i < 10; i++) {
-        bcast_hw_fabric *f = open(rails[0]);
+        hwmc_fabric *f = open(rails[0]);
 
         if (i % 3 == 1)
             f->ops->join(f, group); /* under way */
         if (i % 3 == 2) {
-            ASSERT_EQ(BCAST_HW_OK, join(f, group));
+            ASSERT_EQ(HWMC_OK, join(f, group));
             for (int k = 0; k < 20; k++)
                 post(f, group, "on its way");
         }

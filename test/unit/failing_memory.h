@@ -3,8 +3,8 @@
 //
 // Allocations that fail: a binary that is linked with --wrap for malloc, calloc and realloc gets
 // its memory here. What C++ allocates does not come this way.
-#ifndef FAILING_MEMORY_H_INCLUDED
-#define FAILING_MEMORY_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_FAILING_MEMORY_H_INCLUDED
+#define HWMC_TEST_UNIT_FAILING_MEMORY_H_INCLUDED
 
 #include <cstdint>
 
@@ -26,4 +26,4 @@ class Range {
 
 } // namespace failing_memory
 
-#endif // FAILING_MEMORY_H_INCLUDED
+#endif // HWMC_TEST_UNIT_FAILING_MEMORY_H_INCLUDED

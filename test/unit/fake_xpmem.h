@@ -4,8 +4,8 @@
 // An XPMEM for ranks that are threads of one process: memory is where it is, so a mapping has the
 // owner's addresses. It keeps the rules of the kernel module, counts, and refuses what it is told
 // to refuse.
-#ifndef FAKE_XPMEM_H_INCLUDED
-#define FAKE_XPMEM_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_FAKE_XPMEM_H_INCLUDED
+#define HWMC_TEST_UNIT_FAKE_XPMEM_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,4 +42,4 @@ std::string wrong();
 
 } // namespace fake_xpmem
 
-#endif // FAKE_XPMEM_H_INCLUDED
+#endif // HWMC_TEST_UNIT_FAKE_XPMEM_H_INCLUDED

@@ -26,34 +26,34 @@ uint64_t clock_of_test()
 
 /* What was put in comes out of poll, once. */
 struct Queue {
-    bcast_hw_fabric super;
+    hwmc_fabric super;
     std::deque<std::string> waiting;
     std::vector<std::string> lent;
     int closed = 0;
 };
 
-Queue *queue_of(bcast_hw_fabric *f)
+Queue *queue_of(hwmc_fabric *f)
 {
     return reinterpret_cast<Queue *>(f);
 }
 
-void queue_query(bcast_hw_fabric *, bcast_hw_fabric_attr *attr)
+void queue_query(hwmc_fabric *, hwmc_fabric_attr *attr)
 {
     *attr = {64, 4096, 18};
 }
 
-int queue_draw(bcast_hw_fabric *, uint64_t *group)
+int queue_draw(hwmc_fabric *, uint64_t *group)
 {
     *group = 7;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int queue_join(bcast_hw_fabric *, uint64_t)
+int queue_join(hwmc_fabric *, uint64_t)
 {
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int queue_post(bcast_hw_fabric *f, uint64_t, const bcast_hw_out *out, int n)
+int queue_post(hwmc_fabric *f, uint64_t, const hwmc_out *out, int n)
 {
     for (int i = 0; i < n; i++) {
         std::string s(static_cast<const char *>(out[i].head), out[i].head_len);
@@ -63,12 +63,12 @@ int queue_post(bcast_hw_fabric *f, uint64_t, const bcast_hw_out *out, int n)
     return n;
 }
 
-size_t queue_queued(bcast_hw_fabric *)
+size_t queue_queued(hwmc_fabric *)
 {
     return 77;
 }
 
-int queue_poll(bcast_hw_fabric *f, bcast_hw_in *in, int n)
+int queue_poll(hwmc_fabric *f, hwmc_in *in, int n)
 {
     Queue *q = queue_of(f);
     int got = 0;
@@ -84,24 +84,24 @@ int queue_poll(bcast_hw_fabric *f, bcast_hw_in *in, int n)
     return got;
 }
 
-int queue_fds(bcast_hw_fabric *, int *, int)
+int queue_fds(hwmc_fabric *, int *, int)
 {
     return 0;
 }
 
-uint64_t queue_deadline(bcast_hw_fabric *)
+uint64_t queue_deadline(hwmc_fabric *)
 {
     return UINT64_MAX;
 }
 
-void queue_close(bcast_hw_fabric *f)
+void queue_close(hwmc_fabric *f)
 {
     queue_of(f)->closed++;
 }
 
-const bcast_hw_fabric_ops queue_ops = {"queue",    queue_query, queue_draw,     queue_join,
-                                       queue_join, nullptr,     queue_post,     queue_queued,
-                                       queue_poll, queue_fds,   queue_deadline, queue_close};
+const hwmc_fabric_ops queue_ops = {"queue",    queue_query, queue_draw,     queue_join,
+                                   queue_join, nullptr,     queue_post,     queue_queued,
+                                   queue_poll, queue_fds,   queue_deadline, queue_close};
 
 class Fault : public ::testing::Test {
   protected:
@@ -124,8 +124,8 @@ class Fault : public ::testing::Test {
         hwmc_fault_rules rules;
         const char *wrong;
 
-        ASSERT_EQ(BCAST_HW_OK, hwmc_fault_parse(text, &rules, &wrong)) << wrong;
-        ASSERT_EQ(BCAST_HW_OK, hwmc_fault_open(&q.super, &rules, rank, clock_of_test, &f));
+        ASSERT_EQ(HWMC_OK, hwmc_fault_parse(text, &rules, &wrong)) << wrong;
+        ASSERT_EQ(HWMC_OK, hwmc_fault_open(&q.super, &rules, rank, clock_of_test, &f));
     }
 
     void put(const std::string &s)
@@ -135,7 +135,7 @@ class Fault : public ::testing::Test {
 
     std::vector<std::string> poll(int n = 32)
     {
-        std::vector<bcast_hw_in> in(static_cast<size_t>(n));
+        std::vector<hwmc_in> in(static_cast<size_t>(n));
         std::vector<std::string> came;
         int got = f->ops->poll(f, in.data(), n);
 
@@ -159,7 +159,7 @@ class Fault : public ::testing::Test {
     }
 
     Queue q;
-    bcast_hw_fabric *f = nullptr;
+    hwmc_fabric *f = nullptr;
 };
 
 using Strings = std::vector<std::string>;
@@ -169,9 +169,9 @@ TEST(FaultRules, TakesEveryPart)
     hwmc_fault_rules r;
     const char *wrong;
 
-    ASSERT_EQ(BCAST_HW_OK, hwmc_fault_parse("drop=5,dup=0.25,reorder=100,corrupt=1.0001,"
-                                            "delay=2.5:300,seed=9,after=3,until=17,rank=4",
-                                            &r, &wrong));
+    ASSERT_EQ(HWMC_OK, hwmc_fault_parse("drop=5,dup=0.25,reorder=100,corrupt=1.0001,"
+                                        "delay=2.5:300,seed=9,after=3,until=17,rank=4",
+                                        &r, &wrong));
     EXPECT_EQ(50000u, r.drop);
     EXPECT_EQ(2500u, r.dup);
     EXPECT_EQ(1000000u, r.reorder);
@@ -208,7 +208,7 @@ TEST(FaultRules, PointsAtWhatIsWrong)
         hwmc_fault_rules r = {};
         const char *wrong = nullptr;
 
-        EXPECT_EQ(BCAST_HW_ERR_INVAL, hwmc_fault_parse(c.text, &r, &wrong)) << c.text;
+        EXPECT_EQ(HWMC_ERR_INVAL, hwmc_fault_parse(c.text, &r, &wrong)) << c.text;
         EXPECT_EQ(c.text + c.at, wrong) << c.text;
     }
 }
@@ -342,18 +342,18 @@ TEST_F(Fault, IsAFunctionOfSeedRankAndNumber)
 TEST_F(Fault, HandsOnTheRest)
 {
     uint64_t group = 0;
-    bcast_hw_fabric_attr attr;
-    bcast_hw_out out = {"he", 2, "llo", 3};
+    hwmc_fabric_attr attr;
+    hwmc_out out = {"he", 2, "llo", 3};
 
     open("");
     f->ops->query(f, &attr);
     EXPECT_EQ(64u, attr.max_datagram);
-    EXPECT_EQ(BCAST_HW_OK, f->ops->draw(f, &group));
+    EXPECT_EQ(HWMC_OK, f->ops->draw(f, &group));
     EXPECT_EQ(7u, group);
-    EXPECT_EQ(BCAST_HW_OK, f->ops->join(f, group));
+    EXPECT_EQ(HWMC_OK, f->ops->join(f, group));
     EXPECT_EQ(1, f->ops->post(f, group, &out, 1));
     EXPECT_EQ(Strings{"hello"}, poll());
-    EXPECT_EQ(BCAST_HW_OK, f->ops->leave(f, group));
+    EXPECT_EQ(HWMC_OK, f->ops->leave(f, group));
     EXPECT_EQ(0, f->ops->fds(f, nullptr, 0));
 }
 

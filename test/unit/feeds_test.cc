@@ -20,10 +20,10 @@ constexpr int FAR = 21, NEAR = 10;
 
 // Ranks host by host; of each the rails it is near to, a bit each.
 struct Feeds {
-    std::vector<bcast_hw_near> near;
+    std::vector<hwmc_near> near;
     std::vector<uint32_t> host_of, memory, sides_memory;
-    bcast_hw_sides sides;
-    bcast_hw_feeds f;
+    hwmc_leaders leaders;
+    hwmc_feeds f;
 
     Feeds(const std::vector<std::vector<int>> &hosts, int casts,
           std::vector<uint32_t> mbit = {100, 100, 100, 100, 100, 100, 100, 100},
@@ -33,23 +33,23 @@ struct Feeds {
 
         for (uint32_t h = 0; h < hosts.size(); h++)
             for (int mask : hosts[h]) {
-                bcast_hw_near n;
+                hwmc_near n;
 
                 n.casts = casts;
-                for (uint32_t r = 0; r < BCAST_HW_RAIL_BITS; r++)
+                for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
                     n.distance[r] =
                         (casts | lane_rails) >> r & 1 ? (mask >> r & 1 ? NEAR : FAR) : INT_MAX;
                 near.push_back(n);
                 host_of.push_back(h);
                 far.push_back(n.distance[0]);
             }
-        sides_memory.resize(bcast_hw_sides_words(host_of.size(), hosts.size()));
-        bcast_hw_sides_init(&sides, host_of.size(), hosts.size(), host_of.data(), far.data(),
-                            sides_memory.data());
-        memory.resize(bcast_hw_feeds_words(hosts.size()));
-        bcast_hw_feeds_init(&f, &sides, near.data(),
-                            bcast_hw_feeds_rails(near.data(), near.size(), lane_rails), mbit.data(),
-                            memory.data());
+        sides_memory.resize(hwmc_leaders_words(host_of.size(), hosts.size()));
+        hwmc_leaders_init(&leaders, host_of.size(), hosts.size(), host_of.data(), far.data(),
+                          sides_memory.data());
+        memory.resize(hwmc_feeds_words(hosts.size()));
+        hwmc_feeds_init(&f, &leaders, near.data(),
+                        hwmc_feeds_rails(near.data(), near.size(), lane_rails), mbit.data(),
+                        memory.data());
     }
 
     std::vector<uint32_t> of(uint32_t feed) const
@@ -57,7 +57,7 @@ struct Feeds {
         std::vector<uint32_t> ranks;
 
         for (uint32_t h = 0; h < f.hosts; h++)
-            ranks.push_back(bcast_hw_feeds_at(&f, feed, h));
+            ranks.push_back(hwmc_feeds_at(&f, feed, h));
         return ranks;
     }
 };
@@ -78,7 +78,7 @@ TEST(Feeds, RanksNearToDifferentRailsFeedTheirOwn)
 // Then messages go along trees, on the rails that lanes are on.
 TEST(Feeds, WithoutMulticastOnAnyRailThoseOfLanesAreFed)
 {
-    const std::vector<uint32_t> equal(BCAST_HW_RAIL_BITS, 100);
+    const std::vector<uint32_t> equal(HWMC_RAIL_BITS, 100);
 
     EXPECT_EQ(0u, Feeds({{1, 4}, {4, 1}}, 0, equal, 0).f.num);
     Feeds x({{1, 4}, {4, 1}}, 0, equal, 5);
@@ -118,11 +118,11 @@ TEST(Feeds, RailsThatTheSameRankIsNearToAreOne)
     ASSERT_EQ(2u, x.f.num);
     EXPECT_EQ(5, x.f.rails[0]);
     EXPECT_EQ(2, x.f.rails[1]);
-    EXPECT_EQ(2u, bcast_hw_feeds_share(&x.f, 0));
-    EXPECT_EQ(1u, bcast_hw_feeds_share(&x.f, 1));
-    EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, 3 << 20));
-    EXPECT_EQ(2u << 20, bcast_hw_feeds_begin(&x.f, 1, 3 << 20));
-    EXPECT_EQ(3u << 20, bcast_hw_feeds_begin(&x.f, 2, 3 << 20));
+    EXPECT_EQ(2u, hwmc_feeds_share(&x.f, 0));
+    EXPECT_EQ(1u, hwmc_feeds_share(&x.f, 1));
+    EXPECT_EQ(0u, hwmc_feeds_begin(&x.f, 0, 3 << 20));
+    EXPECT_EQ(2u << 20, hwmc_feeds_begin(&x.f, 1, 3 << 20));
+    EXPECT_EQ(3u << 20, hwmc_feeds_begin(&x.f, 2, 3 << 20));
 }
 
 TEST(Feeds, RailsThatAreNotAlikeHaveNone)
@@ -138,9 +138,9 @@ TEST(Feeds, AMessageTooShortForAllDoesNotFit)
 {
     Feeds x({{1, 2}, {1, 2}}, 3), none({{3, 3}, {3, 3}}, 3);
 
-    EXPECT_FALSE(bcast_hw_feeds_fit(&x.f, 8191));
-    EXPECT_TRUE(bcast_hw_feeds_fit(&x.f, 8192));
-    EXPECT_FALSE(bcast_hw_feeds_fit(&none.f, 1 << 20));
+    EXPECT_FALSE(hwmc_feeds_fit(&x.f, 8191));
+    EXPECT_TRUE(hwmc_feeds_fit(&x.f, 8192));
+    EXPECT_FALSE(hwmc_feeds_fit(&none.f, 1 << 20));
 }
 
 // Whatever the hosts: rails are fed once, a host's feeders differ, parts cover the message in
@@ -151,7 +151,7 @@ TEST(Feeds, EveryRailOnceAndEveryByteOnce)
 
     for (int times = 0; times < 500; times++) {
         std::vector<std::vector<int>> hosts(1 + random() % 6);
-        std::vector<uint32_t> mbit(BCAST_HW_RAIL_BITS);
+        std::vector<uint32_t> mbit(HWMC_RAIL_BITS);
         int rails = random() % 256, fed = 0;
 
         for (auto &host : hosts) {
@@ -166,20 +166,19 @@ TEST(Feeds, EveryRailOnceAndEveryByteOnce)
         for (uint32_t i = 0; i < x.f.num; i++) {
             EXPECT_EQ(0, fed & x.f.rails[i]);
             fed |= x.f.rails[i];
-            EXPECT_LE(bcast_hw_feeds_begin(&x.f, i, bytes),
-                      bcast_hw_feeds_begin(&x.f, i + 1, bytes));
+            EXPECT_LE(hwmc_feeds_begin(&x.f, i, bytes), hwmc_feeds_begin(&x.f, i + 1, bytes));
         }
         if (x.f.num == 0)
             continue;
         EXPECT_EQ(rails, fed);
         EXPECT_GE(x.f.num, 2u);
-        EXPECT_EQ(0u, bcast_hw_feeds_begin(&x.f, 0, bytes));
-        EXPECT_EQ(bytes, bcast_hw_feeds_begin(&x.f, x.f.num, bytes));
+        EXPECT_EQ(0u, hwmc_feeds_begin(&x.f, 0, bytes));
+        EXPECT_EQ(bytes, hwmc_feeds_begin(&x.f, x.f.num, bytes));
         for (uint32_t h = 0; h < hosts.size(); h++) {
             std::set<uint32_t> feeders;
 
             for (uint32_t i = 0; i < x.f.num; i++) {
-                uint32_t rank = bcast_hw_feeds_at(&x.f, i, h);
+                uint32_t rank = hwmc_feeds_at(&x.f, i, h);
 
                 EXPECT_EQ(h, x.host_of[rank]);
                 EXPECT_TRUE(feeders.insert(rank).second);

@@ -38,25 +38,25 @@ uint64_t number(Rng &rng, uint64_t around)
 }
 
 struct Message {
-    bcast_hw_msg msg = {};
+    hwmc_msg msg = {};
     uint64_t bits[4];
-    bcast_hw_terms terms;
+    hwmc_parameters parameters;
 
     Message(Rng &rng, uint64_t bid, uint32_t size, uint32_t frags)
     {
         for (uint64_t &word : bits)
             word = rng.next() & rng.next();
-        terms = {(uint32_t) rng.below(8),
-                 (uint32_t) (rng.below(4) ? 0 : number(rng, 10)),
-                 (uint32_t) number(rng, 9),
-                 (uint32_t) rng.below(4),
-                 (uint32_t) number(rng, 9000),
-                 (uint32_t) number(rng, 99),
-                 (uint32_t) rng.next(),
-                 (uint32_t) number(rng, 20),
-                 rng.next(),
-                 rng.next()};
-        msg.type = (bcast_hw_msg_type) rng.below(BCAST_HW_MSG_LIMIT + 2);
+        parameters = {(uint32_t) rng.below(8),
+                      (uint32_t) (rng.below(4) ? 0 : number(rng, 10)),
+                      (uint32_t) number(rng, 9),
+                      (uint32_t) rng.below(4),
+                      (uint32_t) number(rng, 9000),
+                      (uint32_t) number(rng, 99),
+                      (uint32_t) rng.next(),
+                      (uint32_t) number(rng, 20),
+                      rng.next(),
+                      rng.next()};
+        msg.type = (hwmc_msg_type) rng.below(HWMC_MSG_LIMIT + 2);
         msg.flags = (uint32_t) rng.below(32);
         msg.tree = (uint8_t) rng.below(6);
         msg.losses = (uint32_t) (rng.next() & rng.next() & rng.next());
@@ -79,7 +79,7 @@ struct Message {
             msg.rail = (uint8_t) __builtin_ctz(msg.rails);
         }
         if (rng.below(3) == 0) { // lies that fit together
-            msg.type = BCAST_HW_MSG_DATA;
+            msg.type = HWMC_MSG_DATA;
             msg.flags = 0;
             msg.multicast = true;
             msg.rails = 3;
@@ -90,7 +90,7 @@ struct Message {
             msg.index = (uint32_t) rng.below(msg.frags);
         }
         msg.bits = rng.below(9) ? bits : nullptr;
-        msg.terms = rng.below(9) ? &terms : nullptr;
+        msg.parameters = rng.below(9) ? &parameters : nullptr;
     }
 };
 
@@ -105,7 +105,7 @@ Config group(uint64_t seed)
     c.channels = (uint32_t) rng.between(1, 4);
     c.period = (uint32_t) rng.between(1, c.channels);
     c.max_frags = rng.below(4) ? (uint32_t) rng.between(1, 5) : 130;
-    c.delay = (bcast_hw_delay_kind) rng.below(4);
+    c.delay = (hwmc_delay_kind) rng.below(4);
     c.loss = {200000};
     c.cast_max = 100 * sim::US;
     c.think_max = sim::MS;
@@ -117,61 +117,60 @@ Config group(uint64_t seed)
 
 // The sender was asked for something of that broadcast, or that is over; `serves`: or it is this
 // rank's predecessor.
-bool asked(Net &net, uint32_t r, const bcast_hw_msg &m, bool serves)
+bool asked(Net &net, uint32_t r, const hwmc_msg &m, bool serves)
 {
-    const bcast_hw_two_stage &slot = net.stream(r).slots[m.bid % net.config().channels];
+    const hwmc_two_stage &slot = net.stream(r).slots[m.bid % net.config().channels];
     uint32_t p = net.config().ranks;
 
-    return m.bid < net.stream(r).channel.floor || (serves && m.peer == bcast_hw_ring_prev(r, p)) ||
-           (slot.bid == m.bid && bcast_hw_seek_has_asked(&slot.seek, r, p, m.peer));
+    return m.bid < net.stream(r).channel.floor || (serves && m.peer == hwmc_ring_prev(r, p)) ||
+           (slot.bid == m.bid && hwmc_seek_has_asked(&slot.seek, r, p, m.peer));
 }
 
 // The message cannot come from any honest rank, whatever has happened before.
-bool impossible(Net &net, uint32_t r, const bcast_hw_msg &m)
+bool impossible(Net &net, uint32_t r, const hwmc_msg &m)
 {
-    const bcast_hw_stream &s = net.stream(r);
+    const hwmc_stream &s = net.stream(r);
     uint32_t p = net.config().ranks, k = net.config().fanout;
-    bool parent = r > 0 && m.peer == bcast_hw_tree_parent(r, k);
-    bool child = m.peer < p && m.peer > 0 && bcast_hw_tree_parent(m.peer, k) == r;
+    bool parent = r > 0 && m.peer == hwmc_tree_parent(r, k);
+    bool child = m.peer < p && m.peer > 0 && hwmc_tree_parent(m.peer, k) == r;
     bool ahead = m.bid >= s.channel.consumed + s.channel.n;
 
     switch (m.type) {
-        case BCAST_HW_MSG_DATA:
+        case HWMC_MSG_DATA:
             return m.frags == 0 || m.frags > net.config().max_frags || m.index >= m.frags ||
-                   m.root >= p || bcast_hw_frags_of(m.bytes, 8) != m.frags || ahead ||
+                   m.root >= p || hwmc_frags_of(m.bytes, 8) != m.frags || ahead ||
                    (m.multicast ? m.peer != m.root : !asked(net, r, m, true)) ||
-                   (m.multicast && !(m.rail < BCAST_HW_RAIL_BITS && m.rails >> m.rail & 1)) ||
+                   (m.multicast && !(m.rail < HWMC_RAIL_BITS && m.rails >> m.rail & 1)) ||
                    (m.root == r && m.bid >= s.posted);
-        case BCAST_HW_MSG_REQUEST:
-            return m.multicast || m.peer != bcast_hw_ring_next(r, p) || ahead ||
+        case HWMC_MSG_NACK:
+            return m.multicast || m.peer != hwmc_ring_next(r, p) || ahead ||
                    m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
-        case BCAST_HW_MSG_SEEK:
-            return m.multicast || m.peer >= p || m.peer == r ||
-                   m.peer == bcast_hw_ring_next(r, p) || ahead ||
-                   m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
-        case BCAST_HW_MSG_OFFER:
+        case HWMC_MSG_SEEK:
+            return m.multicast || m.peer >= p || m.peer == r || m.peer == hwmc_ring_next(r, p) ||
+                   ahead || m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+        case HWMC_MSG_OFFER:
             return m.multicast || !asked(net, r, m, false) || m.frags == 0 ||
                    m.frags > net.config().max_frags;
-        case BCAST_HW_MSG_READY:
+        case HWMC_MSG_READY:
             return m.multicast || m.peer >= p || m.peer == r || ahead;
-        case BCAST_HW_MSG_AGAIN:
+        case HWMC_MSG_ROOT_NACK:
             return m.multicast || m.peer >= p || m.peer == r || ahead || m.root != r ||
                    m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
-        case BCAST_HW_MSG_SYNC_UP:
+        case HWMC_MSG_SYNC_UP:
             return m.multicast || !child || m.bid > s.channel.floor + 2 * s.channel.n;
-        case BCAST_HW_MSG_SYNC_ASK:
+        case HWMC_MSG_SYNC_ASK:
             return m.multicast || !child || m.bid > s.channel.consumed;
-        case BCAST_HW_MSG_SYNC_DOWN:
+        case HWMC_MSG_SYNC_DOWN:
             return r == 0 || m.bid > s.channel.consumed || (m.multicast ? m.peer != 0 : !parent);
-        case BCAST_HW_MSG_PROBE:
-            return !m.multicast || m.peer > 1 || m.peer == r || m.rail >= BCAST_HW_RAIL_BITS ||
-                   m.tree >= BCAST_HW_TRAIN || m.index == 0 || m.bytes != s.epoch.cfg.frag_bytes;
-        case BCAST_HW_MSG_EPOCH:
+        case HWMC_MSG_PROBE:
+            return !m.multicast || m.peer > 1 || m.peer == r || m.rail >= HWMC_RAIL_BITS ||
+                   m.tree >= HWMC_TRAIN || m.index == 0 || m.bytes != s.epoch.cfg.frag_bytes;
+        case HWMC_MSG_EPOCH:
             return m.multicast || (!parent && !child) || (child && m.index != s.epoch.number) ||
                    (parent && m.index != s.epoch.number &&
                     (m.index != s.epoch.number + 1 || m.root >= p || m.rails == 0 ||
                      m.bid > s.channel.consumed + s.channel.n || m.bid < s.posted ||
-                     m.tree >= BCAST_HW_CAUSE_LIMIT));
+                     m.tree >= HWMC_RAIL_REASON_LIMIT));
         default:
             return true;
     }
@@ -187,7 +186,7 @@ uint64_t seed_of(uint64_t base, uint64_t i)
 {
     const char *one = getenv("HWMC_SIM_SEED");
 
-    return one ? strtoull(one, nullptr, 0) : bcast_hw_prng(base, i);
+    return one ? strtoull(one, nullptr, 0) : hwmc_prng(base, i);
 }
 
 } // namespace
@@ -202,15 +201,15 @@ TEST(Hostile, ImpossibleMessagesAreBadAndChangeNothing)
         Config c = group(seed);
 
         c.hook = [&rng, &tried](Net &net, uint32_t r) {
-            bcast_hw_stream &s = net.stream(r);
+            hwmc_stream &s = net.stream(r);
             Message m(rng, s.posted, net.config().ranks, net.config().max_frags);
 
             if (net.gone(r) || !impossible(net, r, m.msg))
                 return;
-            bcast_hw_stream before;
+            hwmc_stream before;
             std::vector<uint64_t> memory = net.memory(r);
             memcpy(&before, &s, sizeof(s));
-            ASSERT_EQ(BCAST_HW_BAD, net.inject(r, m.msg)) << "type " << m.msg.type;
+            ASSERT_EQ(HWMC_BAD, net.inject(r, m.msg)) << "type " << m.msg.type;
             ASSERT_EQ(0, memcmp(&before, &s, sizeof(s))) << "type " << m.msg.type;
             ASSERT_EQ(memory, net.memory(r)) << "type " << m.msg.type;
             tried++;
@@ -251,10 +250,10 @@ TEST(Hostile, LiesToTwoStageNeverAbort)
     for (uint64_t i = 0; i < runs(3000); i++) {
         uint64_t seed = seed_of(13, i);
         Rng rng(seed);
-        bcast_hw_counts counts = {};
-        bcast_hw_ring ring = {};
-        bcast_hw_two_stage m;
-        bcast_hw_msg tx;
+        hwmc_counts counts = {};
+        hwmc_ring ring = {};
+        hwmc_two_stage m;
+        hwmc_msg tx;
 
         replay("LiesToTwoStageNeverAbort", seed);
         ring.size = (uint32_t) rng.between(2, 4);
@@ -263,46 +262,46 @@ TEST(Hostile, LiesToTwoStageNeverAbort)
         ring.frag_bytes = 8;
         ring.max_frags = rng.below(4) ? 5 : 130;
         ring.counts = &counts;
-        bcast_hw_rtt_init(&ring.rtt);
-        std::vector<uint64_t> words(bcast_hw_two_stage_words(ring.max_frags));
-        bcast_hw_two_stage_init(&m, 0, words.data(), &ring);
+        hwmc_rtt_init(&ring.rtt);
+        std::vector<uint64_t> words(hwmc_two_stage_words(ring.max_frags));
+        hwmc_two_stage_init(&m, 0, words.data(), &ring);
         for (uint64_t now = 1; now < 60 * sim::MS; now += rng.below(2 * sim::MS)) {
             Message lie(rng, 0, ring.size, ring.max_frags);
-            bool before = m.phase <= BCAST_HW_STORED;
+            bool before = m.phase <= HWMC_STORED;
 
             switch (rng.below(9)) {
                 case 0:
-                    bcast_hw_two_stage_on_timer(&m, &ring, now);
+                    hwmc_two_stage_on_timer(&m, &ring, now);
                     break;
                 case 1:
-                    bcast_hw_two_stage_on_later(&m, &ring);
+                    hwmc_two_stage_on_later(&m, &ring);
                     break;
                 case 2:
-                    bcast_hw_two_stage_on_ready(&m);
+                    hwmc_two_stage_on_ready(&m);
                     break;
                 case 3:
-                    lie.msg.type = BCAST_HW_MSG_REQUEST;
-                    bcast_hw_two_stage_on_request(&m, &lie.msg, &ring, now);
+                    lie.msg.type = HWMC_MSG_NACK;
+                    hwmc_two_stage_on_nack(&m, &lie.msg, &ring, now);
                     break;
                 case 4:
                     if (before && rng.below(4) == 0)
-                        bcast_hw_two_stage_post_member(&m, (ring.rank + 1) % ring.size,
-                                                       rng.below(2), &ring, now);
+                        hwmc_two_stage_post_member(&m, (ring.rank + 1) % ring.size, rng.below(2),
+                                                   &ring, now);
                     else if (before && rng.below(4) == 0)
-                        bcast_hw_two_stage_post_root(&m, (uint32_t) rng.below(8 * ring.max_frags),
-                                                     false, (uint8_t) rng.between(1, 255),
-                                                     now + rng.below(sim::MS), &ring, now);
-                    else if (bcast_hw_two_stage_done(&m))
-                        bcast_hw_two_stage_reset(&m, 0, &ring);
+                        hwmc_two_stage_post_root(&m, (uint32_t) rng.below(8 * ring.max_frags),
+                                                 false, (uint8_t) rng.between(1, 255),
+                                                 now + rng.below(sim::MS), &ring, now);
+                    else if (hwmc_two_stage_done(&m))
+                        hwmc_two_stage_reset(&m, 0, &ring);
                     break;
                 case 5:
-                    bcast_hw_two_stage_next_send(&m, &ring, {0xff, 0xff}, &tx, now);
+                    hwmc_two_stage_next_send(&m, &ring, {0xff, 0xff}, &tx, now);
                     break;
                 default:
-                    lie.msg.type = BCAST_HW_MSG_DATA;
-                    bcast_hw_two_stage_on_data(&m, &lie.msg, &ring, now);
+                    lie.msg.type = HWMC_MSG_DATA;
+                    hwmc_two_stage_on_data(&m, &lie.msg, &ring, now);
             }
-            bcast_hw_two_stage_check(&m, &ring);
+            hwmc_two_stage_check(&m, &ring);
         }
     }
 }
@@ -312,43 +311,42 @@ TEST(Hostile, LiesToAChannelNeverAbort)
     for (uint64_t i = 0; i < runs(3000); i++) {
         uint64_t seed = seed_of(14, i);
         Rng rng(seed);
-        bcast_hw_counts counts = {};
-        bcast_hw_channel c;
-        bcast_hw_msg tx;
+        hwmc_counts counts = {};
+        hwmc_channel c;
+        hwmc_msg tx;
         uint32_t n = (uint32_t) rng.between(1, 6);
 
         replay("LiesToAChannelNeverAbort", seed);
-        bcast_hw_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, n),
-                              (uint32_t) rng.between(1, 4), rng.below(2), &counts);
+        hwmc_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, n),
+                          (uint32_t) rng.between(1, 4), rng.below(2), &counts);
         for (uint64_t now = 1; now < 200; now++) {
             Message lie(rng, c.consumed, 9, 5);
 
             switch (rng.below(7)) {
                 case 0:
-                    bcast_hw_channel_on_timer(&c, now);
+                    hwmc_channel_on_timer(&c, now);
                     break;
                 case 1:
-                    bcast_hw_channel_hear(&c, lie.msg.bid);
+                    hwmc_channel_hear(&c, lie.msg.bid);
                     break;
                 case 2:
-                    if (!c.closing && bcast_hw_channel_open(&c, c.consumed))
-                        bcast_hw_channel_consume(&c, rng.below(2), false);
+                    if (!c.closing && hwmc_channel_open(&c, c.consumed))
+                        hwmc_channel_consume(&c, rng.below(2), false);
                     else if (!c.closing)
-                        bcast_hw_channel_stall(&c, now + 5);
+                        hwmc_channel_stall(&c, now + 5);
                     break;
                 case 3:
-                    bcast_hw_channel_next_send(&c, 1, &tx);
+                    hwmc_channel_next_send(&c, 1, &tx);
                     break;
                 case 4:
                     if (now > 150 && !c.closing)
-                        bcast_hw_channel_close(&c);
+                        hwmc_channel_close(&c);
                     break;
                 default:
-                    lie.msg.type = (bcast_hw_msg_type) rng.between(BCAST_HW_MSG_SYNC_UP,
-                                                                   BCAST_HW_MSG_SYNC_ASK);
-                    bcast_hw_channel_on_recv(&c, &lie.msg);
+                    lie.msg.type = (hwmc_msg_type) rng.between(HWMC_MSG_SYNC_UP, HWMC_MSG_SYNC_ASK);
+                    hwmc_channel_on_recv(&c, &lie.msg);
             }
-            bcast_hw_channel_check(&c);
+            hwmc_channel_check(&c);
         }
     }
 }
@@ -358,25 +356,25 @@ TEST(Hostile, LiesToAgreeNeverAbort)
     for (uint64_t i = 0; i < runs(3000); i++) {
         uint64_t seed = seed_of(15, i);
         Rng rng(seed);
-        bcast_hw_terms offer = {};
-        bcast_hw_agree a;
-        bcast_hw_msg tx;
+        hwmc_parameters offer = {};
+        hwmc_negotiation a;
+        hwmc_msg tx;
 
         replay("LiesToAgreeNeverAbort", seed);
-        bcast_hw_agree_start(&a, 7, (uint32_t) rng.below(7), (uint32_t) rng.between(1, 4), 1,
-                             &offer, rng.below(2), 5);
+        hwmc_negotiation_start(&a, 7, (uint32_t) rng.below(7), (uint32_t) rng.between(1, 4), 1,
+                               &offer, rng.below(2), 5);
         for (uint64_t now = 1; now < 100; now++) {
             Message lie(rng, 1, 7, 5);
 
-            if (bcast_hw_agree_wants_join(&a) && rng.below(3) == 0)
-                bcast_hw_agree_on_joined(&a, rng.below(5), rng.below(4), now);
-            bcast_hw_agree_check(&a);
-            bcast_hw_agree_on_recv(&a, &lie.msg, now);
-            bcast_hw_agree_check(&a);
-            bcast_hw_agree_on_timer(&a, now);
-            bcast_hw_agree_check(&a);
-            while (rng.below(4) && bcast_hw_agree_next_send(&a, &tx, now))
-                bcast_hw_agree_check(&a);
+            if (hwmc_negotiation_wants_join(&a) && rng.below(3) == 0)
+                hwmc_negotiation_on_joined(&a, rng.below(5), rng.below(4), now);
+            hwmc_negotiation_check(&a);
+            hwmc_negotiation_on_recv(&a, &lie.msg, now);
+            hwmc_negotiation_check(&a);
+            hwmc_negotiation_on_timer(&a, now);
+            hwmc_negotiation_check(&a);
+            while (rng.below(4) && hwmc_negotiation_next_send(&a, &tx, now))
+                hwmc_negotiation_check(&a);
         }
     }
 }

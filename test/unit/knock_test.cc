@@ -71,7 +71,7 @@ class Knock : public testing::Test {
   protected:
     void open(uint16_t port)
     {
-        hwmc_knock_params params = {};
+        hwmc_rail_probe_params params = {};
 
         params.hosts = 4;
         params.host = 3;
@@ -82,11 +82,11 @@ class Knock : public testing::Test {
             params.mine[i].addr = LOOPBACK;
         }
         params.addr = addr_;
-        ASSERT_EQ(hwmc_knock_open(&params, &k_), BCAST_HW_OK);
+        ASSERT_EQ(hwmc_rail_probe_open(&params, &k_), HWMC_OK);
     }
     void TearDown() override
     {
-        hwmc_knock_close(k_);
+        hwmc_rail_probe_close(k_);
     }
 
     // An answer of this host's kernel is there before connect returns.
@@ -96,9 +96,9 @@ class Knock : public testing::Test {
         return k_->ops->answered(k_, 0);
     }
 
-    const uint32_t addr_[4][BCAST_HW_RAILS_MAX] = {
+    const uint32_t addr_[4][HWMC_RAILS_MAX] = {
         {LOOPBACK, LOOPBACK}, {0, LOOPBACK}, {ELSEWHERE}, {LOOPBACK, LOOPBACK}};
-    bcast_hw_knock *k_ = nullptr;
+    hwmc_probe *k_ = nullptr;
     uint32_t asked_ = 0;
 };
 
@@ -113,7 +113,7 @@ TEST_F(Knock, AClosedPortIsAnAnswer)
     EXPECT_EQ(k_->ops->proven(k_, 0), 1u);
     EXPECT_EQ(ask(0, 3), 3u);
     EXPECT_EQ(k_->ops->proven(k_, 0), 3u);
-    EXPECT_EQ(hwmc_knock_heard(k_, 0), 3u);
+    EXPECT_EQ(hwmc_rail_probe_heard(k_, 0), 3u);
 }
 
 // One host's answer says nothing of another.
@@ -124,7 +124,7 @@ TEST_F(Knock, WhoHasAnsweredIsKnownByHost)
     open(closed.number_);
     EXPECT_EQ(ask(0, 2), 2u);
     EXPECT_EQ(k_->ops->proven(k_, 1), 0u);
-    EXPECT_EQ(hwmc_knock_heard(k_, 1), 0u);
+    EXPECT_EQ(hwmc_rail_probe_heard(k_, 1), 0u);
     EXPECT_EQ(ask(1, 2), 2u);
     EXPECT_EQ(k_->ops->proven(k_, 1), 2u);
     EXPECT_EQ(k_->ops->proven(k_, 4), 0u);
@@ -137,13 +137,13 @@ TEST_F(Knock, WhatOthersHeardCountsOnceThisOneHasHeardAnybody)
     const Port closed(false);
 
     open(closed.number_);
-    hwmc_knock_learn(k_, 1, 3);
-    hwmc_knock_learn(k_, 4, 3);
+    hwmc_rail_probe_learn(k_, 1, 3);
+    hwmc_rail_probe_learn(k_, 4, 3);
     EXPECT_EQ(k_->ops->proven(k_, 1), 0u);
-    EXPECT_EQ(hwmc_knock_heard(k_, 1), 0u);
+    EXPECT_EQ(hwmc_rail_probe_heard(k_, 1), 0u);
     EXPECT_EQ(ask(0, 2), 2u);
     EXPECT_EQ(k_->ops->proven(k_, 1), 2u);
-    EXPECT_EQ(hwmc_knock_heard(k_, 1), 0u);
+    EXPECT_EQ(hwmc_rail_probe_heard(k_, 1), 0u);
 }
 
 TEST_F(Knock, AnOpenPortIsAnAnswer)
@@ -195,7 +195,7 @@ TEST_F(Knock, DescribesRailsAndAddresses)
 {
     char text[64], cut[8];
 
-    open(HWMC_KNOCK_PORT);
+    open(HWMC_RAIL_PROBE_PORT);
     k_->ops->describe(k_, 0, 3, text, sizeof(text));
     EXPECT_STREQ(text, "eth0 (127.0.0.1), eth1 (127.0.0.1)");
     k_->ops->describe(k_, 1, 3, text, sizeof(text));

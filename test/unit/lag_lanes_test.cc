@@ -77,7 +77,7 @@ TEST(LagLanes, EqualRailsStayEqual)
             c.away_ppm = how == 1 ? 20000 : 0;
             c.away = 20000;
             c.stuck_ppm = how == 2 ? 5000 : 0;
-            c.stuck = 20000;
+            c.mismatch = 20000;
             if (how == 3) {
                 c.away_ppm = 5000;
                 c.stuck_ppm = 1000;

@@ -3,8 +3,8 @@
 //
 // The rc lane: several processes' lanes in one process, over the emulated HCA, in a network
 // namespace of the test's own. What they tell each other goes through a queue of the test's.
-#ifndef LANE_RC_H_INCLUDED
-#define LANE_RC_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_LANE_RC_H_INCLUDED
+#define HWMC_TEST_UNIT_LANE_RC_H_INCLUDED
 
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +34,7 @@ class LaneRc : public ::testing::Test {
     struct End {
         LaneRc *test;
         uint32_t rank;
-        bcast_hw_lane *lane = nullptr;
+        hwmc_lane *lane = nullptr;
         hwmc_lane_rc_counts counts = {};
         std::vector<std::pair<std::string, std::string>> came;
         std::vector<uint32_t> lost;
@@ -69,4 +69,4 @@ class LaneRc : public ::testing::Test {
     bool armed(uint32_t a, uint32_t b);
 };
 
-#endif // LANE_RC_H_INCLUDED
+#endif // HWMC_TEST_UNIT_LANE_RC_H_INCLUDED

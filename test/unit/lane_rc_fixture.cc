@@ -39,10 +39,10 @@ static int on_tell(void *ctx, uint32_t peer, const void *msg, size_t len)
     LaneRc::Told t = {e->rank, peer, std::string(static_cast<const char *>(msg), len)};
 
     if (e->test->cannot_tell)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     if (!e->test->on_tell || e->test->on_tell(t))
         e->test->told.push_back(t);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 void LaneRc::SetUp()
@@ -61,7 +61,7 @@ void LaneRc::TearDown()
 void LaneRc::open(uint32_t n, bool apm, uint8_t timeout, uint32_t max_peers)
 {
     for (uint32_t i = 0; i < n; i++) {
-        bcast_hw_rail rail = {};
+        hwmc_rail rail = {};
         hwmc_lane_rc_params p = {};
 
         ends.push_back(std::make_unique<End>());
@@ -81,7 +81,7 @@ void LaneRc::open(uint32_t n, bool apm, uint8_t timeout, uint32_t max_peers)
         p.timeout = timeout;
         p.apm = apm;
         p.tell = ::on_tell;
-        ASSERT_EQ(BCAST_HW_OK, hwmc_lane_rc_open(&p, &ends[i]->lane));
+        ASSERT_EQ(HWMC_OK, hwmc_lane_rc_open(&p, &ends[i]->lane));
     }
 }
 
@@ -113,7 +113,7 @@ bool LaneRc::flush()
     return poll_until([&] {
         bool all = true;
         for (auto &e : ends)
-            all = e->lane->ops->flush(e->lane) == BCAST_HW_OK && all;
+            all = e->lane->ops->flush(e->lane) == HWMC_OK && all;
         return all;
     });
 }
@@ -125,12 +125,12 @@ int LaneRc::ready(uint32_t from, uint32_t to)
 
 bool LaneRc::connect(uint32_t from, uint32_t to)
 {
-    return poll_until([&] { return ready(from, to) == BCAST_HW_OK; });
+    return poll_until([&] { return ready(from, to) == HWMC_OK; });
 }
 
 int LaneRc::send(uint32_t from, uint32_t to, const std::string &head, const std::string &body)
 {
-    bcast_hw_lane *l = ends[from]->lane;
+    hwmc_lane *l = ends[from]->lane;
 
     return l->ops->send(l, to, head.data(), head.size(), body.data(), body.size());
 }
@@ -138,7 +138,7 @@ int LaneRc::send(uint32_t from, uint32_t to, const std::string &head, const std:
 int LaneRc::send_from(uint32_t from, uint32_t to, const std::string &head, const std::string &body,
                       uint64_t tag)
 {
-    bcast_hw_lane *l = ends[from]->lane;
+    hwmc_lane *l = ends[from]->lane;
 
     return l->ops->send_from(l, to, head.data(), head.size(), body.data(), body.size(), tag);
 }

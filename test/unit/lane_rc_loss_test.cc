@@ -14,8 +14,8 @@ class LaneRcLoss : public LaneRc {
     void send_some(int n)
     {
         for (int i = 0; i < n; i++, next++) {
-            ASSERT_EQ(BCAST_HW_OK, send(0, 1, std::to_string(next), std::string(20000, 'a')));
-            ASSERT_EQ(BCAST_HW_OK, send(1, 0, std::to_string(next), std::string(20, 'b')));
+            ASSERT_EQ(HWMC_OK, send(0, 1, std::to_string(next), std::string(20000, 'a')));
+            ASSERT_EQ(HWMC_OK, send(1, 0, std::to_string(next), std::string(20, 'b')));
         }
     }
 
@@ -70,15 +70,15 @@ TEST_F(LaneRcLoss, APortThatIsCutWithoutAlternatePath)
     ASSERT_TRUE(connect(1, 0));
     std::string body(200000, 'x');
     for (uint64_t i = 0; i < 20; i++)
-        ASSERT_EQ(BCAST_HW_OK, send_from(0, 1, "h", body, i));
+        ASSERT_EQ(HWMC_OK, send_from(0, 1, "h", body, i));
     set_port(0, false);
     ASSERT_TRUE(poll_until([&] { return !ends[0]->lost.empty() && !ends[1]->lost.empty(); }));
     EXPECT_EQ(std::vector<uint32_t>{1}, ends[0]->lost);
     EXPECT_EQ(std::vector<uint32_t>{0}, ends[1]->lost);
     EXPECT_EQ(20u, ends[0]->sent.size()) << "the caller has its memory back";
-    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 1, "x"));
-    EXPECT_EQ(BCAST_HW_ERR_PEER, ready(0, 1));
-    EXPECT_EQ(BCAST_HW_ERR_PEER, ready(1, 0));
+    EXPECT_EQ(HWMC_ERR_PEER, send(0, 1, "x"));
+    EXPECT_EQ(HWMC_ERR_PEER, ready(0, 1));
+    EXPECT_EQ(HWMC_ERR_PEER, ready(1, 0));
     EXPECT_TRUE(flush());
     for (auto &m : ends[1]->came)
         EXPECT_TRUE(m.second == body);
@@ -87,7 +87,7 @@ TEST_F(LaneRcLoss, APortThatIsCutWithoutAlternatePath)
     ends[1]->came.clear();
     ASSERT_TRUE(connect(1, 0));
     ASSERT_TRUE(connect(0, 1));
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "again", body));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "again", body));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
     EXPECT_EQ("again", ends[1]->came[0].first);
     EXPECT_EQ(1u, counts(0).losts);
@@ -102,7 +102,7 @@ TEST_F(LaneRcLoss, CutGivesBackAtOnce)
     ASSERT_TRUE(connect(1, 0));
     auto body = std::make_unique<std::string>(200000, 'x');
     for (uint64_t i = 0; i < 20; i++)
-        ASSERT_EQ(BCAST_HW_OK, send_from(0, 1, "h", *body, i));
+        ASSERT_EQ(HWMC_OK, send_from(0, 1, "h", *body, i));
     ASSERT_GT(20u, ends[0]->sent.size());
     ends[0]->lane->ops->cut(ends[0]->lane);
     EXPECT_EQ(20u, ends[0]->sent.size());
@@ -112,7 +112,7 @@ TEST_F(LaneRcLoss, CutGivesBackAtOnce)
     EXPECT_EQ(20u, ends[0]->sent.size());
     ends[1]->came.clear();
     ASSERT_TRUE(connect(0, 1));
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "again"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "again"));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
 }
 
@@ -229,9 +229,9 @@ TEST_F(LaneRcLoss, ManyConnectionsMigrateAtOnce)
     for (auto &e : ends)
         e->came.clear();
     for (uint32_t b = 1; b < n; b++) // makes the others' hardware migrate when they are not looking
-        ASSERT_EQ(BCAST_HW_OK, hwmc_lane_rc_migrate(ends[0]->lane, b));
+        ASSERT_EQ(HWMC_OK, hwmc_lane_rc_migrate(ends[0]->lane, b));
     set_port(0, false);
-    each([&](uint32_t a, uint32_t b) { ASSERT_EQ(BCAST_HW_OK, send(a, b, "after")); });
+    each([&](uint32_t a, uint32_t b) { ASSERT_EQ(HWMC_OK, send(a, b, "after")); });
     for (uint32_t a = 0; a < n; a++)
         ASSERT_TRUE(poll_until([&] { return ends[a]->came.size() == n - 1; })) << a;
     ASSERT_TRUE(poll_until([&] {
@@ -253,11 +253,11 @@ TEST_F(LaneRcLoss, MigratesByRequest)
     uint8_t port = 0;
 
     open(2, true);
-    EXPECT_EQ(BCAST_HW_ERR_PEER, hwmc_lane_rc_migrate(ends[0]->lane, 1));
+    EXPECT_EQ(HWMC_ERR_PEER, hwmc_lane_rc_migrate(ends[0]->lane, 1));
     ASSERT_TRUE(connect(0, 1));
     ASSERT_TRUE(connect(1, 0));
     ASSERT_TRUE(armed(0, 1));
-    EXPECT_EQ(BCAST_HW_OK, hwmc_lane_rc_migrate(ends[0]->lane, 1));
+    EXPECT_EQ(HWMC_OK, hwmc_lane_rc_migrate(ends[0]->lane, 1));
     send_some(20);
     expect_all();
     EXPECT_TRUE(poll_until([&] { return counts(0).moved == 1 && counts(1).migrated == 1; }));
@@ -313,7 +313,7 @@ TEST_F(LaneRcLoss, HostileBytesDoNothing)
         EXPECT_EQ(1u, hear(0, wrong)) << at;
         bad++;
     }
-    EXPECT_EQ(BCAST_HW_OK, ready(1, 0)) << "the connection is as it was";
+    EXPECT_EQ(HWMC_OK, ready(1, 0)) << "the connection is as it was";
     EXPECT_TRUE(ends[1]->lost.empty());
     send_some(10);
     expect_all();
@@ -326,10 +326,10 @@ TEST_F(LaneRcLoss, AsksAgain)
 
     open(3);
     on_tell = [&](Told &) { return --keep_back < 0; };
-    EXPECT_EQ(BCAST_HW_AGAIN, ready(0, 1)) << "CONNECT";
-    EXPECT_EQ(BCAST_HW_AGAIN, ready(2, 1)) << "WANT";
+    EXPECT_EQ(HWMC_AGAIN, ready(0, 1)) << "CONNECT";
+    EXPECT_EQ(HWMC_AGAIN, ready(2, 1)) << "WANT";
     poll();
-    EXPECT_EQ(BCAST_HW_AGAIN, ready(0, 1));
+    EXPECT_EQ(HWMC_AGAIN, ready(0, 1));
     EXPECT_NE(UINT64_MAX, ends[0]->lane->ops->deadline(ends[0]->lane));
     EXPECT_NE(UINT64_MAX, ends[2]->lane->ops->deadline(ends[2]->lane));
     ASSERT_TRUE(connect(0, 1));
@@ -342,8 +342,8 @@ TEST_F(LaneRcLoss, APeerThatCannotBeTold)
 {
     open(2);
     cannot_tell = true;
-    EXPECT_EQ(BCAST_HW_ERR_PEER, ready(1, 0));
-    EXPECT_EQ(BCAST_HW_ERR_PEER, ready(0, 1));
+    EXPECT_EQ(HWMC_ERR_PEER, ready(1, 0));
+    EXPECT_EQ(HWMC_ERR_PEER, ready(0, 1));
     cannot_tell = false;
     ASSERT_TRUE(connect(1, 0));
     ASSERT_TRUE(connect(0, 1));
@@ -366,7 +366,7 @@ TEST_F(LaneRcLoss, SurvivesEveryBitOfTheExchange)
         ready(0, 1);
         for (int i = 0; i < 20; i++) {
             poll();
-            if (ready(0, 1) == BCAST_HW_OK)
+            if (ready(0, 1) == HWMC_OK)
                 send(0, 1, "x", std::string(100, 'x'));
         }
         for (auto &m : ends[1]->came)
@@ -381,8 +381,8 @@ TEST_F(LaneRcLoss, ClosingWhileEverythingIsUnderWay)
     ASSERT_TRUE(connect(0, 2));
     std::string body(100000, 'x');
     for (uint64_t i = 0; i < 20; i++) {
-        ASSERT_EQ(BCAST_HW_OK, send_from(0, 1, "h", body, i));
-        ASSERT_EQ(BCAST_HW_OK, send(0, 2, "h", body));
+        ASSERT_EQ(HWMC_OK, send_from(0, 1, "h", body, i));
+        ASSERT_EQ(HWMC_OK, send(0, 2, "h", body));
     }
     ready(1, 2);
     poll();

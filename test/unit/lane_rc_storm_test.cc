@@ -41,8 +41,8 @@ class LaneRcStorm : public LaneRc {
                 break;
             case 1:
             case 2:
-                if (ready(at, 1 - at) == BCAST_HW_OK) {
-                    EXPECT_EQ(BCAST_HW_OK, send(at, 1 - at, "storm", std::string(r >> 40, 's')));
+                if (ready(at, 1 - at) == HWMC_OK) {
+                    EXPECT_EQ(HWMC_OK, send(at, 1 - at, "storm", std::string(r >> 40, 's')));
                 }
                 break;
             case 3:
@@ -88,13 +88,12 @@ TEST_F(LaneRcStorm, TheyConnectInTheEnd)
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         for (uint64_t i = 0; i < 80; i++)
             step(random_of(seed, i) & 0xffffffffffff);
-        ASSERT_TRUE(poll_until([&] {
-            return ready(0, 1) == BCAST_HW_OK && ready(1, 0) == BCAST_HW_OK && told.empty();
-        }));
+        ASSERT_TRUE(poll_until(
+            [&] { return ready(0, 1) == HWMC_OK && ready(1, 0) == HWMC_OK && told.empty(); }));
         for (auto &e : ends)
             e->came.clear();
-        ASSERT_EQ(BCAST_HW_OK, send(0, 1, "end"));
-        ASSERT_EQ(BCAST_HW_OK, send(1, 0, "end"));
+        ASSERT_EQ(HWMC_OK, send(0, 1, "end"));
+        ASSERT_EQ(HWMC_OK, send(1, 0, "end"));
         for (int i = 0; i < 2; i++)
             ASSERT_TRUE(poll_until(
                 [&] { return !ends[i]->came.empty() && ends[i]->came.back().first == "end"; }));

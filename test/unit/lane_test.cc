@@ -31,7 +31,7 @@ class Lane : public ::testing::Test {
     struct End {
         Lane *test;
         uint32_t rank;
-        bcast_hw_lane *lane;
+        hwmc_lane *lane;
         std::vector<std::pair<std::string, std::string>> came;
         std::vector<uint32_t> lost;
         std::vector<uint32_t> asked;
@@ -63,16 +63,16 @@ class Lane : public ::testing::Test {
         size_t n;
 
         if (e->knows_nobody)
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
         e->asked.push_back(peer);
         if (peer >= e->test->ends.size())
-            return BCAST_HW_ERR_PEER;
-        bcast_hw_lane *l = e->test->ends[peer]->lane;
+            return HWMC_ERR_PEER;
+        hwmc_lane *l = e->test->ends[peer]->lane;
         l->ops->address(l, &from, &n);
         EXPECT_LE(n, *len);
         memcpy(addr, from, n);
         *len = n;
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
 
     static void sent(void *ctx, uint64_t tag)
@@ -102,7 +102,7 @@ class Lane : public ::testing::Test {
             hwmc_lane_ucx_params p = {
                 {recv, lost, address_of, sent, e}, size, nullptr, false, nullptr,
                 survive ? all_survive : nullptr};
-            ASSERT_EQ(BCAST_HW_OK, hwmc_lane_ucx_open(&p, &e->lane));
+            ASSERT_EQ(HWMC_OK, hwmc_lane_ucx_open(&p, &e->lane));
         }
     }
 
@@ -115,7 +115,7 @@ class Lane : public ::testing::Test {
 
     int send(uint32_t from, uint32_t to, const std::string &head, const std::string &body = "")
     {
-        bcast_hw_lane *l = ends[from]->lane;
+        hwmc_lane *l = ends[from]->lane;
 
         return l->ops->send(l, to, head.data(), head.size(), body.data(), body.size());
     }
@@ -139,7 +139,7 @@ class Lane : public ::testing::Test {
         return poll_until([&] {
             bool all = true;
             for (auto &e : ends)
-                all = (!e->lane || e->lane->ops->flush(e->lane) == BCAST_HW_OK) && all;
+                all = (!e->lane || e->lane->ops->flush(e->lane) == HWMC_OK) && all;
             return all;
         });
     }
@@ -151,8 +151,8 @@ class Lane : public ::testing::Test {
 TEST_F(Lane, DeliversHeadAndBodyWithTheirLengths)
 {
     open(2, 2);
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "head", "body"));
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "only"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "head", "body"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "only"));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 2; }));
     EXPECT_EQ(std::make_pair(std::string("head"), std::string("body")), ends[1]->came[0]);
     EXPECT_EQ(std::make_pair(std::string("only"), std::string()), ends[1]->came[1]);
@@ -165,7 +165,7 @@ TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
 {
     hwmc_lane_ucx_params p = {
         {recv, lost, address_of, sent, nullptr}, 2, nullptr, false, nullptr, nullptr};
-    bcast_hw_lane *lane = nullptr;
+    hwmc_lane *lane = nullptr;
     rlimit before, few;
     int next = dup(0);
 
@@ -175,11 +175,11 @@ TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
     few = before;
     few.rlim_cur = (rlim_t) next;
     ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
-    EXPECT_EQ(BCAST_HW_ERR_LIMIT, hwmc_lane_ucx_open(&p, &lane));
+    EXPECT_EQ(HWMC_ERR_LIMIT, hwmc_lane_ucx_open(&p, &lane));
     ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
     EXPECT_EQ(nullptr, lane);
     open(2, 2);
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "head"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "head"));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
     EXPECT_TRUE(flush());
 }
@@ -189,17 +189,17 @@ TEST_F(Lane, WhatIsSentWaitsForAnAddressThatIsNotToBeHadYet)
     const std::string lent(100000, 'x');
 
     open(2, 2);
-    bcast_hw_lane *l = ends[0]->lane;
+    hwmc_lane *l = ends[0]->lane;
     ends[0]->knows_nobody = true;
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "0", "body"));
-    ASSERT_EQ(BCAST_HW_OK, l->ops->send_from(l, 1, "1", 1, lent.data(), lent.size(), 77));
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "2"));
-    EXPECT_EQ(BCAST_HW_AGAIN, l->ops->ready(l, 1));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "0", "body"));
+    ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 1, "1", 1, lent.data(), lent.size(), 77));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "2"));
+    EXPECT_EQ(HWMC_AGAIN, l->ops->ready(l, 1));
     for (int i = 0; i < 1000; i++)
         poll();
     EXPECT_TRUE(ends[1]->came.empty());
     EXPECT_TRUE(ends[0]->sent.empty());
-    EXPECT_EQ(BCAST_HW_AGAIN, l->ops->flush(l));
+    EXPECT_EQ(HWMC_AGAIN, l->ops->flush(l));
     ends[0]->knows_nobody = false;
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 3 && !ends[0]->sent.empty(); }));
     EXPECT_EQ("0", ends[1]->came[0].first);
@@ -208,23 +208,23 @@ TEST_F(Lane, WhatIsSentWaitsForAnAddressThatIsNotToBeHadYet)
     EXPECT_EQ(lent, ends[1]->came[1].second);
     EXPECT_EQ("2", ends[1]->came[2].first);
     EXPECT_EQ(std::vector<uint64_t>{77}, ends[0]->sent);
-    EXPECT_EQ(BCAST_HW_OK, l->ops->ready(l, 1));
+    EXPECT_EQ(HWMC_OK, l->ops->ready(l, 1));
     EXPECT_TRUE(flush());
 }
 
 TEST_F(Lane, WhatWaitsForAnAddressThatThereIsNotIsLost)
 {
     open(1, 3);
-    bcast_hw_lane *l = ends[0]->lane;
+    hwmc_lane *l = ends[0]->lane;
     ends[0]->knows_nobody = true;
-    ASSERT_EQ(BCAST_HW_OK, send(0, 2, "0", "body"));
-    ASSERT_EQ(BCAST_HW_OK, l->ops->send_from(l, 2, "1", 1, "lent", 4, 77));
+    ASSERT_EQ(HWMC_OK, send(0, 2, "0", "body"));
+    ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 2, "1", 1, "lent", 4, 77));
     ends[0]->knows_nobody = false;
     ASSERT_TRUE(poll_until([&] { return !ends[0]->lost.empty(); }));
     EXPECT_EQ(std::vector<uint32_t>{2}, ends[0]->lost);
     EXPECT_EQ(std::vector<uint64_t>{77}, ends[0]->sent);
     ends[0]->knows_nobody = true; // what still waits when the lane is closed goes with it
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "2", "body"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "2", "body"));
 }
 
 TEST_F(Lane, KeepsOrderWhateverTheLengths)
@@ -236,8 +236,8 @@ TEST_F(Lane, KeepsOrderWhateverTheLengths)
     open(2, 2);
     for (int r = 0; r < rounds; r++)
         for (size_t i = 0; i < std::size(lengths); i++)
-            ASSERT_EQ(BCAST_HW_OK, send(0, 1, std::to_string(r * 100 + i),
-                                        std::string(lengths[i], static_cast<char>('a' + i))));
+            ASSERT_EQ(HWMC_OK, send(0, 1, std::to_string(r * 100 + i),
+                                    std::string(lengths[i], static_cast<char>('a' + i))));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == rounds * std::size(lengths); }));
     for (int r = 0, at = 0; r < rounds; r++) {
         for (size_t i = 0; i < std::size(lengths); i++, at++) {
@@ -257,9 +257,9 @@ TEST_F(Lane, SendsFromTheCallersMemoryAndSaysWhenItIsThrough)
     open(2, 2);
     for (size_t i = 0; i < std::size(lengths); i++)
         bodies.push_back(std::string(lengths[i], static_cast<char>('a' + i)));
-    bcast_hw_lane *l = ends[0]->lane;
+    hwmc_lane *l = ends[0]->lane;
     for (size_t i = 0; i < bodies.size(); i++)
-        ASSERT_EQ(BCAST_HW_OK,
+        ASSERT_EQ(HWMC_OK,
                   l->ops->send_from(l, 1, "head", 4, bodies[i].data(), bodies[i].size(), 100 + i));
     ASSERT_TRUE(poll_until([&] {
         return ends[0]->sent.size() == bodies.size() && ends[1]->came.size() == bodies.size();
@@ -269,7 +269,7 @@ TEST_F(Lane, SendsFromTheCallersMemoryAndSaysWhenItIsThrough)
         EXPECT_EQ("head", ends[1]->came[i].first);
         EXPECT_EQ(bodies[i], ends[1]->came[i].second);
     }
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, l->ops->send_from(l, 2, "head", 4, "x", 1, 7));
+    EXPECT_EQ(HWMC_ERR_INVAL, l->ops->send_from(l, 2, "head", 4, "x", 1, 7));
     EXPECT_EQ(0, std::count(ends[0]->sent.begin(), ends[0]->sent.end(), 7u));
     EXPECT_TRUE(flush());
 }
@@ -282,14 +282,14 @@ TEST_F(Lane, CutGivesBackAtOnce)
 
     for (bool survive : {false, true}) {
         open(2, 2, survive);
-        bcast_hw_lane *l = ends[0]->lane;
-        ASSERT_EQ(BCAST_HW_OK, send(0, 1, "first"));
+        hwmc_lane *l = ends[0]->lane;
+        ASSERT_EQ(HWMC_OK, send(0, 1, "first"));
         ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
         body =
             (char *) mmap(nullptr, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         ASSERT_NE(MAP_FAILED, (void *) body);
         for (uint64_t i = 0; i < num; i++)
-            ASSERT_EQ(BCAST_HW_OK, l->ops->send_from(l, 1, "head", 4, body, len, i));
+            ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 1, "head", 4, body, len, i));
         for (int i = 0; i < 1000; i++)
             l->ops->poll(l);
         ASSERT_GT(num, ends[0]->sent.size());
@@ -300,10 +300,10 @@ TEST_F(Lane, CutGivesBackAtOnce)
         for (int i = 0; i < 1000; i++)
             poll();
         EXPECT_EQ(num, ends[0]->sent.size());
-        EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 1, "more"));
-        EXPECT_EQ(BCAST_HW_ERR_PEER, l->ops->ready(l, 1));
-        EXPECT_EQ(BCAST_HW_OK, l->ops->arm(l));
-        EXPECT_EQ(BCAST_HW_OK, l->ops->flush(l));
+        EXPECT_EQ(HWMC_ERR_PEER, send(0, 1, "more"));
+        EXPECT_EQ(HWMC_ERR_PEER, l->ops->ready(l, 1));
+        EXPECT_EQ(HWMC_OK, l->ops->arm(l));
+        EXPECT_EQ(HWMC_OK, l->ops->flush(l));
         pollfd p = {l->ops->fd(l), POLLIN, 0};
         EXPECT_EQ(0, ::poll(&p, 1, 0));
         l->ops->cut(l);
@@ -315,7 +315,7 @@ TEST_F(Lane, CutGivesBackAtOnce)
 TEST_F(Lane, SendsToItself)
 {
     open(1, 1);
-    ASSERT_EQ(BCAST_HW_OK, send(0, 0, "self", std::string(60000, 'x')));
+    ASSERT_EQ(HWMC_OK, send(0, 0, "self", std::string(60000, 'x')));
     ASSERT_TRUE(poll_until([&] { return ends[0]->came.size() == 1; }));
     EXPECT_EQ(60000u, ends[0]->came[0].second.size());
     EXPECT_TRUE(flush());
@@ -326,7 +326,7 @@ TEST_F(Lane, AnswersFromWithinTheCallback)
     open(2, 2);
     ends[1]->answer_to = 0;
     for (int i = 0; i < 100; i++)
-        ASSERT_EQ(BCAST_HW_OK, send(0, 1, std::to_string(i), "x"));
+        ASSERT_EQ(HWMC_OK, send(0, 1, std::to_string(i), "x"));
     ASSERT_TRUE(poll_until([&] { return ends[0]->came.size() == 100; }));
     EXPECT_EQ("99", ends[0]->came[99].first);
     EXPECT_TRUE(flush());
@@ -339,7 +339,7 @@ TEST_F(Lane, EveryoneToEveryone)
     open(n, n);
     for (uint32_t from = 0; from < n; from++)
         for (uint32_t to = 0; to < n; to++)
-            ASSERT_EQ(BCAST_HW_OK, send(from, to, std::to_string(from), "x"));
+            ASSERT_EQ(HWMC_OK, send(from, to, std::to_string(from), "x"));
     for (uint32_t i = 0; i < n; i++)
         ASSERT_TRUE(poll_until([&] { return ends[i]->came.size() == n; })) << i;
     EXPECT_TRUE(flush());
@@ -348,14 +348,14 @@ TEST_F(Lane, EveryoneToEveryone)
 TEST_F(Lane, APeerWithoutAddressIsLost)
 {
     open(1, 3);
-    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 2, "x"));
+    EXPECT_EQ(HWMC_ERR_PEER, send(0, 2, "x"));
     EXPECT_TRUE(ends[0]->lost.empty());
     poll();
     EXPECT_EQ(std::vector<uint32_t>{2}, ends[0]->lost);
-    EXPECT_EQ(BCAST_HW_ERR_PEER, send(0, 2, "x"));
+    EXPECT_EQ(HWMC_ERR_PEER, send(0, 2, "x"));
     poll();
     EXPECT_EQ(1u, ends[0]->lost.size());
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, send(0, 3, "x"));
+    EXPECT_EQ(HWMC_ERR_INVAL, send(0, 3, "x"));
 }
 
 // Both ends connect at the same time. UCX may then report an endpoint as failed that is not needed:
@@ -376,13 +376,12 @@ TEST_F(Lane, SurvivorsThatConnectAtOnceCanBeHad)
     for (auto &e : ends) {
         e->came.clear();
         for (uint32_t to = 0; to < n; to++)
-            ASSERT_TRUE(
-                poll_until([&] { return e->lane->ops->ready(e->lane, to) == BCAST_HW_OK; }));
+            ASSERT_TRUE(poll_until([&] { return e->lane->ops->ready(e->lane, to) == HWMC_OK; }));
     }
     for (uint32_t from = 0; from < n; from++)
         for (uint32_t to = 0; to < n; to++)
             if (from != to) {
-                ASSERT_EQ(BCAST_HW_OK, send(from, to, std::to_string(from), "x"));
+                ASSERT_EQ(HWMC_OK, send(from, to, std::to_string(from), "x"));
             }
     for (uint32_t i = 0; i < n; i++)
         ASSERT_TRUE(poll_until([&] { return ends[i]->came.size() >= n - 1; })) << i;
@@ -391,14 +390,14 @@ TEST_F(Lane, SurvivorsThatConnectAtOnceCanBeHad)
 TEST_F(Lane, ItsDescriptorTellsOfMessages)
 {
     open(2, 2);
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "first"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "first"));
     ASSERT_TRUE(poll_until([&] { return ends[1]->came.size() == 1; }));
     ASSERT_TRUE(flush());
-    bcast_hw_lane *l = ends[1]->lane;
-    while (l->ops->arm(l) == BCAST_HW_AGAIN)
+    hwmc_lane *l = ends[1]->lane;
+    while (l->ops->arm(l) == HWMC_AGAIN)
         l->ops->poll(l);
     pollfd p = {l->ops->fd(l), POLLIN, 0};
-    ASSERT_EQ(BCAST_HW_OK, send(0, 1, "second"));
+    ASSERT_EQ(HWMC_OK, send(0, 1, "second"));
     ends[0]->lane->ops->poll(ends[0]->lane);
     EXPECT_EQ(1, ::poll(&p, 1, 1000));
     EXPECT_TRUE(poll_until([&] { return ends[1]->came.size() == 2; }));

@@ -13,41 +13,41 @@ Net::Net(const Config &cfg)
       out_(cfg.ranks, std::vector<uint64_t>(cfg.rails, 0)), in_(out_), away_until_(cfg.ranks, 0)
 {
     for (uint32_t r = 0; r < cfg.ranks; r++) {
-        bcast_hw_multilane_cfg c = {};
-        bcast_hw_lag_cfg lag = {};
+        hwmc_multilane_cfg c = {};
+        hwmc_rail_weight_cfg weights = {};
 
         ranks_.push_back(std::make_unique<Rank>());
         Rank &rank = *ranks_.back();
         c.size = cfg.ranks;
         c.rank = r;
-        c.t = bcast_hw_trees_count(cfg.ranks, 2);
+        c.t = hwmc_trees_count(cfg.ranks, 2);
         c.window = c.far_window = cfg.window;
-        bcast_hw_deal_init(&c.near, cfg.rails, cfg.measured.data());
+        hwmc_wrr_init(&c.near, cfg.rails, cfg.measured.data());
         c.far = c.near;
         c.max_segments = cfg.segments;
         c.counts = &rank.counts;
-        lag.rails = cfg.rails;
-        std::copy(cfg.measured.begin(), cfg.measured.end(), lag.speed);
+        weights.rails = cfg.rails;
+        std::copy(cfg.measured.begin(), cfg.measured.end(), weights.speed);
         if (cfg.follow && cfg.rails > 1) {
-            bcast_hw_lag_init(&rank.shares.lag, &lag, &rank.counts);
+            hwmc_rail_weight_init(&rank.shares.weights, &weights, &rank.counts);
             rank.shares.lanes = rank.shares.far_lanes = cfg.rails;
             c.shares = &rank.shares;
         }
-        rank.words.resize(bcast_hw_multilane_words(cfg.segments));
+        rank.words.resize(hwmc_multilane_words(cfg.segments));
         rank.inbox.resize(cfg.rails + 1);
-        bcast_hw_multilane_init(&rank.m, &c, rank.words.data());
+        hwmc_multilane_init(&rank.m, &c, rank.words.data());
     }
 }
 
 // Through the sender's port, the switch and the receiver's port; messages of a lane keep their
 // order.
-void Net::send(uint32_t from, const bcast_hw_msg &tx)
+void Net::send(uint32_t from, const hwmc_msg &tx)
 {
     Message message = {tx, tx.peer, cfg_.rails};
     uint64_t at = now_ + LATENCY;
 
     message.msg.peer = from;
-    if (tx.type == BCAST_HW_MSG_SEGMENT) {
+    if (tx.type == HWMC_MSG_SEGMENT) {
         uint32_t rail = message.lane = tx.rail;
         uint64_t &out = out_[from][rail], &in = in_[tx.peer][rail];
 
@@ -56,7 +56,7 @@ void Net::send(uint32_t from, const bcast_hw_msg &tx)
                       std::max(in, now_ + LATENCY) + SEGMENT * 8 / mbit_[tx.peer][rail]);
         at = in + (cfg_.jitter ? rng_.below(cfg_.jitter) : 0);
         if (rng_.chance(cfg_.stuck_ppm))
-            at += rng_.below(cfg_.stuck);
+            at += rng_.below(cfg_.mismatch);
     }
     uint64_t &last = last_[{{from, tx.peer}, message.lane}];
     last = at = std::max(at, last);
@@ -66,15 +66,15 @@ void Net::send(uint32_t from, const bcast_hw_msg &tx)
 void Net::pump(uint32_t r)
 {
     Rank &rank = *ranks_[r];
-    bcast_hw_msg tx;
+    hwmc_msg tx;
 
-    while (bcast_hw_multilane_next_send(&rank.m, &tx)) {
-        bool segment = tx.type == BCAST_HW_MSG_SEGMENT;
+    while (hwmc_multilane_next_send(&rank.m, &tx)) {
+        bool segment = tx.type == HWMC_MSG_SEGMENT;
 
         send(r, tx);
         if (segment)
-            bcast_hw_multilane_on_sent(&rank.m, tx.token);
-        bcast_hw_multilane_check(&rank.m);
+            hwmc_multilane_on_sent(&rank.m, tx.token);
+        hwmc_multilane_check(&rank.m);
     }
 }
 
@@ -82,32 +82,32 @@ void Net::look(uint32_t r)
 {
     Rank &rank = *ranks_[r];
 
-    for (std::deque<bcast_hw_msg> &inbox : rank.inbox)
+    for (std::deque<hwmc_msg> &inbox : rank.inbox)
         for (; !inbox.empty(); inbox.pop_front()) {
-            const bcast_hw_msg &msg = inbox.front();
+            const hwmc_msg &msg = inbox.front();
 
-            if (msg.bid != bid_ || rank.m.phase != BCAST_HW_MULTILANE_RUN)
+            if (msg.bid != bid_ || rank.m.phase != HWMC_MULTILANE_RUN)
                 continue; // stale
-            if (msg.type == BCAST_HW_MSG_GRANT)
-                bcast_hw_multilane_on_grant(&rank.m, &msg);
+            if (msg.type == HWMC_MSG_GRANT)
+                hwmc_multilane_on_grant(&rank.m, &msg);
             else
-                bcast_hw_multilane_on_segment(&rank.m, &msg, now_);
-            bcast_hw_multilane_check(&rank.m);
+                hwmc_multilane_on_segment(&rank.m, &msg, now_);
+            hwmc_multilane_check(&rank.m);
         }
     pump(r);
 }
 
 uint64_t Net::broadcast(uint32_t root)
 {
-    const bcast_hw_multilane_early none = {};
+    const hwmc_multilane_unexpected none = {};
     uint64_t from = now_;
 
     bid_++;
     for (std::unique_ptr<Rank> &rank : ranks_)
-        bcast_hw_multilane_post(&rank->m, bid_, root, cfg_.segments * 10, 10, &none);
+        hwmc_multilane_post(&rank->m, bid_, root, cfg_.segments * 10, 10, &none);
     for (uint32_t r = 0; r < cfg_.ranks; r++)
         pump(r);
-    auto done = [](const std::unique_ptr<Rank> &rank) { return bcast_hw_multilane_done(&rank->m); };
+    auto done = [](const std::unique_ptr<Rank> &rank) { return hwmc_multilane_done(&rank->m); };
     while (!std::all_of(ranks_.begin(), ranks_.end(), done)) {
         if (events_.empty())
             return 0;
@@ -126,7 +126,7 @@ uint64_t Net::broadcast(uint32_t root)
         push(std::max(now_, away_until_[to]), event.message, true);
     }
     for (std::unique_ptr<Rank> &rank : ranks_)
-        bcast_hw_multilane_reset(&rank->m);
+        hwmc_multilane_reset(&rank->m);
     return now_ - from;
 }
 
@@ -144,13 +144,13 @@ double Net::mean(int count, bool rotate)
     return sum / count;
 }
 
-bcast_hw_counts Net::total() const
+hwmc_counts Net::total() const
 {
-    bcast_hw_counts all = {};
+    hwmc_counts all = {};
 
     for (const std::unique_ptr<Rank> &rank : ranks_) {
 #define X(field, text) all.field += rank->counts.field;
-        BCAST_HW_CORE_COUNTS(X)
+        HWMC_CORE_COUNTS(X)
 #undef X
     }
     return all;

@@ -4,8 +4,8 @@
 // Broadcasts along trees in hosts whose rails have speeds that change: what is timed is the order
 // of events, in us that are simulated. A host sends and takes one segment at a time on each rail; a
 // rank that looks at its lanes takes all that has come, lane by lane.
-#ifndef LANES_NET_H_INCLUDED
-#define LANES_NET_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_LANES_NET_H_INCLUDED
+#define HWMC_TEST_UNIT_LANES_NET_H_INCLUDED
 
 #include <deque>
 #include <map>
@@ -29,7 +29,8 @@ struct Config {
     uint64_t jitter = 0;   // us, the most that a segment takes longer
     uint64_t away = 0;     // us, the most that a rank does not look, now and then
     uint32_t away_ppm = 0; // how often it does not, by events
-    uint64_t stuck = 0; // us, the most that a rail between two hosts brings nothing, now and then
+    uint64_t mismatch =
+        0; // us, the most that a rail between two hosts brings nothing, now and then
     uint32_t stuck_ppm = 0;
 };
 
@@ -49,21 +50,21 @@ class Net {
     // The mean of so many, root by root if `rotate`, else of rank 0.
     double mean(int count, bool rotate = false);
 
-    bcast_hw_counts total() const;
+    hwmc_counts total() const;
 
   private:
     struct Message {
-        bcast_hw_msg msg;
+        hwmc_msg msg;
         uint32_t to;
         uint32_t lane; // rails and control
     };
     struct Rank {
-        bcast_hw_counts counts = {};
-        bcast_hw_multilane m;
-        bcast_hw_multilane_shares shares;
+        hwmc_counts counts = {};
+        hwmc_multilane m;
+        hwmc_multilane_shares shares;
         std::vector<uint64_t> words;
-        std::vector<std::deque<bcast_hw_msg>> inbox;
-        std::vector<bcast_hw_msg> early;
+        std::vector<std::deque<hwmc_msg>> inbox;
+        std::vector<hwmc_msg> unexpected;
     };
     struct Event {
         uint64_t at, number;
@@ -76,7 +77,7 @@ class Net {
     };
 
     void pump(uint32_t r);
-    void send(uint32_t from, const bcast_hw_msg &tx);
+    void send(uint32_t from, const hwmc_msg &tx);
     void look(uint32_t r);
     void push(uint64_t at, const Message &message, bool look)
     {
@@ -97,4 +98,4 @@ class Net {
 
 } // namespace lanes
 
-#endif // LANES_NET_H_INCLUDED
+#endif // HWMC_TEST_UNIT_LANES_NET_H_INCLUDED

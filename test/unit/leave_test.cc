@@ -109,7 +109,7 @@ TEST(Leave, WhoIsToldToStayIsWaitingForEver)
     Net net(c);
     EXPECT_EQ("", net.run());
     EXPECT_EQ(0u, by_trees(net));
-    EXPECT_EQ(0u, net.sum(&bcast_hw_counts::got_cast));
+    EXPECT_EQ(0u, net.sum(&hwmc_counts::got_cast));
 }
 
 // One rail of two is dead: it alone is left, and nothing goes along trees.
@@ -124,9 +124,9 @@ TEST(Leave, TheRailThatIsDeadIsLeftAlone)
             Net net(c);
             EXPECT_EQ("", net.run());
             EXPECT_EQ(0u, by_trees(net));
-            EXPECT_EQ(1u, net.counts(0).rails_left);
+            EXPECT_EQ(1u, net.counts(0).rails_disabled);
             EXPECT_EQ(3u & ~(1u << dead), net.stream(0).epoch.now.rails);
-            EXPECT_LE(net.sum(&bcast_hw_counts::lost_tail), 8 * 20u);
+            EXPECT_LE(net.sum(&hwmc_counts::lost_tail), 8 * 20u);
         }
 }
 
@@ -142,7 +142,7 @@ TEST(Leave, ARailThatLosesHalfIsLeft)
         Net net(c);
         EXPECT_EQ("", net.run());
         EXPECT_EQ(0u, by_trees(net));
-        EXPECT_GE(net.counts(0).rails_left, 1u);
+        EXPECT_GE(net.counts(0).rails_disabled, 1u);
         EXPECT_EQ(1u, net.stream(0).epoch.now.rails);
     }
 }
@@ -156,7 +156,7 @@ TEST(Leave, AFewLossesAreNoReason)
     c.loss = {50000};
     Net net(c);
     EXPECT_EQ("", net.run());
-    EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left));
+    EXPECT_EQ(0u, net.sum(&hwmc_counts::rails_disabled));
 }
 
 // A receiver that was not there for a moment has lost some broadcasts whole, and hears the later
@@ -172,7 +172,7 @@ TEST(Leave, ABurstOfLossesIsNoReason)
                 c.holes.push_back({at, at + length, 0x8, 3});
             Net net(c);
             EXPECT_EQ("", net.run());
-            EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left)) << length << " " << frags;
+            EXPECT_EQ(0u, net.sum(&hwmc_counts::rails_disabled)) << length << " " << frags;
         }
 }
 
@@ -190,8 +190,8 @@ TEST(Leave, WhatComesLaterThanItsRepairIsNotLost)
             c.lane_min = c.lane_max = 10 * US;
             Net net(c);
             EXPECT_EQ("", net.run());
-            EXPECT_GT(net.sum(&bcast_hw_counts::repaired), 600u);
-            EXPECT_EQ(0u, net.sum(&bcast_hw_counts::rails_left)) << rails << " " << frags;
+            EXPECT_GT(net.sum(&hwmc_counts::repaired), 600u);
+            EXPECT_EQ(0u, net.sum(&hwmc_counts::rails_disabled)) << rails << " " << frags;
         }
 }
 
@@ -211,7 +211,7 @@ TEST(Leave, ItIsTakenUpAgainWithinTheBackOff)
         Net net(c);
         EXPECT_EQ("", net.run());
         EXPECT_GT(by_trees(net), 0u);
-        EXPECT_EQ(1u, net.counts(0).rails_left);
+        EXPECT_EQ(1u, net.counts(0).rails_disabled);
         EXPECT_EQ(1u, net.counts(0).rails_returned);
         EXPECT_EQ(1u, net.stream(0).epoch.now.rails);
         EXPECT_LE(back, 300 * US + 2 * dead * MS + 2 * c.pause + 16 * 2 * MS);
@@ -226,14 +226,14 @@ TEST(Leave, FlappingIsTriedLessAndLessOften)
     Net *running = nullptr;
 
     // Data never get through, probes do.
-    c.lose = [&running](const bcast_hw_msg &msg, uint32_t) {
-        return msg.type == BCAST_HW_MSG_DATA && running->now() > sim::S + 300 * US;
+    c.lose = [&running](const hwmc_msg &msg, uint32_t) {
+        return msg.type == HWMC_MSG_DATA && running->now() > sim::S + 300 * US;
     };
     Net net(c);
     running = &net;
     EXPECT_EQ("", net.run());
-    EXPECT_GE(net.counts(0).rails_left, 3u);
-    EXPECT_LE(net.counts(0).rails_left, 12u);
+    EXPECT_GE(net.counts(0).rails_disabled, 3u);
+    EXPECT_LE(net.counts(0).rails_disabled, 12u);
 }
 
 // Where trees are not possible the last rail is kept.
@@ -246,7 +246,7 @@ TEST(Leave, TheLastRailIsKeptWhereThereAreNoTrees)
     Net net(c);
     EXPECT_EQ("", net.run());
     EXPECT_EQ(1u, net.stream(0).epoch.now.rails);
-    EXPECT_LE(net.sum(&bcast_hw_counts::lost_tail), 8u * 2);
+    EXPECT_LE(net.sum(&hwmc_counts::lost_tail), 8u * 2);
 }
 
 // One rank hears nothing, and hears again; also the one that probes, and the one that echoes.
@@ -266,7 +266,7 @@ TEST(Leave, WhoeverIsDeafNothingIsTakenUpBefore)
         };
         Net net(c);
         EXPECT_EQ("", net.run());
-        EXPECT_EQ(1u, net.counts(0).rails_left) << rank;
+        EXPECT_EQ(1u, net.counts(0).rails_disabled) << rank;
         EXPECT_EQ(1u, net.counts(0).rails_returned) << rank;
         EXPECT_GE(back, until) << rank;
     }
@@ -296,7 +296,7 @@ Config storm(uint64_t seed)
     c.fanout = (uint32_t) rng.between(1, 4);
     c.max_frags = (uint32_t) rng.between(1, 20);
     c.rails = (uint32_t) rng.between(1, 3);
-    c.trees = rng.below(8) ? bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4)) : 0;
+    c.trees = rng.below(8) ? hwmc_trees_count(c.ranks, (uint32_t) rng.between(1, 4)) : 0;
     c.lanes = c.far_lanes = (uint32_t) rng.between(1, 3);
     c.window = c.far_window = (uint32_t) rng.between(1, 9);
     c.pause = 100 * US + some_time(rng);
@@ -335,7 +335,7 @@ TEST(Leave, Storm)
     uint64_t left = 0, returned = 0, trees = 0;
 
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t seed = one ? strtoull(one, nullptr, 0) : bcast_hw_prng(7, i);
+        uint64_t seed = one ? strtoull(one, nullptr, 0) : hwmc_prng(7, i);
         std::string replay = "replay: HWMC_SIM_SEED=" + std::to_string(seed) +
                              " build/unit/core_test --gtest_filter=Leave.Storm";
         Config c = storm(seed);
@@ -345,7 +345,7 @@ TEST(Leave, Storm)
         Net net(std::move(c));
         std::string wrong = net.run();
         ASSERT_TRUE(wrong.empty()) << net.trace() << wrong << replay;
-        left += net.counts(0).rails_left;
+        left += net.counts(0).rails_disabled;
         returned += net.counts(0).rails_returned;
         trees += net.counts(0).without_cast;
     }

@@ -16,7 +16,7 @@ LinkNet::LinkNet(uint8_t lanes, uint8_t streams, uint16_t tells, uint32_t usable
         for (uint8_t k = 0; k < lanes; k++)
             cfg.prefers[s][k] = (uint8_t) ((s + k) % lanes);
     for (End &e : ends) {
-        bcast_hw_link_init(&e.link, &cfg, &e.counts, usable, now);
+        hwmc_session_init(&e.session, &cfg, &e.counts, usable, now);
         e.taken.resize(streams);
         e.posted.resize(streams);
         e.out.resize(lanes);
@@ -28,25 +28,25 @@ LinkNet::LinkNet(uint8_t lanes, uint8_t streams, uint16_t tells, uint32_t usable
 void LinkNet::pump(int end)
 {
     End &e = ends[end];
-    bcast_hw_link_tx tx;
+    hwmc_session_tx tx;
 
     if (e.busy)
         return;
-    for (int n = 0; bcast_hw_link_next_send(&e.link, &tx, now); n++) {
+    for (int n = 0; hwmc_session_next_send(&e.session, &tx, now); n++) {
         ASSERT_LT(n, 10000) << "sends without end";
-        bcast_hw_link_check(&e.link);
-        ASSERT_NE(BCAST_HW_LINK_OFF, e.link.lanes[tx.lane].state);
+        hwmc_session_check(&e.session);
+        ASSERT_NE(HWMC_SESSION_OFF, e.session.lanes[tx.lane].state);
         e.out[tx.lane].push_back({now + latency, tx});
-        if (tx.kind == BCAST_HW_LINK_FRAME)
+        if (tx.kind == HWMC_SESSION_FRAME)
             e.sent_by[tx.lane]++;
     }
-    bcast_hw_link_check(&e.link);
+    hwmc_session_check(&e.session);
 }
 
 void LinkNet::post(int end, uint32_t stream, uint32_t frames)
 {
     for (uint32_t i = 0; i < frames; i++)
-        EXPECT_EQ(ends[end].posted[stream]++, bcast_hw_link_post(&ends[end].link, stream));
+        EXPECT_EQ(ends[end].posted[stream]++, hwmc_session_post(&ends[end].session, stream));
     pump(end);
 }
 
@@ -69,8 +69,8 @@ void LinkNet::lose(uint32_t lane, uint64_t second_end_later)
 {
     for (End &e : ends)
         e.out[lane].clear();
-    bcast_hw_link_on_lost(&ends[0].link, lane, now);
-    bcast_hw_link_check(&ends[0].link);
+    hwmc_session_on_lost(&ends[0].session, lane, now);
+    hwmc_session_check(&ends[0].session);
     losses.push_back({now + second_end_later, 1, lane});
     pump(0);
 }
@@ -80,14 +80,14 @@ void LinkNet::usable(uint32_t lane)
     losses.erase(std::remove_if(losses.begin(), losses.end(),
                                 [&](const Later &l) {
                                     if (l.lane == lane)
-                                        bcast_hw_link_on_lost(&ends[l.end].link, lane, now);
+                                        hwmc_session_on_lost(&ends[l.end].session, lane, now);
                                     return l.lane == lane;
                                 }),
                  losses.end());
     for (int end = 0; end < 2; end++)
-        if (state(end, lane) == BCAST_HW_LINK_OFF) {
+        if (state(end, lane) == HWMC_SESSION_OFF) {
             ends[end].out[lane].clear(); // of the connection before
-            bcast_hw_link_on_usable(&ends[end].link, lane, now);
+            hwmc_session_on_usable(&ends[end].session, lane, now);
             pump(end);
         }
 }
@@ -98,32 +98,31 @@ void LinkNet::busy(int end, bool on)
     pump(end);
 }
 
-void LinkNet::doubt(int end, uint32_t lane)
+void LinkNet::suspect(int end, uint32_t lane)
 {
-    bcast_hw_link_doubt(&ends[end].link, lane, now);
+    hwmc_session_suspect(&ends[end].session, lane, now);
     pump(end);
 }
 
 void LinkNet::deliver(int from, uint32_t lane)
 {
     End &to = ends[1 - from];
-    bcast_hw_link_tx m = ends[from].out[lane].front().tx;
+    hwmc_session_tx m = ends[from].out[lane].front().tx;
 
     ends[from].out[lane].pop_front();
-    if (m.kind == BCAST_HW_LINK_FRAME || m.kind == BCAST_HW_LINK_ACK ||
-        m.kind == BCAST_HW_LINK_NAK) {
-        EXPECT_NE(BCAST_HW_BAD, bcast_hw_link_on_ack(&to.link, lane, m.stream, m.ack,
-                                                     m.kind == BCAST_HW_LINK_NAK, now));
+    if (m.kind == HWMC_SESSION_FRAME || m.kind == HWMC_SESSION_ACK || m.kind == HWMC_SESSION_NAK) {
+        EXPECT_NE(HWMC_BAD, hwmc_session_on_ack(&to.session, lane, m.stream, m.ack,
+                                                m.kind == HWMC_SESSION_NAK, now));
     }
-    if (m.kind == BCAST_HW_LINK_FRAME &&
-        bcast_hw_link_on_frame(&to.link, lane, m.stream, m.number, now) == BCAST_HW_PLACE) {
+    if (m.kind == HWMC_SESSION_FRAME &&
+        hwmc_session_on_frame(&to.session, lane, m.stream, m.number, now) == HWMC_PLACE) {
         EXPECT_EQ(to.taken[m.stream]++, m.number);
     }
-    if (m.kind == BCAST_HW_LINK_PROBE)
-        bcast_hw_link_on_probe(&to.link, lane, m.number, m.doubts, now);
-    if (m.kind == BCAST_HW_LINK_ANSWER)
-        bcast_hw_link_on_answer(&to.link, lane, m.number, now);
-    bcast_hw_link_check(&to.link);
+    if (m.kind == HWMC_SESSION_PROBE)
+        hwmc_session_on_probe(&to.session, lane, m.number, m.doubts, now);
+    if (m.kind == HWMC_SESSION_ANSWER)
+        hwmc_session_on_answer(&to.session, lane, m.number, now);
+    hwmc_session_check(&to.session);
     pump(1 - from);
 }
 
@@ -135,8 +134,8 @@ bool LinkNet::step(uint64_t until)
     size_t loss = losses.size();
 
     for (int i = 0; i < 2; i++) {
-        if (!ends[i].busy && bcast_hw_link_next_timer(&ends[i].link) < at) {
-            at = bcast_hw_link_next_timer(&ends[i].link);
+        if (!ends[i].busy && hwmc_session_next_timer(&ends[i].session) < at) {
+            at = hwmc_session_next_timer(&ends[i].session);
             end = i;
         }
     }
@@ -160,13 +159,13 @@ bool LinkNet::step(uint64_t until)
         losses.erase(losses.begin() + (long) loss);
         ends[0].out[l.lane].clear();
         ends[1].out[l.lane].clear();
-        bcast_hw_link_on_lost(&ends[l.end].link, l.lane, now);
+        hwmc_session_on_lost(&ends[l.end].session, l.lane, now);
         pump(l.end);
     } else if (lane >= 0) {
         deliver(end, (uint32_t) lane);
     } else if (end >= 0) {
-        bcast_hw_link_on_timer(&ends[end].link, now);
-        bcast_hw_link_check(&ends[end].link);
+        hwmc_session_on_timer(&ends[end].session, now);
+        hwmc_session_check(&ends[end].session);
         pump(end);
     } else {
         return false;

@@ -4,8 +4,8 @@
 // Two links, 0 and 1, and the lanes between them, in simulated time. A lane keeps order; it may be
 // cut, silently (what goes by it waits), and it may be lost: what is under way is gone, and both
 // ends are told, not at the same time. A process may be busy: nothing is taken or sent there.
-#ifndef LINK_NET_H_INCLUDED
-#define LINK_NET_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_LINK_NET_H_INCLUDED
+#define HWMC_TEST_UNIT_LINK_NET_H_INCLUDED
 
 #include <deque>
 #include <vector>
@@ -29,7 +29,7 @@ class LinkNet {
     void lose(uint32_t lane, uint64_t second_end_later); // told: end 0 now, end 1 later
     void usable(uint32_t lane);                          // at both ends where it is OFF
     void busy(int end, bool on);
-    void doubt(int end, uint32_t lane);
+    void suspect(int end, uint32_t lane);
 
     // Until nothing happens any more before `until`, or it is reached.
     void run(uint64_t until);
@@ -38,22 +38,22 @@ class LinkNet {
         run(now + ns);
     }
 
-    bcast_hw_link_lane_state state(int end, uint32_t lane) const
+    hwmc_session_lane_state state(int end, uint32_t lane) const
     {
-        return ends[end].link.lanes[lane].state;
+        return ends[end].session.lanes[lane].state;
     }
     bool clear() const
     {
-        return bcast_hw_link_is_clear(&ends[0].link) && bcast_hw_link_is_clear(&ends[1].link);
+        return hwmc_session_is_clear(&ends[0].session) && hwmc_session_is_clear(&ends[1].session);
     }
 
     struct Message {
         uint64_t at;
-        bcast_hw_link_tx tx;
+        hwmc_session_tx tx;
     };
     struct End {
-        bcast_hw_link link;
-        bcast_hw_link_counts counts = {};
+        hwmc_session session;
+        hwmc_session_counts counts = {};
         std::vector<uint32_t> taken; // by stream: how many frames, all in order
         std::vector<uint32_t> posted;
         std::vector<std::deque<Message>> out; // by lane: on their way to the other end
@@ -64,7 +64,7 @@ class LinkNet {
 
     uint64_t now = 1;
     uint64_t latency = 20 * kUs;
-    bcast_hw_link_cfg cfg = {};
+    hwmc_session_cfg cfg = {};
     End ends[2];
 
   private:
@@ -79,4 +79,4 @@ class LinkNet {
     std::vector<Later> losses;
 };
 
-#endif // LINK_NET_H_INCLUDED
+#endif // HWMC_TEST_UNIT_LINK_NET_H_INCLUDED

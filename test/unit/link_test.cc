@@ -19,8 +19,8 @@ TEST(Link, WithoutTroubleNothingIsSentTwiceAndAcknowledgementsAreFew)
     EXPECT_EQ(1000u, net.ends[0].sent_by[0]); // each stream by the lane that it prefers
     EXPECT_EQ(1000u, net.ends[0].sent_by[1]);
     EXPECT_EQ(0u, net.ends[0].counts.replays + net.ends[0].counts.probes);
-    EXPECT_EQ(UINT64_MAX, bcast_hw_link_next_timer(&net.ends[0].link));
-    EXPECT_EQ(UINT64_MAX, bcast_hw_link_next_timer(&net.ends[1].link));
+    EXPECT_EQ(UINT64_MAX, hwmc_session_next_timer(&net.ends[0].session));
+    EXPECT_EQ(UINT64_MAX, hwmc_session_next_timer(&net.ends[1].session));
 }
 
 TEST(Link, KeepsToItsWindow)
@@ -30,7 +30,7 @@ TEST(Link, KeepsToItsWindow)
     net.cut(0);
     net.post(0, 0, 1000);
     net.run_for(kS);
-    EXPECT_EQ(BCAST_HW_LINK_WINDOW, net.ends[0].sent_by[0]);
+    EXPECT_EQ(HWMC_SESSION_WINDOW, net.ends[0].sent_by[0]);
     net.heal(0);
     net.run_for(10 * kS);
     EXPECT_EQ(1000u, net.ends[1].taken[0]);
@@ -47,7 +47,7 @@ TEST(Link, ASilentLaneIsLeftOnceAnotherAnswers)
     EXPECT_EQ(0u, net.ends[1].taken[0]);
     net.run_for(2 * kMs);
     EXPECT_EQ(3u, net.ends[1].taken[0]);
-    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_DEAD, net.state(0, 0));
     EXPECT_EQ(3u, net.ends[0].counts.replays);
     EXPECT_EQ(1u, net.ends[0].counts.moves);
     net.run_for(10 * kMs); // and its acknowledgement takes no other way
@@ -63,7 +63,7 @@ TEST(Link, ItComesBackAndIsUsedAgainWithoutARepeat)
     net.run_for(5 * kS);
     net.heal(0);
     net.run_for(10 * kS);
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
     EXPECT_EQ(1u, net.ends[0].counts.returns);
     EXPECT_EQ(3u, net.ends[1].counts.repeats); // the ones that had waited in the lane
     net.post(0, 0, 100);
@@ -97,7 +97,7 @@ TEST(Link, AProcessThatComputesCostsNoLaneItsLife)
     net.post(0, 0, 200);
     net.post(0, 1, 200);
     net.run_for(60 * kS);
-    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_SUSPECTED, net.state(0, 0));
     EXPECT_EQ(2u, net.ends[0].counts.probes); // one for each lane, and no more
     net.busy(1, false);
     net.run_for(kS);
@@ -116,10 +116,10 @@ TEST(Link, WhatCameBeforeDoesNotVouchForALane)
     net.cut(0);
     net.post(0, 0);
     net.run_for(60 * kMs);
-    EXPECT_EQ(1u, net.ends[0].link.streams[0].acked);
-    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    EXPECT_EQ(1u, net.ends[0].session.streams[0].acked);
+    EXPECT_EQ(HWMC_SESSION_SUSPECTED, net.state(0, 0));
     net.run_for(45 * kMs);
-    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_DEAD, net.state(0, 0));
     EXPECT_EQ(2u, net.ends[1].taken[0]);
 }
 
@@ -167,7 +167,7 @@ TEST(Link, ALaneThatSaysItIsLostIsLeftAtOnce)
     EXPECT_EQ(0u, net.ends[0].counts.probes);
     net.usable(0);
     net.run_for(10 * kMs);
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
     EXPECT_EQ(1u, net.ends[0].counts.returns);
 }
 
@@ -219,16 +219,16 @@ TEST(Link, ADoubtFindsAnIdleLaneDead)
 
     net.run_for(kS);
     net.cut(0);
-    EXPECT_EQ(0u, bcast_hw_link_take_outlived(&net.ends[0].link));
-    net.doubt(0, 0);
-    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    EXPECT_EQ(0u, hwmc_session_take_suspect(&net.ends[0].session));
+    net.suspect(0, 0);
+    EXPECT_EQ(HWMC_SESSION_SUSPECTED, net.state(0, 0));
     net.run_for(26 * kMs); // the other lane's answer, and half of the grace
-    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
-    EXPECT_EQ(1u, bcast_hw_link_take_outlived(&net.ends[0].link));
-    EXPECT_EQ(0u, bcast_hw_link_take_outlived(&net.ends[0].link));
+    EXPECT_EQ(HWMC_SESSION_SUSPECTED, net.state(0, 0));
+    EXPECT_EQ(1u, hwmc_session_take_suspect(&net.ends[0].session));
+    EXPECT_EQ(0u, hwmc_session_take_suspect(&net.ends[0].session));
     net.run_for(25 * kMs);
-    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
-    EXPECT_EQ(0u, bcast_hw_link_take_outlived(&net.ends[0].link));
+    EXPECT_EQ(HWMC_SESSION_DEAD, net.state(0, 0));
+    EXPECT_EQ(0u, hwmc_session_take_suspect(&net.ends[0].session));
     net.post(0, 0);
     net.run_for(kMs); // by the other at once
     EXPECT_EQ(1u, net.ends[1].taken[0]);
@@ -239,19 +239,19 @@ TEST(Link, ADoubtCostsALivingLaneNothing)
 {
     LinkNet net(2, 1);
 
-    net.doubt(0, 0);
-    net.doubt(0, 0);
+    net.suspect(0, 0);
+    net.suspect(0, 0);
     net.run_for(kS);
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
     EXPECT_EQ(2u, net.ends[0].counts.probes); // one a lane
     EXPECT_EQ(0u, net.ends[0].counts.deaths + net.ends[0].counts.moves);
     net.busy(1, true); // nor that of a process that computes
-    net.doubt(0, 0);
+    net.suspect(0, 0);
     net.run_for(10 * kS);
-    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_SUSPECTED, net.state(0, 0));
     net.busy(1, false);
     net.run_for(kS);
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
 }
 
 // Who has nothing to send by a dead lane learns of it from the one that has.
@@ -263,8 +263,8 @@ TEST(Link, BothEndsFindALaneDeadAtTheSameTime)
     net.cut(0);
     net.post(0, 0);
     net.run_for(101 * kMs); // suspected, asked; the other lane's answer, and the grace
-    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(0, 0));
-    EXPECT_EQ(BCAST_HW_LINK_DEAD, net.state(1, 0));
+    EXPECT_EQ(HWMC_SESSION_DEAD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_DEAD, net.state(1, 0));
     net.post(1, 0);
     net.run_for(kMs);
     EXPECT_EQ(1u, net.ends[0].taken[0]);
@@ -275,14 +275,14 @@ TEST(Link, ADoubtGoesThereButNotBackAgain)
 {
     LinkNet net(3, 1);
 
-    net.doubt(0, 1);
+    net.suspect(0, 1);
     net.run_for(kS);
     for (const LinkNet::End &e : net.ends) {
         EXPECT_EQ(3u, e.counts.probes); // one a lane
         EXPECT_EQ(0u, e.counts.deaths);
     }
-    net.doubt(1, 1);
-    net.doubt(0, 1); // of one's own, both
+    net.suspect(1, 1);
+    net.suspect(0, 1); // of one's own, both
     net.run_for(kS);
     for (const LinkNet::End &e : net.ends)
         EXPECT_EQ(6u, e.counts.probes);
@@ -292,12 +292,12 @@ TEST(Link, LanesThatThereAreNoneOfAreNotDoubted)
 {
     LinkNet net(2, 1);
 
-    bcast_hw_link_on_probe(&net.ends[0].link, 0, 1, ~3u, net.now);
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 1));
-    bcast_hw_link_on_probe(&net.ends[0].link, 0, 2, ~1u, net.now);
-    EXPECT_EQ(BCAST_HW_LINK_GOOD, net.state(0, 0));
-    EXPECT_EQ(BCAST_HW_LINK_ASKED, net.state(0, 1));
+    hwmc_session_on_probe(&net.ends[0].session, 0, 1, ~3u, net.now);
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 1));
+    hwmc_session_on_probe(&net.ends[0].session, 0, 2, ~1u, net.now);
+    EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
+    EXPECT_EQ(HWMC_SESSION_SUSPECTED, net.state(0, 1));
 }
 
 TEST(Link, ANumberThatWasNeverSentIsBad)
@@ -305,11 +305,11 @@ TEST(Link, ANumberThatWasNeverSentIsBad)
     LinkNet net(1, 1);
 
     net.post(0, 0, 2);
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_link_on_ack(&net.ends[0].link, 0, 0, 3, false, net.now));
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_link_on_ack(&net.ends[0].link, 0, 0, 2, false, net.now));
-    EXPECT_EQ(BCAST_HW_STALE, bcast_hw_link_on_ack(&net.ends[0].link, 0, 0, 1, false, net.now));
-    EXPECT_EQ(BCAST_HW_STALE, bcast_hw_link_on_frame(&net.ends[1].link, 0, 0, 1, net.now));
-    bcast_hw_link_check(&net.ends[1].link);
+    EXPECT_EQ(HWMC_BAD, hwmc_session_on_ack(&net.ends[0].session, 0, 0, 3, false, net.now));
+    EXPECT_EQ(HWMC_TAKEN, hwmc_session_on_ack(&net.ends[0].session, 0, 0, 2, false, net.now));
+    EXPECT_EQ(HWMC_STALE, hwmc_session_on_ack(&net.ends[0].session, 0, 0, 1, false, net.now));
+    EXPECT_EQ(HWMC_STALE, hwmc_session_on_frame(&net.ends[1].session, 0, 0, 1, net.now));
+    hwmc_session_check(&net.ends[1].session);
 }
 
 // Lanes are cut, lost and healed at random, processes are busy at random; lane 0 is spared last, so
@@ -342,7 +342,7 @@ static void storm(uint64_t seed)
                 net.busy((int) rng.below(2), rng.below(2));
                 break;
             case 5:
-                net.doubt((int) rng.below(2), lane);
+                net.suspect((int) rng.below(2), lane);
                 break;
             default:
                 net.post((int) rng.below(2), (uint32_t) rng.below(streams),

@@ -35,7 +35,7 @@ struct Message {
 
 // A lane of a host. What is sent waits in `out` until the test lets it go.
 struct MemLane {
-    bcast_hw_lane base;
+    hwmc_lane base;
     Host *host;
     uint32_t index;
     std::deque<std::pair<uint32_t, Message>> out; // to whom
@@ -44,11 +44,11 @@ struct MemLane {
 };
 
 struct Host {
-    hwmc_links *links;
-    bcast_hw_link_counts counts = {};
+    hwmc_sessions *sessions;
+    hwmc_session_counts counts = {};
     uint32_t rank;
     std::vector<std::unique_ptr<MemLane>> lanes;
-    bcast_hw_lane *streams[2];
+    hwmc_lane *streams[2];
     std::vector<std::string> came[2];
     std::vector<uint64_t> sent;
     uint32_t from = UINT32_MAX; // of the last message of stream 2
@@ -56,64 +56,64 @@ struct Host {
     void *ctx[2][2];
 };
 
-MemLane *lane_of(bcast_hw_lane *l)
+MemLane *lane_of(hwmc_lane *l)
 {
     return reinterpret_cast<MemLane *>(l);
 }
 
-int ready(bcast_hw_lane *l, uint32_t)
+int ready(hwmc_lane *l, uint32_t)
 {
-    return lane_of(l)->ready ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
+    return lane_of(l)->ready ? HWMC_OK : HWMC_ERR_PEER;
 }
 
-int send(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+int send(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
          size_t body_len)
 {
     if (lane_of(l)->broken)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     lane_of(l)->out.push_back({peer,
                                {std::string((const char *) head, head_len),
                                 std::string((const char *) body, body_len), nullptr, 0, 0}});
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int send_from(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+int send_from(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
               size_t body_len, uint64_t tag)
 {
     if (lane_of(l)->broken)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     lane_of(l)->out.push_back(
         {peer, {std::string((const char *) head, head_len), "", body, body_len, tag}});
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int none(bcast_hw_lane *)
+int none(hwmc_lane *)
 {
     return 0;
 }
 
-int no_fd(bcast_hw_lane *)
+int no_fd(hwmc_lane *)
 {
     return -1;
 }
 
-uint64_t no_deadline(bcast_hw_lane *)
+uint64_t no_deadline(hwmc_lane *)
 {
     return UINT64_MAX;
 }
 
-void no_address(bcast_hw_lane *, const void **addr, size_t *len)
+void no_address(hwmc_lane *, const void **addr, size_t *len)
 {
     *addr = nullptr;
     *len = 0;
 }
 
-void close_lane(bcast_hw_lane *l)
+void close_lane(hwmc_lane *l)
 {
     lane_of(l)->closed++;
 }
 
-void cut(bcast_hw_lane *l)
+void cut(hwmc_lane *l)
 {
     MemLane *at = lane_of(l);
 
@@ -123,14 +123,14 @@ void cut(bcast_hw_lane *l)
 
         at->out.pop_front();
         if (m.lent)
-            hwmc_links_on_sent(hwmc_links_port(at->host->links, at->index), m.tag);
+            hwmc_sessions_on_sent(hwmc_sessions_port(at->host->sessions, at->index), m.tag);
     }
     for (uint32_t peer = 0; peer < kHosts; peer++)
-        hwmc_links_on_lost(hwmc_links_port(at->host->links, at->index), peer);
+        hwmc_sessions_on_lost(hwmc_sessions_port(at->host->sessions, at->index), peer);
 }
 
-const bcast_hw_lane_ops mem_ops = {"mem", no_address, ready,       send, send_from,  none,
-                                   no_fd, none,       no_deadline, none, close_lane, cut};
+const hwmc_lane_ops mem_ops = {"mem", no_address, ready,       send, send_from,  none,
+                               no_fd, none,       no_deadline, none, close_lane, cut};
 
 class Links : public ::testing::Test {
   protected:
@@ -163,26 +163,26 @@ class Links : public ::testing::Test {
     // `tells`: lanes that give back what was lent to them.
     void open(uint32_t lanes, uint16_t tells)
     {
-        bcast_hw_link_cfg cfg = {};
+        hwmc_session_cfg cfg = {};
 
         cfg.lanes = (uint8_t) lanes;
         cfg.streams = 3;
         cfg.tells = tells;
         cfg.suspect_ns = cfg.grace_ns = patience;
         for (uint8_t s = 0; s < 3; s++)
-            for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
-                cfg.prefers[s][k] = k < lanes ? k : BCAST_HW_LINK_NO_LANE;
+            for (uint8_t k = 0; k < HWMC_SESSION_LANES_MAX; k++)
+                cfg.prefers[s][k] = k < lanes ? k : HWMC_SESSION_NO_LANE;
         for (uint32_t i = 0; i < kHosts; i++)
             open_host(i, cfg);
     }
 
-    void open_host(uint32_t rank, const bcast_hw_link_cfg &cfg)
+    void open_host(uint32_t rank, const hwmc_session_cfg &cfg)
     {
         Host *h = &hosts[rank];
-        std::vector<bcast_hw_lane *> lanes;
+        std::vector<hwmc_lane *> lanes;
 
         h->rank = rank;
-        h->links = hwmc_links_create(rank, kHosts, &h->counts);
+        h->sessions = hwmc_sessions_create(rank, kHosts, &h->counts);
         for (uint32_t k = 0; k < cfg.lanes; k++) {
             h->lanes.push_back(std::make_unique<MemLane>());
             h->lanes[k]->base.ops = &mem_ops;
@@ -190,24 +190,24 @@ class Links : public ::testing::Test {
             h->lanes[k]->index = k;
             lanes.push_back(&h->lanes[k]->base);
         }
-        hwmc_links_open(h->links, &cfg, lanes.data());
+        hwmc_sessions_open(h->sessions, &cfg, lanes.data());
         for (uintptr_t s = 0; s < 2; s++) {
-            bcast_hw_lane_params params = {on_recv, nullptr, nullptr, on_sent, h->ctx[s]};
+            hwmc_lane_params params = {on_recv, nullptr, nullptr, on_sent, h->ctx[s]};
 
             h->ctx[s][0] = h;
             h->ctx[s][1] = reinterpret_cast<void *>(s);
-            h->streams[s] = hwmc_stream_lane_open(h->links, (uint32_t) s, &params);
+            h->streams[s] = hwmc_virtual_lane_open(h->sessions, (uint32_t) s, &params);
         }
-        hwmc_links_upper raw = {on_raw, nullptr, h};
-        hwmc_links_use(h->links, kRaw, &raw);
+        hwmc_sessions_upper raw = {on_raw, nullptr, h};
+        hwmc_sessions_use(h->sessions, kRaw, &raw);
     }
 
     void TearDown() override
     {
         for (Host &h : hosts) {
-            for (bcast_hw_lane *s : h.streams)
+            for (hwmc_lane *s : h.streams)
                 s->ops->close(s);
-            hwmc_links_close(h.links);
+            hwmc_sessions_close(h.sessions);
             for (auto &l : h.lanes)
                 EXPECT_EQ(1, l->closed);
         }
@@ -215,7 +215,7 @@ class Links : public ::testing::Test {
 
     int say(uint32_t from, uint32_t to, const std::string &text, uint32_t stream = 0)
     {
-        bcast_hw_lane *s = hosts[from].streams[stream];
+        hwmc_lane *s = hosts[from].streams[stream];
 
         return s->ops->send(s, to, "h", 1, text.data(), text.size());
     }
@@ -231,10 +231,10 @@ class Links : public ::testing::Test {
             l->out.pop_front();
             if (m.lent) {
                 m.body.assign((const char *) m.lent, m.lent_len);
-                hwmc_links_on_sent(hwmc_links_port(hosts[from].links, lane), m.tag);
+                hwmc_sessions_on_sent(hwmc_sessions_port(hosts[from].sessions, lane), m.tag);
             }
-            hwmc_links_on_recv(hwmc_links_port(hosts[to].links, lane), m.head.data(), m.head.size(),
-                               m.body.data(), m.body.size());
+            hwmc_sessions_on_recv(hwmc_sessions_port(hosts[to].sessions, lane), m.head.data(),
+                                  m.head.size(), m.body.data(), m.body.size());
         }
     }
 
@@ -257,8 +257,8 @@ class Links : public ::testing::Test {
             for (Host &h : hosts) {
                 for (uint32_t k = 0; k < h.lanes.size(); k++)
                     carry(h.rank, k);
-                hwmc_links_poll(h.links);
-                done = done && hwmc_links_flush(h.links) == BCAST_HW_OK;
+                hwmc_sessions_poll(h.sessions);
+                done = done && hwmc_sessions_flush(h.sessions) == HWMC_OK;
             }
             if (done && idle())
                 return;
@@ -278,9 +278,9 @@ class Links : public ::testing::Test {
     void expect_given_back_at_once(size_t bytes)
     {
         std::string body(bytes, 'a');
-        bcast_hw_lane *s = hosts[0].streams[0];
+        hwmc_lane *s = hosts[0].streams[0];
 
-        ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+        ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
         EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
         std::fill(body.begin(), body.end(), 'b');
         settle();
@@ -297,9 +297,9 @@ class Links : public ::testing::Test {
         l->broken = true;
         for (auto &[to, m] : l->out)
             if (m.lent)
-                hwmc_links_on_sent(hwmc_links_port(hosts[host].links, lane), m.tag);
+                hwmc_sessions_on_sent(hwmc_sessions_port(hosts[host].sessions, lane), m.tag);
         l->out.clear();
-        hwmc_links_on_lost(hwmc_links_port(hosts[host].links, lane), peer);
+        hwmc_sessions_on_lost(hwmc_sessions_port(hosts[host].sessions, lane), peer);
     }
 
     Host hosts[kHosts];
@@ -312,7 +312,7 @@ TEST_F(Links, CarriesStreamsAndTellsWhoSpeaks)
     say(0, 1, "first");
     say(0, 1, "other", 1);
     say(2, 1, "second");
-    ASSERT_EQ(BCAST_HW_OK, hwmc_links_send(hosts[2].links, kRaw, 1, "raw", 3, "", 0, nullptr));
+    ASSERT_EQ(HWMC_OK, hwmc_sessions_send(hosts[2].sessions, kRaw, 1, "raw", 3, "", 0, nullptr));
     settle();
     EXPECT_EQ(std::vector<std::string>({"h|first", "h|second"}), hosts[1].came[0]);
     EXPECT_EQ(std::vector<std::string>({"h|other"}), hosts[1].came[1]);
@@ -329,13 +329,13 @@ TEST_F(Links, TimersLookAtPeersThatHaveOne)
     for (uint32_t peer = 1; peer < kHosts; peer++)
         say(0, peer, "hello");
     settle();
-    while (hwmc_links_deadline(hosts[0].links) != UINT64_MAX)
-        hwmc_links_poll(hosts[0].links); // a timer that was of use no more fires once
+    while (hwmc_sessions_deadline(hosts[0].sessions) != UINT64_MAX)
+        hwmc_sessions_poll(hosts[0].sessions); // a timer that was of use no more fires once
     say(0, 7, "this one does not answer");
-    before = hwmc_links_looks(hosts[0].links);
-    while (hwmc_links_looks(hosts[0].links) == before)
-        hwmc_links_poll(hosts[0].links);
-    EXPECT_LE(hwmc_links_looks(hosts[0].links), before + 3) << "as if all had one";
+    before = hwmc_sessions_looks(hosts[0].sessions);
+    while (hwmc_sessions_looks(hosts[0].sessions) == before)
+        hwmc_sessions_poll(hosts[0].sessions);
+    EXPECT_LE(hwmc_sessions_looks(hosts[0].sessions), before + 3) << "as if all had one";
     settle();
     EXPECT_EQ("h|this one does not answer", hosts[7].came[0].back());
 }
@@ -343,18 +343,18 @@ TEST_F(Links, TimersLookAtPeersThatHaveOne)
 TEST_F(Links, WhatIsMoreThanTheWindowWaits)
 {
     open(1, 0);
-    EXPECT_EQ(BCAST_HW_LINK_WINDOW, hwmc_links_room(hosts[0].links, 0, 1));
+    EXPECT_EQ(HWMC_SESSION_WINDOW, hwmc_sessions_room(hosts[0].sessions, 0, 1));
     for (uint32_t i = 0; i < 1000; i++) {
-        ASSERT_EQ(BCAST_HW_OK, say(0, 1, std::to_string(i)));
-        EXPECT_LE(hosts[0].lanes[0]->out.size(), BCAST_HW_LINK_WINDOW);
+        ASSERT_EQ(HWMC_OK, say(0, 1, std::to_string(i)));
+        EXPECT_LE(hosts[0].lanes[0]->out.size(), HWMC_SESSION_WINDOW);
     }
-    EXPECT_EQ(0u, hwmc_links_room(hosts[0].links, 0, 1));
-    EXPECT_EQ(BCAST_HW_AGAIN, hwmc_links_flush(hosts[0].links));
+    EXPECT_EQ(0u, hwmc_sessions_room(hosts[0].sessions, 0, 1));
+    EXPECT_EQ(HWMC_AGAIN, hwmc_sessions_flush(hosts[0].sessions));
     settle();
     ASSERT_EQ(1000u, hosts[1].came[0].size());
     for (uint32_t i = 0; i < 1000; i++)
         EXPECT_EQ("h|" + std::to_string(i), hosts[1].came[0][i]);
-    EXPECT_EQ(BCAST_HW_OK, hwmc_links_flush(hosts[0].links));
+    EXPECT_EQ(HWMC_OK, hwmc_sessions_flush(hosts[0].sessions));
 }
 
 // A lane that may keep a body while its path is dead gets a copy; the lender has its own again at
@@ -368,12 +368,12 @@ TEST_F(Links, ALaneThatKeepsWhatItIsLentGetsACopy)
 TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
 {
     std::string body(100000, 'a');
-    bcast_hw_lane *s;
+    hwmc_lane *s;
 
     open(1, 1);
     connect();
     s = hosts[0].streams[0];
-    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
+    ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
     EXPECT_EQ(body.data(), hosts[0].lanes[0]->out.front().second.lent);
     EXPECT_TRUE(hosts[0].sent.empty());
     carry(0, 0);
@@ -397,7 +397,7 @@ TEST_F(Links, WhatIsTakenBackGoesAsACopy)
     for (bool is_out : {false, true}) {
         auto *body = new std::string(5000, 'x');
         const std::string text = *body;
-        bcast_hw_lane *s;
+        hwmc_lane *s;
 
         if (!is_out) {
             open(2, 1);
@@ -406,7 +406,7 @@ TEST_F(Links, WhatIsTakenBackGoesAsACopy)
         hosts[0].sent.clear();
         hosts[1].came[0].clear();
         s = hosts[0].streams[0];
-        ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body->data(), body->size(), 9));
+        ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body->data(), body->size(), 9));
         if (!is_out)
             carry(0, 0, 1); // it is with the peer, which has not said so
         s->ops->cut(s);
@@ -423,17 +423,17 @@ TEST_F(Links, WhatIsTakenBackGoesAsACopy)
 TEST_F(Links, WhatALostLaneHadGoesByAnother)
 {
     std::string body(5000, 'x');
-    bcast_hw_lane *s;
+    hwmc_lane *s;
 
     open(2, 1);
     connect();
     s = hosts[0].streams[0];
     say(0, 1, "one");
-    ASSERT_EQ(BCAST_HW_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 9));
+    ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 9));
     say(0, 1, "three");
     carry(0, 0, 1);
     lose(0, 0, 1);
-    hwmc_links_poll(hosts[0].links);
+    hwmc_sessions_poll(hosts[0].sessions);
     EXPECT_EQ(std::vector<uint64_t>({9}), hosts[0].sent);
     settle();
     EXPECT_EQ(std::vector<std::string>({"h|one", "h|" + body, "h|three"}), hosts[1].came[0]);
@@ -447,7 +447,7 @@ TEST_F(Links, ALaneIsTakenWhenItIsReady)
     hosts[0].lanes[0]->ready = hosts[0].lanes[1]->ready = false;
     say(0, 1, "patience");
     EXPECT_TRUE(idle());
-    EXPECT_LT(hwmc_links_deadline(hosts[0].links), UINT64_MAX);
+    EXPECT_LT(hwmc_sessions_deadline(hosts[0].sessions), UINT64_MAX);
     hosts[0].lanes[1]->ready = true;
     settle();
     EXPECT_EQ(std::vector<std::string>({"h|patience"}), hosts[1].came[0]);
@@ -468,7 +468,7 @@ TEST_F(Links, WhatOnePeersLaneDiesOfOthersAreAskedAbout)
     while ((hosts[0].counts.deaths < 2 || hosts[1].counts.deaths + hosts[2].counts.deaths < 2) &&
            std::chrono::steady_clock::now() < end) {
         for (uint32_t i = 0; i < 3; i++) {
-            hwmc_links_poll(hosts[i].links);
+            hwmc_sessions_poll(hosts[i].sessions);
             carry(i, 1);
         }
     }
@@ -505,7 +505,7 @@ TEST_F(Links, EverythingOnceAndInOrderWhileLanesComeAndGo)
         lose(host, lane, 1 - host);
         lose(1 - host, lane, host);
         for (Host &h : hosts)
-            hwmc_links_poll(h.links);
+            hwmc_sessions_poll(h.sessions);
         carry(0, 1 - lane, 20);
         for (Host &h : hosts)
             for (auto &l : h.lanes)
@@ -519,34 +519,34 @@ TEST_F(Links, EverythingOnceAndInOrderWhileLanesComeAndGo)
 
 TEST_F(Links, BytesThatAreNoLinksAreDropped)
 {
-    unsigned char head[HWMC_LINK_WIRE_HEAD] = {};
-    bcast_hw_link_tx tx = {BCAST_HW_LINK_FRAME, 0, 0, 0, 0, 0};
-    struct hwmc_links_port *port;
+    unsigned char head[HWMC_SESSION_WIRE_HEAD] = {};
+    hwmc_session_tx tx = {HWMC_SESSION_FRAME, 0, 0, 0, 0, 0};
+    struct hwmc_sessions_port *port;
 
     open(1, 0);
-    port = hwmc_links_port(hosts[1].links, 0);
-    hwmc_link_wire_encode(head, 0, &tx);
-    hwmc_links_on_recv(port, head, sizeof(head) - 1, "", 0);
+    port = hwmc_sessions_port(hosts[1].sessions, 0);
+    hwmc_session_wire_encode(head, 0, &tx);
+    hwmc_sessions_on_recv(port, head, sizeof(head) - 1, "", 0);
     for (int at : {0, 1, 2, 3, 4}) {
         unsigned char wrong[sizeof(head)];
 
         memcpy(wrong, head, sizeof(head));
         wrong[at] = 77;
-        hwmc_links_on_recv(port, wrong, sizeof(wrong), "", 0);
+        hwmc_sessions_on_recv(port, wrong, sizeof(wrong), "", 0);
     }
     tx.ack = 5; // of what was never sent
-    hwmc_link_wire_encode(head, 0, &tx);
-    hwmc_links_on_recv(port, head, sizeof(head), "", 0);
+    hwmc_session_wire_encode(head, 0, &tx);
+    hwmc_sessions_on_recv(port, head, sizeof(head), "", 0);
     EXPECT_TRUE(hosts[1].came[0].empty());
     settle();
 }
 
 // What a host was last told of its lanes.
 struct Watched {
-    std::vector<bcast_hw_stand> stands = std::vector<bcast_hw_stand>(2);
+    std::vector<hwmc_lane_state> stands = std::vector<hwmc_lane_state>(2);
     int calls = 0;
 
-    static void changed(void *ctx, uint32_t lane, const bcast_hw_stand *stand)
+    static void changed(void *ctx, uint32_t lane, const hwmc_lane_state *stand)
     {
         static_cast<Watched *>(ctx)->stands.at(lane) = *stand;
         static_cast<Watched *>(ctx)->calls++;
@@ -559,13 +559,13 @@ TEST_F(Links, WhoWatchesIsToldWhatHasChanged)
     int calls;
 
     open(2, 3);
-    hwmc_links_watch(hosts[0].links, Watched::changed, &w);
+    hwmc_sessions_watch(hosts[0].sessions, Watched::changed, &w);
     say(0, 1, "a");
     say(0, 2, "b", 1);
     settle();
     EXPECT_EQ(2u, w.stands[0].streams);
     EXPECT_EQ(0u, w.stands[1].streams);
-    EXPECT_EQ(0u, w.stands[0].peers[BCAST_HW_LINK_OFF]);
+    EXPECT_EQ(0u, w.stands[0].peers[HWMC_SESSION_OFF]);
     calls = w.calls;
     say(0, 1, "c");
     settle();
@@ -574,7 +574,7 @@ TEST_F(Links, WhoWatchesIsToldWhatHasChanged)
     lose(0, 0, 2);
     settle();
     EXPECT_LT(calls, w.calls);
-    EXPECT_EQ(1u, w.stands[0].peers[BCAST_HW_LINK_OFF]);
+    EXPECT_EQ(1u, w.stands[0].peers[HWMC_SESSION_OFF]);
     EXPECT_EQ(1u, w.stands[0].streams);
     EXPECT_EQ(1u, w.stands[0].moved);
     EXPECT_EQ(1u, w.stands[1].streams);
@@ -588,42 +588,42 @@ class Stands : public testing::Test {
         cfg.lanes = 2;
         cfg.streams = 2;
         for (auto &row : cfg.prefers)
-            for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
-                row[k] = k < 2 ? k : BCAST_HW_LINK_NO_LANE;
+            for (uint8_t k = 0; k < HWMC_SESSION_LANES_MAX; k++)
+                row[k] = k < 2 ? k : HWMC_SESSION_NO_LANE;
         for (uint32_t peer : {1, 2}) {
-            bcast_hw_link_init(&link[peer], &cfg, &counts, 3, 0);
+            hwmc_session_init(&session[peer], &cfg, &counts, 3, 0);
             take(peer);
         }
     }
     uint32_t take(uint32_t peer)
     {
-        return bcast_hw_stand_take(stands, &share[peer], peer, &link[peer], 1u << (peer - 1));
+        return hwmc_lane_state_take(stands, &share[peer], peer, &session[peer], 1u << (peer - 1));
     }
     // The lane can be tried, is, and answers.
     void mend(uint32_t peer, uint32_t lane)
     {
-        bcast_hw_link_tx tx;
+        hwmc_session_tx tx;
 
-        bcast_hw_link_on_usable(&link[peer], lane, 1);
+        hwmc_session_on_usable(&session[peer], lane, 1);
         take(peer);
-        EXPECT_EQ(1u, stands[lane].peers[BCAST_HW_LINK_DEAD]);
+        EXPECT_EQ(1u, stands[lane].peers[HWMC_SESSION_DEAD]);
         EXPECT_EQ(1u, stands[lane].num_lost) << "until it is good again";
-        while (bcast_hw_link_next_send(&link[peer], &tx, 1))
-            if (tx.kind == BCAST_HW_LINK_PROBE && tx.lane == lane)
-                bcast_hw_link_on_answer(&link[peer], lane, tx.number, 1);
+        while (hwmc_session_next_send(&session[peer], &tx, 1))
+            if (tx.kind == HWMC_SESSION_PROBE && tx.lane == lane)
+                hwmc_session_on_answer(&session[peer], lane, tx.number, 1);
     }
 
-    bcast_hw_link_cfg cfg = {};
-    bcast_hw_link_counts counts = {};
-    bcast_hw_link link[3];
-    bcast_hw_stand_share share[3] = {};
-    bcast_hw_stand stands[2] = {};
+    hwmc_session_cfg cfg = {};
+    hwmc_session_counts counts = {};
+    hwmc_session session[3];
+    hwmc_lane_state_share share[3] = {};
+    hwmc_lane_state stands[2] = {};
 };
 
 TEST_F(Stands, CountPeersAndWhatGoesByALane)
 {
-    EXPECT_EQ(2u, stands[0].peers[BCAST_HW_LINK_GOOD]);
-    EXPECT_EQ(2u, stands[1].peers[BCAST_HW_LINK_GOOD]);
+    EXPECT_EQ(2u, stands[0].peers[HWMC_SESSION_GOOD]);
+    EXPECT_EQ(2u, stands[1].peers[HWMC_SESSION_GOOD]);
     EXPECT_EQ(2u, stands[0].streams);
     EXPECT_EQ(0u, stands[1].streams + stands[0].moved + stands[0].num_lost);
     EXPECT_EQ(0u, take(1)) << "nothing has changed";
@@ -631,10 +631,10 @@ TEST_F(Stands, CountPeersAndWhatGoesByALane)
 
 TEST_F(Stands, KnowWhoIsLostAndWhatWasMovedUntilItIsBack)
 {
-    bcast_hw_link_on_lost(&link[2], 0, 1);
+    hwmc_session_on_lost(&session[2], 0, 1);
     EXPECT_EQ(3u, take(2));
-    EXPECT_EQ(1u, stands[0].peers[BCAST_HW_LINK_GOOD]);
-    EXPECT_EQ(1u, stands[0].peers[BCAST_HW_LINK_OFF]);
+    EXPECT_EQ(1u, stands[0].peers[HWMC_SESSION_GOOD]);
+    EXPECT_EQ(1u, stands[0].peers[HWMC_SESSION_OFF]);
     EXPECT_EQ(1u, stands[0].streams);
     EXPECT_EQ(1u, stands[0].moved);
     ASSERT_EQ(1u, stands[0].num_lost);
@@ -645,8 +645,8 @@ TEST_F(Stands, KnowWhoIsLostAndWhatWasMovedUntilItIsBack)
     mend(2, 0);
     EXPECT_NE(0u, take(2));
     EXPECT_EQ(0u, stands[0].num_lost);
-    EXPECT_EQ(2u, stands[0].peers[BCAST_HW_LINK_GOOD]);
-    EXPECT_EQ(0u, stands[0].peers[BCAST_HW_LINK_OFF] + stands[0].peers[BCAST_HW_LINK_DEAD]);
+    EXPECT_EQ(2u, stands[0].peers[HWMC_SESSION_GOOD]);
+    EXPECT_EQ(0u, stands[0].peers[HWMC_SESSION_OFF] + stands[0].peers[HWMC_SESSION_DEAD]);
 }
 
 } // namespace

@@ -27,16 +27,16 @@ Result run(uint32_t mask, uint32_t ranks, uint32_t frags, uint32_t root, bool pu
     c.max_frags = frags;
     c.trace = trace;
     c.script = {{root, frags * c.frag_bytes}, {root, 3}};
-    c.lose = [&nth, mask](const bcast_hw_msg &msg, uint32_t) {
-        return msg.type == BCAST_HW_MSG_DATA && nth < 12 && (mask >> nth++ & 1);
+    c.lose = [&nth, mask](const hwmc_msg &msg, uint32_t) {
+        return msg.type == HWMC_MSG_DATA && nth < 12 && (mask >> nth++ & 1);
     };
     sim::Net net(c);
     std::string wrong = net.run();
     return {wrong,
             net.trace(),
-            net.sum(&bcast_hw_counts::forwarded),
-            net.sum(&bcast_hw_counts::asked),
-            net.sum(&bcast_hw_counts::repaired),
+            net.sum(&hwmc_counts::forwarded),
+            net.sum(&hwmc_counts::nacks_sent),
+            net.sum(&hwmc_counts::repaired),
             (uint64_t) __builtin_popcount(mask)};
 }
 
@@ -64,7 +64,7 @@ void masks(uint32_t ranks, uint32_t frags, uint32_t root, bool push)
             // On a network in order and in time, just what was lost is sent again; the last
             // fragment of many is multicast once more anyway.
             uint32_t last = ((1u << (ranks - 1)) - 1) << (frags - 1) * (ranks - 1);
-            uint32_t twice = frags > BCAST_HW_STANDING_FRAGS ? last : 0;
+            uint32_t twice = frags > HWMC_STANDING_FRAGS ? last : 0;
 
             ASSERT_EQ((uint64_t) __builtin_popcount(mask & ~twice), r.forwarded)
                 << r.trace << replay;

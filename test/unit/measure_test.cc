@@ -20,24 +20,23 @@ struct Line {
 
 // Runs the measurement of these lines; ns it took. A bucket is full at first and fills at the
 // line's rate.
-uint64_t run(bcast_hw_measure &m, const std::vector<Line> &lines,
-             std::vector<uint64_t> *sent = nullptr)
+uint64_t run(hwmc_measure &m, const std::vector<Line> &lines, std::vector<uint64_t> *sent = nullptr)
 {
     uint64_t now = 1000;
-    bcast_hw_msg tx = {}, answer = {};
+    hwmc_msg tx = {}, answer = {};
     uint64_t bucket = 0, filled = 0;
     uint32_t lane = UINT32_MAX;
 
-    bcast_hw_measure_start(&m, 3, (1u << lines.size()) - 1);
-    for (int guard = 0; !bcast_hw_measure_done(&m) && guard < 1000; guard++) {
+    hwmc_measure_start(&m, 3, (1u << lines.size()) - 1);
+    for (int guard = 0; !hwmc_measure_done(&m) && guard < 1000; guard++) {
         uint64_t bytes = 0;
 
-        while (bcast_hw_measure_next_send(&m, &tx, now)) {
-            EXPECT_EQ(BCAST_HW_MSG_MEASURE, tx.type);
+        while (hwmc_measure_next_send(&m, &tx, now)) {
+            EXPECT_EQ(HWMC_MSG_MEASURE, tx.type);
             EXPECT_EQ(3u, tx.peer);
             bytes += tx.bytes;
         }
-        EXPECT_TRUE(tx.flags & BCAST_HW_FLAG_AT_ONCE);
+        EXPECT_TRUE(tx.flags & HWMC_FLAG_AT_ONCE);
         const Line &line = lines[tx.index];
         if (sent)
             sent->push_back(bytes);
@@ -53,9 +52,9 @@ uint64_t run(bcast_hw_measure &m, const std::vector<Line> &lines,
         filled = now - line.latency;
         answer = tx;
         answer.flags = answer.bytes = 0;
-        EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_measure_on_answer(&m, &answer, now));
+        EXPECT_EQ(HWMC_TAKEN, hwmc_measure_on_answer(&m, &answer, now));
     }
-    EXPECT_TRUE(bcast_hw_measure_done(&m));
+    EXPECT_TRUE(hwmc_measure_done(&m));
     return now;
 }
 
@@ -63,7 +62,7 @@ uint64_t run(bcast_hw_measure &m, const std::vector<Line> &lines,
 
 TEST(Measure, FindsLatencyAndRateOfEachLane)
 {
-    bcast_hw_measure m;
+    hwmc_measure m;
 
     run(m, {{50 * US, 100, 0}, {20 * US, 1000, 0}, {1 * US, 100000, 0}});
     EXPECT_EQ(50 * US, m.of[0].latency_ns);
@@ -76,7 +75,7 @@ TEST(Measure, FindsLatencyAndRateOfEachLane)
 
 TEST(Measure, WhatABucketLetsThroughIsNotTheRate)
 {
-    bcast_hw_measure m;
+    hwmc_measure m;
 
     run(m, {{50 * US, 100, 32768}});
     EXPECT_NEAR(100, m.of[0].mbit, 3);
@@ -86,21 +85,21 @@ TEST(Measure, IsCheap)
 {
     for (uint64_t mbit : {1, 10, 100, 1000, 10000, 400000}) {
         std::vector<uint64_t> sent;
-        bcast_hw_measure m;
+        hwmc_measure m;
         uint64_t ns = run(m, {{10 * US, mbit, 0}}, &sent);
         uint64_t most = 0;
 
         for (uint64_t bytes : sent)
             most = std::max(most, bytes);
         EXPECT_LE(most, 1u << 20);
-        EXPECT_LE(ns, 10 * BCAST_HW_MEASURE_TRAIN_NS + 4 * 16384 * 8000 / mbit + 60 * 20 * US);
+        EXPECT_LE(ns, 10 * HWMC_MEASURE_TRAIN_NS + 4 * 16384 * 8000 / mbit + 60 * 20 * US);
         EXPECT_NEAR((double) mbit, m.of[0].mbit, (double) mbit / 20 + 1);
     }
 }
 
 TEST(Measure, AFarLineThatIsFastIsFilled)
 {
-    bcast_hw_measure m;
+    hwmc_measure m;
 
     run(m, {{10000 * US, 10000, 0}});
     EXPECT_EQ(10000 * US, m.of[0].latency_ns);
@@ -109,24 +108,24 @@ TEST(Measure, AFarLineThatIsFastIsFilled)
 
 TEST(Measure, StrayAnswersChangeNothing)
 {
-    bcast_hw_measure m = {};
-    bcast_hw_msg tx, answer = {};
+    hwmc_measure m = {};
+    hwmc_msg tx, answer = {};
 
-    answer.type = BCAST_HW_MSG_MEASURE;
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 5)); // nobody asked
-    bcast_hw_measure_start(&m, 3, 1);
+    answer.type = HWMC_MSG_MEASURE;
+    EXPECT_EQ(HWMC_BAD, hwmc_measure_on_answer(&m, &answer, 5)); // nobody asked
+    hwmc_measure_start(&m, 3, 1);
     answer.peer = 3;
     answer.bid = 1;
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 5)); // before it was sent
-    ASSERT_EQ(1, bcast_hw_measure_next_send(&m, &tx, 5));
-    ASSERT_EQ(0, bcast_hw_measure_next_send(&m, &tx, 5));
+    EXPECT_EQ(HWMC_BAD, hwmc_measure_on_answer(&m, &answer, 5)); // before it was sent
+    ASSERT_EQ(1, hwmc_measure_next_send(&m, &tx, 5));
+    ASSERT_EQ(0, hwmc_measure_next_send(&m, &tx, 5));
     answer.bid = 2;
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 9));
+    EXPECT_EQ(HWMC_BAD, hwmc_measure_on_answer(&m, &answer, 9));
     answer.bid = 1;
     answer.peer = 4;
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_measure_on_answer(&m, &answer, 9));
+    EXPECT_EQ(HWMC_BAD, hwmc_measure_on_answer(&m, &answer, 9));
     answer.peer = 3;
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_measure_on_answer(&m, &answer, 9));
-    EXPECT_EQ(BCAST_HW_STALE, bcast_hw_measure_on_answer(&m, &answer, 9)); // once more
+    EXPECT_EQ(HWMC_TAKEN, hwmc_measure_on_answer(&m, &answer, 9));
+    EXPECT_EQ(HWMC_STALE, hwmc_measure_on_answer(&m, &answer, 9)); // once more
     EXPECT_EQ(4u, m.rtt);
 }

@@ -3,8 +3,8 @@
 //
 // mem::Net: p engines in one process over rails and lanes made of queues. Datagrams can be lost by
 // a filter; lanes are reliable. Time is a number the test moves.
-#ifndef MEM_NET_H_INCLUDED
-#define MEM_NET_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_MEM_NET_H_INCLUDED
+#define HWMC_TEST_UNIT_MEM_NET_H_INCLUDED
 
 #include <deque>
 #include <functional>
@@ -25,15 +25,15 @@ using Bytes = std::vector<unsigned char>;
 std::vector<Bytes> with_a_bit_changed(const Bytes &bytes);
 
 struct Counts {
-    bcast_hw_counts machines;
-    bcast_hw_engine_counts engine;
-    hwmc_sealed_counts sealed;
+    hwmc_counts machines;
+    hwmc_engine_counts engine;
+    hwmc_auth_lane_counts auth_lane;
 };
 
 class Net;
 
 struct Fabric {
-    bcast_hw_fabric base; // first: operations get a pointer to it
+    hwmc_fabric base; // first: operations get a pointer to it
     Net *net;
     uint32_t host, rail;
     std::multiset<uint64_t> joined;
@@ -51,8 +51,8 @@ struct Fabric {
 };
 
 struct Lane {
-    bcast_hw_lane base;    // first, as above
-    bcast_hw_lane *sealed; // over it; NULL: messages have no seals
+    hwmc_lane base;       // first, as above
+    hwmc_lane *auth_lane; // over it; NULL: messages have no seals
     Net *net;
     uint32_t host, index; // of the host's lanes: 0 serves repair, the others trees
     int segments = 0;     // sent
@@ -64,7 +64,7 @@ struct Lane {
         uint64_t tag;
     };
     std::vector<Later> later; // what the next poll does
-    bool stuck = false;       // ... it does not
+    bool mismatch = false;    // ... it does not
     bool silent = false;      // nothing that is sent arrives
 };
 
@@ -76,14 +76,13 @@ class Net {
 
     // Begins a group of hosts `members` on each of them. Rails that stop working are not left,
     // unless `tweak` says so.
-    using Tweak = std::function<void(bcast_hw_group_cfg &)>;
-    std::vector<bcast_hw_group *> group(const std::vector<uint32_t> &members,
-                                        const Tweak &tweak = {});
+    using Tweak = std::function<void(hwmc_group_cfg &)>;
+    std::vector<hwmc_group *> group(const std::vector<uint32_t> &members, const Tweak &tweak = {});
 
     // What the members of such a group have in common. begin: begins it on one of them; NULL: it is
     // declined there.
-    bcast_hw_group_cfg group_cfg(const std::vector<uint32_t> &members, const Tweak &tweak = {});
-    bcast_hw_group *begin(bcast_hw_group_cfg cfg, uint32_t rank);
+    hwmc_group_cfg group_cfg(const std::vector<uint32_t> &members, const Tweak &tweak = {});
+    hwmc_group *begin(hwmc_group_cfg cfg, uint32_t rank);
 
     // One progress of every engine; true if anything happened.
     bool step();
@@ -94,7 +93,7 @@ class Net {
     std::function<bool(uint32_t from, uint32_t to, const Bytes &)> passes;
 
     // Before a group is made: all messages are authenticated, under this secret.
-    void seal(const unsigned char *secret);
+    void auth(const unsigned char *secret);
 
     // Before a group is made: this host has no such rail.
     void lose_rail(uint32_t host, uint32_t rail);
@@ -104,8 +103,8 @@ class Net {
 
     // Told of every datagram sent.
     std::function<void(const Fabric &from, const Bytes &)> on_post;
-    size_t lane_head = BCAST_HW_WIRE_HEAD; // bytes of a lane message that are its head
-    uint32_t posting_rail = 0;             // during a call of `passes`
+    size_t lane_head = HWMC_WIRE_HEAD; // bytes of a lane message that are its head
+    uint32_t posting_rail = 0;         // during a call of `passes`
 
     uint64_t now = 1000;
     size_t datagram, window;
@@ -125,16 +124,16 @@ class Net {
     std::vector<std::unique_ptr<Fabric>> fabrics; // those of rail 0 by host, then those of rail 1
     std::vector<std::unique_ptr<Lane>> lanes;     // those of index 0 by host, then those of index 1
     std::vector<std::unique_ptr<Counts>> counts;  // of the engines
-    std::vector<bcast_hw_engine *> engines;
+    std::vector<hwmc_engine *> engines;
     std::vector<Bytes> wire; // every datagram sent
 
   private:
     void add_lane(uint32_t host, uint32_t index);
-    bcast_hw_lane *sealed(Lane &lane);
+    hwmc_lane *auth_lane(Lane &lane);
 
-    std::vector<bcast_hw_seal *> seals; // by host; none: messages have no seals
+    std::vector<hwmc_auth *> seals; // by host; none: messages have no seals
 };
 
 } // namespace mem
 
-#endif // MEM_NET_H_INCLUDED
+#endif // HWMC_TEST_UNIT_MEM_NET_H_INCLUDED

@@ -12,127 +12,121 @@ namespace {
 constexpr uint64_t US = 1000, MS = 1000 * US;
 
 // 8 hosts, 2 rails of 100 Mbit/s, 50 us.
-const bcast_hw_network lab = {50 * US, 50 * US, 100, 200, 0, 0};
-const bcast_hw_shape eight = {8, 8, 1, 1432, 2, 8192};
+const hwmc_network lab = {50 * US, 50 * US, 100, 200, 0, 0};
+const hwmc_shape eight = {8, 8, 1, 1432, 2, 8192};
 
-uint64_t ns(bcast_hw_algorithm a, uint64_t bytes, const bcast_hw_network &net = lab,
-            const bcast_hw_shape &shape = eight)
+uint64_t ns(hwmc_algorithm a, uint64_t bytes, const hwmc_network &net = lab,
+            const hwmc_shape &shape = eight)
 {
-    return bcast_hw_model_ns(&net, &shape, a, bytes);
+    return hwmc_model_ns(&net, &shape, a, bytes);
 }
 
-bcast_hw_algorithm best(uint64_t bytes, const bcast_hw_network &net = lab,
-                        const bcast_hw_shape &shape = eight)
+hwmc_algorithm best(uint64_t bytes, const hwmc_network &net = lab, const hwmc_shape &shape = eight)
 {
-    return bcast_hw_model_best(&net, &shape, BCAST_HW_ALGORITHM_LIMIT, bytes);
+    return hwmc_model_best(&net, &shape, HWMC_ALGORITHM_LIMIT, bytes);
 }
 
 } // namespace
 
 TEST(Model, ByHand)
 {
-    EXPECT_EQ(50 * US, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 0));
-    EXPECT_EQ(150 * US, ns(BCAST_HW_ALGORITHM_BINOMIAL, 0));
-    EXPECT_EQ(300 * US, ns(BCAST_HW_ALGORITHM_DOUBLING, 0));
-    EXPECT_EQ(500 * US, ns(BCAST_HW_ALGORITHM_RING, 0));
+    EXPECT_EQ(50 * US, ns(HWMC_ALGORITHM_TWO_STAGE, 0));
+    EXPECT_EQ(150 * US, ns(HWMC_ALGORITHM_BINOMIAL, 0));
+    EXPECT_EQ(300 * US, ns(HWMC_ALGORITHM_DOUBLING, 0));
+    EXPECT_EQ(500 * US, ns(HWMC_ALGORITHM_RING, 0));
     EXPECT_EQ(250 * US,
-              ns(BCAST_HW_ALGORITHM_MULTILANE, 0)); // 4 ranks to send in 3 levels, then the rest
-    EXPECT_EQ(50 * US + 40 * MS, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000000));
-    EXPECT_EQ(3 * (50 * US + 80 * MS), ns(BCAST_HW_ALGORITHM_BINOMIAL, 1000000));
-    EXPECT_EQ(500 * US + 140 * MS, ns(BCAST_HW_ALGORITHM_RING, 1000000));
-    EXPECT_EQ(50 * US + 4 * (50 * US + 655360) + 40 * MS,
-              ns(BCAST_HW_ALGORITHM_MULTILANE, 1000000));
+              ns(HWMC_ALGORITHM_MULTILANE, 0)); // 4 ranks to send in 3 levels, then the rest
+    EXPECT_EQ(50 * US + 40 * MS, ns(HWMC_ALGORITHM_TWO_STAGE, 1000000));
+    EXPECT_EQ(3 * (50 * US + 80 * MS), ns(HWMC_ALGORITHM_BINOMIAL, 1000000));
+    EXPECT_EQ(500 * US + 140 * MS, ns(HWMC_ALGORITHM_RING, 1000000));
+    EXPECT_EQ(50 * US + 4 * (50 * US + 655360) + 40 * MS, ns(HWMC_ALGORITHM_MULTILANE, 1000000));
 }
 
 TEST(Model, MulticastWinsWhereItWorks)
 {
     for (uint64_t bytes = 0; bytes <= 64 << 20; bytes = 3 * bytes + 1)
-        EXPECT_EQ(BCAST_HW_ALGORITHM_TWO_STAGE, best(bytes)) << bytes;
+        EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(bytes)) << bytes;
 }
 
 TEST(Model, WithoutItShortMessagesAreMpichsAndLongOnesGoAlongTrees)
 {
-    bcast_hw_shape lanes = eight;
+    hwmc_shape lanes = eight;
 
     lanes.frag_bytes = 0;
-    EXPECT_EQ(UINT64_MAX, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 8, lab, lanes));
-    EXPECT_EQ(BCAST_HW_ALGORITHM_BINOMIAL, best(8, lab, lanes));
-    EXPECT_EQ(BCAST_HW_ALGORITHM_MULTILANE, best(1 << 20, lab, lanes));
+    EXPECT_EQ(UINT64_MAX, ns(HWMC_ALGORITHM_TWO_STAGE, 8, lab, lanes));
+    EXPECT_EQ(HWMC_ALGORITHM_BINOMIAL, best(8, lab, lanes));
+    EXPECT_EQ(HWMC_ALGORITHM_MULTILANE, best(1 << 20, lab, lanes));
     lanes.trees = 0;
-    EXPECT_EQ(BCAST_HW_ALGORITHM_DOUBLING, best(1 << 20, lab, lanes));
+    EXPECT_EQ(HWMC_ALGORITHM_DOUBLING, best(1 << 20, lab, lanes));
 }
 
 TEST(Model, LossMakesMulticastSlowerAndTreesNot)
 {
-    bcast_hw_network lossy = lab;
+    hwmc_network lossy = lab;
 
     lossy.loss_ppm = 300000;
-    EXPECT_GT(ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1 << 20, lossy),
-              ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1 << 20));
-    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_MULTILANE, 1 << 20, lossy),
-              ns(BCAST_HW_ALGORITHM_MULTILANE, 1 << 20));
-    EXPECT_EQ(BCAST_HW_ALGORITHM_MULTILANE, best(32 << 20, lossy));
+    EXPECT_GT(ns(HWMC_ALGORITHM_TWO_STAGE, 1 << 20, lossy), ns(HWMC_ALGORITHM_TWO_STAGE, 1 << 20));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_MULTILANE, 1 << 20, lossy), ns(HWMC_ALGORITHM_MULTILANE, 1 << 20));
+    EXPECT_EQ(HWMC_ALGORITHM_MULTILANE, best(32 << 20, lossy));
     lossy.loss_ppm = 1; // of one fragment for seven, a round trip in 7 of a million
-    EXPECT_EQ(50 * US + 0 + 7 * 100 * US / 1000000, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 0, lossy));
+    EXPECT_EQ(50 * US + 0 + 7 * 100 * US / 1000000, ns(HWMC_ALGORITHM_TWO_STAGE, 0, lossy));
 }
 
 TEST(Model, SitesAddTheirWay)
 {
-    bcast_hw_network far = lab;
-    bcast_hw_shape two = eight;
+    hwmc_network far = lab;
+    hwmc_shape two = eight;
 
     far.site_latency_ns = 10 * MS;
     two.sites = 4;
-    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
-        EXPECT_EQ(ns((bcast_hw_algorithm) a, 1000), ns((bcast_hw_algorithm) a, 1000, far));
-    EXPECT_EQ(10 * MS, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 0, far, two));
-    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_BINOMIAL, 0) + 2 * (10 * MS - 50 * US),
-              ns(BCAST_HW_ALGORITHM_BINOMIAL, 0, far, two));
-    EXPECT_GE(ns(BCAST_HW_ALGORITHM_MULTILANE, 0, far, two), 3 * 10 * MS);
+    for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
+        EXPECT_EQ(ns((hwmc_algorithm) a, 1000), ns((hwmc_algorithm) a, 1000, far));
+    EXPECT_EQ(10 * MS, ns(HWMC_ALGORITHM_TWO_STAGE, 0, far, two));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_BINOMIAL, 0) + 2 * (10 * MS - 50 * US),
+              ns(HWMC_ALGORITHM_BINOMIAL, 0, far, two));
+    EXPECT_GE(ns(HWMC_ALGORITHM_MULTILANE, 0, far, two), 3 * 10 * MS);
 }
 
 // Where the wire is faster than a host can take datagrams, trees and MPICH are not held up.
 TEST(Model, AHostTakesItsTimeForADatagram)
 {
-    bcast_hw_network fast = {2 * US, 2 * US, 100000, 100000, 0, 1000};
+    hwmc_network fast = {2 * US, 2 * US, 100000, 100000, 0, 1000};
 
-    EXPECT_EQ(2 * US + 699 * US, ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000000, fast));
-    EXPECT_EQ(BCAST_HW_ALGORITHM_TWO_STAGE, best(8, fast));
-    EXPECT_EQ(BCAST_HW_ALGORITHM_MULTILANE, best(32 << 20, fast));
+    EXPECT_EQ(2 * US + 699 * US, ns(HWMC_ALGORITHM_TWO_STAGE, 1000000, fast));
+    EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(8, fast));
+    EXPECT_EQ(HWMC_ALGORITHM_MULTILANE, best(32 << 20, fast));
     fast.mbit = fast.mbit_all = 10000;
-    EXPECT_EQ(BCAST_HW_ALGORITHM_TWO_STAGE, best(32 << 20, fast));
+    EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(32 << 20, fast));
 }
 
 // Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
 TEST(Model, RanksOfAHostShareItsRails)
 {
-    bcast_hw_shape full = {32, 8, 1, 1432, 2, 8192};
+    hwmc_shape full = {32, 8, 1, 1432, 2, 8192};
 
-    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_BINOMIAL, 1000),
-              ns(BCAST_HW_ALGORITHM_BINOMIAL, 1000, lab, full));
-    EXPECT_EQ(ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000),
-              ns(BCAST_HW_ALGORITHM_TWO_STAGE, 1000, lab, full));
-    EXPECT_GT(ns(BCAST_HW_ALGORITHM_MULTILANE, 1000000, lab, full), 160 * MS);
+    EXPECT_EQ(ns(HWMC_ALGORITHM_BINOMIAL, 1000), ns(HWMC_ALGORITHM_BINOMIAL, 1000, lab, full));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_TWO_STAGE, 1000), ns(HWMC_ALGORITHM_TWO_STAGE, 1000, lab, full));
+    EXPECT_GT(ns(HWMC_ALGORITHM_MULTILANE, 1000000, lab, full), 160 * MS);
     full.frag_bytes = 0;
-    EXPECT_TRUE(bcast_hw_algorithm_is_mpich(best(1 << 20, lab, full)));
+    EXPECT_TRUE(hwmc_algorithm_is_mpich(best(1 << 20, lab, full)));
 }
 
 // Longer never gets faster, whatever the network; and nothing overflows.
 // Of a communicator whose set-up failed, or a network that nobody measured.
 TEST(Model, SaysNothingOfWhatIsNotKnown)
 {
-    const bcast_hw_shape no_shape = {}, no_sites = {8, 8, 0, 1432, 2, 8192},
-                         no_hosts = {8, 0, 1, 1432, 2, 8192};
-    const bcast_hw_network no_network = {};
+    const hwmc_shape no_shape = {}, no_sites = {8, 8, 0, 1432, 2, 8192},
+                     no_hosts = {8, 0, 1, 1432, 2, 8192};
+    const hwmc_network no_network = {};
 
-    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++) {
-        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, lab, no_shape)) << a;
-        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, lab, no_sites)) << a;
-        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, lab, no_hosts)) << a;
-        EXPECT_EQ(UINT64_MAX, ns((bcast_hw_algorithm) a, 1000, no_network)) << a;
+    for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++) {
+        EXPECT_EQ(UINT64_MAX, ns((hwmc_algorithm) a, 1000, lab, no_shape)) << a;
+        EXPECT_EQ(UINT64_MAX, ns((hwmc_algorithm) a, 1000, lab, no_sites)) << a;
+        EXPECT_EQ(UINT64_MAX, ns((hwmc_algorithm) a, 1000, lab, no_hosts)) << a;
+        EXPECT_EQ(UINT64_MAX, ns((hwmc_algorithm) a, 1000, no_network)) << a;
     }
-    EXPECT_EQ(BCAST_HW_ALGORITHM_BINOMIAL, best(1 << 20, lab, no_shape));
-    EXPECT_EQ(BCAST_HW_ALGORITHM_BINOMIAL, best(1 << 20, no_network));
+    EXPECT_EQ(HWMC_ALGORITHM_BINOMIAL, best(1 << 20, lab, no_shape));
+    EXPECT_EQ(HWMC_ALGORITHM_BINOMIAL, best(1 << 20, no_network));
 }
 
 TEST(Model, GrowsWithTheMessage)
@@ -140,56 +134,54 @@ TEST(Model, GrowsWithTheMessage)
     sim::Rng rng(1);
 
     for (int i = 0; i < 20000; i++) {
-        bcast_hw_network net = {rng.below(1 << 30),
-                                rng.below(1 << 30),
-                                (uint32_t) rng.between(1, 800000),
-                                0,
-                                (uint32_t) rng.below(1000001),
-                                (uint32_t) rng.below(100000)};
-        bcast_hw_shape shape = {(uint32_t) rng.between(2, 1000000),
-                                1,
-                                (uint32_t) rng.between(1, 9),
-                                (uint32_t) rng.below(9000),
-                                (uint32_t) rng.below(9),
-                                (uint32_t) rng.between(1, 1 << 20)};
+        hwmc_network net = {rng.below(1 << 30),
+                            rng.below(1 << 30),
+                            (uint32_t) rng.between(1, 800000),
+                            0,
+                            (uint32_t) rng.below(1000001),
+                            (uint32_t) rng.below(100000)};
+        hwmc_shape shape = {(uint32_t) rng.between(2, 1000000),
+                            1,
+                            (uint32_t) rng.between(1, 9),
+                            (uint32_t) rng.below(9000),
+                            (uint32_t) rng.below(9),
+                            (uint32_t) rng.between(1, 1 << 20)};
         uint64_t bytes = rng.next() >> rng.below(64), more = bytes + rng.below(1 << 20);
 
         shape.hosts = (uint32_t) rng.between(1, shape.ranks);
         net.mbit_all = net.mbit * (uint32_t) rng.between(1, 8) / (net.mbit > 500000000 ? 8 : 1);
-        for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
-            ASSERT_LE(bcast_hw_model_ns(&net, &shape, (bcast_hw_algorithm) a, bytes),
-                      bcast_hw_model_ns(&net, &shape, (bcast_hw_algorithm) a,
-                                        more < bytes ? bytes : more))
+        for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
+            ASSERT_LE(hwmc_model_ns(&net, &shape, (hwmc_algorithm) a, bytes),
+                      hwmc_model_ns(&net, &shape, (hwmc_algorithm) a, more < bytes ? bytes : more))
                 << i << " " << a << " " << bytes;
     }
 }
 
 TEST(Model, GainIsWhatTheFastestOfOursSavesOnTheFastestOfTheirs)
 {
-    bcast_hw_shape lanes = eight;
+    hwmc_shape lanes = eight;
 
     lanes.frag_bytes = 0;
-    EXPECT_EQ(100 * US, bcast_hw_model_gain(&lab, &eight, 0)); // 3 hops or one
+    EXPECT_EQ(100 * US, hwmc_model_gain(&lab, &eight, 0)); // 3 hops or one
     EXPECT_EQ(300 * US + 140 * MS - (50 * US + 40 * MS),
-              bcast_hw_model_gain(&lab, &eight, 1000000)); // doubling
-    EXPECT_EQ(0u, bcast_hw_model_gain(&lab, &lanes, 8));   // binomial is the fastest
+              hwmc_model_gain(&lab, &eight, 1000000)); // doubling
+    EXPECT_EQ(0u, hwmc_model_gain(&lab, &lanes, 8));   // binomial is the fastest
     EXPECT_EQ(300 * US + 140 * MS - (50 * US + 4 * (50 * US + 655360) + 40 * MS),
-              bcast_hw_model_gain(&lab, &lanes, 1000000));
+              hwmc_model_gain(&lab, &lanes, 1000000));
     for (uint64_t bytes = 1; bytes < UINT64_C(1) << 62; bytes *= 3)
-        EXPECT_GE(bcast_hw_model_gain(&lab, &eight, 3 * bytes),
-                  bcast_hw_model_gain(&lab, &eight, bytes));
+        EXPECT_GE(hwmc_model_gain(&lab, &eight, 3 * bytes), hwmc_model_gain(&lab, &eight, bytes));
 }
 
 TEST(Model, SetUpCostsTheTreeFourTimesBothWaysAndAProbe)
 {
-    bcast_hw_shape s = eight;
-    bcast_hw_network far = lab;
+    hwmc_shape s = eight;
+    hwmc_network far = lab;
 
-    EXPECT_EQ((8 * 2 + 1) * 50 * US, bcast_hw_model_setup(&lab, &s, 4)); // 1 to 4, then 5 to 7
-    EXPECT_EQ((8 * 7 + 1) * 50 * US, bcast_hw_model_setup(&lab, &s, 1));
+    EXPECT_EQ((8 * 2 + 1) * 50 * US, hwmc_model_setup(&lab, &s, 4)); // 1 to 4, then 5 to 7
+    EXPECT_EQ((8 * 7 + 1) * 50 * US, hwmc_model_setup(&lab, &s, 1));
     s.ranks = 5;
-    EXPECT_EQ((8 * 1 + 1) * 50 * US, bcast_hw_model_setup(&lab, &s, 4));
+    EXPECT_EQ((8 * 1 + 1) * 50 * US, hwmc_model_setup(&lab, &s, 4));
     s.sites = 2;
     far.site_latency_ns = 2 * MS;
-    EXPECT_EQ(9 * 2 * MS, bcast_hw_model_setup(&far, &s, 4));
+    EXPECT_EQ(9 * 2 * MS, hwmc_model_setup(&far, &s, 4));
 }

@@ -12,30 +12,30 @@ namespace {
 
 // Rank `rank` of 3 in t = 2 trees: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
 struct One {
-    bcast_hw_counts counts = {};
-    bcast_hw_multilane m;
+    hwmc_counts counts = {};
+    hwmc_multilane m;
     std::vector<uint64_t> words;
 
     explicit One(uint32_t rank, uint32_t window = 4, uint32_t segments = 40,
-                 bcast_hw_multilane_early early = {})
-        : words(bcast_hw_multilane_words(64))
+                 hwmc_multilane_unexpected unexpected = {})
+        : words(hwmc_multilane_words(64))
     {
-        bcast_hw_multilane_cfg cfg = {};
+        hwmc_multilane_cfg cfg = {};
 
         cfg.size = 3;
         cfg.rank = rank;
         cfg.t = 2;
         cfg.window = cfg.far_window = window;
-        bcast_hw_deal_init(&cfg.near, 1, nullptr);
+        hwmc_wrr_init(&cfg.near, 1, nullptr);
         cfg.far = cfg.near;
         cfg.max_segments = 64;
         cfg.counts = &counts;
-        bcast_hw_multilane_init(&m, &cfg, words.data());
-        bcast_hw_multilane_post(&m, 0, 0, segments * 10, 10, &early);
+        hwmc_multilane_init(&m, &cfg, words.data());
+        hwmc_multilane_post(&m, 0, 0, segments * 10, 10, &unexpected);
     }
-    bcast_hw_msg message(bcast_hw_msg_type type, uint32_t peer, uint32_t tree, uint32_t index) const
+    hwmc_msg message(hwmc_msg_type type, uint32_t peer, uint32_t tree, uint32_t index) const
     {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
         msg.type = type;
         msg.peer = peer;
@@ -44,30 +44,30 @@ struct One {
         msg.bytes = m.bytes;
         return msg;
     }
-    bcast_hw_verdict segment(uint32_t peer, uint32_t tree, uint32_t index)
+    hwmc_verdict segment(uint32_t peer, uint32_t tree, uint32_t index)
     {
-        bcast_hw_msg msg = message(BCAST_HW_MSG_SEGMENT, peer, tree, index);
-        bcast_hw_verdict verdict = bcast_hw_multilane_on_segment(&m, &msg, 1);
+        hwmc_msg msg = message(HWMC_MSG_SEGMENT, peer, tree, index);
+        hwmc_verdict verdict = hwmc_multilane_on_segment(&m, &msg, 1);
 
-        bcast_hw_multilane_check(&m);
+        hwmc_multilane_check(&m);
         return verdict;
     }
-    bcast_hw_verdict grant(uint32_t peer, uint32_t tree, uint32_t limit)
+    hwmc_verdict grant(uint32_t peer, uint32_t tree, uint32_t limit)
     {
-        bcast_hw_msg msg = message(BCAST_HW_MSG_GRANT, peer, tree, limit);
-        bcast_hw_verdict verdict = bcast_hw_multilane_on_grant(&m, &msg);
+        hwmc_msg msg = message(HWMC_MSG_GRANT, peer, tree, limit);
+        hwmc_verdict verdict = hwmc_multilane_on_grant(&m, &msg);
 
-        bcast_hw_multilane_check(&m);
+        hwmc_multilane_check(&m);
         return verdict;
     }
-    std::vector<bcast_hw_msg> sends()
+    std::vector<hwmc_msg> sends()
     {
-        std::vector<bcast_hw_msg> all;
-        bcast_hw_msg tx;
+        std::vector<hwmc_msg> all;
+        hwmc_msg tx;
 
-        while (bcast_hw_multilane_next_send(&m, &tx)) {
+        while (hwmc_multilane_next_send(&m, &tx)) {
             all.push_back(tx);
-            bcast_hw_multilane_check(&m);
+            hwmc_multilane_check(&m);
         }
         return all;
     }
@@ -78,18 +78,18 @@ struct One {
 TEST(Multilane, AGrantIsAWindowAndRenewedAtHalfOfIt)
 {
     One r(1);
-    std::vector<bcast_hw_msg> sent = r.sends();
+    std::vector<hwmc_msg> sent = r.sends();
 
     ASSERT_EQ(2u, sent.size()); // to 0 in tree 0, to 2 in tree 1
-    EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);
+    EXPECT_EQ(HWMC_MSG_GRANT, sent[0].type);
     EXPECT_EQ(4u, sent[0].index);
     EXPECT_EQ(4u, sent[1].index);
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 0));
     EXPECT_TRUE(r.sends().empty());
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 1));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 1));
     sent = r.sends();
     ASSERT_EQ(1u, sent.size());
-    EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);
+    EXPECT_EQ(HWMC_MSG_GRANT, sent[0].type);
     EXPECT_EQ(0u, sent[0].peer);
     EXPECT_EQ(6u, sent[0].index);
 }
@@ -99,10 +99,10 @@ TEST(Multilane, WhatIsNotGrantedIsBad)
     One r(1);
 
     r.sends();
-    EXPECT_EQ(BCAST_HW_BAD, r.segment(0, 0, 4));
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 3));
-    EXPECT_EQ(BCAST_HW_DUP, r.segment(0, 0, 3));
-    EXPECT_EQ(BCAST_HW_BAD, r.segment(2, 0, 0)); // not the parent there
+    EXPECT_EQ(HWMC_BAD, r.segment(0, 0, 4));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 3));
+    EXPECT_EQ(HWMC_DUP, r.segment(0, 0, 3));
+    EXPECT_EQ(HWMC_BAD, r.segment(2, 0, 0)); // not the parent there
 }
 
 TEST(Multilane, AGapDoesNotRenew)
@@ -111,9 +111,9 @@ TEST(Multilane, AGapDoesNotRenew)
 
     r.sends();
     for (uint32_t i : {1, 2, 3})
-        EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, i));
+        EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, i));
     EXPECT_TRUE(r.sends().empty());
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 0));
     ASSERT_EQ(1u, r.sends().size());
     EXPECT_EQ(8u, r.m.told[0]);
 }
@@ -123,27 +123,27 @@ TEST(Multilane, AParentSendsAsFarAsIsGranted)
     One r(0);
 
     EXPECT_TRUE(r.sends().empty());
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 3));
+    EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 3));
     EXPECT_EQ(3u, r.sends().size());
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 2)); // an old one
+    EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 2)); // an old one
     EXPECT_TRUE(r.sends().empty());
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 5));
-    std::vector<bcast_hw_msg> sent = r.sends();
+    EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 5));
+    std::vector<hwmc_msg> sent = r.sends();
     ASSERT_EQ(2u, sent.size());
     EXPECT_EQ(3u, sent[0].index);
     EXPECT_EQ(4u, sent[1].index);
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 21)); // there are 20
+    EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 21)); // there are 20
     EXPECT_EQ(15u, r.sends().size());
-    EXPECT_EQ(BCAST_HW_BAD, r.grant(2, 0, 5)); // no child of 0 there
+    EXPECT_EQ(HWMC_BAD, r.grant(2, 0, 5)); // no child of 0 there
 }
 
 // A grant that came before this rank posted is the first window of whoever sent it.
 TEST(Multilane, AnEarlyGrantIsAWindow)
 {
-    bcast_hw_multilane_early early = {};
+    hwmc_multilane_unexpected unexpected = {};
 
-    early.granted[0] = 1;
-    One r(0, 4, 40, early);
+    unexpected.granted[0] = 1;
+    One r(0, 4, 40, unexpected);
 
     EXPECT_EQ(4u, r.sends().size());
 }
@@ -151,69 +151,69 @@ TEST(Multilane, AnEarlyGrantIsAWindow)
 TEST(Multilane, AShortMessageIsGrantedWhole)
 {
     One r(1, 4, 3);
-    std::vector<bcast_hw_msg> sent = r.sends();
+    std::vector<hwmc_msg> sent = r.sends();
 
     ASSERT_EQ(2u, sent.size());
     EXPECT_EQ(2u, sent[0].index);
     EXPECT_EQ(1u, sent[1].index);
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(2, 1, 0));
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 1));
+    EXPECT_EQ(HWMC_PLACE, r.segment(2, 1, 0));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 0));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 1));
     EXPECT_TRUE(r.sends().empty()); // 2 has not granted
-    EXPECT_FALSE(bcast_hw_multilane_done(&r.m));
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(2, 0, 2));
+    EXPECT_FALSE(hwmc_multilane_done(&r.m));
+    EXPECT_EQ(HWMC_TAKEN, r.grant(2, 0, 2));
     EXPECT_EQ(2u, r.sends().size());
-    bcast_hw_multilane_on_sent(&r.m, 0);
-    bcast_hw_multilane_on_sent(&r.m, 0);
-    EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+    hwmc_multilane_on_sent(&r.m, 0);
+    hwmc_multilane_on_sent(&r.m, 0);
+    EXPECT_TRUE(hwmc_multilane_done(&r.m));
 }
 
 // Of another length than others take the message for: it stops, and says so up and down.
 TEST(Multilane, ARankWithAnotherLengthFails)
 {
     One r(1);
-    bcast_hw_msg msg;
-    std::vector<bcast_hw_msg> sent;
+    hwmc_msg msg;
+    std::vector<hwmc_msg> sent;
 
     r.sends();
-    EXPECT_EQ(BCAST_HW_PLACE, r.segment(0, 0, 0));
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(2, 0, 4));
+    EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 0));
+    EXPECT_EQ(HWMC_TAKEN, r.grant(2, 0, 4));
     ASSERT_EQ(1u, r.sends().size());
-    msg = r.message(BCAST_HW_MSG_SEGMENT, 0, 0, 1);
+    msg = r.message(HWMC_MSG_SEGMENT, 0, 0, 1);
     msg.bytes = 300;
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_multilane_on_segment(&r.m, &msg, 1));
+    EXPECT_EQ(HWMC_TAKEN, hwmc_multilane_on_segment(&r.m, &msg, 1));
     sent = r.sends();
     ASSERT_EQ(3u, sent.size());
-    EXPECT_EQ(BCAST_HW_MSG_GRANT, sent[0].type);
+    EXPECT_EQ(HWMC_MSG_GRANT, sent[0].type);
     EXPECT_EQ(0u, sent[0].peer);
     EXPECT_EQ(2u, sent[1].peer);
-    EXPECT_EQ(BCAST_HW_MSG_SEGMENT, sent[2].type);
+    EXPECT_EQ(HWMC_MSG_SEGMENT, sent[2].type);
     EXPECT_EQ(2u, sent[2].peer);
-    for (const bcast_hw_msg &tx : sent)
-        EXPECT_EQ(BCAST_HW_FLAG_VOID, tx.flags);
-    EXPECT_FALSE(bcast_hw_multilane_done(&r.m)); // a lane has bytes of it
-    EXPECT_EQ(BCAST_HW_DUP, r.segment(0, 0, 1));
-    bcast_hw_multilane_on_sent(&r.m, 0);
-    EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+    for (const hwmc_msg &tx : sent)
+        EXPECT_EQ(HWMC_FLAG_VOID, tx.flags);
+    EXPECT_FALSE(hwmc_multilane_done(&r.m)); // a lane has bytes of it
+    EXPECT_EQ(HWMC_DUP, r.segment(0, 0, 1));
+    hwmc_multilane_on_sent(&r.m, 0);
+    EXPECT_TRUE(hwmc_multilane_done(&r.m));
     EXPECT_EQ(300u, r.m.theirs);
 }
 
 TEST(Multilane, NobodyWaitsForAChildThatRefuses)
 {
     One r(0);
-    bcast_hw_msg msg = r.message(BCAST_HW_MSG_GRANT, 1, 0, 4);
+    hwmc_msg msg = r.message(HWMC_MSG_GRANT, 1, 0, 4);
 
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(1, 0, 4));
+    EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 4));
     EXPECT_EQ(4u, r.sends().size());
-    msg.flags = BCAST_HW_FLAG_VOID;
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_multilane_on_grant(&r.m, &msg));
-    EXPECT_EQ(BCAST_HW_TAKEN, r.grant(2, 1, 20));
+    msg.flags = HWMC_FLAG_VOID;
+    EXPECT_EQ(HWMC_TAKEN, hwmc_multilane_on_grant(&r.m, &msg));
+    EXPECT_EQ(HWMC_TAKEN, r.grant(2, 1, 20));
     EXPECT_EQ(20u, r.sends().size());
     for (int i = 0; i < 20; i++)
-        bcast_hw_multilane_on_sent(&r.m, 1);
-    EXPECT_FALSE(bcast_hw_multilane_done(&r.m));
+        hwmc_multilane_on_sent(&r.m, 1);
+    EXPECT_FALSE(hwmc_multilane_done(&r.m));
     for (int i = 0; i < 4; i++)
-        bcast_hw_multilane_on_sent(&r.m, 0);
-    EXPECT_TRUE(bcast_hw_multilane_done(&r.m));
+        hwmc_multilane_on_sent(&r.m, 0);
+    EXPECT_TRUE(hwmc_multilane_done(&r.m));
     EXPECT_FALSE(r.m.failed);
 }

@@ -75,10 +75,9 @@ TEST_P(NodeBarrier, WorksForAsManyRanksAsThereMayBe)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NodeBarrier, testing::Range(0, (int) BCAST_HW_NODE_BARRIER_NUM),
+INSTANTIATE_TEST_SUITE_P(All, NodeBarrier, testing::Range(0, (int) HWMC_SHM_BARRIER_NUM),
                          [](const auto &info) {
-                             return bcast_hw_node_barrier_name(
-                                 (bcast_hw_node_barrier_algorithm) info.param);
+                             return hwmc_shm_barrier_name((hwmc_shm_barrier_algorithm) info.param);
                          });
 
 TEST(NodeBarriers, OfDifferentKindsFollowEachOther)
@@ -87,8 +86,8 @@ TEST(NodeBarriers, OfDifferentKindsFollowEachOther)
     Script script;
 
     config.layout.ranks = 6;
-    for (int a = 0; a < BCAST_HW_NODE_BARRIER_NUM; a++)
-        for (int b = 0; b < BCAST_HW_NODE_BARRIER_NUM; b++) {
+    for (int a = 0; a < HWMC_SHM_BARRIER_NUM; a++)
+        for (int b = 0; b < HWMC_SHM_BARRIER_NUM; b++) {
             script.push_back(barrier(a, 5));
             script.push_back(barrier(b, 2, 1));
         }
@@ -97,8 +96,8 @@ TEST(NodeBarriers, OfDifferentKindsFollowEachOther)
 
 TEST(NodeBarriers, AreKnownByName)
 {
-    EXPECT_EQ(BCAST_HW_NODE_BARRIER_PE, bcast_hw_node_barrier_named("pe"));
-    EXPECT_EQ(BCAST_HW_NODE_BARRIER_SIG, bcast_hw_node_barrier_named("sig"));
-    EXPECT_EQ(-1, bcast_hw_node_barrier_named("ag"));
-    EXPECT_STREQ("dis", bcast_hw_node_barrier_name(BCAST_HW_NODE_BARRIER_DIS));
+    EXPECT_EQ(HWMC_SHM_BARRIER_PE, hwmc_shm_barrier_named("pe"));
+    EXPECT_EQ(HWMC_SHM_BARRIER_SIG, hwmc_shm_barrier_named("sig"));
+    EXPECT_EQ(-1, hwmc_shm_barrier_named("ag"));
+    EXPECT_STREQ("dis", hwmc_shm_barrier_name(HWMC_SHM_BARRIER_DIS));
 }

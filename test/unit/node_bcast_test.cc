@@ -194,16 +194,15 @@ TEST_P(NodeBcast, InAllLinesOfASlot)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NodeBcast, testing::Range(0, (int) BCAST_HW_NODE_BCAST_NUM),
+INSTANTIATE_TEST_SUITE_P(All, NodeBcast, testing::Range(0, (int) HWMC_SHM_BCAST_NUM),
                          [](const auto &info) {
-                             return bcast_hw_node_bcast_name(
-                                 (bcast_hw_node_bcast_algorithm) info.param);
+                             return hwmc_shm_bcast_name((hwmc_shm_bcast_algorithm) info.param);
                          });
 
 TEST(NodeBcasts, AreKnownByName)
 {
-    EXPECT_EQ(BCAST_HW_NODE_BCAST_TREEMM, bcast_hw_node_bcast_named("treemm"));
-    EXPECT_EQ(BCAST_HW_NODE_BCAST_AG, bcast_hw_node_bcast_named("ag"));
-    EXPECT_EQ(-1, bcast_hw_node_bcast_named("pe"));
-    EXPECT_STREQ("g", bcast_hw_node_bcast_name(BCAST_HW_NODE_BCAST_G));
+    EXPECT_EQ(HWMC_SHM_BCAST_TREEMM, hwmc_shm_bcast_named("treemm"));
+    EXPECT_EQ(HWMC_SHM_BCAST_AG, hwmc_shm_bcast_named("ag"));
+    EXPECT_EQ(-1, hwmc_shm_bcast_named("pe"));
+    EXPECT_STREQ("g", hwmc_shm_bcast_name(HWMC_SHM_BCAST_G));
 }

@@ -23,7 +23,7 @@ class NodeGroup : public testing::Test {
     {
         script = s;
         memory = std::make_unique<node::Memory>(config.layout);
-        ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(&segment, &config.layout, memory->at));
+        ASSERT_EQ(HWMC_OK, hwmc_shm_segment_over(&segment, &config.layout, memory->at));
         for (uint32_t r = 0; r < config.layout.ranks; r++) {
             Config own = config;
 
@@ -42,25 +42,25 @@ class NodeGroup : public testing::Test {
     {
         for (int i = 0; i < times; i++) {
             ranks[rank]->step();
-            bcast_hw_node_group_check(&ranks[rank]->group);
+            hwmc_shm_group_check(&ranks[rank]->group);
             ASSERT_EQ("", ranks[rank]->wrong);
         }
     }
 
     // What a rank has told of itself; a card is not known to C++.
-    bcast_hw_node_owner *owner_told(uint32_t rank)
+    hwmc_shm_owner *owner_told(uint32_t rank)
     {
-        bcast_hw_node_owner own;
+        hwmc_shm_owner own;
 
-        EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_copy_self(&own, ranks[rank]->group.methods));
-        return (bcast_hw_node_owner *) memmem(segment.base + BCAST_HW_NODE_HEADER +
-                                                  rank * segment.block_bytes,
-                                              segment.block_bytes, &own, sizeof(own));
+        EXPECT_EQ(HWMC_OK, hwmc_shm_copy_self(&own, ranks[rank]->group.methods));
+        return (hwmc_shm_owner *) memmem(segment.base + HWMC_SHM_HEADER +
+                                             rank * segment.block_bytes,
+                                         segment.block_bytes, &own, sizeof(own));
     }
 
     Script script;
     std::unique_ptr<node::Memory> memory;
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     std::atomic<uint64_t> begun[16] = {};
     std::vector<std::unique_ptr<Rank>> ranks;
 };
@@ -83,7 +83,7 @@ TEST_F(NodeGroup, TakesTheFirstMethodThatAllHave)
          {node::kMemcpy | node::kCma, node::kCma, node::kMemcpy | node::kCma, node::kCma});
     join();
     for (auto &rank : ranks)
-        EXPECT_EQ(bcast_hw_node_copy_of(BCAST_HW_NODE_COPY_CMA), rank->group.copy);
+        EXPECT_EQ(hwmc_shm_copy_of(HWMC_SHM_COPY_CMA), rank->group.copy);
 }
 
 TEST_F(NodeGroup, HasNoMethodWhereOneRankHasNone)
@@ -114,9 +114,9 @@ TEST_F(NodeGroup, WaitsForAllToJoin)
     open(config, {});
     for (int i = 0; i < 10; i++)
         for (uint32_t r = 0; r < 3; r++)
-            EXPECT_EQ(BCAST_HW_AGAIN, bcast_hw_node_group_join(&ranks[r]->group));
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_join(&ranks[3]->group));
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_join(&ranks[0]->group));
+            EXPECT_EQ(HWMC_AGAIN, hwmc_shm_group_join(&ranks[r]->group));
+    EXPECT_EQ(HWMC_OK, hwmc_shm_group_join(&ranks[3]->group));
+    EXPECT_EQ(HWMC_OK, hwmc_shm_group_join(&ranks[0]->group));
 }
 
 // Slots bound how far a root is ahead of a rank that does nothing.
@@ -125,7 +125,7 @@ TEST_F(NodeGroup, ARootIsAtMostAllSlotsAhead)
     Config config;
 
     config.layout = {3, 4, 2, 64};
-    open(config, Script(20, message(BCAST_HW_NODE_BCAST_OTA, 8)));
+    open(config, Script(20, message(HWMC_SHM_BCAST_OTA, 8)));
     join();
     step(0, 100);
     EXPECT_EQ(4u, ranks[0]->done());
@@ -149,7 +149,7 @@ TEST_F(NodeGroup, NobodyIsMoreThanAllSlotsAhead)
 
     config.layout = {4, 2, 2, 64};
     for (uint32_t i = 0; i < 40; i++)
-        s.push_back(message(BCAST_HW_NODE_BCAST_TREE, 30, i % 3));
+        s.push_back(message(HWMC_SHM_BCAST_TREE, 30, i % 3));
     open(config, s);
     join();
     for (int i = 0; i < 500; i++)
@@ -166,7 +166,7 @@ TEST_F(NodeGroup, ARootIsAtMostAllBuffersAhead)
 
     config.layout = {2, 8, 2, 64};
     config.params.inline_max = 0;
-    open(config, Script(20, message(BCAST_HW_NODE_BCAST_OTA, 64)));
+    open(config, Script(20, message(HWMC_SHM_BCAST_OTA, 64)));
     join();
     step(0, 100);
     EXPECT_EQ(2u, ranks[0]->done());
@@ -178,7 +178,7 @@ TEST_F(NodeGroup, ARootIsAtMostAllBuffersAhead)
 // A rank that has finished owes nobody anything: the others go on without it.
 TEST_F(NodeGroup, ARankThatIsThroughIsNotNeeded)
 {
-    for (int a = 0; a < BCAST_HW_NODE_BCAST_NUM; a++) {
+    for (int a = 0; a < HWMC_SHM_BCAST_NUM; a++) {
         Config config;
 
         ranks.clear();
@@ -202,9 +202,9 @@ TEST_F(NodeGroup, ARankThatIsThroughIsNotNeeded)
 TEST_F(NodeGroup, OnlyTreeGivesOnWhatIsNotWhole)
 {
     for (uint64_t methods : {UINT64_C(0), node::kMemcpy})
-        for (int a : {BCAST_HW_NODE_BCAST_TREE, BCAST_HW_NODE_BCAST_TREEMM}) {
+        for (int a : {HWMC_SHM_BCAST_TREE, HWMC_SHM_BCAST_TREEMM}) {
             Config config;
-            bool early = false;
+            bool unexpected = false;
 
             ranks.clear();
             config.layout.ranks = 3;
@@ -217,17 +217,17 @@ TEST_F(NodeGroup, OnlyTreeGivesOnWhatIsNotWhole)
             for (int i = 0; i < 100; i++)
                 for (auto &rank : ranks) {
                     rank->step();
-                    early |=
+                    unexpected |=
                         ranks[1]->here() < 500 && ranks[1]->done() == 0 && ranks[2]->here() > 0;
                 }
             EXPECT_EQ(1u, ranks[2]->done()) << a;
-            EXPECT_EQ(a == BCAST_HW_NODE_BCAST_TREE, early) << a;
+            EXPECT_EQ(a == HWMC_SHM_BCAST_TREE, unexpected) << a;
         }
 }
 
 TEST_F(NodeGroup, ABarrierTellsThatAllHaveFinishedWhatWasBefore)
 {
-    Script s(3, message(BCAST_HW_NODE_BCAST_OTA, 8));
+    Script s(3, message(HWMC_SHM_BCAST_OTA, 8));
 
     s.push_back(Item());
     s.back().kind = node::Kind::kBarrier;
@@ -245,33 +245,33 @@ TEST_F(NodeGroup, AFailureIsSeenFromItsCollectiveOn)
 {
     open(Config(), {});
     join();
-    bcast_hw_node_group &failing = ranks[0]->group, &other = ranks[1]->group;
-    EXPECT_FALSE(bcast_hw_node_group_failed(&other));
+    hwmc_shm_group &failing = ranks[0]->group, &other = ranks[1]->group;
+    EXPECT_FALSE(hwmc_shm_group_failed(&other));
     failing.serial = 3;
-    bcast_hw_node_group_fail(&failing);
+    hwmc_shm_group_fail(&failing);
     for (uint64_t serial = 0; serial < 6; serial++) {
         other.serial = serial;
-        EXPECT_EQ(serial >= 3, bcast_hw_node_group_failed(&other)) << serial;
+        EXPECT_EQ(serial >= 3, hwmc_shm_group_failed(&other)) << serial;
     }
 }
 
 TEST_F(NodeGroup, RefusesWhatDoesNotFit)
 {
     Config config;
-    bcast_hw_node_group g;
-    bcast_hw_node_params p = config.params;
+    hwmc_shm_group g;
+    hwmc_shm_params p = config.params;
 
     open(config, {});
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_init(&g, &segment, 4, 0, &p));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_group_init(&g, &segment, 4, 0, &p));
     p.chunk = 65;
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_init(&g, &segment, 0, 0, &p));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_group_init(&g, &segment, 0, 0, &p));
     p.chunk = 64;
-    p.inline_max = BCAST_HW_NODE_INLINE + 1;
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_set(&ranks[0]->group, &p));
-    p.inline_max = BCAST_HW_NODE_INLINE;
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_set(&ranks[0]->group, &p));
+    p.inline_max = HWMC_SHM_INLINE + 1;
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_group_set(&ranks[0]->group, &p));
+    p.inline_max = HWMC_SHM_INLINE;
+    EXPECT_EQ(HWMC_OK, hwmc_shm_group_set(&ranks[0]->group, &p));
     p.ways = 0;
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_group_set(&ranks[0]->group, &p));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_group_set(&ranks[0]->group, &p));
     p.ways = UINT32_MAX;
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_set(&ranks[0]->group, &p));
+    EXPECT_EQ(HWMC_OK, hwmc_shm_group_set(&ranks[0]->group, &p));
 }

@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // Hosts for the tests of the node layer's topology: described in hwloc's words, or at random.
-#ifndef NODE_HOSTS_H_INCLUDED
-#define NODE_HOSTS_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_NODE_HOSTS_H_INCLUDED
+#define HWMC_TEST_UNIT_NODE_HOSTS_H_INCLUDED
 
 #include <string>
 #include <vector>
@@ -17,38 +17,38 @@ extern "C" {
 #include "../../src/mpi/coll/bcast_hw/node/topo.h"
 }
 
-using Places = std::vector<bcast_hw_node_place>;
+using Places = std::vector<hwmc_shm_affinity>;
 
 // Ranks bound to these lists of processors of a host.
 inline Places places(const std::string &host, const std::vector<std::string> &cpus)
 {
-    bcast_hw_node_topo *topo = nullptr;
+    hwmc_shm_topo *topo = nullptr;
     Places p(cpus.size());
 
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_topo_open(&topo, host.c_str())) << host;
+    EXPECT_EQ(HWMC_OK, hwmc_shm_topo_open(&topo, host.c_str())) << host;
     if (topo == nullptr)
         return p;
     for (size_t r = 0; r < cpus.size(); r++)
-        EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_topo_place(topo, cpus[r].c_str(), &p[r])) << cpus[r];
-    bcast_hw_node_topo_close(topo);
+        EXPECT_EQ(HWMC_OK, hwmc_shm_topo_place(topo, cpus[r].c_str(), &p[r])) << cpus[r];
+    hwmc_shm_topo_close(topo);
     return p;
 }
 
-inline bcast_hw_node_levels levels(const Places &p)
+inline hwmc_shm_levels levels(const Places &p)
 {
-    bcast_hw_node_levels l;
+    hwmc_shm_levels l;
 
-    bcast_hw_node_levels_init(&l, p.data(), static_cast<uint32_t>(p.size()));
-    bcast_hw_node_levels_check(&l);
+    hwmc_shm_levels_init(&l, p.data(), static_cast<uint32_t>(p.size()));
+    hwmc_shm_levels_check(&l);
     return l;
 }
 
-inline bcast_hw_node_levels flat(uint32_t n)
+inline hwmc_shm_levels flat(uint32_t n)
 {
-    bcast_hw_node_levels l;
+    hwmc_shm_levels l;
 
-    bcast_hw_node_levels_flat(&l, n);
-    bcast_hw_node_levels_check(&l);
+    hwmc_shm_levels_flat(&l, n);
+    hwmc_shm_levels_check(&l);
     return l;
 }
 
@@ -94,4 +94,4 @@ inline std::vector<std::string> some_binding(sim::Rng &rng, const Host &host, ui
     return cpus;
 }
 
-#endif // NODE_HOSTS_H_INCLUDED
+#endif // HWMC_TEST_UNIT_NODE_HOSTS_H_INCLUDED

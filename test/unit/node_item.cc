@@ -51,7 +51,7 @@ void add(void *, void *out, const void *a, const void *b, size_t count)
 
 } // namespace
 
-bcast_hw_node_operation operation_of(const Item &item)
+hwmc_shm_operation operation_of(const Item &item)
 {
     if (item.ordered)
         return {compose, nullptr, sizeof(Affine), false};
@@ -108,7 +108,7 @@ Config Config::with_whole_slots() const
     Config config = *this;
 
     config.layout.chunk = 512;
-    config.params = bcast_hw_node_params_default(500);
+    config.params = hwmc_shm_params_default(500);
     return config;
 }
 
@@ -135,16 +135,16 @@ std::string Item::text() const
     switch (kind) {
         case Kind::kBarrier:
             of = "barrier";
-            name = bcast_hw_node_barrier_name((bcast_hw_node_barrier_algorithm) algorithm);
+            name = hwmc_shm_barrier_name((hwmc_shm_barrier_algorithm) algorithm);
             break;
         case Kind::kBcast:
             of = "bcast";
-            name = bcast_hw_node_bcast_name((bcast_hw_node_bcast_algorithm) algorithm);
+            name = hwmc_shm_bcast_name((hwmc_shm_bcast_algorithm) algorithm);
             break;
         case Kind::kReduction:
         case Kind::kAllreduce:
             of = kind == Kind::kReduction ? "reduction" : "allreduce";
-            name = bcast_hw_node_reduction_name((bcast_hw_node_reduction_algorithm) algorithm);
+            name = hwmc_shm_reduction_name((hwmc_shm_reduction_algorithm) algorithm);
             break;
         case Kind::kGather:
             of = "gather";
@@ -160,7 +160,7 @@ std::string Item::text() const
             break;
         case Kind::kReduceScatter:
             of = "reduce_scatter";
-            name = bcast_hw_node_reduction_name((bcast_hw_node_reduction_algorithm) algorithm);
+            name = hwmc_shm_reduction_name((hwmc_shm_reduction_algorithm) algorithm);
             break;
         case Kind::kScan:
             of = "scan";
@@ -181,10 +181,9 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
     Item item;
 
     item.kind = (Kind) rng.below(kKinds);
-    item.algorithm =
-        (int) rng.below(item.kind == Kind::kBarrier ? (int) BCAST_HW_NODE_BARRIER_NUM
-                        : item.kind == Kind::kBcast ? (int) BCAST_HW_NODE_BCAST_NUM
-                                                    : (int) BCAST_HW_NODE_REDUCTION_NUM);
+    item.algorithm = (int) rng.below(item.kind == Kind::kBarrier ? (int) HWMC_SHM_BARRIER_NUM
+                                     : item.kind == Kind::kBcast ? (int) HWMC_SHM_BCAST_NUM
+                                                                 : (int) HWMC_SHM_REDUCTION_NUM);
     item.root = (uint32_t) rng.below(config.layout.ranks);
     item.length = any_length(config, rng, chunks);
     if (rng.below(3) == 0)
@@ -203,8 +202,8 @@ Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks)
     return item;
 }
 
-bcast_hw_node_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
-                           std::vector<uint16_t> &children)
+hwmc_shm_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
+                      std::vector<uint16_t> &children)
 {
     uint32_t place = (rank + size - item.root) % size;
     uint32_t up = place > 0 ? parent_place(item, number, place) : 0;

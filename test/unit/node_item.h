@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // A collective of a script of those that ranks of a node run: what it is, and what each rank adds.
-#ifndef NODE_ITEM_H_INCLUDED
-#define NODE_ITEM_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_NODE_ITEM_H_INCLUDED
+#define HWMC_TEST_UNIT_NODE_ITEM_H_INCLUDED
 
 #include <stdint.h>
 
@@ -22,17 +22,17 @@ extern "C" {
 
 namespace node {
 
-constexpr uint64_t kMemcpy = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_MEMCPY);
-constexpr uint64_t kXpmem = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_XPMEM);
-constexpr uint64_t kCma = BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_CMA);
+constexpr uint64_t kMemcpy = HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_MEMCPY);
+constexpr uint64_t kXpmem = HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_XPMEM);
+constexpr uint64_t kCma = HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_CMA);
 
 // Of small chunks: so that lengths about them are not all inline, that ends long before a slot
 // does.
 constexpr uint32_t kInline = 88;
 
-inline bcast_hw_node_params params_of(uint32_t chunk)
+inline hwmc_shm_params params_of(uint32_t chunk)
 {
-    bcast_hw_node_params p = bcast_hw_node_params_default(chunk);
+    hwmc_shm_params p = hwmc_shm_params_default(chunk);
 
     p.inline_max = kInline;
     return p;
@@ -42,9 +42,9 @@ inline bcast_hw_node_params params_of(uint32_t chunk)
 constexpr uint64_t kSlotLengths[] = {88, 120, 128, 504, 960, 968, 975, 976, 977, 984, 1500};
 
 struct Config {
-    bcast_hw_node_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
+    hwmc_shm_layout layout = {4, 8, 2, 64}; // ranks, slots, buffers, chunk
     uint64_t methods = 0;
-    bcast_hw_node_params params = params_of(64);
+    hwmc_shm_params params = params_of(64);
 
     // The same with chunks of 500 bytes, and messages inline as far as they fit.
     Config with_whole_slots() const;
@@ -124,14 +124,14 @@ using Script = std::vector<Item>;
 Item any_item(const Config &config, sim::Rng &rng, uint32_t chunks = 7);
 
 // The tree of an item, as a rank sees it; its children in `children`.
-bcast_hw_node_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
-                           std::vector<uint16_t> &children);
+hwmc_shm_tree tree_of(const Item &item, size_t number, uint32_t rank, uint32_t size,
+                      std::vector<uint16_t> &children);
 
 // The bytes of message, or part, `number`.
 unsigned char byte_of(size_t number, uint64_t i);
 
 // Of reductions: the operation; what a rank adds in collective `number`.
-bcast_hw_node_operation operation_of(const Item &item);
+hwmc_shm_operation operation_of(const Item &item);
 void fill(const Item &item, size_t number, uint32_t rank, unsigned char *to, uint64_t bytes);
 
 // Its length as far as that is whole elements.
@@ -139,4 +139,4 @@ uint64_t whole_elements(const Item &item);
 
 } // namespace node
 
-#endif // NODE_ITEM_H_INCLUDED
+#endif // HWMC_TEST_UNIT_NODE_ITEM_H_INCLUDED

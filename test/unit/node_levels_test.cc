@@ -11,12 +11,12 @@
 namespace {
 
 // "cache: {0 1} {2} {3 4}; package: {0 1 2} {3 4}"
-std::string said(const bcast_hw_node_levels &l)
+std::string said(const hwmc_shm_levels &l)
 {
     std::string text;
 
     for (uint32_t i = 0; i < l.num; i++) {
-        text += (i > 0 ? "; " : "") + std::string(bcast_hw_node_part_text(l.kind[i])) + ":";
+        text += (i > 0 ? "; " : "") + std::string(hwmc_shm_part_text(l.kind[i])) + ":";
         for (uint32_t low = 0; low < l.n; low++) {
             if (l.lowest[i][low] != low)
                 continue;
@@ -37,11 +37,11 @@ std::string said(const std::string &host, const std::vector<std::string> &cpus)
 
 using Order = std::vector<uint16_t>;
 
-Order order(const bcast_hw_node_levels &l, uint32_t first)
+Order order(const hwmc_shm_levels &l, uint32_t first)
 {
     Order o(l.n);
 
-    bcast_hw_node_levels_order(&l, first, o.data());
+    hwmc_shm_levels_order(&l, first, o.data());
     return o;
 }
 
@@ -49,8 +49,7 @@ Order order(const bcast_hw_node_levels &l, uint32_t first)
 
 TEST(NodeLevels, ExampleOfTheHeader)
 {
-    bcast_hw_node_levels l =
-        levels(places("package:2 l3:2 core:2 pu:1", {"0", "1", "2", "4", "5"}));
+    hwmc_shm_levels l = levels(places("package:2 l3:2 core:2 pu:1", {"0", "1", "2", "4", "5"}));
 
     EXPECT_EQ("cache: {0 1} {2} {3 4}; package: {0 1 2} {3 4}", said(l));
     EXPECT_EQ((Order{3, 4, 0, 1, 2}), order(l, 3));
@@ -105,15 +104,15 @@ TEST(NodeLevels, EveryKindOfPartIsALevelOrTellsNothing)
         Host host = some_host(rng);
         const uint32_t n = static_cast<uint32_t>(rng.between(1, 64));
         Places p = places(host.words, some_binding(rng, host, n, 0));
-        bcast_hw_node_levels l = levels(p);
+        hwmc_shm_levels l = levels(p);
 
         SCOPED_TRACE("seed " + std::to_string(seed) + ", " + host.words);
-        for (uint32_t kind = 0; kind < BCAST_HW_NODE_PART_NUM; kind++) {
+        for (uint32_t kind = 0; kind < HWMC_SHM_PART_NUM; kind++) {
             std::vector<uint16_t> lowest(n);
             std::set<uint16_t> groups;
 
             for (uint32_t r = 0; r < n; r++) {
-                auto same = [&](const bcast_hw_node_place &q) {
+                auto same = [&](const hwmc_shm_affinity &q) {
                     return p[r].part[kind] >= 0 && q.part[kind] == p[r].part[kind];
                 };
                 auto at = std::find_if(p.begin(), p.begin() + r, same);
@@ -125,7 +124,7 @@ TEST(NodeLevels, EveryKindOfPartIsALevelOrTellsNothing)
             bool found = false;
             for (uint32_t i = 0; i < l.num; i++)
                 found = found || std::equal(lowest.begin(), lowest.end(), l.lowest[i]);
-            ASSERT_TRUE(found) << bcast_hw_node_part_text(static_cast<bcast_hw_node_part>(kind));
+            ASSERT_TRUE(found) << hwmc_shm_part_text(static_cast<hwmc_shm_part>(kind));
         }
     }
 }
@@ -135,10 +134,9 @@ TEST(NodeLevels, AnyIntegersGiveGroupsWithinGroups)
 {
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         sim::Rng rng(seed);
-        Places p(seed == 1000 ? BCAST_HW_NODE_RANKS_MAX
-                              : rng.between(1, seed % 100 == 0 ? 300 : 24));
+        Places p(seed == 1000 ? HWMC_SHM_RANKS_MAX : rng.between(1, seed % 100 == 0 ? 300 : 24));
 
-        for (bcast_hw_node_place &one : p)
+        for (hwmc_shm_affinity &one : p)
             for (int32_t &part : one.part)
                 part = static_cast<int32_t>(rng.below(8)) - 1;
         levels(p);
@@ -157,7 +155,7 @@ TEST(NodeLevels, TheOrderKeepsGroupsInOnePieceWhereTheirFirstRankIs)
         sim::Rng rng(seed);
         Host host = some_host(rng);
         const uint32_t n = static_cast<uint32_t>(rng.between(1, 64));
-        bcast_hw_node_levels l = levels(places(host.words, some_binding(rng, host, n, 200000)));
+        hwmc_shm_levels l = levels(places(host.words, some_binding(rng, host, n, 200000)));
 
         SCOPED_TRACE("seed " + std::to_string(seed));
         for (uint32_t first = 0; first < n; first++) {

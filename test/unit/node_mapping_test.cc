@@ -20,8 +20,8 @@ extern "C" {
 
 namespace {
 
-constexpr uint64_t kWide = BCAST_HW_NODE_MAPPING_WIDE;
-constexpr uint32_t kKept = BCAST_HW_NODE_MAPPING_KEPT;
+constexpr uint64_t kWide = HWMC_SHM_MAPPING_WIDE;
+constexpr uint32_t kKept = HWMC_SHM_MAPPING_KEPT;
 
 // One peer. Nothing is read, so any address will do.
 class NodeMapping : public testing::Test {
@@ -29,22 +29,22 @@ class NodeMapping : public testing::Test {
     void SetUp() override
     {
         fake_xpmem::reset();
-        share = bcast_hw_node_mapping_share();
+        share = hwmc_shm_mapping_share();
         ASSERT_GT(share, 0);
     }
     void TearDown() override
     {
-        bcast_hw_node_mapping_close(mappings);
-        bcast_hw_node_mapping_unshare();
+        hwmc_shm_mapping_close(mappings);
+        hwmc_shm_mapping_unshare();
         EXPECT_EQ("", fake_xpmem::wrong());
         fake_xpmem::Counts c = fake_xpmem::counts();
         EXPECT_EQ(0u, c.names + c.permits + c.mappings);
     }
     int find(uint64_t from, size_t bytes)
     {
-        int err = bcast_hw_node_mapping_find(&mappings, share, from, bytes, &here);
+        int err = hwmc_shm_mapping_find(&mappings, share, from, bytes, &here);
 
-        if (err == BCAST_HW_OK) {
+        if (err == HWMC_OK) {
             EXPECT_EQ(from, (uintptr_t) here);
             EXPECT_TRUE(fake_xpmem::is_mapped(here, bytes));
         }
@@ -55,11 +55,11 @@ class NodeMapping : public testing::Test {
     {
         unsigned before = fake_xpmem::counts().attached;
 
-        EXPECT_EQ(BCAST_HW_OK, find(from, bytes));
+        EXPECT_EQ(HWMC_OK, find(from, bytes));
         return fake_xpmem::counts().attached - before;
     }
 
-    bcast_hw_node_mappings *mappings = nullptr;
+    hwmc_shm_mappings *mappings = nullptr;
     int64_t share = 0;
     void *here = nullptr;
 };
@@ -99,7 +99,7 @@ TEST_F(NodeMapping, ManyAddressesKeepFewMappings)
     sim::Rng rng(3);
 
     for (int i = 0; i < 20000; i++) {
-        ASSERT_EQ(BCAST_HW_OK, find(4096 + rng.below(1000) * kWide / 3, 1 + rng.below(3 * kWide)));
+        ASSERT_EQ(HWMC_OK, find(4096 + rng.below(1000) * kWide / 3, 1 + rng.below(3 * kWide)));
         ASSERT_LE(fake_xpmem::counts().mappings, kKept);
     }
 }
@@ -107,15 +107,14 @@ TEST_F(NodeMapping, ManyAddressesKeepFewMappings)
 // There is a bound on what a process keeps in all; a further peer then keeps one.
 TEST_F(NodeMapping, ManyPeersKeepFewMappings)
 {
-    std::vector<bcast_hw_node_mappings *> peers(BCAST_HW_NODE_MAPPING_MANY / kKept + 1, nullptr);
+    std::vector<hwmc_shm_mappings *> peers(HWMC_SHM_MAPPING_MANY / kKept + 1, nullptr);
 
-    for (bcast_hw_node_mappings *&peer : peers)
+    for (hwmc_shm_mappings *&peer : peers)
         for (uint64_t i = 0; i < kKept; i++)
-            ASSERT_EQ(BCAST_HW_OK,
-                      bcast_hw_node_mapping_find(&peer, share, (2 * i + 2) * kWide, 8, &here));
-    EXPECT_EQ(BCAST_HW_NODE_MAPPING_MANY + 1u, fake_xpmem::counts().mappings);
-    for (bcast_hw_node_mappings *peer : peers)
-        bcast_hw_node_mapping_close(peer);
+            ASSERT_EQ(HWMC_OK, hwmc_shm_mapping_find(&peer, share, (2 * i + 2) * kWide, 8, &here));
+    EXPECT_EQ(HWMC_SHM_MAPPING_MANY + 1u, fake_xpmem::counts().mappings);
+    for (hwmc_shm_mappings *peer : peers)
+        hwmc_shm_mapping_close(peer);
     EXPECT_EQ(0u, fake_xpmem::counts().mappings);
     for (uint64_t i = 0; i < kKept; i++)
         find((2 * i + 2) * kWide, 8);
@@ -135,31 +134,31 @@ TEST_F(NodeMapping, WhereNoMoreCanBeItMapsThePagesAlone)
 
 TEST_F(NodeMapping, SaysWhyNot)
 {
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, find(fake_xpmem::kEnd - 8, 9));
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, find(UINT64_MAX - 8, 8));
+    EXPECT_EQ(HWMC_ERR_INVAL, find(fake_xpmem::kEnd - 8, 9));
+    EXPECT_EQ(HWMC_ERR_INVAL, find(UINT64_MAX - 8, 8));
     fake_xpmem::reset({.most = 0});
-    EXPECT_EQ(BCAST_HW_ERR_LIMIT, find(4096, 8));
+    EXPECT_EQ(HWMC_ERR_LIMIT, find(4096, 8));
     fake_xpmem::reset();
-    EXPECT_EQ(BCAST_HW_OK, find(4096, 8)); // it can be tried again
+    EXPECT_EQ(HWMC_OK, find(4096, 8)); // it can be tried again
 }
 
 TEST_F(NodeMapping, NobodyGetsAtWhatHasNoName)
 {
     share = 0;
-    EXPECT_EQ(BCAST_HW_ERR_PEER, find(4096, 8));
+    EXPECT_EQ(HWMC_ERR_PEER, find(4096, 8));
     share = 12345;
-    EXPECT_EQ(BCAST_HW_ERR_PEER, find(4096, 8));
+    EXPECT_EQ(HWMC_ERR_PEER, find(4096, 8));
     EXPECT_EQ(0u, fake_xpmem::counts().got);
     EXPECT_EQ(nullptr, mappings);
 }
 
 TEST_F(NodeMapping, AProcessHasOneName)
 {
-    EXPECT_EQ(share, bcast_hw_node_mapping_share());
+    EXPECT_EQ(share, hwmc_shm_mapping_share());
     EXPECT_EQ(1u, fake_xpmem::counts().made);
     pid_t child = fork();
     if (child == 0)
-        _exit(bcast_hw_node_mapping_share() != share && fake_xpmem::counts().made == 2 ? 0 : 1);
+        _exit(hwmc_shm_mapping_share() != share && fake_xpmem::counts().made == 2 ? 0 : 1);
     int status = -1;
     waitpid(child, &status, 0);
     EXPECT_EQ(0, status);
@@ -176,14 +175,14 @@ class NodeXpmem : public testing::Test {
         config.layout.ranks = 4;
         config.methods = node::kXpmem;
         config.params.copy_min = 100;
-        ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(
-                                   &segment, &config.layout,
-                                   (memory = std::make_unique<node::Memory>(config.layout))->at));
+        ASSERT_EQ(HWMC_OK, hwmc_shm_segment_over(
+                               &segment, &config.layout,
+                               (memory = std::make_unique<node::Memory>(config.layout))->at));
     }
     void TearDown() override
     {
         ranks.clear();
-        bcast_hw_node_copy_close();
+        hwmc_shm_copy_close();
         EXPECT_EQ("", fake_xpmem::wrong());
         fake_xpmem::Counts c = fake_xpmem::counts();
         EXPECT_EQ(0u, c.names + c.permits + c.mappings);
@@ -205,7 +204,7 @@ class NodeXpmem : public testing::Test {
     node::Config config;
     node::Script script;
     std::unique_ptr<node::Memory> memory;
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     std::atomic<uint64_t> begun[4] = {};
     std::vector<std::unique_ptr<node::Rank>> ranks;
 };
@@ -230,7 +229,7 @@ TEST_F(NodeXpmem, HoldsNothingBeforeTheFirstCopy)
 
 TEST_F(NodeXpmem, WithoutTheModuleCrossMemoryAttachServes)
 {
-    bcast_hw_node_copy_close();
+    hwmc_shm_copy_close();
     fake_xpmem::reset({.no_names = true});
     config.methods |= node::kCma;
     join();
@@ -254,19 +253,19 @@ TEST_F(NodeXpmem, WhereNothingCanBeMappedTheSegmentServes)
 TEST_F(NodeXpmem, ReductionsReadWhereTheOperandsLie)
 {
     unsigned char operand[8], got[8] = {};
-    bcast_hw_node_group *g;
+    hwmc_shm_group *g;
 
     join();
     g = &ranks[0]->group;
     memset(operand, 7, sizeof(operand));
-    const void *at = bcast_hw_node_group_at(g, 1, (uintptr_t) operand, sizeof(operand));
+    const void *at = hwmc_shm_group_at(g, 1, (uintptr_t) operand, sizeof(operand));
     EXPECT_EQ(operand, at);
-    EXPECT_EQ(nullptr, bcast_hw_node_group_at(g, 1, (uintptr_t) operand, 0));
+    EXPECT_EQ(nullptr, hwmc_shm_group_at(g, 1, (uintptr_t) operand, 0));
     EXPECT_EQ(1u, fake_xpmem::counts().permits);
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_get(g, 1, got, (uintptr_t) operand, sizeof(got)));
+    EXPECT_EQ(HWMC_OK, hwmc_shm_group_get(g, 1, got, (uintptr_t) operand, sizeof(got)));
     EXPECT_EQ(0, memcmp(got, operand, sizeof(got)));
     got[0] = 9;
-    EXPECT_EQ(BCAST_HW_OK, bcast_hw_node_group_put(g, 1, (uintptr_t) operand, got, sizeof(got)));
+    EXPECT_EQ(HWMC_OK, hwmc_shm_group_put(g, 1, (uintptr_t) operand, got, sizeof(got)));
     EXPECT_EQ(9, operand[0]);
     EXPECT_EQ(13u, fake_xpmem::counts().attached); // 12 when joining
 }

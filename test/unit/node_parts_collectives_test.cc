@@ -176,8 +176,8 @@ TEST_P(NodeParts, InAllLinesOfASlot)
         Script script;
 
         for (uint64_t length : node::kSlotLengths)
-            for (uint64_t parts : {UINT64_C(1), (uint64_t) n})
-                script.push_back(item_of(GetParam(), 0, length / parts));
+            for (uint64_t vector : {UINT64_C(1), (uint64_t) n})
+                script.push_back(item_of(GetParam(), 0, length / vector));
         ASSERT_EQ("", run(config_of(n, 0).with_whole_slots(), script, n));
     }
 }

@@ -71,9 +71,9 @@ void Parts::lay(Memory &m, const std::vector<uint64_t> &lengths, bool stride)
     }
     if (stride && !lengths.empty())
         m.size -= gap;
-    m.parts = {m.each.data(), 0, 0};
+    m.vector = {m.each.data(), 0, 0};
     if (stride && !lengths.empty())
-        m.parts = {nullptr, lengths[0] + gap, lengths[0]};
+        m.vector = {nullptr, lengths[0] + gap, lengths[0]};
     m.bytes.reset(new unsigned char[m.size]);
     memset(m.bytes.get(), kUntouched, m.size);
 }
@@ -112,7 +112,7 @@ bool Parts::in_place() const
            (!rooted || group_->rank == item_.root);
 }
 
-bcast_hw_node_op *Parts::begin(bcast_hw_node_group *g, const Item &item, size_t number)
+hwmc_shm_op *Parts::begin(hwmc_shm_group *g, const Item &item, size_t number)
 {
     const void *in;
 
@@ -130,22 +130,22 @@ bcast_hw_node_op *Parts::begin(bcast_hw_node_group *g, const Item &item, size_t 
     }
     switch (item.kind) {
         case Kind::kGather:
-            bcast_hw_node_gather_begin(&gather_, g, item.root, in, in_.each[0].bytes,
-                                       takes() ? out_.bytes.get() : nullptr,
-                                       takes() ? &out_.parts : nullptr);
+            hwmc_shm_gather_begin(&gather_, g, item.root, in, in_.each[0].bytes,
+                                  takes() ? out_.bytes.get() : nullptr,
+                                  takes() ? &out_.vector : nullptr);
             return &gather_.op;
         case Kind::kAllgather:
-            bcast_hw_node_gather_begin_to_all(&gather_, g, in, in_.each[0].bytes, out_.bytes.get(),
-                                              &out_.parts);
+            hwmc_shm_gather_begin_to_all(&gather_, g, in, in_.each[0].bytes, out_.bytes.get(),
+                                         &out_.vector);
             return &gather_.op;
         case Kind::kScatter:
-            bcast_hw_node_scatter_begin(
-                &scatter_, g, item.root, gives() ? in : nullptr, gives() ? &in_.parts : nullptr,
-                in_place() ? nullptr : out_.bytes.get(), out_.each[0].bytes);
+            hwmc_shm_scatter_begin(&scatter_, g, item.root, gives() ? in : nullptr,
+                                   gives() ? &in_.vector : nullptr,
+                                   in_place() ? nullptr : out_.bytes.get(), out_.each[0].bytes);
             return &scatter_.op;
         default:
-            bcast_hw_node_scatter_begin_of_all(&scatter_, g, in, &in_.parts, out_.bytes.get(),
-                                               &out_.parts);
+            hwmc_shm_scatter_begin_of_all(&scatter_, g, in, &in_.vector, out_.bytes.get(),
+                                          &out_.vector);
             return &scatter_.op;
     }
 }

@@ -3,8 +3,8 @@
 //
 // What a rank of node_ranks.h does in a collective in which each rank has a part of its own: its
 // memory, with gaps between the parts, and what must be there in the end.
-#ifndef NODE_PARTS_RANKS_H_INCLUDED
-#define NODE_PARTS_RANKS_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_NODE_PARTS_RANKS_H_INCLUDED
+#define HWMC_TEST_UNIT_NODE_PARTS_RANKS_H_INCLUDED
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ namespace node {
 class Parts {
   public:
     // Begins collective `number`.
-    bcast_hw_node_op *begin(bcast_hw_node_group *g, const Item &item, size_t number);
+    hwmc_shm_op *begin(hwmc_shm_group *g, const Item &item, size_t number);
     // After its end; what is wrong, or nothing.
     std::string check();
     // Lengths disagree in what this rank reads.
@@ -31,8 +31,8 @@ class Parts {
   private:
     // A memory with a part for each of some ranks.
     struct Memory {
-        std::vector<bcast_hw_node_range> each;
-        bcast_hw_node_parts parts = {};
+        std::vector<hwmc_shm_range> each;
+        hwmc_shm_vector vector = {};
         std::unique_ptr<unsigned char[]> bytes; // of exactly so many
         uint64_t size = 0;
     };
@@ -47,14 +47,14 @@ class Parts {
     void lay_all();
     void write(unsigned char *at, uint32_t from, uint32_t to, uint64_t bytes) const;
 
-    bcast_hw_node_group *group_ = nullptr;
+    hwmc_shm_group *group_ = nullptr;
     Item item_;
     size_t number_ = 0;
     Memory in_, out_;
-    bcast_hw_node_gather gather_;
-    bcast_hw_node_scatter scatter_;
+    hwmc_shm_gather gather_;
+    hwmc_shm_scatter scatter_;
 };
 
 } // namespace node
 
-#endif // NODE_PARTS_RANKS_H_INCLUDED
+#endif // HWMC_TEST_UNIT_NODE_PARTS_RANKS_H_INCLUDED

@@ -15,9 +15,9 @@ namespace {
 
 constexpr uint64_t KiB = 1024, MiB = 1024 * KiB;
 
-bcast_hw_node_place unknown()
+hwmc_shm_affinity unknown()
 {
-    bcast_hw_node_place p = {};
+    hwmc_shm_affinity p = {};
 
     for (int32_t &part : p.part)
         part = -1;
@@ -25,40 +25,40 @@ bcast_hw_node_place unknown()
 }
 
 // Bound to these processors.
-bcast_hw_node_place on(const std::vector<uint32_t> &processors)
+hwmc_shm_affinity on(const std::vector<uint32_t> &processors)
 {
-    bcast_hw_node_place p = unknown();
+    hwmc_shm_affinity p = unknown();
 
     for (uint32_t i : processors)
         p.processors[i / 64] |= UINT64_C(1) << i % 64;
     return p;
 }
 
-using Places = std::vector<bcast_hw_node_place>;
+using Places = std::vector<hwmc_shm_affinity>;
 
 uint32_t processors(const Places &p)
 {
-    return bcast_hw_node_processors(p.data(), static_cast<uint32_t>(p.size()));
+    return hwmc_shm_processors(p.data(), static_cast<uint32_t>(p.size()));
 }
 
 bool crowded(const Places &p)
 {
-    return bcast_hw_node_crowded(p.data(), static_cast<uint32_t>(p.size()));
+    return hwmc_shm_crowded(p.data(), static_cast<uint32_t>(p.size()));
 }
 
-bcast_hw_node_caches caches(const Places &p)
+hwmc_shm_caches caches(const Places &p)
 {
-    bcast_hw_node_caches c;
+    hwmc_shm_caches c;
 
-    bcast_hw_node_caches_of(p.data(), static_cast<uint32_t>(p.size()), &c);
+    hwmc_shm_caches_of(p.data(), static_cast<uint32_t>(p.size()), &c);
     return c;
 }
 
 uint32_t chunk(uint64_t l2, uint64_t llc)
 {
-    bcast_hw_node_caches c = {64, l2, llc};
+    hwmc_shm_caches c = {64, l2, llc};
 
-    return bcast_hw_node_chunk(&c);
+    return hwmc_shm_chunk(&c);
 }
 
 } // namespace
@@ -104,17 +104,17 @@ TEST(NodePlace, ACacheIsSharedByThoseThatCannotLeaveIt)
         p[r].line = 64;
         p[r].l2 = 512 * KiB;
         p[r].llc = 32 * MiB;
-        p[r].part[BCAST_HW_NODE_PART_CORE] = static_cast<int32_t>(r / 2);
-        p[r].part[BCAST_HW_NODE_PART_CACHE] = r < 3 ? 0 : 8;
+        p[r].part[HWMC_SHM_PART_CORE] = static_cast<int32_t>(r / 2);
+        p[r].part[HWMC_SHM_PART_CACHE] = r < 3 ? 0 : 8;
     }
-    bcast_hw_node_caches c = caches(p);
+    hwmc_shm_caches c = caches(p);
     EXPECT_EQ(64u, c.line);
     EXPECT_EQ(256 * KiB, c.l2);
     EXPECT_EQ(32 * MiB / 3, c.llc);
 
     // Ranks that can leave it are not in it together.
-    for (bcast_hw_node_place &one : p)
-        one.part[BCAST_HW_NODE_PART_CORE] = one.part[BCAST_HW_NODE_PART_CACHE] = -1;
+    for (hwmc_shm_affinity &one : p)
+        one.part[HWMC_SHM_PART_CORE] = one.part[HWMC_SHM_PART_CACHE] = -1;
     c = caches(p);
     EXPECT_EQ(512 * KiB, c.l2);
     EXPECT_EQ(32 * MiB, c.llc);
@@ -122,11 +122,11 @@ TEST(NodePlace, ACacheIsSharedByThoseThatCannotLeaveIt)
 
 TEST(NodePlace, WhatTheCachesWouldNotKeepIsWrittenPastThem)
 {
-    bcast_hw_node_caches c = {64, 512 * KiB, 32 * MiB};
+    hwmc_shm_caches c = {64, 512 * KiB, 32 * MiB};
 
-    EXPECT_EQ(16 * MiB, bcast_hw_node_stream_min(&c));
+    EXPECT_EQ(16 * MiB, hwmc_shm_nontemporal_min(&c));
     c.llc = 0;
-    EXPECT_EQ(UINT64_MAX, bcast_hw_node_stream_min(&c));
+    EXPECT_EQ(UINT64_MAX, hwmc_shm_nontemporal_min(&c));
 }
 
 TEST(NodePlace, CachesAreTheLeastOfThoseKnown)
@@ -171,6 +171,6 @@ TEST(NodePlace, AChunkHasBounds)
 
 TEST(NodePlace, PartsHaveNames)
 {
-    EXPECT_STREQ("core", bcast_hw_node_part_text(BCAST_HW_NODE_PART_CORE));
-    EXPECT_STREQ("package", bcast_hw_node_part_text(BCAST_HW_NODE_PART_PACKAGE));
+    EXPECT_STREQ("core", hwmc_shm_part_text(HWMC_SHM_PART_CORE));
+    EXPECT_STREQ("package", hwmc_shm_part_text(HWMC_SHM_PART_PACKAGE));
 }

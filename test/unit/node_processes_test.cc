@@ -23,41 +23,41 @@ constexpr uint32_t kRanks = 3;
 
 // What all processes of a test have besides the segment: its name, once it is there.
 struct Board {
-    char name[BCAST_HW_NODE_NAME_MAX];
+    char name[HWMC_SHM_NAME_MAX];
     std::atomic<uint32_t> created, attached;
     std::atomic<uint64_t> begun[kRanks];
     const char *method[kRanks];
 };
 
 // One process. Says on standard error what is wrong; 0: nothing.
-int live(Board *board, const Config &config, bcast_hw_node_segment_kind kind, uint32_t rank,
+int live(Board *board, const Config &config, hwmc_shm_segment_kind kind, uint32_t rank,
          const Script &script)
 {
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     int err;
 
     if (rank == 0) {
-        err = bcast_hw_node_segment_create(&segment, &config.layout, kind);
+        err = hwmc_shm_segment_create(&segment, &config.layout, kind);
         memcpy(board->name, segment.name, sizeof(board->name));
         board->created = 1;
         while (board->attached < kRanks - 1)
             sched_yield();
-        bcast_hw_node_segment_seal(&segment);
+        hwmc_shm_segment_seal(&segment);
     } else {
         while (!board->created)
             sched_yield();
-        err = bcast_hw_node_segment_attach(&segment, &config.layout, board->name);
+        err = hwmc_shm_segment_attach(&segment, &config.layout, board->name);
         board->attached++;
     }
-    if (err != BCAST_HW_OK) {
-        fprintf(stderr, "rank %u: %s\n", rank, bcast_hw_err_text(err));
+    if (err != HWMC_OK) {
+        fprintf(stderr, "rank %u: %s\n", rank, hwmc_err_text(err));
         return 1;
     }
     node::Rank r(config, segment, rank, script, board->begun, 1);
     while (r.step())
         sched_yield();
     board->method[rank] = r.group.copy ? r.group.copy->name : "none";
-    bcast_hw_node_segment_close(&segment);
+    hwmc_shm_segment_close(&segment);
     if (!r.wrong.empty())
         fprintf(stderr, "%s\n", r.wrong.c_str());
     return r.wrong.empty() ? 0 : 1;
@@ -65,7 +65,7 @@ int live(Board *board, const Config &config, bcast_hw_node_segment_kind kind, ui
 
 // All ranks in processes of their own; true: all are through and right. Where one fails the others
 // are killed, since they would wait for it.
-bool run_processes(Board *board, const Config &config, bcast_hw_node_segment_kind kind,
+bool run_processes(Board *board, const Config &config, hwmc_shm_segment_kind kind,
                    const Script &script)
 {
     pid_t pids[kRanks];
@@ -93,7 +93,7 @@ bool run_processes(Board *board, const Config &config, bcast_hw_node_segment_kin
     return right;
 }
 
-class NodeProcesses : public testing::TestWithParam<bcast_hw_node_segment_kind> {
+class NodeProcesses : public testing::TestWithParam<hwmc_shm_segment_kind> {
   protected:
     void SetUp() override
     {
@@ -122,7 +122,7 @@ class NodeProcesses : public testing::TestWithParam<bcast_hw_node_segment_kind> 
 
         s.layout = {kRanks, 4, 2, 4096};
         s.methods = methods;
-        s.params = bcast_hw_node_params_default(4096);
+        s.params = hwmc_shm_params_default(4096);
         s.params.copy_min = 8192;
         s.params.copy_step = 9000;
         s.params.shift = 1024;
@@ -150,4 +150,4 @@ TEST_P(NodeProcesses, ByCrossMemoryAttach)
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NodeProcesses,
-                         testing::Values(BCAST_HW_NODE_SEGMENT_MEMFD, BCAST_HW_NODE_SEGMENT_SHM));
+                         testing::Values(HWMC_SHM_SEGMENT_MEMFD, HWMC_SHM_SEGMENT_SHM));

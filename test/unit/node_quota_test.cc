@@ -36,7 +36,7 @@ class Quota : public ::testing::Test {
     }
     uint32_t get()
     {
-        return bcast_hw_node_quota((top_ / "membership").c_str(), (top_ / "fs").c_str());
+        return hwmc_shm_quota((top_ / "membership").c_str(), (top_ / "fs").c_str());
     }
 
     fs::path top_;

@@ -12,7 +12,7 @@
 
 namespace node {
 
-Memory::Memory(const bcast_hw_node_layout &layout) : bytes_(bcast_hw_node_segment_bytes(&layout))
+Memory::Memory(const hwmc_shm_layout &layout) : bytes_(hwmc_shm_segment_bytes(&layout))
 {
     at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
@@ -22,35 +22,34 @@ Memory::~Memory()
     munmap(at, bytes_);
 }
 
-Rank::Rank(const Config &config, const bcast_hw_node_segment &segment, uint32_t rank,
+Rank::Rank(const Config &config, const hwmc_shm_segment &segment, uint32_t rank,
            const Script &script, std::atomic<uint64_t> *begun, uint64_t seed)
     : config_(config), segment_(segment), script_(script), begun_(begun), rng_(seed * 1000 + rank)
 {
-    if (bcast_hw_node_group_init(&group, &segment_, rank, config.methods, &config.params) !=
-        BCAST_HW_OK)
+    if (hwmc_shm_group_init(&group, &segment_, rank, config.methods, &config.params) != HWMC_OK)
         wrong = "init";
 }
 
 Rank::~Rank()
 {
-    bcast_hw_node_group_fini(&group);
+    hwmc_shm_group_fini(&group);
 }
 
 void Rank::begin()
 {
     const Item &item = script_[done_];
-    bcast_hw_node_params params = config_.params;
-    bcast_hw_node_tree tree = tree_of(item, done_, group.rank, group.size, children_);
+    hwmc_shm_params params = config_.params;
+    hwmc_shm_tree tree = tree_of(item, done_, group.rank, group.size, children_);
 
     if (item.chunk > 0)
         params.chunk = item.chunk;
     if (item.kind == Kind::kBarrier)
-        params.barrier = (bcast_hw_node_barrier_algorithm) item.algorithm;
+        params.barrier = (hwmc_shm_barrier_algorithm) item.algorithm;
     else if (item.kind == Kind::kBcast)
-        params.bcast = (bcast_hw_node_bcast_algorithm) item.algorithm;
+        params.bcast = (hwmc_shm_bcast_algorithm) item.algorithm;
     else
-        params.reduction = (bcast_hw_node_reduction_algorithm) item.algorithm;
-    if (bcast_hw_node_group_set(&group, &params) != BCAST_HW_OK)
+        params.reduction = (hwmc_shm_reduction_algorithm) item.algorithm;
+    if (hwmc_shm_group_set(&group, &params) != HWMC_OK)
         wrong = "parameters";
     begun_[group.rank].store(done_ + 1, std::memory_order_relaxed);
     running_ = true;
@@ -64,7 +63,7 @@ void Rank::begin()
         if (op_ == nullptr)
             wrong = "is refused";
     } else if (item.kind == Kind::kBarrier) {
-        bcast_hw_node_barrier_begin(&barrier_, &group, &tree);
+        hwmc_shm_barrier_begin(&barrier_, &group, &tree);
         op_ = &barrier_.op;
     } else {
         begin_reduction(tree);
@@ -81,7 +80,7 @@ static std::unique_ptr<unsigned char[]> memory_of(uint64_t bytes)
     return memory;
 }
 
-void Rank::begin_bcast(const bcast_hw_node_tree &tree)
+void Rank::begin_bcast(const hwmc_shm_tree &tree)
 {
     const Item &item = script_[done_];
     uint64_t length = item.length_of(group.rank);
@@ -93,37 +92,37 @@ void Rank::begin_bcast(const bcast_hw_node_tree &tree)
         for (uint64_t i = 0; i < ready_; i++)
             buf_[i] = byte_of(done_, i);
     }
-    bcast_hw_node_bcast_begin(&bcast_, &group, &tree, item.root, buf_.get(), length, ready_);
+    hwmc_shm_bcast_begin(&bcast_, &group, &tree, item.root, buf_.get(), length, ready_);
     op_ = &bcast_.op;
 }
 
 // Memory of the result only where one is needed.
-void Rank::begin_reduction(const bcast_hw_node_tree &tree)
+void Rank::begin_reduction(const hwmc_shm_tree &tree)
 {
     const Item &item = script_[done_];
-    bcast_hw_node_operation operation = operation_of(item);
+    hwmc_shm_operation operation = operation_of(item);
     uint64_t bytes = whole_elements(item), count = bytes / operation.element;
     bool result = item.kind == Kind::kAllreduce || group.rank == item.root;
     bool in_place = item.in_place && result;
     int err;
 
-    if (result || item.algorithm == BCAST_HW_NODE_REDUCTION_TREEMM)
+    if (result || item.algorithm == HWMC_SHM_REDUCTION_TREEMM)
         buf_ = memory_of(bytes);
     if (!in_place)
         in_ = memory_of(bytes);
     fill(item, done_, group.rank, in_place ? buf_.get() : in_.get(), bytes);
     const void *in = in_place ? buf_.get() : in_.get();
     if (item.kind == Kind::kAllreduce) {
-        err = bcast_hw_node_allreduce_begin(&allreduce_, &group, &tree, &operation, in, buf_.get(),
-                                            count);
+        err =
+            hwmc_shm_allreduce_begin(&allreduce_, &group, &tree, &operation, in, buf_.get(), count);
         op_ = &allreduce_.op;
     } else {
-        err = bcast_hw_node_reduction_begin(&reduction_, &group, &tree, item.root, &operation, in,
-                                            buf_.get(), count);
+        err = hwmc_shm_reduction_begin(&reduction_, &group, &tree, item.root, &operation, in,
+                                       buf_.get(), count);
         op_ = &reduction_.op;
     }
-    if (err != BCAST_HW_OK)
-        wrong = bcast_hw_err_text(err);
+    if (err != HWMC_OK)
+        wrong = hwmc_err_text(err);
 }
 
 // More of the message comes to the root.
@@ -137,7 +136,7 @@ void Rank::more()
         return;
     for (uint64_t n = rng_.between(1, length - ready_); n > 0; n--, ready_++)
         buf_[ready_] = byte_of(done_, ready_);
-    bcast_hw_node_bcast_more(&bcast_, ready_);
+    hwmc_shm_bcast_more(&bcast_, ready_);
 }
 
 void Rank::check_bytes(uint64_t n)
@@ -160,7 +159,7 @@ void Rank::check_barrier()
 void Rank::check_reduction()
 {
     const Item &item = script_[done_];
-    bcast_hw_node_operation operation = operation_of(item);
+    hwmc_shm_operation operation = operation_of(item);
     uint64_t bytes = whole_elements(item), count = bytes / operation.element;
     std::vector<unsigned char> expected(bytes), one(bytes);
 
@@ -233,7 +232,7 @@ bool Rank::is_stuck()
         item.kind == Kind::kBcast && group.rank == item.root && ready_ < item.length_of(group.rank);
 
     idle_ = op_->moved || comes ? 0 : idle_ + 1;
-    return idle_ > 0 && idle_ % BCAST_HW_NODE_STUCK_STEPS == 0 && bcast_hw_node_stuck_look(&group);
+    return idle_ > 0 && idle_ % HWMC_SHM_MISMATCH_STEPS == 0 && hwmc_shm_mismatch_look(&group);
 }
 
 bool Rank::step()
@@ -243,7 +242,7 @@ bool Rank::step()
     if (over())
         return false;
     if (!joined_) {
-        joined_ = bcast_hw_node_group_join(&group) == BCAST_HW_OK;
+        joined_ = hwmc_shm_group_join(&group) == HWMC_OK;
         return !over();
     }
     size_t number = done_;
@@ -253,22 +252,22 @@ bool Rank::step()
         more();
     if (!wrong.empty())
         return false;
-    err = bcast_hw_node_op_step(op_);
-    if (err == BCAST_HW_AGAIN && is_stuck())
+    err = hwmc_shm_op_step(op_);
+    if (err == HWMC_AGAIN && is_stuck())
         wrong = "waits for ever";
-    else if (err == BCAST_HW_ERR_INVAL && may_be_told() && bcast_hw_node_group_in_step(&group))
+    else if (err == HWMC_ERR_INVAL && may_be_told() && hwmc_shm_group_in_step(&group))
         finish();
-    else if (err == BCAST_HW_OK && checks &&
+    else if (err == HWMC_OK && checks &&
              (script_[number].has_parts() ? parts_.must_be_told()
                                           : script_[number].is_wrong_at(group.rank)))
         wrong = "is not told of the wrong length";
-    else if (err == BCAST_HW_OK)
+    else if (err == HWMC_OK)
         finish();
-    else if (err == BCAST_HW_AGAIN && checks && !script_[number].is_wrong() &&
+    else if (err == HWMC_AGAIN && checks && !script_[number].is_wrong() &&
              script_[done_].kind == Kind::kBcast && rng_.below(16) == 0)
         check_bytes(bcast_.here);
-    else if (err != BCAST_HW_AGAIN)
-        wrong = bcast_hw_err_text(err);
+    else if (err != HWMC_AGAIN)
+        wrong = hwmc_err_text(err);
     if (!wrong.empty())
         wrong = "rank " + std::to_string(group.rank) + " collective " + std::to_string(number) +
                 " (" + script_[number].text() + "): " + wrong;
@@ -301,14 +300,14 @@ std::string run(const Config &config, const Script &script, uint64_t seed,
                 const std::vector<uint32_t> &weights)
 {
     Memory memory(config.layout);
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     uint32_t n = config.layout.ranks;
     std::vector<std::atomic<uint64_t>> begun(n);
     std::vector<std::unique_ptr<Rank>> ranks;
     std::vector<uint32_t> urn;
     sim::Rng rng(seed);
 
-    if (bcast_hw_node_segment_over(&segment, &config.layout, memory.at) != BCAST_HW_OK)
+    if (hwmc_shm_segment_over(&segment, &config.layout, memory.at) != HWMC_OK)
         return "layout";
     for (uint32_t r = 0; r < n; r++) {
         ranks.push_back(std::make_unique<Rank>(config, segment, r, script, begun.data(), seed));
@@ -321,7 +320,7 @@ std::string run(const Config &config, const Script &script, uint64_t seed,
         if (rank.over())
             continue;
         rank.step();
-        bcast_hw_node_group_check(&rank.group);
+        hwmc_shm_group_check(&rank.group);
         if (!rank.wrong.empty())
             return config.text() + rank.wrong;
         over += rank.over();
@@ -338,10 +337,10 @@ std::pair<std::string, std::string> run_two(const Config &config, const Script &
                                             const Script &two)
 {
     Memory memory(config.layout);
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     std::atomic<uint64_t> begun[2] = {};
 
-    if (bcast_hw_node_segment_over(&segment, &config.layout, memory.at) != BCAST_HW_OK)
+    if (hwmc_shm_segment_over(&segment, &config.layout, memory.at) != HWMC_OK)
         return {"no segment", "no segment"};
     Rank a(config, segment, 0, one, begun, 1), b(config, segment, 1, two, begun, 2);
 
@@ -357,10 +356,10 @@ namespace {
 // One rank, in its thread. Gives way between steps.
 void spin(Rank &rank, const std::atomic<bool> &stop)
 {
-    bcast_hw_node_wait wait = {.max = 10, .spins = 0};
+    hwmc_shm_relax_state wait = {.max = 10, .spins = 0};
 
     while (!stop && rank.step())
-        bcast_hw_node_wait_once(&wait);
+        hwmc_shm_relax_once(&wait);
 }
 
 // The same, and sleeps. To wake without a ring is to have been forgotten: nothing takes that long.
@@ -371,28 +370,28 @@ void sleep(Rank &rank, const std::atomic<bool> &stop)
     while (!stop && rank.step()) {
         if (!rank.idle())
             continue;
-        bcast_hw_node_bell_ring(&rank.group);
-        uint32_t heard = bcast_hw_node_bell_listen(&rank.group), steps = 0;
-        while (steps < BCAST_HW_NODE_BELL_STEPS && rank.step() && rank.idle())
+        hwmc_shm_wakeup_ring(&rank.group);
+        uint32_t heard = hwmc_shm_wakeup_listen(&rank.group), steps = 0;
+        while (steps < HWMC_SHM_WAKEUP_STEPS && rank.step() && rank.idle())
             steps++;
-        bcast_hw_node_bell_ring(&rank.group);
-        if (steps < BCAST_HW_NODE_BELL_STEPS) {
-            bcast_hw_node_bell_leave(&rank.group);
+        hwmc_shm_wakeup_ring(&rank.group);
+        if (steps < HWMC_SHM_WAKEUP_STEPS) {
+            hwmc_shm_wakeup_leave(&rank.group);
             continue;
         }
         auto begin = std::chrono::steady_clock::now();
-        bcast_hw_node_bell_sleep(&rank.group, heard, std::chrono::nanoseconds(kForgotten).count());
+        hwmc_shm_wakeup_sleep(&rank.group, heard, std::chrono::nanoseconds(kForgotten).count());
         if (!stop && std::chrono::steady_clock::now() - begin >= kForgotten)
             rank.wrong = "was not woken";
     }
-    bcast_hw_node_bell_ring(&rank.group);
+    hwmc_shm_wakeup_ring(&rank.group);
 }
 
 std::string run_each(const Config &config, const Script &script, uint64_t seed,
                      void (*one)(Rank &rank, const std::atomic<bool> &stop))
 {
     Memory memory(config.layout);
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     uint32_t n = config.layout.ranks;
     std::vector<std::atomic<uint64_t>> begun(n);
     std::vector<std::unique_ptr<Rank>> ranks;
@@ -400,7 +399,7 @@ std::string run_each(const Config &config, const Script &script, uint64_t seed,
     std::atomic<bool> stop = false;
     std::string wrong;
 
-    bcast_hw_node_segment_over(&segment, &config.layout, memory.at);
+    hwmc_shm_segment_over(&segment, &config.layout, memory.at);
     for (uint32_t r = 0; r < n; r++)
         ranks.push_back(std::make_unique<Rank>(config, segment, r, script, begun.data(), seed));
     for (auto &rank : ranks)

@@ -4,8 +4,8 @@
 // Ranks of a node that run a script of collectives, each checking what it gets. A rank makes one
 // step at a time, so one thread can run them all in any order; or each has a thread or a process of
 // its own.
-#ifndef NODE_RANKS_H_INCLUDED
-#define NODE_RANKS_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_NODE_RANKS_H_INCLUDED
+#define HWMC_TEST_UNIT_NODE_RANKS_H_INCLUDED
 
 #include <atomic>
 #include <memory>
@@ -30,7 +30,7 @@ namespace node {
 // Zeroed memory for a segment over it.
 class Memory {
   public:
-    explicit Memory(const bcast_hw_node_layout &layout);
+    explicit Memory(const hwmc_shm_layout &layout);
     ~Memory();
     void *at;
 
@@ -41,8 +41,8 @@ class Memory {
 class Rank {
   public:
     // `begun`: for all ranks, how many collectives they have begun; shared by them.
-    Rank(const Config &config, const bcast_hw_node_segment &segment, uint32_t rank,
-         const Script &script, std::atomic<uint64_t> *begun, uint64_t seed);
+    Rank(const Config &config, const hwmc_shm_segment &segment, uint32_t rank, const Script &script,
+         std::atomic<uint64_t> *begun, uint64_t seed);
     Rank(const Rank &) = delete;
     ~Rank();
 
@@ -69,12 +69,12 @@ class Rank {
 
     std::string wrong;  // empty: nothing
     bool checks = true; // what it gets; not where ranks do not call the same
-    bcast_hw_node_group group = {};
+    hwmc_shm_group group = {};
 
   private:
     void begin();
-    void begin_bcast(const bcast_hw_node_tree &tree);
-    void begin_reduction(const bcast_hw_node_tree &tree);
+    void begin_bcast(const hwmc_shm_tree &tree);
+    void begin_reduction(const hwmc_shm_tree &tree);
     void more();
     void check();
     void finish();
@@ -85,20 +85,20 @@ class Rank {
     void check_bytes(uint64_t n);
 
     const Config config_;
-    bcast_hw_node_segment segment_;
+    hwmc_shm_segment segment_;
     const Script &script_;
     std::atomic<uint64_t> *begun_;
     sim::Rng rng_;
     size_t done_ = 0;
     bool joined_ = false, running_ = false;
     uint32_t idle_ = 0; // steps one after the other that did nothing
-    bcast_hw_node_barrier barrier_;
-    bcast_hw_node_bcast bcast_;
-    bcast_hw_node_reduction reduction_;
-    bcast_hw_node_allreduce allreduce_;
+    hwmc_shm_barrier barrier_;
+    hwmc_shm_bcast bcast_;
+    hwmc_shm_reduction reduction_;
+    hwmc_shm_allreduce allreduce_;
     Parts parts_;
     Scans scans_;
-    bcast_hw_node_op *op_ = nullptr;
+    hwmc_shm_op *op_ = nullptr;
     std::vector<uint16_t> children_;
     // Of this collective only: a late access is seen. in_: what is added, where that is not in
     // place.
@@ -123,4 +123,4 @@ std::string run_sleepers(const Config &config, Script script, uint64_t seed);
 
 } // namespace node
 
-#endif // NODE_RANKS_H_INCLUDED
+#endif // HWMC_TEST_UNIT_NODE_RANKS_H_INCLUDED

@@ -83,8 +83,8 @@ template <class T> void fill(Bytes &b, size_t at, size_t n, sim::Rng &rng)
 }
 
 template <class T>
-void compare(bcast_hw_node_kernel kernel, const std::function<T(T, T)> &expected, size_t n,
-             size_t shift, Place place, sim::Rng &rng)
+void compare(hwmc_shm_kernel kernel, const std::function<T(T, T)> &expected, size_t n, size_t shift,
+             Place place, sim::Rng &rng)
 {
     const size_t bytes = n * sizeof(T);
     Bytes a(GUARD + bytes + GUARD, UNTOUCHED), b(a), out(a);
@@ -116,18 +116,16 @@ void compare(bcast_hw_node_kernel kernel, const std::function<T(T, T)> &expected
 }
 
 template <class T>
-void check(bcast_hw_node_reduce_op op, bcast_hw_node_type type,
-           const std::function<T(T, T)> &expected)
+void check(hwmc_shm_reduce_op op, hwmc_shm_type type, const std::function<T(T, T)> &expected)
 {
-    bcast_hw_node_kernel kernel = bcast_hw_node_kernel_of(op, type);
+    hwmc_shm_kernel kernel = hwmc_shm_kernel_of(op, type);
     sim::Rng rng(op * 100 + type);
     // Around a block of 64 bytes, and around two.
     const size_t block = 64 / sizeof(T);
 
-    SCOPED_TRACE(std::string(bcast_hw_node_reduce_text(op)) + " of " +
-                 bcast_hw_node_type_text(type));
+    SCOPED_TRACE(std::string(hwmc_shm_reduce_text(op)) + " of " + hwmc_shm_type_text(type));
     ASSERT_NE(nullptr, kernel);
-    ASSERT_EQ(sizeof(T), bcast_hw_node_type_size(type));
+    ASSERT_EQ(sizeof(T), hwmc_shm_type_size(type));
     for (size_t n :
          {size_t(0), size_t(1), size_t(3), block - 1, block, block + 1, 2 * block + 1, size_t(203)})
         for (size_t shift : {0, 1, 2, 8, 13})
@@ -137,48 +135,48 @@ void check(bcast_hw_node_reduce_op op, bcast_hw_node_type type,
             }
 }
 
-template <class T> void check_integers(bcast_hw_node_type type)
+template <class T> void check_integers(hwmc_shm_type type)
 {
     using U = std::make_unsigned_t<T>;
     using Wide = unsigned __int128;
 
-    auto bits = [&](bcast_hw_node_reduce_op op, auto of) {
+    auto bits = [&](hwmc_shm_reduce_op op, auto of) {
         check<T>(op, type,
                  [of](T x, T y) { return static_cast<T>(static_cast<U>(of(U(x), U(y)))); });
     };
-    bits(BCAST_HW_NODE_REDUCE_SUM, [](U x, U y) { return Wide(x) + Wide(y); });
-    bits(BCAST_HW_NODE_REDUCE_PROD, [](U x, U y) { return Wide(x) * Wide(y); });
-    bits(BCAST_HW_NODE_REDUCE_LAND, [](U x, U y) { return x && y; });
-    bits(BCAST_HW_NODE_REDUCE_LOR, [](U x, U y) { return x || y; });
-    bits(BCAST_HW_NODE_REDUCE_LXOR, [](U x, U y) { return !x != !y; });
-    bits(BCAST_HW_NODE_REDUCE_BAND, [](U x, U y) { return x & y; });
-    bits(BCAST_HW_NODE_REDUCE_BOR, [](U x, U y) { return x | y; });
-    bits(BCAST_HW_NODE_REDUCE_BXOR, [](U x, U y) { return x ^ y; });
-    check<T>(BCAST_HW_NODE_REDUCE_MIN, type, [](T x, T y) { return std::min(x, y); });
-    check<T>(BCAST_HW_NODE_REDUCE_MAX, type, [](T x, T y) { return std::max(x, y); });
+    bits(HWMC_SHM_REDUCE_SUM, [](U x, U y) { return Wide(x) + Wide(y); });
+    bits(HWMC_SHM_REDUCE_PROD, [](U x, U y) { return Wide(x) * Wide(y); });
+    bits(HWMC_SHM_REDUCE_LAND, [](U x, U y) { return x && y; });
+    bits(HWMC_SHM_REDUCE_LOR, [](U x, U y) { return x || y; });
+    bits(HWMC_SHM_REDUCE_LXOR, [](U x, U y) { return !x != !y; });
+    bits(HWMC_SHM_REDUCE_BAND, [](U x, U y) { return x & y; });
+    bits(HWMC_SHM_REDUCE_BOR, [](U x, U y) { return x | y; });
+    bits(HWMC_SHM_REDUCE_BXOR, [](U x, U y) { return x ^ y; });
+    check<T>(HWMC_SHM_REDUCE_MIN, type, [](T x, T y) { return std::min(x, y); });
+    check<T>(HWMC_SHM_REDUCE_MAX, type, [](T x, T y) { return std::max(x, y); });
 }
 
-template <class T> void check_arithmetic(bcast_hw_node_type type)
+template <class T> void check_arithmetic(hwmc_shm_type type)
 {
-    check<T>(BCAST_HW_NODE_REDUCE_SUM, type, [](T x, T y) { return x + y; });
-    check<T>(BCAST_HW_NODE_REDUCE_PROD, type, [](T x, T y) { return x * y; });
+    check<T>(HWMC_SHM_REDUCE_SUM, type, [](T x, T y) { return x + y; });
+    check<T>(HWMC_SHM_REDUCE_PROD, type, [](T x, T y) { return x * y; });
 }
 
-template <class T> void check_reals(bcast_hw_node_type type)
+template <class T> void check_reals(hwmc_shm_type type)
 {
     check_arithmetic<T>(type);
-    check<T>(BCAST_HW_NODE_REDUCE_MIN, type, [](T x, T y) { return std::min(x, y); });
-    check<T>(BCAST_HW_NODE_REDUCE_MAX, type, [](T x, T y) { return std::max(x, y); });
+    check<T>(HWMC_SHM_REDUCE_MIN, type, [](T x, T y) { return std::min(x, y); });
+    check<T>(HWMC_SHM_REDUCE_MAX, type, [](T x, T y) { return std::max(x, y); });
 }
 
 // Values from few, so that many are equal; bytes that are no member stay as they are.
-template <class Pair> void check_pairs(bcast_hw_node_type type)
+template <class Pair> void check_pairs(hwmc_shm_type type)
 {
     using Value = decltype(Pair::value);
     sim::Rng rng(type);
 
-    ASSERT_EQ(sizeof(Pair), bcast_hw_node_type_size(type));
-    for (bcast_hw_node_reduce_op op : {BCAST_HW_NODE_REDUCE_MINLOC, BCAST_HW_NODE_REDUCE_MAXLOC})
+    ASSERT_EQ(sizeof(Pair), hwmc_shm_type_size(type));
+    for (hwmc_shm_reduce_op op : {HWMC_SHM_REDUCE_MINLOC, HWMC_SHM_REDUCE_MAXLOC})
         for (size_t shift : {0, 1, 8})
             for (Place place : {APART, ON_A, ON_B}) {
                 const size_t n = 101, bytes = n * sizeof(Pair);
@@ -193,15 +191,14 @@ template <class Pair> void check_pairs(bcast_hw_node_type type)
                     const Value v = draw<Value>(rng), w = rng.below(2) ? v : draw<Value>(rng);
                     const int k = static_cast<int>(rng.below(5)),
                               l = static_cast<int>(rng.below(5));
-                    const bool first =
-                        v == w ? k <= l : (op == BCAST_HW_NODE_REDUCE_MINLOC) == (v < w);
+                    const bool first = v == w ? k <= l : (op == HWMC_SHM_REDUCE_MINLOC) == (v < w);
 
                     put(a, i, v, k);
                     put(b, i, w, l);
                     put(expected, i, first ? v : w, first ? k : l);
                 }
                 Bytes &to = place == ON_A ? a : place == ON_B ? b : out;
-                bcast_hw_node_kernel_of(op, type)(&to[shift], &a[shift], &b[shift], n);
+                hwmc_shm_kernel_of(op, type)(&to[shift], &a[shift], &b[shift], n);
                 // Of a long double's bytes some are no part of its value.
                 for (size_t i = 0; i < n; i++) {
                     const size_t at = shift + i * sizeof(Pair);
@@ -223,63 +220,63 @@ template <class Pair> void check_pairs(bcast_hw_node_type type)
 
 TEST(NodeReduce, Integers)
 {
-    check_integers<int8_t>(BCAST_HW_NODE_TYPE_INT8);
-    check_integers<int16_t>(BCAST_HW_NODE_TYPE_INT16);
-    check_integers<int32_t>(BCAST_HW_NODE_TYPE_INT32);
-    check_integers<int64_t>(BCAST_HW_NODE_TYPE_INT64);
-    check_integers<uint8_t>(BCAST_HW_NODE_TYPE_UINT8);
-    check_integers<uint16_t>(BCAST_HW_NODE_TYPE_UINT16);
-    check_integers<uint32_t>(BCAST_HW_NODE_TYPE_UINT32);
-    check_integers<uint64_t>(BCAST_HW_NODE_TYPE_UINT64);
+    check_integers<int8_t>(HWMC_SHM_TYPE_INT8);
+    check_integers<int16_t>(HWMC_SHM_TYPE_INT16);
+    check_integers<int32_t>(HWMC_SHM_TYPE_INT32);
+    check_integers<int64_t>(HWMC_SHM_TYPE_INT64);
+    check_integers<uint8_t>(HWMC_SHM_TYPE_UINT8);
+    check_integers<uint16_t>(HWMC_SHM_TYPE_UINT16);
+    check_integers<uint32_t>(HWMC_SHM_TYPE_UINT32);
+    check_integers<uint64_t>(HWMC_SHM_TYPE_UINT64);
 }
 
 TEST(NodeReduce, FloatingPoint)
 {
-    check_reals<float>(BCAST_HW_NODE_TYPE_FLOAT);
-    check_reals<double>(BCAST_HW_NODE_TYPE_DOUBLE);
-    check_reals<long double>(BCAST_HW_NODE_TYPE_LONG_DOUBLE);
+    check_reals<float>(HWMC_SHM_TYPE_FLOAT);
+    check_reals<double>(HWMC_SHM_TYPE_DOUBLE);
+    check_reals<long double>(HWMC_SHM_TYPE_LONG_DOUBLE);
 }
 
 TEST(NodeReduce, Complex)
 {
-    check_arithmetic<std::complex<float>>(BCAST_HW_NODE_TYPE_FLOAT_COMPLEX);
-    check_arithmetic<std::complex<double>>(BCAST_HW_NODE_TYPE_DOUBLE_COMPLEX);
-    check_arithmetic<std::complex<long double>>(BCAST_HW_NODE_TYPE_LONG_DOUBLE_COMPLEX);
+    check_arithmetic<std::complex<float>>(HWMC_SHM_TYPE_FLOAT_COMPLEX);
+    check_arithmetic<std::complex<double>>(HWMC_SHM_TYPE_DOUBLE_COMPLEX);
+    check_arithmetic<std::complex<long double>>(HWMC_SHM_TYPE_LONG_DOUBLE_COMPLEX);
 }
 
 TEST(NodeReduce, Pairs)
 {
-    check_pairs<bcast_hw_node_short_int>(BCAST_HW_NODE_TYPE_SHORT_INT);
-    check_pairs<bcast_hw_node_int_int>(BCAST_HW_NODE_TYPE_INT_INT);
-    check_pairs<bcast_hw_node_long_int>(BCAST_HW_NODE_TYPE_LONG_INT);
-    check_pairs<bcast_hw_node_float_int>(BCAST_HW_NODE_TYPE_FLOAT_INT);
-    check_pairs<bcast_hw_node_double_int>(BCAST_HW_NODE_TYPE_DOUBLE_INT);
-    check_pairs<bcast_hw_node_long_double_int>(BCAST_HW_NODE_TYPE_LONG_DOUBLE_INT);
+    check_pairs<hwmc_shm_short_int>(HWMC_SHM_TYPE_SHORT_INT);
+    check_pairs<hwmc_shm_int_int>(HWMC_SHM_TYPE_INT_INT);
+    check_pairs<hwmc_shm_long_int>(HWMC_SHM_TYPE_LONG_INT);
+    check_pairs<hwmc_shm_float_int>(HWMC_SHM_TYPE_FLOAT_INT);
+    check_pairs<hwmc_shm_double_int>(HWMC_SHM_TYPE_DOUBLE_INT);
+    check_pairs<hwmc_shm_long_double_int>(HWMC_SHM_TYPE_LONG_DOUBLE_INT);
 }
 
 // Which operations there are for which types: MPI's table.
 TEST(NodeReduce, NothingIsDefinedBeyondMpi)
 {
-    for (int t = 0; t < BCAST_HW_NODE_TYPE_NUM; t++) {
-        const auto type = static_cast<bcast_hw_node_type>(t);
-        const bool integer = t <= BCAST_HW_NODE_TYPE_UINT64;
-        const bool real = !integer && t <= BCAST_HW_NODE_TYPE_LONG_DOUBLE;
-        const bool pair = t >= BCAST_HW_NODE_TYPE_SHORT_INT;
+    for (int t = 0; t < HWMC_SHM_TYPE_NUM; t++) {
+        const auto type = static_cast<hwmc_shm_type>(t);
+        const bool integer = t <= HWMC_SHM_TYPE_UINT64;
+        const bool real = !integer && t <= HWMC_SHM_TYPE_LONG_DOUBLE;
+        const bool pair = t >= HWMC_SHM_TYPE_SHORT_INT;
 
-        for (int o = 0; o < BCAST_HW_NODE_REDUCE_NUM; o++) {
-            const auto op = static_cast<bcast_hw_node_reduce_op>(o);
+        for (int o = 0; o < HWMC_SHM_REDUCE_NUM; o++) {
+            const auto op = static_cast<hwmc_shm_reduce_op>(o);
             bool defined;
 
-            if (o <= BCAST_HW_NODE_REDUCE_PROD)
+            if (o <= HWMC_SHM_REDUCE_PROD)
                 defined = !pair;
-            else if (o <= BCAST_HW_NODE_REDUCE_MAX)
+            else if (o <= HWMC_SHM_REDUCE_MAX)
                 defined = integer || real;
-            else if (o <= BCAST_HW_NODE_REDUCE_BXOR)
+            else if (o <= HWMC_SHM_REDUCE_BXOR)
                 defined = integer;
             else
                 defined = pair;
-            EXPECT_EQ(defined, bcast_hw_node_kernel_of(op, type) != nullptr)
-                << bcast_hw_node_reduce_text(op) << " of " << bcast_hw_node_type_text(type);
+            EXPECT_EQ(defined, hwmc_shm_kernel_of(op, type) != nullptr)
+                << hwmc_shm_reduce_text(op) << " of " << hwmc_shm_type_text(type);
         }
     }
 }
@@ -288,8 +285,7 @@ TEST(NodeReduce, InPlaceIsAsMpiReduceLocal)
 {
     double inout[3] = {1, 2, 3}, in[3] = {10, 20, 30};
 
-    bcast_hw_node_kernel_of(BCAST_HW_NODE_REDUCE_SUM, BCAST_HW_NODE_TYPE_DOUBLE)(inout, in, inout,
-                                                                                 3);
+    hwmc_shm_kernel_of(HWMC_SHM_REDUCE_SUM, HWMC_SHM_TYPE_DOUBLE)(inout, in, inout, 3);
     EXPECT_EQ(11, inout[0]);
     EXPECT_EQ(33, inout[2]);
     EXPECT_EQ(10, in[0]);
@@ -300,10 +296,10 @@ TEST(NodeReduce, OfNanEitherOperandIsGiven)
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
 
-    for (bcast_hw_node_reduce_op op : {BCAST_HW_NODE_REDUCE_MIN, BCAST_HW_NODE_REDUCE_MAX}) {
+    for (hwmc_shm_reduce_op op : {HWMC_SHM_REDUCE_MIN, HWMC_SHM_REDUCE_MAX}) {
         std::vector<double> a(19, 1), b(19, nan), out(19, 7);
 
-        bcast_hw_node_kernel_of(op, BCAST_HW_NODE_TYPE_DOUBLE)(out.data(), a.data(), b.data(), 19);
+        hwmc_shm_kernel_of(op, HWMC_SHM_TYPE_DOUBLE)(out.data(), a.data(), b.data(), 19);
         for (double x : out)
             EXPECT_TRUE(x == 1 || std::isnan(x));
     }

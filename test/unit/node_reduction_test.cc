@@ -50,9 +50,9 @@ class NodeReduction : public testing::TestWithParam<int> {
     // does, and EACH to one rank: for them some numbers of ranks suffice there.
     void all(Kind kind, uint64_t methods)
     {
-        bool as_tree = GetParam() == BCAST_HW_NODE_REDUCTION_AG ||
-                       GetParam() == BCAST_HW_NODE_REDUCTION_TREEMM ||
-                       (GetParam() == BCAST_HW_NODE_REDUCTION_EACH && kind == Kind::kReduction);
+        bool as_tree = GetParam() == HWMC_SHM_REDUCTION_AG ||
+                       GetParam() == HWMC_SHM_REDUCTION_TREEMM ||
+                       (GetParam() == HWMC_SHM_REDUCTION_EACH && kind == Kind::kReduction);
         uint32_t apart = methods == 0 && as_tree ? 5 : 1;
 
         for (uint32_t n = 1; n <= 16; n += apart) {
@@ -193,19 +193,19 @@ TEST_P(NodeReduction, InAllLinesOfASlot)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NodeReduction, testing::Range(0, (int) BCAST_HW_NODE_REDUCTION_NUM),
+INSTANTIATE_TEST_SUITE_P(All, NodeReduction, testing::Range(0, (int) HWMC_SHM_REDUCTION_NUM),
                          [](const auto &info) {
-                             return bcast_hw_node_reduction_name(
-                                 (bcast_hw_node_reduction_algorithm) info.param);
+                             return hwmc_shm_reduction_name(
+                                 (hwmc_shm_reduction_algorithm) info.param);
                          });
 
 TEST(NodeReductions, AreKnownByName)
 {
-    EXPECT_EQ(BCAST_HW_NODE_REDUCTION_AG, bcast_hw_node_reduction_named("ag"));
-    EXPECT_EQ(BCAST_HW_NODE_REDUCTION_TREEMM, bcast_hw_node_reduction_named("treemm"));
-    EXPECT_EQ(BCAST_HW_NODE_REDUCTION_EACH, bcast_hw_node_reduction_named("each"));
-    EXPECT_EQ(-1, bcast_hw_node_reduction_named("ota"));
-    EXPECT_STREQ("tree", bcast_hw_node_reduction_name(BCAST_HW_NODE_REDUCTION_TREE));
+    EXPECT_EQ(HWMC_SHM_REDUCTION_AG, hwmc_shm_reduction_named("ag"));
+    EXPECT_EQ(HWMC_SHM_REDUCTION_TREEMM, hwmc_shm_reduction_named("treemm"));
+    EXPECT_EQ(HWMC_SHM_REDUCTION_EACH, hwmc_shm_reduction_named("each"));
+    EXPECT_EQ(-1, hwmc_shm_reduction_named("ota"));
+    EXPECT_STREQ("tree", hwmc_shm_reduction_name(HWMC_SHM_REDUCTION_TREE));
 }
 
 // An element is not cut: one that is longer than half a buffer is refused, and nothing has begun.
@@ -213,20 +213,19 @@ TEST(NodeReductions, OfElementsThatAreTooLongAreRefused)
 {
     Config config = config_of(1, 0);
     node::Memory memory(config.layout);
-    bcast_hw_node_segment segment;
-    bcast_hw_node_group group;
-    bcast_hw_node_reduction r;
-    bcast_hw_node_tree tree = {0, 0, nullptr};
-    bcast_hw_node_operation operation = {nullptr, nullptr, 65, true};
+    hwmc_shm_segment segment;
+    hwmc_shm_group group;
+    hwmc_shm_reduction r;
+    hwmc_shm_tree tree = {0, 0, nullptr};
+    hwmc_shm_operation operation = {nullptr, nullptr, 65, true};
     unsigned char in[65], out[65];
 
-    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_over(&segment, &config.layout, memory.at));
-    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_group_init(&group, &segment, 0, 0, &config.params));
-    EXPECT_EQ(BCAST_HW_ERR_LIMIT,
-              bcast_hw_node_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
+    ASSERT_EQ(HWMC_OK, hwmc_shm_segment_over(&segment, &config.layout, memory.at));
+    ASSERT_EQ(HWMC_OK, hwmc_shm_group_init(&group, &segment, 0, 0, &config.params));
+    EXPECT_EQ(HWMC_ERR_LIMIT,
+              hwmc_shm_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
     EXPECT_EQ(0u, group.serial);
     operation.element = 64;
-    EXPECT_EQ(BCAST_HW_OK,
-              bcast_hw_node_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
-    bcast_hw_node_group_fini(&group);
+    EXPECT_EQ(HWMC_OK, hwmc_shm_reduction_begin(&r, &group, &tree, 0, &operation, in, out, 1));
+    hwmc_shm_group_fini(&group);
 }

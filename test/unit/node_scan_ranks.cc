@@ -42,10 +42,10 @@ void Scans::lay_blocks()
         blocks_ = {nullptr, length_ / n, length_ / n};
 }
 
-bcast_hw_node_op *Scans::begin(bcast_hw_node_group *g, const Item &item, size_t number,
-                               const bcast_hw_node_tree &tree)
+hwmc_shm_op *Scans::begin(hwmc_shm_group *g, const Item &item, size_t number,
+                          const hwmc_shm_tree &tree)
 {
-    bcast_hw_node_operation operation = operation_of(item);
+    hwmc_shm_operation operation = operation_of(item);
 
     group_ = g;
     item_ = item;
@@ -53,24 +53,22 @@ bcast_hw_node_op *Scans::begin(bcast_hw_node_group *g, const Item &item, size_t 
     length_ = whole_elements(item);
     if (item.kind == Kind::kReduceScatter)
         lay_blocks();
-    room_ = item.kind == Kind::kReduceScatter ? bcast_hw_node_part_of(&blocks_, g->rank).bytes
-                                              : length_;
+    room_ = item.kind == Kind::kReduceScatter ? hwmc_shm_part_of(&blocks_, g->rank).bytes : length_;
     out_.reset(new unsigned char[room_]);
     memset(out_.get(), kUntouched, room_);
     in_.reset(in_place() ? nullptr : new unsigned char[length_]);
     unsigned char *in = in_place() ? out_.get() : in_.get();
     fill(item, number, g->rank, in, length_);
     if (item.kind == Kind::kReduceScatter) {
-        if (bcast_hw_node_reduce_scatter_needs_work(g, length_))
+        if (hwmc_shm_reduce_scatter_needs_work(g, length_))
             work_.reset(new unsigned char[length_]);
-        return bcast_hw_node_reduce_scatter_begin(&reduce_scatter_, g, &tree, &operation, in,
-                                                  &blocks_, length_, out_.get(),
-                                                  work_.get()) == BCAST_HW_OK
+        return hwmc_shm_reduce_scatter_begin(&reduce_scatter_, g, &tree, &operation, in, &blocks_,
+                                             length_, out_.get(), work_.get()) == HWMC_OK
                    ? &reduce_scatter_.op
                    : nullptr;
     }
-    return bcast_hw_node_scan_begin(&scan_, g, &operation, item.kind == Kind::kExscan, in,
-                                    out_.get(), length_ / operation.element) == BCAST_HW_OK
+    return hwmc_shm_scan_begin(&scan_, g, &operation, item.kind == Kind::kExscan, in, out_.get(),
+                               length_ / operation.element) == HWMC_OK
                ? &scan_.op
                : nullptr;
 }
@@ -78,7 +76,7 @@ bcast_hw_node_op *Scans::begin(bcast_hw_node_group *g, const Item &item, size_t 
 // Of the first so many ranks, from the last to the first.
 std::vector<unsigned char> Scans::result(uint32_t ranks) const
 {
-    bcast_hw_node_operation operation = operation_of(item_);
+    hwmc_shm_operation operation = operation_of(item_);
     std::vector<unsigned char> all(length_), one(length_);
 
     fill(item_, number_, ranks - 1, all.data(), length_);
@@ -98,7 +96,7 @@ std::string Scans::check()
     if (in_ && length_ > 0 && memcmp(added.data(), in_.get(), length_) != 0)
         return "what was added has changed";
     if (item_.kind == Kind::kReduceScatter) {
-        bcast_hw_node_range own = bcast_hw_node_part_of(&blocks_, rank);
+        hwmc_shm_range own = hwmc_shm_part_of(&blocks_, rank);
         std::vector<unsigned char> all = result(group_->size);
 
         std::copy_n(all.begin() + (long) own.at, own.bytes, expected.begin());

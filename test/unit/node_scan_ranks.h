@@ -3,8 +3,8 @@
 //
 // What a rank of node_ranks.h does in a collective whose result is another one at each rank: scan,
 // exscan and reduce_scatter.
-#ifndef NODE_SCAN_RANKS_H_INCLUDED
-#define NODE_SCAN_RANKS_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_NODE_SCAN_RANKS_H_INCLUDED
+#define HWMC_TEST_UNIT_NODE_SCAN_RANKS_H_INCLUDED
 
 #include <memory>
 #include <string>
@@ -22,8 +22,8 @@ namespace node {
 class Scans {
   public:
     // Begins collective `number`; not if that is refused: null.
-    bcast_hw_node_op *begin(bcast_hw_node_group *g, const Item &item, size_t number,
-                            const bcast_hw_node_tree &tree);
+    hwmc_shm_op *begin(hwmc_shm_group *g, const Item &item, size_t number,
+                       const hwmc_shm_tree &tree);
     // After its end; what is wrong, or nothing.
     std::string check();
 
@@ -32,19 +32,19 @@ class Scans {
     void lay_blocks();
     std::vector<unsigned char> result(uint32_t ranks) const;
 
-    bcast_hw_node_group *group_ = nullptr;
+    hwmc_shm_group *group_ = nullptr;
     Item item_;
     size_t number_ = 0;
     uint64_t length_ = 0; // bytes, of all that a rank adds
-    std::vector<bcast_hw_node_range> each_;
-    bcast_hw_node_parts blocks_ = {};
+    std::vector<hwmc_shm_range> each_;
+    hwmc_shm_vector blocks_ = {};
     // Of exactly so many bytes as they have; in_: none, if in place.
     std::unique_ptr<unsigned char[]> in_, out_, work_;
     uint64_t room_ = 0; // bytes of out_
-    bcast_hw_node_scan scan_;
-    bcast_hw_node_reduce_scatter reduce_scatter_;
+    hwmc_shm_scan scan_;
+    hwmc_shm_reduce_scatter reduce_scatter_;
 };
 
 } // namespace node
 
-#endif // NODE_SCAN_RANKS_H_INCLUDED
+#endif // HWMC_TEST_UNIT_NODE_SCAN_RANKS_H_INCLUDED

@@ -44,7 +44,7 @@ class NodeScan : public testing::TestWithParam<Kind> {
 
                     item.kind = GetParam();
                     item.length = lengths[i];
-                    item.algorithm = (int) script.size() % BCAST_HW_NODE_REDUCTION_NUM;
+                    item.algorithm = (int) script.size() % HWMC_SHM_REDUCTION_NUM;
                     item.degree = (uint32_t) script.size() % 5;
                     item.ordered = ordered;
                     item.in_place = item.uneven = in_place;

@@ -19,113 +19,112 @@ extern "C" {
 
 namespace {
 
-const bcast_hw_node_layout layout = {4, 8, 2, 4096};
+const hwmc_shm_layout layout = {4, 8, 2, 4096};
 
-class NodeSegment : public testing::TestWithParam<bcast_hw_node_segment_kind> {
+class NodeSegment : public testing::TestWithParam<hwmc_shm_segment_kind> {
   protected:
     void SetUp() override
     {
-        ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_create(&s, &layout, GetParam()));
+        ASSERT_EQ(HWMC_OK, hwmc_shm_segment_create(&s, &layout, GetParam()));
     }
     void TearDown() override
     {
-        bcast_hw_node_segment_close(&s);
+        hwmc_shm_segment_close(&s);
     }
 
-    bcast_hw_node_segment s, t;
+    hwmc_shm_segment s, t;
 };
 
 } // namespace
 
 TEST_P(NodeSegment, IsTheSameMemoryForWhoAttaches)
 {
-    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_attach(&t, &layout, s.name));
-    EXPECT_EQ(bcast_hw_node_segment_bytes(&layout), s.bytes);
+    ASSERT_EQ(HWMC_OK, hwmc_shm_segment_attach(&t, &layout, s.name));
+    EXPECT_EQ(hwmc_shm_segment_bytes(&layout), s.bytes);
     EXPECT_EQ(s.bytes, t.bytes);
-    for (size_t i = BCAST_HW_NODE_HEADER; i < s.bytes; i++)
+    for (size_t i = HWMC_SHM_HEADER; i < s.bytes; i++)
         ASSERT_EQ(0, s.base[i]);
     s.base[s.bytes - 1] = 7;
     EXPECT_EQ(7, t.base[t.bytes - 1]);
-    bcast_hw_node_segment_close(&t);
+    hwmc_shm_segment_close(&t);
     EXPECT_EQ(7, s.base[s.bytes - 1]);
 }
 
 // Or every rank would wake the others at every collective.
 TEST_P(NodeSegment, NobodySleepsAtFirst)
 {
-    bcast_hw_node_params params = bcast_hw_node_params_default(layout.chunk);
-    bcast_hw_node_group g;
+    hwmc_shm_params params = hwmc_shm_params_default(layout.chunk);
+    hwmc_shm_group g;
 
-    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_group_init(&g, &s, 0, 0, &params));
-    EXPECT_EQ(0u, bcast_hw_node_bell_sleepers(&g));
-    bcast_hw_node_bell_listen(&g);
-    EXPECT_EQ(1u, bcast_hw_node_bell_sleepers(&g));
-    bcast_hw_node_bell_leave(&g);
-    EXPECT_EQ(0u, bcast_hw_node_bell_sleepers(&g));
-    bcast_hw_node_group_fini(&g);
+    ASSERT_EQ(HWMC_OK, hwmc_shm_group_init(&g, &s, 0, 0, &params));
+    EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g));
+    hwmc_shm_wakeup_listen(&g);
+    EXPECT_EQ(1u, hwmc_shm_wakeup_sleepers(&g));
+    hwmc_shm_wakeup_leave(&g);
+    EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g));
+    hwmc_shm_group_fini(&g);
 }
 
 TEST_P(NodeSegment, HasNoNameOnceSealed)
 {
     std::string object = std::string(s.name).substr(std::string(s.name).find(':') + 1);
 
-    bcast_hw_node_segment_seal(&s);
-    EXPECT_EQ(BCAST_HW_ERR_PEER, bcast_hw_node_segment_attach(&t, &layout, s.name));
+    hwmc_shm_segment_seal(&s);
+    EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &layout, s.name));
     EXPECT_NE(0, access(("/dev/shm" + object).c_str(), F_OK));
     s.base[s.bytes - 1] = 7; // it is still there
 }
 
 TEST_P(NodeSegment, OfAnotherLayoutIsNotTaken)
 {
-    bcast_hw_node_layout other = layout;
+    hwmc_shm_layout other = layout;
 
     other.ranks = 5;
-    EXPECT_EQ(BCAST_HW_ERR_PEER, bcast_hw_node_segment_attach(&t, &other, s.name));
+    EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &other, s.name));
     other = layout; // as many bytes
     other.buffers = 1;
     other.chunk = 2 * 4096;
-    ASSERT_EQ(s.bytes, bcast_hw_node_segment_bytes(&other));
-    EXPECT_EQ(BCAST_HW_ERR_PEER, bcast_hw_node_segment_attach(&t, &other, s.name));
+    ASSERT_EQ(s.bytes, hwmc_shm_segment_bytes(&other));
+    EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &other, s.name));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NodeSegment,
-                         testing::Values(BCAST_HW_NODE_SEGMENT_MEMFD, BCAST_HW_NODE_SEGMENT_SHM));
+                         testing::Values(HWMC_SHM_SEGMENT_MEMFD, HWMC_SHM_SEGMENT_SHM));
 
 TEST(NodeSegments, AnotherFileByThatNumberIsNotTaken)
 {
-    bcast_hw_node_segment s, t;
+    hwmc_shm_segment s, t;
     std::string name;
 
-    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_create(&s, &layout, BCAST_HW_NODE_SEGMENT_MEMFD));
+    ASSERT_EQ(HWMC_OK, hwmc_shm_segment_create(&s, &layout, HWMC_SHM_SEGMENT_MEMFD));
     name = s.name;
     name.back() = name.back() == '0' ? '1' : '0'; // the key
-    EXPECT_EQ(BCAST_HW_ERR_PEER, bcast_hw_node_segment_attach(&t, &layout, name.c_str()));
+    EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &layout, name.c_str()));
     name = "memfd:" + std::to_string(getpid()) + ":0:0123456789abcdef";
-    EXPECT_EQ(BCAST_HW_ERR_PEER, bcast_hw_node_segment_attach(&t, &layout, name.c_str()));
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_segment_attach(&t, &layout, ""));
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, bcast_hw_node_segment_attach(&t, &layout, "/etc/passwd"));
-    EXPECT_EQ(BCAST_HW_ERR_INVAL,
-              bcast_hw_node_segment_attach(&t, &layout, std::string(200, 'm').c_str()));
-    bcast_hw_node_segment_close(&s);
+    EXPECT_EQ(HWMC_ERR_PEER, hwmc_shm_segment_attach(&t, &layout, name.c_str()));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_segment_attach(&t, &layout, ""));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_segment_attach(&t, &layout, "/etc/passwd"));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_shm_segment_attach(&t, &layout, std::string(200, 'm').c_str()));
+    hwmc_shm_segment_close(&s);
 }
 
 // Whoever has it open cannot make it shorter: a page that is not there would be a fault for the
 // others.
 TEST(NodeSegments, CannotBeMadeShorter)
 {
-    bcast_hw_node_segment s;
+    hwmc_shm_segment s;
 
-    ASSERT_EQ(BCAST_HW_OK, bcast_hw_node_segment_create(&s, &layout, BCAST_HW_NODE_SEGMENT_MEMFD));
+    ASSERT_EQ(HWMC_OK, hwmc_shm_segment_create(&s, &layout, HWMC_SHM_SEGMENT_MEMFD));
     EXPECT_NE(0, ftruncate(s.fd, 4096));
-    bcast_hw_node_segment_close(&s);
+    hwmc_shm_segment_close(&s);
 }
 
 TEST(NodeSegments, LayoutsHaveBounds)
 {
     auto bytes = [](uint32_t ranks, uint32_t slots, uint32_t buffers, uint32_t chunk) {
-        bcast_hw_node_layout l = {ranks, slots, buffers, chunk};
+        hwmc_shm_layout l = {ranks, slots, buffers, chunk};
 
-        return bcast_hw_node_segment_bytes(&l);
+        return hwmc_shm_segment_bytes(&l);
     };
     EXPECT_GT(bytes(1, 1, 1, 64), 0u);
     EXPECT_EQ(0u, bytes(0, 1, 1, 64));

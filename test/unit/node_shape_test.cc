@@ -19,13 +19,13 @@ struct Tree {
     std::vector<std::vector<uint16_t>> children;
 };
 
-Tree tree(const bcast_hw_node_levels &l, bcast_hw_node_shape shape, uint32_t degree, uint32_t root)
+Tree tree(const hwmc_shm_levels &l, hwmc_shm_shape shape, uint32_t degree, uint32_t root)
 {
     Tree t;
 
     for (uint32_t r = 0; r < l.n; r++) {
         std::vector<uint16_t> room(l.n - 1u);
-        bcast_hw_node_tree own = bcast_hw_node_shape_tree(&l, shape, degree, root, r, room.data());
+        hwmc_shm_tree own = hwmc_shm_shape_tree(&l, shape, degree, root, r, room.data());
 
         EXPECT_EQ(room.data(), own.children);
         t.parent.push_back(own.parent);
@@ -34,14 +34,13 @@ Tree tree(const bcast_hw_node_levels &l, bcast_hw_node_shape shape, uint32_t deg
     return t;
 }
 
-std::string said(const bcast_hw_node_levels &l, bcast_hw_node_shape shape, uint32_t degree,
-                 uint32_t root)
+std::string said(const hwmc_shm_levels &l, hwmc_shm_shape shape, uint32_t degree, uint32_t root)
 {
     Tree t = tree(l, shape, degree, root);
     std::vector<uint16_t> order(l.n);
     std::string text;
 
-    bcast_hw_node_levels_order(&l, root, order.data());
+    hwmc_shm_levels_order(&l, root, order.data());
     for (uint16_t r : order) {
         if (t.children[r].empty())
             continue;
@@ -96,7 +95,7 @@ void one_tree(const Tree &t, uint32_t root)
 }
 
 // Data comes into each group once, and not at all into those that have the root.
-void enters_once(const Tree &t, const bcast_hw_node_levels &l, uint32_t root)
+void enters_once(const Tree &t, const hwmc_shm_levels &l, uint32_t root)
 {
     for (uint32_t level = 0; level < l.num; level++) {
         std::vector<uint32_t> entered(l.n, 0);
@@ -114,8 +113,7 @@ void enters_once(const Tree &t, const bcast_hw_node_levels &l, uint32_t root)
 }
 
 // Children in outer groups first. A rank serves no more on a level than the shape allows.
-void serves_as_said(const Tree &t, const bcast_hw_node_levels &l, bcast_hw_node_shape shape,
-                    uint32_t degree)
+void serves_as_said(const Tree &t, const hwmc_shm_levels &l, hwmc_shm_shape shape, uint32_t degree)
 {
     for (uint32_t r = 0; r < l.n; r++) {
         std::vector<uint32_t> served(l.num + 1u, 0);
@@ -132,20 +130,20 @@ void serves_as_said(const Tree &t, const bcast_hw_node_levels &l, bcast_hw_node_
         }
         ASSERT_TRUE(degree > 1 || t.children[r].size() <= 1);
         for (uint32_t s : served)
-            ASSERT_LE(s, shape == BCAST_HW_NODE_SHAPE_KARY || degree == 1
+            ASSERT_LE(s, shape == HWMC_SHM_SHAPE_KARY || degree == 1
                              ? degree
                              : (degree - 1) * log_up(degree, l.n));
     }
 }
 
-constexpr bcast_hw_node_shape SHAPES[] = {BCAST_HW_NODE_SHAPE_KNOMIAL, BCAST_HW_NODE_SHAPE_KARY};
+constexpr hwmc_shm_shape SHAPES[] = {HWMC_SHM_SHAPE_KNOMIAL, HWMC_SHM_SHAPE_KARY};
 
-void check(const bcast_hw_node_levels &l, uint32_t degree, uint32_t root)
+void check(const hwmc_shm_levels &l, uint32_t degree, uint32_t root)
 {
-    for (bcast_hw_node_shape shape : SHAPES) {
+    for (hwmc_shm_shape shape : SHAPES) {
         Tree t = tree(l, shape, degree, root);
 
-        SCOPED_TRACE(std::string(bcast_hw_node_shape_text(shape)) + ", degree " +
+        SCOPED_TRACE(std::string(hwmc_shm_shape_text(shape)) + ", degree " +
                      std::to_string(degree) + ", root " + std::to_string(root));
         one_tree(t, root);
         ASSERT_FALSE(::testing::Test::HasFatalFailure());
@@ -160,33 +158,31 @@ void check(const bcast_hw_node_levels &l, uint32_t degree, uint32_t root)
 
 TEST(NodeShape, ExampleOfTheHeader)
 {
-    bcast_hw_node_levels l =
-        levels(places("package:2 core:3 pu:1", {"0", "1", "3", "4", "2", "5"}));
+    hwmc_shm_levels l = levels(places("package:2 core:3 pu:1", {"0", "1", "3", "4", "2", "5"}));
 
-    for (bcast_hw_node_shape shape : SHAPES)
+    for (hwmc_shm_shape shape : SHAPES)
         EXPECT_EQ("3 -> 5; 5 -> 2; 2 -> 4; 4 -> 0; 0 -> 1", said(l, shape, 1, 3));
-    EXPECT_EQ("3 -> 4 2 5; 4 -> 1 0", said(l, BCAST_HW_NODE_SHAPE_KNOMIAL, 2, 3));
-    EXPECT_EQ("3 -> 4 5 2; 4 -> 0 1", said(l, BCAST_HW_NODE_SHAPE_KARY, 2, 3));
+    EXPECT_EQ("3 -> 4 2 5; 4 -> 1 0", said(l, HWMC_SHM_SHAPE_KNOMIAL, 2, 3));
+    EXPECT_EQ("3 -> 4 5 2; 4 -> 0 1", said(l, HWMC_SHM_SHAPE_KARY, 2, 3));
 }
 
 TEST(NodeShape, BinomialOfEight)
 {
-    EXPECT_EQ("0 -> 4 2 1; 2 -> 3; 4 -> 6 5; 6 -> 7",
-              said(flat(8), BCAST_HW_NODE_SHAPE_KNOMIAL, 2, 0));
+    EXPECT_EQ("0 -> 4 2 1; 2 -> 3; 4 -> 6 5; 6 -> 7", said(flat(8), HWMC_SHM_SHAPE_KNOMIAL, 2, 0));
 }
 
 TEST(NodeShape, DegreeThreeOfEleven)
 {
     EXPECT_EQ("2 -> 0 5 8 3 4; 5 -> 6 7; 8 -> 9 10; 0 -> 1",
-              said(flat(11), BCAST_HW_NODE_SHAPE_KNOMIAL, 3, 2));
+              said(flat(11), HWMC_SHM_SHAPE_KNOMIAL, 3, 2));
     EXPECT_EQ("2 -> 3 4 5; 3 -> 6 7 8; 4 -> 9 10 0; 5 -> 1",
-              said(flat(11), BCAST_HW_NODE_SHAPE_KARY, 3, 2));
+              said(flat(11), HWMC_SHM_SHAPE_KARY, 3, 2));
 }
 
 TEST(NodeShape, OneAndTwoRanks)
 {
     for (uint32_t degree : {1u, 2u, 8u, UINT32_MAX})
-        for (bcast_hw_node_shape shape : SHAPES) {
+        for (hwmc_shm_shape shape : SHAPES) {
             EXPECT_EQ("", said(flat(1), shape, degree, 0));
             EXPECT_EQ("1 -> 0", said(flat(2), shape, degree, 1));
         }
@@ -195,7 +191,7 @@ TEST(NodeShape, OneAndTwoRanks)
 TEST(NodeShape, WithADegreeOfAllRanksTheRootServesAll)
 {
     for (uint32_t degree : {5u, 6u, 1000u, UINT32_MAX})
-        for (bcast_hw_node_shape shape : SHAPES)
+        for (hwmc_shm_shape shape : SHAPES)
             EXPECT_EQ("1 -> 2 3 4 0", said(flat(5), shape, degree, 1)) << degree;
 }
 
@@ -206,8 +202,7 @@ TEST(NodeShape, EveryHostRootAndDegree)
     for (uint32_t n = 1; n <= 64; n++) {
         sim::Rng rng(n);
         Host host = some_host(rng);
-        bcast_hw_node_levels l =
-            levels(places(host.words, some_binding(rng, host, n, n % 2 * 100000)));
+        hwmc_shm_levels l = levels(places(host.words, some_binding(rng, host, n, n % 2 * 100000)));
 
         SCOPED_TRACE("n " + std::to_string(n) + ", " + host.words);
         for (uint32_t root = 0; root < n; root++)
@@ -223,18 +218,17 @@ TEST(NodeShape, AsManyRanksAsThereMayBe)
 {
     sim::Rng rng(1);
     Host host = {"package:2 [numa] l3:4 l2:8 pu:2", 128};
-    bcast_hw_node_levels l = levels(places(host.words, some_binding(rng, host, 300, 0)));
-    std::vector<uint16_t> room(BCAST_HW_NODE_RANKS_MAX), above(BCAST_HW_NODE_RANKS_MAX);
+    hwmc_shm_levels l = levels(places(host.words, some_binding(rng, host, 300, 0)));
+    std::vector<uint16_t> room(HWMC_SHM_RANKS_MAX), above(HWMC_SHM_RANKS_MAX);
 
     EXPECT_EQ(3u, l.num);
     for (uint32_t degree : {1, 2, 3, 8})
         check(l, degree, 77);
-    l = levels(places(host.words, some_binding(rng, host, BCAST_HW_NODE_RANKS_MAX, 0)));
+    l = levels(places(host.words, some_binding(rng, host, HWMC_SHM_RANKS_MAX, 0)));
     for (uint16_t r : {0, 77, 255, 256, 4095}) {
-        bcast_hw_node_tree own =
-            bcast_hw_node_shape_tree(&l, BCAST_HW_NODE_SHAPE_KNOMIAL, 3, 78, r, room.data());
-        bcast_hw_node_tree up = bcast_hw_node_shape_tree(&l, BCAST_HW_NODE_SHAPE_KNOMIAL, 3, 78,
-                                                         own.parent, above.data());
+        hwmc_shm_tree own = hwmc_shm_shape_tree(&l, HWMC_SHM_SHAPE_KNOMIAL, 3, 78, r, room.data());
+        hwmc_shm_tree up =
+            hwmc_shm_shape_tree(&l, HWMC_SHM_SHAPE_KNOMIAL, 3, 78, own.parent, above.data());
 
         EXPECT_EQ(1, std::count(up.children, up.children + up.num_children, r));
     }
@@ -245,7 +239,7 @@ TEST(NodeShape, KnomialTakesAsManyPhasesAsThePaperSays)
     for (uint32_t n = 1; n <= 64; n++)
         for (uint32_t degree = 2; degree <= 8; degree++) {
             const uint32_t root = n / 3;
-            Tree t = tree(flat(n), BCAST_HW_NODE_SHAPE_KNOMIAL, degree, root);
+            Tree t = tree(flat(n), HWMC_SHM_SHAPE_KNOMIAL, degree, root);
 
             ASSERT_EQ(log_up(degree, n), phases(t, root, degree - 1)) << n << ", " << degree;
         }
@@ -258,11 +252,11 @@ TEST(NodeShape, PhasesOfTheLevelsFollowEachOther)
 
     for (int r = 0; r < 48; r++)
         cpus.push_back(std::to_string(r));
-    bcast_hw_node_levels l = levels(places("package:2 l3:3 core:8 pu:1", cpus));
+    hwmc_shm_levels l = levels(places("package:2 l3:3 core:8 pu:1", cpus));
     ASSERT_EQ(2u, l.num);
     for (uint32_t root : {0u, 29u, 47u})
         for (uint32_t degree = 2; degree <= 8; degree++) {
-            Tree t = tree(l, BCAST_HW_NODE_SHAPE_KNOMIAL, degree, root);
+            Tree t = tree(l, HWMC_SHM_SHAPE_KNOMIAL, degree, root);
 
             EXPECT_EQ(log_up(degree, 2) + log_up(degree, 3) + log_up(degree, 8),
                       phases(t, root, degree - 1));
@@ -272,7 +266,7 @@ TEST(NodeShape, PhasesOfTheLevelsFollowEachOther)
 TEST(NodeShape, BelowARankOfKnomialAreThoseThatFollowIt)
 {
     for (uint32_t degree = 2; degree <= 8; degree++) {
-        Tree t = tree(flat(61), BCAST_HW_NODE_SHAPE_KNOMIAL, degree, 0);
+        Tree t = tree(flat(61), HWMC_SHM_SHAPE_KNOMIAL, degree, 0);
         std::vector<uint32_t> last(61);
 
         for (uint32_t r = 61; r-- > 0;) {

@@ -66,7 +66,7 @@ void storms(uint64_t base, uint32_t max_ranks, uint64_t usual)
     const char *test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
 
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t seed = one ? strtoull(one, nullptr, 0) : bcast_hw_prng(base, i);
+        uint64_t seed = one ? strtoull(one, nullptr, 0) : hwmc_prng(base, i);
         Rng rng(seed);
         Config config = any_config(rng, max_ranks);
         Script script;

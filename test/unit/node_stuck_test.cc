@@ -25,7 +25,7 @@ struct Jumble {
     Jumble(const Config &c, std::vector<Script> s)
         : config(c), scripts(std::move(s)), memory(c.layout), begun(c.layout.ranks)
     {
-        bcast_hw_node_segment_over(&segment, &config.layout, memory.at);
+        hwmc_shm_segment_over(&segment, &config.layout, memory.at);
         for (uint32_t r = 0; r < config.layout.ranks; r++) {
             ranks.push_back(
                 std::make_unique<Rank>(config, segment, r, scripts[r], begun.data(), r));
@@ -44,8 +44,8 @@ struct Jumble {
 
         rank.step();
         if (!rank.wrong.empty())
-            bcast_hw_node_group_fail(&rank.group);
-        told[r] = bcast_hw_node_group_failed(&rank.group);
+            hwmc_shm_group_fail(&rank.group);
+        told[r] = hwmc_shm_group_failed(&rank.group);
     }
 
     // True: all came to an end.
@@ -74,7 +74,7 @@ struct Jumble {
                      (ranks[r]->done() == i
                           ? " <- in " + std::to_string(ranks[r]->group.serial) + " of " +
                                 std::to_string(ranks[r]->group.finished) + " looks " +
-                                std::to_string(ranks[r]->group.stuck.looks)
+                                std::to_string(ranks[r]->group.mismatch.looks)
                           : "");
         return s;
     }
@@ -82,10 +82,10 @@ struct Jumble {
     Config config;
     std::vector<Script> scripts;
     node::Memory memory;
-    bcast_hw_node_segment segment;
+    hwmc_shm_segment segment;
     std::vector<std::atomic<uint64_t>> begun;
     std::vector<std::unique_ptr<Rank>> ranks;
-    bool told[BCAST_HW_NODE_RANKS_MAX] = {};
+    bool told[HWMC_SHM_RANKS_MAX] = {};
 };
 
 Config any_config(sim::Rng &rng)
@@ -96,7 +96,7 @@ Config any_config(sim::Rng &rng)
     s.layout.slots = UINT32_C(1) << rng.below(4);
     s.layout.buffers = UINT32_C(1) << rng.below(3);
     s.layout.chunk = 64 * (uint32_t) rng.between(1, 4);
-    s.params = bcast_hw_node_params_default(s.layout.chunk);
+    s.params = hwmc_shm_params_default(s.layout.chunk);
     s.params.inline_max = (uint32_t) rng.below(89);
     return s;
 }
@@ -125,7 +125,7 @@ TEST(NodeStuck, LengthsThatChooseDifferentAlgorithmsEnd)
 
     barrier.kind = Kind::kBarrier;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t seed = one ? strtoull(one, nullptr, 0) : bcast_hw_prng(11, i);
+        uint64_t seed = one ? strtoull(one, nullptr, 0) : hwmc_prng(11, i);
         sim::Rng rng(seed);
         Config config = any_config(rng);
         std::vector<Script> scripts(config.layout.ranks);

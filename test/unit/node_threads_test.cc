@@ -78,7 +78,7 @@ TEST(NodeThreads, SleepersAreWoken)
 // Each barrier algorithm many times: words that are used again at once.
 TEST(NodeThreads, Barriers)
 {
-    for (int a = 0; a < BCAST_HW_NODE_BARRIER_NUM; a++) {
+    for (int a = 0; a < HWMC_SHM_BARRIER_NUM; a++) {
         Item barrier;
 
         barrier.kind = node::Kind::kBarrier;
@@ -90,7 +90,7 @@ TEST(NodeThreads, Barriers)
 // Small messages, one after the other: slots that are used again as soon as that may be.
 TEST(NodeThreads, SmallBroadcasts)
 {
-    for (int a = 0; a < BCAST_HW_NODE_BCAST_NUM; a++)
+    for (int a = 0; a < HWMC_SHM_BCAST_NUM; a++)
         for (uint64_t length : {8, 88, 120}) {
             Script script;
 

@@ -12,101 +12,101 @@
 // outputs for seed 0.
 TEST(Prng, IsSplitmix64)
 {
-    EXPECT_EQ(UINT64_C(0xe220a8397b1dcdaf), bcast_hw_prng(0, 0));
-    EXPECT_EQ(UINT64_C(0x6e789e6aa1b965f4), bcast_hw_prng(0, 1));
-    EXPECT_EQ(UINT64_C(0x06c45d188009454f), bcast_hw_prng(0, 2));
+    EXPECT_EQ(UINT64_C(0xe220a8397b1dcdaf), hwmc_prng(0, 0));
+    EXPECT_EQ(UINT64_C(0x6e789e6aa1b965f4), hwmc_prng(0, 1));
+    EXPECT_EQ(UINT64_C(0x06c45d188009454f), hwmc_prng(0, 2));
 }
 
 // A first window of samples as long as `ns`.
-bcast_hw_rtt after_first_window(uint64_t ns)
+hwmc_rtt after_first_window(uint64_t ns)
 {
-    bcast_hw_rtt r;
+    hwmc_rtt r;
 
-    bcast_hw_rtt_init(&r);
-    for (uint32_t i = 0; i < BCAST_HW_RTT_WINDOW; i++)
-        bcast_hw_rtt_sample(&r, ns);
+    hwmc_rtt_init(&r);
+    for (uint32_t i = 0; i < HWMC_RTT_WINDOW; i++)
+        hwmc_rtt_sample(&r, ns);
     return r;
 }
 
 TEST(Rtt, WaitsTheStartValueUntilItKnowsBetter)
 {
-    bcast_hw_rtt r;
+    hwmc_rtt r;
 
-    bcast_hw_rtt_init(&r);
-    EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r));
-    bcast_hw_rtt_sample(&r, 1000);
-    EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r)); // a short trip does not shorten it
+    hwmc_rtt_init(&r);
+    EXPECT_EQ(HWMC_RTT_START_NS, hwmc_rtt_wait(&r));
+    hwmc_rtt_sample(&r, 1000);
+    EXPECT_EQ(HWMC_RTT_START_NS, hwmc_rtt_wait(&r)); // a short trip does not shorten it
 }
 
 TEST(Rtt, AWindowOfLongTripsComesBeforeALongWait)
 {
-    bcast_hw_rtt r;
+    hwmc_rtt r;
 
-    bcast_hw_rtt_init(&r);
-    for (uint32_t i = 0; i < BCAST_HW_RTT_WINDOW; i++) {
-        bcast_hw_rtt_sample(&r, 4000000);
-        EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r)) << i;
+    hwmc_rtt_init(&r);
+    for (uint32_t i = 0; i < HWMC_RTT_WINDOW; i++) {
+        hwmc_rtt_sample(&r, 4000000);
+        EXPECT_EQ(HWMC_RTT_START_NS, hwmc_rtt_wait(&r)) << i;
     }
-    bcast_hw_rtt_sample(&r, 4000000);
-    EXPECT_EQ(8000000u, bcast_hw_rtt_wait(&r));
+    hwmc_rtt_sample(&r, 4000000);
+    EXPECT_EQ(8000000u, hwmc_rtt_wait(&r));
 }
 
 TEST(Rtt, WaitsTwiceTheShortestTrip)
 {
-    bcast_hw_rtt r = after_first_window(4000000);
+    hwmc_rtt r = after_first_window(4000000);
 
-    bcast_hw_rtt_sample(&r, 2000000);
-    EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r));
-    bcast_hw_rtt_sample(&r, 30000000); // a host that was slow to answer
-    EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r));
+    hwmc_rtt_sample(&r, 2000000);
+    EXPECT_EQ(4000000u, hwmc_rtt_wait(&r));
+    hwmc_rtt_sample(&r, 30000000); // a host that was slow to answer
+    EXPECT_EQ(4000000u, hwmc_rtt_wait(&r));
 }
 
 TEST(Rtt, ForgetsAShortTripAfterTwoWindows)
 {
-    bcast_hw_rtt r = after_first_window(5000000);
+    hwmc_rtt r = after_first_window(5000000);
 
-    bcast_hw_rtt_sample(&r, 2000000);
-    for (uint32_t i = 1; i < 2 * BCAST_HW_RTT_WINDOW; i++) {
-        bcast_hw_rtt_sample(&r, 5000000);
-        EXPECT_EQ(4000000u, bcast_hw_rtt_wait(&r)) << i;
+    hwmc_rtt_sample(&r, 2000000);
+    for (uint32_t i = 1; i < 2 * HWMC_RTT_WINDOW; i++) {
+        hwmc_rtt_sample(&r, 5000000);
+        EXPECT_EQ(4000000u, hwmc_rtt_wait(&r)) << i;
     }
-    bcast_hw_rtt_sample(&r, 5000000);
-    EXPECT_EQ(10000000u, bcast_hw_rtt_wait(&r));
+    hwmc_rtt_sample(&r, 5000000);
+    EXPECT_EQ(10000000u, hwmc_rtt_wait(&r));
 }
 
 TEST(Rtt, ANeedlessWaitMakesTheNextLongerAndARealLossTakesItBack)
 {
-    bcast_hw_rtt r;
+    hwmc_rtt r;
 
-    bcast_hw_rtt_init(&r);
+    hwmc_rtt_init(&r);
     for (int i = 0; i < 20; i++) {
-        bcast_hw_rtt_needless(&r);
-        EXPECT_EQ(BCAST_HW_RTT_PATIENT_NS, bcast_hw_rtt_wait(&r));
+        hwmc_rtt_needless(&r);
+        EXPECT_EQ(HWMC_RTT_PATIENT_NS, hwmc_rtt_wait(&r));
     }
-    bcast_hw_rtt_needed(&r);
-    EXPECT_EQ(BCAST_HW_RTT_START_NS, bcast_hw_rtt_wait(&r));
+    hwmc_rtt_needed(&r);
+    EXPECT_EQ(HWMC_RTT_START_NS, hwmc_rtt_wait(&r));
 }
 
 TEST(Rtt, PatienceAddsNothingToALongRoundTrip)
 {
-    bcast_hw_rtt r = after_first_window(4000000);
+    hwmc_rtt r = after_first_window(4000000);
 
-    bcast_hw_rtt_sample(&r, 4000000);
-    bcast_hw_rtt_needless(&r);
-    EXPECT_EQ(8000000u, bcast_hw_rtt_wait(&r));
+    hwmc_rtt_sample(&r, 4000000);
+    hwmc_rtt_needless(&r);
+    EXPECT_EQ(8000000u, hwmc_rtt_wait(&r));
 }
 
 TEST(Rtt, NeverWaitsLongerThanTheMaximum)
 {
-    bcast_hw_rtt r = after_first_window(UINT64_C(3600000000000));
+    hwmc_rtt r = after_first_window(UINT64_C(3600000000000));
 
-    bcast_hw_rtt_sample(&r, UINT64_C(3600000000000));
-    EXPECT_EQ(BCAST_HW_RTT_MAX_NS, bcast_hw_rtt_wait(&r));
+    hwmc_rtt_sample(&r, UINT64_C(3600000000000));
+    EXPECT_EQ(HWMC_RTT_MAX_NS, hwmc_rtt_wait(&r));
 }
 
 TEST(Delay, OneMemberIsChosenAndNeverTheRoot)
 {
-    bcast_hw_delay d = {BCAST_HW_DELAY_RANDOM, 42, 0};
+    hwmc_delay d = {HWMC_DELAY_RANDOM, 42, 0};
 
     for (uint32_t p = 2; p <= 9; p++)
         for (uint64_t bid = 0; bid < 50; bid++) {
@@ -114,64 +114,63 @@ TEST(Delay, OneMemberIsChosenAndNeverTheRoot)
             uint32_t chosen = 0;
 
             for (uint32_t r = 0; r < p; r++)
-                chosen += bcast_hw_delay_is_chosen(&d, bid, root, r, p);
+                chosen += hwmc_delay_is_chosen(&d, bid, root, r, p);
             EXPECT_EQ(1u, chosen);
-            EXPECT_FALSE(bcast_hw_delay_is_chosen(&d, bid, root, root, p));
+            EXPECT_FALSE(hwmc_delay_is_chosen(&d, bid, root, root, p));
         }
 }
 
 TEST(Delay, TheChoiceReachesEveryMember)
 {
-    bcast_hw_delay d = {BCAST_HW_DELAY_RANDOM, 7, 0};
+    hwmc_delay d = {HWMC_DELAY_RANDOM, 7, 0};
     std::vector<int> times(8, 0);
 
     for (uint64_t bid = 0; bid < 7000; bid++)
-        times[bcast_hw_delay_chosen(&d, bid, 3, 8)]++;
+        times[hwmc_delay_chosen(&d, bid, 3, 8)]++;
     for (uint32_t r = 0; r < 8; r++)
         EXPECT_TRUE(r == 3 ? times[r] == 0 : times[r] > 850 && times[r] < 1150) << r;
 }
 
 TEST(Delay, NobodyIsChosenAloneOrUnlessRandom)
 {
-    bcast_hw_delay d = {BCAST_HW_DELAY_RANDOM, 7, 0};
+    hwmc_delay d = {HWMC_DELAY_RANDOM, 7, 0};
 
-    EXPECT_FALSE(bcast_hw_delay_is_chosen(&d, 0, 0, 0, 1));
-    EXPECT_EQ(5u, bcast_hw_delay_until(&d, 1, 5));
-    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_delay_until(&d, 2, 5));
-    d.kind = BCAST_HW_DELAY_FIXED;
+    EXPECT_FALSE(hwmc_delay_is_chosen(&d, 0, 0, 0, 1));
+    EXPECT_EQ(5u, hwmc_delay_until(&d, 1, 5));
+    EXPECT_EQ(HWMC_NEVER, hwmc_delay_until(&d, 2, 5));
+    d.kind = HWMC_DELAY_FIXED;
     d.ns = 10;
-    EXPECT_FALSE(bcast_hw_delay_is_chosen(&d, 0, 0, 1, 2));
-    EXPECT_EQ(15u, bcast_hw_delay_until(&d, 2, 5));
+    EXPECT_FALSE(hwmc_delay_is_chosen(&d, 0, 0, 1, 2));
+    EXPECT_EQ(15u, hwmc_delay_until(&d, 2, 5));
 }
 
 TEST(Delay, AdaptsUpAboveAHalfAndDownBelowAQuarter)
 {
-    bcast_hw_delay d = {BCAST_HW_DELAY_ADAPTIVE, 0, 0};
+    hwmc_delay d = {HWMC_DELAY_ADAPTIVE, 0, 0};
 
-    bcast_hw_delay_learn(&d, 50, 100);
+    hwmc_delay_learn(&d, 50, 100);
     EXPECT_EQ(0u, d.ns);
-    bcast_hw_delay_learn(&d, 51, 100);
-    EXPECT_EQ(BCAST_HW_DELAY_START_NS, d.ns);
-    bcast_hw_delay_learn(&d, 100, 100);
-    EXPECT_EQ(2 * BCAST_HW_DELAY_START_NS, d.ns);
-    bcast_hw_delay_learn(&d, 25, 100);
-    EXPECT_EQ(2 * BCAST_HW_DELAY_START_NS, d.ns);
-    bcast_hw_delay_learn(&d, 24, 100);
-    EXPECT_EQ(BCAST_HW_DELAY_START_NS, d.ns);
-    bcast_hw_delay_learn(&d, 0, 100);
+    hwmc_delay_learn(&d, 51, 100);
+    EXPECT_EQ(HWMC_DELAY_START_NS, d.ns);
+    hwmc_delay_learn(&d, 100, 100);
+    EXPECT_EQ(2 * HWMC_DELAY_START_NS, d.ns);
+    hwmc_delay_learn(&d, 25, 100);
+    EXPECT_EQ(2 * HWMC_DELAY_START_NS, d.ns);
+    hwmc_delay_learn(&d, 24, 100);
+    EXPECT_EQ(HWMC_DELAY_START_NS, d.ns);
+    hwmc_delay_learn(&d, 0, 100);
     EXPECT_EQ(0u, d.ns);
     for (int i = 0; i < 30; i++)
-        bcast_hw_delay_learn(&d, 100, 100);
-    EXPECT_EQ(BCAST_HW_DELAY_MAX_NS, d.ns);
+        hwmc_delay_learn(&d, 100, 100);
+    EXPECT_EQ(HWMC_DELAY_MAX_NS, d.ns);
 }
 
 TEST(Delay, OnlyTheAdaptiveLearns)
 {
-    for (bcast_hw_delay_kind kind :
-         {BCAST_HW_DELAY_NONE, BCAST_HW_DELAY_FIXED, BCAST_HW_DELAY_RANDOM}) {
-        bcast_hw_delay d = {kind, 0, 123};
+    for (hwmc_delay_kind kind : {HWMC_DELAY_NONE, HWMC_DELAY_FIXED, HWMC_DELAY_RANDOM}) {
+        hwmc_delay d = {kind, 0, 123};
 
-        bcast_hw_delay_learn(&d, 100, 100);
+        hwmc_delay_learn(&d, 100, 100);
         EXPECT_EQ(123u, d.ns);
     }
 }

@@ -23,11 +23,12 @@ std::set<unsigned> draw(uint32_t low, uint32_t high)
     std::set<unsigned> all;
 
     for (int i = 0; i < 200; i++) {
-        hwmc_draw_port_list p = {};
+        hwmc_random_port_list p = {};
 
-        EXPECT_EQ(BCAST_HW_OK, hwmc_draw_ports({low, high}, &p));
-        EXPECT_EQ(HWMC_DRAW_PORTS_MAX, p.num);
-        EXPECT_EQ((size_t) HWMC_DRAW_PORTS_MAX, std::set<uint16_t>(p.port, p.port + p.num).size());
+        EXPECT_EQ(HWMC_OK, hwmc_random_ports({low, high}, &p));
+        EXPECT_EQ(HWMC_RANDOM_PORTS_MAX, p.num);
+        EXPECT_EQ((size_t) HWMC_RANDOM_PORTS_MAX,
+                  std::set<uint16_t>(p.port, p.port + p.num).size());
         all.insert(p.port, p.port + p.num);
     }
     return all;
@@ -64,7 +65,7 @@ TEST(Ports, AreDynamicOnesWhereTheKernelMayGiveAwayAll)
 
 TEST(Ports, RangeOfThisHostIsOne)
 {
-    hwmc_draw_range r = hwmc_draw_ephemeral();
+    hwmc_random_range r = hwmc_random_ephemeral();
 
     EXPECT_GE(r.low, 1u);
     EXPECT_LE(r.low, r.high);
@@ -89,17 +90,17 @@ TEST(Ports, WhatSomebodyHasForItselfIsNotFree)
 
 TEST(Ports, TravelAsText)
 {
-    hwmc_draw_port_list p = {}, q = {};
-    char text[HWMC_DRAW_PORTS_TEXT_MAX];
+    hwmc_random_port_list p = {}, q = {};
+    char text[HWMC_RANDOM_PORTS_TEXT_MAX];
 
-    ASSERT_EQ(BCAST_HW_OK, hwmc_draw_ports({32768, 60999}, &p));
-    hwmc_draw_ports_write(&p, text);
-    EXPECT_EQ(strlen(text), HWMC_DRAW_PORTS_TEXT_MAX - 1u);
-    ASSERT_TRUE(hwmc_draw_ports_read(text, &q));
+    ASSERT_EQ(HWMC_OK, hwmc_random_ports({32768, 60999}, &p));
+    hwmc_random_ports_write(&p, text);
+    EXPECT_EQ(strlen(text), HWMC_RANDOM_PORTS_TEXT_MAX - 1u);
+    ASSERT_TRUE(hwmc_random_ports_read(text, &q));
     EXPECT_EQ(0, memcmp(&p, &q, sizeof(p)));
-    EXPECT_TRUE(hwmc_draw_ports_parse("50000,50001", &q));
+    EXPECT_TRUE(hwmc_random_ports_parse("50000,50001", &q));
     EXPECT_EQ(2, q.num);
     EXPECT_EQ(50001, q.port[1]);
     for (const char *wrong : {"", ",", "5x", "0", "65536", "1,", "1,2,3,4,5,6,7,8,9"})
-        EXPECT_FALSE(hwmc_draw_ports_parse(wrong, &q)) << wrong;
+        EXPECT_FALSE(hwmc_random_ports_parse(wrong, &q)) << wrong;
 }

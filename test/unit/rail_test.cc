@@ -20,9 +20,9 @@ extern "C" {
 
 namespace {
 
-bcast_hw_rail port(const char *name, uint32_t addr, uint32_t prefix)
+hwmc_rail port(const char *name, uint32_t addr, uint32_t prefix)
 {
-    bcast_hw_rail r = {};
+    hwmc_rail r = {};
 
     strcpy(r.name, name);
     r.addr = addr;
@@ -32,16 +32,15 @@ bcast_hw_rail port(const char *name, uint32_t addr, uint32_t prefix)
     return r;
 }
 
-const std::vector<bcast_hw_rail> PORTS = {port("lo", 0x7f000001, 8), port("eth0", 0x0a4d0001, 24),
-                                          port("eth1", 0x0a4d0101, 24),
-                                          port("ib0", 0x0a4e0001, 16)};
+const std::vector<hwmc_rail> PORTS = {port("lo", 0x7f000001, 8), port("eth0", 0x0a4d0001, 24),
+                                      port("eth1", 0x0a4d0101, 24), port("ib0", 0x0a4e0001, 16)};
 
 using Names = std::vector<std::string>;
 
-Names choose(const char *spec, int max = BCAST_HW_RAILS_MAX)
+Names choose(const char *spec, int max = HWMC_RAILS_MAX)
 {
-    bcast_hw_rail rails[BCAST_HW_RAILS_MAX];
-    char wrong[BCAST_HW_RAIL_NAME_MAX];
+    hwmc_rail rails[HWMC_RAILS_MAX];
+    char wrong[HWMC_RAIL_NAME_MAX];
     int n = hwmc_rail_select(PORTS.data(), static_cast<int>(PORTS.size()), spec, rails, max, wrong);
     Names names;
 
@@ -75,7 +74,7 @@ TEST(Rail, TellsWhichPartIsWrong)
     EXPECT_EQ((Names{"wrong", "10.99.0.0/24"}), choose("10.99.0.0/24"));
     EXPECT_EQ((Names{"wrong", "10.77.0.0/33"}), choose("10.77.0.0/33"));
     EXPECT_EQ((Names{"wrong", "10.77/16"}), choose("10.77/16"));
-    EXPECT_EQ((Names{"wrong", std::string(BCAST_HW_RAIL_NAME_MAX - 1, 'x')}),
+    EXPECT_EQ((Names{"wrong", std::string(HWMC_RAIL_NAME_MAX - 1, 'x')}),
               choose(std::string(100, 'x').c_str()));
 }
 
@@ -92,8 +91,8 @@ TEST(Rail, WithoutSpecThereIsADefault)
 
 TEST(Rail, WithoutAnyNetworkLoopbackIsTheDefault)
 {
-    bcast_hw_rail rail;
-    char wrong[BCAST_HW_RAIL_NAME_MAX];
+    hwmc_rail rail;
+    char wrong[HWMC_RAIL_NAME_MAX];
 
     ASSERT_EQ(1, hwmc_rail_select(PORTS.data(), 1, "", &rail, 1, wrong));
     EXPECT_STREQ("lo", rail.name);
@@ -102,7 +101,7 @@ TEST(Rail, WithoutAnyNetworkLoopbackIsTheDefault)
 
 TEST(Rail, DiscoveryFindsWhatIsUp)
 {
-    bcast_hw_rail rails[HWMC_RAIL_PORTS_MAX];
+    hwmc_rail rails[HWMC_RAIL_PORTS_MAX];
     int n = hwmc_rail_discover(rails, HWMC_RAIL_PORTS_MAX);
 
     ASSERT_GE(n, 0);
@@ -164,7 +163,7 @@ class RailPlace : public testing::Test {
 TEST_F(RailPlace, IsTheTopologys)
 {
     const std::string file = OUT "/two_nodes.xml";
-    bcast_hw_rail rails[3] = {};
+    hwmc_rail rails[3] = {};
     cpu_set_t before, first;
 
     std::ofstream(file) << two_nodes();
@@ -194,7 +193,7 @@ TEST_F(RailPlace, IsTheTopologys)
 
 TEST_F(RailPlace, OfLoopbackIsUnknown)
 {
-    bcast_hw_rail lo = {};
+    hwmc_rail lo = {};
 
     strcpy(lo.name, "lo");
     EXPECT_EQ(0, hwmc_rail_locate(&lo, 1));
@@ -202,9 +201,9 @@ TEST_F(RailPlace, OfLoopbackIsUnknown)
     EXPECT_EQ(-1, lo.distance);
 }
 
-bcast_hw_rail port(uint32_t addr, uint32_t prefix)
+hwmc_rail port(uint32_t addr, uint32_t prefix)
 {
-    bcast_hw_rail r = {};
+    hwmc_rail r = {};
 
     r.addr = addr;
     r.prefix = prefix;
@@ -212,16 +211,16 @@ bcast_hw_rail port(uint32_t addr, uint32_t prefix)
     return r;
 }
 
-std::vector<int> match(const char *text, const std::vector<bcast_hw_rail> &mine)
+std::vector<int> match(const char *text, const std::vector<hwmc_rail> &mine)
 {
-    int at[BCAST_HW_RAILS_MAX], n = hwmc_match_read(text, mine.data(), (int) mine.size(), at);
+    int at[HWMC_RAILS_MAX], n = hwmc_match_read(text, mine.data(), (int) mine.size(), at);
 
     return n < 0 ? std::vector<int>{n} : std::vector<int>(at, at + n);
 }
 
 TEST(RailMatch, WritesSubnetsInOrder)
 {
-    bcast_hw_rail rails[] = {port(0x0a4d0103, 24), port(0x0a4d0003, 24), port(0xc0a81234, 20)};
+    hwmc_rail rails[] = {port(0x0a4d0103, 24), port(0x0a4d0003, 24), port(0xc0a81234, 20)};
     char text[HWMC_MATCH_TEXT_MAX];
 
     hwmc_match_write(rails, 3, text);
@@ -232,19 +231,19 @@ TEST(RailMatch, WritesSubnetsInOrder)
 
 TEST(RailMatch, TheLongestTextFits)
 {
-    std::vector<bcast_hw_rail> rails(BCAST_HW_RAILS_MAX, port(0xfffffffe, 32));
+    std::vector<hwmc_rail> rails(HWMC_RAILS_MAX, port(0xfffffffe, 32));
     char text[HWMC_MATCH_TEXT_MAX + 1];
 
     text[HWMC_MATCH_TEXT_MAX] = 'x';
-    hwmc_match_write(rails.data(), BCAST_HW_RAILS_MAX, text);
+    hwmc_match_write(rails.data(), HWMC_RAILS_MAX, text);
     EXPECT_EQ('x', text[HWMC_MATCH_TEXT_MAX]);
-    EXPECT_EQ((size_t) BCAST_HW_RAILS_MAX, match(text, rails).size());
+    EXPECT_EQ((size_t) HWMC_RAILS_MAX, match(text, rails).size());
     EXPECT_EQ(7, match(text, rails)[7]);
 }
 
 TEST(RailMatch, FindsThePortInEachSubnet)
 {
-    std::vector<bcast_hw_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0107, 24)};
+    std::vector<hwmc_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0107, 24)};
 
     EXPECT_EQ((std::vector<int>{1, 0}), match("10.77.1.0/24,10.77.0.0/24", mine));
     EXPECT_EQ((std::vector<int>{-1, 0}), match("10.78.0.0/24,10.77.0.0/24", mine));
@@ -254,23 +253,23 @@ TEST(RailMatch, FindsThePortInEachSubnet)
 
 TEST(RailMatch, PortsInOneSubnetAreTakenInOrder)
 {
-    std::vector<bcast_hw_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0008, 24)};
+    std::vector<hwmc_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0008, 24)};
 
     EXPECT_EQ((std::vector<int>{0, 1, -1}), match("10.77.0.0/24,10.77.0.0/24,10.77.0.0/24", mine));
 }
 
 TEST(RailMatch, RefusesWhatIsNone)
 {
-    std::vector<bcast_hw_rail> mine = {port(0x0a4d0007, 24)};
+    std::vector<hwmc_rail> mine = {port(0x0a4d0007, 24)};
 
     for (const char *text : {"10.77.0.0", "10.77.0/24", "10.77.0.256/24", "10.77.0.0/33", "x",
                              "10.77.0.0/24;10.77.0.0/24", "10.77.0.0/24 "})
-        EXPECT_EQ(std::vector<int>{BCAST_HW_ERR_INVAL}, match(text, mine)) << text;
+        EXPECT_EQ(std::vector<int>{HWMC_ERR_INVAL}, match(text, mine)) << text;
 }
 
 TEST(Rail, DefaultLeavesOutWhatCarriesNothing)
 {
-    std::vector<bcast_hw_rail> ports(6, port(0x0a000001, 8));
+    std::vector<hwmc_rail> ports(6, port(0x0a000001, 8));
 
     ports[0].loopback = true;
     ports[1].mbit = 100000;
@@ -293,8 +292,8 @@ TEST(Rail, DefaultLeavesOutWhatCarriesNothing)
 // have no others.
 TEST(Rail, LinkLocalAddressesAreForWantOfOthers)
 {
-    std::vector<bcast_hw_rail> ports = {port(0xa9fe0001, 16), port(0x0a000001, 8),
-                                        port(0xa9ff0001, 16)};
+    std::vector<hwmc_rail> ports = {port(0xa9fe0001, 16), port(0x0a000001, 8),
+                                    port(0xa9ff0001, 16)};
     auto why = [&](int num, int i) { return hwmc_rail_left_out(ports.data(), num, i); };
 
     EXPECT_STREQ("a link-local address, where another port has one of its own", why(3, 0));

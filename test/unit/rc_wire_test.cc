@@ -174,7 +174,7 @@ TEST(RcWire, Storms)
         rc_exchange x;
 
         for (uint64_t i = 0; i < seed % 4; i++) {
-            uint64_t r = bcast_hw_prng(seed, i);
+            uint64_t r = hwmc_prng(seed, i);
 
             bytes[r % bytes.size()] = (uint8_t) (r >> 32);
         }

@@ -29,9 +29,9 @@ class Child {
         pid_ = fork();
         if (pid_ == 0) {
             std::vector<unsigned char> own(bytes);
-            hwmc_reach r{};
+            hwmc_cma r{};
             char c;
-            bool ok = hwmc_reach_describe(&r, own.data());
+            bool ok = hwmc_cma_describe(&r, own.data());
 
             close(hold_[1]);
             ok = ok && write(told[1], &r, sizeof(r)) == sizeof(r);
@@ -57,7 +57,7 @@ class Child {
         pid_ = 0;
     }
 
-    hwmc_reach reach{};
+    hwmc_cma reach{};
 
   private:
     pid_t pid_;
@@ -75,7 +75,7 @@ std::vector<unsigned char> some_bytes(size_t len)
 
 // A machine may forbid a parent to read its child's memory; then nothing can be tested here.
 #define NEEDS_REACH(child)                                                                         \
-    if (!hwmc_reach_check(&(child).reach))                                                         \
+    if (!hwmc_cma_check(&(child).reach))                                                           \
     GTEST_SKIP() << "this machine lets no process read another's memory"
 
 TEST(Reach, ReadsWhatLiesThere)
@@ -85,7 +85,7 @@ TEST(Reach, ReadsWhatLiesThere)
     Child child(bytes);
 
     NEEDS_REACH(child);
-    ASSERT_TRUE(hwmc_reach_read(&child.reach, 0, got.data(), got.size()));
+    ASSERT_TRUE(hwmc_cma_read(&child.reach, 0, got.data(), got.size()));
     EXPECT_EQ(got, bytes);
 }
 
@@ -96,18 +96,18 @@ TEST(Reach, ReadsAPart)
     Child child(bytes);
 
     NEEDS_REACH(child);
-    ASSERT_TRUE(hwmc_reach_read(&child.reach, 60001, got.data(), got.size()));
+    ASSERT_TRUE(hwmc_cma_read(&child.reach, 60001, got.data(), got.size()));
     EXPECT_EQ(memcmp(got.data(), bytes.data() + 60001, got.size()), 0);
 }
 
 TEST(Reach, BelievesNobodyWithoutTheKey)
 {
     Child child(some_bytes(64)), other(some_bytes(64));
-    hwmc_reach forged = child.reach;
+    hwmc_cma forged = child.reach;
 
     NEEDS_REACH(child);
     forged.owner.pid = other.reach.owner.pid; // as if the number meant somebody else here
-    EXPECT_FALSE(hwmc_reach_check(&forged));
+    EXPECT_FALSE(hwmc_cma_check(&forged));
 }
 
 TEST(Reach, FailsWhereNothingIs)
@@ -117,17 +117,17 @@ TEST(Reach, FailsWhereNothingIs)
 
     NEEDS_REACH(child);
     child.reach.at = 8;
-    EXPECT_FALSE(hwmc_reach_read(&child.reach, 0, to, sizeof(to)));
+    EXPECT_FALSE(hwmc_cma_read(&child.reach, 0, to, sizeof(to)));
     child.end();
-    EXPECT_FALSE(hwmc_reach_check(&child.reach));
+    EXPECT_FALSE(hwmc_cma_check(&child.reach));
 }
 
 TEST(Reach, AChildIsNotItsParent)
 {
-    hwmc_reach mine{};
+    hwmc_cma mine{};
     const auto bytes = some_bytes(64);
 
-    ASSERT_TRUE(hwmc_reach_describe(&mine, bytes.data()));
+    ASSERT_TRUE(hwmc_cma_describe(&mine, bytes.data()));
     Child child(bytes);
     EXPECT_NE(mine.owner.pid, child.reach.owner.pid);
     EXPECT_NE(mine.owner.key, child.reach.owner.key);

@@ -18,8 +18,8 @@ using Bytes = std::vector<uint8_t>;
 
 std::string written(const Bytes &b)
 {
-    std::string text(hwmc_record_room(b.size()), '?');
-    size_t len = hwmc_record_write(b.data(), b.size(), text.data());
+    std::string text(hwmc_peer_info_room(b.size()), '?');
+    size_t len = hwmc_peer_info_write(b.data(), b.size(), text.data());
 
     EXPECT_LT(len, text.size());
     EXPECT_EQ('\0', text[len]);
@@ -30,11 +30,11 @@ std::string written(const Bytes &b)
 bool reads(const std::string &text, Bytes *b)
 {
     size_t len = 0;
-    uint8_t *bytes = hwmc_record_read(text.c_str(), &len);
+    uint8_t *bytes = hwmc_peer_info_read(text.c_str(), &len);
 
     if (bytes)
         b->assign(bytes, bytes + len);
-    hwmc_record_free(bytes);
+    hwmc_peer_info_free(bytes);
     return bytes != nullptr;
 }
 

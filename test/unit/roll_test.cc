@@ -23,9 +23,9 @@ class Roll {
     Roll(uint32_t size, uint32_t rank, uint32_t must, uint32_t rails = 1)
         : size_(size), rails_(rails)
     {
-        const bcast_hw_roll_cfg cfg = {size, rank, must, LIMIT};
+        const hwmc_detector_cfg cfg = {size, rank, must, LIMIT};
 
-        bcast_hw_roll_init(&roll_, &cfg, now_);
+        hwmc_detector_init(&roll_, &cfg, now_);
     }
 
     void cut(uint32_t member, uint32_t rails)
@@ -52,7 +52,7 @@ class Roll {
         for (const uint64_t end = now_ + ns; now_ <= end;) {
             if (step())
                 return true;
-            const uint64_t next = bcast_hw_roll_next_timer(&roll_);
+            const uint64_t next = hwmc_detector_next_timer(&roll_);
             EXPECT_GT(next, now_) << "it would spin";
             now_ = next > now_ ? next : now_ + 1;
         }
@@ -68,25 +68,25 @@ class Roll {
     {
         uint32_t place, rails;
 
-        bcast_hw_roll_on_timer(&roll_, now_);
-        if (bcast_hw_roll_gone(&roll_, now_, &gone_, &gone_rails_))
+        hwmc_detector_on_timer(&roll_, now_);
+        if (hwmc_detector_failed(&roll_, now_, &gone_, &gone_rails_))
             return true;
-        while (bcast_hw_roll_next_ask(&roll_, &place, &rails, now_)) {
+        while (hwmc_detector_next_ask(&roll_, &place, &rails, now_)) {
             const uint32_t member = roll_.place[place].member;
             const uint32_t by = mute_.count(member) ? 0 : rails ? rails : rails_;
 
             EXPECT_LT(member, size_);
             EXPECT_EQ(by & ~rails_, 0u);
             asked_[member]++;
-            bcast_hw_roll_asked(&roll_, place, by, by & ~unknown_[member], now_);
+            hwmc_detector_asked(&roll_, place, by, by & ~unknown_[member], now_);
             if (roll_.place[place].asked != 0)
-                bcast_hw_roll_on_answer(&roll_, place, by & ~cut_[member]);
-            bcast_hw_roll_check(&roll_);
+                hwmc_detector_on_answer(&roll_, place, by & ~cut_[member]);
+            hwmc_detector_check(&roll_);
         }
         return false;
     }
 
-    bcast_hw_roll roll_;
+    hwmc_detector roll_;
     uint32_t size_, rails_;
     std::map<uint32_t, uint32_t> cut_, unknown_;
     std::set<uint32_t> mute_;
@@ -94,12 +94,12 @@ class Roll {
 
 TEST(Roll, AsksAllOthersAndNobodyIsGoneWhoAnswers)
 {
-    Roll roll(100, 7, 0);
+    Roll detector(100, 7, 0);
 
-    EXPECT_FALSE(roll.run(100 * LIMIT));
-    EXPECT_EQ(roll.asked_.size(), 99u);
-    EXPECT_EQ(roll.asked_.count(7), 0u);
-    for (const auto &[member, times] : roll.asked_) {
+    EXPECT_FALSE(detector.run(100 * LIMIT));
+    EXPECT_EQ(detector.asked_.size(), 99u);
+    EXPECT_EQ(detector.asked_.count(7), 0u);
+    for (const auto &[member, times] : detector.asked_) {
         EXPECT_GE(times, 700) << member;
         EXPECT_LE(times, 801) << member;
     }
@@ -107,67 +107,67 @@ TEST(Roll, AsksAllOthersAndNobodyIsGoneWhoAnswers)
 
 TEST(Roll, WhoIsSilentIsGoneAtTheLimit)
 {
-    Roll roll(4, 0, 2, 3);
-    const uint64_t start = roll.now_;
+    Roll detector(4, 0, 2, 3);
+    const uint64_t start = detector.now_;
 
-    roll.cut(2, 3);
-    ASSERT_TRUE(roll.run(10 * LIMIT));
-    EXPECT_EQ(roll.gone_, 2u);
-    EXPECT_EQ(roll.gone_rails_, 2u);
-    EXPECT_EQ(roll.now_ - start, LIMIT);
-    EXPECT_GE(roll.asked_[2], 7);
+    detector.cut(2, 3);
+    ASSERT_TRUE(detector.run(10 * LIMIT));
+    EXPECT_EQ(detector.gone_, 2u);
+    EXPECT_EQ(detector.gone_rails_, 2u);
+    EXPECT_EQ(detector.now_ - start, LIMIT);
+    EXPECT_GE(detector.asked_[2], 7);
 }
 
 TEST(Roll, OneRailIsEnoughWhereNoneMustAnswer)
 {
-    Roll roll(3, 1, 0, 3);
+    Roll detector(3, 1, 0, 3);
 
-    roll.cut(2, 1);
-    EXPECT_FALSE(roll.run(10 * LIMIT));
-    roll.cut(2, 2);
-    ASSERT_TRUE(roll.run(2 * LIMIT));
-    EXPECT_EQ(roll.gone_, 2u);
-    EXPECT_EQ(roll.gone_rails_, 3u);
+    detector.cut(2, 1);
+    EXPECT_FALSE(detector.run(10 * LIMIT));
+    detector.cut(2, 2);
+    ASSERT_TRUE(detector.run(2 * LIMIT));
+    EXPECT_EQ(detector.gone_, 2u);
+    EXPECT_EQ(detector.gone_rails_, 3u);
 }
 
 TEST(Roll, ARailThatNeedNotAnswerMayBeSilent)
 {
-    Roll roll(3, 1, 1, 3);
+    Roll detector(3, 1, 1, 3);
 
-    roll.cut(0, 2);
-    EXPECT_FALSE(roll.run(10 * LIMIT));
+    detector.cut(0, 2);
+    EXPECT_FALSE(detector.run(10 * LIMIT));
 }
 
 TEST(Roll, AnAnswerBeforeTheLimitBeginsItAnew)
 {
-    Roll roll(2, 0, 1);
+    Roll detector(2, 0, 1);
 
     for (int i = 0; i < 20; i++) {
-        roll.cut(1, 1);
-        EXPECT_FALSE(roll.run(LIMIT / 2));
-        roll.mend(1);
-        EXPECT_FALSE(roll.run(LIMIT / 4));
+        detector.cut(1, 1);
+        EXPECT_FALSE(detector.run(LIMIT / 2));
+        detector.mend(1);
+        EXPECT_FALSE(detector.run(LIMIT / 4));
     }
-    roll.cut(1, 1);
-    EXPECT_TRUE(roll.run(2 * LIMIT));
+    detector.cut(1, 1);
+    EXPECT_TRUE(detector.run(2 * LIMIT));
 }
 
 TEST(Roll, WhoCannotBeAskedIsNotGone)
 {
-    Roll roll(4, 0, 0);
+    Roll detector(4, 0, 0);
 
-    roll.cannot_be_asked(1);
-    roll.cut(3, 1);
-    ASSERT_TRUE(roll.run(2 * LIMIT));
-    EXPECT_EQ(roll.gone_, 3u);
+    detector.cannot_be_asked(1);
+    detector.cut(3, 1);
+    ASSERT_TRUE(detector.run(2 * LIMIT));
+    EXPECT_EQ(detector.gone_, 3u);
 }
 
 TEST(Roll, ARailThatMustAnswerAndTheMemberLacksSaysNothing)
 {
-    Roll roll(3, 0, 4, 3);
+    Roll detector(3, 0, 4, 3);
 
-    roll.cut(1, 3);
-    EXPECT_FALSE(roll.run(10 * LIMIT));
+    detector.cut(1, 3);
+    EXPECT_FALSE(detector.run(10 * LIMIT));
 }
 
 // A filter drops the questions to one host, and another one is gone: one is passed over, the other
@@ -175,16 +175,16 @@ TEST(Roll, ARailThatMustAnswerAndTheMemberLacksSaysNothing)
 TEST(Roll, SilenceOfWhoHasNeverAnsweredSaysNothing)
 {
     for (const uint32_t must : {0u, 2u}) {
-        Roll roll(4, 0, must, 3);
+        Roll detector(4, 0, must, 3);
 
-        roll.unknown(2, 3);
-        roll.cut(2, 3);
-        EXPECT_FALSE(roll.run(20 * LIMIT));
-        EXPECT_GE(roll.asked_[2], 60) << "an answer may come yet";
-        EXPECT_GE(roll.asked_[1], 60) << "it keeps nobody from being asked";
-        roll.cut(3, 3);
-        ASSERT_TRUE(roll.run(2 * LIMIT));
-        EXPECT_EQ(roll.gone_, 3u);
+        detector.unknown(2, 3);
+        detector.cut(2, 3);
+        EXPECT_FALSE(detector.run(20 * LIMIT));
+        EXPECT_GE(detector.asked_[2], 60) << "an answer may come yet";
+        EXPECT_GE(detector.asked_[1], 60) << "it keeps nobody from being asked";
+        detector.cut(3, 3);
+        ASSERT_TRUE(detector.run(2 * LIMIT));
+        EXPECT_EQ(detector.gone_, 3u);
     }
 }
 
@@ -207,16 +207,16 @@ TEST(Roll, ARailByWhichTheMemberHasNeverAnsweredSaysNothing)
 // All of a job filter them but the last one, which is gone.
 TEST(Roll, ManyWhoNeverAnswerDelayTheOthersButLittle)
 {
-    Roll roll(100, 0, 1);
-    const uint64_t start = roll.now_;
+    Roll detector(100, 0, 1);
+    const uint64_t start = detector.now_;
 
     for (uint32_t i = 1; i < 100; i++)
-        roll.cut(i, 1);
+        detector.cut(i, 1);
     for (uint32_t i = 1; i < 99; i++)
-        roll.unknown(i, 1);
-    ASSERT_TRUE(roll.run(10 * LIMIT));
-    EXPECT_EQ(roll.gone_, 99u);
-    EXPECT_LE(roll.now_ - start, LIMIT + 4 * (LIMIT / 8 + 1));
+        detector.unknown(i, 1);
+    ASSERT_TRUE(detector.run(10 * LIMIT));
+    EXPECT_EQ(detector.gone_, 99u);
+    EXPECT_LE(detector.now_ - start, LIMIT + 4 * (LIMIT / 8 + 1));
 }
 
 // Ranks are dealt to hosts in turn, or by blocks, and some are not of the group.
@@ -226,23 +226,23 @@ TEST(Roll, OneMemberStandsForAHost)
     uint32_t member[7];
     bool seen[6] = {}, seen_too[6] = {}, alone[6] = {};
 
-    ASSERT_EQ(bcast_hw_roll_members(in_turn, 7, seen, member), 3u);
+    ASSERT_EQ(hwmc_detector_members(in_turn, 7, seen, member), 3u);
     EXPECT_EQ(std::vector<uint32_t>(member, member + 3), (std::vector<uint32_t>{0, 1, 2}));
-    ASSERT_EQ(bcast_hw_roll_members(blocks, 6, seen_too, member), 3u);
+    ASSERT_EQ(hwmc_detector_members(blocks, 6, seen_too, member), 3u);
     EXPECT_EQ(std::vector<uint32_t>(member, member + 3), (std::vector<uint32_t>{0, 3, 5}));
-    EXPECT_EQ(bcast_hw_roll_members(blocks, 1, alone, member), 1u);
+    EXPECT_EQ(hwmc_detector_members(blocks, 1, alone, member), 1u);
 }
 
 // More are silent than there are places: the first of them are gone at the limit all the same.
 TEST(Roll, ManySilentOnesDoNotDelayTheFirst)
 {
-    Roll roll(1000, 0, 0);
-    const uint64_t start = roll.now_;
+    Roll detector(1000, 0, 0);
+    const uint64_t start = detector.now_;
 
     for (uint32_t i = 500; i < 1000; i++)
-        roll.cut(i, 1);
-    ASSERT_TRUE(roll.run(10 * LIMIT));
-    EXPECT_EQ(roll.gone_, 500u);
-    EXPECT_LE(roll.now_ - start, LIMIT + LIMIT / 8);
+        detector.cut(i, 1);
+    ASSERT_TRUE(detector.run(10 * LIMIT));
+    EXPECT_EQ(detector.gone_, 500u);
+    EXPECT_LE(detector.now_ - start, LIMIT + LIMIT / 8);
 }
 } // namespace

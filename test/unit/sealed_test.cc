@@ -32,82 +32,82 @@ struct Message {
 
 // A lane below: what is sent waits in `out`.
 struct Below {
-    bcast_hw_lane base;
+    hwmc_lane base;
     std::deque<Message> out;
     std::vector<uint64_t> lent;
     bool open = true;
 };
 
-Below *below(bcast_hw_lane *l)
+Below *below(hwmc_lane *l)
 {
     return reinterpret_cast<Below *>(l);
 }
 
-int send(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+int send(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
          size_t body_len)
 {
     below(l)->out.push_back({peer, std::string((const char *) head, head_len),
                              std::string((const char *) body, body_len)});
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int send_from(bcast_hw_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
+int send_from(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
               size_t body_len, uint64_t tag)
 {
     below(l)->lent.push_back(tag);
     return send(l, peer, head, head_len, body, body_len);
 }
 
-int nothing(bcast_hw_lane *)
+int nothing(hwmc_lane *)
 {
     return 0;
 }
 
-int ready(bcast_hw_lane *, uint32_t)
+int ready(hwmc_lane *, uint32_t)
 {
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int no_fd(bcast_hw_lane *)
+int no_fd(hwmc_lane *)
 {
     return -1;
 }
 
-uint64_t never(bcast_hw_lane *)
+uint64_t never(hwmc_lane *)
 {
     return UINT64_MAX;
 }
 
-void no_address(bcast_hw_lane *, const void **addr, size_t *len)
+void no_address(hwmc_lane *, const void **addr, size_t *len)
 {
     *addr = nullptr;
     *len = 0;
 }
 
-void close_lane(bcast_hw_lane *l)
+void close_lane(hwmc_lane *l)
 {
     below(l)->open = false;
 }
 
-const bcast_hw_lane_ops ops = {"below", no_address, ready, send,    send_from,  nothing,
-                               no_fd,   nothing,    never, nothing, close_lane, close_lane};
+const hwmc_lane_ops ops = {"below", no_address, ready, send,    send_from,  nothing,
+                           no_fd,   nothing,    never, nothing, close_lane, close_lane};
 
 // A process with sealed lanes, and what came by them.
 struct Process {
-    Process(uint32_t rank, const bcast_hw_lane_params *up = nullptr, uint32_t size = kHosts)
-        : seal(bcast_hw_seal_create(rank, secret))
+    Process(uint32_t rank, const hwmc_lane_params *up = nullptr, uint32_t size = kHosts)
+        : auth(hwmc_auth_create(rank, secret))
     {
         for (uint32_t i = 0; i < kLanes; i++) {
-            hwmc_sealed_params params = {};
+            hwmc_auth_lane_params params = {};
 
             lanes[i].base.ops = &ops;
-            params.up = up ? up[i] : bcast_hw_lane_params{on_recv, on_lost, nullptr, on_sent, this};
-            params.seal = seal;
+            params.up = up ? up[i] : hwmc_lane_params{on_recv, on_lost, nullptr, on_sent, this};
+            params.auth = auth;
             params.counts = &counts;
             params.size = size;
             params.rank = rank;
             params.number = (uint16_t) i;
-            sealed[i] = hwmc_sealed_open(&params, &lanes[i].base);
+            auth_lane[i] = hwmc_auth_lane_open(&params, &lanes[i].base);
         }
     }
 
@@ -116,10 +116,10 @@ struct Process {
     {
         for (uint32_t i = 0; i < kLanes; i++) {
             if (closes)
-                sealed[i]->ops->close(sealed[i]);
+                auth_lane[i]->ops->close(auth_lane[i]);
             EXPECT_FALSE(lanes[i].open);
         }
-        bcast_hw_seal_destroy(seal);
+        hwmc_auth_destroy(auth);
     }
 
     static void on_recv(void *ctx, const void *head, size_t head_len, const void *body,
@@ -142,8 +142,8 @@ struct Process {
 
     void say(uint32_t to, const std::string &head, const std::string &body, uint32_t lane = 0)
     {
-        EXPECT_EQ(BCAST_HW_OK, sealed[lane]->ops->send(sealed[lane], to, head.data(), head.size(),
-                                                       body.data(), body.size()));
+        EXPECT_EQ(HWMC_OK, auth_lane[lane]->ops->send(auth_lane[lane], to, head.data(), head.size(),
+                                                      body.data(), body.size()));
     }
 
     // The next that waits on the lane.
@@ -157,14 +157,14 @@ struct Process {
 
     void hear(const Message &m, uint32_t lane = 0)
     {
-        hwmc_sealed_on_recv(sealed[lane], m.head.data(), m.head.size(), m.body.data(),
-                            m.body.size());
+        hwmc_auth_lane_on_recv(auth_lane[lane], m.head.data(), m.head.size(), m.body.data(),
+                               m.body.size());
     }
 
-    bcast_hw_seal *seal;
-    hwmc_sealed_counts counts = {};
+    hwmc_auth *auth;
+    hwmc_auth_lane_counts counts = {};
     Below lanes[kLanes];
-    bcast_hw_lane *sealed[kLanes];
+    hwmc_lane *auth_lane[kLanes];
     std::vector<std::string> came;
     std::vector<uint32_t> lost;
     std::vector<uint64_t> sent;
@@ -189,18 +189,18 @@ TEST_F(Sealed, BringsMessagesAndWhatTheLaneBelowSays)
 
     a.say(1, "head", "body");
     a.say(1, "", "", 1);
-    EXPECT_EQ(BCAST_HW_OK,
-              a.sealed[1]->ops->send_from(a.sealed[1], 1, "h", 1, lent.data(), lent.size(), 77));
+    EXPECT_EQ(HWMC_OK, a.auth_lane[1]->ops->send_from(a.auth_lane[1], 1, "h", 1, lent.data(),
+                                                      lent.size(), 77));
     b.hear(a.next());
     b.hear(a.next(1), 1);
     b.hear(a.next(1), 1);
     EXPECT_EQ((std::vector<std::string>{"head|body", "|", "h|lent"}), b.came);
     EXPECT_EQ(0u, b.counts.forged + b.counts.replayed);
-    hwmc_sealed_on_sent(a.sealed[1], a.lanes[1].lent.at(0));
-    hwmc_sealed_on_lost(a.sealed[0], 1);
+    hwmc_auth_lane_on_sent(a.auth_lane[1], a.lanes[1].lent.at(0));
+    hwmc_auth_lane_on_lost(a.auth_lane[0], 1);
     EXPECT_EQ(std::vector<uint64_t>{77}, a.sent);
     EXPECT_EQ(std::vector<uint32_t>{1}, a.lost);
-    EXPECT_STREQ("below", a.sealed[0]->ops->name);
+    EXPECT_STREQ("below", a.auth_lane[0]->ops->name);
 }
 
 TEST_F(Sealed, WhatIsChangedCutOrMovedIsDropped)
@@ -325,29 +325,30 @@ namespace {
 
 struct Linked {
     explicit Linked(uint32_t rank)
-        : links(hwmc_links_create(rank, kHosts, &counts)), process(rank, ports(links).data())
+        : sessions(hwmc_sessions_create(rank, kHosts, &counts)),
+          process(rank, ports(sessions).data())
     {
-        const hwmc_links_upper upper = {on_recv, nullptr, this};
-        bcast_hw_link_cfg cfg = {};
+        const hwmc_sessions_upper upper = {on_recv, nullptr, this};
+        hwmc_session_cfg cfg = {};
 
         cfg.lanes = kLanes;
         cfg.streams = 2;
         cfg.suspect_ns = cfg.grace_ns = UINT64_C(1000000000000);
         for (uint8_t s = 0; s < 2; s++)
-            for (uint8_t k = 0; k < BCAST_HW_LINK_LANES_MAX; k++)
+            for (uint8_t k = 0; k < HWMC_SESSION_LANES_MAX; k++)
                 cfg.prefers[s][k] =
-                    k < kLanes ? (uint8_t) ((s + k) % kLanes) : BCAST_HW_LINK_NO_LANE;
-        hwmc_links_open(links, &cfg, process.sealed);
-        hwmc_links_use(links, 0, &upper);
-        hwmc_links_use(links, 1, &upper);
+                    k < kLanes ? (uint8_t) ((s + k) % kLanes) : HWMC_SESSION_NO_LANE;
+        hwmc_sessions_open(sessions, &cfg, process.auth_lane);
+        hwmc_sessions_use(sessions, 0, &upper);
+        hwmc_sessions_use(sessions, 1, &upper);
     }
 
-    static std::vector<bcast_hw_lane_params> ports(hwmc_links *links)
+    static std::vector<hwmc_lane_params> ports(hwmc_sessions *sessions)
     {
-        std::vector<bcast_hw_lane_params> up;
+        std::vector<hwmc_lane_params> up;
 
         for (uint32_t i = 0; i < kLanes; i++)
-            up.push_back(hwmc_links_params(hwmc_links_port(links, i)));
+            up.push_back(hwmc_sessions_params(hwmc_sessions_port(sessions, i)));
         return up;
     }
 
@@ -358,8 +359,8 @@ struct Linked {
                                                    std::string((const char *) body, body_len));
     }
 
-    bcast_hw_link_counts counts = {};
-    hwmc_links *links;
+    hwmc_session_counts counts = {};
+    hwmc_sessions *sessions;
     Process process;
     std::vector<std::string> came;
 };
@@ -380,8 +381,8 @@ TEST(SealedLinks, AStrangerWhoRepeatsAndChangesEverythingChangesNothing)
             for (uint32_t h = 0; h < kHosts; h++) {
                 std::string text = std::to_string(i);
 
-                ASSERT_EQ(BCAST_HW_OK, hwmc_links_send(hosts[h]->links, 0, 1 - h, "", 0,
-                                                       text.data(), text.size(), nullptr));
+                ASSERT_EQ(HWMC_OK, hwmc_sessions_send(hosts[h]->sessions, 0, 1 - h, "", 0,
+                                                      text.data(), text.size(), nullptr));
             }
         quiet = true;
         for (uint32_t h = 0; h < kHosts; h++) {
@@ -396,8 +397,8 @@ TEST(SealedLinks, AStrangerWhoRepeatsAndChangesEverythingChangesNothing)
                     hosts[m.to]->process.hear(bad, lane);
                     hosts[m.to]->process.hear(m, lane);
                 }
-            hwmc_links_poll(hosts[h]->links);
-            quiet = quiet && hwmc_links_flush(hosts[h]->links) == BCAST_HW_OK;
+            hwmc_sessions_poll(hosts[h]->sessions);
+            quiet = quiet && hwmc_sessions_flush(hosts[h]->sessions) == HWMC_OK;
         }
         for (int k = 0; !seen.empty() && k < 5; k++)
             for (auto &host : hosts)
@@ -413,7 +414,7 @@ TEST(SealedLinks, AStrangerWhoRepeatsAndChangesEverythingChangesNothing)
         EXPECT_GT(host->process.counts.forged, changed / 2);
     }
     for (auto &host : hosts) {
-        hwmc_links_close(host->links);
+        hwmc_sessions_close(host->sessions);
         host->process.end(false);
     }
 }

@@ -15,14 +15,14 @@ using sim::Net;
 // Whom one rank asks, round by round.
 struct Seeker {
     uint32_t rank, size;
-    bcast_hw_seek s;
+    hwmc_seek s;
     uint64_t now = 0;
     std::vector<uint32_t> asked;
 
     Seeker(uint32_t rank, uint32_t size, uint64_t bid = 0) : rank(rank), size(size)
     {
-        bcast_hw_seek_init(&s, bid, rank);
-        bcast_hw_seek_wait(&s, TAIL, now);
+        hwmc_seek_init(&s, bid, rank);
+        hwmc_seek_wait(&s, TAIL, now);
     }
     // How many it asks in the round that begins next.
     uint32_t round(bool all = false)
@@ -31,12 +31,12 @@ struct Seeker {
         bool take;
 
         now = s.at;
-        bcast_hw_seek_on_timer(&s, size, all, TAIL, now);
-        while (bcast_hw_seek_next(&s, rank, size, &peer, &take)) {
+        hwmc_seek_on_timer(&s, size, all, TAIL, now);
+        while (hwmc_seek_next(&s, rank, size, &peer, &take)) {
             EXPECT_FALSE(take);
-            EXPECT_TRUE(bcast_hw_seek_has_asked(&s, rank, size, peer));
+            EXPECT_TRUE(hwmc_seek_has_asked(&s, rank, size, peer));
             asked.push_back(peer);
-            bcast_hw_seek_check(&s, rank, size);
+            hwmc_seek_check(&s, rank, size);
             n++;
         }
         return n;
@@ -69,9 +69,9 @@ TEST(Seek, EachLapAsksAllButItselfAndItsPredecessorOnce)
             std::set<uint32_t> all(r.asked.begin(), r.asked.begin() + size - 2);
             EXPECT_EQ(size - 2, all.size());
             EXPECT_EQ(0u, all.count(rank));
-            EXPECT_EQ(0u, all.count(bcast_hw_ring_prev(rank, size)));
+            EXPECT_EQ(0u, all.count(hwmc_ring_prev(rank, size)));
             for (uint32_t peer = 0; peer <= size; peer++)
-                EXPECT_EQ(all.count(peer) > 0, bcast_hw_seek_has_asked(&r.s, rank, size, peer));
+                EXPECT_EQ(all.count(peer) > 0, hwmc_seek_has_asked(&r.s, rank, size, peer));
         }
 }
 
@@ -80,10 +80,10 @@ TEST(Seek, OnlyWhoWasAskedCountsAsAsked)
     Seeker r(1, 10);
 
     for (uint32_t peer = 0; peer < 10; peer++)
-        EXPECT_FALSE(bcast_hw_seek_has_asked(&r.s, 1, 10, peer));
+        EXPECT_FALSE(hwmc_seek_has_asked(&r.s, 1, 10, peer));
     r.round();
     for (uint32_t peer = 0; peer < 10; peer++)
-        EXPECT_EQ(peer == r.asked[0], bcast_hw_seek_has_asked(&r.s, 1, 10, peer));
+        EXPECT_EQ(peer == r.asked[0], hwmc_seek_has_asked(&r.s, 1, 10, peer));
 }
 
 TEST(Seek, RanksBeginWithOthers)
@@ -118,66 +118,66 @@ TEST(Seek, TheFirstOfferIsTakenUntilTheNextRound)
     r.round();
     first = r.now;
     r.round();
-    EXPECT_EQ(r.now + 5 - first, bcast_hw_seek_on_offer(&r.s, r.asked[1], r.now + 5));
-    EXPECT_EQ(0u, bcast_hw_seek_on_offer(&r.s, r.asked[0], r.now + 6));
-    ASSERT_TRUE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
+    EXPECT_EQ(r.now + 5 - first, hwmc_seek_on_offer(&r.s, r.asked[1], r.now + 5));
+    EXPECT_EQ(0u, hwmc_seek_on_offer(&r.s, r.asked[0], r.now + 6));
+    ASSERT_TRUE(hwmc_seek_next(&r.s, 0, 10, &peer, &take));
     EXPECT_TRUE(take);
     EXPECT_EQ(r.asked[1], peer);
-    EXPECT_FALSE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
+    EXPECT_FALSE(hwmc_seek_next(&r.s, 0, 10, &peer, &take));
     r.round();
-    bcast_hw_seek_on_offer(&r.s, r.asked[0], r.now);
-    ASSERT_TRUE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
+    hwmc_seek_on_offer(&r.s, r.asked[0], r.now);
+    ASSERT_TRUE(hwmc_seek_next(&r.s, 0, 10, &peer, &take));
     EXPECT_EQ(r.asked[0], peer);
-    bcast_hw_seek_end(&r.s);
-    bcast_hw_seek_on_offer(&r.s, r.asked[2], r.now); // too late
-    EXPECT_FALSE(bcast_hw_seek_next(&r.s, 0, 10, &peer, &take));
+    hwmc_seek_end(&r.s);
+    hwmc_seek_on_offer(&r.s, r.asked[2], r.now); // too late
+    EXPECT_FALSE(hwmc_seek_next(&r.s, 0, 10, &peer, &take));
 }
 
 // By hand. Rank 2 of 4 can ask ranks 3 and 0 further.
 
-static bcast_hw_msg seek_from(One &r, uint32_t peer, uint32_t frags,
-                              std::initializer_list<uint32_t> lack, bool take = false)
+static hwmc_msg seek_from(One &r, uint32_t peer, uint32_t frags,
+                          std::initializer_list<uint32_t> lack, bool take = false)
 {
-    bcast_hw_msg msg = {};
+    hwmc_msg msg = {};
 
-    msg.type = BCAST_HW_MSG_SEEK;
+    msg.type = HWMC_MSG_SEEK;
     msg.peer = peer;
     msg.bid = 5;
     msg.frags = frags;
-    msg.flags = take ? BCAST_HW_FLAG_AT_ONCE : 0;
-    r.bits.assign(bcast_hw_bitmap_words(frags), 0);
+    msg.flags = take ? HWMC_FLAG_AT_ONCE : 0;
+    r.bits.assign(hwmc_bitmap_words(frags), 0);
     for (uint32_t i : lack)
-        bcast_hw_bitmap_set(r.bits.data(), i);
+        hwmc_bitmap_set(r.bits.data(), i);
     msg.bits = frags ? r.bits.data() : nullptr;
     return msg;
 }
 
-static bcast_hw_verdict seek(One &r, uint32_t peer, uint32_t frags,
-                             std::initializer_list<uint32_t> lack, bool take = false)
+static hwmc_verdict seek(One &r, uint32_t peer, uint32_t frags,
+                         std::initializer_list<uint32_t> lack, bool take = false)
 {
-    bcast_hw_msg msg = seek_from(r, peer, frags, lack, take);
-    bcast_hw_verdict verdict = bcast_hw_two_stage_on_seek(&r.m, &msg, &r.ring, r.now);
+    hwmc_msg msg = seek_from(r, peer, frags, lack, take);
+    hwmc_verdict verdict = hwmc_two_stage_on_seek(&r.m, &msg, &r.ring, r.now);
 
     r.check();
     return verdict;
 }
 
-static bcast_hw_verdict offer(One &r, uint32_t peer, uint32_t frags)
+static hwmc_verdict offer(One &r, uint32_t peer, uint32_t frags)
 {
-    bcast_hw_msg msg = {};
+    hwmc_msg msg = {};
 
-    msg.type = BCAST_HW_MSG_OFFER;
+    msg.type = HWMC_MSG_OFFER;
     msg.peer = peer;
     msg.bid = 5;
     msg.frags = frags;
-    bcast_hw_verdict verdict = bcast_hw_two_stage_on_offer(&r.m, &msg, &r.ring, r.now);
+    hwmc_verdict verdict = hwmc_two_stage_on_offer(&r.m, &msg, &r.ring, r.now);
     r.check();
     return verdict;
 }
 
-static bcast_hw_verdict gift(One &r, uint32_t from, uint32_t frags, uint32_t index)
+static hwmc_verdict gift(One &r, uint32_t from, uint32_t frags, uint32_t index)
 {
-    bcast_hw_msg msg = r.frag(0, frags, index, true);
+    hwmc_msg msg = r.frag(0, frags, index, true);
 
     msg.peer = from;
     return r.data(msg);
@@ -198,20 +198,20 @@ TEST(TwoStageSeek, WhatNobodyAnswersOthersAreAskedFor)
     std::string said = r.sends();
     ASSERT_TRUE(said == "seek 1 of 3" || said == "seek 1 of 0") << said;
     peer = said == "seek 1 of 3" ? 3 : 0;
-    EXPECT_EQ(BCAST_HW_BAD, offer(r, 3 - peer, 3)); // was not asked yet
-    EXPECT_EQ(BCAST_HW_BAD, offer(r, 1, 3));
-    EXPECT_EQ(BCAST_HW_BAD, offer(r, peer, 4));
-    EXPECT_EQ(BCAST_HW_BAD, gift(r, 3 - peer, 3, 1));
-    EXPECT_EQ(BCAST_HW_TAKEN, offer(r, peer, 3));
+    EXPECT_EQ(HWMC_BAD, offer(r, 3 - peer, 3)); // was not asked yet
+    EXPECT_EQ(HWMC_BAD, offer(r, 1, 3));
+    EXPECT_EQ(HWMC_BAD, offer(r, peer, 4));
+    EXPECT_EQ(HWMC_BAD, gift(r, 3 - peer, 3, 1));
+    EXPECT_EQ(HWMC_TAKEN, offer(r, peer, 3));
     EXPECT_EQ("take 1 of " + std::to_string(peer), r.sends());
-    EXPECT_EQ(BCAST_HW_PLACE, gift(r, peer, 3, 1));
+    EXPECT_EQ(HWMC_PLACE, gift(r, peer, 3, 1));
     EXPECT_TRUE(r.done());
     EXPECT_EQ(1u, r.counts.sought);
     EXPECT_EQ(1u, r.counts.found);
-    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_two_stage_next_timer(&r.m));
-    EXPECT_EQ(BCAST_HW_TAKEN, offer(r, peer, 3));
+    EXPECT_EQ(HWMC_NEVER, hwmc_two_stage_next_timer(&r.m));
+    EXPECT_EQ(HWMC_TAKEN, offer(r, peer, 3));
     EXPECT_EQ("", r.sends());
-    EXPECT_EQ(BCAST_HW_DUP, gift(r, peer, 3, 1));
+    EXPECT_EQ(HWMC_DUP, gift(r, peer, 3, 1));
 }
 
 TEST(TwoStageSeek, AHolderThatIsSilentIsLeft)
@@ -223,7 +223,7 @@ TEST(TwoStageSeek, AHolderThatIsSilentIsLeft)
     EXPECT_EQ("ask 0 of 1", r.sends());
     r.pass(3 * TAIL);
     EXPECT_EQ("seek 0 of 0", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, offer(r, 0, 2));
+    EXPECT_EQ(HWMC_TAKEN, offer(r, 0, 2));
     EXPECT_EQ("take 0 of 0", r.sends());
     r.pass(3 * TAIL);
     EXPECT_EQ("seek 0 of 0", r.sends());
@@ -241,29 +241,29 @@ TEST(TwoStageSeek, AnAbsenceIsNoRoundTrip)
         r.pass(3 * TAIL);
         EXPECT_EQ("seek 0 of 0", r.sends());
         r.pass(TAIL / 10);
-        EXPECT_EQ(BCAST_HW_TAKEN, offer(r, 0, 2));
+        EXPECT_EQ(HWMC_TAKEN, offer(r, 0, 2));
         r.pass(300 * TAIL);
-        r.lane(0, 2, 0, BCAST_HW_FLAG_AT_ONCE);
+        r.lane(0, 2, 0, HWMC_FLAG_AT_ONCE);
         ASSERT_TRUE(r.done());
-        EXPECT_EQ(TAIL, bcast_hw_rtt_wait(&r.ring.rtt));
-        bcast_hw_two_stage_reset(&r.m, 5, &r.ring);
+        EXPECT_EQ(TAIL, hwmc_rtt_wait(&r.ring.rtt));
+        hwmc_two_stage_reset(&r.m, 5, &r.ring);
     }
 }
 
 TEST(TwoStageSeek, OnlyWhoWaitsAsksFurther)
 {
-    One two(2, 1), early(4, 2);
+    One two(2, 1), unexpected(4, 2);
 
     two.member(0); // there is nobody else
     two.cast(0, 2, 1);
     two.sends();
     two.pass(1000 * TAIL);
     EXPECT_EQ("", two.sends());
-    early.cast(0, 2, 1); // the program has not called
-    early.sends();
-    early.pass(1000 * TAIL);
-    EXPECT_EQ("", early.sends());
-    EXPECT_EQ(BCAST_HW_NEVER, bcast_hw_two_stage_next_timer(&early.m));
+    unexpected.cast(0, 2, 1); // the program has not called
+    unexpected.sends();
+    unexpected.pass(1000 * TAIL);
+    EXPECT_EQ("", unexpected.sends());
+    EXPECT_EQ(HWMC_NEVER, hwmc_two_stage_next_timer(&unexpected.m));
 }
 
 TEST(TwoStageSeek, WithPushAllThatIsMissingIsSought)
@@ -290,10 +290,10 @@ TEST(TwoStageSeek, WhoKnowsNothingAsksForAll)
     EXPECT_EQ(0u, r.counts.sought);
     r.pass(5 * TAIL);
     EXPECT_EQ("seek all of 0", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, offer(r, 0, 2));
+    EXPECT_EQ(HWMC_TAKEN, offer(r, 0, 2));
     EXPECT_EQ("take all of 0", r.sends());
-    EXPECT_EQ(BCAST_HW_PLACE, gift(r, 0, 2, 0));
-    EXPECT_EQ(BCAST_HW_PLACE, gift(r, 0, 2, 1));
+    EXPECT_EQ(HWMC_PLACE, gift(r, 0, 2, 0));
+    EXPECT_EQ(HWMC_PLACE, gift(r, 0, 2, 1));
     EXPECT_TRUE(r.done());
 }
 
@@ -301,20 +301,20 @@ TEST(TwoStageSeek, WhatIsHereIsOfferedAndThenGiven)
 {
     One r(9, 4);
 
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 0, {}));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 0, {}));
     EXPECT_EQ("", r.sends()); // nothing is known: it is not passed on, nor remembered
     r.member(0);
     r.cast(0, 3, 0);
     r.cast(0, 3, 1);
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 3, {2}));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 3, {2}));
     EXPECT_EQ("", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 3, {1, 2}));
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 3, {1, 2}));
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 8, 0, {}));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 3, {1, 2}));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 3, {1, 2}));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 8, 0, {}));
     EXPECT_EQ("offer to 8, offer to 7", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 3, {1, 2}, true));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 3, {1, 2}, true));
     EXPECT_EQ("send 1 to 7", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 8, 0, {}, true));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 8, 0, {}, true));
     EXPECT_EQ("send 0 to 8, send 1 to 8", r.sends());
     EXPECT_EQ(3u, r.counts.given);
 }
@@ -326,31 +326,31 @@ TEST(TwoStageSeek, OffersAndGiftsAreFewAtATime)
     r.member(0);
     r.cast(0, 1, 0);
     for (uint32_t peer = 6; peer < 18; peer++)
-        EXPECT_EQ(BCAST_HW_TAKEN, seek(r, peer, 1, {0}));
+        EXPECT_EQ(HWMC_TAKEN, seek(r, peer, 1, {0}));
     EXPECT_EQ("offer to 9, offer to 8, offer to 7, offer to 6", r.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 6, 1, {0}, true));
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 1, {0}, true));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 6, 1, {0}, true));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 1, {0}, true));
     EXPECT_EQ("send 0 to 6", r.sends());
 }
 
 TEST(TwoStageSeek, StrangersAndContradictionsAreBad)
 {
     One r(9, 4);
-    bcast_hw_msg msg;
+    hwmc_msg msg;
 
     r.member(0);
     r.cast(0, 3, 0);
-    EXPECT_EQ(BCAST_HW_BAD, seek(r, 4, 3, {0}));  // itself
-    EXPECT_EQ(BCAST_HW_BAD, seek(r, 5, 3, {0}));  // its successor has REQUEST for that
-    EXPECT_EQ(BCAST_HW_BAD, seek(r, 9, 3, {0}));  // nobody
-    EXPECT_EQ(BCAST_HW_BAD, seek(r, 7, 4, {0}));  // another number of fragments
-    EXPECT_EQ(BCAST_HW_BAD, seek(r, 7, 99, {0})); // more than there can be
+    EXPECT_EQ(HWMC_BAD, seek(r, 4, 3, {0}));  // itself
+    EXPECT_EQ(HWMC_BAD, seek(r, 5, 3, {0}));  // its successor has REQUEST for that
+    EXPECT_EQ(HWMC_BAD, seek(r, 9, 3, {0}));  // nobody
+    EXPECT_EQ(HWMC_BAD, seek(r, 7, 4, {0}));  // another number of fragments
+    EXPECT_EQ(HWMC_BAD, seek(r, 7, 99, {0})); // more than there can be
     msg = seek_from(r, 7, 3, {0});
     msg.multicast = true;
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_two_stage_on_seek(&r.m, &msg, &r.ring, r.now));
+    EXPECT_EQ(HWMC_BAD, hwmc_two_stage_on_seek(&r.m, &msg, &r.ring, r.now));
     msg = seek_from(r, 7, 3, {0});
     msg.bits = nullptr;
-    EXPECT_EQ(BCAST_HW_BAD, bcast_hw_two_stage_on_seek(&r.m, &msg, &r.ring, r.now));
+    EXPECT_EQ(HWMC_BAD, hwmc_two_stage_on_seek(&r.m, &msg, &r.ring, r.now));
     EXPECT_EQ("", r.sends());
 }
 
@@ -359,8 +359,8 @@ TEST(TwoStageSeek, ARootForgetsWhoAskedBeforeIt)
     One r(9, 1);
 
     r.cast(0, 2, 0); // false, as the program says
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 2, {0}));
-    EXPECT_EQ(BCAST_HW_TAKEN, seek(r, 7, 2, {0}, true));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 2, {0}));
+    EXPECT_EQ(HWMC_TAKEN, seek(r, 7, 2, {0}, true));
     r.root(20);
     EXPECT_EQ("cast 0, cast 1", r.sends());
 }
@@ -400,13 +400,13 @@ TEST(SeekNet, WhoWaitsIsFoundWhilePredecessorAndRootAreAway)
         Config c = with_away(4, 3, 5 * sim::US, 10 * sim::S); // before rank 1 has it to push
 
         c.push = push;
-        c.lose = [](const bcast_hw_msg &msg, uint32_t to) {
-            return msg.type == BCAST_HW_MSG_DATA && msg.index == 1 && to == 2;
+        c.lose = [](const hwmc_msg &msg, uint32_t to) {
+            return msg.type == HWMC_MSG_DATA && msg.index == 1 && to == 2;
         };
         std::vector<uint64_t> had = run(c, [](Net &net) {
             EXPECT_EQ(1u, net.counts(2).found);
             EXPECT_EQ(1u, net.counts(3).given);
-            EXPECT_LE(net.sum(&bcast_hw_counts::given), 1u);
+            EXPECT_LE(net.sum(&hwmc_counts::given), 1u);
         });
         EXPECT_LE(had[2], 12 * sim::MS);
     }
@@ -416,9 +416,7 @@ TEST(SeekNet, WhoGotNothingFindsOneThatHasAll)
 {
     Config c = with_away(4, 3, 15 * sim::US, 10 * sim::S);
 
-    c.lose = [](const bcast_hw_msg &msg, uint32_t to) {
-        return msg.type == BCAST_HW_MSG_DATA && to == 2;
-    };
+    c.lose = [](const hwmc_msg &msg, uint32_t to) { return msg.type == HWMC_MSG_DATA && to == 2; };
     std::vector<uint64_t> had = run(c, [](Net &net) { EXPECT_EQ(4u, net.counts(2).found); });
     EXPECT_LE(had[2], 40 * sim::MS);
 }
@@ -430,8 +428,8 @@ TEST(SeekNet, OneHolderServesManyAndNobodyIsFlooded)
     Config c =
         with_away(p, UINT64_C(1) << 0 | UINT64_C(0x7fffffff) << 32, 15 * sim::US, 10 * sim::S);
 
-    c.lose = [holder](const bcast_hw_msg &msg, uint32_t to) {
-        return msg.type == BCAST_HW_MSG_DATA && msg.index == 1 && to < 32 && to != holder;
+    c.lose = [holder](const hwmc_msg &msg, uint32_t to) {
+        return msg.type == HWMC_MSG_DATA && msg.index == 1 && to < 32 && to != holder;
     };
     c.max_events = 10000000;
     std::vector<uint64_t> had = run(c, [](Net &net) {
@@ -452,8 +450,8 @@ TEST(SeekNet, WhatNobodyHasIsAskedForLessAndLessOften)
     const uint32_t p = 16;
     Config c = with_away(p, 1, 15 * sim::US, 10 * sim::S);
 
-    c.lose = [](const bcast_hw_msg &msg, uint32_t) {
-        return msg.type == BCAST_HW_MSG_DATA && msg.index == 1;
+    c.lose = [](const hwmc_msg &msg, uint32_t) {
+        return msg.type == HWMC_MSG_DATA && msg.index == 1;
     };
     c.max_events = 10000000;
     run(c, [](Net &net) {
@@ -461,7 +459,7 @@ TEST(SeekNet, WhatNobodyHasIsAskedForLessAndLessOften)
             EXPECT_LE(net.counts(r).sought, 1u + 2 + 4 + 8 + (6 + 10) * (p - 2)) << r;
             EXPECT_LE(net.counts(r).found, 1u) << r;
         }
-        EXPECT_EQ(0u, net.sum(&bcast_hw_counts::bad));
+        EXPECT_EQ(0u, net.sum(&hwmc_counts::bad));
     });
 }
 
@@ -477,7 +475,7 @@ TEST(SeekNet, ALateRootIsAskedForAFewTimes)
     run(c, [](Net &net) {
         for (uint32_t r = 1; r < 16; r++)
             EXPECT_LE(net.counts(r).sought, 20u) << r;
-        EXPECT_EQ(0u, net.sum(&bcast_hw_counts::given));
+        EXPECT_EQ(0u, net.sum(&hwmc_counts::given));
     });
 }
 
@@ -511,7 +509,7 @@ TEST(SeekNet, StormsWithLongAbsences)
             }
         Net net(c);
         ASSERT_EQ("", net.run()) << "seed " << seed;
-        found += net.sum(&bcast_hw_counts::found);
+        found += net.sum(&hwmc_counts::found);
     }
     sim::replay_line("");
     EXPECT_GT(found, 100u);

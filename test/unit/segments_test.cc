@@ -15,7 +15,7 @@ namespace {
 /* The run that datagrams of these lengths begin with, 10 bytes of each being its head. */
 int run(const std::vector<size_t> &lengths)
 {
-    std::vector<bcast_hw_out> out;
+    std::vector<hwmc_out> out;
 
     for (size_t len : lengths)
         out.push_back({nullptr, len < 10 ? len : 10, nullptr, len < 10 ? 0 : len - 10});

@@ -17,14 +17,14 @@ namespace {
 
 struct Sides {
     std::vector<uint32_t> host_of, memory;
-    bcast_hw_sides s;
+    hwmc_leaders s;
 
     Sides(uint32_t hosts, const std::vector<uint32_t> &host_of, const std::vector<int> &distance)
-        : host_of(host_of), memory(bcast_hw_sides_words(host_of.size(), hosts))
+        : host_of(host_of), memory(hwmc_leaders_words(host_of.size(), hosts))
     {
-        bcast_hw_sides_init(&s, host_of.size(), hosts, host_of.data(), distance.data(),
-                            memory.data());
-        bcast_hw_sides_check(&s);
+        hwmc_leaders_init(&s, host_of.size(), hosts, host_of.data(), distance.data(),
+                          memory.data());
+        hwmc_leaders_check(&s);
     }
 
     std::vector<uint32_t> on(uint32_t side) const
@@ -32,7 +32,7 @@ struct Sides {
         std::vector<uint32_t> ranks;
 
         for (uint32_t h = 0; h < s.hosts; h++)
-            ranks.push_back(bcast_hw_sides_at(&s, side, h));
+            ranks.push_back(hwmc_leaders_at(&s, side, h));
         return ranks;
     }
 };
@@ -43,12 +43,12 @@ TEST(Sides, RanksOfAHostTakeTurnsNearestFirst)
 {
     Sides x(2, {0, 0, 0, 1, 1}, {5, 3, 5, 0, 0});
 
-    EXPECT_EQ(3u, bcast_hw_sides_num(&x.s));
+    EXPECT_EQ(3u, hwmc_leaders_num(&x.s));
     EXPECT_EQ((Ranks{1, 3}), x.on(0));
     EXPECT_EQ((Ranks{0, 4}), x.on(1));
     EXPECT_EQ((Ranks{2, 3}), x.on(2));
-    EXPECT_TRUE(bcast_hw_sides_has(&x.s, 2, 3));
-    EXPECT_FALSE(bcast_hw_sides_has(&x.s, 2, 4));
+    EXPECT_TRUE(hwmc_leaders_has(&x.s, 2, 3));
+    EXPECT_FALSE(hwmc_leaders_has(&x.s, 2, 4));
 }
 
 TEST(Sides, RanksThatAreSpreadKeepTheirOrder)
@@ -64,7 +64,7 @@ TEST(Sides, OneRankAHostIsOneSide)
 {
     Sides x(3, {0, 1, 2}, {7, 1, 4});
 
-    EXPECT_EQ(1u, bcast_hw_sides_num(&x.s));
+    EXPECT_EQ(1u, hwmc_leaders_num(&x.s));
     EXPECT_EQ((Ranks{0, 1, 2}), x.on(0));
     EXPECT_EQ((Ranks{0, 1, 2}), x.on(5));
 }
@@ -88,10 +88,10 @@ TEST(Sides, EachRankIsOnTheSideOfItsPlace)
         Sides x(hosts, host_of, distance);
         std::set<Ranks> different;
 
-        for (uint32_t side = 0; side < bcast_hw_sides_num(&x.s); side++)
+        for (uint32_t side = 0; side < hwmc_leaders_num(&x.s); side++)
             EXPECT_TRUE(different.insert(x.on(side)).second);
         for (uint32_t r = 0; r < ranks; r++) {
-            EXPECT_TRUE(bcast_hw_sides_has(&x.s, x.s.place[r], r));
+            EXPECT_TRUE(hwmc_leaders_has(&x.s, x.s.place[r], r));
             EXPECT_EQ(host_of[r], x.s.host_of[r]);
             for (uint32_t other = 0; other < ranks; other++) {
                 if (host_of[other] != host_of[r] || x.s.place[other] >= x.s.place[r])
@@ -112,7 +112,7 @@ TEST(Sides, HostsAreNumberedAsTheyCome)
     for (uint32_t n = 1; n < 300; n++) {
         const int kinds = 1 + (int) (r() % n);
         std::vector<int> name(n);
-        std::vector<uint32_t> host_of(n), table(bcast_hw_sides_table_words(n)), expected(n);
+        std::vector<uint32_t> host_of(n), table(hwmc_leaders_table_words(n)), expected(n);
         uint32_t hosts = 0;
 
         for (uint32_t i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ TEST(Sides, HostsAreNumberedAsTheyCome)
                 j++;
             expected[i] = j < i ? expected[j] : hosts++;
         }
-        EXPECT_EQ(hosts, bcast_hw_sides_number(n, name.data(), host_of.data(), table.data()));
+        EXPECT_EQ(hosts, hwmc_leaders_number(n, name.data(), host_of.data(), table.data()));
         EXPECT_EQ(expected, host_of);
     }
 }
@@ -133,11 +133,11 @@ TEST(Sides, ManyHostsAreNumbered)
 {
     const uint32_t n = 200000;
     std::vector<int> name(n);
-    std::vector<uint32_t> host_of(n), table(bcast_hw_sides_table_words(n));
+    std::vector<uint32_t> host_of(n), table(hwmc_leaders_table_words(n));
 
     for (uint32_t i = 0; i < n; i++)
         name[i] = (int) i;
-    EXPECT_EQ(n, bcast_hw_sides_number(n, name.data(), host_of.data(), table.data()));
+    EXPECT_EQ(n, hwmc_leaders_number(n, name.data(), host_of.data(), table.data()));
     for (uint32_t i = 0; i < n; i++)
         ASSERT_EQ(i, host_of[i]);
 }

@@ -20,12 +20,12 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
     size_t n_frags = cfg_.script.size() * cfg_.max_frags;
 
     if (!cfg_.site.empty()) {
-        site_memory_.resize(bcast_hw_sites_words(cfg_.ranks));
-        bcast_hw_sites_init(&sites_, cfg_.ranks, cfg_.site.data(), site_memory_.data());
+        site_memory_.resize(hwmc_sites_words(cfg_.ranks));
+        hwmc_sites_init(&sites_, cfg_.ranks, cfg_.site.data(), site_memory_.data());
     }
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
         Rank &rank = ranks_[r];
-        bcast_hw_stream_cfg c = {};
+        hwmc_stream_cfg c = {};
 
         c.size = cfg_.ranks;
         c.rank = r;
@@ -40,10 +40,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.delay_ns = cfg_.delay_ns;
         c.seed = cfg_.seed;
         c.trees = cfg_.trees;
-        bcast_hw_deal_init(&c.near, cfg_.lanes, nullptr);
-        bcast_hw_deal_init(&c.far, cfg_.far_lanes, nullptr);
-        c.lag.rails = (uint32_t) cfg_.speed.size();
-        std::copy(cfg_.speed.begin(), cfg_.speed.end(), c.lag.speed);
+        hwmc_wrr_init(&c.near, cfg_.lanes, nullptr);
+        hwmc_wrr_init(&c.far, cfg_.far_lanes, nullptr);
+        c.weights.rails = (uint32_t) cfg_.speed.size();
+        std::copy(cfg_.speed.begin(), cfg_.speed.end(), c.weights.speed);
         c.lanes = cfg_.lanes;
         c.far_lanes = cfg_.far_lanes;
         c.window = cfg_.window;
@@ -61,8 +61,8 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
                                      cfg_.seg_bytes +
                                  1);
         c.counts = &rank.counts;
-        rank.memory.resize(bcast_hw_stream_footprint(&c) / 8);
-        bcast_hw_stream_init(&rank.stream, &c, rank.memory.data());
+        rank.memory.resize(hwmc_stream_footprint(&c) / 8);
+        hwmc_stream_init(&rank.stream, &c, rank.memory.data());
         rank.channels.assign(cfg_.channels, std::vector<uint8_t>(c.max_bytes, 0xee));
         rank.lane_free.assign(cfg_.ranks * (1 + cfg_.far_lanes), 0);
         rank.call_at = now_ + think(r);
@@ -100,11 +100,11 @@ std::string Net::run()
         if (event.packet) {
             arrive(event.rank, event.packet);
         } else if (event.token >= 0) {
-            bcast_hw_stream_on_sent(&ranks_[event.rank].stream, (uint32_t) event.token);
+            hwmc_stream_on_sent(&ranks_[event.rank].stream, (uint32_t) event.token);
             after_event(event.rank);
             turn(event.rank);
         } else if (ranks_[event.rank].turn_at == event.at) {
-            ranks_[event.rank].turn_at = BCAST_HW_NEVER;
+            ranks_[event.rank].turn_at = HWMC_NEVER;
             turn(event.rank);
         }
         open -= ranks_[event.rank].state == State::GONE;
@@ -137,7 +137,7 @@ uint8_t Net::some_rails(uint8_t of)
 }
 
 // Room on all rails; any may be the best.
-bcast_hw_room Net::some_room()
+hwmc_room Net::some_room()
 {
     uint64_t best = cfg_.rails == 1 ? 0 : rng_.below(cfg_.rails);
 
@@ -202,7 +202,7 @@ void Net::turn(uint32_t r)
         if (!error_.empty() || rank.state == State::GONE)
             return;
     }
-    turn_at(r, bcast_hw_stream_next_timer(&rank.stream));
+    turn_at(r, hwmc_stream_next_timer(&rank.stream));
 }
 
 // What is here from the first byte on only grows, is found from any earlier figure, and is all in
@@ -210,19 +210,19 @@ void Net::turn(uint32_t r)
 void Net::look_at_prefix(uint32_t r)
 {
     Rank &rank = ranks_[r];
-    const bcast_hw_stream &s = rank.stream;
+    const hwmc_stream &s = rank.stream;
     bool under_way = s.posted > s.channel.consumed;
     uint32_t prefix, theirs;
 
-    if (!under_way || bcast_hw_stream_failed(&s, &theirs))
+    if (!under_way || hwmc_stream_failed(&s, &theirs))
         return;
     if (rank.prefix_bid != s.posted) {
         rank.prefix_bid = s.posted;
         rank.prefix = 0;
     }
-    prefix = bcast_hw_stream_prefix(&s, rank.prefix);
-    if (prefix < rank.prefix || prefix != bcast_hw_stream_prefix(&s, 0) ||
-        (bcast_hw_stream_done(&s) && prefix != bcast_hw_stream_bytes(&s)))
+    prefix = hwmc_stream_prefix(&s, rank.prefix);
+    if (prefix < rank.prefix || prefix != hwmc_stream_prefix(&s, 0) ||
+        (hwmc_stream_done(&s) && prefix != hwmc_stream_bytes(&s)))
         fail("rank " + std::to_string(r) + " has " + std::to_string(prefix) + " bytes, and had " +
              std::to_string(rank.prefix));
     rank.prefix = prefix;
@@ -230,47 +230,47 @@ void Net::look_at_prefix(uint32_t r)
 
 void Net::after_event(uint32_t r)
 {
-    bcast_hw_stream_check(&ranks_[r].stream);
+    hwmc_stream_check(&ranks_[r].stream);
     look_at_prefix(r);
     if (cfg_.hook)
         cfg_.hook(*this, r);
 }
 
-bcast_hw_verdict Net::inject(uint32_t r, const bcast_hw_msg &msg)
+hwmc_verdict Net::inject(uint32_t r, const hwmc_msg &msg)
 {
     Rank &rank = ranks_[r];
-    bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&rank.stream, &msg, now_);
+    hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now_);
 
-    if (verdict == BCAST_HW_PLACE) {
-        uint32_t len = bcast_hw_frag_len(msg.bytes, cfg_.frag_bytes, msg.index);
+    if (verdict == HWMC_PLACE) {
+        uint32_t len = hwmc_frag_len(msg.bytes, cfg_.frag_bytes, msg.index);
         memset(rank.channels[msg.bid % cfg_.channels].data() + msg.index * cfg_.frag_bytes, 0, len);
     }
-    rank.injected_bad += verdict == BCAST_HW_BAD;
-    bcast_hw_stream_check(&rank.stream);
+    rank.injected_bad += verdict == HWMC_BAD;
+    hwmc_stream_check(&rank.stream);
     return verdict;
 }
 
 void Net::receive(uint32_t r, const Packet &packet)
 {
     Rank &rank = ranks_[r];
-    const bcast_hw_msg &msg = packet.msg;
-    bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&rank.stream, &msg, now_);
+    const hwmc_msg &msg = packet.msg;
+    hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now_);
 
-    if (verdict == BCAST_HW_PLACE && msg.type == BCAST_HW_MSG_SEGMENT) {
-        uint32_t len, offset = bcast_hw_multilane_at(&rank.stream.multilane, &msg, &len);
+    if (verdict == HWMC_PLACE && msg.type == HWMC_MSG_SEGMENT) {
+        uint32_t len, offset = hwmc_multilane_at(&rank.stream.multilane, &msg, &len);
 
         if (packet.payload.size() != len)
             fail("a segment of another length");
         std::copy(packet.payload.begin(), packet.payload.end(), rank.user.begin() + offset);
         LOG(r, "places " + said(msg));
-    } else if (verdict == BCAST_HW_PLACE) {
+    } else if (verdict == HWMC_PLACE) {
         std::vector<uint8_t> &to = rank.channels[msg.bid % cfg_.channels];
         std::copy(packet.payload.begin(), packet.payload.end(),
                   to.begin() + msg.index * cfg_.frag_bytes);
         LOG(r, "places " + said(msg));
-    } else if (verdict == BCAST_HW_DUP) {
+    } else if (verdict == HWMC_DUP) {
         LOG(r, "has already " + said(msg));
-    } else if (verdict == BCAST_HW_BAD) {
+    } else if (verdict == HWMC_BAD) {
         fail("rank " + std::to_string(r) + " calls an honest message bad: " + said(msg) + " of " +
              std::to_string(msg.peer));
     }
@@ -281,10 +281,10 @@ void Net::timers(uint32_t r)
 {
     Rank &rank = ranks_[r];
 
-    if (bcast_hw_stream_next_timer(&rank.stream) > now_)
+    if (hwmc_stream_next_timer(&rank.stream) > now_)
         return;
-    bcast_hw_stream_on_timer(&rank.stream, now_);
-    if (bcast_hw_stream_next_timer(&rank.stream) <= now_)
+    hwmc_stream_on_timer(&rank.stream, now_);
+    if (hwmc_stream_next_timer(&rank.stream) <= now_)
         fail("rank " + std::to_string(r) + " has a timer that does not go off");
     after_event(r);
 }
@@ -305,9 +305,9 @@ bool Net::program(uint32_t r)
         case State::CALL:
             return post(r);
         case State::WAIT:
-            return bcast_hw_stream_done(&rank.stream) && finish(r);
+            return hwmc_stream_done(&rank.stream) && finish(r);
         case State::CLOSING:
-            if (!bcast_hw_stream_closed(&rank.stream))
+            if (!hwmc_stream_closed(&rank.stream))
                 return false;
             watch_end(r);
             LOG(r, "closed");
@@ -325,15 +325,15 @@ bool Net::post(uint32_t r)
     Rank &rank = ranks_[r];
 
     if (rank.next == cfg_.script.size()) {
-        bcast_hw_stream_close(&rank.stream);
+        hwmc_stream_close(&rank.stream);
         rank.state = State::CLOSING;
         LOG(r, "closes");
         after_event(r);
         return true;
     }
-    if (!bcast_hw_stream_open(&rank.stream)) {
+    if (!hwmc_stream_open(&rank.stream)) {
         if (!rank.stalled) {
-            bcast_hw_stream_stall(&rank.stream, now_);
+            hwmc_stream_stall(&rank.stream, now_);
             LOG(r, "stalls at " + std::to_string(rank.next));
             after_event(r);
         }
@@ -343,7 +343,7 @@ bool Net::post(uint32_t r)
     rank.stalled = false;
 
     const Bcast &bcast = cfg_.script[rank.next];
-    uint64_t bid = bcast_hw_stream_next_bid(&rank.stream);
+    uint64_t bid = hwmc_stream_next_bid(&rank.stream);
 
     if (bid != rank.next)
         fail("a bid that is not the number of the call");
@@ -355,18 +355,18 @@ bool Net::post(uint32_t r)
         for (uint32_t i = 0; bcast.root == r && i < bytes; i++)
             rank.user[i] = pattern(bid, i);
         LOG(r, "calls " + std::to_string(bid) + " along trees");
-        bcast_hw_stream_post_trees(&rank.stream, bcast.root, bytes, cfg_.seg_bytes);
+        hwmc_stream_post_trees(&rank.stream, bcast.root, bytes, cfg_.seg_bytes);
     } else if (bcast.root == r) {
         std::vector<uint8_t> &bytes = rank.channels[bid % cfg_.channels];
         for (uint32_t i = 0; i < bcast.bytes; i++)
             bytes[i] = pattern(bid, i);
         LOG(r, "calls " + std::to_string(bid) + " as root");
-        bcast_hw_stream_post_root(&rank.stream, bcast.bytes, bcast.more,
-                                  some_rails(bcast_hw_stream_next_rails(&rank.stream)), now_);
+        hwmc_stream_post_root(&rank.stream, bcast.bytes, bcast.more,
+                              some_rails(hwmc_stream_next_rails(&rank.stream)), now_);
     } else {
         LOG(r, "calls " + std::to_string(bid));
         called_at_[{r, bid}] = now_;
-        bcast_hw_stream_post_member(&rank.stream, bcast.root, now_);
+        hwmc_stream_post_member(&rank.stream, bcast.root, now_);
     }
     rank.state = State::WAIT;
     after_event(r);
@@ -378,8 +378,8 @@ bool Net::finish(uint32_t r)
 {
     Rank &rank = ranks_[r];
     uint64_t bid = rank.next;
-    uint32_t bytes = bcast_hw_stream_bytes(&rank.stream), theirs;
-    bool failed = bcast_hw_stream_failed(&rank.stream, &theirs);
+    uint32_t bytes = hwmc_stream_bytes(&rank.stream), theirs;
+    bool failed = hwmc_stream_failed(&rank.stream, &theirs);
 
     const Bcast &bcast = cfg_.script[bid];
     uint32_t roots = cfg_.own_bytes ? cfg_.own_bytes(bcast.root, bcast) : bcast.bytes;
@@ -389,7 +389,7 @@ bool Net::finish(uint32_t r)
         by_trees(bid) ? rank.user : rank.channels[bid % cfg_.channels];
 
     if ((bytes != roots && !failed) ||
-        (!by_trees(bid) && bcast_hw_stream_more(&rank.stream) != cfg_.script[bid].more))
+        (!by_trees(bid) && hwmc_stream_more(&rank.stream) != cfg_.script[bid].more))
         fail("rank " + std::to_string(r) + " has a wrong length of " + std::to_string(bid));
     for (uint32_t i = 0; i < bytes && cfg_.strict && !failed; i++)
         if (got[i] != pattern(bid, i)) {
@@ -398,7 +398,7 @@ bool Net::finish(uint32_t r)
             break;
         }
     LOG(r, "has all of " + std::to_string(bid));
-    bcast_hw_stream_consume(&rank.stream, now_);
+    hwmc_stream_consume(&rank.stream, now_);
     rank.next++;
     rank.call_at = now_ + think(r);
     rank.state = State::THINK;
@@ -416,14 +416,14 @@ bool Net::finish(uint32_t r)
 bool Net::sends(uint32_t r)
 {
     Rank &rank = ranks_[r];
-    bcast_hw_msg tx;
+    hwmc_msg tx;
     uint32_t n = 0;
 
     if (now_ < rank.busy_until)
         return false;
     while (cfg_.credits == 0 || n < cfg_.credits) {
-        if (!bcast_hw_stream_next_send(&rank.stream, some_room(), &tx, now_)) {
-            if (bcast_hw_stream_casts(&rank.stream, {0xff, 0xff}))
+        if (!hwmc_stream_next_send(&rank.stream, some_room(), &tx, now_)) {
+            if (hwmc_stream_casts(&rank.stream, {0xff, 0xff}))
                 turn_at(r, now_ + US); // the rail that is best now is none of the broadcast's
             return n > 0;
         }
@@ -450,7 +450,7 @@ bool Net::crosses(uint32_t a, uint32_t b, uint64_t *until) const
     return cut;
 }
 
-bool Net::falls_in_hole(const bcast_hw_msg &msg, uint32_t to)
+bool Net::falls_in_hole(const hwmc_msg &msg, uint32_t to)
 {
     for (const Hole &h : cfg_.holes)
         if ((h.ranks >> to & 1) && (h.rails >> msg.rail & 1) && now_ >= S + h.from &&
@@ -459,31 +459,31 @@ bool Net::falls_in_hole(const bcast_hw_msg &msg, uint32_t to)
     return false;
 }
 
-void Net::transmit(uint32_t r, const bcast_hw_msg &tx)
+void Net::transmit(uint32_t r, const hwmc_msg &tx)
 {
     auto packet = std::make_shared<Packet>();
     uint32_t to = tx.peer;
 
     packet->msg = tx;
     packet->msg.peer = r;
-    if (tx.type == BCAST_HW_MSG_DATA) {
+    if (tx.type == HWMC_MSG_DATA) {
         const uint8_t *from =
             ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.index * cfg_.frag_bytes;
-        packet->payload.assign(from, from + bcast_hw_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
+        packet->payload.assign(from, from + hwmc_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
     }
-    if (((tx.type == BCAST_HW_MSG_REQUEST || tx.type == BCAST_HW_MSG_SEEK) && tx.frags > 0) ||
-        tx.type == BCAST_HW_MSG_AGAIN)
-        packet->bits.assign(tx.bits, tx.bits + bcast_hw_bitmap_words(tx.frags));
+    if (((tx.type == HWMC_MSG_NACK || tx.type == HWMC_MSG_SEEK) && tx.frags > 0) ||
+        tx.type == HWMC_MSG_ROOT_NACK)
+        packet->bits.assign(tx.bits, tx.bits + hwmc_bitmap_words(tx.frags));
     packet->msg.bits = packet->bits.data();
     if (tx.multicast) {
         multicast(r, packet);
         return;
     }
-    if (tx.type != BCAST_HW_MSG_SEGMENT || (tx.flags & BCAST_HW_FLAG_VOID)) {
+    if (tx.type != HWMC_MSG_SEGMENT || (tx.flags & HWMC_FLAG_VOID)) {
         by_lane(r, to, 0, packet);
         return;
     }
-    uint32_t len, offset = bcast_hw_multilane_at(&ranks_[r].stream.multilane, &tx, &len);
+    uint32_t len, offset = hwmc_multilane_at(&ranks_[r].stream.multilane, &tx, &len);
 
     packet->payload.assign(ranks_[r].user.begin() + offset, ranks_[r].user.begin() + offset + len);
     at(by_lane(r, to, 1 + tx.rail, packet), r, nullptr, tx.token);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// The simulated network: ranks that each drive one bcast_hw_stream, unmodified, through a script
+// The simulated network: ranks that each drive one hwmc_stream, unmodified, through a script
 // of broadcasts, over a multicast that loses, delays, reorders, duplicates and corrupts, and over
 // lanes that are reliable and ordered per pair. Events are ordered by (time, number), all chance
 // comes from one seed, so a run is a function of its Config.
@@ -9,8 +9,8 @@
 // The oracle watches every event: invariants of the machines, bytes, who may send what how often
 // (Hoefler, Siebert, Rehm 2007, section 2: every fragment once by multicast, at most once over each
 // ring edge, never over the edge into the root). run() says what it found.
-#ifndef SIM_NET_H_INCLUDED
-#define SIM_NET_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_SIM_NET_H_INCLUDED
+#define HWMC_TEST_UNIT_SIM_NET_H_INCLUDED
 
 #include <deque>
 #include <functional>
@@ -65,7 +65,7 @@ struct Config {
     uint32_t fanout = 2;
     uint32_t frag_bytes = 8;
     uint32_t max_frags = 4;
-    bcast_hw_delay_kind delay = BCAST_HW_DELAY_NONE;
+    hwmc_delay_kind delay = HWMC_DELAY_NONE;
     uint64_t delay_ns = 0;
     std::vector<Bcast> script; // the same on every rank
     uint32_t trees = 0;        // for those that go along trees
@@ -90,7 +90,7 @@ struct Config {
     uint32_t corrupt = 0; // found out by the CRC, hence dropped
     uint64_t cast_min = 10 * US, cast_max = 10 * US;
     uint64_t rail_skew = 0; // what each rail is slower than the one before, ns
-    std::function<bool(const bcast_hw_msg &, uint32_t to)> lose; // asked for each datagram besides
+    std::function<bool(const hwmc_msg &, uint32_t to)> lose; // asked for each datagram besides
     uint64_t lane_min = 20 * US, lane_max = 20 * US;
 
     // The ranks.
@@ -123,9 +123,9 @@ class Net {
     std::string run();
 
     // Gives a rank a message that nobody sent; PLACE writes zeros where the payload belongs.
-    bcast_hw_verdict inject(uint32_t rank, const bcast_hw_msg &msg);
+    hwmc_verdict inject(uint32_t rank, const hwmc_msg &msg);
 
-    bcast_hw_stream &stream(uint32_t rank)
+    hwmc_stream &stream(uint32_t rank)
     {
         return ranks_[rank].stream;
     }
@@ -134,12 +134,12 @@ class Net {
     {
         return ranks_[rank].memory;
     }
-    const bcast_hw_counts &counts(uint32_t rank) const
+    const hwmc_counts &counts(uint32_t rank) const
     {
         return ranks_[rank].counts;
     }
     // A count summed over the ranks.
-    uint64_t sum(uint64_t bcast_hw_counts::*field) const;
+    uint64_t sum(uint64_t hwmc_counts::*field) const;
     uint64_t failed(uint32_t rank) const
     {
         return ranks_[rank].failed;
@@ -171,7 +171,7 @@ class Net {
     enum class State { THINK, CALL, WAIT, CLOSING, GONE };
 
     struct Packet {
-        bcast_hw_msg msg;
+        hwmc_msg msg;
         std::vector<uint8_t> payload;
         std::vector<uint64_t> bits;
     };
@@ -191,8 +191,8 @@ class Net {
     };
 
     struct Rank {
-        bcast_hw_stream stream;
-        bcast_hw_counts counts = {};
+        hwmc_stream stream;
+        hwmc_counts counts = {};
         std::vector<uint64_t> memory;
         std::vector<std::vector<uint8_t>> channels;
         std::vector<uint8_t> user; // of a broadcast along trees
@@ -201,7 +201,7 @@ class Net {
         size_t next = 0; // in the script
         uint64_t call_at = 0;
         uint64_t busy_until = 0;
-        uint64_t turn_at = BCAST_HW_NEVER;
+        uint64_t turn_at = HWMC_NEVER;
         bool stalled = false;
         uint64_t injected_bad = 0; // messages of nobody that were called bad
         uint64_t failed = 0;       // broadcasts whose length is another than its own
@@ -215,7 +215,7 @@ class Net {
     void look_at_prefix(uint32_t r);
     uint64_t think(uint32_t r);
     uint8_t some_rails(uint8_t of);
-    bcast_hw_room some_room();
+    hwmc_room some_room();
     uint8_t pattern(uint64_t bid, uint32_t offset) const;
     size_t slot(uint64_t bid, uint32_t index) const
     {
@@ -234,29 +234,29 @@ class Net {
     bool post(uint32_t r);
     bool finish(uint32_t r);
     bool sends(uint32_t r);
-    void transmit(uint32_t r, const bcast_hw_msg &tx);
+    void transmit(uint32_t r, const hwmc_msg &tx);
     void multicast(uint32_t r, const PacketPtr &packet);
     bool crosses(uint32_t a, uint32_t b, uint64_t *until) const;
-    bool falls_in_hole(const bcast_hw_msg &msg, uint32_t to);
+    bool falls_in_hole(const hwmc_msg &msg, uint32_t to);
     void after_event(uint32_t r);
 
     // sim_oracle.cc
-    void watch(uint32_t r, const bcast_hw_msg &tx);
-    void watch_data(uint32_t r, const bcast_hw_msg &tx);
+    void watch(uint32_t r, const hwmc_msg &tx);
+    void watch_data(uint32_t r, const hwmc_msg &tx);
     bool pushes(uint32_t r, uint64_t bid) const;
-    void watch_request(uint32_t r, const bcast_hw_msg &tx);
-    void watch_seek(uint32_t r, const bcast_hw_msg &tx);
-    void watch_sync(uint32_t r, const bcast_hw_msg &tx);
+    void watch_request(uint32_t r, const hwmc_msg &tx);
+    void watch_seek(uint32_t r, const hwmc_msg &tx);
+    void watch_sync(uint32_t r, const hwmc_msg &tx);
     void watch_rails(uint32_t r, uint64_t bid);
-    void watch_trees(uint32_t r, const bcast_hw_msg &tx);
+    void watch_trees(uint32_t r, const hwmc_msg &tx);
     void watch_end(uint32_t r);
     void watch_all();
     void fail(const std::string &what);
     void log(uint32_t r, const std::string &what);
-    std::string said(const bcast_hw_msg &msg) const;
+    std::string said(const hwmc_msg &msg) const;
 
     Config cfg_;
-    bcast_hw_sites sites_ = {};
+    hwmc_sites sites_ = {};
     std::vector<uint32_t> site_memory_;
     Rng rng_;
     uint64_t now_ = S;
@@ -288,4 +288,4 @@ void replay_line(const std::string &line);
 
 } // namespace sim
 
-#endif // SIM_NET_H_INCLUDED
+#endif // HWMC_TEST_UNIT_SIM_NET_H_INCLUDED

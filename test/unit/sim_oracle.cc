@@ -16,7 +16,7 @@ static std::string name(const char *what, uint64_t n)
     return std::string(what) + std::to_string(n);
 }
 
-uint64_t Net::sum(uint64_t bcast_hw_counts::*field) const
+uint64_t Net::sum(uint64_t hwmc_counts::*field) const
 {
     uint64_t n = 0;
 
@@ -27,7 +27,7 @@ uint64_t Net::sum(uint64_t bcast_hw_counts::*field) const
 
 uint8_t Net::pattern(uint64_t bid, uint32_t offset) const
 {
-    return (uint8_t) (bcast_hw_prng(cfg_.seed ^ bid << 40, offset / 8) >> offset % 8 * 8);
+    return (uint8_t) (hwmc_prng(cfg_.seed ^ bid << 40, offset / 8) >> offset % 8 * 8);
 }
 
 void Net::fail(const std::string &what)
@@ -48,43 +48,43 @@ void Net::log(uint32_t r, const std::string &what)
 }
 
 // What a message says, as traces have it: bid.index of data, {fragments} of requests.
-std::string Net::said(const bcast_hw_msg &msg) const
+std::string Net::said(const hwmc_msg &msg) const
 {
     std::string way = msg.multicast ? "" : " lane";
     std::string list;
 
     switch (msg.type) {
-        case BCAST_HW_MSG_DATA:
+        case HWMC_MSG_DATA:
             return std::to_string(msg.bid) + name(".", msg.index) + way +
-                   (msg.flags & BCAST_HW_FLAG_AT_ONCE ? " at once" : "");
-        case BCAST_HW_MSG_REQUEST:
+                   (msg.flags & HWMC_FLAG_AT_ONCE ? " at once" : "");
+        case HWMC_MSG_NACK:
             for (uint32_t i = 0; i < msg.frags; i++)
-                if (bcast_hw_bitmap_test(msg.bits, i))
+                if (hwmc_bitmap_test(msg.bits, i))
                     list += name(list.empty() ? "" : " ", i);
             return name("request ", msg.bid) + (msg.frags ? " {" + list + "}" : " all");
-        case BCAST_HW_MSG_SEEK:
+        case HWMC_MSG_SEEK:
             for (uint32_t i = 0; i < msg.frags; i++)
-                if (bcast_hw_bitmap_test(msg.bits, i))
+                if (hwmc_bitmap_test(msg.bits, i))
                     list += name(list.empty() ? "" : " ", i);
-            return name(msg.flags & BCAST_HW_FLAG_AT_ONCE ? "take " : "seek ", msg.bid) +
+            return name(msg.flags & HWMC_FLAG_AT_ONCE ? "take " : "seek ", msg.bid) +
                    (msg.frags ? " {" + list + "}" : " all");
-        case BCAST_HW_MSG_OFFER:
+        case HWMC_MSG_OFFER:
             return name("offer ", msg.bid);
-        case BCAST_HW_MSG_READY:
+        case HWMC_MSG_READY:
             return name("ready ", msg.bid);
-        case BCAST_HW_MSG_SYNC_UP:
+        case HWMC_MSG_SYNC_UP:
             return name("up ", msg.bid);
-        case BCAST_HW_MSG_SYNC_DOWN:
-            return name("down ", msg.bid) + way + (msg.flags & BCAST_HW_FLAG_LAST ? " last" : "");
-        case BCAST_HW_MSG_SYNC_ASK:
+        case HWMC_MSG_SYNC_DOWN:
+            return name("down ", msg.bid) + way + (msg.flags & HWMC_FLAG_LAST ? " last" : "");
+        case HWMC_MSG_SYNC_ASK:
             return name("floor? ", msg.bid);
-        case BCAST_HW_MSG_EPOCH:
+        case HWMC_MSG_EPOCH:
             return name("epoch ", msg.index) + name(" from ", msg.bid) + name(" rails ", msg.rails);
-        case BCAST_HW_MSG_PROBE:
+        case HWMC_MSG_PROBE:
             return name("probe ", msg.index) + name(".", msg.tree) + name(" on rail ", msg.rail);
-        case BCAST_HW_MSG_GRANT:
+        case HWMC_MSG_GRANT:
             return name("grant ", msg.bid) + name(" of tree ", msg.tree);
-        case BCAST_HW_MSG_SEGMENT:
+        case HWMC_MSG_SEGMENT:
             return name("segment ", msg.bid) + name(".", msg.index) + name(" of tree ", msg.tree);
         default:
             return name("type ", msg.type);
@@ -93,17 +93,17 @@ std::string Net::said(const bcast_hw_msg &msg) const
 
 bool Net::pushes(uint32_t r, uint64_t bid) const
 {
-    const bcast_hw_stream &s = ranks_[r].stream;
+    const hwmc_stream &s = ranks_[r].stream;
 
     return s.slots[bid % s.channel.n].push;
 }
 
-void Net::watch(uint32_t r, const bcast_hw_msg &tx)
+void Net::watch(uint32_t r, const hwmc_msg &tx)
 {
-    bool of_broadcast = tx.type == BCAST_HW_MSG_DATA || tx.type == BCAST_HW_MSG_REQUEST ||
-                        tx.type == BCAST_HW_MSG_READY || tx.type == BCAST_HW_MSG_GRANT ||
-                        tx.type == BCAST_HW_MSG_SEGMENT || tx.type == BCAST_HW_MSG_SEEK ||
-                        tx.type == BCAST_HW_MSG_OFFER;
+    bool of_broadcast = tx.type == HWMC_MSG_DATA || tx.type == HWMC_MSG_NACK ||
+                        tx.type == HWMC_MSG_READY || tx.type == HWMC_MSG_GRANT ||
+                        tx.type == HWMC_MSG_SEGMENT || tx.type == HWMC_MSG_SEEK ||
+                        tx.type == HWMC_MSG_OFFER;
 
     if (cfg_.trace)
         log(r, "sends " + said(tx) + (tx.multicast ? " to all" : name(" to ", tx.peer)));
@@ -117,32 +117,31 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
         fail(name("a message of a broadcast that is none or over by rank ", r));
         return;
     }
-    if (tx.type == BCAST_HW_MSG_DATA)
+    if (tx.type == HWMC_MSG_DATA)
         watch_data(r, tx);
-    else if (tx.type == BCAST_HW_MSG_REQUEST)
+    else if (tx.type == HWMC_MSG_NACK)
         watch_request(r, tx);
-    else if (tx.type == BCAST_HW_MSG_SEEK)
+    else if (tx.type == HWMC_MSG_SEEK)
         watch_seek(r, tx);
-    else if (tx.type == BCAST_HW_MSG_OFFER) {
+    else if (tx.type == HWMC_MSG_OFFER) {
         if (!sought_.count({tx.peer, r, tx.bid}))
             fail(name("an offer that nobody asked for by rank ", r));
-    } else if (tx.type == BCAST_HW_MSG_AGAIN) {
+    } else if (tx.type == HWMC_MSG_ROOT_NACK) {
         if (pushes(r, tx.bid) || tx.peer != cfg_.script[tx.bid].root)
             fail(name("an AGAIN astray or though fragments are pushed, by rank ", r));
-    } else if (tx.type == BCAST_HW_MSG_READY) {
+    } else if (tx.type == HWMC_MSG_READY) {
         if (++readies_[tx.bid] > 1 || tx.peer != cfg_.script[tx.bid].root ||
-            cfg_.delay != BCAST_HW_DELAY_RANDOM)
+            cfg_.delay != HWMC_DELAY_RANDOM)
             fail(name("a READY too much or astray by rank ", r));
-    } else if (tx.type == BCAST_HW_MSG_GRANT || tx.type == BCAST_HW_MSG_SEGMENT)
+    } else if (tx.type == HWMC_MSG_GRANT || tx.type == HWMC_MSG_SEGMENT)
         watch_trees(r, tx);
-    else if (tx.type == BCAST_HW_MSG_PROBE) {
+    else if (tx.type == HWMC_MSG_PROBE) {
         if (r > 1 || !tx.multicast || !cfg_.leaves)
             fail(name("a false PROBE by rank ", r));
-    } else if (tx.type == BCAST_HW_MSG_EPOCH) {
-        bool up = r != 0 && tx.peer == bcast_hw_tree_parent(r, cfg_.fanout);
+    } else if (tx.type == HWMC_MSG_EPOCH) {
+        bool up = r != 0 && tx.peer == hwmc_tree_parent(r, cfg_.fanout);
 
-        if (tx.multicast || !cfg_.leaves ||
-            (!up && bcast_hw_tree_parent(tx.peer, cfg_.fanout) != r))
+        if (tx.multicast || !cfg_.leaves || (!up && hwmc_tree_parent(tx.peer, cfg_.fanout) != r))
             fail(name("a false EPOCH by rank ", r));
     } else
         watch_sync(r, tx);
@@ -151,7 +150,7 @@ void Net::watch(uint32_t r, const bcast_hw_msg &tx)
 // All ranks call a broadcast with the same rails, and those of set-up.
 void Net::watch_rails(uint32_t r, uint64_t bid)
 {
-    uint8_t rails = bcast_hw_stream_next_rails(&ranks_[r].stream);
+    uint8_t rails = hwmc_stream_next_rails(&ranks_[r].stream);
 
     if (called_[bid] && rails_[bid] != rails)
         fail(name("other rails than the others' for ", bid) + name(" at rank ", r));
@@ -163,7 +162,7 @@ void Net::watch_rails(uint32_t r, uint64_t bid)
 
 // A segment goes to each rank once, but by rails that are tried, and only to one that has called
 // the broadcast.
-void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
+void Net::watch_trees(uint32_t r, const hwmc_msg &tx)
 {
     const Bcast &bcast = cfg_.script[tx.bid];
     const Rank &to = ranks_[tx.peer];
@@ -171,7 +170,7 @@ void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
     if (!by_trees(tx.bid) || tx.root != bcast.root ||
         (tx.bytes != bcast.bytes && !cfg_.own_bytes) || tx.multicast || tx.tree >= cfg_.trees)
         fail(name("a false message along trees by rank ", r));
-    if (tx.type == BCAST_HW_MSG_GRANT || (cfg_.own_bytes && (tx.flags & BCAST_HW_FLAG_VOID)))
+    if (tx.type == HWMC_MSG_GRANT || (cfg_.own_bytes && (tx.flags & HWMC_FLAG_VOID)))
         return;
     if (tx.rail >=
         (cfg_.site.empty() || cfg_.site[r] == cfg_.site[tx.peer] ? cfg_.lanes : cfg_.far_lanes))
@@ -185,20 +184,20 @@ void Net::watch_trees(uint32_t r, const bcast_hw_msg &tx)
         fail(name("a segment twice by rank ", r));
 }
 
-void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
+void Net::watch_data(uint32_t r, const hwmc_msg &tx)
 {
     const Bcast &bcast = cfg_.script[tx.bid];
     size_t i = slot(tx.bid, tx.index);
 
     if (tx.root != bcast.root || tx.bytes != bcast.bytes || tx.index >= tx.frags ||
-        tx.frags != bcast_hw_frags_of(bcast.bytes, cfg_.frag_bytes)) {
+        tx.frags != hwmc_frags_of(bcast.bytes, cfg_.frag_bytes)) {
         fail(name("a false fragment by rank ", r));
         return;
     }
     if (tx.multicast && (!(rails_[tx.bid] >> tx.rail & 1) || (tx.rails & ~rails_[tx.bid])))
         fail(name("multicast on a rail that was left by rank ", r));
     if (tx.multicast) {
-        bool end = tx.index + 1 == tx.frags && !bcast.more && tx.frags > BCAST_HW_STANDING_FRAGS;
+        bool end = tx.index + 1 == tx.frags && !bcast.more && tx.frags > HWMC_STANDING_FRAGS;
 
         // At the end of a long message the last fragment goes once more on each rail; any, when
         // neighbours lack it.
@@ -208,7 +207,7 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
     }
     if (tx.peer != bcast.root && taken_.count({tx.peer, r, tx.bid}))
         return;
-    if (tx.peer != bcast_hw_ring_next(r, cfg_.ranks) || tx.peer == bcast.root)
+    if (tx.peer != hwmc_ring_next(r, cfg_.ranks) || tx.peer == bcast.root)
         fail(name("forwarded off the ring or into the root by rank ", r) + ": " + said(tx));
     if (++forwarded_[r][i] > 1)
         fail(name("forwarded twice by rank ", r) + ": " + said(tx));
@@ -216,19 +215,19 @@ void Net::watch_data(uint32_t r, const bcast_hw_msg &tx)
         fail(name("forwarded though not asked for by rank ", r) + ": " + said(tx));
 }
 
-void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
+void Net::watch_request(uint32_t r, const hwmc_msg &tx)
 {
-    uint32_t frags = bcast_hw_frags_of(cfg_.script[tx.bid].bytes, cfg_.frag_bytes);
+    uint32_t frags = hwmc_frags_of(cfg_.script[tx.bid].bytes, cfg_.frag_bytes);
     bool fresh = false;
 
     if (pushes(r, tx.bid))
         fail(name("a request though fragments are pushed, by rank ", r));
-    if (tx.peer != bcast_hw_ring_prev(r, cfg_.ranks) || (tx.frags > 0 && tx.frags != frags)) {
+    if (tx.peer != hwmc_ring_prev(r, cfg_.ranks) || (tx.frags > 0 && tx.frags != frags)) {
         fail(name("a false request by rank ", r));
         return;
     }
     for (uint32_t i = 0; i < frags; i++)
-        if (tx.frags == 0 || bcast_hw_bitmap_test(tx.bits, i)) {
+        if (tx.frags == 0 || hwmc_bitmap_test(tx.bits, i)) {
             fresh |= !named_[r][slot(tx.bid, i)];
             named_[r][slot(tx.bid, i)] |= tx.frags > 0;
             asked_[r][slot(tx.bid, i)] = 1;
@@ -241,47 +240,47 @@ void Net::watch_request(uint32_t r, const bcast_hw_msg &tx)
 // Others are asked by who waits in the call, for what is missing; no more of them than two
 // questions in each of its first pauses, the shortest of which is two of the least waits. They are
 // asked for the fragments when they have offered them.
-void Net::watch_seek(uint32_t r, const bcast_hw_msg &tx)
+void Net::watch_seek(uint32_t r, const hwmc_msg &tx)
 {
     const Rank &rank = ranks_[r];
-    const bcast_hw_two_stage &m = rank.stream.slots[tx.bid % cfg_.channels];
+    const hwmc_two_stage &m = rank.stream.slots[tx.bid % cfg_.channels];
     uint64_t &n = seeks_[{r, tx.bid}];
 
     if (rank.state != State::WAIT || rank.next != tx.bid || cfg_.script[tx.bid].root == r ||
-        tx.peer == bcast_hw_ring_prev(r, cfg_.ranks) || tx.frags != m.frags)
+        tx.peer == hwmc_ring_prev(r, cfg_.ranks) || tx.frags != m.frags)
         fail(name("a false SEEK by rank ", r));
     for (uint32_t i = 0; i < tx.frags; i++)
-        if (bcast_hw_bitmap_test(tx.bits, i) && bcast_hw_bitmap_test(m.got, i))
+        if (hwmc_bitmap_test(tx.bits, i) && hwmc_bitmap_test(m.got, i))
             fail(name("sought though it is here by rank ", r));
-    if (tx.flags & BCAST_HW_FLAG_AT_ONCE) {
+    if (tx.flags & HWMC_FLAG_AT_ONCE) {
         if (!sought_.count({r, tx.peer, tx.bid}))
             fail(name("asked for what was not offered by rank ", r));
         taken_.insert({r, tx.peer, tx.bid});
         return;
     }
     sought_.insert({r, tx.peer, tx.bid});
-    if (++n > 1 + (now_ - called_at_[{r, tx.bid}]) / BCAST_HW_RTT_START_NS)
+    if (++n > 1 + (now_ - called_at_[{r, tx.bid}]) / HWMC_RTT_START_NS)
         fail(name("asked others too often by rank ", r));
 }
 
-void Net::watch_sync(uint32_t r, const bcast_hw_msg &tx)
+void Net::watch_sync(uint32_t r, const hwmc_msg &tx)
 {
-    uint64_t lowest = BCAST_HW_NEVER;
+    uint64_t lowest = HWMC_NEVER;
 
     for (const Rank &rank : ranks_)
         lowest = std::min(lowest, rank.stream.channel.consumed);
-    if (tx.type == BCAST_HW_MSG_SYNC_UP) {
-        if (r == 0 || tx.peer != bcast_hw_tree_parent(r, cfg_.fanout) || tx.bid <= last_up_[r])
+    if (tx.type == HWMC_MSG_SYNC_UP) {
+        if (r == 0 || tx.peer != hwmc_tree_parent(r, cfg_.fanout) || tx.bid <= last_up_[r])
             fail(name("a false SYNC_UP by rank ", r));
         last_up_[r] = tx.bid;
         ups_[r]++;
-    } else if (tx.type == BCAST_HW_MSG_SYNC_DOWN) {
+    } else if (tx.type == HWMC_MSG_SYNC_DOWN) {
         if (tx.bid > lowest)
             fail(name("a floor above what all have consumed, by rank ", r));
         if (tx.multicast && r != 0)
             fail(name("a floor multicast by rank ", r));
         downs_ += tx.multicast;
-    } else if (r == 0 || tx.peer != bcast_hw_tree_parent(r, cfg_.fanout)) {
+    } else if (r == 0 || tx.peer != hwmc_tree_parent(r, cfg_.fanout)) {
         fail(name("a false SYNC_ASK by rank ", r));
     }
 }
@@ -290,11 +289,11 @@ void Net::watch_sync(uint32_t r, const bcast_hw_msg &tx)
 void Net::watch_end(uint32_t r)
 {
     Rank &rank = ranks_[r];
-    bcast_hw_msg tx;
+    hwmc_msg tx;
 
-    if (bcast_hw_stream_next_timer(&rank.stream) != BCAST_HW_NEVER)
+    if (hwmc_stream_next_timer(&rank.stream) != HWMC_NEVER)
         fail(name("a timer is left at rank ", r));
-    if (bcast_hw_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now_))
+    if (hwmc_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now_))
         fail(name("a message is left at rank ", r) + ": " + said(tx));
     for (const Rank &other : ranks_)
         if (other.stream.channel.consumed < cfg_.script.size())
@@ -316,12 +315,12 @@ void Net::watch_all()
         const Bcast &b = cfg_.script[bid];
 
         segments += by_trees(bid) ? (b.bytes - 1) / cfg_.seg_bytes + 1 : 0;
-        for (uint32_t i = 0; !by_trees(bid) && i < bcast_hw_frags_of(b.bytes, cfg_.frag_bytes); i++)
+        for (uint32_t i = 0; !by_trees(bid) && i < hwmc_frags_of(b.bytes, cfg_.frag_bytes); i++)
             if (cast_[slot(bid, i)] < 1)
                 fail(name("never multicast: ", bid) + name(".", i));
     }
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
-        const bcast_hw_counts &n = counts(r);
+        const hwmc_counts &n = counts(r);
 
         if (ups_[r] > syncs)
             fail(name("more synchronizations than the period allows by rank ", r));
@@ -331,7 +330,7 @@ void Net::watch_all()
     if (downs_ > syncs)
         fail("more floors multicast than the period allows");
     if (segments > 0 && !cfg_.own_bytes &&
-        sum(&bcast_hw_counts::got_segments) != segments * (cfg_.ranks - 1))
+        sum(&hwmc_counts::got_segments) != segments * (cfg_.ranks - 1))
         fail("not every rank got every segment once");
 }
 
@@ -343,13 +342,13 @@ std::string Net::state() const
 
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
         const Rank &rank = ranks_[r];
-        const bcast_hw_channel &c = rank.stream.channel;
+        const hwmc_channel &c = rank.stream.channel;
 
         text += name("  rank ", r) + " " + states[(int) rank.state] + name(" next ", rank.next) +
                 name(" posted ", rank.stream.posted) + name(" consumed ", c.consumed) +
                 name(" floor ", c.floor) + name(" up ", c.up) + (c.asked ? " asked" : "") + ":";
         for (uint32_t i = 0; rank.stream.slots && i < cfg_.channels; i++) {
-            const bcast_hw_two_stage &m = rank.stream.slots[i];
+            const hwmc_two_stage &m = rank.stream.slots[i];
             text += name(" [", m.bid) + name(" phase ", m.phase) + name(" ", m.n_got) +
                     name("/", m.frags) + "]";
         }

@@ -3,8 +3,8 @@
 //
 // The randomness of all simulations: xoshiro256** seeded by splitmix64, so that a printed seed
 // means the same run on every platform and in every year. sim_test.cc pins its output.
-#ifndef SIM_RNG_H_INCLUDED
-#define SIM_RNG_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_SIM_RNG_H_INCLUDED
+#define HWMC_TEST_UNIT_SIM_RNG_H_INCLUDED
 
 #include <stdint.h>
 
@@ -66,4 +66,4 @@ class Rng {
 
 } // namespace sim
 
-#endif // SIM_RNG_H_INCLUDED
+#endif // HWMC_TEST_UNIT_SIM_RNG_H_INCLUDED

@@ -135,11 +135,11 @@ TEST(SimOracle, FindsAWrongByte)
     Config c;
 
     c.script = {{0, 32}};
-    c.lose = [](const bcast_hw_msg &msg, uint32_t) { return msg.index == 3; };
+    c.lose = [](const hwmc_msg &msg, uint32_t) { return msg.index == 3; };
     c.hook = [](Net &net, uint32_t rank) {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_DATA;
+        msg.type = HWMC_MSG_DATA;
         msg.multicast = true;
         msg.rails = 1;
         msg.frags = 4;
@@ -158,9 +158,9 @@ TEST(SimOracle, FindsAnHonestMessageCalledBad)
 
     c.script = {{0, 32}};
     c.hook = [](Net &net, uint32_t rank) {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_DATA;
+        msg.type = HWMC_MSG_DATA;
         msg.multicast = true;
         msg.rails = 1;
         msg.frags = 3;
@@ -182,8 +182,8 @@ TEST(SimNet, WhatAllHaveLostIsMulticastAgain)
         c.ranks = 32;
         c.max_frags = 40;
         c.script = {{0, 8}, {0, 8 * frags}};
-        c.lose = [&lost](const bcast_hw_msg &msg, uint32_t to) {
-            return msg.bid == 1 && msg.index == 0 && msg.type == BCAST_HW_MSG_DATA &&
+        c.lose = [&lost](const hwmc_msg &msg, uint32_t to) {
+            return msg.bid == 1 && msg.index == 0 && msg.type == HWMC_MSG_DATA &&
                    lost.insert(to).second;
         };
         Net net(c);
@@ -191,7 +191,7 @@ TEST(SimNet, WhatAllHaveLostIsMulticastAgain)
         EXPECT_EQ(31u, lost.size());
         EXPECT_GE(net.counts(0).cast_again, 1u);
         EXPECT_LE(net.counts(0).cast_again, frags);
-        EXPECT_GE(net.sum(&bcast_hw_counts::got_cast), 31u * (1 + frags) - 8);
+        EXPECT_GE(net.sum(&hwmc_counts::got_cast), 31u * (1 + frags) - 8);
     }
 }
 
@@ -208,7 +208,7 @@ TEST(SimNet, RanksThatDisagreeAboutTheLengthFailAndHoldUpNobody)
         sim::replay_line("length " + std::to_string(seed));
         c.seed = seed;
         c.ranks = (uint32_t) rng.between(2, 12);
-        c.trees = bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
+        c.trees = hwmc_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
         c.window = c.far_window = (uint32_t) rng.between(1, 5);
         c.think_max = rng.below(2000) * sim::US + 1;
         c.lane_max = c.lane_min + rng.below(300 * sim::US);

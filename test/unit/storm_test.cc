@@ -30,7 +30,7 @@ void make_group(Config &c, Rng &rng)
     c.fanout = (uint32_t) rng.between(1, 4);
     c.frag_bytes = pick(rng, {1, 7, 8, 64});
     c.max_frags = rng.below(20) ? (uint32_t) rng.between(1, 6) : (uint32_t) rng.between(60, 135);
-    c.delay = (bcast_hw_delay_kind) rng.below(4);
+    c.delay = (hwmc_delay_kind) rng.below(4);
     c.delay_ns = rng.below(100 * sim::US);
 }
 
@@ -52,7 +52,7 @@ void make_script(Config &c, Rng &rng)
     }
     if (c.ranks < 2 || rng.below(2))
         return;
-    c.trees = bcast_hw_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
+    c.trees = hwmc_trees_count(c.ranks, (uint32_t) rng.between(1, 4));
     c.lanes = (uint32_t) rng.between(1, 4);
     c.far_lanes = c.lanes + (uint32_t) rng.below(4);
     for (uint32_t n = (uint32_t) rng.between(1, c.lanes); n > 1 && c.speed.size() < n;)
@@ -130,7 +130,7 @@ void storms(uint64_t base, bool push)
     uint64_t casts = 0;
 
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t seed = one ? strtoull(one, nullptr, 0) : bcast_hw_prng(base, i);
+        uint64_t seed = one ? strtoull(one, nullptr, 0) : hwmc_prng(base, i);
         char replay[200];
 
         snprintf(replay, sizeof(replay),
@@ -142,7 +142,7 @@ void storms(uint64_t base, bool push)
         Net net(std::move(config));
         std::string wrong = net.run();
         ASSERT_TRUE(wrong.empty()) << net.trace() << wrong << replay;
-        casts += net.sum(&bcast_hw_counts::cast_frags);
+        casts += net.sum(&hwmc_counts::cast_frags);
     }
     sim::replay_line("");
     printf("%llu storms, %llu fragments\n", (unsigned long long) n, (unsigned long long) casts);

@@ -28,19 +28,19 @@ Config quiet(uint32_t p, uint32_t n, uint32_t root = 0)
 
 uint64_t requests(const Net &net)
 {
-    return net.sum(&bcast_hw_counts::asked);
+    return net.sum(&hwmc_counts::nacks_sent);
 }
 
 // A stream of rank `rank` of three, without a network.
 struct Alone {
-    bcast_hw_counts counts = {};
-    bcast_hw_stream s;
+    hwmc_counts counts = {};
+    hwmc_stream s;
     std::vector<uint64_t> memory;
-    std::vector<bcast_hw_msg> sent;
+    std::vector<hwmc_msg> sent;
 
     explicit Alone(uint32_t rank, uint32_t channels = 4, uint32_t trees = 0)
     {
-        bcast_hw_stream_cfg c = {};
+        hwmc_stream_cfg c = {};
 
         c.size = 3;
         c.rank = rank;
@@ -54,21 +54,21 @@ struct Alone {
         c.trees = trees;
         c.window = c.far_window = c.near.n = c.far.n = c.max_segments = 1;
         c.counts = &counts;
-        memory.resize(bcast_hw_stream_footprint(&c) / 8);
-        bcast_hw_stream_init(&s, &c, memory.data());
+        memory.resize(hwmc_stream_footprint(&c) / 8);
+        hwmc_stream_init(&s, &c, memory.data());
     }
-    bcast_hw_verdict recv(const bcast_hw_msg &msg)
+    hwmc_verdict recv(const hwmc_msg &msg)
     {
-        bcast_hw_verdict verdict = bcast_hw_stream_on_recv(&s, &msg, 1000);
+        hwmc_verdict verdict = hwmc_stream_on_recv(&s, &msg, 1000);
 
-        bcast_hw_stream_check(&s);
+        hwmc_stream_check(&s);
         return verdict;
     }
-    bcast_hw_verdict data(uint64_t bid, uint32_t index, uint32_t frags, uint32_t root = 0)
+    hwmc_verdict data(uint64_t bid, uint32_t index, uint32_t frags, uint32_t root = 0)
     {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_DATA;
+        msg.type = HWMC_MSG_DATA;
         msg.multicast = true;
         msg.rails = 1;
         msg.peer = msg.root = root;
@@ -79,12 +79,12 @@ struct Alone {
         return recv(msg);
     }
     // The successor asks for the only fragment.
-    bcast_hw_verdict request(uint64_t bid)
+    hwmc_verdict request(uint64_t bid)
     {
         const uint64_t bits = 1;
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_REQUEST;
+        msg.type = HWMC_MSG_NACK;
         msg.peer = (s.ring.rank + 1) % 3;
         msg.bid = bid;
         msg.frags = 1;
@@ -93,11 +93,11 @@ struct Alone {
     }
     size_t sends()
     {
-        bcast_hw_msg tx;
+        hwmc_msg tx;
 
         sent.clear();
-        while (bcast_hw_stream_next_send(&s, {0xff, 0xff}, &tx, 1000)) {
-            bcast_hw_stream_check(&s);
+        while (hwmc_stream_next_send(&s, {0xff, 0xff}, &tx, 1000)) {
+            hwmc_stream_check(&s);
             sent.push_back(tx);
         }
         return sent.size();
@@ -113,8 +113,8 @@ TEST(Stream, PullWithoutLossSendsNothingOverTheRing)
 
         EXPECT_EQ("", net.run());
         EXPECT_EQ(0u, requests(net));
-        EXPECT_EQ(0u, net.sum(&bcast_hw_counts::forwarded));
-        EXPECT_EQ(160u * (p - 1), net.sum(&bcast_hw_counts::got_cast));
+        EXPECT_EQ(0u, net.sum(&hwmc_counts::forwarded));
+        EXPECT_EQ(160u * (p - 1), net.sum(&hwmc_counts::got_cast));
     }
 }
 
@@ -127,7 +127,7 @@ TEST(Stream, PushSendsEachFragmentOnceOverEachEdgeButOne)
         Net net(c);
 
         EXPECT_EQ("", net.run());
-        EXPECT_EQ(40u * (p - 1), net.sum(&bcast_hw_counts::forwarded));
+        EXPECT_EQ(40u * (p - 1), net.sum(&hwmc_counts::forwarded));
         EXPECT_EQ(0u, requests(net));
     }
 }
@@ -141,8 +141,8 @@ TEST(Stream, WithoutMulticastTheRingDeliversEverything)
         Net net(c);
 
         EXPECT_EQ("", net.run());
-        EXPECT_EQ(0u, net.sum(&bcast_hw_counts::got_cast));
-        EXPECT_EQ(200u, net.sum(&bcast_hw_counts::forwarded));
+        EXPECT_EQ(0u, net.sum(&hwmc_counts::got_cast));
+        EXPECT_EQ(200u, net.sum(&hwmc_counts::forwarded));
     }
 }
 
@@ -192,14 +192,14 @@ TEST(Stream, ALateRootDelaysButHarmsNobody)
     Net net(c);
     EXPECT_EQ("", net.run());
     for (uint32_t r = 0; r < 4; r++)
-        EXPECT_LE(net.counts(r).asked, 15u); // at 1, 3, 7, 15 ms, for each
+        EXPECT_LE(net.counts(r).nacks_sent, 15u); // at 1, 3, 7, 15 ms, for each
 }
 
 TEST(Stream, RandomMemberHoldsEveryRoot)
 {
     Config c = quiet(5, 20);
 
-    c.delay = BCAST_HW_DELAY_RANDOM;
+    c.delay = HWMC_DELAY_RANDOM;
     Net net(c);
     EXPECT_EQ("", net.run());
     EXPECT_EQ(20u, net.counts(0).holds);
@@ -209,7 +209,7 @@ TEST(Stream, FixedDelayIsKept)
 {
     Config c = quiet(2, 5);
 
-    c.delay = BCAST_HW_DELAY_FIXED;
+    c.delay = HWMC_DELAY_FIXED;
     c.delay_ns = MS;
     Net net(c);
     EXPECT_EQ("", net.run());
@@ -221,7 +221,7 @@ TEST(Stream, AdaptiveDelayAnswersLoss)
 {
     Config lossy = quiet(4, 40), calm = quiet(4, 40);
 
-    lossy.delay = calm.delay = BCAST_HW_DELAY_ADAPTIVE;
+    lossy.delay = calm.delay = HWMC_DELAY_ADAPTIVE;
     lossy.loss = {1000000};
     Net bad(lossy), good(calm);
     EXPECT_EQ("", bad.run());
@@ -245,17 +245,17 @@ TEST(Stream, ALaterBroadcastShowsThatEarlierOnesAreMissing)
 {
     Alone r(2);
 
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(1, 0, 2));
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(2, 0, 1));
+    EXPECT_EQ(HWMC_PLACE, r.data(1, 0, 2));
+    EXPECT_EQ(HWMC_PLACE, r.data(2, 0, 1));
     ASSERT_EQ(1u, r.sends());
-    EXPECT_EQ(BCAST_HW_MSG_REQUEST, r.sent[0].type);
+    EXPECT_EQ(HWMC_MSG_NACK, r.sent[0].type);
     EXPECT_EQ(1u, r.sent[0].bid);
     EXPECT_EQ(2u, r.sent[0].frags);
     EXPECT_EQ(1u, r.sent[0].peer);
     r.sent.clear();
-    bcast_hw_stream_post_member(&r.s, 0, 1000);
+    hwmc_stream_post_member(&r.s, 0, 1000);
     ASSERT_EQ(1u, r.sends());
-    EXPECT_EQ(BCAST_HW_MSG_REQUEST, r.sent[0].type);
+    EXPECT_EQ(HWMC_MSG_NACK, r.sent[0].type);
     EXPECT_EQ(0u, r.sent[0].bid);
     EXPECT_EQ(0u, r.sent[0].frags);
     EXPECT_EQ(2u, r.counts.lost_later);
@@ -265,18 +265,18 @@ TEST(Stream, WhatIsOverIsStaleAndWhatCannotBeIsBad)
 {
     Alone r(2, 1);
 
-    EXPECT_EQ(BCAST_HW_BAD, r.data(1, 0, 1)); // broadcast 0 is not consumed here
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(0, 0, 1));
-    EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1));
-    bcast_hw_stream_post_member(&r.s, 0, 1000);
-    EXPECT_TRUE(bcast_hw_stream_done(&r.s));
-    EXPECT_EQ(8u, bcast_hw_stream_bytes(&r.s));
-    bcast_hw_stream_consume(&r.s, 1000);
-    EXPECT_FALSE(bcast_hw_stream_open(&r.s));
-    EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1));
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(1, 0, 1)); // proves that all have consumed broadcast 0
-    EXPECT_TRUE(bcast_hw_stream_open(&r.s));
-    EXPECT_EQ(BCAST_HW_STALE, r.data(0, 0, 1));
+    EXPECT_EQ(HWMC_BAD, r.data(1, 0, 1)); // broadcast 0 is not consumed here
+    EXPECT_EQ(HWMC_PLACE, r.data(0, 0, 1));
+    EXPECT_EQ(HWMC_DUP, r.data(0, 0, 1));
+    hwmc_stream_post_member(&r.s, 0, 1000);
+    EXPECT_TRUE(hwmc_stream_done(&r.s));
+    EXPECT_EQ(8u, hwmc_stream_bytes(&r.s));
+    hwmc_stream_consume(&r.s, 1000);
+    EXPECT_FALSE(hwmc_stream_open(&r.s));
+    EXPECT_EQ(HWMC_DUP, r.data(0, 0, 1));
+    EXPECT_EQ(HWMC_PLACE, r.data(1, 0, 1)); // proves that all have consumed broadcast 0
+    EXPECT_TRUE(hwmc_stream_open(&r.s));
+    EXPECT_EQ(HWMC_STALE, r.data(0, 0, 1));
     EXPECT_EQ(1u, r.counts.stale);
     EXPECT_EQ(1u, r.counts.bad);
     EXPECT_EQ(2u, r.counts.dup);
@@ -286,11 +286,11 @@ TEST(Stream, NobodyElseBroadcastsForThisRank)
 {
     Alone r(2);
 
-    EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1, 2));
+    EXPECT_EQ(HWMC_BAD, r.data(0, 0, 1, 2));
     EXPECT_EQ(0u, r.sends());
-    bcast_hw_stream_post_root(&r.s, 8, false, 1, 1000);
+    hwmc_stream_post_root(&r.s, 8, false, 1, 1000);
     EXPECT_EQ(1u, r.sends());
-    EXPECT_EQ(BCAST_HW_DUP, r.data(0, 0, 1, 2)); // our own, come back
+    EXPECT_EQ(HWMC_DUP, r.data(0, 0, 1, 2)); // our own, come back
 }
 
 // What a neighbour says of one that goes along trees is false, before it is called, meanwhile, and
@@ -298,26 +298,26 @@ TEST(Stream, NobodyElseBroadcastsForThisRank)
 TEST(Stream, NothingOfABroadcastAlongTreesComesOverTheRing)
 {
     Alone r(2, 1, 1);
-    bcast_hw_msg voided = {};
+    hwmc_msg voided = {};
 
-    EXPECT_EQ(BCAST_HW_TAKEN, r.request(0)); // not called yet: who knows?
-    bcast_hw_stream_post_trees(&r.s, 0, 8, 8);
+    EXPECT_EQ(HWMC_TAKEN, r.request(0)); // not called yet: who knows?
+    hwmc_stream_post_trees(&r.s, 0, 8, 8);
     r.sends();
-    EXPECT_EQ(BCAST_HW_BAD, r.request(0));
-    EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1));
+    EXPECT_EQ(HWMC_BAD, r.request(0));
+    EXPECT_EQ(HWMC_BAD, r.data(0, 0, 1));
     EXPECT_EQ(0u, r.sends());
-    EXPECT_FALSE(bcast_hw_stream_done(&r.s));
-    voided.type = BCAST_HW_MSG_SEGMENT; // the way to an end without bytes
-    voided.flags = BCAST_HW_FLAG_VOID;
+    EXPECT_FALSE(hwmc_stream_done(&r.s));
+    voided.type = HWMC_MSG_SEGMENT; // the way to an end without bytes
+    voided.flags = HWMC_FLAG_VOID;
     voided.peer = 1; // above this rank in the tree
-    EXPECT_EQ(BCAST_HW_TAKEN, r.recv(voided));
+    EXPECT_EQ(HWMC_TAKEN, r.recv(voided));
     r.sends();
-    ASSERT_TRUE(bcast_hw_stream_done(&r.s));
-    bcast_hw_stream_consume(&r.s, 1000);
-    EXPECT_EQ(BCAST_HW_BAD, r.request(0));
-    EXPECT_EQ(BCAST_HW_BAD, r.data(0, 0, 1));
+    ASSERT_TRUE(hwmc_stream_done(&r.s));
+    hwmc_stream_consume(&r.s, 1000);
+    EXPECT_EQ(HWMC_BAD, r.request(0));
+    EXPECT_EQ(HWMC_BAD, r.data(0, 0, 1));
 
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(1, 0, 1)); // its channel serves the next
-    bcast_hw_stream_post_member(&r.s, 0, 1000);
-    EXPECT_TRUE(bcast_hw_stream_done(&r.s));
+    EXPECT_EQ(HWMC_PLACE, r.data(1, 0, 1)); // its channel serves the next
+    hwmc_stream_post_member(&r.s, 0, 1000);
+    EXPECT_TRUE(hwmc_stream_done(&r.s));
 }

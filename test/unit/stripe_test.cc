@@ -18,8 +18,8 @@ constexpr uint64_t FRAG = 1440;
 
 // A sender with rails that drain at `rate` bytes a second and hold `room` bytes.
 struct Sender {
-    bcast_hw_stripe stripe;
-    bcast_hw_stripe_rail *rails = stripe.rail;
+    hwmc_stripe stripe;
+    hwmc_stripe_rail *rails = stripe.rail;
     std::vector<uint64_t> rate, given;
     std::vector<double> waits;
     uint64_t now = MS, room;
@@ -28,7 +28,7 @@ struct Sender {
         : rate(rates), given(rates.size(), 0), waits(rates.size(), 0), room(room_)
     {
         for (size_t r = 0; r < rates.size(); r++)
-            bcast_hw_stripe_init(&rails[r], mbit);
+            hwmc_stripe_init(&rails[r], mbit);
     }
     void pass(uint64_t ns)
     {
@@ -43,17 +43,17 @@ struct Sender {
 
         for (uint64_t left = bytes; left > 0;) {
             for (size_t r = 0; r < rate.size(); r++)
-                bcast_hw_stripe_on_queue(&rails[r], (uint64_t) waits[r], now);
+                hwmc_stripe_on_queue(&rails[r], (uint64_t) waits[r], now);
             while (left > 0) {
-                const uint64_t more[BCAST_HW_RAIL_BITS] = {FRAG, FRAG, FRAG};
-                int best = __builtin_ctz(
-                    bcast_hw_stripe_best(&stripe, (1u << rate.size()) - 1, more, now));
+                const uint64_t more[HWMC_RAIL_BITS] = {FRAG, FRAG, FRAG};
+                int best =
+                    __builtin_ctz(hwmc_stripe_best(&stripe, (1u << rate.size()) - 1, more, now));
 
                 if (waits[(size_t) best] + FRAG > (double) room)
                     break;
                 waits[(size_t) best] += FRAG;
                 given[(size_t) best] += FRAG;
-                bcast_hw_stripe_on_post(&rails[best], (uint64_t) waits[(size_t) best], now);
+                hwmc_stripe_on_post(&rails[best], (uint64_t) waits[(size_t) best], now);
                 left -= std::min(left, FRAG);
             }
             pass(MS / 10);
@@ -138,6 +138,6 @@ TEST(Stripe, ARestChangesNothing)
     s.send(4 << 20);
     uint64_t rate = s.rails[1].rate;
     s.pass(10000 * MS);
-    bcast_hw_stripe_on_queue(&s.rails[1], 0, s.now);
+    hwmc_stripe_on_queue(&s.rails[1], 0, s.now);
     EXPECT_EQ(rate, s.rails[1].rate);
 }

@@ -38,8 +38,8 @@ Config four(bool push)
     c.ranks = 4;
     c.push = push;
     c.script = {{0, 20}};
-    c.lose = [](const bcast_hw_msg &msg, uint32_t to) {
-        return msg.type == BCAST_HW_MSG_DATA && msg.index == 1 && to == 2;
+    c.lose = [](const hwmc_msg &msg, uint32_t to) {
+        return msg.type == HWMC_MSG_DATA && msg.index == 1 && to == 2;
     };
     return c;
 }
@@ -66,8 +66,8 @@ TEST(Trace, WindowUsedUpAndFloorLost)
     c.channels = 2;
     c.period = 2;
     c.script = {{2, 8}, {2, 8}, {2, 8}, {2, 0}};
-    c.lose = [](const bcast_hw_msg &msg, uint32_t to) {
-        return msg.type == BCAST_HW_MSG_SYNC_DOWN && to == 2;
+    c.lose = [](const hwmc_msg &msg, uint32_t to) {
+        return msg.type == HWMC_MSG_SYNC_DOWN && to == 2;
     };
     compare(c, "window_floor_lost");
 }
@@ -78,10 +78,8 @@ TEST(Trace, RandomMemberAndTail)
     Config c;
 
     c.ranks = 3;
-    c.delay = BCAST_HW_DELAY_RANDOM;
+    c.delay = HWMC_DELAY_RANDOM;
     c.script = {{1, 16}};
-    c.lose = [](const bcast_hw_msg &msg, uint32_t to) {
-        return msg.type == BCAST_HW_MSG_DATA && to == 0;
-    };
+    c.lose = [](const hwmc_msg &msg, uint32_t to) { return msg.type == HWMC_MSG_DATA && to == 0; };
     compare(c, "random_member_tail");
 }

@@ -19,17 +19,17 @@ namespace {
 
 std::string said(uint32_t p, uint32_t t, uint32_t tree)
 {
-    bcast_hw_trees trees = {p, 0, t, nullptr};
+    hwmc_trees trees = {p, 0, t, nullptr};
     std::string text;
 
     for (uint32_t r = 0; r < p; r++) {
-        uint32_t num = bcast_hw_trees_children(&trees, tree, r);
+        uint32_t num = hwmc_trees_children(&trees, tree, r);
 
         if (num == 0)
             continue;
         text += (text.empty() ? "" : "; ") + std::to_string(r) + " ->";
         for (uint32_t s = 0; s < num; s++)
-            text += " " + std::to_string(bcast_hw_trees_child(&trees, tree, r, s));
+            text += " " + std::to_string(hwmc_trees_child(&trees, tree, r, s));
     }
     return text;
 }
@@ -42,7 +42,7 @@ struct Seen {
 };
 
 // Walks all trees from the root: everybody is reached once, parents and children agree.
-void walk(const bcast_hw_trees &trees, Seen &seen, const std::vector<uint32_t> &site = {})
+void walk(const hwmc_trees &trees, Seen &seen, const std::vector<uint32_t> &site = {})
 {
     seen.degree.assign(trees.size, 0);
     seen.parts.assign(trees.size, 0);
@@ -51,19 +51,19 @@ void walk(const bcast_hw_trees &trees, Seen &seen, const std::vector<uint32_t> &
 
         level[trees.root] = 0;
         for (size_t i = 0; i < queue.size(); i++) {
-            uint32_t r = queue[i], num = bcast_hw_trees_children(&trees, tree, r);
+            uint32_t r = queue[i], num = hwmc_trees_children(&trees, tree, r);
 
             seen.degree[r] += num;
             seen.parts[r] += num > 0;
             for (uint32_t s = 0; s < num; s++) {
-                uint32_t child = bcast_hw_trees_child(&trees, tree, r, s);
+                uint32_t child = hwmc_trees_child(&trees, tree, r, s);
 
                 ASSERT_LT(child, trees.size);
                 ASSERT_EQ(UINT32_MAX, level[child]) << "reached twice: " << child;
                 level[child] = level[r] + 1;
                 seen.depth = std::max(seen.depth, level[child]);
                 queue.push_back(child);
-                bcast_hw_edge up = bcast_hw_trees_parent(&trees, tree, child);
+                hwmc_edge up = hwmc_trees_parent(&trees, tree, child);
                 ASSERT_EQ(r, up.rank);
                 ASSERT_EQ(s, up.slot);
                 if (!site.empty())
@@ -101,10 +101,10 @@ TEST(Trees, ElevenRanksAsInThePaper)
 
 TEST(Trees, EveryNumberOfRanksAndTrees)
 {
-    for (uint32_t wished = 1; wished <= BCAST_HW_TREES_MAX; wished++)
+    for (uint32_t wished = 1; wished <= HWMC_TREES_MAX; wished++)
         for (uint32_t p = 2; p <= 512; p++) {
-            uint32_t t = bcast_hw_trees_count(p, wished), n = p - 1;
-            bcast_hw_trees trees = {p, p / 3, t, nullptr};
+            uint32_t t = hwmc_trees_count(p, wished), n = p - 1;
+            hwmc_trees trees = {p, p / 3, t, nullptr};
             Seen seen;
 
             SCOPED_TRACE("p " + std::to_string(p) + ", t " + std::to_string(t));
@@ -126,20 +126,20 @@ TEST(Trees, RailsCarryAlike)
 {
     for (uint32_t rails = 1; rails <= 8; rails++)
         for (uint32_t p : {2, 3, 8, 11, 47, 100}) {
-            uint32_t t = bcast_hw_trees_count(p, std::max(rails, 2u)), segs = 3 * rails;
-            bcast_hw_trees trees = {p, 1, t, nullptr};
+            uint32_t t = hwmc_trees_count(p, std::max(rails, 2u)), segs = 3 * rails;
+            hwmc_trees trees = {p, 1, t, nullptr};
 
             for (uint32_t r = 0; r < p; r++) {
                 std::vector<uint32_t> in(rails, 0), out(rails, 0);
 
                 for (uint32_t tree = 0; tree < t; tree++)
                     for (uint32_t seg = 0; seg < segs; seg++) {
-                        uint32_t num = bcast_hw_trees_children(&trees, tree, r);
+                        uint32_t num = hwmc_trees_children(&trees, tree, r);
 
                         for (uint32_t s = 0; s < num; s++)
                             out[(tree + s + seg) % rails]++;
                         if (r != trees.root) {
-                            bcast_hw_edge up = bcast_hw_trees_parent(&trees, tree, r);
+                            hwmc_edge up = hwmc_trees_parent(&trees, tree, r);
 
                             in[(tree + up.slot + seg) % rails]++;
                         }
@@ -159,14 +159,14 @@ TEST(Trees, AnyNumberOfSegmentsIsNearlyEven)
     for (uint32_t rails : {2, 3, 5})
         for (uint32_t segs : {1, 2, 7, 100}) {
             uint32_t p = 20, t = rails;
-            bcast_hw_trees trees = {p, 0, t, nullptr};
+            hwmc_trees trees = {p, 0, t, nullptr};
 
             for (uint32_t r = 1; r < p; r++) {
                 std::vector<uint32_t> in(rails, 0);
 
                 for (uint32_t tree = 0; tree < t; tree++)
                     for (uint32_t seg = 0; seg < segs; seg++)
-                        in[(tree + bcast_hw_trees_parent(&trees, tree, r).slot + seg) % rails]++;
+                        in[(tree + hwmc_trees_parent(&trees, tree, r).slot + seg) % rails]++;
                 auto [low, high] = std::minmax_element(in.begin(), in.end());
                 EXPECT_LE(*high - *low, t);
             }
@@ -179,7 +179,7 @@ TEST(Trees, SitesAreChainedAndTheMessageGoesOnceFromEachToTheNext)
 
     for (int run = 0; run < 2000; run++) {
         uint32_t p = 2 + rng() % 60, n = 1 + rng() % std::min(p, 6u);
-        uint32_t t = bcast_hw_trees_count(p, 1 + rng() % 4), root = rng() % p;
+        uint32_t t = hwmc_trees_count(p, 1 + rng() % 4), root = rng() % p;
         std::vector<uint32_t> site(p), first(n + 1, 0), ranks(p), at(p);
 
         for (uint32_t r = 0; r < p; r++)
@@ -192,8 +192,8 @@ TEST(Trees, SitesAreChainedAndTheMessageGoesOnceFromEachToTheNext)
             at[ranks[i]] = i;
             first[site[ranks[i]] + 1] = i + 1;
         }
-        bcast_hw_sites sites = {n, first.data(), ranks.data(), at.data()};
-        bcast_hw_trees trees = {p, root, t, &sites};
+        hwmc_sites sites = {n, first.data(), ranks.data(), at.data()};
+        hwmc_trees trees = {p, root, t, &sites};
         Seen seen;
 
         SCOPED_TRACE("run " + std::to_string(run));
@@ -216,14 +216,14 @@ TEST(Trees, SitesAreChainedAndTheMessageGoesOnceFromEachToTheNext)
 
 TEST(Trees, AMillionRanksNeedNoTable)
 {
-    bcast_hw_trees trees = {1000000, 77, 4, nullptr};
+    hwmc_trees trees = {1000000, 77, 4, nullptr};
 
     for (uint32_t r : {0u, 78u, 79u, 500000u, 999999u})
         for (uint32_t tree = 0; tree < 4; tree++) {
             uint32_t at = r, depth = 0;
 
             for (; at != trees.root; depth++)
-                at = bcast_hw_trees_parent(&trees, tree, at).rank;
+                at = hwmc_trees_parent(&trees, tree, at).rank;
             EXPECT_LE(depth, bound_on_depth(999999, 4));
         }
 }

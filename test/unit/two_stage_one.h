@@ -2,8 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // One two_stage machine at one rank, with words for what goes in and out. Fragments have 10 bytes.
-#ifndef TWO_STAGE_ONE_H_INCLUDED
-#define TWO_STAGE_ONE_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_TWO_STAGE_ONE_H_INCLUDED
+#define HWMC_TEST_UNIT_TWO_STAGE_ONE_H_INCLUDED
 
 #include <string>
 #include <vector>
@@ -13,15 +13,15 @@
 #include "core.h"
 
 constexpr uint64_t US = 1000;
-constexpr uint64_t TAIL = BCAST_HW_RTT_START_NS; // how long a rank waits at first
+constexpr uint64_t TAIL = HWMC_RTT_START_NS; // how long a rank waits at first
 
 struct One {
-    bcast_hw_counts counts = {};
-    bcast_hw_ring ring = {};
+    hwmc_counts counts = {};
+    hwmc_ring ring = {};
     std::vector<uint64_t> words, bits;
-    bcast_hw_two_stage m;
+    hwmc_two_stage m;
     uint64_t now = 1000 * US;
-    bcast_hw_room room = {0xff, 0xff};
+    hwmc_room room = {0xff, 0xff};
 
     One(uint32_t size, uint32_t rank, bool push = false, uint32_t max_frags = 8)
     {
@@ -31,33 +31,33 @@ struct One {
         ring.frag_bytes = 10;
         ring.max_frags = max_frags;
         ring.counts = &counts;
-        bcast_hw_rtt_init(&ring.rtt);
-        words.resize(bcast_hw_two_stage_words(max_frags));
-        bcast_hw_two_stage_init(&m, 5, words.data(), &ring);
+        hwmc_rtt_init(&ring.rtt);
+        words.resize(hwmc_two_stage_words(max_frags));
+        hwmc_two_stage_init(&m, 5, words.data(), &ring);
     }
     void check()
     {
-        bcast_hw_two_stage_check(&m, &ring);
+        hwmc_two_stage_check(&m, &ring);
     }
     void root(uint32_t bytes, uint64_t until = 0)
     {
-        bcast_hw_two_stage_post_root(&m, bytes, false, 1, until, &ring, now);
+        hwmc_two_stage_post_root(&m, bytes, false, 1, until, &ring, now);
         check();
     }
     void member(uint32_t of, bool chosen = false)
     {
-        bcast_hw_two_stage_post_member(&m, of, chosen, &ring, now);
+        hwmc_two_stage_post_member(&m, of, chosen, &ring, now);
         check();
     }
     // Fragment `index` of a broadcast of full fragments by rank `of`.
-    bcast_hw_msg frag(uint32_t of, uint32_t frags, uint32_t index, bool lane = false)
+    hwmc_msg frag(uint32_t of, uint32_t frags, uint32_t index, bool lane = false)
     {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_DATA;
+        msg.type = HWMC_MSG_DATA;
         msg.multicast = !lane;
         msg.rails = 1;
-        msg.peer = lane ? bcast_hw_ring_prev(ring.rank, ring.size) : of;
+        msg.peer = lane ? hwmc_ring_prev(ring.rank, ring.size) : of;
         msg.bid = 5;
         msg.root = of;
         msg.frags = frags;
@@ -65,61 +65,61 @@ struct One {
         msg.index = index;
         return msg;
     }
-    bcast_hw_verdict data(const bcast_hw_msg &msg)
+    hwmc_verdict data(const hwmc_msg &msg)
     {
-        bcast_hw_verdict verdict = bcast_hw_two_stage_on_data(&m, &msg, &ring, now);
+        hwmc_verdict verdict = hwmc_two_stage_on_data(&m, &msg, &ring, now);
         check();
         return verdict;
     }
-    bcast_hw_verdict cast(uint32_t of, uint32_t frags, uint32_t index)
+    hwmc_verdict cast(uint32_t of, uint32_t frags, uint32_t index)
     {
         return data(frag(of, frags, index));
     }
-    bcast_hw_verdict lane(uint32_t of, uint32_t frags, uint32_t index, uint32_t flags = 0)
+    hwmc_verdict lane(uint32_t of, uint32_t frags, uint32_t index, uint32_t flags = 0)
     {
-        bcast_hw_msg msg = frag(of, frags, index, true);
+        hwmc_msg msg = frag(of, frags, index, true);
 
         msg.flags = flags;
         return data(msg);
     }
-    bcast_hw_verdict request(uint32_t frags, std::initializer_list<uint32_t> want)
+    hwmc_verdict request(uint32_t frags, std::initializer_list<uint32_t> want)
     {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_REQUEST;
-        msg.peer = bcast_hw_ring_next(ring.rank, ring.size);
+        msg.type = HWMC_MSG_NACK;
+        msg.peer = hwmc_ring_next(ring.rank, ring.size);
         msg.bid = 5;
         msg.frags = frags;
-        bits.assign(bcast_hw_bitmap_words(frags), 0);
+        bits.assign(hwmc_bitmap_words(frags), 0);
         for (uint32_t i : want)
-            bcast_hw_bitmap_set(bits.data(), i);
+            hwmc_bitmap_set(bits.data(), i);
         msg.bits = frags ? bits.data() : nullptr;
-        bcast_hw_verdict verdict = bcast_hw_two_stage_on_request(&m, &msg, &ring, now);
+        hwmc_verdict verdict = hwmc_two_stage_on_nack(&m, &msg, &ring, now);
         check();
         return verdict;
     }
     // Somebody tells this rank, the root, that it and its successor lack these; none: all.
-    bcast_hw_verdict again(uint32_t frags, std::initializer_list<uint32_t> lack)
+    hwmc_verdict again(uint32_t frags, std::initializer_list<uint32_t> lack)
     {
-        bcast_hw_msg msg = {};
+        hwmc_msg msg = {};
 
-        msg.type = BCAST_HW_MSG_AGAIN;
-        msg.peer = bcast_hw_ring_next(ring.rank, ring.size);
+        msg.type = HWMC_MSG_ROOT_NACK;
+        msg.peer = hwmc_ring_next(ring.rank, ring.size);
         msg.bid = 5;
         msg.root = ring.rank;
         msg.frags = frags;
-        bits.assign(bcast_hw_bitmap_words(frags), 0);
+        bits.assign(hwmc_bitmap_words(frags), 0);
         for (uint32_t i : lack)
-            bcast_hw_bitmap_set(bits.data(), i);
+            hwmc_bitmap_set(bits.data(), i);
         msg.bits = frags ? bits.data() : nullptr;
-        bcast_hw_verdict verdict = bcast_hw_two_stage_on_again(&m, &msg, &ring);
+        hwmc_verdict verdict = hwmc_two_stage_on_root_nack(&m, &msg, &ring);
         check();
         return verdict;
     }
     void pass(uint64_t ns)
     {
         now += ns;
-        bcast_hw_two_stage_on_timer(&m, &ring, now);
+        hwmc_two_stage_on_timer(&m, &ring, now);
         check();
     }
     // A fragment of broadcast 5 + `ahead` comes by multicast on `rail`.
@@ -128,55 +128,55 @@ struct One {
         ring.rails |= (uint8_t) (1u << rail);
         ring.seen[rail] = (5 + (uint64_t) ahead) << 16 | 1;
         ring.heard[rail] = now;
-        bcast_hw_two_stage_on_later(&m, &ring);
+        hwmc_two_stage_on_later(&m, &ring);
         check();
     }
-    static bool take(const bcast_hw_msg &msg)
+    static bool take(const hwmc_msg &msg)
     {
-        return msg.flags & BCAST_HW_FLAG_AT_ONCE;
+        return msg.flags & HWMC_FLAG_AT_ONCE;
     }
     // All it sends now, in words; ! says that the flag AT_ONCE is set.
     std::string sends()
     {
         std::string text;
-        bcast_hw_msg tx;
+        hwmc_msg tx;
 
-        while (bcast_hw_two_stage_next_send(&m, &ring, room, &tx, now)) {
+        while (hwmc_two_stage_next_send(&m, &ring, room, &tx, now)) {
             check();
             EXPECT_EQ(5u, tx.bid);
             text += text.empty() ? "" : ", ";
-            if (tx.type == BCAST_HW_MSG_READY) {
+            if (tx.type == HWMC_MSG_READY) {
                 text += "ready to " + std::to_string(tx.peer);
-            } else if (tx.type == BCAST_HW_MSG_OFFER) {
+            } else if (tx.type == HWMC_MSG_OFFER) {
                 text += "offer to " + std::to_string(tx.peer);
-            } else if (tx.type != BCAST_HW_MSG_DATA) {
-                text += tx.type == BCAST_HW_MSG_REQUEST ? "ask"
-                        : tx.type == BCAST_HW_MSG_AGAIN ? "tell"
+            } else if (tx.type != HWMC_MSG_DATA) {
+                text += tx.type == HWMC_MSG_NACK        ? "ask"
+                        : tx.type == HWMC_MSG_ROOT_NACK ? "tell"
                         : take(tx)                      ? "take"
                                                         : "seek";
                 text += tx.frags ? "" : " all";
                 for (uint32_t i = 0; i < tx.frags; i++)
-                    if (bcast_hw_bitmap_test(tx.bits, i))
+                    if (hwmc_bitmap_test(tx.bits, i))
                         text += " " + std::to_string(i);
                 text += " of " + std::to_string(tx.peer);
             } else {
                 text += (tx.multicast ? "cast " : "send ") + std::to_string(tx.index);
                 if (!tx.multicast)
                     text += " to " + std::to_string(tx.peer);
-                text += tx.flags & BCAST_HW_FLAG_AT_ONCE ? "!" : "";
+                text += tx.flags & HWMC_FLAG_AT_ONCE ? "!" : "";
             }
         }
         return text;
     }
     bool done() const
     {
-        return bcast_hw_two_stage_done(&m);
+        return hwmc_two_stage_done(&m);
     }
     // When it asks its predecessor, or begins to multicast.
     uint64_t timer() const
     {
-        return m.phase == BCAST_HW_HOLD ? m.hold_until : m.tail_at;
+        return m.phase == HWMC_HOLD ? m.hold_until : m.tail_at;
     }
 };
 
-#endif // TWO_STAGE_ONE_H_INCLUDED
+#endif // HWMC_TEST_UNIT_TWO_STAGE_ONE_H_INCLUDED

@@ -14,17 +14,17 @@ TEST(TwoStage, ExampleOfTheHeader)
     r1.member(0);
     r2.member(0);
     for (uint32_t i : {0, 1, 2})
-        EXPECT_EQ(BCAST_HW_PLACE, r1.cast(0, 3, i));
+        EXPECT_EQ(HWMC_PLACE, r1.cast(0, 3, i));
     EXPECT_TRUE(r1.done());
     EXPECT_EQ("", r1.sends());
     r2.cast(0, 3, 0);
     EXPECT_EQ("", r2.sends());
     r2.cast(0, 3, 2);
     EXPECT_EQ("ask 1 of 1", r2.sends());
-    EXPECT_EQ(BCAST_HW_NEVER, r2.timer());
-    EXPECT_EQ(BCAST_HW_TAKEN, r1.request(3, {1}));
+    EXPECT_EQ(HWMC_NEVER, r2.timer());
+    EXPECT_EQ(HWMC_TAKEN, r1.request(3, {1}));
     EXPECT_EQ("send 1 to 2!", r1.sends());
-    EXPECT_EQ(BCAST_HW_PLACE, r2.lane(0, 3, 1, BCAST_HW_FLAG_AT_ONCE));
+    EXPECT_EQ(HWMC_PLACE, r2.lane(0, 3, 1, HWMC_FLAG_AT_ONCE));
     EXPECT_TRUE(r2.done());
     EXPECT_EQ("", r2.sends());
     EXPECT_EQ(1u, r2.counts.lost_gap);
@@ -35,26 +35,26 @@ TEST(TwoStage, ExampleOfTheHeader)
 TEST(TwoStage, ZeroBytesAreOneEmptyFragment)
 {
     One root(2, 0), member(2, 1);
-    bcast_hw_msg msg = member.frag(0, 1, 0);
+    hwmc_msg msg = member.frag(0, 1, 0);
 
     root.root(0);
     EXPECT_EQ("cast 0", root.sends());
     EXPECT_TRUE(root.done());
     msg.bytes = 0;
     member.member(0);
-    EXPECT_EQ(BCAST_HW_PLACE, member.data(msg));
+    EXPECT_EQ(HWMC_PLACE, member.data(msg));
     EXPECT_TRUE(member.done());
     EXPECT_EQ(0u, member.m.bytes);
 }
 
 TEST(TwoStage, FragmentsCoverTheMessage)
 {
-    EXPECT_EQ(1u, bcast_hw_frags_of(0, 10));
-    EXPECT_EQ(1u, bcast_hw_frags_of(10, 10));
-    EXPECT_EQ(2u, bcast_hw_frags_of(11, 10));
-    EXPECT_EQ(0u, bcast_hw_frag_len(0, 10, 0));
-    EXPECT_EQ(10u, bcast_hw_frag_len(11, 10, 0));
-    EXPECT_EQ(1u, bcast_hw_frag_len(11, 10, 1));
+    EXPECT_EQ(1u, hwmc_frags_of(0, 10));
+    EXPECT_EQ(1u, hwmc_frags_of(10, 10));
+    EXPECT_EQ(2u, hwmc_frags_of(11, 10));
+    EXPECT_EQ(0u, hwmc_frag_len(0, 10, 0));
+    EXPECT_EQ(10u, hwmc_frag_len(11, 10, 0));
+    EXPECT_EQ(1u, hwmc_frag_len(11, 10, 1));
 }
 
 TEST(TwoStage, TailIsAskedForWhenNothingMoreComesInTime)
@@ -69,7 +69,7 @@ TEST(TwoStage, TailIsAskedForWhenNothingMoreComesInTime)
     EXPECT_EQ("", r.sends());
     r.pass(1);
     EXPECT_EQ("ask 1 2 of 1", r.sends());
-    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ(HWMC_NEVER, r.timer());
     EXPECT_EQ(1u, r.counts.lost_tail);
     EXPECT_EQ(0u, r.counts.lost_gap);
 }
@@ -83,11 +83,11 @@ TEST(TwoStage, AllIsAskedForWhenNothingCame)
     EXPECT_EQ("ask all of 1", r.sends());
     r.lane(0, 3, 1);
     EXPECT_EQ("", r.sends());
-    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ(HWMC_NEVER, r.timer());
     r.lane(0, 3, 0);
     r.lane(0, 3, 2);
     EXPECT_TRUE(r.done());
-    EXPECT_EQ(1u, r.counts.asked);
+    EXPECT_EQ(1u, r.counts.nacks_sent);
 }
 
 TEST(TwoStage, PullAsksForGapOnceAndOnlyBelowHighestSeen)
@@ -114,9 +114,9 @@ TEST(TwoStage, GapUpToTheLastFragmentLeavesNoTimer)
 
     r.member(0);
     r.cast(0, 3, 0);
-    EXPECT_NE(BCAST_HW_NEVER, r.timer());
+    EXPECT_NE(HWMC_NEVER, r.timer());
     r.cast(0, 3, 2);
-    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ(HWMC_NEVER, r.timer());
     r.pass(10 * TAIL);
     EXPECT_EQ(0u, r.counts.lost_tail);
     EXPECT_EQ("ask 1 of 1", r.sends());
@@ -147,7 +147,7 @@ TEST(TwoStage, LaterBroadcastAsksForTheRestOnce)
     r.later();
     EXPECT_EQ("", r.sends());
     EXPECT_EQ(1u, r.counts.lost_later);
-    EXPECT_NE(BCAST_HW_NEVER, r.timer()); // it may have been too early
+    EXPECT_NE(HWMC_NEVER, r.timer()); // it may have been too early
 }
 
 // The root is late: the question is repeated after 1, 2, 4, ... 64, 64 ms.
@@ -209,24 +209,24 @@ TEST(TwoStage, NeedlessRequestMakesTheNextWaitLonger)
     EXPECT_EQ("ask all of 0", r.sends());
     r.cast(0, 1, 0);
     EXPECT_EQ(1u, r.counts.needless);
-    EXPECT_EQ(2 * TAIL, bcast_hw_rtt_wait(&r.ring.rtt));
+    EXPECT_EQ(2 * TAIL, hwmc_rtt_wait(&r.ring.rtt));
 }
 
 TEST(TwoStage, RandomMemberSaysReadyAndTheRootWaitsForIt)
 {
-    One root(4, 0), member(4, 2), early(4, 0);
+    One root(4, 0), member(4, 2), unexpected(4, 0);
 
-    root.root(10, BCAST_HW_NEVER);
-    EXPECT_EQ(BCAST_HW_NEVER, root.timer());
+    root.root(10, HWMC_NEVER);
+    EXPECT_EQ(HWMC_NEVER, root.timer());
     EXPECT_EQ("", root.sends());
     member.member(0, true);
     EXPECT_EQ("ready to 0", member.sends());
     EXPECT_EQ("", member.sends());
-    EXPECT_EQ(BCAST_HW_TAKEN, bcast_hw_two_stage_on_ready(&root.m));
+    EXPECT_EQ(HWMC_TAKEN, hwmc_two_stage_on_ready(&root.m));
     EXPECT_EQ("cast 0", root.sends());
-    bcast_hw_two_stage_on_ready(&early.m); // before the root is called
-    early.root(10, BCAST_HW_NEVER);
-    EXPECT_EQ("cast 0", early.sends());
+    hwmc_two_stage_on_ready(&unexpected.m); // before the root is called
+    unexpected.root(10, HWMC_NEVER);
+    EXPECT_EQ("cast 0", unexpected.sends());
 }
 
 TEST(TwoStage, FixedDelayHoldsTheRoot)
@@ -237,7 +237,7 @@ TEST(TwoStage, FixedDelayHoldsTheRoot)
     EXPECT_EQ(r.now + 50 * US, r.timer());
     EXPECT_EQ("", r.sends());
     r.pass(50 * US);
-    EXPECT_EQ(BCAST_HW_NEVER, r.timer());
+    EXPECT_EQ(HWMC_NEVER, r.timer());
     EXPECT_EQ("cast 0", r.sends());
     EXPECT_EQ(1u, r.counts.holds);
 }
@@ -249,7 +249,7 @@ TEST(TwoStage, ManyFragmentsCrossWordBorders)
     r.member(0);
     for (uint32_t i = 0; i < 200; i++)
         if (i != 63 && i != 64 && i != 130) {
-            EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, 200, i));
+            EXPECT_EQ(HWMC_PLACE, r.cast(0, 200, i));
         }
     EXPECT_EQ("ask 63 64 130 of 0", r.sends());
     EXPECT_EQ(3u, r.counts.lost_gap);
@@ -260,9 +260,9 @@ TEST(TwoStage, ManyFragmentsCrossWordBorders)
 }
 
 // Fragments 0 2 on rail 0, 1 3 on rail 1.
-static bcast_hw_msg on_rail(One &r, uint32_t index, uint32_t rail)
+static hwmc_msg on_rail(One &r, uint32_t index, uint32_t rail)
 {
-    bcast_hw_msg msg = r.frag(0, 4, index);
+    hwmc_msg msg = r.frag(0, 4, index);
 
     msg.rails = 3;
     msg.rail = (uint8_t) rail;
@@ -274,14 +274,14 @@ TEST(TwoStage, RailThatIsBehindIsNoGap)
     One r(3, 2);
 
     r.member(0);
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 0, 0)));
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 2, 0)));
+    EXPECT_EQ(HWMC_PLACE, r.data(on_rail(r, 0, 0)));
+    EXPECT_EQ(HWMC_PLACE, r.data(on_rail(r, 2, 0)));
     EXPECT_EQ("", r.sends());
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 1, 1)));
+    EXPECT_EQ(HWMC_PLACE, r.data(on_rail(r, 1, 1)));
     EXPECT_EQ("", r.sends());
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(on_rail(r, 3, 1)));
+    EXPECT_EQ(HWMC_PLACE, r.data(on_rail(r, 3, 1)));
     EXPECT_TRUE(r.done());
-    EXPECT_EQ(0u, r.counts.asked);
+    EXPECT_EQ(0u, r.counts.nacks_sent);
 }
 
 TEST(TwoStage, GapIsWhatAllRailsHavePassed)
@@ -347,10 +347,10 @@ TEST(TwoStage, TheTailOfALongBroadcastIsWaitedForByItsGaps)
         One r(3, 2);
 
         r.member(0);
-        EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, frags, 0));
+        EXPECT_EQ(HWMC_PLACE, r.cast(0, frags, 0));
         EXPECT_EQ(r.now + TAIL, r.timer()); // the first has no gap before it
         r.now += 3 * TAIL / 4;
-        EXPECT_EQ(BCAST_HW_PLACE, r.cast(0, frags, 1));
+        EXPECT_EQ(HWMC_PLACE, r.cast(0, frags, 1));
         EXPECT_EQ(r.now + (frags == 8 ? 3 * TAIL / 2 : TAIL), r.timer());
     }
 }
@@ -359,10 +359,10 @@ TEST(TwoStage, TheFirstFragmentEverSaysNothingOfGaps)
 {
     One r(3, 2);
 
-    bcast_hw_two_stage_init(&r.m, 0, r.words.data(), &r.ring);
+    hwmc_two_stage_init(&r.m, 0, r.words.data(), &r.ring);
     r.member(0);
-    bcast_hw_msg msg = r.frag(0, 8, 0);
+    hwmc_msg msg = r.frag(0, 8, 0);
     msg.bid = 0;
-    EXPECT_EQ(BCAST_HW_PLACE, r.data(msg));
+    EXPECT_EQ(HWMC_PLACE, r.data(msg));
     EXPECT_EQ(0u, r.ring.gap);
 }

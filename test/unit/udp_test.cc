@@ -59,11 +59,11 @@ class Udp : public ::testing::Test {
         params.ttl = 1;
         params.loop = true;
         params.window = 1 << 20;
-        if (rail.index == 0 || hwmc_udp_open(&rail, &params, &a) != BCAST_HW_OK)
+        if (rail.index == 0 || hwmc_udp_open(&rail, &params, &a) != HWMC_OK)
             GTEST_SKIP() << "no loopback device";
-        ASSERT_EQ(BCAST_HW_OK, hwmc_udp_open(&rail, &params, &b));
-        ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &group));
-        if (a->ops->join(a, group) != BCAST_HW_OK)
+        ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &params, &b));
+        ASSERT_EQ(HWMC_OK, a->ops->draw(a, &group));
+        if (a->ops->join(a, group) != HWMC_OK)
             GTEST_SKIP() << "loopback cannot multicast";
     }
 
@@ -75,18 +75,17 @@ class Udp : public ::testing::Test {
             b->ops->close(b);
     }
 
-    void send(bcast_hw_fabric *f, uint64_t to, const std::string &head,
-              const std::string &body = "")
+    void send(hwmc_fabric *f, uint64_t to, const std::string &head, const std::string &body = "")
     {
-        bcast_hw_out out = {head.data(), head.size(), body.data(), body.size()};
+        hwmc_out out = {head.data(), head.size(), body.data(), body.size()};
 
         ASSERT_EQ(1, f->ops->post(f, to, &out, 1));
     }
 
     /* Loopback delivers before a send returns, so what is not there now never comes. */
-    std::vector<std::string> poll(bcast_hw_fabric *f, int n = 64)
+    std::vector<std::string> poll(hwmc_fabric *f, int n = 64)
     {
-        std::vector<bcast_hw_in> in(static_cast<size_t>(n));
+        std::vector<hwmc_in> in(static_cast<size_t>(n));
         std::vector<std::string> came;
 
         for (;;) {
@@ -98,9 +97,9 @@ class Udp : public ::testing::Test {
         }
     }
 
-    bcast_hw_rail rail = {};
+    hwmc_rail rail = {};
     hwmc_udp_params params = {};
-    bcast_hw_fabric *a = nullptr, *b = nullptr;
+    hwmc_fabric *a = nullptr, *b = nullptr;
     uint64_t group = 0;
 };
 
@@ -113,14 +112,14 @@ TEST_F(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     uint64_t dropped = 0;
     hwmc_udp_params counted = params;
-    bcast_hw_fabric *c;
+    hwmc_fabric *c;
     uint64_t g;
 
     counted.port = free_port();
     counted.unicast = &dropped;
-    ASSERT_EQ(BCAST_HW_OK, hwmc_udp_open(&rail, &counted, &c));
-    ASSERT_EQ(BCAST_HW_OK, c->ops->draw(c, &g));
-    ASSERT_EQ(BCAST_HW_OK, c->ops->join(c, g));
+    ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &counted, &c));
+    ASSERT_EQ(HWMC_OK, c->ops->draw(c, &g));
+    ASSERT_EQ(HWMC_OK, c->ops->join(c, g));
     to.sin_family = AF_INET;
     to.sin_port = htons(counted.port);
     to.sin_addr.s_addr = htonl(LO);
@@ -145,7 +144,7 @@ TEST_F(Udp, DrawsAdministrativelyScopedGroupsOfItsPort)
 
     for (int i = 0; i < 64; i++) {
         uint64_t g;
-        ASSERT_EQ(BCAST_HW_OK, a->ops->draw(a, &g));
+        ASSERT_EQ(HWMC_OK, a->ops->draw(a, &g));
         EXPECT_EQ(params.port, g >> 32);
         EXPECT_EQ(0xefc00000u, g & 0xfffc0000u);
         drawn.insert(g);
@@ -157,7 +156,7 @@ TEST_F(Udp, CarriesHeadAndBodyAsOneToMembersOnly)
 {
     uint64_t other = group ^ 1;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     send(a, group, "head", "body");
     send(a, group, "alone");
     send(a, other, "nobody");
@@ -168,7 +167,7 @@ TEST_F(Udp, ASocketHearsOnlyWhatItsFabricJoined)
 {
     uint64_t other = group ^ 1;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, other));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, other));
     send(a, group, "to group");
     send(a, other, "to other");
     EXPECT_EQ(Strings{"to group"}, poll(a));
@@ -177,29 +176,29 @@ TEST_F(Udp, ASocketHearsOnlyWhatItsFabricJoined)
 
 TEST_F(Udp, JoinsAreCounted)
 {
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->leave(b, group));
     send(a, group, "still in");
     EXPECT_EQ(Strings{"still in"}, poll(b));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->leave(b, group));
     send(a, group, "out");
     EXPECT_EQ(Strings{}, poll(b));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->leave(b, group));
+    EXPECT_EQ(HWMC_ERR_GROUP, b->ops->leave(b, group));
 }
 
 // Told anew, and in the group as before.
 TEST_F(Udp, WhatIsToldAgainStaysJoined)
 {
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     for (int i = 0; i < 3; i++)
         b->ops->refresh(b, group);
     b->ops->refresh(b, 1); // no group of this fabric
     send(a, group, "still in");
     EXPECT_EQ(Strings{"still in"}, poll(b));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
-    ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->leave(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->leave(b, group));
     b->ops->refresh(b, group);
     send(a, group, "out");
     EXPECT_EQ(Strings{}, poll(b));
@@ -207,11 +206,11 @@ TEST_F(Udp, WhatIsToldAgainStaysJoined)
 
 TEST_F(Udp, RefusesGroupsThatAreNotItsOwn)
 {
-    bcast_hw_out out = {"x", 1, nullptr, 0};
+    hwmc_out out = {"x", 1, nullptr, 0};
 
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->join(b, group + (UINT64_C(1) << 32)));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->join(b, (group & ~UINT64_C(0xffffffff)) | LO));
-    EXPECT_EQ(BCAST_HW_ERR_GROUP, b->ops->post(b, LO, &out, 1));
+    EXPECT_EQ(HWMC_ERR_GROUP, b->ops->join(b, group + (UINT64_C(1) << 32)));
+    EXPECT_EQ(HWMC_ERR_GROUP, b->ops->join(b, (group & ~UINT64_C(0xffffffff)) | LO));
+    EXPECT_EQ(HWMC_ERR_GROUP, b->ops->post(b, LO, &out, 1));
 }
 
 /* The kernel allows a socket 20 groups. */
@@ -221,7 +220,7 @@ TEST_F(Udp, TakesManyGroupsOnFurtherSockets)
     int fds[16];
 
     for (int i = 0; i < num; i++)
-        ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group ^ static_cast<uint64_t>(i + 1))) << i;
+        ASSERT_EQ(HWMC_OK, b->ops->join(b, group ^ static_cast<uint64_t>(i + 1))) << i;
     EXPECT_GT(b->ops->fds(b, fds, 16), 1);
     for (int i = 0; i < num; i++)
         send(a, group ^ static_cast<uint64_t>(i + 1), std::to_string(i));
@@ -229,7 +228,7 @@ TEST_F(Udp, TakesManyGroupsOnFurtherSockets)
     EXPECT_EQ(static_cast<size_t>(num), std::set<std::string>(came.begin(), came.end()).size());
     EXPECT_EQ(static_cast<size_t>(num), came.size());
     for (int i = 0; i < num; i++)
-        ASSERT_EQ(BCAST_HW_OK, b->ops->leave(b, group ^ static_cast<uint64_t>(i + 1))) << i;
+        ASSERT_EQ(HWMC_OK, b->ops->leave(b, group ^ static_cast<uint64_t>(i + 1))) << i;
 }
 
 int descriptors()
@@ -256,12 +255,12 @@ bool allow_no_joins()
 TEST_F(Udp, WhereNoSocketMayJoinNoneIsLeftOpen)
 {
     bool possible = false;
-    int err = BCAST_HW_OK, before = 0, after = 0;
+    int err = HWMC_OK, before = 0, after = 0;
 
     std::thread([&] {
-        bcast_hw_fabric *f = nullptr;
+        hwmc_fabric *f = nullptr;
 
-        possible = allow_no_joins() && hwmc_udp_open(&rail, &params, &f) == BCAST_HW_OK;
+        possible = allow_no_joins() && hwmc_udp_open(&rail, &params, &f) == HWMC_OK;
         if (!possible)
             return;
         before = descriptors();
@@ -271,7 +270,7 @@ TEST_F(Udp, WhereNoSocketMayJoinNoneIsLeftOpen)
     }).join();
     if (!possible)
         GTEST_SKIP() << "needs a network namespace";
-    EXPECT_EQ(BCAST_HW_ERR_LIMIT, err);
+    EXPECT_EQ(HWMC_ERR_LIMIT, err);
     EXPECT_EQ(before, after);
 }
 
@@ -279,9 +278,9 @@ TEST_F(Udp, PostsBatchesOfAnySize)
 {
     const int num = 150;
     std::vector<std::string> text;
-    std::vector<bcast_hw_out> out;
+    std::vector<hwmc_out> out;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     for (int i = 0; i < num; i++)
         text.push_back(std::to_string(i));
     for (int i = 0; i < num; i++)
@@ -292,9 +291,9 @@ TEST_F(Udp, PostsBatchesOfAnySize)
 
 TEST_F(Udp, HoldsTheWindowThatItTells)
 {
-    bcast_hw_fabric_attr attr;
+    hwmc_fabric_attr attr;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     b->ops->query(b, &attr);
     ASSERT_GT(attr.max_datagram, 1000u);
     ASSERT_GE(attr.window, attr.max_datagram);
@@ -312,9 +311,9 @@ TEST_F(Udp, HoldsTheWindowThatItTells)
 
 TEST_F(Udp, DropsWhatIsLongerThanADatagramCanBe)
 {
-    bcast_hw_fabric_attr attr;
+    hwmc_fabric_attr attr;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     b->ops->query(b, &attr);
     send(a, group, "before");
     send(a, group, std::string(attr.max_datagram + 1, 'x'));
@@ -326,12 +325,12 @@ TEST_F(Udp, DropsWhatIsLongerThanADatagramCanBe)
 TEST_F(Udp, HandsOverAFewAtATime)
 {
     std::vector<std::string> text;
-    std::vector<bcast_hw_out> out;
+    std::vector<hwmc_out> out;
     Strings came;
-    bcast_hw_in in[7];
+    hwmc_in in[7];
     int got;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     for (int i = 0; i < 40; i++)
         text.push_back(std::string(i == 39 ? 300 : 1000, static_cast<char>('A' + i)));
     for (const std::string &t : text)
@@ -350,12 +349,12 @@ TEST_F(Udp, PostsOneByOneWhereTheKernelWantsThat)
 {
     const int on = 1;
     std::string text(500, 'x');
-    bcast_hw_out out[3] = {{text.data(), 500, nullptr, 0},
-                           {text.data(), 500, nullptr, 0},
-                           {text.data(), 400, nullptr, 0}};
+    hwmc_out out[3] = {{text.data(), 500, nullptr, 0},
+                       {text.data(), 500, nullptr, 0},
+                       {text.data(), 400, nullptr, 0}};
     int fd;
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     ASSERT_EQ(1, a->ops->fds(a, &fd, 1));
     ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof(on)));
     for (int round = 0; round < 2; round++) {
@@ -368,7 +367,7 @@ TEST_F(Udp, ItsDescriptorTellsOfDatagrams)
 {
     pollfd p = {-1, POLLIN, 0};
 
-    ASSERT_EQ(BCAST_HW_OK, b->ops->join(b, group));
+    ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     ASSERT_EQ(1, b->ops->fds(b, &p.fd, 1));
     EXPECT_EQ(0, ::poll(&p, 1, 0));
     send(a, group, "x");
@@ -380,28 +379,28 @@ TEST_F(Udp, ItsDescriptorTellsOfDatagrams)
 
 TEST_F(Udp, TestsCanFixTheGroup)
 {
-    bcast_hw_fabric *c = nullptr;
+    hwmc_fabric *c = nullptr;
     uint64_t g = 0;
 
     params.group = 0xefc00102;
-    ASSERT_EQ(BCAST_HW_OK, hwmc_udp_open(&rail, &params, &c));
-    EXPECT_EQ(BCAST_HW_OK, c->ops->draw(c, &g));
+    ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &params, &c));
+    EXPECT_EQ(HWMC_OK, c->ops->draw(c, &g));
     EXPECT_EQ(static_cast<uint64_t>(params.port) << 32 | 0xefc00102, g);
     c->ops->close(c);
 }
 
 TEST_F(Udp, RefusesARailThatCannotBe)
 {
-    bcast_hw_fabric *c = nullptr;
+    hwmc_fabric *c = nullptr;
 
     rail.up = false;
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, hwmc_udp_open(&rail, &params, &c));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_udp_open(&rail, &params, &c));
     rail.up = true;
     rail.mtu = 68;
-    EXPECT_EQ(BCAST_HW_ERR_INVAL, hwmc_udp_open(&rail, &params, &c));
+    EXPECT_EQ(HWMC_ERR_INVAL, hwmc_udp_open(&rail, &params, &c));
     rail.mtu = 1500;
     rail.index = 0x7ffffff0;
-    EXPECT_EQ(BCAST_HW_ERR_DEVICE, hwmc_udp_open(&rail, &params, &c));
+    EXPECT_EQ(HWMC_ERR_DEVICE, hwmc_udp_open(&rail, &params, &c));
     EXPECT_EQ(nullptr, c);
 }
 

@@ -87,16 +87,16 @@ TEST(Draw, NumbersForIpv4AreOfTheJobsPortAndScope)
     uint64_t g;
 
     for (int i = 0; i < 64; i++) {
-        ASSERT_EQ(BCAST_HW_OK, hwmc_draw_ipv4(50000, 0, &g));
+        ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, 0, &g));
         EXPECT_EQ(0xefc00000u, g & 0xfffc0000u);
-        EXPECT_TRUE(hwmc_draw_is_ipv4(g, 50000));
-        EXPECT_FALSE(hwmc_draw_is_ipv4(g, 50001));
+        EXPECT_TRUE(hwmc_random_is_ipv4(g, 50000));
+        EXPECT_FALSE(hwmc_random_is_ipv4(g, 50001));
         drawn.insert(g);
     }
     EXPECT_GT(drawn.size(), 60u);
-    ASSERT_EQ(BCAST_HW_OK, hwmc_draw_ipv4(50000, 0xefc00001, &g));
+    ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, 0xefc00001, &g));
     EXPECT_EQ(UINT64_C(50000) << 32 | 0xefc00001, g);
-    EXPECT_FALSE(hwmc_draw_is_ipv4(UINT64_C(50000) << 32, 50000)); /* the wildcard is no group */
+    EXPECT_FALSE(hwmc_random_is_ipv4(UINT64_C(50000) << 32, 50000)); /* the wildcard is no group */
 }
 
 TEST(Draw, BitsDiffer)
@@ -105,7 +105,7 @@ TEST(Draw, BitsDiffer)
     uint64_t bits;
 
     for (int i = 0; i < 64; i++) {
-        ASSERT_EQ(BCAST_HW_OK, hwmc_draw(&bits, sizeof(bits)));
+        ASSERT_EQ(HWMC_OK, hwmc_random(&bits, sizeof(bits)));
         drawn.insert(bits);
     }
     EXPECT_EQ(64u, drawn.size());

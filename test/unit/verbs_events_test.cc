@@ -65,7 +65,7 @@ hwmc_verbs_listener *listen_to(Device &d)
 {
     hwmc_verbs_listener *l = nullptr;
 
-    EXPECT_EQ(BCAST_HW_OK, hwmc_verbs_events_open(&d.context, &l));
+    EXPECT_EQ(HWMC_OK, hwmc_verbs_events_open(&d.context, &l));
     return l;
 }
 
@@ -154,7 +154,7 @@ TEST(VerbsEvents, WhatDoesNotFitIsToldOnceAndLast)
         ASSERT_EQ(1, take(l, &e));
         EXPECT_EQ(i, e.port);
     }
-    EXPECT_EQ(BCAST_HW_ERR_LIMIT, take(l, &e));
+    EXPECT_EQ(HWMC_ERR_LIMIT, take(l, &e));
     EXPECT_EQ(0, hwmc_verbs_events_take(l, &e));
     EXPECT_FALSE(readable(l));
     d.happens(IBV_EVENT_PORT_ERR, 9);
@@ -171,7 +171,7 @@ TEST(VerbsEvents, ADeviceThatGoesIsTold)
 
     close(d.in);
     d.in = -1;
-    EXPECT_EQ(BCAST_HW_ERR_LIMIT, take(l, &e));
+    EXPECT_EQ(HWMC_ERR_LIMIT, take(l, &e));
     hwmc_verbs_events_close(l);
 }
 

@@ -12,38 +12,38 @@ extern "C" {
 
 namespace {
 constexpr uint64_t US = 1000, MS = 1000 * US;
-constexpr bcast_hw_wait_limits USUAL = {.ns = MS, .yields = UINT32_MAX};
+constexpr hwmc_wait_limits USUAL = {.ns = MS, .yields = UINT32_MAX};
 
 // A wait in which polls take 100 ns, and a yield as long as `yield_ns` says.
 class Wait {
   public:
     explicit Wait(bool alone, bool rationed = false)
     {
-        bcast_hw_wait_policy_init(&policy, alone, rationed);
+        hwmc_wait_policy_init(&policy, alone, rationed);
     }
 
     // One poll that finds nothing, and what comes after it.
-    bcast_hw_wait_verdict step(const bcast_hw_wait_limits &limits = USUAL)
+    hwmc_wait_verdict step(const hwmc_wait_limits &limits = USUAL)
     {
         now += 100;
-        const bcast_hw_wait_verdict v = bcast_hw_wait_next(&policy, &wait, &limits, now);
+        const hwmc_wait_verdict v = hwmc_wait_next(&policy, &wait, &limits, now);
 
-        if (v == BCAST_HW_WAIT_YIELD) {
+        if (v == HWMC_WAIT_YIELD) {
             yields++;
             yielding += yield_ns;
-            bcast_hw_wait_yielded(&policy, &wait, now, now + yield_ns);
+            hwmc_wait_yielded(&policy, &wait, now, now + yield_ns);
             now += yield_ns;
-        } else if (v == BCAST_HW_WAIT_SLEEP) {
+        } else if (v == HWMC_WAIT_SLEEP) {
             sleeps++;
-            bcast_hw_wait_slept(&policy, &wait, now + 100 * US, now + 100 * US + late_ns);
+            hwmc_wait_slept(&policy, &wait, now + 100 * US, now + 100 * US + late_ns);
             now += 100 * US + late_ns;
         }
-        bcast_hw_wait_check(&policy);
+        hwmc_wait_check(&policy);
         return v;
     }
 
     // Until it has lasted so long. How long it took till the first sleep; 0: it did not sleep.
-    uint64_t last(uint64_t ns, const bcast_hw_wait_limits &limits = USUAL)
+    uint64_t last(uint64_t ns, const hwmc_wait_limits &limits = USUAL)
     {
         const uint64_t begin = now;
         uint64_t slept_at = 0;
@@ -51,13 +51,13 @@ class Wait {
         wait = {};
         sleeps = yields = yielding = 0;
         while (now - begin < ns)
-            if (step(limits) == BCAST_HW_WAIT_SLEEP && slept_at == 0)
+            if (step(limits) == HWMC_WAIT_SLEEP && slept_at == 0)
                 slept_at = wait.yielded - begin - 100 * US - late_ns;
         return slept_at;
     }
 
-    bcast_hw_wait_policy policy;
-    bcast_hw_wait wait = {};
+    hwmc_wait_policy policy;
+    hwmc_wait wait = {};
     uint64_t now = 1;
     uint64_t yield_ns = 400, late_ns = 60 * US;
     uint64_t sleeps = 0, yields = 0, yielding = 0;
@@ -79,7 +79,7 @@ TEST(WaitPolicy, AloneYieldsTakeTheirShareAtMost)
     w.last(MS);
     w.last(MS);
     EXPECT_GT(w.yields, 0u) << "nothing finds out that others came";
-    EXPECT_LE(w.yielding, MS / BCAST_HW_WAIT_SHARE);
+    EXPECT_LE(w.yielding, MS / HWMC_WAIT_SHARE);
 }
 
 TEST(WaitPolicy, AloneAWaitIsMadeLongerByItsShareAtMost)
@@ -92,7 +92,7 @@ TEST(WaitPolicy, AloneAWaitIsMadeLongerByItsShareAtMost)
         const uint64_t slept_at = w.last(200 * MS);
 
         EXPECT_GT(w.sleeps, 0u) << "it never sleeps";
-        EXPECT_GE(slept_at, late * BCAST_HW_WAIT_SHARE * 9 / 10) << late;
+        EXPECT_GE(slept_at, late * HWMC_WAIT_SHARE * 9 / 10) << late;
     }
 }
 
@@ -101,11 +101,11 @@ TEST(WaitPolicy, AYieldThatFindsSomebodyEndsBeingAlone)
     Wait w(true);
 
     w.yield_ns = 10 * US;
-    while (bcast_hw_wait_is_alone(&w.policy))
+    while (hwmc_wait_is_alone(&w.policy))
         w.step();
     EXPECT_EQ(w.yields, 1u);
-    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD);
-    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD) << "between any two polls";
+    EXPECT_EQ(w.step(), HWMC_WAIT_YIELD);
+    EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "between any two polls";
 }
 
 TEST(WaitPolicy, YieldsThatFindNobodyForLongMakeItAloneAgain)
@@ -113,17 +113,17 @@ TEST(WaitPolicy, YieldsThatFindNobodyForLongMakeItAloneAgain)
     Wait w(false);
     uint64_t n = 0;
 
-    for (; !bcast_hw_wait_is_alone(&w.policy); n++)
-        ASSERT_EQ(w.step(), BCAST_HW_WAIT_YIELD);
-    EXPECT_EQ(n, BCAST_HW_WAIT_REGAINED);
+    for (; !hwmc_wait_is_alone(&w.policy); n++)
+        ASSERT_EQ(w.step(), HWMC_WAIT_YIELD);
+    EXPECT_EQ(n, HWMC_WAIT_REGAINED);
     w.yield_ns = 10 * US;
     w.last(200 * US);
-    EXPECT_FALSE(bcast_hw_wait_is_alone(&w.policy));
+    EXPECT_FALSE(hwmc_wait_is_alone(&w.policy));
     w.yield_ns = 400;
     w.wait = {};
-    for (n = 0; !bcast_hw_wait_is_alone(&w.policy); n++)
+    for (n = 0; !hwmc_wait_is_alone(&w.policy); n++)
         w.step();
-    EXPECT_EQ(n, BCAST_HW_WAIT_REGAINED) << "those before do not count";
+    EXPECT_EQ(n, HWMC_WAIT_REGAINED) << "those before do not count";
 }
 
 TEST(WaitPolicy, WhatIsCheapIsMeasured)
@@ -133,11 +133,11 @@ TEST(WaitPolicy, WhatIsCheapIsMeasured)
     w.yield_ns = 1400; // a slow machine, or one with many mitigations; nobody is there
     for (int i = 0; i < 200; i++)
         w.step({.ns = UINT64_MAX, .yields = UINT32_MAX});
-    EXPECT_TRUE(bcast_hw_wait_is_alone(&w.policy));
+    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy));
     w.yield_ns = 3000;
     for (int i = 0; i < 200; i++)
         w.step();
-    EXPECT_TRUE(bcast_hw_wait_is_alone(&w.policy)) << "within four times of that";
+    EXPECT_TRUE(hwmc_wait_is_alone(&w.policy)) << "within four times of that";
 }
 
 TEST(WaitPolicy, SharedAWaitSleepsAtItsLimits)
@@ -158,12 +158,12 @@ TEST(WaitPolicy, WhoSharesWithOneWhoComputesSleepsAtOnce)
     Wait w(false);
 
     w.yield_ns = 3 * MS;
-    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD);
+    EXPECT_EQ(w.step(), HWMC_WAIT_YIELD);
     w.wait = {};
     for (int i = 0; i < 64; i++)
-        EXPECT_EQ(w.step(), BCAST_HW_WAIT_SLEEP) << i;
+        EXPECT_EQ(w.step(), HWMC_WAIT_SLEEP) << i;
     w.wait = {};
-    EXPECT_EQ(w.step(), BCAST_HW_WAIT_YIELD) << "sees whether he still does";
+    EXPECT_EQ(w.step(), HWMC_WAIT_YIELD) << "sees whether he still does";
 }
 
 TEST(WaitPolicy, WhoCannotSleepSeesThatNobodyComputesAnyMore)
@@ -174,22 +174,22 @@ TEST(WaitPolicy, WhoCannotSleepSeesThatNobodyComputesAnyMore)
     w.step();
     w.wait = {};
     for (int i = 0; i < 64; i++) {
-        ASSERT_EQ(bcast_hw_wait_next(&w.policy, &w.wait, &USUAL, w.now), BCAST_HW_WAIT_SLEEP) << i;
-        bcast_hw_wait_yielded(&w.policy, &w.wait, w.now,
-                              w.now + 2 * US); // there was something to do already
+        ASSERT_EQ(hwmc_wait_next(&w.policy, &w.wait, &USUAL, w.now), HWMC_WAIT_SLEEP) << i;
+        hwmc_wait_yielded(&w.policy, &w.wait, w.now,
+                          w.now + 2 * US); // there was something to do already
     }
-    EXPECT_EQ(bcast_hw_wait_next(&w.policy, &w.wait, &USUAL, w.now), BCAST_HW_WAIT_YIELD);
+    EXPECT_EQ(hwmc_wait_next(&w.policy, &w.wait, &USUAL, w.now), HWMC_WAIT_YIELD);
 }
 
 TEST(WaitPolicy, WhoTestsNeverSleeps)
 {
     Wait w(false);
 
-    EXPECT_EQ(bcast_hw_wait_tested(&w.policy), BCAST_HW_WAIT_YIELD);
+    EXPECT_EQ(hwmc_wait_tested(&w.policy), HWMC_WAIT_YIELD);
     w.policy.polite = true;
-    EXPECT_EQ(bcast_hw_wait_tested(&w.policy), BCAST_HW_WAIT_YIELD);
+    EXPECT_EQ(hwmc_wait_tested(&w.policy), HWMC_WAIT_YIELD);
     Wait alone(true);
-    EXPECT_EQ(bcast_hw_wait_tested(&alone.policy), BCAST_HW_WAIT_POLL);
+    EXPECT_EQ(hwmc_wait_tested(&alone.policy), HWMC_WAIT_POLL);
 }
 
 TEST(WaitPolicy, WhoTestsKeepsTheProcessorWhereSomebodyComputes)
@@ -199,7 +199,7 @@ TEST(WaitPolicy, WhoTestsKeepsTheProcessorWhereSomebodyComputes)
 
     w.yield_ns = 3 * MS;
     w.step();
-    while (bcast_hw_wait_tested(&w.policy) == BCAST_HW_WAIT_POLL)
+    while (hwmc_wait_tested(&w.policy) == HWMC_WAIT_POLL)
         polls++;
     EXPECT_EQ(polls, 64) << "then it sees whether he still does";
 }
@@ -220,6 +220,6 @@ TEST(WaitPolicy, ThePoliteAreNeverAlone)
     Wait w(true);
 
     w.policy.polite = true;
-    EXPECT_EQ(w.step({.ns = 0, .yields = UINT32_MAX}), BCAST_HW_WAIT_SLEEP);
+    EXPECT_EQ(w.step({.ns = 0, .yields = UINT32_MAX}), HWMC_WAIT_SLEEP);
 }
 } // namespace

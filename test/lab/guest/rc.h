@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef RC_H_INCLUDED
-#define RC_H_INCLUDED
+#ifndef HWMC_TEST_LAB_GUEST_RC_H_INCLUDED
+#define HWMC_TEST_LAB_GUEST_RC_H_INCLUDED
 
 #include <infiniband/verbs.h>
 
@@ -48,4 +48,4 @@ void rc_connect(struct rc_end *a, struct rc_end *b, int retries);
  * must have arrived. The message differs with seed. */
 enum ibv_wc_status rc_send(struct rc_end *from, struct rc_end *to, unsigned seed);
 
-#endif /* RC_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_GUEST_RC_H_INCLUDED */

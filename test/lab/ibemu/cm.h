@@ -5,8 +5,8 @@
  * The connection manager: identifiers bound to ports, and their multicast memberships. Connections
  * are not emulated.
  */
-#ifndef CM_H_INCLUDED
-#define CM_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_CM_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_CM_H_INCLUDED
 
 #include <rdma/rdma_cma.h>
 #include "fdqueue.h"
@@ -62,4 +62,4 @@ void em_join_end(struct em_join *join);
 /* Finishes the joins that are due; when the next one is, or EM_NEVER. With the lock held. */
 uint64_t em_cm_run_timers(uint64_t now);
 
-#endif /* CM_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_CM_H_INCLUDED */

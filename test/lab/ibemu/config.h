@@ -4,8 +4,8 @@
  *
  * What the environment says: README.md has the list.
  */
-#ifndef CONFIG_H_INCLUDED
-#define CONFIG_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_CONFIG_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_CONFIG_H_INCLUDED
 
 #include "hca.h"
 
@@ -23,4 +23,4 @@ struct em_config {
  * standard error that says what is wrong. */
 int em_config_read(struct em_config *config);
 
-#endif /* CONFIG_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_CONFIG_H_INCLUDED */

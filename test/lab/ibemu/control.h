@@ -5,8 +5,8 @@
  * The control file: what IBEMU_CONTROL names is read when it is written, and says the faults from
  * then on.
  */
-#ifndef CONTROL_H_INCLUDED
-#define CONTROL_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_CONTROL_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_CONTROL_H_INCLUDED
 
 #include "hca.h"
 
@@ -18,4 +18,4 @@ int em_control_open(const char *path, int *fd);
  * understood is left out. */
 void em_control_apply(struct em_hca *hca, const char *path, int fd);
 
-#endif /* CONTROL_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_CONTROL_H_INCLUDED */

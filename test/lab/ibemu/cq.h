@@ -4,8 +4,8 @@
  *
  * Completion queues and the channels that tell of them.
  */
-#ifndef CQ_H_INCLUDED
-#define CQ_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_CQ_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_CQ_H_INCLUDED
 
 #include "hca.h"
 
@@ -43,4 +43,4 @@ void em_cq_forget_qp(struct em_cq *cq, uint32_t qpn);
 int em_cq_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int em_cq_request_notify(struct ibv_cq *cq, int solicited_only);
 
-#endif /* CQ_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_CQ_H_INCLUDED */

@@ -4,8 +4,8 @@
  *
  * The device, its contexts, and what declarations of the libraries' headers lack or hide.
  */
-#ifndef DEVICE_H_INCLUDED
-#define DEVICE_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_DEVICE_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_DEVICE_H_INCLUDED
 
 #include "config.h"
 #include "hca.h"
@@ -26,4 +26,4 @@ int em_context_init(struct em_context *ctx, struct em_hca *hca);
 /* The one device, for as long as the process lives. */
 struct ibv_device *em_device_get(void);
 
-#endif /* DEVICE_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_DEVICE_H_INCLUDED */

@@ -5,8 +5,8 @@
  * The device over real sockets, with its thread, on a loopback interface of its own where the
  * system allows that, else on everybody's.
  */
-#ifndef DEVICE_FIXTURE_H_INCLUDED
-#define DEVICE_FIXTURE_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_DEVICE_FIXTURE_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_DEVICE_FIXTURE_H_INCLUDED
 
 #include <gtest/gtest.h>
 
@@ -219,4 +219,4 @@ class Device : public ::testing::Test {
     std::vector<uint8_t> buffer;
 };
 
-#endif /* DEVICE_FIXTURE_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_DEVICE_FIXTURE_H_INCLUDED */

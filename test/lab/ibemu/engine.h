@@ -7,8 +7,8 @@
  * is quicker; the thread then leaves the sockets alone until polling has stopped for a millisecond.
  * It never spins.
  */
-#ifndef ENGINE_H_INCLUDED
-#define ENGINE_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_ENGINE_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_ENGINE_H_INCLUDED
 
 #include "hca.h"
 
@@ -32,4 +32,4 @@ void em_engine_wake_at(struct em_hca *hca, uint64_t at);
 /* Nanoseconds of a clock that goes on. */
 uint64_t em_engine_now(void);
 
-#endif /* ENGINE_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_ENGINE_H_INCLUDED */

@@ -6,8 +6,8 @@
  * the asynchronous events of a context and the event channels of the connection manager are such.
  * All calls but em_fdqueue_wait are made with the HCA's lock held.
  */
-#ifndef FDQUEUE_H_INCLUDED
-#define FDQUEUE_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_FDQUEUE_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_FDQUEUE_H_INCLUDED
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -43,4 +43,4 @@ void em_fdqueue_purge(struct em_fdqueue *q, bool (*matches)(const struct em_item
  * where the descriptor is non-blocking and nothing is there. */
 struct em_item *em_fdqueue_wait(struct em_fdqueue *q, pthread_mutex_t *lock);
 
-#endif /* FDQUEUE_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_FDQUEUE_H_INCLUDED */

@@ -6,8 +6,8 @@
  * functions of this directory that are not entry points of libibverbs or librdmacm are called with
  * it held.
  */
-#ifndef HCA_H_INCLUDED
-#define HCA_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_HCA_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_HCA_H_INCLUDED
 
 #include <pthread.h>
 #include <stdint.h>
@@ -125,4 +125,4 @@ static inline struct em_context *em_context_of(struct ibv_context *ctx)
     return (struct em_context *) ((char *) ctx - offsetof(struct em_context, verbs.context));
 }
 
-#endif /* HCA_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_HCA_H_INCLUDED */

@@ -7,8 +7,8 @@
  * this process sends and receives; all return 0 or an errno. The same can be had from outside:
  * IBEMU_CONTROL in README.md.
  */
-#ifndef IBEMU_H_INCLUDED
-#define IBEMU_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_IBEMU_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_IBEMU_H_INCLUDED
 
 #include <stdint.h>
 #include <infiniband/verbs.h>
@@ -53,4 +53,4 @@ int ibemu_read_counters(struct ibemu_counters *counters);
 }
 #endif
 
-#endif /* IBEMU_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_IBEMU_H_INCLUDED */

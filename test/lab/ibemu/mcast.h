@@ -5,8 +5,8 @@
  * Multicast groups: who is attached, and whether the port is a member of the group in the subnet. A
  * port that is no member gets no packets, however many QPs are attached.
  */
-#ifndef MCAST_H_INCLUDED
-#define MCAST_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_MCAST_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_MCAST_H_INCLUDED
 
 #include "hca.h"
 
@@ -26,4 +26,4 @@ int em_group_leave(struct em_hca *hca, int port_num, const union ibv_gid *mgid);
 /* Hands a multicast packet to the QPs attached on the port that it came in by. */
 void em_group_receive(struct em_hca *hca, const struct em_port *port, const struct em_packet *p);
 
-#endif /* MCAST_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_MCAST_H_INCLUDED */

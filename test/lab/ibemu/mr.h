@@ -4,8 +4,8 @@
  *
  * Protection domains, memory regions, and scatter/gather lists that use them.
  */
-#ifndef MR_H_INCLUDED
-#define MR_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_MR_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_MR_H_INCLUDED
 
 #include <stdint.h>
 #include <sys/uio.h>
@@ -49,4 +49,4 @@ enum ibv_wc_status em_sgl_scatter(struct em_hca *hca, const struct ibv_pd *pd,
                                   const struct em_sgl *l, uint64_t offset, const void *data,
                                   uint32_t len);
 
-#endif /* MR_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_MR_H_INCLUDED */

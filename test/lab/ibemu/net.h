@@ -4,8 +4,8 @@
  *
  * The network below an HCA: UDP sockets on the ports' interfaces, and the state of the interfaces.
  */
-#ifndef NET_H_INCLUDED
-#define NET_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_NET_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_NET_H_INCLUDED
 
 #include "hca.h"
 
@@ -56,4 +56,4 @@ int em_link_open(int *fd);
 void em_link_drain(int fd);
 bool em_link_is_up(const char *name);
 
-#endif /* NET_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_NET_H_INCLUDED */

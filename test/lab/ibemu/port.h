@@ -6,8 +6,8 @@
  * subnet manager: LIDs follow from the interface's IPv4 address a.b.c.H, of which a.b.c names the
  * subnet. Port n of host H has the 2^LMC LIDs from (2 * H + n - 1) << LMC.
  */
-#ifndef PORT_H_INCLUDED
-#define PORT_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_PORT_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_PORT_H_INCLUDED
 
 #include <net/if.h>
 #include <netinet/in.h>
@@ -98,4 +98,4 @@ int em_faults_cut_lid(struct em_faults *f, uint16_t lid, bool cut);
  * one. */
 uint16_t em_mlid_of(const union ibv_gid *mgid);
 
-#endif /* PORT_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_PORT_H_INCLUDED */

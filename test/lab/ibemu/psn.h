@@ -4,8 +4,8 @@
  *
  * Packet sequence numbers: 24 bits, compared on a circle (InfiniBand specification, 9.7.1).
  */
-#ifndef PSN_H_INCLUDED
-#define PSN_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_PSN_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_PSN_H_INCLUDED
 
 #include <stdint.h>
 
@@ -24,4 +24,4 @@ static inline uint32_t em_psn_add(uint32_t a, uint32_t n)
     return (a + n) & EM_PSN_MASK;
 }
 
-#endif /* PSN_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_PSN_H_INCLUDED */

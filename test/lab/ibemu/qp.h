@@ -5,8 +5,8 @@
  * Queue pairs: the send queue with the requester's state, the receive queue with the responder's,
  * and the two paths of Automatic Path Migration. PSNs are 24 bits; see psn.h.
  */
-#ifndef QP_H_INCLUDED
-#define QP_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_QP_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_QP_H_INCLUDED
 
 #include "cq.h"
 #include "mr.h"
@@ -158,4 +158,4 @@ int em_path_check_request(const struct em_qp *qp, const struct ibv_qp_attr *attr
 void em_path_request(struct em_qp *qp, enum ibv_mig_state to);
 void em_path_load(struct em_qp *qp, const struct ibv_qp_attr *attr);
 
-#endif /* QP_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_QP_H_INCLUDED */

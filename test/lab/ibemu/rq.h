@@ -4,8 +4,8 @@
  *
  * A queue of receive work requests: of a QP, or shared by several.
  */
-#ifndef RQ_H_INCLUDED
-#define RQ_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_RQ_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_RQ_H_INCLUDED
 
 #include "hca.h"
 
@@ -44,4 +44,4 @@ static inline uint32_t em_rq_len(const struct em_rq *q)
     return q->tail - q->head;
 }
 
-#endif /* RQ_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_RQ_H_INCLUDED */

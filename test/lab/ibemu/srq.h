@@ -4,8 +4,8 @@
  *
  * Shared receive queues.
  */
-#ifndef SRQ_H_INCLUDED
-#define SRQ_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_SRQ_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_SRQ_H_INCLUDED
 
 #include "rq.h"
 
@@ -24,4 +24,4 @@ bool em_srq_take(struct em_srq *srq, struct em_rwqe *to);
 /* ibv_post_srq_recv. */
 int em_srq_post(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-#endif /* SRQ_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_SRQ_H_INCLUDED */

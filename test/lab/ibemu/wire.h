@@ -7,8 +7,8 @@
  * specification, 7.7, 8.3, 9.2, 9.3). Padding and checksums are left out: UDP has a length and a
  * checksum.
  */
-#ifndef WIRE_H_INCLUDED
-#define WIRE_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_WIRE_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_WIRE_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,4 +88,4 @@ bool em_packet_decode(struct em_packet *p, const uint8_t *from, size_t len);
 /* Writes the GRH of `p`, or where it has none what a receiver shows in its place (zeros). */
 void em_grh_encode(const struct em_packet *p, uint8_t to[EM_GRH_BYTES]);
 
-#endif /* WIRE_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_WIRE_H_INCLUDED */

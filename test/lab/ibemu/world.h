@@ -7,8 +7,8 @@
  * do, time jumps to the next timer. HCA `i` is host i + 1; its port n has the address 10.77.(n -
  * 1).(i + 1).
  */
-#ifndef WORLD_H_INCLUDED
-#define WORLD_H_INCLUDED
+#ifndef HWMC_TEST_LAB_IBEMU_WORLD_H_INCLUDED
+#define HWMC_TEST_LAB_IBEMU_WORLD_H_INCLUDED
 
 #include <cstdint>
 #include <deque>
@@ -113,4 +113,4 @@ class Side {
 /* Two RC sides that are connected. */
 void connect(Side &a, Side &b, uint8_t timeout = 14, uint8_t retry = 7, uint8_t rnr_retry = 7);
 
-#endif /* WORLD_H_INCLUDED */
+#endif /* HWMC_TEST_LAB_IBEMU_WORLD_H_INCLUDED */

@@ -7,8 +7,8 @@
  * coll_algorithms.txt.
  */
 
-#ifndef BCAST_HW_H_INCLUDED
-#define BCAST_HW_H_INCLUDED
+#ifndef HWMC_BCAST_HW_H_INCLUDED
+#define HWMC_BCAST_HW_H_INCLUDED
 
 #include <stdbool.h>
 #include "compat.h"
@@ -16,55 +16,50 @@
 /* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
  * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM
  * that every member has begun or is about to. */
-bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
+bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
 /* Collectives of communicators whose ranks all run on one host. True: it was run, and *mpi_errno is
  * set; false: it is MPICH's to run. The same on every rank of `comm`. */
-bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                              MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
-                               MPI_Datatype datatype, MPI_Op op, int root, MPIR_Comm *comm,
-                               int *mpi_errno);
-bool MPIR_Bcast_hw_node_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count,
-                                  MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
-                                  int *mpi_errno);
-bool MPIR_Bcast_hw_node_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                               void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
-                               MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                                void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
-                                MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                                  void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
-                                  MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                                   void *recvbuf, const MPI_Aint *recvcounts,
-                                   const MPI_Aint *displs, MPI_Datatype recvtype, MPIR_Comm *comm,
-                                   int *mpi_errno);
-bool MPIR_Bcast_hw_node_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                                void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
-                                MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_scatterv(const void *sendbuf, const MPI_Aint *sendcounts,
-                                 const MPI_Aint *displs, MPI_Datatype sendtype, void *recvbuf,
-                                 MPI_Aint recvcount, MPI_Datatype recvtype, int root,
-                                 MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
-                                 void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype,
-                                 MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts,
-                                  const MPI_Aint *sdispls, MPI_Datatype sendtype, void *recvbuf,
-                                  const MPI_Aint *recvcounts, const MPI_Aint *rdispls,
-                                  MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_scan(const void *sendbuf, void *recvbuf, MPI_Aint count,
-                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count,
-                               MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_reduce_scatter(const void *sendbuf, void *recvbuf,
-                                       const MPI_Aint *recvcounts, MPI_Datatype datatype, MPI_Op op,
-                                       MPIR_Comm *comm, int *mpi_errno);
-bool MPIR_Bcast_hw_node_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
-                                             MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
-                                             int *mpi_errno);
+bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root, MPIR_Comm *comm,
+                     int *mpi_errno);
+bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                      MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                         MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      MPI_Aint recvcount, MPI_Datatype recvtype, int root, MPIR_Comm *comm,
+                      int *mpi_errno);
+bool MPIR_Hwmc_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                       MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
+                         int *mpi_errno);
+bool MPIR_Hwmc_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                          MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                       MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_scatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
+                        MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                        MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
+                        int *mpi_errno);
+bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                         MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
+                         const MPI_Aint *rdispls, MPI_Datatype recvtype, MPIR_Comm *comm,
+                         int *mpi_errno);
+bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                    MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                      MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *recvcounts,
+                              MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
+                                    MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                                    int *mpi_errno);
 
-#endif /* BCAST_HW_H_INCLUDED */
+#endif /* HWMC_BCAST_HW_H_INCLUDED */

@@ -3,68 +3,68 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef BCAST_HW_COMPAT_H_INCLUDED
-#define BCAST_HW_COMPAT_H_INCLUDED
+#ifndef HWMC_COMPAT_H_INCLUDED
+#define HWMC_COMPAT_H_INCLUDED
 
 /* What differs between MPICH 4.0, 4.2, 4.3 and 5.0 outside the device, as far as hwmc uses it.
  * Needs mpi.h. */
 
 /* The last parameter of a blocking collective: its type, and its name in MPICH's sources. */
 #if MPICH_NUMVERSION >= 50000000
-#define MPIR_BCAST_HW_TAIL_T int
-#define MPIR_BCAST_HW_TAIL coll_attr
+#define HWMC_TAIL_T int
+#define MPIR_HWMC_TAIL coll_attr
 #elif MPICH_NUMVERSION >= 40200000
-#define MPIR_BCAST_HW_TAIL_T MPIR_Errflag_t
-#define MPIR_BCAST_HW_TAIL errflag
+#define HWMC_TAIL_T MPIR_Errflag_t
+#define MPIR_HWMC_TAIL errflag
 #else
-#define MPIR_BCAST_HW_TAIL_T MPIR_Errflag_t *
-#define MPIR_BCAST_HW_TAIL errflag
+#define HWMC_TAIL_T MPIR_Errflag_t *
+#define MPIR_HWMC_TAIL errflag
 #endif
 
 /* The second parameter of a netmod's progress function: may it block, or did it do anything. */
 #if MPICH_NUMVERSION >= 40200000
-#define MPIR_BCAST_HW_PROGRESS_ARG_T int *
+#define HWMC_PROGRESS_ARG_T int *
 #else
-#define MPIR_BCAST_HW_PROGRESS_ARG_T int
+#define HWMC_PROGRESS_ARG_T int
 #endif
 
 /* In a call of a collective's implementation: the types of an int and a byte, and what says that
  * nothing went wrong. */
 #if MPICH_NUMVERSION >= 50000000
-#define MPIR_BCAST_HW_INT MPIR_INT_INTERNAL
-#define MPIR_BCAST_HW_BYTE MPIR_BYTE_INTERNAL
-#define MPIR_BCAST_HW_NO_ERRORS 0
+#define HWMC_INT MPIR_INT_INTERNAL
+#define HWMC_BYTE MPIR_BYTE_INTERNAL
+#define HWMC_NO_ERRORS 0
 #elif MPICH_NUMVERSION >= 40200000
-#define MPIR_BCAST_HW_INT MPI_INT
-#define MPIR_BCAST_HW_BYTE MPI_BYTE
-#define MPIR_BCAST_HW_NO_ERRORS MPIR_ERR_NONE
+#define HWMC_INT MPI_INT
+#define HWMC_BYTE MPI_BYTE
+#define HWMC_NO_ERRORS MPIR_ERR_NONE
 #else
-#define MPIR_BCAST_HW_INT MPI_INT
-#define MPIR_BCAST_HW_BYTE MPI_BYTE
-#define MPIR_BCAST_HW_NO_ERRORS (&(MPIR_Errflag_t){MPIR_ERR_NONE})
+#define HWMC_INT MPI_INT
+#define HWMC_BYTE MPI_BYTE
+#define HWMC_NO_ERRORS (&(MPIR_Errflag_t){MPIR_ERR_NONE})
 #endif
 
 /* Receiving inside a collective says nothing of errors since 4.2. */
 #if MPICH_NUMVERSION >= 40200000
-#define MPIR_BCAST_HW_RECV_TAIL
+#define HWMC_RECV_TAIL
 #else
-#define MPIR_BCAST_HW_RECV_TAIL , MPIR_BCAST_HW_NO_ERRORS
+#define HWMC_RECV_TAIL , HWMC_NO_ERRORS
 #endif
 
 /* Packing has flags since 4.2. */
 #if MPICH_NUMVERSION >= 40200000
-#define MPIR_BCAST_HW_TYPEREP_FLAGS , MPIR_TYPEREP_FLAG_NONE
+#define HWMC_TYPEREP_FLAGS , MPIR_TYPEREP_FLAG_NONE
 #else
-#define MPIR_BCAST_HW_TYPEREP_FLAGS
+#define HWMC_TYPEREP_FLAGS
 #endif
 
 /* A communicator that MPICH made for itself inside another: a node's ranks, or the nodes' first. */
 #if MPICH_NUMVERSION >= 50000000
-#define MPIR_BCAST_HW_IS_SUBCOMM(comm) (((comm)->attr & MPIR_COMM_ATTR__SUBCOMM) != 0)
+#define HWMC_IS_SUBCOMM(comm) (((comm)->attr & MPIR_COMM_ATTR__SUBCOMM) != 0)
 #else
-#define MPIR_BCAST_HW_IS_SUBCOMM(comm)                                                             \
+#define HWMC_IS_SUBCOMM(comm)                                                                      \
     ((comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE ||                                   \
      (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
 #endif
 
-#endif /* BCAST_HW_COMPAT_H_INCLUDED */
+#endif /* HWMC_COMPAT_H_INCLUDED */

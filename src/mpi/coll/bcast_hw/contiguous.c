@@ -7,7 +7,7 @@
 
 #include "contiguous.h"
 
-char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype)
+char *hwmc_contiguous(void *buffer, MPI_Datatype datatype)
 {
     MPIR_Datatype *type = NULL;
     uintptr_t first = (uintptr_t) buffer;

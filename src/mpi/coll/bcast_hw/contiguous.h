@@ -6,14 +6,14 @@
  * describes, without packing.
  */
 
-#ifndef BCAST_HW_CONTIGUOUS_H_INCLUDED
-#define BCAST_HW_CONTIGUOUS_H_INCLUDED
+#ifndef HWMC_CONTIGUOUS_H_INCLUDED
+#define HWMC_CONTIGUOUS_H_INCLUDED
 
 #include "mpiimpl.h"
 
 /* Address of the first byte of a message if its elements lie in one piece, in memory that the
  * processor can read and write; else NULL, as for memory of a device. It is `buffer` plus the
  * datatype's true lower bound: with MPI_BOTTOM the datatype alone says where the message lies. */
-char *MPIR_Bcast_hw_contiguous(void *buffer, MPI_Datatype datatype);
+char *hwmc_contiguous(void *buffer, MPI_Datatype datatype);
 
-#endif /* BCAST_HW_CONTIGUOUS_H_INCLUDED */
+#endif /* HWMC_CONTIGUOUS_H_INCLUDED */

@@ -63,7 +63,7 @@ static uint64_t ns_of(int ms)
     return (uint64_t) (ms > 1 ? ms : 1) * 1000000;
 }
 
-void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg)
+void hwmc_configure_epochs(struct hwmc_group_cfg *cfg)
 {
     cfg->stay = !MPIR_CVAR_BCAST_HW_LEAVE;
     cfg->pause_ns = ns_of(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS);
@@ -71,16 +71,16 @@ void MPIR_Bcast_hw_configure_epochs(struct bcast_hw_group_cfg *cfg)
         ns_of(MPL_MAX(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS, MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS));
 }
 
-void MPIR_Bcast_hw_show_group(struct bcast_hw_group *g, bool first)
+void hwmc_show_group(struct hwmc_group *g, bool first)
 {
-    const struct bcast_hw_epoch *e = &g->stream.epoch;
+    const struct hwmc_epoch *e = &g->stream.epoch;
 
-    MPIR_Bcast_hw_live_cast(g, first);
+    hwmc_export_note_cast(g, first);
     if (e->now.rails != e->before.rails)
-        MPIR_Bcast_hw_note_rails(g);
+        hwmc_note_rails(g);
 }
 
-static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
+static void say(const struct hwmc_group *g, const struct hwmc_epoch *e)
 {
     fprintf(stderr,
             "hwmc: rank %d: communicator %x: from broadcast %llu on multicast on rails %x, repair "
@@ -88,21 +88,21 @@ static void say(const struct bcast_hw_group *g, const struct bcast_hw_epoch *e)
             MPIR_Process.rank, (unsigned) g->id.context, (unsigned long long) e->from, e->now.rails,
             e->now.push ? "push" : "pull", (unsigned) e->now.period, e->before.rails,
             e->before.push ? "push" : "pull", (unsigned) e->before.period,
-            bcast_hw_cause_texts[e->cause], (unsigned) e->culprit);
+            hwmc_rail_reason_texts[e->reason], (unsigned) e->culprit);
 }
 
-void MPIR_Bcast_hw_note_epoch(struct bcast_hw_group *g)
+void hwmc_note_epoch(struct hwmc_group *g)
 {
-    struct bcast_hw_epoch e;
+    struct hwmc_epoch e;
     bool news;
 
     if (MPIR_CVAR_BCAST_HW_VERBOSE < (g->cfg.rank == 0 ? 1 : 2))
         return;
-    MPIR_Bcast_hw_lock();
+    hwmc_lock();
     e = g->stream.epoch;
     news = g->noted != e.number;
     g->noted = e.number;
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     if (news)
         say(g, &e);
 }

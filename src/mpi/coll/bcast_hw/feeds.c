@@ -30,56 +30,55 @@ cvars:
 
 /* A feed that is OFF on one rank is so on all, or the ranks of its host have failed; then the
  * others are of no use. */
-static void give_up(struct bcast_hw_comm *c)
+static void give_up(struct hwmc_comm *c)
 {
     for (uint32_t i = 0; i < c->feeds.num; i++) {
-        struct bcast_hw_side *s = &c->side[MPIR_Bcast_hw_feed(i)];
+        struct hwmc_leader_group *s = &c->leader_group[hwmc_feed(i)];
 
-        s->state = BCAST_HW_SIDE_OFF;
-        MPIR_Bcast_hw_side_drop(s);
+        s->state = HWMC_LEADER_GROUP_OFF;
+        hwmc_leader_group_drop(s);
     }
-    MPIR_Bcast_hw_forget_feeds(c);
+    hwmc_forget_feeds(c);
     c->feeds.num = 0;
 }
 
-bool MPIR_Bcast_hw_feeds_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes)
+bool hwmc_feeds_ready(MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes)
 {
     bool ready = true, off = false;
 
-    if (c->side[0].state == BCAST_HW_SIDE_BROKEN || MPIR_CVAR_BCAST_HW_FEED_BYTES < 0 ||
-        bytes < MPIR_CVAR_BCAST_HW_FEED_BYTES || !bcast_hw_feeds_fit(&c->feeds, (uint64_t) bytes))
+    if (c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN || MPIR_CVAR_BCAST_HW_FEED_BYTES < 0 ||
+        bytes < MPIR_CVAR_BCAST_HW_FEED_BYTES || !hwmc_feeds_fit(&c->feeds, (uint64_t) bytes))
         return false;
     for (uint32_t i = 0; i < c->feeds.num; i++) {
-        ready &= MPIR_Bcast_hw_side_ready(comm, c, MPIR_Bcast_hw_feed(i), bytes);
-        off |= c->side[MPIR_Bcast_hw_feed(i)].state == BCAST_HW_SIDE_OFF;
+        ready &= hwmc_leader_group_ready(comm, c, hwmc_feed(i), bytes);
+        off |= c->leader_group[hwmc_feed(i)].state == HWMC_LEADER_GROUP_OFF;
     }
     if (off)
         give_up(c);
     return ready;
 }
 
-bool MPIR_Bcast_hw_feed_begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t feed)
+bool hwmc_feed_begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t feed)
 {
-    struct bcast_hw_node_comm *n;
+    struct hwmc_shm_comm *n;
 
     if (feed == 0)
         return true;
-    n = c->feed_node[feed] = MPIR_Bcast_hw_node_another(c->node);
+    n = c->feed_node[feed] = hwmc_shm_another(c->shm);
     if (n)
-        (void) MPIR_Bcast_hw_node_setup(n, comm);
-    if (!n ||
-        n->state == BCAST_HW_NODE_BROKEN) { /* others may have theirs, and wait for this rank */
-        MPIR_Bcast_hw_node_fail(c->node);
+        (void) hwmc_shm_setup(n, comm);
+    if (!n || n->state == HWMC_SHM_BROKEN) { /* others may have theirs, and wait for this rank */
+        hwmc_shm_fail(c->shm);
         return false;
     }
-    return n->state != BCAST_HW_NODE_SPREAD;
+    return n->state != HWMC_SHM_SPREAD;
 }
 
-void MPIR_Bcast_hw_forget_feeds(struct bcast_hw_comm *c)
+void hwmc_forget_feeds(struct hwmc_comm *c)
 {
-    for (uint32_t i = 0; i < BCAST_HW_RAIL_BITS; i++) {
+    for (uint32_t i = 0; i < HWMC_RAIL_BITS; i++) {
         if (c->feed_node[i])
-            MPIR_Bcast_hw_node_free(c->feed_node[i]);
+            hwmc_shm_free(c->feed_node[i]);
         c->feed_node[i] = NULL;
     }
 }

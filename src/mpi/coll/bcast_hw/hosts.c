@@ -11,29 +11,29 @@
 #include <pthread.h>
 
 static void (*find_distances)(int *distance);
-static struct bcast_hw_near own;
+static struct hwmc_near own;
 static bool found; /* `own` is known */
 static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void MPIR_Bcast_hw_register_distances(void (*find)(int *distance))
+void hwmc_register_distances(void (*find)(int *distance))
 {
     find_distances = find;
     found = false;
 }
 
-static struct bcast_hw_near find_own(void)
+static struct hwmc_near find_own(void)
 {
-    struct bcast_hw_near copy;
+    struct hwmc_near copy;
 
     pthread_mutex_lock(&own_lock);
     if (!found) {
-        for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
             own.distance[i] = -1;
         if (find_distances)
             find_distances(own.distance);
-        for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
             own.distance[i] = own.distance[i] < 0 ? INT_MAX : own.distance[i];
-        own.casts = MPIR_Bcast_hw_engine()->rails.mask;
+        own.casts = hwmc_process_engine()->rails.mask;
         found = true;
     }
     copy = own;
@@ -47,21 +47,21 @@ static int number_hosts(MPIR_Comm *comm, uint32_t *host_of, bool *known)
 {
     int mpi_errno = MPI_SUCCESS;
     const uint32_t ranks = (uint32_t) comm->local_size;
-    int *node = MPL_malloc(ranks * sizeof(*node), MPL_MEM_COMM);
-    uint32_t *table = MPL_calloc(bcast_hw_sides_table_words(ranks), sizeof(*table), MPL_MEM_COMM);
+    int *hosts = MPL_malloc(ranks * sizeof(*hosts), MPL_MEM_COMM);
+    uint32_t *table = MPL_calloc(hwmc_leaders_table_words(ranks), sizeof(*table), MPL_MEM_COMM);
     uint32_t world;
 
-    MPIR_ERR_CHKANDJUMP(!node || !table, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    MPIR_ERR_CHKANDJUMP(!hosts || !table, mpi_errno, MPI_ERR_OTHER, "**nomem");
     *known = true;
     for (uint32_t i = 0; i < ranks && *known; i++) {
-        *known = MPIR_Bcast_hw_world_rank(comm, (int) i, &world);
-        node[i] = *known ? MPIR_Bcast_hw_node_of(world) : 0;
+        *known = hwmc_world_rank(comm, (int) i, &world);
+        hosts[i] = *known ? hwmc_host_of(world) : 0;
     }
     if (*known)
-        bcast_hw_sides_number(ranks, node, host_of, table);
+        hwmc_leaders_number(ranks, hosts, host_of, table);
 
 fn_exit:
-    MPL_free(node);
+    MPL_free(hosts);
     MPL_free(table);
     return mpi_errno;
 fn_fail:
@@ -71,7 +71,7 @@ fn_fail:
 /* The rails' speeds, alike on all ranks: as measured over their lanes, or as the system says. */
 static void find_speeds(uint32_t *mbit)
 {
-    const struct bcast_hw_engine_cfg *cfg = &MPIR_Bcast_hw_engine()->cfg;
+    const struct hwmc_engine_cfg *cfg = &hwmc_process_engine()->cfg;
 
     memcpy(mbit, cfg->mbit, sizeof(cfg->mbit));
     for (uint32_t i = 0; i < cfg->num_rails; i++)
@@ -79,29 +79,29 @@ static void find_speeds(uint32_t *mbit)
 }
 
 /* Places the ranks of each host by their distances from the first rail, and finds feeds. */
-static int find_sides(MPIR_Comm *comm, struct bcast_hw_comm *c, const uint32_t *host_of)
+static int find_leaders(MPIR_Comm *comm, struct hwmc_comm *c, const uint32_t *host_of)
 {
     int mpi_errno = MPI_SUCCESS;
     const uint32_t ranks = (uint32_t) comm->local_size;
-    const size_t words = bcast_hw_sides_words(ranks, c->hosts);
-    const int ints = (int) (sizeof(struct bcast_hw_near) / sizeof(int));
-    struct bcast_hw_near mine = find_own(), *near;
+    const size_t words = hwmc_leaders_words(ranks, c->hosts);
+    const int ints = (int) (sizeof(struct hwmc_near) / sizeof(int));
+    struct hwmc_near mine = find_own(), *near;
     int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
-    uint32_t rails, mbit[BCAST_HW_RAIL_BITS];
+    uint32_t rails, mbit[HWMC_RAIL_BITS];
 
     near = MPL_malloc(ranks * sizeof(*near), MPL_MEM_COMM);
-    c->sides_mem =
-        MPL_malloc((words + bcast_hw_feeds_words(c->hosts)) * sizeof(*c->sides_mem), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!near || !far || !c->sides_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, MPIR_BCAST_HW_INT, near, ints,
-                                            MPIR_BCAST_HW_INT, comm, MPIR_BCAST_HW_NO_ERRORS);
+    c->leaders_mem =
+        MPL_malloc((words + hwmc_feeds_words(c->hosts)) * sizeof(*c->leaders_mem), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!near || !far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, HWMC_INT, near, ints, HWMC_INT, comm,
+                                            HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    rails = bcast_hw_feeds_rails(near, ranks, bcast_hw_engine_lane_rails(MPIR_Bcast_hw_engine()));
+    rails = hwmc_feeds_rails(near, ranks, hwmc_engine_lane_rails(hwmc_process_engine()));
     for (uint32_t i = 0; i < ranks; i++)
         far[i] = near[i].distance[rails ? __builtin_ctz(rails) : 0];
-    bcast_hw_sides_init(&c->sides, ranks, c->hosts, host_of, far, c->sides_mem);
+    hwmc_leaders_init(&c->leaders, ranks, c->hosts, host_of, far, c->leaders_mem);
     find_speeds(mbit);
-    bcast_hw_feeds_init(&c->feeds, &c->sides, near, rails, mbit, c->sides_mem + words);
+    hwmc_feeds_init(&c->feeds, &c->leaders, near, rails, mbit, c->leaders_mem + words);
 
 fn_exit:
     MPL_free(near);
@@ -112,25 +112,24 @@ fn_fail:
 }
 
 /* The ranks of this host, by their places. */
-static void find_mates(MPIR_Comm *comm, const struct bcast_hw_sides *s,
-                       struct bcast_hw_node_comm *n)
+static void find_mates(MPIR_Comm *comm, const struct hwmc_leaders *s, struct hwmc_shm_comm *n)
 {
     const uint32_t host = s->host_of[comm->rank];
 
-    n->num_mates = (int) bcast_hw_sides_on(s, host);
+    n->num_mates = (int) hwmc_leaders_on(s, host);
     for (int i = 0; i < n->num_mates; i++)
-        n->mates[i] = (int) bcast_hw_sides_at(s, (uint32_t) i, host);
+        n->mates[i] = (int) hwmc_leaders_at(s, (uint32_t) i, host);
 }
 
-int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
+int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c)
 {
     int mpi_errno = MPI_SUCCESS;
     const size_t ranks = (size_t) comm->local_size;
-    struct bcast_hw_node_comm *n = MPIR_Bcast_hw_node_of_comm(comm);
+    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
     uint32_t *host_of = NULL;
     bool known;
 
-    if (!n || n->state != BCAST_HW_NODE_SPREAD || c->hosts == 1 || c->hosts == ranks)
+    if (!n || n->state != HWMC_SHM_SPREAD || c->hosts == 1 || c->hosts == ranks)
         goto fn_exit;
     host_of = MPL_malloc(ranks * sizeof(*host_of), MPL_MEM_COMM);
     n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
@@ -139,17 +138,17 @@ int MPIR_Bcast_hw_by_hosts(MPIR_Comm *comm, struct bcast_hw_comm *c)
     MPIR_ERR_CHECK(mpi_errno);
     if (!known)
         goto fn_exit;
-    mpi_errno = find_sides(comm, c, host_of);
+    mpi_errno = find_leaders(comm, c, host_of);
     MPIR_ERR_CHECK(mpi_errno);
-    if (bcast_hw_sides_num(&c->sides) > BCAST_HW_NODE_RANKS_MAX)
+    if (hwmc_leaders_num(&c->leaders) > HWMC_SHM_RANKS_MAX)
         goto fn_exit;
-    find_mates(comm, &c->sides, n);
-    mpi_errno = MPIR_Bcast_hw_node_setup(n, comm);
-    if (n->state == BCAST_HW_NODE_BROKEN)
+    find_mates(comm, &c->leaders, n);
+    mpi_errno = hwmc_shm_setup(n, comm);
+    if (n->state == HWMC_SHM_BROKEN)
         goto fn_exit;
     /* Without a segment the ranks of a host do without one, all alike. */
     mpi_errno = MPI_SUCCESS;
-    c->by_hosts = n->state != BCAST_HW_NODE_SPREAD;
+    c->by_hosts = n->state != HWMC_SHM_SPREAD;
 
 fn_exit:
     MPL_free(host_of);
@@ -158,21 +157,20 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIR_Bcast_hw_forget_hosts(struct bcast_hw_comm *c)
+void hwmc_hierarchy_forget(struct hwmc_comm *c)
 {
-    MPL_free(c->sides_mem);
+    MPL_free(c->leaders_mem);
 }
 
-int MPIR_Bcast_hw_tell_outcome(struct bcast_hw_comm *c, uint32_t side,
-                               struct bcast_hw_outcome *outcome)
+int hwmc_tell_outcome(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome *outcome)
 {
-    struct bcast_hw_node_comm *n = c->node;
-    const uint32_t host = c->sides.host_of[n->mates[n->group.rank]];
-    const uint32_t from = c->sides.place[MPIR_Bcast_hw_side_at(c, side, host)];
-    struct bcast_hw_node_tree star = bcast_hw_node_group_star(&n->group, from);
+    struct hwmc_shm_comm *n = c->shm;
+    const uint32_t host = c->leaders.host_of[n->mates[n->group.rank]];
+    const uint32_t from = c->leaders.place[hwmc_leader_group_at(c, leader_group, host)];
+    struct hwmc_shm_tree star = hwmc_shm_group_star(&n->group, from);
     uint64_t here = n->group.rank == from ? sizeof(*outcome) : 0;
-    struct bcast_hw_node_bcast b;
+    struct hwmc_shm_bcast b;
 
-    bcast_hw_node_bcast_begin(&b, &n->group, &star, from, outcome, sizeof(*outcome), here);
-    return MPIR_Bcast_hw_node_wait(n, &b.op);
+    hwmc_shm_bcast_begin(&b, &n->group, &star, from, outcome, sizeof(*outcome), here);
+    return hwmc_shm_wait(n, &b.op);
 }

@@ -17,17 +17,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct bcast_hw_live own;
-static struct bcast_hw_live *live = &own;
+static struct hwmc_export own;
+static struct hwmc_export *live = &own;
 static bool is_open;
 static pthread_mutex_t comms_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Memory that others can map and not write to; NULL where the system has none. The descriptor stays
  * as long as the process, for by that it is found. */
-static struct bcast_hw_live *make(void)
+static struct hwmc_export *make(void)
 {
     void *m = MAP_FAILED;
-    int fd = memfd_create(BCAST_HW_LIVE_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create(HWMC_EXPORT_FILE, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (fd < 0)
         return NULL;
@@ -45,9 +45,9 @@ static struct bcast_hw_live *make(void)
     return m;
 }
 
-bool MPIR_Bcast_hw_live_open(const char *version)
+bool hwmc_export_open(const char *version)
 {
-    struct bcast_hw_live *made;
+    struct hwmc_export *made;
 
     if (is_open)
         return false;
@@ -60,11 +60,11 @@ bool MPIR_Bcast_hw_live_open(const char *version)
     live->rank = (uint32_t) MPIR_Process.rank;
     live->size = (uint32_t) MPIR_Process.size;
     atomic_thread_fence(memory_order_release);
-    live->magic = BCAST_HW_LIVE_MAGIC;
+    live->magic = HWMC_EXPORT_MAGIC;
     return true;
 }
 
-const struct bcast_hw_live *MPIR_Bcast_hw_live(void)
+const struct hwmc_export *hwmc_export_page(void)
 {
     return live;
 }
@@ -76,7 +76,7 @@ static void read_state(void *word, void *object ATTRIBUTE((unused)), int count A
     *(int *) value = (int) *(uint64_t *) word;
 }
 
-static MPI_T_enum enumeration_of(const struct MPIR_Bcast_hw_counter *c)
+static MPI_T_enum enumeration_of(const struct hwmc_counter *c)
 {
     MPI_T_enum e;
 
@@ -86,7 +86,7 @@ static MPI_T_enum enumeration_of(const struct MPIR_Bcast_hw_counter *c)
     return e;
 }
 
-static void register_state(const struct MPIR_Bcast_hw_counter *c, uint64_t *word)
+static void register_state(const struct hwmc_counter *c, uint64_t *word)
 {
     MPIR_T_PVAR_STMT(HWMC, MPIR_T_PVAR_REGISTER_impl(
                                MPI_T_PVAR_CLASS_STATE, MPI_INT, c->name, word, 1, enumeration_of(c),
@@ -95,11 +95,11 @@ static void register_state(const struct MPIR_Bcast_hw_counter *c, uint64_t *word
                                NULL, "CH4_HWMC", c->text));
 }
 
-static void register_number(const struct MPIR_Bcast_hw_counter *c, uint64_t *word)
+static void register_number(const struct hwmc_counter *c, uint64_t *word)
 {
-    const int class = c->kind == MPIR_BCAST_HW_COUNTER ? MPI_T_PVAR_CLASS_COUNTER
-                      : c->kind == MPIR_BCAST_HW_LEVEL ? MPI_T_PVAR_CLASS_LEVEL
-                                                       : MPI_T_PVAR_CLASS_GENERIC;
+    const int class = c->kind == HWMC_COUNTER ? MPI_T_PVAR_CLASS_COUNTER
+                      : c->kind == HWMC_LEVEL ? MPI_T_PVAR_CLASS_LEVEL
+                                              : MPI_T_PVAR_CLASS_GENERIC;
 
     MPIR_T_PVAR_STMT(HWMC, MPIR_T_PVAR_REGISTER_impl(
                                class, MPI_UNSIGNED_LONG_LONG, c->name, word, 1, MPI_T_ENUM_NULL,
@@ -108,19 +108,19 @@ static void register_number(const struct MPIR_Bcast_hw_counter *c, uint64_t *wor
                                "CH4_HWMC", c->text));
 }
 
-uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, uint32_t num)
+uint64_t *hwmc_counters_register(const struct hwmc_counter *list, uint32_t num)
 {
     const uint32_t first = live->num_counters;
 
     MPL_COMPILE_TIME_ASSERT(sizeof(unsigned long long) == sizeof(uint64_t)); /* as PVARs have it */
-    MPIR_Assert(is_open && first + num <= BCAST_HW_LIVE_COUNTERS);
+    MPIR_Assert(is_open && first + num <= HWMC_EXPORT_COUNTERS);
     for (uint32_t i = 0; i < num; i++) {
         const uint32_t at = first + i;
 
-        MPIR_Assert(strlen(list[i].name) < BCAST_HW_LIVE_NAME);
+        MPIR_Assert(strlen(list[i].name) < HWMC_EXPORT_NAME);
         strcpy(live->name[at], list[i].name);
         live->kind[at] = (uint8_t) list[i].kind;
-        if (list[i].kind == MPIR_BCAST_HW_STATE)
+        if (list[i].kind == HWMC_STATE)
             register_state(&list[i], &live->value[at]);
         else
             register_number(&list[i], &live->value[at]);
@@ -129,44 +129,44 @@ uint64_t *MPIR_Bcast_hw_counters_add(const struct MPIR_Bcast_hw_counter *list, u
     return &live->value[first];
 }
 
-void MPIR_Bcast_hw_live_rail(uint32_t number, const struct bcast_hw_rail *port, const char *fabric)
+void hwmc_export_note_rail(uint32_t number, const struct hwmc_rail *port, const char *fabric)
 {
     const uint32_t n = live->num_rails;
 
-    MPIR_Assert(n < BCAST_HW_RAILS_MAX);
+    MPIR_Assert(n < HWMC_RAILS_MAX);
     live->rail[n].number = number;
     live->rail[n].port = *port;
     snprintf(live->rail[n].fabric, sizeof(live->rail[n].fabric), "%s", fabric);
     atomic_store_explicit(&live->num_rails, n + 1, memory_order_release);
 }
 
-/* Why there is no multicast, as the counters bcast_hw_off_* name it. */
-static const char *reason_word(const struct bcast_hw_group *g)
+/* Why there is no multicast, as the counters hwmc_off_* name it. */
+static const char *reason_word(const struct hwmc_group *g)
 {
     switch (g->reason) {
 #define X(name, lower, value, text)                                                                \
-    case BCAST_HW_REASON_##name:                                                                   \
+    case HWMC_REASON_##name:                                                                       \
         return #lower;
-        BCAST_HW_REASONS(X)
+        HWMC_REASONS(X)
 #undef X
         default:
             return "?";
     }
 }
 
-static void write_network(const struct bcast_hw_comm *c, char *text, size_t room)
+static void write_network(const struct hwmc_comm *c, char *text, size_t room)
 {
-    const struct bcast_hw_side *first = &c->side[0];
+    const struct hwmc_leader_group *first = &c->leader_group[0];
 
-    if (c->worth == BCAST_HW_WORTH_NO)
+    if (c->worth == HWMC_WORTH_NO)
         snprintf(text, room, "left to MPICH");
-    else if (first->state == BCAST_HW_SIDE_COUNTING)
+    else if (first->state == HWMC_LEADER_GROUP_COUNTING)
         snprintf(text, room, "not yet");
-    else if (first->state == BCAST_HW_SIDE_SETUP)
+    else if (first->state == HWMC_LEADER_GROUP_SETUP)
         snprintf(text, room, "being set up");
-    else if (first->state == BCAST_HW_SIDE_OFF)
+    else if (first->state == HWMC_LEADER_GROUP_OFF)
         snprintf(text, room, "off");
-    else if (first->state == BCAST_HW_SIDE_BROKEN)
+    else if (first->state == HWMC_LEADER_GROUP_BROKEN)
         snprintf(text, room, "broken");
     else if (first->shape.frag_bytes > 0)
         snprintf(text, room, "multicast");
@@ -176,18 +176,18 @@ static void write_network(const struct bcast_hw_comm *c, char *text, size_t room
         snprintf(text, room, "trees");
 }
 
-static const char *host_words(const struct bcast_hw_node_comm *n)
+static const char *host_words(const struct hwmc_shm_comm *n)
 {
-    switch (n ? n->state : BCAST_HW_NODE_SPREAD) {
-        case BCAST_HW_NODE_SPREAD:
+    switch (n ? n->state : HWMC_SHM_SPREAD) {
+        case HWMC_SHM_SPREAD:
             return "-";
-        case BCAST_HW_NODE_PART:
+        case HWMC_SHM_PART:
             return "part of broadcasts";
-        case BCAST_HW_NODE_COUNTING:
+        case HWMC_SHM_COUNTING:
             return "not yet";
-        case BCAST_HW_NODE_ON:
+        case HWMC_SHM_ON:
             return "shared memory";
-        case BCAST_HW_NODE_OFF:
+        case HWMC_SHM_OFF:
             return "off";
         default:
             return "broken";
@@ -195,9 +195,9 @@ static const char *host_words(const struct bcast_hw_node_comm *n)
 }
 
 /* The place of a communicator, found if it has none; NULL: there is none. */
-static struct bcast_hw_live_comm *place_of(struct bcast_hw_comm *c)
+static struct hwmc_export_comm *place_of(struct hwmc_comm *c)
 {
-    for (uint32_t i = 0; !c->live && i < BCAST_HW_LIVE_COMMS; i++)
+    for (uint32_t i = 0; !c->live && i < HWMC_EXPORT_COMMS; i++)
         if (live->comm[i].ranks == 0)
             c->live = &live->comm[i];
     return c->live;
@@ -214,9 +214,9 @@ static void end_write(_Atomic uint32_t *turn)
     atomic_store_explicit(turn, *turn + 1, memory_order_release);
 }
 
-void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c)
+void hwmc_export_show(MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    struct bcast_hw_live_comm *p;
+    struct hwmc_export_comm *p;
 
     pthread_mutex_lock(&comms_lock);
     if (!c->counted)
@@ -230,13 +230,13 @@ void MPIR_Bcast_hw_live_show(MPIR_Comm *comm, struct bcast_hw_comm *c)
         p->rank = (uint32_t) comm->rank;
         snprintf(p->name, sizeof(p->name), "%.31s", comm->name);
         write_network(c, p->network, sizeof(p->network));
-        snprintf(p->host, sizeof(p->host), "%s", host_words(c->node));
+        snprintf(p->host, sizeof(p->host), "%s", host_words(c->shm));
         end_write(&p->turn);
     }
     pthread_mutex_unlock(&comms_lock);
 }
 
-void MPIR_Bcast_hw_live_hide(struct bcast_hw_comm *c)
+void hwmc_export_hide(struct hwmc_comm *c)
 {
     pthread_mutex_lock(&comms_lock);
     if (c->live) {
@@ -251,18 +251,18 @@ void MPIR_Bcast_hw_live_hide(struct bcast_hw_comm *c)
 
 /* Groups: under the lock of the engine. */
 
-static struct bcast_hw_live_cast *cast_of(struct bcast_hw_group *g)
+static struct hwmc_export_cast *cast_of(struct hwmc_group *g)
 {
-    for (uint32_t i = 0; !g->place && i < BCAST_HW_LIVE_CASTS; i++)
+    for (uint32_t i = 0; !g->place && i < HWMC_EXPORT_CASTS; i++)
         if (live->cast[i].ranks == 0)
             g->place = &live->cast[i];
     return g->place;
 }
 
-void MPIR_Bcast_hw_live_cast(struct bcast_hw_group *g, bool first)
+void hwmc_export_note_cast(struct hwmc_group *g, bool first)
 {
-    const struct bcast_hw_epoch *e = &g->stream.epoch;
-    struct bcast_hw_live_cast *p = cast_of(g);
+    const struct hwmc_epoch *e = &g->stream.epoch;
+    struct hwmc_export_cast *p = cast_of(g);
 
     if (first)
         live->num_casts++;
@@ -275,15 +275,15 @@ void MPIR_Bcast_hw_live_cast(struct bcast_hw_group *g, bool first)
     p->rank = g->cfg.rank;
     p->agreed = e->cfg.first.rails;
     p->rails = e->now.rails;
-    p->broken = g->state == BCAST_HW_GROUP_BROKEN;
+    p->broken = g->state == HWMC_GROUP_BROKEN;
     p->lost = p->broken ? g->world[g->loss.rank] : 0;
     memcpy(p->stand, e->stand, sizeof(p->stand));
     end_write(&p->turn);
 }
 
-void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g)
+void hwmc_export_forget(struct hwmc_group *g)
 {
-    struct bcast_hw_live_cast *p = g->place;
+    struct hwmc_export_cast *p = g->place;
 
     if (!g->shown)
         return;
@@ -296,14 +296,14 @@ void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g)
     end_write(&p->turn);
 }
 
-void MPIR_Bcast_hw_live_lane(uint32_t number, const struct bcast_hw_live_lane *lane)
+void hwmc_export_note_lane(uint32_t number, const struct hwmc_export_lane *lane)
 {
-    struct bcast_hw_live_lane *p = &live->lane[number];
+    struct hwmc_export_lane *p = &live->lane[number];
 
-    MPIR_Assert(number < BCAST_HW_LIVE_LANES);
+    MPIR_Assert(number < HWMC_EXPORT_LANES);
     begin_write(&p->turn);
     p->open = lane->open;
-    p->links = lane->links;
+    p->sessions = lane->sessions;
     p->rail = lane->rail;
     memcpy(p->kind, lane->kind, sizeof(p->kind));
     memcpy(p->carries, lane->carries, sizeof(p->carries));

@@ -17,8 +17,8 @@
  *   - a place of a communicator, of a group or of a lane begins with `turn`, which is odd while the
  *     place is written: who reads it looks at `turn` before and after
  */
-#ifndef BCAST_HW_LIVE_H_INCLUDED
-#define BCAST_HW_LIVE_H_INCLUDED
+#ifndef HWMC_LIVE_H_INCLUDED
+#define HWMC_LIVE_H_INCLUDED
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,21 +29,21 @@
 #include "number.h"
 #include "port/rail.h"
 
-#define BCAST_HW_LIVE_FILE "hwmc-live"
-#define BCAST_HW_LIVE_MAGIC UINT64_C(0x6576696c636d7768) /* hwmclive */
-#define BCAST_HW_LIVE_COUNTERS 256u
-#define BCAST_HW_LIVE_COMMS 64u
-#define BCAST_HW_LIVE_NAME 48u
-#define BCAST_HW_LIVE_CASTS 128u
-#define BCAST_HW_LIVE_LANES 33u
+#define HWMC_EXPORT_FILE "hwmc-live"
+#define HWMC_EXPORT_MAGIC UINT64_C(0x6576696c636d7768) /* hwmclive */
+#define HWMC_EXPORT_COUNTERS 256u
+#define HWMC_EXPORT_COMMS 64u
+#define HWMC_EXPORT_NAME 48u
+#define HWMC_EXPORT_CASTS 128u
+#define HWMC_EXPORT_LANES 33u
 
-struct bcast_hw_live_rail {
+struct hwmc_export_rail {
     uint32_t number; /* the job's */
-    struct bcast_hw_rail port;
+    struct hwmc_rail port;
     char fabric[16]; /* what multicasts there; empty: nothing does */
 };
 
-struct bcast_hw_live_comm {
+struct hwmc_export_comm {
     _Atomic uint32_t turn;
     uint32_t context; /* MPI context id */
     uint32_t ranks;   /* 0: the place is free */
@@ -54,31 +54,31 @@ struct bcast_hw_live_comm {
 };
 
 /* How a group multicasts: a communicator's, or one side's of it (side.h). */
-struct bcast_hw_live_cast {
+struct hwmc_export_cast {
     _Atomic uint32_t turn;
     uint32_t context;
-    uint32_t part;  /* BCAST_HW_SIDES_MAX or more: a feed */
+    uint32_t part;  /* HWMC_LEADERS_MAX or more: a feed */
     uint32_t ranks; /* members of the group; 0: the place is free */
     uint32_t rank;
     uint8_t agreed; /* rails on which all of them could multicast at set-up, a bit each */
     uint8_t rails;  /* on which broadcasts are multicast; 0: they go along trees */
     bool broken;    /* every broadcast is an error */
     uint32_t lost;  /* broken: the rank in MPI_COMM_WORLD that cannot be reached */
-    struct bcast_hw_rail_stand stand[BCAST_HW_RAIL_BITS]; /* of those agreed on */
+    struct hwmc_rail_state stand[HWMC_RAIL_BITS]; /* of those agreed on */
 };
 
 /* A lane of this process. */
-struct bcast_hw_live_lane {
+struct hwmc_export_lane {
     _Atomic uint32_t turn;
     bool open;
-    bool links;                  /* streams move between it and others: `stand` is known */
-    int32_t rail;                /* the job's number; -1: whatever UCX takes */
-    char kind[8];                /* "ucx", "rc" */
-    char carries[32];            /* without links: what goes by it, in words */
-    struct bcast_hw_stand stand; /* links; peers are ranks in MPI_COMM_WORLD */
+    bool sessions;                /* streams move between it and others: `stand` is known */
+    int32_t rail;                 /* the job's number; -1: whatever UCX takes */
+    char kind[8];                 /* "ucx", "rc" */
+    char carries[32];             /* without links: what goes by it, in words */
+    struct hwmc_lane_state stand; /* links; peers are ranks in MPI_COMM_WORLD */
 };
 
-struct bcast_hw_live {
+struct hwmc_export {
     uint64_t magic;
     char version[32]; /* of hwmc */
     uint64_t bytes;   /* of all this */
@@ -87,15 +87,15 @@ struct bcast_hw_live {
     uint32_t size;
     _Atomic uint32_t num_counters;
     _Atomic uint32_t num_rails;
-    struct bcast_hw_live_rail rail[BCAST_HW_RAILS_MAX]; /* that this host has, by number */
-    char name[BCAST_HW_LIVE_COUNTERS][BCAST_HW_LIVE_NAME];
-    uint8_t kind[BCAST_HW_LIVE_COUNTERS]; /* enum MPIR_Bcast_hw_number */
-    uint64_t value[BCAST_HW_LIVE_COUNTERS];
+    struct hwmc_export_rail rail[HWMC_RAILS_MAX]; /* that this host has, by number */
+    char name[HWMC_EXPORT_COUNTERS][HWMC_EXPORT_NAME];
+    uint8_t kind[HWMC_EXPORT_COUNTERS]; /* enum hwmc_export_number */
+    uint64_t value[HWMC_EXPORT_COUNTERS];
     _Atomic uint32_t num_comms; /* that hwmc cares for; those without a place are not told of */
-    struct bcast_hw_live_comm comm[BCAST_HW_LIVE_COMMS];
+    struct hwmc_export_comm comm[HWMC_EXPORT_COMMS];
     _Atomic uint32_t num_casts; /* as num_comms */
-    struct bcast_hw_live_cast cast[BCAST_HW_LIVE_CASTS];
-    struct bcast_hw_live_lane lane[BCAST_HW_LIVE_LANES];
+    struct hwmc_export_cast cast[HWMC_EXPORT_CASTS];
+    struct hwmc_export_lane lane[HWMC_EXPORT_LANES];
 };
 
-#endif /* BCAST_HW_LIVE_H_INCLUDED */
+#endif /* HWMC_LIVE_H_INCLUDED */

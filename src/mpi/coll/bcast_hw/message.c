@@ -14,90 +14,89 @@
 
 #include "message.h"
 
-static bool open_(struct bcast_hw_group *g)
+static bool open_(struct hwmc_group *g)
 {
-    if (bcast_hw_group_open(g))
+    if (hwmc_group_open(g))
         return true;
-    bcast_hw_group_stall(g, MPIR_Bcast_hw_now());
+    hwmc_group_stall(g, hwmc_now());
     return false;
 }
 
-static bool done(struct bcast_hw_group *g)
+static bool done(struct hwmc_group *g)
 {
-    return bcast_hw_group_done(g);
+    return hwmc_group_done(g);
 }
 
-static bool sent(struct bcast_hw_group *g)
+static bool sent(struct hwmc_group *g)
 {
-    return bcast_hw_group_sent(g);
+    return hwmc_group_sent(g);
 }
 
 /* A long message that lies in one piece is sent from there and placed there. */
-static void lend(struct bcast_hw_group *g, struct bcast_hw_message *m)
+static void pin(struct hwmc_group *g, struct hwmc_message *m)
 {
-    m->lent = m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES
-                  ? MPIR_Bcast_hw_contiguous(m->buffer, m->datatype)
-                  : NULL;
+    m->lent =
+        m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES ? hwmc_contiguous(m->buffer, m->datatype) : NULL;
     if (m->lent) {
-        MPIR_Bcast_hw_lock();
-        bcast_hw_group_lend(g, m->lent, (size_t) m->bytes);
-        MPIR_Bcast_hw_unlock();
+        hwmc_lock();
+        hwmc_group_pin(g, m->lent, (size_t) m->bytes);
+        hwmc_unlock();
     }
 }
 
 /* Also after an error: the group may be used no further, but what it has of the program's must
  * go. */
-static void take_back(struct bcast_hw_group *g, const struct bcast_hw_message *m)
+static void take_back(struct hwmc_group *g, const struct hwmc_message *m)
 {
     if (m->lent) {
-        MPIR_Bcast_hw_lock();
-        bcast_hw_group_return(g);
-        MPIR_Bcast_hw_unlock();
+        hwmc_lock();
+        hwmc_group_unpin(g);
+        hwmc_unlock();
     }
 }
 
 /* `memory` is where the message has its bytes from `at` on: nothing is to be copied. */
-static bool in_place(const struct bcast_hw_message *m, MPI_Aint at, const char *memory)
+static bool in_place(const struct hwmc_message *m, MPI_Aint at, const char *memory)
 {
     return m->lent && memory == m->lent + at;
 }
 
-/* Waits with the lock, as MPIR_Bcast_hw_wait does. */
-static int wait_for(struct bcast_hw_group *g, const struct bcast_hw_message *m,
-                    bool (*ready)(struct bcast_hw_group *g))
+/* Waits with the lock, as hwmc_wait_group does. */
+static int wait_for(struct hwmc_group *g, const struct hwmc_message *m,
+                    bool (*ready)(struct hwmc_group *g))
 {
-    return MPIR_Bcast_hw_wait(g, ready, m->relay);
+    return hwmc_wait_group(g, ready, m->pipeline);
 }
 
 /* Waits until this rank has the message's first `bytes`, which come to it from the root. */
-static int is_here(const struct bcast_hw_message *m, MPI_Aint bytes)
+static int is_here(const struct hwmc_message *m, MPI_Aint bytes)
 {
-    return m->relay ? MPIR_Bcast_hw_relay_wait(m->relay, bytes) : MPI_SUCCESS;
+    return m->pipeline ? hwmc_pipeline_wait(m->pipeline, bytes) : MPI_SUCCESS;
 }
 
 /* The network's broadcast that was posted brings what is from `at` on. */
-static void bring(const struct bcast_hw_message *m, MPI_Aint at)
+static void bring(const struct hwmc_message *m, MPI_Aint at)
 {
-    if (m->relay) {
-        m->relay->piece = at;
-        m->relay->here = 0;
-        m->relay->listens = true;
+    if (m->pipeline) {
+        m->pipeline->piece = at;
+        m->pipeline->here = 0;
+        m->pipeline->listens = true;
     }
 }
 
 /* It has brought all up to `bytes`. */
-static void has_come(const struct bcast_hw_message *m, MPI_Aint bytes)
+static void has_come(const struct hwmc_message *m, MPI_Aint bytes)
 {
-    if (m->relay) {
-        m->relay->listens = false;
-        MPIR_Bcast_hw_relay_more(m->relay, bytes);
+    if (m->pipeline) {
+        m->pipeline->listens = false;
+        hwmc_pipeline_more(m->pipeline, bytes);
     }
 }
 
 /* One piece from the root: bytes at..at + n of the message. Sets *cast to whether this broadcast is
  * multicast: if not, nothing was done. */
-static int send_piece(struct bcast_hw_group *g, const struct bcast_hw_message *m, MPI_Aint at,
-                      MPI_Aint n, bool *cast)
+static int send_piece(struct hwmc_group *g, const struct hwmc_message *m, MPI_Aint at, MPI_Aint n,
+                      bool *cast)
 {
     int mpi_errno;
     MPI_Aint packed = n;
@@ -108,26 +107,26 @@ static int send_piece(struct bcast_hw_group *g, const struct bcast_hw_message *m
         return mpi_errno;
     mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
-    *cast = bcast_hw_group_casts_next(g);
+    *cast = hwmc_group_casts_next(g);
     if (!*cast)
         goto fn_exit;
-    to = bcast_hw_group_next_bytes(g, (uint32_t) n);
+    to = hwmc_group_next_bytes(g, (uint32_t) n);
     /* No other thread uses this channel: it is between broadcasts of one communicator. */
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     if (!in_place(m, at, to))
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, at, to, n,
-                                      &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                      &packed HWMC_TYPEREP_FLAGS);
     MPIR_Assert(mpi_errno != MPI_SUCCESS || packed == n);
-    MPIR_Bcast_hw_lock();
+    hwmc_lock();
     MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_post_root(g, (uint32_t) n, at + n < m->bytes, MPIR_Bcast_hw_now());
-    MPIR_Bcast_hw_unlock();
+    hwmc_group_post_root(g, (uint32_t) n, at + n < m->bytes, hwmc_now());
+    hwmc_unlock();
     mpi_errno = wait_for(g, m, done);
     MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
+    hwmc_group_consume(g, hwmc_now());
 
 fn_exit:
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     return mpi_errno;
 fn_fail:
     goto fn_exit;
@@ -135,8 +134,8 @@ fn_fail:
 
 /* One piece at a member: `n` bytes expected at `at`. Sets *cast as send_piece does; if so, *got to
  * what came and *more to whether another piece follows. */
-static int recv_piece(struct bcast_hw_group *g, const struct bcast_hw_message *m, int root,
-                      MPI_Aint at, MPI_Aint n, bool *cast, MPI_Aint *got, bool *more)
+static int recv_piece(struct hwmc_group *g, const struct hwmc_message *m, int root, MPI_Aint at,
+                      MPI_Aint n, bool *cast, MPI_Aint *got, bool *more)
 {
     int mpi_errno;
     MPI_Aint unpacked = 0;
@@ -144,43 +143,43 @@ static int recv_piece(struct bcast_hw_group *g, const struct bcast_hw_message *m
 
     mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
-    *cast = bcast_hw_group_casts_next(g);
+    *cast = hwmc_group_casts_next(g);
     if (!*cast)
         goto fn_exit;
-    bcast_hw_group_post_member(g, (uint32_t) root, MPIR_Bcast_hw_now());
+    hwmc_group_post_member(g, (uint32_t) root, hwmc_now());
     bring(m, at);
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     mpi_errno = wait_for(g, m, done);
     MPIR_ERR_CHECK(mpi_errno);
-    *got = bcast_hw_stream_bytes(&g->stream);
-    *more = bcast_hw_stream_more(&g->stream);
+    *got = hwmc_stream_bytes(&g->stream);
+    *more = hwmc_stream_more(&g->stream);
     n = *got < n ? *got : n;
-    from = bcast_hw_group_last_bytes(g);
+    from = hwmc_group_last_bytes(g);
     /* The bytes stay where they are until this rank has consumed the broadcast. */
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     if (n > 0 && !in_place(m, at, from))
         mpi_errno = MPIR_Typerep_unpack(from, n, m->buffer, m->count, m->datatype, at,
-                                        &unpacked MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                        &unpacked HWMC_TYPEREP_FLAGS);
     has_come(m, at + n);
-    MPIR_Bcast_hw_lock();
-    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
+    hwmc_lock();
+    hwmc_group_consume(g, hwmc_now());
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     return mpi_errno;
 fn_fail:
     goto fn_exit;
 }
 
 /* Sends it, or the part before the first broadcast that is not multicast: *at bytes. */
-static int send_message(struct bcast_hw_group *g, struct bcast_hw_message *m, MPI_Aint *at)
+static int send_message(struct hwmc_group *g, struct hwmc_message *m, MPI_Aint *at)
 {
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint piece = g->piece_bytes;
     bool cast = true;
 
-    lend(g, m);
+    pin(g, m);
     for (*at = 0; *at < m->bytes; *at += piece) {
         MPI_Aint left = m->bytes - *at;
 
@@ -192,10 +191,10 @@ static int send_message(struct bcast_hw_group *g, struct bcast_hw_message *m, MP
     if (m->lent) {
         mpi_errno = wait_for(g, m, sent);
         if (mpi_errno == MPI_SUCCESS) { /* before anything of it can be multicast again */
-            bcast_hw_group_return(g);
+            hwmc_group_unpin(g);
             m->lent = NULL;
         }
-        MPIR_Bcast_hw_unlock();
+        hwmc_unlock();
         MPIR_ERR_CHECK(mpi_errno);
     }
 
@@ -207,8 +206,8 @@ fn_fail:
 }
 
 /* Receives it, or that part of it. Sets *more to whether another part follows. */
-static int recv_message(struct bcast_hw_group *g, struct bcast_hw_message *m, int root,
-                        MPI_Aint *at, bool *more)
+static int recv_message(struct hwmc_group *g, struct hwmc_message *m, int root, MPI_Aint *at,
+                        bool *more)
 {
     int mpi_errno = MPI_SUCCESS;
     MPI_Aint piece = g->piece_bytes, got = 0;
@@ -216,7 +215,7 @@ static int recv_message(struct bcast_hw_group *g, struct bcast_hw_message *m, in
 
     *at = 0;
     *more = true;
-    lend(g, m);
+    pin(g, m);
     while (*more) {
         MPI_Aint left = m->bytes > *at ? m->bytes - *at : 0;
 
@@ -244,8 +243,8 @@ fn_fail:
     ((MPI_Aint) 1 << 20) /* the same where who sends it gets it from the root */
 
 /* The message's `n` bytes from `at` on, which are at `memory`. */
-static int piece_along_trees(struct bcast_hw_group *g, const struct bcast_hw_message *m,
-                             MPI_Aint at, char *memory, MPI_Aint n, int root, bool is_root)
+static int piece_along_trees(struct hwmc_group *g, const struct hwmc_message *m, MPI_Aint at,
+                             char *memory, MPI_Aint n, int root, bool is_root)
 {
     int mpi_errno;
     uint32_t theirs;
@@ -253,35 +252,35 @@ static int piece_along_trees(struct bcast_hw_group *g, const struct bcast_hw_mes
 
     mpi_errno = wait_for(g, m, open_);
     MPIR_ERR_CHECK(mpi_errno);
-    bcast_hw_group_post_trees(g, (uint32_t) root, memory, (uint32_t) n, MPIR_Bcast_hw_now());
+    hwmc_group_post_trees(g, (uint32_t) root, memory, (uint32_t) n, hwmc_now());
     if (!is_root)
         bring(m, at);
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     mpi_errno = wait_for(g, m, done);
     if (mpi_errno)
-        MPIR_Bcast_hw_withdraw(g);
+        hwmc_withdraw(g);
     MPIR_ERR_CHECK(mpi_errno);
-    failed = bcast_hw_stream_failed(&g->stream, &theirs);
-    bcast_hw_group_consume(g, MPIR_Bcast_hw_now());
+    failed = hwmc_stream_failed(&g->stream, &theirs);
+    hwmc_group_consume(g, hwmc_now());
     if (failed)
         MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
                              "**collective_size_mismatch %d %d", (int) theirs, (int) n);
 
 fn_exit:
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     return mpi_errno;
 fn_fail:
     goto fn_exit;
 }
 
 /* The message from `from` on. */
-static int message_along_trees(struct bcast_hw_group *g, const struct bcast_hw_message *m,
-                               MPI_Aint from, int root, bool is_root)
+static int message_along_trees(struct hwmc_group *g, const struct hwmc_message *m, MPI_Aint from,
+                               int root, bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
     const MPI_Aint piece = m->from_mate ? TREES_PIECE_FROM_MATE : TREES_PIECE;
     const MPI_Aint bytes = m->bytes - from;
-    char *memory = MPIR_Bcast_hw_contiguous(m->buffer, m->datatype), *own = NULL;
+    char *memory = hwmc_contiguous(m->buffer, m->datatype), *own = NULL;
     MPI_Aint moved = bytes;
 
     if (memory) {
@@ -292,7 +291,7 @@ static int message_along_trees(struct bcast_hw_group *g, const struct bcast_hw_m
     }
     if (own && is_root)
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, from, own, bytes,
-                                      &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                      &moved HWMC_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
     for (MPI_Aint at = from; at < m->bytes; at += piece) {
         MPI_Aint n = m->bytes - at < piece ? m->bytes - at : piece;
@@ -307,7 +306,7 @@ static int message_along_trees(struct bcast_hw_group *g, const struct bcast_hw_m
     }
     if (own && !is_root)
         mpi_errno = MPIR_Typerep_unpack(own, bytes, m->buffer, m->count, m->datatype, from,
-                                        &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                        &moved HWMC_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_Assert(moved == bytes);
 
@@ -320,7 +319,7 @@ fn_fail:
 
 /* The root has more to send along trees than this member knows of. It takes part, for nobody is to
  * wait for it. */
-static int refuse(struct bcast_hw_group *g, const struct bcast_hw_message *m, int root)
+static int refuse(struct hwmc_group *g, const struct hwmc_message *m, int root)
 {
     int mpi_errno = MPI_SUCCESS;
     char byte;
@@ -336,15 +335,15 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIR_Bcast_hw_move(const struct bcast_hw_side *s, bool along_trees, struct bcast_hw_message *m,
-                       int root, bool is_root)
+int hwmc_move(const struct hwmc_leader_group *s, bool along_trees, struct hwmc_message *m, int root,
+              bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_group *g = s->group;
+    struct hwmc_group *g = s->group;
     MPI_Aint at = 0;
     bool more = false;
 
-    mpi_errno = MPIR_Bcast_hw_side_error(s);
+    mpi_errno = hwmc_leader_group_error(s);
     MPIR_ERR_CHECK(mpi_errno);
     if (!along_trees) {
         mpi_errno = is_root ? send_message(g, m, &at) : recv_message(g, m, root, &at, &more);
@@ -355,7 +354,7 @@ int MPIR_Bcast_hw_move(const struct bcast_hw_side *s, bool along_trees, struct b
     else if (more)
         mpi_errno = refuse(g, m, root);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_note_epoch(g);
+    hwmc_note_epoch(g);
 
 fn_exit:
     return mpi_errno;

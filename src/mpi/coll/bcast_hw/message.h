@@ -5,27 +5,27 @@
  * message: what one MPI_Bcast of this rank moves, and its way over a group of the network.
  */
 
-#ifndef BCAST_HW_MESSAGE_H_INCLUDED
-#define BCAST_HW_MESSAGE_H_INCLUDED
+#ifndef HWMC_MESSAGE_H_INCLUDED
+#define HWMC_MESSAGE_H_INCLUDED
 
 #include "relay.h"
 #include "side.h"
 
-struct bcast_hw_message {
+struct hwmc_message {
     char *buffer;
     MPI_Aint count;
     MPI_Datatype datatype;
     MPI_Aint bytes;
     char *lent; /* the whole message as it lies in memory, lent to the group; NULL: it is packed */
-    struct bcast_hw_relay
-        *relay;     /* that others of this host get it by; NULL: each gets it by itself */
+    struct hwmc_pipeline
+        *pipeline;  /* that others of this host get it by; NULL: each gets it by itself */
     bool from_mate; /* the root is not the one of its host that is in the network's broadcast */
 };
 
 /* Over the network, from `root` of the side's group. What does not go along trees from the start
  * does so from the broadcast on that is not multicast, if the group's rails stopped working.
  * An MPI error code; this name is short because MPICH's error stacks are cut at 512 characters. */
-int MPIR_Bcast_hw_move(const struct bcast_hw_side *s, bool along_trees, struct bcast_hw_message *m,
-                       int root, bool is_root);
+int hwmc_move(const struct hwmc_leader_group *s, bool along_trees, struct hwmc_message *m, int root,
+              bool is_root);
 
-#endif /* BCAST_HW_MESSAGE_H_INCLUDED */
+#endif /* HWMC_MESSAGE_H_INCLUDED */

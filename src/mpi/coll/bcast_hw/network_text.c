@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool bcast_hw_network_take(const char **text, const char *name, double *value)
+bool hwmc_network_take(const char **text, const char *name, double *value)
 {
     size_t len = strlen(name);
     char *end;
@@ -26,30 +26,30 @@ bool bcast_hw_network_take(const char **text, const char *name, double *value)
     return true;
 }
 
-static uint32_t rails_of(const struct bcast_hw_network *net)
+static uint32_t rails_of(const struct hwmc_network *net)
 {
     return net->mbit > 0 && net->mbit_all > net->mbit ? (net->mbit_all + net->mbit / 2) / net->mbit
                                                       : 1;
 }
 
-bool bcast_hw_network_parse(const char *text, struct bcast_hw_network *net)
+bool hwmc_network_parse(const char *text, struct hwmc_network *net)
 {
     uint32_t rails = rails_of(net);
     double value;
 
     while (*text != '\0') {
-        if (bcast_hw_network_take(&text, "latency_us", &value)) {
+        if (hwmc_network_take(&text, "latency_us", &value)) {
             net->latency_ns = (uint64_t) (value * 1000);
             if (net->site_latency_ns < net->latency_ns)
                 net->site_latency_ns = net->latency_ns;
-        } else if (bcast_hw_network_take(&text, "site_latency_us", &value)) {
+        } else if (hwmc_network_take(&text, "site_latency_us", &value)) {
             net->site_latency_ns = (uint64_t) (value * 1000);
-        } else if (bcast_hw_network_take(&text, "mbit", &value) && value >= 1 && value <= 1e7) {
+        } else if (hwmc_network_take(&text, "mbit", &value) && value >= 1 && value <= 1e7) {
             net->mbit = (uint32_t) value;
             net->mbit_all = net->mbit * rails;
-        } else if (bcast_hw_network_take(&text, "loss_ppm", &value) && value <= 1e6) {
+        } else if (hwmc_network_take(&text, "loss_ppm", &value) && value <= 1e6) {
             net->loss_ppm = (uint32_t) value;
-        } else if (bcast_hw_network_take(&text, "datagram_ns", &value)) {
+        } else if (hwmc_network_take(&text, "datagram_ns", &value)) {
             net->datagram_ns = (uint32_t) value;
         } else {
             return false;

@@ -9,20 +9,19 @@
 #include "node_glue.h"
 #include "node/barrier.h"
 
-static int barrier(struct bcast_hw_node_comm *n)
+static int barrier(struct hwmc_shm_comm *n)
 {
-    const struct bcast_hw_node_choice *choice =
-        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BARRIER, 0);
-    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, 0);
-    struct bcast_hw_node_barrier b;
+    const struct hwmc_shm_choice *choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BARRIER, 0);
+    struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, 0);
+    struct hwmc_shm_barrier b;
 
-    bcast_hw_node_barrier_begin(&b, &n->group, &tree);
-    return MPIR_Bcast_hw_node_wait(n, &b.op);
+    hwmc_shm_barrier_begin(&b, &n->group, &tree);
+    return hwmc_shm_wait(n, &b.op);
 }
 
-bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno)
+bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(BARRIER, comm, mpi_errno);
+    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(BARRIER, comm, mpi_errno);
 
     if (n && *mpi_errno == MPI_SUCCESS)
         *mpi_errno = barrier(n);
@@ -30,21 +29,19 @@ bool MPIR_Bcast_hw_node_barrier(MPIR_Comm *comm, int *mpi_errno)
 }
 
 /* `memory` holds the message at the root, and has room for it at others. */
-static int bcast_memory(struct bcast_hw_node_comm *n, char *memory, MPI_Aint bytes, int root)
+static int bcast_memory(struct hwmc_shm_comm *n, char *memory, MPI_Aint bytes, int root)
 {
-    const struct bcast_hw_node_choice *choice =
-        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BCAST, bytes);
-    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, (uint32_t) root);
+    const struct hwmc_shm_choice *choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, bytes);
+    struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, (uint32_t) root);
     uint64_t here = n->group.rank == (uint32_t) root ? (uint64_t) bytes : 0;
-    struct bcast_hw_node_bcast b;
+    struct hwmc_shm_bcast b;
 
-    bcast_hw_node_bcast_begin(&b, &n->group, &tree, (uint32_t) root, memory, (uint64_t) bytes,
-                              here);
-    return MPIR_Bcast_hw_node_wait(n, &b.op);
+    hwmc_shm_bcast_begin(&b, &n->group, &tree, (uint32_t) root, memory, (uint64_t) bytes, here);
+    return hwmc_shm_wait(n, &b.op);
 }
 
 /* Through a copy of the message in one piece. */
-static int bcast_packed(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint count,
+static int bcast_packed(struct hwmc_shm_comm *n, void *buffer, MPI_Aint count,
                         MPI_Datatype datatype, MPI_Aint bytes, int root)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -54,14 +51,14 @@ static int bcast_packed(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint cou
 
     MPIR_ERR_CHKANDJUMP(!memory, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (is_root)
-        mpi_errno = MPIR_Typerep_pack(buffer, count, datatype, 0, memory, bytes,
-                                      &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+        mpi_errno =
+            MPIR_Typerep_pack(buffer, count, datatype, 0, memory, bytes, &moved HWMC_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = bcast_memory(n, memory, bytes, root);
     MPIR_ERR_CHECK(mpi_errno);
     if (!is_root)
         mpi_errno = MPIR_Typerep_unpack(memory, bytes, buffer, count, datatype, 0,
-                                        &moved MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                        &moved HWMC_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_Assert(moved == bytes);
 
@@ -72,10 +69,10 @@ fn_fail:
     goto fn_exit;
 }
 
-static int bcast(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint count, MPI_Datatype datatype,
+static int bcast(struct hwmc_shm_comm *n, void *buffer, MPI_Aint count, MPI_Datatype datatype,
                  int root)
 {
-    char *memory = MPIR_Bcast_hw_contiguous(buffer, datatype);
+    char *memory = hwmc_contiguous(buffer, datatype);
     MPI_Aint size;
 
     MPIR_Datatype_get_size_macro(datatype, size);
@@ -84,10 +81,10 @@ static int bcast(struct bcast_hw_node_comm *n, void *buffer, MPI_Aint count, MPI
     return bcast_packed(n, buffer, count, datatype, size * count, root);
 }
 
-bool MPIR_Bcast_hw_node_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                              MPIR_Comm *comm, int *mpi_errno)
+bool MPIR_Hwmc_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root, MPIR_Comm *comm,
+                     int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n = MPIR_BCAST_HW_NODE_ADMIT(BCAST, comm, mpi_errno);
+    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(BCAST, comm, mpi_errno);
 
     if (n && *mpi_errno == MPI_SUCCESS)
         *mpi_errno = bcast(n, buffer, count, datatype, root);

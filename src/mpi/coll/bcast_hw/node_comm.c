@@ -60,15 +60,15 @@ cvars:
 
 static bool open_; /* between MPI_Init and MPI_Finalize */
 
-void MPIR_Bcast_hw_node_open(void)
+void hwmc_shm_open(void)
 {
     open_ = true;
 }
 
-void MPIR_Bcast_hw_node_shut(void)
+void hwmc_shm_shut(void)
 {
     open_ = false;
-    MPIR_Bcast_hw_node_close();
+    hwmc_shm_close();
 }
 
 static bool on_one_host(MPIR_Comm *comm)
@@ -76,7 +76,7 @@ static bool on_one_host(MPIR_Comm *comm)
     uint32_t world;
 
     for (int i = 0; i < comm->local_size; i++)
-        if (!MPIR_Bcast_hw_world_rank(comm, i, &world) || !MPIR_Bcast_hw_same_host(world))
+        if (!hwmc_world_rank(comm, i, &world) || !hwmc_same_host(world))
             return false;
     return true;
 }
@@ -89,35 +89,35 @@ static bool wanted(void)
     return open_ && MPIR_CVAR_BCAST_HW_NODE && !(file && *file);
 }
 
-static struct bcast_hw_node_comm *allocate(void)
+static struct hwmc_shm_comm *allocate(void)
 {
-    struct bcast_hw_node_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
+    struct hwmc_shm_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
 
-    for (int i = 0; n && i < BCAST_HW_NODE_KIND_NUM; i++)
+    for (int i = 0; n && i < HWMC_SHM_KIND_NUM; i++)
         n->last_bytes[i] = -1;
     return n;
 }
 
-static struct bcast_hw_node_comm *create(MPIR_Comm *comm)
+static struct hwmc_shm_comm *create(MPIR_Comm *comm)
 {
-    struct bcast_hw_node_comm *n = allocate();
+    struct hwmc_shm_comm *n = allocate();
 
     if (!n)
         return NULL;
-    n->state = (uint32_t) comm->local_size <= BCAST_HW_NODE_RANKS_MAX && on_one_host(comm)
-                   ? BCAST_HW_NODE_COUNTING
-                   : BCAST_HW_NODE_SPREAD;
+    n->state = (uint32_t) comm->local_size <= HWMC_SHM_RANKS_MAX && on_one_host(comm)
+                   ? HWMC_SHM_COUNTING
+                   : HWMC_SHM_SPREAD;
     return n;
 }
 
-struct bcast_hw_node_comm *MPIR_Bcast_hw_node_another(const struct bcast_hw_node_comm *n)
+struct hwmc_shm_comm *hwmc_shm_another(const struct hwmc_shm_comm *n)
 {
-    struct bcast_hw_node_comm *another = allocate();
+    struct hwmc_shm_comm *another = allocate();
     const size_t bytes = (size_t) n->num_mates * sizeof(*n->mates);
 
     if (!another)
         return NULL;
-    another->state = BCAST_HW_NODE_SPREAD;
+    another->state = HWMC_SHM_SPREAD;
     another->num_mates = n->num_mates;
     another->mates = MPL_malloc(bytes, MPL_MEM_COMM);
     if (!another->mates) {
@@ -128,81 +128,81 @@ struct bcast_hw_node_comm *MPIR_Bcast_hw_node_another(const struct bcast_hw_node
     return another;
 }
 
-struct bcast_hw_node_comm *MPIR_Bcast_hw_node_of_comm(MPIR_Comm *comm)
+struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
 {
-    struct bcast_hw_comm *c = MPIR_Bcast_hw_comm(comm);
+    struct hwmc_comm *c = hwmc_comm_state(comm);
 
-    if (c && c->node)
-        return c->node;
+    if (c && c->shm)
+        return c->shm;
     if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2)
         return NULL;
-    c = MPIR_Bcast_hw_state_of(comm);
+    c = hwmc_state_of(comm);
     if (!c)
         return NULL;
-    c->node = create(comm);
-    MPIR_Bcast_hw_live_show(comm, c);
-    return c->node;
+    c->shm = create(comm);
+    hwmc_export_show(comm, c);
+    return c->shm;
 }
 
-int MPIR_Bcast_hw_node_broken(const struct bcast_hw_node_comm *n)
+int hwmc_shm_broken(const struct hwmc_shm_comm *n)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    if (n->state == BCAST_HW_NODE_BROKEN)
-        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
+    if (n->state == HWMC_SHM_BROKEN)
+        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
                       "an earlier one did");
     return mpi_errno;
 }
 
-struct bcast_hw_node_comm *MPIR_Bcast_hw_node_admit(MPIR_Comm *comm, int *mpi_errno)
+struct hwmc_shm_comm *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
 {
-    struct bcast_hw_node_comm *n = MPIR_Bcast_hw_node_of_comm(comm);
+    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
 
     if (!n)
         return NULL;
-    if (n->state == BCAST_HW_NODE_COUNTING &&
+    if (n->state == HWMC_SHM_COUNTING &&
         n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0)) {
-        *mpi_errno = MPIR_Bcast_hw_node_setup(n, comm);
-        MPIR_Bcast_hw_live_show(comm, MPIR_Bcast_hw_comm(comm));
+        *mpi_errno = hwmc_shm_setup(n, comm);
+        hwmc_export_show(comm, hwmc_comm_state(comm));
     }
     if (unlikely(*mpi_errno))
         return n;
-    if (likely(n->state == BCAST_HW_NODE_ON))
+    if (likely(n->state == HWMC_SHM_ON))
         return n;
-    if (n->state == BCAST_HW_NODE_OFF)
-        MPIR_Bcast_hw_node_note_left();
-    *mpi_errno = MPIR_Bcast_hw_node_broken(n);
+    if (n->state == HWMC_SHM_OFF)
+        hwmc_shm_note_left();
+    *mpi_errno = hwmc_shm_broken(n);
     return *mpi_errno ? n : NULL;
 }
 
-void MPIR_Bcast_hw_node_fail(struct bcast_hw_node_comm *n)
+void hwmc_shm_fail(struct hwmc_shm_comm *n)
 {
-    n->state = BCAST_HW_NODE_BROKEN;
-    bcast_hw_node_group_fail(&n->group);
+    n->state = HWMC_SHM_BROKEN;
+    hwmc_shm_group_fail(&n->group);
 }
 
-int MPIR_Bcast_hw_node_failed(struct bcast_hw_node_comm *n, int err)
+int hwmc_shm_failed(struct hwmc_shm_comm *n, int err)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    if (!bcast_hw_node_group_in_step(&n->group))
-        MPIR_Bcast_hw_node_fail(n);
-    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node", "**bcast_hw_node %s",
-                  err == BCAST_HW_ERR_INVAL ? "the ranks' messages differ in length"
-                                            : bcast_hw_err_text(err));
+    if (!hwmc_shm_group_in_step(&n->group))
+        hwmc_shm_fail(n);
+    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
+                  err == HWMC_ERR_INVAL ? "the ranks' messages differ in length"
+                                        : hwmc_err_text(err));
     return mpi_errno;
 }
 
-void MPIR_Bcast_hw_node_free(struct bcast_hw_node_comm *n)
+void hwmc_shm_free(struct hwmc_shm_comm *n)
 {
     if (n->segment.base) {
-        MPIR_Bcast_hw_node_note_segment(false, n->segment.bytes);
-        bcast_hw_node_group_fini(&n->group);
-        bcast_hw_node_segment_close(&n->segment);
+        hwmc_shm_note_segment(false, n->segment.bytes);
+        hwmc_shm_group_fini(&n->group);
+        hwmc_shm_segment_close(&n->segment);
     }
-    for (int i = 0; i < BCAST_HW_NODE_TREES; i++)
+    for (int i = 0; i < HWMC_SHM_TREES; i++)
         MPL_free(n->kept[i].children);
-    MPIR_Bcast_hw_node_csel_end(n);
+    hwmc_shm_csel_end(n);
     MPL_free(n->mates);
     MPL_free(n);
 }

@@ -35,19 +35,19 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-struct bcast_hw_node_csel {
+struct hwmc_shm_csel {
     void *root;     /* MPICH's, for any number of ranks */
     uint32_t users; /* communicators that have it, and the process */
 };
 
-static struct bcast_hw_node_csel *loaded; /* NULL: not yet */
+static struct hwmc_shm_csel *loaded; /* NULL: not yet */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *create_entry(struct json_object *leaf)
 {
-    char why[BCAST_HW_NODE_ENTRY_WHY];
-    struct bcast_hw_node_entry *e = MPL_malloc(sizeof(*e), MPL_MEM_COLL);
-    bool sound = e && bcast_hw_node_entry_read(e, leaf, BCAST_HW_NODE_TABLE_ANY, why);
+    char why[HWMC_SHM_ENTRY_WHY];
+    struct hwmc_shm_entry *e = MPL_malloc(sizeof(*e), MPL_MEM_COLL);
+    bool sound = e && hwmc_shm_entry_read(e, leaf, HWMC_SHM_TABLE_ANY, why);
 
     MPIR_Assert(sound); /* it was looked at before */
     return e;
@@ -57,8 +57,8 @@ static int refuse(const char *file, const char *why)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    MPIR_ERR_SET2(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_node_selection",
-                  "**bcast_hw_node_selection %s %s", file, why);
+    MPIR_ERR_SET2(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm_selection", "**hwmc_shm_selection %s %s",
+                  file, why);
     return mpi_errno;
 }
 
@@ -67,16 +67,16 @@ static int load(void **root)
 {
     const char *file = MPIR_CVAR_BCAST_HW_NODE_SELECTION;
     const bool given = file && *file, none = given && strcmp(file, "none") == 0;
-    char *text = given && !none ? bcast_hw_node_entry_load(file) : NULL;
-    char why[BCAST_HW_NODE_ENTRY_WHY];
-    const char *json = none ? "{}" : given ? text : BCAST_HW_NODE_SELECTION_JSON;
+    char *text = given && !none ? hwmc_shm_entry_load(file) : NULL;
+    char why[HWMC_SHM_ENTRY_WHY];
+    const char *json = none ? "{}" : given ? text : HWMC_SHM_SELECTION_JSON;
     struct json_object *tree;
     int mpi_errno = MPI_SUCCESS;
 
     *root = NULL;
     if (!json)
         return refuse(file, strerror(errno));
-    tree = bcast_hw_node_entry_parse(json, why);
+    tree = hwmc_shm_entry_parse(json, why);
     if (tree) {
         json_object_put(tree);
         mpi_errno = MPIR_Csel_create_from_buf(json, create_entry, root);
@@ -88,7 +88,7 @@ static int load(void **root)
 }
 
 /* One user less. */
-static void drop(struct bcast_hw_node_csel *s)
+static void drop(struct hwmc_shm_csel *s)
 {
     if (--s->users > 0)
         return;
@@ -96,9 +96,9 @@ static void drop(struct bcast_hw_node_csel *s)
     MPL_free(s);
 }
 
-static struct bcast_hw_node_csel *take(int *mpi_errno)
+static struct hwmc_shm_csel *take(int *mpi_errno)
 {
-    struct bcast_hw_node_csel *s = loaded;
+    struct hwmc_shm_csel *s = loaded;
 
     if (!s) {
         s = MPL_calloc(1, sizeof(*s), MPL_MEM_COLL);
@@ -122,7 +122,7 @@ static MPIR_Comm of_size(uint32_t ranks)
                        .remote_size = (int) ranks};
 }
 
-int MPIR_Bcast_hw_node_csel_begin(struct bcast_hw_node_comm *n, uint32_t ranks)
+int hwmc_shm_csel_begin(struct hwmc_shm_comm *n, uint32_t ranks)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Comm comm = of_size(ranks);
@@ -136,7 +136,7 @@ int MPIR_Bcast_hw_node_csel_begin(struct bcast_hw_node_comm *n, uint32_t ranks)
     return mpi_errno;
 }
 
-void MPIR_Bcast_hw_node_csel_end(struct bcast_hw_node_comm *n)
+void hwmc_shm_csel_end(struct hwmc_shm_comm *n)
 {
     if (!n->csel)
         return;
@@ -149,7 +149,7 @@ void MPIR_Bcast_hw_node_csel_end(struct bcast_hw_node_comm *n)
     n->pruned = NULL;
 }
 
-void MPIR_Bcast_hw_node_csel_close(void)
+void hwmc_shm_csel_close(void)
 {
     pthread_mutex_lock(&lock);
     if (loaded)
@@ -158,21 +158,20 @@ void MPIR_Bcast_hw_node_csel_close(void)
     pthread_mutex_unlock(&lock);
 }
 
-const struct bcast_hw_node_entry *MPIR_Bcast_hw_node_csel_search(const struct bcast_hw_node_comm *n,
-                                                                 enum bcast_hw_node_kind kind,
-                                                                 MPI_Aint bytes)
+const struct hwmc_shm_entry *hwmc_shm_csel_search(const struct hwmc_shm_comm *n,
+                                                  enum hwmc_shm_kind kind, MPI_Aint bytes)
 {
     static const MPIR_Csel_coll_type_e types[] = {
-        [BCAST_HW_NODE_KIND_BARRIER] = MPIR_CSEL_COLL_TYPE__BARRIER,
-        [BCAST_HW_NODE_KIND_BCAST] = MPIR_CSEL_COLL_TYPE__BCAST,
-        [BCAST_HW_NODE_KIND_REDUCE] = MPIR_CSEL_COLL_TYPE__REDUCE,
-        [BCAST_HW_NODE_KIND_ALLREDUCE] = MPIR_CSEL_COLL_TYPE__ALLREDUCE,
-        [BCAST_HW_NODE_KIND_GATHER] = MPIR_CSEL_COLL_TYPE__GATHER,
-        [BCAST_HW_NODE_KIND_ALLGATHER] = MPIR_CSEL_COLL_TYPE__ALLGATHER,
-        [BCAST_HW_NODE_KIND_SCATTER] = MPIR_CSEL_COLL_TYPE__SCATTER,
-        [BCAST_HW_NODE_KIND_ALLTOALL] = MPIR_CSEL_COLL_TYPE__ALLTOALL,
-        [BCAST_HW_NODE_KIND_REDUCE_SCATTER] = MPIR_CSEL_COLL_TYPE__REDUCE_SCATTER,
-        [BCAST_HW_NODE_KIND_SCAN] = MPIR_CSEL_COLL_TYPE__SCAN,
+        [HWMC_SHM_KIND_BARRIER] = MPIR_CSEL_COLL_TYPE__BARRIER,
+        [HWMC_SHM_KIND_BCAST] = MPIR_CSEL_COLL_TYPE__BCAST,
+        [HWMC_SHM_KIND_REDUCE] = MPIR_CSEL_COLL_TYPE__REDUCE,
+        [HWMC_SHM_KIND_ALLREDUCE] = MPIR_CSEL_COLL_TYPE__ALLREDUCE,
+        [HWMC_SHM_KIND_GATHER] = MPIR_CSEL_COLL_TYPE__GATHER,
+        [HWMC_SHM_KIND_ALLGATHER] = MPIR_CSEL_COLL_TYPE__ALLGATHER,
+        [HWMC_SHM_KIND_SCATTER] = MPIR_CSEL_COLL_TYPE__SCATTER,
+        [HWMC_SHM_KIND_ALLTOALL] = MPIR_CSEL_COLL_TYPE__ALLTOALL,
+        [HWMC_SHM_KIND_REDUCE_SCATTER] = MPIR_CSEL_COLL_TYPE__REDUCE_SCATTER,
+        [HWMC_SHM_KIND_SCAN] = MPIR_CSEL_COLL_TYPE__SCAN,
     };
     MPIR_Comm comm = of_size(n->group.size);
     MPIR_Csel_coll_sig_s sig = {.coll_type = types[kind], .comm_ptr = &comm};
@@ -182,26 +181,26 @@ const struct bcast_hw_node_entry *MPIR_Bcast_hw_node_csel_search(const struct bc
     if (!n->pruned)
         return NULL;
     switch (kind) {
-        case BCAST_HW_NODE_KIND_BCAST:
+        case HWMC_SHM_KIND_BCAST:
             sig.u.bcast.count = bytes;
-            sig.u.bcast.datatype = MPIR_BCAST_HW_BYTE;
+            sig.u.bcast.datatype = HWMC_BYTE;
             break;
-        case BCAST_HW_NODE_KIND_REDUCE:
+        case HWMC_SHM_KIND_REDUCE:
             sig.u.reduce.count = bytes;
-            sig.u.reduce.datatype = MPIR_BCAST_HW_BYTE;
+            sig.u.reduce.datatype = HWMC_BYTE;
             break;
-        case BCAST_HW_NODE_KIND_ALLREDUCE:
+        case HWMC_SHM_KIND_ALLREDUCE:
             sig.u.allreduce.count = bytes;
-            sig.u.allreduce.datatype = MPIR_BCAST_HW_BYTE;
+            sig.u.allreduce.datatype = HWMC_BYTE;
             break;
-        case BCAST_HW_NODE_KIND_REDUCE_SCATTER:
+        case HWMC_SHM_KIND_REDUCE_SCATTER:
             /* All bytes as one rank's: the search looks at their sum. */
             counts = MPL_calloc(n->group.size, sizeof(*counts), MPL_MEM_COLL);
             if (!counts)
                 return NULL;
             counts[0] = bytes;
             sig.u.reduce_scatter.recvcounts = counts;
-            sig.u.reduce_scatter.datatype = MPIR_BCAST_HW_BYTE;
+            sig.u.reduce_scatter.datatype = HWMC_BYTE;
             break;
         default:
             break; /* by the number of ranks alone */

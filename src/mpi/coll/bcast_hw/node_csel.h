@@ -7,25 +7,24 @@
  * what of it is for its number of ranks.
  */
 
-#ifndef BCAST_HW_NODE_CSEL_H_INCLUDED
-#define BCAST_HW_NODE_CSEL_H_INCLUDED
+#ifndef HWMC_NODE_CSEL_H_INCLUDED
+#define HWMC_NODE_CSEL_H_INCLUDED
 
 #include "node_glue.h"
 #include "node_entry.h"
 
 /* Gives `n`, of that many ranks, its selection. MPICH's error code where the file cannot be
  * used. */
-int MPIR_Bcast_hw_node_csel_begin(struct bcast_hw_node_comm *n, uint32_t ranks);
+int hwmc_shm_csel_begin(struct hwmc_shm_comm *n, uint32_t ranks);
 
 /* Frees it; nothing where there is none. */
-void MPIR_Bcast_hw_node_csel_end(struct bcast_hw_node_comm *n);
+void hwmc_shm_csel_end(struct hwmc_shm_comm *n);
 
 /* What it says of a message of `bytes`; NULL: nothing. Of n until its end. */
-const struct bcast_hw_node_entry *MPIR_Bcast_hw_node_csel_search(const struct bcast_hw_node_comm *n,
-                                                                 enum bcast_hw_node_kind kind,
-                                                                 MPI_Aint bytes);
+const struct hwmc_shm_entry *hwmc_shm_csel_search(const struct hwmc_shm_comm *n,
+                                                  enum hwmc_shm_kind kind, MPI_Aint bytes);
 
 /* The process needs no selection any more, but for the communicators that have one. */
-void MPIR_Bcast_hw_node_csel_close(void);
+void hwmc_shm_csel_close(void);
 
-#endif /* BCAST_HW_NODE_CSEL_H_INCLUDED */
+#endif /* HWMC_NODE_CSEL_H_INCLUDED */

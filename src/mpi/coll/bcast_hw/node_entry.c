@@ -27,24 +27,24 @@ enum { AVG = 1, TOTAL = 2 };
 
 static const struct collective {
     const char *name;
-    enum bcast_hw_node_table table;
+    enum hwmc_shm_table table;
     unsigned lengths;
 } collectives[] = {
-    {"barrier", BCAST_HW_NODE_TABLE_BARRIERS, 0},
-    {"bcast", BCAST_HW_NODE_TABLE_BCASTS, AVG | TOTAL},
-    {"reduce", BCAST_HW_NODE_TABLE_REDUCTIONS, AVG | TOTAL},
-    {"allreduce", BCAST_HW_NODE_TABLE_REDUCTIONS, AVG | TOTAL},
-    {"reduce_scatter", BCAST_HW_NODE_TABLE_REDUCTIONS, TOTAL},
-    {"gather", BCAST_HW_NODE_TABLE_NONE, 0},
-    {"allgather", BCAST_HW_NODE_TABLE_NONE, 0},
-    {"scatter", BCAST_HW_NODE_TABLE_NONE, 0},
-    {"alltoall", BCAST_HW_NODE_TABLE_NONE, 0},
-    {"scan", BCAST_HW_NODE_TABLE_NONE, 0},
+    {"barrier", HWMC_SHM_TABLE_BARRIERS, 0},
+    {"bcast", HWMC_SHM_TABLE_BCASTS, AVG | TOTAL},
+    {"reduce", HWMC_SHM_TABLE_REDUCTIONS, AVG | TOTAL},
+    {"allreduce", HWMC_SHM_TABLE_REDUCTIONS, AVG | TOTAL},
+    {"reduce_scatter", HWMC_SHM_TABLE_REDUCTIONS, TOTAL},
+    {"gather", HWMC_SHM_TABLE_NONE, 0},
+    {"allgather", HWMC_SHM_TABLE_NONE, 0},
+    {"scatter", HWMC_SHM_TABLE_NONE, 0},
+    {"alltoall", HWMC_SHM_TABLE_NONE, 0},
+    {"scan", HWMC_SHM_TABLE_NONE, 0},
 };
 
 static bool wrong(char *why, const char *what, const char *key)
 {
-    snprintf(why, BCAST_HW_NODE_ENTRY_WHY, "%s: %s", key, what);
+    snprintf(why, HWMC_SHM_ENTRY_WHY, "%s: %s", key, what);
     return false;
 }
 
@@ -82,26 +82,26 @@ static bool named_shape(const char *text, int *shape)
 {
 #define X(id, name)                                                                                \
     if (strcmp(text, name) == 0)                                                                   \
-        *shape = BCAST_HW_NODE_SHAPE_##id;
-    BCAST_HW_NODE_SHAPES(X)
+        *shape = HWMC_SHM_SHAPE_##id;
+    HWMC_SHM_SHAPES(X)
 #undef X
     return *shape >= 0;
 }
 
-static bool read_param(struct bcast_hw_node_entry *e, const char *key)
+static bool read_param(struct hwmc_shm_entry *e, const char *key)
 {
     const char *v;
 
     if ((v = after(key, "degree=")))
-        return number(v, 1, BCAST_HW_NODE_RANKS_MAX, &e->degree);
+        return number(v, 1, HWMC_SHM_RANKS_MAX, &e->degree);
     if ((v = after(key, "shape=")))
         return named_shape(v, &e->shape);
     if ((v = after(key, "chunk=")))
-        return number(v, 64, BCAST_HW_NODE_CHUNK_MAX, &e->chunk) && e->chunk % 64 == 0;
+        return number(v, 64, HWMC_SHM_CHUNK_MAX, &e->chunk) && e->chunk % 64 == 0;
     if ((v = after(key, "inline_max=")))
-        return number(v, 0, BCAST_HW_NODE_INLINE, &e->inline_max);
+        return number(v, 0, HWMC_SHM_INLINE, &e->inline_max);
     if ((v = after(key, "copy_min=")) && strcmp(v, "never") == 0) {
-        e->copy_min = BCAST_HW_NODE_ENTRY_NEVER;
+        e->copy_min = HWMC_SHM_ENTRY_NEVER;
         return true;
     }
     if (v)
@@ -117,28 +117,27 @@ static bool read_param(struct bcast_hw_node_entry *e, const char *key)
     return false;
 }
 
-static bool read_algorithm(struct bcast_hw_node_entry *e, const char *name,
-                           enum bcast_hw_node_table table)
+static bool read_algorithm(struct hwmc_shm_entry *e, const char *name, enum hwmc_shm_table table)
 {
-    const bool any = table == BCAST_HW_NODE_TABLE_ANY;
+    const bool any = table == HWMC_SHM_TABLE_ANY;
 
-    if (any || table == BCAST_HW_NODE_TABLE_BARRIERS)
-        e->barrier = bcast_hw_node_barrier_named(name);
-    if (any || table == BCAST_HW_NODE_TABLE_BCASTS)
-        e->bcast = bcast_hw_node_bcast_named(name);
-    if (any || table == BCAST_HW_NODE_TABLE_REDUCTIONS)
-        e->reduction = bcast_hw_node_reduction_named(name);
+    if (any || table == HWMC_SHM_TABLE_BARRIERS)
+        e->barrier = hwmc_shm_barrier_named(name);
+    if (any || table == HWMC_SHM_TABLE_BCASTS)
+        e->bcast = hwmc_shm_bcast_named(name);
+    if (any || table == HWMC_SHM_TABLE_REDUCTIONS)
+        e->reduction = hwmc_shm_reduction_named(name);
     return e->barrier >= 0 || e->bcast >= 0 || e->reduction >= 0 || strcmp(name, "auto") == 0;
 }
 
-bool bcast_hw_node_entry_read(struct bcast_hw_node_entry *e, struct json_object *leaf,
-                              enum bcast_hw_node_table table, char why[BCAST_HW_NODE_ENTRY_WHY])
+bool hwmc_shm_entry_read(struct hwmc_shm_entry *e, struct json_object *leaf,
+                         enum hwmc_shm_table table, char why[HWMC_SHM_ENTRY_WHY])
 {
     char key[KEY_MAX];
     const char *name = NULL;
     struct json_object *params = NULL;
 
-    *e = (struct bcast_hw_node_entry){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    *e = (struct hwmc_shm_entry){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     json_object_object_foreach(leaf, leaf_key, leaf_value)
     {
         squeeze(leaf_key, key);
@@ -208,7 +207,7 @@ static bool check_conditions(struct json_object *obj, const struct collective *c
 
 static bool check_below(struct json_object *obj, const struct collective *c, int depth, char *why)
 {
-    struct bcast_hw_node_entry e;
+    struct hwmc_shm_entry e;
     bool is_leaf = false;
     char key[KEY_MAX];
 
@@ -221,7 +220,7 @@ static bool check_below(struct json_object *obj, const struct collective *c, int
         squeeze(obj_key, key);
         is_leaf = is_leaf || after(key, "algorithm=");
     }
-    return is_leaf ? bcast_hw_node_entry_read(&e, obj, c->table, why)
+    return is_leaf ? hwmc_shm_entry_read(&e, obj, c->table, why)
                    : check_conditions(obj, c, depth, why);
 }
 
@@ -253,7 +252,7 @@ static bool check(struct json_object *tree, char *why)
     return true;
 }
 
-struct json_object *bcast_hw_node_entry_parse(const char *text, char why[BCAST_HW_NODE_ENTRY_WHY])
+struct json_object *hwmc_shm_entry_parse(const char *text, char why[HWMC_SHM_ENTRY_WHY])
 {
     enum json_tokener_error error = json_tokener_success;
     struct json_object *tree = json_tokener_parse_verbose(text, &error);
@@ -269,7 +268,7 @@ struct json_object *bcast_hw_node_entry_parse(const char *text, char why[BCAST_H
     return tree;
 }
 
-char *bcast_hw_node_entry_load(const char *file)
+char *hwmc_shm_entry_load(const char *file)
 {
     FILE *f = fopen(file, "r");
     char *text = f ? malloc(FILE_MAX_BYTES + 1) : NULL;

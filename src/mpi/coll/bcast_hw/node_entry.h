@@ -7,28 +7,28 @@
  * MPICH, which ends the process where a selection is not what it expects.
  */
 
-#ifndef BCAST_HW_NODE_ENTRY_H_INCLUDED
-#define BCAST_HW_NODE_ENTRY_H_INCLUDED
+#ifndef HWMC_NODE_ENTRY_H_INCLUDED
+#define HWMC_NODE_ENTRY_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_NODE_ENTRY_WHY 160 /* room for what is wrong */
-#define BCAST_HW_NODE_ENTRY_NEVER INT64_MAX
+#define HWMC_SHM_ENTRY_WHY 160 /* room for what is wrong */
+#define HWMC_SHM_ENTRY_NEVER INT64_MAX
 
 /* Of a collective: which of the tables of algorithms it has. */
-enum bcast_hw_node_table {
-    BCAST_HW_NODE_TABLE_NONE, /* `auto` only */
-    BCAST_HW_NODE_TABLE_BARRIERS,
-    BCAST_HW_NODE_TABLE_BCASTS,
-    BCAST_HW_NODE_TABLE_REDUCTIONS,
-    BCAST_HW_NODE_TABLE_ANY, /* it is not known which */
+enum hwmc_shm_table {
+    HWMC_SHM_TABLE_NONE, /* `auto` only */
+    HWMC_SHM_TABLE_BARRIERS,
+    HWMC_SHM_TABLE_BCASTS,
+    HWMC_SHM_TABLE_REDUCTIONS,
+    HWMC_SHM_TABLE_ANY, /* it is not known which */
 };
 
 /* What is -1 is left as it is. */
-struct bcast_hw_node_entry {
+struct hwmc_shm_entry {
     int barrier, bcast, reduction; /* by that name in each of the tables; `auto`: in none */
-    int shape;                     /* enum bcast_hw_node_shape */
+    int shape;                     /* enum hwmc_shm_shape */
     int crowded;                   /* 1, 0: only where ranks share processors, or do not */
     int64_t degree, chunk, inline_max, copy_min, piece_min, shift; /* copy_min: or NEVER */
 };
@@ -37,14 +37,14 @@ struct json_object;
 
 /* The entry that `leaf` is, {"algorithm=NAME": {"KEY=VALUE": {}, ...}}, of a collective with that
  * table. False: it is none, and `why` says so. */
-bool bcast_hw_node_entry_read(struct bcast_hw_node_entry *e, struct json_object *leaf,
-                              enum bcast_hw_node_table table, char why[BCAST_HW_NODE_ENTRY_WHY]);
+bool hwmc_shm_entry_read(struct hwmc_shm_entry *e, struct json_object *leaf,
+                         enum hwmc_shm_table table, char why[HWMC_SHM_ENTRY_WHY]);
 
 /* The selection that `text` holds, to be put back (json_object_put); NULL: it is none that MPICH
  * could search, and `why` says so. */
-struct json_object *bcast_hw_node_entry_parse(const char *text, char why[BCAST_HW_NODE_ENTRY_WHY]);
+struct json_object *hwmc_shm_entry_parse(const char *text, char why[HWMC_SHM_ENTRY_WHY]);
 
 /* The text of a file, to be freed; NULL: errno says why not. */
-char *bcast_hw_node_entry_load(const char *file);
+char *hwmc_shm_entry_load(const char *file);
 
-#endif /* BCAST_HW_NODE_ENTRY_H_INCLUDED */
+#endif /* HWMC_NODE_ENTRY_H_INCLUDED */

@@ -176,40 +176,40 @@ cvars:
 #define PART_COPY (128u << 10)
 
 /* What serves where nobody said or measured anything. */
-static void by_default(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,
-                       MPI_Aint bytes, struct bcast_hw_node_choice *c)
+static void by_default(const struct hwmc_shm_comm *n, enum hwmc_shm_kind kind, MPI_Aint bytes,
+                       struct hwmc_shm_choice *c)
 {
     const uint32_t ranks = n->group.size;
 
-    c->params = bcast_hw_node_params_default(n->segment.layout.chunk);
+    c->params = hwmc_shm_params_default(n->segment.layout.chunk);
     c->params.stream_min = n->stream_min;
-    c->shape = BCAST_HW_NODE_SHAPE_KARY;
+    c->shape = HWMC_SHM_SHAPE_KARY;
     c->degree = MPL_MIN(ranks, 4);
     /* Ranks that share processors come one after the other: the fewer phases the better. */
-    if (kind == BCAST_HW_NODE_KIND_BARRIER && n->crowded)
+    if (kind == HWMC_SHM_KIND_BARRIER && n->crowded)
         c->params.ways = ranks - 1;
-    if (kind == BCAST_HW_NODE_KIND_ALLREDUCE && bytes * ranks <= EACH_MOST)
-        c->params.reduction = BCAST_HW_NODE_REDUCTION_EACH;
+    if (kind == HWMC_SHM_KIND_ALLREDUCE && bytes * ranks <= EACH_MOST)
+        c->params.reduction = HWMC_SHM_REDUCTION_EACH;
     if (bytes <= c->params.inline_max)
         c->degree = MPL_MIN(ranks, 16);
 }
 
-static void by_selection(const struct bcast_hw_node_comm *n, enum bcast_hw_node_kind kind,
-                         MPI_Aint bytes, struct bcast_hw_node_choice *c)
+static void by_selection(const struct hwmc_shm_comm *n, enum hwmc_shm_kind kind, MPI_Aint bytes,
+                         struct hwmc_shm_choice *c)
 {
-    const struct bcast_hw_node_entry *e = MPIR_Bcast_hw_node_csel_search(n, kind, bytes);
-    struct bcast_hw_node_params *p = &c->params;
+    const struct hwmc_shm_entry *e = hwmc_shm_csel_search(n, kind, bytes);
+    struct hwmc_shm_params *p = &c->params;
 
     if (!e || (e->crowded >= 0 && (e->crowded == 1) != n->crowded))
         return;
-    if (kind == BCAST_HW_NODE_KIND_BARRIER && e->barrier >= 0)
-        p->barrier = (enum bcast_hw_node_barrier_algorithm) e->barrier;
-    if (kind == BCAST_HW_NODE_KIND_BCAST && e->bcast >= 0)
-        p->bcast = (enum bcast_hw_node_bcast_algorithm) e->bcast;
-    if (MPIR_Bcast_hw_node_reduces(kind) && e->reduction >= 0)
-        p->reduction = (enum bcast_hw_node_reduction_algorithm) e->reduction;
+    if (kind == HWMC_SHM_KIND_BARRIER && e->barrier >= 0)
+        p->barrier = (enum hwmc_shm_barrier_algorithm) e->barrier;
+    if (kind == HWMC_SHM_KIND_BCAST && e->bcast >= 0)
+        p->bcast = (enum hwmc_shm_bcast_algorithm) e->bcast;
+    if (hwmc_shm_reduces(kind) && e->reduction >= 0)
+        p->reduction = (enum hwmc_shm_reduction_algorithm) e->reduction;
     if (e->shape >= 0)
-        c->shape = (enum bcast_hw_node_shape) e->shape;
+        c->shape = (enum hwmc_shm_shape) e->shape;
     if (e->degree > 0)
         c->degree = p->ways = (uint32_t) e->degree;
     if (e->chunk > 0)
@@ -233,9 +233,9 @@ static bool is_said(void)
 /* A message that comes from another host, and comes slowly: all take it from where it lies as it
  * does, since each rank that hands it on has to be woken first. Tuning runs, on one host, know
  * nothing of that. */
-static void for_part(const struct bcast_hw_node_comm *n, struct bcast_hw_node_choice *c)
+static void for_part(const struct hwmc_shm_comm *n, struct hwmc_shm_choice *c)
 {
-    c->params.bcast = BCAST_HW_NODE_BCAST_TREE;
+    c->params.bcast = HWMC_SHM_BCAST_TREE;
     c->params.copy_min = PART_COPY;
     c->degree = MPL_MIN(n->group.size, 16);
 }
@@ -246,30 +246,29 @@ static void for_part(const struct bcast_hw_node_comm *n, struct bcast_hw_node_ch
             field = prefix;                                                                        \
     } while (0)
 
-static void by_cvars(const struct bcast_hw_node_comm *n, struct bcast_hw_node_choice *c)
+static void by_cvars(const struct hwmc_shm_comm *n, struct hwmc_shm_choice *c)
 {
-    struct bcast_hw_node_params *p = &c->params;
+    struct hwmc_shm_params *p = &c->params;
 
     /* The values of the control variables follow `auto` in the order of the tables. */
     SAID(BARRIER, p->barrier,
-         (enum bcast_hw_node_barrier_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BARRIER -
-                                                MPIR_CVAR_BCAST_HW_NODE_BARRIER_ota));
+         (enum hwmc_shm_barrier_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BARRIER -
+                                           MPIR_CVAR_BCAST_HW_NODE_BARRIER_ota));
     SAID(BCAST, p->bcast,
-         (enum bcast_hw_node_bcast_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BCAST -
-                                              MPIR_CVAR_BCAST_HW_NODE_BCAST_treemm));
+         (enum hwmc_shm_bcast_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BCAST -
+                                         MPIR_CVAR_BCAST_HW_NODE_BCAST_treemm));
     SAID(REDUCE, p->reduction,
-         (enum bcast_hw_node_reduction_algorithm)(MPIR_CVAR_BCAST_HW_NODE_REDUCE -
-                                                  MPIR_CVAR_BCAST_HW_NODE_REDUCE_tree));
+         (enum hwmc_shm_reduction_algorithm)(MPIR_CVAR_BCAST_HW_NODE_REDUCE -
+                                             MPIR_CVAR_BCAST_HW_NODE_REDUCE_tree));
     SAID(SHAPE, c->shape,
-         (enum bcast_hw_node_shape)(MPIR_CVAR_BCAST_HW_NODE_SHAPE -
-                                    MPIR_CVAR_BCAST_HW_NODE_SHAPE_knomial));
+         (enum hwmc_shm_shape)(MPIR_CVAR_BCAST_HW_NODE_SHAPE -
+                               MPIR_CVAR_BCAST_HW_NODE_SHAPE_knomial));
     if (MPIR_CVAR_BCAST_HW_NODE_DEGREE > 0)
         c->degree = p->ways = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_DEGREE;
     if (MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES > 0)
         p->chunk = MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES, n->segment.layout.chunk);
     if (MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES >= 0)
-        p->inline_max =
-            MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES, BCAST_HW_NODE_INLINE);
+        p->inline_max = MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES, HWMC_SHM_INLINE);
     if (MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES >= 0)
         p->copy_min = (uint64_t) MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES;
     if (MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES >= 0)
@@ -280,37 +279,35 @@ static void by_cvars(const struct bcast_hw_node_comm *n, struct bcast_hw_node_ch
         p->shift = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES;
 }
 
-const struct bcast_hw_node_choice *MPIR_Bcast_hw_node_choose(struct bcast_hw_node_comm *n,
-                                                             enum bcast_hw_node_kind kind,
-                                                             MPI_Aint bytes)
+const struct hwmc_shm_choice *hwmc_shm_choose(struct hwmc_shm_comm *n, enum hwmc_shm_kind kind,
+                                              MPI_Aint bytes)
 {
-    struct bcast_hw_node_choice *c = &n->last[kind];
+    struct hwmc_shm_choice *c = &n->last[kind];
 
     if (n->last_bytes[kind] != bytes) {
         by_default(n, kind, bytes, c);
-        if (n->mates && kind == BCAST_HW_NODE_KIND_BCAST && !is_said())
+        if (n->mates && kind == HWMC_SHM_KIND_BCAST && !is_said())
             for_part(n, c);
         else
             by_selection(n, kind, bytes, c);
         by_cvars(n, c);
-        MPIR_Bcast_hw_node_note_choice(kind, &c->params);
+        hwmc_shm_note_choice(kind, &c->params);
         n->last_bytes[kind] = bytes;
         n->applied = NULL;
     }
     if (n->applied != c) {
-        int err = bcast_hw_node_group_set(&n->group, &c->params);
+        int err = hwmc_shm_group_set(&n->group, &c->params);
 
-        MPIR_Assert(err == BCAST_HW_OK);
+        MPIR_Assert(err == HWMC_OK);
         n->applied = c;
     }
     return c;
 }
 
-struct bcast_hw_node_tree MPIR_Bcast_hw_node_tree(struct bcast_hw_node_comm *n,
-                                                  const struct bcast_hw_node_choice *choice,
-                                                  uint32_t root)
+struct hwmc_shm_tree hwmc_shm_comm_tree(struct hwmc_shm_comm *n,
+                                        const struct hwmc_shm_choice *choice, uint32_t root)
 {
-    struct bcast_hw_node_kept *k = &n->kept[(root ^ choice->degree) & (BCAST_HW_NODE_TREES - 1)];
+    struct hwmc_shm_kept *k = &n->kept[(root ^ choice->degree) & (HWMC_SHM_TREES - 1)];
 
     if (k->degree != choice->degree || k->shape != choice->shape || k->root != root) {
         if (!k->children)
@@ -319,8 +316,8 @@ struct bcast_hw_node_tree MPIR_Bcast_hw_node_tree(struct bcast_hw_node_comm *n,
         k->degree = choice->degree;
         k->shape = choice->shape;
         k->root = root;
-        k->tree = bcast_hw_node_shape_tree(&n->levels, choice->shape, choice->degree, root,
-                                           n->group.rank, k->children);
+        k->tree = hwmc_shm_shape_tree(&n->levels, choice->shape, choice->degree, root,
+                                      n->group.rank, k->children);
     }
     return k->tree;
 }

@@ -7,13 +7,13 @@
  * into memory of their own, one behind the other.
  */
 
-#ifndef BCAST_HW_NODE_SIDE_H_INCLUDED
-#define BCAST_HW_NODE_SIDE_H_INCLUDED
+#ifndef HWMC_NODE_SIDE_H_INCLUDED
+#define HWMC_NODE_SIDE_H_INCLUDED
 
 #include "node_glue.h"
 #include "node/parts.h"
 
-struct bcast_hw_node_side {
+struct hwmc_vbuf {
     /* As MPI gives it. Parts are alike, `count` elements each, one behind the other; or part i has
      * counts[i], from element displs[i] on. */
     void *buffer;
@@ -24,51 +24,48 @@ struct bcast_hw_node_side {
 
     /* From begin to end. */
     char *memory;
-    struct bcast_hw_node_parts parts;
-    struct bcast_hw_node_range *each; /* made here, as `packed`; NULL: it is not needed */
+    struct hwmc_shm_vector vector;
+    struct hwmc_shm_range *each; /* made here, as `packed`; NULL: it is not needed */
     char *packed;
 };
 
 /* A buffer of `num` parts of `count` elements each. */
-static inline struct bcast_hw_node_side MPIR_Bcast_hw_node_side(const void *buffer, MPI_Aint count,
-                                                                MPI_Datatype type, int num)
+static inline struct hwmc_vbuf hwmc_vbuf_of(const void *buffer, MPI_Aint count, MPI_Datatype type,
+                                            int num)
 {
-    return (struct bcast_hw_node_side){
+    return (struct hwmc_vbuf){
         .buffer = (void *) buffer, .type = type, .count = count, .num = (uint32_t) num};
 }
 
 /* One of parts that are not alike. */
-static inline struct bcast_hw_node_side MPIR_Bcast_hw_node_side_v(const void *buffer,
-                                                                  const MPI_Aint *counts,
-                                                                  const MPI_Aint *displs,
-                                                                  MPI_Datatype type, int num)
+static inline struct hwmc_vbuf hwmc_vbuf_v(const void *buffer, const MPI_Aint *counts,
+                                           const MPI_Aint *displs, MPI_Datatype type, int num)
 {
-    return (struct bcast_hw_node_side){.buffer = (void *) buffer,
-                                       .type = type,
-                                       .counts = counts,
-                                       .displs = displs,
-                                       .num = (uint32_t) num};
+    return (struct hwmc_vbuf){.buffer = (void *) buffer,
+                              .type = type,
+                              .counts = counts,
+                              .displs = displs,
+                              .num = (uint32_t) num};
 }
 
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on
  * error there is nothing to end. */
-int MPIR_Bcast_hw_node_side_begin(struct bcast_hw_node_side *s, bool load);
+int hwmc_vbuf_begin(struct hwmc_vbuf *s, bool load);
 
 /* Frees what was made; `store`: the buffer is to have what is in memory now. Returns MPICH's error
  * code. */
-int MPIR_Bcast_hw_node_side_end(struct bcast_hw_node_side *s, bool store);
+int hwmc_vbuf_end(struct hwmc_vbuf *s, bool store);
 
 /* Bytes of a part. */
-static inline uint64_t MPIR_Bcast_hw_node_side_bytes(const struct bcast_hw_node_side *s,
-                                                     uint32_t part)
+static inline uint64_t hwmc_vbuf_bytes(const struct hwmc_vbuf *s, uint32_t part)
 {
-    return bcast_hw_node_part_of(&s->parts, part).bytes;
+    return hwmc_shm_part_of(&s->vector, part).bytes;
 }
 
 /* Where it is. */
-static inline char *MPIR_Bcast_hw_node_side_part(const struct bcast_hw_node_side *s, uint32_t part)
+static inline char *hwmc_vbuf_part(const struct hwmc_vbuf *s, uint32_t part)
 {
-    return s->memory + bcast_hw_node_part_of(&s->parts, part).at;
+    return s->memory + hwmc_shm_part_of(&s->vector, part).at;
 }
 
-#endif /* BCAST_HW_NODE_SIDE_H_INCLUDED */
+#endif /* HWMC_NODE_SIDE_H_INCLUDED */

@@ -10,13 +10,13 @@
 
 #define ALIGN ((MPI_Aint) 16) /* of any type in C */
 
-/* Which kernels: BCAST_HW_NODE_TYPE_NUM where there are none. */
+/* Which kernels: HWMC_SHM_TYPE_NUM where there are none. */
 
-#define NONE BCAST_HW_NODE_TYPE_NUM
-#define TYPE(name) BCAST_HW_NODE_TYPE_##name
+#define NONE HWMC_SHM_TYPE_NUM
+#define TYPE(name) HWMC_SHM_TYPE_##name
 
 /* Pairs of a value and an int; the same handles in all releases. */
-static enum bcast_hw_node_type pair_of(MPI_Datatype type)
+static enum hwmc_shm_type pair_of(MPI_Datatype type)
 {
     switch (type) {
         case MPI_FLOAT_INT:
@@ -38,7 +38,7 @@ static enum bcast_hw_node_type pair_of(MPI_Datatype type)
 
 /* MPICH has few types inside, named by what they are. Fortran's logicals have values of their
  * own. */
-static enum bcast_hw_node_type kernels_of(MPI_Datatype type)
+static enum hwmc_shm_type kernels_of(MPI_Datatype type)
 {
     MPIR_DATATYPE_REPLACE_BUILTIN(type);
     if (!HANDLE_IS_BUILTIN(type))
@@ -72,7 +72,7 @@ static enum bcast_hw_node_type kernels_of(MPI_Datatype type)
 
 #else
 
-static enum bcast_hw_node_type integers_of(size_t size, bool is_signed)
+static enum hwmc_shm_type integers_of(size_t size, bool is_signed)
 {
     switch (size) {
         case 1:
@@ -90,7 +90,7 @@ static enum bcast_hw_node_type integers_of(size_t size, bool is_signed)
 
 /* In these releases a type of Fortran or C++ has the C type of its own that configure found. */
 
-static enum bcast_hw_node_type integer_of(MPI_Datatype type)
+static enum hwmc_shm_type integer_of(MPI_Datatype type)
 {
     switch (type) {
 #undef MPIR_OP_TYPE_MACRO
@@ -109,7 +109,7 @@ static enum bcast_hw_node_type integer_of(MPI_Datatype type)
     }
 }
 
-static enum bcast_hw_node_type real_of(MPI_Datatype type)
+static enum hwmc_shm_type real_of(MPI_Datatype type)
 {
     switch (type) {
 #undef MPIR_OP_TYPE_MACRO
@@ -128,7 +128,7 @@ static enum bcast_hw_node_type real_of(MPI_Datatype type)
 }
 
 /* A pair of reals, whether C knows it as complex or not. */
-static enum bcast_hw_node_type complex_of(MPI_Datatype type)
+static enum hwmc_shm_type complex_of(MPI_Datatype type)
 {
     size_t size = 0;
 
@@ -151,9 +151,9 @@ static enum bcast_hw_node_type complex_of(MPI_Datatype type)
     return size == sizeof(long double _Complex) ? TYPE(LONG_DOUBLE_COMPLEX) : NONE;
 }
 
-static enum bcast_hw_node_type kernels_of(MPI_Datatype type)
+static enum hwmc_shm_type kernels_of(MPI_Datatype type)
 {
-    enum bcast_hw_node_type found = integer_of(type);
+    enum hwmc_shm_type found = integer_of(type);
 
     if (found == NONE)
         found = real_of(type);
@@ -170,16 +170,16 @@ static enum bcast_hw_node_type kernels_of(MPI_Datatype type)
 
 #endif
 
-static bcast_hw_node_kernel kernel_of(MPI_Op op, MPI_Datatype type)
+static hwmc_shm_kernel kernel_of(MPI_Op op, MPI_Datatype type)
 {
-    enum bcast_hw_node_type ours = kernels_of(type);
+    enum hwmc_shm_type ours = kernels_of(type);
 
     if (ours == NONE)
         return NULL;
     switch (op) {
 #define X(name)                                                                                    \
     case MPI_##name:                                                                               \
-        return bcast_hw_node_kernel_of(BCAST_HW_NODE_REDUCE_##name, ours);
+        return hwmc_shm_kernel_of(HWMC_SHM_REDUCE_##name, ours);
         X(SUM)
         X(PROD)
         X(MIN)
@@ -200,7 +200,7 @@ static bcast_hw_node_kernel kernel_of(MPI_Op op, MPI_Datatype type)
 
 static void combine_by_kernel(void *ctx, void *out, const void *a, const void *b, size_t count)
 {
-    const struct MPIR_Bcast_hw_operation *o = ctx;
+    const struct hwmc_operation *o = ctx;
 
     o->kernel(out, a, b, count);
 }
@@ -208,7 +208,7 @@ static void combine_by_kernel(void *ctx, void *out, const void *a, const void *b
 /* MPICH's functions have one operand where the result goes. */
 static void combine_by_mpich(void *ctx, void *out, const void *a, const void *b, size_t count)
 {
-    struct MPIR_Bcast_hw_operation *o = ctx;
+    struct hwmc_operation *o = ctx;
     size_t at_a_time = o->apart ? 1 : count;
 
     if (out != b)
@@ -232,7 +232,7 @@ static MPI_Aint round_down(MPI_Aint bytes)
 /* Where the elements lie, by the type's bounds. Memory of ours is aligned, so what is at a multiple
  * of ALIGN in the program's stays at one, unless the elements then no longer fit in their
  * extent. */
-static bool lay_out(struct MPIR_Bcast_hw_operation *o)
+static bool lay_out(struct hwmc_operation *o)
 {
     MPI_Aint size, true_lb, true_extent, element;
     bool is_contig;
@@ -268,7 +268,7 @@ static bool is_of_elements(MPI_Op op)
 #endif
 }
 
-bool MPIR_Bcast_hw_operation_init(struct MPIR_Bcast_hw_operation *o, MPI_Op op, MPI_Datatype type)
+bool hwmc_operation_init(struct hwmc_operation *o, MPI_Op op, MPI_Datatype type)
 {
     memset(o, 0, sizeof(*o));
     o->op = op;
@@ -285,8 +285,7 @@ bool MPIR_Bcast_hw_operation_init(struct MPIR_Bcast_hw_operation *o, MPI_Op op, 
 
 /* Copies elements from the program's memory to ours, or back. */
 
-static int copy_in(const struct MPIR_Bcast_hw_operation *o, const void *from, void *to,
-                   MPI_Aint num)
+static int copy_in(const struct hwmc_operation *o, const void *from, void *to, MPI_Aint num)
 {
     MPI_Aint at_a_time = o->apart ? 1 : num;
     int mpi_errno = MPI_SUCCESS;
@@ -297,8 +296,7 @@ static int copy_in(const struct MPIR_Bcast_hw_operation *o, const void *from, vo
     return mpi_errno;
 }
 
-static int copy_out(const struct MPIR_Bcast_hw_operation *o, const void *from, void *to,
-                    MPI_Aint num)
+static int copy_out(const struct hwmc_operation *o, const void *from, void *to, MPI_Aint num)
 {
     MPI_Aint at_a_time = o->apart ? 1 : num;
     int mpi_errno = MPI_SUCCESS;
@@ -310,7 +308,7 @@ static int copy_out(const struct MPIR_Bcast_hw_operation *o, const void *from, v
 }
 
 /* Memory for `num` elements. */
-static int make(const struct MPIR_Bcast_hw_operation *o, MPI_Aint num, void **memory)
+static int make(const struct hwmc_operation *o, MPI_Aint num, void **memory)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -320,8 +318,8 @@ static int make(const struct MPIR_Bcast_hw_operation *o, MPI_Aint num, void **me
     return mpi_errno;
 }
 
-static int begin_in(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_hw_operation *o,
-                    const void *from, MPI_Aint num)
+static int begin_in(struct hwmc_operands *a, const struct hwmc_operation *o, const void *from,
+                    MPI_Aint num)
 {
     int mpi_errno;
 
@@ -336,8 +334,8 @@ static int begin_in(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_hw
     return mpi_errno;
 }
 
-static int begin_out(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_hw_operation *o,
-                     void *to, MPI_Aint num, bool for_program)
+static int begin_out(struct hwmc_operands *a, const struct hwmc_operation *o, void *to,
+                     MPI_Aint num, bool for_program)
 {
     int mpi_errno;
 
@@ -350,9 +348,9 @@ static int begin_out(struct MPIR_Bcast_hw_operands *a, const struct MPIR_Bcast_h
     return mpi_errno;
 }
 
-int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
-                                 const struct MPIR_Bcast_hw_operation *o, const void *sendbuf,
-                                 MPI_Aint num_in, void *recvbuf, MPI_Aint num_out, bool for_program)
+int hwmc_operands_begin(struct hwmc_operands *a, const struct hwmc_operation *o,
+                        const void *sendbuf, MPI_Aint num_in, void *recvbuf, MPI_Aint num_out,
+                        bool for_program)
 {
     bool in_place = sendbuf == MPI_IN_PLACE;
     int mpi_errno;
@@ -373,12 +371,11 @@ int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
 fn_exit:
     return mpi_errno;
 fn_fail:
-    MPIR_Bcast_hw_operands_end(a, o, false);
+    hwmc_operands_end(a, o, false);
     goto fn_exit;
 }
 
-int MPIR_Bcast_hw_operands_end(struct MPIR_Bcast_hw_operands *a,
-                               const struct MPIR_Bcast_hw_operation *o, bool whole)
+int hwmc_operands_end(struct hwmc_operands *a, const struct hwmc_operation *o, bool whole)
 {
     int mpi_errno = MPI_SUCCESS;
 

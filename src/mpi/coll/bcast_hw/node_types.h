@@ -16,31 +16,31 @@
  * rows, has them there apart, and its operation is called for one element at a time.
  */
 
-#ifndef BCAST_HW_NODE_TYPES_H_INCLUDED
-#define BCAST_HW_NODE_TYPES_H_INCLUDED
+#ifndef HWMC_NODE_TYPES_H_INCLUDED
+#define HWMC_NODE_TYPES_H_INCLUDED
 
 #include "mpiimpl.h"
 #include "node/reduce_op.h"
 #include "node/reduction.h"
 
-struct MPIR_Bcast_hw_operation {
-    struct bcast_hw_node_operation of; /* its ctx is this */
+struct hwmc_operation {
+    struct hwmc_shm_operation of; /* its ctx is this */
     MPI_Op op;
     MPI_Datatype type;
-    bcast_hw_node_kernel kernel; /* NULL: MPIR_Reduce_local */
-    MPI_Aint extent;             /* bytes from an element to the next in the program's memory */
-    MPI_Aint first;              /* of an element, in bytes from where MPI counts it */
-    bool lies;                   /* as the node layer wants it, in the program's memory */
-    bool apart;                  /* in ours `of.element` bytes apart, which is not the extent */
-    int mpi_errno;               /* the first error of the operation so far */
+    hwmc_shm_kernel kernel; /* NULL: MPIR_Reduce_local */
+    MPI_Aint extent;        /* bytes from an element to the next in the program's memory */
+    MPI_Aint first;         /* of an element, in bytes from where MPI counts it */
+    bool lies;              /* as the node layer wants it, in the program's memory */
+    bool apart;             /* in ours `of.element` bytes apart, which is not the extent */
+    int mpi_errno;          /* the first error of the operation so far */
 };
 
 /* An operation on elements of `type`. False: this is left to MPICH; that depends on `op` and `type`
  * alone, and so do all fields of `of` but ctx. `o` does not move while it is in use. */
-bool MPIR_Bcast_hw_operation_init(struct MPIR_Bcast_hw_operation *o, MPI_Op op, MPI_Datatype type);
+bool hwmc_operation_init(struct hwmc_operation *o, MPI_Op op, MPI_Datatype type);
 
 /* What a reduction reads and writes. */
-struct MPIR_Bcast_hw_operands {
+struct hwmc_operands {
     const void *in; /* for the node layer: elements of `o`, `of.element` bytes each */
     void *out;      /* the same as `in` if in place */
     void *made[2];  /* for in and out; NULL: the program's memory, or nothing */
@@ -54,13 +54,11 @@ struct MPIR_Bcast_hw_operands {
  * for the program at `recvbuf`, or else for nobody, as TREEMM needs it of ranks that are not the
  * root. Num_out 0 for nobody: `out` is NULL. Returns MPICH's error code, and on error there is
  * nothing to end. */
-int MPIR_Bcast_hw_operands_begin(struct MPIR_Bcast_hw_operands *a,
-                                 const struct MPIR_Bcast_hw_operation *o, const void *sendbuf,
-                                 MPI_Aint num_in, void *recvbuf, MPI_Aint num_out,
-                                 bool for_program);
+int hwmc_operands_begin(struct hwmc_operands *a, const struct hwmc_operation *o,
+                        const void *sendbuf, MPI_Aint num_in, void *recvbuf, MPI_Aint num_out,
+                        bool for_program);
 
 /* Gives the program its result, if `whole`, and frees what was made. Returns MPICH's error code. */
-int MPIR_Bcast_hw_operands_end(struct MPIR_Bcast_hw_operands *a,
-                               const struct MPIR_Bcast_hw_operation *o, bool whole);
+int hwmc_operands_end(struct hwmc_operands *a, const struct hwmc_operation *o, bool whole);
 
-#endif /* BCAST_HW_NODE_TYPES_H_INCLUDED */
+#endif /* HWMC_NODE_TYPES_H_INCLUDED */

@@ -33,7 +33,7 @@ static void divide(void)
 }
 #endif
 
-void MPIR_Bcast_hw_find_nodes(void)
+void hwmc_find_hosts(void)
 {
 #ifdef ASKS_PROCESS_MANAGER
     if (MPIR_CVAR_NOLOCAL)
@@ -44,17 +44,17 @@ void MPIR_Bcast_hw_find_nodes(void)
     if (MPIR_pmi_build_nodemap(map, MPIR_Process.size) == MPI_SUCCESS)
         divide();
     else
-        MPIR_Bcast_hw_forget_nodes();
+        hwmc_forget_hosts();
 #endif
 }
 
-void MPIR_Bcast_hw_forget_nodes(void)
+void hwmc_forget_hosts(void)
 {
     MPL_free(map);
     map = NULL;
 }
 
-bool MPIR_Bcast_hw_world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
+bool hwmc_world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
 {
 #if MPICH_NUMVERSION >= 50000000
     MPIR_Lpid lpid = MPIR_comm_rank_to_lpid(comm, rank);
@@ -68,38 +68,38 @@ bool MPIR_Bcast_hw_world_rank(MPIR_Comm *comm, int rank, uint32_t *world)
     return (uint64_t) lpid < (uint64_t) MPIR_Process.size;
 }
 
-int MPIR_Bcast_hw_node_of(uint32_t world_rank)
+int hwmc_host_of(uint32_t world_rank)
 {
     return map ? map[world_rank] : MPIR_Process.node_map[world_rank];
 }
 
-bool MPIR_Bcast_hw_same_host(uint32_t world_rank)
+bool hwmc_same_host(uint32_t world_rank)
 {
-    return MPIR_Bcast_hw_node_of(world_rank) == MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
+    return hwmc_host_of(world_rank) == hwmc_host_of((uint32_t) MPIR_Process.rank);
 }
 
-bool MPIR_Bcast_hw_host_is_shared(void)
+bool hwmc_host_is_shared(void)
 {
-    int own = MPIR_Bcast_hw_node_of((uint32_t) MPIR_Process.rank);
+    int own = hwmc_host_of((uint32_t) MPIR_Process.rank);
 
 #ifdef ASKS_PROCESS_MANAGER
     if (!map)
         return true;
 #endif
     for (int i = 0; i < MPIR_Process.size; i++)
-        if (i != MPIR_Process.rank && MPIR_Bcast_hw_node_of((uint32_t) i) == own)
+        if (i != MPIR_Process.rank && hwmc_host_of((uint32_t) i) == own)
             return true;
     return false;
 }
 
-bool MPIR_Bcast_hw_is_on_one_host(void)
+bool hwmc_is_on_one_host(void)
 {
 #ifdef ASKS_PROCESS_MANAGER
     if (!map)
         return false;
 #endif
     for (int i = 1; i < MPIR_Process.size; i++)
-        if (MPIR_Bcast_hw_node_of((uint32_t) i) != MPIR_Bcast_hw_node_of(0))
+        if (hwmc_host_of((uint32_t) i) != hwmc_host_of(0))
             return false;
     return true;
 }

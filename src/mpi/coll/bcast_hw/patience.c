@@ -40,8 +40,8 @@ cvars:
 
 /* The roll call of this process. Under the lock. */
 static struct {
-    struct MPIR_Bcast_hw_patience *owner; /* NULL: there is none */
-    struct bcast_hw_roll roll;
+    struct hwmc_wait_failure *owner; /* NULL: there is none */
+    struct hwmc_detector detector;
     uint32_t *member; /* by the roll's number: the first member on each host */
 } call;
 
@@ -50,28 +50,28 @@ struct waited {
     uint32_t size, rank;   /* of its members, and this one */
     const uint32_t *world; /* their ranks in MPI_COMM_WORLD; NULL: it is that */
     uint32_t rails;        /* that it keeps to; 0: all */
-    enum bcast_hw_stage stage;
+    enum hwmc_stage stage;
 };
 
 static uint64_t wake =
-    BCAST_HW_NEVER; /* of the thread that waits; with several threads nobody sleeps */
+    HWMC_NEVER; /* of the thread that waits; with several threads nobody sleeps */
 
-uint64_t MPIR_Bcast_hw_gone_ns(void)
+uint64_t hwmc_peer_timeout_ns(void)
 {
     return MPL_MAX(MPIR_CVAR_BCAST_HW_GONE_MS, 0) * NS_PER_MS;
 }
 
 /* Rails that must answer, a bit each; 0: any. */
-static uint32_t must(const struct bcast_hw_engine *e, const struct waited *w)
+static uint32_t must(const struct hwmc_engine *e, const struct waited *w)
 {
-    struct bcast_hw_knock *k = e->cfg.knock;
+    struct hwmc_probe *k = e->cfg.probe;
     uint32_t rails;
 
     if (k->any)
         return 0;
     rails = k->ops->control(k);
-    if (w->stage == BCAST_HW_STAGE_TREES && e->cfg.num_far_lanes > 0)
-        rails |= bcast_hw_engine_lane_rails(e) & (w->rails ? w->rails : ~0u);
+    if (w->stage == HWMC_STAGE_TREES && e->cfg.num_far_lanes > 0)
+        rails |= hwmc_engine_lane_rails(e) & (w->rails ? w->rails : ~0u);
     return rails;
 }
 
@@ -82,41 +82,41 @@ static uint32_t peer_of(const struct waited *w, uint32_t member)
 
 static uint32_t host_of(uint32_t world_rank)
 {
-    return (uint32_t) MPIR_Bcast_hw_node_of(world_rank);
+    return (uint32_t) hwmc_host_of(world_rank);
 }
 
 /* By which rails the host can be asked. */
-static uint32_t askable(struct bcast_hw_knock *k, uint32_t host)
+static uint32_t askable(struct hwmc_probe *k, uint32_t host)
 {
-    const uint32_t shared = k->ops->shared(k, host), needed = call.roll.cfg.must;
+    const uint32_t shared = k->ops->shared(k, host), needed = call.detector.cfg.must;
 
     return needed ? shared & needed : shared;
 }
 
-static void ask(struct bcast_hw_engine *e, const struct waited *w, uint64_t now)
+static void ask(struct hwmc_engine *e, const struct waited *w, uint64_t now)
 {
-    struct bcast_hw_knock *k = e->cfg.knock;
+    struct hwmc_probe *k = e->cfg.probe;
     uint32_t place, rails;
 
-    while (bcast_hw_roll_next_ask(&call.roll, &place, &rails, now)) {
-        const uint32_t host = host_of(peer_of(w, call.member[call.roll.place[place].member]));
+    while (hwmc_detector_next_ask(&call.detector, &place, &rails, now)) {
+        const uint32_t host = host_of(peer_of(w, call.member[call.detector.place[place].member]));
         uint32_t by = askable(k, host) & (rails ? rails : ~0u);
 
         if (by != 0)
             by = k->ops->ask(k, place, host, by);
-        e->engine_counts->hosts_asked += by != 0;
-        bcast_hw_roll_asked(&call.roll, place, by, k->ops->proven(k, host), now);
+        e->engine_counts->hosts_probed += by != 0;
+        hwmc_detector_asked(&call.detector, place, by, k->ops->proven(k, host), now);
     }
 }
 
-static void hear(struct bcast_hw_engine *e)
+static void hear(struct hwmc_engine *e)
 {
-    struct bcast_hw_knock *k = e->cfg.knock;
+    struct hwmc_probe *k = e->cfg.probe;
 
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
-        uint32_t rails = call.roll.place[i].asked ? k->ops->answered(k, i) : 0;
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++) {
+        uint32_t rails = call.detector.place[i].asked ? k->ops->answered(k, i) : 0;
 
-        if (rails != 0 && bcast_hw_roll_on_answer(&call.roll, i, rails)) {
+        if (rails != 0 && hwmc_detector_on_answer(&call.detector, i, rails)) {
             e->engine_counts->hosts_answered++;
             k->ops->end(k, i);
         }
@@ -135,7 +135,7 @@ static bool list_hosts(const struct waited *w, uint32_t *hosts, uint32_t *own)
     if (seen && host && call.member) {
         for (uint32_t i = 0; i < w->size; i++)
             host[i] = host_of(peer_of(w, i));
-        *hosts = bcast_hw_roll_members(host, w->size, seen, call.member);
+        *hosts = hwmc_detector_members(host, w->size, seen, call.member);
         while (host[call.member[*own]] != host[w->rank])
             ++*own;
     }
@@ -145,47 +145,47 @@ static bool list_hosts(const struct waited *w, uint32_t *hosts, uint32_t *own)
 }
 
 /* False: no memory. */
-static bool begin(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
-                  const struct waited *w, uint64_t now)
+static bool begin(struct hwmc_wait_failure *p, struct hwmc_engine *e, const struct waited *w,
+                  uint64_t now)
 {
-    struct bcast_hw_roll_cfg cfg = {.must = must(e, w), .limit_ns = MPIR_Bcast_hw_gone_ns()};
+    struct hwmc_detector_cfg cfg = {.must = must(e, w), .limit_ns = hwmc_peer_timeout_ns()};
 
     if (!list_hosts(w, &cfg.size, &cfg.rank)) {
         MPL_free(call.member);
         call.member = NULL;
         return false;
     }
-    bcast_hw_roll_init(&call.roll, &cfg, now);
+    hwmc_detector_init(&call.detector, &cfg, now);
     call.owner = p;
     p->calls = true;
     return true;
 }
 
 /* Whether a member is gone. */
-static bool look(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_engine *e,
-                 const struct waited *w, uint64_t now, uint32_t *member, uint32_t *rails)
+static bool look(struct hwmc_wait_failure *p, struct hwmc_engine *e, const struct waited *w,
+                 uint64_t now, uint32_t *member, uint32_t *rails)
 {
-    if (!e->cfg.knock || MPIR_Bcast_hw_gone_ns() == 0) {
-        p->wake = BCAST_HW_NEVER;
+    if (!e->cfg.probe || hwmc_peer_timeout_ns() == 0) {
+        p->wake = HWMC_NEVER;
         return false;
     }
     if (p->wake == 0 || (!p->calls && (call.owner || !begin(p, e, w, now)))) {
-        p->wake = wake = now + MPIR_Bcast_hw_gone_ns() / BCAST_HW_ROLL_PARTS + 1;
+        p->wake = wake = now + hwmc_peer_timeout_ns() / HWMC_DETECTOR_PARTS + 1;
         return false;
     }
     hear(e);
-    bcast_hw_roll_on_timer(&call.roll, now);
-    if (bcast_hw_roll_gone(&call.roll, now, member, rails)) {
+    hwmc_detector_on_timer(&call.detector, now);
+    if (hwmc_detector_failed(&call.detector, now, member, rails)) {
         *member = call.member[*member];
-        e->engine_counts->hosts_gone++;
+        e->engine_counts->hosts_failed++;
         return true;
     }
     ask(e, w, now);
-    p->wake = wake = bcast_hw_roll_next_timer(&call.roll);
+    p->wake = wake = hwmc_detector_next_timer(&call.detector);
     return false;
 }
 
-static struct waited waited_of(const struct bcast_hw_group *g, enum bcast_hw_stage stage)
+static struct waited waited_of(const struct hwmc_group *g, enum hwmc_stage stage)
 {
     return (struct waited){.size = g->cfg.size,
                            .rank = g->cfg.rank,
@@ -194,62 +194,61 @@ static struct waited waited_of(const struct bcast_hw_group *g, enum bcast_hw_sta
                            .stage = stage};
 }
 
-void MPIR_Bcast_hw_patience_step(struct MPIR_Bcast_hw_patience *p, struct bcast_hw_group *g)
+void hwmc_wait_failure_step(struct hwmc_wait_failure *p, struct hwmc_group *g)
 {
-    const struct waited w = waited_of(g, bcast_hw_group_stage(g));
+    const struct waited w = waited_of(g, hwmc_group_stage(g));
     uint32_t member, rails;
 
     if (look(p, g->engine, &w, g->engine->now, &member, &rails))
-        bcast_hw_group_on_gone(g, member, rails);
+        hwmc_group_on_failed(g, member, rails);
 }
 
-void MPIR_Bcast_hw_patience_end(struct MPIR_Bcast_hw_patience *p)
+void hwmc_wait_failure_end(struct hwmc_wait_failure *p)
 {
-    const struct bcast_hw_engine *e = MPIR_Bcast_hw_engine();
+    const struct hwmc_engine *e = hwmc_process_engine();
 
-    wake = BCAST_HW_NEVER;
+    wake = HWMC_NEVER;
     if (!p->calls)
         return;
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
-        e->cfg.knock->ops->end(e->cfg.knock, i);
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
+        e->cfg.probe->ops->end(e->cfg.probe, i);
     MPL_free(call.member);
     call.member = NULL;
     call.owner = NULL;
     p->calls = false;
 }
 
-uint64_t MPIR_Bcast_hw_patience_deadline(void)
+uint64_t hwmc_wait_failure_deadline(void)
 {
     return wake;
 }
 
-static int gone(struct bcast_hw_knock *k, uint32_t world_rank, uint32_t rails,
-                enum bcast_hw_stage stage)
+static int failed(struct hwmc_probe *k, uint32_t world_rank, uint32_t rails, enum hwmc_stage stage)
 {
     int mpi_errno = MPI_SUCCESS;
     char by[256];
 
     k->ops->describe(k, host_of(world_rank), rails, by, sizeof(by));
-    MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_gone", "**bcast_hw_gone %d %s %s %d",
-                         (int) world_rank, bcast_hw_stage_text(stage), by,
-                         MPIR_CVAR_BCAST_HW_GONE_MS);
+    MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**hwmc_peer_failed",
+                         "**hwmc_peer_failed %d %s %s %d", (int) world_rank, hwmc_stage_text(stage),
+                         by, MPIR_CVAR_BCAST_HW_GONE_MS);
 
 fn_fail:
     return mpi_errno;
 }
 
-int MPIR_Bcast_hw_lost(const struct bcast_hw_group *g)
+int hwmc_failure_error(const struct hwmc_group *g)
 {
-    const struct bcast_hw_loss *loss = &g->loss;
+    const struct hwmc_notice *loss = &g->loss;
     const struct waited w = waited_of(g, loss->stage);
-    const char *stage = bcast_hw_stage_text(loss->stage);
-    struct bcast_hw_knock *k = g->engine->cfg.knock;
+    const char *stage = hwmc_stage_text(loss->stage);
+    struct hwmc_probe *k = g->engine->cfg.probe;
     const uint32_t peer = g->world[loss->rank];
     int mpi_errno = MPI_SUCCESS;
     char by[256] = "";
 
     if (loss->finder == g->cfg.rank && loss->rails != 0)
-        return gone(k, peer, loss->rails, loss->stage);
+        return failed(k, peer, loss->rails, loss->stage);
     if (k) {
         const uint32_t rails = loss->rails ? loss->rails : must(g->engine, &w);
 
@@ -257,40 +256,40 @@ int MPIR_Bcast_hw_lost(const struct bcast_hw_group *g)
     }
     if (!by[0])
         snprintf(by, sizeof(by), "the network");
-    MPIR_ERR_CHKANDJUMP4(loss->finder != g->cfg.rank, mpi_errno, MPI_ERR_OTHER, "**bcast_hw_told",
-                         "**bcast_hw_told %d %s %d %s", (int) peer, stage,
-                         (int) g->world[loss->finder], by);
-    MPIR_ERR_SETANDJUMP3(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_lane", "**bcast_hw_lane %d %s %s",
+    MPIR_ERR_CHKANDJUMP4(loss->finder != g->cfg.rank, mpi_errno, MPI_ERR_OTHER, "**hwmc_told",
+                         "**hwmc_told %d %s %d %s", (int) peer, stage, (int) g->world[loss->finder],
+                         by);
+    MPIR_ERR_SETANDJUMP3(mpi_errno, MPI_ERR_OTHER, "**hwmc_lane", "**hwmc_lane %d %s %s",
                          (int) peer, stage, by);
 
 fn_fail:
     return mpi_errno;
 }
 
-static struct MPIR_Bcast_hw_patience at_end; /* the wait in MPI_Finalize */
+static struct hwmc_wait_failure at_end; /* the wait in MPI_Finalize */
 
-void MPIR_Bcast_hw_patience_close(void)
+void hwmc_wait_failure_close(void)
 {
-    MPIR_Bcast_hw_patience_end(&at_end);
+    hwmc_wait_failure_end(&at_end);
     at_end.wake = 0;
 }
 
-int MPIR_Bcast_hw_all_there(void)
+int hwmc_all_there(void)
 {
     const struct waited w = {.size = (uint32_t) MPIR_Process.size,
                              .rank = (uint32_t) MPIR_Process.rank,
-                             .stage = BCAST_HW_STAGE_END};
-    struct bcast_hw_engine *e = MPIR_Bcast_hw_engine();
-    const uint64_t now = MPIR_Bcast_hw_now();
+                             .stage = HWMC_STAGE_END};
+    struct hwmc_engine *e = hwmc_process_engine();
+    const uint64_t now = hwmc_now();
     uint32_t rank = 0, rails = 0;
-    bool is_gone;
+    bool has_failed;
 
-    if (!MPIR_Bcast_hw_registered() || now < at_end.wake)
+    if (!hwmc_registered() || now < at_end.wake)
         return MPI_SUCCESS;
-    MPIR_Bcast_hw_lock();
-    is_gone = look(&at_end, e, &w, now, &rank, &rails);
-    if (is_gone)
-        MPIR_Bcast_hw_patience_end(&at_end);
-    MPIR_Bcast_hw_unlock();
-    return is_gone ? gone(e->cfg.knock, rank, rails, w.stage) : MPI_SUCCESS;
+    hwmc_lock();
+    has_failed = look(&at_end, e, &w, now, &rank, &rails);
+    if (has_failed)
+        hwmc_wait_failure_end(&at_end);
+    hwmc_unlock();
+    return has_failed ? failed(e->cfg.probe, rank, rails, w.stage) : MPI_SUCCESS;
 }

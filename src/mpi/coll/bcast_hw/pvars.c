@@ -14,9 +14,9 @@
 #define GLUE_COUNTS(X)                                                                             \
     X(calls, COUNTER, "broadcasts that hwmc ran")                                                  \
     X(call_bytes, COUNTER, "bytes of the broadcasts that hwmc ran")                                \
-    X(left, COUNTER, "broadcasts left to MPICH's own algorithms")                                  \
-    X(sides_on, COUNTER, "sides that came into use beside a communicator's first")                 \
-    X(sides_off, COUNTER, "sides that could not be set up beside a communicator's first")          \
+    X(left_to_mpich, COUNTER, "broadcasts left to MPICH's own algorithms")                         \
+    X(leaders_on, COUNTER, "sides that came into use beside a communicator's first")               \
+    X(leaders_off, COUNTER, "sides that could not be set up beside a communicator's first")        \
     X(root_itself, COUNTER,                                                                        \
       "broadcasts by hosts that this rank as their root handed to the network itself")             \
     X(root_by_another, COUNTER,                                                                    \
@@ -42,95 +42,93 @@ struct glue_counts {
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter glue_list[] = {
+static const struct hwmc_counter glue_list[] = {
 #define X(field, kind, text)                                                                       \
-    {"bcast_hw_" #field, text, MPIR_BCAST_HW_##kind,                                               \
-     MPIR_BCAST_HW_##kind == MPIR_BCAST_HW_STATE ? bcast_hw_cause_texts : NULL},
+    {"hwmc_" #field, text, HWMC_##kind, HWMC_##kind == HWMC_STATE ? hwmc_rail_reason_texts : NULL},
     GLUE_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter core_list[] = {
-#define X(field, text) {"bcast_hw_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    BCAST_HW_CORE_COUNTS(X)
+static const struct hwmc_counter core_list[] = {
+#define X(field, text) {"hwmc_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_CORE_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter engine_list[] = {
-#define X(field, text) {"bcast_hw_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    BCAST_HW_ENGINE_COUNTS(X)
+static const struct hwmc_counter engine_list[] = {
+#define X(field, text) {"hwmc_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_ENGINE_COUNTS(X)
 #undef X
 };
 
-/* By enum bcast_hw_reason; the first, that there is none, is not told. */
-static const struct MPIR_Bcast_hw_counter reason_list[BCAST_HW_REASON_LIMIT] = {
+/* By enum hwmc_reason; the first, that there is none, is not told. */
+static const struct hwmc_counter reason_list[HWMC_REASON_LIMIT] = {
 #define X(name, lower, value, text)                                                                \
-    [value] = {"bcast_hw_off_" #lower, "communicators without multicast: " text,                   \
-               MPIR_BCAST_HW_COUNTER, NULL},
-    BCAST_HW_REASONS(X)
+    [value] = {"hwmc_off_" #lower, "communicators without multicast: " text, HWMC_COUNTER, NULL},
+    HWMC_REASONS(X)
 #undef X
 };
 
-struct node_counts {
+struct shm_counts {
     _Atomic uint64_t calls, left, segments, bytes;
-    _Atomic uint64_t barriers[BCAST_HW_NODE_BARRIER_NUM];
-    _Atomic uint64_t bcasts[BCAST_HW_NODE_BCAST_NUM];
-    _Atomic uint64_t reductions[BCAST_HW_NODE_REDUCTION_NUM];
+    _Atomic uint64_t barriers[HWMC_SHM_BARRIER_NUM];
+    _Atomic uint64_t bcasts[HWMC_SHM_BCAST_NUM];
+    _Atomic uint64_t reductions[HWMC_SHM_REDUCTION_NUM];
 };
 
 #define CHOICE(what, name, text)                                                                   \
-    {"bcast_hw_node_" #what "_" #name, "times that inside a host the choice came to be: " text,    \
-     MPIR_BCAST_HW_COUNTER, NULL},
-static const struct MPIR_Bcast_hw_counter node_list[] = {
-    {"bcast_hw_node_calls", "collectives that ran over memory that ranks of a host share",
-     MPIR_BCAST_HW_COUNTER, NULL},
-    {"bcast_hw_node_left",
-     "collectives inside a host that were left to MPICH, for want of a segment",
-     MPIR_BCAST_HW_COUNTER, NULL},
-    {"bcast_hw_node_segments", "segments of shared memory in use", MPIR_BCAST_HW_LEVEL, NULL},
-    {"bcast_hw_node_bytes", "bytes of these segments", MPIR_BCAST_HW_LEVEL, NULL},
+    {"hwmc_shm_" #what "_" #name, "times that inside a host the choice came to be: " text,         \
+     HWMC_COUNTER, NULL},
+static const struct hwmc_counter shm_list[] = {
+    {"hwmc_shm_calls", "collectives that ran over memory that ranks of a host share", HWMC_COUNTER,
+     NULL},
+    {"hwmc_shm_left_to_mpich",
+     "collectives inside a host that were left to MPICH, for want of a segment", HWMC_COUNTER,
+     NULL},
+    {"hwmc_shm_segments", "segments of shared memory in use", HWMC_LEVEL, NULL},
+    {"hwmc_shm_bytes", "bytes of these segments", HWMC_LEVEL, NULL},
 #define X(id, name, text) CHOICE(barrier, name, text)
-    BCAST_HW_NODE_BARRIERS(X)
+    HWMC_SHM_BARRIERS(X)
 #undef X
 #define X(id, name, text) CHOICE(bcast, name, text)
-        BCAST_HW_NODE_BCASTS(X)
+        HWMC_SHM_BCASTS(X)
 #undef X
 #define X(id, name, text) CHOICE(reduce, name, text)
-            BCAST_HW_NODE_REDUCTIONS(X)
+            HWMC_SHM_REDUCTIONS(X)
 #undef X
 };
 
 /* In memory that nobody sees, until they are registered: with another netmod they are not. */
 static struct glue_counts *glue = &(struct glue_counts){0};
-static struct node_counts *node = &(struct node_counts){0};
-static uint64_t *reasons = (uint64_t[BCAST_HW_REASON_LIMIT]){0};
+static struct shm_counts *shm = &(struct shm_counts){0};
+static uint64_t *reasons = (uint64_t[HWMC_REASON_LIMIT]){0};
 
-void MPIR_Bcast_hw_note_reason(uint32_t reason)
+void hwmc_note_reason(uint32_t reason)
 {
-    MPIR_Assert(reason < BCAST_HW_REASON_LIMIT);
-    if (reason != BCAST_HW_REASON_NONE)
+    MPIR_Assert(reason < HWMC_REASON_LIMIT);
+    if (reason != HWMC_REASON_NONE)
         reasons[reason - 1]++;
 }
 
-void MPIR_Bcast_hw_note_call(bool taken, MPI_Aint bytes)
+void hwmc_note_call(bool taken, MPI_Aint bytes)
 {
     if (taken) {
         glue->calls++;
         glue->call_bytes += (uint64_t) bytes;
     } else {
-        glue->left++;
+        glue->left_to_mpich++;
     }
 }
 
-void MPIR_Bcast_hw_note_side(bool on)
+void hwmc_note_leader_group(bool on)
 {
     if (on)
-        glue->sides_on++;
+        glue->leaders_on++;
     else
-        glue->sides_off++;
+        glue->leaders_off++;
 }
 
-void MPIR_Bcast_hw_note_root(bool itself)
+void hwmc_note_root(bool itself)
 {
     if (itself)
         glue->root_itself++;
@@ -138,12 +136,12 @@ void MPIR_Bcast_hw_note_root(bool itself)
         glue->root_by_another++;
 }
 
-void MPIR_Bcast_hw_note_parts(void)
+void hwmc_note_parts(void)
 {
     glue->in_parts++;
 }
 
-void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
+void hwmc_note_network(const struct hwmc_network *net)
 {
     glue->latency_ns = net->latency_ns;
     glue->site_latency_ns = net->site_latency_ns;
@@ -151,16 +149,16 @@ void MPIR_Bcast_hw_note_network(const struct bcast_hw_network *net)
     glue->all_mbit = net->mbit_all;
 }
 
-void MPIR_Bcast_hw_note_rails(const struct bcast_hw_group *g)
+void hwmc_note_rails(const struct hwmc_group *g)
 {
-    const struct bcast_hw_epoch *e = &g->stream.epoch;
+    const struct hwmc_epoch *e = &g->stream.epoch;
 
     glue->rails_context = g->cfg.context;
     glue->rails_from = e->from;
     glue->rails_used = e->now.rails;
     glue->rails_unused = e->cfg.first.rails & ~(uint32_t) e->now.rails;
     glue->rails_rank = e->culprit;
-    glue->rails_why = e->cause;
+    glue->rails_why = e->reason;
 }
 
 /* Threads may count at the same time; what they tell need not be exact. */
@@ -170,44 +168,42 @@ static void add(_Atomic uint64_t *counter, uint64_t more)
                           memory_order_relaxed);
 }
 
-void MPIR_Bcast_hw_node_note_call(void)
+void hwmc_shm_note_call(void)
 {
-    add(&node->calls, 1);
+    add(&shm->calls, 1);
 }
 
-void MPIR_Bcast_hw_node_note_left(void)
+void hwmc_shm_note_left(void)
 {
-    add(&node->left, 1);
+    add(&shm->left, 1);
 }
 
-void MPIR_Bcast_hw_node_note_segment(bool more, size_t bytes)
+void hwmc_shm_note_segment(bool more, size_t bytes)
 {
-    atomic_fetch_add(&node->segments, more ? 1 : UINT64_MAX);
-    atomic_fetch_add(&node->bytes, more ? bytes : -(uint64_t) bytes);
+    atomic_fetch_add(&shm->segments, more ? 1 : UINT64_MAX);
+    atomic_fetch_add(&shm->bytes, more ? bytes : -(uint64_t) bytes);
 }
 
-void MPIR_Bcast_hw_node_note_choice(enum bcast_hw_node_kind kind,
-                                    const struct bcast_hw_node_params *params)
+void hwmc_shm_note_choice(enum hwmc_shm_kind kind, const struct hwmc_shm_params *params)
 {
-    if (kind == BCAST_HW_NODE_KIND_BARRIER)
-        add(&node->barriers[params->barrier], 1);
-    else if (kind == BCAST_HW_NODE_KIND_BCAST)
-        add(&node->bcasts[params->bcast], 1);
-    else if (MPIR_Bcast_hw_node_reduces(kind))
-        add(&node->reductions[params->reduction], 1);
+    if (kind == HWMC_SHM_KIND_BARRIER)
+        add(&shm->barriers[params->barrier], 1);
+    else if (kind == HWMC_SHM_KIND_BCAST)
+        add(&shm->bcasts[params->bcast], 1);
+    else if (hwmc_shm_reduces(kind))
+        add(&shm->reductions[params->reduction], 1);
 }
 
-size_t MPIR_Bcast_hw_node_mapped(void)
+size_t hwmc_shm_mapped(void)
 {
-    return (size_t) atomic_load(&node->bytes);
+    return (size_t) atomic_load(&shm->bytes);
 }
 
-void MPIR_Bcast_hw_add_counters(struct bcast_hw_counts **machines,
-                                struct bcast_hw_engine_counts **engine)
+void hwmc_add_counters(struct hwmc_counts **machines, struct hwmc_engine_counts **engine)
 {
-    MPIR_BCAST_HW_COUNTERS_ADD(glue_list, glue);
-    MPIR_BCAST_HW_COUNTERS_ADD(core_list, *machines);
-    MPIR_BCAST_HW_COUNTERS_ADD(engine_list, *engine);
-    reasons = MPIR_Bcast_hw_counters_add(reason_list + 1, BCAST_HW_REASON_LIMIT - 1);
-    MPIR_BCAST_HW_COUNTERS_ADD(node_list, node);
+    HWMC_COUNTERS_ADD(glue_list, glue);
+    HWMC_COUNTERS_ADD(core_list, *machines);
+    HWMC_COUNTERS_ADD(engine_list, *engine);
+    reasons = hwmc_counters_register(reason_list + 1, HWMC_REASON_LIMIT - 1);
+    HWMC_COUNTERS_ADD(shm_list, shm);
 }

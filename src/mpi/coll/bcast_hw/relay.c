@@ -6,12 +6,11 @@
 #include "relay.h"
 #include "node/bell.h"
 
-void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_comm *n,
-                               uint32_t from, void *memory, MPI_Aint bytes, MPI_Aint here)
+void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint32_t from,
+                         void *memory, MPI_Aint bytes, MPI_Aint here)
 {
-    const struct bcast_hw_node_choice *choice =
-        MPIR_Bcast_hw_node_choose(n, BCAST_HW_NODE_KIND_BCAST, bytes);
-    struct bcast_hw_node_tree tree = MPIR_Bcast_hw_node_tree(n, choice, from);
+    const struct hwmc_shm_choice *choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, bytes);
+    struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, from);
 
     r->n = n;
     r->also = NULL;
@@ -19,59 +18,57 @@ void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_co
     r->piece = 0;
     r->listens = false;
     r->here = 0;
-    bcast_hw_node_bcast_begin(&r->b, &n->group, &tree, from, memory, (uint64_t) bytes,
-                              (uint64_t) here);
+    hwmc_shm_bcast_begin(&r->b, &n->group, &tree, from, memory, (uint64_t) bytes, (uint64_t) here);
 }
 
-void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes)
+void hwmc_pipeline_more(struct hwmc_pipeline *r, MPI_Aint bytes)
 {
     if (!r->over && (uint64_t) bytes > r->b.here)
-        bcast_hw_node_bcast_more(&r->b, (uint64_t) bytes);
+        hwmc_shm_bcast_more(&r->b, (uint64_t) bytes);
 }
 
 /* One step. OK: it is over; AGAIN; or an error. */
-static int step_one(struct bcast_hw_relay *r)
+static int step_one(struct hwmc_pipeline *r)
 {
     int err;
 
     if (r->over)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     do
-        err = bcast_hw_node_op_step(&r->b.op);
-    while (err == BCAST_HW_AGAIN && r->b.op.moved);
-    r->over = err == BCAST_HW_OK;
-    bcast_hw_node_bell_ring(&r->n->group);
+        err = hwmc_shm_op_step(&r->b.op);
+    while (err == HWMC_AGAIN && r->b.op.moved);
+    r->over = err == HWMC_OK;
+    hwmc_shm_wakeup_ring(&r->n->group);
     return err;
 }
 
 /* One of each. OK: all are over. */
 static int step(void *what)
 {
-    int all = BCAST_HW_OK;
+    int all = HWMC_OK;
 
-    for (struct bcast_hw_relay *r = what; r; r = r->also) {
+    for (struct hwmc_pipeline *r = what; r; r = r->also) {
         int err = step_one(r);
 
-        if (err != BCAST_HW_OK && err != BCAST_HW_AGAIN)
+        if (err != HWMC_OK && err != HWMC_AGAIN)
             return err;
-        all = err == BCAST_HW_OK ? all : err;
+        all = err == HWMC_OK ? all : err;
     }
     return all;
 }
 
-int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy)
+int hwmc_pipeline_step(struct hwmc_pipeline *r, bool *busy)
 {
     int err = step(r);
 
     *busy = false;
-    for (struct bcast_hw_relay *one = r; one; one = one->also)
-        *busy |= !one->over && bcast_hw_node_bcast_behind(&one->b);
-    return err == BCAST_HW_OK || err == BCAST_HW_AGAIN ? MPI_SUCCESS
-                                                       : MPIR_Bcast_hw_node_failed(r->n, err);
+    for (struct hwmc_pipeline *one = r; one; one = one->also)
+        *busy |= !one->over && hwmc_shm_bcast_behind(&one->b);
+    return err == HWMC_OK || err == HWMC_AGAIN ? MPI_SUCCESS : hwmc_shm_failed(r->n, err);
 }
 
 struct until {
-    struct bcast_hw_relay *r;
+    struct hwmc_pipeline *r;
     uint64_t bytes;
 };
 
@@ -80,26 +77,26 @@ static int step_until(void *what)
     struct until *u = what;
     int err = step(u->r);
 
-    return err == BCAST_HW_AGAIN && u->r->b.here >= u->bytes ? BCAST_HW_OK : err;
+    return err == HWMC_AGAIN && u->r->b.here >= u->bytes ? HWMC_OK : err;
 }
 
-int MPIR_Bcast_hw_relay_wait(struct bcast_hw_relay *r, MPI_Aint bytes)
+int hwmc_pipeline_wait(struct hwmc_pipeline *r, MPI_Aint bytes)
 {
     struct until u = {r, (uint64_t) bytes};
 
-    return MPIR_Bcast_hw_node_wait_until(r->n, step_until, &u);
+    return hwmc_shm_wait_until(r->n, step_until, &u);
 }
 
-int MPIR_Bcast_hw_relay_end(struct bcast_hw_relay *r, bool failed)
+int hwmc_pipeline_end(struct hwmc_pipeline *r, bool failed)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    MPIR_Bcast_hw_node_note_call();
+    hwmc_shm_note_call();
     if (!failed)
-        mpi_errno = MPIR_Bcast_hw_node_wait_until(r->n, step, r);
+        mpi_errno = hwmc_shm_wait_until(r->n, step, r);
     /* Others may wait for any part. */
     if (failed || (mpi_errno && r->also))
         for (; r; r = r->also)
-            MPIR_Bcast_hw_node_fail(r->n);
+            hwmc_shm_fail(r->n);
     return mpi_errno;
 }

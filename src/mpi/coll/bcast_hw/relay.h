@@ -18,16 +18,16 @@
  * in the network's broadcast of one part at most; that part's relay is the first of its chain.
  */
 
-#ifndef BCAST_HW_RELAY_H_INCLUDED
-#define BCAST_HW_RELAY_H_INCLUDED
+#ifndef HWMC_RELAY_H_INCLUDED
+#define HWMC_RELAY_H_INCLUDED
 
 #include "node_glue.h"
 
-struct bcast_hw_relay {
-    struct bcast_hw_node_comm *n;
-    struct bcast_hw_relay
+struct hwmc_pipeline {
+    struct hwmc_shm_comm *n;
+    struct hwmc_pipeline
         *also; /* of another part of the message: goes on when this one does; NULL */
-    struct bcast_hw_node_bcast b;
+    struct hwmc_shm_bcast b;
     bool over;      /* inside the host nothing is left for this rank to do */
     MPI_Aint piece; /* the network's broadcast under way begins here in the message */
     bool listens;   /* it is under way, and brings the message here */
@@ -36,22 +36,22 @@ struct bcast_hw_relay {
 
 /* The message of `bytes` at `memory`, from the host's rank `from` to all of its ranks. `here`:
  * bytes that are there. */
-void MPIR_Bcast_hw_relay_begin(struct bcast_hw_relay *r, struct bcast_hw_node_comm *n,
-                               uint32_t from, void *memory, MPI_Aint bytes, MPI_Aint here);
+void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint32_t from,
+                         void *memory, MPI_Aint bytes, MPI_Aint here);
 
 /* Its first `bytes` are there now. */
-void MPIR_Bcast_hw_relay_more(struct bcast_hw_relay *r, MPI_Aint bytes);
+void hwmc_pipeline_more(struct hwmc_pipeline *r, MPI_Aint bytes);
 
 /* What follows is of all relays of a chain, from its first on.
  *
  * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as
  * others are ready. */
-int MPIR_Bcast_hw_relay_step(struct bcast_hw_relay *r, bool *busy);
+int hwmc_pipeline_step(struct hwmc_pipeline *r, bool *busy);
 
 /* Waits until the first `bytes` are here, of this one's message. */
-int MPIR_Bcast_hw_relay_wait(struct bcast_hw_relay *r, MPI_Aint bytes);
+int hwmc_pipeline_wait(struct hwmc_pipeline *r, MPI_Aint bytes);
 
 /* Waits until it is over. `failed`: the message will not come; the others get an error. */
-int MPIR_Bcast_hw_relay_end(struct bcast_hw_relay *r, bool failed);
+int hwmc_pipeline_end(struct hwmc_pipeline *r, bool failed);
 
-#endif /* BCAST_HW_RELAY_H_INCLUDED */
+#endif /* HWMC_RELAY_H_INCLUDED */

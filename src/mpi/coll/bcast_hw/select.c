@@ -302,12 +302,12 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-bool MPIR_Bcast_hw_is_forced(void)
+bool hwmc_is_forced(void)
 {
     return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw;
 }
 
-static struct bcast_hw_comm **slot_of(MPIR_Comm *comm)
+static struct hwmc_comm **slot_of(MPIR_Comm *comm)
 {
 #ifdef HAVE_CH4_NETMOD_HWMC
     return &comm->dev.ch4.netmod.hwmc.group;
@@ -316,9 +316,9 @@ static struct bcast_hw_comm **slot_of(MPIR_Comm *comm)
 #endif
 }
 
-struct bcast_hw_comm *MPIR_Bcast_hw_comm(MPIR_Comm *comm)
+struct hwmc_comm *hwmc_comm_state(MPIR_Comm *comm)
 {
-    struct bcast_hw_comm **slot = slot_of(comm);
+    struct hwmc_comm **slot = slot_of(comm);
 
     return slot ? *slot : NULL;
 }
@@ -332,10 +332,10 @@ static uint32_t num_hosts(MPIR_Comm *comm)
     if (!seen)
         return 0;
     for (int i = 0; i < comm->local_size; i++) {
-        int node = MPIR_Bcast_hw_world_rank(comm, i, &world) ? MPIR_Bcast_hw_node_of(world) : -1;
+        int shm = hwmc_world_rank(comm, i, &world) ? hwmc_host_of(world) : -1;
 
-        if (node >= 0 && node < MPIR_Process.size && !seen[node]) {
-            seen[node] = 1;
+        if (shm >= 0 && shm < MPIR_Process.size && !seen[shm]) {
+            seen[shm] = 1;
             hosts++;
         }
     }
@@ -345,47 +345,47 @@ static uint32_t num_hosts(MPIR_Comm *comm)
 
 /* Whether the communicator has a shape that gains from multicast. Its nodes are looked at once.
  * Without memory for that set-up has failed: other ranks may find that it has. */
-static bool worthwhile(MPIR_Comm *comm, struct bcast_hw_comm *c)
+static bool worthwhile(MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    if (c->worth == BCAST_HW_WORTH_UNKNOWN) {
+    if (c->worth == HWMC_WORTH_UNKNOWN) {
         c->hosts = num_hosts(comm);
         if (c->hosts == 0) {
-            c->side[0].state = BCAST_HW_SIDE_BROKEN;
+            c->leader_group[0].state = HWMC_LEADER_GROUP_BROKEN;
             return true;
         }
-        c->worth = MPIR_Bcast_hw_is_forced() ||
-                           (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
-                       ? BCAST_HW_WORTH_YES
-                       : BCAST_HW_WORTH_NO;
+        c->worth =
+            hwmc_is_forced() || (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
+                ? HWMC_WORTH_YES
+                : HWMC_WORTH_NO;
     }
-    return c->worth == BCAST_HW_WORTH_YES;
+    return c->worth == HWMC_WORTH_YES;
 }
 
 /* The broadcast under way goes to one of hwmc's algorithms, and to which; or it is an error. */
-static bool admit(struct bcast_hw_comm *c, MPI_Aint bytes)
+static bool admit(struct hwmc_comm *c, MPI_Aint bytes)
 {
-    enum bcast_hw_algorithm a;
+    enum hwmc_algorithm a;
 
-    if (c->side[0].state == BCAST_HW_SIDE_BROKEN) {
+    if (c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN) {
         c->along_trees = false;
         c->admitted = true;
     } else {
-        a = MPIR_Bcast_hw_choose(c, bytes, MPIR_Bcast_hw_is_forced());
-        c->along_trees = a == BCAST_HW_ALGORITHM_MULTILANE;
-        c->admitted = !bcast_hw_algorithm_is_mpich(a);
+        a = hwmc_choose(c, bytes, hwmc_is_forced());
+        c->along_trees = a == HWMC_ALGORITHM_MULTILANE;
+        c->admitted = !hwmc_algorithm_is_mpich(a);
     }
     return c->admitted;
 }
 
 static bool fits(MPI_Aint bytes)
 {
-    return bytes > 0 && (MPIR_Bcast_hw_is_forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 ||
+    return bytes > 0 && (hwmc_is_forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 ||
                          bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
 }
 
-struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
+struct hwmc_comm *hwmc_state_of(MPIR_Comm *comm)
 {
-    struct bcast_hw_comm **slot = slot_of(comm);
+    struct hwmc_comm **slot = slot_of(comm);
 
     if (!slot)
         return NULL;
@@ -395,31 +395,30 @@ struct bcast_hw_comm *MPIR_Bcast_hw_state_of(MPIR_Comm *comm)
 }
 
 /* hwmc can broadcast these bytes on `comm`; what is new about that is shown. */
-static bool is_usable(MPIR_Comm *comm, struct bcast_hw_comm *c, MPI_Aint bytes)
+static bool is_usable(MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes)
 {
-    const enum bcast_hw_worth worth = c->worth;
-    const enum bcast_hw_side_state state = c->side[0].state;
-    const bool usable = worthwhile(comm, c) && MPIR_Bcast_hw_side_ready(comm, c, 0, bytes);
+    const enum hwmc_worth worth = c->worth;
+    const enum hwmc_leader_group_state state = c->leader_group[0].state;
+    const bool usable = worthwhile(comm, c) && hwmc_leader_group_ready(comm, c, 0, bytes);
 
-    if (c->worth != worth || c->side[0].state != state)
-        MPIR_Bcast_hw_live_show(comm, c);
+    if (c->worth != worth || c->leader_group[0].state != state)
+        hwmc_export_show(comm, c);
     return usable;
 }
 
-bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
-    struct bcast_hw_comm *c;
+    struct hwmc_comm *c;
     MPI_Aint size;
 
-    if (!MPIR_Bcast_hw_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !MPIR_Bcast_hw_is_forced()) ||
+    if (!hwmc_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !hwmc_is_forced()) ||
         comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
-        MPIR_BCAST_HW_IS_SUBCOMM(comm))
+        HWMC_IS_SUBCOMM(comm))
         return false;
     MPIR_Datatype_get_size_macro(datatype, size);
-    if (!fits(size * count) ||
-        (!MPIR_Bcast_hw_is_forced() && MPIR_Bcast_hw_file_refuses(count, datatype, comm)))
+    if (!fits(size * count) || (!hwmc_is_forced() && hwmc_file_refuses(count, datatype, comm)))
         return false;
-    c = MPIR_Bcast_hw_state_of(comm);
+    c = hwmc_state_of(comm);
     if (!c) /* other ranks may set it up, so this one must not go another way */
         return true;
     if (!is_usable(comm, c, size * count))
@@ -427,21 +426,21 @@ bool MPIR_Bcast_hw_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     return admit(c, size * count);
 }
 
-int MPIR_Bcast_hw_prepare(MPIR_Comm *world)
+int hwmc_prepare(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_comm *c;
+    struct hwmc_comm *c;
 
-    if (!MPIR_Bcast_hw_registered() || !MPIR_CVAR_BCAST_HW_ENABLE || !MPIR_CVAR_BCAST_HW_PREPARE ||
-        MPIR_Bcast_hw_file_given())
+    if (!hwmc_registered() || !MPIR_CVAR_BCAST_HW_ENABLE || !MPIR_CVAR_BCAST_HW_PREPARE ||
+        hwmc_file_given())
         goto fn_exit;
-    c = MPIR_Bcast_hw_state_of(world);
+    c = hwmc_state_of(world);
     MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**nomem"); /* others begin */
     if (worthwhile(world, c) && c->hosts == (uint32_t) world->local_size) {
-        MPIR_Bcast_hw_side_prepare(world, c);
-        MPIR_Bcast_hw_live_show(world, c);
+        hwmc_leader_group_prepare(world, c);
+        hwmc_export_show(world, c);
     }
-    mpi_errno = MPIR_Bcast_hw_side_error(&c->side[0]); /* likewise */
+    mpi_errno = hwmc_leader_group_error(&c->leader_group[0]); /* likewise */
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -450,19 +449,19 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIR_Bcast_hw_comm_free(MPIR_Comm *comm)
+void hwmc_comm_free(MPIR_Comm *comm)
 {
-    struct bcast_hw_comm **slot = slot_of(comm);
+    struct hwmc_comm **slot = slot_of(comm);
 
     if (!slot || !*slot)
         return;
-    for (uint32_t i = 0; i < BCAST_HW_SIDES_ALL; i++)
-        MPIR_Bcast_hw_side_drop(&(*slot)->side[i]);
-    if ((*slot)->node)
-        MPIR_Bcast_hw_node_free((*slot)->node);
-    MPIR_Bcast_hw_forget_feeds(*slot);
-    MPIR_Bcast_hw_forget_hosts(*slot);
-    MPIR_Bcast_hw_live_hide(*slot);
+    for (uint32_t i = 0; i < HWMC_LEADERS_ALL; i++)
+        hwmc_leader_group_drop(&(*slot)->leader_group[i]);
+    if ((*slot)->shm)
+        hwmc_shm_free((*slot)->shm);
+    hwmc_forget_feeds(*slot);
+    hwmc_hierarchy_forget(*slot);
+    hwmc_export_hide(*slot);
     MPL_free(*slot);
     *slot = NULL;
 }

@@ -30,14 +30,14 @@ static uint64_t setup_after(void)
 {
     int n = MPIR_CVAR_BCAST_HW_SETUP_AFTER;
 
-    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_is_forced() ? 0 : 4;
+    return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 4;
 }
 
 static uint64_t setup_ahead(void)
 {
     int n = MPIR_CVAR_BCAST_HW_SETUP_AHEAD;
 
-    return n >= 0 ? (uint64_t) n : MPIR_Bcast_hw_is_forced() ? 0 : 16;
+    return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 16;
 }
 
 static uint32_t clamp(int value, uint32_t low, uint32_t high)
@@ -47,112 +47,109 @@ static uint32_t clamp(int value, uint32_t low, uint32_t high)
 
 /* How many sides with each hash have begun set-up in this process. Has an entry for each different
  * pair of members and context id; both recur in a program's loops. */
-static struct bcast_hw_seen seen;
+static struct hwmc_seen seen;
 
-void MPIR_Bcast_hw_forget_seen(void)
+void hwmc_forget_seen(void)
 {
-    bcast_hw_seen_free(&seen);
+    hwmc_seen_free(&seen);
 }
 
 /* How much is under way: as the network needs it, unless the user says. */
-static void configure_windows(struct bcast_hw_group_cfg *cfg)
+static void configure_windows(struct hwmc_group_cfg *cfg)
 {
-    const struct bcast_hw_network *net = MPIR_Bcast_hw_network();
+    const struct hwmc_network *net = hwmc_network_now();
     uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
     uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
-    bool far = MPIR_Bcast_hw_several_sites();
+    bool far = hwmc_several_sites();
 
-    cfg->piece_bytes = piece > 0 ? piece : bcast_hw_model_piece(net, far, cfg->channels);
-    cfg->window =
-        window > 0 ? window : bcast_hw_model_segments(net, false, cfg->trees, cfg->seg_bytes);
+    cfg->piece_bytes = piece > 0 ? piece : hwmc_model_piece(net, far, cfg->channels);
+    cfg->window = window > 0 ? window : hwmc_model_segments(net, false, cfg->trees, cfg->seg_bytes);
     cfg->far_window =
-        window > 0 ? window : bcast_hw_model_segments(net, true, cfg->trees, cfg->seg_bytes);
+        window > 0 ? window : hwmc_model_segments(net, true, cfg->trees, cfg->seg_bytes);
 }
 
-static void configure(struct bcast_hw_group_cfg *cfg)
+static void configure(struct hwmc_group_cfg *cfg)
 {
     cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
     cfg->adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
-    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, BCAST_HW_CHANNELS_MAX);
+    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, HWMC_CHANNELS_MAX);
     cfg->adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
     cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
                                                            : (int) (cfg->channels + 1) / 2,
                         1, cfg->channels);
-    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, BCAST_HW_FANOUT_MAX);
-    cfg->trees = MPL_MAX(bcast_hw_engine_lanes_on(MPIR_Bcast_hw_engine(), cfg->rails),
+    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, HWMC_FANOUT_MAX);
+    cfg->trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), cfg->rails),
                          2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
     cfg->adapt_lanes = MPIR_CVAR_BCAST_HW_LANES_ADAPT;
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
     cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
-    MPIR_Bcast_hw_configure_epochs(cfg);
+    hwmc_configure_epochs(cfg);
     cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
     switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
         case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:
-            cfg->delay = BCAST_HW_DELAY_FIXED;
+            cfg->delay = HWMC_DELAY_FIXED;
             break;
         case MPIR_CVAR_BCAST_HW_ROOT_DELAY_adaptive:
-            cfg->delay = BCAST_HW_DELAY_ADAPTIVE;
+            cfg->delay = HWMC_DELAY_ADAPTIVE;
             break;
         case MPIR_CVAR_BCAST_HW_ROOT_DELAY_random:
-            cfg->delay = BCAST_HW_DELAY_RANDOM;
+            cfg->delay = HWMC_DELAY_RANDOM;
             break;
         default:
-            cfg->delay = BCAST_HW_DELAY_NONE;
+            cfg->delay = HWMC_DELAY_NONE;
             break;
     }
 }
 
-uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host)
+uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host)
 {
-    return which < BCAST_HW_SIDES_MAX
-               ? bcast_hw_sides_at(&c->sides, which, host)
-               : bcast_hw_feeds_at(&c->feeds, which - BCAST_HW_SIDES_MAX, host);
+    return which < HWMC_LEADERS_MAX ? hwmc_leaders_at(&c->leaders, which, host)
+                                    : hwmc_feeds_at(&c->feeds, which - HWMC_LEADERS_MAX, host);
 }
 
-static bool is_on(const struct bcast_hw_comm *c, uint32_t which, uint32_t rank)
+static bool is_on(const struct hwmc_comm *c, uint32_t which, uint32_t rank)
 {
-    return !c->by_hosts || MPIR_Bcast_hw_side_at(c, which, c->sides.host_of[rank]) == rank;
+    return !c->by_hosts || hwmc_leader_group_at(c, which, c->leaders.host_of[rank]) == rank;
 }
 
 /* How many members the group of a side has, and which of them this rank is, or is represented
  * by. */
-static void find_size(MPIR_Comm *comm, const struct bcast_hw_comm *c,
-                      struct bcast_hw_group_cfg *cfg)
+static void find_size(MPIR_Comm *comm, const struct hwmc_comm *c, struct hwmc_group_cfg *cfg)
 {
-    cfg->size = c->by_hosts ? c->sides.hosts : (uint32_t) comm->local_size;
-    cfg->rank = c->by_hosts ? c->sides.host_of[comm->rank] : (uint32_t) comm->rank;
+    cfg->size = c->by_hosts ? c->leaders.hosts : (uint32_t) comm->local_size;
+    cfg->rank = c->by_hosts ? c->leaders.host_of[comm->rank] : (uint32_t) comm->rank;
 }
 
 /* Rank in MPI_COMM_WORLD of a member of the side's group. False: it is of another
  * MPI_COMM_WORLD. */
-static bool find_member(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
-                        uint32_t member, uint32_t *world)
+static bool find_member(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which, uint32_t member,
+                        uint32_t *world)
 {
-    const uint32_t rank = c->by_hosts ? MPIR_Bcast_hw_side_at(c, which, member) : member;
+    const uint32_t rank = c->by_hosts ? hwmc_leader_group_at(c, which, member) : member;
 
-    return MPIR_Bcast_hw_world_rank(comm, (int) rank, world);
+    return hwmc_world_rank(comm, (int) rank, world);
 }
 
 /* Sets *hash by context id and members. False: one of them is not of MPI_COMM_WORLD. */
-static bool hash_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
-                         const struct bcast_hw_group_cfg *cfg, uint64_t *hash)
+static bool hash_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which,
+                         const struct hwmc_group_cfg *cfg, uint64_t *hash)
 {
     uint32_t world;
 
-    *hash = bcast_hw_prng(comm->context_id, cfg->size);
+    *hash = hwmc_prng(comm->context_id, cfg->size);
     for (uint32_t i = 0; i < cfg->size; i++) {
         if (!find_member(comm, c, which, i, &world))
             return false;
-        *hash = bcast_hw_prng(*hash, world);
+        *hash = hwmc_prng(*hash, world);
     }
     return true;
 }
 
 /* Lists the members, and their sites. All are of MPI_COMM_WORLD. False: no memory. */
-static bool list_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
-                         uint32_t size, uint32_t **world, uint64_t **site)
+static bool list_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which, uint32_t size,
+                         uint32_t **world, uint64_t **site)
 {
     *world = MPL_malloc(size * sizeof(**world), MPL_MEM_COMM);
     *site = MPL_malloc(size * sizeof(**site), MPL_MEM_COMM);
@@ -160,31 +157,31 @@ static bool list_members(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_
         return false;
     for (uint32_t i = 0; i < size; i++) {
         (void) find_member(comm, c, which, i, &(*world)[i]);
-        (*site)[i] = MPIR_Bcast_hw_site_of((*world)[i]);
+        (*site)[i] = hwmc_site_of((*world)[i]);
     }
     return true;
 }
 
 /* What is needed to decline the group of `cfg`, but its key. */
-static void find_neighbours(MPIR_Comm *comm, const struct bcast_hw_comm *c, uint32_t which,
-                            const struct bcast_hw_group_cfg *cfg, struct bcast_hw_decline_cfg *d)
+static void find_neighbours(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which,
+                            const struct hwmc_group_cfg *cfg, struct hwmc_decline_cfg *d)
 {
-    *d = (struct bcast_hw_decline_cfg){
+    *d = (struct hwmc_decline_cfg){
         .context = cfg->context, .size = cfg->size, .rank = cfg->rank, .fanout = cfg->fanout};
     (void) find_member(comm, c, which, 0, &d->leader);
-    bcast_hw_decline_list(d);
+    hwmc_decline_list(d);
     for (uint32_t i = 0; i < d->num_neighbours; i++)
         (void) find_member(comm, c, which, d->neighbour[i], &d->world[i]);
 }
 
 /* Begins set-up, at who is on the side; without memory for the group, declines it. */
-static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 {
-    struct bcast_hw_side *s = &c->side[which];
+    struct hwmc_leader_group *s = &c->leader_group[which];
     /* Before the first broadcast nothing is in a hurry: connections are not made in MPI_Init. */
-    struct bcast_hw_group_cfg cfg = {
+    struct hwmc_group_cfg cfg = {
         .context = comm->context_id, .part = which, .later = s->counted == 0};
-    struct bcast_hw_decline_cfg decline;
+    struct hwmc_decline_cfg decline;
     uint32_t *world = NULL;
     uint64_t *site = NULL;
     uint64_t hash, before;
@@ -192,28 +189,27 @@ static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which
 
     find_size(comm, c, &cfg);
     if (!hash_members(comm, c, which, &cfg, &hash)) {
-        s->state = BCAST_HW_SIDE_OFF;
-        MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_SPAWNED);
+        s->state = HWMC_LEADER_GROUP_OFF;
+        hwmc_note_reason(HWMC_REASON_SPAWNED);
         return;
     }
-    if (which >= BCAST_HW_SIDES_MAX)
-        cfg.rails = c->feeds.rails[which - BCAST_HW_SIDES_MAX];
+    if (which >= HWMC_LEADERS_MAX)
+        cfg.rails = c->feeds.rails[which - HWMC_LEADERS_MAX];
     configure(&cfg);
     find_neighbours(comm, c, which, &cfg, &decline);
     listed = list_members(comm, c, which, cfg.size, &world, &site);
     cfg.world = world;
-    cfg.site = MPIR_Bcast_hw_several_sites() ? site : NULL;
+    cfg.site = hwmc_several_sites() ? site : NULL;
 
-    MPIR_Bcast_hw_lock();
-    if (bcast_hw_seen_again(&seen, hash, &before)) {
-        cfg.key = decline.key = bcast_hw_prng(hash, before);
+    hwmc_lock();
+    if (hwmc_seen_again(&seen, hash, &before)) {
+        cfg.key = decline.key = hwmc_prng(hash, before);
         if (listed)
-            s->group = bcast_hw_group_create(MPIR_Bcast_hw_engine(), &cfg, MPIR_Bcast_hw_now());
+            s->group = hwmc_group_create(hwmc_process_engine(), &cfg, hwmc_now());
         if (!s->group)
-            s->declined =
-                bcast_hw_decline_begin(MPIR_Bcast_hw_engine(), &decline, MPIR_Bcast_hw_now());
+            s->declined = hwmc_decline_begin(hwmc_process_engine(), &decline, hwmc_now());
     }
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     MPL_free(world);
     MPL_free(site);
 }
@@ -221,135 +217,134 @@ static void begin_group(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which
 /* Begins set-up. A rank that cannot even decline its group must not go on as if nothing were wrong,
  * as others wait for it: its next broadcast is an error. By hosts the ranks of its host learn that
  * when set-up ends. */
-static void begin(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+static void begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 {
-    struct bcast_hw_side *s = &c->side[which];
+    struct hwmc_leader_group *s = &c->leader_group[which];
 
-    s->state = BCAST_HW_SIDE_SETUP;
-    if (which == 0 && MPIR_Bcast_hw_by_hosts(comm, c) != MPI_SUCCESS) {
-        s->state = BCAST_HW_SIDE_BROKEN;
+    s->state = HWMC_LEADER_GROUP_SETUP;
+    if (which == 0 && hwmc_is_hierarchical(comm, c) != MPI_SUCCESS) {
+        s->state = HWMC_LEADER_GROUP_BROKEN;
         return;
     }
-    if (which >= BCAST_HW_SIDES_MAX &&
-        !MPIR_Bcast_hw_feed_begin(comm, c, which - BCAST_HW_SIDES_MAX)) {
-        s->state = BCAST_HW_SIDE_OFF;
+    if (which >= HWMC_LEADERS_MAX && !hwmc_feed_begin(comm, c, which - HWMC_LEADERS_MAX)) {
+        s->state = HWMC_LEADER_GROUP_OFF;
         return;
     }
     if (!is_on(c, which, (uint32_t) comm->rank))
         return;
     begin_group(comm, c, which);
-    if (s->state == BCAST_HW_SIDE_SETUP && !s->group && !s->declined && !c->by_hosts)
-        s->state = BCAST_HW_SIDE_BROKEN;
+    if (s->state == HWMC_LEADER_GROUP_SETUP && !s->group && !s->declined && !c->by_hosts)
+        s->state = HWMC_LEADER_GROUP_BROKEN;
 }
 
 /* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it
  * is complete. */
-void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s)
+void hwmc_leader_group_drop(struct hwmc_leader_group *s)
 {
-    if (s->group && MPIR_Bcast_hw_registered() && !MPIR_Bcast_hw_drains()) {
-        MPIR_Bcast_hw_lock();
-        MPIR_Bcast_hw_live_forget(s->group);
-        bcast_hw_group_close(s->group, MPIR_Bcast_hw_now());
-        MPIR_Bcast_hw_unlock();
+    if (s->group && hwmc_registered() && !hwmc_drains()) {
+        hwmc_lock();
+        hwmc_export_forget(s->group);
+        hwmc_group_close(s->group, hwmc_now());
+        hwmc_unlock();
     }
     s->group = NULL;
 }
 
-static bool settled(struct bcast_hw_group *g)
+static bool settled(struct hwmc_group *g)
 {
-    return g->state != BCAST_HW_GROUP_SETUP;
+    return g->state != HWMC_GROUP_SETUP;
 }
 
-static enum bcast_hw_side_state state_by(const struct bcast_hw_group *g)
+static enum hwmc_leader_group_state state_by(const struct hwmc_group *g)
 {
     switch (g->state) {
-        case BCAST_HW_GROUP_ON:
-            return BCAST_HW_SIDE_ON;
-        case BCAST_HW_GROUP_BROKEN:
-            return BCAST_HW_SIDE_BROKEN;
+        case HWMC_GROUP_ON:
+            return HWMC_LEADER_GROUP_ON;
+        case HWMC_GROUP_BROKEN:
+            return HWMC_LEADER_GROUP_BROKEN;
         default:
-            return BCAST_HW_SIDE_OFF;
+            return HWMC_LEADER_GROUP_OFF;
     }
 }
 
 /* Waits for the outcome of set-up, at who is on the side. */
-static void settle(const struct bcast_hw_comm *c, uint32_t which, struct bcast_hw_outcome *outcome)
+static void settle(const struct hwmc_comm *c, uint32_t which, struct hwmc_outcome *outcome)
 {
-    struct bcast_hw_group *g = c->side[which].group;
+    struct hwmc_group *g = c->leader_group[which].group;
 
     if (!g) {
-        outcome->state = c->side[which].declined ? BCAST_HW_SIDE_OFF : BCAST_HW_SIDE_BROKEN;
-        if (which == 0 && c->side[which].declined)
-            MPIR_Bcast_hw_note_reason(BCAST_HW_REASON_NOMEM);
+        outcome->state =
+            c->leader_group[which].declined ? HWMC_LEADER_GROUP_OFF : HWMC_LEADER_GROUP_BROKEN;
+        if (which == 0 && c->leader_group[which].declined)
+            hwmc_note_reason(HWMC_REASON_NOMEM);
         return;
     }
-    MPIR_Bcast_hw_wait(g, settled, NULL);
+    hwmc_wait_group(g, settled, NULL);
     outcome->state = state_by(g);
-    MPIR_Bcast_hw_unlock();
-    MPIR_Bcast_hw_shape_of(c, g, &outcome->shape);
+    hwmc_unlock();
+    hwmc_shape_of(c, g, &outcome->shape);
     if (which == 0 && !g->casts)
-        MPIR_Bcast_hw_note_reason(g->reason);
+        hwmc_note_reason(g->reason);
     /* Whatever the first can do: which algorithm it is to be follows from its shape. */
-    if (which > 0 && outcome->shape.frag_bytes == 0 && c->side[0].shape.frag_bytes > 0 &&
-        outcome->state == BCAST_HW_SIDE_ON)
-        outcome->state = BCAST_HW_SIDE_OFF;
+    if (which > 0 && outcome->shape.frag_bytes == 0 && c->leader_group[0].shape.frag_bytes > 0 &&
+        outcome->state == HWMC_LEADER_GROUP_ON)
+        outcome->state = HWMC_LEADER_GROUP_OFF;
 }
 
 /* Waits for the outcome of set-up. */
-static void end(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which)
+static void end(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 {
-    struct bcast_hw_side *s = &c->side[which];
-    struct bcast_hw_outcome outcome = {.state = BCAST_HW_SIDE_OFF};
+    struct hwmc_leader_group *s = &c->leader_group[which];
+    struct hwmc_outcome outcome = {.state = HWMC_LEADER_GROUP_OFF};
 
     if (is_on(c, which, (uint32_t) comm->rank))
         settle(c, which, &outcome);
-    if (c->by_hosts && MPIR_Bcast_hw_tell_outcome(c, which, &outcome) != MPI_SUCCESS)
-        outcome.state = BCAST_HW_SIDE_BROKEN;
+    if (c->by_hosts && hwmc_tell_outcome(c, which, &outcome) != MPI_SUCCESS)
+        outcome.state = HWMC_LEADER_GROUP_BROKEN;
     s->state = outcome.state;
     s->shape = outcome.shape;
-    if (s->state == BCAST_HW_SIDE_OFF)
-        MPIR_Bcast_hw_side_drop(s);
+    if (s->state == HWMC_LEADER_GROUP_OFF)
+        hwmc_leader_group_drop(s);
     if (which > 0)
-        MPIR_Bcast_hw_note_side(s->state == BCAST_HW_SIDE_ON);
+        hwmc_note_leader_group(s->state == HWMC_LEADER_GROUP_ON);
 }
 
 static bool by_weight(uint32_t which)
 {
-    return which == 0 && !MPIR_Bcast_hw_is_forced() && MPIR_CVAR_BCAST_HW_SETUP_AFTER < 0 &&
+    return which == 0 && !hwmc_is_forced() && MPIR_CVAR_BCAST_HW_SETUP_AFTER < 0 &&
            MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
 }
 
 /* In SETUP, at who is on the side: broadcast `number` goes by the outcome. Waits for it where
  * others may go by it. */
-static bool goes_by_outcome(const struct bcast_hw_side *s, uint32_t number)
+static bool goes_by_outcome(const struct hwmc_leader_group *s, uint32_t number)
 {
-    struct bcast_hw_group *g = s->group;
-    enum bcast_hw_agree_turn turn;
+    struct hwmc_group *g = s->group;
+    enum hwmc_negotiation_turn turn;
 
     if (!g)
         return false;
-    MPIR_Bcast_hw_lock();
-    turn = bcast_hw_agree_enter(&g->agree, number);
-    MPIR_Bcast_hw_unlock();
-    if (turn != BCAST_HW_AGREE_AWAIT)
-        return turn == BCAST_HW_AGREE_TAKE;
-    MPIR_Bcast_hw_wait(g, settled, NULL);
-    turn = bcast_hw_agree_over(&g->agree) ? bcast_hw_agree_enter(&g->agree, number)
-                                          : BCAST_HW_AGREE_TAKE; /* and it is an error */
-    MPIR_Bcast_hw_unlock();
-    return turn == BCAST_HW_AGREE_TAKE;
+    hwmc_lock();
+    turn = hwmc_negotiation_enter(&g->negotiation, number);
+    hwmc_unlock();
+    if (turn != HWMC_NEGOTIATION_AWAIT)
+        return turn == HWMC_NEGOTIATION_TAKE;
+    hwmc_wait_group(g, settled, NULL);
+    turn = hwmc_negotiation_over(&g->negotiation) ? hwmc_negotiation_enter(&g->negotiation, number)
+                                                  : HWMC_NEGOTIATION_TAKE; /* and it is an error */
+    hwmc_unlock();
+    return turn == HWMC_NEGOTIATION_TAKE;
 }
 
 /* The side's set-up is to have an end for its broadcast `number`, of `bytes`. Begins it. */
-static bool is_due_by_weight(MPIR_Comm *comm, struct bcast_hw_comm *c, uint64_t number,
-                             MPI_Aint bytes)
+static bool is_due_by_weight(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t number, MPI_Aint bytes)
 {
-    struct bcast_hw_side *s = &c->side[0];
-    const uint64_t cost = MPIR_Bcast_hw_setup_cost(c);
-    const uint64_t weight = MPL_MIN(MPIR_Bcast_hw_weight(c, bytes), cost);
+    struct hwmc_leader_group *s = &c->leader_group[0];
+    const uint64_t cost = hwmc_setup_cost(c);
+    const uint64_t weight = MPL_MIN(hwmc_weight(c, bytes), cost);
 
     s->weight += weight;
-    if (s->state == BCAST_HW_SIDE_COUNTING) {
+    if (s->state == HWMC_LEADER_GROUP_COUNTING) {
         if (s->weight < cost && number < setup_after())
             return false;
         s->begun = number;
@@ -361,58 +356,56 @@ static bool is_due_by_weight(MPIR_Comm *comm, struct bcast_hw_comm *c, uint64_t 
            (!c->by_hosts && goes_by_outcome(s, (uint32_t) number));
 }
 
-static bool is_due_by_number(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which,
-                             uint64_t number)
+static bool is_due_by_number(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, uint64_t number)
 {
-    if (number >= setup_after() && c->side[which].state == BCAST_HW_SIDE_COUNTING)
+    if (number >= setup_after() && c->leader_group[which].state == HWMC_LEADER_GROUP_COUNTING)
         begin(comm, c, which);
     return number >= setup_after() + setup_ahead();
 }
 
-bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which,
-                              MPI_Aint bytes)
+bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes)
 {
-    struct bcast_hw_side *s = &c->side[which];
+    struct hwmc_leader_group *s = &c->leader_group[which];
     uint64_t number;
     bool due;
 
-    if (s->state >= BCAST_HW_SIDE_ON)
-        return s->state != BCAST_HW_SIDE_OFF;
+    if (s->state >= HWMC_LEADER_GROUP_ON)
+        return s->state != HWMC_LEADER_GROUP_OFF;
     number = s->counted++;
     due = by_weight(which) ? is_due_by_weight(comm, c, number, bytes)
                            : is_due_by_number(comm, c, which, number);
-    if (due && s->state == BCAST_HW_SIDE_SETUP)
+    if (due && s->state == HWMC_LEADER_GROUP_SETUP)
         end(comm, c, which);
-    return (due || s->state == BCAST_HW_SIDE_BROKEN) && s->state != BCAST_HW_SIDE_OFF;
+    return (due || s->state == HWMC_LEADER_GROUP_BROKEN) && s->state != HWMC_LEADER_GROUP_OFF;
 }
 
-void MPIR_Bcast_hw_side_prepare(MPIR_Comm *comm, struct bcast_hw_comm *c)
+void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c)
 {
     if (by_weight(0))
         begin(comm, c, 0);
 }
 
-int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s)
+int hwmc_leader_group_error(const struct hwmc_leader_group *s)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    if (s->state != BCAST_HW_SIDE_BROKEN)
+    if (s->state != HWMC_LEADER_GROUP_BROKEN)
         return MPI_SUCCESS;
     if (s->group)
-        return MPIR_Bcast_hw_lost(s->group);
-    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**bcast_hw_setup");
+        return hwmc_failure_error(s->group);
+    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
 
 fn_fail:
     return mpi_errno;
 }
 
-uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root, MPI_Aint bytes)
+uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes)
 {
-    const uint32_t sides = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, BCAST_HW_SIDES_MAX);
-    const uint32_t which = c->sides.place[root];
+    const uint32_t leaders = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, HWMC_LEADERS_MAX);
+    const uint32_t which = c->leaders.place[root];
 
-    return which > 0 && which < sides && c->side[0].state != BCAST_HW_SIDE_BROKEN &&
-                   MPIR_Bcast_hw_side_ready(comm, c, which, bytes)
+    return which > 0 && which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN &&
+                   hwmc_leader_group_ready(comm, c, which, bytes)
                ? which
                : 0;
 }

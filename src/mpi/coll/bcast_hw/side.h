@@ -59,71 +59,70 @@
  * Members have seen equally many, since each began its set-up on every one of them.
  */
 
-#ifndef BCAST_HW_SIDE_H_INCLUDED
-#define BCAST_HW_SIDE_H_INCLUDED
+#ifndef HWMC_SIDE_H_INCLUDED
+#define HWMC_SIDE_H_INCLUDED
 
 #include "mpiimpl.h"
 #include "core/model.h"
 #include "engine/engine.h"
 
-#define BCAST_HW_SIDES_MAX 8u
-#define BCAST_HW_SIDES_ALL (BCAST_HW_SIDES_MAX + BCAST_HW_RAIL_BITS)
+#define HWMC_LEADERS_MAX 8u
+#define HWMC_LEADERS_ALL (HWMC_LEADERS_MAX + HWMC_RAIL_BITS)
 
 /* The side that a feed is. */
-static inline uint32_t MPIR_Bcast_hw_feed(uint32_t feed)
+static inline uint32_t hwmc_feed(uint32_t feed)
 {
-    return BCAST_HW_SIDES_MAX + feed;
+    return HWMC_LEADERS_MAX + feed;
 }
 
-enum bcast_hw_side_state {
-    BCAST_HW_SIDE_COUNTING,
-    BCAST_HW_SIDE_SETUP,
-    BCAST_HW_SIDE_ON,
-    BCAST_HW_SIDE_OFF,
-    BCAST_HW_SIDE_BROKEN
+enum hwmc_leader_group_state {
+    HWMC_LEADER_GROUP_COUNTING,
+    HWMC_LEADER_GROUP_SETUP,
+    HWMC_LEADER_GROUP_ON,
+    HWMC_LEADER_GROUP_OFF,
+    HWMC_LEADER_GROUP_BROKEN
 };
 
-struct bcast_hw_side {
-    enum bcast_hw_side_state state;
+struct hwmc_leader_group {
+    enum hwmc_leader_group_state state;
     /* Until SETUP is over: */
     uint64_t counted; /* broadcasts */
     uint64_t begun;   /* SETUP: how many there were before it */
     uint64_t weight;  /* ns: of all of them; SETUP: of those from begun on */
     /* SETUP, ON: at who is on this side; NULL for want of memory: `declined`, or BROKEN. */
-    struct bcast_hw_group *group;
+    struct hwmc_group *group;
     bool declined;
-    struct bcast_hw_shape shape; /* ON: of the group; no fragments: it does not multicast */
+    struct hwmc_shape shape; /* ON: of the group; no fragments: it does not multicast */
 };
 
-struct bcast_hw_comm;
+struct hwmc_comm;
 
 /* One more broadcast, of `bytes`, could go by side `which` of what `comm` carries; whether it does,
  * or must fail. May begin set-up, or wait for its end. All ranks of `comm` ask with the same
  * broadcast. */
-bool MPIR_Bcast_hw_side_ready(MPIR_Comm *comm, struct bcast_hw_comm *c, uint32_t which,
-                              MPI_Aint bytes);
+bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes);
 
 /* Sets up the first side before any broadcast, if that is by weight. All ranks of `comm` call it at
  * the same place. */
-void MPIR_Bcast_hw_side_prepare(MPIR_Comm *comm, struct bcast_hw_comm *c);
+void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c);
 
 /* The MPI error of a side that is BROKEN; MPI_SUCCESS of others. */
-int MPIR_Bcast_hw_side_error(const struct bcast_hw_side *s);
+int hwmc_leader_group_error(const struct hwmc_leader_group *s);
 
 /* By hosts: the rank of `host` on side `which`. */
-uint32_t MPIR_Bcast_hw_side_at(const struct bcast_hw_comm *c, uint32_t which, uint32_t host);
+uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host);
 
 /* By hosts: the side for a broadcast of `bytes` from `root`. All ranks ask with the same
  * broadcast. */
-uint32_t MPIR_Bcast_hw_side_for(MPIR_Comm *comm, struct bcast_hw_comm *c, int root, MPI_Aint bytes);
+uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes);
 
 /* The group of a side is not shown any more (live.h). Under the lock. */
-void MPIR_Bcast_hw_live_forget(struct bcast_hw_group *g);
+void hwmc_export_forget(struct hwmc_group *g);
 
 /* No broadcast follows on it. */
-void MPIR_Bcast_hw_side_drop(struct bcast_hw_side *s);
+void hwmc_leader_group_drop(struct hwmc_leader_group *s);
 
 /* Frees what is remembered of past sides. */
-void MPIR_Bcast_hw_forget_seen(void);
+void hwmc_forget_seen(void);
 
-#endif /* BCAST_HW_SIDE_H_INCLUDED */
+#endif /* HWMC_SIDE_H_INCLUDED */

@@ -58,7 +58,7 @@ static size_t table_bytes(uint32_t rows)
 
 static char *where; /* NULL: nowhere */
 
-void MPIR_Bcast_hw_summary_open(void)
+void hwmc_summary_open(void)
 {
     const char *wanted = MPIR_CVAR_HWMC_SUMMARY;
 
@@ -66,7 +66,7 @@ void MPIR_Bcast_hw_summary_open(void)
         where = MPL_strdup(wanted);
 }
 
-static void own(const struct bcast_hw_live *live, struct table *t)
+static void own(const struct hwmc_export *live, struct table *t)
 {
     char host[sizeof(t->row[0].host)] = "";
 
@@ -106,22 +106,22 @@ static void gather(MPIR_Comm *world, struct table *t, struct table *other)
 
     for (int bit = 1; bit < world->local_size; bit *= 2) {
         if (world->rank & bit) {
-            MPIC_Send(t, bytes, MPIR_BCAST_HW_BYTE, world->rank - bit, MPIR_GATHER_TAG, world,
-                      MPIR_BCAST_HW_NO_ERRORS);
+            MPIC_Send(t, bytes, HWMC_BYTE, world->rank - bit, MPIR_GATHER_TAG, world,
+                      HWMC_NO_ERRORS);
             return;
         }
         if (world->rank + bit < world->local_size &&
-            MPIC_Recv(other, bytes, MPIR_BCAST_HW_BYTE, world->rank + bit, MPIR_GATHER_TAG, world,
-                      MPI_STATUS_IGNORE MPIR_BCAST_HW_RECV_TAIL) == MPI_SUCCESS &&
+            MPIC_Recv(other, bytes, HWMC_BYTE, world->rank + bit, MPIR_GATHER_TAG, world,
+                      MPI_STATUS_IGNORE HWMC_RECV_TAIL) == MPI_SUCCESS &&
             other->rows == t->rows)
             combine(t, other);
     }
 }
 
-static void write_rails(FILE *to, const struct bcast_hw_live *live)
+static void write_rails(FILE *to, const struct hwmc_export *live)
 {
     for (uint32_t i = 0; i < live->num_rails; i++) {
-        const struct bcast_hw_live_rail *r = &live->rail[i];
+        const struct hwmc_export_rail *r = &live->rail[i];
 
         fprintf(to, "rail %u at rank 0: %s, ", r->number, r->port.name);
         if (r->port.mbit > 0)
@@ -130,7 +130,7 @@ static void write_rails(FILE *to, const struct bcast_hw_live *live)
     }
 }
 
-static void write_table(FILE *to, const struct bcast_hw_live *live, const struct table *t)
+static void write_table(FILE *to, const struct hwmc_export *live, const struct table *t)
 {
     fprintf(to, "hwmc %s: %u ranks", live->version, live->size);
     if (t->ranks < live->size)
@@ -144,7 +144,7 @@ static void write_table(FILE *to, const struct bcast_hw_live *live, const struct
         if (r->most == 0)
             continue;
         fprintf(to, "%-32s ", live->name[i]);
-        if (live->kind[i] != MPIR_BCAST_HW_COUNTER)
+        if (live->kind[i] != HWMC_COUNTER)
             fprintf(to, "%16s", "-");
         else
             fprintf(to, "%16" PRIu64, r->total);
@@ -173,7 +173,7 @@ static void tell(const char *text, size_t len)
         complain();
 }
 
-static void print(const struct bcast_hw_live *live, const struct table *t)
+static void print(const struct hwmc_export *live, const struct table *t)
 {
     char *text = NULL;
     size_t len;
@@ -187,9 +187,9 @@ static void print(const struct bcast_hw_live *live, const struct table *t)
     free(text);
 }
 
-void MPIR_Bcast_hw_summary(MPIR_Comm *world)
+void hwmc_summary(MPIR_Comm *world)
 {
-    const struct bcast_hw_live *live = MPIR_Bcast_hw_live();
+    const struct hwmc_export *live = hwmc_export_page();
     struct table *t, *other;
 
     if (!where)

@@ -15,14 +15,14 @@
 static struct {
     bool alone, rationed; /* presumed */
 } host;
-static const struct MPIR_Bcast_hw_waiter *waiter;
+static const struct hwmc_waiter *waiter;
 
-struct bcast_hw_wait_policy *MPIR_Bcast_hw_wait_policy(void)
+struct hwmc_wait_policy *hwmc_processor_wait_policy(void)
 {
-    static __thread struct bcast_hw_wait_policy policy __attribute__((tls_model("initial-exec")));
+    static __thread struct hwmc_wait_policy policy __attribute__((tls_model("initial-exec")));
 
     if (unlikely(policy.late_ns == 0))
-        bcast_hw_wait_policy_init(&policy, host.alone, host.rationed);
+        hwmc_wait_policy_init(&policy, host.alone, host.rationed);
     return &policy;
 }
 
@@ -32,7 +32,7 @@ static int num_mates(void)
     int mates = 0;
 
     for (int i = 0; i < MPIR_Process.size; i++)
-        mates += MPIR_Bcast_hw_same_host((uint32_t) i);
+        mates += hwmc_same_host((uint32_t) i);
     return mates;
 }
 
@@ -44,43 +44,43 @@ static int num_processors(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-bool MPIR_Bcast_hw_has_processors_left(void)
+bool hwmc_has_processors_left(void)
 {
     return num_processors() > num_mates();
 }
 
 /* A process that is bound to some of the host's processors shares them with no other one of the
  * job, if those are bound likewise and there are enough processors for that. */
-void MPIR_Bcast_hw_presume_processors(void)
+void hwmc_presume_processors(void)
 {
     const int64_t mates = num_mates(), own = num_processors();
     const int64_t all = sysconf(_SC_NPROCESSORS_CONF);
-    const int64_t quota = bcast_hw_node_quota("/proc/self/cgroup", "/sys/fs/cgroup");
-    struct bcast_hw_wait_policy *policy = MPIR_Bcast_hw_wait_policy();
+    const int64_t quota = hwmc_shm_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    struct hwmc_wait_policy *policy = hwmc_processor_wait_policy();
 
     host.rationed = quota > 0 && mates * 1000 > quota;
     host.alone = !host.rationed && own > 0 && (mates <= own || (own < all && mates * own <= all));
-    bcast_hw_wait_policy_init(policy, host.alone, host.rationed);
+    hwmc_wait_policy_init(policy, host.alone, host.rationed);
 }
 
-void MPIR_Bcast_hw_register_waiter(const struct MPIR_Bcast_hw_waiter *w)
+void hwmc_register_waiter(const struct hwmc_waiter *w)
 {
     waiter = w;
 }
 
-void MPIR_Bcast_hw_wait_begins(void)
+void hwmc_wait_begins(void)
 {
     if (waiter)
         waiter->begin();
 }
 
-void MPIR_Bcast_hw_wait_polled(void)
+void hwmc_wait_polled(void)
 {
     if (waiter)
         waiter->polled();
 }
 
-void MPIR_Bcast_hw_wait_ends(void)
+void hwmc_wait_ends(void)
 {
     if (waiter)
         waiter->end();

@@ -10,7 +10,7 @@
 
 static uint64_t *names; /* by process; NULL: all are at one site */
 
-bool MPIR_Bcast_hw_has_site(void)
+bool hwmc_has_site(void)
 {
     return MPIR_CVAR_BCAST_HW_SITE && *MPIR_CVAR_BCAST_HW_SITE;
 }
@@ -20,11 +20,11 @@ static uint64_t own_name(void)
     uint64_t hash = 0;
 
     for (const char *p = MPIR_CVAR_BCAST_HW_SITE; p && *p; p++)
-        hash = bcast_hw_prng(hash, (unsigned char) *p);
+        hash = hwmc_prng(hash, (unsigned char) *p);
     return hash;
 }
 
-int MPIR_Bcast_hw_find_sites(MPIR_Comm *world)
+int hwmc_find_sites(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     uint64_t name = own_name();
@@ -32,8 +32,8 @@ int MPIR_Bcast_hw_find_sites(MPIR_Comm *world)
 
     names = MPL_malloc((size_t) MPIR_Process.size * sizeof(*names), MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather_allcomm_auto(&name, ints, MPIR_BCAST_HW_INT, names, ints,
-                                            MPIR_BCAST_HW_INT, world, MPIR_BCAST_HW_NO_ERRORS);
+    mpi_errno = MPIR_Allgather_allcomm_auto(&name, ints, HWMC_INT, names, ints, HWMC_INT, world,
+                                            HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -42,7 +42,7 @@ fn_fail:
     goto fn_exit;
 }
 
-bool MPIR_Bcast_hw_several_sites(void)
+bool hwmc_several_sites(void)
 {
     for (int i = 1; names && i < MPIR_Process.size; i++)
         if (names[i] != names[0])
@@ -50,12 +50,12 @@ bool MPIR_Bcast_hw_several_sites(void)
     return false;
 }
 
-uint64_t MPIR_Bcast_hw_site_of(uint32_t world_rank)
+uint64_t hwmc_site_of(uint32_t world_rank)
 {
     return names ? names[world_rank] : 0;
 }
 
-void MPIR_Bcast_hw_forget_sites(void)
+void hwmc_forget_sites(void)
 {
     MPL_free(names);
     names = NULL;

@@ -7,8 +7,8 @@
  * one of every second byte.
  */
 
-#ifndef FAKE_MPICH_MPIDIMPL_H_INCLUDED
-#define FAKE_MPICH_MPIDIMPL_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIDIMPL_H_INCLUDED
+#define HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIDIMPL_H_INCLUDED
 
 #include <assert.h>
 #include <stdbool.h>
@@ -115,4 +115,4 @@ int MPIR_Typerep_pack(const void *buffer, MPI_Aint count, MPI_Datatype datatype,
 void MPIDIG_recv_setup(MPIR_Request *rreq);
 int MPIDIG_recv_copy_seg(void *bytes, MPI_Aint size, MPIR_Request *rreq);
 
-#endif /* FAKE_MPICH_MPIDIMPL_H_INCLUDED */
+#endif /* HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIDIMPL_H_INCLUDED */

@@ -6,8 +6,8 @@
  * is builtin, of the others the test has the fields that are looked at.
  */
 
-#ifndef FAKE_MPICH_MPIIMPL_H_INCLUDED
-#define FAKE_MPICH_MPIIMPL_H_INCLUDED
+#ifndef HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIIMPL_H_INCLUDED
+#define HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIIMPL_H_INCLUDED
 
 #include "mpidimpl.h"
 
@@ -23,4 +23,4 @@ MPIR_Datatype *fake_datatype(MPI_Datatype datatype);
 #define HANDLE_IS_BUILTIN(datatype) ((datatype) == MPI_BYTE)
 #define MPIR_Datatype_get_ptr(datatype, ptr) ((ptr) = fake_datatype(datatype))
 
-#endif /* FAKE_MPICH_MPIIMPL_H_INCLUDED */
+#endif /* HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIIMPL_H_INCLUDED */

@@ -8,62 +8,62 @@
 
 #define LONG_NS UINT64_C(1000000000)
 
-void bcast_hw_adapt_init(struct bcast_hw_adapt *a, bool repair, bool period, uint32_t channels)
+void hwmc_adapt_init(struct hwmc_adapt *a, bool repair, bool period, uint32_t channels)
 {
-    *a = (struct bcast_hw_adapt){
+    *a = (struct hwmc_adapt){
         .repair = repair,
         .period = period && channels >= 4,
         .channels = channels,
-        .lasts = BCAST_HW_ADAPT_WHILE,
+        .lasts = HWMC_ADAPT_WHILE,
     };
 }
 
-static void begin_trial(struct bcast_hw_adapt *a)
+static void begin_trial(struct hwmc_adapt *a)
 {
     a->broadcasts = a->repaired = a->frags = 0;
 }
 
-void bcast_hw_adapt_enter(struct bcast_hw_adapt *a, const struct bcast_hw_manner *manner)
+void hwmc_adapt_enter(struct hwmc_adapt *a, const struct hwmc_policy *policy)
 {
-    if (manner->push != a->manner.push) {
+    if (policy->push != a->policy.push) {
         begin_trial(a);
-        if (manner->push && a->tried)
-            a->lasts = BCAST_HW_ADAPT_WHILE;
+        if (policy->push && a->tried)
+            a->lasts = HWMC_ADAPT_WHILE;
         a->tried = false;
-        a->push = manner->push;
+        a->push = policy->push;
     }
-    if (manner->period != a->manner.period) {
-        a->wanted = manner->period;
+    if (policy->period != a->policy.period) {
+        a->wanted = policy->period;
         a->times = 0;
     }
-    a->manner = *manner;
+    a->policy = *policy;
     a->at = 0;
 }
 
 /* By pull: whether push is worth its messages. The first trial after push says whether it was left
  * in vain. */
-static void judge_pull(struct bcast_hw_adapt *a)
+static void judge_pull(struct hwmc_adapt *a)
 {
-    bool brief = a->frags <= BCAST_HW_ADAPT_SHORT * a->broadcasts;
+    bool brief = a->frags <= HWMC_ADAPT_SHORT * a->broadcasts;
 
-    if (a->broadcasts < BCAST_HW_ADAPT_TRIAL)
+    if (a->broadcasts < HWMC_ADAPT_TRIAL)
         return;
-    a->push = brief && BCAST_HW_ADAPT_MANY * a->repaired >= a->broadcasts;
+    a->push = brief && HWMC_ADAPT_MANY * a->repaired >= a->broadcasts;
     if (!a->push)
         a->tried = true;
     begin_trial(a);
 }
 
-static void judge_push(struct bcast_hw_adapt *a)
+static void judge_push(struct hwmc_adapt *a)
 {
     if (a->broadcasts < a->lasts)
         return;
     a->push = false;
-    a->lasts = 2 * a->lasts < BCAST_HW_ADAPT_LONGEST ? 2 * a->lasts : BCAST_HW_ADAPT_LONGEST;
+    a->lasts = 2 * a->lasts < HWMC_ADAPT_LONGEST ? 2 * a->lasts : HWMC_ADAPT_LONGEST;
 }
 
 /* The longest period for which the floor comes before a channel is needed. */
-static uint32_t in_time(const struct bcast_hw_adapt *a)
+static uint32_t in_time(const struct hwmc_adapt *a)
 {
     uint32_t quarter = a->channels / 4;
     uint64_t meanwhile = a->sync / (a->gap > 0 ? a->gap : 1) + 1;
@@ -74,7 +74,7 @@ static uint32_t in_time(const struct bcast_hw_adapt *a)
     return quarter;
 }
 
-static void judge_period(struct bcast_hw_adapt *a, const struct bcast_hw_adapt_sample *sample)
+static void judge_period(struct hwmc_adapt *a, const struct hwmc_adapt_sample *sample)
 {
     uint64_t gap = (sample->now - a->at) / (sample->floor - a->floor), period;
 
@@ -90,13 +90,13 @@ static void judge_period(struct bcast_hw_adapt *a, const struct bcast_hw_adapt_s
     a->wanted = (uint32_t) period;
 }
 
-void bcast_hw_adapt_learn(struct bcast_hw_adapt *a, const struct bcast_hw_adapt_sample *sample)
+void hwmc_adapt_learn(struct hwmc_adapt *a, const struct hwmc_adapt_sample *sample)
 {
     if (a->at > 0 && sample->floor > a->floor) {
         a->broadcasts += sample->floor - a->floor;
         a->repaired += sample->repaired;
         a->frags += sample->frags;
-        if (a->manner.push)
+        if (a->policy.push)
             judge_push(a);
         else
             judge_pull(a);
@@ -106,13 +106,13 @@ void bcast_hw_adapt_learn(struct bcast_hw_adapt *a, const struct bcast_hw_adapt_
     a->floor = sample->floor;
 }
 
-struct bcast_hw_manner bcast_hw_adapt_want(const struct bcast_hw_adapt *a)
+struct hwmc_policy hwmc_adapt_want(const struct hwmc_adapt *a)
 {
-    struct bcast_hw_manner want = a->manner;
+    struct hwmc_policy want = a->policy;
 
     if (a->repair)
         want.push = a->push;
-    if (a->period && a->times >= BCAST_HW_ADAPT_STEADY)
+    if (a->period && a->times >= HWMC_ADAPT_STEADY)
         want.period = a->wanted;
     return want;
 }

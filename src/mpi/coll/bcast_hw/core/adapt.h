@@ -20,20 +20,20 @@
  * Example, N = 16: a broadcast each 10 us, a synchronization takes 25 us: 3 go meanwhile, 12 + 3 <
  * 16, period 12. With 60 us: 7 go meanwhile, period 8.
  */
-#ifndef BCAST_HW_ADAPT_H_INCLUDED
-#define BCAST_HW_ADAPT_H_INCLUDED
+#ifndef HWMC_CORE_ADAPT_H_INCLUDED
+#define HWMC_CORE_ADAPT_H_INCLUDED
 
 #include "manner.h"
 
-#define BCAST_HW_ADAPT_TRIAL 64u  /* broadcasts by which repair is judged */
-#define BCAST_HW_ADAPT_SHORT 4u   /* fragments */
-#define BCAST_HW_ADAPT_MANY 8u    /* one broadcast of so many needs a repair: push */
-#define BCAST_HW_ADAPT_WHILE 256u /* broadcasts of push before pull is tried again; doubles, ... */
-#define BCAST_HW_ADAPT_LONGEST 65536u /* ... to so many */
-#define BCAST_HW_ADAPT_STEADY 4u
+#define HWMC_ADAPT_TRIAL 64u      /* broadcasts by which repair is judged */
+#define HWMC_ADAPT_SHORT 4u       /* fragments */
+#define HWMC_ADAPT_MANY 8u        /* one broadcast of so many needs a repair: push */
+#define HWMC_ADAPT_WHILE 256u     /* broadcasts of push before pull is tried again; doubles, ... */
+#define HWMC_ADAPT_LONGEST 65536u /* ... to so many */
+#define HWMC_ADAPT_STEADY 4u
 
 /* What a floor that the leader publishes says of the broadcasts between the last one and it. */
-struct bcast_hw_adapt_sample {
+struct hwmc_adapt_sample {
     uint64_t now;      /* ns */
     uint64_t floor;    /* of all members */
     uint64_t repaired; /* (member, broadcast) pairs that needed a repair */
@@ -41,11 +41,11 @@ struct bcast_hw_adapt_sample {
     uint64_t sync_ns;  /* since the leader itself had consumed as many; 0: not known */
 };
 
-struct bcast_hw_adapt {
+struct hwmc_adapt {
     bool repair;       /* that is adapted */
     bool period;       /* that is adapted */
     uint32_t channels; /* N */
-    struct bcast_hw_manner manner;
+    struct hwmc_policy policy;
     /* since repair was changed, or judged */
     uint64_t broadcasts;
     uint64_t repaired;
@@ -60,14 +60,14 @@ struct bcast_hw_adapt {
     uint32_t times;     /* in a row */
 };
 
-void bcast_hw_adapt_init(struct bcast_hw_adapt *a, bool repair, bool period, uint32_t channels);
+void hwmc_adapt_init(struct hwmc_adapt *a, bool repair, bool period, uint32_t channels);
 
 /* Broadcasts go in this manner from the first sample on that is learned. */
-void bcast_hw_adapt_enter(struct bcast_hw_adapt *a, const struct bcast_hw_manner *manner);
+void hwmc_adapt_enter(struct hwmc_adapt *a, const struct hwmc_policy *policy);
 
-void bcast_hw_adapt_learn(struct bcast_hw_adapt *a, const struct bcast_hw_adapt_sample *sample);
+void hwmc_adapt_learn(struct hwmc_adapt *a, const struct hwmc_adapt_sample *sample);
 
 /* How broadcasts should go; the rails are left as they are. */
-struct bcast_hw_manner bcast_hw_adapt_want(const struct bcast_hw_adapt *a);
+struct hwmc_policy hwmc_adapt_want(const struct hwmc_adapt *a);
 
-#endif /* BCAST_HW_ADAPT_H_INCLUDED */
+#endif /* HWMC_CORE_ADAPT_H_INCLUDED */

@@ -41,53 +41,52 @@
  * Example, p = 2: rank 1 starts first: REPORT is lost at rank 0. Rank 0 starts: INVITE; rank 1
  * repeats REPORT; DECIDE; both join; REPORT; DECIDE; PROBE; REPORT; DECIDE: YES on both.
  *
- * Invariants (bcast_hw_agree_check): a rank reports a stage only when all its children have; YES,
+ * Invariants (hwmc_negotiation_check): a rank reports a stage only when all its children have; YES,
  * LANES and NO are final; the reason is NONE exactly if nothing has failed. Before it knows the
  * outcome, a rank that has reported PROBE has entered no broadcast from `bound` on; afterwards
  * bound <= agreed.from. No rank enters broadcast agreed.from without the outcome.
  */
-#ifndef BCAST_HW_AGREE_H_INCLUDED
-#define BCAST_HW_AGREE_H_INCLUDED
+#ifndef HWMC_CORE_AGREE_H_INCLUDED
+#define HWMC_CORE_AGREE_H_INCLUDED
 
 #include "msg.h"
 #include "topo.h"
 
-#define BCAST_HW_AGREE_MARGIN                                                                      \
+#define HWMC_NEGOTIATION_MARGIN                                                                    \
     2u /* broadcasts that a rank that reports may still enter, if it enters any */
-#define BCAST_HW_AGREE_NOT_YET UINT32_MAX
-#define BCAST_HW_PROBE_FIRST_NS UINT64_C(1000000) /* first pause between probes; doubles */
+#define HWMC_NEGOTIATION_NOT_YET UINT32_MAX
+#define HWMC_PROBE_FIRST_NS UINT64_C(1000000) /* first pause between probes; doubles */
 
 /* The values up to FIT are part of the wire protocol. */
-enum bcast_hw_agree_phase {
-    BCAST_HW_AGREE_IDLE,
-    BCAST_HW_AGREE_OFFER,
-    BCAST_HW_AGREE_JOIN,
-    BCAST_HW_AGREE_PROBE,
-    BCAST_HW_AGREE_FIT,
-    BCAST_HW_AGREE_YES,   /* by multicast */
-    BCAST_HW_AGREE_LANES, /* without it */
-    BCAST_HW_AGREE_NO
+enum hwmc_negotiation_phase {
+    HWMC_NEGOTIATION_IDLE,
+    HWMC_NEGOTIATION_PROPOSE,
+    HWMC_NEGOTIATION_JOIN,
+    HWMC_NEGOTIATION_PROBE,
+    HWMC_NEGOTIATION_FIT,
+    HWMC_NEGOTIATION_YES,   /* by multicast */
+    HWMC_NEGOTIATION_LANES, /* without it */
+    HWMC_NEGOTIATION_NO
 };
 
-struct bcast_hw_agree {
-    enum bcast_hw_agree_phase phase;
+struct hwmc_negotiation {
+    enum hwmc_negotiation_phase phase;
     uint32_t size; /* ranks */
     uint32_t rank;
-    uint32_t fanout;              /* k */
-    uint64_t key;                 /* names the communicator in set-up messages */
-    bool by_lanes;                /* lanes will do, alike on all ranks */
-    uint64_t probe_ns;            /* how long to wait for a probe */
-    struct bcast_hw_terms mine;   /* this rank's and its children's, combined, for the stage */
-    struct bcast_hw_terms agreed; /* the leader's last decision; its group is to be joined */
-    bool answered;                /* this rank's own part of the stage is known */
-    bool reported;                /* the subtree's report of the stage is out (leader: decided) */
+    uint32_t fanout;               /* k */
+    uint64_t key;                  /* names the communicator in set-up messages */
+    bool by_lanes;                 /* lanes will do, alike on all ranks */
+    uint64_t probe_ns;             /* how long to wait for a probe */
+    struct hwmc_parameters mine;   /* this rank's and its children's, combined, for the stage */
+    struct hwmc_parameters agreed; /* the leader's last decision; its group is to be joined */
+    bool answered;                 /* this rank's own part of the stage is known */
+    bool reported;                 /* the subtree's report of the stage is out (leader: decided) */
     bool report_due;
     bool leaves;         /* its program enters no broadcast any more */
     uint32_t entered;    /* broadcasts that it has entered since set-up began */
     uint32_t bound;      /* promised: none from this one on without the outcome; NOT_YET */
     uint32_t frag_bytes; /* payload of a datagram that this rank is ready for */
-    uint32_t
-        probe_got[BCAST_HW_RAIL_BITS]; /* payload that the longest probe stood for; 0: none came */
+    uint32_t probe_got[HWMC_RAIL_BITS]; /* payload that the longest probe stood for; 0: none came */
     uint8_t missed;       /* rails on which none had come when the wait for it was over */
     uint32_t probe_bytes; /* leader: the same, of those that are to go now */
     uint8_t probe_due;    /* leader: rails on which one is to go now */
@@ -103,63 +102,64 @@ struct bcast_hw_agree {
 /* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0
  * also the group, seed and generation it proposes. `by_lanes`: broadcasts can do without multicast,
  * alike on all ranks. */
-void bcast_hw_agree_start(struct bcast_hw_agree *a, uint32_t size, uint32_t rank, uint32_t fanout,
-                          uint64_t key, const struct bcast_hw_terms *offer, bool by_lanes,
-                          uint64_t probe_ns);
+void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t rank,
+                            uint32_t fanout, uint64_t key, const struct hwmc_parameters *proposal,
+                            bool by_lanes, uint64_t probe_ns);
 
 /* The driver is to join agreed.group on agreed.rails, if any, and say on which of them that worked;
  * `able`: it can take broadcasts at all. */
-static inline bool bcast_hw_agree_wants_join(const struct bcast_hw_agree *a)
+static inline bool hwmc_negotiation_wants_join(const struct hwmc_negotiation *a)
 {
-    return a->phase == BCAST_HW_AGREE_JOIN && !a->answered;
+    return a->phase == HWMC_NEGOTIATION_JOIN && !a->answered;
 }
 
-void bcast_hw_agree_on_joined(struct bcast_hw_agree *a, bool able, uint32_t rails, uint64_t now);
+void hwmc_negotiation_on_joined(struct hwmc_negotiation *a, bool able, uint32_t rails,
+                                uint64_t now);
 
 /* The driver is to be ready for agreed.frag_bytes, and to say whether it is. */
-static inline bool bcast_hw_agree_wants_fit(const struct bcast_hw_agree *a)
+static inline bool hwmc_negotiation_wants_fit(const struct hwmc_negotiation *a)
 {
-    return a->phase == BCAST_HW_AGREE_FIT && !a->answered;
+    return a->phase == HWMC_NEGOTIATION_FIT && !a->answered;
 }
 
-void bcast_hw_agree_on_fitted(struct bcast_hw_agree *a, bool able);
+void hwmc_negotiation_on_fitted(struct hwmc_negotiation *a, bool able);
 
 /* Rails on which a probe of any length has come, a bit each. */
-uint32_t bcast_hw_agree_probed(const struct bcast_hw_agree *a);
+uint32_t hwmc_negotiation_probed(const struct hwmc_negotiation *a);
 
 /* What set-up means for a broadcast that the program of this rank is in. */
-enum bcast_hw_agree_turn {
-    BCAST_HW_AGREE_PASS,  /* it goes another way */
-    BCAST_HW_AGREE_AWAIT, /* nobody here can know: when the outcome is there, ask again */
-    BCAST_HW_AGREE_TAKE   /* it goes by the outcome, which is there */
+enum hwmc_negotiation_turn {
+    HWMC_NEGOTIATION_PASS,  /* it goes another way */
+    HWMC_NEGOTIATION_AWAIT, /* nobody here can know: when the outcome is there, ask again */
+    HWMC_NEGOTIATION_TAKE   /* it goes by the outcome, which is there */
 };
 
 /* The program enters broadcast `number`, counted from where set-up began; numbers rise. */
-enum bcast_hw_agree_turn bcast_hw_agree_enter(struct bcast_hw_agree *a, uint32_t number);
+enum hwmc_negotiation_turn hwmc_negotiation_enter(struct hwmc_negotiation *a, uint32_t number);
 
 /* It enters none any more. */
-void bcast_hw_agree_leave(struct bcast_hw_agree *a);
+void hwmc_negotiation_leave(struct hwmc_negotiation *a);
 
 /* A message of set-up for this communicator. TAKEN, DUP, STALE or BAD. */
-enum bcast_hw_verdict bcast_hw_agree_on_recv(struct bcast_hw_agree *a,
-                                             const struct bcast_hw_msg *msg, uint64_t now);
-void bcast_hw_agree_on_timer(struct bcast_hw_agree *a, uint64_t now);
-uint64_t bcast_hw_agree_next_timer(const struct bcast_hw_agree *a);
+enum hwmc_verdict hwmc_negotiation_on_recv(struct hwmc_negotiation *a, const struct hwmc_msg *msg,
+                                           uint64_t now);
+void hwmc_negotiation_on_timer(struct hwmc_negotiation *a, uint64_t now);
+uint64_t hwmc_negotiation_next_timer(const struct hwmc_negotiation *a);
 
 /* Fills `tx` and returns 1, or returns 0. tx->terms stays valid until the next call. */
-int bcast_hw_agree_next_send(struct bcast_hw_agree *a, struct bcast_hw_msg *tx, uint64_t now);
+int hwmc_negotiation_next_send(struct hwmc_negotiation *a, struct hwmc_msg *tx, uint64_t now);
 
-static inline bool bcast_hw_agree_over(const struct bcast_hw_agree *a)
+static inline bool hwmc_negotiation_over(const struct hwmc_negotiation *a)
 {
-    return a->phase >= BCAST_HW_AGREE_YES;
+    return a->phase >= HWMC_NEGOTIATION_YES;
 }
 
 /* Over, and the children have been told. */
-static inline bool bcast_hw_agree_settled(const struct bcast_hw_agree *a)
+static inline bool hwmc_negotiation_settled(const struct hwmc_negotiation *a)
 {
-    return bcast_hw_agree_over(a) && a->decide == 0;
+    return hwmc_negotiation_over(a) && a->decide == 0;
 }
 
-void bcast_hw_agree_check(const struct bcast_hw_agree *a);
+void hwmc_negotiation_check(const struct hwmc_negotiation *a);
 
-#endif /* BCAST_HW_AGREE_H_INCLUDED */
+#endif /* HWMC_CORE_AGREE_H_INCLUDED */

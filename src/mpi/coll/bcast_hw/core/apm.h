@@ -35,58 +35,58 @@
  * migrated: path 1 is in use, next is LATER; port 1 is active: next is SPECIFY, then LOAD, of path
  * 0.
  *
- * Invariants (bcast_hw_apm_check): what is REARM or ARMED has been specified, in a communication
+ * Invariants (hwmc_apm_check): what is REARM or ARMED has been specified, in a communication
  * state that can have it; only what has an alternate path is ever specified; ERR is to be moved;
  * RESET is as after init.
  */
-#ifndef BCAST_HW_APM_H_INCLUDED
-#define BCAST_HW_APM_H_INCLUDED
+#ifndef HWMC_CORE_APM_H_INCLUDED
+#define HWMC_CORE_APM_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum bcast_hw_apm_path { BCAST_HW_APM_MIGRATED, BCAST_HW_APM_REARM, BCAST_HW_APM_ARMED };
+enum hwmc_apm_path_state { HWMC_APM_MIGRATED, HWMC_APM_REARM, HWMC_APM_ARMED };
 
-enum bcast_hw_apm_comm {
-    BCAST_HW_APM_RESET,
-    BCAST_HW_APM_INIT,
-    BCAST_HW_APM_RTR,
-    BCAST_HW_APM_RTS,
-    BCAST_HW_APM_SQD,
-    BCAST_HW_APM_SQE, /* unreliable connections only */
-    BCAST_HW_APM_ERR
+enum hwmc_apm_comm {
+    HWMC_APM_RESET,
+    HWMC_APM_INIT,
+    HWMC_APM_RTR,
+    HWMC_APM_RTS,
+    HWMC_APM_SQD,
+    HWMC_APM_SQE, /* unreliable connections only */
+    HWMC_APM_ERR
 };
 
-enum bcast_hw_apm_event {
-    BCAST_HW_APM_ON_SPECIFY,    /* software has given the device the alternate path */
-    BCAST_HW_APM_ON_LOAD,       /* software has set REARM */
-    BCAST_HW_APM_ON_ARMED,      /* the device is seen in ARMED */
-    BCAST_HW_APM_ON_MIGRATE,    /* software has set MIGRATED */
-    BCAST_HW_APM_ON_MIGRATED,   /* IBV_EVENT_PATH_MIG */
-    BCAST_HW_APM_ON_MIG_FAILED, /* IBV_EVENT_PATH_MIG_ERR: the peer migrated and was not accepted */
-    BCAST_HW_APM_EVENTS
+enum hwmc_apm_event {
+    HWMC_APM_ON_SPECIFY,    /* software has given the device the alternate path */
+    HWMC_APM_ON_LOAD,       /* software has set REARM */
+    HWMC_APM_ON_ARMED,      /* the device is seen in ARMED */
+    HWMC_APM_ON_MIGRATE,    /* software has set MIGRATED */
+    HWMC_APM_ON_MIGRATED,   /* IBV_EVENT_PATH_MIG */
+    HWMC_APM_ON_MIG_FAILED, /* IBV_EVENT_PATH_MIG_ERR: the peer migrated and was not accepted */
+    HWMC_APM_EVENTS
 };
 
-enum bcast_hw_apm_verdict {
-    BCAST_HW_APM_TAKEN,
-    BCAST_HW_APM_STALE,  /* told too late: of a connection or migration that is over */
-    BCAST_HW_APM_ILLEGAL /* not allowed in this state: the device refuses it; nothing was changed */
+enum hwmc_apm_verdict {
+    HWMC_APM_TAKEN,
+    HWMC_APM_STALE,  /* told too late: of a connection or migration that is over */
+    HWMC_APM_ILLEGAL /* not allowed in this state: the device refuses it; nothing was changed */
 };
 
 /* What the driver is to do; a request of software is reported as an event once the device took
  * it. */
-enum bcast_hw_apm_next {
-    BCAST_HW_APM_NOTHING,
-    BCAST_HW_APM_SPECIFY, /* give the device the path that is not in use as its alternate one */
-    BCAST_HW_APM_LOAD,    /* set REARM */
-    BCAST_HW_APM_MIGRATE, /* set MIGRATED: the primary path's port is known to be down */
-    BCAST_HW_APM_MOVE,    /* give the connection up */
-    BCAST_HW_APM_LATER    /* the path not in use is in doubt, or its port is not active */
+enum hwmc_apm_next {
+    HWMC_APM_NOTHING,
+    HWMC_APM_SPECIFY, /* give the device the path that is not in use as its alternate one */
+    HWMC_APM_LOAD,    /* set REARM */
+    HWMC_APM_MIGRATE, /* set MIGRATED: the primary path's port is known to be down */
+    HWMC_APM_MOVE,    /* give the connection up */
+    HWMC_APM_LATER    /* the path not in use is in doubt, or its port is not active */
 };
 
-struct bcast_hw_apm {
-    enum bcast_hw_apm_path path;
-    enum bcast_hw_apm_comm comm;
+struct hwmc_apm {
+    enum hwmc_apm_path_state path;
+    enum hwmc_apm_comm comm;
     uint8_t primary;     /* the path in use, 0 or 1; the other one is, or will be, the alternate */
     bool active[2];      /* the local port of each path is */
     bool alternate;      /* there is a second path; constant */
@@ -98,22 +98,22 @@ struct bcast_hw_apm {
 };
 
 /* In RESET, on path 0, with both ports active. */
-void bcast_hw_apm_init(struct bcast_hw_apm *m, bool alternate);
+void hwmc_apm_init(struct hwmc_apm *m, bool alternate);
 
 /* The queue pair is in another communication state, or in the same again. TAKEN, ILLEGAL. RESET
  * keeps what is known of ports, and begins anew on path 0. */
-enum bcast_hw_apm_verdict bcast_hw_apm_on_comm(struct bcast_hw_apm *m, enum bcast_hw_apm_comm to);
+enum hwmc_apm_verdict hwmc_apm_on_comm(struct hwmc_apm *m, enum hwmc_apm_comm to);
 
-enum bcast_hw_apm_verdict bcast_hw_apm_on_event(struct bcast_hw_apm *m, enum bcast_hw_apm_event ev);
+enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event ev);
 
 /* The local port of path 0 or 1 is active, or is not. Where both are on one port, told for both. */
-void bcast_hw_apm_on_port(struct bcast_hw_apm *m, uint8_t path, bool active);
+void hwmc_apm_on_port(struct hwmc_apm *m, uint8_t path, bool active);
 
 /* The path that is not in use may be loaded again: for some time nothing was heard of it. */
-void bcast_hw_apm_trust(struct bcast_hw_apm *m);
+void hwmc_apm_trust(struct hwmc_apm *m);
 
-enum bcast_hw_apm_next bcast_hw_apm_next(const struct bcast_hw_apm *m);
+enum hwmc_apm_next hwmc_apm_next(const struct hwmc_apm *m);
 
-void bcast_hw_apm_check(const struct bcast_hw_apm *m);
+void hwmc_apm_check(const struct hwmc_apm *m);
 
-#endif /* BCAST_HW_APM_H_INCLUDED */
+#endif /* HWMC_CORE_APM_H_INCLUDED */

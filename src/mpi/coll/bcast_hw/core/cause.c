@@ -8,10 +8,10 @@
 
 #include <stddef.h>
 
-const char *const bcast_hw_cause_texts[BCAST_HW_CAUSE_LIMIT + 1] = {
-    [BCAST_HW_CAUSE_NONE] = "none did yet",
-    [BCAST_HW_CAUSE_SILENT] = "a rank heard nothing on it",
-    [BCAST_HW_CAUSE_LOSSY] = "a rank lost too much on it",
-    [BCAST_HW_CAUSE_BACK] = "all ranks hear it again",
-    [BCAST_HW_CAUSE_PACE] = "broadcasts come at another pace, or lose more or less",
-    [BCAST_HW_CAUSE_LIMIT] = NULL};
+const char *const hwmc_rail_reason_texts[HWMC_RAIL_REASON_LIMIT + 1] = {
+    [HWMC_RAIL_REASON_NONE] = "none did yet",
+    [HWMC_RAIL_REASON_SILENT] = "a rank heard nothing on it",
+    [HWMC_RAIL_REASON_LOSSY] = "a rank lost too much on it",
+    [HWMC_RAIL_REASON_BACK] = "all ranks hear it again",
+    [HWMC_RAIL_REASON_PACE] = "broadcasts come at another pace, or lose more or less",
+    [HWMC_RAIL_REASON_LIMIT] = NULL};

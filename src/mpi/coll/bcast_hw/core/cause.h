@@ -4,20 +4,20 @@
  *
  * cause: why the manner of a communicator's broadcasts changes as it goes on (epoch.h).
  */
-#ifndef BCAST_HW_CAUSE_H_INCLUDED
-#define BCAST_HW_CAUSE_H_INCLUDED
+#ifndef HWMC_CORE_CAUSE_H_INCLUDED
+#define HWMC_CORE_CAUSE_H_INCLUDED
 
 /* The values are part of the wire protocol. */
-enum bcast_hw_cause {
-    BCAST_HW_CAUSE_NONE,
-    BCAST_HW_CAUSE_SILENT,
-    BCAST_HW_CAUSE_LOSSY,
-    BCAST_HW_CAUSE_BACK,
-    BCAST_HW_CAUSE_PACE,
-    BCAST_HW_CAUSE_LIMIT
+enum hwmc_rail_reason {
+    HWMC_RAIL_REASON_NONE,
+    HWMC_RAIL_REASON_SILENT,
+    HWMC_RAIL_REASON_LOSSY,
+    HWMC_RAIL_REASON_BACK,
+    HWMC_RAIL_REASON_PACE,
+    HWMC_RAIL_REASON_LIMIT
 };
 
 /* What users read, by cause; NULL after the last. */
-extern const char *const bcast_hw_cause_texts[BCAST_HW_CAUSE_LIMIT + 1];
+extern const char *const hwmc_rail_reason_texts[HWMC_RAIL_REASON_LIMIT + 1];
 
-#endif /* BCAST_HW_CAUSE_H_INCLUDED */
+#endif /* HWMC_CORE_CAUSE_H_INCLUDED */

@@ -8,11 +8,10 @@
 
 #include <assert.h>
 
-void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                           uint32_t period, uint32_t fanout, bool no_cast,
-                           struct bcast_hw_counts *counts)
+void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
+                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts)
 {
-    *c = (struct bcast_hw_channel){
+    *c = (struct hwmc_channel){
         .size = size,
         .rank = rank,
         .n = n,
@@ -21,24 +20,24 @@ void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t r
         .fanout = fanout,
         .no_cast = no_cast,
         .limit = UINT64_MAX,
-        .ask_at = BCAST_HW_NEVER,
+        .ask_at = HWMC_NEVER,
         .counts = counts,
     };
-    bcast_hw_channel_check(c);
+    hwmc_channel_check(c);
 }
 
-static uint32_t children(const struct bcast_hw_channel *c)
+static uint32_t children(const struct hwmc_channel *c)
 {
-    return bcast_hw_tree_children(c->rank, c->size, c->fanout);
+    return hwmc_tree_children(c->rank, c->size, c->fanout);
 }
 
-static uint16_t all_children(const struct bcast_hw_channel *c)
+static uint16_t all_children(const struct hwmc_channel *c)
 {
-    return bcast_hw_tree_all_children(c->rank, c->size, c->fanout);
+    return hwmc_tree_all_children(c->rank, c->size, c->fanout);
 }
 
 /* What the whole subtree has consumed. */
-static uint64_t subtree(const struct bcast_hw_channel *c)
+static uint64_t subtree(const struct hwmc_channel *c)
 {
     uint64_t min = c->consumed;
 
@@ -47,12 +46,12 @@ static uint64_t subtree(const struct bcast_hw_channel *c)
     return min;
 }
 
-static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
+static void raise_floor(struct hwmc_channel *c, uint64_t floor)
 {
     if (floor <= c->floor)
         return;
     c->floor = floor;
-    c->ask_at = BCAST_HW_NEVER;
+    c->ask_at = HWMC_NEVER;
     c->stalled = c->asked = c->ask_due = false;
     c->owed |= c->asking;
     c->asking = 0;
@@ -60,7 +59,7 @@ static void raise_floor(struct bcast_hw_channel *c, uint64_t floor)
 
 /* The last count up to this one that is worth a message. In a long message so are those between: a
  * quarter. */
-static uint64_t point(const struct bcast_hw_channel *c, uint64_t count)
+static uint64_t point(const struct hwmc_channel *c, uint64_t count)
 {
     uint64_t from = count >= c->from ? c->from : c->from_before;
     uint32_t period = count >= c->from ? c->period : c->period_before;
@@ -72,18 +71,18 @@ static uint64_t point(const struct bcast_hw_channel *c, uint64_t count)
     return count - (count - from) % period;
 }
 
-static bool worth(const struct bcast_hw_channel *c, uint64_t count)
+static bool worth(const struct hwmc_channel *c, uint64_t count)
 {
     return count > c->up && (point(c, count) > c->up || (c->closing && count == c->consumed));
 }
 
-bool bcast_hw_channel_due(const struct bcast_hw_channel *c, uint64_t count)
+bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count)
 {
     return point(c, count) == count;
 }
 
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
-static void finish(struct bcast_hw_channel *c)
+static void finish(struct hwmc_channel *c)
 {
     if (!c->closing || c->closed || c->floor < c->consumed || (c->rank != 0 && !c->last))
         return;
@@ -92,7 +91,7 @@ static void finish(struct bcast_hw_channel *c)
 }
 
 /* The floor has come from above, or was found here: it goes on to the children. */
-static void pass_down(struct bcast_hw_channel *c, uint64_t floor)
+static void pass_down(struct hwmc_channel *c, uint64_t floor)
 {
     if (c->no_cast && floor > c->down) {
         c->down = floor;
@@ -101,7 +100,7 @@ static void pass_down(struct bcast_hw_channel *c, uint64_t floor)
 }
 
 /* Rank 0: the counts may have moved the floor by a period, or to the end. */
-static void publish(struct bcast_hw_channel *c)
+static void publish(struct hwmc_channel *c)
 {
     uint64_t count = subtree(c);
 
@@ -120,7 +119,7 @@ static void publish(struct bcast_hw_channel *c)
     finish(c);
 }
 
-void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at)
+void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at)
 {
     if (c->stalled)
         return;
@@ -130,7 +129,7 @@ void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at)
         c->ask_at = ask_at;
 }
 
-void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired, bool more)
+void hwmc_channel_consume(struct hwmc_channel *c, bool repaired, bool more)
 {
     c->consumed++;
     c->fine = more;
@@ -138,7 +137,7 @@ void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired, bool mo
     publish(c);
 }
 
-bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid)
+bool hwmc_channel_hear(struct hwmc_channel *c, uint64_t bid)
 {
     if (bid >= c->consumed + c->n)
         return false;
@@ -148,74 +147,71 @@ bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid)
 }
 
 /* Which child `peer` is, or the fanout if it is none. */
-uint32_t bcast_hw_channel_child(const struct bcast_hw_channel *c, uint32_t peer)
+uint32_t hwmc_channel_child(const struct hwmc_channel *c, uint32_t peer)
 {
-    return bcast_hw_tree_child_number(c->rank, peer, c->size, c->fanout);
+    return hwmc_tree_child_number(c->rank, peer, c->size, c->fanout);
 }
 
-static enum bcast_hw_verdict on_up(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg,
-                                   uint32_t i)
+static enum hwmc_verdict on_up(struct hwmc_channel *c, const struct hwmc_msg *msg, uint32_t i)
 {
     if (msg->bid < c->child[i] || msg->bid > c->floor + 2 * (uint64_t) c->n)
-        return BCAST_HW_BAD;
+        return HWMC_BAD;
     if (msg->bid == c->child[i])
-        return BCAST_HW_DUP;
+        return HWMC_DUP;
     c->child[i] = msg->bid;
     c->lost += msg->index;
     publish(c);
-    return BCAST_HW_TAKEN;
+    return HWMC_TAKEN;
 }
 
-static enum bcast_hw_verdict on_ask(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg,
-                                    uint32_t i)
+static enum hwmc_verdict on_ask(struct hwmc_channel *c, const struct hwmc_msg *msg, uint32_t i)
 {
     if (msg->bid > c->consumed)
-        return BCAST_HW_BAD;
+        return HWMC_BAD;
     raise_floor(c, msg->bid); /* the child may know more: only what is above its floor helps it */
     if (msg->bid < c->floor) {
         c->owed |= (uint16_t) (1u << i);
-        return BCAST_HW_TAKEN;
+        return HWMC_TAKEN;
     }
     c->asking |= (uint16_t) (1u << i);
     if (c->rank != 0 && !c->asked) {
         c->asked = c->ask_due = true;
-        c->ask_at = BCAST_HW_NEVER;
+        c->ask_at = HWMC_NEVER;
     }
-    return BCAST_HW_TAKEN;
+    return HWMC_TAKEN;
 }
 
-static enum bcast_hw_verdict on_down(struct bcast_hw_channel *c, const struct bcast_hw_msg *msg)
+static enum hwmc_verdict on_down(struct hwmc_channel *c, const struct hwmc_msg *msg)
 {
     if (c->rank == 0 || msg->bid > c->consumed ||
-        msg->peer != (msg->multicast ? 0 : bcast_hw_tree_parent(c->rank, c->fanout)))
-        return BCAST_HW_BAD;
+        msg->peer != (msg->multicast ? 0 : hwmc_tree_parent(c->rank, c->fanout)))
+        return HWMC_BAD;
     pass_down(c, msg->bid);
     if (msg->bid < c->floor)
-        return BCAST_HW_STALE;
+        return HWMC_STALE;
     if (msg->bid > c->floor)
         c->counts->syncs++;
     c->epoch_lost = msg->index;
     raise_floor(c, msg->bid);
-    if (!msg->multicast && (msg->flags & BCAST_HW_FLAG_LAST))
+    if (!msg->multicast && (msg->flags & HWMC_FLAG_LAST))
         c->last = true;
     finish(c);
-    return BCAST_HW_TAKEN;
+    return HWMC_TAKEN;
 }
 
-enum bcast_hw_verdict bcast_hw_channel_on_recv(struct bcast_hw_channel *c,
-                                               const struct bcast_hw_msg *msg)
+enum hwmc_verdict hwmc_channel_on_recv(struct hwmc_channel *c, const struct hwmc_msg *msg)
 {
     uint32_t i;
 
-    if (msg->type == BCAST_HW_MSG_SYNC_DOWN)
+    if (msg->type == HWMC_MSG_SYNC_DOWN)
         return on_down(c, msg);
-    i = bcast_hw_channel_child(c, msg->peer);
+    i = hwmc_channel_child(c, msg->peer);
     if (i == c->fanout || msg->multicast)
-        return BCAST_HW_BAD;
-    return msg->type == BCAST_HW_MSG_SYNC_UP ? on_up(c, msg, i) : on_ask(c, msg, i);
+        return HWMC_BAD;
+    return msg->type == HWMC_MSG_SYNC_UP ? on_up(c, msg, i) : on_ask(c, msg, i);
 }
 
-void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast)
+void hwmc_channel_cast(struct hwmc_channel *c, bool cast)
 {
     c->no_cast = !cast;
     if (c->cast_due && !cast) {
@@ -224,7 +220,7 @@ void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast)
     }
 }
 
-void bcast_hw_channel_pace(struct bcast_hw_channel *c, uint64_t from, uint32_t period)
+void hwmc_channel_pace(struct hwmc_channel *c, uint64_t from, uint32_t period)
 {
     c->from_before = c->from;
     c->period_before = c->period;
@@ -232,77 +228,76 @@ void bcast_hw_channel_pace(struct bcast_hw_channel *c, uint64_t from, uint32_t p
     c->period = period;
 }
 
-void bcast_hw_channel_limit(struct bcast_hw_channel *c, uint64_t limit)
+void hwmc_channel_limit(struct hwmc_channel *c, uint64_t limit)
 {
     assert(c->rank == 0);
     c->limit = limit;
     publish(c);
 }
 
-void bcast_hw_channel_learn(struct bcast_hw_channel *c, uint64_t floor)
+void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor)
 {
     assert(floor <= c->consumed);
     raise_floor(c, floor);
 }
 
-void bcast_hw_channel_close(struct bcast_hw_channel *c)
+void hwmc_channel_close(struct hwmc_channel *c)
 {
     c->closing = true;
     publish(c);
     finish(c);
 }
 
-void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now)
+void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now)
 {
     if (c->ask_at <= now) {
-        c->ask_at = BCAST_HW_NEVER;
+        c->ask_at = HWMC_NEVER;
         c->asked = c->ask_due = true;
     }
 }
 
-static int fill(struct bcast_hw_msg *tx, enum bcast_hw_msg_type type, uint32_t peer, uint64_t count,
+static int fill(struct hwmc_msg *tx, enum hwmc_msg_type type, uint32_t peer, uint64_t count,
                 uint32_t lost)
 {
-    *tx = (struct bcast_hw_msg){.type = type, .peer = peer, .bid = count, .index = lost};
+    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = count, .index = lost};
     return 1;
 }
 
-int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct bcast_hw_msg *tx)
+int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_msg *tx)
 {
     uint64_t count = subtree(c);
 
     if (c->rank != 0 && worth(c, count)) {
         c->up = count;
-        fill(tx, BCAST_HW_MSG_SYNC_UP, bcast_hw_tree_parent(c->rank, c->fanout), c->up, c->lost);
+        fill(tx, HWMC_MSG_SYNC_UP, hwmc_tree_parent(c->rank, c->fanout), c->up, c->lost);
         c->lost = 0;
         return 1;
     }
     if (c->cast_due && rails) {
         c->cast_due = false;
-        fill(tx, BCAST_HW_MSG_SYNC_DOWN, c->rank, c->floor, c->epoch_lost);
+        fill(tx, HWMC_MSG_SYNC_DOWN, c->rank, c->floor, c->epoch_lost);
         tx->multicast = true;
         tx->rail = (uint8_t) __builtin_ctz(rails);
         return 1;
     }
     if (c->ask_due) {
         c->ask_due = false;
-        return fill(tx, BCAST_HW_MSG_SYNC_ASK, bcast_hw_tree_parent(c->rank, c->fanout), c->floor,
-                    0);
+        return fill(tx, HWMC_MSG_SYNC_ASK, hwmc_tree_parent(c->rank, c->fanout), c->floor, 0);
     }
     if (c->owed) {
-        fill(tx, BCAST_HW_MSG_SYNC_DOWN, bcast_hw_tree_take_child(c->rank, &c->owed, c->fanout),
-             c->floor, c->epoch_lost);
-        tx->flags = c->closed ? BCAST_HW_FLAG_LAST : 0;
+        fill(tx, HWMC_MSG_SYNC_DOWN, hwmc_tree_take_child(c->rank, &c->owed, c->fanout), c->floor,
+             c->epoch_lost);
+        tx->flags = c->closed ? HWMC_FLAG_LAST : 0;
         return 1;
     }
     return 0;
 }
 
-void bcast_hw_channel_check(const struct bcast_hw_channel *c)
+void hwmc_channel_check(const struct hwmc_channel *c)
 {
     assert(c->size >= 1 && c->rank < c->size);
     assert(c->n >= 1 && c->period >= 1 && c->period <= c->n && c->from >= c->from_before);
-    assert(c->fanout >= 1 && c->fanout <= BCAST_HW_FANOUT_MAX);
+    assert(c->fanout >= 1 && c->fanout <= HWMC_FANOUT_MAX);
     assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
     assert(c->up <= subtree(c) || c->rank == 0);
     assert(!c->closed || c->floor == c->consumed);

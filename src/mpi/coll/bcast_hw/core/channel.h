@@ -14,7 +14,7 @@
  * Where there is no multicast the floor goes down the same tree by lanes.
  *
  * A message that names broadcast b proves that its sender knew floor > b - N: the floor also moves
- * by what arrives (bcast_hw_channel_hear). No honest message names b >= consumed + N, as the floor
+ * by what arrives (hwmc_channel_hear). No honest message names b >= consumed + N, as the floor
  * never passes this rank's own count.
  *
  * The counts that are worth a message are the same on all ranks: multiples of the period, from the
@@ -31,17 +31,17 @@
  * Ranks 1 and 2 consume 0 1: each sends UP 2 to rank 0, which has 4 itself: floor = 2, DOWN 2,
  * and broadcasts 4 and 5.
  *
- * Invariants (bcast_hw_channel_check): floor <= consumed <= floor + N; what went up is never more
+ * Invariants (hwmc_channel_check): floor <= consumed <= floor + N; what went up is never more
  * than the subtree's minimum; N >= period >= 1.
  */
-#ifndef BCAST_HW_CHANNEL_H_INCLUDED
-#define BCAST_HW_CHANNEL_H_INCLUDED
+#ifndef HWMC_CORE_CHANNEL_H_INCLUDED
+#define HWMC_CORE_CHANNEL_H_INCLUDED
 
 #include "counts.h"
 #include "msg.h"
 #include "topo.h"
 
-struct bcast_hw_channel {
+struct hwmc_channel {
     uint32_t size; /* ranks */
     uint32_t rank;
     uint32_t n;      /* channels N */
@@ -49,86 +49,84 @@ struct bcast_hw_channel {
     uint64_t from;
     uint32_t period_before; /* the same of those from `from_before` to there */
     uint64_t from_before;
-    uint32_t fanout;   /* k, 1 to BCAST_HW_FANOUT_MAX */
+    uint32_t fanout;   /* k, 1 to HWMC_FANOUT_MAX */
     uint64_t consumed; /* broadcasts below are consumed here */
     uint64_t floor;    /* broadcasts below are consumed by every member */
     uint64_t up;       /* count last sent to the parent; rank 0: last floor published */
     uint64_t down;     /* no_cast: the floor last sent to the children */
-    uint64_t child[BCAST_HW_FANOUT_MAX]; /* count last reported by each child's subtree */
-    uint64_t ask_at;                     /* stalled: when to ask the parent; NEVER otherwise */
-    uint32_t lost;       /* repaired broadcasts in the subtree since the last report */
-    uint32_t epoch_lost; /* of all members, as the last floor's sender had it */
-    uint16_t asking;     /* children that wait for an answer, a bit each */
-    uint16_t owed;       /* children to be sent the floor, a bit each */
-    uint64_t limit;      /* rank 0: no floor above this is published */
-    bool no_cast;        /* there is no multicast, or none any more */
-    bool fine;           /* the last broadcast consumed was part of a long message */
-    bool cast_due;       /* rank 0: the floor is to be multicast */
-    bool asked;          /* an ask is out, or is about to be sent */
-    bool stalled;        /* a broadcast waits for a channel */
-    bool ask_due;        /* ... about to be sent */
-    bool last;           /* the parent said that its floor is the last */
-    bool closing;        /* no broadcast follows; the last count is `consumed` */
-    bool closed;         /* the last floor is known and passed on to `owed` */
-    struct bcast_hw_counts *counts;
+    uint64_t child[HWMC_FANOUT_MAX]; /* count last reported by each child's subtree */
+    uint64_t ask_at;                 /* stalled: when to ask the parent; NEVER otherwise */
+    uint32_t lost;                   /* repaired broadcasts in the subtree since the last report */
+    uint32_t epoch_lost;             /* of all members, as the last floor's sender had it */
+    uint16_t asking;                 /* children that wait for an answer, a bit each */
+    uint16_t owed;                   /* children to be sent the floor, a bit each */
+    uint64_t limit;                  /* rank 0: no floor above this is published */
+    bool no_cast;                    /* there is no multicast, or none any more */
+    bool fine;                       /* the last broadcast consumed was part of a long message */
+    bool cast_due;                   /* rank 0: the floor is to be multicast */
+    bool asked;                      /* an ask is out, or is about to be sent */
+    bool stalled;                    /* a broadcast waits for a channel */
+    bool ask_due;                    /* ... about to be sent */
+    bool last;                       /* the parent said that its floor is the last */
+    bool closing;                    /* no broadcast follows; the last count is `consumed` */
+    bool closed;                     /* the last floor is known and passed on to `owed` */
+    struct hwmc_counts *counts;
 };
 
-void bcast_hw_channel_init(struct bcast_hw_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                           uint32_t period, uint32_t fanout, bool no_cast,
-                           struct bcast_hw_counts *counts);
+void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
+                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts);
 
 /* Broadcast `bid` may begin here. */
-static inline bool bcast_hw_channel_open(const struct bcast_hw_channel *c, uint64_t bid)
+static inline bool hwmc_channel_open(const struct hwmc_channel *c, uint64_t bid)
 {
     return bid < c->floor + c->n;
 }
 
 /* This rank waits for a channel; asks at `ask_at` ns unless the floor moves before. */
-void bcast_hw_channel_stall(struct bcast_hw_channel *c, uint64_t ask_at);
+void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at);
 
 /* The program has what broadcast `consumed` brought, which went `repaired` or not. `more`: it is
  * part of a long message, whose root waits for channels: the period is a quarter. */
-void bcast_hw_channel_consume(struct bcast_hw_channel *c, bool repaired, bool more);
+void hwmc_channel_consume(struct hwmc_channel *c, bool repaired, bool more);
 
 /* A message named `bid`: the floor may move. False when no honest sender can have named it. */
-bool bcast_hw_channel_hear(struct bcast_hw_channel *c, uint64_t bid);
+bool hwmc_channel_hear(struct hwmc_channel *c, uint64_t bid);
 
 /* SYNC_UP, SYNC_DOWN, SYNC_ASK. TAKEN, STALE or BAD. */
-enum bcast_hw_verdict bcast_hw_channel_on_recv(struct bcast_hw_channel *c,
-                                               const struct bcast_hw_msg *msg);
+enum hwmc_verdict hwmc_channel_on_recv(struct hwmc_channel *c, const struct hwmc_msg *msg);
 
 /* No broadcast follows on this communicator; `consumed` is how many there were, on every rank. */
-void bcast_hw_channel_close(struct bcast_hw_channel *c);
+void hwmc_channel_close(struct hwmc_channel *c);
 
 /* Closing is over: every member has consumed everything and the children know. */
-static inline bool bcast_hw_channel_closed(const struct bcast_hw_channel *c)
+static inline bool hwmc_channel_closed(const struct hwmc_channel *c)
 {
     return c->closed && c->owed == 0 && !c->cast_due;
 }
 
-void bcast_hw_channel_on_timer(struct bcast_hw_channel *c, uint64_t now);
+void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now);
 
 /* Floors go down by multicast, or by lanes: the driver has told the children before. */
-void bcast_hw_channel_cast(struct bcast_hw_channel *c, bool cast);
+void hwmc_channel_cast(struct hwmc_channel *c, bool cast);
 
 /* From broadcast `from` on, which nobody has begun, the period is this. */
-void bcast_hw_channel_pace(struct bcast_hw_channel *c, uint64_t from, uint32_t period);
+void hwmc_channel_pace(struct hwmc_channel *c, uint64_t from, uint32_t period);
 
 /* This count is worth a synchronization. */
-bool bcast_hw_channel_due(const struct bcast_hw_channel *c, uint64_t count);
+bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count);
 
 /* Rank 0: the highest floor that may be published. */
-void bcast_hw_channel_limit(struct bcast_hw_channel *c, uint64_t limit);
+void hwmc_channel_limit(struct hwmc_channel *c, uint64_t limit);
 
 /* All members have consumed the broadcasts below `floor`, rank 0 says. */
-void bcast_hw_channel_learn(struct bcast_hw_channel *c, uint64_t floor);
+void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor);
 
 /* Which child `peer` is, or the fanout if it is none. */
-uint32_t bcast_hw_channel_child(const struct bcast_hw_channel *c, uint32_t peer);
+uint32_t hwmc_channel_child(const struct hwmc_channel *c, uint32_t peer);
 
 /* Fills `tx` and returns 1, or returns 0. `rails`: that take a multicast now. */
-int bcast_hw_channel_next_send(struct bcast_hw_channel *c, uint8_t rails, struct bcast_hw_msg *tx);
+int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_msg *tx);
 
-void bcast_hw_channel_check(const struct bcast_hw_channel *c);
+void hwmc_channel_check(const struct hwmc_channel *c);
 
-#endif /* BCAST_HW_CHANNEL_H_INCLUDED */
+#endif /* HWMC_CORE_CHANNEL_H_INCLUDED */

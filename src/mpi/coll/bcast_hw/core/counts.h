@@ -3,14 +3,14 @@
  * Copyright (C) the hwmc contributors
  *
  * counts: what the machines count, one field and one line of text each. The glue shows every one of
- * them as a PVAR named bcast_hw_<field>.
+ * them as a PVAR named hwmc_<field>.
  */
-#ifndef BCAST_HW_COUNTS_H_INCLUDED
-#define BCAST_HW_COUNTS_H_INCLUDED
+#ifndef HWMC_CORE_COUNTS_H_INCLUDED
+#define HWMC_CORE_COUNTS_H_INCLUDED
 
 #include <stdint.h>
 
-#define BCAST_HW_CORE_COUNTS(X)                                                                    \
+#define HWMC_CORE_COUNTS(X)                                                                        \
     X(two_stage, "broadcasts (pieces) that ran as multicast with ring repair")                     \
     X(multilane, "broadcasts that ran along trees over the lanes of all rails")                    \
     X(sent_segments, "segments sent to children in trees")                                         \
@@ -26,9 +26,9 @@
     X(lost_gap, "fragments asked for because a later one of the broadcast had come")               \
     X(lost_tail, "broadcasts asked for because nothing more came in time")                         \
     X(lost_later, "broadcasts asked for because a later broadcast had come")                       \
-    X(asked, "repair requests sent to the ring predecessor")                                       \
-    X(asked_of, "repair requests received from the ring successor")                                \
-    X(told_root, "fragments that the root was told this rank and its successor lack")              \
+    X(nacks_sent, "repair requests sent to the ring predecessor")                                  \
+    X(nacks_received, "repair requests received from the ring successor")                          \
+    X(root_nacks_sent, "fragments that the root was told this rank and its successor lack")        \
     X(sought, "questions to other members, as the ring predecessor did not answer")                \
     X(offered, "offers to members that asked so: what they lack is here")                          \
     X(found, "fragments received from members that were asked so")                                 \
@@ -44,10 +44,11 @@
     X(syncs, "synchronizations completed: channels freed")                                         \
     X(holds, "broadcasts whose root delayed stage 1")                                              \
     X(held_ns, "nanoseconds by which roots delayed it, but for those that waited for a member")    \
-    X(asked_deaf, "broadcasts asked for when called: of late nothing came on their rails")         \
-    X(rails_left, "rails that a communicator left in mid-run: a rank heard too little on them")    \
-    X(left_silent, "of these, rails on which a rank heard nothing")                                \
-    X(left_lossy, "of these, rails on which a rank lost too much")                                 \
+    X(nacks_no_multicast, "broadcasts asked for when called: of late nothing came on their rails") \
+    X(rails_disabled,                                                                              \
+      "rails that a communicator left in mid-run: a rank heard too little on them")                \
+    X(disabled_silent, "of these, rails on which a rank heard nothing")                            \
+    X(disabled_lossy, "of these, rails on which a rank lost too much")                             \
     X(rejoins, "times the network was told of a group again, on a rail that was left")             \
     X(rails_returned, "rails that it took up again: all ranks hear them")                          \
     X(trains, "trains of probes multicast on rails that were left")                                \
@@ -57,10 +58,10 @@
     X(to_pull, "times a communicator went over to pull")                                           \
     X(periods, "times a communicator's period of synchronization changed")
 
-struct bcast_hw_counts {
+struct hwmc_counts {
 #define X(field, text) uint64_t field;
-    BCAST_HW_CORE_COUNTS(X)
+    HWMC_CORE_COUNTS(X)
 #undef X
 };
 
-#endif /* BCAST_HW_COUNTS_H_INCLUDED */
+#endif /* HWMC_CORE_COUNTS_H_INCLUDED */

@@ -22,22 +22,22 @@ static uint32_t share_of(uint32_t most, const uint32_t *speed, uint32_t lane)
 {
     if (most == 0)
         return 16;
-    if (bcast_hw_deal_is_slow(speed[lane], most))
+    if (hwmc_wrr_is_slow(speed[lane], most))
         return 0;
     return (uint32_t) (((uint64_t) speed[lane] * 16 + most / 2) / most);
 }
 
-void bcast_hw_deal_init(struct bcast_hw_deal *d, uint32_t lanes, const uint32_t *speed)
+void hwmc_wrr_init(struct hwmc_wrr *d, uint32_t lanes, const uint32_t *speed)
 {
     uint32_t most = fastest(lanes, speed), total = 0, gone = 0;
-    uint32_t share[BCAST_HW_DEAL_HAND], given[BCAST_HW_DEAL_HAND] = {0};
+    uint32_t share[HWMC_WRR_TURN], given[HWMC_WRR_TURN] = {0};
 
-    assert(lanes >= 1 && lanes <= BCAST_HW_DEAL_HAND);
+    assert(lanes >= 1 && lanes <= HWMC_WRR_TURN);
     for (uint32_t i = 0; i < lanes; i++) {
         share[i] = share_of(most, speed, i);
         total += share[i];
     }
-    while (gone < BCAST_HW_DEAL_HAND) {
+    while (gone < HWMC_WRR_TURN) {
         uint32_t best = lanes;
         bool even = true;
 

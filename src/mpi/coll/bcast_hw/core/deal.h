@@ -9,34 +9,34 @@
  *
  * Example: speeds 100 and 25: 0 0 1 0 0.
  */
-#ifndef BCAST_HW_DEAL_H_INCLUDED
-#define BCAST_HW_DEAL_H_INCLUDED
+#ifndef HWMC_CORE_DEAL_H_INCLUDED
+#define HWMC_CORE_DEAL_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_DEAL_HAND 64u
+#define HWMC_WRR_TURN 64u
 
-struct bcast_hw_deal {
+struct hwmc_wrr {
     uint8_t n; /* segments of a hand, 1 or more */
-    uint8_t lane[BCAST_HW_DEAL_HAND];
+    uint8_t lane[HWMC_WRR_TURN];
 };
 
 /* A lane too slow to be of use beside the fastest one: below a quarter, by more than speeds are
  * measured wrong. */
-static inline bool bcast_hw_deal_is_slow(uint32_t speed, uint32_t fastest)
+static inline bool hwmc_wrr_is_slow(uint32_t speed, uint32_t fastest)
 {
     return (uint64_t) speed * 9 / 2 < fastest;
 }
 
 /* `lanes` lanes, 1 to HAND; their speeds in any unit, 0: unknown, taken for equal if all are, else
  * for none. NULL: all are equal. */
-void bcast_hw_deal_init(struct bcast_hw_deal *d, uint32_t lanes, const uint32_t *speed);
+void hwmc_wrr_init(struct hwmc_wrr *d, uint32_t lanes, const uint32_t *speed);
 
 /* The lane of the `at`th segment of a row. */
-static inline uint8_t bcast_hw_deal_of(const struct bcast_hw_deal *d, uint32_t at)
+static inline uint8_t hwmc_wrr_of(const struct hwmc_wrr *d, uint32_t at)
 {
     return d->lane[at % d->n];
 }
 
-#endif /* BCAST_HW_DEAL_H_INCLUDED */
+#endif /* HWMC_CORE_DEAL_H_INCLUDED */

@@ -27,12 +27,12 @@
  * no rails. Both acknowledge, long before all have consumed 12; floor 12 is published, by lanes,
  * and broadcast 14 goes along trees.
  *
- * Invariants (bcast_hw_epoch_check): rails are some of those of set-up; epochs are taken in order;
+ * Invariants (hwmc_epoch_check): rails are some of those of set-up; epochs are taken in order;
  * only one is not yet acknowledged, and it is the last; another is not begun before all ranks have
  * consumed what is before `from`.
  */
-#ifndef BCAST_HW_EPOCH_H_INCLUDED
-#define BCAST_HW_EPOCH_H_INCLUDED
+#ifndef HWMC_CORE_EPOCH_H_INCLUDED
+#define HWMC_CORE_EPOCH_H_INCLUDED
 
 #include "adapt.h"
 #include "counts.h"
@@ -41,118 +41,112 @@
 #include "topo.h"
 #include "watch.h"
 
-#define BCAST_HW_TRAIN 4u  /* probes of a train, on each rail */
-#define BCAST_HW_STEADY 8u /* pauses a rail must work for, for the next one to be the first again */
+#define HWMC_TRAIN 4u  /* probes of a train, on each rail */
+#define HWMC_STEADY 8u /* pauses a rail must work for, for the next one to be the first again */
 
-struct bcast_hw_epoch_cfg {
+struct hwmc_epoch_cfg {
     uint32_t size; /* ranks */
     uint32_t rank;
     uint32_t fanout;
     uint32_t channels;
-    uint32_t frag_bytes;          /* payload of a datagram, and so of a probe */
-    struct bcast_hw_manner first; /* of set-up; without rails there is no multicast, ever */
-    bool by_lanes;                /* broadcasts can do without multicast */
-    bool stay;                    /* no rail is left */
+    uint32_t frag_bytes;      /* payload of a datagram, and so of a probe */
+    struct hwmc_policy first; /* of set-up; without rails there is no multicast, ever */
+    bool by_lanes;            /* broadcasts can do without multicast */
+    bool stay;                /* no rail is left */
     bool adapt_repair;
     bool adapt_period;
     uint64_t pause_ns; /* to the first train of probes */
     uint64_t pause_max_ns;
-    struct bcast_hw_counts *counts;
+    struct hwmc_counts *counts;
 };
 
 /* Since when a rail is in use, or is left. */
-struct bcast_hw_rail_stand {
-    uint64_t since;            /* the first broadcast; 0: it was so from set-up on */
-    enum bcast_hw_cause cause; /* of that epoch */
-    uint32_t culprit;          /* the rank that was worst off then */
+struct hwmc_rail_state {
+    uint64_t since;               /* the first broadcast; 0: it was so from set-up on */
+    enum hwmc_rail_reason reason; /* of that epoch */
+    uint32_t culprit;             /* the rank that was worst off then */
 };
 
-struct bcast_hw_epoch {
-    struct bcast_hw_epoch_cfg cfg;
-    uint32_t number;               /* epochs so far */
-    uint64_t from;                 /* the first broadcast of this one */
-    struct bcast_hw_manner now;    /* of broadcasts from there on */
-    struct bcast_hw_manner before; /* of those before it, as far as they are not consumed by all */
-    enum bcast_hw_cause cause;     /* of this epoch */
-    uint32_t culprit;              /* the rank that was worst off */
-    struct bcast_hw_rail_stand stand[BCAST_HW_RAIL_BITS]; /* of those of set-up; since <= from */
-    uint16_t tell;                                        /* children to be sent the epoch */
-    uint16_t told;                   /* children whose subtree has acknowledged it */
-    bool told_parent;                /* this subtree's acknowledgement is out, or needs not to be */
-    uint32_t losses;                 /* of the subtree, but this rank, since the last report */
-    uint32_t worst;                  /* the rank that has the worst of them */
-    uint32_t train;                  /* the number of the last train heard of; leader: sent */
-    uint8_t got[BCAST_HW_RAIL_BITS]; /* of that train, a bit for each probe */
-    uint32_t child_train[BCAST_HW_FANOUT_MAX]; /* as each child's subtree told last */
-    uint8_t child_well[BCAST_HW_FANOUT_MAX];   /* rails on which all of it came */
-    uint8_t due[BCAST_HW_RAIL_BITS]; /* leader, rank 1: probes that are still to go on each rail */
+struct hwmc_epoch {
+    struct hwmc_epoch_cfg cfg;
+    uint32_t number;              /* epochs so far */
+    uint64_t from;                /* the first broadcast of this one */
+    struct hwmc_policy now;       /* of broadcasts from there on */
+    struct hwmc_policy before;    /* of those before it, as far as they are not consumed by all */
+    enum hwmc_rail_reason reason; /* of this epoch */
+    uint32_t culprit;             /* the rank that was worst off */
+    struct hwmc_rail_state stand[HWMC_RAIL_BITS]; /* of those of set-up; since <= from */
+    uint16_t tell;                                /* children to be sent the epoch */
+    uint16_t told;                                /* children whose subtree has acknowledged it */
+    bool told_parent;            /* this subtree's acknowledgement is out, or needs not to be */
+    uint32_t losses;             /* of the subtree, but this rank, since the last report */
+    uint32_t worst;              /* the rank that has the worst of them */
+    uint32_t train;              /* the number of the last train heard of; leader: sent */
+    uint8_t got[HWMC_RAIL_BITS]; /* of that train, a bit for each probe */
+    uint32_t child_train[HWMC_FANOUT_MAX]; /* as each child's subtree told last */
+    uint8_t child_well[HWMC_FANOUT_MAX];   /* rails on which all of it came */
+    uint8_t due[HWMC_RAIL_BITS]; /* leader, rank 1: probes that are still to go on each rail */
     /* The leader: */
-    struct bcast_hw_adapt adapt;
+    struct hwmc_adapt adapt;
     bool scheduled;       /* probe_at is that of this epoch */
     uint64_t probe_at;    /* ns: the next train; NEVER when no rail is left */
     uint64_t pause;       /* ns; before the next train */
     uint64_t returned_at; /* ns: when a rail was last taken up; 0: never */
 };
 
-void bcast_hw_epoch_init(struct bcast_hw_epoch *e, const struct bcast_hw_epoch_cfg *cfg);
+void hwmc_epoch_init(struct hwmc_epoch *e, const struct hwmc_epoch_cfg *cfg);
 
 /* In which a broadcast goes that is not consumed by all. Known alike to all ranks that can begin
  * it. */
-static inline struct bcast_hw_manner bcast_hw_epoch_manner(const struct bcast_hw_epoch *e,
-                                                           uint64_t bid)
+static inline struct hwmc_policy hwmc_epoch_policy(const struct hwmc_epoch *e, uint64_t bid)
 {
     return bid >= e->from ? e->now : e->before;
 }
 
 /* All ranks know of the epoch: of the leader, as far as it can tell. */
-bool bcast_hw_epoch_known(const struct bcast_hw_epoch *e);
+bool hwmc_epoch_known(const struct hwmc_epoch *e);
 
 /* The leader publishes no floor above this. */
-static inline uint64_t bcast_hw_epoch_limit(const struct bcast_hw_epoch *e)
+static inline uint64_t hwmc_epoch_limit(const struct hwmc_epoch *e)
 {
-    return bcast_hw_epoch_known(e) ? UINT64_MAX : e->from - e->cfg.channels;
+    return hwmc_epoch_known(e) ? UINT64_MAX : e->from - e->cfg.channels;
 }
 
 /* SYNC_UP is about to go: adds what is to be told with it. */
-void bcast_hw_epoch_report(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
-                           struct bcast_hw_msg *tx);
+void hwmc_epoch_report(struct hwmc_epoch *e, struct hwmc_loss_estimate *w, struct hwmc_msg *tx);
 
 /* SYNC_UP came, from child number `child`. */
-void bcast_hw_epoch_on_report(struct bcast_hw_epoch *e, const struct bcast_hw_msg *msg,
-                              uint32_t child);
+void hwmc_epoch_on_report(struct hwmc_epoch *e, const struct hwmc_msg *msg, uint32_t child);
 
 /* The leader published sample->floor: begins an epoch if one is due, and returns whether. */
-bool bcast_hw_epoch_judge(struct bcast_hw_epoch *e, struct bcast_hw_watch *w,
-                          const struct bcast_hw_adapt_sample *sample);
+bool hwmc_epoch_judge(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
+                      const struct hwmc_adapt_sample *sample);
 
 /* EPOCH came; this rank has begun the broadcasts below `posted` and consumed those below
  * `consumed`. TAKEN, DUP or BAD; *begun: the parent said so, and it is another one. */
-enum bcast_hw_verdict bcast_hw_epoch_on_recv(struct bcast_hw_epoch *e,
-                                             const struct bcast_hw_msg *msg, uint64_t posted,
-                                             uint64_t consumed, bool *begun);
+enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg *msg,
+                                     uint64_t posted, uint64_t consumed, bool *begun);
 
 /* PROBE came. TAKEN, STALE or BAD. */
-enum bcast_hw_verdict bcast_hw_epoch_on_probe(struct bcast_hw_epoch *e,
-                                              const struct bcast_hw_msg *msg);
+enum hwmc_verdict hwmc_epoch_on_probe(struct hwmc_epoch *e, const struct hwmc_msg *msg);
 
 /* No broadcast follows: nothing is probed any more. */
-void bcast_hw_epoch_close(struct bcast_hw_epoch *e);
+void hwmc_epoch_close(struct hwmc_epoch *e);
 
-void bcast_hw_epoch_on_timer(struct bcast_hw_epoch *e, uint64_t now);
+void hwmc_epoch_on_timer(struct hwmc_epoch *e, uint64_t now);
 
 /* ns or NEVER. */
-static inline uint64_t bcast_hw_epoch_next_timer(const struct bcast_hw_epoch *e)
+static inline uint64_t hwmc_epoch_next_timer(const struct hwmc_epoch *e)
 {
     return e->probe_at;
 }
 
 /* Fills `tx` and returns 1, or returns 0. `rails`: that take a multicast now. */
-int bcast_hw_epoch_next_send(struct bcast_hw_epoch *e, uint8_t rails, struct bcast_hw_msg *tx,
-                             uint64_t now);
+int hwmc_epoch_next_send(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *tx, uint64_t now);
 
 /* The rails on which a probe is to go. */
-uint8_t bcast_hw_epoch_casting(const struct bcast_hw_epoch *e);
+uint8_t hwmc_epoch_casting(const struct hwmc_epoch *e);
 
-void bcast_hw_epoch_check(const struct bcast_hw_epoch *e);
+void hwmc_epoch_check(const struct hwmc_epoch *e);
 
-#endif /* BCAST_HW_EPOCH_H_INCLUDED */
+#endif /* HWMC_CORE_EPOCH_H_INCLUDED */

@@ -11,8 +11,8 @@
 #include "mask.h"
 
 struct who {
-    const struct bcast_hw_sides *sides;
-    const struct bcast_hw_near *near; /* by rank */
+    const struct hwmc_leaders *leaders;
+    const struct hwmc_near *near; /* by rank */
 };
 
 static uint32_t lowest(uint32_t mask)
@@ -21,23 +21,23 @@ static uint32_t lowest(uint32_t mask)
 }
 
 /* One of the first `feeds` feeds has this rank of the host. */
-static bool is_used(const struct bcast_hw_feeds *f, uint32_t feeds, uint32_t host, uint32_t rank)
+static bool is_used(const struct hwmc_feeds *f, uint32_t feeds, uint32_t host, uint32_t rank)
 {
     for (uint32_t i = 0; i < feeds; i++)
-        if (bcast_hw_feeds_at(f, i, host) == rank)
+        if (hwmc_feeds_at(f, i, host) == rank)
             return true;
     return false;
 }
 
 /* The nearest to `rail` of the host's ranks that are in none of the first `feeds` feeds; of several
  * the first by place. There is one. */
-static uint32_t nearest(const struct bcast_hw_feeds *f, const struct who *w, uint32_t feeds,
+static uint32_t nearest(const struct hwmc_feeds *f, const struct who *w, uint32_t feeds,
                         uint32_t host, uint32_t rail)
 {
     uint32_t best = UINT32_MAX;
 
-    for (uint32_t place = 0; place < bcast_hw_sides_on(w->sides, host); place++) {
-        uint32_t rank = bcast_hw_sides_at(w->sides, place, host);
+    for (uint32_t place = 0; place < hwmc_leaders_on(w->leaders, host); place++) {
+        uint32_t rank = hwmc_leaders_at(w->leaders, place, host);
 
         if (!is_used(f, feeds, host, rank) &&
             (best == UINT32_MAX || w->near[rank].distance[rail] < w->near[best].distance[rail]))
@@ -47,7 +47,7 @@ static uint32_t nearest(const struct bcast_hw_feeds *f, const struct who *w, uin
 }
 
 /* On every host the same rank is the nearest to both. */
-static bool is_one(const struct bcast_hw_feeds *f, const struct who *w, uint32_t a, uint32_t b)
+static bool is_one(const struct hwmc_feeds *f, const struct who *w, uint32_t a, uint32_t b)
 {
     for (uint32_t host = 0; host < f->hosts; host++)
         if (nearest(f, w, 0, host, a) != nearest(f, w, 0, host, b))
@@ -56,7 +56,7 @@ static bool is_one(const struct bcast_hw_feeds *f, const struct who *w, uint32_t
 }
 
 /* Puts rails together that are one feed. */
-static void group_rails(struct bcast_hw_feeds *f, const struct who *w, uint32_t rails)
+static void group_rails(struct hwmc_feeds *f, const struct who *w, uint32_t rails)
 {
     FOR_EACH (rail, rails) {
         uint32_t feed = 0;
@@ -82,15 +82,15 @@ static bool are_alike(uint32_t rails, const uint32_t *mbit)
 }
 
 /* No host has fewer ranks than there are feeds. */
-static bool is_possible(const struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides)
+static bool is_possible(const struct hwmc_feeds *f, const struct hwmc_leaders *leaders)
 {
     for (uint32_t host = 0; host < f->hosts; host++)
-        if (bcast_hw_sides_on(sides, host) < f->num)
+        if (hwmc_leaders_on(leaders, host) < f->num)
             return false;
     return f->num > 1;
 }
 
-uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks, uint32_t lane_rails)
+uint32_t hwmc_feeds_rails(const struct hwmc_near *near, uint32_t ranks, uint32_t lane_rails)
 {
     uint32_t rails = (uint32_t) near[0].casts;
 
@@ -99,41 +99,41 @@ uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks, 
     return rails != 0 ? rails : lane_rails;
 }
 
-void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
-                         const struct bcast_hw_near *near, uint32_t rails, const uint32_t *mbit,
-                         uint32_t *memory)
+void hwmc_feeds_init(struct hwmc_feeds *f, const struct hwmc_leaders *leaders,
+                     const struct hwmc_near *near, uint32_t rails, const uint32_t *mbit,
+                     uint32_t *memory)
 {
-    const struct who w = {.sides = sides, .near = near};
+    const struct who w = {.leaders = leaders, .near = near};
 
     memset(f, 0, sizeof(*f));
-    f->hosts = sides->hosts;
+    f->hosts = leaders->hosts;
     f->feeder = memory;
     group_rails(f, &w, rails);
-    if (!are_alike(rails, mbit) || !is_possible(f, sides))
+    if (!are_alike(rails, mbit) || !is_possible(f, leaders))
         f->num = 0;
     for (uint32_t feed = 0; feed < f->num; feed++)
         for (uint32_t host = 0; host < f->hosts; host++)
             f->feeder[feed * f->hosts + host] = nearest(f, &w, feed, host, lowest(f->rails[feed]));
 }
 
-uint64_t bcast_hw_feeds_begin(const struct bcast_hw_feeds *f, uint32_t feed, uint64_t bytes)
+uint64_t hwmc_feeds_begin(const struct hwmc_feeds *f, uint32_t feed, uint64_t bytes)
 {
     uint64_t before = 0, all = 0, at;
 
     if (feed == f->num)
         return bytes;
     for (uint32_t i = 0; i < f->num; i++) {
-        before += i < feed ? bcast_hw_feeds_share(f, i) : 0;
-        all += bcast_hw_feeds_share(f, i);
+        before += i < feed ? hwmc_feeds_share(f, i) : 0;
+        all += hwmc_feeds_share(f, i);
     }
     at = bytes / all * before + bytes % all * before / all;
-    return at / BCAST_HW_FEEDS_PAGE * BCAST_HW_FEEDS_PAGE;
+    return at / HWMC_FEEDS_PAGE * HWMC_FEEDS_PAGE;
 }
 
-bool bcast_hw_feeds_fit(const struct bcast_hw_feeds *f, uint64_t bytes)
+bool hwmc_feeds_fit(const struct hwmc_feeds *f, uint64_t bytes)
 {
     for (uint32_t i = 0; i < f->num; i++)
-        if (bcast_hw_feeds_begin(f, i, bytes) == bcast_hw_feeds_begin(f, i + 1, bytes))
+        if (hwmc_feeds_begin(f, i, bytes) == hwmc_feeds_begin(f, i + 1, bytes))
             return false;
     return f->num > 0;
 }

@@ -18,60 +18,58 @@
  * Invariants: num is 0 or at least 2; the feeds' rails are disjoint and all that there are; a
  * host's feeders differ.
  */
-#ifndef BCAST_HW_FEEDS_H_INCLUDED
-#define BCAST_HW_FEEDS_H_INCLUDED
+#ifndef HWMC_CORE_FEEDS_H_INCLUDED
+#define HWMC_CORE_FEEDS_H_INCLUDED
 
 #include "msg.h"
 #include "sides.h"
 
-#define BCAST_HW_FEEDS_PAGE 4096u /* parts of a message are of whole pages, but the last */
+#define HWMC_FEEDS_PAGE 4096u /* parts of a message are of whole pages, but the last */
 
 /* What a rank tells all others of itself. */
-struct bcast_hw_near {
-    int distance[BCAST_HW_RAIL_BITS]; /* from each rail, in any unit; INT_MAX: not known */
-    int casts;                        /* rails that it has multicast on, a bit each */
+struct hwmc_near {
+    int distance[HWMC_RAIL_BITS]; /* from each rail, in any unit; INT_MAX: not known */
+    int casts;                    /* rails that it has multicast on, a bit each */
 };
 
-struct bcast_hw_feeds {
-    uint32_t num;                      /* 0: messages do not go in parts */
-    uint8_t rails[BCAST_HW_RAIL_BITS]; /* by feed, a bit each */
+struct hwmc_feeds {
+    uint32_t num;                  /* 0: messages do not go in parts */
+    uint8_t rails[HWMC_RAIL_BITS]; /* by feed, a bit each */
     uint32_t hosts;
     uint32_t *feeder; /* by feed and host */
 };
 
 /* Words of memory for it. */
-static inline size_t bcast_hw_feeds_words(uint32_t hosts)
+static inline size_t hwmc_feeds_words(uint32_t hosts)
 {
-    return (size_t) BCAST_HW_RAIL_BITS * hosts;
+    return (size_t) HWMC_RAIL_BITS * hosts;
 }
 
 /* Rails that messages can go by, a bit each: those that all of `ranks` have multicast on; where
  * there are none, those that lanes are on. */
-uint32_t bcast_hw_feeds_rails(const struct bcast_hw_near *near, uint32_t ranks,
-                              uint32_t lane_rails);
+uint32_t hwmc_feeds_rails(const struct hwmc_near *near, uint32_t ranks, uint32_t lane_rails);
 
 /* Of these rails. `near`: by rank; `mbit`: by rail, its speed; 0: unknown, and there are no feeds.
  * `memory`: words as above, the caller's as long as the feeds are used. */
-void bcast_hw_feeds_init(struct bcast_hw_feeds *f, const struct bcast_hw_sides *sides,
-                         const struct bcast_hw_near *near, uint32_t rails, const uint32_t *mbit,
-                         uint32_t *memory);
+void hwmc_feeds_init(struct hwmc_feeds *f, const struct hwmc_leaders *leaders,
+                     const struct hwmc_near *near, uint32_t rails, const uint32_t *mbit,
+                     uint32_t *memory);
 
-static inline uint32_t bcast_hw_feeds_at(const struct bcast_hw_feeds *f, uint32_t feed,
-                                         uint32_t host)
+static inline uint32_t hwmc_feeds_at(const struct hwmc_feeds *f, uint32_t feed, uint32_t host)
 {
     return f->feeder[feed * f->hosts + host];
 }
 
 /* How many rails it has: parts of a message are in proportion to that. */
-static inline uint32_t bcast_hw_feeds_share(const struct bcast_hw_feeds *f, uint32_t feed)
+static inline uint32_t hwmc_feeds_share(const struct hwmc_feeds *f, uint32_t feed)
 {
     return (uint32_t) __builtin_popcount(f->rails[feed]);
 }
 
 /* Where in a message of `bytes` the part of a feed begins; of feed `num`: the end. */
-uint64_t bcast_hw_feeds_begin(const struct bcast_hw_feeds *f, uint32_t feed, uint64_t bytes);
+uint64_t hwmc_feeds_begin(const struct hwmc_feeds *f, uint32_t feed, uint64_t bytes);
 
 /* There are feeds, and each has a part of such a message. */
-bool bcast_hw_feeds_fit(const struct bcast_hw_feeds *f, uint64_t bytes);
+bool hwmc_feeds_fit(const struct hwmc_feeds *f, uint64_t bytes);
 
-#endif /* BCAST_HW_FEEDS_H_INCLUDED */
+#endif /* HWMC_CORE_FEEDS_H_INCLUDED */

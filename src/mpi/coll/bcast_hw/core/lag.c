@@ -11,7 +11,7 @@
 
 #include "deal.h"
 
-#define FULL BCAST_HW_LAG_FULL
+#define FULL HWMC_RAIL_WEIGHT_FULL
 #define HALF (FULL / 2)
 #define QUARTER (FULL / 4)
 #define STEP (FULL / 8)
@@ -21,12 +21,12 @@
 #define HOPEFUL 2u    /* votes that double a shadow's share */
 #define TRIES_MAX 6u
 
-void bcast_hw_lag_init(struct bcast_hw_lag *l, const struct bcast_hw_lag_cfg *cfg,
-                       struct bcast_hw_counts *counts)
+void hwmc_rail_weight_init(struct hwmc_rail_weight *l, const struct hwmc_rail_weight_cfg *cfg,
+                           struct hwmc_counts *counts)
 {
     uint32_t most = 0;
 
-    assert(cfg->rails >= 2 && cfg->rails <= BCAST_HW_LAG_RAILS);
+    assert(cfg->rails >= 2 && cfg->rails <= HWMC_RAIL_WEIGHT_RAILS);
     memset(l, 0, sizeof(*l));
     l->rails = cfg->rails;
     l->counts = counts;
@@ -37,17 +37,17 @@ void bcast_hw_lag_init(struct bcast_hw_lag *l, const struct bcast_hw_lag_cfg *cf
             l->measured[k] = FULL;
         else if (cfg->speed[k] == 0)
             continue;
-        else if (bcast_hw_deal_is_slow(cfg->speed[k], most))
-            l->measured[k] = BCAST_HW_LAG_FLOOR;
+        else if (hwmc_wrr_is_slow(cfg->speed[k], most))
+            l->measured[k] = HWMC_RAIL_WEIGHT_FLOOR;
         else
             l->measured[k] = (uint16_t) (((uint64_t) cfg->speed[k] * FULL + most / 2) / most);
         l->unequal = l->unequal || l->measured[k] < FULL;
     }
 }
 
-void bcast_hw_lag_expect(struct bcast_hw_lag *l, uint32_t tree, uint32_t parent)
+void hwmc_rail_weight_expect(struct hwmc_rail_weight *l, uint32_t tree, uint32_t parent)
 {
-    struct bcast_hw_lag_order *o = &l->order[tree];
+    struct hwmc_rail_weight_order *o = &l->order[tree];
 
     if (o->parent != parent)
         o->came = o->late = 0;
@@ -56,10 +56,10 @@ void bcast_hw_lag_expect(struct bcast_hw_lag *l, uint32_t tree, uint32_t parent)
     o->at = 0;
 }
 
-void bcast_hw_lag_came(struct bcast_hw_lag *l, uint32_t tree, uint32_t index, uint8_t rail,
-                       uint32_t window, uint64_t now)
+void hwmc_rail_weight_came(struct hwmc_rail_weight *l, uint32_t tree, uint32_t index, uint8_t rail,
+                           uint32_t window, uint64_t now)
 {
-    struct bcast_hw_lag_order *o = &l->order[tree];
+    struct hwmc_rail_weight_order *o = &l->order[tree];
     uint32_t slack = window >= 4 ? window / 2 : 2;
 
     if (now != o->at) {
@@ -73,9 +73,9 @@ void bcast_hw_lag_came(struct bcast_hw_lag *l, uint32_t tree, uint32_t index, ui
         o->top = index + 1;
 }
 
-uint8_t bcast_hw_lag_tell(struct bcast_hw_lag *l, uint32_t tree, uint8_t *late)
+uint8_t hwmc_rail_weight_tell(struct hwmc_rail_weight *l, uint32_t tree, uint8_t *late)
 {
-    struct bcast_hw_lag_order *o = &l->order[tree];
+    struct hwmc_rail_weight_order *o = &l->order[tree];
     uint8_t came = o->came;
 
     *late = o->late;
@@ -83,32 +83,32 @@ uint8_t bcast_hw_lag_tell(struct bcast_hw_lag *l, uint32_t tree, uint8_t *late)
     return came;
 }
 
-static struct bcast_hw_lag_peer *find(struct bcast_hw_lag *l, uint32_t rank)
+static struct hwmc_rail_weight_peer *find(struct hwmc_rail_weight *l, uint32_t rank)
 {
-    for (uint32_t i = 0; i < BCAST_HW_LAG_PEERS; i++)
+    for (uint32_t i = 0; i < HWMC_RAIL_WEIGHT_PEERS; i++)
         if (l->peer[i].used && l->peer[i].rank == rank)
             return &l->peer[i];
     return NULL;
 }
 
 /* A place in the table, with what was measured. */
-static struct bcast_hw_lag_peer *add(struct bcast_hw_lag *l, uint32_t rank)
+static struct hwmc_rail_weight_peer *add(struct hwmc_rail_weight *l, uint32_t rank)
 {
-    struct bcast_hw_lag_peer *p = l->peer;
+    struct hwmc_rail_weight_peer *p = l->peer;
 
-    for (uint32_t i = 1; i < BCAST_HW_LAG_PEERS; i++)
+    for (uint32_t i = 1; i < HWMC_RAIL_WEIGHT_PEERS; i++)
         p = l->peer[i].used < p->used ? &l->peer[i] : p;
     memset(p, 0, sizeof(*p));
     p->rank = rank;
     p->used = ++l->clock;
     for (uint32_t k = 0; k < l->rails; k++) {
         p->rail[k].share = l->measured[k];
-        p->rail[k].shadow = l->measured[k] == BCAST_HW_LAG_FLOOR;
+        p->rail[k].shadow = l->measured[k] == HWMC_RAIL_WEIGHT_FLOOR;
     }
     return p;
 }
 
-static uint32_t best_share(const struct bcast_hw_lag *l, const struct bcast_hw_lag_peer *p)
+static uint32_t best_share(const struct hwmc_rail_weight *l, const struct hwmc_rail_weight_peer *p)
 {
     uint32_t best = 0;
 
@@ -119,7 +119,7 @@ static uint32_t best_share(const struct bcast_hw_lag *l, const struct bcast_hw_l
 }
 
 /* Shares are relative: the best rail has more than a half. */
-static void scale(const struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p)
+static void scale(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p)
 {
     while (best_share(l, p) <= HALF)
         for (uint32_t k = 0; k < l->rails; k++)
@@ -127,14 +127,14 @@ static void scale(const struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p)
                 p->rail[k].share = (uint16_t) (p->rail[k].share * 2);
 }
 
-static void change(struct bcast_hw_lag_rail *r, uint32_t share)
+static void change(struct hwmc_rail_weight_rail *r, uint32_t share)
 {
     r->share = (uint16_t) share;
     r->history = 0;
     r->votes = 0;
 }
 
-static void vote_shadow(struct bcast_hw_lag *l, struct bcast_hw_lag_rail *r, bool late,
+static void vote_shadow(struct hwmc_rail_weight *l, struct hwmc_rail_weight_rail *r, bool late,
                         uint32_t least)
 {
     if (late) {
@@ -149,9 +149,9 @@ static void vote_shadow(struct bcast_hw_lag *l, struct bcast_hw_lag_rail *r, boo
     }
 }
 
-static void ease(struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p, uint32_t k)
+static void ease(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, uint32_t k)
 {
-    struct bcast_hw_lag_rail *r = &p->rail[k];
+    struct hwmc_rail_weight_rail *r = &p->rail[k];
     uint32_t measured = l->measured[k];
 
     if (r->share > measured && measured >= QUARTER) {
@@ -164,7 +164,7 @@ static void ease(struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p, uint32_t k
     l->counts->lane_eased++;
 }
 
-static void lift(const struct bcast_hw_lag *l, struct bcast_hw_lag_rail *r, uint32_t k)
+static void lift(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_rail *r, uint32_t k)
 {
     bool above = r->share >= l->measured[k];
     uint32_t to = above ? FULL : l->measured[k], more = above ? r->share / 8u : STEP;
@@ -173,10 +173,10 @@ static void lift(const struct bcast_hw_lag *l, struct bcast_hw_lag_rail *r, uint
         change(r, r->share + more < to ? r->share + more : to);
 }
 
-static void vote(struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p, uint32_t k, bool late,
+static void vote(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, uint32_t k, bool late,
                  uint32_t least)
 {
-    struct bcast_hw_lag_rail *r = &p->rail[k];
+    struct hwmc_rail_weight_rail *r = &p->rail[k];
     uint32_t of_eight;
 
     l->counts->lane_late += late;
@@ -196,27 +196,27 @@ static void vote(struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p, uint32_t k
     scale(l, p);
 }
 
-void bcast_hw_lag_on_told(struct bcast_hw_lag *l, uint32_t peer, uint8_t came, uint8_t late)
+void hwmc_rail_weight_on_told(struct hwmc_rail_weight *l, uint32_t peer, uint8_t came, uint8_t late)
 {
-    struct bcast_hw_lag_peer *p = find(l, peer);
+    struct hwmc_rail_weight_peer *p = find(l, peer);
 
     came &= (uint8_t) ((1u << l->rails) - 1);
     if (!p && came && (l->unequal || (came & late)))
         p = add(l, peer);
     for (uint32_t k = 0; p && k < l->rails; k++)
         if ((came >> k & 1) && l->measured[k] > 0)
-            vote(l, p, k, late >> k & 1, BCAST_HW_LAG_FLOOR);
+            vote(l, p, k, late >> k & 1, HWMC_RAIL_WEIGHT_FLOOR);
 }
 
-void bcast_hw_lag_serve(struct bcast_hw_lag *l, uint32_t peer)
+void hwmc_rail_weight_serve(struct hwmc_rail_weight *l, uint32_t peer)
 {
-    struct bcast_hw_lag_peer *p = find(l, peer);
+    struct hwmc_rail_weight_peer *p = find(l, peer);
 
     if (!p)
         return;
     p->used = ++l->clock;
     for (uint32_t k = 0; k < l->rails; k++) {
-        struct bcast_hw_lag_rail *r = &p->rail[k];
+        struct hwmc_rail_weight_rail *r = &p->rail[k];
 
         if (r->unheard == 0)
             continue;
@@ -228,41 +228,43 @@ void bcast_hw_lag_serve(struct bcast_hw_lag *l, uint32_t peer)
 }
 
 /* Each rail gains its share. A segment costs what all rails gain that are no shadows: `price`. */
-static uint32_t deal(const struct bcast_hw_lag *l, struct bcast_hw_lag_peer *p, int32_t *price)
+static uint32_t wrr(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p,
+                    int32_t *price)
 {
-    uint32_t best = BCAST_HW_LAG_RAILS;
+    uint32_t best = HWMC_RAIL_WEIGHT_RAILS;
 
     *price = 0;
     for (uint32_t k = 0; k < l->rails; k++) {
-        struct bcast_hw_lag_rail *r = &p->rail[k];
+        struct hwmc_rail_weight_rail *r = &p->rail[k];
 
         r->credit += r->share;
         if (r->shadow || r->share == 0)
             continue;
         *price += r->share;
-        if (best == BCAST_HW_LAG_RAILS || r->credit > p->rail[best].credit)
+        if (best == HWMC_RAIL_WEIGHT_RAILS || r->credit > p->rail[best].credit)
             best = k;
     }
     p->rail[best].credit -= *price;
     return best;
 }
 
-bool bcast_hw_lag_next(struct bcast_hw_lag *l, uint32_t peer, uint32_t *rail, uint8_t *copies)
+bool hwmc_rail_weight_next(struct hwmc_rail_weight *l, uint32_t peer, uint32_t *rail,
+                           uint8_t *copies)
 {
-    struct bcast_hw_lag_peer *p = find(l, peer);
+    struct hwmc_rail_weight_peer *p = find(l, peer);
     int32_t price;
 
     *copies = 0;
     if (!p)
         return false;
-    *rail = deal(l, p, &price);
+    *rail = wrr(l, p, &price);
     for (uint32_t k = 0; k < l->rails; k++) {
-        struct bcast_hw_lag_rail *r = &p->rail[k];
+        struct hwmc_rail_weight_rail *r = &p->rail[k];
 
         if (!r->shadow || r->credit < price)
             continue;
         r->credit = 0;
-        if (r->unheard < BCAST_HW_LAG_UNHEARD) {
+        if (r->unheard < HWMC_RAIL_WEIGHT_UNHEARD) {
             r->unheard++;
             *copies |= (uint8_t) (1u << k);
         }
@@ -270,18 +272,18 @@ bool bcast_hw_lag_next(struct bcast_hw_lag *l, uint32_t peer, uint32_t *rail, ui
     return true;
 }
 
-void bcast_hw_lag_check(const struct bcast_hw_lag *l)
+void hwmc_rail_weight_check(const struct hwmc_rail_weight *l)
 {
-    for (uint32_t i = 0; i < BCAST_HW_LAG_PEERS; i++) {
-        const struct bcast_hw_lag_peer *p = &l->peer[i];
+    for (uint32_t i = 0; i < HWMC_RAIL_WEIGHT_PEERS; i++) {
+        const struct hwmc_rail_weight_peer *p = &l->peer[i];
         bool one = false;
 
         for (uint32_t k = 0; p->used && k < l->rails; k++) {
-            const struct bcast_hw_lag_rail *r = &p->rail[k];
+            const struct hwmc_rail_weight_rail *r = &p->rail[k];
 
             assert((r->share == 0) == (l->measured[k] == 0) && r->share <= FULL);
             assert(!r->shadow || r->share <= QUARTER);
-            assert(r->unheard <= BCAST_HW_LAG_UNHEARD);
+            assert(r->unheard <= HWMC_RAIL_WEIGHT_UNHEARD);
             one = one || (!r->shadow && r->share > HALF);
         }
         assert(!p->used || one);

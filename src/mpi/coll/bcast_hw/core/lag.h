@@ -31,11 +31,11 @@
  * A peer that nobody complains of is not in the table; the fixed deal serves. Of more than PEERS
  * the one that was least recently served is forgotten.
  *
- * Invariants (bcast_hw_lag_check): a rail without speed has no share; others 1 to FULL, a shadow's
+ * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others 1 to FULL, a shadow's
  * at most a quarter; some rail is no shadow and has at least a half.
  */
-#ifndef BCAST_HW_LAG_H_INCLUDED
-#define BCAST_HW_LAG_H_INCLUDED
+#ifndef HWMC_CORE_LAG_H_INCLUDED
+#define HWMC_CORE_LAG_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,19 +45,19 @@
 #include "msg.h"
 #include "trees.h"
 
-#define BCAST_HW_LAG_RAILS 8u
-#define BCAST_HW_LAG_FULL 1024u
-#define BCAST_HW_LAG_FLOOR 8u /* of a shadow that is heard of */
-#define BCAST_HW_LAG_PEERS 32u
-#define BCAST_HW_LAG_UNHEARD 8u /* copies under way that no vote has told of */
+#define HWMC_RAIL_WEIGHT_RAILS 8u
+#define HWMC_RAIL_WEIGHT_FULL 1024u
+#define HWMC_RAIL_WEIGHT_FLOOR 8u /* of a shadow that is heard of */
+#define HWMC_RAIL_WEIGHT_PEERS 32u
+#define HWMC_RAIL_WEIGHT_UNHEARD 8u /* copies under way that no vote has told of */
 
-struct bcast_hw_lag_cfg {
-    uint32_t rails;                     /* that lanes are on; below 2: shares never change */
-    uint32_t speed[BCAST_HW_LAG_RAILS]; /* in any unit; 0: not used */
+struct hwmc_rail_weight_cfg {
+    uint32_t rails;                         /* that lanes are on; below 2: shares never change */
+    uint32_t speed[HWMC_RAIL_WEIGHT_RAILS]; /* in any unit; 0: not used */
 };
 
 /* One rail to one peer. */
-struct bcast_hw_lag_rail {
+struct hwmc_rail_weight_rail {
     uint16_t share;
     uint16_t votes;  /* since the share changed */
     uint8_t history; /* the last eight, the latest in bit 0; 1: late */
@@ -68,14 +68,14 @@ struct bcast_hw_lag_rail {
     int32_t credit; /* of its share, not dealt yet */
 };
 
-struct bcast_hw_lag_peer {
+struct hwmc_rail_weight_peer {
     uint32_t rank;
     uint32_t used; /* when it was last served; 0: free */
-    struct bcast_hw_lag_rail rail[BCAST_HW_LAG_RAILS];
+    struct hwmc_rail_weight_rail rail[HWMC_RAIL_WEIGHT_RAILS];
 };
 
 /* What came to this rank along one tree. */
-struct bcast_hw_lag_order {
+struct hwmc_rail_weight_order {
     uint32_t top;    /* segments below: the highest that has come is top - 1 */
     uint32_t before; /* the same, of what came before `at` */
     uint64_t at;     /* when something came last */
@@ -84,41 +84,43 @@ struct bcast_hw_lag_order {
     uint8_t late;    /* of these, those that brought some of it late */
 };
 
-struct bcast_hw_lag {
+struct hwmc_rail_weight {
     uint32_t rails;
-    uint16_t measured[BCAST_HW_LAG_RAILS]; /* shares to begin with */
-    bool unequal;                          /* not all that are used have FULL */
-    uint32_t clock;                        /* counts what is served */
-    struct bcast_hw_counts *counts;
-    struct bcast_hw_lag_order order[BCAST_HW_TREES_MAX];
-    struct bcast_hw_lag_peer peer[BCAST_HW_LAG_PEERS];
+    uint16_t measured[HWMC_RAIL_WEIGHT_RAILS]; /* shares to begin with */
+    bool unequal;                              /* not all that are used have FULL */
+    uint32_t clock;                            /* counts what is served */
+    struct hwmc_counts *counts;
+    struct hwmc_rail_weight_order order[HWMC_TREES_MAX];
+    struct hwmc_rail_weight_peer peer[HWMC_RAIL_WEIGHT_PEERS];
 };
 
-void bcast_hw_lag_init(struct bcast_hw_lag *l, const struct bcast_hw_lag_cfg *cfg,
-                       struct bcast_hw_counts *counts);
+void hwmc_rail_weight_init(struct hwmc_rail_weight *l, const struct hwmc_rail_weight_cfg *cfg,
+                           struct hwmc_counts *counts);
 
 /* A broadcast begins: segments of tree `tree` come from `parent`. */
-void bcast_hw_lag_expect(struct bcast_hw_lag *l, uint32_t tree, uint32_t parent);
+void hwmc_rail_weight_expect(struct hwmc_rail_weight *l, uint32_t tree, uint32_t parent);
 
 /* Segment `index` of tree `tree` has come, by one of the rails of the mask, with at most `window`
  * under way; also if it has come before. */
-void bcast_hw_lag_came(struct bcast_hw_lag *l, uint32_t tree, uint32_t index, uint8_t rail,
-                       uint32_t window, uint64_t now);
+void hwmc_rail_weight_came(struct hwmc_rail_weight *l, uint32_t tree, uint32_t index, uint8_t rail,
+                           uint32_t window, uint64_t now);
 
 /* What the next GRANT in this tree says: rails that brought something, and those that did so
  * late. */
-uint8_t bcast_hw_lag_tell(struct bcast_hw_lag *l, uint32_t tree, uint8_t *late);
+uint8_t hwmc_rail_weight_tell(struct hwmc_rail_weight *l, uint32_t tree, uint8_t *late);
 
 /* A GRANT of `peer` says so. */
-void bcast_hw_lag_on_told(struct bcast_hw_lag *l, uint32_t peer, uint8_t came, uint8_t late);
+void hwmc_rail_weight_on_told(struct hwmc_rail_weight *l, uint32_t peer, uint8_t came,
+                              uint8_t late);
 
 /* A broadcast begins in which `peer` is a child. */
-void bcast_hw_lag_serve(struct bcast_hw_lag *l, uint32_t peer);
+void hwmc_rail_weight_serve(struct hwmc_rail_weight *l, uint32_t peer);
 
 /* The rail by which the next segment goes to `peer`, and in *copies those by which it goes too.
  * False: as the deal has it. */
-bool bcast_hw_lag_next(struct bcast_hw_lag *l, uint32_t peer, uint32_t *rail, uint8_t *copies);
+bool hwmc_rail_weight_next(struct hwmc_rail_weight *l, uint32_t peer, uint32_t *rail,
+                           uint8_t *copies);
 
-void bcast_hw_lag_check(const struct bcast_hw_lag *l);
+void hwmc_rail_weight_check(const struct hwmc_rail_weight *l);
 
-#endif /* BCAST_HW_LAG_H_INCLUDED */
+#endif /* HWMC_CORE_LAG_H_INCLUDED */

@@ -9,28 +9,28 @@
 #include <assert.h>
 #include <string.h>
 
-void bcast_hw_link_init(struct bcast_hw_link *l, const struct bcast_hw_link_cfg *cfg,
-                        struct bcast_hw_link_counts *counts, uint32_t usable, uint64_t now)
+void hwmc_session_init(struct hwmc_session *l, const struct hwmc_session_cfg *cfg,
+                       struct hwmc_session_counts *counts, uint32_t usable, uint64_t now)
 {
-    assert(cfg->lanes >= 1 && cfg->lanes <= BCAST_HW_LINK_LANES_MAX);
-    assert(cfg->streams >= 1 && cfg->streams <= BCAST_HW_LINK_STREAMS_MAX);
+    assert(cfg->lanes >= 1 && cfg->lanes <= HWMC_SESSION_LANES_MAX);
+    assert(cfg->streams >= 1 && cfg->streams <= HWMC_SESSION_STREAMS_MAX);
     memset(l, 0, sizeof(*l));
     l->cfg = cfg;
     l->counts = counts;
-    l->ack_at = l->wake = BCAST_HW_NEVER;
+    l->ack_at = l->wake = HWMC_NEVER;
     l->changed = true;
     for (uint32_t i = 0; i < cfg->lanes; i++) {
-        l->lanes[i].state = usable >> i & 1 ? BCAST_HW_LINK_GOOD : BCAST_HW_LINK_OFF;
+        l->lanes[i].state = usable >> i & 1 ? HWMC_SESSION_GOOD : HWMC_SESSION_OFF;
         l->lanes[i].moved = now;
     }
     for (uint32_t i = 0; i < cfg->streams; i++) {
-        l->streams[i].via = bcast_hw_link_choose(l, i);
-        l->streams[i].heard = BCAST_HW_LINK_NO_LANE;
+        l->streams[i].via = hwmc_session_choose(l, i);
+        l->streams[i].heard = HWMC_SESSION_NO_LANE;
         l->streams[i].missed = UINT32_MAX;
     }
 }
 
-uint32_t bcast_hw_link_post(struct bcast_hw_link *l, uint32_t stream)
+uint32_t hwmc_session_post(struct hwmc_session *l, uint32_t stream)
 {
     l->due = true;
     return l->streams[stream].next++;
@@ -38,49 +38,48 @@ uint32_t bcast_hw_link_post(struct bcast_hw_link *l, uint32_t stream)
 
 /* Sending: answers, with what they vouch for ahead of them; probes; what was taken; frames. */
 
-static void carry_ack(struct bcast_hw_link *l, uint32_t stream, enum bcast_hw_link_kind kind,
-                      uint8_t lane, struct bcast_hw_link_tx *tx)
+static void carry_ack(struct hwmc_session *l, uint32_t stream, enum hwmc_session_kind kind,
+                      uint8_t lane, struct hwmc_session_tx *tx)
 {
-    struct bcast_hw_link_stream *s = &l->streams[stream];
+    struct hwmc_session_stream *s = &l->streams[stream];
 
     s->told = s->expects;
     s->ack_due = false;
-    *tx = (struct bcast_hw_link_tx){
+    *tx = (struct hwmc_session_tx){
         .kind = kind, .lane = lane, .stream = (uint8_t) stream, .ack = s->expects};
 }
 
-static bool send_answer(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_link_tx *tx)
+static bool send_answer(struct hwmc_session *l, uint8_t lane, struct hwmc_session_tx *tx)
 {
-    struct bcast_hw_link_lane *p = &l->lanes[lane];
+    struct hwmc_session_lane *p = &l->lanes[lane];
 
     while (p->told < l->cfg->streams) {
         uint8_t stream = p->told++;
 
-        if (l->streams[stream].heard != BCAST_HW_LINK_NO_LANE) {
-            carry_ack(l, stream, BCAST_HW_LINK_ACK, lane, tx);
+        if (l->streams[stream].heard != HWMC_SESSION_NO_LANE) {
+            carry_ack(l, stream, HWMC_SESSION_ACK, lane, tx);
             return true;
         }
     }
     p->answer_due = false;
-    *tx =
-        (struct bcast_hw_link_tx){.kind = BCAST_HW_LINK_ANSWER, .lane = lane, .number = p->answer};
+    *tx = (struct hwmc_session_tx){.kind = HWMC_SESSION_ANSWER, .lane = lane, .number = p->answer};
     return true;
 }
 
 /* What the peer is not told by its own word. */
-static uint32_t own_doubts(const struct bcast_hw_link *l)
+static uint32_t own_doubts(const struct hwmc_session *l)
 {
     uint32_t lanes = 0;
 
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
-        if (l->lanes[i].state == BCAST_HW_LINK_ASKED && !l->lanes[i].hinted)
+        if (l->lanes[i].state == HWMC_SESSION_SUSPECTED && !l->lanes[i].hinted)
             lanes |= 1u << i;
     return lanes;
 }
 
-static bool send_probe(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_link_tx *tx)
+static bool send_probe(struct hwmc_session *l, uint8_t lane, struct hwmc_session_tx *tx)
 {
-    struct bcast_hw_link_lane *p = &l->lanes[lane];
+    struct hwmc_session_lane *p = &l->lanes[lane];
 
     p->probe_due = false;
     if (!p->probed) {
@@ -91,21 +90,21 @@ static bool send_probe(struct bcast_hw_link *l, uint8_t lane, struct bcast_hw_li
                 l->streams[i].mark = l->streams[i].sent;
     }
     l->counts->probes++;
-    *tx = (struct bcast_hw_link_tx){
-        .kind = BCAST_HW_LINK_PROBE, .lane = lane, .number = p->probe, .doubts = own_doubts(l)};
+    *tx = (struct hwmc_session_tx){
+        .kind = HWMC_SESSION_PROBE, .lane = lane, .number = p->probe, .doubts = own_doubts(l)};
     return true;
 }
 
-static bool send_ack(struct bcast_hw_link *l, uint32_t stream, struct bcast_hw_link_tx *tx)
+static bool send_ack(struct hwmc_session *l, uint32_t stream, struct hwmc_session_tx *tx)
 {
-    struct bcast_hw_link_stream *s = &l->streams[stream];
-    enum bcast_hw_link_kind kind = s->nak_due ? BCAST_HW_LINK_NAK : BCAST_HW_LINK_ACK;
+    struct hwmc_session_stream *s = &l->streams[stream];
+    enum hwmc_session_kind kind = s->nak_due ? HWMC_SESSION_NAK : HWMC_SESSION_ACK;
     uint8_t lane = s->heard;
 
     s->nak_due = false;
-    if (l->lanes[lane].state == BCAST_HW_LINK_OFF)
-        lane = bcast_hw_link_choose(l, stream);
-    if (lane == BCAST_HW_LINK_NO_LANE) { /* until one is usable */
+    if (l->lanes[lane].state == HWMC_SESSION_OFF)
+        lane = hwmc_session_choose(l, stream);
+    if (lane == HWMC_SESSION_NO_LANE) { /* until one is usable */
         s->ack_due = false;
         return false;
     }
@@ -113,29 +112,29 @@ static bool send_ack(struct bcast_hw_link *l, uint32_t stream, struct bcast_hw_l
     return true;
 }
 
-static bool send_frame(struct bcast_hw_link *l, uint32_t stream, struct bcast_hw_link_tx *tx,
+static bool send_frame(struct hwmc_session *l, uint32_t stream, struct hwmc_session_tx *tx,
                        uint64_t now)
 {
-    struct bcast_hw_link_stream *s = &l->streams[stream];
+    struct hwmc_session_stream *s = &l->streams[stream];
 
-    if (s->via == BCAST_HW_LINK_NO_LANE || s->returning || s->sent == s->next ||
-        s->sent - s->acked >= BCAST_HW_LINK_WINDOW)
+    if (s->via == HWMC_SESSION_NO_LANE || s->returning || s->sent == s->next ||
+        s->sent - s->acked >= HWMC_SESSION_WINDOW)
         return false;
-    if (!bcast_hw_link_is_under_way(s)) {
+    if (!hwmc_session_is_under_way(s)) {
         s->since = now;
-        if (!bcast_hw_link_tells(l, s->via))
-            bcast_hw_link_wake_at(l, now + l->cfg->suspect_ns);
+        if (!hwmc_session_tells(l, s->via))
+            hwmc_session_wake_at(l, now + l->cfg->suspect_ns);
     }
-    carry_ack(l, stream, BCAST_HW_LINK_FRAME, s->via, tx);
+    carry_ack(l, stream, HWMC_SESSION_FRAME, s->via, tx);
     tx->number = s->sent++;
-    if (bcast_hw_link_before(tx->number, s->high))
+    if (hwmc_session_before(tx->number, s->high))
         l->counts->replays++;
     else
         s->high = s->sent;
     return true;
 }
 
-bool bcast_hw_link_next_send(struct bcast_hw_link *l, struct bcast_hw_link_tx *tx, uint64_t now)
+bool hwmc_session_next_send(struct hwmc_session *l, struct hwmc_session_tx *tx, uint64_t now)
 {
     if (!l->due)
         return false;
@@ -157,16 +156,16 @@ bool bcast_hw_link_next_send(struct bcast_hw_link *l, struct bcast_hw_link_tx *t
 
 /* Receiving. */
 
-enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t lane,
-                                             uint32_t stream, uint32_t number, uint64_t now)
+enum hwmc_verdict hwmc_session_on_frame(struct hwmc_session *l, uint32_t lane, uint32_t stream,
+                                        uint32_t number, uint64_t now)
 {
-    struct bcast_hw_link_stream *s = &l->streams[stream];
+    struct hwmc_session_stream *s = &l->streams[stream];
 
     s->heard = (uint8_t) lane;
-    if (bcast_hw_link_before(number, s->expects)) {
+    if (hwmc_session_before(number, s->expects)) {
         l->counts->repeats++;
         s->ack_due = l->due = true;
-        return BCAST_HW_DUP;
+        return HWMC_DUP;
     }
     if (number != s->expects) {
         l->counts->gaps++;
@@ -174,65 +173,65 @@ enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t l
             s->missed = s->expects;
             s->nak_due = l->due = true;
         }
-        return BCAST_HW_STALE;
+        return HWMC_STALE;
     }
     s->expects++;
-    if (s->expects - s->told >= BCAST_HW_LINK_ACK_FRAMES) {
+    if (s->expects - s->told >= HWMC_SESSION_ACK_FRAMES) {
         s->ack_due = l->due = true;
-    } else if (l->ack_at == BCAST_HW_NEVER) {
-        l->ack_at = now + BCAST_HW_LINK_ACK_NS;
-        bcast_hw_link_wake_at(l, l->ack_at);
+    } else if (l->ack_at == HWMC_NEVER) {
+        l->ack_at = now + HWMC_SESSION_ACK_NS;
+        hwmc_session_wake_at(l, l->ack_at);
     }
-    return BCAST_HW_PLACE;
+    return HWMC_PLACE;
 }
 
-enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t lane, uint32_t stream,
-                                           uint32_t ack, bool nak, uint64_t now)
+enum hwmc_verdict hwmc_session_on_ack(struct hwmc_session *l, uint32_t lane, uint32_t stream,
+                                      uint32_t ack, bool nak, uint64_t now)
 {
-    struct bcast_hw_link_stream *s = &l->streams[stream];
-    const bool lately = s->via == lane || bcast_hw_link_before(s->mark, ack);
+    struct hwmc_session_stream *s = &l->streams[stream];
+    const bool lately = s->via == lane || hwmc_session_before(s->mark, ack);
 
-    if (bcast_hw_link_before(s->high, ack))
-        return BCAST_HW_BAD;
-    if (bcast_hw_link_before(ack, s->acked))
-        return BCAST_HW_STALE;
+    if (hwmc_session_before(s->high, ack))
+        return HWMC_BAD;
+    if (hwmc_session_before(ack, s->acked))
+        return HWMC_STALE;
     if (ack != s->acked) {
         s->acked = ack;
-        if (bcast_hw_link_before(s->mark, ack))
+        if (hwmc_session_before(s->mark, ack))
             s->mark = ack;
-        if (bcast_hw_link_before(s->sent, ack))
+        if (hwmc_session_before(s->sent, ack))
             s->sent = ack;
         s->since = now;
         l->due = true;
-        if (s->via != BCAST_HW_LINK_NO_LANE)
-            bcast_hw_link_moved(l, s->via, lately, now);
+        if (s->via != HWMC_SESSION_NO_LANE)
+            hwmc_session_moved(l, s->via, lately, now);
     }
-    if (nak && bcast_hw_link_is_under_way(s))
-        bcast_hw_link_replay(l, stream);
-    bcast_hw_link_try_return(l, stream);
-    return BCAST_HW_TAKEN;
+    if (nak && hwmc_session_is_under_way(s))
+        hwmc_session_replay(l, stream);
+    hwmc_session_try_return(l, stream);
+    return HWMC_TAKEN;
 }
 
 /* Timers. */
 
-void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now)
+void hwmc_session_on_timer(struct hwmc_session *l, uint64_t now)
 {
     if (now < l->wake)
         return;
     if (l->ack_at <= now) {
-        l->ack_at = BCAST_HW_NEVER;
+        l->ack_at = HWMC_NEVER;
         for (uint32_t i = 0; i < l->cfg->streams; i++)
             if (l->streams[i].told != l->streams[i].expects)
                 l->streams[i].ack_due = l->due = true;
     }
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
-        bcast_hw_link_on_lane_timer(l, i, now);
+        hwmc_session_on_lane_timer(l, i, now);
     l->wake = l->ack_at;
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
-        bcast_hw_link_wake_at(l, bcast_hw_link_lane_timer(l, i));
+        hwmc_session_wake_at(l, hwmc_session_lane_timer(l, i));
 }
 
-bool bcast_hw_link_is_clear(const struct bcast_hw_link *l)
+bool hwmc_session_is_clear(const struct hwmc_session *l)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++)
         if (l->streams[i].acked != l->streams[i].next)
@@ -240,29 +239,28 @@ bool bcast_hw_link_is_clear(const struct bcast_hw_link *l)
     return true;
 }
 
-void bcast_hw_link_check(const struct bcast_hw_link *l)
+void hwmc_session_check(const struct hwmc_session *l)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
-        const struct bcast_hw_link_stream *s = &l->streams[i];
+        const struct hwmc_session_stream *s = &l->streams[i];
 
-        assert(!bcast_hw_link_before(s->sent, s->acked) && !bcast_hw_link_before(s->high, s->sent));
-        assert(!bcast_hw_link_before(s->next, s->high));
-        assert(s->sent - s->acked <= BCAST_HW_LINK_WINDOW);
-        assert(!bcast_hw_link_before(s->mark, s->acked) || s->mark == s->acked);
-        assert(!bcast_hw_link_before(s->expects, s->told));
-        assert(s->via == BCAST_HW_LINK_NO_LANE || l->lanes[s->via].state != BCAST_HW_LINK_OFF);
-        assert(s->via != BCAST_HW_LINK_NO_LANE ||
-               bcast_hw_link_choose(l, i) == BCAST_HW_LINK_NO_LANE);
-        assert(!s->ack_due || s->heard != BCAST_HW_LINK_NO_LANE);
+        assert(!hwmc_session_before(s->sent, s->acked) && !hwmc_session_before(s->high, s->sent));
+        assert(!hwmc_session_before(s->next, s->high));
+        assert(s->sent - s->acked <= HWMC_SESSION_WINDOW);
+        assert(!hwmc_session_before(s->mark, s->acked) || s->mark == s->acked);
+        assert(!hwmc_session_before(s->expects, s->told));
+        assert(s->via == HWMC_SESSION_NO_LANE || l->lanes[s->via].state != HWMC_SESSION_OFF);
+        assert(s->via != HWMC_SESSION_NO_LANE || hwmc_session_choose(l, i) == HWMC_SESSION_NO_LANE);
+        assert(!s->ack_due || s->heard != HWMC_SESSION_NO_LANE);
         assert(!(s->ack_due || s->nak_due) || l->due);
-        assert(s->told == s->expects || s->ack_due || l->ack_at != BCAST_HW_NEVER ||
-               bcast_hw_link_choose(l, i) == BCAST_HW_LINK_NO_LANE);
+        assert(s->told == s->expects || s->ack_due || l->ack_at != HWMC_NEVER ||
+               hwmc_session_choose(l, i) == HWMC_SESSION_NO_LANE);
     }
     for (uint32_t i = 0; i < l->cfg->lanes; i++) {
-        const struct bcast_hw_link_lane *p = &l->lanes[i];
+        const struct hwmc_session_lane *p = &l->lanes[i];
 
-        assert(!(p->probe_due || p->answer_due) || (l->due && p->state != BCAST_HW_LINK_OFF));
-        assert(l->wake <= bcast_hw_link_lane_timer(l, i));
+        assert(!(p->probe_due || p->answer_due) || (l->due && p->state != HWMC_SESSION_OFF));
+        assert(l->wake <= hwmc_session_lane_timer(l, i));
     }
     assert(l->wake <= l->ack_at);
 }

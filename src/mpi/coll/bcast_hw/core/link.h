@@ -42,48 +42,48 @@
  * The caller keeps the frames from `acked` to `next` of each stream. It calls next_send after every
  * event until that has nothing.
  */
-#ifndef BCAST_HW_LINK_H_INCLUDED
-#define BCAST_HW_LINK_H_INCLUDED
+#ifndef HWMC_CORE_LINK_H_INCLUDED
+#define HWMC_CORE_LINK_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "msg.h"
 
-#define BCAST_HW_LINK_LANES_MAX 16u
-#define BCAST_HW_LINK_STREAMS_MAX 19u
-#define BCAST_HW_LINK_NO_LANE UINT8_MAX
+#define HWMC_SESSION_LANES_MAX 16u
+#define HWMC_SESSION_STREAMS_MAX 19u
+#define HWMC_SESSION_NO_LANE UINT8_MAX
 
 /* Frames of a stream that may be under way. */
-#define BCAST_HW_LINK_WINDOW 64u
+#define HWMC_SESSION_WINDOW 64u
 
 /* Frames after which, and ns after which at the latest, the receiver says what it has. */
-#define BCAST_HW_LINK_ACK_FRAMES 16u
-#define BCAST_HW_LINK_ACK_NS UINT64_C(5000000)
+#define HWMC_SESSION_ACK_FRAMES 16u
+#define HWMC_SESSION_ACK_NS UINT64_C(5000000)
 
 /* Between probes of a dead lane: doubled from the first to the last. */
-#define BCAST_HW_LINK_PROBE_FIRST_NS UINT64_C(100000000)
-#define BCAST_HW_LINK_PROBE_LAST_NS UINT64_C(6400000000)
+#define HWMC_SESSION_PROBE_FIRST_NS UINT64_C(100000000)
+#define HWMC_SESSION_PROBE_LAST_NS UINT64_C(6400000000)
 
-struct bcast_hw_link_cfg {
+struct hwmc_session_cfg {
     uint8_t lanes;       /* 1..LANES_MAX */
     uint8_t streams;     /* 1..STREAMS_MAX */
     uint16_t tells;      /* bit i: lane i says itself, by on_lost, when it fails */
     uint64_t suspect_ns; /* more than ACK_NS and a round trip */
     uint64_t grace_ns;
     /* prefers[s][k]: the lane that stream s prefers kth; a row ends with NO_LANE or is full. */
-    uint8_t prefers[BCAST_HW_LINK_STREAMS_MAX][BCAST_HW_LINK_LANES_MAX];
+    uint8_t prefers[HWMC_SESSION_STREAMS_MAX][HWMC_SESSION_LANES_MAX];
 };
 
-enum bcast_hw_link_lane_state {
-    BCAST_HW_LINK_OFF,
-    BCAST_HW_LINK_GOOD,
-    BCAST_HW_LINK_ASKED,
-    BCAST_HW_LINK_DEAD
+enum hwmc_session_lane_state {
+    HWMC_SESSION_OFF,
+    HWMC_SESSION_GOOD,
+    HWMC_SESSION_SUSPECTED,
+    HWMC_SESSION_DEAD
 };
 
-struct bcast_hw_link_lane {
-    enum bcast_hw_link_lane_state state;
+struct hwmc_session_lane {
+    enum hwmc_session_lane_state state;
     bool hinted; /* ASKED: because the peer doubts it */
     bool spread; /* ASKED: it is among the outlived, or was */
     bool probe_due;
@@ -97,7 +97,7 @@ struct bcast_hw_link_lane {
     uint64_t interval; /* DEAD: to the probe after that, ns */
 };
 
-struct bcast_hw_link_stream {
+struct hwmc_session_stream {
     uint32_t acked;   /* all before it have come; acked <= sent <= high <= next */
     uint32_t sent;    /* all before it went by `via`; sent - acked <= WINDOW */
     uint32_t high;    /* all before it went once at least */
@@ -116,7 +116,7 @@ struct bcast_hw_link_stream {
         since; /* ns: when the oldest unacknowledged one was sent, or the last was acknowledged */
 };
 
-#define BCAST_HW_LINK_COUNTS(X)                                                                    \
+#define HWMC_SESSION_COUNTS(X)                                                                     \
     X(moves, "streams moved from a lane that failed to another")                                   \
     X(returns, "streams returned to the lane that they prefer")                                    \
     X(deaths, "lanes to a peer found dead")                                                        \
@@ -126,36 +126,36 @@ struct bcast_hw_link_stream {
     X(gaps, "frames dropped that came too early")                                                  \
     X(probes, "probes of lanes")
 
-struct bcast_hw_link_counts {
+struct hwmc_session_counts {
 #define X(field, text) uint64_t field;
-    BCAST_HW_LINK_COUNTS(X)
+    HWMC_SESSION_COUNTS(X)
 #undef X
 };
 
-struct bcast_hw_link {
-    const struct bcast_hw_link_cfg *cfg; /* the driver's, alike on both ends but for `tells` */
-    struct bcast_hw_link_counts *counts; /* the driver's; may be shared by links */
-    struct bcast_hw_link_lane lanes[BCAST_HW_LINK_LANES_MAX];
-    struct bcast_hw_link_stream streams[BCAST_HW_LINK_STREAMS_MAX];
-    uint64_t ack_at;   /* what was taken is told then; NEVER: nothing is to be told */
-    uint64_t wake;     /* not after the first time at which on_timer has something to do */
-    bool due;          /* next_send may have something */
-    uint32_t outlived; /* mask of lanes, since take_outlived */
-    bool changed;      /* a lane's state, or what goes by it, since take_changed; at first too */
+struct hwmc_session {
+    const struct hwmc_session_cfg *cfg; /* the driver's, alike on both ends but for `tells` */
+    struct hwmc_session_counts *counts; /* the driver's; may be shared by links */
+    struct hwmc_session_lane lanes[HWMC_SESSION_LANES_MAX];
+    struct hwmc_session_stream streams[HWMC_SESSION_STREAMS_MAX];
+    uint64_t ack_at;  /* what was taken is told then; NEVER: nothing is to be told */
+    uint64_t wake;    /* not after the first time at which on_timer has something to do */
+    bool due;         /* next_send may have something */
+    uint32_t suspect; /* mask of lanes, since take_outlived */
+    bool changed;     /* a lane's state, or what goes by it, since take_changed; at first too */
 };
 
-enum bcast_hw_link_kind {
-    BCAST_HW_LINK_FRAME, /* number: of the frame */
-    BCAST_HW_LINK_ACK,   /* nothing but the acknowledgement that every kind of a stream carries */
-    BCAST_HW_LINK_NAK,   /* the frame that is acknowledged up to did not come, a later one did */
-    BCAST_HW_LINK_PROBE, /* number: to be answered with */
-    BCAST_HW_LINK_ANSWER,
-    BCAST_HW_LINK_KINDS
+enum hwmc_session_kind {
+    HWMC_SESSION_FRAME, /* number: of the frame */
+    HWMC_SESSION_ACK,   /* nothing but the acknowledgement that every kind of a stream carries */
+    HWMC_SESSION_NAK,   /* the frame that is acknowledged up to did not come, a later one did */
+    HWMC_SESSION_PROBE, /* number: to be answered with */
+    HWMC_SESSION_ANSWER,
+    HWMC_SESSION_KINDS
 };
 
 /* What is to be sent. */
-struct bcast_hw_link_tx {
-    enum bcast_hw_link_kind kind;
+struct hwmc_session_tx {
+    enum hwmc_session_kind kind;
     uint8_t lane;
     uint8_t stream; /* of FRAME, ACK, NAK */
     uint32_t number;
@@ -164,55 +164,55 @@ struct bcast_hw_link_tx {
 };
 
 /* Lanes in `usable`, a mask, are GOOD, the others OFF. */
-void bcast_hw_link_init(struct bcast_hw_link *l, const struct bcast_hw_link_cfg *cfg,
-                        struct bcast_hw_link_counts *counts, uint32_t usable, uint64_t now);
+void hwmc_session_init(struct hwmc_session *l, const struct hwmc_session_cfg *cfg,
+                       struct hwmc_session_counts *counts, uint32_t usable, uint64_t now);
 
 /* A frame more in the stream; returns its number. */
-uint32_t bcast_hw_link_post(struct bcast_hw_link *l, uint32_t stream);
+uint32_t hwmc_session_post(struct hwmc_session *l, uint32_t stream);
 
 /* True: *tx is to be sent, now. */
-bool bcast_hw_link_next_send(struct bcast_hw_link *l, struct bcast_hw_link_tx *tx, uint64_t now);
+bool hwmc_session_next_send(struct hwmc_session *l, struct hwmc_session_tx *tx, uint64_t now);
 
 /* A frame came by `lane`. PLACE: it is the next one, take it; DUP, STALE: drop it. What it
  * acknowledges goes to on_ack. */
-enum bcast_hw_verdict bcast_hw_link_on_frame(struct bcast_hw_link *l, uint32_t lane,
-                                             uint32_t stream, uint32_t number, uint64_t now);
+enum hwmc_verdict hwmc_session_on_frame(struct hwmc_session *l, uint32_t lane, uint32_t stream,
+                                        uint32_t number, uint64_t now);
 
 /* `lane` brought that the peer has all of the stream before `ack`; nak: and a later one, but not
  * this. BAD: it was never sent. */
-enum bcast_hw_verdict bcast_hw_link_on_ack(struct bcast_hw_link *l, uint32_t lane, uint32_t stream,
-                                           uint32_t ack, bool nak, uint64_t now);
+enum hwmc_verdict hwmc_session_on_ack(struct hwmc_session *l, uint32_t lane, uint32_t stream,
+                                      uint32_t ack, bool nak, uint64_t now);
 
 /* `doubts`: the peer's; bits of lanes that there are none of mean nothing. */
-void bcast_hw_link_on_probe(struct bcast_hw_link *l, uint32_t lane, uint32_t number,
-                            uint32_t doubts, uint64_t now);
-void bcast_hw_link_on_answer(struct bcast_hw_link *l, uint32_t lane, uint32_t number, uint64_t now);
+void hwmc_session_on_probe(struct hwmc_session *l, uint32_t lane, uint32_t number, uint32_t doubts,
+                           uint64_t now);
+void hwmc_session_on_answer(struct hwmc_session *l, uint32_t lane, uint32_t number, uint64_t now);
 
 /* Nothing more goes by the lane, and what went may be lost. */
-void bcast_hw_link_on_lost(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
+void hwmc_session_on_lost(struct hwmc_session *l, uint32_t lane, uint64_t now);
 
 /* The lane can be tried. Only of one that is OFF. */
-void bcast_hw_link_on_usable(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
+void hwmc_session_on_usable(struct hwmc_session *l, uint32_t lane, uint64_t now);
 
-void bcast_hw_link_on_timer(struct bcast_hw_link *l, uint64_t now);
+void hwmc_session_on_timer(struct hwmc_session *l, uint64_t now);
 
 /* The same lane to another peer is outlived: asks at once whether this one lives, unless that is
  * known to be doubtful already. What it has in common with that one, a rail of this process, is
  * then left by all of its links nearly as soon. */
-void bcast_hw_link_doubt(struct bcast_hw_link *l, uint32_t lane, uint64_t now);
+void hwmc_session_suspect(struct hwmc_session *l, uint32_t lane, uint64_t now);
 
 /* The lanes, a mask, that since the last call have not answered for half of grace_ns after another
  * did: what doubt is for. */
-static inline uint32_t bcast_hw_link_take_outlived(struct bcast_hw_link *l)
+static inline uint32_t hwmc_session_take_suspect(struct hwmc_session *l)
 {
-    uint32_t outlived = l->outlived;
+    uint32_t suspect = l->suspect;
 
-    l->outlived = 0;
-    return outlived;
+    l->suspect = 0;
+    return suspect;
 }
 
 /* The state of a lane, or the lane by which a stream goes, is another than at the last call. */
-static inline bool bcast_hw_link_take_changed(struct bcast_hw_link *l)
+static inline bool hwmc_session_take_changed(struct hwmc_session *l)
 {
     bool changed = l->changed;
 
@@ -221,15 +221,15 @@ static inline bool bcast_hw_link_take_changed(struct bcast_hw_link *l)
 }
 
 /* on_timer has something to do no earlier than this, ns; NEVER. */
-static inline uint64_t bcast_hw_link_next_timer(const struct bcast_hw_link *l)
+static inline uint64_t hwmc_session_next_timer(const struct hwmc_session *l)
 {
     return l->wake;
 }
 
 /* All that was posted is acknowledged. */
-bool bcast_hw_link_is_clear(const struct bcast_hw_link *l);
+bool hwmc_session_is_clear(const struct hwmc_session *l);
 
 /* Asserts what is written above. */
-void bcast_hw_link_check(const struct bcast_hw_link *l);
+void hwmc_session_check(const struct hwmc_session *l);
 
-#endif /* BCAST_HW_LINK_H_INCLUDED */
+#endif /* HWMC_CORE_LINK_H_INCLUDED */

@@ -5,21 +5,21 @@
  * manner: how the broadcasts of a communicator go, as far as all ranks must agree on it and it can
  * change.
  */
-#ifndef BCAST_HW_MANNER_H_INCLUDED
-#define BCAST_HW_MANNER_H_INCLUDED
+#ifndef HWMC_CORE_MANNER_H_INCLUDED
+#define HWMC_CORE_MANNER_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bcast_hw_manner {
+struct hwmc_policy {
     uint8_t rails;   /* on which they are multicast, a bit each; 0: they go along trees */
     bool push;       /* repaired by push, otherwise by pull (two_stage.h) */
     uint32_t period; /* broadcasts to a synchronization (channel.h), 1 to N */
 };
 
-static inline bool bcast_hw_manner_same(struct bcast_hw_manner a, struct bcast_hw_manner b)
+static inline bool hwmc_policy_same(struct hwmc_policy a, struct hwmc_policy b)
 {
     return a.rails == b.rails && a.push == b.push && a.period == b.period;
 }
 
-#endif /* BCAST_HW_MANNER_H_INCLUDED */
+#endif /* HWMC_CORE_MANNER_H_INCLUDED */

@@ -4,14 +4,14 @@
  *
  * mask: sets of rails, a bit each.
  */
-#ifndef BCAST_HW_MASK_H_INCLUDED
-#define BCAST_HW_MASK_H_INCLUDED
+#ifndef HWMC_CORE_MASK_H_INCLUDED
+#define HWMC_CORE_MASK_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Takes the lowest bit of a mask: false when there is none. */
-static inline bool bcast_hw_mask_next(uint32_t *mask, uint32_t *bit)
+static inline bool hwmc_mask_next(uint32_t *mask, uint32_t *bit)
 {
     if (*mask == 0)
         return false;
@@ -21,6 +21,6 @@ static inline bool bcast_hw_mask_next(uint32_t *mask, uint32_t *bit)
 }
 
 /* For each number `r` of which `of` has the bit, upwards. */
-#define FOR_EACH(r, of) for (uint32_t r##_left = (of), r; bcast_hw_mask_next(&r##_left, &r);)
+#define FOR_EACH(r, of) for (uint32_t r##_left = (of), r; hwmc_mask_next(&r##_left, &r);)
 
-#endif /* BCAST_HW_MASK_H_INCLUDED */
+#endif /* HWMC_CORE_MASK_H_INCLUDED */

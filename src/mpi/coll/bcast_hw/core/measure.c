@@ -9,28 +9,28 @@
 #include <assert.h>
 #include <string.h>
 
-static void ask(struct bcast_hw_measure *m, uint32_t messages)
+static void ask(struct hwmc_measure *m, uint32_t messages)
 {
     m->serial++;
     m->left = messages;
     m->asked_at = 0;
 }
 
-static void begin_lane(struct bcast_hw_measure *m)
+static void begin_lane(struct hwmc_measure *m)
 {
     m->lane = (uint32_t) __builtin_ctz(m->lanes);
     m->lanes &= m->lanes - 1;
-    m->phase = BCAST_HW_MEASURE_PING;
+    m->phase = HWMC_MEASURE_PING;
     m->answered = 0;
     m->rtt = UINT64_MAX;
     m->took = UINT64_MAX;
-    m->train = BCAST_HW_MEASURE_FIRST;
+    m->train = HWMC_MEASURE_FIRST;
     ask(m, 1);
 }
 
-void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t lanes)
+void hwmc_measure_start(struct hwmc_measure *m, uint32_t peer, uint32_t lanes)
 {
-    assert(lanes != 0 && lanes >> BCAST_HW_MEASURE_LANES == 0);
+    assert(lanes != 0 && lanes >> HWMC_MEASURE_LANES == 0);
     memset(m, 0, sizeof(*m));
     m->peer = peer;
     m->lanes = lanes;
@@ -44,84 +44,84 @@ static uint32_t mbit_of(uint64_t bytes, uint64_t ns)
     return mbit < 1 ? 1 : mbit > 10000000 ? 10000000 : (uint32_t) mbit;
 }
 
-static void end_lane(struct bcast_hw_measure *m)
+static void end_lane(struct hwmc_measure *m)
 {
-    uint64_t bytes = (uint64_t) m->train * BCAST_HW_MEASURE_BYTES;
-    struct bcast_hw_measured *of = &m->of[m->lane];
+    uint64_t bytes = (uint64_t) m->train * HWMC_MEASURE_BYTES;
+    struct hwmc_measured *of = &m->of[m->lane];
 
     of->latency_ns = m->rtt / 2;
     of->mbit = mbit_of(bytes, m->took > m->rtt ? m->took - m->rtt : m->took);
     if (m->lanes != 0)
         begin_lane(m);
     else
-        m->phase = BCAST_HW_MEASURE_DONE;
+        m->phase = HWMC_MEASURE_DONE;
 }
 
-static void on_ping(struct bcast_hw_measure *m, uint64_t ns)
+static void on_ping(struct hwmc_measure *m, uint64_t ns)
 {
     m->rtt = ns < m->rtt ? ns : m->rtt;
-    if (++m->answered < BCAST_HW_MEASURE_PINGS) {
+    if (++m->answered < HWMC_MEASURE_PINGS) {
         ask(m, 1);
         return;
     }
-    m->phase = BCAST_HW_MEASURE_GROW;
+    m->phase = HWMC_MEASURE_GROW;
     ask(m, m->train);
 }
 
-static void on_growing(struct bcast_hw_measure *m, uint64_t ns)
+static void on_growing(struct hwmc_measure *m, uint64_t ns)
 {
-    if (ns < BCAST_HW_MEASURE_TRAIN_NS + m->rtt && m->train < BCAST_HW_MEASURE_LAST) {
+    if (ns < HWMC_MEASURE_TRAIN_NS + m->rtt && m->train < HWMC_MEASURE_LAST) {
         m->train *= 2;
     } else {
-        m->phase = BCAST_HW_MEASURE_TRAIN;
+        m->phase = HWMC_MEASURE_TRAIN;
         m->answered = 0;
     }
     ask(m, m->train);
 }
 
-static void on_train(struct bcast_hw_measure *m, uint64_t ns)
+static void on_train(struct hwmc_measure *m, uint64_t ns)
 {
     m->took = ns < m->took ? ns : m->took;
-    if (++m->answered < BCAST_HW_MEASURE_TRAINS)
+    if (++m->answered < HWMC_MEASURE_TRAINS)
         ask(m, m->train);
     else
         end_lane(m);
 }
 
-enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
-                                                 const struct bcast_hw_msg *msg, uint64_t now)
+enum hwmc_verdict hwmc_measure_on_answer(struct hwmc_measure *m, const struct hwmc_msg *msg,
+                                         uint64_t now)
 {
     uint64_t ns = now - m->asked_at;
 
-    if (m->phase == BCAST_HW_MEASURE_IDLE || msg->peer != m->peer || msg->bid > m->serial)
-        return BCAST_HW_BAD;
-    if (m->phase == BCAST_HW_MEASURE_DONE || msg->bid < m->serial)
-        return BCAST_HW_STALE;
+    if (m->phase == HWMC_MEASURE_IDLE || msg->peer != m->peer || msg->bid > m->serial)
+        return HWMC_BAD;
+    if (m->phase == HWMC_MEASURE_DONE || msg->bid < m->serial)
+        return HWMC_STALE;
     if (m->left > 0)
-        return BCAST_HW_BAD;
-    if (m->phase == BCAST_HW_MEASURE_PING)
+        return HWMC_BAD;
+    if (m->phase == HWMC_MEASURE_PING)
         on_ping(m, ns);
-    else if (m->phase == BCAST_HW_MEASURE_GROW)
+    else if (m->phase == HWMC_MEASURE_GROW)
         on_growing(m, ns);
     else
         on_train(m, ns);
-    return BCAST_HW_TAKEN;
+    return HWMC_TAKEN;
 }
 
-int bcast_hw_measure_next_send(struct bcast_hw_measure *m, struct bcast_hw_msg *tx, uint64_t now)
+int hwmc_measure_next_send(struct hwmc_measure *m, struct hwmc_msg *tx, uint64_t now)
 {
     if (m->left == 0)
         return 0;
     if (m->asked_at == 0)
         m->asked_at = now;
     m->left--;
-    *tx = (struct bcast_hw_msg){
-        .type = BCAST_HW_MSG_MEASURE,
-        .flags = m->left == 0 ? BCAST_HW_FLAG_AT_ONCE : 0,
+    *tx = (struct hwmc_msg){
+        .type = HWMC_MSG_MEASURE,
+        .flags = m->left == 0 ? HWMC_FLAG_AT_ONCE : 0,
         .peer = m->peer,
         .bid = m->serial,
         .index = m->lane,
-        .bytes = m->phase == BCAST_HW_MEASURE_PING ? 0 : BCAST_HW_MEASURE_BYTES,
+        .bytes = m->phase == HWMC_MEASURE_PING ? 0 : HWMC_MEASURE_BYTES,
     };
     return 1;
 }

@@ -18,35 +18,35 @@
  * Invariants: what is asked is answered once; DONE means every lane that was to be measured has
  * figures.
  */
-#ifndef BCAST_HW_MEASURE_H_INCLUDED
-#define BCAST_HW_MEASURE_H_INCLUDED
+#ifndef HWMC_CORE_MEASURE_H_INCLUDED
+#define HWMC_CORE_MEASURE_H_INCLUDED
 
 #include "msg.h"
 
-#define BCAST_HW_MEASURE_LANES 8u
-#define BCAST_HW_MEASURE_PINGS 16u
-#define BCAST_HW_MEASURE_BYTES 8192u                /* of a train's segment */
-#define BCAST_HW_MEASURE_FIRST 2u                   /* segments of the first train */
-#define BCAST_HW_MEASURE_LAST 128u                  /* of the longest */
-#define BCAST_HW_MEASURE_TRAINS 3u                  /* that count */
-#define BCAST_HW_MEASURE_TRAIN_NS UINT64_C(3000000) /* a train that takes so long is long enough */
+#define HWMC_MEASURE_LANES 8u
+#define HWMC_MEASURE_PINGS 16u
+#define HWMC_MEASURE_BYTES 8192u                /* of a train's segment */
+#define HWMC_MEASURE_FIRST 2u                   /* segments of the first train */
+#define HWMC_MEASURE_LAST 128u                  /* of the longest */
+#define HWMC_MEASURE_TRAINS 3u                  /* that count */
+#define HWMC_MEASURE_TRAIN_NS UINT64_C(3000000) /* a train that takes so long is long enough */
 
-enum bcast_hw_measure_phase {
-    BCAST_HW_MEASURE_IDLE,
-    BCAST_HW_MEASURE_PING,
-    BCAST_HW_MEASURE_GROW,
-    BCAST_HW_MEASURE_TRAIN,
-    BCAST_HW_MEASURE_DONE
+enum hwmc_measure_phase {
+    HWMC_MEASURE_IDLE,
+    HWMC_MEASURE_PING,
+    HWMC_MEASURE_GROW,
+    HWMC_MEASURE_TRAIN,
+    HWMC_MEASURE_DONE
 };
 
 /* Of one lane. */
-struct bcast_hw_measured {
+struct hwmc_measured {
     uint64_t latency_ns; /* one way: half the least round trip */
     uint32_t mbit;       /* 1 or more */
 };
 
-struct bcast_hw_measure {
-    enum bcast_hw_measure_phase phase;
+struct hwmc_measure {
+    enum hwmc_measure_phase phase;
     uint32_t peer;     /* whom to ask */
     uint32_t lanes;    /* a bit each: that are to be measured, and are not yet */
     uint32_t lane;     /* under way */
@@ -57,23 +57,23 @@ struct bcast_hw_measure {
     uint64_t asked_at; /* ns at which its first message was sent */
     uint64_t rtt;      /* least on this lane, ns */
     uint64_t took;     /* the trains that count, at least, ns */
-    struct bcast_hw_measured of[BCAST_HW_MEASURE_LANES];
+    struct hwmc_measured of[HWMC_MEASURE_LANES];
 };
 
-/* Asks `peer` over `lanes`, a bit each, of the first BCAST_HW_MEASURE_LANES; at least one. */
-void bcast_hw_measure_start(struct bcast_hw_measure *m, uint32_t peer, uint32_t lanes);
+/* Asks `peer` over `lanes`, a bit each, of the first HWMC_MEASURE_LANES; at least one. */
+void hwmc_measure_start(struct hwmc_measure *m, uint32_t peer, uint32_t lanes);
 
 /* MEASURE came that answers (AT_ONCE not set). TAKEN, STALE or BAD. */
-enum bcast_hw_verdict bcast_hw_measure_on_answer(struct bcast_hw_measure *m,
-                                                 const struct bcast_hw_msg *msg, uint64_t now);
+enum hwmc_verdict hwmc_measure_on_answer(struct hwmc_measure *m, const struct hwmc_msg *msg,
+                                         uint64_t now);
 
 /* Fills `tx` and returns 1, or returns 0: an answer is awaited, or all is done. tx->index is the
  * lane, tx->bytes the payload, whatever it holds. */
-int bcast_hw_measure_next_send(struct bcast_hw_measure *m, struct bcast_hw_msg *tx, uint64_t now);
+int hwmc_measure_next_send(struct hwmc_measure *m, struct hwmc_msg *tx, uint64_t now);
 
-static inline bool bcast_hw_measure_done(const struct bcast_hw_measure *m)
+static inline bool hwmc_measure_done(const struct hwmc_measure *m)
 {
-    return m->phase == BCAST_HW_MEASURE_DONE;
+    return m->phase == HWMC_MEASURE_DONE;
 }
 
-#endif /* BCAST_HW_MEASURE_H_INCLUDED */
+#endif /* HWMC_CORE_MEASURE_H_INCLUDED */

@@ -47,7 +47,7 @@ static uint32_t depth(uint32_t n, uint32_t t)
     return d + (n > senders);
 }
 
-static uint64_t two_stage(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+static uint64_t two_stage(const struct hwmc_network *net, const struct hwmc_shape *shape,
                           uint64_t bytes)
 {
     uint64_t once = wire_ns(bytes, net->mbit_all), million = 1000000;
@@ -64,7 +64,7 @@ static uint64_t two_stage(const struct bcast_hw_network *net, const struct bcast
            (hit < million ? hit : million) * 2 * net->latency_ns / million;
 }
 
-static uint64_t multilane(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+static uint64_t multilane(const struct hwmc_network *net, const struct hwmc_shape *shape,
                           uint64_t bytes)
 {
     uint32_t site = (shape->ranks - 1 + shape->sites - 1) / shape->sites;
@@ -79,7 +79,7 @@ static uint64_t multilane(const struct bcast_hw_network *net, const struct bcast
 }
 
 /* Twice all but a rank's own part. */
-static uint64_t scattered(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
+static uint64_t scattered(const struct hwmc_network *net, const struct hwmc_shape *shape,
                           uint64_t bytes)
 {
     uint64_t once = wire_ns(bytes, net->mbit);
@@ -89,20 +89,20 @@ static uint64_t scattered(const struct bcast_hw_network *net, const struct bcast
 
 /* What the way between sites adds to each message that crosses it, times how many cross in a
  * row. */
-static uint64_t crossings(const struct bcast_hw_network *net, uint32_t times)
+static uint64_t crossings(const struct hwmc_network *net, uint32_t times)
 {
     return net->site_latency_ns > net->latency_ns
                ? (net->site_latency_ns - net->latency_ns) * (uint64_t) times
                : 0;
 }
 
-static bool is_known(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape)
+static bool is_known(const struct hwmc_network *net, const struct hwmc_shape *shape)
 {
     return net->mbit > 0 && shape->ranks >= 2 && shape->hosts >= 1 && shape->sites >= 1;
 }
 
-uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
-                           enum bcast_hw_algorithm algorithm, uint64_t bytes)
+uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                       enum hwmc_algorithm algorithm, uint64_t bytes)
 {
     uint64_t log = log2_up(shape->hosts), ns = UINT64_MAX;
     uint32_t crossed = log2_up(shape->sites);
@@ -112,74 +112,71 @@ uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcas
     assert(net->mbit_all >= net->mbit && net->loss_ppm <= 1000000);
     assert(shape->hosts <= shape->ranks);
     switch (algorithm) {
-        case BCAST_HW_ALGORITHM_TWO_STAGE:
+        case HWMC_ALGORITHM_TWO_STAGE:
             ns = two_stage(net, shape, bytes);
             crossed = shape->sites > 1;
             break;
-        case BCAST_HW_ALGORITHM_MULTILANE:
+        case HWMC_ALGORITHM_MULTILANE:
             ns = multilane(net, shape, bytes);
             crossed = shape->sites > 1 ? shape->sites : 0;
             break;
-        case BCAST_HW_ALGORITHM_BINOMIAL:
+        case HWMC_ALGORITHM_BINOMIAL:
             ns = log * (net->latency_ns + wire_ns(bytes, net->mbit));
             break;
-        case BCAST_HW_ALGORITHM_DOUBLING:
+        case HWMC_ALGORITHM_DOUBLING:
             ns = 2 * log * net->latency_ns + scattered(net, shape, bytes);
             break;
-        case BCAST_HW_ALGORITHM_RING:
+        case HWMC_ALGORITHM_RING:
             ns = (log + shape->hosts - 1) * net->latency_ns + scattered(net, shape, bytes);
             break;
-        case BCAST_HW_ALGORITHM_LIMIT:
+        case HWMC_ALGORITHM_LIMIT:
             break;
     }
     return ns == UINT64_MAX ? ns : ns + crossings(net, crossed);
 }
 
-enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
-                                            const struct bcast_hw_shape *shape,
-                                            enum bcast_hw_algorithm end, uint64_t bytes)
+enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                                    enum hwmc_algorithm end, uint64_t bytes)
 {
     uint64_t least = UINT64_MAX;
-    enum bcast_hw_algorithm best = BCAST_HW_ALGORITHM_BINOMIAL;
+    enum hwmc_algorithm best = HWMC_ALGORITHM_BINOMIAL;
 
     for (int a = 0; a < (int) end; a++) {
-        uint64_t ns = bcast_hw_model_ns(net, shape, (enum bcast_hw_algorithm) a, bytes);
+        uint64_t ns = hwmc_model_ns(net, shape, (enum hwmc_algorithm) a, bytes);
 
         if (ns < least) {
             least = ns;
-            best = (enum bcast_hw_algorithm) a;
+            best = (enum hwmc_algorithm) a;
         }
     }
     return best;
 }
 
 /* The least of those from `first` on and before `end`. */
-static uint64_t least_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
-                         enum bcast_hw_algorithm first, enum bcast_hw_algorithm end, uint64_t bytes)
+static uint64_t least_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                         enum hwmc_algorithm first, enum hwmc_algorithm end, uint64_t bytes)
 {
     uint64_t least = UINT64_MAX;
 
     for (int a = (int) first; a < (int) end; a++) {
-        uint64_t ns = bcast_hw_model_ns(net, shape, (enum bcast_hw_algorithm) a, bytes);
+        uint64_t ns = hwmc_model_ns(net, shape, (enum hwmc_algorithm) a, bytes);
 
         least = ns < least ? ns : least;
     }
     return least;
 }
 
-uint64_t bcast_hw_model_gain(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
-                             uint64_t bytes)
+uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                         uint64_t bytes)
 {
-    uint64_t ours =
-        least_ns(net, shape, BCAST_HW_ALGORITHM_TWO_STAGE, BCAST_HW_ALGORITHM_BINOMIAL, bytes);
-    uint64_t theirs =
-        least_ns(net, shape, BCAST_HW_ALGORITHM_BINOMIAL, BCAST_HW_ALGORITHM_LIMIT, bytes);
+    uint64_t ours = least_ns(net, shape, HWMC_ALGORITHM_TWO_STAGE, HWMC_ALGORITHM_BINOMIAL, bytes);
+    uint64_t theirs = least_ns(net, shape, HWMC_ALGORITHM_BINOMIAL, HWMC_ALGORITHM_LIMIT, bytes);
 
     return ours < theirs ? theirs - ours : 0;
 }
 
-uint64_t bcast_hw_model_setup(const struct bcast_hw_network *net,
-                              const struct bcast_hw_shape *shape, uint32_t fanout)
+uint64_t hwmc_model_setup(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                          uint32_t fanout)
 {
     const uint64_t hop = shape->sites > 1 ? net->site_latency_ns : net->latency_ns;
     uint64_t levels = 0;
@@ -190,7 +187,7 @@ uint64_t bcast_hw_model_setup(const struct bcast_hw_network *net,
     return (8 * levels + 1) * hop;
 }
 
-static uint64_t under_way(const struct bcast_hw_network *net, bool far)
+static uint64_t under_way(const struct hwmc_network *net, bool far)
 {
     uint64_t latency = far ? net->site_latency_ns : net->latency_ns;
     const uint64_t second = UINT64_C(1000000000);
@@ -198,8 +195,8 @@ static uint64_t under_way(const struct bcast_hw_network *net, bool far)
     return 2 * (2 * (latency < second ? latency : second)) * net->mbit_all / 8000;
 }
 
-uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, uint32_t trees,
-                                 uint32_t seg_bytes)
+uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t trees,
+                             uint32_t seg_bytes)
 {
     uint64_t needed;
 
@@ -211,7 +208,7 @@ uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, u
     return needed < SEGMENTS_MAX ? (uint32_t) needed : SEGMENTS_MAX;
 }
 
-uint32_t bcast_hw_model_piece(const struct bcast_hw_network *net, bool far, uint32_t channels)
+uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels)
 {
     uint64_t needed;
     uint32_t bytes = PIECE;

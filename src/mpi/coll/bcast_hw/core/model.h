@@ -27,34 +27,34 @@
  * MPICH's bandwidth terms are those of one site: what several transfers at once lose on a long line
  * is not in here.
  */
-#ifndef BCAST_HW_MODEL_H_INCLUDED
-#define BCAST_HW_MODEL_H_INCLUDED
+#ifndef HWMC_CORE_MODEL_H_INCLUDED
+#define HWMC_CORE_MODEL_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_ALGORITHMS(X)                                                                     \
+#define HWMC_ALGORITHMS(X)                                                                         \
     X(TWO_STAGE, two_stage, "multicast, then ring repair")                                         \
     X(MULTILANE, multilane, "trees over the lanes of all rails")                                   \
     X(BINOMIAL, binomial, "MPICH's binomial tree")                                                 \
     X(DOUBLING, doubling, "MPICH's scatter and recursive-doubling allgather")                      \
     X(RING, ring, "MPICH's scatter and ring allgather")
 
-enum bcast_hw_algorithm {
-#define X(name, lower, text) BCAST_HW_ALGORITHM_##name,
-    BCAST_HW_ALGORITHMS(X)
+enum hwmc_algorithm {
+#define X(name, lower, text) HWMC_ALGORITHM_##name,
+    HWMC_ALGORITHMS(X)
 #undef X
-        BCAST_HW_ALGORITHM_LIMIT
+        HWMC_ALGORITHM_LIMIT
 };
 
 /* Of a network where nobody says and nothing was measured. A host's time for a datagram is that of
  * several in one system call, CRC and copy included. */
-#define BCAST_HW_GUESSED_LATENCY_NS 50000u
-#define BCAST_HW_GUESSED_MBIT 1000u
-#define BCAST_HW_GUESSED_DATAGRAM_NS 1000u
+#define HWMC_GUESSED_LATENCY_NS 50000u
+#define HWMC_GUESSED_MBIT 1000u
+#define HWMC_GUESSED_DATAGRAM_NS 1000u
 
 /* Between hosts. */
-struct bcast_hw_network {
+struct hwmc_network {
     uint64_t latency_ns;      /* one way, of a short message */
     uint64_t site_latency_ns; /* the same between sites */
     uint32_t mbit;            /* of the fastest rail, Mbit/s, 1 or more */
@@ -64,7 +64,7 @@ struct bcast_hw_network {
 };
 
 /* Of a communicator. */
-struct bcast_hw_shape {
+struct hwmc_shape {
     uint32_t ranks;      /* 2 or more */
     uint32_t hosts;      /* that they run on, 1 to ranks */
     uint32_t sites;      /* 1 or more */
@@ -75,35 +75,34 @@ struct bcast_hw_shape {
 
 /* Nanoseconds, or UINT64_MAX where the algorithm cannot run, or nothing is known: a network without
  * bandwidth, a shape without ranks. `bytes` is any length. */
-uint64_t bcast_hw_model_ns(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
-                           enum bcast_hw_algorithm algorithm, uint64_t bytes);
+uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                       enum hwmc_algorithm algorithm, uint64_t bytes);
 
 /* The fastest of those before `end` in the list above; of equal ones the first. Where nothing is
  * known: binomial. */
-enum bcast_hw_algorithm bcast_hw_model_best(const struct bcast_hw_network *net,
-                                            const struct bcast_hw_shape *shape,
-                                            enum bcast_hw_algorithm end, uint64_t bytes);
+enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                                    enum hwmc_algorithm end, uint64_t bytes);
 
 /* What hwmc saves with a message of `bytes`, ns: MPICH's fastest time less hwmc's fastest, or 0. */
-uint64_t bcast_hw_model_gain(const struct bcast_hw_network *net, const struct bcast_hw_shape *shape,
-                             uint64_t bytes);
+uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                         uint64_t bytes);
 
 /* What a group's set-up (core/agree) costs who waits for it, ns: three times up and down the tree
  * and a probe, and as much as once up and down for connections that are yet to be made. */
-uint64_t bcast_hw_model_setup(const struct bcast_hw_network *net,
-                              const struct bcast_hw_shape *shape, uint32_t fanout);
+uint64_t hwmc_model_setup(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                          uint32_t fanout);
 
 /* What is to be under way so that no sender waits for answers: twice bandwidth times round trip,
  * between sites if `far`. As segments of one tree, and as bytes of one of so many channels. At
  * least what serves in a host's neighbourhood. */
-uint32_t bcast_hw_model_segments(const struct bcast_hw_network *net, bool far, uint32_t trees,
-                                 uint32_t seg_bytes);
-uint32_t bcast_hw_model_piece(const struct bcast_hw_network *net, bool far, uint32_t channels);
+uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t trees,
+                             uint32_t seg_bytes);
+uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels);
 
 /* It is one of MPICH's own. */
-static inline bool bcast_hw_algorithm_is_mpich(enum bcast_hw_algorithm a)
+static inline bool hwmc_algorithm_is_mpich(enum hwmc_algorithm a)
 {
-    return a >= BCAST_HW_ALGORITHM_BINOMIAL;
+    return a >= HWMC_ALGORITHM_BINOMIAL;
 }
 
-#endif /* BCAST_HW_MODEL_H_INCLUDED */
+#endif /* HWMC_CORE_MODEL_H_INCLUDED */

@@ -6,65 +6,65 @@
  * in (on_recv); the driver turns it to bytes and back (PROTOCOL.md). Payload never enters: a DATA
  * message names bytes by (bid, index), the driver moves them.
  */
-#ifndef BCAST_HW_MSG_H_INCLUDED
-#define BCAST_HW_MSG_H_INCLUDED
+#ifndef HWMC_CORE_MSG_H_INCLUDED
+#define HWMC_CORE_MSG_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "cause.h"
 
-#define BCAST_HW_NEVER UINT64_MAX /* a time that does not come; times are in ns */
+#define HWMC_NEVER UINT64_MAX /* a time that does not come; times are in ns */
 
 /* Rails are numbered alike on all ranks, below this; a mask has a bit for each. */
-#define BCAST_HW_RAIL_BITS 8u
+#define HWMC_RAIL_BITS 8u
 
 /* The values are part of the wire protocol. */
-#define BCAST_HW_MSG_TYPES(X)                                                                      \
-    X(DATA, 1)      /* one fragment, by multicast or as a repair over a lane */                    \
-    X(REQUEST, 2)   /* to the ring predecessor: these fragments are missing here */                \
-    X(READY, 3)     /* to the root: the chosen member has joined this broadcast */                 \
-    X(SYNC_UP, 4)   /* to the tree parent: consumed by the whole subtree */                        \
-    X(SYNC_DOWN, 5) /* to all, or to one child: consumed by every member */                        \
-    X(SYNC_ASK, 6)  /* to the tree parent: what is the floor? */                                   \
-    X(PROBE, 7)     /* does multicast arrive? in set-up, and of rails that were left */            \
-    X(INVITE, 8)    /* set-up, to the children: report to me */                                    \
-    X(REPORT, 9)    /* set-up, to the parent: how the subtree stands at a stage */                 \
-    X(DECIDE, 10)   /* set-up, to the children: what all do next */                                \
-    X(GRANT, 11)    /* to the parent in a tree: this rank has called the broadcast */              \
-    X(SEGMENT, 12)  /* to a child in a tree: a part of the message */                              \
-    X(MEASURE, 13)  /* between two processes, of no communicator: how fast is this lane? */        \
-    X(AGAIN, 14)    /* to the root: this rank and its successor lack these fragments */            \
+#define HWMC_MSG_TYPES(X)                                                                          \
+    X(DATA, 1)       /* one fragment, by multicast or as a repair over a lane */                   \
+    X(NACK, 2)       /* to the ring predecessor: these fragments are missing here */               \
+    X(READY, 3)      /* to the root: the chosen member has joined this broadcast */                \
+    X(SYNC_UP, 4)    /* to the tree parent: consumed by the whole subtree */                       \
+    X(SYNC_DOWN, 5)  /* to all, or to one child: consumed by every member */                       \
+    X(SYNC_ASK, 6)   /* to the tree parent: what is the floor? */                                  \
+    X(PROBE, 7)      /* does multicast arrive? in set-up, and of rails that were left */           \
+    X(INVITE, 8)     /* set-up, to the children: report to me */                                   \
+    X(REPORT, 9)     /* set-up, to the parent: how the subtree stands at a stage */                \
+    X(DECIDE, 10)    /* set-up, to the children: what all do next */                               \
+    X(GRANT, 11)     /* to the parent in a tree: this rank has called the broadcast */             \
+    X(SEGMENT, 12)   /* to a child in a tree: a part of the message */                             \
+    X(MEASURE, 13)   /* between two processes, of no communicator: how fast is this lane? */       \
+    X(ROOT_NACK, 14) /* to the root: this rank and its successor lack these fragments */           \
     X(EPOCH, 15) /* to the children: the rails from a broadcast on; to the parent: it is known */  \
     X(LOST, 16)  /* to neighbours: a member cannot be reached, the group is broken */              \
     X(SEEK, 17) /* to any member: these fragments are missing here, and who was asked is silent */ \
     X(OFFER, 18) /* to who sent SEEK: some of them are here */
 
-enum bcast_hw_msg_type {
-#define X(name, value) BCAST_HW_MSG_##name = value,
-    BCAST_HW_MSG_TYPES(X)
+enum hwmc_msg_type {
+#define X(name, value) HWMC_MSG_##name = value,
+    HWMC_MSG_TYPES(X)
 #undef X
-        BCAST_HW_MSG_LIMIT
+        HWMC_MSG_LIMIT
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
  * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is
  * wanted too. SEEK: they are to be sent, not only offered. */
-#define BCAST_HW_FLAG_AT_ONCE 1u
+#define HWMC_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
-#define BCAST_HW_FLAG_MORE 4u
+#define HWMC_FLAG_MORE 4u
 /* GRANT: nothing more is taken. SEGMENT, without payload: nothing more comes. */
-#define BCAST_HW_FLAG_VOID 8u
+#define HWMC_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
-#define BCAST_HW_FLAG_LAST 2u
+#define HWMC_FLAG_LAST 2u
 /* REQUEST for everything: nothing comes here by multicast; what the receiver will get that way is
  * wanted too. */
-#define BCAST_HW_FLAG_DEAF 16u
+#define HWMC_FLAG_NO_MULTICAST 16u
 /* EPOCH: broadcasts are repaired by push. */
-#define BCAST_HW_FLAG_PUSH 32u
+#define HWMC_FLAG_PUSH 32u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
-#define BCAST_HW_REASONS(X)                                                                        \
+#define HWMC_REASONS(X)                                                                            \
     X(NONE, none, 0, "multicast in use")                                                           \
     X(FABRIC, fabric, 1, "no multicast fabric on a rank's rails")                                  \
     X(MEMORY, memory, 2, "the channel memory of a rank is in use by other communicators")          \
@@ -76,17 +76,17 @@ enum bcast_hw_msg_type {
     X(NOMEM, nomem, 8, "a rank is out of memory")                                                  \
     X(CLOSED, closed, 9, "it was freed before it was used")
 
-enum bcast_hw_reason {
-#define X(name, lower, value, text) BCAST_HW_REASON_##name = value,
-    BCAST_HW_REASONS(X)
+enum hwmc_reason {
+#define X(name, lower, value, text) HWMC_REASON_##name = value,
+    HWMC_REASONS(X)
 #undef X
-        BCAST_HW_REASON_LIMIT
+        HWMC_REASON_LIMIT
 };
 
 /* What members agree on at set-up: offers combine upward, the leader's decision comes down. */
-struct bcast_hw_terms {
-    uint32_t stage;      /* enum bcast_hw_agree_phase the terms belong to */
-    uint32_t reason;     /* enum bcast_hw_reason; NONE: so far so good */
+struct hwmc_parameters {
+    uint32_t stage;      /* enum hwmc_negotiation_phase the terms belong to */
+    uint32_t reason;     /* enum hwmc_reason; NONE: so far so good */
     uint32_t rank;       /* the lowest rank that has that reason */
     uint32_t rails;      /* mask of the rails that all members have; after PROBE: that work */
     uint32_t frag_bytes; /* payload of a datagram: the minimum over members */
@@ -97,8 +97,8 @@ struct bcast_hw_terms {
     uint64_t seed;  /* decision: of the pseudo-random choices */
 };
 
-struct bcast_hw_msg {
-    enum bcast_hw_msg_type type;
+struct hwmc_msg {
+    enum hwmc_msg_type type;
     uint32_t flags;
     bool multicast; /* to, or from, the group; otherwise by lane */
     uint8_t rail;   /* multicast: on which rail it came or is to go; SEGMENT: is to go */
@@ -115,7 +115,7 @@ struct bcast_hw_msg {
     uint32_t
         bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment
                            * that it stands for */
-    uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum bcast_hw_cause; PROBE: which of
+    uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum hwmc_rail_reason; PROBE: which of
                            * its train */
     uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */
     uint8_t late;    /* GRANT: of its rails, those that brought some of it late (lag.h) */
@@ -123,22 +123,22 @@ struct bcast_hw_msg {
     uint32_t train;  /* SYNC_UP: the number of that train */
     uint32_t token;  /* SEGMENT going out: to be told when it is through */
     const uint64_t *bits; /* REQUEST, SEEK with frags > 0, AGAIN: the fragments; borrowed */
-    const struct bcast_hw_terms *terms; /* REPORT, DECIDE; borrowed */
+    const struct hwmc_parameters *parameters; /* REPORT, DECIDE; borrowed */
 };
 
 /* What a driver can multicast now; lanes take everything. */
-struct bcast_hw_room {
+struct hwmc_room {
     uint8_t each; /* mask of the rails that take a datagram */
     uint8_t best; /* of these, where a fragment goes that may go on any; 0: it is to wait */
 };
 
 /* What became of an incoming message. */
-enum bcast_hw_verdict {
-    BCAST_HW_PLACE, /* DATA: copy the payload to (bid, index); it was missing */
-    BCAST_HW_TAKEN, /* a control message, acted on */
-    BCAST_HW_DUP,   /* DATA: already here */
-    BCAST_HW_STALE, /* of a broadcast that is over */
-    BCAST_HW_BAD    /* contradicts what is known; nothing was changed */
+enum hwmc_verdict {
+    HWMC_PLACE, /* DATA: copy the payload to (bid, index); it was missing */
+    HWMC_TAKEN, /* a control message, acted on */
+    HWMC_DUP,   /* DATA: already here */
+    HWMC_STALE, /* of a broadcast that is over */
+    HWMC_BAD    /* contradicts what is known; nothing was changed */
 };
 
-#endif /* BCAST_HW_MSG_H_INCLUDED */
+#endif /* HWMC_CORE_MSG_H_INCLUDED */

@@ -10,13 +10,13 @@
 
 #include "bitmap.h"
 
-uint32_t bcast_hw_multilane_words(uint32_t max_segments)
+uint32_t hwmc_multilane_words(uint32_t max_segments)
 {
-    return bcast_hw_bitmap_words(max_segments);
+    return hwmc_bitmap_words(max_segments);
 }
 
-void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_cfg *cfg,
-                             uint64_t *words)
+void hwmc_multilane_init(struct hwmc_multilane *m, const struct hwmc_multilane_cfg *cfg,
+                         uint64_t *words)
 {
     assert(cfg->size >= 2 && cfg->t >= 1 && cfg->t < cfg->size);
     assert(cfg->window >= 1 && cfg->far_window >= 1 && cfg->near.n >= 1 && cfg->far.n >= 1);
@@ -25,13 +25,13 @@ void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw
     m->got = words;
 }
 
-static struct bcast_hw_trees trees(const struct bcast_hw_multilane_cfg *cfg, uint32_t root)
+static struct hwmc_trees trees(const struct hwmc_multilane_cfg *cfg, uint32_t root)
 {
-    return (struct bcast_hw_trees){cfg->size, root, cfg->t, cfg->sites};
+    return (struct hwmc_trees){cfg->size, root, cfg->t, cfg->sites};
 }
 
 /* How many segments of the message tree r carries. */
-static uint32_t segments_of(const struct bcast_hw_multilane *m, uint32_t r)
+static uint32_t segments_of(const struct hwmc_multilane *m, uint32_t r)
 {
     return m->segments > r ? (m->segments - r - 1) / m->cfg.t + 1 : 0;
 }
@@ -41,82 +41,80 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t window(const struct bcast_hw_multilane *m, bool far)
+static uint32_t window(const struct hwmc_multilane *m, bool far)
 {
     return far ? m->cfg.far_window : m->cfg.window;
 }
 
-static uint32_t first_grant(const struct bcast_hw_multilane *m, uint32_t r, bool far)
+static uint32_t first_grant(const struct hwmc_multilane *m, uint32_t r, bool far)
 {
     return min_u32(window(m, far), segments_of(m, r));
 }
 
-static void list_children(struct bcast_hw_multilane *m,
-                          const struct bcast_hw_multilane_early *early)
+static void list_children(struct hwmc_multilane *m,
+                          const struct hwmc_multilane_unexpected *unexpected)
 {
-    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees(&m->cfg, m->root);
 
     m->num_children = 0;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
-        uint32_t num = bcast_hw_trees_children(&t, r, m->cfg.rank);
+        uint32_t num = hwmc_trees_children(&t, r, m->cfg.rank);
 
-        assert(num <= BCAST_HW_MULTILANE_SLOTS &&
-               m->num_children + num <= BCAST_HW_MULTILANE_CHILDREN);
+        assert(num <= HWMC_MULTILANE_SLOTS && m->num_children + num <= HWMC_MULTILANE_CHILDREN);
         for (uint32_t slot = 0; slot < num; slot++) {
-            uint32_t rank = bcast_hw_trees_child(&t, r, m->cfg.rank, slot);
-            bool far = !bcast_hw_trees_near(&t, m->cfg.rank, rank);
+            uint32_t rank = hwmc_trees_child(&t, r, m->cfg.rank, slot);
+            bool far = !hwmc_trees_near(&t, m->cfg.rank, rank);
 
-            m->child[m->num_children++] = (struct bcast_hw_multilane_child){
+            m->child[m->num_children++] = (struct hwmc_multilane_child){
                 .rank = rank,
                 .tree = (uint8_t) r,
                 .slot = (uint8_t) slot,
                 .far = far,
-                .limit = (early->granted[r] >> slot & 1) ? first_grant(m, r, far) : 0,
-                .refused = early->refused[r] >> slot & 1,
+                .limit = (unexpected->granted[r] >> slot & 1) ? first_grant(m, r, far) : 0,
+                .refused = unexpected->refused[r] >> slot & 1,
             };
         }
     }
 }
 
 /* The trees in which the parent is at another site, a bit each. */
-static uint8_t far_parents(const struct bcast_hw_multilane *m)
+static uint8_t far_parents(const struct hwmc_multilane *m)
 {
-    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees(&m->cfg, m->root);
     uint8_t far = 0;
 
     for (uint32_t r = 0; r < m->cfg.t; r++)
-        if (!bcast_hw_trees_near(&t, m->cfg.rank, bcast_hw_trees_parent(&t, r, m->cfg.rank).rank))
+        if (!hwmc_trees_near(&t, m->cfg.rank, hwmc_trees_parent(&t, r, m->cfg.rank).rank))
             far |= (uint8_t) (1u << r);
     return far;
 }
 
-static void begin_shares(struct bcast_hw_multilane *m)
+static void begin_shares(struct hwmc_multilane *m)
 {
-    struct bcast_hw_multilane_shares *s = m->cfg.shares;
-    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    struct hwmc_multilane_shares *s = m->cfg.shares;
+    struct hwmc_trees t = trees(&m->cfg, m->root);
 
     for (uint32_t r = 0; r < m->cfg.t && m->root != m->cfg.rank; r++)
-        bcast_hw_lag_expect(&s->lag, r, bcast_hw_trees_parent(&t, r, m->cfg.rank).rank);
+        hwmc_rail_weight_expect(&s->weights, r, hwmc_trees_parent(&t, r, m->cfg.rank).rank);
     for (uint32_t i = 0; i < m->num_children; i++) {
         s->copies[i] = 0;
         s->due[i] = 0;
-        bcast_hw_lag_serve(&s->lag, m->child[i].rank);
+        hwmc_rail_weight_serve(&s->weights, m->child[i].rank);
     }
 }
 
-static uint32_t copies_to(const struct bcast_hw_multilane *m,
-                          const struct bcast_hw_multilane_child *c)
+static uint32_t copies_to(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
     return m->cfg.shares ? m->cfg.shares->copies[c - m->child] : 0;
 }
 
 /* How far this rank takes segments of tree r: as few messages as keep the parent sending. */
-static uint32_t limit_of(const struct bcast_hw_multilane *m, uint32_t r)
+static uint32_t limit_of(const struct hwmc_multilane *m, uint32_t r)
 {
     return min_u32(m->have[r] + window(m, m->far >> r & 1), segments_of(m, r));
 }
 
-static void renew_grant(struct bcast_hw_multilane *m, uint32_t r)
+static void renew_grant(struct hwmc_multilane *m, uint32_t r)
 {
     uint32_t limit = limit_of(m, r);
 
@@ -125,21 +123,20 @@ static void renew_grant(struct bcast_hw_multilane *m, uint32_t r)
 }
 
 /* The rails by which the last segment goes to the child too. */
-static uint8_t copies_due(const struct bcast_hw_multilane *m,
-                          const struct bcast_hw_multilane_child *c)
+static uint8_t copies_due(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
     return m->cfg.shares && !m->failed && !c->refused ? m->cfg.shares->due[c - m->child] : 0;
 }
 
 /* The child needs no more of this rank, and the lanes need none of its bytes. */
-static bool served(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
+static bool served(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
     bool all = m->failed || c->refused || c->next == segments_of(m, c->tree);
 
     return all && c->done == c->next + copies_to(m, c) && !copies_due(m, c);
 }
 
-static bool all_served(const struct bcast_hw_multilane *m)
+static bool all_served(const struct hwmc_multilane *m)
 {
     for (uint32_t i = 0; i < m->num_children; i++)
         if (!served(m, &m->child[i]))
@@ -147,16 +144,16 @@ static bool all_served(const struct bcast_hw_multilane *m)
     return true;
 }
 
-static void finish(struct bcast_hw_multilane *m)
+static void finish(struct hwmc_multilane *m)
 {
     if (m->left == 0 && m->grant_due == 0 && m->refuse_due == 0 && m->void_due == 0 &&
         all_served(m))
-        m->phase = BCAST_HW_MULTILANE_DONE;
+        m->phase = HWMC_MULTILANE_DONE;
 }
 
 /* The message has another length than this rank was told, a parent has failed, or it was given
  * up. */
-static void fail(struct bcast_hw_multilane *m, uint32_t theirs)
+static void fail(struct hwmc_multilane *m, uint32_t theirs)
 {
     if (m->failed)
         return;
@@ -168,14 +165,13 @@ static void fail(struct bcast_hw_multilane *m, uint32_t theirs)
     m->void_due = m->num_children < 64 ? (UINT64_C(1) << m->num_children) - 1 : UINT64_MAX;
 }
 
-void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
-                             uint32_t bytes, uint32_t seg_bytes,
-                             const struct bcast_hw_multilane_early *early)
+void hwmc_multilane_post(struct hwmc_multilane *m, uint64_t bid, uint32_t root, uint32_t bytes,
+                         uint32_t seg_bytes, const struct hwmc_multilane_unexpected *unexpected)
 {
     bool is_root = root == m->cfg.rank;
 
-    assert(m->phase == BCAST_HW_MULTILANE_IDLE && bytes > 0 && seg_bytes > 0);
-    m->phase = BCAST_HW_MULTILANE_RUN;
+    assert(m->phase == HWMC_MULTILANE_IDLE && bytes > 0 && seg_bytes > 0);
+    m->phase = HWMC_MULTILANE_RUN;
     m->bid = bid;
     m->root = root;
     m->bytes = bytes;
@@ -187,8 +183,8 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
     m->void_due = 0;
     m->failed = false;
     m->turn = 0;
-    bcast_hw_bitmap_clear(m->got, m->segments);
-    list_children(m, early);
+    hwmc_bitmap_clear(m->got, m->segments);
+    list_children(m, unexpected);
     m->far = is_root ? 0 : far_parents(m);
     if (m->cfg.shares)
         begin_shares(m);
@@ -197,88 +193,85 @@ void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_
         renew_grant(m, r);
     }
     m->cfg.counts->multilane++;
-    if (early->voided && !is_root)
+    if (unexpected->voided && !is_root)
         fail(m, 0);
     finish(m);
 }
 
-void bcast_hw_multilane_give_up(struct bcast_hw_multilane *m)
+void hwmc_multilane_give_up(struct hwmc_multilane *m)
 {
-    if (m->phase != BCAST_HW_MULTILANE_RUN)
+    if (m->phase != HWMC_MULTILANE_RUN)
         return;
     fail(m, 0);
     finish(m);
 }
 
-bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
-                               const struct bcast_hw_multilane_cfg *cfg)
+bool hwmc_multilane_formed(const struct hwmc_msg *msg, const struct hwmc_multilane_cfg *cfg)
 {
     return !msg->multicast && msg->peer < cfg->size && msg->peer != cfg->rank &&
-           msg->tree < cfg->t && msg->slot < BCAST_HW_MULTILANE_SLOTS && msg->root < cfg->size;
+           msg->tree < cfg->t && msg->slot < HWMC_MULTILANE_SLOTS && msg->root < cfg->size;
 }
 
-enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
-                                                  const struct bcast_hw_msg *msg)
+enum hwmc_verdict hwmc_multilane_on_grant(struct hwmc_multilane *m, const struct hwmc_msg *msg)
 {
-    struct bcast_hw_multilane_child *c = m->child, *end = m->child + m->num_children;
+    struct hwmc_multilane_child *c = m->child, *end = m->child + m->num_children;
 
     while (c < end && (c->tree != msg->tree || c->slot != msg->slot))
         c++;
     if (c == end || c->rank != msg->peer || msg->root != m->root)
-        return BCAST_HW_BAD;
+        return HWMC_BAD;
     /* Who takes the message for longer learns from what comes that it is not. */
     if (msg->index > c->limit)
         c->limit = min_u32(msg->index, segments_of(m, c->tree));
-    if (msg->flags & BCAST_HW_FLAG_VOID) {
+    if (msg->flags & HWMC_FLAG_VOID) {
         c->refused = true;
         finish(m);
     }
     if (m->cfg.shares)
-        bcast_hw_lag_on_told(&m->cfg.shares->lag, msg->peer, msg->rails, msg->late);
-    return BCAST_HW_TAKEN;
+        hwmc_rail_weight_on_told(&m->cfg.shares->weights, msg->peer, msg->rails, msg->late);
+    return HWMC_TAKEN;
 }
 
 /* Which segment of the message `msg` brings. */
-static uint32_t number(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg)
+static uint32_t number(const struct hwmc_multilane *m, const struct hwmc_msg *msg)
 {
     return msg->index * m->cfg.t + msg->tree;
 }
 
-enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
-                                                    const struct bcast_hw_msg *msg, uint64_t now)
+enum hwmc_verdict hwmc_multilane_on_segment(struct hwmc_multilane *m, const struct hwmc_msg *msg,
+                                            uint64_t now)
 {
-    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees(&m->cfg, m->root);
     uint32_t r = msg->tree;
 
     if (m->root == m->cfg.rank || msg->root != m->root ||
-        bcast_hw_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
-        return BCAST_HW_BAD;
-    if (msg->bytes != m->bytes || (msg->flags & BCAST_HW_FLAG_VOID)) {
+        hwmc_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
+        return HWMC_BAD;
+    if (msg->bytes != m->bytes || (msg->flags & HWMC_FLAG_VOID)) {
         fail(m, msg->bytes);
-        return BCAST_HW_TAKEN;
+        return HWMC_TAKEN;
     }
     if (m->failed)
-        return BCAST_HW_DUP;
+        return HWMC_DUP;
     if (msg->index >= m->told[r])
-        return BCAST_HW_BAD;
+        return HWMC_BAD;
     if (m->cfg.shares)
-        bcast_hw_lag_came(&m->cfg.shares->lag, r, msg->index, msg->rails,
-                          window(m, m->far >> r & 1), now);
-    if (bcast_hw_bitmap_test(m->got, number(m, msg)))
-        return BCAST_HW_DUP;
-    bcast_hw_bitmap_set(m->got, number(m, msg));
+        hwmc_rail_weight_came(&m->cfg.shares->weights, r, msg->index, msg->rails,
+                              window(m, m->far >> r & 1), now);
+    if (hwmc_bitmap_test(m->got, number(m, msg)))
+        return HWMC_DUP;
+    hwmc_bitmap_set(m->got, number(m, msg));
     m->left--;
-    while (m->have[r] < segments_of(m, r) &&
-           bcast_hw_bitmap_test(m->got, m->have[r] * m->cfg.t + r))
+    while (m->have[r] < segments_of(m, r) && hwmc_bitmap_test(m->got, m->have[r] * m->cfg.t + r))
         m->have[r]++;
     renew_grant(m, r);
     m->cfg.counts->got_segments++;
     finish(m);
-    return BCAST_HW_PLACE;
+    return HWMC_PLACE;
 }
 
-uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,
-                               uint32_t *len)
+uint32_t hwmc_multilane_at(const struct hwmc_multilane *m, const struct hwmc_msg *msg,
+                           uint32_t *len)
 {
     uint32_t at = number(m, msg) * m->seg_bytes;
 
@@ -287,44 +280,43 @@ uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct 
 }
 
 /* The lanes of a rail take turns. */
-static uint8_t lane_on(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c,
+static uint8_t lane_on(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c,
                        uint32_t rail)
 {
-    const struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    const struct hwmc_multilane_shares *s = m->cfg.shares;
     uint32_t lanes = c->far ? s->far_lanes : s->lanes;
-    uint32_t turns = (lanes - rail - 1) / s->lag.rails + 1;
+    uint32_t turns = (lanes - rail - 1) / s->weights.rails + 1;
 
-    return (uint8_t) (rail + s->lag.rails * (c->next / s->lag.rails % turns));
+    return (uint8_t) (rail + s->weights.rails * (c->next / s->weights.rails % turns));
 }
 
-static uint8_t lane_to(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
+static uint8_t lane_to(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
-    struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    struct hwmc_multilane_shares *s = m->cfg.shares;
     uint32_t rail;
 
-    if (s && bcast_hw_lag_next(&s->lag, c->rank, &rail, &s->due[c - m->child]))
+    if (s && hwmc_rail_weight_next(&s->weights, c->rank, &rail, &s->due[c - m->child]))
         return lane_on(m, c, rail);
-    return bcast_hw_deal_of(c->far ? &m->cfg.far : &m->cfg.near, c->tree + c->slot + c->next);
+    return hwmc_wrr_of(c->far ? &m->cfg.far : &m->cfg.near, c->tree + c->slot + c->next);
 }
 
-static bool ready(const struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c)
+static bool ready(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
     return !m->failed && !c->refused && c->next < c->limit && c->next < m->have[c->tree];
 }
 
 /* To the parent in the lowest of these trees, which is taken out. */
-static void next_grant(struct bcast_hw_multilane *m, uint8_t *due, uint32_t flags,
-                       struct bcast_hw_msg *tx)
+static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint32_t flags, struct hwmc_msg *tx)
 {
-    struct bcast_hw_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees(&m->cfg, m->root);
     uint32_t r = (uint32_t) __builtin_ctz(*due);
-    struct bcast_hw_edge up = bcast_hw_trees_parent(&t, r, m->cfg.rank);
+    struct hwmc_edge up = hwmc_trees_parent(&t, r, m->cfg.rank);
 
     *due &= (uint8_t) (*due - 1);
     if (flags == 0)
         m->told[r] = limit_of(m, r);
-    *tx = (struct bcast_hw_msg){
-        .type = BCAST_HW_MSG_GRANT,
+    *tx = (struct hwmc_msg){
+        .type = HWMC_MSG_GRANT,
         .flags = flags,
         .peer = up.rank,
         .bid = m->bid,
@@ -335,17 +327,17 @@ static void next_grant(struct bcast_hw_multilane *m, uint8_t *due, uint32_t flag
         .slot = (uint8_t) up.slot,
     };
     if (m->cfg.shares)
-        tx->rails = bcast_hw_lag_tell(&m->cfg.shares->lag, r, &tx->late);
+        tx->rails = hwmc_rail_weight_tell(&m->cfg.shares->weights, r, &tx->late);
 }
 
-static void next_void(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
+static void next_void(struct hwmc_multilane *m, struct hwmc_msg *tx)
 {
-    const struct bcast_hw_multilane_child *c = &m->child[__builtin_ctzll(m->void_due)];
+    const struct hwmc_multilane_child *c = &m->child[__builtin_ctzll(m->void_due)];
 
     m->void_due &= m->void_due - 1;
-    *tx = (struct bcast_hw_msg){
-        .type = BCAST_HW_MSG_SEGMENT,
-        .flags = BCAST_HW_FLAG_VOID,
+    *tx = (struct hwmc_msg){
+        .type = HWMC_MSG_SEGMENT,
+        .flags = HWMC_FLAG_VOID,
         .peer = c->rank,
         .bid = m->bid,
         .root = m->root,
@@ -356,11 +348,11 @@ static void next_void(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
 }
 
 /* Segment `index` of the child's tree by this lane. */
-static void send_segment(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c,
-                         uint32_t index, uint8_t lane, struct bcast_hw_msg *tx)
+static void send_segment(struct hwmc_multilane *m, const struct hwmc_multilane_child *c,
+                         uint32_t index, uint8_t lane, struct hwmc_msg *tx)
 {
-    *tx = (struct bcast_hw_msg){
-        .type = BCAST_HW_MSG_SEGMENT,
+    *tx = (struct hwmc_msg){
+        .type = HWMC_MSG_SEGMENT,
         .peer = c->rank,
         .bid = m->bid,
         .root = m->root,
@@ -372,15 +364,15 @@ static void send_segment(struct bcast_hw_multilane *m, const struct bcast_hw_mul
         .token = (uint32_t) (c - m->child),
     };
     if (m->cfg.shares)
-        tx->rails = (uint8_t) (1u << lane % m->cfg.shares->lag.rails);
+        tx->rails = (uint8_t) (1u << lane % m->cfg.shares->weights.rails);
     m->cfg.counts->sent_segments++;
 }
 
 /* The last segment once more, by the lowest rail that is due. */
-static void send_copy(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_child *c,
-                      struct bcast_hw_msg *tx)
+static void send_copy(struct hwmc_multilane *m, const struct hwmc_multilane_child *c,
+                      struct hwmc_msg *tx)
 {
-    struct bcast_hw_multilane_shares *s = m->cfg.shares;
+    struct hwmc_multilane_shares *s = m->cfg.shares;
     uint8_t *due = &s->due[c - m->child];
 
     send_segment(m, c, c->next - 1, lane_on(m, c, (uint32_t) __builtin_ctz(*due)), tx);
@@ -389,16 +381,16 @@ static void send_copy(struct bcast_hw_multilane *m, const struct bcast_hw_multil
     m->cfg.counts->lane_copies++;
 }
 
-int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx)
+int hwmc_multilane_next_send(struct hwmc_multilane *m, struct hwmc_msg *tx)
 {
-    if (m->phase != BCAST_HW_MULTILANE_RUN)
+    if (m->phase != HWMC_MULTILANE_RUN)
         return 0;
     if (m->grant_due) {
         next_grant(m, &m->grant_due, 0, tx);
         return 1;
     }
     if (m->refuse_due) {
-        next_grant(m, &m->refuse_due, BCAST_HW_FLAG_VOID, tx);
+        next_grant(m, &m->refuse_due, HWMC_FLAG_VOID, tx);
         finish(m);
         return 1;
     }
@@ -409,7 +401,7 @@ int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_m
     }
     for (uint32_t i = 0; i < m->num_children; i++) {
         uint32_t token = (m->turn + i) % m->num_children;
-        struct bcast_hw_multilane_child *c = &m->child[token];
+        struct hwmc_multilane_child *c = &m->child[token];
 
         if (copies_due(m, c)) {
             send_copy(m, c, tx);
@@ -425,17 +417,17 @@ int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_m
     return 0;
 }
 
-void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token)
+void hwmc_multilane_on_sent(struct hwmc_multilane *m, uint32_t token)
 {
-    struct bcast_hw_multilane_child *c = &m->child[token];
+    struct hwmc_multilane_child *c = &m->child[token];
 
-    assert(m->phase == BCAST_HW_MULTILANE_RUN && token < m->num_children &&
+    assert(m->phase == HWMC_MULTILANE_RUN && token < m->num_children &&
            c->done < c->next + copies_to(m, c));
     c->done++;
     finish(m);
 }
 
-uint32_t bcast_hw_multilane_prefix(const struct bcast_hw_multilane *m)
+uint32_t hwmc_multilane_prefix(const struct hwmc_multilane *m)
 {
     uint32_t segments = m->segments;
 
@@ -445,17 +437,17 @@ uint32_t bcast_hw_multilane_prefix(const struct bcast_hw_multilane *m)
     return segments < m->segments ? segments * m->seg_bytes : m->bytes;
 }
 
-void bcast_hw_multilane_reset(struct bcast_hw_multilane *m)
+void hwmc_multilane_reset(struct hwmc_multilane *m)
 {
-    assert(m->phase == BCAST_HW_MULTILANE_DONE);
-    m->phase = BCAST_HW_MULTILANE_IDLE;
+    assert(m->phase == HWMC_MULTILANE_DONE);
+    m->phase = HWMC_MULTILANE_IDLE;
 }
 
-void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
+void hwmc_multilane_check(const struct hwmc_multilane *m)
 {
     uint32_t here = 0;
 
-    if (m->phase == BCAST_HW_MULTILANE_IDLE)
+    if (m->phase == HWMC_MULTILANE_IDLE)
         return;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
         assert(m->have[r] <= m->told[r] && m->told[r] <= segments_of(m, r));
@@ -464,15 +456,15 @@ void bcast_hw_multilane_check(const struct bcast_hw_multilane *m)
     }
     assert(m->left <= m->segments - here || m->root == m->cfg.rank);
     if (m->root != m->cfg.rank && !m->failed)
-        assert(m->left == m->segments - bcast_hw_bitmap_count(m->got, m->segments));
+        assert(m->left == m->segments - hwmc_bitmap_count(m->got, m->segments));
     for (uint32_t i = 0; i < m->num_children; i++) {
-        const struct bcast_hw_multilane_child *c = &m->child[i];
+        const struct hwmc_multilane_child *c = &m->child[i];
 
         assert(c->done <= c->next + copies_to(m, c) && c->next <= m->have[c->tree]);
         assert(c->next <= c->limit);
     }
     if (m->cfg.shares)
-        bcast_hw_lag_check(&m->cfg.shares->lag);
-    assert(m->phase != BCAST_HW_MULTILANE_DONE || (m->left == 0 && all_served(m)));
+        hwmc_rail_weight_check(&m->cfg.shares->weights);
+    assert(m->phase != HWMC_MULTILANE_DONE || (m->left == 0 && all_served(m)));
     (void) here;
 }

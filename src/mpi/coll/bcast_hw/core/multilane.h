@@ -31,11 +31,11 @@
  *
  *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
  *
- * Invariants (bcast_hw_multilane_check): what is passed on is here and granted; what has come was
+ * Invariants (hwmc_multilane_check): what is passed on is here and granted; what has come was
  * granted, and what is granted is at most a window beyond it; DONE means nothing is left.
  */
-#ifndef BCAST_HW_MULTILANE_H_INCLUDED
-#define BCAST_HW_MULTILANE_H_INCLUDED
+#ifndef HWMC_CORE_MULTILANE_H_INCLUDED
+#define HWMC_CORE_MULTILANE_H_INCLUDED
 
 #include "counts.h"
 #include "deal.h"
@@ -43,46 +43,42 @@
 #include "msg.h"
 #include "trees.h"
 
-#define BCAST_HW_MULTILANE_SLOTS 32u    /* children that a rank can have in one tree */
-#define BCAST_HW_MULTILANE_CHILDREN 64u /* and in all of them */
+#define HWMC_MULTILANE_SLOTS 32u    /* children that a rank can have in one tree */
+#define HWMC_MULTILANE_CHILDREN 64u /* and in all of them */
 
-enum bcast_hw_multilane_phase {
-    BCAST_HW_MULTILANE_IDLE,
-    BCAST_HW_MULTILANE_RUN,
-    BCAST_HW_MULTILANE_DONE
-};
+enum hwmc_multilane_phase { HWMC_MULTILANE_IDLE, HWMC_MULTILANE_RUN, HWMC_MULTILANE_DONE };
 
 /* What shares that follow the rails need beyond; in memory that the caller keeps. Lane i is on rail
  * i mod lag.rails. */
-struct bcast_hw_multilane_shares {
-    struct bcast_hw_lag lag;
-    uint32_t lanes, far_lanes;                    /* to a rank of this site, and of another one */
-    uint32_t copies[BCAST_HW_MULTILANE_CHILDREN]; /* of segments, that went to this child too */
-    uint8_t due[BCAST_HW_MULTILANE_CHILDREN]; /* of its last segment, by these rails, a bit each */
+struct hwmc_multilane_shares {
+    struct hwmc_rail_weight weights;
+    uint32_t lanes, far_lanes;                /* to a rank of this site, and of another one */
+    uint32_t copies[HWMC_MULTILANE_CHILDREN]; /* of segments, that went to this child too */
+    uint8_t due[HWMC_MULTILANE_CHILDREN];     /* of its last segment, by these rails, a bit each */
 };
 
 /* What is the same for all broadcasts of a communicator at one rank. */
-struct bcast_hw_multilane_cfg {
+struct hwmc_multilane_cfg {
     uint32_t size; /* ranks, 2 or more */
     uint32_t rank;
-    uint32_t t;                     /* trees; from bcast_hw_trees_count */
+    uint32_t t;                     /* trees; from hwmc_trees_count */
     uint32_t window;                /* segments of a tree that a rank takes ahead, 1 or more */
     uint32_t far_window;            /* the same from another site */
-    struct bcast_hw_deal near, far; /* on which lane to a rank of this site, and of another one */
+    struct hwmc_wrr near, far;      /* on which lane to a rank of this site, and of another one */
     uint32_t max_segments;          /* of one broadcast */
-    const struct bcast_hw_sites *sites;       /* NULL: one */
-    struct bcast_hw_multilane_shares *shares; /* NULL: they are as dealt */
-    struct bcast_hw_counts *counts;
+    const struct hwmc_sites *sites; /* NULL: one */
+    struct hwmc_multilane_shares *shares; /* NULL: they are as dealt */
+    struct hwmc_counts *counts;
 };
 
 /* What came for a broadcast before this rank posted it. */
-struct bcast_hw_multilane_early {
-    uint32_t granted[BCAST_HW_TREES_MAX]; /* by the children of each tree, a bit each by slot */
-    uint32_t refused[BCAST_HW_TREES_MAX]; /* VOID by them */
-    bool voided;                          /* by a parent */
+struct hwmc_multilane_unexpected {
+    uint32_t granted[HWMC_TREES_MAX]; /* by the children of each tree, a bit each by slot */
+    uint32_t refused[HWMC_TREES_MAX]; /* VOID by them */
+    bool voided;                      /* by a parent */
 };
 
-struct bcast_hw_multilane_child {
+struct hwmc_multilane_child {
     uint32_t rank;
     uint8_t tree, slot;
     bool far;       /* at another site */
@@ -92,79 +88,76 @@ struct bcast_hw_multilane_child {
     uint32_t done;  /* segments, and copies of them, that the lane is through with */
 };
 
-struct bcast_hw_multilane {
-    struct bcast_hw_multilane_cfg cfg;
-    enum bcast_hw_multilane_phase phase;
+struct hwmc_multilane {
+    struct hwmc_multilane_cfg cfg;
+    enum hwmc_multilane_phase phase;
     uint64_t bid;
     uint32_t root;
     uint32_t bytes;
     uint32_t seg_bytes;
-    uint32_t segments;                 /* of the message */
-    uint32_t left;                     /* segments not here yet */
-    uint32_t have[BCAST_HW_TREES_MAX]; /* segments of each tree below are here */
-    uint32_t told[BCAST_HW_TREES_MAX]; /* segments of each tree below are granted to the parent */
-    uint8_t grant_due;                 /* to the parents of these trees */
-    uint8_t far;                       /* trees in which the parent is at another site */
-    bool failed;                       /* the lengths disagree here, or above; or it was given up */
-    uint32_t theirs;                   /* failed: the length that others have */
-    uint8_t refuse_due;                /* VOID, to the parents of these trees */
-    uint64_t void_due;                 /* VOID, to these children */
+    uint32_t segments;             /* of the message */
+    uint32_t left;                 /* segments not here yet */
+    uint32_t have[HWMC_TREES_MAX]; /* segments of each tree below are here */
+    uint32_t told[HWMC_TREES_MAX]; /* segments of each tree below are granted to the parent */
+    uint8_t grant_due;             /* to the parents of these trees */
+    uint8_t far;                   /* trees in which the parent is at another site */
+    bool failed;                   /* the lengths disagree here, or above; or it was given up */
+    uint32_t theirs;               /* failed: the length that others have */
+    uint8_t refuse_due;            /* VOID, to the parents of these trees */
+    uint64_t void_due;             /* VOID, to these children */
     uint32_t num_children;
     uint32_t turn; /* the child to be served next */
-    struct bcast_hw_multilane_child child[BCAST_HW_MULTILANE_CHILDREN];
+    struct hwmc_multilane_child child[HWMC_MULTILANE_CHILDREN];
     uint64_t *got; /* bitmap of the message's segments, in the caller's memory */
 };
 
 /* 64-bit words that `got` needs. */
-uint32_t bcast_hw_multilane_words(uint32_t max_segments);
+uint32_t hwmc_multilane_words(uint32_t max_segments);
 
-void bcast_hw_multilane_init(struct bcast_hw_multilane *m, const struct bcast_hw_multilane_cfg *cfg,
-                             uint64_t *words);
+void hwmc_multilane_init(struct hwmc_multilane *m, const struct hwmc_multilane_cfg *cfg,
+                         uint64_t *words);
 
 /* The program calls broadcast `bid`; `early` is what came for it before. `bytes`, in segments of
  * `seg_bytes` each, at most max_segments, both alike on all ranks. IDLE only. */
-void bcast_hw_multilane_post(struct bcast_hw_multilane *m, uint64_t bid, uint32_t root,
-                             uint32_t bytes, uint32_t seg_bytes,
-                             const struct bcast_hw_multilane_early *early);
+void hwmc_multilane_post(struct hwmc_multilane *m, uint64_t bid, uint32_t root, uint32_t bytes,
+                         uint32_t seg_bytes, const struct hwmc_multilane_unexpected *unexpected);
 
 /* The program's memory is of no use any more: of the broadcast under way nothing is taken or sent
  * from here on. What the lanes have of it they have until on_sent. */
-void bcast_hw_multilane_give_up(struct bcast_hw_multilane *m);
+void hwmc_multilane_give_up(struct hwmc_multilane *m);
 
 /* GRANT or SEGMENT could be one for this rank in some broadcast. */
-bool bcast_hw_multilane_formed(const struct bcast_hw_msg *msg,
-                               const struct bcast_hw_multilane_cfg *cfg);
+bool hwmc_multilane_formed(const struct hwmc_msg *msg, const struct hwmc_multilane_cfg *cfg);
 
 /* Of the broadcast under way. TAKEN or BAD. */
-enum bcast_hw_verdict bcast_hw_multilane_on_grant(struct bcast_hw_multilane *m,
-                                                  const struct bcast_hw_msg *msg);
+enum hwmc_verdict hwmc_multilane_on_grant(struct hwmc_multilane *m, const struct hwmc_msg *msg);
 
-/* Of the broadcast under way. PLACE: the payload goes to bcast_hw_multilane_at, before the next
+/* Of the broadcast under way. PLACE: the payload goes to hwmc_multilane_at, before the next
  * call. TAKEN: it has failed. DUP or BAD otherwise. What is taken in one look at the lanes has one
  * `now`. */
-enum bcast_hw_verdict bcast_hw_multilane_on_segment(struct bcast_hw_multilane *m,
-                                                    const struct bcast_hw_msg *msg, uint64_t now);
+enum hwmc_verdict hwmc_multilane_on_segment(struct hwmc_multilane *m, const struct hwmc_msg *msg,
+                                            uint64_t now);
 
 /* Where in the message a segment begins, and its length. */
-uint32_t bcast_hw_multilane_at(const struct bcast_hw_multilane *m, const struct bcast_hw_msg *msg,
-                               uint32_t *len);
+uint32_t hwmc_multilane_at(const struct hwmc_multilane *m, const struct hwmc_msg *msg,
+                           uint32_t *len);
 
 /* Fills `tx` and returns 1, or returns 0. SEGMENT with payload (not VOID): tx->token is for
  * on_sent, once the lane needs the bytes no more; tx->rail says which lane. */
-int bcast_hw_multilane_next_send(struct bcast_hw_multilane *m, struct bcast_hw_msg *tx);
-void bcast_hw_multilane_on_sent(struct bcast_hw_multilane *m, uint32_t token);
+int hwmc_multilane_next_send(struct hwmc_multilane *m, struct hwmc_msg *tx);
+void hwmc_multilane_on_sent(struct hwmc_multilane *m, uint32_t token);
 
-static inline bool bcast_hw_multilane_done(const struct bcast_hw_multilane *m)
+static inline bool hwmc_multilane_done(const struct hwmc_multilane *m)
 {
-    return m->phase == BCAST_HW_MULTILANE_DONE;
+    return m->phase == HWMC_MULTILANE_DONE;
 }
 
 /* How many bytes of the message from its first on are here. */
-uint32_t bcast_hw_multilane_prefix(const struct bcast_hw_multilane *m);
+uint32_t hwmc_multilane_prefix(const struct hwmc_multilane *m);
 
 /* DONE -> IDLE. */
-void bcast_hw_multilane_reset(struct bcast_hw_multilane *m);
+void hwmc_multilane_reset(struct hwmc_multilane *m);
 
-void bcast_hw_multilane_check(const struct bcast_hw_multilane *m);
+void hwmc_multilane_check(const struct hwmc_multilane *m);
 
-#endif /* BCAST_HW_MULTILANE_H_INCLUDED */
+#endif /* HWMC_CORE_MULTILANE_H_INCLUDED */

@@ -5,12 +5,12 @@
  * prng: a pseudo-random function of a seed and a counter, the same on every rank and platform
  * (the splitmix64 finalizer). It spreads choices; it keeps no secrets.
  */
-#ifndef BCAST_HW_PRNG_H_INCLUDED
-#define BCAST_HW_PRNG_H_INCLUDED
+#ifndef HWMC_CORE_PRNG_H_INCLUDED
+#define HWMC_CORE_PRNG_H_INCLUDED
 
 #include <stdint.h>
 
-static inline uint64_t bcast_hw_prng(uint64_t seed, uint64_t counter)
+static inline uint64_t hwmc_prng(uint64_t seed, uint64_t counter)
 {
     uint64_t z = seed + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -19,4 +19,4 @@ static inline uint64_t bcast_hw_prng(uint64_t seed, uint64_t counter)
     return z ^ (z >> 31);
 }
 
-#endif /* BCAST_HW_PRNG_H_INCLUDED */
+#endif /* HWMC_CORE_PRNG_H_INCLUDED */

@@ -8,26 +8,26 @@
  * network as soon as a rail is left (epoch.h), after a pause, after twice that, and so on: before
  * the leader's probes, which show whether it helped.
  */
-#ifndef BCAST_HW_REJOIN_H_INCLUDED
-#define BCAST_HW_REJOIN_H_INCLUDED
+#ifndef HWMC_CORE_REJOIN_H_INCLUDED
+#define HWMC_CORE_REJOIN_H_INCLUDED
 
 #include "msg.h"
 
-struct bcast_hw_rejoin {
+struct hwmc_rejoin {
     uint8_t rails;  /* that were left when it was last asked */
     uint64_t at;    /* ns: the next time; meaningless without rails */
     uint64_t pause; /* ns; after that one */
 };
 
-static inline uint64_t bcast_hw_rejoin_next_timer(const struct bcast_hw_rejoin *r)
+static inline uint64_t hwmc_rejoin_next_timer(const struct hwmc_rejoin *r)
 {
-    return r->rails ? r->at : BCAST_HW_NEVER;
+    return r->rails ? r->at : HWMC_NEVER;
 }
 
 /* `left`: rails that are left now. Returns those on which the network is to be told. `pause` ns at
  * first, `most` at most. */
-static inline uint8_t bcast_hw_rejoin_due(struct bcast_hw_rejoin *r, uint8_t left, uint64_t pause,
-                                          uint64_t most, uint64_t now)
+static inline uint8_t hwmc_rejoin_due(struct hwmc_rejoin *r, uint8_t left, uint64_t pause,
+                                      uint64_t most, uint64_t now)
 {
     bool more = left & (uint8_t) ~r->rails;
 
@@ -39,4 +39,4 @@ static inline uint8_t bcast_hw_rejoin_due(struct bcast_hw_rejoin *r, uint8_t lef
     return left;
 }
 
-#endif /* BCAST_HW_REJOIN_H_INCLUDED */
+#endif /* HWMC_CORE_REJOIN_H_INCLUDED */

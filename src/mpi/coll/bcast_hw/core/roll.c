@@ -9,25 +9,25 @@
 #include <assert.h>
 #include <string.h>
 
-static uint64_t again_ns(const struct bcast_hw_roll *r)
+static uint64_t again_ns(const struct hwmc_detector *r)
 {
-    return r->cfg.limit_ns / BCAST_HW_ROLL_PARTS + 1;
+    return r->cfg.limit_ns / HWMC_DETECTOR_PARTS + 1;
 }
 
-static bool is_taken(const struct bcast_hw_roll_place *p)
+static bool is_taken(const struct hwmc_detector_place *p)
 {
     return p->asked != 0;
 }
 
-static bool all_free(const struct bcast_hw_roll *r)
+static bool all_free(const struct hwmc_detector *r)
 {
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
         if (is_taken(&r->place[i]))
             return false;
     return true;
 }
 
-uint32_t bcast_hw_roll_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member)
+uint32_t hwmc_detector_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member)
 {
     uint32_t num = 0;
 
@@ -39,53 +39,53 @@ uint32_t bcast_hw_roll_members(const uint32_t *host, uint32_t size, bool *seen, 
     return num;
 }
 
-void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now)
+void hwmc_detector_init(struct hwmc_detector *r, const struct hwmc_detector_cfg *cfg, uint64_t now)
 {
     assert(cfg->limit_ns > 0 && cfg->rank < cfg->size);
     memset(r, 0, sizeof(*r));
     r->cfg = *cfg;
     r->next = cfg->size;
     r->round_at = now;
-    r->look_ns = BCAST_HW_ROLL_LOOK_NS;
+    r->look_ns = HWMC_DETECTOR_LOOK_NS;
     r->look_at = now + r->look_ns;
 }
 
 /* The next member of this round; false: there is none. */
-static bool take_member(struct bcast_hw_roll *r, struct bcast_hw_roll_place *p)
+static bool take_member(struct hwmc_detector *r, struct hwmc_detector_place *p)
 {
     if (r->next == r->cfg.rank)
         r->next++;
     if (r->next >= r->cfg.size)
         return false;
-    *p = (struct bcast_hw_roll_place){.member = r->next++};
+    *p = (struct hwmc_detector_place){.member = r->next++};
     return true;
 }
 
 /* Rails whose silence says that the member may be gone; 0: it says nothing. */
-static uint32_t telling(const struct bcast_hw_roll *r, const struct bcast_hw_roll_place *p)
+static uint32_t telling(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
 {
     if (r->cfg.must)
         return p->silent & p->counted & r->cfg.must;
     return p->counted == p->asked ? p->silent : 0;
 }
 
-static bool is_due(const struct bcast_hw_roll *r, const struct bcast_hw_roll_place *p, uint64_t now)
+static bool is_due(const struct hwmc_detector *r, const struct hwmc_detector_place *p, uint64_t now)
 {
     return is_taken(p) && p->asked_at + again_ns(r) <= now;
 }
 
 /* Members who have not answered and need not: their turn comes again in the next round. */
-static void pass_over(struct bcast_hw_roll *r, uint64_t now)
+static void pass_over(struct hwmc_detector *r, uint64_t now)
 {
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
         if (is_due(r, &r->place[i], now) && !telling(r, &r->place[i]))
             r->place[i].asked = r->place[i].silent = r->place[i].counted = 0;
 }
 
-bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails, uint64_t now)
+bool hwmc_detector_next_ask(struct hwmc_detector *r, uint32_t *place, uint32_t *rails, uint64_t now)
 {
     pass_over(r, now);
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++)
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
         if (is_due(r, &r->place[i], now)) {
             *place = i;
             *rails = r->place[i].silent;
@@ -96,7 +96,7 @@ bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *
         r->round_at = now + again_ns(r);
     }
     *rails = 0;
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES && r->next < r->cfg.size; i++)
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES && r->next < r->cfg.size; i++)
         if (!is_taken(&r->place[i])) {
             *place = i;
             return take_member(r, &r->place[i]);
@@ -104,23 +104,23 @@ bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *
     return false;
 }
 
-static bool suffices(const struct bcast_hw_roll *r, const struct bcast_hw_roll_place *p)
+static bool suffices(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
 {
     return r->cfg.must ? (p->silent & r->cfg.must) == 0 : p->silent != p->asked;
 }
 
-void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint32_t counted,
+void hwmc_detector_asked(struct hwmc_detector *r, uint32_t place, uint32_t rails, uint32_t counted,
                          uint64_t now)
 {
-    struct bcast_hw_roll_place *p = &r->place[place];
+    struct hwmc_detector_place *p = &r->place[place];
 
     if (!is_taken(p)) {
-        *p = (struct bcast_hw_roll_place){.member = p->member,
+        *p = (struct hwmc_detector_place){.member = p->member,
                                           .asked = rails,
                                           .silent = rails,
                                           .counted = rails & counted,
                                           .since = now};
-        r->look_ns = BCAST_HW_ROLL_LOOK_NS;
+        r->look_ns = HWMC_DETECTOR_LOOK_NS;
         r->look_at = now + r->look_ns;
     }
     p->asked_at = now;
@@ -128,9 +128,9 @@ void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails
         p->asked = p->silent = p->counted = 0;
 }
 
-bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t rails)
+bool hwmc_detector_on_answer(struct hwmc_detector *r, uint32_t place, uint32_t rails)
 {
-    struct bcast_hw_roll_place *p = &r->place[place];
+    struct hwmc_detector_place *p = &r->place[place];
 
     p->silent &= ~rails;
     if (is_taken(p) && !suffices(r, p))
@@ -139,11 +139,11 @@ bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t r
     return true;
 }
 
-bool bcast_hw_roll_gone(const struct bcast_hw_roll *r, uint64_t now, uint32_t *member,
-                        uint32_t *rails)
+bool hwmc_detector_failed(const struct hwmc_detector *r, uint64_t now, uint32_t *member,
+                          uint32_t *rails)
 {
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
-        const struct bcast_hw_roll_place *p = &r->place[i];
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++) {
+        const struct hwmc_detector_place *p = &r->place[i];
 
         if (!is_taken(p) || !telling(r, p) || now - p->since < r->cfg.limit_ns)
             continue;
@@ -154,12 +154,12 @@ bool bcast_hw_roll_gone(const struct bcast_hw_roll *r, uint64_t now, uint32_t *m
     return false;
 }
 
-uint64_t bcast_hw_roll_next_timer(const struct bcast_hw_roll *r)
+uint64_t hwmc_detector_next_timer(const struct hwmc_detector *r)
 {
     uint64_t at = UINT64_MAX;
 
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
-        const struct bcast_hw_roll_place *p = &r->place[i];
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++) {
+        const struct hwmc_detector_place *p = &r->place[i];
 
         if (!is_taken(p))
             continue;
@@ -172,7 +172,7 @@ uint64_t bcast_hw_roll_next_timer(const struct bcast_hw_roll *r)
     return r->look_at < at ? r->look_at : at;
 }
 
-void bcast_hw_roll_on_timer(struct bcast_hw_roll *r, uint64_t now)
+void hwmc_detector_on_timer(struct hwmc_detector *r, uint64_t now)
 {
     if (r->look_at > now)
         return;
@@ -180,11 +180,11 @@ void bcast_hw_roll_on_timer(struct bcast_hw_roll *r, uint64_t now)
     r->look_at = now + r->look_ns;
 }
 
-void bcast_hw_roll_check(const struct bcast_hw_roll *r)
+void hwmc_detector_check(const struct hwmc_detector *r)
 {
     assert(r->next <= r->cfg.size);
-    for (uint32_t i = 0; i < BCAST_HW_ROLL_PLACES; i++) {
-        const struct bcast_hw_roll_place *p = &r->place[i];
+    for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++) {
+        const struct hwmc_detector_place *p = &r->place[i];
 
         assert((p->silent & ~p->asked) == 0 && (p->counted & ~p->asked) == 0);
         if (!is_taken(p))

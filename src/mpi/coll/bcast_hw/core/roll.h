@@ -27,24 +27,24 @@
  * Invariants: silent is within asked, and not empty, in ASKED; counted is within asked; since <=
  * asked_at.
  */
-#ifndef BCAST_HW_ROLL_H_INCLUDED
-#define BCAST_HW_ROLL_H_INCLUDED
+#ifndef HWMC_CORE_ROLL_H_INCLUDED
+#define HWMC_CORE_ROLL_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_ROLL_PLACES 32u
-#define BCAST_HW_ROLL_PARTS 8u         /* of the limit: that often is asked */
-#define BCAST_HW_ROLL_LOOK_NS 1000000u /* until answers are looked for first; doubles */
+#define HWMC_DETECTOR_PLACES 32u
+#define HWMC_DETECTOR_PARTS 8u         /* of the limit: that often is asked */
+#define HWMC_DETECTOR_LOOK_NS 1000000u /* until answers are looked for first; doubles */
 
-struct bcast_hw_roll_cfg {
+struct hwmc_detector_cfg {
     uint32_t size; /* members */
     uint32_t rank; /* this one, which is not asked */
     uint32_t must; /* rails that must answer, a bit each; 0: one of them all */
     uint64_t limit_ns;
 };
 
-struct bcast_hw_roll_place {
+struct hwmc_detector_place {
     uint32_t member;
     uint32_t asked;    /* rails, a bit each; 0: FREE */
     uint32_t silent;   /* of these: no answer yet */
@@ -53,9 +53,9 @@ struct bcast_hw_roll_place {
     uint64_t asked_at; /* the last */
 };
 
-struct bcast_hw_roll {
-    struct bcast_hw_roll_cfg cfg;
-    struct bcast_hw_roll_place place[BCAST_HW_ROLL_PLACES];
+struct hwmc_detector {
+    struct hwmc_detector_cfg cfg;
+    struct hwmc_detector_place place[HWMC_DETECTOR_PLACES];
     uint32_t next;     /* member of this round; size: all were asked */
     uint64_t round_at; /* ns: when the next round begins, at least */
     uint64_t look_at;  /* ns: when answers are looked for; with a place taken */
@@ -65,32 +65,32 @@ struct bcast_hw_roll {
 /* Of each host that any of `size` members runs on, the first one, in their order; how many. host:
  * by member, a number; seen: by that number, all false, which they will not stay. `member` has room
  * for all that there may be. */
-uint32_t bcast_hw_roll_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member);
+uint32_t hwmc_detector_members(const uint32_t *host, uint32_t size, bool *seen, uint32_t *member);
 
 /* The first round begins now. */
-void bcast_hw_roll_init(struct bcast_hw_roll *r, const struct bcast_hw_roll_cfg *cfg, uint64_t now);
+void hwmc_detector_init(struct hwmc_detector *r, const struct hwmc_detector_cfg *cfg, uint64_t now);
 
 /* The place whose member is to be asked, by these rails (0: by all there are); false: none now. To
  * be followed by asked. */
-bool bcast_hw_roll_next_ask(struct bcast_hw_roll *r, uint32_t *place, uint32_t *rails,
+bool hwmc_detector_next_ask(struct hwmc_detector *r, uint32_t *place, uint32_t *rails,
                             uint64_t now);
 
 /* By which rails questions are on their way; 0: it cannot be asked, and is passed over. `counted`:
  * of these, those on which silence counts. */
-void bcast_hw_roll_asked(struct bcast_hw_roll *r, uint32_t place, uint32_t rails, uint32_t counted,
+void hwmc_detector_asked(struct hwmc_detector *r, uint32_t place, uint32_t rails, uint32_t counted,
                          uint64_t now);
 
 /* An answer came by these rails. True: they suffice, and the place is FREE. */
-bool bcast_hw_roll_on_answer(struct bcast_hw_roll *r, uint32_t place, uint32_t rails);
+bool hwmc_detector_on_answer(struct hwmc_detector *r, uint32_t place, uint32_t rails);
 
 /* The first member that is gone, and the rails it is silent on. */
-bool bcast_hw_roll_gone(const struct bcast_hw_roll *r, uint64_t now, uint32_t *member,
-                        uint32_t *rails);
+bool hwmc_detector_failed(const struct hwmc_detector *r, uint64_t now, uint32_t *member,
+                          uint32_t *rails);
 
 /* Answers are to be looked for, a member asked, or one is gone: ns. */
-uint64_t bcast_hw_roll_next_timer(const struct bcast_hw_roll *r);
-void bcast_hw_roll_on_timer(struct bcast_hw_roll *r, uint64_t now);
+uint64_t hwmc_detector_next_timer(const struct hwmc_detector *r);
+void hwmc_detector_on_timer(struct hwmc_detector *r, uint64_t now);
 
-void bcast_hw_roll_check(const struct bcast_hw_roll *r);
+void hwmc_detector_check(const struct hwmc_detector *r);
 
-#endif /* BCAST_HW_ROLL_H_INCLUDED */
+#endif /* HWMC_CORE_ROLL_H_INCLUDED */

@@ -11,37 +11,37 @@
  * again. A predecessor that computes says nothing of the way to it: when others had to be asked, it
  * is theirs that counts.
  */
-#ifndef BCAST_HW_RTT_H_INCLUDED
-#define BCAST_HW_RTT_H_INCLUDED
+#ifndef HWMC_CORE_RTT_H_INCLUDED
+#define HWMC_CORE_RTT_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_RTT_START_NS UINT64_C(1000000)
-#define BCAST_HW_RTT_PATIENT_NS UINT64_C(2000000)
-#define BCAST_HW_RTT_MAX_NS UINT64_C(64000000)
-#define BCAST_HW_RTT_WINDOW 8u
+#define HWMC_RTT_START_NS UINT64_C(1000000)
+#define HWMC_RTT_PATIENT_NS UINT64_C(2000000)
+#define HWMC_RTT_MAX_NS UINT64_C(64000000)
+#define HWMC_RTT_WINDOW 8u
 
-struct bcast_hw_rtt {
+struct hwmc_rtt {
     uint64_t least;      /* ns; of this window's samples, MAX without one */
     uint64_t least_past; /* ns; of the window before; at first half the least wait */
     uint32_t samples;    /* in this window */
     bool patient;        /* the last request was needless */
 };
 
-static inline void bcast_hw_rtt_init(struct bcast_hw_rtt *r)
+static inline void hwmc_rtt_init(struct hwmc_rtt *r)
 {
-    r->least = BCAST_HW_RTT_MAX_NS;
-    r->least_past = BCAST_HW_RTT_START_NS / 2;
+    r->least = HWMC_RTT_MAX_NS;
+    r->least_past = HWMC_RTT_START_NS / 2;
     r->samples = 0;
     r->patient = false;
 }
 
-static inline void bcast_hw_rtt_sample(struct bcast_hw_rtt *r, uint64_t ns)
+static inline void hwmc_rtt_sample(struct hwmc_rtt *r, uint64_t ns)
 {
-    if (r->samples == BCAST_HW_RTT_WINDOW) {
+    if (r->samples == HWMC_RTT_WINDOW) {
         r->least_past = r->least;
-        r->least = BCAST_HW_RTT_MAX_NS;
+        r->least = HWMC_RTT_MAX_NS;
         r->samples = 0;
     }
     r->samples++;
@@ -49,25 +49,25 @@ static inline void bcast_hw_rtt_sample(struct bcast_hw_rtt *r, uint64_t ns)
         r->least = ns;
 }
 
-static inline void bcast_hw_rtt_needless(struct bcast_hw_rtt *r)
+static inline void hwmc_rtt_needless(struct hwmc_rtt *r)
 {
     r->patient = true;
 }
 
-static inline void bcast_hw_rtt_needed(struct bcast_hw_rtt *r)
+static inline void hwmc_rtt_needed(struct hwmc_rtt *r)
 {
     r->patient = false;
 }
 
 /* Nanoseconds to wait. */
-static inline uint64_t bcast_hw_rtt_wait(const struct bcast_hw_rtt *r)
+static inline uint64_t hwmc_rtt_wait(const struct hwmc_rtt *r)
 {
     uint64_t ns = r->least < r->least_past ? r->least : r->least_past;
-    uint64_t floor = r->patient ? BCAST_HW_RTT_PATIENT_NS : BCAST_HW_RTT_START_NS;
+    uint64_t floor = r->patient ? HWMC_RTT_PATIENT_NS : HWMC_RTT_START_NS;
 
     if (2 * ns < floor)
         return floor;
-    return 2 * ns < BCAST_HW_RTT_MAX_NS ? 2 * ns : BCAST_HW_RTT_MAX_NS;
+    return 2 * ns < HWMC_RTT_MAX_NS ? 2 * ns : HWMC_RTT_MAX_NS;
 }
 
-#endif /* BCAST_HW_RTT_H_INCLUDED */
+#endif /* HWMC_CORE_RTT_H_INCLUDED */

@@ -18,32 +18,31 @@ static uint32_t others(uint32_t size)
 }
 
 /* The one at place `i` of those, from the one on that is asked first. */
-static uint32_t member_at(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t i)
+static uint32_t member_at(const struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t i)
 {
     uint64_t n = others(size);
 
     return (uint32_t) ((rank + 1 + (s->seed % n + i) % n) % size);
 }
 
-void bcast_hw_seek_init(struct bcast_hw_seek *s, uint64_t bid, uint32_t rank)
+void hwmc_seek_init(struct hwmc_seek *s, uint64_t bid, uint32_t rank)
 {
-    *s = (struct bcast_hw_seek){
-        .at = BCAST_HW_NEVER, .seed = bcast_hw_prng(bid, rank), .holder = BCAST_HW_NOBODY};
+    *s = (struct hwmc_seek){.at = HWMC_NEVER, .seed = hwmc_prng(bid, rank), .holder = HWMC_NOBODY};
 }
 
-static uint64_t after(const struct bcast_hw_seek *s, uint64_t pause, uint64_t now)
+static uint64_t after(const struct hwmc_seek *s, uint64_t pause, uint64_t now)
 {
-    return now + pause + bcast_hw_prng(s->seed, s->round) % (pause / 2 + 1);
+    return now + pause + hwmc_prng(s->seed, s->round) % (pause / 2 + 1);
 }
 
 /* The holder has its turn no more. */
-static void let_go(struct bcast_hw_seek *s)
+static void let_go(struct hwmc_seek *s)
 {
-    s->holder = BCAST_HW_NOBODY;
+    s->holder = HWMC_NOBODY;
     s->take = false;
 }
 
-void bcast_hw_seek_wait(struct bcast_hw_seek *s, uint64_t pause, uint64_t now)
+void hwmc_seek_wait(struct hwmc_seek *s, uint64_t pause, uint64_t now)
 {
     let_go(s);
     s->asked -= s->due;
@@ -51,16 +50,15 @@ void bcast_hw_seek_wait(struct bcast_hw_seek *s, uint64_t pause, uint64_t now)
     s->at = after(s, pause, now);
 }
 
-void bcast_hw_seek_end(struct bcast_hw_seek *s)
+void hwmc_seek_end(struct hwmc_seek *s)
 {
     let_go(s);
     s->asked -= s->due;
     s->due = 0;
-    s->at = BCAST_HW_NEVER;
+    s->at = HWMC_NEVER;
 }
 
-void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, uint64_t pause,
-                            uint64_t now)
+void hwmc_seek_on_timer(struct hwmc_seek *s, uint32_t size, bool all, uint64_t pause, uint64_t now)
 {
     uint32_t n = others(size), more = all ? 1 : 1u << s->round;
 
@@ -68,14 +66,13 @@ void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, ui
     if (s->asked == 0)
         s->began = now;
     s->at = after(s, pause << s->round, now);
-    s->round += pause << s->round < BCAST_HW_SEEK_MAX_NS;
+    s->round += pause << s->round < HWMC_SEEK_MAX_NS;
     more = more < n ? more : n;
     s->asked = (s->asked < 2 * n ? s->asked : s->asked - n) + more - s->due;
     s->due = more;
 }
 
-bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t *peer,
-                        bool *take)
+bool hwmc_seek_next(struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t *peer, bool *take)
 {
     *take = s->take;
     if (s->take) {
@@ -90,8 +87,7 @@ bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, u
     return true;
 }
 
-bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size,
-                             uint32_t peer)
+bool hwmc_seek_has_asked(const struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t peer)
 {
     uint64_t n = others(size), place, asked = s->asked - s->due;
 
@@ -101,12 +97,12 @@ bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint3
     return place < n && (place + n - s->seed % n) % n < asked;
 }
 
-uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t now)
+uint64_t hwmc_seek_on_offer(struct hwmc_seek *s, uint32_t peer, uint64_t now)
 {
     uint64_t trip = s->began > 0 ? now - s->began : 0;
 
     s->began = 0;
-    if (s->at == BCAST_HW_NEVER || s->holder != BCAST_HW_NOBODY)
+    if (s->at == HWMC_NEVER || s->holder != HWMC_NOBODY)
         return trip;
     s->holder = peer;
     s->take = true;
@@ -115,10 +111,10 @@ uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t
     return trip;
 }
 
-void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size)
+void hwmc_seek_check(const struct hwmc_seek *s, uint32_t rank, uint32_t size)
 {
     assert(s->due <= s->asked);
-    assert(s->at != BCAST_HW_NEVER || (s->due == 0 && s->holder == BCAST_HW_NOBODY));
-    assert(!s->take || s->holder != BCAST_HW_NOBODY);
-    assert(s->holder == BCAST_HW_NOBODY || bcast_hw_seek_has_asked(s, rank, size, s->holder));
+    assert(s->at != HWMC_NEVER || (s->due == 0 && s->holder == HWMC_NOBODY));
+    assert(!s->take || s->holder != HWMC_NOBODY);
+    assert(s->holder == HWMC_NOBODY || hwmc_seek_has_asked(s, rank, size, s->holder));
 }

@@ -27,21 +27,21 @@
  *                     |______________ timer: round n, or a fragment came: n = 0 __________|
  * From every state back to quiet when the broadcast is complete.
  *
- * Invariants (bcast_hw_seek_check): there is something due only in a round; a holder has been asked
+ * Invariants (hwmc_seek_check): there is something due only in a round; a holder has been asked
  * before.
  */
-#ifndef BCAST_HW_SEEK_H_INCLUDED
-#define BCAST_HW_SEEK_H_INCLUDED
+#ifndef HWMC_CORE_SEEK_H_INCLUDED
+#define HWMC_CORE_SEEK_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_NOBODY UINT32_MAX
+#define HWMC_NOBODY UINT32_MAX
 
 /* Pauses of this length or more do not double again. */
-#define BCAST_HW_SEEK_MAX_NS UINT64_C(1000000000)
+#define HWMC_SEEK_MAX_NS UINT64_C(1000000000)
 
-struct bcast_hw_seek {
+struct hwmc_seek {
     uint64_t at;    /* ns: when the next round begins; NEVER: quiet */
     uint64_t seed;  /* of what is random */
     uint64_t began; /* ns at which the first round began, until somebody offers; 0 */
@@ -55,34 +55,31 @@ struct bcast_hw_seek {
 };
 
 /* Quiet. `rank` asks for broadcast `bid`. */
-void bcast_hw_seek_init(struct bcast_hw_seek *s, uint64_t bid, uint32_t rank);
+void hwmc_seek_init(struct hwmc_seek *s, uint64_t bid, uint32_t rank);
 
 /* A fragment came, or the program waits from now on: round 0 begins after `pause` ns if nothing
  * else comes. */
-void bcast_hw_seek_wait(struct bcast_hw_seek *s, uint64_t pause, uint64_t now);
+void hwmc_seek_wait(struct hwmc_seek *s, uint64_t pause, uint64_t now);
 
 /* The broadcast is complete: quiet. Which members were asked is kept, as their answers may still
  * come. */
-void bcast_hw_seek_end(struct bcast_hw_seek *s);
+void hwmc_seek_end(struct hwmc_seek *s);
 
 /* A round begins. `size`: ranks of the communicator, 3 or more. `all`: nothing is known of the
  * broadcast. `pause`: the first pause, 1 ns or more. */
-void bcast_hw_seek_on_timer(struct bcast_hw_seek *s, uint32_t size, bool all, uint64_t pause,
-                            uint64_t now);
+void hwmc_seek_on_timer(struct hwmc_seek *s, uint32_t size, bool all, uint64_t pause, uint64_t now);
 
 /* Sets *peer to the next member that `rank`, of `size`, is to send SEEK. *take: the member has
  * offered fragments and is asked to send them. False: there is none. */
-bool bcast_hw_seek_next(struct bcast_hw_seek *s, uint32_t rank, uint32_t size, uint32_t *peer,
-                        bool *take);
+bool hwmc_seek_next(struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t *peer, bool *take);
 
 /* `rank` has asked `peer`. */
-bool bcast_hw_seek_has_asked(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size,
-                             uint32_t peer);
+bool hwmc_seek_has_asked(const struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t peer);
 
 /* OFFER came from `peer`, which was asked. Returns an upper bound on the round trip to some member,
  * in ns; 0: none is known. */
-uint64_t bcast_hw_seek_on_offer(struct bcast_hw_seek *s, uint32_t peer, uint64_t now);
+uint64_t hwmc_seek_on_offer(struct hwmc_seek *s, uint32_t peer, uint64_t now);
 
-void bcast_hw_seek_check(const struct bcast_hw_seek *s, uint32_t rank, uint32_t size);
+void hwmc_seek_check(const struct hwmc_seek *s, uint32_t rank, uint32_t size);
 
-#endif /* BCAST_HW_SEEK_H_INCLUDED */
+#endif /* HWMC_CORE_SEEK_H_INCLUDED */

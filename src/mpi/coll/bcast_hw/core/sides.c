@@ -12,7 +12,7 @@
 #include "prng.h"
 
 /* A power of 2, twice as many as there can be hosts. */
-size_t bcast_hw_sides_table_words(uint32_t ranks)
+size_t hwmc_leaders_table_words(uint32_t ranks)
 {
     size_t words = 2;
 
@@ -22,13 +22,13 @@ size_t bcast_hw_sides_table_words(uint32_t ranks)
 }
 
 /* A place of the table has one more than the first rank of a host. */
-uint32_t bcast_hw_sides_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table)
+uint32_t hwmc_leaders_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table)
 {
-    const size_t words = bcast_hw_sides_table_words(ranks);
+    const size_t words = hwmc_leaders_table_words(ranks);
     uint32_t hosts = 0;
 
     for (uint32_t r = 0; r < ranks; r++) {
-        size_t at = (size_t) bcast_hw_prng(0, (uint64_t) (uint32_t) name[r]) & (words - 1);
+        size_t at = (size_t) hwmc_prng(0, (uint64_t) (uint32_t) name[r]) & (words - 1);
 
         while (table[at] > 0 && name[table[at] - 1] != name[r])
             at = (at + 1) & (words - 1);
@@ -43,7 +43,7 @@ uint32_t bcast_hw_sides_number(uint32_t ranks, const int *name, uint32_t *host_o
 }
 
 /* Sets `first`, and places in rank order. */
-static void count(struct bcast_hw_sides *s)
+static void count(struct hwmc_leaders *s)
 {
     memset(s->first, 0, (s->hosts + 1) * sizeof(*s->first));
     for (uint32_t r = 0; r < s->ranks; r++)
@@ -52,10 +52,10 @@ static void count(struct bcast_hw_sides *s)
         s->first[h] += s->first[h - 1];
 }
 
-void bcast_hw_sides_init(struct bcast_hw_sides *s, uint32_t ranks, uint32_t hosts,
-                         const uint32_t *host_of, const int *distance, uint32_t *memory)
+void hwmc_leaders_init(struct hwmc_leaders *s, uint32_t ranks, uint32_t hosts,
+                       const uint32_t *host_of, const int *distance, uint32_t *memory)
 {
-    *s = (struct bcast_hw_sides){
+    *s = (struct hwmc_leaders){
         .ranks = ranks,
         .hosts = hosts,
         .host_of = memory,
@@ -76,21 +76,21 @@ void bcast_hw_sides_init(struct bcast_hw_sides *s, uint32_t ranks, uint32_t host
         s->place[s->order[at]] = at - s->first[host_of[s->order[at]]];
 }
 
-uint32_t bcast_hw_sides_num(const struct bcast_hw_sides *s)
+uint32_t hwmc_leaders_num(const struct hwmc_leaders *s)
 {
     uint32_t most = 0;
 
     for (uint32_t h = 0; h < s->hosts; h++)
-        most = bcast_hw_sides_on(s, h) > most ? bcast_hw_sides_on(s, h) : most;
+        most = hwmc_leaders_on(s, h) > most ? hwmc_leaders_on(s, h) : most;
     return most;
 }
 
-void bcast_hw_sides_check(const struct bcast_hw_sides *s)
+void hwmc_leaders_check(const struct hwmc_leaders *s)
 {
     assert(s->hosts >= 1 && s->first[0] == 0 && s->first[s->hosts] == s->ranks);
     for (uint32_t h = 0; h < s->hosts; h++)
         assert(s->first[h] < s->first[h + 1]);
     for (uint32_t r = 0; r < s->ranks; r++)
-        assert(s->place[r] < bcast_hw_sides_on(s, s->host_of[r]) &&
+        assert(s->place[r] < hwmc_leaders_on(s, s->host_of[r]) &&
                s->order[s->first[s->host_of[r]] + s->place[r]] == r);
 }

@@ -13,14 +13,14 @@
  *
  * Invariants: `order` has each rank once; at(host_of[r], place[r]) is r.
  */
-#ifndef BCAST_HW_SIDES_H_INCLUDED
-#define BCAST_HW_SIDES_H_INCLUDED
+#ifndef HWMC_CORE_SIDES_H_INCLUDED
+#define HWMC_CORE_SIDES_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct bcast_hw_sides {
+struct hwmc_leaders {
     uint32_t ranks;    /* of the communicator */
     uint32_t hosts;    /* 1 to ranks */
     uint32_t *host_of; /* by rank */
@@ -32,11 +32,11 @@ struct bcast_hw_sides {
 /* Numbers hosts in the order in which they come: host_of[r] is that of `name[r]`, any integer; how
  * many there are. `table`: words as by the function after it, all 0. In time proportional to
  * `ranks`. */
-uint32_t bcast_hw_sides_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table);
-size_t bcast_hw_sides_table_words(uint32_t ranks);
+uint32_t hwmc_leaders_number(uint32_t ranks, const int *name, uint32_t *host_of, uint32_t *table);
+size_t hwmc_leaders_table_words(uint32_t ranks);
 
 /* Words of memory for it. */
-static inline size_t bcast_hw_sides_words(uint32_t ranks, uint32_t hosts)
+static inline size_t hwmc_leaders_words(uint32_t ranks, uint32_t hosts)
 {
     return 3 * (size_t) ranks + hosts + 1;
 }
@@ -44,30 +44,29 @@ static inline size_t bcast_hw_sides_words(uint32_t ranks, uint32_t hosts)
 /* `host_of`: by rank, the number of its host below `hosts`; each has one rank at least. `distance`:
  * by rank, in any unit, from the rail. `memory`: words as above, the caller's as long as the sides
  * are used. */
-void bcast_hw_sides_init(struct bcast_hw_sides *s, uint32_t ranks, uint32_t hosts,
-                         const uint32_t *host_of, const int *distance, uint32_t *memory);
+void hwmc_leaders_init(struct hwmc_leaders *s, uint32_t ranks, uint32_t hosts,
+                       const uint32_t *host_of, const int *distance, uint32_t *memory);
 
 /* Ranks on a host. */
-static inline uint32_t bcast_hw_sides_on(const struct bcast_hw_sides *s, uint32_t host)
+static inline uint32_t hwmc_leaders_on(const struct hwmc_leaders *s, uint32_t host)
 {
     return s->first[host + 1] - s->first[host];
 }
 
 /* The most that any host has: on so many sides some rank is that is on none before. */
-uint32_t bcast_hw_sides_num(const struct bcast_hw_sides *s);
+uint32_t hwmc_leaders_num(const struct hwmc_leaders *s);
 
 /* The rank of `host` on a side. */
-static inline uint32_t bcast_hw_sides_at(const struct bcast_hw_sides *s, uint32_t side,
-                                         uint32_t host)
+static inline uint32_t hwmc_leaders_at(const struct hwmc_leaders *s, uint32_t side, uint32_t host)
 {
-    return s->order[s->first[host] + side % bcast_hw_sides_on(s, host)];
+    return s->order[s->first[host] + side % hwmc_leaders_on(s, host)];
 }
 
-static inline bool bcast_hw_sides_has(const struct bcast_hw_sides *s, uint32_t side, uint32_t rank)
+static inline bool hwmc_leaders_has(const struct hwmc_leaders *s, uint32_t side, uint32_t rank)
 {
-    return bcast_hw_sides_at(s, side, s->host_of[rank]) == rank;
+    return hwmc_leaders_at(s, side, s->host_of[rank]) == rank;
 }
 
-void bcast_hw_sides_check(const struct bcast_hw_sides *s);
+void hwmc_leaders_check(const struct hwmc_leaders *s);
 
-#endif /* BCAST_HW_SIDES_H_INCLUDED */
+#endif /* HWMC_CORE_SIDES_H_INCLUDED */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Whether the ranks of this name are placed. */
-static bool placed_before(const struct bcast_hw_sites *s, const uint64_t *name, uint64_t one)
+static bool placed_before(const struct hwmc_sites *s, const uint64_t *name, uint64_t one)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (name[s->ranks[s->first[i]]] == one)
@@ -17,13 +17,12 @@ static bool placed_before(const struct bcast_hw_sites *s, const uint64_t *name, 
     return false;
 }
 
-void bcast_hw_sites_init(struct bcast_hw_sites *s, uint32_t size, const uint64_t *name,
-                         uint32_t *memory)
+void hwmc_sites_init(struct hwmc_sites *s, uint32_t size, const uint64_t *name, uint32_t *memory)
 {
     uint32_t *ranks = memory, *at = ranks + size, *first = at + size;
     uint32_t placed = 0;
 
-    *s = (struct bcast_hw_sites){.first = first, .ranks = ranks, .at = at};
+    *s = (struct hwmc_sites){.first = first, .ranks = ranks, .at = at};
     first[0] = 0;
     for (uint32_t lowest = 0; placed < size; lowest++) {
         if (placed_before(s, name, name[lowest]))
@@ -37,7 +36,7 @@ void bcast_hw_sites_init(struct bcast_hw_sites *s, uint32_t size, const uint64_t
     }
 }
 
-uint32_t bcast_hw_sites_of(const struct bcast_hw_sites *s, uint32_t rank)
+uint32_t hwmc_sites_of(const struct hwmc_sites *s, uint32_t rank)
 {
     uint32_t low = 0, high = s->n;
 

@@ -8,9 +8,9 @@
 
 #define SILENT_MAX 6u
 
-uint32_t bcast_hw_spare_offer(struct bcast_hw_spare *s, uint32_t rails)
+uint32_t hwmc_spare_offer(struct hwmc_spare *s, uint32_t rails)
 {
-    for (uint32_t i = 0; i < BCAST_HW_RAIL_BITS; i++)
+    for (uint32_t i = 0; i < HWMC_RAIL_BITS; i++)
         if ((rails >> i & 1) && s->left[i] > 0) {
             s->left[i]--;
             rails &= ~(UINT32_C(1) << i);
@@ -18,9 +18,9 @@ uint32_t bcast_hw_spare_offer(struct bcast_hw_spare *s, uint32_t rails)
     return rails;
 }
 
-void bcast_hw_spare_on_outcome(struct bcast_hw_spare *s, uint32_t came, uint32_t missed)
+void hwmc_spare_on_outcome(struct hwmc_spare *s, uint32_t came, uint32_t missed)
 {
-    for (uint32_t i = 0; i < BCAST_HW_RAIL_BITS; i++)
+    for (uint32_t i = 0; i < HWMC_RAIL_BITS; i++)
         if (came >> i & 1) {
             s->silent[i] = s->left[i] = 0;
         } else if (missed >> i & 1) {

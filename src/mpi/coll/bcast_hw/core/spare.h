@@ -10,23 +10,23 @@
  * Example: multicast never passes. Of 20 set-ups the 1st, 3rd, 6th and 11th wait for probes, and
  * then the 20th.
  */
-#ifndef BCAST_HW_SPARE_H_INCLUDED
-#define BCAST_HW_SPARE_H_INCLUDED
+#ifndef HWMC_CORE_SPARE_H_INCLUDED
+#define HWMC_CORE_SPARE_H_INCLUDED
 
 #include <stdint.h>
 
 #include "msg.h"
 
-struct bcast_hw_spare {
-    uint8_t silent[BCAST_HW_RAIL_BITS]; /* times in a row that none came, as far as they matter */
-    uint8_t left[BCAST_HW_RAIL_BITS];   /* set-ups that are still to do without the rail */
+struct hwmc_spare {
+    uint8_t silent[HWMC_RAIL_BITS]; /* times in a row that none came, as far as they matter */
+    uint8_t left[HWMC_RAIL_BITS];   /* set-ups that are still to do without the rail */
 };
 
 /* A set-up begins, where `rails` are there, a bit each: those that it is to use. All 0 is the
  * start. */
-uint32_t bcast_hw_spare_offer(struct bcast_hw_spare *s, uint32_t rails);
+uint32_t hwmc_spare_offer(struct hwmc_spare *s, uint32_t rails);
 
 /* It is over: rails on which a probe came, and others on which it was waited for to the end. */
-void bcast_hw_spare_on_outcome(struct bcast_hw_spare *s, uint32_t came, uint32_t missed);
+void hwmc_spare_on_outcome(struct hwmc_spare *s, uint32_t came, uint32_t missed);
 
-#endif /* BCAST_HW_SPARE_H_INCLUDED */
+#endif /* HWMC_CORE_SPARE_H_INCLUDED */

@@ -8,35 +8,36 @@
 
 #include <string.h>
 
-_Static_assert(BCAST_HW_LINK_DEAD + 1 == BCAST_HW_STAND_STATES, "DEAD is the last state");
+_Static_assert(HWMC_SESSION_DEAD + 1 == HWMC_LANE_STATES, "DEAD is the last state");
 
-static bool is_lost(const struct bcast_hw_stand_share *s, uint32_t lane)
+static bool is_lost(const struct hwmc_lane_state_share *s, uint32_t lane)
 {
     return s->used[lane] &&
-           (s->state[lane] == BCAST_HW_LINK_DEAD || s->state[lane] == BCAST_HW_LINK_OFF);
+           (s->state[lane] == HWMC_SESSION_DEAD || s->state[lane] == HWMC_SESSION_OFF);
 }
 
-static void find(struct bcast_hw_stand_share *s, const struct bcast_hw_link *link, uint32_t sends)
+static void find(struct hwmc_lane_state_share *s, const struct hwmc_session *session,
+                 uint32_t sends)
 {
-    for (uint32_t i = 0; i < link->cfg->lanes; i++) {
-        s->state[i] = (uint8_t) link->lanes[i].state;
-        s->used[i] |= link->lanes[i].state == BCAST_HW_LINK_GOOD;
+    for (uint32_t i = 0; i < session->cfg->lanes; i++) {
+        s->state[i] = (uint8_t) session->lanes[i].state;
+        s->used[i] |= session->lanes[i].state == HWMC_SESSION_GOOD;
         s->streams[i] = s->moved[i] = 0;
     }
-    for (uint32_t i = 0; i < link->cfg->streams; i++) {
-        const uint8_t by = link->streams[i].via, rather = link->cfg->prefers[i][0];
+    for (uint32_t i = 0; i < session->cfg->streams; i++) {
+        const uint8_t by = session->streams[i].via, rather = session->cfg->prefers[i][0];
 
         if (!(sends >> i & 1))
             continue;
-        if (by != BCAST_HW_LINK_NO_LANE)
+        if (by != HWMC_SESSION_NO_LANE)
             s->streams[by]++;
-        if (by != rather && rather != BCAST_HW_LINK_NO_LANE)
+        if (by != rather && rather != HWMC_SESSION_NO_LANE)
             s->moved[rather]++;
     }
     s->counted = true;
 }
 
-static void drop_lost(struct bcast_hw_stand *s, uint32_t peer)
+static void drop_lost(struct hwmc_lane_state *s, uint32_t peer)
 {
     for (uint32_t i = 0; i < s->num_lost; i++)
         if (s->lost[i] == peer) {
@@ -45,15 +46,15 @@ static void drop_lost(struct bcast_hw_stand *s, uint32_t peer)
         }
 }
 
-static void add_lost(struct bcast_hw_stand *s, uint32_t peer)
+static void add_lost(struct hwmc_lane_state *s, uint32_t peer)
 {
-    if (s->num_lost < BCAST_HW_STAND_LOST)
+    if (s->num_lost < HWMC_LANE_STATE_LOST)
         s->lost[s->num_lost++] = peer;
 }
 
 /* One lane's. Whether it changed. */
-static bool take(struct bcast_hw_stand *s, const struct bcast_hw_stand_share *was,
-                 const struct bcast_hw_stand_share *is, uint32_t lane, uint32_t peer)
+static bool take(struct hwmc_lane_state *s, const struct hwmc_lane_state_share *was,
+                 const struct hwmc_lane_state_share *is, uint32_t lane, uint32_t peer)
 {
     const bool was_lost = was->counted && is_lost(was, lane), lost = is_lost(is, lane);
 
@@ -72,14 +73,14 @@ static bool take(struct bcast_hw_stand *s, const struct bcast_hw_stand_share *wa
     return true;
 }
 
-uint32_t bcast_hw_stand_take(struct bcast_hw_stand *stands, struct bcast_hw_stand_share *share,
-                             uint32_t peer, const struct bcast_hw_link *link, uint32_t sends)
+uint32_t hwmc_lane_state_take(struct hwmc_lane_state *stands, struct hwmc_lane_state_share *share,
+                              uint32_t peer, const struct hwmc_session *session, uint32_t sends)
 {
-    const struct bcast_hw_stand_share was = *share;
+    const struct hwmc_lane_state_share was = *share;
     uint32_t changed = 0;
 
-    find(share, link, sends);
-    for (uint32_t i = 0; i < link->cfg->lanes; i++)
+    find(share, session, sends);
+    for (uint32_t i = 0; i < session->cfg->lanes; i++)
         if (take(&stands[i], &was, share, i, peer))
             changed |= 1u << i;
     return changed;

@@ -10,45 +10,45 @@
 #include <assert.h>
 #include <string.h>
 
-static uint32_t max_frags(const struct bcast_hw_stream_cfg *cfg)
+static uint32_t max_frags(const struct hwmc_stream_cfg *cfg)
 {
-    return bcast_hw_frags_of(cfg->max_bytes, cfg->frag_bytes);
+    return hwmc_frags_of(cfg->max_bytes, cfg->frag_bytes);
 }
 
 /* Of all channels: slots, then bitmaps, then what came early; then the rails' shares and the
  * segments' bitmap. */
-static size_t slots_size(const struct bcast_hw_stream_cfg *cfg)
+static size_t slots_size(const struct hwmc_stream_cfg *cfg)
 {
-    return cfg->channels * sizeof(struct bcast_hw_two_stage);
+    return cfg->channels * sizeof(struct hwmc_two_stage);
 }
 
-static size_t maps_size(const struct bcast_hw_stream_cfg *cfg)
+static size_t maps_size(const struct hwmc_stream_cfg *cfg)
 {
-    return cfg->channels * bcast_hw_two_stage_words(max_frags(cfg)) * sizeof(uint64_t);
+    return cfg->channels * hwmc_two_stage_words(max_frags(cfg)) * sizeof(uint64_t);
 }
 
-static size_t early_size(const struct bcast_hw_stream_cfg *cfg)
+static size_t unexpected_size(const struct hwmc_stream_cfg *cfg)
 {
-    return cfg->trees > 0 ? (cfg->channels * sizeof(struct bcast_hw_multilane_early) + 7) / 8 * 8
+    return cfg->trees > 0 ? (cfg->channels * sizeof(struct hwmc_multilane_unexpected) + 7) / 8 * 8
                           : 0;
 }
 
-static size_t shares_size(const struct bcast_hw_stream_cfg *cfg)
+static size_t shares_size(const struct hwmc_stream_cfg *cfg)
 {
-    return cfg->trees > 0 && cfg->lag.rails > 1
-               ? (sizeof(struct bcast_hw_multilane_shares) + 7) / 8 * 8
+    return cfg->trees > 0 && cfg->weights.rails > 1
+               ? (sizeof(struct hwmc_multilane_shares) + 7) / 8 * 8
                : 0;
 }
 
-size_t bcast_hw_stream_footprint(const struct bcast_hw_stream_cfg *cfg)
+size_t hwmc_stream_footprint(const struct hwmc_stream_cfg *cfg)
 {
-    return slots_size(cfg) + maps_size(cfg) + early_size(cfg) + shares_size(cfg) +
-           bcast_hw_multilane_words(cfg->max_segments) * sizeof(uint64_t);
+    return slots_size(cfg) + maps_size(cfg) + unexpected_size(cfg) + shares_size(cfg) +
+           hwmc_multilane_words(cfg->max_segments) * sizeof(uint64_t);
 }
 
-static void init_epoch(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg)
+static void init_epoch(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg)
 {
-    const struct bcast_hw_epoch_cfg epoch = {
+    const struct hwmc_epoch_cfg epoch = {
         .size = cfg->size,
         .rank = cfg->rank,
         .fanout = cfg->fanout,
@@ -64,13 +64,13 @@ static void init_epoch(struct bcast_hw_stream *s, const struct bcast_hw_stream_c
         .counts = cfg->counts,
     };
 
-    bcast_hw_epoch_init(&s->epoch, &epoch);
+    hwmc_epoch_init(&s->epoch, &epoch);
 }
 
-static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
+static void init_multilane(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg,
                            unsigned char *memory)
 {
-    struct bcast_hw_multilane_cfg trees = {
+    struct hwmc_multilane_cfg trees = {
         .size = cfg->size,
         .rank = cfg->rank,
         .t = cfg->trees,
@@ -84,25 +84,24 @@ static void init_multilane(struct bcast_hw_stream *s, const struct bcast_hw_stre
     };
 
     memory += slots_size(cfg) + maps_size(cfg);
-    s->early = (struct bcast_hw_multilane_early *) memory;
-    memset(s->early, 0, early_size(cfg));
-    memory += early_size(cfg);
+    s->unexpected = (struct hwmc_multilane_unexpected *) memory;
+    memset(s->unexpected, 0, unexpected_size(cfg));
+    memory += unexpected_size(cfg);
     if (shares_size(cfg) > 0) {
-        trees.shares = (struct bcast_hw_multilane_shares *) memory;
+        trees.shares = (struct hwmc_multilane_shares *) memory;
         trees.shares->lanes = cfg->lanes;
         trees.shares->far_lanes = cfg->far_lanes;
-        bcast_hw_lag_init(&trees.shares->lag, &cfg->lag, cfg->counts);
+        hwmc_rail_weight_init(&trees.shares->weights, &cfg->weights, cfg->counts);
     }
-    bcast_hw_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + shares_size(cfg)));
+    hwmc_multilane_init(&s->multilane, &trees, (uint64_t *) (memory + shares_size(cfg)));
 }
 
-void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_stream_cfg *cfg,
-                          void *memory)
+void hwmc_stream_init(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg, void *memory)
 {
-    uint32_t words = bcast_hw_two_stage_words(max_frags(cfg));
+    uint32_t words = hwmc_two_stage_words(max_frags(cfg));
     uint64_t *maps;
 
-    assert(cfg->channels >= 1 && cfg->channels <= BCAST_HW_CHANNELS_MAX);
+    assert(cfg->channels >= 1 && cfg->channels <= HWMC_CHANNELS_MAX);
     memset(s, 0, sizeof(*s));
     s->ring.size = cfg->size;
     s->ring.rank = cfg->rank;
@@ -110,173 +109,171 @@ void bcast_hw_stream_init(struct bcast_hw_stream *s, const struct bcast_hw_strea
     s->ring.frag_bytes = cfg->frag_bytes;
     s->ring.max_frags = max_frags(cfg);
     s->ring.counts = s->counts = cfg->counts;
-    bcast_hw_rtt_init(&s->ring.rtt);
-    bcast_hw_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period,
-                          cfg->fanout, cfg->rails == 0, cfg->counts);
+    hwmc_rtt_init(&s->ring.rtt);
+    hwmc_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period, cfg->fanout,
+                      cfg->rails == 0, cfg->counts);
     init_epoch(s, cfg);
     s->delay.kind = cfg->delay;
     s->delay.seed = cfg->seed;
-    s->delay.ns = cfg->delay == BCAST_HW_DELAY_FIXED ? cfg->delay_ns : 0;
+    s->delay.ns = cfg->delay == HWMC_DELAY_FIXED ? cfg->delay_ns : 0;
     s->slots = memory;
     maps = (uint64_t *) (s->slots + cfg->channels);
     for (uint32_t i = 0; i < cfg->channels; i++)
-        bcast_hw_two_stage_init(&s->slots[i], i, maps + (size_t) i * words, &s->ring);
+        hwmc_two_stage_init(&s->slots[i], i, maps + (size_t) i * words, &s->ring);
     if (cfg->trees > 0)
         init_multilane(s, cfg, memory);
 }
 
-void bcast_hw_stream_agreed(struct bcast_hw_stream *s, uint8_t rails)
+void hwmc_stream_agreed(struct hwmc_stream *s, uint8_t rails)
 {
-    struct bcast_hw_epoch_cfg epoch = s->epoch.cfg;
+    struct hwmc_epoch_cfg epoch = s->epoch.cfg;
 
     assert(s->posted == 0);
     s->channel.no_cast = rails == 0;
     epoch.first.rails = rails;
-    bcast_hw_epoch_init(&s->epoch, &epoch);
+    hwmc_epoch_init(&s->epoch, &epoch);
 }
 
 /* The channel can go to another broadcast: all members are through with this one. */
-static bool over(const struct bcast_hw_stream *s, const struct bcast_hw_two_stage *m)
+static bool over(const struct hwmc_stream *s, const struct hwmc_two_stage *m)
 {
     return m->bid < s->channel.floor;
 }
 
-struct bcast_hw_two_stage *bcast_hw_stream_claim(struct bcast_hw_stream *s, uint64_t bid)
+struct hwmc_two_stage *hwmc_stream_claim(struct hwmc_stream *s, uint64_t bid)
 {
-    struct bcast_hw_two_stage *m = bcast_hw_stream_slot(s, bid);
+    struct hwmc_two_stage *m = hwmc_stream_slot(s, bid);
 
     if (m->bid != bid) {
         assert(over(s, m));
-        s->ring.push = bcast_hw_epoch_manner(&s->epoch, bid).push;
-        bcast_hw_two_stage_reset(m, bid, &s->ring);
-        if (s->early)
-            memset(bcast_hw_stream_early(s, bid), 0, sizeof(*s->early));
+        s->ring.push = hwmc_epoch_policy(&s->epoch, bid).push;
+        hwmc_two_stage_reset(m, bid, &s->ring);
+        if (s->unexpected)
+            memset(hwmc_stream_unexpected(s, bid), 0, sizeof(*s->unexpected));
     }
     return m;
 }
 
-bool bcast_hw_stream_open(const struct bcast_hw_stream *s)
+bool hwmc_stream_open(const struct hwmc_stream *s)
 {
-    return bcast_hw_channel_open(&s->channel, s->posted);
+    return hwmc_channel_open(&s->channel, s->posted);
 }
 
-void bcast_hw_stream_stall(struct bcast_hw_stream *s, uint64_t now)
+void hwmc_stream_stall(struct hwmc_stream *s, uint64_t now)
 {
-    bcast_hw_channel_stall(&s->channel, now + bcast_hw_rtt_wait(&s->ring.rtt));
+    hwmc_channel_stall(&s->channel, now + hwmc_rtt_wait(&s->ring.rtt));
 }
 
 /* A floor that moved says how the broadcasts below it went. */
-static void learn(struct bcast_hw_stream *s)
+static void learn(struct hwmc_stream *s)
 {
     uint64_t floor = s->channel.floor;
 
     if (floor == s->floor_seen)
         return;
-    bcast_hw_delay_learn(&s->delay, s->channel.epoch_lost,
-                         (floor - s->floor_seen) * (s->ring.size - 1));
+    hwmc_delay_learn(&s->delay, s->channel.epoch_lost,
+                     (floor - s->floor_seen) * (s->ring.size - 1));
     s->floor_seen = floor;
 }
 
-uint64_t bcast_hw_stream_post_root(struct bcast_hw_stream *s, uint32_t bytes, bool more,
-                                   uint8_t rails, uint64_t now)
+uint64_t hwmc_stream_post_root(struct hwmc_stream *s, uint32_t bytes, bool more, uint8_t rails,
+                               uint64_t now)
 {
-    struct bcast_hw_two_stage *m = bcast_hw_stream_claim(s, s->posted);
+    struct hwmc_two_stage *m = hwmc_stream_claim(s, s->posted);
 
-    assert(!(rails & ~bcast_hw_stream_next_rails(s)));
+    assert(!(rails & ~hwmc_stream_next_rails(s)));
     learn(s);
-    bcast_hw_two_stage_post_root(m, bytes, more, rails,
-                                 bcast_hw_delay_until(&s->delay, s->ring.size, now), &s->ring, now);
-    bcast_hw_stream_attend(s, m);
+    hwmc_two_stage_post_root(m, bytes, more, rails, hwmc_delay_until(&s->delay, s->ring.size, now),
+                             &s->ring, now);
+    hwmc_stream_attend(s, m);
     return s->posted++;
 }
 
-uint64_t bcast_hw_stream_post_member(struct bcast_hw_stream *s, uint32_t root, uint64_t now)
+uint64_t hwmc_stream_post_member(struct hwmc_stream *s, uint32_t root, uint64_t now)
 {
-    struct bcast_hw_two_stage *m = bcast_hw_stream_claim(s, s->posted);
-    bool chosen = bcast_hw_delay_is_chosen(&s->delay, s->posted, root, s->ring.rank, s->ring.size);
+    struct hwmc_two_stage *m = hwmc_stream_claim(s, s->posted);
+    bool chosen = hwmc_delay_is_chosen(&s->delay, s->posted, root, s->ring.rank, s->ring.size);
 
-    bcast_hw_two_stage_post_member(m, root, chosen, &s->ring, now);
-    bcast_hw_stream_attend(s, m);
+    hwmc_two_stage_post_member(m, root, chosen, &s->ring, now);
+    hwmc_stream_attend(s, m);
     return s->posted++;
 }
 
-uint64_t bcast_hw_stream_post_trees(struct bcast_hw_stream *s, uint32_t root, uint32_t bytes,
-                                    uint32_t seg_bytes)
+uint64_t hwmc_stream_post_trees(struct hwmc_stream *s, uint32_t root, uint32_t bytes,
+                                uint32_t seg_bytes)
 {
-    bcast_hw_two_stage_post_away(bcast_hw_stream_claim(s, s->posted), &s->ring);
-    s->counts->without_cast += s->epoch.cfg.first.rails && !bcast_hw_stream_next_rails(s);
-    bcast_hw_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes,
-                            bcast_hw_stream_early(s, s->posted));
+    hwmc_two_stage_post_bypassed(hwmc_stream_claim(s, s->posted), &s->ring);
+    s->counts->without_cast += s->epoch.cfg.first.rails && !hwmc_stream_next_rails(s);
+    hwmc_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes,
+                        hwmc_stream_unexpected(s, s->posted));
     return s->posted++;
 }
 
-void bcast_hw_stream_on_sent(struct bcast_hw_stream *s, uint32_t token)
+void hwmc_stream_on_sent(struct hwmc_stream *s, uint32_t token)
 {
-    bcast_hw_multilane_on_sent(&s->multilane, token);
+    hwmc_multilane_on_sent(&s->multilane, token);
 }
 
-bool bcast_hw_stream_done(const struct bcast_hw_stream *s)
+bool hwmc_stream_done(const struct hwmc_stream *s)
 {
-    return bcast_hw_stream_by_trees(s)
-               ? bcast_hw_multilane_done(&s->multilane)
-               : bcast_hw_two_stage_done(bcast_hw_stream_slot(s, s->posted - 1));
+    return hwmc_stream_by_trees(s) ? hwmc_multilane_done(&s->multilane)
+                                   : hwmc_two_stage_done(hwmc_stream_slot(s, s->posted - 1));
 }
 
-bool bcast_hw_stream_failed(const struct bcast_hw_stream *s, uint32_t *theirs)
+bool hwmc_stream_failed(const struct hwmc_stream *s, uint32_t *theirs)
 {
     *theirs = s->multilane.theirs;
-    return bcast_hw_stream_by_trees(s) && s->multilane.failed;
+    return hwmc_stream_by_trees(s) && s->multilane.failed;
 }
 
-uint32_t bcast_hw_stream_bytes(const struct bcast_hw_stream *s)
+uint32_t hwmc_stream_bytes(const struct hwmc_stream *s)
 {
-    return bcast_hw_stream_by_trees(s) ? s->multilane.bytes
-                                       : bcast_hw_stream_slot(s, s->posted - 1)->bytes;
+    return hwmc_stream_by_trees(s) ? s->multilane.bytes : hwmc_stream_slot(s, s->posted - 1)->bytes;
 }
 
-bool bcast_hw_stream_more(const struct bcast_hw_stream *s)
+bool hwmc_stream_more(const struct hwmc_stream *s)
 {
-    return bcast_hw_stream_slot(s, s->posted - 1)->more;
+    return hwmc_stream_slot(s, s->posted - 1)->more;
 }
 
-uint32_t bcast_hw_stream_prefix(const struct bcast_hw_stream *s, uint32_t known)
+uint32_t hwmc_stream_prefix(const struct hwmc_stream *s, uint32_t known)
 {
-    const struct bcast_hw_two_stage *m = bcast_hw_stream_slot(s, s->posted - 1);
+    const struct hwmc_two_stage *m = hwmc_stream_slot(s, s->posted - 1);
     uint32_t frag = s->ring.frag_bytes, frags;
 
-    if (bcast_hw_stream_by_trees(s))
-        return bcast_hw_multilane_prefix(&s->multilane);
+    if (hwmc_stream_by_trees(s))
+        return hwmc_multilane_prefix(&s->multilane);
     if (m->frags == 0)
         return 0;
-    frags = bcast_hw_bitmap_clear_from(m->got, m->frags, known / frag);
+    frags = hwmc_bitmap_clear_from(m->got, m->frags, known / frag);
     return frags < m->frags ? frags * frag : m->bytes;
 }
 
-void bcast_hw_stream_follow(struct bcast_hw_stream *s)
+void hwmc_stream_follow(struct hwmc_stream *s)
 {
-    const struct bcast_hw_epoch *e = &s->epoch;
+    const struct hwmc_epoch *e = &s->epoch;
     uint8_t rails = e->now.rails;
 
-    bcast_hw_watch_forget(&s->ring.watch, rails & (uint8_t) ~e->before.rails);
+    hwmc_loss_estimate_forget(&s->ring.watch, rails & (uint8_t) ~e->before.rails);
     if (!(s->ring.rails & rails))
         s->ring.rails = rails;
-    bcast_hw_channel_cast(&s->channel, rails != 0);
-    bcast_hw_channel_pace(&s->channel, e->from, e->now.period);
+    hwmc_channel_cast(&s->channel, rails != 0);
+    hwmc_channel_pace(&s->channel, e->from, e->now.period);
 }
 
 /* The leader's own count is worth a synchronization: how long will that take? */
-static void time_sync(struct bcast_hw_stream *s, uint64_t now)
+static void time_sync(struct hwmc_stream *s, uint64_t now)
 {
     if (s->channel.rank == 0 && s->sync_at == 0 &&
-        bcast_hw_channel_due(&s->channel, s->channel.consumed)) {
+        hwmc_channel_due(&s->channel, s->channel.consumed)) {
         s->sync_of = s->channel.consumed;
         s->sync_at = now;
     }
 }
 
-void bcast_hw_stream_judge(struct bcast_hw_stream *s, uint64_t floor_before, uint64_t now)
+void hwmc_stream_judge(struct hwmc_stream *s, uint64_t floor_before, uint64_t now)
 {
-    struct bcast_hw_adapt_sample sample = {
+    struct hwmc_adapt_sample sample = {
         .now = now,
         .floor = s->channel.floor,
         .repaired = s->channel.epoch_lost,
@@ -290,121 +287,121 @@ void bcast_hw_stream_judge(struct bcast_hw_stream *s, uint64_t floor_before, uin
         s->sync_at = 0;
     }
     s->frags = 0;
-    if (bcast_hw_epoch_judge(&s->epoch, &s->ring.watch, &sample)) {
-        bcast_hw_stream_follow(s);
-        bcast_hw_channel_limit(&s->channel, bcast_hw_epoch_limit(&s->epoch));
+    if (hwmc_epoch_judge(&s->epoch, &s->ring.watch, &sample)) {
+        hwmc_stream_follow(s);
+        hwmc_channel_limit(&s->channel, hwmc_epoch_limit(&s->epoch));
     }
 }
 
-void bcast_hw_stream_consume(struct bcast_hw_stream *s, uint64_t now)
+void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now)
 {
-    struct bcast_hw_two_stage *m = bcast_hw_stream_slot(s, s->posted - 1);
+    struct hwmc_two_stage *m = hwmc_stream_slot(s, s->posted - 1);
     uint64_t floor = s->channel.floor;
 
-    assert(s->posted == s->channel.consumed + 1 && bcast_hw_stream_done(s));
-    if (bcast_hw_stream_by_trees(s))
-        bcast_hw_multilane_reset(&s->multilane);
+    assert(s->posted == s->channel.consumed + 1 && hwmc_stream_done(s));
+    if (hwmc_stream_by_trees(s))
+        hwmc_multilane_reset(&s->multilane);
     else
-        bcast_hw_two_stage_consumed(m, &s->ring);
+        hwmc_two_stage_consumed(m, &s->ring);
     s->frags += m->frags;
-    bcast_hw_channel_consume(&s->channel, m->repaired, m->more);
+    hwmc_channel_consume(&s->channel, m->repaired, m->more);
     time_sync(s, now);
-    bcast_hw_stream_judge(s, floor, now);
+    hwmc_stream_judge(s, floor, now);
 }
 
-void bcast_hw_stream_on_timer(struct bcast_hw_stream *s, uint64_t now)
+void hwmc_stream_on_timer(struct hwmc_stream *s, uint64_t now)
 {
-    bcast_hw_channel_on_timer(&s->channel, now);
-    bcast_hw_epoch_on_timer(&s->epoch, now);
+    hwmc_channel_on_timer(&s->channel, now);
+    hwmc_epoch_on_timer(&s->epoch, now);
     for (uint32_t i = 0; i < s->channel.n; i++) {
-        struct bcast_hw_two_stage *m = &s->slots[i];
+        struct hwmc_two_stage *m = &s->slots[i];
 
-        if (bcast_hw_two_stage_next_timer(m) <= now) {
-            bcast_hw_two_stage_on_timer(m, &s->ring, now);
-            bcast_hw_stream_attend(s, m);
+        if (hwmc_two_stage_next_timer(m) <= now) {
+            hwmc_two_stage_on_timer(m, &s->ring, now);
+            hwmc_stream_attend(s, m);
         }
     }
 }
 
-uint64_t bcast_hw_stream_next_timer(const struct bcast_hw_stream *s)
+uint64_t hwmc_stream_next_timer(const struct hwmc_stream *s)
 {
-    uint64_t probe = bcast_hw_epoch_next_timer(&s->epoch);
+    uint64_t probe = hwmc_epoch_next_timer(&s->epoch);
     uint64_t next = s->channel.ask_at < probe ? s->channel.ask_at : probe;
 
     for (uint32_t i = 0; i < s->channel.n; i++) {
-        uint64_t at = bcast_hw_two_stage_next_timer(&s->slots[i]);
+        uint64_t at = hwmc_two_stage_next_timer(&s->slots[i]);
 
         next = at < next ? at : next;
     }
     return next;
 }
 
-int bcast_hw_stream_next_send(struct bcast_hw_stream *s, struct bcast_hw_room room,
-                              struct bcast_hw_msg *tx, uint64_t now)
+int hwmc_stream_next_send(struct hwmc_stream *s, struct hwmc_room room, struct hwmc_msg *tx,
+                          uint64_t now)
 {
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
-        struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(bits)];
+        struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && bcast_hw_two_stage_next_send(m, &s->ring, room, tx, now))
+        if (!over(s, m) && hwmc_two_stage_next_send(m, &s->ring, room, tx, now))
             return 1;
-        if (!bcast_hw_two_stage_casts(m)) /* else it waits for room */
+        if (!hwmc_two_stage_casts(m)) /* else it waits for room */
             s->attention &= ~(bits & -bits);
     }
-    if (bcast_hw_epoch_next_send(&s->epoch, room.each, tx, now))
+    if (hwmc_epoch_next_send(&s->epoch, room.each, tx, now))
         return 1;
-    if (bcast_hw_channel_next_send(&s->channel, room.each & s->epoch.now.rails, tx)) {
-        if (tx->type == BCAST_HW_MSG_SYNC_UP)
-            bcast_hw_epoch_report(&s->epoch, &s->ring.watch, tx);
+    if (hwmc_channel_next_send(&s->channel, room.each & s->epoch.now.rails, tx)) {
+        if (tx->type == HWMC_MSG_SYNC_UP)
+            hwmc_epoch_report(&s->epoch, &s->ring.watch, tx);
         return 1;
     }
-    return s->early && bcast_hw_multilane_next_send(&s->multilane, tx);
+    return s->unexpected && hwmc_multilane_next_send(&s->multilane, tx);
 }
 
-uint8_t bcast_hw_stream_casting(const struct bcast_hw_stream *s)
+uint8_t hwmc_stream_casting(const struct hwmc_stream *s)
 {
     uint8_t rails = 0;
 
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
-        const struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(bits)];
+        const struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        rails |= !over(s, m) && bcast_hw_two_stage_casts(m) ? m->rails : 0;
+        rails |= !over(s, m) && hwmc_two_stage_casts(m) ? m->rails : 0;
     }
     return rails;
 }
 
-bool bcast_hw_stream_casts(const struct bcast_hw_stream *s, struct bcast_hw_room room)
+bool hwmc_stream_casts(const struct hwmc_stream *s, struct hwmc_room room)
 {
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
-        const struct bcast_hw_two_stage *m = &s->slots[__builtin_ctzll(bits)];
+        const struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && bcast_hw_two_stage_casts(m) && bcast_hw_two_stage_room(m, room))
+        if (!over(s, m) && hwmc_two_stage_casts(m) && hwmc_two_stage_room(m, room))
             return true;
     }
     return (s->channel.cast_due && (room.each & s->epoch.now.rails)) ||
-           (bcast_hw_epoch_casting(&s->epoch) & room.each);
+           (hwmc_epoch_casting(&s->epoch) & room.each);
 }
 
-void bcast_hw_stream_close(struct bcast_hw_stream *s)
+void hwmc_stream_close(struct hwmc_stream *s)
 {
     assert(s->posted == s->channel.consumed);
-    bcast_hw_epoch_close(&s->epoch);
-    bcast_hw_channel_close(&s->channel);
+    hwmc_epoch_close(&s->epoch);
+    hwmc_channel_close(&s->channel);
 }
 
-bool bcast_hw_stream_closed(const struct bcast_hw_stream *s)
+bool hwmc_stream_closed(const struct hwmc_stream *s)
 {
-    return bcast_hw_channel_closed(&s->channel);
+    return hwmc_channel_closed(&s->channel);
 }
 
-void bcast_hw_stream_check(const struct bcast_hw_stream *s)
+void hwmc_stream_check(const struct hwmc_stream *s)
 {
-    bcast_hw_channel_check(&s->channel);
-    bcast_hw_epoch_check(&s->epoch);
-    if (s->early)
-        bcast_hw_multilane_check(&s->multilane);
+    hwmc_channel_check(&s->channel);
+    hwmc_epoch_check(&s->epoch);
+    if (s->unexpected)
+        hwmc_multilane_check(&s->multilane);
     assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + 1);
     for (uint32_t i = 0; i < s->channel.n; i++) {
-        bcast_hw_two_stage_check(&s->slots[i], &s->ring);
+        hwmc_two_stage_check(&s->slots[i], &s->ring);
         assert(s->slots[i].bid % s->channel.n == i);
         assert(s->slots[i].bid < s->channel.consumed + s->channel.n);
     }

@@ -86,39 +86,39 @@ static uint32_t children_at(const struct tree *e, uint32_t place)
 
 /* Sites, in the order in which a message goes through them: the root's first. */
 
-static uint32_t num_sites(const struct bcast_hw_trees *t)
+static uint32_t num_sites(const struct hwmc_trees *t)
 {
     return t->sites ? t->sites->n : 1;
 }
 
-static uint32_t site_size(const struct bcast_hw_trees *t, uint32_t site)
+static uint32_t site_size(const struct hwmc_trees *t, uint32_t site)
 {
     return t->sites ? t->sites->first[site + 1] - t->sites->first[site] : t->size;
 }
 
-static uint32_t site_of(const struct bcast_hw_trees *t, uint32_t rank)
+static uint32_t site_of(const struct hwmc_trees *t, uint32_t rank)
 {
-    return t->sites ? bcast_hw_sites_of(t->sites, rank) : 0;
+    return t->sites ? hwmc_sites_of(t->sites, rank) : 0;
 }
 
-static struct tree tree_in(const struct bcast_hw_trees *t, uint32_t site, uint32_t r)
+static struct tree tree_in(const struct hwmc_trees *t, uint32_t site, uint32_t r)
 {
     return tree_of(site_size(t, site) - (site == site_of(t, t->root)), t->t, r);
 }
 
 /* Where in its site a rank stands, and who stands there. */
-static uint32_t standing(const struct bcast_hw_trees *t, uint32_t site, uint32_t rank)
+static uint32_t standing(const struct hwmc_trees *t, uint32_t site, uint32_t rank)
 {
     return t->sites ? t->sites->at[rank] - t->sites->first[site] : rank;
 }
 
-static uint32_t rank_at(const struct bcast_hw_trees *t, uint32_t site, uint32_t stand)
+static uint32_t rank_at(const struct hwmc_trees *t, uint32_t site, uint32_t stand)
 {
     return t->sites ? t->sites->ranks[t->sites->first[site] + stand] : stand;
 }
 
 /* The root's site counts from the root on, without it. */
-static uint32_t index_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t rank)
+static uint32_t index_of(const struct hwmc_trees *t, uint32_t site, uint32_t rank)
 {
     uint32_t size = site_size(t, site), stand = standing(t, site, rank);
 
@@ -127,7 +127,7 @@ static uint32_t index_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t
     return (stand + size - standing(t, site, t->root)) % size - 1;
 }
 
-static uint32_t rank_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t index)
+static uint32_t rank_of(const struct hwmc_trees *t, uint32_t site, uint32_t index)
 {
     uint32_t size = site_size(t, site);
 
@@ -136,24 +136,24 @@ static uint32_t rank_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t 
     return rank_at(t, site, (standing(t, site, t->root) + index + 1) % size);
 }
 
-static uint32_t rank_in(const struct bcast_hw_trees *t, uint32_t site, const struct tree *e,
+static uint32_t rank_in(const struct hwmc_trees *t, uint32_t site, const struct tree *e,
                         uint32_t place)
 {
     return rank_of(t, site, index_at(e, place));
 }
 
-static uint32_t next_site(const struct bcast_hw_trees *t, uint32_t site)
+static uint32_t next_site(const struct hwmc_trees *t, uint32_t site)
 {
     return site + 1 == num_sites(t) ? 0 : site + 1;
 }
 
-static uint32_t site_before(const struct bcast_hw_trees *t, uint32_t site)
+static uint32_t site_before(const struct hwmc_trees *t, uint32_t site)
 {
     return site == 0 ? num_sites(t) - 1 : site - 1;
 }
 
 /* Children inside the site. */
-static uint32_t inner_children(const struct bcast_hw_trees *t, uint32_t site, const struct tree *e,
+static uint32_t inner_children(const struct hwmc_trees *t, uint32_t site, const struct tree *e,
                                uint32_t rank)
 {
     if (rank == t->root)
@@ -163,38 +163,37 @@ static uint32_t inner_children(const struct bcast_hw_trees *t, uint32_t site, co
 
 /* Which rank feeds the site after `site` in tree r, and as which of its children: the last of a
  * heap that has places left, or the root where it has its site to itself. */
-static struct bcast_hw_edge exit_of(const struct bcast_hw_trees *t, uint32_t site, uint32_t r)
+static struct hwmc_edge exit_of(const struct hwmc_trees *t, uint32_t site, uint32_t r)
 {
     struct tree e = tree_in(t, site, r), lender = e;
     uint32_t rich, rank;
 
     if (e.n == 0)
-        return (struct bcast_hw_edge){t->root, 0};
+        return (struct hwmc_edge){t->root, 0};
     rich = e.n % t->t;
     if (e.n > t->t && rich > 0 && r >= rich)
         lender = tree_in(t, site, r % rich);
     rank = rank_in(t, site, &lender, lender.g - 1);
-    return (struct bcast_hw_edge){rank, inner_children(t, site, &e, rank)};
+    return (struct hwmc_edge){rank, inner_children(t, site, &e, rank)};
 }
 
-static bool feeds_next(const struct bcast_hw_trees *t, uint32_t site)
+static bool feeds_next(const struct hwmc_trees *t, uint32_t site)
 {
     return next_site(t, site) != site_of(t, t->root);
 }
 
-uint32_t bcast_hw_trees_count(uint32_t size, uint32_t wished)
+uint32_t hwmc_trees_count(uint32_t size, uint32_t wished)
 {
-    wished = wished < BCAST_HW_TREES_MAX ? wished : BCAST_HW_TREES_MAX;
+    wished = wished < HWMC_TREES_MAX ? wished : HWMC_TREES_MAX;
     return wished < size - 1 ? wished : size - 1;
 }
 
-bool bcast_hw_trees_near(const struct bcast_hw_trees *t, uint32_t a, uint32_t b)
+bool hwmc_trees_near(const struct hwmc_trees *t, uint32_t a, uint32_t b)
 {
     return site_of(t, a) == site_of(t, b);
 }
 
-struct bcast_hw_edge bcast_hw_trees_parent(const struct bcast_hw_trees *t, uint32_t tree,
-                                           uint32_t rank)
+struct hwmc_edge hwmc_trees_parent(const struct hwmc_trees *t, uint32_t tree, uint32_t rank)
 {
     uint32_t site = site_of(t, rank), place;
     struct tree e = tree_in(t, site, tree);
@@ -202,14 +201,14 @@ struct bcast_hw_edge bcast_hw_trees_parent(const struct bcast_hw_trees *t, uint3
     assert(rank != t->root && tree < t->t);
     place = place_of(&e, index_of(t, site, rank));
     if (place > 0)
-        return (struct bcast_hw_edge){rank_in(t, site, &e, parent_place(&e, place)),
-                                      slot_of(&e, place)};
+        return (struct hwmc_edge){rank_in(t, site, &e, parent_place(&e, place)),
+                                  slot_of(&e, place)};
     if (site == site_of(t, t->root))
-        return (struct bcast_hw_edge){t->root, 0};
+        return (struct hwmc_edge){t->root, 0};
     return exit_of(t, site_before(t, site), tree);
 }
 
-uint32_t bcast_hw_trees_children(const struct bcast_hw_trees *t, uint32_t tree, uint32_t rank)
+uint32_t hwmc_trees_children(const struct hwmc_trees *t, uint32_t tree, uint32_t rank)
 {
     uint32_t site = site_of(t, rank);
     struct tree e = tree_in(t, site, tree);
@@ -218,13 +217,12 @@ uint32_t bcast_hw_trees_children(const struct bcast_hw_trees *t, uint32_t tree, 
            (feeds_next(t, site) && exit_of(t, site, tree).rank == rank);
 }
 
-uint32_t bcast_hw_trees_child(const struct bcast_hw_trees *t, uint32_t tree, uint32_t rank,
-                              uint32_t slot)
+uint32_t hwmc_trees_child(const struct hwmc_trees *t, uint32_t tree, uint32_t rank, uint32_t slot)
 {
     uint32_t site = site_of(t, rank);
     struct tree e = tree_in(t, site, tree);
 
-    assert(slot < bcast_hw_trees_children(t, tree, rank));
+    assert(slot < hwmc_trees_children(t, tree, rank));
     if (slot == inner_children(t, site, &e, rank)) {
         site = next_site(t, site);
         e = tree_in(t, site, tree);

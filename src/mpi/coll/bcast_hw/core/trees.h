@@ -32,42 +32,40 @@
  *
  * Everything is arithmetic: no rank keeps a table of the others.
  */
-#ifndef BCAST_HW_TREES_H_INCLUDED
-#define BCAST_HW_TREES_H_INCLUDED
+#ifndef HWMC_CORE_TREES_H_INCLUDED
+#define HWMC_CORE_TREES_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "sites.h"
 
-#define BCAST_HW_TREES_MAX 8u
+#define HWMC_TREES_MAX 8u
 
-struct bcast_hw_trees {
+struct hwmc_trees {
     uint32_t size; /* ranks, 2 or more */
     uint32_t root;
-    uint32_t t;                         /* 1 to BCAST_HW_TREES_MAX */
-    const struct bcast_hw_sites *sites; /* NULL: one site, all ranks in order */
+    uint32_t t;                     /* 1 to HWMC_TREES_MAX */
+    const struct hwmc_sites *sites; /* NULL: one site, all ranks in order */
 };
 
 /* An edge: from a rank to one of its children, which is its `slot`th. */
-struct bcast_hw_edge {
+struct hwmc_edge {
     uint32_t rank; /* the one at the other end */
     uint32_t slot;
 };
 
 /* How many trees are of use: `wished`, at most one for each rank that receives. */
-uint32_t bcast_hw_trees_count(uint32_t size, uint32_t wished);
+uint32_t hwmc_trees_count(uint32_t size, uint32_t wished);
 
 /* Who sends part `tree` to `rank`, which is not the root. */
-struct bcast_hw_edge bcast_hw_trees_parent(const struct bcast_hw_trees *t, uint32_t tree,
-                                           uint32_t rank);
+struct hwmc_edge hwmc_trees_parent(const struct hwmc_trees *t, uint32_t tree, uint32_t rank);
 
 /* How many children `rank` has in `tree`, and the `slot`th of them. */
-uint32_t bcast_hw_trees_children(const struct bcast_hw_trees *t, uint32_t tree, uint32_t rank);
-uint32_t bcast_hw_trees_child(const struct bcast_hw_trees *t, uint32_t tree, uint32_t rank,
-                              uint32_t slot);
+uint32_t hwmc_trees_children(const struct hwmc_trees *t, uint32_t tree, uint32_t rank);
+uint32_t hwmc_trees_child(const struct hwmc_trees *t, uint32_t tree, uint32_t rank, uint32_t slot);
 
 /* Both ranks are at the same site. */
-bool bcast_hw_trees_near(const struct bcast_hw_trees *t, uint32_t a, uint32_t b);
+bool hwmc_trees_near(const struct hwmc_trees *t, uint32_t a, uint32_t b);
 
-#endif /* BCAST_HW_TREES_H_INCLUDED */
+#endif /* HWMC_CORE_TREES_H_INCLUDED */

@@ -13,62 +13,59 @@
 
 /* Which phase may follow which, a bit each. */
 static const uint8_t legal[] = {
-    [BCAST_HW_EMPTY] =
-        1u << BCAST_HW_EARLY | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD | 1u << BCAST_HW_AWAY,
-    [BCAST_HW_EARLY] =
-        1u << BCAST_HW_STORED | 1u << BCAST_HW_WAIT | 1u << BCAST_HW_HOLD | 1u << BCAST_HW_AWAY,
-    [BCAST_HW_STORED] = 1u << BCAST_HW_DONE | 1u << BCAST_HW_HOLD | 1u << BCAST_HW_AWAY,
-    [BCAST_HW_WAIT] = 1u << BCAST_HW_DONE,
-    [BCAST_HW_HOLD] = 1u << BCAST_HW_CAST,
-    [BCAST_HW_CAST] = 1u << BCAST_HW_DONE,
-    [BCAST_HW_DONE] = 1u << BCAST_HW_EMPTY,
-    [BCAST_HW_AWAY] = 1u << BCAST_HW_EMPTY,
+    [HWMC_EMPTY] = 1u << HWMC_UNEXPECTED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
+    [HWMC_UNEXPECTED] = 1u << HWMC_STORED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
+    [HWMC_STORED] = 1u << HWMC_DONE | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
+    [HWMC_WAIT] = 1u << HWMC_DONE,
+    [HWMC_HOLD] = 1u << HWMC_CAST,
+    [HWMC_CAST] = 1u << HWMC_DONE,
+    [HWMC_DONE] = 1u << HWMC_EMPTY,
+    [HWMC_BYPASSED] = 1u << HWMC_EMPTY,
 };
 
-void bcast_hw_two_stage_set_phase(struct bcast_hw_two_stage *m, enum bcast_hw_phase to)
+void hwmc_two_stage_set_phase(struct hwmc_two_stage *m, enum hwmc_phase to)
 {
     assert(legal[m->phase] >> to & 1);
     m->phase = to;
 }
 
-uint32_t bcast_hw_two_stage_words(uint32_t max_frags)
+uint32_t hwmc_two_stage_words(uint32_t max_frags)
 {
-    return 8 * bcast_hw_bitmap_words(max_frags);
+    return 8 * hwmc_bitmap_words(max_frags);
 }
 
-void bcast_hw_two_stage_forget_askers(struct bcast_hw_two_stage *m, uint32_t max_frags)
+void hwmc_two_stage_forget_askers(struct hwmc_two_stage *m, uint32_t max_frags)
 {
-    bcast_hw_bitmap_clear(m->given, max_frags);
+    hwmc_bitmap_clear(m->given, max_frags);
     m->num_askers = 0;
-    m->give_to = BCAST_HW_NOBODY;
+    m->give_to = HWMC_NOBODY;
 }
 
-static void clear(struct bcast_hw_two_stage *m, uint64_t bid, const struct bcast_hw_ring *ring,
-                  bool push)
+static void clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring *ring, bool push)
 {
     const uint32_t max_frags = ring->max_frags;
 
-    memset(m->got, 0, bcast_hw_two_stage_words(max_frags) * sizeof(*m->got));
+    memset(m->got, 0, hwmc_two_stage_words(max_frags) * sizeof(*m->got));
     m->bid = bid;
     m->push = push;
-    bcast_hw_seek_init(&m->seek, bid, ring->rank);
-    bcast_hw_two_stage_forget_askers(m, max_frags);
+    hwmc_seek_init(&m->seek, bid, ring->rank);
+    hwmc_two_stage_forget_askers(m, max_frags);
     m->more = false;
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = m->lost =
         0;
     m->again = 0;
     m->rails = m->ends = m->questions = 0;
     m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = m->told_all = false;
-    m->ready_due = m->ready_got = m->repaired = m->want_deaf = false;
+    m->ready_due = m->ready_got = m->repaired = m->want_no_multicast = false;
     memset(m->heard, 0, sizeof(m->heard));
-    m->hold_until = m->tail_at = BCAST_HW_NEVER;
+    m->hold_until = m->tail_at = HWMC_NEVER;
     m->asked_at = m->moved_at = 0;
 }
 
-void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
-                             const struct bcast_hw_ring *ring)
+void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words,
+                         const struct hwmc_ring *ring)
 {
-    uint32_t n = bcast_hw_bitmap_words(ring->max_frags);
+    uint32_t n = hwmc_bitmap_words(ring->max_frags);
 
     m->got = words;
     m->wanted = words + n;
@@ -78,16 +75,15 @@ void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_
     m->told = words + 5 * n;
     m->sought = words + 6 * n;
     m->given = words + 7 * n;
-    m->phase = BCAST_HW_EMPTY;
+    m->phase = HWMC_EMPTY;
     clear(m, bid, ring, ring->push);
 }
 
-void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
-                              struct bcast_hw_ring *ring)
+void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ring *ring)
 {
-    bcast_hw_two_stage_over(m, ring);
-    if (m->phase != BCAST_HW_EMPTY)
-        bcast_hw_two_stage_set_phase(m, BCAST_HW_EMPTY);
+    hwmc_two_stage_over(m, ring);
+    if (m->phase != HWMC_EMPTY)
+        hwmc_two_stage_set_phase(m, HWMC_EMPTY);
     clear(m, bid, ring, ring->push);
 }
 
@@ -95,115 +91,110 @@ void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
  * been asked before it was called asked in turn: it wants nothing any more. Whoever asked for
  * everything before anything was known (`standing`: such requests hold) may have been too early, or
  * missed it all. */
-void bcast_hw_two_stage_learn(struct bcast_hw_two_stage *m, uint32_t root, uint32_t frags,
-                              uint32_t bytes, bool standing, const struct bcast_hw_ring *ring)
+void hwmc_two_stage_learn(struct hwmc_two_stage *m, uint32_t root, uint32_t frags, uint32_t bytes,
+                          bool standing, const struct hwmc_ring *ring)
 {
     m->root = root;
     m->frags = frags;
     m->bytes = bytes;
-    if (!bcast_hw_two_stage_serves(m, ring))
-        bcast_hw_bitmap_clear(m->wanted, ring->max_frags);
-    else if ((m->want_all && (standing || m->want_deaf)) || m->push)
-        bcast_hw_bitmap_fill(m->wanted, frags);
+    if (!hwmc_two_stage_serves(m, ring))
+        hwmc_bitmap_clear(m->wanted, ring->max_frags);
+    else if ((m->want_all && (standing || m->want_no_multicast)) || m->push)
+        hwmc_bitmap_fill(m->wanted, frags);
     if (m->asked_all && standing)
-        bcast_hw_bitmap_fill(m->asked, frags);
+        hwmc_bitmap_fill(m->asked, frags);
     if (m->ask_all && standing)
         m->ask_below = frags;
-    m->ask_all = m->asked_all = m->want_all = m->want_deaf = false;
+    m->ask_all = m->asked_all = m->want_all = m->want_no_multicast = false;
 }
 
-void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
-    bcast_hw_two_stage_set_phase(m, BCAST_HW_AWAY);
+    hwmc_two_stage_set_phase(m, HWMC_BYPASSED);
     clear(m, m->bid, ring, m->push);
 }
 
 /* By lane, from another member. */
-static bool from_member(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring)
+static bool from_member(const struct hwmc_msg *msg, const struct hwmc_ring *ring)
 {
     return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
 }
 
-bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring)
+bool hwmc_two_stage_formed(const struct hwmc_msg *msg, const struct hwmc_ring *ring)
 {
     switch (msg->type) {
-        case BCAST_HW_MSG_DATA:
+        case HWMC_MSG_DATA:
             return msg->frags > 0 && msg->frags <= ring->max_frags && msg->index < msg->frags &&
                    msg->root < ring->size &&
-                   msg->frags == bcast_hw_frags_of(msg->bytes, ring->frag_bytes) &&
-                   (msg->multicast ? msg->peer == msg->root && msg->rail < BCAST_HW_RAIL_BITS &&
+                   msg->frags == hwmc_frags_of(msg->bytes, ring->frag_bytes) &&
+                   (msg->multicast ? msg->peer == msg->root && msg->rail < HWMC_RAIL_BITS &&
                                          (msg->rails >> msg->rail & 1)
                                    : from_member(msg, ring));
-        case BCAST_HW_MSG_REQUEST:
-            return !msg->multicast && msg->peer == bcast_hw_ring_next(ring->rank, ring->size) &&
+        case HWMC_MSG_NACK:
+            return !msg->multicast && msg->peer == hwmc_ring_next(ring->rank, ring->size) &&
                    msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
-        case BCAST_HW_MSG_AGAIN:
+        case HWMC_MSG_ROOT_NACK:
             return from_member(msg, ring) && msg->root == ring->rank &&
                    msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
-        case BCAST_HW_MSG_SEEK:
-            return from_member(msg, ring) &&
-                   msg->peer != bcast_hw_ring_next(ring->rank, ring->size) &&
+        case HWMC_MSG_SEEK:
+            return from_member(msg, ring) && msg->peer != hwmc_ring_next(ring->rank, ring->size) &&
                    msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
-        case BCAST_HW_MSG_OFFER:
+        case HWMC_MSG_OFFER:
             return from_member(msg, ring) && msg->frags > 0 && msg->frags <= ring->max_frags;
-        case BCAST_HW_MSG_READY:
+        case HWMC_MSG_READY:
             return from_member(msg, ring);
         default:
             return false;
     }
 }
 
-bool bcast_hw_two_stage_expects(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
-                                const struct bcast_hw_ring *ring)
+bool hwmc_two_stage_expects(const struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                            const struct hwmc_ring *ring)
 {
-    return (msg->type == BCAST_HW_MSG_DATA &&
-            msg->peer == bcast_hw_ring_prev(ring->rank, ring->size)) ||
-           (m->bid == msg->bid &&
-            bcast_hw_seek_has_asked(&m->seek, ring->rank, ring->size, msg->peer));
+    return (msg->type == HWMC_MSG_DATA && msg->peer == hwmc_ring_prev(ring->rank, ring->size)) ||
+           (m->bid == msg->bid && hwmc_seek_has_asked(&m->seek, ring->rank, ring->size, msg->peer));
 }
 
-void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                                 uint64_t now)
+void hwmc_two_stage_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
 {
-    bcast_hw_two_stage_root_on_timer(m, now);
-    bcast_hw_two_stage_member_on_timer(m, ring, now);
+    hwmc_two_stage_root_on_timer(m, now);
+    hwmc_two_stage_member_on_timer(m, ring, now);
 }
 
-uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m)
+uint64_t hwmc_two_stage_next_timer(const struct hwmc_two_stage *m)
 {
-    if (m->phase == BCAST_HW_HOLD)
+    if (m->phase == HWMC_HOLD)
         return m->hold_until;
     return m->tail_at < m->seek.at ? m->tail_at : m->seek.at;
 }
 
-void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring)
+void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
-    assert(m->phase <= BCAST_HW_AWAY);
+    assert(m->phase <= HWMC_BYPASSED);
     assert(m->frags <= ring->max_frags);
-    assert(m->n_got == bcast_hw_bitmap_count(m->got, m->frags));
+    assert(m->n_got == hwmc_bitmap_count(m->got, m->frags));
     assert(m->passed <= m->frags && m->next_cast <= m->frags && m->ask_below <= m->frags);
     assert(m->lost <= m->ask_below);
-    assert(m->push || !bcast_hw_two_stage_incomplete(m) || m->passed <= m->ask_below);
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
-        uint64_t mask = bcast_hw_bitmap_mask(w, m->frags);
+    assert(m->push || !hwmc_two_stage_incomplete(m) || m->passed <= m->ask_below);
+    for (uint32_t w = 0; w < hwmc_bitmap_words(m->frags); w++) {
+        uint64_t mask = hwmc_bitmap_mask(w, m->frags);
 
         assert(!(m->sent[w] & ~(m->got[w] & m->wanted[w])));
         assert(!((m->got[w] | m->asked[w] | m->told[w]) & ~mask));
-        assert(!(m->given[w] & ~m->got[w]) && (!m->given[w] || m->give_to != BCAST_HW_NOBODY));
+        assert(!(m->given[w] & ~m->got[w]) && (!m->given[w] || m->give_to != HWMC_NOBODY));
     }
-    bcast_hw_seek_check(&m->seek, ring->rank, ring->size);
-    assert(m->phase == BCAST_HW_WAIT || m->seek.at == BCAST_HW_NEVER);
-    assert(m->num_askers <= BCAST_HW_ASKERS && (m->frags > 0 || m->num_askers == 0));
+    hwmc_seek_check(&m->seek, ring->rank, ring->size);
+    assert(m->phase == HWMC_WAIT || m->seek.at == HWMC_NEVER);
+    assert(m->num_askers <= HWMC_ASKERS && (m->frags > 0 || m->num_askers == 0));
     assert(m->again == 0 || m->root == ring->rank);
-    if (m->phase == BCAST_HW_AWAY)
+    if (m->phase == HWMC_BYPASSED)
         assert(m->frags == 0 && !m->want_all && !m->ask_all);
-    else if (!bcast_hw_two_stage_incomplete(m))
+    else if (!hwmc_two_stage_incomplete(m))
         assert(m->frags > 0 && m->n_got == m->frags);
-    if ((m->phase != BCAST_HW_EARLY && m->phase != BCAST_HW_WAIT) ||
-        bcast_hw_two_stage_asks_rest(m))
-        assert(m->tail_at == BCAST_HW_NEVER);
-    if (m->phase == BCAST_HW_WAIT && !m->push && !bcast_hw_two_stage_asks_rest(m))
-        assert(m->tail_at != BCAST_HW_NEVER);
-    if (m->phase == BCAST_HW_EMPTY)
+    if ((m->phase != HWMC_UNEXPECTED && m->phase != HWMC_WAIT) || hwmc_two_stage_asks_rest(m))
+        assert(m->tail_at == HWMC_NEVER);
+    if (m->phase == HWMC_WAIT && !m->push && !hwmc_two_stage_asks_rest(m))
+        assert(m->tail_at != HWMC_NEVER);
+    if (m->phase == HWMC_EMPTY)
         assert(m->n_got == 0 && !m->want_all);
 }

@@ -61,13 +61,13 @@
  * broadcast that is called another way is AWAY, from EMPTY, or from EARLY or STORED if someone
  * lied, until then.
  *
- * Invariants (bcast_hw_two_stage_check): n_got counts got; sent is within got and within wanted;
+ * Invariants (hwmc_two_stage_check): n_got counts got; sent is within got and within wanted;
  * given is within got, and empty unless somebody gets it; only WAIT asks further;
  * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a
  * tail deadline, and none when the rest is asked for; what every rail has passed is asked for.
  */
-#ifndef BCAST_HW_TWO_STAGE_H_INCLUDED
-#define BCAST_HW_TWO_STAGE_H_INCLUDED
+#ifndef HWMC_CORE_TWO_STAGE_H_INCLUDED
+#define HWMC_CORE_TWO_STAGE_H_INCLUDED
 
 #include "counts.h"
 #include "msg.h"
@@ -75,45 +75,45 @@
 #include "seek.h"
 #include "watch.h"
 
-enum bcast_hw_phase {
-    BCAST_HW_EMPTY,  /* nothing known of this broadcast */
-    BCAST_HW_EARLY,  /* something came; the program has not called it yet */
-    BCAST_HW_STORED, /* all here; the program has not called it yet */
-    BCAST_HW_WAIT,   /* member: called, fragments missing */
-    BCAST_HW_HOLD,   /* root: called, stage 1 delayed */
-    BCAST_HW_CAST,   /* root: stage 1 under way */
-    BCAST_HW_DONE,   /* called and all here; may still serve the successor */
-    BCAST_HW_AWAY    /* called, and not multicast: nothing of it is here */
+enum hwmc_phase {
+    HWMC_EMPTY,      /* nothing known of this broadcast */
+    HWMC_UNEXPECTED, /* something came; the program has not called it yet */
+    HWMC_STORED,     /* all here; the program has not called it yet */
+    HWMC_WAIT,       /* member: called, fragments missing */
+    HWMC_HOLD,       /* root: called, stage 1 delayed */
+    HWMC_CAST,       /* root: stage 1 under way */
+    HWMC_DONE,       /* called and all here; may still serve the successor */
+    HWMC_BYPASSED    /* called, and not multicast: nothing of it is here */
 };
 
 /* A request made when nothing was known of a broadcast holds for so many fragments. */
-#define BCAST_HW_STANDING_FRAGS 4u
+#define HWMC_STANDING_FRAGS 4u
 
 /* Offers that a rank makes at a time; who gets none asks others, and then again. */
-#define BCAST_HW_ASKERS 4u
+#define HWMC_ASKERS 4u
 
 /* What a root has multicast may wait in its host for so long. */
-#define BCAST_HW_QUEUE_NS UINT64_C(32000000)
+#define HWMC_QUEUE_NS UINT64_C(32000000)
 
 /* What the broadcasts of a communicator share at one rank. */
-struct bcast_hw_ring {
-    uint32_t size;                     /* ranks, 1 or more */
-    uint32_t rank;                     /* below size */
-    bool push;                         /* stage 2, of machines that are made now: by push or pull */
-    uint32_t frag_bytes;               /* payload of a full fragment, 1 or more */
-    uint32_t max_frags;                /* of one broadcast, 1 or more */
-    struct bcast_hw_rtt rtt;           /* to the predecessor, and to others that were asked */
-    uint8_t rails;                     /* of the last fragment that came */
-    struct bcast_hw_watch watch;       /* of each rail */
-    uint64_t seen[BCAST_HW_RAIL_BITS]; /* the latest fragment that came on each rail: its place */
-    uint64_t heard[BCAST_HW_RAIL_BITS]; /* ns at which one came */
-    uint64_t gap;                       /* ns between two of one message, at most, of late */
-    bool more;                          /* of the last one that came: the message goes on */
-    struct bcast_hw_counts *counts;
+struct hwmc_ring {
+    uint32_t size;                   /* ranks, 1 or more */
+    uint32_t rank;                   /* below size */
+    bool push;                       /* stage 2, of machines that are made now: by push or pull */
+    uint32_t frag_bytes;             /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;              /* of one broadcast, 1 or more */
+    struct hwmc_rtt rtt;             /* to the predecessor, and to others that were asked */
+    uint8_t rails;                   /* of the last fragment that came */
+    struct hwmc_loss_estimate watch; /* of each rail */
+    uint64_t seen[HWMC_RAIL_BITS];   /* the latest fragment that came on each rail: its place */
+    uint64_t heard[HWMC_RAIL_BITS];  /* ns at which one came */
+    uint64_t gap;                    /* ns between two of one message, at most, of late */
+    bool more;                       /* of the last one that came: the message goes on */
+    struct hwmc_counts *counts;
 };
 
-struct bcast_hw_two_stage {
-    enum bcast_hw_phase phase;
+struct hwmc_two_stage {
+    enum hwmc_phase phase;
     uint64_t bid;
     bool push;          /* stage 2, otherwise pull */
     uint32_t root;      /* meaningful once frags > 0 or called */
@@ -133,26 +133,25 @@ struct bcast_hw_two_stage {
     bool asked_all;     /* that request is out */
     bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
     bool want_all;      /* the successor asked so */
-    bool want_deaf;     /* ... and does not count on multicast */
-    bool told_all;      /* AGAIN is out, or was not to be, while nothing of it was known */
-    bool at_once;       /* what the successor asked for was here when it asked */
-    bool ready_due;     /* member: the root waits for this rank's READY, not yet sent */
-    bool ready_got;     /* root: the chosen member's READY is here */
-    bool repaired;      /* a fragment came over the lane */
-    uint64_t hold_until;       /* HOLD: ns; NEVER when it waits for READY */
-    uint64_t tail_at;          /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
-    uint64_t moved_at;         /* ns at which the last fragment came or was cast; 0: none yet */
-    uint64_t asked_at;         /* ns; 0 before the first request */
-    struct bcast_hw_seek seek; /* WAIT: others to be asked */
-    uint32_t
-        askers[BCAST_HW_ASKERS]; /* of this rank so, to be made an offer; the first num_askers */
+    bool want_no_multicast; /* ... and does not count on multicast */
+    bool told_all;          /* AGAIN is out, or was not to be, while nothing of it was known */
+    bool at_once;           /* what the successor asked for was here when it asked */
+    bool ready_due;         /* member: the root waits for this rank's READY, not yet sent */
+    bool ready_got;         /* root: the chosen member's READY is here */
+    bool repaired;          /* a fragment came over the lane */
+    uint64_t hold_until;    /* HOLD: ns; NEVER when it waits for READY */
+    uint64_t tail_at;       /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t moved_at;      /* ns at which the last fragment came or was cast; 0: none yet */
+    uint64_t asked_at;      /* ns; 0 before the first request */
+    struct hwmc_seek seek;  /* WAIT: others to be asked */
+    uint32_t askers[HWMC_ASKERS]; /* of this rank so, to be made an offer; the first num_askers */
     uint32_t num_askers;
-    uint32_t give_to;                   /* who is to get `given`; NOBODY */
-    uint16_t heard[BCAST_HW_RAIL_BITS]; /* fragments that came on each rail */
-    uint64_t *got;                      /* bitmaps of frags bits */
-    uint64_t *wanted;                   /* by the successor; push: all */
-    uint64_t *sent;                     /* to the successor */
-    uint64_t *asked;  /* of the predecessor; root: multicast once more, or to be */
+    uint32_t give_to;               /* who is to get `given`; NOBODY */
+    uint16_t heard[HWMC_RAIL_BITS]; /* fragments that came on each rail */
+    uint64_t *got;                  /* bitmaps of frags bits */
+    uint64_t *wanted;               /* by the successor; push: all */
+    uint64_t *sent;                 /* to the successor */
+    uint64_t *asked;                /* of the predecessor; root: multicast once more, or to be */
     uint64_t *urged;  /* pull: to be asked for because the successor asked; root: not yet again */
     uint64_t *told;   /* pull: to the root */
     uint64_t *sought; /* of others, as of the last message to one */
@@ -160,90 +159,81 @@ struct bcast_hw_two_stage {
 };
 
 /* Bitmap memory one machine needs, in 64-bit words. */
-uint32_t bcast_hw_two_stage_words(uint32_t max_frags);
+uint32_t hwmc_two_stage_words(uint32_t max_frags);
 
-/* Makes an EMPTY machine for `bid` on `words`, memory of bcast_hw_two_stage_words(max_frags) words
+/* Makes an EMPTY machine for `bid` on `words`, memory of hwmc_two_stage_words(max_frags) words
  * that stays the caller's. */
-void bcast_hw_two_stage_init(struct bcast_hw_two_stage *m, uint64_t bid, uint64_t *words,
-                             const struct bcast_hw_ring *ring);
+void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words,
+                         const struct hwmc_ring *ring);
 
 /* DONE or AWAY -> EMPTY for another broadcast, and what did not come of this one by multicast is
  * lost; or nothing is known of this one, and the machine is EMPTY. */
-void bcast_hw_two_stage_reset(struct bcast_hw_two_stage *m, uint64_t bid,
-                              struct bcast_hw_ring *ring);
+void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ring *ring);
 
 /* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the
  * next broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at
  * `hold_until` ns, or on READY if that is NEVER. EMPTY or EARLY only; STORED if someone lied. */
-void bcast_hw_two_stage_post_root(struct bcast_hw_two_stage *m, uint32_t bytes, bool more,
-                                  uint8_t rails, uint64_t hold_until, struct bcast_hw_ring *ring,
-                                  uint64_t now);
+void hwmc_two_stage_post_root(struct hwmc_two_stage *m, uint32_t bytes, bool more, uint8_t rails,
+                              uint64_t hold_until, struct hwmc_ring *ring, uint64_t now);
 
 /* The program calls this broadcast as a member. `chosen`: the root waits for this rank's READY.
  * EMPTY, EARLY or STORED only. */
-void bcast_hw_two_stage_post_member(struct bcast_hw_two_stage *m, uint32_t root, bool chosen,
-                                    struct bcast_hw_ring *ring, uint64_t now);
+void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool chosen,
+                                struct hwmc_ring *ring, uint64_t now);
 
 /* The program calls this broadcast, and it goes another way: no message of it is for this machine.
  * EMPTY only; EARLY or STORED if someone lied. */
-void bcast_hw_two_stage_post_away(struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring);
+void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring);
 
 /* DATA, REQUEST, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender,
  * kind of way and fields fit. One that is not changes nothing. */
-bool bcast_hw_two_stage_formed(const struct bcast_hw_msg *msg, const struct bcast_hw_ring *ring);
+bool hwmc_two_stage_formed(const struct hwmc_msg *msg, const struct hwmc_ring *ring);
 
 /* A fragment came. PLACE: the caller copies its payload before the next call. */
-enum bcast_hw_verdict bcast_hw_two_stage_on_data(struct bcast_hw_two_stage *m,
-                                                 const struct bcast_hw_msg *msg,
-                                                 struct bcast_hw_ring *ring, uint64_t now);
+enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         struct hwmc_ring *ring, uint64_t now);
 
 /* The successor asks. TAKEN or BAD. */
-enum bcast_hw_verdict bcast_hw_two_stage_on_request(struct bcast_hw_two_stage *m,
-                                                    const struct bcast_hw_msg *msg,
-                                                    struct bcast_hw_ring *ring, uint64_t now);
+enum hwmc_verdict hwmc_two_stage_on_nack(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         struct hwmc_ring *ring, uint64_t now);
 
 /* A rank and its successor lack fragments. TAKEN or BAD. */
-enum bcast_hw_verdict bcast_hw_two_stage_on_again(struct bcast_hw_two_stage *m,
-                                                  const struct bcast_hw_msg *msg,
-                                                  const struct bcast_hw_ring *ring);
+enum hwmc_verdict hwmc_two_stage_on_root_nack(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                              const struct hwmc_ring *ring);
 
 /* DATA by lane, or OFFER, is from one that this rank has asked for something of this broadcast, or
  * serves it. */
-bool bcast_hw_two_stage_expects(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
-                                const struct bcast_hw_ring *ring);
+bool hwmc_two_stage_expects(const struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                            const struct hwmc_ring *ring);
 
 /* A member asks further. TAKEN or BAD. */
-enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
-                                                 const struct bcast_hw_msg *msg,
-                                                 const struct bcast_hw_ring *ring, uint64_t now);
+enum hwmc_verdict hwmc_two_stage_on_seek(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         const struct hwmc_ring *ring, uint64_t now);
 
 /* A member that was asked has something of it; expected. TAKEN or BAD. */
-enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
-                                                  const struct bcast_hw_msg *msg,
-                                                  struct bcast_hw_ring *ring, uint64_t now);
+enum hwmc_verdict hwmc_two_stage_on_offer(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                          struct hwmc_ring *ring, uint64_t now);
 
 /* The chosen member is ready. TAKEN or BAD. */
-enum bcast_hw_verdict bcast_hw_two_stage_on_ready(struct bcast_hw_two_stage *m);
+enum hwmc_verdict hwmc_two_stage_on_ready(struct hwmc_two_stage *m);
 
 /* A later broadcast came: whatever is missing here is late or lost, unless a rail is behind. While
  * nothing of it is known it may be one that is not multicast: that is remembered until it is
  * called. */
-void bcast_hw_two_stage_on_later(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
+void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring);
 
-void bcast_hw_two_stage_on_timer(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                                 uint64_t now);
+void hwmc_two_stage_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now);
 
 /* ns or NEVER. */
-uint64_t bcast_hw_two_stage_next_timer(const struct bcast_hw_two_stage *m);
+uint64_t hwmc_two_stage_next_timer(const struct hwmc_two_stage *m);
 
 /* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. tx->bits
  * stays valid until the next call on this machine. */
-int bcast_hw_two_stage_next_send(struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring,
-                                 struct bcast_hw_room room, struct bcast_hw_msg *tx, uint64_t now);
+int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
+                             struct hwmc_room room, struct hwmc_msg *tx, uint64_t now);
 
 /* The rails on which this broadcast's next fragment can go now. */
-static inline uint32_t bcast_hw_two_stage_room(const struct bcast_hw_two_stage *m,
-                                               struct bcast_hw_room room)
+static inline uint32_t hwmc_two_stage_room(const struct hwmc_two_stage *m, struct hwmc_room room)
 {
     bool several = m->rails & (m->rails - 1);
 
@@ -254,28 +244,28 @@ static inline uint32_t bcast_hw_two_stage_room(const struct bcast_hw_two_stage *
 }
 
 /* Stage 1 is under way here, or something of it is to be repeated. */
-static inline bool bcast_hw_two_stage_casts(const struct bcast_hw_two_stage *m)
+static inline bool hwmc_two_stage_casts(const struct hwmc_two_stage *m)
 {
-    return m->phase == BCAST_HW_CAST || m->again > 0;
+    return m->phase == HWMC_CAST || m->again > 0;
 }
 
 /* DONE, and about to be consumed: rails on which nothing of it came are taken note of. */
-void bcast_hw_two_stage_consumed(const struct bcast_hw_two_stage *m, struct bcast_hw_ring *ring);
+void hwmc_two_stage_consumed(const struct hwmc_two_stage *m, struct hwmc_ring *ring);
 
 /* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
-static inline bool bcast_hw_two_stage_done(const struct bcast_hw_two_stage *m)
+static inline bool hwmc_two_stage_done(const struct hwmc_two_stage *m)
 {
-    return m->phase == BCAST_HW_DONE;
+    return m->phase == HWMC_DONE;
 }
 
 /* Fragments of a message piece of `bytes` bytes; an empty message has one, empty. */
-static inline uint32_t bcast_hw_frags_of(uint32_t bytes, uint32_t frag_bytes)
+static inline uint32_t hwmc_frags_of(uint32_t bytes, uint32_t frag_bytes)
 {
     return bytes == 0 ? 1 : (bytes - 1) / frag_bytes + 1;
 }
 
 /* Payload bytes of fragment `index` of a message piece of `bytes` bytes. */
-static inline uint32_t bcast_hw_frag_len(uint32_t bytes, uint32_t frag_bytes, uint32_t index)
+static inline uint32_t hwmc_frag_len(uint32_t bytes, uint32_t frag_bytes, uint32_t index)
 {
     uint32_t off = index * frag_bytes;
 
@@ -283,6 +273,6 @@ static inline uint32_t bcast_hw_frag_len(uint32_t bytes, uint32_t frag_bytes, ui
 }
 
 /* Asserts every invariant above. */
-void bcast_hw_two_stage_check(const struct bcast_hw_two_stage *m, const struct bcast_hw_ring *ring);
+void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring *ring);
 
-#endif /* BCAST_HW_TWO_STAGE_H_INCLUDED */
+#endif /* HWMC_CORE_TWO_STAGE_H_INCLUDED */

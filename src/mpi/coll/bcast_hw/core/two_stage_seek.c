@@ -10,67 +10,64 @@
 #include "two_stage_impl.h"
 
 /* Of word `w` of the bitmap, the fragments that `msg` names and that are here. */
-static uint64_t named_here(const struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg,
-                           uint32_t w)
+static uint64_t named_here(const struct hwmc_two_stage *m, const struct hwmc_msg *msg, uint32_t w)
 {
     return m->got[w] & (msg->frags > 0 ? msg->bits[w] : UINT64_MAX);
 }
 
 /* Notes that `msg.peer` is to be sent OFFER, if there is a fragment to offer, and room in the
  * list. */
-static void make_offer(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+static void make_offer(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
     uint64_t any = 0;
 
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++)
+    for (uint32_t w = 0; w < hwmc_bitmap_words(m->frags); w++)
         any |= named_here(m, msg, w);
     for (uint32_t i = 0; i < m->num_askers; i++)
         if (m->askers[i] == msg->peer)
             return;
-    if (any && m->num_askers < BCAST_HW_ASKERS)
+    if (any && m->num_askers < HWMC_ASKERS)
         m->askers[m->num_askers++] = msg->peer;
 }
 
 /* Fragments are sent to one rank at a time. Another one that asks meanwhile gets nothing here, and
  * asks another member. */
-static void give(struct bcast_hw_two_stage *m, const struct bcast_hw_msg *msg)
+static void give(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
-    if (m->give_to != BCAST_HW_NOBODY && m->give_to != msg->peer)
+    if (m->give_to != HWMC_NOBODY && m->give_to != msg->peer)
         return;
-    for (uint32_t w = 0; w < bcast_hw_bitmap_words(m->frags); w++) {
+    for (uint32_t w = 0; w < hwmc_bitmap_words(m->frags); w++) {
         m->given[w] |= named_here(m, msg, w);
         if (m->given[w])
             m->give_to = msg->peer;
     }
 }
 
-enum bcast_hw_verdict bcast_hw_two_stage_on_seek(struct bcast_hw_two_stage *m,
-                                                 const struct bcast_hw_msg *msg,
-                                                 const struct bcast_hw_ring *ring, uint64_t now)
+enum hwmc_verdict hwmc_two_stage_on_seek(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         const struct hwmc_ring *ring, uint64_t now)
 {
-    if (!bcast_hw_two_stage_formed(msg, ring) ||
+    if (!hwmc_two_stage_formed(msg, ring) ||
         (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
-        return BCAST_HW_BAD;
-    if (m->frags == 0 || (msg->frags == 0 && bcast_hw_two_stage_is_coming(m, ring, now)))
-        return BCAST_HW_TAKEN;
-    if (msg->flags & BCAST_HW_FLAG_AT_ONCE)
+        return HWMC_BAD;
+    if (m->frags == 0 || (msg->frags == 0 && hwmc_two_stage_is_coming(m, ring, now)))
+        return HWMC_TAKEN;
+    if (msg->flags & HWMC_FLAG_AT_ONCE)
         give(m, msg);
     else
         make_offer(m, msg);
-    return BCAST_HW_TAKEN;
+    return HWMC_TAKEN;
 }
 
-enum bcast_hw_verdict bcast_hw_two_stage_on_offer(struct bcast_hw_two_stage *m,
-                                                  const struct bcast_hw_msg *msg,
-                                                  struct bcast_hw_ring *ring, uint64_t now)
+enum hwmc_verdict hwmc_two_stage_on_offer(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                          struct hwmc_ring *ring, uint64_t now)
 {
     uint64_t trip;
 
-    if (!bcast_hw_two_stage_formed(msg, ring) || !bcast_hw_two_stage_expects(m, msg, ring) ||
+    if (!hwmc_two_stage_formed(msg, ring) || !hwmc_two_stage_expects(m, msg, ring) ||
         (m->frags > 0 && msg->frags != m->frags))
-        return BCAST_HW_BAD;
-    trip = bcast_hw_seek_on_offer(&m->seek, msg->peer, now);
+        return HWMC_BAD;
+    trip = hwmc_seek_on_offer(&m->seek, msg->peer, now);
     if (trip > 0)
-        bcast_hw_rtt_sample(&ring->rtt, trip);
-    return BCAST_HW_TAKEN;
+        hwmc_rtt_sample(&ring->rtt, trip);
+    return HWMC_TAKEN;
 }

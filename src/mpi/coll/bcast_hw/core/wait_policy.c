@@ -25,10 +25,10 @@
 
 #define RATIONED_YIELDS 8u
 
-void bcast_hw_wait_policy_init(struct bcast_hw_wait_policy *p, bool alone, bool rationed)
+void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed)
 {
-    *p = (struct bcast_hw_wait_policy){
-        .regained = alone ? BCAST_HW_WAIT_REGAINED : 0,
+    *p = (struct hwmc_wait_policy){
+        .regained = alone ? HWMC_WAIT_REGAINED : 0,
         .empty_yield_ns = YIELD_START_NS,
         .late_ns = LATE_START_NS,
         .rationed = rationed,
@@ -36,40 +36,38 @@ void bcast_hw_wait_policy_init(struct bcast_hw_wait_policy *p, bool alone, bool 
 }
 
 /* Of a wait on a processor that nobody else wants. */
-static enum bcast_hw_wait_verdict next_alone(const struct bcast_hw_wait_policy *p,
-                                             const struct bcast_hw_wait *w, uint64_t now)
+static enum hwmc_wait_verdict next_alone(const struct hwmc_wait_policy *p,
+                                         const struct hwmc_wait *w, uint64_t now)
 {
-    if (now - w->since >= BCAST_HW_WAIT_SHARE * p->late_ns)
-        return BCAST_HW_WAIT_SLEEP;
-    if (now - w->yielded >= BCAST_HW_WAIT_SHARE * p->empty_yield_ns)
-        return BCAST_HW_WAIT_YIELD;
-    return BCAST_HW_WAIT_POLL;
+    if (now - w->since >= HWMC_WAIT_SHARE * p->late_ns)
+        return HWMC_WAIT_SLEEP;
+    if (now - w->yielded >= HWMC_WAIT_SHARE * p->empty_yield_ns)
+        return HWMC_WAIT_YIELD;
+    return HWMC_WAIT_POLL;
 }
 
-enum bcast_hw_wait_verdict bcast_hw_wait_next(const struct bcast_hw_wait_policy *p,
-                                              struct bcast_hw_wait *w,
-                                              const struct bcast_hw_wait_limits *limits,
-                                              uint64_t now)
+enum hwmc_wait_verdict hwmc_wait_next(const struct hwmc_wait_policy *p, struct hwmc_wait *w,
+                                      const struct hwmc_wait_limits *limits, uint64_t now)
 {
     if (w->since == 0)
-        *w = (struct bcast_hw_wait){.since = now, .yielded = now};
-    if (bcast_hw_wait_is_alone(p))
+        *w = (struct hwmc_wait){.since = now, .yielded = now};
+    if (hwmc_wait_is_alone(p))
         return next_alone(p, w, now);
     if (p->computes > 0 || now - w->since >= limits->ns || w->yields >= limits->yields ||
         (p->rationed && w->yields >= RATIONED_YIELDS))
-        return BCAST_HW_WAIT_SLEEP;
-    return BCAST_HW_WAIT_YIELD;
+        return HWMC_WAIT_SLEEP;
+    return HWMC_WAIT_YIELD;
 }
 
-enum bcast_hw_wait_verdict bcast_hw_wait_tested(struct bcast_hw_wait_policy *p)
+enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p)
 {
-    if (bcast_hw_wait_is_alone(p))
-        return BCAST_HW_WAIT_POLL;
+    if (hwmc_wait_is_alone(p))
+        return HWMC_WAIT_POLL;
     if (p->computes > 0) {
         p->computes--;
-        return BCAST_HW_WAIT_POLL;
+        return HWMC_WAIT_POLL;
     }
-    return BCAST_HW_WAIT_YIELD;
+    return HWMC_WAIT_YIELD;
 }
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -77,8 +75,8 @@ static uint64_t max(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t before,
-                           uint64_t after)
+void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,
+                       uint64_t after)
 {
     const uint64_t ns = after > before ? after - before : 1;
 
@@ -90,13 +88,13 @@ void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait 
         /* The least one, which creeps up where clocks and kernels change. */
         p->empty_yield_ns =
             ns < p->empty_yield_ns ? ns : p->empty_yield_ns + (ns - p->empty_yield_ns + 63) / 64;
-        p->regained += p->regained < BCAST_HW_WAIT_REGAINED;
+        p->regained += p->regained < HWMC_WAIT_REGAINED;
     }
     p->computes = ns >= COMPUTES_NS ? COMPUTES_SLEEPS : p->computes - (p->computes > 0);
 }
 
-void bcast_hw_wait_slept(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t until,
-                         uint64_t after)
+void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,
+                     uint64_t after)
 {
     w->yielded = after;
     p->computes -= p->computes > 0;
@@ -107,9 +105,9 @@ void bcast_hw_wait_slept(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w
     }
 }
 
-void bcast_hw_wait_check(const struct bcast_hw_wait_policy *p)
+void hwmc_wait_check(const struct hwmc_wait_policy *p)
 {
-    assert(p->regained <= BCAST_HW_WAIT_REGAINED);
+    assert(p->regained <= HWMC_WAIT_REGAINED);
     assert(p->empty_yield_ns > 0 && p->late_ns > 0 && p->late_ns <= LATE_MAX_NS);
     assert(p->computes <= COMPUTES_SLEEPS);
 }

@@ -31,19 +31,19 @@
  * Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and late_ns
  * are positive.
  */
-#ifndef BCAST_HW_WAIT_POLICY_H_INCLUDED
-#define BCAST_HW_WAIT_POLICY_H_INCLUDED
+#ifndef HWMC_CORE_WAIT_POLICY_H_INCLUDED
+#define HWMC_CORE_WAIT_POLICY_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_WAIT_SHARE 32u    /* a wait is made longer by one part in this */
-#define BCAST_HW_WAIT_REGAINED 64u /* yields in a row that find nobody, until SHARED is over */
+#define HWMC_WAIT_SHARE 32u    /* a wait is made longer by one part in this */
+#define HWMC_WAIT_REGAINED 64u /* yields in a row that find nobody, until SHARED is over */
 
-enum bcast_hw_wait_verdict { BCAST_HW_WAIT_POLL, BCAST_HW_WAIT_YIELD, BCAST_HW_WAIT_SLEEP };
+enum hwmc_wait_verdict { HWMC_WAIT_POLL, HWMC_WAIT_YIELD, HWMC_WAIT_SLEEP };
 
 /* What a thread has found out. */
-struct bcast_hw_wait_policy {
+struct hwmc_wait_policy {
     uint32_t regained; /* yields in a row that found nobody */
     uint32_t
         computes; /* verdicts until it is seen again whether somebody computes; 0: nobody does */
@@ -54,7 +54,7 @@ struct bcast_hw_wait_policy {
 };
 
 /* One wait. All zeros: none has begun. */
-struct bcast_hw_wait {
+struct hwmc_wait {
     uint64_t since;   /* ns: when it began; 0: not yet */
     uint64_t yielded; /* ns: when it yielded last, or began */
     uint32_t yields;
@@ -62,39 +62,37 @@ struct bcast_hw_wait {
 
 /* How long a wait yields before it sleeps, where processors are shared: until one of them is
  * exceeded. */
-struct bcast_hw_wait_limits {
+struct hwmc_wait_limits {
     uint64_t ns;
     uint32_t yields;
 };
 
 /* `alone`: whether the thread is presumed to have a processor to itself. */
-void bcast_hw_wait_policy_init(struct bcast_hw_wait_policy *p, bool alone, bool rationed);
+void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed);
 
-static inline bool bcast_hw_wait_is_alone(const struct bcast_hw_wait_policy *p)
+static inline bool hwmc_wait_is_alone(const struct hwmc_wait_policy *p)
 {
-    return p->regained == BCAST_HW_WAIT_REGAINED && !p->polite;
+    return p->regained == HWMC_WAIT_REGAINED && !p->polite;
 }
 
 /* Polls have found nothing up to `now` (ns): what comes before the next one. The first call begins
  * the wait. */
-enum bcast_hw_wait_verdict bcast_hw_wait_next(const struct bcast_hw_wait_policy *p,
-                                              struct bcast_hw_wait *w,
-                                              const struct bcast_hw_wait_limits *limits,
-                                              uint64_t now);
+enum hwmc_wait_verdict hwmc_wait_next(const struct hwmc_wait_policy *p, struct hwmc_wait *w,
+                                      const struct hwmc_wait_limits *limits, uint64_t now);
 
 /* The same for a thread that tests in a loop: POLL or YIELD. */
-enum bcast_hw_wait_verdict bcast_hw_wait_tested(struct bcast_hw_wait_policy *p);
+enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p);
 
 /* It yielded from `before` to `after`. */
-void bcast_hw_wait_yielded(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t before,
-                           uint64_t after);
+void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,
+                       uint64_t after);
 
 /* It slept, and was awake at `after`. `until`: when it was to end by itself, and did; 0: it was
  * woken. */
-void bcast_hw_wait_slept(struct bcast_hw_wait_policy *p, struct bcast_hw_wait *w, uint64_t until,
-                         uint64_t after);
+void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,
+                     uint64_t after);
 
 /* Asserts the invariants above. */
-void bcast_hw_wait_check(const struct bcast_hw_wait_policy *p);
+void hwmc_wait_check(const struct hwmc_wait_policy *p);
 
-#endif /* BCAST_HW_WAIT_POLICY_H_INCLUDED */
+#endif /* HWMC_CORE_WAIT_POLICY_H_INCLUDED */

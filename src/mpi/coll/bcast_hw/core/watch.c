@@ -9,7 +9,7 @@
 #include "mask.h"
 
 /* The rails that brought too little, and *share: how many fragments each of them is short of. */
-static uint8_t blamed(const struct bcast_hw_watch_cast *cast, uint32_t *share)
+static uint8_t blamed(const struct hwmc_loss_estimate_cast *cast, uint32_t *share)
 {
     uint32_t came = 0, missing, n;
     uint8_t dumb = 0, rails;
@@ -25,19 +25,21 @@ static uint8_t blamed(const struct bcast_hw_watch_cast *cast, uint32_t *share)
     return rails;
 }
 
-void bcast_hw_watch_here(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast)
+void hwmc_loss_estimate_here(struct hwmc_loss_estimate *w,
+                             const struct hwmc_loss_estimate_cast *cast)
 {
     uint32_t share;
     uint8_t rails = blamed(cast, &share);
 
     FOR_EACH (r, rails) {
         w->quiet[r] += cast->heard[r] == 0 ? share : 0;
-        if (w->quiet[r] >= BCAST_HW_WATCH_SUSPECT)
+        if (w->quiet[r] >= HWMC_LOSS_ESTIMATE_SUSPECT)
             w->suspects |= (uint8_t) (1u << r);
     }
 }
 
-void bcast_hw_watch_over(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast)
+void hwmc_loss_estimate_over(struct hwmc_loss_estimate *w,
+                             const struct hwmc_loss_estimate_cast *cast)
 {
     uint32_t share;
     uint8_t rails = blamed(cast, &share);
@@ -51,33 +53,33 @@ void bcast_hw_watch_over(struct bcast_hw_watch *w, const struct bcast_hw_watch_c
 
 /* Of the last window. What is too much must be so for some: a receiver that was not there for a
  * moment loses much. */
-static uint32_t loss(struct bcast_hw_watch *w, uint32_t r)
+static uint32_t loss(struct hwmc_loss_estimate *w, uint32_t r)
 {
     uint32_t sixteenths = w->lost[r];
 
-    if (w->due[r] >= BCAST_HW_WATCH_WINDOW) {
+    if (w->due[r] >= HWMC_LOSS_ESTIMATE_WINDOW) {
         sixteenths = (uint32_t) (UINT64_C(16) * (w->due[r] - w->came[r]) / w->due[r]);
         w->lost[r] = (uint8_t) sixteenths;
-        w->lossy[r] = sixteenths > BCAST_HW_LOSSY ? w->lossy[r] + 1 : 0;
+        w->lossy[r] = sixteenths > HWMC_LOSSY ? w->lossy[r] + 1 : 0;
         w->due[r] = w->came[r] = 0;
     }
-    if (w->silent[r] >= BCAST_HW_WATCH_SILENT)
-        return BCAST_HW_LOSS_ALL;
-    if (sixteenths > BCAST_HW_LOSSY && w->lossy[r] < BCAST_HW_WATCH_WINDOWS)
-        return BCAST_HW_LOSSY;
-    return sixteenths < BCAST_HW_LOSS_ALL ? sixteenths : BCAST_HW_LOSS_ALL - 1;
+    if (w->silent[r] >= HWMC_LOSS_ESTIMATE_SILENT)
+        return HWMC_LOSS_ALL;
+    if (sixteenths > HWMC_LOSSY && w->lossy[r] < HWMC_LOSS_ESTIMATE_WINDOWS)
+        return HWMC_LOSSY;
+    return sixteenths < HWMC_LOSS_ALL ? sixteenths : HWMC_LOSS_ALL - 1;
 }
 
-uint32_t bcast_hw_watch_losses(struct bcast_hw_watch *w, uint8_t rails)
+uint32_t hwmc_loss_estimate_losses(struct hwmc_loss_estimate *w, uint8_t rails)
 {
     uint32_t losses = 0;
 
     FOR_EACH (r, rails)
-        losses |= loss(w, r) << BCAST_HW_LOSS_BITS * r;
+        losses |= loss(w, r) << HWMC_LOSS_BITS * r;
     return losses;
 }
 
-void bcast_hw_watch_forget(struct bcast_hw_watch *w, uint8_t rails)
+void hwmc_loss_estimate_forget(struct hwmc_loss_estimate *w, uint8_t rails)
 {
     FOR_EACH (r, rails) {
         w->quiet[r] = w->silent[r] = w->due[r] = w->came[r] = 0;

@@ -13,45 +13,45 @@
  * losses, four bits a rail. What a neighbour brought may still come by multicast, and is not lost
  * then: losses are counted when the broadcast's channel goes to another, N broadcasts later.
  */
-#ifndef BCAST_HW_WATCH_H_INCLUDED
-#define BCAST_HW_WATCH_H_INCLUDED
+#ifndef HWMC_CORE_WATCH_H_INCLUDED
+#define HWMC_CORE_WATCH_H_INCLUDED
 
 #include "msg.h"
 
-#define BCAST_HW_WATCH_SUSPECT 2u  /* fragments that were due on a quiet rail */
-#define BCAST_HW_WATCH_SILENT 6u   /* broadcasts that brought nothing, to be told */
-#define BCAST_HW_WATCH_WINDOW 512u /* fragments due, for a share of losses to be told */
-#define BCAST_HW_WATCH_WINDOWS 3u  /* in a row, for too much to be told */
+#define HWMC_LOSS_ESTIMATE_SUSPECT 2u  /* fragments that were due on a quiet rail */
+#define HWMC_LOSS_ESTIMATE_SILENT 6u   /* broadcasts that brought nothing, to be told */
+#define HWMC_LOSS_ESTIMATE_WINDOW 512u /* fragments due, for a share of losses to be told */
+#define HWMC_LOSS_ESTIMATE_WINDOWS 3u  /* in a row, for too much to be told */
 
 /* Losses: sixteenths, or nothing came at all. */
-#define BCAST_HW_LOSS_BITS 4u
-#define BCAST_HW_LOSS_ALL 15u
-#define BCAST_HW_LOSSY 4u /* more is too much */
+#define HWMC_LOSS_BITS 4u
+#define HWMC_LOSS_ALL 15u
+#define HWMC_LOSSY 4u /* more is too much */
 
-struct bcast_hw_watch {
-    uint32_t quiet[BCAST_HW_RAIL_BITS];  /* due, of what was consumed, since one came */
-    uint8_t suspects;                    /* rails that are not waited for */
-    uint32_t silent[BCAST_HW_RAIL_BITS]; /* broadcasts that brought nothing, nor did a later one */
-    uint32_t due[BCAST_HW_RAIL_BITS];    /* in this window */
-    uint32_t came[BCAST_HW_RAIL_BITS];   /* of these; <= due */
-    uint8_t lost[BCAST_HW_RAIL_BITS];    /* sixteenths of the last window */
-    uint32_t lossy[BCAST_HW_RAIL_BITS];  /* windows up to now that lost too much */
+struct hwmc_loss_estimate {
+    uint32_t quiet[HWMC_RAIL_BITS];  /* due, of what was consumed, since one came */
+    uint8_t suspects;                /* rails that are not waited for */
+    uint32_t silent[HWMC_RAIL_BITS]; /* broadcasts that brought nothing, nor did a later one */
+    uint32_t due[HWMC_RAIL_BITS];    /* in this window */
+    uint32_t came[HWMC_RAIL_BITS];   /* of these; <= due */
+    uint8_t lost[HWMC_RAIL_BITS];    /* sixteenths of the last window */
+    uint32_t lossy[HWMC_RAIL_BITS];  /* windows up to now that lost too much */
 };
 
-static inline uint32_t bcast_hw_loss_of(uint32_t losses, uint32_t rail)
+static inline uint32_t hwmc_notice_of(uint32_t losses, uint32_t rail)
 {
-    return losses >> BCAST_HW_LOSS_BITS * rail & BCAST_HW_LOSS_ALL;
+    return losses >> HWMC_LOSS_BITS * rail & HWMC_LOSS_ALL;
 }
 
 /* A fragment came on this rail. */
-static inline void bcast_hw_watch_heard(struct bcast_hw_watch *w, uint32_t rail)
+static inline void hwmc_loss_estimate_heard(struct hwmc_loss_estimate *w, uint32_t rail)
 {
     w->quiet[rail] = w->silent[rail] = 0;
     w->suspects &= (uint8_t) ~(1u << rail);
 }
 
 /* What came by multicast of a broadcast. */
-struct bcast_hw_watch_cast {
+struct hwmc_loss_estimate_cast {
     uint8_t rails;         /* that were to bring it */
     uint32_t frags;        /* its fragments */
     const uint16_t *heard; /* how many came on each rail */
@@ -59,16 +59,18 @@ struct bcast_hw_watch_cast {
 };
 
 /* All of a broadcast is here, by multicast as far as this says, and is about to be consumed. */
-void bcast_hw_watch_here(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast);
+void hwmc_loss_estimate_here(struct hwmc_loss_estimate *w,
+                             const struct hwmc_loss_estimate_cast *cast);
 
 /* Nothing more of it can come. */
-void bcast_hw_watch_over(struct bcast_hw_watch *w, const struct bcast_hw_watch_cast *cast);
+void hwmc_loss_estimate_over(struct hwmc_loss_estimate *w,
+                             const struct hwmc_loss_estimate_cast *cast);
 
-/* What is to be told of `rails`: for each BCAST_HW_LOSS_BITS bits, 0 where nothing is wrong or too
+/* What is to be told of `rails`: for each HWMC_LOSS_BITS bits, 0 where nothing is wrong or too
  * little known. */
-uint32_t bcast_hw_watch_losses(struct bcast_hw_watch *w, uint8_t rails);
+uint32_t hwmc_loss_estimate_losses(struct hwmc_loss_estimate *w, uint8_t rails);
 
 /* These rails begin anew. */
-void bcast_hw_watch_forget(struct bcast_hw_watch *w, uint8_t rails);
+void hwmc_loss_estimate_forget(struct hwmc_loss_estimate *w, uint8_t rails);
 
-#endif /* BCAST_HW_WATCH_H_INCLUDED */
+#endif /* HWMC_CORE_WATCH_H_INCLUDED */

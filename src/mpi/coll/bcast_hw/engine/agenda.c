@@ -14,61 +14,59 @@
 
 #define FIRST_ROOM 16u
 
-static void alone(struct bcast_hw_agenda_node *n)
+static void alone(struct hwmc_agenda_node *n)
 {
     n->prev = n->next = n;
 }
 
-static bool is_in(const struct bcast_hw_agenda_node *n)
+static bool is_in(const struct hwmc_agenda_node *n)
 {
     return n->next != n;
 }
 
-static void take_out(struct bcast_hw_agenda_node *n)
+static void take_out(struct hwmc_agenda_node *n)
 {
     n->prev->next = n->next;
     n->next->prev = n->prev;
     alone(n);
 }
 
-static void append(struct bcast_hw_agenda_node *list, struct bcast_hw_agenda_node *n)
+static void append(struct hwmc_agenda_node *list, struct hwmc_agenda_node *n)
 {
     n->prev = list->prev;
     n->next = list;
     n->prev->next = n->next->prev = n;
 }
 
-static struct bcast_hw_group *touched_one(struct bcast_hw_agenda_node *n)
+static struct hwmc_group *touched_one(struct hwmc_agenda_node *n)
 {
-    return (struct bcast_hw_group *) (void *) ((char *) n -
-                                               offsetof(struct bcast_hw_group, item.touched));
+    return (struct hwmc_group *) (void *) ((char *) n - offsetof(struct hwmc_group, item.touched));
 }
 
-static struct bcast_hw_group *blocked_one(struct bcast_hw_agenda_node *n)
+static struct hwmc_group *blocked_one(struct hwmc_agenda_node *n)
 {
-    return (struct bcast_hw_group *) (void *) ((char *) n -
-                                               offsetof(struct bcast_hw_group, item.blocked));
+    return (struct hwmc_group *) (void *) ((char *) n - offsetof(struct hwmc_group, item.blocked));
 }
 
-void bcast_hw_agenda_init(struct bcast_hw_agenda *a)
+void hwmc_agenda_init(struct hwmc_agenda *a)
 {
-    *a = (struct bcast_hw_agenda){0};
+    *a = (struct hwmc_agenda){0};
     alone(&a->touched);
     alone(&a->blocked);
 }
 
-void bcast_hw_agenda_free(struct bcast_hw_agenda *a)
+void hwmc_agenda_free(struct hwmc_agenda *a)
 {
     assert(a->groups == 0);
     free(a->heap);
-    bcast_hw_agenda_init(a);
+    hwmc_agenda_init(a);
 }
 
-bool bcast_hw_agenda_add(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
+bool hwmc_agenda_add(struct hwmc_agenda *a, struct hwmc_group *g)
 {
     if (a->groups == a->room) {
         uint32_t room = a->room > 0 ? 2 * a->room : FIRST_ROOM;
-        struct bcast_hw_group **heap = realloc(a->heap, room * sizeof(struct bcast_hw_group *));
+        struct hwmc_group **heap = realloc(a->heap, room * sizeof(struct hwmc_group *));
 
         if (!heap)
             return false;
@@ -76,28 +74,28 @@ bool bcast_hw_agenda_add(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
         a->room = room;
     }
     a->groups++;
-    g->item = (struct bcast_hw_agenda_item){.wake = BCAST_HW_NEVER};
+    g->item = (struct hwmc_agenda_item){.wake = HWMC_NEVER};
     alone(&g->item.touched);
     alone(&g->item.blocked);
     return true;
 }
 
-void bcast_hw_agenda_remove(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
+void hwmc_agenda_remove(struct hwmc_agenda *a, struct hwmc_group *g)
 {
-    bcast_hw_agenda_wake(a, g, BCAST_HW_NEVER);
-    bcast_hw_agenda_by_trees(a, g, false);
+    hwmc_agenda_wake(a, g, HWMC_NEVER);
+    hwmc_agenda_by_trees(a, g, false);
     take_out(&g->item.touched);
     take_out(&g->item.blocked);
     a->groups--;
 }
 
-void bcast_hw_agenda_touch(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
+void hwmc_agenda_touch(struct hwmc_agenda *a, struct hwmc_group *g)
 {
     take_out(&g->item.touched);
     append(&a->touched, &g->item.touched);
 }
 
-void bcast_hw_agenda_done(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
+void hwmc_agenda_done(struct hwmc_agenda *a, struct hwmc_group *g)
 {
     (void) a;
     take_out(&g->item.touched);
@@ -105,25 +103,25 @@ void bcast_hw_agenda_done(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
 
 /* The heap. */
 
-static void put(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint32_t place)
+static void put(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     a->heap[place - 1] = g;
     g->item.place = place;
 }
 
-static uint64_t wake_of(const struct bcast_hw_agenda *a, uint32_t place)
+static uint64_t wake_of(const struct hwmc_agenda *a, uint32_t place)
 {
     return a->heap[place - 1]->item.wake;
 }
 
-static void rise(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint32_t place)
+static void rise(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     for (; place > 1 && wake_of(a, place / 2) > g->item.wake; place /= 2)
         put(a, a->heap[place / 2 - 1], place);
     put(a, g, place);
 }
 
-static void sink(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint32_t place)
+static void sink(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     for (uint32_t below = 2 * place; below <= a->in_heap; below = 2 * place) {
         if (below < a->in_heap && wake_of(a, below + 1) < wake_of(a, below))
@@ -136,7 +134,7 @@ static void sink(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint32_t p
     put(a, g, place);
 }
 
-static void settle(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint32_t place)
+static void settle(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     if (place > 1 && wake_of(a, place / 2) > g->item.wake)
         rise(a, g, place);
@@ -144,10 +142,10 @@ static void settle(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint32_t
         sink(a, g, place);
 }
 
-static void leave_heap(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
+static void leave_heap(struct hwmc_agenda *a, struct hwmc_group *g)
 {
     uint32_t place = g->item.place;
-    struct bcast_hw_group *last = a->heap[a->in_heap - 1];
+    struct hwmc_group *last = a->heap[a->in_heap - 1];
 
     a->in_heap--;
     g->item.place = 0;
@@ -155,14 +153,14 @@ static void leave_heap(struct bcast_hw_agenda *a, struct bcast_hw_group *g)
         settle(a, last, place);
 }
 
-void bcast_hw_agenda_wake(struct bcast_hw_agenda *a, struct bcast_hw_group *g, uint64_t wake)
+void hwmc_agenda_wake(struct hwmc_agenda *a, struct hwmc_group *g, uint64_t wake)
 {
     bool is_there = g->item.place > 0;
 
     if (wake == g->item.wake)
         return;
     g->item.wake = wake;
-    if (wake == BCAST_HW_NEVER)
+    if (wake == HWMC_NEVER)
         leave_heap(a, g);
     else
         settle(a, g, is_there ? g->item.place : ++a->in_heap);
@@ -170,49 +168,48 @@ void bcast_hw_agenda_wake(struct bcast_hw_agenda *a, struct bcast_hw_group *g, u
 
 /* The rest. */
 
-void bcast_hw_agenda_block(struct bcast_hw_agenda *a, struct bcast_hw_group *g, bool blocked)
+void hwmc_agenda_block(struct hwmc_agenda *a, struct hwmc_group *g, bool blocked)
 {
     take_out(&g->item.blocked);
     if (blocked)
         append(&a->blocked, &g->item.blocked);
 }
 
-void bcast_hw_agenda_by_trees(struct bcast_hw_agenda *a, struct bcast_hw_group *g, bool by_trees)
+void hwmc_agenda_by_trees(struct hwmc_agenda *a, struct hwmc_group *g, bool by_trees)
 {
     a->by_trees += by_trees;
     a->by_trees -= g->item.by_trees;
     g->item.by_trees = by_trees;
 }
 
-static void take(struct bcast_hw_agenda_turn *turn, struct bcast_hw_group *g)
+static void take(struct hwmc_agenda_turn *turn, struct hwmc_group *g)
 {
     take_out(&g->item.touched);
     append(&turn->groups, &g->item.touched);
 }
 
-void bcast_hw_agenda_begin(struct bcast_hw_agenda *a, struct bcast_hw_agenda_turn *turn,
-                           uint64_t now, bool (*unblocked)(struct bcast_hw_group *g, uint64_t now))
+void hwmc_agenda_begin(struct hwmc_agenda *a, struct hwmc_agenda_turn *turn, uint64_t now,
+                       bool (*unblocked)(struct hwmc_group *g, uint64_t now))
 {
     alone(&turn->groups);
     while (is_in(&a->touched))
         take(turn, touched_one(a->touched.next));
     while (a->in_heap > 0 && wake_of(a, 1) <= now) {
-        struct bcast_hw_group *g = a->heap[0];
+        struct hwmc_group *g = a->heap[0];
 
-        bcast_hw_agenda_wake(a, g, BCAST_HW_NEVER);
+        hwmc_agenda_wake(a, g, HWMC_NEVER);
         take(turn, g);
     }
-    for (struct bcast_hw_agenda_node *n = a->blocked.next; n != &a->blocked; n = n->next) {
+    for (struct hwmc_agenda_node *n = a->blocked.next; n != &a->blocked; n = n->next) {
         a->looks++;
         if (unblocked(blocked_one(n), now))
             take(turn, blocked_one(n));
     }
 }
 
-struct bcast_hw_group *bcast_hw_agenda_next(struct bcast_hw_agenda *a,
-                                            struct bcast_hw_agenda_turn *turn)
+struct hwmc_group *hwmc_agenda_next(struct hwmc_agenda *a, struct hwmc_agenda_turn *turn)
 {
-    struct bcast_hw_agenda_node *n = turn->groups.next;
+    struct hwmc_agenda_node *n = turn->groups.next;
 
     if (n == &turn->groups)
         return NULL;
@@ -221,19 +218,19 @@ struct bcast_hw_group *bcast_hw_agenda_next(struct bcast_hw_agenda *a,
     return touched_one(n);
 }
 
-uint64_t bcast_hw_agenda_deadline(const struct bcast_hw_agenda *a)
+uint64_t hwmc_agenda_deadline(const struct hwmc_agenda *a)
 {
     if (is_in(&a->touched))
         return 0;
-    return a->in_heap > 0 ? wake_of(a, 1) : BCAST_HW_NEVER;
+    return a->in_heap > 0 ? wake_of(a, 1) : HWMC_NEVER;
 }
 
-void bcast_hw_agenda_check(const struct bcast_hw_agenda *a)
+void hwmc_agenda_check(const struct hwmc_agenda *a)
 {
     assert(a->in_heap <= a->groups && a->groups <= a->room && a->by_trees <= a->groups);
     for (uint32_t place = 1; place <= a->in_heap; place++) {
         assert(a->heap[place - 1]->item.place == place);
-        assert(wake_of(a, place) != BCAST_HW_NEVER);
+        assert(wake_of(a, place) != HWMC_NEVER);
         assert(place == 1 || wake_of(a, place / 2) <= wake_of(a, place));
     }
     (void) a;

@@ -8,12 +8,12 @@
 
 #include <isa-l/crc.h>
 
-uint32_t bcast_hw_crc32c_more(uint32_t crc, const void *data, size_t len)
+uint32_t hwmc_crc32c_more(uint32_t crc, const void *data, size_t len)
 {
     return ~crc32_iscsi((unsigned char *) (uintptr_t) data, (int) len, ~crc);
 }
 
-uint32_t bcast_hw_crc32c(const void *data, size_t len)
+uint32_t hwmc_crc32c(const void *data, size_t len)
 {
-    return bcast_hw_crc32c_more(0, data, len);
+    return hwmc_crc32c_more(0, data, len);
 }

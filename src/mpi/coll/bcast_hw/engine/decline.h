@@ -8,27 +8,27 @@
  * ends with NO at every member, and nobody waits for a report that never comes.
  *
  * This takes no memory: a decline knows its neighbours in the ring and the tree only, and the
- * engine has room for BCAST_HW_DECLINES of them. It ends when the leader's decision has come and
+ * engine has room for HWMC_DECLINES of them. It ends when the leader's decision has come and
  * the children have it, or when a member is lost; then the neighbours are told, as by a group
  * (loss.h).
  *
  * Example, p = 3, fanout 2: rank 1 has no memory. REPORT(NOMEM) from 1 to 0, REPORT from 2 to 0;
  * rank 0 decides NO: DECIDE to 1 and 2.
  */
-#ifndef BCAST_HW_DECLINE_H_INCLUDED
-#define BCAST_HW_DECLINE_H_INCLUDED
+#ifndef HWMC_ENGINE_DECLINE_H_INCLUDED
+#define HWMC_ENGINE_DECLINE_H_INCLUDED
 
 #include "../core/agree.h"
 #include "wire.h"
 
-#define BCAST_HW_DECLINES 16u /* that may be under way at a time */
+#define HWMC_DECLINES 16u /* that may be under way at a time */
 
-struct bcast_hw_engine;
+struct hwmc_engine;
 
-#define BCAST_HW_DECLINE_NEIGHBOURS (3 + BCAST_HW_FANOUT_MAX)
+#define HWMC_DECLINE_NEIGHBOURS (3 + HWMC_FANOUT_MAX)
 
-/* The group that is declined: fields as in struct bcast_hw_group_cfg. */
-struct bcast_hw_decline_cfg {
+/* The group that is declined: fields as in struct hwmc_group_cfg. */
+struct hwmc_decline_cfg {
     uint32_t context;
     uint32_t size;
     uint32_t rank;
@@ -38,35 +38,33 @@ struct bcast_hw_decline_cfg {
     /* This rank's neighbours: before it and after it in the ring, its parent, its children. Some
      * may be the same. */
     uint32_t num_neighbours;
-    uint32_t neighbour[BCAST_HW_DECLINE_NEIGHBOURS];
-    uint32_t world[BCAST_HW_DECLINE_NEIGHBOURS]; /* their ranks in MPI_COMM_WORLD */
+    uint32_t neighbour[HWMC_DECLINE_NEIGHBOURS];
+    uint32_t world[HWMC_DECLINE_NEIGHBOURS]; /* their ranks in MPI_COMM_WORLD */
 };
 
 /* Sets which ranks are neighbours, by size, rank and fanout. */
-void bcast_hw_decline_list(struct bcast_hw_decline_cfg *cfg);
+void hwmc_decline_list(struct hwmc_decline_cfg *cfg);
 
-struct bcast_hw_decline {
+struct hwmc_decline {
     bool used;
-    struct bcast_hw_decline_cfg cfg;
-    struct bcast_hw_wire_id id;
-    struct bcast_hw_agree agree; /* its phase is OFFER or NO */
+    struct hwmc_decline_cfg cfg;
+    struct hwmc_wire_id id;
+    struct hwmc_negotiation negotiation; /* its phase is OFFER or NO */
 };
 
-struct bcast_hw_declines {
-    struct bcast_hw_decline one[BCAST_HW_DECLINES];
+struct hwmc_declines {
+    struct hwmc_decline one[HWMC_DECLINES];
     uint32_t num; /* that are used */
 };
 
 /* Begins to decline a group. False: as many are under way as there is room for; nothing was
  * done. */
-bool bcast_hw_decline_begin(struct bcast_hw_engine *e, const struct bcast_hw_decline_cfg *cfg,
-                            uint64_t now);
+bool hwmc_decline_begin(struct hwmc_engine *e, const struct hwmc_decline_cfg *cfg, uint64_t now);
 
 /* A message that no group is named by. False: it names no declined group either. */
-bool bcast_hw_decline_on_recv(struct bcast_hw_engine *e, const struct bcast_hw_wire_in *in,
-                              uint64_t now);
+bool hwmc_decline_on_recv(struct hwmc_engine *e, const struct hwmc_wire_in *in, uint64_t now);
 
 /* The lane to this process failed. Other neighbours are told where it is a neighbour. */
-void bcast_hw_decline_on_lost(struct bcast_hw_engine *e, uint32_t world_rank);
+void hwmc_decline_on_lost(struct hwmc_engine *e, uint32_t world_rank);
 
-#endif /* BCAST_HW_DECLINE_H_INCLUDED */
+#endif /* HWMC_ENGINE_DECLINE_H_INCLUDED */

@@ -15,29 +15,29 @@
 #include "group_setup.h"
 
 /* False without memory. */
-static bool find_sites(struct bcast_hw_group *g, const struct bcast_hw_group_cfg *cfg)
+static bool find_sites(struct hwmc_group *g, const struct hwmc_group_cfg *cfg)
 {
     g->cfg.site = NULL;
     if (!cfg->site)
         return true;
-    g->site_mem = malloc(bcast_hw_sites_words(cfg->size) * sizeof(*g->site_mem));
+    g->site_mem = malloc(hwmc_sites_words(cfg->size) * sizeof(*g->site_mem));
     if (g->site_mem)
-        bcast_hw_sites_init(&g->sites, cfg->size, cfg->site, g->site_mem);
+        hwmc_sites_init(&g->sites, cfg->size, cfg->site, g->site_mem);
     return g->site_mem != NULL;
 }
 
-struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
-                                             const struct bcast_hw_group_cfg *cfg, uint64_t now)
+struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_group_cfg *cfg,
+                                     uint64_t now)
 {
-    struct bcast_hw_group *g = calloc(1, sizeof(*g));
-    struct bcast_hw_terms offer;
+    struct hwmc_group *g = calloc(1, sizeof(*g));
+    struct hwmc_parameters proposal;
 
     assert(cfg->size >= 2 && cfg->rank < cfg->size);
     if (!g)
         return NULL;
     g->cfg = *cfg;
     g->world = malloc(cfg->size * sizeof(*g->world));
-    if (!g->world || !find_sites(g, cfg) || !bcast_hw_agenda_add(&e->agenda, g)) {
+    if (!g->world || !find_sites(g, cfg) || !hwmc_agenda_add(&e->agenda, g)) {
         free(g->site_mem);
         free(g->world);
         free(g);
@@ -47,109 +47,110 @@ struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
     g->cfg.world = g->world;
     g->engine = e;
     g->number = ++e->groups_made;
-    g->id = (struct bcast_hw_wire_id){
+    g->id = (struct hwmc_wire_id){
         .job = e->cfg.job,
         .context = cfg->context,
         .leader = g->world[0],
-        .unchecked = e->cfg.integrity != BCAST_HW_INTEGRITY_CRC32C,
+        .unchecked = e->cfg.integrity != HWMC_INTEGRITY_CRC32C,
     };
-    bcast_hw_group_make_offer(g, &offer);
-    bcast_hw_agree_start(&g->agree, cfg->size, cfg->rank, cfg->fanout, cfg->key, &offer,
-                         cfg->trees > 0, cfg->probe_ns);
+    hwmc_group_make_proposal(g, &proposal);
+    hwmc_negotiation_start(&g->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
+                           cfg->trees > 0, cfg->probe_ns);
     g->next = e->groups;
     if (g->next)
         g->next->prev = g;
     e->groups = g;
-    bcast_hw_names_add(&e->names, g);
-    bcast_hw_agenda_touch(&e->agenda, g);
+    hwmc_names_add(&e->names, g);
+    hwmc_agenda_touch(&e->agenda, g);
     if (!cfg->later)
-        bcast_hw_group_pump(g, now);
+        hwmc_group_pump(g, now);
     return g;
 }
 
 /* The program is through with it, and so is set-up. */
-static void begin_closing(struct bcast_hw_group *g)
+static void begin_closing(struct hwmc_group *g)
 {
-    if (g->state == BCAST_HW_GROUP_ON) {
-        g->state = BCAST_HW_GROUP_CLOSING;
-        bcast_hw_stream_close(&g->stream);
-    } else if (g->state == BCAST_HW_GROUP_OFF) {
+    if (g->state == HWMC_GROUP_ON) {
+        g->state = HWMC_GROUP_CLOSING;
+        hwmc_stream_close(&g->stream);
+    } else if (g->state == HWMC_GROUP_OFF) {
         g->over = true;
     }
 }
 
 /* What a probe carries to be as long as what it stands for. */
-static const unsigned char padding[BCAST_HW_WIRE_PROBE_MAX];
+static const unsigned char padding[HWMC_WIRE_PROBE_MAX];
 
 /* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
-static void transmit(struct bcast_hw_group *g, const struct bcast_hw_msg *msg, uint32_t n)
+static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
 {
     const void *body = NULL;
     uint32_t len = 0;
 
-    if (msg->type == BCAST_HW_MSG_SEGMENT && !(msg->flags & BCAST_HW_FLAG_VOID)) {
-        body = bcast_hw_group_segment_at(g, msg, &len);
-        bcast_hw_engine_send_from(g->engine, g->world[msg->peer], g, msg, body, len);
+    if (msg->type == HWMC_MSG_SEGMENT && !(msg->flags & HWMC_FLAG_VOID)) {
+        body = hwmc_group_segment_at(g, msg, &len);
+        hwmc_engine_send_from(g->engine, g->world[msg->peer], g, msg, body, len);
         return;
     }
-    if (msg->type == BCAST_HW_MSG_DATA) {
-        body = bcast_hw_homes_of(&g->homes, msg->bid, msg->bytes) +
+    if (msg->type == HWMC_MSG_DATA) {
+        body = hwmc_placement_of(&g->placement, msg->bid, msg->bytes) +
                (size_t) msg->index * g->stream.ring.frag_bytes;
-        len = bcast_hw_group_run_len(g, msg, n);
+        len = hwmc_group_run_len(g, msg, n);
     }
-    if (msg->type == BCAST_HW_MSG_PROBE) {
+    if (msg->type == HWMC_MSG_PROBE) {
         body = padding;
-        len = bcast_hw_wire_probe_len(msg->bytes);
+        len = hwmc_wire_probe_len(msg->bytes);
     }
     if (msg->multicast)
-        bcast_hw_engine_cast(g->engine, g->agree.agreed.group, &g->id, g->cfg.rank, msg, body, len);
+        hwmc_engine_cast(g->engine, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body,
+                         len);
     else
-        bcast_hw_engine_send(g->engine, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
+        hwmc_engine_send(g->engine, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
 }
 
-static uint64_t next_timer(const struct bcast_hw_group *g)
+static uint64_t next_timer(const struct hwmc_group *g)
 {
-    uint64_t setup = bcast_hw_agree_next_timer(&g->agree);
-    uint64_t stream = g->running ? bcast_hw_stream_next_timer(&g->stream) : BCAST_HW_NEVER;
-    uint64_t rejoin = bcast_hw_rejoin_next_timer(&g->rejoin);
+    uint64_t setup = hwmc_negotiation_next_timer(&g->negotiation);
+    uint64_t stream = g->running ? hwmc_stream_next_timer(&g->stream) : HWMC_NEVER;
+    uint64_t rejoin = hwmc_rejoin_next_timer(&g->rejoin);
     uint64_t first = setup < stream ? setup : stream;
 
     first = rejoin < first ? rejoin : first;
-    if (g->joining_rails == 0 || !bcast_hw_agree_wants_join(&g->agree))
+    if (g->joining_rails == 0 || !hwmc_negotiation_wants_join(&g->negotiation))
         return first;
     return g->join_at < first ? g->join_at : first;
 }
 
 /* What can be multicast now. The best rail is one of those that what is being multicast may go
  * on. */
-static struct bcast_hw_room room(struct bcast_hw_group *g, uint64_t now)
+static struct hwmc_room room(struct hwmc_group *g, uint64_t now)
 {
-    const struct bcast_hw_terms *t = &g->agree.agreed;
-    uint8_t casting = g->running ? bcast_hw_stream_casting(&g->stream) : 0;
+    const struct hwmc_parameters *t = &g->negotiation.agreed;
+    uint8_t casting = g->running ? hwmc_stream_casting(&g->stream) : 0;
 
-    return bcast_hw_rails_room(&g->engine->rails, t->rails, casting ? casting : t->rails, t->group,
-                               now);
+    return hwmc_rails_room(&g->engine->rails, t->rails, casting ? casting : t->rails, t->group,
+                           now);
 }
 
-static bool by_lane(const struct bcast_hw_msg *msg)
+static bool by_lane(const struct hwmc_msg *msg)
 {
-    return msg->type == BCAST_HW_MSG_DATA && !msg->multicast;
+    return msg->type == HWMC_MSG_DATA && !msg->multicast;
 }
 
 /* Fragment `msg` goes the way of the `n` from `run` on, and comes next. */
-static bool continues(const struct bcast_hw_msg *run, uint32_t n, const struct bcast_hw_msg *msg)
+static bool continues(const struct hwmc_msg *run, uint32_t n, const struct hwmc_msg *msg)
 {
     return by_lane(msg) && msg->peer == run->peer && msg->bid == run->bid &&
            msg->index == run->index + n && msg->flags == run->flags;
 }
 
 /* Fragments in a row for the same peer go as one message. */
-static void pump_stream(struct bcast_hw_group *g, uint64_t now)
+static void pump_stream(struct hwmc_group *g, uint64_t now)
 {
-    struct bcast_hw_msg run, tx;
+    struct hwmc_msg run, tx;
     uint32_t n = 0; /* fragments in run */
 
-    while (bcast_hw_stream_next_send(&g->stream, room(g, now), &tx, now)) {
+    while (hwmc_stream_next_send(&g->stream, room(g, now), &tx, now)) {
         if (n > 0 && continues(&run, n, &tx)) {
             n++;
             continue;
@@ -163,40 +164,40 @@ static void pump_stream(struct bcast_hw_group *g, uint64_t now)
     }
     if (n > 0)
         transmit(g, &run, n);
-    bcast_hw_agenda_block(&g->engine->agenda, g,
-                          bcast_hw_stream_casts(&g->stream, (struct bcast_hw_room){0xff, 0xff}));
+    hwmc_agenda_block(&g->engine->agenda, g,
+                      hwmc_stream_casts(&g->stream, (struct hwmc_room){0xff, 0xff}));
 }
 
 /* A probe that finds no room is lost: the next one follows. */
-static void pump_agree(struct bcast_hw_group *g, uint64_t now)
+static void pump_negotiation(struct hwmc_group *g, uint64_t now)
 {
-    struct bcast_hw_msg tx;
+    struct hwmc_msg tx;
 
     do {
-        bcast_hw_group_do_asked(g, now);
-        while (bcast_hw_agree_next_send(&g->agree, &tx, now))
+        hwmc_group_do_asked(g, now);
+        while (hwmc_negotiation_next_send(&g->negotiation, &tx, now))
             if (!tx.multicast || (room(g, now).each >> tx.rail & 1))
                 transmit(g, &tx, 1);
-    } while (bcast_hw_group_is_asked(g, now));
+    } while (hwmc_group_is_asked(g, now));
 }
 
 /* On rails that broadcasts have left. */
-static void rejoin(struct bcast_hw_group *g, uint64_t now)
+static void rejoin(struct hwmc_group *g, uint64_t now)
 {
-    uint8_t left = g->state == BCAST_HW_GROUP_ON
+    uint8_t left = g->state == HWMC_GROUP_ON
                        ? (uint8_t) (g->joined_rails & ~(uint32_t) g->stream.epoch.now.rails)
                        : 0;
-    uint8_t due = bcast_hw_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
+    uint8_t due = hwmc_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
 
     g->engine->counts->rejoins += (uint64_t) __builtin_popcount(due);
-    bcast_hw_rails_refresh(&g->engine->rails, due, g->agree.agreed.group);
+    hwmc_rails_refresh(&g->engine->rails, due, g->negotiation.agreed.group);
 }
 
-static void show(struct bcast_hw_group *g)
+static void show(struct hwmc_group *g)
 {
     const bool first = !g->shown;
 
-    if (g->state != BCAST_HW_GROUP_ON || !g->engine->cfg.show ||
+    if (g->state != HWMC_GROUP_ON || !g->engine->cfg.show ||
         (g->shown && g->shown_epoch == g->stream.epoch.number))
         return;
     g->shown = true;
@@ -205,79 +206,79 @@ static void show(struct bcast_hw_group *g)
 }
 
 /* A broadcast along trees has begun, or is over. */
-static void note_trees(struct bcast_hw_group *g)
+static void note_trees(struct hwmc_group *g)
 {
-    bcast_hw_agenda_by_trees(&g->engine->agenda, g,
-                             g->running && g->stream.multilane.phase == BCAST_HW_MULTILANE_RUN);
+    hwmc_agenda_by_trees(&g->engine->agenda, g,
+                         g->running && g->stream.multilane.phase == HWMC_MULTILANE_RUN);
 }
 
 /* It goes when the engine comes to it. */
-static void end(struct bcast_hw_group *g)
+static void end(struct hwmc_group *g)
 {
     g->over = true;
-    bcast_hw_agenda_touch(&g->engine->agenda, g);
+    hwmc_agenda_touch(&g->engine->agenda, g);
 }
 
-void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now)
+void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
 {
-    struct bcast_hw_agenda *agenda = &g->engine->agenda;
+    struct hwmc_agenda *agenda = &g->engine->agenda;
 
-    bcast_hw_agenda_done(agenda, g);
-    if (g->over || g->state == BCAST_HW_GROUP_BROKEN) {
-        bcast_hw_group_tell_lost(g);
-        bcast_hw_agenda_wake(agenda, g, BCAST_HW_NEVER);
-        bcast_hw_agenda_block(agenda, g, false);
+    hwmc_agenda_done(agenda, g);
+    if (g->over || g->state == HWMC_GROUP_BROKEN) {
+        hwmc_group_tell_lost(g);
+        hwmc_agenda_wake(agenda, g, HWMC_NEVER);
+        hwmc_agenda_block(agenda, g, false);
         note_trees(g);
         if (g->over)
             end(g);
         return;
     }
     if (next_timer(g) <= now) {
-        bcast_hw_agree_on_timer(&g->agree, now);
+        hwmc_negotiation_on_timer(&g->negotiation, now);
         if (g->running)
-            bcast_hw_stream_on_timer(&g->stream, now);
+            hwmc_stream_on_timer(&g->stream, now);
     }
-    pump_agree(g, now);
-    bcast_hw_group_settle(g);
+    pump_negotiation(g, now);
+    hwmc_group_settle(g);
     if (g->leaving)
         begin_closing(g);
     show(g);
     if (g->running)
         pump_stream(g, now);
     rejoin(g, now);
-    bcast_hw_rails_flush(&g->engine->rails, now);
-    if (g->state == BCAST_HW_GROUP_CLOSING)
-        g->over = bcast_hw_stream_closed(&g->stream);
-    bcast_hw_agenda_wake(agenda, g, next_timer(g));
+    hwmc_rails_flush(&g->engine->rails, now);
+    if (g->state == HWMC_GROUP_CLOSING)
+        g->over = hwmc_stream_closed(&g->stream);
+    hwmc_agenda_wake(agenda, g, next_timer(g));
     note_trees(g);
     if (g->over)
         end(g);
 }
 
-bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now)
+bool hwmc_group_unblocked(struct hwmc_group *g, uint64_t now)
 {
-    return bcast_hw_stream_casts(&g->stream, room(g, now));
+    return hwmc_stream_casts(&g->stream, room(g, now));
 }
 
-void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now)
+void hwmc_group_close(struct hwmc_group *g, uint64_t now)
 {
-    bcast_hw_group_pump(g, now);
+    hwmc_group_pump(g, now);
     g->leaving = true;
-    if (g->state == BCAST_HW_GROUP_SETUP)
-        bcast_hw_agree_leave(&g->agree);
-    if (g->over || g->state == BCAST_HW_GROUP_BROKEN)
+    if (g->state == HWMC_GROUP_SETUP)
+        hwmc_negotiation_leave(&g->negotiation);
+    if (g->over || g->state == HWMC_GROUP_BROKEN)
         end(g);
     else
-        bcast_hw_group_pump(g, now);
+        hwmc_group_pump(g, now);
 }
 
-void bcast_hw_group_free(struct bcast_hw_group *g)
+void hwmc_group_free(struct hwmc_group *g)
 {
-    struct bcast_hw_engine *e = g->engine;
+    struct hwmc_engine *e = g->engine;
 
-    bcast_hw_group_leave(g);
-    bcast_hw_names_remove(&e->names, g);
-    bcast_hw_agenda_remove(&e->agenda, g);
+    hwmc_group_leave(g);
+    hwmc_names_remove(&e->names, g);
+    hwmc_agenda_remove(&e->agenda, g);
     if (g->prev)
         g->prev->next = g->next;
     else

@@ -17,8 +17,8 @@
  * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when
  * gone; pages are touched only as they are used.
  */
-#ifndef BCAST_HW_GROUP_H_INCLUDED
-#define BCAST_HW_GROUP_H_INCLUDED
+#ifndef HWMC_ENGINE_GROUP_H_INCLUDED
+#define HWMC_ENGINE_GROUP_H_INCLUDED
 
 #include "../core/agree.h"
 #include "../core/rejoin.h"
@@ -29,19 +29,19 @@
 #include "names.h"
 #include "wire.h"
 
-#define BCAST_HW_LANES_MAX 32u
+#define HWMC_LANES_MAX 32u
 
-struct bcast_hw_engine;
+struct hwmc_engine;
 
-enum bcast_hw_group_state {
-    BCAST_HW_GROUP_SETUP,
-    BCAST_HW_GROUP_ON,
-    BCAST_HW_GROUP_OFF,
-    BCAST_HW_GROUP_CLOSING,
-    BCAST_HW_GROUP_BROKEN
+enum hwmc_group_state {
+    HWMC_GROUP_SETUP,
+    HWMC_GROUP_ON,
+    HWMC_GROUP_OFF,
+    HWMC_GROUP_CLOSING,
+    HWMC_GROUP_BROKEN
 };
 
-struct bcast_hw_group_cfg {
+struct hwmc_group_cfg {
     uint32_t context; /* MPI context id */
     uint32_t part;    /* which of the communicator's groups it is: the driver's */
     uint32_t size;    /* ranks, 2 or more */
@@ -63,7 +63,7 @@ struct bcast_hw_group_cfg {
     uint32_t rails;       /* it keeps to these, a bit each; 0: to all there are */
     const uint64_t
         *site; /* of each rank, a name for where it is; NULL: all at one; read at create */
-    enum bcast_hw_delay_kind delay;
+    enum hwmc_delay_kind delay;
     uint64_t delay_ns;
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
@@ -73,114 +73,113 @@ struct bcast_hw_group_cfg {
     uint64_t pause_max_ns;
 };
 
-struct bcast_hw_group {
-    struct bcast_hw_engine *engine;
-    struct bcast_hw_group *prev, *next; /* in the engine's list */
-    struct bcast_hw_agenda_item item;
-    struct bcast_hw_group *same[BCAST_HW_NAMES_KINDS]; /* next in lists of engine.names */
-    enum bcast_hw_group_state state;
+struct hwmc_group {
+    struct hwmc_engine *engine;
+    struct hwmc_group *prev, *next; /* in the engine's list */
+    struct hwmc_agenda_item item;
+    struct hwmc_group *same[HWMC_NAMES_KINDS]; /* next in lists of engine.names */
+    enum hwmc_group_state state;
     uint32_t number; /* of this process's groups */
-    struct bcast_hw_group_cfg cfg;
-    struct bcast_hw_wire_id id;
-    struct bcast_hw_agree agree;
-    struct bcast_hw_stream stream; /* ready when `running` */
-    struct bcast_hw_sites sites;
+    struct hwmc_group_cfg cfg;
+    struct hwmc_wire_id id;
+    struct hwmc_negotiation negotiation;
+    struct hwmc_stream stream; /* ready when `running` */
+    struct hwmc_sites sites;
     uint32_t *site_mem; /* theirs; NULL: all ranks are at one site */
     uint32_t *world;
-    uint32_t reason; /* OFF, BROKEN, ON without multicast: enum bcast_hw_reason */
+    uint32_t reason; /* OFF, BROKEN, ON without multicast: enum hwmc_reason */
     uint32_t reason_rank;
-    struct bcast_hw_loss loss; /* BROKEN */
-    bool untold;               /* ... which the neighbours do not know from here */
-    uint32_t piece_bytes;      /* the most that one broadcast carries, as agreed */
-    uint32_t joined_rails;     /* in the fabrics' group there */
-    uint32_t joining_rails;    /* of the others: where that is under way */
-    uint64_t join_at;          /* ns: when to ask for it again; while it is under way */
-    uint64_t join_end;         /* ns: when it is given up */
-    struct bcast_hw_rejoin rejoin;
+    struct hwmc_notice loss; /* BROKEN */
+    bool untold;             /* ... which the neighbours do not know from here */
+    uint32_t piece_bytes;    /* the most that one broadcast carries, as agreed */
+    uint32_t joined_rails;   /* in the fabrics' group there */
+    uint32_t joining_rails;  /* of the others: where that is under way */
+    uint64_t join_at;        /* ns: when to ask for it again; while it is under way */
+    uint64_t join_end;       /* ns: when it is given up */
+    struct hwmc_rejoin rejoin;
     bool running;    /* the stream runs */
     bool casts;      /* ON: by multicast */
     bool leaving;    /* the program is through with it */
     bool over;       /* closed, and nobody needs it */
     size_t reserved; /* bytes of the engine's bound */
     void *stream_mem;
-    struct bcast_hw_homes homes; /* where its bytes lie */
-    uint32_t noted;              /* the epoch that the driver has taken note of */
-    bool shown;                  /* to the driver, by cfg.show of the engine */
-    uint32_t shown_epoch;        /* ... with this epoch */
-    void *place;                 /* where the driver shows it */
-    unsigned char *along_trees;  /* of the broadcast under way there: the program's memory */
+    struct hwmc_placement placement; /* where its bytes lie */
+    uint32_t noted;                  /* the epoch that the driver has taken note of */
+    bool shown;                      /* to the driver, by cfg.show of the engine */
+    uint32_t shown_epoch;            /* ... with this epoch */
+    void *place;                     /* where the driver shows it */
+    unsigned char *along_trees;      /* of the broadcast under way there: the program's memory */
     /* Messages with bodies there that lanes have, by lane. */
-    uint32_t lent[BCAST_HW_LANES_MAX];
+    uint32_t lent[HWMC_LANES_MAX];
 };
 
 /* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until
  * close. */
-struct bcast_hw_group *bcast_hw_group_create(struct bcast_hw_engine *e,
-                                             const struct bcast_hw_group_cfg *cfg, uint64_t now);
+struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_group_cfg *cfg,
+                                     uint64_t now);
 
 /* No broadcast follows on it, on any member; all are consumed here. The group goes when nobody
  * needs it any more; the caller forgets it. Never waits. */
-void bcast_hw_group_close(struct bcast_hw_group *g, uint64_t now);
+void hwmc_group_close(struct hwmc_group *g, uint64_t now);
 
-/* The next broadcast can be posted. When not: bcast_hw_group_stall, progress, ask again. ON
+/* The next broadcast can be posted. When not: hwmc_group_stall, progress, ask again. ON
  * only. */
-bool bcast_hw_group_open(const struct bcast_hw_group *g);
-void bcast_hw_group_stall(struct bcast_hw_group *g, uint64_t now);
+bool hwmc_group_open(const struct hwmc_group *g);
+void hwmc_group_stall(struct hwmc_group *g, uint64_t now);
 
 /* The next message, of `bytes`, lies, or is to lie, at `memory`, of the program's: its broadcasts
  * are sent from there and placed there as far as they have not begun to come. Until return, which a
  * root calls when all is sent, or after an error: what is not sent then is lost. */
-void bcast_hw_group_lend(struct bcast_hw_group *g, void *memory, size_t bytes);
-bool bcast_hw_group_sent(const struct bcast_hw_group *g);
-void bcast_hw_group_return(struct bcast_hw_group *g);
+void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes);
+bool hwmc_group_sent(const struct hwmc_group *g);
+void hwmc_group_unpin(struct hwmc_group *g);
 
 /* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it
  * comes to its memory or is sent from there. As long as lanes have some of that still, the group
  * lends it. */
-void bcast_hw_group_withdraw(struct bcast_hw_group *g, uint64_t now);
-bool bcast_hw_group_lends(const struct bcast_hw_group *g);
+void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now);
+bool hwmc_group_pins(const struct hwmc_group *g);
 
 /* Where the `bytes` bytes of the next broadcast go (root, before post) or of the last posted one
  * are (member, once done). */
-void *bcast_hw_group_next_bytes(struct bcast_hw_group *g, uint32_t bytes);
-const void *bcast_hw_group_last_bytes(struct bcast_hw_group *g);
+void *hwmc_group_next_bytes(struct hwmc_group *g, uint32_t bytes);
+const void *hwmc_group_last_bytes(struct hwmc_group *g);
 
 /* The next broadcast is multicast; otherwise it is to go along trees, alike on all members. Open
  * only. */
-static inline bool bcast_hw_group_casts_next(const struct bcast_hw_group *g)
+static inline bool hwmc_group_casts_next(const struct hwmc_group *g)
 {
-    return bcast_hw_stream_next_rails(&g->stream) != 0;
+    return hwmc_stream_next_rails(&g->stream) != 0;
 }
 
 /* `more`: the next broadcast continues the message. */
-void bcast_hw_group_post_root(struct bcast_hw_group *g, uint32_t bytes, bool more, uint64_t now);
-void bcast_hw_group_post_member(struct bcast_hw_group *g, uint32_t root, uint64_t now);
+void hwmc_group_post_root(struct hwmc_group *g, uint32_t bytes, bool more, uint64_t now);
+void hwmc_group_post_member(struct hwmc_group *g, uint32_t root, uint64_t now);
 
 /* Of root and members: a broadcast along trees, of `bytes` bytes at `memory`, which is the group's
  * until it is consumed. Open only. */
-void bcast_hw_group_post_trees(struct bcast_hw_group *g, uint32_t root, void *memory,
-                               uint32_t bytes, uint64_t now);
-static inline bool bcast_hw_group_done(const struct bcast_hw_group *g)
+void hwmc_group_post_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,
+                           uint64_t now);
+static inline bool hwmc_group_done(const struct hwmc_group *g)
 {
-    return bcast_hw_stream_done(&g->stream);
+    return hwmc_stream_done(&g->stream);
 }
 
 /* How many bytes of the last posted broadcast, from its first on, are where the program wants them;
  * `known` of them were. 0 as long as they lie in a channel. */
-uint32_t bcast_hw_group_prefix(const struct bcast_hw_group *g, uint32_t known);
+uint32_t hwmc_group_prefix(const struct hwmc_group *g, uint32_t known);
 
-void bcast_hw_group_consume(struct bcast_hw_group *g, uint64_t now);
+void hwmc_group_consume(struct hwmc_group *g, uint64_t now);
 
 /* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */
-void bcast_hw_group_on_recv(struct bcast_hw_group *g, const struct bcast_hw_wire_in *in,
-                            uint64_t now);
-void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t lane, uint32_t token);
-void bcast_hw_group_pump(struct bcast_hw_group *g, uint64_t now);
+void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now);
+void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token);
+void hwmc_group_pump(struct hwmc_group *g, uint64_t now);
 
 /* There is room for the multicast that waited for some. */
-bool bcast_hw_group_unblocked(struct bcast_hw_group *g, uint64_t now);
+bool hwmc_group_unblocked(struct hwmc_group *g, uint64_t now);
 
 /* Leaves the fabric's group, gives its memory back. */
-void bcast_hw_group_free(struct bcast_hw_group *g);
+void hwmc_group_free(struct hwmc_group *g);
 
-#endif /* BCAST_HW_GROUP_H_INCLUDED */
+#endif /* HWMC_ENGINE_GROUP_H_INCLUDED */

@@ -4,17 +4,16 @@
  *
  * What group.c, which sends, and group_data.c, which takes, share.
  */
-#ifndef BCAST_HW_GROUP_IMPL_H_INCLUDED
-#define BCAST_HW_GROUP_IMPL_H_INCLUDED
+#ifndef HWMC_ENGINE_GROUP_IMPL_H_INCLUDED
+#define HWMC_ENGINE_GROUP_IMPL_H_INCLUDED
 
 #include "group.h"
 
 /* Payload bytes of `n` fragments in a row, msg->index being the first. */
-uint32_t bcast_hw_group_run_len(const struct bcast_hw_group *g, const struct bcast_hw_msg *msg,
-                                uint32_t n);
+uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n);
 
 /* The part of the message along trees that is in `msg`. */
-unsigned char *bcast_hw_group_segment_at(const struct bcast_hw_group *g,
-                                         const struct bcast_hw_msg *msg, uint32_t *len);
+unsigned char *hwmc_group_segment_at(const struct hwmc_group *g, const struct hwmc_msg *msg,
+                                     uint32_t *len);
 
-#endif /* BCAST_HW_GROUP_IMPL_H_INCLUDED */
+#endif /* HWMC_ENGINE_GROUP_IMPL_H_INCLUDED */

@@ -8,25 +8,25 @@
 
 #include "engine.h"
 
-void bcast_hw_group_withdraw(struct bcast_hw_group *g, uint64_t now)
+void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now)
 {
     if (g->running)
-        bcast_hw_multilane_give_up(&g->stream.multilane);
-    bcast_hw_group_pump(g, now);
+        hwmc_multilane_give_up(&g->stream.multilane);
+    hwmc_group_pump(g, now);
 }
 
-bool bcast_hw_group_lends(const struct bcast_hw_group *g)
+bool hwmc_group_pins(const struct hwmc_group *g)
 {
-    for (uint32_t i = 0; i < BCAST_HW_LANES_MAX; i++)
+    for (uint32_t i = 0; i < HWMC_LANES_MAX; i++)
         if (g->lent[i] > 0)
             return true;
     return false;
 }
 
-void bcast_hw_group_on_sent(struct bcast_hw_group *g, uint32_t lane, uint32_t token)
+void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token)
 {
     assert(g->lent[lane] > 0);
     g->lent[lane]--;
-    bcast_hw_stream_on_sent(&g->stream, token);
-    bcast_hw_agenda_touch(&g->engine->agenda, g);
+    hwmc_stream_on_sent(&g->stream, token);
+    hwmc_agenda_touch(&g->engine->agenda, g);
 }

@@ -8,23 +8,23 @@
  * moves to the channel. So a long message is copied only as far as not all members have it when the
  * call returns, which is a window at most.
  */
-#ifndef BCAST_HW_HOMES_H_INCLUDED
-#define BCAST_HW_HOMES_H_INCLUDED
+#ifndef HWMC_ENGINE_HOMES_H_INCLUDED
+#define HWMC_ENGINE_HOMES_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct bcast_hw_home {
+struct hwmc_placement_entry {
     uint64_t bid;
     unsigned char *at; /* NULL: none yet */
 };
 
-struct bcast_hw_homes {
+struct hwmc_placement {
     uint32_t n;           /* channels */
     uint32_t piece_bytes; /* the most that one broadcast carries */
     unsigned char *channels;
-    struct bcast_hw_home *home; /* by channel */
+    struct hwmc_placement_entry *entry; /* by channel */
     /* The message that lies in the program's memory, from broadcast `first` on; NULL: none does. */
     unsigned char *user;
     size_t user_bytes;
@@ -32,19 +32,19 @@ struct bcast_hw_homes {
 };
 
 /* Takes the memory for n channels. OK or ERR_NOMEM. */
-int bcast_hw_homes_open(struct bcast_hw_homes *h, uint32_t n, uint32_t piece_bytes);
-void bcast_hw_homes_close(struct bcast_hw_homes *h);
+int hwmc_placement_open(struct hwmc_placement *h, uint32_t n, uint32_t piece_bytes);
+void hwmc_placement_close(struct hwmc_placement *h);
 
 /* A message of `bytes` at `user` begins with broadcast `first`, a full piece each but the last. */
-void bcast_hw_homes_lend(struct bcast_hw_homes *h, void *user, size_t bytes, uint64_t first);
+void hwmc_placement_pin(struct hwmc_placement *h, void *user, size_t bytes, uint64_t first);
 
 /* The program takes its memory back; broadcasts below `floor` are over. */
-void bcast_hw_homes_return(struct bcast_hw_homes *h, uint64_t floor);
+void hwmc_placement_unpin(struct hwmc_placement *h, uint64_t floor);
 
 /* Where the bytes of broadcast `bid`, of which there are `bytes`, lie or are to be put. */
-unsigned char *bcast_hw_homes_of(struct bcast_hw_homes *h, uint64_t bid, uint32_t bytes);
+unsigned char *hwmc_placement_of(struct hwmc_placement *h, uint64_t bid, uint32_t bytes);
 
 /* The bytes of broadcast `bid` lie in the program's memory; false while none has come. */
-bool bcast_hw_homes_is_user(const struct bcast_hw_homes *h, uint64_t bid);
+bool hwmc_placement_is_user(const struct hwmc_placement *h, uint64_t bid);
 
-#endif /* BCAST_HW_HOMES_H_INCLUDED */
+#endif /* HWMC_ENGINE_HOMES_H_INCLUDED */

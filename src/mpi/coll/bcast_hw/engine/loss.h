@@ -19,55 +19,55 @@
  * Invariants: the first loss stands; a member sends LOST once to each neighbour, and once for each
  * message that comes to it later, never for LOST.
  */
-#ifndef BCAST_HW_LOSS_H_INCLUDED
-#define BCAST_HW_LOSS_H_INCLUDED
+#ifndef HWMC_ENGINE_LOSS_H_INCLUDED
+#define HWMC_ENGINE_LOSS_H_INCLUDED
 
 #include <stdint.h>
 
 #include "wire.h"
 
-struct bcast_hw_group;
+struct hwmc_group;
 
 /* What a group waits for. The values are part of the wire protocol. */
-#define BCAST_HW_STAGES(X)                                                                         \
+#define HWMC_STAGES(X)                                                                             \
     X(SETUP, "set-up")                                                                             \
     X(CAST, "multicast and repair")                                                                \
     X(TREES, "broadcast along trees")                                                              \
     X(SYNC, "synchronization")                                                                     \
     X(END, "closing, in MPI_Finalize")
 
-enum bcast_hw_stage {
-#define X(name, text) BCAST_HW_STAGE_##name,
-    BCAST_HW_STAGES(X)
+enum hwmc_stage {
+#define X(name, text) HWMC_STAGE_##name,
+    HWMC_STAGES(X)
 #undef X
-        BCAST_HW_STAGE_LIMIT
+        HWMC_STAGE_LIMIT
 };
 
-const char *bcast_hw_stage_text(enum bcast_hw_stage stage);
+const char *hwmc_stage_text(enum hwmc_stage stage);
 
 /* What the group waits for now. */
-enum bcast_hw_stage bcast_hw_group_stage(const struct bcast_hw_group *g);
+enum hwmc_stage hwmc_group_stage(const struct hwmc_group *g);
 
 /* Why a group is BROKEN. */
-struct bcast_hw_loss {
-    uint32_t rank;             /* the member that is lost */
-    uint32_t finder;           /* the member that cannot reach it */
-    uint32_t rails;            /* that its host is silent on, a bit each; 0: a lane told */
-    enum bcast_hw_stage stage; /* in which the finder was */
-    uint64_t at;               /* ns: when this rank got to know */
+struct hwmc_notice {
+    uint32_t rank;         /* the member that is lost */
+    uint32_t finder;       /* the member that cannot reach it */
+    uint32_t rails;        /* that its host is silent on, a bit each; 0: a lane told */
+    enum hwmc_stage stage; /* in which the finder was */
+    uint64_t at;           /* ns: when this rank got to know */
 };
 
 /* A lane of this process failed, to a process that may be a member. */
-void bcast_hw_group_on_lost(struct bcast_hw_group *g, uint32_t world_rank);
+void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank);
 
 /* The member's host is silent on these rails, at least one. */
-void bcast_hw_group_on_gone(struct bcast_hw_group *g, uint32_t member, uint32_t rails);
+void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails);
 
 /* LOST came, or anything else for a group that is broken. */
-void bcast_hw_group_on_told(struct bcast_hw_group *g, const struct bcast_hw_msg *msg);
-void bcast_hw_group_tell_again(struct bcast_hw_group *g, const struct bcast_hw_msg *msg);
+void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg);
+void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg);
 
 /* Of pump, BROKEN: neighbours get to know what they have not been told. */
-void bcast_hw_group_tell_lost(struct bcast_hw_group *g);
+void hwmc_group_tell_lost(struct hwmc_group *g);
 
-#endif /* BCAST_HW_LOSS_H_INCLUDED */
+#endif /* HWMC_ENGINE_LOSS_H_INCLUDED */

@@ -16,29 +16,29 @@
 
 #define SIGNED 16u /* bytes of the seal before the code */
 
-_Static_assert(SIGNED + crypto_onetimeauth_BYTES == BCAST_HW_SEAL, "the code is the rest");
-_Static_assert(crypto_stream_chacha20_ietf_KEYBYTES == BCAST_HW_SEAL_SECRET, "the whole secret");
+_Static_assert(SIGNED + crypto_onetimeauth_BYTES == HWMC_AUTH, "the code is the rest");
+_Static_assert(crypto_stream_chacha20_ietf_KEYBYTES == HWMC_AUTH_SECRET, "the whole secret");
 
 /* All that is secret, also what lasts for one message only. */
-struct bcast_hw_seal {
+struct hwmc_auth {
     crypto_onetimeauth_state state;
-    unsigned char secret[BCAST_HW_SEAL_SECRET];
+    unsigned char secret[HWMC_AUTH_SECRET];
     unsigned char once[crypto_onetimeauth_KEYBYTES]; /* key of the message at hand */
     uint64_t counter;                                /* of the next message */
     uint32_t rank;
 };
 
-bool bcast_hw_seal_exists(void)
+bool hwmc_auth_exists(void)
 {
     return sodium_init() >= 0;
 }
 
-struct bcast_hw_seal *bcast_hw_seal_create(uint32_t rank, const void *secret)
+struct hwmc_auth *hwmc_auth_create(uint32_t rank, const void *secret)
 {
     size_t page = (size_t) sysconf(_SC_PAGESIZE);
-    struct bcast_hw_seal *s;
+    struct hwmc_auth *s;
 
-    if (!bcast_hw_seal_exists())
+    if (!hwmc_auth_exists())
         return NULL;
     s = sodium_malloc(sizeof(*s));
     if (!s)
@@ -52,7 +52,7 @@ struct bcast_hw_seal *bcast_hw_seal_create(uint32_t rank, const void *secret)
 }
 
 /* The code of a message whose seal begins with `first`. */
-static void authenticate(struct bcast_hw_seal *s, const unsigned char *first, uint32_t to,
+static void authenticate(struct hwmc_auth *s, const unsigned char *first, uint32_t to,
                          const void *head, size_t head_len, const void *body, size_t body_len,
                          unsigned char *code)
 {
@@ -70,12 +70,12 @@ static void authenticate(struct bcast_hw_seal *s, const unsigned char *first, ui
     crypto_onetimeauth_final(&s->state, code);
 }
 
-void bcast_hw_seal_put(struct bcast_hw_seal *s, void *seal, uint32_t to, uint32_t high,
-                       const void *head, size_t head_len, const void *body, size_t body_len)
+void hwmc_auth_put(struct hwmc_auth *s, void *auth, uint32_t to, uint32_t high, const void *head,
+                   size_t head_len, const void *body, size_t body_len)
 {
     uint32_t rank = htobe32(s->rank);
     uint64_t counter = htobe64(s->counter++);
-    unsigned char *p = seal;
+    unsigned char *p = auth;
 
     high = htobe32(high);
     memcpy(p, &rank, 4);
@@ -84,10 +84,10 @@ void bcast_hw_seal_put(struct bcast_hw_seal *s, void *seal, uint32_t to, uint32_
     authenticate(s, p, to, head, head_len, body, body_len, p + SIGNED);
 }
 
-bool bcast_hw_seal_check(struct bcast_hw_seal *s, const void *seal, uint32_t to, uint32_t *high,
-                         const void *head, size_t head_len, const void *body, size_t body_len)
+bool hwmc_auth_check(struct hwmc_auth *s, const void *auth, uint32_t to, uint32_t *high,
+                     const void *head, size_t head_len, const void *body, size_t body_len)
 {
-    const unsigned char *p = seal;
+    const unsigned char *p = auth;
     unsigned char code[crypto_onetimeauth_BYTES];
 
     authenticate(s, p, to, head, head_len, body, body_len, code);
@@ -98,7 +98,7 @@ bool bcast_hw_seal_check(struct bcast_hw_seal *s, const void *seal, uint32_t to,
     return true;
 }
 
-void bcast_hw_seal_destroy(struct bcast_hw_seal *s)
+void hwmc_auth_destroy(struct hwmc_auth *s)
 {
     sodium_free(s);
 }

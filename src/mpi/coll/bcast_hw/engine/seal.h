@@ -14,15 +14,15 @@
  * rank has one seal, and that counts from 0.
  *
  * `high` is the caller's, `to` tells ways apart: by multicast the upper half of a broadcast's
- * number, and BCAST_HW_SEAL_TO_RAIL; by lane its number with the length of the message's head
+ * number, and HWMC_AUTH_TO_RAIL; by lane its number with the length of the message's head
  * (lane/sealed), and the receiver's rank.
  *
  * The secret lies in memory between guard pages that is locked where that is allowed, in no core
  * dump, in no child process, and erased at the end. Not thread-safe. seal_none.c stands in where
  * libsodium is not.
  */
-#ifndef BCAST_HW_SEAL_H_INCLUDED
-#define BCAST_HW_SEAL_H_INCLUDED
+#ifndef HWMC_ENGINE_SEAL_H_INCLUDED
+#define HWMC_ENGINE_SEAL_H_INCLUDED
 
 #include <endian.h>
 #include <stdbool.h>
@@ -30,44 +30,44 @@
 #include <stdint.h>
 #include <string.h>
 
-#define BCAST_HW_SEAL 32u        /* bytes before a message */
-#define BCAST_HW_SEAL_SECRET 32u /* bytes of a job's secret */
-#define BCAST_HW_SEAL_TO_RAIL(rail) (UINT32_MAX - (uint32_t) (rail))
+#define HWMC_AUTH 32u        /* bytes before a message */
+#define HWMC_AUTH_SECRET 32u /* bytes of a job's secret */
+#define HWMC_AUTH_TO_RAIL(rail) (UINT32_MAX - (uint32_t) (rail))
 
-struct bcast_hw_seal;
+struct hwmc_auth;
 
 /* This build has it. */
-bool bcast_hw_seal_exists(void);
+bool hwmc_auth_exists(void);
 
 /* For the process of this rank; copies the secret. NULL: not in this build, or no memory. */
-struct bcast_hw_seal *bcast_hw_seal_create(uint32_t rank, const void *secret);
+struct hwmc_auth *hwmc_auth_create(uint32_t rank, const void *secret);
 
 /* Writes what goes before head and body. */
-void bcast_hw_seal_put(struct bcast_hw_seal *s, void *seal, uint32_t to, uint32_t high,
-                       const void *head, size_t head_len, const void *body, size_t body_len);
+void hwmc_auth_put(struct hwmc_auth *s, void *auth, uint32_t to, uint32_t high, const void *head,
+                   size_t head_len, const void *body, size_t body_len);
 
 /* Whether `seal` is what put wrote for this message; if so, with its *high. */
-bool bcast_hw_seal_check(struct bcast_hw_seal *s, const void *seal, uint32_t to, uint32_t *high,
-                         const void *head, size_t head_len, const void *body, size_t body_len);
+bool hwmc_auth_check(struct hwmc_auth *s, const void *auth, uint32_t to, uint32_t *high,
+                     const void *head, size_t head_len, const void *body, size_t body_len);
 
 /* What is in a seal, genuine or not: the sender's rank, and which of its messages it is. */
-static inline uint32_t bcast_hw_seal_rank(const void *seal)
+static inline uint32_t hwmc_auth_rank(const void *auth)
 {
     uint32_t rank;
 
-    memcpy(&rank, seal, sizeof(rank));
+    memcpy(&rank, auth, sizeof(rank));
     return be32toh(rank);
 }
 
-static inline uint64_t bcast_hw_seal_counter(const void *seal)
+static inline uint64_t hwmc_auth_counter(const void *auth)
 {
     uint64_t counter;
 
-    memcpy(&counter, (const unsigned char *) seal + 8, sizeof(counter));
+    memcpy(&counter, (const unsigned char *) auth + 8, sizeof(counter));
     return be64toh(counter);
 }
 
 /* Erases the secret; of NULL nothing. */
-void bcast_hw_seal_destroy(struct bcast_hw_seal *s);
+void hwmc_auth_destroy(struct hwmc_auth *s);
 
-#endif /* BCAST_HW_SEAL_H_INCLUDED */
+#endif /* HWMC_ENGINE_SEAL_H_INCLUDED */

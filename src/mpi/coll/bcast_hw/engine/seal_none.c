@@ -8,35 +8,35 @@
 
 #include <assert.h>
 
-bool bcast_hw_seal_exists(void)
+bool hwmc_auth_exists(void)
 {
     return false;
 }
 
-struct bcast_hw_seal *bcast_hw_seal_create(uint32_t rank, const void *secret)
+struct hwmc_auth *hwmc_auth_create(uint32_t rank, const void *secret)
 {
     (void) rank;
     (void) secret;
     return NULL;
 }
 
-void bcast_hw_seal_put(struct bcast_hw_seal *s, void *seal, uint32_t to, uint32_t high,
-                       const void *head, size_t head_len, const void *body, size_t body_len)
+void hwmc_auth_put(struct hwmc_auth *s, void *auth, uint32_t to, uint32_t high, const void *head,
+                   size_t head_len, const void *body, size_t body_len)
 {
-    (void) s, (void) seal, (void) to, (void) high;
+    (void) s, (void) auth, (void) to, (void) high;
     (void) head, (void) head_len, (void) body, (void) body_len;
     assert(!"there is no seal");
 }
 
-bool bcast_hw_seal_check(struct bcast_hw_seal *s, const void *seal, uint32_t to, uint32_t *high,
-                         const void *head, size_t head_len, const void *body, size_t body_len)
+bool hwmc_auth_check(struct hwmc_auth *s, const void *auth, uint32_t to, uint32_t *high,
+                     const void *head, size_t head_len, const void *body, size_t body_len)
 {
-    (void) s, (void) seal, (void) to, (void) high;
+    (void) s, (void) auth, (void) to, (void) high;
     (void) head, (void) head_len, (void) body, (void) body_len;
     return false;
 }
 
-void bcast_hw_seal_destroy(struct bcast_hw_seal *s)
+void hwmc_auth_destroy(struct hwmc_auth *s)
 {
     (void) s;
 }

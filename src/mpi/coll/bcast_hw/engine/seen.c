@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Its place, or the free one where it belongs. */
-static struct bcast_hw_seen_one *place_of(struct bcast_hw_seen *s, uint64_t name)
+static struct hwmc_seen_one *place_of(struct hwmc_seen *s, uint64_t name)
 {
     size_t i = (size_t) name & (s->room - 1);
 
@@ -21,15 +21,15 @@ static struct bcast_hw_seen_one *place_of(struct bcast_hw_seen *s, uint64_t name
     return &s->one[i];
 }
 
-static void begin(struct bcast_hw_seen *s)
+static void begin(struct hwmc_seen *s)
 {
     s->one = s->first;
-    s->room = BCAST_HW_SEEN_FIRST;
+    s->room = HWMC_SEEN_FIRST;
 }
 
-static bool grow(struct bcast_hw_seen *s)
+static bool grow(struct hwmc_seen *s)
 {
-    struct bcast_hw_seen_one *old = s->one, *more = calloc(2 * s->room, sizeof(*more));
+    struct hwmc_seen_one *old = s->one, *more = calloc(2 * s->room, sizeof(*more));
     const size_t room = s->room;
 
     if (!more)
@@ -46,14 +46,14 @@ static bool grow(struct bcast_hw_seen *s)
 
 /* There is room for one more name. Without memory for a larger table the one there is gets full,
  * but for the place at which a search ends. */
-static bool has_room(struct bcast_hw_seen *s)
+static bool has_room(struct hwmc_seen *s)
 {
     return 2 * s->names < s->room || grow(s) || s->names + 1 < s->room;
 }
 
-bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *before)
+bool hwmc_seen_again(struct hwmc_seen *s, uint64_t name, uint64_t *before)
 {
-    struct bcast_hw_seen_one *one;
+    struct hwmc_seen_one *one;
 
     if (!s->one)
         begin(s);
@@ -69,9 +69,9 @@ bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *befor
     return true;
 }
 
-void bcast_hw_seen_free(struct bcast_hw_seen *s)
+void hwmc_seen_free(struct hwmc_seen *s)
 {
     if (s->one != s->first)
         free(s->one);
-    *s = (struct bcast_hw_seen){0};
+    *s = (struct hwmc_seen){0};
 }

@@ -5,33 +5,33 @@
  * seen: how often a process has come across each of some names. All of them are kept: who forgot
  * one would count otherwise than the others.
  */
-#ifndef BCAST_HW_SEEN_H_INCLUDED
-#define BCAST_HW_SEEN_H_INCLUDED
+#ifndef HWMC_ENGINE_SEEN_H_INCLUDED
+#define HWMC_ENGINE_SEEN_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct bcast_hw_seen_one {
+struct hwmc_seen_one {
     uint64_t name; /* equally distributed */
     uint64_t times;
 };
 
-#define BCAST_HW_SEEN_FIRST 64u
+#define HWMC_SEEN_FIRST 64u
 
 /* A hash table with linear probing, half full at most as long as there is memory. The first table
  * takes none. Zero to begin with; not to be copied. */
-struct bcast_hw_seen {
-    struct bcast_hw_seen_one first[BCAST_HW_SEEN_FIRST];
-    struct bcast_hw_seen_one *one; /* times 0: free; `first` or another; NULL: nothing was seen */
-    size_t room;                   /* a power of 2, or 0 */
+struct hwmc_seen {
+    struct hwmc_seen_one first[HWMC_SEEN_FIRST];
+    struct hwmc_seen_one *one; /* times 0: free; `first` or another; NULL: nothing was seen */
+    size_t room;               /* a power of 2, or 0 */
     size_t names;
     uint64_t looks; /* at a place */
 };
 
 /* Once more. Sets *before to how often it was there before. False: no memory, nothing changed. */
-bool bcast_hw_seen_again(struct bcast_hw_seen *s, uint64_t name, uint64_t *before);
+bool hwmc_seen_again(struct hwmc_seen *s, uint64_t name, uint64_t *before);
 
-void bcast_hw_seen_free(struct bcast_hw_seen *s);
+void hwmc_seen_free(struct hwmc_seen *s);
 
-#endif /* BCAST_HW_SEEN_H_INCLUDED */
+#endif /* HWMC_ENGINE_SEEN_H_INCLUDED */

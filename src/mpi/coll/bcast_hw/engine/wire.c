@@ -102,9 +102,9 @@ static uint64_t get64(const uint8_t *p)
 }
 
 /* A bitmap travels as bytes, fragment i being bit i mod 8 of byte i / 8, in whole words of 64. */
-static uint32_t put_bits(uint8_t *p, const struct bcast_hw_msg *msg)
+static uint32_t put_bits(uint8_t *p, const struct hwmc_msg *msg)
 {
-    uint32_t words = bcast_hw_bitmap_words(msg->frags);
+    uint32_t words = hwmc_bitmap_words(msg->frags);
 
     for (uint32_t w = 0; w < words; w++) {
         uint64_t le = htole64(msg->bits[w]);
@@ -121,7 +121,7 @@ static void get_bits(uint64_t *bits, const uint8_t *p, uint32_t words)
         bits[w] = le64toh(bits[w]);
 }
 
-static uint32_t put_terms(uint8_t *p, const struct bcast_hw_terms *t)
+static uint32_t put_parameters(uint8_t *p, const struct hwmc_parameters *t)
 {
     put32(p, t->stage);
     put32(p + 4, t->reason);
@@ -133,10 +133,10 @@ static uint32_t put_terms(uint8_t *p, const struct bcast_hw_terms *t)
     put32(p + 28, t->from);
     put64(p + 32, t->group);
     put64(p + 40, t->seed);
-    return BCAST_HW_WIRE_TERMS;
+    return HWMC_WIRE_PARAMETERS;
 }
 
-static void get_terms(struct bcast_hw_terms *t, const uint8_t *p)
+static void get_parameters(struct hwmc_parameters *t, const uint8_t *p)
 {
     t->stage = get32(p);
     t->reason = get32(p + 4);
@@ -153,63 +153,62 @@ static void get_terms(struct bcast_hw_terms *t, const uint8_t *p)
 /* A head is short: it costs less to copy it than to take it in parts. */
 static uint32_t crc_of(const uint8_t *head, uint32_t head_len, const void *body, uint32_t len)
 {
-    uint8_t copy[BCAST_HW_WIRE_HEAD];
+    uint8_t copy[HWMC_WIRE_HEAD];
     uint32_t crc;
 
     memcpy(copy, head, head_len);
     memset(copy + AT_CRC, 0, AT_JOB - AT_CRC);
-    crc = bcast_hw_crc32c(copy, head_len);
-    return len ? bcast_hw_crc32c_more(crc, body, len) : crc;
+    crc = hwmc_crc32c(copy, head_len);
+    return len ? hwmc_crc32c_more(crc, body, len) : crc;
 }
 
-static bool names_fragments(enum bcast_hw_msg_type type)
+static bool names_fragments(enum hwmc_msg_type type)
 {
-    return type == BCAST_HW_MSG_REQUEST || type == BCAST_HW_MSG_AGAIN || type == BCAST_HW_MSG_SEEK;
+    return type == HWMC_MSG_NACK || type == HWMC_MSG_ROOT_NACK || type == HWMC_MSG_SEEK;
 }
 
 /* What a subtree lost is in the message. */
-static bool reports(enum bcast_hw_msg_type type)
+static bool reports(enum hwmc_msg_type type)
 {
-    return type == BCAST_HW_MSG_SYNC_UP;
+    return type == HWMC_MSG_SYNC_UP;
 }
 
-static uint32_t frags_field(const struct bcast_hw_msg *msg)
+static uint32_t frags_field(const struct hwmc_msg *msg)
 {
     if (reports(msg->type))
         return msg->losses;
-    return msg->type == BCAST_HW_MSG_GRANT ? msg->late : msg->frags;
+    return msg->type == HWMC_MSG_GRANT ? msg->late : msg->frags;
 }
 
-static bool is_cast(const struct bcast_hw_msg *msg)
+static bool is_cast(const struct hwmc_msg *msg)
 {
-    return msg->type == BCAST_HW_MSG_DATA && msg->multicast;
+    return msg->type == HWMC_MSG_DATA && msg->multicast;
 }
 
-uint32_t bcast_hw_wire_head_len(const struct bcast_hw_msg *msg)
+uint32_t hwmc_wire_head_len(const struct hwmc_msg *msg)
 {
-    return is_cast(msg) ? BCAST_HW_WIRE_CAST_HEAD : BCAST_HW_WIRE_HEAD;
+    return is_cast(msg) ? HWMC_WIRE_CAST_HEAD : HWMC_WIRE_HEAD;
 }
 
-uint32_t bcast_hw_wire_head_of(const void *datagram, size_t len)
+uint32_t hwmc_wire_head_of(const void *datagram, size_t len)
 {
     const uint8_t *p = datagram;
-    uint32_t head =
-        len > AT_TYPE && p[AT_TYPE] == TYPE_CAST ? BCAST_HW_WIRE_CAST_HEAD : BCAST_HW_WIRE_HEAD;
+    uint32_t head = len > AT_TYPE && p[AT_TYPE] == TYPE_CAST ? HWMC_WIRE_CAST_HEAD : HWMC_WIRE_HEAD;
 
     return len >= head ? head : 0;
 }
 
 /* What both headers begin with. */
-static void put_start(uint8_t *p, const struct bcast_hw_wire_id *id, uint8_t type)
+static void put_start(uint8_t *p, const struct hwmc_wire_id *id, uint8_t type)
 {
-    put16(p + AT_MAGIC, BCAST_HW_WIRE_MAGIC);
-    p[AT_VERSION] = BCAST_HW_WIRE_VERSION;
+    put16(p + AT_MAGIC, HWMC_WIRE_MAGIC);
+    p[AT_VERSION] = HWMC_WIRE_VERSION;
     p[AT_TYPE] = type;
     put64(p + AT_JOB, id->job);
 }
 
-static uint32_t encode_cast(uint8_t *p, const struct bcast_hw_wire_id *id,
-                            const struct bcast_hw_msg *msg, const void *body, uint32_t len)
+static uint32_t encode_cast(uint8_t *p, const struct hwmc_wire_id *id, const struct hwmc_msg *msg,
+                            const void *body, uint32_t len)
 {
     put_start(p, id, TYPE_CAST);
     put32(p + CAST_LEADER, id->leader);
@@ -220,12 +219,12 @@ static uint32_t encode_cast(uint8_t *p, const struct bcast_hw_wire_id *id,
     put16(p + CAST_INDEX, (uint16_t) msg->index);
     p[CAST_RAILS] = msg->rails;
     p[CAST_FLAGS] = (uint8_t) msg->flags;
-    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len));
+    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_CAST_HEAD, body, len));
     return len;
 }
 
-uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uint32_t src,
-                              const struct bcast_hw_msg *msg, void *body, uint32_t len)
+uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t src,
+                          const struct hwmc_msg *msg, void *body, uint32_t len)
 {
     uint8_t *p = head;
 
@@ -233,9 +232,9 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
         return encode_cast(p, id, msg, body, len);
     if (names_fragments(msg->type))
         len = put_bits(body, msg);
-    else if (msg->terms)
-        len = put_terms(body, msg->terms);
-    else if (!bcast_hw_wire_carries(msg->type))
+    else if (msg->parameters)
+        len = put_parameters(body, msg->parameters);
+    else if (!hwmc_wire_carries(msg->type))
         len = 0;
     put_start(p, id, (uint8_t) msg->type);
     put32(p + AT_CONTEXT, id->context);
@@ -250,47 +249,47 @@ uint32_t bcast_hw_wire_encode(void *head, const struct bcast_hw_wire_id *id, uin
     put32(p + AT_LEADER, id->leader);
     put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->rails << 24 | (uint32_t) msg->tree << 16 |
                             (uint32_t) msg->slot << 8);
-    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, BCAST_HW_WIRE_HEAD, body, len));
+    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
     return len;
 }
 
 /* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are
  * checked by the group, which knows the sizes. */
-static bool payload_fits(enum bcast_hw_msg_type type, uint32_t frags, uint32_t bytes, uint32_t len)
+static bool payload_fits(enum hwmc_msg_type type, uint32_t frags, uint32_t bytes, uint32_t len)
 {
     switch (type) {
-        case BCAST_HW_MSG_DATA:
-        case BCAST_HW_MSG_SEGMENT:
-        case BCAST_HW_MSG_MEASURE:
+        case HWMC_MSG_DATA:
+        case HWMC_MSG_SEGMENT:
+        case HWMC_MSG_MEASURE:
             return true;
-        case BCAST_HW_MSG_REQUEST:
-        case BCAST_HW_MSG_AGAIN:
-        case BCAST_HW_MSG_SEEK:
-            return frags <= BCAST_HW_WIRE_BITS_MAX && len == bcast_hw_bitmap_words(frags) * 8;
-        case BCAST_HW_MSG_REPORT:
-        case BCAST_HW_MSG_DECIDE:
-            return len == BCAST_HW_WIRE_TERMS;
-        case BCAST_HW_MSG_PROBE:
-            return len == bcast_hw_wire_probe_len(bytes);
+        case HWMC_MSG_NACK:
+        case HWMC_MSG_ROOT_NACK:
+        case HWMC_MSG_SEEK:
+            return frags <= HWMC_WIRE_BITS_MAX && len == hwmc_bitmap_words(frags) * 8;
+        case HWMC_MSG_REPORT:
+        case HWMC_MSG_DECIDE:
+            return len == HWMC_WIRE_PARAMETERS;
+        case HWMC_MSG_PROBE:
+            return len == hwmc_wire_probe_len(bytes);
         default:
             return len == 0;
     }
 }
 
-static enum bcast_hw_wire_result decode_cast(struct bcast_hw_wire_in *in, bool unchecked,
-                                             const uint8_t *p, const void *body, uint32_t len)
+static enum hwmc_wire_result decode_cast(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
+                                         const void *body, uint32_t len)
 {
-    if (!unchecked && get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_CAST_HEAD, body, len))
-        return BCAST_HW_WIRE_CORRUPT;
+    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_CAST_HEAD, body, len))
+        return HWMC_WIRE_CORRUPT;
     in->cast = true;
     in->whole = false;
-    in->id = (struct bcast_hw_wire_id){
+    in->id = (struct hwmc_wire_id){
         .job = get64(p + AT_JOB),
         .leader = get32(p + CAST_LEADER),
         .generation = get32(p + CAST_GENERATION),
     };
-    in->msg = (struct bcast_hw_msg){
-        .type = BCAST_HW_MSG_DATA,
+    in->msg = (struct hwmc_msg){
+        .type = HWMC_MSG_DATA,
         .flags = p[CAST_FLAGS],
         .rails = p[CAST_RAILS],
         .peer = get32(p + CAST_ROOT),
@@ -301,27 +300,27 @@ static enum bcast_hw_wire_result decode_cast(struct bcast_hw_wire_in *in, bool u
     };
     in->payload = body;
     in->len = len;
-    return BCAST_HW_WIRE_OK;
+    return HWMC_WIRE_OK;
 }
 
-static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool unchecked,
-                                              const uint8_t *p, const void *body, uint32_t len)
+static enum hwmc_wire_result decode_other(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
+                                          const void *body, uint32_t len)
 {
-    enum bcast_hw_msg_type type = (enum bcast_hw_msg_type) p[AT_TYPE];
+    enum hwmc_msg_type type = (enum hwmc_msg_type) p[AT_TYPE];
 
-    if (type < BCAST_HW_MSG_DATA || type >= BCAST_HW_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
+    if (type < HWMC_MSG_DATA || type >= HWMC_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
         !payload_fits(type, get32(p + AT_FRAGS), get32(p + AT_BYTES), len))
-        return BCAST_HW_WIRE_FORMAT;
-    if (!unchecked && get32(p + AT_CRC) != crc_of(p, BCAST_HW_WIRE_HEAD, body, len))
-        return BCAST_HW_WIRE_CORRUPT;
+        return HWMC_WIRE_FORMAT;
+    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_HEAD, body, len))
+        return HWMC_WIRE_CORRUPT;
     in->cast = false;
-    in->id = (struct bcast_hw_wire_id){
+    in->id = (struct hwmc_wire_id){
         .job = get64(p + AT_JOB),
         .context = get32(p + AT_CONTEXT),
         .leader = get32(p + AT_LEADER),
         .generation = get32(p + AT_GENERATION),
     };
-    in->msg = (struct bcast_hw_msg){
+    in->msg = (struct hwmc_msg){
         .type = type,
         .flags = get32(p + AT_FLAGS) & 0xff,
         .rails = p[AT_FLAGS],
@@ -339,7 +338,7 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool 
         in->msg.train = in->msg.bytes;
         in->msg.frags = in->msg.bytes = 0;
     }
-    if (type == BCAST_HW_MSG_GRANT) {
+    if (type == HWMC_MSG_GRANT) {
         in->msg.late = (uint8_t) in->msg.frags;
         in->msg.frags = 0;
     }
@@ -348,26 +347,25 @@ static enum bcast_hw_wire_result decode_other(struct bcast_hw_wire_in *in, bool 
     if (names_fragments(type)) {
         get_bits(in->bits, body, len / 8);
         in->msg.bits = in->bits;
-    } else if (len > 0 && !bcast_hw_wire_carries(type)) {
-        get_terms(&in->terms, body);
-        in->msg.terms = &in->terms;
+    } else if (len > 0 && !hwmc_wire_carries(type)) {
+        get_parameters(&in->parameters, body);
+        in->msg.parameters = &in->parameters;
     }
-    return BCAST_HW_WIRE_OK;
+    return HWMC_WIRE_OK;
 }
 
-enum bcast_hw_wire_result bcast_hw_wire_decode(struct bcast_hw_wire_in *in, uint64_t job,
-                                               bool unchecked, const void *head, size_t head_len,
-                                               const void *body, size_t body_len)
+enum hwmc_wire_result hwmc_wire_decode(struct hwmc_wire_in *in, uint64_t job, bool unchecked,
+                                       const void *head, size_t head_len, const void *body,
+                                       size_t body_len)
 {
     const uint8_t *p = head;
 
-    if ((head_len != BCAST_HW_WIRE_HEAD && head_len != BCAST_HW_WIRE_CAST_HEAD) ||
-        body_len > UINT32_MAX || get16(p + AT_MAGIC) != BCAST_HW_WIRE_MAGIC ||
-        p[AT_VERSION] != BCAST_HW_WIRE_VERSION ||
-        (p[AT_TYPE] == TYPE_CAST) != (head_len == BCAST_HW_WIRE_CAST_HEAD))
-        return BCAST_HW_WIRE_FORMAT;
+    if ((head_len != HWMC_WIRE_HEAD && head_len != HWMC_WIRE_CAST_HEAD) || body_len > UINT32_MAX ||
+        get16(p + AT_MAGIC) != HWMC_WIRE_MAGIC || p[AT_VERSION] != HWMC_WIRE_VERSION ||
+        (p[AT_TYPE] == TYPE_CAST) != (head_len == HWMC_WIRE_CAST_HEAD))
+        return HWMC_WIRE_FORMAT;
     if (get64(p + AT_JOB) != job)
-        return BCAST_HW_WIRE_FOREIGN;
+        return HWMC_WIRE_FOREIGN;
     return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, unchecked, p, body, (uint32_t) body_len)
                                    : decode_other(in, unchecked, p, body, (uint32_t) body_len);
 }

@@ -11,28 +11,28 @@
  *         the algorithm of its parameters; a rank begins with the second when it is done with its
  *         part of the first
  */
-#ifndef BCAST_HW_NODE_ALLREDUCE_H_INCLUDED
-#define BCAST_HW_NODE_ALLREDUCE_H_INCLUDED
+#ifndef HWMC_NODE_ALLREDUCE_H_INCLUDED
+#define HWMC_NODE_ALLREDUCE_H_INCLUDED
 
 #include "bcast.h"
 #include "reduction.h"
 
-struct bcast_hw_node_allreduce {
-    struct bcast_hw_node_op op;     /* its serial is that of the part under way */
-    struct bcast_hw_node_tree tree; /* of both parts; AG and EACH do not look at it */
-    bool last;                      /* no part comes after the one under way */
-    struct bcast_hw_node_op *part;  /* of the two below */
-    struct bcast_hw_node_reduction up;
-    struct bcast_hw_node_bcast down;
+struct hwmc_shm_allreduce {
+    struct hwmc_shm_op op;     /* its serial is that of the part under way */
+    struct hwmc_shm_tree tree; /* of both parts; AG and EACH do not look at it */
+    bool last;                 /* no part comes after the one under way */
+    struct hwmc_shm_op *part;  /* of the two below */
+    struct hwmc_shm_reduction up;
+    struct hwmc_shm_bcast down;
 };
 
 /* Begins an allreduce of `count` elements, alike on all ranks. `in`: what this rank adds; `out`: of
  * the result, `in` itself for in place. `tree`: rooted at 0, its children the caller's until it is
  * done. `a` does not move until it is done. ERR_LIMIT: an element is too long, and nothing has
  * begun. Steps answer ERR_INVAL as those of reduction and bcast do. */
-int bcast_hw_node_allreduce_begin(struct bcast_hw_node_allreduce *a, struct bcast_hw_node_group *g,
-                                  const struct bcast_hw_node_tree *tree,
-                                  const struct bcast_hw_node_operation *operation, const void *in,
-                                  void *out, uint64_t count);
+int hwmc_shm_allreduce_begin(struct hwmc_shm_allreduce *a, struct hwmc_shm_group *g,
+                             const struct hwmc_shm_tree *tree,
+                             const struct hwmc_shm_operation *operation, const void *in, void *out,
+                             uint64_t count);
 
-#endif /* BCAST_HW_NODE_ALLREDUCE_H_INCLUDED */
+#endif /* HWMC_NODE_ALLREDUCE_H_INCLUDED */

@@ -6,30 +6,30 @@
  */
 #include "barrier_impl.h"
 
-static int (*const steps[])(struct bcast_hw_node_op *op) = {
-#define X(id, name, text) bcast_hw_node_barrier_##name,
-    BCAST_HW_NODE_BARRIERS(X)
+static int (*const steps[])(struct hwmc_shm_op *op) = {
+#define X(id, name, text) hwmc_shm_barrier_##name,
+    HWMC_SHM_BARRIERS(X)
 #undef X
 };
 
-void bcast_hw_node_barrier_begin(struct bcast_hw_node_barrier *b, struct bcast_hw_node_group *g,
-                                 const struct bcast_hw_node_tree *tree)
+void hwmc_shm_barrier_begin(struct hwmc_shm_barrier *b, struct hwmc_shm_group *g,
+                            const struct hwmc_shm_tree *tree)
 {
-    enum bcast_hw_node_barrier_algorithm algorithm = g->params.barrier;
+    enum hwmc_shm_barrier_algorithm algorithm = g->params.barrier;
 
-    bcast_hw_node_op_begin(&b->op, g, g->size == 1 ? bcast_hw_node_op_nothing : steps[algorithm]);
+    hwmc_shm_op_begin(&b->op, g, g->size == 1 ? hwmc_shm_op_nothing : steps[algorithm]);
     b->phase = 0;
     b->next = 0;
     b->distance = 1;
     b->way = 0;
-    if (algorithm == BCAST_HW_NODE_BARRIER_TREE)
+    if (algorithm == HWMC_SHM_BARRIER_TREE)
         b->tree = *tree;
 }
 
-int bcast_hw_node_barrier_end(struct bcast_hw_node_barrier *b)
+int hwmc_shm_barrier_end(struct hwmc_shm_barrier *b)
 {
-    struct bcast_hw_node_group *g = b->op.group;
+    struct hwmc_shm_group *g = b->op.group;
 
     g->floor = b->op.serial - 1;
-    return bcast_hw_node_op_end(&b->op);
+    return hwmc_shm_op_end(&b->op);
 }

@@ -16,16 +16,16 @@
  * lines through one core; TREE 2 l ceil(log_k p); PE l log2 p, and 2 l more if p is no power of 2;
  * DIS of w ways l ceil(log_(w+1) p).
  */
-#ifndef BCAST_HW_NODE_BARRIER_H_INCLUDED
-#define BCAST_HW_NODE_BARRIER_H_INCLUDED
+#ifndef HWMC_NODE_BARRIER_H_INCLUDED
+#define HWMC_NODE_BARRIER_H_INCLUDED
 
 #include "group.h"
 #include "op.h"
 
-struct bcast_hw_node_barrier {
-    struct bcast_hw_node_op op;
-    struct bcast_hw_node_tree tree; /* of TREE */
-    uint32_t phase;                 /* of this rank, from 0; what it means is the algorithm's */
+struct hwmc_shm_barrier {
+    struct hwmc_shm_op op;
+    struct hwmc_shm_tree tree; /* of TREE */
+    uint32_t phase;            /* of this rank, from 0; what it means is the algorithm's */
     /* gather: of those it waits for, the ones before this came; exchange: phase to show next. */
     uint32_t next;
     uint64_t distance; /* DIS: (ways + 1)^phase */
@@ -35,7 +35,7 @@ struct bcast_hw_node_barrier {
 /* Begins the group's next collective, a barrier by the algorithm of its parameters. `tree`: what
  * TREE goes along, its children the caller's until the barrier is done; others do not look at
  * it. */
-void bcast_hw_node_barrier_begin(struct bcast_hw_node_barrier *b, struct bcast_hw_node_group *g,
-                                 const struct bcast_hw_node_tree *tree);
+void hwmc_shm_barrier_begin(struct hwmc_shm_barrier *b, struct hwmc_shm_group *g,
+                            const struct hwmc_shm_tree *tree);
 
-#endif /* BCAST_HW_NODE_BARRIER_H_INCLUDED */
+#endif /* HWMC_NODE_BARRIER_H_INCLUDED */

@@ -20,19 +20,19 @@
 #include "barrier_impl.h"
 
 /* This rank is in phase b->phase, which it shows once. */
-static void show_once(struct bcast_hw_node_barrier *b)
+static void show_once(struct hwmc_shm_barrier *b)
 {
     if (b->next == b->phase) {
-        bcast_hw_node_barrier_show(b, b->phase);
+        hwmc_shm_barrier_show(b, b->phase);
         b->next++;
     }
 }
 
 /* ... and `rank` is whom it waits for there. */
-static bool meet(struct bcast_hw_node_barrier *b, uint32_t rank)
+static bool meet(struct hwmc_shm_barrier *b, uint32_t rank)
 {
     show_once(b);
-    if (!bcast_hw_node_barrier_seen(b, rank, b->phase))
+    if (!hwmc_shm_barrier_seen(b, rank, b->phase))
         return false;
     b->phase++;
     return true;
@@ -49,47 +49,47 @@ static uint32_t log2_up(uint32_t n)
 }
 
 /* A rank from m on: `base` comes for it. */
-static int stand_by(struct bcast_hw_node_barrier *b, uint32_t base, uint32_t phases)
+static int stand_by(struct hwmc_shm_barrier *b, uint32_t base, uint32_t phases)
 {
     if (b->next == 0) {
-        bcast_hw_node_barrier_show(b, 0);
+        hwmc_shm_barrier_show(b, 0);
         b->next = 1;
     }
-    if (!bcast_hw_node_barrier_seen(b, base, phases))
-        return BCAST_HW_AGAIN;
-    return bcast_hw_node_barrier_end(b);
+    if (!hwmc_shm_barrier_seen(b, base, phases))
+        return HWMC_AGAIN;
+    return hwmc_shm_barrier_end(b);
 }
 
-int bcast_hw_node_barrier_pe(struct bcast_hw_node_op *op)
+int hwmc_shm_barrier_pe(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
+    struct hwmc_shm_barrier *b = (struct hwmc_shm_barrier *) op;
     uint32_t size = op->group->size, rank = op->group->rank;
     uint32_t phases = log2_up(size / 2 + 1), m = UINT32_C(1) << phases;
 
     if (rank >= m)
         return stand_by(b, rank - m, phases);
-    if (b->phase == 0 && rank + m < size && !bcast_hw_node_barrier_seen(b, rank + m, 0))
-        return BCAST_HW_AGAIN;
+    if (b->phase == 0 && rank + m < size && !hwmc_shm_barrier_seen(b, rank + m, 0))
+        return HWMC_AGAIN;
     while (b->phase < phases)
         if (!meet(b, rank ^ (UINT32_C(1) << b->phase)))
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
     if (rank + m < size)
-        bcast_hw_node_barrier_show(b, phases);
-    return bcast_hw_node_barrier_end(b);
+        hwmc_shm_barrier_show(b, phases);
+    return hwmc_shm_barrier_end(b);
 }
 
-int bcast_hw_node_barrier_dis(struct bcast_hw_node_op *op)
+int hwmc_shm_barrier_dis(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
-    const struct bcast_hw_node_group *g = op->group;
+    struct hwmc_shm_barrier *b = (struct hwmc_shm_barrier *) op;
+    const struct hwmc_shm_group *g = op->group;
     const uint64_t ways = g->params.ways;
 
     for (; b->distance < g->size; b->distance *= ways + 1, b->phase++, b->way = 0) {
         show_once(b);
         for (; b->way < ways && b->distance * (b->way + 1) < g->size; b->way++)
-            if (!bcast_hw_node_barrier_seen(
-                    b, g->ring[g->rank + g->size - b->distance * (b->way + 1)], b->phase))
-                return BCAST_HW_AGAIN;
+            if (!hwmc_shm_barrier_seen(b, g->ring[g->rank + g->size - b->distance * (b->way + 1)],
+                                       b->phase))
+                return HWMC_AGAIN;
     }
-    return bcast_hw_node_barrier_end(b);
+    return hwmc_shm_barrier_end(b);
 }

@@ -17,42 +17,42 @@
 /* Phases: not shown yet; waiting to be told. */
 enum { COME, RELEASE };
 
-static void release(const struct bcast_hw_node_barrier *b)
+static void release(const struct hwmc_shm_barrier *b)
 {
-    bcast_hw_node_store(&bcast_hw_node_barrier_words(b, b->op.group->rank)->down, b->op.serial);
+    hwmc_shm_store(&hwmc_shm_barrier_words(b, b->op.group->rank)->down, b->op.serial);
 }
 
-static bool released_by(const struct bcast_hw_node_barrier *b, uint32_t rank)
+static bool released_by(const struct hwmc_shm_barrier *b, uint32_t rank)
 {
-    return bcast_hw_node_load(&bcast_hw_node_barrier_words(b, rank)->down) >= b->op.serial;
+    return hwmc_shm_load(&hwmc_shm_barrier_words(b, rank)->down) >= b->op.serial;
 }
 
-static int end_if_released(struct bcast_hw_node_barrier *b)
+static int end_if_released(struct hwmc_shm_barrier *b)
 {
-    return released_by(b, 0) ? bcast_hw_node_barrier_end(b) : BCAST_HW_AGAIN;
+    return released_by(b, 0) ? hwmc_shm_barrier_end(b) : HWMC_AGAIN;
 }
 
-int bcast_hw_node_barrier_ota(struct bcast_hw_node_op *op)
+int hwmc_shm_barrier_ota(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
-    struct bcast_hw_node_group *g = op->group;
+    struct hwmc_shm_barrier *b = (struct hwmc_shm_barrier *) op;
+    struct hwmc_shm_group *g = op->group;
 
     if (g->rank != 0) {
         if (b->phase == COME) {
-            bcast_hw_node_barrier_show(b, 0);
+            hwmc_shm_barrier_show(b, 0);
             b->phase = RELEASE;
         }
         return end_if_released(b);
     }
     for (; b->next < g->size - 1; b->next++)
-        if (!bcast_hw_node_barrier_seen(b, b->next + 1, 0))
-            return BCAST_HW_AGAIN;
+        if (!hwmc_shm_barrier_seen(b, b->next + 1, 0))
+            return HWMC_AGAIN;
     release(b);
-    return bcast_hw_node_barrier_end(b);
+    return hwmc_shm_barrier_end(b);
 }
 
 /* The bits of `word` that the others set. */
-static uint64_t all_bits(const struct bcast_hw_node_group *g, uint32_t word)
+static uint64_t all_bits(const struct hwmc_shm_group *g, uint32_t word)
 {
     uint32_t left = g->size - word * 64;
     uint64_t bits = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
@@ -60,11 +60,11 @@ static uint64_t all_bits(const struct bcast_hw_node_group *g, uint32_t word)
     return word == 0 ? bits & ~UINT64_C(1) : bits;
 }
 
-int bcast_hw_node_barrier_sig(struct bcast_hw_node_op *op)
+int hwmc_shm_barrier_sig(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
-    struct bcast_hw_node_group *g = op->group;
-    struct bcast_hw_node_words *root = bcast_hw_node_barrier_words(b, 0);
+    struct hwmc_shm_barrier *b = (struct hwmc_shm_barrier *) op;
+    struct hwmc_shm_group *g = op->group;
+    struct hwmc_shm_words *root = hwmc_shm_barrier_words(b, 0);
     uint32_t num_words = (g->size + 63) / 64;
 
     if (g->rank != 0) {
@@ -77,29 +77,29 @@ int bcast_hw_node_barrier_sig(struct bcast_hw_node_op *op)
         return end_if_released(b);
     }
     for (; b->next < num_words; b->next++)
-        if (bcast_hw_node_load(&root->signal[b->next]) != all_bits(g, b->next))
-            return BCAST_HW_AGAIN;
+        if (hwmc_shm_load(&root->signal[b->next]) != all_bits(g, b->next))
+            return HWMC_AGAIN;
     for (uint32_t i = 0; i < num_words; i++)
         atomic_store_explicit(&root->signal[i], 0, memory_order_relaxed);
     release(b);
-    return bcast_hw_node_barrier_end(b);
+    return hwmc_shm_barrier_end(b);
 }
 
-int bcast_hw_node_barrier_tree(struct bcast_hw_node_op *op)
+int hwmc_shm_barrier_tree(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_barrier *b = (struct bcast_hw_node_barrier *) op;
+    struct hwmc_shm_barrier *b = (struct hwmc_shm_barrier *) op;
     bool is_root = b->tree.parent == op->group->rank;
 
     for (; b->next < b->tree.num_children; b->next++)
-        if (!bcast_hw_node_barrier_seen(b, b->tree.children[b->next], 0))
-            return BCAST_HW_AGAIN;
+        if (!hwmc_shm_barrier_seen(b, b->tree.children[b->next], 0))
+            return HWMC_AGAIN;
     if (b->phase == COME && !is_root) {
-        bcast_hw_node_barrier_show(b, 0);
+        hwmc_shm_barrier_show(b, 0);
         b->phase = RELEASE;
     }
     if (!is_root && !released_by(b, b->tree.parent))
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (b->tree.num_children > 0)
         release(b);
-    return bcast_hw_node_barrier_end(b);
+    return hwmc_shm_barrier_end(b);
 }

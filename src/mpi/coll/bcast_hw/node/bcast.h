@@ -21,7 +21,7 @@
  * For the paper's local store stand the buffers: they stay in the cache, memory goes through it
  * once. For its DMA lists and queues there is nothing to stand. A message that the root does not
  * have whole yet, as it is coming from another node, is given on as far as it is there:
- * bcast_hw_node_bcast_more.
+ * hwmc_shm_bcast_more.
  *
  * Nobody waits for all at the end. Where others read or write a rank's own memory, it waits for
  * those.
@@ -34,14 +34,14 @@
  * TREE of degree k (M / c + log_k p) (l + c / b) as long as the children of a rank read from a
  * shared cache; TREEMM log_k p (l + M / b); OTA l + M / b; G p M / b; AG 3 l + M / b.
  */
-#ifndef BCAST_HW_NODE_BCAST_H_INCLUDED
-#define BCAST_HW_NODE_BCAST_H_INCLUDED
+#ifndef HWMC_NODE_BCAST_H_INCLUDED
+#define HWMC_NODE_BCAST_H_INCLUDED
 
 #include "group.h"
 #include "op.h"
 
 /* Through the segment. Chunks are counted; a count c means that those below c are. */
-struct bcast_hw_node_bcast_chunks {
+struct hwmc_shm_bcast_chunks {
     uint64_t num;   /* of the message */
     uint64_t first; /* chunk i is in this rank's buffer (first + i) mod their number */
     uint64_t taken; /* from the parent; the root: 0 */
@@ -52,7 +52,7 @@ struct bcast_hw_node_bcast_chunks {
 };
 
 /* From the parent's memory: bytes from `start` to the end, and from 0 to `start`. */
-struct bcast_hw_node_bcast_direct {
+struct hwmc_shm_bcast_direct {
     uint32_t owner; /* rank in whose memory the children read: this one; or, with cut, another */
     uint64_t addr;  /* of the message there */
     uint64_t start; /* <= length; length: all in order, as all but OTA have it */
@@ -62,14 +62,14 @@ struct bcast_hw_node_bcast_direct {
 };
 
 /* The root writes. */
-struct bcast_hw_node_bcast_g {
+struct hwmc_shm_bcast_g {
     bool gathered; /* all have told their addresses */
     uint32_t next; /* the children before this one have told theirs, or have the chunk */
     uint64_t at;   /* bytes that all ranks have; a multiple of chunks, or length */
 };
 
 /* Each takes and writes its piece. */
-struct bcast_hw_node_bcast_ag {
+struct hwmc_shm_bcast_ag {
     uint32_t phase; /* gather, move, rest: in this order */
     /* gather, rest: ranks seen, counted from the root; move: ranks that have the chunk, counted
      * from this one, itself first. */
@@ -79,23 +79,22 @@ struct bcast_hw_node_bcast_ag {
     uint64_t shown; /* the root: bytes that others may take; <= here */
 };
 
-struct bcast_hw_node_bcast {
-    struct bcast_hw_node_op op;
-    enum bcast_hw_node_bcast_algorithm algorithm;
+struct hwmc_shm_bcast {
+    struct hwmc_shm_op op;
+    enum hwmc_shm_bcast_algorithm algorithm;
     uint32_t root;
-    struct bcast_hw_node_tree
-        tree;           /* of TREEMM and TREE as given; else all are the root's children */
-    unsigned char *buf; /* the caller's until it is done */
-    uint64_t length;    /* bytes; with cut, the root's */
-    uint64_t room;      /* bytes of buf; length, but with cut */
-    bool cut;           /* this rank was called with another length than the root's */
-    uint64_t here;      /* the first so many bytes are in buf, or have no room; <= length, grows */
+    struct hwmc_shm_tree tree; /* of TREEMM and TREE as given; else all are the root's children */
+    unsigned char *buf;        /* the caller's until it is done */
+    uint64_t length;           /* bytes; with cut, the root's */
+    uint64_t room;             /* bytes of buf; length, but with cut */
+    bool cut;                  /* this rank was called with another length than the root's */
+    uint64_t here; /* the first so many bytes are in buf, or have no room; <= length, grows */
     union {
         bool seen; /* inline: the parent's line was */
-        struct bcast_hw_node_bcast_chunks chunks;
-        struct bcast_hw_node_bcast_direct direct;
-        struct bcast_hw_node_bcast_g g;
-        struct bcast_hw_node_bcast_ag ag;
+        struct hwmc_shm_bcast_chunks chunks;
+        struct hwmc_shm_bcast_direct direct;
+        struct hwmc_shm_bcast_g g;
+        struct hwmc_shm_bcast_ag ag;
     } way;
 };
 
@@ -105,14 +104,14 @@ struct bcast_hw_node_bcast {
  * broadcast is done; others do not look at it. The last step answers ERR_INVAL where a rank has
  * another length than the root, and at a root that saw it; then the group is in step, at each rank
  * the bytes that it has room for are the root's, or untouched, and nothing beyond is touched. */
-void bcast_hw_node_bcast_begin(struct bcast_hw_node_bcast *b, struct bcast_hw_node_group *g,
-                               const struct bcast_hw_node_tree *tree, uint32_t root, void *buf,
-                               uint64_t length, uint64_t ready);
+void hwmc_shm_bcast_begin(struct hwmc_shm_bcast *b, struct hwmc_shm_group *g,
+                          const struct hwmc_shm_tree *tree, uint32_t root, void *buf,
+                          uint64_t length, uint64_t ready);
 
 /* At the root: now the first `ready` bytes are there, no less than before. */
-void bcast_hw_node_bcast_more(struct bcast_hw_node_bcast *b, uint64_t ready);
+void hwmc_shm_bcast_more(struct hwmc_shm_bcast *b, uint64_t ready);
 
 /* At the root: of what is there, perhaps not all is where others can take it yet. */
-bool bcast_hw_node_bcast_behind(const struct bcast_hw_node_bcast *b);
+bool hwmc_shm_bcast_behind(const struct hwmc_shm_bcast *b);
 
-#endif /* BCAST_HW_NODE_BCAST_H_INCLUDED */
+#endif /* HWMC_NODE_BCAST_H_INCLUDED */

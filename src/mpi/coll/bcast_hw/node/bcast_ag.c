@@ -21,111 +21,108 @@
 enum { GATHER, MOVE, REST };
 
 /* Bytes of all pieces but the last. */
-static uint64_t piece_of(const struct bcast_hw_node_bcast *b)
+static uint64_t piece_of(const struct hwmc_shm_bcast *b)
 {
-    const struct bcast_hw_node_group *g = b->op.group;
+    const struct hwmc_shm_group *g = b->op.group;
     uint64_t even = (b->length + g->size - 1) / g->size;
 
     return even > g->params.piece_min ? even : g->params.piece_min;
 }
 
 /* This rank's place, counted from the root. */
-static uint32_t place_of(const struct bcast_hw_node_bcast *b)
+static uint32_t place_of(const struct hwmc_shm_bcast *b)
 {
-    const struct bcast_hw_node_group *g = b->op.group;
+    const struct hwmc_shm_group *g = b->op.group;
 
     return g->rank >= b->root ? g->rank - b->root : g->rank + g->size - b->root;
 }
 
-void bcast_hw_node_bcast_ag_init(struct bcast_hw_node_bcast *b)
+void hwmc_shm_bcast_ag_init(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
+    struct hwmc_shm_bcast_ag *ag = &b->way.ag;
     uint64_t piece = piece_of(b);
 
-    ag->at = bcast_hw_node_min(place_of(b) * piece, b->length);
-    ag->end = bcast_hw_node_min(ag->at + piece, b->length);
+    ag->at = hwmc_shm_min(place_of(b) * piece, b->length);
+    ag->end = hwmc_shm_min(ag->at + piece, b->length);
 }
 
 /* All have told their addresses: OK or AGAIN. The first is the root, whose length holds. */
-static int gather(struct bcast_hw_node_bcast *b)
+static int gather(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
+    struct hwmc_shm_bcast_ag *ag = &b->way.ag;
 
-    if (ag->next == 0 && !bcast_hw_node_bcast_is_root(b) &&
-        bcast_hw_node_bcast_look(b) != BCAST_HW_OK)
-        return BCAST_HW_AGAIN;
+    if (ag->next == 0 && !hwmc_shm_bcast_is_root(b) && hwmc_shm_bcast_look(b) != HWMC_OK)
+        return HWMC_AGAIN;
     for (; ag->next < b->op.group->size; ag->next++) {
-        int err = bcast_hw_node_lines_look(&b->op, bcast_hw_node_bcast_rank(b, b->root, ag->next),
-                                           b->length);
+        int err = hwmc_shm_lines_look(&b->op, hwmc_shm_bcast_rank(b, b->root, ag->next), b->length);
 
-        if (err == BCAST_HW_AGAIN)
+        if (err == HWMC_AGAIN)
             return err;
-        if (err != BCAST_HW_OK && bcast_hw_node_bcast_is_root(b))
+        if (err != HWMC_OK && hwmc_shm_bcast_is_root(b))
             b->op.verdict = err;
     }
     ag->next = 0;
     ag->phase = MOVE;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Where the chunk at `at` is between being taken and being written: in memory, or, where that has
  * not room for it, in a buffer; NULL: which others may still read. */
-static unsigned char *stage(const struct bcast_hw_node_bcast *b, uint64_t n)
+static unsigned char *stage(const struct hwmc_shm_bcast *b, uint64_t n)
 {
-    struct bcast_hw_node_group *g = b->op.group;
-    uint64_t used = *bcast_hw_node_next_used(g);
+    struct hwmc_shm_group *g = b->op.group;
+    uint64_t used = *hwmc_shm_next_used(g);
 
     if (b->way.ag.at + n <= b->room)
         return b->buf + b->way.ag.at;
-    return bcast_hw_node_group_all_finished(g, used) ? bcast_hw_node_next_buffer(g) : NULL;
+    return hwmc_shm_group_all_finished(g, used) ? hwmc_shm_next_buffer(g) : NULL;
 }
 
 /* Takes the chunk at `at` from the root, which has shown it. */
-static int take(const struct bcast_hw_node_bcast *b, unsigned char *to, uint64_t n)
+static int take(const struct hwmc_shm_bcast *b, unsigned char *to, uint64_t n)
 {
     uint64_t at = b->way.ag.at;
-    size_t fits = bcast_hw_node_bcast_fit(b->room, at, n);
-    int err = bcast_hw_node_group_get(b->op.group, b->root, to,
-                                      bcast_hw_node_lines(&b->op, b->root)->out.addr + at, n);
+    size_t fits = hwmc_shm_bcast_fit(b->room, at, n);
+    int err = hwmc_shm_group_get(b->op.group, b->root, to,
+                                 hwmc_shm_lines(&b->op, b->root)->out.addr + at, n);
 
-    if (err == BCAST_HW_OK && fits > 0 && fits < n)
+    if (err == HWMC_OK && fits > 0 && fits < n)
         memcpy(b->buf + at, to, fits);
     return err;
 }
 
 /* Of the chunk at `at`: takes it (to itself, next 0), or writes it to the rank that is next. */
-static int move(struct bcast_hw_node_bcast *b, uint64_t n)
+static int move(struct hwmc_shm_bcast *b, uint64_t n)
 {
-    struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
-    const struct bcast_hw_node_group *g = b->op.group;
-    uint32_t peer = bcast_hw_node_bcast_rank(b, g->rank, ag->next);
+    struct hwmc_shm_bcast_ag *ag = &b->way.ag;
+    const struct hwmc_shm_group *g = b->op.group;
+    uint32_t peer = hwmc_shm_bcast_rank(b, g->rank, ag->next);
     unsigned char *from = stage(b, n);
 
     if (from == NULL)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (ag->next > 0 && peer != b->root)
-        return bcast_hw_node_group_put(g, peer,
-                                       bcast_hw_node_lines(&b->op, peer)->out.addr + ag->at, from,
-                                       bcast_hw_node_bcast_wants(b, peer, ag->at, n));
+        return hwmc_shm_group_put(g, peer, hwmc_shm_lines(&b->op, peer)->out.addr + ag->at, from,
+                                  hwmc_shm_bcast_wants(b, peer, ag->at, n));
     if (ag->next > 0)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     if (peer == b->root)
-        return b->here >= ag->at + n ? BCAST_HW_OK : BCAST_HW_AGAIN;
-    if (bcast_hw_node_load(&bcast_hw_node_lines(&b->op, b->root)->out.ready) < ag->at + n)
-        return BCAST_HW_AGAIN;
+        return b->here >= ag->at + n ? HWMC_OK : HWMC_AGAIN;
+    if (hwmc_shm_load(&hwmc_shm_lines(&b->op, b->root)->out.ready) < ag->at + n)
+        return HWMC_AGAIN;
     return take(b, from, n);
 }
 
 /* One move. OK: the piece is everywhere; AGAIN; or as copy.h. */
-static int move_piece(struct bcast_hw_node_bcast *b)
+static int move_piece(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
+    struct hwmc_shm_bcast_ag *ag = &b->way.ag;
 
     if (ag->at < ag->end) {
-        uint64_t n = bcast_hw_node_min(b->op.group->params.chunk, ag->end - ag->at);
+        uint64_t n = hwmc_shm_min(b->op.group->params.chunk, ag->end - ag->at);
         int err = move(b, n);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
         b->op.moved = true;
         if (++ag->next == b->op.group->size) {
@@ -133,42 +130,42 @@ static int move_piece(struct bcast_hw_node_bcast *b)
             ag->at += n;
         }
         if (ag->at < ag->end)
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
     }
-    bcast_hw_node_lines_ack(&b->op, 1);
+    hwmc_shm_lines_ack(&b->op, 1);
     ag->phase = REST;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* All pieces are everywhere: OK or AGAIN. */
-static int rest(struct bcast_hw_node_bcast *b)
+static int rest(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
+    struct hwmc_shm_bcast_ag *ag = &b->way.ag;
 
     for (; ag->next < b->op.group->size; ag->next++)
-        if (bcast_hw_node_lines_taken(&b->op, bcast_hw_node_bcast_rank(b, b->root, ag->next)) == 0)
-            return BCAST_HW_AGAIN;
+        if (hwmc_shm_lines_taken(&b->op, hwmc_shm_bcast_rank(b, b->root, ag->next)) == 0)
+            return HWMC_AGAIN;
     b->here = b->length;
-    return bcast_hw_node_op_end(&b->op);
+    return hwmc_shm_op_end(&b->op);
 }
 
-int bcast_hw_node_bcast_ag(struct bcast_hw_node_op *op)
+int hwmc_shm_bcast_ag(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
-    struct bcast_hw_node_bcast_ag *ag = &b->way.ag;
-    int err = BCAST_HW_OK;
+    struct hwmc_shm_bcast *b = (struct hwmc_shm_bcast *) op;
+    struct hwmc_shm_bcast_ag *ag = &b->way.ag;
+    int err = HWMC_OK;
 
-    if (!bcast_hw_node_lines_open(&b->op, b->room, (uintptr_t) b->buf, 0))
-        return BCAST_HW_AGAIN;
-    if (bcast_hw_node_bcast_is_root(b) && ag->shown < b->here) {
+    if (!hwmc_shm_lines_open(&b->op, b->room, (uintptr_t) b->buf, 0))
+        return HWMC_AGAIN;
+    if (hwmc_shm_bcast_is_root(b) && ag->shown < b->here) {
         ag->shown = b->here;
-        bcast_hw_node_lines_show(&b->op, ag->shown);
+        hwmc_shm_lines_show(&b->op, ag->shown);
     }
     if (ag->phase == GATHER)
         err = gather(b);
     else if (ag->phase == MOVE)
         err = move_piece(b);
-    if (err != BCAST_HW_OK || ag->phase != REST)
-        return err == BCAST_HW_OK ? BCAST_HW_AGAIN : err;
+    if (err != HWMC_OK || ag->phase != REST)
+        return err == HWMC_OK ? HWMC_AGAIN : err;
     return rest(b);
 }

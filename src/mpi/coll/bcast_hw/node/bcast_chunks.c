@@ -25,17 +25,17 @@
 #include "bcast_impl.h"
 #include "stream.h"
 
-static uint64_t at(const struct bcast_hw_node_bcast *b, uint64_t chunk)
+static uint64_t at(const struct hwmc_shm_bcast *b, uint64_t chunk)
 {
     return chunk * b->op.group->params.chunk;
 }
 
-static size_t bytes_of(const struct bcast_hw_node_bcast *b, uint64_t chunk)
+static size_t bytes_of(const struct hwmc_shm_bcast *b, uint64_t chunk)
 {
-    return bcast_hw_node_min(b->op.group->params.chunk, b->length - at(b, chunk));
+    return hwmc_shm_min(b->op.group->params.chunk, b->length - at(b, chunk));
 }
 
-void bcast_hw_node_bcast_chunks_init(struct bcast_hw_node_bcast *b)
+void hwmc_shm_bcast_chunks_init(struct hwmc_shm_bcast *b)
 {
     uint32_t chunk = b->op.group->params.chunk;
 
@@ -45,17 +45,17 @@ void bcast_hw_node_bcast_chunks_init(struct bcast_hw_node_bcast *b)
 }
 
 /* All children have taken the chunks below `chunk`. The scan stays at the first that has not. */
-static bool acked(struct bcast_hw_node_bcast *b, uint64_t chunk)
+static bool acked(struct hwmc_shm_bcast *b, uint64_t chunk)
 {
-    struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
+    struct hwmc_shm_bcast_chunks *c = &b->way.chunks;
 
     while (chunk > c->acked) {
         for (; c->scan < b->tree.num_children; c->scan++) {
-            uint64_t taken = bcast_hw_node_lines_taken(&b->op, b->tree.children[c->scan]);
+            uint64_t taken = hwmc_shm_lines_taken(&b->op, b->tree.children[c->scan]);
 
             if (taken < chunk)
                 return false;
-            c->scan_low = bcast_hw_node_min(c->scan_low, taken);
+            c->scan_low = hwmc_shm_min(c->scan_low, taken);
         }
         c->acked = c->scan_low;
         c->scan = 0;
@@ -65,29 +65,29 @@ static bool acked(struct bcast_hw_node_bcast *b, uint64_t chunk)
 }
 
 /* The buffer for the next chunk to put; NULL: what is in it has not been read yet. */
-static unsigned char *free_buffer(struct bcast_hw_node_bcast *b)
+static unsigned char *free_buffer(struct hwmc_shm_bcast *b)
 {
-    const struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
-    struct bcast_hw_node_group *g = b->op.group;
+    const struct hwmc_shm_bcast_chunks *c = &b->way.chunks;
+    struct hwmc_shm_group *g = b->op.group;
     uint32_t buffers = g->buffers;
-    uint64_t *used = bcast_hw_node_next_used(g);
+    uint64_t *used = hwmc_shm_next_used(g);
 
     if (c->put >= buffers ? !acked(b, c->put - buffers + 1)
-                          : !bcast_hw_node_group_all_finished(g, *used))
+                          : !hwmc_shm_group_all_finished(g, *used))
         return NULL;
     *used = b->op.serial;
-    return bcast_hw_node_next_buffer(g);
+    return hwmc_shm_next_buffer(g);
 }
 
 /* The next chunk is in its buffer. */
-static void show_put(struct bcast_hw_node_bcast *b)
+static void show_put(struct hwmc_shm_bcast *b)
 {
     b->op.group->chunks++;
-    bcast_hw_node_lines_show(&b->op, ++b->way.chunks.put);
+    hwmc_shm_lines_show(&b->op, ++b->way.chunks.put);
 }
 
 /* Puts a chunk from memory. */
-static void put(struct bcast_hw_node_bcast *b)
+static void put(struct hwmc_shm_bcast *b)
 {
     uint64_t from = at(b, b->way.chunks.put);
     size_t n = bytes_of(b, b->way.chunks.put);
@@ -101,66 +101,66 @@ static void put(struct bcast_hw_node_bcast *b)
 }
 
 /* To memory, rank i from i * shift on with OTA. TREEMM reads it from there once more. */
-static void take_to_memory(const struct bcast_hw_node_bcast *b, const unsigned char *from,
-                           uint64_t to, size_t n)
+static void take_to_memory(const struct hwmc_shm_bcast *b, const unsigned char *from, uint64_t to,
+                           size_t n)
 {
-    const struct bcast_hw_node_group *g = b->op.group;
-    bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREEMM;
+    const struct hwmc_shm_group *g = b->op.group;
+    bool relays = b->tree.num_children > 0 && b->algorithm == HWMC_SHM_BCAST_TREEMM;
     bool past = b->length >= g->params.stream_min && !relays;
     size_t shift = 0;
 
-    n = bcast_hw_node_bcast_fit(b->room, to, n);
+    n = hwmc_shm_bcast_fit(b->room, to, n);
     if (n == 0)
         return;
-    if (b->algorithm == BCAST_HW_NODE_BCAST_OTA)
+    if (b->algorithm == HWMC_SHM_BCAST_OTA)
         shift = (uint64_t) g->rank * g->params.shift % n;
-    bcast_hw_node_stream_or_copy(past, b->buf + to + shift, from + shift, n - shift);
-    bcast_hw_node_stream_or_copy(past, b->buf + to, from, shift);
+    hwmc_shm_nontemporal_or_copy(past, b->buf + to + shift, from + shift, n - shift);
+    hwmc_shm_nontemporal_or_copy(past, b->buf + to, from, shift);
 }
 
 /* Takes a chunk from the parent, if there is one. */
-static void take(struct bcast_hw_node_bcast *b)
+static void take(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
-    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
-    bool relays = b->tree.num_children > 0 && (b->algorithm == BCAST_HW_NODE_BCAST_TREE || b->cut);
+    struct hwmc_shm_bcast_chunks *c = &b->way.chunks;
+    const struct hwmc_shm_out *out = &hwmc_shm_lines(&b->op, b->tree.parent)->out;
+    bool relays = b->tree.num_children > 0 && (b->algorithm == HWMC_SHM_BCAST_TREE || b->cut);
     const unsigned char *from;
     unsigned char *to = NULL;
     size_t n = bytes_of(b, c->taken);
 
-    if (bcast_hw_node_load(&out->ready) <= c->taken || (relays && (to = free_buffer(b)) == NULL))
+    if (hwmc_shm_load(&out->ready) <= c->taken || (relays && (to = free_buffer(b)) == NULL))
         return;
-    from = bcast_hw_node_buffer(b->op.group, b->tree.parent, out->first + c->taken);
+    from = hwmc_shm_buffer(b->op.group, b->tree.parent, out->first + c->taken);
     if (relays) {
         memcpy(to, from, n);
         show_put(b);
-        bcast_hw_node_lines_ack(&b->op, c->taken + 1);
+        hwmc_shm_lines_ack(&b->op, c->taken + 1);
         take_to_memory(b, to, b->here, n);
     } else {
         take_to_memory(b, from, b->here, n);
-        bcast_hw_node_lines_ack(&b->op, c->taken + 1);
+        hwmc_shm_lines_ack(&b->op, c->taken + 1);
     }
     c->taken++;
     b->here += n;
     b->op.moved = true;
 }
 
-int bcast_hw_node_bcast_chunks(struct bcast_hw_node_op *op)
+int hwmc_shm_bcast_chunks(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
-    struct bcast_hw_node_bcast_chunks *c = &b->way.chunks;
+    struct hwmc_shm_bcast *b = (struct hwmc_shm_bcast *) op;
+    struct hwmc_shm_bcast_chunks *c = &b->way.chunks;
     uint64_t to_put = b->tree.num_children > 0 ? c->num : 0;
 
-    if (!bcast_hw_node_lines_open(&b->op, b->length, 0, c->first))
-        return BCAST_HW_AGAIN;
-    if (!bcast_hw_node_bcast_is_root(b) && c->taken < c->num) {
-        if (bcast_hw_node_bcast_look(b) != BCAST_HW_OK)
-            return BCAST_HW_AGAIN;
+    if (!hwmc_shm_lines_open(&b->op, b->length, 0, c->first))
+        return HWMC_AGAIN;
+    if (!hwmc_shm_bcast_is_root(b) && c->taken < c->num) {
+        if (hwmc_shm_bcast_look(b) != HWMC_OK)
+            return HWMC_AGAIN;
         take(b);
     } else if (c->put < to_put) {
         put(b);
     }
     if (b->here < b->length || c->put < to_put)
-        return BCAST_HW_AGAIN;
-    return bcast_hw_node_op_end(op);
+        return HWMC_AGAIN;
+    return hwmc_shm_op_end(op);
 }

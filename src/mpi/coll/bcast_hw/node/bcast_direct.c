@@ -19,12 +19,12 @@
 
 #include "bcast_impl.h"
 
-void bcast_hw_node_bcast_direct_init(struct bcast_hw_node_bcast *b)
+void hwmc_shm_bcast_direct_init(struct hwmc_shm_bcast *b)
 {
-    const struct bcast_hw_node_group *g = b->op.group;
-    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    const struct hwmc_shm_group *g = b->op.group;
+    struct hwmc_shm_bcast_direct *d = &b->way.direct;
 
-    d->start = b->algorithm == BCAST_HW_NODE_BCAST_OTA && g->rank != b->root
+    d->start = b->algorithm == HWMC_SHM_BCAST_OTA && g->rank != b->root
                    ? (uint64_t) g->rank * g->params.shift % b->length
                    : 0;
     if (d->start == 0)
@@ -33,7 +33,7 @@ void bcast_hw_node_bcast_direct_init(struct bcast_hw_node_bcast *b)
     d->owner = g->rank;
     d->addr = (uintptr_t) b->buf;
     if (b->cut) {
-        const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
+        const struct hwmc_shm_out *out = &hwmc_shm_lines(&b->op, b->tree.parent)->out;
 
         d->addr = out->addr;
         memcpy(&d->owner, out->body, sizeof(d->owner));
@@ -41,29 +41,29 @@ void bcast_hw_node_bcast_direct_init(struct bcast_hw_node_bcast *b)
 }
 
 /* Opens both lines of this rank, once that may be. True: they are open. */
-static bool open_lines(struct bcast_hw_node_bcast *b)
+static bool open_lines(struct hwmc_shm_bcast *b)
 {
-    const struct bcast_hw_node_bcast_direct *d = &b->way.direct;
-    struct bcast_hw_node_group *g = b->op.group;
+    const struct hwmc_shm_bcast_direct *d = &b->way.direct;
+    struct hwmc_shm_group *g = b->op.group;
 
     if (b->op.opened)
         return true;
-    if (!bcast_hw_node_group_may_open(g))
+    if (!hwmc_shm_group_may_open(g))
         return false;
-    memcpy(bcast_hw_node_lines(&b->op, g->rank)->out.body, &d->owner, sizeof(d->owner));
-    return bcast_hw_node_lines_open(&b->op, b->length, d->addr, 0);
+    memcpy(hwmc_shm_lines(&b->op, g->rank)->out.body, &d->owner, sizeof(d->owner));
+    return hwmc_shm_lines_open(&b->op, b->length, d->addr, 0);
 }
 
-static bool is_whole(const struct bcast_hw_node_bcast *b)
+static bool is_whole(const struct hwmc_shm_bcast *b)
 {
     return b->here == b->length;
 }
 
 /* The range to take next of those that are there: its first byte; *n: how many, 0: none. */
-static uint64_t range(const struct bcast_hw_node_bcast *b, uint64_t ready, uint64_t *n)
+static uint64_t range(const struct hwmc_shm_bcast *b, uint64_t ready, uint64_t *n)
 {
-    const struct bcast_hw_node_bcast_direct *d = &b->way.direct;
-    uint64_t low_end = bcast_hw_node_min(ready, d->start);
+    const struct hwmc_shm_bcast_direct *d = &b->way.direct;
+    uint64_t low_end = hwmc_shm_min(ready, d->start);
 
     *n = 0;
     if (d->high < ready) {
@@ -76,25 +76,25 @@ static uint64_t range(const struct bcast_hw_node_bcast *b, uint64_t ready, uint6
 }
 
 /* Takes some of what is there from the parent. OK, AGAIN where it has not all yet, or as copy.h. */
-static int take(struct bcast_hw_node_bcast *b)
+static int take(struct hwmc_shm_bcast *b)
 {
-    const struct bcast_hw_node_group *g = b->op.group;
-    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&b->op, b->tree.parent)->out;
-    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
-    bool relays = b->tree.num_children > 0 && b->algorithm == BCAST_HW_NODE_BCAST_TREE;
+    const struct hwmc_shm_group *g = b->op.group;
+    const struct hwmc_shm_out *out = &hwmc_shm_lines(&b->op, b->tree.parent)->out;
+    struct hwmc_shm_bcast_direct *d = &b->way.direct;
+    bool relays = b->tree.num_children > 0 && b->algorithm == HWMC_SHM_BCAST_TREE;
     uint64_t from, n;
     uint32_t owner;
     int err;
 
     memcpy(&owner, out->body, sizeof(owner));
-    from = range(b, bcast_hw_node_load(&out->ready), &n);
+    from = range(b, hwmc_shm_load(&out->ready), &n);
     if (n == 0)
-        return BCAST_HW_AGAIN;
-    n = bcast_hw_node_min(n, relays ? g->params.chunk : g->params.copy_step);
+        return HWMC_AGAIN;
+    n = hwmc_shm_min(n, relays ? g->params.chunk : g->params.copy_step);
     if (from < b->room) {
-        err = bcast_hw_node_group_get(g, owner, b->buf + from, out->addr + from,
-                                      bcast_hw_node_bcast_fit(b->room, from, n));
-        if (err != BCAST_HW_OK)
+        err = hwmc_shm_group_get(g, owner, b->buf + from, out->addr + from,
+                                 hwmc_shm_bcast_fit(b->room, from, n));
+        if (err != HWMC_OK)
             return err;
     }
     b->op.moved = true;
@@ -103,49 +103,49 @@ static int take(struct bcast_hw_node_bcast *b)
     else
         b->here += n;
     if (b->here < d->start || d->high < b->length)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     b->here = b->length;
     if (!b->cut)
-        bcast_hw_node_lines_ack(&b->op, 1);
-    return BCAST_HW_OK;
+        hwmc_shm_lines_ack(&b->op, 1);
+    return HWMC_OK;
 }
 
-static void show_more(struct bcast_hw_node_bcast *b)
+static void show_more(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    struct hwmc_shm_bcast_direct *d = &b->way.direct;
     bool all_or_none =
-        b->algorithm == BCAST_HW_NODE_BCAST_TREEMM && !bcast_hw_node_bcast_is_root(b) && !b->cut;
+        b->algorithm == HWMC_SHM_BCAST_TREEMM && !hwmc_shm_bcast_is_root(b) && !b->cut;
     uint64_t there = b->here;
 
     if (b->cut)
-        there = bcast_hw_node_load(&bcast_hw_node_lines(&b->op, b->tree.parent)->out.ready);
+        there = hwmc_shm_load(&hwmc_shm_lines(&b->op, b->tree.parent)->out.ready);
     if (b->tree.num_children == 0 || d->shown == there || (all_or_none && !is_whole(b)))
         return;
     d->shown = there;
-    bcast_hw_node_lines_show(&b->op, d->shown);
+    hwmc_shm_lines_show(&b->op, d->shown);
 }
 
 /* Nobody reads this rank's memory any more. */
-static bool is_given(struct bcast_hw_node_bcast *b)
+static bool is_given(struct hwmc_shm_bcast *b)
 {
-    struct bcast_hw_node_bcast_direct *d = &b->way.direct;
+    struct hwmc_shm_bcast_direct *d = &b->way.direct;
 
     for (; d->next < b->tree.num_children; d->next++)
-        if (bcast_hw_node_lines_taken(&b->op, b->tree.children[d->next]) == 0)
+        if (hwmc_shm_lines_taken(&b->op, b->tree.children[d->next]) == 0)
             return false;
     return true;
 }
 
-int bcast_hw_node_bcast_direct(struct bcast_hw_node_op *op)
+int hwmc_shm_bcast_direct(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
+    struct hwmc_shm_bcast *b = (struct hwmc_shm_bcast *) op;
 
     if (!open_lines(b))
-        return BCAST_HW_AGAIN;
-    if (!is_whole(b) && !bcast_hw_node_bcast_is_root(b)) {
-        int err = bcast_hw_node_bcast_look(b);
+        return HWMC_AGAIN;
+    if (!is_whole(b) && !hwmc_shm_bcast_is_root(b)) {
+        int err = hwmc_shm_bcast_look(b);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
         err = take(b);
         if (err < 0)
@@ -153,8 +153,8 @@ int bcast_hw_node_bcast_direct(struct bcast_hw_node_op *op)
     }
     show_more(b);
     if (!is_whole(b) || !is_given(b))
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (b->cut)
-        bcast_hw_node_lines_ack(&b->op, 1);
-    return bcast_hw_node_op_end(op);
+        hwmc_shm_lines_ack(&b->op, 1);
+    return hwmc_shm_op_end(op);
 }

@@ -15,25 +15,24 @@
 
 #include "bcast_impl.h"
 
-int bcast_hw_node_bcast_inline(struct bcast_hw_node_op *op)
+int hwmc_shm_bcast_inline(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_bcast *b = (struct bcast_hw_node_bcast *) op;
-    bool root = bcast_hw_node_bcast_is_root(b);
-    const unsigned char *message =
-        root ? b->buf : bcast_hw_node_lines(&b->op, b->tree.parent)->out.body;
+    struct hwmc_shm_bcast *b = (struct hwmc_shm_bcast *) op;
+    bool root = hwmc_shm_bcast_is_root(b);
+    const unsigned char *message = root ? b->buf : hwmc_shm_lines(&b->op, b->tree.parent)->out.body;
 
     if (root && b->here < b->length)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (!root && !b->way.seen) {
-        if (bcast_hw_node_bcast_look(b) != BCAST_HW_OK)
-            return BCAST_HW_AGAIN;
+        if (hwmc_shm_bcast_look(b) != HWMC_OK)
+            return HWMC_AGAIN;
         if (b->room > 0)
-            memcpy(b->buf, message, bcast_hw_node_min(b->length, b->room));
-        bcast_hw_node_lines_fetch_next(&b->op, b->tree.parent);
+            memcpy(b->buf, message, hwmc_shm_min(b->length, b->room));
+        hwmc_shm_lines_fetch_next(&b->op, b->tree.parent);
         b->way.seen = true;
         b->here = b->length;
     }
-    if (b->tree.num_children > 0 && !bcast_hw_node_lines_put_body(op, message, b->length))
-        return BCAST_HW_AGAIN;
-    return bcast_hw_node_op_end(op);
+    if (b->tree.num_children > 0 && !hwmc_shm_lines_put_body(op, message, b->length))
+        return HWMC_AGAIN;
+    return hwmc_shm_op_end(op);
 }

@@ -19,27 +19,26 @@
 #include "group.h"
 #include "slot.h"
 
-struct bell {
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint32_t sleepers;
+struct wakeup {
+    alignas(HWMC_SHM_LINE) _Atomic uint32_t sleepers;
     _Atomic uint32_t rings;
 };
 
-_Static_assert(BCAST_HW_NODE_BELL_AT + sizeof(struct bell) <= BCAST_HW_NODE_HEADER,
-               "in the header");
+_Static_assert(HWMC_SHM_WAKEUP_AT + sizeof(struct wakeup) <= HWMC_SHM_HEADER, "in the header");
 
-static struct bell *bell_of(const struct bcast_hw_node_group *g)
+static struct wakeup *wakeup_of(const struct hwmc_shm_group *g)
 {
-    return (struct bell *) (g->segment->base + BCAST_HW_NODE_BELL_AT);
+    return (struct wakeup *) (g->segment->base + HWMC_SHM_WAKEUP_AT);
 }
 
-void bcast_hw_node_bell_register(void)
+void hwmc_shm_wakeup_register(void)
 {
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
-void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g)
+void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g)
 {
-    struct bell *b = bell_of(g);
+    struct wakeup *b = wakeup_of(g);
 
     if (g->rung == g->told)
         return;
@@ -52,14 +51,14 @@ void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g)
     syscall(SYS_futex, &b->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-uint32_t bcast_hw_node_bell_sleepers(const struct bcast_hw_node_group *g)
+uint32_t hwmc_shm_wakeup_sleepers(const struct hwmc_shm_group *g)
 {
-    return atomic_load_explicit(&bell_of(g)->sleepers, memory_order_relaxed);
+    return atomic_load_explicit(&wakeup_of(g)->sleepers, memory_order_relaxed);
 }
 
-uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g)
+uint32_t hwmc_shm_wakeup_listen(struct hwmc_shm_group *g)
 {
-    struct bell *b = bell_of(g);
+    struct wakeup *b = wakeup_of(g);
     uint32_t heard;
 
     atomic_fetch_add_explicit(&b->sleepers, 1, memory_order_acq_rel);
@@ -68,16 +67,16 @@ uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g)
     return heard;
 }
 
-void bcast_hw_node_bell_sleep(struct bcast_hw_node_group *g, uint32_t heard, uint64_t ns)
+void hwmc_shm_wakeup_sleep(struct hwmc_shm_group *g, uint32_t heard, uint64_t ns)
 {
     const struct timespec most = {.tv_sec = (time_t) (ns / 1000000000u),
                                   .tv_nsec = (long) (ns % 1000000000u)};
 
-    syscall(SYS_futex, &bell_of(g)->rings, FUTEX_WAIT, heard, &most, NULL, 0);
-    bcast_hw_node_bell_leave(g);
+    syscall(SYS_futex, &wakeup_of(g)->rings, FUTEX_WAIT, heard, &most, NULL, 0);
+    hwmc_shm_wakeup_leave(g);
 }
 
-void bcast_hw_node_bell_leave(struct bcast_hw_node_group *g)
+void hwmc_shm_wakeup_leave(struct hwmc_shm_group *g)
 {
-    atomic_fetch_sub_explicit(&bell_of(g)->sleepers, 1, memory_order_acq_rel);
+    atomic_fetch_sub_explicit(&wakeup_of(g)->sleepers, 1, memory_order_acq_rel);
 }

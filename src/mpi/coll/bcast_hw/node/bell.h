@@ -20,34 +20,34 @@
  * A rank that died asleep stays in `sleepers`; then rings are made for nothing. Whoever sleeps
  * wakes after a time in any case, since MPICH's messages ring no bell.
  */
-#ifndef BCAST_HW_NODE_BELL_H_INCLUDED
-#define BCAST_HW_NODE_BELL_H_INCLUDED
+#ifndef HWMC_NODE_BELL_H_INCLUDED
+#define HWMC_NODE_BELL_H_INCLUDED
 
 #include <stdint.h>
 
 #include "stuck.h"
 
-#define BCAST_HW_NODE_BELL_STEPS BCAST_HW_NODE_STUCK_STEPS
+#define HWMC_SHM_WAKEUP_STEPS HWMC_SHM_MISMATCH_STEPS
 
-struct bcast_hw_node_group;
+struct hwmc_shm_group;
 
 /* For a group's beginning: from now on this process passes the barriers of those who go to
  * sleep. */
-void bcast_hw_node_bell_register(void);
+void hwmc_shm_wakeup_register(void);
 
 /* Wakes who sleeps, if this rank has stored anything for others since its last call. */
-void bcast_hw_node_bell_ring(struct bcast_hw_node_group *g);
+void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g);
 
 /* This rank is about to sleep. The count to sleep on, after STEPS further steps. */
-uint32_t bcast_hw_node_bell_listen(struct bcast_hw_node_group *g);
+uint32_t hwmc_shm_wakeup_listen(struct hwmc_shm_group *g);
 
 /* Sleeps until somebody rings, or has since listen; for `ns` at most. It listens no more. */
-void bcast_hw_node_bell_sleep(struct bcast_hw_node_group *g, uint32_t heard, uint64_t ns);
+void hwmc_shm_wakeup_sleep(struct hwmc_shm_group *g, uint32_t heard, uint64_t ns);
 
 /* How many ranks sleep, or are about to. */
-uint32_t bcast_hw_node_bell_sleepers(const struct bcast_hw_node_group *g);
+uint32_t hwmc_shm_wakeup_sleepers(const struct hwmc_shm_group *g);
 
 /* It does not sleep after all. */
-void bcast_hw_node_bell_leave(struct bcast_hw_node_group *g);
+void hwmc_shm_wakeup_leave(struct hwmc_shm_group *g);
 
-#endif /* BCAST_HW_NODE_BELL_H_INCLUDED */
+#endif /* HWMC_NODE_BELL_H_INCLUDED */

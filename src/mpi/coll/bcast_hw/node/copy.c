@@ -18,53 +18,53 @@
 
 #include "mapping.h"
 
-static int memcpy_get(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes)
+static int memcpy_get(struct hwmc_shm_peer *peer, void *to, uint64_t from, size_t bytes)
 {
     (void) peer;
     memcpy(to, (const void *) (uintptr_t) from, bytes);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-static int memcpy_put(struct bcast_hw_node_peer *peer, uint64_t to, const void *from, size_t bytes)
+static int memcpy_put(struct hwmc_shm_peer *peer, uint64_t to, const void *from, size_t bytes)
 {
     (void) peer;
     memcpy((void *) (uintptr_t) to, from, bytes);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-static const void *memcpy_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t bytes)
+static const void *memcpy_at(struct hwmc_shm_peer *peer, uint64_t from, size_t bytes)
 {
     (void) peer;
     (void) bytes;
     return (const void *) (uintptr_t) from;
 }
 
-static int xpmem_get(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes)
+static int xpmem_get(struct hwmc_shm_peer *peer, void *to, uint64_t from, size_t bytes)
 {
     void *here;
-    int err = bcast_hw_node_mapping_find(&peer->mappings, peer->owner.share, from, bytes, &here);
+    int err = hwmc_shm_mapping_find(&peer->mappings, peer->owner.share, from, bytes, &here);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         memcpy(to, here, bytes);
     return err;
 }
 
-static int xpmem_put(struct bcast_hw_node_peer *peer, uint64_t to, const void *from, size_t bytes)
+static int xpmem_put(struct hwmc_shm_peer *peer, uint64_t to, const void *from, size_t bytes)
 {
     void *here;
-    int err = bcast_hw_node_mapping_find(&peer->mappings, peer->owner.share, to, bytes, &here);
+    int err = hwmc_shm_mapping_find(&peer->mappings, peer->owner.share, to, bytes, &here);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         memcpy(here, from, bytes);
     return err;
 }
 
-static const void *xpmem_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t bytes)
+static const void *xpmem_at(struct hwmc_shm_peer *peer, uint64_t from, size_t bytes)
 {
     void *here;
-    int err = bcast_hw_node_mapping_find(&peer->mappings, peer->owner.share, from, bytes, &here);
+    int err = hwmc_shm_mapping_find(&peer->mappings, peer->owner.share, from, bytes, &here);
 
-    return err == BCAST_HW_OK ? here : NULL;
+    return err == HWMC_OK ? here : NULL;
 }
 
 typedef ssize_t (*vm_call)(pid_t pid, const struct iovec *local, unsigned long num_local,
@@ -80,25 +80,25 @@ static int cma(vm_call call, int64_t pid, uint64_t local, uint64_t remote, size_
         ssize_t n = call((pid_t) pid, &here, 1, &there, 1, 0);
 
         if (n <= 0)
-            return n < 0 && errno == EFAULT ? BCAST_HW_ERR_INVAL : BCAST_HW_ERR_PEER;
+            return n < 0 && errno == EFAULT ? HWMC_ERR_INVAL : HWMC_ERR_PEER;
         local += (size_t) n;
         remote += (size_t) n;
         bytes -= (size_t) n;
     }
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-static int cma_get(struct bcast_hw_node_peer *peer, void *to, uint64_t from, size_t bytes)
+static int cma_get(struct hwmc_shm_peer *peer, void *to, uint64_t from, size_t bytes)
 {
     return cma(process_vm_readv, peer->owner.pid, (uintptr_t) to, from, bytes);
 }
 
-static int cma_put(struct bcast_hw_node_peer *peer, uint64_t to, const void *from, size_t bytes)
+static int cma_put(struct hwmc_shm_peer *peer, uint64_t to, const void *from, size_t bytes)
 {
     return cma(process_vm_writev, peer->owner.pid, (uintptr_t) from, to, bytes);
 }
 
-static const void *cma_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t bytes)
+static const void *cma_at(struct hwmc_shm_peer *peer, uint64_t from, size_t bytes)
 {
     (void) peer;
     (void) from;
@@ -106,13 +106,13 @@ static const void *cma_at(struct bcast_hw_node_peer *peer, uint64_t from, size_t
     return NULL;
 }
 
-static const struct bcast_hw_node_copy methods[] = {
+static const struct hwmc_shm_copy methods[] = {
 #define X(id, name, text) {#name, name##_get, name##_put, name##_at},
-    BCAST_HW_NODE_COPIES(X)
+    HWMC_SHM_COPIES(X)
 #undef X
 };
 
-const struct bcast_hw_node_copy *bcast_hw_node_copy_of(enum bcast_hw_node_copy_method method)
+const struct hwmc_shm_copy *hwmc_shm_copy_of(enum hwmc_shm_copy_method method)
 {
     return &methods[method];
 }
@@ -124,23 +124,23 @@ static pid_t keyed; /* whose key that is: a child has to draw its own */
 static int draw_key(void)
 {
     if (keyed == getpid())
-        return BCAST_HW_OK;
+        return HWMC_OK;
     if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != (ssize_t) sizeof(key))
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     keyed = getpid();
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int bcast_hw_node_copy_self(struct bcast_hw_node_owner *self, uint64_t methods)
+int hwmc_shm_copy_self(struct hwmc_shm_owner *self, uint64_t methods)
 {
-    bool shares = methods & BCAST_HW_NODE_COPY_BIT(BCAST_HW_NODE_COPY_XPMEM);
+    bool shares = methods & HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_XPMEM);
     int err;
 
     pthread_mutex_lock(&lock);
     err = draw_key();
-    *self = (struct bcast_hw_node_owner){
+    *self = (struct hwmc_shm_owner){
         .pid = getpid(),
-        .share = shares ? bcast_hw_node_mapping_share() : 0,
+        .share = shares ? hwmc_shm_mapping_share() : 0,
         .key_at = (uintptr_t) &key,
         .key = key,
     };
@@ -148,26 +148,25 @@ int bcast_hw_node_copy_self(struct bcast_hw_node_owner *self, uint64_t methods)
     return err;
 }
 
-void bcast_hw_node_copy_close(void)
+void hwmc_shm_copy_close(void)
 {
     pthread_mutex_lock(&lock);
-    bcast_hw_node_mapping_unshare();
+    hwmc_shm_mapping_unshare();
     pthread_mutex_unlock(&lock);
 }
 
-bool bcast_hw_node_copy_works(enum bcast_hw_node_copy_method method,
-                              const struct bcast_hw_node_owner *owner)
+bool hwmc_shm_copy_works(enum hwmc_shm_copy_method method, const struct hwmc_shm_owner *owner)
 {
-    struct bcast_hw_node_peer peer = {.owner = *owner};
+    struct hwmc_shm_peer peer = {.owner = *owner};
     uint64_t seen = ~owner->key;
     int err = methods[method].get(&peer, &seen, owner->key_at, sizeof(seen));
 
-    bcast_hw_node_peer_close(&peer);
-    return err == BCAST_HW_OK && seen == owner->key;
+    hwmc_shm_peer_close(&peer);
+    return err == HWMC_OK && seen == owner->key;
 }
 
-void bcast_hw_node_peer_close(struct bcast_hw_node_peer *peer)
+void hwmc_shm_peer_close(struct hwmc_shm_peer *peer)
 {
-    bcast_hw_node_mapping_close(peer->mappings);
+    hwmc_shm_mapping_close(peer->mappings);
     peer->mappings = NULL;
 }

@@ -17,133 +17,131 @@
 #include "gather_impl.h"
 
 /* Reads a chunk of `peer` for this round, `room` bytes of it; AGAIN: it is not there. */
-static int read_chunk(struct bcast_hw_node_gather *w, uint32_t peer, unsigned char *to,
-                      uint64_t room)
+static int read_chunk(struct hwmc_shm_gather *w, uint32_t peer, unsigned char *to, uint64_t room)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
-    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&w->op, peer)->out;
+    const struct hwmc_shm_group *g = w->op.group;
+    const struct hwmc_shm_out *out = &hwmc_shm_lines(&w->op, peer)->out;
     uint64_t at = w->round * g->params.chunk;
-    size_t n = bcast_hw_node_parts_next(at, room, g->params.chunk);
+    size_t n = hwmc_shm_vector_next(at, room, g->params.chunk);
 
     if (at >= out->length)
-        return BCAST_HW_OK;
-    if (bcast_hw_node_load(&out->ready) <= w->round)
-        return BCAST_HW_AGAIN;
+        return HWMC_OK;
+    if (hwmc_shm_load(&out->ready) <= w->round)
+        return HWMC_AGAIN;
     if (n > 0)
-        memcpy(to + at, bcast_hw_node_buffer(g, peer, out->first + w->round), n);
+        memcpy(to + at, hwmc_shm_buffer(g, peer, out->first + w->round), n);
     if (out->length - at > g->params.chunk)
         w->more = true;
     w->op.moved = true;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Reads some of the memory of `peer`; OK: it is done with. */
-static int read_memory(struct bcast_hw_node_gather *w, uint32_t peer, unsigned char *to,
-                       uint64_t room)
+static int read_memory(struct hwmc_shm_gather *w, uint32_t peer, unsigned char *to, uint64_t room)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
-    size_t n = bcast_hw_node_parts_next(w->at, room, g->params.copy_step);
+    const struct hwmc_shm_group *g = w->op.group;
+    size_t n = hwmc_shm_vector_next(w->at, room, g->params.copy_step);
 
     if (n > 0) {
-        uint64_t from = bcast_hw_node_lines(&w->op, peer)->out.addr + w->at;
-        int err = bcast_hw_node_group_get(g, peer, to + w->at, from, n);
+        uint64_t from = hwmc_shm_lines(&w->op, peer)->out.addr + w->at;
+        int err = hwmc_shm_group_get(g, peer, to + w->at, from, n);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
         w->at += n;
         w->op.moved = true;
     }
     if (w->at < room)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     w->at = 0;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Of the rank that is next, what belongs to this round. OK: done with; AGAIN; or as copy.h. */
-static int read_next(struct bcast_hw_node_gather *w)
+static int read_next(struct hwmc_shm_gather *w)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
+    const struct hwmc_shm_group *g = w->op.group;
     uint32_t peer = g->ring[g->rank + w->next];
-    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&w->op, peer)->out;
-    struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->parts, peer);
+    const struct hwmc_shm_out *out = &hwmc_shm_lines(&w->op, peer)->out;
+    struct hwmc_shm_range part = hwmc_shm_part_of(&w->vector, peer);
     uint64_t room;
 
-    if (bcast_hw_node_load(&out->serial) != w->op.serial)
-        return BCAST_HW_AGAIN;
-    room = bcast_hw_node_parts_agree(&w->op, part.bytes, out->length);
+    if (hwmc_shm_load(&out->serial) != w->op.serial)
+        return HWMC_AGAIN;
+    room = hwmc_shm_vector_agree(&w->op, part.bytes, out->length);
     if (out->addr == 0 && out->length > g->params.inline_max)
         return read_chunk(w, peer, w->out + part.at, room);
     if (w->round > 0 || out->length == 0)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     if (out->addr != 0 && !w->to_all)
-        return bcast_hw_node_lines_taken(&w->op, peer) > 0 ? BCAST_HW_OK : BCAST_HW_AGAIN;
+        return hwmc_shm_lines_taken(&w->op, peer) > 0 ? HWMC_OK : HWMC_AGAIN;
     if (out->addr != 0)
         return read_memory(w, peer, w->out + part.at, room);
     if (room > 0)
         memcpy(w->out + part.at, out->body, room);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Until something large is read. OK: all is. */
-static int read_some(struct bcast_hw_node_gather *w)
+static int read_some(struct hwmc_shm_gather *w)
 {
     uint32_t size = w->op.group->size;
 
     for (; w->next < size && !w->op.moved; w->next++) {
         int err = read_next(w);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
     }
     if (w->next < size)
-        return BCAST_HW_AGAIN;
-    bcast_hw_node_lines_ack(&w->op, ++w->round);
+        return HWMC_AGAIN;
+    hwmc_shm_lines_ack(&w->op, ++w->round);
     if (!w->more)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     w->more = false;
     w->next = 1;
-    return BCAST_HW_AGAIN;
+    return HWMC_AGAIN;
 }
 
 /* This rank's own part. OK: it is where it belongs. */
-static int move_own(struct bcast_hw_node_gather *w)
+static int move_own(struct hwmc_shm_gather *w)
 {
-    struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->parts, w->op.group->rank);
-    uint64_t n = bcast_hw_node_parts_agree(&w->op, part.bytes, w->length);
+    struct hwmc_shm_range part = hwmc_shm_part_of(&w->vector, w->op.group->rank);
+    uint64_t n = hwmc_shm_vector_agree(&w->op, part.bytes, w->length);
 
-    return bcast_hw_node_parts_own(&w->op, w->out + part.at, w->in, n, &w->moved);
+    return hwmc_shm_vector_own(&w->op, w->out + part.at, w->in, n, &w->moved);
 }
 
-static int step(struct bcast_hw_node_op *op)
+static int step(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_gather *w = (struct bcast_hw_node_gather *) op;
-    int err = bcast_hw_node_gather_open(w);
+    struct hwmc_shm_gather *w = (struct hwmc_shm_gather *) op;
+    int err = hwmc_shm_gather_open(w);
 
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     if (!w->given) {
-        err = bcast_hw_node_gather_give(w);
+        err = hwmc_shm_gather_give(w);
         if (err < 0)
             return err;
-        w->given = err == BCAST_HW_OK;
+        w->given = err == HWMC_OK;
     }
     if (!w->own && !op->moved)
-        w->own = move_own(w) == BCAST_HW_OK;
+        w->own = move_own(w) == HWMC_OK;
     if (!w->read && !op->moved) {
         err = read_some(w);
         if (err < 0)
             return err;
-        w->read = err == BCAST_HW_OK;
+        w->read = err == HWMC_OK;
     }
-    return w->given && w->own && w->read ? bcast_hw_node_op_end(op) : BCAST_HW_AGAIN;
+    return w->given && w->own && w->read ? hwmc_shm_op_end(op) : HWMC_AGAIN;
 }
 
-static void begin(struct bcast_hw_node_gather *w, struct bcast_hw_node_group *g, const void *in,
-                  uint64_t length, void *out, const struct bcast_hw_node_parts *parts)
+static void begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, const void *in,
+                  uint64_t length, void *out, const struct hwmc_shm_vector *vector)
 {
     bool reads = w->to_all || g->rank == w->root;
 
-    bcast_hw_node_op_begin(&w->op, g, step);
+    hwmc_shm_op_begin(&w->op, g, step);
     w->in = in;
     w->length = length;
     w->out = out;
@@ -154,31 +152,30 @@ static void begin(struct bcast_hw_node_gather *w, struct bcast_hw_node_group *g,
     w->next = 1;
     if (!reads)
         return;
-    w->parts = *parts;
+    w->vector = *vector;
     if (in == NULL) {
-        struct bcast_hw_node_range own = bcast_hw_node_part_of(parts, g->rank);
+        struct hwmc_shm_range own = hwmc_shm_part_of(vector, g->rank);
 
         w->in = w->out + own.at;
         w->length = own.bytes;
     }
 }
 
-void bcast_hw_node_gather_begin(struct bcast_hw_node_gather *w, struct bcast_hw_node_group *g,
-                                uint32_t root, const void *in, uint64_t length, void *out,
-                                const struct bcast_hw_node_parts *parts)
+void hwmc_shm_gather_begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, uint32_t root,
+                           const void *in, uint64_t length, void *out,
+                           const struct hwmc_shm_vector *vector)
 {
     assert(root < g->size);
     memset(w, 0, sizeof(*w));
     w->root = root;
-    begin(w, g, in, length, out, parts);
+    begin(w, g, in, length, out, vector);
 }
 
-void bcast_hw_node_gather_begin_to_all(struct bcast_hw_node_gather *w,
-                                       struct bcast_hw_node_group *g, const void *in,
-                                       uint64_t length, void *out,
-                                       const struct bcast_hw_node_parts *parts)
+void hwmc_shm_gather_begin_to_all(struct hwmc_shm_gather *w, struct hwmc_shm_group *g,
+                                  const void *in, uint64_t length, void *out,
+                                  const struct hwmc_shm_vector *vector)
 {
     memset(w, 0, sizeof(*w));
     w->to_all = true;
-    begin(w, g, in, length, out, parts);
+    begin(w, g, in, length, out, vector);
 }

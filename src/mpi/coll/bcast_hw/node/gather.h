@@ -18,27 +18,27 @@
  * Cost for parts of M bytes, the rest as in bcast.h: inline l and p lines; chunks p M / b at each
  * reader; direct to the root 2 l + M / b, as far as memory lets p ranks write; to all l + p M / b.
  */
-#ifndef BCAST_HW_NODE_GATHER_H_INCLUDED
-#define BCAST_HW_NODE_GATHER_H_INCLUDED
+#ifndef HWMC_NODE_GATHER_H_INCLUDED
+#define HWMC_NODE_GATHER_H_INCLUDED
 
 #include "group.h"
 #include "op.h"
 #include "parts.h"
 
-struct bcast_hw_node_gather {
-    struct bcast_hw_node_op op;
+struct hwmc_shm_gather {
+    struct hwmc_shm_op op;
     uint32_t root;
     bool to_all;
     const unsigned char *in; /* this rank's part; the caller's until it is done, as is `out` */
     uint64_t length;         /* of it, bytes */
     unsigned char *out;      /* of a reader */
-    struct bcast_hw_node_parts parts; /* in `out` */
+    struct hwmc_shm_vector vector; /* in `out` */
 
-    bool given; /* the readers have this rank's part, or can have it without it */
-    bool own;   /* of a reader: its own part is where it belongs */
-    bool read;  /* of a reader: all others' are */
-    bool asked; /* direct to the root: `place` is known */
-    struct bcast_hw_node_range place; /* of the part in the root's memory */
+    bool given;                  /* the readers have this rank's part, or can have it without it */
+    bool own;                    /* of a reader: its own part is where it belongs */
+    bool read;                   /* of a reader: all others' are */
+    bool asked;                  /* direct to the root: `place` is known */
+    struct hwmc_shm_range place; /* of the part in the root's memory */
     uint64_t moved; /* bytes of the part that are written there; of a reader's, to its own memory */
     uint64_t put;   /* chunks of the part that are in buffers and shown */
     uint32_t seen;  /* readers before this one, from this rank on, have taken enough */
@@ -54,14 +54,13 @@ struct bcast_hw_node_gather {
  * NULL at the root: its own is there already. The last step answers ERR_INVAL at the root, where a
  * part has another length than it says, and perhaps at that rank; then the group is in step, and as
  * much is there as has room. */
-void bcast_hw_node_gather_begin(struct bcast_hw_node_gather *w, struct bcast_hw_node_group *g,
-                                uint32_t root, const void *in, uint64_t length, void *out,
-                                const struct bcast_hw_node_parts *parts);
+void hwmc_shm_gather_begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, uint32_t root,
+                           const void *in, uint64_t length, void *out,
+                           const struct hwmc_shm_vector *vector);
 
 /* The same to all ranks, each of which has `out` and `parts`. Parts do not overlap. */
-void bcast_hw_node_gather_begin_to_all(struct bcast_hw_node_gather *w,
-                                       struct bcast_hw_node_group *g, const void *in,
-                                       uint64_t length, void *out,
-                                       const struct bcast_hw_node_parts *parts);
+void hwmc_shm_gather_begin_to_all(struct hwmc_shm_gather *w, struct hwmc_shm_group *g,
+                                  const void *in, uint64_t length, void *out,
+                                  const struct hwmc_shm_vector *vector);
 
-#endif /* BCAST_HW_NODE_GATHER_H_INCLUDED */
+#endif /* HWMC_NODE_GATHER_H_INCLUDED */

@@ -4,16 +4,16 @@
  *
  * gather_impl: for the two sides of a gather.
  */
-#ifndef BCAST_HW_NODE_GATHER_IMPL_H_INCLUDED
-#define BCAST_HW_NODE_GATHER_IMPL_H_INCLUDED
+#ifndef HWMC_NODE_GATHER_IMPL_H_INCLUDED
+#define HWMC_NODE_GATHER_IMPL_H_INCLUDED
 
 #include "gather.h"
 #include "parts_impl.h"
 
 /* Opens this rank's lines, with its part if that is small. OK or AGAIN. */
-int bcast_hw_node_gather_open(struct bcast_hw_node_gather *w);
+int hwmc_shm_gather_open(struct hwmc_shm_gather *w);
 
 /* Gives some of this rank's part to those who read it. OK: all is given; AGAIN; or as copy.h. */
-int bcast_hw_node_gather_give(struct bcast_hw_node_gather *w);
+int hwmc_shm_gather_give(struct hwmc_shm_gather *w);
 
-#endif /* BCAST_HW_NODE_GATHER_IMPL_H_INCLUDED */
+#endif /* HWMC_NODE_GATHER_IMPL_H_INCLUDED */

@@ -12,8 +12,8 @@
  *
  * States:  init -> joining -> (join answers OK) -> in use -> fini
  */
-#ifndef BCAST_HW_NODE_GROUP_H_INCLUDED
-#define BCAST_HW_NODE_GROUP_H_INCLUDED
+#ifndef HWMC_NODE_GROUP_H_INCLUDED
+#define HWMC_NODE_GROUP_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,15 +25,15 @@
 #include "stuck.h"
 #include "tree.h"
 
-struct bcast_hw_node_group {
-    struct bcast_hw_node_segment *segment;
+struct hwmc_shm_group {
+    struct hwmc_shm_segment *segment;
     uint32_t rank; /* of this one */
     uint32_t size; /* 1 to RANKS_MAX */
-    struct bcast_hw_node_params params;
+    struct hwmc_shm_params params;
     uint32_t buffers; /* used of each rank's, a power of 2; by params */
     size_t stride;    /* bytes from where a chunk begins in one to where it does in the next */
-    const struct bcast_hw_node_copy *copy; /* NULL: no single copy */
-    struct bcast_hw_node_peer *peers;      /* by rank, for `copy` */
+    const struct hwmc_shm_copy *copy; /* NULL: no single copy */
+    struct hwmc_shm_peer *peers;      /* by rank, for `copy` */
 
     uint64_t serial;   /* of the last collective that was begun; 0: none was */
     uint64_t finished; /* of the last that was finished: serial or serial - 1 */
@@ -44,7 +44,7 @@ struct bcast_hw_node_group {
     uint64_t
         chunks; /* put into this rank's buffers so far: the next goes to buffer `chunks` mod their
                       * number */
-    uint64_t used[BCAST_HW_NODE_BUFFERS_MAX]; /* by buffer: serial that used it last; 0: none did */
+    uint64_t used[HWMC_SHM_BUFFERS_MAX]; /* by buffer: serial that used it last; 0: none did */
 
     uint64_t told; /* stores so far that others may wait for */
     uint64_t rung; /* of them, those before the last call of bell_ring */
@@ -53,7 +53,7 @@ struct bcast_hw_node_group {
     uint32_t joined;  /* ranks that were looked at in this part of joining */
     bool judged;      /* all cards were seen */
 
-    struct bcast_hw_node_stuck stuck;
+    struct hwmc_shm_mismatch mismatch;
 
     /* 0 to size - 1, twice: from r + 1 on stand all ranks but r. */
     uint16_t *ring;
@@ -62,60 +62,58 @@ struct bcast_hw_node_group {
 /* Becomes rank `rank` of the segment's ranks, the only one to write to its block. `methods`: the
  * set of single copy that may be tried. The segment is borrowed until fini; the group does not move
  * until then. ERR_INVAL: the parameters do not fit the layout; ERR_NOMEM. */
-int bcast_hw_node_group_init(struct bcast_hw_node_group *g, struct bcast_hw_node_segment *segment,
-                             uint32_t rank, uint64_t methods,
-                             const struct bcast_hw_node_params *params);
+int hwmc_shm_group_init(struct hwmc_shm_group *g, struct hwmc_shm_segment *segment, uint32_t rank,
+                        uint64_t methods, const struct hwmc_shm_params *params);
 
 /* Gives back what the group has made; nothing where it has not begun, and is all zero. */
-void bcast_hw_node_group_fini(struct bcast_hw_node_group *g);
+void hwmc_shm_group_fini(struct hwmc_shm_group *g);
 
 /* All ranks call this until it answers OK: finds the first method of single copy by which every
  * rank can read every other's memory. AGAIN until all have come. */
-int bcast_hw_node_group_join(struct bcast_hw_node_group *g);
+int hwmc_shm_group_join(struct hwmc_shm_group *g);
 
 /* This rank takes no part in the collective under way, nor in later ones: others need not wait for
  * it there. */
-void bcast_hw_node_group_fail(struct bcast_hw_node_group *g);
+void hwmc_shm_group_fail(struct hwmc_shm_group *g);
 
 /* Some rank takes no part in the collective under way here. One that failed in a later one has
  * finished this. To be asked now and then while waiting. */
-bool bcast_hw_node_group_failed(const struct bcast_hw_node_group *g);
+bool hwmc_shm_group_failed(const struct hwmc_shm_group *g);
 
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */
-int bcast_hw_node_group_set(struct bcast_hw_node_group *g,
-                            const struct bcast_hw_node_params *params);
+int hwmc_shm_group_set(struct hwmc_shm_group *g, const struct hwmc_shm_params *params);
 
 /* Every rank has finished collective `serial`, and all that it did there is seen from here. */
-bool bcast_hw_node_group_all_finished(struct bcast_hw_node_group *g, uint64_t serial);
+bool hwmc_shm_group_all_finished(struct hwmc_shm_group *g, uint64_t serial);
 
 /* The lines of the collective under way may be opened: the run-ahead bound. */
-static inline bool bcast_hw_node_group_may_open(struct bcast_hw_node_group *g)
+static inline bool hwmc_shm_group_may_open(struct hwmc_shm_group *g)
 {
     uint32_t slots = g->segment->layout.slots;
 
-    return g->serial <= g->floor + slots || bcast_hw_node_group_all_finished(g, g->serial - slots);
+    return g->serial <= g->floor + slots || hwmc_shm_group_all_finished(g, g->serial - slots);
 }
 
 /* Nothing is under way: the next collective may begin, also after an error. */
-static inline bool bcast_hw_node_group_in_step(const struct bcast_hw_node_group *g)
+static inline bool hwmc_shm_group_in_step(const struct hwmc_shm_group *g)
 {
     return g->finished == g->serial;
 }
 
 /* Memory of `peer`: see copy.h. ERR_INVAL, NULL where there is no method: a rank that does not call
  * the same may show an address. */
-const void *bcast_hw_node_group_at(const struct bcast_hw_node_group *g, uint32_t peer,
-                                   uint64_t from, size_t bytes);
-int bcast_hw_node_group_get(const struct bcast_hw_node_group *g, uint32_t peer, void *to,
-                            uint64_t from, size_t bytes);
-int bcast_hw_node_group_put(const struct bcast_hw_node_group *g, uint32_t peer, uint64_t to,
-                            const void *from, size_t bytes);
+const void *hwmc_shm_group_at(const struct hwmc_shm_group *g, uint32_t peer, uint64_t from,
+                              size_t bytes);
+int hwmc_shm_group_get(const struct hwmc_shm_group *g, uint32_t peer, void *to, uint64_t from,
+                       size_t bytes);
+int hwmc_shm_group_put(const struct hwmc_shm_group *g, uint32_t peer, uint64_t to, const void *from,
+                       size_t bytes);
 
 /* All other ranks are children of the root. */
-static inline struct bcast_hw_node_tree
-bcast_hw_node_group_star(const struct bcast_hw_node_group *g, uint32_t root)
+static inline struct hwmc_shm_tree hwmc_shm_group_star(const struct hwmc_shm_group *g,
+                                                       uint32_t root)
 {
-    return (struct bcast_hw_node_tree){
+    return (struct hwmc_shm_tree){
         .parent = (uint16_t) root,
         .num_children = (uint16_t) (g->rank == root ? g->size - 1 : 0),
         .children = &g->ring[root + 1],
@@ -123,6 +121,6 @@ bcast_hw_node_group_star(const struct bcast_hw_node_group *g, uint32_t root)
 }
 
 /* Asserts what is written above. */
-void bcast_hw_node_group_check(const struct bcast_hw_node_group *g);
+void hwmc_shm_group_check(const struct hwmc_shm_group *g);
 
-#endif /* BCAST_HW_NODE_GROUP_H_INCLUDED */
+#endif /* HWMC_NODE_GROUP_H_INCLUDED */

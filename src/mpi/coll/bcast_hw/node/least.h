@@ -4,15 +4,15 @@
  *
  * least: minimum of figures of which some are unknown, or no limit.
  */
-#ifndef BCAST_HW_NODE_LEAST_H_INCLUDED
-#define BCAST_HW_NODE_LEAST_H_INCLUDED
+#ifndef HWMC_NODE_LEAST_H_INCLUDED
+#define HWMC_NODE_LEAST_H_INCLUDED
 
 #include <stdint.h>
 
 /* The lower of two, of which 0 does not count; 0 if both are 0. */
-static inline uint64_t bcast_hw_node_least(uint64_t a, uint64_t b)
+static inline uint64_t hwmc_shm_least(uint64_t a, uint64_t b)
 {
     return b == 0 || (a != 0 && a < b) ? a : b;
 }
 
-#endif /* BCAST_HW_NODE_LEAST_H_INCLUDED */
+#endif /* HWMC_NODE_LEAST_H_INCLUDED */

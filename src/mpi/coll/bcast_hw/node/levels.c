@@ -11,10 +11,10 @@
 
 /* One way to divide the ranks: each by the lowest rank of its group. */
 struct division {
-    enum bcast_hw_node_part kind;
+    enum hwmc_shm_part kind;
     uint32_t n;      /* ranks */
     uint32_t groups; /* 1 to n */
-    uint16_t lowest[BCAST_HW_NODE_RANKS_MAX];
+    uint16_t lowest[HWMC_SHM_RANKS_MAX];
 };
 
 static void count(struct division *d)
@@ -25,8 +25,8 @@ static void count(struct division *d)
 }
 
 /* By what part they cannot leave. */
-static void divide(struct division *d, const struct bcast_hw_node_place *places, uint32_t n,
-                   enum bcast_hw_node_part kind)
+static void divide(struct division *d, const struct hwmc_shm_affinity *places, uint32_t n,
+                   enum hwmc_shm_part kind)
 {
     d->kind = kind;
     d->n = n;
@@ -67,30 +67,30 @@ static void sort(struct division *d, uint32_t num)
         }
 }
 
-static void add(struct bcast_hw_node_levels *levels, const struct division *d)
+static void add(struct hwmc_shm_levels *levels, const struct division *d)
 {
     levels->kind[levels->num] = d->kind;
     memcpy(levels->lowest[levels->num++], d->lowest, d->n * sizeof(d->lowest[0]));
 }
 
-void bcast_hw_node_levels_flat(struct bcast_hw_node_levels *levels, uint32_t n)
+void hwmc_shm_levels_flat(struct hwmc_shm_levels *levels, uint32_t n)
 {
-    assert(n >= 1 && n <= BCAST_HW_NODE_RANKS_MAX);
+    assert(n >= 1 && n <= HWMC_SHM_RANKS_MAX);
     levels->n = (uint16_t) n;
     levels->num = 0; /* of the rest only what is used is touched: it has room for many ranks */
 }
 
-void bcast_hw_node_levels_init(struct bcast_hw_node_levels *levels,
-                               const struct bcast_hw_node_place *places, uint32_t n)
+void hwmc_shm_levels_init(struct hwmc_shm_levels *levels, const struct hwmc_shm_affinity *places,
+                          uint32_t n)
 {
-    struct division d[BCAST_HW_NODE_PART_NUM];
+    struct division d[HWMC_SHM_PART_NUM];
     uint32_t below = n; /* groups of the level below; below the lowest every rank is alone */
 
-    bcast_hw_node_levels_flat(levels, n);
-    for (uint32_t k = 0; k < BCAST_HW_NODE_PART_NUM; k++)
-        divide(&d[k], places, n, (enum bcast_hw_node_part) k);
-    sort(d, BCAST_HW_NODE_PART_NUM);
-    for (uint32_t k = 0; k < BCAST_HW_NODE_PART_NUM; k++) {
+    hwmc_shm_levels_flat(levels, n);
+    for (uint32_t k = 0; k < HWMC_SHM_PART_NUM; k++)
+        divide(&d[k], places, n, (enum hwmc_shm_part) k);
+    sort(d, HWMC_SHM_PART_NUM);
+    for (uint32_t k = 0; k < HWMC_SHM_PART_NUM; k++) {
         if (k > 0)
             join(&d[k], &d[k - 1]);
         if (d[k].groups > 1 && d[k].groups < below)
@@ -103,8 +103,8 @@ void bcast_hw_node_levels_init(struct bcast_hw_node_levels *levels,
  * below are in one piece already and stay so. */
 static void gather(const uint16_t *lowest, uint16_t *order, uint32_t n)
 {
-    uint16_t size[BCAST_HW_NODE_RANKS_MAX] = {0}, to[BCAST_HW_NODE_RANKS_MAX];
-    uint16_t from[BCAST_HW_NODE_RANKS_MAX], used = 0;
+    uint16_t size[HWMC_SHM_RANKS_MAX] = {0}, to[HWMC_SHM_RANKS_MAX];
+    uint16_t from[HWMC_SHM_RANKS_MAX], used = 0;
 
     memcpy(from, order, n * sizeof(from[0]));
     for (uint32_t i = 0; i < n; i++)
@@ -121,8 +121,7 @@ static void gather(const uint16_t *lowest, uint16_t *order, uint32_t n)
     }
 }
 
-void bcast_hw_node_levels_order(const struct bcast_hw_node_levels *levels, uint32_t first,
-                                uint16_t *order)
+void hwmc_shm_levels_order(const struct hwmc_shm_levels *levels, uint32_t first, uint16_t *order)
 {
     assert(first < levels->n);
     for (uint32_t i = 0; i < levels->n; i++)
@@ -131,12 +130,12 @@ void bcast_hw_node_levels_order(const struct bcast_hw_node_levels *levels, uint3
         gather(levels->lowest[l], order, levels->n);
 }
 
-void bcast_hw_node_levels_check(const struct bcast_hw_node_levels *levels)
+void hwmc_shm_levels_check(const struct hwmc_shm_levels *levels)
 {
     uint32_t below = levels->n;
 
-    assert(levels->n >= 1 && levels->n <= BCAST_HW_NODE_RANKS_MAX);
-    assert(levels->num <= BCAST_HW_NODE_PART_NUM);
+    assert(levels->n >= 1 && levels->n <= HWMC_SHM_RANKS_MAX);
+    assert(levels->num <= HWMC_SHM_PART_NUM);
     for (uint32_t l = 0; l < levels->num; l++) {
         const uint16_t *lowest = levels->lowest[l];
         uint32_t groups = 0;

@@ -19,35 +19,34 @@
  *   level 0, cache:    {0 1} {2} {3 4}
  *   level 1, package:  {0 1 2} {3 4}
  */
-#ifndef BCAST_HW_NODE_LEVELS_H_INCLUDED
-#define BCAST_HW_NODE_LEVELS_H_INCLUDED
+#ifndef HWMC_NODE_LEVELS_H_INCLUDED
+#define HWMC_NODE_LEVELS_H_INCLUDED
 
 #include "place.h"
 
-struct bcast_hw_node_levels {
-    uint16_t n;   /* ranks, 1 to BCAST_HW_NODE_RANKS_MAX */
-    uint16_t num; /* levels, 0 to BCAST_HW_NODE_PART_NUM; level 0 has the smallest groups */
-    enum bcast_hw_node_part kind[BCAST_HW_NODE_PART_NUM]; /* of each level */
+struct hwmc_shm_levels {
+    uint16_t n;   /* ranks, 1 to HWMC_SHM_RANKS_MAX */
+    uint16_t num; /* levels, 0 to HWMC_SHM_PART_NUM; level 0 has the smallest groups */
+    enum hwmc_shm_part kind[HWMC_SHM_PART_NUM]; /* of each level */
 
     /* The group of each rank on each level, by its lowest rank: lowest[l][r] <= r, and
      * lowest[l][q] == lowest[l][r] implies the same for l + 1. */
-    uint16_t lowest[BCAST_HW_NODE_PART_NUM][BCAST_HW_NODE_RANKS_MAX];
+    uint16_t lowest[HWMC_SHM_PART_NUM][HWMC_SHM_RANKS_MAX];
 };
 
 /* From the places of `n` ranks. The same on all ranks, as it depends on those alone. */
-void bcast_hw_node_levels_init(struct bcast_hw_node_levels *levels,
-                               const struct bcast_hw_node_place *places, uint32_t n);
+void hwmc_shm_levels_init(struct hwmc_shm_levels *levels, const struct hwmc_shm_affinity *places,
+                          uint32_t n);
 
 /* None: `n` ranks that are all alike. */
-void bcast_hw_node_levels_flat(struct bcast_hw_node_levels *levels, uint32_t n);
+void hwmc_shm_levels_flat(struct hwmc_shm_levels *levels, uint32_t n);
 
 /* All n ranks in an order with every group in one piece: that of their numbers, cyclically from
  * `first`, but a group comes where its first rank would, and so within it. So `first` is the first
  * rank of every group that it is in. For the example and 3: 3 4 0 1 2. */
-void bcast_hw_node_levels_order(const struct bcast_hw_node_levels *levels, uint32_t first,
-                                uint16_t *order);
+void hwmc_shm_levels_order(const struct hwmc_shm_levels *levels, uint32_t first, uint16_t *order);
 
 /* Asserts what is said above. */
-void bcast_hw_node_levels_check(const struct bcast_hw_node_levels *levels);
+void hwmc_shm_levels_check(const struct hwmc_shm_levels *levels);
 
-#endif /* BCAST_HW_NODE_LEVELS_H_INCLUDED */
+#endif /* HWMC_NODE_LEVELS_H_INCLUDED */

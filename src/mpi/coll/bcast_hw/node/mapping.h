@@ -24,37 +24,37 @@
  *   - Pages mapped here cannot be handed to calls that pin pages (a device's, process_vm_readv's).
  *   - A child of fork has no mappings, and is another process than its parent.
  */
-#ifndef BCAST_HW_NODE_MAPPING_H_INCLUDED
-#define BCAST_HW_NODE_MAPPING_H_INCLUDED
+#ifndef HWMC_NODE_MAPPING_H_INCLUDED
+#define HWMC_NODE_MAPPING_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "../port/err.h"
 
-#define BCAST_HW_NODE_MAPPING_KEPT 8u
-#define BCAST_HW_NODE_MAPPING_WIDE (UINT64_C(64) << 20)
+#define HWMC_SHM_MAPPING_KEPT 8u
+#define HWMC_SHM_MAPPING_WIDE (UINT64_C(64) << 20)
 
 /* A process that has kept this many keeps one a peer of a group from then on: Linux gives it 65530
  * by default (vm.max_map_count), the program's own among them. */
-#define BCAST_HW_NODE_MAPPING_MANY 16384
+#define HWMC_SHM_MAPPING_MANY 16384
 
 /* Of one peer. */
-struct bcast_hw_node_mappings;
+struct hwmc_shm_mappings;
 
 /* The name of this process's memory, made with the first call; 0: it has none. Not thread-safe, as
  * is unshare. */
-int64_t bcast_hw_node_mapping_share(void);
-void bcast_hw_node_mapping_unshare(void);
+int64_t hwmc_shm_mapping_share(void);
+void hwmc_shm_mapping_unshare(void);
 
 /* Where the memory with name `share` has its `bytes` from address `from` on, 1 at least: in *here,
  * until the next call with *m. *m is NULL before the first call; the caller closes it. OK;
  * ERR_PEER: this process may not, or the owner is gone; ERR_INVAL: no process has memory there;
  * ERR_LIMIT; ERR_NOMEM. */
-int bcast_hw_node_mapping_find(struct bcast_hw_node_mappings **m, int64_t share, uint64_t from,
-                               size_t bytes, void **here);
+int hwmc_shm_mapping_find(struct hwmc_shm_mappings **m, int64_t share, uint64_t from, size_t bytes,
+                          void **here);
 
 /* NULL is nothing. */
-void bcast_hw_node_mapping_close(struct bcast_hw_node_mappings *m);
+void hwmc_shm_mapping_close(struct hwmc_shm_mappings *m);
 
-#endif /* BCAST_HW_NODE_MAPPING_H_INCLUDED */
+#endif /* HWMC_NODE_MAPPING_H_INCLUDED */

@@ -21,11 +21,11 @@ struct mapping {
     uint64_t used; /* number of the call that used it last */
 };
 
-struct bcast_hw_node_mappings {
+struct hwmc_shm_mappings {
     xpmem_apid_t permit;
     uint64_t calls;
     uint32_t num; /* of `kept`, KEPT at most */
-    struct mapping kept[BCAST_HW_NODE_MAPPING_KEPT];
+    struct mapping kept[HWMC_SHM_MAPPING_KEPT];
 };
 
 static atomic_uint all_kept; /* by this process */
@@ -33,7 +33,7 @@ static atomic_uint all_kept; /* by this process */
 static xpmem_segid_t name; /* -1: XPMEM gave none */
 static pid_t named;        /* whose name that is: a child needs its own */
 
-int64_t bcast_hw_node_mapping_share(void)
+int64_t hwmc_shm_mapping_share(void)
 {
     if (named != getpid()) {
         /* For processes of the same user. */
@@ -43,32 +43,32 @@ int64_t bcast_hw_node_mapping_share(void)
     return name > 0 ? name : 0;
 }
 
-void bcast_hw_node_mapping_unshare(void)
+void hwmc_shm_mapping_unshare(void)
 {
     if (named == getpid() && name > 0)
         xpmem_remove(name);
     named = 0;
 }
 
-static int open_permit(struct bcast_hw_node_mappings **mp, int64_t share)
+static int open_permit(struct hwmc_shm_mappings **mp, int64_t share)
 {
-    struct bcast_hw_node_mappings *m;
+    struct hwmc_shm_mappings *m;
 
     if (share <= 0)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     m = calloc(1, sizeof(*m));
     if (m == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     m->permit = xpmem_get(share, XPMEM_RDWR, XPMEM_PERMIT_MODE, NULL);
     if (m->permit <= 0) {
         free(m);
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     }
     *mp = m;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-static void unmap(struct bcast_hw_node_mappings *m, uint32_t i)
+static void unmap(struct hwmc_shm_mappings *m, uint32_t i)
 {
     xpmem_detach(m->kept[i].here);
     m->kept[i] = m->kept[--m->num];
@@ -76,13 +76,13 @@ static void unmap(struct bcast_hw_node_mappings *m, uint32_t i)
 }
 
 /* For one more: unmaps the one that was not used for longest, if there are enough. */
-static void make_room(struct bcast_hw_node_mappings *m)
+static void make_room(struct hwmc_shm_mappings *m)
 {
     uint32_t oldest = 0;
 
     if (m->num == 0 ||
-        (m->num < BCAST_HW_NODE_MAPPING_KEPT &&
-         atomic_load_explicit(&all_kept, memory_order_relaxed) < BCAST_HW_NODE_MAPPING_MANY))
+        (m->num < HWMC_SHM_MAPPING_KEPT &&
+         atomic_load_explicit(&all_kept, memory_order_relaxed) < HWMC_SHM_MAPPING_MANY))
         return;
     for (uint32_t i = 1; i < m->num; i++)
         if (m->kept[i].used < m->kept[oldest].used)
@@ -91,8 +91,7 @@ static void make_room(struct bcast_hw_node_mappings *m)
 }
 
 /* Maps the range, made wider to multiples of `unit`, a power of 2; NULL: errno. */
-static struct mapping *map(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes,
-                           uint64_t unit)
+static struct mapping *map(struct hwmc_shm_mappings *m, uint64_t from, size_t bytes, uint64_t unit)
 {
     uint64_t begin = from & ~(unit - 1);
     uint64_t end = (from + bytes + unit - 1) & ~(unit - 1);
@@ -108,21 +107,18 @@ static struct mapping *map(struct bcast_hw_node_mappings *m, uint64_t from, size
 
 /* The wide range may reach beyond the last address that a process can have, or the limit on this
  * one. */
-static int map_some(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes,
-                    struct mapping **k)
+static int map_some(struct hwmc_shm_mappings *m, uint64_t from, size_t bytes, struct mapping **k)
 {
     make_room(m);
-    *k = map(m, from, bytes, BCAST_HW_NODE_MAPPING_WIDE);
+    *k = map(m, from, bytes, HWMC_SHM_MAPPING_WIDE);
     if (*k == NULL)
         *k = map(m, from, bytes, (uint64_t) sysconf(_SC_PAGESIZE));
     if (*k != NULL)
-        return BCAST_HW_OK;
-    return errno == EINVAL   ? BCAST_HW_ERR_INVAL
-           : errno == ENOMEM ? BCAST_HW_ERR_LIMIT
-                             : BCAST_HW_ERR_PEER;
+        return HWMC_OK;
+    return errno == EINVAL ? HWMC_ERR_INVAL : errno == ENOMEM ? HWMC_ERR_LIMIT : HWMC_ERR_PEER;
 }
 
-static struct mapping *that_has(struct bcast_hw_node_mappings *m, uint64_t from, size_t bytes)
+static struct mapping *that_has(struct hwmc_shm_mappings *m, uint64_t from, size_t bytes)
 {
     for (uint32_t i = 0; i < m->num; i++) {
         struct mapping *k = &m->kept[i];
@@ -133,26 +129,26 @@ static struct mapping *that_has(struct bcast_hw_node_mappings *m, uint64_t from,
     return NULL;
 }
 
-int bcast_hw_node_mapping_find(struct bcast_hw_node_mappings **mp, int64_t share, uint64_t from,
-                               size_t bytes, void **here)
+int hwmc_shm_mapping_find(struct hwmc_shm_mappings **mp, int64_t share, uint64_t from, size_t bytes,
+                          void **here)
 {
-    int err = *mp == NULL ? open_permit(mp, share) : BCAST_HW_OK;
+    int err = *mp == NULL ? open_permit(mp, share) : HWMC_OK;
     struct mapping *k;
 
     assert(bytes > 0);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     k = that_has(*mp, from, bytes);
     if (k == NULL)
         err = map_some(*mp, from, bytes, &k);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     k->used = ++(*mp)->calls;
     *here = k->here + (from - k->from);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-void bcast_hw_node_mapping_close(struct bcast_hw_node_mappings *m)
+void hwmc_shm_mapping_close(struct hwmc_shm_mappings *m)
 {
     if (m == NULL)
         return;

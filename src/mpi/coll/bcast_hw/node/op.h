@@ -7,20 +7,20 @@
  * and never waits, so that the caller can have the network make progress between two of them. It
  * copies a chunk at most, or copy_step bytes (params.h).
  */
-#ifndef BCAST_HW_NODE_OP_H_INCLUDED
-#define BCAST_HW_NODE_OP_H_INCLUDED
+#ifndef HWMC_NODE_OP_H_INCLUDED
+#define HWMC_NODE_OP_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "../port/err.h"
 
-struct bcast_hw_node_group;
+struct hwmc_shm_group;
 
-struct bcast_hw_node_op {
-    struct bcast_hw_node_group *group; /* borrowed until it is done */
-    uint64_t serial;                   /* the group's, of this collective */
-    int (*step)(struct bcast_hw_node_op *op);
+struct hwmc_shm_op {
+    struct hwmc_shm_group *group; /* borrowed until it is done */
+    uint64_t serial;              /* the group's, of this collective */
+    int (*step)(struct hwmc_shm_op *op);
     int verdict; /* what it answers at its end: OK; ERR_INVAL: lengths disagree, slot.h */
     bool opened; /* the lines of this rank are open */
     bool waited; /* a step had to */
@@ -30,25 +30,25 @@ struct bcast_hw_node_op {
 /* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more
  * to do; negative: it failed. Then the group is of no use any more, unless it is in step (group.h):
  * the collective is done with, and only its data are not right. */
-static inline int bcast_hw_node_op_step(struct bcast_hw_node_op *op)
+static inline int hwmc_shm_op_step(struct hwmc_shm_op *op)
 {
     int err;
 
     op->moved = false;
     err = op->step(op);
-    if (err == BCAST_HW_AGAIN && !op->moved)
+    if (err == HWMC_AGAIN && !op->moved)
         op->waited = true;
     return err;
 }
 
 /* For collectives. The group's next one begins; its last one is done. */
-void bcast_hw_node_op_begin(struct bcast_hw_node_op *op, struct bcast_hw_node_group *g,
-                            int (*step)(struct bcast_hw_node_op *op));
+void hwmc_shm_op_begin(struct hwmc_shm_op *op, struct hwmc_shm_group *g,
+                       int (*step)(struct hwmc_shm_op *op));
 
 /* For collectives: this rank owes nobody anything for it. The verdict. */
-int bcast_hw_node_op_end(struct bcast_hw_node_op *op);
+int hwmc_shm_op_end(struct hwmc_shm_op *op);
 
 /* A step with nothing to do but to end. */
-int bcast_hw_node_op_nothing(struct bcast_hw_node_op *op);
+int hwmc_shm_op_nothing(struct hwmc_shm_op *op);
 
-#endif /* BCAST_HW_NODE_OP_H_INCLUDED */
+#endif /* HWMC_NODE_OP_H_INCLUDED */

@@ -12,19 +12,19 @@
 
 static const char *const barriers[] = {
 #define X(id, name, text) #name,
-    BCAST_HW_NODE_BARRIERS(X)
+    HWMC_SHM_BARRIERS(X)
 #undef X
 };
 
 static const char *const bcasts[] = {
 #define X(id, name, text) #name,
-    BCAST_HW_NODE_BCASTS(X)
+    HWMC_SHM_BCASTS(X)
 #undef X
 };
 
 static const char *const reductions[] = {
 #define X(id, name, text) #name,
-    BCAST_HW_NODE_REDUCTIONS(X)
+    HWMC_SHM_REDUCTIONS(X)
 #undef X
 };
 
@@ -36,15 +36,15 @@ static int named(const char *const *names, int n, const char *name)
     return -1;
 }
 
-struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk)
+struct hwmc_shm_params hwmc_shm_params_default(uint32_t chunk)
 {
-    return (struct bcast_hw_node_params){
-        .barrier = BCAST_HW_NODE_BARRIER_DIS,
-        .bcast = BCAST_HW_NODE_BCAST_TREE,
-        .reduction = BCAST_HW_NODE_REDUCTION_TREE,
+    return (struct hwmc_shm_params){
+        .barrier = HWMC_SHM_BARRIER_DIS,
+        .bcast = HWMC_SHM_BCAST_TREE,
+        .reduction = HWMC_SHM_REDUCTION_TREE,
         .ways = 1,
         .chunk = chunk,
-        .inline_max = BCAST_HW_NODE_INLINE,
+        .inline_max = HWMC_SHM_INLINE,
         /* Between two cores on which a line took long, a copy by the kernel began to be faster than
          * two through buffers about here; where a line took a third of that, it never was. */
         .copy_min = 64 * 1024,
@@ -55,32 +55,32 @@ struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk)
     };
 }
 
-int bcast_hw_node_barrier_named(const char *name)
+int hwmc_shm_barrier_named(const char *name)
 {
-    return named(barriers, BCAST_HW_NODE_BARRIER_NUM, name);
+    return named(barriers, HWMC_SHM_BARRIER_NUM, name);
 }
 
-int bcast_hw_node_bcast_named(const char *name)
+int hwmc_shm_bcast_named(const char *name)
 {
-    return named(bcasts, BCAST_HW_NODE_BCAST_NUM, name);
+    return named(bcasts, HWMC_SHM_BCAST_NUM, name);
 }
 
-int bcast_hw_node_reduction_named(const char *name)
+int hwmc_shm_reduction_named(const char *name)
 {
-    return named(reductions, BCAST_HW_NODE_REDUCTION_NUM, name);
+    return named(reductions, HWMC_SHM_REDUCTION_NUM, name);
 }
 
-const char *bcast_hw_node_barrier_name(enum bcast_hw_node_barrier_algorithm algorithm)
+const char *hwmc_shm_barrier_name(enum hwmc_shm_barrier_algorithm algorithm)
 {
     return barriers[algorithm];
 }
 
-const char *bcast_hw_node_bcast_name(enum bcast_hw_node_bcast_algorithm algorithm)
+const char *hwmc_shm_bcast_name(enum hwmc_shm_bcast_algorithm algorithm)
 {
     return bcasts[algorithm];
 }
 
-const char *bcast_hw_node_reduction_name(enum bcast_hw_node_reduction_algorithm algorithm)
+const char *hwmc_shm_reduction_name(enum hwmc_shm_reduction_algorithm algorithm)
 {
     return reductions[algorithm];
 }

@@ -5,14 +5,14 @@
  * params: the algorithms of the node's collectives (Velamati et al. 2007, sections 3.2 to 3.4),
  * and what can be set of them. All ranks of a group have the same.
  */
-#ifndef BCAST_HW_NODE_PARAMS_H_INCLUDED
-#define BCAST_HW_NODE_PARAMS_H_INCLUDED
+#ifndef HWMC_NODE_PARAMS_H_INCLUDED
+#define HWMC_NODE_PARAMS_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* Algorithm, name, what it does. */
-#define BCAST_HW_NODE_BARRIERS(X)                                                                  \
+#define HWMC_SHM_BARRIERS(X)                                                                       \
     X(OTA, ota, "rank 0 looks at all, and all at rank 0")                                          \
     X(SIG, sig, "all set their bit in a word of rank 0, and look at it")                           \
     X(TREE, tree, "up a tree, and down")                                                           \
@@ -20,47 +20,47 @@
     X(DIS, dis,                                                                                    \
       "dissemination: each waits for w that are multiples of (w + 1)^i before, in phase i")
 
-#define BCAST_HW_NODE_BCASTS(X)                                                                    \
+#define HWMC_SHM_BCASTS(X)                                                                         \
     X(TREEMM, treemm, "along a tree, from memory to memory, the whole message at a time")          \
     X(OTA, ota, "all take the message from the root")                                              \
     X(G, g, "the root gives the message to all")                                                   \
     X(AG, ag, "each rank takes a piece from the root and gives it to all")                         \
     X(TREE, tree, "along a tree, chunk by chunk; a chain is a tree of degree 1")
 
-#define BCAST_HW_NODE_REDUCTIONS(X)                                                                \
+#define HWMC_SHM_REDUCTIONS(X)                                                                     \
     X(TREE, tree, "up a tree, chunk by chunk; a chain is a tree of degree 1")                      \
     X(AG, ag, "each rank combines a piece of all and gives it to the root")                        \
     X(TREEMM, treemm, "up a tree, from memory to memory, the whole message at a time")             \
     X(EACH, each, "each rank combines what all show, where all get the result; else as tree")
 
-enum bcast_hw_node_barrier_algorithm {
-#define X(id, name, text) BCAST_HW_NODE_BARRIER_##id,
-    BCAST_HW_NODE_BARRIERS(X)
+enum hwmc_shm_barrier_algorithm {
+#define X(id, name, text) HWMC_SHM_BARRIER_##id,
+    HWMC_SHM_BARRIERS(X)
 #undef X
-        BCAST_HW_NODE_BARRIER_NUM
+        HWMC_SHM_BARRIER_NUM
 };
 
-enum bcast_hw_node_bcast_algorithm {
-#define X(id, name, text) BCAST_HW_NODE_BCAST_##id,
-    BCAST_HW_NODE_BCASTS(X)
+enum hwmc_shm_bcast_algorithm {
+#define X(id, name, text) HWMC_SHM_BCAST_##id,
+    HWMC_SHM_BCASTS(X)
 #undef X
-        BCAST_HW_NODE_BCAST_NUM
+        HWMC_SHM_BCAST_NUM
 };
 
-enum bcast_hw_node_reduction_algorithm {
-#define X(id, name, text) BCAST_HW_NODE_REDUCTION_##id,
-    BCAST_HW_NODE_REDUCTIONS(X)
+enum hwmc_shm_reduction_algorithm {
+#define X(id, name, text) HWMC_SHM_REDUCTION_##id,
+    HWMC_SHM_REDUCTIONS(X)
 #undef X
-        BCAST_HW_NODE_REDUCTION_NUM
+        HWMC_SHM_REDUCTION_NUM
 };
 
 /* The largest message that can travel with its metadata, bytes. */
-#define BCAST_HW_NODE_INLINE 976u
+#define HWMC_SHM_INLINE 976u
 
-struct bcast_hw_node_params {
-    enum bcast_hw_node_barrier_algorithm barrier;
-    enum bcast_hw_node_bcast_algorithm bcast;
-    enum bcast_hw_node_reduction_algorithm reduction;
+struct hwmc_shm_params {
+    enum hwmc_shm_barrier_algorithm barrier;
+    enum hwmc_shm_bcast_algorithm bcast;
+    enum hwmc_shm_reduction_algorithm reduction;
     uint32_t ways;  /* barrier DIS: whom a rank waits for in a phase; 1 or more, the paper's: 1 */
     uint32_t chunk; /* bytes that go from rank to rank at a time; at most a buffer of the segment */
     uint32_t inline_max; /* bytes; up to this a message travels with its metadata; 0: never, at most
@@ -78,16 +78,16 @@ struct bcast_hw_node_params {
 
 /* What serves where nothing is known of the machine, for a segment with buffers of `chunk`
  * bytes. */
-struct bcast_hw_node_params bcast_hw_node_params_default(uint32_t chunk);
+struct hwmc_shm_params hwmc_shm_params_default(uint32_t chunk);
 
 /* The number of the algorithm that is called so; -1: none is. */
-int bcast_hw_node_barrier_named(const char *name);
-int bcast_hw_node_bcast_named(const char *name);
-int bcast_hw_node_reduction_named(const char *name);
+int hwmc_shm_barrier_named(const char *name);
+int hwmc_shm_bcast_named(const char *name);
+int hwmc_shm_reduction_named(const char *name);
 
 /* Of an algorithm. */
-const char *bcast_hw_node_barrier_name(enum bcast_hw_node_barrier_algorithm algorithm);
-const char *bcast_hw_node_bcast_name(enum bcast_hw_node_bcast_algorithm algorithm);
-const char *bcast_hw_node_reduction_name(enum bcast_hw_node_reduction_algorithm algorithm);
+const char *hwmc_shm_barrier_name(enum hwmc_shm_barrier_algorithm algorithm);
+const char *hwmc_shm_bcast_name(enum hwmc_shm_bcast_algorithm algorithm);
+const char *hwmc_shm_reduction_name(enum hwmc_shm_reduction_algorithm algorithm);
 
-#endif /* BCAST_HW_NODE_PARAMS_H_INCLUDED */
+#endif /* HWMC_NODE_PARAMS_H_INCLUDED */

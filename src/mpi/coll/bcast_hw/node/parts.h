@@ -5,30 +5,30 @@
  * parts: where in a rank's memory the parts for, or of, each rank are. The regular collectives have
  * parts alike at a stride; those with a v have each one's place and length.
  */
-#ifndef BCAST_HW_NODE_PARTS_H_INCLUDED
-#define BCAST_HW_NODE_PARTS_H_INCLUDED
+#ifndef HWMC_NODE_PARTS_H_INCLUDED
+#define HWMC_NODE_PARTS_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct bcast_hw_node_range {
+struct hwmc_shm_range {
     uint64_t at; /* bytes from the start of the memory */
     uint64_t bytes;
 };
 
-struct bcast_hw_node_parts {
+struct hwmc_shm_vector {
     /* By rank, the caller's until the collective is done; NULL: rank i's is at i * stride. */
-    const struct bcast_hw_node_range *each;
+    const struct hwmc_shm_range *each;
     uint64_t stride; /* bytes; no less than `bytes` */
     uint64_t bytes;  /* of each part, where they are alike */
 };
 
-static inline struct bcast_hw_node_range
-bcast_hw_node_part_of(const struct bcast_hw_node_parts *parts, uint32_t rank)
+static inline struct hwmc_shm_range hwmc_shm_part_of(const struct hwmc_shm_vector *vector,
+                                                     uint32_t rank)
 {
-    if (parts->each != NULL)
-        return parts->each[rank];
-    return (struct bcast_hw_node_range){rank * parts->stride, parts->bytes};
+    if (vector->each != NULL)
+        return vector->each[rank];
+    return (struct hwmc_shm_range){rank * vector->stride, vector->bytes};
 }
 
-#endif /* BCAST_HW_NODE_PARTS_H_INCLUDED */
+#endif /* HWMC_NODE_PARTS_H_INCLUDED */

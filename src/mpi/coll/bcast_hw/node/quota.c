@@ -75,10 +75,10 @@ static uint32_t quota_up(const char *top, const char *path, uint32_t (*quota_of)
     if (n < 0 || n >= (int) sizeof(dir))
         return 0;
     while (strlen(dir) > top_length) {
-        quota = (uint32_t) bcast_hw_node_least(quota, quota_of(dir));
+        quota = (uint32_t) hwmc_shm_least(quota, quota_of(dir));
         *strrchr(dir, '/') = '\0';
     }
-    return strlen(dir) == top_length ? (uint32_t) bcast_hw_node_least(quota, quota_of(dir)) : quota;
+    return strlen(dir) == top_length ? (uint32_t) hwmc_shm_least(quota, quota_of(dir)) : quota;
 }
 
 /* Whether "cpu" is among controllers separated by commas. */
@@ -113,7 +113,7 @@ static uint32_t quota_by(char *line, const char *mounts)
     return quota_up(top, path, quota_of_cpu);
 }
 
-uint32_t bcast_hw_node_quota(const char *membership, const char *mounts)
+uint32_t hwmc_shm_quota(const char *membership, const char *mounts)
 {
     char line[PATH_MAX];
     uint32_t quota = 0;
@@ -122,7 +122,7 @@ uint32_t bcast_hw_node_quota(const char *membership, const char *mounts)
     if (!f)
         return 0;
     while (fgets(line, sizeof(line), f))
-        quota = (uint32_t) bcast_hw_node_least(quota, quota_by(line, mounts));
+        quota = (uint32_t) hwmc_shm_least(quota, quota_by(line, mounts));
     fclose(f);
     return quota;
 }

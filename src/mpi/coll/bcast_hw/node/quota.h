@@ -6,8 +6,8 @@
  * groups). A group with a quota is stopped, all of it, when its processes have used the quota up;
  * the affinity mask does not tell of that.
  */
-#ifndef BCAST_HW_NODE_QUOTA_H_INCLUDED
-#define BCAST_HW_NODE_QUOTA_H_INCLUDED
+#ifndef HWMC_NODE_QUOTA_H_INCLUDED
+#define HWMC_NODE_QUOTA_H_INCLUDED
 
 #include <stdint.h>
 
@@ -16,6 +16,6 @@
  * /proc/self/cgroup, `mounts` the folder where control groups are mounted, as /sys/fs/cgroup; both
  * versions are understood (cpu.max; cpu.cfs_quota_us and cpu.cfs_period_us in cpu, or
  * cpu,cpuacct). */
-uint32_t bcast_hw_node_quota(const char *membership, const char *mounts);
+uint32_t hwmc_shm_quota(const char *membership, const char *mounts);
 
-#endif /* BCAST_HW_NODE_QUOTA_H_INCLUDED */
+#endif /* HWMC_NODE_QUOTA_H_INCLUDED */

@@ -4,9 +4,9 @@
  *
  * ranks: how many of a host there may be.
  */
-#ifndef BCAST_HW_NODE_RANKS_H_INCLUDED
-#define BCAST_HW_NODE_RANKS_H_INCLUDED
+#ifndef HWMC_NODE_RANKS_H_INCLUDED
+#define HWMC_NODE_RANKS_H_INCLUDED
 
-#define BCAST_HW_NODE_RANKS_MAX 4096u
+#define HWMC_SHM_RANKS_MAX 4096u
 
-#endif /* BCAST_HW_NODE_RANKS_H_INCLUDED */
+#endif /* HWMC_NODE_RANKS_H_INCLUDED */

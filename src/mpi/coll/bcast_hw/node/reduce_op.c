@@ -96,8 +96,8 @@
     EXTREMES(uint##bits, uint##bits##_t)
 
 #define PAIRS(name, ctype)                                                                         \
-    PAIR_KERNEL(minloc_##name, bcast_hw_node_##name, ctype, <)                                     \
-    PAIR_KERNEL(maxloc_##name, bcast_hw_node_##name, ctype, >)
+    PAIR_KERNEL(minloc_##name, hwmc_shm_##name, ctype, <)                                          \
+    PAIR_KERNEL(maxloc_##name, hwmc_shm_##name, ctype, >)
 
 WRAPPING(8)
 WRAPPING(16)
@@ -119,7 +119,7 @@ PAIRS(float_int, float)
 PAIRS(double_int, double)
 PAIRS(long_double_int, long double)
 
-#define AT(op, type) [BCAST_HW_NODE_REDUCE_##op][BCAST_HW_NODE_TYPE_##type]
+#define AT(op, type) [HWMC_SHM_REDUCE_##op][HWMC_SHM_TYPE_##type]
 
 #define INTEGER_ENTRIES(TYPE, bits, name)                                                          \
     AT(SUM, TYPE) = sum_##bits, AT(PROD, TYPE) = prod_##bits, AT(MIN, TYPE) = min_##name,          \
@@ -134,7 +134,7 @@ PAIRS(long_double_int, long double)
 
 #define PAIR_ENTRIES(TYPE, name) AT(MINLOC, TYPE) = minloc_##name, AT(MAXLOC, TYPE) = maxloc_##name
 
-static const bcast_hw_node_kernel kernels[BCAST_HW_NODE_REDUCE_NUM][BCAST_HW_NODE_TYPE_NUM] = {
+static const hwmc_shm_kernel kernels[HWMC_SHM_REDUCE_NUM][HWMC_SHM_TYPE_NUM] = {
     INTEGER_ENTRIES(INT8, 8, int8),
     INTEGER_ENTRIES(INT16, 16, int16),
     INTEGER_ENTRIES(INT32, 32, int32),
@@ -157,45 +157,44 @@ static const bcast_hw_node_kernel kernels[BCAST_HW_NODE_REDUCE_NUM][BCAST_HW_NOD
     PAIR_ENTRIES(LONG_DOUBLE_INT, long_double_int),
 };
 
-bcast_hw_node_kernel bcast_hw_node_kernel_of(enum bcast_hw_node_reduce_op op,
-                                             enum bcast_hw_node_type type)
+hwmc_shm_kernel hwmc_shm_kernel_of(enum hwmc_shm_reduce_op op, enum hwmc_shm_type type)
 {
-    assert(op < BCAST_HW_NODE_REDUCE_NUM && type < BCAST_HW_NODE_TYPE_NUM);
+    assert(op < HWMC_SHM_REDUCE_NUM && type < HWMC_SHM_TYPE_NUM);
     return kernels[op][type];
 }
 
-size_t bcast_hw_node_type_size(enum bcast_hw_node_type type)
+size_t hwmc_shm_type_size(enum hwmc_shm_type type)
 {
     static const size_t sizes[] = {
 #define X(name, text, ctype) sizeof(ctype),
-        BCAST_HW_NODE_TYPES(X)
+        HWMC_SHM_TYPES(X)
 #undef X
     };
 
-    assert(type < BCAST_HW_NODE_TYPE_NUM);
+    assert(type < HWMC_SHM_TYPE_NUM);
     return sizes[type];
 }
 
-const char *bcast_hw_node_reduce_text(enum bcast_hw_node_reduce_op op)
+const char *hwmc_shm_reduce_text(enum hwmc_shm_reduce_op op)
 {
     static const char *const texts[] = {
 #define X(name, text) text,
-        BCAST_HW_NODE_REDUCES(X)
+        HWMC_SHM_REDUCES(X)
 #undef X
     };
 
-    assert(op < BCAST_HW_NODE_REDUCE_NUM);
+    assert(op < HWMC_SHM_REDUCE_NUM);
     return texts[op];
 }
 
-const char *bcast_hw_node_type_text(enum bcast_hw_node_type type)
+const char *hwmc_shm_type_text(enum hwmc_shm_type type)
 {
     static const char *const texts[] = {
 #define X(name, text, ctype) text,
-        BCAST_HW_NODE_TYPES(X)
+        HWMC_SHM_TYPES(X)
 #undef X
     };
 
-    assert(type < BCAST_HW_NODE_TYPE_NUM);
+    assert(type < HWMC_SHM_TYPE_NUM);
     return texts[type];
 }

@@ -16,14 +16,14 @@
  * Integers wrap. Complex products are C's, with its care for infinities. Where a value is NaN,
  * min, max, minloc and maxloc give one of the two operands; MPI does not say which.
  */
-#ifndef BCAST_HW_NODE_REDUCE_OP_H_INCLUDED
-#define BCAST_HW_NODE_REDUCE_OP_H_INCLUDED
+#ifndef HWMC_NODE_REDUCE_OP_H_INCLUDED
+#define HWMC_NODE_REDUCE_OP_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* name, text */
-#define BCAST_HW_NODE_REDUCES(X)                                                                   \
+#define HWMC_SHM_REDUCES(X)                                                                        \
     X(SUM, "sum")                                                                                  \
     X(PROD, "prod")                                                                                \
     X(MIN, "min")                                                                                  \
@@ -38,7 +38,7 @@
     X(MAXLOC, "maxloc")
 
 /* name, text, type in C */
-#define BCAST_HW_NODE_TYPES(X)                                                                     \
+#define HWMC_SHM_TYPES(X)                                                                          \
     X(INT8, "int8", int8_t)                                                                        \
     X(INT16, "int16", int16_t)                                                                     \
     X(INT32, "int32", int32_t)                                                                     \
@@ -53,54 +53,53 @@
     X(FLOAT_COMPLEX, "float complex", float _Complex)                                              \
     X(DOUBLE_COMPLEX, "double complex", double _Complex)                                           \
     X(LONG_DOUBLE_COMPLEX, "long double complex", long double _Complex)                            \
-    X(SHORT_INT, "short and int", struct bcast_hw_node_short_int)                                  \
-    X(INT_INT, "int and int", struct bcast_hw_node_int_int)                                        \
-    X(LONG_INT, "long and int", struct bcast_hw_node_long_int)                                     \
-    X(FLOAT_INT, "float and int", struct bcast_hw_node_float_int)                                  \
-    X(DOUBLE_INT, "double and int", struct bcast_hw_node_double_int)                               \
-    X(LONG_DOUBLE_INT, "long double and int", struct bcast_hw_node_long_double_int)
+    X(SHORT_INT, "short and int", struct hwmc_shm_short_int)                                       \
+    X(INT_INT, "int and int", struct hwmc_shm_int_int)                                             \
+    X(LONG_INT, "long and int", struct hwmc_shm_long_int)                                          \
+    X(FLOAT_INT, "float and int", struct hwmc_shm_float_int)                                       \
+    X(DOUBLE_INT, "double and int", struct hwmc_shm_double_int)                                    \
+    X(LONG_DOUBLE_INT, "long double and int", struct hwmc_shm_long_double_int)
 
-enum bcast_hw_node_reduce_op {
-#define X(name, text) BCAST_HW_NODE_REDUCE_##name,
-    BCAST_HW_NODE_REDUCES(X)
+enum hwmc_shm_reduce_op {
+#define X(name, text) HWMC_SHM_REDUCE_##name,
+    HWMC_SHM_REDUCES(X)
 #undef X
-        BCAST_HW_NODE_REDUCE_NUM
+        HWMC_SHM_REDUCE_NUM
 };
 
-enum bcast_hw_node_type {
-#define X(name, text, ctype) BCAST_HW_NODE_TYPE_##name,
-    BCAST_HW_NODE_TYPES(X)
+enum hwmc_shm_type {
+#define X(name, text, ctype) HWMC_SHM_TYPE_##name,
+    HWMC_SHM_TYPES(X)
 #undef X
-        BCAST_HW_NODE_TYPE_NUM
+        HWMC_SHM_TYPE_NUM
 };
 
 /* A pair as MPI_DOUBLE_INT and its like lay it out; bytes between or behind its members are
  * neither read nor written. */
-#define BCAST_HW_NODE_PAIR(name, ctype)                                                            \
-    struct bcast_hw_node_##name {                                                                  \
+#define HWMC_SHM_PAIR(name, ctype)                                                                 \
+    struct hwmc_shm_##name {                                                                       \
         ctype value;                                                                               \
         int at;                                                                                    \
     }
-BCAST_HW_NODE_PAIR(short_int, short);
-BCAST_HW_NODE_PAIR(int_int, int);
-BCAST_HW_NODE_PAIR(long_int, long);
-BCAST_HW_NODE_PAIR(float_int, float);
-BCAST_HW_NODE_PAIR(double_int, double);
-BCAST_HW_NODE_PAIR(long_double_int, long double);
-#undef BCAST_HW_NODE_PAIR
+HWMC_SHM_PAIR(short_int, short);
+HWMC_SHM_PAIR(int_int, int);
+HWMC_SHM_PAIR(long_int, long);
+HWMC_SHM_PAIR(float_int, float);
+HWMC_SHM_PAIR(double_int, double);
+HWMC_SHM_PAIR(long_double_int, long double);
+#undef HWMC_SHM_PAIR
 
 /* out[i] = a[i] op b[i] for i < n. `out` may be `a` or `b`; otherwise it does not overlap them. No
  * alignment is needed. */
-typedef void (*bcast_hw_node_kernel)(void *out, const void *a, const void *b, size_t n);
+typedef void (*hwmc_shm_kernel)(void *out, const void *a, const void *b, size_t n);
 
 /* NULL: MPI does not define `op` for `type`. */
-bcast_hw_node_kernel bcast_hw_node_kernel_of(enum bcast_hw_node_reduce_op op,
-                                             enum bcast_hw_node_type type);
+hwmc_shm_kernel hwmc_shm_kernel_of(enum hwmc_shm_reduce_op op, enum hwmc_shm_type type);
 
 /* Bytes from one element to the next. */
-size_t bcast_hw_node_type_size(enum bcast_hw_node_type type);
+size_t hwmc_shm_type_size(enum hwmc_shm_type type);
 
-const char *bcast_hw_node_reduce_text(enum bcast_hw_node_reduce_op op);
-const char *bcast_hw_node_type_text(enum bcast_hw_node_type type);
+const char *hwmc_shm_reduce_text(enum hwmc_shm_reduce_op op);
+const char *hwmc_shm_type_text(enum hwmc_shm_type type);
 
-#endif /* BCAST_HW_NODE_REDUCE_OP_H_INCLUDED */
+#endif /* HWMC_NODE_REDUCE_OP_H_INCLUDED */

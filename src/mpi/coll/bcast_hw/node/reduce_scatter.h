@@ -12,30 +12,30 @@
  *   else    a reduction to rank 0 by the algorithm of the parameters, and a scatter from there, two
  *           collectives of the group
  */
-#ifndef BCAST_HW_NODE_REDUCE_SCATTER_H_INCLUDED
-#define BCAST_HW_NODE_REDUCE_SCATTER_H_INCLUDED
+#ifndef HWMC_NODE_REDUCE_SCATTER_H_INCLUDED
+#define HWMC_NODE_REDUCE_SCATTER_H_INCLUDED
 
 #include "reduction.h"
 #include "scatter.h"
 
-struct bcast_hw_node_reduce_scatter {
-    struct bcast_hw_node_op op; /* its serial is that of the part under way */
-    struct bcast_hw_node_operation operation;
-    struct bcast_hw_node_parts blocks;
-    struct bcast_hw_node_range own;
+struct hwmc_shm_reduce_scatter {
+    struct hwmc_shm_op op; /* its serial is that of the part under way */
+    struct hwmc_shm_operation operation;
+    struct hwmc_shm_vector blocks;
+    struct hwmc_shm_range own;
     const unsigned char *in; /* the caller's until it is done, as are `out` and `work` */
     unsigned char *out;
     unsigned char *work;
-    uint64_t length;               /* bytes, of all blocks */
-    uint32_t turn;                 /* shown: operands that are combined */
-    bool last;                     /* no part comes after the one under way */
-    struct bcast_hw_node_op *part; /* of the two below; NULL: shown */
-    struct bcast_hw_node_reduction up;
-    struct bcast_hw_node_scatter down;
+    uint64_t length;          /* bytes, of all blocks */
+    uint32_t turn;            /* shown: operands that are combined */
+    bool last;                /* no part comes after the one under way */
+    struct hwmc_shm_op *part; /* of the two below; NULL: shown */
+    struct hwmc_shm_reduction up;
+    struct hwmc_shm_scatter down;
 };
 
 /* Whether this rank needs memory to work in, for `length` bytes of all blocks. */
-bool bcast_hw_node_reduce_scatter_needs_work(const struct bcast_hw_node_group *g, uint64_t length);
+bool hwmc_shm_reduce_scatter_needs_work(const struct hwmc_shm_group *g, uint64_t length);
 
 /* Begins a reduce_scatter, alike on all ranks. `in`: what this rank adds, all blocks; `blocks`:
  * where they are in it, one behind the other in the order of ranks, each of whole elements, and
@@ -43,11 +43,10 @@ bool bcast_hw_node_reduce_scatter_needs_work(const struct bcast_hw_node_group *g
  * or `length` bytes where they are needed. `tree`: rooted at 0, its children the caller's until it
  * is done. `s` does not move until it is done. ERR_LIMIT: an element is too long, and nothing has
  * begun. Steps answer ERR_INVAL as those of reduction and scatter do. */
-int bcast_hw_node_reduce_scatter_begin(struct bcast_hw_node_reduce_scatter *s,
-                                       struct bcast_hw_node_group *g,
-                                       const struct bcast_hw_node_tree *tree,
-                                       const struct bcast_hw_node_operation *operation,
-                                       const void *in, const struct bcast_hw_node_parts *blocks,
-                                       uint64_t length, void *out, void *work);
+int hwmc_shm_reduce_scatter_begin(struct hwmc_shm_reduce_scatter *s, struct hwmc_shm_group *g,
+                                  const struct hwmc_shm_tree *tree,
+                                  const struct hwmc_shm_operation *operation, const void *in,
+                                  const struct hwmc_shm_vector *blocks, uint64_t length, void *out,
+                                  void *work);
 
-#endif /* BCAST_HW_NODE_REDUCE_SCATTER_H_INCLUDED */
+#endif /* HWMC_NODE_REDUCE_SCATTER_H_INCLUDED */

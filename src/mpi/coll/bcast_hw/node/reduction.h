@@ -30,8 +30,8 @@
  *
  * Nobody waits for all at the end, but in AG, where all read the memory of all.
  */
-#ifndef BCAST_HW_NODE_REDUCTION_H_INCLUDED
-#define BCAST_HW_NODE_REDUCTION_H_INCLUDED
+#ifndef HWMC_NODE_REDUCTION_H_INCLUDED
+#define HWMC_NODE_REDUCTION_H_INCLUDED
 
 #include "group.h"
 #include "op.h"
@@ -39,7 +39,7 @@
 /* The same on all ranks. out[i] = a[i] op b[i] for i < count: what is in `a` comes from ranks
  * before those in `b`, unless it is commutative. `out` may be `b`; else no two overlap. They are
  * aligned as the program's memory is, or to 16 bytes. */
-struct bcast_hw_node_operation {
+struct hwmc_shm_operation {
     void (*combine)(void *ctx, void *out, const void *a, const void *b, size_t count);
     void *ctx;
     uint32_t element; /* bytes, 1 or more; at most half a buffer of the segment */
@@ -47,17 +47,16 @@ struct bcast_hw_node_operation {
 };
 
 /* out = a op b, of so many bytes, whole elements. */
-static inline void bcast_hw_node_operation_combine(const struct bcast_hw_node_operation *o,
-                                                   void *out, const void *a, const void *b,
-                                                   size_t bytes)
+static inline void hwmc_shm_operation_combine(const struct hwmc_shm_operation *o, void *out,
+                                              const void *a, const void *b, size_t bytes)
 {
     o->combine(o->ctx, out, a, b, bytes / o->element);
 }
 
-struct bcast_hw_node_reduction {
-    struct bcast_hw_node_op op;
-    struct bcast_hw_node_operation operation;
-    struct bcast_hw_node_tree tree; /* as given; or, for an order, what is in `ordered` */
+struct hwmc_shm_reduction {
+    struct hwmc_shm_op op;
+    struct hwmc_shm_operation operation;
+    struct hwmc_shm_tree tree; /* as given; or, for an order, what is in `ordered` */
     uint16_t ordered[2];
     uint32_t before; /* so many of the children, from the last on, are combined before this rank */
     uint32_t root;
@@ -72,7 +71,7 @@ struct bcast_hw_node_reduction {
     uint64_t end;            /* of what this rank combines; <= length */
     uint32_t turn;           /* of the chunk at `at`: operands that are combined, then deliveries */
     union {
-        struct bcast_hw_node_reduction_chunks {
+        struct hwmc_shm_reduction_chunks {
             uint64_t first; /* chunk i is in this rank's buffer (first + i) mod their number */
             uint64_t put;   /* into this rank's buffers and shown; but for EACH, the root: 0 */
             uint64_t acked; /* EACH: all have combined the chunks below this */
@@ -91,29 +90,26 @@ struct bcast_hw_node_reduction {
  * written to, else it is not looked at. `tree`: rooted at `root`, its children the caller's until
  * it is done. `r` does not move until it is done. ERR_LIMIT: an element is too long, and nothing
  * has begun. Steps answer ERR_INVAL where a rank has another length than one that it takes from. */
-int bcast_hw_node_reduction_begin(struct bcast_hw_node_reduction *r, struct bcast_hw_node_group *g,
-                                  const struct bcast_hw_node_tree *tree, uint32_t root,
-                                  const struct bcast_hw_node_operation *operation, const void *in,
-                                  void *out, uint64_t count);
+int hwmc_shm_reduction_begin(struct hwmc_shm_reduction *r, struct hwmc_shm_group *g,
+                             const struct hwmc_shm_tree *tree, uint32_t root,
+                             const struct hwmc_shm_operation *operation, const void *in, void *out,
+                             uint64_t count);
 
 /* Whether a message of so many bytes goes direct. */
-bool bcast_hw_node_reduction_is_direct(const struct bcast_hw_node_group *g, uint64_t length);
+bool hwmc_shm_reduction_is_direct(const struct hwmc_shm_group *g, uint64_t length);
 
 /* Whether the algorithm of its parameters brings so many bytes to all ranks by itself. */
-bool bcast_hw_node_reduction_is_to_all(const struct bcast_hw_node_group *g, uint64_t length);
+bool hwmc_shm_reduction_is_to_all(const struct hwmc_shm_group *g, uint64_t length);
 
 /* As begin, with the result at all ranks, where that is so. */
-int bcast_hw_node_reduction_begin_to_all(struct bcast_hw_node_reduction *r,
-                                         struct bcast_hw_node_group *g,
-                                         const struct bcast_hw_node_operation *operation,
-                                         const void *in, void *out, uint64_t count);
+int hwmc_shm_reduction_begin_to_all(struct hwmc_shm_reduction *r, struct hwmc_shm_group *g,
+                                    const struct hwmc_shm_operation *operation, const void *in,
+                                    void *out, uint64_t count);
 
 /* As begin, and each rank keeps a piece of the result: the `bytes` from `at` on, whole elements, at
  * `out`, which does not overlap `in`. AG, and only where it goes direct. */
-int bcast_hw_node_reduction_begin_apart(struct bcast_hw_node_reduction *r,
-                                        struct bcast_hw_node_group *g,
-                                        const struct bcast_hw_node_operation *operation,
-                                        const void *in, void *out, uint64_t count, uint64_t at,
-                                        uint64_t bytes);
+int hwmc_shm_reduction_begin_apart(struct hwmc_shm_reduction *r, struct hwmc_shm_group *g,
+                                   const struct hwmc_shm_operation *operation, const void *in,
+                                   void *out, uint64_t count, uint64_t at, uint64_t bytes);
 
-#endif /* BCAST_HW_NODE_REDUCTION_H_INCLUDED */
+#endif /* HWMC_NODE_REDUCTION_H_INCLUDED */

@@ -21,46 +21,46 @@
 
 /* Where the chunk is combined; NULL: what is in that buffer has not been read yet. Nobody reads the
  * root's, which is always the same one, where it needs any. */
-static unsigned char *place(const struct bcast_hw_node_reduction *r)
+static unsigned char *place(const struct hwmc_shm_reduction *r)
 {
-    struct bcast_hw_node_group *g = r->op.group;
+    struct hwmc_shm_group *g = r->op.group;
     uint32_t buffers = g->buffers;
     uint64_t put = r->way.chunks.put;
-    uint64_t used = *bcast_hw_node_next_used(g);
+    uint64_t used = *hwmc_shm_next_used(g);
 
-    if (bcast_hw_node_reduction_in_result(r))
+    if (hwmc_shm_reduction_in_result(r))
         return r->out + r->at;
     if (r->turn > 0)
-        return bcast_hw_node_next_buffer(g);
-    if (put >= buffers ? bcast_hw_node_lines_taken(&r->op, r->tree.parent) <= put - buffers
-                       : !bcast_hw_node_group_all_finished(g, used))
+        return hwmc_shm_next_buffer(g);
+    if (put >= buffers ? hwmc_shm_lines_taken(&r->op, r->tree.parent) <= put - buffers
+                       : !hwmc_shm_group_all_finished(g, used))
         return NULL;
-    return bcast_hw_node_next_buffer(g);
+    return hwmc_shm_next_buffer(g);
 }
 
 /* The operand of that turn, in *from: OK, AGAIN or ERR_INVAL. It stays until the chunk is taken. */
-static int find(const struct bcast_hw_node_reduction *r, uint32_t turn, const unsigned char **from)
+static int find(const struct hwmc_shm_reduction *r, uint32_t turn, const unsigned char **from)
 {
-    uint32_t peer = bcast_hw_node_reduction_operand(r, turn);
-    const struct bcast_hw_node_out *out = &bcast_hw_node_lines(&r->op, peer)->out;
+    uint32_t peer = hwmc_shm_reduction_operand(r, turn);
+    const struct hwmc_shm_out *out = &hwmc_shm_lines(&r->op, peer)->out;
     uint64_t chunk = r->at / r->chunk;
     int err;
 
     if (peer == r->op.group->rank) {
         *from = r->in + r->at;
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
-    err = bcast_hw_node_lines_look(&r->op, peer, r->length);
-    if (err != BCAST_HW_OK)
+    err = hwmc_shm_lines_look(&r->op, peer, r->length);
+    if (err != HWMC_OK)
         return err;
-    if (bcast_hw_node_load(&out->ready) <= chunk)
-        return BCAST_HW_AGAIN;
-    *from = bcast_hw_node_buffer(r->op.group, peer, out->first + chunk);
-    return BCAST_HW_OK;
+    if (hwmc_shm_load(&out->ready) <= chunk)
+        return HWMC_AGAIN;
+    *from = hwmc_shm_buffer(r->op.group, peer, out->first + chunk);
+    return HWMC_OK;
 }
 
 /* Combines the operand whose turn it is; that of turn 0 with that of turn 1. */
-static void combine(const struct bcast_hw_node_reduction *r, unsigned char *to,
+static void combine(const struct hwmc_shm_reduction *r, unsigned char *to,
                     const unsigned char *from, size_t n)
 {
     const unsigned char *so_far = to;
@@ -68,47 +68,47 @@ static void combine(const struct bcast_hw_node_reduction *r, unsigned char *to,
     if (r->turn == 1)
         (void) find(r, 0, &so_far);
     if (r->turn > 0)
-        bcast_hw_node_operation_combine(&r->operation, to, from, so_far, n);
+        hwmc_shm_operation_combine(&r->operation, to, from, so_far, n);
     else if (r->tree.num_children == 0)
         memcpy(to, from, n);
 }
 
 /* All operands of the chunk are combined. */
-static void give_on(struct bcast_hw_node_reduction *r, const unsigned char *combined, size_t n)
+static void give_on(struct hwmc_shm_reduction *r, const unsigned char *combined, size_t n)
 {
-    struct bcast_hw_node_group *g = r->op.group;
+    struct hwmc_shm_group *g = r->op.group;
 
     if (r->tree.num_children > 0)
-        bcast_hw_node_lines_ack(&r->op, r->at / r->chunk + 1);
-    if (bcast_hw_node_reduction_is_root(r)) {
+        hwmc_shm_lines_ack(&r->op, r->at / r->chunk + 1);
+    if (hwmc_shm_reduction_is_root(r)) {
         if (combined != r->out + r->at)
-            bcast_hw_node_stream_or_copy(bcast_hw_node_reduction_streams(r), r->out + r->at,
-                                         combined, n);
+            hwmc_shm_nontemporal_or_copy(hwmc_shm_reduction_streams(r), r->out + r->at, combined,
+                                         n);
     } else {
-        *bcast_hw_node_next_used(g) = r->op.serial;
+        *hwmc_shm_next_used(g) = r->op.serial;
         g->chunks++;
-        bcast_hw_node_lines_show(&r->op, ++r->way.chunks.put);
+        hwmc_shm_lines_show(&r->op, ++r->way.chunks.put);
     }
     r->at += n;
     r->turn = 0;
 }
 
-int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op)
+int hwmc_shm_reduction_chunks(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
-    size_t n = bcast_hw_node_reduction_bytes(r);
+    struct hwmc_shm_reduction *r = (struct hwmc_shm_reduction *) op;
+    size_t n = hwmc_shm_reduction_bytes(r);
     const unsigned char *from;
     unsigned char *to;
     int err;
 
-    if (!bcast_hw_node_lines_open(op, r->length, 0, r->way.chunks.first) || (to = place(r)) == NULL)
-        return BCAST_HW_AGAIN;
+    if (!hwmc_shm_lines_open(op, r->length, 0, r->way.chunks.first) || (to = place(r)) == NULL)
+        return HWMC_AGAIN;
     err = find(r, r->turn, &from);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     combine(r, to, from, n);
     op->moved = true;
     if (++r->turn > r->tree.num_children)
         give_on(r, to, n);
-    return r->at < r->end ? BCAST_HW_AGAIN : bcast_hw_node_op_end(op);
+    return r->at < r->end ? HWMC_AGAIN : hwmc_shm_op_end(op);
 }

@@ -28,82 +28,81 @@ enum { GATHER, WORK, REST };
 
 /* Opens both lines of this rank, once that may be and nobody reads the buffer any more. The
  * result's address travels in the body. */
-static bool open_lines(struct bcast_hw_node_reduction *r, const unsigned char *addr)
+static bool open_lines(struct hwmc_shm_reduction *r, const unsigned char *addr)
 {
-    struct bcast_hw_node_group *g = r->op.group;
-    struct bcast_hw_node_slot *slot = bcast_hw_node_lines(&r->op, g->rank);
+    struct hwmc_shm_group *g = r->op.group;
+    struct hwmc_shm_slot *slot = hwmc_shm_lines(&r->op, g->rank);
     uint64_t out = (uintptr_t) r->out;
 
     if (r->op.opened)
         return true;
-    if (!bcast_hw_node_group_may_open(g) ||
-        !bcast_hw_node_group_all_finished(g, *bcast_hw_node_next_used(g)))
+    if (!hwmc_shm_group_may_open(g) || !hwmc_shm_group_all_finished(g, *hwmc_shm_next_used(g)))
         return false;
     memcpy(slot->out.body, &out, sizeof(out));
-    return bcast_hw_node_lines_open(&r->op, r->length, (uintptr_t) addr, 0);
+    return hwmc_shm_lines_open(&r->op, r->length, (uintptr_t) addr, 0);
 }
 
-static unsigned char *buffer(const struct bcast_hw_node_reduction *r)
+static unsigned char *buffer(const struct hwmc_shm_reduction *r)
 {
-    return bcast_hw_node_buffer(r->op.group, r->op.group->rank, r->op.group->chunks);
+    return hwmc_shm_buffer(r->op.group, r->op.group->rank, r->op.group->chunks);
 }
 
 /* The operand of `peer`, of the chunk at `at`: OK, or as copy.h. */
-static int combine(struct bcast_hw_node_reduction *r, uint32_t peer)
+static int combine(struct hwmc_shm_reduction *r, uint32_t peer)
 {
-    const struct bcast_hw_node_group *g = r->op.group;
+    const struct hwmc_shm_group *g = r->op.group;
     unsigned char *result = buffer(r);
     unsigned char *theirs = r->turn == 0 ? result : result + g->segment->layout.chunk / 2;
     const unsigned char *operand = r->in + r->at;
-    size_t n = bcast_hw_node_reduction_bytes(r);
+    size_t n = hwmc_shm_reduction_bytes(r);
 
     if (peer != g->rank) {
-        uint64_t from = bcast_hw_node_lines(&r->op, peer)->out.addr + r->at;
+        uint64_t from = hwmc_shm_lines(&r->op, peer)->out.addr + r->at;
 
-        operand = r->turn > 0 ? bcast_hw_node_group_at(g, peer, from, n) : NULL;
+        operand = r->turn > 0 ? hwmc_shm_group_at(g, peer, from, n) : NULL;
         if (operand == NULL) {
-            int err = bcast_hw_node_group_get(g, peer, theirs, from, n);
+            int err = hwmc_shm_group_get(g, peer, theirs, from, n);
 
-            if (err != BCAST_HW_OK)
+            if (err != HWMC_OK)
                 return err;
             operand = theirs;
         }
     }
     if (r->turn > 0)
-        bcast_hw_node_operation_combine(&r->operation, result, operand, result, n);
+        hwmc_shm_operation_combine(&r->operation, result, operand, result, n);
     else if (peer == g->rank)
         memcpy(result, operand, n);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* The chunk to `peer`: OK, or as copy.h. */
-static int deliver(const struct bcast_hw_node_reduction *r, uint32_t peer)
+static int deliver(const struct hwmc_shm_reduction *r, uint32_t peer)
 {
-    const struct bcast_hw_node_group *g = r->op.group;
-    size_t n = bcast_hw_node_reduction_bytes(r);
+    const struct hwmc_shm_group *g = r->op.group;
+    size_t n = hwmc_shm_reduction_bytes(r);
     uint64_t to;
 
     if (peer == g->rank) {
         memcpy(r->out + (r->at - r->base), buffer(r), n);
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
-    memcpy(&to, bcast_hw_node_lines(&r->op, peer)->out.body, sizeof(to));
-    return bcast_hw_node_group_put(g, peer, to + r->at, buffer(r), n);
+    memcpy(&to, hwmc_shm_lines(&r->op, peer)->out.body, sizeof(to));
+    return hwmc_shm_group_put(g, peer, to + r->at, buffer(r), n);
 }
 
 /* After each turn; `turns`: of a chunk. */
-static void advance(struct bcast_hw_node_reduction *r, uint32_t turns)
+static void advance(struct hwmc_shm_reduction *r, uint32_t turns)
 {
     r->op.moved = true;
     if (++r->turn < turns)
         return;
-    r->at += bcast_hw_node_reduction_bytes(r);
+    r->at += hwmc_shm_reduction_bytes(r);
     r->turn = 0;
 }
 
-void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r)
+void hwmc_shm_reduction_ag_init(struct hwmc_shm_reduction *r)
 {
-    const struct bcast_hw_node_group *g = r->op.group;
+    const struct hwmc_shm_group *g = r->op.group;
     uint64_t elements = r->length / r->operation.element;
     uint64_t even = (elements + g->size - 1) / g->size;
     uint64_t least = (g->params.piece_min + r->operation.element - 1) / r->operation.element;
@@ -114,23 +113,23 @@ void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r)
 }
 
 /* All have told their addresses: OK, AGAIN, or ERR_INVAL. */
-static int gather(struct bcast_hw_node_reduction *r)
+static int gather(struct hwmc_shm_reduction *r)
 {
     for (; r->way.direct.next < r->op.group->size; r->way.direct.next++) {
-        int err = bcast_hw_node_lines_look(&r->op, r->way.direct.next, r->length);
+        int err = hwmc_shm_lines_look(&r->op, r->way.direct.next, r->length);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
     }
     r->way.direct.next = 0;
     r->way.direct.phase = WORK;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* One turn. OK: the piece is where it belongs; AGAIN; or as copy.h. */
-static int work(struct bcast_hw_node_reduction *r)
+static int work(struct hwmc_shm_reduction *r)
 {
-    const struct bcast_hw_node_group *g = r->op.group;
+    const struct hwmc_shm_group *g = r->op.group;
     uint32_t from = r->operation.commutative ? g->rank : g->size - 1;
 
     if (r->at < r->end) {
@@ -139,92 +138,91 @@ static int work(struct bcast_hw_node_reduction *r)
                   : r->to_all       ? deliver(r, g->ring[g->rank + r->turn - g->size])
                                     : deliver(r, r->root);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
         advance(r, g->size + (r->to_all ? g->size : 1));
         if (r->at < r->end)
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
     }
-    bcast_hw_node_lines_ack(&r->op, 1);
+    hwmc_shm_lines_ack(&r->op, 1);
     r->way.direct.phase = REST;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* All are through with this rank's memory: OK or AGAIN. */
-static int rest(struct bcast_hw_node_reduction *r)
+static int rest(struct hwmc_shm_reduction *r)
 {
     for (; r->way.direct.next < r->op.group->size; r->way.direct.next++)
-        if (bcast_hw_node_lines_taken(&r->op, r->way.direct.next) == 0)
-            return BCAST_HW_AGAIN;
-    return bcast_hw_node_op_end(&r->op);
+        if (hwmc_shm_lines_taken(&r->op, r->way.direct.next) == 0)
+            return HWMC_AGAIN;
+    return hwmc_shm_op_end(&r->op);
 }
 
-int bcast_hw_node_reduction_ag(struct bcast_hw_node_op *op)
+int hwmc_shm_reduction_ag(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
-    int err = BCAST_HW_OK;
+    struct hwmc_shm_reduction *r = (struct hwmc_shm_reduction *) op;
+    int err = HWMC_OK;
 
     if (!open_lines(r, r->in))
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (r->way.direct.phase == GATHER)
         err = gather(r);
     else if (r->way.direct.phase == WORK)
         err = work(r);
-    if (err != BCAST_HW_OK || r->way.direct.phase != REST)
-        return err == BCAST_HW_OK ? BCAST_HW_AGAIN : err;
+    if (err != HWMC_OK || r->way.direct.phase != REST)
+        return err == HWMC_OK ? HWMC_AGAIN : err;
     return rest(r);
 }
 
 /* The children's messages are there: OK, AGAIN, or ERR_INVAL. */
-static int children_there(struct bcast_hw_node_reduction *r)
+static int children_there(struct hwmc_shm_reduction *r)
 {
     for (; r->way.direct.next < r->tree.num_children; r->way.direct.next++) {
         uint32_t child = r->tree.children[r->way.direct.next];
-        int err = bcast_hw_node_lines_look(&r->op, child, r->length);
+        int err = hwmc_shm_lines_look(&r->op, child, r->length);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
-        if (bcast_hw_node_load(&bcast_hw_node_lines(&r->op, child)->out.ready) == 0)
-            return BCAST_HW_AGAIN;
+        if (hwmc_shm_load(&hwmc_shm_lines(&r->op, child)->out.ready) == 0)
+            return HWMC_AGAIN;
     }
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* One turn. OK: the message is combined and shown; AGAIN; or as copy.h. */
-static int combine_children(struct bcast_hw_node_reduction *r)
+static int combine_children(struct hwmc_shm_reduction *r)
 {
     uint32_t operands = r->tree.num_children + 1u;
-    int err = r->turn < operands ? combine(r, bcast_hw_node_reduction_operand(r, r->turn))
+    int err = r->turn < operands ? combine(r, hwmc_shm_reduction_operand(r, r->turn))
                                  : deliver(r, r->op.group->rank);
 
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     advance(r, operands + 1);
     if (r->at < r->end)
-        return BCAST_HW_AGAIN;
-    bcast_hw_node_lines_ack(&r->op, 1);
-    return BCAST_HW_OK;
+        return HWMC_AGAIN;
+    hwmc_shm_lines_ack(&r->op, 1);
+    return HWMC_OK;
 }
 
-int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op)
+int hwmc_shm_reduction_treemm(struct hwmc_shm_op *op)
 {
-    struct bcast_hw_node_reduction *r = (struct bcast_hw_node_reduction *) op;
+    struct hwmc_shm_reduction *r = (struct hwmc_shm_reduction *) op;
     bool leaf = r->tree.num_children == 0;
 
     if (!open_lines(r, leaf ? r->in : r->out))
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (r->way.direct.phase != REST) {
-        int err = leaf ? BCAST_HW_OK : children_there(r);
+        int err = leaf ? HWMC_OK : children_there(r);
 
-        if (err == BCAST_HW_OK && !leaf)
+        if (err == HWMC_OK && !leaf)
             err = combine_children(r);
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
-        bcast_hw_node_lines_show(&r->op, r->length);
+        hwmc_shm_lines_show(&r->op, r->length);
         r->way.direct.phase = REST;
     }
-    if (!bcast_hw_node_reduction_is_root(r) &&
-        bcast_hw_node_lines_taken(&r->op, r->tree.parent) == 0)
-        return BCAST_HW_AGAIN;
-    return bcast_hw_node_op_end(op);
+    if (!hwmc_shm_reduction_is_root(r) && hwmc_shm_lines_taken(&r->op, r->tree.parent) == 0)
+        return HWMC_AGAIN;
+    return hwmc_shm_op_end(op);
 }

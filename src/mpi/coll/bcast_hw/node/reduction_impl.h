@@ -4,32 +4,31 @@
  *
  * reduction_impl: for the reduction's ways.
  */
-#ifndef BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED
-#define BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED
+#ifndef HWMC_NODE_REDUCTION_IMPL_H_INCLUDED
+#define HWMC_NODE_REDUCTION_IMPL_H_INCLUDED
 
 #include "reduction.h"
 #include "lines_impl.h"
 
 /* The steps. */
-int bcast_hw_node_reduction_inline(struct bcast_hw_node_op *op);
-int bcast_hw_node_reduction_chunks(struct bcast_hw_node_op *op);
-int bcast_hw_node_reduction_ag(struct bcast_hw_node_op *op);
-int bcast_hw_node_reduction_treemm(struct bcast_hw_node_op *op);
-int bcast_hw_node_reduction_each_inline(struct bcast_hw_node_op *op);
-int bcast_hw_node_reduction_each_chunks(struct bcast_hw_node_op *op);
+int hwmc_shm_reduction_inline(struct hwmc_shm_op *op);
+int hwmc_shm_reduction_chunks(struct hwmc_shm_op *op);
+int hwmc_shm_reduction_ag(struct hwmc_shm_op *op);
+int hwmc_shm_reduction_treemm(struct hwmc_shm_op *op);
+int hwmc_shm_reduction_each_inline(struct hwmc_shm_op *op);
+int hwmc_shm_reduction_each_chunks(struct hwmc_shm_op *op);
 
 /* What AG has to set before the first step. */
-void bcast_hw_node_reduction_ag_init(struct bcast_hw_node_reduction *r);
+void hwmc_shm_reduction_ag_init(struct hwmc_shm_reduction *r);
 
-static inline bool bcast_hw_node_reduction_is_root(const struct bcast_hw_node_reduction *r)
+static inline bool hwmc_shm_reduction_is_root(const struct hwmc_shm_reduction *r)
 {
     return r->op.group->rank == r->root;
 }
 
 /* Whose operand is number `turn` along the tree: children from the last on, this rank in its place
  * among them. */
-static inline uint32_t bcast_hw_node_reduction_operand(const struct bcast_hw_node_reduction *r,
-                                                       uint32_t turn)
+static inline uint32_t hwmc_shm_reduction_operand(const struct hwmc_shm_reduction *r, uint32_t turn)
 {
     if (turn == r->before)
         return r->op.group->rank;
@@ -37,13 +36,13 @@ static inline uint32_t bcast_hw_node_reduction_operand(const struct bcast_hw_nod
 }
 
 /* Bytes of the chunk at `at`. */
-static inline size_t bcast_hw_node_reduction_bytes(const struct bcast_hw_node_reduction *r)
+static inline size_t hwmc_shm_reduction_bytes(const struct hwmc_shm_reduction *r)
 {
-    return bcast_hw_node_min(r->end - r->at, r->chunk);
+    return hwmc_shm_min(r->end - r->at, r->chunk);
 }
 
 /* The result is written past the caches. */
-static inline bool bcast_hw_node_reduction_streams(const struct bcast_hw_node_reduction *r)
+static inline bool hwmc_shm_reduction_streams(const struct hwmc_shm_reduction *r)
 {
     return r->length >= r->op.group->params.stream_min;
 }
@@ -51,10 +50,10 @@ static inline bool bcast_hw_node_reduction_streams(const struct bcast_hw_node_re
 /* At the root, that the result can be written where it belongs while operands come: what this rank
  * adds is not there, or has been read when the first is written; and it is written there as often
  * as operands come. */
-static inline bool bcast_hw_node_reduction_in_result(const struct bcast_hw_node_reduction *r)
+static inline bool hwmc_shm_reduction_in_result(const struct hwmc_shm_reduction *r)
 {
-    return bcast_hw_node_reduction_is_root(r) && (r->in != r->out || r->before == 0) &&
-           !bcast_hw_node_reduction_streams(r);
+    return hwmc_shm_reduction_is_root(r) && (r->in != r->out || r->before == 0) &&
+           !hwmc_shm_reduction_streams(r);
 }
 
-#endif /* BCAST_HW_NODE_REDUCTION_IMPL_H_INCLUDED */
+#endif /* HWMC_NODE_REDUCTION_IMPL_H_INCLUDED */

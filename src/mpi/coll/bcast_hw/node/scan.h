@@ -15,14 +15,14 @@
  *
  * Nobody waits for all at the end.
  */
-#ifndef BCAST_HW_NODE_SCAN_H_INCLUDED
-#define BCAST_HW_NODE_SCAN_H_INCLUDED
+#ifndef HWMC_NODE_SCAN_H_INCLUDED
+#define HWMC_NODE_SCAN_H_INCLUDED
 
 #include "reduction.h"
 
-struct bcast_hw_node_scan {
-    struct bcast_hw_node_op op;
-    struct bcast_hw_node_operation operation;
+struct hwmc_shm_scan {
+    struct hwmc_shm_op op;
+    struct hwmc_shm_operation operation;
     bool exclusive;
     const unsigned char *in; /* the caller's until it is done, as is `out` */
     unsigned char *out;      /* may be `in` */
@@ -36,8 +36,8 @@ struct bcast_hw_node_scan {
  * this rank adds. `out`: of the result, `in` itself for in place; exclusive, it is not touched at
  * rank 0. ERR_LIMIT: an element is too long, and nothing has begun. Steps answer ERR_INVAL where a
  * rank has another length than one that it takes from; then the group is of no use any more. */
-int bcast_hw_node_scan_begin(struct bcast_hw_node_scan *s, struct bcast_hw_node_group *g,
-                             const struct bcast_hw_node_operation *operation, bool exclusive,
-                             const void *in, void *out, uint64_t count);
+int hwmc_shm_scan_begin(struct hwmc_shm_scan *s, struct hwmc_shm_group *g,
+                        const struct hwmc_shm_operation *operation, bool exclusive, const void *in,
+                        void *out, uint64_t count);
 
-#endif /* BCAST_HW_NODE_SCAN_H_INCLUDED */
+#endif /* HWMC_NODE_SCAN_H_INCLUDED */

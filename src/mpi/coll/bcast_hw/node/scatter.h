@@ -20,65 +20,62 @@
  * acknowledgement; chunks p (l + M / b); direct 2 l + M / b from the root, as far as memory lets p
  * ranks read; of all l + p M / b.
  */
-#ifndef BCAST_HW_NODE_SCATTER_H_INCLUDED
-#define BCAST_HW_NODE_SCATTER_H_INCLUDED
+#ifndef HWMC_NODE_SCATTER_H_INCLUDED
+#define HWMC_NODE_SCATTER_H_INCLUDED
 
 #include "group.h"
 #include "op.h"
 #include "parts.h"
 
 /* How this rank's parts go. */
-enum bcast_hw_node_scatter_form {
-    BCAST_HW_NODE_SCATTER_NONE, /* it has none */
-    BCAST_HW_NODE_SCATTER_BODY,
-    BCAST_HW_NODE_SCATTER_BUFFER,
-    BCAST_HW_NODE_SCATTER_CHUNKS,
-    BCAST_HW_NODE_SCATTER_DIRECT,
+enum hwmc_shm_scatter_form {
+    HWMC_SHM_SCATTER_NONE, /* it has none */
+    HWMC_SHM_SCATTER_BODY,
+    HWMC_SHM_SCATTER_BUFFER,
+    HWMC_SHM_SCATTER_CHUNKS,
+    HWMC_SHM_SCATTER_DIRECT,
 };
 
-struct bcast_hw_node_scatter {
-    struct bcast_hw_node_op op;
+struct hwmc_shm_scatter {
+    struct hwmc_shm_op op;
     uint32_t root;
     bool of_all;
-    const unsigned char *in;              /* the caller's until it is done, as is `out` */
-    unsigned char *out;                   /* NULL: the own part stays where it is */
-    struct bcast_hw_node_parts in_parts;  /* of a rank that has some */
-    struct bcast_hw_node_parts out_parts; /* of_all */
-    uint64_t length;                      /* else: of the part at `out`, bytes */
+    const unsigned char *in;           /* the caller's until it is done, as is `out` */
+    unsigned char *out;                /* NULL: the own part stays where it is */
+    struct hwmc_shm_vector in_vector;  /* of a rank that has some */
+    struct hwmc_shm_vector out_vector; /* of_all */
+    uint64_t length;                   /* else: of the part at `out`, bytes */
 
     bool given;     /* the others have this rank's parts, or can have them without it */
     bool own;       /* its own part is where it belongs */
     bool read;      /* so are the others' */
     uint64_t moved; /* bytes of its own part that are there */
 
-    enum bcast_hw_node_scatter_form form;
+    enum hwmc_shm_scatter_form form;
     uint32_t to;  /* giving: the phase; direct: those before it have been read */
     uint64_t put; /* chunks of it that are in buffers and shown */
-    uint64_t
-        held[BCAST_HW_NODE_BUFFERS_MAX]; /* by buffer: the mark of what is in it; 0: old things */
+    uint64_t held[HWMC_SHM_BUFFERS_MAX]; /* by buffer: the mark of what is in it; 0: old things */
 
-    uint32_t from;                    /* reading: the phase */
-    uint32_t last;                    /* the last phase in which it reads */
-    uint64_t taken;                   /* chunks of it */
-    uint64_t at;                      /* bytes of it that are read */
-    bool asked;                       /* direct: `place` is known */
-    struct bcast_hw_node_range place; /* of the part in the other's memory; chunks: its length */
+    uint32_t from;               /* reading: the phase */
+    uint32_t last;               /* the last phase in which it reads */
+    uint64_t taken;              /* chunks of it */
+    uint64_t at;                 /* bytes of it that are read */
+    bool asked;                  /* direct: `place` is known */
+    struct hwmc_shm_range place; /* of the part in the other's memory; chunks: its length */
 };
 
 /* Begins the group's next collective: of the root's memory `in` to each rank its part, of `length`
  * bytes, at `out`. `in` and `parts` are looked at only at the root; there `out` may be NULL, then
  * its own part stays where it is. The last step answers ERR_INVAL at a rank whose part has another
  * length at the root; then the group is in step, and as much is there as has room. */
-void bcast_hw_node_scatter_begin(struct bcast_hw_node_scatter *w, struct bcast_hw_node_group *g,
-                                 uint32_t root, const void *in,
-                                 const struct bcast_hw_node_parts *parts, void *out,
-                                 uint64_t length);
+void hwmc_shm_scatter_begin(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g, uint32_t root,
+                            const void *in, const struct hwmc_shm_vector *vector, void *out,
+                            uint64_t length);
 
 /* The same of all ranks: alltoall. `in_parts`: for each rank; `out_parts`: of each rank. The two
  * memories do not overlap, nor do parts of `out`. */
-void bcast_hw_node_scatter_begin_of_all(struct bcast_hw_node_scatter *w,
-                                        struct bcast_hw_node_group *g, const void *in,
-                                        const struct bcast_hw_node_parts *in_parts, void *out,
-                                        const struct bcast_hw_node_parts *out_parts);
+void hwmc_shm_scatter_begin_of_all(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g,
+                                   const void *in, const struct hwmc_shm_vector *in_vector,
+                                   void *out, const struct hwmc_shm_vector *out_vector);
 
-#endif /* BCAST_HW_NODE_SCATTER_H_INCLUDED */
+#endif /* HWMC_NODE_SCATTER_H_INCLUDED */

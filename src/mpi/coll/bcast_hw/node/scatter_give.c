@@ -12,14 +12,14 @@
 #include "scatter_impl.h"
 
 /* Bytes of all parts when they are packed, and of the longest one; its own is none. */
-static uint64_t sum(const struct bcast_hw_node_scatter *w, uint64_t *longest)
+static uint64_t sum(const struct hwmc_shm_scatter *w, uint64_t *longest)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
-    uint64_t all = w->in_parts.each != NULL ? g->size * sizeof(uint64_t) : w->in_parts.bytes;
+    const struct hwmc_shm_group *g = w->op.group;
+    uint64_t all = w->in_vector.each != NULL ? g->size * sizeof(uint64_t) : w->in_vector.bytes;
 
     *longest = 0;
     for (uint32_t k = 1; k < g->size; k++) {
-        uint64_t bytes = bcast_hw_node_part_of(&w->in_parts, g->ring[g->rank + k]).bytes;
+        uint64_t bytes = hwmc_shm_part_of(&w->in_vector, g->ring[g->rank + k]).bytes;
 
         all += bytes;
         if (bytes > *longest)
@@ -28,31 +28,31 @@ static uint64_t sum(const struct bcast_hw_node_scatter *w, uint64_t *longest)
     return all;
 }
 
-static enum bcast_hw_node_scatter_form form_of(const struct bcast_hw_node_scatter *w)
+static enum hwmc_shm_scatter_form form_of(const struct hwmc_shm_scatter *w)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
+    const struct hwmc_shm_group *g = w->op.group;
     uint64_t longest, all;
 
     if (g->size == 1 || (!w->of_all && g->rank != w->root))
-        return BCAST_HW_NODE_SCATTER_NONE;
+        return HWMC_SHM_SCATTER_NONE;
     all = sum(w, &longest);
-    if (bcast_hw_node_parts_direct(g, longest))
-        return BCAST_HW_NODE_SCATTER_DIRECT;
+    if (hwmc_shm_vector_direct(g, longest))
+        return HWMC_SHM_SCATTER_DIRECT;
     if (all <= g->params.inline_max)
-        return BCAST_HW_NODE_SCATTER_BODY;
-    return all <= g->params.chunk ? BCAST_HW_NODE_SCATTER_BUFFER : BCAST_HW_NODE_SCATTER_CHUNKS;
+        return HWMC_SHM_SCATTER_BODY;
+    return all <= g->params.chunk ? HWMC_SHM_SCATTER_BUFFER : HWMC_SHM_SCATTER_CHUNKS;
 }
 
-static void pack(const struct bcast_hw_node_scatter *w, unsigned char *to)
+static void pack(const struct hwmc_shm_scatter *w, unsigned char *to)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
-    bool uneven = w->in_parts.each != NULL;
+    const struct hwmc_shm_group *g = w->op.group;
+    bool uneven = w->in_vector.each != NULL;
     unsigned char *lengths = to;
 
     if (uneven)
         to += g->size * sizeof(uint64_t);
     for (uint32_t r = 0; r < g->size; r++) {
-        struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->in_parts, r);
+        struct hwmc_shm_range part = hwmc_shm_part_of(&w->in_vector, r);
 
         if (uneven && r == g->rank)
             part.bytes = 0;
@@ -64,88 +64,88 @@ static void pack(const struct bcast_hw_node_scatter *w, unsigned char *to)
     }
 }
 
-int bcast_hw_node_scatter_open(struct bcast_hw_node_scatter *w)
+int hwmc_shm_scatter_open(struct hwmc_shm_scatter *w)
 {
-    struct bcast_hw_node_group *g = w->op.group;
-    struct bcast_hw_node_out *out = &bcast_hw_node_lines(&w->op, g->rank)->out;
-    uint64_t *used = bcast_hw_node_next_used(g);
-    uint64_t length = w->in_parts.each != NULL ? BCAST_HW_NODE_SCATTER_UNEVEN : w->in_parts.bytes;
+    struct hwmc_shm_group *g = w->op.group;
+    struct hwmc_shm_out *out = &hwmc_shm_lines(&w->op, g->rank)->out;
+    uint64_t *used = hwmc_shm_next_used(g);
+    uint64_t length = w->in_vector.each != NULL ? HWMC_SHM_SCATTER_UNEVEN : w->in_vector.bytes;
     uint64_t addr = 0;
 
     if (w->op.opened)
-        return BCAST_HW_OK;
-    if (!bcast_hw_node_group_may_open(g))
-        return BCAST_HW_AGAIN;
+        return HWMC_OK;
+    if (!hwmc_shm_group_may_open(g))
+        return HWMC_AGAIN;
     w->form = form_of(w);
-    if (w->form == BCAST_HW_NODE_SCATTER_BUFFER) {
-        if (!bcast_hw_node_group_all_finished(g, *used))
-            return BCAST_HW_AGAIN;
+    if (w->form == HWMC_SHM_SCATTER_BUFFER) {
+        if (!hwmc_shm_group_all_finished(g, *used))
+            return HWMC_AGAIN;
         *used = w->op.serial;
-        pack(w, bcast_hw_node_next_buffer(g));
-    } else if (w->form == BCAST_HW_NODE_SCATTER_BODY) {
+        pack(w, hwmc_shm_next_buffer(g));
+    } else if (w->form == HWMC_SHM_SCATTER_BODY) {
         pack(w, out->body);
-    } else if (w->form == BCAST_HW_NODE_SCATTER_DIRECT) {
+    } else if (w->form == HWMC_SHM_SCATTER_DIRECT) {
         addr = (uintptr_t) w->in;
-        bcast_hw_node_parts_tell(&w->in_parts, out->body);
+        hwmc_shm_vector_tell(&w->in_vector, out->body);
     }
-    bcast_hw_node_lines_open(&w->op, length, addr, g->chunks);
-    if (w->form == BCAST_HW_NODE_SCATTER_BUFFER)
+    hwmc_shm_lines_open(&w->op, length, addr, g->chunks);
+    if (w->form == HWMC_SHM_SCATTER_BUFFER)
         g->chunks++;
-    w->given = w->form < BCAST_HW_NODE_SCATTER_CHUNKS;
+    w->given = w->form < HWMC_SHM_SCATTER_CHUNKS;
     if (w->given)
-        bcast_hw_node_lines_show(&w->op, w->form);
-    return BCAST_HW_OK;
+        hwmc_shm_lines_show(&w->op, w->form);
+    return HWMC_OK;
 }
 
 /* What is in the buffer has been read. */
-static bool is_free(const struct bcast_hw_node_scatter *w, uint32_t buffer)
+static bool is_free(const struct hwmc_shm_scatter *w, uint32_t buffer)
 {
-    struct bcast_hw_node_group *g = w->op.group;
+    struct hwmc_shm_group *g = w->op.group;
     uint64_t held = w->held[buffer];
 
     if (held == 0)
-        return bcast_hw_node_group_all_finished(g, g->used[buffer]);
-    return bcast_hw_node_lines_taken(&w->op, g->ring[g->rank + (held >> 32)]) >= held;
+        return hwmc_shm_group_all_finished(g, g->used[buffer]);
+    return hwmc_shm_lines_taken(&w->op, g->ring[g->rank + (held >> 32)]) >= held;
 }
 
 /* Puts the next chunk. OK: it was the last one of all; AGAIN. */
-static int put(struct bcast_hw_node_scatter *w)
+static int put(struct hwmc_shm_scatter *w)
 {
-    struct bcast_hw_node_group *g = w->op.group;
-    struct bcast_hw_node_range part = bcast_hw_node_part_of(&w->in_parts, g->ring[g->rank + w->to]);
+    struct hwmc_shm_group *g = w->op.group;
+    struct hwmc_shm_range part = hwmc_shm_part_of(&w->in_vector, g->ring[g->rank + w->to]);
     uint64_t running = g->chunks + w->to + w->put;
     uint32_t buffer = (uint32_t) (running & (g->buffers - 1));
-    unsigned char *to = bcast_hw_node_buffer(g, g->rank, running);
+    unsigned char *to = hwmc_shm_buffer(g, g->rank, running);
     size_t n;
-    uint64_t at = bcast_hw_node_scatter_range(w, w->put, part.bytes, &n);
+    uint64_t at = hwmc_shm_scatter_range(w, w->put, part.bytes, &n);
 
     if (!is_free(w, buffer))
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (w->put == 0)
         memcpy(to, &part.bytes, sizeof(part.bytes));
     if (n > 0)
-        memcpy(bcast_hw_node_scatter_data(to, w->put), w->in + part.at + at, n);
-    w->held[buffer] = bcast_hw_node_scatter_mark(w->to, ++w->put);
+        memcpy(hwmc_shm_scatter_data(to, w->put), w->in + part.at + at, n);
+    w->held[buffer] = hwmc_shm_scatter_mark(w->to, ++w->put);
     g->used[buffer] = w->op.serial;
-    bcast_hw_node_lines_show(&w->op, w->held[buffer]);
+    hwmc_shm_lines_show(&w->op, w->held[buffer]);
     w->op.moved = true;
     if (at + n == part.bytes) {
         w->to++;
         w->put = 0;
     }
-    return w->to < g->size ? BCAST_HW_AGAIN : BCAST_HW_OK;
+    return w->to < g->size ? HWMC_AGAIN : HWMC_OK;
 }
 
-int bcast_hw_node_scatter_give(struct bcast_hw_node_scatter *w)
+int hwmc_shm_scatter_give(struct hwmc_shm_scatter *w)
 {
-    const struct bcast_hw_node_group *g = w->op.group;
+    const struct hwmc_shm_group *g = w->op.group;
 
-    if (w->form == BCAST_HW_NODE_SCATTER_CHUNKS)
+    if (w->form == HWMC_SHM_SCATTER_CHUNKS)
         return put(w);
-    assert(w->form == BCAST_HW_NODE_SCATTER_DIRECT);
+    assert(w->form == HWMC_SHM_SCATTER_DIRECT);
     for (; w->to < g->size; w->to++)
-        if (bcast_hw_node_lines_taken(&w->op, g->ring[g->rank + w->to]) <
-            bcast_hw_node_scatter_mark(w->to + 1, 0))
-            return BCAST_HW_AGAIN;
-    return BCAST_HW_OK;
+        if (hwmc_shm_lines_taken(&w->op, g->ring[g->rank + w->to]) <
+            hwmc_shm_scatter_mark(w->to + 1, 0))
+            return HWMC_AGAIN;
+    return HWMC_OK;
 }

@@ -14,53 +14,53 @@
  * Chunks: chunk i of phase k is in buffer (first + k + i) mod their number; before a part stands
  * its length, in HEAD bytes.
  */
-#ifndef BCAST_HW_NODE_SCATTER_IMPL_H_INCLUDED
-#define BCAST_HW_NODE_SCATTER_IMPL_H_INCLUDED
+#ifndef HWMC_NODE_SCATTER_IMPL_H_INCLUDED
+#define HWMC_NODE_SCATTER_IMPL_H_INCLUDED
 
 #include "parts_impl.h"
 #include "scatter.h"
 
-#define BCAST_HW_NODE_SCATTER_UNEVEN UINT64_MAX
-#define BCAST_HW_NODE_SCATTER_HEAD 16u
+#define HWMC_SHM_SCATTER_UNEVEN UINT64_MAX
+#define HWMC_SHM_SCATTER_HEAD 16u
 
 /* Opens this rank's lines, with all its parts if they are packed. OK or AGAIN. */
-int bcast_hw_node_scatter_open(struct bcast_hw_node_scatter *w);
+int hwmc_shm_scatter_open(struct hwmc_shm_scatter *w);
 
 /* Gives some of this rank's parts. OK: all are given; AGAIN. */
-int bcast_hw_node_scatter_give(struct bcast_hw_node_scatter *w);
+int hwmc_shm_scatter_give(struct hwmc_shm_scatter *w);
 
 /* Reads some of the others' parts. OK: all are read; AGAIN; or as copy.h. */
-int bcast_hw_node_scatter_read(struct bcast_hw_node_scatter *w);
+int hwmc_shm_scatter_read(struct hwmc_shm_scatter *w);
 
-static inline uint64_t bcast_hw_node_scatter_mark(uint32_t phase, uint64_t chunks)
+static inline uint64_t hwmc_shm_scatter_mark(uint32_t phase, uint64_t chunks)
 {
     return (uint64_t) phase << 32 | chunks;
 }
 
 /* Bytes in a buffer: with the head, some of the part at least. */
-static inline uint64_t bcast_hw_node_scatter_chunk(const struct bcast_hw_node_scatter *w)
+static inline uint64_t hwmc_shm_scatter_chunk(const struct hwmc_shm_scatter *w)
 {
     uint64_t chunk = w->op.group->params.chunk;
 
-    return chunk < 2 * BCAST_HW_NODE_SCATTER_HEAD ? 2 * BCAST_HW_NODE_SCATTER_HEAD : chunk;
+    return chunk < 2 * HWMC_SHM_SCATTER_HEAD ? 2 * HWMC_SHM_SCATTER_HEAD : chunk;
 }
 
 /* Of chunk number `chunk` of a part of `bytes`: where in the part it begins; *n: how many bytes. */
-static inline uint64_t bcast_hw_node_scatter_range(const struct bcast_hw_node_scatter *w,
-                                                   uint64_t chunk, uint64_t bytes, size_t *n)
+static inline uint64_t hwmc_shm_scatter_range(const struct hwmc_shm_scatter *w, uint64_t chunk,
+                                              uint64_t bytes, size_t *n)
 {
-    uint64_t most = bcast_hw_node_scatter_chunk(w);
-    uint64_t head = BCAST_HW_NODE_SCATTER_HEAD;
+    uint64_t most = hwmc_shm_scatter_chunk(w);
+    uint64_t head = HWMC_SHM_SCATTER_HEAD;
     uint64_t at = chunk == 0 ? 0 : chunk * most - head;
 
-    *n = bcast_hw_node_parts_next(at, bytes, chunk == 0 ? most - head : most);
+    *n = hwmc_shm_vector_next(at, bytes, chunk == 0 ? most - head : most);
     return at;
 }
 
 /* Where that is in its buffer. */
-static inline unsigned char *bcast_hw_node_scatter_data(unsigned char *buffer, uint64_t chunk)
+static inline unsigned char *hwmc_shm_scatter_data(unsigned char *buffer, uint64_t chunk)
 {
-    return chunk == 0 ? buffer + BCAST_HW_NODE_SCATTER_HEAD : buffer;
+    return chunk == 0 ? buffer + HWMC_SHM_SCATTER_HEAD : buffer;
 }
 
-#endif /* BCAST_HW_NODE_SCATTER_IMPL_H_INCLUDED */
+#endif /* HWMC_NODE_SCATTER_IMPL_H_INCLUDED */

@@ -28,10 +28,10 @@
 /* Written before the name is known to anybody. */
 struct header {
     uint64_t key;
-    struct bcast_hw_node_layout layout;
+    struct hwmc_shm_layout layout;
 };
 
-_Static_assert(sizeof(struct header) <= BCAST_HW_NODE_BELL_AT, "the bell is behind it");
+_Static_assert(sizeof(struct header) <= HWMC_SHM_WAKEUP_AT, "the bell is behind it");
 
 static size_t pages(size_t bytes)
 {
@@ -43,26 +43,26 @@ static bool power_of_2(uint32_t n, uint32_t max)
     return n >= 1 && n <= max && (n & (n - 1)) == 0;
 }
 
-static bool valid(const struct bcast_hw_node_layout *l)
+static bool valid(const struct hwmc_shm_layout *l)
 {
-    return l->ranks >= 1 && l->ranks <= BCAST_HW_NODE_RANKS_MAX &&
-           power_of_2(l->slots, BCAST_HW_NODE_SLOTS_MAX) &&
-           power_of_2(l->buffers, BCAST_HW_NODE_BUFFERS_MAX) && l->chunk >= 64 &&
-           l->chunk <= BCAST_HW_NODE_CHUNK_MAX && l->chunk % 64 == 0;
+    return l->ranks >= 1 && l->ranks <= HWMC_SHM_RANKS_MAX &&
+           power_of_2(l->slots, HWMC_SHM_SLOTS_MAX) &&
+           power_of_2(l->buffers, HWMC_SHM_BUFFERS_MAX) && l->chunk >= 64 &&
+           l->chunk <= HWMC_SHM_CHUNK_MAX && l->chunk % 64 == 0;
 }
 
-static void lay_out(struct bcast_hw_node_segment *s, const struct bcast_hw_node_layout *layout)
+static void lay_out(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout)
 {
-    *s = (struct bcast_hw_node_segment){.layout = *layout, .fd = -1};
-    s->slots_at = sizeof(struct bcast_hw_node_words);
-    s->buffers_at = s->slots_at + layout->slots * sizeof(struct bcast_hw_node_slot);
+    *s = (struct hwmc_shm_segment){.layout = *layout, .fd = -1};
+    s->slots_at = sizeof(struct hwmc_shm_words);
+    s->buffers_at = s->slots_at + layout->slots * sizeof(struct hwmc_shm_slot);
     s->block_bytes = pages(s->buffers_at + (size_t) layout->buffers * layout->chunk);
-    s->bytes = BCAST_HW_NODE_HEADER + layout->ranks * s->block_bytes;
+    s->bytes = HWMC_SHM_HEADER + layout->ranks * s->block_bytes;
 }
 
-size_t bcast_hw_node_segment_bytes(const struct bcast_hw_node_layout *layout)
+size_t hwmc_shm_segment_bytes(const struct hwmc_shm_layout *layout)
 {
-    struct bcast_hw_node_segment s;
+    struct hwmc_shm_segment s;
 
     if (!valid(layout))
         return 0;
@@ -70,19 +70,19 @@ size_t bcast_hw_node_segment_bytes(const struct bcast_hw_node_layout *layout)
     return s.bytes;
 }
 
-static int map(struct bcast_hw_node_segment *s, int fd)
+static int map(struct hwmc_shm_segment *s, int fd)
 {
     void *base = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     if (base == MAP_FAILED)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     s->base = base;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Nobody can make it shorter, and so fault those who use it. Its pages are taken when they are
  * touched, each by its rank. */
-static int open_memfd(struct bcast_hw_node_segment *s, uint64_t key)
+static int open_memfd(struct hwmc_shm_segment *s, uint64_t key)
 {
     int fd = memfd_create("hwmc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -99,7 +99,7 @@ static int open_memfd(struct bcast_hw_node_segment *s, uint64_t key)
 
 /* All pages are taken at once: /dev/shm can be small, and a page that it does not have is a fault
  * where that is touched. */
-static int open_shm(struct bcast_hw_node_segment *s, uint64_t key)
+static int open_shm(struct hwmc_shm_segment *s, uint64_t key)
 {
     const char *name = s->name + strlen("shm:");
     int fd;
@@ -116,39 +116,38 @@ static int open_shm(struct bcast_hw_node_segment *s, uint64_t key)
     return fd;
 }
 
-int bcast_hw_node_segment_create(struct bcast_hw_node_segment *s,
-                                 const struct bcast_hw_node_layout *layout,
-                                 enum bcast_hw_node_segment_kind kind)
+int hwmc_shm_segment_create(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
+                            enum hwmc_shm_segment_kind kind)
 {
     struct header *header;
     uint64_t key;
 
     if (!valid(layout))
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     lay_out(s, layout);
     if (getrandom(&key, sizeof(key), 0) != sizeof(key))
-        return BCAST_HW_ERR_LIMIT;
-    s->fd = kind == BCAST_HW_NODE_SEGMENT_MEMFD ? open_memfd(s, key) : open_shm(s, key);
+        return HWMC_ERR_LIMIT;
+    s->fd = kind == HWMC_SHM_SEGMENT_MEMFD ? open_memfd(s, key) : open_shm(s, key);
     if (s->fd < 0)
-        return BCAST_HW_ERR_LIMIT;
-    if (map(s, s->fd) != BCAST_HW_OK) {
-        bcast_hw_node_segment_seal(s);
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_LIMIT;
+    if (map(s, s->fd) != HWMC_OK) {
+        hwmc_shm_segment_seal(s);
+        return HWMC_ERR_NOMEM;
     }
     header = (struct header *) s->base;
     header->key = key;
     header->layout = *layout;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* -1: the name is none; -2: nothing can be opened by it. */
 static int open_named(const char *name, uint64_t *key)
 {
-    char path[BCAST_HW_NODE_NAME_MAX];
+    char path[HWMC_SHM_NAME_MAX];
     long pid;
     int fd;
 
-    if (strlen(name) >= BCAST_HW_NODE_NAME_MAX)
+    if (strlen(name) >= HWMC_SHM_NAME_MAX)
         return -1;
     if (sscanf(name, "memfd:%ld:%d:%" SCNx64, &pid, &fd, key) == 3) {
         snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
@@ -162,33 +161,33 @@ static int open_named(const char *name, uint64_t *key)
 }
 
 /* What a wrong number names may be anything: only a file that is long enough is mapped. */
-static int map_checked(struct bcast_hw_node_segment *s, int fd, uint64_t key)
+static int map_checked(struct hwmc_shm_segment *s, int fd, uint64_t key)
 {
     const struct header *header;
     struct stat st;
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t) st.st_size != s->bytes)
-        return BCAST_HW_ERR_PEER;
-    if (map(s, fd) != BCAST_HW_OK)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_PEER;
+    if (map(s, fd) != HWMC_OK)
+        return HWMC_ERR_NOMEM;
     header = (const struct header *) s->base;
     if (header->key == key && memcmp(&header->layout, &s->layout, sizeof(s->layout)) == 0)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     munmap(s->base, s->bytes);
-    return BCAST_HW_ERR_PEER;
+    return HWMC_ERR_PEER;
 }
 
-int bcast_hw_node_segment_attach(struct bcast_hw_node_segment *s,
-                                 const struct bcast_hw_node_layout *layout, const char *name)
+int hwmc_shm_segment_attach(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
+                            const char *name)
 {
     uint64_t key;
     int fd, err;
 
     if (!valid(layout))
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     fd = open_named(name, &key);
     if (fd < 0)
-        return fd == -1 ? BCAST_HW_ERR_INVAL : BCAST_HW_ERR_PEER;
+        return fd == -1 ? HWMC_ERR_INVAL : HWMC_ERR_PEER;
     lay_out(s, layout);
     snprintf(s->name, sizeof(s->name), "%s", name);
     err = map_checked(s, fd, key);
@@ -196,7 +195,7 @@ int bcast_hw_node_segment_attach(struct bcast_hw_node_segment *s,
     return err;
 }
 
-void bcast_hw_node_segment_seal(struct bcast_hw_node_segment *s)
+void hwmc_shm_segment_seal(struct hwmc_shm_segment *s)
 {
     if (s->fd < 0)
         return;
@@ -206,19 +205,19 @@ void bcast_hw_node_segment_seal(struct bcast_hw_node_segment *s)
         shm_unlink(s->name + strlen("shm:"));
 }
 
-int bcast_hw_node_segment_over(struct bcast_hw_node_segment *s,
-                               const struct bcast_hw_node_layout *layout, void *memory)
+int hwmc_shm_segment_over(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
+                          void *memory)
 {
-    if (!valid(layout) || (uintptr_t) memory % BCAST_HW_NODE_LINE != 0)
-        return BCAST_HW_ERR_INVAL;
+    if (!valid(layout) || (uintptr_t) memory % HWMC_SHM_LINE != 0)
+        return HWMC_ERR_INVAL;
     lay_out(s, layout);
     s->base = memory;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-void bcast_hw_node_segment_close(struct bcast_hw_node_segment *s)
+void hwmc_shm_segment_close(struct hwmc_shm_segment *s)
 {
-    bcast_hw_node_segment_seal(s);
+    hwmc_shm_segment_seal(s);
     if (s->name[0] != '\0')
         munmap(s->base, s->bytes);
     s->base = NULL;

@@ -19,8 +19,8 @@
  * an object of shm_open, whose name is taken away as soon as all have opened it. Which of the two
  * is the caller's choice, as is how the others learn the segment's name.
  */
-#ifndef BCAST_HW_NODE_SEGMENT_H_INCLUDED
-#define BCAST_HW_NODE_SEGMENT_H_INCLUDED
+#ifndef HWMC_NODE_SEGMENT_H_INCLUDED
+#define HWMC_NODE_SEGMENT_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,18 +28,18 @@
 #include "../port/err.h"
 #include "ranks.h"
 
-#define BCAST_HW_NODE_SLOTS_MAX 64u
-#define BCAST_HW_NODE_BUFFERS_MAX 16u
-#define BCAST_HW_NODE_CHUNK_MAX (1u << 24)
-#define BCAST_HW_NODE_NAME_MAX 80
+#define HWMC_SHM_SLOTS_MAX 64u
+#define HWMC_SHM_BUFFERS_MAX 16u
+#define HWMC_SHM_CHUNK_MAX (1u << 24)
+#define HWMC_SHM_NAME_MAX 80
 
 /* Bytes before the first block, and where the bell is among them (bell.h), behind what the segment
  * is known by. */
-#define BCAST_HW_NODE_HEADER 4096u
-#define BCAST_HW_NODE_BELL_AT 256u
+#define HWMC_SHM_HEADER 4096u
+#define HWMC_SHM_WAKEUP_AT 256u
 
 /* The same on all ranks. */
-struct bcast_hw_node_layout {
+struct hwmc_shm_layout {
     uint32_t ranks; /* 1 to RANKS_MAX */
     uint32_t
         slots; /* of a rank, 1 to SLOTS_MAX, a power of 2: how many collectives it may be ahead */
@@ -48,45 +48,44 @@ struct bcast_hw_node_layout {
     uint32_t chunk; /* bytes of a buffer, 64 to CHUNK_MAX, a multiple of 64 */
 };
 
-enum bcast_hw_node_segment_kind {
-    BCAST_HW_NODE_SEGMENT_MEMFD,
-    BCAST_HW_NODE_SEGMENT_SHM,
+enum hwmc_shm_segment_kind {
+    HWMC_SHM_SEGMENT_MEMFD,
+    HWMC_SHM_SEGMENT_SHM,
 };
 
-struct bcast_hw_node_segment {
-    struct bcast_hw_node_layout layout;
-    unsigned char *base;               /* of the header, on a page */
-    size_t bytes;                      /* of all */
-    size_t block_bytes;                /* from one rank's block to the next one's */
-    size_t slots_at;                   /* of the slots in a block */
-    size_t buffers_at;                 /* of the buffers in a block */
-    char name[BCAST_HW_NODE_NAME_MAX]; /* for attach; empty: the memory is the caller's */
-    int fd;                            /* the creator's, until sealed; else -1 */
+struct hwmc_shm_segment {
+    struct hwmc_shm_layout layout;
+    unsigned char *base;          /* of the header, on a page */
+    size_t bytes;                 /* of all */
+    size_t block_bytes;           /* from one rank's block to the next one's */
+    size_t slots_at;              /* of the slots in a block */
+    size_t buffers_at;            /* of the buffers in a block */
+    char name[HWMC_SHM_NAME_MAX]; /* for attach; empty: the memory is the caller's */
+    int fd;                       /* the creator's, until sealed; else -1 */
 };
 
 /* How many bytes a segment of this layout has; 0: the layout is none. */
-size_t bcast_hw_node_segment_bytes(const struct bcast_hw_node_layout *layout);
+size_t hwmc_shm_segment_bytes(const struct hwmc_shm_layout *layout);
 
 /* Makes a segment, all zero, and its name. ERR_INVAL: the layout; ERR_NOMEM; ERR_LIMIT: the system
  * does not give such memory. */
-int bcast_hw_node_segment_create(struct bcast_hw_node_segment *s,
-                                 const struct bcast_hw_node_layout *layout,
-                                 enum bcast_hw_node_segment_kind kind);
+int hwmc_shm_segment_create(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
+                            enum hwmc_shm_segment_kind kind);
 
 /* Opens the segment that another process on this node created by this name and layout. ERR_INVAL:
  * the name or layout; ERR_PEER: it cannot be opened here, or is not that segment; ERR_NOMEM. */
-int bcast_hw_node_segment_attach(struct bcast_hw_node_segment *s,
-                                 const struct bcast_hw_node_layout *layout, const char *name);
+int hwmc_shm_segment_attach(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
+                            const char *name);
 
 /* Of the creator, as soon as all have attached, or will not: the name means nothing any more. */
-void bcast_hw_node_segment_seal(struct bcast_hw_node_segment *s);
+void hwmc_shm_segment_seal(struct hwmc_shm_segment *s);
 
 /* A segment over memory of the caller's: as many bytes as it takes, all zero, on a multiple of 128.
  * For ranks that are threads of one process. ERR_INVAL: the layout. */
-int bcast_hw_node_segment_over(struct bcast_hw_node_segment *s,
-                               const struct bcast_hw_node_layout *layout, void *memory);
+int hwmc_shm_segment_over(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
+                          void *memory);
 
 /* Unmaps it here; the others keep it. */
-void bcast_hw_node_segment_close(struct bcast_hw_node_segment *s);
+void hwmc_shm_segment_close(struct hwmc_shm_segment *s);
 
-#endif /* BCAST_HW_NODE_SEGMENT_H_INCLUDED */
+#endif /* HWMC_NODE_SEGMENT_H_INCLUDED */

@@ -11,14 +11,14 @@
 #include <assert.h>
 
 struct scope {
-    uint32_t m;   /* members, 1 or more */
-    uint32_t own; /* which of them has the rank in question in its group */
-    uint16_t member[BCAST_HW_NODE_RANKS_MAX]; /* in order */
+    uint32_t m;                          /* members, 1 or more */
+    uint32_t own;                        /* which of them has the rank in question in its group */
+    uint16_t member[HWMC_SHM_RANKS_MAX]; /* in order */
 };
 
 /* The group of a rank on a level; below the lowest: the rank itself; above the uppermost all are
  * one. */
-static uint32_t group_of(const struct bcast_hw_node_levels *levels, int level, uint32_t rank)
+static uint32_t group_of(const struct hwmc_shm_levels *levels, int level, uint32_t rank)
 {
     if (level < 0)
         return rank;
@@ -26,7 +26,7 @@ static uint32_t group_of(const struct bcast_hw_node_levels *levels, int level, u
 }
 
 /* The scope of this level with `rank` in it. */
-static void scope_init(struct scope *s, const struct bcast_hw_node_levels *levels, int level,
+static void scope_init(struct scope *s, const struct hwmc_shm_levels *levels, int level,
                        const uint16_t *order, uint32_t rank)
 {
     const uint32_t own = group_of(levels, level, rank), below = group_of(levels, level - 1, rank);
@@ -47,11 +47,11 @@ static void scope_init(struct scope *s, const struct bcast_hw_node_levels *level
 
 /* The position that serves position p > 0. In knomial that is p without its lowest digit, to the
  * base of k, that is not 0. */
-static uint32_t parent_of(enum bcast_hw_node_shape shape, uint32_t degree, uint32_t p)
+static uint32_t parent_of(enum hwmc_shm_shape shape, uint32_t degree, uint32_t p)
 {
     uint32_t stride = 1;
 
-    if (shape == BCAST_HW_NODE_SHAPE_KARY)
+    if (shape == HWMC_SHM_SHAPE_KARY)
         return (p - 1) / degree;
     while (p / stride % degree == 0)
         stride *= degree;
@@ -59,12 +59,12 @@ static uint32_t parent_of(enum bcast_hw_node_shape shape, uint32_t degree, uint3
 }
 
 /* The children of position p among m, in the order of phases; returns how many. */
-static uint32_t children_of(enum bcast_hw_node_shape shape, uint32_t degree, uint32_t m, uint32_t p,
+static uint32_t children_of(enum hwmc_shm_shape shape, uint32_t degree, uint32_t m, uint32_t p,
                             uint16_t *children)
 {
     uint32_t num = 0, stride = 1;
 
-    if (shape == BCAST_HW_NODE_SHAPE_KARY) {
+    if (shape == HWMC_SHM_SHAPE_KARY) {
         for (uint32_t c = degree * p + 1; c < m && num < degree; c++)
             children[num++] = (uint16_t) c;
         return num;
@@ -77,7 +77,7 @@ static uint32_t children_of(enum bcast_hw_node_shape shape, uint32_t degree, uin
     return num;
 }
 
-static void chain(struct bcast_hw_node_tree *tree, const uint16_t *order, uint32_t n, uint32_t rank,
+static void chain(struct hwmc_shm_tree *tree, const uint16_t *order, uint32_t n, uint32_t rank,
                   uint16_t *children)
 {
     uint32_t i = 0;
@@ -92,8 +92,8 @@ static void chain(struct bcast_hw_node_tree *tree, const uint16_t *order, uint32
 
 /* Adds its place in one scope, if it is a member. It is one on the levels up to one where it is
  * not the first: there it is served. */
-static void add(struct bcast_hw_node_tree *tree, const struct scope *s,
-                enum bcast_hw_node_shape shape, uint32_t degree, uint32_t rank, uint16_t *children)
+static void add(struct hwmc_shm_tree *tree, const struct scope *s, enum hwmc_shm_shape shape,
+                uint32_t degree, uint32_t rank, uint16_t *children)
 {
     uint16_t *added = children + tree->num_children;
     uint32_t num;
@@ -108,16 +108,16 @@ static void add(struct bcast_hw_node_tree *tree, const struct scope *s,
     tree->num_children += (uint16_t) num;
 }
 
-struct bcast_hw_node_tree bcast_hw_node_shape_tree(const struct bcast_hw_node_levels *levels,
-                                                   enum bcast_hw_node_shape shape, uint32_t degree,
-                                                   uint32_t root, uint32_t rank, uint16_t *children)
+struct hwmc_shm_tree hwmc_shm_shape_tree(const struct hwmc_shm_levels *levels,
+                                         enum hwmc_shm_shape shape, uint32_t degree, uint32_t root,
+                                         uint32_t rank, uint16_t *children)
 {
-    struct bcast_hw_node_tree tree = {.parent = (uint16_t) rank, .children = children};
-    uint16_t order[BCAST_HW_NODE_RANKS_MAX];
+    struct hwmc_shm_tree tree = {.parent = (uint16_t) rank, .children = children};
+    uint16_t order[HWMC_SHM_RANKS_MAX];
     struct scope s;
 
-    assert(rank < levels->n && degree >= 1 && shape < BCAST_HW_NODE_SHAPE_NUM);
-    bcast_hw_node_levels_order(levels, root, order);
+    assert(rank < levels->n && degree >= 1 && shape < HWMC_SHM_SHAPE_NUM);
+    hwmc_shm_levels_order(levels, root, order);
     /* With more than n it is the same tree. */
     if (degree > levels->n)
         degree = levels->n;
@@ -132,14 +132,14 @@ struct bcast_hw_node_tree bcast_hw_node_shape_tree(const struct bcast_hw_node_le
     return tree;
 }
 
-const char *bcast_hw_node_shape_text(enum bcast_hw_node_shape shape)
+const char *hwmc_shm_shape_text(enum hwmc_shm_shape shape)
 {
     static const char *const texts[] = {
 #define X(name, text) text,
-        BCAST_HW_NODE_SHAPES(X)
+        HWMC_SHM_SHAPES(X)
 #undef X
     };
 
-    assert(shape < BCAST_HW_NODE_SHAPE_NUM);
+    assert(shape < HWMC_SHM_SHAPE_NUM);
     return texts[shape];
 }

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * shape: the tree over the ranks of a host from any root, so that data enters a group
- * (node/levels) once: the first rank of each group, in the order of bcast_hw_node_levels_order,
+ * (node/levels) once: the first rank of each group, in the order of hwmc_shm_levels_order,
  * has its parent outside; all others have theirs in it.
  *
  * The first ranks of the largest groups form a tree, the root on top. Inside each group so do
@@ -30,32 +30,31 @@
  *   knomial, degree 2:  3 -> 4 2 5;  4 -> 1 0
  *   kary, degree 2:     3 -> 4 5 2;  4 -> 0 1
  */
-#ifndef BCAST_HW_NODE_SHAPE_H_INCLUDED
-#define BCAST_HW_NODE_SHAPE_H_INCLUDED
+#ifndef HWMC_NODE_SHAPE_H_INCLUDED
+#define HWMC_NODE_SHAPE_H_INCLUDED
 
 #include "levels.h"
 #include "tree.h"
 
 /* name, text */
-#define BCAST_HW_NODE_SHAPES(X)                                                                    \
+#define HWMC_SHM_SHAPES(X)                                                                         \
     X(KNOMIAL, "knomial")                                                                          \
     X(KARY, "kary")
 
-enum bcast_hw_node_shape {
-#define X(name, text) BCAST_HW_NODE_SHAPE_##name,
-    BCAST_HW_NODE_SHAPES(X)
+enum hwmc_shm_shape {
+#define X(name, text) HWMC_SHM_SHAPE_##name,
+    HWMC_SHM_SHAPES(X)
 #undef X
-        BCAST_HW_NODE_SHAPE_NUM
+        HWMC_SHM_SHAPE_NUM
 };
 
 /* The tree of this shape and degree, 1 or more, from `root`, as `rank` sees it. `children` has
  * room for n - 1, and is the caller's as long as it uses the tree. Takes time proportional to n:
  * for a root that comes again, keep the tree. */
-struct bcast_hw_node_tree bcast_hw_node_shape_tree(const struct bcast_hw_node_levels *levels,
-                                                   enum bcast_hw_node_shape shape, uint32_t degree,
-                                                   uint32_t root, uint32_t rank,
-                                                   uint16_t *children);
+struct hwmc_shm_tree hwmc_shm_shape_tree(const struct hwmc_shm_levels *levels,
+                                         enum hwmc_shm_shape shape, uint32_t degree, uint32_t root,
+                                         uint32_t rank, uint16_t *children);
 
-const char *bcast_hw_node_shape_text(enum bcast_hw_node_shape shape);
+const char *hwmc_shm_shape_text(enum hwmc_shm_shape shape);
 
-#endif /* BCAST_HW_NODE_SHAPE_H_INCLUDED */
+#endif /* HWMC_NODE_SHAPE_H_INCLUDED */

@@ -55,8 +55,8 @@
  *
  * C only: C++ has other atomics.
  */
-#ifndef BCAST_HW_NODE_SLOT_H_INCLUDED
-#define BCAST_HW_NODE_SLOT_H_INCLUDED
+#ifndef HWMC_NODE_SLOT_H_INCLUDED
+#define HWMC_NODE_SLOT_H_INCLUDED
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -69,128 +69,121 @@
 #include "segment.h"
 
 /* Two lines of 64 bytes: processors fetch them in pairs. */
-#define BCAST_HW_NODE_LINE 128
+#define HWMC_SHM_LINE 128
 
 /* Lines of a slot's `out`. */
-#define BCAST_HW_NODE_OUT_LINES 8
+#define HWMC_SHM_OUT_LINES 8
 
-struct bcast_hw_node_out {
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t serial;
+struct hwmc_shm_out {
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t serial;
     _Atomic uint64_t ready; /* bytes at `addr`, or chunks in buffers; grows */
     uint64_t length;        /* of the message, bytes, as this rank has it */
     uint64_t addr;          /* of this rank's memory; 0: chunks, or inline */
     uint64_t first;         /* chunk i is in buffer (first + i) mod the number of buffers */
     /* The message; reductions that go direct: the address of the result; bcasts that go direct:
      * whose memory `addr` is in. Aligned for elements of any type. */
-    alignas(16) unsigned char body[BCAST_HW_NODE_INLINE];
+    alignas(16) unsigned char body[HWMC_SHM_INLINE];
 };
 
-struct bcast_hw_node_ack {
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t serial;
+struct hwmc_shm_ack {
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t serial;
     /* Chunks, in a reduction of all its children; or 1: all; AG: its piece is where it belongs;
      * grows. */
     _Atomic uint64_t taken;
 };
 
-struct bcast_hw_node_slot {
-    struct bcast_hw_node_out out;
-    struct bcast_hw_node_ack ack;
+struct hwmc_shm_slot {
+    struct hwmc_shm_out out;
+    struct hwmc_shm_ack ack;
 };
 
 /* What a rank tells of itself when the group is made. */
-struct bcast_hw_node_card {
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t there; /* 1: the fields below are written */
-    uint64_t methods; /* of single copy that it may use, a bit each */
-    struct bcast_hw_node_owner owner;
+struct hwmc_shm_peer_info {
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t there; /* 1: the fields below are written */
+    uint64_t methods;                              /* of single copy that it may use, a bit each */
+    struct hwmc_shm_owner owner;
 };
 
-struct bcast_hw_node_words {
-    struct bcast_hw_node_card card;
+struct hwmc_shm_words {
+    struct hwmc_shm_peer_info peer_info;
     /* 0: not known yet; else the methods by which it reads all others' memory, and VERDICT. */
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t verdict;
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t verdict;
     /* 0, or one more than the serial of the first collective that it takes no part in. */
     _Atomic uint64_t failed;
-    _Atomic uint64_t looks;                                /* while it waits long: stuck.h; grows */
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t finished; /* serial up to which all is done */
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t up; /* barrier: how far it is; barrier_impl.h */
-    alignas(
-        BCAST_HW_NODE_LINE) _Atomic uint64_t down; /* barrier: serial of which it knows the end */
-    alignas(BCAST_HW_NODE_LINE) _Atomic uint64_t signal[BCAST_HW_NODE_RANKS_MAX / 64];
+    _Atomic uint64_t looks;                           /* while it waits long: stuck.h; grows */
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t finished; /* serial up to which all is done */
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t up;       /* barrier: how far it is; barrier_impl.h */
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t down; /* barrier: serial of which it knows the end */
+    alignas(HWMC_SHM_LINE) _Atomic uint64_t signal[HWMC_SHM_RANKS_MAX / 64];
 };
 
-#define BCAST_HW_NODE_VERDICT (UINT64_C(1) << 63)
+#define HWMC_SHM_VERDICT (UINT64_C(1) << 63)
 
-_Static_assert(sizeof(struct bcast_hw_node_out) == BCAST_HW_NODE_OUT_LINES * BCAST_HW_NODE_LINE,
-               "whole lines");
-_Static_assert(sizeof(struct bcast_hw_node_ack) == BCAST_HW_NODE_LINE, "a line");
-_Static_assert(sizeof(struct bcast_hw_node_words) ==
-                   5 * BCAST_HW_NODE_LINE + BCAST_HW_NODE_RANKS_MAX / 8,
+_Static_assert(sizeof(struct hwmc_shm_out) == HWMC_SHM_OUT_LINES * HWMC_SHM_LINE, "whole lines");
+_Static_assert(sizeof(struct hwmc_shm_ack) == HWMC_SHM_LINE, "a line");
+_Static_assert(sizeof(struct hwmc_shm_words) == 5 * HWMC_SHM_LINE + HWMC_SHM_RANKS_MAX / 8,
                "a line a word, and one bit for each rank");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words that processes share have no lock");
 
-static inline uint64_t bcast_hw_node_load(const _Atomic uint64_t *word)
+static inline uint64_t hwmc_shm_load(const _Atomic uint64_t *word)
 {
     return atomic_load_explicit(word, memory_order_acquire);
 }
 
-static inline void bcast_hw_node_store(_Atomic uint64_t *word, uint64_t value)
+static inline void hwmc_shm_store(_Atomic uint64_t *word, uint64_t value)
 {
     atomic_store_explicit(word, value, memory_order_release);
 }
 
-static inline unsigned char *bcast_hw_node_block(const struct bcast_hw_node_segment *s,
-                                                 uint32_t rank)
+static inline unsigned char *hwmc_shm_block(const struct hwmc_shm_segment *s, uint32_t rank)
 {
-    return s->base + BCAST_HW_NODE_HEADER + rank * s->block_bytes;
+    return s->base + HWMC_SHM_HEADER + rank * s->block_bytes;
 }
 
-static inline struct bcast_hw_node_words *bcast_hw_node_words(const struct bcast_hw_node_segment *s,
-                                                              uint32_t rank)
+static inline struct hwmc_shm_words *hwmc_shm_words(const struct hwmc_shm_segment *s, uint32_t rank)
 {
-    return (struct bcast_hw_node_words *) bcast_hw_node_block(s, rank);
+    return (struct hwmc_shm_words *) hwmc_shm_block(s, rank);
 }
 
-static inline struct bcast_hw_node_slot *bcast_hw_node_slot(const struct bcast_hw_node_segment *s,
-                                                            uint32_t rank, uint64_t serial)
+static inline struct hwmc_shm_slot *hwmc_shm_slot(const struct hwmc_shm_segment *s, uint32_t rank,
+                                                  uint64_t serial)
 {
-    struct bcast_hw_node_slot *slots =
-        (struct bcast_hw_node_slot *) (bcast_hw_node_block(s, rank) + s->slots_at);
+    struct hwmc_shm_slot *slots = (struct hwmc_shm_slot *) (hwmc_shm_block(s, rank) + s->slots_at);
 
     return &slots[serial & (s->layout.slots - 1)];
 }
 
 /* Opens a line (rule 1); the run-ahead bound (rule 3) is the caller's to keep. */
-static inline void bcast_hw_node_open_ack(struct bcast_hw_node_ack *ack, uint64_t serial)
+static inline void hwmc_shm_open_ack(struct hwmc_shm_ack *ack, uint64_t serial)
 {
     atomic_store_explicit(&ack->taken, 0, memory_order_relaxed);
-    bcast_hw_node_store(&ack->serial, serial);
+    hwmc_shm_store(&ack->serial, serial);
 }
 
-static inline void bcast_hw_node_open_out(struct bcast_hw_node_out *out, uint64_t serial,
-                                          uint64_t length, uint64_t addr, uint64_t first)
+static inline void hwmc_shm_open_out(struct hwmc_shm_out *out, uint64_t serial, uint64_t length,
+                                     uint64_t addr, uint64_t first)
 {
     atomic_store_explicit(&out->ready, 0, memory_order_relaxed);
     out->length = length;
     out->addr = addr;
     out->first = first;
-    bcast_hw_node_store(&out->serial, serial);
+    hwmc_shm_store(&out->serial, serial);
 }
 
 /* The same with a message in the body. */
-static inline void bcast_hw_node_open_body(struct bcast_hw_node_out *out, uint64_t serial,
-                                           uint64_t length)
+static inline void hwmc_shm_open_body(struct hwmc_shm_out *out, uint64_t serial, uint64_t length)
 {
     out->length = length;
     out->addr = 0;
     out->first = 0;
-    bcast_hw_node_store(&out->ready, 1);
-    bcast_hw_node_store(&out->serial, serial);
+    hwmc_shm_store(&out->ready, 1);
+    hwmc_shm_store(&out->serial, serial);
 }
 
 /* How much its rank has taken in this collective; 0 before it came. */
-static inline uint64_t bcast_hw_node_taken(const struct bcast_hw_node_ack *ack, uint64_t serial)
+static inline uint64_t hwmc_shm_taken(const struct hwmc_shm_ack *ack, uint64_t serial)
 {
-    return bcast_hw_node_load(&ack->serial) == serial ? bcast_hw_node_load(&ack->taken) : 0;
+    return hwmc_shm_load(&ack->serial) == serial ? hwmc_shm_load(&ack->taken) : 0;
 }
 
-#endif /* BCAST_HW_NODE_SLOT_H_INCLUDED */
+#endif /* HWMC_NODE_SLOT_H_INCLUDED */

@@ -6,8 +6,8 @@
  * and drives something else out of the cache; of a message that the caches will not hold both are
  * in vain.
  */
-#ifndef BCAST_HW_NODE_STREAM_H_INCLUDED
-#define BCAST_HW_NODE_STREAM_H_INCLUDED
+#ifndef HWMC_NODE_STREAM_H_INCLUDED
+#define HWMC_NODE_STREAM_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,36 +17,36 @@
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
-#define BCAST_HW_NODE_STREAM_LINE 64u
+#define HWMC_SHM_NONTEMPORAL_LINE 64u
 
 /* Whole lines; `to` is aligned to them. When it returns, stores that follow are seen later. */
-static inline void bcast_hw_node_stream_lines(unsigned char *to, const unsigned char *from,
+static inline void hwmc_shm_nontemporal_lines(unsigned char *to, const unsigned char *from,
                                               size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += BCAST_HW_NODE_STREAM_LINE)
-        for (size_t i = at; i < at + BCAST_HW_NODE_STREAM_LINE; i += sizeof(__m128i))
+    for (size_t at = 0; at < bytes; at += HWMC_SHM_NONTEMPORAL_LINE)
+        for (size_t i = at; i < at + HWMC_SHM_NONTEMPORAL_LINE; i += sizeof(__m128i))
             _mm_stream_si128((__m128i *) (void *) (to + i),
                              _mm_loadu_si128((const __m128i *) (const void *) (from + i)));
     _mm_sfence();
 }
 
 /* As memcpy. */
-static inline void bcast_hw_node_stream_copy(unsigned char *to, const unsigned char *from,
+static inline void hwmc_shm_nontemporal_copy(unsigned char *to, const unsigned char *from,
                                              size_t bytes)
 {
-    size_t head = -(uintptr_t) to % BCAST_HW_NODE_STREAM_LINE, lines;
+    size_t head = -(uintptr_t) to % HWMC_SHM_NONTEMPORAL_LINE, lines;
 
-    if (bytes < head + BCAST_HW_NODE_STREAM_LINE) {
+    if (bytes < head + HWMC_SHM_NONTEMPORAL_LINE) {
         memcpy(to, from, bytes);
         return;
     }
-    lines = (bytes - head) / BCAST_HW_NODE_STREAM_LINE * BCAST_HW_NODE_STREAM_LINE;
+    lines = (bytes - head) / HWMC_SHM_NONTEMPORAL_LINE * HWMC_SHM_NONTEMPORAL_LINE;
     memcpy(to, from, head);
-    bcast_hw_node_stream_lines(to + head, from + head, lines);
+    hwmc_shm_nontemporal_lines(to + head, from + head, lines);
     memcpy(to + head + lines, from + head + lines, bytes - head - lines);
 }
 #else
-static inline void bcast_hw_node_stream_copy(unsigned char *to, const unsigned char *from,
+static inline void hwmc_shm_nontemporal_copy(unsigned char *to, const unsigned char *from,
                                              size_t bytes)
 {
     memcpy(to, from, bytes);
@@ -54,13 +54,13 @@ static inline void bcast_hw_node_stream_copy(unsigned char *to, const unsigned c
 #endif
 
 /* Past the caches or as usual. */
-static inline void bcast_hw_node_stream_or_copy(bool past, unsigned char *to,
+static inline void hwmc_shm_nontemporal_or_copy(bool past, unsigned char *to,
                                                 const unsigned char *from, size_t bytes)
 {
     if (past)
-        bcast_hw_node_stream_copy(to, from, bytes);
+        hwmc_shm_nontemporal_copy(to, from, bytes);
     else
         memcpy(to, from, bytes);
 }
 
-#endif /* BCAST_HW_NODE_STREAM_H_INCLUDED */
+#endif /* HWMC_NODE_STREAM_H_INCLUDED */

@@ -16,30 +16,30 @@ static uint64_t mix(uint64_t digest, uint64_t word)
 }
 
 /* What a rank has stored in the collective that comes after `finished`. */
-static uint64_t mix_rank(uint64_t digest, const struct bcast_hw_node_group *g, uint32_t rank,
+static uint64_t mix_rank(uint64_t digest, const struct hwmc_shm_group *g, uint32_t rank,
                          uint64_t finished)
 {
-    const struct bcast_hw_node_words *words = bcast_hw_node_words(g->segment, rank);
-    const struct bcast_hw_node_slot *slot = bcast_hw_node_slot(g->segment, rank, finished + 1);
+    const struct hwmc_shm_words *words = hwmc_shm_words(g->segment, rank);
+    const struct hwmc_shm_slot *slot = hwmc_shm_slot(g->segment, rank, finished + 1);
 
     digest = mix(digest, finished);
-    digest = mix(digest, bcast_hw_node_load(&words->up));
-    digest = mix(digest, bcast_hw_node_load(&words->down));
+    digest = mix(digest, hwmc_shm_load(&words->up));
+    digest = mix(digest, hwmc_shm_load(&words->down));
     for (uint32_t i = 0; i < (g->size + 63) / 64; i++)
-        digest = mix(digest, bcast_hw_node_load(&words->signal[i]));
-    digest = mix(digest, bcast_hw_node_load(&slot->out.serial));
-    digest = mix(digest, bcast_hw_node_load(&slot->out.ready));
-    digest = mix(digest, bcast_hw_node_load(&slot->ack.serial));
-    return mix(digest, bcast_hw_node_load(&slot->ack.taken));
+        digest = mix(digest, hwmc_shm_load(&words->signal[i]));
+    digest = mix(digest, hwmc_shm_load(&slot->out.serial));
+    digest = mix(digest, hwmc_shm_load(&slot->out.ready));
+    digest = mix(digest, hwmc_shm_load(&slot->ack.serial));
+    return mix(digest, hwmc_shm_load(&slot->ack.taken));
 }
 
-static uint64_t finished_by(const struct bcast_hw_node_group *g, uint32_t rank)
+static uint64_t finished_by(const struct hwmc_shm_group *g, uint32_t rank)
 {
-    return bcast_hw_node_load(&bcast_hw_node_words(g->segment, rank)->finished);
+    return hwmc_shm_load(&hwmc_shm_words(g->segment, rank)->finished);
 }
 
 /* Of all that have not finished this rank's collective. */
-static uint64_t digest_of(const struct bcast_hw_node_group *g)
+static uint64_t digest_of(const struct hwmc_shm_group *g)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
 
@@ -51,27 +51,27 @@ static uint64_t digest_of(const struct bcast_hw_node_group *g)
     return digest;
 }
 
-static uint64_t looks_of(const struct bcast_hw_node_group *g, uint32_t rank)
+static uint64_t looks_of(const struct hwmc_shm_group *g, uint32_t rank)
 {
-    return bcast_hw_node_load(&bcast_hw_node_words(g->segment, rank)->looks);
+    return hwmc_shm_load(&hwmc_shm_words(g->segment, rank)->looks);
 }
 
 /* All of them have looked twice since that was noted. */
-static bool all_looked(const struct bcast_hw_node_group *g)
+static bool all_looked(const struct hwmc_shm_group *g)
 {
     for (uint32_t r = 0; r < g->size; r++)
-        if (looks_of(g, r) < g->stuck.noted[r] + 2 && finished_by(g, r) < g->serial)
+        if (looks_of(g, r) < g->mismatch.noted[r] + 2 && finished_by(g, r) < g->serial)
             return false;
     return true;
 }
 
-bool bcast_hw_node_stuck_look(struct bcast_hw_node_group *g)
+bool hwmc_shm_mismatch_look(struct hwmc_shm_group *g)
 {
-    struct bcast_hw_node_stuck *s = &g->stuck;
+    struct hwmc_shm_mismatch *s = &g->mismatch;
     uint64_t digest;
 
     /* What this rank loads from here on it loads after others can see that it has looked. */
-    atomic_exchange_explicit(&bcast_hw_node_words(g->segment, g->rank)->looks, ++s->looks,
+    atomic_exchange_explicit(&hwmc_shm_words(g->segment, g->rank)->looks, ++s->looks,
                              memory_order_seq_cst);
     if (s->serial == g->serial && !all_looked(g))
         return false;

@@ -13,31 +13,31 @@
  * each made such steps while nobody stored: nobody ever will.
  *
  * A rank that computes, or waits for anything else, does not look; so nothing is said while it may
- * still come. Nor may one look whose message still comes from elsewhere (bcast_hw_node_bcast_more).
+ * still come. Nor may one look whose message still comes from elsewhere (hwmc_shm_bcast_more).
  * Not found is a rank that never comes, as its lengths needed fewer collectives, nor one that takes
  * another collective's line for one of its own and has much to copy by it.
  */
-#ifndef BCAST_HW_NODE_STUCK_H_INCLUDED
-#define BCAST_HW_NODE_STUCK_H_INCLUDED
+#ifndef HWMC_NODE_STUCK_H_INCLUDED
+#define HWMC_NODE_STUCK_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Steps from look to look, at least. Those of a collective that store nothing and move nothing, and
  * yet bring it further, are fewer. */
-#define BCAST_HW_NODE_STUCK_STEPS 64u
+#define HWMC_SHM_MISMATCH_STEPS 64u
 
-struct bcast_hw_node_stuck {
+struct hwmc_shm_mismatch {
     uint64_t looks;  /* of this rank */
     uint64_t serial; /* the collective in which the rest was noted; 0: none */
     uint64_t words;  /* digest */
     uint64_t *noted; /* looks, by rank; the group's */
 };
 
-struct bcast_hw_node_group;
+struct hwmc_shm_group;
 
 /* A look, in the collective under way. True: no rank that is in it, or in an earlier one, will ever
  * get further. */
-bool bcast_hw_node_stuck_look(struct bcast_hw_node_group *g);
+bool hwmc_shm_mismatch_look(struct hwmc_shm_group *g);
 
-#endif /* BCAST_HW_NODE_STUCK_H_INCLUDED */
+#endif /* HWMC_NODE_STUCK_H_INCLUDED */

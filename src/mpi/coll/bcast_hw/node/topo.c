@@ -9,28 +9,28 @@
 #include <hwloc.h>
 #include <stdlib.h>
 
-struct bcast_hw_node_topo {
+struct hwmc_shm_topo {
     hwloc_topology_t hwloc;
 };
 
-int bcast_hw_node_topo_open(struct bcast_hw_node_topo **topo, const char *synthetic)
+int hwmc_shm_topo_open(struct hwmc_shm_topo **topo, const char *synthetic)
 {
-    struct bcast_hw_node_topo *t = malloc(sizeof(*t));
-    int err = BCAST_HW_ERR_NOMEM;
+    struct hwmc_shm_topo *t = malloc(sizeof(*t));
+    int err = HWMC_ERR_NOMEM;
 
     if (t == NULL)
         return err;
     if (hwloc_topology_init(&t->hwloc) != 0)
         goto free;
-    err = BCAST_HW_ERR_INVAL;
+    err = HWMC_ERR_INVAL;
     if (synthetic != NULL && hwloc_topology_set_synthetic(t->hwloc, synthetic) != 0)
         goto destroy;
-    err = BCAST_HW_ERR_LIMIT;
+    err = HWMC_ERR_LIMIT;
     if (hwloc_topology_set_flags(t->hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
         hwloc_topology_load(t->hwloc) != 0)
         goto destroy;
     *topo = t;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 
 destroy:
     hwloc_topology_destroy(t->hwloc);
@@ -39,7 +39,7 @@ free:
     return err;
 }
 
-void bcast_hw_node_topo_close(struct bcast_hw_node_topo *topo)
+void hwmc_shm_topo_close(struct hwmc_shm_topo *topo)
 {
     hwloc_topology_destroy(topo->hwloc);
     free(topo);
@@ -85,21 +85,21 @@ static int32_t named(hwloc_const_cpuset_t set, hwloc_obj_t obj)
 }
 
 static void describe(hwloc_topology_t hwloc, hwloc_const_cpuset_t set,
-                     struct bcast_hw_node_place *place)
+                     struct hwmc_shm_affinity *place)
 {
     hwloc_obj_t l2 = touched(hwloc, set, HWLOC_OBJ_L2CACHE), llc = last_cache(hwloc, set);
     hwloc_obj_t core = l2 != NULL ? l2 : touched(hwloc, set, HWLOC_OBJ_CORE);
     unsigned p;
 
-    *place = (struct bcast_hw_node_place){
+    *place = (struct hwmc_shm_affinity){
         .part = {named(set, core), named(set, llc), named(set, memory(hwloc, set)),
                  named(set, touched(hwloc, set, HWLOC_OBJ_PACKAGE))},
         .line = llc != NULL ? llc->attr->cache.linesize : 0,
         .l2 = l2 != NULL ? l2->attr->cache.size : 0,
         .llc = llc != NULL ? llc->attr->cache.size : 0,
     };
-    hwloc_bitmap_foreach_begin(p, set) if (p < BCAST_HW_NODE_PROCESSORS_MAX)
-        place->processors[p / 64] |= (uint64_t) 1 << p % 64;
+    hwloc_bitmap_foreach_begin(p, set) if (p < HWMC_SHM_PROCESSORS_MAX) place->processors[p / 64] |=
+        (uint64_t) 1 << p % 64;
     hwloc_bitmap_foreach_end();
 }
 
@@ -111,22 +111,22 @@ static int processors(hwloc_topology_t hwloc, const char *cpus, hwloc_cpuset_t s
         if (hwloc_get_cpubind(hwloc, set, HWLOC_CPUBIND_PROCESS) != 0)
             hwloc_bitmap_fill(set);
     } else if (hwloc_bitmap_list_sscanf(set, cpus) != 0) {
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     }
     hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(hwloc));
-    return hwloc_bitmap_iszero(set) ? BCAST_HW_ERR_INVAL : BCAST_HW_OK;
+    return hwloc_bitmap_iszero(set) ? HWMC_ERR_INVAL : HWMC_OK;
 }
 
-int bcast_hw_node_topo_place(struct bcast_hw_node_topo *topo, const char *cpus,
-                             struct bcast_hw_node_place *place)
+int hwmc_shm_topo_place(struct hwmc_shm_topo *topo, const char *cpus,
+                        struct hwmc_shm_affinity *place)
 {
     hwloc_cpuset_t set = hwloc_bitmap_alloc();
-    int err = BCAST_HW_ERR_NOMEM;
+    int err = HWMC_ERR_NOMEM;
 
     if (set == NULL)
         return err;
     err = processors(topo->hwloc, cpus, set);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         describe(topo->hwloc, set, place);
     hwloc_bitmap_free(set);
     return err;

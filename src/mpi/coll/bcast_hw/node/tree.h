@@ -4,16 +4,16 @@
  *
  * tree: a tree over the ranks of a group, as one of them sees it.
  */
-#ifndef BCAST_HW_NODE_TREE_H_INCLUDED
-#define BCAST_HW_NODE_TREE_H_INCLUDED
+#ifndef HWMC_NODE_TREE_H_INCLUDED
+#define HWMC_NODE_TREE_H_INCLUDED
 
 #include <stdint.h>
 
 /* The ranks of a group build the same tree. */
-struct bcast_hw_node_tree {
+struct hwmc_shm_tree {
     uint16_t parent;          /* the root's: itself */
     uint16_t num_children;    /* 0 to ranks - 1 */
     const uint16_t *children; /* borrowed */
 };
 
-#endif /* BCAST_HW_NODE_TREE_H_INCLUDED */
+#endif /* HWMC_NODE_TREE_H_INCLUDED */

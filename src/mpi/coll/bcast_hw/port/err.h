@@ -5,10 +5,10 @@
  * err: what a fabric, lane or rail can answer, by the largest thing that is damaged. Would-block is
  * a result, not an error.
  */
-#ifndef BCAST_HW_ERR_H_INCLUDED
-#define BCAST_HW_ERR_H_INCLUDED
+#ifndef HWMC_PORT_ERR_H_INCLUDED
+#define HWMC_PORT_ERR_H_INCLUDED
 
-#define BCAST_HW_ERRS(X)                                                                           \
+#define HWMC_ERRS(X)                                                                               \
     X(OK, 0, "success")                                                                            \
     X(AGAIN, 1, "would block")                                                                     \
     X(ERR_INVAL, -1, "invalid argument")                                                           \
@@ -18,22 +18,22 @@
     X(ERR_PEER, -5, "a peer cannot be reached")                                                    \
     X(ERR_DEVICE, -6, "the network device cannot be used")
 
-enum bcast_hw_err {
-#define X(name, value, text) BCAST_HW_##name = value,
-    BCAST_HW_ERRS(X)
+enum hwmc_err {
+#define X(name, value, text) HWMC_##name = value,
+    HWMC_ERRS(X)
 #undef X
 };
 
-static inline const char *bcast_hw_err_text(int err)
+static inline const char *hwmc_err_text(int err)
 {
     switch (err) {
 #define X(name, value, text)                                                                       \
     case value:                                                                                    \
         return text;
-        BCAST_HW_ERRS(X)
+        HWMC_ERRS(X)
 #undef X
     }
     return "unknown error";
 }
 
-#endif /* BCAST_HW_ERR_H_INCLUDED */
+#endif /* HWMC_PORT_ERR_H_INCLUDED */

@@ -4,27 +4,27 @@
  *
  * rail: one network port of this host, as discovery found it. Plain data.
  */
-#ifndef BCAST_HW_RAIL_H_INCLUDED
-#define BCAST_HW_RAIL_H_INCLUDED
+#ifndef HWMC_PORT_RAIL_H_INCLUDED
+#define HWMC_PORT_RAIL_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BCAST_HW_RAILS_MAX 8
-#define BCAST_HW_RAIL_NAME_MAX 32
+#define HWMC_RAILS_MAX 8
+#define HWMC_RAIL_NAME_MAX 32
 
-struct bcast_hw_rail {
-    char name[BCAST_HW_RAIL_NAME_MAX]; /* of the network interface, e.g. "eth0" */
-    uint32_t index;                    /* the kernel's interface index */
-    uint32_t addr;                     /* IPv4 address, host byte order */
-    uint32_t prefix;                   /* of its subnet, bits */
-    uint32_t mtu;                      /* bytes */
-    uint32_t mbit;                     /* speed in Mbit/s; 0 when the system does not say */
-    int numa;                          /* nearest NUMA node; -1: unknown, or no device */
+struct hwmc_rail {
+    char name[HWMC_RAIL_NAME_MAX]; /* of the network interface, e.g. "eth0" */
+    uint32_t index;                /* the kernel's interface index */
+    uint32_t addr;                 /* IPv4 address, host byte order */
+    uint32_t prefix;               /* of its subnet, bits */
+    uint32_t mtu;                  /* bytes */
+    uint32_t mbit;                 /* speed in Mbit/s; 0 when the system does not say */
+    int numa;                      /* nearest NUMA node; -1: unknown, or no device */
     int distance; /* NUMA distance to this process's cores; 10: local; -1: unknown */
     bool up;
     bool loopback;
     bool bridge; /* between guests of this host, as a rule */
 };
 
-#endif /* BCAST_HW_RAIL_H_INCLUDED */
+#endif /* HWMC_PORT_RAIL_H_INCLUDED */

@@ -87,10 +87,10 @@ static void read_all(struct variable *v)
 /* Of 31 bits, so that its negative is an int too. */
 static int hash_of(const struct variable *v)
 {
-    uint64_t hash = bcast_hw_prng(0, (uint64_t) (uint32_t) v->number);
+    uint64_t hash = hwmc_prng(0, (uint64_t) (uint32_t) v->number);
 
     for (const char *c = v->text; c && *c; c++)
-        hash = bcast_hw_prng(hash, (unsigned char) *c);
+        hash = hwmc_prng(hash, (unsigned char) *c);
     return (int) (hash >> 33);
 }
 
@@ -105,8 +105,8 @@ static int compare(MPIR_Comm *world, const int *value, int num, bool *same)
         mine[2 * i] = value[i];
         mine[2 * i + 1] = -value[i];
     }
-    mpi_errno = MPIR_Allreduce_allcomm_auto(mine, all, 2 * num, MPIR_BCAST_HW_INT, MPI_MIN, world,
-                                            MPIR_BCAST_HW_NO_ERRORS);
+    mpi_errno =
+        MPIR_Allreduce_allcomm_auto(mine, all, 2 * num, HWMC_INT, MPI_MIN, world, HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
     for (int i = 0; i < num; i++)
         same[i] = all[2 * i] == -all[2 * i + 1];
@@ -132,8 +132,8 @@ static int tell(MPIR_Comm *world, const struct variable *v, int from, struct tol
     else
         snprintf(told->value, sizeof(told->value), "%d", v->number);
     gethostname(told->host, sizeof(told->host) - 1);
-    return MPIR_Bcast_allcomm_auto(told, (int) (sizeof(*told) / sizeof(int)), MPIR_BCAST_HW_INT,
-                                   from, world, MPIR_BCAST_HW_NO_ERRORS);
+    return MPIR_Bcast_allcomm_auto(told, (int) (sizeof(*told) / sizeof(int)), HWMC_INT, from, world,
+                                   HWMC_NO_ERRORS);
 }
 
 /* The error that names it. */
@@ -145,8 +145,8 @@ static int complain(MPIR_Comm *world, const struct variable *v)
     mpi_errno = tell(world, v, 0, &here);
     MPIR_ERR_CHECK(mpi_errno);
     mine = hash_of(v) == here.hash ? INT_MAX : MPIR_Process.rank;
-    mpi_errno = MPIR_Allreduce_allcomm_auto(&mine, &first, 1, MPIR_BCAST_HW_INT, MPI_MIN, world,
-                                            MPIR_BCAST_HW_NO_ERRORS);
+    mpi_errno =
+        MPIR_Allreduce_allcomm_auto(&mine, &first, 1, HWMC_INT, MPI_MIN, world, HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = tell(world, v, first, &there);
     MPIR_ERR_CHECK(mpi_errno);
@@ -158,7 +158,7 @@ fn_fail:
     return mpi_errno;
 }
 
-int MPIDI_HWMC_alike(MPIR_Comm *world)
+int hwmc_alike(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     struct variable v[NUM_VARIABLES];
@@ -169,7 +169,7 @@ int MPIDI_HWMC_alike(MPIR_Comm *world)
     read_all(v);
     for (int i = 0; i < NUM_VARIABLES; i++) {
         hash[i] = hash_of(&v[i]);
-        all = bcast_hw_prng(all, (uint64_t) hash[i]);
+        all = hwmc_prng(all, (uint64_t) hash[i]);
     }
     mpi_errno = compare(world, (int[]){(int) (all >> 33), (int) (all & INT_MAX)}, 2, same);
     MPIR_ERR_CHECK(mpi_errno);

@@ -7,13 +7,13 @@
  * differs, and where, is asked for only then.
  */
 
-#ifndef HWMC_ALIKE_H_INCLUDED
-#define HWMC_ALIKE_H_INCLUDED
+#ifndef HWMC_NETMOD_ALIKE_H_INCLUDED
+#define HWMC_NETMOD_ALIKE_H_INCLUDED
 
 #include "mpidimpl.h"
 
 /* All processes call it. The error, of all of them, names a variable that differs, its value at
  * process 0, the first process with another one, and that one's host. */
-int MPIDI_HWMC_alike(MPIR_Comm *world);
+int hwmc_alike(MPIR_Comm *world);
 
-#endif /* HWMC_ALIKE_H_INCLUDED */
+#endif /* HWMC_NETMOD_ALIKE_H_INCLUDED */

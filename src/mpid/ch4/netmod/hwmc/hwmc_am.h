@@ -6,21 +6,21 @@
  * of more than one frame goes over all streams, so over all rails, at once.
  */
 
-#ifndef HWMC_AM_H_INCLUDED
-#define HWMC_AM_H_INCLUDED
+#ifndef HWMC_NETMOD_AM_H_INCLUDED
+#define HWMC_NETMOD_AM_H_INCLUDED
 
 #include "lane/links.h"
 
 /* Takes `num` streams from `first` on. False: no memory. */
-bool MPIDI_HWMC_am_open(struct hwmc_links *links, uint32_t first, uint32_t num);
+bool hwmc_am_open(struct hwmc_sessions *sessions, uint32_t first, uint32_t num);
 
 /* Sends what waits and hands over what came, *events in all. Polls the links unless the engine just
  * did. With the lock of VCI 0 held. */
-int MPIDI_HWMC_am_progress(bool polled, int *events);
+int hwmc_am_progress(bool polled, int *events);
 
 /* Nothing waits to be sent. */
-bool MPIDI_HWMC_am_idle(void);
+bool hwmc_am_idle(void);
 
-void MPIDI_HWMC_am_close(void);
+void hwmc_am_close(void);
 
-#endif /* HWMC_AM_H_INCLUDED */
+#endif /* HWMC_NETMOD_AM_H_INCLUDED */

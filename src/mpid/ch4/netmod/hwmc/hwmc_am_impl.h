@@ -13,8 +13,8 @@
  * is collected under the lock, and taken from there and told one by one when the lock is free.
  */
 
-#ifndef HWMC_AM_IMPL_H_INCLUDED
-#define HWMC_AM_IMPL_H_INCLUDED
+#ifndef HWMC_NETMOD_AM_IMPL_H_INCLUDED
+#define HWMC_NETMOD_AM_IMPL_H_INCLUDED
 
 #include "mpidimpl.h"
 #include "hwmc_impl.h"
@@ -33,42 +33,41 @@
 /* Messages on their way out. */
 struct am_out;
 
-bool MPIDI_HWMC_am_out_open(struct hwmc_links *links, uint32_t first_stream, uint32_t num_streams);
-void MPIDI_HWMC_am_out_close(void);
+bool hwmc_am_out_open(struct hwmc_sessions *sessions, uint32_t first_stream, uint32_t num_streams);
+void hwmc_am_out_close(void);
 
 /* Sends what waits. */
-void MPIDI_HWMC_am_out_pump(void);
+void hwmc_am_out_pump(void);
 
 /* Takes the first that need not be kept any more, to be told without the lock; NULL: there is
  * none. */
-struct am_out *MPIDI_HWMC_am_out_gone(void);
-int MPIDI_HWMC_am_out_tell(struct am_out *gone);
+struct am_out *hwmc_am_out_failed(void);
+int hwmc_am_out_tell(struct am_out *failed);
 
 /* The receiver's answers to REACH. */
-void MPIDI_HWMC_am_out_got(uint32_t rank, uint32_t id);
-void MPIDI_HWMC_am_out_refused(uint32_t rank, uint32_t id);
+void hwmc_am_out_got(uint32_t rank, uint32_t id);
+void hwmc_am_out_refused(uint32_t rank, uint32_t id);
 
 /* Nothing waits to be sent, or to be read by its receiver. */
-bool MPIDI_HWMC_am_out_idle(void);
+bool hwmc_am_out_idle(void);
 
 /* Answers a REACH. False: no memory. */
-bool MPIDI_HWMC_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id);
+bool hwmc_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id);
 
 /* Messages on their way in. */
 struct am_in;
 
-bool MPIDI_HWMC_am_in_open(void);
-void MPIDI_HWMC_am_in_close(void);
+bool hwmc_am_in_open(void);
+void hwmc_am_in_close(void);
 
 /* A frame of DATA or REACH. False: no memory. */
-bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const void *body,
-                            size_t body_len);
+bool hwmc_am_in_frame(uint32_t rank, const struct am_head *head, const void *body, size_t body_len);
 
 /* A message of this process to itself. False: no memory. */
-bool MPIDI_HWMC_am_in_own(const struct am_head *head, const void *hdr, const void *data);
+bool hwmc_am_in_own(const struct am_head *head, const void *hdr, const void *data);
 
 /* Takes the first that is complete, to be handed over without the lock; NULL: there is none. */
-struct am_in *MPIDI_HWMC_am_in_whole(void);
-int MPIDI_HWMC_am_in_tell(struct am_in *whole);
+struct am_in *hwmc_am_in_whole(void);
+int hwmc_am_in_tell(struct am_in *whole);
 
-#endif /* HWMC_AM_IMPL_H_INCLUDED */
+#endif /* HWMC_NETMOD_AM_IMPL_H_INCLUDED */

@@ -15,7 +15,7 @@ struct am_in {
     struct am_head head;
     uint64_t got;                      /* bytes of data */
     bool started;                      /* the header is here */
-    struct hwmc_reach reach;           /* of REACH: where the data lie */
+    struct hwmc_cma cma;               /* of REACH: where the data lie */
     char *data;                        /* in `bytes`; NULL: they lie elsewhere */
     char bytes[] MPL_ATTR_ALIGNED(16); /* the header, then the data */
 };
@@ -88,8 +88,8 @@ static void collect(struct box *b)
         b->coming = m->next;
         b->id++;
         m->next = NULL;
-        MPIDI_HWMC_counters.am->carried++;
-        MPIDI_HWMC_counters.am->carried_read += m->head.kind == AM_REACH;
+        hwmc_counters.am->am_received++;
+        hwmc_counters.am->am_read += m->head.kind == AM_CMA;
         *whole_end = m;
         whole_end = &m->next;
     }
@@ -107,8 +107,8 @@ static bool take(uint32_t rank, const struct am_head *head, const void *hdr, con
         memcpy(m->bytes, hdr, head->hdr_sz);
         m->started = true;
     }
-    if (head->kind == AM_REACH)
-        memcpy(&m->reach, data, sizeof(m->reach));
+    if (head->kind == AM_CMA)
+        memcpy(&m->cma, data, sizeof(m->cma));
     else if (len > 0)
         memcpy(m->data + head->offset, data, len);
     m->got += len;
@@ -122,42 +122,42 @@ static bool is_sound(uint32_t rank, const struct am_head *head, size_t len)
     return head->handler < MPIDI_AM_HANDLERS_MAX &&
            MPIDIG_global.target_msg_cbs[head->handler] != NULL &&
            (int32_t) (head->id - boxes[rank].id) >= 0 &&
-           hwmc_am_head_is_sound(head, len, sizeof(struct hwmc_reach)) &&
-           (head->kind != AM_REACH || MPIR_Bcast_hw_same_host(rank));
+           hwmc_am_head_is_sound(head, len, sizeof(struct hwmc_cma)) &&
+           (head->kind != AM_CMA || hwmc_same_host(rank));
 }
 
 /* Whether this process may read there. If not it is as if the frame had not come: the data will. */
-static bool can_reach(const void *reach)
+static bool can_cma(const void *cma)
 {
-    struct hwmc_reach r;
+    struct hwmc_cma r;
 
-    memcpy(&r, reach, sizeof(r));
-    return hwmc_reach_check(&r);
+    memcpy(&r, cma, sizeof(r));
+    return hwmc_cma_check(&r);
 }
 
-bool MPIDI_HWMC_am_in_frame(uint32_t rank, const struct am_head *head, const void *body, size_t len)
+bool hwmc_am_in_frame(uint32_t rank, const struct am_head *head, const void *body, size_t len)
 {
     size_t hdr_sz = hwmc_am_head_header_in(head);
     const char *data = (const char *) body + hdr_sz;
     const struct am_in *m;
 
     if (!is_sound(rank, head, len)) {
-        MPIDI_HWMC_counters.am->carried_bad++;
+        hwmc_counters.am->am_bad++;
         return true;
     }
     m = known(rank, head->id);
     if (m && !hwmc_am_head_is_of(head, len, &m->head, m->got, m->started)) {
-        MPIDI_HWMC_counters.am->carried_bad++;
+        hwmc_counters.am->am_bad++;
         return true;
     }
-    if (head->kind == AM_REACH && !can_reach(data)) {
-        MPIDI_HWMC_counters.am->carried_refused++;
-        return MPIDI_HWMC_am_out_answer(rank, AM_SEND, head->id);
+    if (head->kind == AM_CMA && !can_cma(data)) {
+        hwmc_counters.am->am_refused++;
+        return hwmc_am_out_answer(rank, AM_SEND, head->id);
     }
     return take(rank, head, head->offset == 0 ? body : NULL, data, len - hdr_sz);
 }
 
-bool MPIDI_HWMC_am_in_own(const struct am_head *head, const void *hdr, const void *data)
+bool hwmc_am_in_own(const struct am_head *head, const void *hdr, const void *data)
 {
     return take((uint32_t) MPIR_Process.rank, head, hdr, data, head->data_sz);
 }
@@ -190,7 +190,7 @@ static bool read_in_segments(const struct am_in *m, MPIR_Request *rreq)
 
     do {
         len = MPL_MIN(m->head.data_sz - offset, SEGMENT);
-        if (!hwmc_reach_read(&m->reach, offset, segment, len))
+        if (!hwmc_cma_read(&m->cma, offset, segment, len))
             return false;
         offset += len;
     } while (!MPIDIG_recv_copy_seg(segment, (MPI_Aint) len, rreq) && offset < m->head.data_sz);
@@ -206,7 +206,7 @@ static bool read_data(const struct am_in *m, MPIR_Request *rreq)
         return read_in_segments(m, rreq);
     }
     MPIR_STATUS_SET_COUNT(rreq->status, (MPI_Aint) m->head.data_sz);
-    return hwmc_reach_read(&m->reach, 0, buf, m->head.data_sz);
+    return hwmc_cma_read(&m->cma, 0, buf, m->head.data_sz);
 }
 
 static int answer_got(const struct am_in *m)
@@ -214,9 +214,9 @@ static int answer_got(const struct am_in *m)
     int mpi_errno = MPI_SUCCESS;
     bool ok;
 
-    MPIR_Bcast_hw_lock();
-    ok = MPIDI_HWMC_am_out_answer(m->rank, AM_GOT, m->head.id);
-    MPIR_Bcast_hw_unlock();
+    hwmc_lock();
+    ok = hwmc_am_out_answer(m->rank, AM_GOT, m->head.id);
+    hwmc_unlock();
     MPIR_ERR_CHKANDJUMP(!ok, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
 fn_exit:
@@ -235,7 +235,7 @@ static int hand_over_from_there(struct am_in *m)
         m->bytes, NULL, (MPI_Aint) m->head.data_sz, MPIDIG_AM_ATTR__IS_ASYNC, &rreq);
     MPIR_ERR_CHECK(mpi_errno);
     if (rreq) {
-        MPIR_ERR_CHKANDJUMP(!read_data(m, rreq), mpi_errno, MPI_ERR_OTHER, "**hwmc_reach");
+        MPIR_ERR_CHKANDJUMP(!read_data(m, rreq), mpi_errno, MPI_ERR_OTHER, "**hwmc_cma");
         mpi_errno = MPIDIG_REQUEST(rreq, req->target_cmpl_cb)(rreq);
         MPIR_ERR_CHECK(mpi_errno);
     }
@@ -251,13 +251,13 @@ static int hand_over(struct am_in *m)
 {
     uint32_t attr = 0; /* not local, not asynchronous, VCI 0 to VCI 0 */
 
-    if (m->head.kind == AM_REACH)
+    if (m->head.kind == AM_CMA)
         return hand_over_from_there(m);
     return MPIDIG_global.target_msg_cbs[m->head.handler](m->bytes, m->data,
                                                          (MPI_Aint) m->head.data_sz, attr, NULL);
 }
 
-struct am_in *MPIDI_HWMC_am_in_whole(void)
+struct am_in *hwmc_am_in_whole(void)
 {
     struct am_in *m = whole;
 
@@ -268,7 +268,7 @@ struct am_in *MPIDI_HWMC_am_in_whole(void)
     return m;
 }
 
-int MPIDI_HWMC_am_in_tell(struct am_in *m)
+int hwmc_am_in_tell(struct am_in *m)
 {
     int mpi_errno = hand_over(m);
 
@@ -276,14 +276,14 @@ int MPIDI_HWMC_am_in_tell(struct am_in *m)
     return mpi_errno;
 }
 
-bool MPIDI_HWMC_am_in_open(void)
+bool hwmc_am_in_open(void)
 {
     boxes = MPL_calloc((size_t) MPIR_Process.size, sizeof(*boxes), MPL_MEM_OTHER);
     whole_end = &whole;
     return boxes != NULL;
 }
 
-void MPIDI_HWMC_am_in_close(void)
+void hwmc_am_in_close(void)
 {
     for (int i = 0; boxes && i < MPIR_Process.size; i++)
         while (boxes[i].coming) {

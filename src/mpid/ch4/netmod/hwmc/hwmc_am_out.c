@@ -13,9 +13,9 @@ struct am_out {
     bool started;        /* its first frame has */
     const void *hdr;
     const char *data;
-    void *packed;            /* the data, if they were not in one piece; NULL */
-    MPIR_Request *sreq;      /* NULL: nobody is told */
-    struct hwmc_reach reach; /* of REACH: where the data lie */
+    void *packed;        /* the data, if they were not in one piece; NULL */
+    MPIR_Request *sreq;  /* NULL: nobody is told */
+    struct hwmc_cma cma; /* of REACH: where the data lie */
 };
 
 /* What goes to a process. */
@@ -30,12 +30,12 @@ struct box {
 
 #define NOBODY UINT32_MAX
 
-static struct hwmc_links *links;
+static struct hwmc_sessions *sessions;
 static uint32_t first_stream, num_streams;
 static struct box *boxes; /* one for each process of MPI_COMM_WORLD */
 static uint32_t waiting;  /* the first box that something waits in */
 static uint32_t num_lent;
-static struct am_out *gone, **gone_end;
+static struct am_out *failed, **failed_end;
 
 /* Frames. */
 
@@ -47,16 +47,16 @@ static int choose_stream(uint32_t rank, const struct am_out *m, uint32_t *stream
 
     *stream = first_stream;
     for (uint32_t i = 0; i < num_streams; i++) {
-        uint32_t room = hwmc_links_room(links, first_stream + i, rank);
+        uint32_t room = hwmc_sessions_room(sessions, first_stream + i, rank);
 
         if (room > most) {
             most = room;
             *stream = first_stream + i;
         }
-        if (m->head.data_sz <= AM_CHUNK || m->head.kind == AM_REACH)
+        if (m->head.data_sz <= AM_CHUNK || m->head.kind == AM_CMA)
             break;
     }
-    return most > 0 ? BCAST_HW_OK : BCAST_HW_AGAIN;
+    return most > 0 ? HWMC_OK : HWMC_AGAIN;
 }
 
 /* The header, and `len` bytes behind it, for the first frame. */
@@ -75,17 +75,17 @@ static int send_frame(uint32_t rank, struct am_out *m, const void *body, size_t 
 {
     uint32_t stream;
 
-    if (choose_stream(rank, m, &stream) != BCAST_HW_OK)
-        return BCAST_HW_AGAIN;
+    if (choose_stream(rank, m, &stream) != HWMC_OK)
+        return HWMC_AGAIN;
     if (!m->started) {
         body = with_header(m, body, len);
         len += m->head.hdr_sz;
     }
-    if (hwmc_links_send(links, stream, rank, &m->head, sizeof(m->head), body, len, NULL) !=
-        BCAST_HW_OK)
-        return BCAST_HW_AGAIN;
+    if (hwmc_sessions_send(sessions, stream, rank, &m->head, sizeof(m->head), body, len, NULL) !=
+        HWMC_OK)
+        return HWMC_AGAIN;
     m->started = true;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 static int send_data(uint32_t rank, struct am_out *m)
@@ -94,7 +94,7 @@ static int send_data(uint32_t rank, struct am_out *m)
     size_t len = MPL_MIN(m->head.data_sz - m->head.offset, many ? AM_CHUNK_LONG : AM_CHUNK);
     int err = send_frame(rank, m, m->data + m->head.offset, len);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         m->head.offset += len;
     return err;
 }
@@ -102,10 +102,10 @@ static int send_data(uint32_t rank, struct am_out *m)
 /* True: all of it is on its way. */
 static bool send_all(uint32_t rank, struct am_out *m)
 {
-    if (m->head.kind == AM_REACH)
-        return send_frame(rank, m, &m->reach, sizeof(m->reach)) == BCAST_HW_OK;
+    if (m->head.kind == AM_CMA)
+        return send_frame(rank, m, &m->cma, sizeof(m->cma)) == HWMC_OK;
     while (!m->started || m->head.offset < m->head.data_sz)
-        if (send_data(rank, m) != BCAST_HW_OK)
+        if (send_data(rank, m) != HWMC_OK)
             return false;
     return true;
 }
@@ -143,8 +143,8 @@ static bool enqueue(uint32_t rank, const struct am_out *m)
 static void retire(struct am_out *m)
 {
     m->next = NULL;
-    *gone_end = m;
-    gone_end = &m->next;
+    *failed_end = m;
+    failed_end = &m->next;
 }
 
 static void lend(struct box *b, struct am_out *m)
@@ -162,7 +162,7 @@ static void send_waiting(uint32_t rank)
         struct am_out *m = b->first;
 
         b->first = m->next;
-        if (m->head.kind == AM_REACH)
+        if (m->head.kind == AM_CMA)
             lend(b, m);
         else
             retire(m);
@@ -171,7 +171,7 @@ static void send_waiting(uint32_t rank)
         b->end = &b->first;
 }
 
-void MPIDI_HWMC_am_out_pump(void)
+void hwmc_am_out_pump(void)
 {
     uint32_t *at = &waiting;
 
@@ -202,7 +202,7 @@ static struct am_out *take_lent(uint32_t rank, uint32_t id)
     return m;
 }
 
-void MPIDI_HWMC_am_out_got(uint32_t rank, uint32_t id)
+void hwmc_am_out_got(uint32_t rank, uint32_t id)
 {
     struct am_out *m = take_lent(rank, id);
 
@@ -210,7 +210,7 @@ void MPIDI_HWMC_am_out_got(uint32_t rank, uint32_t id)
         retire(m);
 }
 
-void MPIDI_HWMC_am_out_refused(uint32_t rank, uint32_t id)
+void hwmc_am_out_refused(uint32_t rank, uint32_t id)
 {
     struct am_out *m = take_lent(rank, id);
 
@@ -224,10 +224,10 @@ void MPIDI_HWMC_am_out_refused(uint32_t rank, uint32_t id)
 
 /* New messages. */
 
-static bool can_reach(uint32_t rank, struct am_out *m)
+static bool can_cma(uint32_t rank, struct am_out *m)
 {
-    return m->head.data_sz > AM_CHUNK && !boxes[rank].refuses && MPIR_Bcast_hw_same_host(rank) &&
-           hwmc_reach_describe(&m->reach, m->data);
+    return m->head.data_sz > AM_CHUNK && !boxes[rank].refuses && hwmc_same_host(rank) &&
+           hwmc_cma_describe(&m->cma, m->data);
 }
 
 /* True: it is on its way or waits to be; *done: the data are not needed any more. */
@@ -238,17 +238,17 @@ static bool send_or_wait(uint32_t rank, struct am_out *m, bool *done)
 
     m->head.id = b->id++;
     if (self) {
-        *done = MPIDI_HWMC_am_in_own(&m->head, m->hdr, m->data);
+        *done = hwmc_am_in_own(&m->head, m->hdr, m->data);
         return *done;
     }
-    if (can_reach(rank, m))
-        m->head.kind = AM_REACH;
+    if (can_cma(rank, m))
+        m->head.kind = AM_CMA;
     *done = m->head.kind == AM_DATA && !b->first && send_all(rank, m);
     if (*done)
         return true;
     if (!enqueue(rank, m))
         return false;
-    if (m->head.kind == AM_REACH)
+    if (m->head.kind == AM_CMA)
         send_waiting(rank);
     return true;
 }
@@ -259,11 +259,11 @@ static int start(int rank, MPIR_Comm *comm, struct am_out *m)
     bool done, ok;
     uint32_t peer;
 
-    ok = MPIR_Bcast_hw_world_rank(comm, rank, &peer);
+    ok = hwmc_world_rank(comm, rank, &peer);
     MPIR_Assert(ok); /* or the communicator would not be carried */
-    MPIR_Bcast_hw_lock();
+    hwmc_lock();
     ok = send_or_wait(peer, m, &done);
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     MPIR_ERR_CHKANDJUMP(!ok, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (done) {
         MPL_free(m->packed);
@@ -278,9 +278,8 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_HWMC_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
-                        MPI_Aint am_hdr_sz, const void *data, MPI_Aint count, MPI_Datatype datatype,
-                        MPIR_Request *sreq)
+int hwmc_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr, MPI_Aint am_hdr_sz,
+                  const void *data, MPI_Aint count, MPI_Datatype datatype, MPIR_Request *sreq)
 {
     int mpi_errno = MPI_SUCCESS;
     struct am_out m = {.hdr = am_hdr, .sreq = sreq};
@@ -298,7 +297,7 @@ int MPIDI_HWMC_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *a
         m.data = m.packed = MPL_malloc(data_sz, MPL_MEM_BUFFER);
         MPIR_ERR_CHKANDJUMP(!m.packed, mpi_errno, MPI_ERR_OTHER, "**nomem");
         mpi_errno = MPIR_Typerep_pack(data, count, datatype, 0, m.packed, (MPI_Aint) data_sz,
-                                      &packed MPIR_BCAST_HW_TYPEREP_FLAGS);
+                                      &packed HWMC_TYPEREP_FLAGS);
         MPIR_ERR_CHECK(mpi_errno);
     }
     mpi_errno = start(rank, comm, &m);
@@ -310,8 +309,8 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_HWMC_am_send_hdr(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
-                           MPI_Aint am_hdr_sz)
+int hwmc_am_send_hdr(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
+                     MPI_Aint am_hdr_sz)
 {
     struct am_out m = {.hdr = am_hdr,
                        .head = {.handler = (uint8_t) handler_id, .hdr_sz = (uint16_t) am_hdr_sz}};
@@ -319,28 +318,28 @@ int MPIDI_HWMC_am_send_hdr(int rank, MPIR_Comm *comm, int handler_id, const void
     return start(rank, comm, &m);
 }
 
-bool MPIDI_HWMC_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id)
+bool hwmc_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id)
 {
     struct am_head head = {.id = id, .kind = (uint8_t) kind};
 
-    return hwmc_links_send(links, first_stream, rank, &head, sizeof(head), NULL, 0, NULL) ==
-           BCAST_HW_OK;
+    return hwmc_sessions_send(sessions, first_stream, rank, &head, sizeof(head), NULL, 0, NULL) ==
+           HWMC_OK;
 }
 
 /* What is over. */
 
-struct am_out *MPIDI_HWMC_am_out_gone(void)
+struct am_out *hwmc_am_out_failed(void)
 {
-    struct am_out *m = gone;
+    struct am_out *m = failed;
 
     if (m)
-        gone = m->next;
-    if (!gone)
-        gone_end = &gone;
+        failed = m->next;
+    if (!failed)
+        failed_end = &failed;
     return m;
 }
 
-int MPIDI_HWMC_am_out_tell(struct am_out *m)
+int hwmc_am_out_tell(struct am_out *m)
 {
     MPIR_Request *sreq = m->sreq;
     uint8_t handler = m->head.handler;
@@ -350,29 +349,29 @@ int MPIDI_HWMC_am_out_tell(struct am_out *m)
     return sreq ? MPIDIG_global.origin_cbs[handler](sreq) : MPI_SUCCESS;
 }
 
-bool MPIDI_HWMC_am_out_idle(void)
+bool hwmc_am_out_idle(void)
 {
     return waiting == NOBODY && num_lent == 0;
 }
 
-bool MPIDI_HWMC_am_out_open(struct hwmc_links *l, uint32_t first, uint32_t num)
+bool hwmc_am_out_open(struct hwmc_sessions *l, uint32_t first, uint32_t num)
 {
     boxes = MPL_calloc((size_t) MPIR_Process.size, sizeof(*boxes), MPL_MEM_OTHER);
     if (!boxes)
         return false;
     for (int i = 0; i < MPIR_Process.size; i++)
         boxes[i].end = &boxes[i].first;
-    links = l;
+    sessions = l;
     first_stream = first;
     num_streams = num;
     waiting = NOBODY;
-    gone_end = &gone;
+    failed_end = &failed;
     return true;
 }
 
-void MPIDI_HWMC_am_out_close(void)
+void hwmc_am_out_close(void)
 {
     MPL_free(boxes);
     boxes = NULL;
-    links = NULL;
+    sessions = NULL;
 }

@@ -43,7 +43,7 @@ static int add_tls(struct dl_phdr_info *object, size_t size, void *sum)
     return 0;
 }
 
-void MPIDI_HWMC_barrier_reserve(void)
+void hwmc_exit_pmi_reserve(void)
 {
     const size_t page = (size_t) sysconf(_SC_PAGESIZE);
     size_t bytes = OWN_BYTES;
@@ -84,7 +84,7 @@ static int start_on_reserved(void)
     return err;
 }
 
-int MPIDI_HWMC_barrier_enter(void)
+int hwmc_exit_pmi_enter(void)
 {
     int err = EINVAL, mpi_errno = MPI_SUCCESS;
 
@@ -98,7 +98,7 @@ int MPIDI_HWMC_barrier_enter(void)
     MPIR_ERR_CHKANDJUMP1(err != 0, mpi_errno, MPI_ERR_OTHER, "**hwmc_end_thread",
                          "**hwmc_end_thread %s", strerror(err));
     barrier.entered = true;
-    MPIDI_HWMC_global.pmi_in_use = true;
+    hwmc_global.pmi_in_use = true;
 
 fn_exit:
     return mpi_errno;
@@ -106,7 +106,7 @@ fn_fail:
     goto fn_exit;
 }
 
-bool MPIDI_HWMC_barrier_is_over(int *mpi_errno)
+bool hwmc_exit_pmi_is_over(int *mpi_errno)
 {
     if (!atomic_load(&barrier.done))
         return false;
@@ -115,7 +115,7 @@ bool MPIDI_HWMC_barrier_is_over(int *mpi_errno)
         munmap(barrier.map, barrier.bytes);
     barrier.map = NULL;
     barrier.entered = false;
-    MPIDI_HWMC_global.pmi_in_use = false;
+    hwmc_global.pmi_in_use = false;
     *mpi_errno = barrier.mpi_errno;
     return true;
 }

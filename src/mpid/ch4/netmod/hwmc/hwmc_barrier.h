@@ -6,20 +6,20 @@
  * on.
  */
 
-#ifndef HWMC_BARRIER_H_INCLUDED
-#define HWMC_BARRIER_H_INCLUDED
+#ifndef HWMC_NETMOD_BARRIER_H_INCLUDED
+#define HWMC_NETMOD_BARRIER_H_INCLUDED
 
 #include <stdbool.h>
 
 /* Takes the thread's stack from the system, so that the thread starts however little memory is left
  * then. Without memory for it the thread will have the stack that the system gives it. */
-void MPIDI_HWMC_barrier_reserve(void);
+void hwmc_exit_pmi_reserve(void);
 
 /* Enters the barrier, unless this process is in it. Until it is over nothing may be asked of the
  * process manager. The error that there is no thread for it. */
-int MPIDI_HWMC_barrier_enter(void);
+int hwmc_exit_pmi_enter(void);
 
 /* Everybody has entered it, or it failed: sets *mpi_errno to how it ended. False: it goes on. */
-bool MPIDI_HWMC_barrier_is_over(int *mpi_errno);
+bool hwmc_exit_pmi_is_over(int *mpi_errno);
 
-#endif /* HWMC_BARRIER_H_INCLUDED */
+#endif /* HWMC_NETMOD_BARRIER_H_INCLUDED */

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef HWMC_CARRY_H_INCLUDED
-#define HWMC_CARRY_H_INCLUDED
+#ifndef HWMC_NETMOD_CARRY_H_INCLUDED
+#define HWMC_NETMOD_CARRY_H_INCLUDED
 
 #include "hwmc_compat.h"
 
@@ -20,15 +20,15 @@
  * functions that it overrides.
  */
 
-MPL_STATIC_INLINE_PREFIX bool MPIDI_HWMC_carries_comm(const MPIR_Comm *comm)
+MPL_STATIC_INLINE_PREFIX bool hwmc_am_override_comm(const MPIR_Comm *comm)
 {
-    return MPIDI_HWMC_carries && comm->dev.ch4.netmod.hwmc.carried;
+    return hwmc_am_override && comm->dev.ch4.netmod.hwmc.carried;
 }
 
 /* Of a request made by an active message the communicator is always known. */
-MPL_STATIC_INLINE_PREFIX bool MPIDI_HWMC_carries_request(const MPIR_Request *req)
+MPL_STATIC_INLINE_PREFIX bool hwmc_am_override_request(const MPIR_Request *req)
 {
-    return MPIDI_HWMC_carries && req->comm && req->comm->dev.ch4.netmod.hwmc.carried;
+    return hwmc_am_override && req->comm && req->comm->dev.ch4.netmod.hwmc.carried;
 }
 
 /* Point-to-point. */
@@ -40,16 +40,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_isend(const void *buf, MPI_Aint count,
 {
     int mpi_errno;
 
-    if (!MPIDI_HWMC_carries_comm(comm))
+    if (!hwmc_am_override_comm(comm))
         return MPIDI_HWMC_super_mpi_isend(buf, count, datatype, rank, tag, comm, attr, addr,
                                           request);
 #if MPICH_NUMVERSION >= 40200000
-    MPIDI_HWMC_LOCKED(MPIDIG_mpi_isend(
+    HWMC_LOCKED(MPIDIG_mpi_isend(
         buf, count, datatype, rank, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), addr, 0, 0, request,
         MPIR_PT2PT_ATTR_GET_SYNCFLAG(attr) != 0, MPIR_PT2PT_ATTR_GET_ERRFLAG(attr)));
 #else
-    MPIDI_HWMC_LOCKED(MPIDIG_mpi_isend(buf, count, datatype, rank, tag, comm,
-                                       MPIDI_HWMC_CONTEXT_OFFSET(attr), addr, 0, 0, request));
+    HWMC_LOCKED(MPIDIG_mpi_isend(buf, count, datatype, rank, tag, comm,
+                                 MPIDI_HWMC_CONTEXT_OFFSET(attr), addr, 0, 0, request));
 #endif
     return mpi_errno;
 }
@@ -60,7 +60,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_issend(const void *buf, MPI_Aint count
                                                  MPIR_Comm *comm, int attr, MPIDI_av_entry_t *addr,
                                                  MPIR_Request **request)
 {
-    if (!MPIDI_HWMC_carries_comm(comm))
+    if (!hwmc_am_override_comm(comm))
         return MPIDI_HWMC_super_mpi_issend(buf, count, datatype, rank, tag, comm, attr, addr,
                                            request);
     return MPIDIG_mpi_issend(buf, count, datatype, rank, tag, comm, attr, addr, 0, 0, request);
@@ -71,7 +71,7 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_isend_coll(const void *buf, MPI_Aint count
                                                  MPIR_Comm *comm, int attr, MPIDI_av_entry_t *addr,
                                                  MPIR_Request **request, MPIR_Errflag_t *errflag)
 {
-    if (!MPIDI_HWMC_carries_comm(comm))
+    if (!hwmc_am_override_comm(comm))
         return MPIDI_HWMC_super_isend_coll(buf, count, datatype, rank, tag, comm, attr, addr,
                                            request, errflag);
     return MPIDIG_isend_coll(buf, count, datatype, rank, tag, comm, attr, addr, 0, 0, request,
@@ -86,11 +86,11 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_irecv(void *buf, MPI_Aint count, MPI_D
 {
     int mpi_errno;
 
-    if (!MPIDI_HWMC_carries_comm(comm))
+    if (!hwmc_am_override_comm(comm))
         return MPIDI_HWMC_super_mpi_irecv(buf, count, datatype, rank, tag, comm, attr, addr,
                                           request, partner);
-    MPIDI_HWMC_LOCKED(MPIDIG_mpi_irecv(buf, count, datatype, rank, tag, comm,
-                                       MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, request, 0, partner));
+    HWMC_LOCKED(MPIDIG_mpi_irecv(buf, count, datatype, rank, tag, comm,
+                                 MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, request, 0, partner));
     return mpi_errno;
 }
 
@@ -99,9 +99,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_imrecv(void *buf, MPI_Aint count, MPI_
 {
     int mpi_errno;
 
-    if (!MPIDI_HWMC_carries_request(message))
+    if (!hwmc_am_override_request(message))
         return MPIDI_HWMC_super_mpi_imrecv(buf, count, datatype, message);
-    MPIDI_HWMC_LOCKED(MPIDIG_mpi_imrecv(buf, count, datatype, message));
+    HWMC_LOCKED(MPIDIG_mpi_imrecv(buf, count, datatype, message));
     return mpi_errno;
 }
 
@@ -111,10 +111,10 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_iprobe(int source, int tag, MPIR_Comm 
 {
     int mpi_errno;
 
-    if (!MPIDI_HWMC_carries_comm(comm))
+    if (!hwmc_am_override_comm(comm))
         return MPIDI_HWMC_super_mpi_iprobe(source, tag, comm, attr, addr, flag, status);
-    MPIDI_HWMC_LOCKED(MPIDIG_mpi_iprobe(source, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, flag,
-                                        MPIDI_HWMC_NOT_LOCAL status));
+    HWMC_LOCKED(MPIDIG_mpi_iprobe(source, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, flag,
+                                  HWMC_NOT_LOCAL status));
     return mpi_errno;
 }
 
@@ -124,17 +124,17 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_improbe(int source, int tag, MPIR_Comm
 {
     int mpi_errno;
 
-    if (!MPIDI_HWMC_carries_comm(comm))
+    if (!hwmc_am_override_comm(comm))
         return MPIDI_HWMC_super_mpi_improbe(source, tag, comm, attr, addr, flag, message, status);
-    MPIDI_HWMC_LOCKED(MPIDIG_mpi_improbe(source, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), 0,
-                                         flag, MPIDI_HWMC_NOT_LOCAL message, status));
+    HWMC_LOCKED(MPIDIG_mpi_improbe(source, tag, comm, MPIDI_HWMC_CONTEXT_OFFSET(attr), 0, flag,
+                                   HWMC_NOT_LOCAL message, status));
     return mpi_errno;
 }
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_cancel_send(MPIR_Request *sreq)
 {
-    return MPIDI_HWMC_carries_request(sreq) ? MPIDIG_mpi_cancel_send(sreq)
-                                            : MPIDI_HWMC_super_mpi_cancel_send(sreq);
+    return hwmc_am_override_request(sreq) ? MPIDIG_mpi_cancel_send(sreq)
+                                          : MPIDI_HWMC_super_mpi_cancel_send(sreq);
 }
 
 #if MPICH_NUMVERSION >= 40200000
@@ -142,16 +142,16 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_cancel_recv(MPIR_Request *rreq, bool i
 {
     int mpi_errno;
 
-    if (!MPIDI_HWMC_carries_request(rreq))
+    if (!hwmc_am_override_request(rreq))
         return MPIDI_HWMC_super_mpi_cancel_recv(rreq, is_blocking);
-    MPIDI_HWMC_LOCKED(MPIDI_HWMC_CANCEL_RECV(rreq));
+    HWMC_LOCKED(MPIDI_HWMC_CANCEL_RECV(rreq));
     return mpi_errno;
 }
 #else
 MPL_STATIC_INLINE_PREFIX int MPIDI_NM_mpi_cancel_recv(MPIR_Request *rreq)
 {
-    return MPIDI_HWMC_carries_request(rreq) ? MPIDI_HWMC_CANCEL_RECV(rreq)
-                                            : MPIDI_HWMC_super_mpi_cancel_recv(rreq);
+    return hwmc_am_override_request(rreq) ? MPIDI_HWMC_CANCEL_RECV(rreq)
+                                          : MPIDI_HWMC_super_mpi_cancel_recv(rreq);
 }
 #endif
 
@@ -163,9 +163,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_isend(int rank, MPIR_Comm *comm, int ha
                                                MPI_Datatype datatype, int src_vci, int dst_vci,
                                                MPIR_Request *sreq)
 {
-    if (MPIDI_HWMC_carries_comm(comm))
-        return MPIDI_HWMC_am_isend(rank, comm, handler_id, am_hdr, am_hdr_sz, data, count, datatype,
-                                   sreq);
+    if (hwmc_am_override_comm(comm))
+        return hwmc_am_isend(rank, comm, handler_id, am_hdr, am_hdr_sz, data, count, datatype,
+                             sreq);
     return MPIDI_HWMC_super_am_isend(rank, comm, handler_id, am_hdr, am_hdr_sz, data, count,
                                      datatype, src_vci, dst_vci, sreq);
 }
@@ -184,8 +184,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_send_hdr(int rank, MPIR_Comm *comm, int
                                                   const void *am_hdr, MPI_Aint am_hdr_sz,
                                                   int src_vci, int dst_vci)
 {
-    if (MPIDI_HWMC_carries_comm(comm))
-        return MPIDI_HWMC_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz);
+    if (hwmc_am_override_comm(comm))
+        return hwmc_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz);
     return MPIDI_HWMC_super_am_send_hdr(rank, comm, handler_id, am_hdr, am_hdr_sz, src_vci,
                                         dst_vci);
 }
@@ -204,7 +204,7 @@ MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_check_eager(MPI_Aint am_hdr_sz, MPI_Ai
                                                       const void *data, MPI_Aint count,
                                                       MPI_Datatype datatype, MPIR_Request *sreq)
 {
-    if (MPIDI_HWMC_carries_request(sreq))
+    if (hwmc_am_override_request(sreq))
         return am_hdr_sz + data_sz <= MPIDI_NM_am_eager_limit();
     return MPIDI_HWMC_super_am_check_eager(am_hdr_sz, data_sz, data, count, datatype, sreq);
 }
@@ -214,13 +214,13 @@ MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_check_eager(MPI_Aint am_hdr_sz, MPI_Ai
 #if MPICH_NUMVERSION >= 50000000
 MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_can_do_tag(MPIR_Request *rreq)
 {
-    return !MPIDI_HWMC_carries_request(rreq) && MPIDI_HWMC_super_am_can_do_tag(rreq);
+    return !hwmc_am_override_request(rreq) && MPIDI_HWMC_super_am_can_do_tag(rreq);
 }
 #elif MPICH_NUMVERSION >= 40300000
 MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_can_do_tag(void)
 {
-    return !MPIDI_HWMC_carries && MPIDI_HWMC_super_am_can_do_tag();
+    return !hwmc_am_override && MPIDI_HWMC_super_am_can_do_tag();
 }
 #endif
 
-#endif /* HWMC_CARRY_H_INCLUDED */
+#endif /* HWMC_NETMOD_CARRY_H_INCLUDED */

@@ -3,30 +3,30 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef HWMC_COMPAT_H_INCLUDED
-#define HWMC_COMPAT_H_INCLUDED
+#ifndef HWMC_NETMOD_COMPAT_H_INCLUDED
+#define HWMC_NETMOD_COMPAT_H_INCLUDED
 
 /* What differs between CH4 of MPICH 4.0, 4.2, 4.3 and 5.0, as far as hwmc's netmod uses it. What
  * differs outside the device is in bcast_hw/compat.h. Needs mpi.h; read by all of MPICH. */
 
 /* The lock of VCI 0. */
 #if MPICH_NUMVERSION >= 50000000
-#define MPIDI_HWMC_LOCK MPIDI_VCI_LOCK(0)
+#define HWMC_LOCK MPIDI_VCI_LOCK(0)
 #else
-#define MPIDI_HWMC_LOCK MPIDI_VCI(0).lock
+#define HWMC_LOCK MPIDI_VCI(0).lock
 #endif
 
 /* A call of a generic function: from 4.2 on the netmod holds the lock around it; before, that takes
  * it. */
 #if MPICH_NUMVERSION >= 40200000
-#define MPIDI_HWMC_LOCKED(call)                                                                    \
+#define HWMC_LOCKED(call)                                                                          \
     do {                                                                                           \
-        MPID_THREAD_CS_ENTER(VCI, MPIDI_HWMC_LOCK);                                                \
+        MPID_THREAD_CS_ENTER(VCI, HWMC_LOCK);                                                      \
         mpi_errno = call;                                                                          \
-        MPID_THREAD_CS_EXIT(VCI, MPIDI_HWMC_LOCK);                                                 \
+        MPID_THREAD_CS_EXIT(VCI, HWMC_LOCK);                                                       \
     } while (0)
 #else
-#define MPIDI_HWMC_LOCKED(call) mpi_errno = call
+#define HWMC_LOCKED(call) mpi_errno = call
 #endif
 
 /* What `attr` of a message is: since 4.2 more than the context's offset. */
@@ -38,9 +38,9 @@
 
 /* In a probe: since 4.3 it says whether it looks for messages of this host. */
 #if MPICH_NUMVERSION >= 40300000
-#define MPIDI_HWMC_NOT_LOCAL false,
+#define HWMC_NOT_LOCAL false,
 #else
-#define MPIDI_HWMC_NOT_LOCAL
+#define HWMC_NOT_LOCAL
 #endif
 
 /* Cancelling says since 5.0 whether the receive has a partner. */
@@ -66,9 +66,9 @@
 
 /* Whether every process can be waited for in MPI_Finalize. */
 #if MPICH_NUMVERSION >= 40200000
-#define MPIDI_HWMC_FINALIZE_IS_COLLECTIVE (!MPIR_CVAR_NO_COLLECTIVE_FINALIZE)
+#define HWMC_FINALIZE_IS_COLLECTIVE (!MPIR_CVAR_NO_COLLECTIVE_FINALIZE)
 #else
-#define MPIDI_HWMC_FINALIZE_IS_COLLECTIVE true
+#define HWMC_FINALIZE_IS_COLLECTIVE true
 #endif
 
-#endif /* HWMC_COMPAT_H_INCLUDED */
+#endif /* HWMC_NETMOD_COMPAT_H_INCLUDED */

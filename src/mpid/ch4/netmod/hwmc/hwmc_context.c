@@ -33,10 +33,10 @@ static ucs_status_t open_context(const ucp_params_t *params, const ucp_config_t 
 {
     ucp_params_t more = *params;
 
-    if (MPIDI_HWMC_sleep_wanted()) {
+    if (hwmc_sleep_wanted()) {
         more.features |= UCP_FEATURE_WAKEUP;
         if (ucp_init(&more, config, context) == UCS_OK) {
-            MPIDI_HWMC_sleep_possible();
+            hwmc_sleep_possible();
             return UCS_OK;
         }
     }

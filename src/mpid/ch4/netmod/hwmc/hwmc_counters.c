@@ -7,62 +7,61 @@
 #include "hwmc_impl.h"
 #include "hwmc_counters.h"
 
-struct MPIDI_HWMC_counters MPIDI_HWMC_counters;
+struct hwmc_counters hwmc_counters;
 
-static const struct MPIR_Bcast_hw_counter setup_list[] = {
-#define X(field, text) {"hwmc_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    MPIDI_HWMC_SETUP_COUNTS(X)
+static const struct hwmc_counter setup_list[] = {
+#define X(field, text) {"hwmc_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_SETUP_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter link_list[] = {
-#define X(field, text) {"hwmc_link_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    BCAST_HW_LINK_COUNTS(X)
+static const struct hwmc_counter link_list[] = {
+#define X(field, text) {"hwmc_session_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_SESSION_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter lanes_list[] = {
-#define X(field, text) {"hwmc_lanes_" #field, text, MPIR_BCAST_HW_LEVEL, NULL},
-    MPIDI_HWMC_LANES_COUNTS(X)
+static const struct hwmc_counter lanes_list[] = {
+#define X(field, text) {"hwmc_lanes_" #field, text, HWMC_LEVEL, NULL},
+    HWMC_LANES_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter am_list[] = {
-#define X(field, text) {"hwmc_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    MPIDI_HWMC_AM_COUNTS(X)
+static const struct hwmc_counter am_list[] = {
+#define X(field, text) {"hwmc_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_AM_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter helper_list[] = {
-#define X(field, text) {"hwmc_helper_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    MPIDI_HWMC_HELPER_COUNTS(X)
+static const struct hwmc_counter helper_list[] = {
+#define X(field, text) {"hwmc_helper_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_HELPER_COUNTS(X)
 #undef X
 };
 
-static const struct MPIR_Bcast_hw_counter sealed_list[] = {
-#define X(field, text) {"hwmc_lane_" #field, text, MPIR_BCAST_HW_COUNTER, NULL},
-    HWMC_SEALED_COUNTS(X)
+static const struct hwmc_counter auth_lane_list[] = {
+#define X(field, text) {"hwmc_lane_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_AUTH_LANE_COUNTS(X)
 #undef X
 };
 
 #ifdef HAVE_HWMC_VERBS
-static const struct MPIR_Bcast_hw_counter rc_list[] = {
-#define X(field, text)                                                                             \
-    {"hwmc_rc_" #field, "reliable connections: " text, MPIR_BCAST_HW_COUNTER, NULL},
+static const struct hwmc_counter rc_list[] = {
+#define X(field, text) {"hwmc_rc_" #field, "reliable connections: " text, HWMC_COUNTER, NULL},
     HWMC_LANE_RC_COUNTS(X)
 #undef X
 };
 #endif
 
-void MPIDI_HWMC_counters_add(void)
+void hwmc_counters_add(void)
 {
-    MPIR_BCAST_HW_COUNTERS_ADD(setup_list, MPIDI_HWMC_counters.setup);
-    MPIR_BCAST_HW_COUNTERS_ADD(link_list, MPIDI_HWMC_counters.link);
-    MPIR_BCAST_HW_COUNTERS_ADD(lanes_list, MPIDI_HWMC_counters.lanes);
-    MPIR_BCAST_HW_COUNTERS_ADD(am_list, MPIDI_HWMC_counters.am);
-    MPIR_BCAST_HW_COUNTERS_ADD(helper_list, MPIDI_HWMC_counters.helper);
-    MPIR_BCAST_HW_COUNTERS_ADD(sealed_list, MPIDI_HWMC_counters.sealed);
+    HWMC_COUNTERS_ADD(setup_list, hwmc_counters.setup);
+    HWMC_COUNTERS_ADD(link_list, hwmc_counters.session);
+    HWMC_COUNTERS_ADD(lanes_list, hwmc_counters.lanes);
+    HWMC_COUNTERS_ADD(am_list, hwmc_counters.am);
+    HWMC_COUNTERS_ADD(helper_list, hwmc_counters.helper);
+    HWMC_COUNTERS_ADD(auth_lane_list, hwmc_counters.auth_lane);
 #ifdef HAVE_HWMC_VERBS
-    MPIR_BCAST_HW_COUNTERS_ADD(rc_list, MPIDI_HWMC_counters.rc);
+    HWMC_COUNTERS_ADD(rc_list, hwmc_counters.rc);
 #endif
 }

@@ -29,7 +29,7 @@ cvars:
         auto  - On each rail verbs if all processes with a port there can, and udp otherwise.
         verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
                 none is left, broadcasts go over lanes or by MPICH's algorithms
-                (bcast_hw_off_fabric).
+                (hwmc_off_fabric).
         udp   - IP multicast.
         none  - Nothing: long broadcasts may go along trees over lanes, the others are MPICH's.
 
@@ -56,27 +56,26 @@ cvars:
 static bool asks_network(void)
 {
     for (uint32_t i = 0; i < (uint32_t) MPIR_Process.rank; i++)
-        if (MPIR_Bcast_hw_same_host(i))
+        if (hwmc_same_host(i))
             return false;
     return true;
 }
 
 /* A subnet manager that has much to do answers late: that is no reason against multicast, for who
  * sets up a communicator joins in the background, and waits longer. */
-static bool works(struct bcast_hw_fabric *fabric)
+static bool works(struct hwmc_fabric *fabric)
 {
     int err;
 
     if (!asks_network())
         return true;
-    MPIDI_HWMC_counters.setup->verbs_probes++;
+    hwmc_counters.setup->verbs_probes++;
     err = hwmc_fabric_verbs_probe(fabric, PROBE_NS);
-    return err == BCAST_HW_OK || err == BCAST_HW_AGAIN;
+    return err == HWMC_OK || err == HWMC_AGAIN;
 }
 
 /* NULL: verbs multicast does not work on the rail. */
-static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
-                                         const struct bcast_hw_rail *rail)
+static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct hwmc_rail *rail)
 {
     const struct hwmc_verbs_params params = {
         .key = f->key,
@@ -84,9 +83,9 @@ static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
         .group = f->group,
         .window = WINDOW,
     };
-    struct bcast_hw_fabric *fabric;
+    struct hwmc_fabric *fabric;
 
-    if (hwmc_fabric_verbs_open(rail, &params, &fabric) != BCAST_HW_OK)
+    if (hwmc_fabric_verbs_open(rail, &params, &fabric) != HWMC_OK)
         return NULL;
     if (works(fabric))
         return fabric;
@@ -94,8 +93,7 @@ static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
     return NULL;
 }
 #else
-static struct bcast_hw_fabric *try_verbs(const struct MPIDI_HWMC_fabrics *f,
-                                         const struct bcast_hw_rail *rail)
+static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct hwmc_rail *rail)
 {
     (void) f;
     (void) rail;
@@ -108,10 +106,9 @@ static bool may_be(int fabric)
     return MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_auto || MPIR_CVAR_HWMC_FABRIC == fabric;
 }
 
-void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
-                            int *can)
+void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, int *can)
 {
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
         can[i] = i >= rails->num_job || rails->at[i] < 0;
         if (can[i] || !may_be(MPIR_CVAR_HWMC_FABRIC_verbs))
             continue;
@@ -120,27 +117,27 @@ void MPIDI_HWMC_fabrics_try(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWM
     }
 }
 
-void MPIDI_HWMC_fabrics_try_ports(const struct MPIDI_HWMC_fabrics *f, int *free)
+void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, int *free)
 {
     const bool asks = may_be(MPIR_CVAR_HWMC_FABRIC_udp);
 
-    for (int i = 0; i < HWMC_DRAW_PORTS_MAX; i++)
+    for (int i = 0; i < HWMC_RANDOM_PORTS_MAX; i++)
         free[i] = i < f->ports.num && (!asks || hwmc_udp_may_bind(f->ports.port[i]));
 }
 
-bool MPIDI_HWMC_fabrics_choose_port(struct MPIDI_HWMC_fabrics *f, const int *free)
+bool hwmc_fabrics_choose_port(struct hwmc_fabrics *f, const int *free)
 {
     int i = 0;
 
     while (i < f->ports.num && !free[i])
         i++;
-    MPIDI_HWMC_counters.setup->ports_taken += (uint64_t) i;
+    hwmc_counters.setup->ports_taken += (uint64_t) i;
     f->port = f->ports.port[i < f->ports.num ? i : 0];
     return i < f->ports.num;
 }
 
 /* Spoils what the fabric receives, where a test asks for that. */
-static int wrap_fault(struct bcast_hw_fabric **fabric)
+static int wrap_fault(struct hwmc_fabric **fabric)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_fault_rules rules;
@@ -148,10 +145,10 @@ static int wrap_fault(struct bcast_hw_fabric **fabric)
 
     if (!MPIR_CVAR_HWMC_FAULT || !*MPIR_CVAR_HWMC_FAULT)
         goto fn_exit;
-    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != BCAST_HW_OK,
+    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != HWMC_OK,
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_fault", "**hwmc_fault %s", wrong);
     MPIR_ERR_CHKANDJUMP(
-        hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != BCAST_HW_OK,
+        hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != HWMC_OK,
         mpi_errno, MPI_ERR_OTHER, "**nomem");
 
 fn_exit:
@@ -160,28 +157,27 @@ fn_fail:
     goto fn_exit;
 }
 
-static struct bcast_hw_fabric *open_udp(const struct MPIDI_HWMC_fabrics *f,
-                                        const struct bcast_hw_rail *rail)
+static struct hwmc_fabric *open_udp(const struct hwmc_fabrics *f, const struct hwmc_rail *rail)
 {
     const struct hwmc_udp_params params = {
         .port = f->port,
         .ttl = 1,
-        .loop = MPIR_Bcast_hw_host_is_shared(),
+        .loop = hwmc_host_is_shared(),
         .group = f->group,
         .window = WINDOW,
-        .unicast = &MPIDI_HWMC_counters.setup->drop_unicast,
+        .unicast = &hwmc_counters.setup->drop_unicast,
     };
-    struct bcast_hw_fabric *fabric = NULL;
+    struct hwmc_fabric *fabric = NULL;
 
     hwmc_udp_open(rail, &params, &fabric);
     return fabric;
 }
 
 /* The fabric of rail `i`; NULL where there can be no multicast. */
-static struct bcast_hw_fabric *choose(struct MPIDI_HWMC_fabrics *f, int i, bool verbs,
-                                      const struct bcast_hw_rail *rail)
+static struct hwmc_fabric *choose(struct hwmc_fabrics *f, int i, bool verbs,
+                                  const struct hwmc_rail *rail)
 {
-    struct bcast_hw_fabric *fabric = f->verbs[i];
+    struct hwmc_fabric *fabric = f->verbs[i];
 
     if (verbs) {
 #ifdef HAVE_HWMC_VERBS
@@ -197,14 +193,14 @@ static uint32_t fastest(const int *mbit)
 {
     int max = 0;
 
-    for (unsigned i = 0; i < BCAST_HW_RAIL_BITS; i++)
+    for (unsigned i = 0; i < HWMC_RAIL_BITS; i++)
         if (mbit[i] < INT_MAX)
             max = MPL_MAX(max, mbit[i]);
     return (uint32_t) max;
 }
 
-int MPIDI_HWMC_fabrics_open(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWMC_rails *rails,
-                            const int *can, const int *mbit, struct bcast_hw_engine_cfg *cfg)
+int hwmc_fabrics_open(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, const int *can,
+                      const int *mbit, struct hwmc_engine_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -218,7 +214,7 @@ int MPIDI_HWMC_fabrics_open(struct MPIDI_HWMC_fabrics *f, const struct MPIDI_HWM
             MPIR_ERR_CHECK(mpi_errno);
         }
     }
-    MPIDI_HWMC_fabrics_close(f);
+    hwmc_fabrics_close(f);
 
 fn_exit:
     return mpi_errno;
@@ -229,9 +225,9 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_HWMC_fabrics_close(struct MPIDI_HWMC_fabrics *f)
+void hwmc_fabrics_close(struct hwmc_fabrics *f)
 {
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
         if (f->verbs[i])
             f->verbs[i]->ops->close(f->verbs[i]);
         f->verbs[i] = NULL;

@@ -34,7 +34,7 @@ static int step(void)
     p->polling = false;
     MPIDI_HWMC_poll_ends(0);
     MPIDI_HWMC_wait_polled();
-    return MPIR_Bcast_hw_all_there();
+    return hwmc_all_there();
 }
 
 /* A barrier, with progress. If that fails, as a host is gone, the thread stays in it. */
@@ -42,9 +42,9 @@ static int wait_for_all(void)
 {
     int mpi_errno = MPI_SUCCESS, outcome = MPI_SUCCESS;
 
-    mpi_errno = MPIDI_HWMC_barrier_enter();
+    mpi_errno = hwmc_exit_pmi_enter();
     MPIR_ERR_CHECK(mpi_errno);
-    while (!MPIDI_HWMC_barrier_is_over(&outcome)) {
+    while (!hwmc_exit_pmi_is_over(&outcome)) {
         mpi_errno = step();
         MPIR_ERR_CHECK(mpi_errno);
     }
@@ -64,17 +64,17 @@ void *MPIDI_HWMC_ucp_disconnect_nb(ucp_ep_h ep)
     return all_met ? NULL : ucp_disconnect_nb(ep);
 }
 
-int MPIDI_HWMC_quiesce(void)
+int hwmc_quiesce(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
     MPIDI_HWMC_poll.eager++;
-    MPIR_Bcast_hw_drain();
-    while ((MPIDI_HWMC_global.links && !MPIDI_HWMC_am_idle()) || !MPIR_Bcast_hw_drained()) {
+    hwmc_drain();
+    while ((hwmc_global.sessions && !hwmc_am_idle()) || !hwmc_drained()) {
         mpi_errno = step();
         MPIR_ERR_CHECK(mpi_errno);
     }
-    while (MPIDI_HWMC_global.links && !MPIDI_HWMC_met()) {
+    while (hwmc_global.sessions && !hwmc_exit_barrier_met()) {
         mpi_errno = step();
         MPIR_ERR_CHECK(mpi_errno);
     }

@@ -47,7 +47,7 @@ cvars:
 #define BUSY_LOOKS 16u /* at once, one after the other */
 #define FDS_MAX 64
 
-struct MPIDI_HWMC_helper_told MPIDI_HWMC_helper_told;
+struct hwmc_helper_told hwmc_helper_told;
 
 static struct {
     pthread_t thread;
@@ -58,18 +58,18 @@ static struct {
 
 static __thread bool is_me __attribute__((tls_model("initial-exec")));
 
-bool MPIDI_HWMC_helper_is_me(void)
+bool hwmc_helper_is_me(void)
 {
     return is_me;
 }
 
-bool MPIDI_HWMC_helper_wanted(void)
+bool hwmc_helper_wanted(void)
 {
     switch (MPIR_CVAR_HWMC_PROGRESS_THREAD) {
         case MPIR_CVAR_HWMC_PROGRESS_THREAD_on:
             return true;
         case MPIR_CVAR_HWMC_PROGRESS_THREAD_auto:
-            return MPIR_Bcast_hw_has_processors_left();
+            return hwmc_has_processors_left();
         default:
             return false;
     }
@@ -89,14 +89,14 @@ enum watched { WATCHED_NEVER, WATCHED_NOT_NOW, WATCHED };
 
 /* A lane's descriptor may stay readable with nothing to do, as UCX's do over TCP: what counts is
  * what comes anew. */
-static enum watched watch_lane(struct bcast_hw_lane *lane)
+static enum watched watch_lane(struct hwmc_lane *lane)
 {
     if (!watch(lane->ops->fd(lane), EPOLLIN | EPOLLET))
         return WATCHED_NEVER;
-    return lane->ops->arm(lane) == BCAST_HW_OK ? WATCHED : WATCHED_NOT_NOW;
+    return lane->ops->arm(lane) == HWMC_OK ? WATCHED : WATCHED_NOT_NOW;
 }
 
-static enum watched watch_fabric(struct bcast_hw_fabric *fabric)
+static enum watched watch_fabric(struct hwmc_fabric *fabric)
 {
     int fds[FDS_MAX], num = fabric->ops->fds(fabric, fds, FDS_MAX);
 
@@ -107,14 +107,14 @@ static enum watched watch_fabric(struct bcast_hw_fabric *fabric)
 }
 
 /* Under the lock: from now on what comes for the engine is seen at helper.epoll. */
-static enum watched watch_engine(const struct bcast_hw_engine *e)
+static enum watched watch_engine(const struct hwmc_engine *e)
 {
     enum watched least = WATCHED;
 
-    for (int i = 0; i < BCAST_HW_RAIL_BITS; i++)
+    for (int i = 0; i < HWMC_RAIL_BITS; i++)
         if (e->rails.one[i].fabric)
             least = MPL_MIN(least, watch_fabric(e->rails.one[i].fabric));
-    for (uint32_t i = 0; bcast_hw_engine_by_lanes(e) && i < e->cfg.num_far_lanes; i++)
+    for (uint32_t i = 0; hwmc_engine_by_lanes(e) && i < e->cfg.num_far_lanes; i++)
         least = MPL_MIN(least, watch_lane(e->cfg.lanes[i]));
     return MPL_MIN(least, watch_lane(e->cfg.lane));
 }
@@ -145,7 +145,7 @@ static bool take_events(void)
 /* Whether the program makes progress, or has since this was asked last. */
 static bool program_polls(void)
 {
-    struct MPIDI_HWMC_helper_told *t = &MPIDI_HWMC_helper_told;
+    struct hwmc_helper_told *t = &hwmc_helper_told;
     unsigned polls = atomic_load_explicit(&t->polls, memory_order_relaxed), before = helper.seen;
 
     helper.seen = polls;
@@ -153,7 +153,7 @@ static bool program_polls(void)
 }
 
 /* How many fragments others were sent that had asked for them. */
-static uint64_t repairs(const struct bcast_hw_engine *e)
+static uint64_t repairs(const struct hwmc_engine *e)
 {
     return e->counts->forwarded + e->counts->given;
 }
@@ -161,20 +161,20 @@ static uint64_t repairs(const struct bcast_hw_engine *e)
 /* Under the lock, in place of the program: progress. How long from `now` on there is nothing to do,
  * in ns, if nothing comes. Where that is not known it soon looks again, and less soon when it has
  * done so for a while. */
-static uint64_t stand_in(struct bcast_hw_engine *e, uint64_t now)
+static uint64_t stand_in(struct hwmc_engine *e, uint64_t now)
 {
     static unsigned in_a_row;
     uint64_t before = repairs(e), until;
     enum watched watched;
 
-    MPIDI_HWMC_counters.helper->wakes++;
-    bcast_hw_engine_progress(e, now);
-    MPIDI_HWMC_counters.helper->repairs += repairs(e) - before;
+    hwmc_counters.helper->wakes++;
+    hwmc_engine_progress(e, now);
+    hwmc_counters.helper->repairs += repairs(e) - before;
     watched = watch_engine(e);
     if (watched == WATCHED_NOT_NOW)
         return ++in_a_row < BUSY_LOOKS ? 0 : LOOK_NS;
     in_a_row = 0;
-    until = MPL_MIN(bcast_hw_engine_deadline(e), e->cfg.lane->ops->deadline(e->cfg.lane));
+    until = MPL_MIN(hwmc_engine_deadline(e), e->cfg.lane->ops->deadline(e->cfg.lane));
     until = until > now ? until - now : 0;
     return watched == WATCHED ? until : MPL_MIN(until, LOOK_NS);
 }
@@ -182,15 +182,15 @@ static uint64_t stand_in(struct bcast_hw_engine *e, uint64_t now)
 /* One step: until the next look, or until something comes. Whether the thread is to end. */
 static bool step(void)
 {
-    struct bcast_hw_engine *e = MPIR_Bcast_hw_engine();
-    const bool active = MPIR_Bcast_hw_active();
+    struct hwmc_engine *e = hwmc_process_engine();
+    const bool active = hwmc_active();
     uint64_t ns;
 
     if (!active || program_polls())
         return sleep_on(helper.end, active ? LOOK_NS : IDLE_LOOK_NS);
-    MPIR_Bcast_hw_lock();
-    ns = program_polls() ? 0 : stand_in(e, MPIR_Bcast_hw_now()); /* it may have begun meanwhile */
-    MPIR_Bcast_hw_unlock();
+    hwmc_lock();
+    ns = program_polls() ? 0 : stand_in(e, hwmc_now()); /* it may have begun meanwhile */
+    hwmc_unlock();
     if (ns > 0)
         sleep_on(helper.epoll, ns);
     return take_events();
@@ -227,11 +227,11 @@ static void close_descriptors(void)
     helper.epoll = helper.end = -1;
 }
 
-int MPIDI_HWMC_helper_start(void)
+int hwmc_helper_start(void)
 {
     int mpi_errno = MPI_SUCCESS, err;
 
-    if (!MPIDI_HWMC_helper_wanted())
+    if (!hwmc_helper_wanted())
         goto fn_exit;
     helper.end = eventfd(0, EFD_CLOEXEC);
     helper.epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -239,7 +239,7 @@ int MPIDI_HWMC_helper_start(void)
         helper.end < 0 || helper.epoll < 0 || !watch(helper.end, EPOLLIN) ? errno : begin_thread();
     MPIR_ERR_CHKANDJUMP1(err != 0, mpi_errno, MPI_ERR_OTHER, "**hwmc_helper", "**hwmc_helper %s",
                          strerror(err));
-    MPIDI_HWMC_helper_told.on = true;
+    hwmc_helper_told.on = true;
 
 fn_exit:
     return mpi_errno;
@@ -248,11 +248,11 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_HWMC_helper_stop(void)
+void hwmc_helper_stop(void)
 {
-    if (!MPIDI_HWMC_helper_told.on)
+    if (!hwmc_helper_told.on)
         return;
-    MPIDI_HWMC_helper_told.on = false;
+    hwmc_helper_told.on = false;
     eventfd_write(helper.end, 1);
     pthread_join(helper.thread, NULL);
     close_descriptors();

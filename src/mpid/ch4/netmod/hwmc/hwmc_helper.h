@@ -17,35 +17,35 @@
  * lanes as well, for which it takes no lock.
  */
 
-#ifndef HWMC_HELPER_H_INCLUDED
-#define HWMC_HELPER_H_INCLUDED
+#ifndef HWMC_NETMOD_HELPER_H_INCLUDED
+#define HWMC_NETMOD_HELPER_H_INCLUDED
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MPIDI_HWMC_HELPER_COUNTS(X)                                                                \
+#define HWMC_HELPER_COUNTS(X)                                                                      \
     X(wakes, "times the helper thread looked after what came while the program computed")          \
     X(repairs, "fragments that it sent to members that had asked for them")
 
-struct MPIDI_HWMC_helper_counts {
+struct hwmc_helper_counts {
 #define X(field, text) uint64_t field;
-    MPIDI_HWMC_HELPER_COUNTS(X)
+    HWMC_HELPER_COUNTS(X)
 #undef X
 };
 
 /* What the program tells the helper. */
-struct MPIDI_HWMC_helper_told {
+struct hwmc_helper_told {
     bool on;           /* there is one */
     atomic_bool in;    /* the program makes progress now */
     atomic_uint polls; /* how often it began to */
 };
 
-extern struct MPIDI_HWMC_helper_told MPIDI_HWMC_helper_told;
+extern struct hwmc_helper_told hwmc_helper_told;
 
-static inline void MPIDI_HWMC_helper_in(void)
+static inline void hwmc_helper_in(void)
 {
-    struct MPIDI_HWMC_helper_told *t = &MPIDI_HWMC_helper_told;
+    struct hwmc_helper_told *t = &hwmc_helper_told;
 
     if (!t->on)
         return;
@@ -54,23 +54,23 @@ static inline void MPIDI_HWMC_helper_in(void)
                           memory_order_relaxed);
 }
 
-static inline void MPIDI_HWMC_helper_out(void)
+static inline void hwmc_helper_out(void)
 {
-    if (MPIDI_HWMC_helper_told.on)
-        atomic_store_explicit(&MPIDI_HWMC_helper_told.in, false, memory_order_release);
+    if (hwmc_helper_told.on)
+        atomic_store_explicit(&hwmc_helper_told.in, false, memory_order_release);
 }
 
 /* Whether the user wants one in this process. */
-bool MPIDI_HWMC_helper_wanted(void);
+bool hwmc_helper_wanted(void);
 
 /* Begins it, if it is wanted: once fabrics and lanes are registered. Returns MPICH's error code:
  * without a thread there is none. */
-int MPIDI_HWMC_helper_start(void);
+int hwmc_helper_start(void);
 
 /* Ends it: before anything that it uses goes. */
-void MPIDI_HWMC_helper_stop(void);
+void hwmc_helper_stop(void);
 
 /* This thread is the helper, which may not ask the process manager. */
-bool MPIDI_HWMC_helper_is_me(void);
+bool hwmc_helper_is_me(void);
 
-#endif /* HWMC_HELPER_H_INCLUDED */
+#endif /* HWMC_NETMOD_HELPER_H_INCLUDED */

@@ -5,14 +5,14 @@
  * Bytes as they travel in the process manager's key-value space: two hexadecimal digits each.
  */
 
-#ifndef HWMC_HEX_H_INCLUDED
-#define HWMC_HEX_H_INCLUDED
+#ifndef HWMC_NETMOD_HEX_H_INCLUDED
+#define HWMC_NETMOD_HEX_H_INCLUDED
 
 #include <stddef.h>
 #include <stdio.h>
 
 /* `text` has room for 2 * len + 1 characters. */
-static inline void MPIDI_HWMC_hex_write(char *text, const unsigned char *bytes, size_t len)
+static inline void hwmc_hex_write(char *text, const unsigned char *bytes, size_t len)
 {
     text[0] = '\0';
     for (size_t i = 0; i < len; i++)
@@ -20,7 +20,7 @@ static inline void MPIDI_HWMC_hex_write(char *text, const unsigned char *bytes, 
 }
 
 /* How many bytes the text has; -1 when it has others than such or more than `room`. */
-static inline int MPIDI_HWMC_hex_read(const char *text, unsigned char *bytes, size_t room)
+static inline int hwmc_hex_read(const char *text, unsigned char *bytes, size_t room)
 {
     size_t n = 0;
     unsigned byte;
@@ -33,4 +33,4 @@ static inline int MPIDI_HWMC_hex_read(const char *text, unsigned char *bytes, si
     return (int) n;
 }
 
-#endif /* HWMC_HEX_H_INCLUDED */
+#endif /* HWMC_NETMOD_HEX_H_INCLUDED */

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef HWMC_IMPL_H_INCLUDED
-#define HWMC_IMPL_H_INCLUDED
+#ifndef HWMC_NETMOD_IMPL_H_INCLUDED
+#define HWMC_NETMOD_IMPL_H_INCLUDED
 
 #include <stdatomic.h>
 
@@ -17,39 +17,39 @@
 
 #define MPIDI_HWMC_COMM(comm) ((comm)->dev.ch4.netmod.hwmc)
 
-#define MPIDI_HWMC_LANES_MAX 32 /* BCAST_HW_LANES_MAX of engine/engine.h */
+#define HWMC_JOB_LANES_MAX 32 /* HWMC_LANES_MAX of engine/engine.h */
 
 /* What the netmod has once a process. Fabrics and lane are the engine's; from here only their
  * descriptors are asked for. */
-struct MPIDI_HWMC_global {
-    struct bcast_hw_fabric *fabrics[BCAST_HW_RAILS_MAX]; /* NULL: no multicast on that rail */
-    struct bcast_hw_lane *lane;                          /* NULL: nothing is registered */
-    struct bcast_hw_lane *lanes[MPIDI_HWMC_LANES_MAX]; /* for long broadcasts, num_lanes of them */
+struct hwmc_global {
+    struct hwmc_fabric *fabrics[HWMC_RAILS_MAX]; /* NULL: no multicast on that rail */
+    struct hwmc_lane *lane;                      /* NULL: nothing is registered */
+    struct hwmc_lane *lanes[HWMC_JOB_LANES_MAX]; /* for long broadcasts, num_lanes of them */
     int num_lanes;
-    bool links;      /* the lanes are streams of links, which have progress to make at any time */
+    bool sessions;   /* the lanes are streams of links, which have progress to make at any time */
     bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };
 
-extern struct MPIDI_HWMC_global MPIDI_HWMC_global;
+extern struct hwmc_global hwmc_global;
 
 /* Messages of the engine or of links may come: their descriptors are to be looked at. */
-static inline bool MPIDI_HWMC_engine_in_use(void)
+static inline bool hwmc_engine_in_use(void)
 {
-    return MPIDI_HWMC_global.links || MPIR_Bcast_hw_active();
+    return hwmc_global.sessions || hwmc_active();
 }
 
 /* Communicators whose messages links do not carry. Any thread makes and frees some. */
-extern atomic_int MPIDI_HWMC_num_strange;
+extern atomic_int hwmc_num_strange;
 
 /* Reads the control variables of waiting. */
-void MPIDI_HWMC_wait_init(void);
+void hwmc_wait_init(void);
 
 /* Opens rail, fabric and lane of this process and registers them. Collective over MPI_COMM_WORLD,
  * which is `world` and is connected. */
-int MPIDI_HWMC_setup(MPIR_Comm *world);
+int hwmc_setup(MPIR_Comm *world);
 
 /* Gets the engine out of use and the connections of the ucx netmod to a point from which closing
  * them needs nobody else. Collective over MPI_COMM_WORLD. */
-int MPIDI_HWMC_quiesce(void);
+int hwmc_quiesce(void);
 
-#endif /* HWMC_IMPL_H_INCLUDED */
+#endif /* HWMC_NETMOD_IMPL_H_INCLUDED */

@@ -16,7 +16,7 @@
 /* The processes of MPI_COMM_WORLD have met: they can, and have to, part together. */
 static bool world_is_up;
 
-atomic_int MPIDI_HWMC_num_strange;
+atomic_int hwmc_num_strange;
 
 /* All whom a message in comm can go to or come from are processes of MPI_COMM_WORLD. */
 static bool is_of_this_world(MPIR_Comm *comm)
@@ -24,15 +24,15 @@ static bool is_of_this_world(MPIR_Comm *comm)
     uint32_t world;
 
     for (int i = 0; i < comm->remote_size; i++)
-        if (!MPIR_Bcast_hw_world_rank(comm, i, &world))
+        if (!hwmc_world_rank(comm, i, &world))
             return false;
     return true;
 }
 
 int MPIDI_HWMC_init_local(int *tag_bits)
 {
-    MPIDI_HWMC_memory_init();
-    MPIDI_HWMC_wait_init();
+    hwmc_memory_init();
+    hwmc_wait_init();
     return MPIDI_UCX_init_local(tag_bits);
 }
 
@@ -40,20 +40,20 @@ int MPIDI_HWMC_mpi_finalize_hook(void)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    MPIDI_HWMC_helper_stop();
+    hwmc_helper_stop();
     /* Other processes may be gone when the user says so: nothing can wait for them. */
-    if (MPIR_Process.size > 1 && world_is_up && MPIDI_HWMC_FINALIZE_IS_COLLECTIVE) {
-        mpi_errno = MPIDI_HWMC_quiesce();
+    if (MPIR_Process.size > 1 && world_is_up && HWMC_FINALIZE_IS_COLLECTIVE) {
+        mpi_errno = hwmc_quiesce();
         MPIR_ERR_CHECK(mpi_errno);
         world_is_up = false;
     }
-    MPIR_Bcast_hw_close();
-    MPIDI_HWMC_links_close();
-    MPIDI_HWMC_secret_close();
-    MPIDI_HWMC_knock_close();
+    hwmc_close();
+    hwmc_job_sessions_close();
+    hwmc_auth_secret_close();
+    hwmc_job_probe_close();
     mpi_errno = MPIDI_UCX_mpi_finalize_hook();
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_memory_finalize();
+    hwmc_memory_finalize();
 
 fn_exit:
     return mpi_errno;
@@ -74,13 +74,13 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
 
     mpi_errno = MPIDI_UCX_mpi_comm_commit_post_hook(comm);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_COMM(comm).carried = MPIDI_HWMC_links_wanted() && is_of_this_world(comm);
-    MPIDI_HWMC_num_strange += !MPIDI_HWMC_COMM(comm).carried;
+    MPIDI_HWMC_COMM(comm).carried = hwmc_job_sessions_wanted() && is_of_this_world(comm);
+    hwmc_num_strange += !MPIDI_HWMC_COMM(comm).carried;
     if (comm == MPIR_Process.comm_world) {
         world_is_up = true;
         if (MPIR_Process.size > 1)
-            MPIDI_HWMC_barrier_reserve();
-        mpi_errno = MPIDI_HWMC_setup(comm);
+            hwmc_exit_pmi_reserve();
+        mpi_errno = hwmc_setup(comm);
         MPIR_ERR_CHECK(mpi_errno);
     }
 
@@ -94,9 +94,9 @@ int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm)
 {
     /* MPI_Finalize frees MPI_COMM_SELF first: MPI_COMM_WORLD still works. */
     if (comm == MPIR_Process.comm_self && MPIR_Process.comm_world && world_is_up &&
-        MPIDI_HWMC_FINALIZE_IS_COLLECTIVE)
-        MPIR_Bcast_hw_summary(MPIR_Process.comm_world);
-    MPIR_Bcast_hw_comm_free(comm);
-    MPIDI_HWMC_num_strange -= !MPIDI_HWMC_COMM(comm).carried;
+        HWMC_FINALIZE_IS_COLLECTIVE)
+        hwmc_summary(MPIR_Process.comm_world);
+    hwmc_comm_free(comm);
+    hwmc_num_strange -= !MPIDI_HWMC_COMM(comm).carried;
     return MPIDI_UCX_mpi_comm_free_hook(comm);
 }

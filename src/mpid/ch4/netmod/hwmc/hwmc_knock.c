@@ -17,15 +17,15 @@
 
 #define TRIAL 0 /* place */
 
-typedef uint32_t addresses[BCAST_HW_RAILS_MAX];
+typedef uint32_t addresses[HWMC_RAILS_MAX];
 
-static struct bcast_hw_knock *knock;
-static struct MPIDI_HWMC_rails own;
+static struct hwmc_probe *probe;
+static struct hwmc_job_rails own;
 static uint32_t num_hosts, asked; /* asked: the host */
 
 static uint32_t host_of(int rank)
 {
-    return (uint32_t) MPIR_Bcast_hw_node_of((uint32_t) rank);
+    return (uint32_t) hwmc_host_of((uint32_t) rank);
 }
 
 static uint32_t count_hosts(void)
@@ -55,14 +55,14 @@ static uint32_t host_to_ask(void)
 static uint32_t control(void *ctx)
 {
     (void) ctx;
-    return MPIDI_HWMC_lanes_control(&own);
+    return hwmc_lanes_control(&own);
 }
 
 /* Each word has been set by one process at most, or may be combined. Collective over `world`. */
 static int combine(void *words, size_t num, MPIR_Comm *world)
 {
-    return MPIR_Allreduce_allcomm_auto(MPI_IN_PLACE, words, (int) num, MPIR_BCAST_HW_INT, MPI_BOR,
-                                       world, MPIR_BCAST_HW_NO_ERRORS);
+    return MPIR_Allreduce_allcomm_auto(MPI_IN_PLACE, words, (int) num, HWMC_INT, MPI_BOR, world,
+                                       HWMC_NO_ERRORS);
 }
 
 /* By host. Collective. */
@@ -74,32 +74,32 @@ static int tell_addresses(addresses *addr, MPIR_Comm *world)
         for (int i = 0; i < own.num_job; i++)
             if (own.at[i] >= 0)
                 (*mine)[i] = own.mine[own.at[i]].addr;
-    return combine(addr, (size_t) num_hosts * BCAST_HW_RAILS_MAX, world);
+    return combine(addr, (size_t) num_hosts * HWMC_RAILS_MAX, world);
 }
 
 /* Without memory, or a rail, this process asks nobody. */
 static void open_knock(const addresses *addr, bool any)
 {
-    struct hwmc_knock_params params = {.hosts = num_hosts,
-                                       .host = host_of(MPIR_Process.rank),
-                                       .port = HWMC_KNOCK_PORT,
-                                       .any = any,
-                                       .addr = addr,
-                                       .control = control};
+    struct hwmc_rail_probe_params params = {.hosts = num_hosts,
+                                            .host = host_of(MPIR_Process.rank),
+                                            .port = HWMC_RAIL_PROBE_PORT,
+                                            .any = any,
+                                            .addr = addr,
+                                            .control = control};
 
     for (int i = 0; i < own.num_job; i++)
         if (own.at[i] >= 0) {
             params.mine[i] = own.mine[own.at[i]];
             params.have |= 1u << i;
         }
-    if (!params.have || hwmc_knock_open(&params, &knock) != BCAST_HW_OK)
+    if (!params.have || hwmc_rail_probe_open(&params, &probe) != HWMC_OK)
         return;
     asked = host_to_ask();
-    knock->ops->ask(knock, TRIAL, asked, params.have);
+    probe->ops->ask(probe, TRIAL, asked, params.have);
 }
 
-int MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any, MPIR_Comm *world,
-                          struct bcast_hw_knock **out)
+int hwmc_job_probe_open(const struct hwmc_job_rails *rails, bool any, MPIR_Comm *world,
+                        struct hwmc_probe **out)
 {
     int mpi_errno = MPI_SUCCESS;
     addresses *addr = NULL;
@@ -114,7 +114,7 @@ int MPIDI_HWMC_knock_open(const struct MPIDI_HWMC_rails *rails, bool any, MPIR_C
     mpi_errno = tell_addresses(addr, world);
     MPIR_ERR_CHECK(mpi_errno);
     open_knock((const addresses *) addr, any);
-    *out = knock;
+    *out = probe;
 
 fn_exit:
     MPL_free(addr);
@@ -123,7 +123,7 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_HWMC_knock_tried(MPIR_Comm *world)
+int hwmc_job_probe_tried(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     uint32_t *heard = NULL;
@@ -132,15 +132,15 @@ int MPIDI_HWMC_knock_tried(MPIR_Comm *world)
         goto fn_exit;
     heard = MPL_calloc(num_hosts, sizeof(*heard), MPL_MEM_OTHER);
     MPIR_ERR_CHKANDJUMP(!heard, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    if (knock) {
-        knock->ops->answered(knock, TRIAL);
-        knock->ops->end(knock, TRIAL);
-        heard[asked] = hwmc_knock_heard(knock, asked);
+    if (probe) {
+        probe->ops->answered(probe, TRIAL);
+        probe->ops->end(probe, TRIAL);
+        heard[asked] = hwmc_rail_probe_heard(probe, asked);
     }
     mpi_errno = combine(heard, num_hosts, world);
     MPIR_ERR_CHECK(mpi_errno);
-    for (uint32_t host = 0; knock && host < num_hosts; host++)
-        hwmc_knock_learn(knock, host, heard[host]);
+    for (uint32_t host = 0; probe && host < num_hosts; host++)
+        hwmc_rail_probe_learn(probe, host, heard[host]);
 
 fn_exit:
     MPL_free(heard);
@@ -149,8 +149,8 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_HWMC_knock_close(void)
+void hwmc_job_probe_close(void)
 {
-    hwmc_knock_close(knock);
-    knock = NULL;
+    hwmc_rail_probe_close(probe);
+    probe = NULL;
 }

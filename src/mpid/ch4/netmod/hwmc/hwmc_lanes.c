@@ -58,24 +58,24 @@ cvars:
 
 /* What a lane's callbacks get. */
 struct wire {
-    struct bcast_hw_lane_params to; /* who gets what comes: recv, lost, sent and ctx */
-    bool links;                     /* links do */
-    int rail;                       /* the job's number, of a lane for trees; -1: of none */
+    struct hwmc_lane_params to; /* who gets what comes: recv, lost, sent and ctx */
+    bool sessions;              /* links do */
+    int rail;                   /* the job's number, of a lane for trees; -1: of none */
     char name[WIRE_NAME_MAX];
 };
 
-static struct bcast_hw_lane *control; /* the engine's; NULL: it has streams of links */
-static struct wire control_wire, rail_wires[BCAST_HW_RAILS_MAX][MPIDI_HWMC_RAIL_LANES_MAX];
+static struct hwmc_lane *control; /* the engine's; NULL: it has streams of links */
+static struct wire control_wire, rail_wires[HWMC_RAILS_MAX][HWMC_RAIL_LANES_MAX];
 
 /* For the lane: where the peer is. */
 static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 {
     const struct wire *w = ctx;
 
-    if (MPIDI_HWMC_helper_is_me())
-        return BCAST_HW_AGAIN;
-    *len = MPIDI_HWMC_peers_address(peer, w->name, addr, *len);
-    return *len > 0 ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
+    if (hwmc_helper_is_me())
+        return HWMC_AGAIN;
+    *len = hwmc_peers_address(peer, w->name, addr, *len);
+    return *len > 0 ? HWMC_OK : HWMC_ERR_PEER;
 }
 
 static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
@@ -89,7 +89,7 @@ static void on_lost(void *ctx, uint32_t peer)
 {
     const struct wire *w = ctx;
 
-    if (w->rail < 0 || !bcast_hw_engine_is_silent(MPIR_Bcast_hw_engine(), (uint32_t) w->rail))
+    if (w->rail < 0 || !hwmc_engine_is_silent(hwmc_process_engine(), (uint32_t) w->rail))
         w->to.lost(w->to.ctx, peer);
 }
 
@@ -100,47 +100,47 @@ static void on_sent(void *ctx, uint64_t tag)
     w->to.sent(w->to.ctx, tag);
 }
 
-static struct bcast_hw_lane_params to_engine(struct bcast_hw_engine *engine)
+static struct hwmc_lane_params to_engine(struct hwmc_engine *engine)
 {
-    return (struct bcast_hw_lane_params){.recv = bcast_hw_engine_on_lane,
-                                         .lost = bcast_hw_engine_on_lost,
-                                         .sent = bcast_hw_engine_on_sent,
-                                         .ctx = engine};
+    return (struct hwmc_lane_params){.recv = hwmc_engine_on_lane,
+                                     .lost = hwmc_engine_on_lost,
+                                     .sent = hwmc_engine_on_sent,
+                                     .ctx = engine};
 }
 
 /* Links outlive what happens between hosts; inside one there is nothing to survive. */
 static bool survives(void *ctx, uint32_t peer)
 {
-    return ((struct wire *) ctx)->links && !MPIR_Bcast_hw_same_host(peer);
+    return ((struct wire *) ctx)->sessions && !hwmc_same_host(peer);
 }
 
 /* NULL when UCX cannot, and then why. */
-static struct bcast_hw_lane *open_lane(struct wire *w, const char *devices, int *err)
+static struct hwmc_lane *open_lane(struct wire *w, const char *devices, int *err)
 {
     const struct hwmc_lane_ucx_params params = {
         .lane =
             {.recv = on_recv, .lost = on_lost, .address_of = address_of, .sent = on_sent, .ctx = w},
         .size = (uint32_t) MPIR_Process.size,
         .devices = devices,
-        .no_mates = !MPIR_Bcast_hw_host_is_shared(),
+        .no_mates = !hwmc_host_is_shared(),
         .tcp_sndbuf = devices ? RAIL_SNDBUF : NULL,
         .survives = survives,
     };
-    struct bcast_hw_lane *lane = NULL;
+    struct hwmc_lane *lane = NULL;
 
     *err = hwmc_lane_ucx_open(&params, &lane);
-    return *err == BCAST_HW_OK ? lane : NULL;
+    return *err == HWMC_OK ? lane : NULL;
 }
 
 /* UCX's names of a port: the interface's, and that of the RDMA device behind it if there is one. */
-static void name_devices(const struct bcast_hw_rail *rail, char *devices, size_t room)
+static void name_devices(const struct hwmc_rail *rail, char *devices, size_t room)
 {
     snprintf(devices, room, "%s", rail->name);
 #ifdef HAVE_HWMC_VERBS
     struct hwmc_verbs_port port;
     char path[128];
 
-    if (hwmc_verbs_port_open(rail, &port) != BCAST_HW_OK)
+    if (hwmc_verbs_port_open(rail, &port) != HWMC_OK)
         return;
     /* UCX finds devices in sysfs, and warns of a name that is not there, as an emulated
      * device's. */
@@ -153,14 +153,14 @@ static void name_devices(const struct bcast_hw_rail *rail, char *devices, size_t
 #endif
 }
 
-static uint32_t subnet_of(const struct bcast_hw_rail *r)
+static uint32_t subnet_of(const struct hwmc_rail *r)
 {
     return hwmc_rail_subnet(r->addr, r->prefix);
 }
 
-static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int at, int lane)
+static void name_wire(struct wire *w, const struct hwmc_job_rails *rails, int at, int lane)
 {
-    const struct bcast_hw_rail *rail = &rails->mine[at];
+    const struct hwmc_rail *rail = &rails->mine[at];
     unsigned before = 0;
 
     for (int i = 0; i < at; i++)
@@ -172,7 +172,7 @@ static void name_wire(struct wire *w, const struct MPIDI_HWMC_rails *rails, int 
 
 static int within(int lanes)
 {
-    return lanes < 1 ? 1 : MPL_MIN(lanes, MPIDI_HWMC_RAIL_LANES_MAX);
+    return lanes < 1 ? 1 : MPL_MIN(lanes, HWMC_RAIL_LANES_MAX);
 }
 
 /* Lanes over each rail: inside a site, and in all. */
@@ -183,14 +183,14 @@ static int near_lanes(void)
 
 static int rail_lanes(void)
 {
-    if (MPIDI_HWMC_links_wanted())
+    if (hwmc_job_sessions_wanted())
         return 1;
-    return MPIR_Bcast_hw_has_site() ? MPL_MAX(near_lanes(), within(MPIR_CVAR_HWMC_SITE_LANES))
-                                    : near_lanes();
+    return hwmc_has_site() ? MPL_MAX(near_lanes(), within(MPIR_CVAR_HWMC_SITE_LANES))
+                           : near_lanes();
 }
 
-static void open_rail(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
-                      const struct MPIDI_HWMC_rails *rails, int at)
+static void open_rail(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
+                      const struct hwmc_job_rails *rails, int at)
 {
     char devices[512];
     int err;
@@ -208,13 +208,13 @@ static void open_rail(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *en
     }
 }
 
-void MPIDI_HWMC_lanes_open(struct MPIDI_HWMC_lanes *lanes, struct bcast_hw_engine *engine,
-                           const struct MPIDI_HWMC_rails *rails)
+void hwmc_lanes_open(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
+                     const struct hwmc_job_rails *rails)
 {
-    *lanes = (struct MPIDI_HWMC_lanes){0};
+    *lanes = (struct hwmc_lanes){0};
     control_wire = (struct wire){.to = to_engine(engine), .rail = -1, .name = "c"};
     lanes->control = open_lane(&control_wire, NULL, &lanes->err);
-    if (lanes->control && (rails->num * rail_lanes() > 1 || MPIDI_HWMC_links_wanted()))
+    if (lanes->control && (rails->num * rail_lanes() > 1 || hwmc_job_sessions_wanted()))
         for (int i = 0; i < rails->num; i++)
             open_rail(lanes, engine, rails, i);
 }
@@ -225,30 +225,30 @@ enum want { WANT_ADDRESS, WANT_LIMIT, WANT_NOMEM, WANT_DEVICE, WANTS };
 static enum want want_of(int err)
 {
     switch (err) {
-        case BCAST_HW_ERR_INVAL:
+        case HWMC_ERR_INVAL:
             return WANT_ADDRESS;
-        case BCAST_HW_ERR_LIMIT:
+        case HWMC_ERR_LIMIT:
             return WANT_LIMIT;
-        case BCAST_HW_ERR_NOMEM:
+        case HWMC_ERR_NOMEM:
             return WANT_NOMEM;
         default:
             return WANT_DEVICE;
     }
 }
 
-int MPIDI_HWMC_lanes_want(const struct MPIDI_HWMC_lanes *lanes)
+int hwmc_lanes_want(const struct hwmc_lanes *lanes)
 {
     return lanes->control ? INT_MAX : MPIR_Process.rank * WANTS + (int) want_of(lanes->err);
 }
 
-void MPIDI_HWMC_lanes_say(int want)
+void hwmc_lanes_say(int want)
 {
     static const char *const texts[] = {"the address of its UCX worker is too long",
                                         "it has no descriptors left", "it has no memory",
                                         "UCX has no transport that can be waited for"};
-    struct MPIDI_HWMC_setup_counts *counts = MPIDI_HWMC_counters.setup;
-    uint64_t *const count[] = {&counts->off_address, &counts->off_limit, &counts->off_nomem,
-                               &counts->off_device};
+    struct hwmc_setup_counts *counts = hwmc_counters.setup;
+    uint64_t *const count[] = {&counts->job_off_address, &counts->job_off_limit,
+                               &counts->job_off_nomem, &counts->job_off_device};
     char host[256] = "";
 
     *count[want % WANTS] = 1;
@@ -259,40 +259,40 @@ void MPIDI_HWMC_lanes_say(int want)
             MPIR_Process.rank, host, texts[want % WANTS]);
 }
 
-static int num_of(const struct MPIDI_HWMC_lanes *lanes, int at)
+static int num_of(const struct hwmc_lanes *lanes, int at)
 {
     int n = 0;
 
-    while (n < MPIDI_HWMC_RAIL_LANES_MAX && lanes->by_rail[at][n])
+    while (n < HWMC_RAIL_LANES_MAX && lanes->by_rail[at][n])
         n++;
     return n;
 }
 
 /* What is known of a lane goes to the end of the record, or, where that is NULL, would take so many
  * bytes. */
-static size_t note_lane(unsigned char *record, size_t at, struct bcast_hw_lane *lane,
+static size_t note_lane(unsigned char *record, size_t at, struct hwmc_lane *lane,
                         const struct wire *w)
 {
     const void *addr;
     size_t len;
 
     lane->ops->address(lane, &addr, &len);
-    return MPIDI_HWMC_peers_note(record ? record + at : NULL, w->name, addr, len);
+    return hwmc_peers_note(record ? record + at : NULL, w->name, addr, len);
 }
 
-static size_t note_all(unsigned char *record, const struct MPIDI_HWMC_lanes *lanes)
+static size_t note_all(unsigned char *record, const struct hwmc_lanes *lanes)
 {
     size_t at = 0;
 
     if (lanes->control)
         at += note_lane(record, at, lanes->control, &control_wire);
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         for (int k = 0; k < num_of(lanes, i); k++)
             at += note_lane(record, at, lanes->by_rail[i][k], &rail_wires[i][k]);
     return at;
 }
 
-int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes)
+int hwmc_lanes_put(const struct hwmc_lanes *lanes)
 {
     int mpi_errno = MPI_SUCCESS;
     const size_t len = note_all(NULL, lanes);
@@ -300,7 +300,7 @@ int MPIDI_HWMC_lanes_put(const struct MPIDI_HWMC_lanes *lanes)
 
     MPIR_ERR_CHKANDJUMP(!record, mpi_errno, MPI_ERR_OTHER, "**nomem");
     note_all(record, lanes);
-    mpi_errno = MPIDI_HWMC_peers_put(record, len);
+    mpi_errno = hwmc_peers_put(record, len);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -310,19 +310,18 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_HWMC_lanes_match(const struct MPIDI_HWMC_lanes *lanes,
-                            const struct MPIDI_HWMC_rails *rails, int *have)
+void hwmc_lanes_match(const struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails, int *have)
 {
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         have[i] = i < rails->num_job && rails->at[i] >= 0 ? num_of(lanes, rails->at[i]) : 0;
 }
 
 /* Takes the lane from its slot, under a number that it has on all processes. NULL: no memory. */
-static struct bcast_hw_lane *take(struct bcast_hw_lane **slot, struct wire *w, uint32_t number)
+static struct hwmc_lane *take(struct hwmc_lane **slot, struct wire *w, uint32_t number)
 {
-    struct bcast_hw_lane *lane = *slot;
+    struct hwmc_lane *lane = *slot;
 
-    if (!MPIDI_HWMC_seal_lane(&lane, number, &w->to))
+    if (!hwmc_process_auth_lane(&lane, number, &w->to))
         return NULL;
     *slot = NULL;
     return lane;
@@ -330,10 +329,10 @@ static struct bcast_hw_lane *take(struct bcast_hw_lane **slot, struct wire *w, u
 
 /* One of each rail, then the next of each: any number of the first ones is spread over the rails.
  * False: no memory. */
-static bool give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails, int n,
-                     const int *all_have, struct bcast_hw_engine_cfg *cfg)
+static bool give_nth(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails, int n,
+                     const int *all_have, struct hwmc_engine_cfg *cfg)
 {
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         if (n < all_have[i]) {
             if (n == 0)
                 cfg->lane_rail[cfg->num_rails++] = (uint8_t) i;
@@ -350,20 +349,20 @@ static bool give_nth(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rai
     return true;
 }
 
-int MPIDI_HWMC_lanes_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
-                          const int *all_have, struct bcast_hw_engine_cfg *cfg)
+int hwmc_lanes_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
+                    const int *all_have, struct hwmc_engine_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS, shared = 0;
 
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         shared += all_have[i];
-    for (int n = 0; shared > 1 && n < MPIDI_HWMC_RAIL_LANES_MAX; n++)
+    for (int n = 0; shared > 1 && n < HWMC_RAIL_LANES_MAX; n++)
         MPIR_ERR_CHKANDJUMP(!give_nth(lanes, rails, n, all_have, cfg), mpi_errno, MPI_ERR_OTHER,
                             "**nomem");
     control = lanes->control;
     cfg->lane = take(&lanes->control, &control_wire, CONTROL);
     MPIR_ERR_CHKANDJUMP(!cfg->lane, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    MPIDI_HWMC_lanes_close(lanes);
+    hwmc_lanes_close(lanes);
 
 fn_exit:
     return mpi_errno;
@@ -371,7 +370,7 @@ fn_fail:
     goto fn_exit;
 }
 
-uint32_t MPIDI_HWMC_lanes_control(const struct MPIDI_HWMC_rails *rails)
+uint32_t hwmc_lanes_control(const struct hwmc_job_rails *rails)
 {
     uint32_t by = 0;
     char devices[512], *rest, *one;
@@ -387,24 +386,23 @@ uint32_t MPIDI_HWMC_lanes_control(const struct MPIDI_HWMC_rails *rails)
     return by;
 }
 
-struct bcast_hw_lane *MPIDI_HWMC_lanes_take(struct MPIDI_HWMC_lanes *lanes, int at,
-                                            struct hwmc_links_port *port)
+struct hwmc_lane *hwmc_lanes_take(struct hwmc_lanes *lanes, int at, struct hwmc_sessions_port *port)
 {
-    struct bcast_hw_lane **slot = at < 0 ? &lanes->control : &lanes->by_rail[at][0];
+    struct hwmc_lane **slot = at < 0 ? &lanes->control : &lanes->by_rail[at][0];
     struct wire *w = at < 0 ? &control_wire : &rail_wires[at][0];
 
-    w->to = hwmc_links_params(port);
-    w->links = true;
+    w->to = hwmc_sessions_params(port);
+    w->sessions = true;
     return take(slot, w, port->lane);
 }
 
-void MPIDI_HWMC_lanes_close(struct MPIDI_HWMC_lanes *lanes)
+void hwmc_lanes_close(struct hwmc_lanes *lanes)
 {
     if (lanes->control)
         lanes->control->ops->close(lanes->control);
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        for (int k = 0; k < MPIDI_HWMC_RAIL_LANES_MAX; k++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
+        for (int k = 0; k < HWMC_RAIL_LANES_MAX; k++)
             if (lanes->by_rail[i][k])
                 lanes->by_rail[i][k]->ops->close(lanes->by_rail[i][k]);
-    *lanes = (struct MPIDI_HWMC_lanes){0};
+    *lanes = (struct hwmc_lanes){0};
 }

@@ -49,31 +49,30 @@ cvars:
 #define SUSPECT_MIN_MS 10
 #define CONTROL 0 /* stream */
 
-bool MPIDI_HWMC_carries;
+bool hwmc_am_override;
 
-static struct hwmc_links *links; /* NULL: there are none */
+static struct hwmc_sessions *sessions; /* NULL: there are none */
 
-bool MPIDI_HWMC_links_wanted(void)
+bool hwmc_job_sessions_wanted(void)
 {
-    return MPIR_CVAR_HWMC_RESILIENT || MPIDI_HWMC_rc_named();
+    return MPIR_CVAR_HWMC_RESILIENT || hwmc_rc_named();
 }
 
-static struct bcast_hw_lane *open_stream(uint32_t stream)
+static struct hwmc_lane *open_stream(uint32_t stream)
 {
-    const struct bcast_hw_lane_params params = {.recv = bcast_hw_engine_on_lane,
-                                                .sent = bcast_hw_engine_on_sent,
-                                                .ctx = MPIR_Bcast_hw_engine()};
+    const struct hwmc_lane_params params = {
+        .recv = hwmc_engine_on_lane, .sent = hwmc_engine_on_sent, .ctx = hwmc_process_engine()};
 
-    return hwmc_stream_lane_open(links, stream, &params);
+    return hwmc_virtual_lane_open(sessions, stream, &params);
 }
 
 /* The rails that all processes share, and which lanes are over them. */
 struct shared {
-    uint32_t num;                      /* 1 or more */
-    int rail[BCAST_HW_RAILS_MAX];      /* the job's number; -1: whatever UCX chooses, alone */
-    uint32_t rc;                       /* reliable connections: lanes 0 to rc - 1 */
-    uint8_t rc_of[BCAST_HW_RAILS_MAX]; /* by shared rail; NO_LANE */
-    struct bcast_hw_lane *lanes[BCAST_HW_LINK_LANES_MAX]; /* those, then ucx, by rail */
+    uint32_t num;                  /* 1 or more */
+    int rail[HWMC_RAILS_MAX];      /* the job's number; -1: whatever UCX chooses, alone */
+    uint32_t rc;                   /* reliable connections: lanes 0 to rc - 1 */
+    uint8_t rc_of[HWMC_RAILS_MAX]; /* by shared rail; NO_LANE */
+    struct hwmc_lane *lanes[HWMC_SESSION_LANES_MAX]; /* those, then ucx, by rail */
 };
 
 /* Streams, in their order; of a shared rail where they are given one. */
@@ -93,27 +92,27 @@ static uint32_t exchange_stream(const struct shared *s)
     return message_stream(s, s->num);
 }
 
-static uint32_t meeting_stream(const struct shared *s)
+static uint32_t exit_barrier_stream(const struct shared *s)
 {
     return exchange_stream(s) + 1;
 }
 
 /* False: no memory. */
-static bool share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
-                  const struct MPIDI_HWMC_rails *rails, const int *all_have, const int *all_rc)
+static bool share(struct shared *s, struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
+                  const int *all_have, const int *all_rc)
 {
     uint32_t n = 0;
 
     s->num = s->rc = 0;
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         if (all_have[i] > 0)
             s->rail[s->num++] = i;
     if (s->num == 0)
         s->rail[s->num++] = -1;
     for (uint32_t i = 0; i < s->num; i++) {
-        s->rc_of[i] = BCAST_HW_LINK_NO_LANE;
+        s->rc_of[i] = HWMC_SESSION_NO_LANE;
         if (s->rail[i] >= 0 && all_rc[s->rail[i]]) {
-            s->lanes[n] = MPIDI_HWMC_rc_take(rails, s->rail[i], links, n);
+            s->lanes[n] = hwmc_rc_take(rails, s->rail[i], sessions, n);
             if (!s->lanes[n])
                 return false;
             s->rc_of[i] = (uint8_t) n++;
@@ -121,8 +120,8 @@ static bool share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
     }
     s->rc = n;
     for (uint32_t i = 0; i < s->num; i++, n++) {
-        s->lanes[n] = MPIDI_HWMC_lanes_take(lanes, s->rail[i] < 0 ? -1 : rails->at[s->rail[i]],
-                                            hwmc_links_port(links, n));
+        s->lanes[n] = hwmc_lanes_take(lanes, s->rail[i] < 0 ? -1 : rails->at[s->rail[i]],
+                                      hwmc_sessions_port(sessions, n));
         if (!s->lanes[n])
             return false;
     }
@@ -131,73 +130,73 @@ static bool share(struct shared *s, struct MPIDI_HWMC_lanes *lanes,
 
 /* The stream prefers the lanes of shared rail `first`, then those of the next ones, around:
  * reliable connections before all ucx ones, or only the latter. */
-static void prefer(struct bcast_hw_link_cfg *cfg, const struct shared *s, uint32_t stream,
+static void prefer(struct hwmc_session_cfg *cfg, const struct shared *s, uint32_t stream,
                    uint32_t first, bool rc)
 {
     uint8_t *at = cfg->prefers[stream];
 
     for (uint32_t k = 0; rc && k < s->num; k++)
-        if (s->rc_of[(first + k) % s->num] != BCAST_HW_LINK_NO_LANE)
+        if (s->rc_of[(first + k) % s->num] != HWMC_SESSION_NO_LANE)
             *at++ = s->rc_of[(first + k) % s->num];
     for (uint32_t k = 0; k < s->num; k++)
         *at++ = (uint8_t) (s->rc + (first + k) % s->num);
-    while (at < cfg->prefers[stream] + BCAST_HW_LINK_LANES_MAX)
-        *at++ = BCAST_HW_LINK_NO_LANE;
+    while (at < cfg->prefers[stream] + HWMC_SESSION_LANES_MAX)
+        *at++ = HWMC_SESSION_NO_LANE;
 }
 
-static void configure(struct bcast_hw_link_cfg *cfg, const struct shared *s)
+static void configure(struct hwmc_session_cfg *cfg, const struct shared *s)
 {
     uint64_t ms = (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_SUSPECT_MS, SUSPECT_MIN_MS);
 
-    *cfg = (struct bcast_hw_link_cfg){.lanes = (uint8_t) (s->rc + s->num),
-                                      .streams = (uint8_t) (meeting_stream(s) + 1),
-                                      .tells = (uint16_t) ((1u << s->rc) - 1),
-                                      .suspect_ns = ms * NS_PER_MS,
-                                      .grace_ns = ms * NS_PER_MS};
+    *cfg = (struct hwmc_session_cfg){.lanes = (uint8_t) (s->rc + s->num),
+                                     .streams = (uint8_t) (exit_barrier_stream(s) + 1),
+                                     .tells = (uint16_t) ((1u << s->rc) - 1),
+                                     .suspect_ns = ms * NS_PER_MS,
+                                     .grace_ns = ms * NS_PER_MS};
     prefer(cfg, s, CONTROL, 0, true);
     for (uint32_t i = 0; i < s->num; i++) {
         prefer(cfg, s, tree_stream(i), i, true);
         prefer(cfg, s, message_stream(s, i), i, true);
     }
     prefer(cfg, s, exchange_stream(s), 0, false);
-    prefer(cfg, s, meeting_stream(s), 0, false);
+    prefer(cfg, s, exit_barrier_stream(s), 0, false);
 }
 
 /* What hwmc_info shows of the lanes. */
 
-static struct bcast_hw_live_lane shown[BCAST_HW_LINK_LANES_MAX];
+static struct hwmc_export_lane shown[HWMC_SESSION_LANES_MAX];
 
-static void show_lane(void *ctx, uint32_t lane, const struct bcast_hw_stand *stand)
+static void show_lane(void *ctx, uint32_t lane, const struct hwmc_lane_state *stand)
 {
-    struct bcast_hw_live_lane *s = &shown[lane];
+    struct hwmc_export_lane *s = &shown[lane];
 
     (void) ctx;
     s->stand = *stand;
-    MPIR_Bcast_hw_live_lane(lane, s);
+    hwmc_export_note_lane(lane, s);
 }
 
 static void show_lanes(const struct shared *s)
 {
-    const struct bcast_hw_stand none = {{0}};
+    const struct hwmc_lane_state none = {{0}};
 
     for (uint32_t i = 0; i < s->num; i++) {
-        const struct bcast_hw_live_lane ucx = {
-            .open = true, .links = true, .rail = s->rail[i], .kind = "ucx"};
-        const struct bcast_hw_live_lane rc = {
-            .open = true, .links = true, .rail = s->rail[i], .kind = "rc"};
+        const struct hwmc_export_lane ucx = {
+            .open = true, .sessions = true, .rail = s->rail[i], .kind = "ucx"};
+        const struct hwmc_export_lane rc = {
+            .open = true, .sessions = true, .rail = s->rail[i], .kind = "rc"};
 
-        if (s->rc_of[i] != BCAST_HW_LINK_NO_LANE) {
+        if (s->rc_of[i] != HWMC_SESSION_NO_LANE) {
             shown[s->rc_of[i]] = rc;
             show_lane(NULL, s->rc_of[i], &none);
         }
         shown[s->rc + i] = ucx;
         show_lane(NULL, s->rc + i, &none);
     }
-    hwmc_links_watch(links, show_lane, NULL);
+    hwmc_sessions_watch(sessions, show_lane, NULL);
 }
 
 /* False: no memory. */
-static bool open_streams(const struct shared *s, struct bcast_hw_engine_cfg *cfg)
+static bool open_streams(const struct shared *s, struct hwmc_engine_cfg *cfg)
 {
     cfg->lane = open_stream(CONTROL);
     if (!cfg->lane)
@@ -212,33 +211,33 @@ static bool open_streams(const struct shared *s, struct bcast_hw_engine_cfg *cfg
     return true;
 }
 
-int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
-                          const int *all_have, const int *all_rc, struct bcast_hw_engine_cfg *cfg)
+int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
+                           const int *all_have, const int *all_rc, struct hwmc_engine_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_link_cfg link;
+    struct hwmc_session_cfg session;
     struct shared s;
 
     /* What is carried uses VCI 0 alone, and a request of another would be waited for there. */
     MPIR_ERR_CHKANDJUMP1(MPIR_CVAR_HWMC_RESILIENT && MPIDI_HWMC_NUM_VCIS > 1, mpi_errno,
                          MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT needs MPIR_CVAR_CH4_NUM_VCIS=1");
-    links = hwmc_links_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size,
-                              MPIDI_HWMC_counters.link);
-    MPIR_ERR_CHKANDJUMP(!links || !share(&s, lanes, rails, all_have, all_rc), mpi_errno,
+    sessions = hwmc_sessions_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size,
+                                    hwmc_counters.session);
+    MPIR_ERR_CHKANDJUMP(!sessions || !share(&s, lanes, rails, all_have, all_rc), mpi_errno,
                         MPI_ERR_OTHER, "**nomem");
-    configure(&link, &s);
-    hwmc_links_open(links, &link, s.lanes);
+    configure(&session, &s);
+    hwmc_sessions_open(sessions, &session, s.lanes);
     show_lanes(&s);
-    MPIDI_HWMC_rc_exchange(links, exchange_stream(&s));
-    MPIDI_HWMC_meeting_open(links, meeting_stream(&s));
+    hwmc_rc_exchange(sessions, exchange_stream(&s));
+    hwmc_exit_barrier_open(sessions, exit_barrier_stream(&s));
     MPIR_ERR_CHKANDJUMP(!open_streams(&s, cfg) ||
-                            !MPIDI_HWMC_am_open(links, message_stream(&s, 0), s.num),
+                            !hwmc_am_open(sessions, message_stream(&s, 0), s.num),
                         mpi_errno, MPI_ERR_OTHER, "**nomem");
-    MPIDI_HWMC_counters.lanes->hardware = (uint64_t) MPIDI_HWMC_rc_hardware();
-    MPIDI_HWMC_counters.lanes->software = link.lanes - MPIDI_HWMC_counters.lanes->hardware;
-    MPIDI_HWMC_global.links = true;
-    MPIDI_HWMC_carries = MPIR_CVAR_HWMC_RESILIENT;
+    hwmc_counters.lanes->hardware = (uint64_t) hwmc_rc_hardware();
+    hwmc_counters.lanes->software = session.lanes - hwmc_counters.lanes->hardware;
+    hwmc_global.sessions = true;
+    hwmc_am_override = MPIR_CVAR_HWMC_RESILIENT;
 
 fn_exit:
     return mpi_errno;
@@ -246,35 +245,35 @@ fn_fail:
     goto fn_exit;
 }
 
-uint64_t MPIDI_HWMC_links_deadline(void)
+uint64_t hwmc_job_sessions_deadline(void)
 {
     uint64_t at;
 
-    MPIR_Bcast_hw_lock();
-    at = hwmc_links_deadline(links);
-    MPIR_Bcast_hw_unlock();
+    hwmc_lock();
+    at = hwmc_sessions_deadline(sessions);
+    hwmc_unlock();
     return at;
 }
 
-void MPIDI_HWMC_links_close(void)
+void hwmc_job_sessions_close(void)
 {
-    if (!links)
+    if (!sessions)
         return;
-    MPIDI_HWMC_carries = MPIDI_HWMC_global.links = false;
-    MPIDI_HWMC_am_close();
-    hwmc_links_close(links);
-    MPIDI_HWMC_rc_close();
-    links = NULL;
+    hwmc_am_override = hwmc_global.sessions = false;
+    hwmc_am_close();
+    hwmc_sessions_close(sessions);
+    hwmc_rc_close();
+    sessions = NULL;
 }
 
 int MPIDI_HWMC_mpi_win_create_hook(MPIR_Win *win)
 {
-    return MPIDI_HWMC_carries_comm(win->comm_ptr) ? MPIDI_UCX_mpi_win_create_dynamic_hook(win)
-                                                  : MPIDI_UCX_mpi_win_create_hook(win);
+    return hwmc_am_override_comm(win->comm_ptr) ? MPIDI_UCX_mpi_win_create_dynamic_hook(win)
+                                                : MPIDI_UCX_mpi_win_create_hook(win);
 }
 
 int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win)
 {
-    return MPIDI_HWMC_carries_comm(win->comm_ptr) ? MPIDI_UCX_mpi_win_create_dynamic_hook(win)
-                                                  : MPIDI_UCX_mpi_win_allocate_hook(win);
+    return hwmc_am_override_comm(win->comm_ptr) ? MPIDI_UCX_mpi_win_create_dynamic_hook(win)
+                                                : MPIDI_UCX_mpi_win_allocate_hook(win);
 }

@@ -14,23 +14,23 @@
  * A stream of a rail prefers the lanes of that rail, then those of the next ones.
  */
 
-#ifndef HWMC_LINKS_GLUE_H_INCLUDED
-#define HWMC_LINKS_GLUE_H_INCLUDED
+#ifndef HWMC_NETMOD_LINKS_H_INCLUDED
+#define HWMC_NETMOD_LINKS_H_INCLUDED
 
 #include "hwmc_lanes.h"
 
 /* The user asks for something that takes links. */
-bool MPIDI_HWMC_links_wanted(void);
+bool hwmc_job_sessions_wanted(void);
 
-/* As MPIDI_HWMC_lanes_give, but the lanes go to links, with the reliable connections that all_rc
+/* As hwmc_lanes_give, but the lanes go to links, with the reliable connections that all_rc
  * tells of, and cfg gets their streams. Those not taken stay for the caller to close. */
-int MPIDI_HWMC_links_give(struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
-                          const int *all_have, const int *all_rc, struct bcast_hw_engine_cfg *cfg);
+int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
+                           const int *all_have, const int *all_rc, struct hwmc_engine_cfg *cfg);
 
 /* ns; UINT64_MAX: the links, or what they carry, wait for nothing but their lanes. */
-uint64_t MPIDI_HWMC_links_deadline(void);
+uint64_t hwmc_job_sessions_deadline(void);
 
 /* After the engine is closed. */
-void MPIDI_HWMC_links_close(void);
+void hwmc_job_sessions_close(void);
 
-#endif /* HWMC_LINKS_GLUE_H_INCLUDED */
+#endif /* HWMC_NETMOD_LINKS_H_INCLUDED */

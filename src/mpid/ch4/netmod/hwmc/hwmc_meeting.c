@@ -11,7 +11,7 @@
 
 #define ROUNDS_MAX 32
 
-static struct hwmc_links *links;
+static struct hwmc_sessions *sessions;
 static uint32_t stream;
 static uint32_t came; /* mask of the rounds whose message is here */
 static uint32_t round_at;
@@ -30,15 +30,15 @@ static void on_recv(void *ctx, uint32_t peer, const void *head, size_t head_len,
         came |= 1u << *round;
 }
 
-void MPIDI_HWMC_meeting_open(struct hwmc_links *over, uint32_t index)
+void hwmc_exit_barrier_open(struct hwmc_sessions *over, uint32_t index)
 {
-    const struct hwmc_links_upper upper = {.recv = on_recv};
+    const struct hwmc_sessions_upper upper = {.recv = on_recv};
 
-    links = over;
+    sessions = over;
     stream = index;
     came = round_at = 0;
     sent = false;
-    hwmc_links_use(links, stream, &upper);
+    hwmc_sessions_use(sessions, stream, &upper);
 }
 
 static bool meet(void)
@@ -50,7 +50,7 @@ static bool meet(void)
         uint32_t to = ((uint32_t) MPIR_Process.rank + (1u << round_at)) % size;
 
         if (!sent)
-            sent = hwmc_links_send(links, stream, to, &round, 1, NULL, 0, NULL) == BCAST_HW_OK;
+            sent = hwmc_sessions_send(sessions, stream, to, &round, 1, NULL, 0, NULL) == HWMC_OK;
         if (!sent || !(came >> round_at & 1))
             return false;
         round_at++;
@@ -59,12 +59,12 @@ static bool meet(void)
     return true;
 }
 
-bool MPIDI_HWMC_met(void)
+bool hwmc_exit_barrier_met(void)
 {
     bool met;
 
-    MPIR_Bcast_hw_lock();
+    hwmc_lock();
     met = meet();
-    MPIR_Bcast_hw_unlock();
+    hwmc_unlock();
     return met;
 }

@@ -7,17 +7,17 @@
  * from the one as many places back.
  */
 
-#ifndef HWMC_MEETING_H_INCLUDED
-#define HWMC_MEETING_H_INCLUDED
+#ifndef HWMC_NETMOD_MEETING_H_INCLUDED
+#define HWMC_NETMOD_MEETING_H_INCLUDED
 
 #include "lane/links.h"
 
 /* Before the first message of the stream. */
-void MPIDI_HWMC_meeting_open(struct hwmc_links *links, uint32_t stream);
+void hwmc_exit_barrier_open(struct hwmc_sessions *sessions, uint32_t stream);
 
 /* Whether all processes have come to ask this, between calls of progress. Who asks has nothing more
  * to send, so once it is true nothing comes any more but acknowledgements, all for who was heard of
  * before. */
-bool MPIDI_HWMC_met(void);
+bool hwmc_exit_barrier_met(void);
 
-#endif /* HWMC_MEETING_H_INCLUDED */
+#endif /* HWMC_NETMOD_MEETING_H_INCLUDED */

@@ -39,7 +39,7 @@ cvars:
 
 #define TEXT_MAX 512
 
-static struct hwmc_refusals refusals;
+static struct hwmc_ucx_log ucx_log;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned handlers; /* of UCX's messages, with ours; 0: ours is not there */
 
@@ -86,18 +86,18 @@ static ucs_log_func_rc_t on_message(const char *file, unsigned line, const char 
     (void) component;
     if (level > UCS_LOG_LEVEL_WARN || pthread_mutex_trylock(&lock) != 0)
         return UCS_LOG_FUNC_RC_CONTINUE;
-    now = MPIR_Bcast_hw_now();
+    now = hwmc_now();
     vsnprintf(text, sizeof(text), format, values);
     if (strstr(text, ucs_status_string(UCS_ERR_NO_MEMORY)))
-        lasted = hwmc_refusals_add(&refusals, now);
-    show = hwmc_refusals_show(&refusals, file, line, now);
+        lasted = hwmc_ucx_log_add(&ucx_log, now);
+    show = hwmc_ucx_log_show(&ucx_log, file, line, now);
     if (patience > 0 && lasted >= patience)
         give_up(lasted, text); /* with the lock: once */
     pthread_mutex_unlock(&lock);
     return show ? UCS_LOG_FUNC_RC_CONTINUE : UCS_LOG_FUNC_RC_STOP;
 }
 
-void MPIDI_HWMC_memory_init(void)
+void hwmc_memory_init(void)
 {
     if (handlers > 0)
         return;
@@ -107,7 +107,7 @@ void MPIDI_HWMC_memory_init(void)
 
 /* UCX takes away the last one only. Ours, with others' on top, does no harm while the library is
  * there. */
-void MPIDI_HWMC_memory_finalize(void)
+void hwmc_memory_finalize(void)
 {
     if (handlers > 0 && handlers == ucs_log_num_handlers()) {
         ucs_log_pop_handler();

@@ -6,13 +6,13 @@
  * an error.
  */
 
-#ifndef HWMC_MEMORY_H_INCLUDED
-#define HWMC_MEMORY_H_INCLUDED
+#ifndef HWMC_NETMOD_MEMORY_H_INCLUDED
+#define HWMC_NETMOD_MEMORY_H_INCLUDED
 
 /* From here on what UCX complains of is listened to; before UCX is asked for anything. */
-void MPIDI_HWMC_memory_init(void);
+void hwmc_memory_init(void);
 
 /* When UCX is asked for nothing any more. */
-void MPIDI_HWMC_memory_finalize(void);
+void hwmc_memory_finalize(void);
 
-#endif /* HWMC_MEMORY_H_INCLUDED */
+#endif /* HWMC_NETMOD_MEMORY_H_INCLUDED */

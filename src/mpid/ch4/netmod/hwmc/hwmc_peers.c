@@ -82,8 +82,7 @@ static char *get_text(uint32_t peer)
             break;
         text = more;
         part_key(key, sizeof(key), peer, part);
-        if (MPIDI_HWMC_global.pmi_in_use ||
-            ask_pmi(peer, key, text + got, VALUE_MAX) != MPI_SUCCESS)
+        if (hwmc_global.pmi_in_use || ask_pmi(peer, key, text + got, VALUE_MAX) != MPI_SUCCESS)
             break;
         if (strcmp(text + got, NO_TEXT) == 0)
             text[got] = '\0';
@@ -98,7 +97,7 @@ static char *get_text(uint32_t peer)
 
 /* In a record stand one after the other: length of a name, name, length of an address (2, lowest
  * first), address. */
-size_t MPIDI_HWMC_peers_note(unsigned char *record, const char *name, const void *addr, size_t len)
+size_t hwmc_peers_note(unsigned char *record, const char *name, const void *addr, size_t len)
 {
     const size_t n = strlen(name);
 
@@ -135,13 +134,13 @@ static size_t look_up(const unsigned char *record, size_t len, const char *name,
     return 0;
 }
 
-int MPIDI_HWMC_peers_put(const unsigned char *record, size_t len)
+int hwmc_peers_put(const unsigned char *record, size_t len)
 {
     int mpi_errno = MPI_SUCCESS;
-    char *text = MPL_malloc(hwmc_record_room(len), MPL_MEM_OTHER);
+    char *text = MPL_malloc(hwmc_peer_info_room(len), MPL_MEM_OTHER);
 
     MPIR_ERR_CHKANDJUMP(!text, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = put_text(text, hwmc_record_write(record, len, text));
+    mpi_errno = put_text(text, hwmc_peer_info_write(record, len, text));
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
@@ -151,14 +150,14 @@ fn_fail:
     goto fn_exit;
 }
 
-size_t MPIDI_HWMC_peers_address(uint32_t peer, const char *name, void *addr, size_t room)
+size_t hwmc_peers_address(uint32_t peer, const char *name, void *addr, size_t room)
 {
     size_t bytes = 0, len;
     char *text = get_text(peer);
-    unsigned char *record = text ? hwmc_record_read(text, &bytes) : NULL;
+    unsigned char *record = text ? hwmc_peer_info_read(text, &bytes) : NULL;
 
     len = record ? look_up(record, bytes, name, addr, room) : 0;
-    hwmc_record_free(record);
+    hwmc_peer_info_free(record);
     MPL_free(text);
     return len;
 }

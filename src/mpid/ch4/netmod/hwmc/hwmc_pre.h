@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef HWMC_PRE_H_INCLUDED
-#define HWMC_PRE_H_INCLUDED
+#ifndef HWMC_NETMOD_PRE_H_INCLUDED
+#define HWMC_NETMOD_PRE_H_INCLUDED
 
 /* What MPICH's own files see of hwmc. Read before MPIR_Comm is complete, and by all of MPICH: what
  * need not be here is in hwmc_impl.h. */
@@ -15,7 +15,7 @@
 #include <ucp/api/ucp.h>
 
 typedef struct {
-    struct bcast_hw_comm *group; /* NULL until the first broadcast that hwmc may take */
+    struct hwmc_comm *group; /* NULL until the first broadcast that hwmc may take */
     bool carried; /* its messages go over hwmc's links, once there are any: hwmc_carry.h */
 } MPIDI_HWMC_comm_t;
 
@@ -39,7 +39,7 @@ struct MPIDI_HWMC_poll {
 extern __thread struct MPIDI_HWMC_poll MPIDI_HWMC_poll __attribute__((tls_model("initial-exec")));
 
 /* Links carry MPICH's messages: set once, in MPI_Init, at the same point of all processes. */
-extern bool MPIDI_HWMC_carries;
+extern bool hwmc_am_override;
 
 unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker);
 
@@ -48,7 +48,7 @@ MPL_STATIC_INLINE_PREFIX unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h wo
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     unsigned events;
 
-    if (unlikely(!p->polling || p->inside || MPIDI_HWMC_carries))
+    if (unlikely(!p->polling || p->inside || hwmc_am_override))
         return MPIDI_HWMC_other_progress(worker);
     p->inside = true;
     events = ucp_worker_progress(worker);
@@ -63,11 +63,11 @@ ucs_status_t MPIDI_HWMC_ucp_ep_flush(ucp_ep_h ep);
 #define ucp_ep_flush MPIDI_HWMC_ucp_ep_flush
 
 /* A poll of a wait is over, and may have found nothing. */
-void MPIDI_HWMC_wait_looked(void);
+void hwmc_wait_looked(void);
 MPL_STATIC_INLINE_PREFIX void MPIDI_HWMC_wait_polled(void)
 {
     if (unlikely(--MPIDI_HWMC_poll.wait_left < 0))
-        MPIDI_HWMC_wait_looked();
+        hwmc_wait_looked();
 }
 
 ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t *config,
@@ -91,10 +91,9 @@ int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win);
 
 /* CH4's active messages over links (hwmc_am.c). The data are the caller's again when the request's
  * origin callback has been called, which may be at once. */
-int MPIDI_HWMC_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
-                        MPI_Aint am_hdr_sz, const void *data, MPI_Aint count, MPI_Datatype datatype,
-                        MPIR_Request *sreq);
-int MPIDI_HWMC_am_send_hdr(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
-                           MPI_Aint am_hdr_sz);
+int hwmc_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr, MPI_Aint am_hdr_sz,
+                  const void *data, MPI_Aint count, MPI_Datatype datatype, MPIR_Request *sreq);
+int hwmc_am_send_hdr(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr,
+                     MPI_Aint am_hdr_sz);
 
-#endif /* HWMC_PRE_H_INCLUDED */
+#endif /* HWMC_NETMOD_PRE_H_INCLUDED */

@@ -44,12 +44,12 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-int MPIDI_HWMC_rails_choose(struct MPIDI_HWMC_rails *rails)
+int hwmc_job_rails_choose(struct hwmc_job_rails *rails)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX];
+    struct hwmc_rail ports[HWMC_RAIL_PORTS_MAX];
     const char *spec = MPIR_CVAR_HWMC_RAILS ? MPIR_CVAR_HWMC_RAILS : "";
-    char wrong[BCAST_HW_RAIL_NAME_MAX];
+    char wrong[HWMC_RAIL_NAME_MAX];
     int num, chosen;
 
     rails->num = rails->num_job = 0;
@@ -57,7 +57,7 @@ int MPIDI_HWMC_rails_choose(struct MPIDI_HWMC_rails *rails)
     num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
     if (num < 0)
         goto fn_exit;
-    chosen = hwmc_rail_select(ports, num, spec, rails->mine, BCAST_HW_RAILS_MAX, wrong);
+    chosen = hwmc_rail_select(ports, num, spec, rails->mine, HWMC_RAILS_MAX, wrong);
     MPIR_ERR_CHKANDJUMP1(chosen < 0 && wrong[0] != '\0', mpi_errno, MPI_ERR_OTHER, "**hwmc_rail",
                          "**hwmc_rail %s", wrong);
     rails->num = MPL_MAX(chosen, 0);
@@ -68,15 +68,15 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_HWMC_rails_write(const struct MPIDI_HWMC_rails *rails, char *text)
+void hwmc_job_rails_write(const struct hwmc_job_rails *rails, char *text)
 {
     hwmc_match_write(rails->mine, rails->num, text);
 }
 
-void MPIDI_HWMC_rails_match(struct MPIDI_HWMC_rails *rails, const char *text, int *mbit)
+void hwmc_job_rails_match(struct hwmc_job_rails *rails, const char *text, int *mbit)
 {
     rails->num_job = MPL_MAX(hwmc_match_read(text, rails->mine, rails->num, rails->at), 0);
-    for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++)
+    for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
         mbit[i] = i < rails->num_job && rails->at[i] >= 0 ? (int) rails->mine[rails->at[i]].mbit
                                                           : INT_MAX;
 }
@@ -94,35 +94,33 @@ static int name_of_host(void)
 }
 
 /* ~x turns the order round, and unlike -x has a value for each int. */
-void MPIDI_HWMC_rails_show_ends(const struct MPIDI_HWMC_rails *rails,
-                                struct MPIDI_HWMC_rails_ends *ends)
+void hwmc_job_rails_show_ends(const struct hwmc_job_rails *rails, struct hwmc_job_rails_ends *ends)
 {
     const int host = name_of_host();
 
-    for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++) {
+    for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
         int addr;
 
         if (i >= rails->num_job || rails->at[i] < 0) {
-            ends[i] = (struct MPIDI_HWMC_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
+            ends[i] = (struct hwmc_job_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
             continue;
         }
         addr = (int) rails->mine[rails->at[i]].addr;
-        ends[i] = (struct MPIDI_HWMC_rails_ends){addr, ~addr, host, ~host};
+        ends[i] = (struct hwmc_job_rails_ends){addr, ~addr, host, ~host};
     }
 }
 
-void MPIDI_HWMC_rails_leave_same(struct MPIDI_HWMC_rails *rails,
-                                 const struct MPIDI_HWMC_rails_ends *ends)
+void hwmc_job_rails_leave_same(struct hwmc_job_rails *rails, const struct hwmc_job_rails_ends *ends)
 {
     for (int i = 0; i < rails->num_job; i++)
         if (ends[i].least_addr == ~ends[i].most_addr && ends[i].least_host != ~ends[i].most_host) {
             rails->at[i] = -1;
             rails->same |= 1u << i;
-            MPIDI_HWMC_counters.setup->rails_same++;
+            hwmc_counters.setup->rails_same++;
         }
 }
 
-static struct MPIDI_HWMC_rails matched; /* as of the last tell */
+static struct hwmc_job_rails matched; /* as of the last tell */
 
 static void find_distances(int *distance)
 {
@@ -130,7 +128,7 @@ static void find_distances(int *distance)
 
     if (near < 0)
         hwmc_rail_locate(matched.mine, matched.num);
-    for (int i = 0; i < (int) BCAST_HW_RAIL_BITS; i++) {
+    for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
         if (i >= matched.num_job || matched.at[i] < 0)
             distance[i] = -1;
         else if (near < 0)
@@ -140,8 +138,8 @@ static void find_distances(int *distance)
     }
 }
 
-void MPIDI_HWMC_rails_tell(const struct MPIDI_HWMC_rails *rails)
+void hwmc_job_rails_tell(const struct hwmc_job_rails *rails)
 {
     matched = *rails;
-    MPIR_Bcast_hw_register_distances(find_distances);
+    hwmc_register_distances(find_distances);
 }

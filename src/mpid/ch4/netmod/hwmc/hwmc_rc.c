@@ -86,13 +86,13 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-bool MPIDI_HWMC_rc_wanted(void)
+bool hwmc_rc_wanted(void)
 {
     return MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_rc ||
            (MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_auto && MPIR_CVAR_HWMC_RESILIENT);
 }
 
-bool MPIDI_HWMC_rc_named(void)
+bool hwmc_rc_named(void)
 {
     return MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_rc;
 }
@@ -100,16 +100,16 @@ bool MPIDI_HWMC_rc_named(void)
 #ifdef HAVE_HWMC_VERBS
 
 struct rc {
-    struct bcast_hw_lane *lane;     /* NULL: none, or closed */
-    bool taken;                     /* links have it; else nothing comes */
-    struct bcast_hw_lane_params to; /* who gets it: recv, lost, sent and ctx */
-    int rail;                       /* of the job */
+    struct hwmc_lane *lane;     /* NULL: none, or closed */
+    bool taken;                 /* links have it; else nothing comes */
+    struct hwmc_lane_params to; /* who gets it: recv, lost, sent and ctx */
+    int rail;                   /* of the job */
 };
 
-static struct rc by_rail[BCAST_HW_RAILS_MAX]; /* of rails.mine */
-static struct rc *of_job[BCAST_HW_RAILS_MAX]; /* by the job's number; NULL: none taken */
-static struct hwmc_links *links;              /* NULL: there is no way to connect yet */
-static uint32_t exchange;                     /* stream */
+static struct rc by_rail[HWMC_RAILS_MAX]; /* of rails.mine */
+static struct rc *of_job[HWMC_RAILS_MAX]; /* by the job's number; NULL: none taken */
+static struct hwmc_sessions *sessions;    /* NULL: there is no way to connect yet */
+static uint32_t exchange;                 /* stream */
 
 static void on_recv(void *ctx, const void *head, size_t head_len, const void *body, size_t body_len)
 {
@@ -136,8 +136,8 @@ static int tell(void *ctx, uint32_t peer, const void *msg, size_t len)
 {
     unsigned char rail = (unsigned char) ((struct rc *) ctx)->rail;
 
-    return links ? hwmc_links_send(links, exchange, peer, &rail, 1, msg, len, NULL)
-                 : BCAST_HW_ERR_PEER;
+    return sessions ? hwmc_sessions_send(sessions, exchange, peer, &rail, 1, msg, len, NULL)
+                    : HWMC_ERR_PEER;
 }
 
 static void on_exchange(void *ctx, uint32_t peer, const void *head, size_t head_len,
@@ -146,19 +146,19 @@ static void on_exchange(void *ctx, uint32_t peer, const void *head, size_t head_
     const unsigned char *rail = head;
 
     (void) ctx;
-    if (head_len == 1 && *rail < BCAST_HW_RAILS_MAX && of_job[*rail])
+    if (head_len == 1 && *rail < HWMC_RAILS_MAX && of_job[*rail])
         hwmc_lane_rc_hear(of_job[*rail]->lane, peer, body, body_len);
 }
 
 /* Without being named, a lane is of use only if hardware migrates. */
-static bool serves(struct bcast_hw_lane *lane)
+static bool serves(struct hwmc_lane *lane)
 {
     const char *reason;
 
-    return MPIDI_HWMC_rc_named() || hwmc_lane_rc_apm(lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
+    return hwmc_rc_named() || hwmc_lane_rc_apm(lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
 }
 
-static void open_one(const struct bcast_hw_rail *rail, const struct hwmc_apm_wish *wish,
+static void open_one(const struct hwmc_rail *rail, const struct hwmc_apm_preference *preference,
                      struct rc *rc)
 {
     const struct hwmc_lane_rc_params params = {
@@ -169,13 +169,13 @@ static void open_one(const struct bcast_hw_rail *rail, const struct hwmc_apm_wis
         .rail = rail,
         .timeout = (uint8_t) MPL_MIN(MPL_MAX(MPIR_CVAR_HWMC_RC_TIMEOUT, 1), 31),
         .apm = MPIR_CVAR_HWMC_APM,
-        .wish = *wish,
-        .counts = MPIDI_HWMC_counters.rc,
+        .preference = *preference,
+        .counts = hwmc_counters.rc,
         .tell = tell,
     };
 
     *rc = (struct rc){0};
-    if (hwmc_lane_rc_open(&params, &rc->lane) != BCAST_HW_OK) {
+    if (hwmc_lane_rc_open(&params, &rc->lane) != HWMC_OK) {
         rc->lane = NULL;
     } else if (!serves(rc->lane)) {
         rc->lane->ops->close(rc->lane);
@@ -183,15 +183,16 @@ static void open_one(const struct bcast_hw_rail *rail, const struct hwmc_apm_wis
     }
 }
 
-int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
+int hwmc_rc_open(const struct hwmc_job_rails *rails)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct hwmc_apm_wish wish;
+    struct hwmc_apm_preference preference;
 
-    MPIR_ERR_CHKANDJUMP1(!hwmc_apm_wish_parse(MPIR_CVAR_HWMC_APM_PATH, &wish), mpi_errno,
-                         MPI_ERR_OTHER, "**hwmc_path", "**hwmc_path %s", MPIR_CVAR_HWMC_APM_PATH);
-    for (int i = 0; i < rails->num && MPIDI_HWMC_rc_wanted(); i++)
-        open_one(&rails->mine[i], &wish, &by_rail[i]);
+    MPIR_ERR_CHKANDJUMP1(!hwmc_apm_preference_parse(MPIR_CVAR_HWMC_APM_PATH, &preference),
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_path", "**hwmc_path %s",
+                         MPIR_CVAR_HWMC_APM_PATH);
+    for (int i = 0; i < rails->num && hwmc_rc_wanted(); i++)
+        open_one(&rails->mine[i], &preference, &by_rail[i]);
 
 fn_exit:
     return mpi_errno;
@@ -199,20 +200,20 @@ fn_fail:
     goto fn_exit;
 }
 
-void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)
+void hwmc_rc_match(const struct hwmc_job_rails *rails, int *have)
 {
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         have[i] = i < rails->num_job && rails->at[i] >= 0 && by_rail[rails->at[i]].lane;
 }
 
-struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
-                                         struct hwmc_links *to, uint32_t lane)
+struct hwmc_lane *hwmc_rc_take(const struct hwmc_job_rails *rails, int i, struct hwmc_sessions *to,
+                               uint32_t lane)
 {
     struct rc *rc = &by_rail[rails->at[i]];
-    struct bcast_hw_lane *taken = rc->lane;
+    struct hwmc_lane *taken = rc->lane;
 
-    rc->to = hwmc_links_params(hwmc_links_port(to, lane));
-    if (!MPIDI_HWMC_seal_lane(&taken, lane, &rc->to))
+    rc->to = hwmc_sessions_params(hwmc_sessions_port(to, lane));
+    if (!hwmc_process_auth_lane(&taken, lane, &rc->to))
         return NULL;
     rc->taken = true;
     rc->rail = i;
@@ -222,59 +223,59 @@ struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, i
 
 static void close_idle(void)
 {
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         if (by_rail[i].lane && !by_rail[i].taken) {
             by_rail[i].lane->ops->close(by_rail[i].lane);
             by_rail[i].lane = NULL;
         }
 }
 
-void MPIDI_HWMC_rc_exchange(struct hwmc_links *over, uint32_t stream)
+void hwmc_rc_exchange(struct hwmc_sessions *over, uint32_t stream)
 {
-    const struct hwmc_links_upper upper = {.recv = on_exchange};
+    const struct hwmc_sessions_upper upper = {.recv = on_exchange};
 
-    links = over;
+    sessions = over;
     exchange = stream;
-    hwmc_links_use(links, stream, &upper);
+    hwmc_sessions_use(sessions, stream, &upper);
     close_idle();
 }
 
-int MPIDI_HWMC_rc_hardware(void)
+int hwmc_rc_hardware(void)
 {
     const char *reason;
     int n = 0;
 
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
         n += of_job[i] && hwmc_lane_rc_apm(of_job[i]->lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
     return n;
 }
 
-void MPIDI_HWMC_rc_close(void)
+void hwmc_rc_close(void)
 {
     close_idle();
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
         by_rail[i] = (struct rc){0};
         of_job[i] = NULL;
     }
-    links = NULL;
+    sessions = NULL;
 }
 
 #else
 
-int MPIDI_HWMC_rc_open(const struct MPIDI_HWMC_rails *rails)
+int hwmc_rc_open(const struct hwmc_job_rails *rails)
 {
     (void) rails;
     return MPI_SUCCESS;
 }
 
-void MPIDI_HWMC_rc_match(const struct MPIDI_HWMC_rails *rails, int *have)
+void hwmc_rc_match(const struct hwmc_job_rails *rails, int *have)
 {
     (void) rails;
-    memset(have, 0, BCAST_HW_RAILS_MAX * sizeof(*have));
+    memset(have, 0, HWMC_RAILS_MAX * sizeof(*have));
 }
 
-struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, int i,
-                                         struct hwmc_links *to, uint32_t lane)
+struct hwmc_lane *hwmc_rc_take(const struct hwmc_job_rails *rails, int i, struct hwmc_sessions *to,
+                               uint32_t lane)
 {
     (void) rails;
     (void) i;
@@ -283,18 +284,18 @@ struct bcast_hw_lane *MPIDI_HWMC_rc_take(const struct MPIDI_HWMC_rails *rails, i
     return NULL;
 }
 
-void MPIDI_HWMC_rc_exchange(struct hwmc_links *over, uint32_t stream)
+void hwmc_rc_exchange(struct hwmc_sessions *over, uint32_t stream)
 {
     (void) over;
     (void) stream;
 }
 
-int MPIDI_HWMC_rc_hardware(void)
+int hwmc_rc_hardware(void)
 {
     return 0;
 }
 
-void MPIDI_HWMC_rc_close(void)
+void hwmc_rc_close(void)
 {
 }
 

@@ -18,13 +18,13 @@
 #define KEY "hwmc-secret"
 #define VALUE_MAX 256
 
-static struct bcast_hw_seal *seal; /* NULL: the job has no secret */
+static struct hwmc_auth *auth; /* NULL: the job has no secret */
 
-int MPIDI_HWMC_draw(void *bytes, size_t len)
+int hwmc_mpi_random(void *bytes, size_t len)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    MPIR_ERR_CHKANDJUMP1(hwmc_draw(bytes, len) != BCAST_HW_OK, mpi_errno, MPI_ERR_OTHER,
+    MPIR_ERR_CHKANDJUMP1(hwmc_random(bytes, len) != HWMC_OK, mpi_errno, MPI_ERR_OTHER,
                          "**hwmc_other", "**hwmc_other %s", "no random numbers from the system");
 
 fn_exit:
@@ -33,15 +33,15 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_HWMC_secret_put(void)
+int hwmc_auth_secret_put(void)
 {
     int mpi_errno = MPI_SUCCESS;
-    unsigned char secret[BCAST_HW_SEAL_SECRET];
+    unsigned char secret[HWMC_AUTH_SECRET];
     char value[2 * sizeof(secret) + 1];
 
-    mpi_errno = MPIDI_HWMC_draw(secret, sizeof(secret));
+    mpi_errno = hwmc_mpi_random(secret, sizeof(secret));
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_hex_write(value, secret, sizeof(secret));
+    hwmc_hex_write(value, secret, sizeof(secret));
     mpi_errno = MPIR_pmi_kvs_put(KEY, value);
 
 fn_exit:
@@ -52,22 +52,22 @@ fn_fail:
     goto fn_exit;
 }
 
-int MPIDI_HWMC_secret_get(void)
+int hwmc_auth_secret_get(void)
 {
     int mpi_errno = MPI_SUCCESS;
-    unsigned char secret[BCAST_HW_SEAL_SECRET];
+    unsigned char secret[HWMC_AUTH_SECRET];
     char value[VALUE_MAX];
 
-    MPIR_ERR_CHKANDJUMP1(!bcast_hw_seal_exists(), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
+    MPIR_ERR_CHKANDJUMP1(!hwmc_auth_exists(), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
                          "**hwmc_other %s",
                          "MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: built without libsodium");
     mpi_errno = MPIR_pmi_kvs_get(0, KEY, value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP1(MPIDI_HWMC_hex_read(value, secret, sizeof(secret)) != (int) sizeof(secret),
+    MPIR_ERR_CHKANDJUMP1(hwmc_hex_read(value, secret, sizeof(secret)) != (int) sizeof(secret),
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "the process manager changed hwmc's secret");
-    seal = bcast_hw_seal_create((uint32_t) MPIR_Process.rank, secret);
-    MPIR_ERR_CHKANDJUMP(!seal, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    auth = hwmc_auth_create((uint32_t) MPIR_Process.rank, secret);
+    MPIR_ERR_CHKANDJUMP(!auth, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
 fn_exit:
     explicit_bzero(secret, sizeof(secret));
@@ -77,37 +77,36 @@ fn_fail:
     goto fn_exit;
 }
 
-struct bcast_hw_seal *MPIDI_HWMC_seal(void)
+struct hwmc_auth *hwmc_process_auth(void)
 {
-    return seal;
+    return auth;
 }
 
-bool MPIDI_HWMC_seal_lane(struct bcast_hw_lane **lane, uint32_t number,
-                          struct bcast_hw_lane_params *to)
+bool hwmc_process_auth_lane(struct hwmc_lane **lane, uint32_t number, struct hwmc_lane_params *to)
 {
-    const struct hwmc_sealed_params params = {.up = *to,
-                                              .seal = seal,
-                                              .counts = MPIDI_HWMC_counters.sealed,
-                                              .size = (uint32_t) MPIR_Process.size,
-                                              .rank = (uint32_t) MPIR_Process.rank,
-                                              .number = (uint16_t) number};
-    struct bcast_hw_lane *sealed;
+    const struct hwmc_auth_lane_params params = {.up = *to,
+                                                 .auth = auth,
+                                                 .counts = hwmc_counters.auth_lane,
+                                                 .size = (uint32_t) MPIR_Process.size,
+                                                 .rank = (uint32_t) MPIR_Process.rank,
+                                                 .number = (uint16_t) number};
+    struct hwmc_lane *auth_lane;
 
-    if (!seal)
+    if (!auth)
         return true;
-    sealed = hwmc_sealed_open(&params, *lane);
-    if (!sealed)
+    auth_lane = hwmc_auth_lane_open(&params, *lane);
+    if (!auth_lane)
         return false;
-    *to = (struct bcast_hw_lane_params){.recv = hwmc_sealed_on_recv,
-                                        .lost = hwmc_sealed_on_lost,
-                                        .sent = hwmc_sealed_on_sent,
-                                        .ctx = sealed};
-    *lane = sealed;
+    *to = (struct hwmc_lane_params){.recv = hwmc_auth_lane_on_recv,
+                                    .lost = hwmc_auth_lane_on_lost,
+                                    .sent = hwmc_auth_lane_on_sent,
+                                    .ctx = auth_lane};
+    *lane = auth_lane;
     return true;
 }
 
-void MPIDI_HWMC_secret_close(void)
+void hwmc_auth_secret_close(void)
 {
-    bcast_hw_seal_destroy(seal);
-    seal = NULL;
+    hwmc_auth_destroy(auth);
+    auth = NULL;
 }

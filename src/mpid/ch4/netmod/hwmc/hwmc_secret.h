@@ -6,8 +6,8 @@
  * and what is sealed under it (engine/seal.h, lane/sealed.h).
  */
 
-#ifndef HWMC_SECRET_H_INCLUDED
-#define HWMC_SECRET_H_INCLUDED
+#ifndef HWMC_NETMOD_SECRET_H_INCLUDED
+#define HWMC_NETMOD_SECRET_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,23 +17,22 @@
 #include "../../../../mpi/coll/bcast_hw/port/lane.h"
 
 /* Random bytes, not to be guessed. */
-int MPIDI_HWMC_draw(void *bytes, size_t len);
+int hwmc_mpi_random(void *bytes, size_t len);
 
 /* Of the first process: draws the secret and puts it into the process manager's key-value space. */
-int MPIDI_HWMC_secret_put(void);
+int hwmc_auth_secret_put(void);
 
 /* Gets it from there, and has a seal from now on. */
-int MPIDI_HWMC_secret_get(void);
+int hwmc_auth_secret_get(void);
 
 /* NULL: the job has none. */
-struct bcast_hw_seal *MPIDI_HWMC_seal(void);
+struct hwmc_auth *hwmc_process_auth(void);
 
 /* Where the job has a secret: puts a sealed lane of this number in the place of *lane, whose
  * callbacks are `to`, and leads these there. False: no memory, nothing changed. */
-bool MPIDI_HWMC_seal_lane(struct bcast_hw_lane **lane, uint32_t number,
-                          struct bcast_hw_lane_params *to);
+bool hwmc_process_auth_lane(struct hwmc_lane **lane, uint32_t number, struct hwmc_lane_params *to);
 
 /* After everything that is sealed is closed. */
-void MPIDI_HWMC_secret_close(void);
+void hwmc_auth_secret_close(void);
 
-#endif /* HWMC_SECRET_H_INCLUDED */
+#endif /* HWMC_NETMOD_SECRET_H_INCLUDED */

@@ -7,7 +7,7 @@
  * manager's key-value space:
  *
  *   hwmc-job      KEY:PORT,PORT...:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0
- *                 but in tests; INTEGRITY is an enum bcast_hw_integrity; RAILS are the first
+ *                 but in tests; INTEGRITY is an enum hwmc_integrity; RAILS are the first
  *                 process's (rail/match)
  *   hwmc-secret   where messages are authenticated (hwmc_secret.c)
  *   hwmc-R-...    lane addresses of process R (hwmc_lanes.c)
@@ -54,13 +54,13 @@ cvars:
 
 #define VALUE_MAX 256 /* of the job record */
 
-_Static_assert(MPIDI_HWMC_LANES_MAX == BCAST_HW_LANES_MAX, "waiting looks at all lanes");
+_Static_assert(HWMC_JOB_LANES_MAX == HWMC_LANES_MAX, "waiting looks at all lanes");
 
-struct MPIDI_HWMC_global MPIDI_HWMC_global;
+struct hwmc_global hwmc_global;
 
 struct job {
     uint64_t key;
-    struct hwmc_draw_port_list ports;
+    struct hwmc_random_port_list ports;
     uint32_t group; /* 0: drawn */
     int integrity;
     char rails[HWMC_MATCH_TEXT_MAX]; /* of the first process */
@@ -73,7 +73,7 @@ static int parse_group(const char *text, struct job *job)
     struct in_addr in;
 
     if (!colon || (size_t) (colon - text) >= sizeof(dotted) ||
-        !hwmc_draw_ports_parse(colon + 1, &job->ports))
+        !hwmc_random_ports_parse(colon + 1, &job->ports))
         return -1;
     memcpy(dotted, text, (size_t) (colon - text));
     dotted[colon - text] = '\0';
@@ -83,15 +83,15 @@ static int parse_group(const char *text, struct job *job)
     return 0;
 }
 
-static enum bcast_hw_integrity integrity(void)
+static enum hwmc_integrity integrity(void)
 {
     switch (MPIR_CVAR_BCAST_HW_INTEGRITY) {
         case MPIR_CVAR_BCAST_HW_INTEGRITY_off:
-            return BCAST_HW_INTEGRITY_OFF;
+            return HWMC_INTEGRITY_OFF;
         case MPIR_CVAR_BCAST_HW_INTEGRITY_keyed:
-            return BCAST_HW_INTEGRITY_KEYED;
+            return HWMC_INTEGRITY_KEYED;
         default:
-            return BCAST_HW_INTEGRITY_CRC32C;
+            return HWMC_INTEGRITY_CRC32C;
     }
 }
 
@@ -99,9 +99,9 @@ static int draw_job(struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    mpi_errno = MPIDI_HWMC_draw(&job->key, sizeof(job->key));
+    mpi_errno = hwmc_mpi_random(&job->key, sizeof(job->key));
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP1(hwmc_draw_ports(hwmc_draw_ephemeral(), &job->ports) != BCAST_HW_OK,
+    MPIR_ERR_CHKANDJUMP1(hwmc_random_ports(hwmc_random_ephemeral(), &job->ports) != HWMC_OK,
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "the system gives no random numbers");
     job->group = 0;
@@ -116,26 +116,26 @@ fn_fail:
     goto fn_exit;
 }
 
-static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWMC_rails *rails,
+static int exchange(const struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
                     struct job *job)
 {
     int mpi_errno = MPI_SUCCESS;
-    char value[VALUE_MAX], ports[HWMC_DRAW_PORTS_TEXT_MAX];
+    char value[VALUE_MAX], ports[HWMC_RANDOM_PORTS_TEXT_MAX];
 
     if (MPIR_Process.rank == 0) {
         mpi_errno = draw_job(job);
         MPIR_ERR_CHECK(mpi_errno);
-        MPIDI_HWMC_rails_write(rails, job->rails);
-        hwmc_draw_ports_write(&job->ports, ports);
+        hwmc_job_rails_write(rails, job->rails);
+        hwmc_random_ports_write(&job->ports, ports);
         snprintf(value, sizeof(value), "%" PRIx64 ":%s:%" PRIx32 ":%d:%s", job->key, ports,
                  job->group, job->integrity, job->rails);
         mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
         MPIR_ERR_CHECK(mpi_errno);
-        if (job->integrity == BCAST_HW_INTEGRITY_KEYED)
-            mpi_errno = MPIDI_HWMC_secret_put();
+        if (job->integrity == HWMC_INTEGRITY_KEYED)
+            mpi_errno = hwmc_auth_secret_put();
         MPIR_ERR_CHECK(mpi_errno);
     }
-    mpi_errno = MPIDI_HWMC_lanes_put(lanes);
+    mpi_errno = hwmc_lanes_put(lanes);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_pmi_barrier();
     MPIR_ERR_CHECK(mpi_errno);
@@ -144,7 +144,7 @@ static int exchange(const struct MPIDI_HWMC_lanes *lanes, const struct MPIDI_HWM
     job->rails[0] = '\0'; /* there may be none */
     MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%39[0-9a-f,]:%" SCNx32 ":%d:%152s", &job->key,
                                 ports, &job->group, &job->integrity, job->rails) < 4 ||
-                             !hwmc_draw_ports_read(ports, &job->ports),
+                             !hwmc_random_ports_read(ports, &job->ports),
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "the process manager changed hwmc's job record");
 
@@ -157,53 +157,53 @@ fn_fail:
 /* What all processes must know of each other: how many lanes each has, how fast its rails are, and
  * what multicasts there. */
 struct offer {
-    int lane; /* INT_MAX: it has one; else its rank and why not (MPIDI_HWMC_lanes_want) */
-    int ports[HWMC_DRAW_PORTS_MAX]; /* it can have that UDP port */
-    int rail_lanes[BCAST_HW_RAIL_BITS];
-    int rc[BCAST_HW_RAIL_BITS]; /* a lane of reliable connections over the rail */
-    int mbit[BCAST_HW_RAIL_BITS];
-    struct MPIDI_HWMC_rails_ends ends[BCAST_HW_RAIL_BITS];
-    int verbs[BCAST_HW_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
-    int no_site;                   /* least: somebody has one */
+    int lane; /* INT_MAX: it has one; else its rank and why not (hwmc_lanes_want) */
+    int ports[HWMC_RANDOM_PORTS_MAX]; /* it can have that UDP port */
+    int rail_lanes[HWMC_RAIL_BITS];
+    int rc[HWMC_RAIL_BITS]; /* a lane of reliable connections over the rail */
+    int mbit[HWMC_RAIL_BITS];
+    struct hwmc_job_rails_ends ends[HWMC_RAIL_BITS];
+    int verbs[HWMC_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
+    int no_site;               /* least: somebody has one */
 };
 
-static int agree(MPIR_Comm *world, const struct offer *mine, struct offer *all)
+static int negotiation(MPIR_Comm *world, const struct offer *mine, struct offer *all)
 {
-    return MPIR_Allreduce_allcomm_auto(mine, all, (int) (sizeof(*all) / sizeof(int)),
-                                       MPIR_BCAST_HW_INT, MPI_MIN, world, MPIR_BCAST_HW_NO_ERRORS);
+    return MPIR_Allreduce_allcomm_auto(mine, all, (int) (sizeof(*all) / sizeof(int)), HWMC_INT,
+                                       MPI_MIN, world, HWMC_NO_ERRORS);
 }
 
 /* Every rail that this process has. */
-static void show_rails(const struct MPIDI_HWMC_rails *rails, const struct bcast_hw_engine_cfg *cfg)
+static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_engine_cfg *cfg)
 {
     for (int i = 0; i < rails->num_job; i++)
         if (rails->at[i] >= 0)
-            MPIR_Bcast_hw_live_rail((uint32_t) i, &rails->mine[rails->at[i]],
-                                    cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
+            hwmc_export_note_rail((uint32_t) i, &rails->mine[rails->at[i]],
+                                  cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
 }
 
 /* Those for which there are no links: one for control and repair, and those of the rails. */
-static void show_lanes(const struct bcast_hw_engine_cfg *cfg)
+static void show_lanes(const struct hwmc_engine_cfg *cfg)
 {
-    struct bcast_hw_live_lane lane = {.open = true, .rail = -1, .carries = "control, repair"};
+    struct hwmc_export_lane lane = {.open = true, .rail = -1, .carries = "control, repair"};
 
     if (cfg->num_far_lanes == 0)
         MPL_strncpy(lane.carries, "control, repair, trees", sizeof(lane.carries));
     MPL_strncpy(lane.kind, cfg->lane->ops->name, sizeof(lane.kind));
-    MPIR_Bcast_hw_live_lane(0, &lane);
+    hwmc_export_note_lane(0, &lane);
     for (uint32_t i = 0; i < cfg->num_far_lanes; i++) {
         lane.rail = cfg->lane_rail[i % cfg->num_rails];
         MPL_strncpy(lane.kind, cfg->lanes[i]->ops->name, sizeof(lane.kind));
         MPL_strncpy(lane.carries, i < cfg->num_lanes ? "trees" : "trees between sites",
                     sizeof(lane.carries));
-        MPIR_Bcast_hw_live_lane(i + 1, &lane);
+        hwmc_export_note_lane(i + 1, &lane);
     }
 }
 
 /* Said by the first process: what else it knows is as good as always. */
-static void choose_port(struct MPIDI_HWMC_fabrics *fabrics, const int *free)
+static void choose_port(struct hwmc_fabrics *fabrics, const int *free)
 {
-    const bool found = MPIDI_HWMC_fabrics_choose_port(fabrics, free);
+    const bool found = hwmc_fabrics_choose_port(fabrics, free);
     const bool wanted = MPIR_CVAR_BCAST_HW_VERBOSE > 0 && fabrics->port != fabrics->ports.port[0];
 
     if (MPIR_Process.rank > 0)
@@ -218,75 +218,75 @@ static void choose_port(struct MPIDI_HWMC_fabrics *fabrics, const int *free)
                 (int) fabrics->ports.port[0], (int) fabrics->port);
 }
 
-int MPIDI_HWMC_setup(MPIR_Comm *world)
+int hwmc_setup(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct bcast_hw_engine *engine;
-    struct bcast_hw_engine_cfg cfg = {
+    struct hwmc_engine *engine;
+    struct hwmc_engine_cfg cfg = {
         .world_rank = (uint32_t) MPIR_Process.rank,
     };
-    struct MPIDI_HWMC_lanes lanes = {0};
-    struct MPIDI_HWMC_fabrics fabrics = {0};
-    struct MPIDI_HWMC_rails rails;
+    struct hwmc_lanes lanes = {0};
+    struct hwmc_fabrics fabrics = {0};
+    struct hwmc_job_rails rails;
     struct offer mine, all;
     struct job job;
-    const bool first = MPIR_Bcast_hw_live_open(HWMC_VERSION);
+    const bool first = hwmc_export_open(HWMC_VERSION);
 
     if (first)
-        MPIDI_HWMC_counters_add();
-    MPIR_Bcast_hw_summary_open();
-    engine = MPIR_Bcast_hw_engine();
+        hwmc_counters_add();
+    hwmc_summary_open();
+    engine = hwmc_process_engine();
     if (MPIR_Process.size == 1)
         goto fn_exit;
-    mpi_errno = MPIDI_HWMC_alike(world);
+    mpi_errno = hwmc_alike(world);
     MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Bcast_hw_find_nodes();
-    MPIR_Bcast_hw_presume_processors();
-    MPIR_Bcast_hw_node_open();
+    hwmc_find_hosts();
+    hwmc_presume_processors();
+    hwmc_shm_open();
     /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without
      * hwmc. */
-    if (MPIR_Bcast_hw_is_on_one_host() && !MPIR_Bcast_hw_is_forced() && !MPIDI_HWMC_links_wanted())
+    if (hwmc_is_on_one_host() && !hwmc_is_forced() && !hwmc_job_sessions_wanted())
         goto fn_exit;
-    mpi_errno = MPIDI_HWMC_rails_choose(&rails);
+    mpi_errno = hwmc_job_rails_choose(&rails);
     MPIR_ERR_CHECK(mpi_errno);
     if (engine)
-        MPIDI_HWMC_lanes_open(&lanes, engine, &rails);
-    mpi_errno = MPIDI_HWMC_rc_open(&rails);
+        hwmc_lanes_open(&lanes, engine, &rails);
+    mpi_errno = hwmc_rc_open(&rails);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = exchange(&lanes, &rails, &job);
     MPIR_ERR_CHECK(mpi_errno);
     cfg.job = job.key;
-    cfg.integrity = (enum bcast_hw_integrity) job.integrity;
-    if (cfg.integrity == BCAST_HW_INTEGRITY_KEYED)
-        mpi_errno = MPIDI_HWMC_secret_get();
+    cfg.integrity = (enum hwmc_integrity) job.integrity;
+    if (cfg.integrity == HWMC_INTEGRITY_KEYED)
+        mpi_errno = hwmc_auth_secret_get();
     MPIR_ERR_CHECK(mpi_errno);
-    cfg.seal = MPIDI_HWMC_seal();
-    MPIDI_HWMC_rails_match(&rails, job.rails, mine.mbit);
-    MPIDI_HWMC_rails_show_ends(&rails, mine.ends);
+    cfg.auth = hwmc_process_auth();
+    hwmc_job_rails_match(&rails, job.rails, mine.mbit);
+    hwmc_job_rails_show_ends(&rails, mine.ends);
     fabrics.key = job.key;
     fabrics.ports = job.ports;
     fabrics.port = job.ports.port[0];
     fabrics.group = job.group;
-    MPIDI_HWMC_fabrics_try(&fabrics, &rails, mine.verbs);
-    MPIDI_HWMC_fabrics_try_ports(&fabrics, mine.ports);
-    mine.lane = MPIDI_HWMC_lanes_want(&lanes);
-    mine.no_site = !MPIR_Bcast_hw_has_site();
-    MPIDI_HWMC_lanes_match(&lanes, &rails, mine.rail_lanes);
-    MPIDI_HWMC_rc_match(&rails, mine.rc);
-    mpi_errno = agree(world, &mine, &all);
+    hwmc_fabrics_try(&fabrics, &rails, mine.verbs);
+    hwmc_fabrics_try_ports(&fabrics, mine.ports);
+    mine.lane = hwmc_lanes_want(&lanes);
+    mine.no_site = !hwmc_has_site();
+    hwmc_lanes_match(&lanes, &rails, mine.rail_lanes);
+    hwmc_rc_match(&rails, mine.rc);
+    mpi_errno = negotiation(world, &mine, &all);
     MPIR_ERR_CHECK(mpi_errno);
 
     /* A process without a lane can take part in no group, so there is none. */
     if (all.lane != INT_MAX)
-        MPIDI_HWMC_lanes_say(all.lane);
+        hwmc_lanes_say(all.lane);
     MPIR_ERR_CHKANDJUMP1(all.lane != INT_MAX && MPIR_CVAR_HWMC_RESILIENT, mpi_errno, MPI_ERR_OTHER,
                          "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
     if (all.lane != INT_MAX)
         goto fn_fail;
-    MPIDI_HWMC_rails_leave_same(&rails, all.ends);
-    MPIDI_HWMC_rails_tell(&rails);
-    mpi_errno = MPIDI_HWMC_knock_open(&rails, MPIDI_HWMC_links_wanted(), world, &cfg.knock);
+    hwmc_job_rails_leave_same(&rails, all.ends);
+    hwmc_job_rails_tell(&rails);
+    mpi_errno = hwmc_job_probe_open(&rails, hwmc_job_sessions_wanted(), world, &cfg.probe);
     MPIR_ERR_CHECK(mpi_errno);
     for (int i = 0; i < rails.num_job; i++)
         if (rails.same >> i & 1) {
@@ -294,45 +294,45 @@ int MPIDI_HWMC_setup(MPIR_Comm *world)
             all.rail_lanes[i] = all.rc[i] = 0;
         }
     choose_port(&fabrics, all.ports);
-    mpi_errno = MPIDI_HWMC_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
+    mpi_errno = hwmc_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
-    if (MPIDI_HWMC_links_wanted()) {
-        mpi_errno = MPIDI_HWMC_links_give(&lanes, &rails, all.rail_lanes, all.rc, &cfg);
+    if (hwmc_job_sessions_wanted()) {
+        mpi_errno = hwmc_job_sessions_give(&lanes, &rails, all.rail_lanes, all.rc, &cfg);
         MPIR_ERR_CHECK(mpi_errno);
-        MPIDI_HWMC_lanes_close(&lanes);
+        hwmc_lanes_close(&lanes);
     } else {
-        mpi_errno = MPIDI_HWMC_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
+        mpi_errno = hwmc_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    memcpy(MPIDI_HWMC_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
-    memcpy(MPIDI_HWMC_global.lanes, cfg.lanes, sizeof(cfg.lanes));
-    MPIDI_HWMC_global.num_lanes = (int) cfg.num_far_lanes;
-    MPIDI_HWMC_global.lane = cfg.lane;
+    memcpy(hwmc_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
+    memcpy(hwmc_global.lanes, cfg.lanes, sizeof(cfg.lanes));
+    hwmc_global.num_lanes = (int) cfg.num_far_lanes;
+    hwmc_global.lane = cfg.lane;
     if (first)
         show_rails(&rails, &cfg);
-    if (!MPIDI_HWMC_links_wanted())
+    if (!hwmc_job_sessions_wanted())
         show_lanes(&cfg);
-    cfg.meets = MPIDI_HWMC_helper_wanted();
-    MPIR_Bcast_hw_register(&cfg);
+    cfg.meets = hwmc_helper_wanted();
+    hwmc_register(&cfg);
     if (!all.no_site) {
-        mpi_errno = MPIR_Bcast_hw_find_sites(world);
+        mpi_errno = hwmc_find_sites(world);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    mpi_errno = MPIR_Bcast_hw_find_network(world);
+    mpi_errno = hwmc_find_network(world);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_HWMC_knock_tried(world);
+    mpi_errno = hwmc_job_probe_tried(world);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Bcast_hw_prepare(world);
+    mpi_errno = hwmc_prepare(world);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIDI_HWMC_helper_start();
+    mpi_errno = hwmc_helper_start();
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    MPIDI_HWMC_fabrics_close(&fabrics);
-    MPIDI_HWMC_lanes_close(&lanes);
-    MPIDI_HWMC_rc_close();
-    MPIDI_HWMC_knock_close();
+    hwmc_fabrics_close(&fabrics);
+    hwmc_lanes_close(&lanes);
+    hwmc_rc_close();
+    hwmc_job_probe_close();
     goto fn_exit;
 }

@@ -39,12 +39,12 @@ static int epoll_fd = -1;
 /* What is in the epoll instance, so that a sleep need not put it there again: the lanes' and
  * MPICH's once, a fabric's where they differ from these. A descriptor that was closed has left it
  * by itself. */
-static bool mpich_is_watched, lane_is_watched[MPIDI_HWMC_LANES_MAX], control_is_watched;
+static bool mpich_is_watched, lane_is_watched[HWMC_JOB_LANES_MAX], control_is_watched;
 static struct watched {
     int num, fds[FDS_MAX];
-} watched[BCAST_HW_RAILS_MAX];
+} watched[HWMC_RAILS_MAX];
 
-void MPIDI_HWMC_sleep_init(bool wanted)
+void hwmc_sleep_init(bool wanted)
 {
     may_sleep = SLEEP_IS_SAFE && wanted;
     /* An earlier MPI_Init of this process may have left some. */
@@ -58,17 +58,17 @@ void MPIDI_HWMC_sleep_init(bool wanted)
     memset(watched, 0, sizeof(watched));
 }
 
-bool MPIDI_HWMC_sleep_wanted(void)
+bool hwmc_sleep_wanted(void)
 {
     return may_sleep;
 }
 
-void MPIDI_HWMC_sleep_possible(void)
+void hwmc_sleep_possible(void)
 {
     wakeup = true;
 }
 
-bool MPIDI_HWMC_sleep_can(void)
+bool hwmc_sleep_can(void)
 {
     return may_sleep && wakeup && !MPIR_IS_THREADED && MPIDI_HWMC_NUM_VCIS == 1;
 }
@@ -92,14 +92,14 @@ static bool watch_mpich(void)
     return mpich_is_watched;
 }
 
-static bool watch_lane(struct bcast_hw_lane *lane, bool *is_watched)
+static bool watch_lane(struct hwmc_lane *lane, bool *is_watched)
 {
     if (!*is_watched)
         *is_watched = watch(lane->ops->fd(lane), EPOLLIN | EPOLLET);
     return *is_watched;
 }
 
-static bool watch_fabric(struct bcast_hw_fabric *fabric, struct watched *w)
+static bool watch_fabric(struct hwmc_fabric *fabric, struct watched *w)
 {
     int fds[FDS_MAX], num = fabric->ops->fds(fabric, fds, FDS_MAX);
 
@@ -118,71 +118,70 @@ static bool watch_fabric(struct bcast_hw_fabric *fabric, struct watched *w)
 /* The lanes of rails carry nothing most of the time, and then nobody need look at them. */
 static int lanes_in_use(void)
 {
-    return MPIR_Bcast_hw_by_lanes() ? MPIDI_HWMC_global.num_lanes : 0;
+    return hwmc_by_lanes() ? hwmc_global.num_lanes : 0;
 }
 
 static bool arm_lanes(void)
 {
     for (int i = 0; i < lanes_in_use(); i++)
-        if (MPIDI_HWMC_global.lanes[i]->ops->arm(MPIDI_HWMC_global.lanes[i]) != BCAST_HW_OK)
+        if (hwmc_global.lanes[i]->ops->arm(hwmc_global.lanes[i]) != HWMC_OK)
             return false;
-    return MPIDI_HWMC_global.lane->ops->arm(MPIDI_HWMC_global.lane) == BCAST_HW_OK;
+    return hwmc_global.lane->ops->arm(hwmc_global.lane) == HWMC_OK;
 }
 
 /* Also shortens the sleep to the engine's deadline, which tells of what came before the descriptors
  * were asked for. */
 static bool watch_engine(uint64_t *until)
 {
-    struct bcast_hw_lane *lane = MPIDI_HWMC_global.lane;
+    struct hwmc_lane *lane = hwmc_global.lane;
     uint64_t deadline;
 
-    for (int i = 0; i < BCAST_HW_RAILS_MAX; i++)
-        if (MPIDI_HWMC_global.fabrics[i] &&
-            !watch_fabric(MPIDI_HWMC_global.fabrics[i], &watched[i]))
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
+        if (hwmc_global.fabrics[i] && !watch_fabric(hwmc_global.fabrics[i], &watched[i]))
             return false;
-    deadline = MPIR_Bcast_hw_deadline();
-    if (MPIDI_HWMC_global.links)
-        deadline = MPL_MIN(deadline, MPIDI_HWMC_links_deadline());
+    deadline = hwmc_deadline();
+    if (hwmc_global.sessions)
+        deadline = MPL_MIN(deadline, hwmc_job_sessions_deadline());
     if (deadline < *until)
         *until = deadline;
     for (int i = 0; i < lanes_in_use(); i++)
-        if (!watch_lane(MPIDI_HWMC_global.lanes[i], &lane_is_watched[i]))
+        if (!watch_lane(hwmc_global.lanes[i], &lane_is_watched[i]))
             return false;
     return watch_lane(lane, &control_is_watched);
 }
 
-static enum MPIDI_HWMC_armed arm(uint64_t now, uint64_t *until)
+static enum hwmc_armed arm(uint64_t now, uint64_t *until)
 {
-    const bool engine = MPIDI_HWMC_engine_in_use();
+    const bool engine = hwmc_engine_in_use();
 
     if (engine) { /* the helper has done what it began */
-        MPIR_Bcast_hw_lock();
-        MPIR_Bcast_hw_unlock();
+        hwmc_lock();
+        hwmc_unlock();
     }
     if (!watch_mpich() || (engine && !watch_engine(until)))
-        return MPIDI_HWMC_ARMED_NEVER;
+        return HWMC_ARMED_NEVER;
     if (*until <= now || (engine && !arm_lanes()) ||
         ucp_worker_arm(MPIDI_UCX_global.ctx[0].worker) != UCS_OK)
-        return MPIDI_HWMC_ARMED_NOT_NOW;
-    return MPIDI_HWMC_ARMED;
+        return HWMC_ARMED_NOT_NOW;
+    return HWMC_ARMED;
 }
 
-enum MPIDI_HWMC_armed MPIDI_HWMC_sleep_arm(uint64_t now, uint64_t *until)
+enum hwmc_armed hwmc_sleep_arm(uint64_t now, uint64_t *until)
 {
-    const enum MPIDI_HWMC_armed armed = arm(now, until);
+    const enum hwmc_armed armed = arm(now, until);
 
-    may_sleep = armed != MPIDI_HWMC_ARMED_NEVER;
+    may_sleep = armed != HWMC_ARMED_NEVER;
     return armed;
 }
 
-bool MPIDI_HWMC_sleep_look(void)
+bool hwmc_sleep_look(void)
 {
     struct epoll_event came[CAME_MAX];
 
     return epoll_wait(epoll_fd, came, CAME_MAX, 0) > 0; /* takes the edges */
 }
 
-bool MPIDI_HWMC_sleep_until(uint64_t now, uint64_t until)
+bool hwmc_sleep_until(uint64_t now, uint64_t until)
 {
     struct pollfd p = {.fd = epoll_fd, .events = POLLIN};
     struct timespec t = {.tv_sec = (time_t) ((until - now) / 1000000000u),
@@ -190,6 +189,6 @@ bool MPIDI_HWMC_sleep_until(uint64_t now, uint64_t until)
 
     if (ppoll(&p, 1, &t, NULL) <= 0)
         return false;
-    MPIDI_HWMC_sleep_look();
+    hwmc_sleep_look();
     return true;
 }

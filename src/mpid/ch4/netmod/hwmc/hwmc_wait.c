@@ -92,7 +92,7 @@ cvars:
 
 /* The wait of a thread, and what it has measured. */
 struct wait {
-    struct bcast_hw_wait policy;
+    struct hwmc_wait policy;
     uint64_t finished;         /* collectives inside the host, when it began */
     uint64_t left;             /* ns: when the last step ended */
     uint64_t entered;          /* ns: when the poll under way began, where that is taken */
@@ -114,7 +114,7 @@ __thread struct MPIDI_HWMC_poll MPIDI_HWMC_poll __attribute__((tls_model("initia
 static __thread struct wait current __attribute__((tls_model("initial-exec")));
 static __thread struct engine_turn engine_turn __attribute__((tls_model("initial-exec")));
 static bool polite;
-static struct bcast_hw_wait_limits limits;
+static struct hwmc_wait_limits limits;
 
 static void begin_eager(void)
 {
@@ -127,24 +127,24 @@ static void end_eager(void)
     MPIDI_HWMC_poll.eager--;
 }
 
-void MPIDI_HWMC_wait_init(void)
+void hwmc_wait_init(void)
 {
-    static const struct MPIR_Bcast_hw_waiter waiter = {
+    static const struct hwmc_waiter waiter = {
         .begin = begin_eager, .polled = MPIDI_HWMC_wait_polled, .end = end_eager};
 
-    MPIR_Bcast_hw_register_waiter(&waiter);
+    hwmc_register_waiter(&waiter);
     polite = MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_spin;
-    MPIDI_HWMC_sleep_init(polite && MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_yield);
-    limits = (struct bcast_hw_wait_limits){
+    hwmc_sleep_init(polite && MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_yield);
+    limits = (struct hwmc_wait_limits){
         .ns = (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_WAIT_YIELD_US, 0) * 1000, .yields = UINT32_MAX};
     if (MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block)
         limits.ns = 0;
 }
 
 /* Of this thread. */
-static struct bcast_hw_wait_policy *policy(void)
+static struct hwmc_wait_policy *policy(void)
 {
-    struct bcast_hw_wait_policy *p = MPIR_Bcast_hw_wait_policy();
+    struct hwmc_wait_policy *p = hwmc_processor_wait_policy();
 
     p->polite = MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block;
     return p;
@@ -152,7 +152,7 @@ static struct bcast_hw_wait_policy *policy(void)
 
 static bool is_alone(void)
 {
-    return !polite || bcast_hw_wait_is_alone(policy());
+    return !polite || hwmc_wait_is_alone(policy());
 }
 
 /* The least of late: it creeps up by a 64th. */
@@ -167,7 +167,7 @@ static void note_least(uint64_t *least, uint64_t ns)
 /* Whether the poll that found nothing belongs to the wait under way. */
 static bool goes_on(const struct wait *w, bool alone, uint64_t now)
 {
-    if (w->policy.since == 0 || w->finished != MPIR_Bcast_hw_node_finished())
+    if (w->policy.since == 0 || w->finished != hwmc_shm_finished())
         return false;
     if (alone)
         return now - w->left <= LOOP_ALONE_NS;
@@ -179,8 +179,8 @@ static uint64_t yield(struct wait *w, uint64_t now)
     uint64_t after;
 
     sched_yield();
-    after = MPIR_Bcast_hw_now();
-    bcast_hw_wait_yielded(policy(), &w->policy, now, after);
+    after = hwmc_now();
+    hwmc_wait_yielded(policy(), &w->policy, now, after);
     return after;
 }
 
@@ -188,44 +188,41 @@ static uint64_t yield(struct wait *w, uint64_t now)
  * between, for as long as that is due; then sleeps. */
 static void doze(struct wait *w, uint64_t now, uint64_t until)
 {
-    while (now < until &&
-           bcast_hw_wait_next(policy(), &w->policy, &limits, now) != BCAST_HW_WAIT_SLEEP) {
+    while (now < until && hwmc_wait_next(policy(), &w->policy, &limits, now) != HWMC_WAIT_SLEEP) {
         const uint64_t begin = yield(w, now);
-        const bool came = MPIDI_HWMC_sleep_look();
+        const bool came = hwmc_sleep_look();
 
-        now = MPIR_Bcast_hw_now();
+        now = hwmc_now();
         note_least(&w->look_ns, now - begin);
         if (came)
             return;
     }
     if (now < until) {
-        const bool came = MPIDI_HWMC_sleep_until(now, until);
+        const bool came = hwmc_sleep_until(now, until);
 
-        bcast_hw_wait_slept(policy(), &w->policy, came ? 0 : until, MPIR_Bcast_hw_now());
+        hwmc_wait_slept(policy(), &w->policy, came ? 0 : until, hwmc_now());
     }
 }
 
 /* To sleep one watches descriptors; and to yield only, where a poll looks at the engine's as well
  * and so takes longer than a look at all of them at once. Not where messages come by memory alone:
  * who is about to sleep is woken by a system call of each one who sends. */
-static bool has_to_arm(const struct wait *w, enum bcast_hw_wait_verdict verdict)
+static bool has_to_arm(const struct wait *w, enum hwmc_wait_verdict verdict)
 {
-    return verdict == BCAST_HW_WAIT_SLEEP ||
-           (!is_alone() && MPIDI_HWMC_engine_in_use() &&
+    return verdict == HWMC_WAIT_SLEEP ||
+           (!is_alone() && hwmc_engine_in_use() &&
             w->poll_ns > 2 * (w->look_ns ? w->look_ns : LOOK_START_NS));
 }
 
 /* What comes between two polls of a wait. */
 static void pause_(struct wait *w, uint64_t now)
 {
-    const enum bcast_hw_wait_verdict verdict =
-        bcast_hw_wait_next(policy(), &w->policy, &limits, now);
+    const enum hwmc_wait_verdict verdict = hwmc_wait_next(policy(), &w->policy, &limits, now);
     uint64_t until = now + w->sleep_ns;
 
-    if (verdict == BCAST_HW_WAIT_POLL)
+    if (verdict == HWMC_WAIT_POLL)
         return;
-    if (MPIDI_HWMC_sleep_can() && has_to_arm(w, verdict) &&
-        MPIDI_HWMC_sleep_arm(now, &until) == MPIDI_HWMC_ARMED) {
+    if (hwmc_sleep_can() && has_to_arm(w, verdict) && hwmc_sleep_arm(now, &until) == HWMC_ARMED) {
         doze(w, now, until);
         w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
     } else {
@@ -236,24 +233,24 @@ static void pause_(struct wait *w, uint64_t now)
 /* Polls of a wait, or tests that follow each other closely, found nothing. */
 static void step(struct wait *w)
 {
-    const uint64_t now = MPIR_Bcast_hw_now();
+    const uint64_t now = hwmc_now();
     const bool alone = is_alone();
 
     if (!alone)
         note_least(&w->poll_ns, now - w->entered);
     if (!goes_on(w, alone, now)) {
         w->policy.since = 0;
-        w->finished = MPIR_Bcast_hw_node_finished();
+        w->finished = hwmc_shm_finished();
         w->sleep_ns = SLEEP_FIRST_NS;
-        bcast_hw_wait_next(policy(), &w->policy, &limits, now);
+        hwmc_wait_next(policy(), &w->policy, &limits, now);
         w->left = now;
         return;
     }
     if (alone || w->waits)
         pause_(w, now);
-    else if (bcast_hw_wait_tested(policy()) == BCAST_HW_WAIT_YIELD)
+    else if (hwmc_wait_tested(policy()) == HWMC_WAIT_YIELD)
         yield(w, now);
-    w->left = MPIR_Bcast_hw_now();
+    w->left = hwmc_now();
 }
 
 /* Polls are over. What they found ends the wait; else this is what comes before the next one. */
@@ -262,10 +259,10 @@ static void go_on(struct MPIDI_HWMC_poll *p)
     if (p->events > 0) {
         p->events = 0;
         current.policy.since = 0;
-    } else if (!MPIR_Bcast_hw_in_node()) {
-        MPIDI_HWMC_helper_in();
+    } else if (!hwmc_in_shm()) {
+        hwmc_helper_in();
         step(&current);
-        MPIDI_HWMC_helper_out();
+        hwmc_helper_out();
     }
 }
 
@@ -275,8 +272,7 @@ static bool is_quiet(void)
 {
     static unsigned polls;
 
-    return MPIDI_HWMC_carries &&
-           atomic_load_explicit(&MPIDI_HWMC_num_strange, memory_order_relaxed) == 0 &&
+    return hwmc_am_override && atomic_load_explicit(&hwmc_num_strange, memory_order_relaxed) == 0 &&
            ++polls % QUIET_POLLS != 0;
 }
 
@@ -307,7 +303,7 @@ static unsigned lone_progress(struct MPIDI_HWMC_poll *p, ucp_worker_h worker)
         MPIDI_HWMC_wait_polled();
         return events;
     }
-    current.entered = MPIR_Bcast_hw_now();
+    current.entered = hwmc_now();
     events = progress(worker);
     p->timed = !is_alone();
     current.waits = true;
@@ -343,7 +339,7 @@ ucs_status_t MPIDI_HWMC_ucp_ep_flush(ucp_ep_h ep)
 
 void MPIDI_HWMC_poll_begins(void)
 {
-    current.entered = MPIR_Bcast_hw_now();
+    current.entered = hwmc_now();
 }
 
 /* A thread that has its processor to itself makes a poll: whether it looks at the engine. */
@@ -368,12 +364,12 @@ static bool engine_is_due(struct engine_turn *t)
  * share. */
 static void note_engine_turn(struct engine_turn *t, uint64_t begin)
 {
-    const uint64_t now = MPIR_Bcast_hw_now(), apart = begin - t->at;
+    const uint64_t now = hwmc_now(), apart = begin - t->at;
 
     note_least(&t->took, now - begin);
-    if (apart < BCAST_HW_WAIT_SHARE * t->took)
+    if (apart < HWMC_WAIT_SHARE * t->took)
         t->polls = MPL_MIN(2 * t->polls + 1, ENGINE_POLLS_MAX);
-    else if (apart > 2 * BCAST_HW_WAIT_SHARE * t->took)
+    else if (apart > 2 * HWMC_WAIT_SHARE * t->took)
         t->polls /= 2;
     t->left = t->polls;
     t->at = now;
@@ -383,21 +379,20 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
 static int poll_engine(struct MPIDI_HWMC_poll *p, bool alone)
 {
     int mpi_errno = MPI_SUCCESS, events = 0;
-    const bool active = MPIR_Bcast_hw_active();
-    const bool eager =
-        !alone || p->eager > 0 || MPIDI_HWMC_global.links || !active || MPIR_Bcast_hw_by_lanes();
+    const bool active = hwmc_active();
+    const bool eager = !alone || p->eager > 0 || hwmc_global.sessions || !active || hwmc_by_lanes();
 
     if (eager || engine_is_due(&engine_turn)) {
-        const uint64_t begin = eager ? 0 : MPIR_Bcast_hw_now();
+        const uint64_t begin = eager ? 0 : hwmc_now();
 
-        p->events += (unsigned) MPIR_Bcast_hw_progress();
+        p->events += (unsigned) hwmc_progress();
         if (!eager)
             note_engine_turn(&engine_turn, begin);
     }
-    if (MPIDI_HWMC_global.links)
-        mpi_errno = MPIDI_HWMC_am_progress(active, &events);
+    if (hwmc_global.sessions)
+        mpi_errno = hwmc_am_progress(active, &events);
     p->events += (unsigned) events;
-    p->left = active || MPIDI_HWMC_global.links ? 0 : POLLS;
+    p->left = active || hwmc_global.sessions ? 0 : POLLS;
     return mpi_errno;
 }
 
@@ -408,7 +403,7 @@ int MPIDI_HWMC_poll_ends(int vci)
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     const bool alone = is_alone();
 
-    MPIDI_HWMC_helper_in();
+    hwmc_helper_in();
     p->left = POLLS;
     if (vci == 0)
         mpi_errno = poll_engine(p, alone);
@@ -418,20 +413,20 @@ int MPIDI_HWMC_poll_ends(int vci)
         go_on(p);
         current.waits = false;
     }
-    MPIDI_HWMC_helper_out();
+    hwmc_helper_out();
     return mpi_errno;
 }
 
 /* POLLS polls of a wait are over. Where processors are shared this is called for each one, and what
  * comes between polls is for the next one's end to do (MPIDI_HWMC_poll_ends). */
-void MPIDI_HWMC_wait_looked(void)
+void hwmc_wait_looked(void)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
 
     p->wait_left = POLLS;
-    if (!polite || MPIR_Bcast_hw_in_node())
+    if (!polite || hwmc_in_shm())
         return;
-    if (!bcast_hw_wait_is_alone(policy())) {
+    if (!hwmc_wait_is_alone(policy())) {
         p->wait_left = 0;
         p->timed = true;
         current.waits = true;

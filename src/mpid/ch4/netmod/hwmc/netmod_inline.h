@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef HWMC_NETMOD_INLINE_H_INCLUDED
-#define HWMC_NETMOD_INLINE_H_INCLUDED
+#ifndef HWMC_NETMOD_NETMOD_INLINE_H_INCLUDED
+#define HWMC_NETMOD_NETMOD_INLINE_H_INCLUDED
 
 /*
  * hwmc is MPICH's ucx netmod with some of its functions wrapped:
@@ -49,7 +49,7 @@
 #undef MPIDI_NM_am_can_do_tag
 #include "hwmc_carry.h"
 
-MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_ARG_T arg)
+MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, HWMC_PROGRESS_ARG_T arg)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     int mpi_errno, ended;
@@ -82,4 +82,4 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, MPIR_BCAST_HW_PROGRESS_A
 #define MPIDI_NM_mpi_win_allocate_hook MPIDI_HWMC_mpi_win_allocate_hook
 #endif
 
-#endif /* HWMC_NETMOD_INLINE_H_INCLUDED */
+#endif /* HWMC_NETMOD_NETMOD_INLINE_H_INCLUDED */

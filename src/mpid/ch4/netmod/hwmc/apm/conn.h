@@ -15,8 +15,8 @@
  * and is told what is left for it to do. No call waits. Not thread-safe: one thread at a time for a
  * connection; a thread of events hands over what it saw (section 3.2).
  */
-#ifndef HWMC_APM_CONN_H_INCLUDED
-#define HWMC_APM_CONN_H_INCLUDED
+#ifndef HWMC_NETMOD_APM_CONN_H_INCLUDED
+#define HWMC_NETMOD_APM_CONN_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ struct hwmc_apm_path {
 
 struct hwmc_apm_conn {
     struct ibv_qp *qp;            /* the caller's, of a connected type */
-    struct bcast_hw_apm state;    /* as far as is known here */
+    struct hwmc_apm state;        /* as far as is known here */
     struct hwmc_apm_path path[2]; /* as state.primary counts them; [1]: only with state.alternate */
     int error;                    /* errno of the last request that the device refused, or 0 */
 };
@@ -57,7 +57,7 @@ void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state);
 
 /* IBV_EVENT_PATH_MIG, _PATH_MIG_ERR, _QP_FATAL, _QP_REQ_ERR or _QP_ACCESS_ERR of this queue pair
  * came; others are STALE. */
-enum bcast_hw_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_event_type type);
+enum hwmc_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_event_type type);
 
 /* Whether the device has the alternate path in use, or none loaded: asks it. */
 bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c);
@@ -73,6 +73,6 @@ void hwmc_apm_conn_trust(struct hwmc_apm_conn *c);
  * refuses. NOTHING; LATER: step again after hwmc_apm_conn_trust, or when a port became active;
  * MOVE: the connection is lost, or was before; SPECIFY, LOAD, MIGRATE: that was refused, see
  * `error`. */
-enum bcast_hw_apm_next hwmc_apm_conn_step(struct hwmc_apm_conn *c);
+enum hwmc_apm_next hwmc_apm_conn_step(struct hwmc_apm_conn *c);
 
-#endif /* HWMC_APM_CONN_H_INCLUDED */
+#endif /* HWMC_NETMOD_APM_CONN_H_INCLUDED */

@@ -10,8 +10,8 @@
  * where somebody waits for it, or when a path dies that is not known to be armed. A migration
  * proves that the path had been armed.
  */
-#ifndef HWMC_APM_LOAD_H_INCLUDED
-#define HWMC_APM_LOAD_H_INCLUDED
+#ifndef HWMC_NETMOD_APM_LOAD_H_INCLUDED
+#define HWMC_NETMOD_APM_LOAD_H_INCLUDED
 
 #include "conn.h"
 
@@ -29,4 +29,4 @@ void hwmc_apm_loaded(struct hwmc_apm_conn *c, int mask);
 /* Queries those that are loading. Returns how many still are. */
 int hwmc_apm_load_poll(struct hwmc_apm_conn *const *conns, int n);
 
-#endif /* HWMC_APM_LOAD_H_INCLUDED */
+#endif /* HWMC_NETMOD_APM_LOAD_H_INCLUDED */

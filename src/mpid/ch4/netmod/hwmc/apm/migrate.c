@@ -13,13 +13,13 @@
 static int migrate(struct hwmc_apm_conn *c)
 {
     struct ibv_qp_attr attr = {.path_mig_state = IBV_MIG_MIGRATED};
-    struct bcast_hw_apm trial;
+    struct hwmc_apm trial;
     int error;
 
     if (hwmc_apm_load_poll(&c, 1) > 0)
         return EAGAIN;
     trial = c->state;
-    if (bcast_hw_apm_on_event(&trial, BCAST_HW_APM_ON_MIGRATE) != BCAST_HW_APM_TAKEN)
+    if (hwmc_apm_on_event(&trial, HWMC_APM_ON_MIGRATE) != HWMC_APM_TAKEN)
         return EINVAL;
     error = ibv_modify_qp(c->qp, &attr, IBV_QP_PATH_MIG_STATE);
     if (error == 0)

@@ -7,8 +7,8 @@
  * alternate path is loaded already. Completion is told by IBV_EVENT_PATH_MIG, as is a migration
  * that hardware does by itself.
  */
-#ifndef HWMC_APM_MIGRATE_H_INCLUDED
-#define HWMC_APM_MIGRATE_H_INCLUDED
+#ifndef HWMC_NETMOD_APM_MIGRATE_H_INCLUDED
+#define HWMC_NETMOD_APM_MIGRATE_H_INCLUDED
 
 #include "conn.h"
 
@@ -18,4 +18,4 @@
  * not allow it, as when it has been asked for before. */
 int hwmc_apm_migrate(struct hwmc_apm_conn *const *conns, int n);
 
-#endif /* HWMC_APM_MIGRATE_H_INCLUDED */
+#endif /* HWMC_NETMOD_APM_MIGRATE_H_INCLUDED */

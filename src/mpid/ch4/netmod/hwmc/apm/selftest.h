@@ -8,8 +8,8 @@
  * path is specified and loaded, which may be the same as the primary one, and migrated by hand;
  * that must be told of, and messages must come before and after.
  */
-#ifndef HWMC_APM_SELFTEST_H_INCLUDED
-#define HWMC_APM_SELFTEST_H_INCLUDED
+#ifndef HWMC_NETMOD_APM_SELFTEST_H_INCLUDED
+#define HWMC_NETMOD_APM_SELFTEST_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,4 +52,4 @@ static inline const char *hwmc_apm_selftest_text(enum hwmc_apm_selftest result)
     return text[result];
 }
 
-#endif /* HWMC_APM_SELFTEST_H_INCLUDED */
+#endif /* HWMC_NETMOD_APM_SELFTEST_H_INCLUDED */

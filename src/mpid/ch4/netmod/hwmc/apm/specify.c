@@ -110,16 +110,16 @@ int hwmc_apm_specify_with(const struct hwmc_apm_conn *c, struct ibv_qp_attr *att
 void hwmc_apm_specified(struct hwmc_apm_conn *c, int mask)
 {
     if (mask & IBV_QP_ALT_PATH)
-        bcast_hw_apm_on_event(&c->state, BCAST_HW_APM_ON_SPECIFY);
+        hwmc_apm_on_event(&c->state, HWMC_APM_ON_SPECIFY);
 }
 
 /* Whether the state allows it, without changing it. */
 static bool may_specify(const struct hwmc_apm_conn *c)
 {
-    struct bcast_hw_apm trial = c->state;
+    struct hwmc_apm trial = c->state;
 
-    return c->state.comm >= BCAST_HW_APM_RTS &&
-           bcast_hw_apm_on_event(&trial, BCAST_HW_APM_ON_SPECIFY) == BCAST_HW_APM_TAKEN;
+    return c->state.comm >= HWMC_APM_RTS &&
+           hwmc_apm_on_event(&trial, HWMC_APM_ON_SPECIFY) == HWMC_APM_TAKEN;
 }
 
 int hwmc_apm_specify(struct hwmc_apm_conn *c)

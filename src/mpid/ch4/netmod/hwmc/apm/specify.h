@@ -6,8 +6,8 @@
  * is to be the alternate one is the user's choice, as a struct hwmc_apm_path, or chosen here from
  * the ports of both ends. The number of the queue pair stays the same whichever path carries it.
  */
-#ifndef HWMC_APM_SPECIFY_H_INCLUDED
-#define HWMC_APM_SPECIFY_H_INCLUDED
+#ifndef HWMC_NETMOD_APM_SPECIFY_H_INCLUDED
+#define HWMC_NETMOD_APM_SPECIFY_H_INCLUDED
 
 #include "conn.h"
 
@@ -55,4 +55,4 @@ int hwmc_apm_specify(struct hwmc_apm_conn *c);
 int hwmc_apm_specify_with(const struct hwmc_apm_conn *c, struct ibv_qp_attr *attr);
 void hwmc_apm_specified(struct hwmc_apm_conn *c, int mask);
 
-#endif /* HWMC_APM_SPECIFY_H_INCLUDED */
+#endif /* HWMC_NETMOD_APM_SPECIFY_H_INCLUDED */

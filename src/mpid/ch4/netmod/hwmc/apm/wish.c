@@ -42,26 +42,26 @@ static bool take_number(const char **at, const char *name, long min, long max, u
     return true;
 }
 
-static bool take_one(const char **at, struct hwmc_apm_wish *wish)
+static bool take_one(const char **at, struct hwmc_apm_preference *preference)
 {
     if (take_word(at, "port=same")) {
-        wish->same = true;
-        wish->port = 0;
+        preference->same = true;
+        preference->port = 0;
         return true;
     }
-    if (take_number(at, "port=", 1, PORT_MAX, &wish->port)) {
-        wish->same = false;
+    if (take_number(at, "port=", 1, PORT_MAX, &preference->port)) {
+        preference->same = false;
         return true;
     }
-    return take_number(at, "bits=", 0, BITS_MAX, &wish->bits);
+    return take_number(at, "bits=", 0, BITS_MAX, &preference->bits);
 }
 
-bool hwmc_apm_wish_parse(const char *words, struct hwmc_apm_wish *wish)
+bool hwmc_apm_preference_parse(const char *words, struct hwmc_apm_preference *preference)
 {
-    *wish = (struct hwmc_apm_wish){0};
+    *preference = (struct hwmc_apm_preference){0};
     if (strcmp(words, "auto") == 0)
         return true;
-    while (take_one(&words, wish)) {
+    while (take_one(&words, preference)) {
         if (*words == '\0')
             return true;
         words++;
@@ -69,7 +69,7 @@ bool hwmc_apm_wish_parse(const char *words, struct hwmc_apm_wish *wish)
     return false;
 }
 
-bool hwmc_apm_wish_allows(const struct hwmc_apm_wish *wish, uint8_t port)
+bool hwmc_apm_preference_allows(const struct hwmc_apm_preference *preference, uint8_t port)
 {
-    return !wish->same && (wish->port == 0 || wish->port == port);
+    return !preference->same && (preference->port == 0 || preference->port == port);
 }

@@ -13,22 +13,22 @@
  *     bits=3                   the LID is the port's first plus 3, as far as its LMC goes
  *     port=same,bits=3         both
  */
-#ifndef HWMC_APM_WISH_H_INCLUDED
-#define HWMC_APM_WISH_H_INCLUDED
+#ifndef HWMC_NETMOD_APM_WISH_H_INCLUDED
+#define HWMC_NETMOD_APM_WISH_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hwmc_apm_wish {
+struct hwmc_apm_preference {
     uint8_t port; /* 0: any other one */
     bool same;    /* none but the rail's own */
     uint8_t bits; /* 0..127; 0: hwmc's choice */
 };
 
 /* False: `words` are none of these. */
-bool hwmc_apm_wish_parse(const char *words, struct hwmc_apm_wish *wish);
+bool hwmc_apm_preference_parse(const char *words, struct hwmc_apm_preference *preference);
 
 /* Whether `port` of a device may be the alternate one to another of its ports. */
-bool hwmc_apm_wish_allows(const struct hwmc_apm_wish *wish, uint8_t port);
+bool hwmc_apm_preference_allows(const struct hwmc_apm_preference *preference, uint8_t port);
 
-#endif /* HWMC_APM_WISH_H_INCLUDED */
+#endif /* HWMC_NETMOD_APM_WISH_H_INCLUDED */

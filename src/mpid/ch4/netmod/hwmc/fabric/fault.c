@@ -36,8 +36,8 @@ struct slot {
 };
 
 struct hwmc_fault {
-    struct bcast_hw_fabric super;
-    struct bcast_hw_fabric *inner;
+    struct hwmc_fabric super;
+    struct hwmc_fabric *inner;
     struct hwmc_fault_rules rules;
     bool active; /* the rules are for this rank */
     uint64_t seed;
@@ -50,7 +50,7 @@ struct hwmc_fault {
 
 /* A poll under way: what it has for the caller. */
 struct delivery {
-    struct bcast_hw_in *in;
+    struct hwmc_in *in;
     int num, max;
 };
 
@@ -143,13 +143,13 @@ int hwmc_fault_parse(const char *text, struct hwmc_fault_rules *rules, const cha
         p += len;
         if (*p != '=' || (p++, !read_value(part, len, &p, &r)) || (*p != ',' && *p != '\0')) {
             *wrong = part;
-            return BCAST_HW_ERR_INVAL;
+            return HWMC_ERR_INVAL;
         }
         if (*p == ',')
             p++;
     }
     *rules = r;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Chance: the splitmix64 finalizer of a counter. */
@@ -179,9 +179,9 @@ static bool chance(const struct hwmc_fault *f, uint64_t index, enum kind kind, u
 /* Slots. */
 
 /* Keeps a copy, to be delivered at `due`: the slot, or NOBODY when none is free. */
-static int keep(struct hwmc_fault *f, const struct bcast_hw_in *in, uint64_t due)
+static int keep(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t due)
 {
-    struct bcast_hw_fabric_attr attr;
+    struct hwmc_fabric_attr attr;
 
     for (int i = 0; i < SLOTS; i++) {
         struct slot *s = &f->slots[i];
@@ -229,13 +229,13 @@ static void deliver_due(struct hwmc_fault *f, uint64_t now, struct delivery *d)
         if (i == f->held)
             f->held = NOBODY;
         f->slots[i].state = SLOT_LENT;
-        d->in[d->num++] = (struct bcast_hw_in){f->slots[i].data, f->slots[i].len};
+        d->in[d->num++] = (struct hwmc_in){f->slots[i].data, f->slots[i].len};
     }
 }
 
 /* Delivers one that is to go now: from the inner fabric's buffer as long as there is room and none
  * waits before it. */
-static void deliver(struct hwmc_fault *f, const struct bcast_hw_in *in, uint64_t now,
+static void deliver(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t now,
                     struct delivery *d)
 {
     deliver_due(f, now, d);
@@ -254,8 +254,7 @@ static void corrupt(struct hwmc_fault *f, int slot, uint64_t index)
 }
 
 /* One datagram came. */
-static void act(struct hwmc_fault *f, const struct bcast_hw_in *in, uint64_t now,
-                struct delivery *d)
+static void act(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t now, struct delivery *d)
 {
     const struct hwmc_fault_rules *r = &f->rules;
     uint64_t index = f->count++;
@@ -289,11 +288,11 @@ static void act(struct hwmc_fault *f, const struct bcast_hw_in *in, uint64_t now
     deliver_due(f, now, d);
 }
 
-static int fault_poll(struct bcast_hw_fabric *fabric, struct bcast_hw_in *in, int n)
+static int fault_poll(struct hwmc_fabric *fabric, struct hwmc_in *in, int n)
 {
     struct hwmc_fault *f = (struct hwmc_fault *) fabric;
     struct delivery d = {.in = in, .max = n};
-    struct bcast_hw_in came[SLOTS / 4];
+    struct hwmc_in came[SLOTS / 4];
     uint64_t now = f->clock();
     int room, got;
 
@@ -310,7 +309,7 @@ static int fault_poll(struct bcast_hw_fabric *fabric, struct bcast_hw_in *in, in
     return d.num;
 }
 
-static uint64_t fault_deadline(struct bcast_hw_fabric *fabric)
+static uint64_t fault_deadline(struct hwmc_fabric *fabric)
 {
     struct hwmc_fault *f = (struct hwmc_fault *) fabric;
     uint64_t inner = f->inner->ops->deadline(f->inner);
@@ -321,65 +320,64 @@ static uint64_t fault_deadline(struct bcast_hw_fabric *fabric)
 
 /* The rest goes to the inner fabric as it is. */
 
-static void fault_query(struct bcast_hw_fabric *fabric, struct bcast_hw_fabric_attr *attr)
+static void fault_query(struct hwmc_fabric *fabric, struct hwmc_fabric_attr *attr)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     inner->ops->query(inner, attr);
 }
 
-static int fault_draw(struct bcast_hw_fabric *fabric, uint64_t *group)
+static int fault_draw(struct hwmc_fabric *fabric, uint64_t *group)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     return inner->ops->draw(inner, group);
 }
 
-static int fault_join(struct bcast_hw_fabric *fabric, uint64_t group)
+static int fault_join(struct hwmc_fabric *fabric, uint64_t group)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     return inner->ops->join(inner, group);
 }
 
-static int fault_leave(struct bcast_hw_fabric *fabric, uint64_t group)
+static int fault_leave(struct hwmc_fabric *fabric, uint64_t group)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     return inner->ops->leave(inner, group);
 }
 
-static void fault_refresh(struct bcast_hw_fabric *fabric, uint64_t group)
+static void fault_refresh(struct hwmc_fabric *fabric, uint64_t group)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     if (inner->ops->refresh)
         inner->ops->refresh(inner, group);
 }
 
-static int fault_post(struct bcast_hw_fabric *fabric, uint64_t group,
-                      const struct bcast_hw_out *out, int n)
+static int fault_post(struct hwmc_fabric *fabric, uint64_t group, const struct hwmc_out *out, int n)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     return inner->ops->post(inner, group, out, n);
 }
 
-static size_t fault_queued(struct bcast_hw_fabric *fabric)
+static size_t fault_queued(struct hwmc_fabric *fabric)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     return inner->ops->queued(inner);
 }
 
-static int fault_fds(struct bcast_hw_fabric *fabric, int *fds, int max)
+static int fault_fds(struct hwmc_fabric *fabric, int *fds, int max)
 {
-    struct bcast_hw_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
+    struct hwmc_fabric *inner = ((struct hwmc_fault *) fabric)->inner;
 
     return inner->ops->fds(inner, fds, max);
 }
 
-static void fault_close(struct bcast_hw_fabric *fabric)
+static void fault_close(struct hwmc_fabric *fabric)
 {
     struct hwmc_fault *f = (struct hwmc_fault *) fabric;
 
@@ -389,7 +387,7 @@ static void fault_close(struct bcast_hw_fabric *fabric)
     free(f);
 }
 
-static const struct bcast_hw_fabric_ops fault_ops = {
+static const struct hwmc_fabric_ops fault_ops = {
     .name = "fault",
     .query = fault_query,
     .draw = fault_draw,
@@ -412,13 +410,13 @@ static uint64_t monotonic(void)
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-int hwmc_fault_open(struct bcast_hw_fabric *inner, const struct hwmc_fault_rules *rules,
-                    uint32_t world_rank, uint64_t (*clock)(void), struct bcast_hw_fabric **fabric)
+int hwmc_fault_open(struct hwmc_fabric *inner, const struct hwmc_fault_rules *rules,
+                    uint32_t world_rank, uint64_t (*clock)(void), struct hwmc_fabric **fabric)
 {
     struct hwmc_fault *f = calloc(1, sizeof(*f));
 
     if (f == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     f->super.ops = &fault_ops;
     f->inner = inner;
     f->rules = *rules;
@@ -427,5 +425,5 @@ int hwmc_fault_open(struct bcast_hw_fabric *inner, const struct hwmc_fault_rules
     f->clock = clock != NULL ? clock : monotonic;
     f->held = NOBODY;
     *fabric = &f->super;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }

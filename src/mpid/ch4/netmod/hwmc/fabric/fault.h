@@ -18,8 +18,8 @@
  * PCT may have decimals. Each process counts the datagrams that it receives; what becomes of the
  * Nth is a function of seed, rank and N alone. "drop=100,after=5,until=6" loses just the sixth.
  */
-#ifndef HWMC_FAULT_H_INCLUDED
-#define HWMC_FAULT_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_FAULT_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_FAULT_H_INCLUDED
 
 #include <stdint.h>
 
@@ -38,7 +38,7 @@ int hwmc_fault_parse(const char *text, struct hwmc_fault_rules *rules, const cha
 
 /* Wraps `inner`, which is the wrapper's from here on and closed with it; on failure (ERR_NOMEM) it
  * stays the caller's. `clock` gives the time in ns; NULL: CLOCK_MONOTONIC. */
-int hwmc_fault_open(struct bcast_hw_fabric *inner, const struct hwmc_fault_rules *rules,
-                    uint32_t world_rank, uint64_t (*clock)(void), struct bcast_hw_fabric **fabric);
+int hwmc_fault_open(struct hwmc_fabric *inner, const struct hwmc_fault_rules *rules,
+                    uint32_t world_rank, uint64_t (*clock)(void), struct hwmc_fabric **fabric);
 
-#endif /* HWMC_FAULT_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_FAULT_H_INCLUDED */

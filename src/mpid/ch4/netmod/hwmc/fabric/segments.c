@@ -9,12 +9,12 @@
 #include <netinet/udp.h>
 #include <string.h>
 
-static size_t len_of(const struct bcast_hw_out *out)
+static size_t len_of(const struct hwmc_out *out)
 {
     return out->head_len + out->body_len;
 }
 
-int hwmc_segments_run(const struct bcast_hw_out *out, int n)
+int hwmc_segments_run(const struct hwmc_out *out, int n)
 {
     size_t len = len_of(&out[0]), total = len;
     int run = 1;

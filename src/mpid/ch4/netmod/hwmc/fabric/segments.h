@@ -7,8 +7,8 @@
  * allows, by the network card if it can; between hosts of one machine they may stay together all
  * the way. On the wire they are datagrams like any others.
  */
-#ifndef HWMC_SEGMENTS_H_INCLUDED
-#define HWMC_SEGMENTS_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_SEGMENTS_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_SEGMENTS_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ union hwmc_segments_control {
 
 /* How many of the `n` >= 1 datagrams, from the first on, can go as one message: all of the first
  * one's length but the last, which may be shorter. At least 1. */
-int hwmc_segments_run(const struct bcast_hw_out *out, int n);
+int hwmc_segments_run(const struct hwmc_out *out, int n);
 
 /* Makes `msg` a message of segments of `len` bytes; `control` is borrowed until it is sent. */
 void hwmc_segments_mark(struct msghdr *msg, union hwmc_segments_control *control, size_t len);
@@ -40,4 +40,4 @@ bool hwmc_segments_accept(int fd);
  * datagram. */
 size_t hwmc_segments_len(struct msghdr *msg, size_t len);
 
-#endif /* HWMC_SEGMENTS_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_SEGMENTS_H_INCLUDED */

@@ -70,7 +70,7 @@ struct batch {
 };
 
 static void make_batch(struct batch *b, bool segments, const struct sockaddr_in *to,
-                       const struct bcast_hw_out *out, int n)
+                       const struct hwmc_out *out, int n)
 {
     b->num = 0;
     for (int i = 0; i < n; i += b->runs[b->num++]) {
@@ -94,8 +94,8 @@ static void make_batch(struct batch *b, bool segments, const struct sockaddr_in 
 }
 
 /* Gives the kernel n <= HWMC_UDP_BATCH datagrams: how many are gone, or a negative error. */
-static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
-                      const struct bcast_hw_out *out, int n)
+static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to, const struct hwmc_out *out,
+                      int n)
 {
     struct batch b;
     int gone = 0;
@@ -111,7 +111,7 @@ static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
                 case REFUSED_NOW:
                     return gone;
                 case REFUSED_ALL:
-                    return BCAST_HW_ERR_DEVICE;
+                    return HWMC_ERR_DEVICE;
                 case REFUSED_SEGMENTS:
                     u->segments = false;
                     k = send_batch(u, to, out + gone, n - gone);
@@ -127,7 +127,7 @@ static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to,
     return gone;
 }
 
-int hwmc_udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n)
+int hwmc_udp_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *out, int n)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
     const struct sockaddr_in to = {.sin_family = AF_INET,
@@ -136,7 +136,7 @@ int hwmc_udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_
     int sent = 0;
 
     if (!hwmc_udp_is_group(u, group))
-        return BCAST_HW_ERR_GROUP;
+        return HWMC_ERR_GROUP;
     u->retry_at = UINT64_MAX;
     while (sent < n) {
         int batch = n - sent < HWMC_UDP_BATCH ? n - sent : HWMC_UDP_BATCH;
@@ -153,7 +153,7 @@ int hwmc_udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_
     return sent;
 }
 
-size_t hwmc_udp_queued(struct bcast_hw_fabric *f)
+size_t hwmc_udp_queued(struct hwmc_fabric *f)
 {
     const struct hwmc_udp *u = (const struct hwmc_udp *) f;
     int bytes = 0;
@@ -215,7 +215,7 @@ static void receive(struct hwmc_udp *u)
 
 /* Hands over up to `n` of the datagrams that came and are not handed over yet. What is longer than
  * a datagram can be is nobody's. */
-static int hand_over(struct hwmc_udp *u, struct bcast_hw_in *in, int n)
+static int hand_over(struct hwmc_udp *u, struct hwmc_in *in, int n)
 {
     int kept = 0;
 
@@ -226,7 +226,7 @@ static int hand_over(struct hwmc_udp *u, struct bcast_hw_in *in, int n)
         const char *data = (const char *) u->in[u->in_at].msg_hdr.msg_iov->iov_base + u->in_off;
 
         if (left > 0 && segment <= u->attr.max_datagram)
-            in[kept++] = (struct bcast_hw_in){data, left < segment ? left : segment};
+            in[kept++] = (struct hwmc_in){data, left < segment ? left : segment};
         u->in_off += segment;
         if (u->in_off >= len) {
             u->in_off = 0;
@@ -236,7 +236,7 @@ static int hand_over(struct hwmc_udp *u, struct bcast_hw_in *in, int n)
     return kept;
 }
 
-int hwmc_udp_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
+int hwmc_udp_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
 
@@ -247,7 +247,7 @@ int hwmc_udp_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
     return hand_over(u, in, n);
 }
 
-uint64_t hwmc_udp_deadline(struct bcast_hw_fabric *f)
+uint64_t hwmc_udp_deadline(struct hwmc_fabric *f)
 {
     const struct hwmc_udp *u = (struct hwmc_udp *) f;
 

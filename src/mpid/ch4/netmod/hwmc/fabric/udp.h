@@ -4,8 +4,8 @@
  *
  * udp: IP multicast as a fabric, on Ethernet or loopback. Its groups are those of draw.h.
  */
-#ifndef HWMC_UDP_H_INCLUDED
-#define HWMC_UDP_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_UDP_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_UDP_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ struct hwmc_udp_params {
  * up. ERR_DEVICE: the rail cannot carry multicast. ERR_NOMEM, ERR_LIMIT: out of memory or
  * descriptors. Its window may come out smaller or larger than asked: the kernel decides, query
  * tells. */
-int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params *params,
-                  struct bcast_hw_fabric **fabric);
+int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *params,
+                  struct hwmc_fabric **fabric);
 
 /* Whether a fabric could have the port on this host now. */
 bool hwmc_udp_may_bind(uint16_t port);
@@ -37,4 +37,4 @@ bool hwmc_udp_may_bind(uint16_t port);
 /* What the kernel is taken to charge a socket for one waiting datagram of `len` bytes. */
 size_t hwmc_udp_cost(size_t len);
 
-#endif /* HWMC_UDP_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_UDP_H_INCLUDED */

@@ -9,8 +9,8 @@
  *     udp_members.c   the groups that it is in
  *     udp_socket.c    its sockets
  */
-#ifndef HWMC_UDP_IMPL_H_INCLUDED
-#define HWMC_UDP_IMPL_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_UDP_IMPL_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_UDP_IMPL_H_INCLUDED
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* struct mmsghdr, struct in_pktinfo: this header comes first */
@@ -37,10 +37,10 @@ struct hwmc_udp_member {
 };
 
 struct hwmc_udp {
-    struct bcast_hw_fabric super;
-    struct bcast_hw_rail rail;
+    struct hwmc_fabric super;
+    struct hwmc_rail rail;
     struct hwmc_udp_params params;
-    struct bcast_hw_fabric_attr attr;
+    struct hwmc_fabric_attr attr;
 
     int sockets[HWMC_UDP_SOCKETS_MAX];
     int num_sockets; /* 1..HWMC_UDP_SOCKETS_MAX once open */
@@ -76,15 +76,15 @@ size_t hwmc_udp_window_of(int fd, size_t len);
 /* Whether `group` is one of this job's numbers. */
 bool hwmc_udp_is_group(const struct hwmc_udp *u, uint64_t group);
 
-int hwmc_udp_join(struct bcast_hw_fabric *f, uint64_t group);
-int hwmc_udp_leave(struct bcast_hw_fabric *f, uint64_t group);
-void hwmc_udp_refresh(struct bcast_hw_fabric *f, uint64_t group);
+int hwmc_udp_join(struct hwmc_fabric *f, uint64_t group);
+int hwmc_udp_leave(struct hwmc_fabric *f, uint64_t group);
+void hwmc_udp_refresh(struct hwmc_fabric *f, uint64_t group);
 
 /* Datagrams, as of a fabric. */
 
-int hwmc_udp_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out, int n);
-size_t hwmc_udp_queued(struct bcast_hw_fabric *f);
-int hwmc_udp_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n);
-uint64_t hwmc_udp_deadline(struct bcast_hw_fabric *f);
+int hwmc_udp_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *out, int n);
+size_t hwmc_udp_queued(struct hwmc_fabric *f);
+int hwmc_udp_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n);
+uint64_t hwmc_udp_deadline(struct hwmc_fabric *f);
 
-#endif /* HWMC_UDP_IMPL_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_UDP_IMPL_H_INCLUDED */

@@ -16,7 +16,7 @@
 
 bool hwmc_udp_is_group(const struct hwmc_udp *u, uint64_t group)
 {
-    return hwmc_draw_is_ipv4(group, u->params.port);
+    return hwmc_random_is_ipv4(group, u->params.port);
 }
 
 static struct hwmc_udp_member *find_member(struct hwmc_udp *u, uint32_t addr)
@@ -46,27 +46,27 @@ static int join_somewhere(struct hwmc_udp *u, uint32_t addr, int *socket)
 
         if (i > before) {
             close(u->sockets[--u->num_sockets]);
-            return BCAST_HW_ERR_LIMIT;
+            return HWMC_ERR_LIMIT;
         }
         if (i == u->num_sockets) {
             int err = hwmc_udp_add_socket(u);
 
-            if (err != BCAST_HW_OK)
+            if (err != HWMC_OK)
                 return err;
         }
         e = change_membership(u, u->sockets[i], addr, IP_ADD_MEMBERSHIP);
         if (e == 0) {
             *socket = i;
-            return BCAST_HW_OK;
+            return HWMC_OK;
         }
         if (e == ENODEV)
-            return BCAST_HW_ERR_DEVICE;
+            return HWMC_ERR_DEVICE;
         if (e != ENOBUFS)
-            return e == ENOMEM ? BCAST_HW_ERR_LIMIT : BCAST_HW_ERR_GROUP;
+            return e == ENOMEM ? HWMC_ERR_LIMIT : HWMC_ERR_GROUP;
     }
 }
 
-int hwmc_udp_join(struct bcast_hw_fabric *f, uint64_t group)
+int hwmc_udp_join(struct hwmc_fabric *f, uint64_t group)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
     uint32_t addr = (uint32_t) group;
@@ -74,45 +74,45 @@ int hwmc_udp_join(struct bcast_hw_fabric *f, uint64_t group)
     int socket, err;
 
     if (!hwmc_udp_is_group(u, group))
-        return BCAST_HW_ERR_GROUP;
+        return HWMC_ERR_GROUP;
     m = find_member(u, addr);
     if (m != NULL) {
         m->refs++;
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
     if (u->num_members == u->max_members) {
         int max = u->max_members == 0 ? 16 : 2 * u->max_members;
 
         m = realloc(u->members, (size_t) max * sizeof(*m));
         if (m == NULL)
-            return BCAST_HW_ERR_LIMIT;
+            return HWMC_ERR_LIMIT;
         u->members = m;
         u->max_members = max;
     }
     err = join_somewhere(u, addr, &socket);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         u->members[u->num_members++] = (struct hwmc_udp_member){addr, socket, 1};
     return err;
 }
 
-int hwmc_udp_leave(struct bcast_hw_fabric *f, uint64_t group)
+int hwmc_udp_leave(struct hwmc_fabric *f, uint64_t group)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
     struct hwmc_udp_member *m =
         hwmc_udp_is_group(u, group) ? find_member(u, (uint32_t) group) : NULL;
 
     if (m == NULL)
-        return BCAST_HW_ERR_GROUP;
+        return HWMC_ERR_GROUP;
     if (--m->refs == 0) {
         change_membership(u, u->sockets[m->socket], m->addr, IP_DROP_MEMBERSHIP);
         *m = u->members[--u->num_members];
     }
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* The kernel reports a group that no process of the host was in before: so this one leaves and
  * joins it. Where others are in it the kernel has nothing to report. */
-void hwmc_udp_refresh(struct bcast_hw_fabric *f, uint64_t group)
+void hwmc_udp_refresh(struct hwmc_fabric *f, uint64_t group)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
     const struct hwmc_udp_member *m =

@@ -16,19 +16,19 @@
 #define DATAGRAM_MIN 256u
 #define BUFFER_BYTES 65536u /* for any message */
 
-static void udp_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
+static void udp_query(struct hwmc_fabric *f, struct hwmc_fabric_attr *attr)
 {
     *attr = ((struct hwmc_udp *) f)->attr;
 }
 
-static int udp_draw(struct bcast_hw_fabric *f, uint64_t *group)
+static int udp_draw(struct hwmc_fabric *f, uint64_t *group)
 {
     const struct hwmc_udp *u = (const struct hwmc_udp *) f;
 
-    return hwmc_draw_ipv4(u->params.port, u->params.group, group);
+    return hwmc_random_ipv4(u->params.port, u->params.group, group);
 }
 
-static int udp_fds(struct bcast_hw_fabric *f, int *fds, int max)
+static int udp_fds(struct hwmc_fabric *f, int *fds, int max)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
 
@@ -37,7 +37,7 @@ static int udp_fds(struct bcast_hw_fabric *f, int *fds, int max)
     return u->num_sockets;
 }
 
-static void udp_close(struct bcast_hw_fabric *f)
+static void udp_close(struct hwmc_fabric *f)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
 
@@ -48,7 +48,7 @@ static void udp_close(struct bcast_hw_fabric *f)
     free(u);
 }
 
-static const struct bcast_hw_fabric_ops udp_ops = {
+static const struct hwmc_fabric_ops udp_ops = {
     .name = "udp",
     .query = udp_query,
     .draw = udp_draw,
@@ -74,17 +74,17 @@ static void init_buffers(struct hwmc_udp *u)
     }
 }
 
-int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params *params,
-                  struct bcast_hw_fabric **fabric)
+int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *params,
+                  struct hwmc_fabric **fabric)
 {
     struct hwmc_udp *u;
     int err;
 
     if (!rail->up || rail->mtu < IP_UDP_HEADERS + DATAGRAM_MIN || params->port == 0)
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     u = calloc(1, sizeof(*u));
     if (u == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     u->super.ops = &udp_ops;
     u->rail = *rail;
     u->params = *params;
@@ -92,21 +92,21 @@ int hwmc_udp_open(const struct bcast_hw_rail *rail, const struct hwmc_udp_params
         u->params.unicast = &u->unicast;
     u->retry_at = UINT64_MAX;
     u->segments = true; /* until the kernel refuses */
-    u->attr.group_bits = HWMC_DRAW_IPV4_BITS;
+    u->attr.group_bits = HWMC_RANDOM_IPV4_BITS;
     u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
         u->attr.max_datagram = LOOPBACK_DATAGRAM;
-    err = BCAST_HW_ERR_NOMEM;
+    err = HWMC_ERR_NOMEM;
     u->in_data = malloc((size_t) HWMC_UDP_BATCH * BUFFER_BYTES);
     if (u->in_data == NULL)
         goto fail;
     init_buffers(u);
     err = hwmc_udp_add_socket(u);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         goto fail;
     u->attr.window = hwmc_udp_window_of(u->sockets[0], u->attr.max_datagram);
     *fabric = &u->super;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 
 fail:
     udp_close(&u->super);

@@ -66,12 +66,12 @@ static int err_of_errno(int e)
     switch (e) {
         case EMFILE:
         case ENFILE:
-            return BCAST_HW_ERR_LIMIT;
+            return HWMC_ERR_LIMIT;
         case ENOMEM:
         case ENOBUFS:
-            return BCAST_HW_ERR_NOMEM;
+            return HWMC_ERR_NOMEM;
         default:
-            return BCAST_HW_ERR_DEVICE;
+            return HWMC_ERR_DEVICE;
     }
 }
 
@@ -100,7 +100,7 @@ int hwmc_udp_add_socket(struct hwmc_udp *u)
     int fd, e;
 
     if (u->num_sockets == HWMC_UDP_SOCKETS_MAX)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_of_errno(errno);
@@ -112,7 +112,7 @@ int hwmc_udp_add_socket(struct hwmc_udp *u)
         return err_of_errno(e);
     }
     u->sockets[u->num_sockets++] = fd;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 bool hwmc_udp_may_bind(uint16_t port)

@@ -20,45 +20,44 @@
 #define SEND_MIN 32u       /* datagrams */
 #define INLINE_BYTES 128u  /* wished */
 
-static void verbs_query(struct bcast_hw_fabric *f, struct bcast_hw_fabric_attr *attr)
+static void verbs_query(struct hwmc_fabric *f, struct hwmc_fabric_attr *attr)
 {
     *attr = ((struct hwmc_verbs *) f)->attr;
 }
 
-static int verbs_draw(struct bcast_hw_fabric *f, uint64_t *group)
+static int verbs_draw(struct hwmc_fabric *f, uint64_t *group)
 {
     const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
 
     if (v->port.infiniband && v->params.group == 0)
-        return hwmc_draw(group, sizeof(*group));
-    return hwmc_draw_ipv4(v->params.port, v->params.group, group);
+        return hwmc_random(group, sizeof(*group));
+    return hwmc_random_ipv4(v->params.port, v->params.group, group);
 }
 
-static int verbs_join(struct bcast_hw_fabric *f, uint64_t group)
+static int verbs_join(struct hwmc_fabric *f, uint64_t group)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
 
-    return v->members.gone ? BCAST_HW_ERR_DEVICE
+    return v->members.gone ? HWMC_ERR_DEVICE
                            : hwmc_verbs_members_join(&v->members, group, hwmc_verbs_now());
 }
 
-static int verbs_leave(struct bcast_hw_fabric *f, uint64_t group)
+static int verbs_leave(struct hwmc_fabric *f, uint64_t group)
 {
     return hwmc_verbs_members_leave(&((struct hwmc_verbs *) f)->members, group);
 }
 
-static int verbs_post(struct bcast_hw_fabric *f, uint64_t group, const struct bcast_hw_out *out,
-                      int n)
+static int verbs_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *out, int n)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
     const struct hwmc_verbs_target *to = hwmc_verbs_members_target(&v->members, group);
 
     if (v->members.gone)
-        return BCAST_HW_ERR_DEVICE;
-    return to != NULL ? hwmc_verbs_send_post(&v->send, to, out, n) : BCAST_HW_ERR_GROUP;
+        return HWMC_ERR_DEVICE;
+    return to != NULL ? hwmc_verbs_send_post(&v->send, to, out, n) : HWMC_ERR_GROUP;
 }
 
-static size_t verbs_queued(struct bcast_hw_fabric *f)
+static size_t verbs_queued(struct hwmc_fabric *f)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
 
@@ -121,7 +120,7 @@ static bool wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
     return true;
 }
 
-static int verbs_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
+static int verbs_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
     struct hwmc_verbs_came came;
@@ -134,7 +133,7 @@ static int verbs_poll(struct bcast_hw_fabric *f, struct bcast_hw_in *in, int n)
     hwmc_verbs_recv_look(&v->recv);
     while (kept < n && hwmc_verbs_recv_next(&v->recv, &came))
         if (wanted(v, &came))
-            in[kept++] = (struct bcast_hw_in){came.data, came.len};
+            in[kept++] = (struct hwmc_in){came.data, came.len};
     return kept;
 }
 
@@ -151,7 +150,7 @@ static void announce(struct hwmc_verbs *v)
         ibv_req_notify_cq(v->send.cq, 0);
 }
 
-static int verbs_fds(struct bcast_hw_fabric *f, int *fds, int max)
+static int verbs_fds(struct hwmc_fabric *f, int *fds, int max)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
     const int mine[] = {v->channel->fd, v->port.channel->fd, hwmc_verbs_events_fd(v->listener)};
@@ -167,7 +166,7 @@ static int verbs_fds(struct bcast_hw_fabric *f, int *fds, int max)
     return num;
 }
 
-static uint64_t verbs_deadline(struct bcast_hw_fabric *f)
+static uint64_t verbs_deadline(struct hwmc_fabric *f)
 {
     const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
 
@@ -176,7 +175,7 @@ static uint64_t verbs_deadline(struct bcast_hw_fabric *f)
     return hwmc_verbs_members_deadline(&v->members);
 }
 
-static void verbs_close(struct bcast_hw_fabric *f)
+static void verbs_close(struct hwmc_fabric *f)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) f;
 
@@ -199,7 +198,7 @@ static void verbs_close(struct bcast_hw_fabric *f)
     free(v);
 }
 
-static const struct bcast_hw_fabric_ops verbs_ops = {
+static const struct hwmc_fabric_ops verbs_ops = {
     .name = "verbs",
     .query = verbs_query,
     .draw = verbs_draw,
@@ -226,16 +225,16 @@ static int size_queues(struct hwmc_verbs *v, uint32_t *sends, uint32_t *recvs)
     int most;
 
     if (ibv_query_device(v->port.context, &device) != 0)
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     most = device.max_qp_wr < device.max_cqe ? device.max_qp_wr : device.max_cqe;
     *sends = at_most(SEND_BYTES / len > SEND_MIN ? SEND_BYTES / len : SEND_MIN, most);
     *recvs = at_most((v->params.window + len - 1) / len, most);
-    v->attr = (struct bcast_hw_fabric_attr){
+    v->attr = (struct hwmc_fabric_attr){
         .max_datagram = len,
         .window = *recvs * len,
-        .group_bits = v->port.infiniband ? 64 : HWMC_DRAW_IPV4_BITS,
+        .group_bits = v->port.infiniband ? 64 : HWMC_RANDOM_IPV4_BITS,
     };
-    return *sends > 0 && *recvs > 0 ? BCAST_HW_OK : BCAST_HW_ERR_DEVICE;
+    return *sends > 0 && *recvs > 0 ? HWMC_OK : HWMC_ERR_DEVICE;
 }
 
 static int open_completions(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs)
@@ -245,13 +244,13 @@ static int open_completions(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs
     v->pd = ibv_alloc_pd(v->port.context);
     v->channel = ibv_create_comp_channel(v->port.context);
     if (v->pd == NULL || v->channel == NULL)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     flags = fcntl(v->channel->fd, F_GETFL);
     if (flags < 0 || fcntl(v->channel->fd, F_SETFL, flags | O_NONBLOCK) != 0)
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     v->send.cq = ibv_create_cq(v->port.context, (int) sends, NULL, v->channel, 0);
     v->recv.cq = ibv_create_cq(v->port.context, (int) recvs, NULL, v->channel, 0);
-    return v->send.cq != NULL && v->recv.cq != NULL ? BCAST_HW_OK : BCAST_HW_ERR_LIMIT;
+    return v->send.cq != NULL && v->recv.cq != NULL ? HWMC_OK : HWMC_ERR_LIMIT;
 }
 
 /* librdmacm makes the queue pair ready to send and to receive, and attaches it to what the id
@@ -272,11 +271,11 @@ static int open_queue_pair(struct hwmc_verbs *v, uint32_t sends, uint32_t recvs)
     if (rdma_create_qp(v->port.id, v->pd, &attr) != 0) {
         attr.cap.max_inline_data = 0;
         if (rdma_create_qp(v->port.id, v->pd, &attr) != 0)
-            return BCAST_HW_ERR_LIMIT;
+            return HWMC_ERR_LIMIT;
     }
     v->send.qp = v->recv.qp = v->port.id->qp;
     v->send.inline_max = attr.cap.max_inline_data;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 static int open_queues(struct hwmc_verbs *v)
@@ -284,31 +283,31 @@ static int open_queues(struct hwmc_verbs *v)
     uint32_t sends, recvs;
     int err = hwmc_verbs_events_open(v->port.context, &v->listener);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = size_queues(v, &sends, &recvs);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = open_completions(v, sends, recvs);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = open_queue_pair(v, sends, recvs);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = hwmc_verbs_send_open(&v->send, v->pd, sends, v->attr.max_datagram);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = hwmc_verbs_recv_open(&v->recv, v->pd, recvs, v->attr.max_datagram);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = hwmc_verbs_recv_post(&v->recv, true);
     return err;
 }
 
-int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_verbs_params *params,
-                           struct bcast_hw_fabric **fabric)
+int hwmc_fabric_verbs_open(const struct hwmc_rail *rail, const struct hwmc_verbs_params *params,
+                           struct hwmc_fabric **fabric)
 {
     struct hwmc_verbs *v = calloc(1, sizeof(*v));
     int err;
 
     if (v == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     err = hwmc_verbs_port_open(rail, &v->port);
-    if (err != BCAST_HW_OK) {
+    if (err != HWMC_OK) {
         free(v);
         return err;
     }
@@ -317,22 +316,22 @@ int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_v
     v->members = (struct hwmc_verbs_members){
         .port = &v->port, .send = &v->send, .key = params->key, .udp_port = params->port};
     err = open_queues(v);
-    if (err != BCAST_HW_OK) {
+    if (err != HWMC_OK) {
         verbs_close(&v->super);
         return err;
     }
     *fabric = &v->super;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-void hwmc_fabric_verbs_use_port(struct bcast_hw_fabric *fabric, uint16_t port)
+void hwmc_fabric_verbs_use_port(struct hwmc_fabric *fabric, uint16_t port)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) fabric;
 
     v->params.port = v->members.udp_port = port;
 }
 
-const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct bcast_hw_fabric *fabric)
+const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct hwmc_fabric *fabric)
 {
     return &((const struct hwmc_verbs *) fabric)->drops;
 }

@@ -8,8 +8,8 @@
  * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast
  * GID. On RoCE it is that of IPv4 multicast (draw.h), and InfiniBand takes such a number too.
  */
-#ifndef HWMC_VERBS_H_INCLUDED
-#define HWMC_VERBS_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_VERBS_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_VERBS_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,18 +35,18 @@ struct hwmc_verbs_drops {
  * does not work; this takes a fraction of a millisecond where there is no RDMA at all. ERR_NOMEM,
  * ERR_LIMIT: out of memory, of memory that may be locked, or of queue pairs. Its window may be
  * smaller than asked. */
-int hwmc_fabric_verbs_open(const struct bcast_hw_rail *rail, const struct hwmc_verbs_params *params,
-                           struct bcast_hw_fabric **fabric);
+int hwmc_fabric_verbs_open(const struct hwmc_rail *rail, const struct hwmc_verbs_params *params,
+                           struct hwmc_fabric **fabric);
 
 /* Before the first group of a job is drawn or joined: another port than at opening. */
-void hwmc_fabric_verbs_use_port(struct bcast_hw_fabric *fabric, uint16_t port);
+void hwmc_fabric_verbs_use_port(struct hwmc_fabric *fabric, uint16_t port);
 
 /* Whether multicast works on a fabric just opened: joins a random group, multicasts and waits for
  * its own datagram, for `timeout_ns` at most. ERR_GROUP: the join is refused; AGAIN: not answered
  * in this time; ERR_DEVICE: nothing came back. */
-int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns);
+int hwmc_fabric_verbs_probe(struct hwmc_fabric *fabric, uint64_t timeout_ns);
 
 /* For tests and reports. */
-const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct bcast_hw_fabric *fabric);
+const struct hwmc_verbs_drops *hwmc_fabric_verbs_drops(const struct hwmc_fabric *fabric);
 
-#endif /* HWMC_VERBS_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_VERBS_H_INCLUDED */

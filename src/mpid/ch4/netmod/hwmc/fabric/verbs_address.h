@@ -4,8 +4,8 @@
  *
  * verbs_address: which multicast GID a group has, and which GIDs a datagram came from and went to.
  */
-#ifndef HWMC_VERBS_ADDRESS_H_INCLUDED
-#define HWMC_VERBS_ADDRESS_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_VERBS_ADDRESS_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_VERBS_ADDRESS_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,4 +65,4 @@ static inline bool hwmc_verbs_read_grh(const void *grh, bool infiniband, union i
     return p[20] == 0x45;
 }
 
-#endif /* HWMC_VERBS_ADDRESS_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_VERBS_ADDRESS_H_INCLUDED */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  */
-#ifndef HWMC_VERBS_IMPL_H_INCLUDED
-#define HWMC_VERBS_IMPL_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_VERBS_IMPL_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_VERBS_IMPL_H_INCLUDED
 
 #include <time.h>
 
@@ -15,9 +15,9 @@
 #include "verbs_send.h"
 
 struct hwmc_verbs {
-    struct bcast_hw_fabric super;
+    struct hwmc_fabric super;
     struct hwmc_verbs_params params;
-    struct bcast_hw_fabric_attr attr;
+    struct hwmc_fabric_attr attr;
     struct hwmc_verbs_drops drops;
     struct hwmc_verbs_port port;          /* its id has the queue pair */
     struct hwmc_verbs_listener *listener; /* of the port's device */
@@ -37,4 +37,4 @@ static inline uint64_t hwmc_verbs_now(void)
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-#endif /* HWMC_VERBS_IMPL_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_VERBS_IMPL_H_INCLUDED */

@@ -129,12 +129,12 @@ int hwmc_verbs_members_join(struct hwmc_verbs_members *m, uint64_t group, uint64
 {
     struct hwmc_verbs_member *one = find(m, group);
 
-    if (!m->port->infiniband && !hwmc_draw_is_ipv4(group, m->udp_port))
-        return BCAST_HW_ERR_GROUP;
+    if (!m->port->infiniband && !hwmc_random_is_ipv4(group, m->udp_port))
+        return HWMC_ERR_GROUP;
     if (one == NULL) {
         one = calloc(1, sizeof(*one));
         if (one == NULL)
-            return BCAST_HW_ERR_LIMIT;
+            return HWMC_ERR_LIMIT;
         one->group = group;
         name(m, group, &one->addr);
         one->next = m->list;
@@ -144,12 +144,12 @@ int hwmc_verbs_members_join(struct hwmc_verbs_members *m, uint64_t group, uint64
     take_events(m, now);
     if (one->to != NULL) {
         one->refs++;
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
     if (!one->refused)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     remove_member(m, one);
-    return BCAST_HW_ERR_GROUP;
+    return HWMC_ERR_GROUP;
 }
 
 int hwmc_verbs_members_leave(struct hwmc_verbs_members *m, uint64_t group)
@@ -157,12 +157,12 @@ int hwmc_verbs_members_leave(struct hwmc_verbs_members *m, uint64_t group)
     struct hwmc_verbs_member *one = find(m, group);
 
     if (one == NULL)
-        return BCAST_HW_ERR_GROUP;
+        return HWMC_ERR_GROUP;
     if (one->refs > 0)
         one->refs--;
     if (one->refs == 0)
         remove_member(m, one);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 void hwmc_verbs_members_progress(struct hwmc_verbs_members *m, uint64_t now)

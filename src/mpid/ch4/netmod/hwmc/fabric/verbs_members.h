@@ -11,8 +11,8 @@
  * A member that is asked for anew stays in: datagrams are lost meanwhile. After an error that is
  * tried again each HWMC_VERBS_RETRY_NS.
  */
-#ifndef HWMC_VERBS_MEMBERS_H_INCLUDED
-#define HWMC_VERBS_MEMBERS_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_VERBS_MEMBERS_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_VERBS_MEMBERS_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ struct hwmc_verbs_members {
     struct hwmc_verbs_member *list;
 };
 
-/* As the slots of struct bcast_hw_fabric_ops. */
+/* As the slots of struct hwmc_fabric_ops. */
 int hwmc_verbs_members_join(struct hwmc_verbs_members *m, uint64_t group, uint64_t now);
 int hwmc_verbs_members_leave(struct hwmc_verbs_members *m, uint64_t group);
 
@@ -79,4 +79,4 @@ bool hwmc_verbs_members_have(const struct hwmc_verbs_members *m, const union ibv
 /* Leaves all. Before the queue pair goes. */
 void hwmc_verbs_members_close(struct hwmc_verbs_members *m);
 
-#endif /* HWMC_VERBS_MEMBERS_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_VERBS_MEMBERS_H_INCLUDED */

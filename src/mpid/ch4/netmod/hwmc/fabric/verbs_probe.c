@@ -15,7 +15,7 @@
 #define FDS_MAX 8
 
 /* Until a descriptor of the fabric is readable or `until`. */
-static void wait_for(struct bcast_hw_fabric *f, uint64_t until)
+static void wait_for(struct hwmc_fabric *f, uint64_t until)
 {
     struct pollfd p[FDS_MAX];
     int fds[FDS_MAX];
@@ -28,23 +28,23 @@ static void wait_for(struct bcast_hw_fabric *f, uint64_t until)
     poll(p, (nfds_t) num, until > now ? (int) ((until - now) / 1000000 + 1) : 0);
 }
 
-static int join(struct bcast_hw_fabric *f, uint64_t group, uint64_t end)
+static int join(struct hwmc_fabric *f, uint64_t group, uint64_t end)
 {
     int err;
 
-    while ((err = f->ops->join(f, group)) == BCAST_HW_AGAIN) {
+    while ((err = f->ops->join(f, group)) == HWMC_AGAIN) {
         if (hwmc_verbs_now() >= end) {
             f->ops->leave(f, group);
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
         }
         wait_for(f, end);
     }
     return err;
 }
 
-static bool came_back(struct bcast_hw_fabric *f, uint64_t nonce)
+static bool came_back(struct hwmc_fabric *f, uint64_t nonce)
 {
-    struct bcast_hw_in in[HWMC_VERBS_RECV_BATCH];
+    struct hwmc_in in[HWMC_VERBS_RECV_BATCH];
     bool mine = false;
     int n = f->ops->poll(f, in, HWMC_VERBS_RECV_BATCH);
 
@@ -56,9 +56,9 @@ static bool came_back(struct bcast_hw_fabric *f, uint64_t nonce)
 
 /* Multicasts and waits for that to come back; once more from time to time, for datagrams get
  * lost. */
-static int hear(struct bcast_hw_fabric *f, uint64_t group, uint64_t nonce, uint64_t end)
+static int hear(struct hwmc_fabric *f, uint64_t group, uint64_t nonce, uint64_t end)
 {
-    const struct bcast_hw_out out = {.head = &nonce, .head_len = sizeof(nonce)};
+    const struct hwmc_out out = {.head = &nonce, .head_len = sizeof(nonce)};
     uint64_t next = 0, now;
 
     while ((now = hwmc_verbs_now()) < end) {
@@ -70,23 +70,23 @@ static int hear(struct bcast_hw_fabric *f, uint64_t group, uint64_t nonce, uint6
             next = now + AGAIN_NS;
         }
         if (came_back(f, nonce))
-            return BCAST_HW_OK;
+            return HWMC_OK;
         wait_for(f, next < end ? next : end);
     }
-    return BCAST_HW_ERR_DEVICE;
+    return HWMC_ERR_DEVICE;
 }
 
-int hwmc_fabric_verbs_probe(struct bcast_hw_fabric *fabric, uint64_t timeout_ns)
+int hwmc_fabric_verbs_probe(struct hwmc_fabric *fabric, uint64_t timeout_ns)
 {
     struct hwmc_verbs *v = (struct hwmc_verbs *) fabric;
     uint64_t end = hwmc_verbs_now() + timeout_ns, group, nonce;
     int err = fabric->ops->draw(fabric, &group);
 
-    if (err == BCAST_HW_OK)
-        err = hwmc_draw(&nonce, sizeof(nonce));
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
+        err = hwmc_random(&nonce, sizeof(nonce));
+    if (err == HWMC_OK)
         err = join(fabric, group, end);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     v->hears_own = true;
     err = hear(fabric, group, nonce, end);

@@ -35,10 +35,10 @@ int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t 
     r->wr = calloc(num, sizeof(*r->wr));
     r->sge = calloc(num, sizeof(*r->sge));
     if (r->data == NULL || r->wr == NULL || r->sge == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     r->mr = ibv_reg_mr(pd, r->data, num * r->slot_bytes, IBV_ACCESS_LOCAL_WRITE);
     if (r->mr == NULL)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     for (uint32_t i = 0; i < num; i++) {
         r->sge[i] = (struct ibv_sge){.addr = (uintptr_t) (r->data + i * r->slot_bytes),
                                      .length = (uint32_t) (HWMC_VERBS_GRH + max_datagram),
@@ -46,7 +46,7 @@ int hwmc_verbs_recv_open(struct hwmc_verbs_recv *r, struct ibv_pd *pd, uint32_t 
         r->wr[i] = (struct ibv_recv_wr){.wr_id = i, .sg_list = &r->sge[i], .num_sge = 1};
         add_idle(r, &r->wr[i]);
     }
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all)
@@ -54,15 +54,15 @@ int hwmc_verbs_recv_post(struct hwmc_verbs_recv *r, bool all)
     struct ibv_recv_wr *posted = r->idle, *refused;
 
     if (r->num_idle == 0 || (!all && r->num_idle < POST_BATCH && 2 * r->num_idle < r->num))
-        return BCAST_HW_OK;
+        return HWMC_OK;
     r->idle = NULL;
     r->num_idle = 0;
     if (ibv_post_recv(r->qp, posted, &refused) == 0)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     r->idle = refused;
     for (const struct ibv_recv_wr *wr = refused; wr != NULL; wr = wr->next)
         r->num_idle++;
-    return refused == posted ? BCAST_HW_ERR_DEVICE : BCAST_HW_OK;
+    return refused == posted ? HWMC_ERR_DEVICE : HWMC_OK;
 }
 
 bool hwmc_verbs_recv_look(struct hwmc_verbs_recv *r)

@@ -6,8 +6,8 @@
  * slot is posted, or holds a datagram that came (in `wc`), or one that the caller looks at (given),
  * or is idle; idle ones are posted again in batches.
  */
-#ifndef HWMC_VERBS_RECV_H_INCLUDED
-#define HWMC_VERBS_RECV_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_VERBS_RECV_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_VERBS_RECV_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,4 +64,4 @@ void hwmc_verbs_recv_give_back(struct hwmc_verbs_recv *r);
 /* After the queue pair is gone. */
 void hwmc_verbs_recv_close(struct hwmc_verbs_recv *r);
 
-#endif /* HWMC_VERBS_RECV_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_VERBS_RECV_H_INCLUDED */

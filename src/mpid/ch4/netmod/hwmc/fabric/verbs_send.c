@@ -21,9 +21,9 @@ int hwmc_verbs_send_open(struct hwmc_verbs_send *s, struct ibv_pd *pd, uint32_t 
     s->data = hwmc_pages_open(num * slot_bytes);
     s->len = malloc(num * sizeof(*s->len));
     if (s->data == NULL || s->len == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     s->mr = ibv_reg_mr(pd, s->data, num * slot_bytes, 0);
-    return s->mr != NULL ? BCAST_HW_OK : BCAST_HW_ERR_LIMIT;
+    return s->mr != NULL ? HWMC_OK : HWMC_ERR_LIMIT;
 }
 
 /* Those that nothing posted needs: the list ends with them. */
@@ -81,7 +81,7 @@ struct chain {
 
 /* Copies a datagram to the slot of the one with that number and makes its request. */
 static void add(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t number,
-                const struct bcast_hw_out *out)
+                const struct hwmc_out *out)
 {
     uint32_t slot = (uint32_t) (number % s->num);
     unsigned char *data = s->data + slot * s->slot_bytes;
@@ -106,7 +106,7 @@ static void add(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t numb
 /* Posts n <= BATCH datagrams, for which there are slots; how many were taken. `last`: nothing
  * follows in this call. */
 static int post_chain(struct hwmc_verbs_send *s, const struct hwmc_verbs_target *to,
-                      const struct bcast_hw_out *out, int n, bool last)
+                      const struct hwmc_out *out, int n, bool last)
 {
     struct ibv_send_wr *refused;
     struct chain c;
@@ -129,7 +129,7 @@ static int post_chain(struct hwmc_verbs_send *s, const struct hwmc_verbs_target 
 }
 
 int hwmc_verbs_send_post(struct hwmc_verbs_send *s, const struct hwmc_verbs_target *to,
-                         const struct bcast_hw_out *out, int n)
+                         const struct hwmc_out *out, int n)
 {
     uint64_t room;
     int sent = 0, end;
@@ -137,7 +137,7 @@ int hwmc_verbs_send_post(struct hwmc_verbs_send *s, const struct hwmc_verbs_targ
     hwmc_verbs_send_reap(s);
     s->blocked = false;
     if (s->broken)
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     room = s->num - (s->posted - s->done);
     end = (uint64_t) n < room ? n : (int) room;
     while (sent < end) {

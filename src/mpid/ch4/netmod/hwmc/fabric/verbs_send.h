@@ -6,8 +6,8 @@
  * posted; slots are used in turn. The last datagram of each call is signaled, and one in
  * HWMC_VERBS_SIGNAL before it; a completion frees the slots of all that were posted before.
  */
-#ifndef HWMC_VERBS_SEND_H_INCLUDED
-#define HWMC_VERBS_SEND_H_INCLUDED
+#ifndef HWMC_NETMOD_FABRIC_VERBS_SEND_H_INCLUDED
+#define HWMC_NETMOD_FABRIC_VERBS_SEND_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ int hwmc_verbs_send_open(struct hwmc_verbs_send *s, struct ibv_pd *pd, uint32_t 
 
 /* Posts the first k of `n` datagrams and returns k; ERR_DEVICE when it is broken. */
 int hwmc_verbs_send_post(struct hwmc_verbs_send *s, const struct hwmc_verbs_target *to,
-                         const struct bcast_hw_out *out, int n);
+                         const struct hwmc_out *out, int n);
 
 /* Takes completions. */
 void hwmc_verbs_send_reap(struct hwmc_verbs_send *s);
@@ -69,4 +69,4 @@ static inline bool hwmc_verbs_send_unblocked(const struct hwmc_verbs_send *s)
 /* After the queue pair is gone. */
 void hwmc_verbs_send_close(struct hwmc_verbs_send *s);
 
-#endif /* HWMC_VERBS_SEND_H_INCLUDED */
+#endif /* HWMC_NETMOD_FABRIC_VERBS_SEND_H_INCLUDED */

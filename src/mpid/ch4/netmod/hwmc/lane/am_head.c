@@ -15,7 +15,7 @@ bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach)
     if (len < header || head->data_sz > DATA_MAX)
         return false;
     len -= header;
-    if (head->kind == AM_REACH)
+    if (head->kind == AM_CMA)
         return head->offset == 0 && len == reach;
     return head->kind == AM_DATA && len <= head->data_sz && head->offset <= head->data_sz - len;
 }

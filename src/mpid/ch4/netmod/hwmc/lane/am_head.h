@@ -6,8 +6,8 @@
  * frame is what that says. A message is put together in memory of the size that the first of its
  * frames to come names; one that names another, or brings more than is missing, is dropped.
  */
-#ifndef HWMC_AM_HEAD_H_INCLUDED
-#define HWMC_AM_HEAD_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_AM_HEAD_H_INCLUDED
+#define HWMC_NETMOD_LANE_AM_HEAD_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 
 enum am_kind {
     AM_DATA,
-    AM_REACH, /* the body is the header, then a struct hwmc_reach; no data */
-    AM_GOT,   /* an answer: nothing but id counts */
+    AM_CMA, /* the body is the header, then a struct hwmc_cma; no data */
+    AM_GOT, /* an answer: nothing but id counts */
     AM_SEND,
     AM_KINDS
 };
@@ -38,7 +38,7 @@ static inline size_t hwmc_am_head_header_in(const struct am_head *head)
 }
 
 /* A frame of DATA or REACH with a body of `len` bytes says nothing impossible; `reach`: bytes of a
- * struct hwmc_reach. */
+ * struct hwmc_cma. */
 bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach);
 
 /* A sound frame belongs to the message whose first frame to come had the head `first`, of whose
@@ -46,4 +46,4 @@ bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach)
 bool hwmc_am_head_is_of(const struct am_head *head, size_t len, const struct am_head *first,
                         uint64_t got, bool started);
 
-#endif /* HWMC_AM_HEAD_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_AM_HEAD_H_INCLUDED */

@@ -8,8 +8,8 @@
  * processes copy, by way of shared memory. Which is faster depends on processor, kernel and
  * hypervisor, by an order of magnitude, and one process can measure both alone.
  */
-#ifndef HWMC_EAGER_H_INCLUDED
-#define HWMC_EAGER_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_EAGER_H_INCLUDED
+#define HWMC_NETMOD_LANE_EAGER_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +32,4 @@ size_t hwmc_eager_end(const struct hwmc_eager_costs *costs);
 /* The same, with the costs on this host: 0.2 ms of work. 0 as well without memory for that. */
 size_t hwmc_eager_measure(void);
 
-#endif /* HWMC_EAGER_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_EAGER_H_INCLUDED */

@@ -25,7 +25,7 @@ bool hwmc_frame_own(struct hwmc_frame *frame)
 struct hwmc_frame *hwmc_frame_create(struct hwmc_frames *f, const void *head, size_t head_len,
                                      const void *body, size_t body_len, const uint64_t *tag)
 {
-    struct hwmc_frame *frame = malloc(sizeof(*frame) + HWMC_LINK_WIRE_HEAD + head_len);
+    struct hwmc_frame *frame = malloc(sizeof(*frame) + HWMC_SESSION_WIRE_HEAD + head_len);
 
     if (frame == NULL)
         return NULL;
@@ -33,8 +33,8 @@ struct hwmc_frame *hwmc_frame_create(struct hwmc_frames *f, const void *head, si
                                  .tag = tag != NULL ? *tag : 0,
                                  .body = body,
                                  .body_len = body_len,
-                                 .head_len = HWMC_LINK_WIRE_HEAD + head_len};
-    memcpy(frame->head + HWMC_LINK_WIRE_HEAD, head, head_len);
+                                 .head_len = HWMC_SESSION_WIRE_HEAD + head_len};
+    memcpy(frame->head + HWMC_SESSION_WIRE_HEAD, head, head_len);
     if (!frame->lent && !hwmc_frame_own(frame)) {
         free(frame);
         return NULL;

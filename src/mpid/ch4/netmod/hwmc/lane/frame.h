@@ -6,8 +6,8 @@
  * Its body is the upper layer's, lent, while only lanes have it that give it back when they fail,
  * and it is not short; else a copy.
  */
-#ifndef HWMC_FRAME_H_INCLUDED
-#define HWMC_FRAME_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_FRAME_H_INCLUDED
+#define HWMC_NETMOD_LANE_FRAME_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,4 +47,4 @@ void hwmc_frame_destroy(struct hwmc_frames *f, struct hwmc_frame *frame);
 /* All that are left. */
 void hwmc_frames_destroy(struct hwmc_frames *f);
 
-#endif /* HWMC_FRAME_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_FRAME_H_INCLUDED */

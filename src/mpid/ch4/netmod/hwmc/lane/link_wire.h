@@ -11,8 +11,8 @@
  *
  * Of a FRAME the upper layer's head and body follow; of the others nothing.
  */
-#ifndef HWMC_LINK_WIRE_H_INCLUDED
-#define HWMC_LINK_WIRE_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_LINK_WIRE_H_INCLUDED
+#define HWMC_NETMOD_LANE_LINK_WIRE_H_INCLUDED
 
 #include <arpa/inet.h>
 #include <stdbool.h>
@@ -22,25 +22,25 @@
 
 #include "../../../../../mpi/coll/bcast_hw/core/link.h"
 
-#define HWMC_LINK_WIRE_VERSION 1
-#define HWMC_LINK_WIRE_HEAD 16u
+#define HWMC_SESSION_WIRE_VERSION 1
+#define HWMC_SESSION_WIRE_HEAD 16u
 
-struct hwmc_link_wire {
+struct hwmc_session_wire {
     uint32_t src;
-    enum bcast_hw_link_kind kind;
+    enum hwmc_session_kind kind;
     uint8_t stream;
     uint32_t number;
     uint32_t ack;
     uint32_t doubts;
 };
 
-static inline void hwmc_link_wire_put32(unsigned char *p, uint32_t v)
+static inline void hwmc_session_wire_put32(unsigned char *p, uint32_t v)
 {
     v = htonl(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static inline uint32_t hwmc_link_wire_get32(const unsigned char *p)
+static inline uint32_t hwmc_session_wire_get32(const unsigned char *p)
 {
     uint32_t v;
 
@@ -48,33 +48,33 @@ static inline uint32_t hwmc_link_wire_get32(const unsigned char *p)
     return ntohl(v);
 }
 
-static inline void hwmc_link_wire_encode(unsigned char *head, uint32_t src,
-                                         const struct bcast_hw_link_tx *tx)
+static inline void hwmc_session_wire_encode(unsigned char *head, uint32_t src,
+                                            const struct hwmc_session_tx *tx)
 {
-    head[0] = HWMC_LINK_WIRE_VERSION;
+    head[0] = HWMC_SESSION_WIRE_VERSION;
     head[1] = (unsigned char) tx->kind;
     head[2] = tx->stream;
     head[3] = 0;
-    hwmc_link_wire_put32(head + 4, src);
-    hwmc_link_wire_put32(head + 8, tx->number);
-    hwmc_link_wire_put32(head + 12, tx->kind == BCAST_HW_LINK_PROBE ? tx->doubts : tx->ack);
+    hwmc_session_wire_put32(head + 4, src);
+    hwmc_session_wire_put32(head + 8, tx->number);
+    hwmc_session_wire_put32(head + 12, tx->kind == HWMC_SESSION_PROBE ? tx->doubts : tx->ack);
 }
 
 /* False: it is not of this format, or from nobody of the `size` processes. */
-static inline bool hwmc_link_wire_decode(struct hwmc_link_wire *w, const void *head, size_t len,
-                                         uint32_t size, uint32_t streams)
+static inline bool hwmc_session_wire_decode(struct hwmc_session_wire *w, const void *head,
+                                            size_t len, uint32_t size, uint32_t streams)
 {
     const unsigned char *p = (const unsigned char *) head;
 
-    if (len < HWMC_LINK_WIRE_HEAD || p[0] != HWMC_LINK_WIRE_VERSION ||
-        p[1] >= BCAST_HW_LINK_KINDS || p[2] >= streams || p[3] != 0)
+    if (len < HWMC_SESSION_WIRE_HEAD || p[0] != HWMC_SESSION_WIRE_VERSION ||
+        p[1] >= HWMC_SESSION_KINDS || p[2] >= streams || p[3] != 0)
         return false;
-    w->kind = (enum bcast_hw_link_kind) p[1];
+    w->kind = (enum hwmc_session_kind) p[1];
     w->stream = p[2];
-    w->src = hwmc_link_wire_get32(p + 4);
-    w->number = hwmc_link_wire_get32(p + 8);
-    w->ack = w->doubts = hwmc_link_wire_get32(p + 12);
+    w->src = hwmc_session_wire_get32(p + 4);
+    w->number = hwmc_session_wire_get32(p + 8);
+    w->ack = w->doubts = hwmc_session_wire_get32(p + 12);
     return w->src < size;
 }
 
-#endif /* HWMC_LINK_WIRE_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_LINK_WIRE_H_INCLUDED */

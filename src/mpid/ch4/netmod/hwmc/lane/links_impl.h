@@ -9,54 +9,55 @@
  *     links_send.c    sending: frames in their rows
  *     links.c         what comes from the lanes, and progress
  */
-#ifndef HWMC_LINKS_IMPL_H_INCLUDED
-#define HWMC_LINKS_IMPL_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_LINKS_IMPL_H_INCLUDED
+#define HWMC_NETMOD_LANE_LINKS_IMPL_H_INCLUDED
 
 #include <time.h>
 
 #include "frame.h"
 #include "links.h"
 
-struct hwmc_links_row; /* of frames: links_send.c */
+struct hwmc_sessions_row; /* of frames: links_send.c */
 
-struct hwmc_links_peer {
-    struct hwmc_links_peer *next; /* of all that were made */
-    struct hwmc_links_peer *next_touched;
+struct hwmc_sessions_peer {
+    struct hwmc_sessions_peer *next; /* of all that were made */
+    struct hwmc_sessions_peer *next_touched;
     bool touched;
-    struct hwmc_links_peer *prev_armed, *next_armed; /* in the list of those that wait for a time */
+    struct hwmc_sessions_peer *prev_armed,
+        *next_armed; /* in the list of those that wait for a time */
     bool armed;
     uint32_t rank;
     uint64_t retry_at; /* ns: when lanes that are OFF are asked whether they are ready; NEVER */
-    struct bcast_hw_link link;
-    struct hwmc_links_row *rows[BCAST_HW_LINK_STREAMS_MAX]; /* NULL: nothing was sent in it yet */
-    struct bcast_hw_stand_share share;                      /* of it, in how links stand */
+    struct hwmc_session session;
+    struct hwmc_sessions_row *rows[HWMC_SESSION_STREAMS_MAX]; /* NULL: nothing was sent in it yet */
+    struct hwmc_lane_state_share share;                       /* of it, in how links stand */
 };
 
-struct hwmc_links {
+struct hwmc_sessions {
     uint32_t self, size;
-    struct bcast_hw_link_cfg cfg;
-    struct bcast_hw_link_counts *counts;
-    struct bcast_hw_lane *lanes[BCAST_HW_LINK_LANES_MAX];
-    uint8_t idle[BCAST_HW_LINK_LANES_MAX]; /* polls in a row that found nothing: poll_lanes */
+    struct hwmc_session_cfg cfg;
+    struct hwmc_session_counts *counts;
+    struct hwmc_lane *lanes[HWMC_SESSION_LANES_MAX];
+    uint8_t idle[HWMC_SESSION_LANES_MAX]; /* polls in a row that found nothing: poll_lanes */
     uint32_t turn; /* of polls; lane i is looked at in its own, idle or not */
-    struct hwmc_links_port ports[BCAST_HW_LINK_LANES_MAX];
-    struct hwmc_links_upper uppers[BCAST_HW_LINK_STREAMS_MAX];
+    struct hwmc_sessions_port ports[HWMC_SESSION_LANES_MAX];
+    struct hwmc_sessions_upper uppers[HWMC_SESSION_STREAMS_MAX];
     struct hwmc_frames frames;
-    struct hwmc_links_peer **peers; /* size */
-    struct hwmc_links_peer *made;
-    struct hwmc_links_peer *touched;
-    struct hwmc_links_peer *armed;
+    struct hwmc_sessions_peer **peers; /* size */
+    struct hwmc_sessions_peer *made;
+    struct hwmc_sessions_peer *touched;
+    struct hwmc_sessions_peer *armed;
     uint64_t wake;  /* not after any peer's timer */
     uint64_t looks; /* at peers, for their timers */
     int events;     /* of the poll under way */
     int epoll;      /* -1: waiting for lanes is not possible */
-    struct bcast_hw_stand stands[BCAST_HW_LINK_LANES_MAX];
+    struct hwmc_lane_state stands[HWMC_SESSION_LANES_MAX];
     void (*changed)(void *ctx, uint32_t lane,
-                    const struct bcast_hw_stand *stand); /* NULL: nobody watches */
+                    const struct hwmc_lane_state *stand); /* NULL: nobody watches */
     void *watcher;
 };
 
-static inline uint64_t hwmc_links_now(void)
+static inline uint64_t hwmc_sessions_now(void)
 {
     struct timespec t;
 
@@ -68,30 +69,31 @@ static inline uint64_t hwmc_links_now(void)
 
 /* The peer with its link; NULL without memory. Lanes that report failures are ones that are
  * connected first: they are asked for in the next poll. */
-struct hwmc_links_peer *hwmc_links_get_peer(struct hwmc_links *l, uint32_t rank);
+struct hwmc_sessions_peer *hwmc_sessions_get_peer(struct hwmc_sessions *l, uint32_t rank);
 
 /* At the end of the poll its machine is asked what to send. */
-void hwmc_links_touch(struct hwmc_links *l, struct hwmc_links_peer *p);
+void hwmc_sessions_touch(struct hwmc_sessions *l, struct hwmc_sessions_peer *p);
 
 /* What the peer waits for may have changed. */
-void hwmc_links_set_timer(struct hwmc_links *l, struct hwmc_links_peer *p);
+void hwmc_sessions_set_timer(struct hwmc_sessions *l, struct hwmc_sessions_peer *p);
 
 /* The lane lost the peer, or takes nothing for it. */
-void hwmc_links_lane_is_off(struct hwmc_links *l, struct hwmc_links_peer *p, uint32_t lane,
-                            uint64_t now);
+void hwmc_sessions_lane_is_off(struct hwmc_sessions *l, struct hwmc_sessions_peer *p, uint32_t lane,
+                               uint64_t now);
 
 /* Asks the lanes that are OFF whether they are ready; sets retry_at, not the timer. */
-void hwmc_links_try_lanes(struct hwmc_links *l, struct hwmc_links_peer *p, uint64_t now);
+void hwmc_sessions_try_lanes(struct hwmc_sessions *l, struct hwmc_sessions_peer *p, uint64_t now);
 
 /* Sending. */
 
 /* Sends what the peer's machine says is to be sent now. */
-void hwmc_links_pump(struct hwmc_links *l, struct hwmc_links_peer *p, uint64_t now);
+void hwmc_sessions_pump(struct hwmc_sessions *l, struct hwmc_sessions_peer *p, uint64_t now);
 
 /* Lets go of what the peer has acknowledged in the stream. */
-void hwmc_links_drop_acked(struct hwmc_links *l, struct hwmc_links_peer *p, uint32_t stream);
+void hwmc_sessions_drop_acked(struct hwmc_sessions *l, struct hwmc_sessions_peer *p,
+                              uint32_t stream);
 
 /* Lets go of a frame that nobody needs: of one that the peer has and no lane does. */
-void hwmc_links_release(struct hwmc_links *l, struct hwmc_frame *f);
+void hwmc_sessions_release(struct hwmc_sessions *l, struct hwmc_frame *f);
 
-#endif /* HWMC_LINKS_IMPL_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_LINKS_IMPL_H_INCLUDED */

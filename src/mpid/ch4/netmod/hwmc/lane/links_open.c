@@ -15,39 +15,39 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-struct hwmc_links *hwmc_links_create(uint32_t self, uint32_t size,
-                                     struct bcast_hw_link_counts *counts)
+struct hwmc_sessions *hwmc_sessions_create(uint32_t self, uint32_t size,
+                                           struct hwmc_session_counts *counts)
 {
-    struct hwmc_links *l = calloc(1, sizeof(*l));
+    struct hwmc_sessions *l = calloc(1, sizeof(*l));
 
     if (l == NULL)
         return NULL;
     l->self = self;
     l->counts = counts;
     l->size = size;
-    l->wake = BCAST_HW_NEVER;
-    l->peers = calloc(size, sizeof(struct hwmc_links_peer *));
+    l->wake = HWMC_NEVER;
+    l->peers = calloc(size, sizeof(struct hwmc_sessions_peer *));
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (l->peers == NULL || l->epoll < 0) {
-        hwmc_links_close(l);
+        hwmc_sessions_close(l);
         return NULL;
     }
-    for (uint32_t i = 0; i < BCAST_HW_LINK_LANES_MAX; i++)
-        l->ports[i] = (struct hwmc_links_port){l, i};
+    for (uint32_t i = 0; i < HWMC_SESSION_LANES_MAX; i++)
+        l->ports[i] = (struct hwmc_sessions_port){l, i};
     return l;
 }
 
-struct hwmc_links_port *hwmc_links_port(struct hwmc_links *l, uint32_t lane)
+struct hwmc_sessions_port *hwmc_sessions_port(struct hwmc_sessions *l, uint32_t lane)
 {
     return &l->ports[lane];
 }
 
-struct bcast_hw_lane_params hwmc_links_params(struct hwmc_links_port *port)
+struct hwmc_lane_params hwmc_sessions_params(struct hwmc_sessions_port *port)
 {
-    return (struct bcast_hw_lane_params){.recv = hwmc_links_on_recv,
-                                         .lost = hwmc_links_on_lost,
-                                         .sent = hwmc_links_on_sent,
-                                         .ctx = port};
+    return (struct hwmc_lane_params){.recv = hwmc_sessions_on_recv,
+                                     .lost = hwmc_sessions_on_lost,
+                                     .sent = hwmc_sessions_on_sent,
+                                     .ctx = port};
 }
 
 /* Edges: a lane's descriptor may stay readable with nothing to do, as UCX's do over TCP. */
@@ -58,8 +58,8 @@ static bool watch(int epoll, int fd)
     return fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0;
 }
 
-void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
-                     struct bcast_hw_lane *const *lanes)
+void hwmc_sessions_open(struct hwmc_sessions *l, const struct hwmc_session_cfg *cfg,
+                        struct hwmc_lane *const *lanes)
 {
     bool all = true;
 
@@ -74,20 +74,22 @@ void hwmc_links_open(struct hwmc_links *l, const struct bcast_hw_link_cfg *cfg,
     }
 }
 
-void hwmc_links_watch(struct hwmc_links *l,
-                      void (*changed)(void *ctx, uint32_t lane, const struct bcast_hw_stand *stand),
-                      void *ctx)
+void hwmc_sessions_watch(struct hwmc_sessions *l,
+                         void (*changed)(void *ctx, uint32_t lane,
+                                         const struct hwmc_lane_state *stand),
+                         void *ctx)
 {
     l->changed = changed;
     l->watcher = ctx;
 }
 
-void hwmc_links_use(struct hwmc_links *l, uint32_t stream, const struct hwmc_links_upper *upper)
+void hwmc_sessions_use(struct hwmc_sessions *l, uint32_t stream,
+                       const struct hwmc_sessions_upper *upper)
 {
     l->uppers[stream] = *upper;
 }
 
-void hwmc_links_close(struct hwmc_links *l)
+void hwmc_sessions_close(struct hwmc_sessions *l)
 {
     for (struct hwmc_frame *f = l->frames.all; f != NULL; f = f->next)
         f->lent = false; /* who lent it may be gone */
@@ -95,10 +97,10 @@ void hwmc_links_close(struct hwmc_links *l)
         l->lanes[i]->ops->close(l->lanes[i]);
     hwmc_frames_destroy(&l->frames);
     while (l->made != NULL) {
-        struct hwmc_links_peer *p = l->made;
+        struct hwmc_sessions_peer *p = l->made;
 
         l->made = p->next;
-        for (uint32_t i = 0; i < BCAST_HW_LINK_STREAMS_MAX; i++)
+        for (uint32_t i = 0; i < HWMC_SESSION_STREAMS_MAX; i++)
             free(p->rows[i]);
         free(p);
     }

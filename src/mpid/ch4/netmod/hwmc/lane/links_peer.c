@@ -15,7 +15,7 @@
 #define RETRY_NS UINT64_C(200000000)
 #define CONNECT_NS UINT64_C(1000000)
 
-void hwmc_links_touch(struct hwmc_links *l, struct hwmc_links_peer *p)
+void hwmc_sessions_touch(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     if (!p->touched) {
         p->touched = true;
@@ -26,7 +26,7 @@ void hwmc_links_touch(struct hwmc_links *l, struct hwmc_links_peer *p)
 
 /* Timers. */
 
-static void arm(struct hwmc_links *l, struct hwmc_links_peer *p)
+static void arm(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     p->armed = true;
     p->prev_armed = NULL;
@@ -36,7 +36,7 @@ static void arm(struct hwmc_links *l, struct hwmc_links_peer *p)
     l->armed = p;
 }
 
-static void disarm(struct hwmc_links *l, struct hwmc_links_peer *p)
+static void disarm(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     p->armed = false;
     if (p->prev_armed != NULL)
@@ -47,24 +47,24 @@ static void disarm(struct hwmc_links *l, struct hwmc_links_peer *p)
         p->next_armed->prev_armed = p->prev_armed;
 }
 
-void hwmc_links_set_timer(struct hwmc_links *l, struct hwmc_links_peer *p)
+void hwmc_sessions_set_timer(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
-    uint64_t at = bcast_hw_link_next_timer(&p->link);
+    uint64_t at = hwmc_session_next_timer(&p->session);
 
     at = p->retry_at < at ? p->retry_at : at;
     l->wake = at < l->wake ? at : l->wake;
-    if (at != BCAST_HW_NEVER && !p->armed)
+    if (at != HWMC_NEVER && !p->armed)
         arm(l, p);
-    else if (at == BCAST_HW_NEVER && p->armed)
+    else if (at == HWMC_NEVER && p->armed)
         disarm(l, p);
 }
 
 /* Making. */
 
-struct hwmc_links_peer *hwmc_links_get_peer(struct hwmc_links *l, uint32_t rank)
+struct hwmc_sessions_peer *hwmc_sessions_get_peer(struct hwmc_sessions *l, uint32_t rank)
 {
-    struct hwmc_links_peer *p = l->peers[rank];
-    uint64_t now = hwmc_links_now();
+    struct hwmc_sessions_peer *p = l->peers[rank];
+    uint64_t now = hwmc_sessions_now();
 
     if (p != NULL)
         return p;
@@ -74,41 +74,41 @@ struct hwmc_links_peer *hwmc_links_get_peer(struct hwmc_links *l, uint32_t rank)
     p->rank = rank;
     p->next = l->made;
     l->made = l->peers[rank] = p;
-    bcast_hw_link_init(&p->link, &l->cfg, l->counts, ~(uint32_t) l->cfg.tells, now);
+    hwmc_session_init(&p->session, &l->cfg, l->counts, ~(uint32_t) l->cfg.tells, now);
     for (uint32_t i = 0; i < l->cfg.lanes; i++)
         if ((l->cfg.tells >> i & 1) == 0)
             l->lanes[i]->ops->ready(l->lanes[i], rank); /* what comes from now on can be answered */
-    p->retry_at = l->cfg.tells != 0 ? now : BCAST_HW_NEVER;
-    hwmc_links_set_timer(l, p);
-    hwmc_links_touch(l, p);
+    p->retry_at = l->cfg.tells != 0 ? now : HWMC_NEVER;
+    hwmc_sessions_set_timer(l, p);
+    hwmc_sessions_touch(l, p);
     return p;
 }
 
 /* Lanes that are off. */
 
-void hwmc_links_lane_is_off(struct hwmc_links *l, struct hwmc_links_peer *p, uint32_t lane,
-                            uint64_t now)
+void hwmc_sessions_lane_is_off(struct hwmc_sessions *l, struct hwmc_sessions_peer *p, uint32_t lane,
+                               uint64_t now)
 {
-    bcast_hw_link_on_lost(&p->link, lane, now);
-    if (p->retry_at == BCAST_HW_NEVER)
+    hwmc_session_on_lost(&p->session, lane, now);
+    if (p->retry_at == HWMC_NEVER)
         p->retry_at = now + RETRY_NS;
-    hwmc_links_set_timer(l, p);
-    hwmc_links_touch(l, p);
+    hwmc_sessions_set_timer(l, p);
+    hwmc_sessions_touch(l, p);
 }
 
-void hwmc_links_try_lanes(struct hwmc_links *l, struct hwmc_links_peer *p, uint64_t now)
+void hwmc_sessions_try_lanes(struct hwmc_sessions *l, struct hwmc_sessions_peer *p, uint64_t now)
 {
-    p->retry_at = BCAST_HW_NEVER;
+    p->retry_at = HWMC_NEVER;
     for (uint32_t i = 0; i < l->cfg.lanes; i++) {
         uint64_t again = now + RETRY_NS;
 
-        if (p->link.lanes[i].state != BCAST_HW_LINK_OFF)
+        if (p->session.lanes[i].state != HWMC_SESSION_OFF)
             continue;
         switch (l->lanes[i]->ops->ready(l->lanes[i], p->rank)) {
-            case BCAST_HW_OK:
-                bcast_hw_link_on_usable(&p->link, i, now);
+            case HWMC_OK:
+                hwmc_session_on_usable(&p->session, i, now);
                 continue;
-            case BCAST_HW_AGAIN:
+            case HWMC_AGAIN:
                 again = now + CONNECT_NS;
                 break;
         }

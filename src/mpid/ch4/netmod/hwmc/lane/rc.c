@@ -28,21 +28,21 @@ uint64_t rc_now(void)
 }
 
 /* Peers are connected by what they tell each other, so there is nothing to know of one before. */
-static void rc_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
+static void rc_address(struct hwmc_lane *lane, const void **addr, size_t *len)
 {
     (void) lane;
     *addr = "";
     *len = 0;
 }
 
-static int rc_ready(struct bcast_hw_lane *lane, uint32_t peer)
+static int rc_ready(struct hwmc_lane *lane, uint32_t peer)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
 
-    return peer < l->params.size ? rc_exchange_ready(l, peer) : BCAST_HW_ERR_INVAL;
+    return peer < l->params.size ? rc_exchange_ready(l, peer) : HWMC_ERR_INVAL;
 }
 
-static uint64_t rc_deadline(struct bcast_hw_lane *lane)
+static uint64_t rc_deadline(struct hwmc_lane *lane)
 {
     return rc_lane(lane)->wake;
 }
@@ -53,28 +53,28 @@ static bool is_valid(const struct hwmc_lane_rc *l, uint32_t peer, size_t head_le
            body_len <= HWMC_LANE_RC_MESSAGE_MAX - head_len;
 }
 
-static int rc_send_copy(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
-                        size_t head_len, const void *body, size_t body_len)
+static int rc_send_copy(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                        const void *body, size_t body_len)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
 
     if (!is_valid(l, peer, head_len, body_len))
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     return rc_send(l, peer, head, head_len, body, body_len, false, 0);
 }
 
-static int rc_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
-                        size_t head_len, const void *body, size_t body_len, uint64_t tag)
+static int rc_send_from(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                        const void *body, size_t body_len, uint64_t tag)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
 
     if (!is_valid(l, peer, head_len, body_len))
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     return rc_send(l, peer, head, head_len, body, body_len, true, tag);
 }
 
 /* What failed connections received is delivered before they are buried. */
-static int rc_poll(struct bcast_hw_lane *lane)
+static int rc_poll(struct hwmc_lane *lane)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
     int events = rc_paths_events(l) + rc_exchange_progress(l), n;
@@ -92,35 +92,35 @@ static int rc_poll(struct bcast_hw_lane *lane)
     return events;
 }
 
-static int rc_fd(struct bcast_hw_lane *lane)
+static int rc_fd(struct hwmc_lane *lane)
 {
     return rc_lane(lane)->epoll;
 }
 
 /* A completion that came before the request to be told of the next is taken for poll. */
-static int rc_arm(struct bcast_hw_lane *lane)
+static int rc_arm(struct hwmc_lane *lane)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
     struct ibv_cq *cq;
     void *context;
 
     if (l->num_wc > 0 || l->heard != NULL)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     while (ibv_get_cq_event(l->channel, &cq, &context) == 0)
         ibv_ack_cq_events(cq, 1);
     if (ibv_req_notify_cq(l->cq, 0) != 0)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     l->num_wc = ibv_poll_cq(l->cq, RC_BATCH, l->wc);
     if (l->num_wc < 0)
         l->num_wc = 0;
-    return l->num_wc > 0 ? BCAST_HW_AGAIN : BCAST_HW_OK;
+    return l->num_wc > 0 ? HWMC_AGAIN : HWMC_OK;
 }
 
-static int rc_flush(struct bcast_hw_lane *lane)
+static int rc_flush(struct hwmc_lane *lane)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
 
-    return l->num_queued == 0 && l->buffers.num_free == RC_BOUNCE ? BCAST_HW_OK : BCAST_HW_AGAIN;
+    return l->num_queued == 0 && l->buffers.num_free == RC_BOUNCE ? HWMC_OK : HWMC_AGAIN;
 }
 
 static void forget_heard(struct hwmc_lane_rc *l)
@@ -139,7 +139,7 @@ static void tell_nobody(void *ctx, uint64_t tag)
     (void) tag;
 }
 
-static void rc_close(struct bcast_hw_lane *lane)
+static void rc_close(struct hwmc_lane *lane)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
 
@@ -167,12 +167,12 @@ static void rc_close(struct bcast_hw_lane *lane)
     free(l);
 }
 
-static void rc_cut(struct bcast_hw_lane *lane)
+static void rc_cut(struct hwmc_lane *lane)
 {
     rc_exchange_cut(rc_lane(lane));
 }
 
-static const struct bcast_hw_lane_ops rc_ops = {
+static const struct hwmc_lane_ops rc_ops = {
     .name = "rc",
     .address = rc_address,
     .ready = rc_ready,
@@ -200,17 +200,17 @@ static int open_descriptors(struct hwmc_lane_rc *l)
 {
     int flags, err = hwmc_verbs_events_open(l->port.context, &l->listener);
 
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     l->channel = ibv_create_comp_channel(l->port.context);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (l->channel == NULL || l->epoll < 0)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     flags = fcntl(l->channel->fd, F_GETFL);
     if (flags < 0 || fcntl(l->channel->fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
         !watch(l, l->channel->fd) || !watch(l, hwmc_verbs_events_fd(l->listener)))
-        return BCAST_HW_ERR_LIMIT;
-    return BCAST_HW_OK;
+        return HWMC_ERR_LIMIT;
+    return HWMC_OK;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -225,50 +225,50 @@ static int open_queues(struct hwmc_lane_rc *l)
     struct ibv_srq_init_attr srq = {.attr = {.max_sge = 1}};
 
     if (ibv_query_device(l->port.context, &attr) != 0)
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     l->max_conns = least(l->params.max_peers, l->params.size);
     l->max_conns = least(l->max_conns, (uint32_t) attr.max_srq_wr / RC_BUFFERS);
     l->max_conns = least(l->max_conns, (uint32_t) attr.max_cqe / (RC_BUFFERS + RC_SENDS));
     if (l->max_conns == 0)
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     srq.attr.max_wr = l->max_conns * RC_BUFFERS;
     l->pd = ibv_alloc_pd(l->port.context);
     l->cq = ibv_create_cq(l->port.context, (int) (l->max_conns * (RC_BUFFERS + RC_SENDS)), NULL,
                           l->channel, 0);
     l->srq = l->pd != NULL ? ibv_create_srq(l->pd, &srq) : NULL;
-    return l->cq != NULL && l->srq != NULL ? BCAST_HW_OK : BCAST_HW_ERR_LIMIT;
+    return l->cq != NULL && l->srq != NULL ? HWMC_OK : HWMC_ERR_LIMIT;
 }
 
 static int open_all(struct hwmc_lane_rc *l)
 {
     int err = hwmc_verbs_port_open(l->params.rail, &l->port);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = rc_paths_open(l);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = open_descriptors(l);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = open_queues(l);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = rc_buffers_open(l);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     l->peers = calloc(l->params.size, sizeof(*l->peers));
     l->conns = calloc(l->max_conns, sizeof(struct rc_conn *));
-    return l->peers != NULL && l->conns != NULL ? BCAST_HW_OK : BCAST_HW_ERR_NOMEM;
+    return l->peers != NULL && l->conns != NULL ? HWMC_OK : HWMC_ERR_NOMEM;
 }
 
-int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct bcast_hw_lane **lane)
+int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct hwmc_lane **lane)
 {
     struct hwmc_lane_rc *l;
     int err;
 
     if (params->max_peers == 0 || params->timeout == 0 || params->timeout > 31 ||
         params->rank >= params->size)
-        return BCAST_HW_ERR_INVAL;
+        return HWMC_ERR_INVAL;
     l = calloc(1, sizeof(*l));
     if (l == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     l->super.ops = &rc_ops;
     l->params = *params;
     l->epoll = -1;
@@ -276,12 +276,12 @@ int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct bcast_hw_
     l->heard_end = &l->heard;
     err = open_all(l);
     l->params.rail = NULL;
-    if (err != BCAST_HW_OK) {
+    if (err != HWMC_OK) {
         rc_close(&l->super);
         return err;
     }
     *lane = &l->super;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* The rest of rc.h. */
@@ -295,7 +295,7 @@ static bool is_full(const struct hwmc_lane_rc *l, uint32_t peer)
     return waiting >= HEARD_PER_PEER;
 }
 
-void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *msg, size_t len)
+void hwmc_lane_rc_hear(struct hwmc_lane *lane, uint32_t peer, const void *msg, size_t len)
 {
     struct hwmc_lane_rc *l = rc_lane(lane);
     struct rc_heard *h = malloc(sizeof(*h));
@@ -312,7 +312,7 @@ void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *ms
     l->heard_end = &h->next;
 }
 
-enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct bcast_hw_lane *lane, const char **reason)
+enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct hwmc_lane *lane, const char **reason)
 {
     *reason = rc_lane(lane)->ports.reason;
     return rc_lane(lane)->ports.apm;
@@ -324,7 +324,7 @@ static struct rc_conn *open_conn_to(const struct hwmc_lane_rc *l, uint32_t peer)
                                                                          : NULL;
 }
 
-int hwmc_lane_rc_path(struct bcast_hw_lane *lane, uint32_t peer, enum ibv_mig_state *state,
+int hwmc_lane_rc_path(struct hwmc_lane *lane, uint32_t peer, enum ibv_mig_state *state,
                       uint8_t *port)
 {
     struct rc_conn *c = open_conn_to(rc_lane(lane), peer);
@@ -332,19 +332,19 @@ int hwmc_lane_rc_path(struct bcast_hw_lane *lane, uint32_t peer, enum ibv_mig_st
     struct ibv_qp_init_attr init;
 
     if (c == NULL || ibv_query_qp(c->apm.qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_AV, &init) != 0)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     *state = attr.path_mig_state;
     *port = attr.ah_attr.port_num;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int hwmc_lane_rc_migrate(struct bcast_hw_lane *lane, uint32_t peer)
+int hwmc_lane_rc_migrate(struct hwmc_lane *lane, uint32_t peer)
 {
     struct rc_conn *c = open_conn_to(rc_lane(lane), peer);
     struct hwmc_apm_conn *apm;
 
     if (c == NULL || !c->apm.state.alternate)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     apm = &c->apm;
-    return hwmc_apm_migrate(&apm, 1) == 1 ? BCAST_HW_OK : BCAST_HW_AGAIN;
+    return hwmc_apm_migrate(&apm, 1) == 1 ? HWMC_OK : HWMC_AGAIN;
 }

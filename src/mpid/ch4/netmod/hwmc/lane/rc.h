@@ -36,8 +36,8 @@
  * a device whose peer has migrated goes on with what retries it has left, and with none it would
  * fail on a path that works.
  */
-#ifndef HWMC_LANE_RC_H_INCLUDED
-#define HWMC_LANE_RC_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_RC_H_INCLUDED
+#define HWMC_NETMOD_LANE_RC_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,14 +55,14 @@
 #define HWMC_LANE_RC_HEAD_MAX 4096u          /* bytes */
 
 struct hwmc_lane_rc_params {
-    struct bcast_hw_lane_params lane; /* address_of is not used */
-    uint32_t size;                    /* processes of the job: peers are 0..size-1 */
-    uint32_t rank;                    /* this one; it does not connect to itself */
-    uint32_t max_peers; /* connections at a time, 1 or more; the device may allow fewer */
-    const struct bcast_hw_rail *rail; /* whose port carries it; read during open */
-    uint8_t timeout;                  /* HWMC_LANE_RC_TIMEOUT, or as the caller has it: 1..31 */
-    bool apm;                         /* have an alternate path where possible */
-    struct hwmc_apm_wish wish;        /* and which */
+    struct hwmc_lane_params lane; /* address_of is not used */
+    uint32_t size;                /* processes of the job: peers are 0..size-1 */
+    uint32_t rank;                /* this one; it does not connect to itself */
+    uint32_t max_peers;           /* connections at a time, 1 or more; the device may allow fewer */
+    const struct hwmc_rail *rail; /* whose port carries it; read during open */
+    uint8_t timeout;              /* HWMC_LANE_RC_TIMEOUT, or as the caller has it: 1..31 */
+    bool apm;                     /* have an alternate path where possible */
+    struct hwmc_apm_preference preference; /* and which */
     struct hwmc_lane_rc_counts
         *counts; /* where it counts: the caller's, of several lanes perhaps */
 
@@ -98,21 +98,21 @@ enum hwmc_lane_rc_apm {
 
 /* Opens the lane; its close frees it. ERR_INVAL, ERR_NOMEM; ERR_DEVICE: the rail has no RDMA device
  * with reliable connections, or its port is not active; ERR_LIMIT: of the system or the device. */
-int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct bcast_hw_lane **lane);
+int hwmc_lane_rc_open(const struct hwmc_lane_rc_params *params, struct hwmc_lane **lane);
 
 /* What `peer` gave to its tell. Never trusted; acted on in poll, which is due when this returns. */
-void hwmc_lane_rc_hear(struct bcast_hw_lane *lane, uint32_t peer, const void *msg, size_t len);
+void hwmc_lane_rc_hear(struct hwmc_lane *lane, uint32_t peer, const void *msg, size_t len);
 
 /* `reason`: a sentence that lasts as long as the program. */
-enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct bcast_hw_lane *lane, const char **reason);
+enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct hwmc_lane *lane, const char **reason);
 
 /* Asks the device on which port the connection to `peer` is and how its alternate path stands. OK;
  * ERR_PEER: there is no connection. */
-int hwmc_lane_rc_path(struct bcast_hw_lane *lane, uint32_t peer, enum ibv_mig_state *state,
+int hwmc_lane_rc_path(struct hwmc_lane *lane, uint32_t peer, enum ibv_mig_state *state,
                       uint8_t *port);
 
 /* Has the connection to `peer` migrate to its alternate path. OK; AGAIN: that is not loaded yet;
  * ERR_PEER: there is none. */
-int hwmc_lane_rc_migrate(struct bcast_hw_lane *lane, uint32_t peer);
+int hwmc_lane_rc_migrate(struct hwmc_lane *lane, uint32_t peer);
 
-#endif /* HWMC_LANE_RC_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_RC_H_INCLUDED */

@@ -28,14 +28,14 @@ int rc_buffers_open(struct hwmc_lane_rc *l)
     b->slab_mr = calloc(l->max_conns, sizeof(struct ibv_mr *));
     b->bounce = hwmc_pages_open(RC_BOUNCE * RC_FRAGMENT);
     if (b->slab == NULL || b->slab_mr == NULL || b->bounce == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     b->bounce_mr = ibv_reg_mr(l->pd, b->bounce, RC_BOUNCE * RC_FRAGMENT, 0);
     if (b->bounce_mr == NULL)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     for (uint32_t i = 0; i < RC_BOUNCE; i++)
         b->free_slot[i] = RC_BOUNCE - 1 - i;
     b->num_free = RC_BOUNCE;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 void rc_buffers_close(struct hwmc_lane_rc *l)
@@ -60,19 +60,19 @@ static int add_slab(struct hwmc_lane_rc *l)
     uint64_t ids[RC_BUFFERS];
 
     if (slab == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     b->slab_mr[b->num_slabs] =
         ibv_reg_mr(l->pd, slab, RC_BUFFERS * RC_FRAGMENT, IBV_ACCESS_LOCAL_WRITE);
     if (b->slab_mr[b->num_slabs] == NULL) {
         hwmc_pages_close(slab, RC_BUFFERS * RC_FRAGMENT);
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     }
     b->slab[b->num_slabs] = slab;
     for (uint32_t i = 0; i < RC_BUFFERS; i++)
         ids[i] = RECEIVED | ((uint64_t) b->num_slabs * RC_BUFFERS + i);
     b->num_slabs++;
     rc_buffers_post(l, ids, (int) RC_BUFFERS);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 int rc_buffers_grow(struct hwmc_lane_rc *l, uint32_t conns)
@@ -80,10 +80,10 @@ int rc_buffers_grow(struct hwmc_lane_rc *l, uint32_t conns)
     while (l->buffers.num_slabs < conns) {
         int err = add_slab(l);
 
-        if (err != BCAST_HW_OK)
+        if (err != HWMC_OK)
             return err;
     }
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 bool rc_buffers_is_received(const struct hwmc_lane_rc *l, uint64_t id)

@@ -104,7 +104,7 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
     struct rc_conn *c;
     struct ibv_qp *qp;
 
-    if (l->num_conns == l->max_conns || rc_buffers_grow(l, l->num_conns + 1) != BCAST_HW_OK)
+    if (l->num_conns == l->max_conns || rc_buffers_grow(l, l->num_conns + 1) != HWMC_OK)
         return NULL;
     c = calloc(1, sizeof(*c));
     if (c == NULL)

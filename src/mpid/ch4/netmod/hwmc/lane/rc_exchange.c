@@ -32,7 +32,7 @@ static bool tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type ty
     if (type == RC_CONNECT || type == RC_ACCEPT)
         x.end = p->conn->mine;
     return l->params.tell(l->params.lane.ctx, peer, bytes, rc_wire_write_exchange(&x, bytes)) ==
-           BCAST_HW_OK;
+           HWMC_OK;
 }
 
 static void refuse(struct hwmc_lane_rc *l, struct rc_peer *p)
@@ -70,15 +70,15 @@ static int begin(struct hwmc_lane_rc *l, uint32_t peer)
     p->conn = port_works(l) ? rc_conn_make(l, peer) : NULL;
     if (p->conn == NULL) {
         refuse(l, p);
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     }
     p->epoch++;
     p->state = RC_PEER_CONNECTING;
     if (!tell(l, peer, RC_CONNECT, p->epoch)) {
         rc_exchange_fail(l, p->conn, false);
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     }
-    return BCAST_HW_AGAIN;
+    return HWMC_AGAIN;
 }
 
 /* There is no connection, and one is wanted. AGAIN, ERR_PEER. */
@@ -87,20 +87,20 @@ static int want(struct hwmc_lane_rc *l, uint32_t peer)
     struct rc_peer *p = &l->peers[peer];
 
     if (!port_works(l))
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     if (!is_active(l, peer)) {
         if (!tell(l, peer, RC_WANT, p->epoch))
-            return BCAST_HW_ERR_PEER;
+            return HWMC_ERR_PEER;
         p->state = RC_PEER_WANTED;
         p->at = rc_now() + RC_ANSWER_NS;
         rc_wake_at(l, p->at);
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     }
     if (rc_now() >= p->at)
         return begin(l, peer);
     p->state = RC_PEER_WANTED;
     rc_wake_at(l, p->at);
-    return BCAST_HW_AGAIN;
+    return HWMC_AGAIN;
 }
 
 int rc_exchange_ready(struct hwmc_lane_rc *l, uint32_t peer)
@@ -108,18 +108,18 @@ int rc_exchange_ready(struct hwmc_lane_rc *l, uint32_t peer)
     struct rc_peer *p = &l->peers[peer];
 
     if (peer == l->params.rank)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     switch (p->state) {
         case RC_PEER_OPEN:
-            return BCAST_HW_OK;
+            return HWMC_OK;
         case RC_PEER_FAILED:
             p->wanted = true;
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
         case RC_PEER_WANTED:
         case RC_PEER_CONNECTING:
-            return BCAST_HW_AGAIN;
+            return HWMC_AGAIN;
         case RC_PEER_REFUSED:
-            return rc_now() < p->at ? BCAST_HW_ERR_PEER : want(l, peer);
+            return rc_now() < p->at ? HWMC_ERR_PEER : want(l, peer);
         case RC_PEER_NONE:
             break;
     }
@@ -169,7 +169,7 @@ static void on_ready(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exch
     struct rc_peer *p = &l->peers[peer];
 
     if (p->state == RC_PEER_CONNECTING && x->epoch == p->epoch &&
-        p->conn->apm.state.comm == BCAST_HW_APM_RTS)
+        p->conn->apm.state.comm == HWMC_APM_RTS)
         open_conn(l, p);
 }
 
@@ -207,7 +207,7 @@ static void on_want(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_excha
     if (p->conn != NULL) {
         rc_exchange_fail(l, p->conn, false);
         p->wanted = true;
-    } else if (rc_exchange_ready(l, peer) == BCAST_HW_ERR_PEER) {
+    } else if (rc_exchange_ready(l, peer) == HWMC_ERR_PEER) {
         tell(l, peer, RC_REFUSE, x->epoch);
     }
 }
@@ -303,7 +303,7 @@ static void end_want(struct hwmc_lane_rc *l, uint32_t peer, uint64_t now)
         rc_wake_at(l, p->at);
     else if (!is_active(l, peer))
         p->state = RC_PEER_NONE;
-    else if (begin(l, peer) == BCAST_HW_ERR_PEER)
+    else if (begin(l, peer) == HWMC_ERR_PEER)
         tell(l, peer, RC_REFUSE, p->epoch);
 }
 

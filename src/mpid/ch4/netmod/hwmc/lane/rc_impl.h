@@ -13,8 +13,8 @@
  *     rc_memory.c     the program's memory, registered while it is borrowed
  *     rc_paths.c      ports, asynchronous events, path migration
  */
-#ifndef HWMC_LANE_RC_IMPL_H_INCLUDED
-#define HWMC_LANE_RC_IMPL_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_RC_IMPL_H_INCLUDED
+#define HWMC_NETMOD_LANE_RC_IMPL_H_INCLUDED
 
 #include "../apm/conn.h"
 #include "../apm/selftest.h"
@@ -151,7 +151,7 @@ struct rc_ports {
 };
 
 struct hwmc_lane_rc {
-    struct bcast_hw_lane super;
+    struct hwmc_lane super;
     struct hwmc_lane_rc_params params;
     struct hwmc_verbs_port port;
     struct hwmc_verbs_listener *listener;
@@ -186,7 +186,7 @@ struct hwmc_lane_rc {
     int num_wc;
 };
 
-static inline struct hwmc_lane_rc *rc_lane(const struct bcast_hw_lane *l)
+static inline struct hwmc_lane_rc *rc_lane(const struct hwmc_lane *l)
 {
     return (struct hwmc_lane_rc *) l;
 }
@@ -289,4 +289,4 @@ void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now);
 /* Acts on asynchronous events; returns how many. */
 int rc_paths_events(struct hwmc_lane_rc *l);
 
-#endif /* HWMC_LANE_RC_IMPL_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_RC_IMPL_H_INCLUDED */

@@ -30,7 +30,7 @@ static bool describe(const struct hwmc_lane_rc *l, uint8_t number, uint8_t i, st
     port->lmc = attr.lmc;
     port->pkey_index = (uint16_t) index;
     port->grh = (attr.flags & IBV_QPF_GRH_REQUIRED) != 0;
-    port->bits = l->params.wish.bits;
+    port->bits = l->params.preference.bits;
     p->mtu[i] = attr.active_mtu;
     p->active[i] = attr.state == IBV_PORT_ACTIVE;
     return true;
@@ -56,16 +56,16 @@ static int find_ports(struct hwmc_lane_rc *l)
     p->active[0] = true;
     if (!l->port.infiniband) {
         describe_roce(l, p);
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
     if (ibv_query_device(l->port.context, &attr) != 0 || !describe(l, l->port.port, 0, p))
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     p->num = 1;
     for (uint8_t n = 1; n <= attr.phys_port_cnt && p->num < RC_PORTS_MAX; n++)
-        if (n != l->port.port && hwmc_apm_wish_allows(&l->params.wish, n) &&
+        if (n != l->port.port && hwmc_apm_preference_allows(&l->params.preference, n) &&
             describe(l, n, p->num, p))
             p->num++;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 static void try_device(struct hwmc_lane_rc *l)
@@ -87,7 +87,7 @@ int rc_paths_open(struct hwmc_lane_rc *l)
 {
     int err = find_ports(l);
 
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         try_device(l);
     return err;
 }
@@ -119,24 +119,24 @@ static void doubt(struct hwmc_lane_rc *l, struct rc_conn *c)
 
 void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    bool was_loaded = c->apm.state.path != BCAST_HW_APM_MIGRATED;
+    bool was_loaded = c->apm.state.path != HWMC_APM_MIGRATED;
 
     switch (hwmc_apm_conn_step(&c->apm)) {
-        case BCAST_HW_APM_MOVE:
+        case HWMC_APM_MOVE:
             rc_exchange_fail(l, c, true);
             return;
-        case BCAST_HW_APM_SPECIFY:
-        case BCAST_HW_APM_LOAD:
-        case BCAST_HW_APM_MIGRATE:
+        case HWMC_APM_SPECIFY:
+        case HWMC_APM_LOAD:
+        case HWMC_APM_MIGRATE:
             l->params.counts->failed++;
             break;
-        case BCAST_HW_APM_LATER:
+        case HWMC_APM_LATER:
             doubt(l, c);
             break;
-        case BCAST_HW_APM_NOTHING:
+        case HWMC_APM_NOTHING:
             break;
     }
-    if (!was_loaded && c->apm.state.path != BCAST_HW_APM_MIGRATED)
+    if (!was_loaded && c->apm.state.path != HWMC_APM_MIGRATED)
         l->params.counts->rearms++;
 }
 
@@ -165,7 +165,7 @@ static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e
         return;
     if (e->type == IBV_EVENT_QP_LAST_WQE_REACHED)
         c->drained = true;
-    if (c->failed || hwmc_apm_conn_event(&c->apm, e->type) != BCAST_HW_APM_TAKEN)
+    if (c->failed || hwmc_apm_conn_event(&c->apm, e->type) != HWMC_APM_TAKEN)
         return;
     if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.asked_for_last)
         l->params.counts->moved++;
@@ -181,7 +181,7 @@ static void step_all(struct hwmc_lane_rc *l)
     for (uint32_t i = 0; i < l->num_conns; i++) {
         struct rc_conn *c = l->conns[i];
 
-        if (!c->failed && c->apm.state.comm == BCAST_HW_APM_RTS)
+        if (!c->failed && c->apm.state.comm == HWMC_APM_RTS)
             rc_paths_step(l, c);
     }
 }
@@ -214,13 +214,13 @@ static void look_at_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
     struct ibv_qp_init_attr init;
 
     c->drained = c->failed;
-    if (c->failed || c->apm.state.comm != BCAST_HW_APM_RTS)
+    if (c->failed || c->apm.state.comm != HWMC_APM_RTS)
         return;
     if (ibv_query_qp(c->apm.qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE, &init) != 0 ||
         attr.qp_state == IBV_QPS_ERR)
         hwmc_apm_conn_comm(&c->apm, IBV_QPS_ERR);
     else if (attr.path_mig_state == IBV_MIG_MIGRATED &&
-             hwmc_apm_conn_event(&c->apm, IBV_EVENT_PATH_MIG) == BCAST_HW_APM_TAKEN)
+             hwmc_apm_conn_event(&c->apm, IBV_EVENT_PATH_MIG) == HWMC_APM_TAKEN)
         l->params.counts->migrated++;
 }
 

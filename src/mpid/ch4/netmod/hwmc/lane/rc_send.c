@@ -213,9 +213,9 @@ static int send_at_once(struct hwmc_lane_rc *l, struct rc_conn *c, const void *h
     if (body_len > 0)
         memcpy(bytes + RC_HEADER + head_len, body, body_len);
     if (!post(l, c, slot, RC_HEADER + f.total, NULL))
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     c->credits--;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 static struct rc_message *make_message(struct hwmc_lane_rc *l, const void *head, size_t head_len,
@@ -249,16 +249,16 @@ int rc_send(struct hwmc_lane_rc *l, uint32_t peer, const void *head, size_t head
     int err;
 
     if (p->state != RC_PEER_OPEN)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     if (c->first == NULL && head_len + body_len <= ROOM && can_post(l, c)) {
         err = send_at_once(l, c, head, head_len, body, body_len);
-        if (err == BCAST_HW_OK && borrowed)
+        if (err == HWMC_OK && borrowed)
             l->params.lane.sent(l->params.lane.ctx, tag);
         return err;
     }
     m = make_message(l, head, head_len, body, body_len, borrowed, tag);
     if (m == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     if (c->first == NULL)
         c->first = m;
     else
@@ -266,5 +266,5 @@ int rc_send(struct hwmc_lane_rc *l, uint32_t peer, const void *head, size_t head
     c->last = m;
     l->num_queued++;
     rc_send_pump(l, c);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }

@@ -23,8 +23,8 @@
  *     6 zero (2) | 8 bytes of the head (4) | 12 of head and body (4) |
  *     16 of the message before this fragment (4)
  */
-#ifndef HWMC_LANE_RC_WIRE_H_INCLUDED
-#define HWMC_LANE_RC_WIRE_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_RC_WIRE_H_INCLUDED
+#define HWMC_NETMOD_LANE_RC_WIRE_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,4 +81,4 @@ void rc_wire_write_fragment(const struct rc_fragment *f, uint8_t *bytes);
 /* `len`: of the whole fragment. False as above. */
 bool rc_wire_read_fragment(const uint8_t *bytes, size_t len, struct rc_fragment *f);
 
-#endif /* HWMC_LANE_RC_WIRE_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_RC_WIRE_H_INCLUDED */

@@ -6,21 +6,20 @@
  */
 #include "reach.h"
 
-bool hwmc_reach_describe(struct hwmc_reach *r, const void *bytes)
+bool hwmc_cma_describe(struct hwmc_cma *r, const void *bytes)
 {
     r->at = (uintptr_t) bytes;
-    return bcast_hw_node_copy_self(&r->owner, 0) == BCAST_HW_OK;
+    return hwmc_shm_copy_self(&r->owner, 0) == HWMC_OK;
 }
 
-bool hwmc_reach_check(const struct hwmc_reach *r)
+bool hwmc_cma_check(const struct hwmc_cma *r)
 {
-    return bcast_hw_node_copy_works(BCAST_HW_NODE_COPY_CMA, &r->owner);
+    return hwmc_shm_copy_works(HWMC_SHM_COPY_CMA, &r->owner);
 }
 
-bool hwmc_reach_read(const struct hwmc_reach *r, uint64_t offset, void *to, size_t len)
+bool hwmc_cma_read(const struct hwmc_cma *r, uint64_t offset, void *to, size_t len)
 {
-    struct bcast_hw_node_peer peer = {.owner = r->owner};
+    struct hwmc_shm_peer peer = {.owner = r->owner};
 
-    return bcast_hw_node_copy_of(BCAST_HW_NODE_COPY_CMA)->get(&peer, to, r->at + offset, len) ==
-           BCAST_HW_OK;
+    return hwmc_shm_copy_of(HWMC_SHM_COPY_CMA)->get(&peer, to, r->at + offset, len) == HWMC_OK;
 }

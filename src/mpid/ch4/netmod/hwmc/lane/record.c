@@ -69,14 +69,14 @@ static void put_run(struct writer *w, const uint8_t *bytes, size_t len)
         put(w, bytes[i]);
 }
 
-size_t hwmc_record_room(size_t len)
+size_t hwmc_peer_info_room(size_t len)
 {
     size_t most = LENGTH + len + len / RUN_MAX + 1;
 
     return (most * 8 + 5) / 6 + 1;
 }
 
-size_t hwmc_record_write(const uint8_t *bytes, size_t len, char *text)
+size_t hwmc_peer_info_write(const uint8_t *bytes, size_t len, char *text)
 {
     struct writer w = {.text = text};
     size_t from = 0, at = 0; /* what is to be written as it is */
@@ -142,7 +142,7 @@ static size_t read_piece(struct reader *r, uint8_t *bytes, size_t at, size_t len
     return r->wrong ? 0 : at;
 }
 
-uint8_t *hwmc_record_read(const char *text, size_t *len)
+uint8_t *hwmc_peer_info_read(const char *text, size_t *len)
 {
     struct reader r = {.text = text};
     uint8_t *bytes;
@@ -151,7 +151,7 @@ uint8_t *hwmc_record_read(const char *text, size_t *len)
     *len = 0;
     for (uint32_t i = 0; i < LENGTH; i++)
         *len |= (size_t) get(&r) << 8 * i;
-    if (r.wrong || *len > HWMC_RECORD_MAX)
+    if (r.wrong || *len > HWMC_PEER_INFO_MAX)
         return NULL;
     bytes = malloc(*len > 0 ? *len : 1);
     while (bytes != NULL && at < *len) {
@@ -166,7 +166,7 @@ uint8_t *hwmc_record_read(const char *text, size_t *len)
     return bytes;
 }
 
-void hwmc_record_free(uint8_t *bytes)
+void hwmc_peer_info_free(uint8_t *bytes)
 {
     free(bytes);
 }

@@ -12,24 +12,24 @@
  *   128 .. 255 4 to 131 bytes as before, from 2 bytes, highest first, and one bytes back; they may
  *              reach into themselves
  */
-#ifndef HWMC_RECORD_H_INCLUDED
-#define HWMC_RECORD_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_RECORD_H_INCLUDED
+#define HWMC_NETMOD_LANE_RECORD_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define HWMC_RECORD_MAX ((size_t) 1 << 20) /* bytes that can be written */
+#define HWMC_PEER_INFO_MAX ((size_t) 1 << 20) /* bytes that can be written */
 
 /* Characters, with the NUL, that `len` bytes need at most. */
-size_t hwmc_record_room(size_t len);
+size_t hwmc_peer_info_room(size_t len);
 
-/* Writes `len` bytes, at most HWMC_RECORD_MAX, to `text`; how many characters, without the NUL.
+/* Writes `len` bytes, at most HWMC_PEER_INFO_MAX, to `text`; how many characters, without the NUL.
  * Takes time in proportion to the square of `len`, up to 64 KiB. */
-size_t hwmc_record_write(const uint8_t *bytes, size_t len, char *text);
+size_t hwmc_peer_info_write(const uint8_t *bytes, size_t len, char *text);
 
 /* The bytes, to be freed below, and how many; NULL when `text` is none that write makes, or without
  * memory. */
-uint8_t *hwmc_record_read(const char *text, size_t *len);
-void hwmc_record_free(uint8_t *bytes);
+uint8_t *hwmc_peer_info_read(const char *text, size_t *len);
+void hwmc_peer_info_free(uint8_t *bytes);
 
-#endif /* HWMC_RECORD_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_RECORD_H_INCLUDED */

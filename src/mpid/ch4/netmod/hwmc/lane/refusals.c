@@ -6,12 +6,12 @@
  */
 #include "refusals.h"
 
-static bool in_spell(const struct hwmc_refusals *r, uint64_t now)
+static bool in_spell(const struct hwmc_ucx_log *r, uint64_t now)
 {
-    return r->num > 0 && now - r->last < HWMC_REFUSALS_PAUSE_NS;
+    return r->num > 0 && now - r->last < HWMC_UCX_LOG_PAUSE_NS;
 }
 
-uint64_t hwmc_refusals_add(struct hwmc_refusals *r, uint64_t now)
+uint64_t hwmc_ucx_log_add(struct hwmc_ucx_log *r, uint64_t now)
 {
     if (!in_spell(r, now)) {
         r->since = now;
@@ -19,21 +19,20 @@ uint64_t hwmc_refusals_add(struct hwmc_refusals *r, uint64_t now)
     }
     r->last = now;
     r->num++;
-    return r->num < HWMC_REFUSALS_MIN ? 0 : now - r->since;
+    return r->num < HWMC_UCX_LOG_MIN ? 0 : now - r->since;
 }
 
-bool hwmc_refusals_show(struct hwmc_refusals *r, const char *file, unsigned line, uint64_t now)
+bool hwmc_ucx_log_show(struct hwmc_ucx_log *r, const char *file, unsigned line, uint64_t now)
 {
-    struct hwmc_refusals_place *place =
-        &r->places[0]; /* that, or the one that was silent longest */
+    struct hwmc_ucx_log_place *place = &r->places[0]; /* that, or the one that was silent longest */
 
     if (!in_spell(r, now))
         return true;
-    for (int i = 0; i < HWMC_REFUSALS_PLACES; i++) {
-        struct hwmc_refusals_place *p = &r->places[i];
+    for (int i = 0; i < HWMC_UCX_LOG_PLACES; i++) {
+        struct hwmc_ucx_log_place *p = &r->places[i];
 
         if (p->file == file && p->line == line) {
-            if (now - p->shown < HWMC_REFUSALS_PAUSE_NS)
+            if (now - p->shown < HWMC_UCX_LOG_PAUSE_NS)
                 return false;
             place = p;
             break;
@@ -41,6 +40,6 @@ bool hwmc_refusals_show(struct hwmc_refusals *r, const char *file, unsigned line
         if (p->shown < place->shown)
             place = p;
     }
-    *place = (struct hwmc_refusals_place){.file = file, .line = line, .shown = now};
+    *place = (struct hwmc_ucx_log_place){.file = file, .line = line, .shown = now};
     return true;
 }

@@ -10,32 +10,32 @@
  * A spell is refusals of which none comes a second or more after the one before. In a spell each
  * place of UCX's sources speaks once a second.
  */
-#ifndef HWMC_REFUSALS_H_INCLUDED
-#define HWMC_REFUSALS_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_REFUSALS_H_INCLUDED
+#define HWMC_NETMOD_LANE_REFUSALS_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HWMC_REFUSALS_PAUSE_NS 1000000000u /* that ends a spell, and between what is shown in one */
-#define HWMC_REFUSALS_MIN 1000u            /* fewer are no loop */
-#define HWMC_REFUSALS_PLACES 8
+#define HWMC_UCX_LOG_PAUSE_NS 1000000000u /* that ends a spell, and between what is shown in one */
+#define HWMC_UCX_LOG_MIN 1000u            /* fewer are no loop */
+#define HWMC_UCX_LOG_PLACES 8
 
 /* All 0: none yet. */
-struct hwmc_refusals {
+struct hwmc_ucx_log {
     uint64_t since, last; /* ns: the first and the last of the spell */
     uint64_t num;         /* in the spell; 0: there has been none */
-    struct hwmc_refusals_place {
+    struct hwmc_ucx_log_place {
         const char *file; /* as the compiler put it there: told apart by where it is */
         unsigned line;
         uint64_t shown; /* ns */
-    } places[HWMC_REFUSALS_PLACES];
+    } places[HWMC_UCX_LOG_PLACES];
 };
 
 /* One more. Returns how long the spell has lasted, ns; 0 when it may yet be no loop. */
-uint64_t hwmc_refusals_add(struct hwmc_refusals *r, uint64_t now);
+uint64_t hwmc_ucx_log_add(struct hwmc_ucx_log *r, uint64_t now);
 
 /* Whether what UCX says at `line` of `file`, of whatever kind, is to be shown, and if so notes that
  * it was. */
-bool hwmc_refusals_show(struct hwmc_refusals *r, const char *file, unsigned line, uint64_t now);
+bool hwmc_ucx_log_show(struct hwmc_ucx_log *r, const char *file, unsigned line, uint64_t now);
 
-#endif /* HWMC_REFUSALS_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_REFUSALS_H_INCLUDED */

@@ -17,17 +17,17 @@ struct seen {
     uint64_t at[KEPT];
 };
 
-struct sealed {
-    struct bcast_hw_lane super;
-    struct bcast_hw_lane_ops ops; /* with the name of the one below */
-    struct hwmc_sealed_params params;
-    struct bcast_hw_lane *below;
+struct auth_lane {
+    struct hwmc_lane super;
+    struct hwmc_lane_ops ops; /* with the name of the one below */
+    struct hwmc_auth_lane_params params;
+    struct hwmc_lane *below;
     struct seen seen[]; /* by rank */
 };
 
-static struct sealed *sealed(struct bcast_hw_lane *lane)
+static struct auth_lane *auth_lane(struct hwmc_lane *lane)
 {
-    return (struct sealed *) lane;
+    return (struct auth_lane *) lane;
 }
 
 /* Whether this counter comes for the first time. */
@@ -46,7 +46,7 @@ static bool is_new(struct seen *seen, uint64_t counter)
 }
 
 /* What of the way is not in the receiver's rank. */
-static uint32_t way_of(const struct sealed *s, size_t head_len)
+static uint32_t way_of(const struct auth_lane *s, size_t head_len)
 {
     return (uint32_t) s->params.number << 16 | (uint32_t) head_len;
 }
@@ -54,148 +54,146 @@ static uint32_t way_of(const struct sealed *s, size_t head_len)
 /* Sending. */
 
 /* Writes the head with its seal to `h`. */
-static void put(struct sealed *s, unsigned char *h, uint32_t peer, const void *head,
+static void put(struct auth_lane *s, unsigned char *h, uint32_t peer, const void *head,
                 size_t head_len, const void *body, size_t body_len)
 {
-    assert(head_len <= HWMC_SEALED_HEAD_MAX);
-    bcast_hw_seal_put(s->params.seal, h, peer, way_of(s, head_len), head, head_len, body, body_len);
-    memcpy(h + BCAST_HW_SEAL, head, head_len);
+    assert(head_len <= HWMC_AUTH_LANE_HEAD_MAX);
+    hwmc_auth_put(s->params.auth, h, peer, way_of(s, head_len), head, head_len, body, body_len);
+    memcpy(h + HWMC_AUTH, head, head_len);
 }
 
-static int sealed_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
-                       const void *body, size_t body_len)
+static int auth_lane_send(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
+                          const void *body, size_t body_len)
 {
-    struct sealed *s = sealed(lane);
-    unsigned char h[BCAST_HW_SEAL + HWMC_SEALED_HEAD_MAX];
+    struct auth_lane *s = auth_lane(lane);
+    unsigned char h[HWMC_AUTH + HWMC_AUTH_LANE_HEAD_MAX];
 
     put(s, h, peer, head, head_len, body, body_len);
-    return s->below->ops->send(s->below, peer, h, BCAST_HW_SEAL + head_len, body, body_len);
+    return s->below->ops->send(s->below, peer, h, HWMC_AUTH + head_len, body, body_len);
 }
 
-static int sealed_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
-                            size_t head_len, const void *body, size_t body_len, uint64_t tag)
+static int auth_lane_send_from(struct hwmc_lane *lane, uint32_t peer, const void *head,
+                               size_t head_len, const void *body, size_t body_len, uint64_t tag)
 {
-    struct sealed *s = sealed(lane);
-    unsigned char h[BCAST_HW_SEAL + HWMC_SEALED_HEAD_MAX];
+    struct auth_lane *s = auth_lane(lane);
+    unsigned char h[HWMC_AUTH + HWMC_AUTH_LANE_HEAD_MAX];
 
     put(s, h, peer, head, head_len, body, body_len);
-    return s->below->ops->send_from(s->below, peer, h, BCAST_HW_SEAL + head_len, body, body_len,
-                                    tag);
+    return s->below->ops->send_from(s->below, peer, h, HWMC_AUTH + head_len, body, body_len, tag);
 }
 
 /* What comes from below. */
 
-static bool is_genuine(const struct sealed *s, const unsigned char *head, size_t head_len,
+static bool is_genuine(const struct auth_lane *s, const unsigned char *head, size_t head_len,
                        const void *body, size_t body_len)
 {
     uint32_t way;
 
-    return head_len >= BCAST_HW_SEAL && head_len <= BCAST_HW_SEAL + HWMC_SEALED_HEAD_MAX &&
-           bcast_hw_seal_rank(head) < s->params.size &&
-           bcast_hw_seal_check(s->params.seal, head, s->params.rank, &way, head + BCAST_HW_SEAL,
-                               head_len - BCAST_HW_SEAL, body, body_len) &&
-           way == way_of(s, head_len - BCAST_HW_SEAL);
+    return head_len >= HWMC_AUTH && head_len <= HWMC_AUTH + HWMC_AUTH_LANE_HEAD_MAX &&
+           hwmc_auth_rank(head) < s->params.size &&
+           hwmc_auth_check(s->params.auth, head, s->params.rank, &way, head + HWMC_AUTH,
+                           head_len - HWMC_AUTH, body, body_len) &&
+           way == way_of(s, head_len - HWMC_AUTH);
 }
 
-void hwmc_sealed_on_recv(void *lane, const void *head, size_t head_len, const void *body,
-                         size_t body_len)
+void hwmc_auth_lane_on_recv(void *lane, const void *head, size_t head_len, const void *body,
+                            size_t body_len)
 {
-    struct sealed *s = lane;
-    const unsigned char *seal = head;
+    struct auth_lane *s = lane;
+    const unsigned char *auth = head;
 
-    if (!is_genuine(s, seal, head_len, body, body_len))
+    if (!is_genuine(s, auth, head_len, body, body_len))
         s->params.counts->forged++;
-    else if (!is_new(&s->seen[bcast_hw_seal_rank(seal)], bcast_hw_seal_counter(seal)))
+    else if (!is_new(&s->seen[hwmc_auth_rank(auth)], hwmc_auth_counter(auth)))
         s->params.counts->replayed++;
     else
-        s->params.up.recv(s->params.up.ctx, seal + BCAST_HW_SEAL, head_len - BCAST_HW_SEAL, body,
-                          body_len);
+        s->params.up.recv(s->params.up.ctx, auth + HWMC_AUTH, head_len - HWMC_AUTH, body, body_len);
 }
 
-void hwmc_sealed_on_lost(void *lane, uint32_t peer)
+void hwmc_auth_lane_on_lost(void *lane, uint32_t peer)
 {
-    const struct sealed *s = lane;
+    const struct auth_lane *s = lane;
 
     s->params.up.lost(s->params.up.ctx, peer);
 }
 
-void hwmc_sealed_on_sent(void *lane, uint64_t tag)
+void hwmc_auth_lane_on_sent(void *lane, uint64_t tag)
 {
-    const struct sealed *s = lane;
+    const struct auth_lane *s = lane;
 
     s->params.up.sent(s->params.up.ctx, tag);
 }
 
 /* The rest is done below. */
 
-static void sealed_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
+static void auth_lane_address(struct hwmc_lane *lane, const void **addr, size_t *len)
 {
-    sealed(lane)->below->ops->address(sealed(lane)->below, addr, len);
+    auth_lane(lane)->below->ops->address(auth_lane(lane)->below, addr, len);
 }
 
-static int sealed_ready(struct bcast_hw_lane *lane, uint32_t peer)
+static int auth_lane_ready(struct hwmc_lane *lane, uint32_t peer)
 {
-    return sealed(lane)->below->ops->ready(sealed(lane)->below, peer);
+    return auth_lane(lane)->below->ops->ready(auth_lane(lane)->below, peer);
 }
 
-static int sealed_poll(struct bcast_hw_lane *lane)
+static int auth_lane_poll(struct hwmc_lane *lane)
 {
-    return sealed(lane)->below->ops->poll(sealed(lane)->below);
+    return auth_lane(lane)->below->ops->poll(auth_lane(lane)->below);
 }
 
-static int sealed_fd(struct bcast_hw_lane *lane)
+static int auth_lane_fd(struct hwmc_lane *lane)
 {
-    return sealed(lane)->below->ops->fd(sealed(lane)->below);
+    return auth_lane(lane)->below->ops->fd(auth_lane(lane)->below);
 }
 
-static int sealed_arm(struct bcast_hw_lane *lane)
+static int auth_lane_arm(struct hwmc_lane *lane)
 {
-    return sealed(lane)->below->ops->arm(sealed(lane)->below);
+    return auth_lane(lane)->below->ops->arm(auth_lane(lane)->below);
 }
 
-static uint64_t sealed_deadline(struct bcast_hw_lane *lane)
+static uint64_t auth_lane_deadline(struct hwmc_lane *lane)
 {
-    return sealed(lane)->below->ops->deadline(sealed(lane)->below);
+    return auth_lane(lane)->below->ops->deadline(auth_lane(lane)->below);
 }
 
-static int sealed_flush(struct bcast_hw_lane *lane)
+static int auth_lane_flush(struct hwmc_lane *lane)
 {
-    return sealed(lane)->below->ops->flush(sealed(lane)->below);
+    return auth_lane(lane)->below->ops->flush(auth_lane(lane)->below);
 }
 
-static void sealed_close(struct bcast_hw_lane *lane)
+static void auth_lane_close(struct hwmc_lane *lane)
 {
-    sealed(lane)->below->ops->close(sealed(lane)->below);
+    auth_lane(lane)->below->ops->close(auth_lane(lane)->below);
     free(lane);
 }
 
-static void sealed_cut(struct bcast_hw_lane *lane)
+static void auth_lane_cut(struct hwmc_lane *lane)
 {
-    sealed(lane)->below->ops->cut(sealed(lane)->below);
+    auth_lane(lane)->below->ops->cut(auth_lane(lane)->below);
 }
 
-static const struct bcast_hw_lane_ops sealed_ops = {
-    .address = sealed_address,
-    .ready = sealed_ready,
-    .send = sealed_send,
-    .send_from = sealed_send_from,
-    .poll = sealed_poll,
-    .fd = sealed_fd,
-    .arm = sealed_arm,
-    .deadline = sealed_deadline,
-    .flush = sealed_flush,
-    .close = sealed_close,
-    .cut = sealed_cut,
+static const struct hwmc_lane_ops auth_lane_ops = {
+    .address = auth_lane_address,
+    .ready = auth_lane_ready,
+    .send = auth_lane_send,
+    .send_from = auth_lane_send_from,
+    .poll = auth_lane_poll,
+    .fd = auth_lane_fd,
+    .arm = auth_lane_arm,
+    .deadline = auth_lane_deadline,
+    .flush = auth_lane_flush,
+    .close = auth_lane_close,
+    .cut = auth_lane_cut,
 };
 
-struct bcast_hw_lane *hwmc_sealed_open(const struct hwmc_sealed_params *params,
-                                       struct bcast_hw_lane *below)
+struct hwmc_lane *hwmc_auth_lane_open(const struct hwmc_auth_lane_params *params,
+                                      struct hwmc_lane *below)
 {
-    struct sealed *s = calloc(1, sizeof(*s) + params->size * sizeof(s->seen[0]));
+    struct auth_lane *s = calloc(1, sizeof(*s) + params->size * sizeof(s->seen[0]));
 
     if (s == NULL)
         return NULL;
-    s->ops = sealed_ops;
+    s->ops = auth_lane_ops;
     s->ops.name = below->ops->name;
     s->super.ops = &s->ops;
     s->params = *params;

@@ -13,43 +13,43 @@
  *
  * What comes, is lost or is sent the owner of the lane below leads here, and it goes on from here.
  */
-#ifndef HWMC_SEALED_H_INCLUDED
-#define HWMC_SEALED_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_SEALED_H_INCLUDED
+#define HWMC_NETMOD_LANE_SEALED_H_INCLUDED
 
 #include <stdint.h>
 
 #include "../../../../../mpi/coll/bcast_hw/engine/seal.h"
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
 
-#define HWMC_SEALED_HEAD_MAX 256u /* bytes of a message's head */
+#define HWMC_AUTH_LANE_HEAD_MAX 256u /* bytes of a message's head */
 
 /* Messages that were dropped. */
-#define HWMC_SEALED_COUNTS(X)                                                                      \
+#define HWMC_AUTH_LANE_COUNTS(X)                                                                   \
     X(forged, "messages by lane dropped: the authentication code is wrong")                        \
     X(replayed, "messages by lane dropped: authentic, but they came before")
 
-struct hwmc_sealed_counts {
+struct hwmc_auth_lane_counts {
 #define X(field, text) uint64_t field;
-    HWMC_SEALED_COUNTS(X)
+    HWMC_AUTH_LANE_COUNTS(X)
 #undef X
 };
 
-struct hwmc_sealed_params {
-    struct bcast_hw_lane_params up;    /* who gets what comes: recv, lost, sent and ctx */
-    struct bcast_hw_seal *seal;        /* the caller's, as are the counts */
-    struct hwmc_sealed_counts *counts; /* may be shared by lanes */
-    uint32_t size, rank;               /* of MPI_COMM_WORLD, and of this process in it */
-    uint16_t number;                   /* of the lane: alike on all processes, of no other one */
+struct hwmc_auth_lane_params {
+    struct hwmc_lane_params up;           /* who gets what comes: recv, lost, sent and ctx */
+    struct hwmc_auth *auth;               /* the caller's, as are the counts */
+    struct hwmc_auth_lane_counts *counts; /* may be shared by lanes */
+    uint32_t size, rank;                  /* of MPI_COMM_WORLD, and of this process in it */
+    uint16_t number;                      /* of the lane: alike on all processes, of no other one */
 };
 
 /* Takes `below`, which it closes. NULL: no memory, nothing taken. */
-struct bcast_hw_lane *hwmc_sealed_open(const struct hwmc_sealed_params *params,
-                                       struct bcast_hw_lane *below);
+struct hwmc_lane *hwmc_auth_lane_open(const struct hwmc_auth_lane_params *params,
+                                      struct hwmc_lane *below);
 
 /* What the lane below calls; `sealed` is what open returned. */
-void hwmc_sealed_on_recv(void *sealed, const void *head, size_t head_len, const void *body,
-                         size_t body_len);
-void hwmc_sealed_on_lost(void *sealed, uint32_t peer);
-void hwmc_sealed_on_sent(void *sealed, uint64_t tag);
+void hwmc_auth_lane_on_recv(void *auth_lane, const void *head, size_t head_len, const void *body,
+                            size_t body_len);
+void hwmc_auth_lane_on_lost(void *auth_lane, uint32_t peer);
+void hwmc_auth_lane_on_sent(void *auth_lane, uint64_t tag);
 
-#endif /* HWMC_SEALED_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_SEALED_H_INCLUDED */

@@ -8,22 +8,22 @@
 
 #include <stdlib.h>
 
-struct hwmc_stream_lane {
-    struct bcast_hw_lane super;
-    struct hwmc_links *links;
+struct hwmc_virtual_lane {
+    struct hwmc_lane super;
+    struct hwmc_sessions *sessions;
     uint32_t stream;
-    struct bcast_hw_lane_params params;
+    struct hwmc_lane_params params;
 };
 
-static struct hwmc_stream_lane *stream(struct bcast_hw_lane *lane)
+static struct hwmc_virtual_lane *stream(struct hwmc_lane *lane)
 {
-    return (struct hwmc_stream_lane *) lane;
+    return (struct hwmc_virtual_lane *) lane;
 }
 
 static void on_recv(void *ctx, uint32_t peer, const void *head, size_t head_len, const void *body,
                     size_t body_len)
 {
-    const struct hwmc_stream_lane *s = ctx;
+    const struct hwmc_virtual_lane *s = ctx;
 
     (void) peer;
     s->params.recv(s->params.ctx, head, head_len, body, body_len);
@@ -31,78 +31,78 @@ static void on_recv(void *ctx, uint32_t peer, const void *head, size_t head_len,
 
 static void on_sent(void *ctx, uint64_t tag)
 {
-    const struct hwmc_stream_lane *s = ctx;
+    const struct hwmc_virtual_lane *s = ctx;
 
     s->params.sent(s->params.ctx, tag);
 }
 
 /* Peers are known by rank: there is nothing to carry. */
-static void stream_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
+static void stream_address(struct hwmc_lane *lane, const void **addr, size_t *len)
 {
     (void) lane;
     *addr = "";
     *len = 0;
 }
 
-static int stream_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+static int stream_send(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
                        const void *body, size_t body_len)
 {
-    const struct hwmc_stream_lane *s = stream(lane);
+    const struct hwmc_virtual_lane *s = stream(lane);
 
-    return hwmc_links_send(s->links, s->stream, peer, head, head_len, body, body_len, NULL);
+    return hwmc_sessions_send(s->sessions, s->stream, peer, head, head_len, body, body_len, NULL);
 }
 
-static int stream_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
+static int stream_send_from(struct hwmc_lane *lane, uint32_t peer, const void *head,
                             size_t head_len, const void *body, size_t body_len, uint64_t tag)
 {
-    const struct hwmc_stream_lane *s = stream(lane);
+    const struct hwmc_virtual_lane *s = stream(lane);
 
-    return hwmc_links_send(s->links, s->stream, peer, head, head_len, body, body_len, &tag);
+    return hwmc_sessions_send(s->sessions, s->stream, peer, head, head_len, body, body_len, &tag);
 }
 
-static int stream_ready(struct bcast_hw_lane *lane, uint32_t peer)
+static int stream_ready(struct hwmc_lane *lane, uint32_t peer)
 {
     (void) lane;
     (void) peer;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-static int stream_poll(struct bcast_hw_lane *lane)
+static int stream_poll(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_links_poll(stream(lane)->links) : 0;
+    return stream(lane)->stream == 0 ? hwmc_sessions_poll(stream(lane)->sessions) : 0;
 }
 
-static int stream_fd(struct bcast_hw_lane *lane)
+static int stream_fd(struct hwmc_lane *lane)
 {
-    return hwmc_links_fd(stream(lane)->links);
+    return hwmc_sessions_fd(stream(lane)->sessions);
 }
 
-static int stream_arm(struct bcast_hw_lane *lane)
+static int stream_arm(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_links_arm(stream(lane)->links) : BCAST_HW_OK;
+    return stream(lane)->stream == 0 ? hwmc_sessions_arm(stream(lane)->sessions) : HWMC_OK;
 }
 
-static uint64_t stream_deadline(struct bcast_hw_lane *lane)
+static uint64_t stream_deadline(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_links_deadline(stream(lane)->links) : BCAST_HW_NEVER;
+    return stream(lane)->stream == 0 ? hwmc_sessions_deadline(stream(lane)->sessions) : HWMC_NEVER;
 }
 
-static int stream_flush(struct bcast_hw_lane *lane)
+static int stream_flush(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_links_flush(stream(lane)->links) : BCAST_HW_OK;
+    return stream(lane)->stream == 0 ? hwmc_sessions_flush(stream(lane)->sessions) : HWMC_OK;
 }
 
-static void stream_close(struct bcast_hw_lane *lane)
+static void stream_close(struct hwmc_lane *lane)
 {
     free(stream(lane));
 }
 
-static void stream_cut(struct bcast_hw_lane *lane)
+static void stream_cut(struct hwmc_lane *lane)
 {
-    hwmc_links_take_back(stream(lane)->links, stream(lane)->stream);
+    hwmc_sessions_take_back(stream(lane)->sessions, stream(lane)->stream);
 }
 
-static const struct bcast_hw_lane_ops stream_ops = {
+static const struct hwmc_lane_ops stream_ops = {
     .name = "stream",
     .address = stream_address,
     .ready = stream_ready,
@@ -117,18 +117,18 @@ static const struct bcast_hw_lane_ops stream_ops = {
     .cut = stream_cut,
 };
 
-struct bcast_hw_lane *hwmc_stream_lane_open(struct hwmc_links *links, uint32_t index,
-                                            const struct bcast_hw_lane_params *params)
+struct hwmc_lane *hwmc_virtual_lane_open(struct hwmc_sessions *sessions, uint32_t index,
+                                         const struct hwmc_lane_params *params)
 {
-    struct hwmc_stream_lane *s = calloc(1, sizeof(*s));
-    struct hwmc_links_upper upper = {.recv = on_recv, .sent = on_sent, .ctx = s};
+    struct hwmc_virtual_lane *s = calloc(1, sizeof(*s));
+    struct hwmc_sessions_upper upper = {.recv = on_recv, .sent = on_sent, .ctx = s};
 
     if (s == NULL)
         return NULL;
     s->super.ops = &stream_ops;
-    s->links = links;
+    s->sessions = sessions;
     s->stream = index;
     s->params = *params;
-    hwmc_links_use(links, index, &upper);
+    hwmc_sessions_use(sessions, index, &upper);
     return &s->super;
 }

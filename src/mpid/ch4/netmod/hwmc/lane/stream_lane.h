@@ -4,15 +4,15 @@
  *
  * stream_lane: one stream of links as a lane. No peer is lost to it.
  */
-#ifndef HWMC_STREAM_LANE_H_INCLUDED
-#define HWMC_STREAM_LANE_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_STREAM_LANE_H_INCLUDED
+#define HWMC_NETMOD_LANE_STREAM_LANE_H_INCLUDED
 
 #include "links.h"
 
 /* Its close frees it, and leaves the links alone. Of `params` recv, sent and ctx are used.
  * Progress, waiting and flushing of the lane of stream 0 are those of all links; the others have
  * none of their own. NULL: no memory. */
-struct bcast_hw_lane *hwmc_stream_lane_open(struct hwmc_links *links, uint32_t stream,
-                                            const struct bcast_hw_lane_params *params);
+struct hwmc_lane *hwmc_virtual_lane_open(struct hwmc_sessions *sessions, uint32_t stream,
+                                         const struct hwmc_lane_params *params);
 
-#endif /* HWMC_STREAM_LANE_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_STREAM_LANE_H_INCLUDED */

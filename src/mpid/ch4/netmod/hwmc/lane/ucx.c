@@ -7,7 +7,7 @@
 
 #include "ucx_state.h"
 
-int hwmc_lane_ucx_poll(struct bcast_hw_lane *lane)
+int hwmc_lane_ucx_poll(struct hwmc_lane *lane)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
     int events = l->is_cut ? 0 : (int) ucp_worker_progress(l->worker);
@@ -21,22 +21,22 @@ int hwmc_lane_ucx_poll(struct bcast_hw_lane *lane)
     return events;
 }
 
-int hwmc_lane_ucx_fd(struct bcast_hw_lane *lane)
+int hwmc_lane_ucx_fd(struct hwmc_lane *lane)
 {
     return hwmc_lane_ucx_of(lane)->efd;
 }
 
-int hwmc_lane_ucx_arm(struct bcast_hw_lane *lane)
+int hwmc_lane_ucx_arm(struct hwmc_lane *lane)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
 
     if (l->is_cut)
-        return BCAST_HW_OK;
-    return l->num_failed == 0 && ucp_worker_arm(l->worker) == UCS_OK ? BCAST_HW_OK : BCAST_HW_AGAIN;
+        return HWMC_OK;
+    return l->num_failed == 0 && ucp_worker_arm(l->worker) == UCS_OK ? HWMC_OK : HWMC_AGAIN;
 }
 
 /* UCX has timers of its own, that its descriptor tells of. */
-uint64_t hwmc_lane_ucx_deadline(struct bcast_hw_lane *lane)
+uint64_t hwmc_lane_ucx_deadline(struct hwmc_lane *lane)
 {
     (void) lane;
     return UINT64_MAX;
@@ -51,7 +51,7 @@ static void on_flushed(void *request, ucs_status_t status, void *user_data)
     ucp_request_free(request);
 }
 
-int hwmc_lane_ucx_flush(struct bcast_hw_lane *lane)
+int hwmc_lane_ucx_flush(struct hwmc_lane *lane)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
     ucp_request_param_t param = {
@@ -61,14 +61,14 @@ int hwmc_lane_ucx_flush(struct bcast_hw_lane *lane)
     };
 
     if (l->is_cut)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     if (l->num_waiting > 0)
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     if (l->sending == NULL && l->flush == FLUSH_NONE) {
         ucs_status_ptr_t request = ucp_worker_flush_nbx(l->worker, &param);
 
         /* An error: there is nothing more to be had. */
         l->flush = UCS_PTR_IS_PTR(request) ? FLUSH_RUNS : FLUSH_DONE;
     }
-    return l->sending == NULL && l->flush == FLUSH_DONE ? BCAST_HW_OK : BCAST_HW_AGAIN;
+    return l->sending == NULL && l->flush == FLUSH_DONE ? HWMC_OK : HWMC_AGAIN;
 }

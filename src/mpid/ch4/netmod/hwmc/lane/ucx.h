@@ -5,8 +5,8 @@
  * ucx: a lane over UCX, with a UCP context and worker of its own, apart from MPICH's. Whatever
  * transport UCX chooses or UCX_* variables name carries it.
  */
-#ifndef HWMC_LANE_UCX_H_INCLUDED
-#define HWMC_LANE_UCX_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_UCX_H_INCLUDED
+#define HWMC_NETMOD_LANE_UCX_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
 
 struct hwmc_lane_ucx_params {
-    struct bcast_hw_lane_params lane;
+    struct hwmc_lane_params lane;
     uint32_t size;          /* processes of the job: peers are 0..size-1 */
     const char *devices;    /* as UCX_NET_DEVICES; NULL: UCX's choice */
     bool no_mates;          /* no peer runs on this host: shared memory would carry nothing */
@@ -27,12 +27,12 @@ struct hwmc_lane_ucx_params {
 };
 
 /* Opens the lane; its close frees it. ERR_NOMEM; ERR_INVAL: the address is longer than
- * BCAST_HW_LANE_ADDRESS_MAX; ERR_LIMIT: hardly any descriptors are left; ERR_DEVICE: UCX has no
+ * HWMC_LANE_ADDRESS_MAX; ERR_LIMIT: hardly any descriptors are left; ERR_DEVICE: UCX has no
  * transport that can be waited for. */
-int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane);
+int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct hwmc_lane **lane);
 
 /* Whether messages to some peer on another host go by this device, as UCX names it: "eth0",
  * "mlx5_0:1". */
-bool hwmc_lane_ucx_is_by(struct bcast_hw_lane *lane, const char *device);
+bool hwmc_lane_ucx_is_by(struct hwmc_lane *lane, const char *device);
 
-#endif /* HWMC_LANE_UCX_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_UCX_H_INCLUDED */

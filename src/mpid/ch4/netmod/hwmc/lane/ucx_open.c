@@ -16,7 +16,7 @@
 
 #define DESCRIPTORS 64 /* that one lane may take */
 
-static void ucx_address(struct bcast_hw_lane *lane, const void **addr, size_t *len)
+static void ucx_address(struct hwmc_lane *lane, const void **addr, size_t *len)
 {
     *addr = hwmc_lane_ucx_of(lane)->address;
     *len = hwmc_lane_ucx_of(lane)->address_len;
@@ -41,7 +41,7 @@ static void close_worker(struct hwmc_lane_ucx *l)
 
 /* UCX cannot be asked for a message back, nor to close an endpoint that it does not watch over, so
  * the worker goes. Who waits for the descriptor has one that is never readable. */
-static void ucx_cut(struct bcast_hw_lane *lane)
+static void ucx_cut(struct hwmc_lane *lane)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
 
@@ -76,7 +76,7 @@ static void free_buffers(struct sendbuf *b)
     }
 }
 
-static void ucx_close(struct bcast_hw_lane *lane)
+static void ucx_close(struct hwmc_lane *lane)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
 
@@ -93,7 +93,7 @@ static void ucx_close(struct bcast_hw_lane *lane)
     free(l);
 }
 
-static const struct bcast_hw_lane_ops ucx_ops = {
+static const struct hwmc_lane_ops ucx_ops = {
     .name = "ucx",
     .address = ucx_address,
     .ready = hwmc_lane_ucx_ready,
@@ -196,14 +196,14 @@ static bool few_descriptors(void)
     return few;
 }
 
-int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_hw_lane **lane)
+int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct hwmc_lane **lane)
 {
     struct hwmc_lane_ucx *l = calloc(1, sizeof(*l));
     ucs_status_t status;
-    int err = BCAST_HW_ERR_NOMEM;
+    int err = HWMC_ERR_NOMEM;
 
     if (l == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     l->super.ops = &ucx_ops;
     l->params = *params;
     l->peers = calloc(params->size, sizeof(*l->peers));
@@ -215,16 +215,16 @@ int hwmc_lane_ucx_open(const struct hwmc_lane_ucx_params *params, struct bcast_h
     if (status == UCS_OK)
         status = open_worker(l);
     if (status != UCS_OK) {
-        err = status == UCS_ERR_NO_MEMORY ? BCAST_HW_ERR_NOMEM
-              : few_descriptors()         ? BCAST_HW_ERR_LIMIT
-                                          : BCAST_HW_ERR_DEVICE;
+        err = status == UCS_ERR_NO_MEMORY ? HWMC_ERR_NOMEM
+              : few_descriptors()         ? HWMC_ERR_LIMIT
+                                          : HWMC_ERR_DEVICE;
         goto fail;
     }
-    err = BCAST_HW_ERR_INVAL;
-    if (l->address_len > BCAST_HW_LANE_ADDRESS_MAX)
+    err = HWMC_ERR_INVAL;
+    if (l->address_len > HWMC_LANE_ADDRESS_MAX)
         goto fail;
     *lane = &l->super;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 
 fail:
     l->super.ops->close(&l->super);

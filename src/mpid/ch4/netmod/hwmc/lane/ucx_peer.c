@@ -60,14 +60,14 @@ static int address_of(struct hwmc_lane_ucx *l, uint32_t peer, void *room, size_t
                       const void **addr)
 {
     struct peer *p = &l->peers[peer];
-    int err = BCAST_HW_OK;
+    int err = HWMC_OK;
 
     *addr = p->addr;
     if (p->addr != NULL)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     err = l->params.lane.address_of(l->params.lane.ctx, peer, room, &len);
     *addr = room;
-    if (err == BCAST_HW_OK && may_fail(l, peer)) {
+    if (err == HWMC_OK && may_fail(l, peer)) {
         p->addr = malloc(len);
         if (p->addr != NULL)
             memcpy(p->addr, room, len);
@@ -78,24 +78,24 @@ static int address_of(struct hwmc_lane_ucx *l, uint32_t peer, void *room, size_t
 int hwmc_lane_ucx_connect_peer(struct hwmc_lane_ucx *l, uint32_t peer)
 {
     struct peer *p = &l->peers[peer];
-    uint64_t room[BCAST_HW_LANE_ADDRESS_MAX / sizeof(uint64_t)];
+    uint64_t room[HWMC_LANE_ADDRESS_MAX / sizeof(uint64_t)];
     const void *addr;
     int err = address_of(l, peer, room, sizeof(room), &addr);
 
-    if (err == BCAST_HW_AGAIN) {
+    if (err == HWMC_AGAIN) {
         p->state = PEER_WAITS;
         p->waiting = NULL;
         p->end = &p->waiting;
         l->num_waiting++;
-        return BCAST_HW_AGAIN;
+        return HWMC_AGAIN;
     }
-    if (err == BCAST_HW_OK && make_endpoint(l, p, addr) == UCS_OK) {
+    if (err == HWMC_OK && make_endpoint(l, p, addr) == UCS_OK) {
         p->state = PEER_OPEN;
-        return BCAST_HW_OK;
+        return HWMC_OK;
     }
     p->ep = NULL;
     hwmc_lane_ucx_fail_peer(p);
-    return BCAST_HW_ERR_PEER;
+    return HWMC_ERR_PEER;
 }
 
 int hwmc_lane_ucx_open_peer(struct hwmc_lane_ucx *l, uint32_t peer)
@@ -105,16 +105,16 @@ int hwmc_lane_ucx_open_peer(struct hwmc_lane_ucx *l, uint32_t peer)
     if (p->state == PEER_NEW)
         return hwmc_lane_ucx_connect_peer(l, peer);
     if (p->state == PEER_WAITS)
-        return BCAST_HW_AGAIN;
-    return p->state == PEER_OPEN ? BCAST_HW_OK : BCAST_HW_ERR_PEER;
+        return HWMC_AGAIN;
+    return p->state == PEER_OPEN ? HWMC_OK : HWMC_ERR_PEER;
 }
 
-int hwmc_lane_ucx_ready(struct bcast_hw_lane *lane, uint32_t peer)
+int hwmc_lane_ucx_ready(struct hwmc_lane *lane, uint32_t peer)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
 
     if (peer >= l->params.size || l->is_cut)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     if (l->peers[peer].state == PEER_LOST)
         l->peers[peer].state = PEER_NEW;
     return hwmc_lane_ucx_open_peer(l, peer);
@@ -182,7 +182,7 @@ static bool is_by(ucp_ep_h ep, const char *device)
     return found;
 }
 
-bool hwmc_lane_ucx_is_by(struct bcast_hw_lane *lane, const char *device)
+bool hwmc_lane_ucx_is_by(struct hwmc_lane *lane, const char *device)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
 

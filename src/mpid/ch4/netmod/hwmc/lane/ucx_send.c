@@ -133,15 +133,15 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
     if (UCS_PTR_IS_ERR(request)) {
         put_buffer(b);
         if (UCS_PTR_STATUS(request) == UCS_ERR_NO_MEMORY)
-            return BCAST_HW_ERR_NOMEM;
+            return HWMC_ERR_NOMEM;
         hwmc_lane_ucx_fail_peer(p);
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_PEER;
     }
     if (request == NULL)
         release(b);
     else
         note_sending(b);
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 /* Sends it, or has it wait. */
@@ -152,7 +152,7 @@ static int post_or_wait(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf 
     b->next = NULL;
     *p->end = b;
     p->end = &b->next;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 void hwmc_lane_ucx_post_waiting(struct hwmc_lane_ucx *l, struct peer *p)
@@ -166,7 +166,7 @@ void hwmc_lane_ucx_post_waiting(struct hwmc_lane_ucx *l, struct peer *p)
         next = b->next;
         if (p->state != PEER_OPEN)
             release(b);
-        else if (post(l, p, b) != BCAST_HW_OK && borrows)
+        else if (post(l, p, b) != HWMC_OK && borrows)
             l->params.lane.sent(l->params.lane.ctx, tag);
     }
 }
@@ -181,7 +181,7 @@ void hwmc_lane_ucx_try_waiting(struct hwmc_lane_ucx *l)
             continue;
         l->num_waiting--;
         p->state = PEER_NEW;
-        if (hwmc_lane_ucx_connect_peer(l, i) == BCAST_HW_AGAIN) { /* nor can others' */
+        if (hwmc_lane_ucx_connect_peer(l, i) == HWMC_AGAIN) { /* nor can others' */
             p->waiting = waiting;
             p->end = waiting != NULL ? end : &p->waiting;
             return;
@@ -200,26 +200,26 @@ static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, siz
     struct sendbuf *b;
 
     if (peer >= l->params.size || head_len > l->max_head)
-        return BCAST_HW_ERR_INVAL;
-    if (hwmc_lane_ucx_open_peer(l, peer) == BCAST_HW_ERR_PEER)
-        return BCAST_HW_ERR_PEER;
+        return HWMC_ERR_INVAL;
+    if (hwmc_lane_ucx_open_peer(l, peer) == HWMC_ERR_PEER)
+        return HWMC_ERR_PEER;
     b = get_buffer(l, head_len + room);
     if (b == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     memcpy(b->data, head, head_len);
     b->head_len = head_len;
     *buffer = b;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-int hwmc_lane_ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+int hwmc_lane_ucx_send(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
                        const void *body, size_t body_len)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
     struct sendbuf *b;
     int err = prepare(l, peer, head, head_len, body_len, &b);
 
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     b->borrows = false;
     if (body_len > 0)
@@ -229,14 +229,14 @@ int hwmc_lane_ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *he
     return post_or_wait(l, &l->peers[peer], b);
 }
 
-int hwmc_lane_ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
+int hwmc_lane_ucx_send_from(struct hwmc_lane *lane, uint32_t peer, const void *head,
                             size_t head_len, const void *body, size_t body_len, uint64_t tag)
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
     struct sendbuf *b;
     int err = prepare(l, peer, head, head_len, 0, &b);
 
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     b->borrows = true;
     b->tag = tag;

@@ -9,8 +9,8 @@
  *     ucx_send.c    messages: their buffers, those that wait for an address
  *     ucx_peer.c    peers: endpoints, made and failed
  */
-#ifndef HWMC_LANE_UCX_STATE_H_INCLUDED
-#define HWMC_LANE_UCX_STATE_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_UCX_STATE_H_INCLUDED
+#define HWMC_NETMOD_LANE_UCX_STATE_H_INCLUDED
 
 #include "ucx.h"
 
@@ -56,7 +56,7 @@ enum flush_state {
 };
 
 struct hwmc_lane_ucx {
-    struct bcast_hw_lane super;
+    struct hwmc_lane super;
     struct hwmc_lane_ucx_params params;
     ucp_context_h context;
     ucp_worker_h worker;
@@ -76,7 +76,7 @@ struct hwmc_lane_ucx {
     int num_kept;
 };
 
-static inline struct hwmc_lane_ucx *hwmc_lane_ucx_of(struct bcast_hw_lane *l)
+static inline struct hwmc_lane_ucx *hwmc_lane_ucx_of(struct hwmc_lane *l)
 {
     return (struct hwmc_lane_ucx *) l;
 }
@@ -108,15 +108,15 @@ void hwmc_lane_ucx_drop_sending(struct hwmc_lane_ucx *l);
 
 /* What an open lane does, as port/lane says. */
 
-int hwmc_lane_ucx_ready(struct bcast_hw_lane *lane, uint32_t peer);
-int hwmc_lane_ucx_send(struct bcast_hw_lane *lane, uint32_t peer, const void *head, size_t head_len,
+int hwmc_lane_ucx_ready(struct hwmc_lane *lane, uint32_t peer);
+int hwmc_lane_ucx_send(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
                        const void *body, size_t body_len);
-int hwmc_lane_ucx_send_from(struct bcast_hw_lane *lane, uint32_t peer, const void *head,
+int hwmc_lane_ucx_send_from(struct hwmc_lane *lane, uint32_t peer, const void *head,
                             size_t head_len, const void *body, size_t body_len, uint64_t tag);
-int hwmc_lane_ucx_poll(struct bcast_hw_lane *lane);
-int hwmc_lane_ucx_fd(struct bcast_hw_lane *lane);
-int hwmc_lane_ucx_arm(struct bcast_hw_lane *lane);
-uint64_t hwmc_lane_ucx_deadline(struct bcast_hw_lane *lane);
-int hwmc_lane_ucx_flush(struct bcast_hw_lane *lane);
+int hwmc_lane_ucx_poll(struct hwmc_lane *lane);
+int hwmc_lane_ucx_fd(struct hwmc_lane *lane);
+int hwmc_lane_ucx_arm(struct hwmc_lane *lane);
+uint64_t hwmc_lane_ucx_deadline(struct hwmc_lane *lane);
+int hwmc_lane_ucx_flush(struct hwmc_lane *lane);
 
-#endif /* HWMC_LANE_UCX_STATE_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_UCX_STATE_H_INCLUDED */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 struct host {
-    uint32_t addr[BCAST_HW_RAILS_MAX];
+    uint32_t addr[HWMC_RAILS_MAX];
     uint32_t heard;  /* rails by which it has answered here */
     uint32_t proven; /* ... or another process */
 };
@@ -28,15 +28,15 @@ struct host {
 /* A question: by each rail a connection attempt. */
 struct place {
     uint32_t host;
-    int fd[BCAST_HW_RAILS_MAX]; /* -1: it is over */
+    int fd[HWMC_RAILS_MAX]; /* -1: it is over */
     uint32_t answered;
 };
 
-struct hwmc_knock {
-    struct bcast_hw_knock super;
-    struct hwmc_knock_params params;
+struct hwmc_rail_probe {
+    struct hwmc_probe super;
+    struct hwmc_rail_probe_params params;
     struct host *hosts;
-    struct place places[HWMC_KNOCK_PLACES];
+    struct place places[HWMC_RAIL_PROBE_PLACES];
     uint32_t proven; /* rails by which anybody has answered here */
 };
 
@@ -47,9 +47,9 @@ enum attempt {
     ATTEMPT_REFUSED_HERE /* this host did not let it be made */
 };
 
-static struct hwmc_knock *knock(struct bcast_hw_knock *k)
+static struct hwmc_rail_probe *probe(struct hwmc_probe *k)
 {
-    return (struct hwmc_knock *) k;
+    return (struct hwmc_rail_probe *) k;
 }
 
 /* What became of an attempt, by its errno. */
@@ -119,47 +119,47 @@ static enum attempt look(int *fd)
 }
 
 /* Rails that both have. */
-static uint32_t common(const struct hwmc_knock *k, uint32_t host)
+static uint32_t common(const struct hwmc_rail_probe *k, uint32_t host)
 {
     uint32_t rails = 0;
 
     if (host >= k->params.hosts)
         return 0;
-    for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
         if ((k->params.have >> i & 1) != 0 && k->hosts[host].addr[i] != 0)
             rails |= 1u << i;
     return rails;
 }
 
-static uint32_t knock_shared(struct bcast_hw_knock *knock_, uint32_t host)
+static uint32_t probe_shared(struct hwmc_probe *probe_of, uint32_t host)
 {
-    const struct hwmc_knock *k = knock(knock_);
+    const struct hwmc_rail_probe *k = probe(probe_of);
 
     return host != k->params.host ? common(k, host) : 0;
 }
 
-static uint32_t knock_proven(struct bcast_hw_knock *knock_, uint32_t host)
+static uint32_t probe_proven(struct hwmc_probe *probe_of, uint32_t host)
 {
-    const struct hwmc_knock *k = knock(knock_);
+    const struct hwmc_rail_probe *k = probe(probe_of);
 
     return host < k->params.hosts ? k->hosts[host].proven & k->proven : 0;
 }
 
-static uint32_t knock_control(struct bcast_hw_knock *k)
+static uint32_t probe_control(struct hwmc_probe *k)
 {
-    return knock(k)->params.control(knock(k)->params.ctx);
+    return probe(k)->params.control(probe(k)->params.ctx);
 }
 
-static void knock_end(struct bcast_hw_knock *k, uint32_t place)
+static void probe_end(struct hwmc_probe *k, uint32_t place)
 {
-    struct place *at = &knock(k)->places[place];
+    struct place *at = &probe(k)->places[place];
 
-    for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
         hang_up(&at->fd[i]);
     at->answered = 0;
 }
 
-static void note_answer(struct hwmc_knock *k, struct place *at, uint32_t rail)
+static void note_answer(struct hwmc_rail_probe *k, struct place *at, uint32_t rail)
 {
     struct host *host = &k->hosts[at->host];
 
@@ -169,17 +169,17 @@ static void note_answer(struct hwmc_knock *k, struct place *at, uint32_t rail)
     host->proven |= 1u << rail;
 }
 
-static uint32_t knock_ask(struct bcast_hw_knock *knock_, uint32_t place, uint32_t host,
+static uint32_t probe_ask(struct hwmc_probe *probe_of, uint32_t place, uint32_t host,
                           uint32_t rails)
 {
-    struct hwmc_knock *k = knock(knock_);
+    struct hwmc_rail_probe *k = probe(probe_of);
     struct place *at = &k->places[place];
     uint32_t asked = 0;
 
-    knock_end(knock_, place);
+    probe_end(probe_of, place);
     at->host = host;
-    rails &= knock_shared(knock_, host);
-    for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++) {
+    rails &= probe_shared(probe_of, host);
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++) {
         enum attempt a;
 
         if ((rails >> i & 1) == 0)
@@ -195,26 +195,26 @@ static uint32_t knock_ask(struct bcast_hw_knock *knock_, uint32_t place, uint32_
 
 /* One that this host ended otherwise than by the network's word stays without an answer, and is
  * made again. */
-static uint32_t knock_answered(struct bcast_hw_knock *knock_, uint32_t place)
+static uint32_t probe_answered(struct hwmc_probe *probe_of, uint32_t place)
 {
-    struct hwmc_knock *k = knock(knock_);
+    struct hwmc_rail_probe *k = probe(probe_of);
     struct place *at = &k->places[place];
 
-    for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
         if (at->fd[i] >= 0 && look(&at->fd[i]) == ATTEMPT_ANSWERED)
             note_answer(k, at, i);
     return at->answered;
 }
 
-static void knock_describe(struct bcast_hw_knock *knock_, uint32_t host, uint32_t rails, char *text,
+static void probe_describe(struct hwmc_probe *probe_of, uint32_t host, uint32_t rails, char *text,
                            size_t room)
 {
-    struct hwmc_knock *k = knock(knock_);
+    struct hwmc_rail_probe *k = probe(probe_of);
     size_t at = 0;
 
     text[0] = '\0';
     rails &= common(k, host);
-    for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX && at < room; i++) {
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX && at < room; i++) {
         const struct in_addr addr = {.s_addr = htonl(k->hosts[host].addr[i])};
         char dotted[INET_ADDRSTRLEN];
 
@@ -225,59 +225,59 @@ static void knock_describe(struct bcast_hw_knock *knock_, uint32_t host, uint32_
     }
 }
 
-static const struct bcast_hw_knock_ops knock_ops = {
-    .shared = knock_shared,
-    .proven = knock_proven,
-    .control = knock_control,
-    .ask = knock_ask,
-    .answered = knock_answered,
-    .end = knock_end,
-    .describe = knock_describe,
+static const struct hwmc_probe_ops probe_ops = {
+    .shared = probe_shared,
+    .proven = probe_proven,
+    .control = probe_control,
+    .ask = probe_ask,
+    .answered = probe_answered,
+    .end = probe_end,
+    .describe = probe_describe,
 };
 
-int hwmc_knock_open(const struct hwmc_knock_params *params, struct bcast_hw_knock **out)
+int hwmc_rail_probe_open(const struct hwmc_rail_probe_params *params, struct hwmc_probe **out)
 {
-    struct hwmc_knock *k = calloc(1, sizeof(*k));
+    struct hwmc_rail_probe *k = calloc(1, sizeof(*k));
 
     if (k == NULL)
-        return BCAST_HW_ERR_NOMEM;
-    k->super = (struct bcast_hw_knock){.ops = &knock_ops, .any = params->any};
+        return HWMC_ERR_NOMEM;
+    k->super = (struct hwmc_probe){.ops = &probe_ops, .any = params->any};
     k->params = *params;
     k->params.addr = NULL;
     k->hosts = calloc(params->hosts, sizeof(*k->hosts));
     if (k->hosts == NULL) {
         free(k);
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     }
     for (uint32_t h = 0; h < params->hosts; h++)
         memcpy(k->hosts[h].addr, params->addr[h], sizeof(k->hosts[h].addr));
-    for (uint32_t p = 0; p < HWMC_KNOCK_PLACES; p++)
-        for (uint32_t i = 0; i < BCAST_HW_RAILS_MAX; i++)
+    for (uint32_t p = 0; p < HWMC_RAIL_PROBE_PLACES; p++)
+        for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
             k->places[p].fd[i] = -1;
     *out = &k->super;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
-void hwmc_knock_close(struct bcast_hw_knock *knock_)
+void hwmc_rail_probe_close(struct hwmc_probe *probe_of)
 {
-    if (knock_ == NULL)
+    if (probe_of == NULL)
         return;
-    for (uint32_t p = 0; p < HWMC_KNOCK_PLACES; p++)
-        knock_end(knock_, p);
-    free(knock(knock_)->hosts);
-    free(knock_);
+    for (uint32_t p = 0; p < HWMC_RAIL_PROBE_PLACES; p++)
+        probe_end(probe_of, p);
+    free(probe(probe_of)->hosts);
+    free(probe_of);
 }
 
-uint32_t hwmc_knock_heard(const struct bcast_hw_knock *knock, uint32_t host)
+uint32_t hwmc_rail_probe_heard(const struct hwmc_probe *probe, uint32_t host)
 {
-    const struct hwmc_knock *k = (const struct hwmc_knock *) knock;
+    const struct hwmc_rail_probe *k = (const struct hwmc_rail_probe *) probe;
 
     return host < k->params.hosts ? k->hosts[host].heard : 0;
 }
 
-void hwmc_knock_learn(struct bcast_hw_knock *knock_, uint32_t host, uint32_t rails)
+void hwmc_rail_probe_learn(struct hwmc_probe *probe_of, uint32_t host, uint32_t rails)
 {
-    struct hwmc_knock *k = knock(knock_);
+    struct hwmc_rail_probe *k = probe(probe_of);
 
     if (host < k->params.hosts)
         k->hosts[host].proven |= rails;

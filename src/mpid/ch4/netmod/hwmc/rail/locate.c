@@ -90,14 +90,14 @@ static hwloc_nodeset_t own_nodes(hwloc_topology_t topo)
     return nodes;
 }
 
-int hwmc_rail_locate(struct bcast_hw_rail *rails, int num)
+int hwmc_rail_locate(struct hwmc_rail *rails, int num)
 {
     hwloc_topology_t topo = load();
     hwloc_nodeset_t own;
     int located = 0;
 
     if (topo == NULL)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     own = own_nodes(topo);
     for (int i = 0; i < num; i++) {
         hwloc_const_nodeset_t near = nodes_of(topo, rails[i].name);

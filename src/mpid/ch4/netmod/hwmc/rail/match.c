@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void hwmc_match_write(const struct bcast_hw_rail *rails, int num, char *text)
+void hwmc_match_write(const struct hwmc_rail *rails, int num, char *text)
 {
     size_t len = 0;
 
@@ -29,7 +29,7 @@ static bool taken(const int *at, int num, int port)
     return false;
 }
 
-int hwmc_match_read(const char *text, const struct bcast_hw_rail *mine, int num, int *at)
+int hwmc_match_read(const char *text, const struct hwmc_rail *mine, int num, int *at)
 {
     int n = 0;
 
@@ -37,10 +37,10 @@ int hwmc_match_read(const char *text, const struct bcast_hw_rail *mine, int num,
         unsigned b[4], prefix;
         int used = 0;
 
-        if (n == BCAST_HW_RAILS_MAX ||
+        if (n == HWMC_RAILS_MAX ||
             sscanf(p, "%3u.%3u.%3u.%3u/%2u%n", &b[0], &b[1], &b[2], &b[3], &prefix, &used) != 5 ||
             (b[0] | b[1] | b[2] | b[3]) > 255 || prefix > 32 || (p[used] != ',' && p[used] != '\0'))
-            return BCAST_HW_ERR_INVAL;
+            return HWMC_ERR_INVAL;
         at[n] = -1;
         for (int i = 0; i < num && at[n] < 0; i++)
             if (mine[i].prefix == prefix && !taken(at, n, i) &&

@@ -6,20 +6,20 @@
  * host the rail of a number is the port in that subnet. What a host lacks, its processes do
  * without.
  */
-#ifndef HWMC_MATCH_H_INCLUDED
-#define HWMC_MATCH_H_INCLUDED
+#ifndef HWMC_NETMOD_RAIL_MATCH_H_INCLUDED
+#define HWMC_NETMOD_RAIL_MATCH_H_INCLUDED
 
 #include "rail.h"
 
-/* Room for the text of BCAST_HW_RAILS_MAX subnets, "255.255.255.255/32" each, commas and a NUL. */
-#define HWMC_MATCH_TEXT_MAX (19 * BCAST_HW_RAILS_MAX + 1)
+/* Room for the text of HWMC_RAILS_MAX subnets, "255.255.255.255/32" each, commas and a NUL. */
+#define HWMC_MATCH_TEXT_MAX (19 * HWMC_RAILS_MAX + 1)
 
 /* Writes the subnets of `num` rails as "10.77.0.0/24,10.77.1.0/24". */
-void hwmc_match_write(const struct bcast_hw_rail *rails, int num, char *text);
+void hwmc_match_write(const struct hwmc_rail *rails, int num, char *text);
 
 /* For each subnet of `text` in order finds one of the `num` ports `mine`, of several in one subnet
  * the first that is not taken: at[i] is its index, or -1. Returns how many subnets there are;
  * ERR_INVAL: the text is none of hwmc_match_write's. */
-int hwmc_match_read(const char *text, const struct bcast_hw_rail *mine, int num, int *at);
+int hwmc_match_read(const char *text, const struct hwmc_rail *mine, int num, int *at);
 
-#endif /* HWMC_MATCH_H_INCLUDED */
+#endif /* HWMC_NETMOD_RAIL_MATCH_H_INCLUDED */

@@ -72,7 +72,7 @@ static bool is_bridge(const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
+static void fill(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
 {
     const struct sockaddr_in *in = (const struct sockaddr_in *) (const void *) a->ifa_addr;
 
@@ -89,7 +89,7 @@ static void fill(struct bcast_hw_rail *r, const struct ifaddrs *a, int fd)
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
-static bool known(const struct bcast_hw_rail *rails, int num, const char *name)
+static bool known(const struct hwmc_rail *rails, int num, const char *name)
 {
     for (int i = 0; i < num; i++)
         if (strcmp(rails[i].name, name) == 0)
@@ -99,22 +99,22 @@ static bool known(const struct bcast_hw_rail *rails, int num, const char *name)
 
 static int by_index(const void *a, const void *b)
 {
-    const struct bcast_hw_rail *x = a, *y = b;
+    const struct hwmc_rail *x = a, *y = b;
 
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int hwmc_rail_discover(struct bcast_hw_rail *rails, int max)
+int hwmc_rail_discover(struct hwmc_rail *rails, int max)
 {
     struct ifaddrs *list;
     int fd, num = 0;
 
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     if (getifaddrs(&list) != 0) {
         close(fd);
-        return BCAST_HW_ERR_LIMIT;
+        return HWMC_ERR_LIMIT;
     }
     for (const struct ifaddrs *a = list; a != NULL && num < max; a = a->ifa_next) {
         if (!usable(a) || known(rails, num, a->ifa_name))
@@ -177,7 +177,7 @@ static bool read_subnet(const char *text, uint32_t *addr, uint32_t *mask)
     return true;
 }
 
-static bool matches(const struct bcast_hw_rail *r, const char *part)
+static bool matches(const struct hwmc_rail *r, const char *part)
 {
     uint32_t addr, mask;
 
@@ -187,8 +187,8 @@ static bool matches(const struct bcast_hw_rail *r, const char *part)
 }
 
 /* Adds the ports that `part` names and that are not chosen yet; how many it names. */
-static int add_matches(const struct bcast_hw_rail *ports, int num, const char *part,
-                       struct bcast_hw_rail *rails, int max, int *chosen)
+static int add_matches(const struct hwmc_rail *ports, int num, const char *part,
+                       struct hwmc_rail *rails, int max, int *chosen)
 {
     int named = 0;
 
@@ -202,13 +202,13 @@ static int add_matches(const struct bcast_hw_rail *ports, int num, const char *p
     return named;
 }
 
-static bool leads_out(const struct bcast_hw_rail *port)
+static bool leads_out(const struct hwmc_rail *port)
 {
     return port->up && !port->loopback && !port->bridge;
 }
 
 /* How many ports could be rails; *mbit: the speed of the fastest, 0 when none tells. */
-static int candidates(const struct bcast_hw_rail *ports, int num, uint32_t *mbit)
+static int candidates(const struct hwmc_rail *ports, int num, uint32_t *mbit)
 {
     int n = 0;
 
@@ -224,12 +224,12 @@ static int candidates(const struct bcast_hw_rail *ports, int num, uint32_t *mbit
 }
 
 /* An address that the host gave itself (RFC 3927), as for a port to its own management. */
-static bool link_local(const struct bcast_hw_rail *r)
+static bool link_local(const struct hwmc_rail *r)
 {
     return r->addr >> 16 == 0xa9feu;
 }
 
-static bool only_link_local(const struct bcast_hw_rail *ports, int num)
+static bool only_link_local(const struct hwmc_rail *ports, int num)
 {
     for (int i = 0; i < num; i++)
         if (leads_out(&ports[i]) && !link_local(&ports[i]))
@@ -237,9 +237,9 @@ static bool only_link_local(const struct bcast_hw_rail *ports, int num)
     return true;
 }
 
-const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i)
+const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i)
 {
-    const struct bcast_hw_rail *r = &ports[i];
+    const struct hwmc_rail *r = &ports[i];
     uint32_t fastest;
     int others = candidates(ports, num, &fastest);
 
@@ -257,8 +257,7 @@ const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i
 }
 
 /* All ports that are not left out, that of the multicast route first. */
-static int choose_default(const struct bcast_hw_rail *ports, int num, struct bcast_hw_rail *rails,
-                          int max)
+static int choose_default(const struct hwmc_rail *ports, int num, struct hwmc_rail *rails, int max)
 {
     char name[IF_NAMESIZE];
     bool routed = multicast_route(name);
@@ -269,13 +268,13 @@ static int choose_default(const struct bcast_hw_rail *ports, int num, struct bca
             if ((routed && strcmp(ports[i].name, name) == 0) == first &&
                 hwmc_rail_left_out(ports, num, i) == NULL)
                 rails[chosen++] = ports[i];
-    return chosen > 0 ? chosen : BCAST_HW_ERR_INVAL;
+    return chosen > 0 ? chosen : HWMC_ERR_INVAL;
 }
 
-int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spec,
-                     struct bcast_hw_rail *rails, int max, char *wrong)
+int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
+                     struct hwmc_rail *rails, int max, char *wrong)
 {
-    char part[BCAST_HW_RAIL_NAME_MAX];
+    char part[HWMC_RAIL_NAME_MAX];
     int chosen = 0;
 
     wrong[0] = '\0';
@@ -294,7 +293,7 @@ int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spe
         part[len] = '\0';
         if (add_matches(ports, num, part, rails, max, &chosen) == 0) {
             strcpy(wrong, part);
-            return BCAST_HW_ERR_INVAL;
+            return HWMC_ERR_INVAL;
         }
     }
 }

@@ -4,8 +4,8 @@
  *
  * rail: which IPv4 network ports this host has, and which of them a job uses.
  */
-#ifndef HWMC_RAIL_H_INCLUDED
-#define HWMC_RAIL_H_INCLUDED
+#ifndef HWMC_NETMOD_RAIL_RAIL_H_INCLUDED
+#define HWMC_NETMOD_RAIL_RAIL_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,18 +19,18 @@
 /* Every interface with an IPv4 address that is up and can multicast, in the order of their kernel
  * indices; of an interface with several addresses the first; not yet located. Returns how many, at
  * most `max`; ERR_LIMIT when the system does not tell. */
-int hwmc_rail_discover(struct bcast_hw_rail *rails, int max);
+int hwmc_rail_discover(struct hwmc_rail *rails, int max);
 
 /* Chooses from the `num` ports those that `spec` names, in its order: names or subnets ("eth0",
  * "10.77.0.0/24"), separated by commas; a subnet names every port in it. An empty spec: every port
  * that is not left out, that of the multicast route first, or loopback when there is none. Returns
  * how many, 1..max. ERR_INVAL: a part names no port; it is copied to `wrong`, cut to
- * BCAST_HW_RAIL_NAME_MAX with its NUL. */
-int hwmc_rail_select(const struct bcast_hw_rail *ports, int num, const char *spec,
-                     struct bcast_hw_rail *rails, int max, char *wrong);
+ * HWMC_RAIL_NAME_MAX with its NUL. */
+int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
+                     struct hwmc_rail *rails, int max, char *wrong);
 
 /* Why an empty spec does not choose ports[i]; NULL: it does. */
-const char *hwmc_rail_left_out(const struct bcast_hw_rail *ports, int num, int i);
+const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i);
 
 /* A rail of `mbit` carries nothing beside one of `fastest`: slower than a quarter. Unknown speeds,
  * 0, are not slow. */
@@ -48,6 +48,6 @@ static inline uint32_t hwmc_rail_subnet(uint32_t addr, uint32_t prefix)
 /* Fills numa and distance of `num` rails from hwloc's topology of this host, which takes
  * milliseconds to load; both are -1 where hwloc knows no such device, as for loopback. Returns how
  * many it found; ERR_LIMIT when there is no topology. */
-int hwmc_rail_locate(struct bcast_hw_rail *rails, int num);
+int hwmc_rail_locate(struct hwmc_rail *rails, int num);
 
-#endif /* HWMC_RAIL_H_INCLUDED */
+#endif /* HWMC_NETMOD_RAIL_RAIL_H_INCLUDED */

@@ -156,7 +156,7 @@ uint64_t hwmc_info_now_ms(void)
     return (uint64_t) t.tv_sec * 1000 + (uint64_t) t.tv_nsec / 1000000;
 }
 
-void hwmc_info_wait(struct bcast_hw_fabric *f, uint64_t ms)
+void hwmc_info_wait(struct hwmc_fabric *f, uint64_t ms)
 {
     struct pollfd p[FDS_MAX];
     int fds[FDS_MAX], num = f->ops->fds(f, fds, FDS_MAX);

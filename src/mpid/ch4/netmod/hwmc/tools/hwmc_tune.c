@@ -107,8 +107,8 @@ static bool parse(struct tune_plan *plan, int argc, char **argv)
 /* Whether what a file has, or is to have, is a selection. */
 static bool sound(const char *text, const char *name)
 {
-    char why[BCAST_HW_NODE_ENTRY_WHY];
-    struct json_object *tree = bcast_hw_node_entry_parse(text, why);
+    char why[HWMC_SHM_ENTRY_WHY];
+    struct json_object *tree = hwmc_shm_entry_parse(text, why);
 
     if (tree)
         json_object_put(tree);
@@ -119,7 +119,7 @@ static bool sound(const char *text, const char *name)
 
 static int check(const char *file)
 {
-    char *text = bcast_hw_node_entry_load(file);
+    char *text = hwmc_shm_entry_load(file);
     bool good = text && sound(text, file);
 
     if (!text)

@@ -4,8 +4,8 @@
  *
  * info: the parts of hwmc_info. Each prints to stdout; the exit status of the program is the value.
  */
-#ifndef HWMC_INFO_H_INCLUDED
-#define HWMC_INFO_H_INCLUDED
+#ifndef HWMC_NETMOD_TOOLS_INFO_H_INCLUDED
+#define HWMC_NETMOD_TOOLS_INFO_H_INCLUDED
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "../rail/rail.h"
 
 /* How a path over the rail that dies is left, and why so. */
-void hwmc_info_path(const struct bcast_hw_rail *rail, char *text, size_t room);
+void hwmc_info_path(const struct hwmc_rail *rail, char *text, size_t room);
 
 /* The network ports of this host, and whether multicast works on each. */
 int hwmc_info_rails(void);
@@ -44,7 +44,7 @@ int hwmc_info_json(const char *what);
 void hwmc_info_print_wrapped(const char *text, int indent);
 
 /* "10.77.0.1/24"; room for 20 bytes. */
-void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text);
+void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text);
 
 /* Value of a string control variable whose default is empty. */
 void hwmc_info_cvar_string(const char *name, char *value, int room);
@@ -62,27 +62,27 @@ uint16_t hwmc_info_port(uint32_t bits);
 bool hwmc_info_fabric_may_be(const char *name);
 
 /* The verbs fabric of a rail, tried: NULL, or why there is none. */
-const char *hwmc_info_open_verbs(const struct bcast_hw_rail *rail,
-                                 const struct hwmc_info_params *params, struct bcast_hw_fabric **f);
+const char *hwmc_info_open_verbs(const struct hwmc_rail *rail,
+                                 const struct hwmc_info_params *params, struct hwmc_fabric **f);
 
-int hwmc_info_open_udp(const struct bcast_hw_rail *rail, const struct hwmc_info_params *params,
-                       struct bcast_hw_fabric **f);
+int hwmc_info_open_udp(const struct hwmc_rail *rail, const struct hwmc_info_params *params,
+                       struct hwmc_fabric **f);
 
 /* The fabric that a job on this host would have on a rail; `what`: its name and why, as
  * "udp: no RDMA port". */
-int hwmc_info_open(const struct bcast_hw_rail *rail, const struct hwmc_info_params *params,
-                   struct bcast_hw_fabric **f, char *what, size_t room);
+int hwmc_info_open(const struct hwmc_rail *rail, const struct hwmc_info_params *params,
+                   struct hwmc_fabric **f, char *what, size_t room);
 
 /* The fabric's own datagrams that it heard and did not hand over. */
-int hwmc_info_own(const struct bcast_hw_fabric *f);
+int hwmc_info_own(const struct hwmc_fabric *f);
 
 /* Joins, however long that takes up to 5 s. */
-int hwmc_info_join(struct bcast_hw_fabric *f, uint64_t group);
+int hwmc_info_join(struct hwmc_fabric *f, uint64_t group);
 
 /* Monotonic, ms. */
 uint64_t hwmc_info_now_ms(void);
 
 /* Waits up to `ms` for datagrams. */
-void hwmc_info_wait(struct bcast_hw_fabric *f, uint64_t ms);
+void hwmc_info_wait(struct hwmc_fabric *f, uint64_t ms);
 
-#endif /* HWMC_INFO_H_INCLUDED */
+#endif /* HWMC_NETMOD_TOOLS_INFO_H_INCLUDED */

@@ -29,34 +29,34 @@ uint16_t hwmc_info_port(uint32_t bits)
 }
 
 #ifdef HAVE_HWMC_VERBS
-const char *hwmc_info_open_verbs(const struct bcast_hw_rail *rail,
-                                 const struct hwmc_info_params *params, struct bcast_hw_fabric **f)
+const char *hwmc_info_open_verbs(const struct hwmc_rail *rail,
+                                 const struct hwmc_info_params *params, struct hwmc_fabric **f)
 {
     const struct hwmc_verbs_params verbs = {
         .key = params->key, .port = params->port, .window = params->window};
     int err = hwmc_fabric_verbs_open(rail, &verbs, f);
 
-    if (err != BCAST_HW_OK)
-        return err == BCAST_HW_ERR_DEVICE ? "no RDMA port" : bcast_hw_err_text(err);
+    if (err != HWMC_OK)
+        return err == HWMC_ERR_DEVICE ? "no RDMA port" : hwmc_err_text(err);
     err = hwmc_fabric_verbs_probe(*f, PROBE_NS);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         return NULL;
     (*f)->ops->close(*f);
-    return err == BCAST_HW_ERR_GROUP ? "verbs cannot join" : "verbs: nothing came back";
+    return err == HWMC_ERR_GROUP ? "verbs cannot join" : "verbs: nothing came back";
 }
 
-int hwmc_info_own(const struct bcast_hw_fabric *f)
+int hwmc_info_own(const struct hwmc_fabric *f)
 {
     return strcmp(f->ops->name, "verbs") == 0 ? (int) hwmc_fabric_verbs_drops(f)->own : 0;
 }
 
-static const char *kind_of(struct bcast_hw_fabric *f)
+static const char *kind_of(struct hwmc_fabric *f)
 {
     return ((struct hwmc_verbs *) f)->port.infiniband ? "InfiniBand" : "RoCE v2";
 }
 #else
-const char *hwmc_info_open_verbs(const struct bcast_hw_rail *rail,
-                                 const struct hwmc_info_params *params, struct bcast_hw_fabric **f)
+const char *hwmc_info_open_verbs(const struct hwmc_rail *rail,
+                                 const struct hwmc_info_params *params, struct hwmc_fabric **f)
 {
     (void) rail;
     (void) params;
@@ -64,21 +64,21 @@ const char *hwmc_info_open_verbs(const struct bcast_hw_rail *rail,
     return "built without verbs";
 }
 
-int hwmc_info_own(const struct bcast_hw_fabric *f)
+int hwmc_info_own(const struct hwmc_fabric *f)
 {
     (void) f;
     return 0;
 }
 
-static const char *kind_of(struct bcast_hw_fabric *f)
+static const char *kind_of(struct hwmc_fabric *f)
 {
     (void) f;
     return "";
 }
 #endif
 
-int hwmc_info_open_udp(const struct bcast_hw_rail *rail, const struct hwmc_info_params *params,
-                       struct bcast_hw_fabric **f)
+int hwmc_info_open_udp(const struct hwmc_rail *rail, const struct hwmc_info_params *params,
+                       struct hwmc_fabric **f)
 {
     const struct hwmc_udp_params udp = {
         .port = params->port, .ttl = 1, .loop = true, .window = params->window};
@@ -88,14 +88,15 @@ int hwmc_info_open_udp(const struct bcast_hw_rail *rail, const struct hwmc_info_
 
 bool hwmc_info_fabric_may_be(const char *name)
 {
-    char wish[16];
+    char preference[16];
 
-    hwmc_info_cvar_string("MPIR_CVAR_HWMC_FABRIC", wish, sizeof(wish));
-    return wish[0] == '\0' || strcmp(wish, "auto") == 0 || strcmp(wish, name) == 0;
+    hwmc_info_cvar_string("MPIR_CVAR_HWMC_FABRIC", preference, sizeof(preference));
+    return preference[0] == '\0' || strcmp(preference, "auto") == 0 ||
+           strcmp(preference, name) == 0;
 }
 
-int hwmc_info_open(const struct bcast_hw_rail *rail, const struct hwmc_info_params *params,
-                   struct bcast_hw_fabric **f, char *what, size_t room)
+int hwmc_info_open(const struct hwmc_rail *rail, const struct hwmc_info_params *params,
+                   struct hwmc_fabric **f, char *what, size_t room)
 {
     const char *why = "by MPIR_CVAR_HWMC_FABRIC";
 
@@ -103,23 +104,23 @@ int hwmc_info_open(const struct bcast_hw_rail *rail, const struct hwmc_info_para
         why = hwmc_info_open_verbs(rail, params, f);
         if (why == NULL) {
             snprintf(what, room, "verbs: %s", kind_of(*f));
-            return BCAST_HW_OK;
+            return HWMC_OK;
         }
     }
     if (!hwmc_info_fabric_may_be("udp")) {
         snprintf(what, room, "none: %s", why);
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     }
     snprintf(what, room, "udp: %s", why);
     return hwmc_info_open_udp(rail, params, f);
 }
 
-int hwmc_info_join(struct bcast_hw_fabric *f, uint64_t group)
+int hwmc_info_join(struct hwmc_fabric *f, uint64_t group)
 {
     uint64_t end = hwmc_info_now_ms() + JOIN_MS;
     int err;
 
-    while ((err = f->ops->join(f, group)) == BCAST_HW_AGAIN && hwmc_info_now_ms() < end)
+    while ((err = f->ops->join(f, group)) == HWMC_AGAIN && hwmc_info_now_ms() < end)
         hwmc_info_wait(f, 10);
-    return err == BCAST_HW_AGAIN ? BCAST_HW_ERR_GROUP : err;
+    return err == HWMC_AGAIN ? HWMC_ERR_GROUP : err;
 }

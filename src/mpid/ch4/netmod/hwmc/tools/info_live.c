@@ -27,14 +27,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINK_TEXT "/memfd:" BCAST_HW_LIVE_FILE " "
+#define LINK_TEXT "/memfd:" HWMC_EXPORT_FILE " "
 #define TRIES 1000 /* to read a place that is being written */
 
 struct process {
     const char *pid;
     int dir;       /* in /proc */
     char file[32]; /* "fd/7" */
-    const struct bcast_hw_live *live;
+    const struct hwmc_export *live;
 };
 
 static int fail(const struct process *p, const char *why)
@@ -82,11 +82,11 @@ static int find(struct process *p)
 /* What stands before `rank` is alike in all versions. */
 static int check_version(const struct process *p, int fd)
 {
-    struct bcast_hw_live head = {0};
-    const size_t bytes = offsetof(struct bcast_hw_live, rank);
+    struct hwmc_export head = {0};
+    const size_t bytes = offsetof(struct hwmc_export, rank);
     char why[128];
 
-    if (pread(fd, &head, bytes, 0) < (ssize_t) bytes || head.magic != BCAST_HW_LIVE_MAGIC)
+    if (pread(fd, &head, bytes, 0) < (ssize_t) bytes || head.magic != HWMC_EXPORT_MAGIC)
         return fail(p, "is about to start");
     head.version[sizeof(head.version) - 1] = '\0';
     if (strcmp(head.version, HWMC_VERSION) != 0) {
@@ -115,15 +115,15 @@ static int map(struct process *p)
     return status;
 }
 
-static void print_rails(const struct bcast_hw_live *live)
+static void print_rails(const struct hwmc_export *live)
 {
     const uint32_t num = atomic_load_explicit(&live->num_rails, memory_order_acquire);
 
     printf("\nrails: %u\n", num);
     if (num > 0)
         printf("%-8s %-16s %-19s %8s  %s\n", "number", "port", "address", "Mbit/s", "multicast");
-    for (uint32_t i = 0; i < num && i < BCAST_HW_RAILS_MAX; i++) {
-        const struct bcast_hw_live_rail *r = &live->rail[i];
+    for (uint32_t i = 0; i < num && i < HWMC_RAILS_MAX; i++) {
+        const struct hwmc_export_rail *r = &live->rail[i];
         char subnet[20], speed[16] = "-";
 
         hwmc_info_format_subnet(&r->port, subnet);
@@ -148,21 +148,21 @@ static bool read_place(const _Atomic uint32_t *turn, void *to, size_t bytes)
     return false;
 }
 
-static const char *name_of(const struct bcast_hw_live *live, uint32_t rail)
+static const char *name_of(const struct hwmc_export *live, uint32_t rail)
 {
     const uint32_t num = atomic_load_explicit(&live->num_rails, memory_order_acquire);
 
-    for (uint32_t i = 0; i < num && i < BCAST_HW_RAILS_MAX; i++)
+    for (uint32_t i = 0; i < num && i < HWMC_RAILS_MAX; i++)
         if (live->rail[i].number == rail)
             return live->rail[i].port.name;
     return "-";
 }
 
 /* A group's row for a rail: whether its broadcasts are multicast there, since which, and why. */
-static void print_cast(const struct bcast_hw_live *live, const struct bcast_hw_live_cast *c,
+static void print_cast(const struct hwmc_export *live, const struct hwmc_export_cast *c,
                        uint32_t rail)
 {
-    const struct bcast_hw_rail_stand *s = &c->stand[rail];
+    const struct hwmc_rail_state *s = &c->stand[rail];
     const char *stand = c->broken               ? "broken"
                         : c->rails >> rail & 1  ? "on"
                         : c->agreed >> rail & 1 ? "left"
@@ -174,27 +174,27 @@ static void print_cast(const struct bcast_hw_live *live, const struct bcast_hw_l
         printf("rank %u of MPI_COMM_WORLD cannot be reached\n", c->lost);
     else if (s->since == 0)
         printf("set-up\n");
-    else if (s->cause == BCAST_HW_CAUSE_SILENT || s->cause == BCAST_HW_CAUSE_LOSSY)
-        printf("%s (rank %u of it)\n", bcast_hw_cause_texts[s->cause], s->culprit);
+    else if (s->reason == HWMC_RAIL_REASON_SILENT || s->reason == HWMC_RAIL_REASON_LOSSY)
+        printf("%s (rank %u of it)\n", hwmc_rail_reason_texts[s->reason], s->culprit);
     else
-        printf("%s\n", bcast_hw_cause_texts[s->cause % BCAST_HW_CAUSE_LIMIT]);
+        printf("%s\n", hwmc_rail_reason_texts[s->reason % HWMC_RAIL_REASON_LIMIT]);
 }
 
-static void print_casts(const struct bcast_hw_live *live)
+static void print_casts(const struct hwmc_export *live)
 {
     const uint32_t num = atomic_load_explicit(&live->num_casts, memory_order_relaxed);
     const uint32_t rails = atomic_load_explicit(&live->num_rails, memory_order_acquire);
-    struct bcast_hw_live_cast c;
+    struct hwmc_export_cast c;
     uint32_t shown = 0;
 
     printf("\nmulticast by rails: %u\n", num);
     if (num > 0)
         printf("%-8s %4s  %-4s %-16s %-6s %15s  %s\n", "context", "part", "rail", "port", "stand",
                "from broadcast", "why");
-    for (uint32_t i = 0; i < BCAST_HW_LIVE_CASTS; i++) {
+    for (uint32_t i = 0; i < HWMC_EXPORT_CASTS; i++) {
         if (!read_place(&live->cast[i].turn, &c, sizeof(c)) || c.ranks == 0)
             continue;
-        for (uint32_t k = 0; k < rails && k < BCAST_HW_RAILS_MAX; k++)
+        for (uint32_t k = 0; k < rails && k < HWMC_RAILS_MAX; k++)
             print_cast(live, &c, live->rail[k].number);
         shown++;
     }
@@ -204,16 +204,17 @@ static void print_casts(const struct bcast_hw_live *live)
 
 /* To how many peers the lane is good, asked, dead or off; streams by it, and moved from it; lost
  * to. */
-static void print_stand(const struct bcast_hw_stand *s)
+static void print_stand(const struct hwmc_lane_state *s)
 {
-    printf("%6u %6u %6u %6u %8u %6u  ", s->peers[BCAST_HW_LINK_GOOD], s->peers[BCAST_HW_LINK_ASKED],
-           s->peers[BCAST_HW_LINK_DEAD], s->peers[BCAST_HW_LINK_OFF], s->streams, s->moved);
-    for (uint32_t i = 0; i < s->num_lost && i < BCAST_HW_STAND_LOST; i++)
+    printf("%6u %6u %6u %6u %8u %6u  ", s->peers[HWMC_SESSION_GOOD],
+           s->peers[HWMC_SESSION_SUSPECTED], s->peers[HWMC_SESSION_DEAD],
+           s->peers[HWMC_SESSION_OFF], s->streams, s->moved);
+    for (uint32_t i = 0; i < s->num_lost && i < HWMC_LANE_STATE_LOST; i++)
         printf("%s%u", i > 0 ? "," : "", s->lost[i]);
-    printf("%s\n", s->num_lost == 0 ? "-" : s->num_lost == BCAST_HW_STAND_LOST ? ",..." : "");
+    printf("%s\n", s->num_lost == 0 ? "-" : s->num_lost == HWMC_LANE_STATE_LOST ? ",..." : "");
 }
 
-static void print_lane(const struct bcast_hw_live *live, const struct bcast_hw_live_lane *l,
+static void print_lane(const struct hwmc_export *live, const struct hwmc_export_lane *l,
                        uint32_t number)
 {
     char rail[12] = "-";
@@ -222,21 +223,21 @@ static void print_lane(const struct bcast_hw_live *live, const struct bcast_hw_l
         snprintf(rail, sizeof(rail), "%d", l->rail);
     printf("%-6u %-4s %-16s %-5s ", number, rail,
            l->rail >= 0 ? name_of(live, (uint32_t) l->rail) : "-", l->kind);
-    if (l->links)
+    if (l->sessions)
         print_stand(&l->stand);
     else
         printf("%s\n", l->carries);
 }
 
-static void print_lanes(const struct bcast_hw_live *live)
+static void print_lanes(const struct hwmc_export *live)
 {
-    struct bcast_hw_live_lane l;
+    struct hwmc_export_lane l;
     uint32_t num = 0;
 
-    for (uint32_t i = 0; i < BCAST_HW_LIVE_LANES; i++) {
+    for (uint32_t i = 0; i < HWMC_EXPORT_LANES; i++) {
         if (!read_place(&live->lane[i].turn, &l, sizeof(l)) || !l.open)
             continue;
-        if (num++ == 0 && l.links)
+        if (num++ == 0 && l.sessions)
             printf("\nlanes, with the links to other processes: good, asked, dead, off\n%-6s %-4s "
                    "%-16s "
                    "%-5s %6s %6s %6s %6s %8s %6s  %s\n",
@@ -249,17 +250,17 @@ static void print_lanes(const struct bcast_hw_live *live)
     }
 }
 
-static void print_comms(const struct bcast_hw_live *live)
+static void print_comms(const struct hwmc_export *live)
 {
     const uint32_t num = atomic_load_explicit(&live->num_comms, memory_order_relaxed);
-    struct bcast_hw_live_comm c;
+    struct hwmc_export_comm c;
     uint32_t shown = 0;
 
     printf("\ncommunicators that hwmc looked at: %u\n", num);
     if (num > 0)
         printf("%-8s %6s %6s  %-20s %-20s %s\n", "context", "ranks", "rank", "over the network",
                "inside a host", "name");
-    for (uint32_t i = 0; i < BCAST_HW_LIVE_COMMS; i++) {
+    for (uint32_t i = 0; i < HWMC_EXPORT_COMMS; i++) {
         if (!read_place(&live->comm[i].turn, &c, sizeof(c)) || c.ranks == 0)
             continue;
         printf("%-8x %6u %6u  %-20s %-20s %s\n", c.context, c.ranks, c.rank, c.network, c.host,
@@ -270,19 +271,19 @@ static void print_comms(const struct bcast_hw_live *live)
         printf("and %u more\n", num - shown);
 }
 
-static uint32_t read_counters(const struct bcast_hw_live *live, uint64_t *value)
+static uint32_t read_counters(const struct hwmc_export *live, uint64_t *value)
 {
     uint32_t num = atomic_load_explicit(&live->num_counters, memory_order_acquire);
 
-    num = num < BCAST_HW_LIVE_COUNTERS ? num : BCAST_HW_LIVE_COUNTERS;
+    num = num < HWMC_EXPORT_COUNTERS ? num : HWMC_EXPORT_COUNTERS;
     for (uint32_t i = 0; i < num; i++)
         value[i] = __atomic_load_n(&live->value[i], __ATOMIC_RELAXED);
     return num;
 }
 
-static void print_counters(const struct bcast_hw_live *live)
+static void print_counters(const struct hwmc_export *live)
 {
-    uint64_t value[BCAST_HW_LIVE_COUNTERS];
+    uint64_t value[HWMC_EXPORT_COUNTERS];
     const uint32_t num = read_counters(live, value);
 
     printf("\ncounters that are not 0\n");
@@ -300,9 +301,9 @@ static double now(void)
 }
 
 /* What changed from `before` to now, which is `before` for the next time. */
-static void print_changes(const struct bcast_hw_live *live, uint64_t *before, double seconds)
+static void print_changes(const struct hwmc_export *live, uint64_t *before, double seconds)
 {
-    uint64_t value[BCAST_HW_LIVE_COUNTERS];
+    uint64_t value[HWMC_EXPORT_COUNTERS];
     const uint32_t num = read_counters(live, value);
 
     printf("\nin %.1f s\n", seconds);
@@ -310,7 +311,7 @@ static void print_changes(const struct bcast_hw_live *live, uint64_t *before, do
         if (value[i] == before[i])
             continue;
         printf("%-40s %20" PRIu64, live->name[i], value[i]);
-        if (live->kind[i] != MPIR_BCAST_HW_COUNTER)
+        if (live->kind[i] != HWMC_COUNTER)
             printf("\n");
         else
             printf(" %14.1f/s\n", (double) (value[i] - before[i]) / seconds);
@@ -321,7 +322,7 @@ static void print_changes(const struct bcast_hw_live *live, uint64_t *before, do
 
 static int watch(const struct process *p, double seconds)
 {
-    uint64_t before[BCAST_HW_LIVE_COUNTERS] = {0};
+    uint64_t before[HWMC_EXPORT_COUNTERS] = {0};
     const struct timespec nap = {(time_t) seconds, (long) ((seconds - (time_t) seconds) * 1e9)};
     double last = now();
 

@@ -21,24 +21,24 @@ extern const char MPII_coll_generic_json[];
 #define MAX_BYTES (UINT64_C(64) << 20)
 
 struct model {
-    struct bcast_hw_network net;
-    struct bcast_hw_shape shape;
+    struct hwmc_network net;
+    struct hwmc_shape shape;
     uint32_t rails;
 };
 
 /* The ports that a job would use here. */
 static void from_ports(struct model *m)
 {
-    struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX], chosen[BCAST_HW_RAILS_MAX];
-    char spec[256], wrong[BCAST_HW_RAIL_NAME_MAX];
+    struct hwmc_rail ports[HWMC_RAIL_PORTS_MAX], chosen[HWMC_RAILS_MAX];
+    char spec[256], wrong[HWMC_RAIL_NAME_MAX];
     uint32_t mtu = 1500;
     int num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
 
-    m->net.mbit = BCAST_HW_GUESSED_MBIT;
+    m->net.mbit = HWMC_GUESSED_MBIT;
     m->rails = 1;
     hwmc_info_cvar_string("MPIR_CVAR_HWMC_RAILS", spec, sizeof(spec));
     if (num > 0)
-        num = hwmc_rail_select(ports, num, spec, chosen, BCAST_HW_RAILS_MAX, wrong);
+        num = hwmc_rail_select(ports, num, spec, chosen, HWMC_RAILS_MAX, wrong);
     for (int i = 0; i < num; i++) {
         if (i == 0 || chosen[i].mtu < mtu)
             mtu = chosen[i].mtu;
@@ -55,15 +55,15 @@ static bool take_shape(struct model *m, const char **text)
 {
     double value;
 
-    if (bcast_hw_network_take(text, "ranks", &value) && value >= 2)
+    if (hwmc_network_take(text, "ranks", &value) && value >= 2)
         m->shape.ranks = (uint32_t) value;
-    else if (bcast_hw_network_take(text, "hosts", &value) && value >= 1)
+    else if (hwmc_network_take(text, "hosts", &value) && value >= 1)
         m->shape.hosts = (uint32_t) value;
-    else if (bcast_hw_network_take(text, "rails", &value) && value >= 1 && value <= 8)
+    else if (hwmc_network_take(text, "rails", &value) && value >= 1 && value <= 8)
         m->rails = (uint32_t) value;
-    else if (bcast_hw_network_take(text, "sites", &value) && value >= 1)
+    else if (hwmc_network_take(text, "sites", &value) && value >= 1)
         m->shape.sites = (uint32_t) value;
-    else if (bcast_hw_network_take(text, "multicast", &value))
+    else if (hwmc_network_take(text, "multicast", &value))
         m->shape.frag_bytes = value > 0 ? m->shape.frag_bytes : 0;
     else
         return false;
@@ -81,7 +81,7 @@ static bool take_figure(struct model *m, const char **text)
     memcpy(item, *text, len);
     item[len] = '\0';
     *text += len + ((*text)[len] == ',');
-    return bcast_hw_network_parse(item, &m->net);
+    return hwmc_network_parse(item, &m->net);
 }
 
 /* So many ranks on so many hosts, and the trees that these can have (core/trees, select.c). */
@@ -101,14 +101,14 @@ static bool find(struct model *m, const char *what)
     bool good = true;
 
     *m = (struct model){
-        .net = {.latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
-                .site_latency_ns = BCAST_HW_GUESSED_LATENCY_NS,
-                .datagram_ns = BCAST_HW_GUESSED_DATAGRAM_NS},
+        .net = {.latency_ns = HWMC_GUESSED_LATENCY_NS,
+                .site_latency_ns = HWMC_GUESSED_LATENCY_NS,
+                .datagram_ns = HWMC_GUESSED_DATAGRAM_NS},
         .shape = {.ranks = 8, .sites = 1, .seg_bytes = SEGMENT_BYTES},
     };
     from_ports(m);
     hwmc_info_cvar_string("MPIR_CVAR_BCAST_HW_NETWORK", said, sizeof(said));
-    good = bcast_hw_network_parse(said, &m->net);
+    good = hwmc_network_parse(said, &m->net);
     if (!good)
         fprintf(stderr, "hwmc_info: MPIR_CVAR_BCAST_HW_NETWORK is not understood: %s\n", said);
     while (good && *text != '\0') {
@@ -125,9 +125,9 @@ static bool find(struct model *m, const char *what)
     return good;
 }
 
-static enum bcast_hw_algorithm taken(const struct model *m, uint64_t bytes)
+static enum hwmc_algorithm taken(const struct model *m, uint64_t bytes)
 {
-    return bcast_hw_model_best(&m->net, &m->shape, BCAST_HW_ALGORITHM_LIMIT, bytes);
+    return hwmc_model_best(&m->net, &m->shape, HWMC_ALGORITHM_LIMIT, bytes);
 }
 
 static void print_time(uint64_t ns)
@@ -145,7 +145,7 @@ int hwmc_info_model(const char *what)
 #define X(name, lower, text) {#lower, text},
     static const struct {
         const char *name, *text;
-    } algorithms[] = {BCAST_HW_ALGORITHMS(X)};
+    } algorithms[] = {HWMC_ALGORITHMS(X)};
 #undef X
     struct model m;
 
@@ -159,31 +159,31 @@ int hwmc_info_model(const char *what)
            (double) m.net.latency_ns / 1e3, (double) m.net.site_latency_ns / 1e3, m.net.loss_ppm,
            m.shape.frag_bytes > 0 ? "works" : "does not work");
     printf("%10s", "bytes");
-    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
+    for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
         printf(" %11s", algorithms[a].name);
     printf("  taken\n");
     for (uint64_t bytes = 8; bytes <= MAX_BYTES; bytes *= 8) {
         printf("%10llu", (unsigned long long) bytes);
-        for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
-            print_time(bcast_hw_model_ns(&m.net, &m.shape, (enum bcast_hw_algorithm) a, bytes));
+        for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
+            print_time(hwmc_model_ns(&m.net, &m.shape, (enum hwmc_algorithm) a, bytes));
         printf("  %s\n", algorithms[taken(&m, bytes)].name);
     }
     printf("\nThe least time is taken. Where it is MPICH's, MPICH selects among its own.\n");
-    for (int a = 0; a < BCAST_HW_ALGORITHM_LIMIT; a++)
+    for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
         printf("  %-10s %s\n", algorithms[a].name, algorithms[a].text);
     return 0;
 }
 
 /* The selection file. */
 
-static const char *file_name(enum bcast_hw_algorithm a)
+static const char *file_name(enum hwmc_algorithm a)
 {
     switch (a) {
-        case BCAST_HW_ALGORITHM_BINOMIAL:
+        case HWMC_ALGORITHM_BINOMIAL:
             return "MPIR_Bcast_intra_binomial";
-        case BCAST_HW_ALGORITHM_DOUBLING:
+        case HWMC_ALGORITHM_DOUBLING:
             return "MPIR_Bcast_intra_scatter_recursive_doubling_allgather";
-        case BCAST_HW_ALGORITHM_RING:
+        case HWMC_ALGORITHM_RING:
             return "MPIR_Bcast_intra_scatter_ring_allgather";
         default:
             return "MPIR_Bcast_intra_hw";

@@ -29,15 +29,15 @@ struct call {
 
 struct answer {
     char host[64];
-    struct bcast_hw_rail rail;
+    struct hwmc_rail rail;
     int err; /* of opening and joining */
     int heard;
 };
 
-static int find_rail(struct bcast_hw_rail *rail)
+static int find_rail(struct hwmc_rail *rail)
 {
-    struct bcast_hw_rail ports[HWMC_RAIL_PORTS_MAX];
-    char spec[256], wrong[BCAST_HW_RAIL_NAME_MAX];
+    struct hwmc_rail ports[HWMC_RAIL_PORTS_MAX];
+    char spec[256], wrong[HWMC_RAIL_NAME_MAX];
     int num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
 
     hwmc_info_cvar_string("MPIR_CVAR_HWMC_RAILS", spec, sizeof(spec));
@@ -46,53 +46,52 @@ static int find_rail(struct bcast_hw_rail *rail)
     num = hwmc_rail_select(ports, num, spec, rail, 1, wrong);
     if (num < 0)
         snprintf(rail->name, sizeof(rail->name), "%s", wrong);
-    return num < 0 ? num : BCAST_HW_OK;
+    return num < 0 ? num : HWMC_OK;
 }
 
 /* As in a job: verbs where all processes can, else udp. *f is open where the answer is OK. */
-static int open_rail(const struct bcast_hw_rail *rail, const struct call *call, int found,
-                     struct bcast_hw_fabric **f)
+static int open_rail(const struct hwmc_rail *rail, const struct call *call, int found,
+                     struct hwmc_fabric **f)
 {
     const struct hwmc_info_params params = {
         .key = call->nonce, .port = (uint16_t) call->port, .window = 1 << 20};
-    int can = found == BCAST_HW_OK && hwmc_info_fabric_may_be("verbs") &&
+    int can = found == HWMC_OK && hwmc_info_fabric_may_be("verbs") &&
               hwmc_info_open_verbs(rail, &params, f) == NULL;
     int all;
 
     MPI_Allreduce(&can, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (all)
-        return BCAST_HW_OK;
+        return HWMC_OK;
     if (can)
         (*f)->ops->close(*f);
     *f = NULL;
-    if (found != BCAST_HW_OK)
+    if (found != HWMC_OK)
         return found;
-    return hwmc_info_fabric_may_be("udp") ? hwmc_info_open_udp(rail, &params, f)
-                                          : BCAST_HW_ERR_DEVICE;
+    return hwmc_info_fabric_may_be("udp") ? hwmc_info_open_udp(rail, &params, f) : HWMC_ERR_DEVICE;
 }
 
 /* The first process draws port, nonce and group; f is open on all where err is OK. */
-static void prepare(int rank, struct call *call, struct answer *mine, struct bcast_hw_fabric **f)
+static void prepare(int rank, struct call *call, struct answer *mine, struct hwmc_fabric **f)
 {
     if (rank == 0) {
-        if (hwmc_draw(call, sizeof(*call)) != BCAST_HW_OK)
+        if (hwmc_random(call, sizeof(*call)) != HWMC_OK)
             call->nonce = (uint64_t) getpid();
         call->port = hwmc_info_port(call->port);
         call->group = 0;
     }
     MPI_Bcast(call, sizeof(*call), MPI_BYTE, 0, MPI_COMM_WORLD);
     mine->err = open_rail(&mine->rail, call, find_rail(&mine->rail), f);
-    if (rank == 0 && (mine->err != BCAST_HW_OK || (*f)->ops->draw(*f, &call->group) != BCAST_HW_OK))
+    if (rank == 0 && (mine->err != HWMC_OK || (*f)->ops->draw(*f, &call->group) != HWMC_OK))
         call->group = 0;
     MPI_Bcast(&call->group, sizeof(call->group), MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (mine->err == BCAST_HW_OK && call->group != 0)
+    if (mine->err == HWMC_OK && call->group != 0)
         mine->err = hwmc_info_join(*f, call->group);
 }
 
-static int listen_for(struct bcast_hw_fabric *f, uint64_t nonce, uint64_t ms)
+static int listen_for(struct hwmc_fabric *f, uint64_t nonce, uint64_t ms)
 {
     uint64_t end = hwmc_info_now_ms() + ms, now;
-    struct bcast_hw_in in[16];
+    struct hwmc_in in[16];
     int heard = 0;
 
     while ((now = hwmc_info_now_ms()) < end) {
@@ -106,12 +105,11 @@ static int listen_for(struct bcast_hw_fabric *f, uint64_t nonce, uint64_t ms)
     return heard;
 }
 
-static void converse(int rank, const struct call *call, struct answer *mine,
-                     struct bcast_hw_fabric *f)
+static void converse(int rank, const struct call *call, struct answer *mine, struct hwmc_fabric *f)
 {
-    const struct bcast_hw_out out = {.head = &call->nonce, .head_len = sizeof(call->nonce)};
+    const struct hwmc_out out = {.head = &call->nonce, .head_len = sizeof(call->nonce)};
 
-    if (mine->err != BCAST_HW_OK || call->group == 0)
+    if (mine->err != HWMC_OK || call->group == 0)
         return;
     if (rank != 0) {
         mine->heard = listen_for(f, call->nonce, DATAGRAMS * EVERY_MS + LAST_MS);
@@ -135,8 +133,8 @@ static int print_answers(const struct answer *all, int size, const char *fabric)
 
         hwmc_info_format_subnet(&all[i].rail, subnet);
         printf("%-6d %-16s %-16s %-19s ", i, all[i].host, all[i].rail.name, subnet);
-        if (all[i].err != BCAST_HW_OK)
-            printf("no: %s\n", bcast_hw_err_text(all[i].err));
+        if (all[i].err != HWMC_OK)
+            printf("no: %s\n", hwmc_err_text(all[i].err));
         else
             printf("%d of %d%s\n", all[i].heard, DATAGRAMS, all[i].heard == 0 ? ": nothing" : "");
         failed += all[i].heard == 0;
@@ -153,7 +151,7 @@ int hwmc_info_net(void)
 {
     struct call call = {0};
     struct answer mine, *all = NULL;
-    struct bcast_hw_fabric *f = NULL;
+    struct hwmc_fabric *f = NULL;
     int rank, size, status = 0;
 
     MPI_Init(NULL, NULL);

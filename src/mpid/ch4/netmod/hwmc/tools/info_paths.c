@@ -14,12 +14,12 @@
 #include "../apm/selftest.h"
 #include "../verbs/port.h"
 
-void hwmc_info_path(const struct bcast_hw_rail *rail, char *text, size_t room)
+void hwmc_info_path(const struct hwmc_rail *rail, char *text, size_t room)
 {
     enum hwmc_apm_selftest result;
     struct hwmc_verbs_port port;
 
-    if (hwmc_verbs_port_open(rail, &port) != BCAST_HW_OK) {
+    if (hwmc_verbs_port_open(rail, &port) != HWMC_OK) {
         snprintf(text, room, "in software: no RDMA port");
         return;
     }
@@ -30,7 +30,7 @@ void hwmc_info_path(const struct bcast_hw_rail *rail, char *text, size_t room)
     hwmc_verbs_port_close(&port);
 }
 #else
-void hwmc_info_path(const struct bcast_hw_rail *rail, char *text, size_t room)
+void hwmc_info_path(const struct hwmc_rail *rail, char *text, size_t room)
 {
     (void) rail;
     snprintf(text, room, "in software: built without verbs");

@@ -15,7 +15,7 @@
 #define ANSWER_MS 200
 #define FABRIC_WIDTH 29 /* of the column; more goes beyond it */
 
-void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text)
+void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text)
 {
     uint32_t a = rail->addr;
 
@@ -24,20 +24,20 @@ void hwmc_info_format_subnet(const struct bcast_hw_rail *rail, char *text)
 }
 
 /* Multicasts a nonce and waits for it to come back. */
-static int ask(struct bcast_hw_fabric *f)
+static int ask(struct hwmc_fabric *f)
 {
     uint64_t nonce[2], group;
-    struct bcast_hw_out out = {.head = nonce, .head_len = sizeof(nonce)};
-    struct bcast_hw_in in[8];
+    struct hwmc_out out = {.head = nonce, .head_len = sizeof(nonce)};
+    struct hwmc_in in[8];
     uint64_t end = hwmc_info_now_ms() + ANSWER_MS, now;
     int err;
 
-    if (hwmc_draw(nonce, sizeof(nonce)) != BCAST_HW_OK)
-        return BCAST_HW_ERR_LIMIT;
+    if (hwmc_random(nonce, sizeof(nonce)) != HWMC_OK)
+        return HWMC_ERR_LIMIT;
     err = f->ops->draw(f, &group);
-    if (err == BCAST_HW_OK)
+    if (err == HWMC_OK)
         err = hwmc_info_join(f, group);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     err = f->ops->post(f, group, &out, 1);
     if (err < 0)
@@ -49,33 +49,32 @@ static int ask(struct bcast_hw_fabric *f)
         n = f->ops->poll(f, in, 8);
         for (int i = 0; i < n; i++)
             if (in[i].len == sizeof(nonce) && memcmp(in[i].data, nonce, sizeof(nonce)) == 0)
-                return BCAST_HW_OK;
+                return HWMC_OK;
     }
-    return BCAST_HW_AGAIN;
+    return HWMC_AGAIN;
 }
 
 /* `what`: which fabric, and why that. */
-static int probe(const struct bcast_hw_rail *rail, char *what, size_t room)
+static int probe(const struct hwmc_rail *rail, char *what, size_t room)
 {
     struct hwmc_info_params params = {.window = 65536};
-    struct bcast_hw_fabric *f;
+    struct hwmc_fabric *f;
     int err;
 
-    if (hwmc_draw(&params.key, sizeof(params.key)) != BCAST_HW_OK)
-        return BCAST_HW_ERR_LIMIT;
+    if (hwmc_random(&params.key, sizeof(params.key)) != HWMC_OK)
+        return HWMC_ERR_LIMIT;
     params.port = hwmc_info_port((uint32_t) params.key);
     err = hwmc_info_open(rail, &params, &f, what, room);
-    if (err != BCAST_HW_OK)
+    if (err != HWMC_OK)
         return err;
     /* The verbs fabric has answered its probe, and does not hear itself otherwise. */
-    err = strcmp(f->ops->name, "udp") == 0 ? ask(f) : BCAST_HW_OK;
+    err = strcmp(f->ops->name, "udp") == 0 ? ask(f) : HWMC_OK;
     f->ops->close(f);
     return err;
 }
 
 /* `what`: its fabric; `left_out`: why it is no rail, or NULL. */
-static void print_rail(const struct bcast_hw_rail *r, const char *what, const char *left_out,
-                       int err)
+static void print_rail(const struct hwmc_rail *r, const char *what, const char *left_out, int err)
 {
     char subnet[20], speed[24] = "-", numa[24] = "-";
 
@@ -85,15 +84,15 @@ static void print_rail(const struct bcast_hw_rail *r, const char *what, const ch
     if (r->numa >= 0)
         snprintf(numa, sizeof(numa), r->distance >= 0 ? "%d at %d" : "%d", r->numa, r->distance);
     printf("%-16s %-19s %8s %6u %-8s ", r->name, subnet, speed, r->mtu, numa);
-    printf("%-18s ", !r->up                  ? "-"
-                     : err == BCAST_HW_OK    ? "answers itself"
-                     : err == BCAST_HW_AGAIN ? "nothing came back"
-                                             : bcast_hw_err_text(err));
+    printf("%-18s ", !r->up              ? "-"
+                     : err == HWMC_OK    ? "answers itself"
+                     : err == HWMC_AGAIN ? "nothing came back"
+                                         : hwmc_err_text(err));
     printf("%-*s ", FABRIC_WIDTH, what);
     printf("%s%s\n", left_out ? "no: " : "yes", left_out ? left_out : "");
 }
 
-static void print_paths(const struct bcast_hw_rail *rails, int num)
+static void print_paths(const struct hwmc_rail *rails, int num)
 {
     char text[160];
 
@@ -107,12 +106,12 @@ static void print_paths(const struct bcast_hw_rail *rails, int num)
 
 int hwmc_info_rails(void)
 {
-    struct bcast_hw_rail rails[HWMC_RAIL_PORTS_MAX];
+    struct hwmc_rail rails[HWMC_RAIL_PORTS_MAX];
     int num = hwmc_rail_discover(rails, HWMC_RAIL_PORTS_MAX);
     int working = 0;
 
     if (num < 0) {
-        fprintf(stderr, "hwmc_info: network ports: %s\n", bcast_hw_err_text(num));
+        fprintf(stderr, "hwmc_info: network ports: %s\n", hwmc_err_text(num));
         return 1;
     }
     hwmc_rail_locate(rails, num);
@@ -120,10 +119,10 @@ int hwmc_info_rails(void)
            "multicast", FABRIC_WIDTH, "fabric", "a rail");
     for (int i = 0; i < num; i++) {
         char what[64] = "-";
-        int err = rails[i].up ? probe(&rails[i], what, sizeof(what)) : BCAST_HW_ERR_DEVICE;
+        int err = rails[i].up ? probe(&rails[i], what, sizeof(what)) : HWMC_ERR_DEVICE;
 
         print_rail(&rails[i], what, hwmc_rail_left_out(rails, num, i), err);
-        working += err == BCAST_HW_OK;
+        working += err == HWMC_OK;
     }
     if (num == 0)
         printf("none: no interface with an IPv4 address is up\n");

@@ -256,7 +256,7 @@ int hwmc_info_pvars(void)
         if (MPI_T_pvar_get_info(i, name, &name_len, &verbosity, &class, &type, &names, text,
                                 &text_len, &bind, &readonly, &continuous, &atomic) != MPI_SUCCESS)
             continue;
-        if (!begins(name, "bcast_hw_") && !begins(name, "hwmc_"))
+        if (!begins(name, "hwmc_"))
             continue;
         printf("%s%s\n", name, word_for(class));
         hwmc_info_print_wrapped(text, 4);

@@ -6,8 +6,8 @@
  * several candidates for several message lengths. All ranks of a stage get the same figures, and so
  * decide alike.
  */
-#ifndef HWMC_TUNE_H_INCLUDED
-#define HWMC_TUNE_H_INCLUDED
+#ifndef HWMC_NETMOD_TOOLS_TUNE_H_INCLUDED
+#define HWMC_NETMOD_TOOLS_TUNE_H_INCLUDED
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -21,16 +21,16 @@
 #define TUNE_STAGES_MAX 16
 #define TUNE_CANDIDATES_MAX 96
 /* Bytes: up to this a message goes with its metadata, by the tree alone. */
-#define TUNE_INLINE ((int64_t) BCAST_HW_NODE_INLINE)
+#define TUNE_INLINE ((int64_t) HWMC_SHM_INLINE)
 
 /* A collective. */
 struct tune_op {
-    const char *name;               /* as the selection calls it */
-    const char *cvar;               /* that names its algorithm; NULL: it has one only */
-    enum bcast_hw_node_table table; /* of its algorithms */
-    const char *length;             /* what it is selected by besides ranks; NULL: nothing */
-    bool blocks;                    /* memory for a message of each rank */
-    int64_t most;                   /* bytes: longer messages are not tried */
+    const char *name;          /* as the selection calls it */
+    const char *cvar;          /* that names its algorithm; NULL: it has one only */
+    enum hwmc_shm_table table; /* of its algorithms */
+    const char *length;        /* what it is selected by besides ranks; NULL: nothing */
+    bool blocks;               /* memory for a message of each rank */
+    int64_t most;              /* bytes: longer messages are not tried */
     void (*call)(MPI_Comm comm, char *from, char *to, int bytes, int ranks);
 };
 
@@ -91,4 +91,4 @@ void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
 void tune_write(FILE *to, const struct tune_stage *stages, int num_stages,
                 struct tune_found *const *found);
 
-#endif /* HWMC_TUNE_H_INCLUDED */
+#endif /* HWMC_NETMOD_TOOLS_TUNE_H_INCLUDED */

@@ -68,10 +68,10 @@ static void call_alltoall(MPI_Comm comm, char *from, char *to, int bytes, int ra
     MPI_Alltoall(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, comm);
 }
 
-#define BARRIERS BCAST_HW_NODE_TABLE_BARRIERS
-#define BCASTS BCAST_HW_NODE_TABLE_BCASTS
-#define REDUCTIONS BCAST_HW_NODE_TABLE_REDUCTIONS
-#define NONE BCAST_HW_NODE_TABLE_NONE
+#define BARRIERS HWMC_SHM_TABLE_BARRIERS
+#define BCASTS HWMC_SHM_TABLE_BCASTS
+#define REDUCTIONS HWMC_SHM_TABLE_REDUCTIONS
+#define NONE HWMC_SHM_TABLE_NONE
 #define BLOCK_MOST (1 << 20)
 
 const struct tune_op tune_ops[] = {
@@ -188,11 +188,11 @@ static int number_of(const struct tune_op *op, const char *algorithm)
 {
     switch (op->table) {
         case BARRIERS:
-            return 1 + bcast_hw_node_barrier_named(algorithm);
+            return 1 + hwmc_shm_barrier_named(algorithm);
         case BCASTS:
-            return 1 + bcast_hw_node_bcast_named(algorithm);
+            return 1 + hwmc_shm_bcast_named(algorithm);
         default:
-            return 1 + bcast_hw_node_reduction_named(algorithm);
+            return 1 + hwmc_shm_reduction_named(algorithm);
     }
 }
 

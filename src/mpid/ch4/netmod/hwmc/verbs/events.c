@@ -210,7 +210,7 @@ int hwmc_verbs_events_open(struct ibv_context *context, struct hwmc_verbs_listen
     struct watcher *w;
 
     if (l == NULL)
-        return BCAST_HW_ERR_NOMEM;
+        return HWMC_ERR_NOMEM;
     l->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (l->fd < 0)
         goto fail;
@@ -224,13 +224,13 @@ int hwmc_verbs_events_open(struct ibv_context *context, struct hwmc_verbs_listen
     if (w == NULL)
         goto fail;
     *listener = l;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 
 fail:
     if (l->fd >= 0)
         close(l->fd);
     free(l);
-    return BCAST_HW_ERR_LIMIT;
+    return HWMC_ERR_LIMIT;
 }
 
 int hwmc_verbs_events_take(struct hwmc_verbs_listener *l, struct hwmc_verbs_event *event)
@@ -246,7 +246,7 @@ int hwmc_verbs_events_take(struct hwmc_verbs_listener *l, struct hwmc_verbs_even
         l->num--;
     } else {
         l->lost = false;
-        got = BCAST_HW_ERR_LIMIT;
+        got = HWMC_ERR_LIMIT;
     }
     if (l->num == 0 && !l->lost) {
         eventfd_t drained;

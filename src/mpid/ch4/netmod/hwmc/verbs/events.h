@@ -11,8 +11,8 @@
  * Nothing blocks but close, for as long as the thread takes to end. The thread has all signals
  * blocked.
  */
-#ifndef HWMC_VERBS_EVENTS_H_INCLUDED
-#define HWMC_VERBS_EVENTS_H_INCLUDED
+#ifndef HWMC_NETMOD_VERBS_EVENTS_H_INCLUDED
+#define HWMC_NETMOD_VERBS_EVENTS_H_INCLUDED
 
 #include <stdint.h>
 
@@ -44,4 +44,4 @@ int hwmc_verbs_events_fd(const struct hwmc_verbs_listener *l);
 /* The last listener of a context ends its thread. */
 void hwmc_verbs_events_close(struct hwmc_verbs_listener *l);
 
-#endif /* HWMC_VERBS_EVENTS_H_INCLUDED */
+#endif /* HWMC_NETMOD_VERBS_EVENTS_H_INCLUDED */

@@ -8,8 +8,8 @@
  * (MADV_DONTFORK), as after ibv_fork_init, which would ask every program to call it before all else
  * and slows every registration down.
  */
-#ifndef HWMC_PAGES_H_INCLUDED
-#define HWMC_PAGES_H_INCLUDED
+#ifndef HWMC_NETMOD_VERBS_PAGES_H_INCLUDED
+#define HWMC_NETMOD_VERBS_PAGES_H_INCLUDED
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -35,4 +35,4 @@ static inline void hwmc_pages_close(void *at, size_t bytes)
         munmap(at, bytes);
 }
 
-#endif /* HWMC_PAGES_H_INCLUDED */
+#endif /* HWMC_NETMOD_VERBS_PAGES_H_INCLUDED */

@@ -46,7 +46,7 @@ static bool find_partition(struct hwmc_verbs_port *p)
     return index >= 0;
 }
 
-static bool describe(struct hwmc_verbs_port *p, const struct bcast_hw_rail *rail)
+static bool describe(struct hwmc_verbs_port *p, const struct hwmc_rail *rail)
 {
     struct ibv_port_attr attr;
 
@@ -78,18 +78,18 @@ static bool bind_to(struct hwmc_verbs_port *p, uint32_t addr)
     return true;
 }
 
-int hwmc_verbs_port_open(const struct bcast_hw_rail *rail, struct hwmc_verbs_port *port)
+int hwmc_verbs_port_open(const struct hwmc_rail *rail, struct hwmc_verbs_port *port)
 {
     struct hwmc_verbs_port p = {.channel = rdma_create_event_channel()};
 
     if (p.channel == NULL)
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     if (!bind_to(&p, rail->addr) || !describe(&p, rail)) {
         hwmc_verbs_port_close(&p);
-        return BCAST_HW_ERR_DEVICE;
+        return HWMC_ERR_DEVICE;
     }
     *port = p;
-    return BCAST_HW_OK;
+    return HWMC_OK;
 }
 
 void hwmc_verbs_port_close(struct hwmc_verbs_port *p)

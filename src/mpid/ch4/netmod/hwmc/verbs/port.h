@@ -5,8 +5,8 @@
  * port: the port of an RDMA device that is behind a rail: the one to which librdmacm binds the
  * rail's IPv4 address. InfiniBand (the address is IPoIB's) or RoCE v2.
  */
-#ifndef HWMC_VERBS_PORT_H_INCLUDED
-#define HWMC_VERBS_PORT_H_INCLUDED
+#ifndef HWMC_NETMOD_VERBS_PORT_H_INCLUDED
+#define HWMC_NETMOD_VERBS_PORT_H_INCLUDED
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ struct hwmc_verbs_port {
 /* Finds and opens the port behind `rail`. Does not block; where there is no RDMA at all it takes
  * a fraction of a millisecond and nothing is printed. ERR_DEVICE: the address is no RDMA device's,
  * or the port is not active or neither InfiniBand nor RoCE v2. */
-int hwmc_verbs_port_open(const struct bcast_hw_rail *rail, struct hwmc_verbs_port *p);
+int hwmc_verbs_port_open(const struct hwmc_rail *rail, struct hwmc_verbs_port *p);
 
 /* What was made with the context, and its listeners (events.h), goes before. */
 void hwmc_verbs_port_close(struct hwmc_verbs_port *p);
@@ -44,4 +44,4 @@ static inline uint32_t hwmc_verbs_mtu_bytes(enum ibv_mtu mtu)
     return 128u << mtu;
 }
 
-#endif /* HWMC_VERBS_PORT_H_INCLUDED */
+#endif /* HWMC_NETMOD_VERBS_PORT_H_INCLUDED */

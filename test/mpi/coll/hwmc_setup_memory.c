@@ -1,0 +1,136 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
+#endif
+
+#include <dlfcn.h>
+#include "hwmc_util.h"
+
+/* No rank has memory to look at a communicator: each gets an MPI error. One rank has no memory for
+ * the set-up of a communicator: all go without, and nobody waits for it. Another communicator is
+ * set up. This program's allocator refuses what the MPI library asks for; what
+ * others ask for, as libraries for communication, it gives.
+ *
+ * To be run with MPIR_CVAR_BCAST_HW_SETUP_AFTER=1 and MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0: a
+ * communicator is looked at when it first broadcasts, and set up when it broadcasts again.
+ * With MPIR_CVAR_BCAST_HW_SETUP_AHEAD=16 communicators are freed, and the program ends, before any
+ * rank waits for set-up.
+ * -node   for collectives inside the host, with MPIR_CVAR_BCAST_HW_NODE_AFTER=1; only MPICH's own
+ *         messages for that have no memory, which they need for one integer */
+
+#define BYTES 1000
+
+#define ALL SIZE_MAX
+
+static volatile size_t refused_size; /* requests of so many bytes; 0: none */
+static const void *library;          /* where the MPI library is */
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t number, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+
+static bool refused(size_t size, const void *caller)
+{
+    Dl_info from;
+
+    return refused_size != 0 && (refused_size == ALL || refused_size == size) &&
+           dladdr(caller, &from) != 0 && from.dli_fbase == library;
+}
+
+void *malloc(size_t size)
+{
+    return refused(size, __builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t number, size_t size)
+{
+    return refused(number * size, __builtin_return_address(0)) ? NULL : __libc_calloc(number, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    return refused(size, __builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
+}
+
+/* Broadcasts once, while requests of `without` bytes are refused. `says`: what it is to say; NULL:
+ * it is to work. */
+static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t without,
+                     const char *says)
+{
+    char text[MPI_MAX_ERROR_STRING] = "no error";
+    int rank, size, err, len;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    hwtest_prepare(bytes, BYTES, rank == number % size, (uint64_t) number);
+    refused_size = without;
+    err = MPI_Bcast(bytes, BYTES, MPI_BYTE, number % size, comm);
+    refused_size = 0;
+    if (err == MPI_SUCCESS && says == NULL)
+        return hwtest_verify(bytes, BYTES, (uint64_t) number, "with memory");
+    if (err != MPI_SUCCESS)
+        MPI_Error_string(err, text, &len);
+    if (says != NULL && strstr(text, says) != NULL)
+        return 0;
+    printf("rank %d, broadcast %d: %s\n", rank, number, text);
+    return 1;
+}
+
+/* On three communicators: one without memory as soon as it is looked at, one where rank 1 has none
+ * to list the sites of all ranks when it is set up, one with memory. */
+static int between_hosts(const MPI_Comm *comm, unsigned char *bytes)
+{
+    int errs = 0, rank, size;
+
+    MPI_Comm_rank(comm[1], &rank);
+    MPI_Comm_size(comm[1], &size);
+    errs += broadcast(comm[0], bytes, 0, ALL, "for want of memory");
+    errs += broadcast(comm[1], bytes, 0, 0, NULL);
+    errs += broadcast(comm[1], bytes, 1, rank == 1 ? (size_t) size * sizeof(uint64_t) : 0, NULL);
+    for (int i = 2; i < 6; i++)
+        errs += broadcast(comm[1], bytes, i, 0, NULL);
+    return errs;
+}
+
+/* From 4.2 on MPICH's messages need no memory for that integer. */
+static int inside_host(const MPI_Comm *comm, unsigned char *bytes)
+{
+    int errs = 0;
+    const bool needed = MPICH_NUMVERSION < 40200000;
+
+    errs += broadcast(comm[0], bytes, 0, 0, NULL);
+    errs += broadcast(comm[0], bytes, 1, sizeof(int), needed ? "memory" : NULL);
+    errs += broadcast(comm[0], bytes, 2, 0, needed ? "A collective inside the host failed" : NULL);
+    return errs;
+}
+
+int main(int argc, char **argv)
+{
+    Dl_info here;
+    unsigned char *bytes;
+    int errs = 0;
+    MPI_Comm comm[3];
+
+    MTest_Init(&argc, &argv);
+    bytes = hwtest_alloc(BYTES);
+    if (dladdr((const void *) MPI_Bcast, &here) == 0)
+        MPI_Abort(MPI_COMM_WORLD, 77);
+    library = here.dli_fbase;
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+        MPI_Comm_set_errhandler(comm[i], MPI_ERRORS_RETURN);
+    }
+    errs +=
+        hwtest_flag(argc, argv, "-node") ? inside_host(comm, bytes) : between_hosts(comm, bytes);
+    for (int i = 0; i < 4; i++)
+        errs += broadcast(comm[2], bytes, i, 0, NULL);
+    for (int i = 0; i < 3; i++)
+        MPI_Comm_free(&comm[i]);
+    free(bytes);
+    MTest_Finalize(errs);
+    return MTestReturnValue(errs);
+}

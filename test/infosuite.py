@@ -2,7 +2,7 @@
 # Copyright (C) the hwmc contributors
 """What hwmc_info says of algorithm selection, and selection files for jobs; for check-mpi.
 
-The times are worked out by hand from the formulas at the head of core/model.h.
+The times are worked out by hand from the formulas at the head of core/model/model.h.
 """
 
 import json

@@ -8,7 +8,7 @@ import subprocess
 import mpisuite
 
 FAKE = mpisuite.TOP / "test" / "unit"
-NODE = mpisuite.TOP / "src" / "mpi" / "coll" / "bcast_hw" / "node"
+SHM = mpisuite.TOP / "src" / "mpi" / "coll" / "bcast_hw" / "shm"
 
 # MPICH's macros, then ours: a configure of nothing else, which ends in seconds.
 CONFIGURE = """
@@ -56,7 +56,7 @@ def uses_what_is_named(directory, prefix):
     if not found or "-lxpmem" not in flags:
         raise Wrong("it is not used")
     call(directory, "gcc", "-std=c11", "-D_DEFAULT_SOURCE", "-shared", "-fPIC", "-Wl,--no-undefined",
-         "-o", "mapping.so", NODE / "mapping_xpmem.c", *flags)
+         "-o", "mapping.so", SHM / "copy" / "mapping_xpmem.c", *flags)
 
 
 def does_without(directory, prefix):

@@ -2,7 +2,7 @@
 // Copyright (C) the hwmc contributors
 //
 // lane/rc_wire: any bytes as a message of the exchange, and as a fragment. What is taken keeps the
-// bounds of rc_wire.h, and says the same when it is written and read again.
+// bounds of lane/rc/rc_wire.h, and says the same when it is written and read again.
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,8 +11,8 @@
 #include "reader.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc.h"
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc_wire.h"
+#include "lane/rc/rc.h"
+#include "lane/rc/rc_wire.h"
 }
 
 static void exchange(const fuzz::Exact &b)

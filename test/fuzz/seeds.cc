@@ -15,9 +15,9 @@
 #include "reader.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/link_wire.h"
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc_wire.h"
-#include "../engine/wire.h"
+#include "session/session_wire.h"
+#include "lane/rc/rc_wire.h"
+#include "engine/wire/wire.h"
 }
 
 namespace fs = std::filesystem;
@@ -126,7 +126,7 @@ static void rc_wire()
     }
 }
 
-// Operations of link_fuzz: message, say, give back, fail, poll.
+// Operations of session_fuzz: message, say, give back, fail, poll.
 static void link()
 {
     for (int kind = 0; kind < HWMC_SESSION_KINDS; kind++) {
@@ -137,11 +137,12 @@ static void link()
         hwmc_session_wire_encode(head, 0, &tx);
         fuzz::Bytes b = {0, sizeof(head)};
         b.insert(b.end(), head, head + sizeof(head));
-        write("link_fuzz", "kind" + std::to_string(kind), b);
+        write("session_fuzz", "kind" + std::to_string(kind), b);
     }
-    write("link_fuzz", "say", {3, 0, 0, 0x23, 2, 1, 7, 1, 0, 4, 9, 1, 0, 0, 1, 1, 7, 0xff, 0xff});
-    write("link_fuzz", "fail", {0x23, 2, 1, 0x35, 2, 7, 1, 0, 0x15, 7, 0xff, 0xff, 0x14, 9});
-    write("link_fuzz", "early", {1, 0, 5, 0, 0, 1, 0, 0, 0, 0, 7, 1, 0, 1, 2, 0, 0, 2});
+    write("session_fuzz", "say",
+          {3, 0, 0, 0x23, 2, 1, 7, 1, 0, 4, 9, 1, 0, 0, 1, 1, 7, 0xff, 0xff});
+    write("session_fuzz", "fail", {0x23, 2, 1, 0x35, 2, 7, 1, 0, 0x15, 7, 0xff, 0xff, 0x14, 9});
+    write("session_fuzz", "early", {1, 0, 5, 0, 0, 1, 0, 0, 0, 0, 7, 1, 0, 1, 2, 0, 0, 2});
 }
 
 // While the group is being set up, terms of this stage: in a DECIDE to rank 1, or in a REPORT of it

@@ -12,8 +12,8 @@
 #include "reader.h"
 
 extern "C" {
-#include "../engine/crc32c.h"
-#include "../engine/wire.h"
+#include "engine/wire/crc32c.h"
+#include "engine/wire/wire.h"
 }
 
 static constexpr uint64_t kJob = 0x0102030405060708;

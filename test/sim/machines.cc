@@ -9,8 +9,8 @@
 #include <algorithm>
 
 extern "C" {
-#include "../../src/mpi/coll/bcast_hw/core/model.h"
-#include "../../src/mpi/coll/bcast_hw/engine/wire.h"
+#include "core/model/model.h"
+#include "engine/wire/wire.h"
 }
 
 namespace sim {

@@ -23,7 +23,7 @@
 #include "network.h"
 
 extern "C" {
-#include "stripe.h"
+#include "core/path/stripe.h"
 }
 
 namespace sim {

@@ -96,7 +96,7 @@ TEST(Adapt, PullIsTriedAgain)
     EXPECT_LE(l.until(false, 0, 1, 1000000), 256u + 8);
 }
 
-// The example of adapt.h, and both ends.
+// The example of core/flow/adapt.h, and both ends.
 TEST(Adapt, ThePeriodIsTheLongestForWhichTheFloorIsInTime)
 {
     struct {

@@ -8,7 +8,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/am_head.h"
+#include "am/am_head.h"
 }
 
 namespace {

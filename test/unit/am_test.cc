@@ -22,7 +22,7 @@ using std::atomic_bool, std::atomic_int, std::atomic_uint, std::atomic_load_expl
     std::atomic_store_explicit, std::memory_order_relaxed, std::memory_order_release;
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/hwmc_am_impl.h"
+#include "am/am_impl.h"
 
 struct fake_mpidig MPIDIG_global;
 struct fake_process MPIR_Process;

@@ -8,10 +8,10 @@
 #include <infiniband/verbs.h>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/apm/load.h"
-#include "../../src/mpid/ch4/netmod/hwmc/apm/migrate.h"
-#include "../../src/mpid/ch4/netmod/hwmc/apm/specify.h"
-#include "../../src/mpid/ch4/netmod/hwmc/apm/wish.h"
+#include "apm/load.h"
+#include "apm/migrate.h"
+#include "apm/specify.h"
+#include "apm/preference.h"
 }
 
 namespace {

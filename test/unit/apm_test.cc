@@ -128,7 +128,7 @@ TEST(Apm, EveryCommunicationStateAfterEveryOther)
     }
 }
 
-// The head of apm.h as a test.
+// The head of core/path/apm.h as a test.
 TEST(Apm, KeepsAnAlternatePathLoaded)
 {
     hwmc_apm m;

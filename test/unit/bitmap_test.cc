@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// bitmap.h: bits at word borders.
+// core/base/bitmap.h: bits at word borders.
 #include <gtest/gtest.h>
 
 #include "core.h"

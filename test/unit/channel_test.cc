@@ -106,7 +106,7 @@ struct Chan {
 
 } // namespace
 
-// The worked example of channel.h: p = 3, k = 2, N = 4, period 2.
+// The worked example of core/flow/channel.h: p = 3, k = 2, N = 4, period 2.
 TEST(Channel, ExampleOfTheHeader)
 {
     Chan r0(3, 0), r1(3, 1), r2(3, 2);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "../contiguous.h"
+#include "entry/contiguous.h"
 }
 
 namespace {

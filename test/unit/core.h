@@ -12,22 +12,22 @@
 #include <string.h>
 
 extern "C" {
-#include "agree.h"
-#include "apm.h"
-#include "bitmap.h"
-#include "channel.h"
-#include "counts.h"
-#include "deal.h"
-#include "delay.h"
-#include "lag.h"
-#include "measure.h"
-#include "model.h"
-#include "msg.h"
-#include "prng.h"
-#include "rtt.h"
-#include "stream.h"
-#include "topo.h"
-#include "two_stage.h"
+#include "core/negotiation/negotiation.h"
+#include "core/path/apm.h"
+#include "core/base/bitmap.h"
+#include "core/flow/channel.h"
+#include "core/base/counts.h"
+#include "core/path/wrr.h"
+#include "core/flow/delay.h"
+#include "core/path/rail_weight.h"
+#include "core/model/measure.h"
+#include "core/model/model.h"
+#include "core/base/msg.h"
+#include "core/base/prng.h"
+#include "core/flow/rtt.h"
+#include "core/bcast/stream.h"
+#include "core/place/kary.h"
+#include "core/bcast/two_stage.h"
 }
 
 #endif // HWMC_TEST_UNIT_CORE_H_INCLUDED

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/eager.h"
+#include "wires/eager.h"
 }
 
 namespace {

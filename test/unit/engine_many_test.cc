@@ -7,7 +7,7 @@
 #include "failing_memory.h"
 
 extern "C" {
-#include "../engine/seen.h"
+#include "engine/seen.h"
 }
 
 namespace {

@@ -26,9 +26,9 @@
 #include "emulated_hca.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/verbs.h"
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/verbs_impl.h"
-#include "../../src/mpid/ch4/netmod/hwmc/rail/rail.h"
+#include "fabric/verbs.h"
+#include "fabric/verbs_impl.h"
+#include "rail/rail.h"
 }
 
 namespace {

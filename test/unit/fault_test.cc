@@ -12,7 +12,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/fault.h"
+#include "fabric/fault.h"
 }
 
 namespace {

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "feeds.h"
+#include "core/place/feeds.h"
 }
 
 namespace {

@@ -21,7 +21,7 @@
 #include "emulated_hca.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc.h"
+#include "lane/rc/rc.h"
 }
 
 class LaneRc : public ::testing::Test {

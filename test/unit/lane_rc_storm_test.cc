@@ -6,7 +6,7 @@
 #include "lane_rc.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc_impl.h"
+#include "lane/rc/rc_impl.h"
 }
 
 namespace {

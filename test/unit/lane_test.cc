@@ -19,7 +19,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/ucx.h"
+#include "lane/ucx.h"
 }
 
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/sealed.h"
-#include "../engine/engine.h"
+#include "lane/auth_lane.h"
+#include "engine/engine.h"
 }
 
 namespace mem {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "../network_text.h"
+#include "select/network_text.h"
 }
 
 TEST(NetworkText, ChangesWhatItNames)

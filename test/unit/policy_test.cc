@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// prng.h, rtt.h, delay.h: what is decided by numbers alone.
+// core/base/prng.h, core/flow/rtt.h, core/flow/delay.h: what is decided by numbers alone.
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/draw.h"
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/udp.h"
+#include "base/random.h"
+#include "fabric/udp.h"
 }
 
 namespace {

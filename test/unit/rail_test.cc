@@ -15,7 +15,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/rail/match.h"
+#include "rail/match.h"
 }
 
 namespace {

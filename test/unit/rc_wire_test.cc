@@ -11,8 +11,8 @@
 #include "core.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc.h"
-#include "../../src/mpid/ch4/netmod/hwmc/lane/rc_wire.h"
+#include "lane/rc/rc.h"
+#include "lane/rc/rc_wire.h"
 }
 
 namespace {
@@ -78,7 +78,7 @@ TEST(RcWire, ReadsWhatItWrote)
     }
 }
 
-// As rc_wire.h has it.
+// As lane/rc/rc_wire.h has it.
 TEST(RcWire, Layout)
 {
     std::vector<uint8_t> bytes = bytes_of(make(RC_CONNECT, 1));

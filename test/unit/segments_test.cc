@@ -7,7 +7,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/segments.h"
+#include "fabric/segments.h"
 }
 
 namespace {

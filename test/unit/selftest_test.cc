@@ -5,7 +5,7 @@
 #include "lane_rc.h"
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/apm/selftest.h"
+#include "apm/selftest.h"
 }
 
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "stripe.h"
+#include "core/path/stripe.h"
 }
 
 namespace {

@@ -46,7 +46,7 @@ Config four(bool push)
 
 } // namespace
 
-// The example of two_stage.h.
+// The example of core/bcast/two_stage.h.
 TEST(Trace, PullFourRanksOneLoss)
 {
     compare(four(false), "pull_one_loss");

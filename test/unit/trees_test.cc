@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "trees.h"
+#include "core/place/trees.h"
 }
 
 namespace {
@@ -86,7 +86,7 @@ uint32_t bound_on_depth(uint32_t n, uint32_t t)
 
 } // namespace
 
-// The examples of trees.h.
+// The examples of core/place/trees.h.
 TEST(Trees, EightRanks)
 {
     EXPECT_EQ("0 -> 1; 1 -> 3 5; 3 -> 7 2; 5 -> 4 6", said(8, 2, 0));

@@ -23,7 +23,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/udp.h"
+#include "fabric/udp.h"
 }
 
 namespace {

@@ -12,8 +12,8 @@
 #include <rdma/rdma_cma.h>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/draw.h"
-#include "../../src/mpid/ch4/netmod/hwmc/fabric/verbs_address.h"
+#include "base/random.h"
+#include "fabric/verbs_address.h"
 }
 
 namespace {

@@ -18,7 +18,7 @@
 #include <rdma/rdma_cma.h>
 
 extern "C" {
-#include "../../src/mpid/ch4/netmod/hwmc/verbs/events.h"
+#include "verbs/events.h"
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "wait_policy.h"
+#include "core/wait/wait_policy.h"
 }
 
 namespace {

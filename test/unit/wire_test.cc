@@ -9,8 +9,8 @@
 #include <vector>
 
 extern "C" {
-#include "../engine/crc32c.h"
-#include "../engine/wire.h"
+#include "engine/wire/crc32c.h"
+#include "engine/wire/wire.h"
 }
 
 static const hwmc_wire_id id = {0x0102030405060708, 0x11121314, 0x21222324, 0x31323334, false};

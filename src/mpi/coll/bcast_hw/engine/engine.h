@@ -9,13 +9,13 @@
 #ifndef HWMC_ENGINE_ENGINE_H_INCLUDED
 #define HWMC_ENGINE_ENGINE_H_INCLUDED
 
-#include "../core/measure.h"
-#include "../core/spare.h"
-#include "../port/knock.h"
+#include "../core/model/measure.h"
+#include "../core/negotiation/spare.h"
+#include "../port/probe.h"
 #include "../port/lane.h"
-#include "decline.h"
-#include "group.h"
-#include "rails.h"
+#include "group/decline.h"
+#include "group/group.h"
+#include "wire/rails.h"
 
 #define HWMC_ENGINE_COUNTS(X)                                                                      \
     X(datagrams_sent, "multicast datagrams sent")                                                  \

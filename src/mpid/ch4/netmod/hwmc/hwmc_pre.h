@@ -7,22 +7,22 @@
 #define HWMC_NETMOD_PRE_H_INCLUDED
 
 /* What MPICH's own files see of hwmc. Read before MPIR_Comm is complete, and by all of MPICH: what
- * need not be here is in hwmc_impl.h. */
+ * need not be here is in base/global.h. */
 
 #include "../ucx/ucx_pre.h"
-#include "../../../../mpi/coll/bcast_hw/bcast_hw.h"
+#include "../../../../mpi/coll/bcast_hw/entry/hooks.h"
 
 #include <ucp/api/ucp.h>
 
 typedef struct {
     struct hwmc_comm *group; /* NULL until the first broadcast that hwmc may take */
-    bool carried; /* its messages go over hwmc's links, once there are any: hwmc_carry.h */
+    bool carried; /* its messages go over hwmc's links, once there are any: am/am_override.h */
 } MPIDI_HWMC_comm_t;
 
 /* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX
- * context shall be one that can be waited for (hwmc_context.c), what its workers report is counted
- * (hwmc_wait.c), and its endpoints shall not be closed one by one when none needs it
- * (hwmc_finalize.c). */
+ * context shall be one that can be waited for (init/context.c), what its workers report is counted
+ * (wait/wait.c), and its endpoints shall not be closed one by one when none needs it
+ * (init/finalize.c). */
 #define ucp_init MPIDI_HWMC_ucp_init
 #define ucp_disconnect_nb MPIDI_HWMC_ucp_disconnect_nb
 
@@ -89,7 +89,7 @@ int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_win_create_hook(MPIR_Win *win);
 int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win);
 
-/* CH4's active messages over links (hwmc_am.c). The data are the caller's again when the request's
+/* CH4's active messages over links (am/am.c). The data are the caller's again when the request's
  * origin callback has been called, which may be at once. */
 int hwmc_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr, MPI_Aint am_hdr_sz,
                   const void *data, MPI_Aint count, MPI_Datatype datatype, MPIR_Request *sreq);

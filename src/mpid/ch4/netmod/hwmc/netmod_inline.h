@@ -47,7 +47,7 @@
 #undef MPIDI_NM_am_send_hdr_reply
 #undef MPIDI_NM_am_check_eager
 #undef MPIDI_NM_am_can_do_tag
-#include "hwmc_carry.h"
+#include "am/am_override.h"
 
 MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, HWMC_PROGRESS_ARG_T arg)
 {

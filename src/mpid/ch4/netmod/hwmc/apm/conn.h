@@ -5,7 +5,7 @@
  * conn: one connected queue pair with automatic path migration, which the three modules of Vishnu
  * et al. 2007, section 3.1, work on: alternate path specification (specify.h), path loading request
  * (load.h), and path migration (migrate.h). They need libibverbs and the state machine of
- * core/apm.h, nothing else, so any program of verbs can use them:
+ * core/path/apm.h, nothing else, so any program of verbs can use them:
  *
  *     hwmc_apm_conn_init(&c, qp, primary, alternate);
  *     INIT; to RTR with hwmc_apm_specify_with; to RTS with hwmc_apm_load_with; each time
@@ -23,7 +23,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "../../../../../mpi/coll/bcast_hw/core/apm.h"
+#include "../../../../../mpi/coll/bcast_hw/core/path/apm.h"
 
 /* A path from a port of this device to one of the peer's. */
 struct hwmc_apm_path {

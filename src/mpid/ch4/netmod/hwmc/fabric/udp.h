@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * udp: IP multicast as a fabric, on Ethernet or loopback. Its groups are those of draw.h.
+ * udp: IP multicast as a fabric, on Ethernet or loopback. Its groups are those of base/random.h.
  */
 #ifndef HWMC_NETMOD_FABRIC_UDP_H_INCLUDED
 #define HWMC_NETMOD_FABRIC_UDP_H_INCLUDED

@@ -7,7 +7,7 @@
  */
 
 #include "udp_impl.h"
-#include "draw.h"
+#include "../base/random.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 
 #include "udp_impl.h"
-#include "draw.h"
+#include "../base/random.h"
 
 #include <stdlib.h>
 #include <unistd.h>

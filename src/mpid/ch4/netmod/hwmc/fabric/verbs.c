@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "draw.h"
+#include "../base/random.h"
 #include "verbs_address.h"
 
 #define SEND_BYTES 131072u /* what waits in this host delays everything behind it */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw.h"
+#include "../base/random.h"
 #include "verbs_address.h"
 
 static struct hwmc_verbs_member *find(const struct hwmc_verbs_members *m, uint64_t group)

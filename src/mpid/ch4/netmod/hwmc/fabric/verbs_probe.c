@@ -9,7 +9,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "draw.h"
+#include "../base/random.h"
 
 #define AGAIN_NS UINT64_C(20000000) /* from one datagram of the probe to the next */
 #define FDS_MAX 8

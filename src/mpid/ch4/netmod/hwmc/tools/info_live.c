@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The reading side of bcast_hw/live.h. The process is named by its directory in /proc, which is
+ * The reading side of bcast_hw/stats/export.h. The process is named by its directory in /proc, which is
  * opened once: its number may be another's by the time it is looked at again.
  */
 #ifndef _GNU_SOURCE
@@ -11,8 +11,8 @@
 
 #include "info.h"
 #include "version.h"
-#include "../../../../../mpi/coll/bcast_hw/core/link.h"
-#include "../../../../../mpi/coll/bcast_hw/live.h"
+#include "../../../../../mpi/coll/bcast_hw/core/path/session.h"
+#include "../../../../../mpi/coll/bcast_hw/stats/export.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #endif
 
 #include "info.h"
-#include "../fabric/draw.h"
+#include "../base/random.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #endif
 
 #include "info.h"
-#include "../fabric/draw.h"
+#include "../base/random.h"
 
 #include <stdio.h>
 #include <string.h>

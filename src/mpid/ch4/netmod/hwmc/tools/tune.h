@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "../../../../../mpi/coll/bcast_hw/node/params.h"
-#include "../../../../../mpi/coll/bcast_hw/node_entry.h"
+#include "../../../../../mpi/coll/bcast_hw/shm/segment/params.h"
+#include "../../../../../mpi/coll/bcast_hw/select/shm_entry.h"
 
 #define TUNE_SIZES_MAX 24
 #define TUNE_STAGES_MAX 16

@@ -1,0 +1,176 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Broadcasts by hosts: of each host one rank takes part in a broadcast over the network. All ranks
+ * of the communicator learn alike who is where.
+ */
+
+#include "shm.h"
+
+#include <pthread.h>
+
+static void (*find_distances)(int *distance);
+static struct hwmc_near own;
+static bool found; /* `own` is known */
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void hwmc_register_distances(void (*find)(int *distance))
+{
+    find_distances = find;
+    found = false;
+}
+
+static struct hwmc_near find_own(void)
+{
+    struct hwmc_near copy;
+
+    pthread_mutex_lock(&own_lock);
+    if (!found) {
+        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
+            own.distance[i] = -1;
+        if (find_distances)
+            find_distances(own.distance);
+        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
+            own.distance[i] = own.distance[i] < 0 ? INT_MAX : own.distance[i];
+        own.casts = hwmc_process_engine()->rails.mask;
+        found = true;
+    }
+    copy = own;
+    pthread_mutex_unlock(&own_lock);
+    return copy;
+}
+
+/* By rank, in which host it is, counted from that of rank 0. Sets *known: somebody knows of every
+ * rank. */
+static int number_hosts(MPIR_Comm *comm, uint32_t *host_of, bool *known)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const uint32_t ranks = (uint32_t) comm->local_size;
+    int *hosts = MPL_malloc(ranks * sizeof(*hosts), MPL_MEM_COMM);
+    uint32_t *table = MPL_calloc(hwmc_leaders_table_words(ranks), sizeof(*table), MPL_MEM_COMM);
+    uint32_t world;
+
+    MPIR_ERR_CHKANDJUMP(!hosts || !table, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    *known = true;
+    for (uint32_t i = 0; i < ranks && *known; i++) {
+        *known = hwmc_world_rank(comm, (int) i, &world);
+        hosts[i] = *known ? hwmc_host_of(world) : 0;
+    }
+    if (*known)
+        hwmc_leaders_number(ranks, hosts, host_of, table);
+
+fn_exit:
+    MPL_free(hosts);
+    MPL_free(table);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* The rails' speeds, alike on all ranks: as measured over their lanes, or as the system says. */
+static void find_speeds(uint32_t *mbit)
+{
+    const struct hwmc_engine_cfg *cfg = &hwmc_process_engine()->cfg;
+
+    memcpy(mbit, cfg->mbit, sizeof(cfg->mbit));
+    for (uint32_t i = 0; i < cfg->num_rails; i++)
+        mbit[cfg->lane_rail[i]] = cfg->lane_mbit[i];
+}
+
+/* Places the ranks of each host by their distances from the first rail, and finds feeds. */
+static int find_leaders(MPIR_Comm *comm, struct hwmc_comm *c, const uint32_t *host_of)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const uint32_t ranks = (uint32_t) comm->local_size;
+    const size_t words = hwmc_leaders_words(ranks, c->hosts);
+    const int ints = (int) (sizeof(struct hwmc_near) / sizeof(int));
+    struct hwmc_near mine = find_own(), *near;
+    int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
+    uint32_t rails, mbit[HWMC_RAIL_BITS];
+
+    near = MPL_malloc(ranks * sizeof(*near), MPL_MEM_COMM);
+    c->leaders_mem =
+        MPL_malloc((words + hwmc_feeds_words(c->hosts)) * sizeof(*c->leaders_mem), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!near || !far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, HWMC_INT, near, ints, HWMC_INT, comm,
+                                            HWMC_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+    rails = hwmc_feeds_rails(near, ranks, hwmc_engine_lane_rails(hwmc_process_engine()));
+    for (uint32_t i = 0; i < ranks; i++)
+        far[i] = near[i].distance[rails ? __builtin_ctz(rails) : 0];
+    hwmc_leaders_init(&c->leaders, ranks, c->hosts, host_of, far, c->leaders_mem);
+    find_speeds(mbit);
+    hwmc_feeds_init(&c->feeds, &c->leaders, near, rails, mbit, c->leaders_mem + words);
+
+fn_exit:
+    MPL_free(near);
+    MPL_free(far);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* The ranks of this host, by their places. */
+static void find_mates(MPIR_Comm *comm, const struct hwmc_leaders *s, struct hwmc_shm_comm *n)
+{
+    const uint32_t host = s->host_of[comm->rank];
+
+    n->num_mates = (int) hwmc_leaders_on(s, host);
+    for (int i = 0; i < n->num_mates; i++)
+        n->mates[i] = (int) hwmc_leaders_at(s, (uint32_t) i, host);
+}
+
+int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const size_t ranks = (size_t) comm->local_size;
+    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+    uint32_t *host_of = NULL;
+    bool known;
+
+    if (!n || n->state != HWMC_SHM_SPREAD || c->hosts == 1 || c->hosts == ranks)
+        goto fn_exit;
+    host_of = MPL_malloc(ranks * sizeof(*host_of), MPL_MEM_COMM);
+    n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = number_hosts(comm, host_of, &known);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!known)
+        goto fn_exit;
+    mpi_errno = find_leaders(comm, c, host_of);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (hwmc_leaders_num(&c->leaders) > HWMC_SHM_RANKS_MAX)
+        goto fn_exit;
+    find_mates(comm, &c->leaders, n);
+    mpi_errno = hwmc_shm_setup(n, comm);
+    if (n->state == HWMC_SHM_BROKEN)
+        goto fn_exit;
+    /* Without a segment the ranks of a host do without one, all alike. */
+    mpi_errno = MPI_SUCCESS;
+    c->by_hosts = n->state != HWMC_SHM_SPREAD;
+
+fn_exit:
+    MPL_free(host_of);
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+void hwmc_hierarchy_forget(struct hwmc_comm *c)
+{
+    MPL_free(c->leaders_mem);
+}
+
+int hwmc_tell_outcome(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome *outcome)
+{
+    struct hwmc_shm_comm *n = c->shm;
+    const uint32_t host = c->leaders.host_of[n->mates[n->group.rank]];
+    const uint32_t from = c->leaders.place[hwmc_leader_group_at(c, leader_group, host)];
+    struct hwmc_shm_tree star = hwmc_shm_group_star(&n->group, from);
+    uint64_t here = n->group.rank == from ? sizeof(*outcome) : 0;
+    struct hwmc_shm_bcast b;
+
+    hwmc_shm_bcast_begin(&b, &n->group, &star, from, outcome, sizeof(*outcome), here);
+    return hwmc_shm_wait(n, &b.op);
+}

@@ -1,0 +1,411 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "comm.h"
+#include "../op/wait_failure.h"
+#include "../core/base/prng.h"
+#include "../engine/seen.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_SIDES
+      category    : BCAST_HW
+      type        : int
+      default     : 4
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        How many ranks of a host hand their own broadcasts to the network themselves (1 to 8). The
+        others give them to the first of these. Each needs channels of its own.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+static uint64_t setup_after(void)
+{
+    int n = MPIR_CVAR_BCAST_HW_SETUP_AFTER;
+
+    return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 4;
+}
+
+static uint64_t setup_ahead(void)
+{
+    int n = MPIR_CVAR_BCAST_HW_SETUP_AHEAD;
+
+    return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 16;
+}
+
+static uint32_t clamp(int value, uint32_t low, uint32_t high)
+{
+    return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
+}
+
+/* How many sides with each hash have begun set-up in this process. Has an entry for each different
+ * pair of members and context id; both recur in a program's loops. */
+static struct hwmc_seen seen;
+
+void hwmc_forget_seen(void)
+{
+    hwmc_seen_free(&seen);
+}
+
+/* How much is under way: as the network needs it, unless the user says. */
+static void configure_windows(struct hwmc_group_cfg *cfg)
+{
+    const struct hwmc_network *net = hwmc_network_now();
+    uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
+    uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
+    bool far = hwmc_several_sites();
+
+    cfg->piece_bytes = piece > 0 ? piece : hwmc_model_piece(net, far, cfg->channels);
+    cfg->window = window > 0 ? window : hwmc_model_segments(net, false, cfg->trees, cfg->seg_bytes);
+    cfg->far_window =
+        window > 0 ? window : hwmc_model_segments(net, true, cfg->trees, cfg->seg_bytes);
+}
+
+static void configure(struct hwmc_group_cfg *cfg)
+{
+    cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
+    cfg->adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
+    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, HWMC_CHANNELS_MAX);
+    cfg->adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
+    cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
+                                                           : (int) (cfg->channels + 1) / 2,
+                        1, cfg->channels);
+    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, HWMC_FANOUT_MAX);
+    cfg->trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), cfg->rails),
+                         2); /* two trees may share a lane */
+    cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
+    cfg->adapt_lanes = MPIR_CVAR_BCAST_HW_LANES_ADAPT;
+    configure_windows(cfg);
+    cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
+    cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
+    hwmc_configure_epochs(cfg);
+    cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
+    switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
+        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:
+            cfg->delay = HWMC_DELAY_FIXED;
+            break;
+        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_adaptive:
+            cfg->delay = HWMC_DELAY_ADAPTIVE;
+            break;
+        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_random:
+            cfg->delay = HWMC_DELAY_RANDOM;
+            break;
+        default:
+            cfg->delay = HWMC_DELAY_NONE;
+            break;
+    }
+}
+
+uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host)
+{
+    return which < HWMC_LEADERS_MAX ? hwmc_leaders_at(&c->leaders, which, host)
+                                    : hwmc_feeds_at(&c->feeds, which - HWMC_LEADERS_MAX, host);
+}
+
+static bool is_on(const struct hwmc_comm *c, uint32_t which, uint32_t rank)
+{
+    return !c->by_hosts || hwmc_leader_group_at(c, which, c->leaders.host_of[rank]) == rank;
+}
+
+/* How many members the group of a side has, and which of them this rank is, or is represented
+ * by. */
+static void find_size(MPIR_Comm *comm, const struct hwmc_comm *c, struct hwmc_group_cfg *cfg)
+{
+    cfg->size = c->by_hosts ? c->leaders.hosts : (uint32_t) comm->local_size;
+    cfg->rank = c->by_hosts ? c->leaders.host_of[comm->rank] : (uint32_t) comm->rank;
+}
+
+/* Rank in MPI_COMM_WORLD of a member of the side's group. False: it is of another
+ * MPI_COMM_WORLD. */
+static bool find_member(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which, uint32_t member,
+                        uint32_t *world)
+{
+    const uint32_t rank = c->by_hosts ? hwmc_leader_group_at(c, which, member) : member;
+
+    return hwmc_world_rank(comm, (int) rank, world);
+}
+
+/* Sets *hash by context id and members. False: one of them is not of MPI_COMM_WORLD. */
+static bool hash_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which,
+                         const struct hwmc_group_cfg *cfg, uint64_t *hash)
+{
+    uint32_t world;
+
+    *hash = hwmc_prng(comm->context_id, cfg->size);
+    for (uint32_t i = 0; i < cfg->size; i++) {
+        if (!find_member(comm, c, which, i, &world))
+            return false;
+        *hash = hwmc_prng(*hash, world);
+    }
+    return true;
+}
+
+/* Lists the members, and their sites. All are of MPI_COMM_WORLD. False: no memory. */
+static bool list_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which, uint32_t size,
+                         uint32_t **world, uint64_t **site)
+{
+    *world = MPL_malloc(size * sizeof(**world), MPL_MEM_COMM);
+    *site = MPL_malloc(size * sizeof(**site), MPL_MEM_COMM);
+    if (!*world || !*site)
+        return false;
+    for (uint32_t i = 0; i < size; i++) {
+        (void) find_member(comm, c, which, i, &(*world)[i]);
+        (*site)[i] = hwmc_site_of((*world)[i]);
+    }
+    return true;
+}
+
+/* What is needed to decline the group of `cfg`, but its key. */
+static void find_neighbours(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which,
+                            const struct hwmc_group_cfg *cfg, struct hwmc_decline_cfg *d)
+{
+    *d = (struct hwmc_decline_cfg){
+        .context = cfg->context, .size = cfg->size, .rank = cfg->rank, .fanout = cfg->fanout};
+    (void) find_member(comm, c, which, 0, &d->leader);
+    hwmc_decline_list(d);
+    for (uint32_t i = 0; i < d->num_neighbours; i++)
+        (void) find_member(comm, c, which, d->neighbour[i], &d->world[i]);
+}
+
+/* Begins set-up, at who is on the side; without memory for the group, declines it. */
+static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
+{
+    struct hwmc_leader_group *s = &c->leader_group[which];
+    /* Before the first broadcast nothing is in a hurry: connections are not made in MPI_Init. */
+    struct hwmc_group_cfg cfg = {
+        .context = comm->context_id, .part = which, .later = s->counted == 0};
+    struct hwmc_decline_cfg decline;
+    uint32_t *world = NULL;
+    uint64_t *site = NULL;
+    uint64_t hash, before;
+    bool listed;
+
+    find_size(comm, c, &cfg);
+    if (!hash_members(comm, c, which, &cfg, &hash)) {
+        s->state = HWMC_LEADER_GROUP_OFF;
+        hwmc_note_reason(HWMC_REASON_SPAWNED);
+        return;
+    }
+    if (which >= HWMC_LEADERS_MAX)
+        cfg.rails = c->feeds.rails[which - HWMC_LEADERS_MAX];
+    configure(&cfg);
+    find_neighbours(comm, c, which, &cfg, &decline);
+    listed = list_members(comm, c, which, cfg.size, &world, &site);
+    cfg.world = world;
+    cfg.site = hwmc_several_sites() ? site : NULL;
+
+    hwmc_lock();
+    if (hwmc_seen_again(&seen, hash, &before)) {
+        cfg.key = decline.key = hwmc_prng(hash, before);
+        if (listed)
+            s->group = hwmc_group_create(hwmc_process_engine(), &cfg, hwmc_now());
+        if (!s->group)
+            s->declined = hwmc_decline_begin(hwmc_process_engine(), &decline, hwmc_now());
+    }
+    hwmc_unlock();
+    MPL_free(world);
+    MPL_free(site);
+}
+
+/* Begins set-up. A rank that cannot even decline its group must not go on as if nothing were wrong,
+ * as others wait for it: its next broadcast is an error. By hosts the ranks of its host learn that
+ * when set-up ends. */
+static void begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
+{
+    struct hwmc_leader_group *s = &c->leader_group[which];
+
+    s->state = HWMC_LEADER_GROUP_SETUP;
+    if (which == 0 && hwmc_is_hierarchical(comm, c) != MPI_SUCCESS) {
+        s->state = HWMC_LEADER_GROUP_BROKEN;
+        return;
+    }
+    if (which >= HWMC_LEADERS_MAX && !hwmc_feed_begin(comm, c, which - HWMC_LEADERS_MAX)) {
+        s->state = HWMC_LEADER_GROUP_OFF;
+        return;
+    }
+    if (!is_on(c, which, (uint32_t) comm->rank))
+        return;
+    begin_group(comm, c, which);
+    if (s->state == HWMC_LEADER_GROUP_SETUP && !s->group && !s->declined && !c->by_hosts)
+        s->state = HWMC_LEADER_GROUP_BROKEN;
+}
+
+/* A communicator may go after all groups were closed: when in MPI_Finalize the last message of it
+ * is complete. */
+void hwmc_leader_group_drop(struct hwmc_leader_group *s)
+{
+    if (s->group && hwmc_registered() && !hwmc_drains()) {
+        hwmc_lock();
+        hwmc_export_forget(s->group);
+        hwmc_group_close(s->group, hwmc_now());
+        hwmc_unlock();
+    }
+    s->group = NULL;
+}
+
+static bool settled(struct hwmc_group *g)
+{
+    return g->state != HWMC_GROUP_SETUP;
+}
+
+static enum hwmc_leader_group_state state_by(const struct hwmc_group *g)
+{
+    switch (g->state) {
+        case HWMC_GROUP_ON:
+            return HWMC_LEADER_GROUP_ON;
+        case HWMC_GROUP_BROKEN:
+            return HWMC_LEADER_GROUP_BROKEN;
+        default:
+            return HWMC_LEADER_GROUP_OFF;
+    }
+}
+
+/* Waits for the outcome of set-up, at who is on the side. */
+static void settle(const struct hwmc_comm *c, uint32_t which, struct hwmc_outcome *outcome)
+{
+    struct hwmc_group *g = c->leader_group[which].group;
+
+    if (!g) {
+        outcome->state =
+            c->leader_group[which].declined ? HWMC_LEADER_GROUP_OFF : HWMC_LEADER_GROUP_BROKEN;
+        if (which == 0 && c->leader_group[which].declined)
+            hwmc_note_reason(HWMC_REASON_NOMEM);
+        return;
+    }
+    hwmc_wait_group(g, settled, NULL);
+    outcome->state = state_by(g);
+    hwmc_unlock();
+    hwmc_shape_of(c, g, &outcome->shape);
+    if (which == 0 && !g->casts)
+        hwmc_note_reason(g->reason);
+    /* Whatever the first can do: which algorithm it is to be follows from its shape. */
+    if (which > 0 && outcome->shape.frag_bytes == 0 && c->leader_group[0].shape.frag_bytes > 0 &&
+        outcome->state == HWMC_LEADER_GROUP_ON)
+        outcome->state = HWMC_LEADER_GROUP_OFF;
+}
+
+/* Waits for the outcome of set-up. */
+static void end(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
+{
+    struct hwmc_leader_group *s = &c->leader_group[which];
+    struct hwmc_outcome outcome = {.state = HWMC_LEADER_GROUP_OFF};
+
+    if (is_on(c, which, (uint32_t) comm->rank))
+        settle(c, which, &outcome);
+    if (c->by_hosts && hwmc_tell_outcome(c, which, &outcome) != MPI_SUCCESS)
+        outcome.state = HWMC_LEADER_GROUP_BROKEN;
+    s->state = outcome.state;
+    s->shape = outcome.shape;
+    if (s->state == HWMC_LEADER_GROUP_OFF)
+        hwmc_leader_group_drop(s);
+    if (which > 0)
+        hwmc_note_leader_group(s->state == HWMC_LEADER_GROUP_ON);
+}
+
+static bool by_weight(uint32_t which)
+{
+    return which == 0 && !hwmc_is_forced() && MPIR_CVAR_BCAST_HW_SETUP_AFTER < 0 &&
+           MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
+}
+
+/* In SETUP, at who is on the side: broadcast `number` goes by the outcome. Waits for it where
+ * others may go by it. */
+static bool goes_by_outcome(const struct hwmc_leader_group *s, uint32_t number)
+{
+    struct hwmc_group *g = s->group;
+    enum hwmc_negotiation_turn turn;
+
+    if (!g)
+        return false;
+    hwmc_lock();
+    turn = hwmc_negotiation_enter(&g->negotiation, number);
+    hwmc_unlock();
+    if (turn != HWMC_NEGOTIATION_AWAIT)
+        return turn == HWMC_NEGOTIATION_TAKE;
+    hwmc_wait_group(g, settled, NULL);
+    turn = hwmc_negotiation_over(&g->negotiation) ? hwmc_negotiation_enter(&g->negotiation, number)
+                                                  : HWMC_NEGOTIATION_TAKE; /* and it is an error */
+    hwmc_unlock();
+    return turn == HWMC_NEGOTIATION_TAKE;
+}
+
+/* The side's set-up is to have an end for its broadcast `number`, of `bytes`. Begins it. */
+static bool is_due_by_weight(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t number, MPI_Aint bytes)
+{
+    struct hwmc_leader_group *s = &c->leader_group[0];
+    const uint64_t cost = hwmc_setup_cost(c);
+    const uint64_t weight = MPL_MIN(hwmc_weight(c, bytes), cost);
+
+    s->weight += weight;
+    if (s->state == HWMC_LEADER_GROUP_COUNTING) {
+        if (s->weight < cost && number < setup_after())
+            return false;
+        s->begun = number;
+        s->weight = weight;
+        begin(comm, c, 0);
+    }
+    number -= s->begun;
+    return s->weight >= cost || number >= setup_ahead() ||
+           (!c->by_hosts && goes_by_outcome(s, (uint32_t) number));
+}
+
+static bool is_due_by_number(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, uint64_t number)
+{
+    if (number >= setup_after() && c->leader_group[which].state == HWMC_LEADER_GROUP_COUNTING)
+        begin(comm, c, which);
+    return number >= setup_after() + setup_ahead();
+}
+
+bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes)
+{
+    struct hwmc_leader_group *s = &c->leader_group[which];
+    uint64_t number;
+    bool due;
+
+    if (s->state >= HWMC_LEADER_GROUP_ON)
+        return s->state != HWMC_LEADER_GROUP_OFF;
+    number = s->counted++;
+    due = by_weight(which) ? is_due_by_weight(comm, c, number, bytes)
+                           : is_due_by_number(comm, c, which, number);
+    if (due && s->state == HWMC_LEADER_GROUP_SETUP)
+        end(comm, c, which);
+    return (due || s->state == HWMC_LEADER_GROUP_BROKEN) && s->state != HWMC_LEADER_GROUP_OFF;
+}
+
+void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c)
+{
+    if (by_weight(0))
+        begin(comm, c, 0);
+}
+
+int hwmc_leader_group_error(const struct hwmc_leader_group *s)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (s->state != HWMC_LEADER_GROUP_BROKEN)
+        return MPI_SUCCESS;
+    if (s->group)
+        return hwmc_failure_error(s->group);
+    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
+
+fn_fail:
+    return mpi_errno;
+}
+
+uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes)
+{
+    const uint32_t leaders = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, HWMC_LEADERS_MAX);
+    const uint32_t which = c->leaders.place[root];
+
+    return which > 0 && which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN &&
+                   hwmc_leader_group_ready(comm, c, which, bytes)
+               ? which
+               : 0;
+}

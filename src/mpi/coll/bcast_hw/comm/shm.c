@@ -1,0 +1,208 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Which communicators have a segment, and the end of it.
+ */
+
+#include "../select/shm_csel.h"
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_BCAST_HW_NODE
+      category    : BCAST_HW
+      type        : boolean
+      default     : true
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Collectives of communicators whose ranks all run on one host go over memory that these
+        share. Those for which MPICH's own algorithm is named, by its control variable or a
+        selection file, do not.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_MEMORY
+      category    : BCAST_HW
+      type        : int
+      default     : 256
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The bound (in MiB) on the shared memory that a process uses, for all its communicators. One
+        for which it does not suffice is left to MPICH.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_AFTER
+      category    : BCAST_HW
+      type        : int
+      default     : 4
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        Collectives on a communicator before its ranks share memory.
+
+    - name        : MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY
+      category    : BCAST_HW
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : >-
+        For tests: the host's topology in hwloc's words, as package:2 l3:2 l2:4 pu:2, instead of the
+        true one.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+static bool open_; /* between MPI_Init and MPI_Finalize */
+
+void hwmc_shm_open(void)
+{
+    open_ = true;
+}
+
+void hwmc_shm_shut(void)
+{
+    open_ = false;
+    hwmc_shm_close();
+}
+
+static bool on_one_host(MPIR_Comm *comm)
+{
+    uint32_t world;
+
+    for (int i = 0; i < comm->local_size; i++)
+        if (!hwmc_world_rank(comm, i, &world) || !hwmc_same_host(world))
+            return false;
+    return true;
+}
+
+/* What the user gave MPICH to select by goes before. */
+static bool wanted(void)
+{
+    const char *file = MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE;
+
+    return open_ && MPIR_CVAR_BCAST_HW_NODE && !(file && *file);
+}
+
+static struct hwmc_shm_comm *allocate(void)
+{
+    struct hwmc_shm_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
+
+    for (int i = 0; n && i < HWMC_SHM_KIND_NUM; i++)
+        n->last_bytes[i] = -1;
+    return n;
+}
+
+static struct hwmc_shm_comm *create(MPIR_Comm *comm)
+{
+    struct hwmc_shm_comm *n = allocate();
+
+    if (!n)
+        return NULL;
+    n->state = (uint32_t) comm->local_size <= HWMC_SHM_RANKS_MAX && on_one_host(comm)
+                   ? HWMC_SHM_COUNTING
+                   : HWMC_SHM_SPREAD;
+    return n;
+}
+
+struct hwmc_shm_comm *hwmc_shm_another(const struct hwmc_shm_comm *n)
+{
+    struct hwmc_shm_comm *another = allocate();
+    const size_t bytes = (size_t) n->num_mates * sizeof(*n->mates);
+
+    if (!another)
+        return NULL;
+    another->state = HWMC_SHM_SPREAD;
+    another->num_mates = n->num_mates;
+    another->mates = MPL_malloc(bytes, MPL_MEM_COMM);
+    if (!another->mates) {
+        MPL_free(another);
+        return NULL;
+    }
+    memcpy(another->mates, n->mates, bytes);
+    return another;
+}
+
+struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
+{
+    struct hwmc_comm *c = hwmc_comm_state(comm);
+
+    if (c && c->shm)
+        return c->shm;
+    if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2)
+        return NULL;
+    c = hwmc_state_of(comm);
+    if (!c)
+        return NULL;
+    c->shm = create(comm);
+    hwmc_export_show(comm, c);
+    return c->shm;
+}
+
+int hwmc_shm_broken(const struct hwmc_shm_comm *n)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (n->state == HWMC_SHM_BROKEN)
+        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
+                      "an earlier one did");
+    return mpi_errno;
+}
+
+struct hwmc_shm_comm *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+
+    if (!n)
+        return NULL;
+    if (n->state == HWMC_SHM_COUNTING &&
+        n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0)) {
+        *mpi_errno = hwmc_shm_setup(n, comm);
+        hwmc_export_show(comm, hwmc_comm_state(comm));
+    }
+    if (unlikely(*mpi_errno))
+        return n;
+    if (likely(n->state == HWMC_SHM_ON))
+        return n;
+    if (n->state == HWMC_SHM_OFF)
+        hwmc_shm_note_left();
+    *mpi_errno = hwmc_shm_broken(n);
+    return *mpi_errno ? n : NULL;
+}
+
+void hwmc_shm_fail(struct hwmc_shm_comm *n)
+{
+    n->state = HWMC_SHM_BROKEN;
+    hwmc_shm_group_fail(&n->group);
+}
+
+int hwmc_shm_failed(struct hwmc_shm_comm *n, int err)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!hwmc_shm_group_in_step(&n->group))
+        hwmc_shm_fail(n);
+    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
+                  err == HWMC_ERR_INVAL ? "the ranks' messages differ in length"
+                                        : hwmc_err_text(err));
+    return mpi_errno;
+}
+
+void hwmc_shm_free(struct hwmc_shm_comm *n)
+{
+    if (n->segment.base) {
+        hwmc_shm_note_segment(false, n->segment.bytes);
+        hwmc_shm_group_fini(&n->group);
+        hwmc_shm_segment_close(&n->segment);
+    }
+    for (int i = 0; i < HWMC_SHM_TREES; i++)
+        MPL_free(n->kept[i].children);
+    hwmc_shm_csel_end(n);
+    MPL_free(n->mates);
+    MPL_free(n);
+}

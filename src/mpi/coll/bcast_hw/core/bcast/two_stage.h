@@ -1,0 +1,278 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * two_stage: one broadcast at one rank (Hoefler, Siebert, Rehm 2007, section 2).
+ *
+ * Stage 1: the root multicasts the message in fragments, unreliably. Stage 2: the ring completes
+ * it, rank r being served by r - 1 and serving r + 1 (mod p) over reliable lanes; the rank before
+ * the root serves nobody. Two ways to serve:
+ *   push  the paper's: every fragment is forwarded once, as soon as it is here, whichever way it
+ *         came.
+ *   pull  a fragment is forwarded once, when asked for. A rank asks for what is missing when a
+ *         later fragment of the broadcast has come (gap), when nothing more comes in time (tail),
+ *         when a later broadcast has come, or when its own successor asks. The predecessor answers
+ *         what it has at once and the rest as it comes. Lanes are reliable, so no fragment is asked
+ *         for twice. A rank of which nothing has come cannot name fragments: it asks for all. The
+ *         root may only be late, so if the predecessor then gets a long broadcast by multicast, or
+ *         is just getting it, it takes the question for answered; a rank that got nothing repeats
+ *         it, less and less often.
+ *
+ * A rail on which nothing came of late though it was due (core/flow/loss_estimate.h) is not waited for: "later" and
+ * the tail wait are those of the others. Where there is no other, a broadcast is asked for as soon
+ * as it is called, and the question says so (DEAF): the predecessor is not to count on the
+ * multicast either.
+ *
+ * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one
+ * after the other. A rank that is asked for what it has lost itself, or has asked for in vain
+ * knowing nothing, tells the root (AGAIN), which multicasts that once more: fragments by name, or
+ * all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
+ * ranks some at random tell, so that the root hears a few.
+ *
+ * Who is asked may not answer: it computes. When nothing has come to a rank that waits for twice as
+ * long as it waited before it asked, or, while it knows nothing, for eight times that, it asks
+ * other members, more and more of them (SEEK, seek.h). A member that has some of it offers it
+ * (OFFER), to the first few at a time that ask; asked for it (SEEK with AT_ONCE), it gives what it
+ * has then. It neither asks on for it nor remembers what it does not have. So it is with push as
+ * well, where a rank that does not get anything waits for its predecessor alone.
+ *
+ * Fragments may be spread over rails, which keep order each but not among each other. The root is
+ * free in which goes where and tells with each fragment which rails it uses; "later" then means
+ * that every one of those has brought something later, and the tail wait of a broadcast does not
+ * end while a rail that may still bring some of it is bringing what was sent before. At the end of
+ * a long message the last fragment goes once more on every rail, so that what is lost shows at
+ * once.
+ *
+ * Example, pull, p = 4, root 0, fragments 0 1 2, fragment 1 lost on its way to rank 2:
+ *   0: cast 0, cast 1, cast 2
+ *   1: 0 1 2 come: done      3: 0 1 2 come: done
+ *   2: 0 comes; 2 comes: gap below 2, request {1} to rank 1; rank 1 sends 1: done
+ * Cost in LogGP terms without loss, m fragments: L + (m - 1)g + 2o for any p; push adds per rank
+ * one send that nobody waits for. A loss seen by a gap adds one round trip to the predecessor, or d
+ * round trips where the d ranks before it lost it too.
+ *
+ *          post as root                     post as member
+ *   EMPTY ------------> HOLD   EMPTY/EARLY ---------------> WAIT --all here--> DONE
+ *     |                  | delay over               STORED ---post----------->  ^
+ *     | message          v                            ^                         |
+ *     +------> EARLY    CAST --all fragments cast-----|-------------------------+
+ *                |________all here____________________|
+ * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: core/flow/channel.h. A
+ * broadcast that is called another way is AWAY, from EMPTY, or from EARLY or STORED if someone
+ * lied, until then.
+ *
+ * Invariants (hwmc_two_stage_check): n_got counts got; sent is within got and within wanted;
+ * given is within got, and empty unless somebody gets it; only WAIT asks further;
+ * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a
+ * tail deadline, and none when the rest is asked for; what every rail has passed is asked for.
+ */
+#ifndef HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED
+#define HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED
+
+#include "../base/counts.h"
+#include "../base/msg.h"
+#include "../flow/rtt.h"
+#include "seek.h"
+#include "../flow/loss_estimate.h"
+
+enum hwmc_phase {
+    HWMC_EMPTY,      /* nothing known of this broadcast */
+    HWMC_UNEXPECTED, /* something came; the program has not called it yet */
+    HWMC_STORED,     /* all here; the program has not called it yet */
+    HWMC_WAIT,       /* member: called, fragments missing */
+    HWMC_HOLD,       /* root: called, stage 1 delayed */
+    HWMC_CAST,       /* root: stage 1 under way */
+    HWMC_DONE,       /* called and all here; may still serve the successor */
+    HWMC_BYPASSED    /* called, and not multicast: nothing of it is here */
+};
+
+/* A request made when nothing was known of a broadcast holds for so many fragments. */
+#define HWMC_STANDING_FRAGS 4u
+
+/* Offers that a rank makes at a time; who gets none asks others, and then again. */
+#define HWMC_ASKERS 4u
+
+/* What a root has multicast may wait in its host for so long. */
+#define HWMC_QUEUE_NS UINT64_C(32000000)
+
+/* What the broadcasts of a communicator share at one rank. */
+struct hwmc_ring {
+    uint32_t size;                   /* ranks, 1 or more */
+    uint32_t rank;                   /* below size */
+    bool push;                       /* stage 2, of machines that are made now: by push or pull */
+    uint32_t frag_bytes;             /* payload of a full fragment, 1 or more */
+    uint32_t max_frags;              /* of one broadcast, 1 or more */
+    struct hwmc_rtt rtt;             /* to the predecessor, and to others that were asked */
+    uint8_t rails;                   /* of the last fragment that came */
+    struct hwmc_loss_estimate watch; /* of each rail */
+    uint64_t seen[HWMC_RAIL_BITS];   /* the latest fragment that came on each rail: its place */
+    uint64_t heard[HWMC_RAIL_BITS];  /* ns at which one came */
+    uint64_t gap;                    /* ns between two of one message, at most, of late */
+    bool more;                       /* of the last one that came: the message goes on */
+    struct hwmc_counts *counts;
+};
+
+struct hwmc_two_stage {
+    enum hwmc_phase phase;
+    uint64_t bid;
+    bool push;          /* stage 2, otherwise pull */
+    uint32_t root;      /* meaningful once frags > 0 or called */
+    uint32_t frags;     /* 0 until known */
+    uint32_t bytes;     /* meaningful once frags > 0 */
+    bool more;          /* the message goes on in the next broadcast; with frags */
+    uint32_t n_got;     /* fragments here */
+    uint32_t passed;    /* fragments below would have come: all rails in use are beyond; <= frags */
+    uint8_t rails;      /* root: to be used; member: used, 0 until known */
+    uint8_t ends;       /* root: rails that are to bring the last fragment once more */
+    uint8_t questions;  /* how often all was asked for in vain */
+    uint32_t next_cast; /* root: fragments below are multicast */
+    uint32_t again;     /* root: fragments to be multicast once more */
+    uint32_t ask_below; /* missing fragments below are to be asked for */
+    uint32_t lost;      /* missing fragments below are lost, not only late; <= ask_below */
+    bool ask_all;       /* ask for everything, the number of fragments being unknown */
+    bool asked_all;     /* that request is out */
+    bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
+    bool want_all;      /* the successor asked so */
+    bool want_no_multicast; /* ... and does not count on multicast */
+    bool told_all;          /* AGAIN is out, or was not to be, while nothing of it was known */
+    bool at_once;           /* what the successor asked for was here when it asked */
+    bool ready_due;         /* member: the root waits for this rank's READY, not yet sent */
+    bool ready_got;         /* root: the chosen member's READY is here */
+    bool repaired;          /* a fragment came over the lane */
+    uint64_t hold_until;    /* HOLD: ns; NEVER when it waits for READY */
+    uint64_t tail_at;       /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t moved_at;      /* ns at which the last fragment came or was cast; 0: none yet */
+    uint64_t asked_at;      /* ns; 0 before the first request */
+    struct hwmc_seek seek;  /* WAIT: others to be asked */
+    uint32_t askers[HWMC_ASKERS]; /* of this rank so, to be made an offer; the first num_askers */
+    uint32_t num_askers;
+    uint32_t give_to;               /* who is to get `given`; NOBODY */
+    uint16_t heard[HWMC_RAIL_BITS]; /* fragments that came on each rail */
+    uint64_t *got;                  /* bitmaps of frags bits */
+    uint64_t *wanted;               /* by the successor; push: all */
+    uint64_t *sent;                 /* to the successor */
+    uint64_t *asked;                /* of the predecessor; root: multicast once more, or to be */
+    uint64_t *urged;  /* pull: to be asked for because the successor asked; root: not yet again */
+    uint64_t *told;   /* pull: to the root */
+    uint64_t *sought; /* of others, as of the last message to one */
+    uint64_t *given;  /* still to be sent to give_to */
+};
+
+/* Bitmap memory one machine needs, in 64-bit words. */
+uint32_t hwmc_two_stage_words(uint32_t max_frags);
+
+/* Makes an EMPTY machine for `bid` on `words`, memory of hwmc_two_stage_words(max_frags) words
+ * that stays the caller's. */
+void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words,
+                         const struct hwmc_ring *ring);
+
+/* DONE or AWAY -> EMPTY for another broadcast, and what did not come of this one by multicast is
+ * lost; or nothing is known of this one, and the machine is EMPTY. */
+void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ring *ring);
+
+/* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the
+ * next broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at
+ * `hold_until` ns, or on READY if that is NEVER. EMPTY or EARLY only; STORED if someone lied. */
+void hwmc_two_stage_post_root(struct hwmc_two_stage *m, uint32_t bytes, bool more, uint8_t rails,
+                              uint64_t hold_until, struct hwmc_ring *ring, uint64_t now);
+
+/* The program calls this broadcast as a member. `chosen`: the root waits for this rank's READY.
+ * EMPTY, EARLY or STORED only. */
+void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool chosen,
+                                struct hwmc_ring *ring, uint64_t now);
+
+/* The program calls this broadcast, and it goes another way: no message of it is for this machine.
+ * EMPTY only; EARLY or STORED if someone lied. */
+void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring);
+
+/* DATA, REQUEST, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender,
+ * kind of way and fields fit. One that is not changes nothing. */
+bool hwmc_two_stage_formed(const struct hwmc_msg *msg, const struct hwmc_ring *ring);
+
+/* A fragment came. PLACE: the caller copies its payload before the next call. */
+enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         struct hwmc_ring *ring, uint64_t now);
+
+/* The successor asks. TAKEN or BAD. */
+enum hwmc_verdict hwmc_two_stage_on_nack(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         struct hwmc_ring *ring, uint64_t now);
+
+/* A rank and its successor lack fragments. TAKEN or BAD. */
+enum hwmc_verdict hwmc_two_stage_on_root_nack(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                              const struct hwmc_ring *ring);
+
+/* DATA by lane, or OFFER, is from one that this rank has asked for something of this broadcast, or
+ * serves it. */
+bool hwmc_two_stage_expects(const struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                            const struct hwmc_ring *ring);
+
+/* A member asks further. TAKEN or BAD. */
+enum hwmc_verdict hwmc_two_stage_on_seek(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         const struct hwmc_ring *ring, uint64_t now);
+
+/* A member that was asked has something of it; expected. TAKEN or BAD. */
+enum hwmc_verdict hwmc_two_stage_on_offer(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                          struct hwmc_ring *ring, uint64_t now);
+
+/* The chosen member is ready. TAKEN or BAD. */
+enum hwmc_verdict hwmc_two_stage_on_ready(struct hwmc_two_stage *m);
+
+/* A later broadcast came: whatever is missing here is late or lost, unless a rail is behind. While
+ * nothing of it is known it may be one that is not multicast: that is remembered until it is
+ * called. */
+void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring);
+
+void hwmc_two_stage_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now);
+
+/* ns or NEVER. */
+uint64_t hwmc_two_stage_next_timer(const struct hwmc_two_stage *m);
+
+/* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. tx->bits
+ * stays valid until the next call on this machine. */
+int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
+                             struct hwmc_room room, struct hwmc_msg *tx, uint64_t now);
+
+/* The rails on which this broadcast's next fragment can go now. */
+static inline uint32_t hwmc_two_stage_room(const struct hwmc_two_stage *m, struct hwmc_room room)
+{
+    bool several = m->rails & (m->rails - 1);
+
+    if (m->ends && m->again == 0)
+        return m->ends & room.each;
+
+    return m->rails & (several ? room.best : room.each);
+}
+
+/* Stage 1 is under way here, or something of it is to be repeated. */
+static inline bool hwmc_two_stage_casts(const struct hwmc_two_stage *m)
+{
+    return m->phase == HWMC_CAST || m->again > 0;
+}
+
+/* DONE, and about to be consumed: rails on which nothing of it came are taken note of. */
+void hwmc_two_stage_consumed(const struct hwmc_two_stage *m, struct hwmc_ring *ring);
+
+/* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
+static inline bool hwmc_two_stage_done(const struct hwmc_two_stage *m)
+{
+    return m->phase == HWMC_DONE;
+}
+
+/* Fragments of a message piece of `bytes` bytes; an empty message has one, empty. */
+static inline uint32_t hwmc_frags_of(uint32_t bytes, uint32_t frag_bytes)
+{
+    return bytes == 0 ? 1 : (bytes - 1) / frag_bytes + 1;
+}
+
+/* Payload bytes of fragment `index` of a message piece of `bytes` bytes. */
+static inline uint32_t hwmc_frag_len(uint32_t bytes, uint32_t frag_bytes, uint32_t index)
+{
+    uint32_t off = index * frag_bytes;
+
+    return bytes - off < frag_bytes ? bytes - off : frag_bytes;
+}
+
+/* Asserts every invariant above. */
+void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring *ring);
+
+#endif /* HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED */

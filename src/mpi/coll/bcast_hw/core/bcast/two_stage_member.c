@@ -1,0 +1,321 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * two_stage_member: the broadcast at a member: what comes, what is lost, and when it is asked for.
+ */
+#include "two_stage_impl.h"
+
+#include <assert.h>
+
+#include "../base/mask.h"
+#include "../place/kary.h"
+
+#define QUESTIONS_MAX 6 /* doublings from 1 to 64 ms */
+
+/* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
+#define PLACE_BITS 16
+
+static uint64_t place(uint64_t bid, uint32_t index)
+{
+    return bid << PLACE_BITS | index;
+}
+
+static struct hwmc_loss_estimate_cast cast_of(const struct hwmc_two_stage *m,
+                                              const struct hwmc_ring *ring)
+{
+    struct hwmc_loss_estimate_cast cast = {.rails = m->rails, .frags = m->frags, .heard = m->heard};
+
+    FOR_EACH (r, m->rails)
+        cast.later |= ring->seen[r] > place(m->bid, 0) ? (uint8_t) (1u << r) : 0;
+    return cast;
+}
+
+void hwmc_two_stage_over(const struct hwmc_two_stage *m, struct hwmc_ring *ring)
+{
+    const struct hwmc_loss_estimate_cast cast = cast_of(m, ring);
+
+    if (m->phase == HWMC_DONE && m->root != ring->rank)
+        hwmc_loss_estimate_over(&ring->watch, &cast);
+}
+
+/* The rails on which this broadcast may come. */
+static uint32_t rails_of(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    return hwmc_two_stage_rails(m, ring) & ~(uint32_t) ring->watch.suspects;
+}
+
+/* A fragment came by multicast. */
+static void hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
+{
+    uint64_t at = place(msg->bid, msg->index + 1), *seen = &ring->seen[msg->rail];
+    uint64_t gap = now - ring->heard[msg->rail];
+
+    /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
+    ring->gap -= ring->gap / 1024;
+    if (*seen > 0 && msg->bid - (*seen >> PLACE_BITS) <= ring->more && gap > ring->gap)
+        ring->gap = gap < HWMC_RTT_MAX_NS / 2 ? gap : HWMC_RTT_MAX_NS / 2;
+    ring->more = msg->flags & HWMC_FLAG_MORE;
+    hwmc_loss_estimate_heard(&ring->watch, msg->rail);
+    ring->heard[msg->rail] = now;
+    if (at > *seen)
+        *seen = at;
+}
+
+/* The place that all rails in use have reached. */
+static uint64_t reached(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    uint64_t low = UINT64_MAX;
+
+    FOR_EACH (r, rails_of(m, ring))
+        low = ring->seen[r] < low ? ring->seen[r] : low;
+    return low == UINT64_MAX ? 0 : low;
+}
+
+/* When something came last on a rail that may still bring some of this broadcast; 0: on none. */
+static uint64_t flowing(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    uint64_t last = 0;
+
+    FOR_EACH (r, rails_of(m, ring))
+        if (ring->seen[r] < place(m->bid + 1, 0) && ring->heard[r] > last)
+            last = ring->heard[r];
+    return last;
+}
+
+/* How long nothing may come before the rest is asked for. While nothing is known of the broadcast
+ * it may be that the root is late: then the question is repeated, less and less often. */
+static uint64_t patience(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    uint64_t wait = hwmc_rtt_wait(&ring->rtt);
+
+    if (m->questions == 0 && hwmc_two_stage_no_multicast(m, ring))
+        return 0;
+    if (m->frags > HWMC_STANDING_FRAGS && wait < 2 * ring->gap)
+        return 2 * ring->gap;
+    if (m->frags > 0)
+        return wait;
+    wait <<= m->questions;
+    return wait < HWMC_RTT_MAX_NS ? wait : HWMC_RTT_MAX_NS;
+}
+
+static void arm_tail(struct hwmc_two_stage *m, const struct hwmc_ring *ring, uint64_t now)
+{
+    bool armed = !m->push && !hwmc_two_stage_asks_rest(m);
+
+    m->tail_at = armed ? now + patience(m, ring) : HWMC_NEVER;
+}
+
+/* Until others are asked: long enough for those to answer that were asked before. */
+static uint64_t seek_pause(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    uint64_t wait = hwmc_rtt_wait(&ring->rtt);
+
+    if (m->frags == 0)
+        return 8 * wait;
+    return 2 * (m->frags > HWMC_STANDING_FRAGS && wait < 2 * ring->gap ? 2 * ring->gap : wait);
+}
+
+/* Something came, or the program waits from now on. */
+static void put_off_seek(struct hwmc_two_stage *m, const struct hwmc_ring *ring, uint64_t now)
+{
+    if (m->phase == HWMC_WAIT && ring->size > 2)
+        hwmc_seek_wait(&m->seek, seek_pause(m, ring), now);
+}
+
+/* Asks for everything that is missing. */
+void hwmc_two_stage_ask_rest(struct hwmc_two_stage *m)
+{
+    if (m->frags > 0) {
+        m->tail_at = HWMC_NEVER;
+        m->ask_below = m->lost = m->frags;
+    } else {
+        m->ask_all = true;
+        m->asked_all = false;
+    }
+}
+
+/* Everything missing is late or lost. */
+static void ask_late(struct hwmc_two_stage *m, struct hwmc_ring *ring)
+{
+    ring->counts->lost_later++;
+    hwmc_two_stage_ask_rest(m);
+}
+
+void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool chosen,
+                                struct hwmc_ring *ring, uint64_t now)
+{
+    ring->counts->two_stage++;
+    ring->counts->pushed += m->push;
+    m->ready_due = chosen;
+    if (m->phase == HWMC_STORED) {
+        hwmc_two_stage_set_phase(m, HWMC_DONE);
+        return;
+    }
+    hwmc_two_stage_set_phase(m, HWMC_WAIT);
+    if (m->frags == 0)
+        m->root = root;
+    if (m->late)
+        ask_late(m, ring);
+    arm_tail(m, ring, now);
+    put_off_seek(m, ring, now);
+}
+
+/* Every fragment is here. */
+static void complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
+{
+    m->tail_at = HWMC_NEVER;
+    hwmc_seek_end(&m->seek);
+    if (m->repaired) {
+        ring->counts->repaired++;
+        hwmc_rtt_needed(&ring->rtt);
+        if (m->asked_at)
+            ring->counts->recovery_ns += now - m->asked_at;
+    } else if (m->asked_at) {
+        ring->counts->needless++;
+        hwmc_rtt_needless(&ring->rtt);
+    }
+    hwmc_two_stage_set_phase(m, m->phase == HWMC_WAIT ? HWMC_DONE : HWMC_STORED);
+}
+
+/* The message says otherwise than what is known of this broadcast. */
+static bool contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *msg)
+{
+    bool more = msg->flags & HWMC_FLAG_MORE;
+
+    if (m->frags > 0)
+        return msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root ||
+               more != m->more;
+    return m->phase == HWMC_WAIT && msg->root != m->root;
+}
+
+/* Gap: what all rails in use have passed and is missing is lost. */
+static void note_gap(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+{
+    uint64_t at = reached(m, ring);
+
+    if (at >= place(m->bid, m->frags))
+        m->passed = m->frags;
+    else if (at > place(m->bid, m->passed))
+        m->passed = (uint32_t) (at - place(m->bid, 0));
+    if (m->ask_below < m->passed)
+        m->ask_below = m->passed;
+    if (m->lost < m->passed)
+        m->lost = m->passed;
+    if (hwmc_two_stage_asks_rest(m))
+        m->tail_at = HWMC_NEVER;
+}
+
+enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
+                                         struct hwmc_ring *ring, uint64_t now)
+{
+    bool from_prev = msg->peer == hwmc_ring_prev(ring->rank, ring->size);
+
+    if (!hwmc_two_stage_formed(msg, ring) || contradicts(m, msg) ||
+        (!msg->multicast && !hwmc_two_stage_expects(m, msg, ring)))
+        return HWMC_BAD;
+    if (msg->root == ring->rank && hwmc_two_stage_incomplete(m))
+        return HWMC_BAD;
+    if (msg->multicast) {
+        hear(ring, msg, now);
+        m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->index);
+    }
+    if (!hwmc_two_stage_incomplete(m))
+        return HWMC_DUP;
+    if (m->phase == HWMC_EMPTY)
+        hwmc_two_stage_set_phase(m, HWMC_UNEXPECTED);
+    if (m->frags == 0) {
+        hwmc_two_stage_learn(m, msg->root, msg->frags, msg->bytes,
+                             hwmc_two_stage_holds(msg->frags, msg->multicast), ring);
+        m->more = msg->flags & HWMC_FLAG_MORE;
+    }
+    if (msg->rails)
+        m->rails = ring->rails = msg->rails;
+    if (hwmc_bitmap_test(m->got, msg->index)) {
+        if (msg->multicast && !m->push)
+            note_gap(m, ring);
+        return HWMC_DUP;
+    }
+
+    hwmc_bitmap_set(m->got, msg->index);
+    m->n_got++;
+    m->moved_at = now;
+    if (msg->multicast) {
+        ring->counts->got_cast++;
+    } else {
+        ring->counts->got_repair++;
+        ring->counts->found += !from_prev;
+        /* Who had others asked meanwhile was not in MPI: that says nothing of the way to it. */
+        if (from_prev && (msg->flags & HWMC_FLAG_AT_ONCE) && m->asked_at && !m->repaired &&
+            m->seek.asked == 0)
+            hwmc_rtt_sample(&ring->rtt, now - m->asked_at);
+        m->repaired = true;
+    }
+    if (m->n_got == m->frags) {
+        complete(m, ring, now);
+        return HWMC_PLACE;
+    }
+    if (msg->multicast && !m->push)
+        note_gap(m, ring);
+    arm_tail(m, ring, now);
+    put_off_seek(m, ring, now);
+    return HWMC_PLACE;
+}
+
+void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring)
+{
+    if (m->push || !hwmc_two_stage_incomplete(m) || hwmc_two_stage_asks_rest(m) || m->ask_all)
+        return;
+    if (reached(m, ring) < place(m->bid + 1, 0)) {
+        if (m->frags > 0)
+            note_gap(m, ring);
+        return;
+    }
+    if (m->phase == HWMC_EMPTY)
+        m->late = true;
+    else
+        ask_late(m, ring);
+}
+
+/* Others are asked, as far as there is something that the predecessor was asked for in vain. */
+static void seek_further(struct hwmc_two_stage *m, const struct hwmc_ring *ring, uint64_t now)
+{
+    bool any = m->frags == 0;
+
+    for (uint32_t w = 0; w < hwmc_bitmap_words(m->frags); w++)
+        any = any || hwmc_two_stage_sought(m, w);
+    if (any)
+        hwmc_seek_on_timer(&m->seek, ring->size, m->frags == 0, seek_pause(m, ring), now);
+    else
+        put_off_seek(m, ring, now);
+}
+
+void hwmc_two_stage_member_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
+{
+    if (m->seek.at <= now)
+        seek_further(m, ring, now);
+    if (m->tail_at <= now) {
+        uint64_t until = flowing(m, ring) + patience(m, ring);
+
+        if (until > now) {
+            m->tail_at = until;
+            return;
+        }
+        if (m->questions == 0 && hwmc_two_stage_no_multicast(m, ring))
+            ring->counts->nacks_no_multicast++;
+        else
+            ring->counts->lost_tail += m->questions == 0;
+        m->questions += m->questions < QUESTIONS_MAX;
+        hwmc_two_stage_ask_rest(m);
+        arm_tail(m, ring, now);
+    }
+}
+
+void hwmc_two_stage_consumed(const struct hwmc_two_stage *m, struct hwmc_ring *ring)
+{
+    const struct hwmc_loss_estimate_cast cast = cast_of(m, ring);
+
+    assert(m->phase == HWMC_DONE);
+    if (m->root != ring->rank)
+        hwmc_loss_estimate_here(&ring->watch, &cast);
+}

@@ -1,0 +1,132 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * channel: who may broadcast how far ahead (Yu et al. 2005, sections 4.3 and 5).
+ *
+ * A communicator has N channels; broadcast `bid` uses channel bid mod N, and keeps it until every
+ * member has consumed the broadcast, since until then its data may be asked for. `floor` is what a
+ * rank knows of that: broadcasts below it are consumed by all. So a rank may begin broadcast b only
+ * when b < floor + N. One delayed synchronization moves the floor for up to N broadcasts: counts
+ * combine by minimum up a k-ary tree, one message per edge each `period` broadcasts; rank 0 sends
+ * the new floor down by multicast. That multicast may be lost, which costs nothing until a rank is
+ * out of channels: it then asks its parent, which answers when it knows more, itself asking on.
+ * Where there is no multicast the floor goes down the same tree by lanes.
+ *
+ * A message that names broadcast b proves that its sender knew floor > b - N: the floor also moves
+ * by what arrives (hwmc_channel_hear). No honest message names b >= consumed + N, as the floor
+ * never passes this rank's own count.
+ *
+ * The counts that are worth a message are the same on all ranks: multiples of the period, from the
+ * broadcast on with which it began. Of any N in a row one is such, so a rank out of channels always
+ * gets a floor that moved.
+ *
+ * A decision that all are to know before they begin a certain broadcast (epoch.h) holds the floor
+ * below a limit until they do.
+ *
+ * Freeing a communicator is one last synchronization, sent down the tree over the lanes: a rank
+ * that has passed it on to its children is done and owes nobody anything.
+ *
+ * Example, p = 3, k = 2, N = 4, period 2: rank 0 broadcasts 0 1 2 3 and stalls at 4 = floor + N.
+ * Ranks 1 and 2 consume 0 1: each sends UP 2 to rank 0, which has 4 itself: floor = 2, DOWN 2,
+ * and broadcasts 4 and 5.
+ *
+ * Invariants (hwmc_channel_check): floor <= consumed <= floor + N; what went up is never more
+ * than the subtree's minimum; N >= period >= 1.
+ */
+#ifndef HWMC_CORE_FLOW_CHANNEL_H_INCLUDED
+#define HWMC_CORE_FLOW_CHANNEL_H_INCLUDED
+
+#include "../base/counts.h"
+#include "../base/msg.h"
+#include "../place/kary.h"
+
+struct hwmc_channel {
+    uint32_t size; /* ranks */
+    uint32_t rank;
+    uint32_t n;      /* channels N */
+    uint32_t period; /* broadcasts to a synchronization, from `from` on, 1 to N */
+    uint64_t from;
+    uint32_t period_before; /* the same of those from `from_before` to there */
+    uint64_t from_before;
+    uint32_t fanout;   /* k, 1 to HWMC_FANOUT_MAX */
+    uint64_t consumed; /* broadcasts below are consumed here */
+    uint64_t floor;    /* broadcasts below are consumed by every member */
+    uint64_t up;       /* count last sent to the parent; rank 0: last floor published */
+    uint64_t down;     /* no_cast: the floor last sent to the children */
+    uint64_t child[HWMC_FANOUT_MAX]; /* count last reported by each child's subtree */
+    uint64_t ask_at;                 /* stalled: when to ask the parent; NEVER otherwise */
+    uint32_t lost;                   /* repaired broadcasts in the subtree since the last report */
+    uint32_t epoch_lost;             /* of all members, as the last floor's sender had it */
+    uint16_t asking;                 /* children that wait for an answer, a bit each */
+    uint16_t owed;                   /* children to be sent the floor, a bit each */
+    uint64_t limit;                  /* rank 0: no floor above this is published */
+    bool no_cast;                    /* there is no multicast, or none any more */
+    bool fine;                       /* the last broadcast consumed was part of a long message */
+    bool cast_due;                   /* rank 0: the floor is to be multicast */
+    bool asked;                      /* an ask is out, or is about to be sent */
+    bool stalled;                    /* a broadcast waits for a channel */
+    bool ask_due;                    /* ... about to be sent */
+    bool last;                       /* the parent said that its floor is the last */
+    bool closing;                    /* no broadcast follows; the last count is `consumed` */
+    bool closed;                     /* the last floor is known and passed on to `owed` */
+    struct hwmc_counts *counts;
+};
+
+void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
+                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts);
+
+/* Broadcast `bid` may begin here. */
+static inline bool hwmc_channel_open(const struct hwmc_channel *c, uint64_t bid)
+{
+    return bid < c->floor + c->n;
+}
+
+/* This rank waits for a channel; asks at `ask_at` ns unless the floor moves before. */
+void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at);
+
+/* The program has what broadcast `consumed` brought, which went `repaired` or not. `more`: it is
+ * part of a long message, whose root waits for channels: the period is a quarter. */
+void hwmc_channel_consume(struct hwmc_channel *c, bool repaired, bool more);
+
+/* A message named `bid`: the floor may move. False when no honest sender can have named it. */
+bool hwmc_channel_hear(struct hwmc_channel *c, uint64_t bid);
+
+/* SYNC_UP, SYNC_DOWN, SYNC_ASK. TAKEN, STALE or BAD. */
+enum hwmc_verdict hwmc_channel_on_recv(struct hwmc_channel *c, const struct hwmc_msg *msg);
+
+/* No broadcast follows on this communicator; `consumed` is how many there were, on every rank. */
+void hwmc_channel_close(struct hwmc_channel *c);
+
+/* Closing is over: every member has consumed everything and the children know. */
+static inline bool hwmc_channel_closed(const struct hwmc_channel *c)
+{
+    return c->closed && c->owed == 0 && !c->cast_due;
+}
+
+void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now);
+
+/* Floors go down by multicast, or by lanes: the driver has told the children before. */
+void hwmc_channel_cast(struct hwmc_channel *c, bool cast);
+
+/* From broadcast `from` on, which nobody has begun, the period is this. */
+void hwmc_channel_pace(struct hwmc_channel *c, uint64_t from, uint32_t period);
+
+/* This count is worth a synchronization. */
+bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count);
+
+/* Rank 0: the highest floor that may be published. */
+void hwmc_channel_limit(struct hwmc_channel *c, uint64_t limit);
+
+/* All members have consumed the broadcasts below `floor`, rank 0 says. */
+void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor);
+
+/* Which child `peer` is, or the fanout if it is none. */
+uint32_t hwmc_channel_child(const struct hwmc_channel *c, uint32_t peer);
+
+/* Fills `tx` and returns 1, or returns 0. `rails`: that take a multicast now. */
+int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_msg *tx);
+
+void hwmc_channel_check(const struct hwmc_channel *c);
+
+#endif /* HWMC_CORE_FLOW_CHANNEL_H_INCLUDED */

@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rejoin: when a member has the network told once more which group it hears. A switch that watches
+ * who is in which group (IGMP snooping) forgets where nobody asks for it in time, and nothing comes
+ * any more. So does who is left out for any other reason; a member cannot tell. It tells the
+ * network as soon as a rail is left (epoch.h), after a pause, after twice that, and so on: before
+ * the leader's probes, which show whether it helped.
+ */
+#ifndef HWMC_CORE_FLOW_REJOIN_H_INCLUDED
+#define HWMC_CORE_FLOW_REJOIN_H_INCLUDED
+
+#include "../base/msg.h"
+
+struct hwmc_rejoin {
+    uint8_t rails;  /* that were left when it was last asked */
+    uint64_t at;    /* ns: the next time; meaningless without rails */
+    uint64_t pause; /* ns; after that one */
+};
+
+static inline uint64_t hwmc_rejoin_next_timer(const struct hwmc_rejoin *r)
+{
+    return r->rails ? r->at : HWMC_NEVER;
+}
+
+/* `left`: rails that are left now. Returns those on which the network is to be told. `pause` ns at
+ * first, `most` at most. */
+static inline uint8_t hwmc_rejoin_due(struct hwmc_rejoin *r, uint8_t left, uint64_t pause,
+                                      uint64_t most, uint64_t now)
+{
+    bool more = left & (uint8_t) ~r->rails;
+
+    r->rails = left;
+    if (left == 0 || (!more && r->at > now))
+        return 0;
+    r->pause = more ? pause : 2 * r->pause < most ? 2 * r->pause : most;
+    r->at = now + r->pause;
+    return left;
+}
+
+#endif /* HWMC_CORE_FLOW_REJOIN_H_INCLUDED */

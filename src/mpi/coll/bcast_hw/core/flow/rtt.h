@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rtt: how long to wait for a fragment before asking for it: twice the round trip to the ring
+ * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one
+ * has more is mostly the time a host took to notice, and asking too early is cheap. It costs one
+ * lane message and one more for each fragment, which no one waits for; a lost last fragment costs
+ * this wait, which everyone does. For the same reason the first 8 do not make it longer. A wait
+ * that turned out needless (the root was only late) makes the least wait 2 ms, and a real loss 1 ms
+ * again. A predecessor that computes says nothing of the way to it: when others had to be asked, it
+ * is theirs that counts.
+ */
+#ifndef HWMC_CORE_FLOW_RTT_H_INCLUDED
+#define HWMC_CORE_FLOW_RTT_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HWMC_RTT_START_NS UINT64_C(1000000)
+#define HWMC_RTT_PATIENT_NS UINT64_C(2000000)
+#define HWMC_RTT_MAX_NS UINT64_C(64000000)
+#define HWMC_RTT_WINDOW 8u
+
+struct hwmc_rtt {
+    uint64_t least;      /* ns; of this window's samples, MAX without one */
+    uint64_t least_past; /* ns; of the window before; at first half the least wait */
+    uint32_t samples;    /* in this window */
+    bool patient;        /* the last request was needless */
+};
+
+static inline void hwmc_rtt_init(struct hwmc_rtt *r)
+{
+    r->least = HWMC_RTT_MAX_NS;
+    r->least_past = HWMC_RTT_START_NS / 2;
+    r->samples = 0;
+    r->patient = false;
+}
+
+static inline void hwmc_rtt_sample(struct hwmc_rtt *r, uint64_t ns)
+{
+    if (r->samples == HWMC_RTT_WINDOW) {
+        r->least_past = r->least;
+        r->least = HWMC_RTT_MAX_NS;
+        r->samples = 0;
+    }
+    r->samples++;
+    if (ns < r->least)
+        r->least = ns;
+}
+
+static inline void hwmc_rtt_needless(struct hwmc_rtt *r)
+{
+    r->patient = true;
+}
+
+static inline void hwmc_rtt_needed(struct hwmc_rtt *r)
+{
+    r->patient = false;
+}
+
+/* Nanoseconds to wait. */
+static inline uint64_t hwmc_rtt_wait(const struct hwmc_rtt *r)
+{
+    uint64_t ns = r->least < r->least_past ? r->least : r->least_past;
+    uint64_t floor = r->patient ? HWMC_RTT_PATIENT_NS : HWMC_RTT_START_NS;
+
+    if (2 * ns < floor)
+        return floor;
+    return 2 * ns < HWMC_RTT_MAX_NS ? 2 * ns : HWMC_RTT_MAX_NS;
+}
+
+#endif /* HWMC_CORE_FLOW_RTT_H_INCLUDED */

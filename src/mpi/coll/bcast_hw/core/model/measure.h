@@ -1,0 +1,79 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * measure: latency and bandwidth of each lane from this process to one other, once a job. For each
+ * lane in turn: pings, of which the least round trip counts; then trains of segments, each as long
+ * as twice the one before, until one takes TRAIN_NS; then some more of that length, one straight
+ * after the other, of which the least time counts, less the round trip. What shapers let through at
+ * first is used up by then.
+ *
+ * One question is under way at a time, with a serial number; the other end answers it when
+ * everything before it has come, lanes being ordered. It costs 16 round trips a lane and trains of
+ * about ten TRAIN_NS, 5 MiB at most.
+ *
+ *   IDLE --start--> PING --16 answers--> GROW --long enough--> TRAIN --3 more--> PING, of the next
+ *                                                                                lane, or DONE
+ *
+ * Invariants: what is asked is answered once; DONE means every lane that was to be measured has
+ * figures.
+ */
+#ifndef HWMC_CORE_MODEL_MEASURE_H_INCLUDED
+#define HWMC_CORE_MODEL_MEASURE_H_INCLUDED
+
+#include "../base/msg.h"
+
+#define HWMC_MEASURE_LANES 8u
+#define HWMC_MEASURE_PINGS 16u
+#define HWMC_MEASURE_BYTES 8192u                /* of a train's segment */
+#define HWMC_MEASURE_FIRST 2u                   /* segments of the first train */
+#define HWMC_MEASURE_LAST 128u                  /* of the longest */
+#define HWMC_MEASURE_TRAINS 3u                  /* that count */
+#define HWMC_MEASURE_TRAIN_NS UINT64_C(3000000) /* a train that takes so long is long enough */
+
+enum hwmc_measure_phase {
+    HWMC_MEASURE_IDLE,
+    HWMC_MEASURE_PING,
+    HWMC_MEASURE_GROW,
+    HWMC_MEASURE_TRAIN,
+    HWMC_MEASURE_DONE
+};
+
+/* Of one lane. */
+struct hwmc_measured {
+    uint64_t latency_ns; /* one way: half the least round trip */
+    uint32_t mbit;       /* 1 or more */
+};
+
+struct hwmc_measure {
+    enum hwmc_measure_phase phase;
+    uint32_t peer;     /* whom to ask */
+    uint32_t lanes;    /* a bit each: that are to be measured, and are not yet */
+    uint32_t lane;     /* under way */
+    uint32_t answered; /* pings, or trains that count, on it */
+    uint32_t train;    /* segments of the train under way, or to come */
+    uint32_t left;     /* messages of this question that are not sent */
+    uint64_t serial;   /* of the question */
+    uint64_t asked_at; /* ns at which its first message was sent */
+    uint64_t rtt;      /* least on this lane, ns */
+    uint64_t took;     /* the trains that count, at least, ns */
+    struct hwmc_measured of[HWMC_MEASURE_LANES];
+};
+
+/* Asks `peer` over `lanes`, a bit each, of the first HWMC_MEASURE_LANES; at least one. */
+void hwmc_measure_start(struct hwmc_measure *m, uint32_t peer, uint32_t lanes);
+
+/* MEASURE came that answers (AT_ONCE not set). TAKEN, STALE or BAD. */
+enum hwmc_verdict hwmc_measure_on_answer(struct hwmc_measure *m, const struct hwmc_msg *msg,
+                                         uint64_t now);
+
+/* Fills `tx` and returns 1, or returns 0: an answer is awaited, or all is done. tx->index is the
+ * lane, tx->bytes the payload, whatever it holds. */
+int hwmc_measure_next_send(struct hwmc_measure *m, struct hwmc_msg *tx, uint64_t now);
+
+static inline bool hwmc_measure_done(const struct hwmc_measure *m)
+{
+    return m->phase == HWMC_MEASURE_DONE;
+}
+
+#endif /* HWMC_CORE_MODEL_MEASURE_H_INCLUDED */

@@ -1,0 +1,108 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * model: how long a broadcast takes by each algorithm, and hence which one is to be taken: Table 1
+ * of Chiba, Endo, Matsuoka 2007, and beyond it multicast, ring repair, rails and sites. A function
+ * of its arguments, in integers: ranks that know the same choose the same.
+ *
+ * p ranks on h hosts at n sites, k = p / h a host, M bytes, one way l inside a site and L between
+ * sites, b one rail's bandwidth, B that of all rails, q the part of the datagrams that each rank
+ * loses, f the fragments of the message, o a host's time for one; log is to the base of 2, rounded
+ * up.
+ *
+ *   two_stage  l + max(M / B, f o) (1 + 2 q) + min(1, f (p - 1) q) 2 l
+ *                                                                 the last term: the repair of what
+ *                                                                 is lost last, a round trip
+ *   multilane  l + d (l + s / b) + k M / B                         s a segment, d the depth of t
+ *                                                                 trees; the first l is the grants'
+ *   binomial   log h (l + M / b)
+ *   doubling   2 log h l + 2 (h - 1) / h M / b                    scatter, recursive-doubling
+ *                                                                 allgather
+ *   ring       (log h + h - 1) l + 2 (h - 1) / h M / b            scatter, ring allgather
+ *
+ * The last three are MPICH's; they use one rail at a time, and one rank of a host, the others
+ * having it from that one's memory. Multicast reaches all ranks of a host at once; trees feed each
+ * by itself. Of n sites, multicast adds L - l once, multilane n times, the others log n times, and
+ * MPICH's bandwidth terms are those of one site: what several transfers at once lose on a long line
+ * is not in here.
+ */
+#ifndef HWMC_CORE_MODEL_MODEL_H_INCLUDED
+#define HWMC_CORE_MODEL_MODEL_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HWMC_ALGORITHMS(X)                                                                         \
+    X(TWO_STAGE, two_stage, "multicast, then ring repair")                                         \
+    X(MULTILANE, multilane, "trees over the lanes of all rails")                                   \
+    X(BINOMIAL, binomial, "MPICH's binomial tree")                                                 \
+    X(DOUBLING, doubling, "MPICH's scatter and recursive-doubling allgather")                      \
+    X(RING, ring, "MPICH's scatter and ring allgather")
+
+enum hwmc_algorithm {
+#define X(name, lower, text) HWMC_ALGORITHM_##name,
+    HWMC_ALGORITHMS(X)
+#undef X
+        HWMC_ALGORITHM_LIMIT
+};
+
+/* Of a network where nobody says and nothing was measured. A host's time for a datagram is that of
+ * several in one system call, CRC and copy included. */
+#define HWMC_GUESSED_LATENCY_NS 50000u
+#define HWMC_GUESSED_MBIT 1000u
+#define HWMC_GUESSED_DATAGRAM_NS 1000u
+
+/* Between hosts. */
+struct hwmc_network {
+    uint64_t latency_ns;      /* one way, of a short message */
+    uint64_t site_latency_ns; /* the same between sites */
+    uint32_t mbit;            /* of the fastest rail, Mbit/s, 1 or more */
+    uint32_t mbit_all;        /* of all rails together, as far as they are used */
+    uint32_t loss_ppm;        /* datagrams that a rank loses, in a million */
+    uint32_t datagram_ns;     /* that a host is busy with a datagram */
+};
+
+/* Of a communicator. */
+struct hwmc_shape {
+    uint32_t ranks;      /* 2 or more */
+    uint32_t hosts;      /* that they run on, 1 to ranks */
+    uint32_t sites;      /* 1 or more */
+    uint32_t frag_bytes; /* payload of a datagram; 0: there is no multicast */
+    uint32_t trees;      /* of multilane; 0: it cannot run */
+    uint32_t seg_bytes;  /* of its segments */
+};
+
+/* Nanoseconds, or UINT64_MAX where the algorithm cannot run, or nothing is known: a network without
+ * bandwidth, a shape without ranks. `bytes` is any length. */
+uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                       enum hwmc_algorithm algorithm, uint64_t bytes);
+
+/* The fastest of those before `end` in the list above; of equal ones the first. Where nothing is
+ * known: binomial. */
+enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                                    enum hwmc_algorithm end, uint64_t bytes);
+
+/* What hwmc saves with a message of `bytes`, ns: MPICH's fastest time less hwmc's fastest, or 0. */
+uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                         uint64_t bytes);
+
+/* What a group's set-up (core/agree) costs who waits for it, ns: three times up and down the tree
+ * and a probe, and as much as once up and down for connections that are yet to be made. */
+uint64_t hwmc_model_setup(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                          uint32_t fanout);
+
+/* What is to be under way so that no sender waits for answers: twice bandwidth times round trip,
+ * between sites if `far`. As segments of one tree, and as bytes of one of so many channels. At
+ * least what serves in a host's neighbourhood. */
+uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t trees,
+                             uint32_t seg_bytes);
+uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels);
+
+/* It is one of MPICH's own. */
+static inline bool hwmc_algorithm_is_mpich(enum hwmc_algorithm a)
+{
+    return a >= HWMC_ALGORITHM_BINOMIAL;
+}
+
+#endif /* HWMC_CORE_MODEL_MODEL_H_INCLUDED */

@@ -1,0 +1,98 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wait_policy: what a thread does between two polls that found nothing: poll again, give its
+ * processor away (sched_yield), or sleep. One policy for all waits: those of MPICH, of the engine,
+ * and of collectives inside a host. Whoever waits asks it every few polls, does what it says, and
+ * tells it what that took.
+ *
+ *            presumed, or REGAINED yields in a row that found nobody
+ *   SHARED ----------------------------------------------------------> ALONE
+ *          <----------------------------------------------------------
+ *            a yield that found somebody
+ *
+ * ALONE: nobody else wants the processor. To poll costs no one anything, so the thread polls; it
+ * yields so rarely that this takes 1/SHARE of the wait, to find out whether it still is alone. When
+ * the wait has lasted so long that waking up late makes it longer by no more than 1/SHARE as well,
+ * it sleeps.
+ *
+ * SHARED: another process wants the processor, perhaps the one that this one waits for. The thread
+ * yields after each poll. It sleeps when it has yielded for as long as the limits of the wait say,
+ * or soon where somebody computes: one who sleeps gets the processor back in time when it is woken,
+ * one who yields does not. It also sleeps soon where processors are rationed (a quota of a
+ * container): polls and yields use the quota up, and then all are stopped.
+ *
+ * A thread that only tests, however often, never sleeps: it has other things to do. It yields where
+ * others wait, and keeps the processor where somebody computes, for a test shall not take as long
+ * as his turn.
+ *
+ * What it goes by is measured: how long a yield takes that finds nobody, and how late a sleep ends.
+ * Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and late_ns
+ * are positive.
+ */
+#ifndef HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED
+#define HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HWMC_WAIT_SHARE 32u    /* a wait is made longer by one part in this */
+#define HWMC_WAIT_REGAINED 64u /* yields in a row that find nobody, until SHARED is over */
+
+enum hwmc_wait_verdict { HWMC_WAIT_POLL, HWMC_WAIT_YIELD, HWMC_WAIT_SLEEP };
+
+/* What a thread has found out. */
+struct hwmc_wait_policy {
+    uint32_t regained; /* yields in a row that found nobody */
+    uint32_t
+        computes; /* verdicts until it is seen again whether somebody computes; 0: nobody does */
+    uint64_t empty_yield_ns; /* of a yield that finds nobody; the least of late */
+    uint64_t late_ns;        /* how late a sleep ends; a moving average */
+    bool rationed;           /* processors are */
+    bool polite;             /* the user wants SHARED in any case */
+};
+
+/* One wait. All zeros: none has begun. */
+struct hwmc_wait {
+    uint64_t since;   /* ns: when it began; 0: not yet */
+    uint64_t yielded; /* ns: when it yielded last, or began */
+    uint32_t yields;
+};
+
+/* How long a wait yields before it sleeps, where processors are shared: until one of them is
+ * exceeded. */
+struct hwmc_wait_limits {
+    uint64_t ns;
+    uint32_t yields;
+};
+
+/* `alone`: whether the thread is presumed to have a processor to itself. */
+void hwmc_wait_policy_init(struct hwmc_wait_policy *p, bool alone, bool rationed);
+
+static inline bool hwmc_wait_is_alone(const struct hwmc_wait_policy *p)
+{
+    return p->regained == HWMC_WAIT_REGAINED && !p->polite;
+}
+
+/* Polls have found nothing up to `now` (ns): what comes before the next one. The first call begins
+ * the wait. */
+enum hwmc_wait_verdict hwmc_wait_next(const struct hwmc_wait_policy *p, struct hwmc_wait *w,
+                                      const struct hwmc_wait_limits *limits, uint64_t now);
+
+/* The same for a thread that tests in a loop: POLL or YIELD. */
+enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p);
+
+/* It yielded from `before` to `after`. */
+void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t before,
+                       uint64_t after);
+
+/* It slept, and was awake at `after`. `until`: when it was to end by itself, and did; 0: it was
+ * woken. */
+void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t until,
+                     uint64_t after);
+
+/* Asserts the invariants above. */
+void hwmc_wait_check(const struct hwmc_wait_policy *p);
+
+#endif /* HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED */

@@ -1,0 +1,291 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * group: see engine/group/group.h.
+ */
+#include "group.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine.h"
+#include "group_impl.h"
+#include "setup.h"
+
+/* False without memory. */
+static bool find_sites(struct hwmc_group *g, const struct hwmc_group_cfg *cfg)
+{
+    g->cfg.site = NULL;
+    if (!cfg->site)
+        return true;
+    g->site_mem = malloc(hwmc_sites_words(cfg->size) * sizeof(*g->site_mem));
+    if (g->site_mem)
+        hwmc_sites_init(&g->sites, cfg->size, cfg->site, g->site_mem);
+    return g->site_mem != NULL;
+}
+
+struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_group_cfg *cfg,
+                                     uint64_t now)
+{
+    struct hwmc_group *g = calloc(1, sizeof(*g));
+    struct hwmc_parameters proposal;
+
+    assert(cfg->size >= 2 && cfg->rank < cfg->size);
+    if (!g)
+        return NULL;
+    g->cfg = *cfg;
+    g->world = malloc(cfg->size * sizeof(*g->world));
+    if (!g->world || !find_sites(g, cfg) || !hwmc_agenda_add(&e->agenda, g)) {
+        free(g->site_mem);
+        free(g->world);
+        free(g);
+        return NULL;
+    }
+    memcpy(g->world, cfg->world, cfg->size * sizeof(*g->world));
+    g->cfg.world = g->world;
+    g->engine = e;
+    g->number = ++e->groups_made;
+    g->id = (struct hwmc_wire_id){
+        .job = e->cfg.job,
+        .context = cfg->context,
+        .leader = g->world[0],
+        .unchecked = e->cfg.integrity != HWMC_INTEGRITY_CRC32C,
+    };
+    hwmc_group_make_proposal(g, &proposal);
+    hwmc_negotiation_start(&g->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
+                           cfg->trees > 0, cfg->probe_ns);
+    g->next = e->groups;
+    if (g->next)
+        g->next->prev = g;
+    e->groups = g;
+    hwmc_names_add(&e->names, g);
+    hwmc_agenda_touch(&e->agenda, g);
+    if (!cfg->later)
+        hwmc_group_pump(g, now);
+    return g;
+}
+
+/* The program is through with it, and so is set-up. */
+static void begin_closing(struct hwmc_group *g)
+{
+    if (g->state == HWMC_GROUP_ON) {
+        g->state = HWMC_GROUP_CLOSING;
+        hwmc_stream_close(&g->stream);
+    } else if (g->state == HWMC_GROUP_OFF) {
+        g->over = true;
+    }
+}
+
+/* What a probe carries to be as long as what it stands for. */
+static const unsigned char padding[HWMC_WIRE_PROBE_MAX];
+
+/* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
+static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
+{
+    const void *body = NULL;
+    uint32_t len = 0;
+
+    if (msg->type == HWMC_MSG_SEGMENT && !(msg->flags & HWMC_FLAG_VOID)) {
+        body = hwmc_group_segment_at(g, msg, &len);
+        hwmc_engine_send_from(g->engine, g->world[msg->peer], g, msg, body, len);
+        return;
+    }
+    if (msg->type == HWMC_MSG_DATA) {
+        body = hwmc_placement_of(&g->placement, msg->bid, msg->bytes) +
+               (size_t) msg->index * g->stream.ring.frag_bytes;
+        len = hwmc_group_run_len(g, msg, n);
+    }
+    if (msg->type == HWMC_MSG_PROBE) {
+        body = padding;
+        len = hwmc_wire_probe_len(msg->bytes);
+    }
+    if (msg->multicast)
+        hwmc_engine_cast(g->engine, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body,
+                         len);
+    else
+        hwmc_engine_send(g->engine, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
+}
+
+static uint64_t next_timer(const struct hwmc_group *g)
+{
+    uint64_t setup = hwmc_negotiation_next_timer(&g->negotiation);
+    uint64_t stream = g->running ? hwmc_stream_next_timer(&g->stream) : HWMC_NEVER;
+    uint64_t rejoin = hwmc_rejoin_next_timer(&g->rejoin);
+    uint64_t first = setup < stream ? setup : stream;
+
+    first = rejoin < first ? rejoin : first;
+    if (g->joining_rails == 0 || !hwmc_negotiation_wants_join(&g->negotiation))
+        return first;
+    return g->join_at < first ? g->join_at : first;
+}
+
+/* What can be multicast now. The best rail is one of those that what is being multicast may go
+ * on. */
+static struct hwmc_room room(struct hwmc_group *g, uint64_t now)
+{
+    const struct hwmc_parameters *t = &g->negotiation.agreed;
+    uint8_t casting = g->running ? hwmc_stream_casting(&g->stream) : 0;
+
+    return hwmc_rails_room(&g->engine->rails, t->rails, casting ? casting : t->rails, t->group,
+                           now);
+}
+
+static bool by_lane(const struct hwmc_msg *msg)
+{
+    return msg->type == HWMC_MSG_DATA && !msg->multicast;
+}
+
+/* Fragment `msg` goes the way of the `n` from `run` on, and comes next. */
+static bool continues(const struct hwmc_msg *run, uint32_t n, const struct hwmc_msg *msg)
+{
+    return by_lane(msg) && msg->peer == run->peer && msg->bid == run->bid &&
+           msg->index == run->index + n && msg->flags == run->flags;
+}
+
+/* Fragments in a row for the same peer go as one message. */
+static void pump_stream(struct hwmc_group *g, uint64_t now)
+{
+    struct hwmc_msg run, tx;
+    uint32_t n = 0; /* fragments in run */
+
+    while (hwmc_stream_next_send(&g->stream, room(g, now), &tx, now)) {
+        if (n > 0 && continues(&run, n, &tx)) {
+            n++;
+            continue;
+        }
+        if (n > 0)
+            transmit(g, &run, n);
+        n = by_lane(&tx) ? 1 : 0;
+        run = tx;
+        if (n == 0)
+            transmit(g, &tx, 1);
+    }
+    if (n > 0)
+        transmit(g, &run, n);
+    hwmc_agenda_block(&g->engine->agenda, g,
+                      hwmc_stream_casts(&g->stream, (struct hwmc_room){0xff, 0xff}));
+}
+
+/* A probe that finds no room is lost: the next one follows. */
+static void pump_negotiation(struct hwmc_group *g, uint64_t now)
+{
+    struct hwmc_msg tx;
+
+    do {
+        hwmc_group_do_asked(g, now);
+        while (hwmc_negotiation_next_send(&g->negotiation, &tx, now))
+            if (!tx.multicast || (room(g, now).each >> tx.rail & 1))
+                transmit(g, &tx, 1);
+    } while (hwmc_group_is_asked(g, now));
+}
+
+/* On rails that broadcasts have left. */
+static void rejoin(struct hwmc_group *g, uint64_t now)
+{
+    uint8_t left = g->state == HWMC_GROUP_ON
+                       ? (uint8_t) (g->joined_rails & ~(uint32_t) g->stream.epoch.now.rails)
+                       : 0;
+    uint8_t due = hwmc_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
+
+    g->engine->counts->rejoins += (uint64_t) __builtin_popcount(due);
+    hwmc_rails_refresh(&g->engine->rails, due, g->negotiation.agreed.group);
+}
+
+static void show(struct hwmc_group *g)
+{
+    const bool first = !g->shown;
+
+    if (g->state != HWMC_GROUP_ON || !g->engine->cfg.show ||
+        (g->shown && g->shown_epoch == g->stream.epoch.number))
+        return;
+    g->shown = true;
+    g->shown_epoch = g->stream.epoch.number;
+    g->engine->cfg.show(g, first);
+}
+
+/* A broadcast along trees has begun, or is over. */
+static void note_trees(struct hwmc_group *g)
+{
+    hwmc_agenda_by_trees(&g->engine->agenda, g,
+                         g->running && g->stream.multilane.phase == HWMC_MULTILANE_RUN);
+}
+
+/* It goes when the engine comes to it. */
+static void end(struct hwmc_group *g)
+{
+    g->over = true;
+    hwmc_agenda_touch(&g->engine->agenda, g);
+}
+
+void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
+{
+    struct hwmc_agenda *agenda = &g->engine->agenda;
+
+    hwmc_agenda_done(agenda, g);
+    if (g->over || g->state == HWMC_GROUP_BROKEN) {
+        hwmc_group_tell_lost(g);
+        hwmc_agenda_wake(agenda, g, HWMC_NEVER);
+        hwmc_agenda_block(agenda, g, false);
+        note_trees(g);
+        if (g->over)
+            end(g);
+        return;
+    }
+    if (next_timer(g) <= now) {
+        hwmc_negotiation_on_timer(&g->negotiation, now);
+        if (g->running)
+            hwmc_stream_on_timer(&g->stream, now);
+    }
+    pump_negotiation(g, now);
+    hwmc_group_settle(g);
+    if (g->leaving)
+        begin_closing(g);
+    show(g);
+    if (g->running)
+        pump_stream(g, now);
+    rejoin(g, now);
+    hwmc_rails_flush(&g->engine->rails, now);
+    if (g->state == HWMC_GROUP_CLOSING)
+        g->over = hwmc_stream_closed(&g->stream);
+    hwmc_agenda_wake(agenda, g, next_timer(g));
+    note_trees(g);
+    if (g->over)
+        end(g);
+}
+
+bool hwmc_group_unblocked(struct hwmc_group *g, uint64_t now)
+{
+    return hwmc_stream_casts(&g->stream, room(g, now));
+}
+
+void hwmc_group_close(struct hwmc_group *g, uint64_t now)
+{
+    hwmc_group_pump(g, now);
+    g->leaving = true;
+    if (g->state == HWMC_GROUP_SETUP)
+        hwmc_negotiation_leave(&g->negotiation);
+    if (g->over || g->state == HWMC_GROUP_BROKEN)
+        end(g);
+    else
+        hwmc_group_pump(g, now);
+}
+
+void hwmc_group_free(struct hwmc_group *g)
+{
+    struct hwmc_engine *e = g->engine;
+
+    hwmc_group_leave(g);
+    hwmc_names_remove(&e->names, g);
+    hwmc_agenda_remove(&e->agenda, g);
+    if (g->prev)
+        g->prev->next = g->next;
+    else
+        e->groups = g->next;
+    if (g->next)
+        g->next->prev = g->prev;
+    free(g->site_mem);
+    free(g->world);
+    free(g);
+}

@@ -1,0 +1,19 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What engine/group/group.c, which sends, and data.c, which takes, share.
+ */
+#ifndef HWMC_ENGINE_GROUP_GROUP_IMPL_H_INCLUDED
+#define HWMC_ENGINE_GROUP_GROUP_IMPL_H_INCLUDED
+
+#include "group.h"
+
+/* Payload bytes of `n` fragments in a row, msg->index being the first. */
+uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n);
+
+/* The part of the message along trees that is in `msg`. */
+unsigned char *hwmc_group_segment_at(const struct hwmc_group *g, const struct hwmc_msg *msg,
+                                     uint32_t *len);
+
+#endif /* HWMC_ENGINE_GROUP_GROUP_IMPL_H_INCLUDED */

@@ -1,0 +1,267 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * setup: see setup.h.
+ */
+#include "setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../core/base/prng.h"
+#include "../engine.h"
+
+#define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *proposal)
+{
+    struct hwmc_engine *e = g->engine;
+    struct hwmc_fabric_attr attr;
+    uint64_t name = (uint64_t) g->id.leader << 32 | e->generations;
+    uint32_t all = e->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
+    uint32_t rails = hwmc_spare_offer(&e->spare, all);
+    size_t piece;
+
+    memset(proposal, 0, sizeof(*proposal));
+    if (g->cfg.rank == 0) {
+        proposal->generation = ++e->generations;
+        proposal->seed = hwmc_prng(g->id.job, name);
+    }
+    if (rails == 0) {
+        proposal->reason = all ? HWMC_REASON_PROBE : HWMC_REASON_FABRIC;
+        return;
+    }
+    hwmc_rails_attr(&e->rails, rails, &attr);
+    proposal->rails = rails;
+    proposal->frag_bytes = (uint32_t) (attr.max_datagram - HWMC_WIRE_CAST_HEAD);
+    proposal->window = (uint32_t) (attr.window < UINT32_MAX ? attr.window : UINT32_MAX);
+    piece = g->cfg.piece_bytes > proposal->frag_bytes ? g->cfg.piece_bytes : proposal->frag_bytes;
+    if (e->memory_used + g->cfg.channels * piece > e->cfg.memory) {
+        proposal->reason = HWMC_REASON_MEMORY;
+        return;
+    }
+    g->reserved = g->cfg.channels * piece;
+    e->memory_used += g->reserved;
+    if (g->cfg.rank == 0 && hwmc_rails_draw(&e->rails, &proposal->group) != HWMC_OK)
+        proposal->reason = HWMC_REASON_FABRIC;
+}
+
+/* What one broadcast may carry: as wished, at least a fragment, at most what all channels together
+ * can leave unread in the smallest receive buffer, and what a request can name. */
+static uint32_t agreed_piece(const struct hwmc_group *g)
+{
+    uint32_t frag = g->negotiation.agreed.frag_bytes;
+    uint32_t piece = min_u32(g->cfg.piece_bytes, g->negotiation.agreed.window / g->cfg.channels);
+
+    piece = piece / frag < HWMC_WIRE_BITS_MAX ? piece / frag * frag : HWMC_WIRE_BITS_MAX * frag;
+    return piece > frag ? piece : frag;
+}
+
+/* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails'
+ * speeds; where none is, to all alike. */
+static void wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
+{
+    const struct hwmc_engine_cfg *e = &g->engine->cfg;
+    const uint32_t rails = hwmc_engine_lanes_on(g->engine, g->cfg.rails) ? g->cfg.rails : 0;
+    uint32_t mbit[HWMC_LANES_MAX] = {0};
+
+    for (uint32_t i = 0; i < lanes; i++)
+        if (hwmc_engine_is_lane_on(e, i, rails))
+            mbit[i] = max_u32(e->lane_mbit[i % e->num_rails], 1);
+    hwmc_wrr_init(d, max_u32(lanes, 1), mbit);
+}
+
+/* The shares of those rails change as they carry more or less. */
+static void follow_rails(const struct hwmc_group *g, struct hwmc_stream_cfg *cfg)
+{
+    const struct hwmc_engine_cfg *e = &g->engine->cfg;
+    uint32_t used = 0;
+
+    for (uint32_t k = 0; k < e->num_rails && k < e->num_lanes; k++) {
+        bool on = hwmc_engine_is_lane_on(e, k, g->cfg.rails);
+
+        cfg->weights.speed[k] = on ? max_u32(e->lane_mbit[k], 1) : 0;
+        used += on;
+    }
+    cfg->weights.rails = used > 1 ? e->num_rails : 0;
+    cfg->lanes = e->num_lanes;
+    cfg->far_lanes = e->num_far_lanes;
+}
+
+/* False without memory. */
+static bool start_stream(struct hwmc_group *g)
+{
+    const struct hwmc_parameters *t = &g->negotiation.agreed;
+    bool casts = t->rails != 0;
+    struct hwmc_stream_cfg cfg = {
+        .size = g->cfg.size,
+        .rank = g->cfg.rank,
+        .push = g->cfg.push,
+        .adapt_repair = g->cfg.adapt_repair,
+        .adapt_period = g->cfg.adapt_period,
+        .rails = (uint8_t) t->rails,
+        .stay = g->cfg.stay,
+        .pause_ns = g->cfg.pause_ns,
+        .pause_max_ns = g->cfg.pause_max_ns,
+        .channels = g->cfg.channels,
+        .period = g->cfg.period,
+        .fanout = g->cfg.fanout,
+        .frag_bytes = casts ? t->frag_bytes : 1,
+        .max_bytes = 1,
+        .delay = g->cfg.delay,
+        .delay_ns = g->cfg.delay_ns,
+        .seed = t->seed,
+        .trees = hwmc_trees_count(g->cfg.size, g->cfg.trees),
+        .window = g->cfg.window,
+        .far_window = g->cfg.far_window,
+        .max_segments = g->cfg.trees > 0 ? HWMC_GROUP_SEGMENTS_MAX : 0,
+        .sites = g->site_mem ? &g->sites : NULL,
+        .counts = g->engine->counts,
+    };
+
+    wrr(g, g->engine->cfg.num_lanes, &cfg.near);
+    wrr(g, g->engine->cfg.num_far_lanes, &cfg.far);
+    if (g->cfg.adapt_lanes)
+        follow_rails(g, &cfg);
+    if (casts)
+        g->piece_bytes = cfg.max_bytes = agreed_piece(g);
+    g->stream_mem = malloc(hwmc_stream_footprint(&cfg));
+    if (!g->stream_mem ||
+        (casts && hwmc_placement_open(&g->placement, g->cfg.channels, g->piece_bytes) != HWMC_OK))
+        return false;
+    hwmc_stream_init(&g->stream, &cfg, g->stream_mem);
+    return true;
+}
+
+/* On the rails of `mask`, as far as it is in or about to be. */
+static void leave_rails(struct hwmc_group *g, uint32_t mask)
+{
+    mask &= g->joined_rails | g->joining_rails;
+    hwmc_rails_leave(&g->engine->rails, mask, g->negotiation.agreed.group);
+    g->joined_rails &= ~mask;
+    g->joining_rails &= ~mask;
+}
+
+static void begin_join(struct hwmc_group *g, uint64_t now)
+{
+    if (g->id.generation == 0) {
+        g->id.generation = g->negotiation.agreed.generation;
+        hwmc_names_has_generation(&g->engine->names, g);
+    }
+    g->running = start_stream(g);
+    g->joining_rails = g->running ? g->negotiation.agreed.rails : 0;
+    g->join_end = now + g->cfg.join_ns;
+}
+
+/* Joins, or goes on to, and tells the agreement on which rails that worked once it is known of
+ * each. */
+static void join(struct hwmc_group *g, uint64_t now)
+{
+    if (!g->running)
+        begin_join(g, now);
+    g->joined_rails |= hwmc_rails_join(&g->engine->rails, g->joining_rails,
+                                       g->negotiation.agreed.group, &g->joining_rails);
+    if (g->joining_rails != 0 && now < g->join_end) {
+        g->join_at = now + JOIN_AGAIN_NS < g->join_end ? now + JOIN_AGAIN_NS : g->join_end;
+        return;
+    }
+    leave_rails(g, g->joining_rails);
+    hwmc_negotiation_on_joined(&g->negotiation, g->running, g->joined_rails, now);
+}
+
+/* Nobody has begun a broadcast yet: what was made ready for longer fragments is made anew. */
+static void fit(struct hwmc_group *g)
+{
+    hwmc_placement_close(&g->placement);
+    free(g->stream_mem);
+    g->running = start_stream(g);
+    hwmc_negotiation_on_fitted(&g->negotiation, g->running);
+    g->engine->engine_counts->setup_shorter++;
+}
+
+static bool join_is_due(const struct hwmc_group *g, uint64_t now)
+{
+    return hwmc_negotiation_wants_join(&g->negotiation) &&
+           (g->joining_rails == 0 || g->join_at <= now);
+}
+
+bool hwmc_group_is_asked(const struct hwmc_group *g, uint64_t now)
+{
+    return join_is_due(g, now) || hwmc_negotiation_wants_fit(&g->negotiation);
+}
+
+void hwmc_group_do_asked(struct hwmc_group *g, uint64_t now)
+{
+    if (join_is_due(g, now))
+        join(g, now);
+    if (hwmc_negotiation_wants_fit(&g->negotiation))
+        fit(g);
+}
+
+static void leave_multicast(struct hwmc_group *g)
+{
+    leave_rails(g, ~0u);
+    g->casts = false;
+    hwmc_rails_forget(&g->engine->rails, g->placement.channels,
+                      (size_t) g->placement.n * g->placement.piece_bytes);
+    hwmc_placement_close(&g->placement);
+    g->engine->memory_used -= g->reserved;
+    g->reserved = 0;
+}
+
+void hwmc_group_leave(struct hwmc_group *g)
+{
+    leave_multicast(g);
+    g->running = false;
+    hwmc_agenda_block(&g->engine->agenda, g, false);
+    free(g->stream_mem);
+    g->stream_mem = NULL;
+}
+
+/* The one that this rank serves can be sent to from now on. */
+static void meet(const struct hwmc_group *g)
+{
+    struct hwmc_lane *lane = g->engine->cfg.lane;
+
+    if (g->engine->cfg.meets)
+        lane->ops->ready(lane, g->world[hwmc_ring_next(g->cfg.rank, g->cfg.size)]);
+}
+
+void hwmc_group_settle(struct hwmc_group *g)
+{
+    if (g->state != HWMC_GROUP_SETUP || !hwmc_negotiation_over(&g->negotiation))
+        return;
+    hwmc_spare_on_outcome(&g->engine->spare, hwmc_negotiation_probed(&g->negotiation),
+                          g->negotiation.missed);
+    if (g->negotiation.phase == HWMC_NEGOTIATION_YES) {
+        g->state = HWMC_GROUP_ON;
+        g->casts = true;
+        leave_rails(g, ~g->negotiation.agreed.rails);
+        hwmc_stream_agreed(&g->stream, (uint8_t) g->negotiation.agreed.rails);
+        meet(g);
+        g->engine->engine_counts->setup_on++;
+        return;
+    }
+    g->reason = g->negotiation.agreed.reason;
+    g->reason_rank = g->negotiation.agreed.rank;
+    g->engine->engine_counts->setup_off++;
+    if (g->negotiation.phase == HWMC_NEGOTIATION_LANES) {
+        g->state = HWMC_GROUP_ON;
+        hwmc_stream_agreed(&g->stream, 0);
+        leave_multicast(g);
+    } else {
+        g->state = HWMC_GROUP_OFF;
+        hwmc_group_leave(g);
+    }
+}

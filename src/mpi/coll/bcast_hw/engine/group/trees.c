@@ -1,0 +1,32 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * group: what lanes have of the program's memory, along trees. See engine/group/group.h.
+ */
+#include <assert.h>
+
+#include "../engine.h"
+
+void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now)
+{
+    if (g->running)
+        hwmc_multilane_give_up(&g->stream.multilane);
+    hwmc_group_pump(g, now);
+}
+
+bool hwmc_group_pins(const struct hwmc_group *g)
+{
+    for (uint32_t i = 0; i < HWMC_LANES_MAX; i++)
+        if (g->lent[i] > 0)
+            return true;
+    return false;
+}
+
+void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token)
+{
+    assert(g->lent[lane] > 0);
+    g->lent[lane]--;
+    hwmc_stream_on_sent(&g->stream, token);
+    hwmc_agenda_touch(&g->engine->agenda, g);
+}

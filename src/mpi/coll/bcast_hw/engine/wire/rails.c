@@ -1,0 +1,254 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rails: see engine/wire/rails.h.
+ */
+#include "rails.h"
+
+#include <assert.h>
+
+#include "../../core/base/mask.h"
+#include "../../port/rail.h"
+
+_Static_assert(HWMC_RAILS_MAX == HWMC_RAIL_BITS, "the core numbers as many rails as there are");
+
+void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabrics,
+                     const uint32_t *mbit, struct hwmc_auth *auth)
+{
+    rails->mask = 0;
+    rails->auth = auth;
+    for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++) {
+        struct hwmc_rails_one *one = &rails->one[r];
+
+        *one = (struct hwmc_rails_one){.fabric = fabrics[r]};
+        if (!one->fabric)
+            continue;
+        rails->mask |= (uint8_t) (1u << r);
+        one->fabric->ops->query(one->fabric, &one->attr);
+        hwmc_stripe_init(&rails->stripe.rail[r], mbit[r]);
+    }
+}
+
+void hwmc_rails_attr(const struct hwmc_rails *rails, uint32_t mask, struct hwmc_fabric_attr *attr)
+{
+    *attr = (struct hwmc_fabric_attr){.max_datagram = SIZE_MAX, .window = SIZE_MAX};
+    FOR_EACH (r, mask & rails->mask) {
+        const struct hwmc_fabric_attr *a = &rails->one[r].attr;
+
+        attr->max_datagram =
+            a->max_datagram < attr->max_datagram ? a->max_datagram : attr->max_datagram;
+        attr->window = a->window < attr->window ? a->window : attr->window;
+    }
+    attr->max_datagram -= rails->auth ? HWMC_AUTH : 0;
+}
+
+int hwmc_rails_draw(struct hwmc_rails *rails, uint64_t *group)
+{
+    struct hwmc_rails_one *by = NULL;
+
+    FOR_EACH (r, rails->mask)
+        if (!by || rails->one[r].attr.group_bits < by->attr.group_bits)
+            by = &rails->one[r];
+    return by->fabric->ops->draw(by->fabric, group);
+}
+
+uint32_t hwmc_rails_join(struct hwmc_rails *rails, uint32_t mask, uint64_t group,
+                         uint32_t *under_way)
+{
+    uint32_t joined = 0;
+
+    *under_way = 0;
+    FOR_EACH (r, mask & rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+        int err = f->ops->join(f, group);
+
+        if (err == HWMC_OK)
+            joined |= 1u << r;
+        else if (err == HWMC_AGAIN)
+            *under_way |= 1u << r;
+    }
+    return joined;
+}
+
+void hwmc_rails_leave(struct hwmc_rails *rails, uint32_t mask, uint64_t group)
+{
+    FOR_EACH (r, mask & rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+
+        f->ops->leave(f, group);
+    }
+}
+
+void hwmc_rails_refresh(struct hwmc_rails *rails, uint32_t mask, uint64_t group)
+{
+    FOR_EACH (r, mask & rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+
+        if (f->ops->refresh)
+            f->ops->refresh(f, group);
+    }
+}
+
+static void drop(struct hwmc_backlog *b)
+{
+    b->next = b->n = 0;
+    b->bytes = 0;
+}
+
+static bool several(uint32_t mask)
+{
+    return mask & (mask - 1);
+}
+
+/* What a fabric refuses for good is lost like any datagram: repair has it. */
+static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
+{
+    struct hwmc_rails_one *one = &rails->one[r];
+    struct hwmc_backlog *b = &one->backlog;
+    struct hwmc_fabric *f = one->fabric;
+    bool choosing = several(rails->mask);
+    int k;
+
+    one->blocked = false;
+    if (b->next == b->n)
+        return;
+    if (choosing)
+        hwmc_stripe_on_queue(&rails->stripe.rail[r], f->ops->queued(f), now);
+    k = f->ops->post(f, b->group, b->out + b->next, b->n - b->next);
+    if (choosing)
+        hwmc_stripe_on_post(&rails->stripe.rail[r], f->ops->queued(f), now);
+    if (k < 0) {
+        hwmc_stripe_on_failure(&rails->stripe.rail[r], now);
+        drop(b);
+        return;
+    }
+    for (int end = b->next + k; b->next < end; b->next++)
+        b->bytes -= b->out[b->next].head_len + b->out[b->next].body_len;
+    if (b->next == b->n)
+        drop(b);
+    else
+        one->blocked = true;
+}
+
+void hwmc_rails_flush(struct hwmc_rails *rails, uint64_t now)
+{
+    FOR_EACH (r, rails->mask)
+        flush_one(rails, r, now);
+}
+
+bool hwmc_rails_idle(const struct hwmc_rails *rails)
+{
+    FOR_EACH (r, rails->mask)
+        if (rails->one[r].backlog.n > 0)
+            return false;
+    return true;
+}
+
+static bool borrows(const struct hwmc_backlog *b, const void *memory, size_t bytes)
+{
+    for (int i = b->next; i < b->n; i++)
+        if (b->out[i].body_len > 0 &&
+            (uintptr_t) b->out[i].body - (uintptr_t) memory < (uintptr_t) bytes)
+            return true;
+    return false;
+}
+
+void hwmc_rails_forget(struct hwmc_rails *rails, const void *memory, size_t bytes)
+{
+    FOR_EACH (r, rails->mask)
+        if (borrows(&rails->one[r].backlog, memory, bytes))
+            drop(&rails->one[r].backlog);
+}
+
+uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now)
+{
+    uint64_t more[HWMC_RAIL_BITS];
+
+    mask &= rails->mask;
+    if (!several(mask))
+        return (uint8_t) mask; /* nothing to choose */
+    FOR_EACH (r, mask) {
+        struct hwmc_rails_one *one = &rails->one[r];
+        struct hwmc_stripe_rail *stripe = &rails->stripe.rail[r];
+
+        if (stripe->at != now)
+            hwmc_stripe_on_queue(stripe, one->fabric->ops->queued(one->fabric), now);
+        more[r] = one->backlog.bytes + one->attr.max_datagram;
+    }
+    return (uint8_t) hwmc_stripe_best(&rails->stripe, mask, more, now);
+}
+
+static bool has_room(struct hwmc_rails *rails, uint32_t r, uint64_t group, uint64_t now)
+{
+    const struct hwmc_rails_one *one = &rails->one[r];
+    const struct hwmc_backlog *b = &one->backlog;
+
+    if (!one->blocked && (b->n == HWMC_CAST_BATCH || (b->n > 0 && b->group != group)))
+        flush_one(rails, r, now);
+    return b->n < HWMC_CAST_BATCH && (b->n == 0 || b->group == group);
+}
+
+struct hwmc_room hwmc_rails_room(struct hwmc_rails *rails, uint32_t mask, uint32_t among,
+                                 uint64_t group, uint64_t now)
+{
+    struct hwmc_room room = {0};
+
+    FOR_EACH (r, mask & rails->mask)
+        if (has_room(rails, r, group, now))
+            room.each |= (uint8_t) (1u << r);
+    room.best = hwmc_rails_best(rails, mask & among, now) & room.each;
+    return room;
+}
+
+uint32_t hwmc_rails_cast(struct hwmc_rails *rails, uint64_t group, const struct hwmc_wire_id *id,
+                         uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+{
+    struct hwmc_backlog *b = &rails->one[msg->rail].backlog;
+    uint32_t head_len = hwmc_wire_head_len(msg);
+    unsigned char *auth = b->head[b->n], *head = auth + HWMC_AUTH;
+    uint32_t high = msg->type == HWMC_MSG_DATA ? (uint32_t) (msg->bid >> 32) : 0;
+
+    assert(b->n < HWMC_CAST_BATCH && (b->n == 0 || b->group == group));
+    b->group = group;
+    hwmc_wire_encode(head, id, src, msg, (void *) (uintptr_t) body, len);
+    if (rails->auth) {
+        hwmc_auth_put(rails->auth, auth, HWMC_AUTH_TO_RAIL(msg->rail), high, head, head_len, body,
+                      len);
+        head = auth;
+        head_len += HWMC_AUTH;
+    }
+    b->out[b->n] = (struct hwmc_out){
+        .head = head,
+        .head_len = head_len,
+        .body = body,
+        .body_len = len,
+    };
+    b->n++;
+    b->bytes += head_len + len;
+    return head_len + len;
+}
+
+uint64_t hwmc_rails_deadline(const struct hwmc_rails *rails)
+{
+    uint64_t first = UINT64_MAX;
+
+    FOR_EACH (r, rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+        uint64_t at = f->ops->deadline(f);
+
+        first = at < first ? at : first;
+    }
+    return first;
+}
+
+void hwmc_rails_close(struct hwmc_rails *rails)
+{
+    FOR_EACH (r, rails->mask) {
+        struct hwmc_fabric *f = rails->one[r].fabric;
+
+        f->ops->close(f);
+        rails->one[r].fabric = NULL;
+    }
+    rails->mask = 0;
+}

@@ -1,0 +1,94 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * rails: the fabrics of a process, one a rail, and the datagrams that are encoded and not yet taken
+ * by them. Chooses the rail of a fragment that may go on any (core/stripe).
+ *
+ * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
+ * broadcast before that (hwmc_rails_idle), and who frees or gives back memory before that has
+ * it forgotten.
+ */
+#ifndef HWMC_ENGINE_WIRE_RAILS_H_INCLUDED
+#define HWMC_ENGINE_WIRE_RAILS_H_INCLUDED
+
+#include "../../core/path/stripe.h"
+#include "../../port/fabric.h"
+#include "auth.h"
+#include "wire.h"
+
+#define HWMC_CAST_BATCH 16
+
+/* Datagrams for one fabric, all of one group. */
+struct hwmc_backlog {
+    uint64_t group; /* the fabric's */
+    size_t bytes;   /* from `next` on */
+    int next;       /* the first not yet taken */
+    int n;
+    struct hwmc_out out[HWMC_CAST_BATCH];
+    unsigned char head[HWMC_CAST_BATCH][HWMC_AUTH + HWMC_WIRE_HEAD];
+};
+
+struct hwmc_rails_one {
+    struct hwmc_fabric *fabric; /* NULL: this host has no such rail */
+    struct hwmc_fabric_attr attr;
+    struct hwmc_backlog backlog;
+    bool blocked; /* the fabric took less than it was given; to be tried by the next flush */
+};
+
+struct hwmc_rails {
+    struct hwmc_rails_one one[HWMC_RAIL_BITS];
+    struct hwmc_stripe stripe; /* kept where there are several */
+    uint8_t mask;              /* of those with a fabric */
+    struct hwmc_auth *auth;    /* the engine's; NULL: datagrams have none */
+};
+
+/* Takes over `fabrics`, of HWMC_RAIL_BITS places, NULL where there is none; `mbit`: their
+ * speeds. `seal`, NULL or not, is borrowed. */
+void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabrics,
+                     const uint32_t *mbit, struct hwmc_auth *auth);
+
+/* Of several rails: the shortest datagram, less its seal, the smallest window. */
+void hwmc_rails_attr(const struct hwmc_rails *rails, uint32_t mask, struct hwmc_fabric_attr *attr);
+
+/* Chooses a group for all rails: by the fabric that draws the fewest bits of its number, which all
+ * others can use. OK, or what the fabric says. */
+int hwmc_rails_draw(struct hwmc_rails *rails, uint64_t *group);
+
+/* Joins `group` on the rails of `mask`; on which of them it worked. Where it is `under_way`, it is
+ * to be called again, or to be left. And leaves it there. */
+uint32_t hwmc_rails_join(struct hwmc_rails *rails, uint32_t mask, uint64_t group,
+                         uint32_t *under_way);
+void hwmc_rails_leave(struct hwmc_rails *rails, uint32_t mask, uint64_t group);
+
+/* Has the network told once more of the memberships on the rails of `mask`. */
+void hwmc_rails_refresh(struct hwmc_rails *rails, uint32_t mask, uint64_t group);
+
+/* Hands what waits to the fabrics. */
+void hwmc_rails_flush(struct hwmc_rails *rails, uint64_t now);
+
+/* Everything is handed over. */
+bool hwmc_rails_idle(const struct hwmc_rails *rails);
+
+/* `bytes` bytes at `memory` go back to their owner. A rail on which a datagram waits that has its
+ * body there drops what waits: it is lost like any datagram. */
+void hwmc_rails_forget(struct hwmc_rails *rails, const void *memory, size_t bytes);
+
+/* What of `mask` can take one more datagram for `group` now, having flushed where that was needed;
+ * the best of `among`. */
+struct hwmc_room hwmc_rails_room(struct hwmc_rails *rails, uint32_t mask, uint32_t among,
+                                 uint64_t group, uint64_t now);
+
+/* Of `mask`, one bit: the rail that would have sent a datagram first. */
+uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now);
+
+/* Puts a datagram to those that wait; there is room. Returns its length. */
+uint32_t hwmc_rails_cast(struct hwmc_rails *rails, uint64_t group, const struct hwmc_wire_id *id,
+                         uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len);
+
+/* ns at which a fabric has something to do though nothing comes; NEVER. */
+uint64_t hwmc_rails_deadline(const struct hwmc_rails *rails);
+
+void hwmc_rails_close(struct hwmc_rails *rails);
+
+#endif /* HWMC_ENGINE_WIRE_RAILS_H_INCLUDED */

@@ -1,0 +1,371 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wire: see wire.h. Fields of the header, in network byte order:
+ *
+ *    0  2 magic        16  4 context       40  4 index
+ *    2  1 version      20  4 generation    44  4 frags
+ *    3  1 type         24  8 bid           48  4 bytes
+ *    4  4 crc          32  4 src           52  4 length of the payload
+ *    8  8 job          36  4 root          56  4 leader
+ *                                          60  4 rails, tree, slot, flags
+ *
+ * SYNC_UP has losses in frags, and train in bytes; GRANT has late in frags.
+ *
+ * Of a fragment by multicast, the first 16 bytes alike, then:
+ *
+ *   16  4 leader       24  4 bid, low bits   32  4 bytes       38  1 rails
+ *   20  4 generation   28  4 root            36  2 index       39  1 flags
+ */
+#include "wire.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "../../core/base/bitmap.h"
+#include "crc32c.h"
+
+enum {
+    AT_MAGIC = 0,
+    AT_VERSION = 2,
+    AT_TYPE = 3,
+    AT_CRC = 4,
+    AT_JOB = 8,
+    AT_CONTEXT = 16,
+    AT_GENERATION = 20,
+    AT_BID = 24,
+    AT_SRC = 32,
+    AT_ROOT = 36,
+    AT_INDEX = 40,
+    AT_FRAGS = 44,
+    AT_BYTES = 48,
+    AT_LENGTH = 52,
+    AT_LEADER = 56,
+    AT_FLAGS = 60
+};
+
+enum {
+    CAST_LEADER = 16,
+    CAST_GENERATION = 20,
+    CAST_BID = 24,
+    CAST_ROOT = 28,
+    CAST_BYTES = 32,
+    CAST_INDEX = 36,
+    CAST_RAILS = 38,
+    CAST_FLAGS = 39
+};
+
+/* DATA by multicast, on the wire. */
+#define TYPE_CAST 32u
+
+static void put16(uint8_t *p, uint16_t v)
+{
+    v = htobe16(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+    v = htobe32(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static void put64(uint8_t *p, uint64_t v)
+{
+    v = htobe64(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+static uint16_t get16(const uint8_t *p)
+{
+    uint16_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be16toh(v);
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be32toh(v);
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be64toh(v);
+}
+
+/* A bitmap travels as bytes, fragment i being bit i mod 8 of byte i / 8, in whole words of 64. */
+static uint32_t put_bits(uint8_t *p, const struct hwmc_msg *msg)
+{
+    uint32_t words = hwmc_bitmap_words(msg->frags);
+
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t le = htole64(msg->bits[w]);
+
+        memcpy(p + w * sizeof(le), &le, sizeof(le));
+    }
+    return words * (uint32_t) sizeof(uint64_t);
+}
+
+static void get_bits(uint64_t *bits, const uint8_t *p, uint32_t words)
+{
+    memcpy(bits, p, words * sizeof(*bits));
+    for (uint32_t w = 0; w < words; w++)
+        bits[w] = le64toh(bits[w]);
+}
+
+static uint32_t put_parameters(uint8_t *p, const struct hwmc_parameters *t)
+{
+    put32(p, t->stage);
+    put32(p + 4, t->reason);
+    put32(p + 8, t->rank);
+    put32(p + 12, t->rails);
+    put32(p + 16, t->frag_bytes);
+    put32(p + 20, t->window);
+    put32(p + 24, t->generation);
+    put32(p + 28, t->from);
+    put64(p + 32, t->group);
+    put64(p + 40, t->seed);
+    return HWMC_WIRE_PARAMETERS;
+}
+
+static void get_parameters(struct hwmc_parameters *t, const uint8_t *p)
+{
+    t->stage = get32(p);
+    t->reason = get32(p + 4);
+    t->rank = get32(p + 8);
+    t->rails = get32(p + 12);
+    t->frag_bytes = get32(p + 16);
+    t->window = get32(p + 20);
+    t->generation = get32(p + 24);
+    t->from = get32(p + 28);
+    t->group = get64(p + 32);
+    t->seed = get64(p + 40);
+}
+
+/* A head is short: it costs less to copy it than to take it in parts. */
+static uint32_t crc_of(const uint8_t *head, uint32_t head_len, const void *body, uint32_t len)
+{
+    uint8_t copy[HWMC_WIRE_HEAD];
+    uint32_t crc;
+
+    memcpy(copy, head, head_len);
+    memset(copy + AT_CRC, 0, AT_JOB - AT_CRC);
+    crc = hwmc_crc32c(copy, head_len);
+    return len ? hwmc_crc32c_more(crc, body, len) : crc;
+}
+
+static bool names_fragments(enum hwmc_msg_type type)
+{
+    return type == HWMC_MSG_NACK || type == HWMC_MSG_ROOT_NACK || type == HWMC_MSG_SEEK;
+}
+
+/* What a subtree lost is in the message. */
+static bool reports(enum hwmc_msg_type type)
+{
+    return type == HWMC_MSG_SYNC_UP;
+}
+
+static uint32_t frags_field(const struct hwmc_msg *msg)
+{
+    if (reports(msg->type))
+        return msg->losses;
+    return msg->type == HWMC_MSG_GRANT ? msg->late : msg->frags;
+}
+
+static bool is_cast(const struct hwmc_msg *msg)
+{
+    return msg->type == HWMC_MSG_DATA && msg->multicast;
+}
+
+uint32_t hwmc_wire_head_len(const struct hwmc_msg *msg)
+{
+    return is_cast(msg) ? HWMC_WIRE_CAST_HEAD : HWMC_WIRE_HEAD;
+}
+
+uint32_t hwmc_wire_head_of(const void *datagram, size_t len)
+{
+    const uint8_t *p = datagram;
+    uint32_t head = len > AT_TYPE && p[AT_TYPE] == TYPE_CAST ? HWMC_WIRE_CAST_HEAD : HWMC_WIRE_HEAD;
+
+    return len >= head ? head : 0;
+}
+
+/* What both headers begin with. */
+static void put_start(uint8_t *p, const struct hwmc_wire_id *id, uint8_t type)
+{
+    put16(p + AT_MAGIC, HWMC_WIRE_MAGIC);
+    p[AT_VERSION] = HWMC_WIRE_VERSION;
+    p[AT_TYPE] = type;
+    put64(p + AT_JOB, id->job);
+}
+
+static uint32_t encode_cast(uint8_t *p, const struct hwmc_wire_id *id, const struct hwmc_msg *msg,
+                            const void *body, uint32_t len)
+{
+    put_start(p, id, TYPE_CAST);
+    put32(p + CAST_LEADER, id->leader);
+    put32(p + CAST_GENERATION, id->generation);
+    put32(p + CAST_BID, (uint32_t) msg->bid);
+    put32(p + CAST_ROOT, msg->root);
+    put32(p + CAST_BYTES, msg->bytes);
+    put16(p + CAST_INDEX, (uint16_t) msg->index);
+    p[CAST_RAILS] = msg->rails;
+    p[CAST_FLAGS] = (uint8_t) msg->flags;
+    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_CAST_HEAD, body, len));
+    return len;
+}
+
+uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t src,
+                          const struct hwmc_msg *msg, void *body, uint32_t len)
+{
+    uint8_t *p = head;
+
+    if (is_cast(msg))
+        return encode_cast(p, id, msg, body, len);
+    if (names_fragments(msg->type))
+        len = put_bits(body, msg);
+    else if (msg->parameters)
+        len = put_parameters(body, msg->parameters);
+    else if (!hwmc_wire_carries(msg->type))
+        len = 0;
+    put_start(p, id, (uint8_t) msg->type);
+    put32(p + AT_CONTEXT, id->context);
+    put32(p + AT_GENERATION, id->generation);
+    put64(p + AT_BID, msg->bid);
+    put32(p + AT_SRC, src);
+    put32(p + AT_ROOT, msg->root);
+    put32(p + AT_INDEX, msg->index);
+    put32(p + AT_FRAGS, frags_field(msg));
+    put32(p + AT_BYTES, reports(msg->type) ? msg->train : msg->bytes);
+    put32(p + AT_LENGTH, len);
+    put32(p + AT_LEADER, id->leader);
+    put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->rails << 24 | (uint32_t) msg->tree << 16 |
+                            (uint32_t) msg->slot << 8);
+    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
+    return len;
+}
+
+/* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are
+ * checked by the group, which knows the sizes. */
+static bool payload_fits(enum hwmc_msg_type type, uint32_t frags, uint32_t bytes, uint32_t len)
+{
+    switch (type) {
+        case HWMC_MSG_DATA:
+        case HWMC_MSG_SEGMENT:
+        case HWMC_MSG_MEASURE:
+            return true;
+        case HWMC_MSG_NACK:
+        case HWMC_MSG_ROOT_NACK:
+        case HWMC_MSG_SEEK:
+            return frags <= HWMC_WIRE_BITS_MAX && len == hwmc_bitmap_words(frags) * 8;
+        case HWMC_MSG_REPORT:
+        case HWMC_MSG_DECIDE:
+            return len == HWMC_WIRE_PARAMETERS;
+        case HWMC_MSG_PROBE:
+            return len == hwmc_wire_probe_len(bytes);
+        default:
+            return len == 0;
+    }
+}
+
+static enum hwmc_wire_result decode_cast(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
+                                         const void *body, uint32_t len)
+{
+    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_CAST_HEAD, body, len))
+        return HWMC_WIRE_CORRUPT;
+    in->cast = true;
+    in->whole = false;
+    in->id = (struct hwmc_wire_id){
+        .job = get64(p + AT_JOB),
+        .leader = get32(p + CAST_LEADER),
+        .generation = get32(p + CAST_GENERATION),
+    };
+    in->msg = (struct hwmc_msg){
+        .type = HWMC_MSG_DATA,
+        .flags = p[CAST_FLAGS],
+        .rails = p[CAST_RAILS],
+        .peer = get32(p + CAST_ROOT),
+        .bid = get32(p + CAST_BID),
+        .root = get32(p + CAST_ROOT),
+        .index = get16(p + CAST_INDEX),
+        .bytes = get32(p + CAST_BYTES),
+    };
+    in->payload = body;
+    in->len = len;
+    return HWMC_WIRE_OK;
+}
+
+static enum hwmc_wire_result decode_other(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
+                                          const void *body, uint32_t len)
+{
+    enum hwmc_msg_type type = (enum hwmc_msg_type) p[AT_TYPE];
+
+    if (type < HWMC_MSG_DATA || type >= HWMC_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
+        !payload_fits(type, get32(p + AT_FRAGS), get32(p + AT_BYTES), len))
+        return HWMC_WIRE_FORMAT;
+    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_HEAD, body, len))
+        return HWMC_WIRE_CORRUPT;
+    in->cast = false;
+    in->id = (struct hwmc_wire_id){
+        .job = get64(p + AT_JOB),
+        .context = get32(p + AT_CONTEXT),
+        .leader = get32(p + AT_LEADER),
+        .generation = get32(p + AT_GENERATION),
+    };
+    in->msg = (struct hwmc_msg){
+        .type = type,
+        .flags = get32(p + AT_FLAGS) & 0xff,
+        .rails = p[AT_FLAGS],
+        .tree = p[AT_FLAGS + 1],
+        .slot = p[AT_FLAGS + 2],
+        .peer = get32(p + AT_SRC),
+        .bid = get64(p + AT_BID),
+        .root = get32(p + AT_ROOT),
+        .index = get32(p + AT_INDEX),
+        .frags = get32(p + AT_FRAGS),
+        .bytes = get32(p + AT_BYTES),
+    };
+    if (reports(type)) {
+        in->msg.losses = in->msg.frags;
+        in->msg.train = in->msg.bytes;
+        in->msg.frags = in->msg.bytes = 0;
+    }
+    if (type == HWMC_MSG_GRANT) {
+        in->msg.late = (uint8_t) in->msg.frags;
+        in->msg.frags = 0;
+    }
+    in->payload = body;
+    in->len = len;
+    if (names_fragments(type)) {
+        get_bits(in->bits, body, len / 8);
+        in->msg.bits = in->bits;
+    } else if (len > 0 && !hwmc_wire_carries(type)) {
+        get_parameters(&in->parameters, body);
+        in->msg.parameters = &in->parameters;
+    }
+    return HWMC_WIRE_OK;
+}
+
+enum hwmc_wire_result hwmc_wire_decode(struct hwmc_wire_in *in, uint64_t job, bool unchecked,
+                                       const void *head, size_t head_len, const void *body,
+                                       size_t body_len)
+{
+    const uint8_t *p = head;
+
+    if ((head_len != HWMC_WIRE_HEAD && head_len != HWMC_WIRE_CAST_HEAD) || body_len > UINT32_MAX ||
+        get16(p + AT_MAGIC) != HWMC_WIRE_MAGIC || p[AT_VERSION] != HWMC_WIRE_VERSION ||
+        (p[AT_TYPE] == TYPE_CAST) != (head_len == HWMC_WIRE_CAST_HEAD))
+        return HWMC_WIRE_FORMAT;
+    if (get64(p + AT_JOB) != job)
+        return HWMC_WIRE_FOREIGN;
+    return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, unchecked, p, body, (uint32_t) body_len)
+                                   : decode_other(in, unchecked, p, body, (uint32_t) body_len);
+}

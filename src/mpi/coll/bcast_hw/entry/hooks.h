@@ -1,0 +1,65 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * The collective layer as MPICH's own files see it. Read before MPIR_Comm is complete, and by all
+ * of MPICH: what need not be here is not. MPIR_Bcast_intra_hw itself is declared by MPICH, from
+ * coll_algorithms.txt.
+ */
+
+#ifndef HWMC_ENTRY_HOOKS_H_INCLUDED
+#define HWMC_ENTRY_HOOKS_H_INCLUDED
+
+#include <stdbool.h>
+#include "mpich.h"
+
+/* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
+ * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM
+ * that every member has begun or is about to. */
+bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
+
+/* Collectives of communicators whose ranks all run on one host. True: it was run, and *mpi_errno is
+ * set; false: it is MPICH's to run. The same on every rank of `comm`. */
+bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root, MPIR_Comm *comm,
+                     int *mpi_errno);
+bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                      MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                         MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      MPI_Aint recvcount, MPI_Datatype recvtype, int root, MPIR_Comm *comm,
+                      int *mpi_errno);
+bool MPIR_Hwmc_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                       MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
+                         int *mpi_errno);
+bool MPIR_Hwmc_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                          MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                       MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_scatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
+                        MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                        MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
+                        int *mpi_errno);
+bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                         MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
+                         const MPI_Aint *rdispls, MPI_Datatype recvtype, MPIR_Comm *comm,
+                         int *mpi_errno);
+bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                    MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                      MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *recvcounts,
+                              MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno);
+bool MPIR_Hwmc_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
+                                    MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                                    int *mpi_errno);
+
+#endif /* HWMC_ENTRY_HOOKS_H_INCLUDED */

@@ -1,0 +1,57 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * pipeline: a broadcast inside the host while it comes over the network, or on its way there. One rank
+ * of a host takes part in the network's broadcast, the one on its side (comm/leader_group.h); what it has of the
+ * message it gives to the others as it comes. On the root's host all have it from the root; where
+ * that is not on the side, the one that is sends it on as far as it has it.
+ *
+ *   the root, on the side    has it all; others take it while it is sent
+ *   the root                 has it all; others take it
+ *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it
+ *                            is here
+ *   of another host, on it   more is here each time that the network has brought some
+ *   the others               take it chunk by chunk
+ *
+ * A message that goes in parts (core/feeds) has a relay for each, by memory of its own. A rank is
+ * in the network's broadcast of one part at most; that part's relay is the first of its chain.
+ */
+
+#ifndef HWMC_OP_PIPELINE_H_INCLUDED
+#define HWMC_OP_PIPELINE_H_INCLUDED
+
+#include "../comm/shm.h"
+
+struct hwmc_pipeline {
+    struct hwmc_shm_comm *n;
+    struct hwmc_pipeline
+        *also; /* of another part of the message: goes on when this one does; NULL */
+    struct hwmc_shm_bcast b;
+    bool over;      /* inside the host nothing is left for this rank to do */
+    MPI_Aint piece; /* the network's broadcast under way begins here in the message */
+    bool listens;   /* it is under way, and brings the message here */
+    uint32_t here;  /* listens: bytes of it, from its first on, that are in the program's memory */
+};
+
+/* The message of `bytes` at `memory`, from the host's rank `from` to all of its ranks. `here`:
+ * bytes that are there. */
+void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint32_t from,
+                         void *memory, MPI_Aint bytes, MPI_Aint here);
+
+/* Its first `bytes` are there now. */
+void hwmc_pipeline_more(struct hwmc_pipeline *r, MPI_Aint bytes);
+
+/* What follows is of all relays of a chain, from its first on.
+ *
+ * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as
+ * others are ready. */
+int hwmc_pipeline_step(struct hwmc_pipeline *r, bool *busy);
+
+/* Waits until the first `bytes` are here, of this one's message. */
+int hwmc_pipeline_wait(struct hwmc_pipeline *r, MPI_Aint bytes);
+
+/* Waits until it is over. `failed`: the message will not come; the others get an error. */
+int hwmc_pipeline_end(struct hwmc_pipeline *r, bool failed);
+
+#endif /* HWMC_OP_PIPELINE_H_INCLUDED */

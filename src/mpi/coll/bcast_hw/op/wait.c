@@ -1,0 +1,210 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Waiting for another rank of this host, in a collective over shared memory. A rank that waits
+ * looks a number of times, and then has MPICH make progress, for the other rank may wait for a
+ * message from here. What comes between looks core/wait_policy says; it sleeps on the segment's
+ * bell (node/bell), and wakes by itself now and then, since MPICH's messages ring no bell.
+ *
+ * A collective that need not wait makes progress as well: a program may call nothing but
+ * collectives while messages or one-sided epochs of others need it. It polls once where anything is
+ * outstanding that progress could move, and otherwise now and then.
+ */
+
+#include "../comm/shm.h"
+#include "../shm/segment/wakeup.h"
+#include "../shm/segment/relax.h"
+
+#include <sched.h>
+
+#define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
+#define PATIENT 64u /* yields of one without; then it sleeps */
+#define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
+#define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
+#define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
+#define CALLS_QUIET 256u /* collectives from progress to progress, where nothing is outstanding */
+
+_Static_assert(LOOKS >= HWMC_SHM_MISMATCH_STEPS, "looks are as far apart as they must be");
+
+static __thread bool waiting __attribute__((tls_model("initial-exec")));
+static __thread uint64_t finished __attribute__((tls_model("initial-exec")));
+
+void hwmc_shm_watch(bool memory)
+{
+    waiting = memory;
+}
+
+bool hwmc_in_shm(void)
+{
+    return waiting;
+}
+
+uint64_t hwmc_shm_finished(void)
+{
+    return finished;
+}
+
+/* A wait: what it does between two steps. */
+struct wait {
+    struct hwmc_wait policy;
+    uint32_t times;   /* steps in a row that found nothing */
+    uint32_t listens; /* of these, since it listens; 0: it does not */
+    uint32_t heard;   /* what it will sleep on */
+};
+
+/* Others take their turn: MPICH's messages, and other threads of the program. */
+static int poll_messages(void)
+{
+    int mpi_errno;
+
+    waiting = true;
+    mpi_errno = MPID_Progress_test(NULL);
+    waiting = false;
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    return mpi_errno;
+}
+
+/* Between two steps that wait. */
+static int progress(const struct hwmc_shm_comm *n)
+{
+    int mpi_errno = poll_messages();
+
+    if (hwmc_shm_group_failed(&n->group))
+        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
+                      "it did so at another rank");
+    return mpi_errno;
+}
+
+static void yield(struct hwmc_wait_policy *p, struct wait *w, uint64_t now)
+{
+    sched_yield();
+    hwmc_wait_yielded(p, &w->policy, now, hwmc_now());
+}
+
+/* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
+ * (node/bell). */
+static int sleep_on_wakeup(struct hwmc_shm_comm *n, struct hwmc_wait_policy *p, struct wait *w,
+                           uint64_t now)
+{
+    if (w->listens == 0)
+        w->heard = hwmc_shm_wakeup_listen(&n->group);
+    if (w->listens++ < HWMC_SHM_WAKEUP_STEPS)
+        return MPI_SUCCESS;
+    hwmc_shm_wakeup_sleep(&n->group, w->heard, NAP_NS);
+    hwmc_wait_slept(p, &w->policy, now + NAP_NS, hwmc_now());
+    w->listens = 0;
+    return progress(n);
+}
+
+/* What comes after steps that found nothing. It does not sleep where other threads may want MPICH,
+ * whose lock it has, nor where others may wait for this rank's progress, as at the end of a
+ * one-sided epoch: no message rings the bell. */
+static int pause_(struct hwmc_shm_comm *n, struct hwmc_wait_policy *p, struct wait *w)
+{
+    const struct hwmc_wait_limits limits = {.ns = UINT64_MAX,
+                                            .yields = n->mates ? HURRIED : PATIENT};
+    const bool owes = hwmc_owes_progress();
+    const uint64_t now = hwmc_now();
+
+    switch (hwmc_wait_next(p, &w->policy, &limits, now)) {
+        case HWMC_WAIT_POLL:
+            return progress(n);
+        case HWMC_WAIT_SLEEP:
+            if (!MPIR_IS_THREADED && !owes)
+                return sleep_on_wakeup(n, p, w, now);
+            yield(p, w, now);
+            return progress(n);
+        default:
+            yield(p, w, now);
+            return owes || hwmc_wait_is_alone(p) ? progress(n) : MPI_SUCCESS;
+    }
+}
+
+/* A step has found nothing. */
+static int idle(struct hwmc_shm_comm *n, struct wait *w)
+{
+    struct hwmc_wait_policy *p = hwmc_processor_wait_policy();
+
+    w->times++;
+    if (hwmc_wait_is_alone(p) && w->listens == 0) {
+        if (w->times == 1)
+            hwmc_shm_wakeup_ring(&n->group);
+        hwmc_shm_relax();
+        return w->times % SPINS == 0 ? pause_(n, p, w) : MPI_SUCCESS;
+    }
+    hwmc_shm_wakeup_ring(&n->group);
+    return pause_(n, p, w);
+}
+
+/* A step has found something, or the wait is over. */
+static void awake(struct hwmc_shm_comm *n, struct wait *w)
+{
+    if (w->listens > 0)
+        hwmc_shm_wakeup_leave(&n->group);
+    w->listens = 0;
+    w->times = 0;
+    w->policy.since = 0;
+}
+
+static void end_wait(struct hwmc_shm_comm *n, struct wait *w)
+{
+    awake(n, w);
+    hwmc_shm_wakeup_ring(&n->group);
+}
+
+/* A collective is over: progress for who needs it. What was sent to this rank before the others
+ * came to the collective is seen by this poll, not by one during the wait. */
+static int progress_for_others(void)
+{
+    return hwmc_owes_progress() || hwmc_active() || finished % CALLS_QUIET == 0 ? poll_messages()
+                                                                                : MPI_SUCCESS;
+}
+
+int hwmc_shm_wait(struct hwmc_shm_comm *n, struct hwmc_shm_op *op)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    struct wait w = {.times = 0};
+
+    hwmc_shm_note_call();
+    while ((err = hwmc_shm_op_step(op)) == HWMC_AGAIN) {
+        if (op->moved) {
+            awake(n, &w);
+        } else {
+            mpi_errno = idle(n, &w);
+            MPIR_ERR_CHECK(mpi_errno);
+            if (w.times % LOOKS == 0 && hwmc_shm_mismatch_look(&n->group))
+                MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
+                                     "the ranks wait for each other");
+        }
+    }
+    finished++;
+    end_wait(n, &w);
+    if (unlikely(err != HWMC_OK))
+        return hwmc_shm_failed(n, err);
+    return progress_for_others();
+fn_fail:
+    end_wait(n, &w);
+    hwmc_shm_fail(n);
+    return mpi_errno;
+}
+
+int hwmc_shm_wait_until(struct hwmc_shm_comm *n, int (*step)(void *what), void *what)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+    struct wait w = {.times = 0};
+
+    while ((err = step(what)) == HWMC_AGAIN) {
+        mpi_errno = idle(n, &w);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+    if (err != HWMC_OK)
+        mpi_errno = hwmc_shm_failed(n, err);
+
+fn_exit:
+    end_wait(n, &w);
+    return mpi_errno;
+fn_fail:
+    hwmc_shm_fail(n);
+    goto fn_exit;
+}

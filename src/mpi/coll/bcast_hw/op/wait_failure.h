@@ -1,0 +1,37 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Who waits for long calls the roll (core/roll): hosts that are not there any more end the wait.
+ */
+
+#ifndef HWMC_OP_WAIT_FAILURE_H_INCLUDED
+#define HWMC_OP_WAIT_FAILURE_H_INCLUDED
+
+#include "../comm/comm.h"
+
+/* One wait of one thread. Zero to begin with. */
+struct hwmc_wait_failure {
+    uint64_t wake; /* ns: when there is something to do; 0 at first */
+    bool calls;    /* the process's roll call is this one's */
+};
+
+/* Under the lock, when wake has come: waits for `g`. It is BROKEN if a member is gone. */
+void hwmc_wait_failure_step(struct hwmc_wait_failure *p, struct hwmc_group *g);
+
+/* The wait is over. Under the lock. */
+void hwmc_wait_failure_end(struct hwmc_wait_failure *p);
+
+/* No wait follows, and that for all processes is over. Under the lock. */
+void hwmc_wait_failure_close(void);
+
+/* ns: how long a host must have been silent to be taken for gone; 0: none is. */
+uint64_t hwmc_peer_timeout_ns(void);
+
+/* ns: when the thread that waits has to look again; NEVER. */
+uint64_t hwmc_wait_failure_deadline(void);
+
+/* The MPI error of a group that is BROKEN. */
+int hwmc_failure_error(const struct hwmc_group *g);
+
+#endif /* HWMC_OP_WAIT_FAILURE_H_INCLUDED */

@@ -1,0 +1,87 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What a thread knows of those who share its processor, for all its waits (core/wait_policy), and
+ * how MPICH's messages are waited for, which the netmod knows.
+ */
+
+#include "../comm/comm.h"
+#include "../shm/topo/quota.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+static struct {
+    bool alone, rationed; /* presumed */
+} host;
+static const struct hwmc_waiter *waiter;
+
+struct hwmc_wait_policy *hwmc_processor_wait_policy(void)
+{
+    static __thread struct hwmc_wait_policy policy __attribute__((tls_model("initial-exec")));
+
+    if (unlikely(policy.late_ns == 0))
+        hwmc_wait_policy_init(&policy, host.alone, host.rationed);
+    return &policy;
+}
+
+/* Processes of the job on this host. */
+static int num_mates(void)
+{
+    int mates = 0;
+
+    for (int i = 0; i < MPIR_Process.size; i++)
+        mates += hwmc_same_host((uint32_t) i);
+    return mates;
+}
+
+/* Processors that this process may run on; 0: nobody says. */
+static int num_processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+bool hwmc_has_processors_left(void)
+{
+    return num_processors() > num_mates();
+}
+
+/* A process that is bound to some of the host's processors shares them with no other one of the
+ * job, if those are bound likewise and there are enough processors for that. */
+void hwmc_presume_processors(void)
+{
+    const int64_t mates = num_mates(), own = num_processors();
+    const int64_t all = sysconf(_SC_NPROCESSORS_CONF);
+    const int64_t quota = hwmc_shm_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    struct hwmc_wait_policy *policy = hwmc_processor_wait_policy();
+
+    host.rationed = quota > 0 && mates * 1000 > quota;
+    host.alone = !host.rationed && own > 0 && (mates <= own || (own < all && mates * own <= all));
+    hwmc_wait_policy_init(policy, host.alone, host.rationed);
+}
+
+void hwmc_register_waiter(const struct hwmc_waiter *w)
+{
+    waiter = w;
+}
+
+void hwmc_wait_begins(void)
+{
+    if (waiter)
+        waiter->begin();
+}
+
+void hwmc_wait_polled(void)
+{
+    if (waiter)
+        waiter->polled();
+}
+
+void hwmc_wait_ends(void)
+{
+    if (waiter)
+        waiter->end();
+}

@@ -1,0 +1,62 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Where the processes of MPI_COMM_WORLD are: the hash of each one's MPIR_CVAR_BCAST_HW_SITE.
+ */
+
+#include "../comm/comm.h"
+#include "../core/base/prng.h"
+
+static uint64_t *names; /* by process; NULL: all are at one site */
+
+bool hwmc_has_site(void)
+{
+    return MPIR_CVAR_BCAST_HW_SITE && *MPIR_CVAR_BCAST_HW_SITE;
+}
+
+static uint64_t own_name(void)
+{
+    uint64_t hash = 0;
+
+    for (const char *p = MPIR_CVAR_BCAST_HW_SITE; p && *p; p++)
+        hash = hwmc_prng(hash, (unsigned char) *p);
+    return hash;
+}
+
+int hwmc_find_sites(MPIR_Comm *world)
+{
+    int mpi_errno = MPI_SUCCESS;
+    uint64_t name = own_name();
+    const int ints = (int) (sizeof(name) / sizeof(int));
+
+    names = MPL_malloc((size_t) MPIR_Process.size * sizeof(*names), MPL_MEM_OTHER);
+    MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = MPIR_Allgather_allcomm_auto(&name, ints, HWMC_INT, names, ints, HWMC_INT, world,
+                                            HWMC_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+bool hwmc_several_sites(void)
+{
+    for (int i = 1; names && i < MPIR_Process.size; i++)
+        if (names[i] != names[0])
+            return true;
+    return false;
+}
+
+uint64_t hwmc_site_of(uint32_t world_rank)
+{
+    return names ? names[world_rank] : 0;
+}
+
+void hwmc_forget_sites(void)
+{
+    MPL_free(names);
+    names = NULL;
+}

@@ -1,0 +1,100 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Which algorithm a broadcast takes on a communicator that is set up: what
+ * MPIR_CVAR_BCAST_HW_ALGORITHM names; or what the selection file that the user gave says; or else
+ * the one that the cost model has for the fastest (core/model). All three are the same on every
+ * rank: control variables, a file that MPICH reads alike everywhere, and a function of figures that
+ * the first process gave to all.
+ */
+
+#include "../comm/comm.h"
+
+#define USUAL_FRAG_BYTES 1432u /* 1500, less the headers of IP, UDP and DATA */
+
+void hwmc_shape_of(const struct hwmc_comm *c, const struct hwmc_group *g, struct hwmc_shape *shape)
+{
+    *shape = (struct hwmc_shape){
+        .ranks = g->cfg.size,
+        .hosts = c->hosts,
+        .sites = g->site_mem ? g->sites.n : 1,
+        .frag_bytes = g->casts ? g->negotiation.agreed.frag_bytes : 0,
+        .trees = g->cfg.trees,
+        .seg_bytes = g->cfg.seg_bytes,
+    };
+}
+
+bool hwmc_file_given(void)
+{
+    const char *file = MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE;
+
+    return file && *file;
+}
+
+/* MPICH's selection by the user's file names hwmc's algorithm for this broadcast. */
+static bool file_says_hw(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+{
+    MPIR_Csel_coll_sig_s sig = {
+        .coll_type = MPIR_CSEL_COLL_TYPE__BCAST,
+        .comm_ptr = comm,
+        .u.bcast.count = count,
+        .u.bcast.datatype = datatype,
+    };
+    const MPII_Csel_container_s *found;
+
+    if (!comm->csel_comm)
+        return false;
+    found = MPIR_Csel_search(comm->csel_comm, sig);
+    return found && found->id == MPII_CSEL_CONTAINER_TYPE__ALGORITHM__MPIR_Bcast_intra_hw;
+}
+
+bool hwmc_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+{
+    return hwmc_file_given() && !file_says_hw(count, datatype, comm);
+}
+
+enum hwmc_algorithm hwmc_choose(const struct hwmc_comm *c, MPI_Aint bytes, bool ours)
+{
+    const struct hwmc_shape *shape = &c->leader_group[0].shape;
+
+    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
+        return shape->frag_bytes > 0 ? HWMC_ALGORITHM_TWO_STAGE : HWMC_ALGORITHM_BINOMIAL;
+    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
+        return HWMC_ALGORITHM_MULTILANE;
+    return hwmc_model_best(hwmc_network_now(), shape,
+                           ours || hwmc_file_given() ? HWMC_ALGORITHM_BINOMIAL
+                                                     : HWMC_ALGORITHM_LIMIT,
+                           (uint64_t) bytes);
+}
+
+/* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's
+ * usual length. */
+static void expect_shape(const struct hwmc_comm *c, struct hwmc_shape *shape)
+{
+    *shape = (struct hwmc_shape){
+        .ranks = c->hosts,
+        .hosts = c->hosts,
+        .sites = hwmc_several_sites() ? 2 : 1,
+        .frag_bytes = USUAL_FRAG_BYTES,
+        .trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), 0), 2),
+        .seg_bytes = (uint32_t) MPL_MAX(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1),
+    };
+}
+
+uint64_t hwmc_weight(const struct hwmc_comm *c, MPI_Aint bytes)
+{
+    struct hwmc_shape shape;
+
+    expect_shape(c, &shape);
+    return hwmc_model_gain(hwmc_network_now(), &shape, (uint64_t) bytes);
+}
+
+uint64_t hwmc_setup_cost(const struct hwmc_comm *c)
+{
+    const int fanout = MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_FANOUT, 1), HWMC_FANOUT_MAX);
+    struct hwmc_shape shape;
+
+    expect_shape(c, &shape);
+    return hwmc_model_setup(hwmc_network_now(), &shape, (uint32_t) fanout);
+}

@@ -1,0 +1,22 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * network_text: figures of a network as text, as MPIR_CVAR_BCAST_HW_NETWORK has them.
+ */
+#ifndef HWMC_SELECT_NETWORK_TEXT_H_INCLUDED
+#define HWMC_SELECT_NETWORK_TEXT_H_INCLUDED
+
+#include "../core/model/model.h"
+
+/* "name=number" at *text, ended by a comma or the end: moves *text behind it. The number is from 0
+ * to 10^9.
+ */
+bool hwmc_network_take(const char **text, const char *name, double *value);
+
+/* Changes `net` as `text` says: any of latency_us=L, mbit=B (of a rail; there stay as many rails),
+ * site_latency_us=L, loss_ppm=P, datagram_ns=T. False where it is not understood: then `net` may be
+ * changed in part. */
+bool hwmc_network_parse(const char *text, struct hwmc_network *net);
+
+#endif /* HWMC_SELECT_NETWORK_TEXT_H_INCLUDED */

@@ -1,0 +1,53 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wakeup: by which ranks that share processors sleep while they wait, and are woken by the one that
+ * has stored something. It stands in the segment's header: how many sleep or are about to, and a
+ * count of rings that they sleep on (futex).
+ *
+ * A rank that has stored rings before it waits itself, and at the end of a collective: it looks at
+ * `sleepers`, and goes on if there are none, which is nearly always so and has to cost nothing: no
+ * fence, no line that changes hands. A rank that wants to sleep adds itself to `sleepers`, has
+ * every process of the group pass a barrier (membarrier), makes STEPS further steps, and sleeps if
+ * none found anything. Whoever rings passes that barrier before its store, and then sees the
+ * sleeper when it looks; or after it, and then the steps see what it stored; or between the two,
+ * and both do. A ring between the steps and the sleep has changed the count, and the sleep ends at
+ * once. Several steps, since there are some that find nothing and yet bring a collective further.
+ * Where the kernel has no such barrier, a sleeper may be overlooked that lay down in the same
+ * moment, and sleeps to the end of its time.
+ *
+ * A rank that died asleep stays in `sleepers`; then rings are made for nothing. Whoever sleeps
+ * wakes after a time in any case, since MPICH's messages ring no bell.
+ */
+#ifndef HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED
+#define HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED
+
+#include <stdint.h>
+
+#include "mismatch.h"
+
+#define HWMC_SHM_WAKEUP_STEPS HWMC_SHM_MISMATCH_STEPS
+
+struct hwmc_shm_group;
+
+/* For a group's beginning: from now on this process passes the barriers of those who go to
+ * sleep. */
+void hwmc_shm_wakeup_register(void);
+
+/* Wakes who sleeps, if this rank has stored anything for others since its last call. */
+void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g);
+
+/* This rank is about to sleep. The count to sleep on, after STEPS further steps. */
+uint32_t hwmc_shm_wakeup_listen(struct hwmc_shm_group *g);
+
+/* Sleeps until somebody rings, or has since listen; for `ns` at most. It listens no more. */
+void hwmc_shm_wakeup_sleep(struct hwmc_shm_group *g, uint32_t heard, uint64_t ns);
+
+/* How many ranks sleep, or are about to. */
+uint32_t hwmc_shm_wakeup_sleepers(const struct hwmc_shm_group *g);
+
+/* It does not sleep after all. */
+void hwmc_shm_wakeup_leave(struct hwmc_shm_group *g);
+
+#endif /* HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED */

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * am_head: what stands before each frame of a message that links carry for MPICH, and whether a
+ * frame is what that says. A message is put together in memory of the size that the first of its
+ * frames to come names; one that names another, or brings more than is missing, is dropped.
+ */
+#ifndef HWMC_NETMOD_AM_AM_HEAD_H_INCLUDED
+#define HWMC_NETMOD_AM_AM_HEAD_H_INCLUDED
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum am_kind {
+    AM_DATA,
+    AM_CMA, /* the body is the header, then a struct hwmc_cma; no data */
+    AM_GOT, /* an answer: nothing but id counts */
+    AM_SEND,
+    AM_KINDS
+};
+
+/* Before each frame. */
+struct am_head {
+    uint64_t data_sz;
+    uint64_t offset; /* of this frame's data; 0: the header stands before them */
+    uint32_t id;
+    uint16_t hdr_sz;
+    uint8_t handler;
+    uint8_t kind;
+};
+
+/* Bytes of the message's header in this frame. */
+static inline size_t hwmc_am_head_header_in(const struct am_head *head)
+{
+    return head->offset == 0 ? head->hdr_sz : 0;
+}
+
+/* A frame of DATA or REACH with a body of `len` bytes says nothing impossible; `reach`: bytes of a
+ * struct hwmc_cma. */
+bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach);
+
+/* A sound frame belongs to the message whose first frame to come had the head `first`, of whose
+ * data, `got` bytes have come, and the header if `started`. */
+bool hwmc_am_head_is_of(const struct am_head *head, size_t len, const struct am_head *first,
+                        uint64_t got, bool started);
+
+#endif /* HWMC_NETMOD_AM_AM_HEAD_H_INCLUDED */

@@ -1,0 +1,139 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * random: see random.h.
+ */
+#include "random.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+#define FIRST_DYNAMIC 49152u
+#define FIRST_USER 1024u
+#define LAST 65535u
+#define ENOUGH 1024u         /* ports to draw from */
+#define IPV4_NET 0xefc00000u /* 239.192.0.0 */
+#define IPV4_MASK ((1u << HWMC_RANDOM_IPV4_BITS) - 1)
+
+int hwmc_random(void *bytes, size_t len)
+{
+    ssize_t got;
+
+    do
+        got = getrandom(bytes, len, 0);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t) len ? HWMC_OK : HWMC_ERR_LIMIT;
+}
+
+int hwmc_random_ipv4(uint16_t port, uint32_t fixed, uint64_t *group)
+{
+    uint64_t bits = 0;
+
+    if (fixed == 0 && hwmc_random(&bits, sizeof(bits)) != HWMC_OK)
+        return HWMC_ERR_LIMIT;
+    *group =
+        (uint64_t) port << 32 | (fixed != 0 ? fixed : IPV4_NET | ((uint32_t) bits & IPV4_MASK));
+    return HWMC_OK;
+}
+
+struct hwmc_random_range hwmc_random_ephemeral(void)
+{
+    struct hwmc_random_range r = {.low = 32768,
+                                  .high = 60999}; /* Linux's, unless it says another */
+    FILE *f = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+    unsigned low, high;
+
+    if (f == NULL)
+        return r;
+    if (fscanf(f, "%u %u", &low, &high) == 2 && low <= high && high <= LAST)
+        r = (struct hwmc_random_range){low, high};
+    fclose(f);
+    return r;
+}
+
+/* How many there are from `first` on outside of r. */
+static uint32_t outside(uint32_t first, struct hwmc_random_range r)
+{
+    const uint32_t low = r.low > first ? r.low : first;
+    const uint32_t within = r.high >= low ? r.high - low + 1 : 0;
+
+    return LAST - first + 1 - within;
+}
+
+static uint32_t nth_outside(uint32_t first, struct hwmc_random_range r, uint32_t n)
+{
+    const uint32_t low = r.low > first ? r.low : first;
+
+    return first + n < low || r.high < low ? first + n : first + n + (r.high - low + 1);
+}
+
+static bool is_among(const struct hwmc_random_port_list *ports, uint16_t port)
+{
+    for (int i = 0; i < ports->num; i++)
+        if (ports->port[i] == port)
+            return true;
+    return false;
+}
+
+int hwmc_random_ports(struct hwmc_random_range not_in, struct hwmc_random_port_list *ports)
+{
+    uint32_t first = FIRST_DYNAMIC, bits;
+
+    if (outside(first, not_in) < ENOUGH)
+        first = FIRST_USER;
+    if (outside(first, not_in) < HWMC_RANDOM_PORTS_MAX) {
+        first = FIRST_DYNAMIC;
+        not_in = (struct hwmc_random_range){.low = 1, .high = 0};
+    }
+    ports->num = 0;
+    while (ports->num < HWMC_RANDOM_PORTS_MAX) {
+        uint16_t port;
+
+        if (hwmc_random(&bits, sizeof(bits)) != HWMC_OK)
+            return HWMC_ERR_LIMIT;
+        port = (uint16_t) nth_outside(first, not_in, bits % outside(first, not_in));
+        if (!is_among(ports, port))
+            ports->port[ports->num++] = port;
+    }
+    return HWMC_OK;
+}
+
+void hwmc_random_ports_write(const struct hwmc_random_port_list *ports, char *text)
+{
+    int len = 0;
+
+    for (int i = 0; i < ports->num; i++)
+        len += snprintf(text + len, (size_t) (HWMC_RANDOM_PORTS_TEXT_MAX - len), "%s%x",
+                        i > 0 ? "," : "", (unsigned) ports->port[i]);
+}
+
+static bool read_with(const char *text, int base, struct hwmc_random_port_list *ports)
+{
+    ports->num = 0;
+    for (const char *p = text; ports->num < HWMC_RANDOM_PORTS_MAX; p++) {
+        char *end;
+        unsigned long port = strtoul(p, &end, base);
+
+        if (end == p || port < 1 || port > LAST || (*end != ',' && *end != '\0'))
+            return false;
+        ports->port[ports->num++] = (uint16_t) port;
+        p = end;
+        if (*p == '\0')
+            return true;
+    }
+    return false;
+}
+
+bool hwmc_random_ports_read(const char *text, struct hwmc_random_port_list *ports)
+{
+    return read_with(text, 16, ports);
+}
+
+bool hwmc_random_ports_parse(const char *text, struct hwmc_random_port_list *ports)
+{
+    return read_with(text, 10, ports);
+}

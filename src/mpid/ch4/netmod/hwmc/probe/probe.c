@@ -1,0 +1,284 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* SOCK_NONBLOCK */
+#endif
+
+#include "probe.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct host {
+    uint32_t addr[HWMC_RAILS_MAX];
+    uint32_t heard;  /* rails by which it has answered here */
+    uint32_t proven; /* ... or another process */
+};
+
+/* A question: by each rail a connection attempt. */
+struct place {
+    uint32_t host;
+    int fd[HWMC_RAILS_MAX]; /* -1: it is over */
+    uint32_t answered;
+};
+
+struct hwmc_rail_probe {
+    struct hwmc_probe super;
+    struct hwmc_rail_probe_params params;
+    struct host *hosts;
+    struct place places[HWMC_RAIL_PROBE_PLACES];
+    uint32_t proven; /* rails by which anybody has answered here */
+};
+
+enum attempt {
+    ATTEMPT_RUNS,
+    ATTEMPT_ANSWERED,
+    ATTEMPT_UNREACHABLE,
+    ATTEMPT_REFUSED_HERE /* this host did not let it be made */
+};
+
+static struct hwmc_rail_probe *probe(struct hwmc_probe *k)
+{
+    return (struct hwmc_rail_probe *) k;
+}
+
+/* What became of an attempt, by its errno. */
+static enum attempt attempt_by(int error)
+{
+    switch (error) {
+        case 0:
+        case ECONNREFUSED:
+        case ECONNRESET:
+            return ATTEMPT_ANSWERED;
+        case EINPROGRESS:
+        case EINTR:
+            return ATTEMPT_RUNS;
+        case ENETUNREACH:
+        case EHOSTUNREACH:
+        case ENETDOWN:
+        case ETIMEDOUT:
+            return ATTEMPT_UNREACHABLE;
+        default:
+            return ATTEMPT_REFUSED_HERE;
+    }
+}
+
+/* Nothing of it is to stay in any kernel. */
+static void hang_up(int *fd)
+{
+    const struct linger now = {.l_onoff = 1};
+
+    if (*fd < 0)
+        return;
+    setsockopt(*fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    close(*fd);
+    *fd = -1;
+}
+
+static enum attempt start(uint32_t from, uint32_t to, uint16_t port, int *fd)
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
+    enum attempt a = ATTEMPT_REFUSED_HERE;
+
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (*fd < 0)
+        return ATTEMPT_REFUSED_HERE;
+    if (bind(*fd, (struct sockaddr *) &addr, sizeof(addr)) == 0) {
+        addr.sin_addr.s_addr = htonl(to);
+        addr.sin_port = htons(port);
+        a = attempt_by(connect(*fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 ? 0 : errno);
+    }
+    if (a != ATTEMPT_RUNS)
+        hang_up(fd);
+    return a;
+}
+
+/* What has become of one that runs. */
+static enum attempt look(int *fd)
+{
+    struct pollfd p = {.fd = *fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t len = sizeof(error);
+    enum attempt a;
+
+    if (poll(&p, 1, 0) <= 0 || getsockopt(*fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+        return ATTEMPT_RUNS;
+    a = attempt_by(error);
+    hang_up(fd);
+    return a;
+}
+
+/* Rails that both have. */
+static uint32_t common(const struct hwmc_rail_probe *k, uint32_t host)
+{
+    uint32_t rails = 0;
+
+    if (host >= k->params.hosts)
+        return 0;
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
+        if ((k->params.have >> i & 1) != 0 && k->hosts[host].addr[i] != 0)
+            rails |= 1u << i;
+    return rails;
+}
+
+static uint32_t probe_shared(struct hwmc_probe *probe_of, uint32_t host)
+{
+    const struct hwmc_rail_probe *k = probe(probe_of);
+
+    return host != k->params.host ? common(k, host) : 0;
+}
+
+static uint32_t probe_proven(struct hwmc_probe *probe_of, uint32_t host)
+{
+    const struct hwmc_rail_probe *k = probe(probe_of);
+
+    return host < k->params.hosts ? k->hosts[host].proven & k->proven : 0;
+}
+
+static uint32_t probe_control(struct hwmc_probe *k)
+{
+    return probe(k)->params.control(probe(k)->params.ctx);
+}
+
+static void probe_end(struct hwmc_probe *k, uint32_t place)
+{
+    struct place *at = &probe(k)->places[place];
+
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
+        hang_up(&at->fd[i]);
+    at->answered = 0;
+}
+
+static void note_answer(struct hwmc_rail_probe *k, struct place *at, uint32_t rail)
+{
+    struct host *host = &k->hosts[at->host];
+
+    at->answered |= 1u << rail;
+    k->proven |= 1u << rail;
+    host->heard |= 1u << rail;
+    host->proven |= 1u << rail;
+}
+
+static uint32_t probe_ask(struct hwmc_probe *probe_of, uint32_t place, uint32_t host,
+                          uint32_t rails)
+{
+    struct hwmc_rail_probe *k = probe(probe_of);
+    struct place *at = &k->places[place];
+    uint32_t asked = 0;
+
+    probe_end(probe_of, place);
+    at->host = host;
+    rails &= probe_shared(probe_of, host);
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++) {
+        enum attempt a;
+
+        if ((rails >> i & 1) == 0)
+            continue;
+        a = start(k->params.mine[i].addr, k->hosts[host].addr[i], k->params.port, &at->fd[i]);
+        if (a == ATTEMPT_ANSWERED)
+            note_answer(k, at, i);
+        if (a != ATTEMPT_REFUSED_HERE)
+            asked |= 1u << i;
+    }
+    return asked;
+}
+
+/* One that this host ended otherwise than by the network's word stays without an answer, and is
+ * made again. */
+static uint32_t probe_answered(struct hwmc_probe *probe_of, uint32_t place)
+{
+    struct hwmc_rail_probe *k = probe(probe_of);
+    struct place *at = &k->places[place];
+
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
+        if (at->fd[i] >= 0 && look(&at->fd[i]) == ATTEMPT_ANSWERED)
+            note_answer(k, at, i);
+    return at->answered;
+}
+
+static void probe_describe(struct hwmc_probe *probe_of, uint32_t host, uint32_t rails, char *text,
+                           size_t room)
+{
+    struct hwmc_rail_probe *k = probe(probe_of);
+    size_t at = 0;
+
+    text[0] = '\0';
+    rails &= common(k, host);
+    for (uint32_t i = 0; i < HWMC_RAILS_MAX && at < room; i++) {
+        const struct in_addr addr = {.s_addr = htonl(k->hosts[host].addr[i])};
+        char dotted[INET_ADDRSTRLEN];
+
+        if ((rails >> i & 1) == 0 || inet_ntop(AF_INET, &addr, dotted, sizeof(dotted)) == NULL)
+            continue;
+        at += (size_t) snprintf(text + at, room - at, "%s%s (%s)", at > 0 ? ", " : "",
+                                k->params.mine[i].name, dotted);
+    }
+}
+
+static const struct hwmc_probe_ops probe_ops = {
+    .shared = probe_shared,
+    .proven = probe_proven,
+    .control = probe_control,
+    .ask = probe_ask,
+    .answered = probe_answered,
+    .end = probe_end,
+    .describe = probe_describe,
+};
+
+int hwmc_rail_probe_open(const struct hwmc_rail_probe_params *params, struct hwmc_probe **out)
+{
+    struct hwmc_rail_probe *k = calloc(1, sizeof(*k));
+
+    if (k == NULL)
+        return HWMC_ERR_NOMEM;
+    k->super = (struct hwmc_probe){.ops = &probe_ops, .any = params->any};
+    k->params = *params;
+    k->params.addr = NULL;
+    k->hosts = calloc(params->hosts, sizeof(*k->hosts));
+    if (k->hosts == NULL) {
+        free(k);
+        return HWMC_ERR_NOMEM;
+    }
+    for (uint32_t h = 0; h < params->hosts; h++)
+        memcpy(k->hosts[h].addr, params->addr[h], sizeof(k->hosts[h].addr));
+    for (uint32_t p = 0; p < HWMC_RAIL_PROBE_PLACES; p++)
+        for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
+            k->places[p].fd[i] = -1;
+    *out = &k->super;
+    return HWMC_OK;
+}
+
+void hwmc_rail_probe_close(struct hwmc_probe *probe_of)
+{
+    if (probe_of == NULL)
+        return;
+    for (uint32_t p = 0; p < HWMC_RAIL_PROBE_PLACES; p++)
+        probe_end(probe_of, p);
+    free(probe(probe_of)->hosts);
+    free(probe_of);
+}
+
+uint32_t hwmc_rail_probe_heard(const struct hwmc_probe *probe, uint32_t host)
+{
+    const struct hwmc_rail_probe *k = (const struct hwmc_rail_probe *) probe;
+
+    return host < k->params.hosts ? k->hosts[host].heard : 0;
+}
+
+void hwmc_rail_probe_learn(struct hwmc_probe *probe_of, uint32_t host, uint32_t rails)
+{
+    struct hwmc_rail_probe *k = probe(probe_of);
+
+    if (host < k->params.hosts)
+        k->hosts[host].proven |= rails;
+}

@@ -1,0 +1,259 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "mpidimpl.h"
+#include "../base/global.h"
+#include "../base/counters.h"
+#include "helper.h"
+#include "../../../../../mpi/coll/bcast_hw/engine/engine.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_HWMC_PROGRESS_THREAD
+      category    : CH4_HWMC
+      type        : enum
+      default     : off
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : |-
+        Whether a thread of hwmc's answers for this process while the program computes: gives others
+        what they lack of broadcasts, and passes on what they wait for.
+        off   - No: who needs something of this process waits until it calls MPI again.
+        on    - Yes.
+        auto  - Where this process's host has more processors for it than the job has ranks there.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+/* Between looks whether the program makes progress, and while no communicator uses hwmc: a look is
+ * a wake-up. */
+#define LOOK_NS 2000000u
+#define IDLE_LOOK_NS 20000000u
+
+#define BUSY_LOOKS 16u /* at once, one after the other */
+#define FDS_MAX 64
+
+struct hwmc_helper_told hwmc_helper_told;
+
+static struct {
+    pthread_t thread;
+    int end;       /* an eventfd: readable when the thread is to end */
+    int epoll;     /* what it sleeps on: that, fabrics and lanes */
+    unsigned seen; /* of the program's polls, at the last look */
+} helper = {.end = -1, .epoll = -1};
+
+static __thread bool is_me __attribute__((tls_model("initial-exec")));
+
+bool hwmc_helper_is_me(void)
+{
+    return is_me;
+}
+
+bool hwmc_helper_wanted(void)
+{
+    switch (MPIR_CVAR_HWMC_PROGRESS_THREAD) {
+        case MPIR_CVAR_HWMC_PROGRESS_THREAD_on:
+            return true;
+        case MPIR_CVAR_HWMC_PROGRESS_THREAD_auto:
+            return hwmc_has_processors_left();
+        default:
+            return false;
+    }
+}
+
+/* Sleeping. */
+
+static bool watch(int fd, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.fd = fd};
+
+    return epoll_ctl(helper.epoll, EPOLL_CTL_ADD, fd, &e) == 0 || errno == EEXIST;
+}
+
+/* How it went: NEVER: this cannot be waited for; NOT_NOW: something is there already. */
+enum watched { WATCHED_NEVER, WATCHED_NOT_NOW, WATCHED };
+
+/* A lane's descriptor may stay readable with nothing to do, as UCX's do over TCP: what counts is
+ * what comes anew. */
+static enum watched watch_lane(struct hwmc_lane *lane)
+{
+    if (!watch(lane->ops->fd(lane), EPOLLIN | EPOLLET))
+        return WATCHED_NEVER;
+    return lane->ops->arm(lane) == HWMC_OK ? WATCHED : WATCHED_NOT_NOW;
+}
+
+static enum watched watch_fabric(struct hwmc_fabric *fabric)
+{
+    int fds[FDS_MAX], num = fabric->ops->fds(fabric, fds, FDS_MAX);
+
+    for (int i = 0; i < num; i++)
+        if (i == FDS_MAX || !watch(fds[i], EPOLLIN))
+            return WATCHED_NEVER;
+    return WATCHED;
+}
+
+/* Under the lock: from now on what comes for the engine is seen at helper.epoll. */
+static enum watched watch_engine(const struct hwmc_engine *e)
+{
+    enum watched least = WATCHED;
+
+    for (int i = 0; i < HWMC_RAIL_BITS; i++)
+        if (e->rails.one[i].fabric)
+            least = MPL_MIN(least, watch_fabric(e->rails.one[i].fabric));
+    for (uint32_t i = 0; hwmc_engine_by_lanes(e) && i < e->cfg.num_far_lanes; i++)
+        least = MPL_MIN(least, watch_lane(e->cfg.lanes[i]));
+    return MPL_MIN(least, watch_lane(e->cfg.lane));
+}
+
+/* Whether the descriptor is readable, within `ns`. */
+static bool sleep_on(int fd, uint64_t ns)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    struct timespec t = {.tv_sec = (time_t) (ns / 1000000000u),
+                         .tv_nsec = (long) (ns % 1000000000u)};
+
+    return ppoll(&p, 1, &t, NULL) > 0;
+}
+
+/* Takes the edges; whether the thread is to end. */
+static bool take_events(void)
+{
+    struct epoll_event came[FDS_MAX];
+    bool ends = false;
+
+    for (int n = epoll_wait(helper.epoll, came, FDS_MAX, 0); n > 0; n--)
+        ends = ends || came[n - 1].data.fd == helper.end;
+    return ends;
+}
+
+/* Answering. */
+
+/* Whether the program makes progress, or has since this was asked last. */
+static bool program_polls(void)
+{
+    struct hwmc_helper_told *t = &hwmc_helper_told;
+    unsigned polls = atomic_load_explicit(&t->polls, memory_order_relaxed), before = helper.seen;
+
+    helper.seen = polls;
+    return polls != before || atomic_load_explicit(&t->in, memory_order_acquire);
+}
+
+/* How many fragments others were sent that had asked for them. */
+static uint64_t repairs(const struct hwmc_engine *e)
+{
+    return e->counts->forwarded + e->counts->given;
+}
+
+/* Under the lock, in place of the program: progress. How long from `now` on there is nothing to do,
+ * in ns, if nothing comes. Where that is not known it soon looks again, and less soon when it has
+ * done so for a while. */
+static uint64_t stand_in(struct hwmc_engine *e, uint64_t now)
+{
+    static unsigned in_a_row;
+    uint64_t before = repairs(e), until;
+    enum watched watched;
+
+    hwmc_counters.helper->wakes++;
+    hwmc_engine_progress(e, now);
+    hwmc_counters.helper->repairs += repairs(e) - before;
+    watched = watch_engine(e);
+    if (watched == WATCHED_NOT_NOW)
+        return ++in_a_row < BUSY_LOOKS ? 0 : LOOK_NS;
+    in_a_row = 0;
+    until = MPL_MIN(hwmc_engine_deadline(e), e->cfg.lane->ops->deadline(e->cfg.lane));
+    until = until > now ? until - now : 0;
+    return watched == WATCHED ? until : MPL_MIN(until, LOOK_NS);
+}
+
+/* One step: until the next look, or until something comes. Whether the thread is to end. */
+static bool step(void)
+{
+    struct hwmc_engine *e = hwmc_process_engine();
+    const bool active = hwmc_active();
+    uint64_t ns;
+
+    if (!active || program_polls())
+        return sleep_on(helper.end, active ? LOOK_NS : IDLE_LOOK_NS);
+    hwmc_lock();
+    ns = program_polls() ? 0 : stand_in(e, hwmc_now()); /* it may have begun meanwhile */
+    hwmc_unlock();
+    if (ns > 0)
+        sleep_on(helper.epoll, ns);
+    return take_events();
+}
+
+static void *help(void *unused)
+{
+    is_me = true;
+    while (!step())
+        ;
+    return unused;
+}
+
+/* Beginning and end. */
+
+static int begin_thread(void)
+{
+    sigset_t all, before;
+    int err;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    err = pthread_create(&helper.thread, NULL, help, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
+static void close_descriptors(void)
+{
+    if (helper.epoll >= 0)
+        close(helper.epoll);
+    if (helper.end >= 0)
+        close(helper.end);
+    helper.epoll = helper.end = -1;
+}
+
+int hwmc_helper_start(void)
+{
+    int mpi_errno = MPI_SUCCESS, err;
+
+    if (!hwmc_helper_wanted())
+        goto fn_exit;
+    helper.end = eventfd(0, EFD_CLOEXEC);
+    helper.epoll = epoll_create1(EPOLL_CLOEXEC);
+    err =
+        helper.end < 0 || helper.epoll < 0 || !watch(helper.end, EPOLLIN) ? errno : begin_thread();
+    MPIR_ERR_CHKANDJUMP1(err != 0, mpi_errno, MPI_ERR_OTHER, "**hwmc_helper", "**hwmc_helper %s",
+                         strerror(err));
+    hwmc_helper_told.on = true;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    close_descriptors();
+    goto fn_exit;
+}
+
+void hwmc_helper_stop(void)
+{
+    if (!hwmc_helper_told.on)
+        return;
+    hwmc_helper_told.on = false;
+    eventfd_write(helper.end, 1);
+    pthread_join(helper.thread, NULL);
+    close_descriptors();
+}

@@ -1,0 +1,235 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "mpidimpl.h"
+#include "../base/global.h"
+#include "../base/counters.h"
+#include "fabrics.h"
+#include "../fabric/fault.h"
+#include "../fabric/udp.h"
+#ifdef HAVE_HWMC_VERBS
+#include "../fabric/verbs.h"
+#endif
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_HWMC_FABRIC
+      category    : CH4_HWMC
+      type        : enum
+      default     : auto
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_ALL_EQ
+      description : |-
+        What multicasts.
+        auto  - On each rail verbs if all processes with a port there can, and udp otherwise.
+        verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
+                none is left, broadcasts go over lanes or by MPICH's algorithms
+                (hwmc_off_fabric).
+        udp   - IP multicast.
+        none  - Nothing: long broadcasts may go along trees over lanes, the others are MPICH's.
+
+    - name        : MPIR_CVAR_HWMC_FAULT
+      category    : CH4_HWMC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        For tests: spoils the multicast datagrams that come. Any of drop=PCT, dup=PCT, corrupt=PCT,
+        reorder=PCT, delay=PCT:USEC, after=N, until=N, seed=N, rank=R, separated by commas.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+#define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait to be received */
+
+#ifdef HAVE_HWMC_VERBS
+#define PROBE_NS UINT64_C(250000000)
+
+/* Joins of all processes of a host would tell no more than those of one. */
+static bool asks_network(void)
+{
+    for (uint32_t i = 0; i < (uint32_t) MPIR_Process.rank; i++)
+        if (hwmc_same_host(i))
+            return false;
+    return true;
+}
+
+/* A subnet manager that has much to do answers late: that is no reason against multicast, for who
+ * sets up a communicator joins in the background, and waits longer. */
+static bool works(struct hwmc_fabric *fabric)
+{
+    int err;
+
+    if (!asks_network())
+        return true;
+    hwmc_counters.setup->verbs_probes++;
+    err = hwmc_fabric_verbs_probe(fabric, PROBE_NS);
+    return err == HWMC_OK || err == HWMC_AGAIN;
+}
+
+/* NULL: verbs multicast does not work on the rail. */
+static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct hwmc_rail *rail)
+{
+    const struct hwmc_verbs_params params = {
+        .key = f->key,
+        .port = f->port,
+        .group = f->group,
+        .window = WINDOW,
+    };
+    struct hwmc_fabric *fabric;
+
+    if (hwmc_fabric_verbs_open(rail, &params, &fabric) != HWMC_OK)
+        return NULL;
+    if (works(fabric))
+        return fabric;
+    fabric->ops->close(fabric);
+    return NULL;
+}
+#else
+static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct hwmc_rail *rail)
+{
+    (void) f;
+    (void) rail;
+    return NULL; /* built without */
+}
+#endif
+
+static bool may_be(int fabric)
+{
+    return MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_auto || MPIR_CVAR_HWMC_FABRIC == fabric;
+}
+
+void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, int *can)
+{
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
+        can[i] = i >= rails->num_job || rails->at[i] < 0;
+        if (can[i] || !may_be(MPIR_CVAR_HWMC_FABRIC_verbs))
+            continue;
+        f->verbs[i] = try_verbs(f, &rails->mine[rails->at[i]]);
+        can[i] = f->verbs[i] != NULL;
+    }
+}
+
+void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, int *free)
+{
+    const bool asks = may_be(MPIR_CVAR_HWMC_FABRIC_udp);
+
+    for (int i = 0; i < HWMC_RANDOM_PORTS_MAX; i++)
+        free[i] = i < f->ports.num && (!asks || hwmc_udp_may_bind(f->ports.port[i]));
+}
+
+bool hwmc_fabrics_choose_port(struct hwmc_fabrics *f, const int *free)
+{
+    int i = 0;
+
+    while (i < f->ports.num && !free[i])
+        i++;
+    hwmc_counters.setup->ports_taken += (uint64_t) i;
+    f->port = f->ports.port[i < f->ports.num ? i : 0];
+    return i < f->ports.num;
+}
+
+/* Spoils what the fabric receives, where a test asks for that. */
+static int wrap_fault(struct hwmc_fabric **fabric)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct hwmc_fault_rules rules;
+    const char *wrong;
+
+    if (!MPIR_CVAR_HWMC_FAULT || !*MPIR_CVAR_HWMC_FAULT)
+        goto fn_exit;
+    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != HWMC_OK,
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_fault", "**hwmc_fault %s", wrong);
+    MPIR_ERR_CHKANDJUMP(
+        hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != HWMC_OK,
+        mpi_errno, MPI_ERR_OTHER, "**nomem");
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static struct hwmc_fabric *open_udp(const struct hwmc_fabrics *f, const struct hwmc_rail *rail)
+{
+    const struct hwmc_udp_params params = {
+        .port = f->port,
+        .ttl = 1,
+        .loop = hwmc_host_is_shared(),
+        .group = f->group,
+        .window = WINDOW,
+        .unicast = &hwmc_counters.setup->drop_unicast,
+    };
+    struct hwmc_fabric *fabric = NULL;
+
+    hwmc_udp_open(rail, &params, &fabric);
+    return fabric;
+}
+
+/* The fabric of rail `i`; NULL where there can be no multicast. */
+static struct hwmc_fabric *choose(struct hwmc_fabrics *f, int i, bool verbs,
+                                  const struct hwmc_rail *rail)
+{
+    struct hwmc_fabric *fabric = f->verbs[i];
+
+    if (verbs) {
+#ifdef HAVE_HWMC_VERBS
+        hwmc_fabric_verbs_use_port(fabric, f->port);
+#endif
+        f->verbs[i] = NULL; /* handed over */
+        return fabric;
+    }
+    return may_be(MPIR_CVAR_HWMC_FABRIC_udp) ? open_udp(f, rail) : NULL;
+}
+
+static uint32_t fastest(const int *mbit)
+{
+    int max = 0;
+
+    for (unsigned i = 0; i < HWMC_RAIL_BITS; i++)
+        if (mbit[i] < INT_MAX)
+            max = MPL_MAX(max, mbit[i]);
+    return (uint32_t) max;
+}
+
+int hwmc_fabrics_open(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, const int *can,
+                      const int *mbit, struct hwmc_engine_cfg *cfg)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int i = 0; i < rails->num_job; i++) {
+        cfg->mbit[i] = (uint32_t) mbit[i];
+        if (rails->at[i] < 0 || hwmc_rail_is_slow(cfg->mbit[i], fastest(mbit)))
+            continue;
+        cfg->fabrics[i] = choose(f, i, can[i] != 0, &rails->mine[rails->at[i]]);
+        if (cfg->fabrics[i]) {
+            mpi_errno = wrap_fault(&cfg->fabrics[i]);
+            MPIR_ERR_CHECK(mpi_errno);
+        }
+    }
+    hwmc_fabrics_close(f);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    for (int i = 0; i < rails->num_job; i++)
+        if (cfg->fabrics[i])
+            cfg->fabrics[i]->ops->close(cfg->fabrics[i]);
+    goto fn_exit;
+}
+
+void hwmc_fabrics_close(struct hwmc_fabrics *f)
+{
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
+        if (f->verbs[i])
+            f->verbs[i]->ops->close(f->verbs[i]);
+        f->verbs[i] = NULL;
+    }
+}

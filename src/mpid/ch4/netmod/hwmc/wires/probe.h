@@ -1,0 +1,24 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * By what address the processes of the job can be asked whether their hosts are there (probe/).
+ */
+
+#ifndef HWMC_NETMOD_WIRES_PROBE_H_INCLUDED
+#define HWMC_NETMOD_WIRES_PROBE_H_INCLUDED
+
+#include "rails.h"
+
+/* When the rails are matched, and `any` is known: as in struct hwmc_probe. Asks another host,
+ * so that silence comes to mean something. *probe is NULL where nothing can be asked. Collective
+ * over `world`, which is MPI_COMM_WORLD. */
+int hwmc_job_probe_open(const struct hwmc_job_rails *rails, bool any, MPIR_Comm *world,
+                        struct hwmc_probe **probe);
+
+/* When messages have gone between hosts since: which hosts have answered. Collective. */
+int hwmc_job_probe_tried(MPIR_Comm *world);
+
+void hwmc_job_probe_close(void);
+
+#endif /* HWMC_NETMOD_WIRES_PROBE_H_INCLUDED */

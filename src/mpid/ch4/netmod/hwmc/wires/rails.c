@@ -1,0 +1,145 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ */
+
+#include "mpidimpl.h"
+#include "../base/global.h"
+#include "../base/counters.h"
+#include "rails.h"
+
+#include <unistd.h>
+
+/*
+=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
+
+cvars:
+    - name        : MPIR_CVAR_HWMC_RAILS
+      category    : CH4_HWMC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        The network ports for multicast: names of interfaces or subnets, as eth0,eth1 or
+        10.77.0.0/24, up to 8, separated by commas. Those in subnets that all hosts of a
+        communicator share are used, in the order that rank 0 has them. Empty: every port that is
+        up, is no bridge, has no address of 169.254.0.0/16 where another has one of its own, and is
+        not slower than a quarter of the fastest, that of the multicast route first; loopback when
+        there is none. Without those that have one address on all hosts, or by which hosts do not
+        reach each other.
+
+    - name        : MPIR_CVAR_HWMC_NEAR_RAIL
+      category    : CH4_HWMC
+      type        : int
+      default     : -1
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        For tests: the rail, by its number in the job, that this process is near to, and to no other
+        one, whatever the host's topology says. -1: what that says.
+
+=== END_MPI_T_CVAR_INFO_BLOCK ===
+*/
+
+int hwmc_job_rails_choose(struct hwmc_job_rails *rails)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct hwmc_rail ports[HWMC_RAIL_PORTS_MAX];
+    const char *spec = MPIR_CVAR_HWMC_RAILS ? MPIR_CVAR_HWMC_RAILS : "";
+    char wrong[HWMC_RAIL_NAME_MAX];
+    int num, chosen;
+
+    rails->num = rails->num_job = 0;
+    rails->same = 0;
+    num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
+    if (num < 0)
+        goto fn_exit;
+    chosen = hwmc_rail_select(ports, num, spec, rails->mine, HWMC_RAILS_MAX, wrong);
+    MPIR_ERR_CHKANDJUMP1(chosen < 0 && wrong[0] != '\0', mpi_errno, MPI_ERR_OTHER, "**hwmc_rail",
+                         "**hwmc_rail %s", wrong);
+    rails->num = MPL_MAX(chosen, 0);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+void hwmc_job_rails_write(const struct hwmc_job_rails *rails, char *text)
+{
+    hwmc_match_write(rails->mine, rails->num, text);
+}
+
+void hwmc_job_rails_match(struct hwmc_job_rails *rails, const char *text, int *mbit)
+{
+    rails->num_job = MPL_MAX(hwmc_match_read(text, rails->mine, rails->num, rails->at), 0);
+    for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
+        mbit[i] = i < rails->num_job && rails->at[i] >= 0 ? (int) rails->mine[rails->at[i]].mbit
+                                                          : INT_MAX;
+}
+
+/* Of the host's name: nodes that MPICH is told of may be one host. */
+static int name_of_host(void)
+{
+    char name[256] = "";
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    gethostname(name, sizeof(name) - 1);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char) *c) * 16777619u;
+    return (int) (hash >> 1);
+}
+
+/* ~x turns the order round, and unlike -x has a value for each int. */
+void hwmc_job_rails_show_ends(const struct hwmc_job_rails *rails, struct hwmc_job_rails_ends *ends)
+{
+    const int host = name_of_host();
+
+    for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
+        int addr;
+
+        if (i >= rails->num_job || rails->at[i] < 0) {
+            ends[i] = (struct hwmc_job_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
+            continue;
+        }
+        addr = (int) rails->mine[rails->at[i]].addr;
+        ends[i] = (struct hwmc_job_rails_ends){addr, ~addr, host, ~host};
+    }
+}
+
+void hwmc_job_rails_leave_same(struct hwmc_job_rails *rails, const struct hwmc_job_rails_ends *ends)
+{
+    for (int i = 0; i < rails->num_job; i++)
+        if (ends[i].least_addr == ~ends[i].most_addr && ends[i].least_host != ~ends[i].most_host) {
+            rails->at[i] = -1;
+            rails->same |= 1u << i;
+            hwmc_counters.setup->rails_same++;
+        }
+}
+
+static struct hwmc_job_rails matched; /* as of the last tell */
+
+static void find_distances(int *distance)
+{
+    const int near = MPIR_CVAR_HWMC_NEAR_RAIL;
+
+    if (near < 0)
+        hwmc_rail_locate(matched.mine, matched.num);
+    for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
+        if (i >= matched.num_job || matched.at[i] < 0)
+            distance[i] = -1;
+        else if (near < 0)
+            distance[i] = matched.mine[matched.at[i]].distance;
+        else
+            distance[i] = i == near ? 10 : 20;
+    }
+}
+
+void hwmc_job_rails_tell(const struct hwmc_job_rails *rails)
+{
+    matched = *rails;
+    hwmc_register_distances(find_distances);
+}

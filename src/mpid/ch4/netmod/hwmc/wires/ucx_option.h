@@ -1,0 +1,18 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * ucx_option: what hwmc changes of UCX's configuration, where the user does not say.
+ */
+#ifndef HWMC_NETMOD_WIRES_UCX_OPTION_H_INCLUDED
+#define HWMC_NETMOD_WIRES_UCX_OPTION_H_INCLUDED
+
+#include <ucp/api/ucp.h>
+
+/* Sets option `name` of `config`, unless the environment has `variable`. The options that hwmc sets
+ * were seen to work with UCX 1.13 alone, and UCX warns of names that it does not know: with another
+ * one it is the user who may set them. */
+void hwmc_ucx_option(ucp_config_t *config, const char *variable, const char *name,
+                     const char *value);
+
+#endif /* HWMC_NETMOD_WIRES_UCX_OPTION_H_INCLUDED */

@@ -56,7 +56,6 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/path/session.c            \
     src/mpi/coll/bcast_hw/core/path/session_lanes.c      \
     src/mpi/coll/bcast_hw/core/path/wrr.c                \
-    src/mpi/coll/bcast_hw/core/place/feeds.c             \
     src/mpi/coll/bcast_hw/core/place/leaders.c           \
     src/mpi/coll/bcast_hw/core/place/sites.c             \
     src/mpi/coll/bcast_hw/core/place/trees.c             \
@@ -87,7 +86,6 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/summary.c                \
     src/mpi/coll/bcast_hw/entry/types.c                  \
     src/mpi/coll/bcast_hw/entry/vbuf.c                   \
-    src/mpi/coll/bcast_hw/op/feeds.c                     \
     src/mpi/coll/bcast_hw/op/message.c                   \
     src/mpi/coll/bcast_hw/op/pipeline.c                  \
     src/mpi/coll/bcast_hw/op/wait.c                      \

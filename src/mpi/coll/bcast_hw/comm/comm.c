@@ -332,10 +332,10 @@ static uint32_t num_hosts(MPIR_Comm *comm)
     if (!seen)
         return 0;
     for (int i = 0; i < comm->local_size; i++) {
-        int shm = hwmc_world_rank(comm, i, &world) ? hwmc_host_of(world) : -1;
+        int host = hwmc_world_rank(comm, i, &world) ? hwmc_host_of(world) : -1;
 
-        if (shm >= 0 && shm < MPIR_Process.size && !seen[shm]) {
-            seen[shm] = 1;
+        if (host >= 0 && host < MPIR_Process.size && !seen[host]) {
+            seen[host] = 1;
             hosts++;
         }
     }
@@ -455,11 +455,10 @@ void hwmc_comm_free(MPIR_Comm *comm)
 
     if (!slot || !*slot)
         return;
-    for (uint32_t i = 0; i < HWMC_LEADERS_ALL; i++)
+    for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++)
         hwmc_leader_group_drop(&(*slot)->leader_group[i]);
     if ((*slot)->shm)
         hwmc_shm_free((*slot)->shm);
-    hwmc_forget_feeds(*slot);
     hwmc_hierarchy_forget(*slot);
     hwmc_export_hide(*slot);
     MPL_free(*slot);

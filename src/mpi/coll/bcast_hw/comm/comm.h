@@ -16,7 +16,7 @@
 #include "../entry/netmod.h"
 #include "../entry/hooks.h"
 #include "../entry/contiguous.h"
-#include "../core/place/feeds.h"
+#include "../core/place/leaders.h"
 #include "../core/wait/wait_policy.h"
 #include "leader_group.h"
 
@@ -37,12 +37,8 @@ struct hwmc_comm {
      * sides.place. If not, there is one side. */
     bool by_hosts;
     struct hwmc_leaders leaders;
-    struct hwmc_feeds feeds;
-    uint32_t *leaders_mem;                                   /* theirs */
-    struct hwmc_leader_group leader_group[HWMC_LEADERS_ALL]; /* the sides, then the feeds */
-    /* By feed: what hands its part on inside the host, beside `node`, which the first one has;
-     * NULL: not yet. */
-    struct hwmc_shm_comm *feed_node[HWMC_RAIL_BITS];
+    uint32_t *leaders_mem; /* theirs */
+    struct hwmc_leader_group leader_group[HWMC_LEADERS_MAX];
 };
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
@@ -105,20 +101,6 @@ const struct hwmc_network *hwmc_network_now(void);
  * broadcast. */
 int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c);
 void hwmc_hierarchy_forget(struct hwmc_comm *c);
-
-/* By hosts: a long message is to go in parts (core/feeds), each by the side hwmc_feed(its
- * number) and the memory feed_node; or not. All ranks of `comm` ask with the same broadcast. */
-bool hwmc_feeds_ready(MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes);
-
-/* Makes what hands the part of a feed on inside each host. False: there will be none, alike on all
- * ranks; or this one could not, and then c->node has failed. */
-bool hwmc_feed_begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t feed);
-
-/* Frees it. */
-void hwmc_forget_feeds(struct hwmc_comm *c);
-
-/* At the root: its broadcast goes in parts. */
-void hwmc_note_parts(void);
 
 /* By hosts, when set-up of a side has ended: those who are not on it get to know how. */
 struct hwmc_outcome {

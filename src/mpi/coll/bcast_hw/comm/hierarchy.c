@@ -10,8 +10,14 @@
 
 #include <pthread.h>
 
+/* What a rank tells all others of itself. */
+struct near {
+    int distance[HWMC_RAIL_BITS]; /* from each rail, in any unit; INT_MAX: not known */
+    int casts;                    /* rails that it has multicast on, a bit each */
+};
+
 static void (*find_distances)(int *distance);
-static struct hwmc_near own;
+static struct near own;
 static bool found; /* `own` is known */
 static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -21,9 +27,9 @@ void hwmc_register_distances(void (*find)(int *distance))
     found = false;
 }
 
-static struct hwmc_near find_own(void)
+static struct near find_own(void)
 {
-    struct hwmc_near copy;
+    struct near copy;
 
     pthread_mutex_lock(&own_lock);
     if (!found) {
@@ -68,40 +74,40 @@ fn_fail:
     goto fn_exit;
 }
 
-/* The rails' speeds, alike on all ranks: as measured over their lanes, or as the system says. */
-static void find_speeds(uint32_t *mbit)
+/* The first rail that messages can go by: of those that all ranks have multicast on; where there are
+ * none, that lanes are on. */
+static uint32_t first_rail(const struct near *near, uint32_t ranks)
 {
-    const struct hwmc_engine_cfg *cfg = &hwmc_process_engine()->cfg;
+    uint32_t rails = (uint32_t) near[0].casts;
 
-    memcpy(mbit, cfg->mbit, sizeof(cfg->mbit));
-    for (uint32_t i = 0; i < cfg->num_rails; i++)
-        mbit[cfg->lane_rail[i]] = cfg->lane_mbit[i];
+    for (uint32_t i = 1; i < ranks; i++)
+        rails &= (uint32_t) near[i].casts;
+    if (rails == 0)
+        rails = hwmc_engine_lane_rails(hwmc_process_engine());
+    return rails ? (uint32_t) __builtin_ctz(rails) : 0;
 }
 
-/* Places the ranks of each host by their distances from the first rail, and finds feeds. */
+/* Places the ranks of each host by their distances from the first rail. */
 static int find_leaders(MPIR_Comm *comm, struct hwmc_comm *c, const uint32_t *host_of)
 {
     int mpi_errno = MPI_SUCCESS;
     const uint32_t ranks = (uint32_t) comm->local_size;
     const size_t words = hwmc_leaders_words(ranks, c->hosts);
-    const int ints = (int) (sizeof(struct hwmc_near) / sizeof(int));
-    struct hwmc_near mine = find_own(), *near;
+    const int ints = (int) (sizeof(struct near) / sizeof(int));
+    struct near mine = find_own(), *near;
     int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
-    uint32_t rails, mbit[HWMC_RAIL_BITS];
+    uint32_t rail;
 
     near = MPL_malloc(ranks * sizeof(*near), MPL_MEM_COMM);
-    c->leaders_mem =
-        MPL_malloc((words + hwmc_feeds_words(c->hosts)) * sizeof(*c->leaders_mem), MPL_MEM_COMM);
+    c->leaders_mem = MPL_malloc(words * sizeof(*c->leaders_mem), MPL_MEM_COMM);
     MPIR_ERR_CHKANDJUMP(!near || !far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
     mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, HWMC_INT, near, ints, HWMC_INT, comm,
                                             HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    rails = hwmc_feeds_rails(near, ranks, hwmc_engine_lane_rails(hwmc_process_engine()));
+    rail = first_rail(near, ranks);
     for (uint32_t i = 0; i < ranks; i++)
-        far[i] = near[i].distance[rails ? __builtin_ctz(rails) : 0];
+        far[i] = near[i].distance[rail];
     hwmc_leaders_init(&c->leaders, ranks, c->hosts, host_of, far, c->leaders_mem);
-    find_speeds(mbit);
-    hwmc_feeds_init(&c->feeds, &c->leaders, near, rails, mbit, c->leaders_mem + words);
 
 fn_exit:
     MPL_free(near);

@@ -105,8 +105,7 @@ static void configure(struct hwmc_group_cfg *cfg)
 
 uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host)
 {
-    return which < HWMC_LEADERS_MAX ? hwmc_leaders_at(&c->leaders, which, host)
-                                    : hwmc_feeds_at(&c->feeds, which - HWMC_LEADERS_MAX, host);
+    return hwmc_leaders_at(&c->leaders, which, host);
 }
 
 static bool is_on(const struct hwmc_comm *c, uint32_t which, uint32_t rank)
@@ -193,8 +192,6 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
         hwmc_note_reason(HWMC_REASON_SPAWNED);
         return;
     }
-    if (which >= HWMC_LEADERS_MAX)
-        cfg.rails = c->feeds.rails[which - HWMC_LEADERS_MAX];
     configure(&cfg);
     find_neighbours(comm, c, which, &cfg, &decline);
     listed = list_members(comm, c, which, cfg.size, &world, &site);
@@ -224,10 +221,6 @@ static void begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
     s->state = HWMC_LEADER_GROUP_SETUP;
     if (which == 0 && hwmc_is_hierarchical(comm, c) != MPI_SUCCESS) {
         s->state = HWMC_LEADER_GROUP_BROKEN;
-        return;
-    }
-    if (which >= HWMC_LEADERS_MAX && !hwmc_feed_begin(comm, c, which - HWMC_LEADERS_MAX)) {
-        s->state = HWMC_LEADER_GROUP_OFF;
         return;
     }
     if (!is_on(c, which, (uint32_t) comm->rank))

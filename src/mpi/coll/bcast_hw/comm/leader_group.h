@@ -39,8 +39,7 @@
  * Counted, and weighed, are: for the first side all broadcasts that hwmc could take; what does not
  * go by it is MPICH's. For another one those that hwmc takes and whose root has its place there;
  * what does not go by it goes by the first: the root hands it inside its host to the one that is on
- * that. Where ranks of a host are near to different rails, each feed (core/feeds) is a further
- * side, on some rails only; counted are the messages that would go in parts.
+ * that.
  *
  * Invariants: at the same broadcast each side is ON at all ranks of the communicator or at none
  * (but where it is BROKEN), at those that are not on it by what those on their host tell them; only
@@ -67,13 +66,6 @@
 #include "../engine/engine.h"
 
 #define HWMC_LEADERS_MAX 8u
-#define HWMC_LEADERS_ALL (HWMC_LEADERS_MAX + HWMC_RAIL_BITS)
-
-/* The side that a feed is. */
-static inline uint32_t hwmc_feed(uint32_t feed)
-{
-    return HWMC_LEADERS_MAX + feed;
-}
 
 enum hwmc_leader_group_state {
     HWMC_LEADER_GROUP_COUNTING,

@@ -89,43 +89,18 @@ static bool wanted(void)
     return open_ && MPIR_CVAR_BCAST_HW_NODE && !(file && *file);
 }
 
-static struct hwmc_shm_comm *allocate(void)
+static struct hwmc_shm_comm *create(MPIR_Comm *comm)
 {
     struct hwmc_shm_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
 
-    for (int i = 0; n && i < HWMC_SHM_KIND_NUM; i++)
-        n->last_bytes[i] = -1;
-    return n;
-}
-
-static struct hwmc_shm_comm *create(MPIR_Comm *comm)
-{
-    struct hwmc_shm_comm *n = allocate();
-
     if (!n)
         return NULL;
+    for (int i = 0; i < HWMC_SHM_KIND_NUM; i++)
+        n->last_bytes[i] = -1;
     n->state = (uint32_t) comm->local_size <= HWMC_SHM_RANKS_MAX && on_one_host(comm)
                    ? HWMC_SHM_COUNTING
                    : HWMC_SHM_SPREAD;
     return n;
-}
-
-struct hwmc_shm_comm *hwmc_shm_another(const struct hwmc_shm_comm *n)
-{
-    struct hwmc_shm_comm *another = allocate();
-    const size_t bytes = (size_t) n->num_mates * sizeof(*n->mates);
-
-    if (!another)
-        return NULL;
-    another->state = HWMC_SHM_SPREAD;
-    another->num_mates = n->num_mates;
-    another->mates = MPL_malloc(bytes, MPL_MEM_COMM);
-    if (!another->mates) {
-        MPL_free(another);
-        return NULL;
-    }
-    memcpy(another->mates, n->mates, bytes);
-    return another;
 }
 
 struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)

@@ -112,10 +112,6 @@ struct hwmc_shm_comm *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno);
 /* What `comm` has of the node layer, made if it can be. */
 struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm);
 
-/* The same ranks of this host as `n` has, which is PART, without a segment yet; NULL without
- * memory. */
-struct hwmc_shm_comm *hwmc_shm_another(const struct hwmc_shm_comm *n);
-
 /* Makes the segment, of all ranks of `comm`, or on each host of n->mates: shm_setup.c. Leaves `n`
  * ON or PART if all ranks of `comm` have theirs, else OFF or SPREAD; BROKEN where messages for that
  * failed here, as it may have worked for others. MPICH's error code then, and where this rank could

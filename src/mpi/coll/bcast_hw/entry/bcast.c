@@ -34,59 +34,7 @@ static int message_by_leader_group(struct hwmc_comm *c, struct hwmc_message *m, 
     return mpi_errno ? mpi_errno : err;
 }
 
-/* The part of feed `feed` begins inside the host. Whether this rank is its feeder. */
-static bool begin_part(const struct hwmc_comm *c, const struct hwmc_message *m, uint32_t feed,
-                       int root, MPIR_Comm *comm, struct hwmc_message *part,
-                       struct hwmc_pipeline *pipeline)
-{
-    const uint32_t host = c->leaders.host_of[comm->rank];
-    const uint32_t root_host = c->leaders.host_of[root];
-    const uint32_t feeder = hwmc_feeds_at(&c->feeds, feed, host);
-    const uint32_t from = root_host == host ? (uint32_t) root : feeder;
-    const MPI_Aint at = (MPI_Aint) hwmc_feeds_begin(&c->feeds, feed, (uint64_t) m->bytes);
-
-    *part = *m;
-    part->buffer = m->buffer + at;
-    part->bytes = part->count =
-        (MPI_Aint) hwmc_feeds_begin(&c->feeds, feed + 1, (uint64_t) m->bytes) - at;
-    part->pipeline = pipeline;
-    part->from_mate = hwmc_feeds_at(&c->feeds, feed, root_host) != (uint32_t) root;
-    hwmc_pipeline_begin(pipeline, feed > 0 ? c->feed_node[feed] : c->shm, c->leaders.place[from],
-                        part->buffer, part->bytes, comm->rank == root ? part->bytes : 0);
-    return feeder == (uint32_t) comm->rank;
-}
-
-/* In parts, each by the ranks that are near to its rails: core/feeds. */
-static int message_by_feeds(const struct hwmc_comm *c, const struct hwmc_message *m, int root,
-                            MPIR_Comm *comm)
-{
-    int mpi_errno = MPI_SUCCESS, err;
-    const uint32_t root_host = c->leaders.host_of[root];
-    struct hwmc_pipeline pipeline[HWMC_RAIL_BITS], *first = NULL;
-    struct hwmc_message part, own;
-    uint32_t feed = UINT32_MAX; /* of which this rank is a feeder */
-
-    if (comm->rank == root)
-        hwmc_note_parts();
-    for (uint32_t i = 0; i < c->feeds.num; i++)
-        if (begin_part(c, m, i, root, comm, &part, &pipeline[i])) {
-            feed = i;
-            own = part;
-        } else {
-            pipeline[i].also = first;
-            first = &pipeline[i];
-        }
-    if (feed != UINT32_MAX) {
-        pipeline[feed].also = first;
-        first = &pipeline[feed];
-        mpi_errno = hwmc_move(&c->leader_group[hwmc_feed(feed)], c->along_trees, &own,
-                              (int) root_host, root_host == c->leaders.host_of[comm->rank]);
-    }
-    err = hwmc_pipeline_end(first, mpi_errno != MPI_SUCCESS);
-    return mpi_errno ? mpi_errno : err;
-}
-
-/* Some ranks of each host take part in the network's broadcast, and all get the message inside
+/* One rank of each host takes part in the network's broadcast, and all get the message inside
  * their host as it comes: op/pipeline.h. It lies in one piece. */
 static int message_by_hosts(struct hwmc_comm *c, const struct hwmc_message *m, int root,
                             MPIR_Comm *comm)
@@ -108,9 +56,7 @@ static int message_by_hosts(struct hwmc_comm *c, const struct hwmc_message *m, i
         mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
                                       &moved HWMC_TYPEREP_FLAGS);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = hwmc_feeds_ready(comm, c, m->bytes)
-                    ? message_by_feeds(c, &whole, root, comm)
-                    : message_by_leader_group(c, &whole, root, comm);
+    mpi_errno = message_by_leader_group(c, &whole, root, comm);
     MPIR_ERR_CHECK(mpi_errno);
     if (own && !is_root)
         mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,

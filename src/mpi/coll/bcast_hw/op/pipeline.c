@@ -13,7 +13,6 @@ void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint3
     struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, from);
 
     r->n = n;
-    r->also = NULL;
     r->over = false;
     r->piece = 0;
     r->listens = false;
@@ -28,8 +27,9 @@ void hwmc_pipeline_more(struct hwmc_pipeline *r, MPI_Aint bytes)
 }
 
 /* One step. OK: it is over; AGAIN; or an error. */
-static int step_one(struct hwmc_pipeline *r)
+static int step(void *what)
 {
+    struct hwmc_pipeline *r = what;
     int err;
 
     if (r->over)
@@ -42,28 +42,11 @@ static int step_one(struct hwmc_pipeline *r)
     return err;
 }
 
-/* One of each. OK: all are over. */
-static int step(void *what)
-{
-    int all = HWMC_OK;
-
-    for (struct hwmc_pipeline *r = what; r; r = r->also) {
-        int err = step_one(r);
-
-        if (err != HWMC_OK && err != HWMC_AGAIN)
-            return err;
-        all = err == HWMC_OK ? all : err;
-    }
-    return all;
-}
-
 int hwmc_pipeline_step(struct hwmc_pipeline *r, bool *busy)
 {
     int err = step(r);
 
-    *busy = false;
-    for (struct hwmc_pipeline *one = r; one; one = one->also)
-        *busy |= !one->over && hwmc_shm_bcast_behind(&one->b);
+    *busy = !r->over && hwmc_shm_bcast_behind(&r->b);
     return err == HWMC_OK || err == HWMC_AGAIN ? MPI_SUCCESS : hwmc_shm_failed(r->n, err);
 }
 
@@ -94,9 +77,7 @@ int hwmc_pipeline_end(struct hwmc_pipeline *r, bool failed)
     hwmc_shm_note_call();
     if (!failed)
         mpi_errno = hwmc_shm_wait_until(r->n, step, r);
-    /* Others may wait for any part. */
-    if (failed || (mpi_errno && r->also))
-        for (; r; r = r->also)
-            hwmc_shm_fail(r->n);
+    else
+        hwmc_shm_fail(r->n);
     return mpi_errno;
 }

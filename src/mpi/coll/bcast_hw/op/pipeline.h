@@ -13,9 +13,6 @@
  *                            is here
  *   of another host, on it   more is here each time that the network has brought some
  *   the others               take it chunk by chunk
- *
- * A message that goes in parts (core/feeds) has a relay for each, by memory of its own. A rank is
- * in the network's broadcast of one part at most; that part's relay is the first of its chain.
  */
 
 #ifndef HWMC_OP_PIPELINE_H_INCLUDED
@@ -25,8 +22,6 @@
 
 struct hwmc_pipeline {
     struct hwmc_shm_comm *n;
-    struct hwmc_pipeline
-        *also; /* of another part of the message: goes on when this one does; NULL */
     struct hwmc_shm_bcast b;
     bool over;      /* inside the host nothing is left for this rank to do */
     MPI_Aint piece; /* the network's broadcast under way begins here in the message */
@@ -42,13 +37,11 @@ void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint3
 /* Its first `bytes` are there now. */
 void hwmc_pipeline_more(struct hwmc_pipeline *r, MPI_Aint bytes);
 
-/* What follows is of all relays of a chain, from its first on.
- *
- * Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as
+/* Does what can be done. Returns MPICH's error code. Sets *busy: there is more to do as soon as
  * others are ready. */
 int hwmc_pipeline_step(struct hwmc_pipeline *r, bool *busy);
 
-/* Waits until the first `bytes` are here, of this one's message. */
+/* Waits until the first `bytes` are here. */
 int hwmc_pipeline_wait(struct hwmc_pipeline *r, MPI_Aint bytes);
 
 /* Waits until it is over. `failed`: the message will not come; the others get an error. */

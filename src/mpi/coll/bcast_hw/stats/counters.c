@@ -21,8 +21,6 @@
       "broadcasts by hosts that this rank as their root handed to the network itself")             \
     X(root_by_another, COUNTER,                                                                    \
       "broadcasts by hosts of this rank that another one of its host handed to the network")       \
-    X(in_parts, COUNTER,                                                                           \
-      "broadcasts by hosts of this rank that went in parts, each by ranks near to its rail")       \
     X(latency_ns, LEVEL,                                                                           \
       "nanoseconds that selection takes a short message for, one way between hosts")               \
     X(site_latency_ns, LEVEL, "the same between sites")                                            \
@@ -134,11 +132,6 @@ void hwmc_note_root(bool itself)
         glue->root_itself++;
     else
         glue->root_by_another++;
-}
-
-void hwmc_note_parts(void)
-{
-    glue->in_parts++;
 }
 
 void hwmc_note_network(const struct hwmc_network *net)

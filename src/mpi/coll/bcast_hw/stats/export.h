@@ -57,7 +57,7 @@ struct hwmc_export_comm {
 struct hwmc_export_cast {
     _Atomic uint32_t turn;
     uint32_t context;
-    uint32_t part;  /* HWMC_LEADERS_MAX or more: a feed */
+    uint32_t part;  /* which of the communicator's leader groups */
     uint32_t ranks; /* members of the group; 0: the place is free */
     uint32_t rank;
     uint8_t agreed; /* rails on which all of them could multicast at set-up, a bit each */

@@ -16,7 +16,6 @@
     X(BCAST_HW_CHANNELS)                                                                           \
     X(BCAST_HW_ENABLE)                                                                             \
     X(BCAST_HW_FANOUT)                                                                             \
-    X(BCAST_HW_FEED_BYTES)                                                                         \
     X(BCAST_HW_INTEGRITY)                                                                          \
     X(BCAST_HW_JOIN_MS)                                                                            \
     X(BCAST_HW_LANES_ADAPT)                                                                        \

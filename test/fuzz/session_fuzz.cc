@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// lane/links with link_wire and frame: any bytes by any lane, among messages of this process's own
-// and lanes that fail and come back. What goes out by a lane is forgotten; lent bodies come back at
-// the lanes' leisure. Afterwards every body that was lent is the upper layer's again, once.
+// lane/sessions with link_wire and frame: any bytes by any lane, among messages of this process's
+// own and lanes that fail and come back. What goes out by a lane is forgotten; pinned bodies come
+// back at the lanes' leisure. Afterwards every body that was pinned is the upper layer's again,
+// once.
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -20,7 +21,7 @@ extern "C" {
 namespace {
 
 constexpr uint32_t kSelf = 1, kProcesses = 3, kLanes = 2, kStreams = 3;
-constexpr uint16_t kTells = 2; // lane 1 reports its failures, and gives back what it was lent
+constexpr uint16_t kTells = 2; // lane 1 reports its failures, and gives back what it was pinned
 constexpr size_t kBorrowed = 9000;
 
 uint64_t clock_ns;
@@ -233,7 +234,7 @@ class Process {
 
 } // namespace
 
-// The files of links are compiled with this for the clock.
+// The files of sessions are compiled with this for the clock.
 extern "C" int fuzz_clock(clockid_t, struct timespec *t)
 {
     t->tv_sec = (time_t) (clock_ns / 1000000000);

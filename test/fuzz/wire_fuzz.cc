@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// engine/wire: any bytes as a datagram. The first byte of the input says whether magic, version,
-// job and CRC are put right, without which nearly all would end there. What is taken must say the
-// same when it is written and read again.
+// engine/wire/wire: any bytes as a datagram. The first byte of the input says whether magic,
+// version, job and CRC are put right, without which nearly all would end there. What is taken must
+// say the same when it is written and read again.
 #include <cstdio>
 #include <cstdlib>
 

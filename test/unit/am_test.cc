@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Active messages over links, with stand-ins for MPICH (fake_mpich) and for the links: what this
-// process sends to rank 1 comes back as if from there. In which order messages are handed over when
-// what MPICH is told makes progress itself; and memory of a device, in which the stand-ins for
+// Active messages over sessions, with stand-ins for MPICH (fake_mpich) and for the sessions: what
+// this process sends to rank 1 comes back as if from there. In which order messages are handed over
+// when what MPICH is told makes progress itself; and memory of a device, in which the stand-ins for
 // MPICH's packing alone may read and write.
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ namespace {
 constexpr uint32_t PEER = 1;
 constexpr int HANDLER = 3;
 
-// The links.
+// The sessions.
 hwmc_sessions_upper upper;
 std::deque<std::string> under_way; // frames: head and body
 size_t frames_a_poll;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Sealed lanes, and links over them, beside a stranger who sees and repeats everything that goes
+ * Sealed lanes, and sessions over them, beside a stranger who sees and repeats everything that goes
  * over the lanes below.
  */
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct Message {
 struct Below {
     hwmc_lane base;
     std::deque<Message> out;
-    std::vector<uint64_t> lent;
+    std::vector<uint64_t> pinned;
     bool open = true;
 };
 
@@ -54,7 +54,7 @@ int send(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const v
 int send_from(hwmc_lane *l, uint32_t peer, const void *head, size_t head_len, const void *body,
               size_t body_len, uint64_t tag)
 {
-    below(l)->lent.push_back(tag);
+    below(l)->pinned.push_back(tag);
     return send(l, peer, head, head_len, body, body_len);
 }
 
@@ -185,18 +185,18 @@ class Sealed : public ::testing::Test {
 
 TEST_F(Sealed, BringsMessagesAndWhatTheLaneBelowSays)
 {
-    std::string lent = "lent";
+    std::string pinned = "pinned";
 
     a.say(1, "head", "body");
     a.say(1, "", "", 1);
-    EXPECT_EQ(HWMC_OK, a.auth_lane[1]->ops->send_from(a.auth_lane[1], 1, "h", 1, lent.data(),
-                                                      lent.size(), 77));
+    EXPECT_EQ(HWMC_OK, a.auth_lane[1]->ops->send_from(a.auth_lane[1], 1, "h", 1, pinned.data(),
+                                                      pinned.size(), 77));
     b.hear(a.next());
     b.hear(a.next(1), 1);
     b.hear(a.next(1), 1);
-    EXPECT_EQ((std::vector<std::string>{"head|body", "|", "h|lent"}), b.came);
+    EXPECT_EQ((std::vector<std::string>{"head|body", "|", "h|pinned"}), b.came);
     EXPECT_EQ(0u, b.counts.forged + b.counts.replayed);
-    hwmc_auth_lane_on_sent(a.auth_lane[1], a.lanes[1].lent.at(0));
+    hwmc_auth_lane_on_sent(a.auth_lane[1], a.lanes[1].pinned.at(0));
     hwmc_auth_lane_on_lost(a.auth_lane[0], 1);
     EXPECT_EQ(std::vector<uint64_t>{77}, a.sent);
     EXPECT_EQ(std::vector<uint32_t>{1}, a.lost);
@@ -319,7 +319,7 @@ TEST_F(Sealed, OutOfOrderAndRepeatedEachIsTakenOnce)
     EXPECT_EQ(repeated, b.counts.replayed);
 }
 
-// Links.
+// Sessions.
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "entry/contiguous.h"
+#include "op/contiguous.h"
 }
 
 namespace {

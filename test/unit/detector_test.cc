@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// The roll call: who is asked when, which answers suffice, and who is gone when.
+// The failure detector: who is asked when, which answers suffice, and who is gone when.
 
 #include <gtest/gtest.h>
 

@@ -418,7 +418,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
     }
 }
 
-// A message of several pieces, lent by root and members, with losses: the pieces are placed where
+// A message of several pieces, pinned by root and members, with losses: the pieces are placed where
 // they belong, and what a member lacks comes though the others have taken their memory back.
 TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
 {

@@ -28,7 +28,7 @@ uint64_t clock_of_test()
 struct Queue {
     hwmc_fabric super;
     std::deque<std::string> waiting;
-    std::vector<std::string> lent;
+    std::vector<std::string> pinned;
     int closed = 0;
 };
 
@@ -73,12 +73,12 @@ int queue_poll(hwmc_fabric *f, hwmc_in *in, int n)
     Queue *q = queue_of(f);
     int got = 0;
 
-    q->lent.clear();
-    q->lent.reserve(static_cast<size_t>(n));
+    q->pinned.clear();
+    q->pinned.reserve(static_cast<size_t>(n));
     while (got < n && !q->waiting.empty()) {
-        q->lent.push_back(q->waiting.front());
+        q->pinned.push_back(q->waiting.front());
         q->waiting.pop_front();
-        in[got] = {q->lent[got].data(), q->lent[got].size()};
+        in[got] = {q->pinned[got].data(), q->pinned[got].size()};
         got++;
     }
     return got;

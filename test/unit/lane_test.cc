@@ -186,13 +186,13 @@ TEST_F(Lane, WantOfDescriptorsIsToldFromOtherReasons)
 
 TEST_F(Lane, WhatIsSentWaitsForAnAddressThatIsNotToBeHadYet)
 {
-    const std::string lent(100000, 'x');
+    const std::string pinned(100000, 'x');
 
     open(2, 2);
     hwmc_lane *l = ends[0]->lane;
     ends[0]->knows_nobody = true;
     ASSERT_EQ(HWMC_OK, send(0, 1, "0", "body"));
-    ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 1, "1", 1, lent.data(), lent.size(), 77));
+    ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 1, "1", 1, pinned.data(), pinned.size(), 77));
     ASSERT_EQ(HWMC_OK, send(0, 1, "2"));
     EXPECT_EQ(HWMC_AGAIN, l->ops->ready(l, 1));
     for (int i = 0; i < 1000; i++)
@@ -205,7 +205,7 @@ TEST_F(Lane, WhatIsSentWaitsForAnAddressThatIsNotToBeHadYet)
     EXPECT_EQ("0", ends[1]->came[0].first);
     EXPECT_EQ("body", ends[1]->came[0].second);
     EXPECT_EQ("1", ends[1]->came[1].first);
-    EXPECT_EQ(lent, ends[1]->came[1].second);
+    EXPECT_EQ(pinned, ends[1]->came[1].second);
     EXPECT_EQ("2", ends[1]->came[2].first);
     EXPECT_EQ(std::vector<uint64_t>{77}, ends[0]->sent);
     EXPECT_EQ(HWMC_OK, l->ops->ready(l, 1));
@@ -218,7 +218,7 @@ TEST_F(Lane, WhatWaitsForAnAddressThatThereIsNotIsLost)
     hwmc_lane *l = ends[0]->lane;
     ends[0]->knows_nobody = true;
     ASSERT_EQ(HWMC_OK, send(0, 2, "0", "body"));
-    ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 2, "1", 1, "lent", 4, 77));
+    ASSERT_EQ(HWMC_OK, l->ops->send_from(l, 2, "1", 1, "pinned", 4, 77));
     ends[0]->knows_nobody = false;
     ASSERT_TRUE(poll_until([&] { return !ends[0]->lost.empty(); }));
     EXPECT_EQ(std::vector<uint32_t>{2}, ends[0]->lost);

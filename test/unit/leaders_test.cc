@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// sides: who of each host is on which side.
+// leader groups: who of each host is on which leader group.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -69,8 +69,8 @@ TEST(Sides, OneRankAHostIsOneSide)
     EXPECT_EQ((Ranks{0, 1, 2}), x.on(5));
 }
 
-// Whatever the hosts: each rank is on the side of its place, sides below the most have different
-// ranks, and nobody comes after one that is farther from the rail.
+// Whatever the hosts: each rank is in the leader group of its place, leader groups below the most
+// have different ranks, and nobody comes after one that is farther from the rail.
 TEST(Sides, EachRankIsOnTheSideOfItsPlace)
 {
     std::mt19937 random(1);

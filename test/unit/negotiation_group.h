@@ -207,7 +207,7 @@ struct Group {
         }
         EXPECT_TRUE(queue.empty());
     }
-    // All came to the same end, with the same terms, and nothing is left to do.
+    // All came to the same end, with the same parameters, and nothing is left to do.
     void expect(uint32_t reason, uint32_t rank)
     {
         hwmc_msg tx;

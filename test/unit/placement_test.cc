@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// homes: where bytes lie while the program lends its memory, and after it has taken it back.
+// placement: where bytes lie while the program pins its memory, and after it has taken it back.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -66,7 +66,7 @@ TEST_F(Homes, TellWhetherBytesAreInTheProgramsMemory)
     EXPECT_FALSE(hwmc_placement_is_user(&h, 7));
 }
 
-// The sender's message is longer than the memory that is lent here.
+// The sender's message is longer than the memory that is pinned here.
 TEST_F(Homes, WhatDoesNotFitInsideIsInTheChannel)
 {
     hwmc_placement_pin(&h, user, sizeof(user), 7);
@@ -101,11 +101,11 @@ TEST_F(Homes, WhatIsNotOverIsKeptWhenTheProgramTakesItsMemoryBack)
     EXPECT_EQ("----------", kept(7, 10)); // all members had it
     EXPECT_EQ("klmnopqrst", kept(8, 10));
     EXPECT_EQ("uvwxy", kept(9, 5));
-    hwmc_placement_unpin(&h, 8); // nothing is lent: nothing happens
+    hwmc_placement_unpin(&h, 8); // nothing is pinned: nothing happens
     EXPECT_EQ("klmnopqrst", kept(8, 10));
 }
 
-// More broadcasts than channels: only the last ones have a home in the memory that is lent.
+// More broadcasts than channels: only the last ones have a home in the memory that is pinned.
 TEST_F(Homes, AMessageMayHaveMorePiecesThanThereAreChannels)
 {
     std::vector<unsigned char> large(100);

@@ -341,7 +341,7 @@ TEST(TwoStageSeek, StrangersAndContradictionsAreBad)
     r.member(0);
     r.cast(0, 3, 0);
     EXPECT_EQ(HWMC_BAD, seek(r, 4, 3, {0}));  // itself
-    EXPECT_EQ(HWMC_BAD, seek(r, 5, 3, {0}));  // its successor has REQUEST for that
+    EXPECT_EQ(HWMC_BAD, seek(r, 5, 3, {0}));  // its successor has NACK for that
     EXPECT_EQ(HWMC_BAD, seek(r, 9, 3, {0}));  // nobody
     EXPECT_EQ(HWMC_BAD, seek(r, 7, 4, {0}));  // another number of fragments
     EXPECT_EQ(HWMC_BAD, seek(r, 7, 99, {0})); // more than there can be

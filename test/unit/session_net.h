@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Two links, 0 and 1, and the lanes between them, in simulated time. A lane keeps order; it may be
-// cut, silently (what goes by it waits), and it may be lost: what is under way is gone, and both
+// Two sessions, 0 and 1, and the lanes between them, in simulated time. A lane keeps order; it may
+// be cut, silently (what goes by it waits), and it may be lost: what is under way is gone, and both
 // ends are told, not at the same time. A process may be busy: nothing is taken or sent there.
 #ifndef HWMC_TEST_UNIT_SESSION_NET_H_INCLUDED
 #define HWMC_TEST_UNIT_SESSION_NET_H_INCLUDED

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * links over lanes in memory: what is kept, lent and given back, and in which order the upper layer
- * gets it. Which lane is used when is session_test's.
+ * sessions over lanes in memory: what is kept, pinned and given back, and in which order the upper
+ * layer gets it. Which lane is used when is session_test's.
  */
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ struct Host;
 
 struct Message {
     std::string head;
-    std::string body; // as it was at the time of send
-    const void *lent; // or as it is when it leaves
+    std::string body;   // as it was at the time of send
+    const void *pinned; // or as it is when it leaves
     size_t lent_len;
     uint64_t tag;
 };
@@ -122,7 +122,7 @@ void cut(hwmc_lane *l)
         Message m = at->out.front().second;
 
         at->out.pop_front();
-        if (m.lent)
+        if (m.pinned)
             hwmc_sessions_on_sent(hwmc_sessions_port(at->host->sessions, at->index), m.tag);
     }
     for (uint32_t peer = 0; peer < kHosts; peer++)
@@ -160,7 +160,7 @@ class Links : public ::testing::Test {
         h->said = std::string((const char *) head, head_len);
     }
 
-    // `tells`: lanes that give back what was lent to them.
+    // `tells`: lanes that give back what was pinned to them.
     void open(uint32_t lanes, uint16_t tells)
     {
         hwmc_session_cfg cfg = {};
@@ -229,8 +229,8 @@ class Links : public ::testing::Test {
             auto [to, m] = l->out.front();
 
             l->out.pop_front();
-            if (m.lent) {
-                m.body.assign((const char *) m.lent, m.lent_len);
+            if (m.pinned) {
+                m.body.assign((const char *) m.pinned, m.lent_len);
                 hwmc_sessions_on_sent(hwmc_sessions_port(hosts[from].sessions, lane), m.tag);
             }
             hwmc_sessions_on_recv(hwmc_sessions_port(hosts[to].sessions, lane), m.head.data(),
@@ -247,7 +247,7 @@ class Links : public ::testing::Test {
         return true;
     }
 
-    // For as long as it takes: links ask again for a lane by the clock. A minute is for ever.
+    // For as long as it takes: sessions ask again for a lane by the clock. A minute is for ever.
     void settle()
     {
         for (auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -273,7 +273,7 @@ class Links : public ::testing::Test {
         settle();
     }
 
-    // A body of so many bytes that host 0 lends is its own again after the call, comes as it was,
+    // A body of so many bytes that host 0 pins is its own again after the call, comes as it was,
     // and comes back once.
     void expect_given_back_at_once(size_t bytes)
     {
@@ -288,7 +288,7 @@ class Links : public ::testing::Test {
         EXPECT_EQ(std::vector<uint64_t>({7}), hosts[0].sent);
     }
 
-    // The lane's end at `host` finds that it fails. What it was lent comes back.
+    // The lane's end at `host` finds that it fails. What it was pinned comes back.
     void lose(uint32_t host, uint32_t lane, uint32_t peer)
     {
         MemLane *l = hosts[host].lanes[lane].get();
@@ -296,7 +296,7 @@ class Links : public ::testing::Test {
         l->ready = false;
         l->broken = true;
         for (auto &[to, m] : l->out)
-            if (m.lent)
+            if (m.pinned)
                 hwmc_sessions_on_sent(hwmc_sessions_port(hosts[host].sessions, lane), m.tag);
         l->out.clear();
         hwmc_sessions_on_lost(hwmc_sessions_port(hosts[host].sessions, lane), peer);
@@ -374,7 +374,7 @@ TEST_F(Links, ALaneThatGivesBackIsLentTheCallersOwn)
     connect();
     s = hosts[0].streams[0];
     ASSERT_EQ(HWMC_OK, s->ops->send_from(s, 1, "h", 1, body.data(), body.size(), 7));
-    EXPECT_EQ(body.data(), hosts[0].lanes[0]->out.front().second.lent);
+    EXPECT_EQ(body.data(), hosts[0].lanes[0]->out.front().second.pinned);
     EXPECT_TRUE(hosts[0].sent.empty());
     carry(0, 0);
     EXPECT_TRUE(hosts[0].sent.empty()); // it may have to go again
@@ -580,7 +580,7 @@ TEST_F(Links, WhoWatchesIsToldWhatHasChanged)
     EXPECT_EQ(1u, w.stands[1].streams);
 }
 
-// How a link adds to the stands of two lanes.
+// How a session adds to the stands of two lanes.
 class Stands : public testing::Test {
   protected:
     Stands()

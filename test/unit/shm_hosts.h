@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Hosts for the tests of the node layer's topology: described in hwloc's words, or at random.
+// Hosts for the tests of the collectives inside hosts's topology: described in hwloc's words, or at
+// random.
 #ifndef HWMC_TEST_UNIT_SHM_HOSTS_H_INCLUDED
 #define HWMC_TEST_UNIT_SHM_HOSTS_H_INCLUDED
 

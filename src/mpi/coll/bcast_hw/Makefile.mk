@@ -7,29 +7,41 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
-    src/mpi/coll/bcast_hw/entry/contiguous.h          \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
-    src/mpi/coll/bcast_hw/entry/mpich.h               \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
+    src/mpi/coll/bcast_hw/op/contiguous.h             \
     src/mpi/coll/bcast_hw/op/message.h                \
     src/mpi/coll/bcast_hw/op/pipeline.h               \
+    src/mpi/coll/bcast_hw/op/wait.h                   \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
+    src/mpi/coll/bcast_hw/process/hosts.h             \
+    src/mpi/coll/bcast_hw/process/mpich.h             \
+    src/mpi/coll/bcast_hw/process/process.h           \
+    src/mpi/coll/bcast_hw/process/processors.h        \
+    src/mpi/coll/bcast_hw/process/sites.h             \
+    src/mpi/coll/bcast_hw/select/choose.h             \
+    src/mpi/coll/bcast_hw/select/network.h            \
     src/mpi/coll/bcast_hw/select/network_text.h       \
+    src/mpi/coll/bcast_hw/select/shm_choose.h         \
     src/mpi/coll/bcast_hw/select/shm_csel.h           \
     src/mpi/coll/bcast_hw/select/shm_entry.h          \
     src/mpi/coll/bcast_hw/select/shm_selection_json.h \
+    src/mpi/coll/bcast_hw/stats/counters.h            \
+    src/mpi/coll/bcast_hw/stats/epoch.h               \
     src/mpi/coll/bcast_hw/stats/export.h              \
     src/mpi/coll/bcast_hw/stats/number.h
 
 mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
+    src/mpi/coll/bcast_hw/comm/group_config.c            \
     src/mpi/coll/bcast_hw/comm/hierarchy.c               \
     src/mpi/coll/bcast_hw/comm/leader_group.c            \
     src/mpi/coll/bcast_hw/comm/shm.c                     \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
+    src/mpi/coll/bcast_hw/comm/show.c                    \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \
     src/mpi/coll/bcast_hw/core/bcast/seek.c              \
@@ -76,8 +88,8 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/wire/wire.c             \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
-    src/mpi/coll/bcast_hw/entry/contiguous.c             \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
+    src/mpi/coll/bcast_hw/entry/job.c                    \
     src/mpi/coll/bcast_hw/entry/job_network.c            \
     src/mpi/coll/bcast_hw/entry/reduce.c                 \
     src/mpi/coll/bcast_hw/entry/reduce_scatter.c         \
@@ -86,15 +98,18 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/summary.c                \
     src/mpi/coll/bcast_hw/entry/types.c                  \
     src/mpi/coll/bcast_hw/entry/vbuf.c                   \
+    src/mpi/coll/bcast_hw/op/contiguous.c                \
     src/mpi/coll/bcast_hw/op/message.c                   \
     src/mpi/coll/bcast_hw/op/pipeline.c                  \
     src/mpi/coll/bcast_hw/op/wait.c                      \
     src/mpi/coll/bcast_hw/op/wait_failure.c              \
+    src/mpi/coll/bcast_hw/op/wait_group.c                \
     src/mpi/coll/bcast_hw/process/hosts.c                \
     src/mpi/coll/bcast_hw/process/process.c              \
     src/mpi/coll/bcast_hw/process/processors.c           \
     src/mpi/coll/bcast_hw/process/sites.c                \
     src/mpi/coll/bcast_hw/select/choose.c                \
+    src/mpi/coll/bcast_hw/select/network.c               \
     src/mpi/coll/bcast_hw/select/network_text.c          \
     src/mpi/coll/bcast_hw/select/shm_choose.c            \
     src/mpi/coll/bcast_hw/select/shm_csel.c              \

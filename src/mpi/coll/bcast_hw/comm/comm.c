@@ -6,10 +6,14 @@
  *
  * Every rank must answer alike, so the answer rests only on what all ranks of a communicator know
  * alike: control variables, message bytes, the communicator's members and their nodes, and how its
- * first side stands (leader_group.h).
+ * first leader group stands (leader_group.h).
  */
 
 #include "comm.h"
+#include "../process/hosts.h"
+#include "../process/mpich.h"
+#include "../process/process.h"
+#include "../select/choose.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -302,11 +306,6 @@ cvars:
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
 
-bool hwmc_is_forced(void)
-{
-    return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw;
-}
-
 static struct hwmc_comm **slot_of(MPIR_Comm *comm)
 {
 #ifdef HAVE_CH4_NETMOD_HWMC
@@ -370,7 +369,7 @@ static bool admit(struct hwmc_comm *c, MPI_Aint bytes)
         c->along_trees = false;
         c->admitted = true;
     } else {
-        a = hwmc_choose(c, bytes, hwmc_is_forced());
+        a = hwmc_choose(&c->leader_group[0].shape, bytes, hwmc_is_forced());
         c->along_trees = a == HWMC_ALGORITHM_MULTILANE;
         c->admitted = !hwmc_algorithm_is_mpich(a);
     }
@@ -402,11 +401,11 @@ static bool is_usable(MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes)
     const bool usable = worthwhile(comm, c) && hwmc_leader_group_ready(comm, c, 0, bytes);
 
     if (c->worth != worth || c->leader_group[0].state != state)
-        hwmc_export_show(comm, c);
+        hwmc_comm_show(comm, c);
     return usable;
 }
 
-bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
     struct hwmc_comm *c;
     MPI_Aint size;
@@ -438,7 +437,7 @@ int hwmc_prepare(MPIR_Comm *world)
     MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**nomem"); /* others begin */
     if (worthwhile(world, c) && c->hosts == (uint32_t) world->local_size) {
         hwmc_leader_group_prepare(world, c);
-        hwmc_export_show(world, c);
+        hwmc_comm_show(world, c);
     }
     mpi_errno = hwmc_leader_group_error(&c->leader_group[0]); /* likewise */
     MPIR_ERR_CHECK(mpi_errno);
@@ -460,7 +459,7 @@ void hwmc_comm_free(MPIR_Comm *comm)
     if ((*slot)->shm)
         hwmc_shm_free((*slot)->shm);
     hwmc_hierarchy_forget(*slot);
-    hwmc_export_hide(*slot);
+    hwmc_export_hide(&(*slot)->place);
     MPL_free(*slot);
     *slot = NULL;
 }

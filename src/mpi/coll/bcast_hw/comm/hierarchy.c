@@ -2,13 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Broadcasts by hosts: of each host one rank takes part in a broadcast over the network. All ranks
- * of the communicator learn alike who is where.
+ * Broadcasts over several hosts: of each host one rank takes part in a broadcast over the network.
+ * All ranks of the communicator learn alike who is where.
  */
 
 #include "shm.h"
-
-#include <pthread.h>
+#include "../process/hosts.h"
+#include "../process/mpich.h"
+#include "../shm/coll/bcast.h"
 
 /* What a rank tells all others of itself. */
 struct near {
@@ -16,35 +17,12 @@ struct near {
     int casts;                    /* rails that it has multicast on, a bit each */
 };
 
-static void (*find_distances)(int *distance);
-static struct near own;
-static bool found; /* `own` is known */
-static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void hwmc_register_distances(void (*find)(int *distance))
-{
-    find_distances = find;
-    found = false;
-}
-
 static struct near find_own(void)
 {
-    struct near copy;
+    struct near own = {.casts = (int) hwmc_process_engine()->rails.mask};
 
-    pthread_mutex_lock(&own_lock);
-    if (!found) {
-        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
-            own.distance[i] = -1;
-        if (find_distances)
-            find_distances(own.distance);
-        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
-            own.distance[i] = own.distance[i] < 0 ? INT_MAX : own.distance[i];
-        own.casts = hwmc_process_engine()->rails.mask;
-        found = true;
-    }
-    copy = own;
-    pthread_mutex_unlock(&own_lock);
-    return copy;
+    hwmc_distances(own.distance);
+    return own;
 }
 
 /* By rank, in which host it is, counted from that of rank 0. Sets *known: somebody knows of every
@@ -74,8 +52,8 @@ fn_fail:
     goto fn_exit;
 }
 
-/* The first rail that messages can go by: of those that all ranks have multicast on; where there are
- * none, that lanes are on. */
+/* The first rail that messages can go by: of those that all ranks have multicast on; where there
+ * are none, that lanes are on. */
 static uint32_t first_rail(const struct near *near, uint32_t ranks)
 {
     uint32_t rails = (uint32_t) near[0].casts;
@@ -150,7 +128,7 @@ int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c)
         goto fn_exit;
     find_mates(comm, &c->leaders, n);
     mpi_errno = hwmc_shm_setup(n, comm);
-    if (n->state == HWMC_SHM_BROKEN)
+    if (n->host.broken)
         goto fn_exit;
     /* Without a segment the ranks of a host do without one, all alike. */
     mpi_errno = MPI_SUCCESS;
@@ -171,12 +149,12 @@ void hwmc_hierarchy_forget(struct hwmc_comm *c)
 int hwmc_tell_outcome(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome *outcome)
 {
     struct hwmc_shm_comm *n = c->shm;
-    const uint32_t host = c->leaders.host_of[n->mates[n->group.rank]];
+    const uint32_t host = c->leaders.host_of[n->mates[n->host.group.rank]];
     const uint32_t from = c->leaders.place[hwmc_leader_group_at(c, leader_group, host)];
-    struct hwmc_shm_tree star = hwmc_shm_group_star(&n->group, from);
-    uint64_t here = n->group.rank == from ? sizeof(*outcome) : 0;
+    struct hwmc_shm_tree star = hwmc_shm_group_star(&n->host.group, from);
+    uint64_t here = n->host.group.rank == from ? sizeof(*outcome) : 0;
     struct hwmc_shm_bcast b;
 
-    hwmc_shm_bcast_begin(&b, &n->group, &star, from, outcome, sizeof(*outcome), here);
-    return hwmc_shm_wait(n, &b.op);
+    hwmc_shm_bcast_begin(&b, &n->host.group, &star, from, outcome, sizeof(*outcome), here);
+    return hwmc_shm_wait(&n->host, &b.op);
 }

@@ -4,9 +4,14 @@
  */
 
 #include "comm.h"
-#include "../op/wait_failure.h"
 #include "../core/base/prng.h"
 #include "../engine/seen.h"
+#include "../op/wait.h"
+#include "../op/wait_failure.h"
+#include "../process/hosts.h"
+#include "../process/sites.h"
+#include "../select/choose.h"
+#include "../stats/counters.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -40,67 +45,13 @@ static uint64_t setup_ahead(void)
     return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 16;
 }
 
-static uint32_t clamp(int value, uint32_t low, uint32_t high)
-{
-    return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
-}
-
-/* How many sides with each hash have begun set-up in this process. Has an entry for each different
- * pair of members and context id; both recur in a program's loops. */
+/* How many leader groups with each hash have begun set-up in this process. Has an entry for each
+ * different pair of members and context id; both recur in a program's loops. */
 static struct hwmc_seen seen;
 
 void hwmc_forget_seen(void)
 {
     hwmc_seen_free(&seen);
-}
-
-/* How much is under way: as the network needs it, unless the user says. */
-static void configure_windows(struct hwmc_group_cfg *cfg)
-{
-    const struct hwmc_network *net = hwmc_network_now();
-    uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
-    uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
-    bool far = hwmc_several_sites();
-
-    cfg->piece_bytes = piece > 0 ? piece : hwmc_model_piece(net, far, cfg->channels);
-    cfg->window = window > 0 ? window : hwmc_model_segments(net, false, cfg->trees, cfg->seg_bytes);
-    cfg->far_window =
-        window > 0 ? window : hwmc_model_segments(net, true, cfg->trees, cfg->seg_bytes);
-}
-
-static void configure(struct hwmc_group_cfg *cfg)
-{
-    cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
-    cfg->adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
-    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, HWMC_CHANNELS_MAX);
-    cfg->adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
-    cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
-                                                           : (int) (cfg->channels + 1) / 2,
-                        1, cfg->channels);
-    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, HWMC_FANOUT_MAX);
-    cfg->trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), cfg->rails),
-                         2); /* two trees may share a lane */
-    cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
-    cfg->adapt_lanes = MPIR_CVAR_BCAST_HW_LANES_ADAPT;
-    configure_windows(cfg);
-    cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
-    cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
-    hwmc_configure_epochs(cfg);
-    cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
-    switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:
-            cfg->delay = HWMC_DELAY_FIXED;
-            break;
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_adaptive:
-            cfg->delay = HWMC_DELAY_ADAPTIVE;
-            break;
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_random:
-            cfg->delay = HWMC_DELAY_RANDOM;
-            break;
-        default:
-            cfg->delay = HWMC_DELAY_NONE;
-            break;
-    }
 }
 
 uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host)
@@ -113,7 +64,7 @@ static bool is_on(const struct hwmc_comm *c, uint32_t which, uint32_t rank)
     return !c->by_hosts || hwmc_leader_group_at(c, which, c->leaders.host_of[rank]) == rank;
 }
 
-/* How many members the group of a side has, and which of them this rank is, or is represented
+/* How many members a leader group has, and which of them this rank is, or is represented
  * by. */
 static void find_size(MPIR_Comm *comm, const struct hwmc_comm *c, struct hwmc_group_cfg *cfg)
 {
@@ -121,7 +72,7 @@ static void find_size(MPIR_Comm *comm, const struct hwmc_comm *c, struct hwmc_gr
     cfg->rank = c->by_hosts ? c->leaders.host_of[comm->rank] : (uint32_t) comm->rank;
 }
 
-/* Rank in MPI_COMM_WORLD of a member of the side's group. False: it is of another
+/* Rank in MPI_COMM_WORLD of a member of the leader group's group. False: it is of another
  * MPI_COMM_WORLD. */
 static bool find_member(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which, uint32_t member,
                         uint32_t *world)
@@ -173,7 +124,7 @@ static void find_neighbours(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t
         (void) find_member(comm, c, which, d->neighbour[i], &d->world[i]);
 }
 
-/* Begins set-up, at who is on the side; without memory for the group, declines it. */
+/* Begins set-up, at who is in the leader group; without memory for the group, declines it. */
 static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 {
     struct hwmc_leader_group *s = &c->leader_group[which];
@@ -192,7 +143,7 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
         hwmc_note_reason(HWMC_REASON_SPAWNED);
         return;
     }
-    configure(&cfg);
+    hwmc_configure_group(&cfg);
     find_neighbours(comm, c, which, &cfg, &decline);
     listed = list_members(comm, c, which, cfg.size, &world, &site);
     cfg.world = world;
@@ -212,8 +163,8 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 }
 
 /* Begins set-up. A rank that cannot even decline its group must not go on as if nothing were wrong,
- * as others wait for it: its next broadcast is an error. By hosts the ranks of its host learn that
- * when set-up ends. */
+ * as others wait for it: its next broadcast is an error. Over several hosts the ranks of its host
+ * learn that when set-up ends. */
 static void begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 {
     struct hwmc_leader_group *s = &c->leader_group[which];
@@ -260,7 +211,7 @@ static enum hwmc_leader_group_state state_by(const struct hwmc_group *g)
     }
 }
 
-/* Waits for the outcome of set-up, at who is on the side. */
+/* Waits for the outcome of set-up, at who is in the leader group. */
 static void settle(const struct hwmc_comm *c, uint32_t which, struct hwmc_outcome *outcome)
 {
     struct hwmc_group *g = c->leader_group[which].group;
@@ -275,7 +226,7 @@ static void settle(const struct hwmc_comm *c, uint32_t which, struct hwmc_outcom
     hwmc_wait_group(g, settled, NULL);
     outcome->state = state_by(g);
     hwmc_unlock();
-    hwmc_shape_of(c, g, &outcome->shape);
+    hwmc_shape_of(c->hosts, g, &outcome->shape);
     if (which == 0 && !g->casts)
         hwmc_note_reason(g->reason);
     /* Whatever the first can do: which algorithm it is to be follows from its shape. */
@@ -308,8 +259,8 @@ static bool by_weight(uint32_t which)
            MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
 }
 
-/* In SETUP, at who is on the side: broadcast `number` goes by the outcome. Waits for it where
- * others may go by it. */
+/* In SETUP, at who is in the leader group: broadcast `number` goes by the outcome. Waits for it
+ * where others may go by it. */
 static bool goes_by_outcome(const struct hwmc_leader_group *s, uint32_t number)
 {
     struct hwmc_group *g = s->group;
@@ -329,12 +280,12 @@ static bool goes_by_outcome(const struct hwmc_leader_group *s, uint32_t number)
     return turn == HWMC_NEGOTIATION_TAKE;
 }
 
-/* The side's set-up is to have an end for its broadcast `number`, of `bytes`. Begins it. */
+/* The leader group's set-up is to have an end for its broadcast `number`, of `bytes`. Begins it. */
 static bool is_due_by_weight(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t number, MPI_Aint bytes)
 {
     struct hwmc_leader_group *s = &c->leader_group[0];
-    const uint64_t cost = hwmc_setup_cost(c);
-    const uint64_t weight = MPL_MIN(hwmc_weight(c, bytes), cost);
+    const uint64_t cost = hwmc_setup_cost(c->hosts);
+    const uint64_t weight = MPL_MIN(hwmc_weight(c->hosts, bytes), cost);
 
     s->weight += weight;
     if (s->state == HWMC_LEADER_GROUP_COUNTING) {
@@ -394,7 +345,8 @@ fn_fail:
 
 uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes)
 {
-    const uint32_t leaders = clamp(MPIR_CVAR_BCAST_HW_SIDES, 1, HWMC_LEADERS_MAX);
+    const uint32_t leaders =
+        (uint32_t) MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_SIDES, 1), (int) HWMC_LEADERS_MAX);
     const uint32_t which = c->leaders.place[root];
 
     return which > 0 && which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN &&

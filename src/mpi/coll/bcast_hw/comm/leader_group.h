@@ -2,60 +2,61 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * leader_group: one group of a communicator, and how it comes to be used. A communicator of one rank a host
- * has one side, all its ranks. By hosts each side is of one rank of each host (core/sides), and a
- * broadcast goes by the side that its root is on.
+ * leader_group: one group of a communicator, and how it comes to be used. A communicator of one
+ * rank a host has one leader group, all its ranks. Over several hosts each leader group is of one rank of
+ * each host (core/place/leaders), and a broadcast goes by the leader group that its root is on.
  *
  *     COUNTING -> SETUP -> ON
  *                     |--> OFF
  *                     \--> BROKEN
  *
- * When set-up begins, and from which broadcast on the side is used, must be the same at all ranks.
- * Either by weight: each broadcast weighs what hwmc would save on it, as the cost model has it
- * (core/model) for the shape that the communicator is expected to have.
+ * When set-up begins, and from which broadcast on the leader group is used, must be the same at all
+ * ranks. Either by weight: each broadcast weighs what hwmc would save on it, as the cost model has
+ * it (core/model/model) for the shape that the communicator is expected to have.
  *
- *   those so far weigh what set-up costs,      set-up begins, in the background; MPI_COMM_WORLD's
- *                                              in MPI_Init
+ *   those so far weigh what set-up costs,   set-up begins, in the background; MPI_COMM_WORLD's
+ *                                           in MPI_Init
  *   or are `after`
- *   those since then do, or are `ahead`        waits for the outcome; from here on by this side, or
- *                                              never. So a message that pays for set-up by itself
- *                                              begins it and waits for it
- *   from number agreed.from on                 likewise (core/agree): all ranks know the outcome,
- *                                              or learn it in a broadcast that none of them has
- *                                              left. Not by hosts: who is not on the side has no
- *                                              part in what is agreed
- *   others                                     not by this side
+ *   those since then do, or are `ahead`     waits for the outcome; from here on by this leader
+ *                                           group, or never. So a message that pays for set-up by
+ *                                           itself begins it and waits for it
+ *   from number agreed.from on              likewise (core/negotiation): all ranks know the
+ *                                           outcome, or learn it in a broadcast that none of them
+ *                                           has left. Not over several hosts: who is not in the
+ *                                           leader group has no part in what is agreed
+ *   others                                  not by this leader group
  *
  * Or by number, where the user says so, where one of hwmc's algorithms is forced, and for other
- * sides than the first:
+ * leader groups than the first:
  *
- *   broadcast number   0 ... after - 1          not by this side
+ *   broadcast number   0 ... after - 1          not by this leader group
  *                      after                    set-up begins, in the background
  *                      ... after + ahead - 1    not by it: ranks may run ahead of the slowest
  *                                               member
- *                      after + ahead            waits for the outcome; from here on by this side,
- *                                               or never
+ *                      after + ahead            waits for the outcome; from here on by it, or never
  *
- * Counted, and weighed, are: for the first side all broadcasts that hwmc could take; what does not
- * go by it is MPICH's. For another one those that hwmc takes and whose root has its place there;
- * what does not go by it goes by the first: the root hands it inside its host to the one that is on
- * that.
+ * Counted, and weighed, are: for the first leader group all broadcasts that hwmc could take; what
+ * does not go by it is MPICH's. For another one those that hwmc takes and whose root has its place
+ * there; what does not go by it goes by the first: the root hands it inside its host to the one
+ * that is in that.
  *
- * Invariants: at the same broadcast each side is ON at all ranks of the communicator or at none
- * (but where it is BROKEN), at those that are not on it by what those on their host tell them; only
- * who is on a side has a group for it. Another side is ON only if the first is, and multicasts if
- * that does.
+ * Invariants: at the same broadcast each leader group is ON at all ranks of the communicator or at
+ * none (but where it is BROKEN), at those that are not in it by what those on their host tell them;
+ * only who is in a leader group has a group for it. Another one is ON only if the first is, and
+ * multicasts if that does.
  *
- * A rank that has no memory for its group declines it (engine/decline): set-up ends with OFF at all
- * members, for that reason.
+ * A rank that has no memory for its group declines it (engine/group/decline): set-up ends with OFF
+ * at all members, for that reason.
  *
  * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory
  * even to decline the group, or because a member cannot be reached. The others may not know, and
- * wait for it; so it does not go on by another way, and each broadcast by the side is an error.
+ * wait for it; so it does not go on by another way, and each broadcast by the leader group is an
+ * error.
  *
- * Set-up messages name a side by a key that its members compute alike without talking: the hash of
- * context id and members, and how many sides with the same two this process has seen come so far.
- * Members have seen equally many, since each began its set-up on every one of them.
+ * Set-up messages name a leader group by a key that its members compute alike without talking: the
+ * hash of context id and members, and how many leader groups with the same two this process has
+ * seen come so far. Members have seen equally many, since each began its set-up on every one of
+ * them.
  */
 
 #ifndef HWMC_COMM_LEADER_GROUP_H_INCLUDED
@@ -81,7 +82,7 @@ struct hwmc_leader_group {
     uint64_t counted; /* broadcasts */
     uint64_t begun;   /* SETUP: how many there were before it */
     uint64_t weight;  /* ns: of all of them; SETUP: of those from begun on */
-    /* SETUP, ON: at who is on this side; NULL for want of memory: `declined`, or BROKEN. */
+    /* SETUP, ON: at who is on this leader group; NULL for want of memory: `declined`, or BROKEN. */
     struct hwmc_group *group;
     bool declined;
     struct hwmc_shape shape; /* ON: of the group; no fragments: it does not multicast */
@@ -89,32 +90,32 @@ struct hwmc_leader_group {
 
 struct hwmc_comm;
 
-/* One more broadcast, of `bytes`, could go by side `which` of what `comm` carries; whether it does,
- * or must fail. May begin set-up, or wait for its end. All ranks of `comm` ask with the same
- * broadcast. */
+/* Fills in what control variables and the network say of a group. `rails` are there. */
+void hwmc_configure_group(struct hwmc_group_cfg *cfg);
+
+/* One more broadcast, of `bytes`, could go by leader group `which` of what `comm` carries; whether
+ * it does, or must fail. May begin set-up, or wait for its end. All ranks of `comm` ask with the
+ * same broadcast. */
 bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes);
 
-/* Sets up the first side before any broadcast, if that is by weight. All ranks of `comm` call it at
- * the same place. */
+/* Sets up the first leader group before any broadcast, if that is by weight. All ranks of `comm`
+ * call it at the same place. */
 void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c);
 
-/* The MPI error of a side that is BROKEN; MPI_SUCCESS of others. */
+/* The MPI error of a leader group that is BROKEN; MPI_SUCCESS of others. */
 int hwmc_leader_group_error(const struct hwmc_leader_group *s);
 
-/* By hosts: the rank of `host` on side `which`. */
+/* Over several hosts: the rank of `host` on leader group `which`. */
 uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host);
 
-/* By hosts: the side for a broadcast of `bytes` from `root`. All ranks ask with the same
- * broadcast. */
+/* Over several hosts: the leader group for a broadcast of `bytes` from `root`. All ranks ask with
+ * the same broadcast. */
 uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes);
-
-/* The group of a side is not shown any more (stats/export.h). Under the lock. */
-void hwmc_export_forget(struct hwmc_group *g);
 
 /* No broadcast follows on it. */
 void hwmc_leader_group_drop(struct hwmc_leader_group *s);
 
-/* Frees what is remembered of past sides. */
+/* Frees what is remembered of past leader groups. */
 void hwmc_forget_seen(void);
 
 #endif /* HWMC_COMM_LEADER_GROUP_H_INCLUDED */

@@ -5,7 +5,9 @@
  * Which communicators have a segment, and the end of it.
  */
 
-#include "../select/shm_csel.h"
+#include "shm.h"
+#include "../process/hosts.h"
+#include "../stats/counters.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -95,8 +97,7 @@ static struct hwmc_shm_comm *create(MPIR_Comm *comm)
 
     if (!n)
         return NULL;
-    for (int i = 0; i < HWMC_SHM_KIND_NUM; i++)
-        n->last_bytes[i] = -1;
+    hwmc_shm_choose_begin(&n->host);
     n->state = (uint32_t) comm->local_size <= HWMC_SHM_RANKS_MAX && on_one_host(comm)
                    ? HWMC_SHM_COUNTING
                    : HWMC_SHM_SPREAD;
@@ -115,7 +116,7 @@ struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
     if (!c)
         return NULL;
     c->shm = create(comm);
-    hwmc_export_show(comm, c);
+    hwmc_comm_show(comm, c);
     return c->shm;
 }
 
@@ -123,13 +124,13 @@ int hwmc_shm_broken(const struct hwmc_shm_comm *n)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    if (n->state == HWMC_SHM_BROKEN)
+    if (n->host.broken)
         MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
                       "an earlier one did");
     return mpi_errno;
 }
 
-struct hwmc_shm_comm *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
+struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
 
@@ -138,46 +139,31 @@ struct hwmc_shm_comm *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
     if (n->state == HWMC_SHM_COUNTING &&
         n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0)) {
         *mpi_errno = hwmc_shm_setup(n, comm);
-        hwmc_export_show(comm, hwmc_comm_state(comm));
+        hwmc_comm_show(comm, hwmc_comm_state(comm));
     }
     if (unlikely(*mpi_errno))
-        return n;
+        return &n->host;
+    if (unlikely(n->host.broken)) {
+        *mpi_errno = hwmc_shm_broken(n);
+        return &n->host;
+    }
     if (likely(n->state == HWMC_SHM_ON))
-        return n;
+        return &n->host;
     if (n->state == HWMC_SHM_OFF)
         hwmc_shm_note_left();
-    *mpi_errno = hwmc_shm_broken(n);
-    return *mpi_errno ? n : NULL;
-}
-
-void hwmc_shm_fail(struct hwmc_shm_comm *n)
-{
-    n->state = HWMC_SHM_BROKEN;
-    hwmc_shm_group_fail(&n->group);
-}
-
-int hwmc_shm_failed(struct hwmc_shm_comm *n, int err)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    if (!hwmc_shm_group_in_step(&n->group))
-        hwmc_shm_fail(n);
-    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
-                  err == HWMC_ERR_INVAL ? "the ranks' messages differ in length"
-                                        : hwmc_err_text(err));
-    return mpi_errno;
+    return NULL;
 }
 
 void hwmc_shm_free(struct hwmc_shm_comm *n)
 {
-    if (n->segment.base) {
-        hwmc_shm_note_segment(false, n->segment.bytes);
-        hwmc_shm_group_fini(&n->group);
-        hwmc_shm_segment_close(&n->segment);
+    struct hwmc_shm_host *host = &n->host;
+
+    if (host->segment.base) {
+        hwmc_shm_note_segment(false, host->segment.bytes);
+        hwmc_shm_group_fini(&host->group);
+        hwmc_shm_segment_close(&host->segment);
     }
-    for (int i = 0; i < HWMC_SHM_TREES; i++)
-        MPL_free(n->kept[i].children);
-    hwmc_shm_csel_end(n);
+    hwmc_shm_choose_end(host);
     MPL_free(n->mates);
     MPL_free(n);
 }

@@ -17,7 +17,11 @@
  * it outlives them.
  */
 
+#include "shm.h"
+#include "../process/mpich.h"
 #include "../select/shm_csel.h"
+#include "../shm/coll/bcast.h"
+#include "../stats/counters.h"
 #include "../shm/topo/affinity.h"
 #include "../shm/topo/topo.h"
 
@@ -91,8 +95,8 @@ static void create(struct hwmc_shm_comm *n, enum hwmc_shm_segment_kind kind, uin
                                             .buffers = HWMC_SHM_BUFFERS,
                                             .chunk = chunk_bytes(place, ranks)};
     if (has_room(&told->layout) &&
-        hwmc_shm_segment_create(&n->segment, &told->layout, kind) == HWMC_OK)
-        memcpy(told->name, n->segment.name, sizeof(told->name));
+        hwmc_shm_segment_create(&n->host.segment, &told->layout, kind) == HWMC_OK)
+        memcpy(told->name, n->host.segment.name, sizeof(told->name));
 }
 
 static uint64_t copy_methods(void)
@@ -119,10 +123,12 @@ static bool enter(struct hwmc_shm_comm *n, uint32_t rank, const struct told *tol
 
     if (!*told->name)
         return false;
-    if (rank > 0 && (!has_room(&told->layout) ||
-                     hwmc_shm_segment_attach(&n->segment, &told->layout, told->name) != HWMC_OK))
+    if (rank > 0 &&
+        (!has_room(&told->layout) ||
+         hwmc_shm_segment_attach(&n->host.segment, &told->layout, told->name) != HWMC_OK))
         return false;
-    return hwmc_shm_group_init(&n->group, &n->segment, rank, copy_methods(), &params) == HWMC_OK;
+    return hwmc_shm_group_init(&n->host.group, &n->host.segment, rank, copy_methods(), &params) ==
+           HWMC_OK;
 }
 
 static int tell(const struct hwmc_shm_comm *n, MPIR_Comm *comm, int num, struct told *told)
@@ -143,9 +149,9 @@ static int tell(const struct hwmc_shm_comm *n, MPIR_Comm *comm, int num, struct 
 
 static void forget(struct hwmc_shm_comm *n)
 {
-    hwmc_shm_group_fini(&n->group);
-    if (n->segment.base)
-        hwmc_shm_segment_close(&n->segment);
+    hwmc_shm_group_fini(&n->host.group);
+    if (n->host.segment.base)
+        hwmc_shm_segment_close(&n->host.segment);
 }
 
 /* Steps 1 to 3, by one kind of memory, for rank `rank` of `num`. Sets *all if all ranks have the
@@ -168,7 +174,7 @@ static int share(struct hwmc_shm_comm *n, enum hwmc_shm_segment_kind kind, MPIR_
 
 fn_exit:
     if (*all)
-        hwmc_shm_segment_seal(&n->segment);
+        hwmc_shm_segment_seal(&n->host.segment);
     else
         forget(n);
     return mpi_errno;
@@ -189,18 +195,18 @@ static int tell_places(struct hwmc_shm_comm *n, struct hwmc_shm_affinity *places
     struct hwmc_shm_bcast b;
     struct hwmc_shm_caches caches;
 
-    for (uint32_t r = 0; r < n->group.size; r++) {
-        uint64_t here = r == n->group.rank ? sizeof(*places) : 0;
+    for (uint32_t r = 0; r < n->host.group.size; r++) {
+        uint64_t here = r == n->host.group.rank ? sizeof(*places) : 0;
 
-        star = hwmc_shm_group_star(&n->group, r);
-        hwmc_shm_bcast_begin(&b, &n->group, &star, r, &places[r], sizeof(*places), here);
-        mpi_errno = hwmc_shm_wait(n, &b.op);
+        star = hwmc_shm_group_star(&n->host.group, r);
+        hwmc_shm_bcast_begin(&b, &n->host.group, &star, r, &places[r], sizeof(*places), here);
+        mpi_errno = hwmc_shm_wait(&n->host, &b.op);
         MPIR_ERR_CHECK(mpi_errno);
     }
-    n->crowded = hwmc_shm_crowded(places, n->group.size);
-    hwmc_shm_caches_of(places, n->group.size, &caches);
-    n->stream_min = hwmc_shm_nontemporal_min(&caches);
-    hwmc_shm_levels_init(&n->levels, places, n->group.size);
+    n->host.crowded = hwmc_shm_crowded(places, n->host.group.size);
+    hwmc_shm_caches_of(places, n->host.group.size, &caches);
+    n->host.stream_min = hwmc_shm_nontemporal_min(&caches);
+    hwmc_shm_levels_init(&n->host.levels, places, n->host.group.size);
 
 fn_exit:
     return mpi_errno;
@@ -217,10 +223,11 @@ int hwmc_shm_setup(struct hwmc_shm_comm *n, MPIR_Comm *comm)
     int all = 0, rank = 0;
 
     n->state = n->mates ? HWMC_SHM_SPREAD : HWMC_SHM_OFF;
-    n->crowded = true; /* until it is known better */
+    n->host.part = n->mates != NULL;
+    n->host.crowded = true; /* until it is known better */
     while ((n->mates ? n->mates[rank] : rank) != comm->rank)
         rank++;
-    unusable = hwmc_shm_csel_begin(n, (uint32_t) num);
+    unusable = hwmc_shm_csel_begin(&n->host, (uint32_t) num);
     if (places && !unusable) {
         own = &places[rank];
         own_place(own);
@@ -233,8 +240,8 @@ int hwmc_shm_setup(struct hwmc_shm_comm *n, MPIR_Comm *comm)
     if (!all)
         goto fn_exit;
     n->state = n->mates ? HWMC_SHM_PART : HWMC_SHM_ON;
-    hwmc_shm_note_segment(true, n->segment.bytes);
-    mpi_errno = hwmc_shm_wait_until(n, join, &n->group);
+    hwmc_shm_note_segment(true, n->host.segment.bytes);
+    mpi_errno = hwmc_shm_wait_until(&n->host, join, &n->host.group);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = tell_places(n, places);
     MPIR_ERR_CHECK(mpi_errno);
@@ -243,6 +250,6 @@ fn_exit:
     MPL_free(places);
     return mpi_errno ? mpi_errno : unusable;
 fn_fail: /* others may have gone on: this rank can take no other way */
-    n->state = HWMC_SHM_BROKEN;
+    n->host.broken = true;
     goto fn_exit;
 }

@@ -388,10 +388,10 @@ void hwmc_engine_send_from(struct hwmc_engine *e, uint32_t world_rank, struct hw
     hwmc_wire_encode(head, &g->id, g->cfg.rank, msg, (void *) (uintptr_t) body, len);
     e->engine_counts->lane_messages_sent++;
     e->unflushed = e->cfg.num_far_lanes > 0;
-    g->lent[index]++;
+    g->pinned[index]++;
     if (lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len,
                              tag_of(g, index, msg->token)) != HWMC_OK) {
-        g->lent[index]--;
+        g->pinned[index]--;
         hwmc_engine_on_lost(e, world_rank);
     }
 }
@@ -401,11 +401,11 @@ void hwmc_engine_cut(struct hwmc_engine *e, const struct hwmc_group *g)
     for (uint32_t i = 0; i < HWMC_LANES_MAX; i++) {
         struct hwmc_lane *lane = lane_of(e, i);
 
-        if (g->lent[i] == 0)
+        if (g->pinned[i] == 0)
             continue;
         e->engine_counts->lanes_cut++;
         lane->ops->cut(lane);
-        assert(g->lent[i] == 0);
+        assert(g->pinned[i] == 0);
     }
 }
 

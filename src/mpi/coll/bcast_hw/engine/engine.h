@@ -200,8 +200,8 @@ void hwmc_engine_send(struct hwmc_engine *e, uint32_t world_rank, const struct h
 void hwmc_engine_send_from(struct hwmc_engine *e, uint32_t world_rank, struct hwmc_group *g,
                            const struct hwmc_msg *msg, const void *body, uint32_t len);
 
-/* Nobody waits any longer for the lanes that the group lends something to: they are cut, and it
- * lends nothing. */
+/* Nobody waits any longer for the lanes that the group pins something to: they are cut, and it
+ * pins nothing. */
 void hwmc_engine_cut(struct hwmc_engine *e, const struct hwmc_group *g);
 
 #endif /* HWMC_ENGINE_ENGINE_H_INCLUDED */

@@ -6,10 +6,15 @@
  * or not in the host's memory, is packed and unpacked on the way.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
 #include "../comm/shm.h"
+#include "../op/contiguous.h"
+#include "../process/mpich.h"
 #include "../shm/coll/barrier.h"
+#include "../shm/coll/bcast.h"
 
-static int barrier(struct hwmc_shm_comm *n)
+static int barrier(struct hwmc_shm_host *n)
 {
     const struct hwmc_shm_choice *choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BARRIER, 0);
     struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, 0);
@@ -21,7 +26,7 @@ static int barrier(struct hwmc_shm_comm *n)
 
 bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(BARRIER, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(BARRIER, comm, mpi_errno);
 
     if (n && *mpi_errno == MPI_SUCCESS)
         *mpi_errno = barrier(n);
@@ -29,7 +34,7 @@ bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno)
 }
 
 /* `memory` holds the message at the root, and has room for it at others. */
-static int bcast_memory(struct hwmc_shm_comm *n, char *memory, MPI_Aint bytes, int root)
+static int bcast_memory(struct hwmc_shm_host *n, char *memory, MPI_Aint bytes, int root)
 {
     const struct hwmc_shm_choice *choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, bytes);
     struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, (uint32_t) root);
@@ -41,7 +46,7 @@ static int bcast_memory(struct hwmc_shm_comm *n, char *memory, MPI_Aint bytes, i
 }
 
 /* Through a copy of the message in one piece. */
-static int bcast_packed(struct hwmc_shm_comm *n, void *buffer, MPI_Aint count,
+static int bcast_packed(struct hwmc_shm_host *n, void *buffer, MPI_Aint count,
                         MPI_Datatype datatype, MPI_Aint bytes, int root)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -69,7 +74,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static int bcast(struct hwmc_shm_comm *n, void *buffer, MPI_Aint count, MPI_Datatype datatype,
+static int bcast(struct hwmc_shm_host *n, void *buffer, MPI_Aint count, MPI_Datatype datatype,
                  int root)
 {
     char *memory = hwmc_contiguous(buffer, datatype);
@@ -84,7 +89,7 @@ static int bcast(struct hwmc_shm_comm *n, void *buffer, MPI_Aint count, MPI_Data
 bool MPIR_Hwmc_bcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root, MPIR_Comm *comm,
                      int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(BCAST, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(BCAST, comm, mpi_errno);
 
     if (n && *mpi_errno == MPI_SUCCESS)
         *mpi_errno = bcast(n, buffer, count, datatype, root);

@@ -6,9 +6,28 @@
  * pass it on inside hosts.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
+#include "../comm/shm.h"
+#include "../op/contiguous.h"
 #include "../op/message.h"
+#include "../stats/counters.h"
 
-/* By the side that the root is on, or by the first: of each host one rank takes part in the
+bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+{
+    return hwmc_comm_takes(count, datatype, comm);
+}
+
+/* Over the network, by a leader group. */
+static int move(const struct hwmc_leader_group *s, const struct hwmc_comm *c,
+                struct hwmc_message *m, int root, bool is_root)
+{
+    int mpi_errno = hwmc_leader_group_error(s);
+
+    return mpi_errno ? mpi_errno : hwmc_move(s->group, c->along_trees, m, root, is_root);
+}
+
+/* By the leader group that the root is on, or by the first: of each host one rank takes part in the
  * network's broadcast. */
 static int message_by_leader_group(struct hwmc_comm *c, struct hwmc_message *m, int root,
                                    MPIR_Comm *comm)
@@ -21,15 +40,14 @@ static int message_by_leader_group(struct hwmc_comm *c, struct hwmc_message *m, 
     const uint32_t on_it = hwmc_leaders_at(leaders, leader_group, own_host);
     struct hwmc_pipeline pipeline;
 
-    hwmc_pipeline_begin(&pipeline, c->shm, leaders->place[at_home ? (uint32_t) root : on_it],
+    hwmc_pipeline_begin(&pipeline, &c->shm->host, leaders->place[at_home ? (uint32_t) root : on_it],
                         m->buffer, m->bytes, is_root ? m->bytes : 0);
     m->pipeline = &pipeline;
     m->from_mate = !hwmc_leaders_has(leaders, leader_group, (uint32_t) root);
     if (is_root)
         hwmc_note_root(!m->from_mate);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno =
-            hwmc_move(&c->leader_group[leader_group], c->along_trees, m, (int) root_host, at_home);
+        mpi_errno = move(&c->leader_group[leader_group], c, m, (int) root_host, at_home);
     err = hwmc_pipeline_end(&pipeline, mpi_errno != MPI_SUCCESS);
     return mpi_errno ? mpi_errno : err;
 }
@@ -100,7 +118,7 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     MPIR_Datatype_get_size_macro(datatype, size);
     m.bytes = size * count;
     c = hwmc_comm_state(comm);
-    if (!(c && c->admitted) && !MPIR_Hwmc_takes(count, datatype, comm)) {
+    if (!(c && c->admitted) && !hwmc_comm_takes(count, datatype, comm)) {
         hwmc_note_call(false, m.bytes);
         mpi_errno = leave_to_mpich(buffer, count, datatype, m.bytes, root, comm, MPIR_HWMC_TAIL);
         MPIR_ERR_CHECK(mpi_errno);
@@ -110,9 +128,8 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
     c->admitted = false;
     hwmc_note_call(true, m.bytes);
-    mpi_errno = c->by_hosts
-                    ? message_by_hosts(c, &m, root, comm)
-                    : hwmc_move(&c->leader_group[0], c->along_trees, &m, root, comm->rank == root);
+    mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
+                            : move(&c->leader_group[0], c, &m, root, comm->rank == root);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

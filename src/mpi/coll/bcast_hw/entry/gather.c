@@ -5,11 +5,13 @@
  * Gather and allgather, of parts alike or not, over the memory that a host's ranks share.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
 #include "vbuf.h"
 #include "../shm/coll/gather.h"
 
 /* `root` < 0: all ranks are. `in` is of one part; a root's own may be in `out` already. */
-static int gather(struct hwmc_shm_comm *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root)
+static int gather(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root)
 {
     int mpi_errno = MPI_SUCCESS, err = MPI_SUCCESS;
     const bool in_place = in->buffer == MPI_IN_PLACE;
@@ -53,7 +55,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run(struct hwmc_shm_comm *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root,
+static bool run(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root,
                 int *mpi_errno)
 {
     if (n && *mpi_errno == MPI_SUCCESS)

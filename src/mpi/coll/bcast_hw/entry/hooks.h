@@ -11,7 +11,7 @@
 #define HWMC_ENTRY_HOOKS_H_INCLUDED
 
 #include <stdbool.h>
-#include "mpich.h"
+#include "../process/mpich.h"
 
 /* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
  * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM

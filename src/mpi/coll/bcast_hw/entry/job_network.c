@@ -2,14 +2,19 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the network is like, as far as algorithm selection asks (core/model). Once a job, when it
- * starts, the first process asks one on another host how fast its lanes are (core/measure), and one
- * at another site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK says goes before, and nobody is
- * asked where it says all. All others get it from the first, so that every process selects by the
- * same figures.
+ * What the network is like, as far as algorithm selection asks (core/model/model). Once a job, when
+ * it starts, the first process asks one on another host how fast its lanes are
+ * (core/model/measure), and one at another site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK
+ * says goes before, and nobody is asked where it says all. All others get it from the first, so
+ * that every process selects by the same figures.
  */
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "netmod.h"
+#include "../core/path/wrr.h"
+#include "../engine/engine.h"
+#include "../process/mpich.h"
+#include "../select/network.h"
 #include "../select/network_text.h"
 
 /* Mbit/s and ns that nobody can say. */
@@ -29,11 +34,6 @@ static struct figures {
     struct hwmc_network network;
     uint32_t rail_mbit[HWMC_RAIL_BITS]; /* of the lanes' rails; 0: not measured */
 } figures;
-
-const struct hwmc_network *hwmc_network_now(void)
-{
-    return &figures.network;
-}
 
 /* The first process on another host than the first's, and at its site or not; -1: there is none. */
 static int partner(bool same_site)
@@ -249,6 +249,7 @@ int hwmc_find_network(MPIR_Comm *world)
     }
     mpi_errno = tell(world);
     MPIR_ERR_CHECK(mpi_errno);
+    hwmc_network_set(&figures.network);
     hwmc_note_network(&figures.network);
     hwmc_lock();
     hwmc_engine_measuring(e, false);

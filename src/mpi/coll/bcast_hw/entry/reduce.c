@@ -5,10 +5,13 @@
  * Reduce and allreduce over the memory that a host's ranks share.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
 #include "reduce.h"
+#include "../stats/counters.h"
 #include "../shm/coll/allreduce.h"
 
-struct hwmc_shm_comm *hwmc_shm_admit_op(struct hwmc_shm_comm *n, struct hwmc_operation *o,
+struct hwmc_shm_host *hwmc_shm_admit_op(struct hwmc_shm_host *n, struct hwmc_operation *o,
                                         MPI_Op op, MPI_Datatype datatype, int mpi_errno)
 {
     if (!n || mpi_errno)
@@ -19,7 +22,7 @@ struct hwmc_shm_comm *hwmc_shm_admit_op(struct hwmc_shm_comm *n, struct hwmc_ope
     return NULL;
 }
 
-int hwmc_shm_combine(struct hwmc_shm_comm *n, const struct hwmc_operation *o,
+int hwmc_shm_combine(struct hwmc_shm_host *n, const struct hwmc_operation *o,
                      struct hwmc_shm_op *op, struct hwmc_operands *a, bool result)
 {
     int mpi_errno = hwmc_shm_wait(n, op);
@@ -36,13 +39,13 @@ fn_fail:
 }
 
 /* Every rank writes a result where it has children that wait for it to be whole. */
-static bool needs_result(const struct hwmc_shm_comm *n, int root)
+static bool needs_result(const struct hwmc_shm_host *n, int root)
 {
     return n->group.rank == (uint32_t) root ||
            n->group.params.reduction == HWMC_SHM_REDUCTION_TREEMM;
 }
 
-static int reduce(struct hwmc_shm_comm *n, const struct hwmc_operation *o, const void *sendbuf,
+static int reduce(struct hwmc_shm_host *n, const struct hwmc_operation *o, const void *sendbuf,
                   void *recvbuf, MPI_Aint count, int root)
 {
     int mpi_errno = MPI_SUCCESS, err;
@@ -71,7 +74,7 @@ fn_fail:
 bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                       MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(REDUCE, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE, comm, mpi_errno);
     struct hwmc_operation o;
 
     n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
@@ -80,7 +83,7 @@ bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Da
     return n != NULL;
 }
 
-static int allreduce(struct hwmc_shm_comm *n, const struct hwmc_operation *o, const void *sendbuf,
+static int allreduce(struct hwmc_shm_host *n, const struct hwmc_operation *o, const void *sendbuf,
                      void *recvbuf, MPI_Aint count)
 {
     int mpi_errno = MPI_SUCCESS, err;
@@ -106,7 +109,7 @@ fn_fail:
 bool MPIR_Hwmc_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                          MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(ALLREDUCE, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLREDUCE, comm, mpi_errno);
     struct hwmc_operation o;
 
     n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);

@@ -5,6 +5,8 @@
  * Reduce_scatter, of blocks alike or not, over the memory that a host's ranks share.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
 #include "reduce.h"
 #include "../shm/coll/reduce_scatter.h"
 
@@ -16,7 +18,7 @@ struct blocks {
 };
 
 /* `counts` NULL: `count` each. */
-static int find_blocks(struct blocks *b, const struct hwmc_shm_comm *n, const MPI_Aint *counts,
+static int find_blocks(struct blocks *b, const struct hwmc_shm_host *n, const MPI_Aint *counts,
                        MPI_Aint count, uint32_t element)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -47,7 +49,7 @@ fn_fail:
 
 /* Memory for what this rank gets, where it may not be written to at once: in place it would be on
  * what others still read. And memory to work in, where that is needed. */
-static int make_room(const struct hwmc_shm_comm *n, const struct hwmc_operands *a, uint64_t own,
+static int make_room(const struct hwmc_shm_host *n, const struct hwmc_operands *a, uint64_t own,
                      uint64_t all, void **out, void **work)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -70,7 +72,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static int reduce_scatter(struct hwmc_shm_comm *n, const struct hwmc_operation *o,
+static int reduce_scatter(struct hwmc_shm_host *n, const struct hwmc_operation *o,
                           const void *sendbuf, void *recvbuf, const MPI_Aint *counts,
                           MPI_Aint count)
 {
@@ -117,7 +119,7 @@ fn_fail:
 bool MPIR_Hwmc_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *recvcounts,
                               MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(REDUCE_SCATTER, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE_SCATTER, comm, mpi_errno);
     struct hwmc_operation o;
 
     n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
@@ -130,7 +132,7 @@ bool MPIR_Hwmc_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint
                                     MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
                                     int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(REDUCE_SCATTER_BLOCK, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE_SCATTER_BLOCK, comm, mpi_errno);
     struct hwmc_operation o;
 
     n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);

@@ -5,10 +5,12 @@
  * Scan and exscan over the memory that a host's ranks share.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
 #include "reduce.h"
 #include "../shm/coll/scan.h"
 
-static int scan(struct hwmc_shm_comm *n, const struct hwmc_operation *o, const void *sendbuf,
+static int scan(struct hwmc_shm_host *n, const struct hwmc_operation *o, const void *sendbuf,
                 void *recvbuf, MPI_Aint count, bool exclusive)
 {
     int mpi_errno = MPI_SUCCESS, err;
@@ -32,7 +34,7 @@ fn_fail:
 bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                     MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(SCAN, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCAN, comm, mpi_errno);
     struct hwmc_operation o;
 
     n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
@@ -44,7 +46,7 @@ bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Data
 bool MPIR_Hwmc_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                       MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_shm_comm *n = HWMC_SHM_ADMIT(EXSCAN, comm, mpi_errno);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(EXSCAN, comm, mpi_errno);
     struct hwmc_operation o;
 
     n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);

@@ -5,11 +5,13 @@
  * Scatter and alltoall, of parts alike or not, over the memory that a host's ranks share.
  */
 
+#include "mpiimpl.h"
+#include "hooks.h"
 #include "vbuf.h"
 #include "../shm/coll/scatter.h"
 
 /* `out` is of one part; the root's own may stay in `in`. */
-static int scatter(struct hwmc_shm_comm *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root)
+static int scatter(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root)
 {
     int mpi_errno = MPI_SUCCESS, err = MPI_SUCCESS;
     const bool in_place = out->buffer == MPI_IN_PLACE;
@@ -46,7 +48,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run_scatter(struct hwmc_shm_comm *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out,
+static bool run_scatter(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out,
                         int root, int *mpi_errno)
 {
     if (n && *mpi_errno == MPI_SUCCESS)
@@ -104,7 +106,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static int alltoall(struct hwmc_shm_comm *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out)
+static int alltoall(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out)
 {
     int mpi_errno = MPI_SUCCESS, err;
     const bool in_place = in->buffer == MPI_IN_PLACE;
@@ -135,7 +137,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run_alltoall(struct hwmc_shm_comm *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out,
+static bool run_alltoall(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out,
                          int *mpi_errno)
 {
     if (n && *mpi_errno == MPI_SUCCESS)

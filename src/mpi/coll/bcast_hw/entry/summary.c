@@ -12,7 +12,10 @@
  * which says so.
  */
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "netmod.h"
+#include "../process/hosts.h"
+#include "../process/mpich.h"
 #include "../stats/export.h"
 
 #include <errno.h>

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * MPI's operations and datatypes as the node layer's reductions know them: how two elements become
- * one, and where in memory the elements lie.
+ * MPI's operations and datatypes as the collectives inside hosts's reductions know them: how two
+ * elements become one, and where in memory the elements lie.
  *
- * A predefined operation on a predefined type is one of our kernels (node/reduce_op); all else,
+ * A predefined operation on a predefined type is one of our kernels (shm/coll/reduce_op); all else,
  * the program's own operations above all, is MPICH's MPIR_Reduce_local.
  *
- * The node layer moves elements as bytes, one behind the other, so it writes all bytes from an
+ * It moves elements as bytes, one behind the other, so it writes all bytes from an
  * element to the next. Where the type fills them all it works on the program's memory. A type with
  * gaps must leave what is in them alone, so its elements are copied to memory of ours and the
  * result is copied back, as MPICH's own algorithms do; there they are an extent apart, as they are
@@ -30,7 +30,7 @@ struct hwmc_operation {
     hwmc_shm_kernel kernel; /* NULL: MPIR_Reduce_local */
     MPI_Aint extent;        /* bytes from an element to the next in the program's memory */
     MPI_Aint first;         /* of an element, in bytes from where MPI counts it */
-    bool lies;              /* as the node layer wants it, in the program's memory */
+    bool lies;              /* as the collectives inside hosts wants it, in the program's memory */
     bool apart;             /* in ours `of.element` bytes apart, which is not the extent */
     int mpi_errno;          /* the first error of the operation so far */
 };
@@ -41,7 +41,7 @@ bool hwmc_operation_init(struct hwmc_operation *o, MPI_Op op, MPI_Datatype type)
 
 /* What a reduction reads and writes. */
 struct hwmc_operands {
-    const void *in; /* for the node layer: elements of `o`, `of.element` bytes each */
+    const void *in; /* for the collectives inside hosts: elements of `o`, `of.element` bytes each */
     void *out;      /* the same as `in` if in place */
     void *made[2];  /* for in and out; NULL: the program's memory, or nothing */
     void *result;   /* where the program wants `num_result` elements of `made`, if `copies` */

@@ -4,6 +4,8 @@
  */
 
 #include "vbuf.h"
+#include "../op/contiguous.h"
+#include "../process/mpich.h"
 
 static MPI_Aint count_of(const struct hwmc_vbuf *s, uint32_t part)
 {

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * side: the buffer of a collective in which each rank has a part, as MPI gives it and as the node
- * layer wants it (shm/coll/vector.h). Parts that lie in pieces, or not in the host's memory, are packed
- * into memory of their own, one behind the other.
+ * layer wants it (shm/coll/vector.h). Parts that lie in pieces, or not in the host's memory, are
+ * packed into memory of their own, one behind the other.
  */
 
 #ifndef HWMC_ENTRY_VBUF_H_INCLUDED

@@ -5,14 +5,18 @@
  * message: see message.h. A message goes as one broadcast of the group's stream, or, where it is
  * longer than a channel, as several in a row, which the channels pipeline: a root packs and
  * multicasts piece by piece, running ahead of the members by the window; a member unpacks piece by
- * piece. A long message that lies in one piece is neither packed nor unpacked (engine/homes). Or it
- * goes along trees, in one piece in any case (core/multilane).
+ * piece. A long message that lies in one piece is neither packed nor unpacked (engine/placement).
+ * Or it goes along trees, in one piece in any case (core/bcast/multilane).
  *
  * Each piece says whether another follows. A member whose own length disagrees keeps in step by
  * that, takes what fits, and returns an error as MPICH's algorithms do.
  */
 
 #include "message.h"
+#include "contiguous.h"
+#include "../engine/engine.h"
+#include "../process/mpich.h"
+#include "../stats/epoch.h"
 
 static bool open_(struct hwmc_group *g)
 {
@@ -35,11 +39,11 @@ static bool sent(struct hwmc_group *g)
 /* A long message that lies in one piece is sent from there and placed there. */
 static void pin(struct hwmc_group *g, struct hwmc_message *m)
 {
-    m->lent =
+    m->pinned =
         m->bytes > MPIR_CVAR_BCAST_HW_COPY_BYTES ? hwmc_contiguous(m->buffer, m->datatype) : NULL;
-    if (m->lent) {
+    if (m->pinned) {
         hwmc_lock();
-        hwmc_group_pin(g, m->lent, (size_t) m->bytes);
+        hwmc_group_pin(g, m->pinned, (size_t) m->bytes);
         hwmc_unlock();
     }
 }
@@ -48,7 +52,7 @@ static void pin(struct hwmc_group *g, struct hwmc_message *m)
  * go. */
 static void take_back(struct hwmc_group *g, const struct hwmc_message *m)
 {
-    if (m->lent) {
+    if (m->pinned) {
         hwmc_lock();
         hwmc_group_unpin(g);
         hwmc_unlock();
@@ -58,7 +62,7 @@ static void take_back(struct hwmc_group *g, const struct hwmc_message *m)
 /* `memory` is where the message has its bytes from `at` on: nothing is to be copied. */
 static bool in_place(const struct hwmc_message *m, MPI_Aint at, const char *memory)
 {
-    return m->lent && memory == m->lent + at;
+    return m->pinned && memory == m->pinned + at;
 }
 
 /* Waits with the lock, as hwmc_wait_group does. */
@@ -188,11 +192,11 @@ static int send_message(struct hwmc_group *g, struct hwmc_message *m, MPI_Aint *
         if (!cast)
             break;
     }
-    if (m->lent) {
+    if (m->pinned) {
         mpi_errno = wait_for(g, m, sent);
         if (mpi_errno == MPI_SUCCESS) { /* before anything of it can be multicast again */
             hwmc_group_unpin(g);
-            m->lent = NULL;
+            m->pinned = NULL;
         }
         hwmc_unlock();
         MPIR_ERR_CHECK(mpi_errno);
@@ -335,16 +339,13 @@ fn_fail:
     goto fn_exit;
 }
 
-int hwmc_move(const struct hwmc_leader_group *s, bool along_trees, struct hwmc_message *m, int root,
+int hwmc_move(struct hwmc_group *g, bool along_trees, struct hwmc_message *m, int root,
               bool is_root)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct hwmc_group *g = s->group;
     MPI_Aint at = 0;
     bool more = false;
 
-    mpi_errno = hwmc_leader_group_error(s);
-    MPIR_ERR_CHECK(mpi_errno);
     if (!along_trees) {
         mpi_errno = is_root ? send_message(g, m, &at) : recv_message(g, m, root, &at, &more);
         MPIR_ERR_CHECK(mpi_errno);

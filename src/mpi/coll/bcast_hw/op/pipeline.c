@@ -5,8 +5,9 @@
 
 #include "pipeline.h"
 #include "../shm/segment/wakeup.h"
+#include "../stats/counters.h"
 
-void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint32_t from,
+void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_host *n, uint32_t from,
                          void *memory, MPI_Aint bytes, MPI_Aint here)
 {
     const struct hwmc_shm_choice *choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, bytes);

@@ -2,26 +2,27 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * pipeline: a broadcast inside the host while it comes over the network, or on its way there. One rank
- * of a host takes part in the network's broadcast, the one on its side (comm/leader_group.h); what it has of the
- * message it gives to the others as it comes. On the root's host all have it from the root; where
- * that is not on the side, the one that is sends it on as far as it has it.
+ * pipeline: a broadcast inside the host while it comes over the network, or on its way there. One
+ * rank of a host takes part in the network's broadcast, the one in its leader group
+ * (comm/leader_group.h); what it has of the message it gives to the others as it comes. On the
+ * root's host all have it from the root; where that is not in the leader group, the one that is
+ * sends it on as far as it has it.
  *
- *   the root, on the side    has it all; others take it while it is sent
+ *   the root, a leader      has it all; others take it while it is sent
  *   the root                 has it all; others take it
- *   another of its host      from the root, chunk by chunk; on the side: each piece is sent once it
- *                            is here
- *   of another host, on it   more is here each time that the network has brought some
+ *   another of its host      from the root, chunk by chunk; a leader sends each piece once it is here
+ *   a leader of another host more is here each time that the network has brought some
  *   the others               take it chunk by chunk
  */
 
 #ifndef HWMC_OP_PIPELINE_H_INCLUDED
 #define HWMC_OP_PIPELINE_H_INCLUDED
 
-#include "../comm/shm.h"
+#include "wait.h"
+#include "../shm/coll/bcast.h"
 
 struct hwmc_pipeline {
-    struct hwmc_shm_comm *n;
+    struct hwmc_shm_host *n;
     struct hwmc_shm_bcast b;
     bool over;      /* inside the host nothing is left for this rank to do */
     MPI_Aint piece; /* the network's broadcast under way begins here in the message */
@@ -31,7 +32,7 @@ struct hwmc_pipeline {
 
 /* The message of `bytes` at `memory`, from the host's rank `from` to all of its ranks. `here`:
  * bytes that are there. */
-void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_comm *n, uint32_t from,
+void hwmc_pipeline_begin(struct hwmc_pipeline *r, struct hwmc_shm_host *n, uint32_t from,
                          void *memory, MPI_Aint bytes, MPI_Aint here);
 
 /* Its first `bytes` are there now. */

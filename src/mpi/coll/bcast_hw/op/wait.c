@@ -4,15 +4,18 @@
  *
  * Waiting for another rank of this host, in a collective over shared memory. A rank that waits
  * looks a number of times, and then has MPICH make progress, for the other rank may wait for a
- * message from here. What comes between looks core/wait_policy says; it sleeps on the segment's
- * bell (node/bell), and wakes by itself now and then, since MPICH's messages ring no bell.
+ * message from here. What comes between looks core/wait/wait_policy says; it sleeps on the
+ * segment's wakeup word (shm/segment/wakeup), and wakes by itself now and then, since MPICH's
+ * messages do not wake it.
  *
  * A collective that need not wait makes progress as well: a program may call nothing but
  * collectives while messages or one-sided epochs of others need it. It polls once where anything is
  * outstanding that progress could move, and otherwise now and then.
  */
 
-#include "../comm/shm.h"
+#include "wait.h"
+#include "../core/wait/wait_policy.h"
+#include "../stats/counters.h"
 #include "../shm/segment/wakeup.h"
 #include "../shm/segment/relax.h"
 
@@ -66,7 +69,7 @@ static int poll_messages(void)
 }
 
 /* Between two steps that wait. */
-static int progress(const struct hwmc_shm_comm *n)
+static int progress(const struct hwmc_shm_host *n)
 {
     int mpi_errno = poll_messages();
 
@@ -83,8 +86,8 @@ static void yield(struct hwmc_wait_policy *p, struct wait *w, uint64_t now)
 }
 
 /* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
- * (node/bell). */
-static int sleep_on_wakeup(struct hwmc_shm_comm *n, struct hwmc_wait_policy *p, struct wait *w,
+ * (shm/segment/wakeup). */
+static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct wait *w,
                            uint64_t now)
 {
     if (w->listens == 0)
@@ -99,11 +102,11 @@ static int sleep_on_wakeup(struct hwmc_shm_comm *n, struct hwmc_wait_policy *p, 
 
 /* What comes after steps that found nothing. It does not sleep where other threads may want MPICH,
  * whose lock it has, nor where others may wait for this rank's progress, as at the end of a
- * one-sided epoch: no message rings the bell. */
-static int pause_(struct hwmc_shm_comm *n, struct hwmc_wait_policy *p, struct wait *w)
+ * one-sided epoch: no message rings the wakeup word. */
+static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct wait *w)
 {
     const struct hwmc_wait_limits limits = {.ns = UINT64_MAX,
-                                            .yields = n->mates ? HURRIED : PATIENT};
+                                            .yields = n->part ? HURRIED : PATIENT};
     const bool owes = hwmc_owes_progress();
     const uint64_t now = hwmc_now();
 
@@ -122,7 +125,7 @@ static int pause_(struct hwmc_shm_comm *n, struct hwmc_wait_policy *p, struct wa
 }
 
 /* A step has found nothing. */
-static int idle(struct hwmc_shm_comm *n, struct wait *w)
+static int idle(struct hwmc_shm_host *n, struct wait *w)
 {
     struct hwmc_wait_policy *p = hwmc_processor_wait_policy();
 
@@ -138,7 +141,7 @@ static int idle(struct hwmc_shm_comm *n, struct wait *w)
 }
 
 /* A step has found something, or the wait is over. */
-static void awake(struct hwmc_shm_comm *n, struct wait *w)
+static void awake(struct hwmc_shm_host *n, struct wait *w)
 {
     if (w->listens > 0)
         hwmc_shm_wakeup_leave(&n->group);
@@ -147,7 +150,7 @@ static void awake(struct hwmc_shm_comm *n, struct wait *w)
     w->policy.since = 0;
 }
 
-static void end_wait(struct hwmc_shm_comm *n, struct wait *w)
+static void end_wait(struct hwmc_shm_host *n, struct wait *w)
 {
     awake(n, w);
     hwmc_shm_wakeup_ring(&n->group);
@@ -161,7 +164,25 @@ static int progress_for_others(void)
                                                                                 : MPI_SUCCESS;
 }
 
-int hwmc_shm_wait(struct hwmc_shm_comm *n, struct hwmc_shm_op *op)
+void hwmc_shm_fail(struct hwmc_shm_host *n)
+{
+    n->broken = true;
+    hwmc_shm_group_fail(&n->group);
+}
+
+int hwmc_shm_failed(struct hwmc_shm_host *n, int err)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (!hwmc_shm_group_in_step(&n->group))
+        hwmc_shm_fail(n);
+    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
+                  err == HWMC_ERR_INVAL ? "the ranks' messages differ in length"
+                                        : hwmc_err_text(err));
+    return mpi_errno;
+}
+
+int hwmc_shm_wait(struct hwmc_shm_host *n, struct hwmc_shm_op *op)
 {
     int mpi_errno = MPI_SUCCESS, err;
     struct wait w = {.times = 0};
@@ -189,7 +210,7 @@ fn_fail:
     return mpi_errno;
 }
 
-int hwmc_shm_wait_until(struct hwmc_shm_comm *n, int (*step)(void *what), void *what)
+int hwmc_shm_wait_until(struct hwmc_shm_host *n, int (*step)(void *what), void *what)
 {
     int mpi_errno = MPI_SUCCESS, err;
     struct wait w = {.times = 0};

@@ -15,6 +15,8 @@
 
 #include "wait_failure.h"
 #include "../core/failure/detector.h"
+#include "../process/hosts.h"
+#include "../process/process.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
@@ -38,11 +40,11 @@ cvars:
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* The roll call of this process. Under the lock. */
+/* The failure detector of this process. Under the lock. */
 static struct {
     struct hwmc_wait_failure *owner; /* NULL: there is none */
     struct hwmc_detector detector;
-    uint32_t *member; /* by the roll's number: the first member on each host */
+    uint32_t *member; /* by the detector's number: the first member on each host */
 } call;
 
 /* What is waited for. */

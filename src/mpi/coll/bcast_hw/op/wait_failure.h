@@ -2,18 +2,20 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Who waits for long calls the roll (core/roll): hosts that are not there any more end the wait.
+ * Who waits for long calls the detector (core/failure/detector): hosts that are not there any more
+ * end the wait.
  */
 
 #ifndef HWMC_OP_WAIT_FAILURE_H_INCLUDED
 #define HWMC_OP_WAIT_FAILURE_H_INCLUDED
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "../engine/engine.h"
 
 /* One wait of one thread. Zero to begin with. */
 struct hwmc_wait_failure {
     uint64_t wake; /* ns: when there is something to do; 0 at first */
-    bool calls;    /* the process's roll call is this one's */
+    bool calls;    /* the process's failure detector is this one's */
 };
 
 /* Under the lock, when wake has come: waits for `g`. It is BROKEN if a member is gone. */
@@ -30,6 +32,10 @@ uint64_t hwmc_peer_timeout_ns(void);
 
 /* ns: when the thread that waits has to look again; NEVER. */
 uint64_t hwmc_wait_failure_deadline(void);
+
+/* This thread waits for all processes: MPI_SUCCESS, or the error that names one whose host has
+ * failed. To be called as often as it looks for them. */
+int hwmc_all_there(void);
 
 /* The MPI error of a group that is BROKEN. */
 int hwmc_failure_error(const struct hwmc_group *g);

@@ -8,7 +8,8 @@
  * be a node, it is one.
  */
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "hosts.h"
 
 #if defined(ENABLE_NO_LOCAL) && MPICH_NUMVERSION >= 40200000
 #define ASKS_PROCESS_MANAGER

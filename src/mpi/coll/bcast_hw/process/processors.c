@@ -2,13 +2,18 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a thread knows of those who share its processor, for all its waits (core/wait_policy), and
- * how MPICH's messages are waited for, which the netmod knows.
+ * What a thread knows of those who share its processor, for all its waits (core/wait/wait_policy),
+ * and how MPICH's messages are waited for, which the netmod knows.
  */
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "processors.h"
+#include "hosts.h"
+#include "../core/base/msg.h"
+#include "../core/wait/wait_policy.h"
 #include "../shm/topo/quota.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -61,6 +66,33 @@ void hwmc_presume_processors(void)
     host.rationed = quota > 0 && mates * 1000 > quota;
     host.alone = !host.rationed && own > 0 && (mates <= own || (own < all && mates * own <= all));
     hwmc_wait_policy_init(policy, host.alone, host.rationed);
+}
+
+static void (*find_distances)(int *distance);
+static int distances[HWMC_RAIL_BITS];
+static bool found; /* `distances` are known */
+static pthread_mutex_t distances_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void hwmc_register_distances(void (*find)(int *distance))
+{
+    find_distances = find;
+    found = false;
+}
+
+void hwmc_distances(int *distance)
+{
+    pthread_mutex_lock(&distances_lock);
+    if (!found) {
+        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
+            distances[i] = -1;
+        if (find_distances)
+            find_distances(distances);
+        for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
+            distances[i] = distances[i] < 0 ? INT_MAX : distances[i];
+        found = true;
+    }
+    memcpy(distance, distances, sizeof(distances));
+    pthread_mutex_unlock(&distances_lock);
 }
 
 void hwmc_register_waiter(const struct hwmc_waiter *w)

@@ -5,7 +5,9 @@
  * Where the processes of MPI_COMM_WORLD are: the hash of each one's MPIR_CVAR_BCAST_HW_SITE.
  */
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "mpich.h"
+#include "sites.h"
 #include "../core/base/prng.h"
 
 static uint64_t *names; /* by process; NULL: all are at one site */

@@ -4,20 +4,29 @@
  *
  * Which algorithm a broadcast takes on a communicator that is set up: what
  * MPIR_CVAR_BCAST_HW_ALGORITHM names; or what the selection file that the user gave says; or else
- * the one that the cost model has for the fastest (core/model). All three are the same on every
- * rank: control variables, a file that MPICH reads alike everywhere, and a function of figures that
- * the first process gave to all.
+ * the one that the cost model has for the fastest (core/model/model). All three are the same on
+ * every rank: control variables, a file that MPICH reads alike everywhere, and a function of
+ * figures that the first process gave to all.
  */
 
-#include "../comm/comm.h"
+#include "choose.h"
+#include "network.h"
+#include "../engine/engine.h"
+#include "../process/process.h"
+#include "../process/sites.h"
 
 #define USUAL_FRAG_BYTES 1432u /* 1500, less the headers of IP, UDP and DATA */
 
-void hwmc_shape_of(const struct hwmc_comm *c, const struct hwmc_group *g, struct hwmc_shape *shape)
+bool hwmc_is_forced(void)
+{
+    return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw;
+}
+
+void hwmc_shape_of(uint32_t hosts, const struct hwmc_group *g, struct hwmc_shape *shape)
 {
     *shape = (struct hwmc_shape){
         .ranks = g->cfg.size,
-        .hosts = c->hosts,
+        .hosts = hosts,
         .sites = g->site_mem ? g->sites.n : 1,
         .frag_bytes = g->casts ? g->negotiation.agreed.frag_bytes : 0,
         .trees = g->cfg.trees,
@@ -54,10 +63,8 @@ bool hwmc_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     return hwmc_file_given() && !file_says_hw(count, datatype, comm);
 }
 
-enum hwmc_algorithm hwmc_choose(const struct hwmc_comm *c, MPI_Aint bytes, bool ours)
+enum hwmc_algorithm hwmc_choose(const struct hwmc_shape *shape, MPI_Aint bytes, bool ours)
 {
-    const struct hwmc_shape *shape = &c->leader_group[0].shape;
-
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
         return shape->frag_bytes > 0 ? HWMC_ALGORITHM_TWO_STAGE : HWMC_ALGORITHM_BINOMIAL;
     if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
@@ -70,11 +77,11 @@ enum hwmc_algorithm hwmc_choose(const struct hwmc_comm *c, MPI_Aint bytes, bool 
 
 /* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's
  * usual length. */
-static void expect_shape(const struct hwmc_comm *c, struct hwmc_shape *shape)
+static void expect_shape(uint32_t hosts, struct hwmc_shape *shape)
 {
     *shape = (struct hwmc_shape){
-        .ranks = c->hosts,
-        .hosts = c->hosts,
+        .ranks = hosts,
+        .hosts = hosts,
         .sites = hwmc_several_sites() ? 2 : 1,
         .frag_bytes = USUAL_FRAG_BYTES,
         .trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), 0), 2),
@@ -82,19 +89,19 @@ static void expect_shape(const struct hwmc_comm *c, struct hwmc_shape *shape)
     };
 }
 
-uint64_t hwmc_weight(const struct hwmc_comm *c, MPI_Aint bytes)
+uint64_t hwmc_weight(uint32_t hosts, MPI_Aint bytes)
 {
     struct hwmc_shape shape;
 
-    expect_shape(c, &shape);
+    expect_shape(hosts, &shape);
     return hwmc_model_gain(hwmc_network_now(), &shape, (uint64_t) bytes);
 }
 
-uint64_t hwmc_setup_cost(const struct hwmc_comm *c)
+uint64_t hwmc_setup_cost(uint32_t hosts)
 {
     const int fanout = MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_FANOUT, 1), HWMC_FANOUT_MAX);
     struct hwmc_shape shape;
 
-    expect_shape(c, &shape);
+    expect_shape(hosts, &shape);
     return hwmc_model_setup(hwmc_network_now(), &shape, (uint32_t) fanout);
 }

@@ -8,6 +8,7 @@
  */
 
 #include "shm_csel.h"
+#include "../stats/counters.h"
 #include "../shm/segment/slot.h"
 
 /*
@@ -176,7 +177,7 @@ cvars:
 #define PART_COPY (128u << 10)
 
 /* What serves where nobody said or measured anything. */
-static void by_default(const struct hwmc_shm_comm *n, enum hwmc_shm_kind kind, MPI_Aint bytes,
+static void by_default(const struct hwmc_shm_host *n, enum hwmc_shm_kind kind, MPI_Aint bytes,
                        struct hwmc_shm_choice *c)
 {
     const uint32_t ranks = n->group.size;
@@ -194,7 +195,7 @@ static void by_default(const struct hwmc_shm_comm *n, enum hwmc_shm_kind kind, M
         c->degree = MPL_MIN(ranks, 16);
 }
 
-static void by_selection(const struct hwmc_shm_comm *n, enum hwmc_shm_kind kind, MPI_Aint bytes,
+static void by_selection(const struct hwmc_shm_host *n, enum hwmc_shm_kind kind, MPI_Aint bytes,
                          struct hwmc_shm_choice *c)
 {
     const struct hwmc_shm_entry *e = hwmc_shm_csel_search(n, kind, bytes);
@@ -233,7 +234,7 @@ static bool is_said(void)
 /* A message that comes from another host, and comes slowly: all take it from where it lies as it
  * does, since each rank that hands it on has to be woken first. Tuning runs, on one host, know
  * nothing of that. */
-static void for_part(const struct hwmc_shm_comm *n, struct hwmc_shm_choice *c)
+static void for_part(const struct hwmc_shm_host *n, struct hwmc_shm_choice *c)
 {
     c->params.bcast = HWMC_SHM_BCAST_TREE;
     c->params.copy_min = PART_COPY;
@@ -246,7 +247,7 @@ static void for_part(const struct hwmc_shm_comm *n, struct hwmc_shm_choice *c)
             field = prefix;                                                                        \
     } while (0)
 
-static void by_cvars(const struct hwmc_shm_comm *n, struct hwmc_shm_choice *c)
+static void by_cvars(const struct hwmc_shm_host *n, struct hwmc_shm_choice *c)
 {
     struct hwmc_shm_params *p = &c->params;
 
@@ -279,14 +280,27 @@ static void by_cvars(const struct hwmc_shm_comm *n, struct hwmc_shm_choice *c)
         p->shift = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES;
 }
 
-const struct hwmc_shm_choice *hwmc_shm_choose(struct hwmc_shm_comm *n, enum hwmc_shm_kind kind,
+void hwmc_shm_choose_begin(struct hwmc_shm_host *n)
+{
+    for (int i = 0; i < HWMC_SHM_KIND_NUM; i++)
+        n->last_bytes[i] = -1;
+}
+
+void hwmc_shm_choose_end(struct hwmc_shm_host *n)
+{
+    for (int i = 0; i < HWMC_SHM_TREES; i++)
+        MPL_free(n->kept[i].children);
+    hwmc_shm_csel_end(n);
+}
+
+const struct hwmc_shm_choice *hwmc_shm_choose(struct hwmc_shm_host *n, enum hwmc_shm_kind kind,
                                               MPI_Aint bytes)
 {
     struct hwmc_shm_choice *c = &n->last[kind];
 
     if (n->last_bytes[kind] != bytes) {
         by_default(n, kind, bytes, c);
-        if (n->mates && kind == HWMC_SHM_KIND_BCAST && !is_said())
+        if (n->part && kind == HWMC_SHM_KIND_BCAST && !is_said())
             for_part(n, c);
         else
             by_selection(n, kind, bytes, c);
@@ -304,7 +318,7 @@ const struct hwmc_shm_choice *hwmc_shm_choose(struct hwmc_shm_comm *n, enum hwmc
     return c;
 }
 
-struct hwmc_shm_tree hwmc_shm_comm_tree(struct hwmc_shm_comm *n,
+struct hwmc_shm_tree hwmc_shm_comm_tree(struct hwmc_shm_host *n,
                                         const struct hwmc_shm_choice *choice, uint32_t root)
 {
     struct hwmc_shm_kept *k = &n->kept[(root ^ choice->degree) & (HWMC_SHM_TREES - 1)];

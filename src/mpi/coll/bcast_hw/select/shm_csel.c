@@ -9,6 +9,7 @@
  */
 
 #include "shm_csel.h"
+#include "../process/mpich.h"
 
 #include <errno.h>
 #include <json.h>
@@ -122,7 +123,7 @@ static MPIR_Comm of_size(uint32_t ranks)
                        .remote_size = (int) ranks};
 }
 
-int hwmc_shm_csel_begin(struct hwmc_shm_comm *n, uint32_t ranks)
+int hwmc_shm_csel_begin(struct hwmc_shm_host *n, uint32_t ranks)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Comm comm = of_size(ranks);
@@ -136,7 +137,7 @@ int hwmc_shm_csel_begin(struct hwmc_shm_comm *n, uint32_t ranks)
     return mpi_errno;
 }
 
-void hwmc_shm_csel_end(struct hwmc_shm_comm *n)
+void hwmc_shm_csel_end(struct hwmc_shm_host *n)
 {
     if (!n->csel)
         return;
@@ -158,7 +159,7 @@ void hwmc_shm_csel_close(void)
     pthread_mutex_unlock(&lock);
 }
 
-const struct hwmc_shm_entry *hwmc_shm_csel_search(const struct hwmc_shm_comm *n,
+const struct hwmc_shm_entry *hwmc_shm_csel_search(const struct hwmc_shm_host *n,
                                                   enum hwmc_shm_kind kind, MPI_Aint bytes)
 {
     static const MPIR_Csel_coll_type_e types[] = {

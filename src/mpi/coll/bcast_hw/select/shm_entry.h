@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * shm_entry: what an entry of a selection for collectives inside a host says, and whether a whole
- * selection is sound: docs/tuning.md has the format. Needs json-c and node/params, nothing of
- * MPICH, which ends the process where a selection is not what it expects.
+ * selection is sound: docs/tuning.md has the format. Needs json-c and shm/segment/params, nothing
+ * of MPICH, which ends the process where a selection is not what it expects.
  */
 
 #ifndef HWMC_SELECT_SHM_ENTRY_H_INCLUDED

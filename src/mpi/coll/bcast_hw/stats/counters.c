@@ -3,20 +3,24 @@
  * Copyright (C) the hwmc contributors
  *
  * The counters of the collective layer: those of the machines and the engine, by the names and
- * texts that core/base/counts.h and engine/engine.h give them, why communicators do without multicast,
- * and what the glue counts itself.
+ * texts that core/base/counts.h and engine/engine.h give them, why communicators do without
+ * multicast, and what the upper floors counts itself.
  */
 
-#include "../comm/shm.h"
+#include "mpiimpl.h"
+#include "counters.h"
+#include "../core/model/model.h"
+#include "../engine/engine.h"
 
 #include <stdatomic.h>
 
-#define GLUE_COUNTS(X)                                                                             \
+#define OWN_COUNTS(X)                                                                              \
     X(calls, COUNTER, "broadcasts that hwmc ran")                                                  \
     X(call_bytes, COUNTER, "bytes of the broadcasts that hwmc ran")                                \
     X(left_to_mpich, COUNTER, "broadcasts left to MPICH's own algorithms")                         \
-    X(leaders_on, COUNTER, "sides that came into use beside a communicator's first")               \
-    X(leaders_off, COUNTER, "sides that could not be set up beside a communicator's first")        \
+    X(leaders_on, COUNTER, "leader groups that came into use beside a communicator's first")       \
+    X(leaders_off, COUNTER,                                                                        \
+      "leader groups that could not be set up beside a communicator's first")                      \
     X(root_itself, COUNTER,                                                                        \
       "broadcasts by hosts that this rank as their root handed to the network itself")             \
     X(root_by_another, COUNTER,                                                                    \
@@ -34,16 +38,16 @@
     X(rails_rank, GENERIC, "its rank that was worst off on what it left")                          \
     X(rails_why, STATE, "why it left them or took them up")
 
-struct glue_counts {
+struct own_counts {
 #define X(field, kind, text) uint64_t field;
-    GLUE_COUNTS(X)
+    OWN_COUNTS(X)
 #undef X
 };
 
-static const struct hwmc_counter glue_list[] = {
+static const struct hwmc_counter own_list[] = {
 #define X(field, kind, text)                                                                       \
     {"hwmc_" #field, text, HWMC_##kind, HWMC_##kind == HWMC_STATE ? hwmc_rail_reason_texts : NULL},
-    GLUE_COUNTS(X)
+    OWN_COUNTS(X)
 #undef X
 };
 
@@ -97,7 +101,7 @@ static const struct hwmc_counter shm_list[] = {
 };
 
 /* In memory that nobody sees, until they are registered: with another netmod they are not. */
-static struct glue_counts *glue = &(struct glue_counts){0};
+static struct own_counts *own = &(struct own_counts){0};
 static struct shm_counts *shm = &(struct shm_counts){0};
 static uint64_t *reasons = (uint64_t[HWMC_REASON_LIMIT]){0};
 
@@ -111,47 +115,47 @@ void hwmc_note_reason(uint32_t reason)
 void hwmc_note_call(bool taken, MPI_Aint bytes)
 {
     if (taken) {
-        glue->calls++;
-        glue->call_bytes += (uint64_t) bytes;
+        own->calls++;
+        own->call_bytes += (uint64_t) bytes;
     } else {
-        glue->left_to_mpich++;
+        own->left_to_mpich++;
     }
 }
 
 void hwmc_note_leader_group(bool on)
 {
     if (on)
-        glue->leaders_on++;
+        own->leaders_on++;
     else
-        glue->leaders_off++;
+        own->leaders_off++;
 }
 
 void hwmc_note_root(bool itself)
 {
     if (itself)
-        glue->root_itself++;
+        own->root_itself++;
     else
-        glue->root_by_another++;
+        own->root_by_another++;
 }
 
 void hwmc_note_network(const struct hwmc_network *net)
 {
-    glue->latency_ns = net->latency_ns;
-    glue->site_latency_ns = net->site_latency_ns;
-    glue->rail_mbit = net->mbit;
-    glue->all_mbit = net->mbit_all;
+    own->latency_ns = net->latency_ns;
+    own->site_latency_ns = net->site_latency_ns;
+    own->rail_mbit = net->mbit;
+    own->all_mbit = net->mbit_all;
 }
 
 void hwmc_note_rails(const struct hwmc_group *g)
 {
     const struct hwmc_epoch *e = &g->stream.epoch;
 
-    glue->rails_context = g->cfg.context;
-    glue->rails_from = e->from;
-    glue->rails_used = e->now.rails;
-    glue->rails_unused = e->cfg.first.rails & ~(uint32_t) e->now.rails;
-    glue->rails_rank = e->culprit;
-    glue->rails_why = e->reason;
+    own->rails_context = g->cfg.context;
+    own->rails_from = e->from;
+    own->rails_used = e->now.rails;
+    own->rails_unused = e->cfg.first.rails & ~(uint32_t) e->now.rails;
+    own->rails_rank = e->culprit;
+    own->rails_why = e->reason;
 }
 
 /* Threads may count at the same time; what they tell need not be exact. */
@@ -194,7 +198,7 @@ size_t hwmc_shm_mapped(void)
 
 void hwmc_add_counters(struct hwmc_counts **machines, struct hwmc_engine_counts **engine)
 {
-    HWMC_COUNTERS_ADD(glue_list, glue);
+    HWMC_COUNTERS_ADD(own_list, own);
     HWMC_COUNTERS_ADD(core_list, *machines);
     HWMC_COUNTERS_ADD(engine_list, *engine);
     reasons = hwmc_counters_register(reason_list + 1, HWMC_REASON_LIMIT - 1);

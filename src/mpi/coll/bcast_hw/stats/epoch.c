@@ -2,47 +2,20 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the user can say about rails that stop working in mid-run (core/epoch), and is told.
+ * epoch: see epoch.h.
  */
 
-#include "../comm/comm.h"
+#include "mpiimpl.h"
+#include "epoch.h"
+#include "counters.h"
+#include "export.h"
+#include "../engine/engine.h"
+#include "../process/process.h"
 
 /*
 === BEGIN_MPI_T_CVAR_INFO_BLOCK ===
 
 cvars:
-    - name        : MPIR_CVAR_BCAST_HW_LEAVE
-      category    : BCAST_HW
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        If true, a communicator leaves rails on which multicast stops working in mid-run, and takes
-        them up when it works again; with none left its broadcasts go along trees. If false, what is
-        lost is repaired for ever.
-
-    - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 100
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Milliseconds after which a rail that was left is probed; then after twice that, and so on.
-
-    - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 60000
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        The longest pause (in milliseconds) between probes of a rail that was left.
-
     - name        : MPIR_CVAR_BCAST_HW_VERBOSE
       category    : BCAST_HW
       type        : int
@@ -57,19 +30,6 @@ cvars:
 
 === END_MPI_T_CVAR_INFO_BLOCK ===
 */
-
-static uint64_t ns_of(int ms)
-{
-    return (uint64_t) (ms > 1 ? ms : 1) * 1000000;
-}
-
-void hwmc_configure_epochs(struct hwmc_group_cfg *cfg)
-{
-    cfg->stay = !MPIR_CVAR_BCAST_HW_LEAVE;
-    cfg->pause_ns = ns_of(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS);
-    cfg->pause_max_ns =
-        ns_of(MPL_MAX(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS, MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS));
-}
 
 void hwmc_show_group(struct hwmc_group *g, bool first)
 {

@@ -2,15 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The writing side of export.h. Without a file for it everything is kept in the process's own memory:
- * PVARs and the summary need no more.
+ * The writing side of export.h. Without a file for it everything is kept in the process's own
+ * memory: PVARs and the summary need no more.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create */
 #endif
 
-#include "../comm/shm.h"
+#include "mpiimpl.h"
+#include "counters.h"
 #include "export.h"
+#include "../engine/engine.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -140,69 +142,6 @@ void hwmc_export_note_rail(uint32_t number, const struct hwmc_rail *port, const 
     atomic_store_explicit(&live->num_rails, n + 1, memory_order_release);
 }
 
-/* Why there is no multicast, as the counters hwmc_off_* name it. */
-static const char *reason_word(const struct hwmc_group *g)
-{
-    switch (g->reason) {
-#define X(name, lower, value, text)                                                                \
-    case HWMC_REASON_##name:                                                                       \
-        return #lower;
-        HWMC_REASONS(X)
-#undef X
-        default:
-            return "?";
-    }
-}
-
-static void write_network(const struct hwmc_comm *c, char *text, size_t room)
-{
-    const struct hwmc_leader_group *first = &c->leader_group[0];
-
-    if (c->worth == HWMC_WORTH_NO)
-        snprintf(text, room, "left to MPICH");
-    else if (first->state == HWMC_LEADER_GROUP_COUNTING)
-        snprintf(text, room, "not yet");
-    else if (first->state == HWMC_LEADER_GROUP_SETUP)
-        snprintf(text, room, "being set up");
-    else if (first->state == HWMC_LEADER_GROUP_OFF)
-        snprintf(text, room, "off");
-    else if (first->state == HWMC_LEADER_GROUP_BROKEN)
-        snprintf(text, room, "broken");
-    else if (first->shape.frag_bytes > 0)
-        snprintf(text, room, "multicast");
-    else if (first->group)
-        snprintf(text, room, "trees: %s", reason_word(first->group));
-    else /* by hosts, and another rank of this one takes part */
-        snprintf(text, room, "trees");
-}
-
-static const char *host_words(const struct hwmc_shm_comm *n)
-{
-    switch (n ? n->state : HWMC_SHM_SPREAD) {
-        case HWMC_SHM_SPREAD:
-            return "-";
-        case HWMC_SHM_PART:
-            return "part of broadcasts";
-        case HWMC_SHM_COUNTING:
-            return "not yet";
-        case HWMC_SHM_ON:
-            return "shared memory";
-        case HWMC_SHM_OFF:
-            return "off";
-        default:
-            return "broken";
-    }
-}
-
-/* The place of a communicator, found if it has none; NULL: there is none. */
-static struct hwmc_export_comm *place_of(struct hwmc_comm *c)
-{
-    for (uint32_t i = 0; !c->live && i < HWMC_EXPORT_COMMS; i++)
-        if (live->comm[i].ranks == 0)
-            c->live = &live->comm[i];
-    return c->live;
-}
-
 static void begin_write(_Atomic uint32_t *turn)
 {
     atomic_store_explicit(turn, *turn + 1, memory_order_relaxed);
@@ -214,37 +153,46 @@ static void end_write(_Atomic uint32_t *turn)
     atomic_store_explicit(turn, *turn + 1, memory_order_release);
 }
 
-void hwmc_export_show(MPIR_Comm *comm, struct hwmc_comm *c)
+/* Finds room, unless the communicator has it. */
+static struct hwmc_export_comm *room_of(struct hwmc_export_place *place)
+{
+    for (uint32_t i = 0; !place->at && i < HWMC_EXPORT_COMMS; i++)
+        if (live->comm[i].ranks == 0)
+            place->at = &live->comm[i];
+    return place->at;
+}
+
+void hwmc_export_show(struct hwmc_export_place *place, const struct hwmc_export_comm *comm)
 {
     struct hwmc_export_comm *p;
 
     pthread_mutex_lock(&comms_lock);
-    if (!c->counted)
+    if (!place->counted)
         live->num_comms++;
-    c->counted = true;
-    p = place_of(c);
+    place->counted = true;
+    p = room_of(place);
     if (p) {
         begin_write(&p->turn);
-        p->context = (uint32_t) comm->context_id;
-        p->ranks = (uint32_t) comm->local_size;
-        p->rank = (uint32_t) comm->rank;
-        snprintf(p->name, sizeof(p->name), "%.31s", comm->name);
-        write_network(c, p->network, sizeof(p->network));
-        snprintf(p->host, sizeof(p->host), "%s", host_words(c->shm));
+        p->context = comm->context;
+        p->ranks = comm->ranks;
+        p->rank = comm->rank;
+        memcpy(p->name, comm->name, sizeof(p->name));
+        memcpy(p->network, comm->network, sizeof(p->network));
+        memcpy(p->host, comm->host, sizeof(p->host));
         end_write(&p->turn);
     }
     pthread_mutex_unlock(&comms_lock);
 }
 
-void hwmc_export_hide(struct hwmc_comm *c)
+void hwmc_export_hide(struct hwmc_export_place *place)
 {
     pthread_mutex_lock(&comms_lock);
-    if (c->live) {
-        begin_write(&c->live->turn);
-        c->live->ranks = 0;
-        end_write(&c->live->turn);
+    if (place->at) {
+        begin_write(&place->at->turn);
+        place->at->ranks = 0;
+        end_write(&place->at->turn);
     }
-    if (c->counted)
+    if (place->counted)
         live->num_comms--;
     pthread_mutex_unlock(&comms_lock);
 }

@@ -98,4 +98,36 @@ struct hwmc_export {
     struct hwmc_export_lane lane[HWMC_EXPORT_LANES];
 };
 
+/* The writing side, in MPICH's library. */
+
+struct hwmc_group;
+
+/* Before any counter is added; `version` is hwmc's. False: another MPI_Init of this process has
+ * done it, and added them. */
+bool hwmc_export_open(const char *version);
+
+/* What this process shows. */
+const struct hwmc_export *hwmc_export_page(void);
+
+/* A rail by the job's number, as this host has it, and what multicasts there; empty: nothing does.
+ * Once a process for each that the host has. */
+void hwmc_export_note_rail(uint32_t number, const struct hwmc_rail *port, const char *fabric);
+
+/* Lane `number` (below HWMC_EXPORT_LANES) stands so now. One caller at a time. */
+void hwmc_export_note_lane(uint32_t number, const struct hwmc_export_lane *lane);
+
+/* Where a communicator is shown; zero to begin with. */
+struct hwmc_export_place {
+    struct hwmc_export_comm *at; /* NULL: it is not: there is no room, or not yet */
+    bool counted;
+};
+
+/* Shows how the collectives of a communicator go from now on, but for `turn`; shows it no more. */
+void hwmc_export_show(struct hwmc_export_place *place, const struct hwmc_export_comm *comm);
+void hwmc_export_hide(struct hwmc_export_place *place);
+
+/* The same of how a group multicasts; `first`: it is new. Under the lock. */
+void hwmc_export_note_cast(struct hwmc_group *g, bool first);
+void hwmc_export_forget(struct hwmc_group *g);
+
 #endif /* HWMC_STATS_EXPORT_H_INCLUDED */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * counts: what the machines count, one field and one line of text each. The glue shows every one of
- * them as a PVAR named hwmc_<field>.
+ * counts: what the machines count, one field and one line of text each. The upper floors show every
+ * one of them as a PVAR named hwmc_<field>.
  */
 #ifndef HWMC_CORE_BASE_COUNTS_H_INCLUDED
 #define HWMC_CORE_BASE_COUNTS_H_INCLUDED

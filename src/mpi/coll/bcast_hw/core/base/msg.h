@@ -48,7 +48,7 @@ enum hwmc_msg_type {
 };
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
- * is a round trip. MEASURE: to be answered. REQUEST for everything: what is being multicast is
+ * is a round trip. MEASURE: to be answered. NACK for everything: what is being multicast is
  * wanted too. SEEK: they are to be sent, not only offered. */
 #define HWMC_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
@@ -57,7 +57,7 @@ enum hwmc_msg_type {
 #define HWMC_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define HWMC_FLAG_LAST 2u
-/* REQUEST for everything: nothing comes here by multicast; what the receiver will get that way is
+/* NACK for everything: nothing comes here by multicast; what the receiver will get that way is
  * wanted too. */
 #define HWMC_FLAG_NO_MULTICAST 16u
 /* EPOCH: broadcasts are repaired by push. */
@@ -85,7 +85,7 @@ enum hwmc_reason {
 
 /* What members agree on at set-up: offers combine upward, the leader's decision comes down. */
 struct hwmc_parameters {
-    uint32_t stage;      /* enum hwmc_negotiation_phase the terms belong to */
+    uint32_t stage;      /* enum hwmc_negotiation_phase the parameters belong to */
     uint32_t reason;     /* enum hwmc_reason; NONE: so far so good */
     uint32_t rank;       /* the lowest rank that has that reason */
     uint32_t rails;      /* mask of the rails that all members have; after PROBE: that work */
@@ -111,7 +111,7 @@ struct hwmc_msg {
                            * that has the worst losses */
     uint32_t index; /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
                            * broadcasts repaired; EPOCH: its number; PROBE: its train's, or 0 */
-    uint32_t frags; /* DATA: how many fragments, 1 or more; REQUEST, SEEK: 0 when unknown */
+    uint32_t frags; /* DATA: how many fragments, 1 or more; NACK, SEEK: 0 when unknown */
     uint32_t
         bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment
                            * that it stands for */
@@ -123,7 +123,7 @@ struct hwmc_msg {
     uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (core/flow/loss_estimate.h) */
     uint32_t train;  /* SYNC_UP: the number of that train */
     uint32_t token;  /* SEGMENT going out: to be told when it is through */
-    const uint64_t *bits; /* REQUEST, SEEK with frags > 0, AGAIN: the fragments; borrowed */
+    const uint64_t *bits; /* NACK, SEEK with frags > 0, AGAIN: the fragments; borrowed */
     const struct hwmc_parameters *parameters; /* REPORT, DECIDE; borrowed */
 };
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reason: why the manner of a communicator's broadcasts changes as it goes on (core/flow/epoch.h).
+ * reason: why the policy of a communicator's broadcasts changes as it goes on (core/flow/epoch.h).
  */
 #ifndef HWMC_CORE_BASE_REASON_H_INCLUDED
 #define HWMC_CORE_BASE_REASON_H_INCLUDED

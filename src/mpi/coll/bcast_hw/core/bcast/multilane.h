@@ -16,8 +16,8 @@
  * what waits on the way to a child, in this host's queues and in the network, is a window at most,
  * and what a rank sends to one child does not stand before what the next one is to pass on. It must
  * be as long as twice the way's bandwidth times its round trip. The lanes carry shares by their
- * speeds (core/path/wrr.h), which follow what rails carry as the job goes on (core/path/rail_weight.h): then a segment may
- * come twice, and the second one is dropped.
+ * speeds (core/path/wrr.h), which follow what rails carry as the job goes on
+ * (core/path/rail_weight.h): then a segment may come twice, and the second one is dropped.
  *
  * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
  *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)

@@ -77,7 +77,7 @@ struct hwmc_stream {
         sync_at; /* leader: the floor that is waited for, and since when, ns; at 0: none */
     struct hwmc_counts *counts;
     struct hwmc_two_stage *slots;    /* N, in the caller's memory */
-    struct hwmc_multilane multilane; /* runs the last posted broadcast where its slot is AWAY */
+    struct hwmc_multilane multilane; /* runs the last posted broadcast where its slot is BYPASSED */
     struct hwmc_multilane_unexpected *unexpected; /* for broadcasts not posted yet, by channel */
 };
 

@@ -18,10 +18,10 @@
  *         is just getting it, it takes the question for answered; a rank that got nothing repeats
  *         it, less and less often.
  *
- * A rail on which nothing came of late though it was due (core/flow/loss_estimate.h) is not waited for: "later" and
- * the tail wait are those of the others. Where there is no other, a broadcast is asked for as soon
- * as it is called, and the question says so (DEAF): the predecessor is not to count on the
- * multicast either.
+ * A rail on which nothing came of late though it was due (core/flow/loss_estimate.h) is not waited
+ * for: "later" and the tail wait are those of the others. Where there is no other, a broadcast is
+ * asked for as soon as it is called, and the question says so (NO_MULTICAST): the predecessor is
+ * not to count on the multicast either.
  *
  * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one
  * after the other. A rank that is asked for what it has lost itself, or has asked for in vain
@@ -52,19 +52,19 @@
  * round trips where the d ranks before it lost it too.
  *
  *          post as root                     post as member
- *   EMPTY ------------> HOLD   EMPTY/EARLY ---------------> WAIT --all here--> DONE
+ *   EMPTY ------------> HOLD   EMPTY/UNEXPECTED ---------------> WAIT --all here--> DONE
  *     |                  | delay over               STORED ---post----------->  ^
  *     | message          v                            ^                         |
- *     +------> EARLY    CAST --all fragments cast-----|-------------------------+
+ *     +------> UNEXPECTED    CAST --all fragments cast-----|-------------------------+
  *                |________all here____________________|
- * DONE goes back to EMPTY (reset) when every member has consumed the broadcast: core/flow/channel.h. A
- * broadcast that is called another way is AWAY, from EMPTY, or from EARLY or STORED if someone
- * lied, until then.
+ * DONE goes back to EMPTY (reset) when every member has consumed the broadcast:
+ * core/flow/channel.h. A broadcast that is called another way is BYPASSED, from EMPTY, or from
+ * UNEXPECTED or STORED if someone lied, until then.
  *
- * Invariants (hwmc_two_stage_check): n_got counts got; sent is within got and within wanted;
- * given is within got, and empty unless somebody gets it; only WAIT asks further;
- * DONE, STORED, HOLD and CAST have every fragment, AWAY and EMPTY none; only EARLY and WAIT have a
- * tail deadline, and none when the rest is asked for; what every rail has passed is asked for.
+ * Invariants (hwmc_two_stage_check): n_got counts got; sent is within got and within wanted; given
+ * is within got, and empty unless somebody gets it; only WAIT asks further; DONE, STORED, HOLD and
+ * CAST have every fragment, BYPASSED and EMPTY none; only UNEXPECTED and WAIT have a tail deadline,
+ * and none when the rest is asked for; what every rail has passed is asked for.
  */
 #ifndef HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED
 #define HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED
@@ -140,7 +140,7 @@ struct hwmc_two_stage {
     bool ready_got;         /* root: the chosen member's READY is here */
     bool repaired;          /* a fragment came over the lane */
     uint64_t hold_until;    /* HOLD: ns; NEVER when it waits for READY */
-    uint64_t tail_at;       /* EARLY, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t tail_at;       /* UNEXPECTED, WAIT: when to ask for the rest; NEVER when asked */
     uint64_t moved_at;      /* ns at which the last fragment came or was cast; 0: none yet */
     uint64_t asked_at;      /* ns; 0 before the first request */
     struct hwmc_seek seek;  /* WAIT: others to be asked */
@@ -166,26 +166,27 @@ uint32_t hwmc_two_stage_words(uint32_t max_frags);
 void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words,
                          const struct hwmc_ring *ring);
 
-/* DONE or AWAY -> EMPTY for another broadcast, and what did not come of this one by multicast is
- * lost; or nothing is known of this one, and the machine is EMPTY. */
+/* DONE or BYPASSED -> EMPTY for another broadcast, and what did not come of this one by multicast
+ * is lost; or nothing is known of this one, and the machine is EMPTY. */
 void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ring *ring);
 
 /* The program calls this broadcast as root: `bytes` are in place for all fragments; `more`: the
  * next broadcast continues the message; `rails`: that carry it, one or more. Stage 1 starts at
- * `hold_until` ns, or on READY if that is NEVER. EMPTY or EARLY only; STORED if someone lied. */
+ * `hold_until` ns, or on READY if that is NEVER. EMPTY or UNEXPECTED only; STORED if someone lied.
+ * */
 void hwmc_two_stage_post_root(struct hwmc_two_stage *m, uint32_t bytes, bool more, uint8_t rails,
                               uint64_t hold_until, struct hwmc_ring *ring, uint64_t now);
 
 /* The program calls this broadcast as a member. `chosen`: the root waits for this rank's READY.
- * EMPTY, EARLY or STORED only. */
+ * EMPTY, UNEXPECTED or STORED only. */
 void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool chosen,
                                 struct hwmc_ring *ring, uint64_t now);
 
 /* The program calls this broadcast, and it goes another way: no message of it is for this machine.
- * EMPTY only; EARLY or STORED if someone lied. */
+ * EMPTY only; UNEXPECTED or STORED if someone lied. */
 void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring);
 
-/* DATA, REQUEST, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender,
+/* DATA, NACK, SEEK, OFFER or READY is one that this rank can be sent in some broadcast: sender,
  * kind of way and fields fit. One that is not changes nothing. */
 bool hwmc_two_stage_formed(const struct hwmc_msg *msg, const struct hwmc_ring *ring);
 

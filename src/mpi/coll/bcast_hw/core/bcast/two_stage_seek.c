@@ -5,7 +5,7 @@
  * two_stage: what a rank does with SEEK and OFFER of other members (PROTOCOL.md, section 5, item
  * 8). SEEK asks which of some fragments are here, and is answered by OFFER; with AT_ONCE it asks
  * for the fragments themselves. OFFER answers this rank's own SEEK, whose members and times
- * core/seek has chosen. See two_stage.h.
+ * core/bcast/seek has chosen. See two_stage.h.
  */
 #include "two_stage_impl.h"
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * detector: a roll call. A rank that has waited for long asks the hosts of all members of its group
- * whether they are there, in rounds, by each rail. A host's kernel answers, so a process that
- * computes, or is stopped, is there. What makes questions and answers of it is the caller's.
+ * detector: a failure detector. A rank that has waited for long asks the hosts of all members of
+ * its group whether they are there, in rounds, by each rail. A host's kernel answers, so a process
+ * that computes, or is stopped, is there. What makes questions and answers of it is the caller's.
  * "Member" below is one member of each host.
  *
  * A member that is asked has a place; a round fills the places as they get free:

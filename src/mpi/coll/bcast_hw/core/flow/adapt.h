@@ -62,7 +62,7 @@ struct hwmc_adapt {
 
 void hwmc_adapt_init(struct hwmc_adapt *a, bool repair, bool period, uint32_t channels);
 
-/* Broadcasts go in this manner from the first sample on that is learned. */
+/* Broadcasts go in this policy from the first sample on that is learned. */
 void hwmc_adapt_enter(struct hwmc_adapt *a, const struct hwmc_policy *policy);
 
 void hwmc_adapt_learn(struct hwmc_adapt *a, const struct hwmc_adapt_sample *sample);

@@ -2,16 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * epoch: in which manner the broadcasts of a communicator go, as it goes on. Rails that stop
+ * epoch: in which policy the broadcasts of a communicator go, as it goes on. Rails that stop
  * working are left, and taken up again when they work; with none left broadcasts go along trees.
  * Repair and the period of synchronization follow what is measured (adapt.h). All ranks change with
- * the same broadcast: the manner of broadcast `bid` is a function of the last two epochs, and an
+ * the same broadcast: the policy of broadcast `bid` is a function of the last two epochs, and an
  * epoch is the leader's decision, by what all members told.
  *
- * Up, with each synchronization: what a subtree lost on each rail (loss_estimate.h), the worst of all
- * members; and on which rails all of the last train of probes came to each of them.
- * Down: an epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being
- * the last that the leader published. Nobody can begin that one: for that a floor above is needed
+ * Up, with each synchronization: what a subtree lost on each rail (loss_estimate.h), the worst of
+ * all members; and on which rails all of the last train of probes came to each of them. Down: an
+ * epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being the last
+ * that the leader published. Nobody can begin that one: for that a floor above is needed
  * (channel.h), and the leader publishes none until every rank has acknowledged the epoch. So who
  * begins `from` knows of it, however it came to know the floor; and as a rule nobody waits, since
  * the next floor is due half a window later.

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * loss_estimate: what a member makes of each rail, by the broadcasts it was sent: how many fragments were
- * due on it, and how many came. It knows the rails of a broadcast, not which fragment went on
- * which: what is missing of one on several rails is blamed on those that brought nothing of it, or
- * else on all of them.
+ * loss_estimate: what a member makes of each rail, by the broadcasts it was sent: how many
+ * fragments were due on it, and how many came. It knows the rails of a broadcast, not which
+ * fragment went on which: what is missing of one on several rails is blamed on those that brought
+ * nothing of it, or else on all of them.
  *
  * A rail is quiet while nothing comes on it that is due. One that has been, for a while, when a
  * broadcast was consumed is suspected: it is not waited for, until something comes on it. That is

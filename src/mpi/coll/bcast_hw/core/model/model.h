@@ -87,8 +87,8 @@ enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct
 uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,
                          uint64_t bytes);
 
-/* What a group's set-up (core/agree) costs who waits for it, ns: three times up and down the tree
- * and a probe, and as much as once up and down for connections that are yet to be made. */
+/* What a group's set-up (core/negotiation) costs who waits for it, ns: three times up and down the
+ * tree and a probe, and as much as once up and down for connections that are yet to be made. */
 uint64_t hwmc_model_setup(const struct hwmc_network *net, const struct hwmc_shape *shape,
                           uint32_t fanout);
 

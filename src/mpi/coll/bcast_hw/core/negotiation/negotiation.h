@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * negotiation: the set-up of a communicator (PROTOCOL.md, section 7). At its end either all ranks use
- * multicast, or none does; in that case lanes may still serve.
+ * negotiation: the set-up of a communicator (PROTOCOL.md, section 7). At its end either all ranks
+ * use multicast, or none does; in that case lanes may still serve.
  *
  * Set-up has three or four stages. In each stage every rank reports to its parent in the k-ary tree
- * (core/place/kary.h) once its children have reported. Rank 0, the leader, then decides, and its decision goes
- * down the same tree:
- *   OFFER  A rank reports what it can do. Decision: group, seed, generation, payload of a datagram,
+ * (core/place/kary.h) once its children have reported. Rank 0, the leader, then decides, and its
+ * decision goes down the same tree:
+ *   PROPOSE A rank reports what it can do. Decision: group, seed, generation, payload of a datagram,
  *          window, rails.
  *   JOIN   A rank joins the group on those rails. Decision: the rails on which all have joined.
  *   PROBE  The leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported:
@@ -16,7 +16,7 @@
  *          rank reports when a probe of full length has come on every rail, or at its deadline.
  *          Decision: the rails on which a probe came to all, and the longest payload that came to
  *          all on all of these; or no multicast, with the reason.
- *   FIT    Only if that payload is shorter than at OFFER: a rank prepares for it. No rank has begun
+ *   FIT    Only if that payload is shorter than at PROPOSE: a rank prepares for it. No rank has begun
  *          a broadcast by the group until then.
  *
  * Outcome. YES: by multicast. If multicast cannot be used but lanes can, the stages go on without
@@ -99,7 +99,7 @@ struct hwmc_negotiation {
     uint64_t probe_gap;   /* leader: ns to the one after */
 };
 
-/* This rank begins. `offer`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0
+/* This rank begins. `proposal`: its reason (NONE when it can), rails, frag_bytes, window; on rank 0
  * also the group, seed and generation it proposes. `by_lanes`: broadcasts can do without multicast,
  * alike on all ranks. */
 void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t rank,
@@ -146,7 +146,7 @@ enum hwmc_verdict hwmc_negotiation_on_recv(struct hwmc_negotiation *a, const str
 void hwmc_negotiation_on_timer(struct hwmc_negotiation *a, uint64_t now);
 uint64_t hwmc_negotiation_next_timer(const struct hwmc_negotiation *a);
 
-/* Fills `tx` and returns 1, or returns 0. tx->terms stays valid until the next call. */
+/* Fills `tx` and returns 1, or returns 0. tx->parameters stays valid until the next call. */
 int hwmc_negotiation_next_send(struct hwmc_negotiation *a, struct hwmc_msg *tx, uint64_t now);
 
 static inline bool hwmc_negotiation_over(const struct hwmc_negotiation *a)

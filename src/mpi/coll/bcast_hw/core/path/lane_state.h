@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * lane_state: how the links of a process stand by one of its lanes, over all peers. What a peer adds to
- * it is remembered with the peer, so that a change of one peer costs nothing for the others.
+ * lane_state: how the sessions of a process stand by one of its lanes, over all peers. What a peer
+ * adds to it is remembered with the peer, so that a change of one peer costs nothing for the
+ * others.
  */
 #ifndef HWMC_CORE_PATH_LANE_STATE_H_INCLUDED
 #define HWMC_CORE_PATH_LANE_STATE_H_INCLUDED
@@ -17,7 +18,7 @@
 #define HWMC_LANE_STATE_LOST 8u
 
 struct hwmc_lane_state {
-    uint32_t peers[HWMC_LANE_STATES]; /* links to them, by the state of this lane */
+    uint32_t peers[HWMC_LANE_STATES]; /* sessions to them, by the state of this lane */
     uint32_t streams;                 /* to peers, that something was sent in, and that go by it */
     uint32_t moved;                   /* ... that prefer it, and go by another or by none */
     uint32_t num_lost;
@@ -34,8 +35,9 @@ struct hwmc_lane_state_share {
     uint8_t moved[HWMC_SESSION_LANES_MAX];
 };
 
-/* The link to `peer` is as it is, and something was sent in the streams of the mask `sends`.
- * Returns the mask of the lanes whose stand changed; `stands` has one for each lane of the link. */
+/* The session to `peer` is as it is, and something was sent in the streams of the mask `sends`.
+ * Returns the mask of the lanes whose stand changed; `stands` has one for each lane of the session.
+ * */
 uint32_t hwmc_lane_state_take(struct hwmc_lane_state *stands, struct hwmc_lane_state_share *share,
                               uint32_t peer, const struct hwmc_session *session, uint32_t sends);
 

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rail_weight: rails that fall behind, or catch up, along one edge of the trees. Speeds are measured once,
- * when the job starts (wrr.h); what a rail carries later shows in the order in which segments
- * come.
+ * rail_weight: rails that fall behind, or catch up, along one edge of the trees. Speeds are
+ * measured once, when the job starts (wrr.h); what a rail carries later shows in the order in which
+ * segments come.
  *
  * The receiver: segments are sent in order. One that comes when another, more than half a window
  * beyond it, has come before, is late, and the rail that brought it is behind. What is taken in one
@@ -31,8 +31,8 @@
  * A peer that nobody complains of is not in the table; the fixed deal serves. Of more than PEERS
  * the one that was least recently served is forgotten.
  *
- * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others 1 to FULL, a shadow's
- * at most a quarter; some rail is no shadow and has at least a half.
+ * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others 1 to FULL, a
+ * shadow's at most a quarter; some rail is no shadow and has at least a half.
  */
 #ifndef HWMC_CORE_PATH_RAIL_WEIGHT_H_INCLUDED
 #define HWMC_CORE_PATH_RAIL_WEIGHT_H_INCLUDED

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * link, its streams: what goes and what comes; see session.h.
+ * session, its streams: what goes and what comes; see session.h.
  */
 #include "session_impl.h"
 

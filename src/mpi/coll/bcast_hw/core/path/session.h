@@ -4,13 +4,13 @@
  *
  * session: what two processes say to each other, in order and exactly once, over several lanes of
  * which any may die and come back. The software half of path migration (Vishnu, Mamidala,
- * Narravula, Panda 2007 name the combination as future work; the hardware half is core/apm).
+ * Narravula, Panda 2007 name the combination as future work; the hardware half is core/path/apm).
  *
  * A lane keeps order while it lives. It may stop, silently or saying so, and what is under way may
- * then be lost or come late. A *stream* is a numbered row of frames each way; a link has several,
- * each with lanes in its own order of preference. What of a stream is not acknowledged went by one
- * lane, `via`; when that is given up, it goes again by another (go back N). The receiver takes the
- * frame it expects, drops what it has had, and says so when one is missing.
+ * then be lost or come late. A *stream* is a numbered row of frames each way; a session has
+ * several, each with lanes in its own order of preference. What of a stream is not acknowledged
+ * went by one lane, `via`; when that is given up, it goes again by another (go back N). The
+ * receiver takes the frame it expects, drops what it has had, and says so when one is missing.
  *
  * A lane, seen from this side:
  *
@@ -134,7 +134,7 @@ struct hwmc_session_counts {
 
 struct hwmc_session {
     const struct hwmc_session_cfg *cfg; /* the driver's, alike on both ends but for `tells` */
-    struct hwmc_session_counts *counts; /* the driver's; may be shared by links */
+    struct hwmc_session_counts *counts; /* the driver's; may be shared by sessions */
     struct hwmc_session_lane lanes[HWMC_SESSION_LANES_MAX];
     struct hwmc_session_stream streams[HWMC_SESSION_STREAMS_MAX];
     uint64_t ack_at;  /* what was taken is told then; NEVER: nothing is to be told */
@@ -198,7 +198,7 @@ void hwmc_session_on_timer(struct hwmc_session *l, uint64_t now);
 
 /* The same lane to another peer is outlived: asks at once whether this one lives, unless that is
  * known to be doubtful already. What it has in common with that one, a rail of this process, is
- * then left by all of its links nearly as soon. */
+ * then left by all of its sessions nearly as soon. */
 void hwmc_session_suspect(struct hwmc_session *l, uint32_t lane, uint64_t now);
 
 /* The lanes, a mask, that since the last call have not answered for half of grace_ns after another

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the files of link share: session_lanes.c says by which lane a stream goes, session.c sends and
- * receives by it.
+ * What the files of session share: session_lanes.c says by which lane a stream goes, session.c
+ * sends and receives by it.
  */
 #ifndef HWMC_CORE_PATH_SESSION_IMPL_H_INCLUDED
 #define HWMC_CORE_PATH_SESSION_IMPL_H_INCLUDED

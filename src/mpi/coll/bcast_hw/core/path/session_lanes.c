@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * link, its lanes: by which one a stream goes, and whether each of them lives; see session.h.
+ * session, its lanes: by which one a stream goes, and whether each of them lives; see session.h.
  */
 #include "session_impl.h"
 

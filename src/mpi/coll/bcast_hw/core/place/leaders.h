@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * leaders: a communicator whose ranks are several to a host has groups of one rank a host, its sides.
- * A host's ranks are placed in the order of nearness to the rail, from 0; those at equal distance
- * in rank order. On side j is of each host of n ranks the one at place j mod n. So each rank is on
- * the side of its place, and a broadcast that it is the root of can go by that side: it hands it to
- * the network itself.
+ * leaders: a communicator whose ranks are several to a host has groups of one rank a host, its
+ * leader groups. A host's ranks are placed in the order of nearness to the rail, from 0; those at
+ * equal distance in rank order. On leader group j is of each host of n ranks the one at place j mod
+ * n. So each rank is on the leader group of its place, and a broadcast that it is the root of can
+ * go by that leader group: it hands it to the network itself.
  *
- * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Side 0: 1 3; side 1: 0 4;
- * side 2: 2 3.
+ * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Side 0: 1 3; leader group
+ * 1: 0 4; leader group 2: 2 3.
  *
  * Invariants: `order` has each rank once; at(host_of[r], place[r]) is r.
  */
@@ -42,8 +42,8 @@ static inline size_t hwmc_leaders_words(uint32_t ranks, uint32_t hosts)
 }
 
 /* `host_of`: by rank, the number of its host below `hosts`; each has one rank at least. `distance`:
- * by rank, in any unit, from the rail. `memory`: words as above, the caller's as long as the sides
- * are used. */
+ * by rank, in any unit, from the rail. `memory`: words as above, the caller's as long as the leader
+ * groups are used. */
 void hwmc_leaders_init(struct hwmc_leaders *s, uint32_t ranks, uint32_t hosts,
                        const uint32_t *host_of, const int *distance, uint32_t *memory);
 
@@ -53,10 +53,10 @@ static inline uint32_t hwmc_leaders_on(const struct hwmc_leaders *s, uint32_t ho
     return s->first[host + 1] - s->first[host];
 }
 
-/* The most that any host has: on so many sides some rank is that is on none before. */
+/* The most that any host has: on so many leader groups some rank is that is on none before. */
 uint32_t hwmc_leaders_num(const struct hwmc_leaders *s);
 
-/* The rank of `host` on a side. */
+/* The rank of `host` on a leader group. */
 static inline uint32_t hwmc_leaders_at(const struct hwmc_leaders *s, uint32_t side, uint32_t host)
 {
     return s->order[s->first[host] + side % hwmc_leaders_on(s, host)];

@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * decline: a rank that has no memory for a group tells the other members so. It takes part in the
- * set-up of the group (core/agree) with reason NOMEM: it reports to its parent, and passes the
- * leader's decision on to its children. No way of broadcasting helps against that reason, so set-up
- * ends with NO at every member, and nobody waits for a report that never comes.
+ * set-up of the group (core/negotiation) with reason NOMEM: it reports to its parent, and passes
+ * the leader's decision on to its children. No way of broadcasting helps against that reason, so
+ * set-up ends with NO at every member, and nobody waits for a report that never comes.
  *
  * This takes no memory: a decline knows its neighbours in the ring and the tree only, and the
  * engine has room for HWMC_DECLINES of them. It ends when the leader's decision has come and

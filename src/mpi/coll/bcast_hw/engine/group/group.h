@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * group: one communicator's multicast at one rank: its set-up (core/agree), then its broadcasts
- * (core/stream) and the channel memory their bytes lie in.
+ * group: one communicator's multicast at one rank: its set-up (core/negotiation), then its
+ * broadcasts (core/bcast/stream) and the channel memory their bytes lie in.
  *
  *   SETUP --agreed--> ON --close--> CLOSING --all members are through--> gone
  *     |    \--not agreed--> OFF --close--> gone
@@ -47,10 +47,10 @@ struct hwmc_group_cfg {
     uint32_t size;    /* ranks, 2 or more */
     uint32_t rank;
     const uint32_t *world; /* rank in MPI_COMM_WORLD of each rank; copied */
-    uint64_t key;          /* of this communicator, the same on all members (see glue) */
-    bool push;             /* the repair to begin with */
-    bool adapt_repair;     /* ... which changes as losses do */
-    bool adapt_period;     /* so does the period, with the pace */
+    uint64_t key;      /* of this communicator, the same on all members; see comm/leader_group.h */
+    bool push;         /* the repair to begin with */
+    bool adapt_repair; /* ... which changes as losses do */
+    bool adapt_period; /* so does the period, with the pace */
     uint32_t channels;
     uint32_t period;
     uint32_t fanout;
@@ -110,7 +110,7 @@ struct hwmc_group {
     void *place;                     /* where the driver shows it */
     unsigned char *along_trees;      /* of the broadcast under way there: the program's memory */
     /* Messages with bodies there that lanes have, by lane. */
-    uint32_t lent[HWMC_LANES_MAX];
+    uint32_t pinned[HWMC_LANES_MAX];
 };
 
 /* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until
@@ -136,7 +136,7 @@ void hwmc_group_unpin(struct hwmc_group *g);
 
 /* The call that a broadcast along trees belongs to ends before the broadcast: nothing more of it
  * comes to its memory or is sent from there. As long as lanes have some of that still, the group
- * lends it. */
+ * pins it. */
 void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now);
 bool hwmc_group_pins(const struct hwmc_group *g);
 

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * notice: a member of a group that another one cannot reach any more. That ends the group everywhere:
- * who found it takes no part in broadcasts from then on, so others would wait for ever, through it,
- * for somebody whom they can reach. It tells its neighbours in the ring and in the tree of
- * synchronization, and they theirs.
+ * notice: a member of a group that another one cannot reach any more. That ends the group
+ * everywhere: who found it takes no part in broadcasts from then on, so others would wait for ever,
+ * through it, for somebody whom they can reach. It tells its neighbours in the ring and in the tree
+ * of synchronization, and they theirs.
  *
  *   SETUP, ON, CLOSING --a lane failed, a host is silent, or LOST came--> BROKEN, untold
  *   BROKEN, untold --pump--> BROKEN

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * setup: what a rank does for the set-up of a group (core/agree): its offer, joining the
+ * setup: what a rank does for the set-up of a group (core/negotiation): its proposal, joining the
  * fabrics' group, the stream and its memory; and giving that back. For engine/group/group.c.
  */
 #ifndef HWMC_ENGINE_GROUP_SETUP_H_INCLUDED

@@ -18,15 +18,15 @@ void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now)
 bool hwmc_group_pins(const struct hwmc_group *g)
 {
     for (uint32_t i = 0; i < HWMC_LANES_MAX; i++)
-        if (g->lent[i] > 0)
+        if (g->pinned[i] > 0)
             return true;
     return false;
 }
 
 void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token)
 {
-    assert(g->lent[lane] > 0);
-    g->lent[lane]--;
+    assert(g->pinned[lane] > 0);
+    g->pinned[lane]--;
     hwmc_stream_on_sent(&g->stream, token);
     hwmc_agenda_touch(&g->engine->agenda, g);
 }

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * rails: the fabrics of a process, one a rail, and the datagrams that are encoded and not yet taken
- * by them. Chooses the rail of a fragment that may go on any (core/stripe).
+ * by them. Chooses the rail of a fragment that may go on any (core/path/stripe).
  *
  * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
  * broadcast before that (hwmc_rails_idle), and who frees or gives back memory before that has

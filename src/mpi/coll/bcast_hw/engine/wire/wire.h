@@ -19,7 +19,7 @@
 #define HWMC_WIRE_CAST_HEAD 40u    /* bytes of the header of a fragment by multicast */
 #define HWMC_WIRE_PARAMETERS 48u   /* bytes of struct hwmc_parameters */
 #define HWMC_WIRE_PROBE_MAX 16448u /* bytes of a PROBE's payload */
-#define HWMC_WIRE_BITS_MAX 4096u   /* fragments that a REQUEST can name */
+#define HWMC_WIRE_BITS_MAX 4096u   /* fragments that a NACK can name */
 #define HWMC_WIRE_CONTROL_MAX (HWMC_WIRE_BITS_MAX / 8) /* payload of what is not DATA */
 
 /* Whose message it is. */
@@ -34,7 +34,7 @@ struct hwmc_wire_id {
 /* A message as it came, parsed. */
 struct hwmc_wire_in {
     struct hwmc_wire_id id;
-    struct hwmc_msg msg; /* its bits and terms point below; not set: rail */
+    struct hwmc_msg msg; /* its bits and parameters point below; not set: rail */
     bool cast;           /* DATA by multicast: of bid the low 32 bits came; frags is not set */
     bool whole;          /* ... but its upper half came too; set by who knows */
     const void *payload; /* of DATA, SEGMENT: borrowed from the bytes parsed */

@@ -75,7 +75,8 @@ static uint64_t range(const struct hwmc_shm_bcast *b, uint64_t ready, uint64_t *
     return b->here;
 }
 
-/* Takes some of what is there from the parent. OK, AGAIN where it has not all yet, or as shm/copy/copy.h. */
+/* Takes some of what is there from the parent. OK, AGAIN where it has not all yet, or as
+ * shm/copy/copy.h. */
 static int take(struct hwmc_shm_bcast *b)
 {
     const struct hwmc_shm_group *g = b->op.group;

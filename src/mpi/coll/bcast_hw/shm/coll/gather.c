@@ -57,7 +57,8 @@ static int read_memory(struct hwmc_shm_gather *w, uint32_t peer, unsigned char *
     return HWMC_OK;
 }
 
-/* Of the rank that is next, what belongs to this round. OK: done with; AGAIN; or as shm/copy/copy.h. */
+/* Of the rank that is next, what belongs to this round. OK: done with; AGAIN; or as
+ * shm/copy/copy.h. */
 static int read_next(struct hwmc_shm_gather *w)
 {
     const struct hwmc_shm_group *g = w->op.group;

@@ -7,7 +7,8 @@
  * Example of a chain, 3 ranks, chunks a b, exclusive: 0 puts a into a buffer and is through with
  * it; 1 puts its own a into a buffer, combines it with that of 0, shows it, and copies that of 0 to
  * its memory; 2 copies that of 1. Meanwhile 0 puts b. A buffer is used again when the next rank has
- * taken what is in it; or, in a later collective, when all have finished this one (shm/segment/slot.h, rule 4).
+ * taken what is in it; or, in a later collective, when all have finished this one
+ * (shm/segment/slot.h, rule 4).
  */
 #include "scan.h"
 

@@ -100,8 +100,8 @@ static inline bool hwmc_shm_group_in_step(const struct hwmc_shm_group *g)
     return g->finished == g->serial;
 }
 
-/* Memory of `peer`: see shm/copy/copy.h. ERR_INVAL, NULL where there is no method: a rank that does not call
- * the same may show an address. */
+/* Memory of `peer`: see shm/copy/copy.h. ERR_INVAL, NULL where there is no method: a rank that does
+ * not call the same may show an address. */
 const void *hwmc_shm_group_at(const struct hwmc_shm_group *g, uint32_t peer, uint64_t from,
                               size_t bytes);
 int hwmc_shm_group_get(const struct hwmc_shm_group *g, uint32_t peer, void *to, uint64_t from,

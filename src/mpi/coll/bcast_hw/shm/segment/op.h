@@ -28,8 +28,8 @@ struct hwmc_shm_op {
 };
 
 /* OK: done at this rank, not to be called again; AGAIN: others have to come first, or there is more
- * to do; negative: it failed. Then the group is of no use any more, unless it is in step (shm/segment/group.h):
- * the collective is done with, and only its data are not right. */
+ * to do; negative: it failed. Then the group is of no use any more, unless it is in step
+ * (shm/segment/group.h): the collective is done with, and only its data are not right. */
 static inline int hwmc_shm_op_step(struct hwmc_shm_op *op)
 {
     int err;

@@ -9,6 +9,7 @@
 #define HWMC_SHM_SEGMENT_PARAMS_H_INCLUDED
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Algorithm, name, what it does. */
@@ -89,5 +90,27 @@ int hwmc_shm_reduction_named(const char *name);
 const char *hwmc_shm_barrier_name(enum hwmc_shm_barrier_algorithm algorithm);
 const char *hwmc_shm_bcast_name(enum hwmc_shm_bcast_algorithm algorithm);
 const char *hwmc_shm_reduction_name(enum hwmc_shm_reduction_algorithm algorithm);
+
+/* Collectives that are selected for by themselves. */
+enum hwmc_shm_kind {
+    HWMC_SHM_KIND_BARRIER,
+    HWMC_SHM_KIND_BCAST,
+    HWMC_SHM_KIND_REDUCE,
+    HWMC_SHM_KIND_ALLREDUCE,
+    HWMC_SHM_KIND_GATHER,
+    HWMC_SHM_KIND_ALLGATHER,
+    HWMC_SHM_KIND_SCATTER,
+    HWMC_SHM_KIND_ALLTOALL,
+    HWMC_SHM_KIND_REDUCE_SCATTER,
+    HWMC_SHM_KIND_SCAN,
+    HWMC_SHM_KIND_NUM
+};
+
+/* Of those, the ones by an algorithm for reductions. */
+static inline bool hwmc_shm_reduces(enum hwmc_shm_kind kind)
+{
+    return kind == HWMC_SHM_KIND_REDUCE || kind == HWMC_SHM_KIND_ALLREDUCE ||
+           kind == HWMC_SHM_KIND_REDUCE_SCATTER;
+}
 
 #endif /* HWMC_SHM_SEGMENT_PARAMS_H_INCLUDED */

@@ -33,8 +33,8 @@
 #define HWMC_SHM_CHUNK_MAX (1u << 24)
 #define HWMC_SHM_NAME_MAX 80
 
-/* Bytes before the first block, and where the bell is among them (wakeup.h), behind what the segment
- * is known by. */
+/* Bytes before the first block, and where the wakeup word is among them (wakeup.h), behind what the
+ * segment is known by. */
 #define HWMC_SHM_HEADER 4096u
 #define HWMC_SHM_WAKEUP_AT 256u
 

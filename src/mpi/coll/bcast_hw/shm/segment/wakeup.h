@@ -18,7 +18,7 @@
  * moment, and sleeps to the end of its time.
  *
  * A rank that died asleep stays in `sleepers`; then rings are made for nothing. Whoever sleeps
- * wakes after a time in any case, since MPICH's messages ring no bell.
+ * wakes after a time in any case, since MPICH's messages ring no wakeup word.
  */
 #ifndef HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED
 #define HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * affinity: where a rank of this host runs, as integers. Each rank makes its own (node/topo), the
- * caller gathers them, byte for byte, and what follows from all of them is computed here and in
- * node/levels: by pure functions, so that all ranks decide alike.
+ * affinity: where a rank of this host runs, as integers. Each rank makes its own (shm/topo/topo),
+ * the caller gathers them, byte for byte, and what follows from all of them is computed here and in
+ * shm/topo/levels: by pure functions, so that all ranks decide alike.
  */
 #ifndef HWMC_SHM_TOPO_AFFINITY_H_INCLUDED
 #define HWMC_SHM_TOPO_AFFINITY_H_INCLUDED
@@ -74,9 +74,9 @@ void hwmc_shm_caches_of(const struct hwmc_shm_affinity *places, uint32_t n,
  * of 256 KiB. */
 uint32_t hwmc_shm_chunk(const struct hwmc_shm_caches *caches);
 
-/* Bytes from which on a message is written past the caches (shm/copy/nontemporal.h): with what else is in use,
- * half of the last-level cache that a rank can count on would not keep it for whoever reads it
- * next. Unknown: UINT64_MAX. */
+/* Bytes from which on a message is written past the caches (shm/copy/nontemporal.h): with what else
+ * is in use, half of the last-level cache that a rank can count on would not keep it for whoever
+ * reads it next. Unknown: UINT64_MAX. */
 uint64_t hwmc_shm_nontemporal_min(const struct hwmc_shm_caches *caches);
 
 const char *hwmc_shm_part_text(enum hwmc_shm_part part);

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * shape: the tree over the ranks of a host from any root, so that data enters a group
- * (node/levels) once: the first rank of each group, in the order of hwmc_shm_levels_order,
+ * (shm/topo/levels) once: the first rank of each group, in the order of hwmc_shm_levels_order,
  * has its parent outside; all others have theirs in it.
  *
  * The first ranks of the largest groups form a tree, the root on top. Inside each group so do

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * topo: this host's topology as hwloc knows it, and in it the place of a rank. All of hwloc that
- * the node layer uses.
+ * the collectives inside hosts uses.
  */
 #ifndef HWMC_SHM_TOPO_TOPO_H_INCLUDED
 #define HWMC_SHM_TOPO_TOPO_H_INCLUDED

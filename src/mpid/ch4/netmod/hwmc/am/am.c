@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * am: what comes from the links, and progress. See am_impl.h.
+ * am: what comes from the sessions, and progress. See am_impl.h.
  */
 
 #include "am_impl.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * am_head: what stands before each frame of a message that links carry for MPICH, and whether a
+ * am_head: what stands before each frame of a message that sessions carry for MPICH, and whether a
  * frame is what that says. A message is put together in memory of the size that the first of its
  * frames to come names; one that names another, or brings more than is missing, is dropped.
  */

@@ -10,11 +10,11 @@
 
 /*
  * With MPIR_CVAR_HWMC_RESILIENT hwmc carries MPICH's own messages: point-to-point and one-sided
- * operations take the form of CH4's active messages, and those go over hwmc's links, which outlive
- * a rail, instead of over the endpoints of the ucx netmod.
+ * operations take the form of CH4's active messages, and those go over hwmc's sessions, which
+ * outlive a rail, instead of over the endpoints of the ucx netmod.
  *
  * Which way a message goes is a matter of its communicator alone, so that all its processes agree:
- * one with processes outside MPI_COMM_WORLD, which have no links, is left to the ucx netmod. A
+ * one with processes outside MPI_COMM_WORLD, which have no sessions, is left to the ucx netmod. A
  * window of a carried communicator is one whose memory UCX does not know, and MPICH does with
  * messages what needs to be done there. Read by all of MPICH, by netmod_inline.h, after the
  * functions that it overrides.
@@ -198,8 +198,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_am_send_hdr_reply(MPIR_Comm *comm, int ran
 }
 
 /* Whether a message is sent before it is asked for. UCX of today takes any length, for it asks
- * itself; what links carry is asked for by CH4, which has room of a limited length for what nobody
- * receives yet. */
+ * itself; what sessions carry is asked for by CH4, which has room of a limited length for what
+ * nobody receives yet. */
 MPL_STATIC_INLINE_PREFIX bool MPIDI_NM_am_check_eager(MPI_Aint am_hdr_sz, MPI_Aint data_sz,
                                                       const void *data, MPI_Aint count,
                                                       MPI_Datatype datatype, MPIR_Request *sreq)

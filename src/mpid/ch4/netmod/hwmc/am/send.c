@@ -21,7 +21,7 @@ struct am_out {
 /* What goes to a process. */
 struct box {
     struct am_out *first, **end; /* waiting to go */
-    struct am_out *lent;         /* said where they lie, not read yet */
+    struct am_out *pinned;       /* said where they lie, not read yet */
     uint32_t id;                 /* of the next message */
     bool refuses;                /* cannot read this process's memory */
     bool listed;
@@ -149,8 +149,8 @@ static void retire(struct am_out *m)
 
 static void lend(struct box *b, struct am_out *m)
 {
-    m->next = b->lent;
-    b->lent = m;
+    m->next = b->pinned;
+    b->pinned = m;
     num_lent++;
 }
 
@@ -190,7 +190,7 @@ void hwmc_am_out_pump(void)
 
 static struct am_out *take_lent(uint32_t rank, uint32_t id)
 {
-    struct am_out **at = &boxes[rank].lent, *m;
+    struct am_out **at = &boxes[rank].pinned, *m;
 
     while (*at && (*at)->head.id != id)
         at = &(*at)->next;

@@ -26,19 +26,19 @@ struct hwmc_global {
     struct hwmc_lane *lane;                      /* NULL: nothing is registered */
     struct hwmc_lane *lanes[HWMC_JOB_LANES_MAX]; /* for long broadcasts, num_lanes of them */
     int num_lanes;
-    bool sessions;   /* the lanes are streams of links, which have progress to make at any time */
+    bool sessions;   /* lanes are streams of sessions, which have progress to make at any time */
     bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };
 
 extern struct hwmc_global hwmc_global;
 
-/* Messages of the engine or of links may come: their descriptors are to be looked at. */
+/* Messages of the engine or of sessions may come: their descriptors are to be looked at. */
 static inline bool hwmc_engine_in_use(void)
 {
     return hwmc_global.sessions || hwmc_active();
 }
 
-/* Communicators whose messages links do not carry. Any thread makes and frees some. */
+/* Communicators whose messages sessions do not carry. Any thread makes and frees some. */
 extern atomic_int hwmc_num_strange;
 
 /* Reads the control variables of waiting. */

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * random: numbers from the system's cryptographically secure source, those of multicast groups above
- * all, and UDP ports. A number for IPv4 multicast is the address in its low 32 bits and the job's
- * UDP port above, both in host byte order; addresses come from 239.192.0.0/14, which RFC 2365
+ * random: numbers from the system's cryptographically secure source, those of multicast groups
+ * above all, and UDP ports. A number for IPv4 multicast is the address in its low 32 bits and the
+ * job's UDP port above, both in host byte order; addresses come from 239.192.0.0/14, which RFC 2365
  * leaves to an organization.
  */
 #ifndef HWMC_NETMOD_BASE_RANDOM_H_INCLUDED

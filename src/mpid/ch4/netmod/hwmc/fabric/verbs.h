@@ -6,7 +6,8 @@
  * pair a process and rail, which all communicators share.
  *
  * A group number is 64 random bits on InfiniBand, which with 48 of the job's key make the multicast
- * GID. On RoCE it is that of IPv4 multicast (base/random.h), and InfiniBand takes such a number too.
+ * GID. On RoCE it is that of IPv4 multicast (base/random.h), and InfiniBand takes such a number
+ * too.
  */
 #ifndef HWMC_NETMOD_FABRIC_VERBS_H_INCLUDED
 #define HWMC_NETMOD_FABRIC_VERBS_H_INCLUDED

@@ -15,6 +15,7 @@
  */
 
 #include "mpidimpl.h"
+#include "../../../../../mpi/coll/bcast_hw/op/wait_failure.h"
 #include "../base/global.h"
 #include "../am/am.h"
 #include "exit_pmi.h"

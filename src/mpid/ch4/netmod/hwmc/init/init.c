@@ -4,6 +4,7 @@
  */
 
 #include "mpidimpl.h"
+#include "../../../../../mpi/coll/bcast_hw/comm/comm.h"
 #include "../base/global.h"
 #include "exit_pmi.h"
 #include "../wait/helper.h"

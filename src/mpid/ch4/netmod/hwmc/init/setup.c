@@ -16,6 +16,8 @@
  */
 
 #include "mpidimpl.h"
+#include "../../../../../mpi/coll/bcast_hw/select/choose.h"
+#include "../../../../../mpi/coll/bcast_hw/comm/comm.h"
 #include "../base/global.h"
 #include "alike.h"
 #include "../base/counters.h"
@@ -182,7 +184,7 @@ static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_eng
                                   cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
 }
 
-/* Those for which there are no links: one for control and repair, and those of the rails. */
+/* Those for which there are no sessions: one for control and repair, and those of the rails. */
 static void show_lanes(const struct hwmc_engine_cfg *cfg)
 {
     struct hwmc_export_lane lane = {.open = true, .rail = -1, .carries = "control, repair"};
@@ -235,7 +237,7 @@ int hwmc_setup(MPIR_Comm *world)
     if (first)
         hwmc_counters_add();
     hwmc_summary_open();
-    engine = hwmc_process_engine();
+    engine = hwmc_open();
     if (MPIR_Process.size == 1)
         goto fn_exit;
     mpi_errno = hwmc_alike(world);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * auth_lane: a lane over another one, on which each message has a seal before it (engine/wire/auth.h) that
- * names the receiver, the lane, and where the head ends. What has none, or that of another lane or
- * process, is dropped.
+ * auth_lane: a lane over another one, on which each message has a seal before it
+ * (engine/wire/auth.h) that names the receiver, the lane, and where the head ends. What has none,
+ * or that of another lane or process, is dropped.
  *
  * So is what came before. Of each peer's messages the 32 greatest counters are kept: a message
  * whose counter is one of them, or is below all of them, is dropped. A lane keeps order, so that

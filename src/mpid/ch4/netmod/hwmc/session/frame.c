@@ -29,13 +29,13 @@ struct hwmc_frame *hwmc_frame_create(struct hwmc_frames *f, const void *head, si
 
     if (frame == NULL)
         return NULL;
-    *frame = (struct hwmc_frame){.lent = tag != NULL,
+    *frame = (struct hwmc_frame){.pinned = tag != NULL,
                                  .tag = tag != NULL ? *tag : 0,
                                  .body = body,
                                  .body_len = body_len,
                                  .head_len = HWMC_SESSION_WIRE_HEAD + head_len};
     memcpy(frame->head + HWMC_SESSION_WIRE_HEAD, head, head_len);
-    if (!frame->lent && !hwmc_frame_own(frame)) {
+    if (!frame->pinned && !hwmc_frame_own(frame)) {
         free(frame);
         return NULL;
     }

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * frame: one message of a stream while it is kept: until the peer has it and no lane does any more.
- * Its body is the upper layer's, lent, while only lanes have it that give it back when they fail,
+ * Its body is the upper layer's, pinned, while only lanes have it that give it back when they fail,
  * and it is not short; else a copy.
  */
 #ifndef HWMC_NETMOD_SESSION_FRAME_H_INCLUDED
@@ -19,7 +19,7 @@ struct hwmc_frame {
     struct hwmc_frame *prev, *next; /* of all that are kept */
     struct hwmc_frame *after;       /* in its row, while it waits for the window */
     uint8_t stream;
-    bool lent;    /* the body is the upper layer's, who waits for `tag` */
+    bool pinned;  /* the body is the upper layer's, who waits for `tag` */
     bool done;    /* the peer has it */
     uint32_t out; /* lanes that have it, counted as often as they do */
     uint64_t tag;
@@ -34,12 +34,12 @@ struct hwmc_frames {
     struct hwmc_frame *all;
 };
 
-/* A frame with room for link_wire's head and then this one; its body is copied, or lent if `tag` is
- * not NULL. NULL: no memory. */
+/* A frame with room for link_wire's head and then this one; its body is copied, or pinned if `tag`
+ * is not NULL. NULL: no memory. */
 struct hwmc_frame *hwmc_frame_create(struct hwmc_frames *f, const void *head, size_t head_len,
                                      const void *body, size_t body_len, const uint64_t *tag);
 
-/* Makes a lent body a copy. False: no memory, nothing changed. */
+/* Makes a pinned body a copy. False: no memory, nothing changed. */
 bool hwmc_frame_own(struct hwmc_frame *frame);
 
 void hwmc_frame_destroy(struct hwmc_frames *f, struct hwmc_frame *frame);

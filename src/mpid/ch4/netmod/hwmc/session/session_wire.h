@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * session_wire: what links put before every message on a lane, 16 bytes in network byte order:
+ * session_wire: what sessions put before every message on a lane, 16 bytes in network byte order:
  *
- *   0  version of this format, 1     1  kind (core/link)     2  stream     3  0
+ *   0  version of this format, 1     1  kind (core/session)     2  stream     3  0
  *   4  the sender's rank in MPI_COMM_WORLD, 4 bytes
  *   8  number, 4 bytes
  *   12  acknowledgement, or of a PROBE the lanes that are doubted, 4 bytes

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sessions: drives a link (core/link) to every process of the job over the lanes of this one, and
- * offers its streams: as lanes, which no failure of a rail interrupts, or by themselves, to who
+ * sessions: drives a session (core/session) to every process of the job over the lanes of this one,
+ * and offers its streams: as lanes, which no failure of a rail interrupts, or by themselves, to who
  * wants to know from whom a message is. No call blocks. Not thread-safe: the caller has one lock
  * for all of it, lanes included.
  */
@@ -47,12 +47,12 @@ void hwmc_sessions_on_sent(void *port, uint64_t tag);
 struct hwmc_lane_params hwmc_sessions_params(struct hwmc_sessions_port *port);
 
 /* Gives it cfg->lanes lanes, which close closes. cfg->tells: those that report within a bounded
- * time that a peer is lost, and give back what was lent to them; the others are ready from the
+ * time that a peer is lost, and give back what was pinned to them; the others are ready from the
  * start. All processes open alike. */
 void hwmc_sessions_open(struct hwmc_sessions *l, const struct hwmc_session_cfg *cfg,
                         struct hwmc_lane *const *lanes);
 
-/* `changed` is called whenever it has changed how the links stand by a lane; it may look at
+/* `changed` is called whenever it has changed how the sessions stand by a lane; it may look at
  * `stand`, for the call, and call nothing here. Before the first message. */
 void hwmc_sessions_watch(struct hwmc_sessions *l,
                          void (*changed)(void *ctx, uint32_t lane,

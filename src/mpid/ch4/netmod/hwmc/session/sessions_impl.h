@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sessions_impl: what the files of links share.
+ * sessions_impl: what the files of sessions share.
  *
  *     sessions_open.c    opening and closing
  *     sessions_peer.c    peers, their timers, and their lanes that are off
@@ -30,7 +30,7 @@ struct hwmc_sessions_peer {
     uint64_t retry_at; /* ns: when lanes that are OFF are asked whether they are ready; NEVER */
     struct hwmc_session session;
     struct hwmc_sessions_row *rows[HWMC_SESSION_STREAMS_MAX]; /* NULL: nothing was sent in it yet */
-    struct hwmc_lane_state_share share;                       /* of it, in how links stand */
+    struct hwmc_lane_state_share share;                       /* of it, in how sessions stand */
 };
 
 struct hwmc_sessions {
@@ -67,7 +67,7 @@ static inline uint64_t hwmc_sessions_now(void)
 
 /* Peers. */
 
-/* The peer with its link; NULL without memory. Lanes that report failures are ones that are
+/* The peer with its session; NULL without memory. Lanes that report failures are ones that are
  * connected first: they are asked for in the next poll. */
 struct hwmc_sessions_peer *hwmc_sessions_get_peer(struct hwmc_sessions *l, uint32_t rank);
 

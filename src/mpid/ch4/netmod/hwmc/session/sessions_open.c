@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Opening and closing the links of session/sessions.h, and what they are told before the first message.
+ * Opening and closing the sessions of session/sessions.h, and what they are told before the first
+ * message.
  */
 
 #ifndef _GNU_SOURCE
@@ -92,7 +93,7 @@ void hwmc_sessions_use(struct hwmc_sessions *l, uint32_t stream,
 void hwmc_sessions_close(struct hwmc_sessions *l)
 {
     for (struct hwmc_frame *f = l->frames.all; f != NULL; f = f->next)
-        f->lent = false; /* who lent it may be gone */
+        f->pinned = false; /* who pinned it may be gone */
     for (uint32_t i = 0; i < l->cfg.lanes; i++)
         l->lanes[i]->ops->close(l->lanes[i]);
     hwmc_frames_destroy(&l->frames);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Peers of session/sessions.h. A peer is made when it is first sent to or heard from; only those that have a
- * timer are looked at when the first is due.
+ * Peers of session/sessions.h. A peer is made when it is first sent to or heard from; only those
+ * that have a timer are looked at when the first is due.
  */
 
 #include "sessions_impl.h"

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Sending over the links of session/sessions.h. The frames for a peer stand in a row for each stream: in a
- * ring those that are in the window, in a list those that wait for it.
+ * Sending over the sessions of session/sessions.h. The frames for a peer stand in a row for each
+ * stream: in a ring those that are in the window, in a list those that wait for it.
  */
 
 #include "sessions_impl.h"
@@ -66,7 +66,7 @@ static void give_back(struct hwmc_sessions *l, struct hwmc_frame *f)
 {
     const struct hwmc_sessions_upper *up = &l->uppers[f->stream];
 
-    f->lent = false;
+    f->pinned = false;
     up->sent(up->ctx, f->tag);
 }
 
@@ -74,7 +74,7 @@ void hwmc_sessions_release(struct hwmc_sessions *l, struct hwmc_frame *f)
 {
     if (!f->done || f->out > 0)
         return;
-    if (f->lent)
+    if (f->pinned)
         give_back(l, f);
     hwmc_frame_destroy(&l->frames, f);
 }
@@ -117,8 +117,8 @@ static int send_frame(struct hwmc_sessions *l, struct hwmc_sessions_peer *p,
         if (err != HWMC_OK)
             f->out--;
     }
-    if (keeps && f->lent)
-        give_back(l, f); /* who lent it does not wait for the acknowledgement */
+    if (keeps && f->pinned)
+        give_back(l, f); /* who pinned it does not wait for the acknowledgement */
     return err;
 }
 
@@ -134,7 +134,7 @@ static int send_tx(struct hwmc_sessions *l, struct hwmc_sessions_peer *p,
     return lane->ops->send(lane, p->rank, head, sizeof(head), NULL, 0);
 }
 
-/* How links stand by lanes may be another now. */
+/* How sessions stand by lanes may be another now. */
 static void show(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     uint32_t sends = 0, lanes;
@@ -185,7 +185,7 @@ int hwmc_sessions_send(struct hwmc_sessions *l, uint32_t stream, uint32_t rank, 
 static bool is_out(const struct hwmc_sessions *l, uint32_t stream)
 {
     for (const struct hwmc_frame *f = l->frames.all; f != NULL; f = f->next)
-        if (f->stream == stream && f->lent && f->out > 0)
+        if (f->stream == stream && f->pinned && f->out > 0)
             return true;
     return false;
 }
@@ -196,7 +196,7 @@ void hwmc_sessions_take_back(struct hwmc_sessions *l, uint32_t stream)
         if ((l->cfg.tells >> i & 1) != 0 && is_out(l, stream))
             l->lanes[i]->ops->cut(l->lanes[i]);
     for (struct hwmc_frame *f = l->frames.all; f != NULL; f = f->next) {
-        if (f->stream != stream || !f->lent)
+        if (f->stream != stream || !f->pinned)
             continue;
         if (!hwmc_frame_own(f))
             f->body_len = 0;

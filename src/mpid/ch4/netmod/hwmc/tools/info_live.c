@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The reading side of bcast_hw/stats/export.h. The process is named by its directory in /proc, which is
- * opened once: its number may be another's by the time it is looked at again.
+ * The reading side of bcast_hw/stats/export.h. The process is named by its directory in /proc,
+ * which is opened once: its number may be another's by the time it is looked at again.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH */

@@ -84,7 +84,8 @@ static bool take_figure(struct model *m, const char **text)
     return hwmc_network_parse(item, &m->net);
 }
 
-/* So many ranks on so many hosts, and the trees that these can have (core/trees, comm/comm.c). */
+/* So many ranks on so many hosts, and the trees that these can have (core/place/trees,
+ * comm/comm.c). */
 static void set_size(struct model *m, uint32_t ranks, uint32_t hosts)
 {
     uint32_t trees = m->rails > 2 ? m->rails : 2;

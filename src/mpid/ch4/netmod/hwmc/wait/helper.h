@@ -4,7 +4,7 @@
  *
  * helper: a thread that answers for this process while its program computes. It runs the engine's
  * progress, under the engine's lock, and nothing of MPICH's; so what it sends is repair,
- * synchronization, acknowledgements of links, and what is left of broadcasts along trees.
+ * synchronization, acknowledgements of sessions, and what is left of broadcasts along trees.
  *
  * The program says by _in and _out when it makes progress itself. The helper looks now and then
  * whether it did so since the last look. While it does, the helper only goes on looking. When it

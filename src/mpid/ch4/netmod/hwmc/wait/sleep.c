@@ -9,6 +9,7 @@
  */
 
 #include "mpidimpl.h"
+#include "../../../../../mpi/coll/bcast_hw/op/wait.h"
 #include "../base/global.h"
 #include "../wires/sessions.h"
 #include "sleep.h"

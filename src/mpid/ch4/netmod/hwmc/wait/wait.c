@@ -4,8 +4,8 @@
  *
  * What a process does while it waits for messages, and how often it looks for the engine's.
  *
- * core/wait_policy says what comes between two polls that found nothing. While the thread has its
- * processor to itself it is asked only in loops that are known to wait: MPID_Progress_wait, the
+ * core/wait/wait_policy says what comes between two polls that found nothing. While the thread has
+ * its processor to itself it is asked only in loops that are known to wait: MPID_Progress_wait, the
  * loops of one-sided epochs, the layer's own (hwmc_pre.h: MPIDI_HWMC_wait_polled), and every POLLS
  * polls; so a call that only tests makes no system call for waiting and reads no clock. Where
  * processors are shared it is asked after each poll that follows the last one closely, be it a wait
@@ -21,6 +21,7 @@
  */
 
 #include "mpidimpl.h"
+#include "../../../../../mpi/coll/bcast_hw/op/wait.h"
 #include "../base/global.h"
 #include "../am/am.h"
 #include "helper.h"
@@ -266,7 +267,7 @@ static void go_on(struct MPIDI_HWMC_poll *p)
     }
 }
 
-/* Where links carry all messages nothing but a new acquaintance of this job's comes by MPICH's
+/* Where sessions carry all messages nothing but a new acquaintance of this job's comes by MPICH's
  * worker. */
 static bool is_quiet(void)
 {
@@ -375,7 +376,7 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
     t->at = now;
 }
 
-/* Progress of the engine, and of messages over links. */
+/* Progress of the engine, and of messages over sessions. */
 static int poll_engine(struct MPIDI_HWMC_poll *p, bool alone)
 {
     int mpi_errno = MPI_SUCCESS, events = 0;

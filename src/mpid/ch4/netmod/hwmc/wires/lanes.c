@@ -59,12 +59,12 @@ cvars:
 /* What a lane's callbacks get. */
 struct wire {
     struct hwmc_lane_params to; /* who gets what comes: recv, lost, sent and ctx */
-    bool sessions;              /* links do */
+    bool sessions;              /* sessions do */
     int rail;                   /* the job's number, of a lane for trees; -1: of none */
     char name[WIRE_NAME_MAX];
 };
 
-static struct hwmc_lane *control; /* the engine's; NULL: it has streams of links */
+static struct hwmc_lane *control; /* the engine's; NULL: it has streams of sessions */
 static struct wire control_wire, rail_wires[HWMC_RAILS_MAX][HWMC_RAIL_LANES_MAX];
 
 /* For the lane: where the peer is. */
@@ -108,7 +108,7 @@ static struct hwmc_lane_params to_engine(struct hwmc_engine *engine)
                                      .ctx = engine};
 }
 
-/* Links outlive what happens between hosts; inside one there is nothing to survive. */
+/* Sessions outlive what happens between hosts; inside one there is nothing to survive. */
 static bool survives(void *ctx, uint32_t peer)
 {
     return ((struct wire *) ctx)->sessions && !hwmc_same_host(peer);

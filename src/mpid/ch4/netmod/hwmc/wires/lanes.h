@@ -52,8 +52,8 @@ int hwmc_lanes_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails
 /* Rails of the job that the lane for control and repair goes by, a bit each; 0: not known. */
 uint32_t hwmc_lanes_control(const struct hwmc_job_rails *rails);
 
-/* Takes one lane for links, whose `port` gets what comes: the first over rails.mine[at], or with at
- * < 0 that for control. There is one. NULL: no memory. */
+/* Takes one lane for sessions, whose `port` gets what comes: the first over rails.mine[at], or with
+ * at < 0 that for control. There is one. NULL: no memory. */
 struct hwmc_lane *hwmc_lanes_take(struct hwmc_lanes *lanes, int at,
                                   struct hwmc_sessions_port *port);
 

@@ -101,7 +101,7 @@ bool hwmc_rc_named(void)
 
 struct rc {
     struct hwmc_lane *lane;     /* NULL: none, or closed */
-    bool taken;                 /* links have it; else nothing comes */
+    bool taken;                 /* sessions have it; else nothing comes */
     struct hwmc_lane_params to; /* who gets it: recv, lost, sent and ctx */
     int rail;                   /* of the job */
 };

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * The lanes of this process over reliable connections of verbs (lane/rc), one a rail where there is
- * an RDMA device behind it. They are connected by messages that a stream of links carries.
+ * an RDMA device behind it. They are connected by messages that a stream of sessions carries.
  */
 
 #ifndef HWMC_NETMOD_WIRES_RC_H_INCLUDED
@@ -26,12 +26,12 @@ int hwmc_rc_open(const struct hwmc_job_rails *rails);
  * processes. */
 void hwmc_rc_match(const struct hwmc_job_rails *rails, int *have);
 
-/* Takes the one for rail i of the job, which is number `lane` of `links`; it is theirs to close.
+/* Takes the one for rail i of the job, which is number `lane` of `sessions`; it is theirs to close.
  * NULL: no memory. */
 struct hwmc_lane *hwmc_rc_take(const struct hwmc_job_rails *rails, int i,
                                struct hwmc_sessions *sessions, uint32_t lane);
 
-/* From here on they are connected over `stream` of the links. Those not taken are closed. */
+/* From here on they are connected over `stream` of the sessions. Those not taken are closed. */
 void hwmc_rc_exchange(struct hwmc_sessions *sessions, uint32_t stream);
 
 /* Of those taken: on how many a dead path is left by hardware. */

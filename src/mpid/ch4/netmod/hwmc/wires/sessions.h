@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The links of this process: which lanes and streams they have. Of R rails that all processes
+ * The sessions of this process: which lanes and streams they have. Of R rails that all processes
  * share:
  *
  *   lanes     reliable connections of verbs, by rail, where all have them; then R ucx, by rail.
@@ -19,15 +19,15 @@
 
 #include "lanes.h"
 
-/* The user asks for something that takes links. */
+/* The user asks for something that takes sessions. */
 bool hwmc_job_sessions_wanted(void);
 
-/* As hwmc_lanes_give, but the lanes go to links, with the reliable connections that all_rc
+/* As hwmc_lanes_give, but the lanes go to sessions, with the reliable connections that all_rc
  * tells of, and cfg gets their streams. Those not taken stay for the caller to close. */
 int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
                            const int *all_have, const int *all_rc, struct hwmc_engine_cfg *cfg);
 
-/* ns; UINT64_MAX: the links, or what they carry, wait for nothing but their lanes. */
+/* ns; UINT64_MAX: the sessions, or what they carry, wait for nothing but their lanes. */
 uint64_t hwmc_job_sessions_deadline(void);
 
 /* After the engine is closed. */

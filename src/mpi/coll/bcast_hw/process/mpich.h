@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef HWMC_ENTRY_MPICH_H_INCLUDED
-#define HWMC_ENTRY_MPICH_H_INCLUDED
+#ifndef HWMC_PROCESS_MPICH_H_INCLUDED
+#define HWMC_PROCESS_MPICH_H_INCLUDED
 
 /* What differs between MPICH 4.0, 4.2, 4.3 and 5.0 outside the device, as far as hwmc uses it.
  * Needs mpi.h. */
@@ -67,4 +67,4 @@
      (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
 #endif
 
-#endif /* HWMC_ENTRY_MPICH_H_INCLUDED */
+#endif /* HWMC_PROCESS_MPICH_H_INCLUDED */

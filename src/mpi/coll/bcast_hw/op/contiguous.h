@@ -6,8 +6,8 @@
  * describes, without packing.
  */
 
-#ifndef HWMC_ENTRY_CONTIGUOUS_H_INCLUDED
-#define HWMC_ENTRY_CONTIGUOUS_H_INCLUDED
+#ifndef HWMC_OP_CONTIGUOUS_H_INCLUDED
+#define HWMC_OP_CONTIGUOUS_H_INCLUDED
 
 #include "mpiimpl.h"
 
@@ -16,4 +16,4 @@
  * datatype's true lower bound: with MPI_BOTTOM the datatype alone says where the message lies. */
 char *hwmc_contiguous(void *buffer, MPI_Datatype datatype);
 
-#endif /* HWMC_ENTRY_CONTIGUOUS_H_INCLUDED */
+#endif /* HWMC_OP_CONTIGUOUS_H_INCLUDED */

@@ -1,0 +1,44 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * What comes once a job: the engine with its counters, the netmod's registration, and the end.
+ */
+
+#include "mpiimpl.h"
+#include "netmod.h"
+#include "../comm/comm.h"
+#include "../engine/engine.h"
+#include "../op/wait_failure.h"
+#include "../stats/epoch.h"
+
+struct hwmc_engine *hwmc_open(void)
+{
+    static struct hwmc_counts *counts;
+    static struct hwmc_engine_counts *engine_counts;
+
+    if (!counts)
+        hwmc_add_counters(&counts, &engine_counts);
+    return hwmc_process_open(counts, engine_counts);
+}
+
+void hwmc_register(struct hwmc_engine_cfg *cfg)
+{
+    cfg->memory = (size_t) MPIR_CVAR_BCAST_HW_MEMORY << 20;
+    cfg->show = hwmc_show_group;
+    hwmc_process_register(cfg);
+}
+
+void hwmc_close(void)
+{
+    hwmc_shm_shut();
+    hwmc_forget_hosts();
+    hwmc_forget_sites();
+    if (!hwmc_registered())
+        return;
+    hwmc_lock();
+    hwmc_wait_failure_close();
+    hwmc_process_close();
+    hwmc_unlock();
+    hwmc_forget_seen();
+}

@@ -1,0 +1,69 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wait: the waits of collectives. Inside a host for other ranks' steps over shared memory; between
+ * hosts for a group of the network.
+ */
+
+#ifndef HWMC_OP_WAIT_H_INCLUDED
+#define HWMC_OP_WAIT_H_INCLUDED
+
+#include "mpiimpl.h"
+#include "../process/process.h"
+#include "../process/processors.h"
+#include "../select/shm_choose.h"
+
+struct hwmc_group;
+struct hwmc_pipeline;
+
+/* There is anything of MPICH's that progress of this process could move, for it or for others: a
+ * request, or a window. */
+static inline bool hwmc_owes_progress(void)
+{
+#if MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__VCI
+    return true; /* requests are in many pools */
+#else
+    return MPIR_Request_mem[0].num_allocated > MPIR_Request_mem[0].num_avail ||
+           MPIR_Win_mem.num_allocated > MPIR_Win_mem.num_avail;
+#endif
+}
+
+/* Steps until it is done, with MPICH's progress where it has to wait. MPICH's error code; after an
+ * error `n` is broken. */
+int hwmc_shm_wait(struct hwmc_shm_host *n, struct hwmc_shm_op *op);
+
+/* The same with what a step returned, for set-up. */
+int hwmc_shm_wait_until(struct hwmc_shm_host *n, int (*step)(void *what), void *what);
+
+/* The MPI error of what a step returned; `n` is broken unless the ranks are still in step. */
+int hwmc_shm_failed(struct hwmc_shm_host *n, int err);
+
+/* This rank can take no further part: the others, who may wait for it, get an error. */
+void hwmc_shm_fail(struct hwmc_shm_host *n);
+
+/* What this thread waits for in MPICH's progress is, or is not, in memory that others write to. */
+void hwmc_shm_watch(bool memory);
+
+/* Whether it is: no descriptor tells of that. */
+bool hwmc_in_shm(void);
+
+/* How many collectives inside the host this thread has finished: it does not wait any more for what
+ * it waited for before. */
+uint64_t hwmc_shm_finished(void);
+
+/* Waits, with MPICH's progress, until `ready`, asked under the lock; meanwhile `pipeline`, if any,
+ * goes on. Returns MPICH's error code, with the lock held in any case; an error when a lane of the
+ * group is lost. */
+int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g),
+                    struct hwmc_pipeline *pipeline);
+
+/* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When
+ * it returns nothing of the memory that it was posted with is in use any more. */
+void hwmc_withdraw(struct hwmc_group *g);
+
+/* Time (hwmc_now) at which progress has something to do, or the thread that waits, though nothing
+ * comes; UINT64_MAX. */
+uint64_t hwmc_deadline(void);
+
+#endif /* HWMC_OP_WAIT_H_INCLUDED */

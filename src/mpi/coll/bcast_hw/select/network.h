@@ -1,0 +1,17 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * network: what algorithm selection takes the network for. The same on every process.
+ */
+
+#ifndef HWMC_SELECT_NETWORK_H_INCLUDED
+#define HWMC_SELECT_NETWORK_H_INCLUDED
+
+#include "../core/model/model.h"
+
+/* Until it is set, nothing is known. */
+const struct hwmc_network *hwmc_network_now(void);
+void hwmc_network_set(const struct hwmc_network *network);
+
+#endif /* HWMC_SELECT_NETWORK_H_INCLUDED */

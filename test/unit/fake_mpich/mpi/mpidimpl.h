@@ -115,4 +115,7 @@ int MPIR_Typerep_pack(const void *buffer, MPI_Aint count, MPI_Datatype datatype,
 void MPIDIG_recv_setup(MPIR_Request *rreq);
 int MPIDIG_recv_copy_seg(void *bytes, MPI_Aint size, MPIR_Request *rreq);
 
+/* As netmodpre.h does. */
+#include "hwmc_pre.h"
+
 #endif /* HWMC_TEST_UNIT_FAKE_MPICH_MPI_MPIDIMPL_H_INCLUDED */

@@ -3,8 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * leader_group: one group of a communicator, and how it comes to be used. A communicator of one
- * rank a host has one leader group, all its ranks. Over several hosts each leader group is of one rank of
- * each host (core/place/leaders), and a broadcast goes by the leader group that its root is on.
+ * rank a host has one leader group, all its ranks. Over several hosts each leader group is of one
+ * rank of each host (core/place/leaders), and a broadcast goes by the leader group that its root is
+ * on.
  *
  *     COUNTING -> SETUP -> ON
  *                     |--> OFF

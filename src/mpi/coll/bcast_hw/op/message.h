@@ -15,8 +15,7 @@ struct hwmc_message {
     MPI_Aint count;
     MPI_Datatype datatype;
     MPI_Aint bytes;
-    char *
-        pinned; /* the whole message as it lies in memory, pinned to the group; NULL: it is packed */
+    char *pinned; /* the whole message as it lies in memory, NULL: it is packed */
     struct hwmc_pipeline
         *pipeline;  /* that others of this host get it by; NULL: each gets it by itself */
     bool from_mate; /* the root is not the one of its host that is in the network's broadcast */

@@ -10,7 +10,7 @@
  *
  *   the root, a leader      has it all; others take it while it is sent
  *   the root                 has it all; others take it
- *   another of its host      from the root, chunk by chunk; a leader sends each piece once it is here
+ *   another of its host      from the root, chunk by chunk; a leader sends each piece then
  *   a leader of another host more is here each time that the network has brought some
  *   the others               take it chunk by chunk
  */

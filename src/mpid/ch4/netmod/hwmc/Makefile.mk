@@ -60,7 +60,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/wires/rc.h              \
     src/mpid/ch4/netmod/hwmc/wires/sessions.h        \
     src/mpid/ch4/netmod/hwmc/wires/ucx_memory.h      \
-    src/mpid/ch4/netmod/hwmc/wires/ucx_option.h
+    src/mpid/ch4/netmod/hwmc/lane/ucx_option.h
 
 mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/am/am.c                 \
@@ -68,7 +68,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/am/cma.c                \
     src/mpid/ch4/netmod/hwmc/am/recv.c               \
     src/mpid/ch4/netmod/hwmc/am/send.c               \
-    src/mpid/ch4/netmod/hwmc/base/counters.c         \
+    src/mpid/ch4/netmod/hwmc/init/counters.c         \
     src/mpid/ch4/netmod/hwmc/base/random.c           \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c          \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c       \
@@ -114,7 +114,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/wires/rc.c              \
     src/mpid/ch4/netmod/hwmc/wires/sessions.c        \
     src/mpid/ch4/netmod/hwmc/wires/ucx_memory.c      \
-    src/mpid/ch4/netmod/hwmc/wires/ucx_option.c
+    src/mpid/ch4/netmod/hwmc/lane/ucx_option.c
 
 noinst_HEADERS +=                                   \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.h         \

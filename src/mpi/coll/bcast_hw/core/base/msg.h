@@ -115,11 +115,10 @@ struct hwmc_msg {
     uint32_t
         bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment
                            * that it stands for */
-    uint8_t tree; /* GRANT, SEGMENT: of which tree; EPOCH: enum hwmc_rail_reason; PROBE: which of
+    uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum hwmc_rail_reason; PROBE: which of
                            * its train */
-    uint8_t slot; /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */
-    uint8_t
-        late; /* GRANT: of its rails, those that brought some of it late (core/path/rail_weight.h) */
+    uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */
+    uint8_t late;    /* GRANT: of its rails, those that brought some of it late (rail_weight.h) */
     uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (core/flow/loss_estimate.h) */
     uint32_t train;  /* SYNC_UP: the number of that train */
     uint32_t token;  /* SEGMENT going out: to be told when it is through */

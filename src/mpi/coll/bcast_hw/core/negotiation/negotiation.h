@@ -8,16 +8,16 @@
  * Set-up has three or four stages. In each stage every rank reports to its parent in the k-ary tree
  * (core/place/kary.h) once its children have reported. Rank 0, the leader, then decides, and its
  * decision goes down the same tree:
- *   PROPOSE A rank reports what it can do. Decision: group, seed, generation, payload of a datagram,
- *          window, rails.
+ *   PROPOSE  A rank reports what it can do. Decision: group, seed, generation, payload of a
+ *          datagram, window, rails.
  *   JOIN   A rank joins the group on those rails. Decision: the rails on which all have joined.
  *   PROBE  The leader multicasts probes on each rail at 0, 1, 3, 7, ... ms until all have reported:
  *          of the length that datagrams will have, and from the second time on shorter ones too. A
  *          rank reports when a probe of full length has come on every rail, or at its deadline.
  *          Decision: the rails on which a probe came to all, and the longest payload that came to
  *          all on all of these; or no multicast, with the reason.
- *   FIT    Only if that payload is shorter than at PROPOSE: a rank prepares for it. No rank has begun
- *          a broadcast by the group until then.
+ *   FIT    Only if that payload is shorter than at PROPOSE: a rank prepares for it. No rank has
+ *          begun a broadcast by the group until then.
  *
  * Outcome. YES: by multicast. If multicast cannot be used but lanes can, the stages go on without
  * rails, so that all ranks are ready to use lanes before one of them does: LANES. Else NO, which

@@ -8,15 +8,15 @@
 #ifndef HWMC_NETMOD_BASE_COUNTERS_H_INCLUDED
 #define HWMC_NETMOD_BASE_COUNTERS_H_INCLUDED
 
-#include "../../../../../mpi/coll/bcast_hw/core/path/session.h"
-#include "../wait/helper.h"
-#include "../lane/auth_lane.h"
-#ifdef HAVE_HWMC_VERBS
-#include "../lane/rc/rc.h"
-#endif
+#include <stdint.h>
+
+struct hwmc_session_counts;
+struct hwmc_helper_counts;
+struct hwmc_auth_lane_counts;
+struct hwmc_lane_rc_counts;
 
 #define HWMC_AM_COUNTS(X)                                                                          \
-    X(am_received, "messages of MPICH that links brought here")                                    \
+    X(am_received, "messages of MPICH that sessions brought here")                                 \
     X(am_read, "of those, read where they lay in the sender's memory")                             \
     X(am_refused, "of those, asked for as this process may not read the sender's memory")          \
     X(am_bad, "frames of such messages dropped: they do not fit the others of their message")

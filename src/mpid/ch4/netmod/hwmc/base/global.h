@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "versions.h"
-#include "../hwmc_pre.h"
 #include "../../../../../mpi/coll/bcast_hw/entry/netmod.h"
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
 #include "../../../../../mpi/coll/bcast_hw/port/lane.h"
@@ -26,11 +25,17 @@ struct hwmc_global {
     struct hwmc_lane *lane;                      /* NULL: nothing is registered */
     struct hwmc_lane *lanes[HWMC_JOB_LANES_MAX]; /* for long broadcasts, num_lanes of them */
     int num_lanes;
-    bool sessions;   /* lanes are streams of sessions, which have progress to make at any time */
+    bool sessions; /* lanes are streams of sessions, which have progress to make at any time */
+    /* Of MPICH's messages over sessions; NULL: there are none. `polled`: after a poll of MPICH's.
+     * Sets *events. MPI error code. */
+    int (*am_progress)(bool polled, int *events);
     bool pmi_in_use; /* another thread waits in PMI: ask it nothing */
 };
 
 extern struct hwmc_global hwmc_global;
+
+/* This thread is the helper: it calls nothing of MPICH. */
+extern __thread bool hwmc_is_helper __attribute__((tls_model("initial-exec")));
 
 /* Messages of the engine or of sessions may come: their descriptors are to be looked at. */
 static inline bool hwmc_engine_in_use(void)

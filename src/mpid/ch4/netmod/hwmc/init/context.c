@@ -10,7 +10,7 @@
 #include "../base/global.h"
 #include "../wait/sleep.h"
 #include "../wires/eager.h"
-#include "../wires/ucx_option.h"
+#include "../lane/ucx_option.h"
 
 #include <stdio.h>
 #include <unistd.h>

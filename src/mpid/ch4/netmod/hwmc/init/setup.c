@@ -20,6 +20,8 @@
 #include "../../../../../mpi/coll/bcast_hw/comm/comm.h"
 #include "../base/global.h"
 #include "alike.h"
+#include "exit_barrier.h"
+#include "../am/am.h"
 #include "../base/counters.h"
 #include "../wires/fabrics.h"
 #include "../wait/helper.h"
@@ -220,6 +222,13 @@ static void choose_port(struct hwmc_fabrics *fabrics, const int *free)
                 (int) fabrics->ports.port[0], (int) fabrics->port);
 }
 
+static const struct hwmc_job_sessions_users users = {
+    .am_open = hwmc_am_open,
+    .am_progress = hwmc_am_progress,
+    .am_close = hwmc_am_close,
+    .exit_barrier_open = hwmc_exit_barrier_open,
+};
+
 int hwmc_setup(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -299,7 +308,7 @@ int hwmc_setup(MPIR_Comm *world)
     mpi_errno = hwmc_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
     if (hwmc_job_sessions_wanted()) {
-        mpi_errno = hwmc_job_sessions_give(&lanes, &rails, all.rail_lanes, all.rc, &cfg);
+        mpi_errno = hwmc_job_sessions_give(&lanes, &rails, all.rail_lanes, all.rc, &users, &cfg);
         MPIR_ERR_CHECK(mpi_errno);
         hwmc_lanes_close(&lanes);
     } else {

@@ -5,7 +5,7 @@
  * Opening a lane of ucx.h, cutting and closing it. Each step of opening answers as UCX does.
  */
 
-#include "../wires/ucx_option.h"
+#include "ucx_option.h"
 #include "ucx_state.h"
 
 #include <errno.h>

@@ -56,12 +56,7 @@ static struct {
     unsigned seen; /* of the program's polls, at the last look */
 } helper = {.end = -1, .epoll = -1};
 
-static __thread bool is_me __attribute__((tls_model("initial-exec")));
-
-bool hwmc_helper_is_me(void)
-{
-    return is_me;
-}
+__thread bool hwmc_is_helper __attribute__((tls_model("initial-exec")));
 
 bool hwmc_helper_wanted(void)
 {
@@ -198,7 +193,7 @@ static bool step(void)
 
 static void *help(void *unused)
 {
-    is_me = true;
+    hwmc_is_helper = true;
     while (!step())
         ;
     return unused;

@@ -70,7 +70,4 @@ int hwmc_helper_start(void);
 /* Ends it: before anything that it uses goes. */
 void hwmc_helper_stop(void);
 
-/* This thread is the helper, which may not ask the process manager. */
-bool hwmc_helper_is_me(void);
-
 #endif /* HWMC_NETMOD_WAIT_HELPER_H_INCLUDED */

@@ -23,7 +23,6 @@
 #include "mpidimpl.h"
 #include "../../../../../mpi/coll/bcast_hw/op/wait.h"
 #include "../base/global.h"
-#include "../am/am.h"
 #include "helper.h"
 #include "../wires/sessions.h"
 #include "sleep.h"
@@ -391,7 +390,7 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, bool alone)
             note_engine_turn(&engine_turn, begin);
     }
     if (hwmc_global.sessions)
-        mpi_errno = hwmc_am_progress(active, &events);
+        mpi_errno = hwmc_global.am_progress(active, &events);
     p->events += (unsigned) events;
     p->left = active || hwmc_global.sessions ? 0 : POLLS;
     return mpi_errno;

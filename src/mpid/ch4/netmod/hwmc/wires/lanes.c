@@ -8,7 +8,6 @@
 #include "mpidimpl.h"
 #include "../base/global.h"
 #include "../base/counters.h"
-#include "../wait/helper.h"
 #include "lanes.h"
 #include "sessions.h"
 #include "peers.h"
@@ -72,7 +71,7 @@ static int address_of(void *ctx, uint32_t peer, void *addr, size_t *len)
 {
     const struct wire *w = ctx;
 
-    if (hwmc_helper_is_me())
+    if (hwmc_is_helper)
         return HWMC_AGAIN;
     *len = hwmc_peers_address(peer, w->name, addr, *len);
     return *len > 0 ? HWMC_OK : HWMC_ERR_PEER;

@@ -5,10 +5,8 @@
 
 #include "mpidimpl.h"
 #include "../base/global.h"
-#include "../am/am.h"
 #include "../base/counters.h"
 #include "sessions.h"
-#include "../init/exit_barrier.h"
 #include "rc.h"
 #include "../session/virtual_lane.h"
 #include "../../ucx/ucx_impl.h"
@@ -52,6 +50,7 @@ cvars:
 bool hwmc_am_override;
 
 static struct hwmc_sessions *sessions; /* NULL: there are none */
+static const struct hwmc_job_sessions_users *used_by;
 
 bool hwmc_job_sessions_wanted(void)
 {
@@ -212,7 +211,8 @@ static bool open_streams(const struct shared *s, struct hwmc_engine_cfg *cfg)
 }
 
 int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
-                           const int *all_have, const int *all_rc, struct hwmc_engine_cfg *cfg)
+                           const int *all_have, const int *all_rc,
+                           const struct hwmc_job_sessions_users *users, struct hwmc_engine_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_session_cfg session;
@@ -230,12 +230,14 @@ int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails
     hwmc_sessions_open(sessions, &session, s.lanes);
     show_lanes(&s);
     hwmc_rc_exchange(sessions, exchange_stream(&s));
-    hwmc_exit_barrier_open(sessions, exit_barrier_stream(&s));
+    used_by = users;
+    users->exit_barrier_open(sessions, exit_barrier_stream(&s));
     MPIR_ERR_CHKANDJUMP(!open_streams(&s, cfg) ||
-                            !hwmc_am_open(sessions, message_stream(&s, 0), s.num),
+                            !users->am_open(sessions, message_stream(&s, 0), s.num),
                         mpi_errno, MPI_ERR_OTHER, "**nomem");
     hwmc_counters.lanes->hardware = (uint64_t) hwmc_rc_hardware();
     hwmc_counters.lanes->software = session.lanes - hwmc_counters.lanes->hardware;
+    hwmc_global.am_progress = users->am_progress;
     hwmc_global.sessions = true;
     hwmc_am_override = MPIR_CVAR_HWMC_RESILIENT;
 
@@ -260,7 +262,7 @@ void hwmc_job_sessions_close(void)
     if (!sessions)
         return;
     hwmc_am_override = hwmc_global.sessions = false;
-    hwmc_am_close();
+    used_by->am_close();
     hwmc_sessions_close(sessions);
     hwmc_rc_close();
     sessions = NULL;

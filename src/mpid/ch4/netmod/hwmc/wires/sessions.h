@@ -22,10 +22,22 @@
 /* The user asks for something that takes sessions. */
 bool hwmc_job_sessions_wanted(void);
 
-/* As hwmc_lanes_give, but the lanes go to sessions, with the reliable connections that all_rc
- * tells of, and cfg gets their streams. Those not taken stay for the caller to close. */
+/* What uses streams of the sessions beside the engine. */
+struct hwmc_job_sessions_users {
+    bool (*am_open)(struct hwmc_sessions *sessions, uint32_t first,
+                    uint32_t num); /* false: no memory */
+    int (*am_progress)(bool polled, int *events);
+    void (*am_close)(void);
+    void (*exit_barrier_open)(struct hwmc_sessions *sessions, uint32_t stream);
+};
+
+/* As hwmc_lanes_give, but the lanes go to sessions, with the reliable connections that all_rc tells
+ * of, and cfg gets their streams; `users`, which last, get the others. Those not taken stay for the
+ * caller to close. */
 int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
-                           const int *all_have, const int *all_rc, struct hwmc_engine_cfg *cfg);
+                           const int *all_have, const int *all_rc,
+                           const struct hwmc_job_sessions_users *users,
+                           struct hwmc_engine_cfg *cfg);
 
 /* ns; UINT64_MAX: the sessions, or what they carry, wait for nothing but their lanes. */
 uint64_t hwmc_job_sessions_deadline(void);

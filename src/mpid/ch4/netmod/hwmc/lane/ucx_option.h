@@ -4,8 +4,8 @@
  *
  * ucx_option: what hwmc changes of UCX's configuration, where the user does not say.
  */
-#ifndef HWMC_NETMOD_WIRES_UCX_OPTION_H_INCLUDED
-#define HWMC_NETMOD_WIRES_UCX_OPTION_H_INCLUDED
+#ifndef HWMC_NETMOD_LANE_UCX_OPTION_H_INCLUDED
+#define HWMC_NETMOD_LANE_UCX_OPTION_H_INCLUDED
 
 #include <ucp/api/ucp.h>
 
@@ -15,4 +15,4 @@
 void hwmc_ucx_option(ucp_config_t *config, const char *variable, const char *name,
                      const char *value);
 
-#endif /* HWMC_NETMOD_WIRES_UCX_OPTION_H_INCLUDED */
+#endif /* HWMC_NETMOD_LANE_UCX_OPTION_H_INCLUDED */

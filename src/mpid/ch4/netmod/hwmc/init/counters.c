@@ -4,8 +4,14 @@
  */
 
 #include "mpidimpl.h"
-#include "global.h"
-#include "counters.h"
+#include "../base/global.h"
+#include "../base/counters.h"
+#include "../lane/auth_lane.h"
+#ifdef HAVE_HWMC_VERBS
+#include "../lane/rc/rc.h"
+#endif
+#include "../wait/helper.h"
+#include "../../../../../mpi/coll/bcast_hw/core/path/session.h"
 
 struct hwmc_counters hwmc_counters;
 
@@ -15,7 +21,7 @@ static const struct hwmc_counter setup_list[] = {
 #undef X
 };
 
-static const struct hwmc_counter link_list[] = {
+static const struct hwmc_counter session_list[] = {
 #define X(field, text) {"hwmc_session_" #field, text, HWMC_COUNTER, NULL},
     HWMC_SESSION_COUNTS(X)
 #undef X
@@ -56,7 +62,7 @@ static const struct hwmc_counter rc_list[] = {
 void hwmc_counters_add(void)
 {
     HWMC_COUNTERS_ADD(setup_list, hwmc_counters.setup);
-    HWMC_COUNTERS_ADD(link_list, hwmc_counters.session);
+    HWMC_COUNTERS_ADD(session_list, hwmc_counters.session);
     HWMC_COUNTERS_ADD(lanes_list, hwmc_counters.lanes);
     HWMC_COUNTERS_ADD(am_list, hwmc_counters.am);
     HWMC_COUNTERS_ADD(helper_list, hwmc_counters.helper);

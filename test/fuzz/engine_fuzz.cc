@@ -192,7 +192,7 @@ class Job {
 
     uint64_t refused(uint32_t host) const
     {
-        const auto &c = *net.engines[host]->engine_counts;
+        const auto &c = *net.engines[host]->wires.engine_counts;
         const auto &auth_lane = net.counts[host]->auth_lane;
 
         return c.drop_format + c.drop_foreign + c.drop_crc + c.drop_forged + auth_lane.forged +
@@ -207,7 +207,7 @@ class Job {
         uint32_t head = cast ? hwmc_wire_head_of(b.data(), b.size()) : HWMC_WIRE_HEAD;
 
         return head > 0 && b.size() >= head &&
-               hwmc_wire_decode(&in, net.engines[0]->cfg.job, false, b.data(), head,
+               hwmc_wire_decode(&in, net.engines[0]->wires.cfg.job, false, b.data(), head,
                                 b.data() + head, b.size() - head) == HWMC_WIRE_OK &&
                (in.msg.type != HWMC_MSG_DATA || in.cast == cast);
     }
@@ -397,7 +397,7 @@ class Job {
             hwmc_negotiation_check(&g[h]->negotiation);
             if (g[h]->running)
                 hwmc_stream_check(&g[h]->stream);
-            FUZZ_CHECK(net.engines[h]->memory_used <= net.engines[h]->cfg.memory);
+            FUZZ_CHECK(net.engines[h]->groups.memory_used <= net.engines[h]->wires.cfg.memory);
         }
     }
 

@@ -52,7 +52,7 @@ void inject(mem::Net &net, uint32_t host, const mem::Bytes &b, uint32_t rail = 0
 
 uint64_t forged(const mem::Net &net, uint32_t host)
 {
-    return net.engines[host]->engine_counts->drop_forged;
+    return net.engines[host]->wires.engine_counts->drop_forged;
 }
 
 } // namespace
@@ -160,10 +160,10 @@ TEST(EngineSeal, WhatIsChangedOrOfAnotherSecretIsDroppedBeforeItIsLookedAt)
     hwmc_auth_put(stranger.s, resealed.data(), HWMC_AUTH_TO_RAIL(0), 0, &sent[HWMC_AUTH],
                   sent.size() - HWMC_AUTH, nullptr, 0);
     inject(net, 1, resealed);
-    const auto &c = *net.engines[1]->engine_counts;
+    const auto &c = *net.engines[1]->wires.engine_counts;
     EXPECT_EQ(8 * sent.size() + 2, c.drop_forged);
     EXPECT_EQ(1u, c.drop_format);
-    EXPECT_EQ(0u, c.drop_foreign + c.drop_crc + net.engines[1]->counts->bad);
+    EXPECT_EQ(0u, c.drop_foreign + c.drop_crc + net.engines[1]->wires.counts->bad);
     broadcast(net, g, 2, pattern(500, 2));
 }
 
@@ -218,8 +218,8 @@ TEST(EngineSeal, ADatagramOfFourBillionBroadcastsAgoIsOld)
         for (uint32_t i = 0; i < x->stream.channel.n; i++)
             x->stream.slots[i].bid += later;
     }
-    uint64_t stale = net.engines[1]->counts->stale;
+    uint64_t stale = net.engines[1]->wires.counts->stale;
     inject(net, 1, sent);
-    EXPECT_EQ(stale + 1, net.engines[1]->counts->stale);
-    EXPECT_EQ(0u, net.engines[1]->counts->dup);
+    EXPECT_EQ(stale + 1, net.engines[1]->wires.counts->stale);
+    EXPECT_EQ(0u, net.engines[1]->wires.counts->dup);
 }

@@ -48,8 +48,8 @@ void expect_given_up(const mem::Net &net, const Groups &g)
         EXPECT_EQ(HWMC_REASON_NOMEM, x->reason);
     }
     for (auto *e : net.engines) {
-        EXPECT_EQ(0u, e->declines.num);
-        EXPECT_EQ(1u, e->engine_counts->setup_off);
+        EXPECT_EQ(0u, e->groups.declines.num);
+        EXPECT_EQ(1u, e->wires.engine_counts->setup_off);
     }
 }
 
@@ -60,7 +60,7 @@ void expect_drained(mem::Net &net)
     net.settle(WHILE);
     for (auto *e : net.engines) {
         EXPECT_TRUE(hwmc_engine_drained(e));
-        EXPECT_EQ(0u, e->memory_used);
+        EXPECT_EQ(0u, e->groups.memory_used);
     }
 }
 
@@ -178,7 +178,7 @@ TEST(EngineDecline, WhicheverAllocationFailsAllMembersAreAlike)
         else
             expect_all(g, HWMC_GROUP_ON);
         for (auto *e : net.engines)
-            EXPECT_TRUE(failed || e->engine_counts->setup_shorter == 1);
+            EXPECT_TRUE(failed || e->wires.engine_counts->setup_shorter == 1);
         expect_drained(net);
     }
 }
@@ -192,17 +192,17 @@ TEST(EngineDecline, ThereIsRoomForSoManyAndItComesBack)
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < HWMC_DECLINES; i++) {
             EXPECT_EQ(nullptr, begin_without(net, net.group_cfg(members, with_sites(i)), 3, 0));
-            EXPECT_EQ(i + 1, net.engines[3]->declines.num);
+            EXPECT_EQ(i + 1, net.engines[3]->groups.declines.num);
         }
-        hwmc_decline_cfg more = net.engines[3]->declines.one[0].cfg;
+        hwmc_decline_cfg more = net.engines[3]->groups.declines.one[0].cfg;
         more.key = 1;
-        EXPECT_FALSE(hwmc_decline_begin(net.engines[3], &more, net.now));
+        EXPECT_FALSE(hwmc_decline_begin(&net.engines[3]->groups, &more, net.now));
         for (uint32_t i = 0; i < HWMC_DECLINES; i++)
             for (uint32_t r = 0; r < P; r++)
                 if (r != 3)
                     hwmc_group_close(net.begin(net.group_cfg(members, with_sites(i)), r), net.now);
         net.settle(WHILE);
-        EXPECT_EQ(0u, net.engines[3]->declines.num);
+        EXPECT_EQ(0u, net.engines[3]->groups.declines.num);
     }
     expect_drained(net);
 }
@@ -226,12 +226,12 @@ TEST(EngineDecline, ALostMemberEndsItEverywhere)
                     if (r != other)
                         g[r] = begin_without(net, cfg, r, r == who ? 0 : INT64_MAX);
                 net.settle(WHILE);
-                EXPECT_EQ(1u, net.engines[who]->declines.num);
+                EXPECT_EQ(1u, net.engines[who]->groups.declines.num);
                 for (uint32_t r = 0; r < P; r++)
                     if (r != other && (r == who) == found_here)
                         hwmc_engine_on_lost(net.engines[r], other);
                 net.settle(WHILE);
-                EXPECT_EQ(0u, net.engines[who]->declines.num) << who << " " << other;
+                EXPECT_EQ(0u, net.engines[who]->groups.declines.num) << who << " " << other;
                 for (uint32_t r = 0; r < P; r++)
                     if (r != other && r != who) {
                         EXPECT_EQ(HWMC_GROUP_BROKEN, g[r]->state) << who << " " << other;
@@ -247,7 +247,7 @@ TEST(EngineDecline, WhatMakesNoSenseChangesNothing)
     hwmc_engine *e = net.engines[1];
     unsigned char head[HWMC_WIRE_HEAD], body[HWMC_WIRE_CONTROL_MAX];
     auto give = [&](const hwmc_msg &m, uint32_t src, uint32_t context) {
-        const hwmc_wire_id id = {e->cfg.job, context, 0, 0, false};
+        const hwmc_wire_id id = {e->wires.cfg.job, context, 0, 0, false};
         const uint32_t len = hwmc_wire_encode(head, &id, src, &m, body, 0);
 
         hwmc_engine_on_lane(e, head, sizeof(head), body, len);
@@ -273,15 +273,15 @@ TEST(EngineDecline, WhatMakesNoSenseChangesNothing)
     }
     m.type = HWMC_MSG_DECIDE;
     give(m, 0, cfg.context); // not what this rank reported
-    EXPECT_EQ(5u, e->counts->bad);
-    EXPECT_EQ(0u, e->engine_counts->drop_communicator);
-    EXPECT_EQ(1u, e->declines.num);
+    EXPECT_EQ(5u, e->wires.counts->bad);
+    EXPECT_EQ(0u, e->wires.engine_counts->drop_communicator);
+    EXPECT_EQ(1u, e->groups.declines.num);
     yes = {HWMC_NEGOTIATION_PROPOSE, HWMC_REASON_PROBE, 0, 0, 0, 0, 0, 0, 0, 0};
     give(m, 0, cfg.context + 1); // of another communicator
-    EXPECT_EQ(1u, e->engine_counts->drop_communicator);
-    EXPECT_EQ(1u, e->declines.num);
+    EXPECT_EQ(1u, e->wires.engine_counts->drop_communicator);
+    EXPECT_EQ(1u, e->groups.declines.num);
     give(m, 0, cfg.context);
-    EXPECT_EQ(0u, e->declines.num);
+    EXPECT_EQ(0u, e->groups.declines.num);
     give(m, 0, cfg.context); // it is over
-    EXPECT_EQ(2u, e->engine_counts->drop_communicator);
+    EXPECT_EQ(2u, e->wires.engine_counts->drop_communicator);
 }

@@ -108,7 +108,7 @@ TEST(EngineGone, EndsSetupAndNobodyWaitsToClose)
     EXPECT_EQ(g[0]->loss.stage, HWMC_STAGE_SETUP);
     hwmc_group_close(g[0], net.now);
     hwmc_engine_progress(net.engines[0], net.now);
-    EXPECT_EQ(net.engines[0]->groups, nullptr);
+    EXPECT_EQ(net.engines[0]->groups.first, nullptr);
 }
 
 TEST(EngineGone, EveryMemberGetsToKnow)
@@ -185,10 +185,10 @@ TEST(EngineGone, ClosingEndsToo)
     net.settle();
     hwmc_group_close(g[1], net.now);
     net.settle();
-    ASSERT_NE(nullptr, net.engines[1]->groups);
+    ASSERT_NE(nullptr, net.engines[1]->groups.first);
     hwmc_group_on_failed(g[0], 2, 1);
     net.settle();
-    EXPECT_EQ(nullptr, net.engines[1]->groups);
+    EXPECT_EQ(nullptr, net.engines[1]->groups.first);
     EXPECT_EQ(HWMC_GROUP_BROKEN, g[2]->state) << "by way of the one that is closing";
 }
 
@@ -214,7 +214,7 @@ TEST(EngineGone, WhatMakesNoSenseBreaksNothing)
     }
     hwmc_engine_progress(net.engines[1], net.now);
     EXPECT_EQ(HWMC_GROUP_ON, g[1]->state);
-    EXPECT_EQ(4u, net.engines[1]->counts->bad);
+    EXPECT_EQ(4u, net.engines[1]->wires.counts->bad);
     hwmc_wire_encode(datagram.data(), &by_key, 0, &m, nullptr, 0);
     net.lanes[1]->in.push_back(datagram);
     hwmc_engine_progress(net.engines[1], net.now);

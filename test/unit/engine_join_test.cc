@@ -22,8 +22,8 @@ void expect_nothing_left(mem::Net &net)
 {
     expect_none_in(net);
     for (auto *e : net.engines) {
-        EXPECT_EQ(nullptr, e->groups);
-        EXPECT_EQ(0u, e->memory_used);
+        EXPECT_EQ(nullptr, e->groups.first);
+        EXPECT_EQ(0u, e->groups.memory_used);
     }
 }
 
@@ -43,7 +43,7 @@ TEST(EngineJoin, ASlowJoinIsWaitedFor)
         EXPECT_TRUE(g[slow]->casts);
         EXPECT_TRUE(net.fabric(slow).under_way.empty());
         broadcast(net, g, slow, pattern(1000, slow));
-        EXPECT_EQ(0u, net.engines[0]->counts->nacks_sent);
+        EXPECT_EQ(0u, net.engines[0]->wires.counts->nacks_sent);
     }
 }
 
@@ -190,7 +190,7 @@ TEST(EngineJoin, FragmentsFitTheShortestDatagramOfAll)
     mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 2);
 
     for (uint32_t h = 0; h < 3; h++)
-        net.engines[h]->rails.one[1].attr.max_datagram = 40 + 100 - h;
+        net.engines[h]->wires.rails.one[1].attr.max_datagram = 40 + 100 - h;
     Groups g = net.group(first(3));
     net.settle(SECOND);
     expect_all(g, HWMC_GROUP_ON);
@@ -211,7 +211,7 @@ TEST(EngineJoin, TheFabricWithTheFewestBitsDraws)
         drawn[r] = 0;
         counting[r] = *net.fabric(0, (uint32_t) r).base.ops;
         net.fabric(0, (uint32_t) r).base.ops = &counting[r];
-        net.engines[0]->rails.one[r].attr.group_bits = bits[r];
+        net.engines[0]->wires.rails.one[r].attr.group_bits = bits[r];
     }
     counting[0].draw = [](hwmc_fabric *, uint64_t *g) { return drawn[0]++, *g = 1, 0; };
     counting[1].draw = [](hwmc_fabric *, uint64_t *g) { return drawn[1]++, *g = 2, 0; };
@@ -240,17 +240,17 @@ TEST(Engine, DatagramsAreNoLongerThanTheNetworkTakes)
         expect_all(g, HWMC_GROUP_ON);
         for (auto *x : g) {
             EXPECT_EQ(3u, x->negotiation.agreed.rails);
-            EXPECT_EQ(1u, x->engine->engine_counts->setup_shorter);
+            EXPECT_EQ(1u, x->wires->engine_counts->setup_shorter);
         }
         for (uint32_t i = 0; i < 12; i++)
             broadcast(net, g, i % 4, pattern(i * 2900, i));
         for (auto *x : g)
-            EXPECT_EQ(0u, x->engine->counts->nacks_sent + x->engine->counts->bad);
+            EXPECT_EQ(0u, x->wires->counts->nacks_sent + x->wires->counts->bad);
         for (auto *x : g)
             hwmc_group_close(x, net.now);
         net.settle(600000000);
         for (auto *e : net.engines)
-            EXPECT_EQ(nullptr, e->groups);
+            EXPECT_EQ(nullptr, e->groups.first);
     }
 }
 

@@ -82,20 +82,20 @@ TEST(EngineLeave, MulticastIsLeftAndTakenUpAgain)
             some(net, g, 60);
             EXPECT_FALSE(hwmc_group_casts_next(g[0]));
             for (uint32_t r = 0; r < p; r++) {
-                EXPECT_EQ(1u, net.engines[r]->counts->rails_disabled);
-                EXPECT_GT(net.engines[r]->counts->without_cast, 20u);
+                EXPECT_EQ(1u, net.engines[r]->wires.counts->rails_disabled);
+                EXPECT_GT(net.engines[r]->wires.counts->without_cast, 20u);
             }
             net.passes = nullptr;
             some(net, g, 200);
             EXPECT_TRUE(hwmc_group_casts_next(g[0]));
             for (uint32_t r = 0; r < p; r++) {
-                EXPECT_EQ(1u, net.engines[r]->counts->rails_returned);
-                EXPECT_EQ(0u, net.engines[r]->counts->bad);
+                EXPECT_EQ(1u, net.engines[r]->wires.counts->rails_returned);
+                EXPECT_EQ(0u, net.engines[r]->wires.counts->bad);
                 hwmc_group_close(g[r], net.now);
             }
             net.settle(10000 * MS);
             for (uint32_t r = 0; r < p; r++)
-                EXPECT_EQ(nullptr, net.engines[r]->groups) << p << " " << r;
+                EXPECT_EQ(nullptr, net.engines[r]->groups.first) << p << " " << r;
         }
 }
 
@@ -108,22 +108,22 @@ TEST(EngineLeave, ASwitchThatForgotIsTold)
 
         net.settle();
         some(net, g, 10);
-        EXPECT_EQ(0u, net.engines[1]->counts->rejoins);
+        EXPECT_EQ(0u, net.engines[1]->wires.counts->rejoins);
         for (auto &fabric : net.fabrics)
             fabric->forgotten = who == 99 || fabric->host == who;
         some(net, g, 200);
         EXPECT_TRUE(hwmc_group_casts_next(g[0]));
         for (uint32_t r = 0; r < 5; r++) {
-            EXPECT_EQ(1u, net.engines[r]->counts->rails_disabled) << r;
-            EXPECT_EQ(1u, net.engines[r]->counts->disabled_silent) << r;
-            EXPECT_EQ(1u, net.engines[r]->counts->rails_returned) << r;
-            EXPECT_GE(net.engines[r]->counts->rejoins, 1u) << r;
-            EXPECT_EQ(0u, net.engines[r]->counts->bad);
+            EXPECT_EQ(1u, net.engines[r]->wires.counts->rails_disabled) << r;
+            EXPECT_EQ(1u, net.engines[r]->wires.counts->disabled_silent) << r;
+            EXPECT_EQ(1u, net.engines[r]->wires.counts->rails_returned) << r;
+            EXPECT_GE(net.engines[r]->wires.counts->rejoins, 1u) << r;
+            EXPECT_EQ(0u, net.engines[r]->wires.counts->bad);
             hwmc_group_close(g[r], net.now);
         }
         net.settle(10000 * MS);
         for (uint32_t r = 0; r < 5; r++)
-            EXPECT_EQ(nullptr, net.engines[r]->groups) << r;
+            EXPECT_EQ(nullptr, net.engines[r]->groups.first) << r;
     }
 }
 
@@ -160,11 +160,11 @@ TEST(EngineLeave, OneRailOfTwo)
         };
         some(net, g, 100);
         EXPECT_EQ(3u & ~(1u << dead), hwmc_stream_next_rails(&g[2]->stream));
-        EXPECT_EQ(0u, net.engines[2]->counts->without_cast);
+        EXPECT_EQ(0u, net.engines[2]->wires.counts->without_cast);
         net.passes = nullptr;
         some(net, g, 200);
         EXPECT_EQ(3u, hwmc_stream_next_rails(&g[2]->stream));
-        EXPECT_EQ(0u, net.engines[2]->counts->bad);
+        EXPECT_EQ(0u, net.engines[2]->wires.counts->bad);
     }
 }
 
@@ -178,7 +178,7 @@ TEST(EngineLeave, EachRankKnowsSinceWhenAndWhy)
 
     shown.clear();
     for (auto &e : net.engines)
-        e->cfg.show = show;
+        e->wires.cfg.show = show;
     Groups g = net.group(first(p), leaves());
 
     net.settle();

@@ -30,7 +30,7 @@ Groups one_more(mem::Net &net, uint32_t number)
 
 uint64_t looks(const mem::Net &net, uint32_t host)
 {
-    return net.engines[host]->agenda.looks + net.engines[host]->names.looks;
+    return net.engines[host]->groups.agenda.looks + net.engines[host]->groups.names.looks;
 }
 
 } // namespace
@@ -89,10 +89,10 @@ TEST(EngineMany, EachIsFoundAndEachGoes)
         net.settle(1000000000);
         all.erase(all.begin() + which);
         hwmc_engine_check(net.engines[0]);
-        EXPECT_EQ(left - 1, net.engines[0]->agenda.groups);
+        EXPECT_EQ(left - 1, net.engines[0]->groups.agenda.groups);
     }
-    EXPECT_EQ(nullptr, net.engines[0]->groups);
-    EXPECT_EQ(nullptr, net.engines[1]->groups);
+    EXPECT_EQ(nullptr, net.engines[0]->groups.first);
+    EXPECT_EQ(nullptr, net.engines[1]->groups.first);
 }
 
 // Against the same by going through all.

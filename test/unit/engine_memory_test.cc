@@ -65,7 +65,7 @@ TEST(EngineMemory, OfABrokenGroupIsNotSentLater)
     hwmc_group_unpin(g[0]);
     delete data;
     let_go(net);
-    EXPECT_TRUE(hwmc_rails_idle(&net.engines[0]->rails));
+    EXPECT_TRUE(hwmc_rails_idle(&net.engines[0]->wires.rails));
 }
 
 // What others still need of a group that works goes on from the channel.
@@ -122,14 +122,14 @@ TEST(EngineMemory, OfABrokenGroupLanesHaveUntilTheyAreCut)
         EXPECT_TRUE(hwmc_group_pins(g[0])) << "the lanes have it still";
         hwmc_engine_cut(net.engines[0], g[0]);
         EXPECT_FALSE(hwmc_group_pins(g[0]));
-        EXPECT_EQ(several ? 2u : 1u, net.engines[0]->engine_counts->lanes_cut);
+        EXPECT_EQ(several ? 2u : 1u, net.engines[0]->wires.engine_counts->lanes_cut);
         delete data;
         for (auto &lane : net.lanes)
             lane->mismatch = false;
         net.settle();
         hwmc_group_close(g[0], net.now);
         net.settle();
-        EXPECT_EQ(nullptr, net.engines[0]->groups);
+        EXPECT_EQ(nullptr, net.engines[0]->groups.first);
     }
 }
 
@@ -147,7 +147,7 @@ TEST(EngineMemory, LanesThatWorkAreNotCut)
     net.settle();
     EXPECT_FALSE(hwmc_group_pins(g[0]));
     hwmc_engine_cut(net.engines[0], g[0]);
-    EXPECT_EQ(0u, net.engines[0]->engine_counts->lanes_cut);
+    EXPECT_EQ(0u, net.engines[0]->wires.engine_counts->lanes_cut);
     delete data;
 }
 

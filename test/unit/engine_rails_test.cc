@@ -27,7 +27,7 @@ TEST(EngineRails, LongBroadcastIsSpreadAndAShortOneIsNot)
     broadcast(net, g, 0, pattern(300, 2));
     EXPECT_EQ(6 + 3, cast[0]);
     EXPECT_EQ(6, cast[1]);
-    EXPECT_EQ(0u, net.engines[1]->counts->nacks_sent);
+    EXPECT_EQ(0u, net.engines[1]->wires.counts->nacks_sent);
 }
 
 TEST(EngineRails, ARailWithLittleWaitingGetsMore)
@@ -78,7 +78,7 @@ TEST(EngineRails, ARailThatFailsLosesWhatItHadAndIsLeftOutForAWhile)
     net.settle();
     net.fabric(0, 0).fails = true;
     broadcast(net, g, 0, pattern(1000, 1)); // repaired
-    EXPECT_GT(net.engines[1]->counts->repaired, 0u);
+    EXPECT_GT(net.engines[1]->wires.counts->repaired, 0u);
     count_casts(net, cast);
     broadcast(net, g, 0, pattern(1000, 2));
     EXPECT_EQ(0, cast[0]);
@@ -103,7 +103,7 @@ TEST(EngineRails, HostsWithDifferentRailsUseWhatTheyShare)
         EXPECT_EQ(0x2u, of->negotiation.agreed.rails);
     }
     broadcast(net, g, 1, pattern(1000, 1));
-    EXPECT_EQ(0u, net.engines[0]->counts->nacks_sent);
+    EXPECT_EQ(0u, net.engines[0]->wires.counts->nacks_sent);
 }
 
 TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
@@ -124,7 +124,7 @@ TEST(EngineRails, ARailOnWhichMulticastDoesNotPassIsLeft)
     for (uint32_t h = 0; h < 3; h++)
         EXPECT_EQ(0u, net.fabric(h, 0).joined.size());
     broadcast(net, g, 1, pattern(1000, 1));
-    EXPECT_EQ(0u, net.engines[2]->counts->nacks_sent);
+    EXPECT_EQ(0u, net.engines[2]->wires.counts->nacks_sent);
 }
 
 // Two groups, each on a rail of its own, and one that wishes a rail that is not there.

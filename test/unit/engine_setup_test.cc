@@ -58,8 +58,8 @@ TEST(EngineSetup, WhoClosesDuringSetUpStaysToItsEnd)
                     hwmc_group_close(g[r], net.now);
             net.settle(600000000);
             for (auto *e : net.engines) {
-                EXPECT_EQ(e->groups, nullptr);
-                EXPECT_EQ(e->memory_used, 0u);
+                EXPECT_EQ(e->groups.first, nullptr);
+                EXPECT_EQ(e->groups.memory_used, 0u);
             }
         }
 }
@@ -70,7 +70,7 @@ TEST(EngineSetup, WhatBeginsLaterSendsNothingBeforeTheNextProgress)
     Groups g = net.group(first(3), [](hwmc_group_cfg &cfg) { cfg.later = true; });
 
     for (auto *e : net.engines) {
-        EXPECT_EQ(0u, e->engine_counts->lane_messages_sent);
+        EXPECT_EQ(0u, e->wires.engine_counts->lane_messages_sent);
         EXPECT_EQ(0u, hwmc_engine_deadline(e));
     }
     net.settle();

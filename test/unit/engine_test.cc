@@ -29,9 +29,9 @@ TEST(Engine, CompletesUnderRandomLossPushAndPull)
         for (uint32_t i = 0; i < 100; i++)
             broadcast(net, g, i * 7 % 4, pattern(i * 91 % 1000, i));
         if (push)
-            EXPECT_EQ(net.engines[0]->counts->nacks_sent, 0u);
+            EXPECT_EQ(net.engines[0]->wires.counts->nacks_sent, 0u);
         else
-            EXPECT_GT(net.engines[0]->counts->nacks_sent, 0u);
+            EXPECT_GT(net.engines[0]->wires.counts->nacks_sent, 0u);
     }
 }
 
@@ -59,13 +59,13 @@ static void seek_while_away(bool auth_lane)
     net.settle(100000000);
     ASSERT_TRUE(hwmc_group_done(g[2]));
     EXPECT_EQ(0, memcmp(hwmc_group_last_bytes(g[2]), data.data(), data.size()));
-    EXPECT_EQ(2u, net.engines[2]->counts->found);
-    EXPECT_EQ(2u, net.engines[3]->counts->given);
+    EXPECT_EQ(2u, net.engines[2]->wires.counts->found);
+    EXPECT_EQ(2u, net.engines[3]->wires.counts->given);
     net.away.clear();
     net.settle(100000000);
     for (uint32_t r = 0; r < 4; r++) {
         ASSERT_TRUE(hwmc_group_done(g[r]));
-        EXPECT_EQ(0u, net.engines[r]->counts->bad);
+        EXPECT_EQ(0u, net.engines[r]->wires.counts->bad);
         hwmc_group_consume(g[r], net.now);
     }
     broadcast(net, g, 1, pattern(300, 4));
@@ -84,7 +84,7 @@ TEST(Engine, WhoIsServedIsMetAtSetUpIfWished)
         mem::Net net(4);
 
         for (auto *e : net.engines)
-            e->cfg.meets = meets;
+            e->wires.cfg.meets = meets;
         Groups g = net.group(first(4));
         net.settle();
         expect_all(g, HWMC_GROUP_ON);
@@ -106,11 +106,11 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
             uint32_t i = index_of(bytes);
             return to != 2 || !((i >= 3 && i <= 5) || i == 8);
         };
-        before = net.engines[1]->engine_counts->lane_messages_sent;
+        before = net.engines[1]->wires.engine_counts->lane_messages_sent;
         broadcast(net, g, 0, pattern(950, 1));
         // Push: all ten in one. Pull: 3 to 5, and 8.
-        EXPECT_EQ(before + (push ? 1 : 2), net.engines[1]->engine_counts->lane_messages_sent);
-        EXPECT_EQ(1u, net.engines[2]->counts->repaired);
+        EXPECT_EQ(before + (push ? 1 : 2), net.engines[1]->wires.engine_counts->lane_messages_sent);
+        EXPECT_EQ(1u, net.engines[2]->wires.counts->repaired);
     }
 }
 
@@ -130,7 +130,7 @@ TEST(Engine, ARunOfFragmentsIsWholeAndOfOneBroadcast)
 {
     mem::Net net(3);
     Groups g = net.group(first(3));
-    hwmc_counts *counts = net.engines[1]->counts;
+    hwmc_counts *counts = net.engines[1]->wires.counts;
     const hwmc_two_stage *m;
 
     net.settle();
@@ -157,7 +157,7 @@ TEST(Engine, WithoutMulticastAllAreOffForTheSameReason)
     for (auto *x : g) {
         EXPECT_EQ(x->reason, (uint32_t) HWMC_REASON_PROBE);
         EXPECT_EQ(x->reason_rank, 4u);
-        EXPECT_EQ(x->engine->memory_used, 0u);
+        EXPECT_EQ(x->all->memory_used, 0u);
     }
     for (auto &f : net.fabrics)
         EXPECT_TRUE(f->joined.empty());
@@ -193,8 +193,8 @@ TEST(Engine, MemoryIsBoundedAndSharedByCommunicators)
             hwmc_group_close(x, net.now);
     net.settle();
     for (auto *e : net.engines) {
-        EXPECT_EQ(e->memory_used, 0u);
-        EXPECT_EQ(e->groups, nullptr);
+        EXPECT_EQ(e->groups.memory_used, 0u);
+        EXPECT_EQ(e->groups.first, nullptr);
     }
 }
 
@@ -212,7 +212,7 @@ TEST(Engine, DisjointCommunicatorsWithOneContextIdAndOneGroupDoNotMix)
         broadcast(net, a, i % 2, pattern(300, i));
         broadcast(net, b, i % 2, pattern(300, 1000 + i));
     }
-    EXPECT_GT(net.engines[0]->engine_counts->drop_communicator, 0u);
+    EXPECT_GT(net.engines[0]->wires.engine_counts->drop_communicator, 0u);
 }
 
 TEST(Engine, CorruptForeignAndStrayDatagramsAreDroppedAndCounted)
@@ -234,10 +234,10 @@ TEST(Engine, CorruptForeignAndStrayDatagramsAreDroppedAndCounted)
     net.fabrics[1]->in.push_back(mem::Bytes(10)); // short
     net.fabrics[1]->in.push_back(sent);           // late
     net.settle();
-    const auto &c = *net.engines[1]->engine_counts;
+    const auto &c = *net.engines[1]->wires.engine_counts;
     EXPECT_EQ(c.drop_foreign, 64u);
     EXPECT_EQ(c.drop_crc + c.drop_format, 8 * sent.size() - 64 + 1);
-    EXPECT_EQ(net.engines[1]->counts->dup + net.engines[1]->counts->stale, 1u);
+    EXPECT_EQ(net.engines[1]->wires.counts->dup + net.engines[1]->wires.counts->stale, 1u);
     broadcast(net, g, 2, pattern(500, 2));
 }
 
@@ -266,7 +266,7 @@ TEST(Engine, CloseServesOthersToTheEnd)
     }
     net.settle(500000000);
     for (auto *e : net.engines)
-        EXPECT_EQ(e->groups, nullptr);
+        EXPECT_EQ(e->groups.first, nullptr);
 }
 
 TEST(Engine, CloseDuringSetUpLeavesNothing)
@@ -278,8 +278,8 @@ TEST(Engine, CloseDuringSetUpLeavesNothing)
         hwmc_group_close(x, net.now);
     net.settle(600000000);
     for (auto *e : net.engines) {
-        EXPECT_EQ(e->groups, nullptr);
-        EXPECT_EQ(e->memory_used, 0u);
+        EXPECT_EQ(e->groups.first, nullptr);
+        EXPECT_EQ(e->groups.memory_used, 0u);
     }
 }
 
@@ -301,7 +301,7 @@ TEST(Engine, AFullSenderHoldsBackAndLosesNothing)
     while (net.step())
         ;
     EXPECT_TRUE(hwmc_group_done(g[1]));
-    EXPECT_EQ(net.engines[1]->counts->nacks_sent, 0u);
+    EXPECT_EQ(net.engines[1]->wires.counts->nacks_sent, 0u);
     EXPECT_EQ(0, memcmp(hwmc_group_last_bytes(g[1]), data.data(), data.size()));
 }
 
@@ -323,7 +323,7 @@ TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
         ;
     EXPECT_TRUE(hwmc_group_done(g[0]));
     ASSERT_TRUE(hwmc_group_done(g[1]));
-    EXPECT_EQ(net.engines[0]->counts->cast_frags, 50u);
+    EXPECT_EQ(net.engines[0]->wires.counts->cast_frags, 50u);
 }
 
 TEST(Engine, ALostPeerBreaksItsCommunicatorsOnly)
@@ -358,7 +358,7 @@ TEST(Engine, TheSetUpKeyNamesAGroupForSetUpAndLossesOnly)
         m.parameters = parameters ? &t : nullptr;
         give(net, g[1], m, m.parameters ? HWMC_WIRE_PARAMETERS : 0);
         EXPECT_EQ(by_key || type == HWMC_MSG_MEASURE ? 0u : 1u,
-                  net.engines[1]->engine_counts->drop_communicator)
+                  net.engines[1]->wires.engine_counts->drop_communicator)
             << type;
     }
 }
@@ -499,7 +499,7 @@ TEST(EngineMeasure, AsksAndIsAnswered)
     ASSERT_TRUE(hwmc_measure_done(&asks->measure));
     EXPECT_GT(asks->measure.of[0].latency_ns, 0u);
     EXPECT_GT(asks->measure.of[0].mbit, 0u);
-    EXPECT_EQ(0u, asks->counts->bad + answers->counts->bad);
+    EXPECT_EQ(0u, asks->wires.counts->bad + answers->wires.counts->bad);
     hwmc_engine_measuring(asks, false);
     hwmc_engine_measuring(answers, false);
     EXPECT_FALSE(hwmc_engine_active(asks));
@@ -524,10 +524,10 @@ TEST(EngineMeasure, WhatDoesNotAnswerCarriesNothing)
     EXPECT_EQ(1u, net.engines[0]->answered);
     for (auto *e : net.engines)
         hwmc_engine_silent(e, 2);
-    EXPECT_EQ(1u, hwmc_engine_lane_rails(net.engines[1]));
-    EXPECT_FALSE(hwmc_engine_is_silent(net.engines[1], 0));
-    EXPECT_TRUE(hwmc_engine_is_silent(net.engines[1], 1));
-    EXPECT_EQ(1u, hwmc_engine_lanes_on(net.engines[1], 0));
+    EXPECT_EQ(1u, hwmc_wires_lane_rails(&net.engines[1]->wires));
+    EXPECT_FALSE(hwmc_wires_is_silent(&net.engines[1]->wires, 0));
+    EXPECT_TRUE(hwmc_wires_is_silent(&net.engines[1]->wires, 1));
+    EXPECT_EQ(1u, hwmc_wires_lanes_on(&net.engines[1]->wires, 0));
     hwmc_engine_measure(net.engines[0], 2, net.now);
     for (int i = 0; i < 2000 && !hwmc_measure_done(&net.engines[0]->measure); i++) {
         net.now += 1000;

@@ -31,8 +31,8 @@ TEST(EngineTrees, BroadcastsAlongTreesAreNumberedWithTheOthers)
             along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
             broadcast(net, g, i * 3 % p, pattern(i * 91 % 1000, i));
         }
-        EXPECT_EQ(30u, net.engines[p - 1]->counts->multilane);
-        EXPECT_EQ(0u, net.engines[p - 1]->counts->bad);
+        EXPECT_EQ(30u, net.engines[p - 1]->wires.counts->multilane);
+        EXPECT_EQ(0u, net.engines[p - 1]->wires.counts->bad);
     }
 }
 
@@ -54,17 +54,17 @@ TEST(EngineTrees, ServeWhereMulticastDoesNotWork)
             for (uint32_t r = 0; r < p; r++) {
                 ASSERT_EQ(HWMC_GROUP_ON, g[r]->state) << how << " " << p;
                 EXPECT_FALSE(g[r]->casts);
-                EXPECT_EQ(0u, net.engines[r]->memory_used);
+                EXPECT_EQ(0u, net.engines[r]->groups.memory_used);
                 EXPECT_NE((uint32_t) HWMC_REASON_NONE, g[r]->reason);
             }
             for (uint32_t i = 0; i < 50; i++)
                 along_trees(net, g, i % p, pattern(i * 331 % 2000 + 1, i));
-            EXPECT_EQ(0u, net.engines[p - 1]->counts->bad);
+            EXPECT_EQ(0u, net.engines[p - 1]->wires.counts->bad);
             for (uint32_t r = 0; r < p; r++)
                 hwmc_group_close(g[r], net.now);
             net.settle(UINT64_C(10000000000));
             for (uint32_t r = 0; r < p; r++)
-                EXPECT_EQ(nullptr, net.engines[r]->groups) << how << " " << p << " " << r;
+                EXPECT_EQ(nullptr, net.engines[r]->groups.first) << how << " " << p << " " << r;
         }
 }
 
@@ -80,7 +80,7 @@ TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
     m.type = HWMC_MSG_DATA;
     m.frags = m.bytes = 1;
     give(net, g[1], m, 1);
-    EXPECT_EQ(1u, net.engines[1]->counts->bad);
+    EXPECT_EQ(1u, net.engines[1]->wires.counts->bad);
 }
 
 TEST(EngineTrees, SitesAreFedOnce)
@@ -93,7 +93,7 @@ TEST(EngineTrees, SitesAreFedOnce)
     ASSERT_EQ(2u, g[5]->sites.n);
     for (uint32_t i = 0; i < 16; i++)
         along_trees(net, g, i % 8, pattern(500, i));
-    EXPECT_EQ(0u, net.engines[3]->counts->bad);
+    EXPECT_EQ(0u, net.engines[3]->wires.counts->bad);
 }
 
 TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
@@ -103,7 +103,7 @@ TEST(EngineTrees, ManySegmentsBecomeLongerOnes)
 
     net.settle();
     along_trees(net, g, 1, pattern(100000, 1));
-    EXPECT_LE(net.engines[0]->counts->got_segments, 16384u);
+    EXPECT_LE(net.engines[0]->wires.counts->got_segments, 16384u);
 }
 
 TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
@@ -116,13 +116,13 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
     hwmc_group_post_trees(g[1], 0, into.data(), 950, net.now);
     for (uint32_t len : {0, 1, 99, 101, 1000}) {
         hwmc_msg m = {};
-        uint64_t bad = net.engines[1]->counts->bad;
+        uint64_t bad = net.engines[1]->wires.counts->bad;
 
         m.type = HWMC_MSG_SEGMENT;
         m.index = 3;
         m.bytes = 950;
         give(net, g[1], m, len);
-        EXPECT_EQ(bad + 1, net.engines[1]->counts->bad) << len;
+        EXPECT_EQ(bad + 1, net.engines[1]->wires.counts->bad) << len;
     }
     EXPECT_EQ(mem::Bytes(950), into);
 }
@@ -146,11 +146,11 @@ TEST(EngineTrees, AGroupKeepsToTheLanesOfItsRails)
         Groups g;
 
         net.lanes_on({0, 2});
-        EXPECT_EQ(5u, hwmc_engine_lane_rails(net.engines[0]));
+        EXPECT_EQ(5u, hwmc_wires_lane_rails(&net.engines[0]->wires));
         EXPECT_EQ(rails == 2                 ? 0u
                   : rails == 0 || rails == 5 ? 2u
                                              : 1u,
-                  hwmc_engine_lanes_on(net.engines[0], rails));
+                  hwmc_wires_lanes_on(&net.engines[0]->wires, rails));
         g = net.group(first(5), [rails](hwmc_group_cfg &cfg) {
             trees(2, 2, 70)(cfg);
             cfg.rails = rails;

@@ -277,7 +277,7 @@ Net::Net(uint32_t hosts_, size_t memory, size_t datagram_, size_t window_, uint3
         fabrics[i]->rail = i / hosts;
     }
     for (uint32_t h = 0; h < hosts; h++) {
-        hwmc_engine_cfg cfg = {};
+        hwmc_wires_cfg cfg = {};
 
         add_lane(h, 0);
         cfg.job = 0x1122334455667788;
@@ -306,7 +306,7 @@ void Net::lanes_on(const std::vector<uint8_t> &rails)
 {
     for (uint32_t i = 0; i < rails.size(); i++)
         for (uint32_t h = 0; h < hosts; h++) {
-            hwmc_engine_cfg cfg = engines[h]->cfg;
+            hwmc_wires_cfg cfg = engines[h]->wires.cfg;
 
             add_lane(h, i + 1);
             cfg.lanes[i] = seals.empty() ? &lane(h, i + 1).base : auth_lane(lane(h, i + 1));
@@ -320,7 +320,7 @@ void Net::auth(const unsigned char *secret)
 {
     lane_head = HWMC_AUTH + HWMC_WIRE_HEAD;
     for (uint32_t h = 0; h < hosts; h++) {
-        hwmc_engine_cfg cfg = engines[h]->cfg;
+        hwmc_wires_cfg cfg = engines[h]->wires.cfg;
 
         seals.push_back(hwmc_auth_create(h, secret));
         cfg.integrity = HWMC_INTEGRITY_KEYED;
@@ -351,7 +351,7 @@ hwmc_lane *Net::auth_lane(Lane &lane)
 
 void Net::lose_rail(uint32_t host, uint32_t rail)
 {
-    hwmc_rails *rails = &engines[host]->rails;
+    hwmc_rails *rails = &engines[host]->wires.rails;
 
     rails->one[rail].fabric = nullptr;
     rails->mask &= (uint8_t) ~(1u << rail);
@@ -407,12 +407,12 @@ hwmc_group *Net::begin(hwmc_group_cfg cfg, uint32_t rank)
 {
     cfg.rank = rank;
     hwmc_engine *e = engines[cfg.world[rank]];
-    hwmc_group *g = hwmc_group_create(e, &cfg, now);
+    hwmc_group *g = hwmc_group_create(&e->groups, &cfg, now);
 
     if (!g) {
         const hwmc_decline_cfg d = decline_cfg(cfg);
 
-        hwmc_decline_begin(e, &d, now);
+        hwmc_decline_begin(&e->groups, &d, now);
     }
     return g;
 }

@@ -85,7 +85,8 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/seen.c                  \
     src/mpi/coll/bcast_hw/engine/wire/crc32c.c           \
     src/mpi/coll/bcast_hw/engine/wire/rails.c            \
-    src/mpi/coll/bcast_hw/engine/wire/wire.c             \
+    src/mpi/coll/bcast_hw/engine/wire/wire.c       \
+    src/mpi/coll/bcast_hw/engine/wire/wires.c             \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \

@@ -91,7 +91,7 @@ void hwmc_configure_group(struct hwmc_group_cfg *cfg)
                                                            : (int) (cfg->channels + 1) / 2,
                         1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, HWMC_FANOUT_MAX);
-    cfg->trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), cfg->rails),
+    cfg->trees = MPL_MAX(hwmc_wires_lanes_on(&hwmc_process_engine()->wires, cfg->rails),
                          2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
     cfg->adapt_lanes = MPIR_CVAR_BCAST_HW_LANES_ADAPT;

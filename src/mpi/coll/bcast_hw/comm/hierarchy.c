@@ -19,7 +19,7 @@ struct near {
 
 static struct near find_own(void)
 {
-    struct near own = {.casts = (int) hwmc_process_engine()->rails.mask};
+    struct near own = {.casts = (int) hwmc_process_engine()->wires.rails.mask};
 
     hwmc_distances(own.distance);
     return own;
@@ -61,7 +61,7 @@ static uint32_t first_rail(const struct near *near, uint32_t ranks)
     for (uint32_t i = 1; i < ranks; i++)
         rails &= (uint32_t) near[i].casts;
     if (rails == 0)
-        rails = hwmc_engine_lane_rails(hwmc_process_engine());
+        rails = hwmc_wires_lane_rails(&hwmc_process_engine()->wires);
     return rails ? (uint32_t) __builtin_ctz(rails) : 0;
 }
 

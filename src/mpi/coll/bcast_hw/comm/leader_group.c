@@ -153,9 +153,9 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
     if (hwmc_seen_again(&seen, hash, &before)) {
         cfg.key = decline.key = hwmc_prng(hash, before);
         if (listed)
-            s->group = hwmc_group_create(hwmc_process_engine(), &cfg, hwmc_now());
+            s->group = hwmc_group_create(&hwmc_process_engine()->groups, &cfg, hwmc_now());
         if (!s->group)
-            s->declined = hwmc_decline_begin(hwmc_process_engine(), &decline, hwmc_now());
+            s->declined = hwmc_decline_begin(&hwmc_process_engine()->groups, &decline, hwmc_now());
     }
     hwmc_unlock();
     MPL_free(world);

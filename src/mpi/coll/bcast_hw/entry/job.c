@@ -22,7 +22,7 @@ struct hwmc_engine *hwmc_open(void)
     return hwmc_process_open(counts, engine_counts);
 }
 
-void hwmc_register(struct hwmc_engine_cfg *cfg)
+void hwmc_register(struct hwmc_wires_cfg *cfg)
 {
     cfg->memory = (size_t) MPIR_CVAR_BCAST_HW_MEMORY << 20;
     cfg->show = hwmc_show_group;

@@ -124,7 +124,7 @@ static uint32_t answering(struct hwmc_engine *e, uint32_t all)
 static int find_silent(MPIR_Comm *world, struct hwmc_engine *e)
 {
     int mpi_errno = MPI_SUCCESS;
-    const uint32_t all = (1u << e->cfg.num_rails) - 1, mine = answering(e, all);
+    const uint32_t all = (1u << e->wires.cfg.num_rails) - 1, mine = answering(e, all);
     int here[HWMC_RAIL_BITS], anywhere[HWMC_RAIL_BITS];
     uint32_t silent = 0;
 
@@ -133,16 +133,16 @@ static int find_silent(MPIR_Comm *world, struct hwmc_engine *e)
     mpi_errno = MPIR_Allreduce_allcomm_auto(here, anywhere, (int) HWMC_RAIL_BITS, HWMC_INT, MPI_MIN,
                                             world, HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);
-    for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+    for (uint32_t i = 0; i < e->wires.cfg.num_rails; i++)
         silent |= anywhere[i] ? 0 : 1u << i;
     hwmc_lock();
     hwmc_engine_silent(e, silent == all ? 0 : silent);
     hwmc_unlock();
     if (MPIR_Process.rank == 0 && silent != 0 && MPIR_CVAR_BCAST_HW_VERBOSE > 0)
-        for (uint32_t i = 0; i < e->cfg.num_rails; i++)
+        for (uint32_t i = 0; i < e->wires.cfg.num_rails; i++)
             if (silent >> i & 1)
                 fprintf(stderr, "hwmc: no lanes on rail %u, as some host gets no answer by it\n",
-                        (unsigned) e->cfg.lane_rail[i]);
+                        (unsigned) e->wires.cfg.lane_rail[i]);
 
 fn_exit:
     return mpi_errno;
@@ -228,19 +228,19 @@ int hwmc_find_network(MPIR_Comm *world)
 
     MPIR_ERR_CHKANDJUMP1(!hwmc_network_parse(said, &trial), mpi_errno, MPI_ERR_OTHER,
                          "**hwmc_network", "**hwmc_network %s", said);
-    if (MPIR_Process.rank == 0 || asked || e->cfg.num_rails > 1) {
+    if (MPIR_Process.rank == 0 || asked || e->wires.cfg.num_rails > 1) {
         hwmc_lock();
         hwmc_engine_measuring(e, true);
         hwmc_unlock();
     }
-    if (e->cfg.num_rails > 1) {
+    if (e->wires.cfg.num_rails > 1) {
         mpi_errno = find_silent(world, e);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (MPIR_Process.rank == 0) {
         const bool known = is_all(&trial, far >= 0);
 
-        figures.network = guessed(known ? MPL_MAX(e->cfg.num_rails, 1) : 1);
+        figures.network = guessed(known ? MPL_MAX(e->wires.cfg.num_rails, 1) : 1);
         if (!known)
             measure(e, near, far);
         hwmc_network_parse(said, &figures.network);

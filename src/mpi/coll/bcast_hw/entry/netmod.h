@@ -37,7 +37,7 @@ int hwmc_find_network(MPIR_Comm *world);
 
 /* Registers fabrics and lanes: from here on broadcasts can be taken. Fields as engine/engine.h has
  * them; `memory` and `show` are filled in here. */
-void hwmc_register(struct hwmc_engine_cfg *cfg);
+void hwmc_register(struct hwmc_wires_cfg *cfg);
 
 /* The last of three steps of MPI_Finalize (process/process.h), when all processes are drained:
  * until then it makes progress, for others may need what it has sent. */

@@ -14,6 +14,7 @@
  */
 
 #include "wait_failure.h"
+#include "../port/probe.h"
 #include "../core/failure/detector.h"
 #include "../process/hosts.h"
 #include "../process/process.h"
@@ -66,14 +67,14 @@ uint64_t hwmc_peer_timeout_ns(void)
 /* Rails that must answer, a bit each; 0: any. */
 static uint32_t must(const struct hwmc_engine *e, const struct waited *w)
 {
-    struct hwmc_probe *k = e->cfg.probe;
+    struct hwmc_probe *k = e->wires.cfg.probe;
     uint32_t rails;
 
     if (k->any)
         return 0;
     rails = k->ops->control(k);
-    if (w->stage == HWMC_STAGE_TREES && e->cfg.num_far_lanes > 0)
-        rails |= hwmc_engine_lane_rails(e) & (w->rails ? w->rails : ~0u);
+    if (w->stage == HWMC_STAGE_TREES && e->wires.cfg.num_far_lanes > 0)
+        rails |= hwmc_wires_lane_rails(&e->wires) & (w->rails ? w->rails : ~0u);
     return rails;
 }
 
@@ -97,7 +98,7 @@ static uint32_t askable(struct hwmc_probe *k, uint32_t host)
 
 static void ask(struct hwmc_engine *e, const struct waited *w, uint64_t now)
 {
-    struct hwmc_probe *k = e->cfg.probe;
+    struct hwmc_probe *k = e->wires.cfg.probe;
     uint32_t place, rails;
 
     while (hwmc_detector_next_ask(&call.detector, &place, &rails, now)) {
@@ -106,20 +107,20 @@ static void ask(struct hwmc_engine *e, const struct waited *w, uint64_t now)
 
         if (by != 0)
             by = k->ops->ask(k, place, host, by);
-        e->engine_counts->hosts_probed += by != 0;
+        e->wires.engine_counts->hosts_probed += by != 0;
         hwmc_detector_asked(&call.detector, place, by, k->ops->proven(k, host), now);
     }
 }
 
 static void hear(struct hwmc_engine *e)
 {
-    struct hwmc_probe *k = e->cfg.probe;
+    struct hwmc_probe *k = e->wires.cfg.probe;
 
     for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++) {
         uint32_t rails = call.detector.place[i].asked ? k->ops->answered(k, i) : 0;
 
         if (rails != 0 && hwmc_detector_on_answer(&call.detector, i, rails)) {
-            e->engine_counts->hosts_answered++;
+            e->wires.engine_counts->hosts_answered++;
             k->ops->end(k, i);
         }
     }
@@ -167,7 +168,7 @@ static bool begin(struct hwmc_wait_failure *p, struct hwmc_engine *e, const stru
 static bool look(struct hwmc_wait_failure *p, struct hwmc_engine *e, const struct waited *w,
                  uint64_t now, uint32_t *member, uint32_t *rails)
 {
-    if (!e->cfg.probe || hwmc_peer_timeout_ns() == 0) {
+    if (!e->wires.cfg.probe || hwmc_peer_timeout_ns() == 0) {
         p->wake = HWMC_NEVER;
         return false;
     }
@@ -179,7 +180,7 @@ static bool look(struct hwmc_wait_failure *p, struct hwmc_engine *e, const struc
     hwmc_detector_on_timer(&call.detector, now);
     if (hwmc_detector_failed(&call.detector, now, member, rails)) {
         *member = call.member[*member];
-        e->engine_counts->hosts_failed++;
+        e->wires.engine_counts->hosts_failed++;
         return true;
     }
     ask(e, w, now);
@@ -201,7 +202,7 @@ void hwmc_wait_failure_step(struct hwmc_wait_failure *p, struct hwmc_group *g)
     const struct waited w = waited_of(g, hwmc_group_stage(g));
     uint32_t member, rails;
 
-    if (look(p, g->engine, &w, g->engine->now, &member, &rails))
+    if (look(p, hwmc_process_engine(), &w, g->wires->now, &member, &rails))
         hwmc_group_on_failed(g, member, rails);
 }
 
@@ -213,7 +214,7 @@ void hwmc_wait_failure_end(struct hwmc_wait_failure *p)
     if (!p->calls)
         return;
     for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
-        e->cfg.probe->ops->end(e->cfg.probe, i);
+        e->wires.cfg.probe->ops->end(e->wires.cfg.probe, i);
     MPL_free(call.member);
     call.member = NULL;
     call.owner = NULL;
@@ -244,7 +245,7 @@ int hwmc_failure_error(const struct hwmc_group *g)
     const struct hwmc_notice *loss = &g->loss;
     const struct waited w = waited_of(g, loss->stage);
     const char *stage = hwmc_stage_text(loss->stage);
-    struct hwmc_probe *k = g->engine->cfg.probe;
+    struct hwmc_probe *k = g->wires->cfg.probe;
     const uint32_t peer = g->world[loss->rank];
     int mpi_errno = MPI_SUCCESS;
     char by[256] = "";
@@ -252,7 +253,7 @@ int hwmc_failure_error(const struct hwmc_group *g)
     if (loss->finder == g->cfg.rank && loss->rails != 0)
         return failed(k, peer, loss->rails, loss->stage);
     if (k) {
-        const uint32_t rails = loss->rails ? loss->rails : must(g->engine, &w);
+        const uint32_t rails = loss->rails ? loss->rails : must(hwmc_process_engine(), &w);
 
         k->ops->describe(k, host_of(peer), rails ? rails : UINT32_MAX, by, sizeof(by));
     }
@@ -293,5 +294,5 @@ int hwmc_all_there(void)
     if (has_failed)
         hwmc_wait_failure_end(&at_end);
     hwmc_unlock();
-    return has_failed ? failed(e->cfg.probe, rank, rails, w.stage) : MPI_SUCCESS;
+    return has_failed ? failed(e->wires.cfg.probe, rank, rails, w.stage) : MPI_SUCCESS;
 }

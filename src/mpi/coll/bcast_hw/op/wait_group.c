@@ -55,7 +55,7 @@ static void give_way(void)
  * never flushed. */
 static void tell(const struct hwmc_group *g)
 {
-    while (hwmc_now() < g->loss.at + TELL_NS && !hwmc_engine_told(g->engine))
+    while (hwmc_now() < g->loss.at + TELL_NS && !hwmc_engine_told(hwmc_process_engine()))
         give_way();
 }
 
@@ -69,7 +69,7 @@ void hwmc_withdraw(struct hwmc_group *g)
     hwmc_group_withdraw(g, hwmc_now());
     while (hwmc_group_pins(g) && hwmc_now() < end)
         give_way();
-    hwmc_engine_cut(g->engine, g);
+    hwmc_engine_cut(hwmc_process_engine(), g);
 }
 
 int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g),
@@ -94,11 +94,11 @@ int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g),
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         hwmc_lock();
         MPIR_ERR_CHECK(mpi_errno);
-        if (g->engine->now >= failure.wake)
+        if (g->wires->now >= failure.wake)
             hwmc_wait_failure_step(&failure, g);
     }
     if (g->state == HWMC_GROUP_BROKEN) {
-        hwmc_group_pump(g, g->engine->now);
+        hwmc_group_pump(g, g->wires->now);
         tell(g);
         mpi_errno = hwmc_failure_error(g);
     }

@@ -46,7 +46,7 @@ struct hwmc_engine *hwmc_process_engine(void)
     return engine;
 }
 
-void hwmc_process_register(const struct hwmc_engine_cfg *cfg)
+void hwmc_process_register(const struct hwmc_wires_cfg *cfg)
 {
     hwmc_engine_open(engine, cfg);
     registered = cfg->lane != NULL;

@@ -17,7 +17,7 @@
 
 struct hwmc_counts;
 struct hwmc_engine;
-struct hwmc_engine_cfg;
+struct hwmc_wires_cfg;
 struct hwmc_engine_counts;
 
 /* Makes the engine of this process, unless there is one. Machines and engine count in the two
@@ -35,7 +35,7 @@ void hwmc_unlock(void);
 uint64_t hwmc_now(void);
 
 /* The netmod's fabrics and lanes. Fields as engine/engine.h has them. */
-void hwmc_process_register(const struct hwmc_engine_cfg *cfg);
+void hwmc_process_register(const struct hwmc_wires_cfg *cfg);
 
 /* Whether there is a lane among them. */
 bool hwmc_registered(void);

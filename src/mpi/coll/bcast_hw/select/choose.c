@@ -84,7 +84,7 @@ static void expect_shape(uint32_t hosts, struct hwmc_shape *shape)
         .hosts = hosts,
         .sites = hwmc_several_sites() ? 2 : 1,
         .frag_bytes = USUAL_FRAG_BYTES,
-        .trees = MPL_MAX(hwmc_engine_lanes_on(hwmc_process_engine(), 0), 2),
+        .trees = MPL_MAX(hwmc_wires_lanes_on(&hwmc_process_engine()->wires, 0), 2),
         .seg_bytes = (uint32_t) MPL_MAX(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1),
     };
 }

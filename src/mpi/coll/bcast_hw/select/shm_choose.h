@@ -39,7 +39,7 @@ struct hwmc_shm_csel;
 
 /* What ranks of a communicator that run on one host share, and how they use it. */
 struct hwmc_shm_host {
-    bool part;           /* some of the communicator's ranks run on other hosts */
+    bool part; /* some of the communicator's ranks run on other hosts */
     bool broken;         /* a collective failed at this rank: each one does so from then on */
     bool crowded;        /* ranks share processors; alike on all of them, for selection */
     uint64_t stream_min; /* bytes: of its parameters, as the caches want it */

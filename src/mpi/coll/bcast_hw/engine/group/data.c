@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "../engine.h"
+#include "groups.h"
 #include "group_impl.h"
 #include "setup.h"
 
@@ -30,7 +30,7 @@ unsigned char *hwmc_group_segment_at(const struct hwmc_group *g, const struct hw
 
 bool hwmc_group_open(const struct hwmc_group *g)
 {
-    return hwmc_stream_open(&g->stream) && hwmc_rails_idle(&g->engine->rails);
+    return hwmc_stream_open(&g->stream) && hwmc_rails_idle(&g->wires->rails);
 }
 
 void hwmc_group_stall(struct hwmc_group *g, uint64_t now)
@@ -48,12 +48,12 @@ void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes)
 
 bool hwmc_group_sent(const struct hwmc_group *g)
 {
-    return hwmc_rails_idle(&g->engine->rails);
+    return hwmc_rails_idle(&g->wires->rails);
 }
 
 void hwmc_group_unpin(struct hwmc_group *g)
 {
-    hwmc_rails_forget(&g->engine->rails, g->placement.user, g->placement.user_bytes);
+    hwmc_rails_forget(&g->wires->rails, g->placement.user, g->placement.user_bytes);
     hwmc_placement_unpin(&g->placement, g->stream.channel.floor);
 }
 
@@ -84,7 +84,7 @@ static uint8_t rails_for(const struct hwmc_group *g, uint32_t bytes, uint64_t no
 
     if (bytes >= SPREAD_FRAGS * g->stream.ring.frag_bytes)
         return (uint8_t) rails;
-    return hwmc_rails_best(&g->engine->rails, rails, now);
+    return hwmc_rails_best(&g->wires->rails, rails, now);
 }
 
 void hwmc_group_post_root(struct hwmc_group *g, uint32_t bytes, bool more, uint64_t now)
@@ -157,7 +157,7 @@ static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_
         complete(g, &m, in->whole);
     n = run_of(g, &m, in->len);
     if (n == 0)
-        g->engine->counts->bad++;
+        g->wires->counts->bad++;
     for (uint32_t end = m.index + n; m.index < end; m.index++, payload += frag)
         if (hwmc_stream_on_recv(&g->stream, &m, now) == HWMC_PLACE)
             memcpy(hwmc_placement_of(&g->placement, m.bid, m.bytes) + (size_t) m.index * frag,
@@ -178,7 +178,7 @@ static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint
     if (in->msg.tree < m->cfg.t && in->msg.index < m->segments)
         hwmc_group_segment_at(g, &in->msg, &len);
     if (len == 0 || len != in->len)
-        g->engine->counts->bad++;
+        g->wires->counts->bad++;
     else if (hwmc_stream_on_recv(&g->stream, &in->msg, now) == HWMC_PLACE)
         memcpy(hwmc_group_segment_at(g, &in->msg, &len), in->payload, len);
 }
@@ -186,7 +186,7 @@ static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint
 void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
 {
     if (in->msg.peer >= g->cfg.size) {
-        g->engine->counts->bad++;
+        g->wires->counts->bad++;
         return;
     }
     if (in->msg.type == HWMC_MSG_LOST) {
@@ -219,5 +219,5 @@ void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uin
             hwmc_stream_on_recv(&g->stream, &in->msg, now);
             break;
     }
-    hwmc_agenda_touch(&g->engine->agenda, g);
+    hwmc_agenda_touch(&g->all->agenda, g);
 }

@@ -8,12 +8,13 @@
 
 #include <assert.h>
 
-#include "../engine.h"
+#include "groups.h"
+#include "notice.h"
 
-static void decline_end(struct hwmc_engine *e, struct hwmc_decline *d)
+static void decline_end(struct hwmc_groups *all, struct hwmc_decline *d)
 {
     d->used = false;
-    e->declines.num--;
+    all->declines.num--;
 }
 
 void hwmc_decline_list(struct hwmc_decline_cfg *cfg)
@@ -41,57 +42,58 @@ static uint32_t world_rank_of(const struct hwmc_decline_cfg *cfg, uint32_t rank)
 }
 
 /* Sends what is due. The decline may be over then. */
-static void decline_pump(struct hwmc_engine *e, struct hwmc_decline *d, uint64_t now)
+static void decline_pump(struct hwmc_groups *all, struct hwmc_decline *d, uint64_t now)
 {
     struct hwmc_msg tx;
 
     while (d->used && hwmc_negotiation_next_send(&d->negotiation, &tx, now))
-        hwmc_engine_send(e, world_rank_of(&d->cfg, tx.peer), &d->id, d->cfg.rank, &tx, NULL, 0);
+        hwmc_wires_send(all->wires, world_rank_of(&d->cfg, tx.peer), &d->id, d->cfg.rank, &tx, NULL,
+                        0);
     if (d->used && hwmc_negotiation_settled(&d->negotiation))
-        decline_end(e, d);
+        decline_end(all, d);
 }
 
-bool hwmc_decline_begin(struct hwmc_engine *e, const struct hwmc_decline_cfg *cfg, uint64_t now)
+bool hwmc_decline_begin(struct hwmc_groups *all, const struct hwmc_decline_cfg *cfg, uint64_t now)
 {
-    const struct hwmc_parameters offer = {.reason = HWMC_REASON_NOMEM};
-    struct hwmc_decline *d = e->declines.one;
+    const struct hwmc_parameters proposal = {.reason = HWMC_REASON_NOMEM};
+    struct hwmc_decline *d = all->declines.one;
 
     assert(cfg->size >= 2 && cfg->rank < cfg->size);
-    if (e->declines.num == HWMC_DECLINES)
+    if (all->declines.num == HWMC_DECLINES)
         return false;
     while (d->used)
         d++;
-    e->declines.num++;
-    e->engine_counts->setup_off++;
+    all->declines.num++;
+    all->wires->engine_counts->setup_off++;
     *d = (struct hwmc_decline){
         .used = true,
         .cfg = *cfg,
-        .id = {.job = e->cfg.job,
+        .id = {.job = all->wires->cfg.job,
                .context = cfg->context,
                .leader = cfg->leader,
-               .unchecked = e->cfg.integrity != HWMC_INTEGRITY_CRC32C},
+               .unchecked = hwmc_wires_unchecked(all->wires)},
     };
     /* Not by lanes: whatever a decision's reason is, it ends set-up here. */
-    hwmc_negotiation_start(&d->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &offer,
+    hwmc_negotiation_start(&d->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
                            false, 0);
-    decline_pump(e, d, now);
+    decline_pump(all, d, now);
     return true;
 }
 
 /* A member is lost: tells the neighbours, but for that one and `from`. Nothing is left to do
  * then. */
-static void decline_lose(struct hwmc_engine *e, struct hwmc_decline *d, const struct hwmc_msg *lost,
-                         uint32_t from)
+static void decline_lose(struct hwmc_groups *all, struct hwmc_decline *d,
+                         const struct hwmc_msg *lost, uint32_t from)
 {
     const struct hwmc_decline_cfg cfg = d->cfg;
     const struct hwmc_wire_id id = d->id;
     struct hwmc_msg tx = *lost;
 
-    decline_end(e, d); /* first: a lane may fail meanwhile */
+    decline_end(all, d); /* first: a lane may fail meanwhile */
     for (uint32_t i = 0; i < cfg.num_neighbours; i++) {
         tx.peer = cfg.neighbour[i];
         if (tx.peer != from && tx.peer != lost->root)
-            hwmc_engine_send(e, cfg.world[i], &id, cfg.rank, &tx, NULL, 0);
+            hwmc_wires_send(all->wires, cfg.world[i], &id, cfg.rank, &tx, NULL, 0);
     }
 }
 
@@ -101,45 +103,45 @@ static bool is_for(const struct hwmc_decline *d, const struct hwmc_wire_in *in)
            in->id.context == d->id.context && in->msg.bid == d->cfg.key;
 }
 
-static void on_lost_msg(struct hwmc_engine *e, struct hwmc_decline *d, const struct hwmc_msg *msg)
+static void on_lost_msg(struct hwmc_groups *all, struct hwmc_decline *d, const struct hwmc_msg *msg)
 {
     if (msg->multicast || msg->peer >= d->cfg.size || msg->root >= d->cfg.size ||
         msg->bytes >= d->cfg.size || msg->index >= HWMC_STAGE_LIMIT)
-        e->counts->bad++;
+        all->wires->counts->bad++;
     else
-        decline_lose(e, d, msg, msg->peer);
+        decline_lose(all, d, msg, msg->peer);
 }
 
-bool hwmc_decline_on_recv(struct hwmc_engine *e, const struct hwmc_wire_in *in, uint64_t now)
+bool hwmc_decline_on_recv(struct hwmc_groups *all, const struct hwmc_wire_in *in, uint64_t now)
 {
-    struct hwmc_decline *d = e->declines.one, *end = d + HWMC_DECLINES;
+    struct hwmc_decline *d = all->declines.one, *end = d + HWMC_DECLINES;
 
-    if (e->declines.num == 0 || !hwmc_names_is_by_key(in->msg.type))
+    if (all->declines.num == 0 || !hwmc_wire_is_by_key(in->msg.type))
         return false;
     while (d < end && !is_for(d, in))
         d++;
     if (d == end)
         return false;
     if (in->msg.type == HWMC_MSG_LOST) {
-        on_lost_msg(e, d, &in->msg);
+        on_lost_msg(all, d, &in->msg);
         return true;
     }
     if (hwmc_negotiation_on_recv(&d->negotiation, &in->msg, now) == HWMC_BAD)
-        e->counts->bad++;
-    decline_pump(e, d, now);
+        all->wires->counts->bad++;
+    decline_pump(all, d, now);
     return true;
 }
 
-void hwmc_decline_on_lost(struct hwmc_engine *e, uint32_t world_rank)
+void hwmc_decline_on_lost(struct hwmc_groups *all, uint32_t world_rank)
 {
     struct hwmc_msg lost = {.type = HWMC_MSG_LOST, .index = HWMC_STAGE_SETUP};
 
-    for (struct hwmc_decline *d = e->declines.one; d < e->declines.one + HWMC_DECLINES; d++)
+    for (struct hwmc_decline *d = all->declines.one; d < all->declines.one + HWMC_DECLINES; d++)
         for (uint32_t i = 0; d->used && i < d->cfg.num_neighbours; i++)
             if (d->cfg.world[i] == world_rank) {
                 lost.bid = d->cfg.key;
                 lost.root = d->cfg.neighbour[i];
                 lost.bytes = d->cfg.rank;
-                decline_lose(e, d, &lost, d->cfg.rank);
+                decline_lose(all, d, &lost, d->cfg.rank);
             }
 }

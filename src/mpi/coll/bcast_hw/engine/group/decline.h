@@ -23,7 +23,7 @@
 
 #define HWMC_DECLINES 16u /* that may be under way at a time */
 
-struct hwmc_engine;
+struct hwmc_groups;
 
 #define HWMC_DECLINE_NEIGHBOURS (3 + HWMC_FANOUT_MAX)
 
@@ -59,12 +59,12 @@ struct hwmc_declines {
 
 /* Begins to decline a group. False: as many are under way as there is room for; nothing was
  * done. */
-bool hwmc_decline_begin(struct hwmc_engine *e, const struct hwmc_decline_cfg *cfg, uint64_t now);
+bool hwmc_decline_begin(struct hwmc_groups *all, const struct hwmc_decline_cfg *cfg, uint64_t now);
 
 /* A message that no group is named by. False: it names no declined group either. */
-bool hwmc_decline_on_recv(struct hwmc_engine *e, const struct hwmc_wire_in *in, uint64_t now);
+bool hwmc_decline_on_recv(struct hwmc_groups *all, const struct hwmc_wire_in *in, uint64_t now);
 
 /* The lane to this process failed. Other neighbours are told where it is a neighbour. */
-void hwmc_decline_on_lost(struct hwmc_engine *e, uint32_t world_rank);
+void hwmc_decline_on_lost(struct hwmc_groups *all, uint32_t world_rank);
 
 #endif /* HWMC_ENGINE_GROUP_DECLINE_H_INCLUDED */

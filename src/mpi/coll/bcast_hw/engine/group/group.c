@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../engine.h"
+#include "groups.h"
 #include "group_impl.h"
 #include "setup.h"
 
@@ -26,7 +26,7 @@ static bool find_sites(struct hwmc_group *g, const struct hwmc_group_cfg *cfg)
     return g->site_mem != NULL;
 }
 
-struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_group_cfg *cfg,
+struct hwmc_group *hwmc_group_create(struct hwmc_groups *all, const struct hwmc_group_cfg *cfg,
                                      uint64_t now)
 {
     struct hwmc_group *g = calloc(1, sizeof(*g));
@@ -37,7 +37,7 @@ struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_gr
         return NULL;
     g->cfg = *cfg;
     g->world = malloc(cfg->size * sizeof(*g->world));
-    if (!g->world || !find_sites(g, cfg) || !hwmc_agenda_add(&e->agenda, g)) {
+    if (!g->world || !find_sites(g, cfg) || !hwmc_agenda_add(&all->agenda, g)) {
         free(g->site_mem);
         free(g->world);
         free(g);
@@ -45,23 +45,24 @@ struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_gr
     }
     memcpy(g->world, cfg->world, cfg->size * sizeof(*g->world));
     g->cfg.world = g->world;
-    g->engine = e;
-    g->number = ++e->groups_made;
+    g->all = all;
+    g->wires = all->wires;
+    g->number = ++all->made;
     g->id = (struct hwmc_wire_id){
-        .job = e->cfg.job,
+        .job = all->wires->cfg.job,
         .context = cfg->context,
         .leader = g->world[0],
-        .unchecked = e->cfg.integrity != HWMC_INTEGRITY_CRC32C,
+        .unchecked = hwmc_wires_unchecked(all->wires),
     };
     hwmc_group_make_proposal(g, &proposal);
     hwmc_negotiation_start(&g->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
                            cfg->trees > 0, cfg->probe_ns);
-    g->next = e->groups;
+    g->next = all->first;
     if (g->next)
         g->next->prev = g;
-    e->groups = g;
-    hwmc_names_add(&e->names, g);
-    hwmc_agenda_touch(&e->agenda, g);
+    all->first = g;
+    hwmc_names_add(&all->names, g);
+    hwmc_agenda_touch(&all->agenda, g);
     if (!cfg->later)
         hwmc_group_pump(g, now);
     return g;
@@ -81,6 +82,22 @@ static void begin_closing(struct hwmc_group *g)
 /* What a probe carries to be as long as what it stands for. */
 static const unsigned char padding[HWMC_WIRE_PROBE_MAX];
 
+/* A segment along trees: its body is the lane's until hwmc_group_on_sent. The tag names the group,
+ * the lane and the token. A lane may fail in the call, and give back what it has. */
+static void send_segment(struct hwmc_group *g, const struct hwmc_msg *msg, const void *body,
+                         uint32_t len)
+{
+    const uint32_t index = g->wires->cfg.num_far_lanes > 0 ? msg->rail : 0;
+    const uint64_t tag = (uint64_t) g->number << 32 | index << 16 | msg->token;
+    const uint32_t peer = g->world[msg->peer];
+
+    g->pinned[index]++;
+    if (!hwmc_wires_send_from(g->wires, index, tag, peer, &g->id, g->cfg.rank, msg, body, len)) {
+        g->pinned[index]--;
+        g->wires->on_lost(g->wires->ctx, peer);
+    }
+}
+
 /* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
 static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
 {
@@ -89,7 +106,7 @@ static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t 
 
     if (msg->type == HWMC_MSG_SEGMENT && !(msg->flags & HWMC_FLAG_VOID)) {
         body = hwmc_group_segment_at(g, msg, &len);
-        hwmc_engine_send_from(g->engine, g->world[msg->peer], g, msg, body, len);
+        send_segment(g, msg, body, len);
         return;
     }
     if (msg->type == HWMC_MSG_DATA) {
@@ -102,10 +119,9 @@ static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t 
         len = hwmc_wire_probe_len(msg->bytes);
     }
     if (msg->multicast)
-        hwmc_engine_cast(g->engine, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body,
-                         len);
+        hwmc_wires_cast(g->wires, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body, len);
     else
-        hwmc_engine_send(g->engine, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
+        hwmc_wires_send(g->wires, g->world[msg->peer], &g->id, g->cfg.rank, msg, body, len);
 }
 
 static uint64_t next_timer(const struct hwmc_group *g)
@@ -128,8 +144,7 @@ static struct hwmc_room room(struct hwmc_group *g, uint64_t now)
     const struct hwmc_parameters *t = &g->negotiation.agreed;
     uint8_t casting = g->running ? hwmc_stream_casting(&g->stream) : 0;
 
-    return hwmc_rails_room(&g->engine->rails, t->rails, casting ? casting : t->rails, t->group,
-                           now);
+    return hwmc_rails_room(&g->wires->rails, t->rails, casting ? casting : t->rails, t->group, now);
 }
 
 static bool by_lane(const struct hwmc_msg *msg)
@@ -164,7 +179,7 @@ static void pump_stream(struct hwmc_group *g, uint64_t now)
     }
     if (n > 0)
         transmit(g, &run, n);
-    hwmc_agenda_block(&g->engine->agenda, g,
+    hwmc_agenda_block(&g->all->agenda, g,
                       hwmc_stream_casts(&g->stream, (struct hwmc_room){0xff, 0xff}));
 }
 
@@ -189,26 +204,26 @@ static void rejoin(struct hwmc_group *g, uint64_t now)
                        : 0;
     uint8_t due = hwmc_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
 
-    g->engine->counts->rejoins += (uint64_t) __builtin_popcount(due);
-    hwmc_rails_refresh(&g->engine->rails, due, g->negotiation.agreed.group);
+    g->wires->counts->rejoins += (uint64_t) __builtin_popcount(due);
+    hwmc_rails_refresh(&g->wires->rails, due, g->negotiation.agreed.group);
 }
 
 static void show(struct hwmc_group *g)
 {
     const bool first = !g->shown;
 
-    if (g->state != HWMC_GROUP_ON || !g->engine->cfg.show ||
+    if (g->state != HWMC_GROUP_ON || !g->wires->cfg.show ||
         (g->shown && g->shown_epoch == g->stream.epoch.number))
         return;
     g->shown = true;
     g->shown_epoch = g->stream.epoch.number;
-    g->engine->cfg.show(g, first);
+    g->wires->cfg.show(g, first);
 }
 
 /* A broadcast along trees has begun, or is over. */
 static void note_trees(struct hwmc_group *g)
 {
-    hwmc_agenda_by_trees(&g->engine->agenda, g,
+    hwmc_agenda_by_trees(&g->all->agenda, g,
                          g->running && g->stream.multilane.phase == HWMC_MULTILANE_RUN);
 }
 
@@ -216,12 +231,12 @@ static void note_trees(struct hwmc_group *g)
 static void end(struct hwmc_group *g)
 {
     g->over = true;
-    hwmc_agenda_touch(&g->engine->agenda, g);
+    hwmc_agenda_touch(&g->all->agenda, g);
 }
 
 void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
 {
-    struct hwmc_agenda *agenda = &g->engine->agenda;
+    struct hwmc_agenda *agenda = &g->all->agenda;
 
     hwmc_agenda_done(agenda, g);
     if (g->over || g->state == HWMC_GROUP_BROKEN) {
@@ -246,7 +261,7 @@ void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
     if (g->running)
         pump_stream(g, now);
     rejoin(g, now);
-    hwmc_rails_flush(&g->engine->rails, now);
+    hwmc_rails_flush(&g->wires->rails, now);
     if (g->state == HWMC_GROUP_CLOSING)
         g->over = hwmc_stream_closed(&g->stream);
     hwmc_agenda_wake(agenda, g, next_timer(g));
@@ -274,15 +289,15 @@ void hwmc_group_close(struct hwmc_group *g, uint64_t now)
 
 void hwmc_group_free(struct hwmc_group *g)
 {
-    struct hwmc_engine *e = g->engine;
+    struct hwmc_groups *all = g->all;
 
     hwmc_group_leave(g);
-    hwmc_names_remove(&e->names, g);
-    hwmc_agenda_remove(&e->agenda, g);
+    hwmc_names_remove(&all->names, g);
+    hwmc_agenda_remove(&all->agenda, g);
     if (g->prev)
         g->prev->next = g->next;
     else
-        e->groups = g->next;
+        all->first = g->next;
     if (g->next)
         g->next->prev = g->prev;
     free(g->site_mem);

@@ -27,11 +27,9 @@
 #include "placement.h"
 #include "notice.h"
 #include "names.h"
-#include "../wire/wire.h"
+#include "../wire/wires.h"
 
-#define HWMC_LANES_MAX 32u
-
-struct hwmc_engine;
+struct hwmc_groups;
 
 enum hwmc_group_state {
     HWMC_GROUP_SETUP,
@@ -74,10 +72,11 @@ struct hwmc_group_cfg {
 };
 
 struct hwmc_group {
-    struct hwmc_engine *engine;
-    struct hwmc_group *prev, *next; /* in the engine's list */
+    struct hwmc_groups *all;
+    struct hwmc_wires *wires;
+    struct hwmc_group *prev, *next; /* in the list of all */
     struct hwmc_agenda_item item;
-    struct hwmc_group *same[HWMC_NAMES_KINDS]; /* next in lists of engine.names */
+    struct hwmc_group *same[HWMC_NAMES_KINDS]; /* next in lists of all.names */
     enum hwmc_group_state state;
     uint32_t number; /* of this process's groups */
     struct hwmc_group_cfg cfg;
@@ -113,9 +112,9 @@ struct hwmc_group {
     uint32_t pinned[HWMC_LANES_MAX];
 };
 
-/* Begins set-up. NULL without memory. The group is the engine's; the caller's to use until
+/* Begins set-up. NULL without memory. The group is one of `all`; the caller's to use until
  * close. */
-struct hwmc_group *hwmc_group_create(struct hwmc_engine *e, const struct hwmc_group_cfg *cfg,
+struct hwmc_group *hwmc_group_create(struct hwmc_groups *all, const struct hwmc_group_cfg *cfg,
                                      uint64_t now);
 
 /* No broadcast follows on it, on any member; all are consumed here. The group goes when nobody

@@ -65,24 +65,18 @@ void hwmc_names_remove(struct hwmc_names *n, struct hwmc_group *g)
         take_out(n, g, (enum hwmc_names_kind) kind);
 }
 
-bool hwmc_names_is_by_key(enum hwmc_msg_type type)
-{
-    return type == HWMC_MSG_INVITE || type == HWMC_MSG_REPORT || type == HWMC_MSG_DECIDE ||
-           type == HWMC_MSG_LOST;
-}
-
 static bool names(const struct hwmc_group *g, const struct hwmc_wire_in *in)
 {
     if (g->id.leader != in->id.leader || g->over || (!in->cast && g->id.context != in->id.context))
         return false;
-    if (hwmc_names_is_by_key(in->msg.type))
+    if (hwmc_wire_is_by_key(in->msg.type))
         return in->id.generation == 0 && in->msg.bid == g->cfg.key;
     return g->running && g->id.generation == in->id.generation;
 }
 
 struct hwmc_group *hwmc_names_of(struct hwmc_names *n, const struct hwmc_wire_in *in)
 {
-    const bool by_key = hwmc_names_is_by_key(in->msg.type);
+    const bool by_key = hwmc_wire_is_by_key(in->msg.type);
     const enum hwmc_names_kind kind = by_key ? HWMC_NAMES_KEY : HWMC_NAMES_GENERATION;
     struct hwmc_group *g =
         n->first[kind][list_of(in->id.leader, by_key ? in->msg.bid : in->id.generation)];

@@ -34,9 +34,6 @@ void hwmc_names_add(struct hwmc_names *n, struct hwmc_group *g);
 void hwmc_names_has_generation(struct hwmc_names *n, struct hwmc_group *g);
 void hwmc_names_remove(struct hwmc_names *n, struct hwmc_group *g);
 
-/* A message of this type is for a group that may have no generation yet. */
-bool hwmc_names_is_by_key(enum hwmc_msg_type type);
-
 /* The group that the message is for, as long as it is not over; NULL. What is not by key reaches a
  * group's stream, so only once that runs. */
 struct hwmc_group *hwmc_names_of(struct hwmc_names *n, const struct hwmc_wire_in *in);

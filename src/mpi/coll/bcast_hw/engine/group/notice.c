@@ -8,7 +8,8 @@
 
 #include <assert.h>
 
-#include "../engine.h"
+#include "group.h"
+#include "groups.h"
 
 const char *hwmc_stage_text(enum hwmc_stage stage)
 {
@@ -40,11 +41,11 @@ static void break_up(struct hwmc_group *g, const struct hwmc_notice *loss)
     g->state = HWMC_GROUP_BROKEN;
     g->reason = HWMC_REASON_LANE;
     g->loss = *loss;
-    g->loss.at = g->engine->now;
+    g->loss.at = g->wires->now;
     g->untold = true;
-    hwmc_agenda_touch(&g->engine->agenda, g);
+    hwmc_agenda_touch(&g->all->agenda, g);
     if (g->shown)
-        g->engine->cfg.show(g, false);
+        g->wires->cfg.show(g, false);
 }
 
 static void find(struct hwmc_group *g, uint32_t member, uint32_t rails)
@@ -79,7 +80,7 @@ void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
 
     if (msg->multicast || loss.rank >= g->cfg.size || loss.finder >= g->cfg.size ||
         msg->index >= HWMC_STAGE_LIMIT)
-        g->engine->counts->bad++;
+        g->wires->counts->bad++;
     else
         break_up(g, &loss);
 }
@@ -96,7 +97,7 @@ static void tell(struct hwmc_group *g, uint32_t member)
     const bool lost_from_here = g->loss.finder == g->cfg.rank && g->loss.rank == member;
 
     if (member != g->cfg.rank && !lost_from_here)
-        hwmc_engine_send(g->engine, g->world[member], &g->id, g->cfg.rank, &msg, NULL, 0);
+        hwmc_wires_send(g->wires, g->world[member], &g->id, g->cfg.rank, &msg, NULL, 0);
 }
 
 void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../../core/base/prng.h"
-#include "../engine.h"
+#include "groups.h"
 
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
@@ -26,34 +26,34 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
 
 void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *proposal)
 {
-    struct hwmc_engine *e = g->engine;
+    struct hwmc_groups *all = g->all;
     struct hwmc_fabric_attr attr;
-    uint64_t name = (uint64_t) g->id.leader << 32 | e->generations;
-    uint32_t all = e->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
-    uint32_t rails = hwmc_spare_offer(&e->spare, all);
+    uint64_t name = (uint64_t) g->id.leader << 32 | all->generations;
+    uint32_t rails_here = g->wires->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
+    uint32_t rails = hwmc_spare_offer(&all->spare, rails_here);
     size_t piece;
 
     memset(proposal, 0, sizeof(*proposal));
     if (g->cfg.rank == 0) {
-        proposal->generation = ++e->generations;
+        proposal->generation = ++all->generations;
         proposal->seed = hwmc_prng(g->id.job, name);
     }
     if (rails == 0) {
-        proposal->reason = all ? HWMC_REASON_PROBE : HWMC_REASON_FABRIC;
+        proposal->reason = rails_here ? HWMC_REASON_PROBE : HWMC_REASON_FABRIC;
         return;
     }
-    hwmc_rails_attr(&e->rails, rails, &attr);
+    hwmc_rails_attr(&g->wires->rails, rails, &attr);
     proposal->rails = rails;
     proposal->frag_bytes = (uint32_t) (attr.max_datagram - HWMC_WIRE_CAST_HEAD);
     proposal->window = (uint32_t) (attr.window < UINT32_MAX ? attr.window : UINT32_MAX);
     piece = g->cfg.piece_bytes > proposal->frag_bytes ? g->cfg.piece_bytes : proposal->frag_bytes;
-    if (e->memory_used + g->cfg.channels * piece > e->cfg.memory) {
+    if (all->memory_used + g->cfg.channels * piece > g->wires->cfg.memory) {
         proposal->reason = HWMC_REASON_MEMORY;
         return;
     }
     g->reserved = g->cfg.channels * piece;
-    e->memory_used += g->reserved;
-    if (g->cfg.rank == 0 && hwmc_rails_draw(&e->rails, &proposal->group) != HWMC_OK)
+    all->memory_used += g->reserved;
+    if (g->cfg.rank == 0 && hwmc_rails_draw(&g->wires->rails, &proposal->group) != HWMC_OK)
         proposal->reason = HWMC_REASON_FABRIC;
 }
 
@@ -72,12 +72,12 @@ static uint32_t agreed_piece(const struct hwmc_group *g)
  * speeds; where none is, to all alike. */
 static void wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
 {
-    const struct hwmc_engine_cfg *e = &g->engine->cfg;
-    const uint32_t rails = hwmc_engine_lanes_on(g->engine, g->cfg.rails) ? g->cfg.rails : 0;
+    const struct hwmc_wires_cfg *e = &g->wires->cfg;
+    const uint32_t rails = hwmc_wires_lanes_on(g->wires, g->cfg.rails) ? g->cfg.rails : 0;
     uint32_t mbit[HWMC_LANES_MAX] = {0};
 
     for (uint32_t i = 0; i < lanes; i++)
-        if (hwmc_engine_is_lane_on(e, i, rails))
+        if (hwmc_wires_is_lane_on(e, i, rails))
             mbit[i] = max_u32(e->lane_mbit[i % e->num_rails], 1);
     hwmc_wrr_init(d, max_u32(lanes, 1), mbit);
 }
@@ -85,11 +85,11 @@ static void wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
 /* The shares of those rails change as they carry more or less. */
 static void follow_rails(const struct hwmc_group *g, struct hwmc_stream_cfg *cfg)
 {
-    const struct hwmc_engine_cfg *e = &g->engine->cfg;
+    const struct hwmc_wires_cfg *e = &g->wires->cfg;
     uint32_t used = 0;
 
     for (uint32_t k = 0; k < e->num_rails && k < e->num_lanes; k++) {
-        bool on = hwmc_engine_is_lane_on(e, k, g->cfg.rails);
+        bool on = hwmc_wires_is_lane_on(e, k, g->cfg.rails);
 
         cfg->weights.speed[k] = on ? max_u32(e->lane_mbit[k], 1) : 0;
         used += on;
@@ -127,11 +127,11 @@ static bool start_stream(struct hwmc_group *g)
         .far_window = g->cfg.far_window,
         .max_segments = g->cfg.trees > 0 ? HWMC_GROUP_SEGMENTS_MAX : 0,
         .sites = g->site_mem ? &g->sites : NULL,
-        .counts = g->engine->counts,
+        .counts = g->wires->counts,
     };
 
-    wrr(g, g->engine->cfg.num_lanes, &cfg.near);
-    wrr(g, g->engine->cfg.num_far_lanes, &cfg.far);
+    wrr(g, g->wires->cfg.num_lanes, &cfg.near);
+    wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
     if (g->cfg.adapt_lanes)
         follow_rails(g, &cfg);
     if (casts)
@@ -148,7 +148,7 @@ static bool start_stream(struct hwmc_group *g)
 static void leave_rails(struct hwmc_group *g, uint32_t mask)
 {
     mask &= g->joined_rails | g->joining_rails;
-    hwmc_rails_leave(&g->engine->rails, mask, g->negotiation.agreed.group);
+    hwmc_rails_leave(&g->wires->rails, mask, g->negotiation.agreed.group);
     g->joined_rails &= ~mask;
     g->joining_rails &= ~mask;
 }
@@ -157,7 +157,7 @@ static void begin_join(struct hwmc_group *g, uint64_t now)
 {
     if (g->id.generation == 0) {
         g->id.generation = g->negotiation.agreed.generation;
-        hwmc_names_has_generation(&g->engine->names, g);
+        hwmc_names_has_generation(&g->all->names, g);
     }
     g->running = start_stream(g);
     g->joining_rails = g->running ? g->negotiation.agreed.rails : 0;
@@ -170,7 +170,7 @@ static void join(struct hwmc_group *g, uint64_t now)
 {
     if (!g->running)
         begin_join(g, now);
-    g->joined_rails |= hwmc_rails_join(&g->engine->rails, g->joining_rails,
+    g->joined_rails |= hwmc_rails_join(&g->wires->rails, g->joining_rails,
                                        g->negotiation.agreed.group, &g->joining_rails);
     if (g->joining_rails != 0 && now < g->join_end) {
         g->join_at = now + JOIN_AGAIN_NS < g->join_end ? now + JOIN_AGAIN_NS : g->join_end;
@@ -187,7 +187,7 @@ static void fit(struct hwmc_group *g)
     free(g->stream_mem);
     g->running = start_stream(g);
     hwmc_negotiation_on_fitted(&g->negotiation, g->running);
-    g->engine->engine_counts->setup_shorter++;
+    g->wires->engine_counts->setup_shorter++;
 }
 
 static bool join_is_due(const struct hwmc_group *g, uint64_t now)
@@ -213,10 +213,10 @@ static void leave_multicast(struct hwmc_group *g)
 {
     leave_rails(g, ~0u);
     g->casts = false;
-    hwmc_rails_forget(&g->engine->rails, g->placement.channels,
+    hwmc_rails_forget(&g->wires->rails, g->placement.channels,
                       (size_t) g->placement.n * g->placement.piece_bytes);
     hwmc_placement_close(&g->placement);
-    g->engine->memory_used -= g->reserved;
+    g->all->memory_used -= g->reserved;
     g->reserved = 0;
 }
 
@@ -224,7 +224,7 @@ void hwmc_group_leave(struct hwmc_group *g)
 {
     leave_multicast(g);
     g->running = false;
-    hwmc_agenda_block(&g->engine->agenda, g, false);
+    hwmc_agenda_block(&g->all->agenda, g, false);
     free(g->stream_mem);
     g->stream_mem = NULL;
 }
@@ -232,9 +232,9 @@ void hwmc_group_leave(struct hwmc_group *g)
 /* The one that this rank serves can be sent to from now on. */
 static void meet(const struct hwmc_group *g)
 {
-    struct hwmc_lane *lane = g->engine->cfg.lane;
+    struct hwmc_lane *lane = g->wires->cfg.lane;
 
-    if (g->engine->cfg.meets)
+    if (g->wires->cfg.meets)
         lane->ops->ready(lane, g->world[hwmc_ring_next(g->cfg.rank, g->cfg.size)]);
 }
 
@@ -242,7 +242,7 @@ void hwmc_group_settle(struct hwmc_group *g)
 {
     if (g->state != HWMC_GROUP_SETUP || !hwmc_negotiation_over(&g->negotiation))
         return;
-    hwmc_spare_on_outcome(&g->engine->spare, hwmc_negotiation_probed(&g->negotiation),
+    hwmc_spare_on_outcome(&g->all->spare, hwmc_negotiation_probed(&g->negotiation),
                           g->negotiation.missed);
     if (g->negotiation.phase == HWMC_NEGOTIATION_YES) {
         g->state = HWMC_GROUP_ON;
@@ -250,12 +250,12 @@ void hwmc_group_settle(struct hwmc_group *g)
         leave_rails(g, ~g->negotiation.agreed.rails);
         hwmc_stream_agreed(&g->stream, (uint8_t) g->negotiation.agreed.rails);
         meet(g);
-        g->engine->engine_counts->setup_on++;
+        g->wires->engine_counts->setup_on++;
         return;
     }
     g->reason = g->negotiation.agreed.reason;
     g->reason_rank = g->negotiation.agreed.rank;
-    g->engine->engine_counts->setup_off++;
+    g->wires->engine_counts->setup_off++;
     if (g->negotiation.phase == HWMC_NEGOTIATION_LANES) {
         g->state = HWMC_GROUP_ON;
         hwmc_stream_agreed(&g->stream, 0);

@@ -6,7 +6,8 @@
  */
 #include <assert.h>
 
-#include "../engine.h"
+#include "group.h"
+#include "groups.h"
 
 void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now)
 {
@@ -28,5 +29,5 @@ void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token)
     assert(g->pinned[lane] > 0);
     g->pinned[lane]--;
     hwmc_stream_on_sent(&g->stream, token);
-    hwmc_agenda_touch(&g->engine->agenda, g);
+    hwmc_agenda_touch(&g->all->agenda, g);
 }

@@ -84,4 +84,11 @@ enum hwmc_wire_result hwmc_wire_decode(struct hwmc_wire_in *in, uint64_t job, bo
                                        const void *head, size_t head_len, const void *body,
                                        size_t body_len);
 
+/* A message of this type is for a group that may have no generation yet. */
+static inline bool hwmc_wire_is_by_key(enum hwmc_msg_type type)
+{
+    return type == HWMC_MSG_INVITE || type == HWMC_MSG_REPORT || type == HWMC_MSG_DECIDE ||
+           type == HWMC_MSG_LOST;
+}
+
 #endif /* HWMC_ENGINE_WIRE_WIRE_H_INCLUDED */

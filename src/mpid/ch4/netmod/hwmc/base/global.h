@@ -16,7 +16,7 @@
 
 #define MPIDI_HWMC_COMM(comm) ((comm)->dev.ch4.netmod.hwmc)
 
-#define HWMC_JOB_LANES_MAX 32 /* HWMC_LANES_MAX of engine/engine.h */
+#define HWMC_JOB_LANES_MAX 32 /* HWMC_LANES_MAX of engine/wire/wires.h */
 
 /* What the netmod has once a process. Fabrics and lane are the engine's; from here only their
  * descriptors are asked for. */

@@ -7,7 +7,7 @@
 #define HWMC_NETMOD_BASE_VERSIONS_H_INCLUDED
 
 /* What differs between CH4 of MPICH 4.0, 4.2, 4.3 and 5.0, as far as hwmc's netmod uses it. What
- * differs outside the device is in bcast_hw/entry/mpich.h. Needs mpi.h; read by all of MPICH. */
+ * differs outside the device is in bcast_hw/process/mpich.h. Needs mpi.h; read by all of MPICH. */
 
 /* The lock of VCI 0. */
 #if MPICH_NUMVERSION >= 50000000

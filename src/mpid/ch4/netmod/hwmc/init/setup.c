@@ -178,7 +178,7 @@ static int negotiation(MPIR_Comm *world, const struct offer *mine, struct offer 
 }
 
 /* Every rail that this process has. */
-static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_engine_cfg *cfg)
+static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_wires_cfg *cfg)
 {
     for (int i = 0; i < rails->num_job; i++)
         if (rails->at[i] >= 0)
@@ -187,7 +187,7 @@ static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_eng
 }
 
 /* Those for which there are no sessions: one for control and repair, and those of the rails. */
-static void show_lanes(const struct hwmc_engine_cfg *cfg)
+static void show_lanes(const struct hwmc_wires_cfg *cfg)
 {
     struct hwmc_export_lane lane = {.open = true, .rail = -1, .carries = "control, repair"};
 
@@ -233,7 +233,7 @@ int hwmc_setup(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_engine *engine;
-    struct hwmc_engine_cfg cfg = {
+    struct hwmc_wires_cfg cfg = {
         .world_rank = (uint32_t) MPIR_Process.rank,
     };
     struct hwmc_lanes lanes = {0};

@@ -107,11 +107,11 @@ static enum watched watch_engine(const struct hwmc_engine *e)
     enum watched least = WATCHED;
 
     for (int i = 0; i < HWMC_RAIL_BITS; i++)
-        if (e->rails.one[i].fabric)
-            least = MPL_MIN(least, watch_fabric(e->rails.one[i].fabric));
-    for (uint32_t i = 0; hwmc_engine_by_lanes(e) && i < e->cfg.num_far_lanes; i++)
-        least = MPL_MIN(least, watch_lane(e->cfg.lanes[i]));
-    return MPL_MIN(least, watch_lane(e->cfg.lane));
+        if (e->wires.rails.one[i].fabric)
+            least = MPL_MIN(least, watch_fabric(e->wires.rails.one[i].fabric));
+    for (uint32_t i = 0; hwmc_engine_by_lanes(e) && i < e->wires.cfg.num_far_lanes; i++)
+        least = MPL_MIN(least, watch_lane(e->wires.cfg.lanes[i]));
+    return MPL_MIN(least, watch_lane(e->wires.cfg.lane));
 }
 
 /* Whether the descriptor is readable, within `ns`. */
@@ -150,7 +150,7 @@ static bool program_polls(void)
 /* How many fragments others were sent that had asked for them. */
 static uint64_t repairs(const struct hwmc_engine *e)
 {
-    return e->counts->forwarded + e->counts->given;
+    return e->wires.counts->forwarded + e->wires.counts->given;
 }
 
 /* Under the lock, in place of the program: progress. How long from `now` on there is nothing to do,
@@ -169,7 +169,7 @@ static uint64_t stand_in(struct hwmc_engine *e, uint64_t now)
     if (watched == WATCHED_NOT_NOW)
         return ++in_a_row < BUSY_LOOKS ? 0 : LOOK_NS;
     in_a_row = 0;
-    until = MPL_MIN(hwmc_engine_deadline(e), e->cfg.lane->ops->deadline(e->cfg.lane));
+    until = MPL_MIN(hwmc_engine_deadline(e), e->wires.cfg.lane->ops->deadline(e->wires.cfg.lane));
     until = until > now ? until - now : 0;
     return watched == WATCHED ? until : MPL_MIN(until, LOOK_NS);
 }

@@ -200,7 +200,7 @@ static uint32_t fastest(const int *mbit)
 }
 
 int hwmc_fabrics_open(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, const int *can,
-                      const int *mbit, struct hwmc_engine_cfg *cfg)
+                      const int *mbit, struct hwmc_wires_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS;
 

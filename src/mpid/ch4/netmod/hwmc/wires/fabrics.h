@@ -38,7 +38,7 @@ bool hwmc_fabrics_choose_port(struct hwmc_fabrics *f, const int *free);
 /* Opens a fabric on each rail that carries something, given what all can and the agreed speeds:
  * into cfg->fabrics, with cfg->mbit. A rail that cannot be used is no error. */
 int hwmc_fabrics_open(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, const int *can,
-                      const int *mbit, struct hwmc_engine_cfg *cfg);
+                      const int *mbit, struct hwmc_wires_cfg *cfg);
 
 /* Closes what was tried and not handed over. */
 void hwmc_fabrics_close(struct hwmc_fabrics *f);

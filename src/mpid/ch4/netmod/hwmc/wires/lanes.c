@@ -88,7 +88,7 @@ static void on_lost(void *ctx, uint32_t peer)
 {
     const struct wire *w = ctx;
 
-    if (w->rail < 0 || !hwmc_engine_is_silent(hwmc_process_engine(), (uint32_t) w->rail))
+    if (w->rail < 0 || !hwmc_wires_is_silent(&hwmc_process_engine()->wires, (uint32_t) w->rail))
         w->to.lost(w->to.ctx, peer);
 }
 
@@ -329,7 +329,7 @@ static struct hwmc_lane *take(struct hwmc_lane **slot, struct wire *w, uint32_t 
 /* One of each rail, then the next of each: any number of the first ones is spread over the rails.
  * False: no memory. */
 static bool give_nth(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails, int n,
-                     const int *all_have, struct hwmc_engine_cfg *cfg)
+                     const int *all_have, struct hwmc_wires_cfg *cfg)
 {
     for (int i = 0; i < HWMC_RAILS_MAX; i++)
         if (n < all_have[i]) {
@@ -349,7 +349,7 @@ static bool give_nth(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rail
 }
 
 int hwmc_lanes_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
-                    const int *all_have, struct hwmc_engine_cfg *cfg)
+                    const int *all_have, struct hwmc_wires_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS, shared = 0;
 

@@ -47,7 +47,7 @@ void hwmc_lanes_match(const struct hwmc_lanes *lanes, const struct hwmc_job_rail
 /* Hands over to cfg the lanes that all processes have, if there are several; closes the others. An
  * MPICH error without memory. */
 int hwmc_lanes_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
-                    const int *all_have, struct hwmc_engine_cfg *cfg);
+                    const int *all_have, struct hwmc_wires_cfg *cfg);
 
 /* Rails of the job that the lane for control and repair goes by, a bit each; 0: not known. */
 uint32_t hwmc_lanes_control(const struct hwmc_job_rails *rails);

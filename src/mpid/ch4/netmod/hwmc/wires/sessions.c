@@ -195,7 +195,7 @@ static void show_lanes(const struct shared *s)
 }
 
 /* False: no memory. */
-static bool open_streams(const struct shared *s, struct hwmc_engine_cfg *cfg)
+static bool open_streams(const struct shared *s, struct hwmc_wires_cfg *cfg)
 {
     cfg->lane = open_stream(CONTROL);
     if (!cfg->lane)
@@ -212,7 +212,7 @@ static bool open_streams(const struct shared *s, struct hwmc_engine_cfg *cfg)
 
 int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
                            const int *all_have, const int *all_rc,
-                           const struct hwmc_job_sessions_users *users, struct hwmc_engine_cfg *cfg)
+                           const struct hwmc_job_sessions_users *users, struct hwmc_wires_cfg *cfg)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_session_cfg session;

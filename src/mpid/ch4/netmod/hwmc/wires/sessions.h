@@ -36,8 +36,7 @@ struct hwmc_job_sessions_users {
  * caller to close. */
 int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
                            const int *all_have, const int *all_rc,
-                           const struct hwmc_job_sessions_users *users,
-                           struct hwmc_engine_cfg *cfg);
+                           const struct hwmc_job_sessions_users *users, struct hwmc_wires_cfg *cfg);
 
 /* ns; UINT64_MAX: the sessions, or what they carry, wait for nothing but their lanes. */
 uint64_t hwmc_job_sessions_deadline(void);

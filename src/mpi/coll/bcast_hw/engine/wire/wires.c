@@ -1,0 +1,71 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * wires: see wires.h.
+ */
+#include "wires.h"
+
+uint32_t hwmc_wires_lane_rails(const struct hwmc_wires *w)
+{
+    uint32_t rails = 0;
+
+    for (uint32_t i = 0; i < w->cfg.num_rails; i++)
+        if (!(w->cfg.lane_silent >> i & 1))
+            rails |= 1u << w->cfg.lane_rail[i];
+    return rails;
+}
+
+bool hwmc_wires_is_silent(const struct hwmc_wires *w, uint32_t rail)
+{
+    for (uint32_t i = 0; i < w->cfg.num_rails; i++)
+        if (w->cfg.lane_rail[i] == rail)
+            return w->cfg.lane_silent >> i & 1;
+    return false;
+}
+
+uint32_t hwmc_wires_lanes_on(const struct hwmc_wires *w, uint32_t rails)
+{
+    uint32_t lanes = 0;
+
+    for (uint32_t i = 0; i < w->cfg.num_lanes; i++)
+        lanes += hwmc_wires_is_lane_on(&w->cfg, i, rails);
+    return lanes;
+}
+
+void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wire_id *id,
+                     uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+{
+    w->engine_counts->datagrams_sent++;
+    w->engine_counts->datagram_bytes_sent +=
+        hwmc_rails_cast(&w->rails, group, id, src, msg, body, len);
+}
+
+void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
+                     uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
+{
+    unsigned char head[HWMC_WIRE_HEAD], control[HWMC_WIRE_CONTROL_MAX];
+    struct hwmc_lane *lane = w->cfg.lane;
+    void *payload = msg->type == HWMC_MSG_DATA ? (void *) (uintptr_t) body : control;
+    struct hwmc_wire_id named = *id;
+
+    if (hwmc_wire_is_by_key(msg->type))
+        named.generation = 0;
+    len = hwmc_wire_encode(head, &named, src, msg, payload, len);
+    w->engine_counts->lane_messages_sent++;
+    if (lane->ops->send(lane, world_rank, head, sizeof(head), payload, len) != HWMC_OK)
+        w->on_lost(w->ctx, world_rank);
+}
+
+bool hwmc_wires_send_from(struct hwmc_wires *w, uint32_t index, uint64_t tag, uint32_t world_rank,
+                          const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
+                          const void *body, uint32_t len)
+{
+    struct hwmc_lane *lane = hwmc_wires_lane(w, index);
+    unsigned char head[HWMC_WIRE_HEAD];
+
+    hwmc_wire_encode(head, id, src, msg, (void *) (uintptr_t) body, len);
+    w->engine_counts->lane_messages_sent++;
+    w->unflushed = w->cfg.num_far_lanes > 0;
+    return lane->ops->send_from(lane, world_rank, head, sizeof(head), body, len, tag) == HWMC_OK;
+}

@@ -127,6 +127,8 @@ int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c)
     if (hwmc_leaders_num(&c->leaders) > HWMC_SHM_RANKS_MAX)
         goto fn_exit;
     find_mates(comm, &c->leaders, n);
+    n->host.lost = hwmc_leader_groups_lost;
+    n->host.of = c;
     mpi_errno = hwmc_shm_setup(n, comm);
     if (n->host.broken)
         goto fn_exit;

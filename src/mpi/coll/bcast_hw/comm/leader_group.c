@@ -343,6 +343,22 @@ fn_fail:
     return mpi_errno;
 }
 
+int hwmc_leader_groups_lost(const void *of)
+{
+    const struct hwmc_comm *c = of;
+    const struct hwmc_group *broken = NULL;
+
+    hwmc_lock();
+    for (uint32_t i = 0; i < HWMC_LEADERS_MAX && !broken; i++) {
+        const struct hwmc_group *g = c->leader_group[i].group;
+
+        if (g && c->leader_group[i].state == HWMC_LEADER_GROUP_ON && g->state == HWMC_GROUP_BROKEN)
+            broken = g;
+    }
+    hwmc_unlock();
+    return broken ? hwmc_failure_error(broken) : MPI_SUCCESS;
+}
+
 uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes)
 {
     const uint32_t leaders =

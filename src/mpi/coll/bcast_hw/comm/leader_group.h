@@ -103,6 +103,10 @@ bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t whic
  * call it at the same place. */
 void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c);
 
+/* The MPI error of a member that one of this rank's groups has lost; MPI_SUCCESS. `of`: a struct
+ * hwmc_comm. */
+int hwmc_leader_groups_lost(const void *of);
+
 /* The MPI error of a leader group that is BROKEN; MPI_SUCCESS of others. */
 int hwmc_leader_group_error(const struct hwmc_leader_group *s);
 

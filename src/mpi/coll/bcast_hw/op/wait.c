@@ -76,6 +76,8 @@ static int progress(const struct hwmc_shm_host *n)
     if (hwmc_shm_group_failed(&n->group))
         MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
                       "it did so at another rank");
+    else if (n->part && mpi_errno == MPI_SUCCESS)
+        mpi_errno = n->lost(n->of);
     return mpi_errno;
 }
 

@@ -34,6 +34,8 @@ static int go_on(struct hwmc_pipeline *pipeline)
     hwmc_pipeline_more(pipeline, pipeline->piece + pipeline->here);
     mpi_errno = hwmc_pipeline_step(pipeline, &busy);
     hwmc_shm_watch(busy);
+    if (mpi_errno == MPI_SUCCESS && hwmc_shm_group_failed(&pipeline->n->group))
+        mpi_errno = hwmc_shm_failed(pipeline->n, HWMC_ERR_PEER);
     return mpi_errno;
 }
 

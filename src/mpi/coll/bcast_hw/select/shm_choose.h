@@ -40,6 +40,11 @@ struct hwmc_shm_csel;
 /* What ranks of a communicator that run on one host share, and how they use it. */
 struct hwmc_shm_host {
     bool part; /* some of the communicator's ranks run on other hosts */
+    /* PART: the MPI error of a host that this rank knows to be lost, or MPI_SUCCESS. A rank that
+     * waits inside its host asks, for the root of what it waits for may wait for that host in vain.
+     * */
+    int (*lost)(const void *of);
+    const void *of;
     bool broken;         /* a collective failed at this rank: each one does so from then on */
     bool crowded;        /* ranks share processors; alike on all of them, for selection */
     uint64_t stream_min; /* bytes: of its parameters, as the caches want it */

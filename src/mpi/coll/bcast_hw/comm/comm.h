@@ -24,9 +24,9 @@ struct hwmc_comm {
     bool admitted;                  /* the broadcast under way is to be taken */
     bool along_trees;               /* ... by multilane */
 
-    /* Over several hosts: a leader group has one rank of each host. The others on its host get
-     * messages from that one, or from the root if it is among them, by `node` (op/pipeline.h), of
-     * which a rank is number leader groups.place. If not, there is one side. */
+    /* Hierarchical: a leader group has one rank of each host. The others on its host get messages
+     * from that one, or from the root if it is among them, by `shm` (op/pipeline.h), of which a
+     * rank is number leaders.place. If not, there is one leader group, of all ranks. */
     bool by_hosts;
     struct hwmc_leaders leaders;
     uint32_t *leaders_mem; /* theirs */

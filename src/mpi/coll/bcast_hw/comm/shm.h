@@ -24,10 +24,10 @@
 #include "../op/wait.h"
 
 enum hwmc_shm_state {
-    HWMC_SHM_SPREAD,   /* the ranks run on several hosts: all go to MPICH, but what hwmc sends
-                           * between hosts */
-    HWMC_SHM_PART,     /* so they do, and those of each host share a segment for what comes from
-                           * others */
+    /* The ranks run on several hosts: all go to MPICH, but what hwmc sends between hosts. */
+    HWMC_SHM_SPREAD,
+    /* So they do, and those of each host share a segment for what comes from others. */
+    HWMC_SHM_PART,
     HWMC_SHM_COUNTING, /* collectives go to MPICH until there have been enough */
     HWMC_SHM_OFF,      /* there is no segment: all go to MPICH */
     HWMC_SHM_ON,
@@ -36,8 +36,8 @@ enum hwmc_shm_state {
 struct hwmc_shm_comm {
     enum hwmc_shm_state state;
     uint64_t calls; /* collectives while counting */
-    int *
-        mates; /* ranks of the communicator on this host, by their number in the group; NULL: all */
+    /* The ranks of the communicator on this host, by their number in the group; NULL: all. */
+    int *mates;
     int num_mates;
     struct hwmc_shm_host host;
 };

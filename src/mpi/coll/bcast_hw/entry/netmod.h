@@ -35,7 +35,7 @@ void hwmc_summary(MPIR_Comm *world);
  * processes. */
 int hwmc_find_network(MPIR_Comm *world);
 
-/* Registers fabrics and lanes: from here on broadcasts can be taken. Fields as engine/engine.h has
+/* Registers fabrics and lanes: from here on broadcasts can be taken. Fields as engine/wire/wires.h has
  * them; `memory` and `show` are filled in here. */
 void hwmc_register(struct hwmc_wires_cfg *cfg);
 

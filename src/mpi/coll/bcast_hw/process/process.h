@@ -34,7 +34,7 @@ void hwmc_unlock(void);
 /* Monotonic, ns. */
 uint64_t hwmc_now(void);
 
-/* The netmod's fabrics and lanes. Fields as engine/engine.h has them. */
+/* The netmod's fabrics and lanes: engine/wire/wires.h. */
 void hwmc_process_register(const struct hwmc_wires_cfg *cfg);
 
 /* Whether there is a lane among them. */

@@ -41,8 +41,7 @@ struct hwmc_shm_csel;
 struct hwmc_shm_host {
     bool part; /* some of the communicator's ranks run on other hosts */
     /* PART: the MPI error of a host that this rank knows to be lost, or MPI_SUCCESS. A rank that
-     * waits inside its host asks, for the root of what it waits for may wait for that host in vain.
-     * */
+     * waits inside its host asks: what it waits for may never come. */
     int (*lost)(const void *of);
     const void *of;
     bool broken;         /* a collective failed at this rank: each one does so from then on */

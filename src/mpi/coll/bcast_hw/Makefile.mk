@@ -12,10 +12,13 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
+    src/mpi/coll/bcast_hw/op/bcast.h                  \
+    src/mpi/coll/bcast_hw/op/buffer.h                 \
     src/mpi/coll/bcast_hw/op/contiguous.h             \
-    src/mpi/coll/bcast_hw/op/message.h                \
-    src/mpi/coll/bcast_hw/op/pipeline.h               \
+    src/mpi/coll/bcast_hw/op/host_stage.h             \
+    src/mpi/coll/bcast_hw/op/net_stage.h              \
     src/mpi/coll/bcast_hw/op/wait.h                   \
+    src/mpi/coll/bcast_hw/op/wait_bcast.h             \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
     src/mpi/coll/bcast_hw/process/hosts.h             \
     src/mpi/coll/bcast_hw/process/mpich.h             \
@@ -99,10 +102,12 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/summary.c                \
     src/mpi/coll/bcast_hw/entry/types.c                  \
     src/mpi/coll/bcast_hw/entry/vbuf.c                   \
+    src/mpi/coll/bcast_hw/op/bcast.c                     \
     src/mpi/coll/bcast_hw/op/contiguous.c                \
-    src/mpi/coll/bcast_hw/op/message.c                   \
-    src/mpi/coll/bcast_hw/op/pipeline.c                  \
+    src/mpi/coll/bcast_hw/op/host_stage.c                \
+    src/mpi/coll/bcast_hw/op/net_stage.c                 \
     src/mpi/coll/bcast_hw/op/wait.c                      \
+    src/mpi/coll/bcast_hw/op/wait_bcast.c                \
     src/mpi/coll/bcast_hw/op/wait_failure.c              \
     src/mpi/coll/bcast_hw/op/wait_group.c                \
     src/mpi/coll/bcast_hw/process/hosts.c                \

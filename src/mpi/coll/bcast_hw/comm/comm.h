@@ -25,7 +25,7 @@ struct hwmc_comm {
     bool along_trees;               /* ... by multilane */
 
     /* Hierarchical: a leader group has one rank of each host. The others on its host get messages
-     * from that one, or from the root if it is among them, by `shm` (op/pipeline.h), of which a
+     * from that one, or from the root if it is among them, by `shm` (op/bcast.h), of which a
      * rank is number leaders.place. If not, there is one leader group, of all ranks. */
     bool by_hosts;
     struct hwmc_leaders leaders;

@@ -223,7 +223,7 @@ static void settle(const struct hwmc_comm *c, uint32_t which, struct hwmc_outcom
             hwmc_note_reason(HWMC_REASON_NOMEM);
         return;
     }
-    hwmc_wait_group(g, settled, NULL);
+    hwmc_wait_group(g, settled);
     outcome->state = state_by(g);
     hwmc_unlock();
     hwmc_shape_of(c->hosts, g, &outcome->shape);
@@ -273,7 +273,7 @@ static bool goes_by_outcome(const struct hwmc_leader_group *s, uint32_t number)
     hwmc_unlock();
     if (turn != HWMC_NEGOTIATION_AWAIT)
         return turn == HWMC_NEGOTIATION_TAKE;
-    hwmc_wait_group(g, settled, NULL);
+    hwmc_wait_group(g, settled);
     turn = hwmc_negotiation_over(&g->negotiation) ? hwmc_negotiation_enter(&g->negotiation, number)
                                                   : HWMC_NEGOTIATION_TAKE; /* and it is an error */
     hwmc_unlock();

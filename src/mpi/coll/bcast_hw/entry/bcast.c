@@ -10,82 +10,121 @@
 #include "hooks.h"
 #include "../comm/shm.h"
 #include "../op/contiguous.h"
-#include "../op/message.h"
+#include "../op/wait_bcast.h"
+#include "../process/process.h"
 #include "../stats/counters.h"
+#include "../stats/epoch.h"
 
 bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
     return hwmc_comm_takes(count, datatype, comm);
 }
 
-/* Over the network, by a leader group. */
-static int move(const struct hwmc_leader_group *s, const struct hwmc_comm *c,
-                struct hwmc_message *m, int root, bool is_root)
+/* The program's message, and the MPI error of packing or unpacking it. */
+struct typed {
+    void *buffer;
+    MPI_Aint count;
+    MPI_Datatype datatype;
+    int mpi_errno;
+};
+
+static int pack(void *of, uint64_t at, void *to, uint64_t n)
 {
+    struct typed *t = of;
+    MPI_Aint packed = 0;
+
+    t->mpi_errno = MPIR_Typerep_pack(t->buffer, t->count, t->datatype, (MPI_Aint) at, to,
+                                     (MPI_Aint) n, &packed HWMC_TYPEREP_FLAGS);
+    return t->mpi_errno || packed != (MPI_Aint) n ? HWMC_ERR_INVAL : HWMC_OK;
+}
+
+static int unpack(void *of, uint64_t at, const void *from, uint64_t n)
+{
+    struct typed *t = of;
+    MPI_Aint unpacked = 0;
+
+    t->mpi_errno = MPIR_Typerep_unpack(from, (MPI_Aint) n, t->buffer, t->count, t->datatype,
+                                       (MPI_Aint) at, &unpacked HWMC_TYPEREP_FLAGS);
+    return t->mpi_errno || unpacked != (MPI_Aint) n ? HWMC_ERR_INVAL : HWMC_OK;
+}
+
+/* The stage in the network, for `root` of the leader group; an MPI error if that is BROKEN. */
+static int plan_net(const struct hwmc_comm *c, uint32_t leader_group, uint32_t root, bool is_root,
+                    struct hwmc_net_cfg *net)
+{
+    const struct hwmc_leader_group *s = &c->leader_group[leader_group];
     int mpi_errno = hwmc_leader_group_error(s);
 
-    return mpi_errno ? mpi_errno : hwmc_move(s->group, c->along_trees, m, root, is_root);
+    net->engine = hwmc_process_engine();
+    net->group = s->group;
+    net->root = root;
+    net->is_root = is_root;
+    net->along_trees = c->along_trees;
+    net->pin_min = (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_COPY_BYTES, 0);
+    net->withdraw_ns = hwmc_withdraw_ns();
+    return mpi_errno;
 }
 
 /* By the leader group that the root is on, or by the first: of each host one rank takes part in the
- * network's broadcast. */
-static int message_by_leader_group(struct hwmc_comm *c, struct hwmc_message *m, int root,
-                                   MPIR_Comm *comm)
+ * network's broadcast, and all get the message inside their host as it comes. */
+static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, struct hwmc_bcast_cfg *cfg)
 {
-    int mpi_errno = MPI_SUCCESS, err;
+    int mpi_errno = hwmc_shm_broken(c->shm);
+    struct hwmc_shm_host *n = &c->shm->host;
     const struct hwmc_leaders *leaders = &c->leaders;
     const uint32_t own_host = leaders->host_of[comm->rank], root_host = leaders->host_of[root];
-    const bool is_root = comm->rank == root, at_home = root_host == own_host;
-    const uint32_t leader_group = hwmc_leader_group_for(comm, c, root, m->bytes);
-    const uint32_t on_it = hwmc_leaders_at(leaders, leader_group, own_host);
-    struct hwmc_pipeline pipeline;
+    const bool at_home = root_host == own_host;
+    const MPI_Aint bytes = (MPI_Aint) cfg->buffer.bytes;
+    const struct hwmc_shm_choice *choice;
+    uint32_t leader_group, on_it;
 
-    hwmc_pipeline_begin(&pipeline, &c->shm->host, leaders->place[at_home ? (uint32_t) root : on_it],
-                        m->buffer, m->bytes, is_root ? m->bytes : 0);
-    m->pipeline = &pipeline;
-    m->from_mate = !hwmc_leaders_has(leaders, leader_group, (uint32_t) root);
-    if (is_root)
-        hwmc_note_root(!m->from_mate);
+    MPIR_ERR_CHECK(mpi_errno);
+    leader_group = hwmc_leader_group_for(comm, c, root, bytes);
+    on_it = hwmc_leaders_at(leaders, leader_group, own_host);
+    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, bytes);
+    cfg->host.group = &n->group;
+    cfg->host.from = leaders->place[at_home ? (uint32_t) root : on_it];
+    cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
+    cfg->net.from_host = !hwmc_leaders_has(leaders, leader_group, (uint32_t) root);
+    if (cfg->is_root)
+        hwmc_note_root(!cfg->net.from_host);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno = move(&c->leader_group[leader_group], c, m, (int) root_host, at_home);
-    err = hwmc_pipeline_end(&pipeline, mpi_errno != MPI_SUCCESS);
-    return mpi_errno ? mpi_errno : err;
+        mpi_errno = plan_net(c, leader_group, root_host, at_home, &cfg->net);
+
+fn_fail:
+    return mpi_errno;
 }
 
-/* One rank of each host takes part in the network's broadcast, and all get the message inside
- * their host as it comes: op/pipeline.h. It lies in one piece. */
-static int message_by_hosts(struct hwmc_comm *c, const struct hwmc_message *m, int root,
-                            MPIR_Comm *comm)
+static int broadcast(struct hwmc_comm *c, struct typed *t, MPI_Aint bytes, int root,
+                     MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS;
-    const bool is_root = comm->rank == root;
-    struct hwmc_message whole = {.count = m->bytes, .datatype = HWMC_BYTE, .bytes = m->bytes};
-    MPI_Aint moved = m->bytes;
-    char *own = NULL;
+    struct hwmc_shm_host *n = c->by_hosts ? &c->shm->host : NULL;
+    struct hwmc_bcast b;
+    struct hwmc_bcast_cfg cfg = {.buffer = {.memory = hwmc_contiguous(t->buffer, t->datatype),
+                                            .bytes = (uint64_t) bytes,
+                                            .pack = pack,
+                                            .unpack = unpack,
+                                            .of = t},
+                                 .is_root = comm->rank == root};
 
-    mpi_errno = hwmc_shm_broken(c->shm);
+    mpi_errno = n ? plan_by_hosts(c, root, comm, &cfg)
+                  : plan_net(c, 0, (uint32_t) root, cfg.is_root, &cfg.net);
+    if (mpi_errno && n) /* others of the host may wait for this rank */
+        hwmc_shm_fail(n);
     MPIR_ERR_CHECK(mpi_errno);
-    whole.buffer = hwmc_contiguous(m->buffer, m->datatype);
-    if (!whole.buffer) {
-        whole.buffer = own = MPL_malloc(m->bytes, MPL_MEM_BUFFER);
-        MPIR_ERR_CHKANDJUMP(!own, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    }
-    if (own && is_root)
-        mpi_errno = MPIR_Typerep_pack(m->buffer, m->count, m->datatype, 0, own, m->bytes,
-                                      &moved HWMC_TYPEREP_FLAGS);
+    hwmc_bcast_begin(&b, &cfg);
+    mpi_errno = hwmc_wait_bcast(&b, n);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = message_by_leader_group(c, &whole, root, comm);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (own && !is_root)
-        mpi_errno = MPIR_Typerep_unpack(own, m->bytes, m->buffer, m->count, m->datatype, 0,
-                                        &moved HWMC_TYPEREP_FLAGS);
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_Assert(moved == m->bytes);
+    if (b.by_net)
+        hwmc_note_epoch(b.net.cfg.group);
+    if (n)
+        hwmc_shm_note_call();
 
 fn_exit:
-    MPL_free(own);
     return mpi_errno;
 fn_fail:
+    mpi_errno = t->mpi_errno ? t->mpi_errno : mpi_errno;
     goto fn_exit;
 }
 
@@ -110,26 +149,25 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_comm *c;
-    struct hwmc_message m = {.buffer = buffer, .count = count, .datatype = datatype};
-    MPI_Aint size;
+    struct typed t = {.buffer = buffer, .count = count, .datatype = datatype};
+    MPI_Aint size, bytes;
 
     MPIR_FUNC_ENTER;
 
     MPIR_Datatype_get_size_macro(datatype, size);
-    m.bytes = size * count;
+    bytes = size * count;
     c = hwmc_comm_state(comm);
     if (!(c && c->admitted) && !hwmc_comm_takes(count, datatype, comm)) {
-        hwmc_note_call(false, m.bytes);
-        mpi_errno = leave_to_mpich(buffer, count, datatype, m.bytes, root, comm, MPIR_HWMC_TAIL);
+        hwmc_note_call(false, bytes);
+        mpi_errno = leave_to_mpich(buffer, count, datatype, bytes, root, comm, MPIR_HWMC_TAIL);
         MPIR_ERR_CHECK(mpi_errno);
         goto fn_exit;
     }
     c = hwmc_comm_state(comm);
     MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
     c->admitted = false;
-    hwmc_note_call(true, m.bytes);
-    mpi_errno = c->by_hosts ? message_by_hosts(c, &m, root, comm)
-                            : move(&c->leader_group[0], c, &m, root, comm->rank == root);
+    hwmc_note_call(true, bytes);
+    mpi_errno = broadcast(c, &t, bytes, root, comm);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

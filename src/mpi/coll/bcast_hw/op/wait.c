@@ -48,14 +48,6 @@ uint64_t hwmc_shm_finished(void)
     return finished;
 }
 
-/* A wait: what it does between two steps. */
-struct wait {
-    struct hwmc_wait policy;
-    uint32_t times;   /* steps in a row that found nothing */
-    uint32_t listens; /* of these, since it listens; 0: it does not */
-    uint32_t heard;   /* what it will sleep on */
-};
-
 /* Others take their turn: MPICH's messages, and other threads of the program. */
 static int poll_messages(void)
 {
@@ -81,7 +73,7 @@ static int progress(const struct hwmc_shm_host *n)
     return mpi_errno;
 }
 
-static void yield(struct hwmc_wait_policy *p, struct wait *w, uint64_t now)
+static void yield(struct hwmc_wait_policy *p, struct hwmc_shm_wait *w, uint64_t now)
 {
     sched_yield();
     hwmc_wait_yielded(p, &w->policy, now, hwmc_now());
@@ -89,8 +81,8 @@ static void yield(struct hwmc_wait_policy *p, struct wait *w, uint64_t now)
 
 /* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
  * (shm/segment/wakeup). */
-static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct wait *w,
-                           uint64_t now)
+static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p,
+                           struct hwmc_shm_wait *w, uint64_t now)
 {
     if (w->listens == 0)
         w->heard = hwmc_shm_wakeup_listen(&n->group);
@@ -105,7 +97,7 @@ static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, 
 /* What comes after steps that found nothing. It does not sleep where other threads may want MPICH,
  * whose lock it has, nor where others may wait for this rank's progress, as at the end of a
  * one-sided epoch: no message rings the wakeup word. */
-static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct wait *w)
+static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct hwmc_shm_wait *w)
 {
     const struct hwmc_wait_limits limits = {.ns = UINT64_MAX,
                                             .yields = n->part ? HURRIED : PATIENT};
@@ -126,8 +118,7 @@ static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct wa
     }
 }
 
-/* A step has found nothing. */
-static int idle(struct hwmc_shm_host *n, struct wait *w)
+int hwmc_shm_idle(struct hwmc_shm_host *n, struct hwmc_shm_wait *w)
 {
     struct hwmc_wait_policy *p = hwmc_processor_wait_policy();
 
@@ -142,8 +133,7 @@ static int idle(struct hwmc_shm_host *n, struct wait *w)
     return pause_(n, p, w);
 }
 
-/* A step has found something, or the wait is over. */
-static void awake(struct hwmc_shm_host *n, struct wait *w)
+void hwmc_shm_awake(struct hwmc_shm_host *n, struct hwmc_shm_wait *w)
 {
     if (w->listens > 0)
         hwmc_shm_wakeup_leave(&n->group);
@@ -152,9 +142,9 @@ static void awake(struct hwmc_shm_host *n, struct wait *w)
     w->policy.since = 0;
 }
 
-static void end_wait(struct hwmc_shm_host *n, struct wait *w)
+static void end_wait(struct hwmc_shm_host *n, struct hwmc_shm_wait *w)
 {
-    awake(n, w);
+    hwmc_shm_awake(n, w);
     hwmc_shm_wakeup_ring(&n->group);
 }
 
@@ -187,14 +177,14 @@ int hwmc_shm_failed(struct hwmc_shm_host *n, int err)
 int hwmc_shm_wait(struct hwmc_shm_host *n, struct hwmc_shm_op *op)
 {
     int mpi_errno = MPI_SUCCESS, err;
-    struct wait w = {.times = 0};
+    struct hwmc_shm_wait w = {.times = 0};
 
     hwmc_shm_note_call();
     while ((err = hwmc_shm_op_step(op)) == HWMC_AGAIN) {
         if (op->moved) {
-            awake(n, &w);
+            hwmc_shm_awake(n, &w);
         } else {
-            mpi_errno = idle(n, &w);
+            mpi_errno = hwmc_shm_idle(n, &w);
             MPIR_ERR_CHECK(mpi_errno);
             if (w.times % LOOKS == 0 && hwmc_shm_mismatch_look(&n->group))
                 MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
@@ -215,10 +205,10 @@ fn_fail:
 int hwmc_shm_wait_until(struct hwmc_shm_host *n, int (*step)(void *what), void *what)
 {
     int mpi_errno = MPI_SUCCESS, err;
-    struct wait w = {.times = 0};
+    struct hwmc_shm_wait w = {.times = 0};
 
     while ((err = step(what)) == HWMC_AGAIN) {
-        mpi_errno = idle(n, &w);
+        mpi_errno = hwmc_shm_idle(n, &w);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (err != HWMC_OK)

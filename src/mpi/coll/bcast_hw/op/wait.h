@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * wait: the waits of collectives. Inside a host for other ranks' steps over shared memory; between
- * hosts for a group of the network.
+ * hosts for a group of the network. For broadcasts, which wait for either: wait_bcast.h.
  */
 
 #ifndef HWMC_OP_WAIT_H_INCLUDED
@@ -11,11 +11,11 @@
 
 #include "mpiimpl.h"
 #include "../process/process.h"
+#include "../core/wait/wait_policy.h"
 #include "../process/processors.h"
 #include "../select/shm_choose.h"
 
 struct hwmc_group;
-struct hwmc_pipeline;
 
 /* There is anything of MPICH's that progress of this process could move, for it or for others: a
  * request, or a window. */
@@ -52,15 +52,23 @@ bool hwmc_in_shm(void);
  * it waited for before. */
 uint64_t hwmc_shm_finished(void);
 
-/* Waits, with MPICH's progress, until `ready`, asked under the lock; meanwhile `pipeline`, if any,
- * goes on. Returns MPICH's error code, with the lock held in any case; an error when a lane of the
- * group is lost. */
-int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g),
-                    struct hwmc_pipeline *pipeline);
+/* What a wait inside a host does between two steps. Zero to begin with. */
+struct hwmc_shm_wait {
+    struct hwmc_wait policy;
+    uint32_t times;   /* steps in a row that found nothing */
+    uint32_t listens; /* of these, since it listens; 0: it does not */
+    uint32_t heard;   /* what it will sleep on */
+};
 
-/* Under the lock, which it gives away meanwhile: ends a broadcast along trees that has failed. When
- * it returns nothing of the memory that it was posted with is in use any more. */
-void hwmc_withdraw(struct hwmc_group *g);
+/* A step has found nothing: polls, yields or sleeps. MPICH's error code. */
+int hwmc_shm_idle(struct hwmc_shm_host *n, struct hwmc_shm_wait *w);
+
+/* The wait is over, or a step has found something. */
+void hwmc_shm_awake(struct hwmc_shm_host *n, struct hwmc_shm_wait *w);
+
+/* Waits, with MPICH's progress, until `ready`, asked under the lock. Returns MPICH's error code,
+ * with the lock held in any case; an error when a lane of the group is lost. */
+int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g));
 
 /* Time (hwmc_now) at which progress has something to do, or the thread that waits, though nothing
  * comes; UINT64_MAX. */

@@ -6,9 +6,7 @@
  */
 
 #include "wait.h"
-#include "pipeline.h"
 #include "wait_failure.h"
-#include "../core/failure/detector.h"
 
 #define TELL_NS UINT64_C(1000000000)
 
@@ -22,21 +20,6 @@ uint64_t hwmc_deadline(void)
     look = hwmc_wait_failure_deadline();
     hwmc_unlock();
     return MPL_MIN(at, look);
-}
-
-/* What the broadcast under way has brought goes to others of this host, as far as they are ready
- * for it. */
-static int go_on(struct hwmc_pipeline *pipeline)
-{
-    int mpi_errno = MPI_SUCCESS;
-    bool busy;
-
-    hwmc_pipeline_more(pipeline, pipeline->piece + pipeline->here);
-    mpi_errno = hwmc_pipeline_step(pipeline, &busy);
-    hwmc_shm_watch(busy);
-    if (mpi_errno == MPI_SUCCESS && hwmc_shm_group_failed(&pipeline->n->group))
-        mpi_errno = hwmc_shm_failed(pipeline->n, HWMC_ERR_PEER);
-    return mpi_errno;
 }
 
 /* Under the lock, for who is about to return with an error: what is under way goes on for a
@@ -61,21 +44,7 @@ static void tell(const struct hwmc_group *g)
         give_way();
 }
 
-/* A child that is there takes what is on its way to it with its next call of MPI; one that is gone
- * never does. */
-void hwmc_withdraw(struct hwmc_group *g)
-{
-    const uint64_t end =
-        hwmc_now() + MPL_MAX(TELL_NS, hwmc_peer_timeout_ns() / HWMC_DETECTOR_PARTS);
-
-    hwmc_group_withdraw(g, hwmc_now());
-    while (hwmc_group_pins(g) && hwmc_now() < end)
-        give_way();
-    hwmc_engine_cut(hwmc_process_engine(), g);
-}
-
-int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g),
-                    struct hwmc_pipeline *pipeline)
+int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g))
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_wait_failure failure = {0};
@@ -83,15 +52,9 @@ int hwmc_wait_group(struct hwmc_group *g, bool (*ready)(struct hwmc_group *g),
     hwmc_wait_begins();
     hwmc_lock();
     while (g->state != HWMC_GROUP_BROKEN && !ready(g)) {
-        if (pipeline && pipeline->listens)
-            pipeline->here = hwmc_group_prefix(g, pipeline->here);
         hwmc_unlock();
-        if (pipeline)
-            mpi_errno = go_on(pipeline);
-        if (mpi_errno == MPI_SUCCESS)
-            mpi_errno = MPID_Progress_test(NULL);
+        mpi_errno = MPID_Progress_test(NULL);
         hwmc_wait_polled();
-        hwmc_shm_watch(false);
         /* Other threads of the program take their turn. */
         MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
         hwmc_lock();

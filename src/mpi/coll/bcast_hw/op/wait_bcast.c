@@ -1,0 +1,140 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * A rank that waits for the network has MPICH make progress between two steps, as MPICH's own waits
+ * do: the netmod looks how (wait/). One that waits for others of its host looks at their memory
+ * (op/wait.c).
+ */
+
+#include "wait_bcast.h"
+#include "wait_failure.h"
+#include "../core/failure/detector.h"
+#include "../shm/segment/wakeup.h"
+
+#define WITHDRAW_NS UINT64_C(1000000000)
+
+/* What a wait is at. */
+struct wait {
+    struct hwmc_bcast *b;
+    struct hwmc_shm_host *n;
+    struct hwmc_wait_failure failure;
+    struct hwmc_shm_wait in_host;
+    bool for_net;              /* MPICH's wait has begun, */
+    enum hwmc_net_state state; /* ... for this, */
+    uint64_t at;               /* of the piece there */
+};
+
+uint64_t hwmc_withdraw_ns(void)
+{
+    return MPL_MAX(WITHDRAW_NS, hwmc_peer_timeout_ns() / HWMC_DETECTOR_PARTS);
+}
+
+static void leave_net(struct wait *w)
+{
+    if (w->for_net)
+        hwmc_wait_ends();
+    w->for_net = false;
+}
+
+/* Each piece is waited for by itself: how long it takes says how the next one is to be. */
+static void enter_net(struct wait *w)
+{
+    const struct hwmc_net_stage *net = &w->b->net;
+
+    if (net->state != w->state || net->at != w->at)
+        leave_net(w);
+    if (w->for_net)
+        return;
+    if (w->n)
+        hwmc_shm_awake(w->n, &w->in_host);
+    hwmc_wait_begins();
+    w->for_net = true;
+    w->state = net->state;
+    w->at = net->at;
+}
+
+/* Between two steps that wait for the network. */
+static int poll_net(struct wait *w)
+{
+    const struct hwmc_bcast *b = w->b;
+    int mpi_errno;
+
+    enter_net(w);
+    hwmc_shm_watch(b->by_host && hwmc_host_stage_behind(&b->host));
+    mpi_errno = MPID_Progress_test(NULL);
+    hwmc_wait_polled();
+    hwmc_shm_watch(false);
+    /* Other threads of the program take their turn. */
+    MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    if (b->now >= w->failure.wake) {
+        hwmc_lock();
+        hwmc_wait_failure_step(&w->failure, b->net.cfg.group);
+        hwmc_unlock();
+    }
+    if (mpi_errno == MPI_SUCCESS && b->by_host && hwmc_shm_group_failed(&w->n->group))
+        mpi_errno = hwmc_shm_failed(w->n, HWMC_ERR_PEER);
+    return mpi_errno;
+}
+
+static int pause_(struct wait *w)
+{
+    if (hwmc_bcast_waits(w->b) == HWMC_BCAST_FOR_NET)
+        return poll_net(w);
+    leave_net(w);
+    return hwmc_shm_idle(w->n, &w->in_host);
+}
+
+static void end_wait(struct wait *w)
+{
+    leave_net(w);
+    if (w->n) {
+        hwmc_shm_awake(w->n, &w->in_host);
+        hwmc_shm_wakeup_ring(&w->n->group);
+    }
+    if (w->failure.wake == 0)
+        return;
+    hwmc_lock();
+    hwmc_wait_failure_end(&w->failure);
+    hwmc_unlock();
+}
+
+int hwmc_wait_bcast(struct hwmc_bcast *b, struct hwmc_shm_host *n)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct wait w = {.b = b, .n = n};
+
+    while (!hwmc_bcast_step(b)) {
+        int err = pause_(&w);
+
+        if (err && !mpi_errno) {
+            mpi_errno = err;
+            hwmc_bcast_fail(b, HWMC_ERR_PEER);
+        }
+    }
+    end_wait(&w);
+    if (mpi_errno && n)
+        hwmc_shm_fail(n);
+    return mpi_errno ? mpi_errno : hwmc_bcast_error(b, n);
+}
+
+int hwmc_bcast_error(const struct hwmc_bcast *b, struct hwmc_shm_host *n)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (likely(b->err == HWMC_OK))
+        return MPI_SUCCESS;
+    if (b->in_host)
+        return hwmc_shm_failed(n, b->err);
+    if (n)
+        hwmc_shm_fail(n);
+    if (b->err == HWMC_ERR_PEER)
+        return hwmc_failure_error(b->net.cfg.group);
+    MPIR_ERR_CHKANDJUMP(b->err == HWMC_ERR_NOMEM, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
+                         "**collective_size_mismatch %d %d", (int) b->net.theirs,
+                         (int) b->net.ours);
+
+fn_fail:
+    return mpi_errno;
+}

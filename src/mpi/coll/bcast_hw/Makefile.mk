@@ -4,12 +4,18 @@
 # A file is built because it is named here; add one, and `make mpich` does the rest.
 
 noinst_HEADERS +=                                     \
+    src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
+    src/mpi/coll/bcast_hw/comm/hierarchy.h            \
+    src/mpi/coll/bcast_hw/comm/messages.h             \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
+    src/mpi/coll/bcast_hw/comm/shm_setup.h            \
+    src/mpi/coll/bcast_hw/entry/bcast.h               \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
+    src/mpi/coll/bcast_hw/entry/request.h             \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
     src/mpi/coll/bcast_hw/op/bcast.h                  \
@@ -17,6 +23,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/contiguous.h             \
     src/mpi/coll/bcast_hw/op/host_stage.h             \
     src/mpi/coll/bcast_hw/op/net_stage.h              \
+    src/mpi/coll/bcast_hw/op/queue.h                  \
     src/mpi/coll/bcast_hw/op/wait.h                   \
     src/mpi/coll/bcast_hw/op/wait_bcast.h             \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
@@ -38,10 +45,12 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/stats/number.h
 
 mpi_core_sources +=                                      \
+    src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
     src/mpi/coll/bcast_hw/comm/group_config.c            \
     src/mpi/coll/bcast_hw/comm/hierarchy.c               \
     src/mpi/coll/bcast_hw/comm/leader_group.c            \
+    src/mpi/coll/bcast_hw/comm/messages.c                \
     src/mpi/coll/bcast_hw/comm/shm.c                     \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
@@ -93,10 +102,12 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
+    src/mpi/coll/bcast_hw/entry/ibcast.c                 \
     src/mpi/coll/bcast_hw/entry/job.c                    \
     src/mpi/coll/bcast_hw/entry/job_network.c            \
     src/mpi/coll/bcast_hw/entry/reduce.c                 \
     src/mpi/coll/bcast_hw/entry/reduce_scatter.c         \
+    src/mpi/coll/bcast_hw/entry/request.c                \
     src/mpi/coll/bcast_hw/entry/scan.c                   \
     src/mpi/coll/bcast_hw/entry/scatter.c                \
     src/mpi/coll/bcast_hw/entry/summary.c                \
@@ -106,6 +117,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/contiguous.c                \
     src/mpi/coll/bcast_hw/op/host_stage.c                \
     src/mpi/coll/bcast_hw/op/net_stage.c                 \
+    src/mpi/coll/bcast_hw/op/queue.c                     \
     src/mpi/coll/bcast_hw/op/wait.c                      \
     src/mpi/coll/bcast_hw/op/wait_bcast.c                \
     src/mpi/coll/bcast_hw/op/wait_failure.c              \

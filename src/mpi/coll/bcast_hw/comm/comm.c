@@ -360,20 +360,17 @@ static bool worthwhile(MPIR_Comm *comm, struct hwmc_comm *c)
     return c->worth == HWMC_WORTH_YES;
 }
 
-/* The broadcast under way goes to one of hwmc's algorithms, and to which; or it is an error. */
-static bool admit(struct hwmc_comm *c, MPI_Aint bytes)
+/* A broadcast of `bytes` goes to one of hwmc's algorithms, and to which; or it is an error. */
+static bool is_chosen(const struct hwmc_comm *c, MPI_Aint bytes, bool *along_trees)
 {
     enum hwmc_algorithm a;
 
-    if (c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN) {
-        c->along_trees = false;
-        c->admitted = true;
-    } else {
-        a = hwmc_choose(&c->leader_group[0].shape, bytes, hwmc_is_forced());
-        c->along_trees = a == HWMC_ALGORITHM_MULTILANE;
-        c->admitted = !hwmc_algorithm_is_mpich(a);
-    }
-    return c->admitted;
+    *along_trees = false;
+    if (c->leader_group[0].state == HWMC_LEADER_GROUP_BROKEN)
+        return true;
+    a = hwmc_choose(&c->leader_group[0].shape, bytes, hwmc_is_forced());
+    *along_trees = a == HWMC_ALGORITHM_MULTILANE;
+    return !hwmc_algorithm_is_mpich(a);
 }
 
 static bool fits(MPI_Aint bytes)
@@ -393,21 +390,9 @@ struct hwmc_comm *hwmc_state_of(MPIR_Comm *comm)
     return *slot;
 }
 
-/* hwmc can broadcast these bytes on `comm`; what is new about that is shown. */
-static bool is_usable(MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes)
+/* What is known alike on all ranks whatever other collectives of `comm` are at. */
+static bool may_take(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm, MPI_Aint *bytes)
 {
-    const enum hwmc_worth worth = c->worth;
-    const enum hwmc_leader_group_state state = c->leader_group[0].state;
-    const bool usable = worthwhile(comm, c) && hwmc_leader_group_ready(comm, c, 0, bytes);
-
-    if (c->worth != worth || c->leader_group[0].state != state)
-        hwmc_comm_show(comm, c);
-    return usable;
-}
-
-bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
-{
-    struct hwmc_comm *c;
     MPI_Aint size;
 
     if (!hwmc_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !hwmc_is_forced()) ||
@@ -415,14 +400,97 @@ bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
         HWMC_IS_SUBCOMM(comm))
         return false;
     MPIR_Datatype_get_size_macro(datatype, size);
-    if (!fits(size * count) || (!hwmc_is_forced() && hwmc_file_refuses(count, datatype, comm)))
+    *bytes = size * count;
+    return fits(*bytes) && (hwmc_is_forced() || !hwmc_file_refuses(count, datatype, comm));
+}
+
+/* What is new about how the broadcasts of `comm` go is shown. */
+static void show_news(MPIR_Comm *comm, struct hwmc_comm *c, enum hwmc_worth worth,
+                      enum hwmc_leader_group_state state)
+{
+    if (c->worth != worth || c->leader_group[0].state != state)
+        hwmc_comm_show(comm, c);
+}
+
+bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
+{
+    struct hwmc_comm *c;
+    enum hwmc_worth worth;
+    enum hwmc_leader_group_state state;
+    MPI_Aint bytes;
+    bool usable;
+
+    if (!may_take(count, datatype, comm, &bytes))
         return false;
     c = hwmc_state_of(comm);
     if (!c) /* other ranks may set it up, so this one must not go another way */
         return true;
-    if (!is_usable(comm, c, size * count))
+    hwmc_comm_drain(c);
+    worth = c->worth;
+    state = c->leader_group[0].state;
+    usable = worthwhile(comm, c) && hwmc_leader_group_ready(comm, c, 0, bytes);
+    show_news(comm, c, worth, state);
+    c->admitted = usable && is_chosen(c, bytes, &c->along_trees);
+    return c->admitted;
+}
+
+bool hwmc_comm_queues(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm,
+                      struct hwmc_comm **queues)
+{
+    MPI_Aint bytes;
+
+    if (!may_take(count, datatype, comm, &bytes))
         return false;
-    return admit(c, size * count);
+    *queues = hwmc_state_of(comm);
+    return !*queues || worthwhile(comm, *queues);
+}
+
+static bool plan_first(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_plan *p,
+                       struct hwmc_await *a, int mpi_errno)
+{
+    const enum hwmc_leader_group_state state = c->leader_group[0].state;
+    const bool answered = hwmc_leader_group_ask(comm, c, &p->ask, a, mpi_errno);
+
+    show_news(comm, c, c->worth, state);
+    if (!answered)
+        return false;
+    p->by_hwmc = p->ask.goes && is_chosen(c, p->ask.bytes, &p->along_trees);
+    p->leader_group = 0;
+    return true;
+}
+
+bool hwmc_comm_plan(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_plan *p, struct hwmc_await *a,
+                    int mpi_errno)
+{
+    uint32_t which;
+
+    if (p->state == HWMC_PLAN_FIRST) {
+        if (!plan_first(comm, c, p, a, mpi_errno))
+            return false;
+        which = p->by_hwmc && c->by_hosts ? hwmc_leader_group_of_root(c, p->root) : 0;
+        p->state = which > 0 ? HWMC_PLAN_ANOTHER : HWMC_PLAN_MADE;
+        p->ask = hwmc_ask_of(which, p->ask.bytes, p->ask.tag);
+        mpi_errno = MPI_SUCCESS;
+    }
+    if (p->state == HWMC_PLAN_ANOTHER) {
+        if (!hwmc_leader_group_ask(comm, c, &p->ask, a, mpi_errno))
+            return false;
+        p->leader_group = p->ask.goes ? p->ask.which : 0;
+        p->state = HWMC_PLAN_MADE;
+    }
+    return true;
+}
+
+void hwmc_comm_drain(struct hwmc_comm *c)
+{
+    if (likely(hwmc_queue_is_empty(&c->queue)))
+        return;
+    hwmc_wait_begins();
+    while (!hwmc_queue_is_empty(&c->queue) && MPID_Progress_test(NULL) == MPI_SUCCESS) {
+        hwmc_wait_polled();
+        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    }
+    hwmc_wait_ends();
 }
 
 int hwmc_prepare(MPIR_Comm *world)

@@ -11,13 +11,16 @@
 #include "mpiimpl.h"
 #include "../core/place/leaders.h"
 #include "../stats/export.h"
+#include "hierarchy.h"
 #include "leader_group.h"
+#include "../op/queue.h"
 
 enum hwmc_worth { HWMC_WORTH_UNKNOWN, HWMC_WORTH_YES, HWMC_WORTH_NO };
 
 /* One per communicator, made at the first collective that hwmc may take. */
 struct hwmc_comm {
     struct hwmc_shm_comm *shm;      /* shm.h; NULL before the first of its collectives */
+    struct hwmc_queue queue;        /* operations that are not over */
     struct hwmc_export_place place; /* where it is shown */
     enum hwmc_worth worth;          /* its shape gains from multicast */
     uint32_t hosts;                 /* that its ranks run on; once `worth` is known */
@@ -28,6 +31,7 @@ struct hwmc_comm {
      * from that one, or from the root if it is among them, by `shm` (op/bcast.h), of which a
      * rank is number leaders.place. If not, there is one leader group, of all ranks. */
     bool by_hosts;
+    struct hwmc_hierarchy hierarchy;
     struct hwmc_leaders leaders;
     uint32_t *leaders_mem; /* theirs */
     struct hwmc_leader_group leader_group[HWMC_LEADERS_MAX];
@@ -50,21 +54,39 @@ void hwmc_shm_shut(void);
 /* Frees what a process has of it. */
 void hwmc_shm_close(void);
 
-/* Finds out whether `comm` broadcasts over several hosts: hierarchy.c. All members get here with
- * the same broadcast. */
-int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c);
-void hwmc_hierarchy_forget(struct hwmc_comm *c);
-
-/* Over several hosts, when set-up of a leader group has ended: those who are not on it get to know
- * how. */
-struct hwmc_outcome {
-    enum hwmc_leader_group_state state;
-    struct hwmc_shape shape;
-};
-int hwmc_tell_outcome(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome *outcome);
-
 /* Whether hwmc runs this broadcast: MPIR_Hwmc_takes (entry/hooks.h). */
 bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
+
+/* Whether a nonblocking or persistent broadcast goes to the queue of `comm`, where it is decided who
+ * runs it: the same answer on all ranks, whatever else they have called. *queues: what `comm`
+ * carries; NULL: no memory, and the broadcast is an error. */
+bool hwmc_comm_queues(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm,
+                      struct hwmc_comm **queues);
+
+/* Who runs a broadcast, and how: asked when it is the first of its queue. */
+enum hwmc_plan_state { HWMC_PLAN_FIRST, HWMC_PLAN_ANOTHER, HWMC_PLAN_MADE };
+
+struct hwmc_plan {
+    enum hwmc_plan_state state; /* about which leader group it is asked */
+    struct hwmc_ask ask;
+    int root;
+    uint32_t leader_group; /* MADE: that the message goes by */
+    bool by_hwmc;          /* MADE: or by MPICH */
+    bool along_trees;      /* MADE: by multilane */
+};
+
+static inline struct hwmc_plan hwmc_plan_of(int root, MPI_Aint bytes, int tag)
+{
+    return (struct hwmc_plan){.ask = hwmc_ask_of(0, bytes, tag), .root = root};
+}
+
+/* True: it is made; false: it waits for `a`. `mpi_errno`: of having waited. */
+bool hwmc_comm_plan(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_plan *p, struct hwmc_await *a,
+                    int mpi_errno);
+
+/* Waits until all operations of the communicator are over: a blocking collective that follows them
+ * goes after them. */
+void hwmc_comm_drain(struct hwmc_comm *c);
 
 /* Shows how the collectives of `comm`, which carries `c`, go from now on: stats/export.h. */
 void hwmc_comm_show(MPIR_Comm *comm, struct hwmc_comm *c);

@@ -7,19 +7,14 @@
  */
 
 #include "shm.h"
+#include "hierarchy.h"
 #include "../process/hosts.h"
 #include "../process/mpich.h"
 #include "../shm/coll/bcast.h"
 
-/* What a rank tells all others of itself. */
-struct near {
-    int distance[HWMC_RAIL_BITS]; /* from each rail, in any unit; INT_MAX: not known */
-    int casts;                    /* rails that it has multicast on, a bit each */
-};
-
-static struct near find_own(void)
+static struct hwmc_near find_own(void)
 {
-    struct near own = {.casts = (int) hwmc_process_engine()->wires.rails.mask};
+    struct hwmc_near own = {.casts = (int) hwmc_process_engine()->wires.rails.mask};
 
     hwmc_distances(own.distance);
     return own;
@@ -54,7 +49,7 @@ fn_fail:
 
 /* The first rail that messages can go by: of those that all ranks have multicast on; where there
  * are none, that lanes are on. */
-static uint32_t first_rail(const struct near *near, uint32_t ranks)
+static uint32_t first_rail(const struct hwmc_near *near, uint32_t ranks)
 {
     uint32_t rails = (uint32_t) near[0].casts;
 
@@ -65,30 +60,40 @@ static uint32_t first_rail(const struct near *near, uint32_t ranks)
     return rails ? (uint32_t) __builtin_ctz(rails) : 0;
 }
 
-/* Places the ranks of each host by their distances from the first rail. */
-static int find_leaders(MPIR_Comm *comm, struct hwmc_comm *c, const uint32_t *host_of)
+/* Begins to gather what each rank says of itself. */
+static int hierarchy_gather(MPIR_Comm *comm, struct hwmc_hierarchy *h)
 {
     int mpi_errno = MPI_SUCCESS;
-    const uint32_t ranks = (uint32_t) comm->local_size;
-    const size_t words = hwmc_leaders_words(ranks, c->hosts);
-    const int ints = (int) (sizeof(struct near) / sizeof(int));
-    struct near mine = find_own(), *near;
-    int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
-    uint32_t rail;
+    const size_t ranks = (size_t) comm->local_size;
 
-    near = MPL_malloc(ranks * sizeof(*near), MPL_MEM_COMM);
-    c->leaders_mem = MPL_malloc(words * sizeof(*c->leaders_mem), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!near || !far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = MPIR_Allgather_allcomm_auto(&mine, ints, HWMC_INT, near, ints, HWMC_INT, comm,
-                                            HWMC_NO_ERRORS);
+    h->own = find_own();
+    h->near = MPL_malloc(ranks * sizeof(*h->near), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!h->near, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = hwmc_messages_allgather(&h->messages, (const int *) &h->own, (int *) h->near,
+                                        (int) (sizeof(h->own) / sizeof(int)));
     MPIR_ERR_CHECK(mpi_errno);
-    rail = first_rail(near, ranks);
+
+fn_fail:
+    return mpi_errno;
+}
+
+/* Places the ranks of each host by their distances from the first rail. */
+static int hierarchy_find_leaders(MPIR_Comm *comm, struct hwmc_comm *c)
+{
+    int mpi_errno = MPI_SUCCESS;
+    const struct hwmc_hierarchy *h = &c->hierarchy;
+    const uint32_t ranks = (uint32_t) comm->local_size;
+    const uint32_t rail = first_rail(h->near, ranks);
+    const size_t words = hwmc_leaders_words(ranks, c->hosts);
+    int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
+
+    c->leaders_mem = MPL_malloc(words * sizeof(*c->leaders_mem), MPL_MEM_COMM);
+    MPIR_ERR_CHKANDJUMP(!far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (uint32_t i = 0; i < ranks; i++)
-        far[i] = near[i].distance[rail];
-    hwmc_leaders_init(&c->leaders, ranks, c->hosts, host_of, far, c->leaders_mem);
+        far[i] = h->near[i].distance[rail];
+    hwmc_leaders_init(&c->leaders, ranks, c->hosts, h->host_of, far, c->leaders_mem);
 
 fn_exit:
-    MPL_free(near);
     MPL_free(far);
     return mpi_errno;
 fn_fail:
@@ -105,42 +110,111 @@ static void find_mates(MPIR_Comm *comm, const struct hwmc_leaders *s, struct hwm
         n->mates[i] = (int) hwmc_leaders_at(s, (uint32_t) i, host);
 }
 
-int hwmc_is_hierarchical(MPIR_Comm *comm, struct hwmc_comm *c)
+/* Whether there may be leaders: the ranks run on several hosts, and some host has several; and who
+ * is where is known. */
+static int hierarchy_is_possible(MPIR_Comm *comm, struct hwmc_comm *c, bool *possible)
 {
     int mpi_errno = MPI_SUCCESS;
     const size_t ranks = (size_t) comm->local_size;
     struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
-    uint32_t *host_of = NULL;
-    bool known;
+    struct hwmc_hierarchy *h = &c->hierarchy;
 
+    *possible = false;
     if (!n || n->state != HWMC_SHM_SPREAD || c->hosts == 1 || c->hosts == ranks)
         goto fn_exit;
-    host_of = MPL_malloc(ranks * sizeof(*host_of), MPL_MEM_COMM);
+    h->host_of = MPL_malloc(ranks * sizeof(*h->host_of), MPL_MEM_COMM);
     n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = number_hosts(comm, host_of, &known);
+    MPIR_ERR_CHKANDJUMP(!h->host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = number_hosts(comm, h->host_of, possible);
     MPIR_ERR_CHECK(mpi_errno);
-    if (!known)
-        goto fn_exit;
-    mpi_errno = find_leaders(comm, c, host_of);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+int hwmc_hierarchy_begin(MPIR_Comm *comm, struct hwmc_comm *c, int tag)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct hwmc_hierarchy *h = &c->hierarchy;
+    bool possible;
+
+    h->state = HWMC_HIERARCHY_ENDED;
+    h->messages = hwmc_messages_of(comm, tag);
+    mpi_errno = hierarchy_is_possible(comm, c, &possible);
     MPIR_ERR_CHECK(mpi_errno);
+    if (possible) {
+        h->state = HWMC_HIERARCHY_GATHER;
+        mpi_errno = hierarchy_gather(comm, h);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    h->state = HWMC_HIERARCHY_ENDED;
+    goto fn_exit;
+}
+
+/* All have said who they are. */
+static int hierarchy_gathered(MPIR_Comm *comm, struct hwmc_comm *c)
+{
+    int mpi_errno = hierarchy_find_leaders(comm, c);
+    struct hwmc_shm_comm *n = c->shm;
+
+    MPIR_ERR_CHECK(mpi_errno);
+    c->hierarchy.state = HWMC_HIERARCHY_ENDED;
     if (hwmc_leaders_num(&c->leaders) > HWMC_SHM_RANKS_MAX)
         goto fn_exit;
     find_mates(comm, &c->leaders, n);
     n->host.lost = hwmc_leader_groups_lost;
     n->host.of = c;
-    mpi_errno = hwmc_shm_setup(n, comm);
-    if (n->host.broken)
-        goto fn_exit;
-    /* Without a segment the ranks of a host do without one, all alike. */
-    mpi_errno = MPI_SUCCESS;
-    c->by_hosts = n->state != HWMC_SHM_SPREAD;
+    hwmc_shm_setup_begin(n, comm, c->hierarchy.messages.tag);
+    c->hierarchy.state = HWMC_HIERARCHY_SEGMENT;
 
 fn_exit:
-    MPL_free(host_of);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+/* Without a segment the ranks of a host do without one, all alike. */
+static bool hierarchy_step_segment(struct hwmc_comm *c, struct hwmc_await *a, int *mpi_errno)
+{
+    struct hwmc_shm_comm *n = c->shm;
+
+    if (!hwmc_shm_setup_step(n, a, mpi_errno))
+        return false;
+    c->hierarchy.state = HWMC_HIERARCHY_ENDED;
+    if (!n->host.broken) {
+        *mpi_errno = MPI_SUCCESS;
+        c->by_hosts = n->state != HWMC_SHM_SPREAD;
+    }
+    return true;
+}
+
+bool hwmc_hierarchy_step(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_await *a, int *mpi_errno)
+{
+    struct hwmc_hierarchy *h = &c->hierarchy;
+
+    if (h->state == HWMC_HIERARCHY_GATHER && *mpi_errno == MPI_SUCCESS) {
+        if (!hwmc_messages_over(&h->messages, mpi_errno)) {
+            a->kind = HWMC_AWAIT_MESSAGES;
+            a->messages = &h->messages;
+            return false;
+        }
+        if (*mpi_errno == MPI_SUCCESS)
+            *mpi_errno = hierarchy_gathered(comm, c);
+    }
+    if (h->state == HWMC_HIERARCHY_SEGMENT && !hierarchy_step_segment(c, a, mpi_errno))
+        return false;
+    h->state = HWMC_HIERARCHY_ENDED;
+    MPL_free(h->host_of);
+    MPL_free(h->near);
+    h->host_of = NULL;
+    h->near = NULL;
+    return true;
 }
 
 void hwmc_hierarchy_forget(struct hwmc_comm *c)
@@ -148,15 +222,26 @@ void hwmc_hierarchy_forget(struct hwmc_comm *c)
     MPL_free(c->leaders_mem);
 }
 
-int hwmc_tell_outcome(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome *outcome)
+void hwmc_outcome_begin(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome_told *t)
 {
     struct hwmc_shm_comm *n = c->shm;
     const uint32_t host = c->leaders.host_of[n->mates[n->host.group.rank]];
     const uint32_t from = c->leaders.place[hwmc_leader_group_at(c, leader_group, host)];
-    struct hwmc_shm_tree star = hwmc_shm_group_star(&n->host.group, from);
-    uint64_t here = n->host.group.rank == from ? sizeof(*outcome) : 0;
-    struct hwmc_shm_bcast b;
+    uint64_t here = n->host.group.rank == from ? sizeof(t->outcome) : 0;
 
-    hwmc_shm_bcast_begin(&b, &n->host.group, &star, from, outcome, sizeof(*outcome), here);
-    return hwmc_shm_wait(&n->host, &b.op);
+    t->star = hwmc_shm_group_star(&n->host.group, from);
+    hwmc_shm_bcast_begin(&t->bcast, &n->host.group, &t->star, from, &t->outcome, sizeof(t->outcome),
+                         here);
+    t->shm = (struct hwmc_await_shm){.op = &t->bcast.op, .err = HWMC_AGAIN};
+}
+
+bool hwmc_outcome_step(struct hwmc_comm *c, struct hwmc_outcome_told *t, struct hwmc_await *a)
+{
+    a->kind = HWMC_AWAIT_NOTHING;
+    if (hwmc_await_shm_step(&t->shm) == HWMC_AGAIN)
+        *a = (struct hwmc_await){.kind = HWMC_AWAIT_HOST,
+                                 .host = &c->shm->host,
+                                 .step = hwmc_await_shm_step,
+                                 .what = &t->shm};
+    return a->kind == HWMC_AWAIT_NOTHING;
 }

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  */
 
-#include "comm.h"
+#include "shm.h"
 #include "../core/base/prng.h"
 #include "../engine/seen.h"
 #include "../op/wait.h"
@@ -162,18 +162,13 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
     MPL_free(site);
 }
 
-/* Begins set-up. A rank that cannot even decline its group must not go on as if nothing were wrong,
- * as others wait for it: its next broadcast is an error. Over several hosts the ranks of its host
- * learn that when set-up ends. */
-static void begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
+/* Begins the group of who is in it. A rank that cannot even decline its group must not go on as if
+ * nothing were wrong, as others wait for it: its next broadcast is an error. Over several hosts the
+ * ranks of its host learn that when set-up ends. */
+static void begin_members(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
 {
     struct hwmc_leader_group *s = &c->leader_group[which];
 
-    s->state = HWMC_LEADER_GROUP_SETUP;
-    if (which == 0 && hwmc_is_hierarchical(comm, c) != MPI_SUCCESS) {
-        s->state = HWMC_LEADER_GROUP_BROKEN;
-        return;
-    }
     if (!is_on(c, which, (uint32_t) comm->rank))
         return;
     begin_group(comm, c, which);
@@ -194,11 +189,6 @@ void hwmc_leader_group_drop(struct hwmc_leader_group *s)
     s->group = NULL;
 }
 
-static bool settled(struct hwmc_group *g)
-{
-    return g->state != HWMC_GROUP_SETUP;
-}
-
 static enum hwmc_leader_group_state state_by(const struct hwmc_group *g)
 {
     switch (g->state) {
@@ -211,42 +201,38 @@ static enum hwmc_leader_group_state state_by(const struct hwmc_group *g)
     }
 }
 
-/* Waits for the outcome of set-up, at who is in the leader group. */
-static void settle(const struct hwmc_comm *c, uint32_t which, struct hwmc_outcome *outcome)
+/* The outcome of set-up, at who is in the leader group; it has settled. */
+static struct hwmc_outcome find_outcome(const struct hwmc_comm *c, uint32_t which)
 {
-    struct hwmc_group *g = c->leader_group[which].group;
+    const struct hwmc_leader_group *s = &c->leader_group[which];
+    struct hwmc_outcome outcome = {.state = HWMC_LEADER_GROUP_OFF};
+    struct hwmc_group *g = s->group;
 
     if (!g) {
-        outcome->state =
-            c->leader_group[which].declined ? HWMC_LEADER_GROUP_OFF : HWMC_LEADER_GROUP_BROKEN;
-        if (which == 0 && c->leader_group[which].declined)
+        outcome.state = s->declined ? HWMC_LEADER_GROUP_OFF : HWMC_LEADER_GROUP_BROKEN;
+        if (which == 0 && s->declined)
             hwmc_note_reason(HWMC_REASON_NOMEM);
-        return;
+        return outcome;
     }
-    hwmc_wait_group(g, settled);
-    outcome->state = state_by(g);
+    hwmc_lock();
+    outcome.state = state_by(g);
     hwmc_unlock();
-    hwmc_shape_of(c->hosts, g, &outcome->shape);
+    hwmc_shape_of(c->hosts, g, &outcome.shape);
     if (which == 0 && !g->casts)
         hwmc_note_reason(g->reason);
     /* Whatever the first can do: which algorithm it is to be follows from its shape. */
-    if (which > 0 && outcome->shape.frag_bytes == 0 && c->leader_group[0].shape.frag_bytes > 0 &&
-        outcome->state == HWMC_LEADER_GROUP_ON)
-        outcome->state = HWMC_LEADER_GROUP_OFF;
+    if (which > 0 && outcome.shape.frag_bytes == 0 && c->leader_group[0].shape.frag_bytes > 0 &&
+        outcome.state == HWMC_LEADER_GROUP_ON)
+        outcome.state = HWMC_LEADER_GROUP_OFF;
+    return outcome;
 }
 
-/* Waits for the outcome of set-up. */
-static void end(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
+/* All members know it. */
+static void end_setup(struct hwmc_leader_group *s, uint32_t which,
+                      const struct hwmc_outcome *outcome)
 {
-    struct hwmc_leader_group *s = &c->leader_group[which];
-    struct hwmc_outcome outcome = {.state = HWMC_LEADER_GROUP_OFF};
-
-    if (is_on(c, which, (uint32_t) comm->rank))
-        settle(c, which, &outcome);
-    if (c->by_hosts && hwmc_tell_outcome(c, which, &outcome) != MPI_SUCCESS)
-        outcome.state = HWMC_LEADER_GROUP_BROKEN;
-    s->state = outcome.state;
-    s->shape = outcome.shape;
+    s->state = outcome->state;
+    s->shape = outcome->shape;
     if (s->state == HWMC_LEADER_GROUP_OFF)
         hwmc_leader_group_drop(s);
     if (which > 0)
@@ -259,74 +245,215 @@ static bool by_weight(uint32_t which)
            MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
 }
 
-/* In SETUP, at who is in the leader group: broadcast `number` goes by the outcome. Waits for it
- * where others may go by it. */
-static bool goes_by_outcome(const struct hwmc_leader_group *s, uint32_t number)
-{
-    struct hwmc_group *g = s->group;
-    enum hwmc_negotiation_turn turn;
+/* The states of a question. */
 
-    if (!g)
+static bool ask_awaits_group(const struct hwmc_leader_group *s, struct hwmc_await *a)
+{
+    bool settled;
+
+    if (!s->group)
         return false;
     hwmc_lock();
-    turn = hwmc_negotiation_enter(&g->negotiation, number);
+    settled = s->group->state != HWMC_GROUP_SETUP;
     hwmc_unlock();
-    if (turn != HWMC_NEGOTIATION_AWAIT)
-        return turn == HWMC_NEGOTIATION_TAKE;
-    hwmc_wait_group(g, settled);
-    turn = hwmc_negotiation_over(&g->negotiation) ? hwmc_negotiation_enter(&g->negotiation, number)
-                                                  : HWMC_NEGOTIATION_TAKE; /* and it is an error */
-    hwmc_unlock();
-    return turn == HWMC_NEGOTIATION_TAKE;
+    if (!settled)
+        *a = (struct hwmc_await){.kind = HWMC_AWAIT_GROUP, .group = s->group};
+    return !settled;
 }
 
-/* The leader group's set-up is to have an end for its broadcast `number`, of `bytes`. Begins it. */
-static bool is_due_by_weight(MPIR_Comm *comm, struct hwmc_comm *c, uint64_t number, MPI_Aint bytes)
+static enum hwmc_ask_state ask_answer(const struct hwmc_leader_group *s, struct hwmc_ask *q,
+                                      bool due)
 {
-    struct hwmc_leader_group *s = &c->leader_group[0];
-    const uint64_t cost = hwmc_setup_cost(c->hosts);
-    const uint64_t weight = MPL_MIN(hwmc_weight(c->hosts, bytes), cost);
+    q->goes = (due || s->state == HWMC_LEADER_GROUP_BROKEN) && s->state != HWMC_LEADER_GROUP_OFF;
+    return HWMC_ASK_ANSWERED;
+}
 
+/* Whether set-up begins with this broadcast. */
+static bool ask_begins(struct hwmc_comm *c, struct hwmc_ask *q)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+    uint64_t cost, weight;
+
+    if (!by_weight(q->which))
+        return q->number >= setup_after() && s->state == HWMC_LEADER_GROUP_COUNTING;
+    cost = hwmc_setup_cost(c->hosts);
+    weight = MPL_MIN(hwmc_weight(c->hosts, q->bytes), cost);
     s->weight += weight;
-    if (s->state == HWMC_LEADER_GROUP_COUNTING) {
-        if (s->weight < cost && number < setup_after())
-            return false;
-        s->begun = number;
-        s->weight = weight;
-        begin(comm, c, 0);
-    }
-    number -= s->begun;
-    return s->weight >= cost || number >= setup_ahead() ||
-           (!c->by_hosts && goes_by_outcome(s, (uint32_t) number));
+    if (s->state != HWMC_LEADER_GROUP_COUNTING || (s->weight < cost && q->number < setup_after()))
+        return false;
+    s->begun = q->number;
+    s->weight = weight;
+    return true;
 }
 
-static bool is_due_by_number(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, uint64_t number)
+static enum hwmc_ask_state ask_new(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q)
 {
-    if (number >= setup_after() && c->leader_group[which].state == HWMC_LEADER_GROUP_COUNTING)
-        begin(comm, c, which);
-    return number >= setup_after() + setup_ahead();
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+    int mpi_errno = MPI_SUCCESS;
+
+    if (s->state >= HWMC_LEADER_GROUP_ON)
+        return ask_answer(s, q, true);
+    q->number = s->counted++;
+    if (!ask_begins(c, q))
+        return s->state == HWMC_LEADER_GROUP_COUNTING ? ask_answer(s, q, false) : HWMC_ASK_BEGUN;
+    s->state = HWMC_LEADER_GROUP_SETUP;
+    if (q->which > 0) {
+        begin_members(comm, c, q->which);
+        return HWMC_ASK_BEGUN;
+    }
+    if (q->tag < 0)
+        mpi_errno = hwmc_messages_tag(comm, &q->tag);
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno = hwmc_hierarchy_begin(comm, c, q->tag);
+    if (mpi_errno == MPI_SUCCESS)
+        return HWMC_ASK_HIERARCHY;
+    s->state = HWMC_LEADER_GROUP_BROKEN;
+    return ask_answer(s, q, false);
+}
+
+static enum hwmc_ask_state ask_hierarchy(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
+                                         struct hwmc_await *a, int mpi_errno)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+
+    if (!hwmc_hierarchy_step(comm, c, a, &mpi_errno))
+        return HWMC_ASK_HIERARCHY;
+    if (mpi_errno == MPI_SUCCESS) {
+        begin_members(comm, c, q->which);
+        return HWMC_ASK_BEGUN;
+    }
+    s->state = HWMC_LEADER_GROUP_BROKEN;
+    return ask_answer(s, q, false);
+}
+
+/* Set-up has begun with this broadcast, or before: whether the broadcast is to know its end. */
+static enum hwmc_ask_state ask_begun(struct hwmc_comm *c, struct hwmc_ask *q)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+    bool due;
+
+    if (s->state != HWMC_LEADER_GROUP_SETUP)
+        return ask_answer(s, q, false);
+    if (!by_weight(q->which)) {
+        due = q->number >= setup_after() + setup_ahead();
+        return due ? HWMC_ASK_SETTLE : ask_answer(s, q, false);
+    }
+    q->number -= s->begun;
+    if (s->weight >= hwmc_setup_cost(c->hosts) || q->number >= setup_ahead())
+        return HWMC_ASK_SETTLE;
+    return c->by_hosts || !s->group ? ask_answer(s, q, false) : HWMC_ASK_OUTCOME;
+}
+
+/* At who is in the leader group: whether the broadcast goes by the outcome. Waits for it where
+ * others may go by it. */
+static enum hwmc_ask_state ask_outcome(struct hwmc_comm *c, struct hwmc_ask *q,
+                                       struct hwmc_await *a)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+    struct hwmc_group *g = s->group;
+    enum hwmc_negotiation_turn turn;
+    bool settled;
+
+    hwmc_lock();
+    settled = g->state != HWMC_GROUP_SETUP;
+    turn = hwmc_negotiation_enter(&g->negotiation, (uint32_t) q->number);
+    if (turn == HWMC_NEGOTIATION_AWAIT && settled) /* it is an error */
+        turn = HWMC_NEGOTIATION_TAKE;
+    hwmc_unlock();
+    if (turn == HWMC_NEGOTIATION_AWAIT) {
+        *a = (struct hwmc_await){.kind = HWMC_AWAIT_GROUP, .group = g};
+        return HWMC_ASK_OUTCOME;
+    }
+    return turn == HWMC_NEGOTIATION_TAKE ? HWMC_ASK_SETTLE : ask_answer(s, q, false);
+}
+
+static enum hwmc_ask_state ask_settle(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
+                                      struct hwmc_await *a)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+
+    q->told.outcome = (struct hwmc_outcome){.state = HWMC_LEADER_GROUP_OFF};
+    if (is_on(c, q->which, (uint32_t) comm->rank)) {
+        if (ask_awaits_group(s, a))
+            return HWMC_ASK_SETTLE;
+        q->told.outcome = find_outcome(c, q->which);
+    }
+    if (c->by_hosts) {
+        hwmc_outcome_begin(c, q->which, &q->told);
+        return HWMC_ASK_TELL;
+    }
+    end_setup(s, q->which, &q->told.outcome);
+    return ask_answer(s, q, true);
+}
+
+static enum hwmc_ask_state ask_tell(struct hwmc_comm *c, struct hwmc_ask *q, struct hwmc_await *a,
+                                    int mpi_errno)
+{
+    struct hwmc_leader_group *s = &c->leader_group[q->which];
+
+    if (mpi_errno == MPI_SUCCESS && !hwmc_outcome_step(c, &q->told, a))
+        return HWMC_ASK_TELL;
+    if (mpi_errno == MPI_SUCCESS && q->told.shm.err != HWMC_OK)
+        mpi_errno = hwmc_shm_failed(&c->shm->host, q->told.shm.err);
+    if (mpi_errno)
+        q->told.outcome.state = HWMC_LEADER_GROUP_BROKEN;
+    end_setup(s, q->which, &q->told.outcome);
+    return ask_answer(s, q, true);
+}
+
+static enum hwmc_ask_state ask_step(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
+                                    struct hwmc_await *a, int mpi_errno)
+{
+    switch (q->state) {
+        case HWMC_ASK_NEW:
+            return ask_new(comm, c, q);
+        case HWMC_ASK_HIERARCHY:
+            return ask_hierarchy(comm, c, q, a, mpi_errno);
+        case HWMC_ASK_BEGUN:
+            return ask_begun(c, q);
+        case HWMC_ASK_OUTCOME:
+            return ask_outcome(c, q, a);
+        case HWMC_ASK_SETTLE:
+            return ask_settle(comm, c, q, a);
+        case HWMC_ASK_TELL:
+            return ask_tell(c, q, a, mpi_errno);
+        default:
+            return HWMC_ASK_ANSWERED;
+    }
+}
+
+bool hwmc_leader_group_ask(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
+                           struct hwmc_await *a, int mpi_errno)
+{
+    a->kind = HWMC_AWAIT_NOTHING;
+    while (q->state != HWMC_ASK_ANSWERED && a->kind == HWMC_AWAIT_NOTHING) {
+        q->state = ask_step(comm, c, q, a, mpi_errno);
+        mpi_errno = MPI_SUCCESS;
+    }
+    return q->state == HWMC_ASK_ANSWERED;
 }
 
 bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes)
 {
-    struct hwmc_leader_group *s = &c->leader_group[which];
-    uint64_t number;
-    bool due;
+    struct hwmc_ask q;
+    struct hwmc_await a;
+    int mpi_errno = MPI_SUCCESS;
 
-    if (s->state >= HWMC_LEADER_GROUP_ON)
-        return s->state != HWMC_LEADER_GROUP_OFF;
-    number = s->counted++;
-    due = by_weight(which) ? is_due_by_weight(comm, c, number, bytes)
-                           : is_due_by_number(comm, c, which, number);
-    if (due && s->state == HWMC_LEADER_GROUP_SETUP)
-        end(comm, c, which);
-    return (due || s->state == HWMC_LEADER_GROUP_BROKEN) && s->state != HWMC_LEADER_GROUP_OFF;
+    if (likely(c->leader_group[which].state >= HWMC_LEADER_GROUP_ON))
+        return c->leader_group[which].state != HWMC_LEADER_GROUP_OFF;
+    q = hwmc_ask_of(which, bytes, -1);
+    while (!hwmc_leader_group_ask(comm, c, &q, &a, mpi_errno))
+        mpi_errno = hwmc_await(&a);
+    return q.goes;
 }
 
+/* Each host has one rank: nobody is waited for. */
 void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    if (by_weight(0))
-        begin(comm, c, 0);
+    if (by_weight(0)) {
+        c->leader_group[0].state = HWMC_LEADER_GROUP_SETUP;
+        begin_members(comm, c, 0);
+    }
 }
 
 int hwmc_leader_group_error(const struct hwmc_leader_group *s)
@@ -359,14 +486,11 @@ int hwmc_leader_groups_lost(const void *of)
     return broken ? hwmc_failure_error(broken) : MPI_SUCCESS;
 }
 
-uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes)
+uint32_t hwmc_leader_group_of_root(const struct hwmc_comm *c, int root)
 {
     const uint32_t leaders =
         (uint32_t) MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_SIDES, 1), (int) HWMC_LEADERS_MAX);
     const uint32_t which = c->leaders.place[root];
 
-    return which > 0 && which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN &&
-                   hwmc_leader_group_ready(comm, c, which, bytes)
-               ? which
-               : 0;
+    return which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN ? which : 0;
 }

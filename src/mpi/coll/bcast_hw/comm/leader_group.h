@@ -96,7 +96,7 @@ void hwmc_configure_group(struct hwmc_group_cfg *cfg);
 
 /* One more broadcast, of `bytes`, could go by leader group `which` of what `comm` carries; whether
  * it does, or must fail. May begin set-up, or wait for its end. All ranks of `comm` ask with the
- * same broadcast. */
+ * same broadcast. Waits. hierarchy.h asks the same step by step. */
 bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes);
 
 /* Sets up the first leader group before any broadcast, if that is by weight. All ranks of `comm`
@@ -113,9 +113,9 @@ int hwmc_leader_group_error(const struct hwmc_leader_group *s);
 /* Over several hosts: the rank of `host` on leader group `which`. */
 uint32_t hwmc_leader_group_at(const struct hwmc_comm *c, uint32_t which, uint32_t host);
 
-/* Over several hosts: the leader group for a broadcast of `bytes` from `root`. All ranks ask with
- * the same broadcast. */
-uint32_t hwmc_leader_group_for(MPIR_Comm *comm, struct hwmc_comm *c, int root, MPI_Aint bytes);
+/* Over several hosts: the leader group that broadcasts from `root` are to go by, if it is ready for
+ * them; else they go by the first. */
+uint32_t hwmc_leader_group_of_root(const struct hwmc_comm *c, int root);
 
 /* No broadcast follows on it. */
 void hwmc_leader_group_drop(struct hwmc_leader_group *s);

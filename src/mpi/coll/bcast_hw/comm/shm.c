@@ -136,6 +136,7 @@ struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
 
     if (!n)
         return NULL;
+    hwmc_comm_drain(hwmc_comm_state(comm));
     if (n->state == HWMC_SHM_COUNTING &&
         n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0)) {
         *mpi_errno = hwmc_shm_setup(n, comm);

@@ -21,6 +21,7 @@
 #define HWMC_COMM_SHM_H_INCLUDED
 
 #include "comm.h"
+#include "shm_setup.h"
 #include "../op/wait.h"
 
 enum hwmc_shm_state {
@@ -39,6 +40,7 @@ struct hwmc_shm_comm {
     /* The ranks of the communicator on this host, by their number in the group; NULL: all. */
     int *mates;
     int num_mates;
+    struct hwmc_shm_setup setup;
     struct hwmc_shm_host host;
 };
 
@@ -59,8 +61,14 @@ struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm);
 /* Makes the segment, of all ranks of `comm`, or on each host of n->mates: shm_setup.c. Leaves `n`
  * ON or PART if all ranks of `comm` have theirs, else OFF or SPREAD; broken where messages for that
  * failed here, as it may have worked for others. MPICH's error code then, and where this rank could
- * not, as what the user gave to select by is wrong. */
+ * not, as what the user gave to select by is wrong. Waits. */
 int hwmc_shm_setup(struct hwmc_shm_comm *n, MPIR_Comm *comm);
+
+/* The same step by step. Begin: all ranks call it for the same operation, of this tag
+ * (hwmc_messages_tag). Step: true: it has ended, and *mpi_errno is its error; false: it waits for
+ * `a`. *mpi_errno is that of having waited, MPI_SUCCESS at first. */
+void hwmc_shm_setup_begin(struct hwmc_shm_comm *n, MPIR_Comm *comm, int tag);
+bool hwmc_shm_setup_step(struct hwmc_shm_comm *n, struct hwmc_await *a, int *mpi_errno);
 
 /* The MPI error that each collective on it has; MPI_SUCCESS unless `n` is broken. */
 int hwmc_shm_broken(const struct hwmc_shm_comm *n);

@@ -22,20 +22,15 @@
 #include "../select/shm_csel.h"
 #include "../shm/coll/bcast.h"
 #include "../stats/counters.h"
+#include "../shm/segment/wakeup.h"
 #include "../shm/topo/affinity.h"
 #include "../shm/topo/topo.h"
 
 #include <pthread.h>
 
-/* What rank 0 tells, as integers. */
-struct told {
-    struct hwmc_shm_layout layout;
-    char name[HWMC_SHM_NAME_MAX]; /* empty: there is no segment */
-};
-
 #define SLOTS 32u /* how many collectives a rank may be ahead */
 
-_Static_assert(sizeof(struct told) % sizeof(int) == 0, "told as integers");
+_Static_assert(sizeof(struct hwmc_shm_told) % sizeof(int) == 0, "told as integers");
 
 /* Where this process runs. Asked anew for each communicator, as a program may have bound it; what
  * hwloc knows of the host is read once. */
@@ -88,7 +83,7 @@ static bool has_room(const struct hwmc_shm_layout *layout)
 
 /* Step 1 at rank 0. */
 static void create(struct hwmc_shm_comm *n, enum hwmc_shm_segment_kind kind, uint32_t ranks,
-                   const struct hwmc_shm_affinity *place, struct told *told)
+                   const struct hwmc_shm_affinity *place, struct hwmc_shm_told *told)
 {
     told->layout = (struct hwmc_shm_layout){.ranks = ranks,
                                             .slots = SLOTS,
@@ -117,7 +112,7 @@ static uint64_t copy_methods(void)
 }
 
 /* Step 2. False: this rank cannot. */
-static bool enter(struct hwmc_shm_comm *n, uint32_t rank, const struct told *told)
+static bool enter(struct hwmc_shm_comm *n, uint32_t rank, const struct hwmc_shm_told *told)
 {
     const struct hwmc_shm_params params = hwmc_shm_params_default(told->layout.chunk);
 
@@ -131,125 +126,207 @@ static bool enter(struct hwmc_shm_comm *n, uint32_t rank, const struct told *tol
            HWMC_OK;
 }
 
-static int tell(const struct hwmc_shm_comm *n, MPIR_Comm *comm, int num, struct told *told)
-{
-    int mpi_errno = MPI_SUCCESS;
-    const int ints = (int) (sizeof(*told) / sizeof(int));
-
-    if (!n->mates)
-        return MPIR_Bcast_allcomm_auto(told, ints, HWMC_INT, 0, comm, HWMC_NO_ERRORS);
-    if (comm->rank != n->mates[0])
-        return MPIC_Recv(told, ints, HWMC_INT, n->mates[0], MPIR_BCAST_TAG, comm,
-                         MPI_STATUS_IGNORE HWMC_RECV_TAIL);
-    for (int i = 1; i < num && mpi_errno == MPI_SUCCESS; i++)
-        mpi_errno =
-            MPIC_Send(told, ints, HWMC_INT, n->mates[i], MPIR_BCAST_TAG, comm, HWMC_NO_ERRORS);
-    return mpi_errno;
-}
-
-static void forget(struct hwmc_shm_comm *n)
+/* Steps 1 to 4 as a machine, which waits for messages, then for the ranks of the host:
+ *
+ *   BEGIN -> TELL -> AGREE -> JOIN -> PLACES -> ENDED
+ *             ^--------'         (by the other kind of memory, once)
+ */
+static void setup_forget(struct hwmc_shm_comm *n)
 {
     hwmc_shm_group_fini(&n->host.group);
     if (n->host.segment.base)
         hwmc_shm_segment_close(&n->host.segment);
 }
 
-/* Steps 1 to 3, by one kind of memory, for rank `rank` of `num`. Sets *all if all ranks have the
- * segment. */
-static int share(struct hwmc_shm_comm *n, enum hwmc_shm_segment_kind kind, MPIR_Comm *comm,
-                 int rank, int num, const struct hwmc_shm_affinity *place, int *all)
+/* Step 1, by one kind of memory. */
+static int setup_tell(struct hwmc_shm_comm *n)
 {
-    int mpi_errno = MPI_SUCCESS;
-    struct told told = {.name = ""};
-    int mine;
+    struct hwmc_shm_setup *s = &n->setup;
+    const int ints = (int) (sizeof(s->told) / sizeof(int));
 
-    *all = 0;
-    if (rank == 0 && place)
-        create(n, kind, (uint32_t) num, place, &told);
-    mpi_errno = tell(n, comm, num, &told);
-    MPIR_ERR_CHECK(mpi_errno);
-    mine = place && enter(n, (uint32_t) rank, &told);
-    mpi_errno = MPIR_Allreduce_allcomm_auto(&mine, all, 1, HWMC_INT, MPI_MIN, comm, HWMC_NO_ERRORS);
-    MPIR_ERR_CHECK(mpi_errno);
+    memset(&s->told, 0, sizeof(s->told));
+    if (s->rank == 0 && s->own)
+        create(n, s->kind, (uint32_t) s->num, s->own, &s->told);
+    s->state = HWMC_SHM_SETUP_TELL;
+    if (n->mates)
+        return hwmc_messages_tell(&s->messages, (int *) &s->told, ints, n->mates, s->num);
+    return hwmc_messages_bcast(&s->messages, &s->told, ints, HWMC_INT, 0);
+}
 
-fn_exit:
-    if (*all)
+/* Step 2, and the question of step 3. */
+static int setup_agree(struct hwmc_shm_comm *n)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+
+    s->mine = s->own && enter(n, (uint32_t) s->rank, &s->told);
+    s->state = HWMC_SHM_SETUP_AGREE;
+    return hwmc_messages_least(&s->messages, &s->mine, &s->all);
+}
+
+/* The answer: all have it, or it is tried by the other kind of memory, or all do without. */
+static int setup_agreed(struct hwmc_shm_comm *n)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+
+    if (s->all) {
         hwmc_shm_segment_seal(&n->host.segment);
-    else
-        forget(n);
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+        n->state = n->mates ? HWMC_SHM_PART : HWMC_SHM_ON;
+        hwmc_shm_note_segment(true, n->host.segment.bytes);
+        s->state = HWMC_SHM_SETUP_JOIN;
+        s->join = HWMC_AGAIN;
+        return MPI_SUCCESS;
+    }
+    setup_forget(n);
+    if (s->kind == HWMC_SHM_SEGMENT_MEMFD) {
+        s->kind = HWMC_SHM_SEGMENT_SHM;
+        return setup_tell(n);
+    }
+    s->state = HWMC_SHM_SETUP_ENDED;
+    return MPI_SUCCESS;
 }
 
-static int join(void *what)
+static int setup_join(void *what)
 {
-    return hwmc_shm_group_join(what);
+    struct hwmc_shm_comm *n = what;
+
+    if (n->setup.join == HWMC_AGAIN)
+        n->setup.join = hwmc_shm_group_join(&n->host.group);
+    hwmc_shm_wakeup_ring(&n->host.group);
+    return n->setup.join;
 }
 
-/* Step 4. */
-static int tell_places(struct hwmc_shm_comm *n, struct hwmc_shm_affinity *places)
+/* Step 4: the place of rank `from`. */
+static void setup_place(struct hwmc_shm_comm *n, uint32_t from)
 {
-    int mpi_errno = MPI_SUCCESS;
-    struct hwmc_shm_tree star;
-    struct hwmc_shm_bcast b;
+    struct hwmc_shm_setup *s = &n->setup;
+    struct hwmc_shm_group *g = &n->host.group;
+    const uint64_t bytes = sizeof(*s->places);
+
+    s->from = from;
+    s->star = hwmc_shm_group_star(g, from);
+    hwmc_shm_bcast_begin(&s->bcast, g, &s->star, from, &s->places[from], bytes,
+                         from == g->rank ? bytes : 0);
+    s->shm = (struct hwmc_await_shm){.op = &s->bcast.op, .err = HWMC_AGAIN};
+    s->state = HWMC_SHM_SETUP_PLACES;
+}
+
+static void setup_placed(struct hwmc_shm_comm *n)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+    const uint32_t size = n->host.group.size;
     struct hwmc_shm_caches caches;
 
-    for (uint32_t r = 0; r < n->host.group.size; r++) {
-        uint64_t here = r == n->host.group.rank ? sizeof(*places) : 0;
-
-        star = hwmc_shm_group_star(&n->host.group, r);
-        hwmc_shm_bcast_begin(&b, &n->host.group, &star, r, &places[r], sizeof(*places), here);
-        mpi_errno = hwmc_shm_wait(&n->host, &b.op);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    n->host.crowded = hwmc_shm_crowded(places, n->host.group.size);
-    hwmc_shm_caches_of(places, n->host.group.size, &caches);
+    n->host.crowded = hwmc_shm_crowded(s->places, size);
+    hwmc_shm_caches_of(s->places, size, &caches);
     n->host.stream_min = hwmc_shm_nontemporal_min(&caches);
-    hwmc_shm_levels_init(&n->host.levels, places, n->host.group.size);
+    hwmc_shm_levels_init(&n->host.levels, s->places, size);
+    s->state = HWMC_SHM_SETUP_ENDED;
+}
 
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+void hwmc_shm_setup_begin(struct hwmc_shm_comm *n, MPIR_Comm *comm, int tag)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+
+    memset(s, 0, sizeof(*s));
+    n->state = n->mates ? HWMC_SHM_SPREAD : HWMC_SHM_OFF;
+    n->host.part = n->mates != NULL;
+    n->host.crowded = true; /* until it is known better */
+    s->messages = hwmc_messages_of(comm, tag);
+    s->kind = HWMC_SHM_SEGMENT_MEMFD;
+    s->num = n->mates ? n->num_mates : comm->local_size;
+    while ((n->mates ? n->mates[s->rank] : s->rank) != comm->rank)
+        s->rank++;
+    s->places = MPL_calloc((size_t) s->num, sizeof(*s->places), MPL_MEM_COMM);
+    s->unusable = hwmc_shm_csel_begin(&n->host, (uint32_t) s->num);
+    if (s->places && !s->unusable) {
+        s->own = &s->places[s->rank];
+        own_place(s->own);
+    }
+}
+
+/* What follows what the machine has waited for. */
+static int setup_go_on(struct hwmc_shm_comm *n)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+    int mpi_errno = MPI_SUCCESS;
+
+    switch (s->state) {
+        case HWMC_SHM_SETUP_BEGIN:
+            return setup_tell(n);
+        case HWMC_SHM_SETUP_TELL:
+            return setup_agree(n);
+        case HWMC_SHM_SETUP_AGREE:
+            return setup_agreed(n);
+        case HWMC_SHM_SETUP_JOIN:
+            if (s->join != HWMC_OK)
+                return hwmc_shm_failed(&n->host, s->join);
+            setup_place(n, 0);
+            return mpi_errno;
+        case HWMC_SHM_SETUP_PLACES:
+            if (s->shm.err != HWMC_OK)
+                return hwmc_shm_failed(&n->host, s->shm.err);
+            if (s->from + 1 < n->host.group.size)
+                setup_place(n, s->from + 1);
+            else
+                setup_placed(n);
+            return mpi_errno;
+        default:
+            return mpi_errno;
+    }
+}
+
+/* Whether it waits, and for what; or the error of what it has waited for. */
+static bool setup_waits(struct hwmc_shm_comm *n, struct hwmc_await *a, int *mpi_errno)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+
+    *mpi_errno = MPI_SUCCESS;
+    a->kind = HWMC_AWAIT_NOTHING;
+    a->host = &n->host;
+    if (s->state == HWMC_SHM_SETUP_TELL || s->state == HWMC_SHM_SETUP_AGREE) {
+        a->messages = &s->messages;
+        a->kind =
+            hwmc_messages_over(&s->messages, mpi_errno) ? HWMC_AWAIT_NOTHING : HWMC_AWAIT_MESSAGES;
+    } else if (s->state == HWMC_SHM_SETUP_JOIN) {
+        a->step = setup_join;
+        a->what = n;
+        a->kind = setup_join(n) == HWMC_AGAIN ? HWMC_AWAIT_HOST : HWMC_AWAIT_NOTHING;
+    } else if (s->state == HWMC_SHM_SETUP_PLACES) {
+        a->step = hwmc_await_shm_step;
+        a->what = &s->shm;
+        a->kind = hwmc_await_shm_step(&s->shm) == HWMC_AGAIN ? HWMC_AWAIT_HOST : HWMC_AWAIT_NOTHING;
+    }
+    return a->kind != HWMC_AWAIT_NOTHING;
+}
+
+bool hwmc_shm_setup_step(struct hwmc_shm_comm *n, struct hwmc_await *a, int *mpi_errno)
+{
+    struct hwmc_shm_setup *s = &n->setup;
+
+    while (*mpi_errno == MPI_SUCCESS && s->state != HWMC_SHM_SETUP_ENDED) {
+        if (setup_waits(n, a, mpi_errno))
+            return false;
+        if (*mpi_errno == MPI_SUCCESS)
+            *mpi_errno = setup_go_on(n);
+    }
+    /* Others may have gone on: this rank can take no other way. */
+    if (*mpi_errno)
+        n->host.broken = true;
+    else
+        *mpi_errno = s->unusable;
+    MPL_free(s->places);
+    s->places = NULL;
+    return true;
 }
 
 int hwmc_shm_setup(struct hwmc_shm_comm *n, MPIR_Comm *comm)
 {
-    int mpi_errno = MPI_SUCCESS, unusable;
-    const int num = n->mates ? n->num_mates : comm->local_size;
-    struct hwmc_shm_affinity *places = MPL_calloc((size_t) num, sizeof(*places), MPL_MEM_COMM);
-    struct hwmc_shm_affinity *own = NULL;
-    int all = 0, rank = 0;
+    struct hwmc_await a;
+    int mpi_errno, tag;
 
-    n->state = n->mates ? HWMC_SHM_SPREAD : HWMC_SHM_OFF;
-    n->host.part = n->mates != NULL;
-    n->host.crowded = true; /* until it is known better */
-    while ((n->mates ? n->mates[rank] : rank) != comm->rank)
-        rank++;
-    unusable = hwmc_shm_csel_begin(&n->host, (uint32_t) num);
-    if (places && !unusable) {
-        own = &places[rank];
-        own_place(own);
-    }
-    mpi_errno = share(n, HWMC_SHM_SEGMENT_MEMFD, comm, rank, num, own, &all);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!all)
-        mpi_errno = share(n, HWMC_SHM_SEGMENT_SHM, comm, rank, num, own, &all);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!all)
-        goto fn_exit;
-    n->state = n->mates ? HWMC_SHM_PART : HWMC_SHM_ON;
-    hwmc_shm_note_segment(true, n->host.segment.bytes);
-    mpi_errno = hwmc_shm_wait_until(&n->host, join, &n->host.group);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = tell_places(n, places);
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    MPL_free(places);
-    return mpi_errno ? mpi_errno : unusable;
-fn_fail: /* others may have gone on: this rank can take no other way */
-    n->host.broken = true;
-    goto fn_exit;
+    mpi_errno = hwmc_messages_tag(comm, &tag);
+    hwmc_shm_setup_begin(n, comm, tag);
+    while (!hwmc_shm_setup_step(n, &a, &mpi_errno))
+        mpi_errno = hwmc_await(&a);
+    return mpi_errno;
 }

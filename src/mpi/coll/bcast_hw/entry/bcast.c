@@ -7,6 +7,7 @@
  */
 
 #include "mpiimpl.h"
+#include "bcast.h"
 #include "hooks.h"
 #include "../comm/shm.h"
 #include "../op/contiguous.h"
@@ -20,17 +21,9 @@ bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     return hwmc_comm_takes(count, datatype, comm);
 }
 
-/* The program's message, and the MPI error of packing or unpacking it. */
-struct typed {
-    void *buffer;
-    MPI_Aint count;
-    MPI_Datatype datatype;
-    int mpi_errno;
-};
-
 static int pack(void *of, uint64_t at, void *to, uint64_t n)
 {
-    struct typed *t = of;
+    struct hwmc_typed *t = of;
     MPI_Aint packed = 0;
 
     t->mpi_errno = MPIR_Typerep_pack(t->buffer, t->count, t->datatype, (MPI_Aint) at, to,
@@ -40,7 +33,7 @@ static int pack(void *of, uint64_t at, void *to, uint64_t n)
 
 static int unpack(void *of, uint64_t at, const void *from, uint64_t n)
 {
-    struct typed *t = of;
+    struct hwmc_typed *t = of;
     MPI_Aint unpacked = 0;
 
     t->mpi_errno = MPIR_Typerep_unpack(from, (MPI_Aint) n, t->buffer, t->count, t->datatype,
@@ -49,39 +42,35 @@ static int unpack(void *of, uint64_t at, const void *from, uint64_t n)
 }
 
 /* The stage in the network, for `root` of the leader group; an MPI error if that is BROKEN. */
-static int plan_net(const struct hwmc_comm *c, uint32_t leader_group, uint32_t root, bool is_root,
+static int plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
                     struct hwmc_net_cfg *net)
 {
-    const struct hwmc_leader_group *s = &c->leader_group[leader_group];
     int mpi_errno = hwmc_leader_group_error(s);
 
     net->engine = hwmc_process_engine();
     net->group = s->group;
     net->root = root;
     net->is_root = is_root;
-    net->along_trees = c->along_trees;
     net->pin_min = (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_COPY_BYTES, 0);
     net->withdraw_ns = hwmc_withdraw_ns();
     return mpi_errno;
 }
 
-/* By the leader group that the root is on, or by the first: of each host one rank takes part in the
- * network's broadcast, and all get the message inside their host as it comes. */
-static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, struct hwmc_bcast_cfg *cfg)
+/* By a leader group: of each host one rank takes part in the network's broadcast, and all get the
+ * message inside their host as it comes. */
+static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, uint32_t leader_group,
+                         struct hwmc_bcast_cfg *cfg)
 {
     int mpi_errno = hwmc_shm_broken(c->shm);
     struct hwmc_shm_host *n = &c->shm->host;
     const struct hwmc_leaders *leaders = &c->leaders;
     const uint32_t own_host = leaders->host_of[comm->rank], root_host = leaders->host_of[root];
     const bool at_home = root_host == own_host;
-    const MPI_Aint bytes = (MPI_Aint) cfg->buffer.bytes;
+    const uint32_t on_it = hwmc_leaders_at(leaders, leader_group, own_host);
     const struct hwmc_shm_choice *choice;
-    uint32_t leader_group, on_it;
 
     MPIR_ERR_CHECK(mpi_errno);
-    leader_group = hwmc_leader_group_for(comm, c, root, bytes);
-    on_it = hwmc_leaders_at(leaders, leader_group, own_host);
-    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, bytes);
+    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) cfg->buffer.bytes);
     cfg->host.group = &n->group;
     cfg->host.from = leaders->place[at_home ? (uint32_t) root : on_it];
     cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
@@ -89,29 +78,45 @@ static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, struct 
     if (cfg->is_root)
         hwmc_note_root(!cfg->net.from_host);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno = plan_net(c, leader_group, root_host, at_home, &cfg->net);
+        mpi_errno = plan_net(&c->leader_group[leader_group], root_host, at_home, &cfg->net);
 
 fn_fail:
     return mpi_errno;
 }
 
-static int broadcast(struct hwmc_comm *c, struct typed *t, MPI_Aint bytes, int root,
+int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, int root,
+                    MPIR_Comm *comm, uint32_t leader_group, bool along_trees,
+                    struct hwmc_bcast_cfg *cfg)
+{
+    int mpi_errno;
+
+    *cfg = (struct hwmc_bcast_cfg){.buffer = {.memory = hwmc_contiguous(t->buffer, t->datatype),
+                                              .bytes = (uint64_t) bytes,
+                                              .pack = pack,
+                                              .unpack = unpack,
+                                              .of = t},
+                                   .is_root = comm->rank == root};
+    mpi_errno = c->by_hosts
+                    ? plan_by_hosts(c, root, comm, leader_group, cfg)
+                    : plan_net(&c->leader_group[0], (uint32_t) root, cfg->is_root, &cfg->net);
+    cfg->net.along_trees = along_trees;
+    if (mpi_errno && c->by_hosts) /* others of the host may wait for this rank */
+        hwmc_shm_fail(&c->shm->host);
+    return mpi_errno;
+}
+
+static int broadcast(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, int root,
                      MPIR_Comm *comm)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_shm_host *n = c->by_hosts ? &c->shm->host : NULL;
+    uint32_t leader_group = n ? hwmc_leader_group_of_root(c, root) : 0;
     struct hwmc_bcast b;
-    struct hwmc_bcast_cfg cfg = {.buffer = {.memory = hwmc_contiguous(t->buffer, t->datatype),
-                                            .bytes = (uint64_t) bytes,
-                                            .pack = pack,
-                                            .unpack = unpack,
-                                            .of = t},
-                                 .is_root = comm->rank == root};
+    struct hwmc_bcast_cfg cfg;
 
-    mpi_errno = n ? plan_by_hosts(c, root, comm, &cfg)
-                  : plan_net(c, 0, (uint32_t) root, cfg.is_root, &cfg.net);
-    if (mpi_errno && n) /* others of the host may wait for this rank */
-        hwmc_shm_fail(n);
+    if (leader_group > 0 && !hwmc_leader_group_ready(comm, c, leader_group, bytes))
+        leader_group = 0;
+    mpi_errno = hwmc_bcast_plan(c, t, bytes, root, comm, leader_group, c->along_trees, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
     hwmc_bcast_begin(&b, &cfg);
     mpi_errno = hwmc_wait_bcast(&b, n);
@@ -149,7 +154,7 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_comm *c;
-    struct typed t = {.buffer = buffer, .count = count, .datatype = datatype};
+    struct hwmc_typed t = {.buffer = buffer, .count = count, .datatype = datatype};
     MPI_Aint size, bytes;
 
     MPIR_FUNC_ENTER;

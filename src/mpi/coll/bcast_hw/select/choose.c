@@ -19,7 +19,8 @@
 
 bool hwmc_is_forced(void)
 {
-    return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw;
+    return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw ||
+           MPIR_CVAR_IBCAST_INTRA_ALGORITHM == MPIR_CVAR_IBCAST_INTRA_ALGORITHM_hw;
 }
 
 void hwmc_shape_of(uint32_t hosts, const struct hwmc_group *g, struct hwmc_shape *shape)

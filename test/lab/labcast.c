@@ -13,6 +13,7 @@
  *   -seed=N      other sizes and other data
  *   -late=MS     in every batch some rank, in every other batch the root, comes MS later
  *   -compute=MS  in every batch some rank computes that long while the others go on
+ *   -outstanding=N  so many at once, by MPI_Ibcast
  *   -near=N      rank r is near to rail r mod N
  *   -sites=N     at so many sites, of neighbouring ranks; -partly: only the first one has a name
  *
@@ -31,7 +32,19 @@
 
 #define BATCH 32 /* broadcasts between two looks at the clock */
 
+#define OUTSTANDING_MAX 16
+
+/* A broadcast under way. */
+struct message {
+    MPI_Request request;
+    void *buf;
+    size_t bytes;
+    uint64_t key;
+};
+
 struct run {
+    int outstanding; /* 0: MPI_Bcast */
+    struct message message[OUTSTANDING_MAX];
     double seconds;
     size_t max, bytes_each;
     unsigned long long count; /* 0: until the seconds are over */
@@ -53,6 +66,33 @@ static bool at_end(const struct run *run, double elapsed)
     return run->count > 0 ? run->done >= run->count : elapsed >= run->seconds;
 }
 
+static void complete(struct run *run, struct message *m)
+{
+    if (m->request == MPI_REQUEST_NULL)
+        return;
+    MPI_Wait(&m->request, MPI_STATUS_IGNORE);
+    run->errors += hwtest_verify(m->buf, m->bytes, m->key, "labcast");
+}
+
+/* One broadcast, or its start; then the one before it that has the same buffer is complete. */
+static void broadcast(struct run *run, void *buf, size_t bytes, int root, uint64_t key)
+{
+    struct message *m;
+    int rank;
+
+    if (run->outstanding == 0) {
+        run->errors += hwtest_bcast(buf, bytes, root, MPI_COMM_WORLD, key, "labcast");
+        return;
+    }
+    m = &run->message[run->done % (unsigned) run->outstanding];
+    complete(run, m);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    m->bytes = bytes;
+    m->key = key;
+    hwtest_prepare(m->buf, bytes, rank == root, key);
+    MPI_Ibcast(m->buf, (int) bytes, MPI_BYTE, root, MPI_COMM_WORLD, &m->request);
+}
+
 static void batch(struct run *run, void *buf, int batch_number)
 {
     int rank, size;
@@ -71,7 +111,7 @@ static void batch(struct run *run, void *buf, int batch_number)
         }
         if (i == run->batch / 4 && run->compute_ms > 0 && rank == batch_number % size)
             hwtest_compute(run->compute_ms / 1000.0);
-        run->errors += hwtest_bcast(buf, bytes, root, MPI_COMM_WORLD, key, "labcast");
+        broadcast(run, buf, bytes, root, key);
         run->done++;
         run->bytes += bytes;
     }
@@ -111,6 +151,10 @@ int main(int argc, char **argv)
     run.count = (unsigned long long) hwtest_option(argc, argv, "-count", 0);
     run.batch = run.bytes_each > 0 || run.count > 0 ? 1 : BATCH;
     buf = hwtest_alloc(run.bytes_each > 0 ? run.bytes_each : run.max);
+    run.outstanding = (int) hwtest_option(argc, argv, "-outstanding", 0);
+    for (int i = 0; i < run.outstanding; i++)
+        run.message[i] = (struct message){
+            MPI_REQUEST_NULL, hwtest_alloc(run.bytes_each > 0 ? run.bytes_each : run.max), 0, 0};
 
     start = MPI_Wtime();
     for (int i = 0; !at_end(&run, elapsed); i++) {
@@ -121,6 +165,10 @@ int main(int argc, char **argv)
             printf("running\n");
             fflush(stdout);
         }
+    }
+    for (int i = 0; i < run.outstanding; i++) {
+        complete(&run, &run.message[i]);
+        free(run.message[i].buf);
     }
     free(buf);
 

@@ -18,6 +18,19 @@
  * that every member has begun or is about to. */
 bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
+/* Nonblocking and persistent broadcasts of communicators whose ranks run on several hosts. True:
+ * *request is made, or *mpi_errno is an error; false: it is MPICH's to run. The same on every rank
+ * of `comm`. None waits. */
+bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                      MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_bcast_init(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                          MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno);
+
+/* A persistent collective is started, or its request is freed: true: it is hwmc's, and that was
+ * done; false: MPICH's. */
+bool MPIR_Hwmc_persist_start(MPIR_Request *request, int *mpi_errno);
+bool MPIR_Hwmc_persist_free(MPIR_Request *request);
+
 /* Collectives of communicators whose ranks all run on one host. True: it was run, and *mpi_errno is
  * set; false: it is MPICH's to run. The same on every rank of `comm`. */
 bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno);

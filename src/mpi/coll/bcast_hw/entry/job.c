@@ -7,6 +7,7 @@
 
 #include "mpiimpl.h"
 #include "netmod.h"
+#include "request.h"
 #include "../comm/comm.h"
 #include "../engine/engine.h"
 #include "../op/wait_failure.h"
@@ -32,6 +33,7 @@ void hwmc_register(struct hwmc_wires_cfg *cfg)
 void hwmc_close(void)
 {
     hwmc_shm_shut();
+    hwmc_requests_close();
     hwmc_forget_hosts();
     hwmc_forget_sites();
     if (!hwmc_registered())

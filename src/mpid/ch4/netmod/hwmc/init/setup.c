@@ -254,6 +254,8 @@ int hwmc_setup(MPIR_Comm *world)
     hwmc_find_hosts();
     hwmc_presume_processors();
     hwmc_shm_open();
+    mpi_errno = hwmc_requests_open();
+    MPIR_ERR_CHECK(mpi_errno);
     /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without
      * hwmc. */
     if (hwmc_is_on_one_host() && !hwmc_is_forced() && !hwmc_job_sessions_wanted())

@@ -8,6 +8,7 @@
 #include "../base/counters.h"
 #include "helper.h"
 #include "../../../../../mpi/coll/bcast_hw/engine/engine.h"
+#include "../../../../../mpi/coll/bcast_hw/op/queue.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -43,6 +44,7 @@ cvars:
  * a wake-up. */
 #define LOOK_NS 2000000u
 #define IDLE_LOOK_NS 20000000u
+#define MEMORY_LOOK_NS 100000u /* while an operation waits for ranks of this host */
 
 #define BUSY_LOOKS 16u /* at once, one after the other */
 #define FDS_MAX 64
@@ -174,6 +176,21 @@ static uint64_t stand_in(struct hwmc_engine *e, uint64_t now)
     return watched == WATCHED ? until : MPL_MIN(until, LOOK_NS);
 }
 
+/* Steps the program's operations on what has come, and sends what follows of that. How long there is
+ * nothing to do then; `ns`: as far as is known. No descriptor tells of what ranks of this host write
+ * to memory. */
+static uint64_t step_operations(struct hwmc_engine *e, uint64_t ns)
+{
+    if (program_polls())
+        return 0;
+    hwmc_queues_step(HWMC_STEP_BY_HELPER);
+    hwmc_lock();
+    if (!program_polls())
+        ns = MPL_MIN(ns, stand_in(e, hwmc_now()));
+    hwmc_unlock();
+    return hwmc_queues_in_memory() ? MPL_MIN(ns, MEMORY_LOOK_NS) : ns;
+}
+
 /* One step: until the next look, or until something comes. Whether the thread is to end. */
 static bool step(void)
 {
@@ -186,6 +203,8 @@ static bool step(void)
     hwmc_lock();
     ns = program_polls() ? 0 : stand_in(e, hwmc_now()); /* it may have begun meanwhile */
     hwmc_unlock();
+    if (hwmc_queues_pending() > 0)
+        ns = step_operations(e, ns);
     if (ns > 0)
         sleep_on(helper.epoll, ns);
     return take_events();

@@ -21,6 +21,7 @@
  */
 
 #include "mpidimpl.h"
+#include "../../../../../mpi/coll/bcast_hw/op/queue.h"
 #include "../../../../../mpi/coll/bcast_hw/op/wait.h"
 #include "../base/global.h"
 #include "helper.h"
@@ -206,9 +207,12 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
 
 /* To sleep one watches descriptors; and to yield only, where a poll looks at the engine's as well
  * and so takes longer than a look at all of them at once. Not where messages come by memory alone:
- * who is about to sleep is woken by a system call of each one who sends. */
+ * who is about to sleep is woken by a system call of each one who sends. And not while an operation
+ * waits for what ranks of this host write to memory. */
 static bool has_to_arm(const struct wait *w, enum hwmc_wait_verdict verdict)
 {
+    if (hwmc_queues_in_memory())
+        return false;
     return verdict == HWMC_WAIT_SLEEP ||
            (!is_alone() && hwmc_engine_in_use() &&
             w->poll_ns > 2 * (w->look_ns ? w->look_ns : LOOK_START_NS));
@@ -380,7 +384,8 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, bool alone)
 {
     int mpi_errno = MPI_SUCCESS, events = 0;
     const bool active = hwmc_active();
-    const bool eager = !alone || p->eager > 0 || hwmc_global.sessions || !active || hwmc_by_lanes();
+    const bool eager = !alone || p->eager > 0 || hwmc_global.sessions || !active ||
+                       hwmc_by_lanes() || hwmc_queues_pending() > 0;
 
     if (eager || engine_is_due(&engine_turn)) {
         const uint64_t begin = eager ? 0 : hwmc_now();

@@ -1,0 +1,269 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * MPI_Ibcast and MPI_Bcast_init of a communicator whose ranks run on several hosts:
+ *
+ *   PLAN -> BY_HWMC -> OVER
+ *      \--> BY_MPICH -^
+ *
+ *   PLAN      it is the first of its queue; who runs it is being decided, and groups may be set up
+ *             for it meanwhile
+ *   BY_HWMC   an operation of hwmc's (op/bcast.h)
+ *   BY_MPICH  a schedule of MPICH's
+ *
+ * The helper thread may step BY_HWMC where the message lies in one piece: nothing of MPICH's is
+ * called then.
+ */
+
+#include "mpiimpl.h"
+#include "bcast.h"
+#include "hooks.h"
+#include "request.h"
+#include "../comm/shm.h"
+#include "../op/wait_bcast.h"
+#include "../op/wait_failure.h"
+#include "../process/process.h"
+#include "../shm/segment/wakeup.h"
+#include "../stats/counters.h"
+#include "../stats/epoch.h"
+
+enum ibcast_state { IBCAST_PLAN, IBCAST_BY_HWMC, IBCAST_BY_MPICH, IBCAST_OVER };
+
+struct ibcast {
+    struct hwmc_request request;
+    struct hwmc_typed message;
+    MPI_Aint bytes;
+    int root;
+    enum ibcast_state state;
+    struct hwmc_plan plan;
+    struct hwmc_await await;
+    struct hwmc_messages messages;
+    struct hwmc_bcast bcast;
+    struct hwmc_shm_host *host; /* BY_HWMC: where it has a stage inside the host; NULL */
+    struct hwmc_wait_failure failure;
+};
+
+static struct ibcast *ibcast_of(const struct hwmc_request *r)
+{
+    return MPL_container_of(r, struct ibcast, request);
+}
+
+static void ibcast_fail(struct ibcast *b, int mpi_errno)
+{
+    if (b->request.mpi_errno == MPI_SUCCESS)
+        b->request.mpi_errno = mpi_errno;
+    b->state = IBCAST_OVER;
+}
+
+static void ibcast_start(struct hwmc_request *r)
+{
+    struct ibcast *b = ibcast_of(r);
+
+    b->state = IBCAST_PLAN;
+    b->message.mpi_errno = MPI_SUCCESS;
+    b->plan = hwmc_plan_of(b->root, b->bytes, r->tag);
+    b->messages = hwmc_messages_of(r->comm, r->tag);
+    b->failure = (struct hwmc_wait_failure){.wake = 0};
+}
+
+/* The hosts of a group that this operation has waited for long are asked whether they are there. */
+static void ibcast_detect(struct ibcast *b, struct hwmc_group *g)
+{
+    hwmc_lock();
+    if (g->wires->now >= b->failure.wake)
+        hwmc_wait_failure_step(&b->failure, g);
+    hwmc_unlock();
+}
+
+/* It is decided who runs it. */
+static void ibcast_begin(struct ibcast *b)
+{
+    struct hwmc_request *r = &b->request;
+    struct hwmc_bcast_cfg cfg;
+    int mpi_errno;
+
+    b->host = NULL;
+    if (!b->plan.by_hwmc) {
+        mpi_errno = hwmc_messages_bcast(&b->messages, b->message.buffer, b->message.count,
+                                        b->message.datatype, b->root);
+        b->state = IBCAST_BY_MPICH;
+    } else {
+        mpi_errno = hwmc_bcast_plan(r->carried, &b->message, b->bytes, b->root, r->comm,
+                                    b->plan.leader_group, b->plan.along_trees, &cfg);
+        b->state = IBCAST_BY_HWMC;
+    }
+    if (mpi_errno) {
+        ibcast_fail(b, mpi_errno);
+        return;
+    }
+    if (b->plan.by_hwmc) {
+        b->host = r->carried->by_hosts ? &r->carried->shm->host : NULL;
+        hwmc_bcast_begin(&b->bcast, &cfg);
+    }
+}
+
+static void ibcast_plan(struct ibcast *b)
+{
+    struct hwmc_request *r = &b->request;
+
+    if (hwmc_comm_plan(r->comm, r->carried, &b->plan, &b->await, MPI_SUCCESS))
+        ibcast_begin(b);
+    else if (b->await.kind == HWMC_AWAIT_GROUP)
+        ibcast_detect(b, b->await.group);
+}
+
+static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
+{
+    const struct hwmc_bcast *bcast = &b->bcast;
+
+    if (hwmc_bcast_step(&b->bcast)) {
+        if (b->host)
+            hwmc_shm_wakeup_ring(&b->host->group);
+        b->state = IBCAST_OVER;
+        return;
+    }
+    if (by == HWMC_STEP_BY_HELPER)
+        return;
+    if (bcast->by_net && bcast->net.state != HWMC_NET_OVER)
+        ibcast_detect(b, bcast->net.cfg.group);
+    if (b->host && bcast->err == HWMC_OK && hwmc_shm_group_failed(&b->host->group))
+        hwmc_bcast_fail(&b->bcast, HWMC_ERR_PEER);
+}
+
+static bool ibcast_step(struct hwmc_request *r, enum hwmc_stepper by)
+{
+    struct ibcast *b = ibcast_of(r);
+    int mpi_errno;
+
+    if (by == HWMC_STEP_BY_HELPER && (b->state != IBCAST_BY_HWMC || !b->bcast.buffer.memory))
+        return b->state == IBCAST_OVER;
+    if (b->state == IBCAST_PLAN)
+        ibcast_plan(b);
+    if (b->state == IBCAST_BY_MPICH && hwmc_messages_over(&b->messages, &mpi_errno))
+        ibcast_fail(b, mpi_errno);
+    if (b->state == IBCAST_BY_HWMC)
+        ibcast_run(b, by);
+    return b->state == IBCAST_OVER;
+}
+
+static bool ibcast_in_memory(const struct hwmc_request *r)
+{
+    const struct ibcast *b = ibcast_of(r);
+
+    if (b->state == IBCAST_PLAN)
+        return b->await.kind == HWMC_AWAIT_HOST;
+    return b->state == IBCAST_BY_HWMC && b->host != NULL;
+}
+
+static void ibcast_end(struct hwmc_request *r)
+{
+    struct ibcast *b = ibcast_of(r);
+
+    if (b->failure.wake != 0) {
+        hwmc_lock();
+        hwmc_wait_failure_end(&b->failure);
+        hwmc_unlock();
+    }
+    hwmc_note_call(b->plan.by_hwmc, b->bytes);
+    if (!b->plan.by_hwmc || r->mpi_errno)
+        return;
+    r->mpi_errno = hwmc_bcast_error(&b->bcast, b->host);
+    if (b->message.mpi_errno)
+        r->mpi_errno = b->message.mpi_errno;
+    if (r->mpi_errno)
+        return;
+    if (b->bcast.by_net)
+        hwmc_note_epoch(b->bcast.net.cfg.group);
+    if (b->host)
+        hwmc_shm_note_call();
+}
+
+static void ibcast_destroy(struct hwmc_request *r)
+{
+    struct ibcast *b = ibcast_of(r);
+
+    MPIR_Datatype_release_if_not_builtin(b->message.datatype);
+    MPL_free(b);
+}
+
+static const struct hwmc_request_ops ibcast_ops = {
+    .start = ibcast_start,
+    .step = ibcast_step,
+    .in_memory = ibcast_in_memory,
+    .end = ibcast_end,
+    .destroy = ibcast_destroy,
+};
+
+/* A rank without memory for it fails; others may wait for it, as they would in MPICH. */
+static struct ibcast *ibcast_make(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                                  MPIR_Comm *comm, struct hwmc_comm *c)
+{
+    struct ibcast *b = c ? MPL_calloc(1, sizeof(*b), MPL_MEM_COLL) : NULL;
+    MPI_Aint size;
+
+    if (!b)
+        return NULL;
+    MPIR_Datatype_get_size_macro(datatype, size);
+    MPIR_Datatype_add_ref_if_not_builtin(datatype);
+    b->request = (struct hwmc_request){.ops = &ibcast_ops, .comm = comm, .carried = c};
+    b->message = (struct hwmc_typed){.buffer = buffer, .count = count, .datatype = datatype};
+    b->bytes = size * count;
+    b->root = root;
+    return b;
+}
+
+/* The user has named one of MPICH's own algorithms. */
+static bool is_mpichs(void)
+{
+    return MPIR_CVAR_IBCAST_INTRA_ALGORITHM != MPIR_CVAR_IBCAST_INTRA_ALGORITHM_auto &&
+           MPIR_CVAR_IBCAST_INTRA_ALGORITHM != MPIR_CVAR_IBCAST_INTRA_ALGORITHM_hw;
+}
+
+bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                      MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
+{
+    struct hwmc_comm *c;
+    struct ibcast *b;
+
+    *mpi_errno = MPI_SUCCESS;
+    if (is_mpichs() || !hwmc_comm_queues(count, datatype, comm, &c))
+        return false;
+    b = ibcast_make(buffer, count, datatype, root, comm, c);
+    if (!b) {
+        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
+        return true;
+    }
+    *mpi_errno = hwmc_request_start(&b->request, request);
+    if (*mpi_errno)
+        ibcast_destroy(&b->request);
+    return true;
+}
+
+bool MPIR_Hwmc_bcast_init(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                          MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
+{
+    struct hwmc_comm *c;
+    struct ibcast *b;
+
+    *mpi_errno = MPI_SUCCESS;
+    if (is_mpichs() || !hwmc_comm_queues(count, datatype, comm, &c))
+        return false;
+    b = ibcast_make(buffer, count, datatype, root, comm, c);
+    if (!b) {
+        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
+        return true;
+    }
+    *mpi_errno = hwmc_request_persist(&b->request, request);
+    if (*mpi_errno)
+        ibcast_destroy(&b->request);
+    return true;
+}
+
+/* MPICH's selection names hwmc, by control variable or JSON file, for a broadcast that hwmc does not
+ * take. */
+int MPIR_Ibcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                         MPIR_Comm *comm, MPIR_Sched_t s)
+{
+    return MPIR_Ibcast_intra_sched_auto(buffer, count, datatype, root, comm, s);
+}

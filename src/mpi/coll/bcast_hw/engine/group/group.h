@@ -11,7 +11,7 @@
  *   SETUP, ON, CLOSING --a member is lost (notice.h)--> BROKEN --close--> gone
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
- * may learn of the agreement first. Where multicast does not work the group is ON without it:
+ * may learn of the agreement first. If multicast does not work, the group is ON without it:
  * broadcasts go along trees only, and the channels' memory is given back.
  *
  * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when

@@ -9,7 +9,7 @@
  *   8  number, 4 bytes
  *   12  acknowledgement, or of a PROBE the lanes that are doubted, 4 bytes
  *
- * Of a FRAME the upper layer's head and body follow; of the others nothing.
+ * The upper layer's head and body follow a FRAME; nothing follows the others.
  */
 #ifndef HWMC_NETMOD_SESSION_SESSION_WIRE_H_INCLUDED
 #define HWMC_NETMOD_SESSION_SESSION_WIRE_H_INCLUDED

@@ -14,15 +14,16 @@
  *
  * A lane, seen from this side:
  *
- *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
- *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt,
- *                                                          here or of the peer -> ASKED
- *   ASKED   probed, and all others with it                 answered, or something moves: it brings
+ *   OFF        nothing can be sent by it                   on_usable -> DEAD, probed at once
+ *   GOOD       in use, or fit for it                       nothing moves for suspect_ns, or it is
+ *                                                          suspected elsewhere, here or by the
+ *                                                          peer -> SUSPECTED
+ *   SUSPECTED  probed, and all others with it              answered, or something moves: it brings
  *                                                          an acknowledgement, or what went by it
  *                                                          since the probe is acknowledged -> GOOD
  *                                                          another answered grace_ns ago -> DEAD
- *   DEAD    probed at growing intervals                    answered -> GOOD
- *   any     on_lost -> OFF
+ *   DEAD       probed at growing intervals                 answered -> GOOD
+ *   any        on_lost -> OFF
  *
  * A process that does not answer because it computes makes no lane DEAD, for no lane answers. A
  * probe is answered on the lane that it came by, behind the acknowledgements of all streams. So

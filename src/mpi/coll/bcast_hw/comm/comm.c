@@ -4,9 +4,9 @@
  *
  * Which broadcasts hwmc takes.
  *
- * Every rank must answer alike, so the answer rests only on what all ranks of a communicator know
- * alike: control variables, message bytes, the communicator's members and their nodes, and how its
- * first leader group stands (leader_group.h).
+ * Every rank must answer alike. So the answer depends only on what all ranks of a communicator know
+ * alike: control variables, message bytes, the communicator's members and their hosts, and the
+ * state of its first leader group (leader_group.h).
  */
 
 #include "comm.h"

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Broadcasts over several hosts: of each host one rank takes part in a broadcast over the network.
- * All ranks of the communicator learn alike who is where.
+ * Broadcasts over several hosts with several ranks each: one rank of each host takes part in the
+ * network's broadcast. All ranks of the communicator learn alike which rank is on which host.
  */
 
 #include "shm.h"

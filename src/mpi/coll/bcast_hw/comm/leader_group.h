@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * leader_group: one group of a communicator, and how it comes to be used. A communicator of one
- * rank a host has one leader group, all its ranks. Over several hosts each leader group is of one
- * rank of each host (core/place/leaders), and a broadcast goes by the leader group that its root is
- * on.
+ * leader_group: one group of a communicator, and how it comes into use. A communicator of one rank
+ * a host has one leader group, all its ranks. With several ranks a host, each leader group has one
+ * rank of each host (core/place/leaders), and a broadcast uses the leader group of its root.
  *
  *     COUNTING -> SETUP -> ON
  *                     |--> OFF
@@ -16,19 +15,18 @@
  * it (core/model/model) for the shape that the communicator is expected to have.
  *
  *   those so far weigh what set-up costs,   set-up begins, in the background; MPI_COMM_WORLD's
- *                                           in MPI_Init
- *   or are `after`
+ *   or are `after`                          in MPI_Init
  *   those since then do, or are `ahead`     waits for the outcome; from here on by this leader
  *                                           group, or never. So a message that pays for set-up by
  *                                           itself begins it and waits for it
  *   from number agreed.from on              likewise (core/negotiation): all ranks know the
  *                                           outcome, or learn it in a broadcast that none of them
- *                                           has left. Not over several hosts: who is not in the
- *                                           leader group has no part in what is agreed
+ *                                           has left. Not with several ranks a host: ranks outside
+ *                                           the leader group take no part in the agreement
  *   others                                  not by this leader group
  *
- * Or by number, where the user says so, where one of hwmc's algorithms is forced, and for other
- * leader groups than the first:
+ * Or by number, if the user says so, if one of hwmc's algorithms is forced, and for leader groups
+ * other than the first:
  *
  *   broadcast number   0 ... after - 1          not by this leader group
  *                      after                    set-up begins, in the background
@@ -36,28 +34,27 @@
  *                                               member
  *                      after + ahead            waits for the outcome; from here on by it, or never
  *
- * Counted, and weighed, are: for the first leader group all broadcasts that hwmc could take; what
- * does not go by it is MPICH's. For another one those that hwmc takes and whose root has its place
- * there; what does not go by it goes by the first: the root hands it inside its host to the one
- * that is in that.
+ * What is counted and weighed: for the first leader group, all broadcasts that hwmc could take;
+ * those that do not use it are MPICH's. For another one, those that hwmc takes and whose root has
+ * its place there; those that do not use it use the first one: the root hands the message inside
+ * its host to the leader of that.
  *
  * Invariants: at the same broadcast each leader group is ON at all ranks of the communicator or at
- * none (but where it is BROKEN), at those that are not in it by what those on their host tell them;
- * only who is in a leader group has a group for it. Another one is ON only if the first is, and
- * multicasts if that does.
+ * none (except where it is BROKEN). Ranks that are not in it learn its state from the leader of
+ * their host. Only ranks in a leader group have a group for it. Another one is ON only if the first
+ * is, and multicasts if that does.
  *
  * A rank that has no memory for its group declines it (engine/group/decline): set-up ends with OFF
  * at all members, for that reason.
  *
- * BROKEN is where set-up failed for this rank alone, or for one that it goes by: for want of memory
- * even to decline the group, or because a member cannot be reached. The others may not know, and
- * wait for it; so it does not go on by another way, and each broadcast by the leader group is an
- * error.
+ * BROKEN: set-up failed for this rank alone, or for a leader that it depends on: it has no memory
+ * even to decline the group, or a member cannot be reached. The others may not know, and wait for
+ * it. So this rank uses no other way, and each broadcast on the leader group is an error.
  *
- * Set-up messages name a leader group by a key that its members compute alike without talking: the
- * hash of context id and members, and how many leader groups with the same two this process has
- * seen come so far. Members have seen equally many, since each began its set-up on every one of
- * them.
+ * Set-up messages name a leader group by a key that its members compute alike without
+ * communication: the hash of context id and members, and how many leader groups with the same two
+ * this process has come across so far. Members have come across equally many, since each began its
+ * set-up on every one of them.
  */
 
 #ifndef HWMC_COMM_LEADER_GROUP_H_INCLUDED

@@ -4,11 +4,10 @@
  *
  * shm: what a communicator carries for collectives inside hosts (shm/).
  *
- * All ranks of such a communicator run on one host. Its segment is made when it is about to run its
- * collective number MPIR_CVAR_BCAST_HW_NODE_AFTER, by all ranks together; what each of them finds
- * is agreed on, so that all use the segment from there on or none does. Everything that decides
- * about a collective is the same on all ranks: control variables, the members, and arguments that
- * MPI wants alike.
+ * All ranks of such a communicator run on one host. All ranks together make its segment before
+ * collective number MPIR_CVAR_BCAST_HW_NODE_AFTER. They agree on the outcome, so that all use the
+ * segment from there on or none does. Everything that decides about a collective is the same on all
+ * ranks: control variables, the members, and arguments that MPI wants alike.
  *
  *     COUNTING -> ON
  *             \-> OFF

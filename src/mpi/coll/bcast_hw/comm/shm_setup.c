@@ -5,16 +5,16 @@
  * How the ranks of a communicator come to share a segment:
  *
  *   0. Each reads the selection. One that cannot takes part in what follows as one without memory.
- *   1. Rank 0 makes one, of chunks as its caches want them, and tells its name and layout to all.
+ *   1. Rank 0 makes one, of chunks that suit its caches, and tells its name and layout to all.
  *   2. Each opens it, unless that takes more memory than the process may map, and becomes a rank of
  *      its group.
- *   3. All agree whether all have it. If so the name is taken away and each finds out by which
- *      method it reads the memory of the others; if not all forget it.
- *   4. Each tells all where it runs: trees follow that.
+ *   3. All agree whether all have it. If so, the name is removed, and each finds out by which
+ *      method it reads the memory of the others; if not, all forget it.
+ *   4. Each tells all where it runs: trees follow from that.
  *
- * Where not all can open a memfd of rank 0's, steps 1 to 3 are gone through again with shm_open.
- * Steps 1 and 3 are MPICH's own collectives. The segment's memory is the ranks' alone: nothing of
- * it outlives them.
+ * If not all can open a memfd of rank 0's, steps 1 to 3 are repeated with shm_open. Steps 1 and 3
+ * are MPICH's own collectives. The segment's memory belongs to the ranks alone: nothing of it
+ * outlives them.
  */
 
 #include "shm.h"

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * engine: drives the groups of a process over its rails and one lane: takes what came, hands it to
- * the group it names, sends what groups have to say, fires their timers. All calls come under one
- * lock of the caller's; none blocks. Time is the caller's monotonic clock in ns.
+ * engine: drives the groups of a process over its rails and one lane. It takes what came, hands it
+ * to the group it names, sends what groups have to send, and fires their timers. All calls come
+ * under one lock of the caller's; none blocks. Time is the caller's monotonic clock in ns.
  */
 #ifndef HWMC_ENGINE_ENGINE_H_INCLUDED
 #define HWMC_ENGINE_ENGINE_H_INCLUDED

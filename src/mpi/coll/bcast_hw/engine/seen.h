@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * seen: how often a process has come across each of some names. All of them are kept: who forgot
- * one would count otherwise than the others.
+ * seen: how often a process has come across each of some names. All of them are kept: a process
+ * that forgot one would count differently from the others.
  */
 #ifndef HWMC_ENGINE_SEEN_H_INCLUDED
 #define HWMC_ENGINE_SEEN_H_INCLUDED

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * Which process of MPI_COMM_WORLD a rank is, and which of them share a host. MPICH has a map of
- * that, but where the device has no shared memory of its own MPICH 5 names every process a node to
- * itself (ENABLE_NO_LOCAL): there the process manager is asked. If the user wants each process to
+ * that. But if the device has no shared memory of its own, MPICH 5 gives every process a node of
+ * its own (ENABLE_NO_LOCAL); then the process manager is asked. If the user wants each process to
  * be a node, it is one.
  */
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a thread knows of those who share its processor, for all its waits (core/wait/wait_policy),
- * and how MPICH's messages are waited for, which the netmod knows.
+ * Which processes share a thread's processor, for all its waits (core/wait/wait_policy), and how
+ * the netmod waits for MPICH's messages.
  */
 
 #include "mpiimpl.h"

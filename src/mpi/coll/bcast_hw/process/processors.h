@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * processors: what a thread knows of those who share its processor, how near this process is to
- * rails, and how MPICH's messages are waited for, which the netmod knows.
+ * processors: which processes share a thread's processor, how near this process is to rails, and
+ * how the netmod waits for MPICH's messages.
  */
 
 #ifndef HWMC_PROCESS_PROCESSORS_H_INCLUDED

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which algorithm a broadcast takes on a communicator that is set up: what
- * MPIR_CVAR_BCAST_HW_ALGORITHM names; or what the selection file that the user gave says; or else
- * the one that the cost model has for the fastest (core/model/model). All three are the same on
- * every rank: control variables, a file that MPICH reads alike everywhere, and a function of
- * figures that the first process gave to all.
+ * Which algorithm a broadcast takes on a communicator that is set up: the one that
+ * MPIR_CVAR_BCAST_HW_ALGORITHM names, or the one in the user's selection file, or the fastest by
+ * the cost model (core/model/model). All three are the same on every rank: control variables, a
+ * file that MPICH reads alike everywhere, and a function of figures that the first process gave to
+ * all.
  */
 
 #include "choose.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * network: what algorithm selection takes the network for. The same on every process.
+ * network: the figures of the network that algorithm selection uses. The same on every process.
  */
 
 #ifndef HWMC_SELECT_NETWORK_H_INCLUDED

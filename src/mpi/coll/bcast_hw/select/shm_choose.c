@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * By which algorithm and with which parameters a collective inside a host goes: what control
- * variables say, and where they say nothing what the selection for this number of ranks and bytes
- * says (shm_csel.c), and where that says nothing a default.
+ * Algorithm and parameters of a collective inside a host: from control variables; else from the
+ * selection for this number of ranks and bytes (shm_csel.c); else a default.
  */
 
 #include "shm_csel.h"

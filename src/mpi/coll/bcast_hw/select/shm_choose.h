@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * shm_choose: by which algorithm, tree and lengths a collective inside a host goes: what control
- * variables say, or the selection file (select/shm_csel), or a default. The same on every rank.
+ * shm_choose: algorithm, tree and lengths of a collective inside a host: from control variables,
+ * the selection file (select/shm_csel), or defaults. The same on every rank.
  */
 
 #ifndef HWMC_SELECT_SHM_CHOOSE_H_INCLUDED

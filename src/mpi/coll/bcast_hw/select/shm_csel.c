@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * shm_csel: see shm_csel.h. The file is read once, and by hwmc (node_entry) before MPICH, which
- * ends the process where it finds something it does not know. MPICH's search asks a communicator
- * for its size only, as far as the format here goes. So it gets one that has nothing else, of as
- * many ranks as share memory: those of a host.
+ * shm_csel: see shm_csel.h. hwmc (shm_entry) reads the file before MPICH does, which ends the
+ * process at anything it does not know. Of the format used here, MPICH's search needs only a
+ * communicator's size. So it gets a communicator that has nothing else, with as many ranks as share
+ * memory: those of a host.
  */
 
 #include "shm_csel.h"

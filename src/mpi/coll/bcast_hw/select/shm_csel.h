@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * shm_csel: the selection of algorithms inside a host, in MPICH's own format: that of the file
- * that MPIR_CVAR_BCAST_HW_NODE_SELECTION names, or the one that hwmc comes with. A communicator has
- * what of it is for its number of ranks.
+ * shm_csel: the selection of algorithms inside a host, in MPICH's own format: the file that
+ * MPIR_CVAR_BCAST_HW_NODE_SELECTION names, or the one built in. A communicator keeps the part for
+ * its number of ranks.
  */
 
 #ifndef HWMC_SELECT_SHM_CSEL_H_INCLUDED

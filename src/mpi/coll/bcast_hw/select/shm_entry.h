@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * shm_entry: what an entry of a selection for collectives inside a host says, and whether a whole
- * selection is sound: docs/tuning.md has the format. Needs json-c and shm/segment/params, nothing
- * of MPICH, which ends the process where a selection is not what it expects.
+ * shm_entry: parses an entry of a selection for collectives inside a host, and checks a whole
+ * selection; docs/tuning.md has the format. Needs json-c and shm/segment/params, and nothing of
+ * MPICH, which ends the process if a selection is not what it expects.
  */
 
 #ifndef HWMC_SELECT_SHM_ENTRY_H_INCLUDED

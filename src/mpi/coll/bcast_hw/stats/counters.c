@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * The counters of the collective layer: those of the machines and the engine, by the names and
- * texts that core/base/counts.h and engine/wire/wires.h give them, why communicators do without
- * multicast, and what the upper floors counts itself.
+ * texts of core/base/counts.h and engine/wire/wires.h; why communicators use no multicast; and what
+ * the upper floors count.
  */
 
 #include "mpiimpl.h"

@@ -2,20 +2,19 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * export: what a process shows of itself while it runs, for `hwmc_info --live`: its counters, its
- * rails, and how the collectives of its communicators go. It lies in a file without a name (memfd),
- * which is found among the descriptors of the process and goes with it, however it ends; who may
- * look is the kernel's to say (ptrace, mode READ). Who looks takes no lock and stops nobody.
+ * export: counters, rails and communicators of a running process, for `hwmc_info --live`. They are
+ * in a file without a name (memfd) among the descriptors of the process, and vanish with it,
+ * however it ends. The kernel decides who may read it (ptrace, mode READ). A reader takes no lock
+ * and stops nobody.
  *
  * One process writes, others read:
  *
- *   - what stands before `rank` means the same in all versions; the rest is read by the same
- *     version only
+ *   - fields before `rank` mean the same in all versions; only the same version reads the rest
  *   - a counter has one writer at a time, and is a word that is read whole; threads may lose a
  *     count
- *   - names are there before num_counters, rails before num_rails tells of them, and do not change
- *   - a place of a communicator, of a group or of a lane begins with `turn`, which is odd while the
- *     place is written: who reads it looks at `turn` before and after
+ *   - names are there before num_counters, rails before num_rails counts them, and do not change
+ *   - an entry of a communicator, of a group or of a lane begins with `turn`, which is odd while
+ *     the entry is written: a reader checks `turn` before and after
  */
 #ifndef HWMC_STATS_EXPORT_H_INCLUDED
 #define HWMC_STATS_EXPORT_H_INCLUDED

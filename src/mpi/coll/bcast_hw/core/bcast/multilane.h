@@ -5,34 +5,34 @@
  * multilane: one broadcast at one rank along t trees over the lanes of all rails, without multicast
  * (Chiba, Endo, Matsuoka 2007; core/place/trees.h has the shape).
  *
- * The message is cut into segments, which are dealt to the trees in turn: segment i of tree r is
- * the message's segment i * t + r. A segment is passed on as soon as it and those of its tree
- * before it are here. Nothing is sent to a rank that is not in the call: a rank that posts tells
- * its parent in each tree how many segments it takes (GRANT), and with that has the memory that
- * they go to. So nothing unexpected is ever stored; of grants that come before this rank has
- * posted, one bit each.
+ * The message is cut into segments; segment i of tree r is the message's segment i * t + r. A rank
+ * passes a segment on as soon as it has that one and all before it of the same tree. Nothing is
+ * sent to a rank that is not in the call: a rank that posts sends GRANT to its parent in each tree,
+ * for as many segments as it has memory for. So nothing unexpected is ever stored. A rank that has
+ * not posted yet keeps one bit for each grant that comes.
  *
  * A grant is for a window of segments beyond those that have come, and is renewed at half of it. So
- * what waits on the way to a child, in this host's queues and in the network, is a window at most,
- * and what a rank sends to one child does not stand before what the next one is to pass on. It must
- * be as long as twice the way's bandwidth times its round trip. The lanes carry shares by their
- * speeds (core/path/wrr.h), which follow what rails carry as the job goes on
- * (core/path/rail_weight.h): then a segment may come twice, and the second one is dropped.
+ * at most a window waits on the way to a child, in this host's queues and in the network, and
+ * segments for one child do not delay those for the next. The window must be twice the way's
+ * bandwidth times its round trip. The lanes carry shares by their speeds (core/path/wrr.h), which
+ * follow what rails carry as the job goes on (core/path/rail_weight.h). A segment may then come
+ * twice, and the second one is dropped.
  *
  * Example, p = 3, t = 2, root 0, segments 0 1 2 3: tree 0 is 0 -> 1 -> 2, tree 1 is 0 -> 2 -> 1.
  *   1: grant to 0 (tree 0), to 2 (tree 1)     2: grant to 1 (tree 0), to 0 (tree 1)
  *   0: segments 0 2 to 1, 1 3 to 2            1: 0 2 to 2 as they come    2: 1 3 to 1
  * Cost: depth * (l + s / b) + M / b with segments of s bytes.
  *
- * Programs may err: ranks that disagree about the message's length learn so from the segments,
- * which name it. Such a rank fails: it takes nothing more from its parents and tells its children
- * that nothing more comes (VOID), who fail in turn. Nobody waits for it, and the others end as if
- * nothing were. So does a rank whose program takes its memory back before the end.
+ * Ranks may disagree about the message's length. Segments name it, so a rank learns so from them,
+ * and fails: it takes nothing more from its parents and sends VOID to its children, which fail in
+ * turn. Nobody waits for it, and the others end as usual. A rank whose program takes its memory
+ * back before the end fails in the same way.
  *
  *   IDLE --post--> RUN --all here, all passed on, the lanes through with it--> DONE --reset--> IDLE
  *
- * Invariants (hwmc_multilane_check): what is passed on is here and granted; what has come was
- * granted, and what is granted is at most a window beyond it; DONE means nothing is left.
+ * Invariants (hwmc_multilane_check): a segment that was passed on is here and granted; a segment
+ * that has come was granted; grants are at most a window beyond what has come; DONE means nothing
+ * is left.
  */
 #ifndef HWMC_CORE_BCAST_MULTILANE_H_INCLUDED
 #define HWMC_CORE_BCAST_MULTILANE_H_INCLUDED

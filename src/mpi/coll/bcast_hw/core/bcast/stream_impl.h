@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the files of stream share: stream_recv.c takes what comes, stream.c does the rest.
+ * What the files of stream share: stream_recv.c handles what comes, stream.c the rest.
  */
 #ifndef HWMC_CORE_BCAST_STREAM_IMPL_H_INCLUDED
 #define HWMC_CORE_BCAST_STREAM_IMPL_H_INCLUDED

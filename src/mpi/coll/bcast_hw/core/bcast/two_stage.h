@@ -4,44 +4,42 @@
  *
  * two_stage: one broadcast at one rank (Hoefler, Siebert, Rehm 2007, section 2).
  *
- * Stage 1: the root multicasts the message in fragments, unreliably. Stage 2: the ring completes
- * it, rank r being served by r - 1 and serving r + 1 (mod p) over reliable lanes; the rank before
- * the root serves nobody. Two ways to serve:
- *   push  the paper's: every fragment is forwarded once, as soon as it is here, whichever way it
- *         came.
- *   pull  a fragment is forwarded once, when asked for. A rank asks for what is missing when a
- *         later fragment of the broadcast has come (gap), when nothing more comes in time (tail),
- *         when a later broadcast has come, or when its own successor asks. The predecessor answers
- *         what it has at once and the rest as it comes. Lanes are reliable, so no fragment is asked
- *         for twice. A rank of which nothing has come cannot name fragments: it asks for all. The
- *         root may only be late, so if the predecessor then gets a long broadcast by multicast, or
- *         is just getting it, it takes the question for answered; a rank that got nothing repeats
- *         it, less and less often.
+ * Stage 1: the root multicasts the message in fragments, unreliably. Stage 2: the ring completes it
+ * over reliable lanes; rank r - 1 serves rank r (mod p), and nobody serves the root. There are two
+ * ways to serve:
+ *   push  the paper's: a rank forwards every fragment once, as soon as it has it, however it came.
+ *   pull  a rank forwards a fragment once, when its successor asks for it by NACK. A rank sends
+ *         NACK for what is missing when a later fragment of the broadcast has come (gap), when
+ *         nothing more comes in time (tail), when a later broadcast has come, or when its own
+ *         successor asks. The predecessor sends what it has at once and the rest as it comes. Lanes
+ *         are reliable, so no fragment is requested twice. A rank that has received nothing cannot
+ *         name fragments: its NACK is for all. The root may only be late. So if the predecessor
+ *         then receives a long broadcast by multicast, or is just receiving it, the NACK is void; a
+ *         rank that got nothing repeats it, less and less often.
  *
- * A rail on which nothing came of late though it was due (core/flow/loss_estimate.h) is not waited
- * for: "later" and the tail wait are those of the others. Where there is no other, a broadcast is
- * asked for as soon as it is called, and the question says so (NO_MULTICAST): the predecessor is
- * not to count on the multicast either.
+ * A rail on which nothing came of late although it was due (core/flow/loss_estimate.h) does not
+ * count: "later" and the tail wait are those of the other rails. Without other rails, a rank sends
+ * NACK as soon as it calls the broadcast, with NO_MULTICAST: the predecessor is not to count on the
+ * multicast either.
  *
- * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one
- * after the other. A rank that is asked for what it has lost itself, or has asked for in vain
- * knowing nothing, tells the root (AGAIN), which multicasts that once more: fragments by name, or
- * all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
- * ranks some at random tell, so that the root hears a few.
+ * If neighbours have lost the same fragment, many ranks may have, and the ring would bring it to
+ * one after the other. A rank that receives a NACK for a fragment it lacks too, or that has
+ * requested everything in vain, sends ROOT_NACK. The root multicasts that once more: fragments by
+ * name, or all of a few. The ring goes on meanwhile, so a fragment that is lost again comes that
+ * way. Of many ranks only a random few send ROOT_NACK.
  *
- * Who is asked may not answer: it computes. When nothing has come to a rank that waits for twice as
- * long as it waited before it asked, or, while it knows nothing, for eight times that, it asks
- * other members, more and more of them (SEEK, seek.h). A member that has some of it offers it
- * (OFFER), to the first few at a time that ask; asked for it (SEEK with AT_ONCE), it gives what it
- * has then. It neither asks on for it nor remembers what it does not have. So it is with push as
- * well, where a rank that does not get anything waits for its predecessor alone.
+ * The predecessor may compute, and then it does not answer. A rank that has received nothing for
+ * twice as long as it waited before its NACK (for eight times that while it knows nothing) asks
+ * other members by SEEK, more and more of them (seek.h). A member that has some of the fragments
+ * sends OFFER, to at most four seeking ranks at a time. On SEEK with AT_ONCE it sends those that it
+ * has then. It neither asks on for a fragment nor remembers what it does not have. Ranks seek with
+ * push as well, since each waits for its predecessor alone.
  *
- * Fragments may be spread over rails, which keep order each but not among each other. The root is
- * free in which goes where and tells with each fragment which rails it uses; "later" then means
- * that every one of those has brought something later, and the tail wait of a broadcast does not
- * end while a rail that may still bring some of it is bringing what was sent before. At the end of
- * a long message the last fragment goes once more on every rail, so that what is lost shows at
- * once.
+ * Fragments may be spread over rails, each of which keeps order, but not among each other. The root
+ * chooses the rail of each fragment, and each fragment names the rails in use. "Later" then means
+ * that each of those has brought something later. The tail wait does not end while a rail that may
+ * still bring some of the broadcast brings what was sent before. The last fragment of a long
+ * message goes once more on every rail, so that a loss shows at once.
  *
  * Example, pull, p = 4, root 0, fragments 0 1 2, fragment 1 lost on its way to rank 2:
  *   0: cast 0, cast 1, cast 2
@@ -62,9 +60,9 @@
  * UNEXPECTED or STORED if someone lied, until then.
  *
  * Invariants (hwmc_two_stage_check): n_got counts got; sent is within got and within wanted; given
- * is within got, and empty unless somebody gets it; only WAIT asks further; DONE, STORED, HOLD and
+ * is within got, and empty unless somebody is given to; only WAIT seeks; DONE, STORED, HOLD and
  * CAST have every fragment, BYPASSED and EMPTY none; only UNEXPECTED and WAIT have a tail deadline,
- * and none when the rest is asked for; what every rail has passed is asked for.
+ * and none when the rest is requested; what every rail has passed is requested.
  */
 #ifndef HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED
 #define HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED

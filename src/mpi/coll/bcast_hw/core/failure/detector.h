@@ -2,27 +2,27 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * detector: a failure detector. A rank that has waited for long asks the hosts of all members of
- * its group whether they are there, in rounds, by each rail. A host's kernel answers, so a process
- * that computes, or is stopped, is there. What makes questions and answers of it is the caller's.
- * "Member" below is one member of each host.
+ * detector: a failure detector. After a long wait, a rank probes the hosts of all members of its
+ * group, in rounds, by each rail. A host's kernel answers, so a process that computes, or is
+ * stopped, does not fail. The caller sends the probes and reports the answers. "Member" below is
+ * one member of each host.
  *
- * A member that is asked has a place; a round fills the places as they get free:
+ * A member that is probed occupies a place; a round fills places as they get free:
  *
  *     FREE --next_ask--> ASKED --answers suffice--> FREE
  *                        ASKED --an eighth of the limit passed--> ASKED again, by the silent rails;
  *                                                                 FREE, if their silence says
  *                                                                 nothing
- *                        ASKED --the limit passed since the first question--> gone
+ *                        ASKED --the limit passed since the first probe--> failed
  *
- * Answers suffice when each of the rails that must answer has, or, where none must, when one has. A
- * question that could not be put counts for nothing. The caller says on which rails silence counts:
- * those by which the host has answered some time. It says something on any of these that must
- * answer; where none must, when it counts on all that were asked.
+ * Answers suffice when each of the rails that must answer has; if none must, when one has. A probe
+ * that could not be sent counts for nothing. The caller says on which rails silence counts: those
+ * by which the host has ever answered. Silence on any of these that must answer means failure; if
+ * none must, silence on all that were probed.
  *
  * Example: limit 8 s, members 0 to 3, this is 0, rail 1 must answer. At 0 s members 1, 2, 3 are
- * asked, and 1 and 3 answer. 2 is asked again at 1, 2, ... 7 s, 1 and 3 in a second round as soon
- * as no place is taken. At 8 s 2 is gone.
+ * probed, and 1 and 3 answer. 2 is probed again at 1, 2, ... 7 s, 1 and 3 in a second round as soon
+ * as no place is taken. At 8 s 2 has failed.
  *
  * Invariants: silent is within asked, and not empty, in ASKED; counted is within asked; since <=
  * asked_at.

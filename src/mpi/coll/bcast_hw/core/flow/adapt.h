@@ -2,20 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * adapt: what the leader makes of how broadcasts went: how they are to be repaired, and how often
- * synchronized. The papers leave both to the user. What it wants becomes an epoch (epoch.h).
+ * adapt: how broadcasts are repaired and how often they are synchronized, as the leader chooses by
+ * how they went. The papers leave both to the user. A change becomes an epoch (epoch.h).
  *
- * Repair. By pull a lost fragment costs whoever lost it, and all who wait for it, the time to find
- * out; where it is the last one, a tail wait. By push it costs nothing, but every fragment goes
- * over every lane of the ring. So push pays where broadcasts are short and many need a repair: one
- * of eight, of TRIAL broadcasts of SHORT fragments at most. By push one does not see what pull
- * would have had to repair; pull is tried again after a while, and a while twice as long each time
- * that it was no good.
+ * Repair. With pull a lost fragment costs each rank that lost it, and all that wait for it, the
+ * time to find out; for the last fragment, a tail wait. With push it costs nothing, but every
+ * fragment uses every lane of the ring. So push pays if broadcasts are short and many need a
+ * repair: one of eight, of TRIAL broadcasts of SHORT fragments at most. With push one cannot see
+ * what pull would have had to repair. So pull is tried again after a while, and the while doubles
+ * each time that pull was no good.
  *
- * Period. A synchronization costs messages, and a broadcast that finds no channel free costs a
- * wait. The longest period is chosen for which the next floor comes in time: with N channels, a
- * synchronization that takes s ns from the leader's own count on, and a broadcast each g ns, the
- * period p for which p + s / g < N. Quarters of N, and only what was wanted STEADY times in a row.
+ * Period. A synchronization costs messages; a broadcast that finds no channel free costs a wait.
+ * The leader chooses the longest period for which the next floor comes in time. With N channels, a
+ * synchronization that takes s ns from the leader's own count on, and a broadcast each g ns, that
+ * is the period p for which p + s / g < N. It uses quarters of N, and changes only after STEADY
+ * equal results.
  *
  * Example, N = 16: a broadcast each 10 us, a synchronization takes 25 us: 3 go meanwhile, 12 + 3 <
  * 16, period 12. With 60 us: 7 go meanwhile, period 8.

@@ -2,30 +2,30 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * channel: who may broadcast how far ahead (Yu et al. 2005, sections 4.3 and 5).
+ * channel: how far a root may run ahead of the slowest member (Yu et al. 2005, sections 4.3 and 5).
  *
- * A communicator has N channels; broadcast `bid` uses channel bid mod N, and keeps it until every
- * member has consumed the broadcast, since until then its data may be asked for. `floor` is what a
- * rank knows of that: broadcasts below it are consumed by all. So a rank may begin broadcast b only
- * when b < floor + N. One delayed synchronization moves the floor for up to N broadcasts: counts
- * combine by minimum up a k-ary tree, one message per edge each `period` broadcasts; rank 0 sends
- * the new floor down by multicast. That multicast may be lost, which costs nothing until a rank is
- * out of channels: it then asks its parent, which answers when it knows more, itself asking on.
- * Where there is no multicast the floor goes down the same tree by lanes.
+ * A communicator has N channels. Broadcast `bid` uses channel bid mod N until every member has
+ * consumed it, since its data may be requested until then. `floor` is a count that a rank knows all
+ * members to have consumed. So a rank may begin broadcast b only if b < floor + N. One delayed
+ * synchronization moves the floor for up to N broadcasts. Counts combine by minimum up a k-ary
+ * tree, one message per edge each `period` broadcasts; rank 0 multicasts the new floor. That
+ * multicast may be lost, which costs nothing until a rank is out of channels. The rank then asks
+ * its parent, which answers when it knows more, and meanwhile asks its own parent. Without
+ * multicast the floor goes down the same tree by lanes.
  *
- * A message that names broadcast b proves that its sender knew floor > b - N: the floor also moves
- * by what arrives (hwmc_channel_hear). No honest message names b >= consumed + N, as the floor
- * never passes this rank's own count.
+ * A message that names broadcast b proves that its sender knew floor > b - N, so the floor also
+ * moves by what arrives (hwmc_channel_hear). A message that names b >= consumed + N is invalid, as
+ * the floor never passes this rank's own count.
  *
- * The counts that are worth a message are the same on all ranks: multiples of the period, from the
- * broadcast on with which it began. Of any N in a row one is such, so a rank out of channels always
- * gets a floor that moved.
+ * The counts at which ranks send are the same on all ranks: multiples of the period, from the
+ * broadcast with which it began. Any N in a row contain one, so a rank that is out of channels
+ * always gets a floor that moved.
  *
- * A decision that all are to know before they begin a certain broadcast (epoch.h) holds the floor
- * below a limit until they do.
+ * A decision that all ranks must know before they begin a certain broadcast (epoch.h) holds the
+ * floor below a limit until they do.
  *
- * Freeing a communicator is one last synchronization, sent down the tree over the lanes: a rank
- * that has passed it on to its children is done and owes nobody anything.
+ * Freeing a communicator is one last synchronization, sent down the tree over lanes. A rank that
+ * has passed it on to its children is done.
  *
  * Example, p = 3, k = 2, N = 4, period 2: rank 0 broadcasts 0 1 2 3 and stalls at 4 = floor + N.
  * Ranks 1 and 2 consume 0 1: each sends UP 2 to rank 0, which has 4 itself: floor = 2, DOWN 2,

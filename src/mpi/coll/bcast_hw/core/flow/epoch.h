@@ -2,34 +2,34 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * epoch: in which policy the broadcasts of a communicator go, as it goes on. Rails that stop
- * working are left, and taken up again when they work; with none left broadcasts go along trees.
- * Repair and the period of synchronization follow what is measured (adapt.h). All ranks change with
- * the same broadcast: the policy of broadcast `bid` is a function of the last two epochs, and an
- * epoch is the leader's decision, by what all members told.
+ * epoch: the policy of a communicator's broadcasts, and how it changes. Rails that stop working are
+ * disabled, and enabled when they work again; with none left, broadcasts go along trees. Repair and
+ * the period of synchronization follow what is measured (adapt.h). All ranks change at the same
+ * broadcast: the policy of broadcast `bid` is a function of the last two epochs. An epoch is the
+ * leader's decision, from the reports of all members.
  *
- * Up, with each synchronization: what a subtree lost on each rail (loss_estimate.h), the worst of
- * all members; and on which rails all of the last train of probes came to each of them. Down: an
- * epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being the last
- * that the leader published. Nobody can begin that one: for that a floor above is needed
- * (channel.h), and the leader publishes none until every rank has acknowledged the epoch. So who
- * begins `from` knows of it, however it came to know the floor; and as a rule nobody waits, since
+ * Up, with each synchronization: the losses of a subtree on each rail (loss_estimate.h), the worst
+ * of all members; and the rails on which the whole last train of probes came to each of them. Down:
+ * an epoch, by lanes along the tree. Its first broadcast is `from` = floor + N, floor being the
+ * last that the leader published. Nobody can begin that broadcast: that needs a higher floor
+ * (channel.h), and the leader publishes none until every rank has acknowledged the epoch. So a rank
+ * that begins `from` knows of the epoch, however it learned the floor. Usually nobody waits, since
  * the next floor is due half a window later.
  *
- * The leader leaves all rails on which somebody hears nothing, else the worst one that loses too
- * much. It multicasts a train of probes on those that are left after a pause, and again after twice
- * that, and so on. Rank 1 echoes what comes to it whole, for the leader is to hear something too. A
- * rail on which a whole train came to everybody is taken up. One that has to be left again soon
- * begins with a longer pause than the last.
+ * The leader disables all rails on which some member hears nothing, or else the worst lossy one. It
+ * multicasts a train of probes on disabled rails after a pause, again after twice that, and so on.
+ * Rank 1 echoes each train that came whole, so that the leader hears something too. A rail on which
+ * a whole train came to everybody is enabled. If it has to be disabled again soon, its first pause
+ * is longer than the last.
  *
- * Example, p = 3, k = 2, N = 4, period 2, multicast dead from broadcast 2 on. Ranks 1 and 2 have
- * lost 2 to 9 when they send UP 10: the leader publishes floor 10 and begins epoch 1: from 14 on,
+ * Example, p = 3, k = 2, N = 4, period 2, multicast fails from broadcast 2 on. Ranks 1 and 2 have
+ * lost 2 to 9 when they send UP 10. The leader publishes floor 10 and begins epoch 1: from 14 on,
  * no rails. Both acknowledge, long before all have consumed 12; floor 12 is published, by lanes,
  * and broadcast 14 goes along trees.
  *
- * Invariants (hwmc_epoch_check): rails are some of those of set-up; epochs are taken in order;
- * only one is not yet acknowledged, and it is the last; another is not begun before all ranks have
- * consumed what is before `from`.
+ * Invariants (hwmc_epoch_check): rails are some of those of set-up; epochs are taken in order; only
+ * the last one may be unacknowledged; the next is not begun before all ranks have consumed what is
+ * before `from`.
  */
 #ifndef HWMC_CORE_FLOW_EPOCH_H_INCLUDED
 #define HWMC_CORE_FLOW_EPOCH_H_INCLUDED

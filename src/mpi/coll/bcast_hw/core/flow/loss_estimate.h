@@ -2,16 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * loss_estimate: what a member makes of each rail, by the broadcasts it was sent: how many
- * fragments were due on it, and how many came. It knows the rails of a broadcast, not which
- * fragment went on which: what is missing of one on several rails is blamed on those that brought
- * nothing of it, or else on all of them.
+ * loss_estimate: receive statistics and loss estimate of each rail at a member: how many fragments
+ * were due on it, and how many came. The member knows the rails of a broadcast, not which fragment
+ * used which rail. Missing fragments of a broadcast on several rails count against those that
+ * brought nothing of it, or else against all of them.
  *
- * A rail is quiet while nothing comes on it that is due. One that has been, for a while, when a
- * broadcast was consumed is suspected: it is not waited for, until something comes on it. That is
- * this rank's own affair. Whether a rail is left is not (epoch.h): for that the rank tells its
- * losses, four bits a rail. What a neighbour brought may still come by multicast, and is not lost
- * then: losses are counted when the broadcast's channel goes to another, N broadcasts later.
+ * A rail is quiet while nothing comes on it that is due. A rail that has been quiet for a while
+ * when a broadcast was consumed is suspected: this rank does not wait for it until something comes
+ * on it. That affects this rank only. Whether a rail is disabled does not (epoch.h): for that the
+ * rank reports its losses, four bits a rail. What a neighbour brought may still come by multicast,
+ * and is not lost then. So losses are counted when the broadcast's channel goes to another, N
+ * broadcasts later.
  */
 #ifndef HWMC_CORE_FLOW_LOSS_ESTIMATE_H_INCLUDED
 #define HWMC_CORE_FLOW_LOSS_ESTIMATE_H_INCLUDED

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rejoin: when a member has the network told once more which group it hears. A switch that watches
- * who is in which group (IGMP snooping) forgets where nobody asks for it in time, and nothing comes
- * any more. So does who is left out for any other reason; a member cannot tell. It tells the
- * network as soon as a rail is left (epoch.h), after a pause, after twice that, and so on: before
- * the leader's probes, which show whether it helped.
+ * rejoin: when a member announces again which multicast group it is in. A switch that tracks
+ * membership (IGMP snooping) forgets members if no querier asks in time, and then forwards nothing
+ * to them. A member cannot tell that from other failures. It announces itself as soon as a rail is
+ * disabled (epoch.h), after a pause, after twice that, and so on: before the leader's probes, which
+ * show whether it helped.
  */
 #ifndef HWMC_CORE_FLOW_REJOIN_H_INCLUDED
 #define HWMC_CORE_FLOW_REJOIN_H_INCLUDED

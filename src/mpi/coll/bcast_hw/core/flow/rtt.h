@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rtt: how long to wait for a fragment before asking for it: twice the round trip to the ring
- * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16: what a longer one
- * has more is mostly the time a host took to notice, and asking too early is cheap. It costs one
- * lane message and one more for each fragment, which no one waits for; a lost last fragment costs
- * this wait, which everyone does. For the same reason the first 8 do not make it longer. A wait
- * that turned out needless (the root was only late) makes the least wait 2 ms, and a real loss 1 ms
- * again. A predecessor that computes says nothing of the way to it: when others had to be asked, it
- * is theirs that counts.
+ * rtt: how long a rank waits for a fragment before it sends NACK: twice the round trip to the ring
+ * predecessor, at least 1 ms. The round trip is the shortest of the last 8 to 16. A longer one
+ * mostly contains the time a host took to notice, and an early NACK is cheap: one lane message, and
+ * one more for each fragment, which no rank waits for. A lost last fragment costs this wait, which
+ * every rank waits for. So the first 8 round trips do not lengthen the wait. A needless wait (the
+ * root was only late) makes the minimum 2 ms, and a real loss 1 ms again. A predecessor that
+ * computes says nothing about the way to it: if other members had to be asked, their round trips
+ * count.
  */
 #ifndef HWMC_CORE_FLOW_RTT_H_INCLUDED
 #define HWMC_CORE_FLOW_RTT_H_INCLUDED

@@ -3,14 +3,14 @@
  * Copyright (C) the hwmc contributors
  *
  * measure: latency and bandwidth of each lane from this process to one other, once a job. For each
- * lane in turn: pings, of which the least round trip counts; then trains of segments, each as long
- * as twice the one before, until one takes TRAIN_NS; then some more of that length, one straight
- * after the other, of which the least time counts, less the round trip. What shapers let through at
- * first is used up by then.
+ * lane in turn it sends pings, and takes the shortest round trip. Then it sends trains of segments,
+ * each twice as long as the one before, until one takes TRAIN_NS; then some more of that length,
+ * one straight after the other. Their shortest time, less the round trip, counts. By then the burst
+ * that a shaper lets through at first is used up.
  *
- * One question is under way at a time, with a serial number; the other end answers it when
- * everything before it has come, lanes being ordered. It costs 16 round trips a lane and trains of
- * about ten TRAIN_NS, 5 MiB at most.
+ * One MEASURE is under way at a time, with a serial number. The other end answers it when
+ * everything before it has come, as lanes keep order. The cost is 16 round trips a lane and trains
+ * of about ten TRAIN_NS, 5 MiB at most.
  *
  *   IDLE --start--> PING --16 answers--> GROW --long enough--> TRAIN --3 more--> PING, of the next
  *                                                                                lane, or DONE

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * model: how long a broadcast takes by each algorithm, and hence which one is to be taken: Table 1
- * of Chiba, Endo, Matsuoka 2007, and beyond it multicast, ring repair, rails and sites. A function
- * of its arguments, in integers: ranks that know the same choose the same.
+ * model: the time of a broadcast by each algorithm, and so which one is selected: Table 1 of Chiba,
+ * Endo, Matsuoka 2007, extended by multicast, ring repair, rails and sites. It is a function of its
+ * arguments, in integers: ranks that know the same select the same.
  *
  * p ranks on h hosts at n sites, k = p / h a host, M bytes, one way l inside a site and L between
  * sites, b one rail's bandwidth, B that of all rails, q the part of the datagrams that each rank
@@ -21,11 +21,11 @@
  *                                                                 allgather
  *   ring       (log h + h - 1) l + 2 (h - 1) / h M / b            scatter, ring allgather
  *
- * The last three are MPICH's; they use one rail at a time, and one rank of a host, the others
- * having it from that one's memory. Multicast reaches all ranks of a host at once; trees feed each
- * by itself. Of n sites, multicast adds L - l once, multilane n times, the others log n times, and
- * MPICH's bandwidth terms are those of one site: what several transfers at once lose on a long line
- * is not in here.
+ * The last three are MPICH's. They use one rail at a time, and one rank of a host; the others get
+ * the message from that rank's memory. Multicast reaches all ranks of a host at once; trees reach
+ * each by itself. Of n sites, multicast adds L - l once, multilane n times, the others log n times.
+ * MPICH's bandwidth terms are those of one site: the model leaves out what several transfers at
+ * once lose on a long line.
  */
 #ifndef HWMC_CORE_MODEL_MODEL_H_INCLUDED
 #define HWMC_CORE_MODEL_MODEL_H_INCLUDED

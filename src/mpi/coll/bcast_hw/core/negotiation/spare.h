@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * spare: rails that the set-ups of a process do without for a while. One in which no probe came on
- * a rail has waited long for it, and the next one would again. So the next one is spared that rail,
- * after a second such the next two, then four, up to 64, whichever communicators they are of. Once
- * a probe comes it is as if none had been missed.
+ * spare: rails that the set-ups of a process leave out for a while. A set-up in which no probe came
+ * on a rail has waited long for it, and the next one would again. So the next one leaves that rail
+ * out; after a second such, the next two, then four, up to 64, whichever communicators they are of.
+ * A probe that comes resets this.
  *
  * Example: multicast never passes. Of 20 set-ups the 1st, 3rd, 6th and 11th wait for probes, and
  * then the 20th.

@@ -27,9 +27,9 @@
  *      migrated    -     -     -    x    x    x    -     ARMED
  *
  * The policy keeps an alternate path loaded whenever its port is active. A path that hardware left
- * is in doubt first: it may be dead behind a port that is well, and hardware that still counts the
- * retries of before would soon go back. A connection that hardware cannot save is to be moved in
- * software: to be given up here, and what it carried sent over another one.
+ * is not trusted at first: it may be dead although its port is active, and hardware that still
+ * counts the retries of before would soon go back. A connection that hardware cannot save must be
+ * moved in software: it is given up here, and its messages are sent over another one.
  *
  * Example: paths 0 and 1 by ports 1 and 2. specify, load, armed; port 1 dies: next is MIGRATE;
  * migrated: path 1 is in use, next is LATER; port 1 is active: next is SPECIFY, then LOAD, of path

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * lane_state: how the sessions of a process stand by one of its lanes, over all peers. What a peer
- * adds to it is remembered with the peer, so that a change of one peer costs nothing for the
- * others.
+ * lane_state: the state of a lane over all peers, as the sessions of a process see it. Each peer's
+ * contribution is remembered with the peer, so a change of one peer costs nothing for the others.
  */
 #ifndef HWMC_CORE_PATH_LANE_STATE_H_INCLUDED
 #define HWMC_CORE_PATH_LANE_STATE_H_INCLUDED

@@ -2,37 +2,36 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * rail_weight: rails that fall behind, or catch up, along one edge of the trees. Speeds are
- * measured once, when the job starts (wrr.h); what a rail carries later shows in the order in which
- * segments come.
+ * rail_weight: weights of rails along one edge of the trees. Speeds are measured once, when the job
+ * starts (wrr.h). Later changes show in the order in which segments come.
  *
- * The receiver: segments are sent in order. One that comes when another, more than half a window
- * beyond it, has come before, is late, and the rail that brought it is behind. What is taken in one
- * look at the lanes has come at one time, so a processor that looks seldom, or at one lane after
- * the other, makes no rail late. GRANT says which rails have brought segments since the last one,
- * and of these, which any of them late: a vote each.
+ * The receiver: segments are sent in order. A segment is late if another one, more than half a
+ * window beyond it, has come before; the rail that brought it is behind. What one poll of the lanes
+ * takes has come at one time, so a processor that polls seldom, or one lane after the other, makes
+ * no rail late. GRANT names the rails that brought segments since the last GRANT, and those of them
+ * that brought any late: a vote each.
  *
  * The sender keeps for a peer a share for each rail, of FULL. Six late votes of the last eight
- * halve it; eight of which one is late at most raise it by an eighth of FULL. Above what was
- * measured at the start it takes sixteen, none late, for an eighth of what it has; two late ones of
- * eight take it back, and twice as many are needed the next time. Shares count relative to each
- * other: at least one rail has more than a half.
+ * halve it; eight of which one is late at most raise it by an eighth of FULL. Above the speed
+ * measured at the start, sixteen votes, none late, raise it by an eighth of what it has; two late
+ * ones of eight take that back, and twice as many are needed the next time. Shares count relative
+ * to each other: at least one rail has more than a half.
  *
- * A rail that falls below a quarter is a shadow: its segments go by another rail too, and the
- * receiver takes the first of the two, so nobody waits for it, however slow it is. Its share halves
- * with each late vote and doubles with two others; at a quarter eight of them end the shadow. At
- * most eight copies are under way that no vote has told of; if none has for a broadcast, that is a
- * late vote, and the share may go below FLOOR.
+ * A rail whose share falls below a quarter is on probation: its segments also go by another rail,
+ * and the receiver takes the first of the two, so nobody waits for it, however slow it is. Its
+ * share halves with each late vote and doubles with two others; at a quarter eight of them end the
+ * probation. At most eight copies are under way of which no vote has told. If none has for a
+ * broadcast, that is a late vote, and the share may go below FLOOR.
  *
  * Example: rails 0 and 1 equal, window 8. Rail 1 falls to a tenth. Segments 1 3 5 7 wait in its
  * queue while 0 2 4 6 come; 1 comes after 6 and is late. Six such votes and rail 1 has 512, six
- * more 256, then 128 as a shadow.
+ * more 256, then 128 on probation.
  *
- * A peer that nobody complains of is not in the table; the fixed deal serves. Of more than PEERS
- * the one that was least recently served is forgotten.
+ * A peer without late rails is not in the table; weighted round-robin by speeds serves it. Of more
+ * than PEERS the least recently served is dropped.
  *
- * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others 1 to FULL, a
- * shadow's at most a quarter; some rail is no shadow and has at least a half.
+ * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others have 1 to FULL, on
+ * probation at most a quarter; some rail is not on probation and has at least a half.
  */
 #ifndef HWMC_CORE_PATH_RAIL_WEIGHT_H_INCLUDED
 #define HWMC_CORE_PATH_RAIL_WEIGHT_H_INCLUDED

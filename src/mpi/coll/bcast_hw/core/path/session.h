@@ -2,35 +2,36 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * session: what two processes say to each other, in order and exactly once, over several lanes of
- * which any may die and come back. The software half of path migration (Vishnu, Mamidala,
- * Narravula, Panda 2007 name the combination as future work; the hardware half is core/path/apm).
+ * session: messages between two processes, in order and exactly once, over several lanes of which
+ * any may fail and come back. It is the software half of path migration (Vishnu, Mamidala,
+ * Narravula, Panda 2007 name the combination as future work); the hardware half is core/path/apm.
  *
- * A lane keeps order while it lives. It may stop, silently or saying so, and what is under way may
- * then be lost or come late. A *stream* is a numbered row of frames each way; a session has
- * several, each with lanes in its own order of preference. What of a stream is not acknowledged
- * went by one lane, `via`; when that is given up, it goes again by another (go back N). The
- * receiver takes the frame it expects, drops what it has had, and says so when one is missing.
+ * A lane keeps order while it works. It may stop, silently or by an error, and what is under way
+ * may then be lost or come late. A *stream* is a numbered sequence of frames each way. A session
+ * has several, each with lanes in its own order of preference. The unacknowledged frames of a
+ * stream went by one lane, `via`; if that is given up, they go again by another (go back N). The
+ * receiver takes the frame it expects, drops what it has had, and reports a missing one.
  *
  * A lane, seen from this side:
  *
- *   OFF     nothing can be sent by it                      on_usable -> DEAD, probed at once
- *   GOOD    in use, or fit for it                          nothing moves for suspect_ns, or doubt,
- *                                                          here or of the peer -> ASKED
- *   ASKED   probed, and all others with it                 answered, or something moves: it brings
+ *   OFF        nothing can be sent by it                   on_usable -> DEAD, probed at once
+ *   GOOD       in use, or fit for it                       nothing moves for suspect_ns, or it is
+ *                                                          suspected elsewhere, here or by the
+ *                                                          peer -> SUSPECTED
+ *   SUSPECTED  probed, and all others with it              answered, or something moves: it brings
  *                                                          an acknowledgement, or what went by it
  *                                                          since the probe is acknowledged -> GOOD
  *                                                          another answered grace_ns ago -> DEAD
- *   DEAD    probed at growing intervals                    answered -> GOOD
- *   any     on_lost -> OFF
+ *   DEAD       probed at growing intervals                 answered -> GOOD
+ *   any        on_lost -> OFF
  *
- * So a process that does not answer because it computes costs no lane its life: no lane answers. A
- * probe is answered on the lane that it came by, behind the acknowledgements of all streams: what
- * was sent before it and is not acknowledged then, was lost.
+ * A process that does not answer because it computes makes no lane DEAD, for no lane answers. A
+ * probe is answered on the lane that it came by, behind the acknowledgements of all streams. So
+ * what was sent before the probe and is not acknowledged then was lost.
  *
- * A probe says which lanes its sender doubts, and who hears it asks for those too, saying nothing
- * of it: what two processes make of a lane they find out at the same time, whichever of them was
- * about to use it.
+ * A probe names the lanes that its sender suspects. The receiver suspects those too, and does not
+ * pass that on. So two processes find a lane DEAD at the same time, whichever of them was about to
+ * use it.
  *
  * A stream goes back to a lane that it prefers when that is GOOD again and all sent by the other is
  * acknowledged.

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * stripe: on which rail the next fragment goes: the one that would have sent it first, by what
+ * stripe: chooses the rail of the next fragment: the one that would have sent it first, by what
  * waits there and how fast it drains. So each rail carries its share whatever its speed, all end
  * together, and a rail that slows down in mid-message gets less from then on.
  *
- * A rail's rate is what its queue loses while there is something in it. Until that has been seen it
- * is the nominal speed; that of a rail that stands idle while another one has work for long is too
- * low and grows, up to that. A rail that fails to send is left out for a while.
+ * A rail's rate is what its queue loses while it is not empty. Until that has been seen, the
+ * nominal speed counts. A rail that is idle while another one has work for long has too low a rate,
+ * which grows, up to the nominal speed. A rail that fails to send is left out for a while.
  */
 #ifndef HWMC_CORE_PATH_STRIPE_H_INCLUDED
 #define HWMC_CORE_PATH_STRIPE_H_INCLUDED

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wrr: to which lane each of a row of segments goes, so that each lane carries its share by speed.
- * A hand of at most HAND segments is dealt again and again: each segment to the lane that is the
- * furthest behind its share. Lanes of equal speed come in turn; one slower than a quarter of the
- * fastest gets none.
+ * wrr: weighted round-robin of segments over lanes, so that each lane carries its share by speed. A
+ * turn of at most HAND segments repeats: each segment goes to the lane that is the furthest behind
+ * its share. Lanes of equal speed alternate; one slower than a quarter of the fastest gets none.
  *
  * Example: speeds 100 and 25: 0 0 1 0 0.
  */

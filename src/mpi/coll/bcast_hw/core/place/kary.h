@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * kary: the two shapes that ranks of a communicator stand in. The ring carries repairs
- * (Hoefler, Siebert, Rehm 2007, section 2.2); the k-ary tree, rooted at rank 0 and in rank order,
- * carries set-up and synchronization (Yu et al. 2005, section 4.3). Example, k = 2, p = 6:
- * 0 -> 1 2, 1 -> 3 4, 2 -> 5.
+ * kary: the two shapes of a communicator's ranks. The ring carries repairs (Hoefler, Siebert, Rehm
+ * 2007, section 2.2). The k-ary tree, rooted at rank 0 and in rank order, carries set-up and
+ * synchronization (Yu et al. 2005, section 4.3). Example, k = 2, p = 6: 0 -> 1 2, 1 -> 3 4, 2 -> 5.
  */
 #ifndef HWMC_CORE_PLACE_KARY_H_INCLUDED
 #define HWMC_CORE_PLACE_KARY_H_INCLUDED

@@ -2,14 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * leaders: a communicator whose ranks are several to a host has groups of one rank a host, its
- * leader groups. A host's ranks are placed in the order of nearness to the rail, from 0; those at
- * equal distance in rank order. On leader group j is of each host of n ranks the one at place j mod
- * n. So each rank is on the leader group of its place, and a broadcast that it is the root of can
- * go by that leader group: it hands it to the network itself.
+ * leaders: the leader groups of a communicator with several ranks a host: groups of one rank of
+ * each host. A host's ranks have places by nearness to the rail, from 0; ties go to the lower rank.
+ * Leader group j consists, of each host of n ranks, of the one at place j mod n. So each rank is in
+ * the leader group of its place, and can multicast itself as the root of a broadcast on that group.
  *
- * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Side 0: 1 3; leader group
- * 1: 0 4; leader group 2: 2 3.
+ * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Leader group 0: 1 3;
+ * leader group 1: 0 4; leader group 2: 2 3.
  *
  * Invariants: `order` has each rank once; at(host_of[r], place[r]) is r.
  */

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sites: the ranks of a communicator by where they are: networks that are far from each other
- * (Chiba, Endo, Matsuoka 2007, section 3.3). Sites are numbered in the order of their lowest ranks.
+ * sites: which site each rank of a communicator is at. Sites are networks that are far from each
+ * other (Chiba, Endo, Matsuoka 2007, section 3.3), numbered in the order of their lowest ranks.
  */
 #ifndef HWMC_CORE_PLACE_SITES_H_INCLUDED
 #define HWMC_CORE_PLACE_SITES_H_INCLUDED

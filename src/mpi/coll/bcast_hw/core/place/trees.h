@@ -2,18 +2,18 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * trees: t trees over the ranks of a communicator, along which the t parts of a message travel at
+ * trees: t trees over the ranks of a communicator. The t parts of a message travel along them at
  * the same time, so that every rank sends about as much as it receives (Chiba, Endo, Matsuoka 2007,
  * section 3). The paper has two binary trees for 4n - 1 ranks; this is for any number of ranks and
  * t trees of degree t.
  *
- * The n ranks other than the root are dealt to t groups: rank i of them is row i / t of group i mod
- * t. Tree r is a heap of degree t of group r's ranks, row by row, the root of the broadcast feeding
- * the first of them; the ranks of all other groups, in order, take the places that are left in it:
- * they are leaves. So a rank sends one part only, t times at most as a rule, and the leaves of a
- * group's heap are what feeds the other groups. A group of g ranks has t * g places for n - 1
- * others; where that does not suffice (possible from t = 3 on), the group's last ranks take one
- * more each.
+ * The n ranks other than the root are divided into t groups: rank i of them is row i / t of group i
+ * mod t. Tree r is a heap of degree t of group r's ranks, row by row; the root of the broadcast is
+ * the parent of the first. The ranks of all other groups, in order, take the places that are left
+ * in the heap: they are leaves. So a rank sends one part only, usually t times at most, and the
+ * leaves of a group's heap feed the other groups. A group of g ranks has t * g places for n - 1
+ * others. If that does not suffice (possible from t = 3 on), the group's last ranks take one more
+ * each.
  *
  * Example, p = 8, t = 2: root 0; group 0 is 1 3 5 7, group 1 is 2 4 6.
  *   tree 0: 0 -> 1;  1 -> 3 5;  3 -> 7 2;  5 -> 4 6;  7 -> none

@@ -2,34 +2,34 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wait_policy: what a thread does between two polls that found nothing: poll again, give its
- * processor away (sched_yield), or sleep. One policy for all waits: those of MPICH, of the engine,
- * and of collectives inside a host. Whoever waits asks it every few polls, does what it says, and
- * tells it what that took.
+ * wait_policy: what a thread does between two polls that found nothing: poll again, yield its
+ * processor (sched_yield), or sleep. One policy serves all waits: those of MPICH, of the engine,
+ * and of collectives inside a host. A waiting thread asks it every few polls, does what it says,
+ * and reports how long that took.
  *
  *            presumed, or REGAINED yields in a row that found nobody
  *   SHARED ----------------------------------------------------------> ALONE
  *          <----------------------------------------------------------
  *            a yield that found somebody
  *
- * ALONE: nobody else wants the processor. To poll costs no one anything, so the thread polls; it
- * yields so rarely that this takes 1/SHARE of the wait, to find out whether it still is alone. When
- * the wait has lasted so long that waking up late makes it longer by no more than 1/SHARE as well,
- * it sleeps.
+ * ALONE: no other process wants the processor. Polling costs no one anything, so the thread polls.
+ * It yields so rarely that this takes 1/SHARE of the wait, to find out whether it is still alone.
+ * It sleeps when the wait has lasted so long that waking up late lengthens it by no more than
+ * 1/SHARE as well.
  *
  * SHARED: another process wants the processor, perhaps the one that this one waits for. The thread
  * yields after each poll. It sleeps when it has yielded for as long as the limits of the wait say,
- * or soon where somebody computes: one who sleeps gets the processor back in time when it is woken,
- * one who yields does not. It also sleeps soon where processors are rationed (a quota of a
+ * or soon if another process computes: a sleeping thread gets the processor back in time when it is
+ * woken, a yielding one does not. It also sleeps soon if processors are rationed (a quota of a
  * container): polls and yields use the quota up, and then all are stopped.
  *
- * A thread that only tests, however often, never sleeps: it has other things to do. It yields where
- * others wait, and keeps the processor where somebody computes, for a test shall not take as long
- * as his turn.
+ * A thread that only tests, however often, never sleeps: it has other things to do. It yields if
+ * other processes wait, and keeps the processor if one computes, as a test must not take as long as
+ * that process's turn.
  *
- * What it goes by is measured: how long a yield takes that finds nobody, and how late a sleep ends.
- * Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and late_ns
- * are positive.
+ * The policy uses two measurements: how long a yield takes that finds nobody, and how late a sleep
+ * ends. Invariants: regained <= REGAINED, and is REGAINED exactly when ALONE; empty_yield_ns and
+ * late_ns are positive.
  */
 #ifndef HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED
 #define HWMC_CORE_WAIT_WAIT_POLICY_H_INCLUDED

@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * agenda: which groups of a process have something to do: those that something happened to, those
+ * agenda: the groups of a process that have something to do: those that an event touched, those
  * whose timer fires (a binary heap), those whose multicast waits for room. The others cost nothing,
  * however many there are.
  *
- * Example: of 1,500 groups 2 were touched and 1 waits for room: a turn looks at 3, and at the
- * heap's first.
+ * Example: of 1,500 groups 2 were touched and 1 waits for room: a turn visits 3, and the heap's
+ * first.
  *
- * Invariants (hwmc_agenda_check): a group has one place in the heap if its time is not NEVER,
- * else none; no group comes before the one above it there; as many groups go along trees as say so.
+ * Invariants (hwmc_agenda_check): a group has one entry in the heap if its time is not NEVER,
+ * otherwise none; the heap is ordered; the number of groups along trees is right.
  */
 #ifndef HWMC_ENGINE_GROUP_AGENDA_H_INCLUDED
 #define HWMC_ENGINE_GROUP_AGENDA_H_INCLUDED

@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * decline: a rank that has no memory for a group tells the other members so. It takes part in the
+ * decline: a rank without memory for a group declines it for all members. It takes part in the
  * set-up of the group (core/negotiation) with reason NOMEM: it reports to its parent, and passes
- * the leader's decision on to its children. No way of broadcasting helps against that reason, so
- * set-up ends with NO at every member, and nobody waits for a report that never comes.
+ * the leader's decision on to its children. Trees do not help against that reason, so set-up ends
+ * with NO at every member, and nobody waits for a report that never comes.
  *
- * This takes no memory: a decline knows its neighbours in the ring and the tree only, and the
- * engine has room for HWMC_DECLINES of them. It ends when the leader's decision has come and
- * the children have it, or when a member is lost; then the neighbours are told, as by a group
+ * This takes no memory: a decline knows only its neighbours in the ring and the tree, and the
+ * engine has room for HWMC_DECLINES of them. It ends when the leader's decision has come and the
+ * children have it, or when a member is lost; then it sends LOST to the neighbours, as a group does
  * (notice.h).
  *
  * Example, p = 3, fanout 2: rank 1 has no memory. REPORT(NOMEM) from 1 to 0, REPORT from 2 to 0;

@@ -5,17 +5,17 @@
  * group: one communicator's multicast at one rank: its set-up (core/negotiation), then its
  * broadcasts (core/bcast/stream) and the channel memory their bytes lie in.
  *
- *   SETUP --agreed--> ON --close--> CLOSING --all members are through--> gone
- *     |    \--not agreed--> OFF --close--> gone
+ *   SETUP --agreed--> ON --close--> CLOSING --all members are done--> freed
+ *     |    \--not agreed--> OFF --close--> freed
  *     \--close--> SETUP, leaving: as above, then at once as if it were closed only now
- *   SETUP, ON, CLOSING --a member is lost (notice.h)--> BROKEN --close--> gone
+ *   SETUP, ON, CLOSING --a member is lost (notice.h)--> BROKEN --close--> freed
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
- * may learn of the agreement first. Where multicast does not work the group is ON without it:
+ * may learn of the agreement first. If multicast does not work, the group is ON without it:
  * broadcasts go along trees only, and the channels' memory is given back.
  *
- * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when
- * gone; pages are touched only as they are used.
+ * Memory: channels x piece bytes, from the engine's bound, taken at create and given back when the
+ * group is freed; pages are touched only as they are used.
  */
 #ifndef HWMC_ENGINE_GROUP_GROUP_H_INCLUDED
 #define HWMC_ENGINE_GROUP_GROUP_H_INCLUDED

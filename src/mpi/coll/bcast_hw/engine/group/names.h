@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * names: finds the group that a message is for among all groups of a process, without a look at the
- * others: by the key of its set-up, by its generation once it has one, and by the number that it
- * has in this process.
+ * names: finds the group that a message is for: by the key of its set-up, by its generation once it
+ * has one, and by its number in this process. It visits no other group.
  *
  * Invariants (hwmc_names_check): a group is in the lists of its key and its number, and in that
  * of its generation once it has one.

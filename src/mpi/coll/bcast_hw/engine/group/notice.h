@@ -2,19 +2,19 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * notice: a member of a group that another one cannot reach any more. That ends the group
- * everywhere: who found it takes no part in broadcasts from then on, so others would wait for ever,
- * through it, for somebody whom they can reach. It tells its neighbours in the ring and in the tree
- * of synchronization, and they theirs.
+ * notice: a member of a group cannot be reached any more. That ends the group at every member. The
+ * member that found it takes no further part in broadcasts, so others would wait for it for ever,
+ * or for somebody who waits for it. It sends LOST to its neighbours in the ring and in the tree of
+ * synchronization, and they do the same.
  *
  *   SETUP, ON, CLOSING --a lane failed, a host is silent, or LOST came--> BROKEN, untold
  *   BROKEN, untold --pump--> BROKEN
  *
- * LOST may come before its receiver has begun the group, and is dropped there. It is sent once more
- * to who says anything by lane to a broken group, as that one will.
+ * LOST may come before its receiver has begun the group, and is dropped there. A broken group
+ * answers LOST to any later message by lane, and that receiver will send one.
  *
- * Example, ring 0 1 2 3: nothing passes between 1 and 2, else all is well. 1 finds that out: LOST
- * to 0, which tells 3. 2, which would have found it out as well, hears of it from 3.
+ * Example, ring 0 1 2 3: 1 and 2 cannot reach each other, all others can. 1 finds that out: LOST to
+ * 0, which sends it to 3. 2, which would have found it out as well, receives it from 3.
  *
  * Invariants: the first loss stands; a member sends LOST once to each neighbour, and once for each
  * message that comes to it later, never for LOST.

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * placement: where the bytes of each broadcast of a group lie: in the channel's own memory, or in
- * the program's, while it is in the call that the broadcast belongs to. A broadcast has one home
- * from its first byte on, until the program takes its memory back: then what others may still ask
- * for moves to the channel. So a long message is copied only as far as not all members have it when
- * the call returns, which is a window at most.
+ * placement: where the bytes of each broadcast of a group are: in the channel's own memory, or
+ * pinned in the program's, during the call that the broadcast belongs to. A broadcast stays in one
+ * place from its first byte on, until the program takes its memory back (unpin). Then what others
+ * may still request is copied to the channel. So of a long message only that part is copied which
+ * not all members have when the call returns: a window at most.
  */
 #ifndef HWMC_ENGINE_GROUP_PLACEMENT_H_INCLUDED
 #define HWMC_ENGINE_GROUP_PLACEMENT_H_INCLUDED

@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * allreduce: what all ranks of the group have, combined element by element, to all of them.
+ * allreduce: combines the vectors of all ranks of the group, element by element, and gives the
+ * result to all of them.
  *
- *   AG    where it goes direct (reduction.h): each rank combines a piece of all ranks and writes it
- *         to all: 3 l + 2 M / b
+ *   AG    if direct is possible (reduction.h): each rank combines a piece of all ranks and writes
+ *         it to all: 3 l + 2 M / b
  *   EACH  each rank combines what all show: l + (p - 1) M / b
- *   else  a reduction to rank 0, and a broadcast from there, two collectives of the group, each by
- *         the algorithm of its parameters; a rank begins with the second when it is done with its
- *         part of the first
+ *   else  a reduction to rank 0, and a broadcast from there: two collectives of the group, each by
+ *         the algorithm of its parameters; a rank begins the second when it is done with its part
+ *         of the first
  */
 #ifndef HWMC_SHM_COLL_ALLREDUCE_H_INCLUDED
 #define HWMC_SHM_COLL_ALLREDUCE_H_INCLUDED

@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * barrier: no rank is through before all have come (Velamati et al. 2007, section 3.2). Two classes
+ * barrier: no rank leaves before all have entered (Velamati et al. 2007, section 3.2). Two classes
  * of algorithms, by the paper's names:
  *
  *   gather, then broadcast (barrier_gather.c): OTA, SIG, TREE
  *   exchange (barrier_exchange.c): PE, DIS
  *
- * Where the paper's cores write a flag into each other's memory, here each rank writes how far it
- * is into a word of its own, which only grows, and others look at it. So there is nothing to be
- * unset, and a barrier may begin while some are not out of the last one yet.
+ * The paper's cores write a flag into each other's memory. Here each rank writes its progress into
+ * a word of its own, which only grows, and others poll it. So no flag has to be reset, and a
+ * barrier may begin while some ranks have not left the last one yet.
  *
  * Cost, l being the time in which a line goes from one cache to another, p ranks: OTA 2 l and p
  * lines through one core; TREE 2 l ceil(log_k p); PE l log2 p, and 2 l more if p is no power of 2;

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * bcast: the root's message to all ranks of the group (Velamati et al. 2007, section 3.3). The
- * paper's algorithms say who takes bytes from whom; on a machine with caches there are three ways
- * in which they go, chosen by the message's length alone, so alike on all ranks:
+ * paper's algorithms define from whom a rank takes bytes. On a machine with caches there are three
+ * ways to move them, chosen by the message's length alone, so alike on all ranks:
  *
  *   inline  in the slot, with the metadata          up to inline_max             bcast_inline.c
  *   chunks  through buffers of the segment          above                        bcast_chunks.c
@@ -18,17 +18,16 @@
  *   G         as OTA                                  the root writes to all, chunk by chunk
  *   AG        as OTA                                  each takes a piece and writes it to all
  *
- * For the paper's local store stand the buffers: they stay in the cache, memory goes through it
- * once. For its DMA lists and queues there is nothing to stand. A message that the root does not
- * have whole yet, as it is coming from another node, is given on as far as it is there:
+ * Buffers take the place of the paper's local store: they stay in the cache, and memory passes
+ * through it once. Its DMA lists and queues have no counterpart. A message that the root does not
+ * have whole yet, as it comes from another host, is passed on as far as it is there:
  * hwmc_shm_bcast_more.
  *
- * Nobody waits for all at the end. Where others read or write a rank's own memory, it waits for
- * those.
+ * No rank waits for all at the end. A rank whose memory others read or write waits for those.
  *
- * A rank whose length is not the root's goes the root's way as soon as it sees its parent's line:
- * what its memory has no room for it passes on, from buffer to buffer, or by telling its children
- * whose memory its parent reads.
+ * A rank whose length differs from the root's does as the root does as soon as it sees its parent's
+ * line. What its memory has no room for it passes on, from buffer to buffer, or by telling its
+ * children the address of its parent's memory.
  *
  * Cost for M bytes, p ranks, a chunk or message c, l as in barrier.h, b the bandwidth of a copy:
  * TREE of degree k (M / c + log_k p) (l + c / b) as long as the children of a rank read from a

@@ -17,7 +17,7 @@
  *
  * Example, 0 -> 1 -> 2, three chunks a b c, two buffers. 0 puts a, b; 1 takes a to its buffer and
  * shows put 1, taken 1; now 0 may put c where a was; 2 takes a. 0 is done once it has put c, though
- * nobody has taken it: who uses that buffer next waits until all have finished this collective
+ * nobody has taken it: the next use of that buffer waits until all have finished this collective
  * (shm/segment/slot.h, rule 4).
  */
 #include <string.h>

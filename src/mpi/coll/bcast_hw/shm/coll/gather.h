@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * gather: a part of each rank to the root, or to all of them. The parts may differ in length. In
- * which way a part goes is the choice of the rank that has it, by its length, and stands in its
- * line:
+ * gather: a part of each rank to the root, or to all of them. The parts may differ in length. The
+ * rank that has a part chooses by its length how it moves, and says so in its line:
  *
  *   inline  in the slot                             up to inline_max
  *   chunks  through buffers of the segment          above; readers take a chunk of each rank in
@@ -12,8 +11,8 @@
  *   direct  from memory to memory, by single copy   from copy_min on, if it can: to the root each
  *                                                   rank writes its part; to all, each reads
  *
- * Each reader begins with the rank after its own, so that they do not all read the same memory at
- * once. Nobody waits for all at the end, but where others read or write its own memory.
+ * Each reader begins with the rank after its own, so that not all read the same memory at once. No
+ * rank waits for all at the end, except where others read or write its own memory.
  *
  * Cost for parts of M bytes, the rest as in bcast.h: inline l and p lines; chunks p M / b at each
  * reader; direct to the root 2 l + M / b, as far as memory lets p ranks write; to all l + p M / b.

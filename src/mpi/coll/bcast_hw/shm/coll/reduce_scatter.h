@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduce_scatter: what all ranks of the group have, combined element by element, and of the result
- * to each rank its block. Chosen by the length of all, so alike on all ranks:
+ * reduce_scatter: combines the vectors of all ranks of the group, element by element, and gives
+ * each rank its block of the result. Chosen by the length of all, so alike on all ranks:
  *
  *   shown   all show what they have, in the slot or in one buffer, if it fits, and each combines
  *           its block of all, from there: l + p lines, or l + M / b

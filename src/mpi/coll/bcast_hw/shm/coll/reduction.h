@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * reduction: what all ranks of the group have, combined element by element, to the root (Velamati
- * et al. 2007, section 3.4). Four algorithms, in three ways, chosen by the message's length alone,
- * so alike on all ranks:
+ * reduction: combines the vectors of all ranks of the group, element by element, at the root
+ * (Velamati et al. 2007, section 3.4). Four algorithms move data in three ways, chosen by the
+ * message's length alone, so alike on all ranks:
  *
  *   inline  in the slots, along the tree           up to inline_max             reduction_inline.c
  *   chunks  through buffers, along the tree        above                        reduction_chunks.c
@@ -17,18 +17,18 @@
  *   EACH    inline or chunks, and only to all: each rank shows what it has, and combines what all
  *           show; the result is alike on all, for they do so in one order (reduction_each.c)
  *
- * Where AG and TREEMM cannot go direct they go as TREE, and so does EACH where not all get the
+ * AG and TREEMM act as TREE where direct is not possible, and EACH does where not all ranks get the
  * result. A reduction adds to a bcast's cost per chunk that of combining it, once for each child:
- * TREE of degree k (M / c + log_k p) (l + k c / b) with b the bandwidth of the combining;
- * AG 3 l + M / b; TREEMM log_k p (l + k M / b); EACH l + (p - 1) M / b, and nobody waits for a rank
- * that has to wait itself.
+ * TREE of degree k (M / c + log_k p) (l + k c / b) with b the bandwidth of the combining; AG 3 l +
+ * M / b; TREEMM log_k p (l + k M / b); EACH l + (p - 1) M / b, and nobody waits for a rank that has
+ * to wait itself.
  *
  * Order. An operation that is not commutative is applied strictly in the order of ranks. A tree in
  * which that can be done has the ranks below each rank without a gap; the caller's need not be one,
  * so then another is taken, of degree 2, in which a rank stands between the ranks below its two
  * children. AG goes through the ranks from the last to the first.
  *
- * Nobody waits for all at the end, but in AG, where all read the memory of all.
+ * No rank waits for all at the end, except in AG, where all read the memory of all.
  */
 #ifndef HWMC_SHM_COLL_REDUCTION_H_INCLUDED
 #define HWMC_SHM_COLL_REDUCTION_H_INCLUDED

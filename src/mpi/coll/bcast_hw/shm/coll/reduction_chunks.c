@@ -11,7 +11,7 @@
  *
  * Example, 2 -> 1 -> 0, chunks a b c, two buffers. 2 puts a, b; 1 puts a, combined with 2's, and
  * takes 1; now 2 may put c where a was, while 0 combines 1's a with its own. 2 is done once it has
- * put c, though nobody has read it: who uses that buffer next waits until all have finished this
+ * put c, though nobody has read it: the next use of that buffer waits until all have finished this
  * collective (shm/segment/slot.h, rule 4).
  */
 #include <string.h>

@@ -11,7 +11,7 @@
  *
  * Example, ranks 0 and 1, chunks a b c, two buffers. Both put a; each combines a of 1 and of 0;
  * both put b. Rank 0, through with b, puts c where a was, once 1 has combined a. Nobody waits at
- * the end: who uses these buffers next waits until all have finished this collective
+ * the end: the next use of these buffers waits until all have finished this collective
  * (shm/segment/slot.h, rule 4).
  */
 #include <string.h>

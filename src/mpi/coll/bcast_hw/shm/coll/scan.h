@@ -2,18 +2,18 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * scan: at each rank, what the ranks up to it have, combined element by element in the order of
- * ranks; exclusive: up to the one before it. Two ways, chosen by the message's length alone, so
+ * scan: each rank gets the vectors of the ranks up to it, combined element by element in the order
+ * of ranks; exclusive: of the ranks before it. Two ways, chosen by the message's length alone, so
  * alike on all ranks:
  *
  *   inline  all put theirs into the slot, and each combines those before its own: l + p lines
  *   chunks  a chain in the order of ranks, through buffers: each combines a chunk with that of the
  *           rank before it and gives it on: (M / c + p) (l + c / b)
  *
- * Single copy would save nothing: each rank combines what it takes with its own, and that goes from
- * the other's buffer as it goes from memory.
+ * Single copy would save nothing: each rank combines what it takes with its own, and can do so from
+ * the other's buffer as from its memory.
  *
- * Nobody waits for all at the end.
+ * No rank waits for all at the end.
  */
 #ifndef HWMC_SHM_COLL_SCAN_H_INCLUDED
 #define HWMC_SHM_COLL_SCAN_H_INCLUDED

@@ -3,18 +3,18 @@
  * Copyright (C) the hwmc contributors
  *
  * scatter: a part for each rank from the root, or from each of them (alltoall). The parts may
- * differ in length. In which way they go is the choice of the rank that has them, and stands in its
- * line:
+ * differ in length. The rank that has them chooses how they move, and says so in its line:
  *
  *   packed  all of them in the slot, if they fit, or in one buffer of the segment
  *   chunks  through buffers, one part after the other, where they do not
  *   direct  from memory to memory, by single copy, where the longest has copy_min bytes, if it can
  *
- * Parts go in phases: in phase k = 1 to p - 1 rank r has one for rank r + k, and reads that of rank
- * r - k, so that not all read from the same one at once. A rank gives and reads each in this order,
- * but is not in the same phase of both, nor do ranks wait for each other between phases.
+ * Parts move in phases: in phase k = 1 to p - 1 rank r gives one to rank r + k, and reads that of
+ * rank r - k, so that not all read from the same rank at once. A rank gives and reads in this
+ * order, but its giving and its reading may be in different phases, and ranks do not wait for each
+ * other between phases.
  *
- * Nobody waits for all at the end, but where others read its own memory.
+ * No rank waits for all at the end, except where others read its own memory.
  *
  * Cost for parts of M bytes, the rest as in bcast.h: packed l + 2 p M / b, without an
  * acknowledgement; chunks p (l + M / b); direct 2 l + M / b from the root, as far as memory lets p

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * vector: where in a rank's memory the parts for, or of, each rank are. The regular collectives
- * have parts alike at a stride; those with a v have each one's place and length.
+ * vector: where in a rank's memory the parts for, or of, each rank are. Regular collectives have
+ * equal parts at a stride; those with a v have a place and length for each.
  */
 #ifndef HWMC_SHM_COLL_VECTOR_H_INCLUDED
 #define HWMC_SHM_COLL_VECTOR_H_INCLUDED

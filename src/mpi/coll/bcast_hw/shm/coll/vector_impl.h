@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * vector_impl: for the collectives in which each rank has a part of its own.
+ * vector_impl: shared by the collectives in which each rank has a part of its own.
  */
 #ifndef HWMC_SHM_COLL_VECTOR_IMPL_H_INCLUDED
 #define HWMC_SHM_COLL_VECTOR_IMPL_H_INCLUDED

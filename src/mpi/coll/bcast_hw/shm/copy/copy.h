@@ -3,12 +3,12 @@
  * Copyright (C) the hwmc contributors
  *
  * copy: methods of single copy, from the memory of one process to that of another on the same host.
- * Which of them work is not asked but tried: hwmc_shm_copy_works. Of nothing else than
- * port/err.h, so that a netmod can have it too.
+ * A trial decides which of them work: hwmc_shm_copy_works. Depends only on port/err.h, so that a
+ * netmod can use it too.
  *
- * A process number alone does not name a process: in another PID namespace it may be a stranger's.
- * So each process has a random key at an address that it tells, and nothing is believed of a
- * process that does not have that key there.
+ * A process number alone does not identify a process: in another PID namespace it may be a
+ * stranger's. So each process publishes the address of a random key, and a copy method counts as
+ * working only if it finds that key there.
  */
 #ifndef HWMC_SHM_COPY_COPY_H_INCLUDED
 #define HWMC_SHM_COPY_COPY_H_INCLUDED

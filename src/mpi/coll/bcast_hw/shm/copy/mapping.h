@@ -17,7 +17,7 @@
  *   - When the owner unmaps memory, or maps other memory in its place, the kernel takes away the
  *     pages that are here first (kernel/xpmem_mmu_notifier.c); the next touch finds what the owner
  *     has there by then. So a mapping that is kept never shows what was there before.
- *   - Where the owner has nothing the touch is SIGBUS; so it is when the owner is gone. Others read
+ *   - Where the owner has nothing the touch is SIGBUS; so it is once the owner ended. Others read
  *     and write only what the owner shows in the collective it is in (slot.h, rule 7), which
  *     is there; if a program shows what it does not have, or dies, the other one dies of it. By
  *     cross-memory attach it would get an error.

@@ -2,9 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * nontemporal: copies past the caches. What is written in the usual way is read first, a line at a
- * time, and drives something else out of the cache; of a message that the caches will not hold both
- * are in vain.
+ * nontemporal: copies past the caches. An ordinary store first reads the line and evicts another
+ * one. Both are wasted for a message that the caches will not hold.
  */
 #ifndef HWMC_SHM_COPY_NONTEMPORAL_H_INCLUDED
 #define HWMC_SHM_COPY_NONTEMPORAL_H_INCLUDED

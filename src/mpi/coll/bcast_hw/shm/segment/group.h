@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * group: one rank's side of a group of ranks that share a segment: which collective it is in, how
- * far the others are as far as it knows, and by which method it reads their memory. The ranks call
- * the same collectives in the same order; each has one under way at a time. Not thread-safe.
+ * group: one rank's view of a group of ranks that share a segment: which collective it is in, how
+ * far the others are as far as it knows, and how it reads their memory. The ranks call the same
+ * collectives in the same order; each has one under way at a time. Not thread-safe.
  *
- * How far the others are is a cached minimum of all ranks' finished serials, the floor. It is read
- * anew only when it does not suffice, which with K slots is about once in K collectives. The scan
- * stays at the first rank that is not far enough, so that waiting costs one load a look.
+ * The progress of the others is a cached minimum of all ranks' finished serials, the floor. It is
+ * read again only when it does not suffice: with K slots about once in K collectives. The scan
+ * stays at the first rank that is not far enough, so that waiting costs one load a poll.
  *
  * States:  init -> joining -> (join answers OK) -> in use -> fini
  */

@@ -2,20 +2,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * mismatch: whether ranks of a group wait for each other for ever, as lengths that disagree chose
- * different algorithms or trees for them. It is known for sure, and without a clock.
+ * mismatch: finds out whether ranks of a group wait for each other for ever, because lengths that
+ * disagree chose different algorithms or trees. The answer is certain, and needs no clock.
  *
- * A step is a function of what its rank knows and of the words of all blocks (slot.h); so once a
+ * A step is a function of what its rank knows and of the words of all blocks (slot.h). So once a
  * number of steps have done nothing, further ones do nothing until another rank stores to those
- * words. A rank that waits long counts its looks: between two of them it has made that many steps
- * which did nothing. It notes the words of all that have not finished its collective, and then
- * their looks; if all of them have looked twice since, and after that the words are as they were,
- * each made such steps while nobody stored: nobody ever will.
+ * words. A rank that waits long counts its looks; between two of them it has made that many steps
+ * without effect. It notes the words of all ranks that have not finished its collective, and then
+ * their looks. If all of them have looked twice since, and the words are unchanged after that, each
+ * made such steps while nobody stored: nobody ever will.
  *
- * A rank that computes, or waits for anything else, does not look; so nothing is said while it may
- * still come. Nor may one look whose message still comes from elsewhere (hwmc_shm_bcast_more).
- * Not found is a rank that never comes, as its lengths needed fewer collectives, nor one that takes
- * another collective's line for one of its own and has much to copy by it.
+ * A rank that computes, or waits for anything else, does not look, so there is no verdict while it
+ * may still come. Nor may a rank look whose message still comes from elsewhere
+ * (hwmc_shm_bcast_more). Two cases are not found: a rank that never comes, as its lengths needed
+ * fewer collectives; and one that takes another collective's line for one of its own and has much
+ * to copy by it.
  */
 #ifndef HWMC_SHM_SEGMENT_MISMATCH_H_INCLUDED
 #define HWMC_SHM_SEGMENT_MISMATCH_H_INCLUDED

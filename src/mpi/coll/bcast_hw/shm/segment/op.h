@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * op: a collective under way at one rank. `begin` of the collective fills a struct that begins with
- * this one; then step is called until it does not answer AGAIN. A step does what can be done now
- * and never waits, so that the caller can have the network make progress between two of them. It
- * copies a chunk at most, or copy_step bytes (params.h).
+ * this one; the caller then calls step until it does not answer AGAIN. A step does what can be done
+ * now and never waits, so that the caller can have the network make progress between two of them.
+ * It copies a chunk at most, or copy_step bytes (params.h).
  */
 #ifndef HWMC_SHM_SEGMENT_OP_H_INCLUDED
 #define HWMC_SHM_SEGMENT_OP_H_INCLUDED

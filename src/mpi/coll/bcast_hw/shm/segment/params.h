@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * params: the algorithms of the node's collectives (Velamati et al. 2007, sections 3.2 to 3.4),
- * and what can be set of them. All ranks of a group have the same.
+ * params: the algorithms of collectives inside a host (Velamati et al. 2007, sections 3.2 to 3.4),
+ * and their parameters. All ranks of a group have the same.
  */
 #ifndef HWMC_SHM_SEGMENT_PARAMS_H_INCLUDED
 #define HWMC_SHM_SEGMENT_PARAMS_H_INCLUDED

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * relax: what to do between two steps that had to wait, where there is nothing else to do. Spinning
- * sees the other rank's store first; it is of no use where that rank waits for this core.
+ * relax: what to do between two steps that had to wait, if there is nothing else to do. Spinning
+ * sees the other rank's store first; it is of no use if that rank waits for this processor.
  */
 #ifndef HWMC_SHM_SEGMENT_RELAX_H_INCLUDED
 #define HWMC_SHM_SEGMENT_RELAX_H_INCLUDED

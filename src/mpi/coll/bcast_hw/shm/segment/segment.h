@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * segment: the memory that the ranks of one node share. Its size is bounded, and known before it is
+ * segment: the memory that the ranks of one host share. Its size is bounded, and known before it is
  * made.
  *
  *     | header | block of rank 0 | block of rank 1 | ... | block of rank n - 1 |

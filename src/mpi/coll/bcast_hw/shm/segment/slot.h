@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * slot: what stands in a rank's block, and in which order it is written and read. After the
+ * slot: the contents of a rank's block, and in which order they are written and read. After the
  * metadata arrays of the paper (Velamati et al. 2007, section 3.1), with serial numbers in place of
  * the closing barrier (its section 4, ii) and small messages inside (i).
  *
@@ -14,15 +14,15 @@
  *     out   what the rank has for others: an address, how much is ready there, or the message
  *     ack   what the rank has taken
  *
- * Words that are not stamped only grow, so that who reads a later value knows no less.
+ * Words that are not stamped only grow, so a rank that reads a later value knows no less.
  *
  * Rules (C11 memory model). w: the block's rank, r: any other.
  *
  * 1. Opening. w writes the plain fields of a line and then its serial, by release. r looks at the
  *    serial by acquire, and at the other fields only once that is the serial of its own collective.
- *    So r reads what w wrote before opening. A broadcast's relay opens before it knows whether its
- *    parent has the same length, and may write them once more: its children look at them only once
- *    `ready` is not 0.
+ *    So r reads what w wrote before opening. A rank that passes a broadcast on opens before it
+ *    knows whether its parent has the same length, and may write them once more: its children look
+ *    at them only once `ready` is not 0.
  * 2. Progress. `ready` and `taken` grow while the line is open. w stores by release after what they
  *    tell of: bytes written before `ready`, bytes read before `taken`. r loads by acquire. So what
  *    `ready` covers can be read, and what `taken` covers can be overwritten.
@@ -40,7 +40,7 @@
  *    loads by acquire, clears it, and only then stores `down`, after which bits are set anew. The
  *    fetch-ors are one release sequence, so the load that sees all bits sees what all did before.
  * 7. Memory of the program. Its address stands in a line, so it is read, or written, by others
- *    after rule 1; it is the program's again after they have said that they are through, by rule 2.
+ *    after rule 1; it is the program's again after they have shown that they are done, by rule 2.
  *    What the kernel copies for a rank counts as that rank's own reads and writes.
  *
  * Lengths that disagree are an error of the program, found by whoever looks at another's line.

@@ -2,23 +2,23 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wakeup: by which ranks that share processors sleep while they wait, and are woken by the one that
- * has stored something. It stands in the segment's header: how many sleep or are about to, and a
- * count of rings that they sleep on (futex).
+ * wakeup: ranks that share processors sleep while they wait, and the rank that has stored something
+ * wakes them. The state is in the segment's header: how many sleep or are about to, and a count of
+ * rings that they sleep on (futex).
  *
- * A rank that has stored rings before it waits itself, and at the end of a collective: it looks at
- * `sleepers`, and goes on if there are none, which is nearly always so and has to cost nothing: no
+ * A rank that has stored rings before it waits itself, and at the end of a collective. It reads
+ * `sleepers`, and goes on if there are none. That is nearly always so and must cost nothing: no
  * fence, no line that changes hands. A rank that wants to sleep adds itself to `sleepers`, has
  * every process of the group pass a barrier (membarrier), makes STEPS further steps, and sleeps if
- * none found anything. Whoever rings passes that barrier before its store, and then sees the
+ * none found anything. A ringing rank passes that barrier before its store, and then sees the
  * sleeper when it looks; or after it, and then the steps see what it stored; or between the two,
- * and both do. A ring between the steps and the sleep has changed the count, and the sleep ends at
- * once. Several steps, since there are some that find nothing and yet bring a collective further.
- * Where the kernel has no such barrier, a sleeper may be overlooked that lay down in the same
- * moment, and sleeps to the end of its time.
+ * and both happen. A ring between the steps and the sleep has changed the count, and the sleep ends
+ * at once. There are several steps, since some find nothing and yet advance a collective. If the
+ * kernel has no such barrier, a rank may miss one that fell asleep at the same moment; that one
+ * sleeps to the end of its time.
  *
- * A rank that died asleep stays in `sleepers`; then rings are made for nothing. Whoever sleeps
- * wakes after a time in any case, since MPICH's messages ring no wakeup word.
+ * A rank that died asleep stays in `sleepers`; then rings are made for nothing. A sleeping rank
+ * wakes after a time in any case, since MPICH's messages do not ring.
  */
 #ifndef HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED
 #define HWMC_SHM_SEGMENT_WAKEUP_H_INCLUDED

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * affinity: where a rank of this host runs, as integers. Each rank makes its own (shm/topo/topo),
- * the caller gathers them, byte for byte, and what follows from all of them is computed here and in
- * shm/topo/levels: by pure functions, so that all ranks decide alike.
+ * the caller gathers them, byte for byte, and pure functions here and in shm/topo/levels derive the
+ * rest, so that all ranks decide alike.
  */
 #ifndef HWMC_SHM_TOPO_AFFINITY_H_INCLUDED
 #define HWMC_SHM_TOPO_AFFINITY_H_INCLUDED

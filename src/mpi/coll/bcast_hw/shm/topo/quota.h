@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * quota: how much processor time the kernel lets this process's container have (Linux control
- * groups). A group with a quota is stopped, all of it, when its processes have used the quota up;
- * the affinity mask does not tell of that.
+ * quota: the processor time that the kernel grants this process's container (Linux control groups).
+ * A group with a quota is stopped as a whole when its processes have used it up; the affinity mask
+ * does not show that.
  */
 #ifndef HWMC_SHM_TOPO_QUOTA_H_INCLUDED
 #define HWMC_SHM_TOPO_QUOTA_H_INCLUDED

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * ranks: how many of a host there may be.
+ * ranks: the maximum number of ranks of a host.
  */
 #ifndef HWMC_SHM_TOPO_RANKS_H_INCLUDED
 #define HWMC_SHM_TOPO_RANKS_H_INCLUDED

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * CH4's active messages over streams of sessions: in order between two processes, each once. A
- * message of more than one frame goes over all streams, so over all rails, at once.
+ * message of more than one frame uses all streams, so all rails, at once.
  */
 
 #ifndef HWMC_NETMOD_AM_AM_H_INCLUDED

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * am_head: what stands before each frame of a message that sessions carry for MPICH, and whether a
- * frame is what that says. A message is put together in memory of the size that the first of its
- * frames to come names; one that names another, or brings more than is missing, is dropped.
+ * am_head: the header of each frame of a message that sessions carry for MPICH, and the check of a
+ * frame against it. A message is assembled in memory of the size that its first frame names. A
+ * frame that names another size, or brings more than is missing, is dropped.
  */
 #ifndef HWMC_NETMOD_AM_AM_HEAD_H_INCLUDED
 #define HWMC_NETMOD_AM_AM_HEAD_H_INCLUDED

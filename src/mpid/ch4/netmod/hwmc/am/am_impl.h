@@ -2,15 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What am.c, am/send.c and am/recv.c have between them. A message is cut into frames;
- * in the first one the active message's header stands before the data. Between processes of one
- * host a longer message is one frame, REACH, that says where its data lie: the receiver reads them
- * there and answers GOT, or, where it may not, SEND, and gets them in frames. Messages are counted
- * by their sender for each receiver, who puts them together wherever their frames come by and hands
- * them over in that order.
+ * What am.c, send.c and recv.c share. A message is cut into frames; the first one has the active
+ * message's header before the data. Between processes of one host a longer message is one frame,
+ * CMA, that names the address of its data. The receiver reads them there and answers GOT; if it may
+ * not, it answers SEND, and gets them in frames. A sender numbers its messages for each receiver,
+ * which assembles them whichever lane their frames came by, and hands them over in that order.
  *
- * State is guarded by the engine's lock, which is not held around a call of MPICH: what is complete
- * is collected under the lock, and taken from there and told one by one when the lock is free.
+ * The engine's lock guards the state, and is not held around a call of MPICH. Complete messages are
+ * collected under the lock, then taken from there and handed over one by one when the lock is free.
  */
 
 #ifndef HWMC_NETMOD_AM_AM_IMPL_H_INCLUDED

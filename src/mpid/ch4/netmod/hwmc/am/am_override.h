@@ -9,15 +9,15 @@
 #include "../base/versions.h"
 
 /*
- * With MPIR_CVAR_HWMC_RESILIENT hwmc carries MPICH's own messages: point-to-point and one-sided
- * operations take the form of CH4's active messages, and those go over hwmc's sessions, which
- * outlive a rail, instead of over the endpoints of the ucx netmod.
+ * With MPIR_CVAR_HWMC_RESILIENT hwmc carries MPICH's own messages. Point-to-point and one-sided
+ * operations take the form of CH4's active messages, and those use hwmc's sessions, which survive
+ * the failure of a rail, instead of the endpoints of the ucx netmod.
  *
- * Which way a message goes is a matter of its communicator alone, so that all its processes agree:
- * one with processes outside MPI_COMM_WORLD, which have no sessions, is left to the ucx netmod. A
- * window of a carried communicator is one whose memory UCX does not know, and MPICH does with
- * messages what needs to be done there. Read by all of MPICH, by netmod_inline.h, after the
- * functions that it overrides.
+ * The transport of a message depends on its communicator alone, so that all its processes agree. A
+ * communicator with processes outside MPI_COMM_WORLD, which have no sessions, uses the ucx netmod.
+ * A window of a carried communicator is treated as one whose memory UCX does not know, and MPICH
+ * sends what such windows need as messages. All of MPICH includes this, by netmod_inline.h, after
+ * the functions that it overrides.
  */
 
 MPL_STATIC_INLINE_PREFIX bool hwmc_am_override_comm(const MPIR_Comm *comm)

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * cma: memory of another process of this host, read from where it lies by cross-memory attach:
- * one copy, by the kernel. What proves whose memory it is: shm/copy/copy.h.
+ * cma: reads memory of another process of this host in place by cross-memory attach: one copy, by
+ * the kernel. shm/copy/copy.h proves whose memory it is.
  */
 #ifndef HWMC_NETMOD_AM_CMA_H_INCLUDED
 #define HWMC_NETMOD_AM_CMA_H_INCLUDED

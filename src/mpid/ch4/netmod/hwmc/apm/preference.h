@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * preference: which alternate paths a user wants, in words: the user's side of alternate path
+ * preference: which alternate paths a user wants, as text: the user's part of alternate path
  * specification (Vishnu et al. 2007, section 3.1.1), where the ports of the other end are not known
- * yet. Each end says what of its own ports may be used, and both choose alike from that
- * (specify.h), so the DLID of a path is the other end's wish.
+ * yet. Each end says which of its own ports may be used, and both choose alike from that
+ * (specify.h). So the DLID of a path is the other end's preference.
  *
  *     auto                     another port of the device, else another LID of the same one
  *     port=2                   that port, or no alternate path

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * selftest: whether a device really migrates paths. IBV_DEVICE_AUTO_PATH_MIG does not tell: it is
- * set by devices which refuse every alternate path, as Linux does on RoCE, and by some which take
- * one and never use it. So two queue pairs of the port are connected to each other, an alternate
- * path is specified and loaded, which may be the same as the primary one, and migrated by hand;
- * that must be told of, and messages must come before and after.
+ * selftest: whether a device really migrates paths. IBV_DEVICE_AUTO_PATH_MIG does not tell: devices
+ * set it that refuse every alternate path, as Linux does on RoCE, and some that accept one and
+ * never use it. So two queue pairs of the port are connected to each other. An alternate path is
+ * specified and loaded, which may be the same as the primary one, and migrated by software. The
+ * event of that must come, and messages must come before and after.
  */
 #ifndef HWMC_NETMOD_APM_SELFTEST_H_INCLUDED
 #define HWMC_NETMOD_APM_SELFTEST_H_INCLUDED

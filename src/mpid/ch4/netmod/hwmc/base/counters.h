@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the netmod counts. All of it is registered in every job: what is not in use stays 0.
+ * Counters of the netmod. All are registered in every job: those not in use stay 0.
  */
 
 #ifndef HWMC_NETMOD_BASE_COUNTERS_H_INCLUDED

@@ -4,9 +4,9 @@
  *
  * verbs: see verbs.h.
  *
- * Interrupts cost more than polls, so completions are announced only to who is about to wait: `fds`
- * reads what was announced before, asks for the next announcement, and then looks once more, since
- * what came before that is not announced; `deadline` tells what it found.
+ * Interrupts cost more than polls, so completions are announced only to a caller that is about to
+ * wait. `fds` reads earlier announcements, asks for the next one, and then polls once more, since
+ * what came before that is not announced; `deadline` returns what it found.
  */
 #include "verbs_impl.h"
 

@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * verbs_members: the multicast groups that the verbs fabric is in. Who asks librdmacm to join gets
- * the answer as an event; with it come the address to send to, and the queue pair is attached.
+ * verbs_members: the multicast groups that the verbs fabric is in. librdmacm answers a join by an
+ * event. The event has the address to send to, and the queue pair is attached then.
  *
  *   join: asked --event--> in --subnet manager lost the groups, or an error--> asked anew ... left
  *            \--error--> refused, told at the next join
  *
- * A member that is asked for anew stays in: datagrams are lost meanwhile. After an error that is
- * tried again each HWMC_VERBS_RETRY_NS.
+ * A member that joins anew stays in: datagrams are lost meanwhile. After an error it tries again
+ * each HWMC_VERBS_RETRY_NS.
  */
 #ifndef HWMC_NETMOD_FABRIC_VERBS_MEMBERS_H_INCLUDED
 #define HWMC_NETMOD_FABRIC_VERBS_MEMBERS_H_INCLUDED

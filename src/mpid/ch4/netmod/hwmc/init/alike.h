@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Control variables that all processes must have alike: else they take different ways, and wait for
- * each other for ever. That they have is seen when the job starts, by one small reduction; what
- * differs, and where, is asked for only then.
+ * Control variables that all processes must have alike; otherwise they choose differently, and wait
+ * for each other for ever. One small reduction compares them when the job starts. Only if they
+ * differ, the processes find out which, and where.
  */
 
 #ifndef HWMC_NETMOD_INIT_ALIKE_H_INCLUDED

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The meeting of all processes before the end: a barrier over a stream of sessions, by
- * dissemination (Hensgen, Finkel, Manber 1988). In round k a process sends to the one 2^k places on
- * and hears from the one as many places back.
+ * The barrier of all processes before the end, over a stream of sessions, by dissemination
+ * (Hensgen, Finkel, Manber 1988). In round k a process sends to the one 2^k places on and hears
+ * from the one as many places back.
  */
 
 #ifndef HWMC_NETMOD_INIT_EXIT_BARRIER_H_INCLUDED

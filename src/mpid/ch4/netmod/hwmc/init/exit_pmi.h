@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The process manager's barrier, which blocks: a thread of its own enters it, and the caller goes
- * on.
+ * The process manager's barrier, which blocks: a thread of its own enters it, while the caller
+ * makes progress.
  */
 
 #ifndef HWMC_NETMOD_INIT_EXIT_PMI_H_INCLUDED

@@ -4,14 +4,14 @@
  *
  * The end of a job. The ucx netmod closes its endpoints one by one, and waits; over TCP a close can
  * wait for the peer. MPICH 4.0 then enters a barrier of the process manager, in which a process
- * makes no progress: who gets there first leaves the others waiting for ever. Later versions enter
- * it before, and destroy their worker while others may still wait for it.
+ * makes no progress. So the first process there leaves the others waiting for ever. Later versions
+ * enter it before, and destroy their worker while others may still wait for it.
  *
- * So, before the ucx netmod closes anything, every process enters a barrier, and goes on making
- * progress until all have. The barrier blocks, so a thread of its own enters it. Who has entered
- * has got all it waits for, and when all have nobody needs anything: what is still on its way is
- * flushed for nobody (it may be on its way for ever, over a connection that could not be made), and
- * endpoints go with their worker, which asks nobody.
+ * So every process enters a barrier before the ucx netmod closes anything, and makes progress until
+ * all have entered. The barrier blocks, so a thread of its own enters it. A process that has
+ * entered has got all it waits for. When all have, nobody needs anything: messages still under way
+ * are not flushed (they may be so for ever, over a connection that could not be made), and
+ * endpoints vanish with their worker, which asks nobody.
  */
 
 #include "mpidimpl.h"

@@ -12,7 +12,7 @@
  *   hwmc-secret   where messages are authenticated (wires/auth.c)
  *   hwmc-R-...    lane addresses of process R (wires/lanes.c)
  *
- * The job record is read by all at once, a peer's address when it is first sent to.
+ * All processes read the job record at once, and a peer's address when they first send to it.
  */
 
 #include "mpidimpl.h"

@@ -2,16 +2,17 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * auth_lane: a lane over another one, on which each message has a seal before it
- * (engine/wire/auth.h) that names the receiver, the lane, and where the head ends. What has none,
- * or that of another lane or process, is dropped.
+ * auth_lane: a lane over another one that puts an authentication header before each message
+ * (engine/wire/auth.h). The header names the receiver, the lane, and where the head ends. A message
+ * without one, or with that of another lane or process, is dropped.
  *
- * So is what came before. Of each peer's messages the 32 greatest counters are kept: a message
- * whose counter is one of them, or is below all of them, is dropped. A lane keeps order, so that
- * only copies are; over one that does not, a message may come as late as 31 others (the window of
- * RFC 4303, section 3.4.3).
+ * A replayed message is dropped too. Of each peer's messages the 32 greatest counters are kept. A
+ * message whose counter is one of them, or is below all of them, is dropped. A lane keeps order, so
+ * only copies are dropped; over one that does not, a message may be overtaken by up to 31 others
+ * (the window of RFC 4303, section 3.4.3).
  *
- * What comes, is lost or is sent the owner of the lane below leads here, and it goes on from here.
+ * The owner of the lane below passes its callbacks (received, lost, sent) to this one, which passes
+ * them on.
  */
 #ifndef HWMC_NETMOD_LANE_AUTH_LANE_H_INCLUDED
 #define HWMC_NETMOD_LANE_AUTH_LANE_H_INCLUDED

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * ucx_log: of memory, that UCX complains of. UCX asks again at once and complains again; over TCP
- * (seen with 1.13; the sources of 1.22 say the same) it can do so within one call: a send for which
- * there is no buffer has no resources, and who may send is not queued. That call ends when there is
- * memory. What UCX says is then all that is heard of it, a hundred thousand times a second.
+ * ucx_log: UCX's complaints that it gets no memory. UCX asks again at once and complains again.
+ * Over TCP (seen with 1.13; the sources of 1.22 say the same) it can do so within one call: a send
+ * for which there is no buffer has no resources, and the sender is not queued. That call ends when
+ * there is memory. UCX's log is then the only sign, a hundred thousand times a second.
  *
- * A spell is refusals of which none comes a second or more after the one before. In a spell each
- * place of UCX's sources speaks once a second.
+ * A spell is a series of refusals of which none comes a second or more after the one before. In a
+ * spell each place of UCX's sources logs once a second.
  */
 #ifndef HWMC_NETMOD_LANE_UCX_LOG_H_INCLUDED
 #define HWMC_NETMOD_LANE_UCX_LOG_H_INCLUDED

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * ucx_option: what hwmc changes of UCX's configuration, where the user does not say.
+ * ucx_option: options of UCX that hwmc changes if the user does not set them.
  */
 #ifndef HWMC_NETMOD_LANE_UCX_OPTION_H_INCLUDED
 #define HWMC_NETMOD_LANE_UCX_OPTION_H_INCLUDED

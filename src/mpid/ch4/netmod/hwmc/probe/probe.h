@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * probe: asks hosts whether they are there (port/probe.h), by TCP to the discard port (RFC 863),
- * where as a rule nobody listens: the host's kernel accepts or refuses, and either is an answer.
- * One connection attempt a question; nothing is ever sent over it.
+ * probe: probes hosts (port/probe.h) by TCP to the discard port (RFC 863), where usually nobody
+ * listens. The host's kernel accepts or refuses, and either is an answer. Each probe is one
+ * connection attempt; nothing is ever sent over it.
  */
 #ifndef HWMC_NETMOD_PROBE_PROBE_H_INCLUDED
 #define HWMC_NETMOD_PROBE_PROBE_H_INCLUDED

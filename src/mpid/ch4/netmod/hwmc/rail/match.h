@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * match: the rails of a job. One process names its rails by their subnets, in its order; on each
- * host the rail of a number is the port in that subnet. What a host lacks, its processes do
- * without.
+ * match: the rails of a job. One process names its rails by their subnets, in its order. On each
+ * host the rail of a number is the port in that subnet. A host without such a port does without
+ * that rail.
  */
 #ifndef HWMC_NETMOD_RAIL_MATCH_H_INCLUDED
 #define HWMC_NETMOD_RAIL_MATCH_H_INCLUDED

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * frame: one message of a stream while it is kept: until the peer has it and no lane does any more.
- * Its body is the upper layer's, pinned, while only lanes have it that give it back when they fail,
- * and it is not short; else a copy.
+ * frame: one message of a stream while it is kept: until the peer has it and no lane uses it any
+ * more. Its body is a copy; or it is the upper layer's, pinned, if it is not short and only lanes
+ * have it that give it back when they fail.
  */
 #ifndef HWMC_NETMOD_SESSION_FRAME_H_INCLUDED
 #define HWMC_NETMOD_SESSION_FRAME_H_INCLUDED

@@ -4,12 +4,12 @@
  *
  * session_wire: what sessions put before every message on a lane, 16 bytes in network byte order:
  *
- *   0  version of this format, 1     1  kind (core/session)     2  stream     3  0
+ *   0  version of this format, 1     1  kind (core/path/session.h)     2  stream     3  0
  *   4  the sender's rank in MPI_COMM_WORLD, 4 bytes
  *   8  number, 4 bytes
- *   12  acknowledgement, or of a PROBE the lanes that are doubted, 4 bytes
+ *   12  acknowledgement, or of a PROBE the suspected lanes, 4 bytes
  *
- * Of a FRAME the upper layer's head and body follow; of the others nothing.
+ * The upper layer's head and body follow a FRAME; nothing follows the others.
  */
 #ifndef HWMC_NETMOD_SESSION_SESSION_WIRE_H_INCLUDED
 #define HWMC_NETMOD_SESSION_SESSION_WIRE_H_INCLUDED

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sessions: drives a session (core/session) to every process of the job over the lanes of this one,
- * and offers its streams: as lanes, which no failure of a rail interrupts, or by themselves, to who
- * wants to know from whom a message is. No call blocks. Not thread-safe: the caller has one lock
- * for all of it, lanes included.
+ * sessions: drives a session (core/session) with every process of the job over the lanes of this
+ * one, and offers its streams: as lanes, which no failure of a rail interrupts, or directly, to
+ * callers that need the sender of a message. No call blocks. Not thread-safe: the caller has one
+ * lock for all of it, lanes included.
  */
 #ifndef HWMC_NETMOD_SESSION_SESSIONS_H_INCLUDED
 #define HWMC_NETMOD_SESSION_SESSIONS_H_INCLUDED

@@ -7,7 +7,7 @@
  *     sessions_open.c    opening and closing
  *     sessions_peer.c    peers, their timers, and their lanes that are off
  *     sessions_send.c    sending: frames in their rows
- *     session/sessions.c         what comes from the lanes, and progress
+ *     sessions.c         what comes from the lanes, and progress
  */
 #ifndef HWMC_NETMOD_SESSION_SESSIONS_IMPL_H_INCLUDED
 #define HWMC_NETMOD_SESSION_SESSIONS_IMPL_H_INCLUDED

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * virtual_lane: one stream of sessions as a lane. No peer is lost to it.
+ * virtual_lane: one stream of sessions as a lane. It never reports a peer as lost.
  */
 #ifndef HWMC_NETMOD_SESSION_VIRTUAL_LANE_H_INCLUDED
 #define HWMC_NETMOD_SESSION_VIRTUAL_LANE_H_INCLUDED

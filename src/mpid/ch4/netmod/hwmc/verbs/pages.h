@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * pages: memory for a device. A child process shares its parent's pages until one of them writes,
- * who then gets a copy: what is registered would go on being read and written by the device in
+ * pages: memory for a device. A child process shares its parent's pages until one of them writes
+ * and gets a copy. If the parent writes first, a device would go on reading and writing registered
  * pages that the parent has no more. So this memory is whole pages, and a child has none of it
- * (MADV_DONTFORK), as after ibv_fork_init, which would ask every program to call it before all else
- * and slows every registration down.
+ * (MADV_DONTFORK). ibv_fork_init does the same, but every program would have to call it first, and
+ * it slows every registration down.
  */
 #ifndef HWMC_NETMOD_VERBS_PAGES_H_INCLUDED
 #define HWMC_NETMOD_VERBS_PAGES_H_INCLUDED

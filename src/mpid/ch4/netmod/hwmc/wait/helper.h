@@ -3,18 +3,18 @@
  * Copyright (C) the hwmc contributors
  *
  * helper: a thread that answers for this process while its program computes. It runs the engine's
- * progress, under the engine's lock, and nothing of MPICH's; so what it sends is repair,
- * synchronization, acknowledgements of sessions, and what is left of broadcasts along trees.
+ * progress, under the engine's lock, and nothing of MPICH. So it sends repairs, synchronization,
+ * acknowledgements of sessions, and the rest of broadcasts along trees.
  *
- * The program says by _in and _out when it makes progress itself. The helper looks now and then
- * whether it did so since the last look. While it does, the helper only goes on looking. When it
+ * The program calls _in and _out around its own progress. The helper checks from time to time
+ * whether it did so since the last check. While it does, the helper only goes on checking. If it
  * has not, the helper sleeps on the descriptors of fabrics and lanes until something comes or a
- * timer of the engine's is due. So a program that communicates is not disturbed, and one that
- * computes is answered for from the second look on.
+ * timer of the engine is due. So it does not disturb a program that communicates, and answers for
+ * one that computes from the second check on.
  *
- * Between _in and _out of a program with one thread the helper does not touch the engine, but for
- * what it began before: once the program has had the lock it has all to itself, descriptors and
- * lanes as well, for which it takes no lock.
+ * Between _in and _out of a program with one thread the helper does not touch the engine, except to
+ * finish what it began before. Once the program has had the lock, it has all to itself, also
+ * descriptors and lanes, for which it takes no lock.
  */
 
 #ifndef HWMC_NETMOD_WAIT_HELPER_H_INCLUDED

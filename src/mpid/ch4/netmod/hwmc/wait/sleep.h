@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * sleep: what a process that waits can sleep on. An epoll instance of hwmc's has the descriptors of
- * MPICH's UCX worker, of the lanes and of the fabrics in it. Calls are under MPICH's lock of VCI 0.
+ * sleep: what a waiting process can sleep on: an epoll instance with the descriptors of MPICH's UCX
+ * worker, of the lanes and of the fabrics. Calls are under MPICH's lock of VCI 0.
  */
 
 #ifndef HWMC_NETMOD_WAIT_SLEEP_H_INCLUDED

@@ -2,21 +2,20 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a process does while it waits for messages, and how often it looks for the engine's.
+ * What a process does while it waits for messages, and how often it polls the engine.
  *
- * core/wait/wait_policy says what comes between two polls that found nothing. While the thread has
- * its processor to itself it is asked only in loops that are known to wait: MPID_Progress_wait, the
+ * core/wait/wait_policy decides what comes between two polls that found nothing. While the thread
+ * has its processor to itself, only loops that are known to wait ask it: MPID_Progress_wait, the
  * loops of one-sided epochs, the layer's own (hwmc_pre.h: MPIDI_HWMC_wait_polled), and every POLLS
- * polls; so a call that only tests makes no system call for waiting and reads no clock. Where
- * processors are shared it is asked after each poll that follows the last one closely, be it a wait
- * or a program that tests in a loop: the other process may have what this one waits for. Only a
- * wait sleeps: who tests gives the processor away at most, for he has other things to do than to
- * wait for MPI. A process with several threads does not sleep either, since progress runs under
- * MPICH's locks.
+ * polls. So a call that only tests makes no system call for waiting and reads no clock. Where
+ * processors are shared, each poll that follows the last one closely asks it, be it a wait or a
+ * program that tests in a loop: the other process may have what this one waits for. Only a wait
+ * sleeps. A test yields at most, for the program has other things to do than to wait for MPI. A
+ * process with several threads does not sleep either, since progress runs under MPICH's locks.
  *
- * The engine's messages come by further descriptors, and a look at those takes longer than a poll
- * of shared memory. A thread that waits for the engine, or shares its processor, looks each time;
- * others so seldom that it takes 1/SHARE of the time, and at once when they have not for a tick of
+ * The engine's messages come by further descriptors, and polling those takes longer than a poll of
+ * shared memory. A thread that waits for the engine, or shares its processor, polls them each time;
+ * others so seldom that it takes 1/SHARE of the time, and at once if they have not for a tick of
  * the kernel's clock.
  */
 

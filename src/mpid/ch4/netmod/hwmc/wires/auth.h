@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The secret of a job with MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: how all processes come to have it,
- * and what is sealed under it (engine/wire/auth.h, lane/auth_lane.h).
+ * The secret of a job with MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: how all processes get it, and which
+ * lanes and datagrams it authenticates (engine/wire/auth.h, lane/auth_lane.h).
  */
 
 #ifndef HWMC_NETMOD_WIRES_AUTH_H_INCLUDED

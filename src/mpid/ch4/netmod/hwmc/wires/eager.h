@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * eager: from which length on a message between processes of a host is better sent by rendezvous,
- * as measured on this host. By rendezvous the kernel copies once from the sender's memory to the
- * receiver's (cross-memory attach), for which it enters the kernel and pins each page; eagerly both
- * processes copy, by way of shared memory. Which is faster depends on processor, kernel and
- * hypervisor, by an order of magnitude, and one process can measure both alone.
+ * eager: the length from which rendezvous is faster between processes of a host, as measured on
+ * this host. With rendezvous the kernel copies once from the sender's memory to the receiver's
+ * (cross-memory attach); for that it is entered and pins each page. With eager both processes copy,
+ * by way of shared memory. Which is faster depends on processor, kernel and hypervisor, by an order
+ * of magnitude, and one process can measure both alone.
  */
 #ifndef HWMC_NETMOD_WIRES_EAGER_H_INCLUDED
 #define HWMC_NETMOD_WIRES_EAGER_H_INCLUDED

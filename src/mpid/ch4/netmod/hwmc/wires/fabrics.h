@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Which fabric each rail has: verbs where every process of the job that has the rail can use it,
- * else udp, as far as MPIR_CVAR_HWMC_FABRIC allows.
+ * The fabric of each rail: verbs if every process of the job that has the rail can use it, else
+ * udp, as far as MPIR_CVAR_HWMC_FABRIC allows.
  */
 
 #ifndef HWMC_NETMOD_WIRES_FABRICS_H_INCLUDED

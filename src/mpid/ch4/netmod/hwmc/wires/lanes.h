@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The lanes of this process: one over whatever UCX chooses, for control and repair, and one or more
- * a rail for long broadcasts along trees: MPIR_CVAR_HWMC_RAIL_LANES inside a site,
+ * The lanes of this process: one for control and repair, over the transport that UCX chooses, and
+ * one or more a rail for long broadcasts along trees: MPIR_CVAR_HWMC_RAIL_LANES inside a site,
  * MPIR_CVAR_HWMC_SITE_LANES between sites, where one connection may not fill the line (Chiba, Endo,
  * Matsuoka 2007, section 6.1).
  */

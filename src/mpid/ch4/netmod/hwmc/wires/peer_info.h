@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * peer_info: bytes as text for a process manager, which holds little of it and passes all of it to
- * every host. The addresses of a process's lanes have much in common, so what came before is named,
- * not repeated; then six bits make a character of A-Z, a-z, 0-9, "-" and "_", which no process
- * manager takes for its own.
+ * peer_info: encodes bytes as text for a process manager, which holds little of it and passes all
+ * of it to every host. The addresses of a process's lanes have much in common, so repetitions are
+ * references. Then six bits make a character of A-Z, a-z, 0-9, "-" and "_", none of which a process
+ * manager interprets.
  *
  * Before the six bits are cut: 3 bytes, the length of what is written, lowest first; then in turns
  *   0 .. 127   that many and one bytes follow

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What processes tell each other of their lanes, by the process manager: one record each, of
- * addresses by name.
+ * The addresses of the lanes of all processes, exchanged through the process manager: one record
+ * for each process, of addresses by name.
  */
 
 #ifndef HWMC_NETMOD_WIRES_PEERS_H_INCLUDED

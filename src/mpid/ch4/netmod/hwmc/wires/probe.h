@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * By what address the processes of the job can be asked whether their hosts are there (probe/).
+ * The addresses by which the hosts of the job's processes can be probed (probe/).
  */
 
 #ifndef HWMC_NETMOD_WIRES_PROBE_H_INCLUDED

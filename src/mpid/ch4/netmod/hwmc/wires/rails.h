@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The rails of this process: chosen here, numbered by the job, agreed on by all.
+ * The rails of this process: chosen here, numbered by the job, agreed by all.
  */
 
 #ifndef HWMC_NETMOD_WIRES_RAILS_H_INCLUDED

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * A process that gets no more memory, and waits in UCX for it (lane/ucx_log.h), ends its job with
- * an error.
+ * A process that gets no more memory and waits in UCX for it (lane/ucx_log.h) ends its job with an
+ * error.
  */
 
 #ifndef HWMC_NETMOD_WIRES_UCX_MEMORY_H_INCLUDED

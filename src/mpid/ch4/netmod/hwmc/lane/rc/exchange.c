@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * exchange: who connects to whom when, by the messages at the head of lane/rc/rc.h.
+ * exchange: which process connects to which, and when, by the messages at the head of rc.h.
  *
- * Only the active end counts epochs, so that each message says which connection it is about and an
- * answer to an earlier one is known as such. A connection that failed lies in state FAILED until
- * what it had received is delivered; then it is buried and the caller told. What is heard of the
- * peer meanwhile waits.
+ * Only the active end counts epochs. So each message names the connection it is about, and an
+ * answer to an earlier one is recognized. A connection that failed stays in state FAILED until what
+ * it had received is delivered; then it is destroyed and the caller told. Messages from the peer
+ * meanwhile wait.
  */
 #include <stdlib.h>
 

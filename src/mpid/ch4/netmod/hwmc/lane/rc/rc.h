@@ -4,8 +4,8 @@
  *
  * rc: a lane over reliable connections of InfiniBand or RoCE, one to each peer that is used, with
  * automatic path migration where the device has it. Messages of one connection come in order and
- * once; when a connection is lost, what of them had not come is lost with it, and the layer above
- * sends it again, here or over another lane.
+ * once. When a connection is lost, its undelivered messages are lost with it, and the layer above
+ * sends them again, here or over another lane.
  *
  * A connection is made by messages that the caller carries (tell, hear). Of two processes the one
  * with the lower rank is active: only it begins connections, and counts them (the epoch).
@@ -17,16 +17,15 @@
  *     READY e+1 ->                     both can send
  *
  * REFUSE e answers CONNECT or WANT: no connections left, no memory, or the port is down. CLOSE e,
- * by either: mine of that epoch is gone. CONNECT e+1 closes e. Messages of other epochs than the
- * last are of no use any more and are dropped. What an end is, and the bytes of all this, is in
- * rc_wire.h.
+ * by either end: its connection of that epoch is closed. CONNECT e+1 closes e. Messages of other
+ * epochs than the last are dropped. rc_wire.h defines an end, and the bytes of all this.
  *
- * A message is sent as fragments of up to a receive buffer, which is taken from a queue that all
- * connections share. A peer may have as many fragments on the way as it has credits; each is
- * returned when its buffer is posted again, with the fragments going back or, when half of them are
- * due, by a message of its own. Of these there are two on the way at most, as the second can only
- * be due when the peer has used what the first returned; for them there are buffers beyond the
- * credits. So no buffer is ever missing, and nobody waits for credits that cannot come.
+ * A message is sent as fragments of up to a receive buffer, which comes from a queue that all
+ * connections share. A peer may have as many fragments under way as it has credits. A credit is
+ * returned when its buffer is posted again: with the fragments going back or, when half of them are
+ * due, by a message of its own. Of these at most two are under way, as the second can only be due
+ * when the peer has used what the first returned; there are buffers beyond the credits for them. So
+ * no buffer is ever missing, and nobody waits for credits that cannot come.
  *
  * A dead path is known within 0.5 s: a packet is repeated up to HWMC_LANE_RC_RETRIES times when no
  * acknowledgement comes in 4.096 us * 2^HWMC_LANE_RC_TIMEOUT, for which a device may take up to

@@ -4,11 +4,11 @@
  *
  * rc_impl: what the files of the rc lane share.
  *
- *     lane/rc/rc.c            the lane's operations, and progress
- *     exchange.c   the exchange: who connects when
- *     lane/rc/conn.c       a connection: its queue pair, its end
- *     lane/rc/send.c       messages to fragments, credits
- *     lane/rc/recv.c       fragments to messages
+ *     rc.c         the lane's operations, and progress
+ *     exchange.c   the exchange: which process connects to which, and when
+ *     conn.c       a connection: its queue pair, its end
+ *     send.c       messages to fragments, credits
+ *     recv.c       fragments to messages
  *     buffers.c    registered buffers, the shared receive queue
  *     memory.c     the program's memory, registered while it is borrowed
  *     paths.c      ports, asynchronous events, path migration

@@ -48,7 +48,7 @@ void Net::send(uint32_t from, const hwmc_msg &tx)
 
     message.msg.peer = from;
     if (tx.type == HWMC_MSG_SEGMENT) {
-        uint32_t rail = message.lane = tx.rail;
+        uint32_t rail = message.lane = tx.segment.lane;
         uint64_t &out = out_[from][rail], &in = in_[tx.peer][rail];
 
         out = std::max(out, now_) + SEGMENT * 8 / mbit_[from][rail];
@@ -73,7 +73,7 @@ void Net::pump(uint32_t r)
 
         send(r, tx);
         if (segment)
-            hwmc_multilane_on_sent(&rank.m, tx.token);
+            hwmc_multilane_on_sent(&rank.m, tx.segment.token);
         hwmc_multilane_check(&rank.m);
     }
 }

@@ -166,21 +166,22 @@ struct Group {
     }
     void send(uint32_t from, hwmc_msg tx)
     {
-        hwmc_parameters parameters = tx.parameters ? *tx.parameters : hwmc_parameters{};
-        bool has = tx.parameters != nullptr;
+        bool has = tx.type == HWMC_MSG_REPORT || tx.type == HWMC_MSG_DECIDE;
+        hwmc_parameters parameters = has ? *tx.parameters : hwmc_parameters{};
         uint32_t first = tx.multicast ? 0 : tx.peer, end = tx.multicast ? p : tx.peer + 1;
 
         EXPECT_EQ(KEY, tx.bid);
-        probes += tx.multicast && tx.bytes == ranks[0].agreed.frag_bytes;
+        probes += tx.multicast && tx.probe.bytes == ranks[0].agreed.frag_bytes;
         tx.peer = from;
         for (uint32_t to = first; to < end; to++) {
             if (to == from || (tx.multicast && (lose(to, probes) || lose_rail(to, tx.rail) ||
-                                                tx.bytes > passes(to, tx.rail))))
+                                                tx.probe.bytes > passes(to, tx.rail))))
                 continue;
             at(now + (tx.multicast ? cast : lane), [this, to, tx, parameters, has]() mutable {
                 if (!started[to])
                     return;
-                tx.parameters = has ? &parameters : nullptr;
+                if (has)
+                    tx.parameters = &parameters;
                 EXPECT_NE(HWMC_BAD, hwmc_negotiation_on_recv(&ranks[to], &tx, now));
                 turn(to);
             });

@@ -242,8 +242,9 @@ hwmc_verdict Net::inject(uint32_t r, const hwmc_msg &msg)
     hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now_);
 
     if (verdict == HWMC_PLACE) {
-        uint32_t len = hwmc_frag_len(msg.bytes, cfg_.frag_bytes, msg.index);
-        memset(rank.channels[msg.bid % cfg_.channels].data() + msg.index * cfg_.frag_bytes, 0, len);
+        uint32_t len = hwmc_frag_len(msg.data.bytes, cfg_.frag_bytes, msg.data.index);
+        memset(rank.channels[msg.bid % cfg_.channels].data() + msg.data.index * cfg_.frag_bytes, 0,
+               len);
     }
     rank.injected_bad += verdict == HWMC_BAD;
     hwmc_stream_check(&rank.stream);
@@ -266,7 +267,7 @@ void Net::receive(uint32_t r, const Packet &packet)
     } else if (verdict == HWMC_PLACE) {
         std::vector<uint8_t> &to = rank.channels[msg.bid % cfg_.channels];
         std::copy(packet.payload.begin(), packet.payload.end(),
-                  to.begin() + msg.index * cfg_.frag_bytes);
+                  to.begin() + msg.data.index * cfg_.frag_bytes);
         LOG(r, "places " + said(msg));
     } else if (verdict == HWMC_DUP) {
         LOG(r, "has already " + said(msg));
@@ -468,13 +469,14 @@ void Net::transmit(uint32_t r, const hwmc_msg &tx)
     packet->msg.peer = r;
     if (tx.type == HWMC_MSG_DATA) {
         const uint8_t *from =
-            ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.index * cfg_.frag_bytes;
-        packet->payload.assign(from, from + hwmc_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
+            ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.data.index * cfg_.frag_bytes;
+        packet->payload.assign(from,
+                               from + hwmc_frag_len(tx.data.bytes, cfg_.frag_bytes, tx.data.index));
     }
-    if (((tx.type == HWMC_MSG_NACK || tx.type == HWMC_MSG_SEEK) && tx.frags > 0) ||
-        tx.type == HWMC_MSG_ROOT_NACK)
-        packet->bits.assign(tx.bits, tx.bits + hwmc_bitmap_words(tx.frags));
-    packet->msg.bits = packet->bits.data();
+    if (tx.type == HWMC_MSG_NACK || tx.type == HWMC_MSG_SEEK || tx.type == HWMC_MSG_ROOT_NACK) {
+        packet->bits.assign(tx.nack.bits, tx.nack.bits + hwmc_bitmap_words(tx.nack.frags));
+        packet->msg.nack.bits = packet->bits.data();
+    }
     if (tx.multicast) {
         multicast(r, packet);
         return;
@@ -486,7 +488,7 @@ void Net::transmit(uint32_t r, const hwmc_msg &tx)
     uint32_t len, offset = hwmc_multilane_at(&ranks_[r].stream.multilane, &tx, &len);
 
     packet->payload.assign(ranks_[r].user.begin() + offset, ranks_[r].user.begin() + offset + len);
-    at(by_lane(r, to, 1 + tx.rail, packet), r, nullptr, tx.token);
+    at(by_lane(r, to, 1 + tx.segment.lane, packet), r, nullptr, tx.segment.token);
 }
 
 // Returns when it arrives.

@@ -208,55 +208,61 @@ void hwmc_multilane_give_up(struct hwmc_multilane *m)
 
 bool hwmc_multilane_formed(const struct hwmc_msg *msg, const struct hwmc_multilane_cfg *cfg)
 {
-    return !msg->multicast && msg->peer < cfg->size && msg->peer != cfg->rank &&
-           msg->tree < cfg->t && msg->slot < HWMC_MULTILANE_SLOTS && msg->root < cfg->size;
+    const bool grant = msg->type == HWMC_MSG_GRANT;
+    const uint32_t tree = grant ? msg->grant.tree : msg->segment.tree;
+    const uint32_t slot = grant ? msg->grant.slot : msg->segment.slot;
+    const uint32_t root = grant ? msg->grant.root : msg->segment.root;
+
+    return !msg->multicast && msg->peer < cfg->size && msg->peer != cfg->rank && tree < cfg->t &&
+           slot < HWMC_MULTILANE_SLOTS && root < cfg->size;
 }
 
 enum hwmc_verdict hwmc_multilane_on_grant(struct hwmc_multilane *m, const struct hwmc_msg *msg)
 {
     struct hwmc_multilane_child *c = m->child, *end = m->child + m->num_children;
 
-    while (c < end && (c->tree != msg->tree || c->slot != msg->slot))
+    while (c < end && (c->tree != msg->grant.tree || c->slot != msg->grant.slot))
         c++;
-    if (c == end || c->rank != msg->peer || msg->root != m->root)
+    if (c == end || c->rank != msg->peer || msg->grant.root != m->root)
         return HWMC_BAD;
     /* Who takes the message for longer learns from what comes that it is not. */
-    if (msg->index > c->limit)
-        c->limit = min_u32(msg->index, segments_of(m, c->tree));
+    if (msg->grant.limit > c->limit)
+        c->limit = min_u32(msg->grant.limit, segments_of(m, c->tree));
     if (msg->flags & HWMC_FLAG_VOID) {
         c->refused = true;
         finish(m);
     }
     if (m->cfg.shares)
-        hwmc_rail_weight_on_told(&m->cfg.shares->weights, msg->peer, msg->rails, msg->late);
+        hwmc_rail_weight_on_told(&m->cfg.shares->weights, msg->peer, msg->grant.rails,
+                                 msg->grant.late_rails);
     return HWMC_TAKEN;
 }
 
 /* Which segment of the message `msg` brings. */
 static uint32_t number(const struct hwmc_multilane *m, const struct hwmc_msg *msg)
 {
-    return msg->index * m->cfg.t + msg->tree;
+    return msg->segment.index * m->cfg.t + msg->segment.tree;
 }
 
 enum hwmc_verdict hwmc_multilane_on_segment(struct hwmc_multilane *m, const struct hwmc_msg *msg,
                                             uint64_t now)
 {
     struct hwmc_trees t = trees(&m->cfg, m->root);
-    uint32_t r = msg->tree;
+    uint32_t r = msg->segment.tree;
 
-    if (m->root == m->cfg.rank || msg->root != m->root ||
+    if (m->root == m->cfg.rank || msg->segment.root != m->root ||
         hwmc_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
         return HWMC_BAD;
-    if (msg->bytes != m->bytes || (msg->flags & HWMC_FLAG_VOID)) {
-        fail(m, msg->bytes);
+    if (msg->segment.bytes != m->bytes || (msg->flags & HWMC_FLAG_VOID)) {
+        fail(m, msg->segment.bytes);
         return HWMC_TAKEN;
     }
     if (m->failed)
         return HWMC_DUP;
-    if (msg->index >= m->told[r])
+    if (msg->segment.index >= m->told[r])
         return HWMC_BAD;
     if (m->cfg.shares)
-        hwmc_rail_weight_came(&m->cfg.shares->weights, r, msg->index, msg->rails,
+        hwmc_rail_weight_came(&m->cfg.shares->weights, r, msg->segment.index, msg->segment.rails,
                               window(m, m->far >> r & 1), now);
     if (hwmc_bitmap_test(m->got, number(m, msg)))
         return HWMC_DUP;
@@ -306,7 +312,7 @@ static bool ready(const struct hwmc_multilane *m, const struct hwmc_multilane_ch
 }
 
 /* To the parent in the lowest of these trees, which is taken out. */
-static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint32_t flags, struct hwmc_msg *tx)
+static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint8_t flags, struct hwmc_msg *tx)
 {
     struct hwmc_trees t = trees(&m->cfg, m->root);
     uint32_t r = (uint32_t) __builtin_ctz(*due);
@@ -320,14 +326,14 @@ static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint32_t flags, s
         .flags = flags,
         .peer = up.rank,
         .bid = m->bid,
-        .root = m->root,
-        .index = m->told[r],
-        .bytes = m->bytes,
-        .tree = (uint8_t) r,
-        .slot = (uint8_t) up.slot,
+        .grant = {.root = m->root,
+                  .limit = m->told[r],
+                  .bytes = m->bytes,
+                  .tree = (uint8_t) r,
+                  .slot = (uint8_t) up.slot},
     };
     if (m->cfg.shares)
-        tx->rails = hwmc_rail_weight_tell(&m->cfg.shares->weights, r, &tx->late);
+        tx->grant.rails = hwmc_rail_weight_tell(&m->cfg.shares->weights, r, &tx->grant.late_rails);
 }
 
 static void next_void(struct hwmc_multilane *m, struct hwmc_msg *tx)
@@ -340,10 +346,7 @@ static void next_void(struct hwmc_multilane *m, struct hwmc_msg *tx)
         .flags = HWMC_FLAG_VOID,
         .peer = c->rank,
         .bid = m->bid,
-        .root = m->root,
-        .bytes = m->theirs,
-        .tree = c->tree,
-        .slot = c->slot,
+        .segment = {.root = m->root, .bytes = m->theirs, .tree = c->tree, .slot = c->slot},
     };
 }
 
@@ -355,16 +358,16 @@ static void send_segment(struct hwmc_multilane *m, const struct hwmc_multilane_c
         .type = HWMC_MSG_SEGMENT,
         .peer = c->rank,
         .bid = m->bid,
-        .root = m->root,
-        .index = index,
-        .bytes = m->bytes,
-        .tree = c->tree,
-        .slot = c->slot,
-        .rail = lane,
-        .token = (uint32_t) (c - m->child),
+        .segment = {.root = m->root,
+                    .index = index,
+                    .bytes = m->bytes,
+                    .token = (uint32_t) (c - m->child),
+                    .tree = c->tree,
+                    .slot = c->slot,
+                    .lane = lane},
     };
     if (m->cfg.shares)
-        tx->rails = (uint8_t) (1u << lane % m->cfg.shares->weights.rails);
+        tx->segment.rails = (uint8_t) (1u << lane % m->cfg.shares->weights.rails);
     m->cfg.counts->sent_segments++;
 }
 

@@ -120,27 +120,33 @@ static bool from_member(const struct hwmc_msg *msg, const struct hwmc_ring *ring
     return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
 }
 
+/* NACK and its like: of fragments that a broadcast can have, or of all of an unknown number. */
+static bool names_some(const struct hwmc_msg *msg, const struct hwmc_ring *ring)
+{
+    return msg->nack.frags <= ring->max_frags && (msg->nack.frags == 0 || msg->nack.bits);
+}
+
 bool hwmc_two_stage_formed(const struct hwmc_msg *msg, const struct hwmc_ring *ring)
 {
     switch (msg->type) {
         case HWMC_MSG_DATA:
-            return msg->frags > 0 && msg->frags <= ring->max_frags && msg->index < msg->frags &&
-                   msg->root < ring->size &&
-                   msg->frags == hwmc_frags_of(msg->bytes, ring->frag_bytes) &&
-                   (msg->multicast ? msg->peer == msg->root && msg->rail < HWMC_RAIL_BITS &&
-                                         (msg->rails >> msg->rail & 1)
+            return msg->data.frags > 0 && msg->data.frags <= ring->max_frags &&
+                   msg->data.index < msg->data.frags && msg->data.root < ring->size &&
+                   msg->data.frags == hwmc_frags_of(msg->data.bytes, ring->frag_bytes) &&
+                   (msg->multicast ? msg->peer == msg->data.root && msg->rail < HWMC_RAIL_BITS &&
+                                         (msg->data.rails >> msg->rail & 1)
                                    : from_member(msg, ring));
         case HWMC_MSG_NACK:
             return !msg->multicast && msg->peer == hwmc_ring_next(ring->rank, ring->size) &&
-                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+                   names_some(msg, ring);
         case HWMC_MSG_ROOT_NACK:
-            return from_member(msg, ring) && msg->root == ring->rank &&
-                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+            return from_member(msg, ring) && msg->nack.root == ring->rank && names_some(msg, ring);
         case HWMC_MSG_SEEK:
             return from_member(msg, ring) && msg->peer != hwmc_ring_next(ring->rank, ring->size) &&
-                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+                   names_some(msg, ring);
         case HWMC_MSG_OFFER:
-            return from_member(msg, ring) && msg->frags > 0 && msg->frags <= ring->max_frags;
+            return from_member(msg, ring) && msg->offer.frags > 0 &&
+                   msg->offer.frags <= ring->max_frags;
         case HWMC_MSG_READY:
             return from_member(msg, ring);
         default:

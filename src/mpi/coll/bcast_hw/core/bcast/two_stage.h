@@ -228,8 +228,8 @@ void hwmc_two_stage_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, u
 /* ns or NEVER. */
 uint64_t hwmc_two_stage_next_timer(const struct hwmc_two_stage *m);
 
-/* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. tx->bits
- * stays valid until the next call on this machine. */
+/* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. The
+ * bitmap that `tx` has stays valid until the next call on this machine. */
 int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
                              struct hwmc_room room, struct hwmc_msg *tx, uint64_t now);
 

@@ -48,7 +48,7 @@ static uint32_t rails_of(const struct hwmc_two_stage *m, const struct hwmc_ring 
 /* A fragment came by multicast. */
 static void hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
 {
-    uint64_t at = place(msg->bid, msg->index + 1), *seen = &ring->seen[msg->rail];
+    uint64_t at = place(msg->bid, msg->data.index + 1), *seen = &ring->seen[msg->rail];
     uint64_t gap = now - ring->heard[msg->rail];
 
     /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
@@ -184,9 +184,9 @@ static bool contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *m
     bool more = msg->flags & HWMC_FLAG_MORE;
 
     if (m->frags > 0)
-        return msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root ||
-               more != m->more;
-    return m->phase == HWMC_WAIT && msg->root != m->root;
+        return msg->data.frags != m->frags || msg->data.bytes != m->bytes ||
+               msg->data.root != m->root || more != m->more;
+    return m->phase == HWMC_WAIT && msg->data.root != m->root;
 }
 
 /* Gap: what all rails in use have passed and is missing is lost. */
@@ -214,30 +214,30 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
     if (!hwmc_two_stage_formed(msg, ring) || contradicts(m, msg) ||
         (!msg->multicast && !hwmc_two_stage_expects(m, msg, ring)))
         return HWMC_BAD;
-    if (msg->root == ring->rank && hwmc_two_stage_incomplete(m))
+    if (msg->data.root == ring->rank && hwmc_two_stage_incomplete(m))
         return HWMC_BAD;
     if (msg->multicast) {
         hear(ring, msg, now);
-        m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->index);
+        m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->data.index);
     }
     if (!hwmc_two_stage_incomplete(m))
         return HWMC_DUP;
     if (m->phase == HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_UNEXPECTED);
     if (m->frags == 0) {
-        hwmc_two_stage_learn(m, msg->root, msg->frags, msg->bytes,
-                             hwmc_two_stage_holds(msg->frags, msg->multicast), ring);
+        hwmc_two_stage_learn(m, msg->data.root, msg->data.frags, msg->data.bytes,
+                             hwmc_two_stage_holds(msg->data.frags, msg->multicast), ring);
         m->more = msg->flags & HWMC_FLAG_MORE;
     }
-    if (msg->rails)
-        m->rails = ring->rails = msg->rails;
-    if (hwmc_bitmap_test(m->got, msg->index)) {
+    if (msg->data.rails)
+        m->rails = ring->rails = msg->data.rails;
+    if (hwmc_bitmap_test(m->got, msg->data.index)) {
         if (msg->multicast && !m->push)
             note_gap(m, ring);
         return HWMC_DUP;
     }
 
-    hwmc_bitmap_set(m->got, msg->index);
+    hwmc_bitmap_set(m->got, msg->data.index);
     m->n_got++;
     m->moved_at = now;
     if (msg->multicast) {

@@ -57,15 +57,15 @@ void hwmc_two_stage_root_on_timer(struct hwmc_two_stage *m, uint64_t now)
 enum hwmc_verdict hwmc_two_stage_on_root_nack(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
                                               const struct hwmc_ring *ring)
 {
-    bool all = msg->frags == 0, called = m->phase >= HWMC_HOLD && m->root == ring->rank;
+    bool all = msg->nack.frags == 0, called = m->phase >= HWMC_HOLD && m->root == ring->rank;
 
     if (!hwmc_two_stage_formed(msg, ring) || m->push ||
-        (!all && (!called || msg->frags != m->frags)))
+        (!all && (!called || msg->nack.frags != m->frags)))
         return HWMC_BAD;
     if (!called || (all && m->frags > HWMC_STANDING_FRAGS))
         return HWMC_TAKEN;
     for (uint32_t i = 0; i < m->next_cast; i++)
-        if ((all || hwmc_bitmap_test(msg->bits, i)) && !hwmc_bitmap_test(m->asked, i)) {
+        if ((all || hwmc_bitmap_test(msg->nack.bits, i)) && !hwmc_bitmap_test(m->asked, i)) {
             hwmc_bitmap_set(m->asked, i);
             hwmc_bitmap_set(m->urged, i);
             m->again++;

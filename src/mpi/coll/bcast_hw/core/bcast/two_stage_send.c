@@ -10,18 +10,39 @@
 #include "../place/kary.h"
 #include "two_stage_impl.h"
 
-static void fill(const struct hwmc_two_stage *m, struct hwmc_msg *tx, enum hwmc_msg_type type,
-                 uint32_t peer)
+/* DATA without the index. */
+static void fill_data(const struct hwmc_two_stage *m, struct hwmc_msg *tx, uint32_t peer)
+{
+    *tx = (struct hwmc_msg){
+        .type = HWMC_MSG_DATA,
+        .flags = m->more ? HWMC_FLAG_MORE : 0,
+        .peer = peer,
+        .bid = m->bid,
+        .data = {.root = m->root, .frags = m->frags, .bytes = m->bytes, .rails = m->rails},
+    };
+}
+
+/* NACK, ROOT_NACK or SEEK. */
+static void fill_nack(const struct hwmc_two_stage *m, struct hwmc_msg *tx, enum hwmc_msg_type type,
+                      uint32_t peer, const uint64_t *bits)
 {
     *tx = (struct hwmc_msg){
         .type = type,
         .peer = peer,
         .bid = m->bid,
-        .root = m->root,
-        .frags = m->frags,
-        .bytes = m->bytes,
-        .rails = type == HWMC_MSG_DATA ? m->rails : 0,
-        .flags = type == HWMC_MSG_DATA && m->more ? HWMC_FLAG_MORE : 0,
+        .nack = {.root = m->root, .frags = m->frags, .bytes = m->bytes, .bits = bits},
+    };
+}
+
+/* OFFER or READY. */
+static void fill_offer(const struct hwmc_two_stage *m, struct hwmc_msg *tx, enum hwmc_msg_type type,
+                       uint32_t peer)
+{
+    *tx = (struct hwmc_msg){
+        .type = type,
+        .peer = peer,
+        .bid = m->bid,
+        .offer = {.root = m->root, .frags = m->frags, .bytes = m->bytes},
     };
 }
 
@@ -42,20 +63,20 @@ static uint32_t take_root_nack(struct hwmc_two_stage *m)
 static void next_cast(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint32_t rails,
                       struct hwmc_msg *tx, uint64_t now)
 {
-    fill(m, tx, HWMC_MSG_DATA, ring->rank);
+    fill_data(m, tx, ring->rank);
     tx->multicast = true;
     tx->rail = (uint8_t) __builtin_ctz(rails);
     if (m->again > 0) {
-        tx->index = take_root_nack(m);
+        tx->data.index = take_root_nack(m);
         ring->counts->cast_again++;
         return;
     }
     if (m->ends) {
-        tx->index = m->frags - 1;
+        tx->data.index = m->frags - 1;
         m->ends &= (uint8_t) ~(1u << tx->rail);
     } else {
         m->moved_at = now;
-        tx->index = m->next_cast++;
+        tx->data.index = m->next_cast++;
         ring->counts->cast_frags++;
         if (m->next_cast == m->frags && !m->more && m->frags > HWMC_STANDING_FRAGS)
             m->ends = m->rails;
@@ -108,8 +129,7 @@ static bool next_ask(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct hw
         return false;
     if (all)
         m->asked_all = true;
-    fill(m, tx, HWMC_MSG_NACK, hwmc_ring_prev(ring->rank, ring->size));
-    tx->bits = m->asked;
+    fill_nack(m, tx, HWMC_MSG_NACK, hwmc_ring_prev(ring->rank, ring->size), m->asked);
     tx->flags |= all && hwmc_two_stage_no_multicast(m, ring) ? HWMC_FLAG_NO_MULTICAST : 0;
     tx->flags |= all && is_silent(m, ring, now) ? HWMC_FLAG_AT_ONCE : 0;
     if (m->asked_at == 0)
@@ -127,8 +147,7 @@ static bool next_seek(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
         return false;
     for (uint32_t w = 0; w < hwmc_bitmap_words(m->frags); w++)
         m->sought[w] = hwmc_two_stage_sought(m, w);
-    fill(m, tx, HWMC_MSG_SEEK, peer);
-    tx->bits = m->sought;
+    fill_nack(m, tx, HWMC_MSG_SEEK, peer, m->sought);
     tx->flags |= take ? HWMC_FLAG_AT_ONCE : 0;
     ring->counts->sought += !take;
     return true;
@@ -138,7 +157,7 @@ static bool next_offer(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct 
 {
     if (m->num_askers == 0)
         return false;
-    fill(m, tx, HWMC_MSG_OFFER, m->askers[--m->num_askers]);
+    fill_offer(m, tx, HWMC_MSG_OFFER, m->askers[--m->num_askers]);
     ring->counts->offered++;
     return true;
 }
@@ -150,8 +169,8 @@ static bool next_gift(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
 
         if (i == HWMC_BITMAP_NONE)
             continue;
-        fill(m, tx, HWMC_MSG_DATA, m->give_to);
-        tx->index = i;
+        fill_data(m, tx, m->give_to);
+        tx->data.index = i;
         m->given[w] &= m->given[w] - 1;
         ring->counts->given++;
         return true;
@@ -167,8 +186,8 @@ static bool next_forward(struct hwmc_two_stage *m, struct hwmc_ring *ring, struc
 
         if (i == HWMC_BITMAP_NONE)
             continue;
-        fill(m, tx, HWMC_MSG_DATA, hwmc_ring_next(ring->rank, ring->size));
-        tx->index = i;
+        fill_data(m, tx, hwmc_ring_next(ring->rank, ring->size));
+        tx->data.index = i;
         tx->flags |= m->at_once ? HWMC_FLAG_AT_ONCE : 0;
         hwmc_bitmap_set(m->sent, i);
         ring->counts->forwarded++;
@@ -204,8 +223,7 @@ static bool next_tell(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
     }
     if (!any)
         return false;
-    fill(m, tx, HWMC_MSG_ROOT_NACK, m->root);
-    tx->bits = m->told;
+    fill_nack(m, tx, HWMC_MSG_ROOT_NACK, m->root, m->told);
     return true;
 }
 
@@ -220,7 +238,7 @@ int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
     }
     if (m->ready_due) {
         m->ready_due = false;
-        fill(m, tx, HWMC_MSG_READY, m->root);
+        fill_offer(m, tx, HWMC_MSG_READY, m->root);
         return 1;
     }
     if (hwmc_two_stage_incomplete(m) &&

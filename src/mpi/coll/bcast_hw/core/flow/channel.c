@@ -159,7 +159,7 @@ static enum hwmc_verdict on_up(struct hwmc_channel *c, const struct hwmc_msg *ms
     if (msg->bid == c->child[i])
         return HWMC_DUP;
     c->child[i] = msg->bid;
-    c->lost += msg->index;
+    c->lost += msg->up.repaired;
     publish(c);
     return HWMC_TAKEN;
 }
@@ -191,7 +191,7 @@ static enum hwmc_verdict on_down(struct hwmc_channel *c, const struct hwmc_msg *
         return HWMC_STALE;
     if (msg->bid > c->floor)
         c->counts->syncs++;
-    c->epoch_lost = msg->index;
+    c->epoch_lost = msg->down.repaired;
     raise_floor(c, msg->bid);
     if (!msg->multicast && (msg->flags & HWMC_FLAG_LAST))
         c->last = true;
@@ -256,11 +256,13 @@ void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now)
     }
 }
 
-static int fill(struct hwmc_msg *tx, enum hwmc_msg_type type, uint32_t peer, uint64_t count,
-                uint32_t lost)
+/* SYNC_DOWN, with the floor. */
+static void fill_down(const struct hwmc_channel *c, struct hwmc_msg *tx, uint32_t peer)
 {
-    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = count, .index = lost};
-    return 1;
+    *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_DOWN,
+                            .peer = peer,
+                            .bid = c->floor,
+                            .down = {.repaired = c->epoch_lost}};
 }
 
 int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_msg *tx)
@@ -269,24 +271,29 @@ int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_ms
 
     if (c->rank != 0 && worth(c, count)) {
         c->up = count;
-        fill(tx, HWMC_MSG_SYNC_UP, hwmc_tree_parent(c->rank, c->fanout), c->up, c->lost);
+        *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_UP,
+                                .peer = hwmc_tree_parent(c->rank, c->fanout),
+                                .bid = c->up,
+                                .up = {.repaired = c->lost}};
         c->lost = 0;
         return 1;
     }
     if (c->cast_due && rails) {
         c->cast_due = false;
-        fill(tx, HWMC_MSG_SYNC_DOWN, c->rank, c->floor, c->epoch_lost);
+        fill_down(c, tx, c->rank);
         tx->multicast = true;
         tx->rail = (uint8_t) __builtin_ctz(rails);
         return 1;
     }
     if (c->ask_due) {
         c->ask_due = false;
-        return fill(tx, HWMC_MSG_SYNC_ASK, hwmc_tree_parent(c->rank, c->fanout), c->floor, 0);
+        *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_ASK,
+                                .peer = hwmc_tree_parent(c->rank, c->fanout),
+                                .bid = c->floor};
+        return 1;
     }
     if (c->owed) {
-        fill(tx, HWMC_MSG_SYNC_DOWN, hwmc_tree_take_child(c->rank, &c->owed, c->fanout), c->floor,
-             c->epoch_lost);
+        fill_down(c, tx, hwmc_tree_take_child(c->rank, &c->owed, c->fanout));
         tx->flags = c->closed ? HWMC_FLAG_LAST : 0;
         return 1;
     }

@@ -93,18 +93,18 @@ static uint8_t well(const struct hwmc_epoch *e)
 void hwmc_epoch_report(struct hwmc_epoch *e, struct hwmc_loss_estimate *w, struct hwmc_msg *tx)
 {
     combine(e, hwmc_loss_estimate_losses(w, e->now.rails), e->cfg.rank);
-    tx->losses = e->losses;
-    tx->root = e->worst;
-    tx->train = e->train;
-    tx->rails = well(e);
+    tx->up.losses = e->losses;
+    tx->up.worst = e->worst;
+    tx->up.train = e->train;
+    tx->up.well_rails = well(e);
     e->losses = e->worst = 0;
 }
 
 void hwmc_epoch_on_report(struct hwmc_epoch *e, const struct hwmc_msg *msg, uint32_t child)
 {
-    combine(e, msg->losses, msg->root);
-    e->child_train[child] = msg->train;
-    e->child_well[child] = msg->rails;
+    combine(e, msg->up.losses, msg->up.worst);
+    e->child_train[child] = msg->up.train;
+    e->child_well[child] = msg->up.well_rails;
 }
 
 static void enter_train(struct hwmc_epoch *e, uint32_t number)
@@ -212,7 +212,7 @@ static enum hwmc_verdict on_acknowledged(struct hwmc_epoch *e, const struct hwmc
     const uint32_t i = hwmc_tree_child_number(e->cfg.rank, msg->peer, e->cfg.size, e->cfg.fanout);
     const uint16_t bit = (uint16_t) (1u << i);
 
-    if (i == e->cfg.fanout || msg->index != e->number || (e->tell & bit))
+    if (i == e->cfg.fanout || msg->epoch.number != e->number || (e->tell & bit))
         return HWMC_BAD;
     if (e->told & bit)
         return HWMC_DUP;
@@ -224,11 +224,13 @@ enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg
                                      uint64_t posted, uint64_t consumed, bool *begun)
 {
     const struct hwmc_epoch next = {
-        .number = msg->index,
+        .number = msg->epoch.number,
         .from = msg->bid,
-        .now = {.rails = msg->rails, .push = msg->flags & HWMC_FLAG_PUSH, .period = msg->slot},
-        .reason = (enum hwmc_rail_reason) msg->tree,
-        .culprit = msg->root,
+        .now = {.rails = msg->epoch.rails,
+                .push = msg->flags & HWMC_FLAG_PUSH,
+                .period = msg->epoch.period},
+        .reason = (enum hwmc_rail_reason) msg->epoch.reason,
+        .culprit = msg->epoch.culprit,
     };
 
     *begun = false;
@@ -241,7 +243,7 @@ enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg
     /* What is before `from` - N is consumed by all, and the last epoch acknowledged. */
     if (next.number != e->number + 1 || !e->told_parent || next.from < posted ||
         next.from < e->from + e->cfg.channels || next.from > consumed + e->cfg.channels ||
-        (next.now.rails & ~e->cfg.first.rails) || msg->tree >= HWMC_RAIL_REASON_LIMIT ||
+        (next.now.rails & ~e->cfg.first.rails) || msg->epoch.reason >= HWMC_RAIL_REASON_LIMIT ||
         next.culprit >= e->cfg.size || (next.now.rails == 0 && !e->cfg.by_lanes) ||
         next.now.period == 0 || next.now.period > e->cfg.channels)
         return HWMC_BAD;
@@ -254,19 +256,19 @@ enum hwmc_verdict hwmc_epoch_on_probe(struct hwmc_epoch *e, const struct hwmc_ms
 {
     const uint32_t from = e->cfg.rank == 0 ? 1 : 0;
 
-    if (!msg->multicast || msg->rail >= HWMC_RAIL_BITS || msg->tree >= HWMC_TRAIN ||
-        msg->index == 0 || msg->peer > 1 || msg->peer == e->cfg.rank ||
-        msg->bytes != e->cfg.frag_bytes)
+    if (!msg->multicast || msg->rail >= HWMC_RAIL_BITS || msg->probe.number >= HWMC_TRAIN ||
+        msg->probe.train == 0 || msg->peer > 1 || msg->peer == e->cfg.rank ||
+        msg->probe.bytes != e->cfg.frag_bytes)
         return HWMC_BAD;
     if (msg->peer != from)
         return HWMC_TAKEN; /* the echo is for the leader */
-    if (msg->index < e->train || (e->cfg.rank == 0 && msg->index > e->train))
+    if (msg->probe.train < e->train || (e->cfg.rank == 0 && msg->probe.train > e->train))
         return HWMC_STALE;
-    if (msg->index > e->train)
-        enter_train(e, msg->index);
+    if (msg->probe.train > e->train)
+        enter_train(e, msg->probe.train);
     if (e->got[msg->rail] == WHOLE_TRAIN)
         return HWMC_DUP;
-    e->got[msg->rail] |= (uint8_t) (1u << msg->tree);
+    e->got[msg->rail] |= (uint8_t) (1u << msg->probe.number);
     if (e->cfg.rank == 1 && e->got[msg->rail] == WHOLE_TRAIN)
         e->due[msg->rail] = HWMC_TRAIN;
     return HWMC_TAKEN;
@@ -317,10 +319,9 @@ static void next_probe(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *tx)
         .peer = e->cfg.rank,
         .multicast = true,
         .rail = (uint8_t) __builtin_ctz(rails),
-        .index = e->train,
-        .bytes = e->cfg.frag_bytes,
+        .probe = {.train = e->train, .bytes = e->cfg.frag_bytes},
     };
-    tx->tree = (uint8_t) (HWMC_TRAIN - e->due[tx->rail]--);
+    tx->probe.number = (uint8_t) (HWMC_TRAIN - e->due[tx->rail]--);
 }
 
 uint8_t hwmc_epoch_casting(const struct hwmc_epoch *e)
@@ -338,12 +339,12 @@ static void fill(const struct hwmc_epoch *e, struct hwmc_msg *tx, uint32_t peer)
         .type = HWMC_MSG_EPOCH,
         .peer = peer,
         .bid = e->from,
-        .index = e->number,
-        .root = e->culprit,
-        .rails = e->now.rails,
         .flags = e->now.push ? HWMC_FLAG_PUSH : 0,
-        .slot = (uint8_t) e->now.period,
-        .tree = (uint8_t) e->reason,
+        .epoch = {.number = e->number,
+                  .culprit = e->culprit,
+                  .rails = e->now.rails,
+                  .period = (uint8_t) e->now.period,
+                  .reason = (uint8_t) e->reason},
     };
 }
 

@@ -120,8 +120,8 @@ int hwmc_measure_next_send(struct hwmc_measure *m, struct hwmc_msg *tx, uint64_t
         .flags = m->left == 0 ? HWMC_FLAG_AT_ONCE : 0,
         .peer = m->peer,
         .bid = m->serial,
-        .index = m->lane,
-        .bytes = m->phase == HWMC_MEASURE_PING ? 0 : HWMC_MEASURE_BYTES,
+        .measure = {.lane = m->lane,
+                    .bytes = m->phase == HWMC_MEASURE_PING ? 0 : HWMC_MEASURE_BYTES},
     };
     return 1;
 }

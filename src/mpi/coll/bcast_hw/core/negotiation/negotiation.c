@@ -329,13 +329,13 @@ static enum hwmc_verdict on_decide(struct hwmc_negotiation *a, const struct hwmc
 static enum hwmc_verdict on_probe(struct hwmc_negotiation *a, const struct hwmc_msg *msg)
 {
     if (!msg->multicast || a->rank == 0 || msg->peer != 0 || msg->rail >= HWMC_RAIL_BITS ||
-        msg->bytes == 0)
+        msg->probe.bytes == 0)
         return HWMC_BAD;
     if (a->phase > HWMC_NEGOTIATION_PROBE)
         return HWMC_STALE;
-    if (msg->bytes <= a->probe_got[msg->rail])
+    if (msg->probe.bytes <= a->probe_got[msg->rail])
         return HWMC_DUP;
-    a->probe_got[msg->rail] = msg->bytes;
+    a->probe_got[msg->rail] = msg->probe.bytes;
     if (a->phase == HWMC_NEGOTIATION_PROBE && all_probed(a)) {
         a->answered = true;
         advance(a);
@@ -384,9 +384,19 @@ uint64_t hwmc_negotiation_next_timer(const struct hwmc_negotiation *a)
 }
 
 static int fill(const struct hwmc_negotiation *a, struct hwmc_msg *tx, enum hwmc_msg_type type,
-                uint32_t peer, const struct hwmc_parameters *parameters)
+                uint32_t peer)
 {
-    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = a->key, .parameters = parameters};
+    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = a->key};
+    return 1;
+}
+
+/* REPORT or DECIDE. */
+static int fill_parameters(const struct hwmc_negotiation *a, struct hwmc_msg *tx,
+                           enum hwmc_msg_type type, uint32_t peer,
+                           const struct hwmc_parameters *parameters)
+{
+    fill(a, tx, type, peer);
+    tx->parameters = parameters;
     return 1;
 }
 
@@ -407,9 +417,9 @@ static void begin_probes(struct hwmc_negotiation *a, uint64_t now)
 
 static int next_probe(struct hwmc_negotiation *a, struct hwmc_msg *tx)
 {
-    fill(a, tx, HWMC_MSG_PROBE, a->rank, NULL);
+    fill(a, tx, HWMC_MSG_PROBE, a->rank);
     tx->multicast = true;
-    tx->bytes = a->probe_bytes;
+    tx->probe.bytes = a->probe_bytes;
     tx->rail = (uint8_t) __builtin_ctz(a->probe_due);
     a->probe_due &= (uint8_t) (a->probe_due - 1);
     if (a->probe_due == 0 && a->probe_shorter) {
@@ -422,13 +432,14 @@ static int next_probe(struct hwmc_negotiation *a, struct hwmc_msg *tx)
 int hwmc_negotiation_next_send(struct hwmc_negotiation *a, struct hwmc_msg *tx, uint64_t now)
 {
     if (a->decide)
-        return fill(a, tx, HWMC_MSG_DECIDE, take_child(a, &a->decide), &a->agreed);
+        return fill_parameters(a, tx, HWMC_MSG_DECIDE, take_child(a, &a->decide), &a->agreed);
     if (a->report_due) {
         a->report_due = false;
-        return fill(a, tx, HWMC_MSG_REPORT, hwmc_tree_parent(a->rank, a->fanout), &a->mine);
+        return fill_parameters(a, tx, HWMC_MSG_REPORT, hwmc_tree_parent(a->rank, a->fanout),
+                               &a->mine);
     }
     if (a->invite)
-        return fill(a, tx, HWMC_MSG_INVITE, take_child(a, &a->invite), NULL);
+        return fill(a, tx, HWMC_MSG_INVITE, take_child(a, &a->invite));
     if (a->probe_at <= now)
         begin_probes(a, now);
     return a->probe_due ? next_probe(a, tx) : 0;

@@ -87,8 +87,8 @@ static const unsigned char padding[HWMC_WIRE_PROBE_MAX];
 static void send_segment(struct hwmc_group *g, const struct hwmc_msg *msg, const void *body,
                          uint32_t len)
 {
-    const uint32_t index = g->wires->cfg.num_far_lanes > 0 ? msg->rail : 0;
-    const uint64_t tag = (uint64_t) g->number << 32 | index << 16 | msg->token;
+    const uint32_t index = g->wires->cfg.num_far_lanes > 0 ? msg->segment.lane : 0;
+    const uint64_t tag = (uint64_t) g->number << 32 | index << 16 | msg->segment.token;
     const uint32_t peer = g->world[msg->peer];
 
     g->pinned[index]++;
@@ -98,7 +98,7 @@ static void send_segment(struct hwmc_group *g, const struct hwmc_msg *msg, const
     }
 }
 
-/* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
+/* Sends a message; DATA: `n` fragments in a row, msg->data.index being the first. */
 static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
 {
     const void *body = NULL;
@@ -110,13 +110,13 @@ static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t 
         return;
     }
     if (msg->type == HWMC_MSG_DATA) {
-        body = hwmc_placement_of(&g->placement, msg->bid, msg->bytes) +
-               (size_t) msg->index * g->stream.ring.frag_bytes;
+        body = hwmc_placement_of(&g->placement, msg->bid, msg->data.bytes) +
+               (size_t) msg->data.index * g->stream.ring.frag_bytes;
         len = hwmc_group_run_len(g, msg, n);
     }
     if (msg->type == HWMC_MSG_PROBE) {
         body = padding;
-        len = hwmc_wire_probe_len(msg->bytes);
+        len = hwmc_wire_probe_len(msg->probe.bytes);
     }
     if (msg->multicast)
         hwmc_wires_cast(g->wires, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body, len);
@@ -156,7 +156,7 @@ static bool by_lane(const struct hwmc_msg *msg)
 static bool continues(const struct hwmc_msg *run, uint32_t n, const struct hwmc_msg *msg)
 {
     return by_lane(msg) && msg->peer == run->peer && msg->bid == run->bid &&
-           msg->index == run->index + n && msg->flags == run->flags;
+           msg->data.index == run->data.index + n && msg->flags == run->flags;
 }
 
 /* Fragments in a row for the same peer go as one message. */

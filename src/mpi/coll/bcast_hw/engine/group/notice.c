@@ -73,13 +73,13 @@ void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails)
 
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
 {
-    const struct hwmc_notice loss = {.rank = msg->root,
-                                     .finder = msg->bytes,
-                                     .rails = msg->rails,
-                                     .stage = (enum hwmc_stage) msg->index};
+    const struct hwmc_notice loss = {.rank = msg->lost.rank,
+                                     .finder = msg->lost.finder,
+                                     .rails = msg->lost.rails,
+                                     .stage = (enum hwmc_stage) msg->lost.stage};
 
     if (msg->multicast || loss.rank >= g->cfg.size || loss.finder >= g->cfg.size ||
-        msg->index >= HWMC_STAGE_LIMIT)
+        msg->lost.stage >= HWMC_STAGE_LIMIT)
         g->wires->counts->bad++;
     else
         break_up(g, &loss);
@@ -90,10 +90,10 @@ static void tell(struct hwmc_group *g, uint32_t member)
     const struct hwmc_msg msg = {.type = HWMC_MSG_LOST,
                                  .peer = member,
                                  .bid = g->cfg.key,
-                                 .root = g->loss.rank,
-                                 .bytes = g->loss.finder,
-                                 .index = g->loss.stage,
-                                 .rails = (uint8_t) g->loss.rails};
+                                 .lost = {.rank = g->loss.rank,
+                                          .finder = g->loss.finder,
+                                          .stage = g->loss.stage,
+                                          .rails = (uint8_t) g->loss.rails}};
     const bool lost_from_here = g->loss.finder == g->cfg.rank && g->loss.rank == member;
 
     if (member != g->cfg.rank && !lost_from_here)

@@ -75,12 +75,12 @@ class Job {
 
         net.on_post = [this](const mem::Fabric &, const mem::Bytes &b) { note({0, true, b}); };
         g = net.group(all, [how](hwmc_group_cfg &cfg) {
-            cfg.push = how & 1;
+            cfg.policy.first.push = how & 1;
             cfg.trees = how & 2 ? 2 : 0;
             cfg.window = cfg.far_window = 3;
             cfg.seg_bytes = 70;
             cfg.channels = 1 + (how >> 2 & 3);
-            cfg.period = 1 + (cfg.channels > 1);
+            cfg.policy.first.period = 1 + (cfg.channels > 1);
             cfg.delay = (hwmc_delay_kind) (how >> 4 & 3);
             cfg.delay_ns = 1000;
             cfg.piece_bytes = kPiece;

@@ -56,13 +56,13 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
 
     left = o.ranks;
     cfg_.size = o.ranks;
-    cfg_.push = o.push;
+    cfg_.policy.first.push = o.push;
     // Channels that would not be used are not made: there may be a million ranks.
     cfg_.channels = (uint32_t) std::min<uint64_t>(o.channels, pieces * o.count + 1);
-    cfg_.period = cfg_.channels < o.channels ? cfg_.channels : (cfg_.channels + 1) / 2;
+    cfg_.policy.first.period = cfg_.channels < o.channels ? cfg_.channels : (cfg_.channels + 1) / 2;
     cfg_.fanout = o.fanout;
-    cfg_.rails = (uint8_t) ((1u << o.rails()) - 1);
-    cfg_.stay = true;
+    cfg_.policy.first.rails = (uint8_t) ((1u << o.rails()) - 1);
+    cfg_.policy.stay = true;
     cfg_.frag_bytes = o.frag;
     cfg_.max_bytes =
         trees ? o.frag : (uint32_t) std::min<uint64_t>(piece, std::max<uint64_t>(o.bytes, 1));

@@ -17,7 +17,9 @@ struct Chan {
     Chan(uint32_t size, uint32_t rank, uint32_t n = 4, uint32_t period = 2, uint32_t fanout = 2,
          bool no_cast = false)
     {
-        hwmc_channel_init(&c, size, rank, n, period, fanout, no_cast, &counts);
+        const hwmc_policy first = {.rails = (uint8_t) !no_cast, .push = false, .period = period};
+
+        hwmc_channel_init(&c, size, rank, n, fanout, &first, &counts);
     }
     void consume(int n, bool repaired = false)
     {

@@ -24,7 +24,7 @@ TEST(Engine, CompletesUnderRandomLossPushAndPull)
         Groups g;
 
         net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 100 >= 30; };
-        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
+        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.policy.first.push = push; });
         net.settle(300000000);
         expect_all(g, HWMC_GROUP_ON);
         for (uint32_t i = 0; i < 100; i++)
@@ -99,7 +99,7 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
 {
     for (int push = 0; push < 2; push++) {
         mem::Net net(4);
-        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
+        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.policy.first.push = push; });
         uint64_t before;
 
         net.settle();
@@ -310,7 +310,7 @@ TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
 {
     mem::Net net(2);
     Groups g = net.group(first(2), [](hwmc_group_cfg &cfg) {
-        cfg.push = true;
+        cfg.policy.first.push = true;
         cfg.piece_bytes = 5000;
     });
     mem::Bytes data = pattern(5000, 4); // 50 fragments, more than a batch
@@ -429,7 +429,7 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
     for (int push = 0; push < 2; push++) {
         mem::Net net(4);
         Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) {
-            cfg.push = push;
+            cfg.policy.first.push = push;
             cfg.channels = 4;
         });
         mem::Bytes data = pattern(9500, 1);

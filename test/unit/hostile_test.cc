@@ -333,8 +333,10 @@ TEST(Hostile, LiesToAChannelNeverAbort)
         uint32_t n = (uint32_t) rng.between(1, 6);
 
         replay("LiesToAChannelNeverAbort", seed);
-        hwmc_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, n),
-                          (uint32_t) rng.between(1, 4), rng.below(2), &counts);
+        const hwmc_policy first = {
+            .rails = (uint8_t) rng.below(2), .push = false, .period = (uint32_t) rng.between(1, n)};
+        hwmc_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, 4), &first,
+                          &counts);
         for (uint64_t now = 1; now < 200; now++) {
             Message lie(rng, c.consumed, 9, 5);
 

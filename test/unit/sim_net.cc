@@ -29,10 +29,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
 
         c.size = cfg_.ranks;
         c.rank = r;
-        c.push = cfg_.push;
-        c.adapt_repair = c.adapt_period = cfg_.adapt;
+        c.policy.first.push = cfg_.push;
+        c.policy.adapt_repair = c.policy.adapt_period = cfg_.adapt;
         c.channels = cfg_.channels;
-        c.period = cfg_.period;
+        c.policy.first.period = cfg_.period;
         c.fanout = cfg_.fanout;
         c.frag_bytes = cfg_.frag_bytes;
         c.max_bytes = cfg_.frag_bytes * cfg_.max_frags;
@@ -49,10 +49,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.window = cfg_.window;
         c.far_window = cfg_.far_window;
         c.sites = cfg_.site.empty() ? nullptr : &sites_;
-        c.rails = cfg_.no_cast ? 0 : (uint8_t) ((1u << cfg_.rails) - 1);
-        c.stay = !cfg_.leaves;
-        c.pause_ns = cfg_.pause;
-        c.pause_max_ns = cfg_.pause_max;
+        c.policy.first.rails = cfg_.no_cast ? 0 : (uint8_t) ((1u << cfg_.rails) - 1);
+        c.policy.stay = !cfg_.leaves;
+        c.policy.pause_ns = cfg_.pause;
+        c.policy.pause_max_ns = cfg_.pause_max;
         for (const Bcast &b : cfg_.script)
             if (b.trees || (cfg_.leaves && cfg_.trees > 0))
                 c.max_segments =

@@ -45,12 +45,12 @@ struct Alone {
         c.size = 3;
         c.rank = rank;
         c.channels = channels;
-        c.period = 1;
+        c.policy.first.period = 1;
         c.fanout = 2;
         c.frag_bytes = 8;
         c.max_bytes = 32;
-        c.rails = 0xff;
-        c.stay = true;
+        c.policy.first.rails = 0xff;
+        c.policy.stay = true;
         c.trees = trees;
         c.window = c.far_window = c.near.n = c.far.n = c.max_segments = 1;
         c.counts = &counts;

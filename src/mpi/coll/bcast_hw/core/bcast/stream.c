@@ -54,13 +54,8 @@ static void init_epoch(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg)
         .fanout = cfg->fanout,
         .channels = cfg->channels,
         .frag_bytes = cfg->frag_bytes,
-        .first = {.rails = cfg->rails, .push = cfg->push, .period = cfg->period},
+        .policy = cfg->policy,
         .by_lanes = cfg->trees > 0,
-        .stay = cfg->stay,
-        .adapt_repair = cfg->adapt_repair,
-        .adapt_period = cfg->adapt_period,
-        .pause_ns = cfg->pause_ns,
-        .pause_max_ns = cfg->pause_max_ns,
         .counts = cfg->counts,
     };
 
@@ -105,13 +100,13 @@ void hwmc_stream_init(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg, 
     memset(s, 0, sizeof(*s));
     s->ring.size = cfg->size;
     s->ring.rank = cfg->rank;
-    s->ring.push = cfg->push;
+    s->ring.push = cfg->policy.first.push;
     s->ring.frag_bytes = cfg->frag_bytes;
     s->ring.max_frags = max_frags(cfg);
     s->ring.counts = s->counts = cfg->counts;
     hwmc_rtt_init(&s->ring.rtt);
-    hwmc_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period, cfg->fanout,
-                      cfg->rails == 0, cfg->counts);
+    hwmc_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->fanout,
+                      &cfg->policy.first, cfg->counts);
     init_epoch(s, cfg);
     s->delay.kind = cfg->delay;
     s->delay.seed = cfg->seed;
@@ -130,7 +125,7 @@ void hwmc_stream_agreed(struct hwmc_stream *s, uint8_t rails)
 
     assert(s->posted == 0);
     s->channel.no_cast = rails == 0;
-    epoch.first.rails = rails;
+    epoch.policy.first.rails = rails;
     hwmc_epoch_init(&s->epoch, &epoch);
 }
 
@@ -203,7 +198,7 @@ uint64_t hwmc_stream_post_trees(struct hwmc_stream *s, uint32_t root, uint32_t b
                                 uint32_t seg_bytes)
 {
     hwmc_two_stage_post_bypassed(hwmc_stream_claim(s, s->posted), &s->ring);
-    s->counts->without_cast += s->epoch.cfg.first.rails && !hwmc_stream_next_rails(s);
+    s->counts->without_cast += s->epoch.cfg.policy.first.rails && !hwmc_stream_next_rails(s);
     hwmc_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes,
                         hwmc_stream_unexpected(s, s->posted));
     return s->posted++;

@@ -23,7 +23,7 @@ static enum hwmc_verdict on_broadcast(struct hwmc_stream *s, const struct hwmc_m
     struct hwmc_two_stage *m;
     enum hwmc_verdict verdict;
 
-    if (s->epoch.cfg.first.rails == 0 || !hwmc_two_stage_formed(msg, &s->ring))
+    if (s->epoch.cfg.policy.first.rails == 0 || !hwmc_two_stage_formed(msg, &s->ring))
         return HWMC_BAD;
     if (msg->bid < s->channel.floor)
         return HWMC_STALE;

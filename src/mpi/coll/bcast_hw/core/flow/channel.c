@@ -9,16 +9,16 @@
 #include <assert.h>
 
 void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts)
+                       uint32_t fanout, const struct hwmc_policy *first, struct hwmc_counts *counts)
 {
     *c = (struct hwmc_channel){
         .size = size,
         .rank = rank,
         .n = n,
-        .period = period,
-        .period_before = period,
+        .period = first->period,
+        .period_before = first->period,
         .fanout = fanout,
-        .no_cast = no_cast,
+        .no_cast = first->rails == 0,
         .limit = UINT64_MAX,
         .ask_at = HWMC_NEVER,
         .counts = counts,

@@ -39,6 +39,7 @@
 
 #include "../base/counts.h"
 #include "../base/msg.h"
+#include "../base/policy.h"
 #include "../place/kary.h"
 
 struct hwmc_channel {
@@ -73,8 +74,10 @@ struct hwmc_channel {
     struct hwmc_counts *counts;
 };
 
+/* `first`: the policy to begin with. */
 void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts);
+                       uint32_t fanout, const struct hwmc_policy *first,
+                       struct hwmc_counts *counts);
 
 /* Broadcast `bid` may begin here. */
 static inline bool hwmc_channel_open(const struct hwmc_channel *c, uint64_t bid)

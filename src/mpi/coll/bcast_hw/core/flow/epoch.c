@@ -27,17 +27,18 @@ void hwmc_epoch_init(struct hwmc_epoch *e, const struct hwmc_epoch_cfg *cfg)
 {
     *e = (struct hwmc_epoch){
         .cfg = *cfg,
-        .now = cfg->first,
-        .before = cfg->first,
+        .now = cfg->policy.first,
+        .before = cfg->policy.first,
         .told_parent = true,
         .scheduled = true,
         .probe_at = HWMC_NEVER,
-        .pause = cfg->pause_ns,
+        .pause = cfg->policy.pause_ns,
     };
-    assert(cfg->stay || (cfg->pause_ns > 0 && cfg->pause_max_ns >= cfg->pause_ns));
+    assert(cfg->policy.stay ||
+           (cfg->policy.pause_ns > 0 && cfg->policy.pause_max_ns >= cfg->policy.pause_ns));
     e->told = all_children(e);
-    hwmc_adapt_init(&e->adapt, cfg->adapt_repair && cfg->first.rails != 0, cfg->adapt_period,
-                    cfg->channels);
+    hwmc_adapt_init(&e->adapt, cfg->policy.adapt_repair && cfg->policy.first.rails != 0,
+                    cfg->policy.adapt_period, cfg->channels);
     hwmc_adapt_enter(&e->adapt, &e->now);
     hwmc_epoch_check(e);
 }
@@ -50,7 +51,7 @@ bool hwmc_epoch_known(const struct hwmc_epoch *e)
 /* Rails of set-up that are not in use. */
 static uint8_t left(const struct hwmc_epoch *e)
 {
-    return e->cfg.first.rails & (uint8_t) ~e->now.rails;
+    return e->cfg.policy.first.rails & (uint8_t) ~e->now.rails;
 }
 
 static uint32_t worst_of(uint32_t losses)
@@ -174,7 +175,7 @@ static uint8_t judge_rails(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
     uint8_t leave = 0, back = well(e) & left(e);
 
     combine(e, hwmc_loss_estimate_losses(w, e->now.rails), 0);
-    if (!e->cfg.stay)
+    if (!e->cfg.policy.stay)
         leave = to_leave(e, &next->reason);
     if (leave == e->now.rails && !e->cfg.by_lanes)
         leave = 0;
@@ -243,9 +244,10 @@ enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg
     /* What is before `from` - N is consumed by all, and the last epoch acknowledged. */
     if (next.number != e->number + 1 || !e->told_parent || next.from < posted ||
         next.from < e->from + e->cfg.channels || next.from > consumed + e->cfg.channels ||
-        (next.now.rails & ~e->cfg.first.rails) || msg->epoch.reason >= HWMC_RAIL_REASON_LIMIT ||
-        next.culprit >= e->cfg.size || (next.now.rails == 0 && !e->cfg.by_lanes) ||
-        next.now.period == 0 || next.now.period > e->cfg.channels)
+        (next.now.rails & ~e->cfg.policy.first.rails) ||
+        msg->epoch.reason >= HWMC_RAIL_REASON_LIMIT || next.culprit >= e->cfg.size ||
+        (next.now.rails == 0 && !e->cfg.by_lanes) || next.now.period == 0 ||
+        next.now.period > e->cfg.channels)
         return HWMC_BAD;
     begin(e, &next);
     *begun = true;
@@ -276,7 +278,7 @@ enum hwmc_verdict hwmc_epoch_on_probe(struct hwmc_epoch *e, const struct hwmc_ms
 
 void hwmc_epoch_close(struct hwmc_epoch *e)
 {
-    e->cfg.stay = true;
+    e->cfg.policy.stay = true;
     e->probe_at = HWMC_NEVER;
     e->scheduled = true;
     memset(e->due, 0, sizeof(e->due));
@@ -284,7 +286,7 @@ void hwmc_epoch_close(struct hwmc_epoch *e)
 
 static uint64_t longer(const struct hwmc_epoch *e)
 {
-    return 2 * e->pause < e->cfg.pause_max_ns ? 2 * e->pause : e->cfg.pause_max_ns;
+    return 2 * e->pause < e->cfg.policy.pause_max_ns ? 2 * e->pause : e->cfg.policy.pause_max_ns;
 }
 
 /* The leader: when the first train of a new epoch is due. */
@@ -295,7 +297,7 @@ static void schedule(struct hwmc_epoch *e, uint64_t now)
     if (e->reason == HWMC_RAIL_REASON_BACK)
         e->returned_at = now;
     else
-        e->pause = soon ? longer(e) : e->cfg.pause_ns;
+        e->pause = soon ? longer(e) : e->cfg.policy.pause_ns;
     e->probe_at = left(e) ? now + e->pause : HWMC_NEVER;
     e->scheduled = true;
 }
@@ -370,7 +372,7 @@ int hwmc_epoch_next_send(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *t
 
 void hwmc_epoch_check(const struct hwmc_epoch *e)
 {
-    assert(!((e->now.rails | e->before.rails) & ~e->cfg.first.rails));
+    assert(!((e->now.rails | e->before.rails) & ~e->cfg.policy.first.rails));
     assert(e->now.period >= 1 && e->now.period <= e->cfg.channels);
     assert(!(e->tell & e->told) && !((e->tell | e->told) & ~all_children(e)));
     assert(e->cfg.rank != 0 || e->told_parent);

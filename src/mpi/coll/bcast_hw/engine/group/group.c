@@ -202,7 +202,8 @@ static void rejoin(struct hwmc_group *g, uint64_t now)
     uint8_t left = g->state == HWMC_GROUP_ON
                        ? (uint8_t) (g->joined_rails & ~(uint32_t) g->stream.epoch.now.rails)
                        : 0;
-    uint8_t due = hwmc_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
+    uint8_t due =
+        hwmc_rejoin_due(&g->rejoin, left, g->cfg.policy.pause_ns, g->cfg.policy.pause_max_ns, now);
 
     g->wires->counts->rejoins += (uint64_t) __builtin_popcount(due);
     hwmc_rails_refresh(&g->wires->rails, due, g->negotiation.agreed.group);

@@ -45,12 +45,9 @@ struct hwmc_group_cfg {
     uint32_t size;    /* ranks, 2 or more */
     uint32_t rank;
     const uint32_t *world; /* rank in MPI_COMM_WORLD of each rank; copied */
-    uint64_t key;      /* of this communicator, the same on all members; see comm/leader_group.h */
-    bool push;         /* the repair to begin with */
-    bool adapt_repair; /* ... which changes as losses do */
-    bool adapt_period; /* so does the period, with the pace */
+    uint64_t key; /* of this communicator, the same on all members; see comm/leader_group.h */
+    struct hwmc_policy_cfg policy; /* without the rails, on which set-up agrees */
     uint32_t channels;
-    uint32_t period;
     uint32_t fanout;
     uint32_t piece_bytes; /* the most that one broadcast carries, as wished */
     uint32_t trees;       /* of broadcasts along trees, as wished; 0: there are none */
@@ -65,10 +62,7 @@ struct hwmc_group_cfg {
     uint64_t delay_ns;
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
-    bool later;        /* nothing is sent before the next progress */
-    bool stay;         /* rails that stop working in mid-run are not left */
-    uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
-    uint64_t pause_max_ns;
+    bool later; /* nothing is sent before the next progress */
 };
 
 struct hwmc_group {

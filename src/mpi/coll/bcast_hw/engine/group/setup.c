@@ -107,15 +107,8 @@ static bool start_stream(struct hwmc_group *g)
     struct hwmc_stream_cfg cfg = {
         .size = g->cfg.size,
         .rank = g->cfg.rank,
-        .push = g->cfg.push,
-        .adapt_repair = g->cfg.adapt_repair,
-        .adapt_period = g->cfg.adapt_period,
-        .rails = (uint8_t) t->rails,
-        .stay = g->cfg.stay,
-        .pause_ns = g->cfg.pause_ns,
-        .pause_max_ns = g->cfg.pause_max_ns,
+        .policy = g->cfg.policy,
         .channels = g->cfg.channels,
-        .period = g->cfg.period,
         .fanout = g->cfg.fanout,
         .frag_bytes = casts ? t->frag_bytes : 1,
         .max_bytes = 1,
@@ -130,6 +123,7 @@ static bool start_stream(struct hwmc_group *g)
         .counts = g->wires->counts,
     };
 
+    cfg.policy.first.rails = (uint8_t) t->rails;
     wrr(g, g->wires->cfg.num_lanes, &cfg.near);
     wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
     if (g->cfg.adapt_lanes)

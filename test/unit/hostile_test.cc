@@ -348,16 +348,16 @@ TEST(Hostile, LiesToAChannelNeverAbort)
                     hwmc_channel_hear(&c, lie.msg.bid);
                     break;
                 case 2:
-                    if (!c.closing && hwmc_channel_open(&c, c.consumed))
+                    if (c.end == HWMC_CHANNEL_IN_USE && hwmc_channel_open(&c, c.consumed))
                         hwmc_channel_consume(&c, rng.below(2), false);
-                    else if (!c.closing)
+                    else if (c.end == HWMC_CHANNEL_IN_USE)
                         hwmc_channel_stall(&c, now + 5);
                     break;
                 case 3:
                     hwmc_channel_next_send(&c, 1, &tx);
                     break;
                 case 4:
-                    if (now > 150 && !c.closing)
+                    if (now > 150 && c.end == HWMC_CHANNEL_IN_USE)
                         hwmc_channel_close(&c);
                     break;
                 default:

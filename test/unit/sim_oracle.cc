@@ -354,7 +354,7 @@ std::string Net::state() const
 
         text += name("  rank ", r) + " " + states[(int) rank.state] + name(" next ", rank.next) +
                 name(" posted ", rank.stream.posted) + name(" consumed ", c.consumed) +
-                name(" floor ", c.floor) + name(" up ", c.up) + (c.asked ? " asked" : "") + ":";
+                name(" floor ", c.floor) + name(" up ", c.up) + (c.ask ? " asked" : "") + ":";
         for (uint32_t i = 0; rank.stream.slots && i < cfg_.channels; i++) {
             const hwmc_two_stage &m = rank.stream.slots[i];
             text += name(" [", m.bid) + name(" phase ", m.phase) + name(" ", m.n_got) +

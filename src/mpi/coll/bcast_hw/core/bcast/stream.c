@@ -124,7 +124,7 @@ void hwmc_stream_agreed(struct hwmc_stream *s, uint8_t rails)
     struct hwmc_epoch_cfg epoch = s->epoch.cfg;
 
     assert(s->posted == 0);
-    s->channel.no_cast = rails == 0;
+    hwmc_channel_cast(&s->channel, rails != 0);
     epoch.policy.first.rails = rails;
     hwmc_epoch_init(&s->epoch, &epoch);
 }
@@ -275,7 +275,8 @@ void hwmc_stream_judge(struct hwmc_stream *s, uint64_t floor_before, uint64_t no
         .frags = s->frags,
     };
 
-    if (s->channel.rank != 0 || s->channel.closing || s->channel.floor == floor_before)
+    if (s->channel.rank != 0 || s->channel.end != HWMC_CHANNEL_IN_USE ||
+        s->channel.floor == floor_before)
         return;
     if (s->sync_at > 0 && s->sync_of <= sample.floor) {
         sample.sync_ns = now - s->sync_at + 1;
@@ -372,7 +373,7 @@ bool hwmc_stream_casts(const struct hwmc_stream *s, struct hwmc_room room)
         if (!over(s, m) && hwmc_two_stage_casts(m) && hwmc_two_stage_room(m, room))
             return true;
     }
-    return (s->channel.cast_due && (room.each & s->epoch.now.rails)) ||
+    return (s->channel.way_down == HWMC_CHANNEL_CAST_DUE && (room.each & s->epoch.now.rails)) ||
            (hwmc_epoch_casting(&s->epoch) & room.each);
 }
 

@@ -55,8 +55,9 @@ static void clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring
         0;
     m->again = 0;
     m->rails = m->ends = m->questions = 0;
-    m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = m->told_all = false;
-    m->ready_due = m->ready_got = m->repaired = m->want_no_multicast = false;
+    m->unknown = (struct hwmc_unknown){0};
+    m->ready = HWMC_READY_NONE;
+    m->at_once = m->repaired = false;
     memset(m->heard, 0, sizeof(m->heard));
     m->hold_until = m->tail_at = HWMC_NEVER;
     m->asked_at = m->moved_at = 0;
@@ -99,13 +100,15 @@ void hwmc_two_stage_learn(struct hwmc_two_stage *m, uint32_t root, uint32_t frag
     m->bytes = bytes;
     if (!hwmc_two_stage_serves(m, ring))
         hwmc_bitmap_clear(m->wanted, ring->max_frags);
-    else if ((m->want_all && (standing || m->want_no_multicast)) || m->push)
+    else if ((m->unknown.want && (standing || m->unknown.want == HWMC_WANT_ALL_NO_MULTICAST)) ||
+             m->push)
         hwmc_bitmap_fill(m->wanted, frags);
-    if (m->asked_all && standing)
+    if (m->unknown.ask == HWMC_ASK_ALL_OUT && standing)
         hwmc_bitmap_fill(m->asked, frags);
-    if (m->ask_all && standing)
+    if (m->unknown.ask && standing)
         m->ask_below = frags;
-    m->ask_all = m->asked_all = m->want_all = m->want_no_multicast = false;
+    m->unknown.ask = HWMC_ASK_ALL_NONE;
+    m->unknown.want = HWMC_WANT_ALL_NONE;
 }
 
 void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
@@ -194,7 +197,7 @@ void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring
     assert(m->num_askers <= HWMC_ASKERS && (m->frags > 0 || m->num_askers == 0));
     assert(m->again == 0 || m->root == ring->rank);
     if (m->phase == HWMC_BYPASSED)
-        assert(m->frags == 0 && !m->want_all && !m->ask_all);
+        assert(m->frags == 0 && !m->unknown.want && !m->unknown.ask);
     else if (!hwmc_two_stage_incomplete(m))
         assert(m->frags > 0 && m->n_got == m->frags);
     if ((m->phase != HWMC_UNEXPECTED && m->phase != HWMC_WAIT) || hwmc_two_stage_asks_rest(m))
@@ -202,5 +205,5 @@ void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring
     if (m->phase == HWMC_WAIT && !m->push && !hwmc_two_stage_asks_rest(m))
         assert(m->tail_at != HWMC_NEVER);
     if (m->phase == HWMC_EMPTY)
-        assert(m->n_got == 0 && !m->want_all);
+        assert(m->n_got == 0 && !m->unknown.want);
 }

@@ -25,7 +25,7 @@
  *
  * Where neighbours have lost the same fragment, many may have, and the ring would bring it to one
  * after the other. A rank that is asked for what it has lost itself, or has asked for in vain
- * knowing nothing, tells the root (AGAIN), which multicasts that once more: fragments by name, or
+ * knowing nothing, tells the root (ROOT_NACK), which multicasts that once more: fragments by name, or
  * all of a few. The ring goes on meanwhile: a fragment that is lost again comes that way. Of many
  * ranks some at random tell, so that the root hears a few.
  *
@@ -112,6 +112,35 @@ struct hwmc_ring {
     struct hwmc_counts *counts;
 };
 
+/* The message with which the chosen member lets the root begin. */
+enum hwmc_ready {
+    HWMC_READY_NONE,
+    HWMC_READY_DUE, /* member: the root waits for this rank's, not yet sent */
+    HWMC_READY_GOT  /* root, or nobody knows yet: it is here */
+};
+
+/* This rank's question for all of a broadcast. */
+enum hwmc_ask_all {
+    HWMC_ASK_ALL_NONE,
+    HWMC_ASK_ALL_DUE, /* to be sent, if the number of fragments is unknown then */
+    HWMC_ASK_ALL_OUT
+};
+
+/* The successor's. */
+enum hwmc_want_all {
+    HWMC_WANT_ALL_NONE,
+    HWMC_WANT_ALL,
+    HWMC_WANT_ALL_NO_MULTICAST /* it does not count on multicast */
+};
+
+/* Of a broadcast of which nothing is known: what is to be done about all of it. */
+struct hwmc_unknown {
+    enum hwmc_ask_all ask;
+    enum hwmc_want_all want;
+    bool late; /* EMPTY: all of it would have come by now, if it is multicast at all */
+    bool told; /* ROOT_NACK for all is out, or was not to be */
+};
+
 struct hwmc_two_stage {
     enum hwmc_phase phase;
     uint64_t bid;
@@ -129,21 +158,15 @@ struct hwmc_two_stage {
     uint32_t again;     /* root: fragments to be multicast once more */
     uint32_t ask_below; /* missing fragments below are to be asked for */
     uint32_t lost;      /* missing fragments below are lost, not only late; <= ask_below */
-    bool ask_all;       /* ask for everything, the number of fragments being unknown */
-    bool asked_all;     /* that request is out */
-    bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
-    bool want_all;      /* the successor asked so */
-    bool want_no_multicast; /* ... and does not count on multicast */
-    bool told_all;          /* AGAIN is out, or was not to be, while nothing of it was known */
-    bool at_once;           /* what the successor asked for was here when it asked */
-    bool ready_due;         /* member: the root waits for this rank's READY, not yet sent */
-    bool ready_got;         /* root: the chosen member's READY is here */
-    bool repaired;          /* a fragment came over the lane */
-    uint64_t hold_until;    /* HOLD: ns; NEVER when it waits for READY */
-    uint64_t tail_at;       /* UNEXPECTED, WAIT: when to ask for the rest; NEVER when asked */
-    uint64_t moved_at;      /* ns at which the last fragment came or was cast; 0: none yet */
-    uint64_t asked_at;      /* ns; 0 before the first request */
-    struct hwmc_seek seek;  /* WAIT: others to be asked */
+    struct hwmc_unknown unknown;
+    enum hwmc_ready ready;
+    bool at_once;                 /* what the successor asked for was here when it asked */
+    bool repaired;                /* a fragment came over the lane */
+    uint64_t hold_until;          /* HOLD: ns; NEVER when it waits for READY */
+    uint64_t tail_at;             /* UNEXPECTED, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t moved_at;            /* ns at which the last fragment came or was cast; 0: none yet */
+    uint64_t asked_at;            /* ns; 0 before the first request */
+    struct hwmc_seek seek;        /* WAIT: others to be asked */
     uint32_t askers[HWMC_ASKERS]; /* of this rank so, to be made an offer; the first num_askers */
     uint32_t num_askers;
     uint32_t give_to;               /* who is to get `given`; NOBODY */

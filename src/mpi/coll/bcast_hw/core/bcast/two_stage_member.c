@@ -130,8 +130,7 @@ void hwmc_two_stage_ask_rest(struct hwmc_two_stage *m)
         m->tail_at = HWMC_NEVER;
         m->ask_below = m->lost = m->frags;
     } else {
-        m->ask_all = true;
-        m->asked_all = false;
+        m->unknown.ask = HWMC_ASK_ALL_DUE;
     }
 }
 
@@ -147,7 +146,7 @@ void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool ch
 {
     ring->counts->two_stage++;
     ring->counts->pushed += m->push;
-    m->ready_due = chosen;
+    m->ready = chosen ? HWMC_READY_DUE : HWMC_READY_NONE;
     if (m->phase == HWMC_STORED) {
         hwmc_two_stage_set_phase(m, HWMC_DONE);
         return;
@@ -155,7 +154,7 @@ void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool ch
     hwmc_two_stage_set_phase(m, HWMC_WAIT);
     if (m->frags == 0)
         m->root = root;
-    if (m->late)
+    if (m->unknown.late)
         ask_late(m, ring);
     arm_tail(m, ring, now);
     put_off_seek(m, ring, now);
@@ -264,7 +263,7 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
 
 void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring)
 {
-    if (m->push || !hwmc_two_stage_incomplete(m) || hwmc_two_stage_asks_rest(m) || m->ask_all)
+    if (m->push || !hwmc_two_stage_incomplete(m) || hwmc_two_stage_asks_rest(m) || m->unknown.ask)
         return;
     if (reached(m, ring) < place(m->bid + 1, 0)) {
         if (m->frags > 0)
@@ -272,7 +271,7 @@ void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring)
         return;
     }
     if (m->phase == HWMC_EMPTY)
-        m->late = true;
+        m->unknown.late = true;
     else
         ask_late(m, ring);
 }

@@ -40,7 +40,7 @@ void hwmc_two_stage_post_root(struct hwmc_two_stage *m, uint32_t bytes, bool mor
         ring->counts->holds++;
         ring->counts->held_ns += hold_until < HWMC_NEVER ? hold_until - now : 0;
     }
-    if (m->ready_got || hold_until <= now)
+    if (m->ready == HWMC_READY_GOT || hold_until <= now)
         hwmc_two_stage_set_phase(m, HWMC_CAST);
 }
 
@@ -77,7 +77,8 @@ enum hwmc_verdict hwmc_two_stage_on_ready(struct hwmc_two_stage *m)
 {
     if (m->phase == HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_UNEXPECTED);
-    m->ready_got = true;
+    if (m->ready == HWMC_READY_NONE)
+        m->ready = HWMC_READY_GOT;
     if (m->phase == HWMC_HOLD)
         hwmc_two_stage_set_phase(m, HWMC_CAST);
     return HWMC_TAKEN;

@@ -123,12 +123,12 @@ static bool is_silent(const struct hwmc_two_stage *m, const struct hwmc_ring *ri
 static bool next_ask(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct hwmc_msg *tx,
                      uint64_t now)
 {
-    bool all = m->frags == 0 && m->ask_all && !m->asked_all;
+    bool all = m->frags == 0 && m->unknown.ask == HWMC_ASK_ALL_DUE;
 
     if (!all && (m->frags == 0 || !collect_asks(m, ring)))
         return false;
     if (all)
-        m->asked_all = true;
+        m->unknown.ask = HWMC_ASK_ALL_OUT;
     fill_nack(m, tx, HWMC_MSG_NACK, hwmc_ring_prev(ring->rank, ring->size), m->asked);
     tx->flags |= all && hwmc_two_stage_no_multicast(m, ring) ? HWMC_FLAG_NO_MULTICAST : 0;
     tx->flags |= all && is_silent(m, ring, now) ? HWMC_FLAG_AT_ONCE : 0;
@@ -207,12 +207,12 @@ static bool tells(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 /* What was lost here, not only late, and the successor asked for: collected in `told`. */
 static bool next_tell(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct hwmc_msg *tx)
 {
-    bool all = m->phase == HWMC_WAIT && m->frags == 0 && m->want_all && m->questions > 0;
-    uint64_t any = all && !m->told_all;
+    bool all = m->phase == HWMC_WAIT && m->frags == 0 && m->unknown.want && m->questions > 0;
+    uint64_t any = all && !m->unknown.told;
 
     if (m->push || !(all || m->lost > 0) || !tells(m, ring) || hwmc_two_stage_no_multicast(m, ring))
         return false;
-    m->told_all = all;
+    m->unknown.told = all;
     for (uint32_t w = 0; w < hwmc_bitmap_words(m->lost); w++) {
         uint64_t fresh =
             m->asked[w] & m->wanted[w] & ~m->got[w] & ~m->told[w] & hwmc_bitmap_mask(w, m->lost);
@@ -236,8 +236,8 @@ int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
         next_cast(m, ring, rails, tx, now);
         return 1;
     }
-    if (m->ready_due) {
-        m->ready_due = false;
+    if (m->ready == HWMC_READY_DUE) {
+        m->ready = HWMC_READY_NONE;
         fill_offer(m, tx, HWMC_MSG_READY, m->root);
         return 1;
     }

@@ -55,11 +55,12 @@ enum hwmc_verdict hwmc_two_stage_on_nack(struct hwmc_two_stage *m, const struct 
     else if (m->frags > 0)
         hwmc_bitmap_fill(m->wanted, m->frags); /* as they come */
     else
-        m->want_all = true;
-    m->want_no_multicast |= m->want_all && (msg->flags & HWMC_FLAG_NO_MULTICAST);
+        m->unknown.want = m->unknown.want ? m->unknown.want : HWMC_WANT_ALL;
+    if (m->unknown.want && (msg->flags & HWMC_FLAG_NO_MULTICAST))
+        m->unknown.want = HWMC_WANT_ALL_NO_MULTICAST;
     /* Nothing is known here either: the question is passed on. This rank's own, if it asked
      * already, is repeated in time. */
-    if (m->frags == 0 && !m->at_once && !m->push && !(m->phase == HWMC_WAIT && m->ask_all))
+    if (m->frags == 0 && !m->at_once && !m->push && !(m->phase == HWMC_WAIT && m->unknown.ask))
         hwmc_two_stage_ask_rest(m);
     return HWMC_TAKEN;
 }

@@ -18,7 +18,7 @@ void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uin
         .period = first->period,
         .period_before = first->period,
         .fanout = fanout,
-        .no_cast = first->rails == 0,
+        .way_down = first->rails == 0 ? HWMC_CHANNEL_BY_LANES : HWMC_CHANNEL_BY_CAST,
         .limit = UINT64_MAX,
         .ask_at = HWMC_NEVER,
         .counts = counts,
@@ -52,7 +52,8 @@ static void raise_floor(struct hwmc_channel *c, uint64_t floor)
         return;
     c->floor = floor;
     c->ask_at = HWMC_NEVER;
-    c->stalled = c->asked = c->ask_due = false;
+    c->stalled = false;
+    c->ask = HWMC_CHANNEL_ASK_NONE;
     c->owed |= c->asking;
     c->asking = 0;
 }
@@ -73,7 +74,8 @@ static uint64_t point(const struct hwmc_channel *c, uint64_t count)
 
 static bool worth(const struct hwmc_channel *c, uint64_t count)
 {
-    return count > c->up && (point(c, count) > c->up || (c->closing && count == c->consumed));
+    return count > c->up &&
+           (point(c, count) > c->up || (c->end >= HWMC_CHANNEL_CLOSING && count == c->consumed));
 }
 
 bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count)
@@ -84,16 +86,16 @@ bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count)
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
 static void finish(struct hwmc_channel *c)
 {
-    if (!c->closing || c->closed || c->floor < c->consumed || (c->rank != 0 && !c->last))
+    if (c->end != HWMC_CHANNEL_CLOSING || c->floor < c->consumed || (c->rank != 0 && !c->last))
         return;
-    c->closed = true;
+    c->end = HWMC_CHANNEL_CLOSED;
     c->owed = all_children(c);
 }
 
 /* The floor has come from above, or was found here: it goes on to the children. */
 static void pass_down(struct hwmc_channel *c, uint64_t floor)
 {
-    if (c->no_cast && floor > c->down) {
+    if (c->way_down == HWMC_CHANNEL_BY_LANES && floor > c->down) {
         c->down = floor;
         c->owed = all_children(c);
     }
@@ -113,7 +115,8 @@ static void publish(struct hwmc_channel *c)
         c->epoch_lost = c->lost;
         c->lost = 0;
         raise_floor(c, count);
-        c->cast_due = c->size > 1 && !c->no_cast;
+        if (c->way_down != HWMC_CHANNEL_BY_LANES)
+            c->way_down = c->size > 1 ? HWMC_CHANNEL_CAST_DUE : HWMC_CHANNEL_BY_CAST;
         pass_down(c, count);
     }
     finish(c);
@@ -125,7 +128,7 @@ void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at)
         return;
     c->stalled = true;
     c->counts->stalls++;
-    if (c->rank != 0 && !c->asked)
+    if (c->rank != 0 && c->ask == HWMC_CHANNEL_ASK_NONE)
         c->ask_at = ask_at;
 }
 
@@ -174,8 +177,8 @@ static enum hwmc_verdict on_ask(struct hwmc_channel *c, const struct hwmc_msg *m
         return HWMC_TAKEN;
     }
     c->asking |= (uint16_t) (1u << i);
-    if (c->rank != 0 && !c->asked) {
-        c->asked = c->ask_due = true;
+    if (c->rank != 0 && c->ask == HWMC_CHANNEL_ASK_NONE) {
+        c->ask = HWMC_CHANNEL_ASK_DUE;
         c->ask_at = HWMC_NEVER;
     }
     return HWMC_TAKEN;
@@ -213,11 +216,12 @@ enum hwmc_verdict hwmc_channel_on_recv(struct hwmc_channel *c, const struct hwmc
 
 void hwmc_channel_cast(struct hwmc_channel *c, bool cast)
 {
-    c->no_cast = !cast;
-    if (c->cast_due && !cast) {
-        c->cast_due = false;
+    const bool due = c->way_down == HWMC_CHANNEL_CAST_DUE;
+
+    if (!due || !cast)
+        c->way_down = cast ? HWMC_CHANNEL_BY_CAST : HWMC_CHANNEL_BY_LANES;
+    if (due && !cast)
         pass_down(c, c->floor);
-    }
 }
 
 void hwmc_channel_pace(struct hwmc_channel *c, uint64_t from, uint32_t period)
@@ -243,7 +247,8 @@ void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor)
 
 void hwmc_channel_close(struct hwmc_channel *c)
 {
-    c->closing = true;
+    if (c->end == HWMC_CHANNEL_IN_USE)
+        c->end = HWMC_CHANNEL_CLOSING;
     publish(c);
     finish(c);
 }
@@ -252,7 +257,7 @@ void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now)
 {
     if (c->ask_at <= now) {
         c->ask_at = HWMC_NEVER;
-        c->asked = c->ask_due = true;
+        c->ask = HWMC_CHANNEL_ASK_DUE;
     }
 }
 
@@ -278,15 +283,15 @@ int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_ms
         c->lost = 0;
         return 1;
     }
-    if (c->cast_due && rails) {
-        c->cast_due = false;
+    if (c->way_down == HWMC_CHANNEL_CAST_DUE && rails) {
+        c->way_down = HWMC_CHANNEL_BY_CAST;
         fill_down(c, tx, c->rank);
         tx->multicast = true;
         tx->rail = (uint8_t) __builtin_ctz(rails);
         return 1;
     }
-    if (c->ask_due) {
-        c->ask_due = false;
+    if (c->ask == HWMC_CHANNEL_ASK_DUE) {
+        c->ask = HWMC_CHANNEL_ASK_OUT;
         *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_ASK,
                                 .peer = hwmc_tree_parent(c->rank, c->fanout),
                                 .bid = c->floor};
@@ -294,7 +299,7 @@ int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_ms
     }
     if (c->owed) {
         fill_down(c, tx, hwmc_tree_take_child(c->rank, &c->owed, c->fanout));
-        tx->flags = c->closed ? HWMC_FLAG_LAST : 0;
+        tx->flags = c->end == HWMC_CHANNEL_CLOSED ? HWMC_FLAG_LAST : 0;
         return 1;
     }
     return 0;
@@ -307,6 +312,5 @@ void hwmc_channel_check(const struct hwmc_channel *c)
     assert(c->fanout >= 1 && c->fanout <= HWMC_FANOUT_MAX);
     assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
     assert(c->up <= subtree(c) || c->rank == 0);
-    assert(!c->closed || c->floor == c->consumed);
-    assert(!c->ask_due || c->asked);
+    assert(c->end != HWMC_CHANNEL_CLOSED || c->floor == c->consumed);
 }

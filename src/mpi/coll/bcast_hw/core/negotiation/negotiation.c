@@ -82,11 +82,24 @@ static bool is_last(const struct hwmc_negotiation *a)
             (a->agreed.rails == 0 || a->agreed.frag_bytes == a->frag_bytes));
 }
 
+/* The subtree's part of the stage is known. */
+static bool has_reported(const struct hwmc_negotiation *a)
+{
+    return a->part >= HWMC_NEGOTIATION_REPORT_DUE;
+}
+
+/* This rank's own part of the stage is known. */
+static void note_answered(struct hwmc_negotiation *a)
+{
+    if (a->part == HWMC_NEGOTIATION_OPEN)
+        a->part = HWMC_NEGOTIATION_ANSWERED;
+}
+
 /* This rank's part of the stage: it will broadcast nothing. */
 static void object_as_it_leaves(struct hwmc_negotiation *a)
 {
     object(a, &a->mine, HWMC_REASON_CLOSED, a->rank);
-    a->answered = true;
+    note_answered(a);
 }
 
 /* Enters the stage after the decision `agreed`, or the end. */
@@ -107,7 +120,7 @@ static void enter(struct hwmc_negotiation *a)
     a->phase = (enum hwmc_negotiation_phase)(a->phase + 1);
     a->mine = a->agreed;
     a->mine.stage = a->phase;
-    a->answered = a->reported = a->report_due = false;
+    a->part = HWMC_NEGOTIATION_OPEN;
     a->heard = 0;
     if (a->leaves)
         object_as_it_leaves(a);
@@ -136,7 +149,8 @@ static void enter_probe(struct hwmc_negotiation *a, uint64_t now)
         a->probe_at = now;
         a->probe_gap = HWMC_PROBE_FIRST_NS;
     }
-    a->answered = a->answered || a->rank == 0 || all_probed(a);
+    if (a->rank == 0 || all_probed(a))
+        note_answered(a);
 }
 
 /* This rank's answer: of the agreed rails only `rails` will do; if none, for this reason. */
@@ -145,7 +159,7 @@ static void answer(struct hwmc_negotiation *a, uint32_t rails, uint32_t reason)
     a->mine.rails &= rails;
     if (a->agreed.rails != 0 && (a->agreed.rails & rails) == 0)
         object(a, &a->mine, reason, a->rank);
-    a->answered = true;
+    note_answered(a);
 }
 
 /* This rank's answer to the probes, when no more are waited for. */
@@ -169,21 +183,22 @@ static void promise(struct hwmc_negotiation *a)
 /* The subtree's part of this stage may be complete. */
 static void advance(struct hwmc_negotiation *a)
 {
-    if (hwmc_negotiation_over(a) || a->reported || !a->answered || a->heard != all_children(a))
+    if (hwmc_negotiation_over(a) || a->part != HWMC_NEGOTIATION_ANSWERED ||
+        a->heard != all_children(a))
         return;
     /* Each rank had some, but not the same. */
     if (a->mine.rails == 0 && a->mine.reason == HWMC_REASON_NONE)
         object(a, &a->mine, HWMC_REASON_RAILS, a->rank);
     if (a->phase == HWMC_NEGOTIATION_PROBE)
         promise(a);
-    a->reported = true;
     if (a->rank == 0) {
+        a->part = HWMC_NEGOTIATION_REPORTED;
         a->agreed = a->mine;
         if (a->mine.reason != HWMC_REASON_NONE)
             a->agreed.rails = 0;
         enter(a);
     } else {
-        a->report_due = true;
+        a->part = HWMC_NEGOTIATION_REPORT_DUE;
     }
 }
 
@@ -201,7 +216,7 @@ void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t 
         .by_lanes = by_lanes,
         .probe_ns = probe_ns,
         .mine = *proposal,
-        .answered = true,
+        .part = HWMC_NEGOTIATION_ANSWERED,
         .bound = HWMC_NEGOTIATION_NOT_YET,
         .deadline = HWMC_NEVER,
         .probe_at = HWMC_NEVER,
@@ -232,7 +247,7 @@ void hwmc_negotiation_on_fitted(struct hwmc_negotiation *a, bool able)
     if (!able)
         object(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
     a->frag_bytes = a->agreed.frag_bytes;
-    a->answered = true;
+    note_answered(a);
     advance(a);
 }
 
@@ -257,7 +272,7 @@ enum hwmc_negotiation_turn hwmc_negotiation_enter(struct hwmc_negotiation *a, ui
 void hwmc_negotiation_leave(struct hwmc_negotiation *a)
 {
     a->leaves = true;
-    if (hwmc_negotiation_over(a) || a->reported)
+    if (hwmc_negotiation_over(a) || has_reported(a))
         return;
     object_as_it_leaves(a);
     advance(a);
@@ -314,7 +329,8 @@ static enum hwmc_verdict on_decide(struct hwmc_negotiation *a, const struct hwmc
 {
     if (a->rank == 0 || msg->peer != hwmc_tree_parent(a->rank, a->fanout) || !msg->parameters)
         return HWMC_BAD;
-    if (hwmc_negotiation_over(a) || msg->parameters->stage != (uint32_t) a->phase || !a->reported)
+    if (hwmc_negotiation_over(a) || msg->parameters->stage != (uint32_t) a->phase ||
+        !has_reported(a))
         return HWMC_STALE;
     if (!is_possible(a, msg->parameters))
         return HWMC_BAD;
@@ -337,7 +353,7 @@ static enum hwmc_verdict on_probe(struct hwmc_negotiation *a, const struct hwmc_
         return HWMC_DUP;
     a->probe_got[msg->rail] = msg->probe.bytes;
     if (a->phase == HWMC_NEGOTIATION_PROBE && all_probed(a)) {
-        a->answered = true;
+        note_answered(a);
         advance(a);
     }
     return HWMC_TAKEN;
@@ -354,8 +370,8 @@ enum hwmc_verdict hwmc_negotiation_on_recv(struct hwmc_negotiation *a, const str
         case HWMC_MSG_INVITE:
             if (a->rank == 0 || msg->peer != hwmc_tree_parent(a->rank, a->fanout))
                 return HWMC_BAD;
-            if (a->phase == HWMC_NEGOTIATION_PROPOSE && a->reported)
-                a->report_due = true;
+            if (a->phase == HWMC_NEGOTIATION_PROPOSE && has_reported(a))
+                a->part = HWMC_NEGOTIATION_REPORT_DUE;
             return HWMC_TAKEN;
         case HWMC_MSG_REPORT:
             return on_report(a, msg, now);
@@ -370,7 +386,7 @@ void hwmc_negotiation_on_timer(struct hwmc_negotiation *a, uint64_t now)
 {
     if (a->deadline <= now && a->phase == HWMC_NEGOTIATION_PROBE) {
         stop_probing(a);
-        if (!a->answered) {
+        if (a->part == HWMC_NEGOTIATION_OPEN) {
             a->missed = (uint8_t) (a->agreed.rails & ~probed(a, 1));
             answer_probes(a);
             advance(a);
@@ -433,8 +449,8 @@ int hwmc_negotiation_next_send(struct hwmc_negotiation *a, struct hwmc_msg *tx, 
 {
     if (a->decide)
         return fill_parameters(a, tx, HWMC_MSG_DECIDE, take_child(a, &a->decide), &a->agreed);
-    if (a->report_due) {
-        a->report_due = false;
+    if (a->part == HWMC_NEGOTIATION_REPORT_DUE) {
+        a->part = HWMC_NEGOTIATION_REPORTED;
         return fill_parameters(a, tx, HWMC_MSG_REPORT, hwmc_tree_parent(a->rank, a->fanout),
                                &a->mine);
     }
@@ -450,8 +466,8 @@ void hwmc_negotiation_check(const struct hwmc_negotiation *a)
     assert(a->phase <= HWMC_NEGOTIATION_NO);
     assert(a->phase != HWMC_NEGOTIATION_LANES || lanes_do(a, a->agreed.reason));
     assert(!(a->heard & ~all_children(a)));
-    if (a->reported && !hwmc_negotiation_over(a))
-        assert(a->answered && a->heard == all_children(a));
+    if (has_reported(a) && !hwmc_negotiation_over(a))
+        assert(a->heard == all_children(a));
     assert(a->phase != HWMC_NEGOTIATION_YES || a->agreed.reason == HWMC_REASON_NONE);
     assert(a->phase != HWMC_NEGOTIATION_YES || a->agreed.frag_bytes == a->frag_bytes);
     if (a->bound != HWMC_NEGOTIATION_NOT_YET) {

@@ -53,7 +53,8 @@ static void reset(struct hwmc_apm *m)
     m->path = HWMC_APM_MIGRATED;
     m->comm = HWMC_APM_RESET;
     m->primary = 0;
-    m->specified = m->asked = m->moving = m->doubted = false;
+    m->specified = m->moving = false;
+    m->open = HWMC_APM_SETTLED;
 }
 
 enum hwmc_apm_verdict hwmc_apm_on_comm(struct hwmc_apm *m, enum hwmc_apm_comm to)
@@ -76,9 +77,8 @@ static void migrated(struct hwmc_apm *m)
     m->path = HWMC_APM_MIGRATED;
     m->primary ^= 1;
     m->specified = false;
-    m->asked_for_last = m->asked;
-    m->doubted = !m->asked;
-    m->asked = false;
+    m->last_by = m->open == HWMC_APM_ASKED ? HWMC_APM_BY_SOFTWARE : HWMC_APM_BY_HARDWARE;
+    m->open = m->open == HWMC_APM_ASKED ? HWMC_APM_SETTLED : HWMC_APM_DOUBTED;
 }
 
 static bool is_request(enum hwmc_apm_event ev)
@@ -94,7 +94,7 @@ static bool allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
         return m->alternate;
     if (ev == HWMC_APM_ON_LOAD)
         return m->specified;
-    return ev != HWMC_APM_ON_MIGRATE || !m->asked;
+    return ev != HWMC_APM_ON_MIGRATE || m->open != HWMC_APM_ASKED;
 }
 
 enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event ev)
@@ -107,13 +107,13 @@ enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event 
             break;
         case HWMC_APM_ON_LOAD:
             m->path = HWMC_APM_REARM;
-            m->doubted = false;
+            m->open = HWMC_APM_SETTLED;
             break;
         case HWMC_APM_ON_ARMED:
             m->path = HWMC_APM_ARMED;
             break;
         case HWMC_APM_ON_MIGRATE:
-            m->asked = true;
+            m->open = HWMC_APM_ASKED;
             break;
         case HWMC_APM_ON_MIGRATED:
             migrated(m);
@@ -131,13 +131,14 @@ void hwmc_apm_on_port(struct hwmc_apm *m, uint8_t path, bool active)
 {
     assert(path < 2);
     if (active && !m->active[path] && path != m->primary)
-        m->doubted = false;
+        hwmc_apm_trust(m);
     m->active[path] = active;
 }
 
 void hwmc_apm_trust(struct hwmc_apm *m)
 {
-    m->doubted = false;
+    if (m->open == HWMC_APM_DOUBTED)
+        m->open = HWMC_APM_SETTLED;
 }
 
 /* The primary path's port is down: only a path that is armed helps. */
@@ -145,7 +146,7 @@ static enum hwmc_apm_next escape(const struct hwmc_apm *m)
 {
     if (m->path != HWMC_APM_ARMED || !m->active[m->primary ^ 1])
         return HWMC_APM_MOVE;
-    if (m->asked || (allows[HWMC_APM_ON_MIGRATE].comm >> m->comm & 1) == 0)
+    if (m->open == HWMC_APM_ASKED || (allows[HWMC_APM_ON_MIGRATE].comm >> m->comm & 1) == 0)
         return HWMC_APM_NOTHING;
     return HWMC_APM_MIGRATE;
 }
@@ -160,7 +161,7 @@ enum hwmc_apm_next hwmc_apm_next(const struct hwmc_apm *m)
         return escape(m);
     if (m->path != HWMC_APM_MIGRATED || !m->alternate)
         return HWMC_APM_NOTHING;
-    if (!m->active[m->primary ^ 1] || m->doubted)
+    if (!m->active[m->primary ^ 1] || m->open == HWMC_APM_DOUBTED)
         return HWMC_APM_LATER;
     if (!m->specified)
         return allowed(m, HWMC_APM_ON_SPECIFY) ? HWMC_APM_SPECIFY : HWMC_APM_NOTHING;
@@ -174,15 +175,15 @@ void hwmc_apm_check(const struct hwmc_apm *m)
         assert(m->specified && m->comm >= HWMC_APM_RTR);
     if (m->path == HWMC_APM_ARMED)
         assert(m->comm >= HWMC_APM_RTS);
-    if (m->asked)
+    if (m->open == HWMC_APM_ASKED)
         assert(m->path == HWMC_APM_ARMED);
-    if (m->doubted)
+    if (m->open == HWMC_APM_DOUBTED)
         assert(m->path == HWMC_APM_MIGRATED);
     if (m->specified)
         assert(m->alternate && m->comm >= HWMC_APM_INIT);
     if (m->comm == HWMC_APM_ERR)
         assert(m->moving);
     if (m->comm == HWMC_APM_RESET)
-        assert(m->path == HWMC_APM_MIGRATED && m->primary == 0 && !m->specified && !m->asked &&
-               !m->moving);
+        assert(m->path == HWMC_APM_MIGRATED && m->primary == 0 && !m->specified &&
+               m->open == HWMC_APM_SETTLED && !m->moving);
 }

@@ -8,6 +8,13 @@
 
 #include <assert.h>
 
+/* The lane is asked whether it lives; if it is asked already, once more. */
+static void let_probe(struct hwmc_session_lane *p)
+{
+    p->asking =
+        p->asking < HWMC_SESSION_PROBE_OUT ? HWMC_SESSION_PROBE_DUE : HWMC_SESSION_PROBE_AGAIN;
+}
+
 /* The first lane in the stream's order that is in `state`; NO_LANE. */
 static uint8_t first_in(const struct hwmc_session *l, uint32_t stream,
                         enum hwmc_session_lane_state state)
@@ -137,7 +144,7 @@ static void attract(struct hwmc_session *l)
         }
         s->returning = true;
         if (hwmc_session_is_under_way(s))
-            l->lanes[s->via].probe_due = true; /* to be told of the last of it at once */
+            let_probe(&l->lanes[s->via]); /* to be told of the last of it at once */
         hwmc_session_try_return(l, i);
     }
     l->due = true;
@@ -156,7 +163,8 @@ static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_l
     l->changed = true;
     switch (to) {
         case HWMC_SESSION_OFF:
-            p->probe_due = p->probed = p->answer_due = false;
+            p->asking = HWMC_SESSION_PROBE_NONE;
+            p->answer_due = false;
             leave(l, lane);
             tell_again(l);
             break;
@@ -193,8 +201,8 @@ static void ask(struct hwmc_session *l, uint32_t lane, bool hinted, uint64_t now
     set_state(l, lane, HWMC_SESSION_SUSPECTED, now);
     l->lanes[lane].hinted = hinted;
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
-        if (l->lanes[i].state != HWMC_SESSION_OFF && !l->lanes[i].probed)
-            l->lanes[i].probe_due = true;
+        if (l->lanes[i].state != HWMC_SESSION_OFF && l->lanes[i].asking == HWMC_SESSION_PROBE_NONE)
+            l->lanes[i].asking = HWMC_SESSION_PROBE_DUE;
     l->due = true;
 }
 
@@ -217,9 +225,9 @@ void hwmc_session_on_answer(struct hwmc_session *l, uint32_t lane, uint32_t numb
 {
     struct hwmc_session_lane *p = &l->lanes[lane];
 
-    if (!p->probed || number != p->probe)
+    if (p->asking < HWMC_SESSION_PROBE_OUT || number != p->probe)
         return;
-    p->probed = p->probe_due = false;
+    p->asking = HWMC_SESSION_PROBE_NONE;
     p->moved = now;
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
@@ -248,7 +256,8 @@ void hwmc_session_on_lost(struct hwmc_session *l, uint32_t lane, uint64_t now)
 void hwmc_session_on_usable(struct hwmc_session *l, uint32_t lane, uint64_t now)
 {
     set_state(l, lane, HWMC_SESSION_DEAD, now);
-    l->lanes[lane].probe_due = l->due = true;
+    let_probe(&l->lanes[lane]);
+    l->due = true;
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
 
@@ -281,7 +290,8 @@ void hwmc_session_on_lane_timer(struct hwmc_session *l, uint32_t lane, uint64_t 
             break;
         case HWMC_SESSION_DEAD:
             if (p->until <= now) {
-                p->probe_due = l->due = true;
+                let_probe(p);
+                l->due = true;
                 if (p->interval < HWMC_SESSION_PROBE_LAST_NS)
                     p->interval *= 2;
                 p->until = now + p->interval;

@@ -211,13 +211,11 @@ static void rejoin(struct hwmc_group *g, uint64_t now)
 
 static void show(struct hwmc_group *g)
 {
-    const bool first = !g->shown;
+    const bool first = g->shown == 0;
 
-    if (g->state != HWMC_GROUP_ON || !g->wires->cfg.show ||
-        (g->shown && g->shown_epoch == g->stream.epoch.number))
+    if (g->state != HWMC_GROUP_ON || !g->wires->cfg.show || g->shown == g->stream.epoch.number + 1)
         return;
-    g->shown = true;
-    g->shown_epoch = g->stream.epoch.number;
+    g->shown = g->stream.epoch.number + 1;
     g->wires->cfg.show(g, first);
 }
 

@@ -83,7 +83,6 @@ struct hwmc_group {
     uint32_t reason; /* OFF, BROKEN, ON without multicast: enum hwmc_reason */
     uint32_t reason_rank;
     struct hwmc_notice loss; /* BROKEN */
-    bool untold;             /* ... which the neighbours do not know from here */
     uint32_t piece_bytes;    /* the most that one broadcast carries, as agreed */
     uint32_t joined_rails;   /* in the fabrics' group there */
     uint32_t joining_rails;  /* of the others: where that is under way */
@@ -98,10 +97,10 @@ struct hwmc_group {
     void *stream_mem;
     struct hwmc_placement placement; /* where its bytes lie */
     uint32_t noted;                  /* the epoch that the driver has taken note of */
-    bool shown;                      /* to the driver, by cfg.show of the engine */
-    uint32_t shown_epoch;            /* ... with this epoch */
-    void *place;                     /* where the driver shows it */
-    unsigned char *along_trees;      /* of the broadcast under way there: the program's memory */
+    uint32_t
+        shown;   /* to the driver, by cfg.show of the engine: the epoch, counted from 1; 0: none */
+    void *place; /* where the driver shows it */
+    unsigned char *along_trees; /* of the broadcast under way there: the program's memory */
     /* Messages with bodies there that lanes have, by lane. */
     uint32_t pinned[HWMC_LANES_MAX];
 };

@@ -42,7 +42,7 @@ static void break_up(struct hwmc_group *g, const struct hwmc_notice *loss)
     g->reason = HWMC_REASON_LANE;
     g->loss = *loss;
     g->loss.at = g->wires->now;
-    g->untold = true;
+    g->loss.untold = true;
     hwmc_agenda_touch(&g->all->agenda, g);
     if (g->shown)
         g->wires->cfg.show(g, false);
@@ -111,9 +111,9 @@ void hwmc_group_tell_lost(struct hwmc_group *g)
     const uint32_t rank = g->cfg.rank, size = g->cfg.size, fanout = g->cfg.fanout;
     const uint32_t children = hwmc_tree_children(rank, size, fanout);
 
-    if (!g->untold)
+    if (!g->loss.untold)
         return;
-    g->untold = false;
+    g->loss.untold = false;
     tell(g, hwmc_ring_prev(rank, size));
     if (size > 2)
         tell(g, hwmc_ring_next(rank, size));

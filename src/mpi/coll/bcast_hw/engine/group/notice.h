@@ -22,6 +22,7 @@
 #ifndef HWMC_ENGINE_GROUP_NOTICE_H_INCLUDED
 #define HWMC_ENGINE_GROUP_NOTICE_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../wire/wire.h"
@@ -55,6 +56,7 @@ struct hwmc_notice {
     uint32_t rails;        /* that its host is silent on, a bit each; 0: a lane told */
     enum hwmc_stage stage; /* in which the finder was */
     uint64_t at;           /* ns: when this rank got to know */
+    bool untold;           /* the neighbours do not know it from here */
 };
 
 /* A lane of this process failed, to a process that may be a member. */

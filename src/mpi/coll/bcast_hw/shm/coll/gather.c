@@ -120,21 +120,21 @@ static int step(struct hwmc_shm_op *op)
 
     if (err != HWMC_OK)
         return err;
-    if (!w->given) {
+    if (!(w->done & HWMC_SHM_PARTS_GIVEN)) {
         err = hwmc_shm_gather_give(w);
         if (err < 0)
             return err;
-        w->given = err == HWMC_OK;
+        w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_GIVEN : 0;
     }
-    if (!w->own && !op->moved)
-        w->own = move_own(w) == HWMC_OK;
-    if (!w->read && !op->moved) {
+    if (!(w->done & HWMC_SHM_PARTS_OWN) && !op->moved)
+        w->done |= move_own(w) == HWMC_OK ? HWMC_SHM_PARTS_OWN : 0;
+    if (!(w->done & HWMC_SHM_PARTS_READ) && !op->moved) {
         err = read_some(w);
         if (err < 0)
             return err;
-        w->read = err == HWMC_OK;
+        w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_READ : 0;
     }
-    return w->given && w->own && w->read ? hwmc_shm_op_end(op) : HWMC_AGAIN;
+    return w->done == HWMC_SHM_PARTS_ALL ? hwmc_shm_op_end(op) : HWMC_AGAIN;
 }
 
 static void begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, const void *in,
@@ -146,9 +146,9 @@ static void begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, const voi
     w->in = in;
     w->length = length;
     w->out = out;
-    w->given = g->size == 1 || (!w->to_all && reads);
-    w->own = !reads;
-    w->read = !reads;
+    w->done = reads ? 0 : HWMC_SHM_PARTS_OWN | HWMC_SHM_PARTS_READ;
+    if (g->size == 1 || (!w->to_all && reads))
+        w->done |= HWMC_SHM_PARTS_GIVEN;
     w->seen = 1;
     w->next = 1;
     if (!reads)

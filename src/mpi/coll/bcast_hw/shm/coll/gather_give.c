@@ -91,7 +91,7 @@ int hwmc_shm_gather_open(struct hwmc_shm_gather *w)
     } else if (w->length <= g->params.inline_max) {
         if (w->length > 0)
             memcpy(slot->out.body, w->in, w->length);
-        w->given = true;
+        w->done |= HWMC_SHM_PARTS_GIVEN;
     }
     if (root)
         hwmc_shm_lines_open(&w->op, w->length, (uintptr_t) w->out, 0);

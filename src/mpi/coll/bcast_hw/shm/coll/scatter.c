@@ -29,17 +29,17 @@ static int step(struct hwmc_shm_op *op)
 
     if (err != HWMC_OK)
         return err;
-    if (!w->given)
-        w->given = hwmc_shm_scatter_give(w) == HWMC_OK;
-    if (!w->own && !op->moved)
-        w->own = move_own(w) == HWMC_OK;
-    if (!w->read && !op->moved) {
+    if (!(w->done & HWMC_SHM_PARTS_GIVEN))
+        w->done |= hwmc_shm_scatter_give(w) == HWMC_OK ? HWMC_SHM_PARTS_GIVEN : 0;
+    if (!(w->done & HWMC_SHM_PARTS_OWN) && !op->moved)
+        w->done |= move_own(w) == HWMC_OK ? HWMC_SHM_PARTS_OWN : 0;
+    if (!(w->done & HWMC_SHM_PARTS_READ) && !op->moved) {
         err = hwmc_shm_scatter_read(w);
         if (err < 0)
             return err;
-        w->read = err == HWMC_OK;
+        w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_READ : 0;
     }
-    return w->given && w->own && w->read ? hwmc_shm_op_end(op) : HWMC_AGAIN;
+    return w->done == HWMC_SHM_PARTS_ALL ? hwmc_shm_op_end(op) : HWMC_AGAIN;
 }
 
 void hwmc_shm_scatter_begin(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g, uint32_t root,
@@ -57,8 +57,9 @@ void hwmc_shm_scatter_begin(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g
     if (gives)
         w->in_vector = *vector;
     w->length = length;
-    w->own = !gives || out == NULL;
-    w->read = gives;
+    w->done = gives ? HWMC_SHM_PARTS_READ : 0;
+    if (!gives || out == NULL)
+        w->done |= HWMC_SHM_PARTS_OWN;
     w->to = 1;
     w->from = gives ? 1 : (g->rank + g->size - root) % g->size;
     w->last = w->from;

@@ -91,9 +91,10 @@ int hwmc_shm_scatter_open(struct hwmc_shm_scatter *w)
     hwmc_shm_lines_open(&w->op, length, addr, g->chunks);
     if (w->form == HWMC_SHM_SCATTER_BUFFER)
         g->chunks++;
-    w->given = w->form < HWMC_SHM_SCATTER_CHUNKS;
-    if (w->given)
+    if (w->form < HWMC_SHM_SCATTER_CHUNKS) {
+        w->done |= HWMC_SHM_PARTS_GIVEN;
         hwmc_shm_lines_show(&w->op, w->form);
+    }
     return HWMC_OK;
 }
 

@@ -111,7 +111,7 @@ void rc_paths_choose(const struct hwmc_lane_rc *l, struct rc_conn *c, const stru
 
 static void doubt(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    if (!c->apm.state.doubted || c->trust_at != UINT64_MAX)
+    if (c->apm.state.open != HWMC_APM_DOUBTED || c->trust_at != UINT64_MAX)
         return;
     c->trust_at = rc_now() + RC_TRUST_NS;
     rc_wake_at(l, c->trust_at);
@@ -167,7 +167,7 @@ static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e
         c->drained = true;
     if (c->failed || hwmc_apm_conn_event(&c->apm, e->type) != HWMC_APM_TAKEN)
         return;
-    if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.asked_for_last)
+    if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.last_by == HWMC_APM_BY_SOFTWARE)
         l->params.counts->moved++;
     else if (e->type == IBV_EVENT_PATH_MIG)
         l->params.counts->migrated++;

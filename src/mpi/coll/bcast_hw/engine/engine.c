@@ -99,8 +99,8 @@ static bool is_genuine(struct hwmc_engine *e, uint32_t rail, const unsigned char
 
 /* A message came, by lane or as a datagram on this rail. */
 #define BY_LANE HWMC_RAIL_BITS
-static void handle(struct hwmc_engine *e, uint32_t rail, const void *head, size_t head_len,
-                   const void *body, size_t body_len)
+static void handle_message(struct hwmc_engine *e, uint32_t rail, const void *head, size_t head_len,
+                           const void *body, size_t body_len)
 {
     bool multicast = rail != BY_LANE;
     struct hwmc_wire_in *in = &e->in;
@@ -152,7 +152,7 @@ void hwmc_engine_on_lane(void *engine, const void *head, size_t head_len, const 
     struct hwmc_engine *e = engine;
 
     e->wires.engine_counts->lane_messages_received++;
-    handle(e, BY_LANE, head, head_len, body, body_len);
+    handle_message(e, BY_LANE, head, head_len, body, body_len);
 }
 
 void hwmc_engine_on_lost(void *engine, uint32_t peer)
@@ -196,7 +196,7 @@ static void on_datagram(struct hwmc_engine *e, uint32_t rail, const struct hwmc_
     if (head == 0)
         e->wires.engine_counts->drop_format++;
     else
-        handle(e, rail, data, head, data + head, len - head);
+        handle_message(e, rail, data, head, data + head, len - head);
 }
 
 static void poll_rail(struct hwmc_engine *e, uint32_t rail)

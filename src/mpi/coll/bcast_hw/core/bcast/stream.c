@@ -130,7 +130,7 @@ void hwmc_stream_agreed(struct hwmc_stream *s, uint8_t rails)
 }
 
 /* The channel can go to another broadcast: all members are through with this one. */
-static bool over(const struct hwmc_stream *s, const struct hwmc_two_stage *m)
+static bool slot_is_over(const struct hwmc_stream *s, const struct hwmc_two_stage *m)
 {
     return m->bid < s->channel.floor;
 }
@@ -140,7 +140,7 @@ struct hwmc_two_stage *hwmc_stream_claim(struct hwmc_stream *s, uint64_t bid)
     struct hwmc_two_stage *m = hwmc_stream_slot(s, bid);
 
     if (m->bid != bid) {
-        assert(over(s, m));
+        assert(slot_is_over(s, m));
         s->ring.push = hwmc_epoch_policy(&s->epoch, bid).push;
         hwmc_two_stage_reset(m, bid, &s->ring);
         if (s->unexpected)
@@ -160,7 +160,7 @@ void hwmc_stream_stall(struct hwmc_stream *s, uint64_t now)
 }
 
 /* A floor that moved says how the broadcasts below it went. */
-static void learn(struct hwmc_stream *s)
+static void stream_learn(struct hwmc_stream *s)
 {
     uint64_t floor = s->channel.floor;
 
@@ -177,7 +177,7 @@ uint64_t hwmc_stream_post_root(struct hwmc_stream *s, uint32_t bytes, bool more,
     struct hwmc_two_stage *m = hwmc_stream_claim(s, s->posted);
 
     assert(!(rails & ~hwmc_stream_next_rails(s)));
-    learn(s);
+    stream_learn(s);
     hwmc_two_stage_post_root(m, bytes, more, rails, hwmc_delay_until(&s->delay, s->ring.size, now),
                              &s->ring, now);
     hwmc_stream_attend(s, m);
@@ -338,7 +338,7 @@ int hwmc_stream_next_send(struct hwmc_stream *s, struct hwmc_room room, struct h
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && hwmc_two_stage_next_send(m, &s->ring, room, tx, now))
+        if (!slot_is_over(s, m) && hwmc_two_stage_next_send(m, &s->ring, room, tx, now))
             return 1;
         if (!hwmc_two_stage_casts(m)) /* else it waits for room */
             s->attention &= ~(bits & -bits);
@@ -360,7 +360,7 @@ uint8_t hwmc_stream_casting(const struct hwmc_stream *s)
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         const struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        rails |= !over(s, m) && hwmc_two_stage_casts(m) ? m->rails : 0;
+        rails |= !slot_is_over(s, m) && hwmc_two_stage_casts(m) ? m->rails : 0;
     }
     return rails;
 }
@@ -370,7 +370,7 @@ bool hwmc_stream_casts(const struct hwmc_stream *s, struct hwmc_room room)
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         const struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && hwmc_two_stage_casts(m) && hwmc_two_stage_room(m, room))
+        if (!slot_is_over(s, m) && hwmc_two_stage_casts(m) && hwmc_two_stage_room(m, room))
             return true;
     }
     return (s->channel.way_down == HWMC_CHANNEL_CAST_DUE && (room.each & s->epoch.now.rails)) ||

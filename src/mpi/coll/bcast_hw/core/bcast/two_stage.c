@@ -12,7 +12,7 @@
 #include "../place/kary.h"
 
 /* Which phase may follow which, a bit each. */
-static const uint8_t legal[] = {
+static const uint8_t legal_phases[] = {
     [HWMC_EMPTY] = 1u << HWMC_UNEXPECTED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
     [HWMC_UNEXPECTED] = 1u << HWMC_STORED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
     [HWMC_STORED] = 1u << HWMC_DONE | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
@@ -25,7 +25,7 @@ static const uint8_t legal[] = {
 
 void hwmc_two_stage_set_phase(struct hwmc_two_stage *m, enum hwmc_phase to)
 {
-    assert(legal[m->phase] >> to & 1);
+    assert(legal_phases[m->phase] >> to & 1);
     m->phase = to;
 }
 
@@ -41,7 +41,8 @@ void hwmc_two_stage_forget_askers(struct hwmc_two_stage *m, uint32_t max_frags)
     m->give_to = HWMC_NOBODY;
 }
 
-static void clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring *ring, bool push)
+static void two_stage_clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring *ring,
+                            bool push)
 {
     const uint32_t max_frags = ring->max_frags;
 
@@ -77,7 +78,7 @@ void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words
     m->sought = words + 6 * n;
     m->given = words + 7 * n;
     m->phase = HWMC_EMPTY;
-    clear(m, bid, ring, ring->push);
+    two_stage_clear(m, bid, ring, ring->push);
 }
 
 void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ring *ring)
@@ -85,7 +86,7 @@ void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ri
     hwmc_two_stage_over(m, ring);
     if (m->phase != HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_EMPTY);
-    clear(m, bid, ring, ring->push);
+    two_stage_clear(m, bid, ring, ring->push);
 }
 
 /* The shape of the message is known now: what the successor wants can be named. A root that had
@@ -114,7 +115,7 @@ void hwmc_two_stage_learn(struct hwmc_two_stage *m, uint32_t root, uint32_t frag
 void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     hwmc_two_stage_set_phase(m, HWMC_BYPASSED);
-    clear(m, m->bid, ring, m->push);
+    two_stage_clear(m, m->bid, ring, m->push);
 }
 
 /* By lane, from another member. */

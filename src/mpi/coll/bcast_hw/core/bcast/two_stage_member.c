@@ -16,7 +16,7 @@
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
 #define PLACE_BITS 16
 
-static uint64_t place(uint64_t bid, uint32_t index)
+static uint64_t place_of(uint64_t bid, uint32_t index)
 {
     return bid << PLACE_BITS | index;
 }
@@ -27,7 +27,7 @@ static struct hwmc_loss_estimate_cast cast_of(const struct hwmc_two_stage *m,
     struct hwmc_loss_estimate_cast cast = {.rails = m->rails, .frags = m->frags, .heard = m->heard};
 
     FOR_EACH (r, m->rails)
-        cast.later |= ring->seen[r] > place(m->bid, 0) ? (uint8_t) (1u << r) : 0;
+        cast.later |= ring->seen[r] > place_of(m->bid, 0) ? (uint8_t) (1u << r) : 0;
     return cast;
 }
 
@@ -46,9 +46,9 @@ static uint32_t rails_of(const struct hwmc_two_stage *m, const struct hwmc_ring 
 }
 
 /* A fragment came by multicast. */
-static void hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
+static void ring_hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
 {
-    uint64_t at = place(msg->bid, msg->data.index + 1), *seen = &ring->seen[msg->rail];
+    uint64_t at = place_of(msg->bid, msg->data.index + 1), *seen = &ring->seen[msg->rail];
     uint64_t gap = now - ring->heard[msg->rail];
 
     /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
@@ -63,7 +63,7 @@ static void hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t no
 }
 
 /* The place that all rails in use have reached. */
-static uint64_t reached(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static uint64_t reached_place(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     uint64_t low = UINT64_MAX;
 
@@ -73,19 +73,19 @@ static uint64_t reached(const struct hwmc_two_stage *m, const struct hwmc_ring *
 }
 
 /* When something came last on a rail that may still bring some of this broadcast; 0: on none. */
-static uint64_t flowing(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static uint64_t last_flow(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     uint64_t last = 0;
 
     FOR_EACH (r, rails_of(m, ring))
-        if (ring->seen[r] < place(m->bid + 1, 0) && ring->heard[r] > last)
+        if (ring->seen[r] < place_of(m->bid + 1, 0) && ring->heard[r] > last)
             last = ring->heard[r];
     return last;
 }
 
 /* How long nothing may come before the rest is asked for. While nothing is known of the broadcast
  * it may be that the root is late: then the question is repeated, less and less often. */
-static uint64_t patience(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static uint64_t tail_wait(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     uint64_t wait = hwmc_rtt_wait(&ring->rtt);
 
@@ -103,7 +103,7 @@ static void arm_tail(struct hwmc_two_stage *m, const struct hwmc_ring *ring, uin
 {
     bool armed = !m->push && !hwmc_two_stage_asks_rest(m);
 
-    m->tail_at = armed ? now + patience(m, ring) : HWMC_NEVER;
+    m->tail_at = armed ? now + tail_wait(m, ring) : HWMC_NEVER;
 }
 
 /* Until others are asked: long enough for those to answer that were asked before. */
@@ -161,7 +161,7 @@ void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool ch
 }
 
 /* Every fragment is here. */
-static void complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
+static void member_complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
 {
     m->tail_at = HWMC_NEVER;
     hwmc_seek_end(&m->seek);
@@ -178,7 +178,7 @@ static void complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t 
 }
 
 /* The message says otherwise than what is known of this broadcast. */
-static bool contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *msg)
+static bool data_contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
     bool more = msg->flags & HWMC_FLAG_MORE;
 
@@ -191,12 +191,12 @@ static bool contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *m
 /* Gap: what all rails in use have passed and is missing is lost. */
 static void note_gap(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
-    uint64_t at = reached(m, ring);
+    uint64_t at = reached_place(m, ring);
 
-    if (at >= place(m->bid, m->frags))
+    if (at >= place_of(m->bid, m->frags))
         m->passed = m->frags;
-    else if (at > place(m->bid, m->passed))
-        m->passed = (uint32_t) (at - place(m->bid, 0));
+    else if (at > place_of(m->bid, m->passed))
+        m->passed = (uint32_t) (at - place_of(m->bid, 0));
     if (m->ask_below < m->passed)
         m->ask_below = m->passed;
     if (m->lost < m->passed)
@@ -210,13 +210,13 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
 {
     bool from_prev = msg->peer == hwmc_ring_prev(ring->rank, ring->size);
 
-    if (!hwmc_two_stage_formed(msg, ring) || contradicts(m, msg) ||
+    if (!hwmc_two_stage_formed(msg, ring) || data_contradicts(m, msg) ||
         (!msg->multicast && !hwmc_two_stage_expects(m, msg, ring)))
         return HWMC_BAD;
     if (msg->data.root == ring->rank && hwmc_two_stage_incomplete(m))
         return HWMC_BAD;
     if (msg->multicast) {
-        hear(ring, msg, now);
+        ring_hear(ring, msg, now);
         m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->data.index);
     }
     if (!hwmc_two_stage_incomplete(m))
@@ -251,7 +251,7 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
         m->repaired = true;
     }
     if (m->n_got == m->frags) {
-        complete(m, ring, now);
+        member_complete(m, ring, now);
         return HWMC_PLACE;
     }
     if (msg->multicast && !m->push)
@@ -265,7 +265,7 @@ void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring)
 {
     if (m->push || !hwmc_two_stage_incomplete(m) || hwmc_two_stage_asks_rest(m) || m->unknown.ask)
         return;
-    if (reached(m, ring) < place(m->bid + 1, 0)) {
+    if (reached_place(m, ring) < place_of(m->bid + 1, 0)) {
         if (m->frags > 0)
             note_gap(m, ring);
         return;
@@ -294,7 +294,7 @@ void hwmc_two_stage_member_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *
     if (m->seek.at <= now)
         seek_further(m, ring, now);
     if (m->tail_at <= now) {
-        uint64_t until = flowing(m, ring) + patience(m, ring);
+        uint64_t until = last_flow(m, ring) + tail_wait(m, ring);
 
         if (until > now) {
             m->tail_at = until;

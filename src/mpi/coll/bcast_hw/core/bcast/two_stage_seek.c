@@ -32,7 +32,7 @@ static void make_offer(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 
 /* Fragments are sent to one rank at a time. Another one that asks meanwhile gets nothing here, and
  * asks another member. */
-static void give(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
+static void give_fragments(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
     if (m->give_to != HWMC_NOBODY && m->give_to != msg->peer)
         return;
@@ -52,7 +52,7 @@ enum hwmc_verdict hwmc_two_stage_on_seek(struct hwmc_two_stage *m, const struct 
     if (m->frags == 0 || (msg->nack.frags == 0 && hwmc_two_stage_is_coming(m, ring, now)))
         return HWMC_TAKEN;
     if (msg->flags & HWMC_FLAG_AT_ONCE)
-        give(m, msg);
+        give_fragments(m, msg);
     else
         make_offer(m, msg);
     return HWMC_TAKEN;

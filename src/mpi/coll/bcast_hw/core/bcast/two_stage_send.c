@@ -199,7 +199,7 @@ static bool next_forward(struct hwmc_two_stage *m, struct hwmc_ring *ring, struc
 /* Of many ranks that have lost the same, about so many tell the root. */
 #define TELLERS 16u
 
-static bool tells(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static bool tells_root(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     return ring->size <= TELLERS || hwmc_prng(m->bid, ring->rank) % ring->size < TELLERS;
 }
@@ -210,7 +210,8 @@ static bool next_tell(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
     bool all = m->phase == HWMC_WAIT && m->frags == 0 && m->unknown.want && m->questions > 0;
     uint64_t any = all && !m->unknown.told;
 
-    if (m->push || !(all || m->lost > 0) || !tells(m, ring) || hwmc_two_stage_no_multicast(m, ring))
+    if (m->push || !(all || m->lost > 0) || !tells_root(m, ring) ||
+        hwmc_two_stage_no_multicast(m, ring))
         return false;
     m->unknown.told = all;
     for (uint32_t w = 0; w < hwmc_bitmap_words(m->lost); w++) {

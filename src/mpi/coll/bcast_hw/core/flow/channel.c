@@ -26,7 +26,7 @@ void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uin
     hwmc_channel_check(c);
 }
 
-static uint32_t children(const struct hwmc_channel *c)
+static uint32_t channel_children(const struct hwmc_channel *c)
 {
     return hwmc_tree_children(c->rank, c->size, c->fanout);
 }
@@ -37,11 +37,11 @@ static uint16_t all_children(const struct hwmc_channel *c)
 }
 
 /* What the whole subtree has consumed. */
-static uint64_t subtree(const struct hwmc_channel *c)
+static uint64_t subtree_count(const struct hwmc_channel *c)
 {
     uint64_t min = c->consumed;
 
-    for (uint32_t i = 0; i < children(c); i++)
+    for (uint32_t i = 0; i < channel_children(c); i++)
         min = c->child[i] < min ? c->child[i] : min;
     return min;
 }
@@ -60,7 +60,7 @@ static void raise_floor(struct hwmc_channel *c, uint64_t floor)
 
 /* The last count up to this one that is worth a message. In a long message so are those between: a
  * quarter. */
-static uint64_t point(const struct hwmc_channel *c, uint64_t count)
+static uint64_t sync_point(const struct hwmc_channel *c, uint64_t count)
 {
     uint64_t from = count >= c->from ? c->from : c->from_before;
     uint32_t period = count >= c->from ? c->period : c->period_before;
@@ -72,19 +72,19 @@ static uint64_t point(const struct hwmc_channel *c, uint64_t count)
     return count - (count - from) % period;
 }
 
-static bool worth(const struct hwmc_channel *c, uint64_t count)
+static bool is_worth_sync(const struct hwmc_channel *c, uint64_t count)
 {
-    return count > c->up &&
-           (point(c, count) > c->up || (c->end >= HWMC_CHANNEL_CLOSING && count == c->consumed));
+    return count > c->up && (sync_point(c, count) > c->up ||
+                             (c->end >= HWMC_CHANNEL_CLOSING && count == c->consumed));
 }
 
 bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count)
 {
-    return point(c, count) == count;
+    return sync_point(c, count) == count;
 }
 
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
-static void finish(struct hwmc_channel *c)
+static void channel_finish(struct hwmc_channel *c)
 {
     if (c->end != HWMC_CHANNEL_CLOSING || c->floor < c->consumed || (c->rank != 0 && !c->last))
         return;
@@ -102,14 +102,14 @@ static void pass_down(struct hwmc_channel *c, uint64_t floor)
 }
 
 /* Rank 0: the counts may have moved the floor by a period, or to the end. */
-static void publish(struct hwmc_channel *c)
+static void publish_floor(struct hwmc_channel *c)
 {
-    uint64_t count = subtree(c);
+    uint64_t count = subtree_count(c);
 
     if (c->rank != 0)
         return;
     count = count < c->limit ? count : c->limit;
-    if (worth(c, count)) {
+    if (is_worth_sync(c, count)) {
         c->up = count;
         c->counts->syncs++;
         c->epoch_lost = c->lost;
@@ -119,7 +119,7 @@ static void publish(struct hwmc_channel *c)
             c->way_down = c->size > 1 ? HWMC_CHANNEL_CAST_DUE : HWMC_CHANNEL_BY_CAST;
         pass_down(c, count);
     }
-    finish(c);
+    channel_finish(c);
 }
 
 void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at)
@@ -137,7 +137,7 @@ void hwmc_channel_consume(struct hwmc_channel *c, bool repaired, bool more)
     c->consumed++;
     c->fine = more;
     c->lost += repaired;
-    publish(c);
+    publish_floor(c);
 }
 
 bool hwmc_channel_hear(struct hwmc_channel *c, uint64_t bid)
@@ -163,7 +163,7 @@ static enum hwmc_verdict on_up(struct hwmc_channel *c, const struct hwmc_msg *ms
         return HWMC_DUP;
     c->child[i] = msg->bid;
     c->lost += msg->up.repaired;
-    publish(c);
+    publish_floor(c);
     return HWMC_TAKEN;
 }
 
@@ -198,7 +198,7 @@ static enum hwmc_verdict on_down(struct hwmc_channel *c, const struct hwmc_msg *
     raise_floor(c, msg->bid);
     if (!msg->multicast && (msg->flags & HWMC_FLAG_LAST))
         c->last = true;
-    finish(c);
+    channel_finish(c);
     return HWMC_TAKEN;
 }
 
@@ -236,7 +236,7 @@ void hwmc_channel_limit(struct hwmc_channel *c, uint64_t limit)
 {
     assert(c->rank == 0);
     c->limit = limit;
-    publish(c);
+    publish_floor(c);
 }
 
 void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor)
@@ -249,8 +249,8 @@ void hwmc_channel_close(struct hwmc_channel *c)
 {
     if (c->end == HWMC_CHANNEL_IN_USE)
         c->end = HWMC_CHANNEL_CLOSING;
-    publish(c);
-    finish(c);
+    publish_floor(c);
+    channel_finish(c);
 }
 
 void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now)
@@ -272,9 +272,9 @@ static void fill_down(const struct hwmc_channel *c, struct hwmc_msg *tx, uint32_
 
 int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_msg *tx)
 {
-    uint64_t count = subtree(c);
+    uint64_t count = subtree_count(c);
 
-    if (c->rank != 0 && worth(c, count)) {
+    if (c->rank != 0 && is_worth_sync(c, count)) {
         c->up = count;
         *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_UP,
                                 .peer = hwmc_tree_parent(c->rank, c->fanout),
@@ -311,6 +311,6 @@ void hwmc_channel_check(const struct hwmc_channel *c)
     assert(c->n >= 1 && c->period >= 1 && c->period <= c->n && c->from >= c->from_before);
     assert(c->fanout >= 1 && c->fanout <= HWMC_FANOUT_MAX);
     assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
-    assert(c->up <= subtree(c) || c->rank == 0);
+    assert(c->up <= subtree_count(c) || c->rank == 0);
     assert(c->end != HWMC_CHANNEL_CLOSED || c->floor == c->consumed);
 }

@@ -13,7 +13,7 @@
 
 #define WHOLE_TRAIN ((1u << HWMC_TRAIN) - 1)
 
-static uint32_t children(const struct hwmc_epoch *e)
+static uint32_t epoch_children(const struct hwmc_epoch *e)
 {
     return hwmc_tree_children(e->cfg.rank, e->cfg.size, e->cfg.fanout);
 }
@@ -49,7 +49,7 @@ bool hwmc_epoch_known(const struct hwmc_epoch *e)
 }
 
 /* Rails of set-up that are not in use. */
-static uint8_t left(const struct hwmc_epoch *e)
+static uint8_t left_rails(const struct hwmc_epoch *e)
 {
     return e->cfg.policy.first.rails & (uint8_t) ~e->now.rails;
 }
@@ -64,7 +64,7 @@ static uint32_t worst_of(uint32_t losses)
 }
 
 /* By maximum. `rank` has the worst of `losses`. */
-static void combine(struct hwmc_epoch *e, uint32_t losses, uint32_t rank)
+static void combine_losses(struct hwmc_epoch *e, uint32_t losses, uint32_t rank)
 {
     uint32_t most = worst_of(losses), so_far = worst_of(e->losses);
 
@@ -79,31 +79,31 @@ static void combine(struct hwmc_epoch *e, uint32_t losses, uint32_t rank)
 }
 
 /* The rails on which the last train came to this rank and all below it. */
-static uint8_t well(const struct hwmc_epoch *e)
+static uint8_t well_rails(const struct hwmc_epoch *e)
 {
     uint8_t rails = 0;
 
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
         if (e->got[r] == WHOLE_TRAIN)
             rails |= (uint8_t) (1u << r);
-    for (uint32_t i = 0; i < children(e); i++)
+    for (uint32_t i = 0; i < epoch_children(e); i++)
         rails &= e->child_train[i] == e->train ? e->child_well[i] : 0;
     return e->train > 0 ? rails : 0;
 }
 
 void hwmc_epoch_report(struct hwmc_epoch *e, struct hwmc_loss_estimate *w, struct hwmc_msg *tx)
 {
-    combine(e, hwmc_loss_estimate_losses(w, e->now.rails), e->cfg.rank);
+    combine_losses(e, hwmc_loss_estimate_losses(w, e->now.rails), e->cfg.rank);
     tx->up.losses = e->losses;
     tx->up.worst = e->worst;
     tx->up.train = e->train;
-    tx->up.well_rails = well(e);
+    tx->up.well_rails = well_rails(e);
     e->losses = e->worst = 0;
 }
 
 void hwmc_epoch_on_report(struct hwmc_epoch *e, const struct hwmc_msg *msg, uint32_t child)
 {
-    combine(e, msg->up.losses, msg->up.worst);
+    combine_losses(e, msg->up.losses, msg->up.worst);
     e->child_train[child] = msg->up.train;
     e->child_well[child] = msg->up.well_rails;
 }
@@ -115,8 +115,8 @@ static void enter_train(struct hwmc_epoch *e, uint32_t number)
     memset(e->due, 0, sizeof(e->due));
 }
 
-static void count(struct hwmc_counts *counts, struct hwmc_policy was, struct hwmc_policy is,
-                  enum hwmc_rail_reason reason)
+static void count_change(struct hwmc_counts *counts, struct hwmc_policy was, struct hwmc_policy is,
+                         enum hwmc_rail_reason reason)
 {
     uint64_t left = (uint64_t) __builtin_popcount(was.rails & (uint8_t) ~is.rails);
 
@@ -131,7 +131,7 @@ static void count(struct hwmc_counts *counts, struct hwmc_policy was, struct hwm
 
 /* Takes the epoch that `number`, `from`, `now`, `cause` and `culprit` say, and has the children
  * told. */
-static void begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
+static void epoch_begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
 {
     e->number = next->number;
     e->before = e->now;
@@ -144,7 +144,7 @@ static void begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
     e->told_parent = e->cfg.rank == 0;
     FOR_EACH (r, (uint8_t) (e->before.rails ^ e->now.rails))
         e->stand[r] = (struct hwmc_rail_state){e->from, e->reason, e->culprit};
-    count(e->cfg.counts, e->before, e->now, e->reason);
+    count_change(e->cfg.counts, e->before, e->now, e->reason);
 }
 
 /* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too
@@ -172,9 +172,9 @@ static uint8_t to_leave(const struct hwmc_epoch *e, enum hwmc_rail_reason *reaso
 static uint8_t judge_rails(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
                            struct hwmc_epoch *next)
 {
-    uint8_t leave = 0, back = well(e) & left(e);
+    uint8_t leave = 0, back = well_rails(e) & left_rails(e);
 
-    combine(e, hwmc_loss_estimate_losses(w, e->now.rails), 0);
+    combine_losses(e, hwmc_loss_estimate_losses(w, e->now.rails), 0);
     if (!e->cfg.policy.stay)
         leave = to_leave(e, &next->reason);
     if (leave == e->now.rails && !e->cfg.by_lanes)
@@ -199,7 +199,7 @@ bool hwmc_epoch_judge(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
     next.now.rails = judge_rails(e, w, &next);
     if (hwmc_policy_same(next.now, e->now))
         return false;
-    begin(e, &next);
+    epoch_begin(e, &next);
     hwmc_adapt_enter(&e->adapt, &e->now);
     if (e->now.rails != e->before.rails) {
         e->scheduled = false;
@@ -249,7 +249,7 @@ enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg
         (next.now.rails == 0 && !e->cfg.by_lanes) || next.now.period == 0 ||
         next.now.period > e->cfg.channels)
         return HWMC_BAD;
-    begin(e, &next);
+    epoch_begin(e, &next);
     *begun = true;
     return HWMC_TAKEN;
 }
@@ -284,21 +284,21 @@ void hwmc_epoch_close(struct hwmc_epoch *e)
     memset(e->due, 0, sizeof(e->due));
 }
 
-static uint64_t longer(const struct hwmc_epoch *e)
+static uint64_t longer_pause(const struct hwmc_epoch *e)
 {
     return 2 * e->pause < e->cfg.policy.pause_max_ns ? 2 * e->pause : e->cfg.policy.pause_max_ns;
 }
 
 /* The leader: when the first train of a new epoch is due. */
-static void schedule(struct hwmc_epoch *e, uint64_t now)
+static void schedule_train(struct hwmc_epoch *e, uint64_t now)
 {
     bool soon = e->returned_at > 0 && now - e->returned_at < HWMC_STEADY * e->pause;
 
     if (e->reason == HWMC_RAIL_REASON_BACK)
         e->returned_at = now;
     else
-        e->pause = soon ? longer(e) : e->cfg.policy.pause_ns;
-    e->probe_at = left(e) ? now + e->pause : HWMC_NEVER;
+        e->pause = soon ? longer_pause(e) : e->cfg.policy.pause_ns;
+    e->probe_at = left_rails(e) ? now + e->pause : HWMC_NEVER;
     e->scheduled = true;
 }
 
@@ -309,8 +309,8 @@ void hwmc_epoch_on_timer(struct hwmc_epoch *e, uint64_t now)
     enter_train(e, e->train + 1);
     e->cfg.counts->trains++;
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
-        e->due[r] = left(e) >> r & 1 ? HWMC_TRAIN : 0;
-    e->pause = longer(e);
+        e->due[r] = left_rails(e) >> r & 1 ? HWMC_TRAIN : 0;
+    e->pause = longer_pause(e);
     e->probe_at = now + e->pause;
 }
 
@@ -335,7 +335,7 @@ uint8_t hwmc_epoch_casting(const struct hwmc_epoch *e)
     return rails;
 }
 
-static void fill(const struct hwmc_epoch *e, struct hwmc_msg *tx, uint32_t peer)
+static void fill_epoch(const struct hwmc_epoch *e, struct hwmc_msg *tx, uint32_t peer)
 {
     *tx = (struct hwmc_msg){
         .type = HWMC_MSG_EPOCH,
@@ -353,16 +353,16 @@ static void fill(const struct hwmc_epoch *e, struct hwmc_msg *tx, uint32_t peer)
 int hwmc_epoch_next_send(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *tx, uint64_t now)
 {
     if (e->tell) {
-        fill(e, tx, hwmc_tree_take_child(e->cfg.rank, &e->tell, e->cfg.fanout));
+        fill_epoch(e, tx, hwmc_tree_take_child(e->cfg.rank, &e->tell, e->cfg.fanout));
         return 1;
     }
     if (!e->told_parent && hwmc_epoch_known(e)) {
         e->told_parent = true;
-        fill(e, tx, hwmc_tree_parent(e->cfg.rank, e->cfg.fanout));
+        fill_epoch(e, tx, hwmc_tree_parent(e->cfg.rank, e->cfg.fanout));
         return 1;
     }
     if (!e->scheduled)
-        schedule(e, now);
+        schedule_train(e, now);
     rails &= hwmc_epoch_casting(e);
     if (rails == 0)
         return 0;

@@ -13,14 +13,14 @@
 
 /* Payloads to be tried where longer ones do not pass: usual MTUs less all headers that there may
  * be. */
-static const uint32_t usual[] = {8900, 3996, 1944, 1400, 1350, 1300, 1180, 476};
+static const uint32_t usual_payloads[] = {8900, 3996, 1944, 1400, 1350, 1300, 1180, 476};
 
 /* The longest of them that is below `bytes`; 0: none. */
 static uint32_t shorter_than(uint32_t bytes)
 {
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        if (usual[i] < bytes)
-            return usual[i];
+    for (size_t i = 0; i < sizeof(usual_payloads) / sizeof(usual_payloads[0]); i++)
+        if (usual_payloads[i] < bytes)
+            return usual_payloads[i];
     return 0;
 }
 
@@ -45,8 +45,8 @@ static bool lanes_do(const struct hwmc_negotiation *a, uint32_t reason)
 }
 
 /* Of several reasons one that lanes do not help against counts, then the lowest rank's. */
-static void object(const struct hwmc_negotiation *a, struct hwmc_parameters *t, uint32_t reason,
-                   uint32_t rank)
+static void note_objection(const struct hwmc_negotiation *a, struct hwmc_parameters *t,
+                           uint32_t reason, uint32_t rank)
 {
     bool before = lanes_do(a, t->reason) && !lanes_do(a, reason);
     bool after = !lanes_do(a, t->reason) && lanes_do(a, reason);
@@ -58,10 +58,10 @@ static void object(const struct hwmc_negotiation *a, struct hwmc_parameters *t, 
     t->rank = rank;
 }
 
-static void combine(const struct hwmc_negotiation *a, struct hwmc_parameters *t,
-                    const struct hwmc_parameters *with)
+static void combine_parameters(const struct hwmc_negotiation *a, struct hwmc_parameters *t,
+                               const struct hwmc_parameters *with)
 {
-    object(a, t, with->reason, with->rank);
+    note_objection(a, t, with->reason, with->rank);
     t->rails &= with->rails;
     t->frag_bytes = with->frag_bytes < t->frag_bytes ? with->frag_bytes : t->frag_bytes;
     t->window = with->window < t->window ? with->window : t->window;
@@ -98,12 +98,12 @@ static void note_answered(struct hwmc_negotiation *a)
 /* This rank's part of the stage: it will broadcast nothing. */
 static void object_as_it_leaves(struct hwmc_negotiation *a)
 {
-    object(a, &a->mine, HWMC_REASON_CLOSED, a->rank);
+    note_objection(a, &a->mine, HWMC_REASON_CLOSED, a->rank);
     note_answered(a);
 }
 
 /* Enters the stage after the decision `agreed`, or the end. */
-static void enter(struct hwmc_negotiation *a)
+static void enter_stage(struct hwmc_negotiation *a)
 {
     bool good = a->agreed.reason == HWMC_REASON_NONE;
     bool lanes = lanes_do(a, a->agreed.reason);
@@ -127,7 +127,7 @@ static void enter(struct hwmc_negotiation *a)
 }
 
 /* The rails on which a probe for payloads of `bytes` or more has come. */
-static uint32_t probed(const struct hwmc_negotiation *a, uint32_t bytes)
+static uint32_t probed_rails(const struct hwmc_negotiation *a, uint32_t bytes)
 {
     uint32_t rails = 0;
 
@@ -139,7 +139,7 @@ static uint32_t probed(const struct hwmc_negotiation *a, uint32_t bytes)
 /* One of full length has come on every rail. */
 static bool all_probed(const struct hwmc_negotiation *a)
 {
-    return (a->agreed.rails & ~probed(a, a->agreed.frag_bytes)) == 0;
+    return (a->agreed.rails & ~probed_rails(a, a->agreed.frag_bytes)) == 0;
 }
 
 static void enter_probe(struct hwmc_negotiation *a, uint64_t now)
@@ -154,49 +154,49 @@ static void enter_probe(struct hwmc_negotiation *a, uint64_t now)
 }
 
 /* This rank's answer: of the agreed rails only `rails` will do; if none, for this reason. */
-static void answer(struct hwmc_negotiation *a, uint32_t rails, uint32_t reason)
+static void answer_stage(struct hwmc_negotiation *a, uint32_t rails, uint32_t reason)
 {
     a->mine.rails &= rails;
     if (a->agreed.rails != 0 && (a->agreed.rails & rails) == 0)
-        object(a, &a->mine, reason, a->rank);
+        note_objection(a, &a->mine, reason, a->rank);
     note_answered(a);
 }
 
 /* This rank's answer to the probes, when no more are waited for. */
 static void answer_probes(struct hwmc_negotiation *a)
 {
-    const uint32_t rails = probed(a, 1) & a->agreed.rails;
+    const uint32_t rails = probed_rails(a, 1) & a->agreed.rails;
 
     FOR_EACH (r, rails)
         if (a->probe_got[r] < a->mine.frag_bytes)
             a->mine.frag_bytes = a->probe_got[r];
-    answer(a, rails, HWMC_REASON_PROBE);
+    answer_stage(a, rails, HWMC_REASON_PROBE);
 }
 
 /* This rank's part of PROBE is known, and goes out: how far it will go without the outcome. */
-static void promise(struct hwmc_negotiation *a)
+static void promise_bound(struct hwmc_negotiation *a)
 {
     a->bound = a->entered > 0 ? a->entered + HWMC_NEGOTIATION_MARGIN : 0;
     a->mine.from = a->bound > a->mine.from ? a->bound : a->mine.from;
 }
 
 /* The subtree's part of this stage may be complete. */
-static void advance(struct hwmc_negotiation *a)
+static void advance_stage(struct hwmc_negotiation *a)
 {
     if (hwmc_negotiation_over(a) || a->part != HWMC_NEGOTIATION_ANSWERED ||
         a->heard != all_children(a))
         return;
     /* Each rank had some, but not the same. */
     if (a->mine.rails == 0 && a->mine.reason == HWMC_REASON_NONE)
-        object(a, &a->mine, HWMC_REASON_RAILS, a->rank);
+        note_objection(a, &a->mine, HWMC_REASON_RAILS, a->rank);
     if (a->phase == HWMC_NEGOTIATION_PROBE)
-        promise(a);
+        promise_bound(a);
     if (a->rank == 0) {
         a->part = HWMC_NEGOTIATION_REPORTED;
         a->agreed = a->mine;
         if (a->mine.reason != HWMC_REASON_NONE)
             a->agreed.rails = 0;
-        enter(a);
+        enter_stage(a);
     } else {
         a->part = HWMC_NEGOTIATION_REPORT_DUE;
     }
@@ -224,20 +224,20 @@ void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t 
     a->mine.stage = HWMC_NEGOTIATION_PROPOSE;
     a->mine.rank = rank;
     a->invite = all_children(a);
-    advance(a);
+    advance_stage(a);
 }
 
 void hwmc_negotiation_on_joined(struct hwmc_negotiation *a, bool able, uint32_t rails, uint64_t now)
 {
     assert(hwmc_negotiation_wants_join(a));
-    answer(a, rails, HWMC_REASON_JOIN);
+    answer_stage(a, rails, HWMC_REASON_JOIN);
     if (!able)
-        object(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
+        note_objection(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
     a->frag_bytes = a->agreed.frag_bytes;
-    advance(a);
+    advance_stage(a);
     if (a->phase == HWMC_NEGOTIATION_PROBE) { /* the leader has decided */
         enter_probe(a, now);
-        advance(a);
+        advance_stage(a);
     }
 }
 
@@ -245,15 +245,15 @@ void hwmc_negotiation_on_fitted(struct hwmc_negotiation *a, bool able)
 {
     assert(hwmc_negotiation_wants_fit(a));
     if (!able)
-        object(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
+        note_objection(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
     a->frag_bytes = a->agreed.frag_bytes;
     note_answered(a);
-    advance(a);
+    advance_stage(a);
 }
 
 uint32_t hwmc_negotiation_probed(const struct hwmc_negotiation *a)
 {
-    return probed(a, 1);
+    return probed_rails(a, 1);
 }
 
 enum hwmc_negotiation_turn hwmc_negotiation_enter(struct hwmc_negotiation *a, uint32_t number)
@@ -275,7 +275,7 @@ void hwmc_negotiation_leave(struct hwmc_negotiation *a)
     if (hwmc_negotiation_over(a) || has_reported(a))
         return;
     object_as_it_leaves(a);
-    advance(a);
+    advance_stage(a);
 }
 
 /* Who can multicast says in what pieces. */
@@ -315,11 +315,11 @@ static enum hwmc_verdict on_report(struct hwmc_negotiation *a, const struct hwmc
         return HWMC_DUP;
     a->heard |= (uint16_t) (1u << i);
     a->invite &= (uint16_t) ~(1u << i);
-    combine(a, &a->mine, msg->parameters);
-    advance(a);
+    combine_parameters(a, &a->mine, msg->parameters);
+    advance_stage(a);
     if (a->phase == HWMC_NEGOTIATION_PROBE && before == HWMC_NEGOTIATION_JOIN) { /* the leader */
         enter_probe(a, now);
-        advance(a);
+        advance_stage(a);
     }
     return HWMC_TAKEN;
 }
@@ -335,10 +335,10 @@ static enum hwmc_verdict on_decide(struct hwmc_negotiation *a, const struct hwmc
     if (!is_possible(a, msg->parameters))
         return HWMC_BAD;
     a->agreed = *msg->parameters;
-    enter(a);
+    enter_stage(a);
     if (a->phase == HWMC_NEGOTIATION_PROBE)
         enter_probe(a, now);
-    advance(a);
+    advance_stage(a);
     return HWMC_TAKEN;
 }
 
@@ -354,7 +354,7 @@ static enum hwmc_verdict on_probe(struct hwmc_negotiation *a, const struct hwmc_
     a->probe_got[msg->rail] = msg->probe.bytes;
     if (a->phase == HWMC_NEGOTIATION_PROBE && all_probed(a)) {
         note_answered(a);
-        advance(a);
+        advance_stage(a);
     }
     return HWMC_TAKEN;
 }
@@ -387,9 +387,9 @@ void hwmc_negotiation_on_timer(struct hwmc_negotiation *a, uint64_t now)
     if (a->deadline <= now && a->phase == HWMC_NEGOTIATION_PROBE) {
         stop_probing(a);
         if (a->part == HWMC_NEGOTIATION_OPEN) {
-            a->missed = (uint8_t) (a->agreed.rails & ~probed(a, 1));
+            a->missed = (uint8_t) (a->agreed.rails & ~probed_rails(a, 1));
             answer_probes(a);
-            advance(a);
+            advance_stage(a);
         }
     }
 }
@@ -399,8 +399,8 @@ uint64_t hwmc_negotiation_next_timer(const struct hwmc_negotiation *a)
     return a->probe_at < a->deadline ? a->probe_at : a->deadline;
 }
 
-static int fill(const struct hwmc_negotiation *a, struct hwmc_msg *tx, enum hwmc_msg_type type,
-                uint32_t peer)
+static int fill_msg(const struct hwmc_negotiation *a, struct hwmc_msg *tx, enum hwmc_msg_type type,
+                    uint32_t peer)
 {
     *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = a->key};
     return 1;
@@ -411,7 +411,7 @@ static int fill_parameters(const struct hwmc_negotiation *a, struct hwmc_msg *tx
                            enum hwmc_msg_type type, uint32_t peer,
                            const struct hwmc_parameters *parameters)
 {
-    fill(a, tx, type, peer);
+    fill_msg(a, tx, type, peer);
     tx->parameters = parameters;
     return 1;
 }
@@ -433,7 +433,7 @@ static void begin_probes(struct hwmc_negotiation *a, uint64_t now)
 
 static int next_probe(struct hwmc_negotiation *a, struct hwmc_msg *tx)
 {
-    fill(a, tx, HWMC_MSG_PROBE, a->rank);
+    fill_msg(a, tx, HWMC_MSG_PROBE, a->rank);
     tx->multicast = true;
     tx->probe.bytes = a->probe_bytes;
     tx->rail = (uint8_t) __builtin_ctz(a->probe_due);
@@ -455,7 +455,7 @@ int hwmc_negotiation_next_send(struct hwmc_negotiation *a, struct hwmc_msg *tx, 
                                &a->mine);
     }
     if (a->invite)
-        return fill(a, tx, HWMC_MSG_INVITE, take_child(a, &a->invite));
+        return fill_msg(a, tx, HWMC_MSG_INVITE, take_child(a, &a->invite));
     if (a->probe_at <= now)
         begin_probes(a, now);
     return a->probe_due ? next_probe(a, tx) : 0;

@@ -14,7 +14,7 @@
 
 /* Which communication state may follow which, a bit each (10.3.1); RESET and ERR may follow every
  * one. */
-static const uint8_t follows[] = {
+static const uint8_t comm_follows[] = {
     [HWMC_APM_RESET] = COMM(INIT),
     [HWMC_APM_INIT] = COMM(INIT) | COMM(RTR),
     [HWMC_APM_RTR] = COMM(RTS),
@@ -48,7 +48,7 @@ void hwmc_apm_init(struct hwmc_apm *m, bool alternate)
     m->active[0] = m->active[1] = true;
 }
 
-static void reset(struct hwmc_apm *m)
+static void apm_reset(struct hwmc_apm *m)
 {
     m->path = HWMC_APM_MIGRATED;
     m->comm = HWMC_APM_RESET;
@@ -60,10 +60,10 @@ static void reset(struct hwmc_apm *m)
 enum hwmc_apm_verdict hwmc_apm_on_comm(struct hwmc_apm *m, enum hwmc_apm_comm to)
 {
     if (to == HWMC_APM_RESET) {
-        reset(m);
+        apm_reset(m);
         return HWMC_APM_TAKEN;
     }
-    if (to != HWMC_APM_ERR && (follows[m->comm] >> to & 1) == 0)
+    if (to != HWMC_APM_ERR && (comm_follows[m->comm] >> to & 1) == 0)
         return HWMC_APM_ILLEGAL;
     m->comm = to;
     if (to == HWMC_APM_ERR)
@@ -72,7 +72,7 @@ enum hwmc_apm_verdict hwmc_apm_on_comm(struct hwmc_apm *m, enum hwmc_apm_comm to
 }
 
 /* The alternate path is the primary one now. */
-static void migrated(struct hwmc_apm *m)
+static void note_migrated(struct hwmc_apm *m)
 {
     m->path = HWMC_APM_MIGRATED;
     m->primary ^= 1;
@@ -86,7 +86,7 @@ static bool is_request(enum hwmc_apm_event ev)
     return ev == HWMC_APM_ON_SPECIFY || ev == HWMC_APM_ON_LOAD || ev == HWMC_APM_ON_MIGRATE;
 }
 
-static bool allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
+static bool is_allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
 {
     if ((allows[ev].comm >> m->comm & 1) == 0 || (allows[ev].path >> m->path & 1) == 0)
         return false;
@@ -99,7 +99,7 @@ static bool allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
 
 enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event ev)
 {
-    if (!allowed(m, ev))
+    if (!is_allowed(m, ev))
         return is_request(ev) ? HWMC_APM_ILLEGAL : HWMC_APM_STALE;
     switch (ev) {
         case HWMC_APM_ON_SPECIFY:
@@ -116,7 +116,7 @@ enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event 
             m->open = HWMC_APM_ASKED;
             break;
         case HWMC_APM_ON_MIGRATED:
-            migrated(m);
+            note_migrated(m);
             break;
         case HWMC_APM_ON_MIG_FAILED:
             m->moving = true;
@@ -142,7 +142,7 @@ void hwmc_apm_trust(struct hwmc_apm *m)
 }
 
 /* The primary path's port is down: only a path that is armed helps. */
-static enum hwmc_apm_next escape(const struct hwmc_apm *m)
+static enum hwmc_apm_next next_escape(const struct hwmc_apm *m)
 {
     if (m->path != HWMC_APM_ARMED || !m->active[m->primary ^ 1])
         return HWMC_APM_MOVE;
@@ -158,14 +158,14 @@ enum hwmc_apm_next hwmc_apm_next(const struct hwmc_apm *m)
     if (m->moving)
         return HWMC_APM_MOVE;
     if (!m->active[m->primary])
-        return escape(m);
+        return next_escape(m);
     if (m->path != HWMC_APM_MIGRATED || !m->alternate)
         return HWMC_APM_NOTHING;
     if (!m->active[m->primary ^ 1] || m->open == HWMC_APM_DOUBTED)
         return HWMC_APM_LATER;
     if (!m->specified)
-        return allowed(m, HWMC_APM_ON_SPECIFY) ? HWMC_APM_SPECIFY : HWMC_APM_NOTHING;
-    return allowed(m, HWMC_APM_ON_LOAD) ? HWMC_APM_LOAD : HWMC_APM_NOTHING;
+        return is_allowed(m, HWMC_APM_ON_SPECIFY) ? HWMC_APM_SPECIFY : HWMC_APM_NOTHING;
+    return is_allowed(m, HWMC_APM_ON_LOAD) ? HWMC_APM_LOAD : HWMC_APM_NOTHING;
 }
 
 void hwmc_apm_check(const struct hwmc_apm *m)

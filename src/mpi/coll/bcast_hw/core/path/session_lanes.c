@@ -114,7 +114,7 @@ static void tell_again(struct hwmc_session *l)
             l->streams[i].ack_due = l->due = true;
 }
 
-static void leave(struct hwmc_session *l, uint32_t lane)
+static void leave_lane(struct hwmc_session *l, uint32_t lane)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
@@ -129,7 +129,7 @@ static void leave(struct hwmc_session *l, uint32_t lane)
 }
 
 /* A lane became GOOD: who would rather use it does. One that has no better is left at once. */
-static void attract(struct hwmc_session *l)
+static void attract_streams(struct hwmc_session *l)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
@@ -165,12 +165,12 @@ static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_l
         case HWMC_SESSION_OFF:
             p->asking = HWMC_SESSION_PROBE_NONE;
             p->answer_due = false;
-            leave(l, lane);
+            leave_lane(l, lane);
             tell_again(l);
             break;
         case HWMC_SESSION_GOOD:
             p->moved = now;
-            attract(l);
+            attract_streams(l);
             hwmc_session_wake_at(l, suspect_at(l, lane));
             break;
         case HWMC_SESSION_SUSPECTED:
@@ -181,7 +181,7 @@ static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_l
             p->interval = HWMC_SESSION_PROBE_FIRST_NS;
             p->until = now + p->interval;
             hwmc_session_wake_at(l, p->until);
-            leave(l, lane);
+            leave_lane(l, lane);
             break;
     }
 }
@@ -194,7 +194,7 @@ void hwmc_session_moved(struct hwmc_session *l, uint32_t lane, bool lately, uint
 }
 
 /* Whether the lane lives, unless that is asked already or known. */
-static void ask(struct hwmc_session *l, uint32_t lane, bool hinted, uint64_t now)
+static void ask_lane(struct hwmc_session *l, uint32_t lane, bool hinted, uint64_t now)
 {
     if (l->lanes[lane].state != HWMC_SESSION_GOOD)
         return;
@@ -213,7 +213,7 @@ void hwmc_session_on_probe(struct hwmc_session *l, uint32_t lane, uint32_t numbe
 
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
         if (doubts >> i & 1)
-            ask(l, i, true, now);
+            ask_lane(l, i, true, now);
     if (p->state == HWMC_SESSION_OFF) /* nothing goes by it: that is an answer too */
         return;
     p->answer = number;
@@ -276,7 +276,7 @@ void hwmc_session_on_lane_timer(struct hwmc_session *l, uint32_t lane, uint64_t 
             break;
         case HWMC_SESSION_GOOD:
             if (suspect_at(l, lane) <= now)
-                ask(l, lane, false, now);
+                ask_lane(l, lane, false, now);
             break;
         case HWMC_SESSION_SUSPECTED:
             if (verdict_at(l, lane) <= now && !p->spread) {
@@ -302,5 +302,5 @@ void hwmc_session_on_lane_timer(struct hwmc_session *l, uint32_t lane, uint64_t 
 
 void hwmc_session_suspect(struct hwmc_session *l, uint32_t lane, uint64_t now)
 {
-    ask(l, lane, false, now);
+    ask_lane(l, lane, false, now);
 }

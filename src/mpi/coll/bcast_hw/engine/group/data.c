@@ -137,7 +137,7 @@ static uint32_t run_of(const struct hwmc_group *g, const struct hwmc_msg *m, uin
 
 /* What the short header leaves out: the number of fragments, and, where that did not come, the
  * upper half of the bid, which is the one nearest to the broadcasts under way. */
-static void complete(const struct hwmc_group *g, struct hwmc_msg *m, bool whole)
+static void complete_cast(const struct hwmc_group *g, struct hwmc_msg *m, bool whole)
 {
     uint64_t near = g->stream.channel.consumed;
 
@@ -154,7 +154,7 @@ static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_
     uint32_t n;
 
     if (in->cast)
-        complete(g, &m, in->whole);
+        complete_cast(g, &m, in->whole);
     n = run_of(g, &m, in->len);
     if (n == 0)
         g->wires->counts->bad++;

@@ -48,7 +48,7 @@ static void break_up(struct hwmc_group *g, const struct hwmc_notice *loss)
         g->wires->cfg.show(g, false);
 }
 
-static void find(struct hwmc_group *g, uint32_t member, uint32_t rails)
+static void note_lost(struct hwmc_group *g, uint32_t member, uint32_t rails)
 {
     const struct hwmc_notice loss = {
         .rank = member, .finder = g->cfg.rank, .rails = rails, .stage = hwmc_group_stage(g)};
@@ -60,7 +60,7 @@ void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank)
 {
     for (uint32_t i = 0; i < g->cfg.size; i++)
         if (g->world[i] == world_rank) {
-            find(g, i, 0);
+            note_lost(g, i, 0);
             return;
         }
 }
@@ -68,7 +68,7 @@ void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank)
 void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails)
 {
     assert(rails != 0);
-    find(g, member, rails);
+    note_lost(g, member, rails);
 }
 
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
@@ -85,7 +85,7 @@ void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
         break_up(g, &loss);
 }
 
-static void tell(struct hwmc_group *g, uint32_t member)
+static void tell_member(struct hwmc_group *g, uint32_t member)
 {
     const struct hwmc_msg msg = {.type = HWMC_MSG_LOST,
                                  .peer = member,
@@ -103,7 +103,7 @@ static void tell(struct hwmc_group *g, uint32_t member)
 void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg)
 {
     if (!msg->multicast)
-        tell(g, msg->peer);
+        tell_member(g, msg->peer);
 }
 
 void hwmc_group_tell_lost(struct hwmc_group *g)
@@ -114,11 +114,11 @@ void hwmc_group_tell_lost(struct hwmc_group *g)
     if (!g->loss.untold)
         return;
     g->loss.untold = false;
-    tell(g, hwmc_ring_prev(rank, size));
+    tell_member(g, hwmc_ring_prev(rank, size));
     if (size > 2)
-        tell(g, hwmc_ring_next(rank, size));
+        tell_member(g, hwmc_ring_next(rank, size));
     if (rank > 0)
-        tell(g, hwmc_tree_parent(rank, fanout));
+        tell_member(g, hwmc_tree_parent(rank, fanout));
     for (uint32_t i = 0; i < children; i++)
-        tell(g, (uint32_t) hwmc_tree_child(rank, i, fanout));
+        tell_member(g, (uint32_t) hwmc_tree_child(rank, i, fanout));
 }

@@ -70,7 +70,7 @@ static uint32_t agreed_piece(const struct hwmc_group *g)
 
 /* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails'
  * speeds; where none is, to all alike. */
-static void wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
+static void fill_wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
 {
     const struct hwmc_wires_cfg *e = &g->wires->cfg;
     const uint32_t rails = hwmc_wires_lanes_on(g->wires, g->cfg.rails) ? g->cfg.rails : 0;
@@ -124,8 +124,8 @@ static bool start_stream(struct hwmc_group *g)
     };
 
     cfg.policy.first.rails = (uint8_t) t->rails;
-    wrr(g, g->wires->cfg.num_lanes, &cfg.near);
-    wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
+    fill_wrr(g, g->wires->cfg.num_lanes, &cfg.near);
+    fill_wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
     if (g->cfg.adapt_lanes)
         follow_rails(g, &cfg);
     if (casts)
@@ -160,7 +160,7 @@ static void begin_join(struct hwmc_group *g, uint64_t now)
 
 /* Joins, or goes on to, and tells the agreement on which rails that worked once it is known of
  * each. */
-static void join(struct hwmc_group *g, uint64_t now)
+static void join_rails(struct hwmc_group *g, uint64_t now)
 {
     if (!g->running)
         begin_join(g, now);
@@ -175,7 +175,7 @@ static void join(struct hwmc_group *g, uint64_t now)
 }
 
 /* Nobody has begun a broadcast yet: what was made ready for longer fragments is made anew. */
-static void fit(struct hwmc_group *g)
+static void fit_stream(struct hwmc_group *g)
 {
     hwmc_placement_close(&g->placement);
     free(g->stream_mem);
@@ -198,9 +198,9 @@ bool hwmc_group_is_asked(const struct hwmc_group *g, uint64_t now)
 void hwmc_group_do_asked(struct hwmc_group *g, uint64_t now)
 {
     if (join_is_due(g, now))
-        join(g, now);
+        join_rails(g, now);
     if (hwmc_negotiation_wants_fit(&g->negotiation))
-        fit(g);
+        fit_stream(g);
 }
 
 static void leave_multicast(struct hwmc_group *g)
@@ -224,7 +224,7 @@ void hwmc_group_leave(struct hwmc_group *g)
 }
 
 /* The one that this rank serves can be sent to from now on. */
-static void meet(const struct hwmc_group *g)
+static void meet_successor(const struct hwmc_group *g)
 {
     struct hwmc_lane *lane = g->wires->cfg.lane;
 
@@ -243,7 +243,7 @@ void hwmc_group_settle(struct hwmc_group *g)
         g->casts = true;
         leave_rails(g, ~g->negotiation.agreed.rails);
         hwmc_stream_agreed(&g->stream, (uint8_t) g->negotiation.agreed.rails);
-        meet(g);
+        meet_successor(g);
         g->wires->engine_counts->setup_on++;
         return;
     }

@@ -59,25 +59,25 @@ enum {
 /* DATA by multicast, on the wire. */
 #define TYPE_CAST 32u
 
-static void put16(uint8_t *p, uint16_t v)
+static void put_u16(uint8_t *p, uint16_t v)
 {
     v = htobe16(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static void put32(uint8_t *p, uint32_t v)
+static void put_u32(uint8_t *p, uint32_t v)
 {
     v = htobe32(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static void put64(uint8_t *p, uint64_t v)
+static void put_u64(uint8_t *p, uint64_t v)
 {
     v = htobe64(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static uint16_t get16(const uint8_t *p)
+static uint16_t get_u16(const uint8_t *p)
 {
     uint16_t v;
 
@@ -85,7 +85,7 @@ static uint16_t get16(const uint8_t *p)
     return be16toh(v);
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t get_u32(const uint8_t *p)
 {
     uint32_t v;
 
@@ -93,7 +93,7 @@ static uint32_t get32(const uint8_t *p)
     return be32toh(v);
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t get_u64(const uint8_t *p)
 {
     uint64_t v;
 
@@ -123,31 +123,31 @@ static void get_bits(uint64_t *bits, const uint8_t *p, uint32_t words)
 
 static uint32_t put_parameters(uint8_t *p, const struct hwmc_parameters *t)
 {
-    put32(p, t->stage);
-    put32(p + 4, t->reason);
-    put32(p + 8, t->rank);
-    put32(p + 12, t->rails);
-    put32(p + 16, t->frag_bytes);
-    put32(p + 20, t->window);
-    put32(p + 24, t->generation);
-    put32(p + 28, t->from);
-    put64(p + 32, t->group);
-    put64(p + 40, t->seed);
+    put_u32(p, t->stage);
+    put_u32(p + 4, t->reason);
+    put_u32(p + 8, t->rank);
+    put_u32(p + 12, t->rails);
+    put_u32(p + 16, t->frag_bytes);
+    put_u32(p + 20, t->window);
+    put_u32(p + 24, t->generation);
+    put_u32(p + 28, t->from);
+    put_u64(p + 32, t->group);
+    put_u64(p + 40, t->seed);
     return HWMC_WIRE_PARAMETERS;
 }
 
 static void get_parameters(struct hwmc_parameters *t, const uint8_t *p)
 {
-    t->stage = get32(p);
-    t->reason = get32(p + 4);
-    t->rank = get32(p + 8);
-    t->rails = get32(p + 12);
-    t->frag_bytes = get32(p + 16);
-    t->window = get32(p + 20);
-    t->generation = get32(p + 24);
-    t->from = get32(p + 28);
-    t->group = get64(p + 32);
-    t->seed = get64(p + 40);
+    t->stage = get_u32(p);
+    t->reason = get_u32(p + 4);
+    t->rank = get_u32(p + 8);
+    t->rails = get_u32(p + 12);
+    t->frag_bytes = get_u32(p + 16);
+    t->window = get_u32(p + 20);
+    t->generation = get_u32(p + 24);
+    t->from = get_u32(p + 28);
+    t->group = get_u64(p + 32);
+    t->seed = get_u64(p + 40);
 }
 
 /* A head is short: it costs less to copy it than to take it in parts. */
@@ -254,25 +254,25 @@ uint32_t hwmc_wire_head_of(const void *datagram, size_t len)
 /* What both headers begin with. */
 static void put_start(uint8_t *p, const struct hwmc_wire_id *id, uint8_t type)
 {
-    put16(p + AT_MAGIC, HWMC_WIRE_MAGIC);
+    put_u16(p + AT_MAGIC, HWMC_WIRE_MAGIC);
     p[AT_VERSION] = HWMC_WIRE_VERSION;
     p[AT_TYPE] = type;
-    put64(p + AT_JOB, id->job);
+    put_u64(p + AT_JOB, id->job);
 }
 
 static uint32_t encode_cast(uint8_t *p, const struct hwmc_wire_id *id, const struct hwmc_msg *msg,
                             const void *body, uint32_t len)
 {
     put_start(p, id, TYPE_CAST);
-    put32(p + CAST_LEADER, id->leader);
-    put32(p + CAST_GENERATION, id->generation);
-    put32(p + CAST_BID, (uint32_t) msg->bid);
-    put32(p + CAST_ROOT, msg->data.root);
-    put32(p + CAST_BYTES, msg->data.bytes);
-    put16(p + CAST_INDEX, (uint16_t) msg->data.index);
+    put_u32(p + CAST_LEADER, id->leader);
+    put_u32(p + CAST_GENERATION, id->generation);
+    put_u32(p + CAST_BID, (uint32_t) msg->bid);
+    put_u32(p + CAST_ROOT, msg->data.root);
+    put_u32(p + CAST_BYTES, msg->data.bytes);
+    put_u16(p + CAST_INDEX, (uint16_t) msg->data.index);
     p[CAST_RAILS] = msg->data.rails;
     p[CAST_FLAGS] = msg->flags;
-    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_CAST_HEAD, body, len));
+    put_u32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_CAST_HEAD, body, len));
     return len;
 }
 
@@ -291,22 +291,22 @@ uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t sr
     else if (!hwmc_wire_carries(msg->type))
         len = 0;
     put_start(p, id, (uint8_t) msg->type);
-    put32(p + AT_CONTEXT, id->context);
-    put32(p + AT_GENERATION, id->generation);
-    put64(p + AT_BID, msg->bid);
-    put32(p + AT_SRC, src);
+    put_u32(p + AT_CONTEXT, id->context);
+    put_u32(p + AT_GENERATION, id->generation);
+    put_u64(p + AT_BID, msg->bid);
+    put_u32(p + AT_SRC, src);
     f = get_fields(msg);
-    put32(p + AT_ROOT, f.root);
-    put32(p + AT_INDEX, f.index);
-    put32(p + AT_FRAGS, f.frags);
-    put32(p + AT_BYTES, f.bytes);
-    put32(p + AT_LENGTH, len);
-    put32(p + AT_LEADER, id->leader);
+    put_u32(p + AT_ROOT, f.root);
+    put_u32(p + AT_INDEX, f.index);
+    put_u32(p + AT_FRAGS, f.frags);
+    put_u32(p + AT_BYTES, f.bytes);
+    put_u32(p + AT_LENGTH, len);
+    put_u32(p + AT_LEADER, id->leader);
     p[AT_FLAGS] = f.rails;
     p[AT_FLAGS + 1] = f.tree;
     p[AT_FLAGS + 2] = f.slot;
     p[AT_FLAGS + 3] = msg->flags;
-    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
+    put_u32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
     return len;
 }
 
@@ -336,23 +336,23 @@ static bool payload_fits(enum hwmc_msg_type type, uint32_t frags, uint32_t bytes
 static enum hwmc_wire_result decode_cast(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
                                          const void *body, uint32_t len)
 {
-    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_CAST_HEAD, body, len))
+    if (!unchecked && get_u32(p + AT_CRC) != crc_of(p, HWMC_WIRE_CAST_HEAD, body, len))
         return HWMC_WIRE_CORRUPT;
     in->cast = true;
     in->whole = false;
     in->id = (struct hwmc_wire_id){
-        .job = get64(p + AT_JOB),
-        .leader = get32(p + CAST_LEADER),
-        .generation = get32(p + CAST_GENERATION),
+        .job = get_u64(p + AT_JOB),
+        .leader = get_u32(p + CAST_LEADER),
+        .generation = get_u32(p + CAST_GENERATION),
     };
     in->msg = (struct hwmc_msg){
         .type = HWMC_MSG_DATA,
         .flags = p[CAST_FLAGS],
-        .peer = get32(p + CAST_ROOT),
-        .bid = get32(p + CAST_BID),
-        .data = {.root = get32(p + CAST_ROOT),
-                 .bytes = get32(p + CAST_BYTES),
-                 .index = get16(p + CAST_INDEX),
+        .peer = get_u32(p + CAST_ROOT),
+        .bid = get_u32(p + CAST_BID),
+        .data = {.root = get_u32(p + CAST_ROOT),
+                 .bytes = get_u32(p + CAST_BYTES),
+                 .index = get_u16(p + CAST_INDEX),
                  .rails = p[CAST_RAILS]},
     };
     in->payload = body;
@@ -365,32 +365,32 @@ static enum hwmc_wire_result decode_other(struct hwmc_wire_in *in, bool unchecke
 {
     const enum hwmc_msg_type type = (enum hwmc_msg_type) p[AT_TYPE];
     const struct fields f = {
-        .root = get32(p + AT_ROOT),
-        .index = get32(p + AT_INDEX),
-        .frags = get32(p + AT_FRAGS),
-        .bytes = get32(p + AT_BYTES),
+        .root = get_u32(p + AT_ROOT),
+        .index = get_u32(p + AT_INDEX),
+        .frags = get_u32(p + AT_FRAGS),
+        .bytes = get_u32(p + AT_BYTES),
         .rails = p[AT_FLAGS],
         .tree = p[AT_FLAGS + 1],
         .slot = p[AT_FLAGS + 2],
     };
 
-    if (type < HWMC_MSG_DATA || type >= HWMC_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
+    if (type < HWMC_MSG_DATA || type >= HWMC_MSG_LIMIT || get_u32(p + AT_LENGTH) != len ||
         !payload_fits(type, f.frags, f.bytes, len))
         return HWMC_WIRE_FORMAT;
-    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_HEAD, body, len))
+    if (!unchecked && get_u32(p + AT_CRC) != crc_of(p, HWMC_WIRE_HEAD, body, len))
         return HWMC_WIRE_CORRUPT;
     in->cast = false;
     in->id = (struct hwmc_wire_id){
-        .job = get64(p + AT_JOB),
-        .context = get32(p + AT_CONTEXT),
-        .leader = get32(p + AT_LEADER),
-        .generation = get32(p + AT_GENERATION),
+        .job = get_u64(p + AT_JOB),
+        .context = get_u32(p + AT_CONTEXT),
+        .leader = get_u32(p + AT_LEADER),
+        .generation = get_u32(p + AT_GENERATION),
     };
     in->msg = (struct hwmc_msg){
         .type = type,
         .flags = p[AT_FLAGS + 3],
-        .peer = get32(p + AT_SRC),
-        .bid = get64(p + AT_BID),
+        .peer = get_u32(p + AT_SRC),
+        .bid = get_u64(p + AT_BID),
     };
     set_fields(&in->msg, &f);
     in->payload = body;
@@ -412,10 +412,10 @@ enum hwmc_wire_result hwmc_wire_decode(struct hwmc_wire_in *in, uint64_t job, bo
     const uint8_t *p = head;
 
     if ((head_len != HWMC_WIRE_HEAD && head_len != HWMC_WIRE_CAST_HEAD) || body_len > UINT32_MAX ||
-        get16(p + AT_MAGIC) != HWMC_WIRE_MAGIC || p[AT_VERSION] != HWMC_WIRE_VERSION ||
+        get_u16(p + AT_MAGIC) != HWMC_WIRE_MAGIC || p[AT_VERSION] != HWMC_WIRE_VERSION ||
         (p[AT_TYPE] == TYPE_CAST) != (head_len == HWMC_WIRE_CAST_HEAD))
         return HWMC_WIRE_FORMAT;
-    if (get64(p + AT_JOB) != job)
+    if (get_u64(p + AT_JOB) != job)
         return HWMC_WIRE_FOREIGN;
     return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, unchecked, p, body, (uint32_t) body_len)
                                    : decode_other(in, unchecked, p, body, (uint32_t) body_len);

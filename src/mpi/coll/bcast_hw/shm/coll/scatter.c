@@ -22,7 +22,7 @@ static int move_own(struct hwmc_shm_scatter *w)
                                hwmc_shm_vector_agree(&w->op, to.bytes, from.bytes), &w->moved);
 }
 
-static int step(struct hwmc_shm_op *op)
+static int scatter_step(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_scatter *w = (struct hwmc_shm_scatter *) op;
     int err = hwmc_shm_scatter_open(w);
@@ -50,7 +50,7 @@ void hwmc_shm_scatter_begin(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g
 
     assert(root < g->size);
     memset(w, 0, sizeof(*w));
-    hwmc_shm_op_begin(&w->op, g, step);
+    hwmc_shm_op_begin(&w->op, g, scatter_step);
     w->root = root;
     w->in = in;
     w->out = out;
@@ -70,7 +70,7 @@ void hwmc_shm_scatter_begin_of_all(struct hwmc_shm_scatter *w, struct hwmc_shm_g
                                    void *out, const struct hwmc_shm_vector *out_vector)
 {
     memset(w, 0, sizeof(*w));
-    hwmc_shm_op_begin(&w->op, g, step);
+    hwmc_shm_op_begin(&w->op, g, scatter_step);
     w->of_all = true;
     w->in = in;
     w->out = out;

@@ -317,8 +317,10 @@ uint64_t hwmc_engine_deadline(const struct hwmc_engine *e)
 void hwmc_engine_check(const struct hwmc_engine *e)
 {
     hwmc_agenda_check(&e->groups.agenda);
-    for (const struct hwmc_group *g = e->groups.first; g; g = g->next)
+    for (const struct hwmc_group *g = e->groups.first; g; g = g->next) {
         hwmc_names_check(&e->groups.names, g);
+        hwmc_notice_check(&g->loss);
+    }
 }
 
 void hwmc_engine_cut(struct hwmc_engine *e, const struct hwmc_group *g)

@@ -59,7 +59,7 @@ static uint32_t worst_of(uint32_t losses)
     uint32_t most = 0;
 
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
-        most = hwmc_notice_of(losses, r) > most ? hwmc_notice_of(losses, r) : most;
+        most = hwmc_loss_of(losses, r) > most ? hwmc_loss_of(losses, r) : most;
     return most;
 }
 
@@ -71,9 +71,9 @@ static void combine_losses(struct hwmc_epoch *e, uint32_t losses, uint32_t rank)
     if (most > so_far || (most == so_far && most > 0 && rank < e->worst))
         e->worst = rank;
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++) {
-        uint32_t loss = hwmc_notice_of(losses, r), shift = HWMC_LOSS_BITS * r;
+        uint32_t loss = hwmc_loss_of(losses, r), shift = HWMC_LOSS_BITS * r;
 
-        if (loss > hwmc_notice_of(e->losses, r))
+        if (loss > hwmc_loss_of(e->losses, r))
             e->losses = (e->losses & ~(HWMC_LOSS_ALL << shift)) | loss << shift;
     }
 }
@@ -155,7 +155,7 @@ static uint8_t to_leave(const struct hwmc_epoch *e, enum hwmc_rail_reason *reaso
     uint8_t silent = 0, lossy = 0;
 
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++) {
-        uint32_t loss = e->now.rails >> r & 1 ? hwmc_notice_of(e->losses, r) : 0;
+        uint32_t loss = e->now.rails >> r & 1 ? hwmc_loss_of(e->losses, r) : 0;
 
         if (loss == HWMC_LOSS_ALL)
             silent |= (uint8_t) (1u << r);

@@ -8,8 +8,8 @@
 
 #include <assert.h>
 
+#include "../../core/failure/notice.h"
 #include "groups.h"
-#include "notice.h"
 
 static void decline_end(struct hwmc_groups *all, struct hwmc_decline *d)
 {
@@ -105,8 +105,7 @@ static bool is_for(const struct hwmc_decline *d, const struct hwmc_wire_in *in)
 
 static void on_lost_msg(struct hwmc_groups *all, struct hwmc_decline *d, const struct hwmc_msg *msg)
 {
-    if (msg->multicast || msg->peer >= d->cfg.size || msg->lost.rank >= d->cfg.size ||
-        msg->lost.finder >= d->cfg.size || msg->lost.stage >= HWMC_STAGE_LIMIT)
+    if (!hwmc_notice_formed(msg, d->cfg.size))
         all->wires->counts->bad++;
     else
         decline_lose(all, d, msg, msg->peer);

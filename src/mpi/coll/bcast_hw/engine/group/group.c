@@ -54,6 +54,7 @@ struct hwmc_group *hwmc_group_create(struct hwmc_groups *all, const struct hwmc_
         .leader = g->world[0],
         .unchecked = hwmc_wires_unchecked(all->wires),
     };
+    hwmc_notice_init(&g->loss, cfg->size, cfg->rank, cfg->fanout, cfg->key);
     hwmc_group_make_proposal(g, &proposal);
     hwmc_negotiation_start(&g->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
                            cfg->trees > 0, cfg->probe_ns);

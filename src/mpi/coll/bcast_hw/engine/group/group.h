@@ -8,7 +8,7 @@
  *   SETUP --agreed--> ON --close--> CLOSING --all members are through--> gone
  *     |    \--not agreed--> OFF --close--> gone
  *     \--close--> SETUP, leaving: as above, then at once as if it were closed only now
- *   SETUP, ON, CLOSING --a member is lost (notice.h)--> BROKEN --close--> gone
+ *   SETUP, ON, CLOSING --a member is lost (failure.h)--> BROKEN --close--> gone
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
  * may learn of the agreement first. Where multicast does not work the group is ON without it:
@@ -25,7 +25,7 @@
 #include "../../core/bcast/stream.h"
 #include "agenda.h"
 #include "placement.h"
-#include "notice.h"
+#include "failure.h"
 #include "names.h"
 #include "../wire/wires.h"
 

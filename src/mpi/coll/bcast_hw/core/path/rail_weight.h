@@ -28,8 +28,9 @@
  * queue while 0 2 4 6 come; 1 comes after 6 and is late. Six such votes and rail 1 has 512, six
  * more 256, then 128 as a shadow.
  *
- * A peer that nobody complains of is not in the table; the fixed deal serves. Of more than PEERS
- * the one that was least recently served is forgotten.
+ * A peer that nobody complains of is not in the table; the fixed deal serves (wrr.h; stripe.h says
+ * which scheduler is for what). Of more than PEERS the one that was least recently served is
+ * forgotten.
  *
  * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others 1 to FULL, a
  * shadow's at most a quarter; some rail is no shadow and has at least a half.

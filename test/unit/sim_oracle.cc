@@ -42,7 +42,7 @@ void Net::log(uint32_t r, const std::string &what)
 {
     if (!cfg_.trace)
         return;
-    std::string time = std::to_string((now_ - S) / US);
+    std::string time = std::to_string((now() - S) / US);
     trace_ += std::string(time.size() < 6 ? 6 - time.size() : 0, ' ') + time + " " +
               std::to_string(r) + " " + what + "\n";
 }
@@ -267,7 +267,7 @@ void Net::watch_seek(uint32_t r, const hwmc_msg &tx)
         return;
     }
     sought_.insert({r, tx.peer, tx.bid});
-    if (++n > 1 + (now_ - called_at_[{r, tx.bid}]) / HWMC_RTT_START_NS)
+    if (++n > 1 + (now() - called_at_[{r, tx.bid}]) / HWMC_RTT_START_NS)
         fail(name("asked others too often by rank ", r));
 }
 
@@ -301,7 +301,7 @@ void Net::watch_end(uint32_t r)
 
     if (hwmc_stream_next_timer(&rank.stream) != HWMC_NEVER)
         fail(name("a timer is left at rank ", r));
-    if (hwmc_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now_))
+    if (hwmc_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now()))
         fail(name("a message is left at rank ", r) + ": " + said(tx));
     for (const Rank &other : ranks_)
         if (other.stream.channel.consumed < cfg_.script.size())
@@ -345,8 +345,8 @@ void Net::watch_all()
 std::string Net::state() const
 {
     static const char *const states[] = {"thinks", "calls", "waits", "closes", "is gone"};
-    std::string text = name("seed ", cfg_.seed) + name(", time us ", (now_ - S) / US) +
-                       name(", events ", events_) + "\n";
+    std::string text = name("seed ", cfg_.seed) + name(", time us ", (now() - S) / US) +
+                       name(", events ", happened_) + "\n";
 
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
         const Rank &rank = ranks_[r];

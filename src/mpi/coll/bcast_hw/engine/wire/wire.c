@@ -276,14 +276,14 @@ static uint32_t encode_cast(uint8_t *p, const struct hwmc_wire_id *id, const str
     return len;
 }
 
-uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t src,
-                          const struct hwmc_msg *msg, void *body, uint32_t len)
+/* Not inlined: fragments by multicast, of which there are most, do without what it keeps in
+ * registers. */
+__attribute__((noinline)) static uint32_t encode_other(uint8_t *p, const struct hwmc_wire_id *id,
+                                                       uint32_t src, const struct hwmc_msg *msg,
+                                                       void *body, uint32_t len)
 {
-    uint8_t *p = head;
-    struct fields f;
+    const struct fields f = get_fields(msg);
 
-    if (is_cast(msg))
-        return encode_cast(p, id, msg, body, len);
     if (names_fragments(msg->type))
         len = put_bits(body, msg);
     else if (has_parameters(msg->type))
@@ -295,7 +295,6 @@ uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t sr
     put_u32(p + AT_GENERATION, id->generation);
     put_u64(p + AT_BID, msg->bid);
     put_u32(p + AT_SRC, src);
-    f = get_fields(msg);
     put_u32(p + AT_ROOT, f.root);
     put_u32(p + AT_INDEX, f.index);
     put_u32(p + AT_FRAGS, f.frags);
@@ -308,6 +307,13 @@ uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t sr
     p[AT_FLAGS + 3] = msg->flags;
     put_u32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
     return len;
+}
+
+uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t src,
+                          const struct hwmc_msg *msg, void *body, uint32_t len)
+{
+    return is_cast(msg) ? encode_cast(head, id, msg, body, len)
+                        : encode_other(head, id, src, msg, body, len);
 }
 
 /* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are

@@ -20,6 +20,7 @@
 #include <map>
 
 #include "reader.h"
+#include "../unit/any_msg.h"
 #include "../unit/mem_net.h"
 
 extern "C" size_t __sanitizer_get_allocated_size(const volatile void *);
@@ -74,12 +75,12 @@ class Job {
 
         net.on_post = [this](const mem::Fabric &, const mem::Bytes &b) { note({0, true, b}); };
         g = net.group(all, [how](hwmc_group_cfg &cfg) {
-            cfg.push = how & 1;
+            cfg.policy.first.push = how & 1;
             cfg.trees = how & 2 ? 2 : 0;
             cfg.window = cfg.far_window = 3;
             cfg.seg_bytes = 70;
             cfg.channels = 1 + (how >> 2 & 3);
-            cfg.period = 1 + (cfg.channels > 1);
+            cfg.policy.first.period = 1 + (cfg.channels > 1);
             cfg.delay = (hwmc_delay_kind) (how >> 4 & 3);
             cfg.delay_ns = 1000;
             cfg.piece_bytes = kPiece;
@@ -259,24 +260,23 @@ class Job {
         unsigned char head[HWMC_WIRE_HEAD], control[HWMC_WIRE_CONTROL_MAX];
         hwmc_wire_id id = g[host]->id;
         hwmc_msg m = {};
+        AnyFields f;
 
         m.type = (hwmc_msg_type) (1 + type % (HWMC_MSG_LIMIT - 1));
         m.multicast = how & 1;
         m.flags = r.u8();
-        m.rails = how & 2 ? 1 : r.u8();
+        f.rails = how & 2 ? 1 : r.u8();
         m.bid = how & 4 ? r.u64() : g[host]->stream.posted + (int8_t) r.u8();
-        m.root = how & 8 ? r.u32() : root_of(m.bid);
-        m.index = how & 16 ? r.u32() : r.u8();
-        m.frags = how & 32 ? r.u32() % (HWMC_WIRE_BITS_MAX + 1) : r.u8();
-        m.bytes = how & 64 ? r.u32() : (uint32_t) bytes_of(m.bid).size();
-        m.losses = m.frags;
-        m.train = m.bytes;
-        m.tree = r.u8();
-        m.slot = r.u8();
+        f.root = how & 8 ? r.u32() : root_of(m.bid);
+        f.index = how & 16 ? r.u32() : r.u8();
+        f.frags = how & 32 ? r.u32() % (HWMC_WIRE_BITS_MAX + 1) : r.u8();
+        f.bytes = how & 64 ? r.u32() : (uint32_t) bytes_of(m.bid).size();
+        f.tree = r.u8();
+        f.slot = r.u8();
         m.peer = r.u8();
         for (auto &word : bits)
             word = how & 128 ? r.u64() : UINT64_MAX;
-        m.bits = bits;
+        f.bits = bits;
         if (m.type == HWMC_MSG_REPORT || m.type == HWMC_MSG_DECIDE) {
             parameters = {r.u8(),
                           r.u8(),
@@ -288,18 +288,19 @@ class Job {
                           how & 32 ? r.u8() : 0u,
                           r.u64(),
                           r.u64()};
-            m.parameters = &parameters;
+            f.parameters = &parameters;
         }
-        if (m.parameters || m.type == HWMC_MSG_INVITE || m.type == HWMC_MSG_LOST ||
-            (m.type == HWMC_MSG_PROBE && m.index == 0)) {
+        set_fields(m, f);
+        if (f.parameters || m.type == HWMC_MSG_INVITE || m.type == HWMC_MSG_LOST ||
+            (m.type == HWMC_MSG_PROBE && f.index == 0)) {
             id.generation = 0;
             m.bid = g[host]->cfg.key;
         }
         fuzz::Bytes payload = hwmc_wire_carries(m.type) ? r.bytes(r.u8() % 128) : fuzz::Bytes();
         if (hwmc_wire_carries(m.type) && (how & 3) == 3)
-            payload.resize(std::min(m.bytes, 100u)); // a whole fragment
+            payload.resize(std::min(f.bytes, 100u)); // a whole fragment
         if (m.type == HWMC_MSG_PROBE && (how & 1))
-            payload.assign(hwmc_wire_probe_len(m.bytes), 0);
+            payload.assign(hwmc_wire_probe_len(f.bytes), 0);
         void *body = hwmc_wire_carries(m.type) ? payload.data() : control;
         uint32_t len = hwmc_wire_encode(head, &id, m.peer, &m, body, (uint32_t) payload.size());
         fuzz::Bytes b(head, head + hwmc_wire_head_len(&m));

@@ -13,6 +13,7 @@
 #include <infiniband/verbs.h>
 
 #include "reader.h"
+#include "../unit/any_msg.h"
 
 extern "C" {
 #include "session/session_wire.h"
@@ -53,18 +54,19 @@ static hwmc_msg message(hwmc_msg_type type)
     static const uint64_t bits[2] = {0x8000000000000005, 3};
     static const hwmc_parameters parameters = {1, 0, 2, 3, 1432, 1 << 20, 7, 0, 0xc350efc00001, 11};
     hwmc_msg m = {};
+    AnyFields f;
 
     m.type = type;
-    m.peer = m.root = 1;
+    m.peer = f.root = 1;
     m.bid = 5;
-    m.index = 1;
-    m.frags = type == HWMC_MSG_DATA || type == HWMC_MSG_NACK ? 70 : 0;
-    m.bytes = type == HWMC_MSG_PROBE ? 24 + 7 : 6900; // and its payload
-    m.rails = 3;
-    if (type == HWMC_MSG_NACK || type == HWMC_MSG_ROOT_NACK)
-        m.bits = bits, m.frags = 70;
-    if (type == HWMC_MSG_REPORT || type == HWMC_MSG_DECIDE)
-        m.parameters = &parameters;
+    f.index = 1;
+    if (type == HWMC_MSG_DATA || type == HWMC_MSG_NACK || type == HWMC_MSG_ROOT_NACK)
+        f.frags = 70;
+    f.bytes = type == HWMC_MSG_PROBE ? 24 + 7 : 6900; // and its payload
+    f.rails = 3;
+    f.bits = bits;
+    f.parameters = &parameters;
+    set_fields(m, f);
     return m;
 }
 

@@ -56,13 +56,13 @@ Machines::Machines(const Options &o, EventQueue *queue, Network *network, const 
 
     left = o.ranks;
     cfg_.size = o.ranks;
-    cfg_.push = o.push;
+    cfg_.policy.first.push = o.push;
     // Channels that would not be used are not made: there may be a million ranks.
     cfg_.channels = (uint32_t) std::min<uint64_t>(o.channels, pieces * o.count + 1);
-    cfg_.period = cfg_.channels < o.channels ? cfg_.channels : (cfg_.channels + 1) / 2;
+    cfg_.policy.first.period = cfg_.channels < o.channels ? cfg_.channels : (cfg_.channels + 1) / 2;
     cfg_.fanout = o.fanout;
-    cfg_.rails = (uint8_t) ((1u << o.rails()) - 1);
-    cfg_.stay = true;
+    cfg_.policy.first.rails = (uint8_t) ((1u << o.rails()) - 1);
+    cfg_.policy.stay = true;
     cfg_.frag_bytes = o.frag;
     cfg_.max_bytes =
         trees ? o.frag : (uint32_t) std::min<uint64_t>(piece, std::max<uint64_t>(o.bytes, 1));
@@ -163,8 +163,8 @@ uint32_t Machines::keep(const hwmc_msg &msg)
         free_flights_.pop_back();
     }
     flights_[i].msg = msg;
-    flights_[i].msg.token = UINT32_MAX; // no bits
-    if ((msg.type != HWMC_MSG_NACK && msg.type != HWMC_MSG_SEEK) || msg.frags == 0)
+    flights_[i].bits = UINT32_MAX;
+    if ((msg.type != HWMC_MSG_NACK && msg.type != HWMC_MSG_SEEK) || msg.nack.frags == 0)
         return i;
     if (free_bits_.empty()) {
         b = (uint32_t) bits_.size();
@@ -173,15 +173,15 @@ uint32_t Machines::keep(const hwmc_msg &msg)
         b = free_bits_.back();
         free_bits_.pop_back();
     }
-    bits_[b].assign(msg.bits, msg.bits + hwmc_bitmap_words(msg.frags));
-    flights_[i].msg.token = b;
+    bits_[b].assign(msg.nack.bits, msg.nack.bits + hwmc_bitmap_words(msg.nack.frags));
+    flights_[i].bits = b;
     return i;
 }
 
 void Machines::drop(uint32_t flight)
 {
-    if (flights_[flight].msg.token != UINT32_MAX)
-        free_bits_.push_back(flights_[flight].msg.token);
+    if (flights_[flight].bits != UINT32_MAX)
+        free_bits_.push_back(flights_[flight].bits);
     free_flights_.push_back(flight);
 }
 
@@ -254,14 +254,14 @@ uint32_t Machines::payload(uint32_t rank, const hwmc_msg &msg)
 
     switch (msg.type) {
         case HWMC_MSG_DATA:
-            return hwmc_frag_len(msg.bytes, options_.frag, msg.index) +
+            return hwmc_frag_len(msg.data.bytes, options_.frag, msg.data.index) +
                    (msg.multicast ? HWMC_WIRE_CAST_HEAD : HWMC_WIRE_HEAD);
         case HWMC_MSG_SEGMENT:
             hwmc_multilane_at(&stream(rank)->multilane, &msg, &len);
             return len + HWMC_WIRE_HEAD;
         case HWMC_MSG_NACK:
         case HWMC_MSG_SEEK:
-            return hwmc_bitmap_words(msg.frags) * 8 + HWMC_WIRE_HEAD;
+            return hwmc_bitmap_words(msg.nack.frags) * 8 + HWMC_WIRE_HEAD;
         default:
             return HWMC_WIRE_HEAD;
     }
@@ -274,8 +274,8 @@ void Machines::transmit(uint32_t rank, const hwmc_msg &tx)
 
     flights_[flight].msg.peer = rank;
     if (!tx.multicast) {
-        network_->send(*now_, rank, tx.peer, segment ? tx.rail : 0, bytes, flight, segment,
-                       tx.token);
+        network_->send(*now_, rank, tx.peer, segment ? tx.segment.lane : 0, bytes, flight, segment,
+                       segment ? tx.segment.token : 0);
         return;
     }
     network_->cast(*now_, rank, tx.rail, bytes, flight);
@@ -307,7 +307,8 @@ void Machines::arm(uint32_t rank)
 
 void Machines::place(uint32_t rank, const hwmc_msg &msg)
 {
-    uint32_t i = msg.type == HWMC_MSG_SEGMENT ? msg.index * cfg_.trees + msg.tree : msg.index;
+    uint32_t i = msg.type == HWMC_MSG_SEGMENT ? msg.segment.index * cfg_.trees + msg.segment.tree
+                                              : msg.data.index;
 
     *sum(rank, msg.bid) += number(i);
 }
@@ -401,14 +402,14 @@ void Machines::call(uint32_t rank)
 void Machines::deliver(uint32_t rank, uint32_t rail, uint32_t ref)
 {
     hwmc_msg msg = flights_[ref].msg;
-    uint32_t b = msg.token;
+    uint32_t b = flights_[ref].bits;
     hwmc_verdict verdict;
 
     (void) rail;
     if (!msg.multicast)
         drop(ref);
     if (b != UINT32_MAX)
-        msg.bits = bits_[b].data();
+        msg.nack.bits = bits_[b].data();
     verdict = hwmc_stream_on_recv(stream(rank), &msg, *now_);
     if (verdict == HWMC_PLACE)
         place(rank, msg);

@@ -58,9 +58,10 @@ class Machines : public Actor {
         bool room_due = false; // ROOM is in the queue
     };
 
-    // A message on its way. `msg.bits` is in bits_, by its number.
+    // A message on its way. What msg.nack.bits names is in bits_.
     struct Flight {
         hwmc_msg msg;
+        uint32_t bits; // which of bits_ a NACK or SEEK has; UINT32_MAX: none
     };
 
     hwmc_stream *stream(uint32_t rank)

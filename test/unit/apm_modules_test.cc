@@ -143,7 +143,7 @@ TEST_F(Modules, HardwareWasFirst)
         hwmc_apm_conn_port(&conn, 1, false);
         EXPECT_EQ(HWMC_APM_NOTHING, hwmc_apm_conn_step(&conn)) << known;
         EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_conn_event(&conn, IBV_EVENT_PATH_MIG));
-        EXPECT_FALSE(conn.state.asked_for_last);
+        EXPECT_EQ(HWMC_APM_BY_HARDWARE, conn.state.last_by);
         EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_conn_step(&conn));
     }
 }

@@ -154,7 +154,7 @@ TEST(Apm, KeepsAnAlternatePathLoaded)
     EXPECT_EQ(HWMC_APM_ILLEGAL, hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATE));
     hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATED);
     EXPECT_EQ(1, m.primary);
-    EXPECT_TRUE(m.asked_for_last);
+    EXPECT_EQ(HWMC_APM_BY_SOFTWARE, m.last_by);
     EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_next(&m));
 
     hwmc_apm_on_port(&m, 0, true);
@@ -169,7 +169,7 @@ TEST(Apm, AMigrationOfTheHardwares)
 
     ASSERT_TRUE(reach(&m, HWMC_APM_ARMED, HWMC_APM_RTS, true));
     EXPECT_EQ(HWMC_APM_TAKEN, hwmc_apm_on_event(&m, HWMC_APM_ON_MIGRATED));
-    EXPECT_FALSE(m.asked_for_last);
+    EXPECT_EQ(HWMC_APM_BY_HARDWARE, m.last_by);
     EXPECT_EQ(HWMC_APM_LATER, hwmc_apm_next(&m)) << "its port is active, but is the path?";
     hwmc_apm copy = m;
     hwmc_apm_trust(&m);

@@ -17,7 +17,9 @@ struct Chan {
     Chan(uint32_t size, uint32_t rank, uint32_t n = 4, uint32_t period = 2, uint32_t fanout = 2,
          bool no_cast = false)
     {
-        hwmc_channel_init(&c, size, rank, n, period, fanout, no_cast, &counts);
+        const hwmc_policy first = {.rails = (uint8_t) !no_cast, .push = false, .period = period};
+
+        hwmc_channel_init(&c, size, rank, n, fanout, &first, &counts);
     }
     void consume(int n, bool repaired = false)
     {
@@ -28,7 +30,7 @@ struct Chan {
         }
     }
     hwmc_verdict take(hwmc_msg_type type, uint32_t from, uint64_t count, bool multicast = false,
-                      uint32_t flags = 0, uint32_t lost = 0)
+                      uint8_t flags = 0, uint32_t lost = 0)
     {
         hwmc_msg msg = {};
 
@@ -37,7 +39,10 @@ struct Chan {
         msg.bid = count;
         msg.multicast = multicast;
         msg.flags = flags;
-        msg.index = lost;
+        if (type == HWMC_MSG_SYNC_UP)
+            msg.up.repaired = lost;
+        else if (type == HWMC_MSG_SYNC_DOWN)
+            msg.down.repaired = lost;
         hwmc_verdict verdict = hwmc_channel_on_recv(&c, &msg);
         hwmc_channel_check(&c);
         return verdict;
@@ -266,11 +271,11 @@ TEST(Channel, LossesAddUpOnTheWay)
     r.up(3, 2, 3);
     r.up(4, 2, 1);
     ASSERT_EQ(1, hwmc_channel_next_send(&r.c, 1, &tx));
-    EXPECT_EQ(6u, tx.index);
+    EXPECT_EQ(6u, tx.up.repaired);
     r0.consume(2);
     r0.up(1, 2, 6);
     ASSERT_EQ(1, hwmc_channel_next_send(&r0.c, 1, &tx));
-    EXPECT_EQ(6u, tx.index);
+    EXPECT_EQ(6u, tx.up.repaired);
 }
 
 TEST(Channel, OneMessageAnEdgeAPeriod)

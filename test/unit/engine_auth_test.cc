@@ -123,7 +123,7 @@ TEST(EngineSeal, SetsUpAndBroadcastsWithLossByMulticastLanesAndTrees)
 
         net.auth(secret);
         net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 100 >= 20; };
-        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
+        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.policy.first.push = push; });
         net.settle(300000000);
         expect_all(g, HWMC_GROUP_ON);
         for (uint32_t i = 0; i < 40; i++)

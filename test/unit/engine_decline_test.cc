@@ -259,9 +259,9 @@ TEST(EngineDecline, WhatMakesNoSenseChangesNothing)
     m.bid = cfg.key;
     m.type = HWMC_MSG_LOST;
     for (uint32_t wrong = 0; wrong < 4; wrong++) {
-        m.root = wrong == 0 ? P : 2;
-        m.bytes = wrong == 1 ? P : 0;
-        m.index = wrong == 2 ? HWMC_STAGE_LIMIT : 0;
+        m.lost.rank = wrong == 0 ? P : 2;
+        m.lost.finder = wrong == 1 ? P : 0;
+        m.lost.stage = wrong == 2 ? HWMC_STAGE_LIMIT : 0;
         give(m, wrong == 3 ? P : 0, cfg.context);
     }
     m.type = HWMC_MSG_DECIDE;

@@ -45,10 +45,10 @@ hwmc_msg told(uint32_t lost, uint32_t finder, uint32_t stage)
 
     m.type = HWMC_MSG_LOST;
     m.bid = 99;
-    m.root = lost;
-    m.bytes = finder;
-    m.index = stage;
-    m.rails = 2;
+    m.lost.rank = lost;
+    m.lost.finder = finder;
+    m.lost.stage = stage;
+    m.lost.rails = 2;
     return m;
 }
 

@@ -14,9 +14,9 @@ mem::Net::Tweak leaves()
         cfg.trees = 2;
         cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 70;
-        cfg.stay = false;
-        cfg.pause_ns = MS;
-        cfg.pause_max_ns = 100 * MS;
+        cfg.policy.stay = false;
+        cfg.policy.pause_ns = MS;
+        cfg.policy.pause_max_ns = 100 * MS;
     };
 }
 

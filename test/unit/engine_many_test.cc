@@ -20,7 +20,7 @@ Groups one_more(mem::Net &net, uint32_t number)
         cfg.context = number;
         cfg.key = 1000 + number;
         cfg.channels = 1;
-        cfg.period = 1;
+        cfg.policy.first.period = 1;
         cfg.piece_bytes = 100;
         cfg.trees = 2;
         cfg.window = cfg.far_window = 3;

@@ -159,7 +159,7 @@ TEST(EngineRails, LossesOnAllRailsAreRepaired)
 {
     for (int push = 0; push < 2; push++) {
         mem::Net net(4, 64 << 20, 40 + 100, 1 << 20, 3);
-        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
+        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.policy.first.push = push; });
         std::minstd_rand r(7);
 
         net.settle();

@@ -2,6 +2,7 @@
 // Copyright (C) the hwmc contributors
 //
 // Engines and groups: real messages through the real wire format, over queues.
+#include "any_msg.h"
 #include "engine_groups.h"
 
 TEST(Engine, SetsUpAndBroadcastsFromEveryRoot)
@@ -23,7 +24,7 @@ TEST(Engine, CompletesUnderRandomLossPushAndPull)
         Groups g;
 
         net.passes = [&](uint32_t, uint32_t, const mem::Bytes &) { return r() % 100 >= 30; };
-        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
+        g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.policy.first.push = push; });
         net.settle(300000000);
         expect_all(g, HWMC_GROUP_ON);
         for (uint32_t i = 0; i < 100; i++)
@@ -98,7 +99,7 @@ TEST(Engine, FragmentsInARowGoAsOneLaneMessage)
 {
     for (int push = 0; push < 2; push++) {
         mem::Net net(4);
-        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.push = push; });
+        Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) { cfg.policy.first.push = push; });
         uint64_t before;
 
         net.settle();
@@ -120,9 +121,9 @@ static void give_run(mem::Net &net, hwmc_group *to, uint32_t index, uint32_t len
     hwmc_msg m = {};
 
     m.type = HWMC_MSG_DATA;
-    m.index = index;
-    m.frags = 10;
-    m.bytes = 950;
+    m.data.index = index;
+    m.data.frags = 10;
+    m.data.bytes = 950;
     give(net, to, m, len);
 }
 
@@ -309,7 +310,7 @@ TEST(Engine, ASenderThatWasFullForAMomentSendsTheRest)
 {
     mem::Net net(2);
     Groups g = net.group(first(2), [](hwmc_group_cfg &cfg) {
-        cfg.push = true;
+        cfg.policy.first.push = true;
         cfg.piece_bytes = 5000;
     });
     mem::Bytes data = pattern(5000, 4); // 50 fragments, more than a batch
@@ -355,8 +356,9 @@ TEST(Engine, TheSetUpKeyNamesAGroupForSetUpAndLossesOnly)
         ASSERT_FALSE(g[1]->running);
         m.type = (hwmc_msg_type) type;
         m.bid = 99;
-        m.parameters = parameters ? &t : nullptr;
-        give(net, g[1], m, m.parameters ? HWMC_WIRE_PARAMETERS : 0);
+        if (parameters)
+            m.parameters = &t;
+        give(net, g[1], m, parameters ? HWMC_WIRE_PARAMETERS : 0);
         EXPECT_EQ(by_key || type == HWMC_MSG_MEASURE ? 0u : 1u,
                   net.engines[1]->wires.engine_counts->drop_communicator)
             << type;
@@ -376,6 +378,7 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
     net.settle();
     for (int n = 0; n < 20000; n++) {
         hwmc_msg m = {};
+        AnyFields f;
         hwmc_parameters t = {};
         uint64_t bits[HWMC_WIRE_BITS_MAX / 64];
         unsigned char head[HWMC_WIRE_HEAD], body[HWMC_WIRE_CONTROL_MAX] = {};
@@ -386,20 +389,21 @@ TEST(Engine, HostileBytesUnderTheRightKeyCrashNothing)
             w = (uint64_t) r() << 32 | r();
         m.type = (hwmc_msg_type) (1 + r() % 12);
         m.bid = r() % 3 ? r() % 8 : (uint64_t) r() << 40;
-        m.root = r() % 4;
-        m.index = r() % 12;
-        m.frags = r() % 12;
-        m.bytes = r() % 1200;
+        f.root = r() % 4;
+        f.index = r() % 12;
+        f.frags = r() % 12;
+        f.bytes = r() % 1200;
         m.flags = r() % 8;
         m.multicast = r() % 2;
-        m.rails = (uint8_t) (r() % 4);
-        m.tree = (uint8_t) (r() % 3);
-        m.slot = (uint8_t) (r() % 3);
-        m.bits = bits;
+        f.rails = (uint8_t) (r() % 4);
+        f.tree = (uint8_t) (r() % 3);
+        f.slot = (uint8_t) (r() % 3);
+        f.bits = bits;
         t.stage = r() % 6;
         t.reason = r() % 9;
-        m.parameters = m.type == HWMC_MSG_REPORT || m.type == HWMC_MSG_DECIDE ? &t : nullptr;
-        if (m.type == HWMC_MSG_INVITE || m.parameters) {
+        f.parameters = &t;
+        set_fields(m, f);
+        if (m.type == HWMC_MSG_INVITE || m.type == HWMC_MSG_REPORT || m.type == HWMC_MSG_DECIDE) {
             id.generation = 0;
             m.bid = 99;
         }
@@ -425,7 +429,7 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
     for (int push = 0; push < 2; push++) {
         mem::Net net(4);
         Groups g = net.group(first(4), [&](hwmc_group_cfg &cfg) {
-            cfg.push = push;
+            cfg.policy.first.push = push;
             cfg.channels = 4;
         });
         mem::Bytes data = pattern(9500, 1);

@@ -78,7 +78,7 @@ TEST(EngineTrees, WithoutMulticastFragmentsAreBad)
     Groups g = net.group(first(2), trees(1, 4, 100));
     net.settle();
     m.type = HWMC_MSG_DATA;
-    m.frags = m.bytes = 1;
+    m.data.frags = m.data.bytes = 1;
     give(net, g[1], m, 1);
     EXPECT_EQ(1u, net.engines[1]->wires.counts->bad);
 }
@@ -119,8 +119,8 @@ TEST(EngineTrees, SegmentsOfAnotherLengthAreBad)
         uint64_t bad = net.engines[1]->wires.counts->bad;
 
         m.type = HWMC_MSG_SEGMENT;
-        m.index = 3;
-        m.bytes = 950;
+        m.segment.index = 3;
+        m.segment.bytes = 950;
         give(net, g[1], m, len);
         EXPECT_EQ(bad + 1, net.engines[1]->wires.counts->bad) << len;
     }

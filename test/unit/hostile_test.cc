@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "any_msg.h"
 #include "sim_net.h"
 
 namespace {
@@ -41,6 +42,14 @@ struct Message {
     hwmc_msg msg = {};
     uint64_t bits[4];
     hwmc_parameters parameters;
+    AnyFields f;
+
+    // The same fields in a message of this type.
+    void become(hwmc_msg_type type)
+    {
+        msg.type = type;
+        set_fields(msg, f);
+    }
 
     Message(Rng &rng, uint64_t bid, uint32_t size, uint32_t frags)
     {
@@ -57,40 +66,43 @@ struct Message {
                       rng.next(),
                       rng.next()};
         msg.type = (hwmc_msg_type) rng.below(HWMC_MSG_LIMIT + 2);
-        msg.flags = (uint32_t) rng.below(32);
-        msg.tree = (uint8_t) rng.below(6);
-        msg.losses = (uint32_t) (rng.next() & rng.next() & rng.next());
-        msg.train = (uint32_t) rng.below(3);
-        msg.late = (uint8_t) rng.next();
+        msg.flags = (uint8_t) rng.below(32);
+        f.tree = (uint8_t) rng.below(6);
+        f.slot = (uint8_t) rng.below(4);
         msg.multicast = rng.below(2);
         msg.rail = (uint8_t) rng.next();
-        msg.rails = (uint8_t) rng.next();
+        f.rails = (uint8_t) rng.next();
         msg.peer = (uint32_t) number(rng, size);
         msg.bid = rng.below(4) ? bid + rng.below(10) - (bid > 4 ? 4 : bid) : number(rng, 20);
-        msg.root = (uint32_t) number(rng, size);
-        msg.frags = (uint32_t) number(rng, frags);
-        msg.bytes = (uint32_t) number(rng, 8 * frags);
-        msg.index = (uint32_t) number(rng, frags);
-        if (rng.below(2) && msg.frags > 0 && msg.frags <= frags) { // well formed
-            msg.bytes = 8 * msg.frags - (uint32_t) rng.below(8);
-            msg.index = (uint32_t) rng.below(msg.frags);
-            msg.peer = msg.multicast ? msg.root : msg.peer;
-            msg.rails = (uint8_t) (1 + rng.below(255));
-            msg.rail = (uint8_t) __builtin_ctz(msg.rails);
+        f.root = (uint32_t) number(rng, size);
+        f.frags = (uint32_t) number(rng, frags);
+        f.bytes = (uint32_t) number(rng, 8 * frags);
+        f.index = (uint32_t) number(rng, frags);
+        if (rng.below(2) && f.frags > 0 && f.frags <= frags) { // well formed
+            f.bytes = 8 * f.frags - (uint32_t) rng.below(8);
+            f.index = (uint32_t) rng.below(f.frags);
+            msg.peer = msg.multicast ? f.root : msg.peer;
+            f.rails = (uint8_t) (1 + rng.below(255));
+            msg.rail = (uint8_t) __builtin_ctz(f.rails);
         }
         if (rng.below(3) == 0) { // lies that fit together
             msg.type = HWMC_MSG_DATA;
             msg.flags = 0;
             msg.multicast = true;
-            msg.rails = 3;
-            msg.rail = msg.index & 1;
-            msg.root = msg.peer = (uint32_t) (msg.bid * 7 % size);
-            msg.frags = 1 + (uint32_t) (msg.bid % frags % 5);
-            msg.bytes = 8 * msg.frags;
-            msg.index = (uint32_t) rng.below(msg.frags);
+            f.rails = 3;
+            msg.rail = f.index & 1;
+            f.root = msg.peer = (uint32_t) (msg.bid * 7 % size);
+            f.frags = 1 + (uint32_t) (msg.bid % frags % 5);
+            f.bytes = 8 * f.frags;
+            f.index = (uint32_t) rng.below(f.frags);
         }
-        msg.bits = rng.below(9) ? bits : nullptr;
-        msg.parameters = rng.below(9) ? &parameters : nullptr;
+        f.bits = rng.below(9) ? bits : nullptr;
+        f.parameters = rng.below(9) ? &parameters : nullptr;
+        if (msg.type == HWMC_MSG_SYNC_UP) { // of its fields these are of other ranges
+            f.frags = (uint32_t) (rng.next() & rng.next() & rng.next());
+            f.bytes = (uint32_t) rng.below(3);
+        }
+        set_fields(msg, f);
     }
 };
 
@@ -137,25 +149,27 @@ bool impossible(Net &net, uint32_t r, const hwmc_msg &m)
 
     switch (m.type) {
         case HWMC_MSG_DATA:
-            return m.frags == 0 || m.frags > net.config().max_frags || m.index >= m.frags ||
-                   m.root >= p || hwmc_frags_of(m.bytes, 8) != m.frags || ahead ||
-                   (m.multicast ? m.peer != m.root : !asked(net, r, m, true)) ||
-                   (m.multicast && !(m.rail < HWMC_RAIL_BITS && m.rails >> m.rail & 1)) ||
-                   (m.root == r && m.bid >= s.posted);
+            return m.data.frags == 0 || m.data.frags > net.config().max_frags ||
+                   m.data.index >= m.data.frags || m.data.root >= p ||
+                   hwmc_frags_of(m.data.bytes, 8) != m.data.frags || ahead ||
+                   (m.multicast ? m.peer != m.data.root : !asked(net, r, m, true)) ||
+                   (m.multicast && !(m.rail < HWMC_RAIL_BITS && m.data.rails >> m.rail & 1)) ||
+                   (m.data.root == r && m.bid >= s.posted);
         case HWMC_MSG_NACK:
             return m.multicast || m.peer != hwmc_ring_next(r, p) || ahead ||
-                   m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+                   m.nack.frags > net.config().max_frags || (m.nack.frags > 0 && !m.nack.bits);
         case HWMC_MSG_SEEK:
             return m.multicast || m.peer >= p || m.peer == r || m.peer == hwmc_ring_next(r, p) ||
-                   ahead || m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+                   ahead || m.nack.frags > net.config().max_frags ||
+                   (m.nack.frags > 0 && !m.nack.bits);
         case HWMC_MSG_OFFER:
-            return m.multicast || !asked(net, r, m, false) || m.frags == 0 ||
-                   m.frags > net.config().max_frags;
+            return m.multicast || !asked(net, r, m, false) || m.offer.frags == 0 ||
+                   m.offer.frags > net.config().max_frags;
         case HWMC_MSG_READY:
             return m.multicast || m.peer >= p || m.peer == r || ahead;
         case HWMC_MSG_ROOT_NACK:
-            return m.multicast || m.peer >= p || m.peer == r || ahead || m.root != r ||
-                   m.frags > net.config().max_frags || (m.frags > 0 && !m.bits);
+            return m.multicast || m.peer >= p || m.peer == r || ahead || m.nack.root != r ||
+                   m.nack.frags > net.config().max_frags || (m.nack.frags > 0 && !m.nack.bits);
         case HWMC_MSG_SYNC_UP:
             return m.multicast || !child || m.bid > s.channel.floor + 2 * s.channel.n;
         case HWMC_MSG_SYNC_ASK:
@@ -164,13 +178,15 @@ bool impossible(Net &net, uint32_t r, const hwmc_msg &m)
             return r == 0 || m.bid > s.channel.consumed || (m.multicast ? m.peer != 0 : !parent);
         case HWMC_MSG_PROBE:
             return !m.multicast || m.peer > 1 || m.peer == r || m.rail >= HWMC_RAIL_BITS ||
-                   m.tree >= HWMC_TRAIN || m.index == 0 || m.bytes != s.epoch.cfg.frag_bytes;
+                   m.probe.number >= HWMC_TRAIN || m.probe.train == 0 ||
+                   m.probe.bytes != s.epoch.cfg.frag_bytes;
         case HWMC_MSG_EPOCH:
-            return m.multicast || (!parent && !child) || (child && m.index != s.epoch.number) ||
-                   (parent && m.index != s.epoch.number &&
-                    (m.index != s.epoch.number + 1 || m.root >= p || m.rails == 0 ||
-                     m.bid > s.channel.consumed + s.channel.n || m.bid < s.posted ||
-                     m.tree >= HWMC_RAIL_REASON_LIMIT));
+            return m.multicast || (!parent && !child) ||
+                   (child && m.epoch.number != s.epoch.number) ||
+                   (parent && m.epoch.number != s.epoch.number &&
+                    (m.epoch.number != s.epoch.number + 1 || m.epoch.culprit >= p ||
+                     m.epoch.rails == 0 || m.bid > s.channel.consumed + s.channel.n ||
+                     m.bid < s.posted || m.epoch.reason >= HWMC_RAIL_REASON_LIMIT));
         default:
             return true;
     }
@@ -280,7 +296,7 @@ TEST(Hostile, LiesToTwoStageNeverAbort)
                     hwmc_two_stage_on_ready(&m);
                     break;
                 case 3:
-                    lie.msg.type = HWMC_MSG_NACK;
+                    lie.become(HWMC_MSG_NACK);
                     hwmc_two_stage_on_nack(&m, &lie.msg, &ring, now);
                     break;
                 case 4:
@@ -298,7 +314,7 @@ TEST(Hostile, LiesToTwoStageNeverAbort)
                     hwmc_two_stage_next_send(&m, &ring, {0xff, 0xff}, &tx, now);
                     break;
                 default:
-                    lie.msg.type = HWMC_MSG_DATA;
+                    lie.become(HWMC_MSG_DATA);
                     hwmc_two_stage_on_data(&m, &lie.msg, &ring, now);
             }
             hwmc_two_stage_check(&m, &ring);
@@ -317,8 +333,10 @@ TEST(Hostile, LiesToAChannelNeverAbort)
         uint32_t n = (uint32_t) rng.between(1, 6);
 
         replay("LiesToAChannelNeverAbort", seed);
-        hwmc_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, n),
-                          (uint32_t) rng.between(1, 4), rng.below(2), &counts);
+        const hwmc_policy first = {
+            .rails = (uint8_t) rng.below(2), .push = false, .period = (uint32_t) rng.between(1, n)};
+        hwmc_channel_init(&c, 9, (uint32_t) rng.below(9), n, (uint32_t) rng.between(1, 4), &first,
+                          &counts);
         for (uint64_t now = 1; now < 200; now++) {
             Message lie(rng, c.consumed, 9, 5);
 
@@ -330,20 +348,20 @@ TEST(Hostile, LiesToAChannelNeverAbort)
                     hwmc_channel_hear(&c, lie.msg.bid);
                     break;
                 case 2:
-                    if (!c.closing && hwmc_channel_open(&c, c.consumed))
+                    if (c.end == HWMC_CHANNEL_IN_USE && hwmc_channel_open(&c, c.consumed))
                         hwmc_channel_consume(&c, rng.below(2), false);
-                    else if (!c.closing)
+                    else if (c.end == HWMC_CHANNEL_IN_USE)
                         hwmc_channel_stall(&c, now + 5);
                     break;
                 case 3:
                     hwmc_channel_next_send(&c, 1, &tx);
                     break;
                 case 4:
-                    if (now > 150 && !c.closing)
+                    if (now > 150 && c.end == HWMC_CHANNEL_IN_USE)
                         hwmc_channel_close(&c);
                     break;
                 default:
-                    lie.msg.type = (hwmc_msg_type) rng.between(HWMC_MSG_SYNC_UP, HWMC_MSG_SYNC_ASK);
+                    lie.become((hwmc_msg_type) rng.between(HWMC_MSG_SYNC_UP, HWMC_MSG_SYNC_ASK));
                     hwmc_channel_on_recv(&c, &lie.msg);
             }
             hwmc_channel_check(&c);

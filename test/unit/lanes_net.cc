@@ -44,16 +44,16 @@ Net::Net(const Config &cfg)
 void Net::send(uint32_t from, const hwmc_msg &tx)
 {
     Message message = {tx, tx.peer, cfg_.rails};
-    uint64_t at = now_ + LATENCY;
+    uint64_t at = events_.now() + LATENCY;
 
     message.msg.peer = from;
     if (tx.type == HWMC_MSG_SEGMENT) {
-        uint32_t rail = message.lane = tx.rail;
+        uint32_t rail = message.lane = tx.segment.lane;
         uint64_t &out = out_[from][rail], &in = in_[tx.peer][rail];
 
-        out = std::max(out, now_) + SEGMENT * 8 / mbit_[from][rail];
+        out = std::max(out, events_.now()) + SEGMENT * 8 / mbit_[from][rail];
         in = std::max(out + LATENCY,
-                      std::max(in, now_ + LATENCY) + SEGMENT * 8 / mbit_[tx.peer][rail]);
+                      std::max(in, events_.now() + LATENCY) + SEGMENT * 8 / mbit_[tx.peer][rail]);
         at = in + (cfg_.jitter ? rng_.below(cfg_.jitter) : 0);
         if (rng_.chance(cfg_.stuck_ppm))
             at += rng_.below(cfg_.mismatch);
@@ -73,7 +73,7 @@ void Net::pump(uint32_t r)
 
         send(r, tx);
         if (segment)
-            hwmc_multilane_on_sent(&rank.m, tx.token);
+            hwmc_multilane_on_sent(&rank.m, tx.segment.token);
         hwmc_multilane_check(&rank.m);
     }
 }
@@ -91,7 +91,7 @@ void Net::look(uint32_t r)
             if (msg.type == HWMC_MSG_GRANT)
                 hwmc_multilane_on_grant(&rank.m, &msg);
             else
-                hwmc_multilane_on_segment(&rank.m, &msg, now_);
+                hwmc_multilane_on_segment(&rank.m, &msg, events_.now());
             hwmc_multilane_check(&rank.m);
         }
     pump(r);
@@ -100,7 +100,7 @@ void Net::look(uint32_t r)
 uint64_t Net::broadcast(uint32_t root)
 {
     const hwmc_multilane_unexpected none = {};
-    uint64_t from = now_;
+    uint64_t from = events_.now();
 
     bid_++;
     for (std::unique_ptr<Rank> &rank : ranks_)
@@ -111,23 +111,21 @@ uint64_t Net::broadcast(uint32_t root)
     while (!std::all_of(ranks_.begin(), ranks_.end(), done)) {
         if (events_.empty())
             return 0;
-        Event event = events_.top();
+        Event event = events_.take();
         uint32_t to = event.message.to;
 
-        events_.pop();
-        now_ = event.at;
         if (event.look) {
             look(to);
             continue;
         }
         ranks_[to]->inbox[event.message.lane].push_back(event.message.msg);
-        if (away_until_[to] <= now_ && rng_.chance(cfg_.away_ppm))
-            away_until_[to] = now_ + rng_.below(cfg_.away);
-        push(std::max(now_, away_until_[to]), event.message, true);
+        if (away_until_[to] <= events_.now() && rng_.chance(cfg_.away_ppm))
+            away_until_[to] = events_.now() + rng_.below(cfg_.away);
+        push(std::max(events_.now(), away_until_[to]), event.message, true);
     }
     for (std::unique_ptr<Rank> &rank : ranks_)
         hwmc_multilane_reset(&rank->m);
-    return now_ - from;
+    return events_.now() - from;
 }
 
 double Net::mean(int count, bool rotate)

@@ -10,10 +10,10 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <queue>
 #include <vector>
 
 #include "core.h"
+#include "sim_events.h"
 #include "sim_rng.h"
 
 namespace lanes {
@@ -67,13 +67,8 @@ class Net {
         std::vector<hwmc_msg> unexpected;
     };
     struct Event {
-        uint64_t at, number;
         Message message;
         bool look; // the rank looks at its lanes; else it comes
-        bool operator<(const Event &other) const
-        {
-            return at != other.at ? at > other.at : number > other.number;
-        }
     };
 
     void pump(uint32_t r);
@@ -81,19 +76,19 @@ class Net {
     void look(uint32_t r);
     void push(uint64_t at, const Message &message, bool look)
     {
-        events_.push({at, ++number_, message, look});
+        events_.put(at, {message, look});
     }
 
     Config cfg_;
     sim::Rng rng_;
-    uint64_t now_ = 1, number_ = 0, bid_ = 0;
+    sim::Events<Event> events_{1};
+    uint64_t bid_ = 0;
     std::vector<std::unique_ptr<Rank>> ranks_;
     std::vector<std::vector<uint32_t>> mbit_;     // by host and rail
     std::vector<std::vector<uint64_t>> out_, in_; // when they are free
     std::map<std::pair<std::pair<uint32_t, uint32_t>, uint32_t>, uint64_t>
         last_; // by pair and lane
     std::vector<uint64_t> away_until_;
-    std::priority_queue<Event> events_;
 };
 
 } // namespace lanes

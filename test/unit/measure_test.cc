@@ -34,24 +34,25 @@ uint64_t run(hwmc_measure &m, const std::vector<Line> &lines, std::vector<uint64
         while (hwmc_measure_next_send(&m, &tx, now)) {
             EXPECT_EQ(HWMC_MSG_MEASURE, tx.type);
             EXPECT_EQ(3u, tx.peer);
-            bytes += tx.bytes;
+            bytes += tx.measure.bytes;
         }
         EXPECT_TRUE(tx.flags & HWMC_FLAG_AT_ONCE);
-        const Line &line = lines[tx.index];
+        const Line &line = lines[tx.measure.lane];
         if (sent)
             sent->push_back(bytes);
-        if (tx.index != lane)
+        if (tx.measure.lane != lane)
             bucket = line.bucket;
         else
             bucket = std::min(line.bucket, bucket + (now - filled) * line.mbit / 8000);
-        lane = tx.index;
+        lane = tx.measure.lane;
         now += 2 * line.latency;
         if (bytes > bucket)
             now += (bytes - bucket) * 8000 / line.mbit;
         bucket -= std::min(bucket, bytes);
         filled = now - line.latency;
         answer = tx;
-        answer.flags = answer.bytes = 0;
+        answer.flags = 0;
+        answer.measure.bytes = 0;
         EXPECT_EQ(HWMC_TAKEN, hwmc_measure_on_answer(&m, &answer, now));
     }
     EXPECT_TRUE(hwmc_measure_done(&m));

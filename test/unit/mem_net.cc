@@ -376,12 +376,12 @@ hwmc_group_cfg Net::group_cfg(const std::vector<uint32_t> &members, const Tweak 
     cfg.world = members.data();
     cfg.key = 99;
     cfg.channels = 4;
-    cfg.period = 2;
+    cfg.policy.first.period = 2;
     cfg.fanout = 2;
     cfg.piece_bytes = 1000;
     cfg.join_ns = 1000000000;
     cfg.probe_ns = 250000000;
-    cfg.stay = true;
+    cfg.policy.stay = true;
     if (tweak)
         tweak(cfg);
     return cfg;

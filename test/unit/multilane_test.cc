@@ -39,9 +39,15 @@ struct One {
 
         msg.type = type;
         msg.peer = peer;
-        msg.tree = (uint8_t) tree;
-        msg.index = index;
-        msg.bytes = m.bytes;
+        if (type == HWMC_MSG_GRANT) {
+            msg.grant.tree = (uint8_t) tree;
+            msg.grant.limit = index;
+            msg.grant.bytes = m.bytes;
+        } else {
+            msg.segment.tree = (uint8_t) tree;
+            msg.segment.index = index;
+            msg.segment.bytes = m.bytes;
+        }
         return msg;
     }
     hwmc_verdict segment(uint32_t peer, uint32_t tree, uint32_t index)
@@ -82,8 +88,8 @@ TEST(Multilane, AGrantIsAWindowAndRenewedAtHalfOfIt)
 
     ASSERT_EQ(2u, sent.size()); // to 0 in tree 0, to 2 in tree 1
     EXPECT_EQ(HWMC_MSG_GRANT, sent[0].type);
-    EXPECT_EQ(4u, sent[0].index);
-    EXPECT_EQ(4u, sent[1].index);
+    EXPECT_EQ(4u, sent[0].grant.limit);
+    EXPECT_EQ(4u, sent[1].grant.limit);
     EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 0));
     EXPECT_TRUE(r.sends().empty());
     EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 1));
@@ -91,7 +97,7 @@ TEST(Multilane, AGrantIsAWindowAndRenewedAtHalfOfIt)
     ASSERT_EQ(1u, sent.size());
     EXPECT_EQ(HWMC_MSG_GRANT, sent[0].type);
     EXPECT_EQ(0u, sent[0].peer);
-    EXPECT_EQ(6u, sent[0].index);
+    EXPECT_EQ(6u, sent[0].grant.limit);
 }
 
 TEST(Multilane, WhatIsNotGrantedIsBad)
@@ -130,8 +136,8 @@ TEST(Multilane, AParentSendsAsFarAsIsGranted)
     EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 5));
     std::vector<hwmc_msg> sent = r.sends();
     ASSERT_EQ(2u, sent.size());
-    EXPECT_EQ(3u, sent[0].index);
-    EXPECT_EQ(4u, sent[1].index);
+    EXPECT_EQ(3u, sent[0].segment.index);
+    EXPECT_EQ(4u, sent[1].segment.index);
     EXPECT_EQ(HWMC_TAKEN, r.grant(1, 0, 21)); // there are 20
     EXPECT_EQ(15u, r.sends().size());
     EXPECT_EQ(HWMC_BAD, r.grant(2, 0, 5)); // no child of 0 there
@@ -154,8 +160,8 @@ TEST(Multilane, AShortMessageIsGrantedWhole)
     std::vector<hwmc_msg> sent = r.sends();
 
     ASSERT_EQ(2u, sent.size());
-    EXPECT_EQ(2u, sent[0].index);
-    EXPECT_EQ(1u, sent[1].index);
+    EXPECT_EQ(2u, sent[0].grant.limit);
+    EXPECT_EQ(1u, sent[1].grant.limit);
     EXPECT_EQ(HWMC_PLACE, r.segment(2, 1, 0));
     EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 0));
     EXPECT_EQ(HWMC_PLACE, r.segment(0, 0, 1));
@@ -180,7 +186,7 @@ TEST(Multilane, ARankWithAnotherLengthFails)
     EXPECT_EQ(HWMC_TAKEN, r.grant(2, 0, 4));
     ASSERT_EQ(1u, r.sends().size());
     msg = r.message(HWMC_MSG_SEGMENT, 0, 0, 1);
-    msg.bytes = 300;
+    msg.segment.bytes = 300;
     EXPECT_EQ(HWMC_TAKEN, hwmc_multilane_on_segment(&r.m, &msg, 1));
     sent = r.sends();
     ASSERT_EQ(3u, sent.size());

@@ -7,12 +7,12 @@
 #define HWMC_TEST_UNIT_NEGOTIATION_GROUP_H_INCLUDED
 
 #include <functional>
-#include <queue>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "core.h"
+#include "sim_events.h"
 
 namespace negotiation {
 
@@ -40,21 +40,15 @@ struct Group {
     std::function<uint32_t(uint32_t to, uint8_t rail)> passes = [](uint32_t, uint8_t) {
         return UINT32_MAX;
     };
-    uint64_t now = 0;
     int probes = 0; // of full length
     int joined = 0, fitted = 0;
     uint64_t over_at = 0; // when the last rank knew the decision
 
-    struct Event {
-        uint64_t at, number;
-        std::function<void()> what;
-        bool operator<(const Event &other) const
-        {
-            return at != other.at ? at > other.at : number > other.number;
-        }
-    };
-    std::priority_queue<Event> queue;
-    uint64_t number = 0;
+    sim::Events<std::function<void()>> events{0};
+    uint64_t now() const
+    {
+        return events.now();
+    }
 
     Group(uint32_t size, uint32_t fanout)
         : p(size), k(fanout), offers(size), start(size, 0), joins(size, true),
@@ -71,7 +65,7 @@ struct Group {
     }
     void at(uint64_t when, std::function<void()> what)
     {
-        queue.push({when, number++, what});
+        events.put(when, std::move(what));
     }
     void turn(uint32_t r)
     {
@@ -79,19 +73,19 @@ struct Group {
         hwmc_msg tx;
 
         hwmc_negotiation_check(a);
-        if (hwmc_negotiation_next_timer(a) <= now)
-            hwmc_negotiation_on_timer(a, now);
-        while (hwmc_negotiation_next_send(a, &tx, now)) {
+        if (hwmc_negotiation_next_timer(a) <= now())
+            hwmc_negotiation_on_timer(a, now());
+        while (hwmc_negotiation_next_send(a, &tx, now())) {
             hwmc_negotiation_check(a);
             send(r, tx);
         }
         if (hwmc_negotiation_wants_join(a) && !joining[r]) {
             joining[r] = true;
-            at(now + join, [this, r] {
+            at(now() + join, [this, r] {
                 joined++;
                 if (hwmc_negotiation_wants_join(&ranks[r])) // it may have left
                     hwmc_negotiation_on_joined(&ranks[r], able[r], joins[r] ? join_rails[r] : 0,
-                                               now);
+                                               now());
                 turn(r);
             });
         }
@@ -103,7 +97,7 @@ struct Group {
         }
         if (hwmc_negotiation_over(a) && !over[r]) {
             over[r] = true;
-            over_at = now;
+            over_at = now();
         }
         if (!programs.empty() && programs[r].waits && hwmc_negotiation_over(a))
             enter(r);
@@ -143,13 +137,13 @@ struct Group {
         Program &program = programs[r];
 
         if (program.took.size() < program.pauses.size()) {
-            at(now + program.pauses[program.took.size()], [this, r] {
+            at(now() + program.pauses[program.took.size()], [this, r] {
                 enter(r);
                 hwmc_negotiation_check(&ranks[r]);
             });
             return;
         }
-        at(now, [this, r] {
+        at(now(), [this, r] {
             programs[r].left = true;
             hwmc_negotiation_leave(&ranks[r]);
             turn(r);
@@ -166,22 +160,23 @@ struct Group {
     }
     void send(uint32_t from, hwmc_msg tx)
     {
-        hwmc_parameters parameters = tx.parameters ? *tx.parameters : hwmc_parameters{};
-        bool has = tx.parameters != nullptr;
+        bool has = tx.type == HWMC_MSG_REPORT || tx.type == HWMC_MSG_DECIDE;
+        hwmc_parameters parameters = has ? *tx.parameters : hwmc_parameters{};
         uint32_t first = tx.multicast ? 0 : tx.peer, end = tx.multicast ? p : tx.peer + 1;
 
         EXPECT_EQ(KEY, tx.bid);
-        probes += tx.multicast && tx.bytes == ranks[0].agreed.frag_bytes;
+        probes += tx.multicast && tx.probe.bytes == ranks[0].agreed.frag_bytes;
         tx.peer = from;
         for (uint32_t to = first; to < end; to++) {
             if (to == from || (tx.multicast && (lose(to, probes) || lose_rail(to, tx.rail) ||
-                                                tx.bytes > passes(to, tx.rail))))
+                                                tx.probe.bytes > passes(to, tx.rail))))
                 continue;
-            at(now + (tx.multicast ? cast : lane), [this, to, tx, parameters, has]() mutable {
+            at(now() + (tx.multicast ? cast : lane), [this, to, tx, parameters, has]() mutable {
                 if (!started[to])
                     return;
-                tx.parameters = has ? &parameters : nullptr;
-                EXPECT_NE(HWMC_BAD, hwmc_negotiation_on_recv(&ranks[to], &tx, now));
+                if (has)
+                    tx.parameters = &parameters;
+                EXPECT_NE(HWMC_BAD, hwmc_negotiation_on_recv(&ranks[to], &tx, now()));
                 turn(to);
             });
         }
@@ -199,13 +194,9 @@ struct Group {
                     if (!programs.empty())
                         go_on(r);
                 });
-        while (!queue.empty() && now < 100000 * MS) {
-            Event event = queue.top();
-            queue.pop();
-            now = event.at;
-            event.what();
-        }
-        EXPECT_TRUE(queue.empty());
+        while (!events.empty() && now() < 100000 * MS)
+            events.take()();
+        EXPECT_TRUE(events.empty());
     }
     // All came to the same end, with the same parameters, and nothing is left to do.
     void expect(uint32_t reason, uint32_t rank)
@@ -223,7 +214,7 @@ struct Group {
             EXPECT_EQ(0, memcmp(&a.agreed, &ranks[0].agreed, sizeof(a.agreed)));
             EXPECT_TRUE(reason == 0 || a.agreed.rank == rank);
             EXPECT_EQ(HWMC_NEVER, hwmc_negotiation_next_timer(&a));
-            EXPECT_EQ(0, hwmc_negotiation_next_send(&a, &tx, now));
+            EXPECT_EQ(0, hwmc_negotiation_next_send(&a, &tx, now()));
         }
     }
     std::vector<bool> joining, over;

@@ -22,9 +22,9 @@ mem::Net::Tweak ways(bool stays = true)
         cfg.window = cfg.far_window = 3;
         cfg.seg_bytes = 70;
         cfg.piece_bytes = 500;
-        cfg.stay = stays;
-        cfg.pause_ns = MS;
-        cfg.pause_max_ns = 100 * MS;
+        cfg.policy.stay = stays;
+        cfg.policy.pause_ns = MS;
+        cfg.policy.pause_max_ns = 100 * MS;
     };
 }
 

@@ -143,12 +143,12 @@ static hwmc_msg seek_from(One &r, uint32_t peer, uint32_t frags,
     msg.type = HWMC_MSG_SEEK;
     msg.peer = peer;
     msg.bid = 5;
-    msg.frags = frags;
+    msg.nack.frags = frags;
     msg.flags = take ? HWMC_FLAG_AT_ONCE : 0;
     r.bits.assign(hwmc_bitmap_words(frags), 0);
     for (uint32_t i : lack)
         hwmc_bitmap_set(r.bits.data(), i);
-    msg.bits = frags ? r.bits.data() : nullptr;
+    msg.nack.bits = frags ? r.bits.data() : nullptr;
     return msg;
 }
 
@@ -169,7 +169,7 @@ static hwmc_verdict offer(One &r, uint32_t peer, uint32_t frags)
     msg.type = HWMC_MSG_OFFER;
     msg.peer = peer;
     msg.bid = 5;
-    msg.frags = frags;
+    msg.offer.frags = frags;
     hwmc_verdict verdict = hwmc_two_stage_on_offer(&r.m, &msg, &r.ring, r.now);
     r.check();
     return verdict;
@@ -349,7 +349,7 @@ TEST(TwoStageSeek, StrangersAndContradictionsAreBad)
     msg.multicast = true;
     EXPECT_EQ(HWMC_BAD, hwmc_two_stage_on_seek(&r.m, &msg, &r.ring, r.now));
     msg = seek_from(r, 7, 3, {0});
-    msg.bits = nullptr;
+    msg.nack.bits = nullptr;
     EXPECT_EQ(HWMC_BAD, hwmc_two_stage_on_seek(&r.m, &msg, &r.ring, r.now));
     EXPECT_EQ("", r.sends());
 }
@@ -401,7 +401,7 @@ TEST(SeekNet, WhoWaitsIsFoundWhilePredecessorAndRootAreAway)
 
         c.push = push;
         c.lose = [](const hwmc_msg &msg, uint32_t to) {
-            return msg.type == HWMC_MSG_DATA && msg.index == 1 && to == 2;
+            return msg.type == HWMC_MSG_DATA && msg.data.index == 1 && to == 2;
         };
         std::vector<uint64_t> had = run(c, [](Net &net) {
             EXPECT_EQ(1u, net.counts(2).found);
@@ -429,7 +429,7 @@ TEST(SeekNet, OneHolderServesManyAndNobodyIsFlooded)
         with_away(p, UINT64_C(1) << 0 | UINT64_C(0x7fffffff) << 32, 15 * sim::US, 10 * sim::S);
 
     c.lose = [holder](const hwmc_msg &msg, uint32_t to) {
-        return msg.type == HWMC_MSG_DATA && msg.index == 1 && to < 32 && to != holder;
+        return msg.type == HWMC_MSG_DATA && msg.data.index == 1 && to < 32 && to != holder;
     };
     c.max_events = 10000000;
     std::vector<uint64_t> had = run(c, [](Net &net) {
@@ -451,7 +451,7 @@ TEST(SeekNet, WhatNobodyHasIsAskedForLessAndLessOften)
     Config c = with_away(p, 1, 15 * sim::US, 10 * sim::S);
 
     c.lose = [](const hwmc_msg &msg, uint32_t) {
-        return msg.type == HWMC_MSG_DATA && msg.index == 1;
+        return msg.type == HWMC_MSG_DATA && msg.data.index == 1;
     };
     c.max_events = 10000000;
     run(c, [](Net &net) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
-LinkNet::LinkNet(uint8_t lanes, uint8_t streams, uint16_t tells, uint32_t usable)
+SessionNet::SessionNet(uint8_t lanes, uint8_t streams, uint16_t tells, uint32_t usable)
 {
     cfg.lanes = lanes;
     cfg.streams = streams;
@@ -25,7 +25,7 @@ LinkNet::LinkNet(uint8_t lanes, uint8_t streams, uint16_t tells, uint32_t usable
     }
 }
 
-void LinkNet::pump(int end)
+void SessionNet::pump(int end)
 {
     End &e = ends[end];
     hwmc_session_tx tx;
@@ -43,20 +43,20 @@ void LinkNet::pump(int end)
     hwmc_session_check(&e.session);
 }
 
-void LinkNet::post(int end, uint32_t stream, uint32_t frames)
+void SessionNet::post(int end, uint32_t stream, uint32_t frames)
 {
     for (uint32_t i = 0; i < frames; i++)
         EXPECT_EQ(ends[end].posted[stream]++, hwmc_session_post(&ends[end].session, stream));
     pump(end);
 }
 
-void LinkNet::cut(uint32_t lane, bool forward, bool back)
+void SessionNet::cut(uint32_t lane, bool forward, bool back)
 {
     ends[0].cut[lane] = forward;
     ends[1].cut[lane] = back;
 }
 
-void LinkNet::heal(uint32_t lane)
+void SessionNet::heal(uint32_t lane)
 {
     for (End &e : ends) {
         e.cut[lane] = false;
@@ -65,7 +65,7 @@ void LinkNet::heal(uint32_t lane)
     }
 }
 
-void LinkNet::lose(uint32_t lane, uint64_t second_end_later)
+void SessionNet::lose(uint32_t lane, uint64_t second_end_later)
 {
     for (End &e : ends)
         e.out[lane].clear();
@@ -75,7 +75,7 @@ void LinkNet::lose(uint32_t lane, uint64_t second_end_later)
     pump(0);
 }
 
-void LinkNet::usable(uint32_t lane)
+void SessionNet::usable(uint32_t lane)
 {
     losses.erase(std::remove_if(losses.begin(), losses.end(),
                                 [&](const Later &l) {
@@ -92,19 +92,19 @@ void LinkNet::usable(uint32_t lane)
         }
 }
 
-void LinkNet::busy(int end, bool on)
+void SessionNet::busy(int end, bool on)
 {
     ends[end].busy = on;
     pump(end);
 }
 
-void LinkNet::suspect(int end, uint32_t lane)
+void SessionNet::suspect(int end, uint32_t lane)
 {
     hwmc_session_suspect(&ends[end].session, lane, now);
     pump(end);
 }
 
-void LinkNet::deliver(int from, uint32_t lane)
+void SessionNet::deliver(int from, uint32_t lane)
 {
     End &to = ends[1 - from];
     hwmc_session_tx m = ends[from].out[lane].front().tx;
@@ -127,7 +127,7 @@ void LinkNet::deliver(int from, uint32_t lane)
 }
 
 // The earliest thing that can happen.
-bool LinkNet::step(uint64_t until)
+bool SessionNet::step(uint64_t until)
 {
     uint64_t at = until;
     int end = -1, lane = -1;
@@ -173,7 +173,7 @@ bool LinkNet::step(uint64_t until)
     return true;
 }
 
-void LinkNet::run(uint64_t until)
+void SessionNet::run(uint64_t until)
 {
     for (int n = 0; step(until); n++)
         ASSERT_LT(n, 5000000) << "events without end";

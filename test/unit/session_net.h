@@ -17,11 +17,11 @@ extern "C" {
 #include "core/path/session.h"
 }
 
-class LinkNet {
+class SessionNet {
   public:
     static constexpr uint64_t kUs = 1000, kMs = 1000000;
 
-    LinkNet(uint8_t lanes, uint8_t streams, uint16_t tells = 0, uint32_t usable = UINT32_MAX);
+    SessionNet(uint8_t lanes, uint8_t streams, uint16_t tells = 0, uint32_t usable = UINT32_MAX);
 
     void post(int end, uint32_t stream, uint32_t frames = 1);
     void cut(uint32_t lane, bool forward = true, bool back = true); // of 0's view

@@ -4,11 +4,11 @@
 
 #include "session_net.h"
 
-static constexpr uint64_t kUs = LinkNet::kUs, kMs = LinkNet::kMs, kS = 1000 * kMs;
+static constexpr uint64_t kUs = SessionNet::kUs, kMs = SessionNet::kMs, kS = 1000 * kMs;
 
 TEST(Link, WithoutTroubleNothingIsSentTwiceAndAcknowledgementsAreFew)
 {
-    LinkNet net(2, 2);
+    SessionNet net(2, 2);
 
     net.post(0, 0, 1000);
     net.post(0, 1, 1000);
@@ -25,7 +25,7 @@ TEST(Link, WithoutTroubleNothingIsSentTwiceAndAcknowledgementsAreFew)
 
 TEST(Link, KeepsToItsWindow)
 {
-    LinkNet net(1, 1);
+    SessionNet net(1, 1);
 
     net.cut(0);
     net.post(0, 0, 1000);
@@ -39,7 +39,7 @@ TEST(Link, KeepsToItsWindow)
 
 TEST(Link, ASilentLaneIsLeftOnceAnotherAnswers)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.cut(0);
     net.post(0, 0, 3);
@@ -56,7 +56,7 @@ TEST(Link, ASilentLaneIsLeftOnceAnotherAnswers)
 
 TEST(Link, ItComesBackAndIsUsedAgainWithoutARepeat)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.cut(0);
     net.post(0, 0, 3);
@@ -76,7 +76,7 @@ TEST(Link, ItComesBackAndIsUsedAgainWithoutARepeat)
 // It stops sending by the other lane, has the last of it acknowledged, and goes on.
 TEST(Link, ABusyStreamReturnsWithoutAGap)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.cut(0);
     net.post(0, 0, 3);
@@ -91,7 +91,7 @@ TEST(Link, ABusyStreamReturnsWithoutAGap)
 
 TEST(Link, AProcessThatComputesCostsNoLaneItsLife)
 {
-    LinkNet net(2, 2);
+    SessionNet net(2, 2);
 
     net.busy(1, true);
     net.post(0, 0, 200);
@@ -109,7 +109,7 @@ TEST(Link, AProcessThatComputesCostsNoLaneItsLife)
 // tells.
 TEST(Link, WhatCameBeforeDoesNotVouchForALane)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.post(0, 0);
     net.run_for(kMs);
@@ -126,7 +126,7 @@ TEST(Link, WhatCameBeforeDoesNotVouchForALane)
 // Frames queue by a lane, and acknowledgements come by it.
 TEST(Link, ALaneThatIsSlowIsNotGivenUp)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     for (int i = 0; i < 20; i++) {
         net.post(0, 0, 20);
@@ -141,7 +141,7 @@ TEST(Link, ALaneThatIsSlowIsNotGivenUp)
 
 TEST(Link, ALaneThatIsDeadOneWayIsLeftByWhoCannotUseIt)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.cut(0, false, true); // 1 to 0 is cut
     net.post(0, 0, 5);
@@ -156,7 +156,7 @@ TEST(Link, ALaneThatIsDeadOneWayIsLeftByWhoCannotUseIt)
 
 TEST(Link, ALaneThatSaysItIsLostIsLeftAtOnce)
 {
-    LinkNet net(2, 1, 3);
+    SessionNet net(2, 1, 3);
 
     net.post(0, 0, 70);
     net.run_for(5 * kUs);
@@ -173,7 +173,7 @@ TEST(Link, ALaneThatSaysItIsLostIsLeftAtOnce)
 
 TEST(Link, WithoutAnyLaneItWaits)
 {
-    LinkNet net(2, 1, 3, 0);
+    SessionNet net(2, 1, 3, 0);
 
     net.post(0, 0, 4);
     net.run_for(kS);
@@ -187,7 +187,7 @@ TEST(Link, WithoutAnyLaneItWaits)
 // lost is sent again by the same lane, as the answer says that it did not come.
 TEST(Link, AnAnswerTellsWhatWasLost)
 {
-    LinkNet net(1, 1);
+    SessionNet net(1, 1);
 
     net.post(0, 0, 2);
     net.ends[0].out[0].clear();
@@ -215,7 +215,7 @@ TEST(Link, AnAnswerTellsWhatWasLost)
 // Nothing is sent, so nobody would notice that the lane is dead.
 TEST(Link, ADoubtFindsAnIdleLaneDead)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.run_for(kS);
     net.cut(0);
@@ -237,7 +237,7 @@ TEST(Link, ADoubtFindsAnIdleLaneDead)
 
 TEST(Link, ADoubtCostsALivingLaneNothing)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.suspect(0, 0);
     net.suspect(0, 0);
@@ -257,7 +257,7 @@ TEST(Link, ADoubtCostsALivingLaneNothing)
 // Who has nothing to send by a dead lane learns of it from the one that has.
 TEST(Link, BothEndsFindALaneDeadAtTheSameTime)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     net.run_for(kS);
     net.cut(0);
@@ -273,24 +273,24 @@ TEST(Link, BothEndsFindALaneDeadAtTheSameTime)
 
 TEST(Link, ADoubtGoesThereButNotBackAgain)
 {
-    LinkNet net(3, 1);
+    SessionNet net(3, 1);
 
     net.suspect(0, 1);
     net.run_for(kS);
-    for (const LinkNet::End &e : net.ends) {
+    for (const SessionNet::End &e : net.ends) {
         EXPECT_EQ(3u, e.counts.probes); // one a lane
         EXPECT_EQ(0u, e.counts.deaths);
     }
     net.suspect(1, 1);
     net.suspect(0, 1); // of one's own, both
     net.run_for(kS);
-    for (const LinkNet::End &e : net.ends)
+    for (const SessionNet::End &e : net.ends)
         EXPECT_EQ(6u, e.counts.probes);
 }
 
 TEST(Link, LanesThatThereAreNoneOfAreNotDoubted)
 {
-    LinkNet net(2, 1);
+    SessionNet net(2, 1);
 
     hwmc_session_on_probe(&net.ends[0].session, 0, 1, ~3u, net.now);
     EXPECT_EQ(HWMC_SESSION_GOOD, net.state(0, 0));
@@ -302,7 +302,7 @@ TEST(Link, LanesThatThereAreNoneOfAreNotDoubted)
 
 TEST(Link, ANumberThatWasNeverSentIsBad)
 {
-    LinkNet net(1, 1);
+    SessionNet net(1, 1);
 
     net.post(0, 0, 2);
     EXPECT_EQ(HWMC_BAD, hwmc_session_on_ack(&net.ends[0].session, 0, 0, 3, false, net.now));
@@ -319,7 +319,7 @@ static void storm(uint64_t seed)
     sim::Rng rng(seed);
     uint8_t lanes = (uint8_t) rng.between(1, 4), streams = (uint8_t) rng.between(1, 3);
     uint16_t tells = (uint16_t) rng.below(16);
-    LinkNet net(lanes, streams, tells);
+    SessionNet net(lanes, streams, tells);
 
     net.latency = rng.between(1, 2000) * kUs;
     for (int i = 0; i < 60; i++) {

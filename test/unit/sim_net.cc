@@ -29,10 +29,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
 
         c.size = cfg_.ranks;
         c.rank = r;
-        c.push = cfg_.push;
-        c.adapt_repair = c.adapt_period = cfg_.adapt;
+        c.policy.first.push = cfg_.push;
+        c.policy.adapt_repair = c.policy.adapt_period = cfg_.adapt;
         c.channels = cfg_.channels;
-        c.period = cfg_.period;
+        c.policy.first.period = cfg_.period;
         c.fanout = cfg_.fanout;
         c.frag_bytes = cfg_.frag_bytes;
         c.max_bytes = cfg_.frag_bytes * cfg_.max_frags;
@@ -49,10 +49,10 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         c.window = cfg_.window;
         c.far_window = cfg_.far_window;
         c.sites = cfg_.site.empty() ? nullptr : &sites_;
-        c.rails = cfg_.no_cast ? 0 : (uint8_t) ((1u << cfg_.rails) - 1);
-        c.stay = !cfg_.leaves;
-        c.pause_ns = cfg_.pause;
-        c.pause_max_ns = cfg_.pause_max;
+        c.policy.first.rails = cfg_.no_cast ? 0 : (uint8_t) ((1u << cfg_.rails) - 1);
+        c.policy.stay = !cfg_.leaves;
+        c.policy.pause_ns = cfg_.pause;
+        c.policy.pause_max_ns = cfg_.pause_max;
         for (const Bcast &b : cfg_.script)
             if (b.trees || (cfg_.leaves && cfg_.trees > 0))
                 c.max_segments =
@@ -65,8 +65,8 @@ Net::Net(Config cfg) : cfg_(std::move(cfg)), rng_(cfg_.seed), ranks_(cfg_.ranks)
         hwmc_stream_init(&rank.stream, &c, rank.memory.data());
         rank.channels.assign(cfg_.channels, std::vector<uint8_t>(c.max_bytes, 0xee));
         rank.lane_free.assign(cfg_.ranks * (1 + cfg_.far_lanes), 0);
-        rank.call_at = now_ + think(r);
-        turn_at(r, now_);
+        rank.call_at = now() + think(r);
+        turn_at(r, now());
     }
     cast_.assign(n_frags, 0);
     forwarded_.assign(cfg_.ranks, std::vector<uint8_t>(n_frags, 0));
@@ -84,14 +84,12 @@ std::string Net::run()
     size_t open = cfg_.ranks;
 
     while (error_.empty() && open > 0) {
-        if (queue_.empty()) {
+        if (events_.empty()) {
             fail("deadlock: nothing will ever happen again");
             break;
         }
-        Event event = queue_.top();
-        queue_.pop();
-        now_ = event.at;
-        if (now_ > S + cfg_.deadline || ++events_ > cfg_.max_events) {
+        Event event = events_.take();
+        if (now() > S + cfg_.deadline || ++happened_ > cfg_.max_events) {
             fail("not over in time");
             break;
         }
@@ -103,7 +101,7 @@ std::string Net::run()
             hwmc_stream_on_sent(&ranks_[event.rank].stream, (uint32_t) event.token);
             after_event(event.rank);
             turn(event.rank);
-        } else if (ranks_[event.rank].turn_at == event.at) {
+        } else if (ranks_[event.rank].turn_at == now()) {
             ranks_[event.rank].turn_at = HWMC_NEVER;
             turn(event.rank);
         }
@@ -146,7 +144,7 @@ hwmc_room Net::some_room()
 
 void Net::at(uint64_t when, uint32_t rank, PacketPtr packet, int64_t token)
 {
-    queue_.push(Event{when, number_++, rank, std::move(packet), token});
+    events_.put(when, {rank, std::move(packet), token});
 }
 
 // The rank gets a turn at `when` or before.
@@ -164,11 +162,11 @@ bool Net::away(uint32_t r)
     Rank &rank = ranks_[r];
 
     for (const Outage &o : cfg_.stalls)
-        if (o.ranks >> r & 1 && now_ >= S + o.from && now_ < S + o.until)
+        if (o.ranks >> r & 1 && now() >= S + o.from && now() < S + o.until)
             rank.busy_until = std::max(rank.busy_until, S + o.until);
-    if (now_ >= rank.busy_until && cfg_.stall_max > 0 && rng_.chance(cfg_.stall))
-        rank.busy_until = now_ + rng_.below(cfg_.stall_max);
-    if (now_ >= rank.busy_until)
+    if (now() >= rank.busy_until && cfg_.stall_max > 0 && rng_.chance(cfg_.stall))
+        rank.busy_until = now() + rng_.below(cfg_.stall_max);
+    if (now() >= rank.busy_until)
         return false;
     turn_at(r, rank.busy_until);
     return true;
@@ -239,11 +237,12 @@ void Net::after_event(uint32_t r)
 hwmc_verdict Net::inject(uint32_t r, const hwmc_msg &msg)
 {
     Rank &rank = ranks_[r];
-    hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now_);
+    hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now());
 
     if (verdict == HWMC_PLACE) {
-        uint32_t len = hwmc_frag_len(msg.bytes, cfg_.frag_bytes, msg.index);
-        memset(rank.channels[msg.bid % cfg_.channels].data() + msg.index * cfg_.frag_bytes, 0, len);
+        uint32_t len = hwmc_frag_len(msg.data.bytes, cfg_.frag_bytes, msg.data.index);
+        memset(rank.channels[msg.bid % cfg_.channels].data() + msg.data.index * cfg_.frag_bytes, 0,
+               len);
     }
     rank.injected_bad += verdict == HWMC_BAD;
     hwmc_stream_check(&rank.stream);
@@ -254,7 +253,7 @@ void Net::receive(uint32_t r, const Packet &packet)
 {
     Rank &rank = ranks_[r];
     const hwmc_msg &msg = packet.msg;
-    hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now_);
+    hwmc_verdict verdict = hwmc_stream_on_recv(&rank.stream, &msg, now());
 
     if (verdict == HWMC_PLACE && msg.type == HWMC_MSG_SEGMENT) {
         uint32_t len, offset = hwmc_multilane_at(&rank.stream.multilane, &msg, &len);
@@ -266,7 +265,7 @@ void Net::receive(uint32_t r, const Packet &packet)
     } else if (verdict == HWMC_PLACE) {
         std::vector<uint8_t> &to = rank.channels[msg.bid % cfg_.channels];
         std::copy(packet.payload.begin(), packet.payload.end(),
-                  to.begin() + msg.index * cfg_.frag_bytes);
+                  to.begin() + msg.data.index * cfg_.frag_bytes);
         LOG(r, "places " + said(msg));
     } else if (verdict == HWMC_DUP) {
         LOG(r, "has already " + said(msg));
@@ -281,10 +280,10 @@ void Net::timers(uint32_t r)
 {
     Rank &rank = ranks_[r];
 
-    if (hwmc_stream_next_timer(&rank.stream) > now_)
+    if (hwmc_stream_next_timer(&rank.stream) > now())
         return;
-    hwmc_stream_on_timer(&rank.stream, now_);
-    if (hwmc_stream_next_timer(&rank.stream) <= now_)
+    hwmc_stream_on_timer(&rank.stream, now());
+    if (hwmc_stream_next_timer(&rank.stream) <= now())
         fail("rank " + std::to_string(r) + " has a timer that does not go off");
     after_event(r);
 }
@@ -296,7 +295,7 @@ bool Net::program(uint32_t r)
 
     switch (rank.state) {
         case State::THINK:
-            if (now_ < rank.call_at) {
+            if (now() < rank.call_at) {
                 turn_at(r, rank.call_at);
                 return false;
             }
@@ -333,7 +332,7 @@ bool Net::post(uint32_t r)
     }
     if (!hwmc_stream_open(&rank.stream)) {
         if (!rank.stalled) {
-            hwmc_stream_stall(&rank.stream, now_);
+            hwmc_stream_stall(&rank.stream, now());
             LOG(r, "stalls at " + std::to_string(rank.next));
             after_event(r);
         }
@@ -362,11 +361,11 @@ bool Net::post(uint32_t r)
             bytes[i] = pattern(bid, i);
         LOG(r, "calls " + std::to_string(bid) + " as root");
         hwmc_stream_post_root(&rank.stream, bcast.bytes, bcast.more,
-                              some_rails(hwmc_stream_next_rails(&rank.stream)), now_);
+                              some_rails(hwmc_stream_next_rails(&rank.stream)), now());
     } else {
         LOG(r, "calls " + std::to_string(bid));
-        called_at_[{r, bid}] = now_;
-        hwmc_stream_post_member(&rank.stream, bcast.root, now_);
+        called_at_[{r, bid}] = now();
+        hwmc_stream_post_member(&rank.stream, bcast.root, now());
     }
     rank.state = State::WAIT;
     after_event(r);
@@ -398,12 +397,12 @@ bool Net::finish(uint32_t r)
             break;
         }
     LOG(r, "has all of " + std::to_string(bid));
-    hwmc_stream_consume(&rank.stream, now_);
+    hwmc_stream_consume(&rank.stream, now());
     rank.next++;
-    rank.call_at = now_ + think(r);
+    rank.call_at = now() + think(r);
     rank.state = State::THINK;
     after_event(r);
-    if (!cfg_.async && rank.call_at > now_) {
+    if (!cfg_.async && rank.call_at > now()) {
         sends(r); // what is due goes before the program goes on
         rank.busy_until = rank.call_at;
         turn_at(r, rank.busy_until);
@@ -419,12 +418,12 @@ bool Net::sends(uint32_t r)
     hwmc_msg tx;
     uint32_t n = 0;
 
-    if (now_ < rank.busy_until)
+    if (now() < rank.busy_until)
         return false;
     while (cfg_.credits == 0 || n < cfg_.credits) {
-        if (!hwmc_stream_next_send(&rank.stream, some_room(), &tx, now_)) {
+        if (!hwmc_stream_next_send(&rank.stream, some_room(), &tx, now())) {
             if (hwmc_stream_casts(&rank.stream, {0xff, 0xff}))
-                turn_at(r, now_ + US); // the rail that is best now is none of the broadcast's
+                turn_at(r, now() + US); // the rail that is best now is none of the broadcast's
             return n > 0;
         }
         n++;
@@ -432,7 +431,7 @@ bool Net::sends(uint32_t r)
         transmit(r, tx);
         after_event(r);
     }
-    rank.busy_until = now_ + US; // the wire is full
+    rank.busy_until = now() + US; // the wire is full
     turn_at(r, rank.busy_until);
     return false;
 }
@@ -443,7 +442,7 @@ bool Net::crosses(uint32_t a, uint32_t b, uint64_t *until) const
     bool cut = false;
 
     for (const Outage &o : cfg_.partitions)
-        if (((o.ranks >> a ^ o.ranks >> b) & 1) && now_ >= S + o.from && now_ < S + o.until) {
+        if (((o.ranks >> a ^ o.ranks >> b) & 1) && now() >= S + o.from && now() < S + o.until) {
             *until = std::max(cut ? *until : 0, S + o.until);
             cut = true;
         }
@@ -453,8 +452,8 @@ bool Net::crosses(uint32_t a, uint32_t b, uint64_t *until) const
 bool Net::falls_in_hole(const hwmc_msg &msg, uint32_t to)
 {
     for (const Hole &h : cfg_.holes)
-        if ((h.ranks >> to & 1) && (h.rails >> msg.rail & 1) && now_ >= S + h.from &&
-            now_ < S + h.until && rng_.chance(h.chance))
+        if ((h.ranks >> to & 1) && (h.rails >> msg.rail & 1) && now() >= S + h.from &&
+            now() < S + h.until && rng_.chance(h.chance))
             return true;
     return false;
 }
@@ -468,13 +467,14 @@ void Net::transmit(uint32_t r, const hwmc_msg &tx)
     packet->msg.peer = r;
     if (tx.type == HWMC_MSG_DATA) {
         const uint8_t *from =
-            ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.index * cfg_.frag_bytes;
-        packet->payload.assign(from, from + hwmc_frag_len(tx.bytes, cfg_.frag_bytes, tx.index));
+            ranks_[r].channels[tx.bid % cfg_.channels].data() + tx.data.index * cfg_.frag_bytes;
+        packet->payload.assign(from,
+                               from + hwmc_frag_len(tx.data.bytes, cfg_.frag_bytes, tx.data.index));
     }
-    if (((tx.type == HWMC_MSG_NACK || tx.type == HWMC_MSG_SEEK) && tx.frags > 0) ||
-        tx.type == HWMC_MSG_ROOT_NACK)
-        packet->bits.assign(tx.bits, tx.bits + hwmc_bitmap_words(tx.frags));
-    packet->msg.bits = packet->bits.data();
+    if (tx.type == HWMC_MSG_NACK || tx.type == HWMC_MSG_SEEK || tx.type == HWMC_MSG_ROOT_NACK) {
+        packet->bits.assign(tx.nack.bits, tx.nack.bits + hwmc_bitmap_words(tx.nack.frags));
+        packet->msg.nack.bits = packet->bits.data();
+    }
     if (tx.multicast) {
         multicast(r, packet);
         return;
@@ -486,13 +486,13 @@ void Net::transmit(uint32_t r, const hwmc_msg &tx)
     uint32_t len, offset = hwmc_multilane_at(&ranks_[r].stream.multilane, &tx, &len);
 
     packet->payload.assign(ranks_[r].user.begin() + offset, ranks_[r].user.begin() + offset + len);
-    at(by_lane(r, to, 1 + tx.rail, packet), r, nullptr, tx.token);
+    at(by_lane(r, to, 1 + tx.segment.lane, packet), r, nullptr, tx.segment.token);
 }
 
 // Returns when it arrives.
 uint64_t Net::by_lane(uint32_t r, uint32_t to, uint32_t lane, const PacketPtr &packet)
 {
-    uint64_t when = now_;
+    uint64_t when = now();
     uint64_t &free = ranks_[r].lane_free[to * (1 + cfg_.far_lanes) + lane];
 
     crosses(r, to, &when);
@@ -519,7 +519,7 @@ void Net::multicast(uint32_t r, const PacketPtr &packet)
             continue;
         }
         for (int copies = rng_.chance(cfg_.dup) ? 2 : 1; copies > 0; copies--)
-            at(now_ + rng_.between(cfg_.cast_min, cfg_.cast_max) +
+            at(now() + rng_.between(cfg_.cast_min, cfg_.cast_max) +
                    packet->msg.rail * cfg_.rail_skew,
                to, packet);
     }

@@ -16,13 +16,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <queue>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "core.h"
+#include "sim_events.h"
 #include "sim_rng.h"
 
 namespace sim {
@@ -150,7 +150,7 @@ class Net {
     }
     uint64_t now() const
     {
-        return now_;
+        return events_.now();
     }
     // Whether a broadcast that was called went along trees.
     bool by_trees(uint64_t bid) const
@@ -178,16 +178,9 @@ class Net {
     using PacketPtr = std::shared_ptr<const Packet>;
 
     struct Event {
-        uint64_t at, number;
         uint32_t rank;
         PacketPtr packet; // none: the rank's turn
         int64_t token;    // not negative: a lane is through with what was sent with it
-    };
-    struct Later {
-        bool operator()(const Event &a, const Event &b) const
-        {
-            return a.at != b.at ? a.at > b.at : a.number > b.number;
-        }
     };
 
     struct Rank {
@@ -259,11 +252,9 @@ class Net {
     hwmc_sites sites_ = {};
     std::vector<uint32_t> site_memory_;
     Rng rng_;
-    uint64_t now_ = S;
-    uint64_t events_ = 0;
-    uint64_t number_ = 0;
+    Events<Event> events_{S};
+    uint64_t happened_ = 0; // of them
     std::vector<Rank> ranks_;
-    std::priority_queue<Event, std::vector<Event>, Later> queue_;
     std::string error_;
     std::string trace_;
 

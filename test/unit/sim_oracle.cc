@@ -42,7 +42,7 @@ void Net::log(uint32_t r, const std::string &what)
 {
     if (!cfg_.trace)
         return;
-    std::string time = std::to_string((now_ - S) / US);
+    std::string time = std::to_string((now() - S) / US);
     trace_ += std::string(time.size() < 6 ? 6 - time.size() : 0, ' ') + time + " " +
               std::to_string(r) + " " + what + "\n";
 }
@@ -55,19 +55,19 @@ std::string Net::said(const hwmc_msg &msg) const
 
     switch (msg.type) {
         case HWMC_MSG_DATA:
-            return std::to_string(msg.bid) + name(".", msg.index) + way +
+            return std::to_string(msg.bid) + name(".", msg.data.index) + way +
                    (msg.flags & HWMC_FLAG_AT_ONCE ? " at once" : "");
         case HWMC_MSG_NACK:
-            for (uint32_t i = 0; i < msg.frags; i++)
-                if (hwmc_bitmap_test(msg.bits, i))
+            for (uint32_t i = 0; i < msg.nack.frags; i++)
+                if (hwmc_bitmap_test(msg.nack.bits, i))
                     list += name(list.empty() ? "" : " ", i);
-            return name("request ", msg.bid) + (msg.frags ? " {" + list + "}" : " all");
+            return name("request ", msg.bid) + (msg.nack.frags ? " {" + list + "}" : " all");
         case HWMC_MSG_SEEK:
-            for (uint32_t i = 0; i < msg.frags; i++)
-                if (hwmc_bitmap_test(msg.bits, i))
+            for (uint32_t i = 0; i < msg.nack.frags; i++)
+                if (hwmc_bitmap_test(msg.nack.bits, i))
                     list += name(list.empty() ? "" : " ", i);
             return name(msg.flags & HWMC_FLAG_AT_ONCE ? "take " : "seek ", msg.bid) +
-                   (msg.frags ? " {" + list + "}" : " all");
+                   (msg.nack.frags ? " {" + list + "}" : " all");
         case HWMC_MSG_OFFER:
             return name("offer ", msg.bid);
         case HWMC_MSG_READY:
@@ -79,13 +79,16 @@ std::string Net::said(const hwmc_msg &msg) const
         case HWMC_MSG_SYNC_ASK:
             return name("floor? ", msg.bid);
         case HWMC_MSG_EPOCH:
-            return name("epoch ", msg.index) + name(" from ", msg.bid) + name(" rails ", msg.rails);
+            return name("epoch ", msg.epoch.number) + name(" from ", msg.bid) +
+                   name(" rails ", msg.epoch.rails);
         case HWMC_MSG_PROBE:
-            return name("probe ", msg.index) + name(".", msg.tree) + name(" on rail ", msg.rail);
+            return name("probe ", msg.probe.train) + name(".", msg.probe.number) +
+                   name(" on rail ", msg.rail);
         case HWMC_MSG_GRANT:
-            return name("grant ", msg.bid) + name(" of tree ", msg.tree);
+            return name("grant ", msg.bid) + name(" of tree ", msg.grant.tree);
         case HWMC_MSG_SEGMENT:
-            return name("segment ", msg.bid) + name(".", msg.index) + name(" of tree ", msg.tree);
+            return name("segment ", msg.bid) + name(".", msg.segment.index) +
+                   name(" of tree ", msg.segment.tree);
         default:
             return name("type ", msg.type);
     }
@@ -167,8 +170,9 @@ void Net::watch_trees(uint32_t r, const hwmc_msg &tx)
     const Bcast &bcast = cfg_.script[tx.bid];
     const Rank &to = ranks_[tx.peer];
 
-    if (!by_trees(tx.bid) || tx.root != bcast.root ||
-        (tx.bytes != bcast.bytes && !cfg_.own_bytes) || tx.multicast || tx.tree >= cfg_.trees)
+    if (!by_trees(tx.bid) || tx.segment.root != bcast.root ||
+        (tx.segment.bytes != bcast.bytes && !cfg_.own_bytes) || tx.multicast ||
+        tx.segment.tree >= cfg_.trees)
         fail(name("a false message along trees by rank ", r));
     if (tx.type == HWMC_MSG_GRANT || (cfg_.own_bytes && (tx.flags & HWMC_FLAG_VOID)))
         return;
@@ -177,9 +181,11 @@ void Net::watch_trees(uint32_t r, const hwmc_msg &tx)
         fail(name("a segment over a lane that is none by rank ", r));
     if ((to.next != tx.bid || to.state != State::WAIT) && !cfg_.own_bytes)
         fail(name("a segment for a rank that is not in the call by rank ", r));
-    if (!cfg_.speed.empty() && tx.rails != 1u << tx.rail % cfg_.speed.size())
+    if (!cfg_.speed.empty() && tx.segment.rails != 1u << tx.segment.lane % cfg_.speed.size())
         fail(name("a segment that names another rail by rank ", r));
-    if (!segments_[tx.peer].insert({tx.bid, tx.index * cfg_.trees + tx.tree}).second &&
+    if (!segments_[tx.peer]
+             .insert({tx.bid, tx.segment.index * cfg_.trees + tx.segment.tree})
+             .second &&
         cfg_.speed.size() < 2)
         fail(name("a segment twice by rank ", r));
 }
@@ -187,17 +193,19 @@ void Net::watch_trees(uint32_t r, const hwmc_msg &tx)
 void Net::watch_data(uint32_t r, const hwmc_msg &tx)
 {
     const Bcast &bcast = cfg_.script[tx.bid];
-    size_t i = slot(tx.bid, tx.index);
+    size_t i = slot(tx.bid, tx.data.index);
 
-    if (tx.root != bcast.root || tx.bytes != bcast.bytes || tx.index >= tx.frags ||
-        tx.frags != hwmc_frags_of(bcast.bytes, cfg_.frag_bytes)) {
+    if (tx.data.root != bcast.root || tx.data.bytes != bcast.bytes ||
+        tx.data.index >= tx.data.frags ||
+        tx.data.frags != hwmc_frags_of(bcast.bytes, cfg_.frag_bytes)) {
         fail(name("a false fragment by rank ", r));
         return;
     }
-    if (tx.multicast && (!(rails_[tx.bid] >> tx.rail & 1) || (tx.rails & ~rails_[tx.bid])))
+    if (tx.multicast && (!(rails_[tx.bid] >> tx.rail & 1) || (tx.data.rails & ~rails_[tx.bid])))
         fail(name("multicast on a rail that was left by rank ", r));
     if (tx.multicast) {
-        bool end = tx.index + 1 == tx.frags && !bcast.more && tx.frags > HWMC_STANDING_FRAGS;
+        bool end = tx.data.index + 1 == tx.data.frags && !bcast.more &&
+                   tx.data.frags > HWMC_STANDING_FRAGS;
 
         // At the end of a long message the last fragment goes once more on each rail; any, when
         // neighbours lack it.
@@ -222,14 +230,14 @@ void Net::watch_request(uint32_t r, const hwmc_msg &tx)
 
     if (pushes(r, tx.bid))
         fail(name("a request though fragments are pushed, by rank ", r));
-    if (tx.peer != hwmc_ring_prev(r, cfg_.ranks) || (tx.frags > 0 && tx.frags != frags)) {
+    if (tx.peer != hwmc_ring_prev(r, cfg_.ranks) || (tx.nack.frags > 0 && tx.nack.frags != frags)) {
         fail(name("a false request by rank ", r));
         return;
     }
     for (uint32_t i = 0; i < frags; i++)
-        if (tx.frags == 0 || hwmc_bitmap_test(tx.bits, i)) {
+        if (tx.nack.frags == 0 || hwmc_bitmap_test(tx.nack.bits, i)) {
             fresh |= !named_[r][slot(tx.bid, i)];
-            named_[r][slot(tx.bid, i)] |= tx.frags > 0;
+            named_[r][slot(tx.bid, i)] |= tx.nack.frags > 0;
             asked_[r][slot(tx.bid, i)] = 1;
         }
     if (!fresh)
@@ -247,10 +255,10 @@ void Net::watch_seek(uint32_t r, const hwmc_msg &tx)
     uint64_t &n = seeks_[{r, tx.bid}];
 
     if (rank.state != State::WAIT || rank.next != tx.bid || cfg_.script[tx.bid].root == r ||
-        tx.peer == hwmc_ring_prev(r, cfg_.ranks) || tx.frags != m.frags)
+        tx.peer == hwmc_ring_prev(r, cfg_.ranks) || tx.nack.frags != m.frags)
         fail(name("a false SEEK by rank ", r));
-    for (uint32_t i = 0; i < tx.frags; i++)
-        if (hwmc_bitmap_test(tx.bits, i) && hwmc_bitmap_test(m.got, i))
+    for (uint32_t i = 0; i < tx.nack.frags; i++)
+        if (hwmc_bitmap_test(tx.nack.bits, i) && hwmc_bitmap_test(m.got, i))
             fail(name("sought though it is here by rank ", r));
     if (tx.flags & HWMC_FLAG_AT_ONCE) {
         if (!sought_.count({r, tx.peer, tx.bid}))
@@ -259,7 +267,7 @@ void Net::watch_seek(uint32_t r, const hwmc_msg &tx)
         return;
     }
     sought_.insert({r, tx.peer, tx.bid});
-    if (++n > 1 + (now_ - called_at_[{r, tx.bid}]) / HWMC_RTT_START_NS)
+    if (++n > 1 + (now() - called_at_[{r, tx.bid}]) / HWMC_RTT_START_NS)
         fail(name("asked others too often by rank ", r));
 }
 
@@ -293,7 +301,7 @@ void Net::watch_end(uint32_t r)
 
     if (hwmc_stream_next_timer(&rank.stream) != HWMC_NEVER)
         fail(name("a timer is left at rank ", r));
-    if (hwmc_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now_))
+    if (hwmc_stream_next_send(&rank.stream, {0xff, 0xff}, &tx, now()))
         fail(name("a message is left at rank ", r) + ": " + said(tx));
     for (const Rank &other : ranks_)
         if (other.stream.channel.consumed < cfg_.script.size())
@@ -337,8 +345,8 @@ void Net::watch_all()
 std::string Net::state() const
 {
     static const char *const states[] = {"thinks", "calls", "waits", "closes", "is gone"};
-    std::string text = name("seed ", cfg_.seed) + name(", time us ", (now_ - S) / US) +
-                       name(", events ", events_) + "\n";
+    std::string text = name("seed ", cfg_.seed) + name(", time us ", (now() - S) / US) +
+                       name(", events ", happened_) + "\n";
 
     for (uint32_t r = 0; r < cfg_.ranks; r++) {
         const Rank &rank = ranks_[r];
@@ -346,7 +354,7 @@ std::string Net::state() const
 
         text += name("  rank ", r) + " " + states[(int) rank.state] + name(" next ", rank.next) +
                 name(" posted ", rank.stream.posted) + name(" consumed ", c.consumed) +
-                name(" floor ", c.floor) + name(" up ", c.up) + (c.asked ? " asked" : "") + ":";
+                name(" floor ", c.floor) + name(" up ", c.up) + (c.ask ? " asked" : "") + ":";
         for (uint32_t i = 0; rank.stream.slots && i < cfg_.channels; i++) {
             const hwmc_two_stage &m = rank.stream.slots[i];
             text += name(" [", m.bid) + name(" phase ", m.phase) + name(" ", m.n_got) +

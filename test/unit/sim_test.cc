@@ -135,16 +135,18 @@ TEST(SimOracle, FindsAWrongByte)
     Config c;
 
     c.script = {{0, 32}};
-    c.lose = [](const hwmc_msg &msg, uint32_t) { return msg.index == 3; };
+    c.lose = [](const hwmc_msg &msg, uint32_t) {
+        return msg.type == HWMC_MSG_DATA && msg.data.index == 3;
+    };
     c.hook = [](Net &net, uint32_t rank) {
         hwmc_msg msg = {};
 
         msg.type = HWMC_MSG_DATA;
         msg.multicast = true;
-        msg.rails = 1;
-        msg.frags = 4;
-        msg.bytes = 32;
-        msg.index = 3;
+        msg.data.rails = 1;
+        msg.data.frags = 4;
+        msg.data.bytes = 32;
+        msg.data.index = 3;
         if (rank == 1 && !net.gone(1) && net.counts(1).got_cast == 1)
             net.inject(1, msg);
     };
@@ -162,9 +164,9 @@ TEST(SimOracle, FindsAnHonestMessageCalledBad)
 
         msg.type = HWMC_MSG_DATA;
         msg.multicast = true;
-        msg.rails = 1;
-        msg.frags = 3;
-        msg.bytes = 24;
+        msg.data.rails = 1;
+        msg.data.frags = 3;
+        msg.data.bytes = 24;
         if (rank == 1 && !net.gone(1) && net.counts(1).got_cast == 0)
             net.inject(1, msg);
     };
@@ -183,7 +185,7 @@ TEST(SimNet, WhatAllHaveLostIsMulticastAgain)
         c.max_frags = 40;
         c.script = {{0, 8}, {0, 8 * frags}};
         c.lose = [&lost](const hwmc_msg &msg, uint32_t to) {
-            return msg.bid == 1 && msg.index == 0 && msg.type == HWMC_MSG_DATA &&
+            return msg.bid == 1 && msg.type == HWMC_MSG_DATA && msg.data.index == 0 &&
                    lost.insert(to).second;
         };
         Net net(c);

@@ -45,12 +45,12 @@ struct Alone {
         c.size = 3;
         c.rank = rank;
         c.channels = channels;
-        c.period = 1;
+        c.policy.first.period = 1;
         c.fanout = 2;
         c.frag_bytes = 8;
         c.max_bytes = 32;
-        c.rails = 0xff;
-        c.stay = true;
+        c.policy.first.rails = 0xff;
+        c.policy.stay = true;
         c.trees = trees;
         c.window = c.far_window = c.near.n = c.far.n = c.max_segments = 1;
         c.counts = &counts;
@@ -70,12 +70,12 @@ struct Alone {
 
         msg.type = HWMC_MSG_DATA;
         msg.multicast = true;
-        msg.rails = 1;
-        msg.peer = msg.root = root;
+        msg.data.rails = 1;
+        msg.peer = msg.data.root = root;
         msg.bid = bid;
-        msg.index = index;
-        msg.frags = frags;
-        msg.bytes = 8 * frags;
+        msg.data.index = index;
+        msg.data.frags = frags;
+        msg.data.bytes = 8 * frags;
         return recv(msg);
     }
     // The successor asks for the only fragment.
@@ -87,8 +87,8 @@ struct Alone {
         msg.type = HWMC_MSG_NACK;
         msg.peer = (s.ring.rank + 1) % 3;
         msg.bid = bid;
-        msg.frags = 1;
-        msg.bits = &bits;
+        msg.nack.frags = 1;
+        msg.nack.bits = &bits;
         return recv(msg);
     }
     size_t sends()
@@ -250,14 +250,14 @@ TEST(Stream, ALaterBroadcastShowsThatEarlierOnesAreMissing)
     ASSERT_EQ(1u, r.sends());
     EXPECT_EQ(HWMC_MSG_NACK, r.sent[0].type);
     EXPECT_EQ(1u, r.sent[0].bid);
-    EXPECT_EQ(2u, r.sent[0].frags);
+    EXPECT_EQ(2u, r.sent[0].nack.frags);
     EXPECT_EQ(1u, r.sent[0].peer);
     r.sent.clear();
     hwmc_stream_post_member(&r.s, 0, 1000);
     ASSERT_EQ(1u, r.sends());
     EXPECT_EQ(HWMC_MSG_NACK, r.sent[0].type);
     EXPECT_EQ(0u, r.sent[0].bid);
-    EXPECT_EQ(0u, r.sent[0].frags);
+    EXPECT_EQ(0u, r.sent[0].nack.frags);
     EXPECT_EQ(2u, r.counts.lost_later);
 }
 

@@ -39,7 +39,7 @@ Config four(bool push)
     c.push = push;
     c.script = {{0, 20}};
     c.lose = [](const hwmc_msg &msg, uint32_t to) {
-        return msg.type == HWMC_MSG_DATA && msg.index == 1 && to == 2;
+        return msg.type == HWMC_MSG_DATA && msg.data.index == 1 && to == 2;
     };
     return c;
 }

@@ -56,13 +56,13 @@ struct One {
 
         msg.type = HWMC_MSG_DATA;
         msg.multicast = !lane;
-        msg.rails = 1;
+        msg.data.rails = 1;
         msg.peer = lane ? hwmc_ring_prev(ring.rank, ring.size) : of;
         msg.bid = 5;
-        msg.root = of;
-        msg.frags = frags;
-        msg.bytes = 10 * frags;
-        msg.index = index;
+        msg.data.root = of;
+        msg.data.frags = frags;
+        msg.data.bytes = 10 * frags;
+        msg.data.index = index;
         return msg;
     }
     hwmc_verdict data(const hwmc_msg &msg)
@@ -75,7 +75,7 @@ struct One {
     {
         return data(frag(of, frags, index));
     }
-    hwmc_verdict lane(uint32_t of, uint32_t frags, uint32_t index, uint32_t flags = 0)
+    hwmc_verdict lane(uint32_t of, uint32_t frags, uint32_t index, uint8_t flags = 0)
     {
         hwmc_msg msg = frag(of, frags, index, true);
 
@@ -89,11 +89,11 @@ struct One {
         msg.type = HWMC_MSG_NACK;
         msg.peer = hwmc_ring_next(ring.rank, ring.size);
         msg.bid = 5;
-        msg.frags = frags;
+        msg.nack.frags = frags;
         bits.assign(hwmc_bitmap_words(frags), 0);
         for (uint32_t i : want)
             hwmc_bitmap_set(bits.data(), i);
-        msg.bits = frags ? bits.data() : nullptr;
+        msg.nack.bits = frags ? bits.data() : nullptr;
         hwmc_verdict verdict = hwmc_two_stage_on_nack(&m, &msg, &ring, now);
         check();
         return verdict;
@@ -106,12 +106,12 @@ struct One {
         msg.type = HWMC_MSG_ROOT_NACK;
         msg.peer = hwmc_ring_next(ring.rank, ring.size);
         msg.bid = 5;
-        msg.root = ring.rank;
-        msg.frags = frags;
+        msg.nack.root = ring.rank;
+        msg.nack.frags = frags;
         bits.assign(hwmc_bitmap_words(frags), 0);
         for (uint32_t i : lack)
             hwmc_bitmap_set(bits.data(), i);
-        msg.bits = frags ? bits.data() : nullptr;
+        msg.nack.bits = frags ? bits.data() : nullptr;
         hwmc_verdict verdict = hwmc_two_stage_on_root_nack(&m, &msg, &ring);
         check();
         return verdict;
@@ -154,13 +154,13 @@ struct One {
                         : tx.type == HWMC_MSG_ROOT_NACK ? "tell"
                         : take(tx)                      ? "take"
                                                         : "seek";
-                text += tx.frags ? "" : " all";
-                for (uint32_t i = 0; i < tx.frags; i++)
-                    if (hwmc_bitmap_test(tx.bits, i))
+                text += tx.nack.frags ? "" : " all";
+                for (uint32_t i = 0; i < tx.nack.frags; i++)
+                    if (hwmc_bitmap_test(tx.nack.bits, i))
                         text += " " + std::to_string(i);
                 text += " of " + std::to_string(tx.peer);
             } else {
-                text += (tx.multicast ? "cast " : "send ") + std::to_string(tx.index);
+                text += (tx.multicast ? "cast " : "send ") + std::to_string(tx.data.index);
                 if (!tx.multicast)
                     text += " to " + std::to_string(tx.peer);
                 text += tx.flags & HWMC_FLAG_AT_ONCE ? "!" : "";

@@ -155,16 +155,16 @@ TEST(TwoStage, ContradictionsAreBad)
 
         switch (what) {
             case 0:
-                bad.frags = 4, bad.bytes = 40;
+                bad.data.frags = 4, bad.data.bytes = 40;
                 break;
             case 1:
-                bad.bytes = 29;
+                bad.data.bytes = 29;
                 break;
             case 2:
-                bad.root = bad.peer = 2;
+                bad.data.root = bad.peer = 2;
                 break;
             case 3:
-                bad.index = 3;
+                bad.data.index = 3;
                 break;
             case 4:
                 bad.flags = HWMC_FLAG_MORE;
@@ -176,7 +176,7 @@ TEST(TwoStage, ContradictionsAreBad)
                 bad.peer = 3;
                 break;
             default:
-                bad.frags = 0;
+                bad.data.frags = 0;
                 break;
         }
         EXPECT_EQ(HWMC_BAD, r.data(bad)) << what;

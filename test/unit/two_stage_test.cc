@@ -40,7 +40,7 @@ TEST(TwoStage, ZeroBytesAreOneEmptyFragment)
     root.root(0);
     EXPECT_EQ("cast 0", root.sends());
     EXPECT_TRUE(root.done());
-    msg.bytes = 0;
+    msg.data.bytes = 0;
     member.member(0);
     EXPECT_EQ(HWMC_PLACE, member.data(msg));
     EXPECT_TRUE(member.done());
@@ -264,7 +264,7 @@ static hwmc_msg on_rail(One &r, uint32_t index, uint32_t rail)
 {
     hwmc_msg msg = r.frag(0, 4, index);
 
-    msg.rails = 3;
+    msg.data.rails = 3;
     msg.rail = (uint8_t) rail;
     return msg;
 }

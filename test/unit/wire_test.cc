@@ -21,10 +21,10 @@ static hwmc_msg data_msg()
 
     m.type = HWMC_MSG_DATA;
     m.bid = 0x4142434445464748;
-    m.root = 3;
-    m.index = 1;
-    m.frags = 2;
-    m.bytes = 9;
+    m.data.root = 3;
+    m.data.index = 1;
+    m.data.frags = 2;
+    m.data.bytes = 9;
     m.flags = HWMC_FLAG_MORE;
     return m;
 }
@@ -95,8 +95,8 @@ TEST(Wire, DataComesBackAsItWent)
     EXPECT_EQ(in.id.generation, id.generation);
     EXPECT_EQ(in.msg.peer, 5u);
     EXPECT_EQ(in.msg.bid, data_msg().bid);
-    EXPECT_EQ(in.msg.root, 3u);
-    EXPECT_EQ(in.msg.index, 1u);
+    EXPECT_EQ(in.msg.data.root, 3u);
+    EXPECT_EQ(in.msg.data.index, 1u);
     EXPECT_EQ(in.msg.flags, (uint32_t) HWMC_FLAG_MORE);
     ASSERT_EQ(in.len, 3u);
     EXPECT_EQ(0, memcmp(in.payload, "xyz", 3));
@@ -107,7 +107,7 @@ static hwmc_msg cast_msg()
     hwmc_msg m = data_msg();
 
     m.multicast = true;
-    m.rails = 6;
+    m.data.rails = 6;
     return m;
 }
 
@@ -137,11 +137,11 @@ TEST(Wire, CastComesBackAsItWent)
     EXPECT_EQ(in.id.generation, id.generation);
     EXPECT_EQ(in.msg.type, HWMC_MSG_DATA);
     EXPECT_EQ(in.msg.peer, 3u); // the root sends
-    EXPECT_EQ(in.msg.root, 3u);
+    EXPECT_EQ(in.msg.data.root, 3u);
     EXPECT_EQ(in.msg.bid, 0x45464748u);
-    EXPECT_EQ(in.msg.index, 1u);
-    EXPECT_EQ(in.msg.bytes, 9u);
-    EXPECT_EQ(in.msg.rails, 6u);
+    EXPECT_EQ(in.msg.data.index, 1u);
+    EXPECT_EQ(in.msg.data.bytes, 9u);
+    EXPECT_EQ(in.msg.data.rails, 6u);
     EXPECT_EQ(in.msg.flags, (uint32_t) HWMC_FLAG_MORE);
     ASSERT_EQ(in.len, 3u);
     EXPECT_EQ(0, memcmp(in.payload, "xyz", 3));
@@ -180,38 +180,39 @@ TEST(Wire, HeadersAreNotTakenForEachOther)
 
 TEST(Wire, GrantsSayWhichRailsWereLate)
 {
-    hwmc_msg m = data_msg();
+    hwmc_msg m = {};
     hwmc_wire_in in;
 
     m.type = HWMC_MSG_GRANT;
-    m.rails = 7;
-    m.late = 5;
+    m.grant.bytes = 9;
+    m.grant.rails = 7;
+    m.grant.late_rails = 5;
     Encoded e = encode(m, "");
     EXPECT_EQ(e.head[47], 5);
     EXPECT_EQ(e.head[60], 7);
     ASSERT_EQ(decode(e, &in), HWMC_WIRE_OK);
-    EXPECT_EQ(in.msg.rails, 7);
-    EXPECT_EQ(in.msg.late, 5);
-    EXPECT_EQ(in.msg.frags, 0u);
-    EXPECT_EQ(in.msg.bytes, 9u);
+    EXPECT_EQ(in.msg.grant.rails, 7);
+    EXPECT_EQ(in.msg.grant.late_rails, 5);
+    EXPECT_EQ(in.msg.grant.bytes, 9u);
 }
 
 TEST(Wire, SegmentsNameTheirTreeAndPlace)
 {
-    hwmc_msg m = data_msg();
+    hwmc_msg m = {};
     hwmc_wire_in in;
 
     m.type = HWMC_MSG_SEGMENT;
-    m.tree = 3;
-    m.slot = 17;
+    m.flags = HWMC_FLAG_MORE;
+    m.segment.tree = 3;
+    m.segment.slot = 17;
     Encoded e = encode(m, "xyz");
     EXPECT_EQ(e.head[60], 0);
     EXPECT_EQ(e.head[61], 3);
     EXPECT_EQ(e.head[62], 17);
     EXPECT_EQ(e.head[63], HWMC_FLAG_MORE);
     ASSERT_EQ(decode(e, &in), HWMC_WIRE_OK);
-    EXPECT_EQ(in.msg.tree, 3);
-    EXPECT_EQ(in.msg.slot, 17);
+    EXPECT_EQ(in.msg.segment.tree, 3);
+    EXPECT_EQ(in.msg.segment.slot, 17);
     EXPECT_EQ(in.msg.flags, (uint32_t) HWMC_FLAG_MORE);
     EXPECT_EQ(in.len, 3u);
 }
@@ -223,16 +224,16 @@ TEST(Wire, RequestCarriesItsBitmapLowestBitFirst)
     hwmc_wire_in in;
 
     m.type = HWMC_MSG_NACK;
-    m.frags = 70;
-    m.bits = bits;
+    m.nack.frags = 70;
+    m.nack.bits = bits;
     Encoded e = encode(m);
     ASSERT_EQ(e.len, 16u);
     EXPECT_EQ(e.body[0], 1);
     EXPECT_EQ(e.body[7], 0x80);
     EXPECT_EQ(e.body[8], 2);
     ASSERT_EQ(decode(e, &in), HWMC_WIRE_OK);
-    EXPECT_EQ(in.msg.bits[0], bits[0]);
-    EXPECT_EQ(in.msg.bits[1], bits[1]);
+    EXPECT_EQ(in.msg.nack.bits[0], bits[0]);
+    EXPECT_EQ(in.msg.nack.bits[1], bits[1]);
 }
 
 TEST(Wire, TermsComeBackAsTheyWent)

@@ -66,6 +66,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_send.c    \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_server.c  \
     src/mpi/coll/bcast_hw/core/failure/detector.c        \
+    src/mpi/coll/bcast_hw/core/failure/notice.c          \
     src/mpi/coll/bcast_hw/core/flow/adapt.c              \
     src/mpi/coll/bcast_hw/core/flow/channel.c            \
     src/mpi/coll/bcast_hw/core/flow/epoch.c              \
@@ -88,9 +89,9 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/group/agenda.c          \
     src/mpi/coll/bcast_hw/engine/group/data.c            \
     src/mpi/coll/bcast_hw/engine/group/decline.c         \
+    src/mpi/coll/bcast_hw/engine/group/failure.c         \
     src/mpi/coll/bcast_hw/engine/group/group.c           \
     src/mpi/coll/bcast_hw/engine/group/names.c           \
-    src/mpi/coll/bcast_hw/engine/group/notice.c          \
     src/mpi/coll/bcast_hw/engine/group/placement.c       \
     src/mpi/coll/bcast_hw/engine/group/setup.c           \
     src/mpi/coll/bcast_hw/engine/group/trees.c           \

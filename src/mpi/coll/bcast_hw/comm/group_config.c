@@ -61,9 +61,9 @@ static uint64_t ns_of(int ms)
 
 static void configure_epochs(struct hwmc_group_cfg *cfg)
 {
-    cfg->stay = !MPIR_CVAR_BCAST_HW_LEAVE;
-    cfg->pause_ns = ns_of(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS);
-    cfg->pause_max_ns =
+    cfg->policy.stay = !MPIR_CVAR_BCAST_HW_LEAVE;
+    cfg->policy.pause_ns = ns_of(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS);
+    cfg->policy.pause_max_ns =
         ns_of(MPL_MAX(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS, MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS));
 }
 
@@ -83,13 +83,14 @@ static void configure_windows(struct hwmc_group_cfg *cfg)
 
 void hwmc_configure_group(struct hwmc_group_cfg *cfg)
 {
-    cfg->push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
-    cfg->adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
+    cfg->policy.first.push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
+    cfg->policy.adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
     cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, HWMC_CHANNELS_MAX);
-    cfg->adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
-    cfg->period = clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
-                                                           : (int) (cfg->channels + 1) / 2,
-                        1, cfg->channels);
+    cfg->policy.adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
+    cfg->policy.first.period =
+        clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
+                                                 : (int) (cfg->channels + 1) / 2,
+              1, cfg->channels);
     cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, HWMC_FANOUT_MAX);
     cfg->trees = MPL_MAX(hwmc_wires_lanes_on(&hwmc_process_engine()->wires, cfg->rails),
                          2); /* two trees may share a lane */

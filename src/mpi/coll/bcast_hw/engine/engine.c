@@ -42,12 +42,13 @@ static void send_measure(struct hwmc_engine *e, const struct hwmc_msg *msg)
     const struct hwmc_wire_id id = {.job = e->wires.cfg.job,
                                     .leader = e->wires.cfg.world_rank,
                                     .unchecked = hwmc_wires_unchecked(&e->wires)};
-    struct hwmc_lane *lane = hwmc_wires_lane(&e->wires, msg->index);
+    struct hwmc_lane *lane = hwmc_wires_lane(&e->wires, msg->measure.lane);
     unsigned char head[HWMC_WIRE_HEAD];
 
-    hwmc_wire_encode(head, &id, e->wires.cfg.world_rank, msg, payload, msg->bytes);
+    hwmc_wire_encode(head, &id, e->wires.cfg.world_rank, msg, payload, msg->measure.bytes);
     e->wires.engine_counts->lane_messages_sent++;
-    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->bytes) != HWMC_OK &&
+    if (lane->ops->send(lane, msg->peer, head, sizeof(head), payload, msg->measure.bytes) !=
+            HWMC_OK &&
         msg->bid != ASKED)
         hwmc_engine_on_lost(e, msg->peer);
 }
@@ -65,15 +66,19 @@ static void on_measure(struct hwmc_engine *e, const struct hwmc_msg *msg, uint64
 {
     uint32_t lanes = e->wires.cfg.num_far_lanes > 0 ? e->wires.cfg.num_far_lanes : 1;
     struct hwmc_msg answer = {
-        .type = HWMC_MSG_MEASURE, .peer = msg->peer, .bid = msg->bid, .index = msg->index};
+        .type = HWMC_MSG_MEASURE,
+        .peer = msg->peer,
+        .bid = msg->bid,
+        .measure = {.lane = msg->measure.lane},
+    };
 
-    if (!e->measuring || msg->index >= lanes || msg->multicast) {
+    if (!e->measuring || msg->measure.lane >= lanes || msg->multicast) {
         e->wires.counts->bad++;
     } else if (msg->flags & HWMC_FLAG_AT_ONCE) {
         send_measure(e, &answer);
-    } else if (msg->bytes == 0 && msg->bid == ASKED) {
-        e->answered |= 1u << msg->index;
-    } else if (msg->bytes == 0) {
+    } else if (msg->measure.bytes == 0 && msg->bid == ASKED) {
+        e->answered |= 1u << msg->measure.lane;
+    } else if (msg->measure.bytes == 0) {
         if (hwmc_measure_on_answer(&e->measure, msg, now) == HWMC_BAD)
             e->wires.counts->bad++;
         pump_measure(e, now);
@@ -94,8 +99,8 @@ static bool is_genuine(struct hwmc_engine *e, uint32_t rail, const unsigned char
 
 /* A message came, by lane or as a datagram on this rail. */
 #define BY_LANE HWMC_RAIL_BITS
-static void handle(struct hwmc_engine *e, uint32_t rail, const void *head, size_t head_len,
-                   const void *body, size_t body_len)
+static void handle_message(struct hwmc_engine *e, uint32_t rail, const void *head, size_t head_len,
+                           const void *body, size_t body_len)
 {
     bool multicast = rail != BY_LANE;
     struct hwmc_wire_in *in = &e->in;
@@ -147,7 +152,7 @@ void hwmc_engine_on_lane(void *engine, const void *head, size_t head_len, const 
     struct hwmc_engine *e = engine;
 
     e->wires.engine_counts->lane_messages_received++;
-    handle(e, BY_LANE, head, head_len, body, body_len);
+    handle_message(e, BY_LANE, head, head_len, body, body_len);
 }
 
 void hwmc_engine_on_lost(void *engine, uint32_t peer)
@@ -191,7 +196,7 @@ static void on_datagram(struct hwmc_engine *e, uint32_t rail, const struct hwmc_
     if (head == 0)
         e->wires.engine_counts->drop_format++;
     else
-        handle(e, rail, data, head, data + head, len - head);
+        handle_message(e, rail, data, head, data + head, len - head);
 }
 
 static void poll_rail(struct hwmc_engine *e, uint32_t rail)
@@ -252,7 +257,7 @@ void hwmc_engine_ask(struct hwmc_engine *e, uint32_t peer)
 
     assert(e->measuring && e->wires.cfg.lane);
     e->answered = 0;
-    for (; rails_with_lanes(e) >> tx.index & 1; tx.index++)
+    for (; rails_with_lanes(e) >> tx.measure.lane & 1; tx.measure.lane++)
         send_measure(e, &tx);
 }
 
@@ -312,8 +317,10 @@ uint64_t hwmc_engine_deadline(const struct hwmc_engine *e)
 void hwmc_engine_check(const struct hwmc_engine *e)
 {
     hwmc_agenda_check(&e->groups.agenda);
-    for (const struct hwmc_group *g = e->groups.first; g; g = g->next)
+    for (const struct hwmc_group *g = e->groups.first; g; g = g->next) {
         hwmc_names_check(&e->groups.names, g);
+        hwmc_notice_check(&g->loss);
+    }
 }
 
 void hwmc_engine_cut(struct hwmc_engine *e, const struct hwmc_group *g)

@@ -21,13 +21,13 @@ static struct hwmc_seen_one *place_of(struct hwmc_seen *s, uint64_t name)
     return &s->one[i];
 }
 
-static void begin(struct hwmc_seen *s)
+static void seen_begin(struct hwmc_seen *s)
 {
     s->one = s->first;
     s->room = HWMC_SEEN_FIRST;
 }
 
-static bool grow(struct hwmc_seen *s)
+static bool seen_grow(struct hwmc_seen *s)
 {
     struct hwmc_seen_one *old = s->one, *more = calloc(2 * s->room, sizeof(*more));
     const size_t room = s->room;
@@ -48,7 +48,7 @@ static bool grow(struct hwmc_seen *s)
  * but for the place at which a search ends. */
 static bool has_room(struct hwmc_seen *s)
 {
-    return 2 * s->names < s->room || grow(s) || s->names + 1 < s->room;
+    return 2 * s->names < s->room || seen_grow(s) || s->names + 1 < s->room;
 }
 
 bool hwmc_seen_again(struct hwmc_seen *s, uint64_t name, uint64_t *before)
@@ -56,7 +56,7 @@ bool hwmc_seen_again(struct hwmc_seen *s, uint64_t name, uint64_t *before)
     struct hwmc_seen_one *one;
 
     if (!s->one)
-        begin(s);
+        seen_begin(s);
     one = place_of(s, name);
     if (one->times == 0) {
         if (!has_room(s))

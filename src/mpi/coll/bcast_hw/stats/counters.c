@@ -153,7 +153,7 @@ void hwmc_note_rails(const struct hwmc_group *g)
     own->rails_context = g->cfg.context;
     own->rails_from = e->from;
     own->rails_used = e->now.rails;
-    own->rails_unused = e->cfg.first.rails & ~(uint32_t) e->now.rails;
+    own->rails_unused = e->cfg.policy.first.rails & ~(uint32_t) e->now.rails;
     own->rails_rank = e->culprit;
     own->rails_why = e->reason;
 }

@@ -221,7 +221,7 @@ void hwmc_export_note_cast(struct hwmc_group *g, bool first)
     p->part = g->cfg.part;
     p->ranks = g->cfg.size;
     p->rank = g->cfg.rank;
-    p->agreed = e->cfg.first.rails;
+    p->agreed = e->cfg.policy.first.rails;
     p->rails = e->now.rails;
     p->broken = g->state == HWMC_GROUP_BROKEN;
     p->lost = p->broken ? g->world[g->loss.rank] : 0;

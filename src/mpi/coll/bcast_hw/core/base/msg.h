@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * msg: what the machines say to each other, parsed. The same struct goes out (next_send) and comes
- * in (on_recv); the driver turns it to bytes and back (PROTOCOL.md). Payload never enters: a DATA
- * message names bytes by (bid, index), the driver moves them.
+ * msg: what the machines say to each other, parsed: fields that all messages have, and a struct for
+ * each type. The same goes out (next_send) and comes in (on_recv); the driver turns it to bytes and
+ * back (PROTOCOL.md). Payload never enters: a DATA message names bytes by (bid, index), the driver
+ * moves them.
  */
 #ifndef HWMC_CORE_BASE_MSG_H_INCLUDED
 #define HWMC_CORE_BASE_MSG_H_INCLUDED
@@ -97,33 +98,120 @@ struct hwmc_parameters {
     uint64_t seed;  /* decision: of the pseudo-random choices */
 };
 
+/* What each type of message says besides the fields that all have (struct hwmc_msg). */
+
+/* DATA. The payload is the driver's. */
+struct hwmc_msg_data {
+    uint32_t root;  /* the rank that broadcasts */
+    uint32_t frags; /* how many fragments the broadcast has, 1 or more */
+    uint32_t bytes; /* length of the message piece */
+    uint32_t index; /* which fragment this is */
+    uint8_t rails;  /* mask of the rails that carry the broadcast */
+};
+
+/* NACK, ROOT_NACK, SEEK. */
+struct hwmc_msg_nack {
+    uint32_t root;        /* the rank that broadcasts */
+    uint32_t frags;       /* how many fragments the broadcast has; 0 when unknown */
+    uint32_t bytes;       /* length of the message piece; with frags */
+    const uint64_t *bits; /* frags > 0: which fragments; borrowed */
+};
+
+/* OFFER, READY. */
+struct hwmc_msg_offer {
+    uint32_t root;  /* the rank that broadcasts */
+    uint32_t frags; /* how many fragments the broadcast has; READY: 0 when unknown */
+    uint32_t bytes; /* length of the message piece; with frags */
+};
+
+/* SYNC_UP; bid is how many broadcasts the whole subtree has consumed. */
+struct hwmc_msg_sync_up {
+    uint32_t repaired;  /* broadcasts that members of the subtree had repaired */
+    uint32_t losses;    /* of the subtree, a few bits for each rail (core/flow/loss_estimate.h) */
+    uint32_t worst;     /* the rank that has the worst of them */
+    uint32_t train;     /* the number of the last train of probes */
+    uint8_t well_rails; /* on which that train came to the whole subtree */
+};
+
+/* SYNC_DOWN; bid is how many broadcasts all members have consumed. SYNC_ASK says nothing else. */
+struct hwmc_msg_sync_down {
+    uint32_t repaired; /* broadcasts that members had repaired */
+};
+
+/* PROBE. */
+struct hwmc_msg_probe {
+    uint32_t train; /* the number of its train; 0: it is of set-up */
+    uint32_t bytes; /* of the fragment that it stands for */
+    uint8_t number; /* which of its train it is */
+};
+
+/* GRANT. */
+struct hwmc_msg_grant {
+    uint32_t root;      /* the rank that broadcasts */
+    uint32_t limit;     /* segments of the tree below this one may be sent */
+    uint32_t bytes;     /* length of the message */
+    uint8_t tree;       /* which tree */
+    uint8_t slot;       /* which child of the receiver the sender is in it */
+    uint8_t rails;      /* that brought segments since the last GRANT */
+    uint8_t late_rails; /* those of them that brought some late (core/path/rail_weight.h) */
+};
+
+/* SEGMENT. The payload is the driver's. */
+struct hwmc_msg_segment {
+    uint32_t root;  /* the rank that broadcasts */
+    uint32_t index; /* which segment of its tree */
+    uint32_t bytes; /* length of the message */
+    uint32_t token; /* going out: to be told when it is through */
+    uint8_t tree;   /* which tree */
+    uint8_t slot;   /* which child of the sender the receiver is in it */
+    uint8_t rails;  /* mask: the rail that it goes by */
+    uint8_t lane;   /* going out: by which lane */
+};
+
+/* MEASURE; bid is the number of the question. */
+struct hwmc_msg_measure {
+    uint32_t lane;
+    uint32_t bytes; /* of the payload; 0: a short question, or an answer */
+};
+
+/* EPOCH; bid is its first broadcast. */
+struct hwmc_msg_epoch {
+    uint32_t number;  /* of the epoch */
+    uint32_t culprit; /* the rank that has the worst losses */
+    uint8_t rails;    /* mask of those in use from then on */
+    uint8_t period;   /* of synchronization */
+    uint8_t reason;   /* enum hwmc_rail_reason */
+};
+
+/* LOST. */
+struct hwmc_msg_lost {
+    uint32_t rank;   /* the member that cannot be reached */
+    uint32_t finder; /* the member that found that */
+    uint32_t stage;  /* in which enum hwmc_stage it was */
+    uint8_t rails;   /* mask: its host was silent on these; 0: its lane failed */
+};
+
 struct hwmc_msg {
     enum hwmc_msg_type type;
-    uint32_t flags;
+    uint8_t flags;
     bool multicast; /* to, or from, the group; otherwise by lane */
-    uint8_t rail;   /* multicast: on which rail it came or is to go; SEGMENT: is to go */
-    uint8_t rails;  /* DATA: mask of the rails that carry this broadcast; EPOCH: from bid on;
-                           * SYNC_UP: on which the last train of probes came to the whole subtree;
-                           * SEGMENT: by which it goes; GRANT: that brought some since the last */
+    uint8_t rail;   /* multicast: on which rail it came or is to go */
     uint32_t peer;  /* rank: the sender coming in, the receiver going out by lane */
-    uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up: the communicator's key */
-    uint32_t root; /* DATA, AGAIN, GRANT, SEGMENT: the rank that broadcasts; SYNC_UP, EPOCH: the one
-                           * that has the worst losses */
-    uint32_t index; /* DATA: which fragment; SEGMENT: which of its tree; SYNC_*: members'
-                           * broadcasts repaired; EPOCH: its number; PROBE: its train's, or 0 */
-    uint32_t frags; /* DATA: how many fragments, 1 or more; NACK, SEEK: 0 when unknown */
-    uint32_t
-        bytes; /* DATA, GRANT, SEGMENT: length of the message piece in bytes; PROBE: of the fragment
-                           * that it stands for */
-    uint8_t tree;    /* GRANT, SEGMENT: of which tree; EPOCH: enum hwmc_rail_reason; PROBE: which of
-                           * its train */
-    uint8_t slot;    /* GRANT, SEGMENT: as the parent's how manyeth child; EPOCH: the period */
-    uint8_t late;    /* GRANT: of its rails, those that brought some of it late (rail_weight.h) */
-    uint32_t losses; /* SYNC_UP: of the subtree, a few bits a rail (core/flow/loss_estimate.h) */
-    uint32_t train;  /* SYNC_UP: the number of that train */
-    uint32_t token;  /* SEGMENT going out: to be told when it is through */
-    const uint64_t *bits; /* NACK, SEEK with frags > 0, AGAIN: the fragments; borrowed */
-    const struct hwmc_parameters *parameters; /* REPORT, DECIDE; borrowed */
+    uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up, LOST: the communicator's key */
+    union {         /* by type; SYNC_ASK and INVITE have none */
+        struct hwmc_msg_data data;
+        struct hwmc_msg_nack nack;   /* NACK, ROOT_NACK, SEEK */
+        struct hwmc_msg_offer offer; /* OFFER, READY */
+        struct hwmc_msg_sync_up up;
+        struct hwmc_msg_sync_down down;
+        struct hwmc_msg_probe probe;
+        struct hwmc_msg_grant grant;
+        struct hwmc_msg_segment segment;
+        struct hwmc_msg_measure measure;
+        struct hwmc_msg_epoch epoch;
+        struct hwmc_msg_lost lost;
+        const struct hwmc_parameters *parameters; /* REPORT, DECIDE; borrowed */
+    };
 };
 
 /* What a driver can multicast now; lanes take everything. */

@@ -17,6 +17,16 @@ struct hwmc_policy {
     uint32_t period; /* broadcasts to a synchronization (core/flow/channel.h), 1 to N */
 };
 
+/* The policy that a communicator begins with, and what of it may change (core/flow/epoch.h). */
+struct hwmc_policy_cfg {
+    struct hwmc_policy first; /* rails: of set-up; 0: there is no multicast, ever */
+    bool stay;                /* no rail is left */
+    bool adapt_repair;        /* push or pull follows losses */
+    bool adapt_period;        /* the period follows the pace */
+    uint64_t pause_ns; /* after which a rail that was left is probed; doubles, to the maximum */
+    uint64_t pause_max_ns;
+};
+
 static inline bool hwmc_policy_same(struct hwmc_policy a, struct hwmc_policy b)
 {
     return a.rails == b.rails && a.push == b.push && a.period == b.period;

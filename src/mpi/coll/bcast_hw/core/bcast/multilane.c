@@ -25,7 +25,7 @@ void hwmc_multilane_init(struct hwmc_multilane *m, const struct hwmc_multilane_c
     m->got = words;
 }
 
-static struct hwmc_trees trees(const struct hwmc_multilane_cfg *cfg, uint32_t root)
+static struct hwmc_trees trees_from(const struct hwmc_multilane_cfg *cfg, uint32_t root)
 {
     return (struct hwmc_trees){cfg->size, root, cfg->t, cfg->sites};
 }
@@ -41,20 +41,20 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t window(const struct hwmc_multilane *m, bool far)
+static uint32_t window_of(const struct hwmc_multilane *m, bool far)
 {
     return far ? m->cfg.far_window : m->cfg.window;
 }
 
 static uint32_t first_grant(const struct hwmc_multilane *m, uint32_t r, bool far)
 {
-    return min_u32(window(m, far), segments_of(m, r));
+    return min_u32(window_of(m, far), segments_of(m, r));
 }
 
 static void list_children(struct hwmc_multilane *m,
                           const struct hwmc_multilane_unexpected *unexpected)
 {
-    struct hwmc_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees_from(&m->cfg, m->root);
 
     m->num_children = 0;
     for (uint32_t r = 0; r < m->cfg.t; r++) {
@@ -80,7 +80,7 @@ static void list_children(struct hwmc_multilane *m,
 /* The trees in which the parent is at another site, a bit each. */
 static uint8_t far_parents(const struct hwmc_multilane *m)
 {
-    struct hwmc_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees_from(&m->cfg, m->root);
     uint8_t far = 0;
 
     for (uint32_t r = 0; r < m->cfg.t; r++)
@@ -92,7 +92,7 @@ static uint8_t far_parents(const struct hwmc_multilane *m)
 static void begin_shares(struct hwmc_multilane *m)
 {
     struct hwmc_multilane_shares *s = m->cfg.shares;
-    struct hwmc_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees_from(&m->cfg, m->root);
 
     for (uint32_t r = 0; r < m->cfg.t && m->root != m->cfg.rank; r++)
         hwmc_rail_weight_expect(&s->weights, r, hwmc_trees_parent(&t, r, m->cfg.rank).rank);
@@ -111,14 +111,14 @@ static uint32_t copies_to(const struct hwmc_multilane *m, const struct hwmc_mult
 /* How far this rank takes segments of tree r: as few messages as keep the parent sending. */
 static uint32_t limit_of(const struct hwmc_multilane *m, uint32_t r)
 {
-    return min_u32(m->have[r] + window(m, m->far >> r & 1), segments_of(m, r));
+    return min_u32(m->have[r] + window_of(m, m->far >> r & 1), segments_of(m, r));
 }
 
 static void renew_grant(struct hwmc_multilane *m, uint32_t r)
 {
     uint32_t limit = limit_of(m, r);
 
-    if (limit > m->told[r] && m->told[r] - m->have[r] <= window(m, m->far >> r & 1) / 2)
+    if (limit > m->told[r] && m->told[r] - m->have[r] <= window_of(m, m->far >> r & 1) / 2)
         m->grant_due |= (uint8_t) (1u << r);
 }
 
@@ -129,7 +129,7 @@ static uint8_t copies_due(const struct hwmc_multilane *m, const struct hwmc_mult
 }
 
 /* The child needs no more of this rank, and the lanes need none of its bytes. */
-static bool served(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
+static bool child_is_served(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
     bool all = m->failed || c->refused || c->next == segments_of(m, c->tree);
 
@@ -139,12 +139,12 @@ static bool served(const struct hwmc_multilane *m, const struct hwmc_multilane_c
 static bool all_served(const struct hwmc_multilane *m)
 {
     for (uint32_t i = 0; i < m->num_children; i++)
-        if (!served(m, &m->child[i]))
+        if (!child_is_served(m, &m->child[i]))
             return false;
     return true;
 }
 
-static void finish(struct hwmc_multilane *m)
+static void multilane_finish(struct hwmc_multilane *m)
 {
     if (m->left == 0 && m->grant_due == 0 && m->refuse_due == 0 && m->void_due == 0 &&
         all_served(m))
@@ -153,7 +153,7 @@ static void finish(struct hwmc_multilane *m)
 
 /* The message has another length than this rank was told, a parent has failed, or it was given
  * up. */
-static void fail(struct hwmc_multilane *m, uint32_t theirs)
+static void multilane_fail(struct hwmc_multilane *m, uint32_t theirs)
 {
     if (m->failed)
         return;
@@ -194,86 +194,92 @@ void hwmc_multilane_post(struct hwmc_multilane *m, uint64_t bid, uint32_t root, 
     }
     m->cfg.counts->multilane++;
     if (unexpected->voided && !is_root)
-        fail(m, 0);
-    finish(m);
+        multilane_fail(m, 0);
+    multilane_finish(m);
 }
 
 void hwmc_multilane_give_up(struct hwmc_multilane *m)
 {
     if (m->phase != HWMC_MULTILANE_RUN)
         return;
-    fail(m, 0);
-    finish(m);
+    multilane_fail(m, 0);
+    multilane_finish(m);
 }
 
 bool hwmc_multilane_formed(const struct hwmc_msg *msg, const struct hwmc_multilane_cfg *cfg)
 {
-    return !msg->multicast && msg->peer < cfg->size && msg->peer != cfg->rank &&
-           msg->tree < cfg->t && msg->slot < HWMC_MULTILANE_SLOTS && msg->root < cfg->size;
+    const bool grant = msg->type == HWMC_MSG_GRANT;
+    const uint32_t tree = grant ? msg->grant.tree : msg->segment.tree;
+    const uint32_t slot = grant ? msg->grant.slot : msg->segment.slot;
+    const uint32_t root = grant ? msg->grant.root : msg->segment.root;
+
+    return !msg->multicast && msg->peer < cfg->size && msg->peer != cfg->rank && tree < cfg->t &&
+           slot < HWMC_MULTILANE_SLOTS && root < cfg->size;
 }
 
 enum hwmc_verdict hwmc_multilane_on_grant(struct hwmc_multilane *m, const struct hwmc_msg *msg)
 {
     struct hwmc_multilane_child *c = m->child, *end = m->child + m->num_children;
 
-    while (c < end && (c->tree != msg->tree || c->slot != msg->slot))
+    while (c < end && (c->tree != msg->grant.tree || c->slot != msg->grant.slot))
         c++;
-    if (c == end || c->rank != msg->peer || msg->root != m->root)
+    if (c == end || c->rank != msg->peer || msg->grant.root != m->root)
         return HWMC_BAD;
     /* Who takes the message for longer learns from what comes that it is not. */
-    if (msg->index > c->limit)
-        c->limit = min_u32(msg->index, segments_of(m, c->tree));
+    if (msg->grant.limit > c->limit)
+        c->limit = min_u32(msg->grant.limit, segments_of(m, c->tree));
     if (msg->flags & HWMC_FLAG_VOID) {
         c->refused = true;
-        finish(m);
+        multilane_finish(m);
     }
     if (m->cfg.shares)
-        hwmc_rail_weight_on_told(&m->cfg.shares->weights, msg->peer, msg->rails, msg->late);
+        hwmc_rail_weight_on_told(&m->cfg.shares->weights, msg->peer, msg->grant.rails,
+                                 msg->grant.late_rails);
     return HWMC_TAKEN;
 }
 
 /* Which segment of the message `msg` brings. */
-static uint32_t number(const struct hwmc_multilane *m, const struct hwmc_msg *msg)
+static uint32_t segment_number(const struct hwmc_multilane *m, const struct hwmc_msg *msg)
 {
-    return msg->index * m->cfg.t + msg->tree;
+    return msg->segment.index * m->cfg.t + msg->segment.tree;
 }
 
 enum hwmc_verdict hwmc_multilane_on_segment(struct hwmc_multilane *m, const struct hwmc_msg *msg,
                                             uint64_t now)
 {
-    struct hwmc_trees t = trees(&m->cfg, m->root);
-    uint32_t r = msg->tree;
+    struct hwmc_trees t = trees_from(&m->cfg, m->root);
+    uint32_t r = msg->segment.tree;
 
-    if (m->root == m->cfg.rank || msg->root != m->root ||
+    if (m->root == m->cfg.rank || msg->segment.root != m->root ||
         hwmc_trees_parent(&t, r, m->cfg.rank).rank != msg->peer)
         return HWMC_BAD;
-    if (msg->bytes != m->bytes || (msg->flags & HWMC_FLAG_VOID)) {
-        fail(m, msg->bytes);
+    if (msg->segment.bytes != m->bytes || (msg->flags & HWMC_FLAG_VOID)) {
+        multilane_fail(m, msg->segment.bytes);
         return HWMC_TAKEN;
     }
     if (m->failed)
         return HWMC_DUP;
-    if (msg->index >= m->told[r])
+    if (msg->segment.index >= m->told[r])
         return HWMC_BAD;
     if (m->cfg.shares)
-        hwmc_rail_weight_came(&m->cfg.shares->weights, r, msg->index, msg->rails,
-                              window(m, m->far >> r & 1), now);
-    if (hwmc_bitmap_test(m->got, number(m, msg)))
+        hwmc_rail_weight_came(&m->cfg.shares->weights, r, msg->segment.index, msg->segment.rails,
+                              window_of(m, m->far >> r & 1), now);
+    if (hwmc_bitmap_test(m->got, segment_number(m, msg)))
         return HWMC_DUP;
-    hwmc_bitmap_set(m->got, number(m, msg));
+    hwmc_bitmap_set(m->got, segment_number(m, msg));
     m->left--;
     while (m->have[r] < segments_of(m, r) && hwmc_bitmap_test(m->got, m->have[r] * m->cfg.t + r))
         m->have[r]++;
     renew_grant(m, r);
     m->cfg.counts->got_segments++;
-    finish(m);
+    multilane_finish(m);
     return HWMC_PLACE;
 }
 
 uint32_t hwmc_multilane_at(const struct hwmc_multilane *m, const struct hwmc_msg *msg,
                            uint32_t *len)
 {
-    uint32_t at = number(m, msg) * m->seg_bytes;
+    uint32_t at = segment_number(m, msg) * m->seg_bytes;
 
     *len = m->bytes - at < m->seg_bytes ? m->bytes - at : m->seg_bytes;
     return at;
@@ -300,15 +306,15 @@ static uint8_t lane_to(const struct hwmc_multilane *m, const struct hwmc_multila
     return hwmc_wrr_of(c->far ? &m->cfg.far : &m->cfg.near, c->tree + c->slot + c->next);
 }
 
-static bool ready(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
+static bool child_is_ready(const struct hwmc_multilane *m, const struct hwmc_multilane_child *c)
 {
     return !m->failed && !c->refused && c->next < c->limit && c->next < m->have[c->tree];
 }
 
 /* To the parent in the lowest of these trees, which is taken out. */
-static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint32_t flags, struct hwmc_msg *tx)
+static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint8_t flags, struct hwmc_msg *tx)
 {
-    struct hwmc_trees t = trees(&m->cfg, m->root);
+    struct hwmc_trees t = trees_from(&m->cfg, m->root);
     uint32_t r = (uint32_t) __builtin_ctz(*due);
     struct hwmc_edge up = hwmc_trees_parent(&t, r, m->cfg.rank);
 
@@ -320,14 +326,14 @@ static void next_grant(struct hwmc_multilane *m, uint8_t *due, uint32_t flags, s
         .flags = flags,
         .peer = up.rank,
         .bid = m->bid,
-        .root = m->root,
-        .index = m->told[r],
-        .bytes = m->bytes,
-        .tree = (uint8_t) r,
-        .slot = (uint8_t) up.slot,
+        .grant = {.root = m->root,
+                  .limit = m->told[r],
+                  .bytes = m->bytes,
+                  .tree = (uint8_t) r,
+                  .slot = (uint8_t) up.slot},
     };
     if (m->cfg.shares)
-        tx->rails = hwmc_rail_weight_tell(&m->cfg.shares->weights, r, &tx->late);
+        tx->grant.rails = hwmc_rail_weight_tell(&m->cfg.shares->weights, r, &tx->grant.late_rails);
 }
 
 static void next_void(struct hwmc_multilane *m, struct hwmc_msg *tx)
@@ -340,10 +346,7 @@ static void next_void(struct hwmc_multilane *m, struct hwmc_msg *tx)
         .flags = HWMC_FLAG_VOID,
         .peer = c->rank,
         .bid = m->bid,
-        .root = m->root,
-        .bytes = m->theirs,
-        .tree = c->tree,
-        .slot = c->slot,
+        .segment = {.root = m->root, .bytes = m->theirs, .tree = c->tree, .slot = c->slot},
     };
 }
 
@@ -355,16 +358,16 @@ static void send_segment(struct hwmc_multilane *m, const struct hwmc_multilane_c
         .type = HWMC_MSG_SEGMENT,
         .peer = c->rank,
         .bid = m->bid,
-        .root = m->root,
-        .index = index,
-        .bytes = m->bytes,
-        .tree = c->tree,
-        .slot = c->slot,
-        .rail = lane,
-        .token = (uint32_t) (c - m->child),
+        .segment = {.root = m->root,
+                    .index = index,
+                    .bytes = m->bytes,
+                    .token = (uint32_t) (c - m->child),
+                    .tree = c->tree,
+                    .slot = c->slot,
+                    .lane = lane},
     };
     if (m->cfg.shares)
-        tx->rails = (uint8_t) (1u << lane % m->cfg.shares->weights.rails);
+        tx->segment.rails = (uint8_t) (1u << lane % m->cfg.shares->weights.rails);
     m->cfg.counts->sent_segments++;
 }
 
@@ -391,12 +394,12 @@ int hwmc_multilane_next_send(struct hwmc_multilane *m, struct hwmc_msg *tx)
     }
     if (m->refuse_due) {
         next_grant(m, &m->refuse_due, HWMC_FLAG_VOID, tx);
-        finish(m);
+        multilane_finish(m);
         return 1;
     }
     if (m->void_due) {
         next_void(m, tx);
-        finish(m);
+        multilane_finish(m);
         return 1;
     }
     for (uint32_t i = 0; i < m->num_children; i++) {
@@ -407,7 +410,7 @@ int hwmc_multilane_next_send(struct hwmc_multilane *m, struct hwmc_msg *tx)
             send_copy(m, c, tx);
             return 1;
         }
-        if (!ready(m, c))
+        if (!child_is_ready(m, c))
             continue;
         send_segment(m, c, c->next, lane_to(m, c), tx);
         c->next++;
@@ -424,7 +427,7 @@ void hwmc_multilane_on_sent(struct hwmc_multilane *m, uint32_t token)
     assert(m->phase == HWMC_MULTILANE_RUN && token < m->num_children &&
            c->done < c->next + copies_to(m, c));
     c->done++;
-    finish(m);
+    multilane_finish(m);
 }
 
 uint32_t hwmc_multilane_prefix(const struct hwmc_multilane *m)

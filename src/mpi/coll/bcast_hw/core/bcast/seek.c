@@ -12,7 +12,7 @@
 #include "../base/prng.h"
 
 /* Whom a rank can ask: all but itself and its predecessor. */
-static uint32_t others(uint32_t size)
+static uint32_t seek_others(uint32_t size)
 {
     return size > 2 ? size - 2 : 0;
 }
@@ -20,7 +20,7 @@ static uint32_t others(uint32_t size)
 /* The one at place `i` of those, from the one on that is asked first. */
 static uint32_t member_at(const struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t i)
 {
-    uint64_t n = others(size);
+    uint64_t n = seek_others(size);
 
     return (uint32_t) ((rank + 1 + (s->seed % n + i) % n) % size);
 }
@@ -30,7 +30,7 @@ void hwmc_seek_init(struct hwmc_seek *s, uint64_t bid, uint32_t rank)
     *s = (struct hwmc_seek){.at = HWMC_NEVER, .seed = hwmc_prng(bid, rank), .holder = HWMC_NOBODY};
 }
 
-static uint64_t after(const struct hwmc_seek *s, uint64_t pause, uint64_t now)
+static uint64_t seek_time_after(const struct hwmc_seek *s, uint64_t pause, uint64_t now)
 {
     return now + pause + hwmc_prng(s->seed, s->round) % (pause / 2 + 1);
 }
@@ -47,7 +47,7 @@ void hwmc_seek_wait(struct hwmc_seek *s, uint64_t pause, uint64_t now)
     let_go(s);
     s->asked -= s->due;
     s->due = s->round = 0;
-    s->at = after(s, pause, now);
+    s->at = seek_time_after(s, pause, now);
 }
 
 void hwmc_seek_end(struct hwmc_seek *s)
@@ -60,12 +60,12 @@ void hwmc_seek_end(struct hwmc_seek *s)
 
 void hwmc_seek_on_timer(struct hwmc_seek *s, uint32_t size, bool all, uint64_t pause, uint64_t now)
 {
-    uint32_t n = others(size), more = all ? 1 : 1u << s->round;
+    uint32_t n = seek_others(size), more = all ? 1 : 1u << s->round;
 
     let_go(s);
     if (s->asked == 0)
         s->began = now;
-    s->at = after(s, pause << s->round, now);
+    s->at = seek_time_after(s, pause << s->round, now);
     s->round += pause << s->round < HWMC_SEEK_MAX_NS;
     more = more < n ? more : n;
     s->asked = (s->asked < 2 * n ? s->asked : s->asked - n) + more - s->due;
@@ -89,7 +89,7 @@ bool hwmc_seek_next(struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t 
 
 bool hwmc_seek_has_asked(const struct hwmc_seek *s, uint32_t rank, uint32_t size, uint32_t peer)
 {
-    uint64_t n = others(size), place, asked = s->asked - s->due;
+    uint64_t n = seek_others(size), place, asked = s->asked - s->due;
 
     if (n == 0 || peer >= size || peer == rank)
         return false;

@@ -54,13 +54,8 @@ static void init_epoch(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg)
         .fanout = cfg->fanout,
         .channels = cfg->channels,
         .frag_bytes = cfg->frag_bytes,
-        .first = {.rails = cfg->rails, .push = cfg->push, .period = cfg->period},
+        .policy = cfg->policy,
         .by_lanes = cfg->trees > 0,
-        .stay = cfg->stay,
-        .adapt_repair = cfg->adapt_repair,
-        .adapt_period = cfg->adapt_period,
-        .pause_ns = cfg->pause_ns,
-        .pause_max_ns = cfg->pause_max_ns,
         .counts = cfg->counts,
     };
 
@@ -105,13 +100,13 @@ void hwmc_stream_init(struct hwmc_stream *s, const struct hwmc_stream_cfg *cfg, 
     memset(s, 0, sizeof(*s));
     s->ring.size = cfg->size;
     s->ring.rank = cfg->rank;
-    s->ring.push = cfg->push;
+    s->ring.push = cfg->policy.first.push;
     s->ring.frag_bytes = cfg->frag_bytes;
     s->ring.max_frags = max_frags(cfg);
     s->ring.counts = s->counts = cfg->counts;
     hwmc_rtt_init(&s->ring.rtt);
-    hwmc_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->period, cfg->fanout,
-                      cfg->rails == 0, cfg->counts);
+    hwmc_channel_init(&s->channel, cfg->size, cfg->rank, cfg->channels, cfg->fanout,
+                      &cfg->policy.first, cfg->counts);
     init_epoch(s, cfg);
     s->delay.kind = cfg->delay;
     s->delay.seed = cfg->seed;
@@ -129,13 +124,13 @@ void hwmc_stream_agreed(struct hwmc_stream *s, uint8_t rails)
     struct hwmc_epoch_cfg epoch = s->epoch.cfg;
 
     assert(s->posted == 0);
-    s->channel.no_cast = rails == 0;
-    epoch.first.rails = rails;
+    hwmc_channel_cast(&s->channel, rails != 0);
+    epoch.policy.first.rails = rails;
     hwmc_epoch_init(&s->epoch, &epoch);
 }
 
 /* The channel can go to another broadcast: all members are through with this one. */
-static bool over(const struct hwmc_stream *s, const struct hwmc_two_stage *m)
+static bool slot_is_over(const struct hwmc_stream *s, const struct hwmc_two_stage *m)
 {
     return m->bid < s->channel.floor;
 }
@@ -145,7 +140,7 @@ struct hwmc_two_stage *hwmc_stream_claim(struct hwmc_stream *s, uint64_t bid)
     struct hwmc_two_stage *m = hwmc_stream_slot(s, bid);
 
     if (m->bid != bid) {
-        assert(over(s, m));
+        assert(slot_is_over(s, m));
         s->ring.push = hwmc_epoch_policy(&s->epoch, bid).push;
         hwmc_two_stage_reset(m, bid, &s->ring);
         if (s->unexpected)
@@ -165,7 +160,7 @@ void hwmc_stream_stall(struct hwmc_stream *s, uint64_t now)
 }
 
 /* A floor that moved says how the broadcasts below it went. */
-static void learn(struct hwmc_stream *s)
+static void stream_learn(struct hwmc_stream *s)
 {
     uint64_t floor = s->channel.floor;
 
@@ -182,7 +177,7 @@ uint64_t hwmc_stream_post_root(struct hwmc_stream *s, uint32_t bytes, bool more,
     struct hwmc_two_stage *m = hwmc_stream_claim(s, s->posted);
 
     assert(!(rails & ~hwmc_stream_next_rails(s)));
-    learn(s);
+    stream_learn(s);
     hwmc_two_stage_post_root(m, bytes, more, rails, hwmc_delay_until(&s->delay, s->ring.size, now),
                              &s->ring, now);
     hwmc_stream_attend(s, m);
@@ -203,7 +198,7 @@ uint64_t hwmc_stream_post_trees(struct hwmc_stream *s, uint32_t root, uint32_t b
                                 uint32_t seg_bytes)
 {
     hwmc_two_stage_post_bypassed(hwmc_stream_claim(s, s->posted), &s->ring);
-    s->counts->without_cast += s->epoch.cfg.first.rails && !hwmc_stream_next_rails(s);
+    s->counts->without_cast += s->epoch.cfg.policy.first.rails && !hwmc_stream_next_rails(s);
     hwmc_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes,
                         hwmc_stream_unexpected(s, s->posted));
     return s->posted++;
@@ -280,7 +275,8 @@ void hwmc_stream_judge(struct hwmc_stream *s, uint64_t floor_before, uint64_t no
         .frags = s->frags,
     };
 
-    if (s->channel.rank != 0 || s->channel.closing || s->channel.floor == floor_before)
+    if (s->channel.rank != 0 || s->channel.end != HWMC_CHANNEL_IN_USE ||
+        s->channel.floor == floor_before)
         return;
     if (s->sync_at > 0 && s->sync_of <= sample.floor) {
         sample.sync_ns = now - s->sync_at + 1;
@@ -342,7 +338,7 @@ int hwmc_stream_next_send(struct hwmc_stream *s, struct hwmc_room room, struct h
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && hwmc_two_stage_next_send(m, &s->ring, room, tx, now))
+        if (!slot_is_over(s, m) && hwmc_two_stage_next_send(m, &s->ring, room, tx, now))
             return 1;
         if (!hwmc_two_stage_casts(m)) /* else it waits for room */
             s->attention &= ~(bits & -bits);
@@ -364,7 +360,7 @@ uint8_t hwmc_stream_casting(const struct hwmc_stream *s)
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         const struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        rails |= !over(s, m) && hwmc_two_stage_casts(m) ? m->rails : 0;
+        rails |= !slot_is_over(s, m) && hwmc_two_stage_casts(m) ? m->rails : 0;
     }
     return rails;
 }
@@ -374,10 +370,10 @@ bool hwmc_stream_casts(const struct hwmc_stream *s, struct hwmc_room room)
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         const struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
-        if (!over(s, m) && hwmc_two_stage_casts(m) && hwmc_two_stage_room(m, room))
+        if (!slot_is_over(s, m) && hwmc_two_stage_casts(m) && hwmc_two_stage_room(m, room))
             return true;
     }
-    return (s->channel.cast_due && (room.each & s->epoch.now.rails)) ||
+    return (s->channel.way_down == HWMC_CHANNEL_CAST_DUE && (room.each & s->epoch.now.rails)) ||
            (hwmc_epoch_casting(&s->epoch) & room.each);
 }
 

@@ -37,18 +37,11 @@
 struct hwmc_stream_cfg {
     uint32_t size; /* ranks, 1 or more */
     uint32_t rank;
-    bool push;         /* the repair to begin with */
-    bool adapt_repair; /* ... which changes as losses do */
-    bool adapt_period; /* so does the period, with the pace */
-    uint8_t rails;     /* that broadcasts are multicast on; 0: on none, all go along trees */
-    bool stay;         /* none of them is left */
-    uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
-    uint64_t pause_max_ns;
-    uint32_t channels;   /* N, 1 to HWMC_CHANNELS_MAX */
-    uint32_t period;     /* of synchronization to begin with, 1 to N broadcasts */
-    uint32_t fanout;     /* of its tree, 1 to HWMC_FANOUT_MAX */
-    uint32_t frag_bytes; /* payload of a full fragment, 1 or more */
-    uint32_t max_bytes;  /* of one broadcast */
+    struct hwmc_policy_cfg policy; /* without rails all broadcasts go along trees */
+    uint32_t channels;             /* N, 1 to HWMC_CHANNELS_MAX */
+    uint32_t fanout;               /* of its tree, 1 to HWMC_FANOUT_MAX */
+    uint32_t frag_bytes;           /* payload of a full fragment, 1 or more */
+    uint32_t max_bytes;            /* of one broadcast */
     enum hwmc_delay_kind delay;
     uint64_t delay_ns;         /* FIXED: how long */
     uint64_t seed;             /* RANDOM: alike on every rank */
@@ -57,9 +50,10 @@ struct hwmc_stream_cfg {
     uint32_t far_window;       /* the same from another site */
     struct hwmc_wrr near, far; /* lanes for them: inside a site, and between sites */
     struct hwmc_rail_weight_cfg
-        weights;               /* the rails of these lanes, whose shares follow what they carry */
-    uint32_t lanes, far_lanes; /* how many there are of them; lane i is on rail i mod lag.rails */
-    uint32_t max_segments;     /* of one of them */
+        weights; /* the rails of these lanes, whose shares follow what they carry */
+    uint32_t lanes,
+        far_lanes;         /* how many there are of them; lane i is on rail i mod weights.rails */
+    uint32_t max_segments; /* of one of them */
     const struct hwmc_sites *sites; /* for them; NULL: one site; the caller's */
     struct hwmc_counts *counts;     /* the caller's, added to; may serve many streams */
 };
@@ -149,7 +143,7 @@ uint32_t hwmc_stream_prefix(const struct hwmc_stream *s, uint32_t known);
 /* The program has what the last posted broadcast brought; done only. */
 void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now);
 
-/* Any message but those of set-up. PLACE: the payload belongs at fragment msg->index of channel
+/* Any message but those of set-up. PLACE: the payload belongs at fragment msg->data.index of channel
  * (msg->bid mod N), SEGMENT's at hwmc_multilane_at, and is to be copied before the next
  * call. */
 enum hwmc_verdict hwmc_stream_on_recv(struct hwmc_stream *s, const struct hwmc_msg *msg,

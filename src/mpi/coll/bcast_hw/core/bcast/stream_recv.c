@@ -23,13 +23,13 @@ static enum hwmc_verdict on_broadcast(struct hwmc_stream *s, const struct hwmc_m
     struct hwmc_two_stage *m;
     enum hwmc_verdict verdict;
 
-    if (s->epoch.cfg.first.rails == 0 || !hwmc_two_stage_formed(msg, &s->ring))
+    if (s->epoch.cfg.policy.first.rails == 0 || !hwmc_two_stage_formed(msg, &s->ring))
         return HWMC_BAD;
     if (msg->bid < s->channel.floor)
         return HWMC_STALE;
     if (hwmc_epoch_policy(&s->epoch, msg->bid).rails == 0)
         return HWMC_BAD;
-    if (msg->type == HWMC_MSG_DATA && msg->root == s->ring.rank && msg->bid >= s->posted)
+    if (msg->type == HWMC_MSG_DATA && msg->data.root == s->ring.rank && msg->bid >= s->posted)
         return HWMC_BAD;
     if (((msg->type == HWMC_MSG_DATA && !msg->multicast) || msg->type == HWMC_MSG_OFFER) &&
         !hwmc_two_stage_expects(hwmc_stream_slot(s, msg->bid), msg, &s->ring))
@@ -72,9 +72,9 @@ static void note_unexpected(struct hwmc_multilane_unexpected *e, const struct hw
     if (msg->type == HWMC_MSG_SEGMENT)
         e->voided = true;
     else if (msg->flags & HWMC_FLAG_VOID)
-        e->refused[msg->tree] |= 1u << msg->slot;
+        e->refused[msg->grant.tree] |= 1u << msg->grant.slot;
     else
-        e->granted[msg->tree] |= 1u << msg->slot;
+        e->granted[msg->grant.tree] |= 1u << msg->grant.slot;
 }
 
 static enum hwmc_verdict on_trees(struct hwmc_stream *s, const struct hwmc_msg *msg, uint64_t now)
@@ -95,8 +95,8 @@ static enum hwmc_verdict on_trees(struct hwmc_stream *s, const struct hwmc_msg *
     hwmc_stream_claim(s, msg->bid);
     note_unexpected(hwmc_stream_unexpected(s, msg->bid), msg);
     if (s->multilane.cfg.shares && msg->type == HWMC_MSG_GRANT)
-        hwmc_rail_weight_on_told(&s->multilane.cfg.shares->weights, msg->peer, msg->rails,
-                                 msg->late);
+        hwmc_rail_weight_on_told(&s->multilane.cfg.shares->weights, msg->peer, msg->grant.rails,
+                                 msg->grant.late_rails);
     return HWMC_TAKEN;
 }
 
@@ -106,7 +106,7 @@ static enum hwmc_verdict on_sync(struct hwmc_stream *s, const struct hwmc_msg *m
     uint32_t child = hwmc_channel_child(&s->channel, msg->peer);
     enum hwmc_verdict verdict;
 
-    if (msg->type == HWMC_MSG_SYNC_UP && msg->root >= s->ring.size)
+    if (msg->type == HWMC_MSG_SYNC_UP && msg->up.worst >= s->ring.size)
         return HWMC_BAD;
     verdict = hwmc_channel_on_recv(&s->channel, msg);
     if (msg->type == HWMC_MSG_SYNC_UP && verdict == HWMC_TAKEN) {

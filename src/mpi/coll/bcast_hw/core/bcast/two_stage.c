@@ -12,7 +12,7 @@
 #include "../place/kary.h"
 
 /* Which phase may follow which, a bit each. */
-static const uint8_t legal[] = {
+static const uint8_t legal_phases[] = {
     [HWMC_EMPTY] = 1u << HWMC_UNEXPECTED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
     [HWMC_UNEXPECTED] = 1u << HWMC_STORED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
     [HWMC_STORED] = 1u << HWMC_DONE | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
@@ -25,7 +25,7 @@ static const uint8_t legal[] = {
 
 void hwmc_two_stage_set_phase(struct hwmc_two_stage *m, enum hwmc_phase to)
 {
-    assert(legal[m->phase] >> to & 1);
+    assert(legal_phases[m->phase] >> to & 1);
     m->phase = to;
 }
 
@@ -41,7 +41,8 @@ void hwmc_two_stage_forget_askers(struct hwmc_two_stage *m, uint32_t max_frags)
     m->give_to = HWMC_NOBODY;
 }
 
-static void clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring *ring, bool push)
+static void two_stage_clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring *ring,
+                            bool push)
 {
     const uint32_t max_frags = ring->max_frags;
 
@@ -55,8 +56,9 @@ static void clear(struct hwmc_two_stage *m, uint64_t bid, const struct hwmc_ring
         0;
     m->again = 0;
     m->rails = m->ends = m->questions = 0;
-    m->ask_all = m->asked_all = m->want_all = m->at_once = m->late = m->told_all = false;
-    m->ready_due = m->ready_got = m->repaired = m->want_no_multicast = false;
+    m->unknown = (struct hwmc_unknown){0};
+    m->ready = HWMC_READY_NONE;
+    m->at_once = m->repaired = false;
     memset(m->heard, 0, sizeof(m->heard));
     m->hold_until = m->tail_at = HWMC_NEVER;
     m->asked_at = m->moved_at = 0;
@@ -76,7 +78,7 @@ void hwmc_two_stage_init(struct hwmc_two_stage *m, uint64_t bid, uint64_t *words
     m->sought = words + 6 * n;
     m->given = words + 7 * n;
     m->phase = HWMC_EMPTY;
-    clear(m, bid, ring, ring->push);
+    two_stage_clear(m, bid, ring, ring->push);
 }
 
 void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ring *ring)
@@ -84,7 +86,7 @@ void hwmc_two_stage_reset(struct hwmc_two_stage *m, uint64_t bid, struct hwmc_ri
     hwmc_two_stage_over(m, ring);
     if (m->phase != HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_EMPTY);
-    clear(m, bid, ring, ring->push);
+    two_stage_clear(m, bid, ring, ring->push);
 }
 
 /* The shape of the message is known now: what the successor wants can be named. A root that had
@@ -99,19 +101,21 @@ void hwmc_two_stage_learn(struct hwmc_two_stage *m, uint32_t root, uint32_t frag
     m->bytes = bytes;
     if (!hwmc_two_stage_serves(m, ring))
         hwmc_bitmap_clear(m->wanted, ring->max_frags);
-    else if ((m->want_all && (standing || m->want_no_multicast)) || m->push)
+    else if ((m->unknown.want && (standing || m->unknown.want == HWMC_WANT_ALL_NO_MULTICAST)) ||
+             m->push)
         hwmc_bitmap_fill(m->wanted, frags);
-    if (m->asked_all && standing)
+    if (m->unknown.ask == HWMC_ASK_ALL_OUT && standing)
         hwmc_bitmap_fill(m->asked, frags);
-    if (m->ask_all && standing)
+    if (m->unknown.ask && standing)
         m->ask_below = frags;
-    m->ask_all = m->asked_all = m->want_all = m->want_no_multicast = false;
+    m->unknown.ask = HWMC_ASK_ALL_NONE;
+    m->unknown.want = HWMC_WANT_ALL_NONE;
 }
 
 void hwmc_two_stage_post_bypassed(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     hwmc_two_stage_set_phase(m, HWMC_BYPASSED);
-    clear(m, m->bid, ring, m->push);
+    two_stage_clear(m, m->bid, ring, m->push);
 }
 
 /* By lane, from another member. */
@@ -120,27 +124,33 @@ static bool from_member(const struct hwmc_msg *msg, const struct hwmc_ring *ring
     return !msg->multicast && msg->peer < ring->size && msg->peer != ring->rank;
 }
 
+/* NACK and its like: of fragments that a broadcast can have, or of all of an unknown number. */
+static bool names_some(const struct hwmc_msg *msg, const struct hwmc_ring *ring)
+{
+    return msg->nack.frags <= ring->max_frags && (msg->nack.frags == 0 || msg->nack.bits);
+}
+
 bool hwmc_two_stage_formed(const struct hwmc_msg *msg, const struct hwmc_ring *ring)
 {
     switch (msg->type) {
         case HWMC_MSG_DATA:
-            return msg->frags > 0 && msg->frags <= ring->max_frags && msg->index < msg->frags &&
-                   msg->root < ring->size &&
-                   msg->frags == hwmc_frags_of(msg->bytes, ring->frag_bytes) &&
-                   (msg->multicast ? msg->peer == msg->root && msg->rail < HWMC_RAIL_BITS &&
-                                         (msg->rails >> msg->rail & 1)
+            return msg->data.frags > 0 && msg->data.frags <= ring->max_frags &&
+                   msg->data.index < msg->data.frags && msg->data.root < ring->size &&
+                   msg->data.frags == hwmc_frags_of(msg->data.bytes, ring->frag_bytes) &&
+                   (msg->multicast ? msg->peer == msg->data.root && msg->rail < HWMC_RAIL_BITS &&
+                                         (msg->data.rails >> msg->rail & 1)
                                    : from_member(msg, ring));
         case HWMC_MSG_NACK:
             return !msg->multicast && msg->peer == hwmc_ring_next(ring->rank, ring->size) &&
-                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+                   names_some(msg, ring);
         case HWMC_MSG_ROOT_NACK:
-            return from_member(msg, ring) && msg->root == ring->rank &&
-                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+            return from_member(msg, ring) && msg->nack.root == ring->rank && names_some(msg, ring);
         case HWMC_MSG_SEEK:
             return from_member(msg, ring) && msg->peer != hwmc_ring_next(ring->rank, ring->size) &&
-                   msg->frags <= ring->max_frags && (msg->frags == 0 || msg->bits);
+                   names_some(msg, ring);
         case HWMC_MSG_OFFER:
-            return from_member(msg, ring) && msg->frags > 0 && msg->frags <= ring->max_frags;
+            return from_member(msg, ring) && msg->offer.frags > 0 &&
+                   msg->offer.frags <= ring->max_frags;
         case HWMC_MSG_READY:
             return from_member(msg, ring);
         default:
@@ -188,7 +198,7 @@ void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring
     assert(m->num_askers <= HWMC_ASKERS && (m->frags > 0 || m->num_askers == 0));
     assert(m->again == 0 || m->root == ring->rank);
     if (m->phase == HWMC_BYPASSED)
-        assert(m->frags == 0 && !m->want_all && !m->ask_all);
+        assert(m->frags == 0 && !m->unknown.want && !m->unknown.ask);
     else if (!hwmc_two_stage_incomplete(m))
         assert(m->frags > 0 && m->n_got == m->frags);
     if ((m->phase != HWMC_UNEXPECTED && m->phase != HWMC_WAIT) || hwmc_two_stage_asks_rest(m))
@@ -196,5 +206,5 @@ void hwmc_two_stage_check(const struct hwmc_two_stage *m, const struct hwmc_ring
     if (m->phase == HWMC_WAIT && !m->push && !hwmc_two_stage_asks_rest(m))
         assert(m->tail_at != HWMC_NEVER);
     if (m->phase == HWMC_EMPTY)
-        assert(m->n_got == 0 && !m->want_all);
+        assert(m->n_got == 0 && !m->unknown.want);
 }

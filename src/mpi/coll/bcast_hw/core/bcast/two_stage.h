@@ -110,49 +110,79 @@ struct hwmc_ring {
     struct hwmc_counts *counts;
 };
 
+/* The message with which the chosen member lets the root begin. */
+enum hwmc_ready {
+    HWMC_READY_NONE,
+    HWMC_READY_DUE, /* member: the root waits for this rank's, not yet sent */
+    HWMC_READY_GOT  /* root, or nobody knows yet: it is here */
+};
+
+/* This rank's question for all of a broadcast. */
+enum hwmc_ask_all {
+    HWMC_ASK_ALL_NONE,
+    HWMC_ASK_ALL_DUE, /* to be sent, if the number of fragments is unknown then */
+    HWMC_ASK_ALL_OUT
+};
+
+/* The successor's. */
+enum hwmc_want_all {
+    HWMC_WANT_ALL_NONE,
+    HWMC_WANT_ALL,
+    HWMC_WANT_ALL_NO_MULTICAST /* it does not count on multicast */
+};
+
+/* Of a broadcast of which nothing is known: what is to be done about all of it. */
+struct hwmc_unknown {
+    enum hwmc_ask_all ask;
+    enum hwmc_want_all want;
+    bool late; /* EMPTY: all of it would have come by now, if it is multicast at all */
+    bool told; /* ROOT_NACK for all is out, or was not to be */
+};
+
 struct hwmc_two_stage {
+    /* The broadcast. */
     enum hwmc_phase phase;
+    enum hwmc_ready ready;
     uint64_t bid;
-    bool push;          /* stage 2, otherwise pull */
-    uint32_t root;      /* meaningful once frags > 0 or called */
-    uint32_t frags;     /* 0 until known */
-    uint32_t bytes;     /* meaningful once frags > 0 */
-    bool more;          /* the message goes on in the next broadcast; with frags */
-    uint32_t n_got;     /* fragments here */
-    uint32_t passed;    /* fragments below would have come: all rails in use are beyond; <= frags */
-    uint8_t rails;      /* root: to be used; member: used, 0 until known */
-    uint8_t ends;       /* root: rails that are to bring the last fragment once more */
+    bool push;         /* stage 2, otherwise pull */
+    bool more;         /* the message goes on in the next broadcast; with frags */
+    bool repaired;     /* a fragment came over the lane */
+    uint8_t rails;     /* root: to be used; member: used, 0 until known */
+    uint32_t root;     /* meaningful once frags > 0 or called */
+    uint32_t frags;    /* 0 until known */
+    uint32_t bytes;    /* meaningful once frags > 0 */
+    uint32_t n_got;    /* fragments here */
+    uint64_t *got;     /* which; this and the other maps are bitmaps of frags bits */
+    uint64_t moved_at; /* ns at which the last fragment came or was cast; 0: none yet */
+
+    /* At its root. */
+    uint32_t next_cast;  /* fragments below are multicast */
+    uint32_t again;      /* fragments to be multicast once more */
+    uint8_t ends;        /* rails that are to bring the last fragment once more */
+    uint64_t hold_until; /* HOLD: ns; NEVER when it waits for READY */
+
+    /* At a member: what is missing. */
     uint8_t questions;  /* how often all was asked for in vain */
-    uint32_t next_cast; /* root: fragments below are multicast */
-    uint32_t again;     /* root: fragments to be multicast once more */
+    uint32_t passed;    /* fragments below would have come: all rails in use are beyond; <= frags */
     uint32_t ask_below; /* missing fragments below are to be asked for */
     uint32_t lost;      /* missing fragments below are lost, not only late; <= ask_below */
-    bool ask_all;       /* ask for everything, the number of fragments being unknown */
-    bool asked_all;     /* that request is out */
-    bool late;          /* EMPTY: all of it would have come by now, if it is multicast at all */
-    bool want_all;      /* the successor asked so */
-    bool want_no_multicast; /* ... and does not count on multicast */
-    bool told_all;          /* AGAIN is out, or was not to be, while nothing of it was known */
-    bool at_once;           /* what the successor asked for was here when it asked */
-    bool ready_due;         /* member: the root waits for this rank's READY, not yet sent */
-    bool ready_got;         /* root: the chosen member's READY is here */
-    bool repaired;          /* a fragment came over the lane */
-    uint64_t hold_until;    /* HOLD: ns; NEVER when it waits for READY */
-    uint64_t tail_at;       /* UNEXPECTED, WAIT: when to ask for the rest; NEVER when asked */
-    uint64_t moved_at;      /* ns at which the last fragment came or was cast; 0: none yet */
-    uint64_t asked_at;      /* ns; 0 before the first request */
-    struct hwmc_seek seek;  /* WAIT: others to be asked */
-    uint32_t askers[HWMC_ASKERS]; /* of this rank so, to be made an offer; the first num_askers */
-    uint32_t num_askers;
-    uint32_t give_to;               /* who is to get `given`; NOBODY */
+    struct hwmc_unknown unknown;
     uint16_t heard[HWMC_RAIL_BITS]; /* fragments that came on each rail */
-    uint64_t *got;                  /* bitmaps of frags bits */
-    uint64_t *wanted;               /* by the successor; push: all */
-    uint64_t *sent;                 /* to the successor */
-    uint64_t *asked;                /* of the predecessor; root: multicast once more, or to be */
+    uint64_t tail_at;      /* UNEXPECTED, WAIT: when to ask for the rest; NEVER when asked */
+    uint64_t asked_at;     /* ns; 0 before the first request */
+    struct hwmc_seek seek; /* WAIT: others to be asked */
+    uint64_t *asked;       /* of the predecessor; root: multicast once more, or to be */
     uint64_t *urged;  /* pull: to be asked for because the successor asked; root: not yet again */
     uint64_t *told;   /* pull: to the root */
     uint64_t *sought; /* of others, as of the last message to one */
+
+    /* For the successor, and for members that ask further. */
+    bool at_once;                 /* what the successor asked for was here when it asked */
+    uint64_t *wanted;             /* by the successor; push: all */
+    uint64_t *sent;               /* to the successor */
+    uint32_t askers[HWMC_ASKERS]; /* of this rank, to be made an offer; the first num_askers */
+    uint32_t num_askers;
+    uint32_t give_to; /* who is to get `given`; NOBODY */
     uint64_t *given;  /* still to be sent to give_to */
 };
 
@@ -226,8 +256,8 @@ void hwmc_two_stage_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, u
 /* ns or NEVER. */
 uint64_t hwmc_two_stage_next_timer(const struct hwmc_two_stage *m);
 
-/* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. tx->bits
- * stays valid until the next call on this machine. */
+/* Fills `tx` and returns 1, or returns 0 when there is nothing to send, or no room for it. The
+ * bitmap that `tx` has stays valid until the next call on this machine. */
 int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
                              struct hwmc_room room, struct hwmc_msg *tx, uint64_t now);
 

@@ -16,7 +16,7 @@
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
 #define PLACE_BITS 16
 
-static uint64_t place(uint64_t bid, uint32_t index)
+static uint64_t place_of(uint64_t bid, uint32_t index)
 {
     return bid << PLACE_BITS | index;
 }
@@ -27,7 +27,7 @@ static struct hwmc_loss_estimate_cast cast_of(const struct hwmc_two_stage *m,
     struct hwmc_loss_estimate_cast cast = {.rails = m->rails, .frags = m->frags, .heard = m->heard};
 
     FOR_EACH (r, m->rails)
-        cast.later |= ring->seen[r] > place(m->bid, 0) ? (uint8_t) (1u << r) : 0;
+        cast.later |= ring->seen[r] > place_of(m->bid, 0) ? (uint8_t) (1u << r) : 0;
     return cast;
 }
 
@@ -46,9 +46,9 @@ static uint32_t rails_of(const struct hwmc_two_stage *m, const struct hwmc_ring 
 }
 
 /* A fragment came by multicast. */
-static void hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
+static void ring_hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
 {
-    uint64_t at = place(msg->bid, msg->index + 1), *seen = &ring->seen[msg->rail];
+    uint64_t at = place_of(msg->bid, msg->data.index + 1), *seen = &ring->seen[msg->rail];
     uint64_t gap = now - ring->heard[msg->rail];
 
     /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
@@ -63,7 +63,7 @@ static void hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t no
 }
 
 /* The place that all rails in use have reached. */
-static uint64_t reached(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static uint64_t reached_place(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     uint64_t low = UINT64_MAX;
 
@@ -73,19 +73,19 @@ static uint64_t reached(const struct hwmc_two_stage *m, const struct hwmc_ring *
 }
 
 /* When something came last on a rail that may still bring some of this broadcast; 0: on none. */
-static uint64_t flowing(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static uint64_t last_flow(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     uint64_t last = 0;
 
     FOR_EACH (r, rails_of(m, ring))
-        if (ring->seen[r] < place(m->bid + 1, 0) && ring->heard[r] > last)
+        if (ring->seen[r] < place_of(m->bid + 1, 0) && ring->heard[r] > last)
             last = ring->heard[r];
     return last;
 }
 
 /* How long nothing may come before the rest is asked for. While nothing is known of the broadcast
  * it may be that the root is late: then the question is repeated, less and less often. */
-static uint64_t patience(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static uint64_t tail_wait(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     uint64_t wait = hwmc_rtt_wait(&ring->rtt);
 
@@ -103,7 +103,7 @@ static void arm_tail(struct hwmc_two_stage *m, const struct hwmc_ring *ring, uin
 {
     bool armed = !m->push && !hwmc_two_stage_asks_rest(m);
 
-    m->tail_at = armed ? now + patience(m, ring) : HWMC_NEVER;
+    m->tail_at = armed ? now + tail_wait(m, ring) : HWMC_NEVER;
 }
 
 /* Until others are asked: long enough for those to answer that were asked before. */
@@ -130,8 +130,7 @@ void hwmc_two_stage_ask_rest(struct hwmc_two_stage *m)
         m->tail_at = HWMC_NEVER;
         m->ask_below = m->lost = m->frags;
     } else {
-        m->ask_all = true;
-        m->asked_all = false;
+        m->unknown.ask = HWMC_ASK_ALL_DUE;
     }
 }
 
@@ -147,7 +146,7 @@ void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool ch
 {
     ring->counts->two_stage++;
     ring->counts->pushed += m->push;
-    m->ready_due = chosen;
+    m->ready = chosen ? HWMC_READY_DUE : HWMC_READY_NONE;
     if (m->phase == HWMC_STORED) {
         hwmc_two_stage_set_phase(m, HWMC_DONE);
         return;
@@ -155,14 +154,14 @@ void hwmc_two_stage_post_member(struct hwmc_two_stage *m, uint32_t root, bool ch
     hwmc_two_stage_set_phase(m, HWMC_WAIT);
     if (m->frags == 0)
         m->root = root;
-    if (m->late)
+    if (m->unknown.late)
         ask_late(m, ring);
     arm_tail(m, ring, now);
     put_off_seek(m, ring, now);
 }
 
 /* Every fragment is here. */
-static void complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
+static void member_complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now)
 {
     m->tail_at = HWMC_NEVER;
     hwmc_seek_end(&m->seek);
@@ -179,25 +178,25 @@ static void complete(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t 
 }
 
 /* The message says otherwise than what is known of this broadcast. */
-static bool contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *msg)
+static bool data_contradicts(const struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
     bool more = msg->flags & HWMC_FLAG_MORE;
 
     if (m->frags > 0)
-        return msg->frags != m->frags || msg->bytes != m->bytes || msg->root != m->root ||
-               more != m->more;
-    return m->phase == HWMC_WAIT && msg->root != m->root;
+        return msg->data.frags != m->frags || msg->data.bytes != m->bytes ||
+               msg->data.root != m->root || more != m->more;
+    return m->phase == HWMC_WAIT && msg->data.root != m->root;
 }
 
 /* Gap: what all rails in use have passed and is missing is lost. */
 static void note_gap(struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
-    uint64_t at = reached(m, ring);
+    uint64_t at = reached_place(m, ring);
 
-    if (at >= place(m->bid, m->frags))
+    if (at >= place_of(m->bid, m->frags))
         m->passed = m->frags;
-    else if (at > place(m->bid, m->passed))
-        m->passed = (uint32_t) (at - place(m->bid, 0));
+    else if (at > place_of(m->bid, m->passed))
+        m->passed = (uint32_t) (at - place_of(m->bid, 0));
     if (m->ask_below < m->passed)
         m->ask_below = m->passed;
     if (m->lost < m->passed)
@@ -211,33 +210,33 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
 {
     bool from_prev = msg->peer == hwmc_ring_prev(ring->rank, ring->size);
 
-    if (!hwmc_two_stage_formed(msg, ring) || contradicts(m, msg) ||
+    if (!hwmc_two_stage_formed(msg, ring) || data_contradicts(m, msg) ||
         (!msg->multicast && !hwmc_two_stage_expects(m, msg, ring)))
         return HWMC_BAD;
-    if (msg->root == ring->rank && hwmc_two_stage_incomplete(m))
+    if (msg->data.root == ring->rank && hwmc_two_stage_incomplete(m))
         return HWMC_BAD;
     if (msg->multicast) {
-        hear(ring, msg, now);
-        m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->index);
+        ring_hear(ring, msg, now);
+        m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->data.index);
     }
     if (!hwmc_two_stage_incomplete(m))
         return HWMC_DUP;
     if (m->phase == HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_UNEXPECTED);
     if (m->frags == 0) {
-        hwmc_two_stage_learn(m, msg->root, msg->frags, msg->bytes,
-                             hwmc_two_stage_holds(msg->frags, msg->multicast), ring);
+        hwmc_two_stage_learn(m, msg->data.root, msg->data.frags, msg->data.bytes,
+                             hwmc_two_stage_holds(msg->data.frags, msg->multicast), ring);
         m->more = msg->flags & HWMC_FLAG_MORE;
     }
-    if (msg->rails)
-        m->rails = ring->rails = msg->rails;
-    if (hwmc_bitmap_test(m->got, msg->index)) {
+    if (msg->data.rails)
+        m->rails = ring->rails = msg->data.rails;
+    if (hwmc_bitmap_test(m->got, msg->data.index)) {
         if (msg->multicast && !m->push)
             note_gap(m, ring);
         return HWMC_DUP;
     }
 
-    hwmc_bitmap_set(m->got, msg->index);
+    hwmc_bitmap_set(m->got, msg->data.index);
     m->n_got++;
     m->moved_at = now;
     if (msg->multicast) {
@@ -252,7 +251,7 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
         m->repaired = true;
     }
     if (m->n_got == m->frags) {
-        complete(m, ring, now);
+        member_complete(m, ring, now);
         return HWMC_PLACE;
     }
     if (msg->multicast && !m->push)
@@ -264,15 +263,15 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
 
 void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring)
 {
-    if (m->push || !hwmc_two_stage_incomplete(m) || hwmc_two_stage_asks_rest(m) || m->ask_all)
+    if (m->push || !hwmc_two_stage_incomplete(m) || hwmc_two_stage_asks_rest(m) || m->unknown.ask)
         return;
-    if (reached(m, ring) < place(m->bid + 1, 0)) {
+    if (reached_place(m, ring) < place_of(m->bid + 1, 0)) {
         if (m->frags > 0)
             note_gap(m, ring);
         return;
     }
     if (m->phase == HWMC_EMPTY)
-        m->late = true;
+        m->unknown.late = true;
     else
         ask_late(m, ring);
 }
@@ -295,7 +294,7 @@ void hwmc_two_stage_member_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *
     if (m->seek.at <= now)
         seek_further(m, ring, now);
     if (m->tail_at <= now) {
-        uint64_t until = flowing(m, ring) + patience(m, ring);
+        uint64_t until = last_flow(m, ring) + tail_wait(m, ring);
 
         if (until > now) {
             m->tail_at = until;

@@ -40,7 +40,7 @@ void hwmc_two_stage_post_root(struct hwmc_two_stage *m, uint32_t bytes, bool mor
         ring->counts->holds++;
         ring->counts->held_ns += hold_until < HWMC_NEVER ? hold_until - now : 0;
     }
-    if (m->ready_got || hold_until <= now)
+    if (m->ready == HWMC_READY_GOT || hold_until <= now)
         hwmc_two_stage_set_phase(m, HWMC_CAST);
 }
 
@@ -57,15 +57,15 @@ void hwmc_two_stage_root_on_timer(struct hwmc_two_stage *m, uint64_t now)
 enum hwmc_verdict hwmc_two_stage_on_root_nack(struct hwmc_two_stage *m, const struct hwmc_msg *msg,
                                               const struct hwmc_ring *ring)
 {
-    bool all = msg->frags == 0, called = m->phase >= HWMC_HOLD && m->root == ring->rank;
+    bool all = msg->nack.frags == 0, called = m->phase >= HWMC_HOLD && m->root == ring->rank;
 
     if (!hwmc_two_stage_formed(msg, ring) || m->push ||
-        (!all && (!called || msg->frags != m->frags)))
+        (!all && (!called || msg->nack.frags != m->frags)))
         return HWMC_BAD;
     if (!called || (all && m->frags > HWMC_STANDING_FRAGS))
         return HWMC_TAKEN;
     for (uint32_t i = 0; i < m->next_cast; i++)
-        if ((all || hwmc_bitmap_test(msg->bits, i)) && !hwmc_bitmap_test(m->asked, i)) {
+        if ((all || hwmc_bitmap_test(msg->nack.bits, i)) && !hwmc_bitmap_test(m->asked, i)) {
             hwmc_bitmap_set(m->asked, i);
             hwmc_bitmap_set(m->urged, i);
             m->again++;
@@ -77,7 +77,8 @@ enum hwmc_verdict hwmc_two_stage_on_ready(struct hwmc_two_stage *m)
 {
     if (m->phase == HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_UNEXPECTED);
-    m->ready_got = true;
+    if (m->ready == HWMC_READY_NONE)
+        m->ready = HWMC_READY_GOT;
     if (m->phase == HWMC_HOLD)
         hwmc_two_stage_set_phase(m, HWMC_CAST);
     return HWMC_TAKEN;

@@ -12,7 +12,7 @@
 /* Of word `w` of the bitmap, the fragments that `msg` names and that are here. */
 static uint64_t named_here(const struct hwmc_two_stage *m, const struct hwmc_msg *msg, uint32_t w)
 {
-    return m->got[w] & (msg->frags > 0 ? msg->bits[w] : UINT64_MAX);
+    return m->got[w] & (msg->nack.frags > 0 ? msg->nack.bits[w] : UINT64_MAX);
 }
 
 /* Notes that `msg.peer` is to be sent OFFER, if there is a fragment to offer, and room in the
@@ -32,7 +32,7 @@ static void make_offer(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 
 /* Fragments are sent to one rank at a time. Another one that asks meanwhile gets nothing here, and
  * asks another member. */
-static void give(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
+static void give_fragments(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
     if (m->give_to != HWMC_NOBODY && m->give_to != msg->peer)
         return;
@@ -47,12 +47,12 @@ enum hwmc_verdict hwmc_two_stage_on_seek(struct hwmc_two_stage *m, const struct 
                                          const struct hwmc_ring *ring, uint64_t now)
 {
     if (!hwmc_two_stage_formed(msg, ring) ||
-        (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
+        (m->frags > 0 && msg->nack.frags > 0 && msg->nack.frags != m->frags))
         return HWMC_BAD;
-    if (m->frags == 0 || (msg->frags == 0 && hwmc_two_stage_is_coming(m, ring, now)))
+    if (m->frags == 0 || (msg->nack.frags == 0 && hwmc_two_stage_is_coming(m, ring, now)))
         return HWMC_TAKEN;
     if (msg->flags & HWMC_FLAG_AT_ONCE)
-        give(m, msg);
+        give_fragments(m, msg);
     else
         make_offer(m, msg);
     return HWMC_TAKEN;
@@ -64,7 +64,7 @@ enum hwmc_verdict hwmc_two_stage_on_offer(struct hwmc_two_stage *m, const struct
     uint64_t trip;
 
     if (!hwmc_two_stage_formed(msg, ring) || !hwmc_two_stage_expects(m, msg, ring) ||
-        (m->frags > 0 && msg->frags != m->frags))
+        (m->frags > 0 && msg->offer.frags != m->frags))
         return HWMC_BAD;
     trip = hwmc_seek_on_offer(&m->seek, msg->peer, now);
     if (trip > 0)

@@ -10,18 +10,39 @@
 #include "../place/kary.h"
 #include "two_stage_impl.h"
 
-static void fill(const struct hwmc_two_stage *m, struct hwmc_msg *tx, enum hwmc_msg_type type,
-                 uint32_t peer)
+/* DATA without the index. */
+static void fill_data(const struct hwmc_two_stage *m, struct hwmc_msg *tx, uint32_t peer)
+{
+    *tx = (struct hwmc_msg){
+        .type = HWMC_MSG_DATA,
+        .flags = m->more ? HWMC_FLAG_MORE : 0,
+        .peer = peer,
+        .bid = m->bid,
+        .data = {.root = m->root, .frags = m->frags, .bytes = m->bytes, .rails = m->rails},
+    };
+}
+
+/* NACK, ROOT_NACK or SEEK. */
+static void fill_nack(const struct hwmc_two_stage *m, struct hwmc_msg *tx, enum hwmc_msg_type type,
+                      uint32_t peer, const uint64_t *bits)
 {
     *tx = (struct hwmc_msg){
         .type = type,
         .peer = peer,
         .bid = m->bid,
-        .root = m->root,
-        .frags = m->frags,
-        .bytes = m->bytes,
-        .rails = type == HWMC_MSG_DATA ? m->rails : 0,
-        .flags = type == HWMC_MSG_DATA && m->more ? HWMC_FLAG_MORE : 0,
+        .nack = {.root = m->root, .frags = m->frags, .bytes = m->bytes, .bits = bits},
+    };
+}
+
+/* OFFER or READY. */
+static void fill_offer(const struct hwmc_two_stage *m, struct hwmc_msg *tx, enum hwmc_msg_type type,
+                       uint32_t peer)
+{
+    *tx = (struct hwmc_msg){
+        .type = type,
+        .peer = peer,
+        .bid = m->bid,
+        .offer = {.root = m->root, .frags = m->frags, .bytes = m->bytes},
     };
 }
 
@@ -42,20 +63,20 @@ static uint32_t take_root_nack(struct hwmc_two_stage *m)
 static void next_cast(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint32_t rails,
                       struct hwmc_msg *tx, uint64_t now)
 {
-    fill(m, tx, HWMC_MSG_DATA, ring->rank);
+    fill_data(m, tx, ring->rank);
     tx->multicast = true;
     tx->rail = (uint8_t) __builtin_ctz(rails);
     if (m->again > 0) {
-        tx->index = take_root_nack(m);
+        tx->data.index = take_root_nack(m);
         ring->counts->cast_again++;
         return;
     }
     if (m->ends) {
-        tx->index = m->frags - 1;
+        tx->data.index = m->frags - 1;
         m->ends &= (uint8_t) ~(1u << tx->rail);
     } else {
         m->moved_at = now;
-        tx->index = m->next_cast++;
+        tx->data.index = m->next_cast++;
         ring->counts->cast_frags++;
         if (m->next_cast == m->frags && !m->more && m->frags > HWMC_STANDING_FRAGS)
             m->ends = m->rails;
@@ -102,14 +123,13 @@ static bool is_silent(const struct hwmc_two_stage *m, const struct hwmc_ring *ri
 static bool next_ask(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct hwmc_msg *tx,
                      uint64_t now)
 {
-    bool all = m->frags == 0 && m->ask_all && !m->asked_all;
+    bool all = m->frags == 0 && m->unknown.ask == HWMC_ASK_ALL_DUE;
 
     if (!all && (m->frags == 0 || !collect_asks(m, ring)))
         return false;
     if (all)
-        m->asked_all = true;
-    fill(m, tx, HWMC_MSG_NACK, hwmc_ring_prev(ring->rank, ring->size));
-    tx->bits = m->asked;
+        m->unknown.ask = HWMC_ASK_ALL_OUT;
+    fill_nack(m, tx, HWMC_MSG_NACK, hwmc_ring_prev(ring->rank, ring->size), m->asked);
     tx->flags |= all && hwmc_two_stage_no_multicast(m, ring) ? HWMC_FLAG_NO_MULTICAST : 0;
     tx->flags |= all && is_silent(m, ring, now) ? HWMC_FLAG_AT_ONCE : 0;
     if (m->asked_at == 0)
@@ -127,8 +147,7 @@ static bool next_seek(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
         return false;
     for (uint32_t w = 0; w < hwmc_bitmap_words(m->frags); w++)
         m->sought[w] = hwmc_two_stage_sought(m, w);
-    fill(m, tx, HWMC_MSG_SEEK, peer);
-    tx->bits = m->sought;
+    fill_nack(m, tx, HWMC_MSG_SEEK, peer, m->sought);
     tx->flags |= take ? HWMC_FLAG_AT_ONCE : 0;
     ring->counts->sought += !take;
     return true;
@@ -138,7 +157,7 @@ static bool next_offer(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct 
 {
     if (m->num_askers == 0)
         return false;
-    fill(m, tx, HWMC_MSG_OFFER, m->askers[--m->num_askers]);
+    fill_offer(m, tx, HWMC_MSG_OFFER, m->askers[--m->num_askers]);
     ring->counts->offered++;
     return true;
 }
@@ -150,8 +169,8 @@ static bool next_gift(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
 
         if (i == HWMC_BITMAP_NONE)
             continue;
-        fill(m, tx, HWMC_MSG_DATA, m->give_to);
-        tx->index = i;
+        fill_data(m, tx, m->give_to);
+        tx->data.index = i;
         m->given[w] &= m->given[w] - 1;
         ring->counts->given++;
         return true;
@@ -167,8 +186,8 @@ static bool next_forward(struct hwmc_two_stage *m, struct hwmc_ring *ring, struc
 
         if (i == HWMC_BITMAP_NONE)
             continue;
-        fill(m, tx, HWMC_MSG_DATA, hwmc_ring_next(ring->rank, ring->size));
-        tx->index = i;
+        fill_data(m, tx, hwmc_ring_next(ring->rank, ring->size));
+        tx->data.index = i;
         tx->flags |= m->at_once ? HWMC_FLAG_AT_ONCE : 0;
         hwmc_bitmap_set(m->sent, i);
         ring->counts->forwarded++;
@@ -180,7 +199,7 @@ static bool next_forward(struct hwmc_two_stage *m, struct hwmc_ring *ring, struc
 /* Of many ranks that have lost the same, about so many tell the root. */
 #define TELLERS 16u
 
-static bool tells(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
+static bool tells_root(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {
     return ring->size <= TELLERS || hwmc_prng(m->bid, ring->rank) % ring->size < TELLERS;
 }
@@ -188,12 +207,13 @@ static bool tells(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 /* What was lost here, not only late, and the successor asked for: collected in `told`. */
 static bool next_tell(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct hwmc_msg *tx)
 {
-    bool all = m->phase == HWMC_WAIT && m->frags == 0 && m->want_all && m->questions > 0;
-    uint64_t any = all && !m->told_all;
+    bool all = m->phase == HWMC_WAIT && m->frags == 0 && m->unknown.want && m->questions > 0;
+    uint64_t any = all && !m->unknown.told;
 
-    if (m->push || !(all || m->lost > 0) || !tells(m, ring) || hwmc_two_stage_no_multicast(m, ring))
+    if (m->push || !(all || m->lost > 0) || !tells_root(m, ring) ||
+        hwmc_two_stage_no_multicast(m, ring))
         return false;
-    m->told_all = all;
+    m->unknown.told = all;
     for (uint32_t w = 0; w < hwmc_bitmap_words(m->lost); w++) {
         uint64_t fresh =
             m->asked[w] & m->wanted[w] & ~m->got[w] & ~m->told[w] & hwmc_bitmap_mask(w, m->lost);
@@ -204,8 +224,7 @@ static bool next_tell(struct hwmc_two_stage *m, struct hwmc_ring *ring, struct h
     }
     if (!any)
         return false;
-    fill(m, tx, HWMC_MSG_ROOT_NACK, m->root);
-    tx->bits = m->told;
+    fill_nack(m, tx, HWMC_MSG_ROOT_NACK, m->root, m->told);
     return true;
 }
 
@@ -218,9 +237,9 @@ int hwmc_two_stage_next_send(struct hwmc_two_stage *m, struct hwmc_ring *ring,
         next_cast(m, ring, rails, tx, now);
         return 1;
     }
-    if (m->ready_due) {
-        m->ready_due = false;
-        fill(m, tx, HWMC_MSG_READY, m->root);
+    if (m->ready == HWMC_READY_DUE) {
+        m->ready = HWMC_READY_NONE;
+        fill_offer(m, tx, HWMC_MSG_READY, m->root);
         return 1;
     }
     if (hwmc_two_stage_incomplete(m) &&

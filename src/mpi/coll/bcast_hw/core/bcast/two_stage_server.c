@@ -12,8 +12,8 @@ static bool pass_on(struct hwmc_two_stage *m, const struct hwmc_msg *msg)
 {
     bool here = true;
 
-    for (uint32_t w = 0; w < hwmc_bitmap_words(msg->frags); w++) {
-        uint64_t bits = msg->bits[w] & hwmc_bitmap_mask(w, msg->frags);
+    for (uint32_t w = 0; w < hwmc_bitmap_words(msg->nack.frags); w++) {
+        uint64_t bits = msg->nack.bits[w] & hwmc_bitmap_mask(w, msg->nack.frags);
 
         m->wanted[w] |= bits;
         if (bits & ~m->got[w]) {
@@ -38,28 +38,29 @@ enum hwmc_verdict hwmc_two_stage_on_nack(struct hwmc_two_stage *m, const struct 
                                          struct hwmc_ring *ring, uint64_t now)
 {
     if (!hwmc_two_stage_formed(msg, ring) ||
-        (m->frags > 0 && msg->frags > 0 && msg->frags != m->frags))
+        (m->frags > 0 && msg->nack.frags > 0 && msg->nack.frags != m->frags))
         return HWMC_BAD;
     ring->counts->nacks_received++;
     if (!hwmc_two_stage_serves(m, ring))
         return HWMC_TAKEN;
-    if (msg->frags == 0 && !(msg->flags & (HWMC_FLAG_NO_MULTICAST | HWMC_FLAG_AT_ONCE)) &&
+    if (msg->nack.frags == 0 && !(msg->flags & (HWMC_FLAG_NO_MULTICAST | HWMC_FLAG_AT_ONCE)) &&
         hwmc_two_stage_is_coming(m, ring, now))
         return HWMC_TAKEN;
     if (m->phase == HWMC_EMPTY)
         hwmc_two_stage_set_phase(m, HWMC_UNEXPECTED);
 
     m->at_once = !hwmc_two_stage_incomplete(m);
-    if (msg->frags > 0)
+    if (msg->nack.frags > 0)
         m->at_once = pass_on(m, msg);
     else if (m->frags > 0)
         hwmc_bitmap_fill(m->wanted, m->frags); /* as they come */
     else
-        m->want_all = true;
-    m->want_no_multicast |= m->want_all && (msg->flags & HWMC_FLAG_NO_MULTICAST);
+        m->unknown.want = m->unknown.want ? m->unknown.want : HWMC_WANT_ALL;
+    if (m->unknown.want && (msg->flags & HWMC_FLAG_NO_MULTICAST))
+        m->unknown.want = HWMC_WANT_ALL_NO_MULTICAST;
     /* Nothing is known here either: the question is passed on. This rank's own, if it asked
      * already, is repeated in time. */
-    if (m->frags == 0 && !m->at_once && !m->push && !(m->phase == HWMC_WAIT && m->ask_all))
+    if (m->frags == 0 && !m->at_once && !m->push && !(m->phase == HWMC_WAIT && m->unknown.ask))
         hwmc_two_stage_ask_rest(m);
     return HWMC_TAKEN;
 }

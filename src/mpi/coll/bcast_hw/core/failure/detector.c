@@ -62,7 +62,7 @@ static bool take_member(struct hwmc_detector *r, struct hwmc_detector_place *p)
 }
 
 /* Rails whose silence says that the member may be gone; 0: it says nothing. */
-static uint32_t telling(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
+static uint32_t telling_rails(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
 {
     if (r->cfg.must)
         return p->silent & p->counted & r->cfg.must;
@@ -78,7 +78,7 @@ static bool is_due(const struct hwmc_detector *r, const struct hwmc_detector_pla
 static void pass_over(struct hwmc_detector *r, uint64_t now)
 {
     for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++)
-        if (is_due(r, &r->place[i], now) && !telling(r, &r->place[i]))
+        if (is_due(r, &r->place[i], now) && !telling_rails(r, &r->place[i]))
             r->place[i].asked = r->place[i].silent = r->place[i].counted = 0;
 }
 
@@ -104,7 +104,7 @@ bool hwmc_detector_next_ask(struct hwmc_detector *r, uint32_t *place, uint32_t *
     return false;
 }
 
-static bool suffices(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
+static bool silence_suffices(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
 {
     return r->cfg.must ? (p->silent & r->cfg.must) == 0 : p->silent != p->asked;
 }
@@ -133,7 +133,7 @@ bool hwmc_detector_on_answer(struct hwmc_detector *r, uint32_t place, uint32_t r
     struct hwmc_detector_place *p = &r->place[place];
 
     p->silent &= ~rails;
-    if (is_taken(p) && !suffices(r, p))
+    if (is_taken(p) && !silence_suffices(r, p))
         return false;
     p->asked = p->silent = p->counted = 0;
     return true;
@@ -145,10 +145,10 @@ bool hwmc_detector_failed(const struct hwmc_detector *r, uint64_t now, uint32_t 
     for (uint32_t i = 0; i < HWMC_DETECTOR_PLACES; i++) {
         const struct hwmc_detector_place *p = &r->place[i];
 
-        if (!is_taken(p) || !telling(r, p) || now - p->since < r->cfg.limit_ns)
+        if (!is_taken(p) || !telling_rails(r, p) || now - p->since < r->cfg.limit_ns)
             continue;
         *member = p->member;
-        *rails = telling(r, p);
+        *rails = telling_rails(r, p);
         return true;
     }
     return false;
@@ -163,7 +163,7 @@ uint64_t hwmc_detector_next_timer(const struct hwmc_detector *r)
 
         if (!is_taken(p))
             continue;
-        if (telling(r, p))
+        if (telling_rails(r, p))
             at = p->since + r->cfg.limit_ns < at ? p->since + r->cfg.limit_ns : at;
         at = p->asked_at + again_ns(r) < at ? p->asked_at + again_ns(r) : at;
     }
@@ -189,7 +189,7 @@ void hwmc_detector_check(const struct hwmc_detector *r)
         assert((p->silent & ~p->asked) == 0 && (p->counted & ~p->asked) == 0);
         if (!is_taken(p))
             continue;
-        assert(p->silent != 0 && !suffices(r, p));
+        assert(p->silent != 0 && !silence_suffices(r, p));
         assert(p->since <= p->asked_at);
         assert(p->member < r->cfg.size && p->member != r->cfg.rank);
     }

@@ -9,16 +9,16 @@
 #include <assert.h>
 
 void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts)
+                       uint32_t fanout, const struct hwmc_policy *first, struct hwmc_counts *counts)
 {
     *c = (struct hwmc_channel){
         .size = size,
         .rank = rank,
         .n = n,
-        .period = period,
-        .period_before = period,
+        .period = first->period,
+        .period_before = first->period,
         .fanout = fanout,
-        .no_cast = no_cast,
+        .way_down = first->rails == 0 ? HWMC_CHANNEL_BY_LANES : HWMC_CHANNEL_BY_CAST,
         .limit = UINT64_MAX,
         .ask_at = HWMC_NEVER,
         .counts = counts,
@@ -26,7 +26,7 @@ void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uin
     hwmc_channel_check(c);
 }
 
-static uint32_t children(const struct hwmc_channel *c)
+static uint32_t channel_children(const struct hwmc_channel *c)
 {
     return hwmc_tree_children(c->rank, c->size, c->fanout);
 }
@@ -37,11 +37,11 @@ static uint16_t all_children(const struct hwmc_channel *c)
 }
 
 /* What the whole subtree has consumed. */
-static uint64_t subtree(const struct hwmc_channel *c)
+static uint64_t subtree_count(const struct hwmc_channel *c)
 {
     uint64_t min = c->consumed;
 
-    for (uint32_t i = 0; i < children(c); i++)
+    for (uint32_t i = 0; i < channel_children(c); i++)
         min = c->child[i] < min ? c->child[i] : min;
     return min;
 }
@@ -52,14 +52,15 @@ static void raise_floor(struct hwmc_channel *c, uint64_t floor)
         return;
     c->floor = floor;
     c->ask_at = HWMC_NEVER;
-    c->stalled = c->asked = c->ask_due = false;
+    c->stalled = false;
+    c->ask = HWMC_CHANNEL_ASK_NONE;
     c->owed |= c->asking;
     c->asking = 0;
 }
 
 /* The last count up to this one that is worth a message. In a long message so are those between: a
  * quarter. */
-static uint64_t point(const struct hwmc_channel *c, uint64_t count)
+static uint64_t sync_point(const struct hwmc_channel *c, uint64_t count)
 {
     uint64_t from = count >= c->from ? c->from : c->from_before;
     uint32_t period = count >= c->from ? c->period : c->period_before;
@@ -71,52 +72,54 @@ static uint64_t point(const struct hwmc_channel *c, uint64_t count)
     return count - (count - from) % period;
 }
 
-static bool worth(const struct hwmc_channel *c, uint64_t count)
+static bool is_worth_sync(const struct hwmc_channel *c, uint64_t count)
 {
-    return count > c->up && (point(c, count) > c->up || (c->closing && count == c->consumed));
+    return count > c->up && (sync_point(c, count) > c->up ||
+                             (c->end >= HWMC_CHANNEL_CLOSING && count == c->consumed));
 }
 
 bool hwmc_channel_due(const struct hwmc_channel *c, uint64_t count)
 {
-    return point(c, count) == count;
+    return sync_point(c, count) == count;
 }
 
 /* All children are to hear the last floor by lane: a parent that is gone cannot be asked. */
-static void finish(struct hwmc_channel *c)
+static void channel_finish(struct hwmc_channel *c)
 {
-    if (!c->closing || c->closed || c->floor < c->consumed || (c->rank != 0 && !c->last))
+    if (c->end != HWMC_CHANNEL_CLOSING || c->floor < c->consumed || (c->rank != 0 && !c->last))
         return;
-    c->closed = true;
+    c->end = HWMC_CHANNEL_CLOSED;
     c->owed = all_children(c);
 }
 
 /* The floor has come from above, or was found here: it goes on to the children. */
 static void pass_down(struct hwmc_channel *c, uint64_t floor)
 {
-    if (c->no_cast && floor > c->down) {
+    if (c->way_down == HWMC_CHANNEL_BY_LANES && floor > c->down) {
         c->down = floor;
         c->owed = all_children(c);
     }
 }
 
 /* Rank 0: the counts may have moved the floor by a period, or to the end. */
-static void publish(struct hwmc_channel *c)
+static void publish_floor(struct hwmc_channel *c)
 {
-    uint64_t count = subtree(c);
+    uint64_t count = subtree_count(c);
 
     if (c->rank != 0)
         return;
     count = count < c->limit ? count : c->limit;
-    if (worth(c, count)) {
+    if (is_worth_sync(c, count)) {
         c->up = count;
         c->counts->syncs++;
         c->epoch_lost = c->lost;
         c->lost = 0;
         raise_floor(c, count);
-        c->cast_due = c->size > 1 && !c->no_cast;
+        if (c->way_down != HWMC_CHANNEL_BY_LANES)
+            c->way_down = c->size > 1 ? HWMC_CHANNEL_CAST_DUE : HWMC_CHANNEL_BY_CAST;
         pass_down(c, count);
     }
-    finish(c);
+    channel_finish(c);
 }
 
 void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at)
@@ -125,7 +128,7 @@ void hwmc_channel_stall(struct hwmc_channel *c, uint64_t ask_at)
         return;
     c->stalled = true;
     c->counts->stalls++;
-    if (c->rank != 0 && !c->asked)
+    if (c->rank != 0 && c->ask == HWMC_CHANNEL_ASK_NONE)
         c->ask_at = ask_at;
 }
 
@@ -134,7 +137,7 @@ void hwmc_channel_consume(struct hwmc_channel *c, bool repaired, bool more)
     c->consumed++;
     c->fine = more;
     c->lost += repaired;
-    publish(c);
+    publish_floor(c);
 }
 
 bool hwmc_channel_hear(struct hwmc_channel *c, uint64_t bid)
@@ -159,8 +162,8 @@ static enum hwmc_verdict on_up(struct hwmc_channel *c, const struct hwmc_msg *ms
     if (msg->bid == c->child[i])
         return HWMC_DUP;
     c->child[i] = msg->bid;
-    c->lost += msg->index;
-    publish(c);
+    c->lost += msg->up.repaired;
+    publish_floor(c);
     return HWMC_TAKEN;
 }
 
@@ -174,8 +177,8 @@ static enum hwmc_verdict on_ask(struct hwmc_channel *c, const struct hwmc_msg *m
         return HWMC_TAKEN;
     }
     c->asking |= (uint16_t) (1u << i);
-    if (c->rank != 0 && !c->asked) {
-        c->asked = c->ask_due = true;
+    if (c->rank != 0 && c->ask == HWMC_CHANNEL_ASK_NONE) {
+        c->ask = HWMC_CHANNEL_ASK_DUE;
         c->ask_at = HWMC_NEVER;
     }
     return HWMC_TAKEN;
@@ -191,11 +194,11 @@ static enum hwmc_verdict on_down(struct hwmc_channel *c, const struct hwmc_msg *
         return HWMC_STALE;
     if (msg->bid > c->floor)
         c->counts->syncs++;
-    c->epoch_lost = msg->index;
+    c->epoch_lost = msg->down.repaired;
     raise_floor(c, msg->bid);
     if (!msg->multicast && (msg->flags & HWMC_FLAG_LAST))
         c->last = true;
-    finish(c);
+    channel_finish(c);
     return HWMC_TAKEN;
 }
 
@@ -213,11 +216,12 @@ enum hwmc_verdict hwmc_channel_on_recv(struct hwmc_channel *c, const struct hwmc
 
 void hwmc_channel_cast(struct hwmc_channel *c, bool cast)
 {
-    c->no_cast = !cast;
-    if (c->cast_due && !cast) {
-        c->cast_due = false;
+    const bool due = c->way_down == HWMC_CHANNEL_CAST_DUE;
+
+    if (!due || !cast)
+        c->way_down = cast ? HWMC_CHANNEL_BY_CAST : HWMC_CHANNEL_BY_LANES;
+    if (due && !cast)
         pass_down(c, c->floor);
-    }
 }
 
 void hwmc_channel_pace(struct hwmc_channel *c, uint64_t from, uint32_t period)
@@ -232,7 +236,7 @@ void hwmc_channel_limit(struct hwmc_channel *c, uint64_t limit)
 {
     assert(c->rank == 0);
     c->limit = limit;
-    publish(c);
+    publish_floor(c);
 }
 
 void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor)
@@ -243,51 +247,59 @@ void hwmc_channel_learn(struct hwmc_channel *c, uint64_t floor)
 
 void hwmc_channel_close(struct hwmc_channel *c)
 {
-    c->closing = true;
-    publish(c);
-    finish(c);
+    if (c->end == HWMC_CHANNEL_IN_USE)
+        c->end = HWMC_CHANNEL_CLOSING;
+    publish_floor(c);
+    channel_finish(c);
 }
 
 void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now)
 {
     if (c->ask_at <= now) {
         c->ask_at = HWMC_NEVER;
-        c->asked = c->ask_due = true;
+        c->ask = HWMC_CHANNEL_ASK_DUE;
     }
 }
 
-static int fill(struct hwmc_msg *tx, enum hwmc_msg_type type, uint32_t peer, uint64_t count,
-                uint32_t lost)
+/* SYNC_DOWN, with the floor. */
+static void fill_down(const struct hwmc_channel *c, struct hwmc_msg *tx, uint32_t peer)
 {
-    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = count, .index = lost};
-    return 1;
+    *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_DOWN,
+                            .peer = peer,
+                            .bid = c->floor,
+                            .down = {.repaired = c->epoch_lost}};
 }
 
 int hwmc_channel_next_send(struct hwmc_channel *c, uint8_t rails, struct hwmc_msg *tx)
 {
-    uint64_t count = subtree(c);
+    uint64_t count = subtree_count(c);
 
-    if (c->rank != 0 && worth(c, count)) {
+    if (c->rank != 0 && is_worth_sync(c, count)) {
         c->up = count;
-        fill(tx, HWMC_MSG_SYNC_UP, hwmc_tree_parent(c->rank, c->fanout), c->up, c->lost);
+        *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_UP,
+                                .peer = hwmc_tree_parent(c->rank, c->fanout),
+                                .bid = c->up,
+                                .up = {.repaired = c->lost}};
         c->lost = 0;
         return 1;
     }
-    if (c->cast_due && rails) {
-        c->cast_due = false;
-        fill(tx, HWMC_MSG_SYNC_DOWN, c->rank, c->floor, c->epoch_lost);
+    if (c->way_down == HWMC_CHANNEL_CAST_DUE && rails) {
+        c->way_down = HWMC_CHANNEL_BY_CAST;
+        fill_down(c, tx, c->rank);
         tx->multicast = true;
         tx->rail = (uint8_t) __builtin_ctz(rails);
         return 1;
     }
-    if (c->ask_due) {
-        c->ask_due = false;
-        return fill(tx, HWMC_MSG_SYNC_ASK, hwmc_tree_parent(c->rank, c->fanout), c->floor, 0);
+    if (c->ask == HWMC_CHANNEL_ASK_DUE) {
+        c->ask = HWMC_CHANNEL_ASK_OUT;
+        *tx = (struct hwmc_msg){.type = HWMC_MSG_SYNC_ASK,
+                                .peer = hwmc_tree_parent(c->rank, c->fanout),
+                                .bid = c->floor};
+        return 1;
     }
     if (c->owed) {
-        fill(tx, HWMC_MSG_SYNC_DOWN, hwmc_tree_take_child(c->rank, &c->owed, c->fanout), c->floor,
-             c->epoch_lost);
-        tx->flags = c->closed ? HWMC_FLAG_LAST : 0;
+        fill_down(c, tx, hwmc_tree_take_child(c->rank, &c->owed, c->fanout));
+        tx->flags = c->end == HWMC_CHANNEL_CLOSED ? HWMC_FLAG_LAST : 0;
         return 1;
     }
     return 0;
@@ -299,7 +311,6 @@ void hwmc_channel_check(const struct hwmc_channel *c)
     assert(c->n >= 1 && c->period >= 1 && c->period <= c->n && c->from >= c->from_before);
     assert(c->fanout >= 1 && c->fanout <= HWMC_FANOUT_MAX);
     assert(c->floor <= c->consumed && c->consumed <= c->floor + c->n);
-    assert(c->up <= subtree(c) || c->rank == 0);
-    assert(!c->closed || c->floor == c->consumed);
-    assert(!c->ask_due || c->asked);
+    assert(c->up <= subtree_count(c) || c->rank == 0);
+    assert(c->end != HWMC_CHANNEL_CLOSED || c->floor == c->consumed);
 }

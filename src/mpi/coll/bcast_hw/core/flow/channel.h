@@ -39,7 +39,24 @@
 
 #include "../base/counts.h"
 #include "../base/msg.h"
+#include "../base/policy.h"
 #include "../place/kary.h"
+
+/* How a floor goes to the other members. */
+enum hwmc_channel_down {
+    HWMC_CHANNEL_BY_LANES, /* there is no multicast, or none any more */
+    HWMC_CHANNEL_BY_CAST,
+    HWMC_CHANNEL_CAST_DUE /* rank 0: and it is to be multicast now */
+};
+
+/* The question to the parent how high the floor is. */
+enum hwmc_channel_ask { HWMC_CHANNEL_ASK_NONE, HWMC_CHANNEL_ASK_DUE, HWMC_CHANNEL_ASK_OUT };
+
+enum hwmc_channel_end {
+    HWMC_CHANNEL_IN_USE,
+    HWMC_CHANNEL_CLOSING, /* no broadcast follows; the last count is `consumed` */
+    HWMC_CHANNEL_CLOSED   /* the last floor is known and passed on to `owed` */
+};
 
 struct hwmc_channel {
     uint32_t size; /* ranks */
@@ -53,7 +70,7 @@ struct hwmc_channel {
     uint64_t consumed; /* broadcasts below are consumed here */
     uint64_t floor;    /* broadcasts below are consumed by every member */
     uint64_t up;       /* count last sent to the parent; rank 0: last floor published */
-    uint64_t down;     /* no_cast: the floor last sent to the children */
+    uint64_t down;     /* BY_LANES: the floor last sent to the children */
     uint64_t child[HWMC_FANOUT_MAX]; /* count last reported by each child's subtree */
     uint64_t ask_at;                 /* stalled: when to ask the parent; NEVER otherwise */
     uint32_t lost;                   /* repaired broadcasts in the subtree since the last report */
@@ -61,20 +78,19 @@ struct hwmc_channel {
     uint16_t asking;                 /* children that wait for an answer, a bit each */
     uint16_t owed;                   /* children to be sent the floor, a bit each */
     uint64_t limit;                  /* rank 0: no floor above this is published */
-    bool no_cast;                    /* there is no multicast, or none any more */
-    bool fine;                       /* the last broadcast consumed was part of a long message */
-    bool cast_due;                   /* rank 0: the floor is to be multicast */
-    bool asked;                      /* an ask is out, or is about to be sent */
-    bool stalled;                    /* a broadcast waits for a channel */
-    bool ask_due;                    /* ... about to be sent */
-    bool last;                       /* the parent said that its floor is the last */
-    bool closing;                    /* no broadcast follows; the last count is `consumed` */
-    bool closed;                     /* the last floor is known and passed on to `owed` */
+    enum hwmc_channel_down way_down;
+    enum hwmc_channel_ask ask;
+    enum hwmc_channel_end end;
+    bool fine;    /* the last broadcast consumed was part of a long message */
+    bool stalled; /* a broadcast waits for a channel */
+    bool last;    /* the parent said that its floor is the last */
     struct hwmc_counts *counts;
 };
 
+/* `first`: the policy to begin with. */
 void hwmc_channel_init(struct hwmc_channel *c, uint32_t size, uint32_t rank, uint32_t n,
-                       uint32_t period, uint32_t fanout, bool no_cast, struct hwmc_counts *counts);
+                       uint32_t fanout, const struct hwmc_policy *first,
+                       struct hwmc_counts *counts);
 
 /* Broadcast `bid` may begin here. */
 static inline bool hwmc_channel_open(const struct hwmc_channel *c, uint64_t bid)
@@ -101,7 +117,7 @@ void hwmc_channel_close(struct hwmc_channel *c);
 /* Closing is over: every member has consumed everything and the children know. */
 static inline bool hwmc_channel_closed(const struct hwmc_channel *c)
 {
-    return c->closed && c->owed == 0 && !c->cast_due;
+    return c->end == HWMC_CHANNEL_CLOSED && c->owed == 0 && c->way_down != HWMC_CHANNEL_CAST_DUE;
 }
 
 void hwmc_channel_on_timer(struct hwmc_channel *c, uint64_t now);

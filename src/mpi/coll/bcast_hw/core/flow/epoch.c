@@ -13,7 +13,7 @@
 
 #define WHOLE_TRAIN ((1u << HWMC_TRAIN) - 1)
 
-static uint32_t children(const struct hwmc_epoch *e)
+static uint32_t epoch_children(const struct hwmc_epoch *e)
 {
     return hwmc_tree_children(e->cfg.rank, e->cfg.size, e->cfg.fanout);
 }
@@ -27,17 +27,18 @@ void hwmc_epoch_init(struct hwmc_epoch *e, const struct hwmc_epoch_cfg *cfg)
 {
     *e = (struct hwmc_epoch){
         .cfg = *cfg,
-        .now = cfg->first,
-        .before = cfg->first,
+        .now = cfg->policy.first,
+        .before = cfg->policy.first,
         .told_parent = true,
         .scheduled = true,
         .probe_at = HWMC_NEVER,
-        .pause = cfg->pause_ns,
+        .pause = cfg->policy.pause_ns,
     };
-    assert(cfg->stay || (cfg->pause_ns > 0 && cfg->pause_max_ns >= cfg->pause_ns));
+    assert(cfg->policy.stay ||
+           (cfg->policy.pause_ns > 0 && cfg->policy.pause_max_ns >= cfg->policy.pause_ns));
     e->told = all_children(e);
-    hwmc_adapt_init(&e->adapt, cfg->adapt_repair && cfg->first.rails != 0, cfg->adapt_period,
-                    cfg->channels);
+    hwmc_adapt_init(&e->adapt, cfg->policy.adapt_repair && cfg->policy.first.rails != 0,
+                    cfg->policy.adapt_period, cfg->channels);
     hwmc_adapt_enter(&e->adapt, &e->now);
     hwmc_epoch_check(e);
 }
@@ -48,9 +49,9 @@ bool hwmc_epoch_known(const struct hwmc_epoch *e)
 }
 
 /* Rails of set-up that are not in use. */
-static uint8_t left(const struct hwmc_epoch *e)
+static uint8_t left_rails(const struct hwmc_epoch *e)
 {
-    return e->cfg.first.rails & (uint8_t) ~e->now.rails;
+    return e->cfg.policy.first.rails & (uint8_t) ~e->now.rails;
 }
 
 static uint32_t worst_of(uint32_t losses)
@@ -58,53 +59,53 @@ static uint32_t worst_of(uint32_t losses)
     uint32_t most = 0;
 
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
-        most = hwmc_notice_of(losses, r) > most ? hwmc_notice_of(losses, r) : most;
+        most = hwmc_loss_of(losses, r) > most ? hwmc_loss_of(losses, r) : most;
     return most;
 }
 
 /* By maximum. `rank` has the worst of `losses`. */
-static void combine(struct hwmc_epoch *e, uint32_t losses, uint32_t rank)
+static void combine_losses(struct hwmc_epoch *e, uint32_t losses, uint32_t rank)
 {
     uint32_t most = worst_of(losses), so_far = worst_of(e->losses);
 
     if (most > so_far || (most == so_far && most > 0 && rank < e->worst))
         e->worst = rank;
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++) {
-        uint32_t loss = hwmc_notice_of(losses, r), shift = HWMC_LOSS_BITS * r;
+        uint32_t loss = hwmc_loss_of(losses, r), shift = HWMC_LOSS_BITS * r;
 
-        if (loss > hwmc_notice_of(e->losses, r))
+        if (loss > hwmc_loss_of(e->losses, r))
             e->losses = (e->losses & ~(HWMC_LOSS_ALL << shift)) | loss << shift;
     }
 }
 
 /* The rails on which the last train came to this rank and all below it. */
-static uint8_t well(const struct hwmc_epoch *e)
+static uint8_t well_rails(const struct hwmc_epoch *e)
 {
     uint8_t rails = 0;
 
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
         if (e->got[r] == WHOLE_TRAIN)
             rails |= (uint8_t) (1u << r);
-    for (uint32_t i = 0; i < children(e); i++)
+    for (uint32_t i = 0; i < epoch_children(e); i++)
         rails &= e->child_train[i] == e->train ? e->child_well[i] : 0;
     return e->train > 0 ? rails : 0;
 }
 
 void hwmc_epoch_report(struct hwmc_epoch *e, struct hwmc_loss_estimate *w, struct hwmc_msg *tx)
 {
-    combine(e, hwmc_loss_estimate_losses(w, e->now.rails), e->cfg.rank);
-    tx->losses = e->losses;
-    tx->root = e->worst;
-    tx->train = e->train;
-    tx->rails = well(e);
+    combine_losses(e, hwmc_loss_estimate_losses(w, e->now.rails), e->cfg.rank);
+    tx->up.losses = e->losses;
+    tx->up.worst = e->worst;
+    tx->up.train = e->train;
+    tx->up.well_rails = well_rails(e);
     e->losses = e->worst = 0;
 }
 
 void hwmc_epoch_on_report(struct hwmc_epoch *e, const struct hwmc_msg *msg, uint32_t child)
 {
-    combine(e, msg->losses, msg->root);
-    e->child_train[child] = msg->train;
-    e->child_well[child] = msg->rails;
+    combine_losses(e, msg->up.losses, msg->up.worst);
+    e->child_train[child] = msg->up.train;
+    e->child_well[child] = msg->up.well_rails;
 }
 
 static void enter_train(struct hwmc_epoch *e, uint32_t number)
@@ -114,8 +115,8 @@ static void enter_train(struct hwmc_epoch *e, uint32_t number)
     memset(e->due, 0, sizeof(e->due));
 }
 
-static void count(struct hwmc_counts *counts, struct hwmc_policy was, struct hwmc_policy is,
-                  enum hwmc_rail_reason reason)
+static void count_change(struct hwmc_counts *counts, struct hwmc_policy was, struct hwmc_policy is,
+                         enum hwmc_rail_reason reason)
 {
     uint64_t left = (uint64_t) __builtin_popcount(was.rails & (uint8_t) ~is.rails);
 
@@ -130,7 +131,7 @@ static void count(struct hwmc_counts *counts, struct hwmc_policy was, struct hwm
 
 /* Takes the epoch that `number`, `from`, `now`, `cause` and `culprit` say, and has the children
  * told. */
-static void begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
+static void epoch_begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
 {
     e->number = next->number;
     e->before = e->now;
@@ -143,7 +144,7 @@ static void begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
     e->told_parent = e->cfg.rank == 0;
     FOR_EACH (r, (uint8_t) (e->before.rails ^ e->now.rails))
         e->stand[r] = (struct hwmc_rail_state){e->from, e->reason, e->culprit};
-    count(e->cfg.counts, e->before, e->now, e->reason);
+    count_change(e->cfg.counts, e->before, e->now, e->reason);
 }
 
 /* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too
@@ -154,7 +155,7 @@ static uint8_t to_leave(const struct hwmc_epoch *e, enum hwmc_rail_reason *reaso
     uint8_t silent = 0, lossy = 0;
 
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++) {
-        uint32_t loss = e->now.rails >> r & 1 ? hwmc_notice_of(e->losses, r) : 0;
+        uint32_t loss = e->now.rails >> r & 1 ? hwmc_loss_of(e->losses, r) : 0;
 
         if (loss == HWMC_LOSS_ALL)
             silent |= (uint8_t) (1u << r);
@@ -171,10 +172,10 @@ static uint8_t to_leave(const struct hwmc_epoch *e, enum hwmc_rail_reason *reaso
 static uint8_t judge_rails(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
                            struct hwmc_epoch *next)
 {
-    uint8_t leave = 0, back = well(e) & left(e);
+    uint8_t leave = 0, back = well_rails(e) & left_rails(e);
 
-    combine(e, hwmc_loss_estimate_losses(w, e->now.rails), 0);
-    if (!e->cfg.stay)
+    combine_losses(e, hwmc_loss_estimate_losses(w, e->now.rails), 0);
+    if (!e->cfg.policy.stay)
         leave = to_leave(e, &next->reason);
     if (leave == e->now.rails && !e->cfg.by_lanes)
         leave = 0;
@@ -198,7 +199,7 @@ bool hwmc_epoch_judge(struct hwmc_epoch *e, struct hwmc_loss_estimate *w,
     next.now.rails = judge_rails(e, w, &next);
     if (hwmc_policy_same(next.now, e->now))
         return false;
-    begin(e, &next);
+    epoch_begin(e, &next);
     hwmc_adapt_enter(&e->adapt, &e->now);
     if (e->now.rails != e->before.rails) {
         e->scheduled = false;
@@ -212,7 +213,7 @@ static enum hwmc_verdict on_acknowledged(struct hwmc_epoch *e, const struct hwmc
     const uint32_t i = hwmc_tree_child_number(e->cfg.rank, msg->peer, e->cfg.size, e->cfg.fanout);
     const uint16_t bit = (uint16_t) (1u << i);
 
-    if (i == e->cfg.fanout || msg->index != e->number || (e->tell & bit))
+    if (i == e->cfg.fanout || msg->epoch.number != e->number || (e->tell & bit))
         return HWMC_BAD;
     if (e->told & bit)
         return HWMC_DUP;
@@ -224,11 +225,13 @@ enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg
                                      uint64_t posted, uint64_t consumed, bool *begun)
 {
     const struct hwmc_epoch next = {
-        .number = msg->index,
+        .number = msg->epoch.number,
         .from = msg->bid,
-        .now = {.rails = msg->rails, .push = msg->flags & HWMC_FLAG_PUSH, .period = msg->slot},
-        .reason = (enum hwmc_rail_reason) msg->tree,
-        .culprit = msg->root,
+        .now = {.rails = msg->epoch.rails,
+                .push = msg->flags & HWMC_FLAG_PUSH,
+                .period = msg->epoch.period},
+        .reason = (enum hwmc_rail_reason) msg->epoch.reason,
+        .culprit = msg->epoch.culprit,
     };
 
     *begun = false;
@@ -241,11 +244,12 @@ enum hwmc_verdict hwmc_epoch_on_recv(struct hwmc_epoch *e, const struct hwmc_msg
     /* What is before `from` - N is consumed by all, and the last epoch acknowledged. */
     if (next.number != e->number + 1 || !e->told_parent || next.from < posted ||
         next.from < e->from + e->cfg.channels || next.from > consumed + e->cfg.channels ||
-        (next.now.rails & ~e->cfg.first.rails) || msg->tree >= HWMC_RAIL_REASON_LIMIT ||
-        next.culprit >= e->cfg.size || (next.now.rails == 0 && !e->cfg.by_lanes) ||
-        next.now.period == 0 || next.now.period > e->cfg.channels)
+        (next.now.rails & ~e->cfg.policy.first.rails) ||
+        msg->epoch.reason >= HWMC_RAIL_REASON_LIMIT || next.culprit >= e->cfg.size ||
+        (next.now.rails == 0 && !e->cfg.by_lanes) || next.now.period == 0 ||
+        next.now.period > e->cfg.channels)
         return HWMC_BAD;
-    begin(e, &next);
+    epoch_begin(e, &next);
     *begun = true;
     return HWMC_TAKEN;
 }
@@ -254,19 +258,19 @@ enum hwmc_verdict hwmc_epoch_on_probe(struct hwmc_epoch *e, const struct hwmc_ms
 {
     const uint32_t from = e->cfg.rank == 0 ? 1 : 0;
 
-    if (!msg->multicast || msg->rail >= HWMC_RAIL_BITS || msg->tree >= HWMC_TRAIN ||
-        msg->index == 0 || msg->peer > 1 || msg->peer == e->cfg.rank ||
-        msg->bytes != e->cfg.frag_bytes)
+    if (!msg->multicast || msg->rail >= HWMC_RAIL_BITS || msg->probe.number >= HWMC_TRAIN ||
+        msg->probe.train == 0 || msg->peer > 1 || msg->peer == e->cfg.rank ||
+        msg->probe.bytes != e->cfg.frag_bytes)
         return HWMC_BAD;
     if (msg->peer != from)
         return HWMC_TAKEN; /* the echo is for the leader */
-    if (msg->index < e->train || (e->cfg.rank == 0 && msg->index > e->train))
+    if (msg->probe.train < e->train || (e->cfg.rank == 0 && msg->probe.train > e->train))
         return HWMC_STALE;
-    if (msg->index > e->train)
-        enter_train(e, msg->index);
+    if (msg->probe.train > e->train)
+        enter_train(e, msg->probe.train);
     if (e->got[msg->rail] == WHOLE_TRAIN)
         return HWMC_DUP;
-    e->got[msg->rail] |= (uint8_t) (1u << msg->tree);
+    e->got[msg->rail] |= (uint8_t) (1u << msg->probe.number);
     if (e->cfg.rank == 1 && e->got[msg->rail] == WHOLE_TRAIN)
         e->due[msg->rail] = HWMC_TRAIN;
     return HWMC_TAKEN;
@@ -274,27 +278,27 @@ enum hwmc_verdict hwmc_epoch_on_probe(struct hwmc_epoch *e, const struct hwmc_ms
 
 void hwmc_epoch_close(struct hwmc_epoch *e)
 {
-    e->cfg.stay = true;
+    e->cfg.policy.stay = true;
     e->probe_at = HWMC_NEVER;
     e->scheduled = true;
     memset(e->due, 0, sizeof(e->due));
 }
 
-static uint64_t longer(const struct hwmc_epoch *e)
+static uint64_t longer_pause(const struct hwmc_epoch *e)
 {
-    return 2 * e->pause < e->cfg.pause_max_ns ? 2 * e->pause : e->cfg.pause_max_ns;
+    return 2 * e->pause < e->cfg.policy.pause_max_ns ? 2 * e->pause : e->cfg.policy.pause_max_ns;
 }
 
 /* The leader: when the first train of a new epoch is due. */
-static void schedule(struct hwmc_epoch *e, uint64_t now)
+static void schedule_train(struct hwmc_epoch *e, uint64_t now)
 {
     bool soon = e->returned_at > 0 && now - e->returned_at < HWMC_STEADY * e->pause;
 
     if (e->reason == HWMC_RAIL_REASON_BACK)
         e->returned_at = now;
     else
-        e->pause = soon ? longer(e) : e->cfg.pause_ns;
-    e->probe_at = left(e) ? now + e->pause : HWMC_NEVER;
+        e->pause = soon ? longer_pause(e) : e->cfg.policy.pause_ns;
+    e->probe_at = left_rails(e) ? now + e->pause : HWMC_NEVER;
     e->scheduled = true;
 }
 
@@ -305,8 +309,8 @@ void hwmc_epoch_on_timer(struct hwmc_epoch *e, uint64_t now)
     enter_train(e, e->train + 1);
     e->cfg.counts->trains++;
     for (uint32_t r = 0; r < HWMC_RAIL_BITS; r++)
-        e->due[r] = left(e) >> r & 1 ? HWMC_TRAIN : 0;
-    e->pause = longer(e);
+        e->due[r] = left_rails(e) >> r & 1 ? HWMC_TRAIN : 0;
+    e->pause = longer_pause(e);
     e->probe_at = now + e->pause;
 }
 
@@ -317,10 +321,9 @@ static void next_probe(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *tx)
         .peer = e->cfg.rank,
         .multicast = true,
         .rail = (uint8_t) __builtin_ctz(rails),
-        .index = e->train,
-        .bytes = e->cfg.frag_bytes,
+        .probe = {.train = e->train, .bytes = e->cfg.frag_bytes},
     };
-    tx->tree = (uint8_t) (HWMC_TRAIN - e->due[tx->rail]--);
+    tx->probe.number = (uint8_t) (HWMC_TRAIN - e->due[tx->rail]--);
 }
 
 uint8_t hwmc_epoch_casting(const struct hwmc_epoch *e)
@@ -332,34 +335,34 @@ uint8_t hwmc_epoch_casting(const struct hwmc_epoch *e)
     return rails;
 }
 
-static void fill(const struct hwmc_epoch *e, struct hwmc_msg *tx, uint32_t peer)
+static void fill_epoch(const struct hwmc_epoch *e, struct hwmc_msg *tx, uint32_t peer)
 {
     *tx = (struct hwmc_msg){
         .type = HWMC_MSG_EPOCH,
         .peer = peer,
         .bid = e->from,
-        .index = e->number,
-        .root = e->culprit,
-        .rails = e->now.rails,
         .flags = e->now.push ? HWMC_FLAG_PUSH : 0,
-        .slot = (uint8_t) e->now.period,
-        .tree = (uint8_t) e->reason,
+        .epoch = {.number = e->number,
+                  .culprit = e->culprit,
+                  .rails = e->now.rails,
+                  .period = (uint8_t) e->now.period,
+                  .reason = (uint8_t) e->reason},
     };
 }
 
 int hwmc_epoch_next_send(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *tx, uint64_t now)
 {
     if (e->tell) {
-        fill(e, tx, hwmc_tree_take_child(e->cfg.rank, &e->tell, e->cfg.fanout));
+        fill_epoch(e, tx, hwmc_tree_take_child(e->cfg.rank, &e->tell, e->cfg.fanout));
         return 1;
     }
     if (!e->told_parent && hwmc_epoch_known(e)) {
         e->told_parent = true;
-        fill(e, tx, hwmc_tree_parent(e->cfg.rank, e->cfg.fanout));
+        fill_epoch(e, tx, hwmc_tree_parent(e->cfg.rank, e->cfg.fanout));
         return 1;
     }
     if (!e->scheduled)
-        schedule(e, now);
+        schedule_train(e, now);
     rails &= hwmc_epoch_casting(e);
     if (rails == 0)
         return 0;
@@ -369,7 +372,7 @@ int hwmc_epoch_next_send(struct hwmc_epoch *e, uint8_t rails, struct hwmc_msg *t
 
 void hwmc_epoch_check(const struct hwmc_epoch *e)
 {
-    assert(!((e->now.rails | e->before.rails) & ~e->cfg.first.rails));
+    assert(!((e->now.rails | e->before.rails) & ~e->cfg.policy.first.rails));
     assert(e->now.period >= 1 && e->now.period <= e->cfg.channels);
     assert(!(e->tell & e->told) && !((e->tell | e->told) & ~all_children(e)));
     assert(e->cfg.rank != 0 || e->told_parent);

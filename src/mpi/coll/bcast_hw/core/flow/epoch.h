@@ -49,14 +49,9 @@ struct hwmc_epoch_cfg {
     uint32_t rank;
     uint32_t fanout;
     uint32_t channels;
-    uint32_t frag_bytes;      /* payload of a datagram, and so of a probe */
-    struct hwmc_policy first; /* of set-up; without rails there is no multicast, ever */
-    bool by_lanes;            /* broadcasts can do without multicast */
-    bool stay;                /* no rail is left */
-    bool adapt_repair;
-    bool adapt_period;
-    uint64_t pause_ns; /* to the first train of probes */
-    uint64_t pause_max_ns;
+    uint32_t frag_bytes; /* payload of a datagram, and so of a probe */
+    struct hwmc_policy_cfg policy;
+    bool by_lanes; /* broadcasts can do without multicast */
     struct hwmc_counts *counts;
 };
 

@@ -9,7 +9,7 @@
 #include "../base/mask.h"
 
 /* The rails that brought too little, and *share: how many fragments each of them is short of. */
-static uint8_t blamed(const struct hwmc_loss_estimate_cast *cast, uint32_t *share)
+static uint8_t blamed_rails(const struct hwmc_loss_estimate_cast *cast, uint32_t *share)
 {
     uint32_t came = 0, missing, n;
     uint8_t dumb = 0, rails;
@@ -29,7 +29,7 @@ void hwmc_loss_estimate_here(struct hwmc_loss_estimate *w,
                              const struct hwmc_loss_estimate_cast *cast)
 {
     uint32_t share;
-    uint8_t rails = blamed(cast, &share);
+    uint8_t rails = blamed_rails(cast, &share);
 
     FOR_EACH (r, rails) {
         w->quiet[r] += cast->heard[r] == 0 ? share : 0;
@@ -42,7 +42,7 @@ void hwmc_loss_estimate_over(struct hwmc_loss_estimate *w,
                              const struct hwmc_loss_estimate_cast *cast)
 {
     uint32_t share;
-    uint8_t rails = blamed(cast, &share);
+    uint8_t rails = blamed_rails(cast, &share);
 
     FOR_EACH (r, cast->rails) {
         w->came[r] += cast->heard[r];
@@ -53,7 +53,7 @@ void hwmc_loss_estimate_over(struct hwmc_loss_estimate *w,
 
 /* Of the last window. What is too much must be so for some: a receiver that was not there for a
  * moment loses much. */
-static uint32_t loss(struct hwmc_loss_estimate *w, uint32_t r)
+static uint32_t window_loss(struct hwmc_loss_estimate *w, uint32_t r)
 {
     uint32_t sixteenths = w->lost[r];
 
@@ -75,7 +75,7 @@ uint32_t hwmc_loss_estimate_losses(struct hwmc_loss_estimate *w, uint8_t rails)
     uint32_t losses = 0;
 
     FOR_EACH (r, rails)
-        losses |= loss(w, r) << HWMC_LOSS_BITS * r;
+        losses |= window_loss(w, r) << HWMC_LOSS_BITS * r;
     return losses;
 }
 

@@ -39,7 +39,7 @@ struct hwmc_loss_estimate {
     uint32_t lossy[HWMC_RAIL_BITS];  /* windows up to now that lost too much */
 };
 
-static inline uint32_t hwmc_notice_of(uint32_t losses, uint32_t rail)
+static inline uint32_t hwmc_loss_of(uint32_t losses, uint32_t rail)
 {
     return losses >> HWMC_LOSS_BITS * rail & HWMC_LOSS_ALL;
 }

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-static void ask(struct hwmc_measure *m, uint32_t messages)
+static void measure_ask(struct hwmc_measure *m, uint32_t messages)
 {
     m->serial++;
     m->left = messages;
@@ -25,7 +25,7 @@ static void begin_lane(struct hwmc_measure *m)
     m->rtt = UINT64_MAX;
     m->took = UINT64_MAX;
     m->train = HWMC_MEASURE_FIRST;
-    ask(m, 1);
+    measure_ask(m, 1);
 }
 
 void hwmc_measure_start(struct hwmc_measure *m, uint32_t peer, uint32_t lanes)
@@ -61,11 +61,11 @@ static void on_ping(struct hwmc_measure *m, uint64_t ns)
 {
     m->rtt = ns < m->rtt ? ns : m->rtt;
     if (++m->answered < HWMC_MEASURE_PINGS) {
-        ask(m, 1);
+        measure_ask(m, 1);
         return;
     }
     m->phase = HWMC_MEASURE_GROW;
-    ask(m, m->train);
+    measure_ask(m, m->train);
 }
 
 static void on_growing(struct hwmc_measure *m, uint64_t ns)
@@ -76,14 +76,14 @@ static void on_growing(struct hwmc_measure *m, uint64_t ns)
         m->phase = HWMC_MEASURE_TRAIN;
         m->answered = 0;
     }
-    ask(m, m->train);
+    measure_ask(m, m->train);
 }
 
 static void on_train(struct hwmc_measure *m, uint64_t ns)
 {
     m->took = ns < m->took ? ns : m->took;
     if (++m->answered < HWMC_MEASURE_TRAINS)
-        ask(m, m->train);
+        measure_ask(m, m->train);
     else
         end_lane(m);
 }
@@ -120,8 +120,8 @@ int hwmc_measure_next_send(struct hwmc_measure *m, struct hwmc_msg *tx, uint64_t
         .flags = m->left == 0 ? HWMC_FLAG_AT_ONCE : 0,
         .peer = m->peer,
         .bid = m->serial,
-        .index = m->lane,
-        .bytes = m->phase == HWMC_MEASURE_PING ? 0 : HWMC_MEASURE_BYTES,
+        .measure = {.lane = m->lane,
+                    .bytes = m->phase == HWMC_MEASURE_PING ? 0 : HWMC_MEASURE_BYTES},
     };
     return 1;
 }

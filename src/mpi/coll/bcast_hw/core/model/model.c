@@ -32,7 +32,7 @@ static uint32_t log2_up(uint32_t n)
 }
 
 /* Of one of t trees of degree t over n ranks: a heap of n / t of them, which feed the others. */
-static uint32_t depth(uint32_t n, uint32_t t)
+static uint32_t tree_depth(uint32_t n, uint32_t t)
 {
     uint64_t reached = 1, level = 1, senders = (n + t - 1) / t;
     uint32_t d = 1;
@@ -64,8 +64,8 @@ static uint64_t two_stage(const struct hwmc_network *net, const struct hwmc_shap
            (hit < million ? hit : million) * 2 * net->latency_ns / million;
 }
 
-static uint64_t multilane(const struct hwmc_network *net, const struct hwmc_shape *shape,
-                          uint64_t bytes)
+static uint64_t multilane_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                             uint64_t bytes)
 {
     uint32_t site = (shape->ranks - 1 + shape->sites - 1) / shape->sites;
     uint64_t segment = bytes < shape->seg_bytes ? bytes : shape->seg_bytes;
@@ -73,14 +73,14 @@ static uint64_t multilane(const struct hwmc_network *net, const struct hwmc_shap
     if (shape->trees == 0)
         return UINT64_MAX;
     return net->latency_ns +
-           (uint64_t) depth(site, shape->trees) * shape->sites *
+           (uint64_t) tree_depth(site, shape->trees) * shape->sites *
                (net->latency_ns + wire_ns(segment, net->mbit)) +
            wire_ns(bytes, net->mbit_all) * ((shape->ranks - 1) / shape->hosts + 1);
 }
 
 /* Twice all but a rank's own part. */
-static uint64_t scattered(const struct hwmc_network *net, const struct hwmc_shape *shape,
-                          uint64_t bytes)
+static uint64_t scattered_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                             uint64_t bytes)
 {
     uint64_t once = wire_ns(bytes, net->mbit);
 
@@ -89,7 +89,7 @@ static uint64_t scattered(const struct hwmc_network *net, const struct hwmc_shap
 
 /* What the way between sites adds to each message that crosses it, times how many cross in a
  * row. */
-static uint64_t crossings(const struct hwmc_network *net, uint32_t times)
+static uint64_t crossings_ns(const struct hwmc_network *net, uint32_t times)
 {
     return net->site_latency_ns > net->latency_ns
                ? (net->site_latency_ns - net->latency_ns) * (uint64_t) times
@@ -117,22 +117,22 @@ uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *
             crossed = shape->sites > 1;
             break;
         case HWMC_ALGORITHM_MULTILANE:
-            ns = multilane(net, shape, bytes);
+            ns = multilane_ns(net, shape, bytes);
             crossed = shape->sites > 1 ? shape->sites : 0;
             break;
         case HWMC_ALGORITHM_BINOMIAL:
             ns = log * (net->latency_ns + wire_ns(bytes, net->mbit));
             break;
         case HWMC_ALGORITHM_DOUBLING:
-            ns = 2 * log * net->latency_ns + scattered(net, shape, bytes);
+            ns = 2 * log * net->latency_ns + scattered_ns(net, shape, bytes);
             break;
         case HWMC_ALGORITHM_RING:
-            ns = (log + shape->hosts - 1) * net->latency_ns + scattered(net, shape, bytes);
+            ns = (log + shape->hosts - 1) * net->latency_ns + scattered_ns(net, shape, bytes);
             break;
         case HWMC_ALGORITHM_LIMIT:
             break;
     }
-    return ns == UINT64_MAX ? ns : ns + crossings(net, crossed);
+    return ns == UINT64_MAX ? ns : ns + crossings_ns(net, crossed);
 }
 
 enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct hwmc_shape *shape,

@@ -13,14 +13,14 @@
 
 /* Payloads to be tried where longer ones do not pass: usual MTUs less all headers that there may
  * be. */
-static const uint32_t usual[] = {8900, 3996, 1944, 1400, 1350, 1300, 1180, 476};
+static const uint32_t usual_payloads[] = {8900, 3996, 1944, 1400, 1350, 1300, 1180, 476};
 
 /* The longest of them that is below `bytes`; 0: none. */
 static uint32_t shorter_than(uint32_t bytes)
 {
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        if (usual[i] < bytes)
-            return usual[i];
+    for (size_t i = 0; i < sizeof(usual_payloads) / sizeof(usual_payloads[0]); i++)
+        if (usual_payloads[i] < bytes)
+            return usual_payloads[i];
     return 0;
 }
 
@@ -45,8 +45,8 @@ static bool lanes_do(const struct hwmc_negotiation *a, uint32_t reason)
 }
 
 /* Of several reasons one that lanes do not help against counts, then the lowest rank's. */
-static void object(const struct hwmc_negotiation *a, struct hwmc_parameters *t, uint32_t reason,
-                   uint32_t rank)
+static void note_objection(const struct hwmc_negotiation *a, struct hwmc_parameters *t,
+                           uint32_t reason, uint32_t rank)
 {
     bool before = lanes_do(a, t->reason) && !lanes_do(a, reason);
     bool after = !lanes_do(a, t->reason) && lanes_do(a, reason);
@@ -58,10 +58,10 @@ static void object(const struct hwmc_negotiation *a, struct hwmc_parameters *t, 
     t->rank = rank;
 }
 
-static void combine(const struct hwmc_negotiation *a, struct hwmc_parameters *t,
-                    const struct hwmc_parameters *with)
+static void combine_parameters(const struct hwmc_negotiation *a, struct hwmc_parameters *t,
+                               const struct hwmc_parameters *with)
 {
-    object(a, t, with->reason, with->rank);
+    note_objection(a, t, with->reason, with->rank);
     t->rails &= with->rails;
     t->frag_bytes = with->frag_bytes < t->frag_bytes ? with->frag_bytes : t->frag_bytes;
     t->window = with->window < t->window ? with->window : t->window;
@@ -82,15 +82,28 @@ static bool is_last(const struct hwmc_negotiation *a)
             (a->agreed.rails == 0 || a->agreed.frag_bytes == a->frag_bytes));
 }
 
+/* The subtree's part of the stage is known. */
+static bool has_reported(const struct hwmc_negotiation *a)
+{
+    return a->part >= HWMC_NEGOTIATION_REPORT_DUE;
+}
+
+/* This rank's own part of the stage is known. */
+static void note_answered(struct hwmc_negotiation *a)
+{
+    if (a->part == HWMC_NEGOTIATION_OPEN)
+        a->part = HWMC_NEGOTIATION_ANSWERED;
+}
+
 /* This rank's part of the stage: it will broadcast nothing. */
 static void object_as_it_leaves(struct hwmc_negotiation *a)
 {
-    object(a, &a->mine, HWMC_REASON_CLOSED, a->rank);
-    a->answered = true;
+    note_objection(a, &a->mine, HWMC_REASON_CLOSED, a->rank);
+    note_answered(a);
 }
 
 /* Enters the stage after the decision `agreed`, or the end. */
-static void enter(struct hwmc_negotiation *a)
+static void enter_stage(struct hwmc_negotiation *a)
 {
     bool good = a->agreed.reason == HWMC_REASON_NONE;
     bool lanes = lanes_do(a, a->agreed.reason);
@@ -107,14 +120,14 @@ static void enter(struct hwmc_negotiation *a)
     a->phase = (enum hwmc_negotiation_phase)(a->phase + 1);
     a->mine = a->agreed;
     a->mine.stage = a->phase;
-    a->answered = a->reported = a->report_due = false;
+    a->part = HWMC_NEGOTIATION_OPEN;
     a->heard = 0;
     if (a->leaves)
         object_as_it_leaves(a);
 }
 
 /* The rails on which a probe for payloads of `bytes` or more has come. */
-static uint32_t probed(const struct hwmc_negotiation *a, uint32_t bytes)
+static uint32_t probed_rails(const struct hwmc_negotiation *a, uint32_t bytes)
 {
     uint32_t rails = 0;
 
@@ -126,7 +139,7 @@ static uint32_t probed(const struct hwmc_negotiation *a, uint32_t bytes)
 /* One of full length has come on every rail. */
 static bool all_probed(const struct hwmc_negotiation *a)
 {
-    return (a->agreed.rails & ~probed(a, a->agreed.frag_bytes)) == 0;
+    return (a->agreed.rails & ~probed_rails(a, a->agreed.frag_bytes)) == 0;
 }
 
 static void enter_probe(struct hwmc_negotiation *a, uint64_t now)
@@ -136,54 +149,56 @@ static void enter_probe(struct hwmc_negotiation *a, uint64_t now)
         a->probe_at = now;
         a->probe_gap = HWMC_PROBE_FIRST_NS;
     }
-    a->answered = a->answered || a->rank == 0 || all_probed(a);
+    if (a->rank == 0 || all_probed(a))
+        note_answered(a);
 }
 
 /* This rank's answer: of the agreed rails only `rails` will do; if none, for this reason. */
-static void answer(struct hwmc_negotiation *a, uint32_t rails, uint32_t reason)
+static void answer_stage(struct hwmc_negotiation *a, uint32_t rails, uint32_t reason)
 {
     a->mine.rails &= rails;
     if (a->agreed.rails != 0 && (a->agreed.rails & rails) == 0)
-        object(a, &a->mine, reason, a->rank);
-    a->answered = true;
+        note_objection(a, &a->mine, reason, a->rank);
+    note_answered(a);
 }
 
 /* This rank's answer to the probes, when no more are waited for. */
 static void answer_probes(struct hwmc_negotiation *a)
 {
-    const uint32_t rails = probed(a, 1) & a->agreed.rails;
+    const uint32_t rails = probed_rails(a, 1) & a->agreed.rails;
 
     FOR_EACH (r, rails)
         if (a->probe_got[r] < a->mine.frag_bytes)
             a->mine.frag_bytes = a->probe_got[r];
-    answer(a, rails, HWMC_REASON_PROBE);
+    answer_stage(a, rails, HWMC_REASON_PROBE);
 }
 
 /* This rank's part of PROBE is known, and goes out: how far it will go without the outcome. */
-static void promise(struct hwmc_negotiation *a)
+static void promise_bound(struct hwmc_negotiation *a)
 {
     a->bound = a->entered > 0 ? a->entered + HWMC_NEGOTIATION_MARGIN : 0;
     a->mine.from = a->bound > a->mine.from ? a->bound : a->mine.from;
 }
 
 /* The subtree's part of this stage may be complete. */
-static void advance(struct hwmc_negotiation *a)
+static void advance_stage(struct hwmc_negotiation *a)
 {
-    if (hwmc_negotiation_over(a) || a->reported || !a->answered || a->heard != all_children(a))
+    if (hwmc_negotiation_over(a) || a->part != HWMC_NEGOTIATION_ANSWERED ||
+        a->heard != all_children(a))
         return;
     /* Each rank had some, but not the same. */
     if (a->mine.rails == 0 && a->mine.reason == HWMC_REASON_NONE)
-        object(a, &a->mine, HWMC_REASON_RAILS, a->rank);
+        note_objection(a, &a->mine, HWMC_REASON_RAILS, a->rank);
     if (a->phase == HWMC_NEGOTIATION_PROBE)
-        promise(a);
-    a->reported = true;
+        promise_bound(a);
     if (a->rank == 0) {
+        a->part = HWMC_NEGOTIATION_REPORTED;
         a->agreed = a->mine;
         if (a->mine.reason != HWMC_REASON_NONE)
             a->agreed.rails = 0;
-        enter(a);
+        enter_stage(a);
     } else {
-        a->report_due = true;
+        a->part = HWMC_NEGOTIATION_REPORT_DUE;
     }
 }
 
@@ -201,7 +216,7 @@ void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t 
         .by_lanes = by_lanes,
         .probe_ns = probe_ns,
         .mine = *proposal,
-        .answered = true,
+        .part = HWMC_NEGOTIATION_ANSWERED,
         .bound = HWMC_NEGOTIATION_NOT_YET,
         .deadline = HWMC_NEVER,
         .probe_at = HWMC_NEVER,
@@ -209,20 +224,20 @@ void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t 
     a->mine.stage = HWMC_NEGOTIATION_PROPOSE;
     a->mine.rank = rank;
     a->invite = all_children(a);
-    advance(a);
+    advance_stage(a);
 }
 
 void hwmc_negotiation_on_joined(struct hwmc_negotiation *a, bool able, uint32_t rails, uint64_t now)
 {
     assert(hwmc_negotiation_wants_join(a));
-    answer(a, rails, HWMC_REASON_JOIN);
+    answer_stage(a, rails, HWMC_REASON_JOIN);
     if (!able)
-        object(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
+        note_objection(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
     a->frag_bytes = a->agreed.frag_bytes;
-    advance(a);
+    advance_stage(a);
     if (a->phase == HWMC_NEGOTIATION_PROBE) { /* the leader has decided */
         enter_probe(a, now);
-        advance(a);
+        advance_stage(a);
     }
 }
 
@@ -230,15 +245,15 @@ void hwmc_negotiation_on_fitted(struct hwmc_negotiation *a, bool able)
 {
     assert(hwmc_negotiation_wants_fit(a));
     if (!able)
-        object(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
+        note_objection(a, &a->mine, HWMC_REASON_NOMEM, a->rank);
     a->frag_bytes = a->agreed.frag_bytes;
-    a->answered = true;
-    advance(a);
+    note_answered(a);
+    advance_stage(a);
 }
 
 uint32_t hwmc_negotiation_probed(const struct hwmc_negotiation *a)
 {
-    return probed(a, 1);
+    return probed_rails(a, 1);
 }
 
 enum hwmc_negotiation_turn hwmc_negotiation_enter(struct hwmc_negotiation *a, uint32_t number)
@@ -257,10 +272,10 @@ enum hwmc_negotiation_turn hwmc_negotiation_enter(struct hwmc_negotiation *a, ui
 void hwmc_negotiation_leave(struct hwmc_negotiation *a)
 {
     a->leaves = true;
-    if (hwmc_negotiation_over(a) || a->reported)
+    if (hwmc_negotiation_over(a) || has_reported(a))
         return;
     object_as_it_leaves(a);
-    advance(a);
+    advance_stage(a);
 }
 
 /* Who can multicast says in what pieces. */
@@ -300,11 +315,11 @@ static enum hwmc_verdict on_report(struct hwmc_negotiation *a, const struct hwmc
         return HWMC_DUP;
     a->heard |= (uint16_t) (1u << i);
     a->invite &= (uint16_t) ~(1u << i);
-    combine(a, &a->mine, msg->parameters);
-    advance(a);
+    combine_parameters(a, &a->mine, msg->parameters);
+    advance_stage(a);
     if (a->phase == HWMC_NEGOTIATION_PROBE && before == HWMC_NEGOTIATION_JOIN) { /* the leader */
         enter_probe(a, now);
-        advance(a);
+        advance_stage(a);
     }
     return HWMC_TAKEN;
 }
@@ -314,31 +329,32 @@ static enum hwmc_verdict on_decide(struct hwmc_negotiation *a, const struct hwmc
 {
     if (a->rank == 0 || msg->peer != hwmc_tree_parent(a->rank, a->fanout) || !msg->parameters)
         return HWMC_BAD;
-    if (hwmc_negotiation_over(a) || msg->parameters->stage != (uint32_t) a->phase || !a->reported)
+    if (hwmc_negotiation_over(a) || msg->parameters->stage != (uint32_t) a->phase ||
+        !has_reported(a))
         return HWMC_STALE;
     if (!is_possible(a, msg->parameters))
         return HWMC_BAD;
     a->agreed = *msg->parameters;
-    enter(a);
+    enter_stage(a);
     if (a->phase == HWMC_NEGOTIATION_PROBE)
         enter_probe(a, now);
-    advance(a);
+    advance_stage(a);
     return HWMC_TAKEN;
 }
 
 static enum hwmc_verdict on_probe(struct hwmc_negotiation *a, const struct hwmc_msg *msg)
 {
     if (!msg->multicast || a->rank == 0 || msg->peer != 0 || msg->rail >= HWMC_RAIL_BITS ||
-        msg->bytes == 0)
+        msg->probe.bytes == 0)
         return HWMC_BAD;
     if (a->phase > HWMC_NEGOTIATION_PROBE)
         return HWMC_STALE;
-    if (msg->bytes <= a->probe_got[msg->rail])
+    if (msg->probe.bytes <= a->probe_got[msg->rail])
         return HWMC_DUP;
-    a->probe_got[msg->rail] = msg->bytes;
+    a->probe_got[msg->rail] = msg->probe.bytes;
     if (a->phase == HWMC_NEGOTIATION_PROBE && all_probed(a)) {
-        a->answered = true;
-        advance(a);
+        note_answered(a);
+        advance_stage(a);
     }
     return HWMC_TAKEN;
 }
@@ -354,8 +370,8 @@ enum hwmc_verdict hwmc_negotiation_on_recv(struct hwmc_negotiation *a, const str
         case HWMC_MSG_INVITE:
             if (a->rank == 0 || msg->peer != hwmc_tree_parent(a->rank, a->fanout))
                 return HWMC_BAD;
-            if (a->phase == HWMC_NEGOTIATION_PROPOSE && a->reported)
-                a->report_due = true;
+            if (a->phase == HWMC_NEGOTIATION_PROPOSE && has_reported(a))
+                a->part = HWMC_NEGOTIATION_REPORT_DUE;
             return HWMC_TAKEN;
         case HWMC_MSG_REPORT:
             return on_report(a, msg, now);
@@ -370,10 +386,10 @@ void hwmc_negotiation_on_timer(struct hwmc_negotiation *a, uint64_t now)
 {
     if (a->deadline <= now && a->phase == HWMC_NEGOTIATION_PROBE) {
         stop_probing(a);
-        if (!a->answered) {
-            a->missed = (uint8_t) (a->agreed.rails & ~probed(a, 1));
+        if (a->part == HWMC_NEGOTIATION_OPEN) {
+            a->missed = (uint8_t) (a->agreed.rails & ~probed_rails(a, 1));
             answer_probes(a);
-            advance(a);
+            advance_stage(a);
         }
     }
 }
@@ -383,10 +399,20 @@ uint64_t hwmc_negotiation_next_timer(const struct hwmc_negotiation *a)
     return a->probe_at < a->deadline ? a->probe_at : a->deadline;
 }
 
-static int fill(const struct hwmc_negotiation *a, struct hwmc_msg *tx, enum hwmc_msg_type type,
-                uint32_t peer, const struct hwmc_parameters *parameters)
+static int fill_msg(const struct hwmc_negotiation *a, struct hwmc_msg *tx, enum hwmc_msg_type type,
+                    uint32_t peer)
 {
-    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = a->key, .parameters = parameters};
+    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = a->key};
+    return 1;
+}
+
+/* REPORT or DECIDE. */
+static int fill_parameters(const struct hwmc_negotiation *a, struct hwmc_msg *tx,
+                           enum hwmc_msg_type type, uint32_t peer,
+                           const struct hwmc_parameters *parameters)
+{
+    fill_msg(a, tx, type, peer);
+    tx->parameters = parameters;
     return 1;
 }
 
@@ -407,9 +433,9 @@ static void begin_probes(struct hwmc_negotiation *a, uint64_t now)
 
 static int next_probe(struct hwmc_negotiation *a, struct hwmc_msg *tx)
 {
-    fill(a, tx, HWMC_MSG_PROBE, a->rank, NULL);
+    fill_msg(a, tx, HWMC_MSG_PROBE, a->rank);
     tx->multicast = true;
-    tx->bytes = a->probe_bytes;
+    tx->probe.bytes = a->probe_bytes;
     tx->rail = (uint8_t) __builtin_ctz(a->probe_due);
     a->probe_due &= (uint8_t) (a->probe_due - 1);
     if (a->probe_due == 0 && a->probe_shorter) {
@@ -422,13 +448,14 @@ static int next_probe(struct hwmc_negotiation *a, struct hwmc_msg *tx)
 int hwmc_negotiation_next_send(struct hwmc_negotiation *a, struct hwmc_msg *tx, uint64_t now)
 {
     if (a->decide)
-        return fill(a, tx, HWMC_MSG_DECIDE, take_child(a, &a->decide), &a->agreed);
-    if (a->report_due) {
-        a->report_due = false;
-        return fill(a, tx, HWMC_MSG_REPORT, hwmc_tree_parent(a->rank, a->fanout), &a->mine);
+        return fill_parameters(a, tx, HWMC_MSG_DECIDE, take_child(a, &a->decide), &a->agreed);
+    if (a->part == HWMC_NEGOTIATION_REPORT_DUE) {
+        a->part = HWMC_NEGOTIATION_REPORTED;
+        return fill_parameters(a, tx, HWMC_MSG_REPORT, hwmc_tree_parent(a->rank, a->fanout),
+                               &a->mine);
     }
     if (a->invite)
-        return fill(a, tx, HWMC_MSG_INVITE, take_child(a, &a->invite), NULL);
+        return fill_msg(a, tx, HWMC_MSG_INVITE, take_child(a, &a->invite));
     if (a->probe_at <= now)
         begin_probes(a, now);
     return a->probe_due ? next_probe(a, tx) : 0;
@@ -439,8 +466,8 @@ void hwmc_negotiation_check(const struct hwmc_negotiation *a)
     assert(a->phase <= HWMC_NEGOTIATION_NO);
     assert(a->phase != HWMC_NEGOTIATION_LANES || lanes_do(a, a->agreed.reason));
     assert(!(a->heard & ~all_children(a)));
-    if (a->reported && !hwmc_negotiation_over(a))
-        assert(a->answered && a->heard == all_children(a));
+    if (has_reported(a) && !hwmc_negotiation_over(a))
+        assert(a->heard == all_children(a));
     assert(a->phase != HWMC_NEGOTIATION_YES || a->agreed.reason == HWMC_REASON_NONE);
     assert(a->phase != HWMC_NEGOTIATION_YES || a->agreed.frag_bytes == a->frag_bytes);
     if (a->bound != HWMC_NEGOTIATION_NOT_YET) {

@@ -69,6 +69,14 @@ enum hwmc_negotiation_phase {
     HWMC_NEGOTIATION_NO
 };
 
+/* How far a rank is in a stage. */
+enum hwmc_negotiation_part {
+    HWMC_NEGOTIATION_OPEN,       /* its own part is not known */
+    HWMC_NEGOTIATION_ANSWERED,   /* its own part is known */
+    HWMC_NEGOTIATION_REPORT_DUE, /* its subtree's part is known, and to be sent */
+    HWMC_NEGOTIATION_REPORTED    /* ... and is out; leader: decided */
+};
+
 struct hwmc_negotiation {
     enum hwmc_negotiation_phase phase;
     uint32_t size; /* ranks */
@@ -79,9 +87,7 @@ struct hwmc_negotiation {
     uint64_t probe_ns;             /* how long to wait for a probe */
     struct hwmc_parameters mine;   /* this rank's and its children's, combined, for the stage */
     struct hwmc_parameters agreed; /* the leader's last decision; its group is to be joined */
-    bool answered;                 /* this rank's own part of the stage is known */
-    bool reported;                 /* the subtree's report of the stage is out (leader: decided) */
-    bool report_due;
+    enum hwmc_negotiation_part part;
     bool leaves;         /* its program enters no broadcast any more */
     uint32_t entered;    /* broadcasts that it has entered since set-up began */
     uint32_t bound;      /* promised: none from this one on without the outcome; NOT_YET */
@@ -110,7 +116,7 @@ void hwmc_negotiation_start(struct hwmc_negotiation *a, uint32_t size, uint32_t 
  * `able`: it can take broadcasts at all. */
 static inline bool hwmc_negotiation_wants_join(const struct hwmc_negotiation *a)
 {
-    return a->phase == HWMC_NEGOTIATION_JOIN && !a->answered;
+    return a->phase == HWMC_NEGOTIATION_JOIN && a->part == HWMC_NEGOTIATION_OPEN;
 }
 
 void hwmc_negotiation_on_joined(struct hwmc_negotiation *a, bool able, uint32_t rails,
@@ -119,7 +125,7 @@ void hwmc_negotiation_on_joined(struct hwmc_negotiation *a, bool able, uint32_t 
 /* The driver is to be ready for agreed.frag_bytes, and to say whether it is. */
 static inline bool hwmc_negotiation_wants_fit(const struct hwmc_negotiation *a)
 {
-    return a->phase == HWMC_NEGOTIATION_FIT && !a->answered;
+    return a->phase == HWMC_NEGOTIATION_FIT && a->part == HWMC_NEGOTIATION_OPEN;
 }
 
 void hwmc_negotiation_on_fitted(struct hwmc_negotiation *a, bool able);

@@ -14,7 +14,7 @@
 
 /* Which communication state may follow which, a bit each (10.3.1); RESET and ERR may follow every
  * one. */
-static const uint8_t follows[] = {
+static const uint8_t comm_follows[] = {
     [HWMC_APM_RESET] = COMM(INIT),
     [HWMC_APM_INIT] = COMM(INIT) | COMM(RTR),
     [HWMC_APM_RTR] = COMM(RTS),
@@ -48,21 +48,22 @@ void hwmc_apm_init(struct hwmc_apm *m, bool alternate)
     m->active[0] = m->active[1] = true;
 }
 
-static void reset(struct hwmc_apm *m)
+static void apm_reset(struct hwmc_apm *m)
 {
     m->path = HWMC_APM_MIGRATED;
     m->comm = HWMC_APM_RESET;
     m->primary = 0;
-    m->specified = m->asked = m->moving = m->doubted = false;
+    m->specified = m->moving = false;
+    m->open = HWMC_APM_SETTLED;
 }
 
 enum hwmc_apm_verdict hwmc_apm_on_comm(struct hwmc_apm *m, enum hwmc_apm_comm to)
 {
     if (to == HWMC_APM_RESET) {
-        reset(m);
+        apm_reset(m);
         return HWMC_APM_TAKEN;
     }
-    if (to != HWMC_APM_ERR && (follows[m->comm] >> to & 1) == 0)
+    if (to != HWMC_APM_ERR && (comm_follows[m->comm] >> to & 1) == 0)
         return HWMC_APM_ILLEGAL;
     m->comm = to;
     if (to == HWMC_APM_ERR)
@@ -71,14 +72,13 @@ enum hwmc_apm_verdict hwmc_apm_on_comm(struct hwmc_apm *m, enum hwmc_apm_comm to
 }
 
 /* The alternate path is the primary one now. */
-static void migrated(struct hwmc_apm *m)
+static void note_migrated(struct hwmc_apm *m)
 {
     m->path = HWMC_APM_MIGRATED;
     m->primary ^= 1;
     m->specified = false;
-    m->asked_for_last = m->asked;
-    m->doubted = !m->asked;
-    m->asked = false;
+    m->last_by = m->open == HWMC_APM_ASKED ? HWMC_APM_BY_SOFTWARE : HWMC_APM_BY_HARDWARE;
+    m->open = m->open == HWMC_APM_ASKED ? HWMC_APM_SETTLED : HWMC_APM_DOUBTED;
 }
 
 static bool is_request(enum hwmc_apm_event ev)
@@ -86,7 +86,7 @@ static bool is_request(enum hwmc_apm_event ev)
     return ev == HWMC_APM_ON_SPECIFY || ev == HWMC_APM_ON_LOAD || ev == HWMC_APM_ON_MIGRATE;
 }
 
-static bool allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
+static bool is_allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
 {
     if ((allows[ev].comm >> m->comm & 1) == 0 || (allows[ev].path >> m->path & 1) == 0)
         return false;
@@ -94,12 +94,12 @@ static bool allowed(const struct hwmc_apm *m, enum hwmc_apm_event ev)
         return m->alternate;
     if (ev == HWMC_APM_ON_LOAD)
         return m->specified;
-    return ev != HWMC_APM_ON_MIGRATE || !m->asked;
+    return ev != HWMC_APM_ON_MIGRATE || m->open != HWMC_APM_ASKED;
 }
 
 enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event ev)
 {
-    if (!allowed(m, ev))
+    if (!is_allowed(m, ev))
         return is_request(ev) ? HWMC_APM_ILLEGAL : HWMC_APM_STALE;
     switch (ev) {
         case HWMC_APM_ON_SPECIFY:
@@ -107,16 +107,16 @@ enum hwmc_apm_verdict hwmc_apm_on_event(struct hwmc_apm *m, enum hwmc_apm_event 
             break;
         case HWMC_APM_ON_LOAD:
             m->path = HWMC_APM_REARM;
-            m->doubted = false;
+            m->open = HWMC_APM_SETTLED;
             break;
         case HWMC_APM_ON_ARMED:
             m->path = HWMC_APM_ARMED;
             break;
         case HWMC_APM_ON_MIGRATE:
-            m->asked = true;
+            m->open = HWMC_APM_ASKED;
             break;
         case HWMC_APM_ON_MIGRATED:
-            migrated(m);
+            note_migrated(m);
             break;
         case HWMC_APM_ON_MIG_FAILED:
             m->moving = true;
@@ -131,21 +131,22 @@ void hwmc_apm_on_port(struct hwmc_apm *m, uint8_t path, bool active)
 {
     assert(path < 2);
     if (active && !m->active[path] && path != m->primary)
-        m->doubted = false;
+        hwmc_apm_trust(m);
     m->active[path] = active;
 }
 
 void hwmc_apm_trust(struct hwmc_apm *m)
 {
-    m->doubted = false;
+    if (m->open == HWMC_APM_DOUBTED)
+        m->open = HWMC_APM_SETTLED;
 }
 
 /* The primary path's port is down: only a path that is armed helps. */
-static enum hwmc_apm_next escape(const struct hwmc_apm *m)
+static enum hwmc_apm_next next_escape(const struct hwmc_apm *m)
 {
     if (m->path != HWMC_APM_ARMED || !m->active[m->primary ^ 1])
         return HWMC_APM_MOVE;
-    if (m->asked || (allows[HWMC_APM_ON_MIGRATE].comm >> m->comm & 1) == 0)
+    if (m->open == HWMC_APM_ASKED || (allows[HWMC_APM_ON_MIGRATE].comm >> m->comm & 1) == 0)
         return HWMC_APM_NOTHING;
     return HWMC_APM_MIGRATE;
 }
@@ -157,14 +158,14 @@ enum hwmc_apm_next hwmc_apm_next(const struct hwmc_apm *m)
     if (m->moving)
         return HWMC_APM_MOVE;
     if (!m->active[m->primary])
-        return escape(m);
+        return next_escape(m);
     if (m->path != HWMC_APM_MIGRATED || !m->alternate)
         return HWMC_APM_NOTHING;
-    if (!m->active[m->primary ^ 1] || m->doubted)
+    if (!m->active[m->primary ^ 1] || m->open == HWMC_APM_DOUBTED)
         return HWMC_APM_LATER;
     if (!m->specified)
-        return allowed(m, HWMC_APM_ON_SPECIFY) ? HWMC_APM_SPECIFY : HWMC_APM_NOTHING;
-    return allowed(m, HWMC_APM_ON_LOAD) ? HWMC_APM_LOAD : HWMC_APM_NOTHING;
+        return is_allowed(m, HWMC_APM_ON_SPECIFY) ? HWMC_APM_SPECIFY : HWMC_APM_NOTHING;
+    return is_allowed(m, HWMC_APM_ON_LOAD) ? HWMC_APM_LOAD : HWMC_APM_NOTHING;
 }
 
 void hwmc_apm_check(const struct hwmc_apm *m)
@@ -174,15 +175,15 @@ void hwmc_apm_check(const struct hwmc_apm *m)
         assert(m->specified && m->comm >= HWMC_APM_RTR);
     if (m->path == HWMC_APM_ARMED)
         assert(m->comm >= HWMC_APM_RTS);
-    if (m->asked)
+    if (m->open == HWMC_APM_ASKED)
         assert(m->path == HWMC_APM_ARMED);
-    if (m->doubted)
+    if (m->open == HWMC_APM_DOUBTED)
         assert(m->path == HWMC_APM_MIGRATED);
     if (m->specified)
         assert(m->alternate && m->comm >= HWMC_APM_INIT);
     if (m->comm == HWMC_APM_ERR)
         assert(m->moving);
     if (m->comm == HWMC_APM_RESET)
-        assert(m->path == HWMC_APM_MIGRATED && m->primary == 0 && !m->specified && !m->asked &&
-               !m->moving);
+        assert(m->path == HWMC_APM_MIGRATED && m->primary == 0 && !m->specified &&
+               m->open == HWMC_APM_SETTLED && !m->moving);
 }

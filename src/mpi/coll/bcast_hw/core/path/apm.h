@@ -84,17 +84,25 @@ enum hwmc_apm_next {
     HWMC_APM_LATER    /* the path not in use is in doubt, or its port is not active */
 };
 
+/* What is open of a migration. */
+enum hwmc_apm_open {
+    HWMC_APM_SETTLED,
+    HWMC_APM_ASKED,  /* software has set MIGRATED, and the event is to come: only in ARMED */
+    HWMC_APM_DOUBTED /* hardware left the path that is not in use: only in MIGRATED */
+};
+
+enum hwmc_apm_by { HWMC_APM_BY_HARDWARE, HWMC_APM_BY_SOFTWARE };
+
 struct hwmc_apm {
     enum hwmc_apm_path_state path;
     enum hwmc_apm_comm comm;
-    uint8_t primary;     /* the path in use, 0 or 1; the other one is, or will be, the alternate */
-    bool active[2];      /* the local port of each path is */
-    bool alternate;      /* there is a second path; constant */
-    bool specified;      /* the device knows the alternate path */
-    bool asked;          /* software has set MIGRATED, and the event is to come: only in ARMED */
-    bool moving;         /* the connection is lost to hardware */
-    bool doubted;        /* hardware left the path that is not in use: only in MIGRATED */
-    bool asked_for_last; /* the last migration was software's */
+    uint8_t primary; /* the path in use, 0 or 1; the other one is, or will be, the alternate */
+    bool active[2];  /* the local port of each path is */
+    bool alternate;  /* there is a second path; constant */
+    bool specified;  /* the device knows the alternate path */
+    bool moving;     /* the connection is lost to hardware */
+    enum hwmc_apm_open open;
+    enum hwmc_apm_by last_by; /* whose the last migration was */
 };
 
 /* In RESET, on path 0, with both ports active. */

@@ -16,8 +16,8 @@ static bool is_lost(const struct hwmc_lane_state_share *s, uint32_t lane)
            (s->state[lane] == HWMC_SESSION_DEAD || s->state[lane] == HWMC_SESSION_OFF);
 }
 
-static void find(struct hwmc_lane_state_share *s, const struct hwmc_session *session,
-                 uint32_t sends)
+static void find_share(struct hwmc_lane_state_share *s, const struct hwmc_session *session,
+                       uint32_t sends)
 {
     for (uint32_t i = 0; i < session->cfg->lanes; i++) {
         s->state[i] = (uint8_t) session->lanes[i].state;
@@ -53,8 +53,8 @@ static void add_lost(struct hwmc_lane_state *s, uint32_t peer)
 }
 
 /* One lane's. Whether it changed. */
-static bool take(struct hwmc_lane_state *s, const struct hwmc_lane_state_share *was,
-                 const struct hwmc_lane_state_share *is, uint32_t lane, uint32_t peer)
+static bool take_share(struct hwmc_lane_state *s, const struct hwmc_lane_state_share *was,
+                       const struct hwmc_lane_state_share *is, uint32_t lane, uint32_t peer)
 {
     const bool was_lost = was->counted && is_lost(was, lane), lost = is_lost(is, lane);
 
@@ -79,9 +79,9 @@ uint32_t hwmc_lane_state_take(struct hwmc_lane_state *stands, struct hwmc_lane_s
     const struct hwmc_lane_state_share was = *share;
     uint32_t changed = 0;
 
-    find(share, session, sends);
+    find_share(share, session, sends);
     for (uint32_t i = 0; i < session->cfg->lanes; i++)
-        if (take(&stands[i], &was, share, i, peer))
+        if (take_share(&stands[i], &was, share, i, peer))
             changed |= 1u << i;
     return changed;
 }

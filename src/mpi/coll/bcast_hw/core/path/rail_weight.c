@@ -83,7 +83,7 @@ uint8_t hwmc_rail_weight_tell(struct hwmc_rail_weight *l, uint32_t tree, uint8_t
     return came;
 }
 
-static struct hwmc_rail_weight_peer *find(struct hwmc_rail_weight *l, uint32_t rank)
+static struct hwmc_rail_weight_peer *find_peer(struct hwmc_rail_weight *l, uint32_t rank)
 {
     for (uint32_t i = 0; i < HWMC_RAIL_WEIGHT_PEERS; i++)
         if (l->peer[i].used && l->peer[i].rank == rank)
@@ -92,7 +92,7 @@ static struct hwmc_rail_weight_peer *find(struct hwmc_rail_weight *l, uint32_t r
 }
 
 /* A place in the table, with what was measured. */
-static struct hwmc_rail_weight_peer *add(struct hwmc_rail_weight *l, uint32_t rank)
+static struct hwmc_rail_weight_peer *add_peer(struct hwmc_rail_weight *l, uint32_t rank)
 {
     struct hwmc_rail_weight_peer *p = l->peer;
 
@@ -119,7 +119,7 @@ static uint32_t best_share(const struct hwmc_rail_weight *l, const struct hwmc_r
 }
 
 /* Shares are relative: the best rail has more than a half. */
-static void scale(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p)
+static void scale_shares(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p)
 {
     while (best_share(l, p) <= HALF)
         for (uint32_t k = 0; k < l->rails; k++)
@@ -127,7 +127,7 @@ static void scale(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer
                 p->rail[k].share = (uint16_t) (p->rail[k].share * 2);
 }
 
-static void change(struct hwmc_rail_weight_rail *r, uint32_t share)
+static void change_share(struct hwmc_rail_weight_rail *r, uint32_t share)
 {
     r->share = (uint16_t) share;
     r->history = 0;
@@ -138,43 +138,43 @@ static void vote_shadow(struct hwmc_rail_weight *l, struct hwmc_rail_weight_rail
                         uint32_t least)
 {
     if (late) {
-        change(r, r->share / 2u > least ? r->share / 2u : least);
+        change_share(r, r->share / 2u > least ? r->share / 2u : least);
     } else if (r->share < QUARTER) {
         if (r->votes >= HOPEFUL)
-            change(r, r->share * 2 < QUARTER ? r->share * 2u : QUARTER);
+            change_share(r, r->share * 2 < QUARTER ? r->share * 2u : QUARTER);
     } else if (r->votes >= PROVEN) {
-        change(r, QUARTER);
+        change_share(r, QUARTER);
         r->shadow = false;
         l->counts->lane_regained++;
     }
 }
 
-static void ease(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, uint32_t k)
+static void ease_rail(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, uint32_t k)
 {
     struct hwmc_rail_weight_rail *r = &p->rail[k];
     uint32_t measured = l->measured[k];
 
     if (r->share > measured && measured >= QUARTER) {
         r->tries += r->tries < TRIES_MAX;
-        change(r, measured);
+        change_share(r, measured);
     } else {
-        change(r, r->share / 2u);
+        change_share(r, r->share / 2u);
     }
     r->shadow = r->share < QUARTER;
     l->counts->lane_eased++;
 }
 
-static void lift(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_rail *r, uint32_t k)
+static void lift_rail(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_rail *r, uint32_t k)
 {
     bool above = r->share >= l->measured[k];
     uint32_t to = above ? FULL : l->measured[k], more = above ? r->share / 8u : STEP;
 
     if (r->votes >= (above ? 2 * PROVEN << r->tries : PROVEN))
-        change(r, r->share + more < to ? r->share + more : to);
+        change_share(r, r->share + more < to ? r->share + more : to);
 }
 
-static void vote(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, uint32_t k, bool late,
-                 uint32_t least)
+static void vote_rail(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, uint32_t k,
+                      bool late, uint32_t least)
 {
     struct hwmc_rail_weight_rail *r = &p->rail[k];
     uint32_t of_eight;
@@ -190,27 +190,27 @@ static void vote(struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p, ui
     if (r->shadow)
         vote_shadow(l, r, late, least);
     else if (of_eight >= (r->share > l->measured[k] ? LATE_ABOVE : LATE))
-        ease(l, p, k);
+        ease_rail(l, p, k);
     else if (of_eight <= 1 && r->share < FULL)
-        lift(l, r, k);
-    scale(l, p);
+        lift_rail(l, r, k);
+    scale_shares(l, p);
 }
 
 void hwmc_rail_weight_on_told(struct hwmc_rail_weight *l, uint32_t peer, uint8_t came, uint8_t late)
 {
-    struct hwmc_rail_weight_peer *p = find(l, peer);
+    struct hwmc_rail_weight_peer *p = find_peer(l, peer);
 
     came &= (uint8_t) ((1u << l->rails) - 1);
     if (!p && came && (l->unequal || (came & late)))
-        p = add(l, peer);
+        p = add_peer(l, peer);
     for (uint32_t k = 0; p && k < l->rails; k++)
         if ((came >> k & 1) && l->measured[k] > 0)
-            vote(l, p, k, late >> k & 1, HWMC_RAIL_WEIGHT_FLOOR);
+            vote_rail(l, p, k, late >> k & 1, HWMC_RAIL_WEIGHT_FLOOR);
 }
 
 void hwmc_rail_weight_serve(struct hwmc_rail_weight *l, uint32_t peer)
 {
-    struct hwmc_rail_weight_peer *p = find(l, peer);
+    struct hwmc_rail_weight_peer *p = find_peer(l, peer);
 
     if (!p)
         return;
@@ -221,15 +221,15 @@ void hwmc_rail_weight_serve(struct hwmc_rail_weight *l, uint32_t peer)
         if (r->unheard == 0)
             continue;
         if (r->waited)
-            vote(l, p, k, true, 1);
+            vote_rail(l, p, k, true, 1);
         else
             r->waited = true;
     }
 }
 
 /* Each rail gains its share. A segment costs what all rails gain that are no shadows: `price`. */
-static uint32_t wrr(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p,
-                    int32_t *price)
+static uint32_t next_rail(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_peer *p,
+                          int32_t *price)
 {
     uint32_t best = HWMC_RAIL_WEIGHT_RAILS;
 
@@ -251,13 +251,13 @@ static uint32_t wrr(const struct hwmc_rail_weight *l, struct hwmc_rail_weight_pe
 bool hwmc_rail_weight_next(struct hwmc_rail_weight *l, uint32_t peer, uint32_t *rail,
                            uint8_t *copies)
 {
-    struct hwmc_rail_weight_peer *p = find(l, peer);
+    struct hwmc_rail_weight_peer *p = find_peer(l, peer);
     int32_t price;
 
     *copies = 0;
     if (!p)
         return false;
-    *rail = wrr(l, p, &price);
+    *rail = next_rail(l, p, &price);
     for (uint32_t k = 0; k < l->rails; k++) {
         struct hwmc_rail_weight_rail *r = &p->rail[k];
 

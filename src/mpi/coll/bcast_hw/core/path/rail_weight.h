@@ -27,8 +27,9 @@
  * queue while 0 2 4 6 come; 1 comes after 6 and is late. Six such votes and rail 1 has 512, six
  * more 256, then 128 on probation.
  *
- * A peer without late rails is not in the table; weighted round-robin by speeds serves it. Of more
- * than PEERS the least recently served is dropped.
+ * A peer without late rails is not in the table; weighted round-robin by speeds serves it (wrr.h;
+ * stripe.h says which scheduler is for what). Of more than PEERS the least recently served is
+ * dropped.
  *
  * Invariants (hwmc_rail_weight_check): a rail without speed has no share; others have 1 to FULL, on
  * probation at most a quarter; some rail is not on probation and has at least a half.

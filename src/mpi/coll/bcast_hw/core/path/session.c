@@ -81,14 +81,13 @@ static bool send_probe(struct hwmc_session *l, uint8_t lane, struct hwmc_session
 {
     struct hwmc_session_lane *p = &l->lanes[lane];
 
-    p->probe_due = false;
-    if (!p->probed) {
-        p->probed = true;
+    if (p->asking == HWMC_SESSION_PROBE_DUE) {
         p->probe++;
         for (uint32_t i = 0; i < l->cfg->streams; i++)
             if (l->streams[i].via == lane)
                 l->streams[i].mark = l->streams[i].sent;
     }
+    p->asking = HWMC_SESSION_PROBE_OUT;
     l->counts->probes++;
     *tx = (struct hwmc_session_tx){
         .kind = HWMC_SESSION_PROBE, .lane = lane, .number = p->probe, .doubts = own_doubts(l)};
@@ -141,7 +140,7 @@ bool hwmc_session_next_send(struct hwmc_session *l, struct hwmc_session_tx *tx, 
     for (uint8_t i = 0; i < l->cfg->lanes; i++) {
         if (l->lanes[i].answer_due)
             return send_answer(l, i, tx);
-        if (l->lanes[i].probe_due)
+        if (hwmc_session_probe_due(&l->lanes[i]))
             return send_probe(l, i, tx);
     }
     for (uint32_t i = 0; i < l->cfg->streams; i++)
@@ -259,7 +258,8 @@ void hwmc_session_check(const struct hwmc_session *l)
     for (uint32_t i = 0; i < l->cfg->lanes; i++) {
         const struct hwmc_session_lane *p = &l->lanes[i];
 
-        assert(!(p->probe_due || p->answer_due) || (l->due && p->state != HWMC_SESSION_OFF));
+        assert(!(hwmc_session_probe_due(p) || p->answer_due) ||
+               (l->due && p->state != HWMC_SESSION_OFF));
         assert(l->wake <= hwmc_session_lane_timer(l, i));
     }
     assert(l->wake <= l->ack_at);

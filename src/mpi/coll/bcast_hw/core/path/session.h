@@ -83,13 +83,20 @@ enum hwmc_session_lane_state {
     HWMC_SESSION_DEAD
 };
 
+/* The question whether a lane lives. */
+enum hwmc_session_probe {
+    HWMC_SESSION_PROBE_NONE,  /* the last one is answered, or there was none */
+    HWMC_SESSION_PROBE_DUE,   /* a new one is to be sent */
+    HWMC_SESSION_PROBE_OUT,   /* it is not answered */
+    HWMC_SESSION_PROBE_AGAIN, /* ... and is to be sent once more, under the same number */
+};
+
 struct hwmc_session_lane {
     enum hwmc_session_lane_state state;
     bool hinted; /* ASKED: because the peer doubts it */
     bool spread; /* ASKED: it is among the outlived, or was */
-    bool probe_due;
-    bool probed; /* the last probe is not answered; asked again under the same number */
     bool answer_due;
+    enum hwmc_session_probe asking;
     uint8_t told;      /* streams whose acknowledgement went ahead of that answer */
     uint32_t probe;    /* number of the last probe */
     uint32_t answer;   /* number to answer with */

@@ -28,6 +28,12 @@ static inline bool hwmc_session_tells(const struct hwmc_session *l, uint32_t lan
     return l->cfg->tells >> lane & 1;
 }
 
+/* The lane is to be asked whether it lives, for the first time or once more. */
+static inline bool hwmc_session_probe_due(const struct hwmc_session_lane *p)
+{
+    return p->asking == HWMC_SESSION_PROBE_DUE || p->asking == HWMC_SESSION_PROBE_AGAIN;
+}
+
 static inline bool hwmc_session_is_under_way(const struct hwmc_session_stream *s)
 {
     return s->acked != s->sent;

@@ -8,6 +8,13 @@
 
 #include <assert.h>
 
+/* The lane is asked whether it lives; if it is asked already, once more. */
+static void let_probe(struct hwmc_session_lane *p)
+{
+    p->asking =
+        p->asking < HWMC_SESSION_PROBE_OUT ? HWMC_SESSION_PROBE_DUE : HWMC_SESSION_PROBE_AGAIN;
+}
+
 /* The first lane in the stream's order that is in `state`; NO_LANE. */
 static uint8_t first_in(const struct hwmc_session *l, uint32_t stream,
                         enum hwmc_session_lane_state state)
@@ -107,7 +114,7 @@ static void tell_again(struct hwmc_session *l)
             l->streams[i].ack_due = l->due = true;
 }
 
-static void leave(struct hwmc_session *l, uint32_t lane)
+static void leave_lane(struct hwmc_session *l, uint32_t lane)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
@@ -122,7 +129,7 @@ static void leave(struct hwmc_session *l, uint32_t lane)
 }
 
 /* A lane became GOOD: who would rather use it does. One that has no better is left at once. */
-static void attract(struct hwmc_session *l)
+static void attract_streams(struct hwmc_session *l)
 {
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
@@ -137,7 +144,7 @@ static void attract(struct hwmc_session *l)
         }
         s->returning = true;
         if (hwmc_session_is_under_way(s))
-            l->lanes[s->via].probe_due = true; /* to be told of the last of it at once */
+            let_probe(&l->lanes[s->via]); /* to be told of the last of it at once */
         hwmc_session_try_return(l, i);
     }
     l->due = true;
@@ -156,13 +163,14 @@ static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_l
     l->changed = true;
     switch (to) {
         case HWMC_SESSION_OFF:
-            p->probe_due = p->probed = p->answer_due = false;
-            leave(l, lane);
+            p->asking = HWMC_SESSION_PROBE_NONE;
+            p->answer_due = false;
+            leave_lane(l, lane);
             tell_again(l);
             break;
         case HWMC_SESSION_GOOD:
             p->moved = now;
-            attract(l);
+            attract_streams(l);
             hwmc_session_wake_at(l, suspect_at(l, lane));
             break;
         case HWMC_SESSION_SUSPECTED:
@@ -173,7 +181,7 @@ static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_l
             p->interval = HWMC_SESSION_PROBE_FIRST_NS;
             p->until = now + p->interval;
             hwmc_session_wake_at(l, p->until);
-            leave(l, lane);
+            leave_lane(l, lane);
             break;
     }
 }
@@ -186,15 +194,15 @@ void hwmc_session_moved(struct hwmc_session *l, uint32_t lane, bool lately, uint
 }
 
 /* Whether the lane lives, unless that is asked already or known. */
-static void ask(struct hwmc_session *l, uint32_t lane, bool hinted, uint64_t now)
+static void ask_lane(struct hwmc_session *l, uint32_t lane, bool hinted, uint64_t now)
 {
     if (l->lanes[lane].state != HWMC_SESSION_GOOD)
         return;
     set_state(l, lane, HWMC_SESSION_SUSPECTED, now);
     l->lanes[lane].hinted = hinted;
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
-        if (l->lanes[i].state != HWMC_SESSION_OFF && !l->lanes[i].probed)
-            l->lanes[i].probe_due = true;
+        if (l->lanes[i].state != HWMC_SESSION_OFF && l->lanes[i].asking == HWMC_SESSION_PROBE_NONE)
+            l->lanes[i].asking = HWMC_SESSION_PROBE_DUE;
     l->due = true;
 }
 
@@ -205,7 +213,7 @@ void hwmc_session_on_probe(struct hwmc_session *l, uint32_t lane, uint32_t numbe
 
     for (uint32_t i = 0; i < l->cfg->lanes; i++)
         if (doubts >> i & 1)
-            ask(l, i, true, now);
+            ask_lane(l, i, true, now);
     if (p->state == HWMC_SESSION_OFF) /* nothing goes by it: that is an answer too */
         return;
     p->answer = number;
@@ -217,9 +225,9 @@ void hwmc_session_on_answer(struct hwmc_session *l, uint32_t lane, uint32_t numb
 {
     struct hwmc_session_lane *p = &l->lanes[lane];
 
-    if (!p->probed || number != p->probe)
+    if (p->asking < HWMC_SESSION_PROBE_OUT || number != p->probe)
         return;
-    p->probed = p->probe_due = false;
+    p->asking = HWMC_SESSION_PROBE_NONE;
     p->moved = now;
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
@@ -248,7 +256,8 @@ void hwmc_session_on_lost(struct hwmc_session *l, uint32_t lane, uint64_t now)
 void hwmc_session_on_usable(struct hwmc_session *l, uint32_t lane, uint64_t now)
 {
     set_state(l, lane, HWMC_SESSION_DEAD, now);
-    l->lanes[lane].probe_due = l->due = true;
+    let_probe(&l->lanes[lane]);
+    l->due = true;
     for (uint32_t i = 0; i < l->cfg->streams; i++) {
         struct hwmc_session_stream *s = &l->streams[i];
 
@@ -267,7 +276,7 @@ void hwmc_session_on_lane_timer(struct hwmc_session *l, uint32_t lane, uint64_t 
             break;
         case HWMC_SESSION_GOOD:
             if (suspect_at(l, lane) <= now)
-                ask(l, lane, false, now);
+                ask_lane(l, lane, false, now);
             break;
         case HWMC_SESSION_SUSPECTED:
             if (verdict_at(l, lane) <= now && !p->spread) {
@@ -281,7 +290,8 @@ void hwmc_session_on_lane_timer(struct hwmc_session *l, uint32_t lane, uint64_t 
             break;
         case HWMC_SESSION_DEAD:
             if (p->until <= now) {
-                p->probe_due = l->due = true;
+                let_probe(p);
+                l->due = true;
                 if (p->interval < HWMC_SESSION_PROBE_LAST_NS)
                     p->interval *= 2;
                 p->until = now + p->interval;
@@ -292,5 +302,5 @@ void hwmc_session_on_lane_timer(struct hwmc_session *l, uint32_t lane, uint64_t 
 
 void hwmc_session_suspect(struct hwmc_session *l, uint32_t lane, uint64_t now)
 {
-    ask(l, lane, false, now);
+    ask_lane(l, lane, false, now);
 }

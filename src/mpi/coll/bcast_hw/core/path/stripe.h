@@ -9,6 +9,19 @@
  * A rail's rate is what its queue loses while it is not empty. Until that has been seen, the
  * nominal speed counts. A rail that is idle while another one has work for long has too low a rate,
  * which grows, up to the nominal speed. A rail that fails to send is left out for a while.
+ *
+ * Three schedulers share what is to be sent among rails. They differ in what the sender can know
+ * when it chooses:
+ *
+ *   stripe       fragments by multicast, to all. The fabric says how much waits on each rail here,
+ *                so the choice is made fragment by fragment, of what is seen at this moment. State:
+ *                a rate for each rail of the process.
+ *   wrr          segments along trees, to one child. A lane takes all that it is given and says
+ *                nothing of its queue, so shares are fixed, by the speeds that were measured when
+ *                the job started. State: none, the index of a segment says its lane.
+ *   rail_weight  the same segments, when a child has told that a rail is behind or ahead of those
+ *                speeds. Shares are of that edge, and follow what it tells. State: a credit for
+ *                each rail to each such child; to all others wrr serves.
  */
 #ifndef HWMC_CORE_PATH_STRIPE_H_INCLUDED
 #define HWMC_CORE_PATH_STRIPE_H_INCLUDED

@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-static uint32_t fastest(uint32_t lanes, const uint32_t *speed)
+static uint32_t fastest_lane(uint32_t lanes, const uint32_t *speed)
 {
     uint32_t most = 0;
 
@@ -29,7 +29,7 @@ static uint32_t share_of(uint32_t most, const uint32_t *speed, uint32_t lane)
 
 void hwmc_wrr_init(struct hwmc_wrr *d, uint32_t lanes, const uint32_t *speed)
 {
-    uint32_t most = fastest(lanes, speed), total = 0, gone = 0;
+    uint32_t most = fastest_lane(lanes, speed), total = 0, gone = 0;
     uint32_t share[HWMC_WRR_TURN], given[HWMC_WRR_TURN] = {0};
 
     assert(lanes >= 1 && lanes <= HWMC_WRR_TURN);

@@ -7,6 +7,8 @@
  * its share. Lanes of equal speed alternate; one slower than a quarter of the fastest gets none.
  *
  * Example: speeds 100 and 25: 0 0 1 0 0.
+ *
+ * stripe.h says which scheduler is for what.
  */
 #ifndef HWMC_CORE_PATH_WRR_H_INCLUDED
 #define HWMC_CORE_PATH_WRR_H_INCLUDED

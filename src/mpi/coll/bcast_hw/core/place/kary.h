@@ -5,6 +5,22 @@
  * kary: the two shapes of a communicator's ranks. The ring carries repairs (Hoefler, Siebert, Rehm
  * 2007, section 2.2). The k-ary tree, rooted at rank 0 and in rank order, carries set-up and
  * synchronization (Yu et al. 2005, section 4.3). Example, k = 2, p = 6: 0 -> 1 2, 1 -> 3 4, 2 -> 5.
+ *
+ * Ranks stand in four kinds of shapes:
+ *
+ *   kary, ring   core/place/kary.h: repair by neighbours. Everybody serves one other at most.
+ *   kary, tree   core/place/kary.h: small messages of set-up and synchronization. One tree, from
+ *                rank 0, the same for all broadcasts, so that its state can be kept at its nodes.
+ *   trees        core/place/trees.h: the bytes of a broadcast where there is no multicast. Several
+ *                trees at a time, from any root, each rank an inner node of one only, so that all
+ *                send as much as they receive; by sites.
+ *   shape        shm/topo/shape.h: ranks of one host, in shared memory, from any root. One tree,
+ *                knomial or k-ary within each of the groups of shm/topo/levels.h, so that data
+ *                crosses into each cache and socket once.
+ *
+ * core/place/leaders.h and sites.h say which ranks these are. The trees and shapes of the last two
+ * can be heaps as the tree here is, but of positions in groups of their own: they have one line in
+ * common with it.
  */
 #ifndef HWMC_CORE_PLACE_KARY_H_INCLUDED
 #define HWMC_CORE_PLACE_KARY_H_INCLUDED

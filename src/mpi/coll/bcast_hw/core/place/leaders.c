@@ -43,7 +43,7 @@ uint32_t hwmc_leaders_number(uint32_t ranks, const int *name, uint32_t *host_of,
 }
 
 /* Sets `first`, and places in rank order. */
-static void count(struct hwmc_leaders *s)
+static void count_leaders(struct hwmc_leaders *s)
 {
     memset(s->first, 0, (s->hosts + 1) * sizeof(*s->first));
     for (uint32_t r = 0; r < s->ranks; r++)
@@ -64,7 +64,7 @@ void hwmc_leaders_init(struct hwmc_leaders *s, uint32_t ranks, uint32_t hosts,
         .first = memory + 3 * (size_t) ranks,
     };
     memcpy(s->host_of, host_of, ranks * sizeof(*host_of));
-    count(s);
+    count_leaders(s);
     for (uint32_t r = 0; r < ranks; r++) {
         uint32_t begin = s->first[host_of[r]], at = begin + s->place[r];
 

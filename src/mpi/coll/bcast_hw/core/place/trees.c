@@ -107,7 +107,7 @@ static struct tree tree_in(const struct hwmc_trees *t, uint32_t site, uint32_t r
 }
 
 /* Where in its site a rank stands, and who stands there. */
-static uint32_t standing(const struct hwmc_trees *t, uint32_t site, uint32_t rank)
+static uint32_t place_in_site(const struct hwmc_trees *t, uint32_t site, uint32_t rank)
 {
     return t->sites ? t->sites->at[rank] - t->sites->first[site] : rank;
 }
@@ -120,11 +120,11 @@ static uint32_t rank_at(const struct hwmc_trees *t, uint32_t site, uint32_t stan
 /* The root's site counts from the root on, without it. */
 static uint32_t index_of(const struct hwmc_trees *t, uint32_t site, uint32_t rank)
 {
-    uint32_t size = site_size(t, site), stand = standing(t, site, rank);
+    uint32_t size = site_size(t, site), stand = place_in_site(t, site, rank);
 
     if (site != site_of(t, t->root))
         return stand;
-    return (stand + size - standing(t, site, t->root)) % size - 1;
+    return (stand + size - place_in_site(t, site, t->root)) % size - 1;
 }
 
 static uint32_t rank_of(const struct hwmc_trees *t, uint32_t site, uint32_t index)
@@ -133,7 +133,7 @@ static uint32_t rank_of(const struct hwmc_trees *t, uint32_t site, uint32_t inde
 
     if (site != site_of(t, t->root))
         return rank_at(t, site, index);
-    return rank_at(t, site, (standing(t, site, t->root) + index + 1) % size);
+    return rank_at(t, site, (place_in_site(t, site, t->root) + index + 1) % size);
 }
 
 static uint32_t rank_in(const struct hwmc_trees *t, uint32_t site, const struct tree *e,

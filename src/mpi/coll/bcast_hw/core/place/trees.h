@@ -30,7 +30,8 @@
  * Cost: depth * l + M / b for a message of M bytes, l the latency, b the bandwidth of all rails of
  * a rank together; the depth is about log_t(n / t) + 1.
  *
- * Everything is arithmetic: no rank keeps a table of the others.
+ * Everything is arithmetic: no rank keeps a table of the others. kary.h says which trees are for
+ * what.
  */
 #ifndef HWMC_CORE_PLACE_TREES_H_INCLUDED
 #define HWMC_CORE_PLACE_TREES_H_INCLUDED

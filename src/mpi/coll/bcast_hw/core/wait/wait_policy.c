@@ -70,7 +70,7 @@ enum hwmc_wait_verdict hwmc_wait_tested(struct hwmc_wait_policy *p)
     return HWMC_WAIT_YIELD;
 }
 
-static uint64_t max(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -82,7 +82,7 @@ void hwmc_wait_yielded(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t
 
     w->yielded = after;
     w->yields++;
-    if (ns >= max(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
+    if (ns >= max_u64(FOUND_TIMES * p->empty_yield_ns, FOUND_MIN_NS)) {
         p->regained = 0;
     } else {
         /* The least one, which creeps up where clocks and kernels change. */
@@ -101,7 +101,7 @@ void hwmc_wait_slept(struct hwmc_wait_policy *p, struct hwmc_wait *w, uint64_t u
     if (until > 0 && after > until) {
         const uint64_t late = after - until < LATE_MAX_NS ? after - until : LATE_MAX_NS;
 
-        p->late_ns = max((7 * p->late_ns + late) / 8, 1);
+        p->late_ns = max_u64((7 * p->late_ns + late) / 8, 1);
     }
 }
 

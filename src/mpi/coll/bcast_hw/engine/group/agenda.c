@@ -14,7 +14,7 @@
 
 #define FIRST_ROOM 16u
 
-static void alone(struct hwmc_agenda_node *n)
+static void make_alone(struct hwmc_agenda_node *n)
 {
     n->prev = n->next = n;
 }
@@ -28,10 +28,10 @@ static void take_out(struct hwmc_agenda_node *n)
 {
     n->prev->next = n->next;
     n->next->prev = n->prev;
-    alone(n);
+    make_alone(n);
 }
 
-static void append(struct hwmc_agenda_node *list, struct hwmc_agenda_node *n)
+static void append_node(struct hwmc_agenda_node *list, struct hwmc_agenda_node *n)
 {
     n->prev = list->prev;
     n->next = list;
@@ -51,8 +51,8 @@ static struct hwmc_group *blocked_one(struct hwmc_agenda_node *n)
 void hwmc_agenda_init(struct hwmc_agenda *a)
 {
     *a = (struct hwmc_agenda){0};
-    alone(&a->touched);
-    alone(&a->blocked);
+    make_alone(&a->touched);
+    make_alone(&a->blocked);
 }
 
 void hwmc_agenda_free(struct hwmc_agenda *a)
@@ -75,8 +75,8 @@ bool hwmc_agenda_add(struct hwmc_agenda *a, struct hwmc_group *g)
     }
     a->groups++;
     g->item = (struct hwmc_agenda_item){.wake = HWMC_NEVER};
-    alone(&g->item.touched);
-    alone(&g->item.blocked);
+    make_alone(&g->item.touched);
+    make_alone(&g->item.blocked);
     return true;
 }
 
@@ -92,7 +92,7 @@ void hwmc_agenda_remove(struct hwmc_agenda *a, struct hwmc_group *g)
 void hwmc_agenda_touch(struct hwmc_agenda *a, struct hwmc_group *g)
 {
     take_out(&g->item.touched);
-    append(&a->touched, &g->item.touched);
+    append_node(&a->touched, &g->item.touched);
 }
 
 void hwmc_agenda_done(struct hwmc_agenda *a, struct hwmc_group *g)
@@ -103,7 +103,7 @@ void hwmc_agenda_done(struct hwmc_agenda *a, struct hwmc_group *g)
 
 /* The heap. */
 
-static void put(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
+static void heap_put(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     a->heap[place - 1] = g;
     g->item.place = place;
@@ -114,32 +114,32 @@ static uint64_t wake_of(const struct hwmc_agenda *a, uint32_t place)
     return a->heap[place - 1]->item.wake;
 }
 
-static void rise(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
+static void heap_rise(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     for (; place > 1 && wake_of(a, place / 2) > g->item.wake; place /= 2)
-        put(a, a->heap[place / 2 - 1], place);
-    put(a, g, place);
+        heap_put(a, a->heap[place / 2 - 1], place);
+    heap_put(a, g, place);
 }
 
-static void sink(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
+static void heap_sink(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     for (uint32_t below = 2 * place; below <= a->in_heap; below = 2 * place) {
         if (below < a->in_heap && wake_of(a, below + 1) < wake_of(a, below))
             below++;
         if (wake_of(a, below) >= g->item.wake)
             break;
-        put(a, a->heap[below - 1], place);
+        heap_put(a, a->heap[below - 1], place);
         place = below;
     }
-    put(a, g, place);
+    heap_put(a, g, place);
 }
 
-static void settle(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
+static void heap_settle(struct hwmc_agenda *a, struct hwmc_group *g, uint32_t place)
 {
     if (place > 1 && wake_of(a, place / 2) > g->item.wake)
-        rise(a, g, place);
+        heap_rise(a, g, place);
     else
-        sink(a, g, place);
+        heap_sink(a, g, place);
 }
 
 static void leave_heap(struct hwmc_agenda *a, struct hwmc_group *g)
@@ -150,7 +150,7 @@ static void leave_heap(struct hwmc_agenda *a, struct hwmc_group *g)
     a->in_heap--;
     g->item.place = 0;
     if (last != g)
-        settle(a, last, place);
+        heap_settle(a, last, place);
 }
 
 void hwmc_agenda_wake(struct hwmc_agenda *a, struct hwmc_group *g, uint64_t wake)
@@ -163,7 +163,7 @@ void hwmc_agenda_wake(struct hwmc_agenda *a, struct hwmc_group *g, uint64_t wake
     if (wake == HWMC_NEVER)
         leave_heap(a, g);
     else
-        settle(a, g, is_there ? g->item.place : ++a->in_heap);
+        heap_settle(a, g, is_there ? g->item.place : ++a->in_heap);
 }
 
 /* The rest. */
@@ -172,7 +172,7 @@ void hwmc_agenda_block(struct hwmc_agenda *a, struct hwmc_group *g, bool blocked
 {
     take_out(&g->item.blocked);
     if (blocked)
-        append(&a->blocked, &g->item.blocked);
+        append_node(&a->blocked, &g->item.blocked);
 }
 
 void hwmc_agenda_by_trees(struct hwmc_agenda *a, struct hwmc_group *g, bool by_trees)
@@ -182,28 +182,28 @@ void hwmc_agenda_by_trees(struct hwmc_agenda *a, struct hwmc_group *g, bool by_t
     g->item.by_trees = by_trees;
 }
 
-static void take(struct hwmc_agenda_turn *turn, struct hwmc_group *g)
+static void turn_take(struct hwmc_agenda_turn *turn, struct hwmc_group *g)
 {
     take_out(&g->item.touched);
-    append(&turn->groups, &g->item.touched);
+    append_node(&turn->groups, &g->item.touched);
 }
 
 void hwmc_agenda_begin(struct hwmc_agenda *a, struct hwmc_agenda_turn *turn, uint64_t now,
                        bool (*unblocked)(struct hwmc_group *g, uint64_t now))
 {
-    alone(&turn->groups);
+    make_alone(&turn->groups);
     while (is_in(&a->touched))
-        take(turn, touched_one(a->touched.next));
+        turn_take(turn, touched_one(a->touched.next));
     while (a->in_heap > 0 && wake_of(a, 1) <= now) {
         struct hwmc_group *g = a->heap[0];
 
         hwmc_agenda_wake(a, g, HWMC_NEVER);
-        take(turn, g);
+        turn_take(turn, g);
     }
     for (struct hwmc_agenda_node *n = a->blocked.next; n != &a->blocked; n = n->next) {
         a->looks++;
         if (unblocked(blocked_one(n), now))
-            take(turn, blocked_one(n));
+            turn_take(turn, blocked_one(n));
     }
 }
 

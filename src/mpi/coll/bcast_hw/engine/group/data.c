@@ -17,7 +17,7 @@ uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *m
 {
     uint32_t frag = g->stream.ring.frag_bytes;
 
-    return (n - 1) * frag + hwmc_frag_len(msg->bytes, frag, msg->index + n - 1);
+    return (n - 1) * frag + hwmc_frag_len(msg->data.bytes, frag, msg->data.index + n - 1);
 }
 
 unsigned char *hwmc_group_segment_at(const struct hwmc_group *g, const struct hwmc_msg *msg,
@@ -128,8 +128,8 @@ static uint32_t run_of(const struct hwmc_group *g, const struct hwmc_msg *m, uin
     uint32_t frag = g->stream.ring.frag_bytes;
     uint32_t n = m->multicast ? 1 : hwmc_frags_of(len, frag);
 
-    return m->bytes <= g->piece_bytes && m->frags == hwmc_frags_of(m->bytes, frag) &&
-                   m->index < m->frags && n <= m->frags - m->index &&
+    return m->data.bytes <= g->piece_bytes && m->data.frags == hwmc_frags_of(m->data.bytes, frag) &&
+                   m->data.index < m->data.frags && n <= m->data.frags - m->data.index &&
                    len == hwmc_group_run_len(g, m, n)
                ? n
                : 0;
@@ -137,13 +137,13 @@ static uint32_t run_of(const struct hwmc_group *g, const struct hwmc_msg *m, uin
 
 /* What the short header leaves out: the number of fragments, and, where that did not come, the
  * upper half of the bid, which is the one nearest to the broadcasts under way. */
-static void complete(const struct hwmc_group *g, struct hwmc_msg *m, bool whole)
+static void complete_cast(const struct hwmc_group *g, struct hwmc_msg *m, bool whole)
 {
     uint64_t near = g->stream.channel.consumed;
 
     if (!whole)
         m->bid = near + (uint64_t) (int64_t) (int32_t) ((uint32_t) m->bid - (uint32_t) near);
-    m->frags = hwmc_frags_of(m->bytes, g->stream.ring.frag_bytes);
+    m->data.frags = hwmc_frags_of(m->data.bytes, g->stream.ring.frag_bytes);
 }
 
 static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
@@ -154,20 +154,21 @@ static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_
     uint32_t n;
 
     if (in->cast)
-        complete(g, &m, in->whole);
+        complete_cast(g, &m, in->whole);
     n = run_of(g, &m, in->len);
     if (n == 0)
         g->wires->counts->bad++;
-    for (uint32_t end = m.index + n; m.index < end; m.index++, payload += frag)
+    for (uint32_t end = m.data.index + n; m.data.index < end; m.data.index++, payload += frag)
         if (hwmc_stream_on_recv(&g->stream, &m, now) == HWMC_PLACE)
-            memcpy(hwmc_placement_of(&g->placement, m.bid, m.bytes) + (size_t) m.index * frag,
-                   payload, hwmc_frag_len(m.bytes, frag, m.index));
+            memcpy(hwmc_placement_of(&g->placement, m.bid, m.data.bytes) +
+                       (size_t) m.data.index * frag,
+                   payload, hwmc_frag_len(m.data.bytes, frag, m.data.index));
 }
 
 static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
 {
     const struct hwmc_multilane *m = &g->stream.multilane;
-    bool fails = in->msg.bytes != m->bytes || (in->msg.flags & HWMC_FLAG_VOID);
+    bool fails = in->msg.segment.bytes != m->bytes || (in->msg.flags & HWMC_FLAG_VOID);
     uint32_t len = 0;
 
     if (m->phase != HWMC_MULTILANE_RUN || in->msg.bid != m->bid || fails) {
@@ -175,7 +176,7 @@ static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint
         return;
     }
     /* Its length is checked first: what is taken is placed. */
-    if (in->msg.tree < m->cfg.t && in->msg.index < m->segments)
+    if (in->msg.segment.tree < m->cfg.t && in->msg.segment.index < m->segments)
         hwmc_group_segment_at(g, &in->msg, &len);
     if (len == 0 || len != in->len)
         g->wires->counts->bad++;
@@ -199,7 +200,7 @@ void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uin
     }
     switch (in->msg.type) {
         case HWMC_MSG_PROBE:
-            if (in->msg.index > 0)
+            if (in->msg.probe.train > 0)
                 hwmc_stream_on_recv(&g->stream, &in->msg, now);
             else
                 hwmc_negotiation_on_recv(&g->negotiation, &in->msg, now);

@@ -8,8 +8,8 @@
 
 #include <assert.h>
 
+#include "../../core/failure/notice.h"
 #include "groups.h"
-#include "notice.h"
 
 static void decline_end(struct hwmc_groups *all, struct hwmc_decline *d)
 {
@@ -92,7 +92,7 @@ static void decline_lose(struct hwmc_groups *all, struct hwmc_decline *d,
     decline_end(all, d); /* first: a lane may fail meanwhile */
     for (uint32_t i = 0; i < cfg.num_neighbours; i++) {
         tx.peer = cfg.neighbour[i];
-        if (tx.peer != from && tx.peer != lost->root)
+        if (tx.peer != from && tx.peer != lost->lost.rank)
             hwmc_wires_send(all->wires, cfg.world[i], &id, cfg.rank, &tx, NULL, 0);
     }
 }
@@ -105,8 +105,7 @@ static bool is_for(const struct hwmc_decline *d, const struct hwmc_wire_in *in)
 
 static void on_lost_msg(struct hwmc_groups *all, struct hwmc_decline *d, const struct hwmc_msg *msg)
 {
-    if (msg->multicast || msg->peer >= d->cfg.size || msg->root >= d->cfg.size ||
-        msg->bytes >= d->cfg.size || msg->index >= HWMC_STAGE_LIMIT)
+    if (!hwmc_notice_formed(msg, d->cfg.size))
         all->wires->counts->bad++;
     else
         decline_lose(all, d, msg, msg->peer);
@@ -134,14 +133,14 @@ bool hwmc_decline_on_recv(struct hwmc_groups *all, const struct hwmc_wire_in *in
 
 void hwmc_decline_on_lost(struct hwmc_groups *all, uint32_t world_rank)
 {
-    struct hwmc_msg lost = {.type = HWMC_MSG_LOST, .index = HWMC_STAGE_SETUP};
+    struct hwmc_msg lost = {.type = HWMC_MSG_LOST, .lost = {.stage = HWMC_STAGE_SETUP}};
 
     for (struct hwmc_decline *d = all->declines.one; d < all->declines.one + HWMC_DECLINES; d++)
         for (uint32_t i = 0; d->used && i < d->cfg.num_neighbours; i++)
             if (d->cfg.world[i] == world_rank) {
                 lost.bid = d->cfg.key;
-                lost.root = d->cfg.neighbour[i];
-                lost.bytes = d->cfg.rank;
+                lost.lost.rank = d->cfg.neighbour[i];
+                lost.lost.finder = d->cfg.rank;
                 decline_lose(all, d, &lost, d->cfg.rank);
             }
 }

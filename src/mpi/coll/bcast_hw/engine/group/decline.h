@@ -10,7 +10,7 @@
  * This takes no memory: a decline knows only its neighbours in the ring and the tree, and the
  * engine has room for HWMC_DECLINES of them. It ends when the leader's decision has come and the
  * children have it, or when a member is lost; then it sends LOST to the neighbours, as a group does
- * (notice.h).
+ * (core/failure/notice.h).
  *
  * Example, p = 3, fanout 2: rank 1 has no memory. REPORT(NOMEM) from 1 to 0, REPORT from 2 to 0;
  * rank 0 decides NO: DECIDE to 1 and 2.

@@ -54,6 +54,7 @@ struct hwmc_group *hwmc_group_create(struct hwmc_groups *all, const struct hwmc_
         .leader = g->world[0],
         .unchecked = hwmc_wires_unchecked(all->wires),
     };
+    hwmc_notice_init(&g->loss, cfg->size, cfg->rank, cfg->fanout, cfg->key);
     hwmc_group_make_proposal(g, &proposal);
     hwmc_negotiation_start(&g->negotiation, cfg->size, cfg->rank, cfg->fanout, cfg->key, &proposal,
                            cfg->trees > 0, cfg->probe_ns);
@@ -80,15 +81,15 @@ static void begin_closing(struct hwmc_group *g)
 }
 
 /* What a probe carries to be as long as what it stands for. */
-static const unsigned char padding[HWMC_WIRE_PROBE_MAX];
+static const unsigned char probe_padding[HWMC_WIRE_PROBE_MAX];
 
 /* A segment along trees: its body is the lane's until hwmc_group_on_sent. The tag names the group,
  * the lane and the token. A lane may fail in the call, and give back what it has. */
 static void send_segment(struct hwmc_group *g, const struct hwmc_msg *msg, const void *body,
                          uint32_t len)
 {
-    const uint32_t index = g->wires->cfg.num_far_lanes > 0 ? msg->rail : 0;
-    const uint64_t tag = (uint64_t) g->number << 32 | index << 16 | msg->token;
+    const uint32_t index = g->wires->cfg.num_far_lanes > 0 ? msg->segment.lane : 0;
+    const uint64_t tag = (uint64_t) g->number << 32 | index << 16 | msg->segment.token;
     const uint32_t peer = g->world[msg->peer];
 
     g->pinned[index]++;
@@ -98,8 +99,8 @@ static void send_segment(struct hwmc_group *g, const struct hwmc_msg *msg, const
     }
 }
 
-/* Sends a message; DATA: `n` fragments in a row, msg->index being the first. */
-static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
+/* Sends a message; DATA: `n` fragments in a row, msg->data.index being the first. */
+static void transmit_msg(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
 {
     const void *body = NULL;
     uint32_t len = 0;
@@ -110,13 +111,13 @@ static void transmit(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t 
         return;
     }
     if (msg->type == HWMC_MSG_DATA) {
-        body = hwmc_placement_of(&g->placement, msg->bid, msg->bytes) +
-               (size_t) msg->index * g->stream.ring.frag_bytes;
+        body = hwmc_placement_of(&g->placement, msg->bid, msg->data.bytes) +
+               (size_t) msg->data.index * g->stream.ring.frag_bytes;
         len = hwmc_group_run_len(g, msg, n);
     }
     if (msg->type == HWMC_MSG_PROBE) {
-        body = padding;
-        len = hwmc_wire_probe_len(msg->bytes);
+        body = probe_padding;
+        len = hwmc_wire_probe_len(msg->probe.bytes);
     }
     if (msg->multicast)
         hwmc_wires_cast(g->wires, g->negotiation.agreed.group, &g->id, g->cfg.rank, msg, body, len);
@@ -139,7 +140,7 @@ static uint64_t next_timer(const struct hwmc_group *g)
 
 /* What can be multicast now. The best rail is one of those that what is being multicast may go
  * on. */
-static struct hwmc_room room(struct hwmc_group *g, uint64_t now)
+static struct hwmc_room cast_room(struct hwmc_group *g, uint64_t now)
 {
     const struct hwmc_parameters *t = &g->negotiation.agreed;
     uint8_t casting = g->running ? hwmc_stream_casting(&g->stream) : 0;
@@ -153,10 +154,10 @@ static bool by_lane(const struct hwmc_msg *msg)
 }
 
 /* Fragment `msg` goes the way of the `n` from `run` on, and comes next. */
-static bool continues(const struct hwmc_msg *run, uint32_t n, const struct hwmc_msg *msg)
+static bool continues_run(const struct hwmc_msg *run, uint32_t n, const struct hwmc_msg *msg)
 {
     return by_lane(msg) && msg->peer == run->peer && msg->bid == run->bid &&
-           msg->index == run->index + n && msg->flags == run->flags;
+           msg->data.index == run->data.index + n && msg->flags == run->flags;
 }
 
 /* Fragments in a row for the same peer go as one message. */
@@ -165,20 +166,20 @@ static void pump_stream(struct hwmc_group *g, uint64_t now)
     struct hwmc_msg run, tx;
     uint32_t n = 0; /* fragments in run */
 
-    while (hwmc_stream_next_send(&g->stream, room(g, now), &tx, now)) {
-        if (n > 0 && continues(&run, n, &tx)) {
+    while (hwmc_stream_next_send(&g->stream, cast_room(g, now), &tx, now)) {
+        if (n > 0 && continues_run(&run, n, &tx)) {
             n++;
             continue;
         }
         if (n > 0)
-            transmit(g, &run, n);
+            transmit_msg(g, &run, n);
         n = by_lane(&tx) ? 1 : 0;
         run = tx;
         if (n == 0)
-            transmit(g, &tx, 1);
+            transmit_msg(g, &tx, 1);
     }
     if (n > 0)
-        transmit(g, &run, n);
+        transmit_msg(g, &run, n);
     hwmc_agenda_block(&g->all->agenda, g,
                       hwmc_stream_casts(&g->stream, (struct hwmc_room){0xff, 0xff}));
 }
@@ -191,32 +192,31 @@ static void pump_negotiation(struct hwmc_group *g, uint64_t now)
     do {
         hwmc_group_do_asked(g, now);
         while (hwmc_negotiation_next_send(&g->negotiation, &tx, now))
-            if (!tx.multicast || (room(g, now).each >> tx.rail & 1))
-                transmit(g, &tx, 1);
+            if (!tx.multicast || (cast_room(g, now).each >> tx.rail & 1))
+                transmit_msg(g, &tx, 1);
     } while (hwmc_group_is_asked(g, now));
 }
 
 /* On rails that broadcasts have left. */
-static void rejoin(struct hwmc_group *g, uint64_t now)
+static void rejoin_rails(struct hwmc_group *g, uint64_t now)
 {
     uint8_t left = g->state == HWMC_GROUP_ON
                        ? (uint8_t) (g->joined_rails & ~(uint32_t) g->stream.epoch.now.rails)
                        : 0;
-    uint8_t due = hwmc_rejoin_due(&g->rejoin, left, g->cfg.pause_ns, g->cfg.pause_max_ns, now);
+    uint8_t due =
+        hwmc_rejoin_due(&g->rejoin, left, g->cfg.policy.pause_ns, g->cfg.policy.pause_max_ns, now);
 
     g->wires->counts->rejoins += (uint64_t) __builtin_popcount(due);
     hwmc_rails_refresh(&g->wires->rails, due, g->negotiation.agreed.group);
 }
 
-static void show(struct hwmc_group *g)
+static void show_epoch(struct hwmc_group *g)
 {
-    const bool first = !g->shown;
+    const bool first = g->shown == 0;
 
-    if (g->state != HWMC_GROUP_ON || !g->wires->cfg.show ||
-        (g->shown && g->shown_epoch == g->stream.epoch.number))
+    if (g->state != HWMC_GROUP_ON || !g->wires->cfg.show || g->shown == g->stream.epoch.number + 1)
         return;
-    g->shown = true;
-    g->shown_epoch = g->stream.epoch.number;
+    g->shown = g->stream.epoch.number + 1;
     g->wires->cfg.show(g, first);
 }
 
@@ -228,7 +228,7 @@ static void note_trees(struct hwmc_group *g)
 }
 
 /* It goes when the engine comes to it. */
-static void end(struct hwmc_group *g)
+static void group_end(struct hwmc_group *g)
 {
     g->over = true;
     hwmc_agenda_touch(&g->all->agenda, g);
@@ -245,7 +245,7 @@ void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
         hwmc_agenda_block(agenda, g, false);
         note_trees(g);
         if (g->over)
-            end(g);
+            group_end(g);
         return;
     }
     if (next_timer(g) <= now) {
@@ -257,22 +257,22 @@ void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
     hwmc_group_settle(g);
     if (g->leaving)
         begin_closing(g);
-    show(g);
+    show_epoch(g);
     if (g->running)
         pump_stream(g, now);
-    rejoin(g, now);
+    rejoin_rails(g, now);
     hwmc_rails_flush(&g->wires->rails, now);
     if (g->state == HWMC_GROUP_CLOSING)
         g->over = hwmc_stream_closed(&g->stream);
     hwmc_agenda_wake(agenda, g, next_timer(g));
     note_trees(g);
     if (g->over)
-        end(g);
+        group_end(g);
 }
 
 bool hwmc_group_unblocked(struct hwmc_group *g, uint64_t now)
 {
-    return hwmc_stream_casts(&g->stream, room(g, now));
+    return hwmc_stream_casts(&g->stream, cast_room(g, now));
 }
 
 void hwmc_group_close(struct hwmc_group *g, uint64_t now)
@@ -282,7 +282,7 @@ void hwmc_group_close(struct hwmc_group *g, uint64_t now)
     if (g->state == HWMC_GROUP_SETUP)
         hwmc_negotiation_leave(&g->negotiation);
     if (g->over || g->state == HWMC_GROUP_BROKEN)
-        end(g);
+        group_end(g);
     else
         hwmc_group_pump(g, now);
 }

@@ -8,7 +8,7 @@
  *   SETUP --agreed--> ON --close--> CLOSING --all members are done--> freed
  *     |    \--not agreed--> OFF --close--> freed
  *     \--close--> SETUP, leaving: as above, then at once as if it were closed only now
- *   SETUP, ON, CLOSING --a member is lost (notice.h)--> BROKEN --close--> freed
+ *   SETUP, ON, CLOSING --a member is lost (failure.h)--> BROKEN --close--> freed
  *
  * A rank takes broadcasts from the moment all members have joined (core phase PROBE), since another
  * may learn of the agreement first. If multicast does not work, the group is ON without it:
@@ -25,7 +25,7 @@
 #include "../../core/bcast/stream.h"
 #include "agenda.h"
 #include "placement.h"
-#include "notice.h"
+#include "failure.h"
 #include "names.h"
 #include "../wire/wires.h"
 
@@ -45,12 +45,9 @@ struct hwmc_group_cfg {
     uint32_t size;    /* ranks, 2 or more */
     uint32_t rank;
     const uint32_t *world; /* rank in MPI_COMM_WORLD of each rank; copied */
-    uint64_t key;      /* of this communicator, the same on all members; see comm/leader_group.h */
-    bool push;         /* the repair to begin with */
-    bool adapt_repair; /* ... which changes as losses do */
-    bool adapt_period; /* so does the period, with the pace */
+    uint64_t key; /* of this communicator, the same on all members; see comm/leader_group.h */
+    struct hwmc_policy_cfg policy; /* without the rails, on which set-up agrees */
     uint32_t channels;
-    uint32_t period;
     uint32_t fanout;
     uint32_t piece_bytes; /* the most that one broadcast carries, as wished */
     uint32_t trees;       /* of broadcasts along trees, as wished; 0: there are none */
@@ -65,10 +62,7 @@ struct hwmc_group_cfg {
     uint64_t delay_ns;
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
-    bool later;        /* nothing is sent before the next progress */
-    bool stay;         /* rails that stop working in mid-run are not left */
-    uint64_t pause_ns; /* after which one that was left is probed; doubles, to the maximum */
-    uint64_t pause_max_ns;
+    bool later; /* nothing is sent before the next progress */
 };
 
 struct hwmc_group {
@@ -89,7 +83,6 @@ struct hwmc_group {
     uint32_t reason; /* OFF, BROKEN, ON without multicast: enum hwmc_reason */
     uint32_t reason_rank;
     struct hwmc_notice loss; /* BROKEN */
-    bool untold;             /* ... which the neighbours do not know from here */
     uint32_t piece_bytes;    /* the most that one broadcast carries, as agreed */
     uint32_t joined_rails;   /* in the fabrics' group there */
     uint32_t joining_rails;  /* of the others: where that is under way */
@@ -104,10 +97,10 @@ struct hwmc_group {
     void *stream_mem;
     struct hwmc_placement placement; /* where its bytes lie */
     uint32_t noted;                  /* the epoch that the driver has taken note of */
-    bool shown;                      /* to the driver, by cfg.show of the engine */
-    uint32_t shown_epoch;            /* ... with this epoch */
-    void *place;                     /* where the driver shows it */
-    unsigned char *along_trees;      /* of the broadcast under way there: the program's memory */
+    uint32_t
+        shown;   /* to the driver, by cfg.show of the engine: the epoch, counted from 1; 0: none */
+    void *place; /* where the driver shows it */
+    unsigned char *along_trees; /* of the broadcast under way there: the program's memory */
     /* Messages with bodies there that lanes have, by lane. */
     uint32_t pinned[HWMC_LANES_MAX];
 };

@@ -9,7 +9,7 @@
 
 #include "group.h"
 
-/* Payload bytes of `n` fragments in a row, msg->index being the first. */
+/* Payload bytes of `n` fragments in a row, msg->data.index being the first. */
 uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n);
 
 /* The part of the message along trees that is in `msg`. */

@@ -29,7 +29,7 @@ static uint32_t list_by(const struct hwmc_group *g, enum hwmc_names_kind kind)
     }
 }
 
-static void add(struct hwmc_names *n, struct hwmc_group *g, enum hwmc_names_kind kind)
+static void add_name(struct hwmc_names *n, struct hwmc_group *g, enum hwmc_names_kind kind)
 {
     struct hwmc_group **first = &n->first[kind][list_by(g, kind)];
 
@@ -50,13 +50,13 @@ static void take_out(struct hwmc_names *n, struct hwmc_group *g, enum hwmc_names
 
 void hwmc_names_add(struct hwmc_names *n, struct hwmc_group *g)
 {
-    add(n, g, HWMC_NAMES_KEY);
-    add(n, g, HWMC_NAMES_NUMBER);
+    add_name(n, g, HWMC_NAMES_KEY);
+    add_name(n, g, HWMC_NAMES_NUMBER);
 }
 
 void hwmc_names_has_generation(struct hwmc_names *n, struct hwmc_group *g)
 {
-    add(n, g, HWMC_NAMES_GENERATION);
+    add_name(n, g, HWMC_NAMES_GENERATION);
 }
 
 void hwmc_names_remove(struct hwmc_names *n, struct hwmc_group *g)
@@ -65,7 +65,7 @@ void hwmc_names_remove(struct hwmc_names *n, struct hwmc_group *g)
         take_out(n, g, (enum hwmc_names_kind) kind);
 }
 
-static bool names(const struct hwmc_group *g, const struct hwmc_wire_in *in)
+static bool is_named_by(const struct hwmc_group *g, const struct hwmc_wire_in *in)
 {
     if (g->id.leader != in->id.leader || g->over || (!in->cast && g->id.context != in->id.context))
         return false;
@@ -83,7 +83,7 @@ struct hwmc_group *hwmc_names_of(struct hwmc_names *n, const struct hwmc_wire_in
 
     for (; g; g = g->same[kind]) {
         n->looks++;
-        if (names(g, in))
+        if (is_named_by(g, in))
             return g;
     }
     return NULL;

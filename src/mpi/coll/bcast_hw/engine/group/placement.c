@@ -39,7 +39,7 @@ static unsigned char *channel_of(const struct hwmc_placement *h, uint64_t bid)
 }
 
 /* The part of the program's message that is broadcast `bid`; NULL when it is not in it. */
-static unsigned char *pinned(const struct hwmc_placement *h, uint64_t bid, size_t bytes)
+static unsigned char *pinned_part(const struct hwmc_placement *h, uint64_t bid, size_t bytes)
 {
     uint64_t piece = bid - h->first;
 
@@ -62,7 +62,7 @@ void hwmc_placement_unpin(struct hwmc_placement *h, uint64_t floor)
         struct hwmc_placement_entry *entry = &h->entry[i];
         size_t left;
 
-        if (!entry->at || entry->at != pinned(h, entry->bid, 0))
+        if (!entry->at || entry->at != pinned_part(h, entry->bid, 0))
             continue;
         left = (size_t) (h->user + h->user_bytes - entry->at);
         if (entry->bid >= floor)
@@ -78,7 +78,7 @@ unsigned char *hwmc_placement_of(struct hwmc_placement *h, uint64_t bid, uint32_
     struct hwmc_placement_entry *entry = &h->entry[bid % h->n];
 
     if (!entry->at || entry->bid != bid) {
-        unsigned char *in_user = pinned(h, bid, bytes);
+        unsigned char *in_user = pinned_part(h, bid, bytes);
 
         entry->bid = bid;
         entry->at = in_user ? in_user : channel_of(h, bid);

@@ -70,7 +70,7 @@ static uint32_t agreed_piece(const struct hwmc_group *g)
 
 /* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails'
  * speeds; where none is, to all alike. */
-static void wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
+static void fill_wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
 {
     const struct hwmc_wires_cfg *e = &g->wires->cfg;
     const uint32_t rails = hwmc_wires_lanes_on(g->wires, g->cfg.rails) ? g->cfg.rails : 0;
@@ -107,15 +107,8 @@ static bool start_stream(struct hwmc_group *g)
     struct hwmc_stream_cfg cfg = {
         .size = g->cfg.size,
         .rank = g->cfg.rank,
-        .push = g->cfg.push,
-        .adapt_repair = g->cfg.adapt_repair,
-        .adapt_period = g->cfg.adapt_period,
-        .rails = (uint8_t) t->rails,
-        .stay = g->cfg.stay,
-        .pause_ns = g->cfg.pause_ns,
-        .pause_max_ns = g->cfg.pause_max_ns,
+        .policy = g->cfg.policy,
         .channels = g->cfg.channels,
-        .period = g->cfg.period,
         .fanout = g->cfg.fanout,
         .frag_bytes = casts ? t->frag_bytes : 1,
         .max_bytes = 1,
@@ -130,8 +123,9 @@ static bool start_stream(struct hwmc_group *g)
         .counts = g->wires->counts,
     };
 
-    wrr(g, g->wires->cfg.num_lanes, &cfg.near);
-    wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
+    cfg.policy.first.rails = (uint8_t) t->rails;
+    fill_wrr(g, g->wires->cfg.num_lanes, &cfg.near);
+    fill_wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
     if (g->cfg.adapt_lanes)
         follow_rails(g, &cfg);
     if (casts)
@@ -166,7 +160,7 @@ static void begin_join(struct hwmc_group *g, uint64_t now)
 
 /* Joins, or goes on to, and tells the agreement on which rails that worked once it is known of
  * each. */
-static void join(struct hwmc_group *g, uint64_t now)
+static void join_rails(struct hwmc_group *g, uint64_t now)
 {
     if (!g->running)
         begin_join(g, now);
@@ -181,7 +175,7 @@ static void join(struct hwmc_group *g, uint64_t now)
 }
 
 /* Nobody has begun a broadcast yet: what was made ready for longer fragments is made anew. */
-static void fit(struct hwmc_group *g)
+static void fit_stream(struct hwmc_group *g)
 {
     hwmc_placement_close(&g->placement);
     free(g->stream_mem);
@@ -204,9 +198,9 @@ bool hwmc_group_is_asked(const struct hwmc_group *g, uint64_t now)
 void hwmc_group_do_asked(struct hwmc_group *g, uint64_t now)
 {
     if (join_is_due(g, now))
-        join(g, now);
+        join_rails(g, now);
     if (hwmc_negotiation_wants_fit(&g->negotiation))
-        fit(g);
+        fit_stream(g);
 }
 
 static void leave_multicast(struct hwmc_group *g)
@@ -230,7 +224,7 @@ void hwmc_group_leave(struct hwmc_group *g)
 }
 
 /* The one that this rank serves can be sent to from now on. */
-static void meet(const struct hwmc_group *g)
+static void meet_successor(const struct hwmc_group *g)
 {
     struct hwmc_lane *lane = g->wires->cfg.lane;
 
@@ -249,7 +243,7 @@ void hwmc_group_settle(struct hwmc_group *g)
         g->casts = true;
         leave_rails(g, ~g->negotiation.agreed.rails);
         hwmc_stream_agreed(&g->stream, (uint8_t) g->negotiation.agreed.rails);
-        meet(g);
+        meet_successor(g);
         g->wires->engine_counts->setup_on++;
         return;
     }

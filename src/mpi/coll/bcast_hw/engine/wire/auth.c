@@ -52,9 +52,9 @@ struct hwmc_auth *hwmc_auth_create(uint32_t rank, const void *secret)
 }
 
 /* The code of a message whose seal begins with `first`. */
-static void authenticate(struct hwmc_auth *s, const unsigned char *first, uint32_t to,
-                         const void *head, size_t head_len, const void *body, size_t body_len,
-                         unsigned char *code)
+static void make_code(struct hwmc_auth *s, const unsigned char *first, uint32_t to,
+                      const void *head, size_t head_len, const void *body, size_t body_len,
+                      unsigned char *code)
 {
     unsigned char nonce[crypto_stream_chacha20_ietf_NONCEBYTES];
 
@@ -81,7 +81,7 @@ void hwmc_auth_put(struct hwmc_auth *s, void *auth, uint32_t to, uint32_t high, 
     memcpy(p, &rank, 4);
     memcpy(p + 4, &high, 4);
     memcpy(p + 8, &counter, 8);
-    authenticate(s, p, to, head, head_len, body, body_len, p + SIGNED);
+    make_code(s, p, to, head, head_len, body, body_len, p + SIGNED);
 }
 
 bool hwmc_auth_check(struct hwmc_auth *s, const void *auth, uint32_t to, uint32_t *high,
@@ -90,7 +90,7 @@ bool hwmc_auth_check(struct hwmc_auth *s, const void *auth, uint32_t to, uint32_
     const unsigned char *p = auth;
     unsigned char code[crypto_onetimeauth_BYTES];
 
-    authenticate(s, p, to, head, head_len, body, body_len, code);
+    make_code(s, p, to, head, head_len, body, body_len, code);
     if (crypto_verify_16(code, p + SIGNED) != 0)
         return false;
     memcpy(high, p + 4, 4);

@@ -90,13 +90,13 @@ void hwmc_rails_refresh(struct hwmc_rails *rails, uint32_t mask, uint64_t group)
     }
 }
 
-static void drop(struct hwmc_backlog *b)
+static void drop_backlog(struct hwmc_backlog *b)
 {
     b->next = b->n = 0;
     b->bytes = 0;
 }
 
-static bool several(uint32_t mask)
+static bool is_several(uint32_t mask)
 {
     return mask & (mask - 1);
 }
@@ -107,7 +107,7 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
     struct hwmc_rails_one *one = &rails->one[r];
     struct hwmc_backlog *b = &one->backlog;
     struct hwmc_fabric *f = one->fabric;
-    bool choosing = several(rails->mask);
+    bool choosing = is_several(rails->mask);
     int k;
 
     one->blocked = false;
@@ -120,13 +120,13 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
         hwmc_stripe_on_post(&rails->stripe.rail[r], f->ops->queued(f), now);
     if (k < 0) {
         hwmc_stripe_on_failure(&rails->stripe.rail[r], now);
-        drop(b);
+        drop_backlog(b);
         return;
     }
     for (int end = b->next + k; b->next < end; b->next++)
         b->bytes -= b->out[b->next].head_len + b->out[b->next].body_len;
     if (b->next == b->n)
-        drop(b);
+        drop_backlog(b);
     else
         one->blocked = true;
 }
@@ -145,7 +145,7 @@ bool hwmc_rails_idle(const struct hwmc_rails *rails)
     return true;
 }
 
-static bool borrows(const struct hwmc_backlog *b, const void *memory, size_t bytes)
+static bool backlog_borrows(const struct hwmc_backlog *b, const void *memory, size_t bytes)
 {
     for (int i = b->next; i < b->n; i++)
         if (b->out[i].body_len > 0 &&
@@ -157,8 +157,8 @@ static bool borrows(const struct hwmc_backlog *b, const void *memory, size_t byt
 void hwmc_rails_forget(struct hwmc_rails *rails, const void *memory, size_t bytes)
 {
     FOR_EACH (r, rails->mask)
-        if (borrows(&rails->one[r].backlog, memory, bytes))
-            drop(&rails->one[r].backlog);
+        if (backlog_borrows(&rails->one[r].backlog, memory, bytes))
+            drop_backlog(&rails->one[r].backlog);
 }
 
 uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now)
@@ -166,7 +166,7 @@ uint8_t hwmc_rails_best(struct hwmc_rails *rails, uint32_t mask, uint64_t now)
     uint64_t more[HWMC_RAIL_BITS];
 
     mask &= rails->mask;
-    if (!several(mask))
+    if (!is_several(mask))
         return (uint8_t) mask; /* nothing to choose */
     FOR_EACH (r, mask) {
         struct hwmc_rails_one *one = &rails->one[r];

@@ -11,7 +11,7 @@
  *    8  8 job          36  4 root          56  4 leader
  *                                          60  4 rails, tree, slot, flags
  *
- * SYNC_UP has losses in frags, and train in bytes; GRANT has late in frags.
+ * What root, index, frags, bytes, rails, tree and slot say in each type is in FIELDS_BY_TYPE.
  *
  * Of a fragment by multicast, the first 16 bytes alike, then:
  *
@@ -59,25 +59,25 @@ enum {
 /* DATA by multicast, on the wire. */
 #define TYPE_CAST 32u
 
-static void put16(uint8_t *p, uint16_t v)
+static void put_u16(uint8_t *p, uint16_t v)
 {
     v = htobe16(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static void put32(uint8_t *p, uint32_t v)
+static void put_u32(uint8_t *p, uint32_t v)
 {
     v = htobe32(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static void put64(uint8_t *p, uint64_t v)
+static void put_u64(uint8_t *p, uint64_t v)
 {
     v = htobe64(v);
     memcpy(p, &v, sizeof(v));
 }
 
-static uint16_t get16(const uint8_t *p)
+static uint16_t get_u16(const uint8_t *p)
 {
     uint16_t v;
 
@@ -85,7 +85,7 @@ static uint16_t get16(const uint8_t *p)
     return be16toh(v);
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t get_u32(const uint8_t *p)
 {
     uint32_t v;
 
@@ -93,7 +93,7 @@ static uint32_t get32(const uint8_t *p)
     return be32toh(v);
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t get_u64(const uint8_t *p)
 {
     uint64_t v;
 
@@ -104,10 +104,10 @@ static uint64_t get64(const uint8_t *p)
 /* A bitmap travels as bytes, fragment i being bit i mod 8 of byte i / 8, in whole words of 64. */
 static uint32_t put_bits(uint8_t *p, const struct hwmc_msg *msg)
 {
-    uint32_t words = hwmc_bitmap_words(msg->frags);
+    uint32_t words = hwmc_bitmap_words(msg->nack.frags);
 
     for (uint32_t w = 0; w < words; w++) {
-        uint64_t le = htole64(msg->bits[w]);
+        uint64_t le = htole64(msg->nack.bits[w]);
 
         memcpy(p + w * sizeof(le), &le, sizeof(le));
     }
@@ -123,31 +123,31 @@ static void get_bits(uint64_t *bits, const uint8_t *p, uint32_t words)
 
 static uint32_t put_parameters(uint8_t *p, const struct hwmc_parameters *t)
 {
-    put32(p, t->stage);
-    put32(p + 4, t->reason);
-    put32(p + 8, t->rank);
-    put32(p + 12, t->rails);
-    put32(p + 16, t->frag_bytes);
-    put32(p + 20, t->window);
-    put32(p + 24, t->generation);
-    put32(p + 28, t->from);
-    put64(p + 32, t->group);
-    put64(p + 40, t->seed);
+    put_u32(p, t->stage);
+    put_u32(p + 4, t->reason);
+    put_u32(p + 8, t->rank);
+    put_u32(p + 12, t->rails);
+    put_u32(p + 16, t->frag_bytes);
+    put_u32(p + 20, t->window);
+    put_u32(p + 24, t->generation);
+    put_u32(p + 28, t->from);
+    put_u64(p + 32, t->group);
+    put_u64(p + 40, t->seed);
     return HWMC_WIRE_PARAMETERS;
 }
 
 static void get_parameters(struct hwmc_parameters *t, const uint8_t *p)
 {
-    t->stage = get32(p);
-    t->reason = get32(p + 4);
-    t->rank = get32(p + 8);
-    t->rails = get32(p + 12);
-    t->frag_bytes = get32(p + 16);
-    t->window = get32(p + 20);
-    t->generation = get32(p + 24);
-    t->from = get32(p + 28);
-    t->group = get64(p + 32);
-    t->seed = get64(p + 40);
+    t->stage = get_u32(p);
+    t->reason = get_u32(p + 4);
+    t->rank = get_u32(p + 8);
+    t->rails = get_u32(p + 12);
+    t->frag_bytes = get_u32(p + 16);
+    t->window = get_u32(p + 20);
+    t->generation = get_u32(p + 24);
+    t->from = get_u32(p + 28);
+    t->group = get_u64(p + 32);
+    t->seed = get_u64(p + 40);
 }
 
 /* A head is short: it costs less to copy it than to take it in parts. */
@@ -167,17 +167,70 @@ static bool names_fragments(enum hwmc_msg_type type)
     return type == HWMC_MSG_NACK || type == HWMC_MSG_ROOT_NACK || type == HWMC_MSG_SEEK;
 }
 
-/* What a subtree lost is in the message. */
-static bool reports(enum hwmc_msg_type type)
+static bool has_parameters(enum hwmc_msg_type type)
 {
-    return type == HWMC_MSG_SYNC_UP;
+    return type == HWMC_MSG_REPORT || type == HWMC_MSG_DECIDE;
 }
 
-static uint32_t frags_field(const struct hwmc_msg *msg)
+/* The fields of the header that say something else for each type. */
+struct fields {
+    uint32_t root, index, frags, bytes;
+    uint8_t rails, tree, slot;
+};
+
+/* What each type has in them: X(member of struct hwmc_msg, field). The others are 0, and what comes
+ * in them is dropped. */
+/* clang-format off */
+#define FIELDS_BY_TYPE(TYPE, X)                                                                    \
+    TYPE(DATA, X(data.root, root) X(data.index, index) X(data.frags, frags)                        \
+               X(data.bytes, bytes) X(data.rails, rails))                                          \
+    TYPE(NACK, X(nack.root, root) X(nack.frags, frags) X(nack.bytes, bytes))                       \
+    TYPE(ROOT_NACK, X(nack.root, root) X(nack.frags, frags) X(nack.bytes, bytes))                  \
+    TYPE(SEEK, X(nack.root, root) X(nack.frags, frags) X(nack.bytes, bytes))                       \
+    TYPE(OFFER, X(offer.root, root) X(offer.frags, frags) X(offer.bytes, bytes))                   \
+    TYPE(READY, X(offer.root, root) X(offer.frags, frags) X(offer.bytes, bytes))                   \
+    TYPE(SYNC_UP, X(up.worst, root) X(up.repaired, index) X(up.losses, frags)                      \
+                  X(up.train, bytes) X(up.well_rails, rails))                                      \
+    TYPE(SYNC_DOWN, X(down.repaired, index))                                                       \
+    TYPE(PROBE, X(probe.train, index) X(probe.bytes, bytes) X(probe.number, tree))                 \
+    TYPE(GRANT, X(grant.root, root) X(grant.limit, index) X(grant.late_rails, frags)               \
+                X(grant.bytes, bytes) X(grant.rails, rails) X(grant.tree, tree)                    \
+                X(grant.slot, slot))                                                               \
+    TYPE(SEGMENT, X(segment.root, root) X(segment.index, index) X(segment.bytes, bytes)            \
+                  X(segment.rails, rails) X(segment.tree, tree) X(segment.slot, slot))             \
+    TYPE(MEASURE, X(measure.lane, index) X(measure.bytes, bytes))                                  \
+    TYPE(EPOCH, X(epoch.culprit, root) X(epoch.number, index) X(epoch.rails, rails)                \
+                X(epoch.reason, tree) X(epoch.period, slot))                                       \
+    TYPE(LOST, X(lost.rank, root) X(lost.stage, index) X(lost.finder, bytes) X(lost.rails, rails))
+/* clang-format on */
+
+#define TYPE(name, members)                                                                        \
+    case HWMC_MSG_##name:                                                                          \
+        members break;
+
+static struct fields get_fields(const struct hwmc_msg *msg)
 {
-    if (reports(msg->type))
-        return msg->losses;
-    return msg->type == HWMC_MSG_GRANT ? msg->late : msg->frags;
+    struct fields f = {0};
+
+#define X(member, field) f.field = msg->member;
+    switch (msg->type) {
+        FIELDS_BY_TYPE(TYPE, X)
+        default: /* SYNC_ASK, INVITE, REPORT, DECIDE */
+            break;
+    }
+#undef X
+    return f;
+}
+
+static void set_fields(struct hwmc_msg *msg, const struct fields *f)
+{
+#define X(member, field) msg->member = (__typeof__(msg->member)) f->field;
+    switch (msg->type) {
+        FIELDS_BY_TYPE(TYPE, X)
+        default:
+            break;
+    }
+#undef X
 }
 
 static bool is_cast(const struct hwmc_msg *msg)
@@ -201,56 +254,66 @@ uint32_t hwmc_wire_head_of(const void *datagram, size_t len)
 /* What both headers begin with. */
 static void put_start(uint8_t *p, const struct hwmc_wire_id *id, uint8_t type)
 {
-    put16(p + AT_MAGIC, HWMC_WIRE_MAGIC);
+    put_u16(p + AT_MAGIC, HWMC_WIRE_MAGIC);
     p[AT_VERSION] = HWMC_WIRE_VERSION;
     p[AT_TYPE] = type;
-    put64(p + AT_JOB, id->job);
+    put_u64(p + AT_JOB, id->job);
 }
 
 static uint32_t encode_cast(uint8_t *p, const struct hwmc_wire_id *id, const struct hwmc_msg *msg,
                             const void *body, uint32_t len)
 {
     put_start(p, id, TYPE_CAST);
-    put32(p + CAST_LEADER, id->leader);
-    put32(p + CAST_GENERATION, id->generation);
-    put32(p + CAST_BID, (uint32_t) msg->bid);
-    put32(p + CAST_ROOT, msg->root);
-    put32(p + CAST_BYTES, msg->bytes);
-    put16(p + CAST_INDEX, (uint16_t) msg->index);
-    p[CAST_RAILS] = msg->rails;
-    p[CAST_FLAGS] = (uint8_t) msg->flags;
-    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_CAST_HEAD, body, len));
+    put_u32(p + CAST_LEADER, id->leader);
+    put_u32(p + CAST_GENERATION, id->generation);
+    put_u32(p + CAST_BID, (uint32_t) msg->bid);
+    put_u32(p + CAST_ROOT, msg->data.root);
+    put_u32(p + CAST_BYTES, msg->data.bytes);
+    put_u16(p + CAST_INDEX, (uint16_t) msg->data.index);
+    p[CAST_RAILS] = msg->data.rails;
+    p[CAST_FLAGS] = msg->flags;
+    put_u32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_CAST_HEAD, body, len));
+    return len;
+}
+
+/* Not inlined: fragments by multicast, of which there are most, do without what it keeps in
+ * registers. */
+__attribute__((noinline)) static uint32_t encode_other(uint8_t *p, const struct hwmc_wire_id *id,
+                                                       uint32_t src, const struct hwmc_msg *msg,
+                                                       void *body, uint32_t len)
+{
+    const struct fields f = get_fields(msg);
+
+    if (names_fragments(msg->type))
+        len = put_bits(body, msg);
+    else if (has_parameters(msg->type))
+        len = put_parameters(body, msg->parameters);
+    else if (!hwmc_wire_carries(msg->type))
+        len = 0;
+    put_start(p, id, (uint8_t) msg->type);
+    put_u32(p + AT_CONTEXT, id->context);
+    put_u32(p + AT_GENERATION, id->generation);
+    put_u64(p + AT_BID, msg->bid);
+    put_u32(p + AT_SRC, src);
+    put_u32(p + AT_ROOT, f.root);
+    put_u32(p + AT_INDEX, f.index);
+    put_u32(p + AT_FRAGS, f.frags);
+    put_u32(p + AT_BYTES, f.bytes);
+    put_u32(p + AT_LENGTH, len);
+    put_u32(p + AT_LEADER, id->leader);
+    p[AT_FLAGS] = f.rails;
+    p[AT_FLAGS + 1] = f.tree;
+    p[AT_FLAGS + 2] = f.slot;
+    p[AT_FLAGS + 3] = msg->flags;
+    put_u32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
     return len;
 }
 
 uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t src,
                           const struct hwmc_msg *msg, void *body, uint32_t len)
 {
-    uint8_t *p = head;
-
-    if (is_cast(msg))
-        return encode_cast(p, id, msg, body, len);
-    if (names_fragments(msg->type))
-        len = put_bits(body, msg);
-    else if (msg->parameters)
-        len = put_parameters(body, msg->parameters);
-    else if (!hwmc_wire_carries(msg->type))
-        len = 0;
-    put_start(p, id, (uint8_t) msg->type);
-    put32(p + AT_CONTEXT, id->context);
-    put32(p + AT_GENERATION, id->generation);
-    put64(p + AT_BID, msg->bid);
-    put32(p + AT_SRC, src);
-    put32(p + AT_ROOT, msg->root);
-    put32(p + AT_INDEX, msg->index);
-    put32(p + AT_FRAGS, frags_field(msg));
-    put32(p + AT_BYTES, reports(msg->type) ? msg->train : msg->bytes);
-    put32(p + AT_LENGTH, len);
-    put32(p + AT_LEADER, id->leader);
-    put32(p + AT_FLAGS, msg->flags | (uint32_t) msg->rails << 24 | (uint32_t) msg->tree << 16 |
-                            (uint32_t) msg->slot << 8);
-    put32(p + AT_CRC, id->unchecked ? 0 : crc_of(p, HWMC_WIRE_HEAD, body, len));
-    return len;
+    return is_cast(msg) ? encode_cast(head, id, msg, body, len)
+                        : encode_other(head, id, src, msg, body, len);
 }
 
 /* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are
@@ -279,24 +342,24 @@ static bool payload_fits(enum hwmc_msg_type type, uint32_t frags, uint32_t bytes
 static enum hwmc_wire_result decode_cast(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
                                          const void *body, uint32_t len)
 {
-    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_CAST_HEAD, body, len))
+    if (!unchecked && get_u32(p + AT_CRC) != crc_of(p, HWMC_WIRE_CAST_HEAD, body, len))
         return HWMC_WIRE_CORRUPT;
     in->cast = true;
     in->whole = false;
     in->id = (struct hwmc_wire_id){
-        .job = get64(p + AT_JOB),
-        .leader = get32(p + CAST_LEADER),
-        .generation = get32(p + CAST_GENERATION),
+        .job = get_u64(p + AT_JOB),
+        .leader = get_u32(p + CAST_LEADER),
+        .generation = get_u32(p + CAST_GENERATION),
     };
     in->msg = (struct hwmc_msg){
         .type = HWMC_MSG_DATA,
         .flags = p[CAST_FLAGS],
-        .rails = p[CAST_RAILS],
-        .peer = get32(p + CAST_ROOT),
-        .bid = get32(p + CAST_BID),
-        .root = get32(p + CAST_ROOT),
-        .index = get16(p + CAST_INDEX),
-        .bytes = get32(p + CAST_BYTES),
+        .peer = get_u32(p + CAST_ROOT),
+        .bid = get_u32(p + CAST_BID),
+        .data = {.root = get_u32(p + CAST_ROOT),
+                 .bytes = get_u32(p + CAST_BYTES),
+                 .index = get_u16(p + CAST_INDEX),
+                 .rails = p[CAST_RAILS]},
     };
     in->payload = body;
     in->len = len;
@@ -306,48 +369,42 @@ static enum hwmc_wire_result decode_cast(struct hwmc_wire_in *in, bool unchecked
 static enum hwmc_wire_result decode_other(struct hwmc_wire_in *in, bool unchecked, const uint8_t *p,
                                           const void *body, uint32_t len)
 {
-    enum hwmc_msg_type type = (enum hwmc_msg_type) p[AT_TYPE];
-
-    if (type < HWMC_MSG_DATA || type >= HWMC_MSG_LIMIT || get32(p + AT_LENGTH) != len ||
-        !payload_fits(type, get32(p + AT_FRAGS), get32(p + AT_BYTES), len))
-        return HWMC_WIRE_FORMAT;
-    if (!unchecked && get32(p + AT_CRC) != crc_of(p, HWMC_WIRE_HEAD, body, len))
-        return HWMC_WIRE_CORRUPT;
-    in->cast = false;
-    in->id = (struct hwmc_wire_id){
-        .job = get64(p + AT_JOB),
-        .context = get32(p + AT_CONTEXT),
-        .leader = get32(p + AT_LEADER),
-        .generation = get32(p + AT_GENERATION),
-    };
-    in->msg = (struct hwmc_msg){
-        .type = type,
-        .flags = get32(p + AT_FLAGS) & 0xff,
+    const enum hwmc_msg_type type = (enum hwmc_msg_type) p[AT_TYPE];
+    const struct fields f = {
+        .root = get_u32(p + AT_ROOT),
+        .index = get_u32(p + AT_INDEX),
+        .frags = get_u32(p + AT_FRAGS),
+        .bytes = get_u32(p + AT_BYTES),
         .rails = p[AT_FLAGS],
         .tree = p[AT_FLAGS + 1],
         .slot = p[AT_FLAGS + 2],
-        .peer = get32(p + AT_SRC),
-        .bid = get64(p + AT_BID),
-        .root = get32(p + AT_ROOT),
-        .index = get32(p + AT_INDEX),
-        .frags = get32(p + AT_FRAGS),
-        .bytes = get32(p + AT_BYTES),
     };
-    if (reports(type)) {
-        in->msg.losses = in->msg.frags;
-        in->msg.train = in->msg.bytes;
-        in->msg.frags = in->msg.bytes = 0;
-    }
-    if (type == HWMC_MSG_GRANT) {
-        in->msg.late = (uint8_t) in->msg.frags;
-        in->msg.frags = 0;
-    }
+
+    if (type < HWMC_MSG_DATA || type >= HWMC_MSG_LIMIT || get_u32(p + AT_LENGTH) != len ||
+        !payload_fits(type, f.frags, f.bytes, len))
+        return HWMC_WIRE_FORMAT;
+    if (!unchecked && get_u32(p + AT_CRC) != crc_of(p, HWMC_WIRE_HEAD, body, len))
+        return HWMC_WIRE_CORRUPT;
+    in->cast = false;
+    in->id = (struct hwmc_wire_id){
+        .job = get_u64(p + AT_JOB),
+        .context = get_u32(p + AT_CONTEXT),
+        .leader = get_u32(p + AT_LEADER),
+        .generation = get_u32(p + AT_GENERATION),
+    };
+    in->msg = (struct hwmc_msg){
+        .type = type,
+        .flags = p[AT_FLAGS + 3],
+        .peer = get_u32(p + AT_SRC),
+        .bid = get_u64(p + AT_BID),
+    };
+    set_fields(&in->msg, &f);
     in->payload = body;
     in->len = len;
     if (names_fragments(type)) {
         get_bits(in->bits, body, len / 8);
-        in->msg.bits = in->bits;
-    } else if (len > 0 && !hwmc_wire_carries(type)) {
+        in->msg.nack.bits = in->bits;
+    } else if (has_parameters(type)) {
         get_parameters(&in->parameters, body);
         in->msg.parameters = &in->parameters;
     }
@@ -361,10 +418,10 @@ enum hwmc_wire_result hwmc_wire_decode(struct hwmc_wire_in *in, uint64_t job, bo
     const uint8_t *p = head;
 
     if ((head_len != HWMC_WIRE_HEAD && head_len != HWMC_WIRE_CAST_HEAD) || body_len > UINT32_MAX ||
-        get16(p + AT_MAGIC) != HWMC_WIRE_MAGIC || p[AT_VERSION] != HWMC_WIRE_VERSION ||
+        get_u16(p + AT_MAGIC) != HWMC_WIRE_MAGIC || p[AT_VERSION] != HWMC_WIRE_VERSION ||
         (p[AT_TYPE] == TYPE_CAST) != (head_len == HWMC_WIRE_CAST_HEAD))
         return HWMC_WIRE_FORMAT;
-    if (get64(p + AT_JOB) != job)
+    if (get_u64(p + AT_JOB) != job)
         return HWMC_WIRE_FOREIGN;
     return p[AT_TYPE] == TYPE_CAST ? decode_cast(in, unchecked, p, body, (uint32_t) body_len)
                                    : decode_other(in, unchecked, p, body, (uint32_t) body_len);

@@ -34,7 +34,7 @@ struct hwmc_wire_id {
 /* A message as it came, parsed. */
 struct hwmc_wire_in {
     struct hwmc_wire_id id;
-    struct hwmc_msg msg; /* its bits and parameters point below; not set: rail */
+    struct hwmc_msg msg; /* its bits and parameters point below; not set: rail, lane, token */
     bool cast;           /* DATA by multicast: of bid the low 32 bits came; frags is not set */
     bool whole;          /* ... but its upper half came too; set by who knows */
     const void *payload; /* of DATA, SEGMENT: borrowed from the bytes parsed */

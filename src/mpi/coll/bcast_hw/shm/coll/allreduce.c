@@ -6,7 +6,7 @@
  */
 #include "allreduce.h"
 
-static int step(struct hwmc_shm_op *op)
+static int allreduce_step(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_allreduce *a = (struct hwmc_shm_allreduce *) op;
     const struct hwmc_shm_reduction *up = &a->up;
@@ -38,6 +38,6 @@ int hwmc_shm_allreduce_begin(struct hwmc_shm_allreduce *a, struct hwmc_shm_group
     a->tree = *tree;
     a->part = &a->up.op;
     a->last = at_once || count == 0;
-    a->op = (struct hwmc_shm_op){.group = g, .serial = a->part->serial, .step = step};
+    a->op = (struct hwmc_shm_op){.group = g, .serial = a->part->serial, .step = allreduce_step};
     return HWMC_OK;
 }

@@ -6,7 +6,7 @@
  */
 #include "barrier_impl.h"
 
-static int (*const steps[])(struct hwmc_shm_op *op) = {
+static int (*const barrier_steps[])(struct hwmc_shm_op *op) = {
 #define X(id, name, text) hwmc_shm_barrier_##name,
     HWMC_SHM_BARRIERS(X)
 #undef X
@@ -17,7 +17,7 @@ void hwmc_shm_barrier_begin(struct hwmc_shm_barrier *b, struct hwmc_shm_group *g
 {
     enum hwmc_shm_barrier_algorithm algorithm = g->params.barrier;
 
-    hwmc_shm_op_begin(&b->op, g, g->size == 1 ? hwmc_shm_op_nothing : steps[algorithm]);
+    hwmc_shm_op_begin(&b->op, g, g->size == 1 ? hwmc_shm_op_nothing : barrier_steps[algorithm]);
     b->phase = 0;
     b->next = 0;
     b->distance = 1;

@@ -29,7 +29,7 @@ static void show_once(struct hwmc_shm_barrier *b)
 }
 
 /* ... and `rank` is whom it waits for there. */
-static bool meet(struct hwmc_shm_barrier *b, uint32_t rank)
+static bool meet_rank(struct hwmc_shm_barrier *b, uint32_t rank)
 {
     show_once(b);
     if (!hwmc_shm_barrier_seen(b, rank, b->phase))
@@ -71,7 +71,7 @@ int hwmc_shm_barrier_pe(struct hwmc_shm_op *op)
     if (b->phase == 0 && rank + m < size && !hwmc_shm_barrier_seen(b, rank + m, 0))
         return HWMC_AGAIN;
     while (b->phase < phases)
-        if (!meet(b, rank ^ (UINT32_C(1) << b->phase)))
+        if (!meet_rank(b, rank ^ (UINT32_C(1) << b->phase)))
             return HWMC_AGAIN;
     if (rank + m < size)
         hwmc_shm_barrier_show(b, phases);

@@ -17,7 +17,7 @@
 /* Phases: not shown yet; waiting to be told. */
 enum { COME, RELEASE };
 
-static void release(const struct hwmc_shm_barrier *b)
+static void release_children(const struct hwmc_shm_barrier *b)
 {
     hwmc_shm_store(&hwmc_shm_barrier_words(b, b->op.group->rank)->down, b->op.serial);
 }
@@ -47,7 +47,7 @@ int hwmc_shm_barrier_ota(struct hwmc_shm_op *op)
     for (; b->next < g->size - 1; b->next++)
         if (!hwmc_shm_barrier_seen(b, b->next + 1, 0))
             return HWMC_AGAIN;
-    release(b);
+    release_children(b);
     return hwmc_shm_barrier_end(b);
 }
 
@@ -81,7 +81,7 @@ int hwmc_shm_barrier_sig(struct hwmc_shm_op *op)
             return HWMC_AGAIN;
     for (uint32_t i = 0; i < num_words; i++)
         atomic_store_explicit(&root->signal[i], 0, memory_order_relaxed);
-    release(b);
+    release_children(b);
     return hwmc_shm_barrier_end(b);
 }
 
@@ -100,6 +100,6 @@ int hwmc_shm_barrier_tree(struct hwmc_shm_op *op)
     if (!is_root && !released_by(b, b->tree.parent))
         return HWMC_AGAIN;
     if (b->tree.num_children > 0)
-        release(b);
+        release_children(b);
     return hwmc_shm_barrier_end(b);
 }

@@ -15,7 +15,7 @@ static bool along_tree(const struct hwmc_shm_bcast *b)
 }
 
 /* In which way, so by which steps. A group of one has nobody to give anything to. */
-static void choose(struct hwmc_shm_bcast *b)
+static void choose_steps(struct hwmc_shm_bcast *b)
 {
     const struct hwmc_shm_group *g = b->op.group;
     const struct hwmc_shm_params *p = &g->params;
@@ -51,19 +51,19 @@ void hwmc_shm_bcast_begin(struct hwmc_shm_bcast *b, struct hwmc_shm_group *g,
     b->room = length;
     b->cut = false;
     b->here = ready;
-    choose(b);
+    choose_steps(b);
 }
 
 /* From now on by the parent's length, and in its way. Nobody has looked at what this rank's line
  * says but the root, which may wait for the memory of a rank by G or AG; so only there it stays as
  * it is. */
-static void follow(struct hwmc_shm_bcast *b, uint64_t length)
+static void follow_length(struct hwmc_shm_bcast *b, uint64_t length)
 {
     b->op.verdict = HWMC_ERR_INVAL;
     b->op.moved = true;
     b->cut = true;
     b->length = length;
-    choose(b);
+    choose_steps(b);
     if (along_tree(b))
         b->op.opened = false;
 }
@@ -77,7 +77,7 @@ int hwmc_shm_bcast_look(struct hwmc_shm_bcast *b)
         return HWMC_AGAIN;
     if (out->length == b->length)
         return HWMC_OK;
-    follow(b, out->length);
+    follow_length(b, out->length);
     return HWMC_AGAIN;
 }
 

@@ -47,7 +47,7 @@ void hwmc_shm_bcast_ag_init(struct hwmc_shm_bcast *b)
 }
 
 /* All have told their addresses: OK or AGAIN. The first is the root, whose length holds. */
-static int gather(struct hwmc_shm_bcast *b)
+static int gather_addresses(struct hwmc_shm_bcast *b)
 {
     struct hwmc_shm_bcast_ag *ag = &b->way.ag;
 
@@ -68,7 +68,7 @@ static int gather(struct hwmc_shm_bcast *b)
 
 /* Where the chunk at `at` is between being taken and being written: in memory, or, where that has
  * not room for it, in a buffer; NULL: which others may still read. */
-static unsigned char *stage(const struct hwmc_shm_bcast *b, uint64_t n)
+static unsigned char *stage_of(const struct hwmc_shm_bcast *b, uint64_t n)
 {
     struct hwmc_shm_group *g = b->op.group;
     uint64_t used = *hwmc_shm_next_used(g);
@@ -79,7 +79,7 @@ static unsigned char *stage(const struct hwmc_shm_bcast *b, uint64_t n)
 }
 
 /* Takes the chunk at `at` from the root, which has shown it. */
-static int take(const struct hwmc_shm_bcast *b, unsigned char *to, uint64_t n)
+static int take_chunk(const struct hwmc_shm_bcast *b, unsigned char *to, uint64_t n)
 {
     uint64_t at = b->way.ag.at;
     size_t fits = hwmc_shm_bcast_fit(b->room, at, n);
@@ -92,12 +92,12 @@ static int take(const struct hwmc_shm_bcast *b, unsigned char *to, uint64_t n)
 }
 
 /* Of the chunk at `at`: takes it (to itself, next 0), or writes it to the rank that is next. */
-static int move(struct hwmc_shm_bcast *b, uint64_t n)
+static int move_chunk(struct hwmc_shm_bcast *b, uint64_t n)
 {
     struct hwmc_shm_bcast_ag *ag = &b->way.ag;
     const struct hwmc_shm_group *g = b->op.group;
     uint32_t peer = hwmc_shm_bcast_rank(b, g->rank, ag->next);
-    unsigned char *from = stage(b, n);
+    unsigned char *from = stage_of(b, n);
 
     if (from == NULL)
         return HWMC_AGAIN;
@@ -110,7 +110,7 @@ static int move(struct hwmc_shm_bcast *b, uint64_t n)
         return b->here >= ag->at + n ? HWMC_OK : HWMC_AGAIN;
     if (hwmc_shm_load(&hwmc_shm_lines(&b->op, b->root)->out.ready) < ag->at + n)
         return HWMC_AGAIN;
-    return take(b, from, n);
+    return take_chunk(b, from, n);
 }
 
 /* One move. OK: the piece is everywhere; AGAIN; or as shm/copy/copy.h. */
@@ -120,7 +120,7 @@ static int move_piece(struct hwmc_shm_bcast *b)
 
     if (ag->at < ag->end) {
         uint64_t n = hwmc_shm_min(b->op.group->params.chunk, ag->end - ag->at);
-        int err = move(b, n);
+        int err = move_chunk(b, n);
 
         if (err != HWMC_OK)
             return err;
@@ -138,7 +138,7 @@ static int move_piece(struct hwmc_shm_bcast *b)
 }
 
 /* All pieces are everywhere: OK or AGAIN. */
-static int rest(struct hwmc_shm_bcast *b)
+static int rest_pieces(struct hwmc_shm_bcast *b)
 {
     struct hwmc_shm_bcast_ag *ag = &b->way.ag;
 
@@ -162,10 +162,10 @@ int hwmc_shm_bcast_ag(struct hwmc_shm_op *op)
         hwmc_shm_lines_show(&b->op, ag->shown);
     }
     if (ag->phase == GATHER)
-        err = gather(b);
+        err = gather_addresses(b);
     else if (ag->phase == MOVE)
         err = move_piece(b);
     if (err != HWMC_OK || ag->phase != REST)
         return err == HWMC_OK ? HWMC_AGAIN : err;
-    return rest(b);
+    return rest_pieces(b);
 }

@@ -25,14 +25,14 @@
 #include "bcast_impl.h"
 #include "../copy/nontemporal.h"
 
-static uint64_t at(const struct hwmc_shm_bcast *b, uint64_t chunk)
+static uint64_t chunk_at(const struct hwmc_shm_bcast *b, uint64_t chunk)
 {
     return chunk * b->op.group->params.chunk;
 }
 
 static size_t bytes_of(const struct hwmc_shm_bcast *b, uint64_t chunk)
 {
-    return hwmc_shm_min(b->op.group->params.chunk, b->length - at(b, chunk));
+    return hwmc_shm_min(b->op.group->params.chunk, b->length - chunk_at(b, chunk));
 }
 
 void hwmc_shm_bcast_chunks_init(struct hwmc_shm_bcast *b)
@@ -45,7 +45,7 @@ void hwmc_shm_bcast_chunks_init(struct hwmc_shm_bcast *b)
 }
 
 /* All children have taken the chunks below `chunk`. The scan stays at the first that has not. */
-static bool acked(struct hwmc_shm_bcast *b, uint64_t chunk)
+static bool is_acked(struct hwmc_shm_bcast *b, uint64_t chunk)
 {
     struct hwmc_shm_bcast_chunks *c = &b->way.chunks;
 
@@ -72,7 +72,7 @@ static unsigned char *free_buffer(struct hwmc_shm_bcast *b)
     uint32_t buffers = g->buffers;
     uint64_t *used = hwmc_shm_next_used(g);
 
-    if (c->put >= buffers ? !acked(b, c->put - buffers + 1)
+    if (c->put >= buffers ? !is_acked(b, c->put - buffers + 1)
                           : !hwmc_shm_group_all_finished(g, *used))
         return NULL;
     *used = b->op.serial;
@@ -87,9 +87,9 @@ static void show_put(struct hwmc_shm_bcast *b)
 }
 
 /* Puts a chunk from memory. */
-static void put(struct hwmc_shm_bcast *b)
+static void put_chunk(struct hwmc_shm_bcast *b)
 {
-    uint64_t from = at(b, b->way.chunks.put);
+    uint64_t from = chunk_at(b, b->way.chunks.put);
     size_t n = bytes_of(b, b->way.chunks.put);
     unsigned char *to;
 
@@ -119,7 +119,7 @@ static void take_to_memory(const struct hwmc_shm_bcast *b, const unsigned char *
 }
 
 /* Takes a chunk from the parent, if there is one. */
-static void take(struct hwmc_shm_bcast *b)
+static void take_chunk(struct hwmc_shm_bcast *b)
 {
     struct hwmc_shm_bcast_chunks *c = &b->way.chunks;
     const struct hwmc_shm_out *out = &hwmc_shm_lines(&b->op, b->tree.parent)->out;
@@ -156,9 +156,9 @@ int hwmc_shm_bcast_chunks(struct hwmc_shm_op *op)
     if (!hwmc_shm_bcast_is_root(b) && c->taken < c->num) {
         if (hwmc_shm_bcast_look(b) != HWMC_OK)
             return HWMC_AGAIN;
-        take(b);
+        take_chunk(b);
     } else if (c->put < to_put) {
-        put(b);
+        put_chunk(b);
     }
     if (b->here < b->length || c->put < to_put)
         return HWMC_AGAIN;

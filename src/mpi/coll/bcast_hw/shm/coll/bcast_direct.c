@@ -60,7 +60,7 @@ static bool is_whole(const struct hwmc_shm_bcast *b)
 }
 
 /* The range to take next of those that are there: its first byte; *n: how many, 0: none. */
-static uint64_t range(const struct hwmc_shm_bcast *b, uint64_t ready, uint64_t *n)
+static uint64_t next_range(const struct hwmc_shm_bcast *b, uint64_t ready, uint64_t *n)
 {
     const struct hwmc_shm_bcast_direct *d = &b->way.direct;
     uint64_t low_end = hwmc_shm_min(ready, d->start);
@@ -77,7 +77,7 @@ static uint64_t range(const struct hwmc_shm_bcast *b, uint64_t ready, uint64_t *
 
 /* Takes some of what is there from the parent. OK, AGAIN where it has not all yet, or as
  * shm/copy/copy.h. */
-static int take(struct hwmc_shm_bcast *b)
+static int take_range(struct hwmc_shm_bcast *b)
 {
     const struct hwmc_shm_group *g = b->op.group;
     const struct hwmc_shm_out *out = &hwmc_shm_lines(&b->op, b->tree.parent)->out;
@@ -88,7 +88,7 @@ static int take(struct hwmc_shm_bcast *b)
     int err;
 
     memcpy(&owner, out->body, sizeof(owner));
-    from = range(b, hwmc_shm_load(&out->ready), &n);
+    from = next_range(b, hwmc_shm_load(&out->ready), &n);
     if (n == 0)
         return HWMC_AGAIN;
     n = hwmc_shm_min(n, relays ? g->params.chunk : g->params.copy_step);
@@ -148,7 +148,7 @@ int hwmc_shm_bcast_direct(struct hwmc_shm_op *op)
 
         if (err != HWMC_OK)
             return err;
-        err = take(b);
+        err = take_range(b);
         if (err < 0)
             return err;
     }

@@ -11,7 +11,7 @@
 #include "bcast_impl.h"
 
 /* All have told their addresses: OK or AGAIN. */
-static int gather(struct hwmc_shm_bcast *b)
+static int gather_addresses(struct hwmc_shm_bcast *b)
 {
     struct hwmc_shm_bcast_g *g = &b->way.g;
 
@@ -29,7 +29,7 @@ static int gather(struct hwmc_shm_bcast *b)
 }
 
 /* Writes the chunk to one rank. */
-static int give(struct hwmc_shm_bcast *b)
+static int give_chunk(struct hwmc_shm_bcast *b)
 {
     struct hwmc_shm_bcast_g *g = &b->way.g;
     uint32_t peer = b->tree.children[g->next];
@@ -51,7 +51,7 @@ static int give(struct hwmc_shm_bcast *b)
 static int step_at_root(struct hwmc_shm_bcast *b)
 {
     struct hwmc_shm_bcast_g *g = &b->way.g;
-    int err = g->gathered ? give(b) : gather(b);
+    int err = g->gathered ? give_chunk(b) : gather_addresses(b);
 
     if (err < 0)
         return err;

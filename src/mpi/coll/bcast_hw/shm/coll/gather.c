@@ -113,42 +113,42 @@ static int move_own(struct hwmc_shm_gather *w)
     return hwmc_shm_vector_own(&w->op, w->out + part.at, w->in, n, &w->moved);
 }
 
-static int step(struct hwmc_shm_op *op)
+static int gather_step(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_gather *w = (struct hwmc_shm_gather *) op;
     int err = hwmc_shm_gather_open(w);
 
     if (err != HWMC_OK)
         return err;
-    if (!w->given) {
+    if (!(w->done & HWMC_SHM_PARTS_GIVEN)) {
         err = hwmc_shm_gather_give(w);
         if (err < 0)
             return err;
-        w->given = err == HWMC_OK;
+        w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_GIVEN : 0;
     }
-    if (!w->own && !op->moved)
-        w->own = move_own(w) == HWMC_OK;
-    if (!w->read && !op->moved) {
+    if (!(w->done & HWMC_SHM_PARTS_OWN) && !op->moved)
+        w->done |= move_own(w) == HWMC_OK ? HWMC_SHM_PARTS_OWN : 0;
+    if (!(w->done & HWMC_SHM_PARTS_READ) && !op->moved) {
         err = read_some(w);
         if (err < 0)
             return err;
-        w->read = err == HWMC_OK;
+        w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_READ : 0;
     }
-    return w->given && w->own && w->read ? hwmc_shm_op_end(op) : HWMC_AGAIN;
+    return w->done == HWMC_SHM_PARTS_ALL ? hwmc_shm_op_end(op) : HWMC_AGAIN;
 }
 
-static void begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, const void *in,
-                  uint64_t length, void *out, const struct hwmc_shm_vector *vector)
+static void gather_begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, const void *in,
+                         uint64_t length, void *out, const struct hwmc_shm_vector *vector)
 {
     bool reads = w->to_all || g->rank == w->root;
 
-    hwmc_shm_op_begin(&w->op, g, step);
+    hwmc_shm_op_begin(&w->op, g, gather_step);
     w->in = in;
     w->length = length;
     w->out = out;
-    w->given = g->size == 1 || (!w->to_all && reads);
-    w->own = !reads;
-    w->read = !reads;
+    w->done = reads ? 0 : HWMC_SHM_PARTS_OWN | HWMC_SHM_PARTS_READ;
+    if (g->size == 1 || (!w->to_all && reads))
+        w->done |= HWMC_SHM_PARTS_GIVEN;
     w->seen = 1;
     w->next = 1;
     if (!reads)
@@ -169,7 +169,7 @@ void hwmc_shm_gather_begin(struct hwmc_shm_gather *w, struct hwmc_shm_group *g, 
     assert(root < g->size);
     memset(w, 0, sizeof(*w));
     w->root = root;
-    begin(w, g, in, length, out, vector);
+    gather_begin(w, g, in, length, out, vector);
 }
 
 void hwmc_shm_gather_begin_to_all(struct hwmc_shm_gather *w, struct hwmc_shm_group *g,
@@ -178,5 +178,5 @@ void hwmc_shm_gather_begin_to_all(struct hwmc_shm_gather *w, struct hwmc_shm_gro
 {
     memset(w, 0, sizeof(*w));
     w->to_all = true;
-    begin(w, g, in, length, out, vector);
+    gather_begin(w, g, in, length, out, vector);
 }

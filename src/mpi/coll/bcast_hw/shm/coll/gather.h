@@ -33,9 +33,7 @@ struct hwmc_shm_gather {
     unsigned char *out;      /* of a reader */
     struct hwmc_shm_vector vector; /* in `out` */
 
-    bool given;                  /* the readers have this rank's part, or can have it without it */
-    bool own;                    /* of a reader: its own part is where it belongs */
-    bool read;                   /* of a reader: all others' are */
+    uint8_t done;                /* enum hwmc_shm_parts, a bit each; OWN, READ: of a reader */
     bool asked;                  /* direct to the root: `place` is known */
     struct hwmc_shm_range place; /* of the part in the root's memory */
     uint64_t moved; /* bytes of the part that are written there; of a reader's, to its own memory */

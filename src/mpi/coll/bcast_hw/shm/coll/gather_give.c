@@ -10,7 +10,7 @@
 #include "gather_impl.h"
 
 /* Readers have taken the rounds below `rounds`. */
-static bool taken(struct hwmc_shm_gather *w, uint64_t rounds)
+static bool rounds_taken(struct hwmc_shm_gather *w, uint64_t rounds)
 {
     const struct hwmc_shm_group *g = w->op.group;
 
@@ -24,7 +24,7 @@ static bool taken(struct hwmc_shm_gather *w, uint64_t rounds)
 }
 
 /* Puts a chunk into the next buffer, if that may be. */
-static int put(struct hwmc_shm_gather *w)
+static int put_chunk(struct hwmc_shm_gather *w)
 {
     struct hwmc_shm_group *g = w->op.group;
     uint32_t buffers = g->buffers;
@@ -32,7 +32,7 @@ static int put(struct hwmc_shm_gather *w)
     uint64_t at = w->put * g->params.chunk;
     size_t n = hwmc_shm_vector_next(at, w->length, g->params.chunk);
 
-    if (w->put >= buffers ? !taken(w, w->put - buffers + 1)
+    if (w->put >= buffers ? !rounds_taken(w, w->put - buffers + 1)
                           : !hwmc_shm_group_all_finished(g, *used))
         return HWMC_AGAIN;
     memcpy(hwmc_shm_next_buffer(g), w->in + at, n);
@@ -91,7 +91,7 @@ int hwmc_shm_gather_open(struct hwmc_shm_gather *w)
     } else if (w->length <= g->params.inline_max) {
         if (w->length > 0)
             memcpy(slot->out.body, w->in, w->length);
-        w->given = true;
+        w->done |= HWMC_SHM_PARTS_GIVEN;
     }
     if (root)
         hwmc_shm_lines_open(&w->op, w->length, (uintptr_t) w->out, 0);
@@ -105,8 +105,8 @@ int hwmc_shm_gather_open(struct hwmc_shm_gather *w)
 int hwmc_shm_gather_give(struct hwmc_shm_gather *w)
 {
     if (!hwmc_shm_vector_direct(w->op.group, w->length))
-        return put(w);
+        return put_chunk(w);
     if (!w->to_all)
         return write_to_root(w);
-    return taken(w, 1) ? HWMC_OK : HWMC_AGAIN;
+    return rounds_taken(w, 1) ? HWMC_OK : HWMC_AGAIN;
 }

@@ -134,7 +134,7 @@ PAIRS(long_double_int, long double)
 
 #define PAIR_ENTRIES(TYPE, name) AT(MINLOC, TYPE) = minloc_##name, AT(MAXLOC, TYPE) = maxloc_##name
 
-static const hwmc_shm_kernel kernels[HWMC_SHM_REDUCE_NUM][HWMC_SHM_TYPE_NUM] = {
+static const hwmc_shm_kernel kernel_table[HWMC_SHM_REDUCE_NUM][HWMC_SHM_TYPE_NUM] = {
     INTEGER_ENTRIES(INT8, 8, int8),
     INTEGER_ENTRIES(INT16, 16, int16),
     INTEGER_ENTRIES(INT32, 32, int32),
@@ -160,7 +160,7 @@ static const hwmc_shm_kernel kernels[HWMC_SHM_REDUCE_NUM][HWMC_SHM_TYPE_NUM] = {
 hwmc_shm_kernel hwmc_shm_kernel_of(enum hwmc_shm_reduce_op op, enum hwmc_shm_type type)
 {
     assert(op < HWMC_SHM_REDUCE_NUM && type < HWMC_SHM_TYPE_NUM);
-    return kernels[op][type];
+    return kernel_table[op][type];
 }
 
 size_t hwmc_shm_type_size(enum hwmc_shm_type type)

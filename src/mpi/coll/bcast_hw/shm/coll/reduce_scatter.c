@@ -22,7 +22,7 @@ bool hwmc_shm_reduce_scatter_needs_work(const struct hwmc_shm_group *g, uint64_t
 }
 
 /* A group of one: the result is what it has. */
-static int alone(struct hwmc_shm_op *op)
+static int step_alone(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_reduce_scatter *s = (struct hwmc_shm_reduce_scatter *) op;
 
@@ -32,7 +32,7 @@ static int alone(struct hwmc_shm_op *op)
 }
 
 /* Shows what this rank has, once that may be. True: it does. */
-static bool show(struct hwmc_shm_reduce_scatter *s)
+static bool show_input(struct hwmc_shm_reduce_scatter *s)
 {
     struct hwmc_shm_group *g = s->op.group;
     uint64_t *used = hwmc_shm_next_used(g);
@@ -81,7 +81,7 @@ static int step_shown(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_reduce_scatter *s = (struct hwmc_shm_reduce_scatter *) op;
 
-    if (!show(s))
+    if (!show_input(s))
         return HWMC_AGAIN;
     while (s->own.bytes > 0 && s->turn < op->group->size) {
         int err = combine_next(s);
@@ -131,7 +131,7 @@ int hwmc_shm_reduce_scatter_begin(struct hwmc_shm_reduce_scatter *s, struct hwmc
     s->length = length;
     s->last = direct;
     if (length == 0 || g->size == 1) {
-        hwmc_shm_op_begin(&s->op, g, length == 0 ? hwmc_shm_op_nothing : alone);
+        hwmc_shm_op_begin(&s->op, g, length == 0 ? hwmc_shm_op_nothing : step_alone);
         return HWMC_OK;
     }
     if (is_shown(g, length)) {

@@ -9,7 +9,7 @@
 
 #include "reduction_impl.h"
 
-static uint32_t middle(uint32_t low, uint32_t high)
+static uint32_t middle_of(uint32_t low, uint32_t high)
 {
     return low + (high - low) / 2;
 }
@@ -28,18 +28,18 @@ static void keep_order(struct hwmc_shm_reduction *r)
             high = over;
         else
             low = over + 1;
-        over = middle(low, high);
+        over = middle_of(low, high);
     }
     r->before = rank + 1 < high;
     if (low < rank)
-        r->ordered[num++] = (uint16_t) middle(low, rank);
+        r->ordered[num++] = (uint16_t) middle_of(low, rank);
     if (r->before)
-        r->ordered[num++] = (uint16_t) middle(rank + 1, high);
+        r->ordered[num++] = (uint16_t) middle_of(rank + 1, high);
     r->tree = (struct hwmc_shm_tree){(uint16_t) parent, num, r->ordered};
 }
 
 /* A group of one: the result is what it has. */
-static int alone(struct hwmc_shm_op *op)
+static int step_alone(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_reduction *r = (struct hwmc_shm_reduction *) op;
 
@@ -77,7 +77,7 @@ static uint32_t chunk_of(const struct hwmc_shm_reduction *r, bool direct)
 }
 
 /* In which way, so by which steps. */
-static void choose(struct hwmc_shm_reduction *r)
+static void choose_steps(struct hwmc_shm_reduction *r)
 {
     const struct hwmc_shm_group *g = r->op.group;
     bool ag = r->apart || g->params.reduction == HWMC_SHM_REDUCTION_AG;
@@ -89,7 +89,7 @@ static void choose(struct hwmc_shm_reduction *r)
     if (r->length == 0) {
         r->op.step = hwmc_shm_op_nothing;
     } else if (g->size == 1) {
-        r->op.step = alone;
+        r->op.step = step_alone;
     } else if (r->length <= g->params.inline_max) {
         r->op.step = each ? hwmc_shm_reduction_each_inline : hwmc_shm_reduction_inline;
     } else if (direct && ag) {
@@ -104,9 +104,9 @@ static void choose(struct hwmc_shm_reduction *r)
     }
 }
 
-static int begin(struct hwmc_shm_reduction *r, struct hwmc_shm_group *g,
-                 const struct hwmc_shm_operation *operation, const void *in, void *out,
-                 uint64_t count)
+static int reduction_begin(struct hwmc_shm_reduction *r, struct hwmc_shm_group *g,
+                           const struct hwmc_shm_operation *operation, const void *in, void *out,
+                           uint64_t count)
 {
     uint32_t half = g->segment->layout.chunk / 2;
 
@@ -128,7 +128,7 @@ int hwmc_shm_reduction_begin(struct hwmc_shm_reduction *r, struct hwmc_shm_group
                              const struct hwmc_shm_operation *operation, const void *in, void *out,
                              uint64_t count)
 {
-    int err = begin(r, g, operation, in, out, count);
+    int err = reduction_begin(r, g, operation, in, out, count);
 
     assert(root < g->size);
     if (err != HWMC_OK)
@@ -137,7 +137,7 @@ int hwmc_shm_reduction_begin(struct hwmc_shm_reduction *r, struct hwmc_shm_group
     r->tree = *tree;
     if (!operation->commutative)
         keep_order(r);
-    choose(r);
+    choose_steps(r);
     return HWMC_OK;
 }
 
@@ -145,13 +145,13 @@ int hwmc_shm_reduction_begin_to_all(struct hwmc_shm_reduction *r, struct hwmc_sh
                                     const struct hwmc_shm_operation *operation, const void *in,
                                     void *out, uint64_t count)
 {
-    int err = begin(r, g, operation, in, out, count);
+    int err = reduction_begin(r, g, operation, in, out, count);
 
     if (err != HWMC_OK)
         return err;
     assert(hwmc_shm_reduction_is_to_all(g, r->length));
     r->to_all = true;
-    choose(r);
+    choose_steps(r);
     return HWMC_OK;
 }
 
@@ -159,7 +159,7 @@ int hwmc_shm_reduction_begin_apart(struct hwmc_shm_reduction *r, struct hwmc_shm
                                    const struct hwmc_shm_operation *operation, const void *in,
                                    void *out, uint64_t count, uint64_t at, uint64_t bytes)
 {
-    int err = begin(r, g, operation, in, out, count);
+    int err = reduction_begin(r, g, operation, in, out, count);
 
     if (err != HWMC_OK)
         return err;
@@ -168,6 +168,6 @@ int hwmc_shm_reduction_begin_apart(struct hwmc_shm_reduction *r, struct hwmc_shm
     r->base = at;
     r->at = at;
     r->end = at + bytes;
-    choose(r);
+    choose_steps(r);
     return HWMC_OK;
 }

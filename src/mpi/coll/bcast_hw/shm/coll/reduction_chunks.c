@@ -21,7 +21,7 @@
 
 /* Where the chunk is combined; NULL: what is in that buffer has not been read yet. Nobody reads the
  * root's, which is always the same one, where it needs any. */
-static unsigned char *place(const struct hwmc_shm_reduction *r)
+static unsigned char *chunk_place(const struct hwmc_shm_reduction *r)
 {
     struct hwmc_shm_group *g = r->op.group;
     uint32_t buffers = g->buffers;
@@ -39,7 +39,8 @@ static unsigned char *place(const struct hwmc_shm_reduction *r)
 }
 
 /* The operand of that turn, in *from: OK, AGAIN or ERR_INVAL. It stays until the chunk is taken. */
-static int find(const struct hwmc_shm_reduction *r, uint32_t turn, const unsigned char **from)
+static int find_operand(const struct hwmc_shm_reduction *r, uint32_t turn,
+                        const unsigned char **from)
 {
     uint32_t peer = hwmc_shm_reduction_operand(r, turn);
     const struct hwmc_shm_out *out = &hwmc_shm_lines(&r->op, peer)->out;
@@ -60,13 +61,13 @@ static int find(const struct hwmc_shm_reduction *r, uint32_t turn, const unsigne
 }
 
 /* Combines the operand whose turn it is; that of turn 0 with that of turn 1. */
-static void combine(const struct hwmc_shm_reduction *r, unsigned char *to,
-                    const unsigned char *from, size_t n)
+static void combine_operand(const struct hwmc_shm_reduction *r, unsigned char *to,
+                            const unsigned char *from, size_t n)
 {
     const unsigned char *so_far = to;
 
     if (r->turn == 1)
-        (void) find(r, 0, &so_far);
+        (void) find_operand(r, 0, &so_far);
     if (r->turn > 0)
         hwmc_shm_operation_combine(&r->operation, to, from, so_far, n);
     else if (r->tree.num_children == 0)
@@ -101,12 +102,13 @@ int hwmc_shm_reduction_chunks(struct hwmc_shm_op *op)
     unsigned char *to;
     int err;
 
-    if (!hwmc_shm_lines_open(op, r->length, 0, r->way.chunks.first) || (to = place(r)) == NULL)
+    if (!hwmc_shm_lines_open(op, r->length, 0, r->way.chunks.first) ||
+        (to = chunk_place(r)) == NULL)
         return HWMC_AGAIN;
-    err = find(r, r->turn, &from);
+    err = find_operand(r, r->turn, &from);
     if (err != HWMC_OK)
         return err;
-    combine(r, to, from, n);
+    combine_operand(r, to, from, n);
     op->moved = true;
     if (++r->turn > r->tree.num_children)
         give_on(r, to, n);

@@ -42,16 +42,16 @@ static bool open_lines(struct hwmc_shm_reduction *r, const unsigned char *addr)
     return hwmc_shm_lines_open(&r->op, r->length, (uintptr_t) addr, 0);
 }
 
-static unsigned char *buffer(const struct hwmc_shm_reduction *r)
+static unsigned char *chunk_buffer(const struct hwmc_shm_reduction *r)
 {
     return hwmc_shm_buffer(r->op.group, r->op.group->rank, r->op.group->chunks);
 }
 
 /* The operand of `peer`, of the chunk at `at`: OK, or as shm/copy/copy.h. */
-static int combine(struct hwmc_shm_reduction *r, uint32_t peer)
+static int combine_operand(struct hwmc_shm_reduction *r, uint32_t peer)
 {
     const struct hwmc_shm_group *g = r->op.group;
-    unsigned char *result = buffer(r);
+    unsigned char *result = chunk_buffer(r);
     unsigned char *theirs = r->turn == 0 ? result : result + g->segment->layout.chunk / 2;
     const unsigned char *operand = r->in + r->at;
     size_t n = hwmc_shm_reduction_bytes(r);
@@ -76,22 +76,22 @@ static int combine(struct hwmc_shm_reduction *r, uint32_t peer)
 }
 
 /* The chunk to `peer`: OK, or as shm/copy/copy.h. */
-static int deliver(const struct hwmc_shm_reduction *r, uint32_t peer)
+static int deliver_chunk(const struct hwmc_shm_reduction *r, uint32_t peer)
 {
     const struct hwmc_shm_group *g = r->op.group;
     size_t n = hwmc_shm_reduction_bytes(r);
     uint64_t to;
 
     if (peer == g->rank) {
-        memcpy(r->out + (r->at - r->base), buffer(r), n);
+        memcpy(r->out + (r->at - r->base), chunk_buffer(r), n);
         return HWMC_OK;
     }
     memcpy(&to, hwmc_shm_lines(&r->op, peer)->out.body, sizeof(to));
-    return hwmc_shm_group_put(g, peer, to + r->at, buffer(r), n);
+    return hwmc_shm_group_put(g, peer, to + r->at, chunk_buffer(r), n);
 }
 
 /* After each turn; `turns`: of a chunk. */
-static void advance(struct hwmc_shm_reduction *r, uint32_t turns)
+static void advance_turn(struct hwmc_shm_reduction *r, uint32_t turns)
 {
     r->op.moved = true;
     if (++r->turn < turns)
@@ -113,7 +113,7 @@ void hwmc_shm_reduction_ag_init(struct hwmc_shm_reduction *r)
 }
 
 /* All have told their addresses: OK, AGAIN, or ERR_INVAL. */
-static int gather(struct hwmc_shm_reduction *r)
+static int gather_addresses(struct hwmc_shm_reduction *r)
 {
     for (; r->way.direct.next < r->op.group->size; r->way.direct.next++) {
         int err = hwmc_shm_lines_look(&r->op, r->way.direct.next, r->length);
@@ -127,20 +127,20 @@ static int gather(struct hwmc_shm_reduction *r)
 }
 
 /* One turn. OK: the piece is where it belongs; AGAIN; or as shm/copy/copy.h. */
-static int work(struct hwmc_shm_reduction *r)
+static int work_turn(struct hwmc_shm_reduction *r)
 {
     const struct hwmc_shm_group *g = r->op.group;
     uint32_t from = r->operation.commutative ? g->rank : g->size - 1;
 
     if (r->at < r->end) {
-        int err = r->turn < g->size ? combine(r, g->ring[from + g->size - r->turn])
-                  : r->apart        ? deliver(r, g->rank)
-                  : r->to_all       ? deliver(r, g->ring[g->rank + r->turn - g->size])
-                                    : deliver(r, r->root);
+        int err = r->turn < g->size ? combine_operand(r, g->ring[from + g->size - r->turn])
+                  : r->apart        ? deliver_chunk(r, g->rank)
+                  : r->to_all       ? deliver_chunk(r, g->ring[g->rank + r->turn - g->size])
+                                    : deliver_chunk(r, r->root);
 
         if (err != HWMC_OK)
             return err;
-        advance(r, g->size + (r->to_all ? g->size : 1));
+        advance_turn(r, g->size + (r->to_all ? g->size : 1));
         if (r->at < r->end)
             return HWMC_AGAIN;
     }
@@ -150,7 +150,7 @@ static int work(struct hwmc_shm_reduction *r)
 }
 
 /* All are through with this rank's memory: OK or AGAIN. */
-static int rest(struct hwmc_shm_reduction *r)
+static int rest_ranks(struct hwmc_shm_reduction *r)
 {
     for (; r->way.direct.next < r->op.group->size; r->way.direct.next++)
         if (hwmc_shm_lines_taken(&r->op, r->way.direct.next) == 0)
@@ -166,12 +166,12 @@ int hwmc_shm_reduction_ag(struct hwmc_shm_op *op)
     if (!open_lines(r, r->in))
         return HWMC_AGAIN;
     if (r->way.direct.phase == GATHER)
-        err = gather(r);
+        err = gather_addresses(r);
     else if (r->way.direct.phase == WORK)
-        err = work(r);
+        err = work_turn(r);
     if (err != HWMC_OK || r->way.direct.phase != REST)
         return err == HWMC_OK ? HWMC_AGAIN : err;
-    return rest(r);
+    return rest_ranks(r);
 }
 
 /* The children's messages are there: OK, AGAIN, or ERR_INVAL. */
@@ -193,12 +193,12 @@ static int children_there(struct hwmc_shm_reduction *r)
 static int combine_children(struct hwmc_shm_reduction *r)
 {
     uint32_t operands = r->tree.num_children + 1u;
-    int err = r->turn < operands ? combine(r, hwmc_shm_reduction_operand(r, r->turn))
-                                 : deliver(r, r->op.group->rank);
+    int err = r->turn < operands ? combine_operand(r, hwmc_shm_reduction_operand(r, r->turn))
+                                 : deliver_chunk(r, r->op.group->rank);
 
     if (err != HWMC_OK)
         return err;
-    advance(r, operands + 1);
+    advance_turn(r, operands + 1);
     if (r->at < r->end)
         return HWMC_AGAIN;
     hwmc_shm_lines_ack(&r->op, 1);

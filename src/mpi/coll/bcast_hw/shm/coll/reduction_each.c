@@ -19,13 +19,14 @@
 #include "reduction_impl.h"
 
 /* The operands are those of ranks size - 1 to 0. */
-static uint32_t operand(const struct hwmc_shm_reduction *r, uint32_t turn)
+static uint32_t operand_of(const struct hwmc_shm_reduction *r, uint32_t turn)
 {
     return r->op.group->size - 1 - turn;
 }
 
 /* A rank's inline message, or its chunk at r->at. */
-static const unsigned char *shown(const struct hwmc_shm_reduction *r, uint32_t peer, bool in_chunks)
+static const unsigned char *shown_by(const struct hwmc_shm_reduction *r, uint32_t peer,
+                                     bool in_chunks)
 {
     const struct hwmc_shm_out *out = &hwmc_shm_lines(&r->op, peer)->out;
 
@@ -39,8 +40,9 @@ static void combine_next(struct hwmc_shm_reduction *r, size_t n, bool in_chunks)
     unsigned char *to = r->out + r->at;
 
     if (r->turn > 0)
-        hwmc_shm_operation_combine(&r->operation, to, shown(r, operand(r, r->turn), in_chunks),
-                                   r->turn == 1 ? shown(r, operand(r, 0), in_chunks) : to, n);
+        hwmc_shm_operation_combine(&r->operation, to,
+                                   shown_by(r, operand_of(r, r->turn), in_chunks),
+                                   r->turn == 1 ? shown_by(r, operand_of(r, 0), in_chunks) : to, n);
     r->turn++;
 }
 
@@ -51,7 +53,7 @@ int hwmc_shm_reduction_each_inline(struct hwmc_shm_op *op)
     if (!hwmc_shm_lines_put_body(op, r->in, r->length))
         return HWMC_AGAIN;
     while (r->turn < op->group->size) {
-        int err = hwmc_shm_lines_look(op, operand(r, r->turn), r->length);
+        int err = hwmc_shm_lines_look(op, operand_of(r, r->turn), r->length);
 
         if (err != HWMC_OK)
             return err;
@@ -76,7 +78,7 @@ static bool all_took(struct hwmc_shm_reduction *r, uint64_t chunk)
 }
 
 /* Puts the next chunk, if there is one and its buffer is free. */
-static void put(struct hwmc_shm_reduction *r)
+static void put_chunk(struct hwmc_shm_reduction *r)
 {
     struct hwmc_shm_group *g = r->op.group;
     struct hwmc_shm_reduction_chunks *c = &r->way.chunks;
@@ -99,7 +101,7 @@ static void put(struct hwmc_shm_reduction *r)
 static int are_there(const struct hwmc_shm_reduction *r)
 {
     const uint64_t chunk = r->at / r->chunk;
-    const uint32_t peer = operand(r, r->turn);
+    const uint32_t peer = operand_of(r, r->turn);
     const int err = hwmc_shm_lines_look(&r->op, peer, r->length);
 
     if (err != HWMC_OK)
@@ -118,7 +120,7 @@ int hwmc_shm_reduction_each_chunks(struct hwmc_shm_op *op)
 
     if (!hwmc_shm_lines_open(op, r->length, 0, r->way.chunks.first))
         return HWMC_AGAIN;
-    put(r);
+    put_chunk(r);
     err = are_there(r);
     if (err != HWMC_OK)
         return err;

@@ -12,7 +12,7 @@
 #include "reduction_impl.h"
 
 /* Of that turn; it is there. */
-static const unsigned char *operand(const struct hwmc_shm_reduction *r, uint32_t turn)
+static const unsigned char *operand_of(const struct hwmc_shm_reduction *r, uint32_t turn)
 {
     uint32_t peer = hwmc_shm_reduction_operand(r, turn);
 
@@ -32,8 +32,8 @@ static int combine_next(struct hwmc_shm_reduction *r, unsigned char *to)
         hwmc_shm_lines_fetch_next(&r->op, peer);
     }
     if (r->turn > 0)
-        hwmc_shm_operation_combine(&r->operation, to, operand(r, r->turn),
-                                   r->turn == 1 ? operand(r, 0) : to, r->length);
+        hwmc_shm_operation_combine(&r->operation, to, operand_of(r, r->turn),
+                                   r->turn == 1 ? operand_of(r, 0) : to, r->length);
     else if (r->tree.num_children == 0)
         memcpy(to, r->in, r->length);
     r->turn++;

@@ -57,7 +57,7 @@ static int step_inline(struct hwmc_shm_op *op)
 }
 
 /* The chunk of the rank before, in *from; NULL: this is the first rank. OK, AGAIN or ERR_INVAL. */
-static int find(const struct hwmc_shm_scan *s, const unsigned char **from)
+static int find_before(const struct hwmc_shm_scan *s, const unsigned char **from)
 {
     const struct hwmc_shm_group *g = s->op.group;
     uint64_t chunk = s->at / s->chunk;
@@ -113,7 +113,7 @@ static int step_chunks(struct hwmc_shm_op *op)
 
     if (!hwmc_shm_lines_open(op, s->length, 0, op->group->chunks))
         return HWMC_AGAIN;
-    err = find(s, &from);
+    err = find_before(s, &from);
     if (err != HWMC_OK)
         return err;
     if ((to = free_buffer(s)) == NULL)

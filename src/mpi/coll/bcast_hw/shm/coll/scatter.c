@@ -22,24 +22,24 @@ static int move_own(struct hwmc_shm_scatter *w)
                                hwmc_shm_vector_agree(&w->op, to.bytes, from.bytes), &w->moved);
 }
 
-static int step(struct hwmc_shm_op *op)
+static int scatter_step(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_scatter *w = (struct hwmc_shm_scatter *) op;
     int err = hwmc_shm_scatter_open(w);
 
     if (err != HWMC_OK)
         return err;
-    if (!w->given)
-        w->given = hwmc_shm_scatter_give(w) == HWMC_OK;
-    if (!w->own && !op->moved)
-        w->own = move_own(w) == HWMC_OK;
-    if (!w->read && !op->moved) {
+    if (!(w->done & HWMC_SHM_PARTS_GIVEN))
+        w->done |= hwmc_shm_scatter_give(w) == HWMC_OK ? HWMC_SHM_PARTS_GIVEN : 0;
+    if (!(w->done & HWMC_SHM_PARTS_OWN) && !op->moved)
+        w->done |= move_own(w) == HWMC_OK ? HWMC_SHM_PARTS_OWN : 0;
+    if (!(w->done & HWMC_SHM_PARTS_READ) && !op->moved) {
         err = hwmc_shm_scatter_read(w);
         if (err < 0)
             return err;
-        w->read = err == HWMC_OK;
+        w->done |= err == HWMC_OK ? HWMC_SHM_PARTS_READ : 0;
     }
-    return w->given && w->own && w->read ? hwmc_shm_op_end(op) : HWMC_AGAIN;
+    return w->done == HWMC_SHM_PARTS_ALL ? hwmc_shm_op_end(op) : HWMC_AGAIN;
 }
 
 void hwmc_shm_scatter_begin(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g, uint32_t root,
@@ -50,15 +50,16 @@ void hwmc_shm_scatter_begin(struct hwmc_shm_scatter *w, struct hwmc_shm_group *g
 
     assert(root < g->size);
     memset(w, 0, sizeof(*w));
-    hwmc_shm_op_begin(&w->op, g, step);
+    hwmc_shm_op_begin(&w->op, g, scatter_step);
     w->root = root;
     w->in = in;
     w->out = out;
     if (gives)
         w->in_vector = *vector;
     w->length = length;
-    w->own = !gives || out == NULL;
-    w->read = gives;
+    w->done = gives ? HWMC_SHM_PARTS_READ : 0;
+    if (!gives || out == NULL)
+        w->done |= HWMC_SHM_PARTS_OWN;
     w->to = 1;
     w->from = gives ? 1 : (g->rank + g->size - root) % g->size;
     w->last = w->from;
@@ -69,7 +70,7 @@ void hwmc_shm_scatter_begin_of_all(struct hwmc_shm_scatter *w, struct hwmc_shm_g
                                    void *out, const struct hwmc_shm_vector *out_vector)
 {
     memset(w, 0, sizeof(*w));
-    hwmc_shm_op_begin(&w->op, g, step);
+    hwmc_shm_op_begin(&w->op, g, scatter_step);
     w->of_all = true;
     w->in = in;
     w->out = out;

@@ -46,9 +46,7 @@ struct hwmc_shm_scatter {
     struct hwmc_shm_vector out_vector; /* of_all */
     uint64_t length;                   /* else: of the part at `out`, bytes */
 
-    bool given;     /* the others have this rank's parts, or can have them without it */
-    bool own;       /* its own part is where it belongs */
-    bool read;      /* so are the others' */
+    uint8_t done;   /* enum hwmc_shm_parts, a bit each */
     uint64_t moved; /* bytes of its own part that are there */
 
     enum hwmc_shm_scatter_form form;

@@ -12,7 +12,7 @@
 #include "scatter_impl.h"
 
 /* Bytes of all parts when they are packed, and of the longest one; its own is none. */
-static uint64_t sum(const struct hwmc_shm_scatter *w, uint64_t *longest)
+static uint64_t sum_parts(const struct hwmc_shm_scatter *w, uint64_t *longest)
 {
     const struct hwmc_shm_group *g = w->op.group;
     uint64_t all = w->in_vector.each != NULL ? g->size * sizeof(uint64_t) : w->in_vector.bytes;
@@ -35,7 +35,7 @@ static enum hwmc_shm_scatter_form form_of(const struct hwmc_shm_scatter *w)
 
     if (g->size == 1 || (!w->of_all && g->rank != w->root))
         return HWMC_SHM_SCATTER_NONE;
-    all = sum(w, &longest);
+    all = sum_parts(w, &longest);
     if (hwmc_shm_vector_direct(g, longest))
         return HWMC_SHM_SCATTER_DIRECT;
     if (all <= g->params.inline_max)
@@ -43,7 +43,7 @@ static enum hwmc_shm_scatter_form form_of(const struct hwmc_shm_scatter *w)
     return all <= g->params.chunk ? HWMC_SHM_SCATTER_BUFFER : HWMC_SHM_SCATTER_CHUNKS;
 }
 
-static void pack(const struct hwmc_shm_scatter *w, unsigned char *to)
+static void pack_parts(const struct hwmc_shm_scatter *w, unsigned char *to)
 {
     const struct hwmc_shm_group *g = w->op.group;
     bool uneven = w->in_vector.each != NULL;
@@ -81,9 +81,9 @@ int hwmc_shm_scatter_open(struct hwmc_shm_scatter *w)
         if (!hwmc_shm_group_all_finished(g, *used))
             return HWMC_AGAIN;
         *used = w->op.serial;
-        pack(w, hwmc_shm_next_buffer(g));
+        pack_parts(w, hwmc_shm_next_buffer(g));
     } else if (w->form == HWMC_SHM_SCATTER_BODY) {
-        pack(w, out->body);
+        pack_parts(w, out->body);
     } else if (w->form == HWMC_SHM_SCATTER_DIRECT) {
         addr = (uintptr_t) w->in;
         hwmc_shm_vector_tell(&w->in_vector, out->body);
@@ -91,9 +91,10 @@ int hwmc_shm_scatter_open(struct hwmc_shm_scatter *w)
     hwmc_shm_lines_open(&w->op, length, addr, g->chunks);
     if (w->form == HWMC_SHM_SCATTER_BUFFER)
         g->chunks++;
-    w->given = w->form < HWMC_SHM_SCATTER_CHUNKS;
-    if (w->given)
+    if (w->form < HWMC_SHM_SCATTER_CHUNKS) {
+        w->done |= HWMC_SHM_PARTS_GIVEN;
         hwmc_shm_lines_show(&w->op, w->form);
+    }
     return HWMC_OK;
 }
 
@@ -109,7 +110,7 @@ static bool is_free(const struct hwmc_shm_scatter *w, uint32_t buffer)
 }
 
 /* Puts the next chunk. OK: it was the last one of all; AGAIN. */
-static int put(struct hwmc_shm_scatter *w)
+static int put_chunk(struct hwmc_shm_scatter *w)
 {
     struct hwmc_shm_group *g = w->op.group;
     struct hwmc_shm_range part = hwmc_shm_part_of(&w->in_vector, g->ring[g->rank + w->to]);
@@ -141,7 +142,7 @@ int hwmc_shm_scatter_give(struct hwmc_shm_scatter *w)
     const struct hwmc_shm_group *g = w->op.group;
 
     if (w->form == HWMC_SHM_SCATTER_CHUNKS)
-        return put(w);
+        return put_chunk(w);
     assert(w->form == HWMC_SHM_SCATTER_DIRECT);
     for (; w->to < g->size; w->to++)
         if (hwmc_shm_lines_taken(&w->op, g->ring[g->rank + w->to]) <

@@ -23,6 +23,14 @@ struct hwmc_shm_vector {
     uint64_t bytes;  /* of each part, where they are alike */
 };
 
+/* What a rank is through with in such a collective, a bit each. */
+enum hwmc_shm_parts {
+    HWMC_SHM_PARTS_GIVEN = 1, /* the others have what they get of it, or can have it without it */
+    HWMC_SHM_PARTS_OWN = 2,   /* its own part is where it belongs */
+    HWMC_SHM_PARTS_READ = 4,  /* so are those that it gets of others */
+    HWMC_SHM_PARTS_ALL = 7
+};
+
 static inline struct hwmc_shm_range hwmc_shm_part_of(const struct hwmc_shm_vector *vector,
                                                      uint32_t rank)
 {

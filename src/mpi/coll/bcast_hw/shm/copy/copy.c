@@ -72,7 +72,7 @@ typedef ssize_t (*vm_call)(pid_t pid, const struct iovec *local, unsigned long n
                            unsigned long flags);
 
 /* The kernel moves 2 GiB at a time at most, and less where a part of the memory is not there. */
-static int cma(vm_call call, int64_t pid, uint64_t local, uint64_t remote, size_t bytes)
+static int cma_copy(vm_call call, int64_t pid, uint64_t local, uint64_t remote, size_t bytes)
 {
     while (bytes > 0) {
         struct iovec here = {(void *) (uintptr_t) local, bytes};
@@ -90,12 +90,12 @@ static int cma(vm_call call, int64_t pid, uint64_t local, uint64_t remote, size_
 
 static int cma_get(struct hwmc_shm_peer *peer, void *to, uint64_t from, size_t bytes)
 {
-    return cma(process_vm_readv, peer->owner.pid, (uintptr_t) to, from, bytes);
+    return cma_copy(process_vm_readv, peer->owner.pid, (uintptr_t) to, from, bytes);
 }
 
 static int cma_put(struct hwmc_shm_peer *peer, uint64_t to, const void *from, size_t bytes)
 {
-    return cma(process_vm_writev, peer->owner.pid, (uintptr_t) from, to, bytes);
+    return cma_copy(process_vm_writev, peer->owner.pid, (uintptr_t) from, to, bytes);
 }
 
 static const void *cma_at(struct hwmc_shm_peer *peer, uint64_t from, size_t bytes)
@@ -106,7 +106,7 @@ static const void *cma_at(struct hwmc_shm_peer *peer, uint64_t from, size_t byte
     return NULL;
 }
 
-static const struct hwmc_shm_copy methods[] = {
+static const struct hwmc_shm_copy copy_methods[] = {
 #define X(id, name, text) {#name, name##_get, name##_put, name##_at},
     HWMC_SHM_COPIES(X)
 #undef X
@@ -114,20 +114,20 @@ static const struct hwmc_shm_copy methods[] = {
 
 const struct hwmc_shm_copy *hwmc_shm_copy_of(enum hwmc_shm_copy_method method)
 {
-    return &methods[method];
+    return &copy_methods[method];
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t key;
-static pid_t keyed; /* whose key that is: a child has to draw its own */
+static pthread_mutex_t key_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t proof_key;
+static pid_t keyed_pid; /* whose key that is: a child has to draw its own */
 
 static int draw_key(void)
 {
-    if (keyed == getpid())
+    if (keyed_pid == getpid())
         return HWMC_OK;
-    if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != (ssize_t) sizeof(key))
+    if (getrandom(&proof_key, sizeof(proof_key), GRND_NONBLOCK) != (ssize_t) sizeof(proof_key))
         return HWMC_ERR_LIMIT;
-    keyed = getpid();
+    keyed_pid = getpid();
     return HWMC_OK;
 }
 
@@ -136,30 +136,30 @@ int hwmc_shm_copy_self(struct hwmc_shm_owner *self, uint64_t methods)
     bool shares = methods & HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_XPMEM);
     int err;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&key_lock);
     err = draw_key();
     *self = (struct hwmc_shm_owner){
         .pid = getpid(),
         .share = shares ? hwmc_shm_mapping_share() : 0,
-        .key_at = (uintptr_t) &key,
-        .key = key,
+        .key_at = (uintptr_t) &proof_key,
+        .key = proof_key,
     };
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&key_lock);
     return err;
 }
 
 void hwmc_shm_copy_close(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&key_lock);
     hwmc_shm_mapping_unshare();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&key_lock);
 }
 
 bool hwmc_shm_copy_works(enum hwmc_shm_copy_method method, const struct hwmc_shm_owner *owner)
 {
     struct hwmc_shm_peer peer = {.owner = *owner};
     uint64_t seen = ~owner->key;
-    int err = methods[method].get(&peer, &seen, owner->key_at, sizeof(seen));
+    int err = copy_methods[method].get(&peer, &seen, owner->key_at, sizeof(seen));
 
     hwmc_shm_peer_close(&peer);
     return err == HWMC_OK && seen == owner->key;

@@ -30,24 +30,25 @@ struct hwmc_shm_mappings {
 
 static atomic_uint all_kept; /* by this process */
 
-static xpmem_segid_t name; /* -1: XPMEM gave none */
-static pid_t named;        /* whose name that is: a child needs its own */
+static xpmem_segid_t own_segment; /* -1: XPMEM gave none */
+static pid_t named_pid;           /* whose name that is: a child needs its own */
 
 int64_t hwmc_shm_mapping_share(void)
 {
-    if (named != getpid()) {
+    if (named_pid != getpid()) {
         /* For processes of the same user. */
-        name = xpmem_make(NULL, XPMEM_MAXADDR_SIZE, XPMEM_PERMIT_MODE, (void *) (uintptr_t) 0600);
-        named = getpid();
+        own_segment =
+            xpmem_make(NULL, XPMEM_MAXADDR_SIZE, XPMEM_PERMIT_MODE, (void *) (uintptr_t) 0600);
+        named_pid = getpid();
     }
-    return name > 0 ? name : 0;
+    return own_segment > 0 ? own_segment : 0;
 }
 
 void hwmc_shm_mapping_unshare(void)
 {
-    if (named == getpid() && name > 0)
-        xpmem_remove(name);
-    named = 0;
+    if (named_pid == getpid() && own_segment > 0)
+        xpmem_remove(own_segment);
+    named_pid = 0;
 }
 
 static int open_permit(struct hwmc_shm_mappings **mp, int64_t share)
@@ -68,7 +69,7 @@ static int open_permit(struct hwmc_shm_mappings **mp, int64_t share)
     return HWMC_OK;
 }
 
-static void unmap(struct hwmc_shm_mappings *m, uint32_t i)
+static void unmap_entry(struct hwmc_shm_mappings *m, uint32_t i)
 {
     xpmem_detach(m->kept[i].here);
     m->kept[i] = m->kept[--m->num];
@@ -87,11 +88,12 @@ static void make_room(struct hwmc_shm_mappings *m)
     for (uint32_t i = 1; i < m->num; i++)
         if (m->kept[i].used < m->kept[oldest].used)
             oldest = i;
-    unmap(m, oldest);
+    unmap_entry(m, oldest);
 }
 
 /* Maps the range, made wider to multiples of `unit`, a power of 2; NULL: errno. */
-static struct mapping *map(struct hwmc_shm_mappings *m, uint64_t from, size_t bytes, uint64_t unit)
+static struct mapping *map_range(struct hwmc_shm_mappings *m, uint64_t from, size_t bytes,
+                                 uint64_t unit)
 {
     uint64_t begin = from & ~(unit - 1);
     uint64_t end = (from + bytes + unit - 1) & ~(unit - 1);
@@ -110,9 +112,9 @@ static struct mapping *map(struct hwmc_shm_mappings *m, uint64_t from, size_t by
 static int map_some(struct hwmc_shm_mappings *m, uint64_t from, size_t bytes, struct mapping **k)
 {
     make_room(m);
-    *k = map(m, from, bytes, HWMC_SHM_MAPPING_WIDE);
+    *k = map_range(m, from, bytes, HWMC_SHM_MAPPING_WIDE);
     if (*k == NULL)
-        *k = map(m, from, bytes, (uint64_t) sysconf(_SC_PAGESIZE));
+        *k = map_range(m, from, bytes, (uint64_t) sysconf(_SC_PAGESIZE));
     if (*k != NULL)
         return HWMC_OK;
     return errno == EINVAL ? HWMC_ERR_INVAL : errno == ENOMEM ? HWMC_ERR_LIMIT : HWMC_ERR_PEER;
@@ -153,7 +155,7 @@ void hwmc_shm_mapping_close(struct hwmc_shm_mappings *m)
     if (m == NULL)
         return;
     while (m->num > 0)
-        unmap(m, m->num - 1);
+        unmap_entry(m, m->num - 1);
     xpmem_release(m->permit);
     free(m);
 }

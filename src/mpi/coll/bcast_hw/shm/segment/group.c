@@ -15,7 +15,7 @@
 
 #define BUFFERS_NEAR 4u /* used for small chunks, so many of which one holds */
 
-static bool fits(const struct hwmc_shm_params *p, const struct hwmc_shm_layout *l)
+static bool params_fit(const struct hwmc_shm_params *p, const struct hwmc_shm_layout *l)
 {
     return p->barrier < HWMC_SHM_BARRIER_NUM && p->bcast < HWMC_SHM_BCAST_NUM &&
            p->reduction < HWMC_SHM_REDUCTION_NUM && p->chunk >= 1 && p->chunk <= l->chunk &&
@@ -50,7 +50,7 @@ static void show_peer_info(struct hwmc_shm_group *g)
 int hwmc_shm_group_init(struct hwmc_shm_group *g, struct hwmc_shm_segment *segment, uint32_t rank,
                         uint64_t methods, const struct hwmc_shm_params *params)
 {
-    if (rank >= segment->layout.ranks || !fits(params, &segment->layout))
+    if (rank >= segment->layout.ranks || !params_fit(params, &segment->layout))
         return HWMC_ERR_INVAL;
     *g = (struct hwmc_shm_group){
         .segment = segment,
@@ -90,7 +90,7 @@ void hwmc_shm_group_fini(struct hwmc_shm_group *g)
 int hwmc_shm_group_set(struct hwmc_shm_group *g, const struct hwmc_shm_params *params)
 {
     assert(g->finished == g->serial);
-    if (!fits(params, &g->segment->layout))
+    if (!params_fit(params, &g->segment->layout))
         return HWMC_ERR_INVAL;
     g->params = *params;
     lay_chunks(g);
@@ -106,7 +106,7 @@ static uint64_t that_work(uint64_t methods, const struct hwmc_shm_owner *owner)
 }
 
 /* Tries the methods on each other rank as it comes. */
-static int judge(struct hwmc_shm_group *g)
+static int judge_methods(struct hwmc_shm_group *g)
 {
     for (; g->joined < g->size; g->joined++) {
         const struct hwmc_shm_peer_info *peer_info =
@@ -127,7 +127,7 @@ static int judge(struct hwmc_shm_group *g)
 
 int hwmc_shm_group_join(struct hwmc_shm_group *g)
 {
-    if (!g->judged && judge(g) == HWMC_AGAIN)
+    if (!g->judged && judge_methods(g) == HWMC_AGAIN)
         return HWMC_AGAIN;
     for (; g->joined < g->size; g->joined++) {
         uint64_t verdict = hwmc_shm_load(&hwmc_shm_words(g->segment, g->joined)->verdict);

@@ -10,7 +10,7 @@
 #include "slot.h"
 
 /* FNV-1a, word by word. */
-static uint64_t mix(uint64_t digest, uint64_t word)
+static uint64_t mix_word(uint64_t digest, uint64_t word)
 {
     return (digest ^ word) * UINT64_C(0x100000001b3);
 }
@@ -22,15 +22,15 @@ static uint64_t mix_rank(uint64_t digest, const struct hwmc_shm_group *g, uint32
     const struct hwmc_shm_words *words = hwmc_shm_words(g->segment, rank);
     const struct hwmc_shm_slot *slot = hwmc_shm_slot(g->segment, rank, finished + 1);
 
-    digest = mix(digest, finished);
-    digest = mix(digest, hwmc_shm_load(&words->up));
-    digest = mix(digest, hwmc_shm_load(&words->down));
+    digest = mix_word(digest, finished);
+    digest = mix_word(digest, hwmc_shm_load(&words->up));
+    digest = mix_word(digest, hwmc_shm_load(&words->down));
     for (uint32_t i = 0; i < (g->size + 63) / 64; i++)
-        digest = mix(digest, hwmc_shm_load(&words->signal[i]));
-    digest = mix(digest, hwmc_shm_load(&slot->out.serial));
-    digest = mix(digest, hwmc_shm_load(&slot->out.ready));
-    digest = mix(digest, hwmc_shm_load(&slot->ack.serial));
-    return mix(digest, hwmc_shm_load(&slot->ack.taken));
+        digest = mix_word(digest, hwmc_shm_load(&words->signal[i]));
+    digest = mix_word(digest, hwmc_shm_load(&slot->out.serial));
+    digest = mix_word(digest, hwmc_shm_load(&slot->out.ready));
+    digest = mix_word(digest, hwmc_shm_load(&slot->ack.serial));
+    return mix_word(digest, hwmc_shm_load(&slot->ack.taken));
 }
 
 static uint64_t finished_by(const struct hwmc_shm_group *g, uint32_t rank)
@@ -46,7 +46,7 @@ static uint64_t digest_of(const struct hwmc_shm_group *g)
     for (uint32_t r = 0; r < g->size; r++) {
         uint64_t finished = finished_by(g, r);
 
-        digest = finished < g->serial ? mix_rank(mix(digest, r), g, r, finished) : digest;
+        digest = finished < g->serial ? mix_rank(mix_word(digest, r), g, r, finished) : digest;
     }
     return digest;
 }

@@ -10,25 +10,25 @@
 
 #include "slot.h"
 
-static const char *const barriers[] = {
+static const char *const barrier_names[] = {
 #define X(id, name, text) #name,
     HWMC_SHM_BARRIERS(X)
 #undef X
 };
 
-static const char *const bcasts[] = {
+static const char *const bcast_names[] = {
 #define X(id, name, text) #name,
     HWMC_SHM_BCASTS(X)
 #undef X
 };
 
-static const char *const reductions[] = {
+static const char *const reduction_names[] = {
 #define X(id, name, text) #name,
     HWMC_SHM_REDUCTIONS(X)
 #undef X
 };
 
-static int named(const char *const *names, int n, const char *name)
+static int find_named(const char *const *names, int n, const char *name)
 {
     for (int i = 0; i < n; i++)
         if (strcmp(names[i], name) == 0)
@@ -57,30 +57,30 @@ struct hwmc_shm_params hwmc_shm_params_default(uint32_t chunk)
 
 int hwmc_shm_barrier_named(const char *name)
 {
-    return named(barriers, HWMC_SHM_BARRIER_NUM, name);
+    return find_named(barrier_names, HWMC_SHM_BARRIER_NUM, name);
 }
 
 int hwmc_shm_bcast_named(const char *name)
 {
-    return named(bcasts, HWMC_SHM_BCAST_NUM, name);
+    return find_named(bcast_names, HWMC_SHM_BCAST_NUM, name);
 }
 
 int hwmc_shm_reduction_named(const char *name)
 {
-    return named(reductions, HWMC_SHM_REDUCTION_NUM, name);
+    return find_named(reduction_names, HWMC_SHM_REDUCTION_NUM, name);
 }
 
 const char *hwmc_shm_barrier_name(enum hwmc_shm_barrier_algorithm algorithm)
 {
-    return barriers[algorithm];
+    return barrier_names[algorithm];
 }
 
 const char *hwmc_shm_bcast_name(enum hwmc_shm_bcast_algorithm algorithm)
 {
-    return bcasts[algorithm];
+    return bcast_names[algorithm];
 }
 
 const char *hwmc_shm_reduction_name(enum hwmc_shm_reduction_algorithm algorithm)
 {
-    return reductions[algorithm];
+    return reduction_names[algorithm];
 }

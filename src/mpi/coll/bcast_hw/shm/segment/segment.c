@@ -33,7 +33,7 @@ struct header {
 
 _Static_assert(sizeof(struct header) <= HWMC_SHM_WAKEUP_AT, "the bell is behind it");
 
-static size_t pages(size_t bytes)
+static size_t whole_pages(size_t bytes)
 {
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
@@ -43,7 +43,7 @@ static bool power_of_2(uint32_t n, uint32_t max)
     return n >= 1 && n <= max && (n & (n - 1)) == 0;
 }
 
-static bool valid(const struct hwmc_shm_layout *l)
+static bool is_valid(const struct hwmc_shm_layout *l)
 {
     return l->ranks >= 1 && l->ranks <= HWMC_SHM_RANKS_MAX &&
            power_of_2(l->slots, HWMC_SHM_SLOTS_MAX) &&
@@ -56,7 +56,7 @@ static void lay_out(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *la
     *s = (struct hwmc_shm_segment){.layout = *layout, .fd = -1};
     s->slots_at = sizeof(struct hwmc_shm_words);
     s->buffers_at = s->slots_at + layout->slots * sizeof(struct hwmc_shm_slot);
-    s->block_bytes = pages(s->buffers_at + (size_t) layout->buffers * layout->chunk);
+    s->block_bytes = whole_pages(s->buffers_at + (size_t) layout->buffers * layout->chunk);
     s->bytes = HWMC_SHM_HEADER + layout->ranks * s->block_bytes;
 }
 
@@ -64,13 +64,13 @@ size_t hwmc_shm_segment_bytes(const struct hwmc_shm_layout *layout)
 {
     struct hwmc_shm_segment s;
 
-    if (!valid(layout))
+    if (!is_valid(layout))
         return 0;
     lay_out(&s, layout);
     return s.bytes;
 }
 
-static int map(struct hwmc_shm_segment *s, int fd)
+static int map_segment(struct hwmc_shm_segment *s, int fd)
 {
     void *base = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -122,7 +122,7 @@ int hwmc_shm_segment_create(struct hwmc_shm_segment *s, const struct hwmc_shm_la
     struct header *header;
     uint64_t key;
 
-    if (!valid(layout))
+    if (!is_valid(layout))
         return HWMC_ERR_INVAL;
     lay_out(s, layout);
     if (getrandom(&key, sizeof(key), 0) != sizeof(key))
@@ -130,7 +130,7 @@ int hwmc_shm_segment_create(struct hwmc_shm_segment *s, const struct hwmc_shm_la
     s->fd = kind == HWMC_SHM_SEGMENT_MEMFD ? open_memfd(s, key) : open_shm(s, key);
     if (s->fd < 0)
         return HWMC_ERR_LIMIT;
-    if (map(s, s->fd) != HWMC_OK) {
+    if (map_segment(s, s->fd) != HWMC_OK) {
         hwmc_shm_segment_seal(s);
         return HWMC_ERR_NOMEM;
     }
@@ -168,7 +168,7 @@ static int map_checked(struct hwmc_shm_segment *s, int fd, uint64_t key)
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t) st.st_size != s->bytes)
         return HWMC_ERR_PEER;
-    if (map(s, fd) != HWMC_OK)
+    if (map_segment(s, fd) != HWMC_OK)
         return HWMC_ERR_NOMEM;
     header = (const struct header *) s->base;
     if (header->key == key && memcmp(&header->layout, &s->layout, sizeof(s->layout)) == 0)
@@ -183,7 +183,7 @@ int hwmc_shm_segment_attach(struct hwmc_shm_segment *s, const struct hwmc_shm_la
     uint64_t key;
     int fd, err;
 
-    if (!valid(layout))
+    if (!is_valid(layout))
         return HWMC_ERR_INVAL;
     fd = open_named(name, &key);
     if (fd < 0)
@@ -208,7 +208,7 @@ void hwmc_shm_segment_seal(struct hwmc_shm_segment *s)
 int hwmc_shm_segment_over(struct hwmc_shm_segment *s, const struct hwmc_shm_layout *layout,
                           void *memory)
 {
-    if (!valid(layout) || (uintptr_t) memory % HWMC_SHM_LINE != 0)
+    if (!is_valid(layout) || (uintptr_t) memory % HWMC_SHM_LINE != 0)
         return HWMC_ERR_INVAL;
     lay_out(s, layout);
     s->base = memory;

@@ -20,7 +20,7 @@ static_assert(sizeof(struct hwmc_shm_affinity) ==
                   HWMC_SHM_PART_NUM * 4 + 24 + HWMC_SHM_PROCESSORS_MAX / 8,
               "a place is gathered as bytes: no holes");
 
-static uint32_t count(const uint64_t *set)
+static uint32_t count_bits(const uint64_t *set)
 {
     uint32_t n = 0;
 
@@ -29,7 +29,7 @@ static uint32_t count(const uint64_t *set)
     return n;
 }
 
-static bool inside(const uint64_t *set, const uint64_t *of)
+static bool is_inside(const uint64_t *set, const uint64_t *of)
 {
     for (uint32_t w = 0; w < WORDS; w++)
         if ((set[w] & ~of[w]) != 0)
@@ -44,7 +44,7 @@ uint32_t hwmc_shm_processors(const struct hwmc_shm_affinity *places, uint32_t n)
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t w = 0; w < WORDS; w++)
             all[w] |= places[r].processors[w];
-    return count(all);
+    return count_bits(all);
 }
 
 bool hwmc_shm_crowded(const struct hwmc_shm_affinity *places, uint32_t n)
@@ -55,16 +55,16 @@ bool hwmc_shm_crowded(const struct hwmc_shm_affinity *places, uint32_t n)
         uint32_t confined = 0;
 
         for (uint32_t q = 0; q < n; q++)
-            confined += inside(places[q].processors, places[r].processors);
-        if (confined > count(places[r].processors))
+            confined += is_inside(places[q].processors, places[r].processors);
+        if (confined > count_bits(places[r].processors))
             return true;
     }
     return false;
 }
 
 /* What a rank has of a cache of its part; one that can leave the part counts alone. */
-static uint64_t share(const struct hwmc_shm_affinity *places, uint32_t n, uint32_t rank,
-                      enum hwmc_shm_part part, uint64_t bytes)
+static uint64_t cache_share(const struct hwmc_shm_affinity *places, uint32_t n, uint32_t rank,
+                            enum hwmc_shm_part part, uint64_t bytes)
 {
     const int32_t own = places[rank].part[part];
     uint32_t sharers = 0;
@@ -83,8 +83,10 @@ void hwmc_shm_caches_of(const struct hwmc_shm_affinity *places, uint32_t n,
 
         if (p->line > caches->line)
             caches->line = p->line;
-        caches->l2 = hwmc_shm_least(caches->l2, share(places, n, r, HWMC_SHM_PART_CORE, p->l2));
-        caches->llc = hwmc_shm_least(caches->llc, share(places, n, r, HWMC_SHM_PART_CACHE, p->llc));
+        caches->l2 =
+            hwmc_shm_least(caches->l2, cache_share(places, n, r, HWMC_SHM_PART_CORE, p->l2));
+        caches->llc =
+            hwmc_shm_least(caches->llc, cache_share(places, n, r, HWMC_SHM_PART_CACHE, p->llc));
     }
 }
 

@@ -17,7 +17,7 @@ struct division {
     uint16_t lowest[HWMC_SHM_RANKS_MAX];
 };
 
-static void count(struct division *d)
+static void count_groups(struct division *d)
 {
     d->groups = 0;
     for (uint32_t r = 0; r < d->n; r++)
@@ -25,8 +25,8 @@ static void count(struct division *d)
 }
 
 /* By what part they cannot leave. */
-static void divide(struct division *d, const struct hwmc_shm_affinity *places, uint32_t n,
-                   enum hwmc_shm_part kind)
+static void divide_ranks(struct division *d, const struct hwmc_shm_affinity *places, uint32_t n,
+                         enum hwmc_shm_part kind)
 {
     d->kind = kind;
     d->n = n;
@@ -38,11 +38,11 @@ static void divide(struct division *d, const struct hwmc_shm_affinity *places, u
             q++;
         d->lowest[r] = (uint16_t) q;
     }
-    count(d);
+    count_groups(d);
 }
 
 /* Makes whole groups of `lower` of those of d, joining what shares one. */
-static void join(struct division *d, const struct division *lower)
+static void join_groups(struct division *d, const struct division *lower)
 {
     for (uint32_t r = 0; r < d->n; r++) {
         const uint16_t a = d->lowest[r], b = d->lowest[lower->lowest[r]];
@@ -52,11 +52,11 @@ static void join(struct division *d, const struct division *lower)
             if (d->lowest[q] == high)
                 d->lowest[q] = low;
     }
-    count(d);
+    count_groups(d);
 }
 
 /* By the number of groups, most first; of equal ones as they are. */
-static void sort(struct division *d, uint32_t num)
+static void sort_divisions(struct division *d, uint32_t num)
 {
     for (uint32_t i = 1; i < num; i++)
         for (uint32_t k = i; k > 0 && d[k].groups > d[k - 1].groups; k--) {
@@ -67,7 +67,7 @@ static void sort(struct division *d, uint32_t num)
         }
 }
 
-static void add(struct hwmc_shm_levels *levels, const struct division *d)
+static void add_level(struct hwmc_shm_levels *levels, const struct division *d)
 {
     levels->kind[levels->num] = d->kind;
     memcpy(levels->lowest[levels->num++], d->lowest, d->n * sizeof(d->lowest[0]));
@@ -88,20 +88,20 @@ void hwmc_shm_levels_init(struct hwmc_shm_levels *levels, const struct hwmc_shm_
 
     hwmc_shm_levels_flat(levels, n);
     for (uint32_t k = 0; k < HWMC_SHM_PART_NUM; k++)
-        divide(&d[k], places, n, (enum hwmc_shm_part) k);
-    sort(d, HWMC_SHM_PART_NUM);
+        divide_ranks(&d[k], places, n, (enum hwmc_shm_part) k);
+    sort_divisions(d, HWMC_SHM_PART_NUM);
     for (uint32_t k = 0; k < HWMC_SHM_PART_NUM; k++) {
         if (k > 0)
-            join(&d[k], &d[k - 1]);
+            join_groups(&d[k], &d[k - 1]);
         if (d[k].groups > 1 && d[k].groups < below)
-            add(levels, &d[k]);
+            add_level(levels, &d[k]);
         below = d[k].groups;
     }
 }
 
 /* Puts together what is of one group of this level, where its first one is. Groups of the levels
  * below are in one piece already and stay so. */
-static void gather(const uint16_t *lowest, uint16_t *order, uint32_t n)
+static void gather_groups(const uint16_t *lowest, uint16_t *order, uint32_t n)
 {
     uint16_t size[HWMC_SHM_RANKS_MAX] = {0}, to[HWMC_SHM_RANKS_MAX];
     uint16_t from[HWMC_SHM_RANKS_MAX], used = 0;
@@ -127,7 +127,7 @@ void hwmc_shm_levels_order(const struct hwmc_shm_levels *levels, uint32_t first,
     for (uint32_t i = 0; i < levels->n; i++)
         order[i] = (uint16_t) ((first + i) % levels->n);
     for (uint32_t l = 0; l < levels->num; l++)
-        gather(levels->lowest[l], order, levels->n);
+        gather_groups(levels->lowest[l], order, levels->n);
 }
 
 void hwmc_shm_levels_check(const struct hwmc_shm_levels *levels)

@@ -13,7 +13,7 @@
 
 #include "least.h"
 
-static uint32_t thousandths(long long quota, long long period)
+static uint32_t thousandths_of(long long quota, long long period)
 {
     if (quota <= 0 || period <= 0)
         return 0;
@@ -46,7 +46,7 @@ static uint32_t quota_of_unified(const char *dir)
 
     return read_line(dir, "cpu.max", line, sizeof(line)) &&
                    sscanf(line, "%lld %lld", &quota, &period) == 2
-               ? thousandths(quota, period)
+               ? thousandths_of(quota, period)
                : 0;
 }
 
@@ -60,7 +60,7 @@ static uint32_t quota_of_cpu(const char *dir)
                    read_line(dir, "cpu.cfs_period_us", period_line, sizeof(period_line)) &&
                    sscanf(quota_line, "%lld", &quota) == 1 &&
                    sscanf(period_line, "%lld", &period) == 1
-               ? thousandths(quota, period)
+               ? thousandths_of(quota, period)
                : 0;
 }
 

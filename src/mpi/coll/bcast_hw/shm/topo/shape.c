@@ -77,8 +77,8 @@ static uint32_t children_of(enum hwmc_shm_shape shape, uint32_t degree, uint32_t
     return num;
 }
 
-static void chain(struct hwmc_shm_tree *tree, const uint16_t *order, uint32_t n, uint32_t rank,
-                  uint16_t *children)
+static void chain_ranks(struct hwmc_shm_tree *tree, const uint16_t *order, uint32_t n,
+                        uint32_t rank, uint16_t *children)
 {
     uint32_t i = 0;
 
@@ -92,8 +92,8 @@ static void chain(struct hwmc_shm_tree *tree, const uint16_t *order, uint32_t n,
 
 /* Adds its place in one scope, if it is a member. It is one on the levels up to one where it is
  * not the first: there it is served. */
-static void add(struct hwmc_shm_tree *tree, const struct scope *s, enum hwmc_shm_shape shape,
-                uint32_t degree, uint32_t rank, uint16_t *children)
+static void add_scope(struct hwmc_shm_tree *tree, const struct scope *s, enum hwmc_shm_shape shape,
+                      uint32_t degree, uint32_t rank, uint16_t *children)
 {
     uint16_t *added = children + tree->num_children;
     uint32_t num;
@@ -122,12 +122,12 @@ struct hwmc_shm_tree hwmc_shm_shape_tree(const struct hwmc_shm_levels *levels,
     if (degree > levels->n)
         degree = levels->n;
     if (degree == 1) {
-        chain(&tree, order, levels->n, rank, children);
+        chain_ranks(&tree, order, levels->n, rank, children);
         return tree;
     }
     for (int level = levels->num; level >= 0; level--) {
         scope_init(&s, levels, level, order, rank);
-        add(&tree, &s, shape, degree, rank, children);
+        add_scope(&tree, &s, shape, degree, rank, children);
     }
     return tree;
 }

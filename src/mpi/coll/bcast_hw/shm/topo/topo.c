@@ -46,7 +46,8 @@ void hwmc_shm_topo_close(struct hwmc_shm_topo *topo)
 }
 
 /* The first object of a type that has any of the processors in `set`; NULL: none. */
-static hwloc_obj_t touched(hwloc_topology_t hwloc, hwloc_const_cpuset_t set, hwloc_obj_type_t type)
+static hwloc_obj_t touched_object(hwloc_topology_t hwloc, hwloc_const_cpuset_t set,
+                                  hwloc_obj_type_t type)
 {
     return hwloc_get_next_obj_covering_cpuset_by_type(hwloc, set, type, NULL);
 }
@@ -58,13 +59,13 @@ static hwloc_obj_t last_cache(hwloc_topology_t hwloc, hwloc_const_cpuset_t set)
     hwloc_obj_t cache = NULL;
 
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && cache == NULL; i++)
-        cache = touched(hwloc, set, levels[i]);
+        cache = touched_object(hwloc, set, levels[i]);
     return cache;
 }
 
 /* Memory nodes may lie within each other (fast memory of a cluster, slow memory of its package):
  * the nearest counts. */
-static hwloc_obj_t memory(hwloc_topology_t hwloc, hwloc_const_cpuset_t set)
+static hwloc_obj_t nearest_memory(hwloc_topology_t hwloc, hwloc_const_cpuset_t set)
 {
     hwloc_obj_t best = NULL, numa = NULL;
 
@@ -77,23 +78,23 @@ static hwloc_obj_t memory(hwloc_topology_t hwloc, hwloc_const_cpuset_t set)
 
 /* By its lowest processor, which no other object of its kind has; -1: `set` is not all inside it.
  */
-static int32_t named(hwloc_const_cpuset_t set, hwloc_obj_t obj)
+static int32_t named_by(hwloc_const_cpuset_t set, hwloc_obj_t obj)
 {
     if (obj == NULL || !hwloc_bitmap_isincluded(set, obj->cpuset))
         return -1;
     return hwloc_bitmap_first(obj->cpuset);
 }
 
-static void describe(hwloc_topology_t hwloc, hwloc_const_cpuset_t set,
-                     struct hwmc_shm_affinity *place)
+static void describe_set(hwloc_topology_t hwloc, hwloc_const_cpuset_t set,
+                         struct hwmc_shm_affinity *place)
 {
-    hwloc_obj_t l2 = touched(hwloc, set, HWLOC_OBJ_L2CACHE), llc = last_cache(hwloc, set);
-    hwloc_obj_t core = l2 != NULL ? l2 : touched(hwloc, set, HWLOC_OBJ_CORE);
+    hwloc_obj_t l2 = touched_object(hwloc, set, HWLOC_OBJ_L2CACHE), llc = last_cache(hwloc, set);
+    hwloc_obj_t core = l2 != NULL ? l2 : touched_object(hwloc, set, HWLOC_OBJ_CORE);
     unsigned p;
 
     *place = (struct hwmc_shm_affinity){
-        .part = {named(set, core), named(set, llc), named(set, memory(hwloc, set)),
-                 named(set, touched(hwloc, set, HWLOC_OBJ_PACKAGE))},
+        .part = {named_by(set, core), named_by(set, llc), named_by(set, nearest_memory(hwloc, set)),
+                 named_by(set, touched_object(hwloc, set, HWLOC_OBJ_PACKAGE))},
         .line = llc != NULL ? llc->attr->cache.linesize : 0,
         .l2 = l2 != NULL ? l2->attr->cache.size : 0,
         .llc = llc != NULL ? llc->attr->cache.size : 0,
@@ -104,7 +105,7 @@ static void describe(hwloc_topology_t hwloc, hwloc_const_cpuset_t set,
 }
 
 /* The processors of this host that `cpus` names, or those of this process. */
-static int processors(hwloc_topology_t hwloc, const char *cpus, hwloc_cpuset_t set)
+static int find_processors(hwloc_topology_t hwloc, const char *cpus, hwloc_cpuset_t set)
 {
     if (cpus == NULL) {
         /* A system that does not say may run it anywhere. */
@@ -125,9 +126,9 @@ int hwmc_shm_topo_place(struct hwmc_shm_topo *topo, const char *cpus,
 
     if (set == NULL)
         return err;
-    err = processors(topo->hwloc, cpus, set);
+    err = find_processors(topo->hwloc, cpus, set);
     if (err == HWMC_OK)
-        describe(topo->hwloc, set, place);
+        describe_set(topo->hwloc, set, place);
     hwloc_bitmap_free(set);
     return err;
 }

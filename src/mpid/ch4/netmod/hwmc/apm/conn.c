@@ -64,7 +64,7 @@ bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c)
 /* An event may be told late, when the path has been loaded again. */
 static enum hwmc_apm_verdict on_migrated(struct hwmc_apm_conn *c)
 {
-    if (!c->state.asked && !hwmc_apm_conn_has_migrated(c))
+    if (c->state.open != HWMC_APM_ASKED && !hwmc_apm_conn_has_migrated(c))
         return HWMC_APM_STALE;
     return hwmc_apm_on_event(&c->state, HWMC_APM_ON_MIGRATED);
 }

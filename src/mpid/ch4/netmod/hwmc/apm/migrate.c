@@ -10,7 +10,7 @@
 
 #include "load.h"
 
-static int migrate(struct hwmc_apm_conn *c)
+static int request_migration(struct hwmc_apm_conn *c)
 {
     struct ibv_qp_attr attr = {.path_mig_state = IBV_MIG_MIGRATED};
     struct hwmc_apm trial;
@@ -34,7 +34,7 @@ int hwmc_apm_migrate(struct hwmc_apm_conn *const *conns, int n)
     int taken = 0;
 
     for (int i = 0; i < n; i++) {
-        conns[i]->error = migrate(conns[i]);
+        conns[i]->error = request_migration(conns[i]);
         taken += conns[i]->error == 0;
     }
     return taken;

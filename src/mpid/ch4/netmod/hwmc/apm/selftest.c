@@ -36,7 +36,7 @@ static uint64_t now_ns(void)
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
-static bool describe(struct pair *p, uint8_t number, struct hwmc_apm_port *port)
+static bool describe_port(struct pair *p, uint8_t number, struct hwmc_apm_port *port)
 {
     struct ibv_port_attr attr;
 
@@ -53,7 +53,7 @@ static bool describe(struct pair *p, uint8_t number, struct hwmc_apm_port *port)
 }
 
 /* Each end goes to itself or to another LID of the same port. */
-static bool make(struct pair *p, const struct hwmc_apm_port *port)
+static bool make_pair(struct pair *p, const struct hwmc_apm_port *port)
 {
     struct hwmc_apm_path primary, alternate;
 
@@ -80,7 +80,7 @@ static bool make(struct pair *p, const struct hwmc_apm_port *port)
     return p->mr != NULL;
 }
 
-static void unmake(struct pair *p)
+static void unmake_pair(struct pair *p)
 {
     for (int i = 0; i < ENDS; i++)
         if (p->end[i].qp != NULL)
@@ -154,7 +154,7 @@ static enum hwmc_apm_selftest connect_ends(struct pair *p)
     return HWMC_APM_SELFTEST_HARDWARE;
 }
 
-static bool post(struct pair *p, int from)
+static bool post_message(struct pair *p, int from)
 {
     struct ibv_sge sge[2] = {{(uintptr_t) &p->bytes[from], 1, p->mr->lkey},
                              {(uintptr_t) &p->bytes[ENDS + !from], 1, p->mr->lkey}};
@@ -166,12 +166,12 @@ static bool post(struct pair *p, int from)
 }
 
 /* A message from each end to the other comes. */
-static bool exchange(struct pair *p)
+static bool exchange_messages(struct pair *p)
 {
     uint64_t until = now_ns() + HWMC_APM_SELFTEST_NS;
     int done = 0;
 
-    if (!post(p, 0) || !post(p, 1))
+    if (!post_message(p, 0) || !post_message(p, 1))
         return false;
     while (done < 2 * ENDS) {
         struct ibv_wc wc;
@@ -187,13 +187,13 @@ static bool exchange(struct pair *p)
 }
 
 /* An alternate path is loaded by messages passing both ways. */
-static bool arm(struct pair *p)
+static bool arm_pair(struct pair *p)
 {
     struct hwmc_apm_conn *ends[ENDS] = {&p->end[0], &p->end[1]};
     uint64_t until = now_ns() + HWMC_APM_SELFTEST_NS;
 
     while (now_ns() < until) {
-        if (!exchange(p))
+        if (!exchange_messages(p))
             return false;
         if (hwmc_apm_load_poll(ends, ENDS) == 0)
             return true;
@@ -203,7 +203,7 @@ static bool arm(struct pair *p)
 }
 
 /* The end is told that it migrated. */
-static bool heard(struct pair *p, const struct hwmc_apm_conn *end)
+static bool heard_migration(struct pair *p, const struct hwmc_apm_conn *end)
 {
     uint64_t until = now_ns() + HWMC_APM_SELFTEST_NS;
 
@@ -230,21 +230,21 @@ static enum hwmc_apm_selftest try_ends(struct pair *p)
 
     if (connected != HWMC_APM_SELFTEST_HARDWARE)
         return connected;
-    if (!exchange(p))
+    if (!exchange_messages(p))
         return HWMC_APM_SELFTEST_NO_LOOPBACK;
     if (hwmc_apm_load(ends, ENDS) != ENDS)
         return HWMC_APM_SELFTEST_NO_LOAD;
-    if (!arm(p))
+    if (!arm_pair(p))
         return HWMC_APM_SELFTEST_NEVER_ARMED;
     if (hwmc_apm_migrate(ends, 1) != 1 || !hwmc_apm_conn_has_migrated(ends[0]))
         return HWMC_APM_SELFTEST_NO_MIGRATION;
-    if (!heard(p, ends[0]))
+    if (!heard_migration(p, ends[0]))
         return HWMC_APM_SELFTEST_NO_EVENT;
-    return exchange(p) ? HWMC_APM_SELFTEST_HARDWARE : HWMC_APM_SELFTEST_LOST_DATA;
+    return exchange_messages(p) ? HWMC_APM_SELFTEST_HARDWARE : HWMC_APM_SELFTEST_LOST_DATA;
 }
 
 /* Reading events is not to block. */
-static bool unblock(struct ibv_context *context)
+static bool unblock_events(struct ibv_context *context)
 {
     int flags = fcntl(context->async_fd, F_GETFL);
 
@@ -260,14 +260,14 @@ enum hwmc_apm_selftest hwmc_apm_selftest(struct ibv_device *device, uint8_t port
 
     if (p.context == NULL)
         return HWMC_APM_SELFTEST_RESOURCES;
-    if (ibv_query_device(p.context, &attr) != 0 || !unblock(p.context))
+    if (ibv_query_device(p.context, &attr) != 0 || !unblock_events(p.context))
         result = HWMC_APM_SELFTEST_RESOURCES;
     else if ((attr.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG) == 0)
         result = HWMC_APM_SELFTEST_NO_CAPABILITY;
-    else if (!describe(&p, port, &end))
+    else if (!describe_port(&p, port, &end))
         result = HWMC_APM_SELFTEST_PORT_DOWN;
     else
-        result = make(&p, &end) ? try_ends(&p) : HWMC_APM_SELFTEST_RESOURCES;
-    unmake(&p);
+        result = make_pair(&p, &end) ? try_ends(&p) : HWMC_APM_SELFTEST_RESOURCES;
+    unmake_pair(&p);
     return result;
 }

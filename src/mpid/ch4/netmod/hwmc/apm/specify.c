@@ -15,7 +15,7 @@ static bool same_subnet(const struct hwmc_apm_port *a, const struct hwmc_apm_por
     return memcmp(a->gid.raw, b->gid.raw, 8) == 0;
 }
 
-static uint8_t cut(uint8_t bits, const struct hwmc_apm_port *p)
+static uint8_t cut_bits(uint8_t bits, const struct hwmc_apm_port *p)
 {
     return bits & (uint8_t) ((1u << p->lmc) - 1);
 }
@@ -26,8 +26,8 @@ void hwmc_apm_path_between(const struct hwmc_apm_port *mine, uint8_t my_bits,
 {
     *path = (struct hwmc_apm_path){
         .port = mine->number,
-        .src_path_bits = cut(my_bits, mine),
-        .dlid = (uint16_t) (theirs->lid + cut(their_bits, theirs)),
+        .src_path_bits = cut_bits(my_bits, mine),
+        .dlid = (uint16_t) (theirs->lid + cut_bits(their_bits, theirs)),
         .pkey_index = mine->pkey_index,
         .timeout = timeout,
         .grh = mine->grh || theirs->grh || !same_subnet(mine, theirs),
@@ -64,7 +64,7 @@ static bool is_better(const struct pair *a, const struct pair *b, bool mine_firs
 /* Of a port that the primary path has too: another LID than that path's, if there is one. */
 static uint8_t other_lid(const struct hwmc_apm_port *p)
 {
-    return cut(p->bits != 0 ? p->bits : 1, p);
+    return cut_bits(p->bits != 0 ? p->bits : 1, p);
 }
 
 enum hwmc_apm_choice hwmc_apm_choose(const struct hwmc_apm_port *mine, int num_mine,

@@ -154,7 +154,7 @@ int hwmc_fault_parse(const char *text, struct hwmc_fault_rules *rules, const cha
 
 /* Chance: the splitmix64 finalizer of a counter. */
 
-static uint64_t mix(uint64_t seed, uint64_t counter)
+static uint64_t mix_bits(uint64_t seed, uint64_t counter)
 {
     uint64_t z = seed + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -166,20 +166,21 @@ static uint64_t mix(uint64_t seed, uint64_t counter)
 /* What may become of a datagram; the order is part of what a seed means. */
 enum kind { DROP, DUP, CORRUPT, REORDER, DELAY, WHICH_BIT, KINDS };
 
-static uint64_t draw(const struct hwmc_fault *f, uint64_t index, enum kind kind)
+static uint64_t draw_number(const struct hwmc_fault *f, uint64_t index, enum kind kind)
 {
-    return mix(f->seed, index * KINDS + kind);
+    return mix_bits(f->seed, index * KINDS + kind);
 }
 
-static bool chance(const struct hwmc_fault *f, uint64_t index, enum kind kind, uint32_t millionths)
+static bool draw_chance(const struct hwmc_fault *f, uint64_t index, enum kind kind,
+                        uint32_t millionths)
 {
-    return draw(f, index, kind) % MILLION < millionths;
+    return draw_number(f, index, kind) % MILLION < millionths;
 }
 
 /* Slots. */
 
 /* Keeps a copy, to be delivered at `due`: the slot, or NOBODY when none is free. */
-static int keep(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t due)
+static int keep_copy(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t due)
 {
     struct hwmc_fabric_attr attr;
 
@@ -235,49 +236,49 @@ static void deliver_due(struct hwmc_fault *f, uint64_t now, struct delivery *d)
 
 /* Delivers one that is to go now: from the inner fabric's buffer as long as there is room and none
  * waits before it. */
-static void deliver(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t now,
-                    struct delivery *d)
+static void deliver_now(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t now,
+                        struct delivery *d)
 {
     deliver_due(f, now, d);
     if (d->num < d->max)
         d->in[d->num++] = *in;
     else
-        keep(f, in, now);
+        keep_copy(f, in, now);
 }
 
-static void corrupt(struct hwmc_fault *f, int slot, uint64_t index)
+static void corrupt_copy(struct hwmc_fault *f, int slot, uint64_t index)
 {
     struct slot *s = &f->slots[slot];
-    uint64_t bit = draw(f, index, WHICH_BIT) % (s->len * 8);
+    uint64_t bit = draw_number(f, index, WHICH_BIT) % (s->len * 8);
 
     s->data[bit / 8] = (char) (s->data[bit / 8] ^ (1 << bit % 8));
 }
 
 /* One datagram came. */
-static void act(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t now, struct delivery *d)
+static void act_on(struct hwmc_fault *f, const struct hwmc_in *in, uint64_t now, struct delivery *d)
 {
     const struct hwmc_fault_rules *r = &f->rules;
     uint64_t index = f->count++;
     int before = f->held, slot;
 
     if (!f->active || index < r->after || index >= r->until) {
-        deliver(f, in, now, d);
-    } else if (!chance(f, index, DROP, r->drop)) {
-        if (chance(f, index, DUP, r->dup))
-            deliver(f, in, now, d);
-        if (chance(f, index, DELAY, r->delay)) {
-            slot = keep(f, in, now + r->delay_us * UINT64_C(1000));
-        } else if (before == NOBODY && chance(f, index, REORDER, r->reorder)) {
-            slot = f->held = keep(f, in, now + REORDER_NS);
-        } else if (chance(f, index, CORRUPT, r->corrupt)) {
-            slot = keep(f, in, now);
+        deliver_now(f, in, now, d);
+    } else if (!draw_chance(f, index, DROP, r->drop)) {
+        if (draw_chance(f, index, DUP, r->dup))
+            deliver_now(f, in, now, d);
+        if (draw_chance(f, index, DELAY, r->delay)) {
+            slot = keep_copy(f, in, now + r->delay_us * UINT64_C(1000));
+        } else if (before == NOBODY && draw_chance(f, index, REORDER, r->reorder)) {
+            slot = f->held = keep_copy(f, in, now + REORDER_NS);
+        } else if (draw_chance(f, index, CORRUPT, r->corrupt)) {
+            slot = keep_copy(f, in, now);
         } else {
             slot = NOBODY;
         }
         if (slot == NOBODY)
-            deliver(f, in, now, d);
-        else if (in->len > 0 && chance(f, index, CORRUPT, r->corrupt))
-            corrupt(f, slot, index);
+            deliver_now(f, in, now, d);
+        else if (in->len > 0 && draw_chance(f, index, CORRUPT, r->corrupt))
+            corrupt_copy(f, slot, index);
     }
     /* The one that was held back has now been overtaken. */
     if (before != NOBODY && before == f->held) {
@@ -305,7 +306,7 @@ static int fault_poll(struct hwmc_fabric *fabric, struct hwmc_in *in, int n)
         room = SLOTS / 4;
     got = room > 0 ? f->inner->ops->poll(f->inner, came, room) : 0;
     for (int i = 0; i < got; i++)
-        act(f, &came[i], now, &d);
+        act_on(f, &came[i], now, &d);
     return d.num;
 }
 
@@ -402,7 +403,7 @@ static const struct hwmc_fabric_ops fault_ops = {
     .close = fault_close,
 };
 
-static uint64_t monotonic(void)
+static uint64_t monotonic_ns(void)
 {
     struct timespec t;
 
@@ -421,8 +422,8 @@ int hwmc_fault_open(struct hwmc_fabric *inner, const struct hwmc_fault_rules *ru
     f->inner = inner;
     f->rules = *rules;
     f->active = rules->rank < 0 || rules->rank == world_rank;
-    f->seed = mix(rules->seed, world_rank);
-    f->clock = clock != NULL ? clock : monotonic;
+    f->seed = mix_bits(rules->seed, world_rank);
+    f->clock = clock != NULL ? clock : monotonic_ns;
     f->held = NOBODY;
     *fabric = &f->super;
     return HWMC_OK;

@@ -195,7 +195,7 @@ static void drop_unicast(struct hwmc_udp *u)
 }
 
 /* Fills the buffers with what came on all sockets, as far as they go. */
-static void receive(struct hwmc_udp *u)
+static void receive_all(struct hwmc_udp *u)
 {
     u->in_num = u->in_at = 0;
     u->in_off = 0;
@@ -243,7 +243,7 @@ int hwmc_udp_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
     if (u->retry_at != UINT64_MAX && now_ns() >= u->retry_at)
         u->retry_at = UINT64_MAX;
     if (u->in_at == u->in_num)
-        receive(u);
+        receive_all(u);
     return hand_over(u, in, n);
 }
 

@@ -100,7 +100,7 @@ static void take_events(struct hwmc_verbs *v)
 }
 
 /* Counts what is not to be handed over. */
-static bool wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
+static bool is_wanted(struct hwmc_verbs *v, const struct hwmc_verbs_came *came)
 {
     union ibv_gid from, to;
 
@@ -132,13 +132,13 @@ static int verbs_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
     hwmc_verbs_recv_give_back(&v->recv);
     hwmc_verbs_recv_look(&v->recv);
     while (kept < n && hwmc_verbs_recv_next(&v->recv, &came))
-        if (wanted(v, &came))
+        if (is_wanted(v, &came))
             in[kept++] = (struct hwmc_in){came.data, came.len};
     return kept;
 }
 
 /* From here on the descriptor of the channel tells of the next completion. */
-static void announce(struct hwmc_verbs *v)
+static void arm_channel(struct hwmc_verbs *v)
 {
     struct ibv_cq *cq;
     void *context;
@@ -156,7 +156,7 @@ static int verbs_fds(struct hwmc_fabric *f, int *fds, int max)
     const int mine[] = {v->channel->fd, v->port.channel->fd, hwmc_verbs_events_fd(v->listener)};
     const int num = (int) (sizeof(mine) / sizeof(mine[0]));
 
-    announce(v);
+    arm_channel(v);
     take_events(v);
     hwmc_verbs_members_progress(&v->members, hwmc_verbs_now());
     hwmc_verbs_recv_look(&v->recv);

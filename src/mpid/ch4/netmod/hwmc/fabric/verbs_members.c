@@ -17,7 +17,7 @@
 #include "../base/random.h"
 #include "verbs_address.h"
 
-static struct hwmc_verbs_member *find(const struct hwmc_verbs_members *m, uint64_t group)
+static struct hwmc_verbs_member *find_member(const struct hwmc_verbs_members *m, uint64_t group)
 {
     struct hwmc_verbs_member *one = m->list;
 
@@ -28,8 +28,8 @@ static struct hwmc_verbs_member *find(const struct hwmc_verbs_members *m, uint64
 
 /* How librdmacm calls the group. InfiniBand: by the MGID itself; the kernel takes an address of
  * family AF_IB as it is. */
-static void name(const struct hwmc_verbs_members *m, uint64_t group,
-                 union hwmc_verbs_sockaddr *addr)
+static void name_group(const struct hwmc_verbs_members *m, uint64_t group,
+                       union hwmc_verbs_sockaddr *addr)
 {
     memset(addr, 0, sizeof(*addr));
     if (m->port->infiniband) {
@@ -44,14 +44,14 @@ static void name(const struct hwmc_verbs_members *m, uint64_t group,
     }
 }
 
-static void ask(struct hwmc_verbs_members *m, struct hwmc_verbs_member *one, uint64_t now)
+static void ask_join(struct hwmc_verbs_members *m, struct hwmc_verbs_member *one, uint64_t now)
 {
     one->asked = rdma_join_multicast(m->port->id, &one->addr.any, one) == 0;
     one->refused = one->answered = !one->asked;
     one->retry_at = one->asked ? UINT64_MAX : now + HWMC_VERBS_RETRY_NS;
 }
 
-static void withdraw(struct hwmc_verbs_members *m, struct hwmc_verbs_member *one)
+static void withdraw_join(struct hwmc_verbs_members *m, struct hwmc_verbs_member *one)
 {
     if (one->asked)
         rdma_leave_multicast(m->port->id, &one->addr.any);
@@ -65,7 +65,7 @@ static void remove_member(struct hwmc_verbs_members *m, struct hwmc_verbs_member
     while (*at != one)
         at = &(*at)->next;
     *at = one->next;
-    withdraw(m, one);
+    withdraw_join(m, one);
     if (one->to != NULL)
         hwmc_verbs_send_retire(m->send, one->to);
     free(one);
@@ -127,7 +127,7 @@ static void take_events(struct hwmc_verbs_members *m, uint64_t now)
 
 int hwmc_verbs_members_join(struct hwmc_verbs_members *m, uint64_t group, uint64_t now)
 {
-    struct hwmc_verbs_member *one = find(m, group);
+    struct hwmc_verbs_member *one = find_member(m, group);
 
     if (!m->port->infiniband && !hwmc_random_is_ipv4(group, m->udp_port))
         return HWMC_ERR_GROUP;
@@ -136,10 +136,10 @@ int hwmc_verbs_members_join(struct hwmc_verbs_members *m, uint64_t group, uint64
         if (one == NULL)
             return HWMC_ERR_LIMIT;
         one->group = group;
-        name(m, group, &one->addr);
+        name_group(m, group, &one->addr);
         one->next = m->list;
         m->list = one;
-        ask(m, one, now);
+        ask_join(m, one, now);
     }
     take_events(m, now);
     if (one->to != NULL) {
@@ -154,7 +154,7 @@ int hwmc_verbs_members_join(struct hwmc_verbs_members *m, uint64_t group, uint64
 
 int hwmc_verbs_members_leave(struct hwmc_verbs_members *m, uint64_t group)
 {
-    struct hwmc_verbs_member *one = find(m, group);
+    struct hwmc_verbs_member *one = find_member(m, group);
 
     if (one == NULL)
         return HWMC_ERR_GROUP;
@@ -171,8 +171,8 @@ void hwmc_verbs_members_progress(struct hwmc_verbs_members *m, uint64_t now)
     for (struct hwmc_verbs_member *one = m->list; one != NULL; one = one->next) {
         if (one->refs == 0 || one->retry_at > now)
             continue;
-        withdraw(m, one);
-        ask(m, one, now);
+        withdraw_join(m, one);
+        ask_join(m, one, now);
     }
 }
 
@@ -188,8 +188,8 @@ void hwmc_verbs_members_renew(struct hwmc_verbs_members *m, uint64_t now)
 {
     take_events(m, now);
     for (struct hwmc_verbs_member *one = m->list; one != NULL; one = one->next) {
-        withdraw(m, one);
-        ask(m, one, now);
+        withdraw_join(m, one);
+        ask_join(m, one, now);
     }
 }
 
@@ -209,7 +209,7 @@ uint64_t hwmc_verbs_members_deadline(const struct hwmc_verbs_members *m)
 const struct hwmc_verbs_target *hwmc_verbs_members_target(const struct hwmc_verbs_members *m,
                                                           uint64_t group)
 {
-    const struct hwmc_verbs_member *one = find(m, group);
+    const struct hwmc_verbs_member *one = find_member(m, group);
 
     return one != NULL && one->refs > 0 ? one->to : NULL;
 }

@@ -28,7 +28,7 @@ static void wait_for(struct hwmc_fabric *f, uint64_t until)
     poll(p, (nfds_t) num, until > now ? (int) ((until - now) / 1000000 + 1) : 0);
 }
 
-static int join(struct hwmc_fabric *f, uint64_t group, uint64_t end)
+static int join_group(struct hwmc_fabric *f, uint64_t group, uint64_t end)
 {
     int err;
 
@@ -56,7 +56,7 @@ static bool came_back(struct hwmc_fabric *f, uint64_t nonce)
 
 /* Multicasts and waits for that to come back; once more from time to time, for datagrams get
  * lost. */
-static int hear(struct hwmc_fabric *f, uint64_t group, uint64_t nonce, uint64_t end)
+static int hear_echo(struct hwmc_fabric *f, uint64_t group, uint64_t nonce, uint64_t end)
 {
     const struct hwmc_out out = {.head = &nonce, .head_len = sizeof(nonce)};
     uint64_t next = 0, now;
@@ -85,11 +85,11 @@ int hwmc_fabric_verbs_probe(struct hwmc_fabric *fabric, uint64_t timeout_ns)
     if (err == HWMC_OK)
         err = hwmc_random(&nonce, sizeof(nonce));
     if (err == HWMC_OK)
-        err = join(fabric, group, end);
+        err = join_group(fabric, group, end);
     if (err != HWMC_OK)
         return err;
     v->hears_own = true;
-    err = hear(fabric, group, nonce, end);
+    err = hear_echo(fabric, group, nonce, end);
     v->hears_own = false;
     fabric->ops->leave(fabric, group);
     return err;

@@ -80,8 +80,8 @@ struct chain {
 };
 
 /* Copies a datagram to the slot of the one with that number and makes its request. */
-static void add(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t number,
-                const struct hwmc_out *out)
+static void add_request(struct hwmc_verbs_send *s, struct chain *c, int i, uint64_t number,
+                        const struct hwmc_out *out)
 {
     uint32_t slot = (uint32_t) (number % s->num);
     unsigned char *data = s->data + slot * s->slot_bytes;
@@ -113,7 +113,7 @@ static int post_chain(struct hwmc_verbs_send *s, const struct hwmc_verbs_target 
     int taken = n;
 
     for (int i = 0; i < n; i++) {
-        add(s, &c, i, s->posted + (uint64_t) i, &out[i]);
+        add_request(s, &c, i, s->posted + (uint64_t) i, &out[i]);
         c.wr[i].wr.ud.ah = to->ah;
         c.wr[i].wr.ud.remote_qpn = MULTICAST_QPN;
         c.wr[i].wr.ud.remote_qkey = to->qkey;

@@ -54,8 +54,8 @@ static uint32_t way_of(const struct auth_lane *s, size_t head_len)
 /* Sending. */
 
 /* Writes the head with its seal to `h`. */
-static void put(struct auth_lane *s, unsigned char *h, uint32_t peer, const void *head,
-                size_t head_len, const void *body, size_t body_len)
+static void put_head(struct auth_lane *s, unsigned char *h, uint32_t peer, const void *head,
+                     size_t head_len, const void *body, size_t body_len)
 {
     assert(head_len <= HWMC_AUTH_LANE_HEAD_MAX);
     hwmc_auth_put(s->params.auth, h, peer, way_of(s, head_len), head, head_len, body, body_len);
@@ -68,7 +68,7 @@ static int auth_lane_send(struct hwmc_lane *lane, uint32_t peer, const void *hea
     struct auth_lane *s = auth_lane(lane);
     unsigned char h[HWMC_AUTH + HWMC_AUTH_LANE_HEAD_MAX];
 
-    put(s, h, peer, head, head_len, body, body_len);
+    put_head(s, h, peer, head, head_len, body, body_len);
     return s->below->ops->send(s->below, peer, h, HWMC_AUTH + head_len, body, body_len);
 }
 
@@ -78,7 +78,7 @@ static int auth_lane_send_from(struct hwmc_lane *lane, uint32_t peer, const void
     struct auth_lane *s = auth_lane(lane);
     unsigned char h[HWMC_AUTH + HWMC_AUTH_LANE_HEAD_MAX];
 
-    put(s, h, peer, head, head_len, body, body_len);
+    put_head(s, h, peer, head, head_len, body, body_len);
     return s->below->ops->send_from(s->below, peer, h, HWMC_AUTH + head_len, body, body_len, tag);
 }
 

@@ -77,7 +77,7 @@ static void note_sent(struct sendbuf *b)
 }
 
 /* UCX needs the buffer no more, nor what it borrows. */
-static void release(struct sendbuf *b)
+static void release_buffer(struct sendbuf *b)
 {
     struct hwmc_lane_ucx *l = b->lane;
     bool borrows = b->borrows;
@@ -96,7 +96,7 @@ static void on_sent(void *request, ucs_status_t status, void *user_data)
         hwmc_lane_ucx_fail_peer(b->peer);
     note_sent(b);
     ucp_request_free(request);
-    release(b);
+    release_buffer(b);
 }
 
 void hwmc_lane_ucx_drop_sending(struct hwmc_lane_ucx *l)
@@ -105,14 +105,14 @@ void hwmc_lane_ucx_drop_sending(struct hwmc_lane_ucx *l)
         struct sendbuf *b = l->sending;
 
         note_sent(b);
-        release(b);
+        release_buffer(b);
     }
 }
 
 /* Posting, and waiting for an address. */
 
 /* Hands `b` to UCX. */
-static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
+static int post_buffer(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
 {
     ucp_request_param_t param = {
         .op_attr_mask =
@@ -138,7 +138,7 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
         return HWMC_ERR_PEER;
     }
     if (request == NULL)
-        release(b);
+        release_buffer(b);
     else
         note_sending(b);
     return HWMC_OK;
@@ -148,7 +148,7 @@ static int post(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
 static int post_or_wait(struct hwmc_lane_ucx *l, struct peer *p, struct sendbuf *b)
 {
     if (p->state != PEER_WAITS)
-        return post(l, p, b);
+        return post_buffer(l, p, b);
     b->next = NULL;
     *p->end = b;
     p->end = &b->next;
@@ -165,8 +165,8 @@ void hwmc_lane_ucx_post_waiting(struct hwmc_lane_ucx *l, struct peer *p)
 
         next = b->next;
         if (p->state != PEER_OPEN)
-            release(b);
-        else if (post(l, p, b) != HWMC_OK && borrows)
+            release_buffer(b);
+        else if (post_buffer(l, p, b) != HWMC_OK && borrows)
             l->params.lane.sent(l->params.lane.ctx, tag);
     }
 }
@@ -194,8 +194,8 @@ void hwmc_lane_ucx_try_waiting(struct hwmc_lane_ucx *l)
 
 /* A buffer with the head and room for `room` bytes more, to be sent to `peer`. OK and what sends
  * say. */
-static int prepare(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, size_t head_len,
-                   size_t room, struct sendbuf **buffer)
+static int prepare_buffer(struct hwmc_lane_ucx *l, uint32_t peer, const void *head, size_t head_len,
+                          size_t room, struct sendbuf **buffer)
 {
     struct sendbuf *b;
 
@@ -217,7 +217,7 @@ int hwmc_lane_ucx_send(struct hwmc_lane *lane, uint32_t peer, const void *head, 
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
     struct sendbuf *b;
-    int err = prepare(l, peer, head, head_len, body_len, &b);
+    int err = prepare_buffer(l, peer, head, head_len, body_len, &b);
 
     if (err != HWMC_OK)
         return err;
@@ -234,7 +234,7 @@ int hwmc_lane_ucx_send_from(struct hwmc_lane *lane, uint32_t peer, const void *h
 {
     struct hwmc_lane_ucx *l = hwmc_lane_ucx_of(lane);
     struct sendbuf *b;
-    int err = prepare(l, peer, head, head_len, 0, &b);
+    int err = prepare_buffer(l, peer, head, head_len, 0, &b);
 
     if (err != HWMC_OK)
         return err;

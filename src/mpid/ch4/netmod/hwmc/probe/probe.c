@@ -47,7 +47,7 @@ enum attempt {
     ATTEMPT_REFUSED_HERE /* this host did not let it be made */
 };
 
-static struct hwmc_rail_probe *probe(struct hwmc_probe *k)
+static struct hwmc_rail_probe *rail_probe(struct hwmc_probe *k)
 {
     return (struct hwmc_rail_probe *) k;
 }
@@ -85,7 +85,7 @@ static void hang_up(int *fd)
     *fd = -1;
 }
 
-static enum attempt start(uint32_t from, uint32_t to, uint16_t port, int *fd)
+static enum attempt start_attempt(uint32_t from, uint32_t to, uint16_t port, int *fd)
 {
     struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
     enum attempt a = ATTEMPT_REFUSED_HERE;
@@ -104,7 +104,7 @@ static enum attempt start(uint32_t from, uint32_t to, uint16_t port, int *fd)
 }
 
 /* What has become of one that runs. */
-static enum attempt look(int *fd)
+static enum attempt look_at(int *fd)
 {
     struct pollfd p = {.fd = *fd, .events = POLLOUT};
     int error = 0;
@@ -119,7 +119,7 @@ static enum attempt look(int *fd)
 }
 
 /* Rails that both have. */
-static uint32_t common(const struct hwmc_rail_probe *k, uint32_t host)
+static uint32_t common_rails(const struct hwmc_rail_probe *k, uint32_t host)
 {
     uint32_t rails = 0;
 
@@ -133,26 +133,26 @@ static uint32_t common(const struct hwmc_rail_probe *k, uint32_t host)
 
 static uint32_t probe_shared(struct hwmc_probe *probe_of, uint32_t host)
 {
-    const struct hwmc_rail_probe *k = probe(probe_of);
+    const struct hwmc_rail_probe *k = rail_probe(probe_of);
 
-    return host != k->params.host ? common(k, host) : 0;
+    return host != k->params.host ? common_rails(k, host) : 0;
 }
 
 static uint32_t probe_proven(struct hwmc_probe *probe_of, uint32_t host)
 {
-    const struct hwmc_rail_probe *k = probe(probe_of);
+    const struct hwmc_rail_probe *k = rail_probe(probe_of);
 
     return host < k->params.hosts ? k->hosts[host].proven & k->proven : 0;
 }
 
 static uint32_t probe_control(struct hwmc_probe *k)
 {
-    return probe(k)->params.control(probe(k)->params.ctx);
+    return rail_probe(k)->params.control(rail_probe(k)->params.ctx);
 }
 
 static void probe_end(struct hwmc_probe *k, uint32_t place)
 {
-    struct place *at = &probe(k)->places[place];
+    struct place *at = &rail_probe(k)->places[place];
 
     for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
         hang_up(&at->fd[i]);
@@ -172,7 +172,7 @@ static void note_answer(struct hwmc_rail_probe *k, struct place *at, uint32_t ra
 static uint32_t probe_ask(struct hwmc_probe *probe_of, uint32_t place, uint32_t host,
                           uint32_t rails)
 {
-    struct hwmc_rail_probe *k = probe(probe_of);
+    struct hwmc_rail_probe *k = rail_probe(probe_of);
     struct place *at = &k->places[place];
     uint32_t asked = 0;
 
@@ -184,7 +184,8 @@ static uint32_t probe_ask(struct hwmc_probe *probe_of, uint32_t place, uint32_t 
 
         if ((rails >> i & 1) == 0)
             continue;
-        a = start(k->params.mine[i].addr, k->hosts[host].addr[i], k->params.port, &at->fd[i]);
+        a = start_attempt(k->params.mine[i].addr, k->hosts[host].addr[i], k->params.port,
+                          &at->fd[i]);
         if (a == ATTEMPT_ANSWERED)
             note_answer(k, at, i);
         if (a != ATTEMPT_REFUSED_HERE)
@@ -197,11 +198,11 @@ static uint32_t probe_ask(struct hwmc_probe *probe_of, uint32_t place, uint32_t 
  * made again. */
 static uint32_t probe_answered(struct hwmc_probe *probe_of, uint32_t place)
 {
-    struct hwmc_rail_probe *k = probe(probe_of);
+    struct hwmc_rail_probe *k = rail_probe(probe_of);
     struct place *at = &k->places[place];
 
     for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
-        if (at->fd[i] >= 0 && look(&at->fd[i]) == ATTEMPT_ANSWERED)
+        if (at->fd[i] >= 0 && look_at(&at->fd[i]) == ATTEMPT_ANSWERED)
             note_answer(k, at, i);
     return at->answered;
 }
@@ -209,11 +210,11 @@ static uint32_t probe_answered(struct hwmc_probe *probe_of, uint32_t place)
 static void probe_describe(struct hwmc_probe *probe_of, uint32_t host, uint32_t rails, char *text,
                            size_t room)
 {
-    struct hwmc_rail_probe *k = probe(probe_of);
+    struct hwmc_rail_probe *k = rail_probe(probe_of);
     size_t at = 0;
 
     text[0] = '\0';
-    rails &= common(k, host);
+    rails &= common_rails(k, host);
     for (uint32_t i = 0; i < HWMC_RAILS_MAX && at < room; i++) {
         const struct in_addr addr = {.s_addr = htonl(k->hosts[host].addr[i])};
         char dotted[INET_ADDRSTRLEN];
@@ -264,7 +265,7 @@ void hwmc_rail_probe_close(struct hwmc_probe *probe_of)
         return;
     for (uint32_t p = 0; p < HWMC_RAIL_PROBE_PLACES; p++)
         probe_end(probe_of, p);
-    free(probe(probe_of)->hosts);
+    free(rail_probe(probe_of)->hosts);
     free(probe_of);
 }
 
@@ -277,7 +278,7 @@ uint32_t hwmc_rail_probe_heard(const struct hwmc_probe *probe, uint32_t host)
 
 void hwmc_rail_probe_learn(struct hwmc_probe *probe_of, uint32_t host, uint32_t rails)
 {
-    struct hwmc_rail_probe *k = probe(probe_of);
+    struct hwmc_rail_probe *k = rail_probe(probe_of);
 
     if (host < k->params.hosts)
         k->hosts[host].proven |= rails;

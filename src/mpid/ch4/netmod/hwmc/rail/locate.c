@@ -14,7 +14,7 @@
 /* What hwloc asks of graphics drivers takes long and tells nothing of network ports. */
 static const char *const left_out[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi"};
 
-static hwloc_topology_t load(void)
+static hwloc_topology_t load_topology(void)
 {
     hwloc_topology_t topo;
 
@@ -42,8 +42,8 @@ static hwloc_const_nodeset_t nodes_of(hwloc_topology_t topo, const char *name)
 }
 
 /* The shortest way from one of `from` to one of `to` in the firmware's table; -1: not in it. */
-static int shortest(struct hwloc_distances_s *table, hwloc_const_nodeset_t from,
-                    hwloc_const_nodeset_t to)
+static int shortest_way(struct hwloc_distances_s *table, hwloc_const_nodeset_t from,
+                        hwloc_const_nodeset_t to)
 {
     int best = -1;
 
@@ -58,7 +58,7 @@ static int shortest(struct hwloc_distances_s *table, hwloc_const_nodeset_t from,
     return best;
 }
 
-static int distance(hwloc_topology_t topo, hwloc_const_nodeset_t from, hwloc_const_nodeset_t to)
+static int distance_to(hwloc_topology_t topo, hwloc_const_nodeset_t from, hwloc_const_nodeset_t to)
 {
     struct hwloc_distances_s *table;
     unsigned num = 1;
@@ -68,7 +68,7 @@ static int distance(hwloc_topology_t topo, hwloc_const_nodeset_t from, hwloc_con
         return LOCAL;
     if (hwloc_distances_get_by_name(topo, "NUMALatency", &num, &table, 0) != 0 || num == 0)
         return -1;
-    d = shortest(table, from, to);
+    d = shortest_way(table, from, to);
     hwloc_distances_release(topo, table);
     return d;
 }
@@ -92,7 +92,7 @@ static hwloc_nodeset_t own_nodes(hwloc_topology_t topo)
 
 int hwmc_rail_locate(struct hwmc_rail *rails, int num)
 {
-    hwloc_topology_t topo = load();
+    hwloc_topology_t topo = load_topology();
     hwloc_nodeset_t own;
     int located = 0;
 
@@ -103,7 +103,7 @@ int hwmc_rail_locate(struct hwmc_rail *rails, int num)
         hwloc_const_nodeset_t near = nodes_of(topo, rails[i].name);
 
         rails[i].numa = near != NULL ? hwloc_bitmap_first(near) : -1;
-        rails[i].distance = near != NULL && own != NULL ? distance(topo, own, near) : -1;
+        rails[i].distance = near != NULL && own != NULL ? distance_to(topo, own, near) : -1;
         located += rails[i].numa >= 0;
     }
     hwloc_bitmap_free(own);

@@ -21,7 +21,7 @@ void hwmc_match_write(const struct hwmc_rail *rails, int num, char *text)
     }
 }
 
-static bool taken(const int *at, int num, int port)
+static bool is_taken(const int *at, int num, int port)
 {
     for (int i = 0; i < num; i++)
         if (at[i] == port)
@@ -43,7 +43,7 @@ int hwmc_match_read(const char *text, const struct hwmc_rail *mine, int num, int
             return HWMC_ERR_INVAL;
         at[n] = -1;
         for (int i = 0; i < num && at[n] < 0; i++)
-            if (mine[i].prefix == prefix && !taken(at, n, i) &&
+            if (mine[i].prefix == prefix && !is_taken(at, n, i) &&
                 hwmc_rail_subnet(mine[i].addr, prefix) ==
                     (b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]))
                 at[n] = i;

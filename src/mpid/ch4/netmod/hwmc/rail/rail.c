@@ -58,7 +58,7 @@ static uint32_t prefix_of(const struct sockaddr *mask)
 }
 
 /* Linux loops multicast on its loopback device whether or not the device's flags say so. */
-static bool usable(const struct ifaddrs *a)
+static bool is_usable(const struct ifaddrs *a)
 {
     return a->ifa_addr != NULL && a->ifa_addr->sa_family == AF_INET &&
            (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) != 0;
@@ -72,7 +72,7 @@ static bool is_bridge(const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void fill(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
+static void fill_rail(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
 {
     const struct sockaddr_in *in = (const struct sockaddr_in *) (const void *) a->ifa_addr;
 
@@ -89,7 +89,7 @@ static void fill(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
-static bool known(const struct hwmc_rail *rails, int num, const char *name)
+static bool is_known(const struct hwmc_rail *rails, int num, const char *name)
 {
     for (int i = 0; i < num; i++)
         if (strcmp(rails[i].name, name) == 0)
@@ -117,9 +117,9 @@ int hwmc_rail_discover(struct hwmc_rail *rails, int max)
         return HWMC_ERR_LIMIT;
     }
     for (const struct ifaddrs *a = list; a != NULL && num < max; a = a->ifa_next) {
-        if (!usable(a) || known(rails, num, a->ifa_name))
+        if (!is_usable(a) || is_known(rails, num, a->ifa_name))
             continue;
-        fill(&rails[num], a, fd);
+        fill_rail(&rails[num], a, fd);
         if (rails[num].index != 0)
             num++;
     }
@@ -177,7 +177,7 @@ static bool read_subnet(const char *text, uint32_t *addr, uint32_t *mask)
     return true;
 }
 
-static bool matches(const struct hwmc_rail *r, const char *part)
+static bool matches_part(const struct hwmc_rail *r, const char *part)
 {
     uint32_t addr, mask;
 
@@ -193,10 +193,10 @@ static int add_matches(const struct hwmc_rail *ports, int num, const char *part,
     int named = 0;
 
     for (int i = 0; i < num; i++) {
-        if (!matches(&ports[i], part))
+        if (!matches_part(&ports[i], part))
             continue;
         named++;
-        if (*chosen < max && !known(rails, *chosen, ports[i].name))
+        if (*chosen < max && !is_known(rails, *chosen, ports[i].name))
             rails[(*chosen)++] = ports[i];
     }
     return named;
@@ -208,7 +208,7 @@ static bool leads_out(const struct hwmc_rail *port)
 }
 
 /* How many ports could be rails; *mbit: the speed of the fastest, 0 when none tells. */
-static int candidates(const struct hwmc_rail *ports, int num, uint32_t *mbit)
+static int count_candidates(const struct hwmc_rail *ports, int num, uint32_t *mbit)
 {
     int n = 0;
 
@@ -241,7 +241,7 @@ const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i)
 {
     const struct hwmc_rail *r = &ports[i];
     uint32_t fastest;
-    int others = candidates(ports, num, &fastest);
+    int others = count_candidates(ports, num, &fastest);
 
     if (!r->up)
         return "the port is down";

@@ -52,7 +52,7 @@ struct hwmc_lane_params hwmc_sessions_params(struct hwmc_sessions_port *port)
 }
 
 /* Edges: a lane's descriptor may stay readable with nothing to do, as UCX's do over TCP. */
-static bool watch(int epoll, int fd)
+static bool watch_fd(int epoll, int fd)
 {
     struct epoll_event e = {.events = EPOLLIN | EPOLLET};
 
@@ -67,7 +67,7 @@ void hwmc_sessions_open(struct hwmc_sessions *l, const struct hwmc_session_cfg *
     l->cfg = *cfg;
     for (uint32_t i = 0; i < cfg->lanes; i++) {
         l->lanes[i] = lanes[i];
-        all = watch(l->epoll, lanes[i]->ops->fd(lanes[i])) && all;
+        all = watch_fd(l->epoll, lanes[i]->ops->fd(lanes[i])) && all;
     }
     if (!all) {
         close(l->epoll);

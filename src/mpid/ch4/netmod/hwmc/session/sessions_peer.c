@@ -26,7 +26,7 @@ void hwmc_sessions_touch(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 
 /* Timers. */
 
-static void arm(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
+static void arm_timer(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     p->armed = true;
     p->prev_armed = NULL;
@@ -36,7 +36,7 @@ static void arm(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
     l->armed = p;
 }
 
-static void disarm(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
+static void disarm_timer(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     p->armed = false;
     if (p->prev_armed != NULL)
@@ -54,9 +54,9 @@ void hwmc_sessions_set_timer(struct hwmc_sessions *l, struct hwmc_sessions_peer 
     at = p->retry_at < at ? p->retry_at : at;
     l->wake = at < l->wake ? at : l->wake;
     if (at != HWMC_NEVER && !p->armed)
-        arm(l, p);
+        arm_timer(l, p);
     else if (at == HWMC_NEVER && p->armed)
-        disarm(l, p);
+        disarm_timer(l, p);
 }
 
 /* Making. */

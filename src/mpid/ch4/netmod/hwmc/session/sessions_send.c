@@ -37,7 +37,7 @@ static struct hwmc_frame **place_of(struct hwmc_sessions_row *r, uint32_t number
     return &r->window[number % HWMC_SESSION_WINDOW];
 }
 
-static void append(struct hwmc_sessions_row *r, struct hwmc_frame *f)
+static void append_frame(struct hwmc_sessions_row *r, struct hwmc_frame *f)
 {
     if (r->next - r->acked < HWMC_SESSION_WINDOW) {
         *place_of(r, r->next) = f;
@@ -135,7 +135,7 @@ static int send_tx(struct hwmc_sessions *l, struct hwmc_sessions_peer *p,
 }
 
 /* How sessions stand by lanes may be another now. */
-static void show(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
+static void show_lanes(struct hwmc_sessions *l, struct hwmc_sessions_peer *p)
 {
     uint32_t sends = 0, lanes;
 
@@ -157,7 +157,7 @@ void hwmc_sessions_pump(struct hwmc_sessions *l, struct hwmc_sessions_peer *p, u
         if (send_tx(l, p, &tx) != HWMC_OK)
             hwmc_sessions_lane_is_off(l, p, tx.lane, now);
     hwmc_sessions_set_timer(l, p);
-    show(l, p);
+    show_lanes(l, p);
 }
 
 int hwmc_sessions_send(struct hwmc_sessions *l, uint32_t stream, uint32_t rank, const void *head,
@@ -175,7 +175,7 @@ int hwmc_sessions_send(struct hwmc_sessions *l, uint32_t stream, uint32_t rank, 
     if (f == NULL)
         return HWMC_ERR_NOMEM;
     f->stream = (uint8_t) stream;
-    append(row, f);
+    append_frame(row, f);
     hwmc_session_post(&p->session, stream);
     hwmc_sessions_pump(l, p, hwmc_sessions_now());
     return HWMC_OK;

@@ -15,7 +15,7 @@ struct hwmc_virtual_lane {
     struct hwmc_lane_params params;
 };
 
-static struct hwmc_virtual_lane *stream(struct hwmc_lane *lane)
+static struct hwmc_virtual_lane *virtual_of(struct hwmc_lane *lane)
 {
     return (struct hwmc_virtual_lane *) lane;
 }
@@ -47,7 +47,7 @@ static void stream_address(struct hwmc_lane *lane, const void **addr, size_t *le
 static int stream_send(struct hwmc_lane *lane, uint32_t peer, const void *head, size_t head_len,
                        const void *body, size_t body_len)
 {
-    const struct hwmc_virtual_lane *s = stream(lane);
+    const struct hwmc_virtual_lane *s = virtual_of(lane);
 
     return hwmc_sessions_send(s->sessions, s->stream, peer, head, head_len, body, body_len, NULL);
 }
@@ -55,7 +55,7 @@ static int stream_send(struct hwmc_lane *lane, uint32_t peer, const void *head, 
 static int stream_send_from(struct hwmc_lane *lane, uint32_t peer, const void *head,
                             size_t head_len, const void *body, size_t body_len, uint64_t tag)
 {
-    const struct hwmc_virtual_lane *s = stream(lane);
+    const struct hwmc_virtual_lane *s = virtual_of(lane);
 
     return hwmc_sessions_send(s->sessions, s->stream, peer, head, head_len, body, body_len, &tag);
 }
@@ -69,37 +69,39 @@ static int stream_ready(struct hwmc_lane *lane, uint32_t peer)
 
 static int stream_poll(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_sessions_poll(stream(lane)->sessions) : 0;
+    return virtual_of(lane)->stream == 0 ? hwmc_sessions_poll(virtual_of(lane)->sessions) : 0;
 }
 
 static int stream_fd(struct hwmc_lane *lane)
 {
-    return hwmc_sessions_fd(stream(lane)->sessions);
+    return hwmc_sessions_fd(virtual_of(lane)->sessions);
 }
 
 static int stream_arm(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_sessions_arm(stream(lane)->sessions) : HWMC_OK;
+    return virtual_of(lane)->stream == 0 ? hwmc_sessions_arm(virtual_of(lane)->sessions) : HWMC_OK;
 }
 
 static uint64_t stream_deadline(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_sessions_deadline(stream(lane)->sessions) : HWMC_NEVER;
+    return virtual_of(lane)->stream == 0 ? hwmc_sessions_deadline(virtual_of(lane)->sessions)
+                                         : HWMC_NEVER;
 }
 
 static int stream_flush(struct hwmc_lane *lane)
 {
-    return stream(lane)->stream == 0 ? hwmc_sessions_flush(stream(lane)->sessions) : HWMC_OK;
+    return virtual_of(lane)->stream == 0 ? hwmc_sessions_flush(virtual_of(lane)->sessions)
+                                         : HWMC_OK;
 }
 
 static void stream_close(struct hwmc_lane *lane)
 {
-    free(stream(lane));
+    free(virtual_of(lane));
 }
 
 static void stream_cut(struct hwmc_lane *lane)
 {
-    hwmc_sessions_take_back(stream(lane)->sessions, stream(lane)->stream);
+    hwmc_sessions_take_back(virtual_of(lane)->sessions, virtual_of(lane)->stream);
 }
 
 static const struct hwmc_lane_ops stream_ops = {

@@ -38,34 +38,34 @@ struct watcher {
 
 /* Held by who opens or closes, so that a context never has two threads; guards the list of
  * watchers. */
-static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-static struct watcher *watchers;
+static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct watcher *all_watchers;
 
 /* Guards the lists of listeners and their rings; taken last. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t listen_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void wake(struct hwmc_verbs_listener *l)
+static void wake_listener(struct hwmc_verbs_listener *l)
 {
     if (!atomic_exchange(&l->waiting, true))
         eventfd_write(l->fd, 1);
 }
 
 /* NULL: events are lost. */
-static void note(struct hwmc_verbs_listener *l, const struct hwmc_verbs_event *event)
+static void note_event(struct hwmc_verbs_listener *l, const struct hwmc_verbs_event *event)
 {
     if (event == NULL || l->lost || l->num == HWMC_VERBS_EVENTS_MAX)
         l->lost = true;
     else
         l->ring[(l->first + l->num++) % HWMC_VERBS_EVENTS_MAX] = *event;
-    wake(l);
+    wake_listener(l);
 }
 
 static void note_all(struct watcher *w, const struct hwmc_verbs_event *event)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&listen_lock);
     for (struct hwmc_verbs_listener *l = w->listeners; l != NULL; l = l->next)
-        note(l, event);
-    pthread_mutex_unlock(&lock);
+        note_event(l, event);
+    pthread_mutex_unlock(&listen_lock);
 }
 
 static struct hwmc_verbs_event event_of(const struct ibv_async_event *e)
@@ -100,7 +100,7 @@ static struct hwmc_verbs_event event_of(const struct ibv_async_event *e)
 
 /* A queue pair cannot be destroyed before its events are acknowledged, so its number is read before
  * and nothing of it is kept. */
-static void *watch(void *arg)
+static void *watch_events(void *arg)
 {
     struct watcher *w = arg;
     struct pollfd fds[2] = {{.fd = w->stop, .events = POLLIN},
@@ -126,7 +126,7 @@ static void *watch(void *arg)
 
 static struct watcher *find_watcher(const struct ibv_context *context)
 {
-    struct watcher *w = watchers;
+    struct watcher *w = all_watchers;
 
     while (w != NULL && w->context != context)
         w = w->next;
@@ -140,7 +140,7 @@ static int start_thread(struct watcher *w)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    e = pthread_create(&w->thread, NULL, watch, w);
+    e = pthread_create(&w->thread, NULL, watch_events, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return e;
 }
@@ -162,8 +162,8 @@ static struct watcher *add_watcher(struct ibv_context *context)
         close(w->stop);
         goto fail;
     }
-    w->next = watchers;
-    watchers = w;
+    w->next = all_watchers;
+    all_watchers = w;
     return w;
 
 fail:
@@ -173,7 +173,7 @@ fail:
 
 static void remove_watcher(struct watcher *w)
 {
-    struct watcher **at = &watchers;
+    struct watcher **at = &all_watchers;
 
     while (*at != w)
         at = &(*at)->next;
@@ -186,22 +186,22 @@ static void remove_watcher(struct watcher *w)
 
 static void add_listener(struct watcher *w, struct hwmc_verbs_listener *l)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&listen_lock);
     l->watcher = w;
     l->next = w->listeners;
     w->listeners = l;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&listen_lock);
 }
 
 static void remove_listener(struct watcher *w, const struct hwmc_verbs_listener *l)
 {
     struct hwmc_verbs_listener **at = &w->listeners;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&listen_lock);
     while (*at != l)
         at = &(*at)->next;
     *at = l->next;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&listen_lock);
 }
 
 int hwmc_verbs_events_open(struct ibv_context *context, struct hwmc_verbs_listener **listener)
@@ -214,13 +214,13 @@ int hwmc_verbs_events_open(struct ibv_context *context, struct hwmc_verbs_listen
     l->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (l->fd < 0)
         goto fail;
-    pthread_mutex_lock(&changing);
+    pthread_mutex_lock(&change_lock);
     w = find_watcher(context);
     if (w == NULL)
         w = add_watcher(context);
     if (w != NULL)
         add_listener(w, l);
-    pthread_mutex_unlock(&changing);
+    pthread_mutex_unlock(&change_lock);
     if (w == NULL)
         goto fail;
     *listener = l;
@@ -239,7 +239,7 @@ int hwmc_verbs_events_take(struct hwmc_verbs_listener *l, struct hwmc_verbs_even
 
     if (!atomic_load(&l->waiting))
         return 0;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&listen_lock);
     if (l->num > 0) {
         *event = l->ring[l->first];
         l->first = (l->first + 1) % HWMC_VERBS_EVENTS_MAX;
@@ -254,7 +254,7 @@ int hwmc_verbs_events_take(struct hwmc_verbs_listener *l, struct hwmc_verbs_even
         atomic_store(&l->waiting, false);
         eventfd_read(l->fd, &drained);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&listen_lock);
     return got;
 }
 
@@ -267,11 +267,11 @@ void hwmc_verbs_events_close(struct hwmc_verbs_listener *l)
 {
     struct watcher *w = l->watcher;
 
-    pthread_mutex_lock(&changing);
+    pthread_mutex_lock(&change_lock);
     remove_listener(w, l);
     if (w->listeners == NULL)
         remove_watcher(w);
-    pthread_mutex_unlock(&changing);
+    pthread_mutex_unlock(&change_lock);
     close(l->fd);
     free(l);
 }

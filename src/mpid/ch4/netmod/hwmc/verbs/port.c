@@ -14,7 +14,7 @@
 
 /* A RoCE v2 GID of an IPv4 address is that address mapped to IPv6 (InfiniBand specification, annex
  * A17). */
-static bool maps(const union ibv_gid *gid, uint32_t addr)
+static bool maps_addr(const union ibv_gid *gid, uint32_t addr)
 {
     static const unsigned char prefix[12] = {[10] = 0xff, [11] = 0xff};
     uint32_t wire = htonl(addr);
@@ -29,7 +29,7 @@ static bool find_roce_gid(struct hwmc_verbs_port *p, int entries, uint32_t addr)
 
     for (int i = 0; i < entries; i++) {
         if (ibv_query_gid_ex(p->context, p->port, (uint32_t) i, &e, 0) != 0 ||
-            e.gid_type != IBV_GID_TYPE_ROCE_V2 || !maps(&e.gid, addr))
+            e.gid_type != IBV_GID_TYPE_ROCE_V2 || !maps_addr(&e.gid, addr))
             continue;
         p->gid_index = i;
         p->gid = e.gid;
@@ -46,7 +46,7 @@ static bool find_partition(struct hwmc_verbs_port *p)
     return index >= 0;
 }
 
-static bool describe(struct hwmc_verbs_port *p, const struct hwmc_rail *rail)
+static bool describe_port(struct hwmc_verbs_port *p, const struct hwmc_rail *rail)
 {
     struct ibv_port_attr attr;
 
@@ -84,7 +84,7 @@ int hwmc_verbs_port_open(const struct hwmc_rail *rail, struct hwmc_verbs_port *p
 
     if (p.channel == NULL)
         return HWMC_ERR_DEVICE;
-    if (!bind_to(&p, rail->addr) || !describe(&p, rail)) {
+    if (!bind_to(&p, rail->addr) || !describe_port(&p, rail)) {
         hwmc_verbs_port_close(&p);
         return HWMC_ERR_DEVICE;
     }

@@ -47,7 +47,7 @@ static bool to_init(const struct hwmc_lane_rc *l, struct ibv_qp *qp)
 
 /* Where the peer's packets begin to count is chosen anew each time, so that none of an old
  * connection is taken. */
-static bool describe(const struct hwmc_lane_rc *l, const struct ibv_qp *qp, struct rc_end *e)
+static bool describe_end(const struct hwmc_lane_rc *l, const struct ibv_qp *qp, struct rc_end *e)
 {
     const struct rc_ports *ports = &l->ports;
 
@@ -64,14 +64,14 @@ static bool describe(const struct hwmc_lane_rc *l, const struct ibv_qp *qp, stru
     return true;
 }
 
-static uint32_t bucket(uint32_t qp_num)
+static uint32_t bucket_of(uint32_t qp_num)
 {
     return qp_num & (RC_QPS_BUCKETS - 1);
 }
 
-static void enter(struct hwmc_lane_rc *l, struct rc_conn *c)
+static void enter_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    struct rc_conn **of_qp = &l->of_qp[bucket(c->apm.qp->qp_num)];
+    struct rc_conn **of_qp = &l->of_qp[bucket_of(c->apm.qp->qp_num)];
 
     c->next_of_qp = *of_qp;
     *of_qp = c;
@@ -79,9 +79,9 @@ static void enter(struct hwmc_lane_rc *l, struct rc_conn *c)
     l->conns[l->num_conns++] = c;
 }
 
-static void leave(struct hwmc_lane_rc *l, struct rc_conn *c)
+static void leave_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    struct rc_conn **of_qp = &l->of_qp[bucket(c->apm.qp->qp_num)];
+    struct rc_conn **of_qp = &l->of_qp[bucket_of(c->apm.qp->qp_num)];
 
     while (*of_qp != c)
         of_qp = &(*of_qp)->next_of_qp;
@@ -92,7 +92,7 @@ static void leave(struct hwmc_lane_rc *l, struct rc_conn *c)
 
 struct rc_conn *rc_conn_of_qp(const struct hwmc_lane_rc *l, uint32_t qp_num)
 {
-    struct rc_conn *c = l->of_qp[bucket(qp_num)];
+    struct rc_conn *c = l->of_qp[bucket_of(qp_num)];
 
     while (c != NULL && c->apm.qp->qp_num != qp_num)
         c = c->next_of_qp;
@@ -110,7 +110,7 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
     if (c == NULL)
         return NULL;
     qp = make_qp(l);
-    if (qp == NULL || !to_init(l, qp) || !describe(l, qp, &c->mine)) {
+    if (qp == NULL || !to_init(l, qp) || !describe_end(l, qp, &c->mine)) {
         if (qp != NULL)
             ibv_destroy_qp(qp);
         free(c);
@@ -121,7 +121,7 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
     c->open_by = rc_now() + RC_ANSWER_NS;
     rc_wake_at(l, c->open_by);
     c->apm.qp = qp;
-    enter(l, c);
+    enter_conn(l, c);
     return c;
 }
 
@@ -187,7 +187,7 @@ bool rc_conn_join(struct hwmc_lane_rc *l, struct rc_conn *c, const struct rc_end
 
 void rc_conn_unmake(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    leave(l, c);
+    leave_conn(l, c);
     ibv_destroy_qp(c->apm.qp);
     rc_send_drop(l, c);
     free(c->whole.bytes);

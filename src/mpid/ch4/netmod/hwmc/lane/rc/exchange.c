@@ -23,7 +23,8 @@ static bool port_works(const struct hwmc_lane_rc *l)
     return !l->dead && l->ports.active[0];
 }
 
-static bool tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type type, uint32_t epoch)
+static bool send_exchange(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type type,
+                          uint32_t epoch)
 {
     const struct rc_peer *p = &l->peers[peer];
     struct rc_exchange x = {.type = type, .epoch = epoch};
@@ -35,7 +36,7 @@ static bool tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type ty
            HWMC_OK;
 }
 
-static void refuse(struct hwmc_lane_rc *l, struct rc_peer *p)
+static void refuse_peer(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
     l->params.counts->refused++;
     p->state = RC_PEER_REFUSED;
@@ -59,22 +60,22 @@ void rc_exchange_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell_peer)
     p->state = RC_PEER_FAILED;
     p->wanted = false;
     if (tell_peer)
-        tell(l, c->peer, RC_CLOSE, p->epoch);
+        send_exchange(l, c->peer, RC_CLOSE, p->epoch);
 }
 
 /* Active, and it is time: CONNECT. */
-static int begin(struct hwmc_lane_rc *l, uint32_t peer)
+static int begin_connect(struct hwmc_lane_rc *l, uint32_t peer)
 {
     struct rc_peer *p = &l->peers[peer];
 
     p->conn = port_works(l) ? rc_conn_make(l, peer) : NULL;
     if (p->conn == NULL) {
-        refuse(l, p);
+        refuse_peer(l, p);
         return HWMC_ERR_PEER;
     }
     p->epoch++;
     p->state = RC_PEER_CONNECTING;
-    if (!tell(l, peer, RC_CONNECT, p->epoch)) {
+    if (!send_exchange(l, peer, RC_CONNECT, p->epoch)) {
         rc_exchange_fail(l, p->conn, false);
         return HWMC_ERR_PEER;
     }
@@ -82,14 +83,14 @@ static int begin(struct hwmc_lane_rc *l, uint32_t peer)
 }
 
 /* There is no connection, and one is wanted. AGAIN, ERR_PEER. */
-static int want(struct hwmc_lane_rc *l, uint32_t peer)
+static int want_conn(struct hwmc_lane_rc *l, uint32_t peer)
 {
     struct rc_peer *p = &l->peers[peer];
 
     if (!port_works(l))
         return HWMC_ERR_PEER;
     if (!is_active(l, peer)) {
-        if (!tell(l, peer, RC_WANT, p->epoch))
+        if (!send_exchange(l, peer, RC_WANT, p->epoch))
             return HWMC_ERR_PEER;
         p->state = RC_PEER_WANTED;
         p->at = rc_now() + RC_ANSWER_NS;
@@ -97,7 +98,7 @@ static int want(struct hwmc_lane_rc *l, uint32_t peer)
         return HWMC_AGAIN;
     }
     if (rc_now() >= p->at)
-        return begin(l, peer);
+        return begin_connect(l, peer);
     p->state = RC_PEER_WANTED;
     rc_wake_at(l, p->at);
     return HWMC_AGAIN;
@@ -119,11 +120,11 @@ int rc_exchange_ready(struct hwmc_lane_rc *l, uint32_t peer)
         case RC_PEER_CONNECTING:
             return HWMC_AGAIN;
         case RC_PEER_REFUSED:
-            return rc_now() < p->at ? HWMC_ERR_PEER : want(l, peer);
+            return rc_now() < p->at ? HWMC_ERR_PEER : want_conn(l, peer);
         case RC_PEER_NONE:
             break;
     }
-    return want(l, peer);
+    return want_conn(l, peer);
 }
 
 static void open_conn(struct hwmc_lane_rc *l, struct rc_peer *p)
@@ -141,12 +142,12 @@ static void on_connect(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_ex
     p->epoch = x->epoch;
     p->conn = port_works(l) ? rc_conn_make(l, peer) : NULL;
     if (p->conn == NULL) {
-        refuse(l, p);
-        tell(l, peer, RC_REFUSE, x->epoch);
+        refuse_peer(l, p);
+        send_exchange(l, peer, RC_REFUSE, x->epoch);
         return;
     }
     p->state = RC_PEER_CONNECTING;
-    if (!rc_conn_join(l, p->conn, &x->end) || !tell(l, peer, RC_ACCEPT, x->epoch))
+    if (!rc_conn_join(l, p->conn, &x->end) || !send_exchange(l, peer, RC_ACCEPT, x->epoch))
         rc_exchange_fail(l, p->conn, true);
 }
 
@@ -157,7 +158,7 @@ static void on_accept(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exc
 
     if (p->state != RC_PEER_CONNECTING || x->epoch != p->epoch)
         return;
-    if (!rc_conn_join(l, p->conn, &x->end) || !tell(l, peer, RC_READY, x->epoch))
+    if (!rc_conn_join(l, p->conn, &x->end) || !send_exchange(l, peer, RC_READY, x->epoch))
         rc_exchange_fail(l, p->conn, true);
     else
         open_conn(l, p);
@@ -186,7 +187,7 @@ static void on_refuse(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exc
     } else if (p->state != RC_PEER_WANTED) {
         return;
     }
-    refuse(l, p);
+    refuse_peer(l, p);
 }
 
 static void on_close(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exchange *x)
@@ -208,7 +209,7 @@ static void on_want(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_excha
         rc_exchange_fail(l, p->conn, false);
         p->wanted = true;
     } else if (rc_exchange_ready(l, peer) == HWMC_ERR_PEER) {
-        tell(l, peer, RC_REFUSE, x->epoch);
+        send_exchange(l, peer, RC_REFUSE, x->epoch);
     }
 }
 
@@ -230,7 +231,7 @@ static bool is_for(const struct hwmc_lane_rc *l, uint32_t peer, const struct rc_
     return true;
 }
 
-static void act(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exchange *x)
+static void act_on(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exchange *x)
 {
     static void (*const on[])(struct hwmc_lane_rc *, uint32_t, const struct rc_exchange *) = {
         [RC_CONNECT] = on_connect, [RC_ACCEPT] = on_accept, [RC_READY] = on_ready,
@@ -245,7 +246,7 @@ static void act(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exchange 
 
 /* A message for a peer whose last connection is not buried yet waits; CONNECT is what shows that
  * one is over. */
-static bool waits(struct hwmc_lane_rc *l, const struct rc_heard *h)
+static bool must_wait(struct hwmc_lane_rc *l, const struct rc_heard *h)
 {
     struct rc_peer *p = &l->peers[h->peer];
 
@@ -262,11 +263,11 @@ int rc_exchange_progress(struct hwmc_lane_rc *l)
     while (*at != NULL) {
         struct rc_heard *h = *at;
 
-        if (waits(l, h)) {
+        if (must_wait(l, h)) {
             at = &h->next;
             continue;
         }
-        act(l, h->peer, &h->exchange);
+        act_on(l, h->peer, &h->exchange);
         *at = h->next;
         if (l->heard_end == &h->next)
             l->heard_end = at;
@@ -303,8 +304,8 @@ static void end_want(struct hwmc_lane_rc *l, uint32_t peer, uint64_t now)
         rc_wake_at(l, p->at);
     else if (!is_active(l, peer))
         p->state = RC_PEER_NONE;
-    else if (begin(l, peer) == HWMC_ERR_PEER)
-        tell(l, peer, RC_REFUSE, p->epoch);
+    else if (begin_connect(l, peer) == HWMC_ERR_PEER)
+        send_exchange(l, peer, RC_REFUSE, p->epoch);
 }
 
 void rc_exchange_timers(struct hwmc_lane_rc *l)
@@ -337,7 +338,7 @@ static void back_off(struct rc_peer *p, const struct rc_conn *c)
         p->fails++;
 }
 
-static void bury(struct hwmc_lane_rc *l, struct rc_conn *c)
+static void bury_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
     uint32_t peer = c->peer;
     struct rc_peer *p = &l->peers[peer];
@@ -353,7 +354,7 @@ static void bury(struct hwmc_lane_rc *l, struct rc_conn *c)
         l->params.lane.lost(l->params.lane.ctx, peer);
     }
     if (wanted && p->state == RC_PEER_NONE)
-        want(l, peer);
+        want_conn(l, peer);
 }
 
 int rc_exchange_bury(struct hwmc_lane_rc *l)
@@ -364,7 +365,7 @@ int rc_exchange_bury(struct hwmc_lane_rc *l)
         struct rc_conn *c = l->conns[i];
 
         if (c->failed && c->drained) {
-            bury(l, c);
+            bury_conn(l, c);
             events++;
         } else {
             i++;
@@ -379,6 +380,6 @@ void rc_exchange_cut(struct hwmc_lane_rc *l)
         struct rc_conn *c = l->conns[0];
 
         rc_exchange_fail(l, c, true);
-        bury(l, c);
+        bury_conn(l, c);
     }
 }

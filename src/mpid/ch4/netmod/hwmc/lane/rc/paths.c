@@ -10,7 +10,8 @@
 #include "rc_impl.h"
 
 /* What the other end needs of a port. False: it has no address. */
-static bool describe(const struct hwmc_lane_rc *l, uint8_t number, uint8_t i, struct rc_ports *p)
+static bool describe_port(const struct hwmc_lane_rc *l, uint8_t number, uint8_t i,
+                          struct rc_ports *p)
 {
     struct hwmc_apm_port *port = &p->port[i];
     struct ibv_port_attr attr;
@@ -58,12 +59,12 @@ static int find_ports(struct hwmc_lane_rc *l)
         describe_roce(l, p);
         return HWMC_OK;
     }
-    if (ibv_query_device(l->port.context, &attr) != 0 || !describe(l, l->port.port, 0, p))
+    if (ibv_query_device(l->port.context, &attr) != 0 || !describe_port(l, l->port.port, 0, p))
         return HWMC_ERR_DEVICE;
     p->num = 1;
     for (uint8_t n = 1; n <= attr.phys_port_cnt && p->num < RC_PORTS_MAX; n++)
         if (n != l->port.port && hwmc_apm_preference_allows(&l->params.preference, n) &&
-            describe(l, n, p->num, p))
+            describe_port(l, n, p->num, p))
             p->num++;
     return HWMC_OK;
 }
@@ -109,9 +110,9 @@ void rc_paths_choose(const struct hwmc_lane_rc *l, struct rc_conn *c, const stru
             hwmc_apm_conn_port(&c->apm, l->ports.port[i].number, false);
 }
 
-static void doubt(struct hwmc_lane_rc *l, struct rc_conn *c)
+static void note_doubt(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    if (!c->apm.state.doubted || c->trust_at != UINT64_MAX)
+    if (c->apm.state.open != HWMC_APM_DOUBTED || c->trust_at != UINT64_MAX)
         return;
     c->trust_at = rc_now() + RC_TRUST_NS;
     rc_wake_at(l, c->trust_at);
@@ -131,7 +132,7 @@ void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
             l->params.counts->failed++;
             break;
         case HWMC_APM_LATER:
-            doubt(l, c);
+            note_doubt(l, c);
             break;
         case HWMC_APM_NOTHING:
             break;
@@ -167,7 +168,7 @@ static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e
         c->drained = true;
     if (c->failed || hwmc_apm_conn_event(&c->apm, e->type) != HWMC_APM_TAKEN)
         return;
-    if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.asked_for_last)
+    if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.last_by == HWMC_APM_BY_SOFTWARE)
         l->params.counts->moved++;
     else if (e->type == IBV_EVENT_PATH_MIG)
         l->params.counts->migrated++;

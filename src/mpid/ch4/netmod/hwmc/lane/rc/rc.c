@@ -189,7 +189,7 @@ static const struct hwmc_lane_ops rc_ops = {
 
 /* Opening. */
 
-static bool watch(const struct hwmc_lane_rc *l, int fd)
+static bool watch_fd(const struct hwmc_lane_rc *l, int fd)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
 
@@ -208,12 +208,12 @@ static int open_descriptors(struct hwmc_lane_rc *l)
         return HWMC_ERR_LIMIT;
     flags = fcntl(l->channel->fd, F_GETFL);
     if (flags < 0 || fcntl(l->channel->fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
-        !watch(l, l->channel->fd) || !watch(l, hwmc_verbs_events_fd(l->listener)))
+        !watch_fd(l, l->channel->fd) || !watch_fd(l, hwmc_verbs_events_fd(l->listener)))
         return HWMC_ERR_LIMIT;
     return HWMC_OK;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -226,9 +226,9 @@ static int open_queues(struct hwmc_lane_rc *l)
 
     if (ibv_query_device(l->port.context, &attr) != 0)
         return HWMC_ERR_DEVICE;
-    l->max_conns = least(l->params.max_peers, l->params.size);
-    l->max_conns = least(l->max_conns, (uint32_t) attr.max_srq_wr / RC_BUFFERS);
-    l->max_conns = least(l->max_conns, (uint32_t) attr.max_cqe / (RC_BUFFERS + RC_SENDS));
+    l->max_conns = min_u32(l->params.max_peers, l->params.size);
+    l->max_conns = min_u32(l->max_conns, (uint32_t) attr.max_srq_wr / RC_BUFFERS);
+    l->max_conns = min_u32(l->max_conns, (uint32_t) attr.max_cqe / (RC_BUFFERS + RC_SENDS));
     if (l->max_conns == 0)
         return HWMC_ERR_DEVICE;
     srq.attr.max_wr = l->max_conns * RC_BUFFERS;

@@ -9,7 +9,8 @@
 
 #include "rc_impl.h"
 
-static void deliver(struct hwmc_lane_rc *l, const uint8_t *bytes, uint32_t head_len, uint32_t total)
+static void deliver_message(struct hwmc_lane_rc *l, const uint8_t *bytes, uint32_t head_len,
+                            uint32_t total)
 {
     l->params.lane.recv(l->params.lane.ctx, bytes, head_len, bytes + head_len, total - head_len);
 }
@@ -36,14 +37,15 @@ static bool add_to_whole(struct hwmc_lane_rc *l, struct rc_conn *c, const struct
         struct rc_whole whole = *w;
 
         memset(w, 0, sizeof(*w));
-        deliver(l, whole.bytes, whole.head_len, whole.total);
+        deliver_message(l, whole.bytes, whole.head_len, whole.total);
         free(whole.bytes);
     }
     return true;
 }
 
 /* What came on the connection. False: no peer of this kind sends that. */
-static bool take(struct hwmc_lane_rc *l, struct rc_conn *c, const uint8_t *bytes, uint32_t len)
+static bool take_fragment(struct hwmc_lane_rc *l, struct rc_conn *c, const uint8_t *bytes,
+                          uint32_t len)
 {
     struct rc_fragment f;
 
@@ -54,7 +56,7 @@ static bool take(struct hwmc_lane_rc *l, struct rc_conn *c, const uint8_t *bytes
         return true;
     c->used++;
     if (c->whole.bytes == NULL && len - RC_HEADER == f.total) {
-        deliver(l, bytes + RC_HEADER, f.head_len, f.total);
+        deliver_message(l, bytes + RC_HEADER, f.head_len, f.total);
         return true;
     }
     return add_to_whole(l, c, &f, bytes + RC_HEADER, len - RC_HEADER);
@@ -67,7 +69,7 @@ static void on_received(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
     if (c == NULL || c->spoiled || wc->status != IBV_WC_SUCCESS)
         return;
     c->proven = true;
-    if (!take(l, c, rc_buffers_received(l, wc->wr_id), wc->byte_len)) {
+    if (!take_fragment(l, c, rc_buffers_received(l, wc->wr_id), wc->byte_len)) {
         c->spoiled = true;
         l->params.counts->bad++;
         rc_exchange_fail(l, c, true);

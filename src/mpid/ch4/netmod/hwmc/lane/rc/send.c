@@ -57,8 +57,8 @@ static uint16_t take_owed(struct rc_conn *c)
 
 /* Sends `len` bytes of the buffer, and `more` if not NULL. A device that refuses has lost the
  * connection. */
-static bool post(struct hwmc_lane_rc *l, struct rc_conn *c, uint32_t slot, uint32_t len,
-                 const struct ibv_sge *more)
+static bool post_request(struct hwmc_lane_rc *l, struct rc_conn *c, uint32_t slot, uint32_t len,
+                         const struct ibv_sge *more)
 {
     struct ibv_sge sge[2] = {{.addr = (uintptr_t) slot_bytes(l, slot),
                               .length = len,
@@ -115,7 +115,7 @@ static bool post_fragment(struct hwmc_lane_rc *l, struct rc_conn *c, struct rc_m
         sge.lkey = m->region->mr->lkey;
     else if (body > 0)
         memcpy(bytes + RC_HEADER + head, from, body);
-    if (!post(l, c, slot, RC_HEADER + head + (direct ? 0 : body), direct ? &sge : NULL))
+    if (!post_request(l, c, slot, RC_HEADER + head + (direct ? 0 : body), direct ? &sge : NULL))
         return false;
     c->credits--;
     m->posted += n;
@@ -131,7 +131,7 @@ static void post_credits(struct hwmc_lane_rc *l, struct rc_conn *c)
     uint32_t slot = take_slot(l, c, NULL);
 
     rc_wire_write_fragment(&f, slot_bytes(l, slot));
-    if (post(l, c, slot, RC_HEADER, NULL))
+    if (post_request(l, c, slot, RC_HEADER, NULL))
         l->params.counts->credits++;
 }
 
@@ -212,7 +212,7 @@ static int send_at_once(struct hwmc_lane_rc *l, struct rc_conn *c, const void *h
         memcpy(bytes + RC_HEADER, head, head_len);
     if (body_len > 0)
         memcpy(bytes + RC_HEADER + head_len, body, body_len);
-    if (!post(l, c, slot, RC_HEADER + f.total, NULL))
+    if (!post_request(l, c, slot, RC_HEADER + f.total, NULL))
         return HWMC_ERR_PEER;
     c->credits--;
     return HWMC_OK;

@@ -1,0 +1,35 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * failure: a group of which a member cannot be reached is BROKEN (core/failure/notice), until it is
+ * closed.
+ *
+ *   SETUP, ON, CLOSING --a lane failed, a host is silent, or LOST came--> BROKEN
+ */
+#ifndef HWMC_ENGINE_GROUP_FAILURE_H_INCLUDED
+#define HWMC_ENGINE_GROUP_FAILURE_H_INCLUDED
+
+#include <stdint.h>
+
+#include "../../core/failure/notice.h"
+
+struct hwmc_group;
+
+/* What the group waits for now. */
+enum hwmc_stage hwmc_group_stage(const struct hwmc_group *g);
+
+/* A lane of this process failed, to a process that may be a member. */
+void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank);
+
+/* The member's host is silent on these rails, at least one. */
+void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails);
+
+/* LOST came, or anything else for a group that is broken. */
+void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg);
+void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg);
+
+/* Of pump, BROKEN: neighbours get to know what they have not been told. */
+void hwmc_group_tell_lost(struct hwmc_group *g);
+
+#endif /* HWMC_ENGINE_GROUP_FAILURE_H_INCLUDED */

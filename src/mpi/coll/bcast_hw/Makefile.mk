@@ -7,7 +7,10 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
+    src/mpi/coll/bcast_hw/entry/barrier.h             \
+    src/mpi/coll/bcast_hw/entry/call.h                \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
+    src/mpi/coll/bcast_hw/entry/host_bcast.h          \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
     src/mpi/coll/bcast_hw/entry/types.h               \
@@ -93,6 +96,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
+    src/mpi/coll/bcast_hw/entry/host_bcast.c             \
     src/mpi/coll/bcast_hw/entry/job.c                    \
     src/mpi/coll/bcast_hw/entry/job_network.c            \
     src/mpi/coll/bcast_hw/entry/reduce.c                 \

@@ -9,12 +9,14 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
     src/mpi/coll/bcast_hw/entry/barrier.h             \
     src/mpi/coll/bcast_hw/entry/call.h                \
+    src/mpi/coll/bcast_hw/entry/gather.h              \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
     src/mpi/coll/bcast_hw/entry/host_bcast.h          \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
     src/mpi/coll/bcast_hw/entry/reduce_scatter.h      \
     src/mpi/coll/bcast_hw/entry/scan.h                \
+    src/mpi/coll/bcast_hw/entry/scatter.h             \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
     src/mpi/coll/bcast_hw/op/bcast.h                  \

@@ -9,7 +9,7 @@
 #include "barrier.h"
 #include "hooks.h"
 
-static int begin_barrier(struct hwmc_call *call)
+static inline int begin_barrier(struct hwmc_call *call)
 {
     struct hwmc_barrier_call *c = (struct hwmc_barrier_call *) call;
     struct hwmc_shm_host *n = call->host;
@@ -21,7 +21,7 @@ static int begin_barrier(struct hwmc_call *call)
     return MPI_SUCCESS;
 }
 
-static int end_barrier(struct hwmc_call *call, int mpi_errno)
+static inline int end_barrier(struct hwmc_call *call, int mpi_errno)
 {
     (void) call;
     return mpi_errno;

@@ -48,14 +48,17 @@ struct hwmc_call {
 };
 
 /* Whether this collective can run at `n`; false: it is left to MPICH, alike on all ranks. */
+ATTRIBUTE((always_inline))
 static inline bool hwmc_call_fits(const struct hwmc_call *c, const struct hwmc_shm_host *n)
 {
     return !c->ops->fits || c->ops->fits(c, n);
 }
 
 /* Runs it at `n`, with MPICH's progress where it has to wait. Returns MPICH's error code; after an
- * error of the wait `n` is broken, as hwmc_shm_wait says. Inline, and `ops` is read once: where the
- * compiler sees which ones these are it calls begin and end directly. */
+ * error of the wait `n` is broken, as hwmc_shm_wait says. Always inline, and `ops` is read once: so
+ * the compiler sees which ones these are before it decides what to inline, and has begin and end in
+ * the hooks where they are `static inline`. */
+ATTRIBUTE((always_inline))
 static inline int hwmc_call_run(struct hwmc_call *c, struct hwmc_shm_host *n)
 {
     const struct hwmc_call_ops *ops = c->ops;
@@ -75,6 +78,7 @@ fn_fail:
 
 /* The blocking hooks' end: runs it at `n`, which was admitted, and sets *mpi_errno. False: it does
  * not fit, which is counted, and *mpi_errno is as it was. */
+ATTRIBUTE((always_inline))
 static inline bool hwmc_call_take(struct hwmc_call *c, struct hwmc_shm_host *n, int *mpi_errno)
 {
     if (!hwmc_call_fits(c, n)) {

@@ -49,7 +49,7 @@ static int unpack_message(const struct hwmc_bcast_call *c)
     return mpi_errno;
 }
 
-static int begin_bcast(struct hwmc_call *call)
+static inline int begin_bcast(struct hwmc_call *call)
 {
     struct hwmc_bcast_call *c = (struct hwmc_bcast_call *) call;
     struct hwmc_shm_host *n = call->host;
@@ -75,7 +75,7 @@ static int begin_bcast(struct hwmc_call *call)
     return MPI_SUCCESS;
 }
 
-static int end_bcast(struct hwmc_call *call, int mpi_errno)
+static inline int end_bcast(struct hwmc_call *call, int mpi_errno)
 {
     struct hwmc_bcast_call *c = (struct hwmc_bcast_call *) call;
 

@@ -102,7 +102,7 @@ static bool allreduce_fits(const struct hwmc_call *call, const struct hwmc_shm_h
     return hwmc_combination_fits(&((const struct hwmc_allreduce_call *) call)->x, n);
 }
 
-static int begin_allreduce(struct hwmc_call *call)
+static inline int begin_allreduce(struct hwmc_call *call)
 {
     struct hwmc_allreduce_call *c = (struct hwmc_allreduce_call *) call;
     struct hwmc_combination *x = &c->x;
@@ -127,7 +127,7 @@ fn_fail:
     goto fn_exit;
 }
 
-static int end_allreduce(struct hwmc_call *call, int mpi_errno)
+static inline int end_allreduce(struct hwmc_call *call, int mpi_errno)
 {
     return hwmc_combination_end(&((struct hwmc_allreduce_call *) call)->x, mpi_errno, true);
 }

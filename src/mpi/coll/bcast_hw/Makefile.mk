@@ -11,11 +11,18 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
     src/mpi/coll/bcast_hw/comm/shm_setup.h            \
+    src/mpi/coll/bcast_hw/entry/barrier.h             \
     src/mpi/coll/bcast_hw/entry/bcast.h               \
+    src/mpi/coll/bcast_hw/entry/call.h                \
+    src/mpi/coll/bcast_hw/entry/gather.h              \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
+    src/mpi/coll/bcast_hw/entry/host_bcast.h          \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
+    src/mpi/coll/bcast_hw/entry/reduce_scatter.h      \
     src/mpi/coll/bcast_hw/entry/request.h             \
+    src/mpi/coll/bcast_hw/entry/scan.h                \
+    src/mpi/coll/bcast_hw/entry/scatter.h             \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
     src/mpi/coll/bcast_hw/op/bcast.h                  \
@@ -103,6 +110,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
+    src/mpi/coll/bcast_hw/entry/host_bcast.c             \
     src/mpi/coll/bcast_hw/entry/ibcast.c                 \
     src/mpi/coll/bcast_hw/entry/job.c                    \
     src/mpi/coll/bcast_hw/entry/job_network.c            \

@@ -6,48 +6,64 @@
  */
 
 #include "mpiimpl.h"
+#include "gather.h"
 #include "hooks.h"
-#include "vbuf.h"
-#include "../shm/coll/gather.h"
 
-/* `root` < 0: all ranks are. `in` is of one part; a root's own may be in `out` already. */
-static int gather(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root)
+static bool is_to_all(const struct hwmc_gather_call *c)
 {
-    int mpi_errno = MPI_SUCCESS, err = MPI_SUCCESS;
-    const bool in_place = in->buffer == MPI_IN_PLACE;
-    const bool reads = root < 0 || n->group.rank == (uint32_t) root;
-    struct hwmc_shm_gather w;
-    const char *own = NULL;
-    uint64_t bytes = 0;
+    return c->root < 0;
+}
 
-    if (reads)
-        mpi_errno = hwmc_vbuf_begin(out, in_place);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!in_place) {
-        mpi_errno = hwmc_vbuf_begin(in, true);
-        own = in->memory;
-        bytes = in->vector.bytes;
+static bool is_reader(const struct hwmc_gather_call *c)
+{
+    return is_to_all(c) || c->call.host->group.rank == (uint32_t) c->root;
+}
+
+static bool is_in_place(const struct hwmc_gather_call *c)
+{
+    return c->in.buffer == MPI_IN_PLACE;
+}
+
+/* This rank's part, *bytes at *own; *own NULL: it is where it belongs. MPICH's error code. */
+static int find_own(struct hwmc_gather_call *c, const char **own, uint64_t *bytes)
+{
+    const uint32_t rank = c->call.host->group.rank;
+    int mpi_errno = MPI_SUCCESS;
+
+    if (is_in_place(c)) {
+        *own = is_to_all(c) ? hwmc_vbuf_part(&c->out, rank) : NULL;
+        *bytes = hwmc_vbuf_bytes(&c->out, rank);
     } else {
-        bytes = hwmc_vbuf_bytes(out, n->group.rank);
-        if (root < 0)
-            own = hwmc_vbuf_part(out, n->group.rank);
+        mpi_errno = hwmc_vbuf_begin(&c->in, true);
+        *own = c->in.memory;
+        *bytes = c->in.vector.bytes;
     }
-    if (mpi_errno == MPI_SUCCESS) {
-        hwmc_shm_choose(n, root < 0 ? HWMC_SHM_KIND_ALLGATHER : HWMC_SHM_KIND_GATHER, 0);
-        if (root < 0)
-            hwmc_shm_gather_begin_to_all(&w, &n->group, own, bytes, out->memory, &out->vector);
-        else
-            hwmc_shm_gather_begin(&w, &n->group, (uint32_t) root, own, bytes, out->memory,
-                                  &out->vector);
-        mpi_errno = hwmc_shm_wait(n, &w.op);
-        if (!in_place)
-            hwmc_vbuf_end(in, false);
-    }
-    if (reads)
-        err = hwmc_vbuf_end(out, mpi_errno == MPI_SUCCESS);
+    return mpi_errno;
+}
+
+static int begin_gather(struct hwmc_call *call)
+{
+    struct hwmc_gather_call *c = (struct hwmc_gather_call *) call;
+    struct hwmc_shm_host *n = call->host;
+    int mpi_errno = MPI_SUCCESS;
+    const char *own;
+    uint64_t bytes;
+
+    if (is_reader(c))
+        mpi_errno = hwmc_vbuf_begin(&c->out, is_in_place(c));
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = err;
+    mpi_errno = find_own(c, &own, &bytes);
+    if (mpi_errno && is_reader(c))
+        hwmc_vbuf_end(&c->out, false);
     MPIR_ERR_CHECK(mpi_errno);
+    hwmc_shm_choose(n, is_to_all(c) ? HWMC_SHM_KIND_ALLGATHER : HWMC_SHM_KIND_GATHER, 0);
+    if (is_to_all(c))
+        hwmc_shm_gather_begin_to_all(&c->gather, &n->group, own, bytes, c->out.memory,
+                                     &c->out.vector);
+    else
+        hwmc_shm_gather_begin(&c->gather, &n->group, (uint32_t) c->root, own, bytes, c->out.memory,
+                              &c->out.vector);
+    call->op = &c->gather.op;
 
 fn_exit:
     return mpi_errno;
@@ -55,50 +71,108 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root,
-                int *mpi_errno)
+static int end_gather(struct hwmc_call *call, int mpi_errno)
 {
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = gather(n, in, out, root);
-    return n != NULL;
+    struct hwmc_gather_call *c = (struct hwmc_gather_call *) call;
+    int err = MPI_SUCCESS;
+
+    if (!is_in_place(c))
+        hwmc_vbuf_end(&c->in, false);
+    if (is_reader(c))
+        err = hwmc_vbuf_end(&c->out, mpi_errno == MPI_SUCCESS);
+    return mpi_errno ? mpi_errno : err;
+}
+
+static const struct hwmc_call_ops gather_ops = {
+    .bytes = sizeof(struct hwmc_gather_call), .begin = begin_gather, .end = end_gather};
+
+void hwmc_gather_call_init(struct hwmc_gather_call *c, const void *sendbuf, MPI_Aint sendcount,
+                           MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                           MPI_Datatype recvtype, int root, const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, 1);
+    c->out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, comm->local_size);
+    c->root = root;
+    c->call.ops = &gather_ops;
+}
+
+void hwmc_gatherv_call_init(struct hwmc_gather_call *c, const void *sendbuf, MPI_Aint sendcount,
+                            MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
+                            const MPI_Aint *displs, MPI_Datatype recvtype, int root,
+                            const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, 1);
+    c->out = hwmc_vbuf_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
+    c->root = root;
+    c->call.ops = &gather_ops;
+}
+
+void hwmc_allgather_call_init(struct hwmc_gather_call *c, const void *sendbuf, MPI_Aint sendcount,
+                              MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                              MPI_Datatype recvtype, const MPIR_Comm *comm)
+{
+    hwmc_gather_call_init(c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, -1, comm);
+}
+
+void hwmc_allgatherv_call_init(struct hwmc_gather_call *c, const void *sendbuf, MPI_Aint sendcount,
+                               MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
+                               const MPI_Aint *displs, MPI_Datatype recvtype, const MPIR_Comm *comm)
+{
+    hwmc_gatherv_call_init(c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           -1, comm);
 }
 
 bool MPIR_Hwmc_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype, void *recvbuf,
                       MPI_Aint recvcount, MPI_Datatype recvtype, int root, MPIR_Comm *comm,
                       int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, 1);
-    struct hwmc_vbuf out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, comm->local_size);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(GATHER, comm, mpi_errno);
+    struct hwmc_gather_call c;
 
-    return run(HWMC_SHM_ADMIT(GATHER, comm, mpi_errno), &in, &out, root, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_gather_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                          comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                        void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
                        MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, 1);
-    struct hwmc_vbuf out = hwmc_vbuf_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(GATHERV, comm, mpi_errno);
+    struct hwmc_gather_call c;
 
-    return run(HWMC_SHM_ADMIT(GATHERV, comm, mpi_errno), &in, &out, root, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_gatherv_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           root, comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                          void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
                          int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, 1);
-    struct hwmc_vbuf out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, comm->local_size);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLGATHER, comm, mpi_errno);
+    struct hwmc_gather_call c;
 
-    return run(HWMC_SHM_ADMIT(ALLGATHER, comm, mpi_errno), &in, &out, -1, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_allgather_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                           void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
                           MPI_Datatype recvtype, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, 1);
-    struct hwmc_vbuf out = hwmc_vbuf_v(recvbuf, recvcounts, displs, recvtype, comm->local_size);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLGATHERV, comm, mpi_errno);
+    struct hwmc_gather_call c;
 
-    return run(HWMC_SHM_ADMIT(ALLGATHERV, comm, mpi_errno), &in, &out, -1, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_allgatherv_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                              recvtype, comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }

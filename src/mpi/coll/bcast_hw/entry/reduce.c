@@ -8,34 +8,25 @@
 #include "mpiimpl.h"
 #include "hooks.h"
 #include "reduce.h"
-#include "../stats/counters.h"
-#include "../shm/coll/allreduce.h"
 
-struct hwmc_shm_host *hwmc_shm_admit_op(struct hwmc_shm_host *n, struct hwmc_operation *o,
-                                        MPI_Op op, MPI_Datatype datatype, int mpi_errno)
+void hwmc_combination_init(struct hwmc_combination *x, const void *sendbuf, void *recvbuf,
+                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
 {
-    if (!n || mpi_errno)
-        return n;
-    if (hwmc_operation_init(o, op, datatype) && o->of.element <= n->segment.layout.chunk / 2)
-        return n;
-    hwmc_shm_note_left();
-    return NULL;
+    x->sendbuf = sendbuf;
+    x->recvbuf = recvbuf;
+    x->count = count;
+    hwmc_operation_init(&x->operation, op, datatype);
 }
 
-int hwmc_shm_combine(struct hwmc_shm_host *n, const struct hwmc_operation *o,
-                     struct hwmc_shm_op *op, struct hwmc_operands *a, bool result)
+int hwmc_combination_end(struct hwmc_combination *x, int mpi_errno, bool result)
 {
-    int mpi_errno = hwmc_shm_wait(n, op);
-    int err = hwmc_operands_end(a, o, result && mpi_errno == MPI_SUCCESS);
+    struct hwmc_operation *o = &x->operation;
+    int err = hwmc_operands_end(&x->operands, o, result && mpi_errno == MPI_SUCCESS);
 
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
+    if (o->mpi_errno)
+        err = o->mpi_errno;
+    o->mpi_errno = MPI_SUCCESS;
+    return mpi_errno ? mpi_errno : err;
 }
 
 /* Every rank writes a result where it has children that wait for it to be whole. */
@@ -45,60 +36,90 @@ static bool needs_result(const struct hwmc_shm_host *n, int root)
            n->group.params.reduction == HWMC_SHM_REDUCTION_TREEMM;
 }
 
-static int reduce(struct hwmc_shm_host *n, const struct hwmc_operation *o, const void *sendbuf,
-                  void *recvbuf, MPI_Aint count, int root)
+static bool reduce_fits(const struct hwmc_call *call, const struct hwmc_shm_host *n)
 {
+    return hwmc_combination_fits(&((const struct hwmc_reduce_call *) call)->x, n);
+}
+
+static int begin_reduce(struct hwmc_call *call)
+{
+    struct hwmc_reduce_call *c = (struct hwmc_reduce_call *) call;
+    struct hwmc_combination *x = &c->x;
+    const struct hwmc_operation *o = &x->operation;
+    struct hwmc_shm_host *n = call->host;
     int mpi_errno = MPI_SUCCESS, err;
     const struct hwmc_shm_choice *choice =
-        hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE, count * o->of.element);
-    struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, (uint32_t) root);
-    bool is_root = n->group.rank == (uint32_t) root;
-    struct hwmc_operands a;
-    struct hwmc_shm_reduction r;
+        hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE, x->count * o->of.element);
+    const uint32_t root = (uint32_t) c->root;
+    struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, root);
 
-    mpi_errno = hwmc_operands_begin(&a, o, sendbuf, count, recvbuf,
-                                    needs_result(n, root) ? count : 0, is_root);
+    mpi_errno = hwmc_operands_begin(&x->operands, o, x->sendbuf, x->count, x->recvbuf,
+                                    needs_result(n, c->root) ? x->count : 0, n->group.rank == root);
     MPIR_ERR_CHECK(mpi_errno);
-    err = hwmc_shm_reduction_begin(&r, &n->group, &tree, (uint32_t) root, &o->of, a.in, a.out,
-                                   (uint64_t) count);
+    err = hwmc_shm_reduction_begin(&c->reduction, &n->group, &tree, root, &o->of, x->operands.in,
+                                   x->operands.out, (uint64_t) x->count);
     MPIR_Assert(err == HWMC_OK);
-    mpi_errno = hwmc_shm_combine(n, o, &r.op, &a, true);
-    MPIR_ERR_CHECK(mpi_errno);
+    call->op = &c->reduction.op;
 
 fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+static int end_reduce(struct hwmc_call *call, int mpi_errno)
+{
+    return hwmc_combination_end(&((struct hwmc_reduce_call *) call)->x, mpi_errno, true);
+}
+
+static const struct hwmc_call_ops reduce_ops = {.bytes = sizeof(struct hwmc_reduce_call),
+                                                .fits = reduce_fits,
+                                                .begin = begin_reduce,
+                                                .end = end_reduce};
+
+void hwmc_reduce_call_init(struct hwmc_reduce_call *c, const void *sendbuf, void *recvbuf,
+                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
+{
+    hwmc_combination_init(&c->x, sendbuf, recvbuf, count, datatype, op);
+    c->root = root;
+    c->call.ops = &reduce_ops;
 }
 
 bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                       MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE, comm, mpi_errno);
-    struct hwmc_operation o;
+    struct hwmc_reduce_call c;
 
-    n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = reduce(n, &o, sendbuf, recvbuf, count, root);
-    return n != NULL;
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_reduce_call_init(&c, sendbuf, recvbuf, count, datatype, op, root);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
-static int allreduce(struct hwmc_shm_host *n, const struct hwmc_operation *o, const void *sendbuf,
-                     void *recvbuf, MPI_Aint count)
+static bool allreduce_fits(const struct hwmc_call *call, const struct hwmc_shm_host *n)
 {
+    return hwmc_combination_fits(&((const struct hwmc_allreduce_call *) call)->x, n);
+}
+
+static inline int begin_allreduce(struct hwmc_call *call)
+{
+    struct hwmc_allreduce_call *c = (struct hwmc_allreduce_call *) call;
+    struct hwmc_combination *x = &c->x;
+    const struct hwmc_operation *o = &x->operation;
+    struct hwmc_shm_host *n = call->host;
     int mpi_errno = MPI_SUCCESS, err;
     const struct hwmc_shm_choice *choice =
-        hwmc_shm_choose(n, HWMC_SHM_KIND_ALLREDUCE, count * o->of.element);
+        hwmc_shm_choose(n, HWMC_SHM_KIND_ALLREDUCE, x->count * o->of.element);
     struct hwmc_shm_tree tree = hwmc_shm_comm_tree(n, choice, 0);
-    struct hwmc_operands a;
-    struct hwmc_shm_allreduce r;
 
-    mpi_errno = hwmc_operands_begin(&a, o, sendbuf, count, recvbuf, count, true);
+    mpi_errno =
+        hwmc_operands_begin(&x->operands, o, x->sendbuf, x->count, x->recvbuf, x->count, true);
     MPIR_ERR_CHECK(mpi_errno);
-    err = hwmc_shm_allreduce_begin(&r, &n->group, &tree, &o->of, a.in, a.out, (uint64_t) count);
+    err = hwmc_shm_allreduce_begin(&c->allreduce, &n->group, &tree, &o->of, x->operands.in,
+                                   x->operands.out, (uint64_t) x->count);
     MPIR_Assert(err == HWMC_OK);
-    mpi_errno = hwmc_shm_combine(n, o, &r.op, &a, true);
-    MPIR_ERR_CHECK(mpi_errno);
+    call->op = &c->allreduce.op;
 
 fn_exit:
     return mpi_errno;
@@ -106,14 +127,31 @@ fn_fail:
     goto fn_exit;
 }
 
+static inline int end_allreduce(struct hwmc_call *call, int mpi_errno)
+{
+    return hwmc_combination_end(&((struct hwmc_allreduce_call *) call)->x, mpi_errno, true);
+}
+
+static const struct hwmc_call_ops allreduce_ops = {.bytes = sizeof(struct hwmc_allreduce_call),
+                                                   .fits = allreduce_fits,
+                                                   .begin = begin_allreduce,
+                                                   .end = end_allreduce};
+
+void hwmc_allreduce_call_init(struct hwmc_allreduce_call *c, const void *sendbuf, void *recvbuf,
+                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
+{
+    hwmc_combination_init(&c->x, sendbuf, recvbuf, count, datatype, op);
+    c->call.ops = &allreduce_ops;
+}
+
 bool MPIR_Hwmc_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                          MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLREDUCE, comm, mpi_errno);
-    struct hwmc_operation o;
+    struct hwmc_allreduce_call c;
 
-    n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = allreduce(n, &o, sendbuf, recvbuf, count);
-    return n != NULL;
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_allreduce_call_init(&c, sendbuf, recvbuf, count, datatype, op);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }

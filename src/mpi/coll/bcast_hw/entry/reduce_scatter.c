@@ -7,38 +7,30 @@
 
 #include "mpiimpl.h"
 #include "hooks.h"
-#include "reduce.h"
-#include "../shm/coll/reduce_scatter.h"
+#include "reduce_scatter.h"
 
-/* Which elements are whose. */
-struct blocks {
-    struct hwmc_shm_vector parts;
-    struct hwmc_shm_range *each; /* made here */
-    MPI_Aint all, own;           /* elements */
-};
-
-/* `counts` NULL: `count` each. */
-static int find_blocks(struct blocks *b, const struct hwmc_shm_host *n, const MPI_Aint *counts,
-                       MPI_Aint count, uint32_t element)
+/* Sets which elements are whose. */
+static int find_blocks(struct hwmc_reduce_scatter_call *c)
 {
     int mpi_errno = MPI_SUCCESS;
-    const uint32_t size = n->group.size;
+    const struct hwmc_shm_group *g = &c->call.host->group;
+    const uint32_t element = c->x.operation.of.element;
+    const uint64_t block = (uint64_t) c->x.count * element;
 
-    b->each = NULL;
-    b->own = counts ? counts[n->group.rank] : count;
-    b->all = count * size;
-    b->parts = (struct hwmc_shm_vector){.stride = (uint64_t) count * element,
-                                        .bytes = (uint64_t) count * element};
-    if (!counts)
+    c->each = NULL;
+    c->own = c->counts ? c->counts[g->rank] : c->x.count;
+    c->all = c->x.count * g->size;
+    c->blocks = (struct hwmc_shm_vector){.stride = block, .bytes = block};
+    if (!c->counts)
         goto fn_exit;
-    b->each = MPL_malloc(size * sizeof(*b->each), MPL_MEM_COLL);
-    MPIR_ERR_CHKANDJUMP(!b->each, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    b->parts.each = b->each;
-    b->all = 0;
-    for (uint32_t i = 0; i < size; i++) {
-        b->each[i].at = (uint64_t) b->all * element;
-        b->each[i].bytes = (uint64_t) counts[i] * element;
-        b->all += counts[i];
+    c->each = MPL_malloc(g->size * sizeof(*c->each), MPL_MEM_COLL);
+    MPIR_ERR_CHKANDJUMP(!c->each, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    c->blocks.each = c->each;
+    c->all = 0;
+    for (uint32_t i = 0; i < g->size; i++) {
+        c->each[i].at = (uint64_t) c->all * element;
+        c->each[i].bytes = (uint64_t) c->counts[i] * element;
+        c->all += c->counts[i];
     }
 
 fn_exit:
@@ -49,83 +41,133 @@ fn_fail:
 
 /* Memory for what this rank gets, where it may not be written to at once: in place it would be on
  * what others still read. And memory to work in, where that is needed. */
-static int make_room(const struct hwmc_shm_host *n, const struct hwmc_operands *a, uint64_t own,
-                     uint64_t all, void **out, void **work)
+static int make_room(struct hwmc_reduce_scatter_call *c, uint64_t own, uint64_t all)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    *out = *work = NULL;
-    if (a->in == a->out && own > 0) {
-        *out = MPL_malloc(own, MPL_MEM_BUFFER);
-        MPIR_ERR_CHKANDJUMP(!*out, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (c->x.operands.in == c->x.operands.out && own > 0) {
+        c->out = MPL_malloc(own, MPL_MEM_BUFFER);
+        MPIR_ERR_CHKANDJUMP(!c->out, mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
-    if (all > 0 && hwmc_shm_reduce_scatter_needs_work(&n->group, all)) {
-        *work = MPL_malloc(all, MPL_MEM_BUFFER);
-        MPIR_ERR_CHKANDJUMP(!*work, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (all > 0 && hwmc_shm_reduce_scatter_needs_work(&c->call.host->group, all)) {
+        c->work = MPL_malloc(all, MPL_MEM_BUFFER);
+        MPIR_ERR_CHKANDJUMP(!c->work, mpi_errno, MPI_ERR_OTHER, "**nomem");
     }
 
 fn_exit:
     return mpi_errno;
 fn_fail:
-    MPL_free(*out);
-    *out = NULL;
     goto fn_exit;
 }
 
-static int reduce_scatter(struct hwmc_shm_host *n, const struct hwmc_operation *o,
-                          const void *sendbuf, void *recvbuf, const MPI_Aint *counts,
-                          MPI_Aint count)
+static void free_room(struct hwmc_reduce_scatter_call *c)
 {
-    int mpi_errno = MPI_SUCCESS, err;
-    struct hwmc_shm_reduce_scatter s;
-    struct hwmc_shm_tree tree;
-    struct hwmc_operands a;
-    struct blocks b;
-    uint64_t all, own;
-    void *out = NULL, *work = NULL;
+    MPL_free(c->out);
+    MPL_free(c->work);
+    MPL_free(c->each);
+    c->out = c->work = c->each = NULL;
+}
 
-    mpi_errno = find_blocks(&b, n, counts, count, o->of.element);
+/* Finds operands and memory for `all` bytes, `own` of which are this rank's. */
+static int begin_operands(struct hwmc_reduce_scatter_call *c, uint64_t own, uint64_t all)
+{
+    struct hwmc_combination *x = &c->x;
+    int mpi_errno = hwmc_operands_begin(&x->operands, &x->operation, x->sendbuf, c->all, x->recvbuf,
+                                        c->own, true);
+
     MPIR_ERR_CHECK(mpi_errno);
-    all = (uint64_t) b.all * o->of.element;
-    own = (uint64_t) b.own * o->of.element;
-    tree =
-        hwmc_shm_comm_tree(n, hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE_SCATTER, (MPI_Aint) all), 0);
-    mpi_errno = hwmc_operands_begin(&a, o, sendbuf, b.all, recvbuf, b.own, true);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = make_room(n, &a, own, all, &out, &work);
+    mpi_errno = make_room(c, own, all);
     if (mpi_errno)
-        hwmc_operands_end(&a, o, false);
-    MPIR_ERR_CHECK(mpi_errno);
-    err = hwmc_shm_reduce_scatter_begin(&s, &n->group, &tree, &o->of, a.in, &b.parts, all,
-                                        out ? out : a.out, work);
-    MPIR_Assert(err == HWMC_OK);
-    mpi_errno = hwmc_shm_wait(n, &s.op);
-    if (out)
-        memcpy(a.out, out, own);
-    err = hwmc_operands_end(&a, o, mpi_errno == MPI_SUCCESS);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = o->mpi_errno ? o->mpi_errno : err;
+        hwmc_operands_end(&x->operands, &x->operation, false);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
-    MPL_free(out);
-    MPL_free(work);
-    MPL_free(b.each);
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+static bool reduce_scatter_fits(const struct hwmc_call *call, const struct hwmc_shm_host *n)
+{
+    return hwmc_combination_fits(&((const struct hwmc_reduce_scatter_call *) call)->x, n);
+}
+
+static int begin_reduce_scatter(struct hwmc_call *call)
+{
+    struct hwmc_reduce_scatter_call *c = (struct hwmc_reduce_scatter_call *) call;
+    const struct hwmc_shm_operation *of = &c->x.operation.of;
+    const struct hwmc_operands *a = &c->x.operands;
+    struct hwmc_shm_host *n = call->host;
+    int mpi_errno = MPI_SUCCESS, err;
+    struct hwmc_shm_tree tree;
+    uint64_t all;
+
+    c->out = c->work = NULL;
+    mpi_errno = find_blocks(c);
+    MPIR_ERR_CHECK(mpi_errno);
+    all = (uint64_t) c->all * of->element;
+    tree =
+        hwmc_shm_comm_tree(n, hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE_SCATTER, (MPI_Aint) all), 0);
+    mpi_errno = begin_operands(c, (uint64_t) c->own * of->element, all);
+    MPIR_ERR_CHECK(mpi_errno);
+    err = hwmc_shm_reduce_scatter_begin(&c->reduce_scatter, &n->group, &tree, of, a->in, &c->blocks,
+                                        all, c->out ? c->out : a->out, c->work);
+    MPIR_Assert(err == HWMC_OK);
+    call->op = &c->reduce_scatter.op;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    free_room(c);
+    goto fn_exit;
+}
+
+static int end_reduce_scatter(struct hwmc_call *call, int mpi_errno)
+{
+    struct hwmc_reduce_scatter_call *c = (struct hwmc_reduce_scatter_call *) call;
+
+    if (c->out)
+        memcpy(c->x.operands.out, c->out, (uint64_t) c->own * c->x.operation.of.element);
+    mpi_errno = hwmc_combination_end(&c->x, mpi_errno, true);
+    free_room(c);
+    return mpi_errno;
+}
+
+static const struct hwmc_call_ops reduce_scatter_ops = {
+    .bytes = sizeof(struct hwmc_reduce_scatter_call),
+    .fits = reduce_scatter_fits,
+    .begin = begin_reduce_scatter,
+    .end = end_reduce_scatter,
+};
+
+void hwmc_reduce_scatter_call_init(struct hwmc_reduce_scatter_call *c, const void *sendbuf,
+                                   void *recvbuf, const MPI_Aint *recvcounts, MPI_Datatype datatype,
+                                   MPI_Op op)
+{
+    hwmc_combination_init(&c->x, sendbuf, recvbuf, 0, datatype, op);
+    c->counts = recvcounts;
+    c->call.ops = &reduce_scatter_ops;
+}
+
+void hwmc_reduce_scatter_block_call_init(struct hwmc_reduce_scatter_call *c, const void *sendbuf,
+                                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype datatype,
+                                         MPI_Op op)
+{
+    hwmc_combination_init(&c->x, sendbuf, recvbuf, recvcount, datatype, op);
+    c->counts = NULL;
+    c->call.ops = &reduce_scatter_ops;
 }
 
 bool MPIR_Hwmc_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *recvcounts,
                               MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE_SCATTER, comm, mpi_errno);
-    struct hwmc_operation o;
+    struct hwmc_reduce_scatter_call c;
 
-    n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = reduce_scatter(n, &o, sendbuf, recvbuf, recvcounts, 0);
-    return n != NULL;
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_reduce_scatter_call_init(&c, sendbuf, recvbuf, recvcounts, datatype, op);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
@@ -133,10 +175,10 @@ bool MPIR_Hwmc_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint
                                     int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE_SCATTER_BLOCK, comm, mpi_errno);
-    struct hwmc_operation o;
+    struct hwmc_reduce_scatter_call c;
 
-    n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = reduce_scatter(n, &o, sendbuf, recvbuf, NULL, recvcount);
-    return n != NULL;
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_reduce_scatter_block_call_init(&c, sendbuf, recvbuf, recvcount, datatype, op);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }

@@ -7,23 +7,29 @@
 
 #include "mpiimpl.h"
 #include "hooks.h"
-#include "reduce.h"
-#include "../shm/coll/scan.h"
+#include "scan.h"
 
-static int scan(struct hwmc_shm_host *n, const struct hwmc_operation *o, const void *sendbuf,
-                void *recvbuf, MPI_Aint count, bool exclusive)
+static bool scan_fits(const struct hwmc_call *call, const struct hwmc_shm_host *n)
 {
-    int mpi_errno = MPI_SUCCESS, err;
-    struct hwmc_operands a;
-    struct hwmc_shm_scan s;
+    return hwmc_combination_fits(&((const struct hwmc_scan_call *) call)->x, n);
+}
 
-    hwmc_shm_choose(n, HWMC_SHM_KIND_SCAN, count * o->of.element);
-    mpi_errno = hwmc_operands_begin(&a, o, sendbuf, count, recvbuf, count, true);
+static int begin_scan(struct hwmc_call *call)
+{
+    struct hwmc_scan_call *c = (struct hwmc_scan_call *) call;
+    struct hwmc_combination *x = &c->x;
+    const struct hwmc_operation *o = &x->operation;
+    struct hwmc_shm_host *n = call->host;
+    int mpi_errno = MPI_SUCCESS, err;
+
+    hwmc_shm_choose(n, HWMC_SHM_KIND_SCAN, x->count * o->of.element);
+    mpi_errno =
+        hwmc_operands_begin(&x->operands, o, x->sendbuf, x->count, x->recvbuf, x->count, true);
     MPIR_ERR_CHECK(mpi_errno);
-    err = hwmc_shm_scan_begin(&s, &n->group, &o->of, exclusive, a.in, a.out, (uint64_t) count);
+    err = hwmc_shm_scan_begin(&c->scan, &n->group, &o->of, c->exclusive, x->operands.in,
+                              x->operands.out, (uint64_t) x->count);
     MPIR_Assert(err == HWMC_OK);
-    mpi_errno = hwmc_shm_combine(n, o, &s.op, &a, !exclusive || n->group.rank > 0);
-    MPIR_ERR_CHECK(mpi_errno);
+    call->op = &c->scan.op;
 
 fn_exit:
     return mpi_errno;
@@ -31,26 +37,54 @@ fn_fail:
     goto fn_exit;
 }
 
+static int end_scan(struct hwmc_call *call, int mpi_errno)
+{
+    struct hwmc_scan_call *c = (struct hwmc_scan_call *) call;
+
+    return hwmc_combination_end(&c->x, mpi_errno, !c->exclusive || call->host->group.rank > 0);
+}
+
+static const struct hwmc_call_ops scan_ops = {.bytes = sizeof(struct hwmc_scan_call),
+                                              .fits = scan_fits,
+                                              .begin = begin_scan,
+                                              .end = end_scan};
+
+void hwmc_scan_call_init(struct hwmc_scan_call *c, const void *sendbuf, void *recvbuf,
+                         MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
+{
+    hwmc_combination_init(&c->x, sendbuf, recvbuf, count, datatype, op);
+    c->exclusive = false;
+    c->call.ops = &scan_ops;
+}
+
+void hwmc_exscan_call_init(struct hwmc_scan_call *c, const void *sendbuf, void *recvbuf,
+                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
+{
+    hwmc_combination_init(&c->x, sendbuf, recvbuf, count, datatype, op);
+    c->exclusive = true;
+    c->call.ops = &scan_ops;
+}
+
 bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                     MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCAN, comm, mpi_errno);
-    struct hwmc_operation o;
+    struct hwmc_scan_call c;
 
-    n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, false);
-    return n != NULL;
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_scan_call_init(&c, sendbuf, recvbuf, count, datatype, op);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                       MPI_Op op, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(EXSCAN, comm, mpi_errno);
-    struct hwmc_operation o;
+    struct hwmc_scan_call c;
 
-    n = hwmc_shm_admit_op(n, &o, op, datatype, *mpi_errno);
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = scan(n, &o, sendbuf, recvbuf, count, true);
-    return n != NULL;
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_exscan_call_init(&c, sendbuf, recvbuf, count, datatype, op);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }

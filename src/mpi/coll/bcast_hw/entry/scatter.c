@@ -7,40 +7,51 @@
 
 #include "mpiimpl.h"
 #include "hooks.h"
-#include "vbuf.h"
-#include "../shm/coll/scatter.h"
+#include "scatter.h"
 
-/* `out` is of one part; the root's own may stay in `in`. */
-static int scatter(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out, int root)
+static bool is_root(const struct hwmc_scatter_call *c)
 {
-    int mpi_errno = MPI_SUCCESS, err = MPI_SUCCESS;
-    const bool in_place = out->buffer == MPI_IN_PLACE;
-    const bool has = n->group.rank == (uint32_t) root;
-    struct hwmc_shm_scatter w;
-    uint64_t bytes = 0;
+    return c->call.host->group.rank == (uint32_t) c->root;
+}
 
-    if (has)
-        mpi_errno = hwmc_vbuf_begin(in, true);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!in_place) {
-        mpi_errno = hwmc_vbuf_begin(out, false);
-        bytes = out->vector.bytes;
+static bool scatters_in_place(const struct hwmc_scatter_call *c)
+{
+    return c->out.buffer == MPI_IN_PLACE;
+}
+
+/* Begins with the memory for this rank's part of *bytes. MPICH's error code. */
+static int find_own(struct hwmc_scatter_call *c, uint64_t *bytes)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    if (scatters_in_place(c)) {
+        *bytes = hwmc_vbuf_bytes(&c->in, c->call.host->group.rank);
     } else {
-        bytes = hwmc_vbuf_bytes(in, n->group.rank);
+        mpi_errno = hwmc_vbuf_begin(&c->out, false);
+        *bytes = c->out.vector.bytes;
     }
-    if (mpi_errno == MPI_SUCCESS) {
-        hwmc_shm_choose(n, HWMC_SHM_KIND_SCATTER, 0);
-        hwmc_shm_scatter_begin(&w, &n->group, (uint32_t) root, has ? in->memory : NULL, &in->vector,
-                               in_place ? NULL : out->memory, bytes);
-        mpi_errno = hwmc_shm_wait(n, &w.op);
-        if (!in_place)
-            err = hwmc_vbuf_end(out, mpi_errno == MPI_SUCCESS);
-    }
-    if (has)
-        hwmc_vbuf_end(in, false);
+    return mpi_errno;
+}
+
+static int begin_scatter(struct hwmc_call *call)
+{
+    struct hwmc_scatter_call *c = (struct hwmc_scatter_call *) call;
+    struct hwmc_shm_host *n = call->host;
+    int mpi_errno = MPI_SUCCESS;
+    uint64_t bytes;
+
+    if (is_root(c))
+        mpi_errno = hwmc_vbuf_begin(&c->in, true);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = err;
+    mpi_errno = find_own(c, &bytes);
+    if (mpi_errno && is_root(c))
+        hwmc_vbuf_end(&c->in, false);
     MPIR_ERR_CHECK(mpi_errno);
+    hwmc_shm_choose(n, HWMC_SHM_KIND_SCATTER, 0);
+    hwmc_shm_scatter_begin(&c->scatter, &n->group, (uint32_t) c->root,
+                           is_root(c) ? c->in.memory : NULL, &c->in.vector,
+                           scatters_in_place(c) ? NULL : c->out.memory, bytes);
+    call->op = &c->scatter.op;
 
 fn_exit:
     return mpi_errno;
@@ -48,32 +59,73 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run_scatter(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out,
-                        int root, int *mpi_errno)
+static int end_scatter(struct hwmc_call *call, int mpi_errno)
 {
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = scatter(n, in, out, root);
-    return n != NULL;
+    struct hwmc_scatter_call *c = (struct hwmc_scatter_call *) call;
+    int err = MPI_SUCCESS;
+
+    if (!scatters_in_place(c))
+        err = hwmc_vbuf_end(&c->out, mpi_errno == MPI_SUCCESS);
+    if (is_root(c))
+        hwmc_vbuf_end(&c->in, false);
+    return mpi_errno ? mpi_errno : err;
+}
+
+static const struct hwmc_call_ops scatter_ops = {
+    .bytes = sizeof(struct hwmc_scatter_call), .begin = begin_scatter, .end = end_scatter};
+
+void hwmc_scatter_call_init(struct hwmc_scatter_call *c, const void *sendbuf, MPI_Aint sendcount,
+                            MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                            MPI_Datatype recvtype, int root, const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, comm->local_size);
+    c->out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, 1);
+    c->root = root;
+    c->call.ops = &scatter_ops;
+}
+
+void hwmc_scatterv_call_init(struct hwmc_scatter_call *c, const void *sendbuf,
+                             const MPI_Aint *sendcounts, const MPI_Aint *displs,
+                             MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                             MPI_Datatype recvtype, int root, const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_v(sendbuf, sendcounts, displs, sendtype, comm->local_size);
+    c->out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, 1);
+    c->root = root;
+    c->call.ops = &scatter_ops;
 }
 
 bool MPIR_Hwmc_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                        void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
                        MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, comm->local_size);
-    struct hwmc_vbuf out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, 1);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCATTER, comm, mpi_errno);
+    struct hwmc_scatter_call c;
 
-    return run_scatter(HWMC_SHM_ADMIT(SCATTER, comm, mpi_errno), &in, &out, root, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_scatter_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                           comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_scatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
                         MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
                         MPI_Datatype recvtype, int root, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_v(sendbuf, sendcounts, displs, sendtype, comm->local_size);
-    struct hwmc_vbuf out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, 1);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCATTERV, comm, mpi_errno);
+    struct hwmc_scatter_call c;
 
-    return run_scatter(HWMC_SHM_ADMIT(SCATTERV, comm, mpi_errno), &in, &out, root, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_scatterv_call_init(&c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                            root, comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
+}
+
+static bool exchanges_in_place(const struct hwmc_alltoall_call *c)
+{
+    return c->in.buffer == MPI_IN_PLACE;
 }
 
 /* In place: what `out` has is what goes, from a copy, as it is written to. */
@@ -106,30 +158,25 @@ fn_fail:
     goto fn_exit;
 }
 
-static int alltoall(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out)
+static int begin_alltoall(struct hwmc_call *call)
 {
-    int mpi_errno = MPI_SUCCESS, err;
-    const bool in_place = in->buffer == MPI_IN_PLACE;
-    struct hwmc_shm_scatter w;
-    char *copy = NULL;
+    struct hwmc_alltoall_call *c = (struct hwmc_alltoall_call *) call;
+    const bool in_place = exchanges_in_place(c);
+    struct hwmc_shm_host *n = call->host;
+    int mpi_errno = MPI_SUCCESS;
 
-    mpi_errno = hwmc_vbuf_begin(out, in_place);
+    c->copy = NULL;
+    mpi_errno = hwmc_vbuf_begin(&c->out, in_place);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = in_place ? copy_of(out, &copy) : hwmc_vbuf_begin(in, true);
-    if (mpi_errno == MPI_SUCCESS) {
-        hwmc_shm_choose(n, HWMC_SHM_KIND_ALLTOALL, 0);
-        hwmc_shm_scatter_begin_of_all(&w, &n->group, in_place ? copy : in->memory,
-                                      in_place ? &out->vector : &in->vector, out->memory,
-                                      &out->vector);
-        mpi_errno = hwmc_shm_wait(n, &w.op);
-        if (!in_place)
-            hwmc_vbuf_end(in, false);
-    }
-    MPL_free(copy);
-    err = hwmc_vbuf_end(out, mpi_errno == MPI_SUCCESS);
+    mpi_errno = in_place ? copy_of(&c->out, &c->copy) : hwmc_vbuf_begin(&c->in, true);
+    if (mpi_errno)
+        hwmc_vbuf_end(&c->out, false);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = err;
-    MPIR_ERR_CHECK(mpi_errno);
+    hwmc_shm_choose(n, HWMC_SHM_KIND_ALLTOALL, 0);
+    hwmc_shm_scatter_begin_of_all(&c->scatter, &n->group, in_place ? c->copy : c->in.memory,
+                                  in_place ? &c->out.vector : &c->in.vector, c->out.memory,
+                                  &c->out.vector);
+    call->op = &c->scatter.op;
 
 fn_exit:
     return mpi_errno;
@@ -137,22 +184,52 @@ fn_fail:
     goto fn_exit;
 }
 
-static bool run_alltoall(struct hwmc_shm_host *n, struct hwmc_vbuf *in, struct hwmc_vbuf *out,
-                         int *mpi_errno)
+static int end_alltoall(struct hwmc_call *call, int mpi_errno)
 {
-    if (n && *mpi_errno == MPI_SUCCESS)
-        *mpi_errno = alltoall(n, in, out);
-    return n != NULL;
+    struct hwmc_alltoall_call *c = (struct hwmc_alltoall_call *) call;
+    int err;
+
+    if (!exchanges_in_place(c))
+        hwmc_vbuf_end(&c->in, false);
+    MPL_free(c->copy);
+    c->copy = NULL;
+    err = hwmc_vbuf_end(&c->out, mpi_errno == MPI_SUCCESS);
+    return mpi_errno ? mpi_errno : err;
+}
+
+static const struct hwmc_call_ops alltoall_ops = {
+    .bytes = sizeof(struct hwmc_alltoall_call), .begin = begin_alltoall, .end = end_alltoall};
+
+void hwmc_alltoall_call_init(struct hwmc_alltoall_call *c, const void *sendbuf, MPI_Aint sendcount,
+                             MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                             MPI_Datatype recvtype, const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, comm->local_size);
+    c->out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, comm->local_size);
+    c->call.ops = &alltoall_ops;
+}
+
+void hwmc_alltoallv_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
+                              const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                              MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
+                              const MPI_Aint *rdispls, MPI_Datatype recvtype, const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_v(sendbuf, sendcounts, sdispls, sendtype, comm->local_size);
+    c->out = hwmc_vbuf_v(recvbuf, recvcounts, rdispls, recvtype, comm->local_size);
+    c->call.ops = &alltoall_ops;
 }
 
 bool MPIR_Hwmc_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
                         int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_of(sendbuf, sendcount, sendtype, comm->local_size);
-    struct hwmc_vbuf out = hwmc_vbuf_of(recvbuf, recvcount, recvtype, comm->local_size);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLTOALL, comm, mpi_errno);
+    struct hwmc_alltoall_call c;
 
-    return run_alltoall(HWMC_SHM_ADMIT(ALLTOALL, comm, mpi_errno), &in, &out, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_alltoall_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
 bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
@@ -160,8 +237,12 @@ bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const 
                          const MPI_Aint *rdispls, MPI_Datatype recvtype, MPIR_Comm *comm,
                          int *mpi_errno)
 {
-    struct hwmc_vbuf in = hwmc_vbuf_v(sendbuf, sendcounts, sdispls, sendtype, comm->local_size);
-    struct hwmc_vbuf out = hwmc_vbuf_v(recvbuf, recvcounts, rdispls, recvtype, comm->local_size);
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLTOALLV, comm, mpi_errno);
+    struct hwmc_alltoall_call c;
 
-    return run_alltoall(HWMC_SHM_ADMIT(ALLTOALLV, comm, mpi_errno), &in, &out, mpi_errno);
+    if (!n || *mpi_errno)
+        return n != NULL;
+    hwmc_alltoallv_call_init(&c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                             rdispls, recvtype, comm);
+    return hwmc_call_take(&c.call, n, mpi_errno);
 }

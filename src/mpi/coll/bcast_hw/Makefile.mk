@@ -32,6 +32,9 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/select/shm_csel.h           \
     src/mpi/coll/bcast_hw/select/shm_entry.h          \
     src/mpi/coll/bcast_hw/select/shm_selection_json.h \
+    src/mpi/coll/bcast_hw/settings/keys.h             \
+    src/mpi/coll/bcast_hw/settings/old_names.h        \
+    src/mpi/coll/bcast_hw/settings/settings.h         \
     src/mpi/coll/bcast_hw/stats/counters.h            \
     src/mpi/coll/bcast_hw/stats/epoch.h               \
     src/mpi/coll/bcast_hw/stats/export.h              \
@@ -120,6 +123,9 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/select/shm_choose.c            \
     src/mpi/coll/bcast_hw/select/shm_csel.c              \
     src/mpi/coll/bcast_hw/select/shm_entry.c             \
+    src/mpi/coll/bcast_hw/settings/key_table.c           \
+    src/mpi/coll/bcast_hw/settings/keys.c                \
+    src/mpi/coll/bcast_hw/settings/old_names.c           \
     src/mpi/coll/bcast_hw/shm/coll/allreduce.c           \
     src/mpi/coll/bcast_hw/shm/coll/barrier.c             \
     src/mpi/coll/bcast_hw/shm/coll/barrier_exchange.c    \

@@ -10,6 +10,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
+    src/mpi/coll/bcast_hw/entry/settings.h            \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
     src/mpi/coll/bcast_hw/op/bcast.h                  \
@@ -95,6 +96,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/wire/wires.c             \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
+    src/mpi/coll/bcast_hw/entry/cvars.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
     src/mpi/coll/bcast_hw/entry/job.c                    \
     src/mpi/coll/bcast_hw/entry/job_network.c            \
@@ -102,6 +104,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/reduce_scatter.c         \
     src/mpi/coll/bcast_hw/entry/scan.c                   \
     src/mpi/coll/bcast_hw/entry/scatter.c                \
+    src/mpi/coll/bcast_hw/entry/settings.c               \
     src/mpi/coll/bcast_hw/entry/summary.c                \
     src/mpi/coll/bcast_hw/entry/types.c                  \
     src/mpi/coll/bcast_hw/entry/vbuf.c                   \
@@ -179,6 +182,6 @@ endif
 
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt
 
-# What is compiled in, as a file to begin from. MPIR_CVAR_BCAST_HW_NODE_SELECTION names one's own.
+# What is compiled in, as a file to begin from. MPIR_CVAR_HWMC_SELECTION names one's own.
 hwmcdir = $(datadir)/hwmc
 dist_hwmc_DATA = src/mpi/coll/bcast_hw/select/shm_selection.json

@@ -5,7 +5,7 @@
  * shm: what a communicator carries for collectives inside hosts (shm/).
  *
  * All ranks of such a communicator run on one host. Its segment is made when it is about to run its
- * collective number MPIR_CVAR_BCAST_HW_NODE_AFTER, by all ranks together; what each of them finds
+ * collective number shm_after (MPIR_CVAR_HWMC_TUNE), by all ranks together; what each of them finds
  * is agreed on, so that all use the segment from there on or none does. Everything that decides
  * about a collective is the same on all ranks: control variables, the members, and arguments that
  * MPI wants alike.

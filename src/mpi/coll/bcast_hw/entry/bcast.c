@@ -14,6 +14,7 @@
 #include "../process/process.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
+#include "../settings/settings.h"
 
 bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
@@ -60,7 +61,7 @@ static int plan_net(const struct hwmc_comm *c, uint32_t leader_group, uint32_t r
     net->root = root;
     net->is_root = is_root;
     net->along_trees = c->along_trees;
-    net->pin_min = (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_COPY_BYTES, 0);
+    net->pin_min = (uint64_t) MPL_MAX(hwmc_settings.tune.in_place, 0);
     net->withdraw_ns = hwmc_withdraw_ns();
     return mpi_errno;
 }

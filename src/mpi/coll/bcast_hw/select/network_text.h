@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * network_text: figures of a network as text, as MPIR_CVAR_BCAST_HW_NETWORK has them.
+ * network_text: figures of a network as text, as MPIR_CVAR_HWMC_NETWORK has them.
  */
 #ifndef HWMC_SELECT_NETWORK_TEXT_H_INCLUDED
 #define HWMC_SELECT_NETWORK_TEXT_H_INCLUDED

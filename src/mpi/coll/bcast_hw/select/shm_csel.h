@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * shm_csel: the selection of algorithms inside a host, in MPICH's own format: that of the file
- * that MPIR_CVAR_BCAST_HW_NODE_SELECTION names, or the one that hwmc comes with. A communicator has
+ * that MPIR_CVAR_HWMC_SELECTION names, or the one that hwmc comes with. A communicator has
  * what of it is for its number of ranks.
  */
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The secret of a job with MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: how all processes come to have it,
+ * The secret of a job with MPIR_CVAR_HWMC_INTEGRITY=keyed: how all processes come to have it,
  * and what is sealed under it (engine/wire/auth.h, lane/auth_lane.h).
  */
 

@@ -18,7 +18,7 @@ COUNTERS = mpisuite.TOP / "docs" / "counters.md"
 PROGRAM = "hwmc_export"
 HUNGRY = "hwmc_no_memory"
 SUMMARY = "MPIR_CVAR_HWMC_SUMMARY"
-FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
+FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_HWMC_TUNE": "shm_after=0"}
 # One buffer at a time, so large that it comes from the operating system
 BUFFERS = {"UCX_TLS": "tcp", "UCX_TCP_TX_SEG_SIZE": "256k", "UCX_TCP_RX_SEG_SIZE": "256k",
            "UCX_TCP_TX_BUFS_GROW": "1"}
@@ -209,7 +209,7 @@ def live(directory):
 
 def live_trees(directory):
     """Why a communicator is without multicast."""
-    with job(directory, 2, "-seconds=600", MPIR_CVAR_BCAST_HW_MEMORY="0") as running:
+    with job(directory, 2, "-seconds=600", MPIR_CVAR_HWMC_MEMORY="0") as running:
         said = info("--live", processes(running, 2)[0])
         expect(re.search(r"  trees: memory  ", said), said)
         expect(re.search(r"^\w+ +0  0 +lo +off +0  set-up$", said, re.M), said)
@@ -308,7 +308,7 @@ def no_memory_for_a_while(directory):
 
 def differs(directory):
     """Processes with different values of a variable: an error that names it, at once."""
-    for name, value, more in (("MPIR_CVAR_BCAST_HW_CHANNELS", "7", {}),
+    for name, value, more in (("MPIR_CVAR_HWMC_CHANNELS", "7", {}),
                               ("MPIR_CVAR_HWMC_FABRIC", "none", {}),
                               ("MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY", "pu:2", {}),
                               ("MPIR_CVAR_HWMC_RESILIENT", "1", {})):
@@ -329,7 +329,7 @@ def differs(directory):
 
 def differs_where_it_may(directory):
     words = ["-n", "1", str(directory / PROGRAM), ":", "-n", "2", "-env",
-             "MPIR_CVAR_BCAST_HW_NETWORK", "latency_us=7"]
+             "MPIR_CVAR_HWMC_NETWORK", "latency_us=7"]
     with job(directory, 1, before=words) as process:
         err = process.communicate(timeout=ENDS)[1]
     expect(process.returncode == 0, err[-400:])

@@ -198,7 +198,7 @@ static inline void hwtest_settle(int argc, char **argv)
     site = hwtest_site(argc, argv, atoi(rank), atoi(size));
     snprintf(name, sizeof(name), "site %d", site);
     if (site == 0 || !hwtest_flag(argc, argv, "-partly"))
-        setenv("MPIR_CVAR_BCAST_HW_SITE", name, 1);
+        setenv("MPIR_CVAR_HWMC_SITE", name, 1);
 }
 
 /* Be away from MPI for some time without giving up the processor. */

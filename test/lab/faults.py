@@ -175,7 +175,7 @@ class Job:
         if self.ending in GONE_ENDINGS:  # for hosts that are gone in what is not hwmc's, hwmc cannot answer
             env.update({"MPIR_CVAR_HWMC_PEER_TIMEOUT_MS": str(LIMIT_MS), "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"})
         if WEATHER[self.weather]:
-            env["MPIR_CVAR_HWMC_FAULT"] = "%s,seed=%d" % (WEATHER[self.weather], self.seed)
+            env["MPIR_CVAR_HWMC_DEBUG"] = "fault=[%s,seed=%d]" % (WEATHER[self.weather], self.seed)
         return env
 
     def __str__(self):

@@ -15,7 +15,7 @@
  * set up. This program's allocator refuses what the MPI library asks for; what
  * others ask for, as libraries for communication, it gives.
  *
- * To be run with MPIR_CVAR_HWMC_TUNE=setup_after=1 and MPIR_CVAR_HWMC_TUNE=setup_ahead=0: a
+ * To be run with MPIR_CVAR_HWMC_TUNE=setup_after=1,setup_ahead=0: a
  * communicator is looked at when it first broadcasts, and set up when it broadcasts again.
  * With MPIR_CVAR_HWMC_TUNE=setup_ahead=16 communicators are freed, and the program ends, before any
  * rank waits for set-up.

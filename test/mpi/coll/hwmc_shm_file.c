@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 
     snprintf(path, sizeof(path), "/tmp/hwtest-%ld.json", (long) getpid());
     setenv("MPIR_CVAR_HWMC_SELECTION", path, 1);
-    setenv("MPIR_CVAR_BCAST_HW_NODE_AFTER", "0", 1);
+    setenv("MPIR_CVAR_HWMC_TUNE", "shm_after=0", 1);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MTest_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

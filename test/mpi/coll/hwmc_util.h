@@ -190,8 +190,8 @@ static inline void hwtest_settle(int argc, char **argv)
     int site;
 
     if (rank != NULL && near > 0) {
-        snprintf(name, sizeof(name), "%d", atoi(rank) % near);
-        setenv("MPIR_CVAR_HWMC_NEAR_RAIL", name, 1);
+        snprintf(name, sizeof(name), "near_rail=%d", atoi(rank) % near);
+        setenv("MPIR_CVAR_HWMC_DEBUG", name, 1);
     }
     if (rank == NULL || size == NULL || hwtest_option(argc, argv, "-sites", 1) < 2)
         return;

@@ -159,10 +159,8 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_ALL_EQ
       description : |-
-        The algorithm of the broadcasts that hwmc takes between hosts, that of broadcasts inside a
-        host, or both with a plus sign, as two_stage+tree.
-        auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them; inside
-                    a host internal selection
+        Algorithm of broadcasts, between hosts, inside a host, or of both as two_stage+tree
+        auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them
         two_stage - Between hosts: multicast, then repair along a ring
         multilane - Between hosts: trees over the lanes of all rails, without multicast
         treemm    - Inside a host: along a tree, the whole message at a time
@@ -432,16 +430,25 @@ SAME(PROGRESS_THREAD, off, THREAD_OFF);
 SAME(PROGRESS_THREAD, on, THREAD_ON);
 SAME(PROGRESS_THREAD, auto, THREAD_AUTO);
 
-static const char *never_null(const char *text)
+/* A copy of the variable's text, which MPI_T_finalize frees, and which stays from then on. `now` is
+ * the copy of before, if there is one: others may hold it, so it is not freed. Sets *full where
+ * there is no memory. */
+static const char *keep_text(const char *now, const char *text, bool *full)
 {
-    return text ? text : "";
+    const char *kept;
+
+    if (!text || (now && strcmp(now, text) == 0))
+        return now ? now : "";
+    kept = MPL_strdup(text);
+    *full = *full || !kept;
+    return kept;
 }
 
-static void fill_ways(struct hwmc_set_ways *w)
+static void fill_ways(struct hwmc_set_ways *w, const struct hwmc_set_ways *now, bool *full)
 {
-    w->rails = never_null(MPIR_CVAR_HWMC_RAILS);
-    w->site = never_null(MPIR_CVAR_HWMC_SITE);
-    w->network = never_null(MPIR_CVAR_HWMC_NETWORK);
+    w->rails = keep_text(now->rails, MPIR_CVAR_HWMC_RAILS, full);
+    w->site = keep_text(now->site, MPIR_CVAR_HWMC_SITE, full);
+    w->network = keep_text(now->network, MPIR_CVAR_HWMC_NETWORK, full);
     w->fabric = (enum hwmc_set_fabric) MPIR_CVAR_HWMC_FABRIC;
     w->lane = (enum hwmc_set_lane) MPIR_CVAR_HWMC_LANE;
     w->integrity = (enum hwmc_set_integrity) MPIR_CVAR_HWMC_INTEGRITY;
@@ -460,16 +467,20 @@ static void fill_net(struct hwmc_set_net_collectives *n)
     n->peer_timeout_ms = MPIR_CVAR_HWMC_PEER_TIMEOUT_MS;
 }
 
-void hwmc_cvars_fill(struct hwmc_settings *s)
+bool hwmc_cvars_fill(struct hwmc_settings *s)
 {
+    const struct hwmc_settings *now = &hwmc_settings;
+    bool full = false;
+
     s->enable = MPIR_CVAR_HWMC_ENABLE;
     s->verbose = MPIR_CVAR_HWMC_VERBOSE;
-    s->summary = never_null(MPIR_CVAR_HWMC_SUMMARY);
+    s->summary = keep_text(now->summary, MPIR_CVAR_HWMC_SUMMARY, &full);
     s->wait = (enum hwmc_set_wait) MPIR_CVAR_HWMC_WAIT;
     s->progress_thread = (enum hwmc_set_thread) MPIR_CVAR_HWMC_PROGRESS_THREAD;
-    fill_ways(&s->ways);
+    fill_ways(&s->ways, &now->ways, &full);
     fill_net(&s->net);
     s->shm.on = MPIR_CVAR_HWMC_SHM;
     s->shm.memory = MPIR_CVAR_HWMC_SHM_MEMORY;
-    s->shm.selection = never_null(MPIR_CVAR_HWMC_SELECTION);
+    s->shm.selection = keep_text(now->shm.selection, MPIR_CVAR_HWMC_SELECTION, &full);
+    return !full;
 }

@@ -135,14 +135,14 @@ static bool has_old_names(char *why)
     return false;
 }
 
-int hwmc_settings_refresh(void)
+static int read_all(void)
 {
     int mpi_errno = MPI_SUCCESS;
     char why[WHY_MAX];
     struct hwmc_settings s;
 
     memset(&s, 0, sizeof(s)); /* and what is between the fields: they are compared */
-    hwmc_cvars_fill(&s);
+    MPIR_ERR_CHKANDJUMP(!hwmc_cvars_fill(&s), mpi_errno, MPI_ERR_OTHER, "**nomem");
     MPIR_ERR_CHKANDJUMP1(!read_algorithms(&s, why) || !read_strings(&s, why), mpi_errno,
                          MPI_ERR_OTHER, "**hwmc_setting", "**hwmc_setting %s", why);
     if (!s.enable)
@@ -156,15 +156,29 @@ fn_fail:
     goto fn_exit;
 }
 
+/* MPI_T_finalize frees the strings, and nothing can be written from then on. */
+static bool are_freed(void)
+{
+    return !MPIR_CVAR_HWMC_BCAST_ALGORITHM;
+}
+
+int hwmc_settings_refresh(void)
+{
+    return are_freed() ? MPI_SUCCESS : read_all();
+}
+
 int hwmc_settings_open(void)
 {
+    static bool filled;
     int mpi_errno = MPI_SUCCESS;
     char why[WHY_MAX];
 
     MPIR_ERR_CHKANDJUMP1(has_old_names(why), mpi_errno, MPI_ERR_OTHER, "**hwmc_setting",
                          "**hwmc_setting %s", why);
-    mpi_errno = hwmc_settings_refresh();
+    if (!filled || !are_freed())
+        mpi_errno = read_all();
     MPIR_ERR_CHECK(mpi_errno);
+    filled = true;
 
 fn_exit:
     return mpi_errno;

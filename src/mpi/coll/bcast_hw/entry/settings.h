@@ -19,7 +19,7 @@ int hwmc_settings_open(void);
  * alike where they have to be. After an error they are what they were. */
 int hwmc_settings_refresh(void);
 
-/* The part of it that needs no parsing: for entry/settings.c. */
-void hwmc_cvars_fill(struct hwmc_settings *s);
+/* The part of it that needs no parsing: for entry/settings.c. False: no memory. */
+bool hwmc_cvars_fill(struct hwmc_settings *s);
 
 #endif /* HWMC_ENTRY_SETTINGS_H_INCLUDED */

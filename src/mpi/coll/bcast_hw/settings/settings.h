@@ -60,7 +60,8 @@ enum hwmc_set_copy {
 
 enum hwmc_set_shape { HWMC_SET_SHAPE_AUTO, HWMC_SET_SHAPE_KNOMIAL, HWMC_SET_SHAPE_KARY };
 
-/* Ways between processes. Strings are never NULL; "": nothing is said. */
+/* Ways between processes. Strings are never NULL, and stay as long as the process; "": nothing is
+ * said. */
 struct hwmc_set_ways {
     const char *rails;
     const char *site;

@@ -13,7 +13,7 @@ import subprocess
 import mpisuite
 
 INFO = mpisuite.PREFIX / "bin" / "hwmc_info"
-NETWORK = "MPIR_CVAR_BCAST_HW_NETWORK"
+NETWORK = "MPIR_CVAR_HWMC_NETWORK"
 NAMES = ("two_stage", "multilane", "binomial", "doubling", "ring")
 BASE = "ranks=8,rails=1,latency_us=20,mbit=1000"
 
@@ -167,9 +167,9 @@ def job_lines(directory):
     chosen["collective=bcast"]["comm_type=intra"] = {"algorithm=MPIR_Bcast_intra_binomial": {}}
     (directory / "binomial.json").write_text(json.dumps(chosen))
     line = ("hwmc_file %d arg=-above=%d env=MPIR_CVAR_HWMC_RAILS=lo env=MPIR_CVAR_NOLOCAL=1"
-            " env=MPIR_CVAR_BCAST_HW_SETUP_AFTER=0 env=MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0"
+            " env=MPIR_CVAR_HWMC_TUNE=setup_after=0,setup_ahead=0"
             " env=MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=%s.json%s")
-    trees = " env=MPIR_CVAR_BCAST_HW_ALGORITHM=multilane"
+    trees = " env=MPIR_CVAR_HWMC_BCAST_ALGORITHM=multilane"
     return (line % (8, FILE_ABOVE, "chosen", ""), line % (6, FILE_ABOVE, "chosen", ""),
             line % (4, FILE_ABOVE, "chosen", ""), line % (8, FILE_ABOVE, "chosen", trees),
             line % (8, 1 << 30, "binomial", ""),

@@ -10,6 +10,7 @@ import resource
 import signal
 import subprocess
 
+import cvars
 import mpisuite
 
 INFO = mpisuite.PREFIX / "bin" / "hwmc_info"
@@ -18,11 +19,11 @@ COUNTERS = mpisuite.TOP / "docs" / "counters.md"
 PROGRAM = "hwmc_export"
 HUNGRY = "hwmc_no_memory"
 SUMMARY = "MPIR_CVAR_HWMC_SUMMARY"
-FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
+FORCED = {**mpisuite.LOOPBACK, **mpisuite.FORCED, "MPIR_CVAR_HWMC_TUNE": "shm_after=0"}
 # One buffer at a time, so large that it comes from the operating system
 BUFFERS = {"UCX_TLS": "tcp", "UCX_TCP_TX_SEG_SIZE": "256k", "UCX_TCP_RX_SEG_SIZE": "256k",
            "UCX_TCP_TX_BUFS_GROW": "1"}
-PATIENCE = "MPIR_CVAR_HWMC_NO_MEMORY_MS"
+PATIENCE = "no_memory_ms of MPIR_CVAR_HWMC_TUNE"
 REFUSED = "Failed to allocate memory pool"  # in UCX's words
 ENDS = 90  # seconds that a job may take
 NOBODY = 65534
@@ -75,7 +76,7 @@ def docs():
 def job(directory, ranks, *words, program=PROGRAM, before=(), **settings):
     """A job, killed if it is still there at the end. `before`: what mpiexec is told before these ranks' program; without
     it, their number."""
-    env = {**os.environ, **FORCED, **settings}
+    env = cvars.merged(os.environ, FORCED, settings)
     command = [str(MPIEXEC), *(before or ("-n", str(ranks))), str(directory / program), *words]
     with subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
@@ -209,7 +210,7 @@ def live(directory):
 
 def live_trees(directory):
     """Why a communicator is without multicast."""
-    with job(directory, 2, "-seconds=600", MPIR_CVAR_BCAST_HW_MEMORY="0") as running:
+    with job(directory, 2, "-seconds=600", MPIR_CVAR_HWMC_MEMORY="0") as running:
         said = info("--live", processes(running, 2)[0])
         expect(re.search(r"  trees: memory  ", said), said)
         expect(re.search(r"^\w+ +0  0 +lo +off +0  set-up$", said, re.M), said)
@@ -284,7 +285,7 @@ def finds_others(directory):
 
 def no_memory(directory):
     """The job ends and says why; until then UCX's complaints come once a second each."""
-    out, err = run(directory, 3, program=HUNGRY, status=1, **{**BUFFERS, PATIENCE: "2000"})
+    out, err = run(directory, 3, program=HUNGRY, status=1, **{**BUFFERS, cvars.TUNE: "no_memory_ms=2000"})
     expect(re.match(r"process \d+\n", out) and "went on" not in out, "nobody waited: %s" % out[:200])
     expect(1 <= out.count(REFUSED) <= 3, "%d complaints in 2 s" % out.count(REFUSED))
     found = re.search(r"^hwmc: rank 1 .* has got no more memory for (\d+) ms \(%s\)" % PATIENCE, err, re.M)
@@ -293,7 +294,7 @@ def no_memory(directory):
 
 def no_memory_for_a_while(directory):
     """When there is memory again the job goes on, whoever gave it."""
-    with job(directory, 3, program=HUNGRY, **{**BUFFERS, PATIENCE: "0"}) as running:
+    with job(directory, 3, program=HUNGRY, **{**BUFFERS, cvars.TUNE: "no_memory_ms=0"}) as running:
         pid = int(running.stdout.readline().split()[1])
         said = ""
         while said.count(REFUSED) < 3:  # seconds; long enough for who has less patience
@@ -308,9 +309,11 @@ def no_memory_for_a_while(directory):
 
 def differs(directory):
     """Processes with different values of a variable: an error that names it, at once."""
-    for name, value, more in (("MPIR_CVAR_BCAST_HW_CHANNELS", "7", {}),
+    for name, value, more in (("MPIR_CVAR_HWMC_CHANNELS", "7", {}),
                               ("MPIR_CVAR_HWMC_FABRIC", "none", {}),
-                              ("MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY", "pu:2", {}),
+                              ("MPIR_CVAR_HWMC_DEBUG", "topology=pu:2", {}),
+                              ("MPIR_CVAR_HWMC_TUNE", "shm_after=0,segment=4096", {}),
+                              ("MPIR_CVAR_HWMC_BCAST_ALGORITHM", "multilane", {}),
                               ("MPIR_CVAR_HWMC_RESILIENT", "1", {})):
         words = ["-n", "2", str(directory / PROGRAM), ":", "-n", "1", "-env", name, value]
         err = ""
@@ -323,16 +326,50 @@ def differs(directory):
             if err:
                 break
         expect(process.returncode != 0, "%s: no error" % name)
-        expect(re.search(name + r" must be the same on all processes: it is \S+ on process 0, and on "
+        key = ": " + value.split(",")[-1].split("=")[0] if "=" in value else ""
+        expect(re.search(name + key + r" must be the same on all processes: it is \S+ on process 0, and on "
                          r"process 2 on host \S+ it is", err), "%s: %s" % (name, err[-400:]))
 
 
 def differs_where_it_may(directory):
     words = ["-n", "1", str(directory / PROGRAM), ":", "-n", "2", "-env",
-             "MPIR_CVAR_BCAST_HW_NETWORK", "latency_us=7"]
+             "MPIR_CVAR_HWMC_NETWORK", "latency_us=7"]
     with job(directory, 1, before=words) as process:
         err = process.communicate(timeout=ENDS)[1]
     expect(process.returncode == 0, err[-400:])
+
+
+def refused(directory):
+    """What MPI_Init says of values that are not understood, and of names of earlier versions."""
+    for name, value, said in (
+            ("MPIR_CVAR_BCAST_HW_" + "SEGMENT_BYTES", "8", "is MPIR_CVAR_HWMC_TUNE=segment=... now"),
+            ("MPICH_BCAST_HW_" + "NODE", "0", "is MPIR_CVAR_HWMC_SHM now"),
+            ("MPIR_CVAR_HWMC_" + "FAULT", "drop=1", "is MPIR_CVAR_HWMC_DEBUG=fault=... now"),
+            ("MPIR_CVAR_BCAST_HW_" + "FEED_BYTES", "1", "is gone, and nothing takes its place"),
+            ("MPIR_CVAR_HWMC_TUNE", "segmnt=8", "MPIR_CVAR_HWMC_TUNE: there is no key segmnt (is it segment?)"),
+            ("MPIR_CVAR_HWMC_TUNE", "fanout=99", "fanout=99 is not allowed; it may be 1 to 16"),
+            ("MPIR_CVAR_HWMC_DEBUG", "near_rail", "MPIR_CVAR_HWMC_DEBUG: no key=value"),
+            ("MPIR_CVAR_HWMC_BCAST_ALGORITHM", "tree+tree", "MPIR_CVAR_HWMC_BCAST_ALGORITHM: tree+tree is not known"),
+            ("MPIR_CVAR_HWMC_REDUCE_ALGORITHM", "g", "it may be auto, tree, ag, treemm or each")):
+        err = ""
+        for _ in range(3):  # mpiexec may lose what an MPI_Abort of MPICH's says
+            err = err or run(directory, 2, status=None, **{name: value})[1]
+        expect(said in err, "%s=%s: %s" % (name, value, err[-400:]))
+
+
+def both_algorithms(directory):
+    """One for the network and one for the host, in one variable."""
+    setting = {"MPIR_CVAR_HWMC_BCAST_ALGORITHM": "multilane+tree", SUMMARY: "stderr"}
+    table = check_summary(run(directory, 4, **setting)[1], 4)
+    expect("hwmc_multilane" in table and "hwmc_two_stage" not in table, "not along trees: %s" % sorted(table))
+
+
+def not_there(directory):
+    """MPIR_CVAR_HWMC_ENABLE=0, whatever else is said: nothing is hwmc's."""
+    for more in ({}, mpisuite.RESILIENT, {"MPIR_CVAR_HWMC_WAIT": "block", "MPIR_CVAR_HWMC_PROGRESS_THREAD": "on"}):
+        err = run(directory, 4, **{"MPIR_CVAR_HWMC_ENABLE": "0", SUMMARY: "stderr", **more})[1]
+        for name in ("two_stage", "multilane", "datagrams_sent", "shm_calls", "setup_on", "session_moves"):
+            expect(not re.search(r"^hwmc_%s\b" % name, err, re.M), "%s is not 0: %s" % (name, err[:400]))
 
 
 def checks(directory):
@@ -348,6 +385,9 @@ def checks(directory):
              ("live: another user's", finds_others),
              ("variables: not alike on all processes", differs),
              ("variables: different where they may be", differs_where_it_may),
+             ("variables: not understood, or of an earlier version", refused),
+             ("variables: both algorithms of a broadcast", both_algorithms),
+             ("variables: MPIR_CVAR_HWMC_ENABLE=0", not_there),
              ("no more memory: an error", no_memory),
              ("no more memory: there is again", no_memory_for_a_while))
     return [(name, lambda check=check: check(directory)) for name, check in named]

@@ -55,8 +55,7 @@ def wait_gone(look):
 def run(directory, case):
     """What the job printed; the program does not end by itself."""
     ranks, victim, call, copy = case
-    env = {**os.environ, **mpisuite.LOOPBACK, "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0",
-           "MPIR_CVAR_BCAST_HW_NODE_COPY": copy}
+    env = {**os.environ, **mpisuite.LOOPBACK, "MPIR_CVAR_HWMC_TUNE": "shm_after=0,shm_copy=" + copy}
     words = [str(mpisuite.PREFIX / "bin" / "mpiexec"), "-n", str(ranks), str(directory / PROGRAM),
              "-rank=%d" % victim, "-call=%d" % call]
     with subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -105,14 +105,14 @@ ORDERS = ("short", "long", "late", "comms", "others", "idle")
 SHAPES = (Shape(2), Shape(4), Shape(8), Shape(3, ppn=2), Shape(3, ppn=3, np=7), Shape(3, rails=2),
           Shape(4, ppn=2, rails=2))
 
-TWO_STAGE = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw", "MPIR_CVAR_BCAST_HW_ALGORITHM": "two_stage"}
+TWO_STAGE = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw", "MPIR_CVAR_HWMC_BCAST_ALGORITHM": "two_stage"}
 ALGORITHMS = {
-    "pull": dict(TWO_STAGE, MPIR_CVAR_BCAST_HW_REPAIR="pull"),
-    "push": dict(TWO_STAGE, MPIR_CVAR_BCAST_HW_REPAIR="push"),
+    "pull": dict(TWO_STAGE, MPIR_CVAR_HWMC_REPAIR="pull"),
+    "push": dict(TWO_STAGE, MPIR_CVAR_HWMC_REPAIR="push"),
     "trees": {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw",
-              "MPIR_CVAR_BCAST_HW_ALGORITHM": "multilane"},
+              "MPIR_CVAR_HWMC_BCAST_ALGORITHM": "multilane"},
     "chosen": {},
-    "keyed": dict(TWO_STAGE, MPIR_CVAR_BCAST_HW_INTEGRITY="keyed"),
+    "keyed": dict(TWO_STAGE, MPIR_CVAR_HWMC_INTEGRITY="keyed"),
     "resilient": {"MPIR_CVAR_HWMC_RESILIENT": "1"},
 }
 
@@ -170,12 +170,12 @@ class Job:
 
     def env(self):
         """Of the program: nothing waits until hwmc is worth its set-up."""
-        env = {"MPIR_CVAR_BCAST_HW_SETUP_AFTER": "0", "MPIR_CVAR_BCAST_HW_NODE_AFTER": "0"}
+        env = {"MPIR_CVAR_HWMC_TUNE": "setup_after=0,shm_after=0"}
         env.update(ALGORITHMS[self.algorithm])
         if self.ending in GONE_ENDINGS:  # for hosts that are gone in what is not hwmc's, hwmc cannot answer
-            env.update({"MPIR_CVAR_BCAST_HW_GONE_MS": str(LIMIT_MS), "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"})
+            env.update({"MPIR_CVAR_HWMC_PEER_TIMEOUT_MS": str(LIMIT_MS), "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"})
         if WEATHER[self.weather]:
-            env["MPIR_CVAR_HWMC_FAULT"] = "%s,seed=%d" % (WEATHER[self.weather], self.seed)
+            env["MPIR_CVAR_HWMC_DEBUG"] = "fault=[%s,seed=%d]" % (WEATHER[self.weather], self.seed)
         return env
 
     def __str__(self):

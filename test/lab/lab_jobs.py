@@ -24,7 +24,7 @@ TOP = HERE.parent.parent
 BUILD = pathlib.Path(os.environ.get("HWMC_BUILD") or TOP / "build").resolve()
 RESILIENT = "MPIR_CVAR_HWMC_RESILIENT"
 # What would tie a job to other interfaces than the lab's, or change what is measured.
-NOT_PASSED_ON = ("MPIR_CVAR_HWMC_RAILS", "MPIR_CVAR_HWMC_FAULT", "UCX_NET_DEVICES", "HYDRA_IFACE",
+NOT_PASSED_ON = ("MPIR_CVAR_HWMC_RAILS", "MPIR_CVAR_HWMC_DEBUG", "UCX_NET_DEVICES", "HYDRA_IFACE",
                  RESILIENT)
 
 

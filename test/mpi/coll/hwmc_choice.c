@@ -38,10 +38,10 @@ static void differ(void)
 
     if (rank == 0)
         return;
-    setenv("MPIR_CVAR_BCAST_HW_NETWORK",
+    setenv("MPIR_CVAR_HWMC_NETWORK",
            rank % 2 ? "latency_us=1,mbit=40000" : "latency_us=900000,mbit=1,loss_ppm=1000000", 1);
-    snprintf(fault, sizeof(fault), "drop=%d,seed=%d", rank % 5 * 3, rank);
-    setenv("MPIR_CVAR_HWMC_FAULT", fault, 1);
+    snprintf(fault, sizeof(fault), "fault=[drop=%d,seed=%d]", rank % 5 * 3, rank);
+    setenv("MPIR_CVAR_HWMC_DEBUG", fault, 1);
 }
 
 static enum way served(unsigned long long cast, unsigned long long trees)

@@ -15,11 +15,11 @@
  * set up. This program's allocator refuses what the MPI library asks for; what
  * others ask for, as libraries for communication, it gives.
  *
- * To be run with MPIR_CVAR_BCAST_HW_SETUP_AFTER=1 and MPIR_CVAR_BCAST_HW_SETUP_AHEAD=0: a
+ * To be run with MPIR_CVAR_HWMC_TUNE=setup_after=1,setup_ahead=0: a
  * communicator is looked at when it first broadcasts, and set up when it broadcasts again.
- * With MPIR_CVAR_BCAST_HW_SETUP_AHEAD=16 communicators are freed, and the program ends, before any
+ * With MPIR_CVAR_HWMC_TUNE=setup_ahead=16 communicators are freed, and the program ends, before any
  * rank waits for set-up.
- * -node   for collectives inside the host, with MPIR_CVAR_BCAST_HW_NODE_AFTER=1; only MPICH's own
+ * -node   for collectives inside the host, with MPIR_CVAR_HWMC_TUNE=shm_after=1; only MPICH's own
  *         messages for that have no memory, which they need for one integer */
 
 #define BYTES 1000

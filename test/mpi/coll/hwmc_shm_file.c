@@ -170,12 +170,12 @@ int main(int argc, char **argv)
     MPI_Comm pair;
 
     snprintf(path, sizeof(path), "/tmp/hwtest-%ld.json", (long) getpid());
-    setenv("MPIR_CVAR_BCAST_HW_NODE_SELECTION", path, 1);
-    setenv("MPIR_CVAR_BCAST_HW_NODE_AFTER", "0", 1);
+    setenv("MPIR_CVAR_HWMC_SELECTION", path, 1);
+    setenv("MPIR_CVAR_HWMC_TUNE", "shm_after=0", 1);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     MTest_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (MPI_T_cvar_get_index("MPIR_CVAR_BCAST_HW_NODE_SELECTION", &index) == MPI_SUCCESS) {
+    if (MPI_T_cvar_get_index("MPIR_CVAR_HWMC_SELECTION", &index) == MPI_SUCCESS) {
         errs += refused_all();
         write_file(good);
         errs += obeyed(MPI_COMM_WORLD);

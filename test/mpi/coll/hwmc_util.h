@@ -190,15 +190,15 @@ static inline void hwtest_settle(int argc, char **argv)
     int site;
 
     if (rank != NULL && near > 0) {
-        snprintf(name, sizeof(name), "%d", atoi(rank) % near);
-        setenv("MPIR_CVAR_HWMC_NEAR_RAIL", name, 1);
+        snprintf(name, sizeof(name), "near_rail=%d", atoi(rank) % near);
+        setenv("MPIR_CVAR_HWMC_DEBUG", name, 1);
     }
     if (rank == NULL || size == NULL || hwtest_option(argc, argv, "-sites", 1) < 2)
         return;
     site = hwtest_site(argc, argv, atoi(rank), atoi(size));
     snprintf(name, sizeof(name), "site %d", site);
     if (site == 0 || !hwtest_flag(argc, argv, "-partly"))
-        setenv("MPIR_CVAR_BCAST_HW_SITE", name, 1);
+        setenv("MPIR_CVAR_HWMC_SITE", name, 1);
 }
 
 /* Be away from MPI for some time without giving up the processor. */

@@ -23,6 +23,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/request.h             \
     src/mpi/coll/bcast_hw/entry/scan.h                \
     src/mpi/coll/bcast_hw/entry/scatter.h             \
+    src/mpi/coll/bcast_hw/entry/settings.h            \
     src/mpi/coll/bcast_hw/entry/types.h               \
     src/mpi/coll/bcast_hw/entry/vbuf.h                \
     src/mpi/coll/bcast_hw/op/bcast.h                  \
@@ -46,6 +47,9 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/select/shm_csel.h           \
     src/mpi/coll/bcast_hw/select/shm_entry.h          \
     src/mpi/coll/bcast_hw/select/shm_selection_json.h \
+    src/mpi/coll/bcast_hw/settings/keys.h             \
+    src/mpi/coll/bcast_hw/settings/old_names.h        \
+    src/mpi/coll/bcast_hw/settings/settings.h         \
     src/mpi/coll/bcast_hw/stats/counters.h            \
     src/mpi/coll/bcast_hw/stats/epoch.h               \
     src/mpi/coll/bcast_hw/stats/export.h              \
@@ -109,6 +113,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/wire/wires.c             \
     src/mpi/coll/bcast_hw/entry/barrier.c                \
     src/mpi/coll/bcast_hw/entry/bcast.c                  \
+    src/mpi/coll/bcast_hw/entry/cvars.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
     src/mpi/coll/bcast_hw/entry/host_bcast.c             \
     src/mpi/coll/bcast_hw/entry/ibcast.c                 \
@@ -119,6 +124,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/request.c                \
     src/mpi/coll/bcast_hw/entry/scan.c                   \
     src/mpi/coll/bcast_hw/entry/scatter.c                \
+    src/mpi/coll/bcast_hw/entry/settings.c               \
     src/mpi/coll/bcast_hw/entry/summary.c                \
     src/mpi/coll/bcast_hw/entry/types.c                  \
     src/mpi/coll/bcast_hw/entry/vbuf.c                   \
@@ -141,6 +147,9 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/select/shm_choose.c            \
     src/mpi/coll/bcast_hw/select/shm_csel.c              \
     src/mpi/coll/bcast_hw/select/shm_entry.c             \
+    src/mpi/coll/bcast_hw/settings/key_table.c           \
+    src/mpi/coll/bcast_hw/settings/keys.c                \
+    src/mpi/coll/bcast_hw/settings/old_names.c           \
     src/mpi/coll/bcast_hw/shm/coll/allreduce.c           \
     src/mpi/coll/bcast_hw/shm/coll/barrier.c             \
     src/mpi/coll/bcast_hw/shm/coll/barrier_exchange.c    \
@@ -194,6 +203,6 @@ endif
 
 errnames_txt_files += src/mpi/coll/bcast_hw/errnames.txt
 
-# What is compiled in, as a file to begin from. MPIR_CVAR_BCAST_HW_NODE_SELECTION names one's own.
+# What is compiled in, as a file to begin from. MPIR_CVAR_HWMC_SELECTION names one's own.
 hwmcdir = $(datadir)/hwmc
 dist_hwmc_DATA = src/mpi/coll/bcast_hw/select/shm_selection.json

@@ -14,297 +14,7 @@
 #include "../process/mpich.h"
 #include "../process/process.h"
 #include "../select/choose.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-categories :
-    - name : BCAST_HW
-      description : Broadcast by the network's own multicast, with repair
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_ENABLE
-      category    : BCAST_HW
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        If false, hwmc takes no broadcast between hosts unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is
-        hw.
-
-    - name        : MPIR_CVAR_BCAST_HW_ALGORITHM
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select the algorithm of the broadcasts that hwmc takes
-        auto      - The fastest by the cost model (hwmc_info --model), MPICH's own among them
-        two_stage - Multicast, then repair along a ring
-        multilane - Trees over the lanes of all rails, without multicast
-
-    - name        : MPIR_CVAR_BCAST_HW_REPAIR
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select how lost multicast datagrams are repaired
-        auto - Pull, or push while many short broadcasts need a repair
-        push - Every rank forwards each fragment to its successor in the ring
-        pull - A rank forwards what its successor asks for
-
-    - name        : MPIR_CVAR_BCAST_HW_MIN_RANKS
-      category    : BCAST_HW
-      type        : int
-      default     : 4
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Communicators with fewer ranks, and those on one node, are left to MPICH, unless
-        MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
-
-    - name        : MPIR_CVAR_BCAST_HW_MAX_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Longer messages (in bytes) are left to MPICH, unless MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
-        -1: those of any length are for algorithm selection.
-
-    - name        : MPIR_CVAR_BCAST_HW_CHANNELS
-      category    : BCAST_HW
-      type        : int
-      default     : 16
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        How many broadcasts a root may be ahead of the slowest member of a communicator (1 to 64).
-
-    - name        : MPIR_CVAR_BCAST_HW_SYNC_PERIOD
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Broadcasts to a synchronization that frees channels, 1 to MPIR_CVAR_BCAST_HW_CHANNELS.
-        0: half of them to begin with, then one to three quarters, as fast as broadcasts follow each
-        other.
-
-    - name        : MPIR_CVAR_BCAST_HW_FANOUT
-      category    : BCAST_HW
-      type        : int
-      default     : 4
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Children of a rank in the tree that set-up and synchronization use (1 to 16).
-
-    - name        : MPIR_CVAR_BCAST_HW_PIECE_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        The most a channel holds (in bytes). Longer messages go as several broadcasts, pipelined.
-        0: 65536, or what all channels need to hold twice bandwidth times round trip.
-
-    - name        : MPIR_CVAR_BCAST_HW_SEGMENT_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : 8192
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        The pieces (in bytes) that a message along trees is passed on in.
-
-    - name        : MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        How many segments of a tree a rank takes from its parent ahead of what has come. More fill
-        a longer line; fewer wait in hosts and switches. 0: 8, or twice bandwidth times round trip.
-
-    - name        : MPIR_CVAR_BCAST_HW_LANES_ADAPT
-      category    : BCAST_HW
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        If true, what a rail carries of a message along trees follows how late it brings its
-        segments, for each pair of ranks. If false, it follows the speeds that were measured when
-        the job started.
-
-    - name        : MPIR_CVAR_BCAST_HW_SITE
-      category    : BCAST_HW
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        A name or number for where this process runs, alike on all processes that are near to each
-        other. Trees are built inside a site, and a message goes from site to site once.
-
-    - name        : MPIR_CVAR_BCAST_HW_NETWORK
-      category    : BCAST_HW
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        What algorithm selection takes the network for, instead of what was measured when the job
-        started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P,
-        datagram_ns=T (a host's time for one), separated by commas. What process 0 is told counts.
-        With latency_us and mbit, and site_latency_us where there are sites, nothing is measured,
-        and MPI_Init takes some ms less. hwmc_info --model shows what follows.
-
-    - name        : MPIR_CVAR_BCAST_HW_COPY_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : 65536
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        Messages up to this (in bytes) are copied to and from the channels. Longer ones that lie in
-        one piece are sent from the program's memory and placed there, and only what not all members
-        have when MPI_Bcast returns is copied.
-
-    - name        : MPIR_CVAR_BCAST_HW_MEMORY
-      category    : BCAST_HW
-      type        : int
-      default     : 64
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        The bound (in MiB) on a process's channel memory, shared by all communicators: each that
-        uses multicast has MPIR_CVAR_BCAST_HW_CHANNELS times MPIR_CVAR_BCAST_HW_PIECE_BYTES of it.
-        A communicator for which it does not suffice does without multicast.
-
-    - name        : MPIR_CVAR_BCAST_HW_ROOT_DELAY
-      category    : BCAST_HW
-      type        : enum
-      default     : none
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select how long a root waits before it multicasts
-        none     - Not at all
-        fixed    - MPIR_CVAR_BCAST_HW_ROOT_DELAY_US
-        adaptive - A time that follows how many members missed the multicast
-        random   - Until one member, chosen at random, has joined the broadcast
-
-    - name        : MPIR_CVAR_BCAST_HW_ROOT_DELAY_US
-      category    : BCAST_HW
-      type        : int
-      default     : 50
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        Microseconds that a root waits with MPIR_CVAR_BCAST_HW_ROOT_DELAY=fixed.
-
-    - name        : MPIR_CVAR_BCAST_HW_SETUP_AFTER
-      category    : BCAST_HW
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Broadcasts on a communicator before its multicast is set up. -1: 4, or until what hwmc would
-        have saved, as the cost model has it, is what set-up costs; 0 where
-        MPIR_CVAR_BCAST_INTRA_ALGORITHM is hw.
-
-    - name        : MPIR_CVAR_BCAST_HW_SETUP_AHEAD
-      category    : BCAST_HW
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Broadcasts that run by MPICH's algorithms while set-up is under way; a rank this far ahead
-        of the slowest waits for it. -1: at most 16, and until all know the outcome or what hwmc
-        would have saved meanwhile is what set-up costs; 0 where MPIR_CVAR_BCAST_INTRA_ALGORITHM is
-        hw.
-
-    - name        : MPIR_CVAR_BCAST_HW_PREPARE
-      category    : BCAST_HW
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        If true, the multicast of MPI_COMM_WORLD is set up from MPI_Init on, in the background,
-        where each host has one rank and MPIR_CVAR_BCAST_HW_SETUP_AFTER is -1.
-
-    - name        : MPIR_CVAR_BCAST_HW_JOIN_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 5000
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Milliseconds of set-up that joining the multicast group may take, or the communicator does
-        without multicast. InfiniBand's subnet manager is asked for it; IP multicast joins at once.
-
-    - name        : MPIR_CVAR_BCAST_HW_PROBE_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 250
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Milliseconds of set-up in which a multicast probe must have come, or the communicator does
-        without multicast.
-
-    - name        : MPIR_CVAR_BCAST_HW_INTEGRITY
-      category    : COLLECTIVE
-      type        : enum
-      default     : crc32c
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        What hwmc's messages are checked by; process 0's choice is that of all.
-        crc32c - A CRC in each: what the network spoils is dropped, and sent again.
-        off    - Nothing beyond what the network itself checks.
-        keyed  - An authentication code in each, under a secret of the job: what others on the
-                 network send is dropped as well. Needs libsodium.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 static struct hwmc_comm **slot_of(MPIR_Comm *comm)
 {
@@ -353,7 +63,7 @@ static bool worthwhile(MPIR_Comm *comm, struct hwmc_comm *c)
             return true;
         }
         c->worth =
-            hwmc_is_forced() || (comm->local_size >= MPIR_CVAR_BCAST_HW_MIN_RANKS && c->hosts > 1)
+            hwmc_is_forced() || (comm->local_size >= hwmc_settings.net.min_ranks && c->hosts > 1)
                 ? HWMC_WORTH_YES
                 : HWMC_WORTH_NO;
     }
@@ -375,8 +85,8 @@ static bool is_chosen(const struct hwmc_comm *c, MPI_Aint bytes, bool *along_tre
 
 static bool fits(MPI_Aint bytes)
 {
-    return bytes > 0 && (hwmc_is_forced() || MPIR_CVAR_BCAST_HW_MAX_BYTES < 0 ||
-                         bytes <= MPIR_CVAR_BCAST_HW_MAX_BYTES);
+    return bytes > 0 && (hwmc_is_forced() || hwmc_settings.tune.max_bytes < 0 ||
+                         bytes <= hwmc_settings.tune.max_bytes);
 }
 
 struct hwmc_comm *hwmc_state_of(MPIR_Comm *comm)
@@ -395,7 +105,7 @@ static bool may_take(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm, MPI
 {
     MPI_Aint size;
 
-    if (!hwmc_registered() || (!MPIR_CVAR_BCAST_HW_ENABLE && !hwmc_is_forced()) ||
+    if (!hwmc_registered() || !hwmc_settings.enable ||
         comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
         HWMC_IS_SUBCOMM(comm))
         return false;
@@ -498,7 +208,7 @@ int hwmc_prepare(MPIR_Comm *world)
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_comm *c;
 
-    if (!hwmc_registered() || !MPIR_CVAR_BCAST_HW_ENABLE || !MPIR_CVAR_BCAST_HW_PREPARE ||
+    if (!hwmc_registered() || !hwmc_settings.enable || !hwmc_settings.tune.prepare ||
         hwmc_file_given())
         goto fn_exit;
     c = hwmc_state_of(world);

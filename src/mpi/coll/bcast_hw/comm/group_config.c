@@ -9,45 +9,7 @@
 #include "../process/process.h"
 #include "../process/sites.h"
 #include "../select/network.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_LEAVE
-      category    : BCAST_HW
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        If true, a communicator leaves rails on which multicast stops working in mid-run, and takes
-        them up when it works again; with none left its broadcasts go along trees. If false, what is
-        lost is repaired for ever.
-
-    - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 100
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Milliseconds after which a rail that was left is probed; then after twice that, and so on.
-
-    - name        : MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 60000
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        The longest pause (in milliseconds) between probes of a rail that was left.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 static uint32_t clamp(int value, uint32_t low, uint32_t high)
 {
@@ -61,18 +23,18 @@ static uint64_t ns_of(int ms)
 
 static void configure_epochs(struct hwmc_group_cfg *cfg)
 {
-    cfg->policy.stay = !MPIR_CVAR_BCAST_HW_LEAVE;
-    cfg->policy.pause_ns = ns_of(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS);
+    cfg->policy.stay = !hwmc_settings.ways.failover;
+    cfg->policy.pause_ns = ns_of(hwmc_settings.tune.reprobe_ms);
     cfg->policy.pause_max_ns =
-        ns_of(MPL_MAX(MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MS, MPIR_CVAR_BCAST_HW_PROBE_AGAIN_MAX_MS));
+        ns_of(MPL_MAX(hwmc_settings.tune.reprobe_ms, hwmc_settings.tune.reprobe_max_ms));
 }
 
 /* How much is under way: as the network needs it, unless the user says. */
 static void configure_windows(struct hwmc_group_cfg *cfg)
 {
     const struct hwmc_network *net = hwmc_network_now();
-    uint32_t piece = clamp(MPIR_CVAR_BCAST_HW_PIECE_BYTES, 0, 1 << 28);
-    uint32_t window = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_WINDOW, 0, 1 << 20);
+    uint32_t piece = clamp(hwmc_settings.tune.channel, 0, 1 << 28);
+    uint32_t window = clamp(hwmc_settings.tune.window, 0, 1 << 20);
     bool far = hwmc_several_sites();
 
     cfg->piece_bytes = piece > 0 ? piece : hwmc_model_piece(net, far, cfg->channels);
@@ -83,32 +45,32 @@ static void configure_windows(struct hwmc_group_cfg *cfg)
 
 void hwmc_configure_group(struct hwmc_group_cfg *cfg)
 {
-    cfg->policy.first.push = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_push;
-    cfg->policy.adapt_repair = MPIR_CVAR_BCAST_HW_REPAIR == MPIR_CVAR_BCAST_HW_REPAIR_auto;
-    cfg->channels = clamp(MPIR_CVAR_BCAST_HW_CHANNELS, 1, HWMC_CHANNELS_MAX);
-    cfg->policy.adapt_period = MPIR_CVAR_BCAST_HW_SYNC_PERIOD <= 0;
+    cfg->policy.first.push = hwmc_settings.net.repair == HWMC_SET_REPAIR_PUSH;
+    cfg->policy.adapt_repair = hwmc_settings.net.repair == HWMC_SET_REPAIR_AUTO;
+    cfg->channels = clamp(hwmc_settings.net.channels, 1, HWMC_CHANNELS_MAX);
+    cfg->policy.adapt_period = hwmc_settings.tune.sync_period <= 0;
     cfg->policy.first.period =
-        clamp(MPIR_CVAR_BCAST_HW_SYNC_PERIOD > 0 ? MPIR_CVAR_BCAST_HW_SYNC_PERIOD
+        clamp(hwmc_settings.tune.sync_period > 0 ? hwmc_settings.tune.sync_period
                                                  : (int) (cfg->channels + 1) / 2,
               1, cfg->channels);
-    cfg->fanout = clamp(MPIR_CVAR_BCAST_HW_FANOUT, 1, HWMC_FANOUT_MAX);
+    cfg->fanout = clamp(hwmc_settings.tune.fanout, 1, HWMC_FANOUT_MAX);
     cfg->trees = MPL_MAX(hwmc_wires_lanes_on(&hwmc_process_engine()->wires, cfg->rails),
                          2); /* two trees may share a lane */
-    cfg->seg_bytes = clamp(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1, 1 << 28);
-    cfg->adapt_lanes = MPIR_CVAR_BCAST_HW_LANES_ADAPT;
+    cfg->seg_bytes = clamp(hwmc_settings.tune.segment, 1, 1 << 28);
+    cfg->adapt_lanes = hwmc_settings.tune.rail_weight;
     configure_windows(cfg);
-    cfg->delay_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_ROOT_DELAY_US, 0, 10000000) * 1000;
-    cfg->join_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_JOIN_MS, 1, 600000) * 1000000;
+    cfg->delay_ns = (uint64_t) clamp(hwmc_settings.tune.root_delay_us, 0, 10000000) * 1000;
+    cfg->join_ns = (uint64_t) clamp(hwmc_settings.tune.join_ms, 1, 600000) * 1000000;
     configure_epochs(cfg);
-    cfg->probe_ns = (uint64_t) clamp(MPIR_CVAR_BCAST_HW_PROBE_MS, 1, 600000) * 1000000;
-    switch (MPIR_CVAR_BCAST_HW_ROOT_DELAY) {
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_fixed:
+    cfg->probe_ns = (uint64_t) clamp(hwmc_settings.tune.probe_ms, 1, 600000) * 1000000;
+    switch (hwmc_settings.net.root_delay) {
+        case HWMC_SET_ROOT_DELAY_FIXED:
             cfg->delay = HWMC_DELAY_FIXED;
             break;
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_adaptive:
+        case HWMC_SET_ROOT_DELAY_ADAPTIVE:
             cfg->delay = HWMC_DELAY_ADAPTIVE;
             break;
-        case MPIR_CVAR_BCAST_HW_ROOT_DELAY_random:
+        case HWMC_SET_ROOT_DELAY_RANDOM:
             cfg->delay = HWMC_DELAY_RANDOM;
             break;
         default:

@@ -12,35 +12,18 @@
 #include "../process/sites.h"
 #include "../select/choose.h"
 #include "../stats/counters.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_SIDES
-      category    : BCAST_HW
-      type        : int
-      default     : 4
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        How many ranks of a host hand their own broadcasts to the network themselves (1 to 8). The
-        others give them to the first of these. Each needs channels of its own.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 static uint64_t setup_after(void)
 {
-    int n = MPIR_CVAR_BCAST_HW_SETUP_AFTER;
+    int n = hwmc_settings.tune.setup_after;
 
     return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 4;
 }
 
 static uint64_t setup_ahead(void)
 {
-    int n = MPIR_CVAR_BCAST_HW_SETUP_AHEAD;
+    int n = hwmc_settings.tune.setup_ahead;
 
     return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 16;
 }
@@ -241,8 +224,8 @@ static void end_setup(struct hwmc_leader_group *s, uint32_t which,
 
 static bool by_weight(uint32_t which)
 {
-    return which == 0 && !hwmc_is_forced() && MPIR_CVAR_BCAST_HW_SETUP_AFTER < 0 &&
-           MPIR_CVAR_BCAST_HW_SETUP_AHEAD < 0;
+    return which == 0 && !hwmc_is_forced() && hwmc_settings.tune.setup_after < 0 &&
+           hwmc_settings.tune.setup_ahead < 0;
 }
 
 /* The states of a question. */
@@ -489,7 +472,7 @@ int hwmc_leader_groups_lost(const void *of)
 uint32_t hwmc_leader_group_of_root(const struct hwmc_comm *c, int root)
 {
     const uint32_t leaders =
-        (uint32_t) MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_SIDES, 1), (int) HWMC_LEADERS_MAX);
+        (uint32_t) MPL_MIN(MPL_MAX(hwmc_settings.tune.leaders, 1), (int) HWMC_LEADERS_MAX);
     const uint32_t which = c->leaders.place[root];
 
     return which < leaders && c->leader_group[0].state != HWMC_LEADER_GROUP_BROKEN ? which : 0;

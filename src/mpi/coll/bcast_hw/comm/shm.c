@@ -8,57 +8,7 @@
 #include "shm.h"
 #include "../process/hosts.h"
 #include "../stats/counters.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_NODE
-      category    : BCAST_HW
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Collectives of communicators whose ranks all run on one host go over memory that these
-        share. Those for which MPICH's own algorithm is named, by its control variable or a
-        selection file, do not.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_MEMORY
-      category    : BCAST_HW
-      type        : int
-      default     : 256
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        The bound (in MiB) on the shared memory that a process uses, for all its communicators. One
-        for which it does not suffice is left to MPICH.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_AFTER
-      category    : BCAST_HW
-      type        : int
-      default     : 4
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Collectives on a communicator before its ranks share memory.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY
-      category    : BCAST_HW
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        For tests: the host's topology in hwloc's words, as package:2 l3:2 l2:4 pu:2, instead of the
-        true one.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 static bool open_; /* between MPI_Init and MPI_Finalize */
 
@@ -88,7 +38,7 @@ static bool wanted(void)
 {
     const char *file = MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE;
 
-    return open_ && MPIR_CVAR_BCAST_HW_NODE && !(file && *file);
+    return open_ && hwmc_settings.shm.on && !(file && *file);
 }
 
 static struct hwmc_shm_comm *create(MPIR_Comm *comm)
@@ -138,7 +88,7 @@ struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
         return NULL;
     hwmc_comm_drain(hwmc_comm_state(comm));
     if (n->state == HWMC_SHM_COUNTING &&
-        n->calls++ >= (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_AFTER, 0)) {
+        n->calls++ >= (uint64_t) MPL_MAX(hwmc_settings.tune.shm_after, 0)) {
         *mpi_errno = hwmc_shm_setup(n, comm);
         hwmc_comm_show(comm, hwmc_comm_state(comm));
     }

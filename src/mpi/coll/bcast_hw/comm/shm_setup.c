@@ -25,6 +25,7 @@
 #include "../shm/segment/wakeup.h"
 #include "../shm/topo/affinity.h"
 #include "../shm/topo/topo.h"
+#include "../settings/settings.h"
 
 #include <pthread.h>
 
@@ -39,14 +40,14 @@ static pthread_mutex_t topo_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void own_place(struct hwmc_shm_affinity *place)
 {
-    const char *synthetic = MPIR_CVAR_BCAST_HW_NODE_TOPOLOGY;
+    const char *synthetic = hwmc_settings.debug.topology;
 
     memset(place, 0, sizeof(*place));
     for (int i = 0; i < HWMC_SHM_PART_NUM; i++)
         place->part[i] = -1;
     pthread_mutex_lock(&topo_lock);
     if (!topo)
-        hwmc_shm_topo_open(&topo, synthetic && *synthetic ? synthetic : NULL);
+        hwmc_shm_topo_open(&topo, *synthetic ? synthetic : NULL);
     if (topo)
         hwmc_shm_topo_place(topo, NULL, place);
     pthread_mutex_unlock(&topo_lock);
@@ -68,7 +69,7 @@ static uint32_t chunk_bytes(const struct hwmc_shm_affinity *place, uint32_t rank
         .l2 = place->l2,
         .llc = place->llc / ranks,
     };
-    int said = MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES;
+    int said = hwmc_settings.tune.shm_chunk;
 
     if (said <= 0)
         return hwmc_shm_chunk(&caches);
@@ -78,7 +79,7 @@ static uint32_t chunk_bytes(const struct hwmc_shm_affinity *place, uint32_t rank
 static bool has_room(const struct hwmc_shm_layout *layout)
 {
     return hwmc_shm_mapped() + hwmc_shm_segment_bytes(layout) <=
-           (size_t) MPL_MAX(MPIR_CVAR_BCAST_HW_NODE_MEMORY, 0) << 20;
+           (size_t) MPL_MAX(hwmc_settings.shm.memory, 0) << 20;
 }
 
 /* Step 1 at rank 0. */
@@ -99,12 +100,12 @@ static uint64_t copy_methods(void)
     const uint64_t xpmem = HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_XPMEM);
     const uint64_t cma = HWMC_SHM_COPY_BIT(HWMC_SHM_COPY_CMA);
 
-    switch (MPIR_CVAR_BCAST_HW_NODE_COPY) {
-        case MPIR_CVAR_BCAST_HW_NODE_COPY_none:
+    switch (hwmc_settings.tune.shm_copy) {
+        case HWMC_SET_COPY_NONE:
             return 0;
-        case MPIR_CVAR_BCAST_HW_NODE_COPY_xpmem:
+        case HWMC_SET_COPY_XPMEM:
             return xpmem;
-        case MPIR_CVAR_BCAST_HW_NODE_COPY_cma:
+        case HWMC_SET_COPY_CMA:
             return cma;
         default:
             return xpmem | cma;

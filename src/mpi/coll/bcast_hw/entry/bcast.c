@@ -15,6 +15,7 @@
 #include "../process/process.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
+#include "../settings/settings.h"
 
 bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
@@ -51,7 +52,7 @@ static int plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_ro
     net->group = s->group;
     net->root = root;
     net->is_root = is_root;
-    net->pin_min = (uint64_t) MPL_MAX(MPIR_CVAR_BCAST_HW_COPY_BYTES, 0);
+    net->pin_min = (uint64_t) MPL_MAX(hwmc_settings.tune.in_place, 0);
     net->withdraw_ns = hwmc_withdraw_ns();
     return mpi_errno;
 }

@@ -12,6 +12,7 @@
 #include "../engine/engine.h"
 #include "../op/wait_failure.h"
 #include "../stats/epoch.h"
+#include "../settings/settings.h"
 
 struct hwmc_engine *hwmc_open(void)
 {
@@ -25,7 +26,7 @@ struct hwmc_engine *hwmc_open(void)
 
 void hwmc_register(struct hwmc_wires_cfg *cfg)
 {
-    cfg->memory = (size_t) MPIR_CVAR_BCAST_HW_MEMORY << 20;
+    cfg->memory = (size_t) hwmc_settings.net.memory << 20;
     cfg->show = hwmc_show_group;
     hwmc_process_register(cfg);
 }

@@ -4,7 +4,7 @@
  *
  * What the network is like, as far as algorithm selection asks (core/model/model). Once a job, when
  * it starts, the first process asks one on another host how fast its lanes are
- * (core/model/measure), and one at another site how far that is; what MPIR_CVAR_BCAST_HW_NETWORK
+ * (core/model/measure), and one at another site how far that is; what MPIR_CVAR_HWMC_NETWORK
  * says goes before, and nobody is asked where it says all. All others get it from the first, so
  * that every process selects by the same figures.
  */
@@ -16,6 +16,7 @@
 #include "../process/mpich.h"
 #include "../select/network.h"
 #include "../select/network_text.h"
+#include "../settings/settings.h"
 
 /* Mbit/s and ns that nobody can say. */
 #define NOT_SAID UINT32_MAX
@@ -138,7 +139,7 @@ static int find_silent(MPIR_Comm *world, struct hwmc_engine *e)
     hwmc_lock();
     hwmc_engine_silent(e, silent == all ? 0 : silent);
     hwmc_unlock();
-    if (MPIR_Process.rank == 0 && silent != 0 && MPIR_CVAR_BCAST_HW_VERBOSE > 0)
+    if (MPIR_Process.rank == 0 && silent != 0 && hwmc_settings.verbose > 0)
         for (uint32_t i = 0; i < e->wires.cfg.num_rails; i++)
             if (silent >> i & 1)
                 fprintf(stderr, "hwmc: no lanes on rail %u, as some host gets no answer by it\n",
@@ -221,7 +222,7 @@ int hwmc_find_network(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_engine *e = hwmc_process_engine();
-    const char *said = MPIR_CVAR_BCAST_HW_NETWORK ? MPIR_CVAR_BCAST_HW_NETWORK : "";
+    const char *said = hwmc_settings.ways.network;
     int near = partner(true), far = partner(false);
     bool asked = MPIR_Process.rank == near || MPIR_Process.rank == far;
     struct hwmc_network trial = nothing_said();

@@ -17,29 +17,10 @@
 #include "../process/hosts.h"
 #include "../process/mpich.h"
 #include "../stats/export.h"
+#include "../settings/settings.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_SUMMARY
-      category    : CH4_HWMC
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Where rank 0 writes, in MPI_Finalize, what hwmc has counted in the job: one table of all
-        counters that are not 0, with their sum over the ranks, the least, the most, and who had the
-        most. stderr or 1: to standard error. Any other word: a file of this name, to which the
-        table is appended. Empty or 0: nowhere.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 struct row {
     uint64_t total, least, most;
@@ -63,9 +44,9 @@ static char *where; /* NULL: nowhere */
 
 void hwmc_summary_open(void)
 {
-    const char *wanted = MPIR_CVAR_HWMC_SUMMARY;
+    const char *wanted = hwmc_settings.summary;
 
-    if (!where && wanted && *wanted && strcmp(wanted, "0") != 0)
+    if (!where && *wanted && strcmp(wanted, "0") != 0)
         where = MPL_strdup(wanted);
 }
 

@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * A process calls one roll at a time: that of the first thread that has waited for an eighth of
- * MPIR_CVAR_BCAST_HW_GONE_MS. The hosts of all members of the group are asked, not only of those
- * that this rank waits for itself: who is gone keeps everybody waiting, through others. For each
- * host its first member stands.
+ * MPIR_CVAR_HWMC_PEER_TIMEOUT_MS. The hosts of all members of the group are asked, not only of
+ * those that this rank waits for itself: who is gone keeps everybody waiting, through others. For
+ * each host its first member stands.
  *
  * Which rails must answer follows from what is waited for: the one of the lane for control and
  * repair, and along trees those of their lanes as well. In resilient mode, and where it is not
@@ -18,26 +18,7 @@
 #include "../core/failure/detector.h"
 #include "../process/hosts.h"
 #include "../process/process.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_GONE_MS
-      category    : BCAST_HW
-      type        : int
-      default     : 120000
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        Milliseconds for which a host must have been silent on the rails that a broadcast needs for
-        who waits in MPI_Bcast, or in MPI_Finalize, to get an error that names it, at most half as
-        long later. Hosts are asked by their kernels, so a process that computes or is stopped is
-        never taken for gone. 0: it is waited for for ever.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -61,7 +42,7 @@ static uint64_t wake =
 
 uint64_t hwmc_peer_timeout_ns(void)
 {
-    return MPL_MAX(MPIR_CVAR_BCAST_HW_GONE_MS, 0) * NS_PER_MS;
+    return MPL_MAX(hwmc_settings.net.peer_timeout_ms, 0) * NS_PER_MS;
 }
 
 /* Rails that must answer, a bit each; 0: any. */
@@ -234,7 +215,7 @@ static int failed(struct hwmc_probe *k, uint32_t world_rank, uint32_t rails, enu
     k->ops->describe(k, host_of(world_rank), rails, by, sizeof(by));
     MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**hwmc_peer_failed",
                          "**hwmc_peer_failed %d %s %s %d", (int) world_rank, hwmc_stage_text(stage),
-                         by, MPIR_CVAR_BCAST_HW_GONE_MS);
+                         by, hwmc_settings.net.peer_timeout_ms);
 
 fn_fail:
     return mpi_errno;

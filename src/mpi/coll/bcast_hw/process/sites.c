@@ -2,26 +2,27 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Where the processes of MPI_COMM_WORLD are: the hash of each one's MPIR_CVAR_BCAST_HW_SITE.
+ * Where the processes of MPI_COMM_WORLD are: the hash of each one's MPIR_CVAR_HWMC_SITE.
  */
 
 #include "mpiimpl.h"
 #include "mpich.h"
 #include "sites.h"
 #include "../core/base/prng.h"
+#include "../settings/settings.h"
 
 static uint64_t *names; /* by process; NULL: all are at one site */
 
 bool hwmc_has_site(void)
 {
-    return MPIR_CVAR_BCAST_HW_SITE && *MPIR_CVAR_BCAST_HW_SITE;
+    return *hwmc_settings.ways.site != '\0';
 }
 
 static uint64_t own_name(void)
 {
     uint64_t hash = 0;
 
-    for (const char *p = MPIR_CVAR_BCAST_HW_SITE; p && *p; p++)
+    for (const char *p = hwmc_settings.ways.site; *p; p++)
         hash = hwmc_prng(hash, (unsigned char) *p);
     return hash;
 }

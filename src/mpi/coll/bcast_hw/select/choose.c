@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * Which algorithm a broadcast takes on a communicator that is set up: the one that
- * MPIR_CVAR_BCAST_HW_ALGORITHM names, or the one in the user's selection file, or the fastest by
+ * MPIR_CVAR_HWMC_BCAST_ALGORITHM names, or the one in the user's selection file, or the fastest by
  * the cost model (core/model/model). All three are the same on every rank: control variables, a
  * file that MPICH reads alike everywhere, and a function of figures that the first process gave to
  * all.
@@ -14,13 +14,15 @@
 #include "../engine/engine.h"
 #include "../process/process.h"
 #include "../process/sites.h"
+#include "../settings/settings.h"
 
 #define USUAL_FRAG_BYTES 1432u /* 1500, less the headers of IP, UDP and DATA */
 
 bool hwmc_is_forced(void)
 {
-    return MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw ||
-           MPIR_CVAR_IBCAST_INTRA_ALGORITHM == MPIR_CVAR_IBCAST_INTRA_ALGORITHM_hw;
+    return hwmc_settings.enable &&
+           (MPIR_CVAR_BCAST_INTRA_ALGORITHM == MPIR_CVAR_BCAST_INTRA_ALGORITHM_hw ||
+            MPIR_CVAR_IBCAST_INTRA_ALGORITHM == MPIR_CVAR_IBCAST_INTRA_ALGORITHM_hw);
 }
 
 void hwmc_shape_of(uint32_t hosts, const struct hwmc_group *g, struct hwmc_shape *shape)
@@ -66,9 +68,9 @@ bool hwmc_file_refuses(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 
 enum hwmc_algorithm hwmc_choose(const struct hwmc_shape *shape, MPI_Aint bytes, bool ours)
 {
-    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_two_stage)
+    if (hwmc_settings.net.bcast == HWMC_SET_NET_TWO_STAGE)
         return shape->frag_bytes > 0 ? HWMC_ALGORITHM_TWO_STAGE : HWMC_ALGORITHM_BINOMIAL;
-    if (MPIR_CVAR_BCAST_HW_ALGORITHM == MPIR_CVAR_BCAST_HW_ALGORITHM_multilane)
+    if (hwmc_settings.net.bcast == HWMC_SET_NET_MULTILANE)
         return HWMC_ALGORITHM_MULTILANE;
     return hwmc_model_best(hwmc_network_now(), shape,
                            ours || hwmc_file_given() ? HWMC_ALGORITHM_BINOMIAL
@@ -86,7 +88,7 @@ static void expect_shape(uint32_t hosts, struct hwmc_shape *shape)
         .sites = hwmc_several_sites() ? 2 : 1,
         .frag_bytes = USUAL_FRAG_BYTES,
         .trees = MPL_MAX(hwmc_wires_lanes_on(&hwmc_process_engine()->wires, 0), 2),
-        .seg_bytes = (uint32_t) MPL_MAX(MPIR_CVAR_BCAST_HW_SEGMENT_BYTES, 1),
+        .seg_bytes = (uint32_t) MPL_MAX(hwmc_settings.tune.segment, 1),
     };
 }
 
@@ -100,7 +102,7 @@ uint64_t hwmc_weight(uint32_t hosts, MPI_Aint bytes)
 
 uint64_t hwmc_setup_cost(uint32_t hosts)
 {
-    const int fanout = MPL_MIN(MPL_MAX(MPIR_CVAR_BCAST_HW_FANOUT, 1), HWMC_FANOUT_MAX);
+    const int fanout = MPL_MIN(MPL_MAX(hwmc_settings.tune.fanout, 1), HWMC_FANOUT_MAX);
     struct hwmc_shape shape;
 
     expect_shape(hosts, &shape);

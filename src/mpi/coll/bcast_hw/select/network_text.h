@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * network_text: figures of a network as text, in the format of MPIR_CVAR_BCAST_HW_NETWORK.
+ * network_text: figures of a network as text, in the format of MPIR_CVAR_HWMC_NETWORK.
  */
 #ifndef HWMC_SELECT_NETWORK_TEXT_H_INCLUDED
 #define HWMC_SELECT_NETWORK_TEXT_H_INCLUDED

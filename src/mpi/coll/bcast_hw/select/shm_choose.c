@@ -9,165 +9,7 @@
 #include "shm_csel.h"
 #include "../stats/counters.h"
 #include "../shm/segment/slot.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_NODE_COPY
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select how long messages inside a host are copied
-        auto  - At once, by xpmem or else cma if that works between all ranks; else through shared
-              memory
-        none  - Through shared memory
-        xpmem - XPMEM, if hwmc was built with it and it works
-        cma   - Cross-memory attach (process_vm_readv), if it works
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_BARRIER
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select the algorithm of barriers inside a host
-        auto - Internal selection
-        ota  - One to all: rank 0 looks at all, and all look at rank 0
-        sig  - All set a bit in a word of rank 0, and look at it
-        tree - Up a tree, and down
-        pe   - Pairwise exchange
-        dis  - Dissemination; of several ways with MPIR_CVAR_BCAST_HW_NODE_DEGREE
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_BCAST
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select the algorithm of broadcasts inside a host
-        auto   - Internal selection
-        treemm - Along a tree, the whole message at a time
-        ota    - All ranks copy from the root
-        g      - The root copies to all
-        ag     - Each rank copies a piece from the root to all
-        tree   - Along a tree, chunk by chunk; a chain with degree 1
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_REDUCE
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select the algorithm of reductions inside a host
-        auto   - Internal selection
-        tree   - Up a tree, chunk by chunk; a chain with degree 1
-        ag     - Each rank combines a piece of all
-        treemm - Up a tree, the whole message at a time
-        each   - Each rank combines all of all, where all get the result; else as tree
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_SHAPE
-      category    : BCAST_HW
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        Variable to select the shape of trees inside a host
-        auto    - Internal selection
-        knomial - In each phase all that have the data serve k - 1 others each
-        kary    - Each serves k others
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_DEGREE
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Degree of trees inside a host; 1 is a chain. Of barrier dis, for how many a rank waits at a
-        time. 0: internal selection.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        What goes through shared memory at a time (in bytes), a multiple of 64. 0: from the sizes of
-        the caches.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Messages up to this (in bytes) travel with their metadata; 976 at most. -1: as many as fit.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Messages from this on (in bytes) are copied at once from rank to rank where that works.
-        -1: internal selection.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        Broadcasts and reductions from this on (in bytes) that go through shared memory are written
-        past the caches where they arrive. -1: from half of a rank's share of the last-level cache
-        on.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        The least (in bytes) that a rank copies or combines for the others with algorithm ag.
-        0: internal selection.
-
-    - name        : MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        With broadcast ota, how far (in bytes) into the message a rank begins after the rank before
-        it.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 /* Bytes that a rank combines of all, rather than wait for another that does. */
 #define EACH_MOST 8192
@@ -227,7 +69,7 @@ static void by_selection(const struct hwmc_shm_host *n, enum hwmc_shm_kind kind,
 /* The user's selection is for all. */
 static bool is_said(void)
 {
-    return MPIR_CVAR_BCAST_HW_NODE_SELECTION && *MPIR_CVAR_BCAST_HW_NODE_SELECTION;
+    return *hwmc_settings.shm.selection != '\0';
 }
 
 /* A message that comes from another host, and comes slowly: all take it from where it lies as it
@@ -240,43 +82,42 @@ static void for_part(const struct hwmc_shm_host *n, struct hwmc_shm_choice *c)
     c->degree = MPL_MIN(n->group.size, 16);
 }
 
-#define SAID(var, field, prefix)                                                                   \
-    do {                                                                                           \
-        if (MPIR_CVAR_BCAST_HW_NODE_##var != MPIR_CVAR_BCAST_HW_NODE_##var##_auto)                 \
-            field = prefix;                                                                        \
-    } while (0)
+/* Of allreduce, what is said of it goes before what is said of all reductions. */
+static int said_reduction(enum hwmc_shm_kind kind)
+{
+    const struct hwmc_set_shm *s = &hwmc_settings.shm;
 
-static void by_cvars(const struct hwmc_shm_host *n, struct hwmc_shm_choice *c)
+    return kind == HWMC_SHM_KIND_ALLREDUCE && s->allreduce >= 0 ? s->allreduce : s->reduce;
+}
+
+static void by_settings(const struct hwmc_shm_host *n, enum hwmc_shm_kind kind,
+                        struct hwmc_shm_choice *c)
 {
     struct hwmc_shm_params *p = &c->params;
 
-    /* The values of the control variables follow `auto` in the order of the tables. */
-    SAID(BARRIER, p->barrier,
-         (enum hwmc_shm_barrier_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BARRIER -
-                                           MPIR_CVAR_BCAST_HW_NODE_BARRIER_ota));
-    SAID(BCAST, p->bcast,
-         (enum hwmc_shm_bcast_algorithm)(MPIR_CVAR_BCAST_HW_NODE_BCAST -
-                                         MPIR_CVAR_BCAST_HW_NODE_BCAST_treemm));
-    SAID(REDUCE, p->reduction,
-         (enum hwmc_shm_reduction_algorithm)(MPIR_CVAR_BCAST_HW_NODE_REDUCE -
-                                             MPIR_CVAR_BCAST_HW_NODE_REDUCE_tree));
-    SAID(SHAPE, c->shape,
-         (enum hwmc_shm_shape)(MPIR_CVAR_BCAST_HW_NODE_SHAPE -
-                               MPIR_CVAR_BCAST_HW_NODE_SHAPE_knomial));
-    if (MPIR_CVAR_BCAST_HW_NODE_DEGREE > 0)
-        c->degree = p->ways = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_DEGREE;
-    if (MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES > 0)
-        p->chunk = MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_CHUNK_BYTES, n->segment.layout.chunk);
-    if (MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES >= 0)
-        p->inline_max = MPL_MIN((uint32_t) MPIR_CVAR_BCAST_HW_NODE_INLINE_BYTES, HWMC_SHM_INLINE);
-    if (MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES >= 0)
-        p->copy_min = (uint64_t) MPIR_CVAR_BCAST_HW_NODE_COPY_BYTES;
-    if (MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES >= 0)
-        p->stream_min = (uint64_t) MPIR_CVAR_BCAST_HW_NODE_STREAM_BYTES;
-    if (MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES > 0)
-        p->piece_min = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_PIECE_BYTES;
-    if (MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES > 0)
-        p->shift = (uint32_t) MPIR_CVAR_BCAST_HW_NODE_SHIFT_BYTES;
+    if (hwmc_settings.shm.barrier >= 0)
+        p->barrier = (enum hwmc_shm_barrier_algorithm) hwmc_settings.shm.barrier;
+    if (hwmc_settings.shm.bcast >= 0)
+        p->bcast = (enum hwmc_shm_bcast_algorithm) hwmc_settings.shm.bcast;
+    if (said_reduction(kind) >= 0)
+        p->reduction = (enum hwmc_shm_reduction_algorithm) said_reduction(kind);
+    if (hwmc_settings.tune.shm_shape != HWMC_SET_SHAPE_AUTO)
+        c->shape = hwmc_settings.tune.shm_shape == HWMC_SET_SHAPE_KNOMIAL ? HWMC_SHM_SHAPE_KNOMIAL
+                                                                          : HWMC_SHM_SHAPE_KARY;
+    if (hwmc_settings.tune.shm_degree > 0)
+        c->degree = p->ways = (uint32_t) hwmc_settings.tune.shm_degree;
+    if (hwmc_settings.tune.shm_chunk > 0)
+        p->chunk = MPL_MIN((uint32_t) hwmc_settings.tune.shm_chunk, n->segment.layout.chunk);
+    if (hwmc_settings.tune.shm_inline >= 0)
+        p->inline_max = MPL_MIN((uint32_t) hwmc_settings.tune.shm_inline, HWMC_SHM_INLINE);
+    if (hwmc_settings.tune.shm_copy_min >= 0)
+        p->copy_min = (uint64_t) hwmc_settings.tune.shm_copy_min;
+    if (hwmc_settings.tune.shm_nontemporal >= 0)
+        p->stream_min = (uint64_t) hwmc_settings.tune.shm_nontemporal;
+    if (hwmc_settings.tune.shm_piece > 0)
+        p->piece_min = (uint32_t) hwmc_settings.tune.shm_piece;
+    if (hwmc_settings.tune.shm_shift > 0)
+        p->shift = (uint32_t) hwmc_settings.tune.shm_shift;
 }
 
 void hwmc_shm_choose_begin(struct hwmc_shm_host *n)
@@ -303,7 +144,7 @@ const struct hwmc_shm_choice *hwmc_shm_choose(struct hwmc_shm_host *n, enum hwmc
             for_part(n, c);
         else
             by_selection(n, kind, bytes, c);
-        by_cvars(n, c);
+        by_settings(n, kind, c);
         hwmc_shm_note_choice(kind, &c->params);
         n->last_bytes[kind] = bytes;
         n->applied = NULL;

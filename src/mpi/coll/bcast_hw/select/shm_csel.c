@@ -16,25 +16,7 @@
 #include <pthread.h>
 
 #include "shm_selection_json.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_NODE_SELECTION
-      category    : BCAST_HW
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host
-        goes, for each number of ranks and message length. Empty: the one that hwmc comes with;
-        none: none. Files of different processes may have different names, and must say the same.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 struct hwmc_shm_csel {
     void *root;     /* MPICH's, for any number of ranks */
@@ -66,8 +48,8 @@ static int refuse(const char *file, const char *why)
 /* Sets *root; to NULL after an error. */
 static int load(void **root)
 {
-    const char *file = MPIR_CVAR_BCAST_HW_NODE_SELECTION;
-    const bool given = file && *file, none = given && strcmp(file, "none") == 0;
+    const char *file = hwmc_settings.shm.selection;
+    const bool given = *file != '\0', none = given && strcmp(file, "none") == 0;
     char *text = given && !none ? hwmc_shm_entry_load(file) : NULL;
     char why[HWMC_SHM_ENTRY_WHY];
     const char *json = none ? "{}" : given ? text : HWMC_SHM_SELECTION_JSON;

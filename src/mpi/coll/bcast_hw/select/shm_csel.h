@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * shm_csel: the selection of algorithms inside a host, in MPICH's own format: the file that
- * MPIR_CVAR_BCAST_HW_NODE_SELECTION names, or the one built in. A communicator keeps the part for
+ * MPIR_CVAR_HWMC_SELECTION names, or the one built in. A communicator keeps the part for
  * its number of ranks.
  */
 

@@ -11,25 +11,7 @@
 #include "export.h"
 #include "../engine/engine.h"
 #include "../process/process.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_BCAST_HW_VERBOSE
-      category    : BCAST_HW
-      type        : int
-      default     : 0
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        1: the first rank of a communicator says on standard error when it leaves rails or takes
-        them up, or goes over to another repair or period of synchronization, and why. 2: every rank
-        says so. 0: none does.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../settings/settings.h"
 
 void hwmc_show_group(struct hwmc_group *g, bool first)
 {
@@ -56,7 +38,7 @@ void hwmc_note_epoch(struct hwmc_group *g)
     struct hwmc_epoch e;
     bool news;
 
-    if (MPIR_CVAR_BCAST_HW_VERBOSE < (g->cfg.rank == 0 ? 1 : 2))
+    if (hwmc_settings.verbose < (g->cfg.rank == 0 ? 1 : 2))
         return;
     hwmc_lock();
     e = g->stream.epoch;

@@ -94,7 +94,7 @@ static void register_state(const struct hwmc_counter *c, uint64_t *word)
                                MPI_T_PVAR_CLASS_STATE, MPI_INT, c->name, word, 1, enumeration_of(c),
                                MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
                                MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, read_state,
-                               NULL, "CH4_HWMC", c->text));
+                               NULL, "HWMC", c->text));
 }
 
 static void register_number(const struct hwmc_counter *c, uint64_t *word)
@@ -107,7 +107,7 @@ static void register_number(const struct hwmc_counter *c, uint64_t *word)
                                class, MPI_UNSIGNED_LONG_LONG, c->name, word, 1, MPI_T_ENUM_NULL,
                                MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT,
                                MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, NULL, NULL,
-                               "CH4_HWMC", c->text));
+                               "HWMC", c->text));
 }
 
 uint64_t *hwmc_counters_register(const struct hwmc_counter *list, uint32_t num)

@@ -183,6 +183,8 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpi/coll/bcast_hw/core/base/reason.c       \
     src/mpi/coll/bcast_hw/core/model/model.c       \
     src/mpi/coll/bcast_hw/select/network_text.c    \
+    src/mpi/coll/bcast_hw/settings/key_table.c     \
+    src/mpi/coll/bcast_hw/settings/keys.c          \
     src/mpi/coll/src/csel_json_autogen.c
 if HWMC_VERBS
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES += $(hwmc_verbs_sources) $(hwmc_apm_sources)

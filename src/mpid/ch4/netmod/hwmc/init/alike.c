@@ -5,90 +5,98 @@
 
 #include "alike.h"
 #include "../../../../../mpi/coll/bcast_hw/core/base/prng.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/keys.h"
 
 #include <unistd.h>
 
-#define VALUE_MAX 128 /* of a value as text, and of a host's name */
+#define NAME_MAX_LEN 64
+#define HOST_MAX 128
+#define VALUE_MAX (HWMC_KEY_VALUE + 4) /* with quotes; a multiple of an int */
 
 /* Those whose scope is MPI_T_SCOPE_ALL_EQ; make check-style compares. */
 #define NUMBERS(X)                                                                                 \
-    X(BCAST_HW_ALGORITHM)                                                                          \
-    X(BCAST_HW_CHANNELS)                                                                           \
-    X(BCAST_HW_ENABLE)                                                                             \
-    X(BCAST_HW_FANOUT)                                                                             \
-    X(BCAST_HW_INTEGRITY)                                                                          \
-    X(BCAST_HW_JOIN_MS)                                                                            \
-    X(BCAST_HW_LANES_ADAPT)                                                                        \
-    X(BCAST_HW_LEAVE)                                                                              \
-    X(BCAST_HW_MAX_BYTES)                                                                          \
-    X(BCAST_HW_MIN_RANKS)                                                                          \
-    X(BCAST_HW_NODE)                                                                               \
-    X(BCAST_HW_NODE_AFTER)                                                                         \
-    X(BCAST_HW_NODE_BARRIER)                                                                       \
-    X(BCAST_HW_NODE_BCAST)                                                                         \
-    X(BCAST_HW_NODE_CHUNK_BYTES)                                                                   \
-    X(BCAST_HW_NODE_COPY)                                                                          \
-    X(BCAST_HW_NODE_COPY_BYTES)                                                                    \
-    X(BCAST_HW_NODE_DEGREE)                                                                        \
-    X(BCAST_HW_NODE_INLINE_BYTES)                                                                  \
-    X(BCAST_HW_NODE_PIECE_BYTES)                                                                   \
-    X(BCAST_HW_NODE_REDUCE)                                                                        \
-    X(BCAST_HW_NODE_SHAPE)                                                                         \
-    X(BCAST_HW_NODE_SHIFT_BYTES)                                                                   \
-    X(BCAST_HW_PIECE_BYTES)                                                                        \
-    X(BCAST_HW_PREPARE)                                                                            \
-    X(BCAST_HW_PROBE_AGAIN_MAX_MS)                                                                 \
-    X(BCAST_HW_PROBE_AGAIN_MS)                                                                     \
-    X(BCAST_HW_PROBE_MS)                                                                           \
-    X(BCAST_HW_REPAIR)                                                                             \
-    X(BCAST_HW_ROOT_DELAY)                                                                         \
-    X(BCAST_HW_SEGMENT_BYTES)                                                                      \
-    X(BCAST_HW_SEGMENT_WINDOW)                                                                     \
-    X(BCAST_HW_SETUP_AFTER)                                                                        \
-    X(BCAST_HW_SETUP_AHEAD)                                                                        \
-    X(BCAST_HW_SIDES)                                                                              \
-    X(BCAST_HW_SYNC_PERIOD)                                                                        \
+    X(HWMC_CHANNELS)                                                                               \
+    X(HWMC_ENABLE)                                                                                 \
     X(HWMC_FABRIC)                                                                                 \
+    X(HWMC_FAILOVER)                                                                               \
+    X(HWMC_INTEGRITY)                                                                              \
     X(HWMC_LANE)                                                                                   \
-    X(HWMC_RAIL_LANES)                                                                             \
+    X(HWMC_MIN_RANKS)                                                                              \
+    X(HWMC_REPAIR)                                                                                 \
     X(HWMC_RESILIENT)                                                                              \
-    X(HWMC_SITE_LANES)                                                                             \
-    X(HWMC_SUSPECT_MS)
+    X(HWMC_ROOT_DELAY)                                                                             \
+    X(HWMC_SHM)
 
 #define TEXTS(X)                                                                                   \
-    X(BCAST_HW_NODE_TOPOLOGY)                                                                      \
-    X(HWMC_GROUP)                                                                                  \
+    X(HWMC_ALLREDUCE_ALGORITHM)                                                                    \
+    X(HWMC_BARRIER_ALGORITHM)                                                                      \
+    X(HWMC_BCAST_ALGORITHM)                                                                        \
+    X(HWMC_REDUCE_ALGORITHM)                                                                       \
     X(HWMC_SUMMARY)
-
-/* A variable, and what it is here; text: NULL, or empty, where it is not set. */
-struct variable {
-    const char *name;
-    bool is_text;
-    int number;
-    const char *text;
-};
 
 #define X(name) +1
 #define NUM (0 NUMBERS(X) TEXTS(X))
-enum { NUM_VARIABLES = NUM };
+enum { NUM_VARIABLES = NUM, NUM_MAX = NUM_VARIABLES + HWMC_KEYS_MAX };
 #undef X
 
-static void read_all(struct variable *v)
+/* A variable, or a key of one, and what it is here. */
+struct variable {
+    char name[NAME_MAX_LEN], value[VALUE_MAX];
+};
+
+static struct variable *note_number(struct variable *v, const char *name, int value)
 {
-#define X(name) *v++ = (struct variable){"MPIR_CVAR_" #name, false, (int) MPIR_CVAR_##name, NULL};
+    snprintf(v->name, sizeof(v->name), "%s", name);
+    snprintf(v->value, sizeof(v->value), "%d", value);
+    return v + 1;
+}
+
+static struct variable *note_text(struct variable *v, const char *name, const char *text)
+{
+    snprintf(v->name, sizeof(v->name), "%s", name);
+    snprintf(v->value, sizeof(v->value), "\"%s\"", text ? text : "");
+    return v + 1;
+}
+
+/* The keys of a string that must be alike. */
+static struct variable *note_keys(struct variable *v, enum hwmc_key_string string)
+{
+    char name[NAME_MAX_LEN], value[HWMC_KEY_VALUE];
+    size_t num;
+    const struct hwmc_key *keys = hwmc_keys(string, &num);
+
+    for (size_t i = 0; i < num; i++) {
+        if (!keys[i].alike)
+            continue;
+        snprintf(name, sizeof(name), "%s: %s", hwmc_keys_variable(string), keys[i].name);
+        hwmc_key_print(&keys[i], &hwmc_settings, value);
+        v = note_text(v, name, value);
+    }
+    return v;
+}
+
+/* How many there are. The same on all processes. */
+static int read_all(struct variable *first)
+{
+    struct variable *v = first;
+
+#define X(name) v = note_number(v, "MPIR_CVAR_" #name, (int) MPIR_CVAR_##name);
     NUMBERS(X)
 #undef X
-#define X(name) *v++ = (struct variable){"MPIR_CVAR_" #name, true, 0, MPIR_CVAR_##name};
+#define X(name) v = note_text(v, "MPIR_CVAR_" #name, MPIR_CVAR_##name);
     TEXTS(X)
 #undef X
+    v = note_keys(v, HWMC_KEYS_TUNE);
+    v = note_keys(v, HWMC_KEYS_DEBUG);
+    return (int) (v - first);
 }
 
 /* Of 31 bits, so that its negative is an int too. */
 static int hash_of(const struct variable *v)
 {
-    uint64_t hash = hwmc_prng(0, (uint64_t) (uint32_t) v->number);
+    uint64_t hash = 0;
 
-    for (const char *c = v->text; c && *c; c++)
+    for (const char *c = v->value; *c; c++)
         hash = hwmc_prng(hash, (unsigned char) *c);
     return (int) (hash >> 33);
 }
@@ -98,7 +106,7 @@ static int hash_of(const struct variable *v)
 static int compare(MPIR_Comm *world, const int *value, int num, bool *same)
 {
     int mpi_errno = MPI_SUCCESS;
-    int mine[2 * NUM_VARIABLES], all[2 * NUM_VARIABLES];
+    int mine[2 * NUM_MAX], all[2 * NUM_MAX];
 
     for (int i = 0; i < num; i++) {
         mine[2 * i] = value[i];
@@ -119,17 +127,14 @@ fn_fail:
 /* What a process tells of a variable that differs. */
 struct told {
     int hash;
-    char value[VALUE_MAX], host[VALUE_MAX];
+    char value[VALUE_MAX], host[HOST_MAX];
 };
 
 static int tell(MPIR_Comm *world, const struct variable *v, int from, struct told *told)
 {
     memset(told, 0, sizeof(*told));
     told->hash = hash_of(v);
-    if (v->is_text)
-        snprintf(told->value, sizeof(told->value), "\"%s\"", v->text ? v->text : "");
-    else
-        snprintf(told->value, sizeof(told->value), "%d", v->number);
+    memcpy(told->value, v->value, sizeof(told->value));
     gethostname(told->host, sizeof(told->host) - 1);
     return MPIR_Bcast_allcomm_auto(told, (int) (sizeof(*told) / sizeof(int)), HWMC_INT, from, world,
                                    HWMC_NO_ERRORS);
@@ -160,13 +165,13 @@ fn_fail:
 int hwmc_alike(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct variable v[NUM_VARIABLES];
-    int hash[NUM_VARIABLES], which = 0;
-    bool same[NUM_VARIABLES];
+    struct variable v[NUM_MAX];
+    const int num = read_all(v);
+    int hash[NUM_MAX], which = 0;
+    bool same[NUM_MAX];
     uint64_t all = 0;
 
-    read_all(v);
-    for (int i = 0; i < NUM_VARIABLES; i++) {
+    for (int i = 0; i < num; i++) {
         hash[i] = hash_of(&v[i]);
         all = hwmc_prng(all, (uint64_t) hash[i]);
     }
@@ -174,9 +179,9 @@ int hwmc_alike(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     if (same[0] && same[1])
         goto fn_exit;
-    mpi_errno = compare(world, hash, NUM_VARIABLES, same);
+    mpi_errno = compare(world, hash, num, same);
     MPIR_ERR_CHECK(mpi_errno);
-    while (which < NUM_VARIABLES - 1 && same[which])
+    while (which < num - 1 && same[which])
         which++;
     mpi_errno = complain(world, &v[which]);
 

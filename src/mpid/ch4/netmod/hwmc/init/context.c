@@ -11,6 +11,7 @@
 #include "../wait/sleep.h"
 #include "../wires/eager.h"
 #include "../lane/ucx_option.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -21,7 +22,8 @@
  * and where UCX can have a receiver map the sender's memory, which costs less than was measured. */
 static size_t rendezvous_from(void)
 {
-    if (MPIR_Process.size == 1 || MPIR_Process.num_nodes != 1 || access("/dev/xpmem", F_OK) == 0)
+    if (!hwmc_settings.enable || MPIR_Process.size == 1 || MPIR_Process.num_nodes != 1 ||
+        access("/dev/xpmem", F_OK) == 0)
         return 0;
     return hwmc_eager_measure();
 }

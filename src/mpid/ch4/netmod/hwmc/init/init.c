@@ -5,6 +5,7 @@
 
 #include "mpidimpl.h"
 #include "../../../../../mpi/coll/bcast_hw/comm/comm.h"
+#include "../../../../../mpi/coll/bcast_hw/entry/settings.h"
 #include "../base/global.h"
 #include "exit_pmi.h"
 #include "../wait/helper.h"
@@ -32,9 +33,20 @@ static bool is_of_this_world(MPIR_Comm *comm)
 
 int MPIDI_HWMC_init_local(int *tag_bits)
 {
-    hwmc_memory_init();
+    int mpi_errno = MPI_SUCCESS;
+
+    mpi_errno = hwmc_settings_open();
+    MPIR_ERR_CHECK(mpi_errno);
+    if (hwmc_settings.enable)
+        hwmc_memory_init();
     hwmc_wait_init();
-    return MPIDI_UCX_init_local(tag_bits);
+    mpi_errno = MPIDI_UCX_init_local(tag_bits);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
 }
 
 int MPIDI_HWMC_mpi_finalize_hook(void)
@@ -74,6 +86,8 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
     int mpi_errno = MPI_SUCCESS;
 
     mpi_errno = MPIDI_UCX_mpi_comm_commit_post_hook(comm);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = hwmc_settings_refresh();
     MPIR_ERR_CHECK(mpi_errno);
     MPIDI_HWMC_COMM(comm).carried = hwmc_job_sessions_wanted() && is_of_this_world(comm);
     hwmc_num_strange += !MPIDI_HWMC_COMM(comm).carried;

@@ -34,27 +34,9 @@
 #include "../tools/version.h"
 #include "../../../../../mpi/coll/bcast_hw/engine/engine.h"
 #include "../../../../../mpi/coll/bcast_hw/stats/export.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <arpa/inet.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_GROUP
-      category    : CH4_HWMC
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        For tests: the multicast group of every communicator, and the UDP ports of which the first
-        that is free on all hosts is used, as 239.192.1.2:50000 or 239.192.1.2:50000,50001. Empty:
-        drawn at random.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 #define VALUE_MAX 256 /* of the job record */
 
@@ -89,10 +71,10 @@ static int parse_group(const char *text, struct job *job)
 
 static enum hwmc_integrity integrity(void)
 {
-    switch (MPIR_CVAR_BCAST_HW_INTEGRITY) {
-        case MPIR_CVAR_BCAST_HW_INTEGRITY_off:
+    switch (hwmc_settings.ways.integrity) {
+        case HWMC_SET_INTEGRITY_OFF:
             return HWMC_INTEGRITY_OFF;
-        case MPIR_CVAR_BCAST_HW_INTEGRITY_keyed:
+        case HWMC_SET_INTEGRITY_KEYED:
             return HWMC_INTEGRITY_KEYED;
         default:
             return HWMC_INTEGRITY_CRC32C;
@@ -110,9 +92,10 @@ static int draw_job(struct job *job)
                          "the system gives no random numbers");
     job->group = 0;
     job->integrity = integrity();
-    if (MPIR_CVAR_HWMC_GROUP && *MPIR_CVAR_HWMC_GROUP)
-        MPIR_ERR_CHKANDJUMP1(parse_group(MPIR_CVAR_HWMC_GROUP, job) != 0, mpi_errno, MPI_ERR_OTHER,
-                             "**hwmc_group", "**hwmc_group %s", MPIR_CVAR_HWMC_GROUP);
+    if (*hwmc_settings.debug.group)
+        MPIR_ERR_CHKANDJUMP1(parse_group(hwmc_settings.debug.group, job) != 0, mpi_errno,
+                             MPI_ERR_OTHER, "**hwmc_group", "**hwmc_group %s",
+                             hwmc_settings.debug.group);
 
 fn_exit:
     return mpi_errno;
@@ -208,7 +191,7 @@ static void show_lanes(const struct hwmc_wires_cfg *cfg)
 static void choose_port(struct hwmc_fabrics *fabrics, const int *free)
 {
     const bool found = hwmc_fabrics_choose_port(fabrics, free);
-    const bool wanted = MPIR_CVAR_BCAST_HW_VERBOSE > 0 && fabrics->port != fabrics->ports.port[0];
+    const bool wanted = hwmc_settings.verbose > 0 && fabrics->port != fabrics->ports.port[0];
 
     if (MPIR_Process.rank > 0)
         return;
@@ -251,6 +234,8 @@ int hwmc_setup(MPIR_Comm *world)
         goto fn_exit;
     mpi_errno = hwmc_alike(world);
     MPIR_ERR_CHECK(mpi_errno);
+    if (!hwmc_settings.enable)
+        goto fn_exit;
     hwmc_find_hosts();
     hwmc_presume_processors();
     hwmc_shm_open();
@@ -292,8 +277,8 @@ int hwmc_setup(MPIR_Comm *world)
     /* A process without a lane can take part in no group, so there is none. */
     if (all.lane != INT_MAX)
         hwmc_lanes_say(all.lane);
-    MPIR_ERR_CHKANDJUMP1(all.lane != INT_MAX && MPIR_CVAR_HWMC_RESILIENT, mpi_errno, MPI_ERR_OTHER,
-                         "**hwmc_other", "**hwmc_other %s",
+    MPIR_ERR_CHKANDJUMP1(all.lane != INT_MAX && hwmc_settings.ways.resilient, mpi_errno,
+                         MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
     if (all.lane != INT_MAX)
         goto fn_fail;

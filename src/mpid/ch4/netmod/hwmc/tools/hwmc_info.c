@@ -48,7 +48,7 @@ static const char usage[] =
     "rail),\n"
     "site_latency_us=L, loss_ppm=P, datagram_ns=T, separated by commas; what it leaves open is "
     "taken from\n"
-    "MPIR_CVAR_BCAST_HW_NETWORK, then from this host's ports.\n"
+    "MPIR_CVAR_HWMC_NETWORK, then from this host's ports.\n"
     "\n"
     "A port is tried by multicasting a datagram to this host itself. The ports a job uses are "
     "named\n"

@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * hwmc_tune: finds out by which algorithm each collective inside this host is fastest, and writes
- * the selection file for MPIR_CVAR_BCAST_HW_NODE_SELECTION: docs/tuning.md.
+ * the selection file for MPIR_CVAR_HWMC_SELECTION: docs/tuning.md.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t */
@@ -26,7 +26,7 @@ static const char usage[] =
     "\n"
     "Tries every algorithm of the collectives inside a host, for 2, 4, 8, ... and N ranks, all on "
     "this\n"
-    "host, and writes the selection of the fastest, for MPIR_CVAR_BCAST_HW_NODE_SELECTION.\n"
+    "host, and writes the selection of the fastest, for MPIR_CVAR_HWMC_SELECTION.\n"
     "\n"
     "  -o FILE   where to write; else to the standard output\n"
     "  -ops      these collectives only, of barrier bcast reduce allreduce reduce_scatter gather\n"
@@ -200,9 +200,9 @@ static int plan_stages(struct tune_stage *stages)
 /* Control variables as MPI reads them when it starts: no selection but what is tried. */
 static void prepare(void)
 {
-    setenv("MPIR_CVAR_BCAST_HW_NODE_SELECTION", "none", 1);
-    setenv("MPIR_CVAR_BCAST_HW_NODE_AFTER", "0", 1);
-    setenv("MPIR_CVAR_BCAST_HW_NODE_MEMORY", "4096", 1);
+    setenv("MPIR_CVAR_HWMC_SELECTION", "none", 1);
+    setenv("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS, 1);
+    setenv("MPIR_CVAR_HWMC_SHM_MEMORY", "4096", 1);
 }
 
 int main(int argc, char **argv)

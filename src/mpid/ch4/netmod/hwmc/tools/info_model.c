@@ -108,10 +108,10 @@ static bool find(struct model *m, const char *what)
         .shape = {.ranks = 8, .sites = 1, .seg_bytes = SEGMENT_BYTES},
     };
     from_ports(m);
-    hwmc_info_cvar_string("MPIR_CVAR_BCAST_HW_NETWORK", said, sizeof(said));
+    hwmc_info_cvar_string("MPIR_CVAR_HWMC_NETWORK", said, sizeof(said));
     good = hwmc_network_parse(said, &m->net);
     if (!good)
-        fprintf(stderr, "hwmc_info: MPIR_CVAR_BCAST_HW_NETWORK is not understood: %s\n", said);
+        fprintf(stderr, "hwmc_info: MPIR_CVAR_HWMC_NETWORK is not understood: %s\n", said);
     while (good && *text != '\0') {
         const char *item = text;
 

@@ -10,6 +10,7 @@
 #endif
 
 #include "info.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/keys.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -44,8 +45,7 @@ static bool begins(const char *text, const char *with)
 
 static bool ours(const char *name)
 {
-    return begins(name, "MPIR_CVAR_BCAST_HW_") || begins(name, "MPIR_CVAR_HWMC_") ||
-           strcmp(name, "MPIR_CVAR_BCAST_INTRA_ALGORITHM") == 0;
+    return begins(name, "MPIR_CVAR_HWMC_") || strcmp(name, "MPIR_CVAR_BCAST_INTRA_ALGORITHM") == 0;
 }
 
 /* The environment's word for a control variable, under any name that MPICH knows it by; or NULL. */
@@ -196,9 +196,60 @@ static const char *value_of(const struct vars *vars, const char *name)
     return "?";
 }
 
+/* A line for a value, with the default where that is another one, and what it means. */
+static void print_var(const char *name, const char *value, const char *normal, const char *text,
+                      int indent)
+{
+    if (strcmp(value, normal) == 0)
+        printf("%*s%s = %s\n", indent, "", name, value);
+    else
+        printf("%*s%s = %s (default: %s)\n", indent, "", name, value, normal);
+    hwmc_info_print_wrapped(text, indent + 4);
+}
+
+/* One key: name, value, default, unit, what it may be and what it means. */
+static void print_key(const struct hwmc_key *key, const struct hwmc_settings *s)
+{
+    char value[HWMC_KEY_VALUE], normal[HWMC_KEY_VALUE], range[HWMC_KEY_VALUE];
+    char text[TEXT_MAX];
+
+    hwmc_key_print(key, s, value);
+    hwmc_key_print_default(key, normal);
+    hwmc_key_print_range(key, range);
+    snprintf(text, sizeof(text), "%s (%s%s%s)", key->meaning, range, *key->unit != '\0' ? " " : "",
+             key->unit);
+    print_var(key->name, value, normal, text, 4);
+}
+
+/* The keys of the variable, if it holds keys. False: its value is wrong. */
+static bool print_keys(const char *name)
+{
+    static const enum hwmc_key_string strings[] = {HWMC_KEYS_TUNE, HWMC_KEYS_DEBUG};
+    char why[HWMC_KEY_WHY];
+    struct hwmc_settings s;
+
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+        const char *text = from_environment(name);
+        size_t num;
+        const struct hwmc_key *keys = hwmc_keys(strings[i], &num);
+
+        if (strcmp(name, hwmc_keys_variable(strings[i])) != 0)
+            continue;
+        memset(&s, 0, sizeof(s));
+        if (!hwmc_keys_read(strings[i], text != NULL ? text : "", &s, why)) {
+            fprintf(stderr, "hwmc_info: %s\n", why);
+            return false;
+        }
+        for (size_t k = 0; k < num; k++)
+            print_key(&keys[k], &s);
+    }
+    return true;
+}
+
 int hwmc_info_cvars(void)
 {
     struct vars *values = calloc(1, sizeof(*values)), *defaults = calloc(1, sizeof(*defaults));
+    bool good = true;
     int status = 1;
 
     if (values == NULL || defaults == NULL || !read_defaults(defaults)) {
@@ -208,15 +259,11 @@ int hwmc_info_cvars(void)
     read_cvars(values);
     for (int i = 0; i < values->num; i++) {
         const struct var *v = &values->at[i];
-        const char *normal = value_of(defaults, v->name);
 
-        if (strcmp(v->value, normal) == 0)
-            printf("%s = %s\n", v->name, v->value);
-        else
-            printf("%s = %s (default: %s)\n", v->name, v->value, normal);
-        hwmc_info_print_wrapped(v->text, 4);
+        print_var(v->name, v->value, value_of(defaults, v->name), v->text, 0);
+        good = print_keys(v->name) && good;
     }
-    status = values->num > 0 ? 0 : 1;
+    status = values->num > 0 && good ? 0 : 1;
 
 out:
     free(values);

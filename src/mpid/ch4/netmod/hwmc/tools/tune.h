@@ -23,6 +23,9 @@
 /* Bytes: up to this a message goes with its metadata, by the tree alone. */
 #define TUNE_INLINE ((int64_t) HWMC_SHM_INLINE)
 
+/* Keys of MPIR_CVAR_HWMC_TUNE that hold for all that is tried. */
+#define TUNE_KEYS "shm_after=0"
+
 /* A collective. */
 struct tune_op {
     const char *name;          /* as the selection calls it */

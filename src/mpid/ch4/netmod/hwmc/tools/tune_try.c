@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What is tried, and how a process is told to go by it: control variables, which a communicator
- * looks at when a collective has another length than the one before.
+ * What is tried, and how a process is told to go by it: control variables, which are read when a
+ * communicator is made, and which each communicator looks at when a collective has another length
+ * than the one before.
  */
 #include "tune.h"
 
@@ -75,11 +76,14 @@ static void call_alltoall(MPI_Comm comm, char *from, char *to, int bytes, int ra
 #define BLOCK_MOST (1 << 20)
 
 const struct tune_op tune_ops[] = {
-    {"barrier", "BARRIER", BARRIERS, NULL, false, 0, call_barrier},
-    {"bcast", "BCAST", BCASTS, "avg_msg_size", false, INT_MAX, call_bcast},
-    {"reduce", "REDUCE", REDUCTIONS, "avg_msg_size", false, INT_MAX, call_reduce},
-    {"allreduce", "REDUCE", REDUCTIONS, "avg_msg_size", false, INT_MAX, call_allreduce},
-    {"reduce_scatter", "REDUCE", REDUCTIONS, "total_msg_size", false, INT_MAX, call_reduce_scatter},
+    {"barrier", "MPIR_CVAR_HWMC_BARRIER_ALGORITHM", BARRIERS, NULL, false, 0, call_barrier},
+    {"bcast", "MPIR_CVAR_HWMC_BCAST_ALGORITHM", BCASTS, "avg_msg_size", false, INT_MAX, call_bcast},
+    {"reduce", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "avg_msg_size", false, INT_MAX,
+     call_reduce},
+    {"allreduce", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "avg_msg_size", false, INT_MAX,
+     call_allreduce},
+    {"reduce_scatter", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "total_msg_size", false,
+     INT_MAX, call_reduce_scatter},
     {"gather", NULL, NONE, NULL, true, BLOCK_MOST, call_gather},
     {"allgather", NULL, NONE, NULL, true, BLOCK_MOST, call_allgather},
     {"scatter", NULL, NONE, NULL, true, BLOCK_MOST, call_scatter},
@@ -168,51 +172,46 @@ bool tune_fits(const struct tune_op *op, const struct tune_candidate *c, int64_t
     return bytes > c->chunk && (!c->direct || bytes >= 1024);
 }
 
-static void set(const char *what, int value)
+static void set(const char *name, const char *value)
 {
-    char name[96];
     MPI_T_cvar_handle handle;
     int index, count;
 
-    snprintf(name, sizeof(name), "MPIR_CVAR_BCAST_HW_NODE_%s", what);
     if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
         MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
         tune_fail("a control variable is missing; is this MPICH with hwmc?");
-    if (MPI_T_cvar_write(handle, &value) != MPI_SUCCESS)
+    if (MPI_T_cvar_write(handle, value) != MPI_SUCCESS)
         tune_fail("a control variable cannot be written");
     MPI_T_cvar_handle_free(&handle);
 }
 
-/* Of an algorithm's control variable: its values follow `auto` in the order of the tables. */
-static int number_of(const struct tune_op *op, const char *algorithm)
+/* What was written is read when a communicator is made: any one. */
+static void have_it_read(void)
 {
-    switch (op->table) {
-        case BARRIERS:
-            return 1 + hwmc_shm_barrier_named(algorithm);
-        case BCASTS:
-            return 1 + hwmc_shm_bcast_named(algorithm);
-        default:
-            return 1 + hwmc_shm_reduction_named(algorithm);
-    }
+    MPI_Comm self;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &self);
+    MPI_Comm_free(&self);
 }
 
 void tune_apply(const struct tune_op *op, const struct tune_candidate *c)
 {
+    char keys[128];
+
+    snprintf(keys, sizeof(keys),
+             TUNE_KEYS ",shm_shape=%s,shm_degree=%d,shm_chunk=%d,shm_copy_min=%d",
+             c->binary ? "knomial" : "kary", c->degree, c->chunk, c->direct ? 0 : INT_MAX);
     if (op->cvar)
-        set(op->cvar, number_of(op, c->algorithm));
-    set("SHAPE", c->binary ? 1 : 2);
-    set("DEGREE", c->degree);
-    set("CHUNK_BYTES", c->chunk);
-    set("COPY_BYTES", c->direct ? 0 : INT_MAX);
+        set(op->cvar, c->algorithm);
+    set("MPIR_CVAR_HWMC_TUNE", keys);
+    have_it_read();
 }
 
 void tune_reset(void)
 {
-    static const char *const words[] = {"BARRIER", "BCAST", "REDUCE", "SHAPE"};
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        set(words[i], 0);
-    set("DEGREE", 0);
-    set("CHUNK_BYTES", 0);
-    set("COPY_BYTES", -1);
+    for (int o = 0; o < tune_num_ops; o++)
+        if (tune_ops[o].cvar)
+            set(tune_ops[o].cvar, "auto");
+    set("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS);
+    have_it_read();
 }

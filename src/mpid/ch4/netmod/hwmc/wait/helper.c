@@ -9,6 +9,7 @@
 #include "helper.h"
 #include "../../../../../mpi/coll/bcast_hw/engine/engine.h"
 #include "../../../../../mpi/coll/bcast_hw/op/queue.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,27 +19,6 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_PROGRESS_THREAD
-      category    : CH4_HWMC
-      type        : enum
-      default     : off
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : |-
-        Whether a thread of hwmc's answers for this process while the program computes: gives others
-        what they lack of broadcasts, and passes on what they wait for.
-        off   - No: who needs something of this process waits until it calls MPI again.
-        on    - Yes.
-        auto  - Where this process's host has more processors for it than the job has ranks there.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 /* Between looks whether the program makes progress, and while no communicator uses hwmc: a look is
  * a wake-up. */
@@ -62,10 +42,10 @@ __thread bool hwmc_is_helper __attribute__((tls_model("initial-exec")));
 
 bool hwmc_helper_wanted(void)
 {
-    switch (MPIR_CVAR_HWMC_PROGRESS_THREAD) {
-        case MPIR_CVAR_HWMC_PROGRESS_THREAD_on:
+    switch (hwmc_settings.progress_thread) {
+        case HWMC_SET_THREAD_ON:
             return true;
-        case MPIR_CVAR_HWMC_PROGRESS_THREAD_auto:
+        case HWMC_SET_THREAD_AUTO:
             return hwmc_has_processors_left();
         default:
             return false;

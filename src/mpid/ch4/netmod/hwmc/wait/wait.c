@@ -28,47 +28,10 @@
 #include "sleep.h"
 #include "../../ucx/ucx_impl.h"
 #include "../../../../../mpi/coll/bcast_hw/core/wait/wait_policy.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <sched.h>
 #include <time.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-categories :
-    - name : CH4_HWMC
-      description : A category for CH4 HWMC netmod variables
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_WAIT
-      category    : CH4_HWMC
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : |-
-        What a process does while it waits for a message.
-        auto  - Where it has a processor to itself, poll, and sleep when it has waited for long.
-                Where others want the processor, give it away between polls, then sleep until a
-                message comes. A call that only tests never sleeps.
-        spin  - Poll, as MPICH does without hwmc.
-        yield - As auto, but never sleep.
-        block - Sleep until one comes.
-
-    - name        : MPIR_CVAR_HWMC_WAIT_YIELD_US
-      category    : CH4_HWMC
-      type        : int
-      default     : 1000
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        How many microseconds a waiting process whose processor others want gives it away between
-        polls before it sleeps. It sleeps at once where others turn out to compute on it.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 #define POLLS                                                                                      \
     32 /* that a thread with a processor of its own makes between two looks at the clock */
@@ -133,11 +96,11 @@ void hwmc_wait_init(void)
         .begin = begin_eager, .polled = MPIDI_HWMC_wait_polled, .end = end_eager};
 
     hwmc_register_waiter(&waiter);
-    polite = MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_spin;
-    hwmc_sleep_init(polite && MPIR_CVAR_HWMC_WAIT != MPIR_CVAR_HWMC_WAIT_yield);
+    polite = hwmc_settings.wait != HWMC_SET_WAIT_SPIN;
+    hwmc_sleep_init(polite && hwmc_settings.wait != HWMC_SET_WAIT_YIELD);
     limits = (struct hwmc_wait_limits){
-        .ns = (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_WAIT_YIELD_US, 0) * 1000, .yields = UINT32_MAX};
-    if (MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block)
+        .ns = (uint64_t) MPL_MAX(hwmc_settings.tune.wait_yield_us, 0) * 1000, .yields = UINT32_MAX};
+    if (hwmc_settings.wait == HWMC_SET_WAIT_BLOCK)
         limits.ns = 0;
 }
 
@@ -146,7 +109,7 @@ static struct hwmc_wait_policy *policy(void)
 {
     struct hwmc_wait_policy *p = hwmc_processor_wait_policy();
 
-    p->polite = MPIR_CVAR_HWMC_WAIT == MPIR_CVAR_HWMC_WAIT_block;
+    p->polite = hwmc_settings.wait == HWMC_SET_WAIT_BLOCK;
     return p;
 }
 

@@ -60,7 +60,7 @@ int hwmc_auth_secret_get(void)
 
     MPIR_ERR_CHKANDJUMP1(!hwmc_auth_exists(), mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
                          "**hwmc_other %s",
-                         "MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: built without libsodium");
+                         "MPIR_CVAR_HWMC_INTEGRITY=keyed: built without libsodium");
     mpi_errno = MPIR_pmi_kvs_get(0, KEY, value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
     MPIR_ERR_CHKANDJUMP1(hwmc_hex_read(value, secret, sizeof(secret)) != (int) sizeof(secret),

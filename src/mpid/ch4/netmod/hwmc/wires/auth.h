@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The secret of a job with MPIR_CVAR_BCAST_HW_INTEGRITY=keyed: how all processes get it, and which
+ * The secret of a job with MPIR_CVAR_HWMC_INTEGRITY=keyed: how all processes get it, and which
  * lanes and datagrams it authenticates (engine/wire/auth.h, lane/auth_lane.h).
  */
 

@@ -11,41 +11,8 @@
 #include "../fabric/udp.h"
 #ifdef HAVE_HWMC_VERBS
 #include "../fabric/verbs.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 #endif
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_FABRIC
-      category    : CH4_HWMC
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        What multicasts.
-        auto  - On each rail verbs if all processes with a port there can, and udp otherwise.
-        verbs - Multicast of InfiniBand or RoCE v2. A rail where a process cannot is not used; where
-                none is left, broadcasts go over lanes or by MPICH's algorithms
-                (hwmc_off_fabric).
-        udp   - IP multicast.
-        none  - Nothing: long broadcasts may go along trees over lanes, the others are MPICH's.
-
-    - name        : MPIR_CVAR_HWMC_FAULT
-      category    : CH4_HWMC
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        For tests: spoils the multicast datagrams that come. Any of drop=PCT, dup=PCT, corrupt=PCT,
-        reorder=PCT, delay=PCT:USEC, after=N, until=N, seed=N, rank=R, separated by commas.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 #define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait to be received */
 
@@ -101,16 +68,16 @@ static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct 
 }
 #endif
 
-static bool may_be(int fabric)
+static bool may_be(enum hwmc_set_fabric fabric)
 {
-    return MPIR_CVAR_HWMC_FABRIC == MPIR_CVAR_HWMC_FABRIC_auto || MPIR_CVAR_HWMC_FABRIC == fabric;
+    return hwmc_settings.ways.fabric == HWMC_SET_FABRIC_AUTO || hwmc_settings.ways.fabric == fabric;
 }
 
 void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails, int *can)
 {
     for (int i = 0; i < HWMC_RAILS_MAX; i++) {
         can[i] = i >= rails->num_job || rails->at[i] < 0;
-        if (can[i] || !may_be(MPIR_CVAR_HWMC_FABRIC_verbs))
+        if (can[i] || !may_be(HWMC_SET_FABRIC_VERBS))
             continue;
         f->verbs[i] = try_verbs(f, &rails->mine[rails->at[i]]);
         can[i] = f->verbs[i] != NULL;
@@ -119,7 +86,7 @@ void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails
 
 void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, int *free)
 {
-    const bool asks = may_be(MPIR_CVAR_HWMC_FABRIC_udp);
+    const bool asks = may_be(HWMC_SET_FABRIC_UDP);
 
     for (int i = 0; i < HWMC_RANDOM_PORTS_MAX; i++)
         free[i] = i < f->ports.num && (!asks || hwmc_udp_may_bind(f->ports.port[i]));
@@ -143,9 +110,9 @@ static int wrap_fault(struct hwmc_fabric **fabric)
     struct hwmc_fault_rules rules;
     const char *wrong;
 
-    if (!MPIR_CVAR_HWMC_FAULT || !*MPIR_CVAR_HWMC_FAULT)
+    if (!*hwmc_settings.debug.fault)
         goto fn_exit;
-    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(MPIR_CVAR_HWMC_FAULT, &rules, &wrong) != HWMC_OK,
+    MPIR_ERR_CHKANDJUMP1(hwmc_fault_parse(hwmc_settings.debug.fault, &rules, &wrong) != HWMC_OK,
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_fault", "**hwmc_fault %s", wrong);
     MPIR_ERR_CHKANDJUMP(
         hwmc_fault_open(*fabric, &rules, (uint32_t) MPIR_Process.rank, NULL, fabric) != HWMC_OK,
@@ -186,7 +153,7 @@ static struct hwmc_fabric *choose(struct hwmc_fabrics *f, int i, bool verbs,
         f->verbs[i] = NULL; /* handed over */
         return fabric;
     }
-    return may_be(MPIR_CVAR_HWMC_FABRIC_udp) ? open_udp(f, rail) : NULL;
+    return may_be(HWMC_SET_FABRIC_UDP) ? open_udp(f, rail) : NULL;
 }
 
 static uint32_t fastest(const int *mbit)

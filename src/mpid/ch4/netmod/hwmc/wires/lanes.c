@@ -16,38 +16,10 @@
 
 #ifdef HAVE_HWMC_VERBS
 #include "../verbs/port.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 #endif
 
 #include <unistd.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_RAIL_LANES
-      category    : CH4_HWMC
-      type        : int
-      default     : 1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Lanes (connections to a peer) over each rail, for broadcasts along trees, 1 to 4. With one
-        rail and one lane those go over the lane that serves repair.
-
-    - name        : MPIR_CVAR_HWMC_SITE_LANES
-      category    : CH4_HWMC
-      type        : int
-      default     : 4
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        The same between sites (MPIR_CVAR_BCAST_HW_SITE), where one connection may not fill the
-        line.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 /* Of a connection over a rail: what waits in this host delays what its peers are to pass on. */
 #define RAIL_SNDBUF "64k"
@@ -177,14 +149,14 @@ static int within(int lanes)
 /* Lanes over each rail: inside a site, and in all. */
 static int near_lanes(void)
 {
-    return within(MPIR_CVAR_HWMC_RAIL_LANES);
+    return within(hwmc_settings.tune.rail_lanes);
 }
 
 static int rail_lanes(void)
 {
     if (hwmc_job_sessions_wanted())
         return 1;
-    return hwmc_has_site() ? MPL_MAX(near_lanes(), within(MPIR_CVAR_HWMC_SITE_LANES))
+    return hwmc_has_site() ? MPL_MAX(near_lanes(), within(hwmc_settings.tune.site_lanes))
                            : near_lanes();
 }
 

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * The lanes of this process: one for control and repair, over the transport that UCX chooses, and
- * one or more a rail for long broadcasts along trees: MPIR_CVAR_HWMC_RAIL_LANES inside a site,
- * MPIR_CVAR_HWMC_SITE_LANES between sites, where one connection may not fill the line (Chiba, Endo,
+ * one or more a rail for long broadcasts along trees: rail_lanes (MPIR_CVAR_HWMC_TUNE) inside a
+ * site, site_lanes between sites, where one connection may not fill the line (Chiba, Endo,
  * Matsuoka 2007, section 6.1).
  */
 

@@ -7,48 +7,15 @@
 #include "../base/global.h"
 #include "../base/counters.h"
 #include "rails.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <unistd.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_RAILS
-      category    : CH4_HWMC
-      type        : string
-      default     : ""
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        The network ports for multicast: names of interfaces or subnets, as eth0,eth1 or
-        10.77.0.0/24, up to 8, separated by commas. Those in subnets that all hosts of a
-        communicator share are used, in the order that rank 0 has them. Empty: every port that is
-        up, is no bridge, has no address of 169.254.0.0/16 where another has one of its own, and is
-        not slower than a quarter of the fastest, that of the multicast route first; loopback when
-        there is none. Without those that have one address on all hosts, or by which hosts do not
-        reach each other.
-
-    - name        : MPIR_CVAR_HWMC_NEAR_RAIL
-      category    : CH4_HWMC
-      type        : int
-      default     : -1
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        For tests: the rail, by its number in the job, that this process is near to, and to no other
-        one, whatever the host's topology says. -1: what that says.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 int hwmc_job_rails_choose(struct hwmc_job_rails *rails)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_rail ports[HWMC_RAIL_PORTS_MAX];
-    const char *spec = MPIR_CVAR_HWMC_RAILS ? MPIR_CVAR_HWMC_RAILS : "";
+    const char *spec = hwmc_settings.ways.rails;
     char wrong[HWMC_RAIL_NAME_MAX];
     int num, chosen;
 
@@ -124,7 +91,7 @@ static struct hwmc_job_rails matched; /* as of the last tell */
 
 static void find_distances(int *distance)
 {
-    const int near = MPIR_CVAR_HWMC_NEAR_RAIL;
+    const int near = hwmc_settings.debug.near_rail;
 
     if (near < 0)
         hwmc_rail_locate(matched.mine, matched.num);

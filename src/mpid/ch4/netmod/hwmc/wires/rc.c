@@ -12,89 +12,18 @@
 #include "auth.h"
 #ifdef HAVE_HWMC_VERBS
 #include "../lane/rc/rc.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 #endif
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_LANE
-      category    : CH4_HWMC
-      type        : enum
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : |-
-        What hwmc's lanes between two processes are.
-        auto - UCX; with MPIR_CVAR_HWMC_RESILIENT reliable connections of verbs as well, and rather,
-               where the device migrates paths by itself.
-        ucx  - UCX, over whatever it has.
-        rc   - Reliable connections of verbs where all processes have an RDMA device on a rail, UCX
-               elsewhere and until they are connected.
-
-    - name        : MPIR_CVAR_HWMC_RC_MAX_PEERS
-      category    : CH4_HWMC
-      type        : int
-      default     : 256
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        Reliable connections of verbs that a process has at a time on each rail. Peers beyond that
-        are served by UCX.
-
-    - name        : MPIR_CVAR_HWMC_RC_TIMEOUT
-      category    : CH4_HWMC
-      type        : int
-      default     : 12
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        How long a reliable connection waits for an acknowledgement before it sends again, as the
-        exponent t of 4.096 us * 2^t, 1 to 31; a device may take four times that. With 12 a dead
-        path is known within half a second.
-
-    - name        : MPIR_CVAR_HWMC_APM
-      category    : CH4_HWMC
-      type        : boolean
-      default     : true
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        If true, reliable connections get an alternate path, to which the device migrates by itself
-        when the path dies, where a trial at start-up shows that it does. False: a dead path is left
-        in software.
-
-    - name        : MPIR_CVAR_HWMC_APM_PATH
-      category    : CH4_HWMC
-      type        : string
-      default     : auto
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : |-
-        Which of its ports and LIDs this process offers for alternate paths; a path is what both
-        ends offer.
-        auto      - Another port of the device, else another LID of the same port.
-        port=N    - The device's port N, and no other.
-        port=same - The rail's own port, by another of its LIDs (the subnet has to have LMC > 0).
-        bits=B    - The LID is the port's first plus B. May follow one of the others with a comma.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 bool hwmc_rc_wanted(void)
 {
-    return MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_rc ||
-           (MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_auto && MPIR_CVAR_HWMC_RESILIENT);
+    return hwmc_settings.ways.lane == HWMC_SET_LANE_RC ||
+           (hwmc_settings.ways.lane == HWMC_SET_LANE_AUTO && hwmc_settings.ways.resilient);
 }
 
 bool hwmc_rc_named(void)
 {
-    return MPIR_CVAR_HWMC_LANE == MPIR_CVAR_HWMC_LANE_rc;
+    return hwmc_settings.ways.lane == HWMC_SET_LANE_RC;
 }
 
 #ifdef HAVE_HWMC_VERBS
@@ -165,10 +94,10 @@ static void open_one(const struct hwmc_rail *rail, const struct hwmc_apm_prefere
         .lane = {.recv = on_recv, .lost = on_lost, .sent = on_sent, .ctx = rc},
         .size = (uint32_t) MPIR_Process.size,
         .rank = (uint32_t) MPIR_Process.rank,
-        .max_peers = (uint32_t) MPL_MAX(MPIR_CVAR_HWMC_RC_MAX_PEERS, 1),
+        .max_peers = (uint32_t) MPL_MAX(hwmc_settings.tune.rc_max_peers, 1),
         .rail = rail,
-        .timeout = (uint8_t) MPL_MIN(MPL_MAX(MPIR_CVAR_HWMC_RC_TIMEOUT, 1), 31),
-        .apm = MPIR_CVAR_HWMC_APM,
+        .timeout = (uint8_t) MPL_MIN(MPL_MAX(hwmc_settings.tune.rc_timeout, 1), 31),
+        .apm = hwmc_settings.ways.apm,
         .preference = *preference,
         .counts = hwmc_counters.rc,
         .tell = tell,
@@ -188,9 +117,9 @@ int hwmc_rc_open(const struct hwmc_job_rails *rails)
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_apm_preference preference;
 
-    MPIR_ERR_CHKANDJUMP1(!hwmc_apm_preference_parse(MPIR_CVAR_HWMC_APM_PATH, &preference),
+    MPIR_ERR_CHKANDJUMP1(!hwmc_apm_preference_parse(hwmc_settings.tune.apm_path, &preference),
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_path", "**hwmc_path %s",
-                         MPIR_CVAR_HWMC_APM_PATH);
+                         hwmc_settings.tune.apm_path);
     for (int i = 0; i < rails->num && hwmc_rc_wanted(); i++)
         open_one(&rails->mine[i], &preference, &by_rail[i]);
 

@@ -11,37 +11,7 @@
 #include "../session/virtual_lane.h"
 #include "../../ucx/ucx_impl.h"
 #include "../../../../../mpi/coll/bcast_hw/stats/export.h"
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_RESILIENT
-      category    : CH4_HWMC
-      type        : boolean
-      default     : false
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_BASIC
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        If true, a rail that fails stops no program: broadcasts, point-to-point and one-sided
-        operations travel over hwmc's own lanes, and what was under way on one that fails goes again
-        over another rail's, in order and once. Off, MPICH's messages go over UCX's endpoints, which
-        is faster, and fail or stop with them. Processes outside MPI_COMM_WORLD are not covered.
-
-    - name        : MPIR_CVAR_HWMC_SUSPECT_MS
-      category    : CH4_HWMC
-      type        : int
-      default     : 50
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_ALL_EQ
-      description : >-
-        Milliseconds without any acknowledgement from a peer after which its lanes are probed, 10 or
-        more; and how much later than another a lane may answer before it is taken for dead.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define SUSPECT_MIN_MS 10
@@ -54,7 +24,7 @@ static const struct hwmc_job_sessions_users *used_by;
 
 bool hwmc_job_sessions_wanted(void)
 {
-    return MPIR_CVAR_HWMC_RESILIENT || hwmc_rc_named();
+    return hwmc_settings.ways.resilient || hwmc_rc_named();
 }
 
 static struct hwmc_lane *open_stream(uint32_t stream)
@@ -145,7 +115,7 @@ static void prefer(struct hwmc_session_cfg *cfg, const struct shared *s, uint32_
 
 static void configure(struct hwmc_session_cfg *cfg, const struct shared *s)
 {
-    uint64_t ms = (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_SUSPECT_MS, SUSPECT_MIN_MS);
+    uint64_t ms = (uint64_t) MPL_MAX(hwmc_settings.tune.suspect_ms, SUSPECT_MIN_MS);
 
     *cfg = (struct hwmc_session_cfg){.lanes = (uint8_t) (s->rc + s->num),
                                      .streams = (uint8_t) (exit_barrier_stream(s) + 1),
@@ -219,7 +189,7 @@ int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails
     struct shared s;
 
     /* What is carried uses VCI 0 alone, and a request of another would be waited for there. */
-    MPIR_ERR_CHKANDJUMP1(MPIR_CVAR_HWMC_RESILIENT && MPIDI_HWMC_NUM_VCIS > 1, mpi_errno,
+    MPIR_ERR_CHKANDJUMP1(hwmc_settings.ways.resilient && MPIDI_HWMC_NUM_VCIS > 1, mpi_errno,
                          MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "MPIR_CVAR_HWMC_RESILIENT needs MPIR_CVAR_CH4_NUM_VCIS=1");
     sessions = hwmc_sessions_create((uint32_t) MPIR_Process.rank, (uint32_t) MPIR_Process.size,
@@ -239,7 +209,7 @@ int hwmc_job_sessions_give(struct hwmc_lanes *lanes, const struct hwmc_job_rails
     hwmc_counters.lanes->software = session.lanes - hwmc_counters.lanes->hardware;
     hwmc_global.am_progress = users->am_progress;
     hwmc_global.sessions = true;
-    hwmc_am_override = MPIR_CVAR_HWMC_RESILIENT;
+    hwmc_am_override = hwmc_settings.ways.resilient;
 
 fn_exit:
     return mpi_errno;

@@ -7,6 +7,7 @@
 #include "../base/global.h"
 #include "ucx_memory.h"
 #include "../lane/ucx_log.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -17,25 +18,6 @@
 #include <time.h>
 #include <ucs/debug/log_def.h>
 #include <unistd.h>
-
-/*
-=== BEGIN_MPI_T_CVAR_INFO_BLOCK ===
-
-cvars:
-    - name        : MPIR_CVAR_HWMC_NO_MEMORY_MS
-      category    : CH4_HWMC
-      type        : int
-      default     : 5000
-      class       : none
-      verbosity   : MPI_T_VERBOSITY_USER_DETAIL
-      scope       : MPI_T_SCOPE_LOCAL
-      description : >-
-        How many milliseconds a process may get no memory that UCX asks for again and again before
-        the job ends with an error. 0: it may wait for ever. UCX must be allowed to complain: with
-        UCX_LOG_LEVEL=fatal it says nothing.
-
-=== END_MPI_T_CVAR_INFO_BLOCK ===
-*/
 
 #define TEXT_MAX 512
 
@@ -63,7 +45,8 @@ static void give_up(uint64_t lasted_ns, const char *last_words)
     gethostname(host, sizeof(host) - 1);
     fprintf(stderr,
             "hwmc: rank %d (process %ld on %s) has got no more memory for %d ms "
-            "(MPIR_CVAR_HWMC_NO_MEMORY_MS), and UCX waits for it: %s. Look at the limits of the "
+            "(no_memory_ms of MPIR_CVAR_HWMC_TUNE), and UCX waits for it: %s. Look at the limits "
+            "of the "
             "process (ulimit -v, ulimit -d) and at the memory of the host.\n",
             MPIR_Process.rank, (long) getpid(), host, (int) (lasted_ns / 1000000), last_words);
     wait_until_read(STDERR_FILENO);
@@ -78,7 +61,7 @@ static ucs_log_func_rc_t on_message(const char *file, unsigned line, const char 
                                     va_list values)
 {
     char text[TEXT_MAX];
-    const uint64_t patience = (uint64_t) MPL_MAX(MPIR_CVAR_HWMC_NO_MEMORY_MS, 0) * 1000000;
+    const uint64_t patience = (uint64_t) MPL_MAX(hwmc_settings.tune.no_memory_ms, 0) * 1000000;
     uint64_t now, lasted = 0;
     bool show;
 

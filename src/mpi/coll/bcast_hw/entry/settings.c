@@ -1,0 +1,187 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * settings: see settings.h. Strings that MPI_T writes MPICH keeps in memory of MPI_T's own: the
+ * variables stay what the environment made them. Those that are parsed here are looked for there
+ * first.
+ */
+
+#include "mpiimpl.h"
+#include "settings.h"
+#include "../settings/keys.h"
+#include "../settings/old_names.h"
+#include "../shm/segment/params.h"
+
+extern char **environ;
+
+#define WHY_MAX 384
+#define WORD_MAX 24
+
+_Static_assert(WHY_MAX >= HWMC_KEY_WHY && WHY_MAX >= HWMC_OLD_WHY, "room for each reason");
+
+/* The variable's text: MPI_T's if it has written one, else `value`. Never NULL. */
+static const char *find_text(const char *name, const char *value)
+{
+    const cvar_table_entry_t *cvar = MPIR_T_is_initialized() ? LOOKUP_CVAR_BY_NAME(name) : NULL;
+    const char *normal = cvar && cvar->defaultval.str ? cvar->defaultval.str : "";
+
+    if (cvar && cvar->addr && strcmp(cvar->addr, normal) != 0)
+        return cvar->addr;
+    return value ? value : "";
+}
+
+static bool split_word(const char **text, char word[WORD_MAX])
+{
+    const size_t len = strcspn(*text, "+");
+
+    if (len == 0 || len >= WORD_MAX)
+        return false;
+    memcpy(word, *text, len);
+    word[len] = '\0';
+    *text += len;
+    if (**text == '+' && *++*text == '\0')
+        return false;
+    return true;
+}
+
+static int net_named(const char *name)
+{
+    if (strcmp(name, "two_stage") == 0)
+        return HWMC_SET_NET_TWO_STAGE;
+    return strcmp(name, "multilane") == 0 ? HWMC_SET_NET_MULTILANE : HWMC_SET_NET_AUTO;
+}
+
+/* Reads "auto", or a word that `named` knows and, for broadcasts, one for the network, in any
+ * order. False: it is something else. */
+static bool read_words(const char *text, int (*named)(const char *), int *shm,
+                       enum hwmc_set_net *net)
+{
+    char word[WORD_MAX];
+
+    *shm = -1;
+    if (strcmp(text, "auto") == 0 || *text == '\0')
+        return true;
+    while (*text != '\0') {
+        if (!split_word(&text, word))
+            return false;
+        if (net && *net == HWMC_SET_NET_AUTO && net_named(word) != HWMC_SET_NET_AUTO)
+            *net = (enum hwmc_set_net) net_named(word);
+        else if (*shm < 0 && named(word) >= 0)
+            *shm = named(word);
+        else
+            return false;
+    }
+    return true;
+}
+
+/* False: an algorithm is not known. */
+static bool read_algorithms(struct hwmc_settings *s, char *why)
+{
+    struct {
+        const char *name, *text, *words;
+        int (*named)(const char *);
+        int *shm;
+        enum hwmc_set_net *net;
+    } const each[] = {
+        {"MPIR_CVAR_HWMC_BCAST_ALGORITHM", MPIR_CVAR_HWMC_BCAST_ALGORITHM,
+         "auto; two_stage or multilane; treemm, ota, g, ag or tree; or one of each kind with a + "
+         "between them",
+         hwmc_shm_bcast_named, &s->shm.bcast, &s->net.bcast},
+        {"MPIR_CVAR_HWMC_BARRIER_ALGORITHM", MPIR_CVAR_HWMC_BARRIER_ALGORITHM,
+         "auto, ota, sig, tree, pe or dis", hwmc_shm_barrier_named, &s->shm.barrier, NULL},
+        {"MPIR_CVAR_HWMC_REDUCE_ALGORITHM", MPIR_CVAR_HWMC_REDUCE_ALGORITHM,
+         "auto, tree, ag, treemm or each", hwmc_shm_reduction_named, &s->shm.reduce, NULL},
+        {"MPIR_CVAR_HWMC_ALLREDUCE_ALGORITHM", MPIR_CVAR_HWMC_ALLREDUCE_ALGORITHM,
+         "auto, tree, ag, treemm or each", hwmc_shm_reduction_named, &s->shm.allreduce, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(each) / sizeof(each[0]); i++) {
+        const char *text = find_text(each[i].name, each[i].text);
+
+        if (read_words(text, each[i].named, each[i].shm, each[i].net))
+            continue;
+        snprintf(why, WHY_MAX, "%s: %.100s is not known; it may be %s", each[i].name, text,
+                 each[i].words);
+        return false;
+    }
+    return true;
+}
+
+static bool read_strings(struct hwmc_settings *s, char *why)
+{
+    const char *tune = find_text("MPIR_CVAR_HWMC_TUNE", MPIR_CVAR_HWMC_TUNE);
+    const char *debug = find_text("MPIR_CVAR_HWMC_DEBUG", MPIR_CVAR_HWMC_DEBUG);
+
+    return hwmc_keys_read(HWMC_KEYS_TUNE, tune, s, why) &&
+           hwmc_keys_read(HWMC_KEYS_DEBUG, debug, s, why);
+}
+
+/* Nothing of hwmc's happens, whatever else is said. */
+static void turn_off(struct hwmc_settings *s)
+{
+    s->wait = HWMC_SET_WAIT_SPIN;
+    s->progress_thread = HWMC_SET_THREAD_OFF;
+    s->shm.on = false;
+    s->ways.resilient = false;
+    s->ways.lane = HWMC_SET_LANE_AUTO;
+}
+
+static bool has_old_names(char *why)
+{
+    for (char **item = environ; item && *item; item++)
+        if (hwmc_old_name(*item, why))
+            return true;
+    return false;
+}
+
+static int read_all(void)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char why[WHY_MAX];
+    struct hwmc_settings s;
+
+    memset(&s, 0, sizeof(s)); /* and what is between the fields: they are compared */
+    MPIR_ERR_CHKANDJUMP(!hwmc_cvars_fill(&s), mpi_errno, MPI_ERR_OTHER, "**nomem");
+    MPIR_ERR_CHKANDJUMP1(!read_algorithms(&s, why) || !read_strings(&s, why), mpi_errno,
+                         MPI_ERR_OTHER, "**hwmc_setting", "**hwmc_setting %s", why);
+    if (!s.enable)
+        turn_off(&s);
+    if (memcmp(&s, &hwmc_settings, sizeof(s)) != 0) /* other threads read it */
+        hwmc_settings = s;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+/* MPI_T_finalize frees the strings, and nothing can be written from then on. */
+static bool are_freed(void)
+{
+    return !MPIR_CVAR_HWMC_BCAST_ALGORITHM;
+}
+
+int hwmc_settings_refresh(void)
+{
+    return are_freed() ? MPI_SUCCESS : read_all();
+}
+
+int hwmc_settings_open(void)
+{
+    static bool filled;
+    int mpi_errno = MPI_SUCCESS;
+    char why[WHY_MAX];
+
+    MPIR_ERR_CHKANDJUMP1(has_old_names(why), mpi_errno, MPI_ERR_OTHER, "**hwmc_setting",
+                         "**hwmc_setting %s", why);
+    if (!filled || !are_freed())
+        mpi_errno = read_all();
+    MPIR_ERR_CHECK(mpi_errno);
+    filled = true;
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* Values of enumerations are in the order of the control variables' choices: entry/settings.c
+/* Values of enumerations are in the order of the control variables' choices: entry/cvars.c
  * asserts that. */
 enum hwmc_set_fabric {
     HWMC_SET_FABRIC_AUTO,

@@ -220,8 +220,10 @@ static bool is_mpichs(void)
            MPIR_CVAR_IBCAST_INTRA_ALGORITHM != MPIR_CVAR_IBCAST_INTRA_ALGORITHM_hw;
 }
 
-bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                      MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
+/* Makes the operation and a request of it, unless MPICH is to run the broadcast. */
+static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                        MPIR_Comm *comm, int (*begin)(struct hwmc_request *r, MPIR_Request **made),
+                        MPIR_Request **request, int *mpi_errno)
 {
     struct hwmc_comm *c;
     struct ibcast *b;
@@ -234,30 +236,23 @@ bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int r
         MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
         return true;
     }
-    *mpi_errno = hwmc_request_start(&b->request, request);
+    *mpi_errno = begin(&b->request, request);
     if (*mpi_errno)
         ibcast_destroy(&b->request);
     return true;
 }
 
+bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                      MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
+{
+    return ibcast_take(buffer, count, datatype, root, comm, hwmc_request_start, request, mpi_errno);
+}
+
 bool MPIR_Hwmc_bcast_init(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                           MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
 {
-    struct hwmc_comm *c;
-    struct ibcast *b;
-
-    *mpi_errno = MPI_SUCCESS;
-    if (is_mpichs() || !hwmc_comm_queues(count, datatype, comm, &c))
-        return false;
-    b = ibcast_make(buffer, count, datatype, root, comm, c);
-    if (!b) {
-        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
-        return true;
-    }
-    *mpi_errno = hwmc_request_persist(&b->request, request);
-    if (*mpi_errno)
-        ibcast_destroy(&b->request);
-    return true;
+    return ibcast_take(buffer, count, datatype, root, comm, hwmc_request_persist, request,
+                       mpi_errno);
 }
 
 /* MPICH's selection names hwmc, by control variable or JSON file, for a broadcast that hwmc does not

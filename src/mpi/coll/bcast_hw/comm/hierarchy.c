@@ -219,6 +219,8 @@ bool hwmc_hierarchy_step(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_await
 
 void hwmc_hierarchy_forget(struct hwmc_comm *c)
 {
+    MPL_free(c->hierarchy.host_of);
+    MPL_free(c->hierarchy.near);
     MPL_free(c->leaders_mem);
 }
 

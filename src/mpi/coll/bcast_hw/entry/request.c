@@ -126,6 +126,9 @@ int hwmc_request_persist(struct hwmc_request *r, MPIR_Request **request)
     made->u.persist_coll.sched_type = MPIR_SCHED_INVALID; /* MPICH has no schedule for it */
     made->u.persist_coll.real_request = NULL;
     made->u.persist_coll.sched = r;
+#if MPICH_NUMVERSION >= 40200000
+    MPIR_Comm_save_inactive_request(r->comm, made);
+#endif
     r->persistent = true;
     *request = made;
 

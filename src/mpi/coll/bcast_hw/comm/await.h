@@ -29,8 +29,8 @@ struct hwmc_await {
     struct hwmc_group *group;
 };
 
-/* Waits for it, with MPICH's progress. An MPI error code if it will never come. A group's failure is
- * not one: the machine sees that itself. */
+/* Waits for it, with MPICH's progress. An MPI error code if it will never come. A group's failure
+ * is not one: the machine sees that itself. */
 int hwmc_await(const struct hwmc_await *a);
 
 /* A step over shared memory that is remembered: the result of the last one; AGAIN at first. */

@@ -57,13 +57,14 @@ void hwmc_shm_close(void);
 /* Whether hwmc runs this broadcast: MPIR_Hwmc_takes (entry/hooks.h). */
 bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
-/* Whether a nonblocking or persistent broadcast goes to the queue of `comm`, where it is decided who
- * runs it: the same answer on all ranks, whatever else they have called. *queues: what `comm`
+/* Whether a nonblocking or persistent broadcast goes to the queue of `comm`, where it is decided
+ * who runs it: the same answer on all ranks, whatever else they have called. *queues: what `comm`
  * carries; NULL: no memory, and the broadcast is an error. */
 bool hwmc_comm_queues(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm,
                       struct hwmc_comm **queues);
 
-/* Who runs a broadcast, and how: asked when it is the first of its queue. */
+/* The plan of a broadcast: hwmc or MPICH runs it, and how. It is made when the broadcast is the
+ * first of its queue. */
 enum hwmc_plan_state { HWMC_PLAN_FIRST, HWMC_PLAN_ANOTHER, HWMC_PLAN_MADE };
 
 struct hwmc_plan {

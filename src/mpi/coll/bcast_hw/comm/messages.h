@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * messages: a collective of MPICH's that is begun and asked after, for what a communicator agrees on
- * before it has groups of its own; and the broadcast of an operation that MPICH is to run.
+ * messages: a collective of MPICH's that is begun and asked after, for what a communicator agrees
+ * on before it has groups of its own; and the broadcast of an operation that MPICH is to run.
  *
  * It is a schedule of MPICH's with a tag that the caller took where all ranks were at the same call
  * (hwmc_messages_tag). So ranks may begin it at different times, and other collectives' tags stay
@@ -38,7 +38,7 @@ int hwmc_messages_least(struct hwmc_messages *m, const int *own, int *least);
 int hwmc_messages_bcast(struct hwmc_messages *m, void *buffer, MPI_Aint count,
                         MPI_Datatype datatype, int root);
 
-/* From ranks[0] to the other ranks of `comm` that are named, of which this one is one. */
+/* ranks[0] sends to the other ranks in `ranks`. This rank is one of them all. */
 int hwmc_messages_tell(struct hwmc_messages *m, int *buffer, int ints, const int *ranks, int num);
 
 /* Whether what was begun is over; *mpi_errno is its error then. True where nothing is under way. */

@@ -5,9 +5,9 @@
  * shm: what a communicator carries for collectives inside hosts (shm/).
  *
  * All ranks of such a communicator run on one host. All ranks together make its segment before
- * collective number shm_after of MPIR_CVAR_HWMC_TUNE. They agree on the outcome, so that all use the
- * segment from there on or none does. Everything that decides about a collective is the same on all
- * ranks: control variables, the members, and arguments that MPI wants alike.
+ * collective number shm_after of MPIR_CVAR_HWMC_TUNE. They agree on the outcome, so that all use
+ * the segment from there on or none does. Everything that decides about a collective is the same on
+ * all ranks: control variables, the members, and arguments that MPI wants alike.
  *
  *     COUNTING -> ON
  *             \-> OFF

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * call: one collective inside a host as MPI knows it: its arguments and, once it is begun, the steps
- * over shared memory. The struct of each collective begins with struct hwmc_call; `..._call_init`
- * sets its arguments. Then whoever runs it calls
+ * call: one collective inside a host as MPI knows it: its arguments and, once it is begun, the
+ * steps over shared memory. The struct of each collective begins with struct hwmc_call;
+ * `..._call_init` sets its arguments. Then whoever runs it calls
  *
  *     fits     whether the collectives inside a host can run it; else MPICH has to
  *     begin    packs or finds buffers, chooses the algorithm and begins `op`

@@ -255,8 +255,8 @@ bool MPIR_Hwmc_bcast_init(void *buffer, MPI_Aint count, MPI_Datatype datatype, i
                        mpi_errno);
 }
 
-/* MPICH's selection names hwmc, by control variable or JSON file, for a broadcast that hwmc does not
- * take. */
+/* MPICH's selection names hwmc, by control variable or JSON file, for a broadcast that hwmc does
+ * not take. */
 int MPIR_Ibcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                          MPIR_Comm *comm, MPIR_Sched_t s)
 {

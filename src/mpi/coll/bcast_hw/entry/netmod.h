@@ -38,8 +38,8 @@ int hwmc_find_network(MPIR_Comm *world);
 /* In MPI_Init: what nonblocking and persistent collectives need; hwmc_close ends it. */
 int hwmc_requests_open(void);
 
-/* Registers fabrics and lanes: from here on broadcasts can be taken. Fields as engine/wire/wires.h has
- * them; `memory` and `show` are filled in here. */
+/* Registers fabrics and lanes: from here on broadcasts can be taken. Fields as engine/wire/wires.h
+ * has them; `memory` and `show` are filled in here. */
 void hwmc_register(struct hwmc_wires_cfg *cfg);
 
 /* The last of three steps of MPI_Finalize (process/process.h), when all processes are drained:

@@ -7,8 +7,8 @@
  *
  *   nonblocking   made and started by the call; its request is complete when it is over; then it is
  *                 freed
- *   persistent    made by the call; each MPI_Start starts it again, with a request of its own behind
- *                 the program's; freed with the program's request
+ *   persistent    made by the call; each MPI_Start starts it again, with a request of its own
+ *                 behind the program's; freed with the program's request
  *
  * A request holds a reference to its communicator, so this stays until all its operations are over.
  * Requests are of kind COLL, as those of MPICH's own nonblocking collectives, and of pool 0: the

@@ -36,8 +36,8 @@ struct hwmc_operation {
 };
 
 /* An operation on elements of `type`. False: this is left to MPICH, and of.element is 0; that
- * depends on `op` and `type` alone, and so do all fields of `of` but ctx. `o` does not move while it
- * is in use. */
+ * depends on `op` and `type` alone, and so do all fields of `of` but ctx. `o` does not move while
+ * it is in use. */
 bool hwmc_operation_init(struct hwmc_operation *o, MPI_Op op, MPI_Datatype type);
 
 /* What a reduction reads and writes. */

@@ -7,17 +7,17 @@
  *
  *   QUEUED -> RUNNING -> OVER -> ENDED
  *
- * Only the first operation of a queue runs. So what a communicator decides while operations run (set
- * up a group, choose an algorithm) it decides in the same order on all ranks, and its groups carry
- * one operation at a time. A root's broadcast is over when it is sent, so those of one root still
- * follow each other without a pause.
+ * Only the first operation of a queue runs. So what a communicator decides while operations run
+ * (set up a group, choose an algorithm) it decides in the same order on all ranks, and its groups
+ * carry one operation at a time. A root's broadcast is over when it is sent, so those of one root
+ * still follow each other without a pause.
  *
  * Operations are stepped by start, by MPICH's progress, and, while the program computes, by the
  * helper thread, which leaves alone what needs MPICH. Whoever steps holds the queues' lock; who
  * finds it taken, or is inside a step, does nothing.
  *
- * Invariants: an operation is in one queue at most; `ops->end` is called once, after it has left its
- * queue, without the lock, in the order in which operations of a queue were started; then the
+ * Invariants: an operation is in one queue at most; `ops->end` is called once, after it has left
+ * its queue, without the lock, in the order in which operations of a queue were started; then the
  * operation, its queue and its communicator may be gone.
  *
  * Nothing here knows MPICH: entry/request.c makes requests of operations.
@@ -44,7 +44,7 @@ struct hwmc_op_ops {
     bool (*step)(struct hwmc_op *op, enum hwmc_stepper by);
     /* It is over: see the invariants. */
     void (*end)(struct hwmc_op *op);
-    /* It waits for what another rank of this host writes to memory, of which no descriptor tells. */
+    /* It waits for a store of another rank of this host. No descriptor becomes ready then. */
     bool (*in_memory)(const struct hwmc_op *op);
 };
 

@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * keys: the strings MPIR_CVAR_HWMC_TUNE and MPIR_CVAR_HWMC_DEBUG, "key=value,key=value". A value
- * that holds commas stands in brackets: fault=[drop=1,seed=5]. What a key means, and which values it
- * may have, is in one table for each string.
+ * that holds commas stands in brackets: fault=[drop=1,seed=5]. What a key means, and which values
+ * it may have, is in one table for each string.
  */
 
 #ifndef HWMC_SETTINGS_KEYS_H_INCLUDED

@@ -143,8 +143,8 @@ uint32_t hwmc_stream_prefix(const struct hwmc_stream *s, uint32_t known);
 /* The program has what the last posted broadcast brought; done only. */
 void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now);
 
-/* Any message but those of set-up. PLACE: the payload belongs at fragment msg->data.index of channel
- * (msg->bid mod N), SEGMENT's at hwmc_multilane_at, and is to be copied before the next
+/* Any message but those of set-up. PLACE: the payload belongs at fragment msg->data.index of
+ * channel (msg->bid mod N), SEGMENT's at hwmc_multilane_at, and is to be copied before the next
  * call. */
 enum hwmc_verdict hwmc_stream_on_recv(struct hwmc_stream *s, const struct hwmc_msg *msg,
                                       uint64_t now);

@@ -156,9 +156,9 @@ static uint64_t stand_in(struct hwmc_engine *e, uint64_t now)
     return watched == WATCHED ? until : MPL_MIN(until, LOOK_NS);
 }
 
-/* Steps the program's operations on what has come, and sends what follows of that. How long there is
- * nothing to do then; `ns`: as far as is known. No descriptor tells of what ranks of this host write
- * to memory. */
+/* Steps the program's operations on what has come, and sends what follows of that. How long there
+ * is nothing to do then; `ns`: as far as is known. No descriptor tells of what ranks of this host
+ * write to memory. */
 static uint64_t step_operations(struct hwmc_engine *e, uint64_t ns)
 {
     if (program_polls())

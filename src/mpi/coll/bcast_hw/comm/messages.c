@@ -50,15 +50,41 @@ fn_fail:
     return mpi_errno;
 }
 
+/* Fills a schedule with the dissemination pattern: after round k, *least is the least of 2^(k + 1)
+ * ranks, those before this one and itself. The last round may bring some of them again, which
+ * changes no minimum. */
+static int messages_fill_least(struct hwmc_messages *m, int *least, MPIR_Sched_t s)
+{
+    const int size = m->comm->local_size, rank = m->comm->rank;
+    int mpi_errno = MPI_SUCCESS;
+
+    for (int distance = 1; distance < size; distance *= 2) {
+        mpi_errno =
+            MPIR_Sched_recv(&m->received, 1, HWMC_INT, (rank - distance + size) % size, m->comm, s);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = MPIR_Sched_send(least, 1, HWMC_INT, (rank + distance) % size, m->comm, s);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = MPIR_Sched_barrier(s);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = MPIR_Sched_reduce(&m->received, least, 1, HWMC_INT, MPI_MIN, s);
+        MPIR_ERR_CHECK(mpi_errno);
+        mpi_errno = MPIR_Sched_barrier(s);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
+
+fn_fail:
+    return mpi_errno;
+}
+
 int hwmc_messages_least(struct hwmc_messages *m, const int *own, int *least)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Sched_t s;
 
+    *least = *own;
     mpi_errno = messages_create(m, &s);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_Iallreduce_intra_sched_recursive_doubling(own, least, 1, HWMC_INT, MPI_MIN,
-                                                               m->comm, s);
+    mpi_errno = messages_fill_least(m, least, s);
     mpi_errno = messages_start(m, s, mpi_errno);
     MPIR_ERR_CHECK(mpi_errno);
 

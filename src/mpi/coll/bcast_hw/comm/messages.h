@@ -20,6 +20,7 @@ struct hwmc_messages {
     MPIR_Comm *comm;
     int tag;
     MPIR_Request *request; /* under way; NULL: nothing is */
+    int received;          /* by hwmc_messages_least */
 };
 
 /* Takes the tag of an operation on `comm`, in a call that all its ranks make in the same order. MPI
@@ -31,9 +32,11 @@ static inline struct hwmc_messages hwmc_messages_of(MPIR_Comm *comm, int tag)
     return (struct hwmc_messages){.comm = comm, .tag = tag};
 }
 
-/* Each begins one; buffers stay until it is over. MPI error code; after an error nothing is under
- * way. */
+/* Each begins one; `m` and buffers stay where they are until it is over. MPI error code; after an
+ * error nothing is under way. */
 int hwmc_messages_allgather(struct hwmc_messages *m, const int *own, int *all, int ints);
+/* *least of all ranks' *own. It needs no memory beyond the schedule: so a rank that has run out of
+ * it can still say so. */
 int hwmc_messages_least(struct hwmc_messages *m, const int *own, int *least);
 int hwmc_messages_bcast(struct hwmc_messages *m, void *buffer, MPI_Aint count,
                         MPI_Datatype datatype, int root);

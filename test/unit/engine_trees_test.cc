@@ -2,6 +2,8 @@
 // Copyright (C) the hwmc contributors
 //
 // Broadcasts along trees through engines and groups, with multicast and without it.
+#include <algorithm>
+
 #include "engine_groups.h"
 
 // What makes a group one that has trees.
@@ -162,4 +164,62 @@ TEST(EngineTrees, AGroupKeepsToTheLanesOfItsRails)
         EXPECT_EQ(rails != 4, segments(net, 1) > 0) << rails;
         EXPECT_EQ(rails != 1, segments(net, 2) > 0) << rails;
     }
+}
+
+// By the second lane a message leaves only after polls of its receiver: a connection that is being
+// made, or one without room. A segment may go by a second lane when its receiver has had it and is
+// through with the broadcast. The next one begins when all are.
+TEST(EngineTrees, AReceiverThatIsThroughServesItsParentsLanes)
+{
+    const uint32_t p = 3, mbit[HWMC_RAIL_BITS] = {1600, 160}; // the second one is on probation
+    mem::Net net(p, 64 << 20, 40 + 100, 1 << 20, 2);
+    Groups g;
+    std::vector<mem::Bytes> got(p, mem::Bytes(50));
+    std::vector<uint32_t> done(p, 0);
+
+    net.lanes_on({0, 1});
+    for (auto *e : net.engines)
+        hwmc_engine_rates(e, mbit);
+    for (uint32_t r = 0; r < p; r++)
+        net.lane(r, 2).handshake = 5;
+    g = net.group(first(p), trees(2, 2, 70));
+    net.settle(UINT64_C(10000000000));
+    for (int i = 0; i < 100000 && *std::min_element(done.begin(), done.end()) < 200; i++) {
+        net.now += 20000;
+        net.step();
+        for (uint32_t r = 0; r < p; r++) {
+            const bool posted = hwmc_stream_by_trees(&g[r]->stream);
+
+            if (posted && hwmc_group_done(g[r])) {
+                hwmc_group_consume(g[r], net.now);
+                done[r]++;
+            } else if (!posted && hwmc_group_open(g[r]) &&
+                       done[r] == *std::min_element(done.begin(), done.end())) {
+                hwmc_group_post_trees(g[r], done[r] % p, got[r].data(), 50, net.now);
+            }
+        }
+    }
+    for (uint32_t r = 0; r < p; r++)
+        EXPECT_LE(200u, done[r]) << "rank " << r;
+    EXPECT_LT(0u, net.engines[0]->wires.counts->lane_copies);
+}
+
+// Lanes that nothing goes by are polled now and then only.
+TEST(EngineTrees, QuietLanesAreLookedAtSeldom)
+{
+    mem::Net net(2);
+    Groups g;
+    int before;
+
+    net.lanes_on({0});
+    g = net.group(first(2), trees(1, 2, 70));
+    net.settle(UINT64_C(10000000000));
+    along_trees(net, g, 0, pattern(500, 1));
+    net.settle();
+    before = net.lane(1, 1).polls;
+    for (int i = 0; i < 1000; i++) {
+        net.now += HWMC_LANES_QUIET_NS / 100;
+        net.step();
+    }
+    EXPECT_NEAR(10, net.lane(1, 1).polls - before, 2);
 }

@@ -203,7 +203,8 @@ static int send_from(hwmc_lane *l, uint32_t peer, const void *head, size_t head_
         from->segments++;
         hwmc_engine_on_sent(from->net->engines[from->host], tag);
     };
-    from->later.push_back({leave, tag});
+    from->later.push_back(
+        {leave, tag, peer, from->net->lane(peer, from->index).polls + from->handshake});
     return HWMC_OK;
 }
 
@@ -213,10 +214,14 @@ static int poll_lane(hwmc_lane *l)
     std::vector<Lane::Later> now;
     int n = 0;
 
+    at->polls++;
     if (!at->mismatch)
         now.swap(at->later);
     for (auto &what : now)
-        what.leave();
+        if (at->net->lane(what.peer, at->index).polls < what.after)
+            at->later.push_back(what);
+        else
+            what.leave();
 
     for (; !at->in.empty(); n++) {
         Bytes bytes = std::move(at->in.front());

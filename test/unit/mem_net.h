@@ -56,12 +56,16 @@ struct Lane {
     Net *net;
     uint32_t host, index; // of the host's lanes: 0 serves repair, the others trees
     int segments = 0;     // sent
+    int polls = 0;
+    int handshake = 0; // a segment leaves when its receiver has polled the lane so often since
     std::deque<Bytes> in;
     std::set<uint32_t> dead; // peers that cannot be reached
     std::set<uint32_t> met;  // asked for whether they can be sent to
     struct Later {
         std::function<void()> leave;
         uint64_t tag;
+        uint32_t peer;
+        int after; // polls of the peer's lane, in all
     };
     std::vector<Later> later; // what the next poll does
     bool mismatch = false;    // ... it does not

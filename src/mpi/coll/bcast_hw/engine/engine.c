@@ -283,6 +283,21 @@ static void pump_groups(struct hwmc_engine *e, uint64_t now)
     }
 }
 
+/* The lanes of rails. The parent in a tree may still wait to be through with a segment that this
+ * rank has had by another lane: until a connection is made, or there is room in it. Both need this
+ * rank's polls. */
+static void poll_lanes(struct hwmc_engine *e, uint64_t now)
+{
+    int events = 0;
+
+    if (!hwmc_engine_by_lanes(e) && now < e->lanes_at)
+        return;
+    for (uint32_t i = 0; i < e->wires.cfg.num_far_lanes; i++)
+        events += e->wires.cfg.lanes[i]->ops->poll(e->wires.cfg.lanes[i]);
+    e->lanes_at = events > 0 ? now : now + HWMC_LANES_QUIET_NS;
+    e->events += events;
+}
+
 int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now)
 {
     if (!hwmc_engine_active(e))
@@ -294,8 +309,7 @@ int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now)
             poll_rail(e, rail);
     if (e->wires.cfg.lane)
         e->events += e->wires.cfg.lane->ops->poll(e->wires.cfg.lane);
-    for (uint32_t i = 0; i < e->wires.cfg.num_far_lanes && hwmc_engine_by_lanes(e); i++)
-        e->events += e->wires.cfg.lanes[i]->ops->poll(e->wires.cfg.lanes[i]);
+    poll_lanes(e, now);
     /* A child may wait for the end of a broadcast that is over here. */
     if (e->wires.unflushed && e->groups.agenda.by_trees == 0)
         e->wires.unflushed = !flush_lanes(e);

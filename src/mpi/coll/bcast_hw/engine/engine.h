@@ -13,12 +13,17 @@
 #include "group/group.h"
 #include "group/groups.h"
 
+/* From poll to poll of lanes that nothing goes by. A poll takes a few microseconds at most, and so
+ * less than one percent of the time. */
+#define HWMC_LANES_QUIET_NS UINT64_C(1000000)
+
 struct hwmc_engine {
     struct hwmc_wires wires;
     struct hwmc_groups groups;
-    int events;     /* of the progress under way */
-    bool draining;  /* no group follows; the lane is being flushed */
-    bool measuring; /* this process asks, or may be asked, how fast lanes are */
+    int events;        /* of the progress under way */
+    bool draining;     /* no group follows; the lane is being flushed */
+    bool measuring;    /* this process asks, or may be asked, how fast lanes are */
+    uint64_t lanes_at; /* ns: when quiet lanes of rails are polled again */
     struct hwmc_measure measure;
     uint32_t answered;      /* whoever was asked last: by which lanes it has answered, a bit each */
     struct hwmc_wire_in in; /* the message being handled */
@@ -56,7 +61,9 @@ void hwmc_engine_silent(struct hwmc_engine *e, uint32_t rails);
 /* What was measured of the lanes' rails, alike on all processes: by it segments are dealt. */
 void hwmc_engine_rates(struct hwmc_engine *e, const uint32_t *mbit);
 
-/* Returns how much happened; 0: nothing. */
+/* Returns how much happened; 0: nothing. Lanes of rails are polled each time while anything goes by
+ * them, else each HWMC_LANES_QUIET_NS: what a peer sends may need them, though no broadcast here
+ * does. */
 int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now);
 
 /* Progress has something to do at this time though nothing comes: ns or NEVER. */

@@ -12,6 +12,8 @@
  *     late MS     short ones, to which now and then some rank comes 20 ms late
  *     comms MS    communicators made, used for a few broadcasts, and freed at once
  *     others MS   allreduce, barrier, and broadcasts between them
+ *     ahead MS    nonblocking ones of up to 64 KiB and a persistent one under way at the same time,
+ *                 a blocking one behind them, finished in any order
  *     idle MS     nothing for so long, then a broadcast from each root
  *     quit        the last broadcasts, and MPI_Finalize
  *
@@ -32,11 +34,24 @@
 #define LONG_MAX (1 << 20)
 #define BATCH 8 /* broadcasts between two looks at the clock */
 #define USED 5  /* broadcasts on a communicator that is made to be freed */
+#define AHEAD 5 /* under way at the same time; the first one is persistent */
+#define AHEAD_MAX 65536
+#define RESTARTS 2 /* of the persistent one */
 #define LINE 64
+
+/* A broadcast that was started. */
+struct message {
+    char *buf;
+    size_t bytes;
+    int root;
+    uint64_t key;
+    double begin; /* s */
+};
 
 struct run {
     FILE *orders;
     char *buf;
+    struct message ahead[AHEAD];
     int rank, size;
     uint64_t state;          /* of sizes and data, alike on all ranks */
     unsigned long long done; /* broadcasts on all communicators */
@@ -92,6 +107,52 @@ static void use_others(struct run *run)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void prepare(struct run *run, struct message *m)
+{
+    m->key = run->state + run->done++;
+    hwtest_prepare(m->buf, m->bytes, run->rank == m->root, m->key);
+    m->begin = MPI_Wtime();
+}
+
+/* All of `m` are under way, and a blocking one behind them. */
+static void finish_ahead(struct run *run, struct message *m, MPI_Request *request)
+{
+    cast(run, MPI_COMM_WORLD, any_bytes(run, "ahead"));
+    for (int n = 0; n < AHEAD; n++) {
+        double took;
+        int at;
+
+        MPI_Waitany(AHEAD, request, &at, MPI_STATUS_IGNORE);
+        run->errors += hwtest_verify(m[at].buf, m[at].bytes, m[at].key, "faultcast, ahead");
+        took = MPI_Wtime() - m[at].begin;
+        run->longest = took > run->longest ? took : run->longest;
+    }
+}
+
+static void use_ahead(struct run *run)
+{
+    struct message *m = run->ahead;
+    MPI_Request request[AHEAD];
+
+    for (int i = 0; i < AHEAD; i++) {
+        m[i].bytes = hwtest_random_bytes(&run->state, AHEAD_MAX);
+        m[i].root = (int) ((run->done + (unsigned) i) % (unsigned) run->size);
+    }
+    MPI_Bcast_init(m[0].buf, (int) m[0].bytes, MPI_BYTE, m[0].root, MPI_COMM_WORLD, MPI_INFO_NULL,
+                   &request[0]);
+    for (int round = 0; round < RESTARTS; round++) {
+        prepare(run, &m[0]);
+        MPI_Start(&request[0]);
+        for (int i = 1; i < AHEAD; i++) {
+            prepare(run, &m[i]);
+            MPI_Ibcast(m[i].buf, (int) m[i].bytes, MPI_BYTE, m[i].root, MPI_COMM_WORLD,
+                       &request[i]);
+        }
+        finish_ahead(run, m, request);
+    }
+    MPI_Request_free(&request[0]);
+}
+
 static void batch(struct run *run, const char *order, unsigned number)
 {
     for (int i = 0; i < BATCH; i++) {
@@ -101,9 +162,12 @@ static void batch(struct run *run, const char *order, unsigned number)
             use_communicators(run);
         else if (strcmp(order, "others") == 0)
             use_others(run);
+        else if (strcmp(order, "ahead") == 0)
+            use_ahead(run);
         else
             cast(run, MPI_COMM_WORLD, any_bytes(run, order));
-        if (strcmp(order, "long") == 0 || strcmp(order, "comms") == 0)
+        if (strcmp(order, "long") == 0 || strcmp(order, "comms") == 0 ||
+            strcmp(order, "ahead") == 0)
             break;
     }
 }
@@ -168,6 +232,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &run.size);
     run.state = (uint64_t) hwtest_option(argc, argv, "-seed", 1);
     run.buf = hwtest_alloc(LONG_MAX);
+    for (int i = 0; i < AHEAD; i++)
+        run.ahead[i].buf = hwtest_alloc(AHEAD_MAX);
     if (run.rank == 0) {
         printf("ready\n");
         fflush(stdout);
@@ -196,6 +262,8 @@ int main(int argc, char **argv)
         fflush(stdout);
         fclose(run.orders);
     }
+    for (int i = 0; i < AHEAD; i++)
+        free(run.ahead[i].buf);
     free(run.buf);
     MPI_Finalize();
     return failed;

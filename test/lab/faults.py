@@ -100,7 +100,7 @@ LIMIT_MS = 3000
 GONE_ENDINGS = (GONE, STOPPED)
 GONE_BYTES = (8, 1000, 20000, 100000, 300000, 2000000)
 
-ORDERS = ("short", "long", "late", "comms", "others", "idle")
+ORDERS = ("short", "long", "late", "comms", "others", "idle", "ahead")
 
 SHAPES = (Shape(2), Shape(4), Shape(8), Shape(3, ppn=2), Shape(3, ppn=3, np=7), Shape(3, rails=2),
           Shape(4, ppn=2, rails=2))

@@ -5,6 +5,7 @@
 
 noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/await.h                \
+    src/mpi/coll/bcast_hw/comm/ask.h                  \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
     src/mpi/coll/bcast_hw/comm/hierarchy.h            \
     src/mpi/coll/bcast_hw/comm/messages.h             \
@@ -57,6 +58,7 @@ noinst_HEADERS +=                                     \
 
 mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/await.c                   \
+    src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
     src/mpi/coll/bcast_hw/comm/group_config.c            \
     src/mpi/coll/bcast_hw/comm/hierarchy.c               \
@@ -65,6 +67,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/shm.c                     \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
+    src/mpi/coll/bcast_hw/comm/state.c                   \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \
     src/mpi/coll/bcast_hw/core/bcast/seek.c              \
@@ -72,6 +75,8 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/bcast/stream_recv.c       \
     src/mpi/coll/bcast_hw/core/bcast/two_stage.c         \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_member.c  \
+    src/mpi/coll/bcast_hw/core/bcast/two_stage_msg.c     \
+    src/mpi/coll/bcast_hw/core/bcast/two_stage_phase.c   \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_root.c    \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_seek.c    \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_send.c    \
@@ -160,6 +165,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/shm/coll/bcast_direct.c        \
     src/mpi/coll/bcast_hw/shm/coll/bcast_g.c             \
     src/mpi/coll/bcast_hw/shm/coll/bcast_inline.c        \
+    src/mpi/coll/bcast_hw/shm/coll/bcast_line.c          \
     src/mpi/coll/bcast_hw/shm/coll/gather.c              \
     src/mpi/coll/bcast_hw/shm/coll/gather_give.c         \
     src/mpi/coll/bcast_hw/shm/coll/reduce_op.c           \

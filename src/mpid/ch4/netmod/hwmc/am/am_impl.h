@@ -56,7 +56,8 @@ bool hwmc_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id);
 /* Messages on their way in. */
 struct am_in;
 
-bool hwmc_am_in_open(void);
+/* `answer` sends what a frame is answered with: as hwmc_am_out_answer. */
+bool hwmc_am_in_open(bool (*answer)(uint32_t rank, enum am_kind kind, uint32_t id));
 void hwmc_am_in_close(void);
 
 /* A frame of DATA or REACH. False: no memory. */

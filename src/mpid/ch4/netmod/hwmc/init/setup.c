@@ -243,7 +243,7 @@ int hwmc_setup(MPIR_Comm *world)
     MPIR_ERR_CHECK(mpi_errno);
     /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without
      * hwmc. */
-    if (hwmc_is_on_one_host() && !hwmc_is_forced() && !hwmc_job_sessions_wanted())
+    if (hwmc_is_on_one_host() && !hwmc_is_forced() && !hwmc_lanes_need_sessions())
         goto fn_exit;
     mpi_errno = hwmc_job_rails_choose(&rails);
     MPIR_ERR_CHECK(mpi_errno);
@@ -284,7 +284,7 @@ int hwmc_setup(MPIR_Comm *world)
         goto fn_fail;
     hwmc_job_rails_leave_same(&rails, all.ends);
     hwmc_job_rails_tell(&rails);
-    mpi_errno = hwmc_job_probe_open(&rails, hwmc_job_sessions_wanted(), world, &cfg.probe);
+    mpi_errno = hwmc_job_probe_open(&rails, hwmc_lanes_need_sessions(), world, &cfg.probe);
     MPIR_ERR_CHECK(mpi_errno);
     for (int i = 0; i < rails.num_job; i++)
         if (rails.same >> i & 1) {
@@ -294,7 +294,7 @@ int hwmc_setup(MPIR_Comm *world)
     choose_port(&fabrics, all.ports);
     mpi_errno = hwmc_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
-    if (hwmc_job_sessions_wanted()) {
+    if (hwmc_lanes_need_sessions()) {
         mpi_errno = hwmc_job_sessions_give(&lanes, &rails, all.rail_lanes, all.rc, &users, &cfg);
         MPIR_ERR_CHECK(mpi_errno);
         hwmc_lanes_close(&lanes);
@@ -308,7 +308,7 @@ int hwmc_setup(MPIR_Comm *world)
     hwmc_global.lane = cfg.lane;
     if (first)
         show_rails(&rails, &cfg);
-    if (!hwmc_job_sessions_wanted())
+    if (!hwmc_lanes_need_sessions())
         show_lanes(&cfg);
     cfg.meets = hwmc_helper_wanted();
     hwmc_register(&cfg);

@@ -124,7 +124,7 @@ void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
 
     switch (hwmc_apm_conn_step(&c->apm)) {
         case HWMC_APM_MOVE:
-            rc_exchange_fail(l, c, true);
+            rc_peer_fail(l, c, true);
             return;
         case HWMC_APM_SPECIFY:
         case HWMC_APM_LOAD:
@@ -160,7 +160,7 @@ void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now)
 
 static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e)
 {
-    struct rc_conn *c = rc_conn_of_qp(l, e->qp_num);
+    struct rc_conn *c = rc_conns_of_qp(l, e->qp_num);
 
     if (c == NULL)
         return;
@@ -236,7 +236,7 @@ static void lose_device(struct hwmc_lane_rc *l)
 {
     l->dead = true;
     for (uint32_t i = 0; i < l->num_conns; i++)
-        rc_exchange_fail(l, l->conns[i], true);
+        rc_peer_fail(l, l->conns[i], true);
 }
 
 static void on_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e)

@@ -198,6 +198,24 @@ static inline void rc_wake_at(struct hwmc_lane_rc *l, uint64_t at)
     l->wake = at < l->wake ? at : l->wake;
 }
 
+/* peer.c. */
+
+/* Sends a message of the exchange: the lane's end goes along where it belongs. False: it is lost. */
+bool rc_peer_tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type type,
+                  uint32_t epoch);
+
+/* The connection is of no use any more: it is buried, and the caller told, when what is on the way
+ * has come. The peer is told if `tell`. */
+void rc_peer_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell);
+
+/* conns.c: the lane's connections, in a list and by queue pair. */
+
+void rc_conns_enter(struct hwmc_lane_rc *l, struct rc_conn *c);
+void rc_conns_leave(struct hwmc_lane_rc *l, struct rc_conn *c);
+
+/* NULL: none of this lane. */
+struct rc_conn *rc_conns_of_qp(const struct hwmc_lane_rc *l, uint32_t qp_num);
+
 /* exchange.c. */
 
 /* OK, AGAIN, ERR_PEER, as the lane's ready. */
@@ -208,10 +226,6 @@ int rc_exchange_progress(struct hwmc_lane_rc *l);
 
 /* Begins connections that are due; sets `wake`. */
 void rc_exchange_timers(struct hwmc_lane_rc *l);
-
-/* The connection is of no use any more: it is buried, and the caller told, when what is on the way
- * has come. The peer is told if `tell`. */
-void rc_exchange_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell);
 
 /* Buries the failed connections that are drained; returns how many. */
 int rc_exchange_bury(struct hwmc_lane_rc *l);
@@ -229,9 +243,6 @@ bool rc_conn_join(struct hwmc_lane_rc *l, struct rc_conn *c, const struct rc_end
 
 /* Gives back everything, borrowed bodies too. */
 void rc_conn_unmake(struct hwmc_lane_rc *l, struct rc_conn *c);
-
-/* NULL: none of this lane. */
-struct rc_conn *rc_conn_of_qp(const struct hwmc_lane_rc *l, uint32_t qp_num);
 
 /* lane/rc/send.c. */
 

@@ -77,7 +77,7 @@ static bool post_request(struct hwmc_lane_rc *l, struct rc_conn *c, uint32_t slo
     if (ibv_post_send(c->apm.qp, &wr, &bad) == 0)
         return true;
     put_slot(l, slot);
-    rc_exchange_fail(l, c, true);
+    rc_peer_fail(l, c, true);
     return false;
 }
 

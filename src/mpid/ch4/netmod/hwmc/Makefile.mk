@@ -29,6 +29,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/init/alike.h            \
     src/mpid/ch4/netmod/hwmc/init/exit_barrier.h     \
     src/mpid/ch4/netmod/hwmc/init/exit_pmi.h         \
+    src/mpid/ch4/netmod/hwmc/init/record.h           \
     src/mpid/ch4/netmod/hwmc/lane/auth_lane.h        \
     src/mpid/ch4/netmod/hwmc/lane/rc/rc.h            \
     src/mpid/ch4/netmod/hwmc/lane/rc/rc_impl.h       \
@@ -84,6 +85,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/init/exit_pmi.c         \
     src/mpid/ch4/netmod/hwmc/init/finalize.c         \
     src/mpid/ch4/netmod/hwmc/init/init.c             \
+    src/mpid/ch4/netmod/hwmc/init/record.c           \
     src/mpid/ch4/netmod/hwmc/init/setup.c            \
     src/mpid/ch4/netmod/hwmc/lane/auth_lane.c        \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c              \

@@ -97,7 +97,7 @@ int rc_exchange_ready(struct hwmc_lane_rc *l, uint32_t peer)
 static void open_conn(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
     p->state = RC_PEER_OPEN;
-    p->conn->open = true;
+    p->conn->state = RC_CONN_OPEN;
     l->params.counts->connects++;
 }
 
@@ -251,14 +251,14 @@ static void end_waits(struct hwmc_lane_rc *l, uint64_t now)
     for (uint32_t i = 0; i < l->num_conns; i++) {
         struct rc_conn *c = l->conns[i];
 
-        if (!c->failed && !c->open && now >= c->open_by)
+        if (c->state == RC_CONN_MADE && now >= c->open_by)
             rc_peer_fail(l, c, true);
-        else if (!c->failed && !c->open)
+        else if (c->state == RC_CONN_MADE)
             rc_wake_at(l, c->open_by);
-        else if (c->failed && now < c->bury_at)
+        else if (rc_has_failed(c) && now < c->bury_at)
             rc_wake_at(l, c->bury_at);
-        else if (c->failed)
-            c->drained = true;
+        else if (rc_has_failed(c))
+            c->state = RC_CONN_DRAINED;
     }
 }
 
@@ -331,7 +331,7 @@ int rc_exchange_bury(struct hwmc_lane_rc *l)
     for (uint32_t i = 0; i < l->num_conns && l->num_failed > 0;) {
         struct rc_conn *c = l->conns[i];
 
-        if (c->failed && c->drained) {
+        if (c->state == RC_CONN_DRAINED) {
             bury_conn(l, c);
             events++;
         } else {

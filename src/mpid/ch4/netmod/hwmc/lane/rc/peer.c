@@ -34,13 +34,12 @@ void rc_peer_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell_peer)
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
     struct rc_peer *p = &l->peers[c->peer];
 
-    if (c->failed)
+    if (rc_has_failed(c))
         return;
-    c->failed = true;
-    c->was_open = c->open;
-    c->open = false;
+    c->was_open = c->state == RC_CONN_OPEN;
     c->bury_at = rc_now() + RC_DRAIN_NS;
-    c->drained = ibv_modify_qp(c->apm.qp, &attr, IBV_QP_STATE) != 0;
+    c->state =
+        ibv_modify_qp(c->apm.qp, &attr, IBV_QP_STATE) != 0 ? RC_CONN_DRAINED : RC_CONN_FAILED;
     l->num_failed++;
     rc_wake_at(l, c->bury_at);
     p->state = RC_PEER_FAILED;

@@ -79,20 +79,25 @@ struct rc_whole {
     uint32_t got; /* < total */
 };
 
+enum rc_conn_state {
+    RC_CONN_MADE,   /* to be open by open_by */
+    RC_CONN_OPEN,   /* messages can be sent */
+    RC_CONN_FAILED, /* the queue pair is in error, or was never of use; to be buried */
+    RC_CONN_DRAINED /* so, and nothing of it is on the way to the completion queue */
+};
+
 struct rc_conn {
     uint32_t peer;
     uint32_t at; /* in the lane's conns */
     struct rc_conn *next_of_qp;
     struct hwmc_apm_conn apm; /* apm.qp is NULL until made */
     struct rc_end mine;       /* as the peer was told */
-    bool open;                /* messages can be sent */
-    bool was_open;
+    enum rc_conn_state state;
+    bool was_open;            /* failed: messages could be sent before */
     bool proven;              /* something came or was acknowledged */
     bool spoiled;             /* something came that makes no sense: nothing more is taken */
-    bool failed;              /* the queue pair is in error, or was never of use; to be buried */
-    bool drained;             /* failed: nothing of it is on the way to the completion queue */
     uint64_t bury_at;         /* failed: ns, when drained or not */
-    uint64_t open_by;         /* ns: not open by then it has failed */
+    uint64_t open_by;         /* MADE: ns: not open by then it has failed */
     uint64_t trust_at;        /* ns; UINT64_MAX: no path is in doubt */
     uint32_t credits;         /* fragments that the peer has buffers for, <= RC_CREDITS_MAX */
     uint32_t credits_max;     /* as the peer told */
@@ -192,6 +197,11 @@ static inline struct hwmc_lane_rc *rc_lane(const struct hwmc_lane *l)
 }
 
 uint64_t rc_now(void);
+
+static inline bool rc_has_failed(const struct rc_conn *c)
+{
+    return c->state >= RC_CONN_FAILED;
+}
 
 static inline void rc_wake_at(struct hwmc_lane_rc *l, uint64_t at)
 {

@@ -41,6 +41,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/process/process.h           \
     src/mpi/coll/bcast_hw/process/processors.h        \
     src/mpi/coll/bcast_hw/process/sites.h             \
+    src/mpi/coll/bcast_hw/process/trace.h             \
     src/mpi/coll/bcast_hw/select/choose.h             \
     src/mpi/coll/bcast_hw/select/network.h            \
     src/mpi/coll/bcast_hw/select/network_text.h       \
@@ -69,6 +70,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/show.c                    \
     src/mpi/coll/bcast_hw/comm/state.c                   \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
+    src/mpi/coll/bcast_hw/core/base/trace.c              \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \
     src/mpi/coll/bcast_hw/core/bcast/seek.c              \
     src/mpi/coll/bcast_hw/core/bcast/stream.c            \
@@ -110,6 +112,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/group/names.c           \
     src/mpi/coll/bcast_hw/engine/group/placement.c       \
     src/mpi/coll/bcast_hw/engine/group/setup.c           \
+    src/mpi/coll/bcast_hw/engine/group/state.c           \
     src/mpi/coll/bcast_hw/engine/group/trees.c           \
     src/mpi/coll/bcast_hw/engine/seen.c                  \
     src/mpi/coll/bcast_hw/engine/wire/crc32c.c           \
@@ -146,6 +149,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/process/process.c              \
     src/mpi/coll/bcast_hw/process/processors.c           \
     src/mpi/coll/bcast_hw/process/sites.c                \
+    src/mpi/coll/bcast_hw/process/trace.c                \
     src/mpi/coll/bcast_hw/select/choose.c                \
     src/mpi/coll/bcast_hw/select/network.c               \
     src/mpi/coll/bcast_hw/select/network_text.c          \

@@ -9,6 +9,8 @@
 
 #include <assert.h>
 
+#include "../base/trace.h"
+
 /* Which phase may follow which, a bit each. */
 static const uint8_t legal_phases[] = {
     [HWMC_EMPTY] = 1u << HWMC_UNEXPECTED | 1u << HWMC_WAIT | 1u << HWMC_HOLD | 1u << HWMC_BYPASSED,
@@ -21,9 +23,17 @@ static const uint8_t legal_phases[] = {
     [HWMC_BYPASSED] = 1u << HWMC_EMPTY,
 };
 
+static const char *const phase_names[] = {
+    [HWMC_EMPTY] = "EMPTY",   [HWMC_UNEXPECTED] = "UNEXPECTED",
+    [HWMC_STORED] = "STORED", [HWMC_WAIT] = "WAIT",
+    [HWMC_HOLD] = "HOLD",     [HWMC_CAST] = "CAST",
+    [HWMC_DONE] = "DONE",     [HWMC_BYPASSED] = "BYPASSED",
+};
+
 void hwmc_two_stage_set_phase(struct hwmc_two_stage *m, enum hwmc_phase to)
 {
     assert(legal_phases[m->phase] >> to & 1);
+    hwmc_trace_change(HWMC_TRACE_BCAST, m->bid, phase_names, m->phase, to);
     m->phase = to;
 }
 

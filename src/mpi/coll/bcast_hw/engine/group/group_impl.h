@@ -9,6 +9,9 @@
 
 #include "group.h"
 
+/* The group changes its state. */
+void hwmc_group_enter(struct hwmc_group *g, enum hwmc_group_state to);
+
 /* Payload bytes of `n` fragments in a row, msg->data.index being the first. */
 static inline uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *msg,
                                           uint32_t n)

@@ -25,6 +25,7 @@
 #include "../wires/rails.h"
 #include "../wires/auth.h"
 #include "../tools/version.h"
+#include "../../../../../mpi/coll/bcast_hw/core/base/trace.h"
 #include "../../../../../mpi/coll/bcast_hw/engine/engine.h"
 #include "../../../../../mpi/coll/bcast_hw/stats/export.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
@@ -350,8 +351,10 @@ int hwmc_setup(MPIR_Comm *world)
     const int num = (int) (sizeof(steps) / sizeof(steps[0]));
     int mpi_errno = MPI_SUCCESS, done = 0;
 
-    while (done < num && mpi_errno == MPI_SUCCESS && s.going == GOING)
+    while (done < num && mpi_errno == MPI_SUCCESS && s.going == GOING) {
+        hwmc_trace_note(HWMC_TRACE_SETUP, 0, steps[done].name, (uint64_t) done);
         mpi_errno = steps[done++].run(&s);
+    }
     while ((mpi_errno != MPI_SUCCESS || s.going == IN_VAIN) && done > 0)
         if (steps[--done].undo)
             steps[done].undo(&s);

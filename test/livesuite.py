@@ -216,8 +216,8 @@ def live_trees(directory):
         expect(re.search(r"^\w+ +0  0 +lo +off +0  set-up$", said, re.M), said)
 
 
-def live_links(directory):
-    """The lanes of links: good to all, and nothing moved from them."""
+def live_sessions(directory):
+    """The lanes of sessions: good to all, and nothing moved from them."""
     with job(directory, 3, "-seconds=600", MPIR_CVAR_HWMC_RESILIENT="1") as running:
         said = info("--live", processes(running, 3)[0])
         expect(re.search(r"^0 +0 +lo +ucx +2 +0 +0 +0 +[1-9]\d* +0  -$", said, re.M), said)
@@ -391,7 +391,7 @@ def checks(directory):
              ("summary: 2, 3 and 5 ranks", odd), ("summary: to a file", file),
              ("summary: MPI_Abort", aborted),
              ("live: counters, rails, communicators", live),
-             ("live: no multicast, and why", live_trees), ("live: lanes of links", live_links),
+             ("live: no multicast, and why", live_trees), ("live: lanes of sessions", live_sessions),
              ("live: watched until it ends", watched),
              ("live: nothing to see", finds_nothing), ("live: another version", finds_version),
              ("live: another user's", finds_others),

@@ -59,7 +59,7 @@ static uint64_t suspect_at(const struct hwmc_session *l, uint32_t lane)
     return at;
 }
 
-/* When an ASKED lane is outlived, and after that dead; NEVER while no other has answered. */
+/* When an ASKED lane is suspected, and after that dead; NEVER while no other has answered. */
 static uint64_t verdict_at(const struct hwmc_session *l, uint32_t lane)
 {
     const struct hwmc_session_lane *p = &l->lanes[lane];

@@ -15,7 +15,7 @@ struct am_in {
     struct am_head head;
     uint64_t got;                      /* bytes of data */
     bool started;                      /* the header is here */
-    struct hwmc_cma cma;               /* of REACH: where the data lie */
+    struct hwmc_cma cma;               /* of CMA: where the data lie */
     char *data;                        /* in `bytes`; NULL: they lie elsewhere */
     char bytes[] MPL_ATTR_ALIGNED(16); /* the header, then the data */
 };

@@ -63,7 +63,9 @@ enum hwmc_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_even
 
 void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active)
 {
-    for (uint8_t i = 0; i < (c->state.alternate ? 2 : 1); i++)
+    const uint8_t paths = c->state.alternate ? 2 : 1;
+
+    for (uint8_t i = 0; i < paths; i++)
         if (c->path[i].port == port)
             hwmc_apm_on_port(&c->state, i, active);
 }

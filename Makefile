@@ -93,6 +93,7 @@ check-style:
 
 check-graft:
 	@maint/graft_test
+	@maint/floors_test
 	@maint/debian_source_test
 	@test/versions_test
 	@test/lab/bench_test

@@ -216,8 +216,8 @@ def live_trees(directory):
         expect(re.search(r"^\w+ +0  0 +lo +off +0  set-up$", said, re.M), said)
 
 
-def live_links(directory):
-    """The lanes of links: good to all, and nothing moved from them."""
+def live_sessions(directory):
+    """The lanes of sessions: good to all, and nothing moved from them."""
     with job(directory, 3, "-seconds=600", MPIR_CVAR_HWMC_RESILIENT="1") as running:
         said = info("--live", processes(running, 3)[0])
         expect(re.search(r"^0 +0 +lo +ucx +2 +0 +0 +0 +[1-9]\d* +0  -$", said, re.M), said)
@@ -349,6 +349,7 @@ def refused(directory):
             ("MPIR_CVAR_HWMC_TUNE", "segmnt=8", "MPIR_CVAR_HWMC_TUNE: there is no key segmnt (is it segment?)"),
             ("MPIR_CVAR_HWMC_TUNE", "fanout=99", "fanout=99 is not allowed; it may be 1 to 16"),
             ("MPIR_CVAR_HWMC_DEBUG", "near_rail", "MPIR_CVAR_HWMC_DEBUG: no key=value"),
+            ("MPIR_CVAR_HWMC_DEBUG", "trace=[bcast,bcas]", "trace=bcast,bcas is not known"),
             ("MPIR_CVAR_HWMC_BCAST_ALGORITHM", "tree+tree", "MPIR_CVAR_HWMC_BCAST_ALGORITHM: tree+tree is not known"),
             ("MPIR_CVAR_HWMC_REDUCE_ALGORITHM", "g", "it may be auto, tree, ag, treemm or each")):
         err = ""
@@ -362,6 +363,17 @@ def both_algorithms(directory):
     setting = {"MPIR_CVAR_HWMC_BCAST_ALGORITHM": "multilane+tree", SUMMARY: "stderr"}
     table = check_summary(run(directory, 4, **setting)[1], 4)
     expect("hwmc_multilane" in table and "hwmc_two_stage" not in table, "not along trees: %s" % sorted(table))
+
+
+def traced(directory):
+    """Each broadcast is traced on every rank, and topics that are not named are not."""
+    err = run(directory, 4, **{cvars.DEBUG: "trace=[setup,bcast]"})[1]
+    lines = re.findall(r"^hwmc trace: rank (\d) at \d+\.\d{9} (\w+) \d+: (.*)$", err, re.M)
+    expect({topic for _, topic, _ in lines} == {"setup", "bcast"}, "topics: %s" % err[:400])
+    for rank in "0123":
+        said = {what for number, _, what in lines if number == rank}
+        expect("lanes, 0x4" in said, "rank %s: no step of set-up: %s" % (rank, sorted(said)))
+        expect({"WAIT -> DONE", "CAST -> DONE"} & said, "rank %s: no broadcast: %s" % (rank, sorted(said)))
 
 
 def not_there(directory):
@@ -379,7 +391,7 @@ def checks(directory):
              ("summary: 2, 3 and 5 ranks", odd), ("summary: to a file", file),
              ("summary: MPI_Abort", aborted),
              ("live: counters, rails, communicators", live),
-             ("live: no multicast, and why", live_trees), ("live: lanes of links", live_links),
+             ("live: no multicast, and why", live_trees), ("live: lanes of sessions", live_sessions),
              ("live: watched until it ends", watched),
              ("live: nothing to see", finds_nothing), ("live: another version", finds_version),
              ("live: another user's", finds_others),
@@ -387,6 +399,7 @@ def checks(directory):
              ("variables: different where they may be", differs_where_it_may),
              ("variables: not understood, or of an earlier version", refused),
              ("variables: both algorithms of a broadcast", both_algorithms),
+             ("variables: tracing", traced),
              ("variables: MPIR_CVAR_HWMC_ENABLE=0", not_there),
              ("no more memory: an error", no_memory),
              ("no more memory: there is again", no_memory_for_a_while))

@@ -28,7 +28,7 @@ class LaneRcStorm : public LaneRc {
         hwmc_lane_rc *l = rc_lane(ends[at]->lane);
 
         if (l->peers[1 - at].conn)
-            rc_exchange_fail(l, l->peers[1 - at].conn, true);
+            rc_peer_fail(l, l->peers[1 - at].conn, true);
     }
 
     void step(uint64_t r)

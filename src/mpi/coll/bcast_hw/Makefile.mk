@@ -5,6 +5,7 @@
 
 noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/await.h                \
+    src/mpi/coll/bcast_hw/comm/ask.h                  \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
     src/mpi/coll/bcast_hw/comm/hierarchy.h            \
     src/mpi/coll/bcast_hw/comm/messages.h             \
@@ -40,6 +41,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/process/process.h           \
     src/mpi/coll/bcast_hw/process/processors.h        \
     src/mpi/coll/bcast_hw/process/sites.h             \
+    src/mpi/coll/bcast_hw/process/trace.h             \
     src/mpi/coll/bcast_hw/select/choose.h             \
     src/mpi/coll/bcast_hw/select/network.h            \
     src/mpi/coll/bcast_hw/select/network_text.h       \
@@ -57,6 +59,7 @@ noinst_HEADERS +=                                     \
 
 mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/await.c                   \
+    src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
     src/mpi/coll/bcast_hw/comm/group_config.c            \
     src/mpi/coll/bcast_hw/comm/hierarchy.c               \
@@ -65,13 +68,17 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/shm.c                     \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
+    src/mpi/coll/bcast_hw/comm/state.c                   \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
+    src/mpi/coll/bcast_hw/core/base/trace.c              \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \
     src/mpi/coll/bcast_hw/core/bcast/seek.c              \
     src/mpi/coll/bcast_hw/core/bcast/stream.c            \
     src/mpi/coll/bcast_hw/core/bcast/stream_recv.c       \
     src/mpi/coll/bcast_hw/core/bcast/two_stage.c         \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_member.c  \
+    src/mpi/coll/bcast_hw/core/bcast/two_stage_msg.c     \
+    src/mpi/coll/bcast_hw/core/bcast/two_stage_phase.c   \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_root.c    \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_seek.c    \
     src/mpi/coll/bcast_hw/core/bcast/two_stage_send.c    \
@@ -105,6 +112,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/group/names.c           \
     src/mpi/coll/bcast_hw/engine/group/placement.c       \
     src/mpi/coll/bcast_hw/engine/group/setup.c           \
+    src/mpi/coll/bcast_hw/engine/group/state.c           \
     src/mpi/coll/bcast_hw/engine/group/trees.c           \
     src/mpi/coll/bcast_hw/engine/seen.c                  \
     src/mpi/coll/bcast_hw/engine/wire/crc32c.c           \
@@ -141,6 +149,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/process/process.c              \
     src/mpi/coll/bcast_hw/process/processors.c           \
     src/mpi/coll/bcast_hw/process/sites.c                \
+    src/mpi/coll/bcast_hw/process/trace.c                \
     src/mpi/coll/bcast_hw/select/choose.c                \
     src/mpi/coll/bcast_hw/select/network.c               \
     src/mpi/coll/bcast_hw/select/network_text.c          \
@@ -160,6 +169,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/shm/coll/bcast_direct.c        \
     src/mpi/coll/bcast_hw/shm/coll/bcast_g.c             \
     src/mpi/coll/bcast_hw/shm/coll/bcast_inline.c        \
+    src/mpi/coll/bcast_hw/shm/coll/bcast_line.c          \
     src/mpi/coll/bcast_hw/shm/coll/gather.c              \
     src/mpi/coll/bcast_hw/shm/coll/gather_give.c         \
     src/mpi/coll/bcast_hw/shm/coll/reduce_op.c           \

@@ -16,22 +16,6 @@
 #include "../select/choose.h"
 #include "../settings/settings.h"
 
-static struct hwmc_comm **slot_of(MPIR_Comm *comm)
-{
-#ifdef HAVE_CH4_NETMOD_HWMC
-    return &comm->dev.ch4.netmod.hwmc.group;
-#else
-    return NULL;
-#endif
-}
-
-struct hwmc_comm *hwmc_comm_state(MPIR_Comm *comm)
-{
-    struct hwmc_comm **slot = slot_of(comm);
-
-    return slot ? *slot : NULL;
-}
-
 /* Hosts that the communicator's ranks run on; 1 where that is not known; 0: no memory. */
 static uint32_t num_hosts(MPIR_Comm *comm)
 {
@@ -87,17 +71,6 @@ static bool fits(MPI_Aint bytes)
 {
     return bytes > 0 && (hwmc_is_forced() || hwmc_settings.tune.max_bytes < 0 ||
                          bytes <= hwmc_settings.tune.max_bytes);
-}
-
-struct hwmc_comm *hwmc_state_of(MPIR_Comm *comm)
-{
-    struct hwmc_comm **slot = slot_of(comm);
-
-    if (!slot)
-        return NULL;
-    if (!*slot)
-        *slot = MPL_calloc(1, sizeof(**slot), MPL_MEM_COMM);
-    return *slot;
 }
 
 /* What is known alike on all ranks whatever other collectives of `comm` are at. */
@@ -191,18 +164,6 @@ bool hwmc_comm_plan(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_plan *p, s
     return true;
 }
 
-void hwmc_comm_drain(struct hwmc_comm *c)
-{
-    if (likely(hwmc_queue_is_empty(&c->queue)))
-        return;
-    hwmc_wait_begins();
-    while (!hwmc_queue_is_empty(&c->queue) && MPID_Progress_test(NULL) == MPI_SUCCESS) {
-        hwmc_wait_polled();
-        MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    }
-    hwmc_wait_ends();
-}
-
 int hwmc_prepare(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
@@ -228,7 +189,7 @@ fn_fail:
 
 void hwmc_comm_free(MPIR_Comm *comm)
 {
-    struct hwmc_comm **slot = slot_of(comm);
+    struct hwmc_comm **slot = hwmc_comm_slot(comm);
 
     if (!slot || !*slot)
         return;

@@ -11,6 +11,7 @@
 #include "mpiimpl.h"
 #include "../core/place/leaders.h"
 #include "../stats/export.h"
+#include "ask.h"
 #include "hierarchy.h"
 #include "leader_group.h"
 #include "../op/queue.h"
@@ -39,6 +40,9 @@ struct hwmc_comm {
 
 /* What `comm` carries; NULL when nothing yet, or where the device has no place for it. */
 struct hwmc_comm *hwmc_comm_state(MPIR_Comm *comm);
+
+/* Where that is kept; NULL: the device has no place. */
+struct hwmc_comm **hwmc_comm_slot(MPIR_Comm *comm);
 
 /* The same, made if it can be. */
 struct hwmc_comm *hwmc_state_of(MPIR_Comm *comm);

@@ -228,7 +228,7 @@ void hwmc_outcome_begin(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_
 {
     struct hwmc_shm_comm *n = c->shm;
     const uint32_t host = c->leaders.host_of[n->mates[n->host.group.rank]];
-    const uint32_t from = c->leaders.place[hwmc_leader_group_at(c, leader_group, host)];
+    const uint32_t from = c->leaders.place[hwmc_leaders_at(&c->leaders, leader_group, host)];
     uint64_t here = n->host.group.rank == from ? sizeof(t->outcome) : 0;
 
     t->star = hwmc_shm_group_star(&n->host.group, from);

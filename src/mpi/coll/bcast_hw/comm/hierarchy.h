@@ -51,12 +51,6 @@ bool hwmc_hierarchy_step(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_await
 
 void hwmc_hierarchy_forget(struct hwmc_comm *c);
 
-/* How set-up of a leader group ended. */
-struct hwmc_outcome {
-    enum hwmc_leader_group_state state;
-    struct hwmc_shape shape;
-};
-
 /* A leader tells it to the ranks of its host that are not in the leader group. */
 struct hwmc_outcome_told {
     struct hwmc_outcome outcome; /* at others than the leader once it is over */
@@ -66,47 +60,5 @@ struct hwmc_outcome_told {
 };
 void hwmc_outcome_begin(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_outcome_told *t);
 bool hwmc_outcome_step(struct hwmc_comm *c, struct hwmc_outcome_told *t, struct hwmc_await *a);
-
-/* The question of hwmc_leader_group_ready, step by step:
- *
- *   NEW -> HIERARCHY -> BEGUN -> OUTCOME -> SETTLE -> TELL -> ANSWERED
- *
- *   NEW        the broadcast is counted and weighed; it may begin set-up
- *   HIERARCHY  who leads is found out
- *   BEGUN      set-up is in the background; whether this broadcast is to know its end
- *   OUTCOME    others may go by the outcome: the broadcast has to know whether it does
- *   SETTLE     the outcome is waited for
- *   TELL       leaders tell it inside their hosts
- *
- * Every state but HIERARCHY, OUTCOME, SETTLE and TELL is left at once, and from each the answer may
- * come. */
-enum hwmc_ask_state {
-    HWMC_ASK_NEW,
-    HWMC_ASK_HIERARCHY,
-    HWMC_ASK_BEGUN,
-    HWMC_ASK_OUTCOME,
-    HWMC_ASK_SETTLE,
-    HWMC_ASK_TELL,
-    HWMC_ASK_ANSWERED
-};
-
-struct hwmc_ask {
-    enum hwmc_ask_state state;
-    uint32_t which; /* leader group */
-    MPI_Aint bytes;
-    int tag;         /* of the operation (messages.h); negative: it is taken if it is needed */
-    uint64_t number; /* of the broadcast, among those that could go by the leader group */
-    bool goes;       /* the answer */
-    struct hwmc_outcome_told told;
-};
-
-static inline struct hwmc_ask hwmc_ask_of(uint32_t which, MPI_Aint bytes, int tag)
-{
-    return (struct hwmc_ask){.which = which, .bytes = bytes, .tag = tag};
-}
-
-/* True: answered; false: it waits for `a`. `mpi_errno`: of having waited. */
-bool hwmc_leader_group_ask(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_ask *q,
-                           struct hwmc_await *a, int mpi_errno);
 
 #endif /* HWMC_COMM_HIERARCHY_H_INCLUDED */

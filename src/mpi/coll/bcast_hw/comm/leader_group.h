@@ -91,14 +91,25 @@ struct hwmc_comm;
 /* Fills in what control variables and the network say of a group. `rails` are there. */
 void hwmc_configure_group(struct hwmc_group_cfg *cfg);
 
-/* One more broadcast, of `bytes`, could go by leader group `which` of what `comm` carries; whether
- * it does, or must fail. May begin set-up, or wait for its end. All ranks of `comm` ask with the
- * same broadcast. Waits. hierarchy.h asks the same step by step. */
-bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which, MPI_Aint bytes);
+/* How set-up of a leader group ended. */
+struct hwmc_outcome {
+    enum hwmc_leader_group_state state;
+    struct hwmc_shape shape;
+};
 
-/* Sets up the first leader group before any broadcast, if that is by weight. All ranks of `comm`
- * call it at the same place. */
-void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c);
+/* Whether rank `rank` of the communicator is in leader group `which`. */
+bool hwmc_leader_group_has(const struct hwmc_comm *c, uint32_t which, uint32_t rank);
+
+/* Set-up begins: makes the group, at who is in it. `comm` carries `c`, and all its ranks call it at
+ * the same place. */
+void hwmc_leader_group_begin(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which);
+
+/* The outcome of set-up, at who is in the leader group; its group has settled. */
+struct hwmc_outcome hwmc_leader_group_outcome(const struct hwmc_comm *c, uint32_t which);
+
+/* Set-up has ended so, as all members know. */
+void hwmc_leader_group_end(struct hwmc_leader_group *s, uint32_t which,
+                           const struct hwmc_outcome *outcome);
 
 /* The MPI error of a member that one of this rank's groups has lost; MPI_SUCCESS. `of`: a struct
  * hwmc_comm. */

@@ -122,7 +122,7 @@ static int broadcast(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, 
     hwmc_bcast_begin(&b, &cfg);
     mpi_errno = hwmc_wait_bcast(&b, n);
     MPIR_ERR_CHECK(mpi_errno);
-    if (b.by_net)
+    if (hwmc_bcast_by_net(&b))
         hwmc_note_epoch(b.net.cfg.group);
     if (n)
         hwmc_shm_note_call();

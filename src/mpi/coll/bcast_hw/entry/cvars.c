@@ -344,10 +344,10 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Milliseconds for which a host must have been silent on the rails that a broadcast needs for
-        who waits in MPI_Bcast, or in MPI_Finalize, to get an error that names it, at most half as
-        long later. Hosts are asked by their kernels, so a process that computes or is stopped is
-        never taken for gone. 0: it is waited for for ever.
+        Milliseconds of silence after which a host has failed. A rank that waits in MPI_Bcast or
+        MPI_Finalize probes the hosts of all members, on the rails that the broadcast needs; the
+        error that names the host comes at most a quarter of this time later. Kernels answer the
+        probes, so a process that computes or is stopped has not failed. 0: no limit.
 
     - name        : MPIR_CVAR_HWMC_VERBOSE
       category    : HWMC

@@ -125,7 +125,7 @@ static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
     }
     if (by == HWMC_STEP_BY_HELPER)
         return;
-    if (bcast->by_net && bcast->net.state != HWMC_NET_OVER)
+    if (hwmc_bcast_by_net(bcast) && bcast->net.state != HWMC_NET_OVER)
         ibcast_detect(b, bcast->net.cfg.group);
     if (b->host && bcast->err == HWMC_OK && hwmc_shm_group_failed(&b->host->group))
         hwmc_bcast_fail(&b->bcast, HWMC_ERR_PEER);
@@ -173,7 +173,7 @@ static void ibcast_end(struct hwmc_request *r)
         r->mpi_errno = b->message.mpi_errno;
     if (r->mpi_errno)
         return;
-    if (b->bcast.by_net)
+    if (hwmc_bcast_by_net(&b->bcast))
         hwmc_note_epoch(b->bcast.net.cfg.group);
     if (b->host)
         hwmc_shm_note_call();

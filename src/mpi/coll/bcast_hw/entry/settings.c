@@ -9,6 +9,8 @@
 
 #include "mpiimpl.h"
 #include "settings.h"
+#include "../core/base/trace.h"
+#include "../process/trace.h"
 #include "../settings/keys.h"
 #include "../settings/old_names.h"
 #include "../shm/segment/params.h"
@@ -108,6 +110,17 @@ static bool read_algorithms(struct hwmc_settings *s, char *why)
     return true;
 }
 
+static bool read_trace(const struct hwmc_settings *s, uint32_t *topics, char *why)
+{
+    if (hwmc_trace_parse(s->debug.trace, topics))
+        return true;
+    snprintf(why, WHY_MAX,
+             "MPIR_CVAR_HWMC_DEBUG: trace=%.100s is not known; it may be all, or some of bcast, "
+             "epoch, setup, group, session and failure, as [bcast,epoch]",
+             s->debug.trace);
+    return false;
+}
+
 static bool read_strings(struct hwmc_settings *s, char *why)
 {
     const char *tune = find_text("MPIR_CVAR_HWMC_TUNE", MPIR_CVAR_HWMC_TUNE);
@@ -140,15 +153,19 @@ static int read_all(void)
     int mpi_errno = MPI_SUCCESS;
     char why[WHY_MAX];
     struct hwmc_settings s;
+    uint32_t topics;
 
     memset(&s, 0, sizeof(s)); /* and what is between the fields: they are compared */
     MPIR_ERR_CHKANDJUMP(!hwmc_cvars_fill(&s), mpi_errno, MPI_ERR_OTHER, "**nomem");
-    MPIR_ERR_CHKANDJUMP1(!read_algorithms(&s, why) || !read_strings(&s, why), mpi_errno,
-                         MPI_ERR_OTHER, "**hwmc_setting", "**hwmc_setting %s", why);
+    MPIR_ERR_CHKANDJUMP1(!read_algorithms(&s, why) || !read_strings(&s, why) ||
+                             !read_trace(&s, &topics, why),
+                         mpi_errno, MPI_ERR_OTHER, "**hwmc_setting", "**hwmc_setting %s", why);
     if (!s.enable)
         turn_off(&s);
     if (memcmp(&s, &hwmc_settings, sizeof(s)) != 0) /* other threads read it */
         hwmc_settings = s;
+    if (topics != hwmc_trace_topics)
+        hwmc_trace_open(topics);
 
 fn_exit:
     return mpi_errno;

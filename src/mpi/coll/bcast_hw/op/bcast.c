@@ -14,12 +14,12 @@
 
 static bool net_is_over(const struct hwmc_bcast *b)
 {
-    return !b->by_net || b->net.state == HWMC_NET_OVER;
+    return !hwmc_bcast_by_net(b) || b->net.state == HWMC_NET_OVER;
 }
 
 static bool host_is_over(const struct hwmc_bcast *b)
 {
-    return !b->by_host || b->host.over;
+    return !hwmc_bcast_by_host(b) || b->host.over;
 }
 
 static void note(struct hwmc_bcast *b, enum hwmc_err err, bool in_host)
@@ -47,30 +47,33 @@ void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
 
     b->buffer = b->whole = cfg->buffer;
     b->is_root = cfg->is_root;
-    b->by_net = b->by_host = b->in_host = b->over = false;
+    b->stages = 0;
+    b->in_host = b->over = false;
     b->err = HWMC_OK;
     b->now = 0;
     if (cfg->host.group && !b->buffer.memory)
         note(b, gather(b), false);
     if (b->err != HWMC_OK)
         return;
-    b->by_net = net.group != NULL;
-    b->by_host = cfg->host.group != NULL;
-    if (b->by_host)
+    if (cfg->host.group)
+        b->stages |= HWMC_BCAST_HOST;
+    if (net.group)
+        b->stages |= HWMC_BCAST_NET;
+    if (hwmc_bcast_by_host(b))
         hwmc_host_stage_begin(&b->host, &cfg->host, b->whole.memory, b->whole.bytes,
                               b->is_root ? b->whole.bytes : 0);
     net.buffer = &b->whole;
-    if (b->by_net)
+    if (hwmc_bcast_by_net(b))
         hwmc_net_stage_begin(&b->net, &net);
 }
 
 /* What one stage has of the message, the other gets. */
 static void step_host(struct hwmc_bcast *b)
 {
-    if (b->by_net && !b->net.cfg.is_root)
+    if (hwmc_bcast_by_net(b) && !b->net.cfg.is_root)
         hwmc_host_stage_more(&b->host, b->net.here);
     hwmc_host_stage_step(&b->host);
-    if (b->by_net && b->net.cfg.is_root)
+    if (hwmc_bcast_by_net(b) && b->net.cfg.is_root)
         b->net.available = hwmc_host_stage_here(&b->host);
     if (b->host.err == HWMC_OK)
         return;
@@ -119,7 +122,7 @@ static void end(struct hwmc_bcast *b)
 
 bool hwmc_bcast_step(struct hwmc_bcast *b)
 {
-    const bool from_host = b->by_net && b->net.cfg.from_host && b->net.cfg.is_root;
+    const bool from_host = hwmc_bcast_by_net(b) && b->net.cfg.from_host && b->net.cfg.is_root;
 
     if (b->over)
         return true;
@@ -127,7 +130,7 @@ bool hwmc_bcast_step(struct hwmc_bcast *b)
         step_host(b);
     if (!net_is_over(b))
         step_net(b);
-    if (!from_host && b->by_host && b->err == HWMC_OK)
+    if (!from_host && hwmc_bcast_by_host(b) && b->err == HWMC_OK)
         step_host(b);
     if (net_is_over(b) && (host_is_over(b) || b->err != HWMC_OK))
         end(b);
@@ -142,7 +145,7 @@ enum hwmc_bcast_wait hwmc_bcast_waits(const struct hwmc_bcast *b)
 
 void hwmc_bcast_fail(struct hwmc_bcast *b, enum hwmc_err err)
 {
-    note(b, err, b->by_host);
+    note(b, err, hwmc_bcast_by_host(b));
     if (net_is_over(b))
         return;
     hwmc_lock();

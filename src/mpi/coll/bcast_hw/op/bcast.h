@@ -30,11 +30,14 @@ struct hwmc_bcast_cfg {
     struct hwmc_host_cfg host; /* group NULL: each gets it by itself */
 };
 
+/* A bit each. */
+enum hwmc_bcast_stage { HWMC_BCAST_NET = 1, HWMC_BCAST_HOST = 2 };
+
 struct hwmc_bcast {
     struct hwmc_buffer buffer; /* the program's */
     struct hwmc_buffer whole;  /* what stages work on: the same, or a copy in one piece */
     bool is_root;
-    bool by_net, by_host;
+    uint8_t stages;    /* that it has: of enum hwmc_bcast_stage */
     enum hwmc_err err; /* the first error; of the network, unless in_host */
     bool in_host;
     bool over;
@@ -48,6 +51,16 @@ enum hwmc_bcast_wait {
     HWMC_BCAST_FOR_NET, /* what the network brings */
     HWMC_BCAST_FOR_HOST /* other ranks of the host */
 };
+
+static inline bool hwmc_bcast_by_net(const struct hwmc_bcast *b)
+{
+    return (b->stages & HWMC_BCAST_NET) != 0;
+}
+
+static inline bool hwmc_bcast_by_host(const struct hwmc_bcast *b)
+{
+    return (b->stages & HWMC_BCAST_HOST) != 0;
+}
 
 /* Begins it; without memory it has failed. Both groups are between two broadcasts. */
 void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg);

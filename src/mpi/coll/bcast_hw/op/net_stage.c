@@ -48,13 +48,19 @@ static enum turn next(struct hwmc_net_stage *s, enum hwmc_net_state state, uint6
     return enter(s, state);
 }
 
+static bool is_own(const struct hwmc_net_stage *s)
+{
+    return s->lies == HWMC_WHOLE_OWN || s->lies == HWMC_WHOLE_COPIED;
+}
+
 static enum turn finish(struct hwmc_net_stage *s)
 {
     if (s->pinned)
         hwmc_group_unpin(s->cfg.group);
-    if (s->own)
+    if (is_own(s))
         free(s->whole);
-    s->pinned = s->own = false;
+    s->pinned = false;
+    s->lies = HWMC_WHOLE_PROGRAM;
     return enter(s, HWMC_NET_OVER);
 }
 
@@ -106,8 +112,8 @@ static uint64_t trees_piece(const struct hwmc_net_stage *s)
 static enum turn begin_trees(struct hwmc_net_stage *s)
 {
     s->from = s->at;
-    s->own = !s->cfg.buffer->memory;
-    s->whole = s->own ? malloc((size_t) left(s)) : s->cfg.buffer->memory + s->at;
+    s->lies = s->cfg.buffer->memory ? HWMC_WHOLE_PROGRAM : HWMC_WHOLE_OWN;
+    s->whole = is_own(s) ? malloc((size_t) left(s)) : s->cfg.buffer->memory + s->at;
     if (!s->whole)
         return fail_with(s, HWMC_ERR_NOMEM);
     return next(s, HWMC_NET_TREES, trees_piece(s));
@@ -117,7 +123,7 @@ static enum turn begin_trees(struct hwmc_net_stage *s)
  * wait for it. */
 static enum turn refuse(struct hwmc_net_stage *s)
 {
-    s->refuses = true;
+    s->lies = HWMC_WHOLE_EXCESS;
     s->from = s->at;
     s->whole = &s->byte;
     s->n = 1;
@@ -225,11 +231,11 @@ static enum turn step_unpacked(struct hwmc_net_stage *s, uint64_t now)
 
 static enum turn step_trees(struct hwmc_net_stage *s, uint64_t now)
 {
-    const bool whole = s->at == s->cfg.buffer->bytes && !s->refuses;
+    const bool whole = s->at == s->cfg.buffer->bytes && s->lies != HWMC_WHOLE_EXCESS;
 
     if (s->err != HWMC_OK)
         return finish(s);
-    if (s->own && !s->copied && s->cfg.is_root != whole)
+    if (s->lies == HWMC_WHOLE_OWN && s->cfg.is_root != whole)
         return COPY;
     if (whole)
         return finish(s);
@@ -249,14 +255,14 @@ static enum turn step_by_trees(struct hwmc_net_stage *s, uint64_t now)
     bool failed;
 
     if (!hwmc_group_done(g))
-        return s->cfg.is_root || s->own || s->refuses ? AGAIN : listen(s);
+        return s->cfg.is_root || s->lies != HWMC_WHOLE_PROGRAM ? AGAIN : listen(s);
     failed = hwmc_stream_failed(&g->stream, &theirs);
     hwmc_group_consume(g, now);
     if (failed)
         return mismatch(s, theirs, s->n);
-    if (s->refuses)
+    if (s->lies == HWMC_WHOLE_EXCESS)
         return mismatch(s, bytes + 1, bytes);
-    if (!s->cfg.is_root && !s->own)
+    if (!s->cfg.is_root && s->lies == HWMC_WHOLE_PROGRAM)
         has_come(s, s->n);
     s->at += s->n;
     return next(s, HWMC_NET_TREES, trees_piece(s));
@@ -353,10 +359,10 @@ void hwmc_net_stage_copy(struct hwmc_net_stage *s)
         err = hwmc_buffer_unpack(b, s->at, s->channel, s->n);
         s->state = HWMC_NET_UNPACKED;
     } else {
-        assert(s->state == HWMC_NET_TREES && s->own && !s->copied);
+        assert(s->state == HWMC_NET_TREES && s->lies == HWMC_WHOLE_OWN);
         err = s->cfg.is_root ? hwmc_buffer_pack(b, s->from, s->whole, b->bytes - s->from)
                              : hwmc_buffer_unpack(b, s->from, s->whole, b->bytes - s->from);
-        s->copied = true;
+        s->lies = HWMC_WHOLE_COPIED;
     }
     if (s->err == HWMC_OK)
         s->err = (enum hwmc_err) err;
@@ -370,10 +376,10 @@ void hwmc_net_stage_fail(struct hwmc_net_stage *s, enum hwmc_err err, uint64_t n
         return;
     if (s->err == HWMC_OK)
         s->err = err;
-    if (s->state != HWMC_NET_BY_TREES && s->own)
+    if (s->state != HWMC_NET_BY_TREES && is_own(s))
         free(s->whole);
     if (s->state != HWMC_NET_BY_TREES) {
-        s->own = false;
+        s->lies = HWMC_WHOLE_PROGRAM;
         s->whole = NULL;
     }
     if (g->state != HWMC_GROUP_BROKEN) {
@@ -387,7 +393,7 @@ void hwmc_net_stage_fail(struct hwmc_net_stage *s, enum hwmc_err err, uint64_t n
 
 void hwmc_net_stage_check(const struct hwmc_net_stage *s)
 {
-    assert(s->state != HWMC_NET_OVER || (!s->pinned && !s->own));
+    assert(s->state != HWMC_NET_OVER || (!s->pinned && !is_own(s)));
     assert(s->here <= s->cfg.buffer->bytes || s->err != HWMC_OK);
     assert(s->state == HWMC_NET_OVER || s->err == HWMC_OK || s->state >= HWMC_NET_TELL ||
            s->state == HWMC_NET_PACKED || s->state == HWMC_NET_UNPACKED ||

@@ -67,6 +67,14 @@ enum hwmc_net_state {
     HWMC_NET_OVER
 };
 
+/* Along trees: where `whole` lies. */
+enum hwmc_net_whole {
+    HWMC_WHOLE_PROGRAM, /* in the program's memory, or not yet, or no more */
+    HWMC_WHOLE_OWN,     /* in memory made for this, */
+    HWMC_WHOLE_COPIED,  /* ... which has been packed or unpacked */
+    HWMC_WHOLE_EXCESS   /* nowhere: the message is longer than this member knows */
+};
+
 struct hwmc_net_cfg {
     struct hwmc_engine *engine;
     struct hwmc_group *group;
@@ -91,15 +99,13 @@ struct hwmc_net_stage {
     uint64_t here;         /* member: bytes of the message that are in the program's memory */
     uint64_t until;        /* ns: TELL, WITHDRAWN: when that is left */
     void *channel;         /* what is copied lies there, or goes there */
-    char *whole;           /* along trees: the message from `from` on */
+    enum hwmc_net_whole lies;
+    char *whole; /* along trees: the message from `from` on */
     uint64_t from;
     uint32_t prefix; /* of the broadcast under way */
     bool more;       /* UNPACKED: another piece follows */
     bool pinned;     /* the group has the program's memory */
-    bool own;        /* `whole` was made for this, */
-    bool copied;     /* ... and has been packed or unpacked */
-    bool refuses;    /* the message is longer than this member knows; `byte` is for what comes */
-    char byte;
+    char byte;       /* EXCESS: what comes goes there */
 };
 
 /* The group is ON; no other stage of it is under way. `cfg.buffer` stays until the stage is over. */

@@ -61,7 +61,7 @@ static int poll_net(struct wait *w)
     int mpi_errno;
 
     enter_net(w);
-    hwmc_shm_watch(b->by_host && hwmc_host_stage_behind(&b->host));
+    hwmc_shm_watch(hwmc_bcast_by_host(b) && hwmc_host_stage_behind(&b->host));
     mpi_errno = MPID_Progress_test(NULL);
     hwmc_wait_polled();
     hwmc_shm_watch(false);
@@ -72,7 +72,7 @@ static int poll_net(struct wait *w)
         hwmc_wait_failure_step(&w->failure, b->net.cfg.group);
         hwmc_unlock();
     }
-    if (mpi_errno == MPI_SUCCESS && b->by_host && hwmc_shm_group_failed(&w->n->group))
+    if (mpi_errno == MPI_SUCCESS && hwmc_bcast_by_host(b) && hwmc_shm_group_failed(&w->n->group))
         mpi_errno = hwmc_shm_failed(w->n, HWMC_ERR_PEER);
     return mpi_errno;
 }

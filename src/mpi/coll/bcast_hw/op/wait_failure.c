@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * A process calls one roll at a time: that of the first thread that has waited for an eighth of
- * MPIR_CVAR_HWMC_PEER_TIMEOUT_MS. The hosts of all members of the group are asked, not only of
- * those that this rank waits for itself: who is gone keeps everybody waiting, through others. For
- * each host its first member stands.
+ * A process runs one failure detector at a time: that of the first thread that has waited for an
+ * eighth of MPIR_CVAR_HWMC_PEER_TIMEOUT_MS. It probes the hosts of all members of the group, not
+ * only of those that this rank waits for itself: a member that has failed keeps everybody waiting,
+ * through others. Each host is represented by its first member.
  *
  * Which rails must answer follows from what is waited for: the one of the lane for control and
  * repair, and along trees those of their lanes as well. In resilient mode, and where it is not
@@ -145,7 +145,7 @@ static bool begin(struct hwmc_wait_failure *p, struct hwmc_engine *e, const stru
     return true;
 }
 
-/* Whether a member is gone. */
+/* Whether a member has failed. */
 static bool look(struct hwmc_wait_failure *p, struct hwmc_engine *e, const struct waited *w,
                  uint64_t now, uint32_t *member, uint32_t *rails)
 {

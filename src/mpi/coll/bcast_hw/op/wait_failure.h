@@ -18,7 +18,7 @@ struct hwmc_wait_failure {
     bool calls;    /* the process's failure detector is this one's */
 };
 
-/* Under the lock, when wake has come: waits for `g`. It is BROKEN if a member is gone. */
+/* Under the lock, when wake has come: waits for `g`. It is BROKEN if a member has failed. */
 void hwmc_wait_failure_step(struct hwmc_wait_failure *p, struct hwmc_group *g);
 
 /* The wait is over. Under the lock. */
@@ -27,7 +27,7 @@ void hwmc_wait_failure_end(struct hwmc_wait_failure *p);
 /* No wait follows, and that for all processes is over. Under the lock. */
 void hwmc_wait_failure_close(void);
 
-/* ns: how long a host must have been silent to be taken for gone; 0: none is. */
+/* ns: how long a host must have been silent to have failed; 0: none does. */
 uint64_t hwmc_peer_timeout_ns(void);
 
 /* ns: when the thread that waits has to look again; NEVER. */

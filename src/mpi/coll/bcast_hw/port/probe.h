@@ -41,7 +41,7 @@ struct hwmc_probe_ops {
     void (*end)(struct hwmc_probe *k, uint32_t place);
 
     /* Writes "eth0 (10.77.0.3), eth1 (10.77.1.3)": its addresses by these rails, and this host's
-     * ports. It may be this host, which others have found gone. */
+     * ports. It may be this host, which others have found to have failed. */
     void (*describe)(struct hwmc_probe *k, uint32_t host, uint32_t rails, char *text, size_t room);
 };
 

@@ -185,7 +185,9 @@ static const struct hwmc_key debug_keys[] = {
          "The host's topology in hwloc's words, as package:2 l3:2 l2:4 pu:2, instead of the true "
          "one."),
     TEXT(trace, debug, LOCAL, HWMC_SET_TEXT_ROOM, "",
-         "Reserved for tracing: read, and without effect in this version."),
+         "Writes what machines do to standard error: some of bcast, epoch, setup, group, session "
+         "and "
+         "failure, as [bcast,epoch], or all. docs/tracing.md."),
 };
 
 #define NUM(table) (sizeof(table) / sizeof((table)[0]))

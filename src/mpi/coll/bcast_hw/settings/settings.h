@@ -135,7 +135,7 @@ struct hwmc_set_debug {
     char fault[HWMC_SET_TEXT_ROOM];    /* fabric/fault.h of the netmod */
     char group[HWMC_SET_TEXT_ROOM];    /* address and UDP ports */
     char topology[HWMC_SET_TEXT_ROOM]; /* hwloc's words */
-    char trace[HWMC_SET_TEXT_ROOM];
+    char trace[HWMC_SET_TEXT_ROOM];    /* topics: core/base/trace.h */
     int near_rail;
 };
 

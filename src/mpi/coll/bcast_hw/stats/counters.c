@@ -31,12 +31,12 @@
     X(rail_mbit, LEVEL, "Mbit/s that selection takes the fastest rail for")                        \
     X(all_mbit, LEVEL, "Mbit/s that selection takes all rails together for")                       \
     X(rails_context, GENERIC,                                                                      \
-      "the communicator, by its context id, that left rails or took them up last")                 \
-    X(rails_from, GENERIC, "its first broadcast since then; 0: none has left any yet")             \
+      "the communicator, by its context id, that disabled or enabled rails last")                  \
+    X(rails_from, GENERIC, "its first broadcast since then; 0: none has disabled any yet")         \
     X(rails_used, GENERIC, "rails on which it multicasts from there on, a bit each")               \
     X(rails_unused, GENERIC, "rails of its set-up on which it does not, a bit each")               \
-    X(rails_rank, GENERIC, "its rank that was worst off on what it left")                          \
-    X(rails_why, STATE, "why it left them or took them up")
+    X(rails_rank, GENERIC, "its rank that was worst off on what it disabled")                      \
+    X(rails_why, STATE, "why it disabled or enabled them")
 
 struct own_counts {
 #define X(field, kind, text) uint64_t field;

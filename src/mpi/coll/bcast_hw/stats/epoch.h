@@ -16,7 +16,7 @@ struct hwmc_group;
  * Under the lock. */
 void hwmc_show_group(struct hwmc_group *g, bool first);
 
-/* Says so, where the user wishes, if rails of the group were disabled or enabled since the last
+/* Says so, where the user wants it, if rails of the group were disabled or enabled since the last
  * message. */
 void hwmc_note_epoch(struct hwmc_group *g);
 

@@ -73,8 +73,8 @@ struct hwmc_export_lane {
     bool sessions;                /* streams move between it and others: `stand` is known */
     int32_t rail;                 /* the job's number; -1: whatever UCX takes */
     char kind[8];                 /* "ucx", "rc" */
-    char carries[32];             /* without links: what goes by it, in words */
-    struct hwmc_lane_state stand; /* links; peers are ranks in MPI_COMM_WORLD */
+    char carries[32];             /* without sessions: what goes by it, in words */
+    struct hwmc_lane_state stand; /* sessions; peers are ranks in MPI_COMM_WORLD */
 };
 
 struct hwmc_export {

@@ -12,6 +12,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/apm/conn.h              \
     src/mpid/ch4/netmod/hwmc/apm/load.h              \
     src/mpid/ch4/netmod/hwmc/apm/migrate.h           \
+    src/mpid/ch4/netmod/hwmc/apm/path.h              \
     src/mpid/ch4/netmod/hwmc/apm/preference.h        \
     src/mpid/ch4/netmod/hwmc/apm/selftest.h          \
     src/mpid/ch4/netmod/hwmc/apm/specify.h           \
@@ -28,6 +29,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/init/alike.h            \
     src/mpid/ch4/netmod/hwmc/init/exit_barrier.h     \
     src/mpid/ch4/netmod/hwmc/init/exit_pmi.h         \
+    src/mpid/ch4/netmod/hwmc/init/record.h           \
     src/mpid/ch4/netmod/hwmc/lane/auth_lane.h        \
     src/mpid/ch4/netmod/hwmc/lane/rc/rc.h            \
     src/mpid/ch4/netmod/hwmc/lane/rc/rc_impl.h       \
@@ -83,6 +85,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/init/exit_pmi.c         \
     src/mpid/ch4/netmod/hwmc/init/finalize.c         \
     src/mpid/ch4/netmod/hwmc/init/init.c             \
+    src/mpid/ch4/netmod/hwmc/init/record.c           \
     src/mpid/ch4/netmod/hwmc/init/setup.c            \
     src/mpid/ch4/netmod/hwmc/lane/auth_lane.c        \
     src/mpid/ch4/netmod/hwmc/lane/ucx.c              \
@@ -131,6 +134,7 @@ hwmc_apm_sources =                            \
     src/mpid/ch4/netmod/hwmc/apm/conn.c       \
     src/mpid/ch4/netmod/hwmc/apm/load.c       \
     src/mpid/ch4/netmod/hwmc/apm/migrate.c    \
+    src/mpid/ch4/netmod/hwmc/apm/path.c       \
     src/mpid/ch4/netmod/hwmc/apm/selftest.c   \
     src/mpid/ch4/netmod/hwmc/apm/specify.c    \
     src/mpid/ch4/netmod/hwmc/apm/preference.c
@@ -139,9 +143,11 @@ hwmc_rc_sources =                               \
     src/mpid/ch4/netmod/hwmc/lane/rc/rc.c       \
     src/mpid/ch4/netmod/hwmc/lane/rc/buffers.c  \
     src/mpid/ch4/netmod/hwmc/lane/rc/conn.c     \
+    src/mpid/ch4/netmod/hwmc/lane/rc/conns.c    \
     src/mpid/ch4/netmod/hwmc/lane/rc/exchange.c \
     src/mpid/ch4/netmod/hwmc/lane/rc/memory.c   \
     src/mpid/ch4/netmod/hwmc/lane/rc/paths.c    \
+    src/mpid/ch4/netmod/hwmc/lane/rc/peer.c     \
     src/mpid/ch4/netmod/hwmc/lane/rc/recv.c     \
     src/mpid/ch4/netmod/hwmc/lane/rc/send.c     \
     src/mpid/ch4/netmod/hwmc/lane/rc/rc_wire.c
@@ -169,6 +175,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/info_model.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c      \
     src/mpid/ch4/netmod/hwmc/tools/info_paths.c    \
+    src/mpid/ch4/netmod/hwmc/tools/info_print.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c     \
     src/mpid/ch4/netmod/hwmc/base/random.c         \
@@ -196,6 +203,7 @@ bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_tune
 
 src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_tune.c     \
+    src/mpid/ch4/netmod/hwmc/tools/tune_fail.c     \
     src/mpid/ch4/netmod/hwmc/tools/tune_measure.c  \
     src/mpid/ch4/netmod/hwmc/tools/tune_try.c      \
     src/mpid/ch4/netmod/hwmc/tools/tune_write.c    \

@@ -16,7 +16,7 @@
 
 typedef struct {
     struct hwmc_comm *group; /* NULL until the first broadcast that hwmc may take */
-    bool carried; /* its messages go over hwmc's links, once there are any: am/am_override.h */
+    bool carried; /* its messages go over hwmc's sessions, once there are any: am/am_override.h */
 } MPIDI_HWMC_comm_t;
 
 /* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX
@@ -38,7 +38,7 @@ struct MPIDI_HWMC_poll {
 };
 extern __thread struct MPIDI_HWMC_poll MPIDI_HWMC_poll __attribute__((tls_model("initial-exec")));
 
-/* Links carry MPICH's messages: set once, in MPI_Init, at the same point of all processes. */
+/* Sessions carry MPICH's messages: set once, in MPI_Init, at the same point of all processes. */
 extern bool hwmc_am_override;
 
 unsigned MPIDI_HWMC_other_progress(ucp_worker_h worker);
@@ -89,7 +89,7 @@ int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_win_create_hook(MPIR_Win *win);
 int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win);
 
-/* CH4's active messages over links (am/am.c). The data are the caller's again when the request's
+/* CH4's active messages over sessions (am/am.c). The data are the caller's again when the request's
  * origin callback has been called, which may be at once. */
 int hwmc_am_isend(int rank, MPIR_Comm *comm, int handler_id, const void *am_hdr, MPI_Aint am_hdr_sz,
                   const void *data, MPI_Aint count, MPI_Datatype datatype, MPIR_Request *sreq);

@@ -17,25 +17,26 @@
     X(got_segments, "segments received from parents in trees")                                     \
     X(lane_late, "times a child in a tree said that a rail brought it segments late")              \
     X(lane_eased, "times the share of a rail towards a child was lowered, as it was late")         \
-    X(lane_regained, "times a rail towards a child that was left for its lateness was taken up")   \
+    X(lane_regained,                                                                               \
+      "times a rail towards a child that was not used any more, as it was late, was used again")   \
     X(lane_copies, "segments sent by such a rail too, to see how late they come")                  \
     X(cast_frags, "fragments multicast")                                                           \
     X(cast_again, "fragments multicast once more: neighbours lacked them")                         \
     X(got_cast, "fragments received by multicast")                                                 \
     X(got_repair, "fragments received as repairs or forwards over a lane")                         \
-    X(lost_gap, "fragments asked for because a later one of the broadcast had come")               \
-    X(lost_tail, "broadcasts asked for because nothing more came in time")                         \
-    X(lost_later, "broadcasts asked for because a later broadcast had come")                       \
-    X(nacks_sent, "repair requests sent to the ring predecessor")                                  \
-    X(nacks_received, "repair requests received from the ring successor")                          \
+    X(lost_gap, "fragments requested because a later one of the broadcast had come")               \
+    X(lost_tail, "broadcasts requested because nothing more came in time")                         \
+    X(lost_later, "broadcasts requested because a later broadcast had come")                       \
+    X(nacks_sent, "NACKs sent to the ring predecessor")                                            \
+    X(nacks_received, "NACKs received from the ring successor")                                    \
     X(root_nacks_sent, "fragments that the root was told this rank and its successor lack")        \
-    X(sought, "questions to other members, as the ring predecessor did not answer")                \
-    X(offered, "offers to members that asked so: what they lack is here")                          \
-    X(found, "fragments received from members that were asked so")                                 \
-    X(given, "fragments sent to members that asked so")                                            \
-    X(forwarded, "fragments sent to the ring successor, asked for or pushed")                      \
+    X(sought, "requests to other members, as the ring predecessor did not answer")                 \
+    X(offered, "offers to members that requested so: what they lack is here")                      \
+    X(found, "fragments received from members that got such requests")                             \
+    X(given, "fragments sent to members that sent such requests")                                  \
+    X(forwarded, "fragments sent to the ring successor, requested or pushed")                      \
     X(repaired, "broadcasts completed with at least one repaired fragment")                        \
-    X(needless, "broadcasts asked for that the multicast completed after all")                     \
+    X(needless, "broadcasts requested that the multicast completed after all")                     \
     X(recovery_ns, "nanoseconds from the first request to completion, summed over repaired")       \
     X(dup, "fragments dropped: already here")                                                      \
     X(stale, "messages dropped: of a broadcast that is over")                                      \
@@ -44,15 +45,15 @@
     X(syncs, "synchronizations completed: channels freed")                                         \
     X(holds, "broadcasts whose root delayed stage 1")                                              \
     X(held_ns, "nanoseconds by which roots delayed it, but for those that waited for a member")    \
-    X(nacks_no_multicast, "broadcasts asked for when called: of late nothing came on their rails") \
+    X(nacks_no_multicast, "broadcasts requested when called: of late nothing came on their rails") \
     X(rails_disabled,                                                                              \
-      "rails that a communicator left in mid-run: a rank heard too little on them")                \
+      "rails that a communicator disabled in mid-run: a rank heard too little on them")            \
     X(disabled_silent, "of these, rails on which a rank heard nothing")                            \
     X(disabled_lossy, "of these, rails on which a rank lost too much")                             \
-    X(rejoins, "times the network was told of a group again, on a rail that was left")             \
-    X(rails_returned, "rails that it took up again: all ranks hear them")                          \
-    X(trains, "trains of probes multicast on rails that were left")                                \
-    X(without_cast, "broadcasts along trees because all rails were left")                          \
+    X(rejoins, "times the network was told of a group again, on a disabled rail")                  \
+    X(rails_returned, "rails that it enabled again: all ranks hear them")                          \
+    X(trains, "trains of probes multicast on disabled rails")                                      \
+    X(without_cast, "broadcasts along trees because all rails were disabled")                      \
     X(pushed, "broadcasts (pieces) whose repair was push, of two_stage")                           \
     X(to_push, "times a communicator went over to push: many broadcasts needed a repair")          \
     X(to_pull, "times a communicator went over to pull")                                           \

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "../base/bitmap.h"
+#include "../base/trace.h"
 
 uint32_t hwmc_multilane_words(uint32_t max_segments)
 {
@@ -144,11 +145,23 @@ static bool all_served(const struct hwmc_multilane *m)
     return true;
 }
 
+static const char *const phase_names[] = {
+    [HWMC_MULTILANE_IDLE] = "IDLE",
+    [HWMC_MULTILANE_RUN] = "RUN",
+    [HWMC_MULTILANE_DONE] = "DONE",
+};
+
+static void set_phase(struct hwmc_multilane *m, enum hwmc_multilane_phase to)
+{
+    hwmc_trace_change(HWMC_TRACE_BCAST, m->bid, phase_names, m->phase, to);
+    m->phase = to;
+}
+
 static void multilane_finish(struct hwmc_multilane *m)
 {
     if (m->left == 0 && m->grant_due == 0 && m->refuse_due == 0 && m->void_due == 0 &&
         all_served(m))
-        m->phase = HWMC_MULTILANE_DONE;
+        set_phase(m, HWMC_MULTILANE_DONE);
 }
 
 /* The message has another length than this rank was told, a parent has failed, or it was given
@@ -171,8 +184,8 @@ void hwmc_multilane_post(struct hwmc_multilane *m, uint64_t bid, uint32_t root, 
     bool is_root = root == m->cfg.rank;
 
     assert(m->phase == HWMC_MULTILANE_IDLE && bytes > 0 && seg_bytes > 0);
-    m->phase = HWMC_MULTILANE_RUN;
     m->bid = bid;
+    set_phase(m, HWMC_MULTILANE_RUN);
     m->root = root;
     m->bytes = bytes;
     m->seg_bytes = seg_bytes;
@@ -443,7 +456,7 @@ uint32_t hwmc_multilane_prefix(const struct hwmc_multilane *m)
 void hwmc_multilane_reset(struct hwmc_multilane *m)
 {
     assert(m->phase == HWMC_MULTILANE_DONE);
-    m->phase = HWMC_MULTILANE_IDLE;
+    set_phase(m, HWMC_MULTILANE_IDLE);
 }
 
 void hwmc_multilane_check(const struct hwmc_multilane *m)

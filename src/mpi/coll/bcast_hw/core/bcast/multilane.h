@@ -49,7 +49,7 @@
 enum hwmc_multilane_phase { HWMC_MULTILANE_IDLE, HWMC_MULTILANE_RUN, HWMC_MULTILANE_DONE };
 
 /* What shares that follow the rails need beyond; in memory that the caller keeps. Lane i is on rail
- * i mod lag.rails. */
+ * i mod weights.rails. */
 struct hwmc_multilane_shares {
     struct hwmc_rail_weight weights;
     uint32_t lanes, far_lanes;                /* to a rank of this site, and of another one */

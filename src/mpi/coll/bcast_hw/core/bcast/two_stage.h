@@ -68,6 +68,7 @@
 #define HWMC_CORE_BCAST_TWO_STAGE_H_INCLUDED
 
 #include "../base/counts.h"
+#include "../base/frags.h"
 #include "../base/msg.h"
 #include "../flow/rtt.h"
 #include "seek.h"
@@ -285,20 +286,6 @@ void hwmc_two_stage_consumed(const struct hwmc_two_stage *m, struct hwmc_ring *r
 static inline bool hwmc_two_stage_done(const struct hwmc_two_stage *m)
 {
     return m->phase == HWMC_DONE;
-}
-
-/* Fragments of a message piece of `bytes` bytes; an empty message has one, empty. */
-static inline uint32_t hwmc_frags_of(uint32_t bytes, uint32_t frag_bytes)
-{
-    return bytes == 0 ? 1 : (bytes - 1) / frag_bytes + 1;
-}
-
-/* Payload bytes of fragment `index` of a message piece of `bytes` bytes. */
-static inline uint32_t hwmc_frag_len(uint32_t bytes, uint32_t frag_bytes, uint32_t index)
-{
-    uint32_t off = index * frag_bytes;
-
-    return bytes - off < frag_bytes ? bytes - off : frag_bytes;
 }
 
 /* Asserts every invariant above. */

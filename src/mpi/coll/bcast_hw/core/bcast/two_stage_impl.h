@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What the files of two_stage share: two_stage.c has the life of the machine. two_stage_root.c,
- * two_stage_member.c and two_stage_server.c handle what comes to a rank in these roles,
- * two_stage_seek.c SEEK and OFFER, and two_stage_send.c what the rank sends.
+ * What the files of two_stage share: two_stage.c has the life of the machine, two_stage_phase.c its
+ * phases, two_stage_msg.c the test of what comes. two_stage_root.c, two_stage_member.c and
+ * two_stage_server.c handle what comes to a rank in these roles, two_stage_seek.c SEEK and OFFER,
+ * and two_stage_send.c what the rank sends.
  */
 #ifndef HWMC_CORE_BCAST_TWO_STAGE_IMPL_H_INCLUDED
 #define HWMC_CORE_BCAST_TWO_STAGE_IMPL_H_INCLUDED

@@ -61,7 +61,7 @@ static bool take_member(struct hwmc_detector *r, struct hwmc_detector_place *p)
     return true;
 }
 
-/* Rails whose silence says that the member may be gone; 0: it says nothing. */
+/* Rails whose silence says that the member may have failed; 0: it says nothing. */
 static uint32_t telling_rails(const struct hwmc_detector *r, const struct hwmc_detector_place *p)
 {
     if (r->cfg.must)

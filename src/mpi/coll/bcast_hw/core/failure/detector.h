@@ -83,11 +83,11 @@ void hwmc_detector_asked(struct hwmc_detector *r, uint32_t place, uint32_t rails
 /* An answer came by these rails. True: they suffice, and the place is FREE. */
 bool hwmc_detector_on_answer(struct hwmc_detector *r, uint32_t place, uint32_t rails);
 
-/* The first member that is gone, and the rails it is silent on. */
+/* The first member that has failed, and the rails it is silent on. */
 bool hwmc_detector_failed(const struct hwmc_detector *r, uint64_t now, uint32_t *member,
                           uint32_t *rails);
 
-/* Answers are to be looked for, a member asked, or one is gone: ns. */
+/* Answers are to be looked for, a member probed, or one has failed: ns. */
 uint64_t hwmc_detector_next_timer(const struct hwmc_detector *r);
 void hwmc_detector_on_timer(struct hwmc_detector *r, uint64_t now);
 

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "../place/kary.h"
+#include "../base/trace.h"
 
 /* Neighbours in the order in which they are told: before and after this rank in the ring, its
  * parent, its children. */
@@ -44,6 +45,7 @@ void hwmc_notice_on_found(struct hwmc_notice *n, uint32_t member, uint32_t rails
     n->phase = HWMC_NOTICE_UNTOLD;
     n->rank = member;
     n->finder = n->self;
+    hwmc_trace_note(HWMC_TRACE_FAILURE, member, "found", rails);
     n->rails = rails;
     n->stage = stage;
     n->at = now;
@@ -65,6 +67,7 @@ enum hwmc_verdict hwmc_notice_on_recv(struct hwmc_notice *n, const struct hwmc_m
     n->phase = HWMC_NOTICE_UNTOLD;
     n->rank = msg->lost.rank;
     n->finder = msg->lost.finder;
+    hwmc_trace_note(HWMC_TRACE_FAILURE, n->rank, "told", msg->lost.rails);
     n->rails = msg->lost.rails;
     n->stage = (enum hwmc_stage) msg->lost.stage;
     n->at = now;

@@ -7,6 +7,7 @@
 #include "epoch.h"
 
 #include "../base/mask.h"
+#include "../base/trace.h"
 
 #include <assert.h>
 #include <string.h>
@@ -145,6 +146,7 @@ static void epoch_begin(struct hwmc_epoch *e, const struct hwmc_epoch *next)
     FOR_EACH (r, (uint8_t) (e->before.rails ^ e->now.rails))
         e->stand[r] = (struct hwmc_rail_state){e->from, e->reason, e->culprit};
     count_change(e->cfg.counts, e->before, e->now, e->reason);
+    hwmc_trace_note(HWMC_TRACE_EPOCH, e->number, hwmc_rail_reason_texts[e->reason], e->now.rails);
 }
 
 /* Of the rails in use, those on which somebody hears nothing; else the worst one that loses too

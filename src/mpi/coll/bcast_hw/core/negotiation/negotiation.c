@@ -7,6 +7,7 @@
 #include "negotiation.h"
 
 #include "../base/mask.h"
+#include "../base/trace.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -102,6 +103,19 @@ static void object_as_it_leaves(struct hwmc_negotiation *a)
     note_answered(a);
 }
 
+static const char *const phase_names[] = {
+    [HWMC_NEGOTIATION_IDLE] = "IDLE",   [HWMC_NEGOTIATION_PROPOSE] = "PROPOSE",
+    [HWMC_NEGOTIATION_JOIN] = "JOIN",   [HWMC_NEGOTIATION_PROBE] = "PROBE",
+    [HWMC_NEGOTIATION_FIT] = "FIT",     [HWMC_NEGOTIATION_YES] = "YES",
+    [HWMC_NEGOTIATION_LANES] = "LANES", [HWMC_NEGOTIATION_NO] = "NO",
+};
+
+static void set_phase(struct hwmc_negotiation *a, enum hwmc_negotiation_phase to)
+{
+    hwmc_trace_change(HWMC_TRACE_SETUP, a->key & 0xffff, phase_names, a->phase, to);
+    a->phase = to;
+}
+
 /* Enters the stage after the decision `agreed`, or the end. */
 static void enter_stage(struct hwmc_negotiation *a)
 {
@@ -111,13 +125,13 @@ static void enter_stage(struct hwmc_negotiation *a)
     a->decide = all_children(a);
     stop_probing(a);
     if (!(good || lanes) || is_last(a)) {
-        a->phase = good    ? HWMC_NEGOTIATION_YES
-                   : lanes ? HWMC_NEGOTIATION_LANES
-                           : HWMC_NEGOTIATION_NO;
+        set_phase(a, good    ? HWMC_NEGOTIATION_YES
+                     : lanes ? HWMC_NEGOTIATION_LANES
+                             : HWMC_NEGOTIATION_NO);
         a->invite = 0;
         return;
     }
-    a->phase = (enum hwmc_negotiation_phase)(a->phase + 1);
+    set_phase(a, (enum hwmc_negotiation_phase)(a->phase + 1));
     a->mine = a->agreed;
     a->mine.stage = a->phase;
     a->part = HWMC_NEGOTIATION_OPEN;

@@ -94,7 +94,7 @@ enum hwmc_session_probe {
 struct hwmc_session_lane {
     enum hwmc_session_lane_state state;
     bool hinted; /* ASKED: because the peer doubts it */
-    bool spread; /* ASKED: it is among the outlived, or was */
+    bool spread; /* ASKED: it is among the suspects, or was */
     bool answer_due;
     enum hwmc_session_probe asking;
     uint8_t told;      /* streams whose acknowledgement went ahead of that answer */
@@ -148,7 +148,7 @@ struct hwmc_session {
     uint64_t ack_at;  /* what was taken is told then; NEVER: nothing is to be told */
     uint64_t wake;    /* not after the first time at which on_timer has something to do */
     bool due;         /* next_send may have something */
-    uint32_t suspect; /* mask of lanes, since take_outlived */
+    uint32_t suspect; /* mask of lanes, since take_suspect */
     bool changed;     /* a lane's state, or what goes by it, since take_changed; at first too */
 };
 
@@ -204,7 +204,7 @@ void hwmc_session_on_usable(struct hwmc_session *l, uint32_t lane, uint64_t now)
 
 void hwmc_session_on_timer(struct hwmc_session *l, uint64_t now);
 
-/* The same lane to another peer is outlived: asks at once whether this one lives, unless that is
+/* The same lane to another peer is suspected: asks at once whether this one lives, unless that is
  * known to be doubtful already. What it has in common with that one, a rail of this process, is
  * then left by all of its sessions nearly as soon. */
 void hwmc_session_suspect(struct hwmc_session *l, uint32_t lane, uint64_t now);

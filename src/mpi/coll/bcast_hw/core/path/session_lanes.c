@@ -5,6 +5,7 @@
  * session, its lanes: by which one a stream goes, and whether each of them lives; see session.h.
  */
 #include "session_impl.h"
+#include "../base/trace.h"
 
 #include <assert.h>
 
@@ -58,7 +59,7 @@ static uint64_t suspect_at(const struct hwmc_session *l, uint32_t lane)
     return at;
 }
 
-/* When an ASKED lane is outlived, and after that dead; NEVER while no other has answered. */
+/* When an ASKED lane is suspected, and after that dead; NEVER while no other has answered. */
 static uint64_t verdict_at(const struct hwmc_session *l, uint32_t lane)
 {
     const struct hwmc_session_lane *p = &l->lanes[lane];
@@ -150,6 +151,13 @@ static void attract_streams(struct hwmc_session *l)
     l->due = true;
 }
 
+static const char *const state_names[] = {
+    [HWMC_SESSION_OFF] = "OFF",
+    [HWMC_SESSION_GOOD] = "GOOD",
+    [HWMC_SESSION_SUSPECTED] = "SUSPECTED",
+    [HWMC_SESSION_DEAD] = "DEAD",
+};
+
 static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_lane_state to,
                       uint64_t now)
 {
@@ -159,6 +167,7 @@ static void set_state(struct hwmc_session *l, uint32_t lane, enum hwmc_session_l
     assert(from != to);
     assert(from != HWMC_SESSION_OFF || to == HWMC_SESSION_DEAD);
     assert(to != HWMC_SESSION_SUSPECTED || from == HWMC_SESSION_GOOD);
+    hwmc_trace_change(HWMC_TRACE_SESSION, lane, state_names, from, to);
     p->state = to;
     l->changed = true;
     switch (to) {

@@ -13,21 +13,6 @@
 
 #define SPREAD_FRAGS 8u /* from this many on a broadcast is spread over the rails */
 
-uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
-{
-    uint32_t frag = g->stream.ring.frag_bytes;
-
-    return (n - 1) * frag + hwmc_frag_len(msg->data.bytes, frag, msg->data.index + n - 1);
-}
-
-unsigned char *hwmc_group_segment_at(const struct hwmc_group *g, const struct hwmc_msg *msg,
-                                     uint32_t *len)
-{
-    uint32_t at = hwmc_multilane_at(&g->stream.multilane, msg, len);
-
-    return g->along_trees + at;
-}
-
 bool hwmc_group_open(const struct hwmc_group *g)
 {
     return hwmc_stream_open(&g->stream) && hwmc_rails_idle(&g->wires->rails);

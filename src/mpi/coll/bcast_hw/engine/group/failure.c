@@ -10,6 +10,7 @@
 
 #include "group.h"
 #include "groups.h"
+#include "group_impl.h"
 
 enum hwmc_stage hwmc_group_stage(const struct hwmc_group *g)
 {
@@ -30,7 +31,7 @@ static void break_up(struct hwmc_group *g)
 {
     if (g->leaving)
         g->over = true;
-    g->state = HWMC_GROUP_BROKEN;
+    hwmc_group_enter(g, HWMC_GROUP_BROKEN);
     g->reason = HWMC_REASON_LANE;
     hwmc_agenda_touch(&g->all->agenda, g);
     if (g->shown)

@@ -73,7 +73,7 @@ struct hwmc_group *hwmc_group_create(struct hwmc_groups *all, const struct hwmc_
 static void begin_closing(struct hwmc_group *g)
 {
     if (g->state == HWMC_GROUP_ON) {
-        g->state = HWMC_GROUP_CLOSING;
+        hwmc_group_enter(g, HWMC_GROUP_CLOSING);
         hwmc_stream_close(&g->stream);
     } else if (g->state == HWMC_GROUP_OFF) {
         g->over = true;

@@ -11,6 +11,7 @@
 
 #include "../../core/base/prng.h"
 #include "groups.h"
+#include "group_impl.h"
 
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
@@ -239,7 +240,7 @@ void hwmc_group_settle(struct hwmc_group *g)
     hwmc_spare_on_outcome(&g->all->spare, hwmc_negotiation_probed(&g->negotiation),
                           g->negotiation.missed);
     if (g->negotiation.phase == HWMC_NEGOTIATION_YES) {
-        g->state = HWMC_GROUP_ON;
+        hwmc_group_enter(g, HWMC_GROUP_ON);
         g->casts = true;
         leave_rails(g, ~g->negotiation.agreed.rails);
         hwmc_stream_agreed(&g->stream, (uint8_t) g->negotiation.agreed.rails);
@@ -251,11 +252,11 @@ void hwmc_group_settle(struct hwmc_group *g)
     g->reason_rank = g->negotiation.agreed.rank;
     g->wires->engine_counts->setup_off++;
     if (g->negotiation.phase == HWMC_NEGOTIATION_LANES) {
-        g->state = HWMC_GROUP_ON;
+        hwmc_group_enter(g, HWMC_GROUP_ON);
         hwmc_stream_agreed(&g->stream, 0);
         leave_multicast(g);
     } else {
-        g->state = HWMC_GROUP_OFF;
+        hwmc_group_enter(g, HWMC_GROUP_OFF);
         hwmc_group_leave(g);
     }
 }

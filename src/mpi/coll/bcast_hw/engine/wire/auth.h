@@ -11,11 +11,11 @@
  * The code is Poly1305 under a key of its own for each message, the first 32 bytes of ChaCha20
  * under the job's secret with (rank, counter) as the nonce (RFC 8439, sections 2.6 and 2.5), over:
  * `to`, 4 bytes that are not sent; the first 16 bytes above; the message. A nonce is used once: a
- * rank has one seal, and that counts from 0.
+ * rank has one struct hwmc_auth, which counts from 0.
  *
  * `high` is the caller's, `to` tells ways apart: by multicast the upper half of a broadcast's
  * number, and HWMC_AUTH_TO_RAIL; by lane its number with the length of the message's head
- * (lane/sealed), and the receiver's rank.
+ * (lane/auth_lane), and the receiver's rank.
  *
  * The secret lies in memory between guard pages that is locked where that is allowed, in no core
  * dump, in no child process, and erased at the end. Not thread-safe. auth_none.c stands in where

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * seal: see engine/wire/auth.h. For builds without libsodium: there is none.
+ * auth: see engine/wire/auth.h. For builds without libsodium: there is none.
  */
 #include "auth.h"
 
@@ -25,7 +25,7 @@ void hwmc_auth_put(struct hwmc_auth *s, void *auth, uint32_t to, uint32_t high, 
 {
     (void) s, (void) auth, (void) to, (void) high;
     (void) head, (void) head_len, (void) body, (void) body_len;
-    assert(!"there is no seal");
+    assert(!"there is no authentication");
 }
 
 bool hwmc_auth_check(struct hwmc_auth *s, const void *auth, uint32_t to, uint32_t *high,

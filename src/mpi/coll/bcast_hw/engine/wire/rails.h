@@ -48,7 +48,7 @@ struct hwmc_rails {
 void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabrics,
                      const uint32_t *mbit, struct hwmc_auth *auth);
 
-/* Of several rails: the shortest datagram, less its seal, the smallest window. */
+/* Of several rails: the shortest datagram, less its authentication code, the smallest window. */
 void hwmc_rails_attr(const struct hwmc_rails *rails, uint32_t mask, struct hwmc_fabric_attr *attr);
 
 /* Chooses a group for all rails: by the fabric that draws the fewest bits of its number, which all

@@ -38,9 +38,9 @@ struct hwmc_probe;
     X(rails_silent, "rails whose lanes carry nothing, as by one of them a process got no answer")  \
     X(lanes_lost, "peers lost by their lane")                                                      \
     X(lanes_cut, "lanes given up, for they kept memory of a broadcast that had failed")            \
-    X(hosts_probed, "questions to hosts whether they are there, by who waited for long")           \
-    X(hosts_answered, "such questions that were answered")                                         \
-    X(hosts_failed, "waits that ended as a host did not answer any more")
+    X(hosts_probed, "probes of hosts, by ranks that waited for long")                              \
+    X(hosts_answered, "probes that were answered")                                                 \
+    X(hosts_failed, "waits that ended as a host had failed")
 
 struct hwmc_engine_counts {
 #define X(field, text) uint64_t field;
@@ -52,7 +52,7 @@ struct hwmc_engine_counts {
 enum hwmc_integrity {
     HWMC_INTEGRITY_CRC32C, /* by accident */
     HWMC_INTEGRITY_OFF,
-    HWMC_INTEGRITY_KEYED /* and from a process of the job: a seal */
+    HWMC_INTEGRITY_KEYED /* and from a process of the job: an authentication code */
 };
 
 struct hwmc_wires_cfg {

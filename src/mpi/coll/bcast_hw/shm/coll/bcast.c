@@ -9,11 +9,6 @@
 
 #include "bcast_impl.h"
 
-static bool along_tree(const struct hwmc_shm_bcast *b)
-{
-    return b->algorithm == HWMC_SHM_BCAST_TREE || b->algorithm == HWMC_SHM_BCAST_TREEMM;
-}
-
 /* In which way, so by which steps. A group of one has nobody to give anything to. */
 static void choose_steps(struct hwmc_shm_bcast *b)
 {
@@ -45,40 +40,14 @@ void hwmc_shm_bcast_begin(struct hwmc_shm_bcast *b, struct hwmc_shm_group *g,
     hwmc_shm_op_begin(&b->op, g, NULL);
     b->algorithm = g->params.bcast;
     b->root = root;
-    b->tree = along_tree(b) ? *tree : hwmc_shm_group_star(g, root);
+    b->tree = hwmc_shm_bcast_along_tree(b) ? *tree : hwmc_shm_group_star(g, root);
     b->buf = buf;
     b->length = length;
     b->room = length;
     b->cut = false;
     b->here = ready;
+    b->choose_steps = choose_steps;
     choose_steps(b);
-}
-
-/* From now on by the parent's length, and in its way. Nobody has looked at what this rank's line
- * says but the root, which may wait for the memory of a rank by G or AG; so only there it stays as
- * it is. */
-static void follow_length(struct hwmc_shm_bcast *b, uint64_t length)
-{
-    b->op.verdict = HWMC_ERR_INVAL;
-    b->op.moved = true;
-    b->cut = true;
-    b->length = length;
-    choose_steps(b);
-    if (along_tree(b))
-        b->op.opened = false;
-}
-
-int hwmc_shm_bcast_look(struct hwmc_shm_bcast *b)
-{
-    const struct hwmc_shm_out *out = &hwmc_shm_lines(&b->op, b->tree.parent)->out;
-
-    if (hwmc_shm_load(&out->serial) != b->op.serial ||
-        (b->tree.parent != b->root && hwmc_shm_load(&out->ready) == 0))
-        return HWMC_AGAIN;
-    if (out->length == b->length)
-        return HWMC_OK;
-    follow_length(b, out->length);
-    return HWMC_AGAIN;
 }
 
 void hwmc_shm_bcast_more(struct hwmc_shm_bcast *b, uint64_t ready)

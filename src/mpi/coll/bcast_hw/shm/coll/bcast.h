@@ -81,6 +81,7 @@ struct hwmc_shm_bcast_ag {
 struct hwmc_shm_bcast {
     struct hwmc_shm_op op;
     enum hwmc_shm_bcast_algorithm algorithm;
+    void (*choose_steps)(struct hwmc_shm_bcast *b); /* by length and algorithm: bcast.c */
     uint32_t root;
     struct hwmc_shm_tree tree; /* of TREEMM and TREE as given; else all are the root's children */
     unsigned char *buf;        /* the caller's until it is done */

@@ -27,8 +27,13 @@ static inline bool hwmc_shm_bcast_is_root(const struct hwmc_shm_bcast *b)
     return b->op.group->rank == b->root;
 }
 
-/* Whether what the parent's line says may be used: OK or AGAIN. A rank of another length
- * follows. */
+static inline bool hwmc_shm_bcast_along_tree(const struct hwmc_shm_bcast *b)
+{
+    return b->algorithm == HWMC_SHM_BCAST_TREE || b->algorithm == HWMC_SHM_BCAST_TREEMM;
+}
+
+/* Whether what the parent's line says may be used: OK or AGAIN. A rank of another length follows:
+ * bcast_line.c. */
 int hwmc_shm_bcast_look(struct hwmc_shm_bcast *b);
 
 /* How many of the `n` bytes from `at` on there is room for. */

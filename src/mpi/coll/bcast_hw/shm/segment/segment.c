@@ -31,7 +31,7 @@ struct header {
     struct hwmc_shm_layout layout;
 };
 
-_Static_assert(sizeof(struct header) <= HWMC_SHM_WAKEUP_AT, "the bell is behind it");
+_Static_assert(sizeof(struct header) <= HWMC_SHM_WAKEUP_AT, "the wakeup word is behind it");
 
 static size_t whole_pages(size_t bytes)
 {

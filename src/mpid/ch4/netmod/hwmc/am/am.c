@@ -113,7 +113,7 @@ bool hwmc_am_open(struct hwmc_sessions *l, uint32_t first, uint32_t num)
     const struct hwmc_sessions_upper upper = {.recv = on_recv};
 
     MPL_COMPILE_TIME_ASSERT(MPIDI_AM_HANDLERS_MAX <= UINT8_MAX + 1);
-    if (!hwmc_am_out_open(l, first, num) || !hwmc_am_in_open())
+    if (!hwmc_am_out_open(l, first, num) || !hwmc_am_in_open(hwmc_am_out_answer))
         return false;
     sessions = l;
     for (uint32_t i = 0; i < num; i++)

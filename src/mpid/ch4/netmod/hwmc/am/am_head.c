@@ -8,7 +8,7 @@
 
 #define DATA_MAX (UINT64_C(1) << 62) /* so that sums with it are what they should be */
 
-bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach)
+bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t cma)
 {
     const size_t header = hwmc_am_head_header_in(head);
 
@@ -16,7 +16,7 @@ bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach)
         return false;
     len -= header;
     if (head->kind == AM_CMA)
-        return head->offset == 0 && len == reach;
+        return head->offset == 0 && len == cma;
     return head->kind == AM_DATA && len <= head->data_sz && head->offset <= head->data_sz - len;
 }
 

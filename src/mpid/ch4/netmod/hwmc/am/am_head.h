@@ -37,9 +37,9 @@ static inline size_t hwmc_am_head_header_in(const struct am_head *head)
     return head->offset == 0 ? head->hdr_sz : 0;
 }
 
-/* A frame of DATA or REACH with a body of `len` bytes says nothing impossible; `reach`: bytes of a
+/* A frame of DATA or CMA with a body of `len` bytes says nothing impossible; `cma`: bytes of a
  * struct hwmc_cma. */
-bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t reach);
+bool hwmc_am_head_is_sound(const struct am_head *head, size_t len, size_t cma);
 
 /* A sound frame belongs to the message whose first frame to come had the head `first`, of whose
  * data, `got` bytes have come, and the header if `started`. */

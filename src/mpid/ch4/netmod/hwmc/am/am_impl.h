@@ -43,23 +43,24 @@ void hwmc_am_out_pump(void);
 struct am_out *hwmc_am_out_failed(void);
 int hwmc_am_out_tell(struct am_out *failed);
 
-/* The receiver's answers to REACH. */
+/* The receiver's answers to CMA. */
 void hwmc_am_out_got(uint32_t rank, uint32_t id);
 void hwmc_am_out_refused(uint32_t rank, uint32_t id);
 
 /* Nothing waits to be sent, or to be read by its receiver. */
 bool hwmc_am_out_idle(void);
 
-/* Answers a REACH. False: no memory. */
+/* Answers a CMA. False: no memory. */
 bool hwmc_am_out_answer(uint32_t rank, enum am_kind kind, uint32_t id);
 
 /* Messages on their way in. */
 struct am_in;
 
-bool hwmc_am_in_open(void);
+/* `answer` sends what a frame is answered with: as hwmc_am_out_answer. */
+bool hwmc_am_in_open(bool (*answer)(uint32_t rank, enum am_kind kind, uint32_t id));
 void hwmc_am_in_close(void);
 
-/* A frame of DATA or REACH. False: no memory. */
+/* A frame of DATA or CMA. False: no memory. */
 bool hwmc_am_in_frame(uint32_t rank, const struct am_head *head, const void *body, size_t body_len);
 
 /* A message of this process to itself. False: no memory. */

@@ -15,7 +15,7 @@ struct am_in {
     struct am_head head;
     uint64_t got;                      /* bytes of data */
     bool started;                      /* the header is here */
-    struct hwmc_cma cma;               /* of REACH: where the data lie */
+    struct hwmc_cma cma;               /* of CMA: where the data lie */
     char *data;                        /* in `bytes`; NULL: they lie elsewhere */
     char bytes[] MPL_ATTR_ALIGNED(16); /* the header, then the data */
 };
@@ -28,6 +28,7 @@ struct box {
 
 static struct box *boxes; /* one for each process of MPI_COMM_WORLD */
 static struct am_in *whole, **whole_end;
+static bool (*send_answer)(uint32_t rank, enum am_kind kind, uint32_t id);
 
 static size_t up(size_t len)
 {
@@ -152,7 +153,7 @@ bool hwmc_am_in_frame(uint32_t rank, const struct am_head *head, const void *bod
     }
     if (head->kind == AM_CMA && !can_cma(data)) {
         hwmc_counters.am->am_refused++;
-        return hwmc_am_out_answer(rank, AM_SEND, head->id);
+        return send_answer(rank, AM_SEND, head->id);
     }
     return take(rank, head, head->offset == 0 ? body : NULL, data, len - hdr_sz);
 }
@@ -215,7 +216,7 @@ static int answer_got(const struct am_in *m)
     bool ok;
 
     hwmc_lock();
-    ok = hwmc_am_out_answer(m->rank, AM_GOT, m->head.id);
+    ok = send_answer(m->rank, AM_GOT, m->head.id);
     hwmc_unlock();
     MPIR_ERR_CHKANDJUMP(!ok, mpi_errno, MPI_ERR_OTHER, "**nomem");
 
@@ -276,8 +277,9 @@ int hwmc_am_in_tell(struct am_in *m)
     return mpi_errno;
 }
 
-bool hwmc_am_in_open(void)
+bool hwmc_am_in_open(bool (*answer)(uint32_t rank, enum am_kind kind, uint32_t id))
 {
+    send_answer = answer;
     boxes = MPL_calloc((size_t) MPIR_Process.size, sizeof(*boxes), MPL_MEM_OTHER);
     whole_end = &whole;
     return boxes != NULL;

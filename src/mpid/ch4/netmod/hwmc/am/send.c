@@ -15,7 +15,7 @@ struct am_out {
     const char *data;
     void *packed;        /* the data, if they were not in one piece; NULL */
     MPIR_Request *sreq;  /* NULL: nobody is told */
-    struct hwmc_cma cma; /* of REACH: where the data lie */
+    struct hwmc_cma cma; /* of CMA: where the data lie */
 };
 
 /* What goes to a process. */
@@ -147,7 +147,7 @@ static void retire(struct am_out *m)
     failed_end = &m->next;
 }
 
-static void lend(struct box *b, struct am_out *m)
+static void pin_data(struct box *b, struct am_out *m)
 {
     m->next = b->pinned;
     b->pinned = m;
@@ -163,7 +163,7 @@ static void send_waiting(uint32_t rank)
 
         b->first = m->next;
         if (m->head.kind == AM_CMA)
-            lend(b, m);
+            pin_data(b, m);
         else
             retire(m);
     }

@@ -24,21 +24,6 @@ void hwmc_apm_conn_init(struct hwmc_apm_conn *c, struct ibv_qp *qp,
         c->path[1] = *alternate;
 }
 
-void hwmc_apm_path_address(const struct hwmc_apm_path *path, struct ibv_ah_attr *ah)
-{
-    memset(ah, 0, sizeof(*ah));
-    ah->dlid = path->dlid;
-    ah->sl = path->sl;
-    ah->src_path_bits = path->src_path_bits;
-    ah->port_num = path->port;
-    if (path->grh) {
-        ah->is_global = 1;
-        ah->grh.dgid = path->dgid;
-        ah->grh.sgid_index = path->sgid_index;
-        ah->grh.hop_limit = 64;
-    }
-}
-
 void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state)
 {
     static const uint8_t comm[] = {
@@ -52,19 +37,10 @@ void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state)
         hwmc_apm_on_comm(&c->state, (enum hwmc_apm_comm) comm[state]);
 }
 
-bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c)
-{
-    struct ibv_qp_attr attr;
-    struct ibv_qp_init_attr init;
-
-    return ibv_query_qp(c->qp, &attr, IBV_QP_PATH_MIG_STATE, &init) == 0 &&
-           attr.path_mig_state == IBV_MIG_MIGRATED;
-}
-
 /* An event may be told late, when the path has been loaded again. */
 static enum hwmc_apm_verdict on_migrated(struct hwmc_apm_conn *c)
 {
-    if (c->state.open != HWMC_APM_ASKED && !hwmc_apm_conn_has_migrated(c))
+    if (c->state.open != HWMC_APM_ASKED && !hwmc_apm_path_has_migrated(c->qp))
         return HWMC_APM_STALE;
     return hwmc_apm_on_event(&c->state, HWMC_APM_ON_MIGRATED);
 }
@@ -87,7 +63,9 @@ enum hwmc_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_even
 
 void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active)
 {
-    for (uint8_t i = 0; i < (c->state.alternate ? 2 : 1); i++)
+    const uint8_t paths = c->state.alternate ? 2 : 1;
+
+    for (uint8_t i = 0; i < paths; i++)
         if (c->path[i].port == port)
             hwmc_apm_on_port(&c->state, i, active);
 }
@@ -105,7 +83,7 @@ static enum hwmc_apm_next next_of(struct hwmc_apm_conn *c)
 
     if (next != HWMC_APM_MOVE || c->state.moving || c->state.path == HWMC_APM_MIGRATED)
         return next;
-    if (hwmc_apm_conn_has_migrated(c))
+    if (hwmc_apm_path_has_migrated(c->qp))
         return HWMC_APM_NOTHING;
     hwmc_apm_load_poll(&c, 1);
     return hwmc_apm_next(&c->state);

@@ -24,19 +24,7 @@
 #include <infiniband/verbs.h>
 
 #include "../../../../../mpi/coll/bcast_hw/core/path/apm.h"
-
-/* A path from a port of this device to one of the peer's. */
-struct hwmc_apm_path {
-    uint8_t port;          /* of this device, from 1 on */
-    uint8_t src_path_bits; /* added to the port's base LID, below 2^LMC */
-    uint16_t dlid;         /* of the peer's port, path bits included */
-    uint16_t pkey_index;
-    uint8_t sl;
-    uint8_t timeout; /* of an acknowledgement: 4.096 us * 2^timeout, 1..31 */
-    bool grh; /* packets name GIDs too: between subnets, on RoCE, or where the port requires it */
-    uint8_t sgid_index;
-    union ibv_gid dgid; /* with grh */
-};
+#include "path.h"
 
 struct hwmc_apm_conn {
     struct ibv_qp *qp;            /* the caller's, of a connected type */
@@ -49,18 +37,12 @@ struct hwmc_apm_conn {
 void hwmc_apm_conn_init(struct hwmc_apm_conn *c, struct ibv_qp *qp,
                         const struct hwmc_apm_path *primary, const struct hwmc_apm_path *alternate);
 
-/* The address handle and port of a path, as ah_attr and alt_ah_attr take it. */
-void hwmc_apm_path_address(const struct hwmc_apm_path *path, struct ibv_ah_attr *ah);
-
 /* The caller has brought the queue pair to another communication state. */
 void hwmc_apm_conn_comm(struct hwmc_apm_conn *c, enum ibv_qp_state state);
 
 /* IBV_EVENT_PATH_MIG, _PATH_MIG_ERR, _QP_FATAL, _QP_REQ_ERR or _QP_ACCESS_ERR of this queue pair
  * came; others are STALE. */
 enum hwmc_apm_verdict hwmc_apm_conn_event(struct hwmc_apm_conn *c, enum ibv_event_type type);
-
-/* Whether the device has the alternate path in use, or none loaded: asks it. */
-bool hwmc_apm_conn_has_migrated(const struct hwmc_apm_conn *c);
 
 /* A port of the device became active, or is not any more. */
 void hwmc_apm_conn_port(struct hwmc_apm_conn *c, uint8_t port, bool active);

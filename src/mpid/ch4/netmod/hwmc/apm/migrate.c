@@ -24,7 +24,7 @@ static int request_migration(struct hwmc_apm_conn *c)
     error = ibv_modify_qp(c->qp, &attr, IBV_QP_PATH_MIG_STATE);
     if (error == 0)
         c->state = trial;
-    else if (hwmc_apm_conn_has_migrated(c))
+    else if (hwmc_apm_path_has_migrated(c->qp))
         error = EALREADY;
     return error;
 }

@@ -236,7 +236,7 @@ static enum hwmc_apm_selftest try_ends(struct pair *p)
         return HWMC_APM_SELFTEST_NO_LOAD;
     if (!arm_pair(p))
         return HWMC_APM_SELFTEST_NEVER_ARMED;
-    if (hwmc_apm_migrate(ends, 1) != 1 || !hwmc_apm_conn_has_migrated(ends[0]))
+    if (hwmc_apm_migrate(ends, 1) != 1 || !hwmc_apm_path_has_migrated(ends[0]->qp))
         return HWMC_APM_SELFTEST_NO_MIGRATION;
     if (!heard_migration(p, ends[0]))
         return HWMC_APM_SELFTEST_NO_EVENT;

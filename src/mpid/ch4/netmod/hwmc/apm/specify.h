@@ -20,7 +20,7 @@ struct hwmc_apm_port {
     uint8_t gid_index;   /* of gid; means something to its own end only */
     uint16_t pkey_index; /* likewise */
     bool grh;            /* whatever goes out names GIDs */
-    uint8_t bits;        /* of its LIDs, which an alternate path has; 0: no wish */
+    uint8_t bits;        /* of its LIDs, which an alternate path has; 0: no preference */
 };
 
 enum hwmc_apm_choice {

@@ -18,7 +18,7 @@ struct hwmc_lane_rc_counts;
 #define HWMC_AM_COUNTS(X)                                                                          \
     X(am_received, "messages of MPICH that sessions brought here")                                 \
     X(am_read, "of those, read where they lay in the sender's memory")                             \
-    X(am_refused, "of those, asked for as this process may not read the sender's memory")          \
+    X(am_refused, "of those, requested as this process may not read the sender's memory")          \
     X(am_bad, "frames of such messages dropped: they do not fit the others of their message")
 
 struct hwmc_am_counts {
@@ -29,8 +29,8 @@ struct hwmc_am_counts {
 
 /* Levels. */
 #define HWMC_LANES_COUNTS(X)                                                                       \
-    X(hardware, "lanes over which hardware leaves a dead path")                                    \
-    X(software, "other lanes, over which a dead path is left in software")
+    X(hardware, "lanes that hardware takes off a dead path")                                       \
+    X(software, "other lanes, which software takes off a dead path")
 
 struct hwmc_lanes_counts {
 #define X(field, text) uint64_t field;
@@ -45,7 +45,7 @@ struct hwmc_lanes_counts {
     X(rails_same, "networks that are no rails, as all hosts have one address there")               \
     X(verbs_probes, "times that this process asked a network whether verbs multicasts there")      \
     X(job_off_address, "1: hwmc is off in this job, as an address of UCX was too long")            \
-    X(job_off_limit, "1: ..., as a process had no descriptors left")                               \
+    X(job_off_limit, "1: ..., as a process has no more descriptors")                               \
     X(job_off_nomem, "1: ..., as a process had no memory")                                         \
     X(job_off_device, "1: ..., as UCX had no transport that could be waited for")
 

@@ -23,7 +23,7 @@
 #include "../../ucx/ucx_impl.h"
 
 /* A step of a wait for all processes: progress of every worker and of the engine. The error that
- * one of them is gone. */
+ * one of them has failed. */
 static int step(void)
 {
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
@@ -38,7 +38,7 @@ static int step(void)
     return hwmc_all_there();
 }
 
-/* A barrier, with progress. If that fails, as a host is gone, the thread stays in it. */
+/* A barrier, with progress. If that fails, as a host has failed, the thread stays in it. */
 static int wait_for_all(void)
 {
     int mpi_errno = MPI_SUCCESS, outcome = MPI_SUCCESS;

@@ -89,7 +89,7 @@ int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm)
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = hwmc_settings_refresh();
     MPIR_ERR_CHECK(mpi_errno);
-    MPIDI_HWMC_COMM(comm).carried = hwmc_job_sessions_wanted() && is_of_this_world(comm);
+    MPIDI_HWMC_COMM(comm).carried = hwmc_lanes_need_sessions() && is_of_this_world(comm);
     hwmc_num_strange += !MPIDI_HWMC_COMM(comm).carried;
     if (comm == MPIR_Process.comm_world) {
         world_is_up = true;

@@ -2,17 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * At the start of a job the first process draws the job's key and some UDP ports, of which the job
- * uses the first that all can have. They and every process's lane address travel in the process
- * manager's key-value space:
- *
- *   hwmc-job      KEY:PORT,PORT...:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0
- *                 but in tests; INTEGRITY is an enum hwmc_integrity; RAILS are the first
- *                 process's (rail/match)
- *   hwmc-secret   where messages are authenticated (wires/auth.c)
- *   hwmc-R-...    lane addresses of process R (wires/lanes.c)
- *
- * All processes read the job record at once, and a peer's address when they first send to it.
+ * MPI_Init's part of hwmc, a table of steps. What is inside hosts comes first, then the network.
+ * When a step of the network fails, or a process has no lane, those done are undone from the last
+ * to the first.
  */
 
 #include "mpidimpl.h"
@@ -21,6 +13,7 @@
 #include "../base/global.h"
 #include "alike.h"
 #include "exit_barrier.h"
+#include "record.h"
 #include "../am/am.h"
 #include "../base/counters.h"
 #include "../wires/fabrics.h"
@@ -32,114 +25,14 @@
 #include "../wires/rails.h"
 #include "../wires/auth.h"
 #include "../tools/version.h"
+#include "../../../../../mpi/coll/bcast_hw/core/base/trace.h"
 #include "../../../../../mpi/coll/bcast_hw/engine/engine.h"
 #include "../../../../../mpi/coll/bcast_hw/stats/export.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
-#include <arpa/inet.h>
-
-#define VALUE_MAX 256 /* of the job record */
-
 _Static_assert(HWMC_JOB_LANES_MAX == HWMC_LANES_MAX, "waiting looks at all lanes");
 
 struct hwmc_global hwmc_global;
-
-struct job {
-    uint64_t key;
-    struct hwmc_random_port_list ports;
-    uint32_t group; /* 0: drawn */
-    int integrity;
-    char rails[HWMC_MATCH_TEXT_MAX]; /* of the first process */
-};
-
-static int parse_group(const char *text, struct job *job)
-{
-    char dotted[INET_ADDRSTRLEN];
-    const char *colon = strchr(text, ':');
-    struct in_addr in;
-
-    if (!colon || (size_t) (colon - text) >= sizeof(dotted) ||
-        !hwmc_random_ports_parse(colon + 1, &job->ports))
-        return -1;
-    memcpy(dotted, text, (size_t) (colon - text));
-    dotted[colon - text] = '\0';
-    if (inet_pton(AF_INET, dotted, &in) != 1 || !IN_MULTICAST(ntohl(in.s_addr)))
-        return -1;
-    job->group = ntohl(in.s_addr);
-    return 0;
-}
-
-static enum hwmc_integrity integrity(void)
-{
-    switch (hwmc_settings.ways.integrity) {
-        case HWMC_SET_INTEGRITY_OFF:
-            return HWMC_INTEGRITY_OFF;
-        case HWMC_SET_INTEGRITY_KEYED:
-            return HWMC_INTEGRITY_KEYED;
-        default:
-            return HWMC_INTEGRITY_CRC32C;
-    }
-}
-
-static int draw_job(struct job *job)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    mpi_errno = hwmc_mpi_random(&job->key, sizeof(job->key));
-    MPIR_ERR_CHECK(mpi_errno);
-    MPIR_ERR_CHKANDJUMP1(hwmc_random_ports(hwmc_random_ephemeral(), &job->ports) != HWMC_OK,
-                         mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
-                         "the system gives no random numbers");
-    job->group = 0;
-    job->integrity = integrity();
-    if (*hwmc_settings.debug.group)
-        MPIR_ERR_CHKANDJUMP1(parse_group(hwmc_settings.debug.group, job) != 0, mpi_errno,
-                             MPI_ERR_OTHER, "**hwmc_group", "**hwmc_group %s",
-                             hwmc_settings.debug.group);
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
-
-static int exchange(const struct hwmc_lanes *lanes, const struct hwmc_job_rails *rails,
-                    struct job *job)
-{
-    int mpi_errno = MPI_SUCCESS;
-    char value[VALUE_MAX], ports[HWMC_RANDOM_PORTS_TEXT_MAX];
-
-    if (MPIR_Process.rank == 0) {
-        mpi_errno = draw_job(job);
-        MPIR_ERR_CHECK(mpi_errno);
-        hwmc_job_rails_write(rails, job->rails);
-        hwmc_random_ports_write(&job->ports, ports);
-        snprintf(value, sizeof(value), "%" PRIx64 ":%s:%" PRIx32 ":%d:%s", job->key, ports,
-                 job->group, job->integrity, job->rails);
-        mpi_errno = MPIR_pmi_kvs_put("hwmc-job", value);
-        MPIR_ERR_CHECK(mpi_errno);
-        if (job->integrity == HWMC_INTEGRITY_KEYED)
-            mpi_errno = hwmc_auth_secret_put();
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    mpi_errno = hwmc_lanes_put(lanes);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_pmi_barrier();
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
-    MPIR_ERR_CHECK(mpi_errno);
-    job->rails[0] = '\0'; /* there may be none */
-    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%39[0-9a-f,]:%" SCNx32 ":%d:%152s", &job->key,
-                                ports, &job->group, &job->integrity, job->rails) < 4 ||
-                             !hwmc_random_ports_read(ports, &job->ports),
-                         mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
-                         "the process manager changed hwmc's job record");
-
-fn_exit:
-    return mpi_errno;
-fn_fail:
-    goto fn_exit;
-}
 
 /* What all processes must know of each other: how many lanes each has, how fast its rails are, and
  * what multicasts there. */
@@ -153,12 +46,6 @@ struct offer {
     int verbs[HWMC_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
     int no_site;               /* least: somebody has one */
 };
-
-static int negotiation(MPIR_Comm *world, const struct offer *mine, struct offer *all)
-{
-    return MPIR_Allreduce_allcomm_auto(mine, all, (int) (sizeof(*all) / sizeof(int)), HWMC_INT,
-                                       MPI_MIN, world, HWMC_NO_ERRORS);
-}
 
 /* Every rail that this process has. */
 static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_wires_cfg *cfg)
@@ -212,125 +99,264 @@ static const struct hwmc_job_sessions_users users = {
     .exit_barrier_open = hwmc_exit_barrier_open,
 };
 
-int hwmc_setup(MPIR_Comm *world)
-{
-    int mpi_errno = MPI_SUCCESS;
-    struct hwmc_engine *engine;
-    struct hwmc_wires_cfg cfg = {
-        .world_rank = (uint32_t) MPIR_Process.rank,
-    };
-    struct hwmc_lanes lanes = {0};
-    struct hwmc_fabrics fabrics = {0};
-    struct hwmc_job_rails rails;
-    struct offer mine, all;
-    struct job job;
-    const bool first = hwmc_export_open(HWMC_VERSION);
+enum going {
+    GOING,
+    ENOUGH, /* no more is to be set up */
+    IN_VAIN /* so, and what was is of no use */
+};
 
-    if (first)
+struct setup {
+    MPIR_Comm *world;
+    enum going going;
+    bool first; /* MPI_Init of this process */
+    struct hwmc_engine *engine;
+    struct hwmc_lanes lanes;
+    struct hwmc_job_rails rails;
+    struct hwmc_job_record job;
+    struct hwmc_fabrics fabrics;
+    struct offer mine, all;
+    struct hwmc_wires_cfg cfg;
+};
+
+/* Steps inside the host. Each returns an MPI error code. */
+
+static int open_engine(struct setup *s)
+{
+    s->first = hwmc_export_open(HWMC_VERSION);
+    if (s->first)
         hwmc_counters_add();
     hwmc_summary_open();
-    engine = hwmc_open();
+    s->engine = hwmc_open();
     if (MPIR_Process.size == 1)
-        goto fn_exit;
-    mpi_errno = hwmc_alike(world);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (!hwmc_settings.enable)
-        goto fn_exit;
+        s->going = ENOUGH;
+    return MPI_SUCCESS;
+}
+
+static int compare_settings(struct setup *s)
+{
+    int mpi_errno = hwmc_alike(s->world);
+
+    if (mpi_errno == MPI_SUCCESS && !hwmc_settings.enable)
+        s->going = ENOUGH;
+    return mpi_errno;
+}
+
+/* Where nothing is sent to another host no rail is opened, and MPI_Init takes as long as without
+ * hwmc. */
+static int open_host(struct setup *s)
+{
+    int mpi_errno = MPI_SUCCESS;
+
     hwmc_find_hosts();
     hwmc_presume_processors();
     hwmc_shm_open();
     mpi_errno = hwmc_requests_open();
+    if (hwmc_is_on_one_host() && !hwmc_is_forced() && !hwmc_lanes_need_sessions())
+        s->going = ENOUGH;
+    return mpi_errno;
+}
+
+/* Steps of the network. */
+
+static int choose_rails(struct setup *s)
+{
+    return hwmc_job_rails_choose(&s->rails);
+}
+
+static int open_lanes(struct setup *s)
+{
+    if (s->engine)
+        hwmc_lanes_open(&s->lanes, s->engine, &s->rails);
+    return MPI_SUCCESS;
+}
+
+static void close_lanes(struct setup *s)
+{
+    hwmc_lanes_close(&s->lanes);
+}
+
+static int open_rc(struct setup *s)
+{
+    return hwmc_rc_open(&s->rails);
+}
+
+static void close_rc(struct setup *s)
+{
+    (void) s;
+    hwmc_rc_close();
+}
+
+static int exchange_record(struct setup *s)
+{
+    int mpi_errno = hwmc_job_record_exchange(&s->lanes, &s->rails, &s->job);
+
     MPIR_ERR_CHECK(mpi_errno);
-    /* Nothing is sent to another host, so no rail is opened, and MPI_Init takes as long as without
-     * hwmc. */
-    if (hwmc_is_on_one_host() && !hwmc_is_forced() && !hwmc_job_sessions_wanted())
-        goto fn_exit;
-    mpi_errno = hwmc_job_rails_choose(&rails);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (engine)
-        hwmc_lanes_open(&lanes, engine, &rails);
-    mpi_errno = hwmc_rc_open(&rails);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = exchange(&lanes, &rails, &job);
-    MPIR_ERR_CHECK(mpi_errno);
-    cfg.job = job.key;
-    cfg.integrity = (enum hwmc_integrity) job.integrity;
-    if (cfg.integrity == HWMC_INTEGRITY_KEYED)
+    s->cfg.job = s->job.key;
+    s->cfg.integrity = (enum hwmc_integrity) s->job.integrity;
+    if (s->cfg.integrity == HWMC_INTEGRITY_KEYED)
         mpi_errno = hwmc_auth_secret_get();
     MPIR_ERR_CHECK(mpi_errno);
-    cfg.auth = hwmc_process_auth();
-    hwmc_job_rails_match(&rails, job.rails, mine.mbit);
-    hwmc_job_rails_show_ends(&rails, mine.ends);
-    fabrics.key = job.key;
-    fabrics.ports = job.ports;
-    fabrics.port = job.ports.port[0];
-    fabrics.group = job.group;
-    hwmc_fabrics_try(&fabrics, &rails, mine.verbs);
-    hwmc_fabrics_try_ports(&fabrics, mine.ports);
-    mine.lane = hwmc_lanes_want(&lanes);
-    mine.no_site = !hwmc_has_site();
-    hwmc_lanes_match(&lanes, &rails, mine.rail_lanes);
-    hwmc_rc_match(&rails, mine.rc);
-    mpi_errno = negotiation(world, &mine, &all);
-    MPIR_ERR_CHECK(mpi_errno);
+    s->cfg.auth = hwmc_process_auth();
 
-    /* A process without a lane can take part in no group, so there is none. */
-    if (all.lane != INT_MAX)
-        hwmc_lanes_say(all.lane);
-    MPIR_ERR_CHKANDJUMP1(all.lane != INT_MAX && hwmc_settings.ways.resilient, mpi_errno,
-                         MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
-                         "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
-    if (all.lane != INT_MAX)
-        goto fn_fail;
-    hwmc_job_rails_leave_same(&rails, all.ends);
-    hwmc_job_rails_tell(&rails);
-    mpi_errno = hwmc_job_probe_open(&rails, hwmc_job_sessions_wanted(), world, &cfg.probe);
-    MPIR_ERR_CHECK(mpi_errno);
-    for (int i = 0; i < rails.num_job; i++)
-        if (rails.same >> i & 1) {
-            all.mbit[i] = INT_MAX;
-            all.rail_lanes[i] = all.rc[i] = 0;
-        }
-    choose_port(&fabrics, all.ports);
-    mpi_errno = hwmc_fabrics_open(&fabrics, &rails, all.verbs, all.mbit, &cfg);
-    MPIR_ERR_CHECK(mpi_errno);
-    if (hwmc_job_sessions_wanted()) {
-        mpi_errno = hwmc_job_sessions_give(&lanes, &rails, all.rail_lanes, all.rc, &users, &cfg);
-        MPIR_ERR_CHECK(mpi_errno);
-        hwmc_lanes_close(&lanes);
-    } else {
-        mpi_errno = hwmc_lanes_give(&lanes, &rails, all.rail_lanes, &cfg);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    memcpy(hwmc_global.fabrics, cfg.fabrics, sizeof(cfg.fabrics));
-    memcpy(hwmc_global.lanes, cfg.lanes, sizeof(cfg.lanes));
-    hwmc_global.num_lanes = (int) cfg.num_far_lanes;
-    hwmc_global.lane = cfg.lane;
-    if (first)
-        show_rails(&rails, &cfg);
-    if (!hwmc_job_sessions_wanted())
-        show_lanes(&cfg);
-    cfg.meets = hwmc_helper_wanted();
-    hwmc_register(&cfg);
-    if (!all.no_site) {
-        mpi_errno = hwmc_find_sites(world);
-        MPIR_ERR_CHECK(mpi_errno);
-    }
-    mpi_errno = hwmc_find_network(world);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = hwmc_job_probe_tried(world);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = hwmc_prepare(world);
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = hwmc_helper_start();
-    MPIR_ERR_CHECK(mpi_errno);
-
-fn_exit:
-    return mpi_errno;
 fn_fail:
-    hwmc_fabrics_close(&fabrics);
-    hwmc_lanes_close(&lanes);
-    hwmc_rc_close();
+    return mpi_errno;
+}
+
+/* What this process has for the job: its rails, what multicasts there, and its lanes. */
+static int try_fabrics(struct setup *s)
+{
+    hwmc_job_rails_match(&s->rails, s->job.rails, s->mine.mbit);
+    hwmc_job_rails_show_ends(&s->rails, s->mine.ends);
+    s->fabrics.key = s->job.key;
+    s->fabrics.ports = s->job.ports;
+    s->fabrics.port = s->job.ports.port[0];
+    s->fabrics.group = s->job.group;
+    hwmc_fabrics_try(&s->fabrics, &s->rails, s->mine.verbs);
+    hwmc_fabrics_try_ports(&s->fabrics, s->mine.ports);
+    s->mine.lane = hwmc_lanes_want(&s->lanes);
+    s->mine.no_site = !hwmc_has_site();
+    hwmc_lanes_match(&s->lanes, &s->rails, s->mine.rail_lanes);
+    hwmc_rc_match(&s->rails, s->mine.rc);
+    return MPI_SUCCESS;
+}
+
+static void close_fabrics(struct setup *s)
+{
+    hwmc_fabrics_close(&s->fabrics);
+}
+
+/* A process without a lane can take part in no group, so there is none. */
+static int compare_offers(struct setup *s)
+{
+    int mpi_errno =
+        MPIR_Allreduce_allcomm_auto(&s->mine, &s->all, (int) (sizeof(s->all) / sizeof(int)),
+                                    HWMC_INT, MPI_MIN, s->world, HWMC_NO_ERRORS);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    if (s->all.lane == INT_MAX)
+        goto fn_fail;
+    hwmc_lanes_say(s->all.lane);
+    s->going = IN_VAIN;
+    MPIR_ERR_CHKANDJUMP1(hwmc_settings.ways.resilient, mpi_errno, MPI_ERR_OTHER, "**hwmc_other",
+                         "**hwmc_other %s",
+                         "MPIR_CVAR_HWMC_RESILIENT: a process has no lane, for UCX opened none");
+
+fn_fail:
+    return mpi_errno;
+}
+
+static int open_probe(struct setup *s)
+{
+    hwmc_job_rails_leave_same(&s->rails, s->all.ends);
+    hwmc_job_rails_tell(&s->rails);
+    return hwmc_job_probe_open(&s->rails, hwmc_lanes_need_sessions(), s->world, &s->cfg.probe);
+}
+
+static void close_probe(struct setup *s)
+{
+    (void) s;
     hwmc_job_probe_close();
-    goto fn_exit;
+}
+
+static int open_fabrics(struct setup *s)
+{
+    for (int i = 0; i < s->rails.num_job; i++)
+        if (s->rails.same >> i & 1) {
+            s->all.mbit[i] = INT_MAX;
+            s->all.rail_lanes[i] = s->all.rc[i] = 0;
+        }
+    choose_port(&s->fabrics, s->all.ports);
+    return hwmc_fabrics_open(&s->fabrics, &s->rails, s->all.verbs, s->all.mbit, &s->cfg);
+}
+
+/* To sessions, or to the engine. */
+static int give_lanes(struct setup *s)
+{
+    int mpi_errno;
+
+    if (!hwmc_lanes_need_sessions())
+        return hwmc_lanes_give(&s->lanes, &s->rails, s->all.rail_lanes, &s->cfg);
+    mpi_errno =
+        hwmc_job_sessions_give(&s->lanes, &s->rails, s->all.rail_lanes, s->all.rc, &users, &s->cfg);
+    if (mpi_errno == MPI_SUCCESS)
+        hwmc_lanes_close(&s->lanes);
+    return mpi_errno;
+}
+
+static int register_wires(struct setup *s)
+{
+    memcpy(hwmc_global.fabrics, s->cfg.fabrics, sizeof(s->cfg.fabrics));
+    memcpy(hwmc_global.lanes, s->cfg.lanes, sizeof(s->cfg.lanes));
+    hwmc_global.num_lanes = (int) s->cfg.num_far_lanes;
+    hwmc_global.lane = s->cfg.lane;
+    if (s->first)
+        show_rails(&s->rails, &s->cfg);
+    if (!hwmc_lanes_need_sessions())
+        show_lanes(&s->cfg);
+    s->cfg.meets = hwmc_helper_wanted();
+    hwmc_register(&s->cfg);
+    return MPI_SUCCESS;
+}
+
+static int find_sites(struct setup *s)
+{
+    return s->all.no_site ? MPI_SUCCESS : hwmc_find_sites(s->world);
+}
+
+static int find_network(struct setup *s)
+{
+    return hwmc_find_network(s->world);
+}
+
+static int compare_probes(struct setup *s)
+{
+    return hwmc_job_probe_tried(s->world);
+}
+
+static int prepare_world(struct setup *s)
+{
+    return hwmc_prepare(s->world);
+}
+
+static int start_helper(struct setup *s)
+{
+    (void) s;
+    return hwmc_helper_start();
+}
+
+/* What a step has made and nobody has taken over, its undo gives back; also where the step failed,
+ * or made nothing. */
+struct step {
+    const char *name;
+    int (*run)(struct setup *s);
+    void (*undo)(struct setup *s); /* NULL: there is nothing, or MPI_Finalize does it */
+};
+
+static const struct step steps[] = {
+    {"engine", open_engine, NULL},      {"settings", compare_settings, NULL},
+    {"host", open_host, NULL},          {"rails", choose_rails, NULL},
+    {"lanes", open_lanes, close_lanes}, {"rc", open_rc, close_rc},
+    {"record", exchange_record, NULL},  {"fabrics tried", try_fabrics, close_fabrics},
+    {"offers", compare_offers, NULL},   {"probe", open_probe, close_probe},
+    {"fabrics", open_fabrics, NULL}, /* as those tried */
+    {"lanes given", give_lanes, NULL},  {"wires", register_wires, NULL},
+    {"sites", find_sites, NULL},        {"network", find_network, NULL},
+    {"probes", compare_probes, NULL},   {"world", prepare_world, NULL},
+    {"helper", start_helper, NULL},
+};
+
+int hwmc_setup(MPIR_Comm *world)
+{
+    struct setup s = {.world = world, .cfg.world_rank = (uint32_t) MPIR_Process.rank};
+    const int num = (int) (sizeof(steps) / sizeof(steps[0]));
+    int mpi_errno = MPI_SUCCESS, done = 0;
+
+    while (done < num && mpi_errno == MPI_SUCCESS && s.going == GOING) {
+        hwmc_trace_note(HWMC_TRACE_SETUP, 0, steps[done].name, (uint64_t) done);
+        mpi_errno = steps[done++].run(&s);
+    }
+    while ((mpi_errno != MPI_SUCCESS || s.going == IN_VAIN) && done > 0)
+        if (steps[--done].undo)
+            steps[done].undo(&s);
+    return mpi_errno;
 }

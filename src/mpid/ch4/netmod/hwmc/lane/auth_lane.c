@@ -53,7 +53,7 @@ static uint32_t way_of(const struct auth_lane *s, size_t head_len)
 
 /* Sending. */
 
-/* Writes the head with its seal to `h`. */
+/* Writes the head with its authentication code to `h`. */
 static void put_head(struct auth_lane *s, unsigned char *h, uint32_t peer, const void *head,
                      size_t head_len, const void *body, size_t body_len)
 {

@@ -78,7 +78,7 @@ void hwmc_sessions_on_sent(void *port, uint64_t tag)
 
 /* Progress. */
 
-/* Of the lanes in `outlived`, a mask, one to some peer may be dead: to any. */
+/* Of the lanes in `suspect`, a mask, one to some peer may be dead: to any. */
 static void on_suspect(struct hwmc_sessions *l, uint32_t suspect, uint64_t now)
 {
     for (struct hwmc_sessions_peer *p = l->made; p != NULL; p = p->next) {

@@ -4,22 +4,14 @@
  *
  * hwmc_info: what hwmc is, what it finds on this host, and how it is set.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* clock_gettime */
-#endif
-
 #include "mpichconf.h"
 #include "info.h"
 #include "version.h"
 
 #include <mpi.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <ucp/api/ucp.h>
-
-#define FDS_MAX 16 /* descriptors of a fabric that are waited for */
 
 static const char usage[] =
     "usage: hwmc_info [--rails | --cvars | --pvars | --version | --help]\n"
@@ -125,44 +117,4 @@ int main(int argc, char **argv)
             return parts[i].run();
     fputs(usage, stderr);
     return 2;
-}
-
-/* What the parts share. */
-
-void hwmc_info_print_wrapped(const char *text, int indent)
-{
-    const int width = 78;
-
-    while (*text != '\0') {
-        size_t room = (size_t) (width - indent), len = strcspn(text, "\n");
-
-        if (len > room) {
-            for (len = room; len > 0 && text[len] != ' '; len--)
-                ;
-            if (len == 0)
-                len = room;
-        }
-        printf("%*s%.*s\n", indent, "", (int) len, text);
-        text += len;
-        text += *text == '\n' ? 1 : strspn(text, " ");
-    }
-}
-
-uint64_t hwmc_info_now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000 + (uint64_t) t.tv_nsec / 1000000;
-}
-
-void hwmc_info_wait(struct hwmc_fabric *f, uint64_t ms)
-{
-    struct pollfd p[FDS_MAX];
-    int fds[FDS_MAX], num = f->ops->fds(f, fds, FDS_MAX);
-
-    num = num < FDS_MAX ? num : FDS_MAX;
-    for (int i = 0; i < num; i++)
-        p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-    poll(p, (nfds_t) num, f->ops->deadline(f) == 0 ? 0 : (int) ms);
 }

@@ -37,13 +37,6 @@ static const char usage[] =
 
 static int rank, size;
 
-void tune_fail(const char *what)
-{
-    fprintf(stderr, "hwmc_tune: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    exit(1);
-}
-
 static bool parse_sizes(struct tune_plan *plan, char *list)
 {
     plan->num_sizes = 0;

@@ -11,8 +11,10 @@
 #include "mpichconf.h"
 #include "info.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #ifdef HAVE_HWMC_VERBS
 #include "../fabric/verbs.h"
@@ -21,6 +23,7 @@
 
 #define PORT_FIRST 49152u /* RFC 6335: dynamic ports */
 #define JOIN_MS 5000
+#define FDS_MAX 16 /* descriptors of a fabric that are waited for */
 #define PROBE_NS UINT64_C(2000000000)
 
 uint16_t hwmc_info_port(uint32_t bits)
@@ -123,4 +126,23 @@ int hwmc_info_join(struct hwmc_fabric *f, uint64_t group)
     while ((err = f->ops->join(f, group)) == HWMC_AGAIN && hwmc_info_now_ms() < end)
         hwmc_info_wait(f, 10);
     return err == HWMC_AGAIN ? HWMC_ERR_GROUP : err;
+}
+
+uint64_t hwmc_info_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * 1000 + (uint64_t) t.tv_nsec / 1000000;
+}
+
+void hwmc_info_wait(struct hwmc_fabric *f, uint64_t ms)
+{
+    struct pollfd p[FDS_MAX];
+    int fds[FDS_MAX], num = f->ops->fds(f, fds, FDS_MAX);
+
+    num = num < FDS_MAX ? num : FDS_MAX;
+    for (int i = 0; i < num; i++)
+        p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    poll(p, (nfds_t) num, f->ops->deadline(f) == 0 ? 0 : (int) ms);
 }

@@ -163,13 +163,13 @@ static void print_cast(const struct hwmc_export *live, const struct hwmc_export_
                        uint32_t rail)
 {
     const struct hwmc_rail_state *s = &c->stand[rail];
-    const char *stand = c->broken               ? "broken"
+    const char *state = c->broken               ? "broken"
                         : c->rails >> rail & 1  ? "on"
-                        : c->agreed >> rail & 1 ? "left"
+                        : c->agreed >> rail & 1 ? "disabled"
                                                 : "off";
 
-    printf("%-8x %4u  %-4u %-16s %-6s %15" PRIu64 "  ", c->context, c->part, rail,
-           name_of(live, rail), stand, s->since);
+    printf("%-8x %4u  %-4u %-16s %-8s %15" PRIu64 "  ", c->context, c->part, rail,
+           name_of(live, rail), state, s->since);
     if (c->broken)
         printf("rank %u of MPI_COMM_WORLD cannot be reached\n", c->lost);
     else if (s->since == 0)
@@ -189,7 +189,7 @@ static void print_casts(const struct hwmc_export *live)
 
     printf("\nmulticast by rails: %u\n", num);
     if (num > 0)
-        printf("%-8s %4s  %-4s %-16s %-6s %15s  %s\n", "context", "part", "rail", "port", "stand",
+        printf("%-8s %4s  %-4s %-16s %-8s %15s  %s\n", "context", "part", "rail", "port", "state",
                "from broadcast", "why");
     for (uint32_t i = 0; i < HWMC_EXPORT_CASTS; i++) {
         if (!read_place(&live->cast[i].turn, &c, sizeof(c)) || c.ranks == 0)
@@ -202,11 +202,11 @@ static void print_casts(const struct hwmc_export *live)
         printf("and %u more\n", num - shown);
 }
 
-/* To how many peers the lane is good, asked, dead or off; streams by it, and moved from it; lost
+/* To how many peers the lane is good, suspected, dead or off; streams by it, and moved from it; lost
  * to. */
-static void print_stand(const struct hwmc_lane_state *s)
+static void print_lane_state(const struct hwmc_lane_state *s)
 {
-    printf("%6u %6u %6u %6u %8u %6u  ", s->peers[HWMC_SESSION_GOOD],
+    printf("%6u %7u %6u %6u %8u %6u  ", s->peers[HWMC_SESSION_GOOD],
            s->peers[HWMC_SESSION_SUSPECTED], s->peers[HWMC_SESSION_DEAD],
            s->peers[HWMC_SESSION_OFF], s->streams, s->moved);
     for (uint32_t i = 0; i < s->num_lost && i < HWMC_LANE_STATE_LOST; i++)
@@ -224,7 +224,7 @@ static void print_lane(const struct hwmc_export *live, const struct hwmc_export_
     printf("%-6u %-4s %-16s %-5s ", number, rail,
            l->rail >= 0 ? name_of(live, (uint32_t) l->rail) : "-", l->kind);
     if (l->sessions)
-        print_stand(&l->stand);
+        print_lane_state(&l->stand);
     else
         printf("%s\n", l->carries);
 }
@@ -238,10 +238,9 @@ static void print_lanes(const struct hwmc_export *live)
         if (!read_place(&live->lane[i].turn, &l, sizeof(l)) || !l.open)
             continue;
         if (num++ == 0 && l.sessions)
-            printf("\nlanes, with the links to other processes: good, asked, dead, off\n%-6s %-4s "
-                   "%-16s "
-                   "%-5s %6s %6s %6s %6s %8s %6s  %s\n",
-                   "number", "rail", "port", "kind", "good", "asked", "dead", "off", "streams",
+            printf("\nlanes, with the sessions to other processes: good, suspect, dead, off\n"
+                   "%-6s %-4s %-16s %-5s %6s %7s %6s %6s %8s %6s  %s\n",
+                   "number", "rail", "port", "kind", "good", "suspect", "dead", "off", "streams",
                    "moved", "lost to ranks");
         else if (num == 1)
             printf("\nlanes\n%-6s %-4s %-16s %-5s %s\n", "number", "rail", "port", "kind",

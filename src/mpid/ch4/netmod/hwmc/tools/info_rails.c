@@ -15,14 +15,6 @@
 #define ANSWER_MS 200
 #define FABRIC_WIDTH 29 /* of the column; more goes beyond it */
 
-void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text)
-{
-    uint32_t a = rail->addr;
-
-    snprintf(text, 20, "%u.%u.%u.%u/%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
-             rail->prefix & 63);
-}
-
 /* Multicasts a nonce and waits for it to come back. */
 static int ask(struct hwmc_fabric *f)
 {

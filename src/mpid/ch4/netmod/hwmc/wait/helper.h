@@ -26,7 +26,7 @@
 
 #define HWMC_HELPER_COUNTS(X)                                                                      \
     X(wakes, "times the helper thread looked after what came while the program computed")          \
-    X(repairs, "fragments that it sent to members that had asked for them")
+    X(repairs, "fragments that it sent to members that had requested them")
 
 struct hwmc_helper_counts {
 #define X(field, text) uint64_t field;

@@ -14,7 +14,7 @@
 
 enum hwmc_armed { HWMC_ARMED_NEVER, HWMC_ARMED_NOT_NOW, HWMC_ARMED };
 
-/* Whether the process may sleep at all, as the user wishes; before UCX is initialized. */
+/* Whether the process may sleep at all, as the user has set it; before UCX is initialized. */
 void hwmc_sleep_init(bool wanted);
 
 /* Whether MPICH's UCX context shall be one that can be waited for; and that it is. */

@@ -9,6 +9,7 @@
 #include "../base/global.h"
 #include "../base/counters.h"
 #include "lanes.h"
+#include "rc.h"
 #include "sessions.h"
 #include "peers.h"
 #include "auth.h"
@@ -141,6 +142,11 @@ static void name_wire(struct wire *w, const struct hwmc_job_rails *rails, int at
              (unsigned) rail->prefix, before, lane);
 }
 
+bool hwmc_lanes_need_sessions(void)
+{
+    return hwmc_settings.ways.resilient || hwmc_rc_named();
+}
+
 static int within(int lanes)
 {
     return lanes < 1 ? 1 : MPL_MIN(lanes, HWMC_RAIL_LANES_MAX);
@@ -154,7 +160,7 @@ static int near_lanes(void)
 
 static int rail_lanes(void)
 {
-    if (hwmc_job_sessions_wanted())
+    if (hwmc_lanes_need_sessions())
         return 1;
     return hwmc_has_site() ? MPL_MAX(near_lanes(), within(hwmc_settings.tune.site_lanes))
                            : near_lanes();
@@ -185,7 +191,7 @@ void hwmc_lanes_open(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
     *lanes = (struct hwmc_lanes){0};
     control_wire = (struct wire){.to = to_engine(engine), .rail = -1, .name = "c"};
     lanes->control = open_lane(&control_wire, NULL, &lanes->err);
-    if (lanes->control && (rails->num * rail_lanes() > 1 || hwmc_job_sessions_wanted()))
+    if (lanes->control && (rails->num * rail_lanes() > 1 || hwmc_lanes_need_sessions()))
         for (int i = 0; i < rails->num; i++)
             open_rail(lanes, engine, rails, i);
 }

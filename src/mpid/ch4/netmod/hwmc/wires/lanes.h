@@ -23,6 +23,9 @@ struct hwmc_lanes {
     struct hwmc_lane *by_rail[HWMC_RAILS_MAX][HWMC_RAIL_LANES_MAX];
 };
 
+/* The user asks for something for which lanes go to sessions. */
+bool hwmc_lanes_need_sessions(void);
+
 /* Opens them: those of rails if there are to be several lanes. What cannot be opened is left
  * out. */
 void hwmc_lanes_open(struct hwmc_lanes *lanes, struct hwmc_engine *engine,

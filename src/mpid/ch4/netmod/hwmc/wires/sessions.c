@@ -22,11 +22,6 @@ bool hwmc_am_override;
 static struct hwmc_sessions *sessions; /* NULL: there are none */
 static const struct hwmc_job_sessions_users *used_by;
 
-bool hwmc_job_sessions_wanted(void)
-{
-    return hwmc_settings.ways.resilient || hwmc_rc_named();
-}
-
 static struct hwmc_lane *open_stream(uint32_t stream)
 {
     const struct hwmc_lane_params params = {

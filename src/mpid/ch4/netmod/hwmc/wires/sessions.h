@@ -19,9 +19,6 @@
 
 #include "lanes.h"
 
-/* The user asks for something that takes sessions. */
-bool hwmc_job_sessions_wanted(void);
-
 /* What uses streams of the sessions beside the engine. */
 struct hwmc_job_sessions_users {
     bool (*am_open)(struct hwmc_sessions *sessions, uint32_t first,

@@ -64,41 +64,6 @@ static bool describe_end(const struct hwmc_lane_rc *l, const struct ibv_qp *qp, 
     return true;
 }
 
-static uint32_t bucket_of(uint32_t qp_num)
-{
-    return qp_num & (RC_QPS_BUCKETS - 1);
-}
-
-static void enter_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
-{
-    struct rc_conn **of_qp = &l->of_qp[bucket_of(c->apm.qp->qp_num)];
-
-    c->next_of_qp = *of_qp;
-    *of_qp = c;
-    c->at = l->num_conns;
-    l->conns[l->num_conns++] = c;
-}
-
-static void leave_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
-{
-    struct rc_conn **of_qp = &l->of_qp[bucket_of(c->apm.qp->qp_num)];
-
-    while (*of_qp != c)
-        of_qp = &(*of_qp)->next_of_qp;
-    *of_qp = c->next_of_qp;
-    l->conns[c->at] = l->conns[--l->num_conns];
-    l->conns[c->at]->at = c->at;
-}
-
-struct rc_conn *rc_conn_of_qp(const struct hwmc_lane_rc *l, uint32_t qp_num)
-{
-    struct rc_conn *c = l->of_qp[bucket_of(qp_num)];
-
-    while (c != NULL && c->apm.qp->qp_num != qp_num)
-        c = c->next_of_qp;
-    return c;
-}
-
 struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
 {
     struct rc_conn *c;
@@ -121,7 +86,7 @@ struct rc_conn *rc_conn_make(struct hwmc_lane_rc *l, uint32_t peer)
     c->open_by = rc_now() + RC_ANSWER_NS;
     rc_wake_at(l, c->open_by);
     c->apm.qp = qp;
-    enter_conn(l, c);
+    rc_conns_enter(l, c);
     return c;
 }
 
@@ -187,7 +152,7 @@ bool rc_conn_join(struct hwmc_lane_rc *l, struct rc_conn *c, const struct rc_end
 
 void rc_conn_unmake(struct hwmc_lane_rc *l, struct rc_conn *c)
 {
-    leave_conn(l, c);
+    rc_conns_leave(l, c);
     ibv_destroy_qp(c->apm.qp);
     rc_send_drop(l, c);
     free(c->whole.bytes);

@@ -23,44 +23,11 @@ static bool port_works(const struct hwmc_lane_rc *l)
     return !l->dead && l->ports.active[0];
 }
 
-static bool send_exchange(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type type,
-                          uint32_t epoch)
-{
-    const struct rc_peer *p = &l->peers[peer];
-    struct rc_exchange x = {.type = type, .epoch = epoch};
-    uint8_t bytes[RC_EXCHANGE_MAX];
-
-    if (type == RC_CONNECT || type == RC_ACCEPT)
-        x.end = p->conn->mine;
-    return l->params.tell(l->params.lane.ctx, peer, bytes, rc_wire_write_exchange(&x, bytes)) ==
-           HWMC_OK;
-}
-
 static void refuse_peer(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
     l->params.counts->refused++;
     p->state = RC_PEER_REFUSED;
     p->at = rc_now() + RC_REFUSED_NS;
-}
-
-void rc_exchange_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell_peer)
-{
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
-    struct rc_peer *p = &l->peers[c->peer];
-
-    if (c->failed)
-        return;
-    c->failed = true;
-    c->was_open = c->open;
-    c->open = false;
-    c->bury_at = rc_now() + RC_DRAIN_NS;
-    c->drained = ibv_modify_qp(c->apm.qp, &attr, IBV_QP_STATE) != 0;
-    l->num_failed++;
-    rc_wake_at(l, c->bury_at);
-    p->state = RC_PEER_FAILED;
-    p->wanted = false;
-    if (tell_peer)
-        send_exchange(l, c->peer, RC_CLOSE, p->epoch);
 }
 
 /* Active, and it is time: CONNECT. */
@@ -75,8 +42,8 @@ static int begin_connect(struct hwmc_lane_rc *l, uint32_t peer)
     }
     p->epoch++;
     p->state = RC_PEER_CONNECTING;
-    if (!send_exchange(l, peer, RC_CONNECT, p->epoch)) {
-        rc_exchange_fail(l, p->conn, false);
+    if (!rc_peer_tell(l, peer, RC_CONNECT, p->epoch)) {
+        rc_peer_fail(l, p->conn, false);
         return HWMC_ERR_PEER;
     }
     return HWMC_AGAIN;
@@ -90,7 +57,7 @@ static int want_conn(struct hwmc_lane_rc *l, uint32_t peer)
     if (!port_works(l))
         return HWMC_ERR_PEER;
     if (!is_active(l, peer)) {
-        if (!send_exchange(l, peer, RC_WANT, p->epoch))
+        if (!rc_peer_tell(l, peer, RC_WANT, p->epoch))
             return HWMC_ERR_PEER;
         p->state = RC_PEER_WANTED;
         p->at = rc_now() + RC_ANSWER_NS;
@@ -130,7 +97,7 @@ int rc_exchange_ready(struct hwmc_lane_rc *l, uint32_t peer)
 static void open_conn(struct hwmc_lane_rc *l, struct rc_peer *p)
 {
     p->state = RC_PEER_OPEN;
-    p->conn->open = true;
+    p->conn->state = RC_CONN_OPEN;
     l->params.counts->connects++;
 }
 
@@ -143,12 +110,12 @@ static void on_connect(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_ex
     p->conn = port_works(l) ? rc_conn_make(l, peer) : NULL;
     if (p->conn == NULL) {
         refuse_peer(l, p);
-        send_exchange(l, peer, RC_REFUSE, x->epoch);
+        rc_peer_tell(l, peer, RC_REFUSE, x->epoch);
         return;
     }
     p->state = RC_PEER_CONNECTING;
-    if (!rc_conn_join(l, p->conn, &x->end) || !send_exchange(l, peer, RC_ACCEPT, x->epoch))
-        rc_exchange_fail(l, p->conn, true);
+    if (!rc_conn_join(l, p->conn, &x->end) || !rc_peer_tell(l, peer, RC_ACCEPT, x->epoch))
+        rc_peer_fail(l, p->conn, true);
 }
 
 /* Active: the peer can receive. */
@@ -158,8 +125,8 @@ static void on_accept(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exc
 
     if (p->state != RC_PEER_CONNECTING || x->epoch != p->epoch)
         return;
-    if (!rc_conn_join(l, p->conn, &x->end) || !send_exchange(l, peer, RC_READY, x->epoch))
-        rc_exchange_fail(l, p->conn, true);
+    if (!rc_conn_join(l, p->conn, &x->end) || !rc_peer_tell(l, peer, RC_READY, x->epoch))
+        rc_peer_fail(l, p->conn, true);
     else
         open_conn(l, p);
 }
@@ -195,7 +162,7 @@ static void on_close(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_exch
     struct rc_peer *p = &l->peers[peer];
 
     if (p->conn != NULL && x->epoch == p->epoch)
-        rc_exchange_fail(l, p->conn, false);
+        rc_peer_fail(l, p->conn, false);
 }
 
 /* Active: the passive end has no connection of this epoch. */
@@ -206,10 +173,10 @@ static void on_want(struct hwmc_lane_rc *l, uint32_t peer, const struct rc_excha
     if (p->conn != NULL && x->epoch != p->epoch)
         return; /* CONNECT is on its way */
     if (p->conn != NULL) {
-        rc_exchange_fail(l, p->conn, false);
+        rc_peer_fail(l, p->conn, false);
         p->wanted = true;
     } else if (rc_exchange_ready(l, peer) == HWMC_ERR_PEER) {
-        send_exchange(l, peer, RC_REFUSE, x->epoch);
+        rc_peer_tell(l, peer, RC_REFUSE, x->epoch);
     }
 }
 
@@ -251,7 +218,7 @@ static bool must_wait(struct hwmc_lane_rc *l, const struct rc_heard *h)
     struct rc_peer *p = &l->peers[h->peer];
 
     if (h->exchange.type == RC_CONNECT && p->conn != NULL && is_for(l, h->peer, &h->exchange))
-        rc_exchange_fail(l, p->conn, false);
+        rc_peer_fail(l, p->conn, false);
     return p->state == RC_PEER_FAILED;
 }
 
@@ -284,14 +251,14 @@ static void end_waits(struct hwmc_lane_rc *l, uint64_t now)
     for (uint32_t i = 0; i < l->num_conns; i++) {
         struct rc_conn *c = l->conns[i];
 
-        if (!c->failed && !c->open && now >= c->open_by)
-            rc_exchange_fail(l, c, true);
-        else if (!c->failed && !c->open)
+        if (c->state == RC_CONN_MADE && now >= c->open_by)
+            rc_peer_fail(l, c, true);
+        else if (c->state == RC_CONN_MADE)
             rc_wake_at(l, c->open_by);
-        else if (c->failed && now < c->bury_at)
+        else if (rc_has_failed(c) && now < c->bury_at)
             rc_wake_at(l, c->bury_at);
-        else if (c->failed)
-            c->drained = true;
+        else if (rc_has_failed(c))
+            c->state = RC_CONN_DRAINED;
     }
 }
 
@@ -305,7 +272,7 @@ static void end_want(struct hwmc_lane_rc *l, uint32_t peer, uint64_t now)
     else if (!is_active(l, peer))
         p->state = RC_PEER_NONE;
     else if (begin_connect(l, peer) == HWMC_ERR_PEER)
-        send_exchange(l, peer, RC_REFUSE, p->epoch);
+        rc_peer_tell(l, peer, RC_REFUSE, p->epoch);
 }
 
 void rc_exchange_timers(struct hwmc_lane_rc *l)
@@ -364,7 +331,7 @@ int rc_exchange_bury(struct hwmc_lane_rc *l)
     for (uint32_t i = 0; i < l->num_conns && l->num_failed > 0;) {
         struct rc_conn *c = l->conns[i];
 
-        if (c->failed && c->drained) {
+        if (c->state == RC_CONN_DRAINED) {
             bury_conn(l, c);
             events++;
         } else {
@@ -379,7 +346,7 @@ void rc_exchange_cut(struct hwmc_lane_rc *l)
     while (l->num_conns > 0) {
         struct rc_conn *c = l->conns[0];
 
-        rc_exchange_fail(l, c, true);
+        rc_peer_fail(l, c, true);
         bury_conn(l, c);
     }
 }

@@ -124,7 +124,7 @@ void rc_paths_step(struct hwmc_lane_rc *l, struct rc_conn *c)
 
     switch (hwmc_apm_conn_step(&c->apm)) {
         case HWMC_APM_MOVE:
-            rc_exchange_fail(l, c, true);
+            rc_peer_fail(l, c, true);
             return;
         case HWMC_APM_SPECIFY:
         case HWMC_APM_LOAD:
@@ -146,7 +146,7 @@ void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now)
     for (uint32_t i = 0; i < l->num_conns; i++) {
         struct rc_conn *c = l->conns[i];
 
-        if (c->failed || c->trust_at == UINT64_MAX)
+        if (rc_has_failed(c) || c->trust_at == UINT64_MAX)
             continue;
         if (now < c->trust_at) {
             rc_wake_at(l, c->trust_at);
@@ -160,13 +160,13 @@ void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now)
 
 static void on_qp_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e)
 {
-    struct rc_conn *c = rc_conn_of_qp(l, e->qp_num);
+    struct rc_conn *c = rc_conns_of_qp(l, e->qp_num);
 
     if (c == NULL)
         return;
-    if (e->type == IBV_EVENT_QP_LAST_WQE_REACHED)
-        c->drained = true;
-    if (c->failed || hwmc_apm_conn_event(&c->apm, e->type) != HWMC_APM_TAKEN)
+    if (e->type == IBV_EVENT_QP_LAST_WQE_REACHED && rc_has_failed(c))
+        c->state = RC_CONN_DRAINED;
+    if (rc_has_failed(c) || hwmc_apm_conn_event(&c->apm, e->type) != HWMC_APM_TAKEN)
         return;
     if (e->type == IBV_EVENT_PATH_MIG && c->apm.state.last_by == HWMC_APM_BY_SOFTWARE)
         l->params.counts->moved++;
@@ -182,7 +182,7 @@ static void step_all(struct hwmc_lane_rc *l)
     for (uint32_t i = 0; i < l->num_conns; i++) {
         struct rc_conn *c = l->conns[i];
 
-        if (!c->failed && c->apm.state.comm == HWMC_APM_RTS)
+        if (!rc_has_failed(c) && c->apm.state.comm == HWMC_APM_RTS)
             rc_paths_step(l, c);
     }
 }
@@ -214,8 +214,9 @@ static void look_at_conn(struct hwmc_lane_rc *l, struct rc_conn *c)
     struct ibv_qp_attr attr;
     struct ibv_qp_init_attr init;
 
-    c->drained = c->failed;
-    if (c->failed || c->apm.state.comm != HWMC_APM_RTS)
+    if (rc_has_failed(c))
+        c->state = RC_CONN_DRAINED;
+    if (rc_has_failed(c) || c->apm.state.comm != HWMC_APM_RTS)
         return;
     if (ibv_query_qp(c->apm.qp, &attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE, &init) != 0 ||
         attr.qp_state == IBV_QPS_ERR)
@@ -236,7 +237,7 @@ static void lose_device(struct hwmc_lane_rc *l)
 {
     l->dead = true;
     for (uint32_t i = 0; i < l->num_conns; i++)
-        rc_exchange_fail(l, l->conns[i], true);
+        rc_peer_fail(l, l->conns[i], true);
 }
 
 static void on_event(struct hwmc_lane_rc *l, const struct hwmc_verbs_event *e)

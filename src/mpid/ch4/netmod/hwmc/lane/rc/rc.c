@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../apm/load.h"
@@ -18,14 +17,6 @@
 
 #define BATCHES 16        /* of completions in a poll */
 #define HEARD_PER_PEER 8u /* messages of the exchange that may wait; honest peers have fewer */
-
-uint64_t rc_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
 
 /* Peers are connected by what they tell each other, so there is nothing to know of one before. */
 static void rc_address(struct hwmc_lane *lane, const void **addr, size_t *len)

@@ -79,20 +79,25 @@ struct rc_whole {
     uint32_t got; /* < total */
 };
 
+enum rc_conn_state {
+    RC_CONN_MADE,   /* to be open by open_by */
+    RC_CONN_OPEN,   /* messages can be sent */
+    RC_CONN_FAILED, /* the queue pair is in error, or was never of use; to be buried */
+    RC_CONN_DRAINED /* so, and nothing of it is on the way to the completion queue */
+};
+
 struct rc_conn {
     uint32_t peer;
     uint32_t at; /* in the lane's conns */
     struct rc_conn *next_of_qp;
     struct hwmc_apm_conn apm; /* apm.qp is NULL until made */
     struct rc_end mine;       /* as the peer was told */
-    bool open;                /* messages can be sent */
-    bool was_open;
+    enum rc_conn_state state;
+    bool was_open;            /* failed: messages could be sent before */
     bool proven;              /* something came or was acknowledged */
     bool spoiled;             /* something came that makes no sense: nothing more is taken */
-    bool failed;              /* the queue pair is in error, or was never of use; to be buried */
-    bool drained;             /* failed: nothing of it is on the way to the completion queue */
     uint64_t bury_at;         /* failed: ns, when drained or not */
-    uint64_t open_by;         /* ns: not open by then it has failed */
+    uint64_t open_by;         /* MADE: ns: not open by then it has failed */
     uint64_t trust_at;        /* ns; UINT64_MAX: no path is in doubt */
     uint32_t credits;         /* fragments that the peer has buffers for, <= RC_CREDITS_MAX */
     uint32_t credits_max;     /* as the peer told */
@@ -193,10 +198,33 @@ static inline struct hwmc_lane_rc *rc_lane(const struct hwmc_lane *l)
 
 uint64_t rc_now(void);
 
+static inline bool rc_has_failed(const struct rc_conn *c)
+{
+    return c->state >= RC_CONN_FAILED;
+}
+
 static inline void rc_wake_at(struct hwmc_lane_rc *l, uint64_t at)
 {
     l->wake = at < l->wake ? at : l->wake;
 }
+
+/* peer.c. */
+
+/* Sends a message of the exchange: the lane's end goes along where it belongs. False: it is lost. */
+bool rc_peer_tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type type,
+                  uint32_t epoch);
+
+/* The connection is of no use any more: it is buried, and the caller told, when what is on the way
+ * has come. The peer is told if `tell`. */
+void rc_peer_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell);
+
+/* conns.c: the lane's connections, in a list and by queue pair. */
+
+void rc_conns_enter(struct hwmc_lane_rc *l, struct rc_conn *c);
+void rc_conns_leave(struct hwmc_lane_rc *l, struct rc_conn *c);
+
+/* NULL: none of this lane. */
+struct rc_conn *rc_conns_of_qp(const struct hwmc_lane_rc *l, uint32_t qp_num);
 
 /* exchange.c. */
 
@@ -208,10 +236,6 @@ int rc_exchange_progress(struct hwmc_lane_rc *l);
 
 /* Begins connections that are due; sets `wake`. */
 void rc_exchange_timers(struct hwmc_lane_rc *l);
-
-/* The connection is of no use any more: it is buried, and the caller told, when what is on the way
- * has come. The peer is told if `tell`. */
-void rc_exchange_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell);
 
 /* Buries the failed connections that are drained; returns how many. */
 int rc_exchange_bury(struct hwmc_lane_rc *l);
@@ -229,9 +253,6 @@ bool rc_conn_join(struct hwmc_lane_rc *l, struct rc_conn *c, const struct rc_end
 
 /* Gives back everything, borrowed bodies too. */
 void rc_conn_unmake(struct hwmc_lane_rc *l, struct rc_conn *c);
-
-/* NULL: none of this lane. */
-struct rc_conn *rc_conn_of_qp(const struct hwmc_lane_rc *l, uint32_t qp_num);
 
 /* lane/rc/send.c. */
 

@@ -64,7 +64,7 @@ static bool take_fragment(struct hwmc_lane_rc *l, struct rc_conn *c, const uint8
 
 static void on_received(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
 {
-    struct rc_conn *c = rc_conn_of_qp(l, wc->qp_num);
+    struct rc_conn *c = rc_conns_of_qp(l, wc->qp_num);
 
     if (c == NULL || c->spoiled || wc->status != IBV_WC_SUCCESS)
         return;
@@ -72,7 +72,7 @@ static void on_received(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
     if (!take_fragment(l, c, rc_buffers_received(l, wc->wr_id), wc->byte_len)) {
         c->spoiled = true;
         l->params.counts->bad++;
-        rc_exchange_fail(l, c, true);
+        rc_peer_fail(l, c, true);
     }
 }
 
@@ -85,7 +85,7 @@ static void on_sent(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
     if (wc->status == IBV_WC_SUCCESS)
         c->proven = true;
     else
-        rc_exchange_fail(l, c, true);
+        rc_peer_fail(l, c, true);
     rc_send_done(l, (uint32_t) wc->wr_id);
 }
 
@@ -93,7 +93,7 @@ static void on_sent(struct hwmc_lane_rc *l, const struct ibv_wc *wc)
 static void return_credits(struct hwmc_lane_rc *l, const struct ibv_wc *wc, int n)
 {
     for (int i = 0; i < n; i++) {
-        struct rc_conn *c = rc_conn_of_qp(l, wc[i].qp_num);
+        struct rc_conn *c = rc_conns_of_qp(l, wc[i].qp_num);
 
         if (c == NULL)
             continue;

@@ -17,12 +17,12 @@
 
 static bool has_room(const struct hwmc_lane_rc *l, const struct rc_conn *c)
 {
-    return !c->failed && c->posted < RC_SENDS && l->buffers.num_free > 0;
+    return !rc_has_failed(c) && c->posted < RC_SENDS && l->buffers.num_free > 0;
 }
 
 static bool can_post(const struct hwmc_lane_rc *l, const struct rc_conn *c)
 {
-    return c->open && c->credits > 0 && has_room(l, c);
+    return c->state == RC_CONN_OPEN && c->credits > 0 && has_room(l, c);
 }
 
 static uint8_t *slot_bytes(const struct hwmc_lane_rc *l, uint32_t slot)
@@ -77,7 +77,7 @@ static bool post_request(struct hwmc_lane_rc *l, struct rc_conn *c, uint32_t slo
     if (ibv_post_send(c->apm.qp, &wr, &bad) == 0)
         return true;
     put_slot(l, slot);
-    rc_exchange_fail(l, c, true);
+    rc_peer_fail(l, c, true);
     return false;
 }
 
@@ -147,7 +147,7 @@ void rc_send_pump(struct hwmc_lane_rc *l, struct rc_conn *c)
             l->num_queued--;
         }
     }
-    if (c->owed < RC_CREDITS / 2 || c->failed)
+    if (c->owed < RC_CREDITS / 2 || rc_has_failed(c))
         return;
     if (has_room(l, c))
         post_credits(l, c);

@@ -1,0 +1,37 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * info_print: text as the parts of hwmc_info print it.
+ */
+#include "info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void hwmc_info_print_wrapped(const char *text, int indent)
+{
+    const int width = 78;
+
+    while (*text != '\0') {
+        size_t room = (size_t) (width - indent), len = strcspn(text, "\n");
+
+        if (len > room) {
+            for (len = room; len > 0 && text[len] != ' '; len--)
+                ;
+            if (len == 0)
+                len = room;
+        }
+        printf("%*s%.*s\n", indent, "", (int) len, text);
+        text += len;
+        text += *text == '\n' ? 1 : strspn(text, " ");
+    }
+}
+
+void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text)
+{
+    uint32_t a = rail->addr;
+
+    snprintf(text, 20, "%u.%u.%u.%u/%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
+             rail->prefix & 63);
+}

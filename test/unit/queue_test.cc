@@ -220,4 +220,37 @@ TEST_F(Queues, ThreadsTakeTurns)
     EXPECT_EQ(over, 2 * EACH);
 }
 
+// A step may wait for a lock that the thread which starts an operation holds.
+TEST_F(Queues, WhoStartsNeverWaitsForAStep)
+{
+    static std::atomic<bool> inside, may_go;
+    static std::atomic<int> over;
+    static const hwmc_op_ops ops = {.step =
+                                        [](hwmc_op *, hwmc_stepper) {
+                                            inside = true;
+                                            while (!may_go)
+                                                std::this_thread::yield();
+                                            return true;
+                                        },
+                                    .end = [](hwmc_op *) { over++; },
+                                    .in_memory = nullptr};
+    hwmc_queue q[2] = {};
+    Op held, same, other;
+
+    held.op.ops = same.op.ops = other.op.ops = &ops;
+    inside = may_go = false;
+    over = 0;
+    std::thread stepper([&] { hwmc_queue_start(&q[0], &held.op); });
+    while (!inside)
+        std::this_thread::yield();
+    hwmc_queue_start(&q[0], &same.op);
+    hwmc_queue_start(&q[1], &other.op);
+    EXPECT_EQ(over, 0);
+    may_go = true;
+    stepper.join();
+    while (hwmc_queues_pending() > 0)
+        hwmc_queues_step(HWMC_STEP_BY_PROGRAM);
+    EXPECT_EQ(over, 3);
+}
+
 } // namespace

@@ -4,6 +4,7 @@
  */
 
 #include "hwmc_families.h"
+#include "hwmc_forms.h"
 
 /* All blocking collectives, in every form: rooted ones from every root, vector forms, in place, of
  * lengths around those where the way changes in which data go inside a host: what fits into a slot,
@@ -161,6 +162,7 @@ int main(int argc, char **argv)
     int errs = 0, size, rounds;
 
     MTest_Init(&argc, &argv);
+    hwtest_forms_init(argc, argv);
     most = (size_t) hwtest_option(argc, argv, "-max", (double) most);
     rounds = (int) hwtest_option(argc, argv, "-rounds", 400);
     quick = hwtest_flag(argc, argv, "-quick");
@@ -171,5 +173,5 @@ int main(int argc, char **argv)
     errs += many(&call, rounds, true);
     errs += on_comms(&call, rounds / 8);
     hwtest_call_free(&call);
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

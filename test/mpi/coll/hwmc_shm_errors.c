@@ -4,6 +4,7 @@
  */
 
 #include "hwmc_families.h"
+#include "hwmc_forms.h"
 
 /* Ranks whose messages differ in length: who has too little room gets an error, nobody waits for
  * ever, nothing is written behind a buffer, and other communicators are as before. The communicator
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
     bool gathers;
 
     MTest_Init(&argc, &argv);
+    hwtest_forms_init(argc, argv);
     most = hwtest_flag(argc, argv, "-long") ? ROOM : 4000;
     gathers = hwtest_flag(argc, argv, "-gather");
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -125,5 +127,5 @@ int main(int argc, char **argv)
             errs += on_its_own(&call, gather, &cases[i], &state);
     }
     hwtest_call_free(&call);
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

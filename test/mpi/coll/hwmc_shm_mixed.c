@@ -4,6 +4,7 @@
  */
 
 #include "hwmc_families.h"
+#include "hwmc_forms.h"
 
 /* Blocking collectives among other traffic: who waits in one must still move the messages of
  * others.
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
     char *message;
 
     MTest_Init(&argc, &argv);
+    hwtest_forms_init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     message = hwtest_alloc(LONG);
@@ -126,5 +128,5 @@ int main(int argc, char **argv)
     hwtest_call_free(&whole);
     hwtest_call_free(&upper);
     free(message);
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

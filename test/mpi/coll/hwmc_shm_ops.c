@@ -5,6 +5,7 @@
 
 #include <complex.h>
 #include "hwmc_util.h"
+#include "hwmc_forms.h"
 
 /* Every predefined operation on every type that MPI defines it for, by MPI_Reduce, MPI_Allreduce
  * and MPI_Scan, compared with MPI_Reduce_local in the order of ranks. The data are such that the
@@ -274,9 +275,10 @@ int main(int argc, char **argv)
     int errs;
 
     MTest_Init(&argc, &argv);
+    hwtest_forms_init(argc, argv);
     max = (int) hwtest_option(argc, argv, "-max", MOST);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     errs = all_pairs();
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include "hwmc_families.h"
+#include "hwmc_forms.h"
 
 /* MPI_THREAD_MULTIPLE: each of some threads runs collectives on communicators of its own, all at
  * the same time: a duplicate, and children of it that are made and freed on the way.
@@ -59,6 +60,7 @@ int main(int argc, char **argv)
     int errs = 0, provided, threads, rounds;
 
     MTest_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    hwtest_forms_init(argc, argv);
     threads = (int) hwtest_option(argc, argv, "-threads", 4);
     rounds = (int) hwtest_option(argc, argv, "-rounds", 150);
     if (provided == MPI_THREAD_MULTIPLE && threads <= MOST_THREADS) {
@@ -76,5 +78,5 @@ int main(int argc, char **argv)
         for (int i = 0; i < threads; i++)
             MPI_Comm_free(&workers[i].comm);
     }
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

@@ -4,6 +4,7 @@
  */
 
 #include "hwmc_layouts.h"
+#include "hwmc_forms.h"
 
 /* Collectives that move data, on datatypes with holes: each rank describes what it sends and what
  * it receives in its own way, so that only the signatures match. What memory must look like is the
@@ -185,6 +186,7 @@ int main(int argc, char **argv)
     int errs = 0, num;
 
     MTest_Init(&argc, &argv);
+    hwtest_forms_init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &s.size);
     num = 1 + hwtest_make_layouts(layouts + 1);
@@ -200,5 +202,5 @@ int main(int argc, char **argv)
         }
     }
     hwtest_free_layouts(layouts + 1, num - 1);
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

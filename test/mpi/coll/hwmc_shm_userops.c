@@ -4,6 +4,7 @@
  */
 
 #include "hwmc_util.h"
+#include "hwmc_forms.h"
 
 /* The program's own operations, on types of its own: composition of affine maps, which depends on
  * the order of ranks, and a maximum of each component, which does not. An element is two integers:
@@ -263,6 +264,7 @@ int main(int argc, char **argv)
     int errs = 0, plain = num - 3;
 
     MTest_Init(&argc, &argv);
+    hwtest_forms_init(argc, argv);
     max = (int) hwtest_option(argc, argv, "-max", MOST);
     in = new_area();
     out = new_area();
@@ -277,5 +279,5 @@ int main(int argc, char **argv)
     free(in);
     free(out);
     free(want);
-    return hwtest_finish(errs);
+    return hwtest_finish(errs + hwtest_forms_check());
 }

@@ -210,14 +210,18 @@ static inline void hwtest_compute(double seconds)
         ;
 }
 
-/* The value of a performance variable that counts and belongs to no object; 0 if there is none. */
+/* The value of a performance variable that counts and belongs to no object; 0 if there is none. The
+ * tools interface stays open: closed and opened again, that of MPICH 4.0 ends a program. */
 static inline unsigned long long hwtest_counter(const char *wanted)
 {
+    static bool is_open;
     unsigned long long value[1] = {0};
     MPI_T_pvar_session session;
     int num, provided;
 
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    if (!is_open)
+        MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    is_open = true;
     MPI_T_pvar_session_create(&session);
     MPI_T_pvar_get_num(&num);
     for (int i = 0; i < num; i++) {
@@ -239,7 +243,6 @@ static inline unsigned long long hwtest_counter(const char *wanted)
         break;
     }
     MPI_T_pvar_session_free(&session);
-    MPI_T_finalize();
     return value[0];
 }
 

@@ -18,6 +18,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/gather.h              \
     src/mpi/coll/bcast_hw/entry/hooks.h               \
     src/mpi/coll/bcast_hw/entry/host_bcast.h          \
+    src/mpi/coll/bcast_hw/entry/host_request.h        \
     src/mpi/coll/bcast_hw/entry/netmod.h              \
     src/mpi/coll/bcast_hw/entry/reduce.h              \
     src/mpi/coll/bcast_hw/entry/reduce_scatter.h      \
@@ -124,6 +125,8 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/cvars.c                  \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
     src/mpi/coll/bcast_hw/entry/host_bcast.c             \
+    src/mpi/coll/bcast_hw/entry/host_icoll.c             \
+    src/mpi/coll/bcast_hw/entry/host_request.c           \
     src/mpi/coll/bcast_hw/entry/ibcast.c                 \
     src/mpi/coll/bcast_hw/entry/job.c                    \
     src/mpi/coll/bcast_hw/entry/job_network.c            \

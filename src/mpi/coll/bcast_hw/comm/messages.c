@@ -108,6 +108,23 @@ fn_fail:
     return mpi_errno;
 }
 
+int hwmc_messages_run(struct hwmc_messages *m,
+                      int (*fill)(const void *what, MPIR_Comm *comm, MPIR_Sched_t s),
+                      const void *what)
+{
+    int mpi_errno = MPI_SUCCESS;
+    MPIR_Sched_t s;
+
+    mpi_errno = messages_create(m, &s);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = fill(what, m->comm, s);
+    mpi_errno = messages_start(m, s, mpi_errno);
+    MPIR_ERR_CHECK(mpi_errno);
+
+fn_fail:
+    return mpi_errno;
+}
+
 int hwmc_messages_tell(struct hwmc_messages *m, int *buffer, int ints, const int *ranks, int num)
 {
     int mpi_errno = MPI_SUCCESS;

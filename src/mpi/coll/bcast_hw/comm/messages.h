@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * messages: a collective of MPICH's that is begun and asked after, for what a communicator agrees
- * on before it has groups of its own; and the broadcast of an operation that MPICH is to run.
+ * on before it has groups of its own; and the collective of an operation that MPICH is to run.
  *
  * It is a schedule of MPICH's with a tag that the caller took where all ranks were at the same call
  * (hwmc_messages_tag). So ranks may begin it at different times, and other collectives' tags stay
@@ -40,6 +40,11 @@ int hwmc_messages_allgather(struct hwmc_messages *m, const int *own, int *all, i
 int hwmc_messages_least(struct hwmc_messages *m, const int *own, int *least);
 int hwmc_messages_bcast(struct hwmc_messages *m, void *buffer, MPI_Aint count,
                         MPI_Datatype datatype, int root);
+
+/* A collective that `fill` puts into the schedule `s`; it is given `what`. */
+int hwmc_messages_run(struct hwmc_messages *m,
+                      int (*fill)(const void *what, MPIR_Comm *comm, MPIR_Sched_t s),
+                      const void *what);
 
 /* ranks[0] sends to the other ranks in `ranks`. This rank is one of them all. */
 int hwmc_messages_tell(struct hwmc_messages *m, int *buffer, int ints, const int *ranks, int num);

@@ -80,18 +80,17 @@ int hwmc_shm_broken(const struct hwmc_shm_comm *n)
     return mpi_errno;
 }
 
-struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
+/* Counts a collective: whether it is the one that makes the segment. */
+static inline bool is_due(struct hwmc_shm_comm *n)
 {
-    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+    return n->state == HWMC_SHM_COUNTING &&
+           n->calls++ >= (uint64_t) MPL_MAX(hwmc_settings.tune.shm_after, 0);
+}
 
-    if (!n)
-        return NULL;
-    hwmc_comm_drain(hwmc_comm_state(comm));
-    if (n->state == HWMC_SHM_COUNTING &&
-        n->calls++ >= (uint64_t) MPL_MAX(hwmc_settings.tune.shm_after, 0)) {
-        *mpi_errno = hwmc_shm_setup(n, comm);
-        hwmc_comm_show(comm, hwmc_comm_state(comm));
-    }
+/* Where a collective that was counted runs, after this error of set-up. */
+ATTRIBUTE((always_inline))
+static inline struct hwmc_shm_host *find_host(struct hwmc_shm_comm *n, int *mpi_errno)
+{
     if (unlikely(*mpi_errno))
         return &n->host;
     if (unlikely(n->host.broken)) {
@@ -103,6 +102,52 @@ struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
     if (n->state == HWMC_SHM_OFF)
         hwmc_shm_note_left();
     return NULL;
+}
+
+struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+
+    if (!n)
+        return NULL;
+    hwmc_comm_drain(hwmc_comm_state(comm));
+    if (is_due(n)) {
+        *mpi_errno = hwmc_shm_setup(n, comm);
+        hwmc_comm_show(comm, hwmc_comm_state(comm));
+    }
+    return find_host(n, mpi_errno);
+}
+
+/* What an operation that waits for its host's ranks is told if one of these has failed. */
+static void look_for_failure(const struct hwmc_await *a, int *mpi_errno)
+{
+    if (*mpi_errno == MPI_SUCCESS && a->kind == HWMC_AWAIT_HOST &&
+        hwmc_shm_group_failed(&a->host->group))
+        *mpi_errno = hwmc_shm_failed(a->host, HWMC_ERR_PEER);
+}
+
+bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_shm_ask *q, struct hwmc_await *a,
+                  struct hwmc_shm_host **host, int *mpi_errno)
+{
+    struct hwmc_comm *c = hwmc_comm_state(comm);
+
+    a->kind = HWMC_AWAIT_NOTHING;
+    if (!q->in_setup && is_due(c->shm)) {
+        hwmc_shm_setup_begin(c->shm, comm, q->tag);
+        q->in_setup = true;
+    }
+    if (q->in_setup) {
+        if (!hwmc_shm_setup_step(c->shm, a, mpi_errno)) {
+            look_for_failure(a, mpi_errno);
+            if (*mpi_errno == MPI_SUCCESS)
+                return false;
+            hwmc_shm_setup_step(c->shm, a, mpi_errno); /* ends it */
+        }
+        q->in_setup = false;
+        hwmc_comm_show(comm, c);
+    }
+    *host = find_host(c->shm, mpi_errno);
+    return true;
 }
 
 void hwmc_shm_free(struct hwmc_shm_comm *n)

@@ -54,6 +54,18 @@ struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno);
          ? hwmc_shm_admit(comm, mpi_errno)                                                         \
          : NULL)
 
+/* hwmc_shm_admit for an operation, which never waits. It is asked when the operation is the first of
+ * its queue: so collectives are counted in the same order on all ranks. */
+struct hwmc_shm_ask {
+    int tag;       /* of the operation (messages.h) */
+    bool in_setup; /* it has begun set-up of the segment */
+};
+
+/* True: answered, and *host and *mpi_errno are as hwmc_shm_admit would have them; false: it waits
+ * for `a`. *mpi_errno is that of having waited, MPI_SUCCESS at first. */
+bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_shm_ask *q, struct hwmc_await *a,
+                  struct hwmc_shm_host **host, int *mpi_errno);
+
 /* What `comm` has of this, made if it can be. */
 struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm);
 

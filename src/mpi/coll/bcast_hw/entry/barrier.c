@@ -27,8 +27,7 @@ static inline int end_barrier(struct hwmc_call *call, int mpi_errno)
     return mpi_errno;
 }
 
-static const struct hwmc_call_ops barrier_ops = {
-    .bytes = sizeof(struct hwmc_barrier_call), .begin = begin_barrier, .end = end_barrier};
+static const struct hwmc_call_ops barrier_ops = {.begin = begin_barrier, .end = end_barrier};
 
 void hwmc_barrier_call_init(struct hwmc_barrier_call *c)
 {

@@ -28,7 +28,6 @@
 struct hwmc_call;
 
 struct hwmc_call_ops {
-    size_t bytes; /* of the collective's whole struct */
     /* Before begin: whether the collective can run at `n`. Depends on the operation, the datatype
      * and the layout of the segment alone, so it is alike on all ranks. NULL: it always can. */
     bool (*fits)(const struct hwmc_call *c, const struct hwmc_shm_host *n);

@@ -83,8 +83,7 @@ static int end_gather(struct hwmc_call *call, int mpi_errno)
     return mpi_errno ? mpi_errno : err;
 }
 
-static const struct hwmc_call_ops gather_ops = {
-    .bytes = sizeof(struct hwmc_gather_call), .begin = begin_gather, .end = end_gather};
+static const struct hwmc_call_ops gather_ops = {.begin = begin_gather, .end = end_gather};
 
 void hwmc_gather_call_init(struct hwmc_gather_call *c, const void *sendbuf, MPI_Aint sendcount,
                            MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,

@@ -18,13 +18,63 @@
  * that every member has begun or is about to. */
 bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
-/* Nonblocking and persistent broadcasts of communicators whose ranks run on several hosts. True:
- * *request is made, or *mpi_errno is an error; false: it is MPICH's to run. The same on every rank
- * of `comm`. None waits. */
+/* Nonblocking and persistent collectives: MPID_I<collective>, MPID_<Collective>_init. Broadcasts of
+ * all communicators; others where all ranks run on one host. True: *request is made, or *mpi_errno
+ * is an error; false: it is MPICH's to run. The same on every rank of `comm`. None waits. */
+enum hwmc_form { HWMC_NONBLOCKING, HWMC_PERSISTENT };
+
+bool MPIR_Hwmc_ibarrier(MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                        int *mpi_errno);
 bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                      MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno);
-bool MPIR_Hwmc_bcast_init(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                          MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno);
+                      MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_ireduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                       MPI_Op op, int root, MPIR_Comm *comm, enum hwmc_form form,
+                       MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_iallreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                          MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                          int *mpi_errno);
+bool MPIR_Hwmc_igather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                       MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                       int *mpi_errno);
+bool MPIR_Hwmc_igatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                        MPI_Datatype recvtype, int root, MPIR_Comm *comm, enum hwmc_form form,
+                        MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_iallgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
+                          enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_iallgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
+                           MPI_Datatype recvtype, MPIR_Comm *comm, enum hwmc_form form,
+                           MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_iscatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
+                        MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                        int *mpi_errno);
+bool MPIR_Hwmc_iscatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
+                         MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
+                         MPI_Datatype recvtype, int root, MPIR_Comm *comm, enum hwmc_form form,
+                         MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_ialltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
+                         enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                          MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
+                          const MPI_Aint *rdispls, MPI_Datatype recvtype, MPIR_Comm *comm,
+                          enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_iscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                     MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                     int *mpi_errno);
+bool MPIR_Hwmc_iexscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                       MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                       int *mpi_errno);
+bool MPIR_Hwmc_ireduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *recvcounts,
+                               MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                               enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
+                                     MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
+                                     enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
 
 /* A persistent collective is started, or its request is freed: true: it is hwmc's, and that was
  * done; false: MPICH's. */

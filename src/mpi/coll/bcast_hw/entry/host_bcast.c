@@ -88,8 +88,7 @@ static inline int end_bcast(struct hwmc_call *call, int mpi_errno)
     return mpi_errno;
 }
 
-static const struct hwmc_call_ops bcast_ops = {
-    .bytes = sizeof(struct hwmc_bcast_call), .begin = begin_bcast, .end = end_bcast};
+static const struct hwmc_call_ops bcast_ops = {.begin = begin_bcast, .end = end_bcast};
 
 void hwmc_bcast_call_init(struct hwmc_bcast_call *c, void *buffer, MPI_Aint count,
                           MPI_Datatype datatype, int root)

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * MPI_Ibcast and MPI_Bcast_init of a communicator whose ranks run on several hosts:
+ * MPI_Ibcast and MPI_Bcast_init of a communicator whose ranks run on several hosts, or where the
+ * user wants multicast on one (host_icoll.c has the others):
  *
  *   PLAN -> BY_HWMC -> OVER
  *      \--> BY_MPICH -^
@@ -18,12 +19,12 @@
 
 #include "mpiimpl.h"
 #include "bcast.h"
-#include "hooks.h"
-#include "request.h"
+#include "host_request.h"
 #include "../comm/shm.h"
 #include "../op/wait_bcast.h"
 #include "../op/wait_failure.h"
 #include "../process/process.h"
+#include "../select/choose.h"
 #include "../shm/segment/wakeup.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
@@ -222,8 +223,8 @@ static bool is_mpichs(void)
 
 /* Makes the operation and a request of it, unless MPICH is to run the broadcast. */
 static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                        MPIR_Comm *comm, int (*begin)(struct hwmc_request *r, MPIR_Request **made),
-                        MPIR_Request **request, int *mpi_errno)
+                        MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
+                        int *mpi_errno)
 {
     struct hwmc_comm *c;
     struct ibcast *b;
@@ -236,23 +237,19 @@ static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
         MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
         return true;
     }
-    *mpi_errno = begin(&b->request, request);
+    *mpi_errno = form == HWMC_PERSISTENT ? hwmc_request_persist(&b->request, request)
+                                         : hwmc_request_start(&b->request, request);
     if (*mpi_errno)
         ibcast_destroy(&b->request);
     return true;
 }
 
 bool MPIR_Hwmc_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                      MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
+                      MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request, int *mpi_errno)
 {
-    return ibcast_take(buffer, count, datatype, root, comm, hwmc_request_start, request, mpi_errno);
-}
-
-bool MPIR_Hwmc_bcast_init(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
-                          MPIR_Comm *comm, MPIR_Request **request, int *mpi_errno)
-{
-    return ibcast_take(buffer, count, datatype, root, comm, hwmc_request_persist, request,
-                       mpi_errno);
+    return (!hwmc_is_forced() &&
+            hwmc_host_ibcast(buffer, count, datatype, root, comm, form, request, mpi_errno)) ||
+           ibcast_take(buffer, count, datatype, root, comm, form, request, mpi_errno);
 }
 
 /* MPICH's selection names hwmc, by control variable or JSON file, for a broadcast that hwmc does

@@ -72,10 +72,8 @@ static int end_reduce(struct hwmc_call *call, int mpi_errno)
     return hwmc_combination_end(&((struct hwmc_reduce_call *) call)->x, mpi_errno, true);
 }
 
-static const struct hwmc_call_ops reduce_ops = {.bytes = sizeof(struct hwmc_reduce_call),
-                                                .fits = reduce_fits,
-                                                .begin = begin_reduce,
-                                                .end = end_reduce};
+static const struct hwmc_call_ops reduce_ops = {
+    .fits = reduce_fits, .begin = begin_reduce, .end = end_reduce};
 
 void hwmc_reduce_call_init(struct hwmc_reduce_call *c, const void *sendbuf, void *recvbuf,
                            MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
@@ -132,10 +130,8 @@ static inline int end_allreduce(struct hwmc_call *call, int mpi_errno)
     return hwmc_combination_end(&((struct hwmc_allreduce_call *) call)->x, mpi_errno, true);
 }
 
-static const struct hwmc_call_ops allreduce_ops = {.bytes = sizeof(struct hwmc_allreduce_call),
-                                                   .fits = allreduce_fits,
-                                                   .begin = begin_allreduce,
-                                                   .end = end_allreduce};
+static const struct hwmc_call_ops allreduce_ops = {
+    .fits = allreduce_fits, .begin = begin_allreduce, .end = end_allreduce};
 
 void hwmc_allreduce_call_init(struct hwmc_allreduce_call *c, const void *sendbuf, void *recvbuf,
                               MPI_Aint count, MPI_Datatype datatype, MPI_Op op)

@@ -134,7 +134,6 @@ static int end_reduce_scatter(struct hwmc_call *call, int mpi_errno)
 }
 
 static const struct hwmc_call_ops reduce_scatter_ops = {
-    .bytes = sizeof(struct hwmc_reduce_scatter_call),
     .fits = reduce_scatter_fits,
     .begin = begin_reduce_scatter,
     .end = end_reduce_scatter,

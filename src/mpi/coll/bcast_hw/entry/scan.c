@@ -44,10 +44,8 @@ static int end_scan(struct hwmc_call *call, int mpi_errno)
     return hwmc_combination_end(&c->x, mpi_errno, !c->exclusive || call->host->group.rank > 0);
 }
 
-static const struct hwmc_call_ops scan_ops = {.bytes = sizeof(struct hwmc_scan_call),
-                                              .fits = scan_fits,
-                                              .begin = begin_scan,
-                                              .end = end_scan};
+static const struct hwmc_call_ops scan_ops = {
+    .fits = scan_fits, .begin = begin_scan, .end = end_scan};
 
 void hwmc_scan_call_init(struct hwmc_scan_call *c, const void *sendbuf, void *recvbuf,
                          MPI_Aint count, MPI_Datatype datatype, MPI_Op op)

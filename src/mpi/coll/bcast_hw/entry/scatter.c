@@ -71,8 +71,7 @@ static int end_scatter(struct hwmc_call *call, int mpi_errno)
     return mpi_errno ? mpi_errno : err;
 }
 
-static const struct hwmc_call_ops scatter_ops = {
-    .bytes = sizeof(struct hwmc_scatter_call), .begin = begin_scatter, .end = end_scatter};
+static const struct hwmc_call_ops scatter_ops = {.begin = begin_scatter, .end = end_scatter};
 
 void hwmc_scatter_call_init(struct hwmc_scatter_call *c, const void *sendbuf, MPI_Aint sendcount,
                             MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
@@ -197,8 +196,7 @@ static int end_alltoall(struct hwmc_call *call, int mpi_errno)
     return mpi_errno ? mpi_errno : err;
 }
 
-static const struct hwmc_call_ops alltoall_ops = {
-    .bytes = sizeof(struct hwmc_alltoall_call), .begin = begin_alltoall, .end = end_alltoall};
+static const struct hwmc_call_ops alltoall_ops = {.begin = begin_alltoall, .end = end_alltoall};
 
 void hwmc_alltoall_call_init(struct hwmc_alltoall_call *c, const void *sendbuf, MPI_Aint sendcount,
                              MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,

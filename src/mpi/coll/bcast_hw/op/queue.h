@@ -13,11 +13,12 @@
  * still follow each other without a pause.
  *
  * Operations are stepped by start, by MPICH's progress, and, while the program computes, by the
- * helper thread, which leaves alone what needs MPICH. Whoever steps holds the queues' lock; who
- * finds it taken, or is inside a step, does nothing.
+ * helper thread, which leaves alone what needs MPICH. One thread steps at a time; who finds another
+ * at it, or is inside a step, does not wait but does nothing. For a step may give MPICH's lock away
+ * and take it back, around a function of the program, and who starts an operation has that lock.
  *
  * Invariants: an operation is in one queue at most; `ops->end` is called once, after it has left
- * its queue, without the lock, in the order in which operations of a queue were started; then the
+ * its queue, outside steps, in the order in which operations of a queue were started; then the
  * operation, its queue and its communicator may be gone.
  *
  * Nothing here knows MPICH: entry/request.c makes requests of operations.
@@ -64,7 +65,8 @@ static inline bool hwmc_queue_is_empty(const struct hwmc_queue *q)
     return __atomic_load_n(&q->first, __ATOMIC_ACQUIRE) == NULL;
 }
 
-/* Puts `op` behind those of `q`, and steps it if it is the first. It may have ended on return. */
+/* Puts `op` behind those of `q`, and steps it if it is the first and no other thread steps. Never
+ * waits for a step. It may have ended on return; `q` stays until then. */
 void hwmc_queue_start(struct hwmc_queue *q, struct hwmc_op *op);
 
 /* Steps the first operation of every queue, and those that follow one that is over. By the program:

@@ -26,6 +26,9 @@
 #define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
 #define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
+#define STEPS_MOST 64u /* of a try: MPI_Test of a long message is to return soon */
+#define FAILURE_LOOKS                                                                              \
+    64u /* tries that found nothing, from one look whether another rank has failed to the next */
 #define CALLS_QUIET 256u /* collectives from progress to progress, where nothing is outstanding */
 
 _Static_assert(LOOKS >= HWMC_SHM_MISMATCH_STEPS, "looks are as far apart as they must be");
@@ -200,6 +203,44 @@ fn_fail:
     end_wait(n, &w);
     hwmc_shm_fail(n);
     return mpi_errno;
+}
+
+/* Tries have found nothing: whether no further one ever will. Sets the MPI error then. */
+static bool try_is_hopeless(struct hwmc_shm_host *n, uint32_t fruitless, int *mpi_errno)
+{
+    const char *why = NULL;
+
+    if (fruitless % FAILURE_LOOKS != 0)
+        return false;
+    if (hwmc_shm_group_failed(&n->group))
+        why = "it did so at another rank";
+    else if (fruitless % LOOKS == 0 && hwmc_shm_mismatch_look(&n->group))
+        why = "the ranks wait for each other";
+    if (!why)
+        return false;
+    hwmc_shm_fail(n);
+    MPIR_ERR_SET1(*mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s", why);
+    return true;
+}
+
+bool hwmc_shm_try(struct hwmc_shm_host *n, struct hwmc_shm_op *op, uint32_t *fruitless,
+                  int *mpi_errno)
+{
+    uint32_t steps = 0;
+    int err;
+
+    *mpi_errno = MPI_SUCCESS;
+    do
+        err = hwmc_shm_op_step(op);
+    while (err == HWMC_AGAIN && op->moved && ++steps < STEPS_MOST);
+    hwmc_shm_wakeup_ring(&n->group);
+    if (err == HWMC_AGAIN) {
+        *fruitless = op->moved ? 0 : *fruitless + 1;
+        return *fruitless > 0 && try_is_hopeless(n, *fruitless, mpi_errno);
+    }
+    if (err != HWMC_OK)
+        *mpi_errno = hwmc_shm_failed(n, err);
+    return true;
 }
 
 int hwmc_shm_wait_until(struct hwmc_shm_host *n, int (*step)(void *what), void *what)

@@ -33,7 +33,13 @@ static inline bool hwmc_owes_progress(void)
  * error `n` is broken. */
 int hwmc_shm_wait(struct hwmc_shm_host *n, struct hwmc_shm_op *op);
 
-/* The same with what a step returned, for set-up. */
+/* For who does not wait, but comes again until it is over: steps as far as that goes now, and not
+ * for long. True: it is over, and *mpi_errno is as hwmc_shm_wait returns it. *fruitless counts
+ * calls in a row that found nothing: 0 at first. */
+bool hwmc_shm_try(struct hwmc_shm_host *n, struct hwmc_shm_op *op, uint32_t *fruitless,
+                  int *mpi_errno);
+
+/* The same as hwmc_shm_wait with what a step returned, for set-up. */
 int hwmc_shm_wait_until(struct hwmc_shm_host *n, int (*step)(void *what), void *what);
 
 /* The MPI error of what a step returned; `n` is broken unless the ranks are still in step. */

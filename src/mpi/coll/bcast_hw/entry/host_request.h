@@ -1,0 +1,65 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * host_request: nonblocking and persistent collectives of communicators whose ranks all run on one
+ * host: a call (call.h) that is an operation of its communicator's queue (request.h). A hook
+ * (host_icoll.c) makes one:
+ *
+ *     take   whether it goes to the queue; memory for the call
+ *     keep   a copy of each array of counts or displacements
+ *            now the hook initializes the call
+ *     go     starts it, or makes it persistent
+ *
+ * Each may fail for want of memory. The hook need not look: go returns the error.
+ */
+
+#ifndef HWMC_ENTRY_HOST_REQUEST_H_INCLUDED
+#define HWMC_ENTRY_HOST_REQUEST_H_INCLUDED
+
+#include "call.h"
+#include "hooks.h"
+#include "request.h"
+
+/* A collective. */
+struct hwmc_host_kind {
+    size_t bytes; /* of the struct of its calls */
+    /* Puts MPICH's own algorithm for a call into the schedule `s`. */
+    int (*schedule)(const struct hwmc_call *c, MPIR_Comm *comm, MPIR_Sched_t s);
+};
+
+struct hwmc_host_request;
+
+/* The collective whose nonblocking form has this NAME in MPICH's control variables goes to the queue
+ * of `comm`: the same answer on all ranks. If so, *r is new; NULL: no memory. If the control
+ * variables name an algorithm of MPICH's it is to run it. */
+#define HWMC_HOST_TAKE(NAME, comm, kind, r)                                                        \
+    (MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto &&              \
+     hwmc_host_take(comm, kind, r))
+bool hwmc_host_take(MPIR_Comm *comm, const struct hwmc_host_kind *kind,
+                    struct hwmc_host_request **r);
+
+/* The struct of the call, to be initialized; `r` is not NULL. */
+void *hwmc_host_call(struct hwmc_host_request *r);
+
+/* A copy of an array with an element for each rank, which lasts as long as `r`: MPICH gives hooks
+ * arrays of its own that end with the hook. NULL of NULL, and without memory. */
+const MPI_Aint *hwmc_host_keep(struct hwmc_host_request *r, const MPI_Aint *array);
+
+/* What the program may free before the collective is over, where it matters at this rank; else
+ * MPI_DATATYPE_NULL, MPI_OP_NULL. */
+struct hwmc_host_uses {
+    MPI_Datatype in, out;
+    MPI_Op op;
+};
+
+/* Starts `r`, or makes a persistent request of it. True, as the hook has taken it; *request is made,
+ * or *mpi_errno is an error and `r` is freed. `r` may be NULL. */
+bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum hwmc_form form,
+                  MPIR_Request **request, int *mpi_errno);
+
+/* MPI_Ibcast and MPI_Bcast_init, as MPIR_Hwmc_ibcast (hooks.h). */
+bool hwmc_host_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
+                      MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+
+#endif /* HWMC_ENTRY_HOST_REQUEST_H_INCLUDED */

@@ -24,8 +24,8 @@
  * Standard output of the client is CSV: test, qps, bytes, what, count, mean_us, max_us. Exit status
  * 1: the device does not migrate, or a queue pair was lost.
  *
- * Of hwmc it needs core/path/apm.c and conn.c, path.c, specify.c, load.c and migrate.c of apm/; of others
- * libibverbs.
+ * Of hwmc it needs core/path/apm.c and conn.c, path.c, specify.c, load.c and migrate.c of apm/; of
+ * others libibverbs.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -5,10 +5,10 @@
 
 #include "hwmc_util.h"
 
-/* Nonblocking and persistent broadcasts: several outstanding on a communicator, with different roots
- * and lengths, mixed with blocking ones and with other collectives; on communicators that are freed
- * meanwhile; completed in any order by any of MPI's functions; and persistent ones whose buffer
- * changes between starts.
+/* Nonblocking and persistent broadcasts: several outstanding on a communicator, with different
+ * roots and lengths, mixed with blocking ones and with other collectives; on communicators that are
+ * freed meanwhile; completed in any order by any of MPI's functions; and persistent ones whose
+ * buffer changes between starts.
  *
  *   -max=BYTES     the longest message (300001)
  *   -rounds=N      rounds of each kind (20)

@@ -85,8 +85,8 @@ static void on_measure(struct hwmc_engine *e, const struct hwmc_msg *msg, uint64
     }
 }
 
-/* Whether a datagram may be looked at: it has the authentication code that it must have, at `data`, before `len`
- * bytes. */
+/* Whether a datagram may be looked at: it has the authentication code that it must have, at `data`,
+ * before `len` bytes. */
 static bool is_genuine(struct hwmc_engine *e, uint32_t rail, const unsigned char *data, size_t len)
 {
     if (hwmc_auth_check(e->wires.cfg.auth, data, HWMC_AUTH_TO_RAIL(rail), &e->high,

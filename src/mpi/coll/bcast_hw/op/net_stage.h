@@ -108,7 +108,7 @@ struct hwmc_net_stage {
     char byte;       /* EXCESS: what comes goes there */
 };
 
-/* The group is ON; no other stage of it is under way. `cfg.buffer` stays until the stage is over. */
+/* The group is ON; no other stage of it runs. `cfg.buffer` stays until this one is over. */
 void hwmc_net_stage_begin(struct hwmc_net_stage *s, const struct hwmc_net_cfg *cfg);
 
 /* Does what can be done. Under the engine's lock. */
@@ -128,7 +128,7 @@ static inline bool hwmc_net_stage_is_idle(const struct hwmc_net_stage *s)
            s->cfg.group->state != HWMC_GROUP_BROKEN && !hwmc_group_done(s->cfg.group);
 }
 
-/* A root that has sent all it has: what it waits for is the rest of the message, not the network. */
+/* A root that has sent all it has: it waits for the rest of the message, not for the network. */
 static inline bool hwmc_net_stage_starves(const struct hwmc_net_stage *s)
 {
     return s->cfg.is_root && (s->state == HWMC_NET_SEND || s->state == HWMC_NET_TREES) &&

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wires: what the groups of a process send over: rails for datagrams, a lane for control and repair,
- * lanes for broadcasts along trees. And what each message is counted in.
+ * wires: what the groups of a process send over: rails for datagrams, a lane for control and
+ * repair, lanes for broadcasts along trees. And what each message is counted in.
  */
 #ifndef HWMC_ENGINE_WIRE_WIRES_H_INCLUDED
 #define HWMC_ENGINE_WIRE_WIRES_H_INCLUDED
@@ -135,8 +135,8 @@ void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wir
 void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwmc_wire_id *id,
                      uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len);
 
-/* By lane `index` for trees; the body is borrowed until the lane says that `tag` is sent. False: the
- * peer cannot be reached, which is the caller's to tell (on_lost); nothing is borrowed. */
+/* By lane `index` for trees; the body is borrowed until the lane says that `tag` is sent. False:
+ * the peer cannot be reached, which is the caller's to tell (on_lost); nothing is borrowed. */
 bool hwmc_wires_send_from(struct hwmc_wires *w, uint32_t index, uint64_t tag, uint32_t world_rank,
                           const struct hwmc_wire_id *id, uint32_t src, const struct hwmc_msg *msg,
                           const void *body, uint32_t len);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * record: at the start of a job the first process draws the job's key and some UDP ports, of which the job
- * uses the first that all can have. They and every process's lane address travel in the process
- * manager's key-value space:
+ * record: at the start of a job the first process draws the job's key and some UDP ports, of which
+ * the job uses the first that all can have. They and every process's lane address travel in the
+ * process manager's key-value space:
  *
  *   hwmc-job      KEY:PORT,PORT...:GROUP:INTEGRITY:RAILS, the first three hexadecimal; GROUP is 0
  *                 but in tests; INTEGRITY is an enum hwmc_integrity; RAILS are the first

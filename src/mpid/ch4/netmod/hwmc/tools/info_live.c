@@ -202,8 +202,8 @@ static void print_casts(const struct hwmc_export *live)
         printf("and %u more\n", num - shown);
 }
 
-/* To how many peers the lane is good, suspected, dead or off; streams by it, and moved from it; lost
- * to. */
+/* To how many peers the lane is good, suspected, dead or off; streams by it, and moved from it;
+ * lost to. */
 static void print_lane_state(const struct hwmc_lane_state *s)
 {
     printf("%6u %7u %6u %6u %8u %6u  ", s->peers[HWMC_SESSION_GOOD],

@@ -28,8 +28,8 @@ int hwmc_auth_secret_get(void);
 /* NULL: the job has none. */
 struct hwmc_auth *hwmc_process_auth(void);
 
-/* Where the job has a secret: puts an authenticating lane of this number in the place of *lane, whose
- * callbacks are `to`, and leads these there. False: no memory, nothing changed. */
+/* Where the job has a secret: puts an authenticating lane of this number in the place of *lane,
+ * whose callbacks are `to`, and leads these there. False: no memory, nothing changed. */
 bool hwmc_process_auth_lane(struct hwmc_lane **lane, uint32_t number, struct hwmc_lane_params *to);
 
 /* After all that use it are closed. */

@@ -210,7 +210,8 @@ static inline void rc_wake_at(struct hwmc_lane_rc *l, uint64_t at)
 
 /* peer.c. */
 
-/* Sends a message of the exchange: the lane's end goes along where it belongs. False: it is lost. */
+/* Sends a message of the exchange, with this end of the connection where it belongs. False: it is
+ * lost. */
 bool rc_peer_tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type type,
                   uint32_t epoch);
 

@@ -9,8 +9,8 @@
 /* One call of any of MPI's collectives, checked: what a rank's memory must look like after it is
  * worked out before, from a key that the ranks count alike, and compared byte for byte, what must
  * not be written to with it. A call is prepared, issued as a blocking, nonblocking or persistent
- * one, and, when it is complete, checked. Parts of a vector form have unequal lengths, some none, and lie
- * in descending order with gaps between. Reductions here are sums of integers; see
+ * one, and, when it is complete, checked. Parts of a vector form have unequal lengths, some none,
+ * and lie in descending order with gaps between. Reductions here are sums of integers; see
  * hwmc_shm_ops for the others. */
 
 #include <time.h>

@@ -54,8 +54,8 @@ struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno);
          ? hwmc_shm_admit(comm, mpi_errno)                                                         \
          : NULL)
 
-/* hwmc_shm_admit for an operation, which never waits. It is asked when the operation is the first of
- * its queue: so collectives are counted in the same order on all ranks. */
+/* hwmc_shm_admit for an operation, which never waits. It is asked when the operation is the first
+ * of its queue: so collectives are counted in the same order on all ranks. */
 struct hwmc_shm_ask {
     int tag;       /* of the operation (messages.h) */
     bool in_setup; /* it has begun set-up of the segment */

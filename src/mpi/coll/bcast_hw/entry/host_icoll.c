@@ -3,8 +3,8 @@
  * Copyright (C) the hwmc contributors
  *
  * Nonblocking and persistent collectives inside a host: the hooks. For each collective, what MPICH
- * would run, and how a request is made of the call. MPICH's own algorithms are schedules of one tag,
- * which the operation has taken (comm/messages.h): MPICH's selection of a transport would take
+ * would run, and how a request is made of the call. MPICH's own algorithms are schedules of one
+ * tag, which the operation has taken (comm/messages.h): MPICH's selection of a transport would take
  * another one, later.
  */
 

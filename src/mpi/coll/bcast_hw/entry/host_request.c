@@ -182,9 +182,9 @@ static const struct hwmc_request_ops host_ops = {
     .destroy = host_destroy,
 };
 
-/* Whether collectives of `comm` may run inside a host. What it counts, and whether it has a segment,
- * is not looked at: operations that were started before it may change that, and have got on
- * differently at other ranks. */
+/* Whether collectives of `comm` may run inside a host. What it counts, and whether it has a
+ * segment, is not looked at: operations that were started before it may change that, and have got
+ * on differently at other ranks. */
 bool hwmc_host_take(MPIR_Comm *comm, const struct hwmc_host_kind *kind,
                     struct hwmc_host_request **r)
 {

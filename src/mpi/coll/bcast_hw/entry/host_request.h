@@ -30,8 +30,8 @@ struct hwmc_host_kind {
 
 struct hwmc_host_request;
 
-/* The collective whose nonblocking form has this NAME in MPICH's control variables goes to the queue
- * of `comm`: the same answer on all ranks. If so, *r is new; NULL: no memory. If the control
+/* The collective whose nonblocking form has this NAME in MPICH's control variables goes to the
+ * queue of `comm`: the same answer on all ranks. If so, *r is new; NULL: no memory. If the control
  * variables name an algorithm of MPICH's it is to run it. */
 #define HWMC_HOST_TAKE(NAME, comm, kind, r)                                                        \
     (MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto &&              \
@@ -53,8 +53,8 @@ struct hwmc_host_uses {
     MPI_Op op;
 };
 
-/* Starts `r`, or makes a persistent request of it. True, as the hook has taken it; *request is made,
- * or *mpi_errno is an error and `r` is freed. `r` may be NULL. */
+/* Starts `r`, or makes a persistent request of it. True, as the hook has taken it; *request is
+ * made, or *mpi_errno is an error and `r` is freed. `r` may be NULL. */
 bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum hwmc_form form,
                   MPIR_Request **request, int *mpi_errno);
 

@@ -18,6 +18,7 @@ static int requests_progress(int *made_progress)
     const uint32_t ended = hwmc_queues_step(HWMC_STEP_BY_PROGRAM);
 
     *made_progress = ended > 0;
+    hwmc_note_finished(ended);
     if (hwmc_queues_pending() == 0) {
         MPIR_Progress_hook_deactivate(hook);
         if (hwmc_queues_pending() > 0) /* another thread has just started one */

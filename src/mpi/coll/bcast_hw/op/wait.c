@@ -46,6 +46,11 @@ bool hwmc_in_shm(void)
     return waiting;
 }
 
+void hwmc_note_finished(uint32_t operations)
+{
+    finished += operations;
+}
+
 uint64_t hwmc_shm_finished(void)
 {
     return finished;
@@ -238,7 +243,6 @@ bool hwmc_shm_try(struct hwmc_shm_host *n, struct hwmc_shm_op *op, uint32_t *fru
         *fruitless = op->moved ? 0 : *fruitless + 1;
         return *fruitless > 0 && try_is_hopeless(n, *fruitless, mpi_errno);
     }
-    finished++; /* the poll under way has found something, though no message came */
     if (err != HWMC_OK)
         *mpi_errno = hwmc_shm_failed(n, err);
     return true;

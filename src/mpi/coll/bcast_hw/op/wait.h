@@ -54,9 +54,12 @@ void hwmc_shm_watch(bool memory);
 /* Whether it is: no descriptor tells of that. */
 bool hwmc_in_shm(void);
 
-/* How many collectives inside the host this thread has finished: it does not wait any more for what
- * it waited for before. */
+/* How many collectives inside the host, and operations, this thread has finished: it does not wait
+ * any more for what it waited for before. */
 uint64_t hwmc_shm_finished(void);
+
+/* It has finished so many operations, in a poll in which maybe no message came. */
+void hwmc_note_finished(uint32_t operations);
 
 /* What a wait inside a host does between two steps. Zero to begin with. */
 struct hwmc_shm_wait {

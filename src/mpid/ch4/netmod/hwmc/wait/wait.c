@@ -56,7 +56,7 @@
 /* The wait of a thread, and what it has measured. */
 struct wait {
     struct hwmc_wait policy;
-    uint64_t finished;         /* collectives inside the host, when it began */
+    uint64_t finished;         /* hwmc_shm_finished, when it began */
     uint64_t left;             /* ns: when the last step ended */
     uint64_t entered;          /* ns: when the poll under way began, where that is taken */
     uint64_t sleep_ns;         /* the longest the next sleep may take */

@@ -109,8 +109,10 @@ int hwmc_request_start(struct hwmc_request *r, MPIR_Request **request)
     r->ops->start(r);
     *request = made;
     hwmc_queue_start(&r->carried->queue, &r->op);
-    if (hwmc_queues_pending() > 0)
+    if (hwmc_queues_pending() > 0) {
         MPIR_Progress_hook_activate(hook);
+        hwmc_wait_started();
+    }
 
 fn_fail:
     return mpi_errno;

@@ -117,3 +117,9 @@ void hwmc_wait_ends(void)
     if (waiter)
         waiter->end();
 }
+
+void hwmc_wait_started(void)
+{
+    if (waiter)
+        waiter->started();
+}

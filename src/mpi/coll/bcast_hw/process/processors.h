@@ -39,6 +39,7 @@ struct hwmc_waiter {
     void (*begin)(void);
     void (*polled)(void);
     void (*end)(void);
+    void (*started)(void); /* an operation, which is not over: a helper thread may step it */
 };
 void hwmc_register_waiter(const struct hwmc_waiter *w);
 
@@ -46,5 +47,6 @@ void hwmc_register_waiter(const struct hwmc_waiter *w);
 void hwmc_wait_begins(void);
 void hwmc_wait_polled(void);
 void hwmc_wait_ends(void);
+void hwmc_wait_started(void);
 
 #endif /* HWMC_PROCESS_PROCESSORS_H_INCLUDED */

@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 /* Between looks whether the program makes progress, and while no communicator uses hwmc: a look is
- * a wake-up. */
+ * a wake-up. The first one after an operation was started comes soon; then each takes twice as
+ * long. */
+#define LOOK_SOON_NS 50000u
 #define LOOK_NS 2000000u
 #define IDLE_LOOK_NS 20000000u
 #define MEMORY_LOOK_NS 100000u /* while an operation waits for ranks of this host */
@@ -33,10 +35,12 @@ struct hwmc_helper_told hwmc_helper_told;
 
 static struct {
     pthread_t thread;
-    int end;       /* an eventfd: readable when the thread is to end */
-    int epoll;     /* what it sleeps on: that, fabrics and lanes */
-    unsigned seen; /* of the program's polls, at the last look */
-} helper = {.end = -1, .epoll = -1};
+    int end;          /* an eventfd: readable when the thread is to end */
+    int hurry;        /* another: when an operation was started */
+    int epoll;        /* what it sleeps on: those, fabrics and lanes */
+    unsigned seen;    /* of the program's polls, at the last look */
+    uint64_t look_ns; /* until the next look, while the program makes progress */
+} helper = {.end = -1, .hurry = -1, .epoll = -1};
 
 __thread bool hwmc_is_helper __attribute__((tls_model("initial-exec")));
 
@@ -96,14 +100,42 @@ static enum watched watch_engine(const struct hwmc_engine *e)
     return MPL_MIN(least, watch_lane(e->wires.cfg.lane));
 }
 
-/* Whether the descriptor is readable, within `ns`. */
-static bool sleep_on(int fd, uint64_t ns)
+/* Until one of the descriptors is readable, for `ns` at most. */
+static void sleep_on(struct pollfd *fds, nfds_t num, uint64_t ns)
 {
-    struct pollfd p = {.fd = fd, .events = POLLIN};
     struct timespec t = {.tv_sec = (time_t) (ns / 1000000000u),
                          .tv_nsec = (long) (ns % 1000000000u)};
 
-    return ppoll(&p, 1, &t, NULL) > 0;
+    atomic_store_explicit(&hwmc_helper_told.far, ns > LOOK_SOON_NS, memory_order_seq_cst);
+    ppoll(fds, num, &t, NULL);
+}
+
+static void take_hurry(void)
+{
+    eventfd_t times;
+
+    eventfd_read(helper.hurry, &times);
+    helper.look_ns = LOOK_SOON_NS;
+}
+
+/* Until it is told to end, or that an operation was started, for `ns` at most. Whether it is to
+ * end. */
+static bool sleep_until_told(uint64_t ns)
+{
+    struct pollfd p[2] = {{.fd = helper.end, .events = POLLIN},
+                          {.fd = helper.hurry, .events = POLLIN}};
+
+    sleep_on(p, 2, ns);
+    if (p[1].revents)
+        take_hurry();
+    return p[0].revents != 0;
+}
+
+static void sleep_on_all(uint64_t ns)
+{
+    struct pollfd p = {.fd = helper.epoll, .events = POLLIN};
+
+    sleep_on(&p, 1, ns);
 }
 
 /* Takes the edges; whether the thread is to end. */
@@ -112,8 +144,11 @@ static bool take_events(void)
     struct epoll_event came[FDS_MAX];
     bool ends = false;
 
-    for (int n = epoll_wait(helper.epoll, came, FDS_MAX, 0); n > 0; n--)
+    for (int n = epoll_wait(helper.epoll, came, FDS_MAX, 0); n > 0; n--) {
         ends = ends || came[n - 1].data.fd == helper.end;
+        if (came[n - 1].data.fd == helper.hurry)
+            take_hurry();
+    }
     return ends;
 }
 
@@ -171,6 +206,15 @@ static uint64_t step_operations(struct hwmc_engine *e, uint64_t ns)
     return hwmc_queues_in_memory() ? MPL_MIN(ns, MEMORY_LOOK_NS) : ns;
 }
 
+/* The program makes progress: until the next look. Whether the thread is to end. */
+static bool look_later(void)
+{
+    const uint64_t ns = helper.look_ns;
+
+    helper.look_ns = MPL_MIN(2 * ns, LOOK_NS);
+    return sleep_until_told(ns);
+}
+
 /* One step: until the next look, or until something comes. Whether the thread is to end. */
 static bool step(void)
 {
@@ -178,15 +222,17 @@ static bool step(void)
     const bool active = hwmc_active();
     uint64_t ns;
 
-    if (!active || program_polls())
-        return sleep_on(helper.end, active ? LOOK_NS : IDLE_LOOK_NS);
+    if (!active)
+        return sleep_until_told(IDLE_LOOK_NS);
+    if (program_polls())
+        return look_later();
     hwmc_lock();
     ns = program_polls() ? 0 : stand_in(e, hwmc_now()); /* it may have begun meanwhile */
     hwmc_unlock();
     if (hwmc_queues_pending() > 0)
         ns = step_operations(e, ns);
     if (ns > 0)
-        sleep_on(helper.epoll, ns);
+        sleep_on_all(ns);
     return take_events();
 }
 
@@ -218,7 +264,9 @@ static void close_descriptors(void)
         close(helper.epoll);
     if (helper.end >= 0)
         close(helper.end);
-    helper.epoll = helper.end = -1;
+    if (helper.hurry >= 0)
+        close(helper.hurry);
+    helper.epoll = helper.end = helper.hurry = -1;
 }
 
 int hwmc_helper_start(void)
@@ -228,9 +276,13 @@ int hwmc_helper_start(void)
     if (!hwmc_helper_wanted())
         goto fn_exit;
     helper.end = eventfd(0, EFD_CLOEXEC);
+    helper.hurry = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper.epoll = epoll_create1(EPOLL_CLOEXEC);
-    err =
-        helper.end < 0 || helper.epoll < 0 || !watch(helper.end, EPOLLIN) ? errno : begin_thread();
+    helper.look_ns = LOOK_NS;
+    err = helper.end < 0 || helper.hurry < 0 || helper.epoll < 0 || !watch(helper.end, EPOLLIN) ||
+                  !watch(helper.hurry, EPOLLIN)
+              ? errno
+              : begin_thread();
     MPIR_ERR_CHKANDJUMP1(err != 0, mpi_errno, MPI_ERR_OTHER, "**hwmc_helper", "**hwmc_helper %s",
                          strerror(err));
     hwmc_helper_told.on = true;
@@ -240,6 +292,14 @@ fn_exit:
 fn_fail:
     close_descriptors();
     goto fn_exit;
+}
+
+void hwmc_helper_hurry(void)
+{
+    struct hwmc_helper_told *t = &hwmc_helper_told;
+
+    if (t->on && atomic_exchange_explicit(&t->far, false, memory_order_seq_cst))
+        eventfd_write(helper.hurry, 1);
 }
 
 void hwmc_helper_stop(void)

@@ -10,7 +10,8 @@
  * whether it did so since the last check. While it does, the helper only goes on checking. If it
  * has not, the helper sleeps on the descriptors of fabrics and lanes until something comes or a
  * timer of the engine is due. So it does not disturb a program that communicates, and answers for
- * one that computes from the second check on.
+ * one that computes from the second check on. When the program has started an operation these
+ * checks come soon, and less and less soon while the program goes on making progress.
  *
  * Between _in and _out of a program with one thread the helper does not touch the engine, except to
  * finish what it began before. Once the program has had the lock, it has all to itself, also
@@ -39,6 +40,7 @@ struct hwmc_helper_told {
     bool on;           /* there is one */
     atomic_bool in;    /* the program makes progress now */
     atomic_uint polls; /* how often it began to */
+    atomic_bool far;   /* by the helper: its next check is not soon */
 };
 
 extern struct hwmc_helper_told hwmc_helper_told;
@@ -59,6 +61,9 @@ static inline void hwmc_helper_out(void)
     if (hwmc_helper_told.on)
         atomic_store_explicit(&hwmc_helper_told.in, false, memory_order_release);
 }
+
+/* The program has started an operation: the helper is to check soon. */
+void hwmc_helper_hurry(void);
 
 /* Whether the user wants one in this process. */
 bool hwmc_helper_wanted(void);

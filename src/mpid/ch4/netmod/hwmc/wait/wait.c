@@ -92,8 +92,10 @@ static void end_eager(void)
 
 void hwmc_wait_init(void)
 {
-    static const struct hwmc_waiter waiter = {
-        .begin = begin_eager, .polled = MPIDI_HWMC_wait_polled, .end = end_eager};
+    static const struct hwmc_waiter waiter = {.begin = begin_eager,
+                                              .polled = MPIDI_HWMC_wait_polled,
+                                              .end = end_eager,
+                                              .started = hwmc_helper_hurry};
 
     hwmc_register_waiter(&waiter);
     polite = hwmc_settings.wait != HWMC_SET_WAIT_SPIN;

@@ -30,6 +30,7 @@ KEYS = tuple(series.key for series in SERIES)
 OURS = SERIES[0]
 JUDGED = ("barrier", "bcast", "reduce", "allreduce")
 MORE = ("allgather", "alltoall", "gather", "scatter")
+NONBLOCKING = ("ibarrier", "ibcast", "ireduce", "iallreduce", "iallgather", "ialltoall")
 METHODS = ("each", "loop")
 AT_LEAST, ON_AVERAGE = 1.0, 1.5  # times as fast as the best peer, at every size and over all
 COPY_BYTES, COPY_PART = 1 << 20, 0.8  # large broadcasts against memcpy
@@ -91,7 +92,7 @@ class Results:
         return sorted({getattr(cell, axis) for cell in self.cells})
 
     def ops(self):
-        return [op for op in JUDGED + MORE if op in self.values("op")]
+        return [op for op in JUDGED + MORE + NONBLOCKING if op in self.values("op")]
 
     def series(self):
         return [series for series in SERIES if series.key in self.values("key")]

@@ -65,6 +65,60 @@ static void call_scatter(double *send, double *recv, int count, int root)
     MPI_Scatter(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
 }
 
+/* The same as nonblocking collectives, each waited for at once. */
+
+static void call_ibarrier(double *send, double *recv, int count, int root)
+{
+    MPI_Request r;
+
+    (void) send, (void) recv, (void) count, (void) root;
+    MPI_Ibarrier(MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void call_ibcast(double *send, double *recv, int count, int root)
+{
+    MPI_Request r;
+
+    MPI_Ibcast(rank == root ? send : recv, count, MPI_DOUBLE, root, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void call_ireduce(double *send, double *recv, int count, int root)
+{
+    MPI_Request r;
+
+    MPI_Ireduce(send, recv, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void call_iallreduce(double *send, double *recv, int count, int root)
+{
+    MPI_Request r;
+
+    (void) root;
+    MPI_Iallreduce(send, recv, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void call_iallgather(double *send, double *recv, int count, int root)
+{
+    MPI_Request r;
+
+    (void) root;
+    MPI_Iallgather(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+static void call_ialltoall(double *send, double *recv, int count, int root)
+{
+    MPI_Request r;
+
+    (void) root;
+    MPI_Ialltoall(send, count, MPI_DOUBLE, recv, count, MPI_DOUBLE, MPI_COMM_WORLD, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
 static void call_copy(double *send, double *recv, int count, int root)
 {
     (void) root;
@@ -93,6 +147,17 @@ static const struct op ops[] = {
      .at_others = 1},
     {.name = "gather", .call = call_gather, .recv_all = 1, .at_root = 1},
     {.name = "scatter", .call = call_scatter, .send_all = 1, .at_root = 1, .at_others = 1},
+    {.name = "ibarrier", .call = call_ibarrier},
+    {.name = "ibcast", .call = call_ibcast, .at_others = 1},
+    {.name = "ireduce", .call = call_ireduce, .sum = 1, .at_root = 1},
+    {.name = "iallreduce", .call = call_iallreduce, .sum = 1, .at_root = 1, .at_others = 1},
+    {.name = "iallgather", .call = call_iallgather, .recv_all = 1, .at_root = 1, .at_others = 1},
+    {.name = "ialltoall",
+     .call = call_ialltoall,
+     .send_all = 1,
+     .recv_all = 1,
+     .at_root = 1,
+     .at_others = 1},
     {.name = "copy", .call = call_copy},
     {.name = "copies", .call = call_copies},
 };

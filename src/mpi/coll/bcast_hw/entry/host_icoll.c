@@ -43,7 +43,7 @@ bool MPIR_Hwmc_ibarrier(MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **req
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IBARRIER, comm, &barrier_kind, &r))
+    if (!HWMC_HOST_TAKE(IBARRIER, comm, form, &barrier_kind, &r))
         return false;
     if (r)
         hwmc_barrier_call_init(hwmc_host_call(r));
@@ -66,7 +66,7 @@ bool hwmc_host_ibcast(void *buffer, MPI_Aint count, MPI_Datatype datatype, int r
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IBCAST, comm, &bcast_kind, &r))
+    if (!HWMC_HOST_TAKE(IBCAST, comm, form, &bcast_kind, &r))
         return false;
     if (r)
         hwmc_bcast_call_init(hwmc_host_call(r), buffer, count, datatype, root);
@@ -91,7 +91,7 @@ bool MPIR_Hwmc_ireduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_D
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IREDUCE, comm, &reduce_kind, &r))
+    if (!HWMC_HOST_TAKE(IREDUCE, comm, form, &reduce_kind, &r))
         return false;
     if (r)
         hwmc_reduce_call_init(hwmc_host_call(r), sendbuf, recvbuf, count, datatype, op, root);
@@ -115,7 +115,7 @@ bool MPIR_Hwmc_iallreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MP
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IALLREDUCE, comm, &allreduce_kind, &r))
+    if (!HWMC_HOST_TAKE(IALLREDUCE, comm, form, &allreduce_kind, &r))
         return false;
     if (r)
         hwmc_allreduce_call_init(hwmc_host_call(r), sendbuf, recvbuf, count, datatype, op);
@@ -139,7 +139,7 @@ bool MPIR_Hwmc_iscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Dat
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(ISCAN, comm, &scan_kind, &r))
+    if (!HWMC_HOST_TAKE(ISCAN, comm, form, &scan_kind, &r))
         return false;
     if (r)
         hwmc_scan_call_init(hwmc_host_call(r), sendbuf, recvbuf, count, datatype, op);
@@ -163,7 +163,7 @@ bool MPIR_Hwmc_iexscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_D
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IEXSCAN, comm, &exscan_kind, &r))
+    if (!HWMC_HOST_TAKE(IEXSCAN, comm, form, &exscan_kind, &r))
         return false;
     if (r)
         hwmc_exscan_call_init(hwmc_host_call(r), sendbuf, recvbuf, count, datatype, op);
@@ -187,7 +187,7 @@ bool MPIR_Hwmc_ireduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Ain
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IREDUCE_SCATTER, comm, &reduce_scatter_kind, &r))
+    if (!HWMC_HOST_TAKE(IREDUCE_SCATTER, comm, form, &reduce_scatter_kind, &r))
         return false;
     recvcounts = hwmc_host_keep(r, recvcounts);
     if (r)
@@ -214,7 +214,7 @@ bool MPIR_Hwmc_ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Ain
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IREDUCE_SCATTER_BLOCK, comm, &reduce_scatter_block_kind, &r))
+    if (!HWMC_HOST_TAKE(IREDUCE_SCATTER_BLOCK, comm, form, &reduce_scatter_block_kind, &r))
         return false;
     if (r)
         hwmc_reduce_scatter_block_call_init(hwmc_host_call(r), sendbuf, recvbuf, recvcount,
@@ -240,7 +240,7 @@ bool MPIR_Hwmc_igather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sen
     const bool is_root = comm->rank == root;
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IGATHER, comm, &gather_kind, &r))
+    if (!HWMC_HOST_TAKE(IGATHER, comm, form, &gather_kind, &r))
         return false;
     if (r)
         hwmc_gather_call_init(hwmc_host_call(r), sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -271,7 +271,7 @@ bool MPIR_Hwmc_igatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype se
     const bool is_root = comm->rank == root;
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IGATHERV, comm, &gatherv_kind, &r))
+    if (!HWMC_HOST_TAKE(IGATHERV, comm, form, &gatherv_kind, &r))
         return false;
     recvcounts = hwmc_host_keep(r, is_root ? recvcounts : NULL);
     displs = hwmc_host_keep(r, is_root ? displs : NULL);
@@ -301,7 +301,7 @@ bool MPIR_Hwmc_iallgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype 
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IALLGATHER, comm, &allgather_kind, &r))
+    if (!HWMC_HOST_TAKE(IALLGATHER, comm, form, &allgather_kind, &r))
         return false;
     if (r)
         hwmc_allgather_call_init(hwmc_host_call(r), sendbuf, sendcount, sendtype, recvbuf,
@@ -329,7 +329,7 @@ bool MPIR_Hwmc_iallgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IALLGATHERV, comm, &allgatherv_kind, &r))
+    if (!HWMC_HOST_TAKE(IALLGATHERV, comm, form, &allgatherv_kind, &r))
         return false;
     recvcounts = hwmc_host_keep(r, recvcounts);
     displs = hwmc_host_keep(r, displs);
@@ -360,7 +360,7 @@ bool MPIR_Hwmc_iscatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype se
     const bool is_root = comm->rank == root;
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(ISCATTER, comm, &scatter_kind, &r))
+    if (!HWMC_HOST_TAKE(ISCATTER, comm, form, &scatter_kind, &r))
         return false;
     if (r)
         hwmc_scatter_call_init(hwmc_host_call(r), sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -391,7 +391,7 @@ bool MPIR_Hwmc_iscatterv(const void *sendbuf, const MPI_Aint *sendcounts, const 
     const bool is_root = comm->rank == root;
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(ISCATTERV, comm, &scatterv_kind, &r))
+    if (!HWMC_HOST_TAKE(ISCATTERV, comm, form, &scatterv_kind, &r))
         return false;
     sendcounts = hwmc_host_keep(r, is_root ? sendcounts : NULL);
     displs = hwmc_host_keep(r, is_root ? displs : NULL);
@@ -421,7 +421,7 @@ bool MPIR_Hwmc_ialltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype s
 {
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IALLTOALL, comm, &alltoall_kind, &r))
+    if (!HWMC_HOST_TAKE(IALLTOALL, comm, form, &alltoall_kind, &r))
         return false;
     if (r)
         hwmc_alltoall_call_init(hwmc_host_call(r), sendbuf, sendcount, sendtype, recvbuf, recvcount,
@@ -451,7 +451,7 @@ bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const
     const bool sends = sendbuf != MPI_IN_PLACE;
     struct hwmc_host_request *r;
 
-    if (!HWMC_HOST_TAKE(IALLTOALLV, comm, &alltoallv_kind, &r))
+    if (!HWMC_HOST_TAKE(IALLTOALLV, comm, form, &alltoallv_kind, &r))
         return false;
     sendcounts = hwmc_host_keep(r, sends ? sendcounts : NULL);
     sdispls = hwmc_host_keep(r, sends ? sdispls : NULL);

@@ -33,8 +33,9 @@ struct hwmc_host_request;
 /* The collective whose nonblocking form has this NAME in MPICH's control variables goes to the
  * queue of `comm`: the same answer on all ranks. If so, *r is new; NULL: no memory. If the control
  * variables name an algorithm of MPICH's it is to run it. */
-#define HWMC_HOST_TAKE(NAME, comm, kind, r)                                                        \
-    (MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto &&              \
+#define HWMC_HOST_TAKE(NAME, comm, form, kind, r)                                                  \
+    (hwmc_form_goes(form) &&                                                                       \
+     MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto &&              \
      hwmc_host_take(comm, kind, r))
 bool hwmc_host_take(MPIR_Comm *comm, const struct hwmc_host_kind *kind,
                     struct hwmc_host_request **r);

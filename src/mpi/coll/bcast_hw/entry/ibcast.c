@@ -230,7 +230,7 @@ static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     struct ibcast *b;
 
     *mpi_errno = MPI_SUCCESS;
-    if (is_mpichs() || !hwmc_comm_queues(count, datatype, comm, &c))
+    if (!hwmc_form_goes(form) || is_mpichs() || !hwmc_comm_queues(count, datatype, comm, &c))
         return false;
     b = ibcast_make(buffer, count, datatype, root, comm, c);
     if (!b) {

@@ -21,6 +21,8 @@
 #include "mpiimpl.h"
 #include "../comm/comm.h"
 #include "../op/queue.h"
+#include "../settings/settings.h"
+#include "hooks.h"
 
 struct hwmc_request;
 
@@ -46,6 +48,14 @@ struct hwmc_request {
     int mpi_errno;
     bool persistent;
 };
+
+/* Whether collectives of this form go to queues. Persistent ones may be started in another order at
+ * each rank, and a queue runs what was started in order: so they do where the user says that the
+ * order is the same. */
+static inline bool hwmc_form_goes(enum hwmc_form form)
+{
+    return form != HWMC_PERSISTENT || hwmc_settings.tune.persistent;
+}
 
 /* Ends what hwmc_requests_open (netmod.h) began. */
 void hwmc_requests_close(void);

@@ -104,6 +104,7 @@ struct hwmc_set_tune {
     int max_bytes;
     int setup_after, setup_ahead;
     bool prepare;
+    bool persistent;
     int sync_period;
     int fanout;
     int channel;

@@ -118,7 +118,7 @@ struct hwmc_shm_host *hwmc_shm_admit(MPIR_Comm *comm, int *mpi_errno)
     return find_host(n, mpi_errno);
 }
 
-/* What an operation that waits for its host's ranks is told if one of these has failed. */
+/* Sets *mpi_errno if the operation waits for ranks of its host, and one of them has failed. */
 static void look_for_failure(const struct hwmc_await *a, int *mpi_errno)
 {
     if (*mpi_errno == MPI_SUCCESS && a->kind == HWMC_AWAIT_HOST &&

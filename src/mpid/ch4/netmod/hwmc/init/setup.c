@@ -324,8 +324,8 @@ static int start_helper(struct setup *s)
     return hwmc_helper_start();
 }
 
-/* What a step has made and nobody has taken over, its undo gives back; also where the step failed,
- * or made nothing. */
+/* undo frees what run has made, unless somebody else owns it by then. It is called for each step
+ * that was begun, so run may have failed, or have made nothing. */
 struct step {
     const char *name;
     int (*run)(struct setup *s);

@@ -227,10 +227,8 @@ bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum 
         host_hold(r, uses);
     if (!r || r->no_memory)
         MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
-    else if (form == HWMC_PERSISTENT)
-        *mpi_errno = hwmc_request_persist(&r->request, request);
     else
-        *mpi_errno = hwmc_request_start(&r->request, request);
+        *mpi_errno = hwmc_request_make(&r->request, form, request);
     if (r && *mpi_errno)
         host_destroy(&r->request);
     return true;

@@ -237,8 +237,7 @@ static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
         MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
         return true;
     }
-    *mpi_errno = form == HWMC_PERSISTENT ? hwmc_request_persist(&b->request, request)
-                                         : hwmc_request_start(&b->request, request);
+    *mpi_errno = hwmc_request_make(&b->request, form, request);
     if (*mpi_errno)
         ibcast_destroy(&b->request);
     return true;

@@ -91,7 +91,8 @@ static const struct hwmc_op_ops request_op_ops = {
     .in_memory = request_in_memory,
 };
 
-int hwmc_request_start(struct hwmc_request *r, MPIR_Request **request)
+/* *request is the program's, or the partner of a persistent one. */
+static int request_start(struct hwmc_request *r, MPIR_Request **request)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Request *made = NULL;
@@ -118,7 +119,7 @@ fn_fail:
     return mpi_errno;
 }
 
-int hwmc_request_persist(struct hwmc_request *r, MPIR_Request **request)
+static int request_persist(struct hwmc_request *r, MPIR_Request **request)
 {
     int mpi_errno = MPI_SUCCESS;
     MPIR_Request *made = MPIR_Request_create(MPIR_REQUEST_KIND__PREQUEST_COLL);
@@ -139,6 +140,11 @@ fn_fail:
     return mpi_errno;
 }
 
+int hwmc_request_make(struct hwmc_request *r, enum hwmc_form form, MPIR_Request **request)
+{
+    return form == HWMC_PERSISTENT ? request_persist(r, request) : request_start(r, request);
+}
+
 static bool request_is_ours(const MPIR_Request *request)
 {
     return request->u.persist_coll.sched_type == MPIR_SCHED_INVALID &&
@@ -152,7 +158,7 @@ bool MPIR_Hwmc_persist_start(MPIR_Request *request, int *mpi_errno)
 
     if (!request_is_ours(request))
         return false;
-    *mpi_errno = hwmc_request_start(request->u.persist_coll.sched, &partner);
+    *mpi_errno = request_start(request->u.persist_coll.sched, &partner);
     request->u.persist_coll.real_request = partner;
     request->status.MPI_ERROR = *mpi_errno;
     request->cc_ptr = partner ? &partner->cc : &request->cc;

@@ -60,12 +60,9 @@ static inline bool hwmc_form_goes(enum hwmc_form form)
 /* Ends what hwmc_requests_open (netmod.h) began. */
 void hwmc_requests_close(void);
 
-/* Starts `r`: its fields from `request` on are set here. *request is the program's, or the partner
- * of a persistent one. MPI error code; then nothing was started. All ranks start what they start on
- * a communicator in the same order. */
-int hwmc_request_start(struct hwmc_request *r, MPIR_Request **request);
-
-/* Makes a persistent request of `r`. MPI error code; then `r` is still the caller's. */
-int hwmc_request_persist(struct hwmc_request *r, MPIR_Request **request);
+/* Makes the program's request of `r`, whose fields from `request` on are set here: NONBLOCKING, and
+ * starts it; or PERSISTENT. MPI error code; then `r` is still the caller's. All ranks start what
+ * they start on a communicator in the same order. */
+int hwmc_request_make(struct hwmc_request *r, enum hwmc_form form, MPIR_Request **request);
 
 #endif /* HWMC_ENTRY_REQUEST_H_INCLUDED */

@@ -51,7 +51,7 @@ void hwmc_note_finished(uint32_t operations)
     finished += operations;
 }
 
-uint64_t hwmc_shm_finished(void)
+uint64_t hwmc_finished(void)
 {
     return finished;
 }

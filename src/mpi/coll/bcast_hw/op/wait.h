@@ -56,7 +56,7 @@ bool hwmc_in_shm(void);
 
 /* How many collectives inside the host, and operations, this thread has finished: it does not wait
  * any more for what it waited for before. */
-uint64_t hwmc_shm_finished(void);
+uint64_t hwmc_finished(void);
 
 /* It has finished so many operations, in a poll in which maybe no message came. */
 void hwmc_note_finished(uint32_t operations);

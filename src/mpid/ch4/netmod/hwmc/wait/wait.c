@@ -56,7 +56,7 @@
 /* The wait of a thread, and what it has measured. */
 struct wait {
     struct hwmc_wait policy;
-    uint64_t finished;         /* hwmc_shm_finished, when it began */
+    uint64_t finished;         /* hwmc_finished, when it began */
     uint64_t left;             /* ns: when the last step ended */
     uint64_t entered;          /* ns: when the poll under way began, where that is taken */
     uint64_t sleep_ns;         /* the longest the next sleep may take */
@@ -132,7 +132,7 @@ static void note_least(uint64_t *least, uint64_t ns)
 /* Whether the poll that found nothing belongs to the wait under way. */
 static bool goes_on(const struct wait *w, bool alone, uint64_t now)
 {
-    if (w->policy.since == 0 || w->finished != hwmc_shm_finished())
+    if (w->policy.since == 0 || w->finished != hwmc_finished())
         return false;
     if (alone)
         return now - w->left <= LOOP_ALONE_NS;
@@ -208,7 +208,7 @@ static void step(struct wait *w)
         note_least(&w->poll_ns, now - w->entered);
     if (!goes_on(w, alone, now)) {
         w->policy.since = 0;
-        w->finished = hwmc_shm_finished();
+        w->finished = hwmc_finished();
         w->sleep_ns = SLEEP_FIRST_NS;
         hwmc_wait_next(policy(), &w->policy, &limits, now);
         w->left = now;

@@ -54,37 +54,6 @@ static int verify(const struct message *m, const char *what)
     return hwtest_verify(m->buf, m->bytes, m->key, what);
 }
 
-/* Completes `num` requests in a manner that differs from round to round. */
-static void complete(MPI_Request *requests, int num, int manner)
-{
-    MPI_Status statuses[MANY + 1];
-    int indices[MANY + 1], done, left = num, flag;
-
-    switch (manner % 5) {
-        case 0:
-            MPI_Waitall(num, requests, statuses);
-            break;
-        case 1:
-            for (int i = num - 1; i >= 0; i--)
-                MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-            break;
-        case 2:
-            while (left-- > 0)
-                MPI_Waitany(num, requests, &done, &statuses[0]);
-            break;
-        case 3:
-            while (left > 0) {
-                MPI_Testsome(num, requests, &done, indices, statuses);
-                left -= done;
-            }
-            break;
-        default:
-            do
-                MPI_Testall(num, requests, &flag, statuses);
-            while (!flag);
-    }
-}
-
 /* Several at once; beside them a message from neighbour to neighbour. */
 static int several(MPI_Comm comm, uint64_t seed)
 {
@@ -103,7 +72,7 @@ static int several(MPI_Comm comm, uint64_t seed)
         MPI_Irecv(&from, 1, MPI_INT, (rank + 1) % size, 7, comm, &requests[num]);
         MPI_Send(&given, 1, MPI_INT, (rank + size - 1) % size, 7, comm);
         hwtest_compute(compute_s);
-        complete(requests, num + 1, r);
+        hwtest_complete_all(requests, num + 1, r);
         for (int i = 0; i < num; i++)
             errs += verify(&messages[i], "several");
         if (from != (rank + 1) % size * 1000 + r) {
@@ -145,7 +114,7 @@ static int mixed(MPI_Comm comm, uint64_t seed)
                     num++;
             }
         }
-        complete(requests, num, r);
+        hwtest_complete_all(requests, num, r);
         for (int i = 0; i < num; i++)
             errs += verify(&messages[i], "mixed");
     }
@@ -170,7 +139,7 @@ static int freed(MPI_Comm parent, uint64_t seed)
             start(&messages[i], comms[i % 3], &seed, &requests[i]);
         for (int i = 0; i < 3; i++)
             MPI_Comm_free(&comms[i]);
-        complete(requests, MANY, r);
+        hwtest_complete_all(requests, MANY, r);
         for (int i = 0; i < MANY; i++)
             errs += verify(&messages[i], "freed");
     }
@@ -233,7 +202,7 @@ static int persistent(MPI_Comm comm, uint64_t seed)
         for (int i = MANY / 2; i < MANY; i++)
             MPI_Start(&requests[i]);
         hwtest_compute(compute_s);
-        complete(requests, MANY, r);
+        hwtest_complete_all(requests, MANY, r);
         for (int i = 0; i < MANY; i++)
             errs += verify(&messages[i], "persistent");
     }

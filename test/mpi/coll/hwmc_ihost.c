@@ -41,37 +41,6 @@ static void issue(struct hwtest_call *c, uint64_t *state, enum hwtest_how how)
     hwtest_family_issue(c, how);
 }
 
-/* Completes `num` requests in a manner that differs from round to round. */
-static void complete(MPI_Request *requests, int num, int manner)
-{
-    MPI_Status statuses[MANY];
-    int indices[MANY], done, left = num, flag;
-
-    switch (manner % 5) {
-        case 0:
-            MPI_Waitall(num, requests, statuses);
-            break;
-        case 1:
-            for (int i = num - 1; i >= 0; i--)
-                MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-            break;
-        case 2:
-            while (left-- > 0)
-                MPI_Waitany(num, requests, &done, &statuses[0]);
-            break;
-        case 3:
-            while (left > 0) {
-                MPI_Testsome(num, requests, &done, indices, statuses);
-                left -= done;
-            }
-            break;
-        default:
-            do
-                MPI_Testall(num, requests, &flag, statuses);
-            while (!flag);
-    }
-}
-
 /* Completes the first `num` calls and checks them. */
 static int complete_calls(struct worker *w, int num, int manner)
 {
@@ -81,7 +50,7 @@ static int complete_calls(struct worker *w, int num, int manner)
     for (int i = 0; i < num; i++)
         requests[i] = w->calls[i].request;
     hwtest_compute(compute_s);
-    complete(requests, num, manner);
+    hwtest_complete_all(requests, num, manner);
     for (int i = 0; i < num; i++) {
         w->calls[i].request = requests[i];
         errs += hwtest_family_check(&w->calls[i]);
@@ -266,7 +235,7 @@ static int user_operations(struct worker *w)
         MPI_Ireduce_scatter_block(in, out + 4 * MAPS, share, type, op, w->comm, &requests[4]);
         MPI_Op_free(&op);
         MPI_Type_free(&type);
-        complete(requests, 5, r);
+        hwtest_complete_all(requests, 5, r);
         for (int k = 0; k < 5; k++) {
             const int ends[] = {size, rank == root ? size : 0, rank + 1, rank, size};
 
@@ -313,7 +282,7 @@ static int pieces(struct worker *w)
         MPI_Ibcast(bcast, 1, vector, r % size, w->comm, &requests[1]);
         MPI_Type_free(&vector);
         MPI_Iallreduce(&r, &all, 1, MPI_INT, MPI_MAX, w->comm, &requests[2]);
-        complete(requests, 3, r);
+        hwtest_complete_all(requests, 3, r);
         for (int i = 0; i < size * COLUMN; i++)
             errs += to[i] != i / COLUMN * 1000000 + i % COLUMN * size + rank + r;
         for (int i = 0; i < 2 * COLUMN; i++)
@@ -338,7 +307,7 @@ static int counted(struct worker *w, bool by_mpich)
     MPI_Comm_size(w->comm, &size);
     for (int i = 0; i < MANY; i++)
         MPI_Iallreduce(&one, &sums[i], 1, MPI_INT, MPI_SUM, w->comm, &requests[i]);
-    complete(requests, MANY, 0);
+    hwtest_complete_all(requests, MANY, 0);
     for (int i = 0; i < MANY; i++)
         errs += sums[i] != size;
     ran = hwtest_counter("hwmc_shm_calls") - before;

@@ -149,6 +149,40 @@ static inline int hwtest_bcast(void *buf, size_t bytes, int root, MPI_Comm comm,
     return hwtest_verify(buf, bytes, key, what);
 }
 
+#define HWTEST_REQUESTS 16
+
+/* Completes `num` requests, HWTEST_REQUESTS at most, by one of MPI's functions for that: `manner`
+ * says which one, and a program counts it up. */
+static inline void hwtest_complete_all(MPI_Request *requests, int num, int manner)
+{
+    MPI_Status statuses[HWTEST_REQUESTS];
+    int indices[HWTEST_REQUESTS], done, left = num, flag;
+
+    switch (manner % 5) {
+        case 0:
+            MPI_Waitall(num, requests, statuses);
+            break;
+        case 1:
+            for (int i = num - 1; i >= 0; i--)
+                MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+            break;
+        case 2:
+            while (left-- > 0)
+                MPI_Waitany(num, requests, &done, &statuses[0]);
+            break;
+        case 3:
+            while (left > 0) {
+                MPI_Testsome(num, requests, &done, indices, statuses);
+                left -= done;
+            }
+            break;
+        default:
+            do
+                MPI_Testall(num, requests, &flag, statuses);
+            while (!flag);
+    }
+}
+
 /* The value of an option -name=VALUE, or otherwise. */
 static inline double hwtest_option(int argc, char **argv, const char *name, double otherwise)
 {

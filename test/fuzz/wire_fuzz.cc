@@ -77,6 +77,12 @@ static void expect_same_part(const hwmc_msg &a, const hwmc_msg &b)
             FUZZ_CHECK(a.probe.train == b.probe.train && a.probe.number == b.probe.number);
             FUZZ_CHECK(a.probe.bytes == b.probe.bytes);
             break;
+        case HWMC_MSG_BLOCK:
+        case HWMC_MSG_BLOCK_GRANT:
+        case HWMC_MSG_BLOCK_CREDIT:
+            FUZZ_CHECK(a.block.index == b.block.index && a.block.bytes == b.block.bytes);
+            FUZZ_CHECK(a.block.port == b.block.port);
+            break;
         case HWMC_MSG_GRANT:
             FUZZ_CHECK(a.grant.root == b.grant.root && a.grant.limit == b.grant.limit);
             FUZZ_CHECK(a.grant.bytes == b.grant.bytes && a.grant.tree == b.grant.tree);

@@ -55,6 +55,11 @@ inline void set_fields(hwmc_msg &m, const AnyFields &f)
         case HWMC_MSG_LOST:
             m.lost = {f.root, f.bytes, f.index, f.rails};
             break;
+        case HWMC_MSG_BLOCK:
+        case HWMC_MSG_BLOCK_GRANT:
+        case HWMC_MSG_BLOCK_CREDIT:
+            m.block = {f.index, f.bytes, 0, f.slot, 0};
+            break;
         case HWMC_MSG_REPORT:
         case HWMC_MSG_DECIDE:
             m.parameters = f.parameters;

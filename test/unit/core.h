@@ -15,6 +15,8 @@ extern "C" {
 #include "core/negotiation/negotiation.h"
 #include "core/path/apm.h"
 #include "core/base/bitmap.h"
+#include "core/exchange/combine.h"
+#include "core/exchange/exchange.h"
 #include "core/flow/channel.h"
 #include "core/base/counts.h"
 #include "core/path/wrr.h"
@@ -27,6 +29,7 @@ extern "C" {
 #include "core/flow/rtt.h"
 #include "core/bcast/stream.h"
 #include "core/place/kary.h"
+#include "core/place/ranges.h"
 #include "core/bcast/two_stage.h"
 }
 

@@ -15,6 +15,9 @@
     X(multilane, "broadcasts that ran along trees over the lanes of all rails")                    \
     X(sent_segments, "segments sent to children in trees")                                         \
     X(got_segments, "segments received from parents in trees")                                     \
+    X(exchanges, "exchanges of blocks between members, as reductions and gathers have them")       \
+    X(sent_parts, "parts of blocks sent to members")                                               \
+    X(got_parts, "parts of blocks received from members")                                          \
     X(lane_late, "times a child in a tree said that a rail brought it segments late")              \
     X(lane_eased, "times the share of a rail towards a child was lowered, as it was late")         \
     X(lane_regained,                                                                               \

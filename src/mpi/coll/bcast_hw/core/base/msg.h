@@ -39,7 +39,10 @@
     X(EPOCH, 15) /* to the children: the rails from a broadcast on; to the parent: it is known */  \
     X(LOST, 16)  /* to neighbours: a member cannot be reached, the group is broken */              \
     X(SEEK, 17) /* to any member: these fragments are missing here, and who was asked is silent */ \
-    X(OFFER, 18) /* to who sent SEEK: some of them are here */
+    X(OFFER, 18)        /* to who sent SEEK: some of them are here */                              \
+    X(BLOCK, 19)        /* a part of a block from one member to another */                         \
+    X(BLOCK_GRANT, 20)  /* to who sends a block: so many of its parts may come */                  \
+    X(BLOCK_CREDIT, 21) /* to any member: so many short blocks may come unasked */
 
 enum hwmc_msg_type {
 #define X(name, value) HWMC_MSG_##name = value,
@@ -50,11 +53,13 @@ enum hwmc_msg_type {
 
 /* DATA over a lane: the sender had the fragment when it was asked, so the time since the request
  * is a round trip. MEASURE: to be answered. NACK for everything: what is being multicast is
- * wanted too. SEEK: they are to be sent, not only offered. */
+ * wanted too. SEEK: they are to be sent, not only offered. BLOCK, without payload: so long it
+ * is. */
 #define HWMC_FLAG_AT_ONCE 1u
 /* DATA: the message goes on in the next broadcast. */
 #define HWMC_FLAG_MORE 4u
-/* GRANT: nothing more is taken. SEGMENT, without payload: nothing more comes. */
+/* GRANT, BLOCK_GRANT: nothing more is taken. SEGMENT, BLOCK, without payload: nothing more
+ * comes. */
 #define HWMC_FLAG_VOID 8u
 /* SYNC_DOWN: no broadcast follows; the communicator is being freed. */
 #define HWMC_FLAG_LAST 2u
@@ -191,13 +196,24 @@ struct hwmc_msg_lost {
     uint8_t rails;   /* mask: its host was silent on these; 0: its lane failed */
 };
 
+/* BLOCK, BLOCK_GRANT, BLOCK_CREDIT; bid is the number of the exchange. A BLOCK's payload is the
+ * driver's. */
+struct hwmc_msg_block {
+    uint32_t index; /* which part; GRANT: parts below this one may come; CREDIT: so many blocks */
+    uint32_t bytes; /* length of the block */
+    uint32_t token; /* going out: to be told when it is through */
+    uint8_t port;   /* which block of those between the two */
+    uint8_t lane;   /* going out: by which lane */
+};
+
 struct hwmc_msg {
     enum hwmc_msg_type type;
     uint8_t flags;
     bool multicast; /* to, or from, the group; otherwise by lane */
     uint8_t rail;   /* multicast: on which rail it came or is to go */
     uint32_t peer;  /* rank: the sender coming in, the receiver going out by lane */
-    uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up, LOST: the communicator's key */
+    uint64_t bid;   /* which broadcast; SYNC_*: a count; set-up, LOST: the communicator's key;
+                       BLOCK*: which exchange */
     union {         /* by type; SYNC_ASK and INVITE have none */
         struct hwmc_msg_data data;
         struct hwmc_msg_nack nack;   /* NACK, ROOT_NACK, SEEK */
@@ -210,6 +226,7 @@ struct hwmc_msg {
         struct hwmc_msg_measure measure;
         struct hwmc_msg_epoch epoch;
         struct hwmc_msg_lost lost;
+        struct hwmc_msg_block block;              /* BLOCK, BLOCK_GRANT, BLOCK_CREDIT */
         const struct hwmc_parameters *parameters; /* REPORT, DECIDE; borrowed */
     };
 };
@@ -222,7 +239,8 @@ struct hwmc_room {
 
 /* What became of an incoming message. */
 enum hwmc_verdict {
-    HWMC_PLACE, /* DATA: copy the payload to (bid, index); it was missing */
+    HWMC_PLACE, /* DATA, SEGMENT, BLOCK: copy the payload to (bid, index); it was missing */
+    HWMC_KEEP,  /* BLOCK*: of an exchange that begins later: give it again then */
     HWMC_TAKEN, /* a control message, acted on */
     HWMC_DUP,   /* DATA: already here */
     HWMC_STALE, /* of a broadcast that is over */

@@ -106,6 +106,24 @@ void hwmc_group_consume(struct hwmc_group *g, uint64_t now)
     hwmc_group_pump(g, now);
 }
 
+void hwmc_group_exchange(struct hwmc_group *g, const struct hwmc_blocks_plan *plan, uint64_t now)
+{
+    hwmc_blocks_begin(g, plan, now);
+    hwmc_group_pump(g, now);
+}
+
+void hwmc_group_ready(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now)
+{
+    hwmc_exchange_ready(&g->blocks.exchange, i, parts);
+    hwmc_group_pump(g, now);
+}
+
+void hwmc_group_take(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now)
+{
+    hwmc_exchange_take(&g->blocks.exchange, i, parts);
+    hwmc_group_pump(g, now);
+}
+
 /* How many fragments DATA carries, one by multicast and one or more in a row by lane; 0 if not
  * every field agrees with what all members agreed on. */
 static uint32_t run_of(const struct hwmc_group *g, const struct hwmc_msg *m, uint32_t len)
@@ -200,6 +218,11 @@ void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uin
             break;
         case HWMC_MSG_SEGMENT:
             on_segment(g, in, now);
+            break;
+        case HWMC_MSG_BLOCK:
+        case HWMC_MSG_BLOCK_GRANT:
+        case HWMC_MSG_BLOCK_CREDIT:
+            hwmc_blocks_on_recv(g, in);
             break;
         default:
             hwmc_stream_on_recv(&g->stream, &in->msg, now);

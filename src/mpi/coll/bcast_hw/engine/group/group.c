@@ -83,22 +83,6 @@ static void begin_closing(struct hwmc_group *g)
 /* What a probe carries to be as long as what it stands for. */
 static const unsigned char probe_padding[HWMC_WIRE_PROBE_MAX];
 
-/* A segment along trees: its body is the lane's until hwmc_group_on_sent. The tag names the group,
- * the lane and the token. A lane may fail in the call, and give back what it has. */
-static void send_segment(struct hwmc_group *g, const struct hwmc_msg *msg, const void *body,
-                         uint32_t len)
-{
-    const uint32_t index = g->wires->cfg.num_far_lanes > 0 ? msg->segment.lane : 0;
-    const uint64_t tag = (uint64_t) g->number << 32 | index << 16 | msg->segment.token;
-    const uint32_t peer = g->world[msg->peer];
-
-    g->pinned[index]++;
-    if (!hwmc_wires_send_from(g->wires, index, tag, peer, &g->id, g->cfg.rank, msg, body, len)) {
-        g->pinned[index]--;
-        g->wires->on_lost(g->wires->ctx, peer);
-    }
-}
-
 /* Sends a message; DATA: `n` fragments in a row, msg->data.index being the first. */
 static void transmit_msg(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t n)
 {
@@ -107,7 +91,7 @@ static void transmit_msg(struct hwmc_group *g, const struct hwmc_msg *msg, uint3
 
     if (msg->type == HWMC_MSG_SEGMENT && !(msg->flags & HWMC_FLAG_VOID)) {
         body = hwmc_group_segment_at(g, msg, &len);
-        send_segment(g, msg, body, len);
+        hwmc_group_send_pinned(g, msg, msg->segment.lane, msg->segment.token, body, len);
         return;
     }
     if (msg->type == HWMC_MSG_DATA) {
@@ -130,9 +114,11 @@ static uint64_t next_timer(const struct hwmc_group *g)
     uint64_t setup = hwmc_negotiation_next_timer(&g->negotiation);
     uint64_t stream = g->running ? hwmc_stream_next_timer(&g->stream) : HWMC_NEVER;
     uint64_t rejoin = hwmc_rejoin_next_timer(&g->rejoin);
+    uint64_t blocks = g->running ? hwmc_exchange_next_timer(&g->blocks.exchange) : HWMC_NEVER;
     uint64_t first = setup < stream ? setup : stream;
 
     first = rejoin < first ? rejoin : first;
+    first = blocks < first ? blocks : first;
     if (g->joining_rails == 0 || !hwmc_negotiation_wants_join(&g->negotiation))
         return first;
     return g->join_at < first ? g->join_at : first;
@@ -220,11 +206,12 @@ static void show_epoch(struct hwmc_group *g)
     g->wires->cfg.show(g, first);
 }
 
-/* A broadcast along trees has begun, or is over. */
+/* A broadcast along trees or an exchange has begun, or is over. */
 static void note_trees(struct hwmc_group *g)
 {
     hwmc_agenda_by_trees(&g->all->agenda, g,
-                         g->running && g->stream.multilane.phase == HWMC_MULTILANE_RUN);
+                         g->running && (g->stream.multilane.phase == HWMC_MULTILANE_RUN ||
+                                        hwmc_blocks_use_lanes(&g->blocks)));
 }
 
 /* It goes when the engine comes to it. */
@@ -250,16 +237,20 @@ void hwmc_group_pump(struct hwmc_group *g, uint64_t now)
     }
     if (next_timer(g) <= now) {
         hwmc_negotiation_on_timer(&g->negotiation, now);
-        if (g->running)
+        if (g->running) {
             hwmc_stream_on_timer(&g->stream, now);
+            hwmc_exchange_on_timer(&g->blocks.exchange, now);
+        }
     }
     pump_negotiation(g, now);
     hwmc_group_settle(g);
     if (g->leaving)
         begin_closing(g);
     show_epoch(g);
-    if (g->running)
+    if (g->running) {
         pump_stream(g, now);
+        hwmc_blocks_pump(g);
+    }
     rejoin_rails(g, now);
     hwmc_rails_flush(&g->wires->rails, now);
     if (g->state == HWMC_GROUP_CLOSING)

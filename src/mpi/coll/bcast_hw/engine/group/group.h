@@ -24,6 +24,7 @@
 #include "../../core/flow/rejoin.h"
 #include "../../core/bcast/stream.h"
 #include "agenda.h"
+#include "blocks.h"
 #include "placement.h"
 #include "failure.h"
 #include "names.h"
@@ -100,6 +101,7 @@ struct hwmc_group {
     uint32_t
         shown;   /* to the driver, by cfg.show of the engine: the epoch, counted from 1; 0: none */
     void *place; /* where the driver shows it */
+    struct hwmc_blocks blocks;  /* its exchanges */
     unsigned char *along_trees; /* of the broadcast under way there: the program's memory */
     /* Messages with bodies there that lanes have, by lane. */
     uint32_t pinned[HWMC_LANES_MAX];
@@ -162,6 +164,17 @@ static inline bool hwmc_group_done(const struct hwmc_group *g)
 uint32_t hwmc_group_prefix(const struct hwmc_group *g, uint32_t known);
 
 void hwmc_group_consume(struct hwmc_group *g, uint64_t now);
+
+/* The next exchange (core/exchange/exchange.h): ON only, and the last one is over. Its parts are
+ * ready and taken as hwmc_exchange_ready and _take say. `exchanged`: it is over at this rank, and
+ * g->blocks.exchange.failed says how. */
+void hwmc_group_exchange(struct hwmc_group *g, const struct hwmc_blocks_plan *plan, uint64_t now);
+void hwmc_group_ready(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now);
+void hwmc_group_take(struct hwmc_group *g, uint32_t i, uint32_t parts, uint64_t now);
+static inline bool hwmc_group_exchanged(const struct hwmc_group *g)
+{
+    return hwmc_exchange_over(&g->blocks.exchange);
+}
 
 /* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */
 void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now);

@@ -12,6 +12,11 @@
 /* The group changes its state. */
 void hwmc_group_enter(struct hwmc_group *g, enum hwmc_group_state to);
 
+/* A message with a body that is the lane's until hwmc_group_on_sent(lane, token). The lane may fail
+ * in the call, and give back what it has. */
+void hwmc_group_send_pinned(struct hwmc_group *g, const struct hwmc_msg *msg, uint32_t lane,
+                            uint32_t token, const void *body, uint32_t len);
+
 /* Payload bytes of `n` fragments in a row, msg->data.index being the first. */
 static inline uint32_t hwmc_group_run_len(const struct hwmc_group *g, const struct hwmc_msg *msg,
                                           uint32_t n)

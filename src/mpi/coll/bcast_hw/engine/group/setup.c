@@ -69,20 +69,6 @@ static uint32_t agreed_piece(const struct hwmc_group *g)
     return piece > frag ? piece : frag;
 }
 
-/* Segments to those of the first `lanes` lanes that are on the group's rails, by their rails'
- * speeds; where none is, to all alike. */
-static void fill_wrr(const struct hwmc_group *g, uint32_t lanes, struct hwmc_wrr *d)
-{
-    const struct hwmc_wires_cfg *e = &g->wires->cfg;
-    const uint32_t rails = hwmc_wires_lanes_on(g->wires, g->cfg.rails) ? g->cfg.rails : 0;
-    uint32_t mbit[HWMC_LANES_MAX] = {0};
-
-    for (uint32_t i = 0; i < lanes; i++)
-        if (hwmc_wires_is_lane_on(e, i, rails))
-            mbit[i] = max_u32(e->lane_mbit[i % e->num_rails], 1);
-    hwmc_wrr_init(d, max_u32(lanes, 1), mbit);
-}
-
 /* The shares of those rails change as they carry more or less. */
 static void follow_rails(const struct hwmc_group *g, struct hwmc_stream_cfg *cfg)
 {
@@ -125,14 +111,14 @@ static bool start_stream(struct hwmc_group *g)
     };
 
     cfg.policy.first.rails = (uint8_t) t->rails;
-    fill_wrr(g, g->wires->cfg.num_lanes, &cfg.near);
-    fill_wrr(g, g->wires->cfg.num_far_lanes, &cfg.far);
+    hwmc_wires_shares(g->wires, g->cfg.rails, g->wires->cfg.num_lanes, &cfg.near);
+    hwmc_wires_shares(g->wires, g->cfg.rails, g->wires->cfg.num_far_lanes, &cfg.far);
     if (g->cfg.adapt_lanes)
         follow_rails(g, &cfg);
     if (casts)
         g->piece_bytes = cfg.max_bytes = agreed_piece(g);
     g->stream_mem = malloc(hwmc_stream_footprint(&cfg));
-    if (!g->stream_mem ||
+    if (!g->stream_mem || !hwmc_blocks_open(g) ||
         (casts && hwmc_placement_open(&g->placement, g->cfg.channels, g->piece_bytes) != HWMC_OK))
         return false;
     hwmc_stream_init(&g->stream, &cfg, g->stream_mem);
@@ -179,6 +165,7 @@ static void join_rails(struct hwmc_group *g, uint64_t now)
 static void fit_stream(struct hwmc_group *g)
 {
     hwmc_placement_close(&g->placement);
+    hwmc_blocks_close(g);
     free(g->stream_mem);
     g->running = start_stream(g);
     hwmc_negotiation_on_fitted(&g->negotiation, g->running);
@@ -219,6 +206,7 @@ void hwmc_group_leave(struct hwmc_group *g)
 {
     leave_multicast(g);
     g->running = false;
+    hwmc_blocks_close(g);
     hwmc_agenda_block(&g->all->agenda, g, false);
     free(g->stream_mem);
     g->stream_mem = NULL;

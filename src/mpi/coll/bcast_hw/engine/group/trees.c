@@ -11,23 +11,20 @@
 
 void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now)
 {
-    if (g->running)
+    if (g->running) {
         hwmc_multilane_give_up(&g->stream.multilane);
+        hwmc_exchange_give_up(&g->blocks.exchange);
+    }
     hwmc_group_pump(g, now);
-}
-
-bool hwmc_group_pins(const struct hwmc_group *g)
-{
-    for (uint32_t i = 0; i < HWMC_LANES_MAX; i++)
-        if (g->pinned[i] > 0)
-            return true;
-    return false;
 }
 
 void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token)
 {
     assert(g->pinned[lane] > 0);
     g->pinned[lane]--;
-    hwmc_stream_on_sent(&g->stream, token);
+    if (token & HWMC_BLOCKS_TOKEN)
+        hwmc_exchange_on_sent(&g->blocks.exchange, token & ~HWMC_BLOCKS_TOKEN);
+    else
+        hwmc_stream_on_sent(&g->stream, token);
     hwmc_agenda_touch(&g->all->agenda, g);
 }

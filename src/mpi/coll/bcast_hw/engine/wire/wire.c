@@ -201,7 +201,10 @@ struct fields {
     TYPE(MEASURE, X(measure.lane, index) X(measure.bytes, bytes))                                  \
     TYPE(EPOCH, X(epoch.culprit, root) X(epoch.number, index) X(epoch.rails, rails)                \
                 X(epoch.reason, tree) X(epoch.period, slot))                                       \
-    TYPE(LOST, X(lost.rank, root) X(lost.stage, index) X(lost.finder, bytes) X(lost.rails, rails))
+    TYPE(LOST, X(lost.rank, root) X(lost.stage, index) X(lost.finder, bytes) X(lost.rails, rails)) \
+    TYPE(BLOCK, X(block.index, index) X(block.bytes, bytes) X(block.port, slot))                   \
+    TYPE(BLOCK_GRANT, X(block.index, index) X(block.bytes, bytes) X(block.port, slot))             \
+    TYPE(BLOCK_CREDIT, X(block.index, index))
 /* clang-format on */
 
 #define TYPE(name, members)                                                                        \
@@ -316,14 +319,15 @@ uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t sr
                         : encode_other(head, id, src, msg, body, len);
 }
 
-/* The payload must have the length that type and header fields ask for; DATA's and SEGMENT's are
- * checked by the group, which knows the sizes. */
+/* The payload must have the length that type and header fields ask for; those of DATA, SEGMENT and
+ * BLOCK are checked by the group, which knows the sizes. */
 static bool payload_fits(enum hwmc_msg_type type, uint32_t frags, uint32_t bytes, uint32_t len)
 {
     switch (type) {
         case HWMC_MSG_DATA:
         case HWMC_MSG_SEGMENT:
         case HWMC_MSG_MEASURE:
+        case HWMC_MSG_BLOCK:
             return true;
         case HWMC_MSG_NACK:
         case HWMC_MSG_ROOT_NACK:

@@ -14,7 +14,7 @@
 #include "../../core/base/msg.h"
 
 #define HWMC_WIRE_MAGIC 0x686du /* "hm" */
-#define HWMC_WIRE_VERSION 5u
+#define HWMC_WIRE_VERSION 6u
 #define HWMC_WIRE_HEAD 64u         /* bytes of the header */
 #define HWMC_WIRE_CAST_HEAD 40u    /* bytes of the header of a fragment by multicast */
 #define HWMC_WIRE_PARAMETERS 48u   /* bytes of struct hwmc_parameters */
@@ -37,7 +37,7 @@ struct hwmc_wire_in {
     struct hwmc_msg msg; /* its bits and parameters point below; not set: rail, lane, token */
     bool cast;           /* DATA by multicast: of bid the low 32 bits came; frags is not set */
     bool whole;          /* ... but its upper half came too; set by who knows */
-    const void *payload; /* of DATA, SEGMENT: borrowed from the bytes parsed */
+    const void *payload; /* of DATA, SEGMENT, BLOCK: borrowed from the bytes parsed */
     uint32_t len;        /* of the payload */
     struct hwmc_parameters parameters;
     uint64_t bits[HWMC_WIRE_BITS_MAX / 64];
@@ -54,7 +54,7 @@ enum hwmc_wire_result {
 static inline bool hwmc_wire_carries(enum hwmc_msg_type type)
 {
     return type == HWMC_MSG_DATA || type == HWMC_MSG_SEGMENT || type == HWMC_MSG_MEASURE ||
-           type == HWMC_MSG_PROBE;
+           type == HWMC_MSG_PROBE || type == HWMC_MSG_BLOCK;
 }
 
 /* Bytes of a PROBE's payload, so that it is as long as a fragment of `bytes` by multicast. */
@@ -72,8 +72,8 @@ uint32_t hwmc_wire_head_len(const struct hwmc_msg *msg);
 /* Bytes of the header that the datagram's first bytes announce; 0 when it is too short for any. */
 uint32_t hwmc_wire_head_of(const void *datagram, size_t len);
 
-/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT, MEASURE, PROBE: `body` and
- * `len` are its payload. For every other type the payload is written to `body`
+/* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT, MEASURE, PROBE, BLOCK: the
+ * payload is `len` bytes of `body`. For every other type it is written to `body`
  * (HWMC_WIRE_CONTROL_MAX bytes) and `len` is ignored. Returns the length of the payload. */
 uint32_t hwmc_wire_encode(void *head, const struct hwmc_wire_id *id, uint32_t src,
                           const struct hwmc_msg *msg, void *body, uint32_t len);

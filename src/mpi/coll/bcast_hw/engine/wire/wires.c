@@ -33,6 +33,22 @@ uint32_t hwmc_wires_lanes_on(const struct hwmc_wires *w, uint32_t rails)
     return lanes;
 }
 
+void hwmc_wires_shares(const struct hwmc_wires *w, uint32_t rails, uint32_t lanes,
+                       struct hwmc_wrr *d)
+{
+    uint32_t mbit[HWMC_LANES_MAX] = {0};
+
+    if (!hwmc_wires_lanes_on(w, rails))
+        rails = 0;
+    for (uint32_t i = 0; i < lanes; i++)
+        if (hwmc_wires_is_lane_on(&w->cfg, i, rails)) {
+            const uint32_t speed = w->cfg.lane_mbit[i % w->cfg.num_rails];
+
+            mbit[i] = speed > 0 ? speed : 1;
+        }
+    hwmc_wrr_init(d, lanes > 0 ? lanes : 1, mbit);
+}
+
 void hwmc_wires_cast(struct hwmc_wires *w, uint64_t group, const struct hwmc_wire_id *id,
                      uint32_t src, const struct hwmc_msg *msg, const void *body, uint32_t len)
 {
@@ -46,7 +62,7 @@ void hwmc_wires_send(struct hwmc_wires *w, uint32_t world_rank, const struct hwm
 {
     unsigned char head[HWMC_WIRE_HEAD], control[HWMC_WIRE_CONTROL_MAX];
     struct hwmc_lane *lane = w->cfg.lane;
-    void *payload = msg->type == HWMC_MSG_DATA ? (void *) (uintptr_t) body : control;
+    void *payload = hwmc_wire_carries(msg->type) ? (void *) (uintptr_t) body : control;
     struct hwmc_wire_id named = *id;
 
     if (hwmc_wire_is_by_key(msg->type))

@@ -9,6 +9,7 @@
 #define HWMC_ENGINE_WIRE_WIRES_H_INCLUDED
 
 #include "../../core/base/counts.h"
+#include "../../core/path/wrr.h"
 #include "../../port/lane.h"
 #include "rails.h"
 #include "wire.h"
@@ -120,6 +121,11 @@ static inline bool hwmc_wires_is_lane_on(const struct hwmc_wires_cfg *e, uint32_
 
 /* How many of the lanes that are used inside a site are on these rails. 0: on any. */
 uint32_t hwmc_wires_lanes_on(const struct hwmc_wires *w, uint32_t rails);
+
+/* Shares of those of the first `lanes` lanes that are on these rails, by their speeds; where none
+ * is, of all alike. */
+void hwmc_wires_shares(const struct hwmc_wires *w, uint32_t rails, uint32_t lanes,
+                       struct hwmc_wrr *d);
 
 /* Rails that lanes for broadcasts along trees are on, a bit each. */
 uint32_t hwmc_wires_lane_rails(const struct hwmc_wires *w);

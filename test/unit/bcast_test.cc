@@ -139,7 +139,7 @@ class Job {
 
         clock_ns = net.now;
         for (size_t i = 0; i < ops.size(); i++)
-            over = hwmc_bcast_step(ops[(i + turn_) % ops.size()].get()) && over;
+            over = hwmc_stage_step(&ops[(i + turn_) % ops.size()]->stage) && over;
         turn_ = turn_ * 5 + 1;
         if (!net.step())
             net.now += MS / 4;
@@ -155,7 +155,7 @@ class Job {
     void expect(const mem::Bytes &data)
     {
         for (size_t i = 0; i < ops.size(); i++) {
-            EXPECT_EQ(HWMC_OK, ops[i]->err) << i;
+            EXPECT_EQ(HWMC_OK, ops[i]->stage.err) << i;
             EXPECT_EQ(data, *memory[i]) << i;
         }
     }
@@ -218,10 +218,10 @@ TEST(Bcast, ALeaderThatHasNothingToSendWaitsForItsHost)
     Job job({2, 1});
 
     job.begin(pattern(400, 1), 0, 1, false, true);
-    hwmc_bcast_step(job.ops[0].get());
-    EXPECT_EQ(HWMC_BCAST_FOR_HOST, hwmc_bcast_waits(job.ops[0].get()));
-    hwmc_bcast_step(job.ops[2].get());
-    EXPECT_EQ(HWMC_BCAST_FOR_NET, hwmc_bcast_waits(job.ops[2].get()));
+    hwmc_stage_step(&job.ops[0]->stage);
+    EXPECT_EQ(HWMC_STAGE_FOR_HOST, job.ops[0]->stage.waits);
+    hwmc_stage_step(&job.ops[2]->stage);
+    EXPECT_EQ(HWMC_STAGE_FOR_NET, job.ops[2]->stage.waits);
     job.run();
 }
 
@@ -242,11 +242,12 @@ TEST(Bcast, AStageThatFailsEndsTheOther)
                     hwmc_engine_on_lost(job.net.engines[1], 0);
                 for (int i = 0; i < 200; i++) {
                     if (in_host)
-                        hwmc_bcast_fail(job.ops[2].get(), HWMC_ERR_PEER);
+                        job.ops[2]->stage.ops->fail(&job.ops[2]->stage, HWMC_ERR_PEER);
                     job.step();
                 }
-                EXPECT_TRUE(job.ops[2]->over) << after;
-                EXPECT_TRUE(job.ops[2]->err == HWMC_ERR_PEER || *job.memory[2] == data) << after;
+                EXPECT_TRUE(job.ops[2]->stage.over) << after;
+                EXPECT_TRUE(job.ops[2]->stage.err == HWMC_ERR_PEER || *job.memory[2] == data)
+                    << after;
                 EXPECT_FALSE(hwmc_group_pins(job.leaders[1]));
                 EXPECT_FALSE(job.ops[2]->net.pinned);
             }

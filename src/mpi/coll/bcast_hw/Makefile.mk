@@ -4,6 +4,20 @@
 # A file is built because it is named here; add one, and `make mpich` does the rest.
 
 noinst_HEADERS +=                                     \
+    src/mpi/coll/bcast_hw/core/exchange/combine.h     \
+    src/mpi/coll/bcast_hw/core/exchange/exchange.h    \
+    src/mpi/coll/bcast_hw/core/exchange/exchange_impl.h\
+    src/mpi/coll/bcast_hw/core/exchange/parts.h       \
+    src/mpi/coll/bcast_hw/core/place/ranges.h         \
+    src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
+    src/mpi/coll/bcast_hw/engine/group/blocks.h       \
+    src/mpi/coll/bcast_hw/op/stage.h                  \
+    src/mpi/coll/bcast_hw/op/chain.h                  \
+    src/mpi/coll/bcast_hw/op/blocks_stage.h           \
+    src/mpi/coll/bcast_hw/op/net_reduce.h             \
+    src/mpi/coll/bcast_hw/op/shm_stage.h              \
+    src/mpi/coll/bcast_hw/entry/spread.h              \
+    src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/ask.h                  \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
@@ -35,7 +49,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/net_stage.h              \
     src/mpi/coll/bcast_hw/op/queue.h                  \
     src/mpi/coll/bcast_hw/op/wait.h                   \
-    src/mpi/coll/bcast_hw/op/wait_bcast.h             \
+    src/mpi/coll/bcast_hw/op/wait_stage.h             \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
     src/mpi/coll/bcast_hw/process/hosts.h             \
     src/mpi/coll/bcast_hw/process/mpich.h             \
@@ -59,6 +73,17 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/stats/number.h
 
 mpi_core_sources +=                                      \
+    src/mpi/coll/bcast_hw/core/exchange/exchange.c      \
+    src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
+    src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
+    src/mpi/coll/bcast_hw/engine/group/blocks.c         \
+    src/mpi/coll/bcast_hw/engine/group/pinned.c         \
+    src/mpi/coll/bcast_hw/op/chain.c                    \
+    src/mpi/coll/bcast_hw/op/blocks_stage.c             \
+    src/mpi/coll/bcast_hw/op/net_reduce.c               \
+    src/mpi/coll/bcast_hw/op/shm_stage.c                \
+    src/mpi/coll/bcast_hw/entry/spread.c                \
+    src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
@@ -145,7 +170,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/net_stage.c                 \
     src/mpi/coll/bcast_hw/op/queue.c                     \
     src/mpi/coll/bcast_hw/op/wait.c                      \
-    src/mpi/coll/bcast_hw/op/wait_bcast.c                \
+    src/mpi/coll/bcast_hw/op/wait_stage.c                \
     src/mpi/coll/bcast_hw/op/wait_failure.c              \
     src/mpi/coll/bcast_hw/op/wait_group.c                \
     src/mpi/coll/bcast_hw/process/hosts.c                \

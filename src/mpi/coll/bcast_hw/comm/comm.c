@@ -73,14 +73,20 @@ static bool fits(MPI_Aint bytes)
                          bytes <= hwmc_settings.tune.max_bytes);
 }
 
-/* What is known alike on all ranks whatever other collectives of `comm` are at. */
+/* What follows is known alike on all ranks whatever other collectives of `comm` are at. */
+
+static bool may_spread(const MPIR_Comm *comm)
+{
+    return hwmc_registered() && hwmc_settings.enable &&
+           comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->local_size >= 2 &&
+           !HWMC_IS_SUBCOMM(comm);
+}
+
 static bool may_take(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm, MPI_Aint *bytes)
 {
     MPI_Aint size;
 
-    if (!hwmc_registered() || !hwmc_settings.enable ||
-        comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2 ||
-        HWMC_IS_SUBCOMM(comm))
+    if (!may_spread(comm))
         return false;
     MPIR_Datatype_get_size_macro(datatype, size);
     *bytes = size * count;
@@ -115,6 +121,26 @@ bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
     show_news(comm, c, worth, state);
     c->admitted = usable && is_chosen(c, bytes, &c->along_trees);
     return c->admitted;
+}
+
+bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **carried)
+{
+    struct hwmc_comm *c;
+    enum hwmc_worth worth;
+    enum hwmc_leader_group_state state;
+    bool ready;
+
+    if (!may_spread(comm))
+        return false;
+    *carried = c = hwmc_state_of(comm);
+    if (!c)
+        return true;
+    hwmc_comm_drain(c);
+    worth = c->worth;
+    state = c->leader_group[0].state;
+    ready = worthwhile(comm, c) && c->hosts > 1 && hwmc_leader_group_ready(comm, c, 0, bytes);
+    show_news(comm, c, worth, state);
+    return ready;
 }
 
 bool hwmc_comm_queues(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm,

@@ -8,6 +8,7 @@
 #include "mpiimpl.h"
 #include "barrier.h"
 #include "hooks.h"
+#include "spread_reduce.h"
 
 static inline int begin_barrier(struct hwmc_call *call)
 {
@@ -39,8 +40,10 @@ bool MPIR_Hwmc_barrier(MPIR_Comm *comm, int *mpi_errno)
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(BARRIER, comm, mpi_errno);
     struct hwmc_barrier_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(BARRIER) && hwmc_spread_barrier(comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_barrier_call_init(&c);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }

@@ -11,7 +11,7 @@
 #include "hooks.h"
 #include "../comm/shm.h"
 #include "../op/contiguous.h"
-#include "../op/wait_bcast.h"
+#include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
@@ -120,7 +120,7 @@ static int broadcast(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, 
     mpi_errno = hwmc_bcast_plan(c, t, bytes, root, comm, leader_group, c->along_trees, &cfg);
     MPIR_ERR_CHECK(mpi_errno);
     hwmc_bcast_begin(&b, &cfg);
-    mpi_errno = hwmc_wait_bcast(&b, n);
+    mpi_errno = hwmc_wait_stage(&b.stage, n);
     MPIR_ERR_CHECK(mpi_errno);
     if (hwmc_bcast_by_net(&b))
         hwmc_note_epoch(b.net.cfg.group);

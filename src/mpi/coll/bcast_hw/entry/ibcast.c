@@ -21,7 +21,7 @@
 #include "bcast.h"
 #include "host_request.h"
 #include "../comm/shm.h"
-#include "../op/wait_bcast.h"
+#include "../op/wait_stage.h"
 #include "../op/wait_failure.h"
 #include "../process/process.h"
 #include "../select/choose.h"
@@ -116,9 +116,9 @@ static void ibcast_plan(struct ibcast *b)
 
 static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
 {
-    const struct hwmc_bcast *bcast = &b->bcast;
+    struct hwmc_op_stage *s = &b->bcast.stage;
 
-    if (hwmc_bcast_step(&b->bcast)) {
+    if (hwmc_stage_step(s)) {
         if (b->host)
             hwmc_shm_wakeup_ring(&b->host->group);
         b->state = IBCAST_OVER;
@@ -126,10 +126,10 @@ static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
     }
     if (by == HWMC_STEP_BY_HELPER)
         return;
-    if (hwmc_bcast_by_net(bcast) && bcast->net.state != HWMC_NET_OVER)
-        ibcast_detect(b, bcast->net.cfg.group);
-    if (b->host && bcast->err == HWMC_OK && hwmc_shm_group_failed(&b->host->group))
-        hwmc_bcast_fail(&b->bcast, HWMC_ERR_PEER);
+    if (s->waits == HWMC_STAGE_FOR_NET)
+        ibcast_detect(b, s->group);
+    if (b->host && s->err == HWMC_OK && hwmc_shm_group_failed(&b->host->group))
+        s->ops->fail(s, HWMC_ERR_PEER);
 }
 
 static bool ibcast_step(struct hwmc_request *r, enum hwmc_stepper by)
@@ -169,7 +169,7 @@ static void ibcast_end(struct hwmc_request *r)
     hwmc_note_call(b->plan.by_hwmc, b->bytes);
     if (!b->plan.by_hwmc || r->mpi_errno)
         return;
-    r->mpi_errno = hwmc_bcast_error(&b->bcast, b->host);
+    r->mpi_errno = hwmc_stage_error(&b->bcast.stage, b->host);
     if (b->message.mpi_errno)
         r->mpi_errno = b->message.mpi_errno;
     if (r->mpi_errno)

@@ -8,6 +8,7 @@
 #include "mpiimpl.h"
 #include "hooks.h"
 #include "reduce.h"
+#include "spread_reduce.h"
 
 void hwmc_combination_init(struct hwmc_combination *x, const void *sendbuf, void *recvbuf,
                            MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
@@ -89,8 +90,11 @@ bool MPIR_Hwmc_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Da
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE, comm, mpi_errno);
     struct hwmc_reduce_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(REDUCE) &&
+               hwmc_spread_reduce(sendbuf, recvbuf, count, datatype, op, root, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_reduce_call_init(&c, sendbuf, recvbuf, count, datatype, op, root);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
@@ -146,8 +150,11 @@ bool MPIR_Hwmc_allreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLREDUCE, comm, mpi_errno);
     struct hwmc_allreduce_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(ALLREDUCE) &&
+               hwmc_spread_reduce(sendbuf, recvbuf, count, datatype, op, -1, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_allreduce_call_init(&c, sendbuf, recvbuf, count, datatype, op);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }

@@ -22,14 +22,6 @@ static bool host_is_over(const struct hwmc_bcast *b)
     return !hwmc_bcast_by_host(b) || b->host.over;
 }
 
-static void note(struct hwmc_bcast *b, enum hwmc_err err, bool in_host)
-{
-    if (b->err != HWMC_OK || err == HWMC_OK)
-        return;
-    b->err = err;
-    b->in_host = in_host;
-}
-
 /* Inside a host the message lies in one piece: it is made so. */
 static enum hwmc_err gather(struct hwmc_bcast *b)
 {
@@ -41,6 +33,11 @@ static enum hwmc_err gather(struct hwmc_bcast *b)
                : HWMC_OK;
 }
 
+static bool bcast_step(struct hwmc_op_stage *s);
+static void bcast_fail(struct hwmc_op_stage *s, enum hwmc_err err);
+
+static const struct hwmc_stage_ops bcast_ops = {.step = bcast_step, .fail = bcast_fail};
+
 void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
 {
     struct hwmc_net_cfg net = cfg->net;
@@ -48,12 +45,11 @@ void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg)
     b->buffer = b->whole = cfg->buffer;
     b->is_root = cfg->is_root;
     b->stages = 0;
-    b->in_host = b->over = false;
-    b->err = HWMC_OK;
-    b->now = 0;
+    hwmc_stage_init(&b->stage, &bcast_ops);
+    b->stage.group = cfg->net.group;
     if (cfg->host.group && !b->buffer.memory)
-        note(b, gather(b), false);
-    if (b->err != HWMC_OK)
+        hwmc_stage_note(&b->stage, gather(b), false);
+    if (b->stage.err != HWMC_OK)
         return;
     if (cfg->host.group)
         b->stages |= HWMC_BCAST_HOST;
@@ -77,7 +73,7 @@ static void step_host(struct hwmc_bcast *b)
         b->net.available = hwmc_host_stage_here(&b->host);
     if (b->host.err == HWMC_OK)
         return;
-    note(b, b->host.err, true);
+    hwmc_stage_note(&b->stage, b->host.err, true);
     if (!net_is_over(b)) {
         hwmc_lock();
         hwmc_net_stage_fail(&b->net, b->host.err, hwmc_now());
@@ -93,9 +89,9 @@ static void step_net(struct hwmc_bcast *b)
 
     do {
         hwmc_lock();
-        b->now = net->cfg.group->wires->now;
+        b->stage.now = net->cfg.group->wires->now;
         if (hwmc_net_stage_is_idle(net))
-            now = b->now;
+            now = b->stage.now;
         else if (now == 0 || net->n > SHORT)
             now = hwmc_now();
         turn = hwmc_net_stage_step(net, now);
@@ -103,49 +99,59 @@ static void step_net(struct hwmc_bcast *b)
         if (turn == HWMC_STAGE_COPY)
             hwmc_net_stage_copy(net);
     } while (turn == HWMC_STAGE_COPY);
-    note(b, net->err, false);
+    hwmc_stage_note(&b->stage, net->err, false);
+    b->stage.theirs = net->theirs;
+    b->stage.ours = net->ours;
 }
 
 static void end(struct hwmc_bcast *b)
 {
     if (b->whole.memory != b->buffer.memory) {
-        if (b->err == HWMC_OK && !b->is_root)
-            note(
-                b,
+        if (b->stage.err == HWMC_OK && !b->is_root)
+            hwmc_stage_note(
+                &b->stage,
                 (enum hwmc_err) hwmc_buffer_unpack(&b->buffer, 0, b->whole.memory, b->buffer.bytes),
                 false);
         free(b->whole.memory);
         b->whole.memory = b->buffer.memory;
     }
-    b->over = true;
+    b->stage.over = true;
 }
 
-bool hwmc_bcast_step(struct hwmc_bcast *b)
+/* What it waits for now. A root that has sent all it has waits for its host. */
+static void show(struct hwmc_bcast *b)
 {
+    const bool starves = net_is_over(b) || hwmc_net_stage_starves(&b->net);
+
+    b->stage.waits = starves ? HWMC_STAGE_FOR_HOST : HWMC_STAGE_FOR_NET;
+    b->stage.behind = hwmc_bcast_by_host(b) && hwmc_host_stage_behind(&b->host);
+    if (!starves)
+        b->stage.mark = b->net.at << 4 | (uint64_t) b->net.state;
+}
+
+static bool bcast_step(struct hwmc_op_stage *s)
+{
+    struct hwmc_bcast *b = (struct hwmc_bcast *) s;
     const bool from_host = hwmc_bcast_by_net(b) && b->net.cfg.from_host && b->net.cfg.is_root;
 
-    if (b->over)
-        return true;
-    if (from_host && b->err == HWMC_OK)
+    if (from_host && s->err == HWMC_OK)
         step_host(b);
     if (!net_is_over(b))
         step_net(b);
-    if (!from_host && hwmc_bcast_by_host(b) && b->err == HWMC_OK)
+    if (!from_host && hwmc_bcast_by_host(b) && s->err == HWMC_OK)
         step_host(b);
-    if (net_is_over(b) && (host_is_over(b) || b->err != HWMC_OK))
+    if (net_is_over(b) && (host_is_over(b) || s->err != HWMC_OK))
         end(b);
-    return b->over;
+    else
+        show(b);
+    return s->over;
 }
 
-enum hwmc_bcast_wait hwmc_bcast_waits(const struct hwmc_bcast *b)
+static void bcast_fail(struct hwmc_op_stage *s, enum hwmc_err err)
 {
-    return net_is_over(b) || hwmc_net_stage_starves(&b->net) ? HWMC_BCAST_FOR_HOST
-                                                             : HWMC_BCAST_FOR_NET;
-}
+    struct hwmc_bcast *b = (struct hwmc_bcast *) s;
 
-void hwmc_bcast_fail(struct hwmc_bcast *b, enum hwmc_err err)
-{
-    note(b, err, hwmc_bcast_by_host(b));
+    hwmc_stage_note(s, err, hwmc_bcast_by_host(b));
     if (net_is_over(b))
         return;
     hwmc_lock();

@@ -22,6 +22,7 @@
 
 #include "host_stage.h"
 #include "net_stage.h"
+#include "stage.h"
 
 struct hwmc_bcast_cfg {
     struct hwmc_buffer buffer;
@@ -34,22 +35,13 @@ struct hwmc_bcast_cfg {
 enum hwmc_bcast_stage { HWMC_BCAST_NET = 1, HWMC_BCAST_HOST = 2 };
 
 struct hwmc_bcast {
+    struct hwmc_op_stage stage;
     struct hwmc_buffer buffer; /* the program's */
     struct hwmc_buffer whole;  /* what stages work on: the same, or a copy in one piece */
     bool is_root;
-    uint8_t stages;    /* that it has: of enum hwmc_bcast_stage */
-    enum hwmc_err err; /* the first error; of the network, unless in_host */
-    bool in_host;
-    bool over;
-    uint64_t now; /* ns: of the engine's last progress, as the last step saw it */
+    uint8_t stages; /* that it has: of enum hwmc_bcast_stage */
     struct hwmc_net_stage net;
     struct hwmc_host_stage host;
-};
-
-/* What it waits for, if it is not over. */
-enum hwmc_bcast_wait {
-    HWMC_BCAST_FOR_NET, /* what the network brings */
-    HWMC_BCAST_FOR_HOST /* other ranks of the host */
 };
 
 static inline bool hwmc_bcast_by_net(const struct hwmc_bcast *b)
@@ -62,15 +54,8 @@ static inline bool hwmc_bcast_by_host(const struct hwmc_bcast *b)
     return (b->stages & HWMC_BCAST_HOST) != 0;
 }
 
-/* Begins it; without memory it has failed. Both groups are between two broadcasts. */
+/* Begins it; without memory it has failed. Both groups are between two broadcasts. It is run as
+ * b->stage. */
 void hwmc_bcast_begin(struct hwmc_bcast *b, const struct hwmc_bcast_cfg *cfg);
-
-/* Does what can be done; not under the engine's lock. True: it is over. */
-bool hwmc_bcast_step(struct hwmc_bcast *b);
-
-enum hwmc_bcast_wait hwmc_bcast_waits(const struct hwmc_bcast *b);
-
-/* It cannot go on. It is stepped further, until it is over. */
-void hwmc_bcast_fail(struct hwmc_bcast *b, enum hwmc_err err);
 
 #endif /* HWMC_OP_BCAST_H_INCLUDED */

@@ -306,6 +306,7 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
         return HWMC_TAKEN;
     verdict = on_part(x, msg, *i);
     x->cfg.counts->got_parts += verdict == HWMC_PLACE;
+    x->came += verdict == HWMC_PLACE;
     return verdict;
 }
 

@@ -126,6 +126,7 @@ struct hwmc_exchange {
     uint32_t voids_in, voids_out; /* failed: of the blocks before these the peers know */
     uint32_t turn_in, turn_out;   /* the block looked at next for a message */
     uint32_t turn;                /* the outgoing block to be served next */
+    uint32_t came;                /* parts that were placed, ever; wraps */
     uint32_t dealt;               /* parts to lanes */
     uint64_t announce_at;         /* ns; NEVER */
     uint32_t announced;           /* the outgoing blocks before are, or need not be */

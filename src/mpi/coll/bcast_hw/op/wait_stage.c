@@ -7,7 +7,7 @@
  * (op/wait.c).
  */
 
-#include "wait_bcast.h"
+#include "wait_stage.h"
 #include "wait_failure.h"
 #include "../core/failure/detector.h"
 #include "../shm/segment/wakeup.h"
@@ -16,13 +16,12 @@
 
 /* What a wait is at. */
 struct wait {
-    struct hwmc_bcast *b;
+    struct hwmc_op_stage *s;
     struct hwmc_shm_host *n;
     struct hwmc_wait_failure failure;
     struct hwmc_shm_wait in_host;
-    bool for_net;              /* MPICH's wait has begun, */
-    enum hwmc_net_state state; /* ... for this, */
-    uint64_t at;               /* of the piece there */
+    bool for_net;  /* MPICH's wait has begun, */
+    uint64_t mark; /* ... for this */
 };
 
 uint64_t hwmc_withdraw_ns(void)
@@ -40,9 +39,7 @@ static void leave_net(struct wait *w)
 /* Each piece is waited for by itself: how long it takes says how the next one is to be. */
 static void enter_net(struct wait *w)
 {
-    const struct hwmc_net_stage *net = &w->b->net;
-
-    if (net->state != w->state || net->at != w->at)
+    if (w->s->mark != w->mark)
         leave_net(w);
     if (w->for_net)
         return;
@@ -50,36 +47,35 @@ static void enter_net(struct wait *w)
         hwmc_shm_awake(w->n, &w->in_host);
     hwmc_wait_begins();
     w->for_net = true;
-    w->state = net->state;
-    w->at = net->at;
+    w->mark = w->s->mark;
 }
 
 /* Between two steps that wait for the network. */
 static int poll_net(struct wait *w)
 {
-    const struct hwmc_bcast *b = w->b;
+    const struct hwmc_op_stage *s = w->s;
     int mpi_errno;
 
     enter_net(w);
-    hwmc_shm_watch(hwmc_bcast_by_host(b) && hwmc_host_stage_behind(&b->host));
+    hwmc_shm_watch(s->behind);
     mpi_errno = MPID_Progress_test(NULL);
     hwmc_wait_polled();
     hwmc_shm_watch(false);
     /* Other threads of the program take their turn. */
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
-    if (b->now >= w->failure.wake) {
+    if (s->now >= w->failure.wake) {
         hwmc_lock();
-        hwmc_wait_failure_step(&w->failure, b->net.cfg.group);
+        hwmc_wait_failure_step(&w->failure, s->group);
         hwmc_unlock();
     }
-    if (mpi_errno == MPI_SUCCESS && hwmc_bcast_by_host(b) && hwmc_shm_group_failed(&w->n->group))
+    if (mpi_errno == MPI_SUCCESS && w->n && hwmc_shm_group_failed(&w->n->group))
         mpi_errno = hwmc_shm_failed(w->n, HWMC_ERR_PEER);
     return mpi_errno;
 }
 
 static int pause_(struct wait *w)
 {
-    if (hwmc_bcast_waits(w->b) == HWMC_BCAST_FOR_NET)
+    if (w->s->waits == HWMC_STAGE_FOR_NET)
         return poll_net(w);
     leave_net(w);
     return hwmc_shm_idle(w->n, &w->in_host);
@@ -99,41 +95,40 @@ static void end_wait(struct wait *w)
     hwmc_unlock();
 }
 
-int hwmc_wait_bcast(struct hwmc_bcast *b, struct hwmc_shm_host *n)
+int hwmc_wait_stage(struct hwmc_op_stage *s, struct hwmc_shm_host *n)
 {
     int mpi_errno = MPI_SUCCESS;
-    struct wait w = {.b = b, .n = n};
+    struct wait w = {.s = s, .n = n};
 
-    while (!hwmc_bcast_step(b)) {
+    while (!hwmc_stage_step(s)) {
         int err = pause_(&w);
 
         if (err && !mpi_errno) {
             mpi_errno = err;
-            hwmc_bcast_fail(b, HWMC_ERR_PEER);
+            s->ops->fail(s, HWMC_ERR_PEER);
         }
     }
     end_wait(&w);
     if (mpi_errno && n)
         hwmc_shm_fail(n);
-    return mpi_errno ? mpi_errno : hwmc_bcast_error(b, n);
+    return mpi_errno ? mpi_errno : hwmc_stage_error(s, n);
 }
 
-int hwmc_bcast_error(const struct hwmc_bcast *b, struct hwmc_shm_host *n)
+int hwmc_stage_error(const struct hwmc_op_stage *s, struct hwmc_shm_host *n)
 {
     int mpi_errno = MPI_SUCCESS;
 
-    if (likely(b->err == HWMC_OK))
+    if (likely(s->err == HWMC_OK))
         return MPI_SUCCESS;
-    if (b->in_host)
-        return hwmc_shm_failed(n, b->err);
+    if (s->in_host)
+        return hwmc_shm_failed(n, s->err);
     if (n)
         hwmc_shm_fail(n);
-    if (b->err == HWMC_ERR_PEER)
-        return hwmc_failure_error(b->net.cfg.group);
-    MPIR_ERR_CHKANDJUMP(b->err == HWMC_ERR_NOMEM, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (s->err == HWMC_ERR_PEER)
+        return hwmc_failure_error(s->group);
+    MPIR_ERR_CHKANDJUMP(s->err == HWMC_ERR_NOMEM, mpi_errno, MPI_ERR_OTHER, "**nomem");
     MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                         "**collective_size_mismatch %d %d", (int) b->net.theirs,
-                         (int) b->net.ours);
+                         "**collective_size_mismatch %d %d", (int) s->theirs, (int) s->ours);
 
 fn_fail:
     return mpi_errno;

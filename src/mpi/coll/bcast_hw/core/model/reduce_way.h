@@ -1,0 +1,36 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * reduce_way: along which trees the members of a group combine vectors. Like the model of
+ * broadcasts it is a function of its arguments, in integers: members that know the same go the same
+ * way, and results are alike from run to run.
+ *
+ * p members, M bytes, latency l, bandwidth b of a rail and B of all, o a host's time for a message:
+ *
+ *   range of degree k   d(k) (l + k (o + M / b))        d(k) = log_k p: every part goes up as one
+ *   range, a chain      (p - 1) (l + s / b) + M / B     parts of s bytes, for an order
+ *   two trees           log_2 p (l + 2 s / b) + M / B
+ */
+#ifndef HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
+#define HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
+
+#include "model.h"
+
+#define HWMC_REDUCE_FANOUT_MAX 32u
+
+struct hwmc_reduce_way {
+    uint32_t trees;  /* 1: a tree of ranges (core/place/ranges.h); 2 (core/place/trees.h) */
+    uint32_t fanout; /* of the one, 1 to HWMC_REDUCE_FANOUT_MAX */
+    uint32_t part;   /* bytes that go up at a time */
+};
+
+/* `members`: 2 or more. Parts of at most `part` bytes where several follow each other. */
+struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32_t members,
+                                          bool commutative, uint64_t bytes, uint32_t part);
+
+/* Its time, ns. */
+uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
+                        const struct hwmc_reduce_way *way, uint64_t bytes);
+
+#endif /* HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED */

@@ -1,0 +1,81 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread: see spread.h.
+ */
+
+#include "spread.h"
+
+#include "../op/wait_stage.h"
+#include "../stats/counters.h"
+#include "../stats/epoch.h"
+
+uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
+{
+    return s->c->by_hosts ? hwmc_leader_group_at(s->c, 0, member) : member;
+}
+
+uint32_t hwmc_spread_leader_place(const struct hwmc_spread *s)
+{
+    const struct hwmc_leaders *l = &s->c->leaders;
+
+    return l->place[hwmc_spread_leader(s, l->host_of[s->comm->rank])];
+}
+
+bool hwmc_spread_in_order(const struct hwmc_spread *s)
+{
+    const struct hwmc_leaders *l = &s->c->leaders;
+
+    for (int i = 1; s->c->by_hosts && i < s->comm->local_size; i++)
+        if (l->host_of[i] < l->host_of[i - 1])
+            return false;
+    return true;
+}
+
+/* The communicator is ready, and the collective begins here. */
+static int begin_spread(struct hwmc_spread *s)
+{
+    int mpi_errno = hwmc_leader_group_error(&s->c->leader_group[0]);
+    struct hwmc_shm_host *n = hwmc_spread_host(s);
+
+    if (!mpi_errno && n)
+        mpi_errno = hwmc_shm_broken(s->c->shm);
+    if (!mpi_errno)
+        mpi_errno = s->ops->begin(s);
+    if (mpi_errno && n) /* others of the host may wait for this rank */
+        hwmc_shm_fail(n);
+    return mpi_errno;
+}
+
+static int run_spread(struct hwmc_spread *s)
+{
+    struct hwmc_shm_host *n = hwmc_spread_host(s);
+    int mpi_errno = begin_spread(s);
+
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = s->ops->end(s, hwmc_wait_stage(&s->chain.stage, n));
+    MPIR_ERR_CHECK(mpi_errno);
+    if (s->c->leader_group[0].group && s->c->leader_group[0].group->casts)
+        hwmc_note_epoch(s->c->leader_group[0].group);
+    if (n)
+        hwmc_shm_note_call();
+
+fn_fail:
+    return mpi_errno;
+}
+
+bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno)
+{
+    s->comm = comm;
+    if (!hwmc_comm_spreads(comm, bytes, &s->c))
+        return false;
+    if (!s->c) {
+        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
+        return true;
+    }
+    if (s->ops->fits && !s->ops->fits(s))
+        return false;
+    *mpi_errno = run_spread(s);
+    return true;
+}

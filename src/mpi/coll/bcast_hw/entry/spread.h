@@ -1,0 +1,83 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread: one collective of a communicator that is spread over several hosts, as MPI knows it: its
+ * arguments and, once it is begun, its stages (op/chain.h). The struct of each collective begins
+ * with struct hwmc_spread; `..._spread_init` sets its arguments. Whoever runs it calls
+ *
+ *     fits     whether it can go over hosts; else MPICH has to run it; alike on all ranks
+ *     begin    packs or finds buffers, and begins the chain
+ *              now the caller steps s->chain.stage until it is over
+ *     end      stores the result and frees what begin made
+ *
+ * Between hosts the members of the communicator's first leader group take part: one rank of each
+ * host, or all ranks (comm/leader_group.h).
+ *
+ * Buffers, counts, datatypes and operations are the caller's, as in entry/call.h, and so is that
+ * the struct does not move.
+ */
+
+#ifndef HWMC_ENTRY_SPREAD_H_INCLUDED
+#define HWMC_ENTRY_SPREAD_H_INCLUDED
+
+#include "mpiimpl.h"
+#include "../comm/shm.h"
+#include "../op/chain.h"
+
+struct hwmc_spread;
+
+struct hwmc_spread_ops {
+    /* NULL: it always can. */
+    bool (*fits)(const struct hwmc_spread *s);
+    /* The leader group is ready. MPICH's error code; on an error there is nothing to end. */
+    int (*begin)(struct hwmc_spread *s);
+    /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that
+     * was met. */
+    int (*end)(struct hwmc_spread *s, int mpi_errno);
+};
+
+struct hwmc_spread {
+    struct hwmc_chain chain;
+    const struct hwmc_spread_ops *ops;
+    MPIR_Comm *comm;
+    struct hwmc_comm *c; /* that it carries */
+};
+
+/* MPICH's control variables name none of its algorithms for the collective of this name. */
+#define HWMC_SPREADS(NAME)                                                                         \
+    (MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto)
+
+/* Where a rank stands, once the leader group is ready. */
+
+/* The host's shared memory; NULL: each rank takes part by itself. */
+static inline struct hwmc_shm_host *hwmc_spread_host(const struct hwmc_spread *s)
+{
+    return s->c->by_hosts ? &s->c->shm->host : NULL;
+}
+
+/* The member of the leader group that stands for `rank`. */
+static inline uint32_t hwmc_spread_member(const struct hwmc_spread *s, int rank)
+{
+    return s->c->by_hosts ? s->c->leaders.host_of[rank] : (uint32_t) rank;
+}
+
+/* The rank that is that member, and its place inside its host. */
+uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member);
+uint32_t hwmc_spread_leader_place(const struct hwmc_spread *s);
+
+/* This rank takes part between hosts. */
+static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
+{
+    return hwmc_spread_leader(s, hwmc_spread_member(s, s->comm->rank)) == (uint32_t) s->comm->rank;
+}
+
+/* Ranks of each host follow each other, and hosts too: what a tree of hosts combines is in the
+ * order of ranks. */
+bool hwmc_spread_in_order(const struct hwmc_spread *s);
+
+/* Runs it if it is hwmc's: true, and *mpi_errno is set. `bytes`: of the message, as it weighs
+ * (comm/leader_group.h), 1 or more. Waits. */
+bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno);
+
+#endif /* HWMC_ENTRY_SPREAD_H_INCLUDED */

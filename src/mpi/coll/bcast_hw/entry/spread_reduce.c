@@ -1,0 +1,238 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread_reduce: see spread_reduce.h.
+ */
+
+#include "spread_reduce.h"
+
+#include "../op/wait_stage.h"
+#include "../process/process.h"
+#include "../select/network.h"
+#include "../settings/settings.h"
+
+enum { UP, ACROSS, DOWN, STAGES };
+
+static struct hwmc_spread_reduce *reduce_of(struct hwmc_chain *c)
+{
+    return (struct hwmc_spread_reduce *) c;
+}
+
+/* The member that the result comes to first. */
+static uint32_t root_member(const struct hwmc_spread_reduce *r)
+{
+    return r->root < 0 ? 0 : hwmc_spread_member(&r->spread, r->root);
+}
+
+static bool to_all(const struct hwmc_spread_reduce *r)
+{
+    return r->root < 0;
+}
+
+/* This rank is the member, or stands in its host. */
+static bool at_root(const struct hwmc_spread_reduce *r)
+{
+    return hwmc_spread_member(&r->spread, r->spread.comm->rank) == root_member(r);
+}
+
+static bool root_leads(const struct hwmc_spread_reduce *r)
+{
+    return to_all(r) || hwmc_spread_leader(&r->spread, root_member(r)) == (uint32_t) r->root;
+}
+
+/* This rank has the result at the end. */
+static bool gets_result(const struct hwmc_spread_reduce *r)
+{
+    return to_all(r) || r->spread.comm->rank == r->root;
+}
+
+static bool reduce_fits(const struct hwmc_spread *s)
+{
+    const struct hwmc_spread_reduce *r = (const struct hwmc_spread_reduce *) s;
+    const struct hwmc_shm_host *n = hwmc_spread_host(s);
+
+    if (r->x.operation.of.element == 0 || (n && !hwmc_combination_fits(&r->x, n)))
+        return false;
+    return r->x.operation.of.commutative || hwmc_spread_in_order(s);
+}
+
+/* Inside hosts: to the leader. */
+static struct hwmc_op_stage *begin_up(struct hwmc_spread_reduce *r)
+{
+    struct hwmc_shm_host *n = hwmc_spread_host(&r->spread);
+    const uint32_t place = n ? hwmc_spread_leader_place(&r->spread) : 0;
+    const struct hwmc_shm_choice *choice;
+    struct hwmc_shm_tree tree;
+    int err;
+
+    if (!n || n->group.size == 1)
+        return NULL;
+    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE, (MPI_Aint) r->bytes);
+    tree = hwmc_shm_comm_tree(n, choice, place);
+    err = hwmc_shm_reduction_begin(&r->up, &n->group, &tree, place, &r->x.operation.of,
+                                   r->x.operands.in, (void *) (uintptr_t) r->in,
+                                   (uint64_t) r->x.count);
+    MPIR_Assert(err == HWMC_OK);
+    hwmc_shm_stage_begin(&r->up_stage, &r->up.op);
+    return &r->up_stage.stage;
+}
+
+static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
+{
+    struct hwmc_group *g = r->spread.c->leader_group[0].group;
+    const struct hwmc_shm_operation *of = &r->x.operation.of;
+    const struct hwmc_net_reduce_cfg cfg = {
+        .engine = hwmc_process_engine(),
+        .group = g,
+        .withdraw_ns = hwmc_withdraw_ns(),
+        .root = root_member(r),
+        .operation = of,
+        .in = r->in,
+        .out = r->out,
+        .bytes = r->bytes,
+        .way = hwmc_reduce_way_of(hwmc_network_now(), g ? g->cfg.size : 2, of->commutative,
+                                  r->bytes, (uint32_t) MPL_MAX(hwmc_settings.tune.segment, 1)),
+    };
+
+    if (!hwmc_spread_leads(&r->spread))
+        return NULL;
+    hwmc_net_reduce_begin(&r->across, &cfg);
+    return &r->across.stage;
+}
+
+/* The root's host alone: from its leader to all there, though only the root wants it. */
+static void plan_to_root(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg)
+{
+    struct hwmc_shm_host *n = hwmc_spread_host(&r->spread);
+    const struct hwmc_shm_choice *choice =
+        hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) r->bytes);
+
+    cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = r->bytes};
+    cfg->is_root = hwmc_spread_leads(&r->spread);
+    cfg->host.group = &n->group;
+    cfg->host.from = hwmc_spread_leader_place(&r->spread);
+    cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
+}
+
+/* After an error the length is not that of the others: they end with an error too. */
+static struct hwmc_op_stage *begin_down(struct hwmc_spread_reduce *r)
+{
+    const bool failed = r->spread.chain.stage.err != HWMC_OK;
+    struct hwmc_bcast_cfg cfg = {.is_root = false};
+    int mpi_errno;
+
+    if (!to_all(r) && (root_leads(r) || !at_root(r)))
+        return NULL;
+    if (to_all(r)) {
+        const uint32_t root = hwmc_spread_leader(&r->spread, 0);
+        const bool is_root = root == (uint32_t) r->spread.comm->rank;
+
+        r->message = (struct hwmc_typed){
+            .buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = MPI_BYTE};
+        mpi_errno =
+            hwmc_bcast_plan(r->spread.c, &r->message, failed && is_root ? 0 : r->message.count,
+                            (int) root, r->spread.comm, 0, false, &cfg);
+        MPIR_Assert(mpi_errno == MPI_SUCCESS); /* groups and host were looked at when it began */
+    } else {
+        plan_to_root(r, &cfg);
+    }
+    hwmc_bcast_begin(&r->down, &cfg);
+    return &r->down.stage;
+}
+
+static struct hwmc_op_stage *begin_stage(struct hwmc_chain *c, uint32_t i)
+{
+    struct hwmc_spread_reduce *r = reduce_of(c);
+
+    switch (i) {
+        case UP:
+            return begin_up(r);
+        case ACROSS:
+            return begin_across(r);
+        default:
+            return begin_down(r);
+    }
+}
+
+/* Where the vector that goes across lies, and the result: in the program's memory where that is to
+ * have the result, else in memory of ours. */
+static bool find_vectors(struct hwmc_spread_reduce *r)
+{
+    const struct hwmc_shm_host *n = hwmc_spread_host(&r->spread);
+    const bool combines = n && n->group.size > 1 && hwmc_spread_leads(&r->spread);
+    const bool has_out = gets_result(r);
+    const bool needs_out = at_root(r) && !root_leads(r);
+
+    r->memory = NULL;
+    r->out = has_out ? r->x.operands.out : NULL;
+    if ((combines || needs_out) && !has_out) {
+        r->memory = MPL_malloc(MPL_MAX(r->bytes, 1), MPL_MEM_COLL);
+        if (!r->memory)
+            return false;
+        r->out = r->memory;
+    }
+    r->in = combines ? r->out : r->x.operands.in;
+    return true;
+}
+
+static int begin_reduce(struct hwmc_spread *s)
+{
+    struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
+    struct hwmc_combination *x = &r->x;
+    int mpi_errno = MPI_SUCCESS;
+
+    r->bytes = (uint64_t) x->count * x->operation.of.element;
+    mpi_errno = hwmc_operands_begin(&x->operands, &x->operation, x->sendbuf, x->count, x->recvbuf,
+                                    gets_result(r) ? x->count : 0, gets_result(r));
+    MPIR_ERR_CHECK(mpi_errno);
+    if (!find_vectors(r)) {
+        hwmc_combination_end(x, MPI_SUCCESS, false);
+        MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**nomem");
+    }
+    hwmc_chain_init(&s->chain, STAGES, begin_stage);
+
+fn_fail:
+    return mpi_errno;
+}
+
+static int end_reduce(struct hwmc_spread *s, int mpi_errno)
+{
+    struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
+
+    MPL_free(r->memory);
+    return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));
+}
+
+static const struct hwmc_spread_ops reduce_ops = {
+    .fits = reduce_fits, .begin = begin_reduce, .end = end_reduce};
+
+void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
+                             MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
+{
+    hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
+    r->spread.ops = &reduce_ops;
+    r->root = root;
+}
+
+bool hwmc_spread_barrier(MPIR_Comm *comm, int *mpi_errno)
+{
+    struct hwmc_spread_reduce r;
+    unsigned char in = 0, out = 0;
+
+    hwmc_spread_reduce_init(&r, &in, &out, 1, MPI_BYTE, MPI_BOR, -1);
+    return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
+}
+
+bool hwmc_spread_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                        MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
+{
+    struct hwmc_spread_reduce r;
+    MPI_Aint size;
+
+    if (count == 0)
+        return false;
+    MPIR_Datatype_get_size_macro(datatype, size);
+    hwmc_spread_reduce_init(&r, sendbuf, recvbuf, count, datatype, op, root);
+    return hwmc_spread_take(&r.spread, comm, size * count, mpi_errno);
+}

@@ -1,0 +1,49 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread_reduce: barrier, reduce and allreduce over several hosts.
+ *
+ *   up       the ranks of each host combine at its leader (shm/coll/reduction)
+ *   across   leaders combine at one of them (op/net_reduce)
+ *   down     to all: that one broadcasts, between hosts and inside (op/bcast);
+ *            to a root that does not lead its host: inside that
+ *
+ * A barrier combines a byte.
+ */
+
+#ifndef HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED
+#define HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED
+
+#include "bcast.h"
+#include "reduce.h"
+#include "spread.h"
+#include "../op/bcast.h"
+#include "../op/net_reduce.h"
+#include "../op/shm_stage.h"
+
+struct hwmc_spread_reduce {
+    struct hwmc_spread spread;
+    struct hwmc_combination x;
+    int root; /* of the program; -1: all get it */
+    uint64_t bytes;
+    unsigned char *memory; /* made here: what has no place in the program's; NULL */
+    const void *in;        /* what goes across, at a leader, */
+    void *out;             /* ... and the result, at the member that gets it */
+    struct hwmc_shm_reduction up;
+    struct hwmc_shm_stage up_stage;
+    struct hwmc_net_reduce across;
+    struct hwmc_typed message;
+    struct hwmc_bcast down;
+};
+
+/* With the arguments of MPI_Reduce; root -1: of MPI_Allreduce. */
+void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
+                             MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root);
+
+/* Runs them if they are hwmc's: as hwmc_spread_take. */
+bool hwmc_spread_barrier(MPIR_Comm *comm, int *mpi_errno);
+bool hwmc_spread_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
+                        MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno);
+
+#endif /* HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED */

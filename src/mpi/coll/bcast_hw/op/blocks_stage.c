@@ -1,0 +1,158 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * blocks_stage: see blocks_stage.h.
+ */
+
+#include "blocks_stage.h"
+
+#include "../process/process.h"
+
+#define TELL_NS UINT64_C(1000000000)
+
+static struct hwmc_exchange *exchange_of(const struct hwmc_blocks_stage *s)
+{
+    return &s->cfg.group->blocks.exchange;
+}
+
+/* Under the lock: what `work` did is told to the machine. True: there was something. */
+static bool pass_on(struct hwmc_blocks_stage *s)
+{
+    struct hwmc_exchange *x = exchange_of(s);
+    const struct hwmc_blocks_plan *p = &s->cfg.plan;
+    bool any = false;
+
+    if (!s->untold)
+        return false;
+    s->untold = false;
+    for (uint32_t i = 0; i < p->num_in && x->running; i++)
+        if (s->cfg.taken[i] != p->in[i].taken) {
+            hwmc_exchange_take(x, i, s->cfg.taken[i]);
+            any = true;
+        }
+    for (uint32_t i = 0; i < p->num_out && x->running; i++)
+        if (s->cfg.ready[i] != p->out[i].ready) {
+            hwmc_exchange_ready(x, i, s->cfg.ready[i]);
+            any = true;
+        }
+    return any;
+}
+
+/* Under the lock: there is work. */
+static bool look(struct hwmc_blocks_stage *s)
+{
+    const struct hwmc_blocks_plan *p = &s->cfg.plan;
+
+    if (s->worked && s->came == exchange_of(s)->came)
+        return false;
+    s->worked = true;
+    s->came = exchange_of(s)->came;
+    for (uint32_t i = 0; i < p->num_in; i++)
+        s->cfg.here[i] = p->in[i].have;
+    return true;
+}
+
+static void enter(struct hwmc_blocks_stage *s, enum hwmc_blocks_state state)
+{
+    s->state = state;
+    s->stage.over = state == HWMC_BLOCKS_OVER;
+}
+
+static void withdraw(struct hwmc_blocks_stage *s, uint64_t now)
+{
+    hwmc_group_withdraw(s->cfg.group, now);
+    s->until = now + s->cfg.withdraw_ns;
+    enter(s, HWMC_BLOCKS_WITHDRAWN);
+}
+
+static void fail(struct hwmc_blocks_stage *s, enum hwmc_err err, uint64_t now)
+{
+    hwmc_stage_note(&s->stage, err, false);
+    if (s->state != HWMC_BLOCKS_RUN)
+        return;
+    if (s->cfg.group->state != HWMC_GROUP_BROKEN) {
+        withdraw(s, now);
+        return;
+    }
+    hwmc_group_pump(s->cfg.group, now);
+    s->until = s->cfg.group->loss.at + TELL_NS;
+    enter(s, HWMC_BLOCKS_TELL);
+}
+
+/* Under the lock. True: there is work. */
+static bool run(struct hwmc_blocks_stage *s)
+{
+    struct hwmc_group *g = s->cfg.group;
+    struct hwmc_exchange *x = exchange_of(s);
+
+    if (g->state == HWMC_GROUP_BROKEN) {
+        fail(s, HWMC_ERR_PEER, hwmc_now());
+        return false;
+    }
+    if (pass_on(s))
+        hwmc_group_pump(g, hwmc_now());
+    if (x->running)
+        return look(s);
+    if (x->failed) {
+        hwmc_stage_note(&s->stage, HWMC_ERR_INVAL, false);
+        s->stage.theirs = x->theirs;
+        s->stage.ours = x->ours;
+    }
+    enter(s, HWMC_BLOCKS_OVER);
+    return false;
+}
+
+/* Under the lock. */
+static void retreat(struct hwmc_blocks_stage *s, uint64_t now)
+{
+    if (s->state == HWMC_BLOCKS_TELL && (now >= s->until || hwmc_engine_told(s->cfg.engine)))
+        withdraw(s, now);
+    if (s->state != HWMC_BLOCKS_WITHDRAWN || (hwmc_group_pins(s->cfg.group) && now < s->until))
+        return;
+    hwmc_engine_cut(s->cfg.engine, s->cfg.group);
+    enter(s, HWMC_BLOCKS_OVER);
+}
+
+static bool blocks_step(struct hwmc_op_stage *stage)
+{
+    struct hwmc_blocks_stage *s = (struct hwmc_blocks_stage *) stage;
+    bool works;
+
+    do {
+        hwmc_lock();
+        stage->now = s->cfg.group->wires->now;
+        works = s->state == HWMC_BLOCKS_RUN && run(s);
+        if (s->state != HWMC_BLOCKS_RUN && s->state != HWMC_BLOCKS_OVER)
+            retreat(s, hwmc_now());
+        hwmc_unlock();
+        if (works)
+            s->cfg.work(s->cfg.of);
+        s->untold = s->untold || works;
+    } while (works);
+    stage->mark = (uint64_t) s->state;
+    return stage->over;
+}
+
+static void blocks_fail(struct hwmc_op_stage *stage, enum hwmc_err err)
+{
+    hwmc_lock();
+    fail((struct hwmc_blocks_stage *) stage, err, hwmc_now());
+    hwmc_unlock();
+}
+
+static const struct hwmc_stage_ops blocks_ops = {.step = blocks_step, .fail = blocks_fail};
+
+void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_blocks_cfg *cfg)
+{
+    hwmc_stage_init(&s->stage, &blocks_ops);
+    s->stage.waits = HWMC_STAGE_FOR_NET;
+    s->stage.group = cfg->group;
+    s->cfg = *cfg;
+    s->state = HWMC_BLOCKS_RUN;
+    s->worked = s->untold = false;
+    hwmc_lock();
+    s->came = exchange_of(s)->came;
+    hwmc_group_exchange(s->cfg.group, &s->cfg.plan, hwmc_now());
+    hwmc_unlock();
+}

@@ -1,0 +1,78 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * chain: see chain.h.
+ */
+
+#include "chain.h"
+
+/* What waits for the chain waits for the stage that runs. */
+static void show(struct hwmc_chain *c)
+{
+    const struct hwmc_op_stage *s = c->running;
+
+    c->stage.waits = s->waits;
+    c->stage.behind = s->behind;
+    c->stage.group = s->group ? s->group : c->stage.group;
+    c->stage.mark = s->mark * HWMC_CHAIN_MAX + c->at;
+    c->stage.now = s->now;
+}
+
+static void end_stage(struct hwmc_chain *c)
+{
+    const struct hwmc_op_stage *s = c->running;
+
+    if (c->stage.err == HWMC_OK && s->err != HWMC_OK) {
+        c->stage.theirs = s->theirs;
+        c->stage.ours = s->ours;
+        c->stage.group = s->group;
+    }
+    hwmc_stage_note(&c->stage, s->err, s->in_host);
+    c->running = NULL;
+    c->at = s->err == HWMC_OK || s->err == HWMC_ERR_INVAL ? c->at + 1 : c->stages;
+}
+
+static bool chain_step(struct hwmc_op_stage *stage)
+{
+    struct hwmc_chain *c = (struct hwmc_chain *) stage;
+
+    while (c->at < c->stages) {
+        if (!c->running)
+            c->running = c->begin(c, c->at);
+        if (!c->running) {
+            c->at++;
+            continue;
+        }
+        if (!hwmc_stage_step(c->running)) {
+            show(c);
+            return false;
+        }
+        end_stage(c);
+    }
+    stage->over = true;
+    return true;
+}
+
+static void chain_fail(struct hwmc_op_stage *stage, enum hwmc_err err)
+{
+    struct hwmc_chain *c = (struct hwmc_chain *) stage;
+
+    hwmc_stage_note(stage, err, c->running ? c->running->waits == HWMC_STAGE_FOR_HOST : false);
+    c->stages = c->at + 1;
+    if (c->running)
+        c->running->ops->fail(c->running, err);
+    else
+        c->at = c->stages;
+}
+
+static const struct hwmc_stage_ops chain_ops = {.step = chain_step, .fail = chain_fail};
+
+void hwmc_chain_init(struct hwmc_chain *c, uint32_t stages, hwmc_chain_begin_fn begin)
+{
+    hwmc_stage_init(&c->stage, &chain_ops);
+    c->begin = begin;
+    c->stages = stages;
+    c->at = 0;
+    c->running = NULL;
+}

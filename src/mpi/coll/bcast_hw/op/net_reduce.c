@@ -1,0 +1,361 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * net_reduce: see net_reduce.h.
+ */
+
+#include "net_reduce.h"
+
+#include "../core/place/ranges.h"
+#include "../core/place/trees.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define PIECE (UINT64_C(1) << 30) /* bytes of one exchange, about */
+#define RELAY_PORT 7u
+#define WINDOW 8u /* parts of a child that wait to be combined */
+
+static bool is_root(const struct hwmc_net_reduce *r)
+{
+    return r->cfg.group->cfg.rank == r->cfg.root;
+}
+
+/* Member 0 combines what the root gets. */
+static bool is_relayed(const struct hwmc_net_reduce *r)
+{
+    return !r->cfg.operation->commutative && r->cfg.root != 0;
+}
+
+/* Members by their places in the tree of ranges. */
+static uint32_t first_member(const struct hwmc_net_reduce *r)
+{
+    return r->cfg.operation->commutative ? r->cfg.root : 0;
+}
+
+static uint32_t member_at(const struct hwmc_net_reduce *r, uint32_t place)
+{
+    return (uint32_t) (((uint64_t) place + first_member(r)) % r->cfg.group->cfg.size);
+}
+
+static uint32_t place_of(const struct hwmc_net_reduce *r)
+{
+    const uint32_t size = r->cfg.group->cfg.size;
+
+    return (r->cfg.group->cfg.rank + size - first_member(r)) % size;
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whole elements, and no less than what goes unasked. */
+static uint32_t part_of(const struct hwmc_net_reduce_cfg *cfg)
+{
+    const uint32_t element = cfg->operation->element;
+    const uint32_t wished = max_u32(cfg->way.part, HWMC_BLOCKS_EAGER);
+
+    return (wished + element - 1) / element * element;
+}
+
+/* Parts of the piece in tree `t`: t, t + trees, ... */
+static uint32_t parts_in(const struct hwmc_net_reduce *r, uint32_t t)
+{
+    const uint32_t parts = hwmc_exchange_parts(r->bytes, r->part);
+
+    return parts > t ? (parts - t - 1) / r->trees + 1 : 0;
+}
+
+static uint32_t bytes_in(const struct hwmc_net_reduce *r, uint32_t t)
+{
+    const uint32_t parts = parts_in(r, t), last = (parts - 1) * r->trees + t;
+
+    return (parts - 1) * r->part + hwmc_exchange_part_len(r->bytes, r->part, last);
+}
+
+static void add_in(struct hwmc_net_reduce *r, uint32_t peer, uint32_t port, uint32_t bytes,
+                   uint32_t window)
+{
+    assert(r->num_in < HWMC_REDUCE_IN);
+    r->in[r->num_in++] = (struct hwmc_block_in){
+        .peer = peer, .port = (uint8_t) port, .bytes = bytes, .window = window};
+}
+
+static void add_out(struct hwmc_net_reduce *r, uint32_t peer, uint32_t port, uint32_t bytes)
+{
+    assert(r->num_out < HWMC_REDUCE_OUT);
+    r->out[r->num_out++] =
+        (struct hwmc_block_out){.peer = peer, .port = (uint8_t) port, .bytes = bytes};
+}
+
+/* Children and parent in the tree of ranges. */
+static void join_range(struct hwmc_net_reduce *r)
+{
+    struct hwmc_reduce_tree *t = &r->tree[0];
+    const uint32_t fanout = r->cfg.way.fanout, bytes = bytes_in(r, 0);
+    const struct hwmc_range place = hwmc_range_of(r->cfg.group->cfg.size, place_of(r), fanout);
+
+    hwmc_combine_init(&t->combine, hwmc_range_children(&place, fanout));
+    for (uint32_t i = 0; i < t->combine.children; i++)
+        add_in(r, member_at(r, hwmc_range_child(&place, i, fanout).first), 0, bytes,
+               min_u32(WINDOW, t->parts));
+    if (place.first > 0)
+        add_out(r, member_at(r, place.parent), 0, bytes);
+}
+
+/* The same in tree `n` of two, which broadcasts go down. */
+static void join_tree(struct hwmc_net_reduce *r, uint32_t n)
+{
+    const struct hwmc_trees trees = {r->cfg.group->cfg.size, r->cfg.root, r->trees, NULL};
+    struct hwmc_reduce_tree *t = &r->tree[n];
+    const uint32_t rank = r->cfg.group->cfg.rank, bytes = bytes_in(r, n);
+
+    hwmc_combine_init(&t->combine, hwmc_trees_children(&trees, n, rank));
+    for (uint32_t i = 0; i < t->combine.children; i++)
+        add_in(r, hwmc_trees_child(&trees, n, rank, i), n, bytes, min_u32(WINDOW, t->parts));
+    if (!is_root(r))
+        add_out(r, hwmc_trees_parent(&trees, n, rank).rank, n, bytes);
+}
+
+/* What the trees need of memory: a sum, unless it is the root's result; and what children send. */
+static bool sums_in_scratch(const struct hwmc_net_reduce *r)
+{
+    return !is_root(r) || is_relayed(r);
+}
+
+static size_t sum_bytes(const struct hwmc_net_reduce *r)
+{
+    bool combines = false;
+
+    for (uint32_t n = 0; n < r->trees; n++)
+        combines = combines || r->tree[n].combine.children > 0;
+    return combines && sums_in_scratch(r) ? ((size_t) r->bytes + 15) / 16 * 16 : 0;
+}
+
+/* False without memory. */
+static bool find_scratch(struct hwmc_net_reduce *r, unsigned char **memory)
+{
+    size_t bytes = sum_bytes(r);
+
+    for (uint32_t i = 0; i < r->num_in; i++)
+        bytes += i == r->relay ? 0 : (size_t) r->in[i].window * r->slot;
+    r->scratch = bytes > sizeof(r->few) ? malloc(bytes) : NULL;
+    *memory = bytes > sizeof(r->few) ? r->scratch : r->few;
+    return *memory != NULL;
+}
+
+static const unsigned char *own_vector(const struct hwmc_net_reduce *r)
+{
+    return (const unsigned char *) r->cfg.in + r->at;
+}
+
+static unsigned char *result(const struct hwmc_net_reduce *r)
+{
+    return (unsigned char *) r->cfg.out + r->at;
+}
+
+/* A sum that is the result in place has this member's vector already. */
+static void place_tree(struct hwmc_net_reduce *r, uint32_t n, unsigned char *sum)
+{
+    struct hwmc_reduce_tree *t = &r->tree[n];
+
+    t->own = own_vector(r) + (size_t) n * r->part;
+    t->sum = t->combine.children > 0 ? sum + (size_t) n * r->part : NULL;
+    t->combine.own = t->parts;
+    for (uint32_t i = 0; i < t->num_out; i++)
+        r->out_place[t->out] = (struct hwmc_block_place){
+            .bytes = t->sum ? t->sum : (unsigned char *) (uintptr_t) t->own,
+            .stride = r->trees * r->part,
+            .ring = UINT32_MAX,
+        };
+}
+
+static bool place_all(struct hwmc_net_reduce *r)
+{
+    unsigned char *memory, *sum;
+
+    if (!find_scratch(r, &memory))
+        return false;
+    sum = sums_in_scratch(r) ? memory : result(r);
+    memory += sum_bytes(r);
+    for (uint32_t i = 0; i < r->num_in; i++) {
+        if (i == r->relay) {
+            r->in_place[i] = (struct hwmc_block_place){result(r), r->part, UINT32_MAX};
+            continue;
+        }
+        r->in_place[i] = (struct hwmc_block_place){memory, r->slot, r->in[i].window};
+        memory += (size_t) r->in[i].window * r->slot;
+    }
+    for (uint32_t n = 0; n < r->trees; n++)
+        place_tree(r, n, sum);
+    return true;
+}
+
+static void join_trees(struct hwmc_net_reduce *r)
+{
+    r->num_in = r->num_out = 0;
+    for (uint32_t n = 0; n < r->trees; n++) {
+        struct hwmc_reduce_tree *t = &r->tree[n];
+
+        t->parts = parts_in(r, n);
+        t->first_in = r->num_in;
+        t->out = r->num_out;
+        if (t->parts == 0)
+            hwmc_combine_init(&t->combine, 0);
+        else if (r->trees == 1)
+            join_range(r);
+        else
+            join_tree(r, n);
+        t->num_out = r->num_out - t->out;
+    }
+    r->relay = r->num_in;
+    if (!is_relayed(r))
+        return;
+    if (is_root(r))
+        add_in(r, 0, RELAY_PORT, r->bytes,
+               min_u32(hwmc_exchange_parts(r->bytes, r->part), HWMC_EXCHANGE_WINDOW));
+    if (r->cfg.group->cfg.rank == 0) {
+        add_out(r, r->cfg.root, RELAY_PORT, r->bytes);
+        r->tree[0].num_out++;
+    }
+}
+
+/* out = a op b, in the members' order: `sum` has those before `from`. The operation may write to
+ * its second operand only. */
+static void combine_part(struct hwmc_net_reduce *r, const struct hwmc_reduce_tree *t, uint32_t i,
+                         uint32_t index)
+{
+    const struct hwmc_shm_operation *o = r->cfg.operation;
+    const struct hwmc_block_place *p = &r->in_place[t->first_in + i];
+    unsigned char *from = p->bytes + (size_t) (index % p->ring) * p->stride;
+    const size_t at = (size_t) index * r->trees * r->part;
+    const unsigned char *before = (i == 0 ? t->own : t->sum) + at;
+    const uint32_t len = hwmc_exchange_part_len(r->in[t->first_in + i].bytes, r->part, index);
+
+    if (o->commutative) {
+        hwmc_shm_operation_combine(o, t->sum + at, from, before, len);
+    } else if (i == 0 && t->own != t->sum) {
+        hwmc_shm_operation_combine(o, t->sum + at, before, from, len);
+    } else {
+        hwmc_shm_operation_combine(o, from, before, from, len);
+        memcpy(t->sum + at, from, len);
+    }
+}
+
+/* Combines what can be. A child's part is used up then, and what is whole is ready to go on. */
+static void work_on(struct hwmc_net_reduce *r, struct hwmc_reduce_tree *t)
+{
+    for (uint32_t i = 0; i < t->combine.children; i++)
+        while (hwmc_combine_can(&t->combine, i, r->here[t->first_in + i])) {
+            combine_part(r, t, i, t->combine.done[i]);
+            r->taken[t->first_in + i] = ++t->combine.done[i];
+        }
+    for (uint32_t i = 0; i < t->num_out; i++)
+        r->ready[t->out + i] = hwmc_combine_ready(&t->combine);
+}
+
+static void work(void *of)
+{
+    struct hwmc_net_reduce *r = of;
+
+    for (uint32_t n = 0; n < r->trees; n++)
+        work_on(r, &r->tree[n]);
+    if (r->relay < r->num_in)
+        r->taken[r->relay] = r->here[r->relay];
+}
+
+static void begin_piece(struct hwmc_net_reduce *r)
+{
+    const uint32_t element = r->cfg.operation->element;
+    const uint64_t left = r->cfg.bytes - r->at, piece = PIECE / element * element;
+    struct hwmc_blocks_cfg cfg = {
+        .engine = r->cfg.engine,
+        .group = r->cfg.group,
+        .withdraw_ns = r->cfg.withdraw_ns,
+        .work = work,
+        .of = r,
+        .here = r->here,
+        .taken = r->taken,
+        .ready = r->ready,
+    };
+
+    r->bytes = (uint32_t) (left < piece ? left : piece);
+    join_trees(r);
+    if (!place_all(r)) {
+        hwmc_stage_note(&r->stage, HWMC_ERR_NOMEM, false);
+        r->stage.over = true;
+        return;
+    }
+    memset(r->taken, 0, r->num_in * sizeof(*r->taken));
+    memset(r->ready, 0, r->num_out * sizeof(*r->ready));
+    cfg.plan = (struct hwmc_blocks_plan){
+        .in = r->in,
+        .in_place = r->in_place,
+        .num_in = r->num_in,
+        .out = r->out,
+        .out_place = r->out_place,
+        .num_out = r->num_out,
+        .part = r->part,
+        .active = max_u32(r->num_in, 1),
+    };
+    hwmc_blocks_stage_begin(&r->blocks, &cfg);
+}
+
+static void show(struct hwmc_net_reduce *r)
+{
+    r->stage.waits = r->blocks.stage.waits;
+    r->stage.now = r->blocks.stage.now;
+    r->stage.mark = r->at + r->blocks.stage.mark;
+}
+
+static bool reduce_step(struct hwmc_op_stage *s)
+{
+    struct hwmc_net_reduce *r = (struct hwmc_net_reduce *) s;
+
+    while (!s->over) {
+        if (!hwmc_stage_step(&r->blocks.stage)) {
+            show(r);
+            return false;
+        }
+        free(r->scratch);
+        r->scratch = NULL;
+        s->theirs = r->blocks.stage.theirs;
+        s->ours = r->blocks.stage.ours;
+        hwmc_stage_note(s, r->blocks.stage.err, false);
+        r->at += r->bytes;
+        s->over = s->err != HWMC_OK || r->at == r->cfg.bytes;
+        if (!s->over)
+            begin_piece(r);
+    }
+    return true;
+}
+
+static void reduce_fail(struct hwmc_op_stage *s, enum hwmc_err err)
+{
+    struct hwmc_net_reduce *r = (struct hwmc_net_reduce *) s;
+
+    hwmc_stage_note(s, err, false);
+    r->blocks.stage.ops->fail(&r->blocks.stage, err);
+}
+
+static const struct hwmc_stage_ops reduce_ops = {.step = reduce_step, .fail = reduce_fail};
+
+void hwmc_net_reduce_begin(struct hwmc_net_reduce *r, const struct hwmc_net_reduce_cfg *cfg)
+{
+    hwmc_stage_init(&r->stage, &reduce_ops);
+    r->stage.group = cfg->group;
+    r->cfg = *cfg;
+    r->at = 0;
+    r->scratch = NULL;
+    r->part = part_of(cfg);
+    r->slot = (r->part + 15) / 16 * 16;
+    r->trees = cfg->way.trees;
+    begin_piece(r);
+}

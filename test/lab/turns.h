@@ -8,15 +8,20 @@
  *
  * Job k of n works while turn is k, n + k, 2n + k, ...; its rank 0 ends a turn, when all its ranks
  * are through. No turn begins before all jobs are ready, and none ends before all are done. Who
- * waits sleeps.
+ * waits sleeps until it is woken: dozens of processes that wait take nothing from the one job that
+ * works.
  */
 #ifndef HWMC_TEST_LAB_TURNS_H_INCLUDED
 #define HWMC_TEST_LAB_TURNS_H_INCLUDED
 
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <limits.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,12 +35,29 @@ struct turns {
     unsigned jobs, mine;         /* n; the turn of this job that is next */
 };
 
+/* Sleeps while the word has the value, until it is woken, or for so long (NULL: no limit). */
+static inline void turns_sleep(_Atomic unsigned *word, unsigned value, const struct timespec *most)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT, value, most, NULL, 0);
+}
+
+static inline void turns_wake(_Atomic unsigned *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 static inline void turns_wait(_Atomic unsigned *word, unsigned value)
 {
-    const struct timespec nap = {.tv_nsec = 50000};
+    unsigned now;
 
-    while (atomic_load(word) < value)
-        nanosleep(&nap, NULL);
+    while ((now = atomic_load(word)) < value)
+        turns_sleep(word, now, NULL);
+}
+
+static inline void turns_add(_Atomic unsigned *word)
+{
+    atomic_fetch_add(word, 1);
+    turns_wake(word);
 }
 
 /* FILE:K:N. Returns 0 if that is not what it is. */
@@ -60,7 +82,7 @@ static inline int turns_open(struct turns *t, const char *text)
 static inline void turns_ready(struct turns *t)
 {
     if (t->shared)
-        atomic_fetch_add(&t->shared->ready, 1);
+        turns_add(&t->shared->ready);
 }
 
 /* By every rank. */
@@ -77,7 +99,7 @@ static inline void turns_begin(struct turns *t)
 static inline void turns_end(struct turns *t)
 {
     if (t->shared)
-        atomic_fetch_add(&t->shared->turn, 1);
+        turns_add(&t->shared->turn);
 }
 
 /* By every rank; `first` is true on one. */
@@ -86,7 +108,7 @@ static inline void turns_done(struct turns *t, int first)
     if (!t->shared)
         return;
     if (first)
-        atomic_fetch_add(&t->shared->done, 1);
+        turns_add(&t->shared->done);
     turns_wait(&t->shared->done, t->jobs);
 }
 

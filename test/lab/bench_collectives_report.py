@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (C) the hwmc contributors
+"""What test/lab/bench_collectives makes of its samples: tables, figures, data for the plots.
+
+A figure is the median of all samples of a cell, its interval one by bootstrap over turns (bench_report.interval):
+samples of one turn are alike. The ratio of a cell is the least median of the peers by hwmc's; above 1 hwmc is faster.
+"""
+
+import collections
+import math
+import re
+
+from bench_report import columns, interval, median, pooled, quantile, write_csv, write_data
+
+KEYS = ("hwmc", "off", "openmpi", "bare")
+TITLES = {"hwmc": "hwmc", "off": "hwmc off", "openmpi": "Open MPI", "bare": "bare"}
+OURS, PEERS = "hwmc", ("off", "openmpi")
+OPS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "gather", "scatter",
+       "alltoall", "scan")
+NETS = {"gbit": (1, 1000.0), "2x100": (2, 100.0), "norate": (1, 0.0)}  # rails, Mbit/s of each
+# What a host must receive, or send, as a multiple of the bytes: by hosts, and ranks on each.
+PARTS = {
+    "barrier": lambda p, n: 0,
+    "bcast": lambda p, n: 1,
+    "reduce": lambda p, n: 1,
+    "scan": lambda p, n: 1,
+    "allreduce": lambda p, n: 2 * (p - 1) / p,
+    "reduce_scatter_block": lambda p, n: (p - 1) / p,
+    "allgather": lambda p, n: (p - 1) * n,
+    "gather": lambda p, n: (p - 1) * n,
+    "scatter": lambda p, n: (p - 1) * n,
+    "alltoall": lambda p, n: (p - 1) * n * n,
+}
+RAW_NAME = re.compile(r"(\w+)\.(\d+)x(\d+)\.(\w+)\.(\d+)\.txt")
+Cell = collections.namedtuple("Cell", "net shape op bytes")
+
+
+def shape_text(shape):
+    return "%dx%d" % tuple(shape)
+
+
+def place_text(net, shape):
+    rails, rate = NETS[net]
+    network = ("%d rails of %g Mbit/s" % (rails, rate) if rails > 1 else "%g Mbit/s" % rate) if rate else "no rate"
+    return "%d hosts of %d rank%s, %s" % (*shape, "s" if shape[1] > 1 else "", network)
+
+
+def wire_limit(net, shape, op, size):
+    """us; 0 where the wire sets none. net: rails, and Mbit/s of each."""
+    rails, rate = net
+    return PARTS[op](*shape) * size * 8 / (rails * rate) if rate else 0.0
+
+
+class Results:
+    """cells[cell][key]: samples in us, a list for each turn; spread likewise."""
+
+    def __init__(self, setting):
+        self.setting = setting  # machine, failures
+        self.cells = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.spread = collections.defaultdict(lambda: collections.defaultdict(list))
+
+    def read(self, directory):
+        for path in sorted(directory.glob("*.txt")):
+            match = RAW_NAME.fullmatch(path.name)
+            if match:
+                self.read_job(match[1], (int(match[2]), int(match[3])), match[4], path.read_text().splitlines())
+        return self
+
+    def read_job(self, net, shape, key, lines):
+        turns = collections.defaultdict(list)
+        for words in (line.split() for line in lines):
+            if len(words) == 5 and words[0] != "#":
+                turns[words[0], int(words[1]), words[2]].append((int(words[3]) / 1000, int(words[4]) / 1000))
+        for (op, size, _), samples in turns.items():
+            cell = Cell(net, shape, op, size)
+            if not self.failure(cell, key):
+                self.cells[cell][key].append([time for time, _ in samples])
+                self.spread[cell][key].append([spread for _, spread in samples])
+
+    def failure(self, cell, key):
+        """Why a key is not in a cell, or nothing."""
+        for one in self.setting["failures"]:
+            if (one["net"], one["shape"], one["key"], one["op"], one["bytes"]) == \
+                    (cell.net, shape_text(cell.shape), key, cell.op, cell.bytes):
+                return one["why"]
+        return ""
+
+    def has(self, key):
+        """Whether it took part anywhere."""
+        return any(key in by_key for by_key in self.cells.values()) or \
+            any(one["key"] == key for one in self.setting["failures"])
+
+    def places(self):
+        """(net, shape) in the order of the tables."""
+        found = {cell[:2] for cell in self.cells}
+        return sorted(found, key=lambda place: (list(NETS).index(place[0]), place[1][1], place[1]))
+
+    def of_place(self, place):
+        return sorted((cell for cell in self.cells if cell[:2] == place),
+                      key=lambda cell: (OPS.index(cell.op), cell.bytes))
+
+    def median(self, cell, key):
+        """None where it was not measured."""
+        turns = self.cells[cell].get(key)
+        return median(turns) if turns else None
+
+    def limit(self, cell):
+        """us, 0 where there is none: a barrier's was measured."""
+        if cell.op == "barrier":
+            return self.median(cell, "bare") or 0.0
+        return wire_limit(NETS[cell.net], cell.shape, cell.op, cell.bytes)
+
+    def ratio(self, cell):
+        """(best peer's time / hwmc's, the peer); None where one of them is missing."""
+        ours = self.median(cell, OURS)
+        peers = [(self.median(cell, key), key) for key in PEERS if self.median(cell, key) is not None]
+        if ours is None or not peers:
+            return None
+        return min(peers)[0] / ours, min(peers)[1]
+
+    def ratios(self, op=None):
+        """[(ratio, peer, cell)], the worst first."""
+        found = [(*self.ratio(cell), cell) for cell in self.cells
+                 if op in (None, cell.op) and self.ratio(cell)]
+        return sorted(found, key=lambda one: one[0])
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def time_cell(results, cell, key):
+    turns = results.cells[cell].get(key)
+    if not turns:
+        return results.failure(cell, key)
+    if len(turns) < 2:
+        return "%.0f" % median(turns)
+    return "%.0f [%.0f, %.0f]" % (median(turns), *interval(median, turns))
+
+
+def place_table(results, place):
+    keys = [key for key in KEYS if key != "bare" and results.has(key)]
+    rows = [["us", "bytes"] + [TITLES[key] for key in keys] + ["limit", "hwmc / limit", "best peer / hwmc"]]
+    for cell in results.of_place(place):
+        limit, ours, ratio = results.limit(cell), results.median(cell, OURS), results.ratio(cell)
+        rows.append([cell.op, "%d" % cell.bytes] + [time_cell(results, cell, key) for key in keys] +
+                    ["%.1f" % limit if limit else "", "%.2f" % (ours / limit) if limit and ours else "",
+                     "%.2f" % ratio[0] if ratio else ""])
+    return ["", place_text(*place)] + columns(rows)
+
+
+def worst_text(ratio, peer, cell):
+    return "%.2f (%s; %s, %d B, %s)" % (ratio, TITLES[peer], cell.op, cell.bytes, place_text(*cell[:2]))
+
+
+def figures(results):
+    every = results.ratios()
+    if not every:
+        return ["", "no cell has both hwmc and a peer"]
+    lines = ["", "best peer's time / hwmc's: geometric mean over %d cells %.3f; worst cell %s" %
+             (len(every), geometric_mean([one[0] for one in every]), worst_text(*every[0]))]
+    rows = [["collective", "cells", "mean", "below 1", "worst cell"]]
+    for op in OPS:
+        some = results.ratios(op)
+        if some:
+            rows.append([op, "%d" % len(some), "%.3f" % geometric_mean([one[0] for one in some]),
+                         "%d" % sum(one[0] < 1 for one in some), worst_text(*some[0])])
+    return lines + columns(rows)
+
+
+def failure_lines(results):
+    return ["FAILED: %(key)s, %(net)s, %(shape)s, %(op)s, %(bytes)d B: %(why)s" % one
+            for one in results.setting["failures"]]
+
+
+def summary(results):
+    lines = ["Collectives over hosts, slowest rank: median and 95 %% interval; %s" % results.setting["machine"]]
+    for place in results.places():
+        lines += place_table(results, place)
+    return lines + figures(results) + failure_lines(results)
+
+
+def write_table(results, directory):
+    rows = []
+    for place in results.places():
+        for cell in results.of_place(place):
+            rails, rate = NETS[cell.net]
+            for key in KEYS:
+                turns = results.cells[cell].get(key)
+                if not turns and not results.failure(cell, key):
+                    continue
+                row = [cell.net, rails, "%g" % rate, *cell.shape, cell.op, cell.bytes, key]
+                if turns:
+                    figures_of = [median(turns), *interval(median, turns), quantile(pooled(turns), 0.99),
+                                  median(results.spread[cell][key])]
+                    row += [len(pooled(turns)), len(turns)] + ["%.2f" % figure for figure in figures_of]
+                else:
+                    row += [0, 0, "", "", "", "", ""]
+                rows.append(row + ["%.2f" % results.limit(cell), results.failure(cell, key)])
+    write_csv(directory / "collectives.csv",
+              ["network", "rails", "rate_mbit", "hosts", "ppn", "op", "bytes", "impl", "samples", "turns", "median_us",
+               "low95_us", "high95_us", "p99_us", "spread_us", "limit_us", "failure"], rows)
+
+
+def write_plot_data(results, directory):
+    """OP.NET.SHAPE.KEY.dat for each, with "limit" for a key too. Returns the places."""
+    shapes = {}  # by net
+    for net, shape in results.places():
+        shapes.setdefault(net, []).append(shape)
+    for place in results.places():
+        data = collections.defaultdict(list)
+        for cell in results.of_place(place):
+            name = "%s.%s.%s" % (cell.op, cell.net, shape_text(cell.shape))
+            for key, turns in results.cells[cell].items():
+                if cell.op == "barrier":
+                    name = "barrier." + cell.net
+                at = shapes[cell.net].index(cell.shape) if cell.op == "barrier" else cell.bytes
+                data[name, key].append(["%g" % at, "%.3f" % median(turns)] +
+                                       ["%.3f" % value for value in interval(median, turns)] + [shape_text(cell.shape)])
+            if results.limit(cell) and cell.op != "barrier":
+                data[name, "limit"].append([cell.bytes, "%.3f" % results.limit(cell)])
+        for (name, key), rows in data.items():
+            path = directory / ("%s.%s.dat" % (name, key))
+            before = [line.split() for line in path.read_text().splitlines()] if path.exists() else []
+            write_data(path, before + rows)
+    return results.places()

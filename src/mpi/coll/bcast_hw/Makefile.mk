@@ -16,6 +16,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/blocks_stage.h           \
     src/mpi/coll/bcast_hw/op/net_reduce.h             \
     src/mpi/coll/bcast_hw/op/shm_stage.h              \
+    src/mpi/coll/bcast_hw/entry/combination.h         \
     src/mpi/coll/bcast_hw/entry/spread.h              \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
@@ -82,6 +83,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/blocks_stage.c             \
     src/mpi/coll/bcast_hw/op/net_reduce.c               \
     src/mpi/coll/bcast_hw/op/shm_stage.c                \
+    src/mpi/coll/bcast_hw/entry/combination.c           \
     src/mpi/coll/bcast_hw/entry/spread.c                \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/comm/await.c                   \

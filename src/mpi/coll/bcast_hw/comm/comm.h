@@ -61,9 +61,9 @@ void hwmc_shm_close(void);
 /* Whether hwmc runs this broadcast: MPIR_Hwmc_takes (entry/hooks.h). */
 bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
-/* Whether a collective between hosts, other than a broadcast, that weighs as a broadcast of `bytes`,
- * 1 or more, goes by the first leader group of *c, which `comm` carries; NULL: no memory, and it is
- * an error. The same answer on all ranks. May wait, as hwmc_comm_takes. */
+/* Whether a collective between hosts, other than a broadcast, that weighs as a broadcast of
+ * `bytes`, 1 or more, goes by the first leader group of *c, which `comm` carries; NULL: no memory,
+ * and it is an error. The same answer on all ranks. May wait, as hwmc_comm_takes. */
 bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **c);
 
 /* Whether a nonblocking or persistent broadcast goes to the queue of `comm`, where it is decided

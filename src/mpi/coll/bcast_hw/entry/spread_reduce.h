@@ -16,7 +16,7 @@
 #define HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED
 
 #include "bcast.h"
-#include "reduce.h"
+#include "combination.h"
 #include "spread.h"
 #include "../op/bcast.h"
 #include "../op/net_reduce.h"

@@ -49,9 +49,9 @@ uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
            wire_ns(k * part, net->mbit_all);
 }
 
-static struct hwmc_reduce_way better(const struct hwmc_network *net, uint32_t members,
-                                     uint64_t bytes, struct hwmc_reduce_way a,
-                                     struct hwmc_reduce_way b)
+static struct hwmc_reduce_way faster_way(const struct hwmc_network *net, uint32_t members,
+                                         uint64_t bytes, struct hwmc_reduce_way a,
+                                         struct hwmc_reduce_way b)
 {
     return hwmc_reduce_ns(net, members, &b, bytes) < hwmc_reduce_ns(net, members, &a, bytes) ? b
                                                                                              : a;
@@ -66,11 +66,11 @@ struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32
     struct hwmc_reduce_way way = {1, widest, one};
 
     for (uint32_t k = 2; k < widest; k++)
-        way = better(net, members, bytes, way, (struct hwmc_reduce_way){1, k, one});
+        way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, k, one});
     if (parts_of(bytes, part) < 2)
         return way;
-    way = better(net, members, bytes, way, (struct hwmc_reduce_way){1, 1, part});
+    way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, 1, part});
     if (commutative && members > 3)
-        way = better(net, members, bytes, way, (struct hwmc_reduce_way){2, 2, part});
+        way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){2, 2, part});
     return way;
 }

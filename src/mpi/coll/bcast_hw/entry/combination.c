@@ -1,0 +1,28 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * combination: see combination.h.
+ */
+
+#include "combination.h"
+
+void hwmc_combination_init(struct hwmc_combination *x, const void *sendbuf, void *recvbuf,
+                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op)
+{
+    x->sendbuf = sendbuf;
+    x->recvbuf = recvbuf;
+    x->count = count;
+    hwmc_operation_init(&x->operation, op, datatype);
+}
+
+int hwmc_combination_end(struct hwmc_combination *x, int mpi_errno, bool result)
+{
+    struct hwmc_operation *o = &x->operation;
+    int err = hwmc_operands_end(&x->operands, o, result && mpi_errno == MPI_SUCCESS);
+
+    if (o->mpi_errno)
+        err = o->mpi_errno;
+    o->mpi_errno = MPI_SUCCESS;
+    return mpi_errno ? mpi_errno : err;
+}

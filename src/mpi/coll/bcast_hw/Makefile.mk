@@ -18,6 +18,8 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/shm_stage.h              \
     src/mpi/coll/bcast_hw/entry/combination.h         \
     src/mpi/coll/bcast_hw/entry/spread.h              \
+    src/mpi/coll/bcast_hw/entry/spread_moves.h        \
+    src/mpi/coll/bcast_hw/op/moves.h                  \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/ask.h                  \
@@ -85,6 +87,9 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/shm_stage.c                \
     src/mpi/coll/bcast_hw/entry/combination.c           \
     src/mpi/coll/bcast_hw/entry/spread.c                \
+    src/mpi/coll/bcast_hw/entry/spread_moves.c          \
+    src/mpi/coll/bcast_hw/entry/spread_scatter.c        \
+    src/mpi/coll/bcast_hw/op/moves.c                    \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \

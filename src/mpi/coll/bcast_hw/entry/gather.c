@@ -8,6 +8,7 @@
 #include "mpiimpl.h"
 #include "gather.h"
 #include "hooks.h"
+#include "spread_moves.h"
 
 static bool is_to_all(const struct hwmc_gather_call *c)
 {
@@ -128,10 +129,13 @@ bool MPIR_Hwmc_gather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype send
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(GATHER, comm, mpi_errno);
     struct hwmc_gather_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_gather_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                           comm);
+    if (!n)
+        return HWMC_SPREADS(GATHER) &&
+               hwmc_spread_move(HWMC_PATTERN_TO_ROOT, &c.in, &c.out, root, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
@@ -142,10 +146,13 @@ bool MPIR_Hwmc_gatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sen
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(GATHERV, comm, mpi_errno);
     struct hwmc_gather_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_gatherv_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm);
+    if (!n)
+        return HWMC_SPREADS(GATHERV) &&
+               hwmc_spread_move(HWMC_PATTERN_TO_ROOT, &c.in, &c.out, root, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
@@ -156,9 +163,12 @@ bool MPIR_Hwmc_allgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype s
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLGATHER, comm, mpi_errno);
     struct hwmc_gather_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_allgather_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (!n)
+        return HWMC_SPREADS(ALLGATHER) &&
+               hwmc_spread_move(HWMC_PATTERN_SAME, &c.in, &c.out, -1, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
@@ -169,9 +179,12 @@ bool MPIR_Hwmc_allgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype 
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLGATHERV, comm, mpi_errno);
     struct hwmc_gather_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_allgatherv_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                               recvtype, comm);
+    if (!n)
+        return HWMC_SPREADS(ALLGATHERV) &&
+               hwmc_spread_move(HWMC_PATTERN_SAME, &c.in, &c.out, -1, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }

@@ -7,6 +7,7 @@
 
 #include "mpiimpl.h"
 #include "hooks.h"
+#include "spread_moves.h"
 #include "reduce_scatter.h"
 
 /* Sets which elements are whose. */
@@ -163,8 +164,12 @@ bool MPIR_Hwmc_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE_SCATTER, comm, mpi_errno);
     struct hwmc_reduce_scatter_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(REDUCE_SCATTER) &&
+               hwmc_spread_reduce_scatter(sendbuf, recvbuf, recvcounts, 0, datatype, op, comm,
+                                          mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_reduce_scatter_call_init(&c, sendbuf, recvbuf, recvcounts, datatype, op);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
@@ -176,8 +181,12 @@ bool MPIR_Hwmc_reduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(REDUCE_SCATTER_BLOCK, comm, mpi_errno);
     struct hwmc_reduce_scatter_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(REDUCE_SCATTER_BLOCK) &&
+               hwmc_spread_reduce_scatter(sendbuf, recvbuf, NULL, recvcount, datatype, op, comm,
+                                          mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_reduce_scatter_block_call_init(&c, sendbuf, recvbuf, recvcount, datatype, op);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }

@@ -7,6 +7,7 @@
 
 #include "mpiimpl.h"
 #include "hooks.h"
+#include "spread_moves.h"
 #include "scatter.h"
 
 static bool is_root(const struct hwmc_scatter_call *c)
@@ -101,10 +102,13 @@ bool MPIR_Hwmc_scatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sen
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCATTER, comm, mpi_errno);
     struct hwmc_scatter_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_scatter_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                            comm);
+    if (!n)
+        return HWMC_SPREADS(SCATTER) &&
+               hwmc_spread_move(HWMC_PATTERN_FROM_ROOT, &c.in, &c.out, root, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
@@ -115,10 +119,13 @@ bool MPIR_Hwmc_scatterv(const void *sendbuf, const MPI_Aint *sendcounts, const M
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCATTERV, comm, mpi_errno);
     struct hwmc_scatter_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_scatterv_call_init(&c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm);
+    if (!n)
+        return HWMC_SPREADS(SCATTERV) &&
+               hwmc_spread_move(HWMC_PATTERN_FROM_ROOT, &c.in, &c.out, root, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
@@ -224,9 +231,12 @@ bool MPIR_Hwmc_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype se
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLTOALL, comm, mpi_errno);
     struct hwmc_alltoall_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_alltoall_call_init(&c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    if (!n)
+        return HWMC_SPREADS(ALLTOALL) &&
+               hwmc_spread_move(HWMC_PATTERN_EACH, &c.in, &c.out, -1, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
 
@@ -238,9 +248,12 @@ bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const 
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLTOALLV, comm, mpi_errno);
     struct hwmc_alltoall_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
     hwmc_alltoallv_call_init(&c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                              rdispls, recvtype, comm);
+    if (!n)
+        return HWMC_SPREADS(ALLTOALLV) &&
+               hwmc_spread_move(HWMC_PATTERN_EACH, &c.in, &c.out, -1, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     return hwmc_call_take(&c.call, n, mpi_errno);
 }

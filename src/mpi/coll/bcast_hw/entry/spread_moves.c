@@ -1,0 +1,213 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread_moves: see spread_moves.h; reduce-scatters are in spread_scatter.c.
+ */
+
+#include "spread_moves.h"
+
+#include "../op/wait_stage.h"
+#include "../process/process.h"
+#include "../select/network.h"
+
+#define PART_NS 500000u /* what a rail carries in that time is a part: a few are on the way */
+#define PART_LEAST 8192u
+#define PART_MOST (256u << 10)
+
+uint32_t hwmc_spread_part(void)
+{
+    const uint64_t bytes = (uint64_t) hwmc_network_now()->mbit * PART_NS / 8000;
+    uint32_t part = PART_LEAST;
+
+    while (part < PART_MOST && part < bytes)
+        part *= 2;
+    return part;
+}
+
+bool hwmc_spread_each_alone(const struct hwmc_spread *s)
+{
+    return !s->c->by_hosts;
+}
+
+void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
+                             const struct hwmc_move *in, uint32_t num_in,
+                             const struct hwmc_move *out, uint32_t num_out)
+{
+    const struct hwmc_moves_cfg cfg = {
+        .engine = hwmc_process_engine(),
+        .group = s->c->leader_group[0].group,
+        .withdraw_ns = hwmc_withdraw_ns(),
+        .in = in,
+        .out = out,
+        .num_in = num_in,
+        .num_out = num_out,
+        .part = hwmc_spread_part(),
+    };
+
+    hwmc_moves_begin(moves, &cfg);
+}
+
+static bool is_root(const struct hwmc_spread_moves *m)
+{
+    return m->root < 0 || m->root == m->spread.comm->rank;
+}
+
+static bool sends(const struct hwmc_spread_moves *m)
+{
+    return m->pattern != HWMC_PATTERN_FROM_ROOT || is_root(m);
+}
+
+static bool receives(const struct hwmc_spread_moves *m)
+{
+    return m->pattern != HWMC_PATTERN_TO_ROOT || is_root(m);
+}
+
+/* Of a gather: this rank's part is in `out` already. Of a scatter: it stays in `in`. */
+static bool keeps_own(const struct hwmc_spread_moves *m)
+{
+    return m->in.buffer == MPI_IN_PLACE || m->out.buffer == MPI_IN_PLACE;
+}
+
+/* Bytes that this rank sends to `peer`, or has from it, and where. */
+
+static struct hwmc_move move_to(const struct hwmc_spread_moves *m, uint32_t peer)
+{
+    const bool each = m->pattern == HWMC_PATTERN_EACH || m->pattern == HWMC_PATTERN_FROM_ROOT;
+    const bool from_out = !each && m->in.buffer == MPI_IN_PLACE;
+    const struct hwmc_vbuf *v = from_out || m->copy ? &m->out : &m->in;
+    const uint32_t part = from_out ? (uint32_t) m->spread.comm->rank : each ? peer : 0;
+    struct hwmc_move move = {peer, hwmc_vbuf_part(v, part), hwmc_vbuf_bytes(v, part)};
+
+    if (m->copy)
+        move.memory = m->copy + ((char *) move.memory - m->out.memory);
+    return move;
+}
+
+static struct hwmc_move move_from(const struct hwmc_spread_moves *m, uint32_t peer)
+{
+    const uint32_t part = m->pattern == HWMC_PATTERN_FROM_ROOT ? 0 : peer;
+
+    return (struct hwmc_move){peer, hwmc_vbuf_part(&m->out, part), hwmc_vbuf_bytes(&m->out, part)};
+}
+
+/* This rank's own part. */
+static void move_own(const struct hwmc_spread_moves *m)
+{
+    const uint32_t rank = (uint32_t) m->spread.comm->rank;
+    struct hwmc_move to, from;
+
+    if (!sends(m) || !receives(m) || keeps_own(m))
+        return;
+    from = move_to(m, rank);
+    to = move_from(m, rank);
+    if (from.bytes > 0)
+        memcpy(to.memory, from.memory, MPL_MIN(from.bytes, to.bytes));
+}
+
+static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) c;
+    const uint32_t p = (uint32_t) m->spread.comm->local_size;
+    const uint32_t rank = (uint32_t) m->spread.comm->rank;
+    struct hwmc_move *in = m->rows, *out = m->rows + p;
+    uint32_t num_in = 0, num_out = 0;
+
+    (void) i;
+    for (uint32_t n = 1; n < p; n++) {
+        const uint32_t before = (rank + p - n) % p, after = (rank + n) % p;
+
+        if (receives(m) && (m->pattern != HWMC_PATTERN_FROM_ROOT || before == (uint32_t) m->root))
+            if (m->pattern != HWMC_PATTERN_FROM_ROOT || !is_root(m))
+                in[num_in++] = move_from(m, before);
+        if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || after == (uint32_t) m->root))
+            if (m->pattern != HWMC_PATTERN_TO_ROOT || !is_root(m))
+                out[num_out++] = move_to(m, after);
+    }
+    move_own(m);
+    hwmc_spread_begin_moves(&m->spread, &m->moves, in, num_in, out, num_out);
+    return &m->moves.stage;
+}
+
+/* Of an all-to-all in place: what is sent must not be written to. */
+static int copy_out(struct hwmc_spread_moves *m)
+{
+    int mpi_errno = MPI_SUCCESS;
+    uint64_t end = 0;
+
+    for (uint32_t i = 0; i < m->out.num; i++) {
+        const struct hwmc_shm_range r = hwmc_shm_part_of(&m->out.vector, i);
+
+        end = MPL_MAX(end, r.at + r.bytes);
+    }
+    m->copy = MPL_malloc(MPL_MAX(end, 1), MPL_MEM_COLL);
+    MPIR_ERR_CHKANDJUMP(!m->copy, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (end > 0)
+        memcpy(m->copy, m->out.memory, end);
+
+fn_fail:
+    return mpi_errno;
+}
+
+static void free_all(struct hwmc_spread_moves *m, bool store, int *mpi_errno)
+{
+    int err = MPI_SUCCESS;
+
+    if (receives(m) && m->out.buffer != MPI_IN_PLACE)
+        err = hwmc_vbuf_end(&m->out, store);
+    if (sends(m) && m->in.buffer != MPI_IN_PLACE)
+        hwmc_vbuf_end(&m->in, false);
+    MPL_free(m->copy);
+    MPL_free(m->rows);
+    if (*mpi_errno == MPI_SUCCESS)
+        *mpi_errno = err;
+}
+
+static int begin_move(struct hwmc_spread *s)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+    const size_t p = (size_t) s->comm->local_size;
+    const bool in_place = m->in.buffer == MPI_IN_PLACE;
+    int mpi_errno = MPI_SUCCESS;
+
+    m->copy = NULL;
+    m->in.packed = m->out.packed = NULL;
+    m->in.each = m->out.each = NULL;
+    m->rows = MPL_malloc(2 * p * sizeof(*m->rows), MPL_MEM_COLL);
+    MPIR_ERR_CHKANDJUMP(!m->rows, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    if (receives(m) && m->out.buffer != MPI_IN_PLACE)
+        mpi_errno = hwmc_vbuf_begin(&m->out, in_place);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (sends(m) && !in_place)
+        mpi_errno = hwmc_vbuf_begin(&m->in, true);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (in_place && m->pattern == HWMC_PATTERN_EACH)
+        mpi_errno = copy_out(m);
+    MPIR_ERR_CHECK(mpi_errno);
+    hwmc_chain_init(&s->chain, 1, begin_moves);
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    free_all(m, false, &mpi_errno);
+    goto fn_exit;
+}
+
+static int end_move(struct hwmc_spread *s, int mpi_errno)
+{
+    free_all((struct hwmc_spread_moves *) s, mpi_errno == MPI_SUCCESS, &mpi_errno);
+    return mpi_errno;
+}
+
+static const struct hwmc_spread_ops moves_ops = {
+    .fits = hwmc_spread_each_alone, .begin = begin_move, .end = end_move};
+
+bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
+                      const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
+{
+    struct hwmc_spread_moves m = {
+        .pattern = pattern, .root = root, .in = *in, .out = *out, .spread.ops = &moves_ops};
+
+    /* Only a root knows how long a message is. */
+    return hwmc_spread_take(&m.spread, comm, 1, mpi_errno);
+}

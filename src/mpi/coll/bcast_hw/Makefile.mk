@@ -12,6 +12,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
     src/mpi/coll/bcast_hw/comm/shm_setup.h            \
+    src/mpi/coll/bcast_hw/comm/twin.h                 \
     src/mpi/coll/bcast_hw/entry/barrier.h             \
     src/mpi/coll/bcast_hw/entry/bcast.h               \
     src/mpi/coll/bcast_hw/entry/call.h                \
@@ -70,6 +71,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
     src/mpi/coll/bcast_hw/comm/state.c                   \
+    src/mpi/coll/bcast_hw/comm/twin.c                    \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
     src/mpi/coll/bcast_hw/core/base/trace.c              \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \

@@ -187,18 +187,23 @@ fn_fail:
     goto fn_exit;
 }
 
+void hwmc_comm_release(struct hwmc_comm *c)
+{
+    for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++)
+        hwmc_leader_group_drop(&c->leader_group[i]);
+    if (c->shm)
+        hwmc_shm_free(c->shm);
+    hwmc_hierarchy_forget(c);
+    hwmc_export_hide(&c->place);
+    MPL_free(c);
+}
+
 void hwmc_comm_free(MPIR_Comm *comm)
 {
     struct hwmc_comm **slot = hwmc_comm_slot(comm);
 
     if (!slot || !*slot)
         return;
-    for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++)
-        hwmc_leader_group_drop(&(*slot)->leader_group[i]);
-    if ((*slot)->shm)
-        hwmc_shm_free((*slot)->shm);
-    hwmc_hierarchy_forget(*slot);
-    hwmc_export_hide(&(*slot)->place);
-    MPL_free(*slot);
+    hwmc_comm_release(*slot);
     *slot = NULL;
 }

@@ -91,6 +91,8 @@ static int hierarchy_find_leaders(MPIR_Comm *comm, struct hwmc_comm *c)
     MPIR_ERR_CHKANDJUMP(!far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
     for (uint32_t i = 0; i < ranks; i++)
         far[i] = h->near[i].distance[rail];
+    if (c->twin.is)
+        far[c->twin.root] = -1; /* it leads its host */
     hwmc_leaders_init(&c->leaders, ranks, c->hosts, h->host_of, far, c->leaders_mem);
 
 fn_exit:
@@ -116,7 +118,7 @@ static int hierarchy_is_possible(MPIR_Comm *comm, struct hwmc_comm *c, bool *pos
 {
     int mpi_errno = MPI_SUCCESS;
     const size_t ranks = (size_t) comm->local_size;
-    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+    struct hwmc_shm_comm *n = hwmc_shm_of(comm, c);
     struct hwmc_hierarchy *h = &c->hierarchy;
 
     *possible = false;

@@ -15,6 +15,7 @@
  *   -rounds=N      rounds of each kind (20)
  *   -many=N        so many requests at once (200)
  *   -threads=N     threads that start requests of one communicator (1)
+ *   -leave         some requests are not freed before MPI_Finalize
  *   -mpichs        all of them are MPICH's, by control variable
  *   -bcasts        broadcasts alone: MPICH 4.0 copies what ranks have for themselves in other
  *                  persistent collectives at initialization, not at a start
@@ -27,7 +28,7 @@
 
 static size_t max_bytes;
 static int rounds, many, threads;
-static bool only_bcasts;
+static bool only_bcasts, leaves;
 static uint64_t key;
 
 #if MPI_VERSION >= 4
@@ -134,6 +135,37 @@ static int in_any_order(MPI_Comm comm, uint64_t seed)
         errs += complete_calls(calls, r + rank);
         MPI_Wait(&nonblocking, MPI_STATUS_IGNORE);
         errs += sum != size;
+    }
+    free_calls(calls);
+    hwtest_call_free(&between);
+    return errs;
+}
+
+/* All ranks start the first half before a blocking collective, and some of them wait for it first:
+ * so the others must go on with it from inside the blocking one. */
+static int waited_for_before(MPI_Comm comm, uint64_t seed)
+{
+    const int half = SOME / 2;
+    struct hwtest_call calls[SOME], between;
+    int errs = 0, size, order[SOME];
+    uint64_t state = seed, own = own_state(seed);
+
+    MPI_Comm_size(comm, &size);
+    hwtest_call_init(&between, comm, hwtest_families_room(max_bytes, size));
+    init_calls(calls, comm, &state);
+    for (int r = 0; r < rounds; r++) {
+        for (int i = 0; i < SOME; i++)
+            hwtest_family_prepare(&calls[i], ++state);
+        shuffle(order, half, &own);
+        start_calls(calls, order, half, false);
+        for (int i = 0; i < half && hwtest_random(&own, 2) == 0; i++)
+            MPI_Wait(&calls[order[i]].request, MPI_STATUS_IGNORE);
+        errs += hwtest_any_call(&between, &state, max_bytes);
+        shuffle(order, SOME - half, &own);
+        for (int i = 0; i < SOME - half; i++)
+            MPI_Start(&calls[half + order[i]].request);
+        errs += hwtest_any_call(&between, &state, max_bytes);
+        errs += complete_calls(calls, r);
     }
     free_calls(calls);
     hwtest_call_free(&between);
@@ -360,6 +392,22 @@ static int counted(MPI_Comm comm, bool by_mpich)
     return errs;
 }
 
+/* Nobody frees them; the last ones were never started. */
+static int left_to_finalize(MPI_Comm comm)
+{
+    struct messages m;
+    int errs = 0;
+
+    init_messages(&m, comm, 12, max_bytes);
+    prepare_messages(&m, 0);
+    for (int i = 0; i < 8; i++)
+        MPI_Start(&m.requests[(i + m.rank) % 8]);
+    MPI_Waitall(8, m.requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 8; i++)
+        errs += hwtest_verify(m.bufs[i], m.bytes[i], m.keys[i], "left to MPI_Finalize");
+    return errs;
+}
+
 static int persist(bool by_mpich)
 {
     int errs = 0, rank, size;
@@ -370,6 +418,7 @@ static int persist(bool by_mpich)
     if (size > 1)
         errs += counted(MPI_COMM_WORLD, by_mpich);
     errs += in_any_order(MPI_COMM_WORLD, 1);
+    errs += waited_for_before(MPI_COMM_WORLD, 4);
     errs += hundreds(MPI_COMM_WORLD);
     errs += coming_and_going(MPI_COMM_WORLD);
     if (!by_mpich) /* MPI leaves that open */
@@ -378,8 +427,11 @@ static int persist(bool by_mpich)
         errs += by_threads(MPI_COMM_WORLD);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     errs += in_any_order(half, 2);
+    errs += waited_for_before(half, 5);
     MPI_Comm_free(&half);
     errs += coming_and_going(MPI_COMM_SELF);
+    if (leaves)
+        errs += left_to_finalize(MPI_COMM_WORLD);
     return errs;
 }
 #else
@@ -401,6 +453,7 @@ int main(int argc, char **argv)
     max_bytes = (size_t) hwtest_option(argc, argv, "-max", 100000);
     rounds = (int) hwtest_option(argc, argv, "-rounds", 20);
     only_bcasts = hwtest_flag(argc, argv, "-bcasts");
+    leaves = hwtest_flag(argc, argv, "-leave");
     many = (int) hwtest_option(argc, argv, "-many", 200);
     threads = provided == MPI_THREAD_MULTIPLE && threads <= MOST_THREADS ? threads : 1;
     errs = persist(hwtest_flag(argc, argv, "-mpichs"));

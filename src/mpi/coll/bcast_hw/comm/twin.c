@@ -11,8 +11,8 @@
 
 bool hwmc_twin_pays(const struct hwmc_comm *c, MPI_Aint bytes)
 {
-    return hwmc_is_forced() || hwmc_file_given() || hwmc_settings.net.bcast != HWMC_SET_NET_AUTO ||
-           hwmc_weight(c->hosts, bytes) > 0;
+    return c->worth != HWMC_WORTH_YES || hwmc_is_forced() || hwmc_file_given() ||
+           hwmc_settings.net.bcast != HWMC_SET_NET_AUTO || hwmc_weight(c->hosts, bytes) > 0;
 }
 
 static struct hwmc_comm *twin_make(void)

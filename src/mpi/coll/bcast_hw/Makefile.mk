@@ -38,6 +38,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/wait.h                   \
     src/mpi/coll/bcast_hw/op/wait_bcast.h             \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
+    src/mpi/coll/bcast_hw/process/errors.h            \
     src/mpi/coll/bcast_hw/process/hosts.h             \
     src/mpi/coll/bcast_hw/process/mpich.h             \
     src/mpi/coll/bcast_hw/process/process.h           \
@@ -150,6 +151,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/wait_bcast.c                \
     src/mpi/coll/bcast_hw/op/wait_failure.c              \
     src/mpi/coll/bcast_hw/op/wait_group.c                \
+    src/mpi/coll/bcast_hw/process/errors.c               \
     src/mpi/coll/bcast_hw/process/hosts.c                \
     src/mpi/coll/bcast_hw/process/process.c              \
     src/mpi/coll/bcast_hw/process/processors.c           \

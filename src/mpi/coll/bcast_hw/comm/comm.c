@@ -10,6 +10,7 @@
  */
 
 #include "comm.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../process/mpich.h"
 #include "../process/process.h"
@@ -173,7 +174,8 @@ int hwmc_prepare(MPIR_Comm *world)
         hwmc_file_given())
         goto fn_exit;
     c = hwmc_state_of(world);
-    MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**nomem"); /* others begin */
+    mpi_errno = c ? MPI_SUCCESS : hwmc_error_nomem(); /* others begin */
+    MPIR_ERR_CHECK(mpi_errno);
     if (worthwhile(world, c) && c->hosts == (uint32_t) world->local_size) {
         hwmc_leader_group_prepare(world, c);
         hwmc_comm_show(world, c);

@@ -8,6 +8,7 @@
 #include "../engine/seen.h"
 #include "../op/wait.h"
 #include "../op/wait_failure.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../process/sites.h"
 #include "../select/choose.h"
@@ -246,16 +247,9 @@ void hwmc_leader_group_end(struct hwmc_leader_group *s, uint32_t which,
 
 int hwmc_leader_group_error(const struct hwmc_leader_group *s)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     if (s->state != HWMC_LEADER_GROUP_BROKEN)
         return MPI_SUCCESS;
-    if (s->group)
-        return hwmc_failure_error(s->group);
-    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
-
-fn_fail:
-    return mpi_errno;
+    return s->group ? hwmc_failure_error(s->group) : hwmc_error_setup();
 }
 
 int hwmc_leader_groups_lost(const void *of)

@@ -6,6 +6,7 @@
  */
 
 #include "shm.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../stats/counters.h"
 #include "../settings/settings.h"
@@ -83,12 +84,7 @@ struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
 
 int hwmc_shm_broken(const struct hwmc_shm_comm *n)
 {
-    int mpi_errno = MPI_SUCCESS;
-
-    if (n->host.broken)
-        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
-                      "an earlier one did");
-    return mpi_errno;
+    return n->host.broken ? hwmc_error_shm("an earlier one did") : MPI_SUCCESS;
 }
 
 /* Counts a collective: whether it is the one that makes the segment. */

@@ -19,6 +19,7 @@
 
 #include "mpiimpl.h"
 #include "host_request.h"
+#include "../process/errors.h"
 
 #include <stddef.h>
 
@@ -229,7 +230,7 @@ bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum 
     if (r)
         host_hold(r, uses);
     if (!r || r->no_memory)
-        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
+        *mpi_errno = hwmc_error_nomem();
     else
         *mpi_errno = hwmc_request_make(&r->request, form, request);
     if (r && *mpi_errno)

@@ -23,6 +23,7 @@
 #include "../comm/shm.h"
 #include "../op/wait_bcast.h"
 #include "../op/wait_failure.h"
+#include "../process/errors.h"
 #include "../process/process.h"
 #include "../select/choose.h"
 #include "../shm/segment/wakeup.h"
@@ -261,7 +262,7 @@ static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
         return false;
     b = ibcast_make(buffer, count, datatype, root, comm, c);
     if (!b) {
-        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
+        *mpi_errno = hwmc_error_nomem();
         return true;
     }
     *mpi_errno = hwmc_request_make(&b->request, form, request);

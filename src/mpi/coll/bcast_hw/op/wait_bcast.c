@@ -10,6 +10,7 @@
 #include "wait_bcast.h"
 #include "wait_failure.h"
 #include "../core/failure/detector.h"
+#include "../process/errors.h"
 #include "../shm/segment/wakeup.h"
 
 #define WITHDRAW_NS UINT64_C(1000000000)
@@ -120,8 +121,6 @@ int hwmc_wait_bcast(struct hwmc_bcast *b, struct hwmc_shm_host *n)
 
 int hwmc_bcast_error(const struct hwmc_bcast *b, struct hwmc_shm_host *n)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     if (likely(b->err == HWMC_OK))
         return MPI_SUCCESS;
     if (b->in_host)
@@ -130,11 +129,7 @@ int hwmc_bcast_error(const struct hwmc_bcast *b, struct hwmc_shm_host *n)
         hwmc_shm_fail(n);
     if (b->err == HWMC_ERR_PEER)
         return hwmc_failure_error(b->net.cfg.group);
-    MPIR_ERR_CHKANDJUMP(b->err == HWMC_ERR_NOMEM, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                         "**collective_size_mismatch %d %d", (int) b->net.theirs,
-                         (int) b->net.ours);
-
-fn_fail:
-    return mpi_errno;
+    if (b->err == HWMC_ERR_NOMEM)
+        return hwmc_error_nomem();
+    return hwmc_error_lengths((int) b->net.theirs, (int) b->net.ours);
 }

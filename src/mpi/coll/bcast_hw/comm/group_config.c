@@ -11,8 +11,8 @@
 #include "../select/network.h"
 #include "../settings/settings.h"
 
-#define CHANNELS_ONLY_SHORT 2u /* of a group of one message: while one is read, the next is sent */
-#define CHANNELS_ONLY_LONG 4u  /* the same where it goes in pieces */
+/* Of a group of one message: few are under way, but synchronization is not to come with each. */
+#define CHANNELS_ONLY 4u
 
 static uint32_t clamp(int value, uint32_t low, uint32_t high)
 {
@@ -36,7 +36,6 @@ static void configure_epochs(struct hwmc_group_cfg *cfg)
 static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only)
 {
     const uint32_t piece = clamp(hwmc_settings.tune.channel, 0, 1 << 28);
-    bool is_short;
 
     cfg->channels = clamp(hwmc_settings.net.channels, 1, HWMC_CHANNELS_MAX);
     cfg->piece_bytes =
@@ -44,10 +43,8 @@ static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only)
                   : hwmc_model_piece(hwmc_network_now(), hwmc_several_sites(), cfg->channels);
     if (only <= 0)
         return;
-    is_short = only <= (MPI_Aint) cfg->piece_bytes;
-    cfg->channels = MPL_MIN(cfg->channels, is_short ? CHANNELS_ONLY_SHORT : CHANNELS_ONLY_LONG);
-    if (is_short)
-        cfg->piece_bytes = (uint32_t) only;
+    cfg->channels = MPL_MIN(cfg->channels, CHANNELS_ONLY);
+    cfg->piece_bytes = (uint32_t) MPL_MIN((MPI_Aint) cfg->piece_bytes, only);
 }
 
 /* How much is under way along trees: as the network needs it, unless the user says. */

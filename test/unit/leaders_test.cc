@@ -3,6 +3,7 @@
 //
 // leader groups: who of each host is on which leader group.
 #include <algorithm>
+#include <climits>
 #include <random>
 #include <set>
 #include <vector>
@@ -49,6 +50,15 @@ TEST(Sides, RanksOfAHostTakeTurnsNearestFirst)
     EXPECT_EQ((Ranks{2, 3}), x.on(2));
     EXPECT_TRUE(hwmc_leaders_has(&x.s, 2, 3));
     EXPECT_FALSE(hwmc_leaders_has(&x.s, 2, 4));
+}
+
+// The root of a persistent broadcast is put before all others of its host.
+TEST(Sides, OneBeforeAllDistancesLeads)
+{
+    Sides x(2, {0, 0, 0, 1, 1}, {5, 0, -1, INT_MAX, 0});
+
+    EXPECT_EQ((Ranks{2, 4}), x.on(0));
+    EXPECT_EQ((Ranks{1, 3}), x.on(1));
 }
 
 TEST(Sides, RanksThatAreSpreadKeepTheirOrder)

@@ -29,6 +29,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/comm/leader_group.h         \
     src/mpi/coll/bcast_hw/comm/shm.h                  \
     src/mpi/coll/bcast_hw/comm/shm_setup.h            \
+    src/mpi/coll/bcast_hw/comm/twin.h                 \
     src/mpi/coll/bcast_hw/entry/barrier.h             \
     src/mpi/coll/bcast_hw/entry/bcast.h               \
     src/mpi/coll/bcast_hw/entry/call.h                \
@@ -54,6 +55,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/wait.h                   \
     src/mpi/coll/bcast_hw/op/wait_stage.h             \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
+    src/mpi/coll/bcast_hw/process/errors.h            \
     src/mpi/coll/bcast_hw/process/hosts.h             \
     src/mpi/coll/bcast_hw/process/mpich.h             \
     src/mpi/coll/bcast_hw/process/process.h           \
@@ -102,6 +104,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/shm_setup.c               \
     src/mpi/coll/bcast_hw/comm/show.c                    \
     src/mpi/coll/bcast_hw/comm/state.c                   \
+    src/mpi/coll/bcast_hw/comm/twin.c                    \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
     src/mpi/coll/bcast_hw/core/base/trace.c              \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \
@@ -180,6 +183,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/wait_stage.c                \
     src/mpi/coll/bcast_hw/op/wait_failure.c              \
     src/mpi/coll/bcast_hw/op/wait_group.c                \
+    src/mpi/coll/bcast_hw/process/errors.c               \
     src/mpi/coll/bcast_hw/process/hosts.c                \
     src/mpi/coll/bcast_hw/process/process.c              \
     src/mpi/coll/bcast_hw/process/processors.c           \

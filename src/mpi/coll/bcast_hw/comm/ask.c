@@ -11,23 +11,24 @@
 #include "../select/choose.h"
 #include "../settings/settings.h"
 
-static uint64_t setup_after(void)
+static uint64_t setup_after(const struct hwmc_comm *c)
 {
     int n = hwmc_settings.tune.setup_after;
 
-    return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 4;
+    return c->twin.is ? 0 : n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 4;
 }
 
-static uint64_t setup_ahead(void)
+static uint64_t setup_ahead(const struct hwmc_comm *c)
 {
     int n = hwmc_settings.tune.setup_ahead;
 
-    return n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 16;
+    return c->twin.is ? 0 : n >= 0 ? (uint64_t) n : hwmc_is_forced() ? 0 : 16;
 }
 
-static bool by_weight(uint32_t which)
+/* A persistent broadcast of its own group is not weighed: the first start sets it up. */
+static bool by_weight(const struct hwmc_comm *c, uint32_t which)
 {
-    return which == 0 && !hwmc_is_forced() && hwmc_settings.tune.setup_after < 0 &&
+    return which == 0 && !c->twin.is && !hwmc_is_forced() && hwmc_settings.tune.setup_after < 0 &&
            hwmc_settings.tune.setup_ahead < 0;
 }
 
@@ -60,12 +61,12 @@ static bool ask_begins(struct hwmc_comm *c, struct hwmc_ask *q)
     struct hwmc_leader_group *s = &c->leader_group[q->which];
     uint64_t cost, weight;
 
-    if (!by_weight(q->which))
-        return q->number >= setup_after() && s->state == HWMC_LEADER_GROUP_COUNTING;
+    if (!by_weight(c, q->which))
+        return q->number >= setup_after(c) && s->state == HWMC_LEADER_GROUP_COUNTING;
     cost = hwmc_setup_cost(c->hosts);
     weight = MPL_MIN(hwmc_weight(c->hosts, q->bytes), cost);
     s->weight += weight;
-    if (s->state != HWMC_LEADER_GROUP_COUNTING || (s->weight < cost && q->number < setup_after()))
+    if (s->state != HWMC_LEADER_GROUP_COUNTING || (s->weight < cost && q->number < setup_after(c)))
         return false;
     s->begun = q->number;
     s->weight = weight;
@@ -120,12 +121,12 @@ static enum hwmc_ask_state ask_begun(struct hwmc_comm *c, struct hwmc_ask *q)
 
     if (s->state != HWMC_LEADER_GROUP_SETUP)
         return ask_answer(s, q, false);
-    if (!by_weight(q->which)) {
-        due = q->number >= setup_after() + setup_ahead();
+    if (!by_weight(c, q->which)) {
+        due = q->number >= setup_after(c) + setup_ahead(c);
         return due ? HWMC_ASK_SETTLE : ask_answer(s, q, false);
     }
     q->number -= s->begun;
-    if (s->weight >= hwmc_setup_cost(c->hosts) || q->number >= setup_ahead())
+    if (s->weight >= hwmc_setup_cost(c->hosts) || q->number >= setup_ahead(c))
         return HWMC_ASK_SETTLE;
     return c->by_hosts || !s->group ? ask_answer(s, q, false) : HWMC_ASK_OUTCOME;
 }
@@ -236,7 +237,7 @@ bool hwmc_leader_group_ready(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t whic
 /* Each host has one rank: nobody is waited for. */
 void hwmc_leader_group_prepare(MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    if (by_weight(0)) {
+    if (by_weight(c, 0)) {
         c->leader_group[0].state = HWMC_LEADER_GROUP_SETUP;
         hwmc_leader_group_begin(comm, c, 0);
     }

@@ -10,6 +10,7 @@
  */
 
 #include "comm.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../process/mpich.h"
 #include "../process/process.h"
@@ -199,7 +200,8 @@ int hwmc_prepare(MPIR_Comm *world)
         hwmc_file_given())
         goto fn_exit;
     c = hwmc_state_of(world);
-    MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**nomem"); /* others begin */
+    mpi_errno = c ? MPI_SUCCESS : hwmc_error_nomem(); /* others begin */
+    MPIR_ERR_CHECK(mpi_errno);
     if (worthwhile(world, c) && c->hosts == (uint32_t) world->local_size) {
         hwmc_leader_group_prepare(world, c);
         hwmc_comm_show(world, c);
@@ -213,18 +215,23 @@ fn_fail:
     goto fn_exit;
 }
 
+void hwmc_comm_release(struct hwmc_comm *c)
+{
+    for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++)
+        hwmc_leader_group_drop(&c->leader_group[i]);
+    if (c->shm)
+        hwmc_shm_free(c->shm);
+    hwmc_hierarchy_forget(c);
+    hwmc_export_hide(&c->place);
+    MPL_free(c);
+}
+
 void hwmc_comm_free(MPIR_Comm *comm)
 {
     struct hwmc_comm **slot = hwmc_comm_slot(comm);
 
     if (!slot || !*slot)
         return;
-    for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++)
-        hwmc_leader_group_drop(&(*slot)->leader_group[i]);
-    if ((*slot)->shm)
-        hwmc_shm_free((*slot)->shm);
-    hwmc_hierarchy_forget(*slot);
-    hwmc_export_hide(&(*slot)->place);
-    MPL_free(*slot);
+    hwmc_comm_release(*slot);
     *slot = NULL;
 }

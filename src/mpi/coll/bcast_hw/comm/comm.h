@@ -14,17 +14,20 @@
 #include "ask.h"
 #include "hierarchy.h"
 #include "leader_group.h"
+#include "twin.h"
 #include "../op/queue.h"
 
 enum hwmc_worth { HWMC_WORTH_UNKNOWN, HWMC_WORTH_YES, HWMC_WORTH_NO };
 
-/* One per communicator, made at the first collective that hwmc may take. */
+/* One per communicator, made at the first collective that hwmc may take; and one per persistent
+ * collective (twin.h). */
 struct hwmc_comm {
     struct hwmc_shm_comm *shm;      /* shm.h; NULL before the first of its collectives */
     struct hwmc_queue queue;        /* operations that are not over */
     struct hwmc_export_place place; /* where it is shown */
     enum hwmc_worth worth;          /* its shape gains from multicast */
     uint32_t hosts;                 /* that its ranks run on; once `worth` is known */
+    struct hwmc_twin twin;          /* of a persistent collective */
     bool admitted;                  /* the broadcast under way is to be taken */
     bool along_trees;               /* ... by multilane */
 
@@ -107,5 +110,8 @@ int hwmc_prepare(MPIR_Comm *world);
 
 /* `comm` is about to go: drops what hwmc holds for it. Local, and never waits for another rank. */
 void hwmc_comm_free(MPIR_Comm *comm);
+
+/* Drops `c`, which nothing uses any more. Likewise. */
+void hwmc_comm_release(struct hwmc_comm *c);
 
 #endif /* HWMC_COMM_COMM_H_INCLUDED */

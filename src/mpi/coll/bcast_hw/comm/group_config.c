@@ -11,6 +11,9 @@
 #include "../select/network.h"
 #include "../settings/settings.h"
 
+/* Of a group of one message: few are under way, but synchronization is not to come with each. */
+#define CHANNELS_ONLY 4u
+
 static uint32_t clamp(int value, uint32_t low, uint32_t high)
 {
     return value < (int) low ? low : value > (int) high ? high : (uint32_t) value;
@@ -29,25 +32,37 @@ static void configure_epochs(struct hwmc_group_cfg *cfg)
         ns_of(MPL_MAX(hwmc_settings.tune.reprobe_ms, hwmc_settings.tune.reprobe_max_ms));
 }
 
-/* How much is under way: as the network needs it, unless the user says. */
+/* How many broadcasts are under way, and how long they are. */
+static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only)
+{
+    const uint32_t piece = clamp(hwmc_settings.tune.channel, 0, 1 << 28);
+
+    cfg->channels = clamp(hwmc_settings.net.channels, 1, HWMC_CHANNELS_MAX);
+    cfg->piece_bytes =
+        piece > 0 ? piece
+                  : hwmc_model_piece(hwmc_network_now(), hwmc_several_sites(), cfg->channels);
+    if (only <= 0)
+        return;
+    cfg->channels = MPL_MIN(cfg->channels, CHANNELS_ONLY);
+    cfg->piece_bytes = (uint32_t) MPL_MIN((MPI_Aint) cfg->piece_bytes, only);
+}
+
+/* How much is under way along trees: as the network needs it, unless the user says. */
 static void configure_windows(struct hwmc_group_cfg *cfg)
 {
     const struct hwmc_network *net = hwmc_network_now();
-    uint32_t piece = clamp(hwmc_settings.tune.channel, 0, 1 << 28);
     uint32_t window = clamp(hwmc_settings.tune.window, 0, 1 << 20);
-    bool far = hwmc_several_sites();
 
-    cfg->piece_bytes = piece > 0 ? piece : hwmc_model_piece(net, far, cfg->channels);
     cfg->window = window > 0 ? window : hwmc_model_segments(net, false, cfg->trees, cfg->seg_bytes);
     cfg->far_window =
         window > 0 ? window : hwmc_model_segments(net, true, cfg->trees, cfg->seg_bytes);
 }
 
-void hwmc_configure_group(struct hwmc_group_cfg *cfg)
+void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only)
 {
+    configure_channels(cfg, only);
     cfg->policy.first.push = hwmc_settings.net.repair == HWMC_SET_REPAIR_PUSH;
     cfg->policy.adapt_repair = hwmc_settings.net.repair == HWMC_SET_REPAIR_AUTO;
-    cfg->channels = clamp(hwmc_settings.net.channels, 1, HWMC_CHANNELS_MAX);
     cfg->policy.adapt_period = hwmc_settings.tune.sync_period <= 0;
     cfg->policy.first.period =
         clamp(hwmc_settings.tune.sync_period > 0 ? hwmc_settings.tune.sync_period

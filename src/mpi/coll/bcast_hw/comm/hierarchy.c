@@ -8,6 +8,7 @@
 
 #include "shm.h"
 #include "hierarchy.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../process/mpich.h"
 #include "../shm/coll/bcast.h"
@@ -30,7 +31,8 @@ static int number_hosts(MPIR_Comm *comm, uint32_t *host_of, bool *known)
     uint32_t *table = MPL_calloc(hwmc_leaders_table_words(ranks), sizeof(*table), MPL_MEM_COMM);
     uint32_t world;
 
-    MPIR_ERR_CHKANDJUMP(!hosts || !table, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = hosts && table ? MPI_SUCCESS : hwmc_error_nomem();
+    MPIR_ERR_CHECK(mpi_errno);
     *known = true;
     for (uint32_t i = 0; i < ranks && *known; i++) {
         *known = hwmc_world_rank(comm, (int) i, &world);
@@ -68,7 +70,8 @@ static int hierarchy_gather(MPIR_Comm *comm, struct hwmc_hierarchy *h)
 
     h->own = find_own();
     h->near = MPL_malloc(ranks * sizeof(*h->near), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!h->near, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = h->near ? MPI_SUCCESS : hwmc_error_nomem();
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = hwmc_messages_allgather(&h->messages, (const int *) &h->own, (int *) h->near,
                                         (int) (sizeof(h->own) / sizeof(int)));
     MPIR_ERR_CHECK(mpi_errno);
@@ -88,9 +91,12 @@ static int hierarchy_find_leaders(MPIR_Comm *comm, struct hwmc_comm *c)
     int *far = MPL_malloc(ranks * sizeof(*far), MPL_MEM_COMM);
 
     c->leaders_mem = MPL_malloc(words * sizeof(*c->leaders_mem), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!far || !c->leaders_mem, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = far && c->leaders_mem ? MPI_SUCCESS : hwmc_error_nomem();
+    MPIR_ERR_CHECK(mpi_errno);
     for (uint32_t i = 0; i < ranks; i++)
         far[i] = h->near[i].distance[rail];
+    if (c->twin.is)
+        far[c->twin.root] = -1; /* it leads its host */
     hwmc_leaders_init(&c->leaders, ranks, c->hosts, h->host_of, far, c->leaders_mem);
 
 fn_exit:
@@ -116,7 +122,7 @@ static int hierarchy_is_possible(MPIR_Comm *comm, struct hwmc_comm *c, bool *pos
 {
     int mpi_errno = MPI_SUCCESS;
     const size_t ranks = (size_t) comm->local_size;
-    struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+    struct hwmc_shm_comm *n = hwmc_shm_of(comm, c);
     struct hwmc_hierarchy *h = &c->hierarchy;
 
     *possible = false;
@@ -124,7 +130,8 @@ static int hierarchy_is_possible(MPIR_Comm *comm, struct hwmc_comm *c, bool *pos
         goto fn_exit;
     h->host_of = MPL_malloc(ranks * sizeof(*h->host_of), MPL_MEM_COMM);
     n->mates = MPL_malloc(ranks * sizeof(*n->mates), MPL_MEM_COMM);
-    MPIR_ERR_CHKANDJUMP(!h->host_of || !n->mates, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = h->host_of && n->mates ? MPI_SUCCESS : hwmc_error_nomem();
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = number_hosts(comm, h->host_of, possible);
     MPIR_ERR_CHECK(mpi_errno);
 

@@ -8,15 +8,19 @@
 #include "../engine/seen.h"
 #include "../op/wait.h"
 #include "../op/wait_failure.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../process/sites.h"
 #include "../select/choose.h"
 #include "../stats/counters.h"
 #include "../settings/settings.h"
 
-/* How many leader groups with each hash have begun set-up in this process. Has an entry for each
- * different pair of members and context id; both recur in a program's loops. */
+/* How many leader groups with each hash have begun set-up in this process, and how many persistent
+ * broadcasts were initialized. Has an entry for each different pair of members and context id; both
+ * recur in a program's loops. */
 static struct hwmc_seen seen;
+
+#define PERSISTENT UINT64_C(0x70657273697374) /* tells their hashes from those of leader groups */
 
 void hwmc_forget_seen(void)
 {
@@ -66,6 +70,41 @@ static bool hash_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t wh
     return true;
 }
 
+/* Where one of the ranks is not of MPI_COMM_WORLD there will be no group, and any name does. */
+bool hwmc_leader_group_name(MPIR_Comm *comm, uint64_t *name)
+{
+    uint64_t hash = hwmc_prng(comm->context_id, (uint64_t) comm->local_size), before;
+    uint32_t world;
+    bool counted;
+
+    for (int i = 0; i < comm->local_size; i++) {
+        if (!hwmc_world_rank(comm, i, &world))
+            return true;
+        hash = hwmc_prng(hash, world);
+    }
+    hash = hwmc_prng(hash, PERSISTENT);
+    hwmc_lock();
+    counted = hwmc_seen_again(&seen, hash, &before);
+    hwmc_unlock();
+    *name = hwmc_prng(hash, before);
+    return counted;
+}
+
+/* The key of a group whose members and context id have this hash. False: no memory. */
+static bool find_key(const struct hwmc_comm *c, uint32_t which, uint64_t hash, uint64_t *key)
+{
+    uint64_t before;
+
+    if (c->twin.is) {
+        *key = hwmc_prng(c->twin.name, which);
+        return true;
+    }
+    if (!hwmc_seen_again(&seen, hash, &before))
+        return false;
+    *key = hwmc_prng(hash, before);
+    return true;
+}
+
 /* Lists the members, and their sites. All are of MPI_COMM_WORLD. False: no memory. */
 static bool list_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which, uint32_t size,
                          uint32_t **world, uint64_t **site)
@@ -103,7 +142,7 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
     struct hwmc_decline_cfg decline;
     uint32_t *world = NULL;
     uint64_t *site = NULL;
-    uint64_t hash, before;
+    uint64_t hash;
     bool listed;
 
     find_size(comm, c, &cfg);
@@ -112,15 +151,15 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
         hwmc_note_reason(HWMC_REASON_SPAWNED);
         return;
     }
-    hwmc_configure_group(&cfg);
+    hwmc_configure_group(&cfg, c->twin.bytes);
     find_neighbours(comm, c, which, &cfg, &decline);
     listed = list_members(comm, c, which, cfg.size, &world, &site);
     cfg.world = world;
     cfg.site = hwmc_several_sites() ? site : NULL;
 
     hwmc_lock();
-    if (hwmc_seen_again(&seen, hash, &before)) {
-        cfg.key = decline.key = hwmc_prng(hash, before);
+    if (find_key(c, which, hash, &cfg.key)) {
+        decline.key = cfg.key;
         if (listed)
             s->group = hwmc_group_create(&hwmc_process_engine()->groups, &cfg, hwmc_now());
         if (!s->group)
@@ -208,16 +247,9 @@ void hwmc_leader_group_end(struct hwmc_leader_group *s, uint32_t which,
 
 int hwmc_leader_group_error(const struct hwmc_leader_group *s)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     if (s->state != HWMC_LEADER_GROUP_BROKEN)
         return MPI_SUCCESS;
-    if (s->group)
-        return hwmc_failure_error(s->group);
-    MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
-
-fn_fail:
-    return mpi_errno;
+    return s->group ? hwmc_failure_error(s->group) : hwmc_error_setup();
 }
 
 int hwmc_leader_groups_lost(const void *of)

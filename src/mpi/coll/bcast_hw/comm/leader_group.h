@@ -55,6 +55,11 @@
  * communication: the hash of context id and members, and how many leader groups with the same two
  * this process has come across so far. Members have come across equally many, since each began its
  * set-up on every one of them.
+ *
+ * The group of a persistent broadcast (twin.h) is set up in an order that differs from rank to
+ * rank. Its key is that of the request, which is made where the request is: the hash of context id
+ * and the communicator's ranks, and how many persistent broadcasts with the same two have been
+ * initialized in this process.
  */
 
 #ifndef HWMC_COMM_LEADER_GROUP_H_INCLUDED
@@ -88,8 +93,13 @@ struct hwmc_leader_group {
 
 struct hwmc_comm;
 
-/* Fills in what control variables and the network say of a group. `rails` are there. */
-void hwmc_configure_group(struct hwmc_group_cfg *cfg);
+/* Fills in what control variables and the network say of a group. `rails` are there. `only`: the
+ * bytes of the one message that it carries again and again, of which few are under way; 0: it
+ * carries any. */
+void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only);
+
+/* A key for the group of a persistent broadcast on `comm`: see above. False: no memory. */
+bool hwmc_leader_group_name(MPIR_Comm *comm, uint64_t *name);
 
 /* How set-up of a leader group ended. */
 struct hwmc_outcome {

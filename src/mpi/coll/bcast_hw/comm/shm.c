@@ -6,6 +6,7 @@
  */
 
 #include "shm.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../stats/counters.h"
 #include "../settings/settings.h"
@@ -41,17 +42,32 @@ static bool wanted(void)
     return open_ && hwmc_settings.shm.on && !(file && *file);
 }
 
-static struct hwmc_shm_comm *create(MPIR_Comm *comm)
+static struct hwmc_shm_comm *create(MPIR_Comm *comm, bool twin)
 {
     struct hwmc_shm_comm *n = MPL_calloc(1, sizeof(*n), MPL_MEM_COMM);
 
     if (!n)
         return NULL;
+    n->twin = twin;
     hwmc_shm_choose_begin(&n->host);
     n->state = (uint32_t) comm->local_size <= HWMC_SHM_RANKS_MAX && on_one_host(comm)
                    ? HWMC_SHM_COUNTING
                    : HWMC_SHM_SPREAD;
     return n;
+}
+
+static bool has_any(MPIR_Comm *comm)
+{
+    return wanted() && comm->comm_kind == MPIR_COMM_KIND__INTRACOMM && comm->local_size >= 2;
+}
+
+struct hwmc_shm_comm *hwmc_shm_of(MPIR_Comm *comm, struct hwmc_comm *c)
+{
+    if (c->shm || !has_any(comm))
+        return c->shm;
+    c->shm = create(comm, c->twin.is);
+    hwmc_comm_show(comm, c);
+    return c->shm;
 }
 
 struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
@@ -60,31 +76,22 @@ struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm)
 
     if (c && c->shm)
         return c->shm;
-    if (!wanted() || comm->comm_kind != MPIR_COMM_KIND__INTRACOMM || comm->local_size < 2)
+    if (!has_any(comm))
         return NULL;
     c = hwmc_state_of(comm);
-    if (!c)
-        return NULL;
-    c->shm = create(comm);
-    hwmc_comm_show(comm, c);
-    return c->shm;
+    return c ? hwmc_shm_of(comm, c) : NULL;
 }
 
 int hwmc_shm_broken(const struct hwmc_shm_comm *n)
 {
-    int mpi_errno = MPI_SUCCESS;
-
-    if (n->host.broken)
-        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
-                      "an earlier one did");
-    return mpi_errno;
+    return n->host.broken ? hwmc_error_shm("an earlier one did") : MPI_SUCCESS;
 }
 
 /* Counts a collective: whether it is the one that makes the segment. */
 static inline bool is_due(struct hwmc_shm_comm *n)
 {
     return n->state == HWMC_SHM_COUNTING &&
-           n->calls++ >= (uint64_t) MPL_MAX(hwmc_settings.tune.shm_after, 0);
+           (n->twin || n->calls++ >= (uint64_t) MPL_MAX(hwmc_settings.tune.shm_after, 0));
 }
 
 /* Where a collective that was counted runs, after this error of set-up. */
@@ -126,11 +133,9 @@ static void look_for_failure(const struct hwmc_await *a, int *mpi_errno)
         *mpi_errno = hwmc_shm_failed(a->host, HWMC_ERR_PEER);
 }
 
-bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_shm_ask *q, struct hwmc_await *a,
-                  struct hwmc_shm_host **host, int *mpi_errno)
+bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_shm_ask *q,
+                  struct hwmc_await *a, struct hwmc_shm_host **host, int *mpi_errno)
 {
-    struct hwmc_comm *c = hwmc_comm_state(comm);
-
     a->kind = HWMC_AWAIT_NOTHING;
     if (!q->in_setup && is_due(c->shm)) {
         hwmc_shm_setup_begin(c->shm, comm, q->tag);

@@ -35,6 +35,7 @@ enum hwmc_shm_state {
 
 struct hwmc_shm_comm {
     enum hwmc_shm_state state;
+    bool twin;      /* of a persistent collective (twin.h): its first start makes the segment */
     uint64_t calls; /* collectives while counting */
     /* The ranks of the communicator on this host, by their number in the group; NULL: all. */
     int *mates;
@@ -61,13 +62,17 @@ struct hwmc_shm_ask {
     bool in_setup; /* it has begun set-up of the segment */
 };
 
-/* True: answered, and *host and *mpi_errno are as hwmc_shm_admit would have them; false: it waits
- * for `a`. *mpi_errno is that of having waited, MPI_SUCCESS at first. */
-bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_shm_ask *q, struct hwmc_await *a,
-                  struct hwmc_shm_host **host, int *mpi_errno);
+/* By what `c` has: of the communicator, or of a persistent collective. True: answered, and *host
+ * and *mpi_errno are as hwmc_shm_admit would have them; false: it waits for `a`. *mpi_errno is that
+ * of having waited, MPI_SUCCESS at first. */
+bool hwmc_shm_ask(MPIR_Comm *comm, struct hwmc_comm *c, struct hwmc_shm_ask *q,
+                  struct hwmc_await *a, struct hwmc_shm_host **host, int *mpi_errno);
 
 /* What `comm` has of this, made if it can be. */
 struct hwmc_shm_comm *hwmc_shm_of_comm(MPIR_Comm *comm);
+
+/* What `c` has of it, which `comm` carries, or a persistent collective of it: likewise. */
+struct hwmc_shm_comm *hwmc_shm_of(MPIR_Comm *comm, struct hwmc_comm *c);
 
 /* Makes the segment, of all ranks of `comm`, or on each host of n->mates: shm_setup.c. Leaves `n`
  * ON or PART if all ranks of `comm` have theirs, else OFF or SPREAD; broken where messages for that

@@ -31,6 +31,11 @@
 
 #define SLOTS 32u /* how many collectives a rank may be ahead */
 
+/* Of a persistent collective (twin.h), of which a program may have hundreds. */
+#define TWIN_SLOTS 4u
+#define TWIN_BUFFERS 4u
+#define TWIN_CHUNK 8192u
+
 _Static_assert(sizeof(struct hwmc_shm_told) % sizeof(int) == 0, "told as integers");
 
 /* Where this process runs. Asked anew for each communicator, as a program may have bound it; what
@@ -86,10 +91,12 @@ static bool has_room(const struct hwmc_shm_layout *layout)
 static void create(struct hwmc_shm_comm *n, enum hwmc_shm_segment_kind kind, uint32_t ranks,
                    const struct hwmc_shm_affinity *place, struct hwmc_shm_told *told)
 {
+    const uint32_t chunk = chunk_bytes(place, ranks);
+
     told->layout = (struct hwmc_shm_layout){.ranks = ranks,
-                                            .slots = SLOTS,
-                                            .buffers = HWMC_SHM_BUFFERS,
-                                            .chunk = chunk_bytes(place, ranks)};
+                                            .slots = n->twin ? TWIN_SLOTS : SLOTS,
+                                            .buffers = n->twin ? TWIN_BUFFERS : HWMC_SHM_BUFFERS,
+                                            .chunk = n->twin ? MPL_MIN(chunk, TWIN_CHUNK) : chunk};
     if (has_room(&told->layout) &&
         hwmc_shm_segment_create(&n->host.segment, &told->layout, kind) == HWMC_OK)
         memcpy(told->name, n->host.segment.name, sizeof(told->name));

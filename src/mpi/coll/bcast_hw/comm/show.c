@@ -63,9 +63,13 @@ static const char *host_words(const struct hwmc_shm_comm *n)
 
 void hwmc_comm_show(MPIR_Comm *comm, struct hwmc_comm *c)
 {
-    struct hwmc_export_comm now = {.context = (uint32_t) comm->context_id,
-                                   .ranks = (uint32_t) comm->local_size,
-                                   .rank = (uint32_t) comm->rank};
+    struct hwmc_export_comm now;
+
+    if (c->twin.is)
+        return;
+    now = (struct hwmc_export_comm){.context = (uint32_t) comm->context_id,
+                                    .ranks = (uint32_t) comm->local_size,
+                                    .rank = (uint32_t) comm->rank};
 
     snprintf(now.name, sizeof(now.name), "%.31s", comm->name);
     write_network(c, now.network, sizeof(now.network));

@@ -12,6 +12,7 @@
 #include "../comm/shm.h"
 #include "../op/contiguous.h"
 #include "../op/wait_stage.h"
+#include "../process/errors.h"
 #include "../process/process.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
@@ -170,7 +171,8 @@ int MPIR_Bcast_intra_hw(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
         goto fn_exit;
     }
     c = hwmc_comm_state(comm);
-    MPIR_ERR_CHKANDJUMP(!c, mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
+    mpi_errno = c ? MPI_SUCCESS : hwmc_error_setup();
+    MPIR_ERR_CHECK(mpi_errno);
     c->admitted = false;
     hwmc_note_call(true, bytes);
     mpi_errno = broadcast(c, &t, bytes, root, comm);

@@ -19,6 +19,7 @@
 
 #include "mpiimpl.h"
 #include "host_request.h"
+#include "../process/errors.h"
 
 #include <stddef.h>
 
@@ -109,7 +110,7 @@ static void host_decide(struct hwmc_host_request *h)
     struct hwmc_shm_host *host = NULL;
     int mpi_errno = MPI_SUCCESS;
 
-    if (!hwmc_shm_ask(h->request.comm, &h->ask, &h->await, &host, &mpi_errno))
+    if (!hwmc_shm_ask(h->request.comm, h->request.carried, &h->ask, &h->await, &host, &mpi_errno))
         return;
     if (mpi_errno)
         host_over(h, mpi_errno);
@@ -185,20 +186,23 @@ static const struct hwmc_request_ops host_ops = {
 /* Whether collectives of `comm` may run inside a host. What it counts, and whether it has a
  * segment, is not looked at: operations that were started before it may change that, and have got
  * on differently at other ranks. */
-bool hwmc_host_take(MPIR_Comm *comm, const struct hwmc_host_kind *kind,
+bool hwmc_host_take(MPIR_Comm *comm, enum hwmc_form form, const struct hwmc_host_kind *kind,
                     struct hwmc_host_request **r)
 {
     const struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+    struct hwmc_comm *c;
     struct hwmc_host_request *h;
 
     if (!n || n->state == HWMC_SHM_SPREAD || n->state == HWMC_SHM_PART)
         return false;
-    h = MPL_calloc(1, sizeof(*h) + kind->bytes, MPL_MEM_COLL);
+    c = form == HWMC_PERSISTENT ? hwmc_twin_host(comm) : hwmc_comm_state(comm);
+    h = c ? MPL_calloc(1, sizeof(*h) + kind->bytes, MPL_MEM_COLL) : NULL;
     *r = h;
     if (h) {
-        h->request =
-            (struct hwmc_request){.ops = &host_ops, .comm = comm, .carried = hwmc_comm_state(comm)};
+        h->request = (struct hwmc_request){.ops = &host_ops, .comm = comm, .carried = c};
         h->kind = kind;
+    } else {
+        hwmc_twin_free(c);
     }
     return true;
 }
@@ -226,10 +230,10 @@ bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum 
     if (r)
         host_hold(r, uses);
     if (!r || r->no_memory)
-        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
+        *mpi_errno = hwmc_error_nomem();
     else
         *mpi_errno = hwmc_request_make(&r->request, form, request);
     if (r && *mpi_errno)
-        host_destroy(&r->request);
+        hwmc_request_destroy(&r->request);
     return true;
 }

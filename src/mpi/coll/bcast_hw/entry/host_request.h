@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * host_request: nonblocking and persistent collectives of communicators whose ranks all run on one
- * host: a call (call.h) that is an operation of its communicator's queue (request.h). A hook
+ * host: a call (call.h) that is an operation of a queue (request.h). A hook
  * (host_icoll.c) makes one:
  *
  *     take   whether it goes to the queue; memory for the call
@@ -31,13 +31,13 @@ struct hwmc_host_kind {
 struct hwmc_host_request;
 
 /* The collective whose nonblocking form has this NAME in MPICH's control variables goes to the
- * queue of `comm`: the same answer on all ranks. If so, *r is new; NULL: no memory. If the control
- * variables name an algorithm of MPICH's it is to run it. */
+ * queue of `comm`, or a persistent one to its own: the same answer on all ranks. If so, *r is new;
+ * NULL: no memory. If the control variables name an algorithm of MPICH's it is to run it. */
 #define HWMC_HOST_TAKE(NAME, comm, form, kind, r)                                                  \
     (hwmc_form_goes(form) &&                                                                       \
      MPIR_CVAR_##NAME##_INTRA_ALGORITHM == MPIR_CVAR_##NAME##_INTRA_ALGORITHM_auto &&              \
-     hwmc_host_take(comm, kind, r))
-bool hwmc_host_take(MPIR_Comm *comm, const struct hwmc_host_kind *kind,
+     hwmc_host_take(comm, form, kind, r))
+bool hwmc_host_take(MPIR_Comm *comm, enum hwmc_form form, const struct hwmc_host_kind *kind,
                     struct hwmc_host_request **r);
 
 /* The struct of the call, to be initialized; `r` is not NULL. */

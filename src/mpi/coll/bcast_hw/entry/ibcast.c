@@ -23,6 +23,7 @@
 #include "../comm/shm.h"
 #include "../op/wait_stage.h"
 #include "../op/wait_failure.h"
+#include "../process/errors.h"
 #include "../process/process.h"
 #include "../select/choose.h"
 #include "../shm/segment/wakeup.h"
@@ -196,22 +197,48 @@ static const struct hwmc_request_ops ibcast_ops = {
     .destroy = ibcast_destroy,
 };
 
-/* A rank without memory for it fails; others may wait for it, as they would in MPICH. */
+static MPI_Aint bytes_of(MPI_Aint count, MPI_Datatype datatype)
+{
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(datatype, size);
+    return size * count;
+}
+
+/* An operation of `c`; or NULL, and `c` is freed if it is of this broadcast alone. A rank without
+ * memory for it fails; others may wait for it, as they would in MPICH. */
 static struct ibcast *ibcast_make(void *buffer, MPI_Aint count, MPI_Datatype datatype, int root,
                                   MPIR_Comm *comm, struct hwmc_comm *c)
 {
     struct ibcast *b = c ? MPL_calloc(1, sizeof(*b), MPL_MEM_COLL) : NULL;
-    MPI_Aint size;
 
-    if (!b)
+    if (!b) {
+        hwmc_twin_free(c);
         return NULL;
-    MPIR_Datatype_get_size_macro(datatype, size);
+    }
     MPIR_Datatype_add_ref_if_not_builtin(datatype);
     b->request = (struct hwmc_request){.ops = &ibcast_ops, .comm = comm, .carried = c};
     b->message = (struct hwmc_typed){.buffer = buffer, .count = count, .datatype = datatype};
-    b->bytes = size * count;
+    b->bytes = bytes_of(count, datatype);
     b->root = root;
     return b;
+}
+
+/* Whether this broadcast goes to a queue, and what has that in *c; NULL: no memory. A persistent
+ * one has its own. */
+static bool ibcast_queues(MPI_Aint count, MPI_Datatype datatype, int root, MPIR_Comm *comm,
+                          enum hwmc_form form, struct hwmc_comm **c)
+{
+    const MPI_Aint bytes = bytes_of(count, datatype);
+
+    if (!hwmc_comm_queues(count, datatype, comm, c))
+        return false;
+    if (!*c || form != HWMC_PERSISTENT)
+        return true;
+    if (!hwmc_twin_pays(*c, bytes))
+        return false;
+    *c = hwmc_twin_bcast(comm, *c, root, bytes);
+    return true;
 }
 
 /* The user has named one of MPICH's own algorithms. */
@@ -230,16 +257,17 @@ static bool ibcast_take(void *buffer, MPI_Aint count, MPI_Datatype datatype, int
     struct ibcast *b;
 
     *mpi_errno = MPI_SUCCESS;
-    if (!hwmc_form_goes(form) || is_mpichs() || !hwmc_comm_queues(count, datatype, comm, &c))
+    if (!hwmc_form_goes(form) || is_mpichs() ||
+        !ibcast_queues(count, datatype, root, comm, form, &c))
         return false;
     b = ibcast_make(buffer, count, datatype, root, comm, c);
     if (!b) {
-        MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**nomem");
+        *mpi_errno = hwmc_error_nomem();
         return true;
     }
     *mpi_errno = hwmc_request_make(&b->request, form, request);
     if (*mpi_errno)
-        ibcast_destroy(&b->request);
+        hwmc_request_destroy(&b->request);
     return true;
 }
 

@@ -71,6 +71,14 @@ static bool request_in_memory(const struct hwmc_op *op)
     return r->ops->in_memory(r);
 }
 
+void hwmc_request_destroy(struct hwmc_request *r)
+{
+    struct hwmc_comm *carried = r->carried;
+
+    r->ops->destroy(r);
+    hwmc_twin_free(carried);
+}
+
 /* The communicator may go with the request. */
 static void request_end(struct hwmc_op *op)
 {
@@ -81,7 +89,7 @@ static void request_end(struct hwmc_op *op)
     request->status.MPI_ERROR = r->mpi_errno;
     r->request = NULL;
     if (!r->persistent)
-        r->ops->destroy(r);
+        hwmc_request_destroy(r);
     MPIR_Request_complete(request);
 }
 
@@ -97,7 +105,8 @@ static int request_start(struct hwmc_request *r, MPIR_Request **request)
     int mpi_errno = MPI_SUCCESS;
     MPIR_Request *made = NULL;
 
-    mpi_errno = hwmc_messages_tag(r->comm, &r->tag);
+    if (!r->persistent)
+        mpi_errno = hwmc_messages_tag(r->comm, &r->tag);
     MPIR_ERR_CHECK(mpi_errno);
     made = MPIR_Request_create(MPIR_REQUEST_KIND__COLL);
     MPIR_ERR_CHKANDJUMP(!made, mpi_errno, MPI_ERR_OTHER, "**nomem");
@@ -122,8 +131,11 @@ fn_fail:
 static int request_persist(struct hwmc_request *r, MPIR_Request **request)
 {
     int mpi_errno = MPI_SUCCESS;
-    MPIR_Request *made = MPIR_Request_create(MPIR_REQUEST_KIND__PREQUEST_COLL);
+    MPIR_Request *made = NULL;
 
+    mpi_errno = hwmc_messages_tag(r->comm, &r->tag);
+    MPIR_ERR_CHECK(mpi_errno);
+    made = MPIR_Request_create(MPIR_REQUEST_KIND__PREQUEST_COLL);
     MPIR_ERR_CHKANDJUMP(!made, mpi_errno, MPI_ERR_OTHER, "**nomem");
     MPIR_Comm_add_ref(r->comm);
     made->comm = r->comm;
@@ -180,6 +192,6 @@ bool MPIR_Hwmc_persist_free(MPIR_Request *request)
     if (r->request) /* under way: freed when it is over */
         r->persistent = false;
     else
-        r->ops->destroy(r);
+        hwmc_request_destroy(r);
     return true;
 }

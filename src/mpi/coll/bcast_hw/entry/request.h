@@ -34,7 +34,7 @@ struct hwmc_request_ops {
     bool (*in_memory)(const struct hwmc_request *r);
     /* It is over, and no lock is held. */
     void (*end)(struct hwmc_request *r);
-    /* Frees it. */
+    /* Frees it, all but what it carries. */
     void (*destroy)(struct hwmc_request *r);
 };
 
@@ -42,16 +42,15 @@ struct hwmc_request {
     struct hwmc_op op;
     const struct hwmc_request_ops *ops;
     MPIR_Comm *comm;
-    struct hwmc_comm *carried; /* by it */
+    struct hwmc_comm *carried; /* by it; PERSISTENT: its own (comm/twin.h), freed with it */
     MPIR_Request *request;     /* under way; NULL: it is not */
-    int tag;                   /* of MPICH's messages, since it was started */
+    int tag; /* of MPICH's messages, since it was started; PERSISTENT: since it was made */
     int mpi_errno;
     bool persistent;
 };
 
-/* Whether collectives of this form go to queues. Persistent ones may be started in another order at
- * each rank, and a queue runs what was started in order: so they do where the user says that the
- * order is the same. */
+/* Whether collectives of this form are hwmc's: nonblocking ones, in the queue of the communicator;
+ * persistent ones, each in a queue of its own, unless the user leaves them to MPICH. */
 static inline bool hwmc_form_goes(enum hwmc_form form)
 {
     return form != HWMC_PERSISTENT || hwmc_settings.tune.persistent;
@@ -61,8 +60,11 @@ static inline bool hwmc_form_goes(enum hwmc_form form)
 void hwmc_requests_close(void);
 
 /* Makes the program's request of `r`, whose fields from `request` on are set here: NONBLOCKING, and
- * starts it; or PERSISTENT. MPI error code; then `r` is still the caller's. All ranks start what
- * they start on a communicator in the same order. */
+ * starts it; or PERSISTENT. MPI error code; then `r` is still the caller's. All ranks make what
+ * they make on a communicator in the same order, and start persistent ones in any. */
 int hwmc_request_make(struct hwmc_request *r, enum hwmc_form form, MPIR_Request **request);
+
+/* Frees `r`, of which no request was made, or that is over. */
+void hwmc_request_destroy(struct hwmc_request *r);
 
 #endif /* HWMC_ENTRY_REQUEST_H_INCLUDED */

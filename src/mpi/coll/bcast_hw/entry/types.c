@@ -7,6 +7,7 @@
 
 #include "types.h"
 #include "mpir_op_util.h"
+#include "../process/errors.h"
 
 #define ALIGN ((MPI_Aint) 16) /* of any type in C */
 
@@ -310,12 +311,8 @@ static int copy_out(const struct hwmc_operation *o, const void *from, void *to, 
 /* Memory for `num` elements. */
 static int make(const struct hwmc_operation *o, MPI_Aint num, void **memory)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     *memory = num > 0 ? MPL_malloc((size_t) num * o->of.element, MPL_MEM_COLL) : NULL;
-    if (num > 0 && *memory == NULL)
-        MPIR_ERR_SET(mpi_errno, MPI_ERR_OTHER, "**nomem");
-    return mpi_errno;
+    return num > 0 && *memory == NULL ? hwmc_error_nomem() : MPI_SUCCESS;
 }
 
 static int begin_in(struct hwmc_operands *a, const struct hwmc_operation *o, const void *from,

@@ -15,6 +15,7 @@
 
 #include "wait.h"
 #include "../core/wait/wait_policy.h"
+#include "../process/errors.h"
 #include "../stats/counters.h"
 #include "../shm/segment/wakeup.h"
 #include "../shm/segment/relax.h"
@@ -30,6 +31,9 @@
 #define FAILURE_LOOKS                                                                              \
     64u /* tries that found nothing, from one look whether another rank has failed to the next */
 #define CALLS_QUIET 256u /* collectives from progress to progress, where nothing is outstanding */
+
+#define AT_ANOTHER "it did so at another rank"
+#define IN_A_CIRCLE "the ranks wait for each other"
 
 _Static_assert(LOOKS >= HWMC_SHM_MISMATCH_STEPS, "looks are as far apart as they must be");
 
@@ -73,9 +77,8 @@ static int progress(const struct hwmc_shm_host *n)
 {
     int mpi_errno = poll_messages();
 
-    if (hwmc_shm_group_failed(&n->group))
-        MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
-                      "it did so at another rank");
+    if (mpi_errno == MPI_SUCCESS && hwmc_shm_group_failed(&n->group))
+        mpi_errno = hwmc_error_shm(AT_ANOTHER);
     else if (n->part && mpi_errno == MPI_SUCCESS)
         mpi_errno = n->lost(n->of);
     return mpi_errno;
@@ -172,14 +175,10 @@ void hwmc_shm_fail(struct hwmc_shm_host *n)
 
 int hwmc_shm_failed(struct hwmc_shm_host *n, int err)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     if (!hwmc_shm_group_in_step(&n->group))
         hwmc_shm_fail(n);
-    MPIR_ERR_SET1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
-                  err == HWMC_ERR_INVAL ? "the ranks' messages differ in length"
-                                        : hwmc_err_text(err));
-    return mpi_errno;
+    return hwmc_error_shm(err == HWMC_ERR_INVAL ? "the ranks' messages differ in length"
+                                                : hwmc_err_text(err));
 }
 
 int hwmc_shm_wait(struct hwmc_shm_host *n, struct hwmc_shm_op *op)
@@ -195,8 +194,8 @@ int hwmc_shm_wait(struct hwmc_shm_host *n, struct hwmc_shm_op *op)
             mpi_errno = hwmc_shm_idle(n, &w);
             MPIR_ERR_CHECK(mpi_errno);
             if (w.times % LOOKS == 0 && hwmc_shm_mismatch_look(&n->group))
-                MPIR_ERR_SETANDJUMP1(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s",
-                                     "the ranks wait for each other");
+                mpi_errno = hwmc_error_shm(IN_A_CIRCLE);
+            MPIR_ERR_CHECK(mpi_errno);
         }
     }
     finished++;
@@ -218,13 +217,13 @@ static bool try_is_hopeless(struct hwmc_shm_host *n, uint32_t fruitless, int *mp
     if (fruitless % FAILURE_LOOKS != 0)
         return false;
     if (hwmc_shm_group_failed(&n->group))
-        why = "it did so at another rank";
+        why = AT_ANOTHER;
     else if (fruitless % LOOKS == 0 && hwmc_shm_mismatch_look(&n->group))
-        why = "the ranks wait for each other";
+        why = IN_A_CIRCLE;
     if (!why)
         return false;
     hwmc_shm_fail(n);
-    MPIR_ERR_SET1(*mpi_errno, MPI_ERR_OTHER, "**hwmc_shm", "**hwmc_shm %s", why);
+    *mpi_errno = hwmc_error_shm(why);
     return true;
 }
 

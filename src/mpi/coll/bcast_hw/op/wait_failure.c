@@ -16,6 +16,7 @@
 #include "wait_failure.h"
 #include "../port/probe.h"
 #include "../core/failure/detector.h"
+#include "../process/errors.h"
 #include "../process/hosts.h"
 #include "../process/process.h"
 #include "../settings/settings.h"
@@ -209,16 +210,11 @@ uint64_t hwmc_wait_failure_deadline(void)
 
 static int failed(struct hwmc_probe *k, uint32_t world_rank, uint32_t rails, enum hwmc_stage stage)
 {
-    int mpi_errno = MPI_SUCCESS;
     char by[256];
 
     k->ops->describe(k, host_of(world_rank), rails, by, sizeof(by));
-    MPIR_ERR_SETANDJUMP4(mpi_errno, MPI_ERR_OTHER, "**hwmc_peer_failed",
-                         "**hwmc_peer_failed %d %s %s %d", (int) world_rank, hwmc_stage_text(stage),
-                         by, hwmc_settings.net.peer_timeout_ms);
-
-fn_fail:
-    return mpi_errno;
+    return hwmc_error_silent((int) world_rank, hwmc_stage_text(stage), by,
+                             hwmc_settings.net.peer_timeout_ms);
 }
 
 int hwmc_failure_error(const struct hwmc_group *g)
@@ -228,7 +224,6 @@ int hwmc_failure_error(const struct hwmc_group *g)
     const char *stage = hwmc_stage_text(loss->stage);
     struct hwmc_probe *k = g->wires->cfg.probe;
     const uint32_t peer = g->world[loss->rank];
-    int mpi_errno = MPI_SUCCESS;
     char by[256] = "";
 
     if (loss->finder == g->cfg.rank && loss->rails != 0)
@@ -240,14 +235,9 @@ int hwmc_failure_error(const struct hwmc_group *g)
     }
     if (!by[0])
         snprintf(by, sizeof(by), "the network");
-    MPIR_ERR_CHKANDJUMP4(loss->finder != g->cfg.rank, mpi_errno, MPI_ERR_OTHER, "**hwmc_told",
-                         "**hwmc_told %d %s %d %s", (int) peer, stage, (int) g->world[loss->finder],
-                         by);
-    MPIR_ERR_SETANDJUMP3(mpi_errno, MPI_ERR_OTHER, "**hwmc_lane", "**hwmc_lane %d %s %s",
-                         (int) peer, stage, by);
-
-fn_fail:
-    return mpi_errno;
+    if (loss->finder != g->cfg.rank)
+        return hwmc_error_told((int) peer, stage, (int) g->world[loss->finder], by);
+    return hwmc_error_lane((int) peer, stage, by);
 }
 
 static struct hwmc_wait_failure at_end; /* the wait in MPI_Finalize */

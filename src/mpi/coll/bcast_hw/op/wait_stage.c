@@ -10,6 +10,7 @@
 #include "wait_stage.h"
 #include "wait_failure.h"
 #include "../core/failure/detector.h"
+#include "../process/errors.h"
 #include "../shm/segment/wakeup.h"
 
 #define WITHDRAW_NS UINT64_C(1000000000)
@@ -116,8 +117,6 @@ int hwmc_wait_stage(struct hwmc_op_stage *s, struct hwmc_shm_host *n)
 
 int hwmc_stage_error(const struct hwmc_op_stage *s, struct hwmc_shm_host *n)
 {
-    int mpi_errno = MPI_SUCCESS;
-
     if (likely(s->err == HWMC_OK))
         return MPI_SUCCESS;
     if (s->in_host)
@@ -126,10 +125,7 @@ int hwmc_stage_error(const struct hwmc_op_stage *s, struct hwmc_shm_host *n)
         hwmc_shm_fail(n);
     if (s->err == HWMC_ERR_PEER)
         return hwmc_failure_error(s->group);
-    MPIR_ERR_CHKANDJUMP(s->err == HWMC_ERR_NOMEM, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**collective_size_mismatch",
-                         "**collective_size_mismatch %d %d", (int) s->theirs, (int) s->ours);
-
-fn_fail:
-    return mpi_errno;
+    if (s->err == HWMC_ERR_NOMEM)
+        return hwmc_error_nomem();
+    return hwmc_error_lengths((int) s->theirs, (int) s->ours);
 }

@@ -6,6 +6,7 @@
  */
 
 #include "mpiimpl.h"
+#include "errors.h"
 #include "mpich.h"
 #include "sites.h"
 #include "../core/base/prng.h"
@@ -34,7 +35,8 @@ int hwmc_find_sites(MPIR_Comm *world)
     const int ints = (int) (sizeof(name) / sizeof(int));
 
     names = MPL_malloc((size_t) MPIR_Process.size * sizeof(*names), MPL_MEM_OTHER);
-    MPIR_ERR_CHKANDJUMP(!names, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    mpi_errno = names ? MPI_SUCCESS : hwmc_error_nomem();
+    MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_Allgather_allcomm_auto(&name, ints, HWMC_INT, names, ints, HWMC_INT, world,
                                             HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);

@@ -9,6 +9,7 @@
  */
 
 #include "shm_csel.h"
+#include "../process/errors.h"
 #include "../process/mpich.h"
 
 #include <errno.h>
@@ -36,15 +37,6 @@ static void *create_entry(struct json_object *leaf)
     return e;
 }
 
-static int refuse(const char *file, const char *why)
-{
-    int mpi_errno = MPI_SUCCESS;
-
-    MPIR_ERR_SET2(mpi_errno, MPI_ERR_OTHER, "**hwmc_shm_selection", "**hwmc_shm_selection %s %s",
-                  file, why);
-    return mpi_errno;
-}
-
 /* Sets *root; to NULL after an error. */
 static int load(void **root)
 {
@@ -58,13 +50,13 @@ static int load(void **root)
 
     *root = NULL;
     if (!json)
-        return refuse(file, strerror(errno));
+        return hwmc_error_selection(file, strerror(errno));
     tree = hwmc_shm_entry_parse(json, why);
     if (tree) {
         json_object_put(tree);
         mpi_errno = MPIR_Csel_create_from_buf(json, create_entry, root);
     } else {
-        mpi_errno = refuse(given ? file : "hwmc's own", why);
+        mpi_errno = hwmc_error_selection(given ? file : "hwmc's own", why);
     }
     free(text);
     return mpi_errno;

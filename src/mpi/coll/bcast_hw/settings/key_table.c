@@ -55,11 +55,9 @@ static const struct hwmc_key tune_keys[] = {
     BOOL(prepare, ALIKE, 1,
          "1: the multicast of MPI_COMM_WORLD is set up from MPI_Init on, in the background, where "
          "each host has one rank and setup_after is -1."),
-    BOOL(
-        persistent, ALIKE, 0,
-        "1: hwmc runs persistent collectives too. All ranks of a communicator then start them, and "
-        "its other collectives, in the same order, which MPI does not ask for. 0: they are "
-        "MPICH's."),
+    BOOL(persistent, ALIKE, 1,
+         "1: hwmc runs persistent collectives too. Each has shared memory or a multicast group of "
+         "its own, which its first start sets up. 0: they are MPICH's."),
     INT(sync_period, ALIKE, 0, 64, 0, "broadcasts",
         "Broadcasts to a synchronization that frees channels, at most MPIR_CVAR_HWMC_CHANNELS. 0: "
         "half of them to begin with, then one to three quarters, as fast as broadcasts follow each "

@@ -88,6 +88,8 @@ static int take_range(struct hwmc_shm_bcast *b)
     int err;
 
     memcpy(&owner, out->body, sizeof(owner));
+    if (out->addr == 0 || owner >= g->size) /* a rank of another length may go another way */
+        return HWMC_ERR_INVAL;
     from = next_range(b, hwmc_shm_load(&out->ready), &n);
     if (n == 0)
         return HWMC_AGAIN;

@@ -37,8 +37,8 @@ struct hwmc_spread_moves {
 };
 
 /* `in` and `out` as the calls inside hosts have them (gather.h, scatter.h); what this rank does not
- * send, or receive, is not looked at. `in`, or `out` of a scatter, may be MPI_IN_PLACE. Runs it if it
- * is hwmc's: as hwmc_spread_take. */
+ * send, or receive, is not looked at. `in`, or `out` of a scatter, may be MPI_IN_PLACE. Runs it if
+ * it is hwmc's: as hwmc_spread_take. */
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno);
 

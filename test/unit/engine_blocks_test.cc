@@ -36,14 +36,9 @@ struct AllToAll {
             in_place.push_back({got[from].data(), part, parts});
             out_place.push_back({sent[to].data(), part, parts});
         }
-        plan = {in.data(),
-                in_place.data(),
-                (uint32_t) in.size(),
-                out.data(),
-                out_place.data(),
-                (uint32_t) out.size(),
-                part,
-                2};
+        plan = {in.data(),  in_place.data(),  (uint32_t) in.size(),
+                out.data(), out_place.data(), (uint32_t) out.size(),
+                part,       8 * part};
     }
     void take(hwmc_group *g, uint64_t now)
     {
@@ -149,7 +144,7 @@ TEST(EngineBlocks, AClosedGroupFreesWhatItKeeps)
 
 TEST(EngineBlocks, LengthsThatDisagreeAreAnError)
 {
-    for (uint32_t other : {99u, 5000u}) {
+    for (uint32_t other : {99u, 9000u}) {
         mem::Net net(2);
         Groups g = net.group(first(2));
         std::vector<AllToAll> all;
@@ -163,7 +158,7 @@ TEST(EngineBlocks, LengthsThatDisagreeAreAnError)
             net.settle(HWMC_EXCHANGE_ANNOUNCE_NS);
         EXPECT_TRUE(hwmc_group_exchanged(g[0]) && g[0]->blocks.exchange.failed) << other;
         EXPECT_TRUE(hwmc_group_exchanged(g[1]) && g[1]->blocks.exchange.failed) << other;
-        exchange(net, g, 2000, HWMC_BLOCKS_EAGER, 3);
+        exchange(net, g, 20000, HWMC_BLOCKS_EAGER, 3);
     }
 }
 

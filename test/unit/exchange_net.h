@@ -73,13 +73,13 @@ class Net {
     }
 
     // The blocks and places of the member are set.
-    void begin(uint32_t r, uint32_t part, uint32_t active)
+    void begin(uint32_t r, uint32_t part, uint64_t budget)
     {
         Member &m = members[r];
         std::deque<Message> kept;
 
         hwmc_exchange_begin(&m.x, m.in.data(), (uint32_t) m.in.size(), m.out.data(),
-                            (uint32_t) m.out.size(), part, active, now);
+                            (uint32_t) m.out.size(), part, budget, now);
         kept.swap(m.kept);
         for (auto &k : kept)
             take(r, k, true);

@@ -26,13 +26,13 @@ struct Block {
 };
 
 struct Plan {
-    uint32_t part, active;
+    uint32_t part, budget;
     std::vector<Block> blocks;
 };
 
 Plan draw_plan(sim::Rng &rng, uint32_t p)
 {
-    Plan plan = {(uint32_t) (8 + rng.below(40)), (uint32_t) (1 + rng.below(3)), {}};
+    Plan plan = {(uint32_t) (8 + rng.below(40)), (uint32_t) rng.below(1000), {}};
 
     for (uint32_t from = 0; from < p; from++)
         for (uint32_t to = 0; to < p; to++)
@@ -101,7 +101,7 @@ struct Walker {
             }
         }
         running = true;
-        net.begin(r, plan.part, plan.active);
+        net.begin(r, plan.part, plan.budget);
     }
 
     // Takes a part, or lets some be sent, or goes on to the next exchange.
@@ -237,13 +237,14 @@ TEST(Exchange, ASenderThatRunsAheadIsHeldByCredit)
     EXPECT_EQ(0u, net.bad());
 }
 
-// Of `p` blocks to one member only `active` are on the way at a time.
+// Of `p` blocks of 40 bytes to one member only so many are on the way at a time.
 TEST(Exchange, TheReceiverPaces)
 {
     const uint32_t p = 6, parts = 4;
 
     for (uint32_t active : {1u, 2u, 5u}) {
         Net net(p, 0, active);
+        const uint64_t budget = 40 * active + 39;
         std::vector<Bytes> out(p, Bytes(parts * 10)), in(p, Bytes(parts * 10));
 
         for (uint32_t r = 1; r < p; r++) {
@@ -260,7 +261,7 @@ TEST(Exchange, TheReceiverPaces)
             net.members[r].out_place = {{out[r].data(), 10, parts}};
             net.begin(r, 10, 1);
         }
-        net.begin(0, 10, active);
+        net.begin(0, 10, budget);
         while (!hwmc_exchange_over(&net.members[0].x)) {
             uint32_t busy = 0;
 

@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-#define ACTIVE 2u  /* incoming moves at a time: while one ends the next one is on its way */
-#define WINDOW 16u /* parts of each */
+#define WINDOW 16u /* parts of a move that are on the way: two rounds of them come at a time */
 
 static uint32_t blocks_of(const struct hwmc_move *v, uint32_t num)
 {
@@ -151,7 +150,7 @@ void hwmc_moves_begin(struct hwmc_moves *m, const struct hwmc_moves_cfg *cfg)
         .out_place = m->out_place,
         .num_out = m->num_out,
         .part = m->part,
-        .active = ACTIVE,
+        .budget = (uint64_t) 2 * WINDOW * m->part,
     };
     hwmc_blocks_stage_begin(&m->blocks, &blocks);
 }

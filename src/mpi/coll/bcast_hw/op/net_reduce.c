@@ -303,7 +303,7 @@ static void begin_piece(struct hwmc_net_reduce *r)
         .out_place = r->out_place,
         .num_out = r->num_out,
         .part = r->part,
-        .active = max_u32(r->num_in, 1),
+        .budget = UINT64_MAX, /* a few children */
     };
     hwmc_blocks_stage_begin(&r->blocks, &cfg);
 }

@@ -54,6 +54,14 @@ static void renew_grant(struct hwmc_exchange *x, struct hwmc_block_in *b)
     x->grants_due++;
 }
 
+/* Bytes of the block that can be on the way at a time. */
+static uint64_t burst_of(const struct hwmc_exchange *x, const struct hwmc_block_in *b)
+{
+    const uint64_t window = (uint64_t) b->window * x->part;
+
+    return window < b->bytes ? window : b->bytes;
+}
+
 /* The next incoming blocks are granted, as far as others leave room. */
 static void open_more(struct hwmc_exchange *x)
 {
@@ -61,9 +69,10 @@ static void open_more(struct hwmc_exchange *x)
         struct hwmc_block_in *b = &x->in[x->first_in];
 
         if (!hwmc_exchange_is_eager(x, b->bytes)) {
-            if (x->open_in == x->active)
+            if (x->open_in > 0 && x->open_bytes + burst_of(x, b) > x->budget)
                 return;
             x->open_in++;
+            x->open_bytes += burst_of(x, b);
             b->opened = true;
             renew_grant(x, b);
         }
@@ -77,6 +86,7 @@ static void block_shut(struct hwmc_exchange *x, struct hwmc_block_in *b)
         return;
     b->opened = false;
     x->open_in--;
+    x->open_bytes -= burst_of(x, b);
     open_more(x);
 }
 
@@ -111,16 +121,17 @@ static void exchange_fail(struct hwmc_exchange *x, uint32_t theirs, uint32_t our
 
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
                          struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
-                         uint32_t active, uint64_t now)
+                         uint64_t budget, uint64_t now)
 {
-    assert(!x->running && part >= x->cfg.eager && active >= 1);
+    assert(!x->running && part >= x->cfg.eager);
     assert(num_in <= HWMC_EXCHANGE_BLOCKS && num_out <= HWMC_EXCHANGE_BLOCKS);
     x->in = in;
     x->out = out;
     x->num_in = x->left_in = num_in;
     x->num_out = x->left_out = num_out;
     x->part = part;
-    x->active = active;
+    x->budget = budget;
+    x->open_bytes = 0;
     x->running = true;
     x->failed = false;
     x->first_in = x->open_in = x->grants_due = 0;
@@ -395,5 +406,6 @@ void hwmc_exchange_check(const struct hwmc_exchange *x)
         assert(hwmc_exchange_is_eager(x, b->bytes) || b->next <= b->limit);
     }
     assert(left_in == x->left_in && left_out == x->left_out);
-    assert(grants == x->grants_due && open == x->open_in && open <= x->active);
+    assert(grants == x->grants_due && open == x->open_in);
+    assert(open <= 1 || x->open_bytes <= x->budget);
 }

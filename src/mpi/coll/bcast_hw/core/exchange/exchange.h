@@ -18,15 +18,15 @@
  *                 it has taken. Nothing comes that there is no memory for. Parts go by all lanes,
  *                 by their shares (core/path/wrr.h), so they come in any order.
  *
- * The receiver paces: of its incoming long blocks, in the order of the plan, `active` are granted
- * at a time. With rank r asking r - 1 first, then r - 2, ..., and all active one by one, each rank
- * hears one other at a time, and is heard by one.
+ * The receiver paces: of its incoming long blocks, in the order of the plan, as many are granted at
+ * a time as bring `budget` bytes, and at least one. With rank r asking r - 1 first, then r - 2, ...,
+ * each rank hears few others at a time, and is heard by few.
  *
  * `ready` of an outgoing block says how many of its parts can be sent yet; `take` of an incoming
  * one that parts are used up, and their memory free. So a reduction passes on part by part what it
  * has combined so far.
  *
- * Example, p = 3, gather to rank 0, two parts each, active = 1:
+ * Example, p = 3, gather to rank 0, two parts each, a budget of two:
  *   0: GRANT 2 to 1                      1: parts 0 1 to 0
  *   0: has both of 1: GRANT 2 to 2       2: parts 0 1 to 0
  *
@@ -72,7 +72,7 @@ struct hwmc_block_in {
     uint32_t window; /* parts that there is memory for at a time, 1 to HWMC_EXCHANGE_WINDOW */
     uint8_t port;
 
-    bool opened;    /* one of the `active` */
+    bool opened;    /* it counts for the budget */
     bool grant_due; /* to the peer */
     bool over;      /* nothing comes any more: all is taken, or it failed */
     uint32_t have;  /* the parts below are here */
@@ -115,13 +115,14 @@ struct hwmc_exchange {
     bool failed;           /* the one under way, or the last */
     uint32_t theirs, ours; /* failed: the length of a block there and here; alike: not known */
     uint32_t part;         /* bytes of a full part */
-    uint32_t active;
+    uint64_t budget;
     struct hwmc_block_in *in;
     struct hwmc_block_out *out;
     uint32_t num_in, num_out;
     uint32_t left_in, left_out;   /* of them, those that are not over */
     uint32_t first_in;            /* the blocks before are opened */
     uint32_t open_in;             /* of them, those that are long and not all here */
+    uint64_t open_bytes;          /* that these may bring at a time */
     uint32_t grants_due;          /* incoming blocks that have one */
     uint32_t voids_in, voids_out; /* failed: of the blocks before these the peers know */
     uint32_t turn_in, turn_out;   /* the block looked at next for a message */
@@ -141,7 +142,7 @@ void hwmc_exchange_init(struct hwmc_exchange *x, const struct hwmc_exchange_cfg 
  * gives what it has kept of it. Not running. */
 void hwmc_exchange_begin(struct hwmc_exchange *x, struct hwmc_block_in *in, uint32_t num_in,
                          struct hwmc_block_out *out, uint32_t num_out, uint32_t part,
-                         uint32_t active, uint64_t now);
+                         uint64_t budget, uint64_t now);
 
 /* Of outgoing block `i` the parts below `parts` can be sent; never fewer than before. */
 void hwmc_exchange_ready(struct hwmc_exchange *x, uint32_t i, uint32_t parts);

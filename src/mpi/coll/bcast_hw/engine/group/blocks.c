@@ -158,7 +158,7 @@ void hwmc_blocks_begin(struct hwmc_group *g, const struct hwmc_blocks_plan *plan
     b->in_place = plan->in_place;
     b->out_place = plan->out_place;
     hwmc_exchange_begin(&b->exchange, plan->in, plan->num_in, plan->out, plan->num_out, plan->part,
-                        plan->active, now);
+                        plan->budget, now);
     if (b->kept)
         give_again(g);
 }

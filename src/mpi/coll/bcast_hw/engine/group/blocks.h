@@ -32,10 +32,10 @@ struct hwmc_blocks_plan {
     const struct hwmc_block_place *out_place;
     uint32_t num_out;
     uint32_t part;   /* bytes, alike on all members; HWMC_BLOCKS_EAGER or more */
-    uint32_t active; /* exchange.h */
+    uint64_t budget; /* bytes that come at a time, about: exchange.h */
 };
 
-#define HWMC_BLOCKS_EAGER 1024u /* bytes of a block that is sent unasked */
+#define HWMC_BLOCKS_EAGER 4096u /* bytes of a block that is sent unasked */
 
 struct hwmc_blocks_kept;
 

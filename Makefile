@@ -26,7 +26,7 @@ help:
 	@echo 'make check-fuzz    hostile bytes, found by coverage; LONG=1: ten minutes a target'
 	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
-	@echo 'make bench         measurements; BENCH=--node, --large, --apm, ...: test/lab/bench -h'
+	@echo 'make bench         measurements; BENCH=--node, --collectives, --large, ...: test/lab/bench -h'
 	@echo 'make clean         remove what was built here'
 	@echo './autogen.sh --with-mpich=DIR|TARBALL uses another MPICH than 4.0.2; see ./autogen.sh -h'
 

@@ -310,6 +310,7 @@ static inline void cells_cell_run(struct cells *c, unsigned number)
             cells_turn(c, cell, round);
         if (!cell->skip && (over || round + 1 == c->most))
             c->work.end();
+        cells_meet(c); /* all have read `over`, which job 0 may set in its next turn */
         if (c->work.rank == 0)
             turns_end(&c->turns);
     }

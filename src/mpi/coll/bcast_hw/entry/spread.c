@@ -8,8 +8,34 @@
 #include "spread.h"
 
 #include "../op/wait_stage.h"
+#include "../select/network.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
+
+#define PART_NS 500000u /* what a rail carries in that time is a part: a few are on the way */
+#define PART_LEAST 8192u
+#define PART_MOST (256u << 10)
+
+uint32_t hwmc_spread_part(void)
+{
+    const uint64_t bytes = (uint64_t) hwmc_network_now()->mbit * PART_NS / 8000;
+    uint32_t part = PART_LEAST;
+
+    while (part < PART_MOST && part < bytes)
+        part *= 2;
+    return part;
+}
+
+uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num)
+{
+    MPI_Aint all = 0;
+
+    if (!counts)
+        return (uint64_t) count;
+    for (int i = 0; i < num; i++)
+        all += counts[i];
+    return (uint64_t) (all / num);
+}
 
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
 {

@@ -76,6 +76,13 @@ static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
  * order of ranks. */
 bool hwmc_spread_in_order(const struct hwmc_spread *s);
 
+/* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks:
+ * what a rail carries in half a millisecond. */
+uint32_t hwmc_spread_part(void);
+
+/* Elements of each of `num` ranks' parts, the mean. `counts`: NULL: all have `count`. */
+uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num);
+
 /* Runs it if it is hwmc's: true, and *mpi_errno is set. `bytes`: of the message, as it weighs
  * (comm/leader_group.h), 1 or more. Waits. */
 bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno);

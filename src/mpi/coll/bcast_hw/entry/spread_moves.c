@@ -11,20 +11,6 @@
 #include "../process/process.h"
 #include "../select/network.h"
 
-#define PART_NS 500000u /* what a rail carries in that time is a part: a few are on the way */
-#define PART_LEAST 8192u
-#define PART_MOST (256u << 10)
-
-uint32_t hwmc_spread_part(void)
-{
-    const uint64_t bytes = (uint64_t) hwmc_network_now()->mbit * PART_NS / 8000;
-    uint32_t part = PART_LEAST;
-
-    while (part < PART_MOST && part < bytes)
-        part *= 2;
-    return part;
-}
-
 bool hwmc_spread_each_alone(const struct hwmc_spread *s)
 {
     return !s->c->by_hosts;
@@ -202,12 +188,28 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
 static const struct hwmc_spread_ops moves_ops = {
     .fits = hwmc_spread_each_alone, .begin = begin_move, .end = end_move};
 
+/* Blocks that are alike, so all know their length: short ones go in fewer messages by MPICH's
+ * algorithms. Of a gather all others go straight to the root anyway. */
+static bool is_worth_it(enum hwmc_pattern pattern, const struct hwmc_vbuf *block)
+{
+    MPI_Aint size;
+
+    if (pattern == HWMC_PATTERN_TO_ROOT || pattern == HWMC_PATTERN_FROM_ROOT)
+        return true;
+    if (block->counts && pattern == HWMC_PATTERN_EACH)
+        return false;
+    MPIR_Datatype_get_size_macro(block->type, size);
+    return hwmc_model_is_long(hwmc_network_now(),
+                              hwmc_spread_mean(block->counts, block->count, (int) block->num) *
+                                  (uint64_t) size);
+}
+
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_moves m = {
         .pattern = pattern, .root = root, .in = *in, .out = *out, .spread.ops = &moves_ops};
 
-    /* Only a root knows how long a message is. */
-    return hwmc_spread_take(&m.spread, comm, 1, mpi_errno);
+    /* Of some only a root knows how long the message is. */
+    return is_worth_it(pattern, out) && hwmc_spread_take(&m.spread, comm, 1, mpi_errno);
 }

@@ -42,10 +42,8 @@ struct hwmc_spread_moves {
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno);
 
-/* For collectives of this kind. Each rank takes part by itself. Bytes of a part, alike on all
- * ranks. Begins the moves. */
+/* For collectives of this kind. Each rank takes part by itself. Begins the moves. */
 bool hwmc_spread_each_alone(const struct hwmc_spread *s);
-uint32_t hwmc_spread_part(void);
 void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
                              const struct hwmc_move *in, uint32_t num_in,
                              const struct hwmc_move *out, uint32_t num_out);

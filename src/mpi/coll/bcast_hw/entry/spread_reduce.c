@@ -10,7 +10,6 @@
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../select/network.h"
-#include "../settings/settings.h"
 
 enum { UP, ACROSS, DOWN, STAGES };
 
@@ -92,7 +91,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
         .out = r->out,
         .bytes = r->bytes,
         .way = hwmc_reduce_way_of(hwmc_network_now(), g ? g->cfg.size : 2, of->commutative,
-                                  r->bytes, (uint32_t) MPL_MAX(hwmc_settings.tune.segment, 1)),
+                                  r->bytes, hwmc_spread_part()),
     };
 
     if (!hwmc_spread_leads(&r->spread))

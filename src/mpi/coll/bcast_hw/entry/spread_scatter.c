@@ -7,6 +7,8 @@
 
 #include "spread_moves.h"
 
+#include "../select/network.h"
+
 static MPI_Aint count_at(const struct hwmc_spread_scatter *r, uint32_t rank)
 {
     return r->counts ? r->counts[rank] : r->count;
@@ -123,6 +125,12 @@ bool hwmc_spread_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Ai
 {
     struct hwmc_spread_scatter r = {.counts = counts, .count = count, .spread.ops = &scatter_ops};
 
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(datatype, size);
+    if (!hwmc_model_is_long(hwmc_network_now(),
+                            hwmc_spread_mean(counts, count, comm->local_size) * (uint64_t) size))
+        return false;
     hwmc_combination_init(&r.x, sendbuf, recvbuf, count, datatype, op);
     return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
 }

@@ -24,7 +24,7 @@
 
 #define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
 #define PATIENT 64u /* yields of one without; then it sleeps */
-#define HURRIED 8u  /* the same where others of its host wait for the network, which takes longer */
+#define HURRIED 64u /* the same where others of its host wait for the network, which takes longer */
 #define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
 #define STEPS_MOST 64u /* of a try: MPI_Test of a long message is to return soon */
@@ -110,8 +110,7 @@ static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p,
  * one-sided epoch: no message rings the wakeup word. */
 static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct hwmc_shm_wait *w)
 {
-    const struct hwmc_wait_limits limits = {.ns = UINT64_MAX,
-                                            .yields = n->part ? HURRIED : PATIENT};
+    const struct hwmc_wait_limits limits = {.ns = UINT64_MAX, .yields = PATIENT};
     const bool owes = hwmc_owes_progress();
     const uint64_t now = hwmc_now();
 

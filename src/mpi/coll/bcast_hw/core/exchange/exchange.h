@@ -19,8 +19,8 @@
  *                 by their shares (core/path/wrr.h), so they come in any order.
  *
  * The receiver paces: of its incoming long blocks, in the order of the plan, as many are granted at
- * a time as bring `budget` bytes, and at least one. With rank r asking r - 1 first, then r - 2, ...,
- * each rank hears few others at a time, and is heard by few.
+ * a time as bring `budget` bytes, and at least one. With rank r asking r - 1 first, then r - 2 and
+ * so on, each rank hears few others at a time, and is heard by few.
  *
  * `ready` of an outgoing block says how many of its parts can be sent yet; `take` of an incoming
  * one that parts are used up, and their memory free. So a reduction passes on part by part what it
@@ -128,7 +128,6 @@ struct hwmc_exchange {
     uint32_t turn_in, turn_out;   /* the block looked at next for a message */
     uint32_t turn;                /* the outgoing block to be served next */
     uint32_t came;                /* parts that were placed, ever; wraps */
-    uint32_t dealt;               /* parts to lanes */
     uint64_t announce_at;         /* ns; NEVER */
     uint32_t announced;           /* the outgoing blocks before are, or need not be */
 };

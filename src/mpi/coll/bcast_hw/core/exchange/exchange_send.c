@@ -123,7 +123,7 @@ static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
             x->left_out--;
             hwmc_exchange_finish(x);
         } else {
-            tx->block.lane = hwmc_wrr_of(&x->cfg.wrr, x->dealt++);
+            tx->block.lane = hwmc_wrr_of(&x->cfg.wrr, tx->block.index + at);
         }
         return true;
     }

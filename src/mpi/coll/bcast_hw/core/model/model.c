@@ -219,3 +219,8 @@ uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t cha
         bytes *= 2;
     return bytes;
 }
+
+bool hwmc_model_is_long(const struct hwmc_network *net, uint64_t block)
+{
+    return net->mbit_all > 0 && wire_ns(block, net->mbit_all) >= 4 * net->latency_ns;
+}

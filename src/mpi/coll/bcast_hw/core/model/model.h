@@ -99,6 +99,11 @@ uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t 
                              uint32_t seg_bytes);
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels);
 
+/* A block takes longer on the wires than the messages do that it goes with: four latencies. What
+ * every rank sends every other one goes straight then; shorter ones are better sent on together, in
+ * fewer messages. */
+bool hwmc_model_is_long(const struct hwmc_network *net, uint64_t block);
+
 /* It is one of MPICH's own. */
 static inline bool hwmc_algorithm_is_mpich(enum hwmc_algorithm a)
 {

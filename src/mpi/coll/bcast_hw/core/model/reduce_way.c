@@ -6,7 +6,7 @@
  */
 #include "reduce_way.h"
 
-#define MESSAGES 4u /* times a datagram's that a host is busy with a message of a lane */
+#define LEAST_PART 4096u /* bytes of a part, where several follow each other */
 
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
 {
@@ -39,14 +39,14 @@ uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
                         const struct hwmc_reduce_way *way, uint64_t bytes)
 {
     const uint64_t part = bytes < way->part ? bytes : way->part;
-    const uint64_t busy = (uint64_t) net->datagram_ns * MESSAGES;
+    const uint64_t busy = net->latency_ns;
     const uint32_t k = way->trees == 1 ? way->fanout : 2;
     /* A row of the tree: its last child's part. What follows comes at the slowest link's rate. */
     const uint64_t row = net->latency_ns + k * (busy + wire_ns(part, net->mbit));
     const uint64_t in = way->trees == 1 ? k * bytes : bytes;
 
-    return depth_of(members, k) * row + wire_ns(in, net->mbit_all) -
-           wire_ns(k * part, net->mbit_all);
+    return depth_of(members, k) * row + wire_ns(in > k * part ? in - k * part : 0, net->mbit_all) +
+           (parts_of(bytes, way->part) - 1) * busy;
 }
 
 static struct hwmc_reduce_way faster_way(const struct hwmc_network *net, uint32_t members,
@@ -67,10 +67,12 @@ struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32
 
     for (uint32_t k = 2; k < widest; k++)
         way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, k, one});
-    if (parts_of(bytes, part) < 2)
-        return way;
-    way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, 1, part});
-    if (commutative && members > 3)
-        way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){2, 2, part});
+    for (; part >= LEAST_PART; part /= 2) {
+        if (parts_of(bytes, part) < 2)
+            continue;
+        way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, 1, part});
+        if (commutative && members > 3)
+            way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){2, 2, part});
+    }
     return way;
 }

@@ -6,11 +6,12 @@
  * broadcasts it is a function of its arguments, in integers: members that know the same go the same
  * way, and results are alike from run to run.
  *
- * p members, M bytes, latency l, bandwidth b of a rail and B of all, o a host's time for a message:
+ * p members, M bytes, latency l, bandwidth b of a rail and B of all, o a host's time for a message,
+ * taken for as long as the latency, which is mostly that:
  *
  *   range of degree k   d(k) (l + k (o + M / b))        d(k) = log_k p: every part goes up as one
- *   range, a chain      (p - 1) (l + s / b) + M / B     parts of s bytes, for an order
- *   two trees           log_2 p (l + 2 s / b) + M / B
+ *   range, a chain      (p - 1) (l + o + s / b) + M / B + M / s o    parts of s bytes, for an order
+ *   two trees           log_2 p (l + 2 (o + s / b)) + M / B + M / s o
  */
 #ifndef HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
 #define HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED

@@ -355,7 +355,8 @@ void hwmc_net_reduce_begin(struct hwmc_net_reduce *r, const struct hwmc_net_redu
     r->at = 0;
     r->scratch = NULL;
     r->part = part_of(cfg);
-    r->slot = (r->part + 15) / 16 * 16;
+    r->slot = r->part < cfg->bytes ? r->part : (uint32_t) cfg->bytes;
+    r->slot = (r->slot + 15) / 16 * 16;
     r->trees = cfg->way.trees;
     begin_piece(r);
 }

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// net_reduce and moves: collectives over mem::Net, one member a host, stepped in any order. What
+// they need of the process is in bcast_test.cc.
+#include "engine_groups.h"
+
+extern "C" {
+#include "op/chain.h"
+#include "op/moves.h"
+#include "op/net_reduce.h"
+}
+
+namespace {
+
+// 2 x 2 matrices: the product does not commute.
+struct Matrix {
+    uint32_t a, b, c, d;
+};
+
+void product(void *, void *out, const void *x, const void *y, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        Matrix m = static_cast<const Matrix *>(x)[i], n = static_cast<const Matrix *>(y)[i];
+
+        static_cast<Matrix *>(out)[i] = {m.a * n.a + m.b * n.c, m.a * n.b + m.b * n.d,
+                                         m.c * n.a + m.d * n.c, m.c * n.b + m.d * n.d};
+    }
+}
+
+void sum(void *, void *out, const void *x, const void *y, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        Matrix m = static_cast<const Matrix *>(x)[i], n = static_cast<const Matrix *>(y)[i];
+
+        static_cast<Matrix *>(out)[i] = {m.a + n.a, m.b + n.b, m.c + n.c, m.d + n.d};
+    }
+}
+
+const hwmc_shm_operation products = {product, nullptr, sizeof(Matrix), false};
+const hwmc_shm_operation sums = {sum, nullptr, sizeof(Matrix), true};
+
+using Vector = std::vector<Matrix>;
+
+Vector vector_of(uint32_t rank, uint32_t count)
+{
+    Vector v(count);
+    std::minstd_rand r(rank + 1);
+
+    for (auto &m : v)
+        m = {(uint32_t) r(), (uint32_t) r(), (uint32_t) r(), (uint32_t) r()};
+    return v;
+}
+
+Vector serial(const hwmc_shm_operation &o, uint32_t p, uint32_t count)
+{
+    Vector all = vector_of(0, count);
+
+    for (uint32_t r = 1; r < p; r++) {
+        const Vector next = vector_of(r, count);
+        Vector out(count);
+
+        o.combine(nullptr, out.data(), all.data(), next.data(), count);
+        all = out;
+    }
+    return all;
+}
+
+bool same(const Vector &x, const Vector &y)
+{
+    return x.size() == y.size() &&
+           (x.empty() || memcmp(x.data(), y.data(), x.size() * sizeof(Matrix)) == 0);
+}
+
+// Steps all stages in an order that is drawn, until they are over.
+void run(mem::Net &net, std::vector<hwmc_op_stage *> stages, std::minstd_rand &r)
+{
+    for (int turns = 0; !stages.empty(); turns++) {
+        const size_t i = r() % stages.size();
+
+        ASSERT_LT(turns, 200000);
+        if (hwmc_stage_step(stages[i]))
+            stages.erase(stages.begin() + (long) i);
+        if (r() % 8 == 0) {
+            net.now += 1000000;
+            net.step();
+        }
+    }
+}
+
+std::vector<hwmc_reduce_way> ways_of(uint32_t p, bool commutative)
+{
+    std::vector<hwmc_reduce_way> ways = {{1, p - 1, 1u << 30}, {1, 2, 1u << 30}, {1, 1, 5000}};
+
+    if (commutative && p > 3)
+        ways.push_back({2, 2, 4096});
+    return ways;
+}
+
+hwmc_net_reduce_cfg config(mem::Net &net, Groups &g, uint32_t rank, uint32_t root,
+                           const hwmc_shm_operation &o, const hwmc_reduce_way &way)
+{
+    hwmc_net_reduce_cfg cfg = {};
+
+    cfg.engine = net.engines[rank];
+    cfg.group = g[rank];
+    cfg.withdraw_ns = 1000;
+    cfg.root = root;
+    cfg.operation = &o;
+    cfg.way = way;
+    return cfg;
+}
+
+TEST(NetReduce, IsWhatASerialOneIsInTheOrderOfMembers)
+{
+    for (uint32_t p : {2u, 3u, 4u, 7u, 9u}) {
+        mem::Net net(p, 64 << 20, 40 + 100, 1 << 20, 2);
+        std::minstd_rand r(p);
+        Groups g;
+
+        net.lanes_on({0, 1});
+        g = net.group(first(p));
+        net.settle();
+        for (const hwmc_shm_operation *o : {&products, &sums})
+            for (const hwmc_reduce_way &way : ways_of(p, o->commutative))
+                for (uint32_t count : {1u, 7u, 300u, p < 5 ? 3000u : 600u}) {
+                    const uint32_t root = (count + way.fanout) % p;
+                    std::vector<hwmc_net_reduce> ops(p);
+                    std::vector<Vector> in;
+                    std::vector<hwmc_op_stage *> stages;
+                    Vector out(count);
+                    const bool in_place = count == 7;
+
+                    for (uint32_t m = 0; m < p; m++) {
+                        hwmc_net_reduce_cfg cfg = config(net, g, m, root, *o, way);
+
+                        in.push_back(vector_of(m, count));
+                        cfg.in = in[m].data();
+                        cfg.out = m != root ? nullptr : in_place ? in[m].data() : out.data();
+                        cfg.bytes = count * sizeof(Matrix);
+                        hwmc_net_reduce_begin(&ops[m], &cfg);
+                        stages.push_back(&ops[m].stage);
+                    }
+                    run(net, stages, r);
+                    if (HasFatalFailure())
+                        return;
+                    for (auto &op : ops)
+                        EXPECT_EQ(HWMC_OK, op.stage.err);
+                    EXPECT_TRUE(same(serial(*o, p, count), in_place ? in[root] : out))
+                        << p << " " << way.trees << " " << way.fanout << " " << count;
+                }
+        for (uint32_t m = 0; m < p; m++)
+            EXPECT_EQ(0u, net.engines[m]->wires.counts->bad);
+    }
+}
+
+// Member 1 has a shorter vector: who combines it, and the root, learn so; all end.
+TEST(NetReduce, VectorsOfDifferentLengthsAreAnError)
+{
+    for (uint32_t count : {5u, 2000u}) {
+        const uint32_t p = 4;
+        mem::Net net(p);
+        Groups g = net.group(first(p));
+        std::minstd_rand r(count);
+        std::vector<hwmc_net_reduce> ops(p);
+        std::vector<Vector> in;
+        std::vector<hwmc_op_stage *> stages;
+        Vector out(count);
+
+        net.settle();
+        for (uint32_t m = 0; m < p; m++) {
+            hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {1, 1, 4096});
+
+            in.push_back(vector_of(m, count));
+            cfg.in = in[m].data();
+            cfg.out = out.data();
+            cfg.bytes = (m == 1 ? count - 1 : count) * sizeof(Matrix);
+            hwmc_net_reduce_begin(&ops[m], &cfg);
+            stages.push_back(&ops[m].stage);
+        }
+        run(net, stages, r);
+        EXPECT_EQ(HWMC_ERR_INVAL, ops[0].stage.err) << count;
+        EXPECT_EQ(HWMC_ERR_INVAL, ops[1].stage.err) << count;
+    }
+}
+
+// A member is lost: the others end with an error, and nothing is the lanes'.
+TEST(NetReduce, ALostMemberEndsIt)
+{
+    const uint32_t p = 4, count = 5000;
+    mem::Net net(p);
+    Groups g = net.group(first(p));
+    std::minstd_rand r(3);
+    std::vector<hwmc_net_reduce> ops(p);
+    std::vector<Vector> in;
+    std::vector<hwmc_op_stage *> stages;
+    Vector out(count);
+
+    net.settle();
+    for (uint32_t m = 0; m + 1 < p; m++) {
+        hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {2, 2, 4096});
+
+        in.push_back(vector_of(m, count));
+        cfg.in = in[m].data();
+        cfg.out = out.data();
+        cfg.bytes = count * sizeof(Matrix);
+        hwmc_net_reduce_begin(&ops[m], &cfg);
+        stages.push_back(&ops[m].stage);
+    }
+    for (int i = 0; i < 20; i++)
+        net.step();
+    for (uint32_t m = 0; m + 1 < p; m++)
+        hwmc_engine_on_lost(net.engines[m], p - 1);
+    run(net, stages, r);
+    for (uint32_t m = 0; m + 1 < p; m++) {
+        EXPECT_EQ(HWMC_ERR_PEER, ops[m].stage.err);
+        EXPECT_FALSE(hwmc_group_pins(g[m]));
+    }
+}
+
+TEST(Moves, BringEachWhatItIsToHave)
+{
+    for (uint32_t p : {2u, 3u, 8u}) {
+        mem::Net net(p, 64 << 20, 40 + 100, 1 << 20, 2);
+        std::minstd_rand r(p);
+        Groups g;
+
+        net.lanes_on({0, 1});
+        g = net.group(first(p));
+        net.settle();
+        for (uint32_t round = 0; round < 10; round++) {
+            std::vector<hwmc_moves> ops(p);
+            std::vector<std::vector<mem::Bytes>> sent(p), got(p);
+            std::vector<hwmc_op_stage *> stages;
+            auto bytes = [&](uint32_t from, uint32_t to) {
+                return (from * 7 + to * 3 + round) % 5 * (round % 2 ? 3000 : 50000) + round % 3;
+            };
+
+            for (uint32_t m = 0; m < p; m++) {
+                std::vector<hwmc_move> in, out;
+                hwmc_moves_cfg cfg = {};
+
+                for (uint32_t peer = 0; peer < p; peer++) {
+                    sent[m].push_back(pattern(bytes(m, peer), m * p + peer));
+                    got[m].push_back(mem::Bytes(bytes(peer, m)));
+                }
+                for (uint32_t n = 1; n < p; n++) {
+                    const uint32_t before = (m + p - n) % p, after = (m + n) % p;
+
+                    in.push_back({before, got[m][before].data(), got[m][before].size()});
+                    out.push_back({after, sent[m][after].data(), sent[m][after].size()});
+                }
+                cfg = {
+                    net.engines[m],        g[m], 1000, in.data(), out.data(), (uint32_t) in.size(),
+                    (uint32_t) out.size(), 8192};
+                hwmc_moves_begin(&ops[m], &cfg);
+                stages.push_back(&ops[m].stage);
+            }
+            run(net, stages, r);
+            if (HasFatalFailure())
+                return;
+            for (uint32_t m = 0; m < p; m++) {
+                EXPECT_EQ(HWMC_OK, ops[m].stage.err);
+                for (uint32_t peer = 0; peer < p; peer++)
+                    EXPECT_TRUE(peer == m || got[m][peer] == sent[peer][m]) << m << " " << peer;
+            }
+        }
+    }
+}
+
+// Which way is taken: what the table in its head says.
+TEST(ReduceWay, FollowsLengthMembersAndOrder)
+{
+    hwmc_network net = {};
+    hwmc_reduce_way way;
+
+    net.latency_ns = 10000;
+    net.mbit = net.mbit_all = 1000;
+    way = hwmc_reduce_way_of(&net, 8, true, 8, 65536);
+    EXPECT_EQ(1u, way.trees);
+    EXPECT_LT(2u, way.fanout);
+    way = hwmc_reduce_way_of(&net, 8, true, 4 << 20, 65536);
+    EXPECT_EQ(2u, way.trees);
+    way = hwmc_reduce_way_of(&net, 8, false, 4 << 20, 65536);
+    EXPECT_EQ(1u, way.trees);
+    EXPECT_EQ(1u, way.fanout);
+    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 2, true, 8, 65536).fanout);
+}
+
+} // namespace

@@ -139,9 +139,17 @@ bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **carri
     hwmc_comm_drain(c);
     worth = c->worth;
     state = c->leader_group[0].state;
-    ready = worthwhile(comm, c) && c->hosts > 1 && hwmc_leader_group_ready(comm, c, 0, bytes);
+    ready = worthwhile(comm, c) && c->hosts != 1 && hwmc_leader_group_ready(comm, c, 0, bytes);
     show_news(comm, c, worth, state);
     return ready;
+}
+
+bool hwmc_comm_queues_spread(MPIR_Comm *comm, struct hwmc_comm **c)
+{
+    if (!may_spread(comm))
+        return false;
+    *c = hwmc_state_of(comm);
+    return !*c || (worthwhile(comm, *c) && (*c)->hosts != 1);
 }
 
 bool hwmc_comm_queues(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm,

@@ -69,6 +69,9 @@ bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
  * and it is an error. The same answer on all ranks. May wait, as hwmc_comm_takes. */
 bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **c);
 
+/* Whether a nonblocking one goes to the queue of `comm`, where that is asked: likewise. */
+bool hwmc_comm_queues_spread(MPIR_Comm *comm, struct hwmc_comm **c);
+
 /* Whether a nonblocking or persistent broadcast goes to the queue of `comm`, where it is decided
  * who runs it: the same answer on all ranks, whatever else they have called. *queues: what `comm`
  * carries; NULL: no memory, and the broadcast is an error. */

@@ -17,6 +17,10 @@
 #include "reduce_scatter.h"
 #include "scan.h"
 #include "scatter.h"
+#include "spread_moves.h"
+#include "spread_reduce.h"
+
+#define OVER_HOSTS(init, type) .spread = init, .spread_bytes = sizeof(struct type)
 
 /* What is not looked at, at this rank, need not be valid. */
 static MPI_Datatype used_type(bool is_used, MPI_Datatype type)
@@ -35,8 +39,10 @@ static int schedule_barrier(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_
     return MPIR_Ibarrier_intra_sched_auto(comm, s);
 }
 
-static const struct hwmc_host_kind barrier_kind = {.bytes = sizeof(struct hwmc_barrier_call),
-                                                   .schedule = schedule_barrier};
+static const struct hwmc_host_kind barrier_kind = {
+    .bytes = sizeof(struct hwmc_barrier_call),
+    .schedule = schedule_barrier,
+    OVER_HOSTS(hwmc_spread_of_barrier, hwmc_spread_reduce)};
 
 bool MPIR_Hwmc_ibarrier(MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
                         int *mpi_errno)
@@ -82,8 +88,10 @@ static int schedule_reduce(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_S
                                          c->x.operation.type, c->x.operation.op, c->root, comm, s);
 }
 
-static const struct hwmc_host_kind reduce_kind = {.bytes = sizeof(struct hwmc_reduce_call),
-                                                  .schedule = schedule_reduce};
+static const struct hwmc_host_kind reduce_kind = {
+    .bytes = sizeof(struct hwmc_reduce_call),
+    .schedule = schedule_reduce,
+    OVER_HOSTS(hwmc_spread_of_reduce, hwmc_spread_reduce)};
 
 bool MPIR_Hwmc_ireduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPIR_Comm *comm, enum hwmc_form form,
@@ -106,8 +114,10 @@ static int schedule_allreduce(const struct hwmc_call *call, MPIR_Comm *comm, MPI
                                             c->x.operation.type, c->x.operation.op, comm, s);
 }
 
-static const struct hwmc_host_kind allreduce_kind = {.bytes = sizeof(struct hwmc_allreduce_call),
-                                                     .schedule = schedule_allreduce};
+static const struct hwmc_host_kind allreduce_kind = {
+    .bytes = sizeof(struct hwmc_allreduce_call),
+    .schedule = schedule_allreduce,
+    OVER_HOSTS(hwmc_spread_of_allreduce, hwmc_spread_reduce)};
 
 bool MPIR_Hwmc_iallreduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                           MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
@@ -179,7 +189,9 @@ static int schedule_reduce_scatter(const struct hwmc_call *call, MPIR_Comm *comm
 }
 
 static const struct hwmc_host_kind reduce_scatter_kind = {
-    .bytes = sizeof(struct hwmc_reduce_scatter_call), .schedule = schedule_reduce_scatter};
+    .bytes = sizeof(struct hwmc_reduce_scatter_call),
+    .schedule = schedule_reduce_scatter,
+    OVER_HOSTS(hwmc_spread_of_reduce_scatter, hwmc_spread_scatter)};
 
 bool MPIR_Hwmc_ireduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *recvcounts,
                                MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
@@ -206,7 +218,9 @@ static int schedule_reduce_scatter_block(const struct hwmc_call *call, MPIR_Comm
 }
 
 static const struct hwmc_host_kind reduce_scatter_block_kind = {
-    .bytes = sizeof(struct hwmc_reduce_scatter_call), .schedule = schedule_reduce_scatter_block};
+    .bytes = sizeof(struct hwmc_reduce_scatter_call),
+    .schedule = schedule_reduce_scatter_block,
+    OVER_HOSTS(hwmc_spread_of_reduce_scatter, hwmc_spread_scatter)};
 
 bool MPIR_Hwmc_ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Aint recvcount,
                                      MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
@@ -230,8 +244,10 @@ static int schedule_gather(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_S
                                          c->out.count, c->out.type, c->root, comm, s);
 }
 
-static const struct hwmc_host_kind gather_kind = {.bytes = sizeof(struct hwmc_gather_call),
-                                                  .schedule = schedule_gather};
+static const struct hwmc_host_kind gather_kind = {
+    .bytes = sizeof(struct hwmc_gather_call),
+    .schedule = schedule_gather,
+    OVER_HOSTS(hwmc_spread_of_gather, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_igather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                        void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
@@ -260,8 +276,10 @@ static int schedule_gatherv(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_
                                           s);
 }
 
-static const struct hwmc_host_kind gatherv_kind = {.bytes = sizeof(struct hwmc_gather_call),
-                                                   .schedule = schedule_gatherv};
+static const struct hwmc_host_kind gatherv_kind = {
+    .bytes = sizeof(struct hwmc_gather_call),
+    .schedule = schedule_gatherv,
+    OVER_HOSTS(hwmc_spread_of_gather, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_igatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                         void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
@@ -292,8 +310,10 @@ static int schedule_allgather(const struct hwmc_call *call, MPIR_Comm *comm, MPI
                                             c->out.count, c->out.type, comm, s);
 }
 
-static const struct hwmc_host_kind allgather_kind = {.bytes = sizeof(struct hwmc_gather_call),
-                                                     .schedule = schedule_allgather};
+static const struct hwmc_host_kind allgather_kind = {
+    .bytes = sizeof(struct hwmc_gather_call),
+    .schedule = schedule_allgather,
+    OVER_HOSTS(hwmc_spread_of_gather, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_iallgather(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                           void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
@@ -319,8 +339,10 @@ static int schedule_allgatherv(const struct hwmc_call *call, MPIR_Comm *comm, MP
                                              c->out.counts, c->out.displs, c->out.type, comm, s);
 }
 
-static const struct hwmc_host_kind allgatherv_kind = {.bytes = sizeof(struct hwmc_gather_call),
-                                                      .schedule = schedule_allgatherv};
+static const struct hwmc_host_kind allgatherv_kind = {
+    .bytes = sizeof(struct hwmc_gather_call),
+    .schedule = schedule_allgatherv,
+    OVER_HOSTS(hwmc_spread_of_gather, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_iallgatherv(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                            void *recvbuf, const MPI_Aint *recvcounts, const MPI_Aint *displs,
@@ -349,8 +371,10 @@ static int schedule_scatter(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_
                                           c->out.count, c->out.type, c->root, comm, s);
 }
 
-static const struct hwmc_host_kind scatter_kind = {.bytes = sizeof(struct hwmc_scatter_call),
-                                                   .schedule = schedule_scatter};
+static const struct hwmc_host_kind scatter_kind = {
+    .bytes = sizeof(struct hwmc_scatter_call),
+    .schedule = schedule_scatter,
+    OVER_HOSTS(hwmc_spread_of_scatter, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_iscatter(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, int root,
@@ -380,8 +404,10 @@ static int schedule_scatterv(const struct hwmc_call *call, MPIR_Comm *comm, MPIR
                                            s);
 }
 
-static const struct hwmc_host_kind scatterv_kind = {.bytes = sizeof(struct hwmc_scatter_call),
-                                                    .schedule = schedule_scatterv};
+static const struct hwmc_host_kind scatterv_kind = {
+    .bytes = sizeof(struct hwmc_scatter_call),
+    .schedule = schedule_scatterv,
+    OVER_HOSTS(hwmc_spread_of_scatter, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_iscatterv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *displs,
                          MPI_Datatype sendtype, void *recvbuf, MPI_Aint recvcount,
@@ -412,8 +438,10 @@ static int schedule_alltoall(const struct hwmc_call *call, MPIR_Comm *comm, MPIR
                                            c->out.count, c->out.type, comm, s);
 }
 
-static const struct hwmc_host_kind alltoall_kind = {.bytes = sizeof(struct hwmc_alltoall_call),
-                                                    .schedule = schedule_alltoall};
+static const struct hwmc_host_kind alltoall_kind = {
+    .bytes = sizeof(struct hwmc_alltoall_call),
+    .schedule = schedule_alltoall,
+    OVER_HOSTS(hwmc_spread_of_alltoall, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_ialltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                          void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
@@ -440,8 +468,10 @@ static int schedule_alltoallv(const struct hwmc_call *call, MPIR_Comm *comm, MPI
                                             c->out.type, comm, s);
 }
 
-static const struct hwmc_host_kind alltoallv_kind = {.bytes = sizeof(struct hwmc_alltoall_call),
-                                                     .schedule = schedule_alltoallv};
+static const struct hwmc_host_kind alltoallv_kind = {
+    .bytes = sizeof(struct hwmc_alltoall_call),
+    .schedule = schedule_alltoallv,
+    OVER_HOSTS(hwmc_spread_of_alltoall, hwmc_spread_moves)};
 
 bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
                           MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,

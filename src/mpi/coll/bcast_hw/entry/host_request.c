@@ -6,12 +6,16 @@
  *
  *   DECIDE -> BY_HWMC -> OVER
  *         \-> BY_MPICH -^
+ *   PLAN ---> SPREAD ----^
+ *         \-> BY_MPICH -^
  *
  *   DECIDE    it is the first of its queue: it is counted, as blocking collectives are, and the
  *             segment may be made for it
  *   BY_HWMC   the call has begun and is stepped over shared memory
+ *   PLAN      the same over hosts: it is weighed, and the leader group may be set up for it
+ *   SPREAD    the stages of a collective over hosts are stepped
  *   BY_MPICH  a schedule of MPICH's: the communicator counts its first collectives, or has no
- *             segment, or the call does not fit
+ *             segment or leader group, or the call does not fit
  *
  * The helper thread leaves it alone: steps may call MPICH for datatypes and the program's
  * operations.
@@ -19,13 +23,17 @@
 
 #include "mpiimpl.h"
 #include "host_request.h"
+#include "../op/wait_failure.h"
+#include "../op/wait_stage.h"
 #include "../process/errors.h"
+#include "../process/process.h"
+#include "../shm/segment/wakeup.h"
 
 #include <stddef.h>
 
 #define ARRAYS_MOST 4 /* of counts and displacements: of MPI_Alltoallv */
 
-enum host_state { HOST_DECIDE, HOST_BY_HWMC, HOST_BY_MPICH, HOST_OVER };
+enum host_state { HOST_DECIDE, HOST_BY_HWMC, HOST_PLAN, HOST_SPREAD, HOST_BY_MPICH, HOST_OVER };
 
 struct hwmc_host_request {
     struct hwmc_request request;
@@ -42,6 +50,12 @@ struct hwmc_host_request {
     struct hwmc_await await;
     struct hwmc_messages messages;
     uint32_t fruitless; /* BY_HWMC: steps in a row that found nothing */
+
+    /* Over hosts. */
+    struct hwmc_spread *spread; /* behind the call; NULL: inside a host */
+    MPI_Aint bytes;             /* that it weighs */
+    struct hwmc_ask plan;
+    struct hwmc_wait_failure failure;
 
     max_align_t call[]; /* its struct */
 };
@@ -66,8 +80,10 @@ static void host_start(struct hwmc_request *r)
 {
     struct hwmc_host_request *h = host_of(r);
 
-    h->state = HOST_DECIDE;
+    h->state = h->spread ? HOST_PLAN : HOST_DECIDE;
     h->begun = false;
+    h->plan = hwmc_ask_of(0, h->bytes, r->tag);
+    h->failure = (struct hwmc_wait_failure){.wake = 0};
     h->ask = (struct hwmc_shm_ask){.tag = r->tag};
     h->messages = hwmc_messages_of(r->comm, r->tag);
     h->fruitless = 0;
@@ -78,6 +94,63 @@ static int host_schedule(const void *what, MPIR_Comm *comm, MPIR_Sched_t s)
     const struct hwmc_host_request *h = what;
 
     return h->kind->schedule((const void *) h->call, comm, s);
+}
+
+static void host_leave(struct hwmc_host_request *h)
+{
+    const int mpi_errno = hwmc_messages_run(&h->messages, host_schedule, h);
+
+    h->state = HOST_BY_MPICH;
+    if (mpi_errno)
+        host_over(h, mpi_errno);
+}
+
+/* The hosts of a group that this operation has waited for long are asked whether they are there. */
+static void host_detect(struct hwmc_host_request *h, struct hwmc_group *g)
+{
+    hwmc_lock();
+    if (g->wires->now >= h->failure.wake)
+        hwmc_wait_failure_step(&h->failure, g);
+    hwmc_unlock();
+}
+
+static void host_plan(struct hwmc_host_request *h)
+{
+    struct hwmc_spread *s = h->spread;
+    int mpi_errno;
+
+    if (!hwmc_leader_group_ask(h->request.comm, h->request.carried, &h->plan, &h->await,
+                               MPI_SUCCESS)) {
+        if (h->await.kind == HWMC_AWAIT_GROUP)
+            host_detect(h, h->await.group);
+        return;
+    }
+    if (!h->plan.goes || (s->ops->fits && !s->ops->fits(s))) {
+        host_leave(h);
+        return;
+    }
+    h->state = HOST_SPREAD;
+    mpi_errno = hwmc_spread_begin(s);
+    h->begun = mpi_errno == MPI_SUCCESS;
+    if (mpi_errno)
+        host_over(h, mpi_errno);
+}
+
+static void host_spread(struct hwmc_host_request *h)
+{
+    struct hwmc_op_stage *stage = &h->spread->chain.stage;
+    struct hwmc_shm_host *n = hwmc_spread_host(h->spread);
+
+    if (hwmc_stage_step(stage)) {
+        if (n)
+            hwmc_shm_wakeup_ring(&n->group);
+        host_over(h, hwmc_stage_error(stage, n));
+        return;
+    }
+    if (stage->waits == HWMC_STAGE_FOR_NET)
+        host_detect(h, stage->group);
+    if (n && stage->err == HWMC_OK && hwmc_shm_group_failed(&n->group))
+        stage->ops->fail(stage, HWMC_ERR_PEER);
 }
 
 /* It is decided who runs it: hwmc at `host`; MPICH if that is NULL. */
@@ -91,17 +164,16 @@ static void host_begin(struct hwmc_host_request *h, struct hwmc_shm_host *host)
         host = NULL;
     }
     if (!host) {
-        h->state = HOST_BY_MPICH;
-        mpi_errno = hwmc_messages_run(&h->messages, host_schedule, h);
-    } else {
-        h->state = HOST_BY_HWMC;
-        c->host = host;
-        mpi_errno = c->ops->begin(c);
-        h->begun = mpi_errno == MPI_SUCCESS;
+        host_leave(h);
+        return;
     }
+    h->state = HOST_BY_HWMC;
+    c->host = host;
+    mpi_errno = c->ops->begin(c);
+    h->begun = mpi_errno == MPI_SUCCESS;
     if (mpi_errno)
         host_over(h, mpi_errno);
-    else if (host)
+    else
         hwmc_shm_note_call();
 }
 
@@ -128,6 +200,10 @@ static bool host_step(struct hwmc_request *r, enum hwmc_stepper by)
         return h->state == HOST_OVER;
     if (h->state == HOST_DECIDE)
         host_decide(h);
+    if (h->state == HOST_PLAN)
+        host_plan(h);
+    if (h->state == HOST_SPREAD)
+        host_spread(h);
     if (h->state == HOST_BY_MPICH && hwmc_messages_over(&h->messages, &mpi_errno))
         host_over(h, mpi_errno);
     if (h->state == HOST_BY_HWMC && hwmc_shm_try(c->host, c->op, &h->fruitless, &mpi_errno))
@@ -139,8 +215,10 @@ static bool host_in_memory(const struct hwmc_request *r)
 {
     const struct hwmc_host_request *h = host_of(r);
 
+    if (h->state == HOST_SPREAD)
+        return hwmc_spread_host(h->spread) != NULL;
     return h->state == HOST_BY_HWMC ||
-           (h->state == HOST_DECIDE && h->await.kind == HWMC_AWAIT_HOST);
+           ((h->state == HOST_DECIDE || h->state == HOST_PLAN) && h->await.kind == HWMC_AWAIT_HOST);
 }
 
 static void host_end(struct hwmc_request *r)
@@ -148,8 +226,14 @@ static void host_end(struct hwmc_request *r)
     struct hwmc_host_request *h = host_of(r);
     struct hwmc_call *c = hwmc_host_call(h);
 
+    if (h->failure.wake != 0) {
+        hwmc_lock();
+        hwmc_wait_failure_end(&h->failure);
+        hwmc_unlock();
+    }
     if (h->begun)
-        r->mpi_errno = c->ops->end(c, r->mpi_errno);
+        r->mpi_errno =
+            h->spread ? hwmc_spread_end(h->spread, r->mpi_errno) : c->ops->end(c, r->mpi_errno);
     h->begun = false;
 }
 
@@ -162,6 +246,13 @@ static void host_hold(struct hwmc_host_request *h, struct hwmc_host_uses uses)
         MPIR_Op_add_ref_if_not_builtin(uses.op);
 }
 
+static void host_free(struct hwmc_host_request *h)
+{
+    for (int i = 0; i < h->num_kept; i++)
+        MPL_free(h->kept[i]);
+    MPL_free(h);
+}
+
 static void host_destroy(struct hwmc_request *r)
 {
     struct hwmc_host_request *h = host_of(r);
@@ -170,9 +261,7 @@ static void host_destroy(struct hwmc_request *r)
     MPIR_Datatype_release_if_not_builtin(h->uses.out);
     if (h->uses.op != MPI_OP_NULL)
         MPIR_Op_release_if_not_builtin(h->uses.op);
-    for (int i = 0; i < h->num_kept; i++)
-        MPL_free(h->kept[i]);
-    MPL_free(h);
+    host_free(h);
 }
 
 static const struct hwmc_request_ops host_ops = {
@@ -183,27 +272,46 @@ static const struct hwmc_request_ops host_ops = {
     .destroy = host_destroy,
 };
 
-/* Whether collectives of `comm` may run inside a host. What it counts, and whether it has a
- * segment, is not looked at: operations that were started before it may change that, and have got
- * on differently at other ranks. */
+/* Of what carries `c`; NULL: no memory, and `c` is freed if it is of this request alone. */
+static struct hwmc_host_request *host_make(MPIR_Comm *comm, struct hwmc_comm *c,
+                                           const struct hwmc_host_kind *kind, bool over_hosts)
+{
+    const size_t align = sizeof(max_align_t), call = (kind->bytes + align - 1) / align * align;
+    const size_t bytes = call + (over_hosts ? kind->spread_bytes : 0);
+    struct hwmc_host_request *h = c ? MPL_calloc(1, sizeof(*h) + bytes, MPL_MEM_COLL) : NULL;
+
+    if (!h) {
+        hwmc_twin_free(c);
+        return NULL;
+    }
+    h->request = (struct hwmc_request){.ops = &host_ops, .comm = comm, .carried = c};
+    h->kind = kind;
+    if (over_hosts) {
+        h->spread = (struct hwmc_spread *) (void *) ((char *) h->call + call);
+        h->spread->comm = comm;
+        h->spread->c = c;
+    }
+    return h;
+}
+
+/* Whether collectives of `comm` may run inside a host, or over hosts. What it counts, and whether
+ * it has a segment, is not looked at: operations that were started before it may change that, and
+ * have got on differently at other ranks. */
 bool hwmc_host_take(MPIR_Comm *comm, enum hwmc_form form, const struct hwmc_host_kind *kind,
                     struct hwmc_host_request **r)
 {
     const struct hwmc_shm_comm *n = hwmc_shm_of_comm(comm);
+    const bool on_one_host = n && n->state != HWMC_SHM_SPREAD && n->state != HWMC_SHM_PART;
     struct hwmc_comm *c;
-    struct hwmc_host_request *h;
 
-    if (!n || n->state == HWMC_SHM_SPREAD || n->state == HWMC_SHM_PART)
-        return false;
-    c = form == HWMC_PERSISTENT ? hwmc_twin_host(comm) : hwmc_comm_state(comm);
-    h = c ? MPL_calloc(1, sizeof(*h) + kind->bytes, MPL_MEM_COLL) : NULL;
-    *r = h;
-    if (h) {
-        h->request = (struct hwmc_request){.ops = &host_ops, .comm = comm, .carried = c};
-        h->kind = kind;
-    } else {
-        hwmc_twin_free(c);
+    if (on_one_host) {
+        c = form == HWMC_PERSISTENT ? hwmc_twin_host(comm) : hwmc_comm_state(comm);
+        *r = host_make(comm, c, kind, false);
+        return true;
     }
+    if (form == HWMC_PERSISTENT || !kind->spread || !hwmc_comm_queues_spread(comm, &c))
+        return false;
+    *r = host_make(comm, c, kind, true);
     return true;
 }
 
@@ -227,6 +335,13 @@ bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum 
                   MPIR_Request **request, int *mpi_errno)
 {
     *mpi_errno = MPI_SUCCESS;
+    if (r && r->spread && !r->no_memory) {
+        r->bytes = r->kind->spread(hwmc_host_call(r), r->request.comm, r->spread);
+        if (r->bytes == 0) {
+            host_free(r);
+            return false;
+        }
+    }
     if (r)
         host_hold(r, uses);
     if (!r || r->no_memory)

@@ -3,8 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * host_request: nonblocking and persistent collectives of communicators whose ranks all run on one
- * host: a call (call.h) that is an operation of a queue (request.h). A hook
- * (host_icoll.c) makes one:
+ * host, and nonblocking ones over several: a call (call.h), or a collective over hosts (spread.h)
+ * of the same arguments, that is an operation of a queue (request.h). A hook (host_icoll.c) makes
+ * one:
  *
  *     take   whether it goes to the queue; memory for the call
  *     keep   a copy of each array of counts or displacements
@@ -20,12 +21,18 @@
 #include "call.h"
 #include "hooks.h"
 #include "request.h"
+#include "spread.h"
 
 /* A collective. */
 struct hwmc_host_kind {
     size_t bytes; /* of the struct of its calls */
     /* Puts MPICH's own algorithm for a call into the schedule `s`. */
     int (*schedule)(const struct hwmc_call *c, MPIR_Comm *comm, MPIR_Sched_t s);
+    /* Over hosts; NULL: MPICH's. Initializes `s`, of so many bytes, with the arguments of `c`, and
+     * returns the bytes that it weighs (hwmc_spread_take); 0: MPICH is to run it. Alike on all
+     * ranks. */
+    MPI_Aint (*spread)(const struct hwmc_call *c, const MPIR_Comm *comm, struct hwmc_spread *s);
+    size_t spread_bytes;
 };
 
 struct hwmc_host_request;
@@ -54,8 +61,9 @@ struct hwmc_host_uses {
     MPI_Op op;
 };
 
-/* Starts `r`, or makes a persistent request of it. True, as the hook has taken it; *request is
- * made, or *mpi_errno is an error and `r` is freed. `r` may be NULL. */
+/* Starts `r`, or makes a persistent request of it. True: the hook has taken it; *request is made,
+ * or *mpi_errno is an error and `r` is freed. False: it is MPICH's, and `r` is freed. `r` may be
+ * NULL. */
 bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum hwmc_form form,
                   MPIR_Request **request, int *mpi_errno);
 

@@ -59,8 +59,7 @@ bool hwmc_spread_in_order(const struct hwmc_spread *s)
     return true;
 }
 
-/* The communicator is ready, and the collective begins here. */
-static int begin_spread(struct hwmc_spread *s)
+int hwmc_spread_begin(struct hwmc_spread *s)
 {
     int mpi_errno = hwmc_leader_group_error(&s->c->leader_group[0]);
     struct hwmc_shm_host *n = hwmc_spread_host(s);
@@ -74,21 +73,26 @@ static int begin_spread(struct hwmc_spread *s)
     return mpi_errno;
 }
 
+int hwmc_spread_end(struct hwmc_spread *s, int mpi_errno)
+{
+    const struct hwmc_group *g = s->c->leader_group[0].group;
+
+    mpi_errno = s->ops->end(s, mpi_errno);
+    if (mpi_errno)
+        return mpi_errno;
+    if (g && g->casts)
+        hwmc_note_epoch(s->c->leader_group[0].group);
+    if (hwmc_spread_host(s))
+        hwmc_shm_note_call();
+    return MPI_SUCCESS;
+}
+
 static int run_spread(struct hwmc_spread *s)
 {
-    struct hwmc_shm_host *n = hwmc_spread_host(s);
-    int mpi_errno = begin_spread(s);
+    int mpi_errno = hwmc_spread_begin(s);
 
-    MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = s->ops->end(s, hwmc_wait_stage(&s->chain.stage, n));
-    MPIR_ERR_CHECK(mpi_errno);
-    if (s->c->leader_group[0].group && s->c->leader_group[0].group->casts)
-        hwmc_note_epoch(s->c->leader_group[0].group);
-    if (n)
-        hwmc_shm_note_call();
-
-fn_fail:
-    return mpi_errno;
+    return mpi_errno ? mpi_errno
+                     : hwmc_spread_end(s, hwmc_wait_stage(&s->chain.stage, hwmc_spread_host(s)));
 }
 
 bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno)

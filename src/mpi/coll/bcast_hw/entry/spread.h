@@ -83,6 +83,13 @@ uint32_t hwmc_spread_part(void);
 /* Elements of each of `num` ranks' parts, the mean. `counts`: NULL: all have `count`. */
 uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num);
 
+/* For who does not wait, once the communicator is known to be ready: begins the chain. MPICH's
+ * error code; on an error there is nothing to end. s->comm and s->c are set. */
+int hwmc_spread_begin(struct hwmc_spread *s);
+
+/* The chain is over: ends it, counts it, and returns MPICH's error code. */
+int hwmc_spread_end(struct hwmc_spread *s, int mpi_errno);
+
 /* Runs it if it is hwmc's: true, and *mpi_errno is set. `bytes`: of the message, as it weighs
  * (comm/leader_group.h), 1 or more. Waits. */
 bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno);

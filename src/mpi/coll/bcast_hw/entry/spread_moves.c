@@ -7,6 +7,8 @@
 
 #include "spread_moves.h"
 
+#include "gather.h"
+#include "scatter.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../select/network.h"
@@ -204,12 +206,53 @@ static bool is_worth_it(enum hwmc_pattern pattern, const struct hwmc_vbuf *block
                                   (uint64_t) size);
 }
 
+/* 0: MPICH is to run it. */
+static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
+                           const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+
+    m->spread.ops = &moves_ops;
+    m->pattern = pattern;
+    m->root = root;
+    m->in = *in;
+    m->out = *out;
+    return is_worth_it(pattern, out); /* of some only a root knows how long the message is */
+}
+
+MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *comm,
+                               struct hwmc_spread *s)
+{
+    const struct hwmc_gather_call *c = (const struct hwmc_gather_call *) call;
+
+    (void) comm;
+    return init_moves(s, c->root < 0 ? HWMC_PATTERN_SAME : HWMC_PATTERN_TO_ROOT, &c->in, &c->out,
+                      c->root);
+}
+
+MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
+                                struct hwmc_spread *s)
+{
+    const struct hwmc_scatter_call *c = (const struct hwmc_scatter_call *) call;
+
+    (void) comm;
+    return init_moves(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root);
+}
+
+MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *comm,
+                                 struct hwmc_spread *s)
+{
+    const struct hwmc_alltoall_call *c = (const struct hwmc_alltoall_call *) call;
+
+    (void) comm;
+    return init_moves(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1);
+}
+
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
 {
-    struct hwmc_spread_moves m = {
-        .pattern = pattern, .root = root, .in = *in, .out = *out, .spread.ops = &moves_ops};
+    struct hwmc_spread_moves m;
+    const MPI_Aint weight = init_moves(&m.spread, pattern, in, out, root);
 
-    /* Of some only a root knows how long the message is. */
-    return is_worth_it(pattern, out) && hwmc_spread_take(&m.spread, comm, 1, mpi_errno);
+    return weight > 0 && hwmc_spread_take(&m.spread, comm, weight, mpi_errno);
 }

@@ -12,6 +12,7 @@
 #ifndef HWMC_ENTRY_SPREAD_MOVES_H_INCLUDED
 #define HWMC_ENTRY_SPREAD_MOVES_H_INCLUDED
 
+#include "call.h"
 #include "combination.h"
 #include "spread.h"
 #include "vbuf.h"
@@ -47,6 +48,16 @@ bool hwmc_spread_each_alone(const struct hwmc_spread *s);
 void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
                              const struct hwmc_move *in, uint32_t num_in,
                              const struct hwmc_move *out, uint32_t num_out);
+
+/* With the arguments of calls inside hosts: as struct hwmc_host_kind (host_request.h). */
+MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *c, const MPIR_Comm *comm,
+                               struct hwmc_spread *s);
+MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *c, const MPIR_Comm *comm,
+                                struct hwmc_spread *s);
+MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *c, const MPIR_Comm *comm,
+                                 struct hwmc_spread *s);
+MPI_Aint hwmc_spread_of_reduce_scatter(const struct hwmc_call *c, const MPIR_Comm *comm,
+                                       struct hwmc_spread *s);
 
 struct hwmc_spread_scatter {
     struct hwmc_spread spread;

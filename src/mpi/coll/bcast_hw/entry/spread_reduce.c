@@ -7,6 +7,7 @@
 
 #include "spread_reduce.h"
 
+#include "reduce.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../select/network.h"
@@ -214,12 +215,57 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->root = root;
 }
 
+static void init_barrier(struct hwmc_spread_reduce *r)
+{
+    r->byte[0] = 0;
+    hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
+}
+
+static MPI_Aint weight_of(MPI_Aint count, MPI_Datatype datatype)
+{
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(datatype, size);
+    return size * count;
+}
+
+MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm,
+                                struct hwmc_spread *s)
+{
+    (void) c;
+    (void) comm;
+    init_barrier((struct hwmc_spread_reduce *) s);
+    return 1;
+}
+
+static MPI_Aint init_of(const struct hwmc_combination *x, int root, struct hwmc_spread *s)
+{
+    hwmc_spread_reduce_init((struct hwmc_spread_reduce *) s, x->sendbuf, x->recvbuf, x->count,
+                            x->operation.type, x->operation.op, root);
+    return weight_of(x->count, x->operation.type);
+}
+
+MPI_Aint hwmc_spread_of_reduce(const struct hwmc_call *call, const MPIR_Comm *comm,
+                               struct hwmc_spread *s)
+{
+    const struct hwmc_reduce_call *c = (const struct hwmc_reduce_call *) call;
+
+    (void) comm;
+    return init_of(&c->x, c->root, s);
+}
+
+MPI_Aint hwmc_spread_of_allreduce(const struct hwmc_call *call, const MPIR_Comm *comm,
+                                  struct hwmc_spread *s)
+{
+    (void) comm;
+    return init_of(&((const struct hwmc_allreduce_call *) call)->x, -1, s);
+}
+
 bool hwmc_spread_barrier(MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_reduce r;
-    unsigned char in = 0, out = 0;
 
-    hwmc_spread_reduce_init(&r, &in, &out, 1, MPI_BYTE, MPI_BOR, -1);
+    init_barrier(&r);
     return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
 }
 
@@ -227,11 +273,10 @@ bool hwmc_spread_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_
                         MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_reduce r;
-    MPI_Aint size;
+    const MPI_Aint bytes = weight_of(count, datatype);
 
-    if (count == 0)
+    if (bytes == 0)
         return false;
-    MPIR_Datatype_get_size_macro(datatype, size);
     hwmc_spread_reduce_init(&r, sendbuf, recvbuf, count, datatype, op, root);
-    return hwmc_spread_take(&r.spread, comm, size * count, mpi_errno);
+    return hwmc_spread_take(&r.spread, comm, bytes, mpi_errno);
 }

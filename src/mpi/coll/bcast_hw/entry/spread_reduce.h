@@ -16,6 +16,7 @@
 #define HWMC_ENTRY_SPREAD_REDUCE_H_INCLUDED
 
 #include "bcast.h"
+#include "call.h"
 #include "combination.h"
 #include "spread.h"
 #include "../op/bcast.h"
@@ -25,7 +26,8 @@
 struct hwmc_spread_reduce {
     struct hwmc_spread spread;
     struct hwmc_combination x;
-    int root; /* of the program; -1: all get it */
+    int root;              /* of the program; -1: all get it */
+    unsigned char byte[2]; /* of a barrier: what it combines, and the result */
     uint64_t bytes;
     unsigned char *memory; /* made here: what has no place in the program's; NULL */
     const void *in;        /* what goes across, at a leader, */
@@ -40,6 +42,14 @@ struct hwmc_spread_reduce {
 /* With the arguments of MPI_Reduce; root -1: of MPI_Allreduce. */
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root);
+
+/* With the arguments of calls inside hosts: as struct hwmc_host_kind (host_request.h). */
+MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm,
+                                struct hwmc_spread *s);
+MPI_Aint hwmc_spread_of_reduce(const struct hwmc_call *c, const MPIR_Comm *comm,
+                               struct hwmc_spread *s);
+MPI_Aint hwmc_spread_of_allreduce(const struct hwmc_call *c, const MPIR_Comm *comm,
+                                  struct hwmc_spread *s);
 
 /* Runs them if they are hwmc's: as hwmc_spread_take. */
 bool hwmc_spread_barrier(MPIR_Comm *comm, int *mpi_errno);

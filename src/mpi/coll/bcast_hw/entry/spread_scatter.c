@@ -7,6 +7,7 @@
 
 #include "spread_moves.h"
 
+#include "reduce_scatter.h"
 #include "../select/network.h"
 
 static MPI_Aint count_at(const struct hwmc_spread_scatter *r, uint32_t rank)
@@ -119,18 +120,41 @@ static int end_scatter(struct hwmc_spread *s, int mpi_errno)
 static const struct hwmc_spread_ops scatter_ops = {
     .fits = scatter_fits, .begin = begin_scatter, .end = end_scatter};
 
+/* 0: MPICH is to run it. */
+static MPI_Aint init_scatter(struct hwmc_spread *s, const struct hwmc_combination *x,
+                             const MPI_Aint *counts, const MPIR_Comm *comm)
+{
+    struct hwmc_spread_scatter *r = (struct hwmc_spread_scatter *) s;
+    MPI_Aint size;
+
+    r->spread.ops = &scatter_ops;
+    r->counts = counts;
+    r->count = x->count;
+    hwmc_combination_init(&r->x, x->sendbuf, x->recvbuf, x->count, x->operation.type,
+                          x->operation.op);
+    MPIR_Datatype_get_size_macro(x->operation.type, size);
+    return hwmc_model_is_long(
+        hwmc_network_now(), hwmc_spread_mean(counts, x->count, comm->local_size) * (uint64_t) size);
+}
+
+MPI_Aint hwmc_spread_of_reduce_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
+                                       struct hwmc_spread *s)
+{
+    const struct hwmc_reduce_scatter_call *c = (const struct hwmc_reduce_scatter_call *) call;
+
+    return init_scatter(s, &c->x, c->counts, comm);
+}
+
 bool hwmc_spread_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *counts,
                                 MPI_Aint count, MPI_Datatype datatype, MPI_Op op, MPIR_Comm *comm,
                                 int *mpi_errno)
 {
-    struct hwmc_spread_scatter r = {.counts = counts, .count = count, .spread.ops = &scatter_ops};
+    struct hwmc_spread_scatter r;
+    const struct hwmc_combination x = {.sendbuf = sendbuf,
+                                       .recvbuf = recvbuf,
+                                       .count = count,
+                                       .operation = {.type = datatype, .op = op}};
+    const MPI_Aint weight = init_scatter(&r.spread, &x, counts, comm);
 
-    MPI_Aint size;
-
-    MPIR_Datatype_get_size_macro(datatype, size);
-    if (!hwmc_model_is_long(hwmc_network_now(),
-                            hwmc_spread_mean(counts, count, comm->local_size) * (uint64_t) size))
-        return false;
-    hwmc_combination_init(&r.x, sendbuf, recvbuf, count, datatype, op);
-    return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
+    return weight > 0 && hwmc_spread_take(&r.spread, comm, weight, mpi_errno);
 }

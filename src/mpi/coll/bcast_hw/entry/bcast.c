@@ -43,9 +43,8 @@ static int unpack(void *of, uint64_t at, const void *from, uint64_t n)
     return t->mpi_errno || unpacked != (MPI_Aint) n ? HWMC_ERR_INVAL : HWMC_OK;
 }
 
-/* The stage in the network, for `root` of the leader group; an MPI error if that is BROKEN. */
-static int plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
-                    struct hwmc_net_cfg *net)
+int hwmc_bcast_plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
+                        struct hwmc_net_cfg *net)
 {
     int mpi_errno = hwmc_leader_group_error(s);
 
@@ -80,7 +79,8 @@ static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, uint32_
     if (cfg->is_root)
         hwmc_note_root(!cfg->net.from_host);
     if (on_it == (uint32_t) comm->rank)
-        mpi_errno = plan_net(&c->leader_group[leader_group], root_host, at_home, &cfg->net);
+        mpi_errno =
+            hwmc_bcast_plan_net(&c->leader_group[leader_group], root_host, at_home, &cfg->net);
 
 fn_fail:
     return mpi_errno;
@@ -98,9 +98,9 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
                                               .unpack = unpack,
                                               .of = t},
                                    .is_root = comm->rank == root};
-    mpi_errno = c->by_hosts
-                    ? plan_by_hosts(c, root, comm, leader_group, cfg)
-                    : plan_net(&c->leader_group[0], (uint32_t) root, cfg->is_root, &cfg->net);
+    mpi_errno = c->by_hosts ? plan_by_hosts(c, root, comm, leader_group, cfg)
+                            : hwmc_bcast_plan_net(&c->leader_group[0], (uint32_t) root,
+                                                  cfg->is_root, &cfg->net);
     cfg->net.along_trees = along_trees;
     if (mpi_errno && c->by_hosts) /* others of the host may wait for this rank */
         hwmc_shm_fail(&c->shm->host);

@@ -27,4 +27,9 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
                     MPIR_Comm *comm, uint32_t leader_group, bool along_trees,
                     struct hwmc_bcast_cfg *cfg);
 
+/* The stage in the network alone, for member `root` of the leader group; an MPI error if that is
+ * BROKEN. */
+int hwmc_bcast_plan_net(const struct hwmc_leader_group *s, uint32_t root, bool is_root,
+                        struct hwmc_net_cfg *net);
+
 #endif /* HWMC_ENTRY_BCAST_H_INCLUDED */

@@ -57,6 +57,13 @@ static bool reduce_fits(const struct hwmc_spread *s)
     return r->x.operation.of.commutative || hwmc_spread_in_order(s);
 }
 
+/* It has failed inside this rank's host, whose segment is of no use then. A leader lets the other
+ * hosts know. */
+static bool failed_in_host(const struct hwmc_spread_reduce *r)
+{
+    return r->spread.chain.stage.err != HWMC_OK && r->spread.chain.stage.in_host;
+}
+
 /* Inside hosts: to the leader. */
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_reduce *r)
 {
@@ -98,6 +105,8 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
     if (!hwmc_spread_leads(&r->spread))
         return NULL;
     hwmc_net_reduce_begin(&r->across, &cfg);
+    if (failed_in_host(r))
+        r->across.stage.ops->fail(&r->across.stage, HWMC_ERR_INVAL);
     return &r->across.stage;
 }
 
@@ -115,28 +124,40 @@ static void plan_to_root(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cf
     cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
 }
 
-/* After an error the length is not that of the others: they end with an error too. */
-static struct hwmc_op_stage *begin_down(struct hwmc_spread_reduce *r)
+/* From member 0 to all. After an error its length is not that of the others, which end with an
+ * error too. */
+static void plan_to_all(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg)
 {
+    const uint32_t root = hwmc_spread_leader(&r->spread, 0);
+    const bool is_root = root == (uint32_t) r->spread.comm->rank;
     const bool failed = r->spread.chain.stage.err != HWMC_OK;
-    struct hwmc_bcast_cfg cfg = {.is_root = false};
+    const uint64_t bytes = failed && is_root ? 0 : r->bytes;
     int mpi_errno;
 
-    if (!to_all(r) && (root_leads(r) || !at_root(r)))
-        return NULL;
-    if (to_all(r)) {
-        const uint32_t root = hwmc_spread_leader(&r->spread, 0);
-        const bool is_root = root == (uint32_t) r->spread.comm->rank;
-
-        r->message = (struct hwmc_typed){
-            .buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = MPI_BYTE};
-        mpi_errno =
-            hwmc_bcast_plan(r->spread.c, &r->message, failed && is_root ? 0 : r->message.count,
-                            (int) root, r->spread.comm, 0, false, &cfg);
-        MPIR_Assert(mpi_errno == MPI_SUCCESS); /* groups and host were looked at when it began */
+    r->message =
+        (struct hwmc_typed){.buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = MPI_BYTE};
+    if (failed_in_host(r)) {
+        cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = bytes};
+        cfg->is_root = is_root;
+        mpi_errno = hwmc_bcast_plan_net(&r->spread.c->leader_group[0], 0, is_root, &cfg->net);
     } else {
-        plan_to_root(r, &cfg);
+        mpi_errno = hwmc_bcast_plan(r->spread.c, &r->message, (MPI_Aint) bytes, (int) root,
+                                    r->spread.comm, 0, false, cfg);
     }
+    MPIR_Assert(mpi_errno == MPI_SUCCESS); /* groups and host were looked at when it began */
+}
+
+static struct hwmc_op_stage *begin_down(struct hwmc_spread_reduce *r)
+{
+    const bool is_mine = to_all(r) || (!root_leads(r) && at_root(r));
+    struct hwmc_bcast_cfg cfg = {.is_root = false};
+
+    if (!is_mine || (failed_in_host(r) && !(to_all(r) && hwmc_spread_leads(&r->spread))))
+        return NULL;
+    if (to_all(r))
+        plan_to_all(r, &cfg);
+    else
+        plan_to_root(r, &cfg);
     hwmc_bcast_begin(&r->down, &cfg);
     return &r->down.stage;
 }

@@ -30,7 +30,7 @@ static void end_stage(struct hwmc_chain *c)
     }
     hwmc_stage_note(&c->stage, s->err, s->in_host);
     c->running = NULL;
-    c->at = s->err == HWMC_OK || s->err == HWMC_ERR_INVAL ? c->at + 1 : c->stages;
+    c->at = s->err == HWMC_OK || s->err == HWMC_ERR_INVAL || s->in_host ? c->at + 1 : c->stages;
 }
 
 static bool chain_step(struct hwmc_op_stage *stage)
@@ -58,8 +58,11 @@ static void chain_fail(struct hwmc_op_stage *stage, enum hwmc_err err)
 {
     struct hwmc_chain *c = (struct hwmc_chain *) stage;
 
-    hwmc_stage_note(stage, err, c->running ? c->running->waits == HWMC_STAGE_FOR_HOST : false);
-    c->stages = c->at + 1;
+    const bool in_host = c->running && c->running->waits == HWMC_STAGE_FOR_HOST;
+
+    hwmc_stage_note(stage, err, in_host);
+    if (!in_host)
+        c->stages = c->at + 1;
     if (c->running)
         c->running->ops->fail(c->running, err);
     else

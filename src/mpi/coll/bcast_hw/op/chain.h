@@ -6,8 +6,8 @@
  * hosts, down inside hosts.
  *
  * A stage is begun when those before it are over. After an error in which members are still in step
- * (ERR_INVAL: lengths disagree) the others follow, as other ranks wait there; after any other the
- * chain is over.
+ * (ERR_INVAL: lengths disagree), or inside a host, the others follow, as other hosts wait there:
+ * `begin` sees the error, and has a stage that lets them know. After any other the chain is over.
  */
 
 #ifndef HWMC_OP_CHAIN_H_INCLUDED

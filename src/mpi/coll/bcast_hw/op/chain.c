@@ -7,28 +7,11 @@
 
 #include "chain.h"
 
-/* What waits for the chain waits for the stage that runs. */
-static void show(struct hwmc_chain *c)
-{
-    const struct hwmc_op_stage *s = c->running;
-
-    c->stage.waits = s->waits;
-    c->stage.behind = s->behind;
-    c->stage.group = s->group ? s->group : c->stage.group;
-    c->stage.mark = s->mark * HWMC_CHAIN_MAX + c->at;
-    c->stage.now = s->now;
-}
-
 static void end_stage(struct hwmc_chain *c)
 {
     const struct hwmc_op_stage *s = c->running;
 
-    if (c->stage.err == HWMC_OK && s->err != HWMC_OK) {
-        c->stage.theirs = s->theirs;
-        c->stage.ours = s->ours;
-        c->stage.group = s->group;
-    }
-    hwmc_stage_note(&c->stage, s->err, s->in_host);
+    hwmc_stage_inherit(&c->stage, s);
     c->running = NULL;
     c->at = s->err == HWMC_OK || s->err == HWMC_ERR_INVAL || s->in_host ? c->at + 1 : c->stages;
 }
@@ -45,7 +28,8 @@ static bool chain_step(struct hwmc_op_stage *stage)
             continue;
         }
         if (!hwmc_stage_step(c->running)) {
-            show(c);
+            hwmc_stage_follow(stage, c->running);
+            stage->mark = c->running->mark * HWMC_CHAIN_MAX + c->at;
             return false;
         }
         end_stage(c);

@@ -91,18 +91,13 @@ static void work(void *of)
 static bool moves_step(struct hwmc_op_stage *s)
 {
     struct hwmc_moves *m = (struct hwmc_moves *) s;
-    const struct hwmc_op_stage *b = &m->blocks.stage;
 
     if (!hwmc_stage_step(&m->blocks.stage)) {
-        s->waits = b->waits;
-        s->now = b->now;
-        s->mark = b->mark;
+        hwmc_stage_follow(s, &m->blocks.stage);
         return false;
     }
     free(m->memory);
-    s->theirs = b->theirs;
-    s->ours = b->ours;
-    hwmc_stage_note(s, b->err, false);
+    hwmc_stage_inherit(s, &m->blocks.stage);
     s->over = true;
     return true;
 }

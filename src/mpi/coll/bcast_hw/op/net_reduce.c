@@ -308,27 +308,19 @@ static void begin_piece(struct hwmc_net_reduce *r)
     hwmc_blocks_stage_begin(&r->blocks, &cfg);
 }
 
-static void show(struct hwmc_net_reduce *r)
-{
-    r->stage.waits = r->blocks.stage.waits;
-    r->stage.now = r->blocks.stage.now;
-    r->stage.mark = r->at + r->blocks.stage.mark;
-}
-
 static bool reduce_step(struct hwmc_op_stage *s)
 {
     struct hwmc_net_reduce *r = (struct hwmc_net_reduce *) s;
 
     while (!s->over) {
         if (!hwmc_stage_step(&r->blocks.stage)) {
-            show(r);
+            hwmc_stage_follow(s, &r->blocks.stage);
+            s->mark += r->at;
             return false;
         }
         free(r->scratch);
         r->scratch = NULL;
-        s->theirs = r->blocks.stage.theirs;
-        s->ours = r->blocks.stage.ours;
-        hwmc_stage_note(s, r->blocks.stage.err, false);
+        hwmc_stage_inherit(s, &r->blocks.stage);
         r->at += r->bytes;
         s->over = s->err != HWMC_OK || r->at == r->cfg.bytes;
         if (!s->over)

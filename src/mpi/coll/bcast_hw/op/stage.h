@@ -71,4 +71,25 @@ static inline void hwmc_stage_note(struct hwmc_op_stage *s, enum hwmc_err err, b
     s->in_host = in_host;
 }
 
+/* `s` runs stage `of`, which is not over: it waits for what that waits for. */
+static inline void hwmc_stage_follow(struct hwmc_op_stage *s, const struct hwmc_op_stage *of)
+{
+    s->waits = of->waits;
+    s->behind = of->behind;
+    s->group = of->group ? of->group : s->group;
+    s->mark = of->mark;
+    s->now = of->now;
+}
+
+/* `s` has run stage `of`, which is over: its error is that of `s`, if that has none. */
+static inline void hwmc_stage_inherit(struct hwmc_op_stage *s, const struct hwmc_op_stage *of)
+{
+    if (s->err != HWMC_OK || of->err == HWMC_OK)
+        return;
+    hwmc_stage_note(s, of->err, of->in_host);
+    s->theirs = of->theirs;
+    s->ours = of->ours;
+    s->group = of->group;
+}
+
 #endif /* HWMC_OP_STAGE_H_INCLUDED */

@@ -12,7 +12,7 @@
  *
  * Invariants: own >= done[0] >= done[1] >= ... ; what is ready is done by the last child.
  *
- * The payload stays outside: hwmc_combine_next names what the caller combines.
+ * The payload stays outside: hwmc_combine_can names what the caller may combine.
  */
 #ifndef HWMC_CORE_EXCHANGE_COMBINE_H_INCLUDED
 #define HWMC_CORE_EXCHANGE_COMBINE_H_INCLUDED
@@ -43,8 +43,8 @@ static inline uint32_t hwmc_combine_before(const struct hwmc_combine *c, uint32_
     return i == 0 ? c->own : c->done[i - 1];
 }
 
-/* Part c->done[i] of child `i`, of which the parts below `here` have come, can be combined; then
- * the caller counts c->done[i] up. */
+/* Part c->done[i] of child `i` can be combined. The child's parts below `here` have come. Whoever
+ * combines it counts c->done[i] up. */
 static inline bool hwmc_combine_can(const struct hwmc_combine *c, uint32_t i, uint32_t here)
 {
     return c->done[i] < here && c->done[i] < hwmc_combine_before(c, i);

@@ -8,10 +8,12 @@
 
 #include <assert.h>
 
+/* About the block of `bytes` at `port`, to the peer. */
 static void fill_msg(const struct hwmc_exchange *x, struct hwmc_msg *tx, enum hwmc_msg_type type,
-                     uint32_t peer)
+                     uint32_t peer, uint8_t port, uint32_t bytes)
 {
-    *tx = (struct hwmc_msg){.type = type, .peer = peer, .bid = x->next};
+    *tx = (struct hwmc_msg){
+        .type = type, .peer = peer, .bid = x->next, .block = {.bytes = bytes, .port = port}};
 }
 
 static void send_credit(struct hwmc_exchange *x, struct hwmc_msg *tx)
@@ -23,7 +25,7 @@ static void send_credit(struct hwmc_exchange *x, struct hwmc_msg *tx)
     l->credit_due = false;
     x->credits_due--;
     l->told = l->taken + HWMC_EXCHANGE_CREDIT;
-    fill_msg(x, tx, HWMC_MSG_BLOCK_CREDIT, l->peer - 1);
+    fill_msg(x, tx, HWMC_MSG_BLOCK_CREDIT, l->peer - 1, 0, 0);
     tx->block.index = l->told;
 }
 
@@ -36,9 +38,7 @@ static void send_grant(struct hwmc_exchange *x, struct hwmc_msg *tx)
     b->grant_due = false;
     x->grants_due--;
     b->told = hwmc_exchange_limit(x, b);
-    fill_msg(x, tx, HWMC_MSG_BLOCK_GRANT, b->peer);
-    tx->block.bytes = b->bytes;
-    tx->block.port = b->port;
+    fill_msg(x, tx, HWMC_MSG_BLOCK_GRANT, b->peer, b->port, b->bytes);
     tx->block.index = b->told;
 }
 
@@ -48,15 +48,11 @@ static bool send_void(struct hwmc_exchange *x, struct hwmc_msg *tx)
     if (x->voids_in < x->num_in) {
         const struct hwmc_block_in *b = &x->in[x->voids_in++];
 
-        fill_msg(x, tx, HWMC_MSG_BLOCK_GRANT, b->peer);
-        tx->block.bytes = b->bytes;
-        tx->block.port = b->port;
+        fill_msg(x, tx, HWMC_MSG_BLOCK_GRANT, b->peer, b->port, b->bytes);
     } else if (x->voids_out < x->num_out) {
         const struct hwmc_block_out *b = &x->out[x->voids_out++];
 
-        fill_msg(x, tx, HWMC_MSG_BLOCK, b->peer);
-        tx->block.bytes = b->bytes;
-        tx->block.port = b->port;
+        fill_msg(x, tx, HWMC_MSG_BLOCK, b->peer, b->port, b->bytes);
     } else {
         return false;
     }
@@ -73,10 +69,8 @@ static bool send_announcement(struct hwmc_exchange *x, struct hwmc_msg *tx)
 
         if (hwmc_exchange_is_eager(x, b->bytes) || b->limit > 0 || b->refused)
             continue;
-        fill_msg(x, tx, HWMC_MSG_BLOCK, b->peer);
+        fill_msg(x, tx, HWMC_MSG_BLOCK, b->peer, b->port, b->bytes);
         tx->flags = HWMC_FLAG_AT_ONCE;
-        tx->block.bytes = b->bytes;
-        tx->block.port = b->port;
         return true;
     }
     return false;
@@ -111,9 +105,7 @@ static bool send_part(struct hwmc_exchange *x, struct hwmc_msg *tx)
         if (!may_send(x, b))
             continue;
         x->turn = at + 1;
-        fill_msg(x, tx, HWMC_MSG_BLOCK, b->peer);
-        tx->block.bytes = b->bytes;
-        tx->block.port = b->port;
+        fill_msg(x, tx, HWMC_MSG_BLOCK, b->peer, b->port, b->bytes);
         tx->block.index = b->next++;
         tx->block.token = at;
         x->cfg.counts->sent_parts++;

@@ -102,46 +102,43 @@ static void show_news(MPIR_Comm *comm, struct hwmc_comm *c, enum hwmc_worth wort
         hwmc_comm_show(comm, c);
 }
 
+/* A collective of `bytes` is counted, after those in the queue; the first leader group is ready for
+ * it. `over_hosts`: and there are several. Waits. */
+static bool is_ready(MPIR_Comm *comm, struct hwmc_comm *c, MPI_Aint bytes, bool over_hosts)
+{
+    enum hwmc_leader_group_state state;
+    enum hwmc_worth worth;
+    bool ready;
+
+    hwmc_comm_drain(c);
+    state = c->leader_group[0].state;
+    worth = c->worth;
+    ready = worthwhile(comm, c) && (!over_hosts || c->hosts != 1) &&
+            hwmc_leader_group_ready(comm, c, 0, bytes);
+    show_news(comm, c, worth, state);
+    return ready;
+}
+
 bool hwmc_comm_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm)
 {
     struct hwmc_comm *c;
-    enum hwmc_worth worth;
-    enum hwmc_leader_group_state state;
     MPI_Aint bytes;
-    bool usable;
 
     if (!may_take(count, datatype, comm, &bytes))
         return false;
     c = hwmc_state_of(comm);
     if (!c) /* other ranks may set it up, so this one must not go another way */
         return true;
-    hwmc_comm_drain(c);
-    worth = c->worth;
-    state = c->leader_group[0].state;
-    usable = worthwhile(comm, c) && hwmc_leader_group_ready(comm, c, 0, bytes);
-    show_news(comm, c, worth, state);
-    c->admitted = usable && is_chosen(c, bytes, &c->along_trees);
+    c->admitted = is_ready(comm, c, bytes, false) && is_chosen(c, bytes, &c->along_trees);
     return c->admitted;
 }
 
-bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **carried)
+bool hwmc_comm_spreads(MPIR_Comm *comm, MPI_Aint bytes, struct hwmc_comm **c)
 {
-    struct hwmc_comm *c;
-    enum hwmc_worth worth;
-    enum hwmc_leader_group_state state;
-    bool ready;
-
     if (!may_spread(comm))
         return false;
-    *carried = c = hwmc_state_of(comm);
-    if (!c)
-        return true;
-    hwmc_comm_drain(c);
-    worth = c->worth;
-    state = c->leader_group[0].state;
-    ready = worthwhile(comm, c) && c->hosts != 1 && hwmc_leader_group_ready(comm, c, 0, bytes);
-    show_news(comm, c, worth, state);
-    return ready;
+    *c = hwmc_state_of(comm);
+    return !*c || is_ready(comm, *c, bytes, true);
 }
 
 bool hwmc_comm_queues_spread(MPIR_Comm *comm, struct hwmc_comm **c)

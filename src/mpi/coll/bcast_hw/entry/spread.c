@@ -26,15 +26,14 @@ uint32_t hwmc_spread_part(void)
     return part;
 }
 
-uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num)
+bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type)
 {
-    MPI_Aint all = 0;
+    MPI_Aint all = 0, size;
 
-    if (!counts)
-        return (uint64_t) count;
-    for (int i = 0; i < num; i++)
+    MPIR_Datatype_get_size_macro(type, size);
+    for (int i = 0; counts && i < num; i++)
         all += counts[i];
-    return (uint64_t) (all / num);
+    return hwmc_model_is_long(hwmc_network_now(), (uint64_t) ((counts ? all / num : count) * size));
 }
 
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
@@ -75,13 +74,13 @@ int hwmc_spread_begin(struct hwmc_spread *s)
 
 int hwmc_spread_end(struct hwmc_spread *s, int mpi_errno)
 {
-    const struct hwmc_group *g = s->c->leader_group[0].group;
+    struct hwmc_group *g = s->c->leader_group[0].group;
 
     mpi_errno = s->ops->end(s, mpi_errno);
     if (mpi_errno)
         return mpi_errno;
     if (g && g->casts)
-        hwmc_note_epoch(s->c->leader_group[0].group);
+        hwmc_note_epoch(g);
     if (hwmc_spread_host(s))
         hwmc_shm_note_call();
     return MPI_SUCCESS;

@@ -80,8 +80,9 @@ bool hwmc_spread_in_order(const struct hwmc_spread *s);
  * what a rail carries in half a millisecond. */
 uint32_t hwmc_spread_part(void);
 
-/* Elements of each of `num` ranks' parts, the mean. `counts`: NULL: all have `count`. */
-uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num);
+/* The parts of `num` ranks are long (hwmc_model_is_long), at the mean. `counts`, elements of
+ * `type`; NULL: all have `count`. */
+bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);
 
 /* For who does not wait, once the communicator is known to be ready: begins the chain. MPICH's
  * error code; on an error there is nothing to end. s->comm and s->c are set. */

@@ -11,7 +11,6 @@
 #include "scatter.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
-#include "../select/network.h"
 
 bool hwmc_spread_each_alone(const struct hwmc_spread *s)
 {
@@ -106,11 +105,9 @@ static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
         const uint32_t before = (rank + p - n) % p, after = (rank + n) % p;
 
         if (receives(m) && (m->pattern != HWMC_PATTERN_FROM_ROOT || before == (uint32_t) m->root))
-            if (m->pattern != HWMC_PATTERN_FROM_ROOT || !is_root(m))
-                in[num_in++] = move_from(m, before);
+            in[num_in++] = move_from(m, before);
         if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || after == (uint32_t) m->root))
-            if (m->pattern != HWMC_PATTERN_TO_ROOT || !is_root(m))
-                out[num_out++] = move_to(m, after);
+            out[num_out++] = move_to(m, after);
     }
     move_own(m);
     hwmc_spread_begin_moves(&m->spread, &m->moves, in, num_in, out, num_out);
@@ -194,16 +191,11 @@ static const struct hwmc_spread_ops moves_ops = {
  * algorithms. Of a gather all others go straight to the root anyway. */
 static bool is_worth_it(enum hwmc_pattern pattern, const struct hwmc_vbuf *block)
 {
-    MPI_Aint size;
-
     if (pattern == HWMC_PATTERN_TO_ROOT || pattern == HWMC_PATTERN_FROM_ROOT)
         return true;
     if (block->counts && pattern == HWMC_PATTERN_EACH)
         return false;
-    MPIR_Datatype_get_size_macro(block->type, size);
-    return hwmc_model_is_long(hwmc_network_now(),
-                              hwmc_spread_mean(block->counts, block->count, (int) block->num) *
-                                  (uint64_t) size);
+    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type);
 }
 
 /* 0: MPICH is to run it. */

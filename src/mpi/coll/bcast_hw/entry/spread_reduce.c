@@ -89,7 +89,11 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
 {
     struct hwmc_group *g = r->spread.c->leader_group[0].group;
     const struct hwmc_shm_operation *of = &r->x.operation.of;
-    const struct hwmc_net_reduce_cfg cfg = {
+    struct hwmc_net_reduce_cfg cfg;
+
+    if (!hwmc_spread_leads(&r->spread))
+        return NULL;
+    cfg = (struct hwmc_net_reduce_cfg){
         .engine = hwmc_process_engine(),
         .group = g,
         .withdraw_ns = hwmc_withdraw_ns(),
@@ -98,12 +102,9 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
         .in = r->in,
         .out = r->out,
         .bytes = r->bytes,
-        .way = hwmc_reduce_way_of(hwmc_network_now(), g ? g->cfg.size : 2, of->commutative,
-                                  r->bytes, hwmc_spread_part()),
+        .way = hwmc_reduce_way_of(hwmc_network_now(), g->cfg.size, of->commutative, r->bytes,
+                                  hwmc_spread_part()),
     };
-
-    if (!hwmc_spread_leads(&r->spread))
-        return NULL;
     hwmc_net_reduce_begin(&r->across, &cfg);
     if (failed_in_host(r))
         r->across.stage.ops->fail(&r->across.stage, HWMC_ERR_INVAL);

@@ -8,7 +8,6 @@
 #include "spread_moves.h"
 
 #include "reduce_scatter.h"
-#include "../select/network.h"
 
 static MPI_Aint count_at(const struct hwmc_spread_scatter *r, uint32_t rank)
 {
@@ -125,16 +124,13 @@ static MPI_Aint init_scatter(struct hwmc_spread *s, const struct hwmc_combinatio
                              const MPI_Aint *counts, const MPIR_Comm *comm)
 {
     struct hwmc_spread_scatter *r = (struct hwmc_spread_scatter *) s;
-    MPI_Aint size;
 
     r->spread.ops = &scatter_ops;
     r->counts = counts;
     r->count = x->count;
     hwmc_combination_init(&r->x, x->sendbuf, x->recvbuf, x->count, x->operation.type,
                           x->operation.op);
-    MPIR_Datatype_get_size_macro(x->operation.type, size);
-    return hwmc_model_is_long(
-        hwmc_network_now(), hwmc_spread_mean(counts, x->count, comm->local_size) * (uint64_t) size);
+    return hwmc_spread_is_long(counts, x->count, comm->local_size, x->operation.type);
 }
 
 MPI_Aint hwmc_spread_of_reduce_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,

@@ -22,9 +22,8 @@
 
 #include <sched.h>
 
-#define SPINS 200u  /* looks of a rank with a processor of its own from progress to progress */
-#define PATIENT 64u /* yields of one without; then it sleeps */
-#define HURRIED 64u /* the same where others of its host wait for the network, which takes longer */
+#define SPINS 200u     /* looks of a rank with a processor of its own from progress to progress */
+#define PATIENT 64u    /* yields of one without; then it sleeps */
 #define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
 #define STEPS_MOST 64u /* of a try: MPI_Test of a long message is to return soon */

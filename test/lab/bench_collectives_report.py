@@ -12,12 +12,14 @@ import re
 
 from bench_report import columns, interval, median, pooled, quantile, write_csv, write_data
 
-KEYS = ("hwmc", "off", "openmpi", "bare")
-TITLES = {"hwmc": "hwmc", "off": "hwmc off", "openmpi": "Open MPI", "bare": "bare"}
+KEYS = ("hwmc", "two_stage", "multilane", "off", "openmpi", "bare")
+TITLES = {"hwmc": "hwmc", "two_stage": "two_stage", "multilane": "multilane", "off": "hwmc off", "openmpi": "Open MPI",
+          "bare": "bare"}
 OURS, PEERS = "hwmc", ("off", "openmpi")
 OPS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "gather", "scatter",
        "alltoall", "scan")
-NETS = {"gbit": (1, 1000.0), "2x100": (2, 100.0), "norate": (1, 0.0)}  # rails, Mbit/s of each
+# Rails, Mbit/s of each, MTU.
+NETS = {"gbit": (1, 1000.0, 1500), "2x100": (2, 100.0, 1500), "norate": (1, 0.0, 1500), "norate9000": (1, 0.0, 9000)}
 # What a host must receive, or send, as a multiple of the bytes: by hosts, and ranks on each.
 PARTS = {
     "barrier": lambda p, n: 0,
@@ -40,24 +42,28 @@ def shape_text(shape):
 
 
 def place_text(net, shape):
-    rails, rate = NETS[net]
+    rails, rate, mtu = NETS[net]
     network = ("%d rails of %g Mbit/s" % (rails, rate) if rails > 1 else "%g Mbit/s" % rate) if rate else "no rate"
+    if mtu != 1500:
+        network += ", MTU %d" % mtu
     return "%d hosts of %d rank%s, %s" % (*shape, "s" if shape[1] > 1 else "", network)
 
 
 def wire_limit(net, shape, op, size):
-    """us; 0 where the wire sets none. net: rails, and Mbit/s of each."""
-    rails, rate = net
+    """us; 0 where the wire sets none. net: as in NETS."""
+    rails, rate, _ = net
     return PARTS[op](*shape) * size * 8 / (rails * rate) if rate else 0.0
 
 
 class Results:
-    """cells[cell][key]: samples in us, a list for each turn; spread likewise."""
+    """cells[cell][key]: samples in us, a list for each turn; spread, root and other (cells.h) likewise."""
 
     def __init__(self, setting):
         self.setting = setting  # machine, failures
         self.cells = collections.defaultdict(lambda: collections.defaultdict(list))
         self.spread = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.root = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.other = collections.defaultdict(lambda: collections.defaultdict(list))
 
     def read(self, directory):
         for path in sorted(directory.glob("*.txt")):
@@ -69,13 +75,13 @@ class Results:
     def read_job(self, net, shape, key, lines):
         turns = collections.defaultdict(list)
         for words in (line.split() for line in lines):
-            if len(words) == 5 and words[0] != "#":
-                turns[words[0], int(words[1]), words[2]].append((int(words[3]) / 1000, int(words[4]) / 1000))
+            if len(words) == 7 and words[0] != "#":
+                turns[words[0], int(words[1]), words[2]].append([int(word) / 1000 for word in words[3:]])
         for (op, size, _), samples in turns.items():
             cell = Cell(net, shape, op, size)
             if not self.failure(cell, key):
-                self.cells[cell][key].append([time for time, _ in samples])
-                self.spread[cell][key].append([spread for _, spread in samples])
+                for kept, column in zip((self.cells, self.spread, self.root, self.other), zip(*samples)):
+                    kept[cell][key].append(list(column))
 
     def failure(self, cell, key):
         """Why a key is not in a cell, or nothing."""
@@ -105,8 +111,8 @@ class Results:
         return median(turns) if turns else None
 
     def limit(self, cell):
-        """us, 0 where there is none: a barrier's was measured."""
-        if cell.op == "barrier":
+        """us, 0 where there is none: a barrier's, and that of a broadcast without a rate, were measured."""
+        if cell.op == "barrier" or (cell.op == "bcast" and NETS[cell.net][1] == 0):
             return self.median(cell, "bare") or 0.0
         return wire_limit(NETS[cell.net], cell.shape, cell.op, cell.bytes)
 
@@ -168,6 +174,29 @@ def figures(results):
     return lines + columns(rows)
 
 
+def processor_table(results):
+    """ns of a processor for a KiB, where there is no rate: at the root, and at the busiest of the others."""
+    keys = [key for key in KEYS if results.has(key)]
+    rows = [["hosts", "MTU", "bytes"] + [TITLES[key] for key in keys]]
+    for place in results.places():
+        if NETS[place[0]][1] > 0:
+            continue
+        for cell in results.of_place(place):
+            if cell.op == "bcast" and cell.bytes >= 1024:
+                rows.append([shape_text(cell.shape), "%d" % NETS[cell.net][2], "%d" % cell.bytes] +
+                            [processor_cell(results, cell, key) for key in keys])
+    if len(rows) == 1:
+        return []
+    return ["", "Broadcasts without a rate: ns of a processor for a KiB, root / busiest of the others"] + columns(rows)
+
+
+def processor_cell(results, cell, key):
+    if not results.cells[cell].get(key):
+        return ""
+    return "%.0f / %.0f" % tuple(median(kept[cell][key]) * 1000 * 1024 / cell.bytes
+                                 for kept in (results.root, results.other))
+
+
 def failure_lines(results):
     return ["FAILED: %(key)s, %(net)s, %(shape)s, %(op)s, %(bytes)d B: %(why)s" % one
             for one in results.setting["failures"]]
@@ -177,29 +206,30 @@ def summary(results):
     lines = ["Collectives over hosts, slowest rank: median and 95 %% interval; %s" % results.setting["machine"]]
     for place in results.places():
         lines += place_table(results, place)
-    return lines + figures(results) + failure_lines(results)
+    return lines + figures(results) + processor_table(results) + failure_lines(results)
 
 
 def write_table(results, directory):
     rows = []
     for place in results.places():
         for cell in results.of_place(place):
-            rails, rate = NETS[cell.net]
+            rails, rate, mtu = NETS[cell.net]
             for key in KEYS:
                 turns = results.cells[cell].get(key)
                 if not turns and not results.failure(cell, key):
                     continue
-                row = [cell.net, rails, "%g" % rate, *cell.shape, cell.op, cell.bytes, key]
+                row = [cell.net, rails, "%g" % rate, mtu, *cell.shape, cell.op, cell.bytes, key]
                 if turns:
                     figures_of = [median(turns), *interval(median, turns), quantile(pooled(turns), 0.99),
-                                  median(results.spread[cell][key])]
+                                  *(median(kept[cell][key]) for kept in
+                                    (results.spread, results.root, results.other))]
                     row += [len(pooled(turns)), len(turns)] + ["%.2f" % figure for figure in figures_of]
                 else:
-                    row += [0, 0, "", "", "", "", ""]
+                    row += [0, 0] + [""] * 7
                 rows.append(row + ["%.2f" % results.limit(cell), results.failure(cell, key)])
     write_csv(directory / "collectives.csv",
-              ["network", "rails", "rate_mbit", "hosts", "ppn", "op", "bytes", "impl", "samples", "turns", "median_us",
-               "low95_us", "high95_us", "p99_us", "spread_us", "limit_us", "failure"], rows)
+              ["network", "rails", "rate_mbit", "mtu", "hosts", "ppn", "op", "bytes", "impl", "samples", "turns", "median_us",
+               "low95_us", "high95_us", "p99_us", "spread_us", "root_us", "other_us", "limit_us", "failure"], rows)
 
 
 def write_plot_data(results, directory):

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * cells: how coll_bench and barrier_bare time an operation of several processes, alike for every
+ * cells: how coll_bench and bare time an operation of several processes, alike for every
  * library and without messages of their own. A cell is an operation and a length. Jobs work in turn
  * (turns.h); in its turn a job does a cell's operation some times.
  *
@@ -26,9 +26,10 @@
  * The time is the longest that any rank spent between its entry and its exit. A turn begins with
  * operations that are not counted: in the first turn of a cell WARM of them, or as many as take
  * WARM_NS, later COLD. The data of a turn's first one are verified. Lines of the output, one an
- * operation that counts, in ns; spread is how long after the first rank the last one entered:
+ * operation that counts, in ns; spread is how long after the first rank the last one entered; root
+ * and other are what the process of rank 0, and the busiest of the others, took of a processor:
  *
- *   op bytes round time spread
+ *   op bytes round time spread root other
  *   # end
  */
 #ifndef HWMC_TEST_LAB_CELLS_H_INCLUDED
@@ -68,7 +69,7 @@ struct cells_meeting {
     _Atomic unsigned command;     /* of rank 0, before it comes to a meeting */
     _Atomic int64_t start;
     _Atomic int64_t slowest, first, last; /* time, and entries */
-    int64_t unused[2];
+    _Atomic int64_t root, other;          /* processor time of rank 0; of another, the most */
 };
 
 /* What FILE begins with; `cell` and `over`, 1 the first, are set by job 0. */
@@ -107,6 +108,15 @@ static inline int64_t cells_now(void)
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Of this process. */
+static inline int64_t cells_processor_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
@@ -223,19 +233,26 @@ static inline void cells_stand_aside(struct cells *c)
 static inline enum cells_command cells_operate(struct cells *c, enum cells_command command)
 {
     struct cells_meeting *m = c->meeting;
-    int64_t entry, left;
+    int64_t entry, left, busy;
 
     if (c->work.rank == 0) {
         atomic_store(&m->command, command);
         atomic_store(&m->slowest, 0);
         atomic_store(&m->first, INT64_MAX);
         atomic_store(&m->last, 0);
+        atomic_store(&m->other, 0);
     }
     cells_sleep_until(cells_meet(c));
     command = (enum cells_command) atomic_load(&m->command);
+    busy = cells_processor_time();
     entry = cells_now();
     c->work.once();
     left = cells_now();
+    busy = cells_processor_time() - busy;
+    if (c->work.rank == 0)
+        atomic_store(&m->root, busy);
+    else
+        cells_raise(&m->other, busy);
     cells_raise(&m->slowest, left - entry);
     cells_lower(&m->first, entry);
     cells_raise(&m->last, entry);
@@ -279,9 +296,10 @@ static inline void cells_turn(struct cells *c, const struct cells_cell *cell, un
         } else {
             timed++;
             timed_ns += atomic_load(&m->slowest);
-            fprintf(c->out, "%s %zu %u %lld %lld\n", cell->op, cell->bytes, round,
+            fprintf(c->out, "%s %zu %u %lld %lld %lld %lld\n", cell->op, cell->bytes, round,
                     (long long) atomic_load(&m->slowest),
-                    (long long) (atomic_load(&m->last) - atomic_load(&m->first)));
+                    (long long) (atomic_load(&m->last) - atomic_load(&m->first)),
+                    (long long) atomic_load(&m->root), (long long) atomic_load(&m->other));
         }
     }
     if (c->work.rank == 0)

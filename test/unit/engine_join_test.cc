@@ -235,7 +235,7 @@ TEST(Engine, DatagramsAreNoLongerThanTheNetworkTakes)
         net.passes = [&](uint32_t, uint32_t to, const mem::Bytes &bytes) {
             return to != 2 || bytes.size() <= longest;
         };
-        g = net.group(first(4), [](hwmc_group_cfg &cfg) { cfg.piece_bytes = 40000; });
+        g = net.group(first(4), [](hwmc_group_cfg &cfg) { cfg.piece_bytes = 64000; });
         net.settle(600000000);
         expect_all(g, HWMC_GROUP_ON);
         for (auto *x : g) {

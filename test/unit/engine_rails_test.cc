@@ -45,10 +45,31 @@ TEST(EngineRails, ARailWithLittleWaitingGetsMore)
     EXPECT_LT(cast[0], 5);
 }
 
+// A rail that has nothing left each time gets as many at a time as go in one piece, and few once it
+// has most of them still.
+TEST(EngineRails, ARailThatIsFasterThanItsHostGetsLongBursts)
+{
+    mem::Net net(2, 64 << 20, 40 + 10, 1 << 20);
+    Groups g = net.group(first(2), [](hwmc_group_cfg &cfg) { cfg.piece_bytes = 1280; });
+    mem::Fabric &rail = net.fabric(0);
+
+    net.settle();
+    broadcast(net, g, 0, pattern(1000, 1)); // 100 datagrams
+    EXPECT_EQ(32, rail.longest);
+    broadcast(net, g, 0, pattern(1000, 2));
+    broadcast(net, g, 0, pattern(1000, 3));
+    EXPECT_EQ((int) HWMC_BURST, rail.longest);
+    rail.queued = 64 * 50;
+    broadcast(net, g, 0, pattern(1000, 4));
+    rail.longest = 0;
+    broadcast(net, g, 0, pattern(1000, 5));
+    EXPECT_EQ(16, rail.longest);
+}
+
 TEST(EngineRails, ARailThatBlocksIsWaitedForOnlyWhileItIsTheBest)
 {
     mem::Net net(3, 64 << 20, 40 + 10, 1 << 20, 2);
-    Groups g = net.group(first(3));
+    Groups g = net.group(first(3), [](hwmc_group_cfg &cfg) { cfg.piece_bytes = 1280; });
 
     net.settle();
     net.fabric(0, 1).credits = 5;

@@ -474,6 +474,7 @@ TEST(Engine, LentMemoryIsSentFromAndPlacedInto)
                 at[i] += n;
                 hwmc_group_consume(g[i], net.now);
                 if (at[i] == data.size()) {
+                    EXPECT_EQ(i == 1, net.counts[i]->engine.in_place == 0) << i;
                     hwmc_group_unpin(g[i]);
                     EXPECT_EQ(data, got[i]) << i;
                     std::fill(got[i].begin(), got[i].end(), 0xee);

@@ -78,7 +78,7 @@ int queue_poll(hwmc_fabric *f, hwmc_in *in, int n)
     while (got < n && !q->waiting.empty()) {
         q->pinned.push_back(q->waiting.front());
         q->waiting.pop_front();
-        in[got] = {q->pinned[got].data(), q->pinned[got].size()};
+        in[got] = {q->pinned[got].data(), q->pinned[got].size(), nullptr, 0};
         got++;
     }
     return got;
@@ -99,9 +99,9 @@ void queue_close(hwmc_fabric *f)
     queue_of(f)->closed++;
 }
 
-const hwmc_fabric_ops queue_ops = {"queue",    queue_query, queue_draw,     queue_join,
-                                   queue_join, nullptr,     queue_post,     queue_queued,
-                                   queue_poll, queue_fds,   queue_deadline, queue_close};
+const hwmc_fabric_ops queue_ops = {"queue",   queue_query,    queue_draw,   queue_join, queue_join,
+                                   nullptr,   queue_post,     queue_queued, queue_poll, nullptr,
+                                   queue_fds, queue_deadline, queue_close};
 
 class Fault : public ::testing::Test {
   protected:

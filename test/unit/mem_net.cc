@@ -96,6 +96,7 @@ static int post(hwmc_fabric *f, uint64_t group, const hwmc_out *out, int n)
     if (from->fails)
         return HWMC_ERR_DEVICE;
     from->net->posting_rail = from->rail;
+    from->longest = std::max(from->longest, n);
     if (from->hiccups > 0) {
         from->hiccups--;
         from->blocked = true;
@@ -131,7 +132,27 @@ static int poll(hwmc_fabric *f, hwmc_in *in, int n)
         k++;
     }
     for (int i = 0; i < k; i++)
-        in[i] = {at->held[i].data(), at->held[i].size()};
+        in[i] = {at->held[i].data(), at->held[i].size(), nullptr, 0};
+    return k;
+}
+
+// Writes to all of the memory that is offered. What is as expected is read apart.
+static int poll_into(hwmc_fabric *f, const hwmc_expected *e, hwmc_in *in, int n)
+{
+    Fabric *at = fabric_of(f);
+    int k = poll(f, in, n);
+
+    memset(e->at, 0xee, e->bytes);
+    for (int i = 0; i < k; i++) {
+        const size_t from = (size_t) i * e->body, room = from < e->bytes ? e->bytes - from : 0;
+        const Bytes &whole = at->held[i];
+
+        if (whole.size() <= e->head || whole.size() - e->head > std::min(e->body, room) ||
+            !e->is_next(e->ctx, whole.data(), (uint32_t) i))
+            break;
+        memcpy(e->at + from, whole.data() + e->head, whole.size() - e->head);
+        in[i] = {whole.data(), e->head, e->at + from, whole.size() - e->head};
+    }
     return k;
 }
 
@@ -155,8 +176,9 @@ static void close_fabric(hwmc_fabric *f)
     fabric_of(f)->joined.clear();
 }
 
-static const hwmc_fabric_ops fabric_ops = {"mem", query,  draw, join,   leave,    refresh,
-                                           post,  queued, poll, no_fds, deadline, close_fabric};
+static const hwmc_fabric_ops fabric_ops = {"mem",   query,    draw,        join, leave,
+                                           refresh, post,     queued,      poll, poll_into,
+                                           no_fds,  deadline, close_fabric};
 
 static void address(hwmc_lane *, const void **addr, size_t *len)
 {

@@ -46,6 +46,7 @@ struct Fabric {
     int hiccups = 0;                   // that many calls of post take nothing
     int credits = -1;                  // datagrams that post takes before it would block; -1: any
     size_t queued = 0;                 // what it says that waits
+    int longest = 0;                   // datagrams that post was given at a time, at most
     bool fails = false;                // to post
     bool blocked = false;              // the last call of post took less than it was given
 };

@@ -34,7 +34,7 @@ TEST(Segments, ARunIsOfOneLengthButTheLast)
 
 TEST(Segments, ARunEndsWhereTheKernelsMessageEnds)
 {
-    EXPECT_EQ(HWMC_SEGMENTS_MAX, run(std::vector<size_t>(100, 100)));
+    EXPECT_EQ(HWMC_BURST, run(std::vector<size_t>(100, 100)));
     EXPECT_EQ(45, run(std::vector<size_t>(60, 1452)));
     EXPECT_EQ(1, run({60000, 60000}));
     EXPECT_EQ(2, run({60000, 5507}));

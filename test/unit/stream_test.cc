@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+extern "C" {
+#include "core/bcast/coming.h"
+}
 #include "sim_net.h"
 
 using sim::Config;
@@ -259,6 +262,60 @@ TEST(Stream, ALaterBroadcastShowsThatEarlierOnesAreMissing)
     EXPECT_EQ(0u, r.sent[0].bid);
     EXPECT_EQ(0u, r.sent[0].nack.frags);
     EXPECT_EQ(2u, r.counts.lost_later);
+}
+
+static std::vector<uint64_t> coming(const Alone &r, uint32_t most = 64)
+{
+    const hwmc_coming c = hwmc_coming_on(&r.s, 0, most);
+
+    return {c.bid, c.index, c.num};
+}
+
+using Coming = std::vector<uint64_t>;
+
+// Of three channels of four fragments each.
+TEST(Stream, WhatComesNextFollowsWhatCameLast)
+{
+    Alone r(2, 3);
+
+    r.data(0, 0, 4);
+    EXPECT_EQ(0u, coming(r)[2]); // nobody has called it
+    hwmc_stream_post_member(&r.s, 0, 1000);
+    EXPECT_EQ((Coming{0, 1, 3 + 4 + 4}), coming(r));
+    EXPECT_EQ((Coming{0, 1, 5}), coming(r, 5));
+    r.data(0, 2, 4); // 1 is lost, and comes another way
+    EXPECT_EQ((Coming{0, 3, 1 + 4 + 4}), coming(r));
+    r.data(0, 3, 4);
+    EXPECT_EQ((Coming{1, 0, 4 + 4}), coming(r));
+    r.data(1, 1, 4); // ends with a broadcast that is shorter than a piece
+    r.data(2, 0, 2);
+    EXPECT_EQ((Coming{2, 1, 1}), coming(r));
+    EXPECT_EQ(0u, hwmc_coming_on(&r.s, 1, 64).num); // it comes on another rail
+}
+
+TEST(Stream, NothingIsOverwrittenByWhatComesNext)
+{
+    Alone r(2, 3);
+    hwmc_msg repair = {};
+
+    r.s.ring.push = r.s.slots[0].push = true;
+    hwmc_stream_post_member(&r.s, 0, 1000);
+    r.data(0, 0, 4);
+    repair.type = HWMC_MSG_DATA;
+    repair.peer = 1;
+    repair.data.index = 2;
+    repair.data.frags = 4;
+    repair.data.bytes = 32;
+    ASSERT_EQ(HWMC_PLACE, r.recv(repair)); // by the ring, before the network brings it
+    EXPECT_EQ((Coming{0, 1, 1}), coming(r));
+}
+
+TEST(Stream, ARootExpectsNothing)
+{
+    Alone r(0, 3);
+
+    hwmc_stream_post_root(&r.s, 32, true, 1, 1000);
+    EXPECT_EQ(0u, coming(r)[2]);
 }
 
 TEST(Stream, WhatIsOverIsStaleAndWhatCannotBeIsBad)

@@ -107,6 +107,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/comm/twin.c                    \
     src/mpi/coll/bcast_hw/core/base/reason.c             \
     src/mpi/coll/bcast_hw/core/base/trace.c              \
+    src/mpi/coll/bcast_hw/core/bcast/coming.c            \
     src/mpi/coll/bcast_hw/core/bcast/multilane.c         \
     src/mpi/coll/bcast_hw/core/bcast/seek.c              \
     src/mpi/coll/bcast_hw/core/bcast/stream.c            \
@@ -143,6 +144,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/engine/group/agenda.c          \
     src/mpi/coll/bcast_hw/engine/group/data.c            \
     src/mpi/coll/bcast_hw/engine/group/decline.c         \
+    src/mpi/coll/bcast_hw/engine/group/expect.c          \
     src/mpi/coll/bcast_hw/engine/group/failure.c         \
     src/mpi/coll/bcast_hw/engine/group/group.c           \
     src/mpi/coll/bcast_hw/engine/group/names.c           \

@@ -6,11 +6,13 @@
  */
 #include "engine.h"
 
+#include "group/expect.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
 #define ASKED UINT64_MAX /* number of the question whether a lane brings anything at all */
-#define POLL_BATCH 64
+#define POLL_BATCH ((int) HWMC_BURST)
 #define POLL_ROUNDS 4 /* batches taken in one progress, so that timers keep their turn */
 
 struct hwmc_engine *hwmc_engine_create(struct hwmc_counts *counts,
@@ -86,11 +88,12 @@ static void on_measure(struct hwmc_engine *e, const struct hwmc_msg *msg, uint64
 }
 
 /* Whether a datagram may be looked at: it has the authentication code that it must have, at `data`,
- * before `len` bytes. */
-static bool is_genuine(struct hwmc_engine *e, uint32_t rail, const unsigned char *data, size_t len)
+ * before `len` bytes, and those of the body where that is apart. */
+static bool is_genuine(struct hwmc_engine *e, uint32_t rail, const unsigned char *data, size_t len,
+                       const void *body, size_t body_len)
 {
     if (hwmc_auth_check(e->wires.cfg.auth, data, HWMC_AUTH_TO_RAIL(rail), &e->high,
-                        data + HWMC_AUTH, len, NULL, 0))
+                        data + HWMC_AUTH, len, body, body_len))
         return true;
     e->events++;
     e->wires.engine_counts->drop_forged++;
@@ -180,36 +183,46 @@ static void on_datagram(struct hwmc_engine *e, uint32_t rail, const struct hwmc_
 {
     size_t auth = e->wires.cfg.auth ? HWMC_AUTH : 0;
     const unsigned char *data = in->data;
-    size_t len = in->len - auth; /* of the message */
+    size_t len = in->len - auth; /* of the message, as far as it is there */
     uint32_t head;
 
     e->wires.engine_counts->datagrams_received++;
-    e->wires.engine_counts->datagram_bytes_received += in->len;
+    e->wires.engine_counts->datagram_bytes_received += in->len + in->body_len;
     if (in->len <= auth) {
         e->wires.engine_counts->drop_format++;
         return;
     }
-    if (auth > 0 && !is_genuine(e, rail, data, len))
+    if (auth > 0 && !is_genuine(e, rail, data, len, in->body, in->body_len))
         return;
     data += auth;
     head = hwmc_wire_head_of(data, len);
     if (head == 0)
         e->wires.engine_counts->drop_format++;
+    else if (in->body)
+        handle_message(e, rail, data, head, in->body, in->body_len);
     else
         handle_message(e, rail, data, head, data + head, len - head);
 }
 
-static void poll_rail(struct hwmc_engine *e, uint32_t rail)
+/* Returns whether more may have come. */
+static bool poll_once(struct hwmc_engine *e, uint32_t rail)
 {
     struct hwmc_fabric *f = e->wires.rails.one[rail].fabric;
     struct hwmc_in in[POLL_BATCH];
-    int n = POLL_BATCH;
+    struct hwmc_expectation x;
+    const bool expects = f->ops->poll_into && hwmc_expect(&e->groups, rail, &x);
+    int n = expects ? f->ops->poll_into(f, &x.expected, in, POLL_BATCH)
+                    : f->ops->poll(f, in, POLL_BATCH);
 
-    for (int round = 0; round < POLL_ROUNDS && n == POLL_BATCH; round++) {
-        n = f->ops->poll(f, in, POLL_BATCH);
-        for (int i = 0; i < n; i++)
-            on_datagram(e, rail, &in[i]);
-    }
+    for (int i = 0; i < n; i++)
+        on_datagram(e, rail, &in[i]);
+    return n == POLL_BATCH || (expects && n > 0);
+}
+
+static void poll_rail(struct hwmc_engine *e, uint32_t rail)
+{
+    for (int round = 0; round < POLL_ROUNDS && poll_once(e, rail); round++)
+        ;
 }
 
 bool hwmc_engine_by_lanes(const struct hwmc_engine *e)

@@ -13,6 +13,7 @@
 #ifndef HWMC_PORT_FABRIC_H_INCLUDED
 #define HWMC_PORT_FABRIC_H_INCLUDED
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,9 +33,30 @@ struct hwmc_out {
 
 /* A datagram that came: owned by the fabric, valid until its next poll. */
 struct hwmc_in {
-    const void *data;
+    const void *data; /* all of it; or the header, and the rest is at `body` */
     size_t len;
+    const void *body; /* where it was expected (struct hwmc_expected); NULL */
+    size_t body_len;
 };
+
+/* What is likely to come next: datagrams that follow each other, each a header and a body. The
+ * bodies belong at `at`, one behind the other. Until poll_into has returned that memory may get
+ * anything, so nothing is to be there that counts. */
+struct hwmc_expected {
+    size_t head;       /* bytes of a header, 1 to HWMC_EXPECTED_HEAD */
+    size_t body;       /* bytes of each body but the last, 1 or more */
+    unsigned char *at; /* the caller's */
+    size_t bytes;      /* of the bodies that are expected, together; 1 or more */
+    /* Whether this is the header of number `i` of them, counted from 0. */
+    bool (*is_next)(const void *ctx, const void *head, uint32_t i);
+    const void *ctx;
+};
+
+/* A burst: as many datagrams as some fabric or system carries in one piece. */
+#define HWMC_BURST 64u          /* the most datagrams of one */
+#define HWMC_BURST_BYTES 65507u /* ... and bytes: what IPv4 and UDP headers leave of 64 KiB */
+
+#define HWMC_EXPECTED_HEAD 80u
 
 struct hwmc_fabric_attr {
     size_t max_datagram; /* head and body together, bytes */
@@ -77,6 +99,12 @@ struct hwmc_fabric_ops {
     /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
     int (*poll)(struct hwmc_fabric *f, struct hwmc_in *in, int n);
 
+    /* The same, with what is expected, of which the first may be there or not: bodies of datagrams
+     * that came as expected are where they belong. `n` is HWMC_BURST or more; all that the fabric
+     * took is handed over. NULL: it cannot. */
+    int (*poll_into)(struct hwmc_fabric *f, const struct hwmc_expected *expected,
+                     struct hwmc_in *in, int n);
+
     /* Who is about to wait calls this, then deadline, then waits. Descriptors that become readable
      * when from now on poll gets something, post may take what it did not, or a join that was under
      * way is answered: writes up to `max`, returns how many there are. */
@@ -89,5 +117,13 @@ struct hwmc_fabric_ops {
     /* Leaves all groups and frees everything. */
     void (*close)(struct hwmc_fabric *f);
 };
+
+/* Datagrams of `bytes` in a burst, 1 or more. */
+static inline uint32_t hwmc_fabric_burst(size_t bytes)
+{
+    const size_t fit = HWMC_BURST_BYTES / bytes;
+
+    return fit < 1 ? 1 : fit > HWMC_BURST ? HWMC_BURST : (uint32_t) fit;
+}
 
 #endif /* HWMC_PORT_FABRIC_H_INCLUDED */

@@ -77,6 +77,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c            \
     src/mpid/ch4/netmod/hwmc/fabric/udp_members.c    \
     src/mpid/ch4/netmod/hwmc/fabric/udp_open.c       \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_recv.c       \
     src/mpid/ch4/netmod/hwmc/fabric/udp_socket.c     \
     src/mpid/ch4/netmod/hwmc/func_table.c            \
     src/mpid/ch4/netmod/hwmc/init/alike.c            \
@@ -183,6 +184,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c          \
     src/mpid/ch4/netmod/hwmc/fabric/udp_members.c  \
     src/mpid/ch4/netmod/hwmc/fabric/udp_open.c     \
+    src/mpid/ch4/netmod/hwmc/fabric/udp_recv.c     \
     src/mpid/ch4/netmod/hwmc/fabric/udp_socket.c   \
     src/mpid/ch4/netmod/hwmc/rail/locate.c         \
     src/mpid/ch4/netmod/hwmc/rail/rail.c           \

@@ -78,4 +78,17 @@ static inline uint32_t hwmc_bitmap_clear_from(const uint64_t *map, uint32_t bits
     return bits;
 }
 
+/* The first bit from `from` on that is set; `bits`: there is none. */
+static inline uint32_t hwmc_bitmap_set_from(const uint64_t *map, uint32_t bits, uint32_t from)
+{
+    while (from < bits) {
+        uint64_t set = map[from / 64] >> (from % 64);
+
+        if (set)
+            return from + (uint32_t) __builtin_ctzll(set);
+        from += 64 - from % 64;
+    }
+    return bits;
+}
+
 #endif /* HWMC_CORE_BASE_BITMAP_H_INCLUDED */

@@ -282,6 +282,11 @@ static inline bool hwmc_two_stage_casts(const struct hwmc_two_stage *m)
 /* DONE, and about to be consumed: rails on which nothing of it came are taken note of. */
 void hwmc_two_stage_consumed(const struct hwmc_two_stage *m, struct hwmc_ring *ring);
 
+/* The fragment after the latest one that came on this rail, which may be one more than its
+ * broadcast has. */
+void hwmc_two_stage_after_seen(const struct hwmc_ring *ring, uint32_t rail, uint64_t *bid,
+                               uint32_t *index);
+
 /* All fragments are here and nothing of stage 1 is left to do: the program's call can return. */
 static inline bool hwmc_two_stage_done(const struct hwmc_two_stage *m)
 {

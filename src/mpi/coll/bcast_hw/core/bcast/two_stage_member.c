@@ -62,6 +62,13 @@ static void ring_hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64
         *seen = at;
 }
 
+void hwmc_two_stage_after_seen(const struct hwmc_ring *ring, uint32_t rail, uint64_t *bid,
+                               uint32_t *index)
+{
+    *bid = ring->seen[rail] >> PLACE_BITS;
+    *index = (uint32_t) (ring->seen[rail] - place_of(*bid, 0));
+}
+
 /* The place that all rails in use have reached. */
 static uint64_t reached_place(const struct hwmc_two_stage *m, const struct hwmc_ring *ring)
 {

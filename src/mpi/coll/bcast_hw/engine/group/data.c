@@ -29,6 +29,7 @@ void hwmc_group_stall(struct hwmc_group *g, uint64_t now)
 void hwmc_group_pin(struct hwmc_group *g, void *memory, size_t bytes)
 {
     hwmc_placement_pin(&g->placement, memory, bytes, hwmc_stream_next_bid(&g->stream));
+    g->all->pinned = g;
 }
 
 bool hwmc_group_sent(const struct hwmc_group *g)
@@ -40,6 +41,8 @@ void hwmc_group_unpin(struct hwmc_group *g)
 {
     hwmc_rails_forget(&g->wires->rails, g->placement.user, g->placement.user_bytes);
     hwmc_placement_unpin(&g->placement, g->stream.channel.floor);
+    if (g->all->pinned == g)
+        g->all->pinned = NULL;
 }
 
 void *hwmc_group_next_bytes(struct hwmc_group *g, uint32_t bytes)
@@ -149,6 +152,20 @@ static void complete_cast(const struct hwmc_group *g, struct hwmc_msg *m, bool w
     m->data.frags = hwmc_frags_of(m->data.bytes, g->stream.ring.frag_bytes);
 }
 
+/* Puts a fragment where it belongs, unless it came there. */
+static void place_fragment(struct hwmc_group *g, const struct hwmc_msg *m,
+                           const unsigned char *payload)
+{
+    const uint32_t frag = g->stream.ring.frag_bytes;
+    unsigned char *at =
+        hwmc_placement_of(&g->placement, m->bid, m->data.bytes) + (size_t) m->data.index * frag;
+
+    if (at != payload)
+        memmove(at, payload, hwmc_frag_len(m->data.bytes, frag, m->data.index));
+    else
+        g->wires->engine_counts->in_place++;
+}
+
 static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
 {
     struct hwmc_msg m = in->msg;
@@ -163,9 +180,7 @@ static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_
         g->wires->counts->bad++;
     for (uint32_t end = m.data.index + n; m.data.index < end; m.data.index++, payload += frag)
         if (hwmc_stream_on_recv(&g->stream, &m, now) == HWMC_PLACE)
-            memcpy(hwmc_placement_of(&g->placement, m.bid, m.data.bytes) +
-                       (size_t) m.data.index * frag,
-                   payload, hwmc_frag_len(m.data.bytes, frag, m.data.index));
+            place_fragment(g, &m, payload);
 }
 
 static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)

@@ -284,6 +284,8 @@ void hwmc_group_free(struct hwmc_group *g)
 
     hwmc_group_leave(g);
     hwmc_names_remove(&all->names, g);
+    if (all->pinned == g)
+        all->pinned = NULL;
     hwmc_agenda_remove(&all->agenda, g);
     if (g->prev)
         g->prev->next = g->next;

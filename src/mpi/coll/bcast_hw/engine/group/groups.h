@@ -19,10 +19,11 @@ struct hwmc_groups {
     struct hwmc_declines declines; /* groups that this process has no memory for */
     struct hwmc_names names;
     struct hwmc_agenda agenda;
-    size_t memory_used;      /* of wires.cfg.memory */
-    uint32_t generations;    /* given out by this process as a leader */
-    uint32_t made;           /* groups, ever */
-    struct hwmc_spare spare; /* rails that set-ups do without for a while */
+    const struct hwmc_group *pinned; /* that has pinned a message of the program's last; NULL */
+    size_t memory_used;              /* of wires.cfg.memory */
+    uint32_t generations;            /* given out by this process as a leader */
+    uint32_t made;                   /* groups, ever */
+    struct hwmc_spare spare;         /* rails that set-ups do without for a while */
 };
 
 #endif /* HWMC_ENGINE_GROUP_GROUPS_H_INCLUDED */

@@ -86,6 +86,17 @@ unsigned char *hwmc_placement_of(struct hwmc_placement *h, uint64_t bid, uint32_
     return entry->at;
 }
 
+unsigned char *hwmc_placement_rest(const struct hwmc_placement *h, uint64_t bid, size_t at,
+                                   size_t *bytes)
+{
+    unsigned char *part = pinned_part(h, bid, at + 1);
+
+    if (!part)
+        return NULL;
+    *bytes = (size_t) (h->user + h->user_bytes - (part + at));
+    return part + at;
+}
+
 bool hwmc_placement_is_user(const struct hwmc_placement *h, uint64_t bid)
 {
     const struct hwmc_placement_entry *entry = &h->entry[bid % h->n];

@@ -44,6 +44,11 @@ void hwmc_placement_unpin(struct hwmc_placement *h, uint64_t floor);
 /* Where the bytes of broadcast `bid`, of which there are `bytes`, lie or are to be put. */
 unsigned char *hwmc_placement_of(struct hwmc_placement *h, uint64_t bid, uint32_t bytes);
 
+/* The part of the program's message from byte `at` of broadcast `bid` on: where it is, and how
+ * long; NULL when that is not in it. */
+unsigned char *hwmc_placement_rest(const struct hwmc_placement *h, uint64_t bid, size_t at,
+                                   size_t *bytes);
+
 /* The bytes of broadcast `bid` lie in the program's memory; false while none has come. */
 bool hwmc_placement_is_user(const struct hwmc_placement *h, uint64_t bid);
 

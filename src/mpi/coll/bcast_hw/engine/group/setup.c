@@ -59,14 +59,19 @@ void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *prop
 }
 
 /* What one broadcast may carry: as wished, at least a fragment, at most what all channels together
- * can leave unread in the smallest receive buffer, and what a request can name. */
+ * can leave unread in the smallest receive buffer, and what a request can name; whole bursts, if it
+ * is longer than one: none is to end with a few datagrams. */
 static uint32_t agreed_piece(const struct hwmc_group *g)
 {
-    uint32_t frag = g->negotiation.agreed.frag_bytes;
-    uint32_t piece = min_u32(g->cfg.piece_bytes, g->negotiation.agreed.window / g->cfg.channels);
+    const uint32_t frag = g->negotiation.agreed.frag_bytes;
+    const uint32_t head = HWMC_WIRE_CAST_HEAD + (g->wires->cfg.auth ? HWMC_AUTH : 0);
+    const uint32_t burst = hwmc_fabric_burst(frag + head);
+    uint32_t n = min_u32(g->cfg.piece_bytes, g->negotiation.agreed.window / g->cfg.channels) / frag;
 
-    piece = piece / frag < HWMC_WIRE_BITS_MAX ? piece / frag * frag : HWMC_WIRE_BITS_MAX * frag;
-    return piece > frag ? piece : frag;
+    n = min_u32(n, HWMC_WIRE_BITS_MAX);
+    if (n > burst)
+        n -= n % burst;
+    return max_u32(n, 1) * frag;
 }
 
 /* The shares of those rails change as they carry more or less. */

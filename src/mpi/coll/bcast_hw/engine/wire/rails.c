@@ -11,6 +11,9 @@
 #include "../../core/base/mask.h"
 #include "../../port/rail.h"
 
+#define BURST_LEAST 16 /* datagrams: 24 kB, as a switch's port or a shaper can hold */
+#define AT_ONCE 4      /* bursts in a row, after which the next one is longer */
+
 _Static_assert(HWMC_RAILS_MAX == HWMC_RAIL_BITS, "the core numbers as many rails as there are");
 
 void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabrics,
@@ -26,6 +29,7 @@ void hwmc_rails_open(struct hwmc_rails *rails, struct hwmc_fabric *const *fabric
             continue;
         rails->mask |= (uint8_t) (1u << r);
         one->fabric->ops->query(one->fabric, &one->attr);
+        one->burst = BURST_LEAST;
         hwmc_stripe_init(&rails->stripe.rail[r], mbit[r]);
     }
 }
@@ -101,6 +105,28 @@ static bool is_several(uint32_t mask)
     return mask & (mask - 1);
 }
 
+/* As many as make whole pieces of what goes out in one. */
+static int longest_burst(const struct hwmc_rails_one *one)
+{
+    const uint32_t piece = hwmc_fabric_burst(one->attr.max_datagram);
+
+    return (int) (HWMC_BURST / piece * piece);
+}
+
+/* It took a whole burst of `bytes`; `queued` bytes are still in this host. */
+static void note_burst(struct hwmc_rails_one *one, size_t bytes, size_t queued)
+{
+    const int most = longest_burst(one);
+
+    if (queued > bytes / 2) {
+        one->burst = BURST_LEAST < most ? BURST_LEAST : most;
+        one->at_once = 0;
+    } else if (++one->at_once >= AT_ONCE) {
+        one->burst = 2 * one->burst < most ? 2 * one->burst : most;
+        one->at_once = 0;
+    }
+}
+
 /* What a fabric refuses for good is lost like any datagram: repair has it. */
 static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
 {
@@ -108,6 +134,9 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
     struct hwmc_backlog *b = &one->backlog;
     struct hwmc_fabric *f = one->fabric;
     bool choosing = is_several(rails->mask);
+    const size_t bytes = b->bytes;
+    const int n = b->n - b->next;
+    size_t queued = 0;
     int k;
 
     one->blocked = false;
@@ -115,9 +144,11 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
         return;
     if (choosing)
         hwmc_stripe_on_queue(&rails->stripe.rail[r], f->ops->queued(f), now);
-    k = f->ops->post(f, b->group, b->out + b->next, b->n - b->next);
+    k = f->ops->post(f, b->group, b->out + b->next, n);
+    if (choosing || n >= one->burst)
+        queued = f->ops->queued(f);
     if (choosing)
-        hwmc_stripe_on_post(&rails->stripe.rail[r], f->ops->queued(f), now);
+        hwmc_stripe_on_post(&rails->stripe.rail[r], queued, now);
     if (k < 0) {
         hwmc_stripe_on_failure(&rails->stripe.rail[r], now);
         drop_backlog(b);
@@ -125,6 +156,8 @@ static void flush_one(struct hwmc_rails *rails, uint32_t r, uint64_t now)
     }
     for (int end = b->next + k; b->next < end; b->next++)
         b->bytes -= b->out[b->next].head_len + b->out[b->next].body_len;
+    if (k >= one->burst)
+        note_burst(one, bytes, queued);
     if (b->next == b->n)
         drop_backlog(b);
     else
@@ -184,9 +217,9 @@ static bool has_room(struct hwmc_rails *rails, uint32_t r, uint64_t group, uint6
     const struct hwmc_rails_one *one = &rails->one[r];
     const struct hwmc_backlog *b = &one->backlog;
 
-    if (!one->blocked && (b->n == HWMC_CAST_BATCH || (b->n > 0 && b->group != group)))
+    if (!one->blocked && (b->n >= one->burst || (b->n > 0 && b->group != group)))
         flush_one(rails, r, now);
-    return b->n < HWMC_CAST_BATCH && (b->n == 0 || b->group == group);
+    return b->n < one->burst && (b->n == 0 || b->group == group);
 }
 
 struct hwmc_room hwmc_rails_room(struct hwmc_rails *rails, uint32_t mask, uint32_t among,
@@ -209,7 +242,7 @@ uint32_t hwmc_rails_cast(struct hwmc_rails *rails, uint64_t group, const struct 
     unsigned char *auth = b->head[b->n], *head = auth + HWMC_AUTH;
     uint32_t high = msg->type == HWMC_MSG_DATA ? (uint32_t) (msg->bid >> 32) : 0;
 
-    assert(b->n < HWMC_CAST_BATCH && (b->n == 0 || b->group == group));
+    assert(b->n < (int) HWMC_BURST && (b->n == 0 || b->group == group));
     b->group = group;
     hwmc_wire_encode(head, id, src, msg, (void *) (uintptr_t) body, len);
     if (rails->auth) {

@@ -5,6 +5,11 @@
  * rails: the fabrics of a process, one a rail, and the datagrams that are encoded and not yet taken
  * by them. Chooses the rail of a fragment that may go on any (core/path/stripe).
  *
+ * How many datagrams a rail is given at a time follows what it carries. Short bursts go to a rail
+ * that still has most of the last one when it has taken that: it is busy anyway, and long ones
+ * would overflow what holds them on the way. A rail that has nothing left, time and again, is
+ * faster than this process, and gets as many as go in one piece.
+ *
  * A datagram's body is borrowed until its fabric has taken it: a group does not begin another
  * broadcast before that (hwmc_rails_idle), and who frees or gives back memory before that has
  * it forgotten.
@@ -17,22 +22,22 @@
 #include "auth.h"
 #include "wire.h"
 
-#define HWMC_CAST_BATCH 16
-
 /* Datagrams for one fabric, all of one group. */
 struct hwmc_backlog {
     uint64_t group; /* the fabric's */
     size_t bytes;   /* from `next` on */
     int next;       /* the first not yet taken */
     int n;
-    struct hwmc_out out[HWMC_CAST_BATCH];
-    unsigned char head[HWMC_CAST_BATCH][HWMC_AUTH + HWMC_WIRE_HEAD];
+    struct hwmc_out out[HWMC_BURST];
+    unsigned char head[HWMC_BURST][HWMC_AUTH + HWMC_WIRE_HEAD];
 };
 
 struct hwmc_rails_one {
     struct hwmc_fabric *fabric; /* NULL: this host has no such rail */
     struct hwmc_fabric_attr attr;
     struct hwmc_backlog backlog;
+    int burst;    /* datagrams that it is given at a time */
+    int at_once;  /* bursts in a row that were gone when it had taken them */
     bool blocked; /* the fabric took less than it was given; to be tried by the next flush */
 };
 

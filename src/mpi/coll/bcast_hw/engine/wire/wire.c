@@ -254,6 +254,17 @@ uint32_t hwmc_wire_head_of(const void *datagram, size_t len)
     return len >= head ? head : 0;
 }
 
+bool hwmc_wire_is_fragment(const void *head, const struct hwmc_wire_id *id, uint64_t bid,
+                           uint32_t index)
+{
+    const uint8_t *p = head;
+
+    return p[AT_TYPE] == TYPE_CAST && get_u64(p + AT_JOB) == id->job &&
+           get_u32(p + CAST_LEADER) == id->leader &&
+           get_u32(p + CAST_GENERATION) == id->generation &&
+           get_u32(p + CAST_BID) == (uint32_t) bid && get_u16(p + CAST_INDEX) == index;
+}
+
 /* What both headers begin with. */
 static void put_start(uint8_t *p, const struct hwmc_wire_id *id, uint8_t type)
 {

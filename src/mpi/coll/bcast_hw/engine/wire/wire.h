@@ -72,6 +72,10 @@ uint32_t hwmc_wire_head_len(const struct hwmc_msg *msg);
 /* Bytes of the header that the datagram's first bytes announce; 0 when it is too short for any. */
 uint32_t hwmc_wire_head_of(const void *datagram, size_t len);
 
+/* `head` begins a fragment by multicast that calls itself this one; HWMC_WIRE_CAST_HEAD bytes. */
+bool hwmc_wire_is_fragment(const void *head, const struct hwmc_wire_id *id, uint64_t bid,
+                           uint32_t index);
+
 /* Writes the header of `msg` from rank `src` to `head`. DATA, SEGMENT, MEASURE, PROBE, BLOCK: the
  * payload is `len` bytes of `body`. For every other type it is written to `body`
  * (HWMC_WIRE_CONTROL_MAX bytes) and `len` is ignored. Returns the length of the payload. */

@@ -230,7 +230,7 @@ static void deliver_due(struct hwmc_fault *f, uint64_t now, struct delivery *d)
         if (i == f->held)
             f->held = NOBODY;
         f->slots[i].state = SLOT_LENT;
-        d->in[d->num++] = (struct hwmc_in){f->slots[i].data, f->slots[i].len};
+        d->in[d->num++] = (struct hwmc_in){.data = f->slots[i].data, .len = f->slots[i].len};
     }
 }
 

@@ -19,9 +19,9 @@ int hwmc_segments_run(const struct hwmc_out *out, int n)
     size_t len = len_of(&out[0]), total = len;
     int run = 1;
 
-    while (run < n && run < HWMC_SEGMENTS_MAX && len_of(&out[run - 1]) == len &&
+    while (run < n && run < (int) HWMC_BURST && len_of(&out[run - 1]) == len &&
            len_of(&out[run]) > 0 && len_of(&out[run]) <= len &&
-           total + len_of(&out[run]) <= HWMC_SEGMENTS_BYTES) {
+           total + len_of(&out[run]) <= HWMC_BURST_BYTES) {
         total += len_of(&out[run]);
         run++;
     }

@@ -17,17 +17,14 @@
 
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
 
-#define HWMC_SEGMENTS_MAX 64       /* the kernel's, in a message */
-#define HWMC_SEGMENTS_BYTES 65507u /* of a message: what IPv4 and UDP headers leave */
-
 /* Room for one control message of either kind. */
 union hwmc_segments_control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* How many of the `n` >= 1 datagrams, from the first on, can go as one message: all of the first
- * one's length but the last, which may be shorter. At least 1. */
+/* How many of the `n` >= 1 datagrams, from the first on, can go as one message, a burst at most:
+ * all of the first one's length but the last, which may be shorter. At least 1. */
 int hwmc_segments_run(const struct hwmc_out *out, int n);
 
 /* Makes `msg` a message of segments of `len` bytes; `control` is borrowed until it is sent. */

@@ -2,16 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Datagrams of the udp fabric; its first socket sends. Polling and posting are one system call per
- * 64 messages; a message to or from the kernel is one datagram, or several in a row (segments.h).
- * What came in one system call is handed over in as many polls as it takes before the next one.
+ * Datagrams of the udp fabric to the kernel; its first socket sends. Posting is one system call per
+ * 64 messages; a message is one datagram, or several in a row (segments.h).
  *
  * What the network does to a datagram on its way out (no route for the moment, a firewall, a full
  * queue) is loss like any other, so post reports as sent what the kernel refused for such a reason.
  */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* recvmmsg, sendmmsg */
+#define _GNU_SOURCE /* sendmmsg */
 #endif
 
 #include "udp_impl.h"
@@ -34,8 +33,6 @@ static uint64_t now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
-
-/* Posting. */
 
 /* What becomes of a message that the kernel refused. */
 enum refusal { REFUSED_NOW, REFUSED_SEGMENTS, REFUSED_FOR_GOOD, REFUSED_ALL };
@@ -159,92 +156,6 @@ size_t hwmc_udp_queued(struct hwmc_fabric *f)
     int bytes = 0;
 
     return ioctl(u->sockets[0], SIOCOUTQ, &bytes) == 0 && bytes > 0 ? (size_t) bytes : 0;
-}
-
-/* Polling. */
-
-static bool is_multicast(struct msghdr *msg)
-{
-    struct in_pktinfo info = {0};
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c))
-        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO)
-            memcpy(&info, CMSG_DATA(c), sizeof(info));
-    return IN_MULTICAST(ntohl(info.ipi_addr.s_addr));
-}
-
-/* What was sent to this host alone is none of the job's, whatever it holds. */
-static void drop_unicast(struct hwmc_udp *u)
-{
-    int kept = 0;
-
-    for (int i = 0; i < u->in_num; i++) {
-        if (!is_multicast(&u->in[i].msg_hdr)) {
-            *u->params.unicast += 1;
-            continue;
-        }
-        if (kept < i) { /* the two change places: every message keeps one buffer */
-            struct mmsghdr other = u->in[kept];
-
-            u->in[kept] = u->in[i];
-            u->in[i] = other;
-        }
-        kept++;
-    }
-    u->in_num = kept;
-}
-
-/* Fills the buffers with what came on all sockets, as far as they go. */
-static void receive_all(struct hwmc_udp *u)
-{
-    u->in_num = u->in_at = 0;
-    u->in_off = 0;
-    for (int i = 0; i < u->num_sockets && u->in_num < HWMC_UDP_BATCH; i++) {
-        int fd = u->sockets[(u->next_socket + i) % u->num_sockets];
-        int got;
-
-        for (int k = u->in_num; k < HWMC_UDP_BATCH; k++)
-            u->in[k].msg_hdr.msg_controllen = sizeof(u->in_control[0]);
-        got = recvmmsg(fd, u->in + u->in_num, (unsigned) (HWMC_UDP_BATCH - u->in_num), MSG_DONTWAIT,
-                       NULL);
-        u->in_num += got > 0 ? got : 0;
-    }
-    u->next_socket = (u->next_socket + 1) % u->num_sockets;
-    drop_unicast(u);
-}
-
-/* Hands over up to `n` of the datagrams that came and are not handed over yet. What is longer than
- * a datagram can be is nobody's. */
-static int hand_over(struct hwmc_udp *u, struct hwmc_in *in, int n)
-{
-    int kept = 0;
-
-    while (u->in_at < u->in_num && kept < n) {
-        size_t len = u->in[u->in_at].msg_len;
-        size_t segment = hwmc_segments_len(&u->in[u->in_at].msg_hdr, len);
-        size_t left = len - u->in_off;
-        const char *data = (const char *) u->in[u->in_at].msg_hdr.msg_iov->iov_base + u->in_off;
-
-        if (left > 0 && segment <= u->attr.max_datagram)
-            in[kept++] = (struct hwmc_in){data, left < segment ? left : segment};
-        u->in_off += segment;
-        if (u->in_off >= len) {
-            u->in_off = 0;
-            u->in_at++;
-        }
-    }
-    return kept;
-}
-
-int hwmc_udp_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
-{
-    struct hwmc_udp *u = (struct hwmc_udp *) f;
-
-    if (u->retry_at != UINT64_MAX && now_ns() >= u->retry_at)
-        u->retry_at = UINT64_MAX;
-    if (u->in_at == u->in_num)
-        receive_all(u);
-    return hand_over(u, in, n);
 }
 
 uint64_t hwmc_udp_deadline(struct hwmc_fabric *f)

@@ -5,7 +5,8 @@
  * udp_impl: what the files of the udp fabric share.
  *
  *     udp_open.c      opening, closing, and what an open one does
- *     udp.c           datagrams: to the kernel, and from it
+ *     udp.c           datagrams to the kernel
+ *     udp_recv.c      datagrams from the kernel
  *     udp_members.c   the groups that it is in
  *     udp_socket.c    its sockets
  */
@@ -36,6 +37,22 @@ struct hwmc_udp_member {
     int refs;      /* > 0 */
 };
 
+/* A message from the kernel: one datagram, or several in a row. The first `split` lie apart, each
+ * header at heads[first + k] and its body where it was expected; the others at `rest`. */
+struct hwmc_udp_in {
+    char *rest;     /* a buffer of the fabric's */
+    size_t segment; /* bytes of each datagram but the last */
+    uint32_t first, split;
+};
+
+/* What poll_into hands the kernel: for each message that may come, headers and bodies in turn and
+ * then the message's buffer. */
+struct hwmc_udp_split {
+    struct iovec iov[2 * HWMC_BURST + HWMC_UDP_BATCH];
+    unsigned char heads[HWMC_BURST][HWMC_EXPECTED_HEAD];
+    char *spare; /* one buffer more, to put a message together in that is not what was expected */
+};
+
 struct hwmc_udp {
     struct hwmc_fabric super;
     struct hwmc_rail rail;
@@ -55,13 +72,19 @@ struct hwmc_udp {
     bool segments;     /* post: the kernel takes several datagrams as one message */
 
     struct mmsghdr in[HWMC_UDP_BATCH];
+    struct hwmc_udp_in in_of[HWMC_UDP_BATCH];
     struct iovec in_iov[HWMC_UDP_BATCH];
     union hwmc_udp_control in_control[HWMC_UDP_BATCH];
-    char *in_data; /* HWMC_UDP_BATCH buffers, of which the kernel touches what it fills */
-    int in_num;    /* messages that came */
-    int in_at;     /* of these, the first not handed over in full; == in_num: none */
-    size_t in_off; /* bytes of that one handed over */
+    struct hwmc_udp_split split;
+    char *in_data;    /* buffers, of which the kernel touches what it fills */
+    bool in_apart;    /* messages are read apart; whole */
+    uint32_t in_run;  /* datagrams in a message, of late; 1 to HWMC_BURST */
+    int in_num;       /* messages that came */
+    int in_at;        /* of these, the first not handed over in full; == in_num: none */
+    uint32_t in_next; /* datagrams of that one handed over */
 };
+
+#define HWMC_UDP_BUFFER 65536u /* bytes: any message */
 
 /* Sockets. */
 
@@ -85,6 +108,8 @@ void hwmc_udp_refresh(struct hwmc_fabric *f, uint64_t group);
 int hwmc_udp_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *out, int n);
 size_t hwmc_udp_queued(struct hwmc_fabric *f);
 int hwmc_udp_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n);
+int hwmc_udp_poll_into(struct hwmc_fabric *f, const struct hwmc_expected *expected,
+                       struct hwmc_in *in, int n);
 uint64_t hwmc_udp_deadline(struct hwmc_fabric *f);
 
 #endif /* HWMC_NETMOD_FABRIC_UDP_IMPL_H_INCLUDED */

@@ -14,7 +14,6 @@
 #define IP_UDP_HEADERS 28u
 #define LOOPBACK_DATAGRAM (16384u + 64u)
 #define DATAGRAM_MIN 256u
-#define BUFFER_BYTES 65536u /* for any message */
 
 static void udp_query(struct hwmc_fabric *f, struct hwmc_fabric_attr *attr)
 {
@@ -58,6 +57,7 @@ static const struct hwmc_fabric_ops udp_ops = {
     .post = hwmc_udp_post,
     .queued = hwmc_udp_queued,
     .poll = hwmc_udp_poll,
+    .poll_into = hwmc_udp_poll_into,
     .fds = udp_fds,
     .deadline = hwmc_udp_deadline,
     .close = udp_close,
@@ -66,12 +66,12 @@ static const struct hwmc_fabric_ops udp_ops = {
 static void init_buffers(struct hwmc_udp *u)
 {
     for (int i = 0; i < HWMC_UDP_BATCH; i++) {
-        u->in_iov[i].iov_base = u->in_data + (size_t) i * BUFFER_BYTES;
-        u->in_iov[i].iov_len = BUFFER_BYTES;
+        u->in_of[i].rest = u->in_data + (size_t) i * HWMC_UDP_BUFFER;
         u->in[i].msg_hdr.msg_control = &u->in_control[i];
-        u->in[i].msg_hdr.msg_iov = &u->in_iov[i];
-        u->in[i].msg_hdr.msg_iovlen = 1;
     }
+    u->split.spare = u->in_data + (size_t) HWMC_UDP_BATCH * HWMC_UDP_BUFFER;
+    u->in_run = 1;
+    u->in_apart = true;
 }
 
 int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *params,
@@ -97,7 +97,7 @@ int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *pa
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
         u->attr.max_datagram = LOOPBACK_DATAGRAM;
     err = HWMC_ERR_NOMEM;
-    u->in_data = malloc((size_t) HWMC_UDP_BATCH * BUFFER_BYTES);
+    u->in_data = malloc((size_t) (HWMC_UDP_BATCH + 1) * HWMC_UDP_BUFFER);
     if (u->in_data == NULL)
         goto fail;
     init_buffers(u);

@@ -133,7 +133,7 @@ static int verbs_poll(struct hwmc_fabric *f, struct hwmc_in *in, int n)
     hwmc_verbs_recv_look(&v->recv);
     while (kept < n && hwmc_verbs_recv_next(&v->recv, &came))
         if (is_wanted(v, &came))
-            in[kept++] = (struct hwmc_in){came.data, came.len};
+            in[kept++] = (struct hwmc_in){.data = came.data, .len = came.len};
     return kept;
 }
 

@@ -205,6 +205,23 @@ void hwmc_wait_failure_end(struct hwmc_wait_failure *p)
     p->calls = false;
 }
 
+void hwmc_wait_failure_look(struct hwmc_wait_failure *p, struct hwmc_group *g)
+{
+    hwmc_lock();
+    if (g->wires->now >= p->wake)
+        hwmc_wait_failure_step(p, g);
+    hwmc_unlock();
+}
+
+void hwmc_wait_failure_over(struct hwmc_wait_failure *p)
+{
+    if (p->wake == 0)
+        return;
+    hwmc_lock();
+    hwmc_wait_failure_end(p);
+    hwmc_unlock();
+}
+
 uint64_t hwmc_wait_failure_deadline(void)
 {
     return wake;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (C) the hwmc contributors
 #
-# How long the longest broadcast of a case was, by fault. check-faults sets data (lines: number from
+# How long the longest call of a case was, by fault. check-faults sets data (lines: number from
 # the bottom, fault, cases, least, first quartile, median, third quartile, most; ms) and picture (a
 # file).
 
@@ -11,7 +11,7 @@ set border 1 lw 1.2 lc rgb "#444444"
 set xtics nomirror out
 set ytics scale 0 nomirror
 set grid xtics back dt 1 lc rgb "#e4e4e4" lw 1
-set title "The longest broadcast of a case, by fault" font ",15"
+set title "The longest call of a case, by fault" font ",15"
 set logscale x 10
 set xlabel "ms: half of the cases, their median; least and most"
 set yrange [0.4:*]

@@ -99,8 +99,12 @@ STOPPED = "a host is stopped for longer than the limit"
 LIMIT_MS = 3000
 GONE_ENDINGS = (GONE, STOPPED)
 GONE_BYTES = (8, 1000, 20000, 100000, 300000, 2000000)
+GONE_CALLS = ("barrier", "reduce", "allreduce")
+GONE_MOVES = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")  # hwmc's with one rank a host, if long
 
-ORDERS = ("short", "long", "late", "comms", "others", "idle", "ahead")
+# The collectives have orders of their own.
+COLLECTIVES = ("barrier", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan")
+ORDERS = ("short", "long", "late", "comms", "idle", "ahead", "any", "started") + COLLECTIVES
 
 SHAPES = (Shape(2), Shape(4), Shape(8), Shape(3, ppn=2), Shape(3, ppn=3, np=7), Shape(3, rails=2),
           Shape(4, ppn=2, rails=2))
@@ -157,11 +161,18 @@ class Job:
     algorithm: str
     weather: str
     ending: str = ""  # one of ENDINGS or GONE_ENDINGS: the job has no cases but that
-    bytes: int = 0  # of GONE_ENDINGS: of each broadcast
+    bytes: int = 0  # of GONE_ENDINGS: of each call
+    call: str = "bcast"  # ... of which collective
+    started: bool = False  # ... nonblocking
     cases: list = field(default_factory=list)
 
     def ranks(self):
         return self.shape.np or self.shape.hosts * self.shape.ppn
+
+    def ranks_of(self, host):
+        """The first and the last one."""
+        first = host * self.shape.ppn
+        return first, min(first + self.shape.ppn, self.ranks()) - 1
 
     def goes_on(self, fault):
         """While it lasts."""
@@ -179,7 +190,8 @@ class Job:
         return env
 
     def __str__(self):
-        return "%s, %s, %s" % (self.algorithm, self.shape, self.weather)
+        what = ", %s%s of %d" % ("i" * self.started, self.call, self.bytes) if self.ending == GONE else ""
+        return "%s, %s, %s%s" % (self.algorithm, self.shape, self.weather, what)
 
 
 def case_of(random_, fault, order, job):
@@ -241,6 +253,14 @@ def plan(seed, cases, each, endings):
     return jobs
 
 
+def draw_gone_call(random_, job):
+    """What is called when a host goes. Half of it are broadcasts."""
+    job.bytes, job.started = random_.choice(GONE_BYTES), random_.random() < 0.5
+    job.call = random_.choice(("bcast", random_.choice(GONE_CALLS + (GONE_MOVES if job.shape.ppn == 1 else ()))))
+    if job.call in GONE_MOVES:
+        job.bytes = max(GONE_BYTES)
+
+
 def gone(seed, number, first):
     """So many jobs from number `first` on: all hosts' rails are cut at one of them for good, or it is stopped."""
     random_ = random.Random("gone %d" % seed)
@@ -252,7 +272,8 @@ def gone(seed, number, first):
         kind = random_.choice(("silent", "silent", "cable"))
         words = tuple("rail-down %s %d %s" % (HOSTS, rail, kind) for rail in range(shape.rails))
         job = Job(first + at, random_.randrange(1 << 30), shape, algorithm, weather,
-                  GONE_ENDINGS[at % len(GONE_ENDINGS)], bytes=random_.choice(GONE_BYTES))
+                  GONE_ENDINGS[at % len(GONE_ENDINGS)])
+        draw_gone_call(random_, job)
         fault = Fault("%s, %s" % (GONE, kind), words, (), cuts=True) if job.ending == GONE else stops
         job.cases = [case_of(random_, fault, random_.choice(("short", "long")), job)]
         jobs.append(job)

@@ -163,3 +163,40 @@ TEST(EngineBlocks, LengthsThatDisagreeAreAnError)
 }
 
 } // namespace
+
+// What a member waits for, and whether the lanes of all rails must answer for that.
+TEST(EngineBlocks, AreAStageOfTheirOwn)
+{
+    for (uint32_t bytes : {100u, 20000u}) {
+        mem::Net net(2);
+        Groups g = net.group(first(2));
+        std::vector<AllToAll> all;
+
+        net.settle();
+        for (uint32_t r = 0; r < 2; r++)
+            all.emplace_back(2, r, bytes, HWMC_BLOCKS_EAGER, 1);
+        EXPECT_EQ(HWMC_STAGE_SYNC, hwmc_group_stage(g[0]));
+        hwmc_group_exchange(g[0], &all[0].plan, net.now);
+        net.settle();
+        EXPECT_EQ(HWMC_STAGE_BLOCKS, hwmc_group_stage(g[0]));
+        EXPECT_EQ(bytes == 20000, hwmc_group_waits_for_lanes(g[0], HWMC_STAGE_BLOCKS));
+        hwmc_group_exchange(g[1], &all[1].plan, net.now);
+        settle(net, g, all);
+        EXPECT_EQ(HWMC_STAGE_SYNC, hwmc_group_stage(g[0]));
+        EXPECT_FALSE(hwmc_group_waits_for_lanes(g[0], HWMC_STAGE_BLOCKS));
+    }
+}
+
+// One that has all that comes to it, but is not through with what it sends, waits too.
+TEST(EngineBlocks, WaitForLanesThatHaveThem)
+{
+    mem::Net net(2);
+    Groups g = net.group(first(2));
+    AllToAll one(2, 0, 20000, HWMC_BLOCKS_EAGER, 1);
+
+    net.settle();
+    one.plan.num_in = 0;
+    hwmc_group_exchange(g[0], &one.plan, net.now);
+    net.settle();
+    EXPECT_TRUE(hwmc_group_waits_for_lanes(g[0], HWMC_STAGE_BLOCKS));
+}

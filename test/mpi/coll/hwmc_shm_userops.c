@@ -36,7 +36,7 @@ static const struct layout *current; /* of the reduction under way */
 
 static uint32_t *number(const void *base, MPI_Aint i, int which)
 {
-    return (uint32_t *) ((char *) base + i * current->extent + current->at[which]);
+    return (uint32_t *) ((uintptr_t) base + (uintptr_t) (i * current->extent + current->at[which]));
 }
 
 static struct element get(const void *base, MPI_Aint i)
@@ -113,7 +113,7 @@ static MPI_Aint bottom; /* what addresses are counted from; 0, or for MPI_BOTTOM
 
 static void *origin(unsigned char *area)
 {
-    return area + AREA / 4 / 16 * 16 - bottom;
+    return (void *) ((uintptr_t) area + AREA / 4 / 16 * 16 - (uintptr_t) bottom);
 }
 
 static unsigned char *in, *out, *want;

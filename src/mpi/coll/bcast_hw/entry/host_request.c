@@ -105,15 +105,6 @@ static void host_leave(struct hwmc_host_request *h)
         host_over(h, mpi_errno);
 }
 
-/* The hosts of a group that this operation has waited for long are asked whether they are there. */
-static void host_detect(struct hwmc_host_request *h, struct hwmc_group *g)
-{
-    hwmc_lock();
-    if (g->wires->now >= h->failure.wake)
-        hwmc_wait_failure_step(&h->failure, g);
-    hwmc_unlock();
-}
-
 static void host_plan(struct hwmc_host_request *h)
 {
     struct hwmc_spread *s = h->spread;
@@ -122,7 +113,7 @@ static void host_plan(struct hwmc_host_request *h)
     if (!hwmc_leader_group_ask(h->request.comm, h->request.carried, &h->plan, &h->await,
                                MPI_SUCCESS)) {
         if (h->await.kind == HWMC_AWAIT_GROUP)
-            host_detect(h, h->await.group);
+            hwmc_wait_failure_look(&h->failure, h->await.group);
         return;
     }
     if (!h->plan.goes || (s->ops->fits && !s->ops->fits(s))) {
@@ -148,7 +139,7 @@ static void host_spread(struct hwmc_host_request *h)
         return;
     }
     if (stage->waits == HWMC_STAGE_FOR_NET)
-        host_detect(h, stage->group);
+        hwmc_wait_failure_look(&h->failure, stage->group);
     if (n && stage->err == HWMC_OK && hwmc_shm_group_failed(&n->group))
         stage->ops->fail(stage, HWMC_ERR_PEER);
 }
@@ -226,11 +217,7 @@ static void host_end(struct hwmc_request *r)
     struct hwmc_host_request *h = host_of(r);
     struct hwmc_call *c = hwmc_host_call(h);
 
-    if (h->failure.wake != 0) {
-        hwmc_lock();
-        hwmc_wait_failure_end(&h->failure);
-        hwmc_unlock();
-    }
+    hwmc_wait_failure_over(&h->failure);
     if (h->begun)
         r->mpi_errno =
             h->spread ? hwmc_spread_end(h->spread, r->mpi_errno) : c->ops->end(c, r->mpi_errno);

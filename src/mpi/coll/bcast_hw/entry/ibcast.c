@@ -69,15 +69,6 @@ static void ibcast_start(struct hwmc_request *r)
     b->failure = (struct hwmc_wait_failure){.wake = 0};
 }
 
-/* The hosts of a group that this operation has waited for long are asked whether they are there. */
-static void ibcast_detect(struct ibcast *b, struct hwmc_group *g)
-{
-    hwmc_lock();
-    if (g->wires->now >= b->failure.wake)
-        hwmc_wait_failure_step(&b->failure, g);
-    hwmc_unlock();
-}
-
 /* It is decided who runs it. */
 static void ibcast_begin(struct ibcast *b)
 {
@@ -112,7 +103,7 @@ static void ibcast_plan(struct ibcast *b)
     if (hwmc_comm_plan(r->comm, r->carried, &b->plan, &b->await, MPI_SUCCESS))
         ibcast_begin(b);
     else if (b->await.kind == HWMC_AWAIT_GROUP)
-        ibcast_detect(b, b->await.group);
+        hwmc_wait_failure_look(&b->failure, b->await.group);
 }
 
 static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
@@ -128,7 +119,7 @@ static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
     if (by == HWMC_STEP_BY_HELPER)
         return;
     if (s->waits == HWMC_STAGE_FOR_NET)
-        ibcast_detect(b, s->group);
+        hwmc_wait_failure_look(&b->failure, s->group);
     if (b->host && s->err == HWMC_OK && hwmc_shm_group_failed(&b->host->group))
         s->ops->fail(s, HWMC_ERR_PEER);
 }
@@ -162,11 +153,7 @@ static void ibcast_end(struct hwmc_request *r)
 {
     struct ibcast *b = ibcast_of(r);
 
-    if (b->failure.wake != 0) {
-        hwmc_lock();
-        hwmc_wait_failure_end(&b->failure);
-        hwmc_unlock();
-    }
+    hwmc_wait_failure_over(&b->failure);
     hwmc_note_call(b->plan.by_hwmc, b->bytes);
     if (!b->plan.by_hwmc || r->mpi_errno)
         return;

@@ -206,6 +206,12 @@ static void combine_by_kernel(void *ctx, void *out, const void *a, const void *b
     o->kernel(out, a, b, count);
 }
 
+/* Where MPI counts an element from that begins at `at`: that may lie outside of our memory. */
+static void *counted_from(const void *at, MPI_Aint first)
+{
+    return (void *) ((uintptr_t) at - (uintptr_t) first);
+}
+
 /* MPICH's functions have one operand where the result goes. */
 static void combine_by_mpich(void *ctx, void *out, const void *a, const void *b, size_t count)
 {
@@ -216,9 +222,9 @@ static void combine_by_mpich(void *ctx, void *out, const void *a, const void *b,
         memcpy(out, b, count * o->of.element);
     for (size_t i = 0; i < count; i += at_a_time) {
         size_t at = i * o->of.element;
-        int mpi_errno =
-            MPIR_Reduce_local((const char *) a + at - o->first, (char *) out + at - o->first,
-                              (MPI_Aint) at_a_time, o->type, o->op);
+        int mpi_errno = MPIR_Reduce_local(counted_from((const char *) a + at, o->first),
+                                          counted_from((char *) out + at, o->first),
+                                          (MPI_Aint) at_a_time, o->type, o->op);
 
         if (o->mpi_errno == MPI_SUCCESS)
             o->mpi_errno = mpi_errno;
@@ -293,7 +299,8 @@ static int copy_in(const struct hwmc_operation *o, const void *from, void *to, M
 
     for (MPI_Aint i = 0; i < num && mpi_errno == MPI_SUCCESS; i += at_a_time)
         mpi_errno = MPIR_Localcopy((const char *) from + i * o->extent, at_a_time, o->type,
-                                   (char *) to + i * o->of.element - o->first, at_a_time, o->type);
+                                   counted_from((char *) to + i * o->of.element, o->first),
+                                   at_a_time, o->type);
     return mpi_errno;
 }
 
@@ -303,8 +310,9 @@ static int copy_out(const struct hwmc_operation *o, const void *from, void *to, 
     int mpi_errno = MPI_SUCCESS;
 
     for (MPI_Aint i = 0; i < num && mpi_errno == MPI_SUCCESS; i += at_a_time)
-        mpi_errno = MPIR_Localcopy((const char *) from + i * o->of.element - o->first, at_a_time,
-                                   o->type, (char *) to + i * o->extent, at_a_time, o->type);
+        mpi_errno =
+            MPIR_Localcopy(counted_from((const char *) from + i * o->of.element, o->first),
+                           at_a_time, o->type, (char *) to + i * o->extent, at_a_time, o->type);
     return mpi_errno;
 }
 

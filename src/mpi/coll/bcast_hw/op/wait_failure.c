@@ -8,9 +8,9 @@
  * through others. Each host is represented by its first member.
  *
  * Which rails must answer follows from what is waited for: the one of the lane for control and
- * repair, and along trees those of their lanes as well. In resilient mode, and where it is not
- * known by which rail control goes, one rail is enough. Silence counts only of a host that has
- * answered by that rail some time: there may be a filter.
+ * repair, and along trees and for long blocks those of their lanes as well. In resilient mode, and
+ * where it is not known by which rail control goes, one rail is enough. Silence counts only of a
+ * host that has answered by that rail some time: there may be a filter.
  */
 
 #include "wait_failure.h"
@@ -35,6 +35,7 @@ struct waited {
     uint32_t size, rank;   /* of its members, and this one */
     const uint32_t *world; /* their ranks in MPI_COMM_WORLD; NULL: it is that */
     uint32_t rails;        /* that it keeps to; 0: all */
+    bool lanes;            /* what goes by the lanes of rails, too */
     enum hwmc_stage stage;
 };
 
@@ -55,7 +56,7 @@ static uint32_t must(const struct hwmc_engine *e, const struct waited *w)
     if (k->any)
         return 0;
     rails = k->ops->control(k);
-    if (w->stage == HWMC_STAGE_TREES && e->wires.cfg.num_far_lanes > 0)
+    if (w->lanes && e->wires.cfg.num_far_lanes > 0)
         rails |= hwmc_wires_lane_rails(&e->wires) & (w->rails ? w->rails : ~0u);
     return rails;
 }
@@ -176,6 +177,7 @@ static struct waited waited_of(const struct hwmc_group *g, enum hwmc_stage stage
                            .rank = g->cfg.rank,
                            .world = g->world,
                            .rails = g->cfg.rails,
+                           .lanes = hwmc_group_waits_for_lanes(g, stage),
                            .stage = stage};
 }
 
@@ -201,6 +203,23 @@ void hwmc_wait_failure_end(struct hwmc_wait_failure *p)
     call.member = NULL;
     call.owner = NULL;
     p->calls = false;
+}
+
+void hwmc_wait_failure_look(struct hwmc_wait_failure *p, struct hwmc_group *g)
+{
+    hwmc_lock();
+    if (g->wires->now >= p->wake)
+        hwmc_wait_failure_step(p, g);
+    hwmc_unlock();
+}
+
+void hwmc_wait_failure_over(struct hwmc_wait_failure *p)
+{
+    if (p->wake == 0)
+        return;
+    hwmc_lock();
+    hwmc_wait_failure_end(p);
+    hwmc_unlock();
 }
 
 uint64_t hwmc_wait_failure_deadline(void)

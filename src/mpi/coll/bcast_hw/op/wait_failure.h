@@ -24,6 +24,11 @@ void hwmc_wait_failure_step(struct hwmc_wait_failure *p, struct hwmc_group *g);
 /* The wait is over. Under the lock. */
 void hwmc_wait_failure_end(struct hwmc_wait_failure *p);
 
+/* The same two for who steps an operation and does not wait, and has not the lock: `look` whenever
+ * the operation is found waiting for `g`. */
+void hwmc_wait_failure_look(struct hwmc_wait_failure *p, struct hwmc_group *g);
+void hwmc_wait_failure_over(struct hwmc_wait_failure *p);
+
 /* No wait follows, and that for all processes is over. Under the lock. */
 void hwmc_wait_failure_close(void);
 

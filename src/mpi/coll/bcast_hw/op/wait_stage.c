@@ -89,11 +89,7 @@ static void end_wait(struct wait *w)
         hwmc_shm_awake(w->n, &w->in_host);
         hwmc_shm_wakeup_ring(&w->n->group);
     }
-    if (w->failure.wake == 0)
-        return;
-    hwmc_lock();
-    hwmc_wait_failure_end(&w->failure);
-    hwmc_unlock();
+    hwmc_wait_failure_over(&w->failure);
 }
 
 int hwmc_wait_stage(struct hwmc_op_stage *s, struct hwmc_shm_host *n)

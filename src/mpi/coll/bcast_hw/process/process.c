@@ -9,19 +9,37 @@
 #include "../engine/engine.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hwmc_engine *engine;
 static bool registered;
 
+/* What threads ask without the lock, as it was when it was left. */
+static atomic_bool active, by_lanes;
+
 void hwmc_lock(void)
 {
     pthread_mutex_lock(&lock);
 }
 
+/* Others read it again and again: it is written only if it has changed. */
+static void publish(atomic_bool *hint, bool now)
+{
+    if (atomic_load_explicit(hint, memory_order_relaxed) != now)
+        atomic_store_explicit(hint, now, memory_order_relaxed);
+}
+
+static void publish_hints(void)
+{
+    publish(&active, registered && hwmc_engine_active(engine));
+    publish(&by_lanes, registered && hwmc_engine_by_lanes(engine));
+}
+
 void hwmc_unlock(void)
 {
+    publish_hints();
     pthread_mutex_unlock(&lock);
 }
 
@@ -50,6 +68,7 @@ void hwmc_process_register(const struct hwmc_wires_cfg *cfg)
 {
     hwmc_engine_open(engine, cfg);
     registered = cfg->lane != NULL;
+    publish_hints();
 }
 
 bool hwmc_registered(void)
@@ -59,12 +78,12 @@ bool hwmc_registered(void)
 
 bool hwmc_active(void)
 {
-    return registered && hwmc_engine_active(engine);
+    return atomic_load_explicit(&active, memory_order_relaxed);
 }
 
 bool hwmc_by_lanes(void)
 {
-    return registered && hwmc_engine_by_lanes(engine);
+    return atomic_load_explicit(&by_lanes, memory_order_relaxed);
 }
 
 int hwmc_progress(void)
@@ -120,5 +139,6 @@ bool hwmc_drained(void)
 void hwmc_process_close(void)
 {
     registered = false;
+    publish_hints();
     hwmc_engine_close(engine);
 }

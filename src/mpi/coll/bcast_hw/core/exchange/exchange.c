@@ -373,6 +373,21 @@ enum hwmc_verdict hwmc_exchange_on_credit(struct hwmc_exchange *x, const struct 
     return HWMC_TAKEN;
 }
 
+bool hwmc_exchange_waits_for_long(const struct hwmc_exchange *x)
+{
+    for (uint32_t i = 0; x->running && i < x->num_in; i++)
+        if (!x->in[i].over && !hwmc_exchange_is_eager(x, x->in[i].bytes))
+            return true;
+    for (uint32_t i = 0; x->running && i < x->num_out; i++) {
+        const struct hwmc_block_out *b = &x->out[i];
+
+        if (!b->refused && !hwmc_exchange_is_eager(x, b->bytes) &&
+            b->done < hwmc_exchange_parts(b->bytes, x->part))
+            return true;
+    }
+    return false;
+}
+
 void hwmc_exchange_check(const struct hwmc_exchange *x)
 {
     uint32_t left_in = 0, left_out = 0, grants = 0, credits = 0, open = 0;

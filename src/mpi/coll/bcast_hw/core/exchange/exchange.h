@@ -192,6 +192,9 @@ static inline bool hwmc_exchange_over(const struct hwmc_exchange *x)
     return !x->running;
 }
 
+/* It waits for a long block, or to be through with one: what goes by all lanes. */
+bool hwmc_exchange_waits_for_long(const struct hwmc_exchange *x);
+
 void hwmc_exchange_check(const struct hwmc_exchange *x);
 
 #endif /* HWMC_CORE_EXCHANGE_EXCHANGE_H_INCLUDED */

@@ -31,7 +31,8 @@
     X(CAST, "multicast and repair")                                                                \
     X(TREES, "broadcast along trees")                                                              \
     X(SYNC, "synchronization")                                                                     \
-    X(END, "closing, in MPI_Finalize")
+    X(END, "closing, in MPI_Finalize")                                                             \
+    X(BLOCKS, "exchange")
 
 enum hwmc_stage {
 #define X(name, text) HWMC_STAGE_##name,

@@ -16,9 +16,17 @@ enum hwmc_stage hwmc_group_stage(const struct hwmc_group *g)
 {
     if (g->state == HWMC_GROUP_SETUP)
         return HWMC_STAGE_SETUP;
+    if (g->blocks.exchange.running)
+        return HWMC_STAGE_BLOCKS;
     if (g->stream.posted == g->stream.channel.consumed)
         return HWMC_STAGE_SYNC;
     return hwmc_stream_by_trees(&g->stream) ? HWMC_STAGE_TREES : HWMC_STAGE_CAST;
+}
+
+bool hwmc_group_waits_for_lanes(const struct hwmc_group *g, enum hwmc_stage stage)
+{
+    return stage == HWMC_STAGE_TREES ||
+           (stage == HWMC_STAGE_BLOCKS && hwmc_exchange_waits_for_long(&g->blocks.exchange));
 }
 
 static bool can_break(const struct hwmc_group *g)

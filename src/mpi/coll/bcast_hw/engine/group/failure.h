@@ -10,6 +10,7 @@
 #ifndef HWMC_ENGINE_GROUP_FAILURE_H_INCLUDED
 #define HWMC_ENGINE_GROUP_FAILURE_H_INCLUDED
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "../../core/failure/notice.h"
@@ -18,6 +19,9 @@ struct hwmc_group;
 
 /* What the group waits for now. */
 enum hwmc_stage hwmc_group_stage(const struct hwmc_group *g);
+
+/* In that stage it waits for what goes by the lanes of all rails. */
+bool hwmc_group_waits_for_lanes(const struct hwmc_group *g, enum hwmc_stage stage);
 
 /* A lane of this process failed, to a process that may be a member. */
 void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank);

@@ -41,11 +41,11 @@ uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
     return s->c->by_hosts ? hwmc_leader_group_at(s->c, 0, member) : member;
 }
 
-uint32_t hwmc_spread_leader_place(const struct hwmc_spread *s)
+uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s)
 {
     const struct hwmc_leaders *l = &s->c->leaders;
 
-    return l->place[hwmc_spread_leader(s, l->host_of[s->comm->rank])];
+    return l->number[hwmc_spread_leader(s, l->host_of[s->comm->rank])];
 }
 
 bool hwmc_spread_in_order(const struct hwmc_spread *s)
@@ -56,6 +56,17 @@ bool hwmc_spread_in_order(const struct hwmc_spread *s)
         if (l->host_of[i] < l->host_of[i - 1])
             return false;
     return true;
+}
+
+void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
+                           struct hwmc_bcast_cfg *cfg)
+{
+    const struct hwmc_shm_choice *choice =
+        hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) cfg->buffer.bytes);
+
+    cfg->host.group = &n->group;
+    cfg->host.from = hwmc_spread_leader_number(s);
+    cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
 }
 
 int hwmc_spread_begin(struct hwmc_spread *s)

@@ -23,6 +23,7 @@
 
 #include "mpiimpl.h"
 #include "../comm/shm.h"
+#include "../op/bcast.h"
 #include "../op/chain.h"
 
 struct hwmc_spread;
@@ -62,9 +63,9 @@ static inline uint32_t hwmc_spread_member(const struct hwmc_spread *s, int rank)
     return s->c->by_hosts ? s->c->leaders.host_of[rank] : (uint32_t) rank;
 }
 
-/* The rank that is that member, and its place inside its host. */
+/* The rank that is that member; and the number of this rank's leader inside the host. */
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member);
-uint32_t hwmc_spread_leader_place(const struct hwmc_spread *s);
+uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s);
 
 /* This rank takes part between hosts. */
 static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
@@ -75,6 +76,17 @@ static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
 /* Ranks of each host follow each other, and hosts too: what a tree of hosts combines is in the
  * order of ranks. */
 bool hwmc_spread_in_order(const struct hwmc_spread *s);
+
+/* It has failed inside this rank's host, whose segment is of no use then. A leader lets the other
+ * hosts know. */
+static inline bool hwmc_spread_failed_in_host(const struct hwmc_spread *s)
+{
+    return s->chain.stage.err != HWMC_OK && s->chain.stage.in_host;
+}
+
+/* Completes the plan of a broadcast inside a host, of cfg->buffer, from the leader to all. */
+void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
+                           struct hwmc_bcast_cfg *cfg);
 
 /* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks:
  * what a rail carries in half a millisecond. */

@@ -21,8 +21,12 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/combination.h         \
     src/mpi/coll/bcast_hw/entry/spread.h              \
     src/mpi/coll/bcast_hw/entry/spread_moves.h        \
+    src/mpi/coll/bcast_hw/entry/share.h               \
+    src/mpi/coll/bcast_hw/entry/relay.h               \
     src/mpi/coll/bcast_hw/op/moves.h                  \
+    src/mpi/coll/bcast_hw/op/relay_plan.h             \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
+    src/mpi/coll/bcast_hw/entry/spread_up.h           \
     src/mpi/coll/bcast_hw/entry/spread_scan.h         \
     src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/ask.h                  \
@@ -95,9 +99,13 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/combination.c           \
     src/mpi/coll/bcast_hw/entry/spread.c                \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
+    src/mpi/coll/bcast_hw/entry/share.c                 \
+    src/mpi/coll/bcast_hw/entry/relay.c                 \
     src/mpi/coll/bcast_hw/entry/spread_scatter.c        \
     src/mpi/coll/bcast_hw/op/moves.c                    \
+    src/mpi/coll/bcast_hw/op/relay_plan.c               \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
+    src/mpi/coll/bcast_hw/entry/spread_up.c             \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \

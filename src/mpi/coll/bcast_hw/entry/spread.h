@@ -25,6 +25,7 @@
 #include "../comm/shm.h"
 #include "../op/bcast.h"
 #include "../op/chain.h"
+#include "../op/moves.h"
 
 struct hwmc_spread;
 
@@ -67,6 +68,13 @@ static inline uint32_t hwmc_spread_member(const struct hwmc_spread *s, int rank)
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member);
 uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s);
 
+/* Some host of `comm`, which carries `c`, has several ranks. NULL: no memory, and it may be so.
+ * Known once hwmc_comm_queues_spread has answered. */
+static inline bool hwmc_spread_has_mates(const struct hwmc_comm *c, const MPIR_Comm *comm)
+{
+    return !c || c->hosts != (uint32_t) comm->local_size;
+}
+
 /* This rank takes part between hosts. */
 static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
 {
@@ -84,6 +92,22 @@ static inline bool hwmc_spread_failed_in_host(const struct hwmc_spread *s)
     return s->chain.stage.err != HWMC_OK && s->chain.stage.in_host;
 }
 
+/* The host can have no more stages: some rank has left them, and the others see it. Lengths that
+ * disagree in a gather, scatter or broadcast are no reason. */
+static inline bool hwmc_spread_lost_host(const struct hwmc_shm_host *n)
+{
+    return hwmc_shm_group_failed(&n->group) || !hwmc_shm_group_in_step(&n->group);
+}
+
+/* Instead of a stage inside the host: `stage`, which is over with this error. None follows. */
+struct hwmc_op_stage *hwmc_spread_leave_host(struct hwmc_shm_host *n, struct hwmc_op_stage *stage,
+                                             enum hwmc_err err);
+
+/* Begins moves between the members of the leader group. */
+void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
+                             const struct hwmc_move *in, uint32_t num_in,
+                             const struct hwmc_move *out, uint32_t num_out);
+
 /* Completes the plan of a broadcast inside a host, of cfg->buffer, from the leader to all. */
 void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
                            struct hwmc_bcast_cfg *cfg);
@@ -92,9 +116,10 @@ void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
  * what a rail carries in half a millisecond. */
 uint32_t hwmc_spread_part(void);
 
-/* The parts of `num` ranks are long (hwmc_model_is_long), at the mean. `counts`, elements of
- * `type`; NULL: all have `count`. */
-bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);
+/* `times` parts of `num` ranks together are long (hwmc_model_is_long), at the mean. `counts`,
+ * elements of `type`; NULL: all have `count`. */
+bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type,
+                         uint64_t times);
 
 /* For who does not wait, once the communicator is known to be ready: begins the chain. MPICH's
  * error code; on an error there is nothing to end. s->comm and s->c are set. */

@@ -57,25 +57,13 @@ static bool reduce_fits(const struct hwmc_spread *s)
     return r->x.operation.of.commutative || hwmc_spread_in_order(s);
 }
 
-/* Inside hosts: to the leader. */
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_reduce *r)
 {
     struct hwmc_shm_host *n = hwmc_spread_host(&r->spread);
-    const uint32_t place = n ? hwmc_spread_leader_number(&r->spread) : 0;
-    const struct hwmc_shm_choice *choice;
-    struct hwmc_shm_tree tree;
-    int err;
 
     if (!n || n->group.size == 1)
         return NULL;
-    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE, (MPI_Aint) r->bytes);
-    tree = hwmc_shm_comm_tree(n, choice, place);
-    err = hwmc_shm_reduction_begin(&r->up, &n->group, &tree, place, &r->x.operation.of,
-                                   r->x.operands.in, (void *) (uintptr_t) r->in,
-                                   (uint64_t) r->x.count);
-    MPIR_Assert(err == HWMC_OK);
-    hwmc_shm_stage_begin(&r->up_stage, &r->up.op);
-    return &r->up_stage.stage;
+    return hwmc_spread_up_begin(&r->up, &r->spread, n, &r->x, r->out, r->bytes);
 }
 
 static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
@@ -174,6 +162,7 @@ static bool find_vectors(struct hwmc_spread_reduce *r)
     const bool has_out = gets_result(r);
     const bool needs_out = at_root(r) && !root_leads(r);
 
+    hwmc_spread_up_init(&r->up);
     r->memory = NULL;
     r->out = has_out ? r->x.operands.out : NULL;
     if ((combines || needs_out) && !has_out) {
@@ -210,6 +199,7 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
 {
     struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
 
+    hwmc_spread_up_end(&r->up);
     MPL_free(r->memory);
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));
 }

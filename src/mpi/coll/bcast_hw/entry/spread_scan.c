@@ -46,21 +46,10 @@ static bool scan_fits(const struct hwmc_spread *s)
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_scan *r)
 {
     struct hwmc_shm_host *n = shared(r);
-    const struct hwmc_shm_choice *choice;
-    struct hwmc_shm_tree tree;
-    uint32_t leader;
-    int err;
 
-    if (!n || is_last_host(r))
-        return NULL;
-    leader = hwmc_spread_leader_number(&r->spread);
-    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE, (MPI_Aint) r->bytes);
-    tree = hwmc_shm_comm_tree(n, choice, leader);
-    err = hwmc_shm_reduction_begin(&r->up, &n->group, &tree, leader, &r->x.operation.of,
-                                   r->x.operands.in, r->host, (uint64_t) r->x.count);
-    MPIR_Assert(err == HWMC_OK);
-    hwmc_shm_stage_begin(&r->host_stage, &r->up.op);
-    return &r->host_stage.stage;
+    return n && !is_last_host(r)
+               ? hwmc_spread_up_begin(&r->up, &r->spread, n, &r->x, r->host, r->bytes)
+               : NULL;
 }
 
 static struct hwmc_op_stage *begin_inside(struct hwmc_spread_scan *r)
@@ -74,8 +63,8 @@ static struct hwmc_op_stage *begin_inside(struct hwmc_spread_scan *r)
     err = hwmc_shm_scan_begin(&r->inside, &n->group, &r->x.operation.of, r->exclusive,
                               r->x.operands.in, r->x.operands.out, (uint64_t) r->x.count);
     MPIR_Assert(err == HWMC_OK);
-    hwmc_shm_stage_begin(&r->host_stage, &r->inside.op);
-    return &r->host_stage.stage;
+    hwmc_shm_stage_begin(&r->inside_stage, &r->inside.op);
+    return &r->inside_stage.stage;
 }
 
 /* A rank that is alone gets its result here. */
@@ -146,6 +135,7 @@ static bool make_memory(struct hwmc_spread_scan *r)
 {
     const size_t whole = ((size_t) r->bytes + 15) / 16 * 16;
 
+    hwmc_spread_up_init(&r->up);
     r->memory = r->before = r->host = NULL;
     if (!shared(r))
         return true;
@@ -194,6 +184,7 @@ static int end_scan(struct hwmc_spread *s, int mpi_errno)
 
     if (mpi_errno == MPI_SUCCESS)
         combine(r);
+    hwmc_spread_up_end(&r->up);
     MPL_free(r->memory);
     return hwmc_combination_end(&r->x, mpi_errno, !r->exclusive || s->comm->rank > 0);
 }

@@ -18,11 +18,10 @@
 #define HWMC_ENTRY_SPREAD_SCAN_H_INCLUDED
 
 #include "call.h"
-#include "combination.h"
 #include "spread.h"
+#include "spread_up.h"
 #include "../op/bcast.h"
 #include "../op/net_scan.h"
-#include "../op/shm_stage.h"
 #include "../shm/coll/scan.h"
 
 struct hwmc_spread_scan {
@@ -33,9 +32,9 @@ struct hwmc_spread_scan {
     unsigned char *memory; /* of the next two; NULL: this rank is alone on its host */
     unsigned char *before; /* what the hosts before this one have */
     unsigned char *host;   /* a leader: what its host has */
-    struct hwmc_shm_reduction up;
+    struct hwmc_spread_up up;
     struct hwmc_shm_scan inside;
-    struct hwmc_shm_stage host_stage; /* of either */
+    struct hwmc_shm_stage inside_stage;
     struct hwmc_net_scan across;
     struct hwmc_bcast down;
 };

@@ -85,7 +85,7 @@ struct Relay {
     void carry()
     {
         for (uint32_t from = 0; from < hosts.size(); from++) {
-            hwmc_relay_plan_own(&hosts[from].plan);
+            EXPECT_TRUE(hwmc_relay_plan_own(&hosts[from].plan));
             for (uint32_t to = 0; to < hosts.size(); to++) {
                 if (to == from)
                     continue;
@@ -174,6 +174,18 @@ TEST(RelayPlan, PartsOfAndForOneRankStayWhereTheyAre)
         relay.run(bytes, true);
         EXPECT_EQ(0, relay.copied);
     }
+}
+
+// Mate 0 has a byte less for mate 1 than that expects.
+TEST(RelayPlan, LengthsThatDisagreeInsideTheHostAreSeen)
+{
+    Relay relay({0, 0, 1}, 2);
+    hwmc_relay_plan &plan = relay.hosts[0].plan;
+
+    hwmc_relay_gives(&plan, 0)[1] = 4;
+    hwmc_relay_gets(&plan, 1)[0] = 5;
+    ASSERT_TRUE(hwmc_relay_plan_lay(&plan, nullptr, nullptr));
+    EXPECT_FALSE(hwmc_relay_plan_own(&plan));
 }
 
 TEST(RelayPlan, PartsOfAllForAllAreCopiedBySeveralRanks)

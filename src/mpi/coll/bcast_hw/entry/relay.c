@@ -233,8 +233,8 @@ static struct hwmc_op_stage *begin_across(struct hwmc_relay *r)
             out[num_out++] = (struct hwmc_move){after, b.memory, b.bytes};
         }
     }
-    if (!failed)
-        hwmc_relay_plan_own(&r->plan);
+    if (!failed && !hwmc_relay_plan_own(&r->plan))
+        hwmc_stage_note(&r->spread->chain.stage, HWMC_ERR_INVAL, true);
     hwmc_spread_begin_moves(r->spread, &r->across, in, num_in, out, num_out);
     return &r->across.stage;
 }
@@ -252,6 +252,7 @@ static struct hwmc_op_stage *begin_down(struct hwmc_relay *r)
     for (uint32_t host = 0; r->leads && !failed && host < r->spread->c->leaders.hosts; host++)
         if (host != own_host(r) && gets_from(r, host))
             hwmc_relay_plan_came(&r->plan, host);
+    hwmc_spread_keep_host(r->spread);
     if (!goes_down(r))
         return NULL;
     if (failed)

@@ -88,6 +88,7 @@ static struct hwmc_op_stage *begin_down(struct hwmc_share *r)
 
     if (is_alone(r) || hwmc_spread_lost_host(n))
         return NULL;
+    hwmc_spread_keep_host(r->spread);
     cfg.buffer =
         (struct hwmc_buffer){.memory = r->whole, .bytes = failed(r) && cfg.is_root ? 0 : r->bytes};
     hwmc_spread_plan_host(r->spread, n, &cfg);

@@ -108,6 +108,14 @@ void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
                              const struct hwmc_move *in, uint32_t num_in,
                              const struct hwmc_move *out, uint32_t num_out);
 
+/* Lengths disagreed between hosts, and the last stage lets the ranks of this one know: they stay in
+ * step, so their shared memory stays of use. */
+static inline void hwmc_spread_keep_host(struct hwmc_spread *s)
+{
+    if (s->chain.stage.err == HWMC_ERR_INVAL)
+        s->chain.stage.in_host = true;
+}
+
 /* Completes the plan of a broadcast inside a host, of cfg->buffer, from the leader to all. */
 void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
                            struct hwmc_bcast_cfg *cfg);

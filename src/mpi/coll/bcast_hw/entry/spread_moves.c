@@ -229,7 +229,7 @@ static bool is_worth_it(const struct hwmc_spread_moves *m)
 
     if (m->pattern == HWMC_PATTERN_TO_ROOT || m->pattern == HWMC_PATTERN_FROM_ROOT)
         return true;
-    if (block->counts && m->pattern == HWMC_PATTERN_EACH)
+    if (block->unlike && m->pattern == HWMC_PATTERN_EACH)
         return false;
     return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type, 1);
 }

@@ -125,6 +125,7 @@ static struct hwmc_op_stage *begin_down(struct hwmc_spread_scatter *r)
         memcpy(r->x.operands.out, sum_of(r), own);
     if (!n || hwmc_spread_lost_host(n))
         return NULL;
+    hwmc_spread_keep_host(&r->spread);
     hwmc_shm_choose(n, HWMC_SHM_KIND_SCATTER, 0);
     hwmc_shm_scatter_begin(&r->down, &n->group, hwmc_spread_leader_number(&r->spread),
                            leads ? sum_of(r) : NULL, &parts, r->x.operands.out, own);

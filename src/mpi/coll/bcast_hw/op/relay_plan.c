@@ -185,9 +185,10 @@ void hwmc_relay_plan_came(struct hwmc_relay_plan *p, uint32_t host)
     }
 }
 
-void hwmc_relay_plan_own(struct hwmc_relay_plan *p)
+bool hwmc_relay_plan_own(struct hwmc_relay_plan *p)
 {
     const uint32_t *mates = p->by_host + p->leaders->first[p->host];
+    bool agree = true;
 
     for (uint32_t giver = 0; giver < p->mates; giver++)
         for (uint32_t getter = 0; getter < p->mates; getter++) {
@@ -197,7 +198,9 @@ void hwmc_relay_plan_own(struct hwmc_relay_plan *p)
 
             if (bytes > 0)
                 memcpy(p->spread + to.at, p->gathered + from.at, bytes);
+            agree = agree && from.bytes == to.bytes;
         }
+    return agree;
 }
 
 void hwmc_relay_plan_free(struct hwmc_relay_plan *p)

@@ -79,8 +79,8 @@ bool hwmc_relay_plan_lay(struct hwmc_relay_plan *p, void *gathered, void *spread
 struct hwmc_relay_block hwmc_relay_plan_out(struct hwmc_relay_plan *p, uint32_t host);
 struct hwmc_relay_block hwmc_relay_plan_in(const struct hwmc_relay_plan *p, uint32_t host);
 
-/* Where giver and getter name different lengths, the shorter one counts. */
-void hwmc_relay_plan_own(struct hwmc_relay_plan *p);
+/* False: a mate gives another length than the one who gets it names. The shorter one counts. */
+bool hwmc_relay_plan_own(struct hwmc_relay_plan *p);
 void hwmc_relay_plan_came(struct hwmc_relay_plan *p, uint32_t host);
 
 void hwmc_relay_plan_free(struct hwmc_relay_plan *p);

@@ -16,7 +16,7 @@ KEYS = ("hwmc", "off", "openmpi", "bare")
 TITLES = {"hwmc": "hwmc", "off": "hwmc off", "openmpi": "Open MPI", "bare": "bare"}
 OURS, PEERS = "hwmc", ("off", "openmpi")
 OPS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "gather", "scatter",
-       "alltoall", "scan")
+       "alltoall", "alltoallv", "scan")
 NETS = {"gbit": (1, 1000.0), "2x100": (2, 100.0), "norate": (1, 0.0)}  # rails, Mbit/s of each
 # What a host must receive, or send, as a multiple of the bytes: by hosts, and ranks on each.
 PARTS = {
@@ -30,6 +30,7 @@ PARTS = {
     "gather": lambda p, n: (p - 1) * n,
     "scatter": lambda p, n: (p - 1) * n,
     "alltoall": lambda p, n: (p - 1) * n * n,
+    "alltoallv": lambda p, n: (p - 1) * n * n,
 }
 RAW_NAME = re.compile(r"(\w+)\.(\d+)x(\d+)\.(\w+)\.(\d+)\.txt")
 Cell = collections.namedtuple("Cell", "net shape op bytes")

@@ -11,7 +11,7 @@
  *
  *   bcast, reduce, allreduce, scan    the message
  *   allgather, gather, scatter        a rank's part
- *   alltoall                          what a rank has for each rank
+ *   alltoall, alltoallv               what a rank has for each rank; all alike
  *   reduce_scatter_block              the vectors that are summed; each rank gets a part of at
  *                                     least one element
  *   barrier                           0
@@ -81,6 +81,23 @@ static void call_alltoall(void)
     MPI_Alltoall(out, count, MPI_DOUBLE, in, count, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+static void call_alltoallv(void)
+{
+    static int *counts, *displs;
+
+    if (!counts) {
+        counts = malloc((size_t) size * sizeof(*counts));
+        displs = malloc((size_t) size * sizeof(*displs));
+    }
+    if (!counts || !displs)
+        fail("no memory");
+    for (int i = 0; i < size; i++) {
+        counts[i] = count;
+        displs[i] = i * count;
+    }
+    MPI_Alltoallv(out, counts, displs, MPI_DOUBLE, in, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
 enum sums { NO_SUM, SUM_OF_ALL, SUM_SO_FAR };
 
 static const struct op {
@@ -100,6 +117,7 @@ static const struct op {
     {"gather", call_gather, 0, 1, 1, 0, NO_SUM},
     {"scatter", call_scatter, 1, 0, 1, 1, NO_SUM},
     {"alltoall", call_alltoall, 1, 1, 1, 1, NO_SUM},
+    {"alltoallv", call_alltoallv, 1, 1, 1, 1, NO_SUM},
 };
 
 static const struct op *op;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// net_reduce and moves: collectives over mem::Net, one member a host, stepped in any order. What
-// they need of the process is in bcast_test.cc.
+// net_reduce, net_scan and moves: collectives over mem::Net, one member a host, stepped in any
+// order. What they need of the process is in bcast_test.cc.
 #include "engine_groups.h"
 
 extern "C" {
 #include "op/chain.h"
 #include "op/moves.h"
 #include "op/net_reduce.h"
+#include "op/net_scan.h"
 }
 
 namespace {
@@ -218,6 +219,114 @@ TEST(NetReduce, ALostMemberEndsIt)
     }
 }
 
+enum class Wants { Before, Sum, Both, BeforeInPlace, SumInPlace };
+
+// What one member has and gets.
+struct Scanner {
+    hwmc_net_scan op;
+    Vector in, before, sum;
+};
+
+void begin(Scanner &s, mem::Net &net, Groups &g, uint32_t rank, const hwmc_shm_operation &o,
+           hwmc_scan_way way, uint32_t count, Wants wants)
+{
+    hwmc_net_scan_cfg cfg = {};
+
+    s.in = vector_of(rank, count);
+    s.before = s.sum = Vector(count);
+    cfg.engine = net.engines[rank];
+    cfg.group = g[rank];
+    cfg.withdraw_ns = 1000;
+    cfg.operation = &o;
+    cfg.way = way;
+    cfg.in = s.in.data();
+    cfg.bytes = count * sizeof(Matrix);
+    if (wants == Wants::Before || wants == Wants::Both)
+        cfg.before = s.before.data();
+    if (wants == Wants::Sum || wants == Wants::Both)
+        cfg.sum = s.sum.data();
+    if (wants == Wants::BeforeInPlace)
+        cfg.before = s.in.data();
+    if (wants == Wants::SumInPlace)
+        cfg.sum = s.in.data();
+    hwmc_net_scan_begin(&s.op, &cfg);
+}
+
+void expect_scanned(const Scanner &s, uint32_t rank, const hwmc_shm_operation &o, uint32_t count,
+                    Wants wants)
+{
+    const Vector &before = wants == Wants::BeforeInPlace ? s.in : s.before;
+    const Vector &all = wants == Wants::SumInPlace ? s.in : s.sum;
+
+    EXPECT_EQ(HWMC_OK, s.op.stage.err);
+    if (rank > 0 && wants != Wants::Sum && wants != Wants::SumInPlace) {
+        EXPECT_TRUE(same(serial(o, rank, count), before)) << rank << " " << count;
+    }
+    if (wants != Wants::Before && wants != Wants::BeforeInPlace) {
+        EXPECT_TRUE(same(serial(o, rank + 1, count), all)) << rank << " " << count;
+    }
+    if (wants != Wants::BeforeInPlace && wants != Wants::SumInPlace) {
+        EXPECT_TRUE(same(vector_of(rank, count), s.in));
+    }
+}
+
+TEST(NetScan, IsWhatASerialOneIsInTheOrderOfMembers)
+{
+    for (uint32_t p : {2u, 3u, 4u, 7u, 9u}) {
+        mem::Net net(p, 64 << 20, 40 + 100, 1 << 20, 2);
+        std::minstd_rand r(p);
+        Groups g;
+
+        net.lanes_on({0, 1});
+        g = net.group(first(p));
+        net.settle();
+        for (Wants wants :
+             {Wants::Before, Wants::Sum, Wants::Both, Wants::BeforeInPlace, Wants::SumInPlace})
+            for (hwmc_scan_way way :
+                 {hwmc_scan_way{false, 1u << 20}, {false, 5000}, {true, 4096}, {true, 1u << 20}})
+                for (uint32_t count : {1u, 300u, 3000u}) {
+                    std::vector<Scanner> scanners(p);
+                    std::vector<hwmc_op_stage *> stages;
+
+                    for (uint32_t m = 0; m < p; m++) {
+                        begin(scanners[m], net, g, m, products, way, count, wants);
+                        stages.push_back(&scanners[m].op.stage);
+                    }
+                    run(net, stages, r);
+                    if (HasFatalFailure())
+                        return;
+                    for (uint32_t m = 0; m < p; m++)
+                        expect_scanned(scanners[m], m, products, count, wants);
+                }
+        for (uint32_t m = 0; m < p; m++)
+            EXPECT_EQ(0u, net.engines[m]->wires.counts->bad);
+    }
+}
+
+// Member 1 has a shorter vector: it learns so, as does who combines it; all end.
+TEST(NetScan, VectorsOfDifferentLengthsAreAnError)
+{
+    for (bool chain : {false, true})
+        for (uint32_t count : {5u, 2000u}) {
+            const uint32_t p = 4;
+            mem::Net net(p);
+            Groups g = net.group(first(p));
+            std::minstd_rand r(count);
+            std::vector<Scanner> scanners(p);
+            std::vector<hwmc_op_stage *> stages;
+
+            net.settle();
+            for (uint32_t m = 0; m < p; m++) {
+                begin(scanners[m], net, g, m, sums, {chain, 4096}, m == 1 ? count - 1 : count,
+                      Wants::Sum);
+                stages.push_back(&scanners[m].op.stage);
+            }
+            run(net, stages, r);
+            EXPECT_EQ(HWMC_ERR_INVAL, scanners[1].op.stage.err) << count;
+            EXPECT_EQ(HWMC_ERR_INVAL, scanners[2].op.stage.err) << count;
+        }
+}
+
 TEST(Moves, BringEachWhatItIsToHave)
 {
     for (uint32_t p : {2u, 3u, 8u}) {
@@ -285,6 +394,20 @@ TEST(ReduceWay, FollowsLengthMembersAndOrder)
     EXPECT_EQ(1u, way.trees);
     EXPECT_EQ(1u, way.fanout);
     EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 2, true, 8, 65536).fanout);
+}
+
+TEST(ScanWay, DoublesShortVectorsAndChainsLongOnes)
+{
+    hwmc_network net = {};
+    hwmc_scan_way way;
+
+    net.latency_ns = 10000;
+    net.mbit = net.mbit_all = 1000;
+    EXPECT_FALSE(hwmc_scan_way_of(&net, 8, 8, 65536).chain);
+    way = hwmc_scan_way_of(&net, 8, 1 << 20, 65536);
+    EXPECT_TRUE(way.chain);
+    EXPECT_LE(way.part, 65536u);
+    EXPECT_TRUE(hwmc_scan_way_of(&net, 1000, HWMC_SCAN_DOUBLING_MAX + 1, 65536).chain);
 }
 
 } // namespace

@@ -103,6 +103,8 @@ TEST(Sides, EachRankIsOnTheSideOfItsPlace)
         for (uint32_t r = 0; r < ranks; r++) {
             EXPECT_TRUE(hwmc_leaders_has(&x.s, x.s.place[r], r));
             EXPECT_EQ(host_of[r], x.s.host_of[r]);
+            EXPECT_EQ((uint32_t) std::count(host_of.begin(), host_of.begin() + r, host_of[r]),
+                      x.s.number[r]);
             for (uint32_t other = 0; other < ranks; other++) {
                 if (host_of[other] != host_of[r] || x.s.place[other] >= x.s.place[r])
                     continue;

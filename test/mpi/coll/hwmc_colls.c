@@ -312,7 +312,9 @@ static int find_host(int rank, int size)
     return number;
 }
 
-/* Some hosts: all but the last one; of a single host, all ranks but the last one. */
+/* Some hosts: all but the last one; of a single host, all ranks but the last one. Whatever the
+ * order of ranks of the world, there is a communicator in which those of each host follow each
+ * other. */
 static void make_comms(void)
 {
     int rank, size, host;
@@ -323,7 +325,7 @@ static void make_comms(void)
         MPI_Abort(MPI_COMM_WORLD, 1);
     host = find_host(rank, size);
     comms[0] = MPI_COMM_WORLD;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, host * size + rank, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comms[2]);
     MPI_Comm_split(MPI_COMM_WORLD,
                    (hosts > 1 ? host < hosts - 1 : rank < size - 1) ? 0 : MPI_UNDEFINED, rank,

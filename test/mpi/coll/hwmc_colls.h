@@ -56,8 +56,9 @@ struct call {
 
 static uint64_t seed;
 static struct call calls[OUTSTANDING];
-static const char *const comm_names[COMMS] = {
-    "world", "duplicate", "reversed, odd or even", "some hosts", "backwards", "one host", "itself"};
+static const char *const comm_names[COMMS] = {"world",      "host by host", "reversed, odd or even",
+                                              "some hosts", "backwards",    "one host",
+                                              "itself"};
 
 static int complain(const struct call *c, const char *what, long where)
 {

@@ -10,17 +10,24 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/exchange/parts.h       \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
     src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
+    src/mpi/coll/bcast_hw/core/model/scan_way.h       \
     src/mpi/coll/bcast_hw/engine/group/blocks.h       \
     src/mpi/coll/bcast_hw/op/stage.h                  \
     src/mpi/coll/bcast_hw/op/chain.h                  \
     src/mpi/coll/bcast_hw/op/blocks_stage.h           \
     src/mpi/coll/bcast_hw/op/net_reduce.h             \
+    src/mpi/coll/bcast_hw/op/net_scan.h               \
     src/mpi/coll/bcast_hw/op/shm_stage.h              \
     src/mpi/coll/bcast_hw/entry/combination.h         \
     src/mpi/coll/bcast_hw/entry/spread.h              \
     src/mpi/coll/bcast_hw/entry/spread_moves.h        \
+    src/mpi/coll/bcast_hw/entry/share.h               \
+    src/mpi/coll/bcast_hw/entry/relay.h               \
     src/mpi/coll/bcast_hw/op/moves.h                  \
+    src/mpi/coll/bcast_hw/op/relay_plan.h             \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
+    src/mpi/coll/bcast_hw/entry/spread_up.h           \
+    src/mpi/coll/bcast_hw/entry/spread_scan.h         \
     src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/ask.h                  \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
@@ -81,18 +88,25 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange.c      \
     src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
+    src/mpi/coll/bcast_hw/core/model/scan_way.c         \
     src/mpi/coll/bcast_hw/engine/group/blocks.c         \
     src/mpi/coll/bcast_hw/engine/group/pinned.c         \
     src/mpi/coll/bcast_hw/op/chain.c                    \
     src/mpi/coll/bcast_hw/op/blocks_stage.c             \
     src/mpi/coll/bcast_hw/op/net_reduce.c               \
+    src/mpi/coll/bcast_hw/op/net_scan.c                 \
     src/mpi/coll/bcast_hw/op/shm_stage.c                \
     src/mpi/coll/bcast_hw/entry/combination.c           \
     src/mpi/coll/bcast_hw/entry/spread.c                \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
+    src/mpi/coll/bcast_hw/entry/share.c                 \
+    src/mpi/coll/bcast_hw/entry/relay.c                 \
     src/mpi/coll/bcast_hw/entry/spread_scatter.c        \
     src/mpi/coll/bcast_hw/op/moves.c                    \
+    src/mpi/coll/bcast_hw/op/relay_plan.c               \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
+    src/mpi/coll/bcast_hw/entry/spread_up.c             \
+    src/mpi/coll/bcast_hw/entry/spread_scan.c           \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \

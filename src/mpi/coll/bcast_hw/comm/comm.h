@@ -33,7 +33,7 @@ struct hwmc_comm {
 
     /* Hierarchical: a leader group has one rank of each host. The others on its host get messages
      * from that one, or from the root if it is among them, by `shm` (op/bcast.h), of which a
-     * rank is number leaders.place. If not, there is one leader group, of all ranks. */
+     * rank is number leaders.number. If not, there is one leader group, of all ranks. */
     bool by_hosts;
     struct hwmc_hierarchy hierarchy;
     struct hwmc_leaders leaders;

@@ -106,14 +106,15 @@ fn_fail:
     goto fn_exit;
 }
 
-/* The ranks of this host, by their places. */
+/* The ranks of this host, by their numbers. */
 static void find_mates(MPIR_Comm *comm, const struct hwmc_leaders *s, struct hwmc_shm_comm *n)
 {
     const uint32_t host = s->host_of[comm->rank];
 
     n->num_mates = (int) hwmc_leaders_on(s, host);
-    for (int i = 0; i < n->num_mates; i++)
-        n->mates[i] = (int) hwmc_leaders_at(s, (uint32_t) i, host);
+    for (int r = 0; r < comm->local_size; r++)
+        if (s->host_of[r] == host)
+            n->mates[s->number[r]] = r;
 }
 
 /* Whether there may be leaders: the ranks run on several hosts, and some host has several; and who
@@ -235,7 +236,7 @@ void hwmc_outcome_begin(struct hwmc_comm *c, uint32_t leader_group, struct hwmc_
 {
     struct hwmc_shm_comm *n = c->shm;
     const uint32_t host = c->leaders.host_of[n->mates[n->host.group.rank]];
-    const uint32_t from = c->leaders.place[hwmc_leaders_at(&c->leaders, leader_group, host)];
+    const uint32_t from = c->leaders.number[hwmc_leaders_at(&c->leaders, leader_group, host)];
     uint64_t here = n->host.group.rank == from ? sizeof(t->outcome) : 0;
 
     t->star = hwmc_shm_group_star(&n->host.group, from);

@@ -73,7 +73,7 @@ static int plan_by_hosts(struct hwmc_comm *c, int root, MPIR_Comm *comm, uint32_
     MPIR_ERR_CHECK(mpi_errno);
     choice = hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) cfg->buffer.bytes);
     cfg->host.group = &n->group;
-    cfg->host.from = leaders->place[at_home ? (uint32_t) root : on_it];
+    cfg->host.from = leaders->number[at_home ? (uint32_t) root : on_it];
     cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
     cfg->net.from_host = !hwmc_leaders_has(leaders, leader_group, (uint32_t) root);
     if (cfg->is_root)

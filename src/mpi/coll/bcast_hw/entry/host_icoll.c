@@ -19,6 +19,7 @@
 #include "scatter.h"
 #include "spread_moves.h"
 #include "spread_reduce.h"
+#include "spread_scan.h"
 
 #define OVER_HOSTS(init, type) .spread = init, .spread_bytes = sizeof(struct type)
 
@@ -141,7 +142,8 @@ static int schedule_scan(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_Sch
 }
 
 static const struct hwmc_host_kind scan_kind = {.bytes = sizeof(struct hwmc_scan_call),
-                                                .schedule = schedule_scan};
+                                                .schedule = schedule_scan,
+                                                OVER_HOSTS(hwmc_spread_of_scan, hwmc_spread_scan)};
 
 bool MPIR_Hwmc_iscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                      MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
@@ -164,8 +166,10 @@ static int schedule_exscan(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_S
                                          c->x.operation.type, c->x.operation.op, comm, s);
 }
 
-static const struct hwmc_host_kind exscan_kind = {.bytes = sizeof(struct hwmc_scan_call),
-                                                  .schedule = schedule_exscan};
+static const struct hwmc_host_kind exscan_kind = {
+    .bytes = sizeof(struct hwmc_scan_call),
+    .schedule = schedule_exscan,
+    OVER_HOSTS(hwmc_spread_of_scan, hwmc_spread_scan)};
 
 bool MPIR_Hwmc_iexscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                        MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,

@@ -8,6 +8,7 @@
 #include "mpiimpl.h"
 #include "hooks.h"
 #include "scan.h"
+#include "spread_scan.h"
 
 static bool scan_fits(const struct hwmc_call *call, const struct hwmc_shm_host *n)
 {
@@ -69,8 +70,11 @@ bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Data
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(SCAN, comm, mpi_errno);
     struct hwmc_scan_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(SCAN) &&
+               hwmc_spread_scan(sendbuf, recvbuf, count, datatype, op, false, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_scan_call_init(&c, sendbuf, recvbuf, count, datatype, op);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }
@@ -81,8 +85,11 @@ bool MPIR_Hwmc_exscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Da
     struct hwmc_shm_host *n = HWMC_SHM_ADMIT(EXSCAN, comm, mpi_errno);
     struct hwmc_scan_call c;
 
-    if (!n || *mpi_errno)
-        return n != NULL;
+    if (!n)
+        return HWMC_SPREADS(EXSCAN) &&
+               hwmc_spread_scan(sendbuf, recvbuf, count, datatype, op, true, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
     hwmc_exscan_call_init(&c, sendbuf, recvbuf, count, datatype, op);
     return hwmc_call_take(&c.call, n, mpi_errno);
 }

@@ -8,6 +8,7 @@
 #include "spread.h"
 
 #include "../op/wait_stage.h"
+#include "../process/process.h"
 #include "../select/network.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
@@ -26,14 +27,16 @@ uint32_t hwmc_spread_part(void)
     return part;
 }
 
-bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type)
+bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type,
+                         uint64_t times)
 {
     MPI_Aint all = 0, size;
 
     MPIR_Datatype_get_size_macro(type, size);
     for (int i = 0; counts && i < num; i++)
         all += counts[i];
-    return hwmc_model_is_long(hwmc_network_now(), (uint64_t) ((counts ? all / num : count) * size));
+    return hwmc_model_is_long(hwmc_network_now(),
+                              times * (uint64_t) ((counts ? all / num : count) * size));
 }
 
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
@@ -41,11 +44,11 @@ uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
     return s->c->by_hosts ? hwmc_leader_group_at(s->c, 0, member) : member;
 }
 
-uint32_t hwmc_spread_leader_place(const struct hwmc_spread *s)
+uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s)
 {
     const struct hwmc_leaders *l = &s->c->leaders;
 
-    return l->place[hwmc_spread_leader(s, l->host_of[s->comm->rank])];
+    return l->number[hwmc_spread_leader(s, l->host_of[s->comm->rank])];
 }
 
 bool hwmc_spread_in_order(const struct hwmc_spread *s)
@@ -56,6 +59,45 @@ bool hwmc_spread_in_order(const struct hwmc_spread *s)
         if (l->host_of[i] < l->host_of[i - 1])
             return false;
     return true;
+}
+
+struct hwmc_op_stage *hwmc_spread_leave_host(struct hwmc_shm_host *n, struct hwmc_op_stage *stage,
+                                             enum hwmc_err err)
+{
+    hwmc_shm_fail(n);
+    hwmc_stage_init(stage, NULL);
+    hwmc_stage_note(stage, err, true);
+    stage->over = true;
+    return stage;
+}
+
+void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
+                           struct hwmc_bcast_cfg *cfg)
+{
+    const struct hwmc_shm_choice *choice =
+        hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) cfg->buffer.bytes);
+
+    cfg->host.group = &n->group;
+    cfg->host.from = hwmc_spread_leader_number(s);
+    cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
+}
+
+void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
+                             const struct hwmc_move *in, uint32_t num_in,
+                             const struct hwmc_move *out, uint32_t num_out)
+{
+    const struct hwmc_moves_cfg cfg = {
+        .engine = hwmc_process_engine(),
+        .group = s->c->leader_group[0].group,
+        .withdraw_ns = hwmc_withdraw_ns(),
+        .in = in,
+        .out = out,
+        .num_in = num_in,
+        .num_out = num_out,
+        .part = hwmc_spread_part(),
+    };
+
+    hwmc_moves_begin(moves, &cfg);
 }
 
 int hwmc_spread_begin(struct hwmc_spread *s)

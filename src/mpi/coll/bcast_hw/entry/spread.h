@@ -23,7 +23,9 @@
 
 #include "mpiimpl.h"
 #include "../comm/shm.h"
+#include "../op/bcast.h"
 #include "../op/chain.h"
+#include "../op/moves.h"
 
 struct hwmc_spread;
 
@@ -62,9 +64,16 @@ static inline uint32_t hwmc_spread_member(const struct hwmc_spread *s, int rank)
     return s->c->by_hosts ? s->c->leaders.host_of[rank] : (uint32_t) rank;
 }
 
-/* The rank that is that member, and its place inside its host. */
+/* The rank that is that member; and the number of this rank's leader inside the host. */
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member);
-uint32_t hwmc_spread_leader_place(const struct hwmc_spread *s);
+uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s);
+
+/* Some host of `comm`, which carries `c`, has several ranks. NULL: no memory, and it may be so.
+ * Known once hwmc_comm_queues_spread has answered. */
+static inline bool hwmc_spread_has_mates(const struct hwmc_comm *c, const MPIR_Comm *comm)
+{
+    return !c || c->hosts != (uint32_t) comm->local_size;
+}
 
 /* This rank takes part between hosts. */
 static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
@@ -76,13 +85,49 @@ static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
  * order of ranks. */
 bool hwmc_spread_in_order(const struct hwmc_spread *s);
 
+/* It has failed inside this rank's host, whose segment is of no use then. A leader lets the other
+ * hosts know. */
+static inline bool hwmc_spread_failed_in_host(const struct hwmc_spread *s)
+{
+    return s->chain.stage.err != HWMC_OK && s->chain.stage.in_host;
+}
+
+/* The host can have no more stages: some rank has left them, and the others see it. Lengths that
+ * disagree in a gather, scatter or broadcast are no reason. */
+static inline bool hwmc_spread_lost_host(const struct hwmc_shm_host *n)
+{
+    return hwmc_shm_group_failed(&n->group) || !hwmc_shm_group_in_step(&n->group);
+}
+
+/* Instead of a stage inside the host: `stage`, which is over with this error. None follows. */
+struct hwmc_op_stage *hwmc_spread_leave_host(struct hwmc_shm_host *n, struct hwmc_op_stage *stage,
+                                             enum hwmc_err err);
+
+/* Begins moves between the members of the leader group. */
+void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
+                             const struct hwmc_move *in, uint32_t num_in,
+                             const struct hwmc_move *out, uint32_t num_out);
+
+/* Lengths disagreed between hosts, and the last stage lets the ranks of this one know: they stay in
+ * step, so their shared memory stays of use. */
+static inline void hwmc_spread_keep_host(struct hwmc_spread *s)
+{
+    if (s->chain.stage.err == HWMC_ERR_INVAL)
+        s->chain.stage.in_host = true;
+}
+
+/* Completes the plan of a broadcast inside a host, of cfg->buffer, from the leader to all. */
+void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
+                           struct hwmc_bcast_cfg *cfg);
+
 /* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks:
  * what a rail carries in half a millisecond. */
 uint32_t hwmc_spread_part(void);
 
-/* The parts of `num` ranks are long (hwmc_model_is_long), at the mean. `counts`, elements of
- * `type`; NULL: all have `count`. */
-bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);
+/* `times` parts of `num` ranks together are long (hwmc_model_is_long), at the mean. `counts`,
+ * elements of `type`; NULL: all have `count`. */
+bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type,
+                         uint64_t times);
 
 /* For who does not wait, once the communicator is known to be ready: begins the chain. MPICH's
  * error code; on an error there is nothing to end. s->comm and s->c are set. */

@@ -9,31 +9,7 @@
 
 #include "gather.h"
 #include "scatter.h"
-#include "../op/wait_stage.h"
-#include "../process/process.h"
-
-bool hwmc_spread_each_alone(const struct hwmc_spread *s)
-{
-    return !s->c->by_hosts;
-}
-
-void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
-                             const struct hwmc_move *in, uint32_t num_in,
-                             const struct hwmc_move *out, uint32_t num_out)
-{
-    const struct hwmc_moves_cfg cfg = {
-        .engine = hwmc_process_engine(),
-        .group = s->c->leader_group[0].group,
-        .withdraw_ns = hwmc_withdraw_ns(),
-        .in = in,
-        .out = out,
-        .num_in = num_in,
-        .num_out = num_out,
-        .part = hwmc_spread_part(),
-    };
-
-    hwmc_moves_begin(moves, &cfg);
-}
+#include "../select/network.h"
 
 static bool is_root(const struct hwmc_spread_moves *m)
 {
@@ -110,8 +86,8 @@ static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
             out[num_out++] = move_to(m, after);
     }
     move_own(m);
-    hwmc_spread_begin_moves(&m->spread, &m->moves, in, num_in, out, num_out);
-    return &m->moves.stage;
+    hwmc_spread_begin_moves(&m->spread, &m->by.each, in, num_in, out, num_out);
+    return &m->by.each.stage;
 }
 
 /* Of an all-to-all in place: what is sent must not be written to. */
@@ -131,6 +107,57 @@ static int copy_out(struct hwmc_spread_moves *m)
         memcpy(m->copy, m->out.memory, end);
 
 fn_fail:
+    return mpi_errno;
+}
+
+static struct hwmc_op_stage *begin_relay(struct hwmc_chain *c, uint32_t i)
+{
+    return hwmc_relay_stage(&((struct hwmc_spread_moves *) c)->by.relay, i);
+}
+
+static struct hwmc_op_stage *begin_share(struct hwmc_chain *c, uint32_t i)
+{
+    return hwmc_share_stage(&((struct hwmc_spread_moves *) c)->by.share, i);
+}
+
+/* Bytes of each part, if all ranks know them. */
+static uint64_t alike_bytes(const struct hwmc_spread_moves *m)
+{
+    const bool from_out = m->pattern == HWMC_PATTERN_TO_ROOT ? is_root(m) : !is_root(m);
+
+    if (m->in.unlike || m->out.unlike)
+        return UINT64_MAX;
+    if (m->root < 0)
+        return hwmc_vbuf_bytes(&m->out, 0);
+    return hwmc_vbuf_bytes(from_out ? &m->out : &m->in, 0);
+}
+
+/* Leaders have parts for each rank, and of each. A root keeps its own. */
+static int begin_by_leaders(struct hwmc_spread_moves *m)
+{
+    const uint32_t p = (uint32_t) m->spread.comm->local_size;
+    const uint32_t rank = (uint32_t) m->spread.comm->rank;
+    struct hwmc_move *give = m->rows, *get = m->rows + p;
+    int mpi_errno;
+
+    memset(m->rows, 0, 2 * p * sizeof(*m->rows));
+    for (uint32_t i = 0; i < p; i++) {
+        if (i == rank && m->root >= 0 && is_root(m))
+            continue;
+        if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || i == (uint32_t) m->root))
+            give[i] = move_to(m, i);
+        if (receives(m) && (m->pattern != HWMC_PATTERN_FROM_ROOT || i == (uint32_t) m->root))
+            get[i] = move_from(m, i);
+    }
+    if (m->pattern == HWMC_PATTERN_SAME) {
+        hwmc_chain_init(&m->spread.chain, HWMC_SHARE_STAGES, begin_share);
+        return hwmc_share_begin(&m->by.share, &m->spread, give[rank], get);
+    }
+    if (m->root >= 0)
+        move_own(m);
+    mpi_errno = hwmc_relay_begin(&m->by.relay, &m->spread, give, get, m->root,
+                                 m->pattern == HWMC_PATTERN_TO_ROOT, alike_bytes(m));
+    hwmc_chain_init(&m->spread.chain, hwmc_relay_stages(&m->by.relay), begin_relay);
     return mpi_errno;
 }
 
@@ -169,7 +196,11 @@ static int begin_move(struct hwmc_spread *s)
     if (in_place && m->pattern == HWMC_PATTERN_EACH)
         mpi_errno = copy_out(m);
     MPIR_ERR_CHECK(mpi_errno);
-    hwmc_chain_init(&s->chain, 1, begin_moves);
+    if (s->c->by_hosts)
+        mpi_errno = begin_by_leaders(m);
+    else
+        hwmc_chain_init(&s->chain, 1, begin_moves);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;
@@ -180,36 +211,74 @@ fn_fail:
 
 static int end_move(struct hwmc_spread *s, int mpi_errno)
 {
-    free_all((struct hwmc_spread_moves *) s, mpi_errno == MPI_SUCCESS, &mpi_errno);
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+
+    if (s->c->by_hosts && m->pattern == HWMC_PATTERN_SAME)
+        hwmc_share_end(&m->by.share);
+    else if (s->c->by_hosts)
+        hwmc_relay_end(&m->by.relay);
+    free_all(m, mpi_errno == MPI_SUCCESS, &mpi_errno);
     return mpi_errno;
 }
 
-static const struct hwmc_spread_ops moves_ops = {
-    .fits = hwmc_spread_each_alone, .begin = begin_move, .end = end_move};
-
-/* Blocks that are alike, so all know their length: short ones go in fewer messages by MPICH's
- * algorithms. Of a gather all others go straight to the root anyway. */
-static bool is_worth_it(enum hwmc_pattern pattern, const struct hwmc_vbuf *block)
+/* One rank a host: short blocks that are alike, so all know their length, go in fewer messages by
+ * MPICH's algorithms. Of a gather all others go straight to the root anyway. */
+static bool is_worth_it(const struct hwmc_spread_moves *m)
 {
-    if (pattern == HWMC_PATTERN_TO_ROOT || pattern == HWMC_PATTERN_FROM_ROOT)
+    const struct hwmc_vbuf *block = &m->out;
+
+    if (m->pattern == HWMC_PATTERN_TO_ROOT || m->pattern == HWMC_PATTERN_FROM_ROOT)
         return true;
-    if (block->counts && pattern == HWMC_PATTERN_EACH)
+    if (block->unlike && m->pattern == HWMC_PATTERN_EACH)
         return false;
-    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type);
+    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type, 1);
 }
 
-/* 0: MPICH is to run it. */
-static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
-                           const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
+/* Several ranks a host: the same of what hosts have for each other. An all-to-all brings as much
+ * between hosts either way, so leaders save nothing but by several rails at a time. */
+static bool is_worth_leaders(const struct hwmc_spread_moves *m)
 {
-    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+    const struct hwmc_network *net = hwmc_network_now();
+    const uint64_t most = hwmc_leaders_num(&m->spread.c->leaders);
+    const struct hwmc_vbuf *block = &m->out;
 
+    if (m->pattern == HWMC_PATTERN_TO_ROOT || m->pattern == HWMC_PATTERN_FROM_ROOT)
+        return true;
+    if (m->pattern == HWMC_PATTERN_EACH)
+        return net->mbit_all > net->mbit &&
+               (block->unlike || hwmc_spread_is_long(NULL, block->count, (int) block->num,
+                                                     block->type, most * most));
+    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type, most);
+}
+
+static bool moves_fit(const struct hwmc_spread *s)
+{
+    const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
+
+    return s->c->by_hosts ? is_worth_leaders(m) : is_worth_it(m);
+}
+
+static const struct hwmc_spread_ops moves_ops = {
+    .fits = moves_fit, .begin = begin_move, .end = end_move};
+
+static void init_moves(struct hwmc_spread_moves *m, enum hwmc_pattern pattern,
+                       const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
+{
     m->spread.ops = &moves_ops;
     m->pattern = pattern;
     m->root = root;
     m->in = *in;
     m->out = *out;
-    return is_worth_it(pattern, out); /* of some only a root knows how long the message is */
+}
+
+/* 0: MPICH is to run it. Of some collectives only a root knows how long the message is. */
+static MPI_Aint init_of(struct hwmc_spread *s, enum hwmc_pattern pattern,
+                        const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+
+    init_moves(m, pattern, in, out, root);
+    return is_worth_it(m) || hwmc_spread_has_mates(s->c, s->comm);
 }
 
 MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -218,8 +287,8 @@ MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *co
     const struct hwmc_gather_call *c = (const struct hwmc_gather_call *) call;
 
     (void) comm;
-    return init_moves(s, c->root < 0 ? HWMC_PATTERN_SAME : HWMC_PATTERN_TO_ROOT, &c->in, &c->out,
-                      c->root);
+    return init_of(s, c->root < 0 ? HWMC_PATTERN_SAME : HWMC_PATTERN_TO_ROOT, &c->in, &c->out,
+                   c->root);
 }
 
 MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -228,7 +297,7 @@ MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *c
     const struct hwmc_scatter_call *c = (const struct hwmc_scatter_call *) call;
 
     (void) comm;
-    return init_moves(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root);
+    return init_of(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root);
 }
 
 MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -237,14 +306,17 @@ MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *
     const struct hwmc_alltoall_call *c = (const struct hwmc_alltoall_call *) call;
 
     (void) comm;
-    return init_moves(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1);
+    return init_of(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1);
 }
 
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_moves m;
-    const MPI_Aint weight = init_moves(&m.spread, pattern, in, out, root);
+    struct hwmc_comm *c;
 
-    return weight > 0 && hwmc_spread_take(&m.spread, comm, weight, mpi_errno);
+    init_moves(&m, pattern, in, out, root);
+    if (!is_worth_it(&m) && !(hwmc_comm_queues_spread(comm, &c) && hwmc_spread_has_mates(c, comm)))
+        return false;
+    return hwmc_spread_take(&m.spread, comm, 1, mpi_errno);
 }

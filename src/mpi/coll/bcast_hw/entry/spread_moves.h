@@ -2,11 +2,15 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * spread_moves: gather, scatter, allgather, all-to-all and reduce-scatter over several hosts of one
- * rank each: every rank sends each other one what that is to have (op/moves.h). Rank r hears r - 1
- * first, then r - 2, ...; so each is heard by one, or two, at a time.
+ * spread_moves: gather, scatter, allgather, all-to-all and reduce-scatter over several hosts.
  *
- * A reduce-scatter has all operands of its part come, and combines them in the order of ranks.
+ * One rank a host: every rank sends each other one what that is to have (op/moves.h). Rank r hears
+ * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. Several ranks a host:
+ * leaders do so for their hosts (relay.h, share.h).
+ *
+ * A reduce-scatter has all operands of a host's part come, and combines them in the order of hosts.
+ * Several ranks a host combine at their leader first (shm/coll/reduction), and get their parts from
+ * it (shm/coll/scatter); the ranks of hosts are to follow each other.
  */
 
 #ifndef HWMC_ENTRY_SPREAD_MOVES_H_INCLUDED
@@ -15,8 +19,10 @@
 #include "call.h"
 #include "combination.h"
 #include "spread.h"
+#include "spread_up.h"
+#include "relay.h"
+#include "share.h"
 #include "vbuf.h"
-#include "../op/moves.h"
 
 /* Who sends to whom. */
 enum hwmc_pattern {
@@ -29,12 +35,16 @@ enum hwmc_pattern {
 struct hwmc_spread_moves {
     struct hwmc_spread spread;
     enum hwmc_pattern pattern;
-    int root;             /* < 0: all are */
-    struct hwmc_vbuf in;  /* what this rank sends: one part, or one for each */
-    struct hwmc_vbuf out; /* what it receives */
-    char *copy;           /* of `out`, where an all-to-all is in place; NULL */
-    struct hwmc_move *rows;
-    struct hwmc_moves moves;
+    int root;               /* < 0: all are */
+    struct hwmc_vbuf in;    /* what this rank sends: one part, or one for each */
+    struct hwmc_vbuf out;   /* what it receives */
+    char *copy;             /* of `out`, where an all-to-all is in place; NULL */
+    struct hwmc_move *rows; /* two for each rank */
+    union {
+        struct hwmc_moves each; /* one rank a host */
+        struct hwmc_relay relay;
+        struct hwmc_share share; /* HWMC_PATTERN_SAME */
+    } by;
 };
 
 /* `in` and `out` as the calls inside hosts have them (gather.h, scatter.h); what this rank does not
@@ -42,12 +52,6 @@ struct hwmc_spread_moves {
  * it is hwmc's: as hwmc_spread_take. */
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno);
-
-/* For collectives of this kind. Each rank takes part by itself. Begins the moves. */
-bool hwmc_spread_each_alone(const struct hwmc_spread *s);
-void hwmc_spread_begin_moves(struct hwmc_spread *s, struct hwmc_moves *moves,
-                             const struct hwmc_move *in, uint32_t num_in,
-                             const struct hwmc_move *out, uint32_t num_out);
 
 /* With the arguments of calls inside hosts: as struct hwmc_host_kind (host_request.h). */
 MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *c, const MPIR_Comm *comm,
@@ -64,9 +68,18 @@ struct hwmc_spread_scatter {
     struct hwmc_combination x;
     const MPI_Aint *counts; /* elements of each rank's part; NULL: all have `count` */
     MPI_Aint count;
-    char *operands; /* of this rank's part, in the order of ranks; its own stays where it is */
+    bool is_long;             /* parts are, at the mean */
+    uint64_t bytes;           /* of all parts */
+    uint32_t members, member; /* between hosts, and which of them this rank stands for */
+    uint64_t own;             /* bytes of the parts that this member stands for */
+    char *vector;             /* of a leader: what its host has of all parts; NULL: it is alone */
+    char *operands;           /* of a leader: of the part of its host, by member */
+    struct hwmc_shm_range *parts; /* of a leader: of its mates, in the part of the host */
     struct hwmc_move *rows;
-    struct hwmc_moves moves;
+    struct hwmc_spread_up up;
+    struct hwmc_shm_scatter down;
+    struct hwmc_shm_stage down_stage;
+    struct hwmc_moves across;
 };
 
 /* MPI_Reduce_scatter and MPI_Reduce_scatter_block, likewise. */

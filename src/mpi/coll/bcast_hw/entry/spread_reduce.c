@@ -57,32 +57,13 @@ static bool reduce_fits(const struct hwmc_spread *s)
     return r->x.operation.of.commutative || hwmc_spread_in_order(s);
 }
 
-/* It has failed inside this rank's host, whose segment is of no use then. A leader lets the other
- * hosts know. */
-static bool failed_in_host(const struct hwmc_spread_reduce *r)
-{
-    return r->spread.chain.stage.err != HWMC_OK && r->spread.chain.stage.in_host;
-}
-
-/* Inside hosts: to the leader. */
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_reduce *r)
 {
     struct hwmc_shm_host *n = hwmc_spread_host(&r->spread);
-    const uint32_t place = n ? hwmc_spread_leader_place(&r->spread) : 0;
-    const struct hwmc_shm_choice *choice;
-    struct hwmc_shm_tree tree;
-    int err;
 
     if (!n || n->group.size == 1)
         return NULL;
-    choice = hwmc_shm_choose(n, HWMC_SHM_KIND_REDUCE, (MPI_Aint) r->bytes);
-    tree = hwmc_shm_comm_tree(n, choice, place);
-    err = hwmc_shm_reduction_begin(&r->up, &n->group, &tree, place, &r->x.operation.of,
-                                   r->x.operands.in, (void *) (uintptr_t) r->in,
-                                   (uint64_t) r->x.count);
-    MPIR_Assert(err == HWMC_OK);
-    hwmc_shm_stage_begin(&r->up_stage, &r->up.op);
-    return &r->up_stage.stage;
+    return hwmc_spread_up_begin(&r->up, &r->spread, n, &r->x, r->out, r->bytes);
 }
 
 static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
@@ -106,7 +87,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
                                   hwmc_spread_part()),
     };
     hwmc_net_reduce_begin(&r->across, &cfg);
-    if (failed_in_host(r))
+    if (hwmc_spread_failed_in_host(&r->spread))
         r->across.stage.ops->fail(&r->across.stage, HWMC_ERR_INVAL);
     return &r->across.stage;
 }
@@ -114,15 +95,9 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
 /* The root's host alone: from its leader to all there, though only the root wants it. */
 static void plan_to_root(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg)
 {
-    struct hwmc_shm_host *n = hwmc_spread_host(&r->spread);
-    const struct hwmc_shm_choice *choice =
-        hwmc_shm_choose(n, HWMC_SHM_KIND_BCAST, (MPI_Aint) r->bytes);
-
     cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = r->bytes};
     cfg->is_root = hwmc_spread_leads(&r->spread);
-    cfg->host.group = &n->group;
-    cfg->host.from = hwmc_spread_leader_place(&r->spread);
-    cfg->host.tree = hwmc_shm_comm_tree(n, choice, cfg->host.from);
+    hwmc_spread_plan_host(&r->spread, hwmc_spread_host(&r->spread), cfg);
 }
 
 /* From member 0 to all. After an error its length is not that of the others, which end with an
@@ -137,7 +112,7 @@ static void plan_to_all(struct hwmc_spread_reduce *r, struct hwmc_bcast_cfg *cfg
 
     r->message =
         (struct hwmc_typed){.buffer = r->out, .count = (MPI_Aint) r->bytes, .datatype = MPI_BYTE};
-    if (failed_in_host(r)) {
+    if (hwmc_spread_failed_in_host(&r->spread)) {
         cfg->buffer = (struct hwmc_buffer){.memory = r->out, .bytes = bytes};
         cfg->is_root = is_root;
         mpi_errno = hwmc_bcast_plan_net(&r->spread.c->leader_group[0], 0, is_root, &cfg->net);
@@ -153,7 +128,8 @@ static struct hwmc_op_stage *begin_down(struct hwmc_spread_reduce *r)
     const bool is_mine = to_all(r) || (!root_leads(r) && at_root(r));
     struct hwmc_bcast_cfg cfg = {.is_root = false};
 
-    if (!is_mine || (failed_in_host(r) && !(to_all(r) && hwmc_spread_leads(&r->spread))))
+    if (!is_mine ||
+        (hwmc_spread_failed_in_host(&r->spread) && !(to_all(r) && hwmc_spread_leads(&r->spread))))
         return NULL;
     if (to_all(r))
         plan_to_all(r, &cfg);
@@ -186,6 +162,7 @@ static bool find_vectors(struct hwmc_spread_reduce *r)
     const bool has_out = gets_result(r);
     const bool needs_out = at_root(r) && !root_leads(r);
 
+    hwmc_spread_up_init(&r->up);
     r->memory = NULL;
     r->out = has_out ? r->x.operands.out : NULL;
     if ((combines || needs_out) && !has_out) {
@@ -222,6 +199,7 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
 {
     struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
 
+    hwmc_spread_up_end(&r->up);
     MPL_free(r->memory);
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));
 }

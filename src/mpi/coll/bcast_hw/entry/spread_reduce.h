@@ -17,11 +17,10 @@
 
 #include "bcast.h"
 #include "call.h"
-#include "combination.h"
 #include "spread.h"
+#include "spread_up.h"
 #include "../op/bcast.h"
 #include "../op/net_reduce.h"
-#include "../op/shm_stage.h"
 
 struct hwmc_spread_reduce {
     struct hwmc_spread spread;
@@ -32,8 +31,7 @@ struct hwmc_spread_reduce {
     unsigned char *memory; /* made here: what has no place in the program's; NULL */
     const void *in;        /* what goes across, at a leader, */
     void *out;             /* ... and the result, at the member that gets it */
-    struct hwmc_shm_reduction up;
-    struct hwmc_shm_stage up_stage;
+    struct hwmc_spread_up up;
     struct hwmc_net_reduce across;
     struct hwmc_typed message;
     struct hwmc_bcast down;

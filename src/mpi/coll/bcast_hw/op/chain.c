@@ -7,6 +7,8 @@
 
 #include "chain.h"
 
+#define STAGE_SHIFT 48u /* marks of a stage are below: bytes, and a few bits */
+
 static void end_stage(struct hwmc_chain *c)
 {
     const struct hwmc_op_stage *s = c->running;
@@ -29,7 +31,7 @@ static bool chain_step(struct hwmc_op_stage *stage)
         }
         if (!hwmc_stage_step(c->running)) {
             hwmc_stage_follow(stage, c->running);
-            stage->mark = c->running->mark * HWMC_CHAIN_MAX + c->at;
+            stage->mark = c->running->mark + ((uint64_t) c->at << STAGE_SHIFT);
             return false;
         }
         end_stage(c);

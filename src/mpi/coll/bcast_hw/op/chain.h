@@ -15,8 +15,6 @@
 
 #include "stage.h"
 
-#define HWMC_CHAIN_MAX 4u
-
 struct hwmc_chain;
 
 /* Begins stage `i`, and returns it; NULL: this rank has no part in it. */

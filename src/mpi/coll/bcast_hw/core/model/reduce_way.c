@@ -6,8 +6,6 @@
  */
 #include "reduce_way.h"
 
-#define LEAST_PART 4096u /* bytes of a part, where several follow each other */
-
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
 {
     const uint64_t most = UINT64_C(1) << 40;
@@ -67,7 +65,7 @@ struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32
 
     for (uint32_t k = 2; k < widest; k++)
         way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, k, one});
-    for (; part >= LEAST_PART; part /= 2) {
+    for (; part >= HWMC_REDUCE_PART_LEAST; part /= 2) {
         if (parts_of(bytes, part) < 2)
             continue;
         way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, 1, part});

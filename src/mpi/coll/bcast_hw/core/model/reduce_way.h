@@ -19,6 +19,7 @@
 #include "model.h"
 
 #define HWMC_REDUCE_FANOUT_MAX 32u
+#define HWMC_REDUCE_PART_LEAST 4096u /* bytes of a part, where several follow each other */
 
 struct hwmc_reduce_way {
     uint32_t trees;  /* 1: a tree of ranges (core/place/ranges.h); 2 (core/place/trees.h) */

@@ -42,12 +42,12 @@ uint32_t hwmc_leaders_number(uint32_t ranks, const int *name, uint32_t *host_of,
     return hosts;
 }
 
-/* Sets `first`, and places in rank order. */
+/* Sets `first` and `number`; places are in rank order at first. */
 static void count_leaders(struct hwmc_leaders *s)
 {
     memset(s->first, 0, (s->hosts + 1) * sizeof(*s->first));
     for (uint32_t r = 0; r < s->ranks; r++)
-        s->place[r] = s->first[s->host_of[r] + 1]++;
+        s->place[r] = s->number[r] = s->first[s->host_of[r] + 1]++;
     for (uint32_t h = 1; h <= s->hosts; h++)
         s->first[h] += s->first[h - 1];
 }
@@ -60,8 +60,9 @@ void hwmc_leaders_init(struct hwmc_leaders *s, uint32_t ranks, uint32_t hosts,
         .hosts = hosts,
         .host_of = memory,
         .place = memory + ranks,
-        .order = memory + 2 * (size_t) ranks,
-        .first = memory + 3 * (size_t) ranks,
+        .number = memory + 2 * (size_t) ranks,
+        .order = memory + 3 * (size_t) ranks,
+        .first = memory + 4 * (size_t) ranks,
     };
     memcpy(s->host_of, host_of, ranks * sizeof(*host_of));
     count_leaders(s);

@@ -10,6 +10,9 @@
  * Example: hosts of ranks 0 1 2 and of 3 4; 1 is the nearest of its host. Leader group 0: 1 3;
  * leader group 1: 0 4; leader group 2: 2 3.
  *
+ * A host's ranks also have numbers in the order of ranks: what is combined in that order goes by
+ * them.
+ *
  * Invariants: `order` has each rank once; at(host_of[r], place[r]) is r.
  */
 #ifndef HWMC_CORE_PLACE_LEADERS_H_INCLUDED
@@ -24,6 +27,7 @@ struct hwmc_leaders {
     uint32_t hosts;    /* 1 to ranks */
     uint32_t *host_of; /* by rank */
     uint32_t *place;   /* by rank, among those of its host */
+    uint32_t *number;  /* by rank, among those of its host in the order of ranks */
     uint32_t *order;   /* all ranks, host by host, by their places */
     uint32_t *first;   /* by host: where in `order` its ranks begin; and where the last one's end */
 };
@@ -37,7 +41,7 @@ size_t hwmc_leaders_table_words(uint32_t ranks);
 /* Words of memory for it. */
 static inline size_t hwmc_leaders_words(uint32_t ranks, uint32_t hosts)
 {
-    return 3 * (size_t) ranks + hosts + 1;
+    return 4 * (size_t) ranks + hosts + 1;
 }
 
 /* `host_of`: by rank, the number of its host below `hosts`; each has one rank at least. `distance`:

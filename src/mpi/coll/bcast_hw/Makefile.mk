@@ -20,6 +20,8 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/spread.h              \
     src/mpi/coll/bcast_hw/entry/spread_moves.h        \
     src/mpi/coll/bcast_hw/op/moves.h                  \
+    src/mpi/coll/bcast_hw/op/turns.h                  \
+    src/mpi/coll/bcast_hw/core/model/turns_way.h      \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/ask.h                  \
@@ -81,6 +83,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange.c      \
     src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
+    src/mpi/coll/bcast_hw/core/model/turns_way.c        \
     src/mpi/coll/bcast_hw/engine/group/blocks.c         \
     src/mpi/coll/bcast_hw/engine/group/pinned.c         \
     src/mpi/coll/bcast_hw/op/chain.c                    \
@@ -92,6 +95,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread_moves.c          \
     src/mpi/coll/bcast_hw/entry/spread_scatter.c        \
     src/mpi/coll/bcast_hw/op/moves.c                    \
+    src/mpi/coll/bcast_hw/op/turns.c                    \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \

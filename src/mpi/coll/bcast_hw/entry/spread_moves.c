@@ -10,7 +10,12 @@
 #include "gather.h"
 #include "scatter.h"
 #include "../op/wait_stage.h"
+#include "../core/model/turns_way.h"
 #include "../process/process.h"
+#include "../select/network.h"
+
+#define ROW sizeof(struct hwmc_move) /* of one rank; a turn's is not longer */
+_Static_assert(sizeof(struct hwmc_turn) <= ROW, "rows of either kind fit");
 
 bool hwmc_spread_each_alone(const struct hwmc_spread *s)
 {
@@ -92,15 +97,50 @@ static void move_own(const struct hwmc_spread_moves *m)
         memcpy(to.memory, from.memory, MPL_MIN(from.bytes, to.bytes));
 }
 
+/* Of an allgather: each block is to be multicast. Alike on all ranks. */
+static bool turns_win(const struct hwmc_spread_moves *m)
+{
+    const struct hwmc_shape *shape = &m->spread.c->leader_group[0].shape;
+    uint64_t all = 0;
+
+    for (uint32_t r = 0; r < shape->ranks; r++)
+        all += hwmc_vbuf_bytes(&m->out, r);
+    return hwmc_turns_win(hwmc_network_now(), shape, all / shape->ranks);
+}
+
+static struct hwmc_op_stage *begin_turns(struct hwmc_spread_moves *m)
+{
+    struct hwmc_group *g = m->spread.c->leader_group[0].group;
+    struct hwmc_turn *turn = m->rows;
+    const struct hwmc_turns_cfg cfg = {
+        .engine = hwmc_process_engine(),
+        .group = g,
+        .turn = turn,
+        .ahead = (g->cfg.channels + 1) / 2,
+        .withdraw_ns = hwmc_withdraw_ns(),
+    };
+
+    for (uint32_t r = 0; r < g->cfg.size; r++) {
+        const struct hwmc_move move = r == g->cfg.rank ? move_to(m, r) : move_from(m, r);
+
+        turn[r] = (struct hwmc_turn){move.memory, move.bytes};
+    }
+    move_own(m);
+    hwmc_turns_begin(&m->turns, &cfg);
+    return &m->turns.stage;
+}
+
 static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
 {
     struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) c;
     const uint32_t p = (uint32_t) m->spread.comm->local_size;
     const uint32_t rank = (uint32_t) m->spread.comm->rank;
-    struct hwmc_move *in = m->rows, *out = m->rows + p;
+    struct hwmc_move *in = m->rows, *out = in + p;
     uint32_t num_in = 0, num_out = 0;
 
     (void) i;
+    if (m->pattern == HWMC_PATTERN_SAME && turns_win(m))
+        return begin_turns(m);
     for (uint32_t n = 1; n < p; n++) {
         const uint32_t before = (rank + p - n) % p, after = (rank + n) % p;
 
@@ -158,7 +198,7 @@ static int begin_move(struct hwmc_spread *s)
     m->copy = NULL;
     m->in.packed = m->out.packed = NULL;
     m->in.each = m->out.each = NULL;
-    m->rows = MPL_malloc(2 * p * sizeof(*m->rows), MPL_MEM_COLL);
+    m->rows = MPL_malloc(2 * p * ROW, MPL_MEM_COLL);
     MPIR_ERR_CHKANDJUMP(!m->rows, mpi_errno, MPI_ERR_OTHER, "**nomem");
     if (receives(m) && m->out.buffer != MPI_IN_PLACE)
         mpi_errno = hwmc_vbuf_begin(&m->out, in_place);

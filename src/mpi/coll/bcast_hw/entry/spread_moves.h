@@ -4,7 +4,8 @@
  *
  * spread_moves: gather, scatter, allgather, all-to-all and reduce-scatter over several hosts of one
  * rank each: every rank sends each other one what that is to have (op/moves.h). Rank r hears r - 1
- * first, then r - 2, ...; so each is heard by one, or two, at a time.
+ * first, then r - 2, ...; so each is heard by one, or two, at a time. In an allgather each rank
+ * multicasts its part instead (op/turns.h), where that is faster (core/model/turns_way.h).
  *
  * A reduce-scatter has all operands of its part come, and combines them in the order of ranks.
  */
@@ -17,6 +18,7 @@
 #include "spread.h"
 #include "vbuf.h"
 #include "../op/moves.h"
+#include "../op/turns.h"
 
 /* Who sends to whom. */
 enum hwmc_pattern {
@@ -33,8 +35,11 @@ struct hwmc_spread_moves {
     struct hwmc_vbuf in;  /* what this rank sends: one part, or one for each */
     struct hwmc_vbuf out; /* what it receives */
     char *copy;           /* of `out`, where an all-to-all is in place; NULL */
-    struct hwmc_move *rows;
-    struct hwmc_moves moves;
+    void *rows;           /* of struct hwmc_move, or hwmc_turn */
+    union {
+        struct hwmc_moves moves;
+        struct hwmc_turns turns;
+    };
 };
 
 /* `in` and `out` as the calls inside hosts have them (gather.h, scatter.h); what this rank does not

@@ -14,7 +14,7 @@ extern "C" {
 #include "shm/segment/segment.h"
 }
 
-static uint64_t clock_ns;
+uint64_t clock_ns; // what hwmc_now answers
 static int locked;
 
 extern "C" void hwmc_lock(void)

@@ -25,6 +25,8 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/relay.h               \
     src/mpi/coll/bcast_hw/op/moves.h                  \
     src/mpi/coll/bcast_hw/op/relay_plan.h             \
+    src/mpi/coll/bcast_hw/op/turns.h                  \
+    src/mpi/coll/bcast_hw/core/model/turns_way.h      \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/entry/spread_up.h           \
     src/mpi/coll/bcast_hw/entry/spread_scan.h         \
@@ -89,6 +91,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
     src/mpi/coll/bcast_hw/core/model/scan_way.c         \
+    src/mpi/coll/bcast_hw/core/model/turns_way.c        \
     src/mpi/coll/bcast_hw/engine/group/blocks.c         \
     src/mpi/coll/bcast_hw/engine/group/pinned.c         \
     src/mpi/coll/bcast_hw/op/chain.c                    \
@@ -104,6 +107,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread_scatter.c        \
     src/mpi/coll/bcast_hw/op/moves.c                    \
     src/mpi/coll/bcast_hw/op/relay_plan.c               \
+    src/mpi/coll/bcast_hw/op/turns.c                    \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/entry/spread_up.c             \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \

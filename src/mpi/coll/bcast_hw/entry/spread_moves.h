@@ -5,8 +5,9 @@
  * spread_moves: gather, scatter, allgather, all-to-all and reduce-scatter over several hosts.
  *
  * One rank a host: every rank sends each other one what that is to have (op/moves.h). Rank r hears
- * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. Several ranks a host:
- * leaders do so for their hosts (relay.h, share.h).
+ * r - 1 first, then r - 2, ...; so each is heard by one, or two, at a time. In an allgather each
+ * rank multicasts its part instead (op/turns.h), where that is faster (core/model/turns_way.h).
+ * Several ranks a host: leaders move parts for their hosts (relay.h, share.h).
  *
  * A reduce-scatter has all operands of a host's part come, and combines them in the order of hosts.
  * Several ranks a host combine at their leader first (shm/coll/reduction), and get their parts from
@@ -23,6 +24,7 @@
 #include "relay.h"
 #include "share.h"
 #include "vbuf.h"
+#include "../op/turns.h"
 
 /* Who sends to whom. */
 enum hwmc_pattern {
@@ -35,13 +37,14 @@ enum hwmc_pattern {
 struct hwmc_spread_moves {
     struct hwmc_spread spread;
     enum hwmc_pattern pattern;
-    int root;               /* < 0: all are */
-    struct hwmc_vbuf in;    /* what this rank sends: one part, or one for each */
-    struct hwmc_vbuf out;   /* what it receives */
-    char *copy;             /* of `out`, where an all-to-all is in place; NULL */
-    struct hwmc_move *rows; /* two for each rank */
+    int root;             /* < 0: all are */
+    struct hwmc_vbuf in;  /* what this rank sends: one part, or one for each */
+    struct hwmc_vbuf out; /* what it receives */
+    char *copy;           /* of `out`, where an all-to-all is in place; NULL */
+    void *rows;           /* two for each rank; of struct hwmc_move, or hwmc_turn */
     union {
-        struct hwmc_moves each; /* one rank a host */
+        struct hwmc_moves each;  /* one rank a host */
+        struct hwmc_turns turns; /* one rank a host, HWMC_PATTERN_SAME */
         struct hwmc_relay relay;
         struct hwmc_share share; /* HWMC_PATTERN_SAME */
     } by;

@@ -16,6 +16,7 @@
     X(sent_segments, "segments sent to children in trees")                                         \
     X(got_segments, "segments received from parents in trees")                                     \
     X(exchanges, "exchanges of blocks between members, as reductions and gathers have them")       \
+    X(turns, "allgathers in which each member multicast its block")                                \
     X(sent_parts, "parts of blocks sent to members")                                               \
     X(got_parts, "parts of blocks received from members")                                          \
     X(lane_late, "times a child in a tree said that a rail brought it segments late")              \

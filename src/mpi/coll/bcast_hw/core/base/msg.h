@@ -68,6 +68,8 @@ enum hwmc_msg_type {
 #define HWMC_FLAG_NO_MULTICAST 16u
 /* EPOCH: broadcasts are repaired by push. */
 #define HWMC_FLAG_PUSH 32u
+/* DATA by multicast: its root had not all of the broadcasts before this one when it began. */
+#define HWMC_FLAG_APART 64u
 
 /* Why a communicator does not use multicast. The values are part of the wire protocol. */
 #define HWMC_REASONS(X)                                                                            \

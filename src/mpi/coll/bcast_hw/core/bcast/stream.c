@@ -171,15 +171,25 @@ static void stream_learn(struct hwmc_stream *s)
     s->floor_seen = floor;
 }
 
+/* What was posted before is here. */
+static bool has_all(const struct hwmc_stream *s)
+{
+    for (uint64_t b = s->channel.consumed; b < s->posted; b++)
+        if (!hwmc_stream_has(s, b))
+            return false;
+    return true;
+}
+
 uint64_t hwmc_stream_post_root(struct hwmc_stream *s, uint32_t bytes, bool more, uint8_t rails,
                                uint64_t now)
 {
     struct hwmc_two_stage *m = hwmc_stream_claim(s, s->posted);
 
-    assert(!(rails & ~hwmc_stream_next_rails(s)));
+    assert(!(rails & ~hwmc_stream_next_rails(s)) && !hwmc_stream_by_trees(s));
     stream_learn(s);
     hwmc_two_stage_post_root(m, bytes, more, rails, hwmc_delay_until(&s->delay, s->ring.size, now),
                              &s->ring, now);
+    m->flags = has_all(s) ? 0 : HWMC_FLAG_APART;
     hwmc_stream_attend(s, m);
     return s->posted++;
 }
@@ -189,6 +199,7 @@ uint64_t hwmc_stream_post_member(struct hwmc_stream *s, uint32_t root, uint64_t 
     struct hwmc_two_stage *m = hwmc_stream_claim(s, s->posted);
     bool chosen = hwmc_delay_is_chosen(&s->delay, s->posted, root, s->ring.rank, s->ring.size);
 
+    assert(!hwmc_stream_by_trees(s));
     hwmc_two_stage_post_member(m, root, chosen, &s->ring, now);
     hwmc_stream_attend(s, m);
     return s->posted++;
@@ -197,6 +208,7 @@ uint64_t hwmc_stream_post_member(struct hwmc_stream *s, uint32_t root, uint64_t 
 uint64_t hwmc_stream_post_trees(struct hwmc_stream *s, uint32_t root, uint32_t bytes,
                                 uint32_t seg_bytes)
 {
+    assert(s->posted == s->channel.consumed);
     hwmc_two_stage_post_bypassed(hwmc_stream_claim(s, s->posted), &s->ring);
     s->counts->without_cast += s->epoch.cfg.policy.first.rails && !hwmc_stream_next_rails(s);
     hwmc_multilane_post(&s->multilane, s->posted, root, bytes, seg_bytes,
@@ -212,7 +224,12 @@ void hwmc_stream_on_sent(struct hwmc_stream *s, uint32_t token)
 bool hwmc_stream_done(const struct hwmc_stream *s)
 {
     return hwmc_stream_by_trees(s) ? hwmc_multilane_done(&s->multilane)
-                                   : hwmc_two_stage_done(hwmc_stream_slot(s, s->posted - 1));
+                                   : hwmc_two_stage_done(hwmc_stream_slot(s, s->channel.consumed));
+}
+
+bool hwmc_stream_has(const struct hwmc_stream *s, uint64_t bid)
+{
+    return hwmc_two_stage_done(hwmc_stream_slot(s, bid));
 }
 
 bool hwmc_stream_failed(const struct hwmc_stream *s, uint32_t *theirs)
@@ -223,17 +240,18 @@ bool hwmc_stream_failed(const struct hwmc_stream *s, uint32_t *theirs)
 
 uint32_t hwmc_stream_bytes(const struct hwmc_stream *s)
 {
-    return hwmc_stream_by_trees(s) ? s->multilane.bytes : hwmc_stream_slot(s, s->posted - 1)->bytes;
+    return hwmc_stream_by_trees(s) ? s->multilane.bytes
+                                   : hwmc_stream_slot(s, s->channel.consumed)->bytes;
 }
 
 bool hwmc_stream_more(const struct hwmc_stream *s)
 {
-    return hwmc_stream_slot(s, s->posted - 1)->more;
+    return hwmc_stream_slot(s, s->channel.consumed)->more;
 }
 
 uint32_t hwmc_stream_prefix(const struct hwmc_stream *s, uint32_t known)
 {
-    const struct hwmc_two_stage *m = hwmc_stream_slot(s, s->posted - 1);
+    const struct hwmc_two_stage *m = hwmc_stream_slot(s, s->channel.consumed);
     uint32_t frag = s->ring.frag_bytes, frags;
 
     if (hwmc_stream_by_trees(s))
@@ -291,10 +309,10 @@ void hwmc_stream_judge(struct hwmc_stream *s, uint64_t floor_before, uint64_t no
 
 void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now)
 {
-    struct hwmc_two_stage *m = hwmc_stream_slot(s, s->posted - 1);
+    struct hwmc_two_stage *m = hwmc_stream_slot(s, s->channel.consumed);
     uint64_t floor = s->channel.floor;
 
-    assert(s->posted == s->channel.consumed + 1 && hwmc_stream_done(s));
+    assert(s->posted > s->channel.consumed && hwmc_stream_done(s));
     if (hwmc_stream_by_trees(s))
         hwmc_multilane_reset(&s->multilane);
     else
@@ -395,7 +413,7 @@ void hwmc_stream_check(const struct hwmc_stream *s)
     hwmc_epoch_check(&s->epoch);
     if (s->unexpected)
         hwmc_multilane_check(&s->multilane);
-    assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + 1);
+    assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + s->channel.n);
     for (uint32_t i = 0; i < s->channel.n; i++) {
         hwmc_two_stage_check(&s->slots[i], &s->ring);
         assert(s->slots[i].bid % s->channel.n == i);

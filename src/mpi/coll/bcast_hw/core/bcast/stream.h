@@ -14,7 +14,11 @@
  *     until (hwmc_stream_done(s, bid)) ... progress ...
  *     member:  take the bytes of bid
  *     hwmc_stream_consume(s, now)
- * and for progress: on_recv for what came, on_timer when next_timer has passed, next_send until 0
+ * It may post several before it consumes the first of them, all by multicast: they are consumed in
+ * order, and `done`, `bytes`, `more` and `prefix` are those of the first one that is not consumed,
+ * here called the first one.
+ *
+ * And for progress: on_recv for what came, on_timer when next_timer has passed, next_send until 0
  * while it can send: multicasts where there is room for them, everything else at once.
  *
  * Who owns the bytes: those of bid belong to the driver, which keeps them from post (root) or PLACE
@@ -63,7 +67,7 @@ struct hwmc_stream {
     struct hwmc_channel channel;
     struct hwmc_epoch epoch;
     struct hwmc_delay delay;
-    uint64_t posted;     /* broadcasts called here; consumed <= posted <= consumed + 1 */
+    uint64_t posted;     /* broadcasts called here; consumed <= posted <= consumed + N */
     uint64_t attention;  /* channels that may have something to send, a bit each */
     uint64_t floor_seen; /* floor for which the delay has learned */
     uint64_t frags;      /* of the broadcasts consumed since the floor moved */
@@ -103,20 +107,21 @@ static inline uint8_t hwmc_stream_next_rails(const struct hwmc_stream *s)
     return hwmc_epoch_policy(&s->epoch, s->posted).rails;
 }
 
-/* Open only. Returns the bid. `more`: the next broadcast continues the message; `rails`: some of
- * those that carry it. The driver chooses for each fragment on which of them it goes, and keeps the
- * order on each. */
+/* Open only, and nothing is posted along trees. A rank's own ones are sent in order if it posts the
+ * next when the last is sent (hwmc_stream_has). Returns the bid. `more`: the next broadcast
+ * continues the message; `rails`: some of those that carry it. The driver chooses for each fragment
+ * on which of them it goes, and keeps the order on each. */
 uint64_t hwmc_stream_post_root(struct hwmc_stream *s, uint32_t bytes, bool more, uint8_t rails,
                                uint64_t now);
 uint64_t hwmc_stream_post_member(struct hwmc_stream *s, uint32_t root, uint64_t now);
 
-/* The same for a broadcast that goes along trees, as all may, on root and members; `bytes`, more
- * than 0, in segments of `seg_bytes`, are alike on all. Its bytes are the program's, and never in a
- * channel. */
+/* The same for a broadcast that goes along trees, as all may, on root and members, when all before
+ * it are consumed; `bytes`, more than 0, in segments of `seg_bytes`, are alike on all. Its bytes
+ * are the program's, and never in a channel. */
 uint64_t hwmc_stream_post_trees(struct hwmc_stream *s, uint32_t root, uint32_t bytes,
                                 uint32_t seg_bytes);
 
-/* The last posted broadcast, not consumed yet, goes along trees. */
+/* The first one goes along trees. */
 static inline bool hwmc_stream_by_trees(const struct hwmc_stream *s)
 {
     return s->multilane.phase != HWMC_MULTILANE_IDLE;
@@ -125,22 +130,25 @@ static inline bool hwmc_stream_by_trees(const struct hwmc_stream *s)
 /* The lane is through with the segment that was sent with this token. */
 void hwmc_stream_on_sent(struct hwmc_stream *s, uint32_t token);
 
-/* The call for the last posted broadcast can be completed. */
+/* The call for the first one can be completed. */
 bool hwmc_stream_done(const struct hwmc_stream *s);
 
-/* The last posted broadcast, done, went along trees and failed: ranks disagree about its length.
+/* The same of broadcast `bid`, posted by multicast and not consumed: all of it is here, or sent. */
+bool hwmc_stream_has(const struct hwmc_stream *s, uint64_t bid);
+
+/* The first one, done, went along trees and failed: ranks disagree about its length.
  * *theirs: what others take it for, 0: not known. */
 bool hwmc_stream_failed(const struct hwmc_stream *s, uint32_t *theirs);
 
-/* Of the last posted broadcast, done only: its bytes; whether the next continues its message. */
+/* Of the first one, done only: its bytes; whether the next continues its message. */
 uint32_t hwmc_stream_bytes(const struct hwmc_stream *s);
 bool hwmc_stream_more(const struct hwmc_stream *s);
 
-/* Of the last posted broadcast at a member: how many bytes from its first on are here; `known` of
+/* Of the first one at a member: how many bytes from its first on are here; `known` of
  * them were. */
 uint32_t hwmc_stream_prefix(const struct hwmc_stream *s, uint32_t known);
 
-/* The program has what the last posted broadcast brought; done only. */
+/* The program has what the first one brought; done only. */
 void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now);
 
 /* Any message but those of set-up. PLACE: the payload belongs at fragment msg->data.index of

@@ -17,6 +17,19 @@ static void on_later(struct hwmc_stream *s, uint64_t bid)
     }
 }
 
+/* Its root may have overtaken others: it says something of what it multicast itself. */
+static void on_later_apart(struct hwmc_stream *s, const struct hwmc_msg *msg)
+{
+    for (uint64_t b = s->channel.consumed; b < msg->bid; b++) {
+        struct hwmc_two_stage *m = hwmc_stream_slot(s, b);
+
+        if (m->bid != b || (m->frags == 0 && m->phase != HWMC_WAIT) || m->root != msg->data.root)
+            continue;
+        hwmc_two_stage_on_passed(m, msg->rail, &s->ring);
+        hwmc_stream_attend(s, m);
+    }
+}
+
 static enum hwmc_verdict on_broadcast(struct hwmc_stream *s, const struct hwmc_msg *msg,
                                       uint64_t now)
 {
@@ -42,7 +55,9 @@ static enum hwmc_verdict on_broadcast(struct hwmc_stream *s, const struct hwmc_m
     switch (msg->type) {
         case HWMC_MSG_DATA:
             verdict = hwmc_two_stage_on_data(m, msg, &s->ring, now);
-            if (verdict == HWMC_PLACE)
+            if (verdict == HWMC_PLACE && msg->multicast && (msg->flags & HWMC_FLAG_APART))
+                on_later_apart(s, msg);
+            else if (verdict == HWMC_PLACE)
                 on_later(s, msg->bid);
             break;
         case HWMC_MSG_NACK:

@@ -29,11 +29,12 @@ static void two_stage_clear(struct hwmc_two_stage *m, uint64_t bid, const struct
     m->root = m->frags = m->bytes = m->n_got = m->passed = m->next_cast = m->ask_below = m->lost =
         0;
     m->again = 0;
-    m->rails = m->ends = m->questions = 0;
+    m->rails = m->ends = m->questions = m->flags = 0;
     m->unknown = (struct hwmc_unknown){0};
     m->ready = HWMC_READY_NONE;
     m->at_once = m->repaired = false;
     memset(m->heard, 0, sizeof(m->heard));
+    memset(m->reach, 0, sizeof(m->reach));
     m->hold_until = m->tail_at = HWMC_NEVER;
     m->asked_at = m->moved_at = 0;
 }

@@ -35,6 +35,10 @@
  * has then. It neither asks on for a fragment nor remembers what it does not have. Ranks seek with
  * push as well, since each waits for its predecessor alone.
  *
+ * Roots may multicast at the same time: a broadcast is apart if its root had not all of those
+ * before it when it began. Its fragments say nothing of other roots' earlier broadcasts; they may
+ * overtake each other. They say how far its own root is, on that rail.
+ *
  * Fragments may be spread over rails, each of which keeps order, but not among each other. The root
  * chooses the rail of each fragment, and each fragment names the rails in use. "Later" then means
  * that each of those has brought something later. The tail wait does not end while a rail that may
@@ -104,7 +108,8 @@ struct hwmc_ring {
     struct hwmc_rtt rtt;             /* to the predecessor, and to others that were asked */
     uint8_t rails;                   /* of the last fragment that came */
     struct hwmc_loss_estimate watch; /* of each rail */
-    uint64_t seen[HWMC_RAIL_BITS];   /* the latest fragment that came on each rail: its place */
+    uint64_t seen[HWMC_RAIL_BITS];   /* the latest fragment that came on each rail: its place; of
+                                        broadcasts that are not apart */
     uint64_t heard[HWMC_RAIL_BITS];  /* ns at which one came */
     uint64_t gap;                    /* ns between two of one message, at most, of late */
     bool more;                       /* of the last one that came: the message goes on */
@@ -157,6 +162,7 @@ struct hwmc_two_stage {
     uint64_t moved_at; /* ns at which the last fragment came or was cast; 0: none yet */
 
     /* At its root. */
+    uint8_t flags;       /* of its fragments by multicast: HWMC_FLAG_APART, or 0 */
     uint32_t next_cast;  /* fragments below are multicast */
     uint32_t again;      /* fragments to be multicast once more */
     uint8_t ends;        /* rails that are to bring the last fragment once more */
@@ -169,6 +175,7 @@ struct hwmc_two_stage {
     uint32_t lost;      /* missing fragments below are lost, not only late; <= ask_below */
     struct hwmc_unknown unknown;
     uint16_t heard[HWMC_RAIL_BITS]; /* fragments that came on each rail */
+    uint16_t reach[HWMC_RAIL_BITS]; /* apart: fragments below would have come, on each rail */
     uint64_t tail_at;      /* UNEXPECTED, WAIT: when to ask for the rest; NEVER when asked */
     uint64_t asked_at;     /* ns; 0 before the first request */
     struct hwmc_seek seek; /* WAIT: others to be asked */
@@ -251,6 +258,10 @@ enum hwmc_verdict hwmc_two_stage_on_ready(struct hwmc_two_stage *m);
  * nothing of it is known it may be one that is not multicast: that is remembered until it is
  * called. */
 void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring);
+
+/* The root of this one, which is known, multicast a later broadcast on that rail: what was to come
+ * on it of this one has come or is lost, whatever other roots do. */
+void hwmc_two_stage_on_passed(struct hwmc_two_stage *m, uint32_t rail, struct hwmc_ring *ring);
 
 void hwmc_two_stage_on_timer(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint64_t now);
 

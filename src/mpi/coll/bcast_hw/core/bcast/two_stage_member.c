@@ -15,10 +15,21 @@
 
 /* Places order all fragments of a communicator by when they were sent: by broadcast, then index. */
 #define PLACE_BITS 16
+#define REACH_ALL UINT16_MAX /* more than a broadcast has */
 
 static uint64_t place_of(uint64_t bid, uint32_t index)
 {
     return bid << PLACE_BITS | index;
+}
+
+/* The place that this rail has reached, as far as it says something of this broadcast. */
+static uint64_t seen_on(const struct hwmc_two_stage *m, const struct hwmc_ring *ring, uint32_t r)
+{
+    const uint64_t own = m->reach[r] == REACH_ALL ? place_of(m->bid + 1, 0)
+                         : m->reach[r] > 0        ? place_of(m->bid, m->reach[r])
+                                                  : 0;
+
+    return own > ring->seen[r] ? own : ring->seen[r];
 }
 
 static struct hwmc_loss_estimate_cast cast_of(const struct hwmc_two_stage *m,
@@ -27,7 +38,7 @@ static struct hwmc_loss_estimate_cast cast_of(const struct hwmc_two_stage *m,
     struct hwmc_loss_estimate_cast cast = {.rails = m->rails, .frags = m->frags, .heard = m->heard};
 
     FOR_EACH (r, m->rails)
-        cast.later |= ring->seen[r] > place_of(m->bid, 0) ? (uint8_t) (1u << r) : 0;
+        cast.later |= seen_on(m, ring, r) > place_of(m->bid, 0) ? (uint8_t) (1u << r) : 0;
     return cast;
 }
 
@@ -45,16 +56,33 @@ static uint32_t rails_of(const struct hwmc_two_stage *m, const struct hwmc_ring 
     return hwmc_two_stage_rails(m, ring) & ~(uint32_t) ring->watch.suspects;
 }
 
+/* So long nothing came between two fragments of one message. The longest counts, and is forgotten
+ * slowly. */
+static void hear_gap(struct hwmc_ring *ring, uint64_t gap)
+{
+    ring->gap -= ring->gap / 1024;
+    if (gap > ring->gap)
+        ring->gap = gap < HWMC_RTT_MAX_NS / 2 ? gap : HWMC_RTT_MAX_NS / 2;
+}
+
+/* A fragment came by multicast, and its root is apart. */
+static void hear_apart(struct hwmc_two_stage *m, struct hwmc_ring *ring, const struct hwmc_msg *msg,
+                       uint64_t now)
+{
+    hear_gap(ring, m->n_got > 0 ? now - m->moved_at : 0);
+    if (m->reach[msg->rail] <= msg->data.index)
+        m->reach[msg->rail] = (uint16_t) (msg->data.index + 1);
+    hwmc_loss_estimate_heard(&ring->watch, msg->rail);
+    ring->heard[msg->rail] = now;
+}
+
 /* A fragment came by multicast. */
 static void ring_hear(struct hwmc_ring *ring, const struct hwmc_msg *msg, uint64_t now)
 {
     uint64_t at = place_of(msg->bid, msg->data.index + 1), *seen = &ring->seen[msg->rail];
-    uint64_t gap = now - ring->heard[msg->rail];
+    const bool goes_on = *seen > 0 && msg->bid - (*seen >> PLACE_BITS) <= ring->more;
 
-    /* What is between fragments of one message; the longest counts, and is forgotten slowly. */
-    ring->gap -= ring->gap / 1024;
-    if (*seen > 0 && msg->bid - (*seen >> PLACE_BITS) <= ring->more && gap > ring->gap)
-        ring->gap = gap < HWMC_RTT_MAX_NS / 2 ? gap : HWMC_RTT_MAX_NS / 2;
+    hear_gap(ring, goes_on ? now - ring->heard[msg->rail] : 0);
     ring->more = msg->flags & HWMC_FLAG_MORE;
     hwmc_loss_estimate_heard(&ring->watch, msg->rail);
     ring->heard[msg->rail] = now;
@@ -75,7 +103,7 @@ static uint64_t reached_place(const struct hwmc_two_stage *m, const struct hwmc_
     uint64_t low = UINT64_MAX;
 
     FOR_EACH (r, rails_of(m, ring))
-        low = ring->seen[r] < low ? ring->seen[r] : low;
+        low = seen_on(m, ring, r) < low ? seen_on(m, ring, r) : low;
     return low == UINT64_MAX ? 0 : low;
 }
 
@@ -85,7 +113,7 @@ static uint64_t last_flow(const struct hwmc_two_stage *m, const struct hwmc_ring
     uint64_t last = 0;
 
     FOR_EACH (r, rails_of(m, ring))
-        if (ring->seen[r] < place_of(m->bid + 1, 0) && ring->heard[r] > last)
+        if (seen_on(m, ring, r) < place_of(m->bid + 1, 0) && ring->heard[r] > last)
             last = ring->heard[r];
     return last;
 }
@@ -223,7 +251,10 @@ enum hwmc_verdict hwmc_two_stage_on_data(struct hwmc_two_stage *m, const struct 
     if (msg->data.root == ring->rank && hwmc_two_stage_incomplete(m))
         return HWMC_BAD;
     if (msg->multicast) {
-        ring_hear(ring, msg, now);
+        if (msg->flags & HWMC_FLAG_APART)
+            hear_apart(m, ring, msg, now);
+        else
+            ring_hear(ring, msg, now);
         m->heard[msg->rail] += m->repaired || !hwmc_bitmap_test(m->got, msg->data.index);
     }
     if (!hwmc_two_stage_incomplete(m))
@@ -281,6 +312,12 @@ void hwmc_two_stage_on_later(struct hwmc_two_stage *m, struct hwmc_ring *ring)
         m->unknown.late = true;
     else
         ask_late(m, ring);
+}
+
+void hwmc_two_stage_on_passed(struct hwmc_two_stage *m, uint32_t rail, struct hwmc_ring *ring)
+{
+    m->reach[rail] = REACH_ALL;
+    hwmc_two_stage_on_later(m, ring);
 }
 
 /* Others are asked, as far as there is something that the predecessor was asked for in vain. */

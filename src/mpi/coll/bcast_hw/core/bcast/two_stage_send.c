@@ -65,6 +65,7 @@ static void next_cast(struct hwmc_two_stage *m, struct hwmc_ring *ring, uint32_t
 {
     fill_data(m, tx, ring->rank);
     tx->multicast = true;
+    tx->flags |= m->flags;
     tx->rail = (uint8_t) __builtin_ctz(rails);
     if (m->again > 0) {
         tx->data.index = take_root_nack(m);

@@ -52,14 +52,14 @@ void *hwmc_group_next_bytes(struct hwmc_group *g, uint32_t bytes)
 
 const void *hwmc_group_last_bytes(struct hwmc_group *g)
 {
-    return hwmc_placement_of(&g->placement, hwmc_stream_next_bid(&g->stream) - 1,
+    return hwmc_placement_of(&g->placement, g->stream.channel.consumed,
                              hwmc_stream_bytes(&g->stream));
 }
 
 uint32_t hwmc_group_prefix(const struct hwmc_group *g, uint32_t known)
 {
     if (!hwmc_stream_by_trees(&g->stream) &&
-        !hwmc_placement_is_user(&g->placement, hwmc_stream_next_bid(&g->stream) - 1))
+        !hwmc_placement_is_user(&g->placement, g->stream.channel.consumed))
         return 0;
     return hwmc_stream_prefix(&g->stream, known);
 }

@@ -69,6 +69,11 @@ void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails)
     note_lost(g, member, rails);
 }
 
+void hwmc_group_give_up(struct hwmc_group *g)
+{
+    note_lost(g, g->cfg.rank, 0);
+}
+
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg)
 {
     if (!hwmc_notice_formed(msg, g->cfg.size))

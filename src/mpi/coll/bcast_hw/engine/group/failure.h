@@ -29,6 +29,9 @@ void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank);
 /* The member's host is silent on these rails, at least one. */
 void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails);
 
+/* This member is no longer in step with the others: for them it is lost. */
+void hwmc_group_give_up(struct hwmc_group *g);
+
 /* LOST came, or anything else for a group that is broken. */
 void hwmc_group_on_told(struct hwmc_group *g, const struct hwmc_msg *msg);
 void hwmc_group_tell_again(struct hwmc_group *g, const struct hwmc_msg *msg);

@@ -134,8 +134,8 @@ void hwmc_group_unpin(struct hwmc_group *g);
 void hwmc_group_withdraw(struct hwmc_group *g, uint64_t now);
 bool hwmc_group_pins(const struct hwmc_group *g);
 
-/* Where the `bytes` bytes of the next broadcast go (root, before post) or of the last posted one
- * are (member, once done). */
+/* Where the `bytes` bytes of the next broadcast go (root, before post) or of the first
+ * posted one that is not consumed are (member, once done). */
 void *hwmc_group_next_bytes(struct hwmc_group *g, uint32_t bytes);
 const void *hwmc_group_last_bytes(struct hwmc_group *g);
 
@@ -159,8 +159,8 @@ static inline bool hwmc_group_done(const struct hwmc_group *g)
     return hwmc_stream_done(&g->stream);
 }
 
-/* How many bytes of the last posted broadcast, from its first on, are where the program wants them;
- * `known` of them were. 0 as long as they lie in a channel. */
+/* How many bytes of the first posted one that is not consumed, from its first on, are where the
+ * program wants them; `known` of them were. 0 as long as they lie in a channel. */
 uint32_t hwmc_group_prefix(const struct hwmc_group *g, uint32_t known);
 
 void hwmc_group_consume(struct hwmc_group *g, uint64_t now);

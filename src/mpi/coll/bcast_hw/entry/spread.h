@@ -6,7 +6,8 @@
  * arguments and, once it is begun, its stages (op/chain.h). The struct of each collective begins
  * with struct hwmc_spread; `..._spread_init` sets its arguments. Whoever runs it calls
  *
- *     fits     whether it can go over hosts; else MPICH has to run it; alike on all ranks
+ *     goes     whether it goes over hosts by hwmc (spread_select.h); else MPICH has to run it;
+ *              alike on all ranks
  *     begin    packs or finds buffers, and begins the chain
  *              now the caller steps s->chain.stage until it is over
  *     end      stores the result and frees what begin made
@@ -23,12 +24,13 @@
 
 #include "mpiimpl.h"
 #include "../comm/shm.h"
+#include "../core/model/collective.h"
 #include "../op/chain.h"
 
 struct hwmc_spread;
 
 struct hwmc_spread_ops {
-    /* NULL: it always can. */
+    /* Whether it can go over hosts; NULL: it always can. */
     bool (*fits)(const struct hwmc_spread *s);
     /* The leader group is ready. MPICH's error code; on an error there is nothing to end. */
     int (*begin)(struct hwmc_spread *s);
@@ -42,6 +44,11 @@ struct hwmc_spread {
     const struct hwmc_spread_ops *ops;
     MPIR_Comm *comm;
     struct hwmc_comm *c; /* that it carries */
+
+    /* What selection goes by: struct hwmc_coll_case. */
+    enum hwmc_coll coll;
+    bool commutative;
+    uint64_t length; /* bytes; HWMC_LENGTH_UNKNOWN where ranks do not know it alike */
 };
 
 /* MPICH's control variables name none of its algorithms for the collective of this name. */
@@ -76,13 +83,13 @@ static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
  * order of ranks. */
 bool hwmc_spread_in_order(const struct hwmc_spread *s);
 
-/* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks:
- * what a rail carries in half a millisecond. */
+/* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks
+ * (hwmc_coll_part). */
 uint32_t hwmc_spread_part(void);
 
-/* The parts of `num` ranks are long (hwmc_model_is_long), at the mean. `counts`, elements of
- * `type`; NULL: all have `count`. */
-bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);
+/* Bytes of the parts of `num` ranks, at the mean. `counts`, elements of `type`; NULL: all have
+ * `count`. */
+uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);
 
 /* For who does not wait, once the communicator is known to be ready: begins the chain. MPICH's
  * error code; on an error there is nothing to end. s->comm and s->c are set. */

@@ -9,6 +9,7 @@
 
 #include "gather.h"
 #include "scatter.h"
+#include "spread_select.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 
@@ -187,20 +188,37 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
 static const struct hwmc_spread_ops moves_ops = {
     .fits = hwmc_spread_each_alone, .begin = begin_move, .end = end_move};
 
-/* Blocks that are alike, so all know their length: short ones go in fewer messages by MPICH's
- * algorithms. Of a gather all others go straight to the root anyway. */
-static bool is_worth_it(enum hwmc_pattern pattern, const struct hwmc_vbuf *block)
+static enum hwmc_coll coll_of(enum hwmc_pattern pattern)
 {
-    if (pattern == HWMC_PATTERN_TO_ROOT || pattern == HWMC_PATTERN_FROM_ROOT)
-        return true;
-    if (block->counts && pattern == HWMC_PATTERN_EACH)
-        return false;
-    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type);
+    switch (pattern) {
+        case HWMC_PATTERN_TO_ROOT:
+            return HWMC_COLL_GATHER;
+        case HWMC_PATTERN_FROM_ROOT:
+            return HWMC_COLL_SCATTER;
+        case HWMC_PATTERN_SAME:
+            return HWMC_COLL_ALLGATHER;
+        default:
+            return HWMC_COLL_ALLTOALL;
+    }
 }
 
-/* 0: MPICH is to run it. */
+/* Bytes of a part. Of parts of several lengths only an allgather's are known to all. */
+static uint64_t length_of(const struct hwmc_spread_moves *m, const MPIR_Comm *comm)
+{
+    const bool at_root = m->root == comm->rank;
+    const bool sends_parts = m->pattern == HWMC_PATTERN_FROM_ROOT && at_root;
+    const bool sends_part = m->pattern == HWMC_PATTERN_TO_ROOT && !at_root;
+    const struct hwmc_vbuf *v = sends_parts || sends_part ? &m->in : &m->out;
+
+    if ((m->in.by_counts || m->out.by_counts) && m->pattern != HWMC_PATTERN_SAME)
+        return HWMC_LENGTH_UNKNOWN;
+    return hwmc_spread_mean(v->counts, v->count, (int) v->num, v->type);
+}
+
+/* Only a root knows how long some messages are: they weigh as short ones. */
 static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
-                           const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
+                           const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root,
+                           const MPIR_Comm *comm)
 {
     struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
 
@@ -209,7 +227,9 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
     m->root = root;
     m->in = *in;
     m->out = *out;
-    return is_worth_it(pattern, out); /* of some only a root knows how long the message is */
+    m->spread.coll = coll_of(pattern);
+    m->spread.length = length_of(m, comm);
+    return 1;
 }
 
 MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -217,9 +237,8 @@ MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *co
 {
     const struct hwmc_gather_call *c = (const struct hwmc_gather_call *) call;
 
-    (void) comm;
     return init_moves(s, c->root < 0 ? HWMC_PATTERN_SAME : HWMC_PATTERN_TO_ROOT, &c->in, &c->out,
-                      c->root);
+                      c->root, comm);
 }
 
 MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -227,8 +246,7 @@ MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *c
 {
     const struct hwmc_scatter_call *c = (const struct hwmc_scatter_call *) call;
 
-    (void) comm;
-    return init_moves(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root);
+    return init_moves(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root, comm);
 }
 
 MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -236,15 +254,14 @@ MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *
 {
     const struct hwmc_alltoall_call *c = (const struct hwmc_alltoall_call *) call;
 
-    (void) comm;
-    return init_moves(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1);
+    return init_moves(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1, comm);
 }
 
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_moves m;
-    const MPI_Aint weight = init_moves(&m.spread, pattern, in, out, root);
+    const MPI_Aint weight = init_moves(&m.spread, pattern, in, out, root, comm);
 
-    return weight > 0 && hwmc_spread_take(&m.spread, comm, weight, mpi_errno);
+    return hwmc_spread_take(&m.spread, comm, weight, mpi_errno);
 }

@@ -119,7 +119,7 @@ static int end_scatter(struct hwmc_spread *s, int mpi_errno)
 static const struct hwmc_spread_ops scatter_ops = {
     .fits = scatter_fits, .begin = begin_scatter, .end = end_scatter};
 
-/* 0: MPICH is to run it. */
+/* Returns what it weighs: as a short one, like moves. */
 static MPI_Aint init_scatter(struct hwmc_spread *s, const struct hwmc_combination *x,
                              const MPI_Aint *counts, const MPIR_Comm *comm)
 {
@@ -130,7 +130,11 @@ static MPI_Aint init_scatter(struct hwmc_spread *s, const struct hwmc_combinatio
     r->count = x->count;
     hwmc_combination_init(&r->x, x->sendbuf, x->recvbuf, x->count, x->operation.type,
                           x->operation.op);
-    return hwmc_spread_is_long(counts, x->count, comm->local_size, x->operation.type);
+    r->spread.coll = HWMC_COLL_REDUCE_SCATTER;
+    r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.length = hwmc_spread_mean(counts, x->count, comm->local_size, x->operation.type) *
+                       (uint64_t) comm->local_size;
+    return 1;
 }
 
 MPI_Aint hwmc_spread_of_reduce_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -152,5 +156,5 @@ bool hwmc_spread_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Ai
                                        .operation = {.type = datatype, .op = op}};
     const MPI_Aint weight = init_scatter(&r.spread, &x, counts, comm);
 
-    return weight > 0 && hwmc_spread_take(&r.spread, comm, weight, mpi_errno);
+    return hwmc_spread_take(&r.spread, comm, weight, mpi_errno);
 }

@@ -20,7 +20,8 @@ struct hwmc_vbuf {
     MPI_Datatype type;
     MPI_Aint count;
     const MPI_Aint *counts, *displs;
-    uint32_t num; /* parts */
+    uint32_t num;   /* parts */
+    bool by_counts; /* they are not alike; `counts` may be NULL where they do not matter */
 
     /* From begin to end. */
     char *memory;
@@ -45,7 +46,8 @@ static inline struct hwmc_vbuf hwmc_vbuf_v(const void *buffer, const MPI_Aint *c
                               .type = type,
                               .counts = counts,
                               .displs = displs,
-                              .num = (uint32_t) num};
+                              .num = (uint32_t) num,
+                              .by_counts = true};
 }
 
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on

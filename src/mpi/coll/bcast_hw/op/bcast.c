@@ -126,7 +126,7 @@ static void show(struct hwmc_bcast *b)
     b->stage.waits = starves ? HWMC_STAGE_FOR_HOST : HWMC_STAGE_FOR_NET;
     b->stage.behind = hwmc_bcast_by_host(b) && hwmc_host_stage_behind(&b->host);
     if (!starves)
-        b->stage.mark = b->net.at << 4 | (uint64_t) b->net.state;
+        b->stage.mark = b->net.at << 4 | ((uint64_t) b->net.state + b->net.retreat.state);
 }
 
 static bool bcast_step(struct hwmc_op_stage *s)

@@ -9,8 +9,6 @@
 
 #include "../process/process.h"
 
-#define TELL_NS UINT64_C(1000000000)
-
 static struct hwmc_exchange *exchange_of(const struct hwmc_blocks_stage *s)
 {
     return &s->cfg.group->blocks.exchange;
@@ -59,25 +57,17 @@ static void enter(struct hwmc_blocks_stage *s, enum hwmc_blocks_state state)
     s->stage.over = state == HWMC_BLOCKS_OVER;
 }
 
-static void withdraw(struct hwmc_blocks_stage *s, uint64_t now)
-{
-    hwmc_group_withdraw(s->cfg.group, now);
-    s->until = now + s->cfg.withdraw_ns;
-    enter(s, HWMC_BLOCKS_WITHDRAWN);
-}
-
 static void fail(struct hwmc_blocks_stage *s, enum hwmc_err err, uint64_t now)
 {
     hwmc_stage_note(&s->stage, err, false);
     if (s->state != HWMC_BLOCKS_RUN)
         return;
-    if (s->cfg.group->state != HWMC_GROUP_BROKEN) {
-        withdraw(s, now);
-        return;
-    }
-    hwmc_group_pump(s->cfg.group, now);
-    s->until = s->cfg.group->loss.at + TELL_NS;
-    enter(s, HWMC_BLOCKS_TELL);
+    s->retreat = (struct hwmc_retreat){.engine = s->cfg.engine,
+                                       .group = s->cfg.group,
+                                       .withdraw_ns = s->cfg.withdraw_ns,
+                                       .lent = true};
+    hwmc_retreat_begin(&s->retreat, now);
+    enter(s, HWMC_BLOCKS_RETREAT);
 }
 
 /* Under the lock. True: there is work. */
@@ -103,17 +93,6 @@ static bool run(struct hwmc_blocks_stage *s)
     return false;
 }
 
-/* Under the lock. */
-static void retreat(struct hwmc_blocks_stage *s, uint64_t now)
-{
-    if (s->state == HWMC_BLOCKS_TELL && (now >= s->until || hwmc_engine_told(s->cfg.engine)))
-        withdraw(s, now);
-    if (s->state != HWMC_BLOCKS_WITHDRAWN || (hwmc_group_pins(s->cfg.group) && now < s->until))
-        return;
-    hwmc_engine_cut(s->cfg.engine, s->cfg.group);
-    enter(s, HWMC_BLOCKS_OVER);
-}
-
 static bool blocks_step(struct hwmc_op_stage *stage)
 {
     struct hwmc_blocks_stage *s = (struct hwmc_blocks_stage *) stage;
@@ -123,14 +102,14 @@ static bool blocks_step(struct hwmc_op_stage *stage)
         hwmc_lock();
         stage->now = s->cfg.group->wires->now;
         works = s->state == HWMC_BLOCKS_RUN && run(s);
-        if (s->state != HWMC_BLOCKS_RUN && s->state != HWMC_BLOCKS_OVER)
-            retreat(s, hwmc_now());
+        if (s->state == HWMC_BLOCKS_RETREAT && hwmc_retreat_step(&s->retreat, hwmc_now()))
+            enter(s, HWMC_BLOCKS_OVER);
         hwmc_unlock();
         if (works)
             s->cfg.work(s->cfg.of);
         s->untold = s->untold || works;
     } while (works);
-    stage->mark = (uint64_t) s->state;
+    stage->mark = (uint64_t) s->state + s->retreat.state;
     return stage->over;
 }
 
@@ -151,6 +130,7 @@ void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_bloc
     s->cfg = *cfg;
     s->state = HWMC_BLOCKS_RUN;
     s->worked = s->untold = false;
+    s->retreat.state = HWMC_RETREAT_NONE;
     hwmc_lock();
     s->came = exchange_of(s)->came;
     hwmc_group_exchange(s->cfg.group, &s->cfg.plan, hwmc_now());

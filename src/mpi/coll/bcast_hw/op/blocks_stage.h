@@ -5,12 +5,10 @@
  * blocks_stage: one exchange of a group (core/exchange/exchange.h) as a stage.
  *
  *   RUN -> OVER
- *     \-> TELL -> WITHDRAWN -> OVER     the group is broken
- *     \---------> WITHDRAWN -> OVER     it cannot go on at this rank
+ *     \-> RETREAT -> OVER     it cannot go on at this rank
  *
- *   RUN        parts come and go; `work` uses up those that have come and makes others ready
- *   TELL       other members get to know of the failure, for a moment
- *   WITHDRAWN  lanes may have some of the blocks yet, for a moment
+ *   RUN      parts come and go; `work` uses up those that have come and makes others ready
+ *   RETREAT  after an error: retreat.h
  *
  * Invariants: `work` is called without the engine's lock, by who steps; OVER: no lane touches the
  * blocks. After an error other than ERR_INVAL the group is used no further.
@@ -20,14 +18,10 @@
 #define HWMC_OP_BLOCKS_STAGE_H_INCLUDED
 
 #include "../engine/engine.h"
+#include "retreat.h"
 #include "stage.h"
 
-enum hwmc_blocks_state {
-    HWMC_BLOCKS_RUN,
-    HWMC_BLOCKS_TELL,
-    HWMC_BLOCKS_WITHDRAWN,
-    HWMC_BLOCKS_OVER
-};
+enum hwmc_blocks_state { HWMC_BLOCKS_RUN, HWMC_BLOCKS_RETREAT, HWMC_BLOCKS_OVER };
 
 struct hwmc_blocks_cfg {
     struct hwmc_engine *engine;
@@ -46,10 +40,10 @@ struct hwmc_blocks_stage {
     struct hwmc_op_stage stage;
     struct hwmc_blocks_cfg cfg;
     enum hwmc_blocks_state state;
-    uint32_t came;  /* parts that `work` knows of */
-    bool worked;    /* it has been called */
-    bool untold;    /* ... since the machine was told what it did */
-    uint64_t until; /* ns: TELL, WITHDRAWN: when that is left */
+    uint32_t came; /* parts that `work` knows of */
+    bool worked;   /* it has been called */
+    bool untold;   /* ... since the machine was told what it did */
+    struct hwmc_retreat retreat;
 };
 
 /* Begins the group's next exchange; not under the engine's lock. */

@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define TELL_NS UINT64_C(1000000000)
 #define TREES_PIECE (UINT64_C(1) << 30) /* bytes of one broadcast along trees */
 #define TREES_PIECE_FROM_HOST                                                                      \
     (UINT64_C(1) << 20) /* the same where the root gets the message from its host */
@@ -268,30 +267,6 @@ static enum turn step_by_trees(struct hwmc_net_stage *s, uint64_t now)
     return next(s, HWMC_NET_TREES, trees_piece(s));
 }
 
-static enum turn withdraw(struct hwmc_net_stage *s, uint64_t now)
-{
-    if (!s->whole)
-        return finish(s);
-    hwmc_group_withdraw(s->cfg.group, now);
-    s->until = now + s->cfg.withdraw_ns;
-    return enter(s, HWMC_NET_WITHDRAWN);
-}
-
-static enum turn step_tell(struct hwmc_net_stage *s, uint64_t now)
-{
-    return now < s->until && !hwmc_engine_told(s->cfg.engine) ? AGAIN : withdraw(s, now);
-}
-
-/* A child that is there takes what is on its way to it with its next call of MPI; one that is gone
- * never does. */
-static enum turn step_withdrawn(struct hwmc_net_stage *s, uint64_t now)
-{
-    if (hwmc_group_pins(s->cfg.group) && now < s->until)
-        return AGAIN;
-    hwmc_engine_cut(s->cfg.engine, s->cfg.group);
-    return finish(s);
-}
-
 static enum turn step(struct hwmc_net_stage *s, uint64_t now)
 {
     switch (s->state) {
@@ -313,10 +288,8 @@ static enum turn step(struct hwmc_net_stage *s, uint64_t now)
             return step_trees(s, now);
         case HWMC_NET_BY_TREES:
             return step_by_trees(s, now);
-        case HWMC_NET_TELL:
-            return step_tell(s, now);
-        case HWMC_NET_WITHDRAWN:
-            return step_withdrawn(s, now);
+        case HWMC_NET_RETREAT:
+            return hwmc_retreat_step(&s->retreat, now) ? finish(s) : AGAIN;
         default:
             return OVER;
     }
@@ -370,9 +343,7 @@ void hwmc_net_stage_copy(struct hwmc_net_stage *s)
 
 void hwmc_net_stage_fail(struct hwmc_net_stage *s, enum hwmc_err err, uint64_t now)
 {
-    struct hwmc_group *g = s->cfg.group;
-
-    if (s->state >= HWMC_NET_TELL)
+    if (s->state >= HWMC_NET_RETREAT)
         return;
     if (s->err == HWMC_OK)
         s->err = err;
@@ -382,20 +353,22 @@ void hwmc_net_stage_fail(struct hwmc_net_stage *s, enum hwmc_err err, uint64_t n
         s->lies = HWMC_WHOLE_PROGRAM;
         s->whole = NULL;
     }
-    if (g->state != HWMC_GROUP_BROKEN) {
-        withdraw(s, now);
-        return;
-    }
-    hwmc_group_pump(g, now);
-    s->until = g->loss.at + TELL_NS;
-    s->state = HWMC_NET_TELL;
+    s->retreat = (struct hwmc_retreat){.engine = s->cfg.engine,
+                                       .group = s->cfg.group,
+                                       .withdraw_ns = s->cfg.withdraw_ns,
+                                       .lent = s->whole != NULL};
+    hwmc_retreat_begin(&s->retreat, now);
+    if (s->retreat.state == HWMC_RETREAT_OVER)
+        finish(s);
+    else
+        s->state = HWMC_NET_RETREAT;
 }
 
 void hwmc_net_stage_check(const struct hwmc_net_stage *s)
 {
     assert(s->state != HWMC_NET_OVER || (!s->pinned && !is_own(s)));
     assert(s->here <= s->cfg.buffer->bytes || s->err != HWMC_OK);
-    assert(s->state == HWMC_NET_OVER || s->err == HWMC_OK || s->state >= HWMC_NET_TELL ||
+    assert(s->state == HWMC_NET_OVER || s->err == HWMC_OK || s->state >= HWMC_NET_RETREAT ||
            s->state == HWMC_NET_PACKED || s->state == HWMC_NET_UNPACKED ||
            s->state == HWMC_NET_TREES);
 }

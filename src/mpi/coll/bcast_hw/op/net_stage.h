@@ -18,7 +18,7 @@
  *   root     SEND -> PACKED -> SENDING -> SEND ... -> SENT -> OVER
  *   member   RECV -> RECEIVING -> UNPACKED -> RECV ...     -> OVER
  *   both     SENT or RECV -> TREES -> BY_TREES -> TREES ... -> OVER
- *   error    any -> [TELL ->] [WITHDRAWN ->] OVER
+ *   error    any -> [RETREAT ->] OVER
  *
  *   SEND, RECV, TREES    the next broadcast is to be posted: once the stream is open, and, at a
  *                        root, once the piece is here
@@ -27,8 +27,7 @@
  *                        it is posted; once it is done it is consumed
  *   UNPACKED             the piece is where the program wants it
  *   SENT                 no more is multicast, but the rails may have some of the program's memory
- *   TELL                 the group is broken: other members get to know that, for a moment
- *   WITHDRAWN            lanes may have some of the program's memory yet, for a moment
+ *   RETREAT              after an error: retreat.h
  *
  * Invariants: `at` and `here` only grow; one broadcast of the group is posted at a time; OVER: the
  * group has nothing pinned, no lane or rail touches the message. After an error the group is used
@@ -45,6 +44,7 @@
 
 #include "../engine/engine.h"
 #include "buffer.h"
+#include "retreat.h"
 
 enum hwmc_stage_turn {
     HWMC_STAGE_AGAIN, /* step again when something may have come */
@@ -62,8 +62,7 @@ enum hwmc_net_state {
     HWMC_NET_UNPACKED,
     HWMC_NET_TREES,
     HWMC_NET_BY_TREES,
-    HWMC_NET_TELL,
-    HWMC_NET_WITHDRAWN,
+    HWMC_NET_RETREAT,
     HWMC_NET_OVER
 };
 
@@ -97,8 +96,8 @@ struct hwmc_net_stage {
     uint64_t got;          /* UNPACKED: its bytes at the root */
     uint64_t available;    /* root: bytes of the message that are here to be sent */
     uint64_t here;         /* member: bytes of the message that are in the program's memory */
-    uint64_t until;        /* ns: TELL, WITHDRAWN: when that is left */
-    void *channel;         /* what is copied lies there, or goes there */
+    struct hwmc_retreat retreat;
+    void *channel; /* what is copied lies there, or goes there */
     enum hwmc_net_whole lies;
     char *whole; /* along trees: the message from `from` on */
     uint64_t from;

@@ -11,7 +11,6 @@
 
 #include "../process/process.h"
 
-#define TELL_NS UINT64_C(1000000000)
 #define TREES_PIECE (UINT64_C(1) << 30) /* bytes of one broadcast along trees */
 
 static uint32_t rank_of(const struct hwmc_turns *t)
@@ -59,26 +58,17 @@ static void enter(struct hwmc_turns *t, enum hwmc_turns_state state)
     t->stage.over = state == HWMC_TURNS_OVER;
 }
 
-static void withdraw(struct hwmc_turns *t, uint64_t now)
-{
-    if (t->by_trees)
-        hwmc_group_withdraw(t->cfg.group, now);
-    t->until = now + t->cfg.withdraw_ns;
-    enter(t, HWMC_TURNS_WITHDRAWN);
-}
-
 static void fail(struct hwmc_turns *t, enum hwmc_err err, uint64_t now)
 {
     hwmc_stage_note(&t->stage, err, false);
     if (t->state != HWMC_TURNS_RUN)
         return;
-    if (t->cfg.group->state != HWMC_GROUP_BROKEN) {
-        withdraw(t, now);
-        return;
-    }
-    hwmc_group_pump(t->cfg.group, now);
-    t->until = t->cfg.group->loss.at + TELL_NS;
-    enter(t, HWMC_TURNS_TELL);
+    t->retreat = (struct hwmc_retreat){.engine = t->cfg.engine,
+                                       .group = t->cfg.group,
+                                       .withdraw_ns = t->cfg.withdraw_ns,
+                                       .lent = t->by_trees};
+    hwmc_retreat_begin(&t->retreat, now);
+    enter(t, HWMC_TURNS_RETREAT);
 }
 
 static void mismatch(struct hwmc_turns *t, uint64_t theirs, uint64_t ours)
@@ -250,19 +240,6 @@ static void run(struct hwmc_turns *t)
         enter(t, HWMC_TURNS_OVER);
 }
 
-/* Under the lock. */
-static void retreat(struct hwmc_turns *t, uint64_t now)
-{
-    if (t->state == HWMC_TURNS_TELL && (now >= t->until || hwmc_engine_told(t->cfg.engine)))
-        withdraw(t, now);
-    if (t->state != HWMC_TURNS_WITHDRAWN ||
-        (t->by_trees && hwmc_group_pins(t->cfg.group) && now < t->until))
-        return;
-    if (t->by_trees)
-        hwmc_engine_cut(t->cfg.engine, t->cfg.group);
-    enter(t, HWMC_TURNS_OVER);
-}
-
 static bool turns_step(struct hwmc_op_stage *stage)
 {
     struct hwmc_turns *t = (struct hwmc_turns *) stage;
@@ -271,9 +248,9 @@ static bool turns_step(struct hwmc_op_stage *stage)
     stage->now = t->cfg.group->wires->now;
     if (t->state == HWMC_TURNS_RUN)
         run(t);
-    if (t->state != HWMC_TURNS_RUN && t->state != HWMC_TURNS_OVER)
-        retreat(t, hwmc_now());
-    stage->mark = (uint64_t) t->state;
+    if (t->state == HWMC_TURNS_RETREAT && hwmc_retreat_step(&t->retreat, hwmc_now()))
+        enter(t, HWMC_TURNS_OVER);
+    stage->mark = (uint64_t) t->state + t->retreat.state;
     hwmc_unlock();
     return stage->over;
 }

@@ -17,12 +17,10 @@
  * soon: before, their roots have no reason to have begun.
  *
  *   RUN -> OVER
- *     \-> TELL -> WITHDRAWN -> OVER     the group is broken
- *     \---------> WITHDRAWN -> OVER     it cannot go on at this rank
+ *     \-> RETREAT -> OVER     it cannot go on at this rank
  *
- *   RUN        pieces are posted, and taken as they come
- *   TELL       other members get to know of the failure, for a moment
- *   WITHDRAWN  lanes may have some of the blocks yet, for a moment
+ *   RUN      pieces are posted, and taken as they come
+ *   RETREAT  after an error: retreat.h
  *
  * From the broadcast on that is not multicast, if the group's rails stop working, the rest of each
  * block goes along trees, one after the other.
@@ -41,9 +39,10 @@
 #define HWMC_OP_TURNS_H_INCLUDED
 
 #include "../engine/engine.h"
+#include "retreat.h"
 #include "stage.h"
 
-enum hwmc_turns_state { HWMC_TURNS_RUN, HWMC_TURNS_TELL, HWMC_TURNS_WITHDRAWN, HWMC_TURNS_OVER };
+enum hwmc_turns_state { HWMC_TURNS_RUN, HWMC_TURNS_RETREAT, HWMC_TURNS_OVER };
 
 struct hwmc_turn {
     void *memory; /* where the block is, or goes */
@@ -70,9 +69,9 @@ struct hwmc_turns {
     enum hwmc_turns_state state;
     struct hwmc_turns_at next;  /* to be posted */
     struct hwmc_turns_at taken; /* to be taken */
-    uint64_t own;   /* the broadcast of this member's last piece that is posted, plus 1 */
-    bool by_trees;  /* lanes may have blocks */
-    uint64_t until; /* ns: TELL, WITHDRAWN: when that is left */
+    uint64_t own;  /* the broadcast of this member's last piece that is posted, plus 1 */
+    bool by_trees; /* lanes may have blocks */
+    struct hwmc_retreat retreat;
 };
 
 /* Begins it. The group is ON, multicasts, and no other stage of it runs. */

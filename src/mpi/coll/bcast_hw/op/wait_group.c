@@ -7,8 +7,7 @@
 
 #include "wait.h"
 #include "wait_failure.h"
-
-#define TELL_NS UINT64_C(1000000000)
+#include "retreat.h"
 
 uint64_t hwmc_deadline(void)
 {
@@ -35,12 +34,10 @@ static void give_way(void)
     hwmc_lock();
 }
 
-/* Under the lock: others get to know that the group is broken, also over connections that are yet
- * to be made, for this rank may not come again. Not for long: what the lost member was sent is
- * never flushed. */
+/* Under the lock: others get to know that the group is broken, as in a retreat. */
 static void tell(const struct hwmc_group *g)
 {
-    while (hwmc_now() < g->loss.at + TELL_NS && !hwmc_engine_told(hwmc_process_engine()))
+    while (hwmc_now() < g->loss.at + HWMC_TELL_NS && !hwmc_engine_told(hwmc_process_engine()))
         give_way();
 }
 

@@ -14,14 +14,9 @@ static uint32_t ranks_of(const struct hwmc_relay *r)
     return r->spread->c->leaders.ranks;
 }
 
-static uint32_t own_host(const struct hwmc_relay *r)
-{
-    return hwmc_spread_member(r->spread, r->spread->comm->rank);
-}
-
 static bool is_at(const struct hwmc_relay *r, int root)
 {
-    return own_host(r) == hwmc_spread_member(r->spread, root);
+    return hwmc_spread_own_member(r->spread) == hwmc_spread_member(r->spread, root);
 }
 
 static bool leads_at(const struct hwmc_relay *r, int root)
@@ -148,7 +143,8 @@ static void know_lengths(struct hwmc_relay *r)
     const uint32_t p = ranks_of(r);
 
     for (uint32_t mate = 0; mate < r->plan.mates; mate++) {
-        const uint32_t rank = r->plan.by_host[r->spread->c->leaders.first[own_host(r)] + mate];
+        const uint32_t rank =
+            r->plan.by_host[r->spread->c->leaders.first[hwmc_spread_own_member(r->spread)] + mate];
         uint64_t *gives = hwmc_relay_gives(&r->plan, mate);
 
         if (is_alone(r) || root < 0) {
@@ -212,7 +208,7 @@ static struct hwmc_op_stage *begin_up(struct hwmc_relay *r)
 static struct hwmc_op_stage *begin_across(struct hwmc_relay *r)
 {
     const struct hwmc_relay_block none = {.bytes = 0};
-    const uint32_t hosts = r->spread->c->leaders.hosts, own = own_host(r);
+    const uint32_t hosts = r->spread->c->leaders.hosts, own = hwmc_spread_own_member(r->spread);
     struct hwmc_move *in = r->rows, *out = r->rows + hosts;
     const bool failed = r->spread->chain.stage.err != HWMC_OK;
     uint32_t num_in = 0, num_out = 0;
@@ -250,7 +246,7 @@ static struct hwmc_op_stage *begin_down(struct hwmc_relay *r)
     if (hwmc_spread_lost_host(n))
         return hwmc_spread_leave_host(n, &r->host_stage.stage, HWMC_ERR_PEER);
     for (uint32_t host = 0; r->leads && !failed && host < r->spread->c->leaders.hosts; host++)
-        if (host != own_host(r) && gets_from(r, host))
+        if (host != hwmc_spread_own_member(r->spread) && gets_from(r, host))
             hwmc_relay_plan_came(&r->plan, host);
     hwmc_spread_keep_host(r->spread);
     if (!goes_down(r))
@@ -310,7 +306,7 @@ static bool make_rows(struct hwmc_relay *r)
     if (!r->lengths || !r->leads)
         return r->lengths != NULL;
     r->rows = MPL_malloc(2 * (size_t) l->hosts * sizeof(*r->rows), MPL_MEM_COLL);
-    return r->rows && hwmc_relay_plan_init(&r->plan, l, own_host(r));
+    return r->rows && hwmc_relay_plan_init(&r->plan, l, hwmc_spread_own_member(r->spread));
 }
 
 int hwmc_relay_begin(struct hwmc_relay *r, struct hwmc_spread *s, const struct hwmc_move *give,

@@ -14,11 +14,6 @@ static const struct hwmc_leaders *leaders_of(const struct hwmc_share *r)
     return &r->spread->c->leaders;
 }
 
-static uint32_t own_host(const struct hwmc_share *r)
-{
-    return hwmc_spread_member(r->spread, r->spread->comm->rank);
-}
-
 static bool is_alone(const struct hwmc_share *r)
 {
     return hwmc_spread_host(r->spread)->group.size == 1;
@@ -63,7 +58,7 @@ static struct hwmc_op_stage *begin_up(struct hwmc_share *r)
  * an error too. */
 static struct hwmc_op_stage *begin_across(struct hwmc_share *r)
 {
-    const uint32_t hosts = leaders_of(r)->hosts, own = own_host(r);
+    const uint32_t hosts = leaders_of(r)->hosts, own = hwmc_spread_own_member(r->spread);
     struct hwmc_move *in = r->rows, *out = r->rows + hosts;
 
     if (!hwmc_spread_leads(r->spread))
@@ -123,9 +118,9 @@ static void lay_parts(struct hwmc_share *r)
     }
     r->bytes = at;
     for (uint32_t i = 0; i < l->ranks; i++)
-        if (l->host_of[i] == own_host(r)) {
-            r->parts[l->number[i]] =
-                (struct hwmc_shm_range){r->hosts[own_host(r)].at + before, r->get[i].bytes};
+        if (l->host_of[i] == hwmc_spread_own_member(r->spread)) {
+            r->parts[l->number[i]] = (struct hwmc_shm_range){
+                r->hosts[hwmc_spread_own_member(r->spread)].at + before, r->get[i].bytes};
             before += r->get[i].bytes;
         }
 }

@@ -64,6 +64,12 @@ static inline uint32_t hwmc_spread_member(const struct hwmc_spread *s, int rank)
     return s->c->by_hosts ? s->c->leaders.host_of[rank] : (uint32_t) rank;
 }
 
+/* The one that stands for this rank. */
+static inline uint32_t hwmc_spread_own_member(const struct hwmc_spread *s)
+{
+    return hwmc_spread_member(s, s->comm->rank);
+}
+
 /* The rank that is that member; and the number of this rank's leader inside the host. */
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member);
 uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s);
@@ -78,7 +84,7 @@ static inline bool hwmc_spread_has_mates(const struct hwmc_comm *c, const MPIR_C
 /* This rank takes part between hosts. */
 static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
 {
-    return hwmc_spread_leader(s, hwmc_spread_member(s, s->comm->rank)) == (uint32_t) s->comm->rank;
+    return hwmc_spread_leader(s, hwmc_spread_own_member(s)) == (uint32_t) s->comm->rank;
 }
 
 /* Ranks of each host follow each other, and hosts too: what a tree of hosts combines is in the

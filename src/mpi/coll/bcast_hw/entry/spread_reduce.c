@@ -33,7 +33,7 @@ static bool to_all(const struct hwmc_spread_reduce *r)
 /* This rank is the member, or stands in its host. */
 static bool at_root(const struct hwmc_spread_reduce *r)
 {
-    return hwmc_spread_member(&r->spread, r->spread.comm->rank) == root_member(r);
+    return hwmc_spread_own_member(&r->spread) == root_member(r);
 }
 
 static bool root_leads(const struct hwmc_spread_reduce *r)

@@ -14,15 +14,10 @@
 
 enum { UP, INSIDE, ACROSS, DOWN, STAGES };
 
-/* This rank's host among the others, in the order of ranks. */
-static uint32_t own_host(const struct hwmc_spread_scan *r)
-{
-    return hwmc_spread_member(&r->spread, r->spread.comm->rank);
-}
-
 static bool is_last_host(const struct hwmc_spread_scan *r)
 {
-    return own_host(r) == hwmc_spread_member(&r->spread, r->spread.comm->local_size - 1);
+    return hwmc_spread_own_member(&r->spread) ==
+           hwmc_spread_member(&r->spread, r->spread.comm->local_size - 1);
 }
 
 /* The shared memory of a host with other ranks; NULL: this one is alone. */
@@ -105,7 +100,7 @@ static struct hwmc_op_stage *begin_down(struct hwmc_spread_scan *r)
     struct hwmc_bcast_cfg cfg = {.is_root = hwmc_spread_leads(&r->spread)};
     const bool failed = r->spread.chain.stage.err != HWMC_OK;
 
-    if (!n || own_host(r) == 0 || hwmc_spread_failed_in_host(&r->spread))
+    if (!n || hwmc_spread_own_member(&r->spread) == 0 || hwmc_spread_failed_in_host(&r->spread))
         return NULL;
     cfg.buffer =
         (struct hwmc_buffer){.memory = r->before, .bytes = failed && cfg.is_root ? 0 : r->bytes};
@@ -170,7 +165,7 @@ static void combine(struct hwmc_spread_scan *r)
 {
     unsigned char *out = r->x.operands.out;
 
-    if (!shared(r) || own_host(r) == 0)
+    if (!shared(r) || hwmc_spread_own_member(&r->spread) == 0)
         return;
     if (r->exclusive && shared(r)->group.rank == 0)
         memcpy(out, r->before, r->bytes);

@@ -203,7 +203,7 @@ static int begin_scatter(struct hwmc_spread *s)
         all += r->counts ? r->counts[i] : r->count;
     r->bytes = (uint64_t) all * x->operation.of.element;
     r->members = s->c->by_hosts ? s->c->leaders.hosts : (uint32_t) s->comm->local_size;
-    r->member = hwmc_spread_member(s, s->comm->rank);
+    r->member = hwmc_spread_own_member(s);
     r->own = member_bytes(r, r->member);
     if (!make_rooms(r))
         MPIR_ERR_SETANDJUMP(mpi_errno, MPI_ERR_OTHER, "**nomem");

@@ -99,9 +99,9 @@ struct hwmc_fabric_ops {
     /* Takes up to `n` datagrams that came, of any joined group; returns how many. */
     int (*poll)(struct hwmc_fabric *f, struct hwmc_in *in, int n);
 
-    /* The same, with what is expected, of which the first may be there or not: bodies of datagrams
-     * that came as expected are where they belong. `n` is HWMC_BURST or more; all that the fabric
-     * took is handed over. NULL: it cannot. */
+    /* The same, and the caller says what it expects. Bodies of datagrams that came as expected are
+     * where they belong, and all of these are handed over. `n` is HWMC_BURST or more. NULL: the
+     * fabric cannot do that. */
     int (*poll_into)(struct hwmc_fabric *f, const struct hwmc_expected *expected,
                      struct hwmc_in *in, int n);
 

@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hwmc_engine *engine;
 static bool registered;
 
-/* What threads ask without the lock, as it was when it was left. */
+/* Threads ask this without the lock. Who leaves the lock writes it. */
 static atomic_bool active, by_lanes;
 
 void hwmc_lock(void)

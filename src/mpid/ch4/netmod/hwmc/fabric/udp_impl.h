@@ -76,7 +76,7 @@ struct hwmc_udp {
     struct iovec in_iov[HWMC_UDP_BATCH];
     union hwmc_udp_control in_control[HWMC_UDP_BATCH];
     struct hwmc_udp_split split;
-    char *in_data;    /* buffers, of which the kernel touches what it fills */
+    char *in_data;    /* buffers; the kernel touches only those that it fills */
     bool in_apart;    /* messages are read apart; whole */
     uint32_t in_run;  /* datagrams in a message, of late; 1 to HWMC_BURST */
     int in_num;       /* messages that came */

@@ -122,8 +122,8 @@ static void join_message(struct hwmc_udp *u, const struct msghdr *msg, struct hw
     m->split = 0;
 }
 
-/* A message that came; `e`: or NULL. What was sent to this host alone is none of the job's,
- * whatever it holds, and what is longer than a datagram can be is nobody's. */
+/* Takes note of a message that came, or drops it: one that was sent to this host alone is not the
+ * job's, and no member sends one whose datagrams are longer than the rail takes. `e`: or NULL. */
 static void look_at(struct hwmc_udp *u, int i, const struct hwmc_expected *e)
 {
     struct hwmc_udp_in *m = &u->in_of[i];

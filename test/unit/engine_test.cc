@@ -493,7 +493,7 @@ TEST(EngineMeasure, AsksAndIsAnswered)
     hwmc_engine *asks = net.engines[0], *answers = net.engines[2];
 
     hwmc_engine_measuring(asks, true);
-    hwmc_engine_measure(asks, 2, net.now);
+    hwmc_engine_measure(asks, 2, 0, net.now);
     net.settle();
     EXPECT_FALSE(hwmc_measure_done(&asks->measure)); // 2 does nothing yet
     hwmc_engine_measuring(answers, true);
@@ -533,7 +533,7 @@ TEST(EngineMeasure, WhatDoesNotAnswerCarriesNothing)
     EXPECT_FALSE(hwmc_wires_is_silent(&net.engines[1]->wires, 0));
     EXPECT_TRUE(hwmc_wires_is_silent(&net.engines[1]->wires, 1));
     EXPECT_EQ(1u, hwmc_wires_lanes_on(&net.engines[1]->wires, 0));
-    hwmc_engine_measure(net.engines[0], 2, net.now);
+    hwmc_engine_measure(net.engines[0], 2, 0, net.now);
     for (int i = 0; i < 2000 && !hwmc_measure_done(&net.engines[0]->measure); i++) {
         net.now += 1000;
         net.step();

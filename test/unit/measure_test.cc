@@ -15,26 +15,29 @@ constexpr uint64_t US = 1000;
 struct Line {
     uint64_t latency; // ns
     uint64_t mbit;
-    uint64_t bucket; // bytes
+    uint64_t bucket;      // bytes
+    uint64_t message = 0; // ns: each after the first takes
 };
 
 // Runs the measurement of these lines; ns it took. A bucket is full at first and fills at the
 // line's rate.
-uint64_t run(hwmc_measure &m, const std::vector<Line> &lines, std::vector<uint64_t> *sent = nullptr)
+uint64_t run(hwmc_measure &m, const std::vector<Line> &lines, std::vector<uint64_t> *sent = nullptr,
+             uint32_t brief = 0)
 {
     uint64_t now = 1000;
     hwmc_msg tx = {}, answer = {};
     uint64_t bucket = 0, filled = 0;
     uint32_t lane = UINT32_MAX;
 
-    hwmc_measure_start(&m, 3, (1u << lines.size()) - 1);
+    hwmc_measure_start(&m, 3, (1u << lines.size()) - 1, brief);
     for (int guard = 0; !hwmc_measure_done(&m) && guard < 1000; guard++) {
-        uint64_t bytes = 0;
+        uint64_t bytes = 0, messages = 0;
 
         while (hwmc_measure_next_send(&m, &tx, now)) {
             EXPECT_EQ(HWMC_MSG_MEASURE, tx.type);
             EXPECT_EQ(3u, tx.peer);
             bytes += tx.measure.bytes;
+            messages++;
         }
         EXPECT_TRUE(tx.flags & HWMC_FLAG_AT_ONCE);
         const Line &line = lines[tx.measure.lane];
@@ -45,7 +48,7 @@ uint64_t run(hwmc_measure &m, const std::vector<Line> &lines, std::vector<uint64
         else
             bucket = std::min(line.bucket, bucket + (now - filled) * line.mbit / 8000);
         lane = tx.measure.lane;
-        now += 2 * line.latency;
+        now += 2 * line.latency + (messages - 1) * line.message;
         if (bytes > bucket)
             now += (bytes - bucket) * 8000 / line.mbit;
         bucket -= std::min(bucket, bytes);
@@ -80,6 +83,36 @@ TEST(Measure, WhatABucketLetsThroughIsNotTheRate)
 
     run(m, {{50 * US, 100, 32768}});
     EXPECT_NEAR(100, m.of[0].mbit, 3);
+    EXPECT_NEAR(32768, m.of[0].burst, 32768 / 10);
+    run(m, {{50 * US, 100, 0}});
+    EXPECT_EQ(0u, m.of[0].burst);
+}
+
+TEST(Measure, FindsTheTimeOfAMessage)
+{
+    hwmc_measure m;
+
+    run(m, {{50 * US, 1000, 0, 3 * US}, {10 * US, 1000, 0, 500}});
+    EXPECT_NEAR(3 * US, m.of[0].message_ns, 100);
+    EXPECT_NEAR(500, m.of[1].message_ns, 100);
+    EXPECT_EQ(50 * US, m.of[0].median_ns);
+}
+
+TEST(Measure, InBriefItSendsTrainsOfOneLength)
+{
+    std::vector<uint64_t> sent;
+    hwmc_measure m;
+
+    run(m, {{50 * US, 1000, 0}, {10 * US, 100, 0}}, &sent, 40);
+    EXPECT_EQ(2 * (HWMC_MEASURE_PINGS + HWMC_MEASURE_TRAINS), sent.size());
+    EXPECT_EQ(40 * HWMC_MEASURE_BYTES, sent[HWMC_MEASURE_PINGS]);
+    EXPECT_EQ(50 * US, m.of[0].latency_ns);
+    EXPECT_EQ(10 * US, m.of[1].median_ns);
+    EXPECT_NEAR(1000, m.of[0].mbit, 10);
+    EXPECT_NEAR(100, m.of[1].mbit, 1);
+    EXPECT_EQ(HWMC_MEASURE_FIRST, hwmc_measure_train(1));
+    EXPECT_EQ(45u, hwmc_measure_train(1000)); // 375,000 bytes
+    EXPECT_EQ(HWMC_MEASURE_LAST, hwmc_measure_train(100000));
 }
 
 TEST(Measure, IsCheap)
@@ -114,7 +147,7 @@ TEST(Measure, StrayAnswersChangeNothing)
 
     answer.type = HWMC_MSG_MEASURE;
     EXPECT_EQ(HWMC_BAD, hwmc_measure_on_answer(&m, &answer, 5)); // nobody asked
-    hwmc_measure_start(&m, 3, 1);
+    hwmc_measure_start(&m, 3, 1, 0);
     answer.peer = 3;
     answer.bid = 1;
     EXPECT_EQ(HWMC_BAD, hwmc_measure_on_answer(&m, &answer, 5)); // before it was sent

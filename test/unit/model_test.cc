@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t US = 1000, MS = 1000 * US;
 
 // 8 hosts, 2 rails of 100 Mbit/s, 50 us.
-const hwmc_network lab = {50 * US, 50 * US, 100, 200, 0, 0};
+const hwmc_network lab = {50 * US, 50 * US, 100, 200, 0, 0, 0, 0, 0, 0};
 const hwmc_shape eight = {8, 8, 1, 1432, 2, 8192};
 
 uint64_t ns(hwmc_algorithm a, uint64_t bytes, const hwmc_network &net = lab,
@@ -90,7 +90,7 @@ TEST(Model, SitesAddTheirWay)
 // Where the wire is faster than a host can take datagrams, trees and MPICH are not held up.
 TEST(Model, AHostTakesItsTimeForADatagram)
 {
-    hwmc_network fast = {2 * US, 2 * US, 100000, 100000, 0, 1000};
+    hwmc_network fast = {2 * US, 2 * US, 100000, 100000, 0, 1000, 0, 0, 0, 0};
 
     EXPECT_EQ(2 * US + 699 * US, ns(HWMC_ALGORITHM_TWO_STAGE, 1000000, fast));
     EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(8, fast));
@@ -139,7 +139,11 @@ TEST(Model, GrowsWithTheMessage)
                             (uint32_t) rng.between(1, 800000),
                             0,
                             (uint32_t) rng.below(1000001),
-                            (uint32_t) rng.below(100000)};
+                            (uint32_t) rng.below(100000),
+                            0,
+                            0,
+                            0,
+                            0};
         hwmc_shape shape = {(uint32_t) rng.between(2, 1000000),
                             1,
                             (uint32_t) rng.between(1, 9),

@@ -8,7 +8,7 @@ extern "C" {
 
 TEST(NetworkText, ChangesWhatItNames)
 {
-    hwmc_network net = {50000, 50000, 1000, 2000, 0, 0};
+    hwmc_network net = {50000, 50000, 1000, 2000, 0, 0, 0, 0, 0, 0};
 
     EXPECT_TRUE(hwmc_network_parse("", &net));
     EXPECT_TRUE(hwmc_network_parse("latency_us=12.5", &net));
@@ -22,6 +22,11 @@ TEST(NetworkText, ChangesWhatItNames)
     EXPECT_EQ(500u, net.datagram_ns);
     EXPECT_EQ(10000000u, net.site_latency_ns);
     EXPECT_TRUE(hwmc_network_parse("latency_us=20000", &net));
+    EXPECT_TRUE(hwmc_network_parse("message_ns=700,loaded_us=90,loaded_mbit=30,burst=32768", &net));
+    EXPECT_EQ(700u, net.message_ns);
+    EXPECT_EQ(90000u, net.loaded_ns);
+    EXPECT_EQ(30u, net.loaded_mbit);
+    EXPECT_EQ(32768u, net.burst_bytes);
     EXPECT_EQ(20000000u, net.site_latency_ns); // no site is nearer than a neighbour
 }
 
@@ -31,7 +36,7 @@ TEST(NetworkText, RefusesWhatItDoesNotKnow)
          {"latency", "latency_us", "latency_us=", "latency_us=x", "latency_us=1x", "latency_us=-1",
           "latency_us=nan", "mbit=0", "mbit=1e8", "loss_ppm=2e6", "speed=1", ",",
           "mbit=1;loss_ppm=1", "latency_us=1e10"}) {
-        hwmc_network net = {50000, 50000, 1000, 2000, 0, 0};
+        hwmc_network net = {50000, 50000, 1000, 2000, 0, 0, 0, 0, 0, 0};
 
         EXPECT_FALSE(hwmc_network_parse(text, &net)) << text;
     }

@@ -119,8 +119,9 @@ static int one_comm(void *buf, size_t max, int rounds, MPI_Comm comm, bool verbo
 /* The figures are rank 0's on all ranks. */
 static int compare_figures(void)
 {
-    static const char *const names[] = {"hwmc_latency_ns", "hwmc_site_latency_ns", "hwmc_rail_mbit",
-                                        "hwmc_all_mbit"};
+    static const char *const names[] = {
+        "hwmc_latency_ns", "hwmc_site_latency_ns", "hwmc_rail_mbit",  "hwmc_all_mbit",
+        "hwmc_loaded_ns",  "hwmc_loaded_mbit",     "hwmc_message_ns", "hwmc_burst_bytes"};
     unsigned long long least, most, value;
     int errs = 0;
 

@@ -256,10 +256,10 @@ static uint32_t rails_with_lanes(const struct hwmc_engine *e)
     return e->wires.cfg.num_rails > 0 ? (1u << e->wires.cfg.num_rails) - 1 : 1;
 }
 
-void hwmc_engine_measure(struct hwmc_engine *e, uint32_t peer, uint64_t now)
+void hwmc_engine_measure(struct hwmc_engine *e, uint32_t peer, uint32_t brief, uint64_t now)
 {
     assert(e->measuring && e->wires.cfg.lane);
-    hwmc_measure_start(&e->measure, peer, rails_with_lanes(e) & ~e->wires.cfg.lane_silent);
+    hwmc_measure_start(&e->measure, peer, rails_with_lanes(e) & ~e->wires.cfg.lane_silent, brief);
     pump_measure(e, now);
 }
 

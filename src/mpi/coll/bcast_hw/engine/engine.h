@@ -46,9 +46,9 @@ void hwmc_engine_on_sent(void *e, uint64_t tag);
 /* While `on`, this process takes part in measuring: progress answers who asks. */
 void hwmc_engine_measuring(struct hwmc_engine *e, bool on);
 
-/* Asks `peer` how fast the lanes to it are, one of each rail; measuring, on both. The result is in
- * e->measure once that is done. */
-void hwmc_engine_measure(struct hwmc_engine *e, uint32_t peer, uint64_t now);
+/* Asks `peer` how fast the lanes to it are, one of each rail; measuring, on both. `brief`: 0, or
+ * as hwmc_measure_start has it. The result is in e->measure once that is done. */
+void hwmc_engine_measure(struct hwmc_engine *e, uint32_t peer, uint32_t brief, uint64_t now);
 
 /* Asks `peer` on one lane of each rail whether anything comes; measuring, on both. By which lanes
  * it has answered is in e->answered. */

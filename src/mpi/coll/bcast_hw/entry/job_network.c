@@ -5,8 +5,9 @@
  * What the network is like, as far as algorithm selection asks (core/model/model). Once a job, when
  * it starts, the first process asks one on another host how fast its lanes are
  * (core/model/measure), and one at another site how far that is; what MPIR_CVAR_HWMC_NETWORK
- * says goes before, and nobody is asked where it says all. All others get it from the first, so
- * that every process selects by the same figures.
+ * says goes before, and nobody is asked where it says all. Then each host asks the next one, all at
+ * once: hosts that share processors, or a line, hinder each other. All others get it from the
+ * first, so that every process selects by the same figures.
  */
 
 #include "mpiimpl.h"
@@ -34,6 +35,7 @@
 static struct figures {
     struct hwmc_network network;
     uint32_t rail_mbit[HWMC_RAIL_BITS]; /* of the lanes' rails; 0: not measured */
+    uint32_t loads;                     /* 1: all hosts at once are yet to be measured */
 } figures;
 
 /* The first process on another host than the first's, and at its site or not; -1: there is none. */
@@ -46,13 +48,13 @@ static int partner(bool same_site)
     return -1;
 }
 
-static bool measured(struct hwmc_engine *e, int peer)
+static bool measured(struct hwmc_engine *e, int peer, uint32_t brief)
 {
     uint64_t until = hwmc_now() + WAIT_NS;
     bool done = false;
 
     hwmc_lock();
-    hwmc_engine_measure(e, (uint32_t) peer, hwmc_now());
+    hwmc_engine_measure(e, (uint32_t) peer, brief, hwmc_now());
     hwmc_unlock();
     hwmc_wait_begins();
     while (!done && hwmc_now() < until && MPID_Progress_test(NULL) == MPI_SUCCESS) {
@@ -159,6 +161,7 @@ static struct hwmc_network guessed(uint32_t rails)
         .mbit = HWMC_GUESSED_MBIT,
         .mbit_all = HWMC_GUESSED_MBIT * rails,
         .datagram_ns = HWMC_GUESSED_DATAGRAM_NS,
+        .message_ns = HWMC_GUESSED_MESSAGE_NS,
     };
 }
 
@@ -184,13 +187,16 @@ static void measure(struct hwmc_engine *e, int near, int far)
     struct hwmc_network *net = &figures.network;
 
     /* With one host a site all that can be asked is far. */
-    if ((near >= 0 || far >= 0) && measured(e, near >= 0 ? near : far)) {
-        net->latency_ns = UINT64_MAX;
+    if ((near >= 0 || far >= 0) && measured(e, near >= 0 ? near : far, 0)) {
+        net->latency_ns = net->burst_bytes = UINT64_MAX;
+        net->message_ns = UINT32_MAX;
         net->mbit = net->mbit_all = 0;
         for (uint32_t i = 0; i < HWMC_MEASURE_LANES; i++) {
             if (e->measure.of[i].mbit == 0)
                 continue; /* there is none, or it brings nothing */
             net->latency_ns = MPL_MIN(net->latency_ns, e->measure.of[i].latency_ns);
+            net->message_ns = MPL_MIN(net->message_ns, e->measure.of[i].message_ns);
+            net->burst_bytes = MPL_MIN(net->burst_bytes, e->measure.of[i].burst);
             net->mbit = MPL_MAX(net->mbit, e->measure.of[i].mbit);
             figures.rail_mbit[i] = e->measure.of[i].mbit;
         }
@@ -199,7 +205,7 @@ static void measure(struct hwmc_engine *e, int near, int far)
                 net->mbit_all += figures.rail_mbit[i];
     }
     net->site_latency_ns = net->latency_ns;
-    if (far >= 0 && measured(e, far))
+    if (far >= 0 && measured(e, far, HWMC_MEASURE_FIRST))
         net->site_latency_ns = least_latency(&e->measure);
 }
 
@@ -218,38 +224,91 @@ fn_fail:
     goto fn_exit;
 }
 
+#define LOADED_MOST 1000000 /* ns: a host that is not there yet takes no longer */
+
+/* Latency of the nearest lane, and rate of the fastest, that this process measured while others
+ * did; both 0: it did not. */
+static void find_loaded(const struct hwmc_measure *m, uint64_t *ns, uint32_t *mbit)
+{
+    *ns = *mbit = 0;
+    for (uint32_t i = 0; i < HWMC_MEASURE_LANES; i++) {
+        if (m->of[i].mbit == 0)
+            continue;
+        *ns = *mbit == 0 ? m->of[i].median_ns : MPL_MIN(*ns, m->of[i].median_ns);
+        *mbit = MPL_MAX(*mbit, m->of[i].mbit);
+    }
+}
+
+/* Latency and rate while the first process of each host asks the next host: the means over
+ * hosts. */
+static int measure_loaded(MPIR_Comm *world, struct hwmc_engine *e)
+{
+    struct hwmc_network *net = &figures.network;
+    const int peer = next_host();
+    int mpi_errno = MPI_SUCCESS;
+    int here[3] = {0, 0, 0}, sum[3]; /* hosts, 100 ns, us that 10^6 bytes take */
+    int one = 1, least;
+    uint32_t mbit;
+    uint64_t ns;
+
+    /* A barrier: all of them answer from now on. */
+    mpi_errno =
+        MPIR_Allreduce_allcomm_auto(&one, &least, 1, HWMC_INT, MPI_MIN, world, HWMC_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (peer >= 0 && measured(e, peer, hwmc_measure_train(net->mbit))) {
+        find_loaded(&e->measure, &ns, &mbit);
+        here[0] = mbit > 0;
+        here[1] = (int) (MPL_MIN(ns, LOADED_MOST) / 100);
+        here[2] = mbit > 0 ? (int) (8000000 / mbit) : 0;
+    }
+    mpi_errno = MPIR_Allreduce_allcomm_auto(here, sum, 3, HWMC_INT, MPI_SUM, world, HWMC_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (sum[0] > 0) {
+        net->loaded_ns = (uint64_t) sum[1] * 100 / (uint64_t) sum[0];
+        net->loaded_mbit =
+            (uint32_t) (UINT64_C(8000000) * (uint64_t) sum[0] / (uint64_t) MPL_MAX(sum[2], 1));
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
 int hwmc_find_network(MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_engine *e = hwmc_process_engine();
     const char *said = hwmc_settings.ways.network;
     int near = partner(true), far = partner(false);
-    bool asked = MPIR_Process.rank == near || MPIR_Process.rank == far;
     struct hwmc_network trial = nothing_said();
+    bool known;
 
     MPIR_ERR_CHKANDJUMP1(!hwmc_network_parse(said, &trial), mpi_errno, MPI_ERR_OTHER,
                          "**hwmc_network", "**hwmc_network %s", said);
-    if (MPIR_Process.rank == 0 || asked || e->wires.cfg.num_rails > 1) {
-        hwmc_lock();
-        hwmc_engine_measuring(e, true);
-        hwmc_unlock();
-    }
+    known = is_all(&trial, far >= 0);
+    hwmc_lock();
+    hwmc_engine_measuring(e, true);
+    hwmc_unlock();
     if (e->wires.cfg.num_rails > 1) {
         mpi_errno = find_silent(world, e);
         MPIR_ERR_CHECK(mpi_errno);
     }
     if (MPIR_Process.rank == 0) {
-        const bool known = is_all(&trial, far >= 0);
-
         figures.network = guessed(known ? MPL_MAX(e->wires.cfg.num_rails, 1) : 1);
         if (!known)
             measure(e, near, far);
+        figures.loads = !known && trial.loaded_ns == 0 && near >= 0 && far < 0;
         hwmc_network_parse(said, &figures.network);
         for (uint32_t i = 0; trial.mbit != NOT_SAID && i < HWMC_RAIL_BITS; i++)
             figures.rail_mbit[i] = trial.mbit;
     }
     mpi_errno = tell(world);
     MPIR_ERR_CHECK(mpi_errno);
+    if (figures.loads != 0) {
+        mpi_errno = measure_loaded(world, e);
+        MPIR_ERR_CHECK(mpi_errno);
+    }
     hwmc_network_set(&figures.network);
     hwmc_note_network(&figures.network);
     hwmc_lock();

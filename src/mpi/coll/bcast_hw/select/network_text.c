@@ -51,6 +51,14 @@ bool hwmc_network_parse(const char *text, struct hwmc_network *net)
             net->loss_ppm = (uint32_t) value;
         } else if (hwmc_network_take(&text, "datagram_ns", &value)) {
             net->datagram_ns = (uint32_t) value;
+        } else if (hwmc_network_take(&text, "message_ns", &value)) {
+            net->message_ns = (uint32_t) value;
+        } else if (hwmc_network_take(&text, "loaded_us", &value)) {
+            net->loaded_ns = (uint64_t) (value * 1000);
+        } else if (hwmc_network_take(&text, "loaded_mbit", &value)) {
+            net->loaded_mbit = (uint32_t) value;
+        } else if (hwmc_network_take(&text, "burst", &value)) {
+            net->burst_bytes = (uint64_t) value;
         } else {
             return false;
         }

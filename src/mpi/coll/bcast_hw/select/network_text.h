@@ -15,8 +15,9 @@
 bool hwmc_network_take(const char **text, const char *name, double *value);
 
 /* Changes `net` as `text` says: any of latency_us=L, mbit=B (of a rail; there stay as many rails),
- * site_latency_us=L, loss_ppm=P, datagram_ns=T. False where it is not understood: then `net` may be
- * changed in part. */
+ * site_latency_us=L, loss_ppm=P, datagram_ns=T, message_ns=T, loaded_us=L, loaded_mbit=B,
+ * burst=BYTES (struct hwmc_network). False where it is not understood: then `net` may be changed
+ * in part. */
 bool hwmc_network_parse(const char *text, struct hwmc_network *net);
 
 #endif /* HWMC_SELECT_NETWORK_TEXT_H_INCLUDED */

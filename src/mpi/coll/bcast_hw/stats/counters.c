@@ -30,6 +30,12 @@
     X(site_latency_ns, LEVEL, "the same between sites")                                            \
     X(rail_mbit, LEVEL, "Mbit/s that selection takes the fastest rail for")                        \
     X(all_mbit, LEVEL, "Mbit/s that selection takes all rails together for")                       \
+    X(loaded_ns, LEVEL,                                                                            \
+      "the latency that selection reckons with while all hosts have a message on the way")         \
+    X(loaded_mbit, LEVEL, "Mbit/s that selection takes a rail for while all hosts send")           \
+    X(message_ns, LEVEL,                                                                           \
+      "nanoseconds that selection takes a host to be busy with a short message of several")        \
+    X(burst_bytes, LEVEL, "bytes that selection takes a rail to let through at first, unshaped")   \
     X(rails_context, GENERIC,                                                                      \
       "the communicator, by its context id, that disabled or enabled rails last")                  \
     X(rails_from, GENERIC, "its first broadcast since then; 0: none has disabled any yet")         \
@@ -144,6 +150,10 @@ void hwmc_note_network(const struct hwmc_network *net)
     own->site_latency_ns = net->site_latency_ns;
     own->rail_mbit = net->mbit;
     own->all_mbit = net->mbit_all;
+    own->loaded_ns = net->loaded_ns;
+    own->loaded_mbit = net->loaded_mbit;
+    own->message_ns = net->message_ns;
+    own->burst_bytes = net->burst_bytes;
 }
 
 void hwmc_note_rails(const struct hwmc_group *g)

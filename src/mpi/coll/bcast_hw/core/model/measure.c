@@ -23,18 +23,30 @@ static void begin_lane(struct hwmc_measure *m)
     m->phase = HWMC_MEASURE_PING;
     m->answered = 0;
     m->rtt = UINT64_MAX;
-    m->took = UINT64_MAX;
-    m->train = HWMC_MEASURE_FIRST;
+    m->took = m->brief ? 0 : UINT64_MAX;
+    m->row = UINT64_MAX;
+    m->steps = 0;
+    m->train = m->brief ? m->brief : HWMC_MEASURE_FIRST;
     measure_ask(m, 1);
 }
 
-void hwmc_measure_start(struct hwmc_measure *m, uint32_t peer, uint32_t lanes)
+void hwmc_measure_start(struct hwmc_measure *m, uint32_t peer, uint32_t lanes, uint32_t brief)
 {
     assert(lanes != 0 && lanes >> HWMC_MEASURE_LANES == 0);
     memset(m, 0, sizeof(*m));
     m->peer = peer;
     m->lanes = lanes;
+    m->brief = brief;
     begin_lane(m);
+}
+
+uint32_t hwmc_measure_train(uint32_t mbit)
+{
+    const uint64_t segments = HWMC_MEASURE_TRAIN_NS * mbit / 8000 / HWMC_MEASURE_BYTES;
+
+    return segments < HWMC_MEASURE_FIRST  ? HWMC_MEASURE_FIRST
+           : segments > HWMC_MEASURE_LAST ? HWMC_MEASURE_LAST
+                                          : (uint32_t) segments;
 }
 
 static uint32_t mbit_of(uint64_t bytes, uint64_t ns)
@@ -44,24 +56,72 @@ static uint32_t mbit_of(uint64_t bytes, uint64_t ns)
     return mbit < 1 ? 1 : mbit > 10000000 ? 10000000 : (uint32_t) mbit;
 }
 
+/* A bucket fills at the lane's rate. What the first trains brought more than that gave meanwhile
+ * came from it; it is empty when one is less than twice as fast. */
+static uint64_t burst_of(const struct hwmc_measure *m, uint32_t mbit)
+{
+    uint64_t bytes = 0, refilled = 0, most = 0;
+
+    for (uint32_t i = 0; i < m->steps; i++) {
+        const uint64_t train = (uint64_t) HWMC_MEASURE_FIRST * HWMC_MEASURE_BYTES << i;
+        const uint64_t rated = m->grown_ns[i] * mbit / 8000;
+
+        bytes += train;
+        refilled += rated;
+        most = bytes > refilled && bytes - refilled > most ? bytes - refilled : most;
+        if (train < 2 * rated)
+            break;
+    }
+    return most;
+}
+
 static void end_lane(struct hwmc_measure *m)
 {
-    uint64_t bytes = (uint64_t) m->train * HWMC_MEASURE_BYTES;
+    const uint64_t bytes = (uint64_t) m->train * HWMC_MEASURE_BYTES;
+    const uint64_t trip = m->brief ? m->trip[HWMC_MEASURE_PINGS / 2] : m->rtt;
     struct hwmc_measured *of = &m->of[m->lane];
 
     of->latency_ns = m->rtt / 2;
-    of->mbit = mbit_of(bytes, m->took > m->rtt ? m->took - m->rtt : m->took);
+    of->median_ns = m->trip[HWMC_MEASURE_PINGS / 2] / 2;
+    of->mbit = mbit_of(bytes, m->took > trip ? m->took - trip : m->took);
+    if (!m->brief) {
+        of->message_ns =
+            m->row > m->rtt ? (uint32_t) ((m->row - m->rtt) / (HWMC_MEASURE_ROW - 1)) : 0;
+        of->burst = burst_of(m, of->mbit);
+    }
     if (m->lanes != 0)
         begin_lane(m);
     else
         m->phase = HWMC_MEASURE_DONE;
 }
 
+static void keep_trip(struct hwmc_measure *m, uint64_t ns)
+{
+    uint32_t i = m->answered;
+
+    for (; i > 0 && m->trip[i - 1] > ns; i--)
+        m->trip[i] = m->trip[i - 1];
+    m->trip[i] = ns;
+}
+
 static void on_ping(struct hwmc_measure *m, uint64_t ns)
 {
+    keep_trip(m, ns);
     m->rtt = ns < m->rtt ? ns : m->rtt;
     if (++m->answered < HWMC_MEASURE_PINGS) {
         measure_ask(m, 1);
+        return;
+    }
+    m->answered = 0;
+    m->phase = m->brief ? HWMC_MEASURE_TRAIN : HWMC_MEASURE_IN_ROW;
+    measure_ask(m, m->brief ? m->train : HWMC_MEASURE_ROW);
+}
+
+static void on_row(struct hwmc_measure *m, uint64_t ns)
+{
+    m->row = ns < m->row ? ns : m->row;
+    if (++m->answered < HWMC_MEASURE_ROWS) {
+        measure_ask(m, HWMC_MEASURE_ROW);
         return;
     }
     m->phase = HWMC_MEASURE_GROW;
@@ -70,6 +130,7 @@ static void on_ping(struct hwmc_measure *m, uint64_t ns)
 
 static void on_growing(struct hwmc_measure *m, uint64_t ns)
 {
+    m->grown_ns[m->steps++] = ns;
     if (ns < HWMC_MEASURE_TRAIN_NS + m->rtt && m->train < HWMC_MEASURE_LAST) {
         m->train *= 2;
     } else {
@@ -81,7 +142,10 @@ static void on_growing(struct hwmc_measure *m, uint64_t ns)
 
 static void on_train(struct hwmc_measure *m, uint64_t ns)
 {
-    m->took = ns < m->took ? ns : m->took;
+    if (!m->brief)
+        m->took = ns < m->took ? ns : m->took;
+    else if (m->answered > 0)
+        m->took += ns / (HWMC_MEASURE_TRAINS - 1);
     if (++m->answered < HWMC_MEASURE_TRAINS)
         measure_ask(m, m->train);
     else
@@ -101,6 +165,8 @@ enum hwmc_verdict hwmc_measure_on_answer(struct hwmc_measure *m, const struct hw
         return HWMC_BAD;
     if (m->phase == HWMC_MEASURE_PING)
         on_ping(m, ns);
+    else if (m->phase == HWMC_MEASURE_IN_ROW)
+        on_row(m, ns);
     else if (m->phase == HWMC_MEASURE_GROW)
         on_growing(m, ns);
     else
@@ -121,7 +187,9 @@ int hwmc_measure_next_send(struct hwmc_measure *m, struct hwmc_msg *tx, uint64_t
         .peer = m->peer,
         .bid = m->serial,
         .measure = {.lane = m->lane,
-                    .bytes = m->phase == HWMC_MEASURE_PING ? 0 : HWMC_MEASURE_BYTES},
+                    .bytes = m->phase == HWMC_MEASURE_PING     ? 0
+                             : m->phase == HWMC_MEASURE_IN_ROW ? HWMC_MEASURE_SHORT
+                                                               : HWMC_MEASURE_BYTES},
     };
     return 1;
 }

@@ -166,10 +166,36 @@ static uint64_t least_ns(const struct hwmc_network *net, const struct hwmc_shape
     return least;
 }
 
+/* What `bytes` of a host take longer while all hosts send. */
+static uint64_t slower_ns(const struct hwmc_network *net, uint64_t bytes)
+{
+    if (bytes <= HWMC_LOADED_FIRST || net->loaded_mbit == 0 || net->loaded_mbit >= net->mbit)
+        return 0;
+    bytes -= HWMC_LOADED_FIRST;
+    return wire_ns(bytes, net->loaded_mbit) - wire_ns(bytes, net->mbit);
+}
+
+uint64_t hwmc_model_busy_ns(const struct hwmc_network *net, uint64_t busiest, uint64_t messages,
+                            uint64_t bytes, uint32_t members)
+{
+    const uint64_t most = UINT64_C(1) << 30; /* messages */
+    uint64_t crowd = 0;
+
+    if (net->loaded_ns > net->latency_ns)
+        crowd = (messages < most ? messages : most) * (net->loaded_ns - net->latency_ns) / members;
+    return (crowd > busiest ? crowd : busiest) + slower_ns(net, bytes / members);
+}
+
+uint64_t hwmc_model_ours_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                            uint64_t bytes)
+{
+    return least_ns(net, shape, HWMC_ALGORITHM_TWO_STAGE, HWMC_ALGORITHM_BINOMIAL, bytes);
+}
+
 uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,
                          uint64_t bytes)
 {
-    uint64_t ours = least_ns(net, shape, HWMC_ALGORITHM_TWO_STAGE, HWMC_ALGORITHM_BINOMIAL, bytes);
+    uint64_t ours = hwmc_model_ours_ns(net, shape, bytes);
     uint64_t theirs = least_ns(net, shape, HWMC_ALGORITHM_BINOMIAL, HWMC_ALGORITHM_LIMIT, bytes);
 
     return ours < theirs ? theirs - ours : 0;

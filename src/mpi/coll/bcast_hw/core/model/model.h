@@ -52,6 +52,11 @@ enum hwmc_algorithm {
 #define HWMC_GUESSED_LATENCY_NS 50000u
 #define HWMC_GUESSED_MBIT 1000u
 #define HWMC_GUESSED_DATAGRAM_NS 1000u
+#define HWMC_GUESSED_MESSAGE_NS 5000u
+
+/* Bytes that a host sends before others that send at the same time slow it down: queues on the way
+ * take them. */
+#define HWMC_LOADED_FIRST 65536u
 
 /* Between hosts. */
 struct hwmc_network {
@@ -61,6 +66,10 @@ struct hwmc_network {
     uint32_t mbit_all;        /* of all rails together, as far as they are used */
     uint32_t loss_ppm;        /* datagrams that a rank loses, in a million */
     uint32_t datagram_ns;     /* that a host is busy with a datagram */
+    uint32_t message_ns;      /* ... and with a short message of several in a row */
+    uint32_t loaded_mbit;     /* `mbit` while all hosts send; 0: not known */
+    uint64_t loaded_ns;       /* latency if all hosts have a message on the way; 0: not known */
+    uint64_t burst_bytes;     /* that a rail lets through faster than `mbit`, once */
 };
 
 /* Of a communicator. */
@@ -82,6 +91,16 @@ uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *
  * known: binomial. */
 enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct hwmc_shape *shape,
                                     enum hwmc_algorithm end, uint64_t bytes);
+
+/* The time of the fastest of hwmc's own. */
+uint64_t hwmc_model_ours_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                            uint64_t bytes);
+
+/* How long messages keep hosts busy, ns: the busiest host for so long by itself. If hosts hinder
+ * each other, all of them with so many messages, of so many bytes, of all members: the longer
+ * counts, as they may be busy with the same. */
+uint64_t hwmc_model_busy_ns(const struct hwmc_network *net, uint64_t busiest, uint64_t messages,
+                            uint64_t bytes, uint32_t members);
 
 /* What hwmc saves with a message of `bytes`, ns: MPICH's fastest time less hwmc's fastest, or 0. */
 uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,

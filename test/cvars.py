@@ -4,16 +4,17 @@
 
 TUNE = "MPIR_CVAR_HWMC_TUNE"
 DEBUG = "MPIR_CVAR_HWMC_DEBUG"
+ALGORITHMS = "MPIR_CVAR_HWMC_ALGORITHMS"
 
 
 def merged(*parts):
-    """One environment of dictionaries, or sequences of NAME=value. What comes later counts; of TUNE and DEBUG the keys
-    of all parts do."""
+    """One environment of dictionaries, or sequences of NAME=value. What comes later counts; of TUNE, DEBUG and
+    ALGORITHMS the keys of all parts do."""
     env = {}
     for part in parts:
         pairs = part.items() if hasattr(part, "items") else (text.split("=", 1) for text in part)
         for name, value in pairs:
-            if name in (TUNE, DEBUG) and env.get(name):
+            if name in (TUNE, DEBUG, ALGORITHMS) and env.get(name):
                 value = env[name] + "," + value if value else env[name]
             env[name] = value
     return env

@@ -313,6 +313,7 @@ def differs(directory):
                               ("MPIR_CVAR_HWMC_FABRIC", "none", {}),
                               ("MPIR_CVAR_HWMC_DEBUG", "topology=pu:2", {}),
                               ("MPIR_CVAR_HWMC_TUNE", "shm_after=0,segment=4096", {}),
+                              ("MPIR_CVAR_HWMC_ALGORITHMS", "barrier=mpich", {}),
                               ("MPIR_CVAR_HWMC_BCAST_ALGORITHM", "multilane", {}),
                               ("MPIR_CVAR_HWMC_RESILIENT", "1", {})):
         words = ["-n", "2", str(directory / PROGRAM), ":", "-n", "1", "-env", name, value]
@@ -348,6 +349,8 @@ def refused(directory):
             ("MPIR_CVAR_BCAST_HW_" + "FEED_BYTES", "1", "is gone, and nothing takes its place"),
             ("MPIR_CVAR_HWMC_TUNE", "segmnt=8", "MPIR_CVAR_HWMC_TUNE: there is no key segmnt (is it segment?)"),
             ("MPIR_CVAR_HWMC_TUNE", "fanout=99", "fanout=99 is not allowed; it may be 1 to 16"),
+            ("MPIR_CVAR_HWMC_ALGORITHMS", "alreduce=hw", "there is no key alreduce (is it allreduce?)"),
+            ("MPIR_CVAR_HWMC_ALGORITHMS", "barrier=trees", "barrier=trees is not allowed; it may be auto, hw, mpich"),
             ("MPIR_CVAR_HWMC_DEBUG", "near_rail", "MPIR_CVAR_HWMC_DEBUG: no key=value"),
             ("MPIR_CVAR_HWMC_DEBUG", "trace=[bcast,bcas]", "trace=bcast,bcas is not known"),
             ("MPIR_CVAR_HWMC_BCAST_ALGORITHM", "tree+tree", "MPIR_CVAR_HWMC_BCAST_ALGORITHM: tree+tree is not known"),

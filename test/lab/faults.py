@@ -181,7 +181,7 @@ class Job:
 
     def env(self):
         """Of the program: nothing waits until hwmc is worth its set-up."""
-        env = {"MPIR_CVAR_HWMC_TUNE": "setup_after=0,shm_after=0"}
+        env = {"MPIR_CVAR_HWMC_TUNE": "setup_after=0,shm_after=0", "MPIR_CVAR_HWMC_ALGORITHMS": "all=hw"}
         env.update(ALGORITHMS[self.algorithm])
         if self.ending in GONE_ENDINGS:  # for hosts that are gone in what is not hwmc's, hwmc cannot answer
             env.update({"MPIR_CVAR_HWMC_PEER_TIMEOUT_MS": str(LIMIT_MS), "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "hw"})

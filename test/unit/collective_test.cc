@@ -384,16 +384,17 @@ TEST(ReduceWay, FollowsLengthMembersAndOrder)
     hwmc_reduce_way way;
 
     net.latency_ns = 10000;
+    net.message_ns = 1000;
     net.mbit = net.mbit_all = 1000;
-    way = hwmc_reduce_way_of(&net, 8, true, 8, 65536);
+    way = hwmc_reduce_way_of(&net, 8, true, 8, 65536, HWMC_REDUCE_ANY);
     EXPECT_EQ(1u, way.trees);
     EXPECT_LT(2u, way.fanout);
-    way = hwmc_reduce_way_of(&net, 8, true, 4 << 20, 65536);
+    way = hwmc_reduce_way_of(&net, 8, true, 4 << 20, 65536, HWMC_REDUCE_ANY);
     EXPECT_EQ(2u, way.trees);
-    way = hwmc_reduce_way_of(&net, 8, false, 4 << 20, 65536);
+    way = hwmc_reduce_way_of(&net, 8, false, 4 << 20, 65536, HWMC_REDUCE_ANY);
     EXPECT_EQ(1u, way.trees);
     EXPECT_EQ(1u, way.fanout);
-    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 2, true, 8, 65536).fanout);
+    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 2, true, 8, 65536, HWMC_REDUCE_ANY).fanout);
 }
 
 TEST(ScanWay, DoublesShortVectorsAndChainsLongOnes)

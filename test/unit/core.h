@@ -22,6 +22,7 @@ extern "C" {
 #include "core/path/wrr.h"
 #include "core/flow/delay.h"
 #include "core/path/rail_weight.h"
+#include "core/model/collective.h"
 #include "core/model/measure.h"
 #include "core/model/model.h"
 #include "core/base/msg.h"

@@ -139,7 +139,7 @@ TEST(Settings, LongNamesAndValuesFitWhatIsSaid)
 /* Each default is printed as it is read, and is in its range. */
 TEST(Settings, TablesAreSound)
 {
-    for (hwmc_key_string string : {HWMC_KEYS_TUNE, HWMC_KEYS_DEBUG}) {
+    for (hwmc_key_string string : {HWMC_KEYS_ALGORITHMS, HWMC_KEYS_TUNE, HWMC_KEYS_DEBUG}) {
         const Read r = read("", string);
         std::set<std::string> names;
         std::set<size_t> fields;
@@ -160,6 +160,22 @@ TEST(Settings, TablesAreSound)
             EXPECT_NE('\0', *keys[i].meaning) << keys[i].name;
         }
     }
+}
+
+TEST(Settings, WhoRunsACollective)
+{
+    Read r = read("all=mpich,allreduce=trees,barrier=hw", HWMC_KEYS_ALGORITHMS);
+
+    EXPECT_TRUE(r.good) << r.why;
+    EXPECT_EQ(HWMC_SET_RUNNER_MPICH, r.set.runner[HWMC_COLL_LIMIT]);
+    EXPECT_EQ(HWMC_SET_RUNNER_TREES, r.set.runner[HWMC_COLL_ALLREDUCE]);
+    EXPECT_EQ(HWMC_SET_RUNNER_HW, r.set.runner[HWMC_COLL_BARRIER]);
+    EXPECT_EQ(HWMC_SET_RUNNER_AUTO, r.set.runner[HWMC_COLL_REDUCE]);
+    EXPECT_EQ("MPIR_CVAR_HWMC_ALGORITHMS: barrier=trees is not allowed; it may be auto, hw, mpich",
+              read("barrier=trees", HWMC_KEYS_ALGORITHMS).why);
+    EXPECT_EQ("MPIR_CVAR_HWMC_ALGORITHMS: there is no key alreduce (is it allreduce?); hwmc_info "
+              "--cvars lists them",
+              read("alreduce=hw", HWMC_KEYS_ALGORITHMS).why);
 }
 
 TEST(Settings, PrintsWhatCanBeReadAgain)

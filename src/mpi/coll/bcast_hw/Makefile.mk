@@ -9,6 +9,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/exchange/exchange_impl.h\
     src/mpi/coll/bcast_hw/core/exchange/parts.h       \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
+    src/mpi/coll/bcast_hw/core/model/collective.h     \
     src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
     src/mpi/coll/bcast_hw/core/model/scan_way.h       \
     src/mpi/coll/bcast_hw/engine/group/blocks.h       \
@@ -31,6 +32,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/entry/spread_up.h           \
     src/mpi/coll/bcast_hw/entry/spread_scan.h         \
+    src/mpi/coll/bcast_hw/entry/spread_select.h       \
     src/mpi/coll/bcast_hw/comm/await.h                \
     src/mpi/coll/bcast_hw/comm/ask.h                  \
     src/mpi/coll/bcast_hw/comm/comm.h                 \
@@ -73,12 +75,15 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/process/sites.h             \
     src/mpi/coll/bcast_hw/process/trace.h             \
     src/mpi/coll/bcast_hw/select/choose.h             \
+    src/mpi/coll/bcast_hw/select/json_keys.h          \
     src/mpi/coll/bcast_hw/select/network.h            \
     src/mpi/coll/bcast_hw/select/network_text.h       \
     src/mpi/coll/bcast_hw/select/shm_choose.h         \
     src/mpi/coll/bcast_hw/select/shm_csel.h           \
     src/mpi/coll/bcast_hw/select/shm_entry.h          \
     src/mpi/coll/bcast_hw/select/shm_selection_json.h \
+    src/mpi/coll/bcast_hw/select/spread_choose.h      \
+    src/mpi/coll/bcast_hw/select/spread_rules.h       \
     src/mpi/coll/bcast_hw/settings/keys.h             \
     src/mpi/coll/bcast_hw/settings/old_names.h        \
     src/mpi/coll/bcast_hw/settings/settings.h         \
@@ -90,6 +95,7 @@ noinst_HEADERS +=                                     \
 mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange.c      \
     src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
+    src/mpi/coll/bcast_hw/core/model/collective.c       \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
     src/mpi/coll/bcast_hw/core/model/scan_way.c         \
     src/mpi/coll/bcast_hw/core/model/turns_way.c        \
@@ -113,6 +119,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/entry/spread_up.c             \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \
+    src/mpi/coll/bcast_hw/entry/spread_select.c         \
     src/mpi/coll/bcast_hw/comm/await.c                   \
     src/mpi/coll/bcast_hw/comm/ask.c                     \
     src/mpi/coll/bcast_hw/comm/comm.c                    \
@@ -217,6 +224,8 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/select/shm_choose.c            \
     src/mpi/coll/bcast_hw/select/shm_csel.c              \
     src/mpi/coll/bcast_hw/select/shm_entry.c             \
+    src/mpi/coll/bcast_hw/select/spread_choose.c         \
+    src/mpi/coll/bcast_hw/select/spread_rules.c          \
     src/mpi/coll/bcast_hw/settings/key_table.c           \
     src/mpi/coll/bcast_hw/settings/keys.c                \
     src/mpi/coll/bcast_hw/settings/old_names.c           \

@@ -135,7 +135,8 @@ cvars:
       description : >-
         What algorithm selection takes the network for, instead of what was measured when the job
         started: any of latency_us=L, mbit=B (of a rail), site_latency_us=L, loss_ppm=P,
-        datagram_ns=T (a host's time for one), separated by commas. What process 0 is told counts.
+        datagram_ns=T (a host's time for one), message_ns=T (for a short message), separated by
+        commas; more in docs/tuning.md. What process 0 is told counts.
         With latency_us and mbit, and site_latency_us where there are sites, nothing is measured,
         and MPI_Init takes some ms less. hwmc_info --model shows what follows.
 
@@ -148,8 +149,9 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host
-        goes, for each number of ranks and message length. Empty: the one that hwmc comes with;
-        none: none. Files of different processes may have different names, and must say the same.
+        goes, for each number of ranks and message length, and who runs one over hosts. Empty: the
+        one that hwmc comes with; none: none. Files of different processes may have different names,
+        and must say the same.
 
     - name        : MPIR_CVAR_HWMC_BCAST_ALGORITHM
       category    : HWMC
@@ -210,6 +212,18 @@ cvars:
       description : >-
         The algorithm of MPI_Allreduce inside a host, of those of MPIR_CVAR_HWMC_REDUCE_ALGORITHM.
         auto: what that says.
+
+    - name        : MPIR_CVAR_HWMC_ALGORITHMS
+      category    : HWMC
+      type        : string
+      default     : ""
+      class       : none
+      verbosity   : MPI_T_VERBOSITY_USER_BASIC
+      scope       : MPI_T_SCOPE_LOCAL
+      description : >-
+        Who runs collectives over hosts other than broadcasts, as allreduce=mpich,barrier=hw, or
+        all=mpich. hwmc_info --cvars lists the keys. What is not named is run by the faster one, as
+        the selection file or the cost model has it. Compared in MPI_Init.
 
     - name        : MPIR_CVAR_HWMC_REPAIR
       category    : HWMC

@@ -23,6 +23,7 @@
 
 #include "mpiimpl.h"
 #include "host_request.h"
+#include "spread_select.h"
 #include "../op/wait_failure.h"
 #include "../op/wait_stage.h"
 #include "../process/errors.h"
@@ -116,7 +117,7 @@ static void host_plan(struct hwmc_host_request *h)
             hwmc_wait_failure_look(&h->failure, h->await.group);
         return;
     }
-    if (!h->plan.goes || (s->ops->fits && !s->ops->fits(s))) {
+    if (!h->plan.goes || !hwmc_spread_goes(s)) {
         host_leave(h);
         return;
     }
@@ -324,7 +325,7 @@ bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum 
     *mpi_errno = MPI_SUCCESS;
     if (r && r->spread && !r->no_memory) {
         r->bytes = r->kind->spread(hwmc_host_call(r), r->request.comm, r->spread);
-        if (r->bytes == 0) {
+        if (r->bytes == 0 || hwmc_spread_is_mpichs(r->spread->coll)) {
             host_free(r);
             return false;
         }

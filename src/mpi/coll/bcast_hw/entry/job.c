@@ -11,6 +11,7 @@
 #include "../comm/comm.h"
 #include "../engine/engine.h"
 #include "../op/wait_failure.h"
+#include "../select/spread_choose.h"
 #include "../stats/epoch.h"
 #include "../settings/settings.h"
 
@@ -34,6 +35,7 @@ void hwmc_register(struct hwmc_wires_cfg *cfg)
 void hwmc_close(void)
 {
     hwmc_shm_shut();
+    hwmc_spread_close();
     hwmc_requests_close();
     hwmc_forget_hosts();
     hwmc_forget_sites();

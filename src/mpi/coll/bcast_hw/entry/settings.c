@@ -123,11 +123,19 @@ static bool read_trace(const struct hwmc_settings *s, uint32_t *topics, char *wh
 
 static bool read_strings(struct hwmc_settings *s, char *why)
 {
-    const char *tune = find_text("MPIR_CVAR_HWMC_TUNE", MPIR_CVAR_HWMC_TUNE);
-    const char *debug = find_text("MPIR_CVAR_HWMC_DEBUG", MPIR_CVAR_HWMC_DEBUG);
+    const char *const set[] = {
+        [HWMC_KEYS_ALGORITHMS] = MPIR_CVAR_HWMC_ALGORITHMS,
+        [HWMC_KEYS_TUNE] = MPIR_CVAR_HWMC_TUNE,
+        [HWMC_KEYS_DEBUG] = MPIR_CVAR_HWMC_DEBUG,
+    };
 
-    return hwmc_keys_read(HWMC_KEYS_TUNE, tune, s, why) &&
-           hwmc_keys_read(HWMC_KEYS_DEBUG, debug, s, why);
+    for (int i = 0; i < HWMC_KEYS_STRINGS; i++) {
+        const enum hwmc_key_string string = (enum hwmc_key_string) i;
+
+        if (!hwmc_keys_read(string, find_text(hwmc_keys_variable(string), set[i]), s, why))
+            return false;
+    }
+    return true;
 }
 
 /* Nothing of hwmc's happens, whatever else is said. */

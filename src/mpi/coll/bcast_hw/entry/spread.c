@@ -7,36 +7,26 @@
 
 #include "spread.h"
 
+#include "spread_select.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 #include "../select/network.h"
 #include "../stats/counters.h"
 #include "../stats/epoch.h"
 
-#define PART_NS 500000u /* what a rail carries in that time is a part: a few are on the way */
-#define PART_LEAST 8192u
-#define PART_MOST (256u << 10)
-
 uint32_t hwmc_spread_part(void)
 {
-    const uint64_t bytes = (uint64_t) hwmc_network_now()->mbit * PART_NS / 8000;
-    uint32_t part = PART_LEAST;
-
-    while (part < PART_MOST && part < bytes)
-        part *= 2;
-    return part;
+    return hwmc_coll_part(hwmc_network_now());
 }
 
-bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type,
-                         uint64_t times)
+uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type)
 {
     MPI_Aint all = 0, size;
 
     MPIR_Datatype_get_size_macro(type, size);
     for (int i = 0; counts && i < num; i++)
         all += counts[i];
-    return hwmc_model_is_long(hwmc_network_now(),
-                              times * (uint64_t) ((counts ? all / num : count) * size));
+    return (uint64_t) ((counts ? all / num : count) * size);
 }
 
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)
@@ -139,13 +129,13 @@ static int run_spread(struct hwmc_spread *s)
 bool hwmc_spread_take(struct hwmc_spread *s, MPIR_Comm *comm, MPI_Aint bytes, int *mpi_errno)
 {
     s->comm = comm;
-    if (!hwmc_comm_spreads(comm, bytes, &s->c))
+    if (hwmc_spread_is_mpichs(s->coll) || !hwmc_comm_spreads(comm, bytes, &s->c))
         return false;
     if (!s->c) {
         MPIR_ERR_SET(*mpi_errno, MPI_ERR_OTHER, "**hwmc_setup");
         return true;
     }
-    if (s->ops->fits && !s->ops->fits(s))
+    if (!hwmc_spread_goes(s))
         return false;
     *mpi_errno = run_spread(s);
     return true;

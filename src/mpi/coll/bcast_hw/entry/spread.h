@@ -6,7 +6,8 @@
  * arguments and, once it is begun, its stages (op/chain.h). The struct of each collective begins
  * with struct hwmc_spread; `..._spread_init` sets its arguments. Whoever runs it calls
  *
- *     fits     whether it can go over hosts; else MPICH has to run it; alike on all ranks
+ *     goes     whether it goes over hosts by hwmc (spread_select.h); else MPICH has to run it;
+ *              alike on all ranks
  *     begin    packs or finds buffers, and begins the chain
  *              now the caller steps s->chain.stage until it is over
  *     end      stores the result and frees what begin made
@@ -23,6 +24,7 @@
 
 #include "mpiimpl.h"
 #include "../comm/shm.h"
+#include "../core/model/collective.h"
 #include "../op/bcast.h"
 #include "../op/chain.h"
 #include "../op/moves.h"
@@ -30,8 +32,11 @@
 struct hwmc_spread;
 
 struct hwmc_spread_ops {
-    /* NULL: it always can. */
+    /* Whether it can go over hosts; NULL: it always can. */
     bool (*fits)(const struct hwmc_spread *s);
+    /* Between hosts of several ranks, of what fits, where nobody says who runs it: it is faster
+     * than MPICH's. NULL: the cost model says so (core/model/collective.h). Alike on all ranks. */
+    bool (*wins)(const struct hwmc_spread *s);
     /* The leader group is ready. MPICH's error code; on an error there is nothing to end. */
     int (*begin)(struct hwmc_spread *s);
     /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that
@@ -44,6 +49,11 @@ struct hwmc_spread {
     const struct hwmc_spread_ops *ops;
     MPIR_Comm *comm;
     struct hwmc_comm *c; /* that it carries */
+
+    /* What selection goes by: struct hwmc_coll_case. */
+    enum hwmc_coll coll;
+    bool commutative;
+    uint64_t length; /* bytes; HWMC_LENGTH_UNKNOWN where ranks do not know it alike */
 };
 
 /* MPICH's control variables name none of its algorithms for the collective of this name. */
@@ -73,13 +83,6 @@ static inline uint32_t hwmc_spread_own_member(const struct hwmc_spread *s)
 /* The rank that is that member; and the number of this rank's leader inside the host. */
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member);
 uint32_t hwmc_spread_leader_number(const struct hwmc_spread *s);
-
-/* Some host of `comm`, which carries `c`, has several ranks. NULL: no memory, and it may be so.
- * Known once hwmc_comm_queues_spread has answered. */
-static inline bool hwmc_spread_has_mates(const struct hwmc_comm *c, const MPIR_Comm *comm)
-{
-    return !c || c->hosts != (uint32_t) comm->local_size;
-}
 
 /* This rank takes part between hosts. */
 static inline bool hwmc_spread_leads(const struct hwmc_spread *s)
@@ -126,14 +129,13 @@ static inline void hwmc_spread_keep_host(struct hwmc_spread *s)
 void hwmc_spread_plan_host(const struct hwmc_spread *s, struct hwmc_shm_host *n,
                            struct hwmc_bcast_cfg *cfg);
 
-/* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks:
- * what a rail carries in half a millisecond. */
+/* Bytes that go between hosts at a time where several parts follow each other, alike on all ranks
+ * (hwmc_coll_part). */
 uint32_t hwmc_spread_part(void);
 
-/* `times` parts of `num` ranks together are long (hwmc_model_is_long), at the mean. `counts`,
- * elements of `type`; NULL: all have `count`. */
-bool hwmc_spread_is_long(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type,
-                         uint64_t times);
+/* Bytes of the parts of `num` ranks, at the mean. `counts`, elements of `type`; NULL: all have
+ * `count`. */
+uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num, MPI_Datatype type);
 
 /* For who does not wait, once the communicator is known to be ready: begins the chain. MPICH's
  * error code; on an error there is nothing to end. s->comm and s->c are set. */

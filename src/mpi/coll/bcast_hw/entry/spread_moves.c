@@ -9,6 +9,7 @@
 
 #include "gather.h"
 #include "scatter.h"
+#include "spread_select.h"
 #include "../core/model/turns_way.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
@@ -262,64 +263,68 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
     return mpi_errno;
 }
 
-/* One rank a host: short blocks that are alike, so all know their length, go in fewer messages by
- * MPICH's algorithms. Of a gather all others go straight to the root anyway. */
-static bool is_worth_it(const struct hwmc_spread_moves *m)
-{
-    const struct hwmc_vbuf *block = &m->out;
-
-    if (m->pattern == HWMC_PATTERN_TO_ROOT || m->pattern == HWMC_PATTERN_FROM_ROOT)
-        return true;
-    if (block->unlike && m->pattern == HWMC_PATTERN_EACH)
-        return false;
-    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type, 1);
-}
-
-/* Several ranks a host: the same of what hosts have for each other. An all-to-all brings as much
- * between hosts either way, so leaders save nothing but by several rails at a time. */
-static bool is_worth_leaders(const struct hwmc_spread_moves *m)
-{
-    const struct hwmc_network *net = hwmc_network_now();
-    const uint64_t most = hwmc_leaders_num(&m->spread.c->leaders);
-    const struct hwmc_vbuf *block = &m->out;
-
-    if (m->pattern == HWMC_PATTERN_TO_ROOT || m->pattern == HWMC_PATTERN_FROM_ROOT)
-        return true;
-    if (m->pattern == HWMC_PATTERN_EACH)
-        return net->mbit_all > net->mbit &&
-               (block->unlike || hwmc_spread_is_long(NULL, block->count, (int) block->num,
-                                                     block->type, most * most));
-    return hwmc_spread_is_long(block->counts, block->count, (int) block->num, block->type, most);
-}
-
-static bool moves_fit(const struct hwmc_spread *s)
+/* What hosts have for each other is to be long, as shorter blocks are better sent on together, in
+ * fewer messages. An all-to-all brings as much between hosts either way, so leaders save nothing
+ * but by several rails at a time. */
+static bool moves_win(const struct hwmc_spread *s)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
+    const struct hwmc_network *net = hwmc_network_now();
+    const uint64_t most = hwmc_leaders_num(&s->c->leaders);
 
-    return s->c->by_hosts ? is_worth_leaders(m) : is_worth_it(m);
+    if (m->root >= 0)
+        return true;
+    if (m->pattern == HWMC_PATTERN_SAME)
+        return hwmc_model_is_long(net, most * s->length);
+    return net->mbit_all > net->mbit &&
+           (s->length == HWMC_LENGTH_UNKNOWN || hwmc_model_is_long(net, most * most * s->length));
 }
 
 static const struct hwmc_spread_ops moves_ops = {
-    .fits = moves_fit, .begin = begin_move, .end = end_move};
+    .wins = moves_win, .begin = begin_move, .end = end_move};
 
-static void init_moves(struct hwmc_spread_moves *m, enum hwmc_pattern pattern,
-                       const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
+static enum hwmc_coll coll_of(enum hwmc_pattern pattern)
 {
-    m->spread.ops = &moves_ops;
+    switch (pattern) {
+        case HWMC_PATTERN_TO_ROOT:
+            return HWMC_COLL_GATHER;
+        case HWMC_PATTERN_FROM_ROOT:
+            return HWMC_COLL_SCATTER;
+        case HWMC_PATTERN_SAME:
+            return HWMC_COLL_ALLGATHER;
+        default:
+            return HWMC_COLL_ALLTOALL;
+    }
+}
+
+/* Bytes of a part. Of parts of several lengths only an allgather's are known to all. */
+static uint64_t length_of(const struct hwmc_spread_moves *m, const MPIR_Comm *comm)
+{
+    const bool at_root = m->root == comm->rank;
+    const bool sends_parts = m->pattern == HWMC_PATTERN_FROM_ROOT && at_root;
+    const bool sends_part = m->pattern == HWMC_PATTERN_TO_ROOT && !at_root;
+    const struct hwmc_vbuf *v = sends_parts || sends_part ? &m->in : &m->out;
+
+    if ((m->in.unlike || m->out.unlike) && m->pattern != HWMC_PATTERN_SAME)
+        return HWMC_LENGTH_UNKNOWN;
+    return hwmc_spread_mean(v->counts, v->count, (int) v->num, v->type);
+}
+
+/* Returns what it weighs: only a root knows how long some messages are, so as a short one. */
+static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
+                           const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root,
+                           const MPIR_Comm *comm)
+{
+    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
+
+    s->ops = &moves_ops;
     m->pattern = pattern;
     m->root = root;
     m->in = *in;
     m->out = *out;
-}
-
-/* 0: MPICH is to run it. Of some collectives only a root knows how long the message is. */
-static MPI_Aint init_of(struct hwmc_spread *s, enum hwmc_pattern pattern,
-                        const struct hwmc_vbuf *in, const struct hwmc_vbuf *out, int root)
-{
-    struct hwmc_spread_moves *m = (struct hwmc_spread_moves *) s;
-
-    init_moves(m, pattern, in, out, root);
-    return is_worth_it(m) || hwmc_spread_has_mates(s->c, s->comm);
+    s->coll = coll_of(pattern);
+    s->length = length_of(m, comm);
+    return 1;
 }
 
 MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -327,9 +332,8 @@ MPI_Aint hwmc_spread_of_gather(const struct hwmc_call *call, const MPIR_Comm *co
 {
     const struct hwmc_gather_call *c = (const struct hwmc_gather_call *) call;
 
-    (void) comm;
-    return init_of(s, c->root < 0 ? HWMC_PATTERN_SAME : HWMC_PATTERN_TO_ROOT, &c->in, &c->out,
-                   c->root);
+    return init_moves(s, c->root < 0 ? HWMC_PATTERN_SAME : HWMC_PATTERN_TO_ROOT, &c->in, &c->out,
+                      c->root, comm);
 }
 
 MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -337,8 +341,7 @@ MPI_Aint hwmc_spread_of_scatter(const struct hwmc_call *call, const MPIR_Comm *c
 {
     const struct hwmc_scatter_call *c = (const struct hwmc_scatter_call *) call;
 
-    (void) comm;
-    return init_of(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root);
+    return init_moves(s, HWMC_PATTERN_FROM_ROOT, &c->in, &c->out, c->root, comm);
 }
 
 MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -346,18 +349,14 @@ MPI_Aint hwmc_spread_of_alltoall(const struct hwmc_call *call, const MPIR_Comm *
 {
     const struct hwmc_alltoall_call *c = (const struct hwmc_alltoall_call *) call;
 
-    (void) comm;
-    return init_of(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1);
+    return init_moves(s, HWMC_PATTERN_EACH, &c->in, &c->out, -1, comm);
 }
 
 bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_moves m;
-    struct hwmc_comm *c;
+    const MPI_Aint weight = init_moves(&m.spread, pattern, in, out, root, comm);
 
-    init_moves(&m, pattern, in, out, root);
-    if (!is_worth_it(&m) && !(hwmc_comm_queues_spread(comm, &c) && hwmc_spread_has_mates(c, comm)))
-        return false;
-    return hwmc_spread_take(&m.spread, comm, 1, mpi_errno);
+    return hwmc_spread_take(&m.spread, comm, weight, mpi_errno);
 }

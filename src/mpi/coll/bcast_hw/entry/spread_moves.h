@@ -71,7 +71,6 @@ struct hwmc_spread_scatter {
     struct hwmc_combination x;
     const MPI_Aint *counts; /* elements of each rank's part; NULL: all have `count` */
     MPI_Aint count;
-    bool is_long;             /* parts are, at the mean */
     uint64_t bytes;           /* of all parts */
     uint32_t members, member; /* between hosts, and which of them this rank stands for */
     uint64_t own;             /* bytes of the parts that this member stands for */

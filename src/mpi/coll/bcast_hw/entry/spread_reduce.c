@@ -8,9 +8,9 @@
 #include "spread_reduce.h"
 
 #include "reduce.h"
+#include "spread_select.h"
 #include "../op/wait_stage.h"
 #include "../process/process.h"
-#include "../select/network.h"
 
 enum { UP, ACROSS, DOWN, STAGES };
 
@@ -70,10 +70,12 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
 {
     struct hwmc_group *g = r->spread.c->leader_group[0].group;
     const struct hwmc_shm_operation *of = &r->x.operation.of;
+    struct hwmc_coll_case c = hwmc_spread_case(&r->spread);
     struct hwmc_net_reduce_cfg cfg;
 
     if (!hwmc_spread_leads(&r->spread))
         return NULL;
+    c.bytes = r->bytes;
     cfg = (struct hwmc_net_reduce_cfg){
         .engine = hwmc_process_engine(),
         .group = g,
@@ -83,8 +85,7 @@ static struct hwmc_op_stage *begin_across(struct hwmc_spread_reduce *r)
         .in = r->in,
         .out = r->out,
         .bytes = r->bytes,
-        .way = hwmc_reduce_way_of(hwmc_network_now(), g->cfg.size, of->commutative, r->bytes,
-                                  hwmc_spread_part()),
+        .way = hwmc_spread_reduce_way(&c),
     };
     hwmc_net_reduce_begin(&r->across, &cfg);
     if (hwmc_spread_failed_in_host(&r->spread))
@@ -207,11 +208,22 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
 static const struct hwmc_spread_ops reduce_ops = {
     .fits = reduce_fits, .begin = begin_reduce, .end = end_reduce};
 
+static MPI_Aint weight_of(MPI_Aint count, MPI_Datatype datatype)
+{
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(datatype, size);
+    return size * count;
+}
+
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
 {
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
     r->spread.ops = &reduce_ops;
+    r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
+    r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.length = (uint64_t) weight_of(count, datatype);
     r->root = root;
 }
 
@@ -219,14 +231,7 @@ static void init_barrier(struct hwmc_spread_reduce *r)
 {
     r->byte[0] = 0;
     hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
-}
-
-static MPI_Aint weight_of(MPI_Aint count, MPI_Datatype datatype)
-{
-    MPI_Aint size;
-
-    MPIR_Datatype_get_size_macro(datatype, size);
-    return size * count;
+    r->spread.coll = HWMC_COLL_BARRIER;
 }
 
 MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm,

@@ -193,10 +193,13 @@ static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void 
 {
     MPI_Aint size;
 
+    MPIR_Datatype_get_size_macro(datatype, size);
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
     r->spread.ops = &scan_ops;
+    r->spread.coll = HWMC_COLL_SCAN;
+    r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.length = (uint64_t) (size * count);
     r->exclusive = exclusive;
-    MPIR_Datatype_get_size_macro(datatype, size);
     return size * count;
 }
 

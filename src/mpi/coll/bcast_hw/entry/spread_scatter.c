@@ -8,6 +8,7 @@
 #include "spread_moves.h"
 
 #include "reduce_scatter.h"
+#include "../select/network.h"
 
 enum { UP, ACROSS, DOWN, STAGES };
 
@@ -57,11 +58,15 @@ static bool scatter_fits(const struct hwmc_spread *s)
 
     if (r->x.operation.of.element == 0)
         return false;
-    if (!n)
-        return r->is_long;
-    return hwmc_combination_fits(&r->x, n) && hwmc_spread_in_order(s) &&
-           hwmc_spread_is_long(r->counts, r->count, s->comm->local_size, r->x.operation.type,
-                               hwmc_leaders_num(&s->c->leaders));
+    return !n || (hwmc_combination_fits(&r->x, n) && hwmc_spread_in_order(s));
+}
+
+/* What hosts have for each other is to be long: shorter blocks are better combined on the way. */
+static bool scatter_wins(const struct hwmc_spread *s)
+{
+    const uint64_t block = s->length / (uint64_t) s->comm->local_size;
+
+    return hwmc_model_is_long(hwmc_network_now(), block * hwmc_leaders_num(&s->c->leaders));
 }
 
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_scatter *r)
@@ -228,27 +233,30 @@ static int end_scatter(struct hwmc_spread *s, int mpi_errno)
 }
 
 static const struct hwmc_spread_ops scatter_ops = {
-    .fits = scatter_fits, .begin = begin_scatter, .end = end_scatter};
+    .fits = scatter_fits, .wins = scatter_wins, .begin = begin_scatter, .end = end_scatter};
 
-static void init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_combination *x,
-                         const MPI_Aint *counts, const MPIR_Comm *comm)
+/* Returns what it weighs: as a short one, like moves. */
+static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_combination *x,
+                             const MPI_Aint *counts, const MPIR_Comm *comm)
 {
     r->spread.ops = &scatter_ops;
     r->counts = counts;
     r->count = x->count;
-    r->is_long = hwmc_spread_is_long(counts, x->count, comm->local_size, x->operation.type, 1);
     hwmc_combination_init(&r->x, x->sendbuf, x->recvbuf, x->count, x->operation.type,
                           x->operation.op);
+    r->spread.coll = HWMC_COLL_REDUCE_SCATTER;
+    r->spread.commutative = r->x.operation.of.commutative;
+    r->spread.length = hwmc_spread_mean(counts, x->count, comm->local_size, x->operation.type) *
+                       (uint64_t) comm->local_size;
+    return 1;
 }
 
 MPI_Aint hwmc_spread_of_reduce_scatter(const struct hwmc_call *call, const MPIR_Comm *comm,
                                        struct hwmc_spread *s)
 {
     const struct hwmc_reduce_scatter_call *c = (const struct hwmc_reduce_scatter_call *) call;
-    struct hwmc_spread_scatter *r = (struct hwmc_spread_scatter *) s;
 
-    init_scatter(r, &c->x, c->counts, comm);
-    return r->is_long || hwmc_spread_has_mates(s->c, comm);
+    return init_scatter((struct hwmc_spread_scatter *) s, &c->x, c->counts, comm);
 }
 
 bool hwmc_spread_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Aint *counts,
@@ -260,10 +268,7 @@ bool hwmc_spread_reduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Ai
                                        .recvbuf = recvbuf,
                                        .count = count,
                                        .operation = {.type = datatype, .op = op}};
-    struct hwmc_comm *c;
+    const MPI_Aint weight = init_scatter(&r, &x, counts, comm);
 
-    init_scatter(&r, &x, counts, comm);
-    if (!r.is_long && !(hwmc_comm_queues_spread(comm, &c) && hwmc_spread_has_mates(c, comm)))
-        return false;
-    return hwmc_spread_take(&r.spread, comm, 1, mpi_errno);
+    return hwmc_spread_take(&r.spread, comm, weight, mpi_errno);
 }

@@ -53,8 +53,9 @@ static int load(void **root)
         return hwmc_error_selection(file, strerror(errno));
     tree = hwmc_shm_entry_parse(json, why);
     if (tree) {
+        json_object_put(hwmc_shm_entry_take_hosts(tree));
+        mpi_errno = MPIR_Csel_create_from_buf(json_object_to_json_string(tree), create_entry, root);
         json_object_put(tree);
-        mpi_errno = MPIR_Csel_create_from_buf(json, create_entry, root);
     } else {
         mpi_errno = hwmc_error_selection(given ? file : "hwmc's own", why);
     }

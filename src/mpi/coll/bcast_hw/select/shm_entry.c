@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * shm_entry: see shm_entry.h. Keys may have spaces, as in MPICH's own files.
+ * shm_entry: see shm_entry.h.
  */
 
 #include "shm_entry.h"
@@ -13,14 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_keys.h"
+#include "spread_rules.h"
 #include "../shm/segment/params.h"
 #include "../shm/segment/segment.h"
 #include "../shm/topo/shape.h"
 #include "../shm/segment/slot.h"
 
-#define KEY_MAX 80 /* bytes of a key without its spaces */
-#define DEEPEST 8  /* conditions within each other */
 #define FILE_MAX_BYTES (1 << 20)
+
+#define HOSTS "between=hosts" /* the part for collectives over hosts */
 
 /* By which message length a collective may be selected: what MPICH's search knows of it. */
 enum { AVG = 1, TOTAL = 2 };
@@ -48,36 +50,6 @@ static bool wrong(char *why, const char *what, const char *key)
     return false;
 }
 
-/* `key` without its spaces; what is too long for any key is cut. */
-static void squeeze(const char *key, char to[KEY_MAX])
-{
-    size_t n = 0;
-
-    for (; *key != '\0' && n < KEY_MAX - 1; key++)
-        if (*key != ' ')
-            to[n++] = *key;
-    to[n] = '\0';
-}
-
-/* What follows `name` in `key`; NULL: it does not begin so. */
-static const char *after(const char *key, const char *name)
-{
-    size_t n = strlen(name);
-
-    return strncmp(key, name, n) == 0 ? key + n : NULL;
-}
-
-static bool number(const char *text, int64_t least, int64_t most, int64_t *value)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return errno == 0 && *end == '\0' && *value >= least && *value <= most;
-}
-
 static bool named_shape(const char *text, int *shape)
 {
 #define X(id, name)                                                                                \
@@ -92,25 +64,25 @@ static bool read_param(struct hwmc_shm_entry *e, const char *key)
 {
     const char *v;
 
-    if ((v = after(key, "degree=")))
-        return number(v, 1, HWMC_SHM_RANKS_MAX, &e->degree);
-    if ((v = after(key, "shape=")))
+    if ((v = hwmc_json_after(key, "degree=")))
+        return hwmc_json_number(v, 1, HWMC_SHM_RANKS_MAX, &e->degree);
+    if ((v = hwmc_json_after(key, "shape=")))
         return named_shape(v, &e->shape);
-    if ((v = after(key, "chunk=")))
-        return number(v, 64, HWMC_SHM_CHUNK_MAX, &e->chunk) && e->chunk % 64 == 0;
-    if ((v = after(key, "inline_max=")))
-        return number(v, 0, HWMC_SHM_INLINE, &e->inline_max);
-    if ((v = after(key, "copy_min=")) && strcmp(v, "never") == 0) {
+    if ((v = hwmc_json_after(key, "chunk=")))
+        return hwmc_json_number(v, 64, HWMC_SHM_CHUNK_MAX, &e->chunk) && e->chunk % 64 == 0;
+    if ((v = hwmc_json_after(key, "inline_max=")))
+        return hwmc_json_number(v, 0, HWMC_SHM_INLINE, &e->inline_max);
+    if ((v = hwmc_json_after(key, "copy_min=")) && strcmp(v, "never") == 0) {
         e->copy_min = HWMC_SHM_ENTRY_NEVER;
         return true;
     }
     if (v)
-        return number(v, 0, INT64_MAX - 1, &e->copy_min);
-    if ((v = after(key, "piece_min=")))
-        return number(v, 1, INT32_MAX, &e->piece_min);
-    if ((v = after(key, "shift=")))
-        return number(v, 0, INT32_MAX, &e->shift);
-    if ((v = after(key, "crowded=")) && (strcmp(v, "yes") == 0 || strcmp(v, "no") == 0)) {
+        return hwmc_json_number(v, 0, INT64_MAX - 1, &e->copy_min);
+    if ((v = hwmc_json_after(key, "piece_min=")))
+        return hwmc_json_number(v, 1, INT32_MAX, &e->piece_min);
+    if ((v = hwmc_json_after(key, "shift=")))
+        return hwmc_json_number(v, 0, INT32_MAX, &e->shift);
+    if ((v = hwmc_json_after(key, "crowded=")) && (strcmp(v, "yes") == 0 || strcmp(v, "no") == 0)) {
         e->crowded = strcmp(v, "yes") == 0;
         return true;
     }
@@ -133,15 +105,15 @@ static bool read_algorithm(struct hwmc_shm_entry *e, const char *name, enum hwmc
 bool hwmc_shm_entry_read(struct hwmc_shm_entry *e, struct json_object *leaf,
                          enum hwmc_shm_table table, char why[HWMC_SHM_ENTRY_WHY])
 {
-    char key[KEY_MAX];
+    char key[HWMC_JSON_KEY_MAX];
     const char *name = NULL;
     struct json_object *params = NULL;
 
     *e = (struct hwmc_shm_entry){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     json_object_object_foreach(leaf, leaf_key, leaf_value)
     {
-        squeeze(leaf_key, key);
-        if (params || !(name = after(key, "algorithm=")))
+        hwmc_json_squeeze(leaf_key, key);
+        if (params || !(name = hwmc_json_after(key, "algorithm=")))
             return wrong(why, "an entry is one algorithm", key);
         params = leaf_value;
         if (!read_algorithm(e, name, table))
@@ -152,7 +124,7 @@ bool hwmc_shm_entry_read(struct hwmc_shm_entry *e, struct json_object *leaf,
     json_object_object_foreach(params, param_key, param_value)
     {
         (void) param_value;
-        squeeze(param_key, key);
+        hwmc_json_squeeze(param_key, key);
         if (!read_param(e, key))
             return wrong(why, "no parameter, or not a value of it", key);
     }
@@ -169,15 +141,15 @@ static int condition(const char *key, const struct collective *c)
         return 1;
     if (strcmp(key, "comm_size=any") == 0)
         return 2;
-    if ((v = after(key, "comm_size<=")))
-        return number(v, 0, INT32_MAX, &limit);
-    if (((v = after(key, "avg_msg_size")) && c->lengths & AVG) ||
-        ((v = after(key, "total_msg_size")) && c->lengths & TOTAL)) {
+    if ((v = hwmc_json_after(key, "comm_size<=")))
+        return hwmc_json_number(v, 0, INT32_MAX, &limit);
+    if (((v = hwmc_json_after(key, "avg_msg_size")) && c->lengths & AVG) ||
+        ((v = hwmc_json_after(key, "total_msg_size")) && c->lengths & TOTAL)) {
         if (strcmp(v, "=any") == 0)
             return 2;
-        w = after(v, "<=");
-        if (w || (w = after(v, "<")))
-            return number(w, 0, INT32_MAX, &limit);
+        w = hwmc_json_after(v, "<=");
+        if (w || (w = hwmc_json_after(v, "<")))
+            return hwmc_json_number(w, 0, INT32_MAX, &limit);
     }
     return 0;
 }
@@ -188,12 +160,12 @@ static bool check_below(struct json_object *obj, const struct collective *c, int
 static bool check_conditions(struct json_object *obj, const struct collective *c, int depth,
                              char *why)
 {
-    char key[KEY_MAX];
+    char key[HWMC_JSON_KEY_MAX];
     int holds = 0;
 
     json_object_object_foreach(obj, obj_key, value)
     {
-        squeeze(obj_key, key);
+        hwmc_json_squeeze(obj_key, key);
         if (holds == 2)
             return wrong(why, "stands after a condition that is always true", key);
         holds = condition(key, c);
@@ -209,16 +181,16 @@ static bool check_below(struct json_object *obj, const struct collective *c, int
 {
     struct hwmc_shm_entry e;
     bool is_leaf = false;
-    char key[KEY_MAX];
+    char key[HWMC_JSON_KEY_MAX];
 
     if (!json_object_is_type(obj, json_type_object) || json_object_object_length(obj) == 0 ||
-        depth > DEEPEST)
+        depth > HWMC_JSON_DEEPEST)
         return wrong(why, "neither conditions nor an entry", c->name);
     json_object_object_foreach(obj, obj_key, value)
     {
         (void) value;
-        squeeze(obj_key, key);
-        is_leaf = is_leaf || after(key, "algorithm=");
+        hwmc_json_squeeze(obj_key, key);
+        is_leaf = is_leaf || hwmc_json_after(key, "algorithm=");
     }
     return is_leaf ? hwmc_shm_entry_read(&e, obj, c->table, why)
                    : check_conditions(obj, c, depth, why);
@@ -226,7 +198,7 @@ static bool check_below(struct json_object *obj, const struct collective *c, int
 
 static const struct collective *named(const char *key)
 {
-    const char *name = after(key, "collective=");
+    const char *name = hwmc_json_after(key, "collective=");
 
     for (size_t i = 0; name && i < sizeof(collectives) / sizeof(collectives[0]); i++)
         if (strcmp(name, collectives[i].name) == 0)
@@ -237,19 +209,43 @@ static const struct collective *named(const char *key)
 static bool check(struct json_object *tree, char *why)
 {
     const struct collective *c;
-    char key[KEY_MAX];
+    char key[HWMC_JSON_KEY_MAX];
 
     if (!json_object_is_type(tree, json_type_object))
         return wrong(why, "no object", "the file");
     json_object_object_foreach(tree, tree_key, value)
     {
-        squeeze(tree_key, key);
+        hwmc_json_squeeze(tree_key, key);
+        if (strcmp(key, HOSTS) == 0) {
+            if (!hwmc_spread_rules_read(value, NULL, why))
+                return false;
+            continue;
+        }
         if (!(c = named(key)))
             return wrong(why, "no collective that has a selection", key);
         if (!check_below(value, c, 0, why))
             return false;
     }
     return true;
+}
+
+struct json_object *hwmc_shm_entry_take_hosts(struct json_object *tree)
+{
+    struct json_object *found = NULL;
+    const char *name = NULL;
+    char key[HWMC_JSON_KEY_MAX];
+
+    json_object_object_foreach(tree, tree_key, value)
+    {
+        hwmc_json_squeeze(tree_key, key);
+        if (strcmp(key, HOSTS) == 0) {
+            name = tree_key;
+            found = json_object_get(value);
+        }
+    }
+    if (found)
+        json_object_object_del(tree, name);
+    return found;
 }
 
 struct json_object *hwmc_shm_entry_parse(const char *text, char why[HWMC_SHM_ENTRY_WHY])

@@ -3,8 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * shm_entry: parses an entry of a selection for collectives inside a host, and checks a whole
- * selection; docs/tuning.md has the format. Needs json-c and shm/segment/params, and nothing of
- * MPICH, which ends the process if a selection is not what it expects.
+ * selection, the part for collectives over hosts (spread_rules.h) included; docs/tuning.md has the
+ * format. Needs json-c and shm/segment/params, and nothing of MPICH, which ends the process if a
+ * selection is not what it expects.
  */
 
 #ifndef HWMC_SELECT_SHM_ENTRY_H_INCLUDED
@@ -43,6 +44,10 @@ bool hwmc_shm_entry_read(struct hwmc_shm_entry *e, struct json_object *leaf,
 /* The selection that `text` holds, to be put back (json_object_put); NULL: it is none that MPICH
  * could search, and `why` says so. */
 struct json_object *hwmc_shm_entry_parse(const char *text, char why[HWMC_SHM_ENTRY_WHY]);
+
+/* Takes the part for collectives over hosts (spread_rules.h) out of a selection, and returns it, to
+ * be put back; NULL: it has none. What is left MPICH can search. */
+struct json_object *hwmc_shm_entry_take_hosts(struct json_object *tree);
 
 /* The text of a file, to be freed; NULL: errno says why not. */
 char *hwmc_shm_entry_load(const char *file);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The keys of MPIR_CVAR_HWMC_TUNE and MPIR_CVAR_HWMC_DEBUG: what each means, and may say.
+ * The keys of MPIR_CVAR_HWMC_ALGORITHMS, _TUNE and _DEBUG: what each means, and may say.
  */
 
 #include "keys.h"
@@ -28,14 +28,39 @@
 #field, HWMC_KEY_TEXT, alike, AT(at.field), 0, room, 0, {normal }, "", meaning             \
     }
 
+#define RUNNER(COLL, name, num, meaning, ...)                                                      \
+    {                                                                                              \
+        name, HWMC_KEY_WORD, true, AT(runner[HWMC_COLL_##COLL]), 0, (num) -1, 0,                   \
+            {"auto", "hw", "mpich", ##__VA_ARGS__}, "", meaning                                    \
+    }
+
 #define ALIKE true
 #define LOCAL false
 #define SECONDS_10 10000000 /* us */
 #define MINUTES_10 600000   /* ms */
 
 _Static_assert(sizeof(enum hwmc_set_copy) == sizeof(int) &&
-                   sizeof(enum hwmc_set_shape) == sizeof(int),
+                   sizeof(enum hwmc_set_shape) == sizeof(int) &&
+                   sizeof(enum hwmc_set_runner) == sizeof(int),
                "words are kept as integers");
+
+#define RUNS "auto: the fastest by the cost model (hwmc_info --model). hw: hwmc's. mpich: MPICH's."
+#define REDUCES                                                                                    \
+    RUNS " ranges: hwmc's along a tree of ranges of hosts. trees: along two trees, part by part; " \
+         "not of an operation that does not commute. chain: along a chain, part by part."
+
+static const struct hwmc_key algorithm_keys[] = {
+    RUNNER(LIMIT, "all", 3, RUNS " Of all collectives below that say auto."),
+    RUNNER(BARRIER, "barrier", 3, RUNS),
+    RUNNER(REDUCE, "reduce", 6, REDUCES, "ranges", "trees", "chain"),
+    RUNNER(ALLREDUCE, "allreduce", 6, REDUCES, "ranges", "trees", "chain"),
+    RUNNER(GATHER, "gather", 3, RUNS " Also of gatherv."),
+    RUNNER(SCATTER, "scatter", 3, RUNS " Also of scatterv."),
+    RUNNER(ALLGATHER, "allgather", 3, RUNS " Also of allgatherv."),
+    RUNNER(ALLTOALL, "alltoall", 3, RUNS " Also of alltoallv and alltoallw."),
+    RUNNER(REDUCE_SCATTER, "reduce_scatter", 3, RUNS " Also of reduce_scatter_block."),
+    RUNNER(SCAN, "scan", 3, RUNS " Also of exscan."),
+};
 
 static const struct hwmc_key tune_keys[] = {
     INT(max_bytes, ALIKE, -1, INT_MAX, -1, "bytes",
@@ -195,15 +220,27 @@ static const struct hwmc_key debug_keys[] = {
 
 #define NUM(table) (sizeof(table) / sizeof((table)[0]))
 
-_Static_assert(NUM(tune_keys) + NUM(debug_keys) <= HWMC_KEYS_MAX, "room for all keys");
+_Static_assert(NUM(algorithm_keys) == HWMC_COLL_LIMIT + 1, "a key for each collective");
+_Static_assert(NUM(algorithm_keys) + NUM(tune_keys) + NUM(debug_keys) <= HWMC_KEYS_MAX,
+               "room for all keys");
+
+static const struct {
+    const char *variable;
+    const struct hwmc_key *keys;
+    size_t num;
+} strings[] = {
+    [HWMC_KEYS_ALGORITHMS] = {"MPIR_CVAR_HWMC_ALGORITHMS", algorithm_keys, NUM(algorithm_keys)},
+    [HWMC_KEYS_TUNE] = {"MPIR_CVAR_HWMC_TUNE", tune_keys, NUM(tune_keys)},
+    [HWMC_KEYS_DEBUG] = {"MPIR_CVAR_HWMC_DEBUG", debug_keys, NUM(debug_keys)},
+};
 
 const struct hwmc_key *hwmc_keys(enum hwmc_key_string string, size_t *num)
 {
-    *num = string == HWMC_KEYS_TUNE ? NUM(tune_keys) : NUM(debug_keys);
-    return string == HWMC_KEYS_TUNE ? tune_keys : debug_keys;
+    *num = strings[string].num;
+    return strings[string].keys;
 }
 
 const char *hwmc_keys_variable(enum hwmc_key_string string)
 {
-    return string == HWMC_KEYS_TUNE ? "MPIR_CVAR_HWMC_TUNE" : "MPIR_CVAR_HWMC_DEBUG";
+    return strings[string].variable;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * keys: the strings MPIR_CVAR_HWMC_TUNE and MPIR_CVAR_HWMC_DEBUG, "key=value,key=value". A value
+ * keys: the strings MPIR_CVAR_HWMC_ALGORITHMS, _TUNE and _DEBUG, "key=value,key=value". A value
  * that holds commas stands in brackets: fault=[drop=1,seed=5]. What a key means, and which values
  * it may have, is in one table for each string.
  */
@@ -21,7 +21,7 @@ enum hwmc_key_kind {
     HWMC_KEY_TEXT  /* up to `most` - 1 characters; the default is `words`[0] */
 };
 
-#define HWMC_KEY_WORDS 4
+#define HWMC_KEY_WORDS 6
 
 struct hwmc_key {
     const char *name;
@@ -34,9 +34,9 @@ struct hwmc_key {
     const char *meaning;               /* sentences for the user */
 };
 
-enum hwmc_key_string { HWMC_KEYS_TUNE, HWMC_KEYS_DEBUG };
+enum hwmc_key_string { HWMC_KEYS_ALGORITHMS, HWMC_KEYS_TUNE, HWMC_KEYS_DEBUG, HWMC_KEYS_STRINGS };
 
-#define HWMC_KEYS_MAX 64   /* of both strings together */
+#define HWMC_KEYS_MAX 64   /* of all strings together */
 #define HWMC_KEY_WHY 384   /* room for what is wrong with a string, with its 0 */
 #define HWMC_KEY_VALUE 160 /* room for a value as text */
 

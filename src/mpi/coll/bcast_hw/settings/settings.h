@@ -4,13 +4,16 @@
  *
  * settings: what the user has set, in one struct. entry/settings.c fills it from the control
  * variables MPIR_CVAR_HWMC_* when MPI starts and after MPI_T has written one; everybody else reads
- * it. tune and debug are what the strings MPIR_CVAR_HWMC_TUNE and _DEBUG say: keys.h.
+ * it. runner, tune and debug are what the strings MPIR_CVAR_HWMC_ALGORITHMS, _TUNE and _DEBUG say:
+ * keys.h.
  */
 
 #ifndef HWMC_SETTINGS_SETTINGS_H_INCLUDED
 #define HWMC_SETTINGS_SETTINGS_H_INCLUDED
 
 #include <stdbool.h>
+
+#include "../core/model/collective.h"
 
 /* Values of enumerations are in the order of the control variables' choices: entry/cvars.c
  * asserts that. */
@@ -49,6 +52,18 @@ enum hwmc_set_thread { HWMC_SET_THREAD_OFF, HWMC_SET_THREAD_ON, HWMC_SET_THREAD_
 
 /* How a broadcast goes over the network. */
 enum hwmc_set_net { HWMC_SET_NET_AUTO, HWMC_SET_NET_TWO_STAGE, HWMC_SET_NET_MULTILANE };
+
+/* Who runs a collective over several hosts: words of ALGORITHMS, in the order of their table in
+ * key_table.c. The last three are hwmc's ways of a reduction, in the order of enum
+ * hwmc_reduce_kind. */
+enum hwmc_set_runner {
+    HWMC_SET_RUNNER_AUTO,
+    HWMC_SET_RUNNER_HW,
+    HWMC_SET_RUNNER_MPICH,
+    HWMC_SET_RUNNER_RANGES,
+    HWMC_SET_RUNNER_TREES,
+    HWMC_SET_RUNNER_CHAIN
+};
 
 /* Words of TUNE, in the order of their table in key_table.c. */
 enum hwmc_set_copy {
@@ -148,6 +163,8 @@ struct hwmc_settings {
     enum hwmc_set_thread progress_thread;
     struct hwmc_set_ways ways;
     struct hwmc_set_net_collectives net;
+    enum hwmc_set_runner runner[HWMC_COLL_LIMIT + 1]; /* over hosts, a key of ALGORITHMS each;
+                                                      * the last: of those that say auto */
     struct hwmc_set_shm shm;
     struct hwmc_set_tune tune;
     struct hwmc_set_debug debug;

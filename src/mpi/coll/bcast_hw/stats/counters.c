@@ -18,6 +18,9 @@
     X(calls, COUNTER, "broadcasts that hwmc ran")                                                  \
     X(call_bytes, COUNTER, "bytes of the broadcasts that hwmc ran")                                \
     X(left_to_mpich, COUNTER, "broadcasts left to MPICH's own algorithms")                         \
+    X(spread_calls, COUNTER, "collectives over hosts that hwmc ran, other than broadcasts")        \
+    X(spread_left, COUNTER,                                                                        \
+      "those that were left to MPICH, as selection has it or as they cannot be hwmc's")            \
     X(leaders_on, COUNTER, "leader groups that came into use beside a communicator's first")       \
     X(leaders_off, COUNTER,                                                                        \
       "leader groups that could not be set up beside a communicator's first")                      \
@@ -126,6 +129,14 @@ void hwmc_note_call(bool taken, MPI_Aint bytes)
     } else {
         own->left_to_mpich++;
     }
+}
+
+void hwmc_note_spread(bool taken)
+{
+    if (taken)
+        own->spread_calls++;
+    else
+        own->spread_left++;
 }
 
 void hwmc_note_leader_group(bool on)

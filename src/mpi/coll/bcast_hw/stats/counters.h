@@ -48,6 +48,9 @@ void hwmc_note_reason(uint32_t reason);
 /* A broadcast of `bytes` ran over hwmc, or was left to MPICH. */
 void hwmc_note_call(bool taken, MPI_Aint bytes);
 
+/* A collective over hosts, other than a broadcast, is hwmc's, or left to MPICH. */
+void hwmc_note_spread(bool taken);
+
 /* A leader group other than a communicator's first was set up, or could not be. */
 void hwmc_note_leader_group(bool on);
 

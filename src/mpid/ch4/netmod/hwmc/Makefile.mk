@@ -210,7 +210,10 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/tune_try.c      \
     src/mpid/ch4/netmod/hwmc/tools/tune_write.c    \
     src/mpi/coll/bcast_hw/shm/segment/params.c     \
-    src/mpi/coll/bcast_hw/select/shm_entry.c
+    src/mpi/coll/bcast_hw/select/shm_entry.c       \
+    src/mpi/coll/bcast_hw/select/spread_rules.c    \
+    src/mpi/coll/bcast_hw/settings/key_table.c     \
+    src/mpi/coll/bcast_hw/settings/keys.c
 src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_CPPFLAGS = $(AM_CPPFLAGS)
 src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_LDADD = lib/lib@MPILIBNAME@.la $(jsonlib) -lm
 

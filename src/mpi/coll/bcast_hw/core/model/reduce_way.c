@@ -6,6 +6,9 @@
  */
 #include "reduce_way.h"
 
+#define LEAST_PART HWMC_EAGER_BYTES /* where several follow each other */
+#define GRANTED 4u                  /* parts that a grant brings after the first one */
+
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
 {
     const uint64_t most = UINT64_C(1) << 40;
@@ -33,44 +36,90 @@ static uint64_t parts_of(uint64_t bytes, uint32_t part)
     return bytes > part ? (bytes - 1) / part + 1 : 1;
 }
 
-uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
+/* Parts that go up from one member, and the grants that they wait for. */
+static uint64_t messages_of(const struct hwmc_reduce_way *way, uint64_t bytes)
+{
+    const uint64_t parts = parts_of(bytes, way->part);
+
+    return bytes > HWMC_EAGER_BYTES ? parts + 1 + parts / GRANTED : parts;
+}
+
+static uint64_t tree_ns(const struct hwmc_network *net, uint32_t members,
                         const struct hwmc_reduce_way *way, uint64_t bytes)
 {
     const uint64_t part = bytes < way->part ? bytes : way->part;
-    const uint64_t busy = net->latency_ns;
+    const uint64_t depth = depth_of(members, way->trees == 1 ? way->fanout : 2);
     const uint32_t k = way->trees == 1 ? way->fanout : 2;
-    /* A row of the tree: its last child's part. What follows comes at the slowest link's rate. */
-    const uint64_t row = net->latency_ns + k * (busy + wire_ns(part, net->mbit));
     const uint64_t in = way->trees == 1 ? k * bytes : bytes;
+    const uint64_t later = in > k * part ? in - k * part : 0;
+    /* A row of the tree: its last child's part. What follows comes at the slowest link's rate. */
+    const uint64_t wire = depth * k * wire_ns(part, net->mbit) + wire_ns(later, net->mbit_all);
+    const uint64_t burst = wire_ns(net->burst_bytes, net->mbit);
+    const uint64_t busy = (depth * k + 2 * (parts_of(bytes, way->part) - 1)) * net->message_ns;
 
-    return depth_of(members, k) * row + wire_ns(in > k * part ? in - k * part : 0, net->mbit_all) +
-           (parts_of(bytes, way->part) - 1) * busy;
+    return (depth + (bytes > HWMC_EAGER_BYTES)) * net->latency_ns +
+           (wire > burst ? wire - burst : 0) +
+           hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(way, bytes),
+                              (members - 1) * bytes, members);
 }
 
-static struct hwmc_reduce_way faster_way(const struct hwmc_network *net, uint32_t members,
-                                         uint64_t bytes, struct hwmc_reduce_way a,
-                                         struct hwmc_reduce_way b)
+uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
+                        const struct hwmc_reduce_way *way, uint64_t bytes)
 {
-    return hwmc_reduce_ns(net, members, &b, bytes) < hwmc_reduce_ns(net, members, &a, bytes) ? b
-                                                                                             : a;
+    const uint64_t most = UINT64_C(1) << 40;
+
+    return tree_ns(net, members, way, bytes < most ? bytes : most);
+}
+
+/* What is asked for, and the fastest way so far; of no trees: none. */
+struct search {
+    const struct hwmc_network *net;
+    uint32_t members;
+    uint64_t bytes, ns;
+    enum hwmc_reduce_kind kind;
+    struct hwmc_reduce_way best;
+};
+
+static void try_way(struct search *s, enum hwmc_reduce_kind kind, struct hwmc_reduce_way way)
+{
+    const uint64_t ns = hwmc_reduce_ns(s->net, s->members, &way, s->bytes);
+
+    if ((s->kind != HWMC_REDUCE_ANY && s->kind != kind) || (s->best.trees != 0 && ns >= s->ns))
+        return;
+    s->best = way;
+    s->ns = ns;
+}
+
+static void try_all(struct search *s, bool commutative, uint32_t part)
+{
+    const uint32_t one = s->bytes < UINT32_MAX / 2 ? (uint32_t) s->bytes : UINT32_MAX / 2;
+    const uint32_t widest =
+        s->members - 1 < HWMC_REDUCE_FANOUT_MAX ? s->members - 1 : HWMC_REDUCE_FANOUT_MAX;
+
+    try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, widest, one});
+    for (uint32_t k = 2; k < widest; k++)
+        try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, k, one});
+    if (s->kind == HWMC_REDUCE_CHAIN && parts_of(s->bytes, LEAST_PART) < 2)
+        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, one});
+    for (; part >= LEAST_PART; part /= 2) {
+        if (parts_of(s->bytes, part) < 2)
+            continue;
+        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, part});
+        if (commutative && s->members > 3)
+            try_way(s, HWMC_REDUCE_TREES, (struct hwmc_reduce_way){2, 2, part});
+    }
 }
 
 struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32_t members,
-                                          bool commutative, uint64_t bytes, uint32_t part)
+                                          bool commutative, uint64_t bytes, uint32_t part,
+                                          enum hwmc_reduce_kind kind)
 {
-    const uint32_t one = bytes < UINT32_MAX / 2 ? (uint32_t) bytes : UINT32_MAX / 2;
-    const uint32_t widest =
-        members - 1 < HWMC_REDUCE_FANOUT_MAX ? members - 1 : HWMC_REDUCE_FANOUT_MAX;
-    struct hwmc_reduce_way way = {1, widest, one};
+    struct search s = {.net = net, .members = members, .bytes = bytes, .kind = kind};
 
-    for (uint32_t k = 2; k < widest; k++)
-        way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, k, one});
-    for (; part >= HWMC_REDUCE_PART_LEAST; part /= 2) {
-        if (parts_of(bytes, part) < 2)
-            continue;
-        way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){1, 1, part});
-        if (commutative && members > 3)
-            way = faster_way(net, members, bytes, way, (struct hwmc_reduce_way){2, 2, part});
+    try_all(&s, commutative, part);
+    if (s.best.trees == 0) {
+        s.kind = HWMC_REDUCE_ANY;
+        try_all(&s, commutative, part);
     }
-    return way;
+    return s.best;
 }

@@ -6,12 +6,15 @@
  * broadcasts it is a function of its arguments, in integers: members that know the same go the same
  * way, and results are alike from run to run.
  *
- * p members, M bytes, latency l, bandwidth b of a rail and B of all, o a host's time for a message,
- * taken for as long as the latency, which is mostly that:
+ * p members, M bytes, latency l, bandwidth b of a rail and B of all, o a host's time for a message:
  *
  *   range of degree k   d(k) (l + k (o + M / b))        d(k) = log_k p: every part goes up as one
- *   range, a chain      (p - 1) (l + o + s / b) + M / B + M / s o    parts of s bytes, for an order
- *   two trees           log_2 p (l + 2 (o + s / b)) + M / B + M / s o
+ *   range, a chain      (p - 1) (l + o + s / b) + M / B + 2 M / s o  parts of s bytes, for an order
+ *   two trees           log_2 p (l + 2 (o + s / b)) + M / B + 2 M / s o
+ *
+ * What waits for a grant takes l more. What hosts that hinder each other cost (collective.h) is
+ * that of all parts and grants, shared by p, if it is more. What a line lets through faster at
+ * first is taken off once.
  */
 #ifndef HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
 #define HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
@@ -19,7 +22,14 @@
 #include "model.h"
 
 #define HWMC_REDUCE_FANOUT_MAX 32u
-#define HWMC_REDUCE_PART_LEAST 4096u /* bytes of a part, where several follow each other */
+#define HWMC_EAGER_BYTES 4096u /* of a block that is sent unasked: PROTOCOL.md, section 14 */
+
+enum hwmc_reduce_kind {
+    HWMC_REDUCE_ANY, /* the fastest */
+    HWMC_REDUCE_RANGES,
+    HWMC_REDUCE_TREES,
+    HWMC_REDUCE_CHAIN
+};
 
 struct hwmc_reduce_way {
     uint32_t trees;  /* 1: a tree of ranges (core/place/ranges.h); 2 (core/place/trees.h) */
@@ -27,9 +37,12 @@ struct hwmc_reduce_way {
     uint32_t part;   /* bytes that go up at a time */
 };
 
-/* `members`: 2 or more. Parts of at most `part` bytes where several follow each other. */
+/* The fastest way of a kind, or of all where that kind cannot be: two trees are for 4 members or
+ * more, operations that commute, and vectors of several parts. `members`: 2 or more. Parts of at
+ * most `part` bytes where several follow each other. */
 struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32_t members,
-                                          bool commutative, uint64_t bytes, uint32_t part);
+                                          bool commutative, uint64_t bytes, uint32_t part,
+                                          enum hwmc_reduce_kind kind);
 
 /* Its time, ns. */
 uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,

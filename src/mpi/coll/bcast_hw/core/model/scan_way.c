@@ -29,7 +29,7 @@ struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t m
         way = (struct hwmc_scan_way){false, (uint32_t) bytes};
         best = doubling_ns(net, members, bytes);
     }
-    for (; part >= HWMC_REDUCE_PART_LEAST; part /= 2) {
+    for (; part >= HWMC_EAGER_BYTES; part /= 2) {
         const struct hwmc_reduce_way chain = {1, 1, part};
         const uint64_t ns = hwmc_reduce_ns(net, members, &chain, bytes);
 

@@ -12,6 +12,7 @@
 #define HWMC_ENGINE_GROUP_BLOCKS_H_INCLUDED
 
 #include "../../core/exchange/exchange.h"
+#include "../../core/model/reduce_way.h"
 
 struct hwmc_group;
 struct hwmc_wire_in;
@@ -35,7 +36,7 @@ struct hwmc_blocks_plan {
     uint64_t budget; /* bytes that come at a time, about: exchange.h */
 };
 
-#define HWMC_BLOCKS_EAGER 4096u /* bytes of a block that is sent unasked */
+#define HWMC_BLOCKS_EAGER HWMC_EAGER_BYTES
 
 struct hwmc_blocks_kept;
 

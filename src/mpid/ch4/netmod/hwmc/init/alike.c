@@ -5,6 +5,7 @@
 
 #include "alike.h"
 #include "../../../../../mpi/coll/bcast_hw/core/base/prng.h"
+#include "../../../../../mpi/coll/bcast_hw/select/spread_choose.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/keys.h"
 
 #include <unistd.h>
@@ -36,7 +37,7 @@
 
 #define X(name) +1
 #define NUM (0 NUMBERS(X) TEXTS(X))
-enum { NUM_VARIABLES = NUM, NUM_MAX = NUM_VARIABLES + HWMC_KEYS_MAX };
+enum { NUM_VARIABLES = NUM, NUM_MAX = NUM_VARIABLES + HWMC_KEYS_MAX + 1 };
 #undef X
 
 /* A variable, or a key of one, and what it is here. */
@@ -79,6 +80,7 @@ static struct variable *note_keys(struct variable *v, enum hwmc_key_string strin
 static int read_all(struct variable *first)
 {
     struct variable *v = first;
+    char rules[HWMC_SPREAD_TEXT];
 
 #define X(name) v = note_number(v, "MPIR_CVAR_" #name, (int) MPIR_CVAR_##name);
     NUMBERS(X)
@@ -86,8 +88,10 @@ static int read_all(struct variable *first)
 #define X(name) v = note_text(v, "MPIR_CVAR_" #name, MPIR_CVAR_##name);
     TEXTS(X)
 #undef X
-    v = note_keys(v, HWMC_KEYS_TUNE);
-    v = note_keys(v, HWMC_KEYS_DEBUG);
+    hwmc_spread_print(rules);
+    v = note_text(v, "MPIR_CVAR_HWMC_SELECTION: between hosts", rules);
+    for (int i = 0; i < HWMC_KEYS_STRINGS; i++)
+        v = note_keys(v, (enum hwmc_key_string) i);
     return (int) (v - first);
 }
 

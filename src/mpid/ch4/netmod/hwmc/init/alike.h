@@ -13,8 +13,8 @@
 #include "mpidimpl.h"
 
 /* All processes call it. The error, of all of them, names a variable that differs, or a key of
- * MPIR_CVAR_HWMC_TUNE or _DEBUG, its value at process 0, the first process with another one, and
- * that one's host. */
+ * MPIR_CVAR_HWMC_ALGORITHMS, _TUNE or _DEBUG, or the part of the selection file for hosts, its
+ * value at process 0, the first process with another one, and that one's host. */
 int hwmc_alike(MPIR_Comm *world);
 
 #endif /* HWMC_NETMOD_INIT_ALIKE_H_INCLUDED */

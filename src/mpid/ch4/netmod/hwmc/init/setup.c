@@ -9,6 +9,7 @@
 
 #include "mpidimpl.h"
 #include "../../../../../mpi/coll/bcast_hw/select/choose.h"
+#include "../../../../../mpi/coll/bcast_hw/select/spread_choose.h"
 #include "../../../../../mpi/coll/bcast_hw/comm/comm.h"
 #include "../base/global.h"
 #include "alike.h"
@@ -134,8 +135,11 @@ static int open_engine(struct setup *s)
 
 static int compare_settings(struct setup *s)
 {
-    int mpi_errno = hwmc_alike(s->world);
+    const bool has_hosts = hwmc_settings.enable && MPIR_Process.num_nodes > 1;
+    int mpi_errno = has_hosts ? hwmc_spread_open() : MPI_SUCCESS;
 
+    if (mpi_errno == MPI_SUCCESS)
+        mpi_errno = hwmc_alike(s->world);
     if (mpi_errno == MPI_SUCCESS && !hwmc_settings.enable)
         s->going = ENOUGH;
     return mpi_errno;

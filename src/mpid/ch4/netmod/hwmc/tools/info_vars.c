@@ -224,19 +224,19 @@ static void print_key(const struct hwmc_key *key, const struct hwmc_settings *s)
 /* The keys of the variable, if it holds keys. False: its value is wrong. */
 static bool print_keys(const char *name)
 {
-    static const enum hwmc_key_string strings[] = {HWMC_KEYS_TUNE, HWMC_KEYS_DEBUG};
     char why[HWMC_KEY_WHY];
     struct hwmc_settings s;
 
-    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+    for (int i = 0; i < HWMC_KEYS_STRINGS; i++) {
+        const enum hwmc_key_string string = (enum hwmc_key_string) i;
         const char *text = from_environment(name);
         size_t num;
-        const struct hwmc_key *keys = hwmc_keys(strings[i], &num);
+        const struct hwmc_key *keys = hwmc_keys(string, &num);
 
-        if (strcmp(name, hwmc_keys_variable(strings[i])) != 0)
+        if (strcmp(name, hwmc_keys_variable(string)) != 0)
             continue;
         memset(&s, 0, sizeof(s));
-        if (!hwmc_keys_read(strings[i], text != NULL ? text : "", &s, why)) {
+        if (!hwmc_keys_read(string, text != NULL ? text : "", &s, why)) {
             fprintf(stderr, "hwmc_info: %s\n", why);
             return false;
         }

@@ -1,0 +1,97 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * collective: the time of a collective over hosts, other than a broadcast, by hwmc and by MPICH.
+ * Like the model of broadcasts it is a function of its arguments, in integers: ranks that know the
+ * same select the same.
+ *
+ * Time is a sum of four terms, as in LogGP (Alexandrov, Ionescu, Schauser, Scheiman 1997), and of
+ * two for hosts that hinder each other, as they share processors or lines:
+ *
+ *   steps * l     messages that wait for each other, on the longest path
+ *   busy * o      messages that the busiest host sends and receives besides
+ *   bytes / b     on the busiest line; of that what the line lets through faster at first, once
+ *   sent * x      messages that a host sends, at the mean; x is what a message takes longer if all
+ *                 hosts have one on the way
+ *   all * y       bytes that a host sends, at the mean; y is what a byte takes longer if all send
+ *
+ * Of busy * o and sent * x the greater counts: where processors are shared, x has o in it.
+ *
+ * p members take part, one of each host or all ranks; k ranks a host, M bytes, b the bandwidth of
+ * one rail and B of all. MPICH's algorithms use one rail at a time. Messages longer than 64 KiB
+ * they announce first: 2 l more.
+ *
+ *                   hwmc: steps, messages, bytes           MPICH
+ *   barrier         up a tree, down by multicast           dissemination
+ *   reduce          the fastest tree (reduce_way.h)        binomial to 2 KiB, else reduce-scatter
+ *                                                          and gather
+ *   allreduce       that, down by multicast                recursive doubling to an element a
+ *                                                          member, else reduce-scatter and
+ *                                                          allgather
+ *   gather, scatter to the root, or from it, at once       binomial
+ *   allgather       in turn (turns_way.h), or all to all   recursive doubling to 512 KiB in all,
+ *                                                          Bruck to 80 KiB if p is no power of
+ *                                                          2; else on a ring
+ *   alltoall        all to all at once                     Bruck to 256 bytes from 8 ranks on, all
+ *                                                          at once to 32 KiB, else pairwise
+ *   reduce_scatter  all to all at once                     recursive halving to 512 KiB, else
+ *                                                          pairwise; recursive doubling for an
+ *                                                          operation that does not commute
+ *   scan            doubling, or a chain of members, by    recursive doubling
+ *                   parts (scan_way.h)
+ *
+ * MPICH's lengths are those of its own selection file.
+ */
+#ifndef HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
+#define HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED
+
+#include "reduce_way.h"
+
+/* The vector forms, and reduce_scatter_block and exscan, go by their base. */
+#define HWMC_COLLS(X)                                                                              \
+    X(BARRIER, barrier)                                                                            \
+    X(REDUCE, reduce)                                                                              \
+    X(ALLREDUCE, allreduce)                                                                        \
+    X(GATHER, gather)                                                                              \
+    X(SCATTER, scatter)                                                                            \
+    X(ALLGATHER, allgather)                                                                        \
+    X(ALLTOALL, alltoall)                                                                          \
+    X(REDUCE_SCATTER, reduce_scatter)                                                              \
+    X(SCAN, scan)
+
+enum hwmc_coll {
+#define X(name, lower) HWMC_COLL_##name,
+    HWMC_COLLS(X)
+#undef X
+        HWMC_COLL_LIMIT
+};
+
+/* What all ranks know alike of a collective. */
+struct hwmc_coll_case {
+    enum hwmc_coll coll;
+    bool commutative; /* of reductions: the operation is */
+    uint32_t members; /* that take part between hosts, 2 or more */
+    uint32_t each;    /* ranks that each stands for, 1 or more, at the mean, rounded up */
+    /* Of reduce, allreduce and scan the vector; of gather, scatter and allgather a rank's part; of
+     * alltoall what a rank has for each other; of reduce_scatter the whole vectors. */
+    uint64_t bytes;
+    uint32_t part;              /* bytes that hwmc's ways send at a time at most: reduce_way.h */
+    enum hwmc_reduce_kind kind; /* of reduce and allreduce: by which of them */
+    struct hwmc_shape shape;    /* of the members: for what hwmc multicasts */
+};
+
+/* Bytes that go between hosts at a time where several parts follow each other: what a rail carries
+ * in half a millisecond, within bounds. */
+uint32_t hwmc_coll_part(const struct hwmc_network *net);
+
+/* Nanoseconds; UINT64_MAX: nothing is known of the network. */
+uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
+uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
+
+/* hwmc is at least as fast, or slower by no more than a part in HWMC_COLL_ALIKE, which the model
+ * cannot tell apart: then a rail that fails does not matter. Where nothing is known: it is. */
+#define HWMC_COLL_ALIKE 8u
+bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c);
+
+#endif /* HWMC_CORE_MODEL_COLLECTIVE_H_INCLUDED */

@@ -1,0 +1,21 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread_select: whether hwmc or MPICH runs a collective over hosts (select/spread_choose.h), asked
+ * with the collective and its length as MPI knows them. The same answer on all ranks.
+ */
+
+#ifndef HWMC_ENTRY_SPREAD_SELECT_H_INCLUDED
+#define HWMC_ENTRY_SPREAD_SELECT_H_INCLUDED
+
+#include "spread.h"
+#include "../select/spread_choose.h"
+
+/* What is known alike of `s`. The leader group is ready. */
+struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s);
+
+/* It can go over hosts, and hwmc is to run it; counts it, whoever does. Likewise. */
+bool hwmc_spread_goes(const struct hwmc_spread *s);
+
+#endif /* HWMC_ENTRY_SPREAD_SELECT_H_INCLUDED */

@@ -1,0 +1,113 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread_choose: see spread_choose.h.
+ */
+
+#include "spread_choose.h"
+
+#include <errno.h>
+#include <json.h>
+
+#include "network.h"
+#include "shm_entry.h"
+#include "spread_rules.h"
+#include "../process/errors.h"
+#include "../settings/settings.h"
+
+static struct hwmc_spread_rules rules; /* of the file */
+
+/* What the control variable says. */
+static enum hwmc_set_runner said_of(enum hwmc_coll coll)
+{
+    const enum hwmc_set_runner *said = hwmc_settings.runner;
+
+    return said[coll] != HWMC_SET_RUNNER_AUTO ? said[coll] : said[HWMC_COLL_LIMIT];
+}
+
+static enum hwmc_set_runner runner_of(const struct hwmc_coll_case *c)
+{
+    const enum hwmc_set_runner said = said_of(c->coll);
+
+    return said != HWMC_SET_RUNNER_AUTO ? said : hwmc_spread_rules_find(&rules, c);
+}
+
+bool hwmc_spread_is_mpichs(enum hwmc_coll coll)
+{
+    return said_of(coll) == HWMC_SET_RUNNER_MPICH;
+}
+
+bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours)
+{
+    const enum hwmc_set_runner runner = runner_of(c);
+
+    *ours = runner != HWMC_SET_RUNNER_MPICH;
+    return runner != HWMC_SET_RUNNER_AUTO;
+}
+
+bool hwmc_spread_is_ours(const struct hwmc_coll_case *c)
+{
+    bool ours;
+
+    if (hwmc_spread_is_said(c, &ours))
+        return ours;
+    if (c->bytes == HWMC_LENGTH_UNKNOWN)
+        return c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER;
+    return hwmc_coll_is_ours(hwmc_network_now(), c);
+}
+
+struct hwmc_reduce_way hwmc_spread_reduce_way(const struct hwmc_coll_case *c)
+{
+    static const enum hwmc_reduce_kind kinds[] = {
+        [HWMC_SET_RUNNER_AUTO] = HWMC_REDUCE_ANY,    [HWMC_SET_RUNNER_HW] = HWMC_REDUCE_ANY,
+        [HWMC_SET_RUNNER_MPICH] = HWMC_REDUCE_ANY,   [HWMC_SET_RUNNER_RANGES] = HWMC_REDUCE_RANGES,
+        [HWMC_SET_RUNNER_TREES] = HWMC_REDUCE_TREES, [HWMC_SET_RUNNER_CHAIN] = HWMC_REDUCE_CHAIN,
+    };
+
+    return hwmc_reduce_way_of(hwmc_network_now(), c->members, c->commutative, c->bytes, c->part,
+                              kinds[runner_of(c)]);
+}
+
+static int read_hosts(struct json_object *tree, const char *file)
+{
+    struct json_object *hosts = hwmc_shm_entry_take_hosts(tree);
+    char why[HWMC_SPREAD_RULES_WHY];
+    int mpi_errno = MPI_SUCCESS;
+
+    if (hosts && !hwmc_spread_rules_read(hosts, &rules, why))
+        mpi_errno = hwmc_error_selection(file, why);
+    json_object_put(hosts);
+    return mpi_errno;
+}
+
+int hwmc_spread_open(void)
+{
+    const char *file = hwmc_settings.shm.selection;
+    struct json_object *tree;
+    char why[HWMC_SHM_ENTRY_WHY], *text;
+    int mpi_errno;
+
+    hwmc_spread_close();
+    if (*file == '\0' || strcmp(file, "none") == 0)
+        return MPI_SUCCESS;
+    text = hwmc_shm_entry_load(file);
+    if (!text)
+        return hwmc_error_selection(file, strerror(errno));
+    tree = hwmc_shm_entry_parse(text, why);
+    mpi_errno = tree ? read_hosts(tree, file) : hwmc_error_selection(file, why);
+    json_object_put(tree);
+    free(text);
+    return mpi_errno;
+}
+
+void hwmc_spread_close(void)
+{
+    hwmc_spread_rules_free(&rules);
+}
+
+void hwmc_spread_print(char text[HWMC_SPREAD_TEXT])
+{
+    snprintf(text, HWMC_SPREAD_TEXT, "%u rules, %08x", (unsigned) rules.num,
+             (unsigned) (hwmc_spread_rules_hash(&rules) >> 32));
+}

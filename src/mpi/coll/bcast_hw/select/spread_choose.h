@@ -1,0 +1,39 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * spread_choose: who runs a collective over hosts, other than a broadcast, and by which way: what
+ * MPIR_CVAR_HWMC_ALGORITHMS says; else the selection file's part for hosts (spread_rules.h); else
+ * the faster by the cost model (core/model/collective). The same on every rank.
+ */
+
+#ifndef HWMC_SELECT_SPREAD_CHOOSE_H_INCLUDED
+#define HWMC_SELECT_SPREAD_CHOOSE_H_INCLUDED
+
+#include "mpiimpl.h"
+#include "../core/model/collective.h"
+
+/* Bytes of a collective that ranks do not all know: struct hwmc_coll_case. */
+#define HWMC_LENGTH_UNKNOWN UINT64_MAX
+
+/* The control variable leaves it to MPICH, whatever its length. */
+bool hwmc_spread_is_mpichs(enum hwmc_coll coll);
+
+/* Variable or file say who runs it, in *ours; else false. */
+bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours);
+
+/* hwmc runs it. Where the length is not known and nothing is said: a gather or a scatter. */
+bool hwmc_spread_is_ours(const struct hwmc_coll_case *c);
+
+/* Along which trees, where hwmc runs a reduction. */
+struct hwmc_reduce_way hwmc_spread_reduce_way(const struct hwmc_coll_case *c);
+
+/* Reads the selection file, once. MPICH's error code where it cannot be used. */
+int hwmc_spread_open(void);
+void hwmc_spread_close(void);
+
+/* What the file says, as a text to compare. */
+#define HWMC_SPREAD_TEXT 32
+void hwmc_spread_print(char text[HWMC_SPREAD_TEXT]);
+
+#endif /* HWMC_SELECT_SPREAD_CHOOSE_H_INCLUDED */

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (C) the hwmc contributors
+//
+// The cost model of collectives over hosts: by hand, who is selected, and that it is monotonous and
+// free of overflow.
+#include <gtest/gtest.h>
+
+#include "core.h"
+#include "sim_rng.h"
+
+namespace {
+
+constexpr uint64_t US = 1000;
+
+// A rail of 1000 Mbit/s, 20 us, 2 us for a message.
+hwmc_network gbit()
+{
+    hwmc_network net = {};
+
+    net.latency_ns = net.site_latency_ns = 20 * US;
+    net.mbit = net.mbit_all = 1000;
+    net.datagram_ns = 1000;
+    net.message_ns = 2000;
+    return net;
+}
+
+// The same, where each message of all hosts at once takes 50 us more.
+hwmc_network crowded()
+{
+    hwmc_network net = gbit();
+
+    net.loaded_ns = 70 * US;
+    return net;
+}
+
+hwmc_coll_case of(hwmc_coll coll, uint64_t bytes, uint32_t members = 8, uint32_t each = 1)
+{
+    hwmc_coll_case c = {};
+
+    c.coll = coll;
+    c.commutative = true;
+    c.members = members;
+    c.each = each;
+    c.bytes = bytes;
+    c.part = 65536;
+    c.shape = {members, members, 1, 1432, 2, 8192};
+    return c;
+}
+
+// Of a group that does not multicast.
+hwmc_coll_case unicast(hwmc_coll coll, uint64_t bytes)
+{
+    hwmc_coll_case c = of(coll, bytes);
+
+    c.shape.frag_bytes = 0;
+    return c;
+}
+
+uint64_t ours(const hwmc_network &net, const hwmc_coll_case &c)
+{
+    return hwmc_coll_ours_ns(&net, &c);
+}
+
+uint64_t mpich(const hwmc_network &net, const hwmc_coll_case &c)
+{
+    return hwmc_coll_mpich_ns(&net, &c);
+}
+
+} // namespace
+
+TEST(CollModel, ByHand)
+{
+    const hwmc_network net = gbit(), crowd = crowded();
+
+    // Three rounds, in each of which every host has a message on the way.
+    EXPECT_EQ(60 * US, mpich(net, of(HWMC_COLL_BARRIER, 0)));
+    EXPECT_EQ(210 * US, mpich(crowd, of(HWMC_COLL_BARRIER, 0)));
+    // Seven come to the root, then a datagram to all.
+    EXPECT_EQ(20 * US + 7 * 2008 + 20 * US + 1 * US, ours(net, of(HWMC_COLL_BARRIER, 0)));
+    // Halving: 16, 8 and 4 KiB of 8 ns a byte, there and back; 128 KiB would be announced.
+    EXPECT_EQ(6 * 20 * US + 2 * 28672 * 8, mpich(net, of(HWMC_COLL_ALLREDUCE, 32768)));
+    EXPECT_EQ((6 + 2 * 2) * 20 * US + 2 * 229376 * 8, mpich(net, of(HWMC_COLL_ALLREDUCE, 262144)));
+    // In turn: 7 blocks come.
+    EXPECT_EQ(20 * US + 7 * 2 * US + 7 * 4096 * 8, ours(net, of(HWMC_COLL_ALLGATHER, 4096)));
+    // All at once, without multicast: 7 blocks come and 7 go, of which one has its time in the
+    // latency.
+    EXPECT_EQ(20 * US + 12 * 2 * US + 7 * 4096 * 8, ours(net, unicast(HWMC_COLL_ALLGATHER, 4096)));
+    // Where hosts hinder each other, that and what the busiest host does are not added up.
+    EXPECT_EQ(20 * US + 7 * 4096 * 8 + 7 * 50 * US,
+              ours(crowd, unicast(HWMC_COLL_ALLGATHER, 4096)));
+    EXPECT_EQ(3 * 20 * US + 7 * 4096 * 8 + 3 * 50 * US,
+              mpich(crowd, of(HWMC_COLL_ALLGATHER, 4096)));
+}
+
+// More messages in fewer steps lose where hosts hinder each other.
+TEST(CollModel, FewMessagesWinWhereHostsHinderEachOther)
+{
+    const hwmc_network net = crowded();
+
+    for (const hwmc_coll_case &c :
+         {of(HWMC_COLL_ALLGATHER, 4096), of(HWMC_COLL_REDUCE_SCATTER, 32768),
+          of(HWMC_COLL_ALLREDUCE, 32768), of(HWMC_COLL_ALLTOALL, 8)})
+        EXPECT_FALSE(hwmc_coll_is_ours(&net, &c)) << c.coll;
+    for (const hwmc_coll_case &c : {of(HWMC_COLL_BARRIER, 0), of(HWMC_COLL_GATHER, 8),
+                                    of(HWMC_COLL_SCATTER, 4096), of(HWMC_COLL_REDUCE, 8)})
+        EXPECT_TRUE(hwmc_coll_is_ours(&net, &c)) << c.coll;
+}
+
+// Of long vectors fewer bytes go by hwmc's trees.
+TEST(CollModel, FewBytesWinWhereHostsHinderEachOther)
+{
+    hwmc_network net = crowded();
+    const hwmc_coll_case c = of(HWMC_COLL_ALLREDUCE, 1 << 20);
+
+    net.loaded_mbit = 250;
+    EXPECT_TRUE(hwmc_coll_is_ours(&net, &c));
+    // 14 times an eighth go to and from each host, at 32 ns a byte but for the first of them; the
+    // longest three are announced.
+    EXPECT_EQ((6 + 2 * 2 * 3) * 70 * US + 14 * (UINT64_C(1) << 17) * 32 - 65536 * (32 - 8),
+              mpich(net, c));
+}
+
+// MPICH uses one rail.
+TEST(CollModel, LongMessagesAreOursWhereThereAreRails)
+{
+    hwmc_network net = crowded();
+
+    net.mbit = 100;
+    net.mbit_all = 200;
+    for (int i = HWMC_COLL_REDUCE; i < HWMC_COLL_SCAN; i++) {
+        const hwmc_coll_case c = of((hwmc_coll) i, 1 << 20);
+
+        EXPECT_TRUE(hwmc_coll_is_ours(&net, &c)) << i;
+    }
+}
+
+// What a line lets through at first costs nothing.
+TEST(CollModel, ABurstIsTakenOffOnce)
+{
+    hwmc_network net = gbit();
+    const uint64_t before = mpich(net, of(HWMC_COLL_ALLREDUCE, 32768));
+
+    net.burst_bytes = 32768;
+    EXPECT_EQ(before - 32768 * 8, mpich(net, of(HWMC_COLL_ALLREDUCE, 32768)));
+    net.burst_bytes = UINT64_MAX / 2;
+    EXPECT_EQ(6 * 20 * US, mpich(net, of(HWMC_COLL_ALLREDUCE, 32768)));
+}
+
+TEST(CollModel, NothingKnown)
+{
+    const hwmc_network none = {};
+    const hwmc_coll_case c = of(HWMC_COLL_BARRIER, 0);
+
+    EXPECT_EQ(UINT64_MAX, ours(none, c));
+    EXPECT_EQ(UINT64_MAX, mpich(none, c));
+    EXPECT_TRUE(hwmc_coll_is_ours(&none, &c));
+}
+
+TEST(CollModel, GrowsWithTheMessageInEachAlgorithm)
+{
+    sim::Rng rng(1);
+
+    for (int i = 0; i < 20000; i++) {
+        hwmc_network net = gbit();
+        hwmc_coll_case c =
+            of((hwmc_coll) rng.below(HWMC_COLL_LIMIT), rng.next() >> rng.between(20, 63),
+               (uint32_t) rng.between(2, 100000), (uint32_t) rng.between(1, 100));
+
+        net.latency_ns = rng.below(1 << 24);
+        net.loaded_ns = rng.below(1 << 25);
+        net.message_ns = (uint32_t) rng.below(1 << 20);
+        net.mbit = (uint32_t) rng.between(1, 800000);
+        net.mbit_all = net.mbit * (uint32_t) rng.between(1, 4);
+        net.burst_bytes = rng.below(1 << 20);
+        c.commutative = rng.below(2) == 0;
+
+        const uint64_t here = ours(net, c), theirs = mpich(net, c);
+
+        EXPECT_LT(here, UINT64_MAX / 2);
+        EXPECT_LT(theirs, UINT64_MAX / 2);
+        // Of these two another model selects the way, by other terms.
+        const bool by_other = c.coll == HWMC_COLL_ALLGATHER || c.coll == HWMC_COLL_SCAN;
+        const uint64_t slack = net.burst_bytes * 8000 / net.mbit + (by_other ? here / 4 : 0);
+
+        c.bytes *= 2;
+        EXPECT_LE(here, ours(net, c) + slack) << i;
+    }
+}
+
+// What is asked for is taken where it can be.
+TEST(ReduceWay, OfAKind)
+{
+    const hwmc_network net = gbit();
+    hwmc_reduce_way way = hwmc_reduce_way_of(&net, 8, true, 1 << 20, 65536, HWMC_REDUCE_CHAIN);
+
+    EXPECT_EQ(1u, way.trees);
+    EXPECT_EQ(1u, way.fanout);
+    EXPECT_LT(way.part, 1u << 20);
+    way = hwmc_reduce_way_of(&net, 8, true, 8, 65536, HWMC_REDUCE_CHAIN);
+    EXPECT_EQ(1u, way.fanout);
+    way = hwmc_reduce_way_of(&net, 8, true, 1 << 20, 65536, HWMC_REDUCE_RANGES);
+    EXPECT_EQ(1u, way.trees);
+    EXPECT_LE(2u, way.fanout);
+    EXPECT_EQ(2u, hwmc_reduce_way_of(&net, 8, true, 1 << 20, 65536, HWMC_REDUCE_TREES).trees);
+    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 8, false, 1 << 20, 65536, HWMC_REDUCE_TREES).trees);
+    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 8, true, 8, 65536, HWMC_REDUCE_TREES).trees);
+}

@@ -206,6 +206,7 @@ bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_tune
 src_mpid_ch4_netmod_hwmc_tools_hwmc_tune_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_tune.c     \
     src/mpid/ch4/netmod/hwmc/tools/tune_fail.c     \
+    src/mpid/ch4/netmod/hwmc/tools/tune_hosts.c    \
     src/mpid/ch4/netmod/hwmc/tools/tune_measure.c  \
     src/mpid/ch4/netmod/hwmc/tools/tune_try.c      \
     src/mpid/ch4/netmod/hwmc/tools/tune_write.c    \

@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * hwmc_tune: finds out by which algorithm each collective inside this host is fastest, and writes
- * the selection file for MPIR_CVAR_HWMC_SELECTION: docs/tuning.md.
+ * hwmc_tune: finds out by which algorithm each collective inside this host is fastest, and who runs
+ * it faster over the hosts of the job, and writes the selection file for MPIR_CVAR_HWMC_SELECTION:
+ * docs/tuning.md.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* cpu_set_t */
@@ -24,9 +25,10 @@ static const char usage[] =
     "usage: mpiexec -n N hwmc_tune [-o FILE] [-ops NAME,...] [-sizes BYTES,...] [-quick]\n"
     "       hwmc_tune -check FILE\n"
     "\n"
-    "Tries every algorithm of the collectives inside a host, for 2, 4, 8, ... and N ranks, all on "
-    "this\n"
-    "host, and writes the selection of the fastest, for MPIR_CVAR_HWMC_SELECTION.\n"
+    "Tries every algorithm of the collectives inside a host, for 2, 4, 8, ... and all ranks of "
+    "the\n"
+    "first host; then hwmc's and MPICH's algorithms over 2, 4, 8, ... and all hosts. Writes the\n"
+    "selection of the fastest, for MPIR_CVAR_HWMC_SELECTION.\n"
     "\n"
     "  -o FILE   where to write; else to the standard output\n"
     "  -ops      these collectives only, of barrier bcast reduce allreduce reduce_scatter gather\n"
@@ -36,6 +38,9 @@ static const char usage[] =
     "  -check    whether a file is a selection; what is wrong if not\n";
 
 static int rank, size;
+
+/* Where this rank runs: which host, in the order of their first ranks, and which rank there. */
+static int host, place, num_hosts, num_there; /* the last: ranks of the first host */
 
 static bool parse_sizes(struct tune_plan *plan, char *list)
 {
@@ -145,23 +150,96 @@ static void nap_until_all_come(void)
     }
 }
 
-/* Ranks from the stage's number on sleep meanwhile. */
+static void find_place(void)
+{
+    MPI_Comm mine;
+    int ranks, first;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &mine);
+    MPI_Comm_rank(mine, &place);
+    MPI_Comm_size(mine, &ranks);
+    first = place == 0;
+    MPI_Scan(&first, &host, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&first, &num_hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    host--;
+    MPI_Bcast(&host, 1, MPI_INT, 0, mine);
+    num_there = ranks;
+    MPI_Bcast(&num_there, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Comm_free(&mine);
+}
+
+static bool is_in(const struct tune_stage *stage)
+{
+    return stage->hosts > 0 ? host < stage->hosts : host == 0 && place < stage->ranks;
+}
+
+/* Other ranks sleep meanwhile. */
 static void run_stage(struct tune_stage *stage, const struct tune_plan *plan,
                       struct tune_found *found)
 {
-    MPI_Comm_split(MPI_COMM_WORLD, rank < stage->ranks ? 0 : MPI_UNDEFINED, rank, &stage->comm);
+    const struct tune_op *ops = stage->hosts > 0 ? tune_host_ops : tune_ops;
+    const int num = stage->hosts > 0 ? tune_num_host_ops : tune_num_ops;
+
+    MPI_Comm_split(MPI_COMM_WORLD, is_in(stage) ? 0 : MPI_UNDEFINED, rank, &stage->comm);
     if (stage->comm != MPI_COMM_NULL) {
-        stage->crowded = is_crowded(stage->comm, stage->ranks);
-        for (int o = 0; o < tune_num_ops; o++)
-            if (!plan->ops || listed(plan->ops, tune_ops[o].name))
-                tune_measure(&tune_ops[o], stage, plan, &found[o]);
+        MPI_Comm_size(stage->comm, &stage->ranks);
+        stage->crowded = stage->hosts == 0 && is_crowded(stage->comm, stage->ranks);
+        for (int o = 0; o < num; o++)
+            if (!plan->ops || listed(plan->ops, ops[o].name))
+                tune_measure(&ops[o], stage, plan, &found[o]);
         MPI_Comm_free(&stage->comm);
     }
     nap_until_all_come();
 }
 
-static void write_all(const struct tune_plan *plan, const struct tune_stage *stages, int num_stages,
-                      struct tune_found *const *found)
+/* Stages, and what was found in each. */
+struct tuned {
+    struct tune_stage stages[TUNE_STAGES_MAX];
+    struct tune_found *found[TUNE_STAGES_MAX];
+    int num;
+};
+
+/* Of 2, 4, 8, ... and `most` ranks, or hosts. None of less than 2. */
+static void plan_stages(struct tuned *t, int most, bool over_hosts)
+{
+    t->num = 0;
+    for (int n = 2; most >= 2 && n < 2 * most && t->num < TUNE_STAGES_MAX; n *= 2) {
+        const int here = n < most ? n : most;
+
+        t->stages[t->num++] =
+            over_hosts ? (struct tune_stage){.hosts = here} : (struct tune_stage){.ranks = here};
+    }
+}
+
+static void run_stages(struct tuned *t, const struct tune_plan *plan)
+{
+    for (int s = 0; s < t->num; s++) {
+        t->found[s] = calloc(TUNE_HOST_OPS_MAX, sizeof(*t->found[s]));
+        if (!t->found[s])
+            tune_fail("no memory");
+        run_stage(&t->stages[s], plan, t->found[s]);
+    }
+}
+
+static void free_found(struct tuned *t)
+{
+    for (int s = 0; s < t->num; s++)
+        free(t->found[s]);
+}
+
+static void write_parts(FILE *to, const struct tuned *inside, const struct tuned *over)
+{
+    fprintf(to, "{");
+    if (inside->num > 0)
+        tune_write(to, inside->stages, inside->num, inside->found);
+    fprintf(to, inside->num > 0 && over->num > 0 ? ",\n" : "\n");
+    if (over->num > 0)
+        tune_host_write(to, over->stages, over->num, over->found);
+    fprintf(to, over->num > 0 ? "\n}\n" : "}\n");
+}
+
+static void write_all(const struct tune_plan *plan, const struct tuned *inside,
+                      const struct tuned *over)
 {
     char *text = NULL;
     size_t length;
@@ -170,7 +248,7 @@ static void write_all(const struct tune_plan *plan, const struct tune_stage *sta
 
     if (!memory || !to)
         tune_fail("the file given with -o cannot be written");
-    tune_write(memory, stages, num_stages, found);
+    write_parts(memory, inside, over);
     if (fclose(memory) != 0 || !sound(text, "what was found"))
         tune_fail("no selection came out");
     if (fputs(text, to) < 0 || fflush(to) != 0)
@@ -180,22 +258,13 @@ static void write_all(const struct tune_plan *plan, const struct tune_stage *sta
     free(text);
 }
 
-static int plan_stages(struct tune_stage *stages)
-{
-    int num = 0;
-
-    for (int ranks = 2; ranks < size && num < TUNE_STAGES_MAX - 1; ranks *= 2)
-        stages[num++].ranks = ranks;
-    stages[num++].ranks = size;
-    return num;
-}
-
 /* Control variables as MPI reads them when it starts: no selection but what is tried. */
 static void prepare(void)
 {
     setenv("MPIR_CVAR_HWMC_SELECTION", "none", 1);
     setenv("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS, 1);
     setenv("MPIR_CVAR_HWMC_SHM_MEMORY", "4096", 1);
+    setenv("MPIR_CVAR_HWMC_MIN_RANKS", "2", 1); /* of two hosts, too, hwmc's own are to be tried */
 }
 
 int main(int argc, char **argv)
@@ -205,9 +274,8 @@ int main(int argc, char **argv)
         .bytes = {8, 64, 512, 4096, 16384, 65536, 262144, 1 << 20, 4 << 20, 16 << 20},
         .repeats = 5,
         .sample = 0.002};
-    struct tune_stage stages[TUNE_STAGES_MAX] = {{0}};
-    struct tune_found *found[TUNE_STAGES_MAX];
-    int num, provided;
+    struct tuned inside, over;
+    int provided;
 
     if (argc == 3 && strcmp(argv[1], "-check") == 0)
         return check(argv[2]);
@@ -222,17 +290,16 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size < 2)
         tune_fail("run it with 2 ranks or more: mpiexec -n N hwmc_tune");
-    num = plan_stages(stages);
-    for (int s = 0; s < num; s++) {
-        found[s] = calloc((size_t) tune_num_ops, sizeof(*found[s]));
-        if (!found[s])
-            tune_fail("no memory");
-        run_stage(&stages[s], &plan, found[s]);
-    }
+    find_place();
+    tune_host_ops_init();
+    plan_stages(&inside, num_there, false);
+    plan_stages(&over, num_hosts, true);
+    run_stages(&inside, &plan);
+    run_stages(&over, &plan);
     if (rank == 0)
-        write_all(&plan, stages, num, found);
-    for (int s = 0; s < num; s++)
-        free(found[s]);
+        write_all(&plan, &inside, &over);
+    free_found(&inside);
+    free_found(&over);
     MPI_T_finalize();
     MPI_Finalize();
     return 0;

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * tune: the parts of hwmc_tune. A stage is a number of ranks; in it each collective is tried by
- * several candidates for several message lengths. All ranks of a stage get the same figures, and so
- * decide alike.
+ * tune: the parts of hwmc_tune. A stage is a number of ranks of one host, or of hosts; in it each
+ * collective is tried by several candidates for several message lengths. All ranks of a stage get
+ * the same figures, and so decide alike.
  */
 #ifndef HWMC_NETMOD_TOOLS_TUNE_H_INCLUDED
 #define HWMC_NETMOD_TOOLS_TUNE_H_INCLUDED
@@ -20,11 +20,12 @@
 #define TUNE_SIZES_MAX 24
 #define TUNE_STAGES_MAX 16
 #define TUNE_CANDIDATES_MAX 96
+#define TUNE_HOST_OPS_MAX 16
 /* Bytes: up to this a message goes with its metadata, by the tree alone. */
 #define TUNE_INLINE ((int64_t) HWMC_SHM_INLINE)
 
 /* Keys of MPIR_CVAR_HWMC_TUNE that hold for all that is tried. */
-#define TUNE_KEYS "shm_after=0"
+#define TUNE_KEYS "shm_after=0,setup_after=0,setup_ahead=0"
 
 /* A collective. */
 struct tune_op {
@@ -33,6 +34,7 @@ struct tune_op {
     enum hwmc_shm_table table; /* of its algorithms */
     const char *length;        /* what it is selected by besides ranks; NULL: nothing */
     bool blocks;               /* memory for a message of each rank */
+    bool over_hosts;           /* it is one over hosts: tune_hosts.c */
     int64_t most;              /* bytes: longer messages are not tried */
     void (*call)(MPI_Comm comm, char *from, char *to, int bytes, int ranks);
 };
@@ -54,8 +56,9 @@ struct tune_found {
 };
 
 struct tune_stage {
-    int ranks;
-    bool crowded; /* they share processors */
+    int ranks;    /* in it */
+    int hosts;    /* that they run on; 0: it is one inside a host */
+    bool crowded; /* inside a host: they share processors */
     MPI_Comm comm;
 };
 
@@ -70,6 +73,15 @@ struct tune_plan {
 
 extern const struct tune_op tune_ops[];
 extern const int tune_num_ops;
+
+/* The same over hosts, once they are initialized. */
+extern struct tune_op tune_host_ops[TUNE_HOST_OPS_MAX];
+extern int tune_num_host_ops;
+void tune_host_ops_init(void);
+
+/* As tune_candidates and tune_fits, which call them. */
+int tune_host_candidates(const struct tune_op *op, struct tune_candidate *to);
+bool tune_host_fits(const struct tune_candidate *c, int64_t bytes);
 
 /* Ends the job. */
 void tune_fail(const char *what);
@@ -90,8 +102,13 @@ void tune_reset(void);
 void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
                   const struct tune_plan *plan, struct tune_found *found);
 
-/* Writes the selection: found[stage][op]. */
+/* Up to which length the choice for `low` holds, if that for `high` is another one. */
+long long tune_between(int64_t low, int64_t high);
+
+/* Write entries of the selection, without the braces around all: found[stage][op]. */
 void tune_write(FILE *to, const struct tune_stage *stages, int num_stages,
                 struct tune_found *const *found);
+void tune_host_write(FILE *to, const struct tune_stage *stages, int num_stages,
+                     struct tune_found *const *found);
 
 #endif /* HWMC_NETMOD_TOOLS_TUNE_H_INCLUDED */

@@ -184,8 +184,11 @@ static void tell(const struct trial *t, const struct tune_candidate *c, double s
     MPI_Comm_rank(t->stage->comm, &rank);
     if (rank != 0)
         return;
-    fprintf(stderr, "%3d ranks  %-14s %9d  %10.2f us  %s", t->stage->ranks, t->op->name, t->bytes,
-            seconds * 1e6, c->algorithm);
+    if (t->stage->hosts > 0)
+        fprintf(stderr, "%3d hosts  ", t->stage->hosts);
+    else
+        fprintf(stderr, "%3d ranks  ", t->stage->ranks);
+    fprintf(stderr, "%-14s %9d  %10.2f us  %s", t->op->name, t->bytes, seconds * 1e6, c->algorithm);
     if (c->degree > 0)
         fprintf(stderr, " %s %d", c->binary ? "knomial" : "kary", c->degree);
     if (c->chunk > 0)
@@ -220,7 +223,10 @@ void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
     t.to = memory(t.room);
     for (int i = 0; i < num; i++) {
         runners[i].candidate = &candidates[i];
-        MPI_Comm_dup(stage->comm, &runners[i].comm);
+        /* Inside a host a communicator keeps its last choice. */
+        runners[i].comm = stage->comm;
+        if (!op->over_hosts)
+            MPI_Comm_dup(stage->comm, &runners[i].comm);
     }
     found->num = 0;
     for (int i = 0; i < (op->most > 0 ? plan->num_sizes : 1); i++) {
@@ -236,7 +242,7 @@ void tune_measure(const struct tune_op *op, const struct tune_stage *stage,
         tell(&t, &candidates[before], figure_of(&runners[before]));
     }
     tune_reset();
-    for (int i = 0; i < num; i++)
+    for (int i = 0; i < num && !op->over_hosts; i++)
         MPI_Comm_free(&runners[i].comm);
     free(t.from);
     free(t.to);

@@ -76,18 +76,19 @@ static void call_alltoall(MPI_Comm comm, char *from, char *to, int bytes, int ra
 #define BLOCK_MOST (1 << 20)
 
 const struct tune_op tune_ops[] = {
-    {"barrier", "MPIR_CVAR_HWMC_BARRIER_ALGORITHM", BARRIERS, NULL, false, 0, call_barrier},
-    {"bcast", "MPIR_CVAR_HWMC_BCAST_ALGORITHM", BCASTS, "avg_msg_size", false, INT_MAX, call_bcast},
-    {"reduce", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "avg_msg_size", false, INT_MAX,
+    {"barrier", "MPIR_CVAR_HWMC_BARRIER_ALGORITHM", BARRIERS, NULL, false, false, 0, call_barrier},
+    {"bcast", "MPIR_CVAR_HWMC_BCAST_ALGORITHM", BCASTS, "avg_msg_size", false, false, INT_MAX,
+     call_bcast},
+    {"reduce", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "avg_msg_size", false, false, INT_MAX,
      call_reduce},
-    {"allreduce", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "avg_msg_size", false, INT_MAX,
-     call_allreduce},
+    {"allreduce", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "avg_msg_size", false, false,
+     INT_MAX, call_allreduce},
     {"reduce_scatter", "MPIR_CVAR_HWMC_REDUCE_ALGORITHM", REDUCTIONS, "total_msg_size", false,
-     INT_MAX, call_reduce_scatter},
-    {"gather", NULL, NONE, NULL, true, BLOCK_MOST, call_gather},
-    {"allgather", NULL, NONE, NULL, true, BLOCK_MOST, call_allgather},
-    {"scatter", NULL, NONE, NULL, true, BLOCK_MOST, call_scatter},
-    {"alltoall", NULL, NONE, NULL, true, BLOCK_MOST, call_alltoall},
+     false, INT_MAX, call_reduce_scatter},
+    {"gather", NULL, NONE, NULL, true, false, BLOCK_MOST, call_gather},
+    {"allgather", NULL, NONE, NULL, true, false, BLOCK_MOST, call_allgather},
+    {"scatter", NULL, NONE, NULL, true, false, BLOCK_MOST, call_scatter},
+    {"alltoall", NULL, NONE, NULL, true, false, BLOCK_MOST, call_alltoall},
 };
 const int tune_num_ops = sizeof(tune_ops) / sizeof(tune_ops[0]);
 
@@ -128,6 +129,8 @@ int tune_candidates(const struct tune_op *op, int ranks, struct tune_candidate *
 {
     struct tune_candidate *at = to;
 
+    if (op->over_hosts)
+        return tune_host_candidates(op, to);
     if (op->table == NONE) {
         at = add(at, "auto", 0, false, false);
         return (int) (add(at, "auto", 0, false, true) - to);
@@ -165,6 +168,8 @@ int tune_candidates(const struct tune_op *op, int ranks, struct tune_candidate *
 
 bool tune_fits(const struct tune_op *op, const struct tune_candidate *c, int64_t bytes)
 {
+    if (op->over_hosts)
+        return op->most == 0 || tune_host_fits(c, bytes);
     if (op->table == BARRIERS)
         return true;
     if (bytes <= TUNE_INLINE)
@@ -196,8 +201,14 @@ static void have_it_read(void)
 
 void tune_apply(const struct tune_op *op, const struct tune_candidate *c)
 {
-    char keys[128];
+    char keys[128], algorithm[64];
 
+    if (op->over_hosts) {
+        snprintf(algorithm, sizeof(algorithm), "%s=%s", op->name, c->algorithm);
+        set(op->cvar, algorithm);
+        have_it_read();
+        return;
+    }
     snprintf(keys, sizeof(keys),
              TUNE_KEYS ",shm_shape=%s,shm_degree=%d,shm_chunk=%d,shm_copy_min=%d",
              c->binary ? "knomial" : "kary", c->degree, c->chunk, c->direct ? 0 : INT_MAX);
@@ -212,6 +223,7 @@ void tune_reset(void)
     for (int o = 0; o < tune_num_ops; o++)
         if (tune_ops[o].cvar)
             set(tune_ops[o].cvar, "auto");
+    set("MPIR_CVAR_HWMC_ALGORITHMS", "");
     set("MPIR_CVAR_HWMC_TUNE", TUNE_KEYS);
     have_it_read();
 }

@@ -17,7 +17,7 @@ static bool same(const struct tune_candidate *a, const struct tune_candidate *b)
            a->binary == b->binary && a->chunk == b->chunk && a->direct == b->direct;
 }
 
-static long long between(int64_t low, int64_t high)
+long long tune_between(int64_t low, int64_t high)
 {
     return low <= TUNE_INLINE && high > TUNE_INLINE
                ? TUNE_INLINE
@@ -46,7 +46,7 @@ static void write_lengths(FILE *to, const struct tune_op *op, const struct tune_
             continue;
         fprintf(to, "%s\n            \"%s", comma, op->length);
         if (i + 1 < f->num)
-            fprintf(to, "<=%lld", between(f->bytes[i], f->bytes[i + 1]));
+            fprintf(to, "<=%lld", tune_between(f->bytes[i], f->bytes[i + 1]));
         else
             fprintf(to, "=any");
         fprintf(to, "\": {\"algorithm=%s\": {", f->choice[i].algorithm);
@@ -70,7 +70,7 @@ static void write_threshold(FILE *to, const struct tune_found *f, bool crowded)
         fprintf(to, "\"copy_min=never\": {}");
     else
         fprintf(to, "\"copy_min=%lld\": {}",
-                first == 0 ? 0 : between(f->bytes[first - 1], f->bytes[first]));
+                first == 0 ? 0 : tune_between(f->bytes[first - 1], f->bytes[first]));
     fprintf(to, ", \"crowded=%s\": {}}", crowded ? "yes" : "no");
 }
 
@@ -93,7 +93,6 @@ void tune_write(FILE *to, const struct tune_stage *stages, int num_stages,
 {
     const char *comma = "";
 
-    fprintf(to, "{");
     for (int o = 0; o < tune_num_ops; o++) {
         if (found[0][o].num == 0)
             continue;
@@ -111,5 +110,4 @@ void tune_write(FILE *to, const struct tune_stage *stages, int num_stages,
         fprintf(to, "\n    }");
         comma = ",";
     }
-    fprintf(to, "\n}\n");
 }

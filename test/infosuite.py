@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 import mpisuite
 
@@ -112,6 +113,60 @@ def wrong_words():
         raise Wrong("two words after --model: no usage")
 
 
+def colls(what, **env):
+    """By collective and bytes: times in us of hwmc and MPICH, and who runs it."""
+    rows = {}
+    for line in info("--model", what, **env)[0].splitlines():
+        found = re.fullmatch(r"(\w+) +(\d+) +([\d.]+) (us|ms) +([\d.]+) (us|ms)  (.*)", line)
+        if found:
+            times = [float(found[i]) * (1000 if found[i + 1] == "ms" else 1) for i in (3, 5)]
+            rows[found[1], int(found[2])] = (*times, found[7])
+    return rows
+
+
+def other_collectives():
+    """Three rounds of a barrier by MPICH, with 50 us more in each where hosts hinder each other; who is faster runs it;
+    and what is said goes before."""
+    crowd = BASE + ",message_ns=2000,loaded_us=70"
+    free, loaded = colls(BASE + ",message_ns=2000"), colls(crowd)
+    if len(free) < 50 or free["barrier", 0][1] != 60 or loaded["barrier", 0][1] != 210:
+        raise Wrong("barriers: %s, %s of %d rows" % (free.get(("barrier", 0)), loaded.get(("barrier", 0)), len(free)))
+    for (name, size), (ours, theirs, runner) in (*free.items(), *loaded.items()):
+        if abs(ours - theirs * 1.125) > 1 and (runner == "hw") != (ours < theirs * 1.125):
+            raise Wrong("%s of %d bytes: %g us or %g us by %s" % (name, size, ours, theirs, runner))
+    if (loaded["barrier", 0][2], loaded["allgather", 8][2]) != ("hw", "mpich"):
+        raise Wrong("barrier by %s, allgather of 8 bytes by %s" % (loaded["barrier", 0][2], loaded["allgather", 8][2]))
+    said = colls(crowd, MPIR_CVAR_HWMC_ALGORITHMS="all=mpich,allgather=hw")
+    if (said["barrier", 0][2], said["allgather", 8][2]) != ("mpich, as said", "hw, as said"):
+        raise Wrong("as said: barrier by %s, allgather by %s" % (said["barrier", 0][2], said["allgather", 8][2]))
+
+
+FOR_HOSTS = '{"between=hosts": {"collective=%s": {%s}}}'
+SOUND = (("allreduce", '"hosts<=4": {"algorithm=hw": {}}, "hosts = any": {"avg_msg_size<=64": {"algorithm=mpich": {}}, '
+                       '"avg_msg_size=any": {"ranks_per_host=any": {"algorithm=trees": {}}}}'),
+         ("barrier", '"algorithm=auto": {}'))
+UNSOUND = (("bcast", '"algorithm=hw": {}', "no collective that has a selection over hosts"),
+           ("barrier", '"algorithm=trees": {}', "no algorithm of that name over hosts"),
+           ("barrier", '"avg_msg_size=any": {"algorithm=hw": {}}', "no condition for this collective over hosts"),
+           ("reduce", '"hosts<=4": {"algorithm=hw": {}}', "the last condition has to be =any"),
+           ("reduce", '"hosts=any": {"algorithm=hw": {}}, "hosts<=4": {"algorithm=hw": {}}', "always true"),
+           ("reduce", '"hosts<=x": {"algorithm=hw": {}}', "no condition"),
+           ("scan", '"algorithm=hw": {"degree=4": {}}', "no parameters"))
+
+
+def files_for_hosts():
+    """What hwmc_tune -check says of parts for hosts."""
+    cases = [(coll, text, "") for coll, text in SOUND] + list(UNSOUND)
+    for coll, text, why in cases:
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(FOR_HOSTS % (coll, text))
+            file.flush()
+            done = subprocess.run([str(INFO.with_name("hwmc_tune")), "-check", file.name], capture_output=True, text=True,
+                                  timeout=60, check=False)
+        if (done.returncode == 0) != (why == "") or why not in done.stderr:
+            raise Wrong("%s: %s: %s" % (coll, text, done.stderr.strip() or "nothing said"))
+
+
 def selection(what):
     text = info("--json", what)[0]
     done = subprocess.run(["python3", "-m", "json.tool"], input=text, capture_output=True, text=True,
@@ -155,6 +210,8 @@ def file_complete(own):
 def checks(own):
     return (("hwmc_info --model: times", model),
             ("hwmc_info --model: %s" % NETWORK, model_network),
+            ("hwmc_info --model: other collectives", other_collectives),
+            ("hwmc_tune -check: the part for hosts", files_for_hosts),
             ("hwmc_info: wrong words", wrong_words),
             ("hwmc_info --json: the same as --model", file_as_model),
             ("hwmc_info --json: complete", lambda: file_complete(own)))

@@ -171,6 +171,7 @@ bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
 # The library does not export what the netmod is made of: the program has its own.
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_info.c     \
+    src/mpid/ch4/netmod/hwmc/tools/info_colls.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_fabric.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_live.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_model.c    \
@@ -190,7 +191,11 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/rail/rail.c           \
     src/mpi/coll/bcast_hw/core/path/apm.c          \
     src/mpi/coll/bcast_hw/core/base/reason.c       \
+    src/mpi/coll/bcast_hw/core/model/collective.c  \
     src/mpi/coll/bcast_hw/core/model/model.c       \
+    src/mpi/coll/bcast_hw/core/model/reduce_way.c  \
+    src/mpi/coll/bcast_hw/core/model/scan_way.c    \
+    src/mpi/coll/bcast_hw/core/model/turns_way.c   \
     src/mpi/coll/bcast_hw/select/network_text.c    \
     src/mpi/coll/bcast_hw/settings/key_table.c     \
     src/mpi/coll/bcast_hw/settings/keys.c          \

@@ -37,6 +37,16 @@ int hwmc_info_net(void);
  * says. */
 int hwmc_info_model(const char *what);
 
+/* The same of collectives over hosts other than broadcasts, `ranks` on the hosts of `shape`. False:
+ * MPIR_CVAR_HWMC_ALGORITHMS is wrong. */
+struct hwmc_network;
+struct hwmc_shape;
+bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                     uint32_t ranks);
+
+/* A time in a table, 12 columns; UINT64_MAX: none. */
+void hwmc_info_print_time(uint64_t ns);
+
 /* The same as a selection file of MPICH's. */
 int hwmc_info_json(const char *what);
 

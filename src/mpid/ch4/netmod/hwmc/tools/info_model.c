@@ -104,7 +104,8 @@ static bool find(struct model *m, const char *what)
     *m = (struct model){
         .net = {.latency_ns = HWMC_GUESSED_LATENCY_NS,
                 .site_latency_ns = HWMC_GUESSED_LATENCY_NS,
-                .datagram_ns = HWMC_GUESSED_DATAGRAM_NS},
+                .datagram_ns = HWMC_GUESSED_DATAGRAM_NS,
+                .message_ns = HWMC_GUESSED_MESSAGE_NS},
         .shape = {.ranks = 8, .sites = 1, .seg_bytes = SEGMENT_BYTES},
     };
     from_ports(m);
@@ -131,14 +132,15 @@ static enum hwmc_algorithm taken(const struct model *m, uint64_t bytes)
     return hwmc_model_best(&m->net, &m->shape, HWMC_ALGORITHM_LIMIT, bytes);
 }
 
-static void print_time(uint64_t ns)
+/* Of one rank of each host. */
+static int print_others(struct model m)
 {
-    if (ns == UINT64_MAX)
-        printf(" %11s", "-");
-    else if (ns < 10000000)
-        printf(" %8.1f us", (double) ns / 1e3);
-    else
-        printf(" %8.1f ms", (double) ns / 1e6);
+    const uint32_t ranks = m.shape.ranks;
+
+    if (m.shape.hosts < 2)
+        return 0;
+    set_size(&m, m.shape.hosts, m.shape.hosts);
+    return hwmc_info_colls(&m.net, &m.shape, ranks) ? 0 : 2;
 }
 
 int hwmc_info_model(const char *what)
@@ -166,13 +168,13 @@ int hwmc_info_model(const char *what)
     for (uint64_t bytes = 8; bytes <= MAX_BYTES; bytes *= 8) {
         printf("%10llu", (unsigned long long) bytes);
         for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
-            print_time(hwmc_model_ns(&m.net, &m.shape, (enum hwmc_algorithm) a, bytes));
+            hwmc_info_print_time(hwmc_model_ns(&m.net, &m.shape, (enum hwmc_algorithm) a, bytes));
         printf("  %s\n", algorithms[taken(&m, bytes)].name);
     }
     printf("\nThe least time is taken. Where it is MPICH's, MPICH selects among its own.\n");
     for (int a = 0; a < HWMC_ALGORITHM_LIMIT; a++)
         printf("  %-10s %s\n", algorithms[a].name, algorithms[a].text);
-    return 0;
+    return print_others(m);
 }
 
 /* The selection file. */

@@ -35,3 +35,13 @@ void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text)
     snprintf(text, 20, "%u.%u.%u.%u/%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
              rail->prefix & 63);
 }
+
+void hwmc_info_print_time(uint64_t ns)
+{
+    if (ns == UINT64_MAX)
+        printf(" %11s", "-");
+    else if (ns < 10000000)
+        printf(" %8.1f us", (double) ns / 1e3);
+    else
+        printf(" %8.1f ms", (double) ns / 1e6);
+}

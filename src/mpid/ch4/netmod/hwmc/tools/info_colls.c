@@ -1,0 +1,78 @@
+/*
+ * SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (C) the hwmc contributors
+ *
+ * Who runs collectives over hosts other than broadcasts, as a table for each.
+ */
+
+#include "info.h"
+#include "../../../../../mpi/coll/bcast_hw/core/model/collective.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST (UINT64_C(16) << 20)
+
+static const char *const names[] = {
+#define X(name, lower) #lower,
+    HWMC_COLLS(X)
+#undef X
+};
+
+/* What MPIR_CVAR_HWMC_ALGORITHMS says. False: it is wrong. */
+static bool read_said(struct hwmc_settings *s)
+{
+    char text[256], why[HWMC_KEY_WHY];
+
+    memset(s, 0, sizeof(*s));
+    hwmc_info_cvar_string(hwmc_keys_variable(HWMC_KEYS_ALGORITHMS), text, sizeof(text));
+    if (hwmc_keys_read(HWMC_KEYS_ALGORITHMS, text, s, why))
+        return true;
+    fprintf(stderr, "hwmc_info: %s\n", why);
+    return false;
+}
+
+static void print_line(const struct hwmc_network *net, const struct hwmc_settings *s,
+                       struct hwmc_coll_case *c)
+{
+    const enum hwmc_set_runner all = s->runner[HWMC_COLL_LIMIT];
+    const enum hwmc_set_runner said = s->runner[c->coll] ? s->runner[c->coll] : all;
+    const bool ours =
+        said != HWMC_SET_RUNNER_AUTO ? said != HWMC_SET_RUNNER_MPICH : hwmc_coll_is_ours(net, c);
+
+    if (said >= HWMC_SET_RUNNER_RANGES)
+        c->kind = HWMC_REDUCE_RANGES + (said - HWMC_SET_RUNNER_RANGES);
+    printf("%-14s %10llu", names[c->coll], (unsigned long long) c->bytes);
+    hwmc_info_print_time(hwmc_coll_ours_ns(net, c));
+    hwmc_info_print_time(hwmc_coll_mpich_ns(net, c));
+    printf("  %s%s\n", ours ? "hw" : "mpich", said != HWMC_SET_RUNNER_AUTO ? ", as said" : "");
+}
+
+bool hwmc_info_colls(const struct hwmc_network *net, const struct hwmc_shape *shape, uint32_t ranks)
+{
+    struct hwmc_settings said;
+
+    if (!read_said(&said))
+        return false;
+    printf(
+        "\nOther collectives over hosts. Bytes are those of the message, of a rank's part, or of "
+        "a\nblock from one rank to another; of reduce_scatter those of all parts.\n\n"
+        "%-14s %10s %11s %11s  run by\n",
+        "", "bytes", "hw", "mpich");
+    for (int i = 0; i < HWMC_COLL_LIMIT; i++) {
+        struct hwmc_coll_case c = {.coll = (enum hwmc_coll) i,
+                                   .commutative = true,
+                                   .members = shape->hosts,
+                                   .each = (ranks - 1) / shape->hosts + 1,
+                                   .part = hwmc_coll_part(net),
+                                   .shape = *shape};
+
+        for (c.bytes = c.coll == HWMC_COLL_BARRIER ? 0 : 8; c.bytes <= LONGEST; c.bytes *= 8) {
+            print_line(net, &said, &c);
+            if (c.coll == HWMC_COLL_BARRIER)
+                break;
+        }
+    }
+    return true;
+}

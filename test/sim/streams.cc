@@ -37,6 +37,8 @@ hwmc_network network_of(const Options &o)
         net.mbit = std::max(net.mbit, mbit);
         net.mbit_all += mbit;
     }
+    net.datagram_ns = net.message_ns = (uint32_t) o.host_ns;
+    net.loss_ppm = o.loss_ppm;
     return net;
 }
 

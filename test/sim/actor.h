@@ -3,6 +3,8 @@
 //
 // actor: an algorithm at all ranks. It sends through a Network and is told what happens. One object
 // for all ranks, so that a rank is a few numbers in an array.
+//
+// `over` ends a rank: at that time it is through with all calls.
 #ifndef HWMC_TEST_SIM_ACTOR_H_INCLUDED
 #define HWMC_TEST_SIM_ACTOR_H_INCLUDED
 
@@ -10,6 +12,7 @@
 #include <stdint.h>
 
 #include <string>
+#include <vector>
 
 #include "event_queue.h"
 #include "options.h"
@@ -18,9 +21,12 @@ namespace sim {
 
 class Actor {
   public:
+    Actor(uint32_t ranks, const uint64_t *now) : left(ranks), now_(now), ends_(ranks, 0)
+    {
+    }
     virtual ~Actor() = default;
 
-    // `rank` calls its next broadcast.
+    // `rank` makes its first call.
     virtual void call(uint32_t rank) = 0;
     // What was sent with `ref` is at `rank`.
     virtual void deliver(uint32_t rank, uint32_t rail, uint32_t ref) = 0;
@@ -55,11 +61,28 @@ class Actor {
     // Memory of one rank, bytes.
     virtual size_t rank_bytes() const = 0;
 
-    // Ranks that are not through with all broadcasts; their algorithm may have more to do for
-    // others.
-    uint32_t left = 0;
+    // When each rank was over, ns.
+    const std::vector<uint64_t> &ends() const
+    {
+        return ends_;
+    }
+
+    // Ranks that are not through with all calls; their algorithm may have more to do for others.
+    uint32_t left;
     // What went wrong, once it has.
     std::string error;
+
+  protected:
+    void over(uint32_t rank)
+    {
+        ends_[rank] = *now_;
+        left--;
+    }
+
+    const uint64_t *const now_;
+
+  private:
+    std::vector<uint64_t> ends_;
 };
 
 } // namespace sim

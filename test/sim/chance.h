@@ -10,7 +10,7 @@
 
 namespace sim {
 
-enum class Matter : uint64_t { LOSS = 1, LATE = 2, PLACE = 3 };
+enum class Matter : uint64_t { LOSS = 1, LATE = 2, PLACE = 3, CONTENT = 4, OPERAND = 5 };
 
 inline uint64_t chance(uint64_t seed, Matter matter, uint64_t a, uint64_t b)
 {

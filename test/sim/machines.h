@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// machines: the core's machines at every rank, one hwmc_stream each, driven as engine/group and
-// engine/rails drive them. All that hwmc_sim knows of the core's streams is in this file and
-// machines.cc.
+// machines: collectives by the core's machines, one call after the other. A call is an exchange of
+// blocks, or a broadcast of rank 0, or the one and then the other:
 //
-// two_stage multicasts on rail 0, striped on all rails, each fragment on the one that core/stripe
-// chooses; multilane goes along trees over a lane on each rail. A message longer than a channel
-// goes as several broadcasts. Everything else goes over the lane on rail 0. A host makes progress
-// while its program is elsewhere.
+//   bcast                     a broadcast (streams.h)
+//   barrier, allreduce        vectors combined at rank 0 (reduction.h), and the result broadcast
+//   reduce                    all vectors combined at a root
+//   scan                      scanning.h
+//   allgather, alltoall, reduce_scatter
+//                             blocks of all for all (moving.h)
 //
-// No payload is carried. For each broadcast a rank adds a number for every fragment or segment that
-// its machine says to place; the sum must be that of all of them, once each, when the machine says
-// it is done.
+//   AWAY -> ACROSS -> CALLING <-> WAITING -> ACROSS ... -> OVER
+//
+// Checks: what across.h and streams.h say of an outcome; each rank has the result that rank 0 had;
+// no rank leaves a barrier, or has a result of all, before all ranks have called.
 #ifndef HWMC_TEST_SIM_MACHINES_H_INCLUDED
 #define HWMC_TEST_SIM_MACHINES_H_INCLUDED
 
 #include <memory>
-#include <vector>
 
-#include "chance.h"
-#include "network.h"
-
-extern "C" {
-#include "core/path/stripe.h"
-}
+#include "across.h"
+#include "streams.h"
+#include "timers.h"
 
 namespace sim {
 
@@ -42,77 +40,36 @@ class Machines : public Actor {
     uint64_t repairs() const override;
     size_t rank_bytes() const override;
 
-    const hwmc_counts &counts() const
-    {
-        return counts_;
-    }
-
   private:
-    enum class State : uint8_t { AWAY, CALLING, WAITING, OVER };
+    enum class State : uint8_t { AWAY, ACROSS, CALLING, WAITING, OVER };
 
     struct Rank {
-        uint64_t at = 0;                // bytes of the message that were called
-        uint64_t timer_at = HWMC_NEVER; // the earliest TIMER in the queue
-        uint32_t calls = 0;             // messages that are over
+        uint64_t at = 0;    // bytes of the message that were called
+        uint32_t calls = 0; // that are over
         State state = State::AWAY;
-        bool room_due = false; // ROOM is in the queue
     };
 
-    // A message on its way. What msg.nack.bits names is in bits_.
-    struct Flight {
-        hwmc_msg msg;
-        uint32_t bits; // which of bits_ a NACK or SEEK has; UINT32_MAX: none
-    };
-
-    hwmc_stream *stream(uint32_t rank)
-    {
-        return reinterpret_cast<hwmc_stream *>(memory_.get() + stride_ * rank);
-    }
-    uint64_t *sum(uint32_t rank, uint64_t bid)
-    {
-        return &sums_[(size_t) rank * cfg_.channels + bid % cfg_.channels];
-    }
-
+    void make_across(const hwmc_network &net);
     void turn(uint32_t rank);
     bool program(uint32_t rank);
+    void begin(uint32_t rank);
+    void cross(uint32_t rank);
     void post(uint32_t rank);
-    bool finish(uint32_t rank);
-    void pump(uint32_t rank);
-    void transmit(uint32_t rank, const hwmc_msg &tx);
-    void arm(uint32_t rank);
-    void place(uint32_t rank, const hwmc_msg &msg);
-    void expect_all(uint32_t rank, uint64_t bid);
-    uint32_t keep(const hwmc_msg &msg);
-    void drop(uint32_t flight);
+    void finish(uint32_t rank);
+    void end_call(uint32_t rank);
     void fail(uint32_t rank, const std::string &what);
-
-    uint32_t frags(uint32_t bytes) const;
-    uint32_t payload(uint32_t rank, const hwmc_msg &msg);
-    uint32_t mask() const;
-    uint8_t best(uint32_t rank, uint32_t rails);
-    hwmc_room has_room(uint32_t rank);
-    void wait_for_room(uint32_t rank);
+    uint64_t tag_of(uint32_t call) const;
+    bool of_all() const;
 
     const Options options_;
-    EventQueue *queue_;
-    Network *network_;
-    const uint64_t *now_;
-    hwmc_stream_cfg cfg_ = {};
-    uint32_t seg_bytes_ = 0;
-    size_t stride_; // of a rank in memory_
-    std::unique_ptr<unsigned char, void (*)(void *)> memory_;
+    const uint64_t bytes_; // of a vector
+    std::unique_ptr<Exchanges> exchanges_;
+    std::unique_ptr<Across> across_;
+    std::unique_ptr<Streams> streams_;
+    Timers timers_;
     std::vector<Rank> ranks_;
-    std::vector<uint64_t> sums_;   // by rank and channel, of what was placed
-    std::vector<uint64_t> all_of_; // of the first n fragments or segments
-    std::vector<uint32_t> sites_first_, sites_ranks_;
-    hwmc_sites sites_ = {};
-    hwmc_counts counts_ = {};
-    hwmc_stripe stripe_ = {}; // the root's
-
-    std::vector<Flight> flights_;
-    std::vector<uint32_t> free_flights_;
-    std::vector<std::vector<uint64_t>> bits_; // of requests
-    std::vector<uint32_t> free_bits_;
+    std::vector<uint64_t> results_; // by call: the tag of rank 0's
+    std::vector<uint32_t> called_;  // by call: ranks
 };
 
 } // namespace sim

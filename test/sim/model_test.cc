@@ -20,6 +20,9 @@ struct Listener : Actor {
     std::vector<uint32_t> released;
     uint64_t now = 0;
 
+    Listener() : Actor(0, &now)
+    {
+    }
     void call(uint32_t) override
     {
     }

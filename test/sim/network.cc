@@ -103,6 +103,8 @@ void Network::cast(uint64_t now, uint32_t from, uint32_t rail, uint32_t bytes, u
 
 bool Network::lost(uint64_t cast, uint32_t rank) const
 {
+    if (cast < 64 && options_.loss_mask >> cast & 1)
+        return true;
     return options_.loss_ppm > 0 &&
            chance(options_.seed, Matter::LOSS, cast, rank) % 1000000 < options_.loss_ppm;
 }

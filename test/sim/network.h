@@ -18,7 +18,7 @@
 //            takes a message as always, then it goes through the connection.
 //   multicast  One message at the sender; the switch gives it to all other hosts at the same time,
 //            to those of other sites L later. Each host loses it with a chance of loss_ppm in a
-//            million.
+//            million; of the first 64 multicasts all lose those that are in loss_mask.
 //   lanes    All other messages: never lost, in order on each rail between two hosts.
 //   queue    What is sent waits at the sender, without bound; queued() says how much.
 //

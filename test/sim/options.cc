@@ -13,18 +13,52 @@
 
 #include "chance.h"
 
+extern "C" {
+#include "core/exchange/exchange.h"
+#include "core/model/reduce_way.h"
+}
+
 namespace sim {
 
 namespace {
 
 const struct {
+    Collective value;
+    const char *name;
+    std::vector<Algorithm> by; // the first one is the default
+} collectives[] = {
+    {Collective::BCAST,
+     "bcast",
+     {Algorithm::STRIPED, Algorithm::TWO_STAGE, Algorithm::MULTILANE, Algorithm::CHAIN,
+      Algorithm::BINARY, Algorithm::BINOMIAL, Algorithm::VANDEGEIJN}},
+    {Collective::BARRIER,
+     "barrier",
+     {Algorithm::STRIPED, Algorithm::TWO_STAGE, Algorithm::MULTILANE, Algorithm::DISSEMINATION}},
+    {Collective::REDUCE, "reduce", {Algorithm::EXCHANGE}},
+    {Collective::ALLREDUCE,
+     "allreduce",
+     {Algorithm::STRIPED, Algorithm::TWO_STAGE, Algorithm::MULTILANE, Algorithm::DISSEMINATION}},
+    {Collective::SCAN, "scan", {Algorithm::EXCHANGE}},
+    {Collective::ALLGATHER,
+     "allgather",
+     {Algorithm::STRIPED, Algorithm::TWO_STAGE, Algorithm::EXCHANGE}},
+    {Collective::ALLTOALL, "alltoall", {Algorithm::EXCHANGE}},
+    {Collective::REDUCE_SCATTER, "reduce_scatter", {Algorithm::EXCHANGE}},
+};
+
+const struct {
     Algorithm value;
     const char *name;
 } algorithms[] = {
-    {Algorithm::CHAIN, "chain"},         {Algorithm::BINARY, "binary"},
-    {Algorithm::BINOMIAL, "binomial"},   {Algorithm::VANDEGEIJN, "vandegeijn"},
-    {Algorithm::MULTILANE, "multilane"}, {Algorithm::TWO_STAGE, "two_stage"},
+    {Algorithm::CHAIN, "chain"},
+    {Algorithm::BINARY, "binary"},
+    {Algorithm::BINOMIAL, "binomial"},
+    {Algorithm::VANDEGEIJN, "vandegeijn"},
+    {Algorithm::DISSEMINATION, "dissemination"},
+    {Algorithm::MULTILANE, "multilane"},
+    {Algorithm::TWO_STAGE, "two_stage"},
     {Algorithm::STRIPED, "striped"},
+    {Algorithm::EXCHANGE, "exchange"},
 };
 
 // A whole number, with K, M or G (2^10, 2^20, 2^30) after it where `binary`; at most `most`.
@@ -75,7 +109,8 @@ bool rates(const char *text, std::vector<uint32_t> *mbit)
 
 struct Reader {
     Options *o;
-    uint64_t rails = 0; // 0: as many as there are rates
+    bool algorithm = false; // it is said
+    uint64_t rails = 0;     // 0: as many as there are rates
 };
 
 // How an option is read: false when the value is none for it.
@@ -103,8 +138,25 @@ Read us(uint64_t Options::*field)
     return [=](Reader *r, const char *text) { return micros(text, &(r->o->*field)); };
 }
 
+bool read_collective(Reader *r, const char *text)
+{
+    for (const auto &c : collectives)
+        if (strcmp(c.name, text) == 0) {
+            r->o->collective = c.value;
+            return true;
+        }
+    return false;
+}
+
+bool read_operation(Reader *r, const char *text)
+{
+    r->o->ordered = strcmp(text, "ordered") == 0;
+    return r->o->ordered || strcmp(text, "sum") == 0;
+}
+
 bool read_algorithm(Reader *r, const char *text)
 {
+    r->algorithm = true;
     for (const auto &a : algorithms)
         if (strcmp(a.name, text) == 0) {
             r->o->algorithm = a.value;
@@ -129,15 +181,23 @@ struct Option {
 const std::vector<Option> &options()
 {
     static const std::vector<Option> all = {
+        {"--collective", "C",
+         "bcast, barrier, reduce, allreduce, scan, allgather, alltoall or\n"
+         "reduce_scatter; default bcast",
+         read_collective},
         {"--algorithm", "A",
          "chain, binary, binomial, vandegeijn (references),\n"
-         "multilane, two_stage (multicast on rail 0), striped (on all rails); default striped",
+         "multilane, two_stage (multicast on rail 0), striped (on all rails); default striped.\n"
+         "Of a barrier and an allreduce: the last three, which broadcast the result, or\n"
+         "dissemination (reference). Of an allgather: two_stage, striped (multicasts in turn),\n"
+         "exchange. Of the others: exchange",
          read_algorithm},
         {"--ranks", "N", "ranks, one a host, 2 to 16777216; default 32",
          u32(&Options::ranks, 1u << 24)},
-        {"--bytes", "B", "of one broadcast; K, M, G may follow; default 8",
+        {"--bytes", "B",
+         "of one broadcast, vector, or block from rank to rank; K, M, G may follow; default 8",
          u64(&Options::bytes, UINT64_C(1) << 40, true)},
-        {"--count", "K", "broadcasts in a row; default 1", u32(&Options::count, 1000000)},
+        {"--count", "K", "calls in a row; default 1", u32(&Options::count, 1000000)},
         {"--rails", "R", "rails, 1 to 8; default as many as there are rates",
          [](Reader *r, const char *text) {
              return number(text, false, HWMC_RAIL_BITS, &r->rails) && r->rails > 0;
@@ -160,6 +220,9 @@ const std::vector<Option> &options()
          u64(&Options::host_ns, 1000000000, false)},
         {"--loss-ppm", "N", "datagrams lost in a million, at each receiver; default 0",
          u32(&Options::loss_ppm, 1000000)},
+        {"--loss-mask", "N",
+         "of the first 64 multicasts those that nobody gets, a bit each; default 0",
+         u64(&Options::loss_mask, UINT64_MAX, false)},
         {"--late-us", "T", "us, up to which members come late to their first call; default 0",
          us(&Options::late_ns)},
         {"--root-late-us", "T", "us, which the root comes late; default 0",
@@ -184,7 +247,14 @@ const std::vector<Option> &options()
          u32(&Options::piece, 1u << 24)},
         {"--fanout", "K", "of the tree that frees channels, 1 to 16; default 4",
          u32(&Options::fanout, HWMC_FANOUT_MAX)},
-        {"--queue", "B", "bytes that may wait at the root on each rail; default 64K",
+        {"--degree", "K",
+         "of the tree along which ranks combine, 1 (a chain) to 32; default by\n"
+         "the core's model, which may take two trees",
+         u32(&Options::degree, HWMC_REDUCE_FANOUT_MAX)},
+        {"--operation", "sum|ordered", "of reduce and allreduce: whether it commutes; default sum",
+         read_operation},
+        {"--root", "N", "of a reduce; default 0", u32(&Options::root, 1u << 24)},
+        {"--queue", "B", "bytes that may wait at a root on each rail; default 64K",
          u32(&Options::queue, 1u << 30, true)},
         {"--seed", "S", "of all chance; default 1", u64(&Options::seed, UINT64_MAX, false)},
         {"--repeat", "K", "runs, with seeds from S on; default 1", u32(&Options::repeat, 1000000)},
@@ -205,6 +275,14 @@ const Option *find(const std::string &name)
 
 } // namespace
 
+const char *name_of(Collective c)
+{
+    for (const auto &known : collectives)
+        if (known.value == c)
+            return known.name;
+    return "?";
+}
+
 const char *name_of(Algorithm a)
 {
     for (const auto &known : algorithms)
@@ -215,7 +293,7 @@ const char *name_of(Algorithm a)
 
 std::string help()
 {
-    std::string text = "hwmc_sim: how long a broadcast of M bytes takes on a modelled network\n"
+    std::string text = "hwmc_sim: how long a collective of M bytes takes on a modelled network\n"
                        "usage: hwmc_sim [--option VALUE]...\n\n";
 
     for (const Option &option : options()) {
@@ -230,15 +308,42 @@ std::string help()
     text +=
         "  --csv                      a line of names, then one of values for each run\n"
         "  --help                     this\n\n"
-        "Exit status: 0 every rank got all of every broadcast, once; 1 not so; 2 the command is\n"
+        "Exit status: 0 every rank got what it should in every call; 1 not so; 2 the command is\n"
         "wrong. The model: docs/simulator.md.\n";
     return text;
 }
 
+namespace {
+
+// Of other collectives than a broadcast: empty, or what is wrong.
+std::string check_collective(const Options &o)
+{
+    const bool combines = o.collective == Collective::BARRIER ||
+                          o.collective == Collective::REDUCE ||
+                          o.collective == Collective::ALLREDUCE;
+
+    for (const auto &c : collectives)
+        if (c.value == o.collective &&
+            std::find(c.by.begin(), c.by.end(), o.algorithm) == c.by.end())
+            return std::string("there is no --algorithm ") + name_of(o.algorithm) + " of " + c.name;
+    if (o.root > 0 && (o.collective != Collective::REDUCE || o.root >= o.ranks))
+        return "--root is a rank, and of a reduce";
+    if ((o.degree > 0 || o.ordered) && !combines)
+        return "--degree and --operation are of barrier, reduce and allreduce";
+    if (o.collective != Collective::BCAST && (o.bytes == 0 || o.bytes > 1u << 30))
+        return std::string("--bytes of ") + name_of(o.collective) + " is from 1 to 1G";
+    if (o.algorithm == Algorithm::EXCHANGE && !combines && o.collective != Collective::SCAN &&
+        o.ranks > HWMC_EXCHANGE_BLOCKS)
+        return "--ranks with a block for each is 32767 at most";
+    return "";
+}
+
+} // namespace
+
 std::string check(const Options &o)
 {
     bool machines = o.algorithm == Algorithm::MULTILANE || o.algorithm == Algorithm::TWO_STAGE ||
-                    o.algorithm == Algorithm::STRIPED;
+                    o.algorithm == Algorithm::STRIPED || o.algorithm == Algorithm::EXCHANGE;
     uint64_t segment = o.segment > 0 && o.segment < o.bytes ? o.segment : o.bytes + 1;
     auto between = [](const char *what, uint64_t value, uint64_t least, uint64_t most) {
         return value < least || value > most
@@ -264,7 +369,7 @@ std::string check(const Options &o)
         return "more segments than can be counted: a longer --segment is needed";
     if (o.algorithm == Algorithm::VANDEGEIJN && (uint64_t) o.ranks * o.count >= UINT32_MAX)
         return "more blocks than can be counted: fewer --ranks or a lower --count are needed";
-    return "";
+    return check_collective(o);
 }
 
 Parsed parse(int argc, const char *const *argv, Options *o, std::string *error)
@@ -296,6 +401,11 @@ Parsed parse(int argc, const char *const *argv, Options *o, std::string *error)
             return Parsed::WRONG;
         }
     }
+    for (const auto &c : collectives)
+        if (c.value == o->collective && !reader.algorithm)
+            o->algorithm = c.by[0];
+    if (o->collective == Collective::BARRIER)
+        o->bytes = 1;
     if (reader.rails > 0 && o->mbit.size() == 1)
         o->mbit.resize(reader.rails, o->mbit[0]);
     if (o->mbit.size() > HWMC_RAIL_BITS)

@@ -12,15 +12,38 @@
 
 namespace sim {
 
-enum class Algorithm { CHAIN, BINARY, BINOMIAL, VANDEGEIJN, MULTILANE, TWO_STAGE, STRIPED };
+enum class Collective {
+    BCAST,
+    BARRIER,
+    REDUCE,
+    ALLREDUCE,
+    SCAN,
+    ALLGATHER,
+    ALLTOALL,
+    REDUCE_SCATTER
+};
 
+enum class Algorithm {
+    CHAIN,
+    BINARY,
+    BINOMIAL,
+    VANDEGEIJN,
+    DISSEMINATION,
+    MULTILANE,
+    TWO_STAGE,
+    STRIPED,
+    EXCHANGE
+};
+
+const char *name_of(Collective c);
 const char *name_of(Algorithm a);
 
 struct Options {
+    Collective collective = Collective::BCAST;
     Algorithm algorithm = Algorithm::STRIPED;
     uint32_t ranks = 32;   // p, 2 or more, one a host; rank 0 broadcasts
-    uint64_t bytes = 8;    // M of one broadcast
-    uint32_t count = 1;    // broadcasts in a row
+    uint64_t bytes = 8;    // M of one broadcast, vector or block
+    uint32_t count = 1;    // calls in a row
     uint64_t seed = 1;     // of all chance
     uint32_t repeat = 1;   // runs, with seeds from `seed` on
     bool csv = false;      // output
@@ -36,6 +59,7 @@ struct Options {
     uint32_t packet = 1472;            // bytes that one carries
     uint64_t host_ns = 1000;
     uint32_t loss_ppm = 0;
+    uint64_t loss_mask = 0;    // of the first 64 multicasts, by bit: no other rank gets it
     uint64_t late_ns = 0;      // members
     uint64_t root_late_ns = 0; // the root
 
@@ -48,7 +72,10 @@ struct Options {
     uint32_t piece = 0;       // bytes of a channel; 0: by the network
     uint32_t fanout = 4;      // of synchronization
     uint32_t trees = 0;       // of multilane; 0: as many as rails, 2 at least
-    uint32_t queue = 1 << 16; // bytes that wait at the root on a rail, at most
+    uint32_t queue = 1 << 16; // bytes that wait at a root on a rail, at most
+    uint32_t degree = 0;      // of the tree that combines; 0: by the network
+    bool ordered = false;     // what combines does not commute
+    uint32_t root = 0;        // of a reduce
 
     uint32_t rails() const
     {

@@ -94,6 +94,17 @@ TEST(Options, WhatIsWrongIsNamed)
         {{"--repair", "no"}, "--repair"},
         {{"--channels", "65"}, "--channels"},
         {{"--queue", "100"}, "--queue"},
+        {{"--loss-mask", "-1"}, "--loss-mask"},
+        {{"--collective", "broadcast"}, "--collective"},
+        {{"--collective", "reduce", "--algorithm", "striped"}, "striped of reduce"},
+        {{"--algorithm", "exchange"}, "exchange of bcast"},
+        {{"--collective", "allreduce", "--bytes", "0"}, "--bytes of allreduce"},
+        {{"--collective", "allreduce", "--root", "1"}, "--root"},
+        {{"--collective", "reduce", "--root", "32"}, "--root"},
+        {{"--collective", "scan", "--degree", "2"}, "--degree"},
+        {{"--collective", "barrier", "--degree", "33"}, "--degree"},
+        {{"--collective", "barrier", "--operation", "xor"}, "--operation"},
+        {{"--collective", "alltoall", "--ranks", "40000"}, "--ranks"},
         {{"--algorithm", "multilane", "--bytes", "0"}, "multilane"},
         {{"--algorithm", "chain", "--bytes", "8G", "--segment", "1"}, "--segment"},
         {{"--algorithm", "vandegeijn", "--ranks", "1000000", "--count", "10000"}, "--ranks"},
@@ -108,14 +119,33 @@ TEST(Options, WhatIsWrongIsNamed)
     }
 }
 
+TEST(Options, ACollectiveHasAnAlgorithmOfItsOwn)
+{
+    const std::pair<const char *, Algorithm> all[] = {{"bcast", Algorithm::STRIPED},
+                                                      {"barrier", Algorithm::STRIPED},
+                                                      {"reduce", Algorithm::EXCHANGE},
+                                                      {"allgather", Algorithm::STRIPED},
+                                                      {"alltoall", Algorithm::EXCHANGE}};
+
+    for (const auto &[name, algorithm] : all) {
+        Options o;
+        std::string error;
+
+        ASSERT_EQ(parse_words({"--collective", name}, &o, &error), Parsed::RUN) << error;
+        EXPECT_EQ(o.algorithm, algorithm) << name;
+        EXPECT_STREQ(name_of(o.collective), name);
+    }
+}
+
 TEST(Options, HelpHasThemAll)
 {
     Options o;
     std::string error, text = help();
 
     EXPECT_EQ(parse_words({"--help"}, &o, &error), Parsed::HELP);
-    for (const char *name : {"--algorithm", "--ranks", "--rates", "--site-connection-mbit",
-                             "--loss-ppm", "--deadline-s", "--csv", "--help"})
+    for (const char *name :
+         {"--collective", "--algorithm", "--ranks", "--rates", "--site-connection-mbit",
+          "--loss-ppm", "--deadline-s", "--csv", "--help"})
         EXPECT_NE(text.find(name), std::string::npos) << name;
 }
 

@@ -18,7 +18,7 @@ constexpr uint32_t FED_AHEAD =
 } // namespace
 
 Relay::Relay(const Options &o, Network *network, const uint64_t *now)
-    : options_(o), network_(network), now_(now), flows_((size_t) o.ranks * o.rails()),
+    : Actor(o.ranks, now), options_(o), network_(network), flows_((size_t) o.ranks * o.rails()),
       called_(o.ranks, 0), ended_(o.ranks, 0), fed_(o.rails(), 0), gone_(o.rails(), 0)
 {
     auto list = o.algorithm == Algorithm::CHAIN    ? chain_children
@@ -26,7 +26,6 @@ Relay::Relay(const Options &o, Network *network, const uint64_t *now)
                                                    : binomial_children;
     Shape shape = {o.ranks, {}};
 
-    left = o.ranks;
     seg_bytes_ = o.segment > 0 && o.segment < o.bytes ? o.segment : std::max<uint64_t>(o.bytes, 1);
     segments_ = o.bytes > 0 ? (uint32_t) ((o.bytes - 1) / seg_bytes_ + 1) : 1;
     for (uint32_t i = 0; i <= o.sites; i++)
@@ -98,7 +97,7 @@ void Relay::end_calls(uint32_t rank)
                                                   : flow(rank, rail).have);
     while (ended_[rank] < called_[rank] && have >= (uint64_t) called_[rank] * segments_) {
         if (++ended_[rank] == options_.count)
-            left--;
+            over(rank);
         else
             call(rank);
     }

@@ -50,7 +50,6 @@ class Relay : public Actor {
 
     const Options options_;
     Network *network_;
-    const uint64_t *now_;
     uint32_t segments_; // of a broadcast
     uint64_t seg_bytes_;
     std::vector<Flow> flows_;

@@ -33,12 +33,13 @@ inline Options plain(Algorithm a, uint32_t ranks, uint64_t bytes, std::vector<ui
 
 inline std::string said(const Options &o)
 {
-    return std::string(name_of(o.algorithm)) + ", " + std::to_string(o.ranks) + " ranks, " +
-           std::to_string(o.bytes) + " bytes, " + std::to_string(o.rails()) + " rails, " +
-           std::to_string(o.sites) + " sites, seed " + std::to_string(o.seed);
+    return std::string(name_of(o.collective)) + ", " + name_of(o.algorithm) + ", " +
+           std::to_string(o.ranks) + " ranks, " + std::to_string(o.bytes) + " bytes, " +
+           std::to_string(o.rails()) + " rails, " + std::to_string(o.sites) + " sites, seed " +
+           std::to_string(o.seed) + ", mask " + std::to_string(o.loss_mask);
 }
 
-// A run in which every rank gets everything.
+// A run in which every rank gets what it should.
 inline Result good(const Options &o)
 {
     EXPECT_EQ(check(o), "") << said(o);

@@ -56,4 +56,35 @@ TEST(Scale, ARankTakesAFewKilobytes)
     EXPECT_LE(good(many(Algorithm::BINARY, 64 * KIB)).rank_bytes, 256u);
 }
 
+TEST(Scale, ABarrierIsALogarithm)
+{
+    Options o = many(Algorithm::STRIPED, 1);
+
+    o.collective = Collective::BARRIER;
+    o.degree = 10;
+    Result r = good(o);
+    EXPECT_EQ(r.traffic.messages, MANY - 1);
+    EXPECT_EQ(r.traffic.datagrams, 1u);
+    EXPECT_LE(r.rank_bytes, 5120u);
+    // Five rows of a latency and ten messages of 1 us, and a multicast.
+    EXPECT_LE(r.us(o), 5 * (22 + 10 * 1.1) + 22);
+    o.ranks = MANY / 10;
+    EXPECT_LE(good(o).us(o), 4 * (22 + 10 * 1.1) + 22);
+}
+
+TEST(Scale, AnAllreduceIsRightAfterLosses)
+{
+    Options o = many(Algorithm::STRIPED, 8);
+
+    o.collective = Collective::ALLREDUCE;
+    o.ranks = 30000;
+    o.loss_ppm = 1000;
+    o.count = 3;
+    EXPECT_GT(good(o).repairs, 60u);
+    o.loss_ppm = 0;
+    o.collective = Collective::SCAN;
+    o.algorithm = Algorithm::EXCHANGE;
+    EXPECT_EQ(good(o).repairs, 0u);
+}
+
 } // namespace

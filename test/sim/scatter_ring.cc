@@ -18,10 +18,9 @@ constexpr uint32_t SCATTER = UINT32_MAX;
 } // namespace
 
 ScatterRing::ScatterRing(const Options &o, Network *network, const uint64_t *now)
-    : options_(o), network_(network), now_(now), flows_((size_t) o.ranks * o.rails()),
+    : Actor(o.ranks, now), options_(o), network_(network), flows_((size_t) o.ranks * o.rails()),
       called_(o.ranks, 0), ended_(o.ranks, 0)
 {
-    left = o.ranks;
     block_ = (o.bytes + o.ranks - 1) / o.ranks;
 }
 
@@ -89,7 +88,7 @@ void ScatterRing::end_calls(uint32_t rank)
                 flow(rank, rail).have < (uint64_t) called_[rank] * (options_.ranks - 1))
                 return;
         if (++ended_[rank] == options_.count)
-            left--;
+            over(rank);
         else
             call(rank);
     }

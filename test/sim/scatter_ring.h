@@ -49,7 +49,6 @@ class ScatterRing : public Actor {
 
     const Options options_;
     Network *network_;
-    const uint64_t *now_;
     uint64_t block_; // bytes
     std::vector<Flow> flows_;
     std::vector<uint32_t> called_, ended_; // broadcasts, by rank

@@ -6,13 +6,16 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <numeric>
 
+#include "dissemination.h"
 #include "machines.h"
 #include "relay.h"
 #include "scatter_ring.h"
+#include "turns.h"
 
 namespace sim {
 
@@ -24,6 +27,8 @@ constexpr uint64_t LOOK = 1 << 18; // events to a look at the clock
 std::unique_ptr<Actor> make_actor(const Options &o, EventQueue *queue, Network *network,
                                   const uint64_t *now)
 {
+    if (o.collective == Collective::ALLGATHER && o.algorithm != Algorithm::EXCHANGE)
+        return std::make_unique<Turns>(o, queue, network, now);
     switch (o.algorithm) {
         case Algorithm::CHAIN:
         case Algorithm::BINARY:
@@ -31,6 +36,8 @@ std::unique_ptr<Actor> make_actor(const Options &o, EventQueue *queue, Network *
             return std::make_unique<Relay>(o, network, now);
         case Algorithm::VANDEGEIJN:
             return std::make_unique<ScatterRing>(o, network, now);
+        case Algorithm::DISSEMINATION:
+            return std::make_unique<Dissemination>(o, network, now);
         default:
             return std::make_unique<Machines>(o, queue, network, now);
     }
@@ -102,6 +109,15 @@ uint64_t peak_memory()
     return (uint64_t) use.ru_maxrss * 1024;
 }
 
+// Of the times at which ranks are over.
+uint64_t median(std::vector<uint64_t> ends)
+{
+    const auto middle = ends.begin() + (ptrdiff_t) (ends.size() / 2);
+
+    std::nth_element(ends.begin(), middle, ends.end());
+    return *middle;
+}
+
 } // namespace
 
 double Result::us(const Options &o) const
@@ -109,11 +125,18 @@ double Result::us(const Options &o) const
     return (double) ns / 1000 / o.count;
 }
 
+double Result::median_us(const Options &o) const
+{
+    return (double) median_ns / 1000 / o.count;
+}
+
 double Result::ratio(const Options &o) const
 {
     uint64_t mbit = std::accumulate(o.mbit.begin(), o.mbit.end(), UINT64_C(0));
 
-    return o.bytes > 0 ? us(o) * (double) mbit / (8 * (double) o.bytes) : 0;
+    if (o.collective == Collective::BARRIER || o.bytes == 0)
+        return 0;
+    return us(o) * (double) mbit / (8 * (double) o.bytes);
 }
 
 Result run(const Options &o, const Progress &progress)
@@ -146,6 +169,7 @@ Result run(const Options &o, const Progress &progress)
     }
     result.error = actor->error;
     result.ns = now;
+    result.median_ns = median(actor->ends());
     result.traffic = network.traffic();
     result.events += result.traffic.received;
     result.repairs = actor->repairs();

@@ -8,6 +8,8 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/core/exchange/exchange.h    \
     src/mpi/coll/bcast_hw/core/exchange/exchange_impl.h\
     src/mpi/coll/bcast_hw/core/exchange/parts.h       \
+    src/mpi/coll/bcast_hw/core/exchange/reduce_plan.h \
+    src/mpi/coll/bcast_hw/core/exchange/scan_plan.h   \
     src/mpi/coll/bcast_hw/core/place/ranges.h         \
     src/mpi/coll/bcast_hw/core/model/collective.h     \
     src/mpi/coll/bcast_hw/core/model/reduce_way.h     \
@@ -96,6 +98,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange.c      \
     src/mpi/coll/bcast_hw/core/exchange/exchange_send.c \
     src/mpi/coll/bcast_hw/core/model/collective.c       \
+    src/mpi/coll/bcast_hw/core/exchange/reduce_plan.c   \
     src/mpi/coll/bcast_hw/core/model/reduce_way.c       \
     src/mpi/coll/bcast_hw/core/model/scan_way.c         \
     src/mpi/coll/bcast_hw/core/model/turns_way.c        \

@@ -7,9 +7,6 @@
 
 #include "net_reduce.h"
 
-#include "../core/place/ranges.h"
-#include "../core/place/trees.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
@@ -20,30 +17,6 @@
 static bool is_root(const struct hwmc_net_reduce *r)
 {
     return r->cfg.group->cfg.rank == r->cfg.root;
-}
-
-/* Member 0 combines what the root gets. */
-static bool is_relayed(const struct hwmc_net_reduce *r)
-{
-    return !r->cfg.operation->commutative && r->cfg.root != 0;
-}
-
-/* Members by their places in the tree of ranges. */
-static uint32_t first_member(const struct hwmc_net_reduce *r)
-{
-    return r->cfg.operation->commutative ? r->cfg.root : 0;
-}
-
-static uint32_t member_at(const struct hwmc_net_reduce *r, uint32_t place)
-{
-    return (uint32_t) (((uint64_t) place + first_member(r)) % r->cfg.group->cfg.size);
-}
-
-static uint32_t place_of(const struct hwmc_net_reduce *r)
-{
-    const uint32_t size = r->cfg.group->cfg.size;
-
-    return (r->cfg.group->cfg.rank + size - first_member(r)) % size;
 }
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -65,21 +38,6 @@ static uint32_t part_of(const struct hwmc_net_reduce_cfg *cfg)
     return (wished + element - 1) / element * element;
 }
 
-/* Parts of the piece in tree `t`: t, t + trees, ... */
-static uint32_t parts_in(const struct hwmc_net_reduce *r, uint32_t t)
-{
-    const uint32_t parts = hwmc_exchange_parts(r->bytes, r->part);
-
-    return parts > t ? (parts - t - 1) / r->trees + 1 : 0;
-}
-
-static uint32_t bytes_in(const struct hwmc_net_reduce *r, uint32_t t)
-{
-    const uint32_t parts = parts_in(r, t), last = (parts - 1) * r->trees + t;
-
-    return (parts - 1) * r->part + hwmc_exchange_part_len(r->bytes, r->part, last);
-}
-
 static void add_in(struct hwmc_net_reduce *r, uint32_t peer, uint32_t port, uint32_t bytes,
                    uint32_t window)
 {
@@ -95,39 +53,28 @@ static void add_out(struct hwmc_net_reduce *r, uint32_t peer, uint32_t port, uin
         (struct hwmc_block_out){.peer = peer, .port = (uint8_t) port, .bytes = bytes};
 }
 
-/* Children and parent in the tree of ranges. */
-static void join_range(struct hwmc_net_reduce *r)
-{
-    struct hwmc_reduce_tree *t = &r->tree[0];
-    const uint32_t fanout = r->cfg.way.fanout, bytes = bytes_in(r, 0);
-    const struct hwmc_range place = hwmc_range_of(r->cfg.group->cfg.size, place_of(r), fanout);
-
-    hwmc_combine_init(&t->combine, hwmc_range_children(&place, fanout));
-    for (uint32_t i = 0; i < t->combine.children; i++)
-        add_in(r, member_at(r, hwmc_range_child(&place, i, fanout).first), 0, bytes,
-               min_u32(WINDOW, t->parts));
-    if (place.first > 0)
-        add_out(r, member_at(r, place.parent), 0, bytes);
-}
-
-/* The same in tree `n` of two, which broadcasts go down. */
+/* Children and parent in tree `n`. */
 static void join_tree(struct hwmc_net_reduce *r, uint32_t n)
 {
-    const struct hwmc_trees trees = {r->cfg.group->cfg.size, r->cfg.root, r->trees, NULL};
     struct hwmc_reduce_tree *t = &r->tree[n];
-    const uint32_t rank = r->cfg.group->cfg.rank, bytes = bytes_in(r, n);
+    uint32_t bytes, parent;
 
-    hwmc_combine_init(&t->combine, hwmc_trees_children(&trees, n, rank));
+    t->parts = hwmc_reduce_plan_parts(&r->plan, n);
+    t->first_in = r->num_in;
+    t->out = r->num_out;
+    hwmc_combine_init(&t->combine, hwmc_reduce_plan_children(&r->plan, n));
+    bytes = t->parts > 0 ? hwmc_reduce_plan_bytes(&r->plan, n) : 0;
     for (uint32_t i = 0; i < t->combine.children; i++)
-        add_in(r, hwmc_trees_child(&trees, n, rank, i), n, bytes, min_u32(WINDOW, t->parts));
-    if (!is_root(r))
-        add_out(r, hwmc_trees_parent(&trees, n, rank).rank, n, bytes);
+        add_in(r, hwmc_reduce_plan_child(&r->plan, n, i), n, bytes, min_u32(WINDOW, t->parts));
+    if (hwmc_reduce_plan_parent(&r->plan, n, &parent))
+        add_out(r, parent, n, bytes);
+    t->num_out = r->num_out - t->out;
 }
 
 /* What the trees need of memory: a sum, unless it is the root's result; and what children send. */
 static bool sums_in_scratch(const struct hwmc_net_reduce *r)
 {
-    return !is_root(r) || is_relayed(r);
+    return !is_root(r) || hwmc_reduce_plan_is_relayed(&r->plan);
 }
 
 static size_t sum_bytes(const struct hwmc_net_reduce *r)
@@ -200,28 +147,27 @@ static bool place_all(struct hwmc_net_reduce *r)
 
 static void join_trees(struct hwmc_net_reduce *r)
 {
-    r->num_in = r->num_out = 0;
-    for (uint32_t n = 0; n < r->trees; n++) {
-        struct hwmc_reduce_tree *t = &r->tree[n];
+    const struct hwmc_reduce_plan_cfg cfg = {
+        .size = r->cfg.group->cfg.size,
+        .rank = r->cfg.group->cfg.rank,
+        .root = r->cfg.root,
+        .commutative = r->cfg.operation->commutative,
+        .way = r->cfg.way,
+        .bytes = r->bytes,
+        .part = r->part,
+    };
 
-        t->parts = parts_in(r, n);
-        t->first_in = r->num_in;
-        t->out = r->num_out;
-        if (t->parts == 0)
-            hwmc_combine_init(&t->combine, 0);
-        else if (r->trees == 1)
-            join_range(r);
-        else
-            join_tree(r, n);
-        t->num_out = r->num_out - t->out;
-    }
+    hwmc_reduce_plan_init(&r->plan, &cfg);
+    r->num_in = r->num_out = 0;
+    for (uint32_t n = 0; n < r->trees; n++)
+        join_tree(r, n);
     r->relay = r->num_in;
-    if (!is_relayed(r))
+    if (!hwmc_reduce_plan_is_relayed(&r->plan))
         return;
     if (is_root(r))
         add_in(r, 0, RELAY_PORT, r->bytes,
                min_u32(hwmc_exchange_parts(r->bytes, r->part), HWMC_EXCHANGE_WINDOW));
-    if (r->cfg.group->cfg.rank == 0) {
+    if (cfg.rank == 0) {
         add_out(r, r->cfg.root, RELAY_PORT, r->bytes);
         r->tree[0].num_out++;
     }

@@ -24,7 +24,7 @@
 #define HWMC_OP_NET_REDUCE_H_INCLUDED
 
 #include "../core/exchange/combine.h"
-#include "../core/model/reduce_way.h"
+#include "../core/exchange/reduce_plan.h"
 #include "../shm/coll/operation.h"
 #include "blocks_stage.h"
 
@@ -63,6 +63,7 @@ struct hwmc_net_reduce {
     uint32_t bytes;      /* of it */
     uint32_t part, slot; /* bytes: of a part, and from one to the next where children's lie */
     uint32_t trees;
+    struct hwmc_reduce_plan plan; /* of the piece */
     struct hwmc_reduce_tree tree[HWMC_REDUCE_TREES];
     uint32_t relay; /* at the root, of an ordered one: the block of the result; or num_in */
     uint32_t num_in, num_out;

@@ -29,33 +29,37 @@ static uint32_t part_of(const struct hwmc_net_scan_cfg *cfg)
     return (wished + element - 1) / element * element;
 }
 
-/* Rounds of this member: it is reached by members `step` before, and reaches those after. */
+static struct hwmc_scan_plan plan_of(const struct hwmc_net_scan *s)
+{
+    return (struct hwmc_scan_plan){s->cfg.group->cfg.size, rank_of(s), s->cfg.way.chain};
+}
+
+/* Its rounds. */
 static void join(struct hwmc_net_scan *s)
 {
-    const uint64_t rank = rank_of(s), size = s->cfg.group->cfg.size;
+    const struct hwmc_scan_plan plan = plan_of(s);
     const uint32_t parts = hwmc_exchange_parts(s->bytes, s->part);
-    uint32_t rounds = 0;
 
-    s->num_out = 0;
-    for (uint64_t step = 1; step < (s->cfg.way.chain ? 2 : size); step *= 2) {
-        if (step <= rank)
-            s->in[rounds++] = (struct hwmc_block_in){
-                .peer = (uint32_t) (rank - step),
-                .bytes = s->bytes,
-                .window = parts < WINDOW ? parts : WINDOW,
-            };
-        if (rank + step < size)
-            s->out[s->num_out++] =
-                (struct hwmc_block_out){.peer = (uint32_t) (rank + step), .bytes = s->bytes};
-    }
-    hwmc_combine_init(&s->combine, rounds);
+    hwmc_combine_init(&s->combine, hwmc_scan_plan_ins(&plan));
     s->combine.own = parts;
+    for (uint32_t i = 0; i < s->combine.children; i++)
+        s->in[i] = (struct hwmc_block_in){
+            .peer = hwmc_scan_plan_in(&plan, i),
+            .bytes = s->bytes,
+            .window = parts < WINDOW ? parts : WINDOW,
+        };
+    s->num_out = hwmc_scan_plan_outs(&plan);
+    for (uint32_t i = 0; i < s->num_out; i++)
+        s->out[i] =
+            (struct hwmc_block_out){.peer = hwmc_scan_plan_out(&plan, i), .bytes = s->bytes};
 }
 
 /* Rounds that are over before block `i` can go. */
 static uint32_t rounds_before(const struct hwmc_net_scan *s, uint32_t i)
 {
-    return s->cfg.way.chain || i > s->combine.children ? s->combine.children : i;
+    const struct hwmc_scan_plan plan = plan_of(s);
+
+    return hwmc_scan_plan_before(&plan, i);
 }
 
 /* The program's memory that is written to is also sent from while others of it are combined. */

@@ -24,11 +24,10 @@
 #define HWMC_OP_NET_SCAN_H_INCLUDED
 
 #include "../core/exchange/combine.h"
+#include "../core/exchange/scan_plan.h"
 #include "../core/model/scan_way.h"
 #include "../shm/coll/operation.h"
 #include "blocks_stage.h"
-
-#define HWMC_SCAN_ROUNDS 32u
 
 struct hwmc_net_scan_cfg {
     struct hwmc_engine *engine;

@@ -373,6 +373,39 @@ TEST(NetStage, CanBeGivenUpInAnyState)
         }
 }
 
+// One member gives up, whatever the broadcast is at: the others end too, now or in the next one,
+// and all can close the group.
+TEST(NetStage, NobodyWaitsForAMemberThatGivesUp)
+{
+    for (bool along_trees : {false, true})
+        for (uint32_t leaves = 0; leaves < 3; leaves++)
+            for (int after = 0; after < 30; after += along_trees ? 1 : 3) {
+                mem::Net net(3);
+                Groups g = net.group(first(3), ways());
+                Plan plan;
+
+                net.settle();
+                plan.along_trees = along_trees;
+                Stages stages(net, g, plan, pattern(1700, 1));
+                for (int i = 0; i < after; i++) {
+                    stages.step();
+                    net.step();
+                }
+                if (stages[leaves].state == HWMC_NET_OVER)
+                    continue;
+                hwmc_net_stage_fail(&stages[leaves], HWMC_ERR_INVAL, net.now);
+                stages.run();
+                EXPECT_EQ(HWMC_ERR_INVAL, stages[leaves].err);
+                Stages next(net, g, plan, pattern(1700, 2));
+                next.run();
+                for (uint32_t r = 0; r < 3; r++) {
+                    EXPECT_EQ(HWMC_ERR_PEER, next[r].err) << along_trees << after << r;
+                    EXPECT_EQ(leaves, g[r]->loss.rank);
+                    hwmc_group_close(g[r], net.now);
+                }
+            }
+}
+
 TEST(NetStage, WithoutMemoryForAMessageInPiecesItFails)
 {
     mem::Net net(2);

@@ -10,11 +10,14 @@
  * not, and each further call is an error.
  *
  *   -usable   it is to stay so
+ *   -each     instead, each collective, on communicators of its own: some rank gets an error, and
+ *             nobody waits for ever, then, in the calls that follow, or when all is freed
  *
  * In the end it prints how many exchanges there were: that hwmc ran it. */
 
 #define MOST 50000
-#define WARM 40 /* calls after which hwmc runs them */
+#define LONG 30000 /* bytes, of up to 6 ranks */
+#define WARM 40    /* calls after which hwmc runs them */
 
 static int in[MOST], out[MOST];
 
@@ -51,14 +54,100 @@ static int still_works(MPI_Comm comm)
     return errs;
 }
 
+static int disagree_by_counts(MPI_Comm comm, bool usable)
+{
+    int errs = disagree(comm, 10, 7);
+
+    errs += usable ? still_works(comm) : 0;
+    errs += disagree(comm, MOST, MOST - 3);
+    errs += usable ? still_works(comm) : 0;
+    errs += disagree(comm, 10, MOST);
+    errs += usable ? still_works(comm) : 0;
+    return errs;
+}
+
 static bool is_exchanges(const char *name)
 {
     return strcmp(name, "hwmc_exchanges") == 0;
 }
 
+enum call { ALLREDUCE, REDUCE, SCAN, SCATTER_SUM, ALLGATHER, GATHER, SCATTER, BCAST, CALLS };
+static const char *const names[] = {"allreduce", "reduce", "scan",    "reduce_scatter_block",
+                                    "allgather", "gather", "scatter", "bcast"};
+
+/* Where the short call is MPICH's there is nothing to see. */
+static bool is_hwmc(enum call call, int count)
+{
+    return call <= SCAN || count > 1000;
+}
+
+static int call_it(enum call call, int n, int root, MPI_Comm comm)
+{
+    switch (call) {
+        case ALLREDUCE:
+            return MPI_Allreduce(in, out, n, MPI_CHAR, MPI_MAX, comm);
+        case REDUCE:
+            return MPI_Reduce(in, out, n, MPI_CHAR, MPI_MAX, root, comm);
+        case SCAN:
+            return MPI_Scan(in, out, n, MPI_CHAR, MPI_MAX, comm);
+        case SCATTER_SUM:
+            return MPI_Reduce_scatter_block(in, out, n, MPI_CHAR, MPI_MAX, comm);
+        case ALLGATHER:
+            return MPI_Allgather(in, n, MPI_CHAR, out, n, MPI_CHAR, comm);
+        case GATHER:
+            return MPI_Gather(in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm);
+        case SCATTER:
+            return MPI_Scatter(in, n, MPI_CHAR, out, n, MPI_CHAR, root, comm);
+        default:
+            return MPI_Bcast(in, n, MPI_CHAR, root, comm);
+    }
+}
+
+/* `odd`: this rank has `other` bytes, the others `count`. */
+static int disagree_in(enum call call, int root, bool odd, int count, int other)
+{
+    int failed, any = 0, rank;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    failed = call_it(call, odd ? other : count, root, comm) != MPI_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        call_it(call, count, root, comm);
+    MPI_Comm_free(&comm);
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (any || rank > 0)
+        return 0;
+    printf("%s of root %d: %d and %d bytes are no error\n", names[call], root, count, other);
+    fflush(stdout);
+    return 1;
+}
+
+/* The odd one is a leader or not, in the root's host, or there is a host of them. */
+static int disagree_in_each(void)
+{
+    int errs = 0, rank, size;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int call = 0; call < CALLS; call++)
+        for (int root = 0; root < 2; root++)
+            for (int who = 0; who < 3; who++) {
+                const bool odd = who < 2 ? rank == who : rank >= size / 2;
+
+                if (is_hwmc((enum call) call, 40))
+                    errs += disagree_in((enum call) call, root, odd, 40, 28);
+                errs += disagree_in((enum call) call, root, odd, LONG, LONG / 3);
+                errs += disagree_in((enum call) call, root, odd, LONG / 3, LONG);
+            }
+    return errs;
+}
+
 int main(int argc, char **argv)
 {
     const bool usable = hwtest_flag(argc, argv, "-usable");
+    const bool each = hwtest_flag(argc, argv, "-each");
     int errs = 0, provided;
     MPI_Comm comm;
 
@@ -68,12 +157,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     for (int i = 0; i < WARM; i++)
         MPI_Allreduce(in, out, 100, MPI_INT, MPI_SUM, comm);
-    errs += disagree(comm, 10, 7);
-    errs += usable ? still_works(comm) : 0;
-    errs += disagree(comm, MOST, MOST - 3);
-    errs += usable ? still_works(comm) : 0;
-    errs += disagree(comm, 10, MOST);
-    errs += usable ? still_works(comm) : 0;
+    errs += each ? disagree_in_each() : disagree_by_counts(comm, usable);
     MPI_Comm_free(&comm);
     hwtest_print_counters(is_exchanges);
     errs = hwtest_finish(errs);

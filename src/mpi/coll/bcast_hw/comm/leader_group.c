@@ -268,6 +268,26 @@ int hwmc_leader_groups_lost(const void *of)
     return broken ? hwmc_failure_error(broken) : MPI_SUCCESS;
 }
 
+void hwmc_leader_groups_leave(struct hwmc_comm *c)
+{
+    hwmc_lock();
+    for (uint32_t i = 0; i < HWMC_LEADERS_MAX; i++) {
+        struct hwmc_group *g = c->leader_group[i].group;
+
+        if (g && c->leader_group[i].state == HWMC_LEADER_GROUP_ON) {
+            hwmc_group_give_up(g);
+            hwmc_group_pump(g, hwmc_now());
+        }
+    }
+    hwmc_unlock();
+}
+
+void hwmc_leader_groups_settle(struct hwmc_comm *c, enum hwmc_err err)
+{
+    if (unlikely(err == HWMC_ERR_NOMEM || (c->by_hosts && c->shm->host.broken)))
+        hwmc_leader_groups_leave(c);
+}
+
 uint32_t hwmc_leader_group_of_root(const struct hwmc_comm *c, int root)
 {
     const uint32_t leaders =

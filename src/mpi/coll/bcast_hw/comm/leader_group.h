@@ -125,6 +125,14 @@ void hwmc_leader_group_end(struct hwmc_leader_group *s, uint32_t which,
  * hwmc_comm. */
 int hwmc_leader_groups_lost(const void *of);
 
+/* This rank takes no part in further collectives of `c`, as it could not begin one, or its host has
+ * failed. Those on other hosts, which would wait for it, end with an error. */
+void hwmc_leader_groups_leave(struct hwmc_comm *c);
+
+/* A collective over hosts has ended at this rank with this error of its stages: leaves, if it is
+ * not in step with the others any more. */
+void hwmc_leader_groups_settle(struct hwmc_comm *c, enum hwmc_err err);
+
 /* The MPI error of a leader group that is BROKEN; MPI_SUCCESS of others. */
 int hwmc_leader_group_error(const struct hwmc_leader_group *s);
 

@@ -104,6 +104,8 @@ int hwmc_bcast_plan(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, i
     cfg->net.along_trees = along_trees;
     if (mpi_errno && c->by_hosts) /* others of the host may wait for this rank */
         hwmc_shm_fail(&c->shm->host);
+    if (mpi_errno)
+        hwmc_leader_groups_leave(c);
     return mpi_errno;
 }
 
@@ -122,6 +124,7 @@ static int broadcast(struct hwmc_comm *c, struct hwmc_typed *t, MPI_Aint bytes, 
     MPIR_ERR_CHECK(mpi_errno);
     hwmc_bcast_begin(&b, &cfg);
     mpi_errno = hwmc_wait_stage(&b.stage, n);
+    hwmc_leader_groups_settle(c, b.stage.err);
     MPIR_ERR_CHECK(mpi_errno);
     if (hwmc_bcast_by_net(&b))
         hwmc_note_epoch(b.net.cfg.group);

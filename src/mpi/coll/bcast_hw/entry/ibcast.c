@@ -158,6 +158,7 @@ static void ibcast_end(struct hwmc_request *r)
     if (!b->plan.by_hwmc || r->mpi_errno)
         return;
     r->mpi_errno = hwmc_stage_error(&b->bcast.stage, b->host);
+    hwmc_leader_groups_settle(r->carried, b->bcast.stage.err);
     if (b->message.mpi_errno)
         r->mpi_errno = b->message.mpi_errno;
     if (r->mpi_errno)

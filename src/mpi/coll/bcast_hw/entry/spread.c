@@ -101,6 +101,8 @@ int hwmc_spread_begin(struct hwmc_spread *s)
         mpi_errno = s->ops->begin(s);
     if (mpi_errno && n) /* others of the host may wait for this rank */
         hwmc_shm_fail(n);
+    if (mpi_errno)
+        hwmc_leader_groups_leave(s->c);
     return mpi_errno;
 }
 
@@ -108,6 +110,7 @@ int hwmc_spread_end(struct hwmc_spread *s, int mpi_errno)
 {
     struct hwmc_group *g = s->c->leader_group[0].group;
 
+    hwmc_leader_groups_settle(s->c, s->chain.stage.err);
     mpi_errno = s->ops->end(s, mpi_errno);
     if (mpi_errno)
         return mpi_errno;

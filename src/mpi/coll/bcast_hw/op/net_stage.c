@@ -70,6 +70,13 @@ static enum turn fail_with(struct hwmc_net_stage *s, enum hwmc_err err)
     return finish(s);
 }
 
+/* It ends in mid-message: others wait for this rank. */
+static enum turn break_off(struct hwmc_net_stage *s)
+{
+    hwmc_group_give_up(s->cfg.group);
+    return finish(s);
+}
+
 static enum turn mismatch(struct hwmc_net_stage *s, uint64_t theirs, uint64_t ours)
 {
     s->theirs = theirs;
@@ -143,7 +150,7 @@ static enum turn step_send(struct hwmc_net_stage *s, uint64_t now)
 static enum turn step_packed(struct hwmc_net_stage *s, uint64_t now)
 {
     if (s->err != HWMC_OK)
-        return finish(s);
+        return break_off(s);
     hwmc_group_post_root(s->cfg.group, (uint32_t) s->n, left(s) > s->n, now);
     return enter(s, HWMC_NET_SENDING);
 }
@@ -218,7 +225,7 @@ static enum turn step_unpacked(struct hwmc_net_stage *s, uint64_t now)
 {
     hwmc_group_consume(s->cfg.group, now);
     if (s->err != HWMC_OK)
-        return finish(s);
+        return s->more ? break_off(s) : finish(s);
     has_come(s, s->n);
     s->at += s->got;
     if (s->more)
@@ -233,7 +240,7 @@ static enum turn step_trees(struct hwmc_net_stage *s, uint64_t now)
     const bool whole = s->at == s->cfg.buffer->bytes && s->lies != HWMC_WHOLE_EXCESS;
 
     if (s->err != HWMC_OK)
-        return finish(s);
+        return whole ? finish(s) : break_off(s);
     if (s->lies == HWMC_WHOLE_OWN && s->cfg.is_root != whole)
         return COPY;
     if (whole)
@@ -347,6 +354,7 @@ void hwmc_net_stage_fail(struct hwmc_net_stage *s, enum hwmc_err err, uint64_t n
         return;
     if (s->err == HWMC_OK)
         s->err = err;
+    hwmc_group_give_up(s->cfg.group);
     if (s->state != HWMC_NET_BY_TREES && is_own(s))
         free(s->whole);
     if (s->state != HWMC_NET_BY_TREES) {

@@ -31,7 +31,9 @@
  *
  * Invariants: `at` and `here` only grow; one broadcast of the group is posted at a time; OVER: the
  * group has nothing pinned, no lane or rail touches the message. After an error the group is used
- * no further, except after ERR_INVAL, where all members are still in step.
+ * no further, except after ERR_INVAL, where all members are still in step: it is given up
+ * (engine/group/failure.h), so that the others end too. Without memory for a message in pieces that
+ * is left to the caller.
  *
  * Copying is not done under the engine's lock: a step that returns HWMC_STAGE_COPY wants
  * hwmc_net_stage_copy next.

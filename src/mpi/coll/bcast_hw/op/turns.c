@@ -58,11 +58,13 @@ static void enter(struct hwmc_turns *t, enum hwmc_turns_state state)
     t->stage.over = state == HWMC_TURNS_OVER;
 }
 
+/* The others wait for its broadcasts: the group is given up. */
 static void fail(struct hwmc_turns *t, enum hwmc_err err, uint64_t now)
 {
     hwmc_stage_note(&t->stage, err, false);
     if (t->state != HWMC_TURNS_RUN)
         return;
+    hwmc_group_give_up(t->cfg.group);
     t->retreat = (struct hwmc_retreat){.engine = t->cfg.engine,
                                        .group = t->cfg.group,
                                        .withdraw_ns = t->cfg.withdraw_ns,
@@ -78,13 +80,6 @@ static void mismatch(struct hwmc_turns *t, uint64_t theirs, uint64_t ours)
         t->stage.ours = ours;
     }
     hwmc_stage_note(&t->stage, HWMC_ERR_INVAL, false);
-}
-
-/* Members do not agree on the number of broadcasts: none can go on. */
-static void go_astray(struct hwmc_turns *t, uint64_t now)
-{
-    hwmc_group_give_up(t->cfg.group);
-    fail(t, HWMC_ERR_PEER, now);
 }
 
 static void take_from_trees(struct hwmc_turns *t, uint64_t now)
@@ -114,8 +109,8 @@ static void take_cast(struct hwmc_turns *t, uint64_t now)
     hwmc_group_consume(g, now);
     if (in_step)
         advance(t, &t->taken, n);
-    else
-        go_astray(t, now);
+    else /* members do not agree on the number of broadcasts: none can go on */
+        fail(t, HWMC_ERR_PEER, now);
 }
 
 static uint64_t under_way(const struct hwmc_turns *t)

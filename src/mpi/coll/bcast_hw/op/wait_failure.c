@@ -245,6 +245,8 @@ int hwmc_failure_error(const struct hwmc_group *g)
     const uint32_t peer = g->world[loss->rank];
     char by[256] = "";
 
+    if (loss->finder == loss->rank)
+        return hwmc_error_left((int) peer, stage);
     if (loss->finder == g->cfg.rank && loss->rails != 0)
         return failed(k, peer, loss->rails, loss->stage);
     if (k) {

@@ -72,6 +72,16 @@ fn_fail:
     return mpi_errno;
 }
 
+int hwmc_error_left(int rank, const char *stage)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    MPIR_ERR_SETANDJUMP2(mpi_errno, MPI_ERR_OTHER, "**hwmc_left", "**hwmc_left %d %s", rank, stage);
+
+fn_fail:
+    return mpi_errno;
+}
+
 int hwmc_error_lane(int rank, const char *stage, const char *by)
 {
     int mpi_errno = MPI_SUCCESS;

@@ -26,9 +26,11 @@ int hwmc_error_lengths(int theirs, int ours);
 int hwmc_error_selection(const char *file, const char *why);
 
 /* Rank `rank` of MPI_COMM_WORLD is lost, found out in `stage`. Its host has not answered on `by`
- * for so many ms; rank `finder` has said so; the connection to it over `by` failed. */
+ * for so many ms; rank `finder` has said so; it has left by itself; the connection to it over `by`
+ * failed. */
 int hwmc_error_silent(int rank, const char *stage, const char *by, int ms);
 int hwmc_error_told(int rank, const char *stage, int finder, const char *by);
+int hwmc_error_left(int rank, const char *stage);
 int hwmc_error_lane(int rank, const char *stage, const char *by);
 
 #endif /* HWMC_PROCESS_ERRORS_H_INCLUDED */

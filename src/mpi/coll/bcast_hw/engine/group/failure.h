@@ -29,7 +29,8 @@ void hwmc_group_on_lost(struct hwmc_group *g, uint32_t world_rank);
 /* The member's host is silent on these rails, at least one. */
 void hwmc_group_on_failed(struct hwmc_group *g, uint32_t member, uint32_t rails);
 
-/* This member is no longer in step with the others: for them it is lost. */
+/* This member is no longer in step with the others: for them it is lost. Changes nothing where the
+ * group is broken. */
 void hwmc_group_give_up(struct hwmc_group *g);
 
 /* LOST came, or anything else for a group that is broken. */

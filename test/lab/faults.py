@@ -99,8 +99,8 @@ STOPPED = "a host is stopped for longer than the limit"
 LIMIT_MS = 3000
 GONE_ENDINGS = (GONE, STOPPED)
 GONE_BYTES = (8, 1000, 20000, 100000, 300000, 2000000)
-GONE_CALLS = ("barrier", "reduce", "allreduce")
-GONE_MOVES = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")  # hwmc's with one rank a host, if long
+GONE_CALLS = ("barrier", "reduce", "allreduce", "scan")
+GONE_MOVES = ("gather", "scatter", "allgather", "reduce_scatter", "alltoall")  # hwmc's if long
 
 # The collectives have orders of their own.
 COLLECTIVES = ("barrier", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan")
@@ -256,7 +256,9 @@ def plan(seed, cases, each, endings):
 def draw_gone_call(random_, job):
     """What is called when a host goes. Half of it are broadcasts."""
     job.bytes, job.started = random_.choice(GONE_BYTES), random_.random() < 0.5
-    job.call = random_.choice(("bcast", random_.choice(GONE_CALLS + (GONE_MOVES if job.shape.ppn == 1 else ()))))
+    # Of several ranks a host, an all-to-all is hwmc's over several rails alone.
+    moves = GONE_MOVES if job.shape.ppn == 1 or job.shape.rails > 1 else GONE_MOVES[:-1]
+    job.call = random_.choice(("bcast", random_.choice(GONE_CALLS + moves)))
     if job.call in GONE_MOVES:
         job.bytes = max(GONE_BYTES)
 

@@ -10,16 +10,17 @@
  * not, and each further call is an error.
  *
  *   -usable   it is to stay so
- *   -each     instead, each collective, on communicators of its own: some rank gets an error, and
- *             nobody waits for ever, then, in the calls that follow, or when all is freed
+ *   -each     instead, each collective, on communicators of its own: some rank gets an error, of
+ *             an allgather all do, and nobody waits for ever, then, in the calls that follow, or
+ *             when all is freed
  *
  * In the end it prints how many exchanges there were: that hwmc ran it. */
 
 #define MOST 50000
-#define LONG 30000 /* bytes, of up to 6 ranks */
-#define WARM 40    /* calls after which hwmc runs them */
+#define LONG 150000 /* bytes, of up to 6 ranks: several pieces */
+#define WARM 40     /* calls after which hwmc runs them */
 
-static int in[MOST], out[MOST];
+static int in[6 * LONG / sizeof(int)], out[6 * LONG / sizeof(int)];
 
 /* Rank 1 has `odd` elements, the others `even`. */
 static int disagree(MPI_Comm comm, int even, int odd)
@@ -106,7 +107,7 @@ static int call_it(enum call call, int n, int root, MPI_Comm comm)
 /* `odd`: this rank has `other` bytes, the others `count`. */
 static int disagree_in(enum call call, int root, bool odd, int count, int other)
 {
-    int failed, any = 0, rank;
+    int failed, right = 0, rank;
     MPI_Comm comm;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -115,9 +116,11 @@ static int disagree_in(enum call call, int root, bool odd, int count, int other)
     for (int i = 0; i < 3; i++)
         call_it(call, count, root, comm);
     MPI_Comm_free(&comm);
-    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    /* In an allgather each has to do with the odd one. */
+    MPI_Allreduce(&failed, &right, 1, MPI_INT, call == ALLGATHER ? MPI_LAND : MPI_LOR,
+                  MPI_COMM_WORLD);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (any || rank > 0)
+    if (right || rank > 0)
         return 0;
     printf("%s of root %d: %d and %d bytes are no error\n", names[call], root, count, other);
     fflush(stdout);

@@ -185,6 +185,37 @@ TEST(NetReduce, VectorsOfDifferentLengthsAreAnError)
     }
 }
 
+// A member gives up while an exchange is under way there: the next one is an error at once.
+TEST(NetReduce, BeginsNothingOnAGroupThatIsBroken)
+{
+    const uint32_t p = 3, count = 5000;
+    mem::Net net(p);
+    Groups g = net.group(first(p));
+    std::minstd_rand r(3);
+    const Vector in = vector_of(0, count);
+    Vector out(count);
+
+    net.settle();
+    for (int times = 0; times < 2; times++) {
+        std::vector<hwmc_net_reduce> ops(p);
+        std::vector<hwmc_op_stage *> stages;
+
+        for (uint32_t m = 0; m < p; m++) {
+            hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {2, 2, 4096});
+
+            cfg.in = in.data();
+            cfg.out = out.data();
+            cfg.bytes = count * sizeof(Matrix);
+            hwmc_net_reduce_begin(&ops[m], &cfg);
+            stages.push_back(&ops[m].stage);
+        }
+        hwmc_group_give_up(g[1]);
+        run(net, stages, r);
+        for (auto *s : stages)
+            EXPECT_EQ(HWMC_ERR_PEER, s->err) << times;
+    }
+}
+
 // A member is lost: the others end with an error, and nothing is the lanes'.
 TEST(NetReduce, ALostMemberEndsIt)
 {

@@ -3,11 +3,7 @@
  * Copyright (C) the hwmc contributors
  */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
-#endif
-
-#include <dlfcn.h>
+#include "hwmc_refused.h"
 #include "hwmc_util.h"
 
 /* No rank has memory to look at a communicator: each gets an MPI error. One rank has no memory for
@@ -22,41 +18,10 @@
  * -node   for collectives inside the host, with MPIR_CVAR_HWMC_TUNE=shm_after=1 */
 
 #define BYTES 1000
-
 #define ALL SIZE_MAX
 
-static volatile size_t refused_size; /* requests of so many bytes; 0: none */
-static const void *library;          /* where the MPI library is */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t number, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-
-static bool refused(size_t size, const void *caller)
-{
-    Dl_info from;
-
-    return refused_size != 0 && (refused_size == ALL || refused_size == size) &&
-           dladdr(caller, &from) != 0 && from.dli_fbase == library;
-}
-
-void *malloc(size_t size)
-{
-    return refused(size, __builtin_return_address(0)) ? NULL : __libc_malloc(size);
-}
-
-void *calloc(size_t number, size_t size)
-{
-    return refused(number * size, __builtin_return_address(0)) ? NULL : __libc_calloc(number, size);
-}
-
-void *realloc(void *memory, size_t size)
-{
-    return refused(size, __builtin_return_address(0)) ? NULL : __libc_realloc(memory, size);
-}
-
-/* Broadcasts once, while requests of `without` bytes are refused. `says`: what it is to say; NULL:
- * it is to work. */
+/* Broadcasts once, while requests of `without` bytes are refused; ALL: of any, 0: of none.
+ * `says`: what it is to say; NULL: it is to work. */
 static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t without,
                      const char *says)
 {
@@ -66,9 +31,10 @@ static int broadcast(MPI_Comm comm, unsigned char *bytes, int number, size_t wit
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     hwtest_prepare(bytes, BYTES, rank == number % size, (uint64_t) number);
-    refused_size = without;
+    if (without > 0)
+        hwtest_refuse(without == ALL ? 0 : without, without);
     err = MPI_Bcast(bytes, BYTES, MPI_BYTE, number % size, comm);
-    refused_size = 0;
+    hwtest_refuse_none();
     if (err == MPI_SUCCESS && says == NULL)
         return hwtest_verify(bytes, BYTES, (uint64_t) number, "with memory");
     if (err != MPI_SUCCESS)
@@ -108,16 +74,13 @@ static int inside_host(const MPI_Comm *comm, unsigned char *bytes)
 
 int main(int argc, char **argv)
 {
-    Dl_info here;
     unsigned char *bytes;
     int errs = 0;
     MPI_Comm comm[3];
 
     MTest_Init(&argc, &argv);
     bytes = hwtest_alloc(BYTES);
-    if (dladdr((const void *) MPI_Bcast, &here) == 0)
-        MPI_Abort(MPI_COMM_WORLD, 77);
-    library = here.dli_fbase;
+    hwtest_refused_init();
     for (int i = 0; i < 3; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
         MPI_Comm_set_errhandler(comm[i], MPI_ERRORS_RETURN);

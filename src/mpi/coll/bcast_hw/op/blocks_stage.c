@@ -133,6 +133,11 @@ void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_bloc
     s->retreat.state = HWMC_RETREAT_NONE;
     hwmc_lock();
     s->came = exchange_of(s)->came;
-    hwmc_group_exchange(s->cfg.group, &s->cfg.plan, hwmc_now());
+    if (cfg->group->state != HWMC_GROUP_BROKEN) {
+        hwmc_group_exchange(s->cfg.group, &s->cfg.plan, hwmc_now());
+    } else { /* what was under way when it broke may never be over */
+        hwmc_stage_note(&s->stage, HWMC_ERR_PEER, false);
+        enter(s, HWMC_BLOCKS_OVER);
+    }
     hwmc_unlock();
 }

@@ -46,7 +46,8 @@ struct hwmc_blocks_stage {
     struct hwmc_retreat retreat;
 };
 
-/* Begins the group's next exchange; not under the engine's lock. */
+/* Begins the group's next exchange; not under the engine's lock. Where the group is broken it is
+ * over at once, with ERR_PEER. */
 void hwmc_blocks_stage_begin(struct hwmc_blocks_stage *s, const struct hwmc_blocks_cfg *cfg);
 
 #endif /* HWMC_OP_BLOCKS_STAGE_H_INCLUDED */

@@ -54,6 +54,11 @@ TEST(Crc32c, HasTheCheckValue)
     EXPECT_EQ(hwmc_crc32c("123456789", 9), 0xe3069283u);
     EXPECT_EQ(hwmc_crc32c_more(hwmc_crc32c("1234", 4), "56789", 5), 0xe3069283u);
     EXPECT_EQ(hwmc_crc32c("", 0), 0u);
+    uint64_t words[8];
+    for (int i = 0; i < 8; i++) {
+        words[i] = 0x123456789abcdef0u * (uint64_t) (i + 1);
+        EXPECT_EQ(hwmc_crc32c_words(words, i + 1), hwmc_crc32c(words, 8 * (i + 1)));
+    }
 }
 
 // The header is `want`, which has zeros for the CRC, and the payload "xyz".

@@ -17,4 +17,7 @@ uint32_t hwmc_crc32c(const void *data, size_t len);
 /* Of what `crc` was of, followed by `data`. */
 uint32_t hwmc_crc32c_more(uint32_t crc, const void *data, size_t len);
 
+/* Of `n` words as they lie in memory. */
+uint32_t hwmc_crc32c_words(const uint64_t *words, size_t n);
+
 #endif /* HWMC_ENGINE_WIRE_CRC32C_H_INCLUDED */

@@ -166,21 +166,23 @@ static void place_fragment(struct hwmc_group *g, const struct hwmc_msg *m,
         g->wires->engine_counts->in_place++;
 }
 
-static void on_data(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
+/* The message is completed, and goes through its fragments, where it is: written in parts a moment
+ * ago, it would be slow to copy. */
+static void on_data(struct hwmc_group *g, struct hwmc_wire_in *in, uint64_t now)
 {
-    struct hwmc_msg m = in->msg;
+    struct hwmc_msg *m = &in->msg;
     uint32_t frag = g->stream.ring.frag_bytes;
     const unsigned char *payload = in->payload;
     uint32_t n;
 
     if (in->cast)
-        complete_cast(g, &m, in->whole);
-    n = run_of(g, &m, in->len);
+        complete_cast(g, m, in->whole);
+    n = run_of(g, m, in->len);
     if (n == 0)
         g->wires->counts->bad++;
-    for (uint32_t end = m.data.index + n; m.data.index < end; m.data.index++, payload += frag)
-        if (hwmc_stream_on_recv(&g->stream, &m, now) == HWMC_PLACE)
-            place_fragment(g, &m, payload);
+    for (uint32_t end = m->data.index + n; m->data.index < end; m->data.index++, payload += frag)
+        if (hwmc_stream_on_recv(&g->stream, m, now) == HWMC_PLACE)
+            place_fragment(g, m, payload);
 }
 
 static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
@@ -202,7 +204,7 @@ static void on_segment(struct hwmc_group *g, const struct hwmc_wire_in *in, uint
         memcpy(hwmc_group_segment_at(g, &in->msg, &len), in->payload, len);
 }
 
-void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now)
+void hwmc_group_on_recv(struct hwmc_group *g, struct hwmc_wire_in *in, uint64_t now)
 {
     if (in->msg.peer >= g->cfg.size) {
         g->wires->counts->bad++;

@@ -176,8 +176,8 @@ static inline bool hwmc_group_exchanged(const struct hwmc_group *g)
     return hwmc_exchange_over(&g->blocks.exchange);
 }
 
-/* For the engine: a message for this group came; timers; sends. `payload` is DATA's. */
-void hwmc_group_on_recv(struct hwmc_group *g, const struct hwmc_wire_in *in, uint64_t now);
+/* For the engine: a message for this group came, which is over when it returns; timers; sends. */
+void hwmc_group_on_recv(struct hwmc_group *g, struct hwmc_wire_in *in, uint64_t now);
 void hwmc_group_on_sent(struct hwmc_group *g, uint32_t lane, uint32_t token);
 void hwmc_group_pump(struct hwmc_group *g, uint64_t now);
 

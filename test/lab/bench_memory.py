@@ -18,8 +18,8 @@ MIB = 1024.0  # KiB
 # bytes.
 CHANNELS_MIB = 16 * 64 / MIB
 PER_COMMUNICATOR = 1.1 * CHANNELS_MIB
-# MPIR_CVAR_HWMC_MEMORY: however many communicators, a process has channels of 64 MiB.
-PER_PROCESS = 1.1 * 64
+# MPIR_CVAR_HWMC_MEMORY: however many communicators, a process has channels of 256 MiB.
+PER_PROCESS = 1.1 * 256
 
 # Of a stage of a series: comms, and rss and hwm in KiB, of each rank.
 Stage = collections.namedtuple("Stage", "comms rss hwm")

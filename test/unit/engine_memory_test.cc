@@ -182,3 +182,57 @@ TEST(EngineMemory, WhoWithdrawsTakesAndSendsNothing)
         }
     }
 }
+
+namespace {
+
+Groups fast_ones(mem::Net &net, uint32_t number)
+{
+    return net.group(first(2), [=](hwmc_group_cfg &cfg) {
+        cfg.context = number;
+        cfg.key = 1000 + number;
+        cfg.piece_bytes = 262144;
+    });
+}
+
+constexpr size_t kMib = 1 << 20;
+
+} // namespace
+
+// Long pieces are for half of the memory; then there are short ones, as many as fit.
+TEST(EngineMemory, LongPiecesLeaveRoomForOthers)
+{
+    mem::Net net(2, 3 * kMib, 8000, 4 * kMib);
+    std::vector<Groups> all;
+
+    for (uint32_t i = 0; i < 10; i++) {
+        all.push_back(fast_ones(net, i));
+        net.settle(UINT64_C(10000000000));
+    }
+    for (uint32_t i = 0; i < 9; i++) {
+        expect_all(all[i], HWMC_GROUP_ON);
+        for (auto *g : all[i]) {
+            EXPECT_LE(g->piece_bytes, i == 0 ? 262144u : 65536u) << i;
+            EXPECT_GT(g->piece_bytes, i == 0 ? 200000u : 50000u) << i;
+        }
+        broadcast(net, all[i], i % 2, pattern(all[i][0]->piece_bytes, i));
+    }
+    expect_all(all[9], HWMC_GROUP_OFF);
+    EXPECT_EQ(3 * kMib, net.engines[0]->groups.memory_used);
+}
+
+// One member has memory for short pieces only: all agree on these.
+TEST(EngineMemory, AllHaveThePiecesOfTheOneWithLeast)
+{
+    for (uint32_t poor = 0; poor < 2; poor++) {
+        mem::Net net(2, 64 * kMib, 8000, 4 * kMib);
+
+        net.engines[poor]->wires.cfg.memory = kMib;
+        Groups g = fast_ones(net, 1);
+        net.settle(UINT64_C(10000000000));
+        expect_all(g, HWMC_GROUP_ON);
+        EXPECT_LE(g[poor]->piece_bytes, 65536u);
+        EXPECT_EQ(g[0]->piece_bytes, g[1]->piece_bytes);
+        for (uint32_t i = 0; i < 8; i++)
+            broadcast(net, g, i % 2, pattern(g[0]->piece_bytes, i));
+    }
+}

@@ -189,3 +189,22 @@ TEST(Model, SetUpCostsTheTreeFourTimesBothWaysAndAProbe)
     far.site_latency_ns = 2 * MS;
     EXPECT_EQ(9 * 2 * MS, hwmc_model_setup(&far, &s, 4));
 }
+
+// Longer pieces where the network carries more than a processor sends; the same everywhere else.
+TEST(Model, PiecesFollowTheRate)
+{
+    const struct {
+        uint32_t mbit, piece;
+    } by_rate[] = {{100, 65536},   {1000, 65536},   {2500, 65536},
+                   {5000, 131072}, {10000, 262144}, {100000, 262144}};
+
+    for (const auto &want : by_rate) {
+        const hwmc_network net = {10 * US, 10 * US, want.mbit, want.mbit, 0, 0, 0, 0, 0, 0};
+
+        EXPECT_EQ(want.piece, hwmc_model_piece(&net, false, 16)) << want.mbit;
+    }
+    const hwmc_network far = {10 * US, 100 * MS, 10000, 10000, 0, 0, 0, 0, 0, 0};
+    EXPECT_EQ(1048576u, hwmc_model_piece(&far, true, 16));
+    const hwmc_network unknown = {};
+    EXPECT_EQ(65536u, hwmc_model_piece(&unknown, false, 16));
+}

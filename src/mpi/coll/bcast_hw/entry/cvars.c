@@ -276,14 +276,15 @@ cvars:
     - name        : MPIR_CVAR_HWMC_MEMORY
       category    : HWMC
       type        : int
-      default     : 64
+      default     : 256
       class       : none
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The bound (in MiB) on a process's channel memory, shared by all communicators: each that
-        uses multicast has MPIR_CVAR_HWMC_CHANNELS channels of it. A communicator for which it does
-        not suffice does without multicast.
+        uses multicast has MPIR_CVAR_HWMC_CHANNELS channels of it. Channels are longer on fast
+        networks, as long as half of it is free. A communicator for which it does not suffice does
+        without multicast. Memory is taken from the system only as it is used.
 
     - name        : MPIR_CVAR_HWMC_SHM
       category    : HWMC

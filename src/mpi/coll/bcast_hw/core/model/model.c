@@ -13,6 +13,9 @@
 #define SEGMENTS_MAX (1u << 20)
 #define PIECE (UINT32_C(64) << 10)
 #define PIECE_MAX (UINT32_C(1) << 20)
+#define PIECE_FAST_MAX (UINT32_C(256) << 10) /* where it is only for speed */
+#define FAST_NS                                                                                    \
+    UINT64_C(3000000) /* all channels together last so long, if that makes pieces longer */
 
 /* ns that `bytes` take; a message longer than 2^50 bytes is that long. */
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
@@ -236,12 +239,13 @@ uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t 
 
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels)
 {
-    uint64_t needed;
+    uint64_t needed, fast;
     uint32_t bytes = PIECE;
 
     assert(channels > 0);
     needed = under_way(net, far) / channels;
-    while (bytes < needed && bytes < PIECE_MAX)
+    fast = FAST_NS * net->mbit_all / 8000 / channels;
+    while ((bytes < needed && bytes < PIECE_MAX) || (bytes < fast && bytes < PIECE_FAST_MAX))
         bytes *= 2;
     return bytes;
 }

@@ -113,7 +113,9 @@ uint64_t hwmc_model_setup(const struct hwmc_network *net, const struct hwmc_shap
 
 /* What is to be under way so that no sender waits for answers: twice bandwidth times round trip,
  * between sites if `far`. As segments of one tree, and as bytes of one of so many channels. At
- * least what serves in a host's neighbourhood. */
+ * least what serves in a host's neighbourhood. A channel has more bytes on a network that carries
+ * more than a processor can send: a synchronization comes with so many pieces, and costs the same
+ * whatever their length. */
 uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t trees,
                              uint32_t seg_bytes);
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels);

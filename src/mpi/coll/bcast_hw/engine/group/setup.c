@@ -13,6 +13,7 @@
 #include "groups.h"
 #include "group_impl.h"
 
+#define PIECE_SERVES 65536u    /* bytes; where wished ones are shorter these are */
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -23,6 +24,28 @@ static uint32_t max_u32(uint32_t a, uint32_t b)
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Takes channel memory for pieces as long as wished, or, so that long ones of a few communicators
+ * do not leave others without any, as short as serves: more than that is for half of the bound.
+ * How long they are; 0: there is no memory. */
+static size_t reserve_memory(struct hwmc_group *g, uint32_t frag_bytes)
+{
+    const size_t bound = g->wires->cfg.memory, used = g->all->memory_used;
+    size_t piece = max_u32(g->cfg.piece_bytes, frag_bytes);
+
+    if (piece > PIECE_SERVES && used + g->cfg.channels * piece > bound / 2)
+        piece = max_u32(PIECE_SERVES, frag_bytes);
+    if (used + g->cfg.channels * piece > bound)
+        return 0;
+    g->reserved = g->cfg.channels * piece;
+    g->all->memory_used += g->reserved;
+    return piece;
 }
 
 void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *proposal)
@@ -47,13 +70,13 @@ void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *prop
     proposal->rails = rails;
     proposal->frag_bytes = (uint32_t) (attr.max_datagram - HWMC_WIRE_CAST_HEAD);
     proposal->window = (uint32_t) (attr.window < UINT32_MAX ? attr.window : UINT32_MAX);
-    piece = g->cfg.piece_bytes > proposal->frag_bytes ? g->cfg.piece_bytes : proposal->frag_bytes;
-    if (all->memory_used + g->cfg.channels * piece > g->wires->cfg.memory) {
+    piece = reserve_memory(g, proposal->frag_bytes);
+    if (piece == 0) {
         proposal->reason = HWMC_REASON_MEMORY;
         return;
     }
-    g->reserved = g->cfg.channels * piece;
-    all->memory_used += g->reserved;
+    /* By that all agree on pieces that there is memory for everywhere. */
+    proposal->window = (uint32_t) min_size(proposal->window, g->cfg.channels * piece);
     if (g->cfg.rank == 0 && hwmc_rails_draw(&g->wires->rails, &proposal->group) != HWMC_OK)
         proposal->reason = HWMC_REASON_FABRIC;
 }

@@ -23,6 +23,7 @@ struct wait {
     struct hwmc_shm_wait in_host;
     bool for_net;  /* MPICH's wait has begun, */
     uint64_t mark; /* ... for this */
+    bool failed;   /* the stage has been told so, and comes to its end */
 };
 
 uint64_t hwmc_withdraw_ns(void)
@@ -69,7 +70,8 @@ static int poll_net(struct wait *w)
         hwmc_wait_failure_step(&w->failure, s->group);
         hwmc_unlock();
     }
-    if (mpi_errno == MPI_SUCCESS && w->n && hwmc_shm_group_failed(&w->n->group))
+    /* Once: MPICH keeps the texts of the last 128 errors, so that more would displace the first. */
+    if (mpi_errno == MPI_SUCCESS && w->n && !w->failed && hwmc_shm_group_failed(&w->n->group))
         mpi_errno = hwmc_shm_failed(w->n, HWMC_ERR_PEER);
     return mpi_errno;
 }
@@ -102,6 +104,7 @@ int hwmc_wait_stage(struct hwmc_op_stage *s, struct hwmc_shm_host *n)
 
         if (err && !mpi_errno) {
             mpi_errno = err;
+            w.failed = true;
             s->ops->fail(s, HWMC_ERR_PEER);
         }
     }

@@ -148,10 +148,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        A file, as hwmc_tune writes it, that says by which algorithm a collective inside a host
-        goes, for each number of ranks and message length, and who runs one over hosts. Empty: the
-        one that hwmc comes with; none: none. Files of different processes may have different names,
-        and must say the same.
+        A file of hwmc_tune's: by which algorithm a collective inside a host goes, for each number
+        of ranks and message length, and who runs one over hosts. Empty: the one that hwmc comes
+        with; none: none. Those of different processes must say the same.
 
     - name        : MPIR_CVAR_HWMC_BCAST_ALGORITHM
       category    : HWMC

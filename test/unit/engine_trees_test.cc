@@ -223,3 +223,29 @@ TEST(EngineTrees, QuietLanesAreLookedAtSeldom)
     }
     EXPECT_NEAR(10, net.lane(1, 1).polls - before, 2);
 }
+
+// Where segments may be long, those of long messages are: so many a message, for each level.
+TEST(EngineTrees, SegmentsGrowWithTheMessage)
+{
+    const struct {
+        uint32_t ranks, max, bytes, segments; // of the message
+    } cases[] = {
+        {2, 0, 32000, 320},  {2, 100, 32000, 320}, {2, 1000, 32000, 32}, {2, 5000, 32000, 16},
+        {2, 5000, 1500, 15}, {2, 5000, 1700, 17},  {8, 5000, 48000, 48},
+    };
+
+    for (const auto &c : cases) {
+        mem::Net net(c.ranks);
+        Groups g = net.group(first(c.ranks), [&](hwmc_group_cfg &cfg) {
+            trees(2, 8, 100)(cfg);
+            cfg.seg_max = c.max;
+        });
+        int sent = 0;
+
+        net.settle(UINT64_C(10000000000));
+        along_trees(net, g, 0, pattern(c.bytes, c.max));
+        for (auto &lane : net.lanes)
+            sent += lane->segments;
+        EXPECT_EQ((int) (c.segments * (c.ranks - 1)), sent) << c.ranks << " " << c.max;
+    }
+}

@@ -36,6 +36,7 @@ TEST(Settings, DefaultsWhereNothingIsSaid)
 
     EXPECT_TRUE(r.good);
     EXPECT_EQ(8192, r.set.tune.segment);
+    EXPECT_EQ(1048576, r.set.tune.segment_max);
     EXPECT_EQ(-1, r.set.tune.setup_after);
     EXPECT_TRUE(r.set.tune.prepare);
     EXPECT_EQ(HWMC_SET_COPY_AUTO, r.set.tune.shm_copy);

@@ -72,6 +72,9 @@ void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only)
     cfg->trees = MPL_MAX(hwmc_wires_lanes_on(&hwmc_process_engine()->wires, cfg->rails),
                          2); /* two trees may share a lane */
     cfg->seg_bytes = clamp(hwmc_settings.tune.segment, 1, 1 << 28);
+    cfg->seg_max = hwmc_model_is_fast(hwmc_network_now())
+                       ? clamp(hwmc_settings.tune.segment_max, 1, 1 << 28)
+                       : 0;
     cfg->adapt_lanes = hwmc_settings.tune.rail_weight;
     configure_windows(cfg);
     cfg->delay_ns = (uint64_t) clamp(hwmc_settings.tune.root_delay_us, 0, 10000000) * 1000;

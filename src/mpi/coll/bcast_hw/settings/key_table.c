@@ -115,6 +115,9 @@ static const struct hwmc_key tune_keys[] = {
         "The longest pause between probes of a rail that was left."),
     INT(segment, ALIKE, 1, 1 << 28, 8192, "bytes",
         "The pieces that a message along trees is passed on in."),
+    INT(segment_max, ALIKE, 1, 1 << 28, 1 << 20, "bytes",
+        "Up to this long they get with the message where the network carries more than 2.5 Gbit/s; "
+        "not, if segment is longer."),
     INT(window, ALIKE, 0, 1 << 20, 0, "segments",
         "How many segments of a tree a rank takes from its parent ahead of what has come. More "
         "fill "

@@ -128,7 +128,7 @@ struct hwmc_set_tune {
     int root_delay_us;
     int join_ms, probe_ms;
     int reprobe_ms, reprobe_max_ms;
-    int segment, window;
+    int segment, segment_max, window;
     bool rail_weight;
     int rail_lanes, site_lanes;
     char apm_path[HWMC_SET_PATH_ROOM];

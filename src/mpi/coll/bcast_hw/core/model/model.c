@@ -14,6 +14,7 @@
 #define PIECE (UINT32_C(64) << 10)
 #define PIECE_MAX (UINT32_C(1) << 20)
 #define PIECE_FAST_MAX (UINT32_C(256) << 10) /* where it is only for speed */
+#define FAST_MBIT 2500u
 #define FAST_NS                                                                                    \
     UINT64_C(3000000) /* all channels together last so long, if that makes pieces longer */
 
@@ -235,6 +236,11 @@ uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t 
     if (needed < SEGMENTS)
         return SEGMENTS;
     return needed < SEGMENTS_MAX ? (uint32_t) needed : SEGMENTS_MAX;
+}
+
+bool hwmc_model_is_fast(const struct hwmc_network *net)
+{
+    return net->mbit_all > FAST_MBIT;
 }
 
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels)

@@ -120,6 +120,9 @@ uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t 
                              uint32_t seg_bytes);
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels);
 
+/* The network carries more than a processor sends in short messages: longer ones are worth it. */
+bool hwmc_model_is_fast(const struct hwmc_network *net);
+
 /* A block takes longer on the wires than the messages do that it goes with: four latencies. What
  * every rank sends every other one goes straight then; shorter ones are better sent on together, in
  * fewer messages. */

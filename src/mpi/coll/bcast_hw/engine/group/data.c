@@ -11,7 +11,8 @@
 #include "group_impl.h"
 #include "setup.h"
 
-#define SPREAD_FRAGS 8u /* from this many on a broadcast is spread over the rails */
+#define SPREAD_FRAGS 8u      /* from this many on a broadcast is spread over the rails */
+#define SEGMENTS_A_LEVEL 16u /* of a tree: filling it takes a 16th of the time */
 
 bool hwmc_group_open(const struct hwmc_group *g)
 {
@@ -87,12 +88,16 @@ void hwmc_group_post_member(struct hwmc_group *g, uint32_t root, uint64_t now)
     hwmc_group_pump(g, now);
 }
 
-/* Longer segments where there would be too many. */
+/* Longer segments for a long message, and where there would be too many. */
 static uint32_t seg_bytes(const struct hwmc_group *g, uint32_t bytes)
 {
-    uint32_t least = (bytes - 1) / HWMC_GROUP_SEGMENTS_MAX + 1;
+    const uint32_t levels = 32u - (uint32_t) __builtin_clz(g->cfg.size - 1);
+    const uint32_t least = (bytes - 1) / HWMC_GROUP_SEGMENTS_MAX + 1;
+    uint32_t seg = bytes / (SEGMENTS_A_LEVEL * levels);
 
-    return g->cfg.seg_bytes > least ? g->cfg.seg_bytes : least;
+    seg = seg < g->cfg.seg_max ? seg : g->cfg.seg_max;
+    seg = seg > g->cfg.seg_bytes ? seg : g->cfg.seg_bytes;
+    return seg > least ? seg : least;
 }
 
 void hwmc_group_post_trees(struct hwmc_group *g, uint32_t root, void *memory, uint32_t bytes,

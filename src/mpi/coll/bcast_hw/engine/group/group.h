@@ -53,10 +53,11 @@ struct hwmc_group_cfg {
     uint32_t piece_bytes; /* the most that one broadcast carries, as wished */
     uint32_t trees;       /* of broadcasts along trees, as wished; 0: there are none */
     uint32_t seg_bytes;   /* of their segments, as wished */
-    uint32_t window;      /* segments of a tree that a rank takes ahead */
-    uint32_t far_window;  /* the same from another site */
-    bool adapt_lanes;     /* shares of rails follow what they carry */
-    uint32_t rails;       /* it keeps to these, a bit each; 0: to all there are */
+    uint32_t seg_max; /* those of long messages may be so long; at most seg_bytes: they are not */
+    uint32_t window;  /* segments of a tree that a rank takes ahead */
+    uint32_t far_window; /* the same from another site */
+    bool adapt_lanes;    /* shares of rails follow what they carry */
+    uint32_t rails;      /* it keeps to these, a bit each; 0: to all there are */
     const uint64_t
         *site; /* of each rank, a name for where it is; NULL: all at one; read at create */
     enum hwmc_delay_kind delay;

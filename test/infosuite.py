@@ -7,7 +7,10 @@ The times are worked out by hand from the formulas at the head of core/model/mod
 
 import json
 import os
+import pathlib
 import re
+import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -43,6 +46,9 @@ WRONG = ("foo=1", "ranks=1", "ranks=x", "rails=9", "sites=0", "mbit=0", "latency
 WHATS = (BASE, BASE + ",multicast=0", BASE + ",loss_ppm=300000", "ranks=64,rails=2,multicast=0",
          "ranks=4,latency_us=1000,mbit=100,loss_ppm=200000", "ranks=6,rails=1,multicast=0",
          "ranks=3,rails=1,multicast=0,latency_us=50,mbit=1000")
+SO_RCVBUFFORCE = 33
+WINDOW = 4 << 20  # bytes that a job wants to be able to wait
+LOOPBACK_DATAGRAM = 16384 + 64
 FILE_WHAT = "ranks=8,rails=1,multicast=0,latency_us=50,mbit=1000"
 FILE_ABOVE = 32768  # bytes: what FILE_WHAT leaves to MPICH, on 3 to 8 ranks
 
@@ -207,6 +213,57 @@ def file_complete(own):
         raise Wrong("the broadcast on intercommunicators differs from MPICH's")
 
 
+def cost_of(length):
+    """What the kernel counts for a datagram, as fabric/udp_socket.c has it."""
+    data, room = length + 384, 2048
+    while room < data and room < 16384:
+        room *= 2
+    return (room if room >= data else (data + 4095) // 4096 * 4096) + 256
+
+
+def window_of(asked, length, drop):
+    """Bytes that can wait in a socket that asks for so much; `drop`: with no right to go beyond."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        try:
+            if drop:
+                raise PermissionError
+            sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, asked)
+        except PermissionError:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, asked)
+        return sock.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 4 * 3 // cost_of(length) * length
+
+
+def check_limits(text, drop):
+    setting = re.search(r"^net\.core\.rmem_max +(\d+) +(\d+)  (enough|less.*)$", text, re.M)
+    ports = re.findall(r"^(\S+) +(\d+) +(\d+) +(\d+)  (as asked|less: net\.core\.rmem_max) +(\S.*)$", text, re.M)
+    if not setting or not ports or "lo" not in [port[0] for port in ports]:
+        raise Wrong("hwmc_info --limits: no setting, or no ports: %s" % text)
+    if int(setting[1]) != int(pathlib.Path("/proc/sys/net/core/rmem_max").read_text()):
+        raise Wrong("another net.core.rmem_max: %s" % setting[0])
+    if int(setting[2]) != max(int(port[2]) for port in ports):
+        raise Wrong("net.core.rmem_max is not compared with what the ports ask for: %s" % text)
+    if (setting[3] == "enough") != (int(setting[1]) >= int(setting[2])):
+        raise Wrong("wrong verdict: %s" % setting[0])
+    for name, mtu, asked, window, verdict, burst in ports:
+        length = min(int(mtu) - 28, LOOPBACK_DATAGRAM)
+        if int(asked) != -(-WINDOW // length) * cost_of(length) // 3 * 4 // 2:
+            raise Wrong("%s asks for %s" % (name, asked))
+        wanted = window_of(int(asked), length, drop)
+        if int(window) != wanted or (verdict == "as asked") != (wanted >= WINDOW // 16 * 15):
+            raise Wrong("%s: %s bytes can wait, %s; not %d" % (name, window, verdict, wanted))
+        if name == "lo" and not re.fullmatch("(sent|received).*", burst):
+            raise Wrong("lo: %s" % burst)
+
+
+def limits():
+    """As a process that may go beyond net.core.rmem_max, if this one may, and as one that may not."""
+    check_limits(info("--limits")[0], False)
+    drop = ["setpriv", "--inh-caps=-net_admin", "--bounding-set=-net_admin"]
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        done = subprocess.run([*drop, str(INFO), "--limits"], capture_output=True, text=True, timeout=60, check=True)
+        check_limits(done.stdout, True)
+
+
 def checks(own):
     return (("hwmc_info --model: times", model),
             ("hwmc_info --model: %s" % NETWORK, model_network),
@@ -214,6 +271,7 @@ def checks(own):
             ("hwmc_tune -check: the part for hosts", files_for_hosts),
             ("hwmc_info: wrong words", wrong_words),
             ("hwmc_info --json: the same as --model", file_as_model),
+            ("hwmc_info --limits", limits),
             ("hwmc_info --json: complete", lambda: file_complete(own)))
 
 

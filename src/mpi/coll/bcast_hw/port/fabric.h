@@ -58,6 +58,8 @@ struct hwmc_expected {
 
 #define HWMC_EXPECTED_HEAD 80u
 
+#define HWMC_FABRIC_WINDOW ((size_t) 4 << 20) /* bytes that a job wants to be able to wait unread */
+
 struct hwmc_fabric_attr {
     size_t max_datagram; /* head and body together, bytes */
     size_t window;       /* bytes of datagram payload that can wait unread without loss */

@@ -173,6 +173,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_info.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_colls.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_fabric.c   \
+    src/mpid/ch4/netmod/hwmc/tools/info_limits.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_live.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_model.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c      \

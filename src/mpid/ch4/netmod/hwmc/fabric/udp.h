@@ -37,4 +37,15 @@ bool hwmc_udp_may_bind(uint16_t port);
 /* What the kernel is taken to charge a socket for one waiting datagram of `len` bytes. */
 size_t hwmc_udp_cost(size_t len);
 
+/* What a socket asks for, bytes as SO_RCVBUF has them, so that `window` bytes can wait in datagrams
+ * of `len`; and as SO_SNDBUF: what waits in this host delays everything behind it. The kernel gives
+ * twice that. */
+int hwmc_udp_buffer_for(size_t window, size_t len);
+#define HWMC_UDP_SEND_BUFFER 65536
+
+/* Of a fabric of this kind: the kernel takes several datagrams as one message, as far as is known;
+ * how many it has handed over in one, of late. */
+bool hwmc_udp_sends_together(const struct hwmc_fabric *fabric);
+uint32_t hwmc_udp_came_together(const struct hwmc_fabric *fabric);
+
 #endif /* HWMC_NETMOD_FABRIC_UDP_H_INCLUDED */

@@ -112,3 +112,13 @@ fail:
     udp_close(&u->super);
     return err;
 }
+
+bool hwmc_udp_sends_together(const struct hwmc_fabric *fabric)
+{
+    return ((const struct hwmc_udp *) (const void *) fabric)->segments;
+}
+
+uint32_t hwmc_udp_came_together(const struct hwmc_fabric *fabric)
+{
+    return ((const struct hwmc_udp *) (const void *) fabric)->in_run;
+}

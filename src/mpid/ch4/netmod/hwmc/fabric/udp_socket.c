@@ -23,8 +23,6 @@
 #define IP_MULTICAST_ALL 49
 #endif
 
-#define SEND_BUFFER 131072 /* bytes: what waits in this host delays everything behind it */
-
 size_t hwmc_udp_cost(size_t len)
 {
     /* The kernel's truesize: data with headers and struct skb_shared_info in a power of two, or in
@@ -39,13 +37,19 @@ size_t hwmc_udp_cost(size_t len)
     return room + 256u;
 }
 
-/* Asks for room for the window in the receive buffer. A reader lags a quarter of the buffer behind
- * before the kernel takes back what was read, hence 4/3. */
+/* A reader lags a quarter of the buffer behind before the kernel takes back what was read, hence
+ * 4/3. */
+int hwmc_udp_buffer_for(size_t window, size_t len)
+{
+    const size_t bytes = (window + len - 1) / len * hwmc_udp_cost(len) / 3 * 4;
+
+    return bytes / 2 > 0x3fffffff ? 0x3fffffff : (int) (bytes / 2); /* the kernel doubles it */
+}
+
+/* Asks for room for the window in the receive buffer. */
 static void size_receive_buffer(int fd, const struct hwmc_udp *u)
 {
-    size_t len = u->attr.max_datagram;
-    size_t bytes = (u->params.window + len - 1) / len * hwmc_udp_cost(len) / 3 * 4;
-    int half = bytes / 2 > 0x3fffffff ? 0x3fffffff : (int) (bytes / 2); /* the kernel doubles it */
+    const int half = hwmc_udp_buffer_for(u->params.window, u->attr.max_datagram);
 
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half)) != 0)
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof(half));
@@ -77,7 +81,7 @@ static int err_of_errno(int e)
 
 static int set_options(int fd, const struct hwmc_udp *u)
 {
-    const int on = 1, off = 0, room = SEND_BUFFER / 2; /* the kernel doubles it */
+    const int on = 1, off = 0, room = HWMC_UDP_SEND_BUFFER;
     const unsigned char ttl = u->params.ttl, loop = u->params.loop;
     const struct ip_mreqn out = {.imr_ifindex = (int) u->rail.index};
 

@@ -14,7 +14,7 @@
 #include <ucp/api/ucp.h>
 
 static const char usage[] =
-    "usage: hwmc_info [--rails | --cvars | --pvars | --version | --help]\n"
+    "usage: hwmc_info [--rails | --limits | --cvars | --pvars | --version | --help]\n"
     "       hwmc_info --model | --json [WHAT]\n"
     "       hwmc_info --live PID [--watch SECONDS]\n"
     "       mpiexec -n N hwmc_info --net\n"
@@ -23,6 +23,10 @@ static const char usage[] =
     "  --rails      the network ports of this host: which can carry multicast, what multicasts "
     "there\n"
     "               and why that, and whether it works\n"
+    "  --limits     what of this host's settings limits a job: buffers of sockets, MTUs, and "
+    "whether "
+    "the kernel\n"
+    "               takes several datagrams in one piece and hands them over so\n"
     "  --cvars      control variables: value, default, what each does\n"
     "  --pvars      performance variables, as MPI_T names them\n"
     "  --model      which algorithm a broadcast of each length takes, and the time predicted for "
@@ -70,6 +74,7 @@ static void print_library_line(const char *name, const char *title)
 
 static int print_all(void)
 {
+    int status;
 #ifdef HAVE_HWMC_VERBS
     const char *verbs = "verbs (multicast of InfiniBand and RoCE v2)";
 #else
@@ -82,7 +87,10 @@ static int print_all(void)
     printf("%-10s udp (IP multicast); %s; fault (spoils what comes, for tests)\n", "fabrics",
            verbs);
     printf("%-10s ucx (UCX %s)\n\n", "lanes", ucp_get_version_string());
-    return hwmc_info_rails();
+    status = hwmc_info_rails();
+    printf("\n");
+    hwmc_info_limits();
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -91,10 +99,8 @@ int main(int argc, char **argv)
         const char *option;
         int (*run)(void);
     } parts[] = {
-        {"--rails", hwmc_info_rails},
-        {"--cvars", hwmc_info_cvars},
-        {"--pvars", hwmc_info_pvars},
-        {"--net", hwmc_info_net},
+        {"--rails", hwmc_info_rails}, {"--limits", hwmc_info_limits}, {"--cvars", hwmc_info_cvars},
+        {"--pvars", hwmc_info_pvars}, {"--net", hwmc_info_net},
     };
 
     if (argc == 1)

@@ -20,6 +20,9 @@ void hwmc_info_path(const struct hwmc_rail *rail, char *text, size_t room);
 /* The network ports of this host, and whether multicast works on each. */
 int hwmc_info_rails(void);
 
+/* What of this host's settings limits a job, and whether the kernel takes bursts in one piece. */
+int hwmc_info_limits(void);
+
 /* hwmc's control variables: value, default, description. */
 int hwmc_info_cvars(void);
 

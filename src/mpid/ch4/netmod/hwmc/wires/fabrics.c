@@ -14,8 +14,6 @@
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 #endif
 
-#define WINDOW ((size_t) 4 << 20) /* bytes that shall be able to wait to be received */
-
 #ifdef HAVE_HWMC_VERBS
 #define PROBE_NS UINT64_C(250000000)
 
@@ -48,7 +46,7 @@ static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct 
         .key = f->key,
         .port = f->port,
         .group = f->group,
-        .window = WINDOW,
+        .window = HWMC_FABRIC_WINDOW,
     };
     struct hwmc_fabric *fabric;
 
@@ -131,7 +129,7 @@ static struct hwmc_fabric *open_udp(const struct hwmc_fabrics *f, const struct h
         .ttl = 1,
         .loop = hwmc_host_is_shared(),
         .group = f->group,
-        .window = WINDOW,
+        .window = HWMC_FABRIC_WINDOW,
         .unicast = &hwmc_counters.setup->drop_unicast,
     };
     struct hwmc_fabric *fabric = NULL;

@@ -61,6 +61,8 @@ void hwmc_names_has_generation(struct hwmc_names *n, struct hwmc_group *g)
 
 void hwmc_names_remove(struct hwmc_names *n, struct hwmc_group *g)
 {
+    if (n->last == g)
+        n->last = NULL;
     for (int kind = 0; kind < HWMC_NAMES_KINDS; kind++)
         take_out(n, g, (enum hwmc_names_kind) kind);
 }
@@ -74,12 +76,10 @@ static bool is_named_by(const struct hwmc_group *g, const struct hwmc_wire_in *i
     return g->running && g->id.generation == in->id.generation;
 }
 
-struct hwmc_group *hwmc_names_of(struct hwmc_names *n, const struct hwmc_wire_in *in)
+static struct hwmc_group *find_name(struct hwmc_names *n, const struct hwmc_wire_in *in,
+                                    enum hwmc_names_kind kind, uint64_t name)
 {
-    const bool by_key = hwmc_wire_is_by_key(in->msg.type);
-    const enum hwmc_names_kind kind = by_key ? HWMC_NAMES_KEY : HWMC_NAMES_GENERATION;
-    struct hwmc_group *g =
-        n->first[kind][list_of(in->id.leader, by_key ? in->msg.bid : in->id.generation)];
+    struct hwmc_group *g = n->first[kind][list_of(in->id.leader, name)];
 
     for (; g; g = g->same[kind]) {
         n->looks++;
@@ -87,6 +87,16 @@ struct hwmc_group *hwmc_names_of(struct hwmc_names *n, const struct hwmc_wire_in
             return g;
     }
     return NULL;
+}
+
+struct hwmc_group *hwmc_names_of(struct hwmc_names *n, const struct hwmc_wire_in *in)
+{
+    if (hwmc_wire_is_by_key(in->msg.type))
+        return find_name(n, in, HWMC_NAMES_KEY, in->msg.bid);
+    if (n->last && is_named_by(n->last, in))
+        return n->last;
+    n->last = find_name(n, in, HWMC_NAMES_GENERATION, in->id.generation);
+    return n->last;
 }
 
 struct hwmc_group *hwmc_names_numbered(struct hwmc_names *n, uint32_t number)

@@ -25,7 +25,8 @@ enum hwmc_names_kind { HWMC_NAMES_KEY, HWMC_NAMES_GENERATION, HWMC_NAMES_NUMBER,
 /* By hash. The next group of a list is in the group. */
 struct hwmc_names {
     struct hwmc_group *first[HWMC_NAMES_KINDS][HWMC_NAMES_LISTS];
-    uint64_t looks; /* at a group, to see whether it is the one */
+    struct hwmc_group *last; /* that a message was for, but for set-up; NULL */
+    uint64_t looks;          /* at a group, to see whether it is the one */
 };
 
 /* A group that is new; one that has a generation now; one that is about to be freed. */

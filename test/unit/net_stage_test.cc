@@ -140,6 +140,15 @@ class Stages {
         return over;
     }
 
+    // So many steps of the members and the network.
+    void go(int steps)
+    {
+        for (int i = 0; i < steps; i++) {
+            step();
+            net_.step();
+        }
+    }
+
     // Until all are over; time moves when nothing else does.
     void run()
     {
@@ -329,10 +338,7 @@ TEST(NetStage, EndsWhereverAMemberIsLost)
                 net.settle();
                 plan.along_trees = along_trees;
                 Stages stages(net, g, plan, pattern(1700, 1));
-                for (int i = 0; i < after; i++) {
-                    stages.step();
-                    net.step();
-                }
+                stages.go(after);
                 for (uint32_t r = 0; r < 4; r++)
                     if (r != lost)
                         hwmc_engine_on_lost(net.engines[r], lost);
@@ -359,10 +365,7 @@ TEST(NetStage, CanBeGivenUpInAnyState)
             plan.along_trees = along_trees;
             plan.whole = after % 2;
             Stages stages(net, g, plan, pattern(1700, 1));
-            for (int i = 0; i < after; i++) {
-                stages.step();
-                net.step();
-            }
+            stages.go(after);
             for (uint32_t r = 0; r < 3; r++) {
                 const bool over = stages[r].state == HWMC_NET_OVER;
 
@@ -387,10 +390,7 @@ TEST(NetStage, NobodyWaitsForAMemberThatGivesUp)
                 net.settle();
                 plan.along_trees = along_trees;
                 Stages stages(net, g, plan, pattern(1700, 1));
-                for (int i = 0; i < after; i++) {
-                    stages.step();
-                    net.step();
-                }
+                stages.go(after);
                 if (stages[leaves].state == HWMC_NET_OVER)
                     continue;
                 hwmc_net_stage_fail(&stages[leaves], HWMC_ERR_INVAL, net.now);

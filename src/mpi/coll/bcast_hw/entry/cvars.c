@@ -220,9 +220,9 @@ cvars:
       verbosity   : MPI_T_VERBOSITY_USER_BASIC
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
-        Who runs collectives over hosts other than broadcasts, as allreduce=mpich,barrier=hw, or
-        all=mpich. hwmc_info --cvars lists the keys. What is not named is run by the faster one, as
-        the selection file or the cost model has it. Compared in MPI_Init.
+        Whether hwmc or MPICH runs each collective over hosts, but for broadcasts:
+        allreduce=mpich,barrier=hw, or all=mpich. hwmc_info --cvars lists the keys. Where no key
+        says so, the selection file or the cost model selects. Compared in MPI_Init.
 
     - name        : MPIR_CVAR_HWMC_REPAIR
       category    : HWMC

@@ -208,14 +208,6 @@ static int end_reduce(struct hwmc_spread *s, int mpi_errno)
 static const struct hwmc_spread_ops reduce_ops = {
     .fits = reduce_fits, .begin = begin_reduce, .end = end_reduce};
 
-static MPI_Aint weight_of(MPI_Aint count, MPI_Datatype datatype)
-{
-    MPI_Aint size;
-
-    MPIR_Datatype_get_size_macro(datatype, size);
-    return size * count;
-}
-
 void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, void *recvbuf,
                              MPI_Aint count, MPI_Datatype datatype, MPI_Op op, int root)
 {
@@ -223,7 +215,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.ops = &reduce_ops;
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
-    r->spread.length = (uint64_t) weight_of(count, datatype);
+    r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->root = root;
 }
 
@@ -247,7 +239,7 @@ static MPI_Aint init_of(const struct hwmc_combination *x, int root, struct hwmc_
 {
     hwmc_spread_reduce_init((struct hwmc_spread_reduce *) s, x->sendbuf, x->recvbuf, x->count,
                             x->operation.type, x->operation.op, root);
-    return weight_of(x->count, x->operation.type);
+    return (MPI_Aint) s->length;
 }
 
 MPI_Aint hwmc_spread_of_reduce(const struct hwmc_call *call, const MPIR_Comm *comm,
@@ -278,10 +270,8 @@ bool hwmc_spread_reduce(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_
                         MPI_Op op, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_reduce r;
-    const MPI_Aint bytes = weight_of(count, datatype);
 
-    if (bytes == 0)
-        return false;
     hwmc_spread_reduce_init(&r, sendbuf, recvbuf, count, datatype, op, root);
-    return hwmc_spread_take(&r.spread, comm, bytes, mpi_errno);
+    return r.spread.length > 0 &&
+           hwmc_spread_take(&r.spread, comm, (MPI_Aint) r.spread.length, mpi_errno);
 }

@@ -191,16 +191,13 @@ static const struct hwmc_spread_ops scan_ops = {
 static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void *recvbuf,
                           MPI_Aint count, MPI_Datatype datatype, MPI_Op op, bool exclusive)
 {
-    MPI_Aint size;
-
-    MPIR_Datatype_get_size_macro(datatype, size);
     hwmc_combination_init(&r->x, sendbuf, recvbuf, count, datatype, op);
     r->spread.ops = &scan_ops;
     r->spread.coll = HWMC_COLL_SCAN;
     r->spread.commutative = r->x.operation.of.commutative;
-    r->spread.length = (uint64_t) (size * count);
+    r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
     r->exclusive = exclusive;
-    return size * count;
+    return (MPI_Aint) r->spread.length;
 }
 
 MPI_Aint hwmc_spread_of_scan(const struct hwmc_call *call, const MPIR_Comm *comm,

@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hwmc_engine *engine;
 static bool registered;
 
-/* Threads ask this without the lock. Who leaves the lock writes it. */
+/* Threads read these without the lock; a thread writes them before it leaves the lock. */
 static atomic_bool active, by_lanes;
 
 void hwmc_lock(void)

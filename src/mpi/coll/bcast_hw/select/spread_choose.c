@@ -18,24 +18,16 @@
 
 static struct hwmc_spread_rules rules; /* of the file */
 
-/* What the control variable says. */
-static enum hwmc_set_runner said_of(enum hwmc_coll coll)
-{
-    const enum hwmc_set_runner *said = hwmc_settings.runner;
-
-    return said[coll] != HWMC_SET_RUNNER_AUTO ? said[coll] : said[HWMC_COLL_LIMIT];
-}
-
 static enum hwmc_set_runner runner_of(const struct hwmc_coll_case *c)
 {
-    const enum hwmc_set_runner said = said_of(c->coll);
+    const enum hwmc_set_runner said = hwmc_settings_runner(&hwmc_settings, c->coll);
 
     return said != HWMC_SET_RUNNER_AUTO ? said : hwmc_spread_rules_find(&rules, c);
 }
 
 bool hwmc_spread_is_mpichs(enum hwmc_coll coll)
 {
-    return said_of(coll) == HWMC_SET_RUNNER_MPICH;
+    return hwmc_settings_runner(&hwmc_settings, coll) == HWMC_SET_RUNNER_MPICH;
 }
 
 bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours)
@@ -59,14 +51,8 @@ bool hwmc_spread_is_ours(const struct hwmc_coll_case *c)
 
 struct hwmc_reduce_way hwmc_spread_reduce_way(const struct hwmc_coll_case *c)
 {
-    static const enum hwmc_reduce_kind kinds[] = {
-        [HWMC_SET_RUNNER_AUTO] = HWMC_REDUCE_ANY,    [HWMC_SET_RUNNER_HW] = HWMC_REDUCE_ANY,
-        [HWMC_SET_RUNNER_MPICH] = HWMC_REDUCE_ANY,   [HWMC_SET_RUNNER_RANGES] = HWMC_REDUCE_RANGES,
-        [HWMC_SET_RUNNER_TREES] = HWMC_REDUCE_TREES, [HWMC_SET_RUNNER_CHAIN] = HWMC_REDUCE_CHAIN,
-    };
-
     return hwmc_reduce_way_of(hwmc_network_now(), c->members, c->commutative, c->bytes, c->part,
-                              kinds[runner_of(c)]);
+                              hwmc_settings_reduce_kind(runner_of(c)));
 }
 
 static int read_hosts(struct json_object *tree, const char *file)

@@ -83,7 +83,8 @@ static int64_t *read_condition(struct walk *w, const char *key, bool *any, int64
     return NULL;
 }
 
-/* Conditions, of which the last is always true; or an algorithm. The depth is bounded. */
+/* Reads an object that has conditions, and last one that is always true, or else an algorithm. The
+ * depth is bounded. */
 static bool read_below(struct walk *w, struct json_object *obj, int depth)
 {
     const struct hwmc_spread_rule before = w->now;

@@ -170,6 +170,28 @@ struct hwmc_settings {
     struct hwmc_set_debug debug;
 };
 
+/* Who runs a collective over hosts, as its own key says, or that of all. */
+static inline enum hwmc_set_runner hwmc_settings_runner(const struct hwmc_settings *s,
+                                                        enum hwmc_coll coll)
+{
+    return s->runner[coll] != HWMC_SET_RUNNER_AUTO ? s->runner[coll] : s->runner[HWMC_COLL_LIMIT];
+}
+
+/* The way of a reduction that it names. */
+static inline enum hwmc_reduce_kind hwmc_settings_reduce_kind(enum hwmc_set_runner runner)
+{
+    switch (runner) {
+        case HWMC_SET_RUNNER_RANGES:
+            return HWMC_REDUCE_RANGES;
+        case HWMC_SET_RUNNER_TREES:
+            return HWMC_REDUCE_TREES;
+        case HWMC_SET_RUNNER_CHAIN:
+            return HWMC_REDUCE_CHAIN;
+        default:
+            return HWMC_REDUCE_ANY;
+    }
+}
+
 /* Of this process. Written in MPI_Init, and while a communicator is made; all of it is zero before
  * the first time. */
 extern struct hwmc_settings hwmc_settings;

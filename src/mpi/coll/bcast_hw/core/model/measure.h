@@ -4,14 +4,14 @@
  *
  * measure: latency and bandwidth of each lane from this process to one other. For each lane in
  * turn it sends pings, and takes the shortest round trip and the median. Then it sends short
- * messages in a row, of which each costs a host what the row takes longer than one. Then trains of
- * segments, each twice as long as the one before, until one takes TRAIN_NS; then some more of that
- * length, one straight after the other. Their shortest time, less the round trip, counts. By then
- * the burst that a shaper lets through at first is used up: it is what the first trains brought
- * more than the rate and their time allow.
+ * messages in a row: what the row takes longer than one message is the hosts' time for the others.
+ * Then trains of segments, each twice as long as the one before, until one takes TRAIN_NS; then
+ * some more of that length, one straight after the other. Their shortest time, less the round trip,
+ * counts. By then the burst that a shaper lets through at first is used up: it is what the first
+ * trains brought more than the rate and their time allow.
  *
  * A second measurement, of all hosts at once, is brief: pings, and trains of a length that is
- * known, of which the mean time counts without the first.
+ * known. The mean time of the trains after the first one counts.
  *
  * One MEASURE is under way at a time, with a serial number. The other end answers it when
  * everything before it has come, as lanes keep order. The cost is 19 round trips a lane and trains

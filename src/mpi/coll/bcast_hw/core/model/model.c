@@ -11,12 +11,10 @@
 #define MOST_FRAGS (UINT64_C(1) << 32)
 #define SEGMENTS 8u
 #define SEGMENTS_MAX (1u << 20)
-#define PIECE (UINT32_C(64) << 10)
 #define PIECE_MAX (UINT32_C(1) << 20)
 #define PIECE_FAST_MAX (UINT32_C(256) << 10) /* where it is only for speed */
 #define FAST_MBIT 2500u
-#define FAST_NS                                                                                    \
-    UINT64_C(3000000) /* all channels together last so long, if that makes pieces longer */
+#define FAST_NS UINT64_C(3000000) /* all channels last so long, if that makes pieces longer */
 
 /* ns that `bytes` take; a message longer than 2^50 bytes is that long. */
 static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
@@ -246,7 +244,7 @@ bool hwmc_model_is_fast(const struct hwmc_network *net)
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels)
 {
     uint64_t needed, fast;
-    uint32_t bytes = PIECE;
+    uint32_t bytes = HWMC_MODEL_PIECE;
 
     assert(channels > 0);
     needed = under_way(net, far) / channels;

@@ -118,6 +118,7 @@ uint64_t hwmc_model_setup(const struct hwmc_network *net, const struct hwmc_shap
  * whatever their length. */
 uint32_t hwmc_model_segments(const struct hwmc_network *net, bool far, uint32_t trees,
                              uint32_t seg_bytes);
+#define HWMC_MODEL_PIECE 65536u /* serves there, bytes */
 uint32_t hwmc_model_piece(const struct hwmc_network *net, bool far, uint32_t channels);
 
 /* The network carries more than a processor sends in short messages: longer ones are worth it. */

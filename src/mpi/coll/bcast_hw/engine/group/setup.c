@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "../../core/base/prng.h"
+#include "../../core/model/model.h"
 #include "groups.h"
 #include "group_impl.h"
 
-#define PIECE_SERVES 65536u    /* bytes; where wished ones are shorter these are */
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -39,8 +39,8 @@ static size_t reserve_memory(struct hwmc_group *g, uint32_t frag_bytes)
     const size_t bound = g->wires->cfg.memory, used = g->all->memory_used;
     size_t piece = max_u32(g->cfg.piece_bytes, frag_bytes);
 
-    if (piece > PIECE_SERVES && used + g->cfg.channels * piece > bound / 2)
-        piece = max_u32(PIECE_SERVES, frag_bytes);
+    if (piece > HWMC_MODEL_PIECE && used + g->cfg.channels * piece > bound / 2)
+        piece = max_u32(HWMC_MODEL_PIECE, frag_bytes);
     if (used + g->cfg.channels * piece > bound)
         return 0;
     g->reserved = g->cfg.channels * piece;

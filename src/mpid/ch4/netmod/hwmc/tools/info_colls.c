@@ -36,13 +36,11 @@ static bool read_said(struct hwmc_settings *s)
 static void print_line(const struct hwmc_network *net, const struct hwmc_settings *s,
                        struct hwmc_coll_case *c)
 {
-    const enum hwmc_set_runner all = s->runner[HWMC_COLL_LIMIT];
-    const enum hwmc_set_runner said = s->runner[c->coll] ? s->runner[c->coll] : all;
+    const enum hwmc_set_runner said = hwmc_settings_runner(s, c->coll);
     const bool ours =
         said != HWMC_SET_RUNNER_AUTO ? said != HWMC_SET_RUNNER_MPICH : hwmc_coll_is_ours(net, c);
 
-    if (said >= HWMC_SET_RUNNER_RANGES)
-        c->kind = HWMC_REDUCE_RANGES + (said - HWMC_SET_RUNNER_RANGES);
+    c->kind = hwmc_settings_reduce_kind(said);
     printf("%-14s %10llu", names[c->coll], (unsigned long long) c->bytes);
     hwmc_info_print_time(hwmc_coll_ours_ns(net, c));
     hwmc_info_print_time(hwmc_coll_mpich_ns(net, c));

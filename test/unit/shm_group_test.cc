@@ -255,6 +255,26 @@ TEST_F(NodeGroup, AFailureIsSeenFromItsCollectiveOn)
     }
 }
 
+// Why a rank has failed is known as soon as that it has.
+TEST_F(NodeGroup, AFailureNamesWhoIsLost)
+{
+    open(Config(), {});
+    join();
+    hwmc_shm_group &failing = ranks[0]->group, &other = ranks[1]->group;
+    uint32_t lost = 99;
+
+    hwmc_shm_group_fail(&ranks[2]->group);
+    EXPECT_FALSE(hwmc_shm_group_lost(&other, &lost));
+    failing.serial = 3;
+    hwmc_shm_group_note_lost(&failing, 0);
+    EXPECT_FALSE(hwmc_shm_group_lost(&other, &lost));
+    hwmc_shm_group_fail(&failing);
+    EXPECT_FALSE(hwmc_shm_group_lost(&other, &lost));
+    other.serial = 3;
+    EXPECT_TRUE(hwmc_shm_group_lost(&other, &lost));
+    EXPECT_EQ(0u, lost);
+}
+
 TEST_F(NodeGroup, RefusesWhatDoesNotFit)
 {
     Config config;

@@ -30,6 +30,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/relay_plan.h             \
     src/mpi/coll/bcast_hw/op/turns.h                  \
     src/mpi/coll/bcast_hw/op/retreat.h                \
+    src/mpi/coll/bcast_hw/op/host_loss.h              \
     src/mpi/coll/bcast_hw/core/model/turns_way.h      \
     src/mpi/coll/bcast_hw/entry/spread_reduce.h       \
     src/mpi/coll/bcast_hw/entry/spread_up.h           \
@@ -119,6 +120,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/relay_plan.c               \
     src/mpi/coll/bcast_hw/op/turns.c                    \
     src/mpi/coll/bcast_hw/op/retreat.c                  \
+    src/mpi/coll/bcast_hw/op/host_loss.c                \
     src/mpi/coll/bcast_hw/entry/spread_reduce.c         \
     src/mpi/coll/bcast_hw/entry/spread_up.c             \
     src/mpi/coll/bcast_hw/entry/spread_scan.c           \

@@ -6,6 +6,7 @@
 #include "shm.h"
 #include "../core/base/prng.h"
 #include "../engine/seen.h"
+#include "../op/host_loss.h"
 #include "../op/wait.h"
 #include "../op/wait_failure.h"
 #include "../process/errors.h"
@@ -275,6 +276,8 @@ void hwmc_leader_groups_leave(struct hwmc_comm *c)
         struct hwmc_group *g = c->leader_group[i].group;
 
         if (g && c->leader_group[i].state == HWMC_LEADER_GROUP_ON) {
+            if (c->by_hosts)
+                hwmc_host_loss_pass(&c->shm->host, g);
             hwmc_group_give_up(g);
             hwmc_group_pump(g, hwmc_now());
         }

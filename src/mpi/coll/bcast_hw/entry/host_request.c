@@ -24,6 +24,7 @@
 #include "mpiimpl.h"
 #include "host_request.h"
 #include "spread_select.h"
+#include "../op/host_loss.h"
 #include "../op/wait_failure.h"
 #include "../op/wait_stage.h"
 #include "../process/errors.h"
@@ -142,7 +143,7 @@ static void host_spread(struct hwmc_host_request *h)
     if (stage->waits == HWMC_STAGE_FOR_NET)
         hwmc_wait_failure_look(&h->failure, stage->group);
     if (n && stage->err == HWMC_OK && hwmc_shm_group_failed(&n->group))
-        stage->ops->fail(stage, HWMC_ERR_PEER);
+        hwmc_host_loss_fail(stage, n);
 }
 
 /* It is decided who runs it: hwmc at `host`; MPICH if that is NULL. */

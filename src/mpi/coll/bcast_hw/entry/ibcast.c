@@ -22,6 +22,7 @@
 #include "host_request.h"
 #include "../comm/shm.h"
 #include "../op/wait_stage.h"
+#include "../op/host_loss.h"
 #include "../op/wait_failure.h"
 #include "../process/errors.h"
 #include "../process/process.h"
@@ -121,7 +122,7 @@ static void ibcast_run(struct ibcast *b, enum hwmc_stepper by)
     if (s->waits == HWMC_STAGE_FOR_NET)
         hwmc_wait_failure_look(&b->failure, s->group);
     if (b->host && s->err == HWMC_OK && hwmc_shm_group_failed(&b->host->group))
-        s->ops->fail(s, HWMC_ERR_PEER);
+        hwmc_host_loss_fail(s, b->host);
 }
 
 static bool ibcast_step(struct hwmc_request *r, enum hwmc_stepper by)

@@ -8,6 +8,7 @@
  */
 
 #include "wait_stage.h"
+#include "host_loss.h"
 #include "wait_failure.h"
 #include "../core/failure/detector.h"
 #include "../process/errors.h"
@@ -105,7 +106,7 @@ int hwmc_wait_stage(struct hwmc_op_stage *s, struct hwmc_shm_host *n)
         if (err && !mpi_errno) {
             mpi_errno = err;
             w.failed = true;
-            s->ops->fail(s, HWMC_ERR_PEER);
+            hwmc_host_loss_fail(s, n);
         }
     }
     end_wait(&w);
@@ -120,6 +121,8 @@ int hwmc_stage_error(const struct hwmc_op_stage *s, struct hwmc_shm_host *n)
         return MPI_SUCCESS;
     if (s->in_host)
         return hwmc_shm_failed(n, s->err);
+    if (n && s->err == HWMC_ERR_PEER)
+        hwmc_host_loss_note(n, s->group);
     if (n)
         hwmc_shm_fail(n);
     if (s->err == HWMC_ERR_PEER)

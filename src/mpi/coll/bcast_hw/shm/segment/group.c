@@ -147,13 +147,37 @@ void hwmc_shm_group_fail(struct hwmc_shm_group *g)
     hwmc_shm_store(&hwmc_shm_words(g->segment, g->rank)->failed, g->serial + 1);
 }
 
+/* By rank `r`, in the collective under way here or before. */
+static bool has_failed(const struct hwmc_shm_group *g, uint32_t r)
+{
+    const uint64_t failed = hwmc_shm_load(&hwmc_shm_words(g->segment, r)->failed);
+
+    return failed != 0 && failed <= g->serial + 1;
+}
+
 bool hwmc_shm_group_failed(const struct hwmc_shm_group *g)
 {
-    for (uint32_t r = 0; r < g->size; r++) {
-        uint64_t failed = hwmc_shm_load(&hwmc_shm_words(g->segment, r)->failed);
-
-        if (failed != 0 && failed <= g->serial + 1)
+    for (uint32_t r = 0; r < g->size; r++)
+        if (has_failed(g, r))
             return true;
+    return false;
+}
+
+void hwmc_shm_group_note_lost(struct hwmc_shm_group *g, uint32_t rank)
+{
+    hwmc_shm_store(&hwmc_shm_words(g->segment, g->rank)->lost, (uint64_t) rank + 1);
+}
+
+bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, uint32_t *rank)
+{
+    for (uint32_t r = 0; r < g->size; r++) {
+        const uint64_t lost =
+            has_failed(g, r) ? hwmc_shm_load(&hwmc_shm_words(g->segment, r)->lost) : 0;
+
+        if (lost != 0) {
+            *rank = (uint32_t) (lost - 1);
+            return true;
+        }
     }
     return false;
 }

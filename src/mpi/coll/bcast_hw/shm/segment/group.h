@@ -76,6 +76,12 @@ int hwmc_shm_group_join(struct hwmc_shm_group *g);
  * it there. */
 void hwmc_shm_group_fail(struct hwmc_shm_group *g);
 
+/* Before it fails: because process `rank` of the job cannot be reached. */
+void hwmc_shm_group_note_lost(struct hwmc_shm_group *g, uint32_t rank);
+
+/* A rank that has failed said so; `rank`: what it noted, in or before the collective under way. */
+bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, uint32_t *rank);
+
 /* Some rank takes no part in the collective under way here. One that failed in a later one has
  * finished this. To be asked now and then while waiting. */
 bool hwmc_shm_group_failed(const struct hwmc_shm_group *g);

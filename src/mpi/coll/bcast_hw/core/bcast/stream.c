@@ -307,6 +307,13 @@ void hwmc_stream_judge(struct hwmc_stream *s, uint64_t floor_before, uint64_t no
     }
 }
 
+/* `m` has no timer, perhaps: then it is not asked for one until something happens to it. */
+static void stream_forget_timer(struct hwmc_stream *s, const struct hwmc_two_stage *m)
+{
+    if (hwmc_two_stage_next_timer(m) == HWMC_NEVER)
+        s->timed &= ~(UINT64_C(1) << (m - s->slots));
+}
+
 void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now)
 {
     struct hwmc_two_stage *m = hwmc_stream_slot(s, s->channel.consumed);
@@ -317,6 +324,7 @@ void hwmc_stream_consume(struct hwmc_stream *s, uint64_t now)
         hwmc_multilane_reset(&s->multilane);
     else
         hwmc_two_stage_consumed(m, &s->ring);
+    stream_forget_timer(s, m);
     s->frags += m->frags;
     hwmc_channel_consume(&s->channel, m->repaired, m->more);
     time_sync(s, now);
@@ -327,13 +335,14 @@ void hwmc_stream_on_timer(struct hwmc_stream *s, uint64_t now)
 {
     hwmc_channel_on_timer(&s->channel, now);
     hwmc_epoch_on_timer(&s->epoch, now);
-    for (uint32_t i = 0; i < s->channel.n; i++) {
-        struct hwmc_two_stage *m = &s->slots[i];
+    for (uint64_t bits = s->timed; bits; bits &= bits - 1) {
+        struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
         if (hwmc_two_stage_next_timer(m) <= now) {
             hwmc_two_stage_on_timer(m, &s->ring, now);
             hwmc_stream_attend(s, m);
         }
+        stream_forget_timer(s, m);
     }
 }
 
@@ -342,8 +351,8 @@ uint64_t hwmc_stream_next_timer(const struct hwmc_stream *s)
     uint64_t probe = hwmc_epoch_next_timer(&s->epoch);
     uint64_t next = s->channel.ask_at < probe ? s->channel.ask_at : probe;
 
-    for (uint32_t i = 0; i < s->channel.n; i++) {
-        uint64_t at = hwmc_two_stage_next_timer(&s->slots[i]);
+    for (uint64_t bits = s->timed; bits; bits &= bits - 1) {
+        uint64_t at = hwmc_two_stage_next_timer(&s->slots[__builtin_ctzll(bits)]);
 
         next = at < next ? at : next;
     }
@@ -356,6 +365,7 @@ int hwmc_stream_next_send(struct hwmc_stream *s, struct hwmc_room room, struct h
     for (uint64_t bits = s->attention; bits; bits &= bits - 1) {
         struct hwmc_two_stage *m = &s->slots[__builtin_ctzll(bits)];
 
+        s->timed |= bits & -bits; /* what it sends may be waited for */
         if (!slot_is_over(s, m) && hwmc_two_stage_next_send(m, &s->ring, room, tx, now))
             return 1;
         if (!hwmc_two_stage_casts(m)) /* else it waits for room */
@@ -416,6 +426,7 @@ void hwmc_stream_check(const struct hwmc_stream *s)
     assert(s->channel.consumed <= s->posted && s->posted <= s->channel.consumed + s->channel.n);
     for (uint32_t i = 0; i < s->channel.n; i++) {
         hwmc_two_stage_check(&s->slots[i], &s->ring);
+        assert((s->timed >> i & 1) || hwmc_two_stage_next_timer(&s->slots[i]) == HWMC_NEVER);
         assert(s->slots[i].bid % s->channel.n == i);
         assert(s->slots[i].bid < s->channel.consumed + s->channel.n);
     }

@@ -69,6 +69,7 @@ struct hwmc_stream {
     struct hwmc_delay delay;
     uint64_t posted;     /* broadcasts called here; consumed <= posted <= consumed + N */
     uint64_t attention;  /* channels that may have something to send, a bit each */
+    uint64_t timed;      /* channels whose machine may have a timer, a bit each */
     uint64_t floor_seen; /* floor for which the delay has learned */
     uint64_t frags;      /* of the broadcasts consumed since the floor moved */
     uint64_t sync_of,

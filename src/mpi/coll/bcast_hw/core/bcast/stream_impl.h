@@ -22,10 +22,11 @@ static inline struct hwmc_multilane_unexpected *hwmc_stream_unexpected(const str
     return &s->unexpected[bid % s->channel.n];
 }
 
-/* `m`, one of the stream's, may have something to send. */
+/* `m`, one of the stream's, may have something to send, and another timer. */
 static inline void hwmc_stream_attend(struct hwmc_stream *s, const struct hwmc_two_stage *m)
 {
     s->attention |= UINT64_C(1) << (m - s->slots);
+    s->timed |= UINT64_C(1) << (m - s->slots);
 }
 
 /* The machine of `bid`, which is within the window. */

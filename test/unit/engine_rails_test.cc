@@ -175,6 +175,25 @@ TEST(EngineRails, AGroupKeepsToTheRailsItIsToUse)
     EXPECT_EQ(10 + 1, cast[1]); // the last once more
 }
 
+// Ranks of several subnets: nothing is probed, and set-ups inside a subnet do not do without rails.
+TEST(EngineRails, AGroupOfRanksThatCannotHearEachOtherOffersNoRail)
+{
+    mem::Net net(3, 64 << 20, 40 + 100, 1 << 20, 1);
+    std::vector<int> cast(1, 0);
+    Groups world, near;
+
+    count_casts(net, cast);
+    world = net.group(first(3), [](hwmc_group_cfg &cfg) { cfg.apart = true; });
+    net.settle(300000000);
+    EXPECT_EQ(0, cast[0]);
+    for (auto *of : world)
+        EXPECT_EQ((uint32_t) HWMC_REASON_FABRIC, of->reason);
+    near = net.group(first(2), [](hwmc_group_cfg &cfg) { cfg.key = 100; });
+    net.settle(300000000);
+    for (auto *of : near)
+        EXPECT_EQ(0x1u, of->negotiation.agreed.rails);
+}
+
 // Loss on both rails, long and short broadcasts from all roots.
 TEST(EngineRails, LossesOnAllRailsAreRepaired)
 {

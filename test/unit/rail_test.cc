@@ -258,6 +258,37 @@ TEST(RailMatch, PortsInOneSubnetAreTakenInOrder)
     EXPECT_EQ((std::vector<int>{0, 1, -1}), match("10.77.0.0/24,10.77.0.0/24,10.77.0.0/24", mine));
 }
 
+std::vector<int> elsewhere(std::vector<int> at, const std::vector<hwmc_rail> &mine)
+{
+    const std::vector<int> before = at;
+
+    const bool any =
+        hwmc_match_elsewhere(mine.data(), (int) mine.size(), at.data(), (int) at.size());
+
+    EXPECT_EQ(any, at != before);
+    return at;
+}
+
+TEST(RailMatch, OtherSubnetsHaveTheRailsAmongThemselves)
+{
+    std::vector<hwmc_rail> two = {port(0x0a4d1007, 24), port(0x0a4d1107, 24)};
+
+    EXPECT_EQ((std::vector<int>{0, 1}), elsewhere({-1, -1}, two));
+    EXPECT_EQ((std::vector<int>{0}), elsewhere({-1}, two));
+    EXPECT_EQ((std::vector<int>{0, 1, -1}), elsewhere({-1, -1, -1}, two));
+    EXPECT_EQ((std::vector<int>{1, 0}), elsewhere({1, -1}, two)); // one rail is not routed
+    EXPECT_EQ((std::vector<int>{1, 0}), elsewhere({1, 0}, two));
+    EXPECT_EQ((std::vector<int>{}), elsewhere({}, two));
+}
+
+TEST(RailMatch, ASecondPortInASubnetIsNoOtherRail)
+{
+    std::vector<hwmc_rail> mine = {port(0x0a4d0007, 24), port(0x0a4d0008, 24),
+                                   port(0x0a4d1007, 24)};
+
+    EXPECT_EQ((std::vector<int>{0, 2, -1}), elsewhere({0, -1, -1}, mine));
+}
+
 TEST(RailMatch, RefusesWhatIsNone)
 {
     std::vector<hwmc_rail> mine = {port(0x0a4d0007, 24)};

@@ -11,7 +11,9 @@
  *
  * -sites=N       so many sites, of neighbouring ranks (1)
  * -mixed         ranks are dealt to the sites by turns instead
- * -partly        only ranks of the first site are told where they are */
+ * -partly        only ranks of the first site are told where they are
+ * -subnets=N     nobody is told: neighbouring hosts are in so many subnets, each a site
+ * -report        prints all counters */
 
 static int all_roots(void *buf, MPI_Comm comm, const char *what)
 {
@@ -40,6 +42,11 @@ static int compare_segments(void)
     return 1;
 }
 
+static bool is_ours(const char *name)
+{
+    return strncmp(name, "hwmc_", 5) == 0;
+}
+
 int main(int argc, char **argv)
 {
     int errs = 0, provided, rank, size, site;
@@ -52,6 +59,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     site = hwtest_site(argc, argv, rank, size);
+    if (hwtest_option(argc, argv, "-subnets", 0) > 0)
+        site = (int) (rank * hwtest_option(argc, argv, "-subnets", 0) / size);
     buf = hwtest_alloc(300000);
     errs += all_roots(buf, MPI_COMM_WORLD, "world");
     MPI_Comm_split(MPI_COMM_WORLD, 0, (int) (hwtest_mix((uint64_t) rank) % 1000), &comm);
@@ -62,6 +71,8 @@ int main(int argc, char **argv)
     MPI_Comm_free(&comm);
     MPI_Barrier(MPI_COMM_WORLD);
     errs += compare_segments();
+    if (hwtest_flag(argc, argv, "-report"))
+        hwtest_print_counters(is_ours);
     free(buf);
     errs = hwtest_finish(errs);
     MPI_T_finalize();

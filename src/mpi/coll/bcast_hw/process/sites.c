@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Where the processes of MPI_COMM_WORLD are: the hash of each one's MPIR_CVAR_HWMC_SITE.
+ * Where the processes of MPI_COMM_WORLD are: a number of each one's site.
  */
 
 #include "mpiimpl.h"
@@ -13,13 +13,14 @@
 #include "../settings/settings.h"
 
 static uint64_t *names; /* by process; NULL: all are at one site */
+static bool by_subnet;
 
 bool hwmc_has_site(void)
 {
     return *hwmc_settings.ways.site != '\0';
 }
 
-static uint64_t own_name(void)
+uint64_t hwmc_site_name(void)
 {
     uint64_t hash = 0;
 
@@ -28,12 +29,12 @@ static uint64_t own_name(void)
     return hash;
 }
 
-int hwmc_find_sites(MPIR_Comm *world)
+int hwmc_find_sites(MPIR_Comm *world, uint64_t name, bool subnets)
 {
     int mpi_errno = MPI_SUCCESS;
-    uint64_t name = own_name();
     const int ints = (int) (sizeof(name) / sizeof(int));
 
+    by_subnet = subnets;
     names = MPL_malloc((size_t) MPIR_Process.size * sizeof(*names), MPL_MEM_OTHER);
     mpi_errno = names ? MPI_SUCCESS : hwmc_error_nomem();
     MPIR_ERR_CHECK(mpi_errno);
@@ -45,6 +46,11 @@ fn_exit:
     return mpi_errno;
 fn_fail:
     goto fn_exit;
+}
+
+bool hwmc_sites_are_subnets(void)
+{
+    return by_subnet;
 }
 
 bool hwmc_several_sites(void)

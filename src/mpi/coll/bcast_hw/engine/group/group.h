@@ -65,6 +65,7 @@ struct hwmc_group_cfg {
     uint64_t join_ns; /* how long joining the fabrics' group may take */
     uint64_t probe_ns;
     bool later; /* nothing is sent before the next progress */
+    bool apart; /* some cannot hear others' multicast, as all know: it does without any rail */
 };
 
 struct hwmc_group {

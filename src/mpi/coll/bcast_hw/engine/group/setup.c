@@ -53,7 +53,8 @@ void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *prop
     struct hwmc_groups *all = g->all;
     struct hwmc_fabric_attr attr;
     uint64_t name = (uint64_t) g->id.leader << 32 | all->generations;
-    uint32_t rails_here = g->wires->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
+    uint32_t rails_here =
+        g->cfg.apart ? 0 : g->wires->rails.mask & (g->cfg.rails ? g->cfg.rails : ~0u);
     uint32_t rails = hwmc_spare_offer(&all->spare, rails_here);
     size_t piece;
 

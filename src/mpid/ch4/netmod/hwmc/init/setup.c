@@ -45,15 +45,18 @@ struct offer {
     int mbit[HWMC_RAIL_BITS];
     struct hwmc_job_rails_ends ends[HWMC_RAIL_BITS];
     int verbs[HWMC_RAIL_BITS]; /* multicasts so on the rail, or does not have it */
-    int no_site;               /* least: somebody has one */
+    int site;                  /* enum site_from */
 };
+
+/* What says at which site a process is; the least of all processes is how they all find it. */
+enum site_from { SITE_NAMED, SITE_BY_SUBNET, SITE_ONE };
 
 /* Every rail that this process has. */
 static void show_rails(const struct hwmc_job_rails *rails, const struct hwmc_wires_cfg *cfg)
 {
     for (int i = 0; i < rails->num_job; i++)
-        if (rails->at[i] >= 0)
-            hwmc_export_note_rail((uint32_t) i, &rails->mine[rails->at[i]],
+        if (rails->cast_at[i] >= 0)
+            hwmc_export_note_rail((uint32_t) i, &rails->mine[rails->cast_at[i]],
                                   cfg->fabrics[i] ? cfg->fabrics[i]->ops->name : "");
 }
 
@@ -218,7 +221,7 @@ static int try_fabrics(struct setup *s)
     hwmc_fabrics_try(&s->fabrics, &s->rails, s->mine.verbs);
     hwmc_fabrics_try_ports(&s->fabrics, s->mine.ports);
     s->mine.lane = hwmc_lanes_want(&s->lanes);
-    s->mine.no_site = !hwmc_has_site();
+    s->mine.site = hwmc_has_site() ? SITE_NAMED : s->rails.elsewhere ? SITE_BY_SUBNET : SITE_ONE;
     hwmc_lanes_match(&s->lanes, &s->rails, s->mine.rail_lanes);
     hwmc_rc_match(&s->rails, s->mine.rc);
     return MPI_SUCCESS;
@@ -304,7 +307,14 @@ static int register_wires(struct setup *s)
 
 static int find_sites(struct setup *s)
 {
-    return s->all.no_site ? MPI_SUCCESS : hwmc_find_sites(s->world);
+    switch ((enum site_from) s->all.site) {
+        case SITE_NAMED:
+            return hwmc_find_sites(s->world, hwmc_site_name(), false);
+        case SITE_BY_SUBNET:
+            return hwmc_find_sites(s->world, hwmc_job_rails_elsewhere(&s->rails), true);
+        default:
+            return MPI_SUCCESS;
+    }
 }
 
 static int find_network(struct setup *s)

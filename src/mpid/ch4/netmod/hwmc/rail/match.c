@@ -29,6 +29,38 @@ static bool is_taken(const int *at, int num, int port)
     return false;
 }
 
+static bool in_one_subnet(const struct hwmc_rail *a, const struct hwmc_rail *b)
+{
+    return a->prefix == b->prefix &&
+           hwmc_rail_subnet(a->addr, a->prefix) == hwmc_rail_subnet(b->addr, b->prefix);
+}
+
+/* Among the first `n` rails is one in the subnet of this port. */
+static bool has_subnet(const struct hwmc_rail *mine, const int *at, int n, int port)
+{
+    for (int i = 0; i < n; i++)
+        if (at[i] >= 0 && in_one_subnet(&mine[at[i]], &mine[port]))
+            return true;
+    return false;
+}
+
+bool hwmc_match_elsewhere(const struct hwmc_rail *mine, int num, int *at, int n)
+{
+    bool any = false;
+
+    for (int i = 0, port = 0; i < n; i++) {
+        if (at[i] >= 0)
+            continue;
+        while (port < num && has_subnet(mine, at, n, port))
+            port++;
+        if (port == num)
+            break;
+        at[i] = port;
+        any = true;
+    }
+    return any;
+}
+
 int hwmc_match_read(const char *text, const struct hwmc_rail *mine, int num, int *at)
 {
     int n = 0;

@@ -4,7 +4,7 @@
  *
  * match: the rails of a job. One process names its rails by their subnets, in its order. On each
  * host the rail of a number is the port in that subnet. A host without such a port does without
- * that rail.
+ * that rail, but for multicast: there hosts of another subnet have the rail among themselves.
  */
 #ifndef HWMC_NETMOD_RAIL_MATCH_H_INCLUDED
 #define HWMC_NETMOD_RAIL_MATCH_H_INCLUDED
@@ -21,5 +21,10 @@ void hwmc_match_write(const struct hwmc_rail *rails, int num, char *text);
  * the first that is not taken: at[i] is its index, or -1. Returns how many subnets there are;
  * ERR_INVAL: the text is none of hwmc_match_write's. */
 int hwmc_match_read(const char *text, const struct hwmc_rail *mine, int num, int *at);
+
+/* For the rails that this host has no port for, at[i] == -1 of `n`: its ports in subnets where it
+ * has none of the job's rails, in its order. Returns whether there are such. Hosts of one subnet
+ * that choose alike get the same ports. */
+bool hwmc_match_elsewhere(const struct hwmc_rail *mine, int num, int *at, int n);
 
 #endif /* HWMC_NETMOD_RAIL_MATCH_H_INCLUDED */

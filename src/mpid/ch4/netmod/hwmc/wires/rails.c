@@ -43,9 +43,24 @@ void hwmc_job_rails_write(const struct hwmc_job_rails *rails, char *text)
 void hwmc_job_rails_match(struct hwmc_job_rails *rails, const char *text, int *mbit)
 {
     rails->num_job = MPL_MAX(hwmc_match_read(text, rails->mine, rails->num, rails->at), 0);
+    memcpy(rails->cast_at, rails->at, sizeof(rails->at));
+    rails->elsewhere =
+        hwmc_match_elsewhere(rails->mine, rails->num, rails->cast_at, rails->num_job);
     for (int i = 0; i < (int) HWMC_RAIL_BITS; i++)
-        mbit[i] = i < rails->num_job && rails->at[i] >= 0 ? (int) rails->mine[rails->at[i]].mbit
-                                                          : INT_MAX;
+        mbit[i] = i < rails->num_job && rails->cast_at[i] >= 0
+                      ? (int) rails->mine[rails->cast_at[i]].mbit
+                      : INT_MAX;
+}
+
+uint64_t hwmc_job_rails_elsewhere(const struct hwmc_job_rails *rails)
+{
+    for (int i = 0; rails->elsewhere && i < rails->num_job; i++)
+        if (rails->cast_at[i] != rails->at[i]) {
+            const struct hwmc_rail *r = &rails->mine[rails->cast_at[i]];
+
+            return (uint64_t) r->prefix << 32 | hwmc_rail_subnet(r->addr, r->prefix);
+        }
+    return 0;
 }
 
 /* Of the host's name: nodes that MPICH is told of may be one host. */
@@ -68,11 +83,11 @@ void hwmc_job_rails_show_ends(const struct hwmc_job_rails *rails, struct hwmc_jo
     for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
         int addr;
 
-        if (i >= rails->num_job || rails->at[i] < 0) {
+        if (i >= rails->num_job || rails->cast_at[i] < 0) {
             ends[i] = (struct hwmc_job_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
             continue;
         }
-        addr = (int) rails->mine[rails->at[i]].addr;
+        addr = (int) rails->mine[rails->cast_at[i]].addr;
         ends[i] = (struct hwmc_job_rails_ends){addr, ~addr, host, ~host};
     }
 }
@@ -81,7 +96,7 @@ void hwmc_job_rails_leave_same(struct hwmc_job_rails *rails, const struct hwmc_j
 {
     for (int i = 0; i < rails->num_job; i++)
         if (ends[i].least_addr == ~ends[i].most_addr && ends[i].least_host != ~ends[i].most_host) {
-            rails->at[i] = -1;
+            rails->at[i] = rails->cast_at[i] = -1;
             rails->same |= 1u << i;
             hwmc_counters.setup->rails_same++;
         }
@@ -96,10 +111,10 @@ static void find_distances(int *distance)
     if (near < 0)
         hwmc_rail_locate(matched.mine, matched.num);
     for (int i = 0; i < (int) HWMC_RAIL_BITS; i++) {
-        if (i >= matched.num_job || matched.at[i] < 0)
+        if (i >= matched.num_job || matched.cast_at[i] < 0)
             distance[i] = -1;
         else if (near < 0)
-            distance[i] = matched.mine[matched.at[i]].distance;
+            distance[i] = matched.mine[matched.cast_at[i]].distance;
         else
             distance[i] = i == near ? 10 : 20;
     }

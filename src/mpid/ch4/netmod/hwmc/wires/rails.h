@@ -14,7 +14,9 @@
 struct hwmc_job_rails {
     struct hwmc_rail mine[HWMC_RAILS_MAX]; /* in this host's order */
     int num;
-    int at[HWMC_RAILS_MAX]; /* by the job's number: index in `mine`, or -1 */
+    int at[HWMC_RAILS_MAX];      /* by the job's number: index in `mine`, or -1 */
+    int cast_at[HWMC_RAILS_MAX]; /* the same for multicast: it may be a port in another subnet */
+    bool elsewhere;              /* it is one */
     int num_job;
     uint32_t
         same; /* of the job's rails, a bit each: left out, as all hosts have one address there */
@@ -31,6 +33,10 @@ int hwmc_job_rails_choose(struct hwmc_job_rails *rails);
 
 /* `text` has HWMC_MATCH_TEXT_MAX bytes. */
 void hwmc_job_rails_write(const struct hwmc_job_rails *rails, char *text);
+
+/* This process is in another subnet than the first one: which, the same on hosts that multicast to
+ * each other; 0: it is not. */
+uint64_t hwmc_job_rails_elsewhere(const struct hwmc_job_rails *rails);
 
 /* Finds this host's port for each rail of the job, named by `text`. mbit[i]: its speed, 0 when
  * unknown, INT_MAX when there is none: to be combined by minimum over all processes. */

@@ -35,7 +35,7 @@ bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours)
     const enum hwmc_set_runner runner = runner_of(c);
 
     *ours = runner != HWMC_SET_RUNNER_MPICH;
-    return runner != HWMC_SET_RUNNER_AUTO;
+    return runner != HWMC_SET_RUNNER_AUTO || hwmc_settings.ways.resilient;
 }
 
 bool hwmc_spread_is_ours(const struct hwmc_coll_case *c)

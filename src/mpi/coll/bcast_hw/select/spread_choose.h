@@ -3,8 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * spread_choose: who runs a collective over hosts, other than a broadcast, and by which way: what
- * MPIR_CVAR_HWMC_ALGORITHMS says; else the selection file's part for hosts (spread_rules.h); else
- * the faster by the cost model (core/model/collective). The same on every rank.
+ * MPIR_CVAR_HWMC_ALGORITHMS says; else the selection file's part for hosts (spread_rules.h); else,
+ * in resilient mode, hwmc, as MPICH's algorithms wait for a failed host for ever; else the faster by
+ * the cost model (core/model/collective). The same on every rank.
  */
 
 #ifndef HWMC_SELECT_SPREAD_CHOOSE_H_INCLUDED
@@ -19,7 +20,7 @@
 /* The control variable leaves it to MPICH, whatever its length. */
 bool hwmc_spread_is_mpichs(enum hwmc_coll coll);
 
-/* Variable or file say who runs it, in *ours; else false. */
+/* Variable, file or resilient mode say who runs it, in *ours; else false. */
 bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours);
 
 /* hwmc runs it. Where the length is not known and nothing is said: a gather or a scatter. */

@@ -195,6 +195,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/entry/gather.c                 \
     src/mpi/coll/bcast_hw/entry/host_bcast.c             \
     src/mpi/coll/bcast_hw/entry/host_icoll.c             \
+    src/mpi/coll/bcast_hw/entry/host_imoves.c            \
     src/mpi/coll/bcast_hw/entry/host_request.c           \
     src/mpi/coll/bcast_hw/entry/ibcast.c                 \
     src/mpi/coll/bcast_hw/entry/job.c                    \

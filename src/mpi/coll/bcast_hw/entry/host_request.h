@@ -4,8 +4,8 @@
  *
  * host_request: nonblocking and persistent collectives of communicators whose ranks all run on one
  * host, and nonblocking ones over several: a call (call.h), or a collective over hosts (spread.h)
- * of the same arguments, that is an operation of a queue (request.h). A hook (host_icoll.c) makes
- * one:
+ * of the same arguments, that is an operation of a queue (request.h). A hook (host_icoll.c,
+ * host_imoves.c) makes one:
  *
  *     take   whether it goes to the queue; memory for the call
  *     keep   a copy of each array of counts or displacements
@@ -35,6 +35,9 @@ struct hwmc_host_kind {
     size_t spread_bytes;
 };
 
+/* Fields of a kind that goes over hosts: how it is initialized, and the type of its struct. */
+#define HWMC_OVER_HOSTS(init, type) .spread = init, .spread_bytes = sizeof(struct type)
+
 struct hwmc_host_request;
 
 /* The collective whose nonblocking form has this NAME in MPICH's control variables goes to the
@@ -60,6 +63,17 @@ struct hwmc_host_uses {
     MPI_Datatype in, out;
     MPI_Op op;
 };
+
+static inline struct hwmc_host_uses hwmc_host_uses_of(MPI_Datatype in, MPI_Datatype out, MPI_Op op)
+{
+    return (struct hwmc_host_uses){.in = in, .out = out, .op = op};
+}
+
+/* What is not looked at, at this rank, need not be valid. */
+static inline MPI_Datatype hwmc_used_type(bool is_used, MPI_Datatype type)
+{
+    return is_used ? type : MPI_DATATYPE_NULL;
+}
 
 /* Starts `r`, or makes a persistent request of it. True: the hook has taken it; *request is made,
  * or *mpi_errno is an error and `r` is freed. False: it is MPICH's, and `r` is freed. `r` may be

@@ -17,7 +17,7 @@ TITLES = {"hwmc": "hwmc", "two_stage": "two_stage", "multilane": "multilane", "o
           "bare": "bare"}
 OURS, PEERS = "hwmc", ("off", "openmpi")
 OPS = ("barrier", "bcast", "reduce", "allreduce", "allgather", "reduce_scatter_block", "gather", "scatter",
-       "alltoall", "alltoallv", "scan")
+       "alltoall", "alltoallv", "alltoallw", "scan")
 # Rails, Mbit/s of each, MTU.
 NETS = {"gbit": (1, 1000.0, 1500), "2x100": (2, 100.0, 1500), "norate": (1, 0.0, 1500), "norate9000": (1, 0.0, 9000)}
 # What a host must receive, or send, as a multiple of the bytes: by hosts, and ranks on each.
@@ -33,6 +33,7 @@ PARTS = {
     "scatter": lambda p, n: (p - 1) * n,
     "alltoall": lambda p, n: (p - 1) * n * n,
     "alltoallv": lambda p, n: (p - 1) * n * n,
+    "alltoallw": lambda p, n: (p - 1) * n * n,
 }
 RAW_NAME = re.compile(r"(\w+)\.(\d+)x(\d+)\.(\w+)\.(\d+)\.txt")
 Cell = collections.namedtuple("Cell", "net shape op bytes")

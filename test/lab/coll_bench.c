@@ -11,7 +11,7 @@
  *
  *   bcast, reduce, allreduce, scan    the message
  *   allgather, gather, scatter        a rank's part
- *   alltoall, alltoallv               what a rank has for each rank; all alike
+ *   alltoall, alltoallv, alltoallw    what a rank has for each rank; all alike
  *   reduce_scatter_block              the vectors that are summed; each rank gets a part of at
  *                                     least one element
  *   barrier                           0
@@ -98,6 +98,26 @@ static void call_alltoallv(void)
     MPI_Alltoallv(out, counts, displs, MPI_DOUBLE, in, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+static void call_alltoallw(void)
+{
+    static int *counts, *displs;
+    static MPI_Datatype *types;
+
+    if (!counts) {
+        counts = malloc((size_t) size * sizeof(*counts));
+        displs = malloc((size_t) size * sizeof(*displs));
+        types = malloc((size_t) size * sizeof(*types));
+    }
+    if (!counts || !displs || !types)
+        fail("no memory");
+    for (int i = 0; i < size; i++) {
+        counts[i] = count;
+        displs[i] = i * count * (int) sizeof(double);
+        types[i] = MPI_DOUBLE;
+    }
+    MPI_Alltoallw(out, counts, displs, types, in, counts, displs, types, MPI_COMM_WORLD);
+}
+
 enum sums { NO_SUM, SUM_OF_ALL, SUM_SO_FAR };
 
 static const struct op {
@@ -118,6 +138,7 @@ static const struct op {
     {"scatter", call_scatter, 1, 0, 1, 1, NO_SUM},
     {"alltoall", call_alltoall, 1, 1, 1, 1, NO_SUM},
     {"alltoallv", call_alltoallv, 1, 1, 1, 1, NO_SUM},
+    {"alltoallw", call_alltoallw, 1, 1, 1, 1, NO_SUM},
 };
 
 static const struct op *op;

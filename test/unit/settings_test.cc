@@ -172,11 +172,36 @@ TEST(Settings, WhoRunsACollective)
     EXPECT_EQ(HWMC_SET_RUNNER_TREES, r.set.runner[HWMC_COLL_ALLREDUCE]);
     EXPECT_EQ(HWMC_SET_RUNNER_HW, r.set.runner[HWMC_COLL_BARRIER]);
     EXPECT_EQ(HWMC_SET_RUNNER_AUTO, r.set.runner[HWMC_COLL_REDUCE]);
+    EXPECT_EQ(HWMC_SET_RUNNER_MPICH, hwmc_settings_runner(&r.set, HWMC_COLL_REDUCE));
     EXPECT_EQ("MPIR_CVAR_HWMC_ALGORITHMS: barrier=trees is not allowed; it may be auto, hw, mpich",
               read("barrier=trees", HWMC_KEYS_ALGORITHMS).why);
     EXPECT_EQ("MPIR_CVAR_HWMC_ALGORITHMS: there is no key alreduce (is it allreduce?); hwmc_info "
               "--cvars lists them",
               read("alreduce=hw", HWMC_KEYS_ALGORITHMS).why);
+}
+
+// An all-to-all with less alike follows the one with more, where nothing is said of it.
+TEST(Settings, WhoRunsAnAllToAll)
+{
+    const hwmc_coll all[] = {HWMC_COLL_ALLTOALL, HWMC_COLL_ALLTOALLV, HWMC_COLL_ALLTOALLW};
+    const struct {
+        const char *text;
+        hwmc_set_runner runner[3];
+    } cases[] = {
+        {"", {HWMC_SET_RUNNER_AUTO, HWMC_SET_RUNNER_AUTO, HWMC_SET_RUNNER_AUTO}},
+        {"all=mpich,alltoall=hw", {HWMC_SET_RUNNER_HW, HWMC_SET_RUNNER_HW, HWMC_SET_RUNNER_HW}},
+        {"alltoallv=hw", {HWMC_SET_RUNNER_AUTO, HWMC_SET_RUNNER_HW, HWMC_SET_RUNNER_HW}},
+        {"alltoallw=hw", {HWMC_SET_RUNNER_AUTO, HWMC_SET_RUNNER_AUTO, HWMC_SET_RUNNER_HW}},
+        {"all=hw,alltoallv=mpich",
+         {HWMC_SET_RUNNER_HW, HWMC_SET_RUNNER_MPICH, HWMC_SET_RUNNER_MPICH}},
+    };
+
+    for (const auto &c : cases) {
+        const Read r = read(c.text, HWMC_KEYS_ALGORITHMS);
+
+        for (int i = 0; i < 3; i++)
+            EXPECT_EQ(c.runner[i], hwmc_settings_runner(&r.set, all[i])) << c.text << i;
+    }
 }
 
 TEST(Settings, PrintsWhatCanBeReadAgain)

@@ -63,6 +63,10 @@ bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const
                           MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
                           const MPI_Aint *rdispls, MPI_Datatype recvtype, MPIR_Comm *comm,
                           enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
+bool MPIR_Hwmc_ialltoallw(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                          const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Aint *recvcounts,
+                          const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPIR_Comm *comm,
+                          enum hwmc_form form, MPIR_Request **request, int *mpi_errno);
 bool MPIR_Hwmc_iscan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                      MPI_Op op, MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,
                      int *mpi_errno);
@@ -114,6 +118,10 @@ bool MPIR_Hwmc_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype se
 bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
                          MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
                          const MPI_Aint *rdispls, MPI_Datatype recvtype, MPIR_Comm *comm,
+                         int *mpi_errno);
+bool MPIR_Hwmc_alltoallw(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                         const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Aint *recvcounts,
+                         const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPIR_Comm *comm,
                          int *mpi_errno);
 bool MPIR_Hwmc_scan(const void *sendbuf, void *recvbuf, MPI_Aint count, MPI_Datatype datatype,
                     MPI_Op op, MPIR_Comm *comm, int *mpi_errno);

@@ -275,3 +275,91 @@ bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const
                         hwmc_host_uses_of(hwmc_used_type(sends, sendtype), recvtype, MPI_OP_NULL),
                         form, request, mpi_errno);
 }
+
+static uint64_t part_bytes(const struct hwmc_vbuf *v, int part)
+{
+    MPI_Aint size;
+
+    MPIR_Datatype_get_size_macro(v->types[part], size);
+    return (uint64_t) (v->counts[part] * size);
+}
+
+/* What this rank has for others is packed, then all parts go and come. MPICH 4.0's own schedule for
+ * this takes all parts for elements as long as those of one of them. */
+static int schedule_alltoallw_in_place(const struct hwmc_vbuf *v, MPIR_Comm *comm, MPIR_Sched_t s)
+{
+    int mpi_errno = MPI_SUCCESS;
+    uint64_t bytes = 0;
+    char *packed, *at;
+
+    for (int i = 0; i < (int) v->num; i++)
+        bytes += i != comm->rank ? part_bytes(v, i) : 0;
+    if (bytes == 0)
+        goto fn_exit;
+    packed = MPIR_Sched_alloc_state(s, bytes);
+    MPIR_ERR_CHKANDJUMP(!packed, mpi_errno, MPI_ERR_OTHER, "**nomem");
+    for (int turn = 0; turn < 2 && mpi_errno == MPI_SUCCESS; turn++) {
+        at = packed;
+        for (int i = 0; i < (int) v->num && mpi_errno == MPI_SUCCESS; i++) {
+            char *part = (char *) v->buffer + v->displs[i];
+            const MPI_Aint num = (MPI_Aint) part_bytes(v, i);
+
+            if (i == comm->rank || num == 0)
+                continue;
+            if (turn == 0) {
+                mpi_errno = MPIR_Sched_copy(part, v->counts[i], v->types[i], at, num, MPI_BYTE, s);
+            } else {
+                mpi_errno = MPIR_Sched_recv(part, v->counts[i], v->types[i], i, comm, s);
+                MPIR_ERR_CHECK(mpi_errno);
+                mpi_errno = MPIR_Sched_send(at, num, MPI_BYTE, i, comm, s);
+            }
+            at += num;
+        }
+        if (turn == 0 && mpi_errno == MPI_SUCCESS)
+            mpi_errno = MPIR_Sched_barrier(s);
+    }
+
+fn_exit:
+    return mpi_errno;
+fn_fail:
+    goto fn_exit;
+}
+
+static int schedule_alltoallw(const struct hwmc_call *call, MPIR_Comm *comm, MPIR_Sched_t s)
+{
+    const struct hwmc_alltoall_call *c = (const struct hwmc_alltoall_call *) call;
+
+    if (c->in.buffer == MPI_IN_PLACE)
+        return schedule_alltoallw_in_place(&c->out, comm, s);
+    return MPIR_Ialltoallw_intra_sched_auto(c->in.buffer, c->in.counts, c->in.displs, c->in.types,
+                                            c->out.buffer, c->out.counts, c->out.displs,
+                                            c->out.types, comm, s);
+}
+
+static const struct hwmc_host_kind alltoallw_kind = {
+    .bytes = sizeof(struct hwmc_alltoall_call),
+    .schedule = schedule_alltoallw,
+    HWMC_OVER_HOSTS(hwmc_spread_of_alltoall, hwmc_spread_moves)};
+
+bool MPIR_Hwmc_ialltoallw(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                          const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Aint *recvcounts,
+                          const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPIR_Comm *comm,
+                          enum hwmc_form form, MPIR_Request **request, int *mpi_errno)
+{
+    const bool sends = sendbuf != MPI_IN_PLACE;
+    struct hwmc_host_request *r;
+
+    if (!HWMC_HOST_TAKE(IALLTOALLW, comm, form, &alltoallw_kind, &r))
+        return false;
+    sendtypes = hwmc_host_keep_types(r, sends ? sendtypes : NULL, sendcounts);
+    recvtypes = hwmc_host_keep_types(r, recvtypes, recvcounts);
+    sendcounts = hwmc_host_keep(r, sends ? sendcounts : NULL);
+    sdispls = hwmc_host_keep(r, sends ? sdispls : NULL);
+    recvcounts = hwmc_host_keep(r, recvcounts);
+    rdispls = hwmc_host_keep(r, rdispls);
+    if (r)
+        hwmc_alltoallw_call_init(hwmc_host_call(r), sendbuf, sendcounts, sdispls, sendtypes,
+                                 recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return hwmc_host_go(r, hwmc_host_uses_of(MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_OP_NULL),
+                        form, request, mpi_errno);
+}

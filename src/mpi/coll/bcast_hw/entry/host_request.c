@@ -34,6 +34,7 @@
 #include <stddef.h>
 
 #define ARRAYS_MOST 4 /* of counts and displacements: of MPI_Alltoallv */
+#define TYPES_MOST 2  /* arrays of datatypes: of MPI_Alltoallw */
 
 enum host_state { HOST_DECIDE, HOST_BY_HWMC, HOST_PLAN, HOST_SPREAD, HOST_BY_MPICH, HOST_OVER };
 
@@ -43,6 +44,8 @@ struct hwmc_host_request {
     struct hwmc_host_uses uses; /* with a reference of each */
     MPI_Aint *kept[ARRAYS_MOST];
     int num_kept;
+    MPI_Datatype *types[TYPES_MOST]; /* with a reference of each */
+    int num_types;
     bool no_memory; /* ... for one of these */
 
     /* Since it was started. */
@@ -237,8 +240,15 @@ static void host_hold(struct hwmc_host_request *h, struct hwmc_host_uses uses)
 
 static void host_free(struct hwmc_host_request *h)
 {
+    const int ranks = h->request.comm->local_size;
+
     for (int i = 0; i < h->num_kept; i++)
         MPL_free(h->kept[i]);
+    for (int i = 0; i < h->num_types; i++) {
+        for (int k = 0; h->types[i] && k < ranks; k++)
+            MPIR_Datatype_release_if_not_builtin(h->types[i][k]);
+        MPL_free(h->types[i]);
+    }
     MPL_free(h);
 }
 
@@ -317,6 +327,26 @@ const MPI_Aint *hwmc_host_keep(struct hwmc_host_request *r, const MPI_Aint *arra
     else
         r->no_memory = true;
     r->kept[r->num_kept++] = copy;
+    return copy;
+}
+
+/* What is not looked at need not be valid. */
+const MPI_Datatype *hwmc_host_keep_types(struct hwmc_host_request *r, const MPI_Datatype *types,
+                                         const MPI_Aint *counts)
+{
+    const int ranks = r ? r->request.comm->local_size : 0;
+    MPI_Datatype *copy;
+
+    if (!r || r->no_memory || !types)
+        return NULL;
+    MPIR_Assert(r->num_types < TYPES_MOST);
+    copy = MPL_malloc((size_t) ranks * sizeof(*copy), MPL_MEM_COLL);
+    for (int i = 0; copy && i < ranks; i++) {
+        copy[i] = counts[i] > 0 ? types[i] : MPI_BYTE;
+        MPIR_Datatype_add_ref_if_not_builtin(copy[i]);
+    }
+    r->no_memory = !copy;
+    r->types[r->num_types++] = copy;
     return copy;
 }
 

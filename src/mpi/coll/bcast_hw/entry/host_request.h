@@ -8,7 +8,7 @@
  * host_imoves.c) makes one:
  *
  *     take   whether it goes to the queue; memory for the call
- *     keep   a copy of each array of counts or displacements
+ *     keep   a copy of each array of counts, displacements or datatypes
  *            now the hook initializes the call
  *     go     starts it, or makes it persistent
  *
@@ -56,6 +56,11 @@ void *hwmc_host_call(struct hwmc_host_request *r);
 /* A copy of an array with an element for each rank, which lasts as long as `r`: MPICH gives hooks
  * arrays of its own that end with the hook. NULL of NULL, and without memory. */
 const MPI_Aint *hwmc_host_keep(struct hwmc_host_request *r, const MPI_Aint *array);
+
+/* A copy of an array with a datatype for each rank, which are looked at where counts[i] > 0; with a
+ * reference of each of these. Likewise. */
+const MPI_Datatype *hwmc_host_keep_types(struct hwmc_host_request *r, const MPI_Datatype *types,
+                                         const MPI_Aint *counts);
 
 /* What the program may free before the collective is over, where it matters at this rank; else
  * MPI_DATATYPE_NULL, MPI_OP_NULL. */

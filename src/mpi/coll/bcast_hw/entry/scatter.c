@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * Scatter and alltoall, of parts alike or not, over the memory that a host's ranks share.
+ * Scatter and all-to-all, of parts alike or not, over the memory that a host's ranks share.
  */
 
 #include "mpiimpl.h"
@@ -224,6 +224,19 @@ void hwmc_alltoallv_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
     c->call.ops = &alltoall_ops;
 }
 
+/* In place, parts may lie far apart, or within each other's gaps: the copy is of what is packed. */
+void hwmc_alltoallw_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
+                              const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                              const MPI_Datatype *sendtypes, void *recvbuf,
+                              const MPI_Aint *recvcounts, const MPI_Aint *rdispls,
+                              const MPI_Datatype *recvtypes, const MPIR_Comm *comm)
+{
+    c->in = hwmc_vbuf_w(sendbuf, sendcounts, sdispls, sendtypes, comm->local_size);
+    c->out = hwmc_vbuf_w(recvbuf, recvcounts, rdispls, recvtypes, comm->local_size);
+    c->out.packs = sendbuf == MPI_IN_PLACE;
+    c->call.ops = &alltoall_ops;
+}
+
 bool MPIR_Hwmc_alltoall(const void *sendbuf, MPI_Aint sendcount, MPI_Datatype sendtype,
                         void *recvbuf, MPI_Aint recvcount, MPI_Datatype recvtype, MPIR_Comm *comm,
                         int *mpi_errno)
@@ -252,6 +265,24 @@ bool MPIR_Hwmc_alltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const 
                              rdispls, recvtype, comm);
     if (!n)
         return HWMC_SPREADS(ALLTOALLV) &&
+               hwmc_spread_move(HWMC_PATTERN_EACH, &c.in, &c.out, -1, comm, mpi_errno);
+    if (*mpi_errno)
+        return true;
+    return hwmc_call_take(&c.call, n, mpi_errno);
+}
+
+bool MPIR_Hwmc_alltoallw(const void *sendbuf, const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                         const MPI_Datatype *sendtypes, void *recvbuf, const MPI_Aint *recvcounts,
+                         const MPI_Aint *rdispls, const MPI_Datatype *recvtypes, MPIR_Comm *comm,
+                         int *mpi_errno)
+{
+    struct hwmc_shm_host *n = HWMC_SHM_ADMIT(ALLTOALLW, comm, mpi_errno);
+    struct hwmc_alltoall_call c;
+
+    hwmc_alltoallw_call_init(&c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                             rdispls, recvtypes, comm);
+    if (!n)
+        return HWMC_SPREADS(ALLTOALLW) &&
                hwmc_spread_move(HWMC_PATTERN_EACH, &c.in, &c.out, -1, comm, mpi_errno);
     if (*mpi_errno)
         return true;

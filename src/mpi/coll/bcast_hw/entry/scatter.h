@@ -50,4 +50,11 @@ void hwmc_alltoallv_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
                               const MPI_Aint *rdispls, MPI_Datatype recvtype,
                               const MPIR_Comm *comm);
 
+/* With those of MPI_Alltoallw. */
+void hwmc_alltoallw_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
+                              const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
+                              const MPI_Datatype *sendtypes, void *recvbuf,
+                              const MPI_Aint *recvcounts, const MPI_Aint *rdispls,
+                              const MPI_Datatype *recvtypes, const MPIR_Comm *comm);
+
 #endif /* HWMC_ENTRY_SCATTER_H_INCLUDED */

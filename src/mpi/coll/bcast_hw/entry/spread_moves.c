@@ -283,9 +283,9 @@ static bool moves_win(const struct hwmc_spread *s)
 static const struct hwmc_spread_ops moves_ops = {
     .wins = moves_win, .begin = begin_move, .end = end_move};
 
-static enum hwmc_coll coll_of(enum hwmc_pattern pattern)
+static enum hwmc_coll coll_of(const struct hwmc_spread_moves *m)
 {
-    switch (pattern) {
+    switch (m->pattern) {
         case HWMC_PATTERN_TO_ROOT:
             return HWMC_COLL_GATHER;
         case HWMC_PATTERN_FROM_ROOT:
@@ -293,7 +293,9 @@ static enum hwmc_coll coll_of(enum hwmc_pattern pattern)
         case HWMC_PATTERN_SAME:
             return HWMC_COLL_ALLGATHER;
         default:
-            return HWMC_COLL_ALLTOALL;
+            return m->out.types    ? HWMC_COLL_ALLTOALLW
+                   : m->out.unlike ? HWMC_COLL_ALLTOALLV
+                                   : HWMC_COLL_ALLTOALL;
     }
 }
 
@@ -322,7 +324,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
     m->root = root;
     m->in = *in;
     m->out = *out;
-    s->coll = coll_of(pattern);
+    s->coll = coll_of(m);
     s->length = length_of(m, comm);
     return 1;
 }

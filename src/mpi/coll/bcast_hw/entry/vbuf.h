@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * side: the buffer of a collective in which each rank has a part, as MPI gives it and as the node
- * layer wants it (shm/coll/vector.h). Parts that lie in pieces, or not in the host's memory, are
- * packed into memory of their own, one behind the other.
+ * vbuf: the buffer of a collective in which each rank has a part, as MPI gives it and as the
+ * collectives inside hosts want it (shm/coll/vector.h). Parts that lie in pieces, or not in the
+ * host's memory, are packed into memory of their own, one behind the other; if one is, all are.
  */
 
 #ifndef HWMC_ENTRY_VBUF_H_INCLUDED
@@ -15,13 +15,15 @@
 
 struct hwmc_vbuf {
     /* As MPI gives it. Parts are alike, `count` elements each, one behind the other; or part i has
-     * counts[i], from element displs[i] on. */
+     * counts[i], from element displs[i] on; or these are of types[i], from byte displs[i] on. */
     void *buffer;
     MPI_Datatype type;
     MPI_Aint count;
     const MPI_Aint *counts, *displs;
-    uint32_t num; /* parts */
-    bool unlike;  /* they may differ, though this rank may not know how */
+    const MPI_Datatype *types; /* looked at where counts[i] > 0 */
+    uint32_t num;              /* parts */
+    bool unlike;               /* they may differ, though this rank may not know how */
+    bool packs;                /* wherever they lie they are packed */
 
     /* From begin to end. */
     char *memory;
@@ -48,6 +50,17 @@ static inline struct hwmc_vbuf hwmc_vbuf_v(const void *buffer, const MPI_Aint *c
                               .displs = displs,
                               .num = (uint32_t) num,
                               .unlike = true};
+}
+
+/* One of parts that are of a type each. */
+static inline struct hwmc_vbuf hwmc_vbuf_w(const void *buffer, const MPI_Aint *counts,
+                                           const MPI_Aint *displs, const MPI_Datatype *types,
+                                           int num)
+{
+    struct hwmc_vbuf s = hwmc_vbuf_v(buffer, counts, displs, MPI_DATATYPE_NULL, num);
+
+    s.types = types;
+    return s;
 }
 
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on

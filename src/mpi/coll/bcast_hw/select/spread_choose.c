@@ -44,8 +44,9 @@ bool hwmc_spread_is_ours(const struct hwmc_coll_case *c)
 
     if (hwmc_spread_is_said(c, &ours))
         return ours;
-    if (c->bytes == HWMC_LENGTH_UNKNOWN)
-        return c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER;
+    if (c->bytes == HWMC_LENGTH_UNKNOWN &&
+        (c->coll == HWMC_COLL_GATHER || c->coll == HWMC_COLL_SCATTER))
+        return true;
     return hwmc_coll_is_ours(hwmc_network_now(), c);
 }
 

@@ -14,16 +14,14 @@
 #include "mpiimpl.h"
 #include "../core/model/collective.h"
 
-/* Bytes of a collective that ranks do not all know: struct hwmc_coll_case. */
-#define HWMC_LENGTH_UNKNOWN UINT64_MAX
-
 /* The control variable leaves it to MPICH, whatever its length. */
 bool hwmc_spread_is_mpichs(enum hwmc_coll coll);
 
 /* Variable, file or resilient mode say who runs it, in *ours; else false. */
 bool hwmc_spread_is_said(const struct hwmc_coll_case *c, bool *ours);
 
-/* hwmc runs it. Where the length is not known and nothing is said: a gather or a scatter. */
+/* hwmc runs it. Where nothing is said: as the cost model has it, but a gather or a scatter of a
+ * length that is not known is hwmc's. */
 bool hwmc_spread_is_ours(const struct hwmc_coll_case *c);
 
 /* Along which trees, where hwmc runs a reduction. */

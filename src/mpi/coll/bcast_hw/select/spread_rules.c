@@ -178,17 +178,27 @@ void hwmc_spread_rules_free(struct hwmc_spread_rules *rules)
     *rules = (struct hwmc_spread_rules){NULL, 0};
 }
 
-enum hwmc_set_runner hwmc_spread_rules_find(const struct hwmc_spread_rules *rules,
-                                            const struct hwmc_coll_case *c)
+static enum hwmc_set_runner find_of(const struct hwmc_spread_rules *rules, enum hwmc_coll coll,
+                                    const struct hwmc_coll_case *c)
 {
     for (uint32_t i = 0; i < rules->num; i++) {
         const struct hwmc_spread_rule *r = &rules->rule[i];
 
-        if (r->coll == c->coll && c->members <= r->hosts && c->each <= r->each &&
-            c->bytes <= (uint64_t) r->bytes)
+        if (r->coll == coll && c->members <= r->hosts && c->each <= r->each &&
+            (r->bytes == INT64_MAX || c->bytes <= (uint64_t) r->bytes))
             return r->runner;
     }
     return HWMC_SET_RUNNER_AUTO;
+}
+
+enum hwmc_set_runner hwmc_spread_rules_find(const struct hwmc_spread_rules *rules,
+                                            const struct hwmc_coll_case *c)
+{
+    const enum hwmc_set_runner found = find_of(rules, c->coll, c);
+
+    if (found == HWMC_SET_RUNNER_AUTO && c->coll == HWMC_COLL_ALLTOALLW)
+        return find_of(rules, HWMC_COLL_ALLTOALLV, c);
+    return found;
 }
 
 uint64_t hwmc_spread_rules_hash(const struct hwmc_spread_rules *rules)

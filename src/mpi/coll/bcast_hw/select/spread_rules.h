@@ -35,7 +35,8 @@ bool hwmc_spread_rules_read(struct json_object *hosts, struct hwmc_spread_rules 
                             char why[HWMC_SPREAD_RULES_WHY]);
 void hwmc_spread_rules_free(struct hwmc_spread_rules *rules);
 
-/* What they say of a collective; AUTO: nothing. */
+/* What they say of a collective; AUTO: nothing. Of a length that is not known only those say
+ * something that hold for any. Those of alltoallv say it of alltoallw too, if it has none. */
 enum hwmc_set_runner hwmc_spread_rules_find(const struct hwmc_spread_rules *rules,
                                             const struct hwmc_coll_case *c);
 

@@ -57,7 +57,9 @@ static const struct hwmc_key algorithm_keys[] = {
     RUNNER(GATHER, "gather", 3, RUNS " Also of gatherv."),
     RUNNER(SCATTER, "scatter", 3, RUNS " Also of scatterv."),
     RUNNER(ALLGATHER, "allgather", 3, RUNS " Also of allgatherv."),
-    RUNNER(ALLTOALL, "alltoall", 3, RUNS " Also of alltoallv and alltoallw."),
+    RUNNER(ALLTOALL, "alltoall", 3, RUNS),
+    RUNNER(ALLTOALLV, "alltoallv", 3, RUNS " auto, and alltoall says something else: that."),
+    RUNNER(ALLTOALLW, "alltoallw", 3, RUNS " auto, and alltoallv says something else: that."),
     RUNNER(REDUCE_SCATTER, "reduce_scatter", 3, RUNS " Also of reduce_scatter_block."),
     RUNNER(SCAN, "scan", 3, RUNS " Also of exscan."),
 };

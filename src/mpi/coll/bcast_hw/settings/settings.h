@@ -170,11 +170,13 @@ struct hwmc_settings {
     struct hwmc_set_debug debug;
 };
 
-/* Who runs a collective over hosts, as its own key says, or that of all. */
+/* Who runs a collective over hosts, as its own key says, or that of its base, or that of all. */
 static inline enum hwmc_set_runner hwmc_settings_runner(const struct hwmc_settings *s,
                                                         enum hwmc_coll coll)
 {
-    return s->runner[coll] != HWMC_SET_RUNNER_AUTO ? s->runner[coll] : s->runner[HWMC_COLL_LIMIT];
+    while (coll != HWMC_COLL_LIMIT && s->runner[coll] == HWMC_SET_RUNNER_AUTO)
+        coll = hwmc_coll_base(coll);
+    return s->runner[coll];
 }
 
 /* The way of a reduction that it names. */

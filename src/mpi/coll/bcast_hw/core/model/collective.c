@@ -170,7 +170,8 @@ static uint64_t block_of(const struct hwmc_coll_case *c)
 {
     uint64_t all = sat_mul(c->bytes, c->each);
 
-    if (c->coll == HWMC_COLL_ALLTOALL)
+    if (c->coll == HWMC_COLL_ALLTOALL || c->coll == HWMC_COLL_ALLTOALLV ||
+        c->coll == HWMC_COLL_ALLTOALLW)
         return sat_mul(all, c->each);
     return c->coll == HWMC_COLL_REDUCE_SCATTER ? c->bytes / c->members : all;
 }
@@ -180,6 +181,7 @@ uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_col
     struct work w = {0};
 
     assert(c->coll < HWMC_COLL_LIMIT && c->members >= 2 && c->each >= 1 && c->part >= 1);
+    assert(c->bytes != HWMC_LENGTH_UNKNOWN);
     if (net->mbit == 0)
         return UINT64_MAX;
     switch (c->coll) {
@@ -215,6 +217,7 @@ uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_col
 #define MPICH_BRUCKS_BLOCK 256u          /* alltoall */
 #define MPICH_BRUCKS_RANKS 8u            /* alltoall */
 #define MPICH_AT_ONCE_MOST (32u << 10)   /* alltoall */
+#define MPICH_AT_ONCE 32u                /* alltoallv: messages each way */
 #define MPICH_HALVING_MOST (512u << 10)  /* reduce_scatter */
 
 /* `num` messages of `bytes`, one after the other, at each of `senders` hosts or ranks. */
@@ -262,10 +265,25 @@ static void add_allgather(struct work *w, const struct hwmc_coll_case *c)
         add_steps(w, c->members - 1, block, c->members);
 }
 
+/* Each rank sends one to each of other hosts, and gets one, so many at a time; 0: all. */
+static void add_at_once(struct work *w, const struct hwmc_coll_case *c, uint64_t at_a_time)
+{
+    const uint64_t ranks = sat_mul(c->members, c->each), far = ranks - c->each;
+    const uint64_t by_host = sat_mul(c->each, far);
+    const uint64_t rounds = at_a_time > 0 ? (ranks - 1) / at_a_time + 1 : 1;
+    const uint64_t each = c->bytes > MPICH_ANNOUNCED ? 3 : 1;
+
+    w->steps = sat_mul(rounds, each);
+    w->busy = sat_mul(2, by_host - 1);
+    w->sent = sat_mul(each, sat_mul(ranks, far));
+    w->bytes = sat_mul(by_host, c->bytes);
+    w->all = sat_mul(w->bytes, c->members);
+}
+
 static void add_alltoall(struct work *w, const struct hwmc_coll_case *c)
 {
     const uint64_t log = log2_up(c->members), ranks = sat_mul(c->members, c->each);
-    const uint64_t far = ranks - c->each, by_host = sat_mul(c->each, far);
+    const uint64_t far = ranks - c->each;
 
     if (c->bytes <= MPICH_BRUCKS_BLOCK && ranks >= MPICH_BRUCKS_RANKS) {
         add_steps(w, log, sat_mul(c->bytes, ranks) / 2, ranks);
@@ -273,13 +291,11 @@ static void add_alltoall(struct work *w, const struct hwmc_coll_case *c)
         return;
     }
     if (c->bytes <= MPICH_AT_ONCE_MOST) {
-        add_steps(w, 1, c->bytes, 0);
-        w->busy = sat_mul(2, by_host - 1);
-        w->sent = sat_mul(w->steps, sat_mul(ranks, far));
-    } else {
-        add_steps(w, far, c->bytes, ranks);
+        add_at_once(w, c, 0);
+        return;
     }
-    w->bytes = sat_mul(by_host, c->bytes);
+    add_steps(w, far, c->bytes, ranks);
+    w->bytes = sat_mul(sat_mul(c->each, far), c->bytes);
     w->all = sat_mul(w->bytes, c->members);
 }
 
@@ -322,6 +338,7 @@ uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_co
     struct work w = {0};
 
     assert(c->coll < HWMC_COLL_LIMIT && c->members >= 2 && c->each >= 1);
+    assert(c->bytes != HWMC_LENGTH_UNKNOWN);
     if (net->mbit == 0)
         return UINT64_MAX;
     switch (c->coll) {
@@ -342,6 +359,10 @@ uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_co
         case HWMC_COLL_ALLTOALL:
             add_alltoall(&w, c);
             break;
+        case HWMC_COLL_ALLTOALLV:
+        case HWMC_COLL_ALLTOALLW:
+            add_at_once(&w, c, MPICH_AT_ONCE);
+            break;
         case HWMC_COLL_REDUCE_SCATTER:
             add_reduce_scatter(&w, c);
             break;
@@ -351,9 +372,45 @@ uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_co
     return ns_of(net, c, &w, net->mbit);
 }
 
+/* Lengths for those that are not known: from short to what the network's rate alone decides. */
+static const uint64_t usual_lengths[] = {8, 1024, 64u << 10, 1u << 20};
+
+/* How many times as long one takes as the other, in HUNDREDS. */
+#define HUNDREDS UINT64_C(100)
+
+static uint64_t times_as_long(uint64_t ns, uint64_t other)
+{
+    return sat_mul(ns, HUNDREDS) / (other > 0 ? other : 1);
+}
+
+static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    struct hwmc_coll_case at = *c;
+    uint64_t ours_worst = 0, mpich_worst = 0;
+
+    for (uint32_t i = 0; i < sizeof(usual_lengths) / sizeof(usual_lengths[0]); i++) {
+        uint64_t ours, mpich;
+
+        at.bytes = usual_lengths[i];
+        ours = hwmc_coll_ours_ns(net, &at);
+        mpich = hwmc_coll_mpich_ns(net, &at);
+        if (mpich == UINT64_MAX)
+            return true;
+        if (times_as_long(ours, mpich) > ours_worst)
+            ours_worst = times_as_long(ours, mpich);
+        if (times_as_long(mpich, ours) > mpich_worst)
+            mpich_worst = times_as_long(mpich, ours);
+    }
+    return ours_worst <= mpich_worst + mpich_worst / HWMC_COLL_ALIKE;
+}
+
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
-    const uint64_t ours = hwmc_coll_ours_ns(net, c), mpich = hwmc_coll_mpich_ns(net, c);
+    uint64_t ours, mpich;
 
+    if (c->bytes == HWMC_LENGTH_UNKNOWN)
+        return is_ours_at_any(net, c);
+    ours = hwmc_coll_ours_ns(net, c);
+    mpich = hwmc_coll_mpich_ns(net, c);
     return mpich == UINT64_MAX || ours <= mpich + mpich / HWMC_COLL_ALIKE;
 }

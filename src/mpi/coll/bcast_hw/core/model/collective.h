@@ -35,6 +35,7 @@
  *                                                          2; else on a ring
  *   alltoall        all to all at once                     Bruck to 256 bytes from 8 ranks on, all
  *                                                          at once to 32 KiB, else pairwise
+ *   alltoallv, -w   likewise                               all to all, 32 messages at once
  *   reduce_scatter  all to all at once                     recursive halving to 512 KiB, else
  *                                                          pairwise; recursive doubling for an
  *                                                          operation that does not commute
@@ -48,7 +49,7 @@
 
 #include "reduce_way.h"
 
-/* The vector forms, and reduce_scatter_block and exscan, go by their base. */
+/* Vector forms but these of alltoall, reduce_scatter_block and exscan go by their base. */
 #define HWMC_COLLS(X)                                                                              \
     X(BARRIER, barrier)                                                                            \
     X(REDUCE, reduce)                                                                              \
@@ -57,6 +58,8 @@
     X(SCATTER, scatter)                                                                            \
     X(ALLGATHER, allgather)                                                                        \
     X(ALLTOALL, alltoall)                                                                          \
+    X(ALLTOALLV, alltoallv)                                                                        \
+    X(ALLTOALLW, alltoallw)                                                                        \
     X(REDUCE_SCATTER, reduce_scatter)                                                              \
     X(SCAN, scan)
 
@@ -67,6 +70,23 @@ enum hwmc_coll {
         HWMC_COLL_LIMIT
 };
 
+/* The collective whose selection, where it says nothing, is followed by that of `coll`;
+ * HWMC_COLL_LIMIT: none. */
+static inline enum hwmc_coll hwmc_coll_base(enum hwmc_coll coll)
+{
+    switch (coll) {
+        case HWMC_COLL_ALLTOALLV:
+            return HWMC_COLL_ALLTOALL;
+        case HWMC_COLL_ALLTOALLW:
+            return HWMC_COLL_ALLTOALLV;
+        default:
+            return HWMC_COLL_LIMIT;
+    }
+}
+
+/* Bytes of a collective that ranks do not all know. */
+#define HWMC_LENGTH_UNKNOWN UINT64_MAX
+
 /* What all ranks know alike of a collective. */
 struct hwmc_coll_case {
     enum hwmc_coll coll;
@@ -74,7 +94,8 @@ struct hwmc_coll_case {
     uint32_t members; /* that take part between hosts, 2 or more */
     uint32_t each;    /* ranks that each stands for, 1 or more, at the mean, rounded up */
     /* Of reduce, allreduce and scan the vector; of gather, scatter and allgather a rank's part; of
-     * alltoall what a rank has for each other; of reduce_scatter the whole vectors. */
+     * alltoall what a rank has for each other; of reduce_scatter the whole vectors. Or
+     * HWMC_LENGTH_UNKNOWN. */
     uint64_t bytes;
     uint32_t part;              /* bytes that hwmc's ways send at a time at most: reduce_way.h */
     enum hwmc_reduce_kind kind; /* of reduce and allreduce: by which of them */
@@ -85,12 +106,14 @@ struct hwmc_coll_case {
  * in half a millisecond, within bounds. */
 uint32_t hwmc_coll_part(const struct hwmc_network *net);
 
-/* Nanoseconds; UINT64_MAX: nothing is known of the network. */
+/* Nanoseconds; UINT64_MAX: nothing is known of the network. The length is known. */
 uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 
 /* hwmc is at least as fast, or slower by no more than a part in HWMC_COLL_ALIKE, which the model
- * cannot tell apart: then a rail that fails does not matter. Where nothing is known: it is. */
+ * cannot tell apart: then a rail that fails does not matter. Where nothing is known of the network:
+ * it is. Of a length that is not known: hwmc loses no more, by that part, at the length where it
+ * loses most, than MPICH does where that loses most. */
 #define HWMC_COLL_ALIKE 8u
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 

@@ -185,10 +185,10 @@ static int run_persistent(struct call *c)
 }
 
 /* MPICH 4.0.2's own persistent collectives, started again, send old data or free the communicator;
- * hwmc has none of a single rank, and no MPI_Alltoallw. */
+ * hwmc has none of a single rank. */
 static bool can_persist(const struct call *c)
 {
-    return MPI_VERSION >= 4 && persistent && c->size > 1 && c->family->which != ALLTOALLW;
+    return MPI_VERSION >= 4 && persistent && c->size > 1;
 }
 
 /* MPICH 4.0.2's MPI_Reduce between hosts reads from MPI_IN_PLACE if the root is not the first rank

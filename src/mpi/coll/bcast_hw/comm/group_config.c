@@ -33,7 +33,7 @@ static void configure_epochs(struct hwmc_group_cfg *cfg)
 }
 
 /* How many broadcasts are under way, and how long they are. */
-static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only)
+static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all)
 {
     const uint32_t piece = clamp(hwmc_settings.tune.channel, 0, 1 << 28);
 
@@ -43,7 +43,7 @@ static void configure_channels(struct hwmc_group_cfg *cfg, MPI_Aint only)
                   : hwmc_model_piece(hwmc_network_now(), hwmc_several_sites(), cfg->channels);
     if (only <= 0)
         return;
-    cfg->channels = MPL_MIN(cfg->channels, CHANNELS_ONLY);
+    cfg->channels = by_all ? cfg->channels : MPL_MIN(cfg->channels, CHANNELS_ONLY);
     cfg->piece_bytes = (uint32_t) MPL_MIN((MPI_Aint) cfg->piece_bytes, only);
 }
 
@@ -58,9 +58,9 @@ static void configure_windows(struct hwmc_group_cfg *cfg)
         window > 0 ? window : hwmc_model_segments(net, true, cfg->trees, cfg->seg_bytes);
 }
 
-void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only)
+void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all)
 {
-    configure_channels(cfg, only);
+    configure_channels(cfg, only, by_all);
     cfg->policy.first.push = hwmc_settings.net.repair == HWMC_SET_REPAIR_PUSH;
     cfg->policy.adapt_repair = hwmc_settings.net.repair == HWMC_SET_REPAIR_AUTO;
     cfg->policy.adapt_period = hwmc_settings.tune.sync_period <= 0;

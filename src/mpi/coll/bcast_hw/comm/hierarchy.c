@@ -95,7 +95,7 @@ static int hierarchy_find_leaders(MPIR_Comm *comm, struct hwmc_comm *c)
     MPIR_ERR_CHECK(mpi_errno);
     for (uint32_t i = 0; i < ranks; i++)
         far[i] = h->near[i].distance[rail];
-    if (c->twin.is)
+    if (c->twin.is && c->twin.root >= 0)
         far[c->twin.root] = -1; /* it leads its host */
     hwmc_leaders_init(&c->leaders, ranks, c->hosts, h->host_of, far, c->leaders_mem);
 

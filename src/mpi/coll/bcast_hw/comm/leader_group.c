@@ -17,8 +17,8 @@
 #include "../settings/settings.h"
 
 /* How many leader groups with each hash have begun set-up in this process, and how many persistent
- * broadcasts were initialized. Has an entry for each different pair of members and context id; both
- * recur in a program's loops. */
+ * collectives were initialized. Has an entry for each different pair of members and context id;
+ * both recur in a program's loops. */
 static struct hwmc_seen seen;
 
 #define PERSISTENT UINT64_C(0x70657273697374) /* tells their hashes from those of leader groups */
@@ -161,7 +161,7 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
         hwmc_note_reason(HWMC_REASON_SPAWNED);
         return;
     }
-    hwmc_configure_group(&cfg, c->twin.bytes);
+    hwmc_configure_group(&cfg, c->twin.bytes, c->twin.by_all);
     find_neighbours(comm, c, which, &cfg, &decline);
     listed = list_members(comm, c, which, cfg.size, &world, &site);
     cfg.world = world;

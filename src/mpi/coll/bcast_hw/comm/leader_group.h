@@ -56,9 +56,9 @@
  * this process has come across so far. Members have come across equally many, since each began its
  * set-up on every one of them.
  *
- * The group of a persistent broadcast (twin.h) is set up in an order that differs from rank to
+ * The group of a persistent collective (twin.h) is set up in an order that differs from rank to
  * rank. Its key is that of the request, which is made where the request is: the hash of context id
- * and the communicator's ranks, and how many persistent broadcasts with the same two have been
+ * and the communicator's ranks, and how many persistent collectives with the same two were
  * initialized in this process.
  */
 
@@ -94,11 +94,11 @@ struct hwmc_leader_group {
 struct hwmc_comm;
 
 /* Fills in what control variables and the network say of a group. `rails` are there. `only`: the
- * bytes of the one message that it carries again and again, of which few are under way; 0: it
- * carries any. */
-void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only);
+ * bytes of the one message that it carries again and again, of which few are under way, unless `by_
+ * all` ranks multicast one; 0: it carries any. */
+void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all);
 
-/* A key for the group of a persistent broadcast on `comm`: see above. False: no memory. */
+/* A key for the group of a persistent collective on `comm`: see above. False: no memory. */
 bool hwmc_leader_group_name(MPIR_Comm *comm, uint64_t *name);
 
 /* How set-up of a leader group ended. */

@@ -24,8 +24,8 @@ static struct hwmc_comm *twin_make(void)
     return t;
 }
 
-struct hwmc_comm *hwmc_twin_bcast(MPIR_Comm *comm, const struct hwmc_comm *c, int root,
-                                  MPI_Aint bytes)
+struct hwmc_comm *hwmc_twin_hosts(MPIR_Comm *comm, const struct hwmc_comm *c, int root,
+                                  MPI_Aint bytes, bool by_all)
 {
     struct hwmc_comm *t = c->worth == HWMC_WORTH_YES ? twin_make() : NULL;
 
@@ -35,6 +35,7 @@ struct hwmc_comm *hwmc_twin_bcast(MPIR_Comm *comm, const struct hwmc_comm *c, in
     t->hosts = c->hosts;
     t->twin.root = root;
     t->twin.bytes = bytes;
+    t->twin.by_all = by_all;
     if (!hwmc_leader_group_name(comm, &t->twin.name)) {
         MPL_free(t);
         return NULL;

@@ -17,7 +17,7 @@
  * of few and short buffers, a group of few channels. Where the bounds on memory do not suffice, all
  * ranks leave it to MPICH, or it goes without multicast, as with communicators.
  *
- * Over several hosts the root leads its host, so there is one leader group.
+ * Over several hosts there is one leader group. A root leads its host.
  */
 
 #ifndef HWMC_COMM_TWIN_H_INCLUDED
@@ -28,10 +28,13 @@
 struct hwmc_comm;
 
 struct hwmc_twin {
-    bool is;        /* it is one; false: what the communicator itself carries */
-    int root;       /* of the broadcast over several hosts */
-    MPI_Aint bytes; /* of that */
-    uint64_t name;  /* of its groups: other than all others' of these members, alike on them */
+    bool is;       /* it is one; false: what the communicator itself carries */
+    uint64_t name; /* of its groups: other than all others' of these members, alike on them */
+
+    /* Over several hosts. */
+    int root;       /* it leads its host; negative: all are alike */
+    MPI_Aint bytes; /* of a message that is multicast; 1 where none is */
+    bool by_all;    /* all ranks multicast one, and several of these are under way */
 };
 
 /* Whether a persistent broadcast of `bytes` on a communicator that carries `c` is worth a group of
@@ -39,10 +42,10 @@ struct hwmc_twin {
  * know it, as with others it may be. */
 bool hwmc_twin_pays(const struct hwmc_comm *c, MPI_Aint bytes);
 
-/* Makes one for a broadcast over several hosts. All ranks of `comm`, which carries `c`, call it in
- * the same order. NULL: no memory. */
-struct hwmc_comm *hwmc_twin_bcast(MPIR_Comm *comm, const struct hwmc_comm *c, int root,
-                                  MPI_Aint bytes);
+/* Makes one over several hosts; the last three are fields of struct hwmc_twin. All ranks of `comm`,
+ * which carries `c`, call it in the same order. NULL: no memory. */
+struct hwmc_comm *hwmc_twin_hosts(MPIR_Comm *comm, const struct hwmc_comm *c, int root,
+                                  MPI_Aint bytes, bool by_all);
 
 /* Makes one for a collective inside a host. NULL: no memory. */
 struct hwmc_comm *hwmc_twin_host(MPIR_Comm *comm);

@@ -308,7 +308,7 @@ bool hwmc_host_take(MPIR_Comm *comm, enum hwmc_form form, const struct hwmc_host
         *r = host_make(comm, c, kind, false);
         return true;
     }
-    if (form == HWMC_PERSISTENT || !kind->spread || !hwmc_comm_queues_spread(comm, &c))
+    if (!kind->spread || !hwmc_comm_queues_spread(comm, &c))
         return false;
     *r = host_make(comm, c, kind, true);
     return true;
@@ -350,16 +350,33 @@ const MPI_Datatype *hwmc_host_keep_types(struct hwmc_host_request *r, const MPI_
     return copy;
 }
 
+/* Over hosts: with the arguments of the call. False: MPICH is to run it. A persistent one carries
+ * something of its own from here on, if there is memory for it. */
+static bool host_spread_init(struct hwmc_host_request *h, enum hwmc_form form)
+{
+    struct hwmc_spread *s = h->spread;
+
+    h->bytes = h->kind->spread(hwmc_host_call(h), h->request.comm, s);
+    if (h->bytes == 0 || hwmc_spread_is_mpichs(s->coll))
+        return false;
+    if (form != HWMC_PERSISTENT)
+        return true;
+    if (!hwmc_spread_pays(s))
+        return false;
+    s->c = hwmc_spread_twin(s);
+    if (s->c)
+        h->request.carried = s->c;
+    h->no_memory = !s->c;
+    return true;
+}
+
 bool hwmc_host_go(struct hwmc_host_request *r, struct hwmc_host_uses uses, enum hwmc_form form,
                   MPIR_Request **request, int *mpi_errno)
 {
     *mpi_errno = MPI_SUCCESS;
-    if (r && r->spread && !r->no_memory) {
-        r->bytes = r->kind->spread(hwmc_host_call(r), r->request.comm, r->spread);
-        if (r->bytes == 0 || hwmc_spread_is_mpichs(r->spread->coll)) {
-            host_free(r);
-            return false;
-        }
+    if (r && r->spread && !r->no_memory && !host_spread_init(r, form)) {
+        host_free(r);
+        return false;
     }
     if (r)
         host_hold(r, uses);

@@ -3,9 +3,9 @@
  * Copyright (C) the hwmc contributors
  *
  * host_request: nonblocking and persistent collectives of communicators whose ranks all run on one
- * host, and nonblocking ones over several: a call (call.h), or a collective over hosts (spread.h)
- * of the same arguments, that is an operation of a queue (request.h). A hook (host_icoll.c,
- * host_imoves.c) makes one:
+ * host, or on several: a call (call.h), or a collective over hosts (spread.h) of the same
+ * arguments, that is an operation of a queue (request.h). A hook (host_icoll.c, host_imoves.c)
+ * makes one:
  *
  *     take   whether it goes to the queue; memory for the call
  *     keep   a copy of each array of counts, displacements or datatypes

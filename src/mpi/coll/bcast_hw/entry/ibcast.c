@@ -226,7 +226,7 @@ static bool ibcast_queues(MPI_Aint count, MPI_Datatype datatype, int root, MPIR_
         return true;
     if (!hwmc_twin_pays(*c, bytes))
         return false;
-    *c = hwmc_twin_bcast(comm, *c, root, bytes);
+    *c = hwmc_twin_hosts(comm, *c, root, bytes, false);
     return true;
 }
 

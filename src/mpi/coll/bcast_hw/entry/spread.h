@@ -35,8 +35,9 @@ struct hwmc_spread_ops {
     /* Whether it can go over hosts; NULL: it always can. */
     bool (*fits)(const struct hwmc_spread *s);
     /* Between hosts of several ranks, of what fits, where nobody says who runs it: it is faster
-     * than MPICH's. NULL: the cost model says so (core/model/collective.h). Alike on all ranks. */
-    bool (*wins)(const struct hwmc_spread *s);
+     * than MPICH's. `most`: ranks of the host that has most. NULL: the cost model says so
+     * (core/model/collective.h). Alike on all ranks. */
+    bool (*wins)(const struct hwmc_spread *s, uint32_t most);
     /* The leader group is ready. MPICH's error code; on an error there is nothing to end. */
     int (*begin)(struct hwmc_spread *s);
     /* It is over, with this code of MPICH's. MPICH's error code: the one given, or the first that
@@ -54,6 +55,7 @@ struct hwmc_spread {
     enum hwmc_coll coll;
     bool commutative;
     uint64_t length; /* bytes; HWMC_LENGTH_UNKNOWN where ranks do not know it alike */
+    int root;        /* from which, or to which, all goes; negative: none */
 };
 
 /* MPICH's control variables name none of its algorithms for the collective of this name. */

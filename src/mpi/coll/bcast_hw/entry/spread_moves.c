@@ -266,18 +266,18 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
 /* What hosts have for each other is to be long, as shorter blocks are better sent on together, in
  * fewer messages. An all-to-all brings as much between hosts either way, so leaders save nothing
  * but by several rails at a time. */
-static bool moves_win(const struct hwmc_spread *s)
+static bool moves_win(const struct hwmc_spread *s, uint32_t most)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
     const struct hwmc_network *net = hwmc_network_now();
-    const uint64_t most = hwmc_leaders_num(&s->c->leaders);
+    const uint64_t host = most;
 
     if (m->root >= 0)
         return true;
     if (m->pattern == HWMC_PATTERN_SAME)
-        return hwmc_model_is_long(net, most * s->length);
+        return hwmc_model_is_long(net, host * s->length);
     return net->mbit_all > net->mbit &&
-           (s->length == HWMC_LENGTH_UNKNOWN || hwmc_model_is_long(net, most * most * s->length));
+           (s->length == HWMC_LENGTH_UNKNOWN || hwmc_model_is_long(net, host * host * s->length));
 }
 
 static const struct hwmc_spread_ops moves_ops = {
@@ -321,7 +321,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
 
     s->ops = &moves_ops;
     m->pattern = pattern;
-    m->root = root;
+    m->root = s->root = root;
     m->in = *in;
     m->out = *out;
     s->coll = coll_of(m);

@@ -216,7 +216,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
-    r->root = root;
+    r->root = r->spread.root = root;
 }
 
 static void init_barrier(struct hwmc_spread_reduce *r)

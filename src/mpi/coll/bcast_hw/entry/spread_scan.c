@@ -196,6 +196,7 @@ static MPI_Aint init_scan(struct hwmc_spread_scan *r, const void *sendbuf, void 
     r->spread.coll = HWMC_COLL_SCAN;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
+    r->spread.root = -1;
     r->exclusive = exclusive;
     return (MPI_Aint) r->spread.length;
 }

@@ -62,11 +62,11 @@ static bool scatter_fits(const struct hwmc_spread *s)
 }
 
 /* What hosts have for each other is to be long: shorter blocks are better combined on the way. */
-static bool scatter_wins(const struct hwmc_spread *s)
+static bool scatter_wins(const struct hwmc_spread *s, uint32_t most)
 {
     const uint64_t block = s->length / (uint64_t) s->comm->local_size;
 
-    return hwmc_model_is_long(hwmc_network_now(), block * hwmc_leaders_num(&s->c->leaders));
+    return hwmc_model_is_long(hwmc_network_now(), block * most);
 }
 
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_scatter *r)
@@ -248,6 +248,7 @@ static MPI_Aint init_scatter(struct hwmc_spread_scatter *r, const struct hwmc_co
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.length = hwmc_spread_mean(counts, x->count, comm->local_size, x->operation.type) *
                        (uint64_t) comm->local_size;
+    r->spread.root = -1;
     return 1;
 }
 

@@ -78,9 +78,7 @@ enum hwmc_algorithm hwmc_choose(const struct hwmc_shape *shape, MPI_Aint bytes, 
                            (uint64_t) bytes);
 }
 
-/* Before set-up: one rank of each host takes part, and multicast works, in datagrams of Ethernet's
- * usual length. */
-static void expect_shape(uint32_t hosts, struct hwmc_shape *shape)
+void hwmc_expect_shape(uint32_t hosts, struct hwmc_shape *shape)
 {
     *shape = (struct hwmc_shape){
         .ranks = hosts,
@@ -96,7 +94,7 @@ uint64_t hwmc_weight(uint32_t hosts, MPI_Aint bytes)
 {
     struct hwmc_shape shape;
 
-    expect_shape(hosts, &shape);
+    hwmc_expect_shape(hosts, &shape);
     return hwmc_model_gain(hwmc_network_now(), &shape, (uint64_t) bytes);
 }
 
@@ -105,6 +103,6 @@ uint64_t hwmc_setup_cost(uint32_t hosts)
     const int fanout = MPL_MIN(MPL_MAX(hwmc_settings.tune.fanout, 1), HWMC_FANOUT_MAX);
     struct hwmc_shape shape;
 
-    expect_shape(hosts, &shape);
+    hwmc_expect_shape(hosts, &shape);
     return hwmc_model_setup(hwmc_network_now(), &shape, (uint32_t) fanout);
 }

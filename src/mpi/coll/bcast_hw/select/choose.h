@@ -19,6 +19,10 @@ bool hwmc_is_forced(void);
 /* What the cost model goes by, of a group that is set up, of a communicator on that many hosts. */
 void hwmc_shape_of(uint32_t hosts, const struct hwmc_group *g, struct hwmc_shape *shape);
 
+/* The same before set-up: one rank of each host takes part, and multicast works, in datagrams of
+ * Ethernet's usual length. */
+void hwmc_expect_shape(uint32_t hosts, struct hwmc_shape *shape);
+
 /* The algorithm for a broadcast of `bytes` on a communicator that is set up. `ours`: not one of
  * MPICH's if hwmc has any. */
 enum hwmc_algorithm hwmc_choose(const struct hwmc_shape *shape, MPI_Aint bytes, bool ours);

@@ -5,8 +5,9 @@
 
 export HWMC_BUILD ?= $(CURDIR)/build
 
-.PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-mpi check-lab \
-	check-faults faults check-sanitized check-versions check-guest check-mpich check-style check-graft bench clean
+.PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-install check-mpi \
+	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-style \
+	check-graft bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -17,6 +18,7 @@ help:
 	@echo 'make sim           hwmc_sim, a simulator for up to a million ranks: docs/simulator.md'
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
+	@echo 'make check-install what make install adds to MPICH: manual pages, hwmc_run, modules'
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
@@ -38,8 +40,9 @@ mpich:
 
 install:
 	@test -n "$(PREFIX)" || { echo 'make install: PREFIX=/where is missing' >&2; exit 1; }
-	@maint/build-mpich $(if $(LEAN),lean,full) "$(abspath $(PREFIX))"
+	@DESTDIR="$(DESTDIR)" maint/build-mpich $(if $(LEAN),lean,full) "$(abspath $(PREFIX))"
 	@$(MAKE) -C test/sim install PREFIX="$(abspath $(PREFIX))"
+	@DESTDIR="$(DESTDIR)" maint/install-tools "$(abspath $(PREFIX))"
 
 demo: deps mpich
 	@maint/demo
@@ -55,6 +58,9 @@ check-sim:
 
 check: deps
 	@test/check
+
+check-install: mpich
+	@test/install_test
 
 check-mpi: mpich
 	@test/check-mpi
@@ -106,4 +112,5 @@ bench: mpich
 clean:
 	rm -rf "$(CURDIR)/build"
 	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
-	rm -rf address thread versions mpich-src mpich-src.part lean install install-lean install-full peer-shm autogen.log lock
+	rm -rf address thread versions mpich-src mpich-src.part lean install install-lean install-full install-quick \
+		peer-shm install_test autogen.log lock

@@ -5,8 +5,8 @@
 
 export HWMC_BUILD ?= $(CURDIR)/build
 
-.PHONY: help deps mpich install demo unit sim check check-sim check-apm check-fuzz check-install check-mpi \
-	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-style \
+.PHONY: help deps mpich install demo unit sim dist check check-sim check-apm check-fuzz check-install check-mpi \
+	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-dist check-style \
 	check-graft bench clean
 
 help:
@@ -14,11 +14,13 @@ help:
 	@echo 'make mpich         MPICH with hwmc in $$HWMC_BUILD/install, for tests and demo'
 	@echo 'make install PREFIX=/where [LEAN=1]   MPICH with hwmc for use'
 	@echo 'make demo          build, and run a broadcast over loopback multicast'
+	@echo 'make dist          hwmc-VERSION.tar.xz in $$HWMC_BUILD, from what is committed'
 	@echo 'make unit          unit tests and simulations; needs no MPICH'
 	@echo 'make sim           hwmc_sim, a simulator for up to a million ranks: docs/simulator.md'
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-install what make install adds to MPICH: manual pages, hwmc_run, modules'
+	@echo 'make check-dist    the tarball of make dist, built where there is no network (root)'
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
@@ -46,6 +48,9 @@ install:
 
 demo: deps mpich
 	@maint/demo
+
+dist:
+	@maint/dist
 
 unit:
 	@$(MAKE) -C test/unit
@@ -94,6 +99,9 @@ check-fuzz: deps
 check-mpich: mpich
 	@test/check-mpich
 
+check-dist: deps
+	@maint/dist_test --build
+
 check-style:
 	@maint/check-style
 
@@ -101,6 +109,7 @@ check-graft:
 	@maint/graft_test
 	@maint/floors_test
 	@maint/debian_source_test
+	@maint/dist_test
 	@test/versions_test
 	@test/lab/bench_test
 	@test/lab/resilience_test

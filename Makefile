@@ -5,8 +5,8 @@
 
 export HWMC_BUILD ?= $(CURDIR)/build
 
-.PHONY: help deps mpich install demo unit sim dist check check-sim check-apm check-fuzz check-install check-mpi \
-	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-dist check-style \
+.PHONY: help deps mpich install demo unit sim dist deb check check-sim check-apm check-fuzz check-install check-mpi \
+	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-dist check-deb check-style \
 	check-graft bench clean
 
 help:
@@ -15,12 +15,14 @@ help:
 	@echo 'make install PREFIX=/where [LEAN=1]   MPICH with hwmc for use'
 	@echo 'make demo          build, and run a broadcast over loopback multicast'
 	@echo 'make dist          hwmc-VERSION.tar.xz in $$HWMC_BUILD, from what is committed'
+	@echo 'make deb           Debian packages hwmc, hwmc-dev and hwmc-doc in $$HWMC_BUILD/deb; QUICK=1: maint/deb'
 	@echo 'make unit          unit tests and simulations; needs no MPICH'
 	@echo 'make sim           hwmc_sim, a simulator for up to a million ranks: docs/simulator.md'
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-install what make install adds to MPICH: manual pages, hwmc_run, modules'
 	@echo 'make check-dist    the tarball of make dist; LONG=1: builds it where there is no network (root)'
+	@echo 'make check-deb     these packages on a clean Debian, beside its MPICH and Open MPI (root)'
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
@@ -51,6 +53,9 @@ demo: deps mpich
 
 dist:
 	@maint/dist
+
+deb: deps
+	@maint/deb $(if $(QUICK),--quick)
 
 unit:
 	@$(MAKE) -C test/unit
@@ -102,6 +107,9 @@ check-mpich: mpich
 check-dist: deps
 	@maint/dist_test $(if $(LONG),--build)
 
+check-deb:
+	@test/check-deb
+
 check-style:
 	@maint/check-style
 
@@ -121,4 +129,5 @@ clean:
 	rm -rf "$(CURDIR)/build"
 	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
 	rm -rf address thread versions mpich-src mpich-src.part lean install install-lean install-full install-quick \
-		peer-shm install_test autogen.log lock
+		package-install-full package-install-quick peer-shm install_test autogen.log lock deb \
+		deb-root deb-root.log deb-root.packages check-deb.log

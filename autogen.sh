@@ -97,7 +97,7 @@ new_tree() {
     mkdir -p "$part/.hwmc"
     echo "${given:-mpich 4.0.2}" > "$part/.hwmc/origin"
     # What was built from another tree is of no use to this one.
-    rm -rf "$tree" "$build"/{lean,install-lean,install-full}
+    rm -rf "$tree" "$build"/{lean,install-lean,install-full,install-quick,package-install-full,package-install-quick}
     mv "$part" "$tree" || die "cannot move $part to $tree"
 }
 

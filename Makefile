@@ -6,7 +6,7 @@
 export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim dist deb check check-sim check-apm check-fuzz check-install check-mpi \
-	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-dist check-deb check-style \
+	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-abi check-dist check-deb check-style \
 	check-graft bench clean
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-install what make install adds to MPICH: manual pages, hwmc_run, modules'
+	@echo 'make check-abi     programs of Debian, linked with its MPICH, on hwmc (root; 10 minutes the first time)'
 	@echo 'make check-dist    the tarball of make dist; LONG=1: builds it where there is no network (root)'
 	@echo 'make check-deb     these packages on a clean Debian, beside its MPICH and Open MPI (root)'
 	@echo 'make check-lab     many hosts on one machine (root)'
@@ -104,6 +105,12 @@ check-fuzz: deps
 check-mpich: mpich
 	@test/check-mpich
 
+# HWMC_ABI_PREFIX: what is installed there instead.
+check-abi: deps
+	@[ -n "$$HWMC_ABI_PREFIX" ] || \
+		{ maint/build-mpich quick "$(HWMC_BUILD)/abi" && maint/install-tools "$(HWMC_BUILD)/abi"; }
+	@test/check-abi $(if $(ONLY),--only "$(ONLY)")
+
 check-dist: deps
 	@maint/dist_test $(if $(LONG),--build)
 
@@ -130,4 +137,4 @@ clean:
 	cd "$(HWMC_BUILD)" 2>/dev/null || exit 0; \
 	rm -rf address thread versions mpich-src mpich-src.part lean install install-lean install-full install-quick \
 		package-install-full package-install-quick peer-shm install_test autogen.log lock deb \
-		deb-root deb-root.log deb-root.packages check-deb.log
+		abi abi-root abi-root.log abi-root.packages check-abi deb-root deb-root.log deb-root.packages check-deb.log

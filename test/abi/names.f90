@@ -7,7 +7,7 @@
 program names
     use mpi
     implicit none
-    integer :: rank, size, ierr, value, sums(3), request, op, blocks(1), vector
+    integer :: rank, size, ierr, value, sums(3), request, op, blocks(1), vector, i, big(100000)
     integer(MPI_ADDRESS_KIND) :: place(1)
     integer :: status(MPI_STATUS_SIZE)
     double precision :: x
@@ -45,6 +45,11 @@ program names
     x = merge(0.5d0, 0d0, rank == 1)
     call MPI_Bcast(x, 1, MPI_DOUBLE_PRECISION, 1, MPI_COMM_WORLD, ierr)
     call need(x == 0.5d0, 'MPI_Bcast')
+    do i = 1, 10
+        big = merge(i, 0, rank == modulo(i, size))
+        call MPI_Bcast(big, 100000, MPI_INTEGER, modulo(i, size), MPI_COMM_WORLD, ierr)
+        call need(all(big == i), 'MPI_Bcast of 400000 bytes')
+    end do
     if (rank == 0) print '(a)', 'names: right'
     call MPI_Finalize(ierr)
 

@@ -21,7 +21,7 @@ help:
 	@echo 'make check         everything that a change must pass'
 	@echo 'make check-mpi     MPI programs of ours    make check-mpich  MPICH'"'"'s own suite'
 	@echo 'make check-install what make install adds to MPICH: manual pages, hwmc_run, modules'
-	@echo 'make check-abi     programs of Debian, linked with its MPICH, on hwmc (root; 10 minutes the first time)'
+	@echo 'make check-abi     programs of Debian, linked with its MPICH, on hwmc (root)'
 	@echo 'make check-dist    the tarball of make dist; LONG=1: builds it where there is no network (root)'
 	@echo 'make check-deb     these packages on a clean Debian, beside its MPICH and Open MPI (root)'
 	@echo 'make check-lab     many hosts on one machine (root)'

@@ -46,6 +46,11 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/session/sessions.h      \
     src/mpid/ch4/netmod/hwmc/session/sessions_impl.h \
     src/mpid/ch4/netmod/hwmc/session/virtual_lane.h  \
+    src/mpid/ch4/netmod/hwmc/tools/doctor.h          \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_pmi.h      \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_tap.h      \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_try.h      \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_try_impl.h \
     src/mpid/ch4/netmod/hwmc/tools/info.h            \
     src/mpid/ch4/netmod/hwmc/tools/tune.h            \
     src/mpid/ch4/netmod/hwmc/tools/version.h         \
@@ -171,7 +176,19 @@ bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_info
 # The library does not export what the netmod is made of: the program has its own.
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/hwmc_info.c     \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_host.c   \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_judge.c  \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_judge_net.c \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_judge_rails.c \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_judge_snooping.c \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_pmi.c    \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_print.c  \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_report.c \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_talk.c   \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_tap.c    \
+    src/mpid/ch4/netmod/hwmc/tools/doctor_try.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_colls.c    \
+    src/mpid/ch4/netmod/hwmc/tools/info_doctor.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_fabric.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_limits.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_live.c     \
@@ -189,7 +206,9 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/fabric/udp_recv.c     \
     src/mpid/ch4/netmod/hwmc/fabric/udp_socket.c   \
     src/mpid/ch4/netmod/hwmc/rail/locate.c         \
+    src/mpid/ch4/netmod/hwmc/rail/match.c          \
     src/mpid/ch4/netmod/hwmc/rail/rail.c           \
+    src/mpi/coll/bcast_hw/shm/topo/quota.c         \
     src/mpi/coll/bcast_hw/core/path/apm.c          \
     src/mpi/coll/bcast_hw/core/base/reason.c       \
     src/mpi/coll/bcast_hw/core/model/collective.c  \
@@ -205,7 +224,7 @@ if HWMC_VERBS
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES += $(hwmc_verbs_sources) $(hwmc_apm_sources)
 endif
 src_mpid_ch4_netmod_hwmc_tools_hwmc_info_CPPFLAGS = $(AM_CPPFLAGS)
-src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(external_libs)
+src_mpid_ch4_netmod_hwmc_tools_hwmc_info_LDADD = lib/lib@MPILIBNAME@.la $(hwloclib) $(jsonlib) $(external_libs)
 
 bin_PROGRAMS += src/mpid/ch4/netmod/hwmc/tools/hwmc_tune
 

@@ -18,6 +18,8 @@ static const char usage[] =
     "       hwmc_info --model | --json [WHAT]\n"
     "       hwmc_info --live PID [--watch SECONDS]\n"
     "       mpiexec -n N hwmc_info --net\n"
+    "       hwmc_info --doctor [--json] [--hosts HOST,...]\n"
+    "       mpiexec ... hwmc_info --doctor [--json]\n"
     "\n"
     "  (no option)  version, what is built in, and the network ports\n"
     "  --rails      the network ports of this host: which can carry multicast, what multicasts "
@@ -39,6 +41,12 @@ static const char usage[] =
     "disturbed;\n"
     "               with --watch what changes in each interval, until the process ends\n"
     "  --net        in a job: the first process multicasts, and a table tells who heard it\n"
+    "  --doctor     tries this host, or all hosts of a job, or those named, for what hwmc needs "
+    "and "
+    "what slows\n"
+    "               it; for each finding what it costs and what mends it. Exit status: 0, 1 "
+    "(something slows\n"
+    "               hwmc), 2 (something does not work)\n"
     "  --version    only hwmc's version\n"
     "\n"
     "WHAT is any of ranks=P, hosts=H, rails=R, sites=N, multicast=0, latency_us=L, mbit=B (of a "
@@ -51,7 +59,8 @@ static const char usage[] =
     "\n"
     "A port is tried by multicasting a datagram to this host itself. The ports a job uses are "
     "named\n"
-    "by MPIR_CVAR_HWMC_RAILS; --net tries the same. Exit status: 0, or 1 when multicast did not "
+    "by MPIR_CVAR_HWMC_RAILS; --net tries the same. Exit status but of --doctor: 0, or 1 when "
+    "multicast did not "
     "work\n"
     "where it was tried, or a process shows nothing.\n";
 
@@ -93,6 +102,23 @@ static int print_all(void)
     return status;
 }
 
+/* The words behind --doctor; -1: they are not understood. */
+static int run_doctor(int argc, char **argv)
+{
+    const char *hosts = NULL;
+    bool json = false;
+
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (strcmp(argv[i], "--hosts") == 0 && i + 1 < argc && *argv[i + 1] != '\0')
+            hosts = argv[++i];
+        else
+            return -1;
+    }
+    return hwmc_info_doctor(hosts, json);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -121,6 +147,12 @@ int main(int argc, char **argv)
         return hwmc_info_live(argv[2], NULL);
     if (argc == 5 && strcmp(argv[1], "--live") == 0 && strcmp(argv[3], "--watch") == 0)
         return hwmc_info_live(argv[2], argv[4]);
+    if (strcmp(argv[1], "--doctor") == 0) {
+        const int status = run_doctor(argc - 2, argv + 2);
+
+        if (status >= 0)
+            return status;
+    }
     for (size_t i = 0; argc == 2 && i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(argv[1], parts[i].option) == 0)
             return parts[i].run();

@@ -23,6 +23,22 @@ int hwmc_info_rails(void);
 /* What of this host's settings limits a job, and whether the kernel takes bursts in one piece. */
 int hwmc_info_limits(void);
 
+/* What is seen on a port, on which a burst is multicast to this host itself. */
+#define HWMC_INFO_BURST 8
+struct hwmc_info_seen {
+    int err; /* of opening it and joining a group; the rest is set where it is OK */
+    size_t datagram, window;
+    int came; /* of HWMC_INFO_BURST datagrams */
+    bool sends_together;
+    uint32_t together; /* the most that came in one piece */
+};
+void hwmc_info_look_at(const struct hwmc_rail *rail, struct hwmc_info_seen *seen);
+
+/* Tries this host, or with the rest of a job all its hosts, for what hwmc needs and what slows it:
+ * docs/doctor.md. `hosts`: names between commas, on which mpiexec is to start it; NULL: here. The
+ * exit status is 0, 1 (something slows hwmc) or 2 (something does not work). */
+int hwmc_info_doctor(const char *hosts, bool json);
+
 /* hwmc's control variables: value, default, description. */
 int hwmc_info_cvars(void);
 

@@ -16,17 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BURST 8
+#define BURST HWMC_INFO_BURST
 #define ANSWER_MS 200
-
-/* What is seen on a port. */
-struct seen {
-    int err; /* of opening it and joining a group; the rest is set where it is OK */
-    size_t datagram, window;
-    int came; /* of BURST datagrams */
-    bool sends_together;
-    uint32_t together; /* the most that came in one piece */
-};
+#define PORTS_TRIED 16
 
 /* A value of the kernel's; -1: it does not show it here. */
 static long read_setting(const char *name)
@@ -45,7 +37,7 @@ static long read_setting(const char *name)
     return value;
 }
 
-static int listen_for(struct hwmc_fabric *f, uint64_t nonce, struct seen *seen)
+static int listen_for(struct hwmc_fabric *f, uint64_t nonce, struct hwmc_info_seen *seen)
 {
     uint64_t end = hwmc_info_now_ms() + ANSWER_MS, now;
     struct hwmc_in in[BURST];
@@ -64,7 +56,7 @@ static int listen_for(struct hwmc_fabric *f, uint64_t nonce, struct seen *seen)
 }
 
 /* Multicasts a burst of the longest datagrams and waits for it. */
-static int try_burst(struct hwmc_fabric *f, uint64_t nonce, struct seen *seen)
+static int try_burst(struct hwmc_fabric *f, uint64_t nonce, struct hwmc_info_seen *seen)
 {
     static const char body[65536];
     struct hwmc_out out[BURST];
@@ -85,16 +77,18 @@ static int try_burst(struct hwmc_fabric *f, uint64_t nonce, struct seen *seen)
     return HWMC_OK;
 }
 
-static void look_at(const struct hwmc_rail *rail, struct seen *seen)
+void hwmc_info_look_at(const struct hwmc_rail *rail, struct hwmc_info_seen *seen)
 {
     struct hwmc_info_params params = {.window = HWMC_FABRIC_WINDOW};
     struct hwmc_fabric_attr attr;
     struct hwmc_fabric *f;
 
-    *seen = (struct seen){.err = HWMC_ERR_LIMIT};
+    *seen = (struct hwmc_info_seen){.err = HWMC_ERR_LIMIT};
     if (hwmc_random(&params.key, sizeof(params.key)) != HWMC_OK)
         return;
-    params.port = hwmc_info_port((uint32_t) params.key);
+    /* Somebody may have a port for himself. */
+    for (int i = 0; i < PORTS_TRIED && (i == 0 || !hwmc_udp_may_bind(params.port)); i++)
+        params.port = hwmc_info_port((uint32_t) (params.key >> i));
     seen->err = hwmc_info_open_udp(rail, &params, &f);
     if (seen->err != HWMC_OK)
         return;
@@ -120,12 +114,12 @@ static void print_setting(const char *name, long asked, bool beyond)
                               : "less");
 }
 
-static bool has_window(const struct seen *seen)
+static bool has_window(const struct hwmc_info_seen *seen)
 {
     return seen->window >= HWMC_FABRIC_WINDOW / 16 * 15;
 }
 
-static const char *text_of_burst(const struct seen *seen)
+static const char *text_of_burst(const struct hwmc_info_seen *seen)
 {
     if (seen->came == 0)
         return "nothing came back";
@@ -135,7 +129,7 @@ static const char *text_of_burst(const struct seen *seen)
                               : "sent in one, received one by one";
 }
 
-static void print_port(const struct hwmc_rail *rail, const struct seen *seen)
+static void print_port(const struct hwmc_rail *rail, const struct hwmc_info_seen *seen)
 {
     printf("%-16s %6u ", rail->name, rail->mtu);
     if (seen->err != HWMC_OK) {
@@ -150,7 +144,7 @@ static void print_port(const struct hwmc_rail *rail, const struct seen *seen)
 int hwmc_info_limits(void)
 {
     struct hwmc_rail rails[HWMC_RAIL_PORTS_MAX];
-    struct seen seen[HWMC_RAIL_PORTS_MAX];
+    struct hwmc_info_seen seen[HWMC_RAIL_PORTS_MAX];
     const int num = hwmc_rail_discover(rails, HWMC_RAIL_PORTS_MAX);
     bool beyond = true;
     int most = 0;
@@ -160,9 +154,9 @@ int hwmc_info_limits(void)
         return 1;
     }
     for (int i = 0; i < num; i++) {
-        seen[i] = (struct seen){.err = HWMC_ERR_DEVICE};
+        seen[i] = (struct hwmc_info_seen){.err = HWMC_ERR_DEVICE};
         if (rails[i].up)
-            look_at(&rails[i], &seen[i]);
+            hwmc_info_look_at(&rails[i], &seen[i]);
         if (seen[i].err == HWMC_OK) {
             const int asked = hwmc_udp_buffer_for(HWMC_FABRIC_WINDOW, seen[i].datagram);
 

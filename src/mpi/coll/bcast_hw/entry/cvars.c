@@ -385,8 +385,8 @@ cvars:
       description : >-
         Where rank 0 writes, in MPI_Finalize, what hwmc has counted in the job: one table of all
         counters that are not 0, with their sum over the ranks, the least, the most, and who had the
-        most. stderr or 1: to standard error. Any other word: a file of this name, to which the
-        table is appended. Empty or 0: nowhere.
+        most. stderr or 1: to standard error. Any other word: a file of this name, to which it is
+        appended. json: before either: a line of JSON in place of the table. Empty or 0: nowhere.
 
     - name        : MPIR_CVAR_HWMC_TUNE
       category    : HWMC

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * What a job has counted, as one table, when it ends: a row for each number that is not 0
- * everywhere, with the sum over all ranks if it is a counter, the least, the most, and the rank
- * that had the most. Ranks give what they know of themselves and of others up a binomial tree to
- * rank 0, which writes.
+ * What a job has counted, as one table or one line of JSON, when it ends: a row for each number
+ * that is not 0 everywhere, with the sum over all ranks if it is a counter, the least, the most,
+ * and the rank that had the most. Ranks give what they know of themselves and of others up a
+ * binomial tree to rank 0, which writes.
  *
  * It runs at the beginning of MPI_Finalize, which waits for all ranks anyway. Nothing that goes
  * wrong here is an error of the program: ranks that could not be heard are missing in the table,
@@ -20,6 +20,7 @@
 #include "../settings/settings.h"
 
 #include <errno.h>
+#include <json.h>
 #include <unistd.h>
 
 struct row {
@@ -40,13 +41,20 @@ static size_t table_bytes(uint32_t rows)
     return sizeof(struct table) + rows * sizeof(struct row);
 }
 
-static char *where; /* NULL: nowhere */
+#define JSON_PREFIX "json:"
+
+static char *where;  /* NULL: nowhere */
+static bool as_json; /* a line of JSON, not a table */
 
 void hwmc_summary_open(void)
 {
     const char *wanted = hwmc_settings.summary;
 
-    if (!where && *wanted && strcmp(wanted, "0") != 0)
+    if (where)
+        return;
+    as_json = strncmp(wanted, JSON_PREFIX, strlen(JSON_PREFIX)) == 0;
+    wanted += as_json ? strlen(JSON_PREFIX) : 0;
+    if (*wanted && strcmp(wanted, "0") != 0)
         where = MPL_strdup(wanted);
 }
 
@@ -136,6 +144,66 @@ static void write_table(FILE *to, const struct hwmc_export *live, const struct t
     }
 }
 
+static struct json_object *json_of_rails(const struct hwmc_export *live)
+{
+    struct json_object *all = json_object_new_array();
+
+    for (uint32_t i = 0; i < live->num_rails; i++) {
+        const struct hwmc_export_rail *r = &live->rail[i];
+        struct json_object *one = json_object_new_object();
+
+        json_object_object_add(one, "number", json_object_new_int64(r->number));
+        json_object_object_add(one, "port", json_object_new_string(r->port.name));
+        json_object_object_add(one, "mbit", json_object_new_int64(r->port.mbit));
+        json_object_object_add(one, "multicast", json_object_new_string(r->fabric));
+        json_object_array_add(all, one);
+    }
+    return all;
+}
+
+static struct json_object *json_of_number(uint64_t n)
+{
+    return json_object_new_int64(n < INT64_MAX ? (int64_t) n : INT64_MAX);
+}
+
+static struct json_object *json_of_rows(const struct hwmc_export *live, const struct table *t)
+{
+    struct json_object *all = json_object_new_object();
+
+    for (uint32_t i = 0; i < t->rows; i++) {
+        const struct row *r = &t->row[i];
+        struct json_object *one;
+
+        if (r->most == 0)
+            continue;
+        one = json_object_new_object();
+        if (live->kind[i] == HWMC_COUNTER)
+            json_object_object_add(one, "total", json_of_number(r->total));
+        json_object_object_add(one, "least", json_of_number(r->least));
+        json_object_object_add(one, "most", json_of_number(r->most));
+        json_object_object_add(one, "by_rank", json_object_new_int64(r->rank));
+        json_object_object_add(one, "host", json_object_new_string(r->host));
+        json_object_object_add(all, live->name[i], one);
+    }
+    return all;
+}
+
+/* One line, so that a file with several jobs can be read line by line. */
+static void write_json(FILE *to, const struct hwmc_export *live, const struct table *t)
+{
+    struct json_object *all = json_object_new_object();
+
+    json_object_object_add(all, "hwmc", json_object_new_string(live->version));
+    json_object_object_add(all, "ranks", json_object_new_int64(live->size));
+    json_object_object_add(all, "heard", json_object_new_int64(t->ranks));
+    json_object_object_add(all, "rails", json_of_rails(live));
+    json_object_object_add(all, "counters", json_of_rows(live, t));
+    fprintf(to, "%s\n",
+            json_object_to_json_string_ext(all, JSON_C_TO_STRING_PLAIN |
+                                                    JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(all);
+}
+
 static void complain(void)
 {
     fprintf(stderr, "hwmc: MPIR_CVAR_HWMC_SUMMARY: %s: %s\n", where, strerror(errno));
@@ -165,7 +233,10 @@ static void print(const struct hwmc_export *live, const struct table *t)
 
     if (!to)
         return;
-    write_table(to, live, t);
+    if (as_json)
+        write_json(to, live, t);
+    else
+        write_table(to, live, t);
     if (fclose(to) == 0)
         tell(text, len);
     free(text);

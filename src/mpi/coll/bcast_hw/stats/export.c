@@ -110,6 +110,17 @@ static void register_number(const struct hwmc_counter *c, uint64_t *word)
                                "HWMC", c->text));
 }
 
+static void keep_text(uint32_t at, const char *text)
+{
+    static size_t used;
+    const size_t bytes = strlen(text) + 1;
+
+    MPIR_Assert(used + bytes <= HWMC_EXPORT_TEXTS);
+    live->text[at] = (uint16_t) used;
+    memcpy(&live->texts[used], text, bytes);
+    used += bytes;
+}
+
 uint64_t *hwmc_counters_register(const struct hwmc_counter *list, uint32_t num)
 {
     const uint32_t first = live->num_counters;
@@ -122,6 +133,7 @@ uint64_t *hwmc_counters_register(const struct hwmc_counter *list, uint32_t num)
         MPIR_Assert(strlen(list[i].name) < HWMC_EXPORT_NAME);
         strcpy(live->name[at], list[i].name);
         live->kind[at] = (uint8_t) list[i].kind;
+        keep_text(at, list[i].text);
         if (list[i].kind == HWMC_STATE)
             register_state(&list[i], &live->value[at]);
         else

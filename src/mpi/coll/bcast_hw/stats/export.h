@@ -12,7 +12,8 @@
  *   - fields before `rank` mean the same in all versions; only the same version reads the rest
  *   - a counter has one writer at a time, and is a word that is read whole; threads may lose a
  *     count
- *   - names are there before num_counters, rails before num_rails counts them, and do not change
+ *   - names and texts are there before num_counters, rails before num_rails counts them, and do not
+ *     change
  *   - an entry of a communicator, of a group or of a lane begins with `turn`, which is odd while
  *     the entry is written: a reader checks `turn` before and after
  */
@@ -33,6 +34,7 @@
 #define HWMC_EXPORT_COUNTERS 256u
 #define HWMC_EXPORT_COMMS 64u
 #define HWMC_EXPORT_NAME 48u
+#define HWMC_EXPORT_TEXTS 16384u
 #define HWMC_EXPORT_CASTS 128u
 #define HWMC_EXPORT_LANES 33u
 
@@ -88,7 +90,9 @@ struct hwmc_export {
     _Atomic uint32_t num_rails;
     struct hwmc_export_rail rail[HWMC_RAILS_MAX]; /* that this host has, by number */
     char name[HWMC_EXPORT_COUNTERS][HWMC_EXPORT_NAME];
-    uint8_t kind[HWMC_EXPORT_COUNTERS]; /* enum hwmc_export_number */
+    uint8_t kind[HWMC_EXPORT_COUNTERS];  /* enum hwmc_export_number */
+    uint16_t text[HWMC_EXPORT_COUNTERS]; /* where in `texts` its description begins */
+    char texts[HWMC_EXPORT_TEXTS];
     uint64_t value[HWMC_EXPORT_COUNTERS];
     _Atomic uint32_t num_comms; /* that hwmc cares for; those without a place are not told of */
     struct hwmc_export_comm comm[HWMC_EXPORT_COMMS];

@@ -52,6 +52,8 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/tools/doctor_try.h      \
     src/mpid/ch4/netmod/hwmc/tools/doctor_try_impl.h \
     src/mpid/ch4/netmod/hwmc/tools/info.h            \
+    src/mpid/ch4/netmod/hwmc/tools/info_page.h       \
+    src/mpid/ch4/netmod/hwmc/tools/json_add.h        \
     src/mpid/ch4/netmod/hwmc/tools/tune.h            \
     src/mpid/ch4/netmod/hwmc/tools/version.h         \
     src/mpid/ch4/netmod/hwmc/wait/helper.h           \
@@ -190,12 +192,16 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/info_colls.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_doctor.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_fabric.c   \
+    src/mpid/ch4/netmod/hwmc/tools/info_host_json.c \
     src/mpid/ch4/netmod/hwmc/tools/info_limits.c   \
     src/mpid/ch4/netmod/hwmc/tools/info_live.c     \
+    src/mpid/ch4/netmod/hwmc/tools/info_live_json.c \
     src/mpid/ch4/netmod/hwmc/tools/info_model.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_net.c      \
     src/mpid/ch4/netmod/hwmc/tools/info_paths.c    \
+    src/mpid/ch4/netmod/hwmc/tools/info_page.c     \
     src/mpid/ch4/netmod/hwmc/tools/info_print.c    \
+    src/mpid/ch4/netmod/hwmc/tools/info_prometheus.c \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c     \
     src/mpid/ch4/netmod/hwmc/base/random.c         \

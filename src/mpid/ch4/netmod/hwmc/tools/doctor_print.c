@@ -6,8 +6,8 @@
  */
 #include "doctor.h"
 #include "info.h"
+#include "json_add.h"
 
-#include <json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,16 +92,6 @@ void hwmc_doctor_print(const struct hwmc_doctor_case *c, const struct hwmc_docto
     printf("\n%s\n", ends[hwmc_doctor_status(r)]);
 }
 
-static void add_text(struct json_object *to, const char *key, const char *text)
-{
-    json_object_object_add(to, key, json_object_new_string(text));
-}
-
-static void add_number(struct json_object *to, const char *key, int64_t number)
-{
-    json_object_object_add(to, key, json_object_new_int64(number));
-}
-
 /* A list of names with ", " between them, as an array. */
 static struct json_object *array_of(const char *list)
 {
@@ -124,9 +114,9 @@ static struct json_object *checks_of(const struct hwmc_doctor_report *r)
     for (int i = 0; i < HWMC_DOCTOR_NUM_CHECKS; i++) {
         struct json_object *one = json_object_new_object();
 
-        add_text(one, "level",
-                 r->level[i] == HWMC_DOCTOR_UNKNOWN ? "unknown" : name_of_level(r->level[i]));
-        add_text(one, "says", r->said[i]);
+        hwmc_json_text(one, "level",
+                       r->level[i] == HWMC_DOCTOR_UNKNOWN ? "unknown" : name_of_level(r->level[i]));
+        hwmc_json_text(one, "says", r->said[i]);
         json_object_object_add(all, names[i], one);
     }
     return all;
@@ -142,16 +132,16 @@ static struct json_object *findings_of(const struct hwmc_doctor_case *c,
         struct json_object *one = json_object_new_object();
         char rail[HWMC_RAIL_NAME_MAX];
 
-        add_text(one, "check", names[f->check]);
-        add_text(one, "level", name_of_level(f->level));
+        hwmc_json_text(one, "check", names[f->check]);
+        hwmc_json_text(one, "level", name_of_level(f->level));
         if (f->rail >= 0) {
             name_rail(c, f->rail, rail, sizeof(rail));
-            add_text(one, "rail", rail);
+            hwmc_json_text(one, "rail", rail);
         }
         json_object_object_add(one, "hosts", array_of(f->hosts));
-        add_text(one, "what", f->what);
-        add_text(one, "costs", f->cost);
-        add_text(one, "mend", f->mend);
+        hwmc_json_text(one, "what", f->what);
+        hwmc_json_text(one, "costs", f->cost);
+        hwmc_json_text(one, "mend", f->mend);
         json_object_array_add(all, one);
     }
     return all;
@@ -170,12 +160,12 @@ static struct json_object *rails_of(const struct hwmc_doctor_case *c, int host)
             continue;
         one = json_object_new_object();
         hwmc_info_format_subnet(&p->rail, subnet);
-        add_text(one, "port", p->rail.name);
-        add_text(one, "address", subnet);
-        add_number(one, "mtu", p->rail.mtu);
-        add_number(one, "mbit", p->rail.mbit);
-        add_number(one, "datagram", p->datagram);
-        add_number(one, "can_wait", (int64_t) p->window);
+        hwmc_json_text(one, "port", p->rail.name);
+        hwmc_json_text(one, "address", subnet);
+        hwmc_json_number(one, "mtu", p->rail.mtu);
+        hwmc_json_number(one, "mbit", p->rail.mbit);
+        hwmc_json_number(one, "datagram", p->datagram);
+        hwmc_json_number(one, "can_wait", p->window);
         json_object_array_add(all, one);
     }
     return all;
@@ -189,9 +179,9 @@ static struct json_object *hosts_of(const struct hwmc_doctor_case *c)
         const struct hwmc_doctor_self *s = &c->self[c->prober[host]];
         struct json_object *one = json_object_new_object();
 
-        add_text(one, "name", s->host);
-        add_number(one, "processors", s->online);
-        add_number(one, "shm_free", (int64_t) s->shm_free);
+        hwmc_json_text(one, "name", s->host);
+        hwmc_json_number(one, "processors", s->online);
+        hwmc_json_number(one, "shm_free", s->shm_free);
         json_object_object_add(one, "rails", rails_of(c, host));
         json_object_array_add(all, one);
     }
@@ -202,13 +192,11 @@ void hwmc_doctor_print_json(const struct hwmc_doctor_case *c, const struct hwmc_
 {
     struct json_object *all = json_object_new_object();
 
-    add_text(all, "hwmc", c->self[0].version);
-    add_number(all, "status", hwmc_doctor_status(r));
-    add_number(all, "processes", c->num);
+    hwmc_json_text(all, "hwmc", c->self[0].version);
+    hwmc_json_number(all, "status", (uint64_t) hwmc_doctor_status(r));
+    hwmc_json_number(all, "processes", (uint64_t) c->num);
     json_object_object_add(all, "hosts", hosts_of(c));
     json_object_object_add(all, "checks", checks_of(r));
     json_object_object_add(all, "findings", findings_of(c, r));
-    printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
-                                                           JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(all);
+    hwmc_json_print(all);
 }

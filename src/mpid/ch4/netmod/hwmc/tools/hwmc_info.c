@@ -16,12 +16,14 @@
 static const char usage[] =
     "usage: hwmc_info [--rails | --limits | --cvars | --pvars | --version | --help]\n"
     "       hwmc_info --model | --json [WHAT]\n"
-    "       hwmc_info --live PID [--watch SECONDS]\n"
+    "       hwmc_info --all | --rails | --limits --json\n"
+    "       hwmc_info --live PID [--json | --watch SECONDS]\n"
+    "       hwmc_info --live [PID] --prometheus [FILE] [--watch SECONDS]\n"
     "       mpiexec -n N hwmc_info --net\n"
     "       hwmc_info --doctor [--json] [--hosts HOST,...]\n"
     "       mpiexec ... hwmc_info --doctor [--json]\n"
     "\n"
-    "  (no option)  version, what is built in, and the network ports\n"
+    "  (no option)  version, what is built in, and the network ports; --all is the same\n"
     "  --rails      the network ports of this host: which can carry multicast, what multicasts "
     "there\n"
     "               and why that, and whether it works\n"
@@ -39,7 +41,10 @@ static const char usage[] =
     "  --live       counters, rails and communicators of a rank that runs on this host, which is "
     "not "
     "disturbed;\n"
-    "               with --watch what changes in each interval, until the process ends\n"
+    "               with --watch what changes in each interval, until the process ends;\n"
+    "               with --prometheus counters of a process, or of all on this host, as its text "
+    "format,\n"
+    "               in a file that is replaced, for a node exporter's textfile collector\n"
     "  --net        in a job: the first process multicasts, and a table tells who heard it\n"
     "  --doctor     tries this host, or all hosts of a job, or those named, for what hwmc needs "
     "and "
@@ -119,6 +124,38 @@ static int run_doctor(int argc, char **argv)
     return hwmc_info_doctor(hosts, json);
 }
 
+/* The words behind --live; -1: they are not understood. */
+static int run_live(int argc, char **argv)
+{
+    const char *pid = NULL, *file = NULL, *seconds = NULL;
+    bool json = false, prometheus = false;
+    int i = 0;
+
+    if (argc > 0 && strncmp(argv[0], "--", 2) != 0)
+        pid = argv[i++];
+    for (; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (strcmp(argv[i], "--prometheus") == 0)
+            prometheus = true;
+        else if (strcmp(argv[i], "--watch") == 0 && i + 1 < argc)
+            seconds = argv[++i];
+        else if (prometheus && !file && strncmp(argv[i], "--", 2) != 0)
+            file = argv[i];
+        else
+            return -1;
+    }
+    if (prometheus)
+        return json ? -1 : hwmc_info_prometheus(pid, file, seconds);
+    return !pid || (json && seconds) ? -1 : hwmc_info_live(pid, seconds, json);
+}
+
+static bool is_of_host(const char *option)
+{
+    return strcmp(option, "--all") == 0 || strcmp(option, "--rails") == 0 ||
+           strcmp(option, "--limits") == 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -129,7 +166,7 @@ int main(int argc, char **argv)
         {"--pvars", hwmc_info_pvars}, {"--net", hwmc_info_net},
     };
 
-    if (argc == 1)
+    if (argc == 1 || (argc == 2 && strcmp(argv[1], "--all") == 0))
         return print_all();
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
         fputs(usage, stdout);
@@ -143,12 +180,12 @@ int main(int argc, char **argv)
         return hwmc_info_model(argc == 3 ? argv[2] : "");
     if (argc <= 3 && strcmp(argv[1], "--json") == 0)
         return hwmc_info_json(argc == 3 ? argv[2] : "");
-    if (argc == 3 && strcmp(argv[1], "--live") == 0)
-        return hwmc_info_live(argv[2], NULL);
-    if (argc == 5 && strcmp(argv[1], "--live") == 0 && strcmp(argv[3], "--watch") == 0)
-        return hwmc_info_live(argv[2], argv[4]);
-    if (strcmp(argv[1], "--doctor") == 0) {
-        const int status = run_doctor(argc - 2, argv + 2);
+    if (argc == 3 && strcmp(argv[2], "--json") == 0 && is_of_host(argv[1]))
+        return hwmc_info_host_json(strcmp(argv[1], "--limits") != 0,
+                                   strcmp(argv[1], "--rails") != 0);
+    if (strcmp(argv[1], "--doctor") == 0 || strcmp(argv[1], "--live") == 0) {
+        const int status =
+            argv[1][2] == 'd' ? run_doctor(argc - 2, argv + 2) : run_live(argc - 2, argv + 2);
 
         if (status >= 0)
             return status;

@@ -46,8 +46,25 @@ int hwmc_info_cvars(void);
 int hwmc_info_pvars(void);
 
 /* What process `pid`, a number in text, shows of itself while it runs; every `seconds`, a number in
- * text, what changed, until it ends. NULL: once. */
-int hwmc_info_live(const char *pid, const char *seconds);
+ * text, what changed, until it ends. NULL: once. `json`: as JSON, once. */
+int hwmc_info_live(const char *pid, const char *seconds, bool json);
+
+/* The counters of process `pid`, NULL: of all on this host, in Prometheus' format, to a file that
+ * is replaced, NULL: to the standard output; every `seconds`, NULL: once. */
+int hwmc_info_prometheus(const char *pid, const char *file, const char *seconds);
+
+/* Reads an interval, 0.01 s to 11 days. */
+bool hwmc_info_seconds(const char *text, double *seconds);
+
+/* The same as the parts --rails and --limits, as JSON. */
+int hwmc_info_host_json(bool rails, bool limits);
+
+/* Whether multicast works on a port: HWMC_OK; AGAIN: nothing came back. `what`: which fabric, and
+ * why that. */
+int hwmc_info_probe(const struct hwmc_rail *rail, char *what, size_t room);
+
+/* A value of the kernel's in net.core; -1: it does not show it here. */
+long hwmc_info_setting(const char *name);
 
 /* In a job: who hears what the first process multicasts. Initializes MPI. */
 int hwmc_info_net(void);

@@ -20,8 +20,7 @@
 #define ANSWER_MS 200
 #define PORTS_TRIED 16
 
-/* A value of the kernel's; -1: it does not show it here. */
-static long read_setting(const char *name)
+long hwmc_info_setting(const char *name)
 {
     char path[64];
     long value = -1;
@@ -102,7 +101,7 @@ void hwmc_info_look_at(const struct hwmc_rail *rail, struct hwmc_info_seen *seen
 /* `beyond`: this process has got more all the same. */
 static void print_setting(const char *name, long asked, bool beyond)
 {
-    const long value = read_setting(name);
+    const long value = hwmc_info_setting(name);
 
     printf("net.core.%-9s ", name);
     if (value < 0)

@@ -46,8 +46,7 @@ static int ask(struct hwmc_fabric *f)
     return HWMC_AGAIN;
 }
 
-/* `what`: which fabric, and why that. */
-static int probe(const struct hwmc_rail *rail, char *what, size_t room)
+int hwmc_info_probe(const struct hwmc_rail *rail, char *what, size_t room)
 {
     struct hwmc_info_params params = {.window = 65536};
     struct hwmc_fabric *f;
@@ -111,7 +110,7 @@ int hwmc_info_rails(void)
            "multicast", FABRIC_WIDTH, "fabric", "a rail");
     for (int i = 0; i < num; i++) {
         char what[64] = "-";
-        int err = rails[i].up ? probe(&rails[i], what, sizeof(what)) : HWMC_ERR_DEVICE;
+        int err = rails[i].up ? hwmc_info_probe(&rails[i], what, sizeof(what)) : HWMC_ERR_DEVICE;
 
         print_rail(&rails[i], what, hwmc_rail_left_out(rails, num, i), err);
         working += err == HWMC_OK;

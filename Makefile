@@ -7,7 +7,7 @@ export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim dist deb check check-sim check-apm check-fuzz check-install check-mpi \
 	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-abi check-dist check-deb \
-	check-style check-graft check-doctor bench clean
+	check-style check-graft check-doctor check-metrics bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -26,6 +26,7 @@ help:
 	@echo 'make check-deb     these packages on a clean Debian, beside its MPICH and Open MPI (root)'
 	@echo 'make check-lab     many hosts on one machine (root)'
 	@echo 'make check-doctor  hwmc_info --doctor finds faults that are planted (root)'
+	@echo 'make check-metrics counters reach Prometheus (root)'
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
 	@echo 'make check-versions VERSIONS="DIR|TARBALL..."   check-mpi and a part of check-lab with other versions of MPICH (root)'
@@ -84,6 +85,9 @@ check-lab: mpich
 check-doctor: mpich
 	@$(MAKE) -C test/lab/ibemu -s >/dev/null
 	@test/check-doctor
+
+check-metrics: mpich
+	@test/check-metrics
 
 check-faults: mpich
 	@test/check-faults

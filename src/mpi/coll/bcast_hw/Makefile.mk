@@ -72,6 +72,7 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/op/wait_failure.h           \
     src/mpi/coll/bcast_hw/process/errors.h            \
     src/mpi/coll/bcast_hw/process/hosts.h             \
+    src/mpi/coll/bcast_hw/process/launcher.h          \
     src/mpi/coll/bcast_hw/process/mpich.h             \
     src/mpi/coll/bcast_hw/process/process.h           \
     src/mpi/coll/bcast_hw/process/processors.h        \
@@ -220,6 +221,7 @@ mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/op/wait_group.c                \
     src/mpi/coll/bcast_hw/process/errors.c               \
     src/mpi/coll/bcast_hw/process/hosts.c                \
+    src/mpi/coll/bcast_hw/process/launcher.c             \
     src/mpi/coll/bcast_hw/process/process.c              \
     src/mpi/coll/bcast_hw/process/processors.c           \
     src/mpi/coll/bcast_hw/process/sites.c                \

@@ -13,6 +13,10 @@
 #include <stdbool.h>
 #include "../process/mpich.h"
 
+/* When MPICH is about to ask the launcher for rank and size: speak the PMI that it speaks, unless
+ * the user has set MPIR_CVAR_PMI_VERSION. */
+void MPIR_Hwmc_choose_pmi(void);
+
 /* Whether MPIR_Bcast_intra_hw shall run this broadcast: the same answer on every rank of COMM.
  * Where it is false MPICH's own selection goes on. May wait, with progress, for a set-up of COMM
  * that every member has begun or is about to. */

@@ -11,9 +11,16 @@
 #include "../comm/comm.h"
 #include "../engine/engine.h"
 #include "../op/wait_failure.h"
+#include "../process/launcher.h"
 #include "../select/spread_choose.h"
 #include "../stats/epoch.h"
 #include "../settings/settings.h"
+
+void MPIR_Hwmc_choose_pmi(void)
+{
+    if (!getenv("MPIR_CVAR_PMI_VERSION"))
+        HWMC_CHOOSE_PMI(hwmc_launcher_find(getenv));
+}
 
 struct hwmc_engine *hwmc_open(void)
 {

@@ -67,4 +67,23 @@
      (comm)->hierarchy_kind == MPIR_COMM_HIERARCHY_KIND__NODE_ROOTS)
 #endif
 
+/* Which PMI a process speaks is chosen when it starts since 4.2, in 5.0 by MPICH itself. MPICH's
+ * own library has functions of PMIx's names, but speaks to mpiexec only. */
+#if defined(ENABLE_PMIX) && defined(PMI_FROM_3RD_PARTY)
+#define HWMC_PMIX_VERSION MPIR_CVAR_PMI_VERSION_x
+#else
+#define HWMC_PMIX_VERSION MPIR_CVAR_PMI_VERSION_1
+#endif
+#if MPICH_NUMVERSION >= 40200000
+#define HWMC_CHOOSE_PMI(launcher)                                                                  \
+    do {                                                                                           \
+        if ((launcher) == HWMC_LAUNCHER_PMI)                                                       \
+            MPIR_CVAR_PMI_VERSION = MPIR_CVAR_PMI_VERSION_1;                                       \
+        else if ((launcher) == HWMC_LAUNCHER_PMIX)                                                 \
+            MPIR_CVAR_PMI_VERSION = HWMC_PMIX_VERSION;                                             \
+    } while (0)
+#else
+#define HWMC_CHOOSE_PMI(launcher) ((void) (launcher))
+#endif
+
 #endif /* HWMC_PROCESS_MPICH_H_INCLUDED */

@@ -11,6 +11,7 @@
 #include "../../../../../mpi/coll/bcast_hw/select/choose.h"
 #include "../../../../../mpi/coll/bcast_hw/select/spread_choose.h"
 #include "../../../../../mpi/coll/bcast_hw/comm/comm.h"
+#include "../../../../../mpi/coll/bcast_hw/process/launcher.h"
 #include "../base/global.h"
 #include "alike.h"
 #include "exit_barrier.h"
@@ -123,6 +124,20 @@ struct setup {
 };
 
 /* Steps inside the host. Each returns an MPI error code. */
+
+static int look_for_others(struct setup *s)
+{
+    int mpi_errno = MPI_SUCCESS;
+    char text[256];
+
+    (void) s;
+    if (hwmc_settings.enable && MPIR_Process.size == 1)
+        MPIR_ERR_CHKANDJUMP1(hwmc_launcher_has_others(getenv, text, sizeof(text)), mpi_errno,
+                             MPI_ERR_OTHER, "**hwmc_alone", "**hwmc_alone %s", text);
+
+fn_fail:
+    return mpi_errno;
+}
 
 static int open_engine(struct setup *s)
 {
@@ -347,15 +362,24 @@ struct step {
 };
 
 static const struct step steps[] = {
-    {"engine", open_engine, NULL},      {"settings", compare_settings, NULL},
-    {"host", open_host, NULL},          {"rails", choose_rails, NULL},
-    {"lanes", open_lanes, close_lanes}, {"rc", open_rc, close_rc},
-    {"record", exchange_record, NULL},  {"fabrics tried", try_fabrics, close_fabrics},
-    {"offers", compare_offers, NULL},   {"probe", open_probe, close_probe},
+    {"launcher", look_for_others, NULL},
+    {"engine", open_engine, NULL},
+    {"settings", compare_settings, NULL},
+    {"host", open_host, NULL},
+    {"rails", choose_rails, NULL},
+    {"lanes", open_lanes, close_lanes},
+    {"rc", open_rc, close_rc},
+    {"record", exchange_record, NULL},
+    {"fabrics tried", try_fabrics, close_fabrics},
+    {"offers", compare_offers, NULL},
+    {"probe", open_probe, close_probe},
     {"fabrics", open_fabrics, NULL}, /* as those tried */
-    {"lanes given", give_lanes, NULL},  {"wires", register_wires, NULL},
-    {"sites", find_sites, NULL},        {"network", find_network, NULL},
-    {"probes", compare_probes, NULL},   {"world", prepare_world, NULL},
+    {"lanes given", give_lanes, NULL},
+    {"wires", register_wires, NULL},
+    {"sites", find_sites, NULL},
+    {"network", find_network, NULL},
+    {"probes", compare_probes, NULL},
+    {"world", prepare_world, NULL},
     {"helper", start_helper, NULL},
 };
 

@@ -7,7 +7,7 @@ export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim dist deb check check-sim check-apm check-fuzz check-install check-mpi \
 	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-abi check-dist check-deb \
-	check-style check-graft check-doctor check-metrics bench clean
+	check-style check-graft check-doctor check-metrics check-slurm bench clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -30,6 +30,7 @@ help:
 	@echo 'make check-faults  jobs while the network is spoilt (root)    make faults  2000 cases, 40 minutes'
 	@echo 'make check-sanitized   MPI jobs under the address, undefined-behaviour and thread sanitizers (root)'
 	@echo 'make check-versions VERSIONS="DIR|TARBALL..."   check-mpi and a part of check-lab with other versions of MPICH (root)'
+	@echo 'make check-slurm   jobs that Slurm starts on the hosts of a lab (root; installs Slurm)'
 	@echo 'make check-guest   RDMA devices, in an emulated machine'
 	@echo 'make check-apm     the emulated InfiniBand HCA, and path migration over it (root)'
 	@echo 'make check-fuzz    hostile bytes, found by coverage; LONG=1: ten minutes a target'
@@ -101,6 +102,10 @@ check-sanitized: deps
 # ONLY=TEXT: lines of check-mpi with TEXT; LAB=TEXT: cases of check-lab with TEXT, none: no case.
 check-versions: deps
 	@test/check-versions $(if $(ONLY),--only "$(ONLY)") $(if $(LAB),--lab "$(LAB)") $(VERSIONS)
+
+# A command of its own: it installs Slurm where that is missing.
+check-slurm: mpich
+	@test/check-slurm
 
 check-guest: mpich
 	@test/check-guest

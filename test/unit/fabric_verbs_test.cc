@@ -60,6 +60,7 @@ class Verbs : public ::testing::Test {
 
         params.key = 0x123456789abcdef0;
         params.port = 50000;
+        params.groups = HWMC_RANDOM_GROUPS;
         params.window = 1 << 20;
         for (int i = 0; i < num; i++) {
             hwmc_fabric *f = nullptr;

@@ -89,6 +89,25 @@ TEST(Rail, WithoutSpecThereIsADefault)
     EXPECT_EQ(1u, choose("", 1).size());
 }
 
+TEST(Rail, SpansTheNetworkThatNamesIt)
+{
+    auto prefixes = [](const char *spec) {
+        auto rails = PORTS;
+        std::vector<uint32_t> found;
+
+        hwmc_rail_span(rails.data(), static_cast<int>(rails.size()), spec);
+        for (const hwmc_rail &r : rails)
+            found.push_back(r.prefix);
+        return found;
+    };
+
+    EXPECT_EQ((std::vector<uint32_t>{8, 16, 16, 16}), prefixes("10.77.0.0/16"));
+    EXPECT_EQ((std::vector<uint32_t>{8, 20, 20, 16}),
+              prefixes("eth0, 10.77.1.0/20 , 10.78.0.0/17"));
+    EXPECT_EQ((std::vector<uint32_t>{8, 24, 24, 16}), prefixes("eth0,eth1"));
+    EXPECT_EQ((std::vector<uint32_t>{8, 24, 24, 16}), prefixes(""));
+}
+
 TEST(Rail, WithoutAnyNetworkLoopbackIsTheDefault)
 {
     hwmc_rail rail;

@@ -57,6 +57,7 @@ class Udp : public ::testing::Test {
         rail.loopback = true;
         params.port = free_port();
         params.ttl = 1;
+        params.groups = HWMC_RANDOM_GROUPS;
         params.loop = true;
         params.window = 1 << 20;
         if (rail.index == 0 || hwmc_udp_open(&rail, &params, &a) != HWMC_OK)
@@ -561,7 +562,7 @@ TEST_F(Udp, TestsCanFixTheGroup)
     hwmc_fabric *c = nullptr;
     uint64_t g = 0;
 
-    params.group = 0xefc00102;
+    params.groups = {0xefc00102, 0};
     ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &params, &c));
     EXPECT_EQ(HWMC_OK, c->ops->draw(c, &g));
     EXPECT_EQ(static_cast<uint64_t>(params.port) << 32 | 0xefc00102, g);

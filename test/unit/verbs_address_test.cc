@@ -87,16 +87,44 @@ TEST(Draw, NumbersForIpv4AreOfTheJobsPortAndScope)
     uint64_t g;
 
     for (int i = 0; i < 64; i++) {
-        ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, 0, &g));
+        ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, HWMC_RANDOM_GROUPS, &g));
         EXPECT_EQ(0xefc00000u, g & 0xfffc0000u);
         EXPECT_TRUE(hwmc_random_is_ipv4(g, 50000));
         EXPECT_FALSE(hwmc_random_is_ipv4(g, 50001));
         drawn.insert(g);
     }
     EXPECT_GT(drawn.size(), 60u);
-    ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, 0xefc00001, &g));
+    ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, {0xefc00001, 0}, &g));
     EXPECT_EQ(UINT64_C(50000) << 32 | 0xefc00001, g);
     EXPECT_FALSE(hwmc_random_is_ipv4(UINT64_C(50000) << 32, 50000)); /* the wildcard is no group */
+}
+
+TEST(Draw, FromARangeThatIsNamed)
+{
+    hwmc_random_groups groups = {};
+    uint64_t g;
+
+    ASSERT_TRUE(hwmc_random_groups_read("239.10.20.77/24", &groups));
+    for (int i = 0; i < 64; i++) {
+        ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, groups, &g));
+        EXPECT_EQ(0xef0a1400u, g & 0xffffff00u);
+    }
+    ASSERT_TRUE(hwmc_random_groups_read("239.192.0.0/14", &groups));
+    EXPECT_EQ(0xefc00000u, groups.first);
+    EXPECT_EQ(18u, groups.bits);
+    ASSERT_TRUE(hwmc_random_groups_read("239.10.20.77/32", &groups));
+    ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, groups, &g));
+    EXPECT_EQ(0xef0a144du, g & 0xffffffffu);
+}
+
+TEST(Draw, FromNoOtherRange)
+{
+    hwmc_random_groups groups = {};
+
+    for (const char *text : {"", "239.192.0.0", "239.192.0.0/", "239.192.0.0/33", "239.192.0.0/3",
+                             "239.192.0/14", "239.192.0.256/14", "223.0.0.0/8", "240.0.0.0/8",
+                             "224.0.0.0/24", "224.0.0.128/25", "239.192.0.0/14 ", "eth0"})
+        EXPECT_FALSE(hwmc_random_groups_read(text, &groups)) << text;
 }
 
 TEST(Draw, BitsDiffer)

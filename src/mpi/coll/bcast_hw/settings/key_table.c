@@ -104,6 +104,13 @@ static const struct hwmc_key tune_keys[] = {
         "give them to the first of these. Each needs channels of its own."),
     INT(root_delay_us, LOCAL, 0, SECONDS_10, 50, "us",
         "How long a root waits with MPIR_CVAR_HWMC_ROOT_DELAY=fixed."),
+    INT(ttl, ALIKE, 1, 255, 1, "hops",
+        "How far multicast by UDP goes: 1 stays in a subnet, and each router takes one away. With "
+        "2 "
+        "or more a network that MPIR_CVAR_HWMC_RAILS names is one rail, of all subnets inside."),
+    TEXT(groups, tune, ALIKE, HWMC_SET_PATH_ROOM, "239.192.0.0/14",
+         "The IPv4 multicast addresses of which groups are drawn, as the routers and the firewalls "
+         "of a network have a scope for. Few are enough, since messages name their job too."),
     INT(join_ms, ALIKE, 1, MINUTES_10, 5000, "ms",
         "The part of set-up that joining the multicast group may take, or the communicator does "
         "without multicast. InfiniBand's subnet manager is asked for it; IP multicast joins at "

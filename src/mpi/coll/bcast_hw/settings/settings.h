@@ -126,6 +126,8 @@ struct hwmc_set_tune {
     int in_place;
     int leaders;
     int root_delay_us;
+    int ttl;
+    char groups[HWMC_SET_PATH_ROOM];
     int join_ms, probe_ms;
     int reprobe_ms, reprobe_max_ms;
     int segment, segment_max, window;

@@ -15,9 +15,8 @@
 #define FIRST_DYNAMIC 49152u
 #define FIRST_USER 1024u
 #define LAST 65535u
-#define ENOUGH 1024u         /* ports to draw from */
-#define IPV4_NET 0xefc00000u /* 239.192.0.0 */
-#define IPV4_MASK ((1u << HWMC_RANDOM_IPV4_BITS) - 1)
+#define ENOUGH 1024u             /* ports to draw from */
+#define LOCAL_GROUPS 0xe0000000u /* 224.0.0.0/24 */
 
 int hwmc_random(void *bytes, size_t len)
 {
@@ -29,15 +28,29 @@ int hwmc_random(void *bytes, size_t len)
     return got == (ssize_t) len ? HWMC_OK : HWMC_ERR_LIMIT;
 }
 
-int hwmc_random_ipv4(uint16_t port, uint32_t fixed, uint64_t *group)
+int hwmc_random_ipv4(uint16_t port, struct hwmc_random_groups groups, uint64_t *group)
 {
+    const uint32_t mask = (1u << groups.bits) - 1;
     uint64_t bits = 0;
 
-    if (fixed == 0 && hwmc_random(&bits, sizeof(bits)) != HWMC_OK)
+    if (mask != 0 && hwmc_random(&bits, sizeof(bits)) != HWMC_OK)
         return HWMC_ERR_LIMIT;
-    *group =
-        (uint64_t) port << 32 | (fixed != 0 ? fixed : IPV4_NET | ((uint32_t) bits & IPV4_MASK));
+    *group = (uint64_t) port << 32 | (groups.first & ~mask) | ((uint32_t) bits & mask);
     return HWMC_OK;
+}
+
+bool hwmc_random_groups_read(const char *text, struct hwmc_random_groups *groups)
+{
+    unsigned b[4], prefix;
+    int used = 0;
+
+    if (sscanf(text, "%3u.%3u.%3u.%3u/%2u%n", &b[0], &b[1], &b[2], &b[3], &prefix, &used) != 5 ||
+        text[used] != '\0' || b[0] < 224 || b[0] > 239 || (b[1] | b[2] | b[3]) > 255 ||
+        prefix < 4 || prefix > 32)
+        return false;
+    *groups = (struct hwmc_random_groups){b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3], 32 - prefix};
+    groups->first &= ~((1u << groups->bits) - 1);
+    return groups->first >> 8 != LOCAL_GROUPS >> 8;
 }
 
 struct hwmc_random_range hwmc_random_ephemeral(void)

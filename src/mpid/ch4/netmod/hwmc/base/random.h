@@ -4,8 +4,7 @@
  *
  * random: numbers from the system's cryptographically secure source, those of multicast groups
  * above all, and UDP ports. A number for IPv4 multicast is the address in its low 32 bits and the
- * job's UDP port above, both in host byte order; addresses come from 239.192.0.0/14, which RFC 2365
- * leaves to an organization.
+ * job's UDP port above, both in host byte order.
  */
 #ifndef HWMC_NETMOD_BASE_RANDOM_H_INCLUDED
 #define HWMC_NETMOD_BASE_RANDOM_H_INCLUDED
@@ -16,14 +15,23 @@
 
 #include "../../../../../mpi/coll/bcast_hw/port/err.h"
 
-#define HWMC_RANDOM_IPV4_BITS 18 /* random in a number for IPv4 multicast */
+/* Addresses of IPv4 multicast, host byte order: those whose first 32 - `bits` bits are as in
+ * `first`. By default 239.192.0.0/14, which RFC 2365 leaves to an organization. */
+struct hwmc_random_groups {
+    uint32_t first;
+    uint32_t bits; /* to draw, 0 to 28 */
+};
+#define HWMC_RANDOM_GROUPS ((struct hwmc_random_groups){0xefc00000u, 18})
 
 /* Random bytes, not to be guessed, at most 256. ERR_LIMIT: the system gives none. */
 int hwmc_random(void *bytes, size_t len);
 
-/* A number for IPv4 multicast; of address `fixed`, host byte order, where that is not 0.
- * ERR_LIMIT. */
-int hwmc_random_ipv4(uint16_t port, uint32_t fixed, uint64_t *group);
+/* A number for IPv4 multicast. ERR_LIMIT. */
+int hwmc_random_ipv4(uint16_t port, struct hwmc_random_groups groups, uint64_t *group);
+
+/* Reads "239.192.0.0/14": false when that is not a range of multicast addresses, or begins with
+ * 224.0.0.0/24, which no router forwards. */
+bool hwmc_random_groups_read(const char *text, struct hwmc_random_groups *groups);
 
 /* Whether `group` is a number for IPv4 multicast of the job with that port. */
 static inline bool hwmc_random_is_ipv4(uint64_t group, uint16_t port)

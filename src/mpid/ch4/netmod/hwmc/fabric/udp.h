@@ -13,13 +13,14 @@
 
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
 #include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+#include "../base/random.h"
 
 struct hwmc_udp_params {
-    uint16_t port;  /* the same in the whole job; not 0 */
-    uint8_t ttl;    /* 1: one subnet */
-    bool loop;      /* other ranks of the job live on this host */
-    uint32_t group; /* for tests: what draw gives, host byte order; 0: at random */
-    size_t window;  /* bytes of payload that shall be able to wait unread */
+    uint16_t port;                    /* the same in the whole job; not 0 */
+    uint8_t ttl;                      /* 1: one subnet */
+    bool loop;                        /* other ranks of the job live on this host */
+    struct hwmc_random_groups groups; /* of which draw gives one */
+    size_t window;                    /* bytes of payload that shall be able to wait unread */
     uint64_t
         *unicast; /* counts what came to this host alone, and was dropped; NULL: nobody counts */
 };

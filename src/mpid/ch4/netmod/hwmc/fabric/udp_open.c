@@ -24,7 +24,7 @@ static int udp_draw(struct hwmc_fabric *f, uint64_t *group)
 {
     const struct hwmc_udp *u = (const struct hwmc_udp *) f;
 
-    return hwmc_random_ipv4(u->params.port, u->params.group, group);
+    return hwmc_random_ipv4(u->params.port, u->params.groups, group);
 }
 
 static int udp_fds(struct hwmc_fabric *f, int *fds, int max)
@@ -92,7 +92,7 @@ int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *pa
         u->params.unicast = &u->unicast;
     u->retry_at = UINT64_MAX;
     u->segments = true; /* until the kernel refuses */
-    u->attr.group_bits = HWMC_RANDOM_IPV4_BITS;
+    u->attr.group_bits = (int) params->groups.bits;
     u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
         u->attr.max_datagram = LOOPBACK_DATAGRAM;

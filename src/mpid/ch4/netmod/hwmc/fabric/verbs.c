@@ -29,9 +29,9 @@ static int verbs_draw(struct hwmc_fabric *f, uint64_t *group)
 {
     const struct hwmc_verbs *v = (const struct hwmc_verbs *) f;
 
-    if (v->port.infiniband && v->params.group == 0)
+    if (v->port.infiniband && v->params.groups.bits > 0)
         return hwmc_random(group, sizeof(*group));
-    return hwmc_random_ipv4(v->params.port, v->params.group, group);
+    return hwmc_random_ipv4(v->params.port, v->params.groups, group);
 }
 
 static int verbs_join(struct hwmc_fabric *f, uint64_t group)
@@ -232,7 +232,7 @@ static int size_queues(struct hwmc_verbs *v, uint32_t *sends, uint32_t *recvs)
     v->attr = (struct hwmc_fabric_attr){
         .max_datagram = len,
         .window = *recvs * len,
-        .group_bits = v->port.infiniband ? 64 : HWMC_RANDOM_IPV4_BITS,
+        .group_bits = v->port.infiniband ? 64 : (int) v->params.groups.bits,
     };
     return *sends > 0 && *recvs > 0 ? HWMC_OK : HWMC_ERR_DEVICE;
 }

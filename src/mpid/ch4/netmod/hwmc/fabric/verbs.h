@@ -17,12 +17,14 @@
 
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
 #include "../../../../../mpi/coll/bcast_hw/port/rail.h"
+#include "../base/random.h"
 
 struct hwmc_verbs_params {
-    uint64_t key;   /* of the job: random, the same on all its processes */
-    uint16_t port;  /* of the job; in the group numbers of RoCE */
-    uint32_t group; /* for tests: the IPv4 address that draw gives, host byte order; 0: at random */
-    size_t window;  /* bytes of payload that shall be able to wait unread */
+    uint64_t key;                     /* of the job: random, the same on all its processes */
+    uint16_t port;                    /* of the job; in the group numbers of RoCE */
+    struct hwmc_random_groups groups; /* of IPv4, of which draw gives one on RoCE; and on
+                                       * InfiniBand, where it is but one, for tests */
+    size_t window;                    /* bytes of payload that shall be able to wait unread */
 };
 
 /* Datagrams that came and were not handed over. */

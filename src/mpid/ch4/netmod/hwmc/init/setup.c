@@ -224,6 +224,23 @@ fn_fail:
     return mpi_errno;
 }
 
+/* Of which addresses groups are drawn. */
+static int choose_groups(struct setup *s)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct hwmc_random_groups *groups = &s->fabrics.groups;
+
+    if (s->job.group != 0)
+        *groups = (struct hwmc_random_groups){.first = s->job.group};
+    else
+        MPIR_ERR_CHKANDJUMP1(!hwmc_random_groups_read(hwmc_settings.tune.groups, groups), mpi_errno,
+                             MPI_ERR_OTHER, "**hwmc_groups", "**hwmc_groups %s",
+                             hwmc_settings.tune.groups);
+
+fn_fail:
+    return mpi_errno;
+}
+
 /* What this process has for the job: its rails, what multicasts there, and its lanes. */
 static int try_fabrics(struct setup *s)
 {
@@ -232,7 +249,6 @@ static int try_fabrics(struct setup *s)
     s->fabrics.key = s->job.key;
     s->fabrics.ports = s->job.ports;
     s->fabrics.port = s->job.ports.port[0];
-    s->fabrics.group = s->job.group;
     hwmc_fabrics_try(&s->fabrics, &s->rails, s->mine.verbs);
     hwmc_fabrics_try_ports(&s->fabrics, s->mine.ports);
     s->mine.lane = hwmc_lanes_want(&s->lanes);
@@ -370,6 +386,7 @@ static const struct step steps[] = {
     {"lanes", open_lanes, close_lanes},
     {"rc", open_rc, close_rc},
     {"record", exchange_record, NULL},
+    {"groups", choose_groups, NULL},
     {"fabrics tried", try_fabrics, close_fabrics},
     {"offers", compare_offers, NULL},
     {"probe", open_probe, close_probe},

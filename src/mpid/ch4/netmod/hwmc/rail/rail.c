@@ -271,6 +271,21 @@ static int choose_default(const struct hwmc_rail *ports, int num, struct hwmc_ra
     return chosen > 0 ? chosen : HWMC_ERR_INVAL;
 }
 
+/* Copies the part of a spec that begins at *p or behind, cut to HWMC_RAIL_NAME_MAX with its NUL,
+ * and moves *p behind it; false: there is no more. */
+static bool next_part(const char **p, char *part)
+{
+    size_t len, kept;
+
+    *p += strspn(*p, ", ");
+    len = strcspn(*p, ", ");
+    kept = len < HWMC_RAIL_NAME_MAX ? len : HWMC_RAIL_NAME_MAX - 1;
+    memcpy(part, *p, kept);
+    part[kept] = '\0';
+    *p += len;
+    return len > 0;
+}
+
 int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
                      struct hwmc_rail *rails, int max, char *wrong)
 {
@@ -280,20 +295,22 @@ int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
     wrong[0] = '\0';
     if (spec[strspn(spec, ", ")] == '\0')
         return choose_default(ports, num, rails, max);
-    for (const char *p = spec;; p += strcspn(p, ", ")) {
-        size_t len;
-
-        p += strspn(p, ", ");
-        if (*p == '\0')
-            return chosen;
-        len = strcspn(p, ", ");
-        if (len >= sizeof(part))
-            len = sizeof(part) - 1;
-        memcpy(part, p, len);
-        part[len] = '\0';
+    for (const char *p = spec; next_part(&p, part);)
         if (add_matches(ports, num, part, rails, max, &chosen) == 0) {
             strcpy(wrong, part);
             return HWMC_ERR_INVAL;
         }
-    }
+    return chosen;
+}
+
+void hwmc_rail_span(struct hwmc_rail *rails, int num, const char *spec)
+{
+    char part[HWMC_RAIL_NAME_MAX];
+    uint32_t addr, mask;
+
+    for (const char *p = spec; next_part(&p, part);)
+        for (int i = 0; i < num && read_subnet(part, &addr, &mask); i++)
+            if ((rails[i].addr & mask) == addr &&
+                rails[i].prefix > (uint32_t) __builtin_popcount(mask))
+                rails[i].prefix = (uint32_t) __builtin_popcount(mask);
 }

@@ -29,6 +29,10 @@ int hwmc_rail_discover(struct hwmc_rail *rails, int max);
 int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
                      struct hwmc_rail *rails, int max, char *wrong);
 
+/* Where multicast is routed: a rail that a subnet of `spec` names is that subnet, though the port's
+ * own may be a part of it. */
+void hwmc_rail_span(struct hwmc_rail *rails, int num, const char *spec);
+
 /* Why an empty spec does not choose ports[i]; NULL: it does. */
 const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i);
 

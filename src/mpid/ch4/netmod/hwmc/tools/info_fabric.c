@@ -35,8 +35,10 @@ uint16_t hwmc_info_port(uint32_t bits)
 const char *hwmc_info_open_verbs(const struct hwmc_rail *rail,
                                  const struct hwmc_info_params *params, struct hwmc_fabric **f)
 {
-    const struct hwmc_verbs_params verbs = {
-        .key = params->key, .port = params->port, .window = params->window};
+    const struct hwmc_verbs_params verbs = {.key = params->key,
+                                            .port = params->port,
+                                            .groups = HWMC_RANDOM_GROUPS,
+                                            .window = params->window};
     int err = hwmc_fabric_verbs_open(rail, &verbs, f);
 
     if (err != HWMC_OK)
@@ -83,8 +85,11 @@ static const char *kind_of(struct hwmc_fabric *f)
 int hwmc_info_open_udp(const struct hwmc_rail *rail, const struct hwmc_info_params *params,
                        struct hwmc_fabric **f)
 {
-    const struct hwmc_udp_params udp = {
-        .port = params->port, .ttl = 1, .loop = true, .window = params->window};
+    const struct hwmc_udp_params udp = {.port = params->port,
+                                        .ttl = 1,
+                                        .groups = HWMC_RANDOM_GROUPS,
+                                        .loop = true,
+                                        .window = params->window};
 
     return hwmc_udp_open(rail, &udp, f);
 }

@@ -9,9 +9,9 @@
 #include "fabrics.h"
 #include "../fabric/fault.h"
 #include "../fabric/udp.h"
+#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 #ifdef HAVE_HWMC_VERBS
 #include "../fabric/verbs.h"
-#include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 #endif
 
 #ifdef HAVE_HWMC_VERBS
@@ -45,7 +45,7 @@ static struct hwmc_fabric *try_verbs(const struct hwmc_fabrics *f, const struct 
     const struct hwmc_verbs_params params = {
         .key = f->key,
         .port = f->port,
-        .group = f->group,
+        .groups = f->groups,
         .window = HWMC_FABRIC_WINDOW,
     };
     struct hwmc_fabric *fabric;
@@ -126,9 +126,9 @@ static struct hwmc_fabric *open_udp(const struct hwmc_fabrics *f, const struct h
 {
     const struct hwmc_udp_params params = {
         .port = f->port,
-        .ttl = 1,
+        .ttl = (uint8_t) hwmc_settings.tune.ttl,
         .loop = hwmc_host_is_shared(),
-        .group = f->group,
+        .groups = f->groups,
         .window = HWMC_FABRIC_WINDOW,
         .unicast = &hwmc_counters.setup->drop_unicast,
     };

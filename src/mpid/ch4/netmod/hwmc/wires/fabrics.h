@@ -16,7 +16,7 @@ struct hwmc_fabrics {
     uint64_t key;                       /* the job's */
     struct hwmc_random_port_list ports; /* of which the job uses one */
     uint16_t port;                      /* that one, of UDP */
-    uint32_t group;                     /* the address of all groups, in tests; 0: drawn */
+    struct hwmc_random_groups groups;   /* of which all are drawn */
     /* By the job's number of the rail: open, and multicast works there; NULL: not so. */
     struct hwmc_fabric *verbs[HWMC_RAILS_MAX];
 };

@@ -28,6 +28,8 @@ int hwmc_job_rails_choose(struct hwmc_job_rails *rails)
     MPIR_ERR_CHKANDJUMP1(chosen < 0 && wrong[0] != '\0', mpi_errno, MPI_ERR_OTHER, "**hwmc_rail",
                          "**hwmc_rail %s", wrong);
     rails->num = MPL_MAX(chosen, 0);
+    if (hwmc_settings.tune.ttl > 1)
+        hwmc_rail_span(rails->mine, rails->num, spec);
 
 fn_exit:
     return mpi_errno;

@@ -91,4 +91,13 @@ TEST(Refusals, WhatIsSaidForTheFirstTimeInASpellIsShownWhateverElseIs)
         EXPECT_TRUE(hwmc_ucx_log_show(&r, file, line, kStart + line)) << line;
 }
 
+TEST(SharedMemory, IsWhatTheFilesOfThatTransportAreAbout)
+{
+    EXPECT_TRUE(hwmc_ucx_log_is_of_shared_memory("mm_posix.c"));
+    EXPECT_TRUE(hwmc_ucx_log_is_of_shared_memory("../src/uct/sm/mm/base/mm_ep.c"));
+    EXPECT_FALSE(hwmc_ucx_log_is_of_shared_memory("tcp_ep.c"));
+    EXPECT_FALSE(hwmc_ucx_log_is_of_shared_memory("sm/mm_none/uct_mem.c"));
+    EXPECT_FALSE(hwmc_ucx_log_is_of_shared_memory(""));
+}
+
 } // namespace

@@ -6,6 +6,8 @@
  */
 #include "ucx_log.h"
 
+#include <string.h>
+
 static bool in_spell(const struct hwmc_ucx_log *r, uint64_t now)
 {
     return r->num > 0 && now - r->last < HWMC_UCX_LOG_PAUSE_NS;
@@ -42,4 +44,11 @@ bool hwmc_ucx_log_show(struct hwmc_ucx_log *r, const char *file, unsigned line, 
     }
     *place = (struct hwmc_ucx_log_place){.file = file, .line = line, .shown = now};
     return true;
+}
+
+bool hwmc_ucx_log_is_of_shared_memory(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return strncmp(slash ? slash + 1 : file, "mm_", 3) == 0; /* mm_posix.c, mm_ep.c, mm_iface.c */
 }

@@ -38,4 +38,9 @@ uint64_t hwmc_ucx_log_add(struct hwmc_ucx_log *r, uint64_t now);
  * it was. */
 bool hwmc_ucx_log_show(struct hwmc_ucx_log *r, const char *file, unsigned line, uint64_t now);
 
+/* Whether an error that UCX reports in `file` means that it cannot share memory with other
+ * processes of the host, as in a container: MPI_Init then fails, although MPICH does not use that
+ * memory. */
+bool hwmc_ucx_log_is_of_shared_memory(const char *file);
+
 #endif /* HWMC_NETMOD_LANE_UCX_LOG_H_INCLUDED */

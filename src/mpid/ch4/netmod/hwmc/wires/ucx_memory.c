@@ -53,6 +53,17 @@ static void give_up(uint64_t lasted_ns, const char *last_words)
     MPID_Abort(MPIR_Process.comm_world, MPI_SUCCESS, 1, "no more memory");
 }
 
+static void advise(void)
+{
+    static bool done;
+
+    if (!done)
+        fprintf(stderr, "hwmc: UCX cannot share memory between processes of this host. Give the "
+                        "container a larger /dev/shm and one user namespace for all of them, or "
+                        "set UCX_TLS=tcp,self: docs/containers.md\n");
+    done = true;
+}
+
 /* Runs inside UCX, in any of its threads, also where it holds locks: calls nothing of UCX's that
  * asks for more. */
 static ucs_log_func_rc_t on_message(const char *file, unsigned line, const char *function,
@@ -74,6 +85,8 @@ static ucs_log_func_rc_t on_message(const char *file, unsigned line, const char 
     if (strstr(text, ucs_status_string(UCS_ERR_NO_MEMORY)))
         lasted = hwmc_ucx_log_add(&ucx_log, now);
     show = hwmc_ucx_log_show(&ucx_log, file, line, now);
+    if (level <= UCS_LOG_LEVEL_ERROR && hwmc_ucx_log_is_of_shared_memory(file))
+        advise();
     if (patience > 0 && lasted >= patience)
         give_up(lasted, text); /* with the lock: once */
     pthread_mutex_unlock(&lock);

@@ -28,8 +28,8 @@ bool hwmc_doctor_draw(struct hwmc_doctor_call *call)
     memset(call, 0, sizeof(*call));
     if (hwmc_random(&call->key, sizeof(call->key)) != HWMC_OK ||
         hwmc_random_ports(hwmc_random_ephemeral(), &ports) != HWMC_OK ||
-        hwmc_random_ipv4(ports.port[0], 0, &joined) != HWMC_OK ||
-        hwmc_random_ipv4(ports.port[0], 0, &other) != HWMC_OK)
+        hwmc_random_ipv4(ports.port[0], HWMC_RANDOM_GROUPS, &joined) != HWMC_OK ||
+        hwmc_random_ipv4(ports.port[0], HWMC_RANDOM_GROUPS, &other) != HWMC_OK)
         return false;
     call->joined = (uint32_t) joined;
     call->other = (uint32_t) other == call->joined ? call->joined ^ 1 : (uint32_t) other;

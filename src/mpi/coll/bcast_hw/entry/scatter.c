@@ -214,6 +214,7 @@ void hwmc_alltoall_call_init(struct hwmc_alltoall_call *c, const void *sendbuf, 
     c->call.ops = &alltoall_ops;
 }
 
+/* In place, parts may lie far apart, or within each other's gaps: the copy is of what is packed. */
 void hwmc_alltoallv_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
                               const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
                               MPI_Datatype sendtype, void *recvbuf, const MPI_Aint *recvcounts,
@@ -221,10 +222,10 @@ void hwmc_alltoallv_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
 {
     c->in = hwmc_vbuf_v(sendbuf, sendcounts, sdispls, sendtype, comm->local_size);
     c->out = hwmc_vbuf_v(recvbuf, recvcounts, rdispls, recvtype, comm->local_size);
+    c->out.packs = sendbuf == MPI_IN_PLACE;
     c->call.ops = &alltoall_ops;
 }
 
-/* In place, parts may lie far apart, or within each other's gaps: the copy is of what is packed. */
 void hwmc_alltoallw_call_init(struct hwmc_alltoall_call *c, const void *sendbuf,
                               const MPI_Aint *sendcounts, const MPI_Aint *sdispls,
                               const MPI_Datatype *sendtypes, void *recvbuf,

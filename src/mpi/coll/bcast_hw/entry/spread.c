@@ -26,7 +26,8 @@ uint64_t hwmc_spread_mean(const MPI_Aint *counts, MPI_Aint count, int num, MPI_D
     MPIR_Datatype_get_size_macro(type, size);
     for (int i = 0; counts && i < num; i++)
         all += counts[i];
-    return (uint64_t) ((counts ? all / num : count) * size);
+    /* In bytes: ranks may count the same ones in elements of other types. */
+    return (uint64_t) (counts ? all * size / num : count * size);
 }
 
 uint32_t hwmc_spread_leader(const struct hwmc_spread *s, uint32_t member)

@@ -358,7 +358,10 @@ bool hwmc_spread_move(enum hwmc_pattern pattern, const struct hwmc_vbuf *in,
                       const struct hwmc_vbuf *out, int root, MPIR_Comm *comm, int *mpi_errno)
 {
     struct hwmc_spread_moves m;
-    const MPI_Aint weight = init_moves(&m.spread, pattern, in, out, root, comm);
+    MPI_Aint weight;
 
+    if (comm->comm_kind != MPIR_COMM_KIND__INTRACOMM) /* counts are of the other group */
+        return false;
+    weight = init_moves(&m.spread, pattern, in, out, root, comm);
     return hwmc_spread_take(&m.spread, comm, weight, mpi_errno);
 }

@@ -43,7 +43,8 @@ struct Case {
             for (int r = 0; r < rails; r++) {
                 ports[h].at[r] = healthy_port(h, r);
                 at[h][r] = r;
-                look[h * rails + r] = {1, 1, 0, static_cast<uint8_t>(h > 0 ? 50 : 0)};
+                look[h * rails + r] = {
+                    1, 1, 0, static_cast<uint8_t>(h > 0 ? 50 : 0), HWMC_DOCTOR_DATAGRAMS, 0};
                 for (int from = 0; from < hosts; from++)
                     saw(h, r, from) = {1472, HWMC_DOCTOR_DATAGRAMS, 4, HWMC_DOCTOR_TCP_CONNECTED,
                                        120};
@@ -74,6 +75,8 @@ struct Case {
         p.rail.prefix = 24;
         p.rail.mtu = 1500;
         p.rail.up = true;
+        p.tcp = 40001;
+        p.udp = 40002;
         p.datagram = 1472;
         p.buffer = 4700000;
         p.window = p.wanted = 4 * MIB;
@@ -246,8 +249,88 @@ TEST(Doctor, NothingPasses)
     c.saw(1, 0, 0) = {1472, HWMC_DOCTOR_DATAGRAMS, 4, HWMC_DOCTOR_TCP_SILENT, 120};
     EXPECT_STREQ(c.only(HWMC_DOCTOR_REACH, HWMC_DOCTOR_BROKEN).what,
                  "TCP does not pass from h0 to h1");
+}
+
+TEST(Doctor, AFirewallThatRefusesIsOneToo)
+{
+    Case c(2, 1);
+
     c.saw(1, 0, 0).tcp = HWMC_DOCTOR_TCP_REFUSED;
+    auto &f = c.only(HWMC_DOCTOR_REACH, HWMC_DOCTOR_BROKEN);
+    EXPECT_STREQ(f.what, "TCP does not pass from h0 to h1");
+    EXPECT_TRUE(says(f.mend, "nft list ruleset") && says(f.mend, "firewall-cmd") &&
+                says(f.mend, "iptables"));
+    c.saw(1, 0, 0).heard = c.saw(1, 0, 0).unicast = 0;
+    c.judge();
+    ASSERT_EQ(c.report.num, 2);
+    EXPECT_STREQ(c.report.finding[1].what, "UDP does not pass from h0 to h1");
+    c.saw(1, 0, 0) = {1472, HWMC_DOCTOR_DATAGRAMS, 4, HWMC_DOCTOR_TCP_REFUSED, 120};
+    c.ports[0].at[0].tcp = 0; // no listener was there
     EXPECT_EQ(c.judge().num, 0);
+}
+
+TEST(Doctor, ARailThatDoesNotOpen)
+{
+    Case c(3, 2);
+
+    c.look[1 * 2 + 1] = {};
+    c.look[1 * 2 + 1].err = -1;
+    for (int h = 0; h < 3; h++)
+        c.saw(h, 1, 1).heard = c.saw(1, 1, h).heard = 0;
+    auto &f = c.only(HWMC_DOCTOR_RAILS, HWMC_DOCTOR_SLOW);
+    EXPECT_TRUE(says(f.what, "the rail does not open: "));
+    EXPECT_STREQ(f.hosts, "h1");
+    EXPECT_EQ(c.report.level[HWMC_DOCTOR_MULTICAST], HWMC_DOCTOR_OK);
+    c.look[1 * 2] = c.look[1 * 2 + 1];
+    c.judge();
+    EXPECT_EQ(c.report.level[HWMC_DOCTOR_RAILS], HWMC_DOCTOR_BROKEN);
+    EXPECT_EQ(c.report.level[HWMC_DOCTOR_REACH], HWMC_DOCTOR_OK);
+    EXPECT_EQ(c.report.level[HWMC_DOCTOR_MULTICAST], HWMC_DOCTOR_UNKNOWN);
+    EXPECT_STREQ(c.report.said[HWMC_DOCTOR_MULTICAST],
+                 "not tried between h0 and h1, between h1 and h2");
+}
+
+TEST(Doctor, WithoutAUdpPortNothingIsMulticast)
+{
+    Case c(2, 1);
+
+    c.self[0].free_ports = 0x0f;
+    c.self[1].free_ports = 0xf0;
+    for (auto &s : c.seen)
+        s.heard = s.longest = 0;
+    for (auto &l : c.look)
+        l = {};
+    c.only(HWMC_DOCTOR_PORTS, HWMC_DOCTOR_BROKEN);
+    for (auto check : {HWMC_DOCTOR_MULTICAST, HWMC_DOCTOR_LOSS, HWMC_DOCTOR_LENGTH})
+        EXPECT_EQ(c.report.level[check], HWMC_DOCTOR_UNKNOWN);
+    EXPECT_EQ(c.report.level[HWMC_DOCTOR_UDP], HWMC_DOCTOR_OK);
+}
+
+TEST(Doctor, WhatWasNotSentIsNotLost)
+{
+    Case c(2, 1);
+
+    c.look[0].sent = 60;
+    c.saw(1, 0, 0).heard = 60;
+    EXPECT_EQ(c.judge().num, 0);
+    c.saw(1, 0, 0).heard = 50;
+    EXPECT_STREQ(c.only(HWMC_DOCTOR_LOSS, HWMC_DOCTOR_SLOW).what,
+                 "multicast is lost from h0 to h1: up to 10 of 60 datagrams");
+    c.look[0].sent = c.saw(1, 0, 0).heard = 0;
+    EXPECT_STREQ(c.only(HWMC_DOCTOR_RAILS, HWMC_DOCTOR_BROKEN).what,
+                 "nothing can be multicast on the rail");
+}
+
+TEST(Doctor, IgmpLinesOfShortAndLongNames)
+{
+    const char *const narrow = "2\teth0      :     3      V2\n";
+    const char *const wide = "12\tenp129s0f0np0:     3      V1\n";
+
+    EXPECT_TRUE(hwmc_doctor_igmp_line(narrow, "eth0"));
+    EXPECT_TRUE(hwmc_doctor_igmp_line(wide, "enp129s0f0np0"));
+    EXPECT_FALSE(hwmc_doctor_igmp_line(wide, "enp129s0f0np"));
+    EXPECT_FALSE(hwmc_doctor_igmp_line("2\teth0      :     3      V3\n", "eth0"));
+    EXPECT_FALSE(hwmc_doctor_igmp_line("\t\t\t\tFB0000E0     1 0:00000000\t\t0\n", "eth0"));
 }
 
 TEST(Doctor, Losses)
@@ -273,6 +356,9 @@ TEST(Doctor, LongDatagramsAreLost)
     EXPECT_STREQ(f.what, "long datagrams do not pass between all hosts: at most 1472 bytes, where "
                          "ports would take 8972");
     EXPECT_TRUE(says(f.mend, "mtu 1500"));
+    for (auto &s : c.seen)
+        s.longest = 16;
+    EXPECT_FALSE(says(c.only(HWMC_DOCTOR_LENGTH, HWMC_DOCTOR_SLOW).mend, "mtu"));
 }
 
 TEST(Doctor, MtusDiffer)
@@ -324,7 +410,13 @@ TEST(Doctor, Rails)
     c.at[2][1] = -1;
     EXPECT_STREQ(c.only(HWMC_DOCTOR_RAILS, HWMC_DOCTOR_SLOW).hosts, "h2");
     Case one(2, 1);
-    one.at[1][0] = -1;
+    one.at[1][0] = -1; // h1 is in another subnet
+    EXPECT_TRUE(says(one.only(HWMC_DOCTOR_RAILS, HWMC_DOCTOR_SLOW).cost, "trees"));
+    for (auto check : {HWMC_DOCTOR_REACH, HWMC_DOCTOR_UDP, HWMC_DOCTOR_MULTICAST}) {
+        EXPECT_EQ(one.report.level[check], HWMC_DOCTOR_UNKNOWN);
+        EXPECT_STREQ(one.report.said[check], "not tried between h0 and h1");
+    }
+    one.ports[1].at[0].rail.loopback = true; // that is all it has
     one.only(HWMC_DOCTOR_RAILS, HWMC_DOCTOR_BROKEN);
     Case alike(3, 2);
     alike.ports[1].at[1].rail.addr = alike.ports[0].at[1].rail.addr;
@@ -394,6 +486,7 @@ TEST(Doctor, HostsLimits)
     Case shm(2, 1);
     shm.self[0].shm_free = 1 * MIB;
     EXPECT_STREQ(shm.only(HWMC_DOCTOR_SHM, HWMC_DOCTOR_BROKEN).hosts, "h0");
+    EXPECT_TRUE(says(shm.report.finding[0].mend, "UCX_TLS=tcp,self"));
     Case ports(2, 1);
     ports.self[0].free_ports = 0x0f;
     EXPECT_EQ(ports.judge().num, 0);
@@ -409,17 +502,22 @@ TEST(Doctor, HostsLimits)
     EXPECT_STREQ(offloads.only(HWMC_DOCTOR_OFFLOADS, HWMC_DOCTOR_SLOW).mend,
                  "ethtool -K eth0 tx-udp-segmentation on");
     offloads.ports[1].at[0].flags = 0;
-    EXPECT_TRUE(says(offloads.only(HWMC_DOCTOR_OFFLOADS, HWMC_DOCTOR_SLOW).what, "UDP_SEGMENT"));
+    auto &segment = offloads.only(HWMC_DOCTOR_OFFLOADS, HWMC_DOCTOR_SLOW);
+    EXPECT_TRUE(says(segment.what, "UDP_SEGMENT"));
+    EXPECT_STREQ(segment.mend, "ethtool -K eth0 tx on; Linux 4.18 or later");
     offloads.ports[1].at[0].rail.mbit = 1000;
     EXPECT_EQ(offloads.judge().num, 0);
 }
 
-TEST(Doctor, SlurmThatStartsJobsOfOne)
+TEST(Doctor, ALauncherThatStartsJobsOfOne)
 {
     Case c(1, 1);
 
-    c.self[0].tasks = 4;
-    EXPECT_TRUE(says(c.only(HWMC_DOCTOR_START, HWMC_DOCTOR_BROKEN).mend, "--mpi=pmi2"));
+    strcpy(c.self[0].others, "SLURM_STEP_NUM_TASKS=4: start it with srun --mpi=pmi2");
+    auto &f = c.only(HWMC_DOCTOR_START, HWMC_DOCTOR_BROKEN);
+    EXPECT_TRUE(says(f.what, "(SLURM_STEP_NUM_TASKS=4)"));
+    EXPECT_STREQ(f.mend, "start it with srun --mpi=pmi2");
+    EXPECT_TRUE(says(f.cost, "MPI_Init is an error"));
 }
 
 TEST(Doctor, ManyFindingsAndManyHostsFit)

@@ -214,6 +214,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/rail/locate.c         \
     src/mpid/ch4/netmod/hwmc/rail/match.c          \
     src/mpid/ch4/netmod/hwmc/rail/rail.c           \
+    src/mpi/coll/bcast_hw/process/launcher.c       \
     src/mpi/coll/bcast_hw/shm/topo/quota.c         \
     src/mpi/coll/bcast_hw/core/path/apm.c          \
     src/mpi/coll/bcast_hw/core/base/reason.c       \

@@ -6,10 +6,10 @@
  * what slows it there: docs/doctor.md.
  *
  * Each process of the job looks at its surroundings (doctor_host.c); the first one of each host,
- * its prober, tries the rails together with the probers of other hosts (doctor_net.c). Processes
- * exchange what they know over PMI, the way by which an MPI job exchanges addresses (doctor_pmi.c):
- * no MPI is initialized, so nothing has to work for that but the process manager. Process 0 judges
- * (doctor_judge*.c) and prints (doctor_print.c).
+ * its prober, tries the rails together with the probers of other hosts (doctor_try.c,
+ * doctor_talk.c). Processes exchange what they know over PMI, the way by which an MPI job exchanges
+ * addresses (doctor_pmi.c): no MPI is initialized, so nothing has to work for that but the process
+ * manager. Process 0 judges (doctor_judge*.c) and prints (doctor_print.c).
  */
 #ifndef HWMC_NETMOD_TOOLS_DOCTOR_H_INCLUDED
 #define HWMC_NETMOD_TOOLS_DOCTOR_H_INCLUDED
@@ -58,11 +58,11 @@ struct hwmc_doctor_self {
     uint32_t quota;                       /* thousandths of a processor; 0: none */
     uint64_t memlock;                     /* bytes; UNLIMITED */
     uint64_t shm, shm_free;               /* bytes of /dev/shm */
-    uint32_t tasks;                       /* that Slurm says it started; 0: it did not */
-    char governor[24], driver[24];        /* of the processor's clock; empty: not shown */
-    uint32_t mhz, mhz_max;                /* that the clock may have, and could; 0: not shown */
-    uint32_t free_ports;                  /* of the job's UDP ports, a bit each */
-    bool locks;                           /* memory beyond memlock (CAP_IPC_LOCK) */
+    char others[160]; /* that a launcher started, as process/launcher.h has it; empty: none */
+    char governor[24], driver[24]; /* of the processor's clock; empty: not shown */
+    uint32_t mhz, mhz_max;         /* that the clock may have, and could; 0: not shown */
+    uint32_t free_ports;           /* of the job's UDP ports, a bit each */
+    bool locks;                    /* memory beyond memlock (CAP_IPC_LOCK) */
 };
 
 /* The ports of a host that can be rails, as its prober finds them. */
@@ -94,6 +94,8 @@ struct hwmc_doctor_look {
     uint8_t taps;    /* it may look at frames */
     uint8_t queries; /* IGMP queries among them, up to 255 */
     uint8_t floods;  /* frames to a group that this host has not joined, up to 255 */
+    uint8_t sent;    /* short multicast datagrams, of DATAGRAMS, that the fabric took */
+    int32_t err;     /* of opening the fabric and joining, where it has a port and is not open */
 };
 
 /* All that is known, at process 0. */
@@ -139,6 +141,17 @@ static inline const struct hwmc_doctor_look *hwmc_doctor_look_of(const struct hw
                                                                  int rail, int host)
 {
     return &c->look[host * c->num_rails + rail];
+}
+
+/* Some UDP port of those that were drawn is free for all processes. Without one, nothing was
+ * multicast. */
+static inline bool hwmc_doctor_has_job_port(const struct hwmc_doctor_case *c)
+{
+    uint32_t all = c->num_job_ports > 0 ? (1u << c->num_job_ports) - 1 : 0;
+
+    for (int i = 0; i < c->num; i++)
+        all &= c->self[i].free_ports;
+    return all != 0;
 }
 
 /* Checks, in the order in which they are printed. */
@@ -196,7 +209,13 @@ struct hwmc_doctor_report {
 void hwmc_doctor_judge(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r);
 void hwmc_doctor_judge_rails(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r);
 void hwmc_doctor_judge_net(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r);
+/* Which of the net's checks, where nothing is bad, were not tried between some hosts. */
+void hwmc_doctor_judge_untried(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r);
 void hwmc_doctor_judge_snooping(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r);
+
+/* Whether a line of /proc/net/igmp is that of the port, and says that the kernel has heard a query
+ * of version 1 or 2 there. */
+bool hwmc_doctor_igmp_line(const char *line, const char *port);
 
 /* 0: nothing is wrong, 1: something slows hwmc, 2: something does not work. */
 int hwmc_doctor_status(const struct hwmc_doctor_report *r);

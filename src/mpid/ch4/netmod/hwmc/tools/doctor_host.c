@@ -12,6 +12,7 @@
 #include "doctor.h"
 #include "version.h"
 #include "../fabric/udp.h"
+#include "../../../../../mpi/coll/bcast_hw/process/launcher.h"
 #include "../../../../../mpi/coll/bcast_hw/shm/topo/quota.h"
 
 #include <inttypes.h>
@@ -129,15 +130,14 @@ static void look_at_memory(struct hwmc_doctor_self *self)
 
 void hwmc_doctor_look_at_host(struct hwmc_doctor_self *self, const uint16_t *ports, int num)
 {
-    const char *const tasks = getenv("SLURM_STEP_NUM_TASKS");
-
     memset(self, 0, sizeof(*self));
     snprintf(self->version, sizeof(self->version), "%s", HWMC_VERSION);
     self->bytes = sizeof(*self);
     gethostname(self->host, sizeof(self->host) - 1);
     look_at_processors(self);
     look_at_memory(self);
-    self->tasks = tasks ? (uint32_t) atoi(tasks) : 0;
+    if (!hwmc_launcher_has_others(getenv, self->others, sizeof(self->others)))
+        self->others[0] = '\0';
     for (int i = 0; i < num; i++)
         if (hwmc_udp_may_bind(ports[i]))
             self->free_ports |= 1u << i;
@@ -241,15 +241,13 @@ static long forced_version(const char *port)
 static bool was_queried(const char *port)
 {
     FILE *f = fopen("/proc/net/igmp", "re");
-    char line[128], name[32], version[8];
+    char line[128];
     bool queried = false;
 
     if (f == NULL)
         return false;
     while (!queried && fgets(line, sizeof(line), f) != NULL)
-        queried = sscanf(line, "%*d %31s : %*d %7s", name, version) == 2 &&
-                  strcmp(name, port) == 0 &&
-                  (strcmp(version, "V1") == 0 || strcmp(version, "V2") == 0);
+        queried = hwmc_doctor_igmp_line(line, port);
     fclose(f);
     return queried && forced_version(port) == 0;
 }

@@ -38,19 +38,21 @@ static bool is_on(const struct hwmc_doctor_case *c, int process, int host)
 static void judge_start(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r)
 {
     struct hwmc_doctor_finding *f;
+    const char *advice;
 
     snprintf(r->said[HWMC_DOCTOR_START], sizeof(r->said[0]), "%d process%s on %d host%s, hwmc %s",
              c->num, c->num > 1 ? "es" : "", c->num_hosts, c->num_hosts > 1 ? "s" : "",
              c->self[0].version);
-    if (c->num > 1 || c->self[0].tasks < 2)
+    if (c->num > 1 || c->self[0].others[0] == '\0')
         return;
     f = hwmc_doctor_find(r, HWMC_DOCTOR_START, HWMC_DOCTOR_BROKEN, -1);
     blame(f, c, 0);
+    advice = strstr(c->self[0].others, ": ");
     snprintf(f->what, sizeof(f->what),
-             "Slurm has started %u processes, and each takes itself for a job of its own",
-             c->self[0].tasks);
-    snprintf(f->cost, sizeof(f->cost), "a program runs as many times as it has processes");
-    snprintf(f->mend, sizeof(f->mend), "srun --mpi=pmi2 ..., or mpiexec inside salloc or sbatch");
+             "a launcher has started several processes (%.*s), and this one finds no other",
+             advice ? (int) (advice - c->self[0].others) : 0, c->self[0].others);
+    snprintf(f->cost, sizeof(f->cost), "MPI_Init is an error: each would be a job of its own");
+    snprintf(f->mend, sizeof(f->mend), "%s", advice ? advice + 2 : c->self[0].others);
 }
 
 /* Processes of a host, and the processors that they may run on, all together. */
@@ -227,7 +229,8 @@ static void judge_shm(const struct hwmc_doctor_case *c, struct hwmc_doctor_repor
                  "MPI_Init fails, as UCX gets no memory to share between the ranks of a host");
         snprintf(f->mend, sizeof(f->mend),
                  "rm what is left over in /dev/shm; mount -o remount,size=%" PRIu64
-                 "m /dev/shm; docker --shm-size=%" PRIu64 "m",
+                 "m /dev/shm; docker --shm-size=%" PRIu64
+                 "m; or UCX_TLS=tcp,self, with which UCX takes none of it",
                  4 * need / MIB, 4 * need / MIB);
     }
     snprintf(r->said[HWMC_DOCTOR_SHM], sizeof(r->said[0]), "%" PRIu64 " MiB of /dev/shm are free",
@@ -300,6 +303,21 @@ static void judge_buffers(const struct hwmc_doctor_case *c, struct hwmc_doctor_r
              buffer);
 }
 
+/* UDP_SEGMENT needs Linux 4.18, and that the device computes checksums. */
+static void describe_offloads(struct hwmc_doctor_finding *f, const struct hwmc_doctor_port *p)
+{
+    if ((p->flags & HWMC_DOCTOR_BURSTS) == 0) {
+        snprintf(f->what, sizeof(f->what),
+                 "the kernel of a host takes datagrams one by one (no UDP_SEGMENT)");
+        snprintf(f->mend, sizeof(f->mend), "ethtool -K %s tx on; Linux 4.18 or later",
+                 p->rail.name);
+    } else if (f->what[0] == '\0') {
+        snprintf(f->what, sizeof(f->what),
+                 "%s does not cut bursts of datagrams: tx-udp-segmentation is off", p->rail.name);
+        snprintf(f->mend, sizeof(f->mend), "ethtool -K %s tx-udp-segmentation on", p->rail.name);
+    }
+}
+
 static void judge_offloads(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r)
 {
     snprintf(r->said[HWMC_DOCTOR_OFFLOADS], sizeof(r->said[0]),
@@ -316,15 +334,7 @@ static void judge_offloads(const struct hwmc_doctor_case *c, struct hwmc_doctor_
                 continue;
             f = f ? f : hwmc_doctor_find(r, HWMC_DOCTOR_OFFLOADS, HWMC_DOCTOR_SLOW, rail);
             blame(f, c, host);
-            if ((flags & HWMC_DOCTOR_BURSTS) == 0)
-                snprintf(f->what, sizeof(f->what),
-                         "the kernel of a host takes datagrams one by one (no UDP_SEGMENT)");
-            else if (f->what[0] == '\0')
-                snprintf(f->what, sizeof(f->what),
-                         "%s does not cut bursts of datagrams: tx-udp-segmentation is off",
-                         p->rail.name);
-            snprintf(f->mend, sizeof(f->mend), "ethtool -K %s tx-udp-segmentation on",
-                     p->rail.name);
+            describe_offloads(f, p);
         }
         if (f != NULL)
             snprintf(f->cost, sizeof(f->cost),
@@ -340,6 +350,7 @@ void hwmc_doctor_judge(const struct hwmc_doctor_case *c, struct hwmc_doctor_repo
     judge_start(c, r);
     hwmc_doctor_judge_rails(c, r);
     hwmc_doctor_judge_net(c, r);
+    hwmc_doctor_judge_untried(c, r);
     hwmc_doctor_judge_snooping(c, r);
     judge_ports(c, r);
     judge_buffers(c, r);

@@ -11,7 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEARD_LEAST (HWMC_DOCTOR_DATAGRAMS - HWMC_DOCTOR_SPARE)
+/* Every firewall has rules in another place. */
+#define SEE_RULES "see nft list ruleset first, for the table and the chain: "
+
+/* Bytes of a datagram that every network takes: an MTU of 576 (RFC 791). */
+#define SHORTEST 548
 
 typedef bool (*is_bad_fn)(const struct hwmc_doctor_case *c, int rail, int to, int from);
 
@@ -28,7 +32,8 @@ static bool is_pair(const struct hwmc_doctor_case *c, int rail, int to, int from
 
 static bool casts(const struct hwmc_doctor_case *c, int rail, int to, int from)
 {
-    return hwmc_doctor_look_of(c, rail, to)->open && hwmc_doctor_look_of(c, rail, from)->open;
+    return hwmc_doctor_look_of(c, rail, to)->open && hwmc_doctor_look_of(c, rail, from)->open &&
+           hwmc_doctor_look_of(c, rail, from)->sent > 0;
 }
 
 /* What is bad between two hosts. */
@@ -40,11 +45,13 @@ static bool is_unreachable(const struct hwmc_doctor_case *c, int rail, int to, i
     return to != from && s->tcp == HWMC_DOCTOR_TCP_SILENT && s->unicast == 0 && s->heard == 0;
 }
 
+/* A listener is there, so a refusal is a firewall's. */
 static bool has_no_tcp(const struct hwmc_doctor_case *c, int rail, int to, int from)
 {
     const struct hwmc_doctor_seen *s = hwmc_doctor_seen_of(c, rail, to, from);
 
-    return to != from && s->tcp == HWMC_DOCTOR_TCP_SILENT && !is_unreachable(c, rail, to, from);
+    return to != from && hwmc_doctor_port_of(c, from, rail)->tcp != 0 &&
+           s->tcp != HWMC_DOCTOR_TCP_CONNECTED && !is_unreachable(c, rail, to, from);
 }
 
 static bool has_no_udp(const struct hwmc_doctor_case *c, int rail, int to, int from)
@@ -54,6 +61,12 @@ static bool has_no_udp(const struct hwmc_doctor_case *c, int rail, int to, int f
     return to != from && s->tcp != HWMC_DOCTOR_TCP_SILENT && s->unicast == 0 && s->heard == 0;
 }
 
+static bool has_only_tcp(const struct hwmc_doctor_case *c, int rail, int to, int from)
+{
+    return has_no_udp(c, rail, to, from) &&
+           hwmc_doctor_seen_of(c, rail, to, from)->tcp == HWMC_DOCTOR_TCP_CONNECTED;
+}
+
 static bool has_no_multicast(const struct hwmc_doctor_case *c, int rail, int to, int from)
 {
     const struct hwmc_doctor_seen *s = hwmc_doctor_seen_of(c, rail, to, from);
@@ -61,11 +74,17 @@ static bool has_no_multicast(const struct hwmc_doctor_case *c, int rail, int to,
     return s->heard == 0 && casts(c, rail, to, from) && (to == from || s->unicast > 0);
 }
 
+/* Of the datagrams that a host has sent, how many have to come. */
+static int least_from(const struct hwmc_doctor_case *c, int rail, int from)
+{
+    return hwmc_doctor_look_of(c, rail, from)->sent - HWMC_DOCTOR_SPARE;
+}
+
 static bool loses(const struct hwmc_doctor_case *c, int rail, int to, int from)
 {
     const struct hwmc_doctor_seen *s = hwmc_doctor_seen_of(c, rail, to, from);
 
-    return s->heard > 0 && s->heard < HEARD_LEAST;
+    return s->heard > 0 && s->heard < least_from(c, rail, from);
 }
 
 static uint32_t longest_between(const struct hwmc_doctor_case *c, int rail, int to, int from)
@@ -92,7 +111,7 @@ static bool shortens(const struct hwmc_doctor_case *c, int rail, int to, int fro
 {
     const struct hwmc_doctor_seen *s = hwmc_doctor_seen_of(c, rail, to, from);
 
-    return s->heard >= HEARD_LEAST && !goes_by_verbs(c, rail) &&
+    return s->heard > 0 && s->heard >= least_from(c, rail, from) && !goes_by_verbs(c, rail) &&
            s->longest < longest_between(c, rail, to, from);
 }
 
@@ -232,23 +251,30 @@ static void judge_reach(const struct hwmc_doctor_case *c, struct hwmc_doctor_rep
     if (f != NULL) {
         snprintf(f->cost, sizeof(f->cost), "a job hangs in MPI_Init, or with its first message");
         snprintf(f->mend, sizeof(f->mend),
-                 "firewall: nft insert rule inet filter input ip saddr SUBNET tcp dport "
-                 "1024-65535 accept");
+                 SEE_RULES "nft insert rule inet filter input ip saddr SUBNET tcp dport "
+                           "1024-65535 accept; or firewall-cmd --zone=trusted --add-source=SUBNET; "
+                           "or iptables -I INPUT -s SUBNET -p tcp --dport 1024:65535 -j ACCEPT");
     }
 }
 
 static void judge_udp(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r, int rail)
 {
     const enum hwmc_doctor_level level = level_of(c, rail, has_no_udp);
+    int of;
     struct hwmc_doctor_finding *f =
-        find_pairs(c, r, rail, HWMC_DOCTOR_UDP, level, has_no_udp, "TCP passes, and UDP does not");
+        find_pairs(c, r, rail, HWMC_DOCTOR_UDP, level, has_no_udp,
+                   count_pairs(c, rail, has_only_tcp, &of) == count_pairs(c, rail, has_no_udp, &of)
+                       ? "TCP passes, and UDP does not"
+                       : "UDP does not pass");
 
     if (f == NULL)
         return;
     snprintf(f->cost, sizeof(f->cost), "%s", cost_of(level));
     snprintf(f->mend, sizeof(f->mend),
-             "firewall: nft insert rule inet filter input udp dport 1024-65535 accept; or "
-             "firewall-cmd --add-port=1024-65535/udp");
+             SEE_RULES
+             "nft insert rule inet filter input udp dport 1024-65535 accept; or "
+             "firewall-cmd --add-port=1024-65535/udp; or iptables -I INPUT -p udp --dport "
+             "1024:65535 -j ACCEPT");
 }
 
 /* All who hear nothing get the frames nevertheless. */
@@ -276,19 +302,27 @@ static void judge_multicast(const struct hwmc_doctor_case *c, struct hwmc_doctor
     snprintf(f->cost, sizeof(f->cost), "%s", cost_of(level));
     if (in_hosts)
         snprintf(f->mend, sizeof(f->mend),
-                 "on the receiver: nft insert rule inet filter input ip daddr 239.192.0.0/14 "
-                 "accept; if no firewall is there: sysctl -w net.ipv4.conf.all.rp_filter=2");
+                 "on the receiver: " SEE_RULES
+                 "nft insert rule inet filter input ip daddr 239.192.0.0/14 accept; or iptables -I "
+                 "INPUT -d 239.192.0.0/14 -j ACCEPT; or firewall-cmd --add-port=1024-65535/udp; if "
+                 "no firewall is there: sysctl -w net.ipv4.conf.all.rp_filter=2");
     else
         snprintf(f->mend, sizeof(f->mend),
                  "on the switch: an IGMP querier, or no IGMP snooping in this VLAN (Linux bridge: "
                  "ip link set BRIDGE type bridge mcast_querier 1); no filter for 239.192.0.0/14");
 }
 
+/* Datagrams that a host has sent and another one has not heard. */
+static int lost_from(const struct hwmc_doctor_case *c, int rail, int to, int from)
+{
+    return hwmc_doctor_look_of(c, rail, from)->sent - hwmc_doctor_seen_of(c, rail, to, from)->heard;
+}
+
 static void judge_loss(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r, int rail)
 {
     struct hwmc_doctor_finding *f =
         find_pairs(c, r, rail, HWMC_DOCTOR_LOSS, HWMC_DOCTOR_SLOW, loses, "multicast is lost");
-    int worst = HWMC_DOCTOR_DATAGRAMS;
+    int most = 0, sent = HWMC_DOCTOR_DATAGRAMS;
     size_t len;
 
     if (f == NULL)
@@ -296,11 +330,12 @@ static void judge_loss(const struct hwmc_doctor_case *c, struct hwmc_doctor_repo
     for (int to = 0; to < c->num_hosts; to++)
         for (int from = 0; from < c->num_hosts; from++)
             if (is_pair(c, rail, to, from) && loses(c, rail, to, from) &&
-                hwmc_doctor_seen_of(c, rail, to, from)->heard < worst)
-                worst = hwmc_doctor_seen_of(c, rail, to, from)->heard;
+                lost_from(c, rail, to, from) > most) {
+                most = lost_from(c, rail, to, from);
+                sent = hwmc_doctor_look_of(c, rail, from)->sent;
+            }
     len = strlen(f->what);
-    snprintf(f->what + len, sizeof(f->what) - len, ": up to %d of %d datagrams",
-             HWMC_DOCTOR_DATAGRAMS - worst, HWMC_DOCTOR_DATAGRAMS);
+    snprintf(f->what + len, sizeof(f->what) - len, ": up to %d of %d datagrams", most, sent);
     snprintf(f->cost, sizeof(f->cost),
              "repairs: with 1 %% lost at every host long broadcasts take 1.03 to 1.06 times as "
              "long, short ones a round trip more (docs/results.md)");
@@ -364,8 +399,13 @@ static void judge_length(const struct hwmc_doctor_case *c, struct hwmc_doctor_re
     snprintf(f->cost, sizeof(f->cost),
              "set-up of a communicator finds the shorter length by losing probes; MPICH's own "
              "messages over TCP stall");
-    snprintf(f->mend, sizeof(f->mend),
-             "jumbo frames on the switch, or ip link set PORT mtu %u on all hosts", passes + 28);
+    if (passes >= SHORTEST)
+        snprintf(f->mend, sizeof(f->mend),
+                 "jumbo frames on the switch, or ip link set PORT mtu %u on all hosts",
+                 passes + 28);
+    else
+        snprintf(f->mend, sizeof(f->mend),
+                 "jumbo frames on the switch; no filter or tunnel that drops long datagrams");
 }
 
 /* Lines for what was tried and is not bad, or could not be tried. */

@@ -8,6 +8,16 @@
 #include "doctor.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* The kernel pads short names, and writes the colon right behind long ones. */
+bool hwmc_doctor_igmp_line(const char *line, const char *port)
+{
+    char name[32], version[8];
+
+    return sscanf(line, "%*d %31[^: ] : %*d %7s", name, version) == 2 && strcmp(name, port) == 0 &&
+           (strcmp(version, "V1") == 0 || strcmp(version, "V2") == 0);
+}
 
 /* How a rail's switch treats groups. */
 struct snooping {

@@ -100,8 +100,9 @@ bool hwmc_doctor_pmi_open(struct hwmc_doctor_pmi *p, const char **why)
     const char *space;
 
     *p = (struct hwmc_doctor_pmi){.fd = number_of("PMI_FD", -1), .size = 1};
+    *why = "there is PMI_PORT and no PMI_FD: start it with mpiexec";
     if (p->fd < 0)
-        return true;
+        return getenv("PMI_PORT") == NULL;
     p->rank = number_of("PMI_RANK", -1);
     p->size = number_of("PMI_SIZE", -1);
     *why = "PMI_RANK and PMI_SIZE do not say which process this is";

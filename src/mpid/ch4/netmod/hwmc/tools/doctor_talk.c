@@ -180,9 +180,10 @@ static void connect_all(struct hwmc_doctor_try *t, int rail)
         to.sin_addr.s_addr = htonl(peer->rail.addr);
         to.sin_port = htons(peer->tcp);
         fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (fd < 0 || bind(fd, (const struct sockaddr *) &from, sizeof(from)) != 0)
+        if (fd < 0)
             continue;
-        if (connect(fd, (const struct sockaddr *) &to, sizeof(to)) == 0 || errno == EINPROGRESS)
+        if (bind(fd, (const struct sockaddr *) &from, sizeof(from)) == 0 &&
+            (connect(fd, (const struct sockaddr *) &to, sizeof(to)) == 0 || errno == EINPROGRESS))
             r->connection[host] = fd;
         else
             close(fd);
@@ -227,12 +228,14 @@ static void multicast(struct hwmc_doctor_try *t, int rail, int round)
     struct message m = {t->call.key, (uint32_t) t->hosts.me, KIND_SHORT};
     struct hwmc_out out[SHORT_A_ROUND];
     const int length = round % HWMC_DOCTOR_LENGTHS_MAX; /* each three times */
+    int sent;
 
     if (r->f == NULL)
         return;
     for (int i = 0; i < SHORT_A_ROUND; i++)
         out[i] = (struct hwmc_out){.head = &m, .head_len = sizeof(m)};
-    r->f->ops->post(r->f, r->group, out, SHORT_A_ROUND);
+    sent = r->f->ops->post(r->f, r->group, out, SHORT_A_ROUND);
+    r->look->sent = add_up_to(r->look->sent, sent > 0 ? (uint32_t) sent : 0);
     if (t->hosts.me == 0 && r->udp)
         r->f->ops->post(r->f, r->other, out, 1);
     if (length < r->num_lengths) {

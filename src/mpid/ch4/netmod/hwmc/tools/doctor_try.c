@@ -145,7 +145,7 @@ static void choose_lengths(const struct hwmc_doctor_hosts *hosts, int number,
     }
 }
 
-/* As a job: verbs where all hosts can, else udp. */
+/* As a job: verbs where all hosts can, else udp, as MPIR_CVAR_HWMC_FABRIC allows. */
 static int open_fabric(const struct hwmc_doctor_try *t, int number, uint16_t port,
                        struct hwmc_doctor_rail *r)
 {
@@ -159,6 +159,8 @@ static int open_fabric(const struct hwmc_doctor_try *t, int number, uint16_t por
         verbs = verbs && (p == NULL || (p->flags & HWMC_DOCTOR_VERBS) != 0);
     }
     r->udp = !verbs;
+    if (!verbs && !hwmc_info_fabric_may_be("udp"))
+        return HWMC_ERR_DEVICE;
     if (verbs)
         return hwmc_info_open_verbs(&r->port->rail, &params, &r->f) == NULL ? HWMC_OK
                                                                             : HWMC_ERR_DEVICE;
@@ -170,14 +172,17 @@ static void open_rail(struct hwmc_doctor_try *t, int number, uint16_t port)
     struct hwmc_doctor_rail *r = &t->rail[number];
     struct hwmc_fabric_attr attr;
 
-    if (open_fabric(t, number, port, r) != HWMC_OK) {
+    r->look->err = open_fabric(t, number, port, r);
+    if (r->look->err != HWMC_OK) {
         r->f = NULL;
         return;
     }
     r->group = (uint64_t) port << 32 | t->call.joined;
     r->other = (uint64_t) port << 32 | t->call.other;
-    if (hwmc_info_join(r->f, r->group) != HWMC_OK ||
-        (t->hosts.me == 0 && hwmc_info_join(r->f, r->other) != HWMC_OK)) {
+    r->look->err = hwmc_info_join(r->f, r->group);
+    if (r->look->err == HWMC_OK && t->hosts.me == 0)
+        r->look->err = hwmc_info_join(r->f, r->other);
+    if (r->look->err != HWMC_OK) {
         r->f->ops->close(r->f);
         r->f = NULL;
         return;

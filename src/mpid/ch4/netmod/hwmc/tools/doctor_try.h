@@ -17,12 +17,14 @@
 
 #include "doctor.h"
 
+#define HWMC_DOCTOR_JOB_PORTS 8
+
 /* What process 0 draws for all. */
 struct hwmc_doctor_call {
     uint64_t key;           /* by which datagrams of this trial are told from others */
     uint32_t joined, other; /* multicast addresses, host byte order */
     int32_t num_ports;      /* UDP ports that a job might use */
-    uint16_t port[8];
+    uint16_t port[HWMC_DOCTOR_JOB_PORTS];
 };
 
 /* False: the system gives no random numbers. */

@@ -110,6 +110,8 @@ static int share_call(struct work *w)
         return fail(w, "the process manager does not answer");
     if (w->pmi.rank != 0 && !hwmc_doctor_pmi_get(&w->pmi, 0, "call", &w->call, sizeof(w->call)))
         return fail(w, "process 0 runs another build of hwmc_info");
+    if (w->call.num_ports < 0 || w->call.num_ports > HWMC_DOCTOR_JOB_PORTS)
+        return fail(w, "process 0 has drawn %d ports", w->call.num_ports);
     return 0;
 }
 
@@ -127,6 +129,17 @@ static void find_hosts(struct work *w)
     }
 }
 
+/* What comes from another process ends its texts. */
+static bool end_texts(struct hwmc_doctor_self *one)
+{
+    one->version[sizeof(one->version) - 1] = '\0';
+    one->host[sizeof(one->host) - 1] = '\0';
+    one->others[sizeof(one->others) - 1] = '\0';
+    one->governor[sizeof(one->governor) - 1] = '\0';
+    one->driver[sizeof(one->driver) - 1] = '\0';
+    return true;
+}
+
 static int share_self(struct work *w)
 {
     struct hwmc_doctor_self *mine;
@@ -141,13 +154,24 @@ static int share_self(struct work *w)
 
         if (i == w->pmi.rank)
             continue;
-        if (!hwmc_doctor_pmi_get(&w->pmi, i, "self", one, sizeof(*one)) ||
+        if (!hwmc_doctor_pmi_get(&w->pmi, i, "self", one, sizeof(*one)) || !end_texts(one) ||
             one->bytes != sizeof(*one) || strcmp(one->version, mine->version) != 0)
             return fail(w, "process %d runs another build of hwmc than %s", i, HWMC_VERSION);
-        one->host[sizeof(one->host) - 1] = '\0';
     }
     find_hosts(w);
     return 0;
+}
+
+/* The same of ports, whose number is no more than there is room for. */
+static void bound_ports(struct hwmc_doctor_ports *p)
+{
+    p->num = p->num < 0 ? 0 : p->num > HWMC_RAILS_MAX ? HWMC_RAILS_MAX : p->num;
+    p->wrong[sizeof(p->wrong) - 1] = '\0';
+    for (int i = 0; i < p->num; i++) {
+        p->at[i].rail.name[sizeof(p->at[i].rail.name) - 1] = '\0';
+        p->at[i].bridge[sizeof(p->at[i].bridge) - 1] = '\0';
+        p->at[i].rail.prefix = p->at[i].rail.prefix > 32 ? 32 : p->at[i].rail.prefix;
+    }
 }
 
 /* The host whose prober this process is; -1: none. */
@@ -175,10 +199,12 @@ static int share_ports(struct work *w, struct hwmc_doctor_try **t)
     }
     if (!step(w))
         return fail(w, "the process manager does not answer");
-    for (int host = 0; me >= 0 && host < w->num_hosts; host++)
+    for (int host = 0; me >= 0 && host < w->num_hosts; host++) {
         if (host != me && !hwmc_doctor_pmi_get(&w->pmi, w->prober[host], "ports", &w->ports[host],
                                                sizeof(w->ports[host])))
             return fail(w, "nothing is known of process %d", w->prober[host]);
+        bound_ports(&w->ports[host]);
+    }
     return 0;
 }
 

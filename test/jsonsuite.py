@@ -66,6 +66,9 @@ def live(directory):
         expect(sorted(ranks) == [0, 1, 2, 3], ranks)
         for words in ((pids[0], "--json", "--watch", "1"), ("--json",), (pids[0], "--json", "x")):
             info("--live", *words, status=2)
+    with job(directory, 2, "-seconds=600", "-accents") as running:
+        names = [comm["name"] for comm in loaded(info("--live", processes(running, 2)[0], "--json"))["communicators"]]
+        expect("\u00e9" * 15 + "\ufffd" in names, names)
     with job(directory, 3, "-seconds=600", MPIR_CVAR_HWMC_RESILIENT="1") as running:
         lane = loaded(info("--live", processes(running, 3)[0], "--json"))["lanes"][0]
         expect((lane["good"], lane["dead"], lane["lost_to"]) == (2, 0, []), lane)

@@ -14,7 +14,7 @@
  *
  * Does 40 broadcasts, barriers and allreduces on MPI_COMM_WORLD and on a copy named "another"; then
  * each rank prints "process ID". With -seconds=S it goes on with a broadcast every 10 ms so long.
- * -abort: ends by MPI_Abort. */
+ * -abort: ends by MPI_Abort. -accents: the copy's name is 16 times "e" with an acute. */
 
 #define CALLS 40
 
@@ -46,6 +46,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &another);
     MPI_Comm_set_name(another, "another");
+    if (hwtest_flag(argc, argv, "-accents")) /* 32 bytes; a page has room for 31 */
+        MPI_Comm_set_name(another, "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+                                   "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9");
     errs = work(MPI_COMM_WORLD, CALLS) + work(another, CALLS);
     printf("process %ld\n", (long) getpid());
     fflush(stdout);

@@ -11,10 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "utf8.h"
+
+/* As UTF-8, which JSON is, whatever the text is. */
 static inline void hwmc_json_text(struct json_object *to, const char *key, const char *text)
 {
-    json_object_object_add(to, key, json_object_new_string(text));
+    char *clean = (char *) malloc(HWMC_UTF8_ROOM(strlen(text)));
+
+    if (clean != NULL)
+        hwmc_utf8_copy(text, clean);
+    json_object_object_add(to, key, json_object_new_string(clean != NULL ? clean : ""));
+    free(clean);
 }
 
 /* Counters of more than INT64_MAX would show as that. */

@@ -14,6 +14,7 @@ import subprocess
 import livesuite
 from livesuite import SUMMARY, Wrong, expect, info, job, processes, run  # noqa: F401
 
+RANK, RAIL, NAME = 48, 64, 48  # of a page: where the rank and the first rail are, bytes of a counter's name
 SAMPLE = re.compile(r'(hwmc_\w+)(?:\{((?:\w+="[^"\\]*",?)*)\})? ([\d.e+-]+)')
 
 
@@ -152,7 +153,48 @@ def prometheus(directory):
     info("--live", os.getpid(), "--prometheus", status=1)
 
 
+def page_of(pid):
+    """The bytes of what a process shows: bcast_hw/stats/export.h."""
+    for fd in pathlib.Path("/proc/%d/fd" % pid).iterdir():
+        if os.readlink(fd).startswith("/memfd:hwmc-live "):
+            return bytearray(fd.read_bytes())
+    raise Wrong("process %d shows no page" % pid)
+
+
+def rename(page, names):
+    """Gives counters other names, in their places."""
+    places = {old: page.index(old.encode() + b"\0") for old in names}
+    for old, new in names.items():
+        page[places[old]:places[old] + NAME] = new.encode().ljust(NAME, b"\0")
+
+
+def lies(directory):
+    """This process shows a page that differs from those of a job, and is no good besides."""
+    with job(directory, 2, "-seconds=600") as running:
+        pids = processes(running, 2)
+        page = page_of(pids[0])
+        expect(page[RAIL + 4:RAIL + 7] == b"lo\0", "no rail at %d" % RAIL)
+        rename(page, {"hwmc_two_stage": "hwmc_drop_crc", "hwmc_drop_crc": "hwmc_two_stage", "hwmc_calls": 'x"} 1\n# evil'})
+        page[RAIL] = 99
+        fd = os.memfd_create("hwmc-live")
+        try:
+            os.write(fd, page)
+            said = info("--live", "--prometheus")
+            here = 'pid="%d",rank="%d"' % (os.getpid(), int.from_bytes(page[RANK:RANK + 4], "little"))
+            values = {name: samples for name, (_, samples) in metrics(said).items()}
+            crc, two_stage = (values.get("hwmc_%s_total" % name, {}).get(here) for name in ("drop_crc", "two_stage"))
+            expect(crc and crc >= 80 and two_stage == 0, "by the wrong names: %s, %s" % (crc, two_stage))
+            expect("evil" not in said and here not in values["hwmc_calls_total"], "a name that is none")
+            expect(not any(here in labels for labels in values["hwmc_rail_groups"]), "a rail with number 99")
+            expect("evil" not in json.dumps(loaded(info("--live", os.getpid(), "--json"))), "the same in JSON")
+            os.ftruncate(fd, 4096)
+            expect("cannot be read" in info("--live", os.getpid(), status=1), "a page that is cut")
+            expect(here not in info("--live", "--prometheus"), "the same, among others")
+        finally:
+            os.close(fd)
+
+
 def checks(directory):
     named = (("JSON: this host", lambda _: host()), ("JSON: a process", live), ("JSON: the summary", summary),
-             ("Prometheus: counters of processes", prometheus))
+             ("Prometheus: counters of processes", prometheus), ("Prometheus: a page that lies", lies))
     return [(name, lambda check=check: check(directory)) for name, check in named]

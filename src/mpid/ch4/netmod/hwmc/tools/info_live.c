@@ -185,7 +185,7 @@ static void print_changes(const struct hwmc_export *live, uint64_t *before, doub
     fflush(stdout);
 }
 
-static int watch(const struct hwmc_info_page *p, double seconds)
+static int watch(struct hwmc_info_page *p, double seconds)
 {
     uint64_t before[HWMC_EXPORT_COUNTERS] = {0};
     const struct timespec nap = {(time_t) seconds, (long) ((seconds - (time_t) seconds) * 1e9)};
@@ -197,6 +197,7 @@ static int watch(const struct hwmc_info_page *p, double seconds)
         nanosleep(&nap, NULL);
         there = hwmc_info_page_is_there(p);
         const double at = now();
+        hwmc_info_page_again(p);
         print_changes(p->live, before, at - last);
         last = at;
     }

@@ -13,11 +13,11 @@
 
 #include "info.h"
 #include "info_page.h"
+#include "utf8.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +35,25 @@ struct pages {
     uint32_t *counters; /* of each, how many */
 };
 
+/* Opens a page, and leaves no descriptors open: there may be many. */
+static bool take_page(struct hwmc_info_page *p, const char *pid, bool tells)
+{
+    if (hwmc_info_page_open(p, pid, tells) != 0)
+        return false;
+    hwmc_info_page_let_go(p);
+    return true;
+}
+
 /* One process, or all that this one may look at. */
 static void find_pages(struct pages *all, const char *pid)
 {
     DIR *proc = pid ? NULL : opendir("/proc");
 
     if (pid)
-        all->num = hwmc_info_page_open(&all->at[0], pid, true) == 0;
+        all->num = take_page(&all->at[0], pid, true);
     for (struct dirent *e; proc && all->num < PAGES_MAX && (e = readdir(proc)) != NULL;)
         if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-            all->num += hwmc_info_page_open(&all->at[all->num], e->d_name, false) == 0;
+            all->num += take_page(&all->at[all->num], e->d_name, false);
     if (proc)
         closedir(proc);
     for (int i = 0; i < all->num; i++)
@@ -105,37 +114,69 @@ static void write_rank(FILE *to, const char *name, const struct hwmc_info_page *
 
 static void write_label(FILE *to, const char *name, const char *value)
 {
+    char clean[HWMC_UTF8_ROOM(HWMC_RAIL_NAME_MAX)]; /* none is longer */
+
+    hwmc_utf8_copy(value, clean);
     fprintf(to, ",%s=\"", name);
-    write_escaped(to, value, true);
+    write_escaped(to, clean, true);
     fprintf(to, "\"");
 }
 
-/* All builds of a version have the same counters, in the same order. */
-static void write_counter(FILE *to, const struct pages *all, uint32_t counter)
+/* Where a page has a counter, which another one has at `like`; -1: it does not. Builds of a version
+ * have the same at the same place, but for those with verbs and without. */
+static int find_counter(const struct pages *all, int page, const char *name, uint32_t like)
 {
-    const struct hwmc_export *live = all->at[0].live;
+    const struct hwmc_export *live = all->at[page].live;
+
+    if (like < all->counters[page] && strcmp(live->name[like], name) == 0)
+        return (int) like;
+    for (uint32_t i = 0; i < all->counters[page]; i++)
+        if (strcmp(live->name[i], name) == 0)
+            return (int) i;
+    return -1;
+}
+
+/* The values of a counter of page `first` there and in those behind it. */
+static void write_values(FILE *to, const struct pages *all, int first, uint32_t counter,
+                         const struct metric *m)
+{
+    const char *const name = all->at[first].live->name[counter];
+
+    for (int i = first; i < all->num; i++) {
+        const int at = find_counter(all, i, name, counter);
+
+        if (at < 0)
+            continue;
+        write_rank(to, m->name, &all->at[i]);
+        if (m->scale > 0)
+            fprintf(to, "} %.9g\n", (double) all->value[i][at] / m->scale);
+        else
+            fprintf(to, "} %" PRIu64 "\n", all->value[i][at]);
+    }
+}
+
+/* A counter of page `first`, if earlier ones do not have it, and it is not 0 everywhere. */
+static void write_counter(FILE *to, const struct pages *all, int first, uint32_t counter)
+{
+    const struct hwmc_export *live = all->at[first].live;
     const struct metric m = metric_of(live, counter);
     const char *text = &live->texts[live->text[counter]];
-    bool headed = false, any = false;
+    bool any = false;
 
+    for (int i = 0; i < first; i++)
+        if (find_counter(all, i, live->name[counter], counter) >= 0)
+            return;
+    for (int i = first; i < all->num && !any; i++) {
+        const int at = find_counter(all, i, live->name[counter], counter);
+
+        any = at >= 0 && all->value[i][at] > 0;
+    }
+    if (!any)
+        return;
     if (m.scale > 0 && strncmp(text, "nano", 4) == 0)
         text += 4;
-    for (int i = 0; i < all->num && !any; i++)
-        any = counter < all->counters[i] && all->value[i][counter] > 0;
-    for (int i = 0; any && i < all->num; i++) {
-        const struct hwmc_info_page *p = &all->at[i];
-
-        if (counter >= all->counters[i])
-            continue;
-        if (!headed)
-            write_head(to, m.name, live->kind[counter] == HWMC_COUNTER ? "counter" : "gauge", text);
-        headed = true;
-        write_rank(to, m.name, p);
-        if (m.scale > 0)
-            fprintf(to, "} %.9g\n", (double) all->value[i][counter] / m.scale);
-        else
-            fprintf(to, "} %" PRIu64 "\n", all->value[i][counter]);
-    }
+    write_head(to, m.name, live->kind[counter] == HWMC_COUNTER ? "counter" : "gauge", text);
+    write_values(to, all, first, counter, &m);
 }
 
 static void write_processes(FILE *to, const struct pages *all)
@@ -189,8 +230,9 @@ static void write_metrics(FILE *to, const struct pages *all)
         return;
     write_processes(to, all);
     write_rails(to, all);
-    for (uint32_t c = 0; c < all->counters[0]; c++)
-        write_counter(to, all, c);
+    for (int i = 0; i < all->num; i++)
+        for (uint32_t c = 0; c < all->counters[i]; c++)
+            write_counter(to, all, i, c);
 }
 
 /* 0, or 1 and what is wrong has been said. */

@@ -20,6 +20,7 @@
 #include "../settings/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <json.h>
 #include <unistd.h>
 
@@ -204,25 +205,30 @@ static void write_json(FILE *to, const struct hwmc_export *live, const struct ta
     json_object_put(all);
 }
 
-static void complain(void)
+static void complain(const char *why)
 {
-    fprintf(stderr, "hwmc: MPIR_CVAR_HWMC_SUMMARY: %s: %s\n", where, strerror(errno));
+    fprintf(stderr, "hwmc: MPIR_CVAR_HWMC_SUMMARY: %s: %s\n", where, why);
 }
 
-/* All at once, so that what others write stays beside it; to standard error if the file cannot be
- * opened. */
+/* By one write, so that what other jobs append to the file stays beside it; to standard error if
+ * the file cannot be opened. */
 static void tell(const char *text, size_t len)
 {
-    FILE *file = NULL;
+    int fd = STDERR_FILENO;
+    ssize_t n;
 
     if (strcmp(where, "stderr") != 0 && strcmp(where, "1") != 0) {
-        file = fopen(where, "a");
-        if (!file)
-            complain();
+        fd = open(where, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) {
+            complain(strerror(errno));
+            fd = STDERR_FILENO;
+        }
     }
-    fwrite(text, 1, len, file ? file : stderr);
-    if (file && fclose(file) != 0)
-        complain();
+    n = write(fd, text, len);
+    if (n != (ssize_t) len)
+        complain(n < 0 ? strerror(errno) : "it took a part only");
+    if (fd != STDERR_FILENO && close(fd) != 0)
+        complain(strerror(errno));
 }
 
 static void print(const struct hwmc_export *live, const struct table *t)

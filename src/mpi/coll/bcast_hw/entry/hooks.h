@@ -22,9 +22,9 @@ void MPIR_Hwmc_choose_pmi(void);
  * that every member has begun or is about to. */
 bool MPIR_Hwmc_takes(MPI_Aint count, MPI_Datatype datatype, MPIR_Comm *comm);
 
-/* Nonblocking and persistent collectives: MPID_I<collective>, MPID_<Collective>_init. True: *request
- * is made, or *mpi_errno is an error; false: it is MPICH's to run. The same on every rank of `comm`.
- * None waits. */
+/* Nonblocking and persistent collectives: MPID_I<collective>, MPID_<Collective>_init. True:
+ * *request is made, or *mpi_errno is an error; false: it is MPICH's to run. The same on every rank
+ * of `comm`. None waits. */
 enum hwmc_form { HWMC_NONBLOCKING, HWMC_PERSISTENT };
 
 bool MPIR_Hwmc_ibarrier(MPIR_Comm *comm, enum hwmc_form form, MPIR_Request **request,

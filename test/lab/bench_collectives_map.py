@@ -68,6 +68,7 @@ def draw(results):
     width, height = wide * min(COLUMNS, len(places)), high * rows + 52
     lines = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" '
              'font-family="Helvetica, Arial, sans-serif">' % (width, height, width, height),
+             "<!-- SPDX-License-Identifier: BSD-3-Clause -->", "<!-- Copyright (C) the hwmc contributors -->",
              '<rect width="100%" height="100%" fill="#ffffff"/>',
              text(16, 24, "How many times as fast as the faster of MPICH and Open MPI: hwmc's defaults, "
                   "by collective and bytes", 15, "start", weight="bold"),

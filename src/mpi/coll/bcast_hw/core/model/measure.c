@@ -56,21 +56,29 @@ static uint32_t mbit_of(uint64_t bytes, uint64_t ns)
     return mbit < 1 ? 1 : mbit > 10000000 ? 10000000 : (uint32_t) mbit;
 }
 
-/* A bucket fills at the lane's rate. What the first trains brought more than that gave meanwhile
- * came from it; it is empty when one is less than twice as fast. */
+/* 0 where that is negative. */
+static uint64_t minus_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* A bucket fills at the lane's rate, also while an answer travels. What trains in a row brought
+ * more than that gave meanwhile came from it; it is empty when one is less than twice as fast. One
+ * that was late for another reason says nothing of it, and meanwhile it has filled. */
 static uint64_t burst_of(const struct hwmc_measure *m, uint32_t mbit)
 {
-    uint64_t bytes = 0, refilled = 0, most = 0;
+    const uint64_t between = m->rtt * mbit / 8000;
+    uint64_t bytes = 0, most = 0;
 
     for (uint32_t i = 0; i < m->steps; i++) {
         const uint64_t train = (uint64_t) HWMC_MEASURE_FIRST * HWMC_MEASURE_BYTES << i;
-        const uint64_t rated = m->grown_ns[i] * mbit / 8000;
+        const uint64_t rated = minus_u64(m->grown_ns[i], m->rtt) * mbit / 8000;
+        const bool is_fast = train >= 2 * rated;
 
-        bytes += train;
-        refilled += rated;
-        most = bytes > refilled && bytes - refilled > most ? bytes - refilled : most;
-        if (train < 2 * rated)
-            break;
+        bytes = is_fast || bytes > 0 ? minus_u64(minus_u64(bytes, between) + train, rated) : 0;
+        most = bytes > most ? bytes : most;
+        if (!is_fast)
+            bytes = 0;
     }
     return most;
 }
@@ -125,15 +133,24 @@ static void on_row(struct hwmc_measure *m, uint64_t ns)
         return;
     }
     m->phase = HWMC_MEASURE_GROW;
+    m->answered = 0;
     measure_ask(m, m->train);
 }
 
+/* A train that seems long enough is sent once more: the other end may have been late for once. */
 static void on_growing(struct hwmc_measure *m, uint64_t ns)
 {
-    m->grown_ns[m->steps++] = ns;
-    if (ns < HWMC_MEASURE_TRAIN_NS + m->rtt && m->train < HWMC_MEASURE_LAST) {
+    uint64_t *least = &m->grown_ns[m->steps];
+
+    *least = m->answered == 0 || ns < *least ? ns : *least;
+    if (*least < HWMC_MEASURE_TRAIN_NS + m->rtt && m->train < HWMC_MEASURE_LAST) {
+        m->steps++;
         m->train *= 2;
+        m->answered = 0;
+    } else if (m->answered == 0 && m->train < HWMC_MEASURE_LAST) {
+        m->answered = 1;
     } else {
+        m->steps++;
         m->phase = HWMC_MEASURE_TRAIN;
         m->answered = 0;
     }

@@ -5,17 +5,17 @@
  * measure: latency and bandwidth of each lane from this process to one other. For each lane in
  * turn it sends pings, and takes the shortest round trip and the median. Then it sends short
  * messages in a row: what the row takes longer than one message is the hosts' time for the others.
- * Then trains of segments, each twice as long as the one before, until one takes TRAIN_NS; then
- * some more of that length, one straight after the other. Their shortest time, less the round trip,
- * counts. By then the burst that a shaper lets through at first is used up: it is what the first
- * trains brought more than the rate and their time allow.
+ * Then trains of segments, each twice as long as the one before, until one takes TRAIN_NS twice;
+ * then some more of that length, one straight after the other. Their shortest time, less the round
+ * trip, counts. By then the burst that a shaper lets through at first is used up: it is what the
+ * first trains brought more than the rate and their time allow.
  *
  * A second measurement, of all hosts at once, is brief: pings, and trains of a length that is
  * known. The mean time of the trains after the first one counts.
  *
  * One MEASURE is under way at a time, with a serial number. The other end answers it when
  * everything before it has come, as lanes keep order. The cost is 19 round trips a lane and trains
- * of about ten TRAIN_NS, 5 MiB at most.
+ * of about twelve TRAIN_NS, 5 MiB at most.
  *
  *   IDLE --start--> PING --16--> ROW --3--> GROW --long enough--> TRAIN --3--> PING, of the next
  *                    \--brief--> TRAIN                                         lane, or DONE
@@ -60,21 +60,21 @@ struct hwmc_measured {
 
 struct hwmc_measure {
     enum hwmc_measure_phase phase;
-    uint32_t peer;                     /* whom to ask */
-    uint32_t lanes;                    /* a bit each: that are to be measured, and are not yet */
-    uint32_t lane;                     /* under way */
-    uint32_t brief;                    /* segments of its trains, if it is brief; else 0 */
-    uint32_t answered;                 /* pings, rows, or trains that count, on it */
-    uint32_t train;                    /* segments of the train under way, or to come */
-    uint32_t left;                     /* messages of this question that are not sent */
-    uint64_t serial;                   /* of the question */
-    uint64_t asked_at;                 /* ns at which its first message was sent */
-    uint64_t rtt;                      /* least on this lane, ns */
+    uint32_t peer;     /* whom to ask */
+    uint32_t lanes;    /* a bit each: that are to be measured, and are not yet */
+    uint32_t lane;     /* under way */
+    uint32_t brief;    /* segments of its trains, if it is brief; else 0 */
+    uint32_t answered; /* pings, rows, trains of one length, or trains that count, on it */
+    uint32_t train;    /* segments of the train under way, or to come */
+    uint32_t left;     /* messages of this question that are not sent */
+    uint64_t serial;   /* of the question */
+    uint64_t asked_at; /* ns at which its first message was sent */
+    uint64_t rtt;      /* least on this lane, ns */
     uint64_t trip[HWMC_MEASURE_PINGS]; /* round trips of its pings, ns, ascending */
     uint64_t row;                      /* the least time of a row, ns */
     uint64_t took;  /* the trains that count, at least, ns; the mean if it is brief */
     uint32_t steps; /* trains that grow so far */
-    uint64_t grown_ns[HWMC_MEASURE_STEPS]; /* each of them took */
+    uint64_t grown_ns[HWMC_MEASURE_STEPS]; /* each of them took, at least */
     struct hwmc_measured of[HWMC_MEASURE_LANES];
 };
 

@@ -130,6 +130,27 @@ TEST(CollModel, FewBytesWinWhereHostsHinderEachOther)
 }
 
 // MPICH uses one rail.
+TEST(CollModel, RanksOfAHostThatWaitForTurnsLeaveShortOnesToMpich)
+{
+    const hwmc_network alone = gbit(), shared = crowded();
+
+    for (hwmc_coll coll : {HWMC_COLL_BARRIER, HWMC_COLL_ALLREDUCE}) {
+        const hwmc_coll_case c = of(coll, 8, 16, 4);
+
+        EXPECT_TRUE(hwmc_coll_is_ours(&alone, &c));
+        EXPECT_FALSE(hwmc_coll_is_ours(&shared, &c));
+    }
+    const hwmc_coll_case single = of(HWMC_COLL_BARRIER, 8, 16, 1);
+    const hwmc_coll_case down_only = of(HWMC_COLL_REDUCE, 8, 16, 4);
+    hwmc_network rails = shared;
+
+    EXPECT_TRUE(hwmc_coll_is_ours(&shared, &single));
+    EXPECT_TRUE(hwmc_coll_is_ours(&shared, &down_only));
+    rails.mbit_all = 4000;
+    const hwmc_coll_case longer = of(HWMC_COLL_ALLREDUCE, 4 << 20, 16, 4);
+    EXPECT_TRUE(hwmc_coll_is_ours(&rails, &longer));
+}
+
 TEST(CollModel, LongMessagesAreOursWhereThereAreRails)
 {
     hwmc_network net = crowded();

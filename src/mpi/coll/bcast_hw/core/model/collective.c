@@ -404,10 +404,24 @@ static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_col
     return ours_worst <= mpich_worst + mpich_worst / HWMC_COLL_ALIKE;
 }
 
+/* Of hosts that hinder each other, as they share processors: going up to a leader and down again
+ * inside a host, each rank waits for its turn twice, and what the messages between hosts save is
+ * less than that. */
+static bool waits_for_turns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    if (c->each == 1 || net->loaded_ns <= 2 * net->latency_ns)
+        return false;
+    return c->coll == HWMC_COLL_BARRIER ||
+           ((c->coll == HWMC_COLL_ALLREDUCE || c->coll == HWMC_COLL_SCAN) &&
+            !hwmc_model_is_long(net, c->bytes));
+}
+
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
     uint64_t ours, mpich;
 
+    if (waits_for_turns(net, c))
+        return false;
     if (c->bytes == HWMC_LENGTH_UNKNOWN)
         return is_ours_at_any(net, c);
     ours = hwmc_coll_ours_ns(net, c);

@@ -12,6 +12,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import lab_jobs as jobs
@@ -65,7 +66,9 @@ def has_cgroups():
 
 
 def remove_cgroups(name):
-    subprocess.run(["unshare", "-m", str(HERE / "slurm_node"), name], check=False, capture_output=True)
+    done = subprocess.run(["unshare", "-m", str(HERE / "slurm_node"), name], check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        print(done.stderr.strip(), file=sys.stderr)
 
 
 class Cluster:
@@ -151,7 +154,8 @@ class Cluster:
             said, _ = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             end(process)
-            return subprocess.CompletedProcess(words, 124, process.stdout.read(), "")
+            said, _ = process.communicate()
+            return subprocess.CompletedProcess(words, 124, said, "")
         except BaseException:
             end(process)
             raise

@@ -375,7 +375,7 @@ def traced(directory):
     expect({topic for _, topic, _ in lines} == {"setup", "bcast"}, "topics: %s" % err[:400])
     for rank in "0123":
         said = {what for number, _, what in lines if number == rank}
-        expect("lanes, 0x4" in said, "rank %s: no step of set-up: %s" % (rank, sorted(said)))
+        expect("lanes, 0x5" in said, "rank %s: no step of set-up: %s" % (rank, sorted(said)))
         expect({"WAIT -> DONE", "CAST -> DONE"} & said, "rank %s: no broadcast: %s" % (rank, sorted(said)))
 
 

@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct hwmc_turn) <= ROW, "rows of either kind fit");
 
 static bool is_root(const struct hwmc_spread_moves *m)
 {
-    return m->root < 0 || m->root == m->spread.comm->rank;
+    return m->spread.root < 0 || m->spread.root == m->spread.comm->rank;
 }
 
 static bool sends(const struct hwmc_spread_moves *m)
@@ -122,9 +122,10 @@ static struct hwmc_op_stage *begin_moves(struct hwmc_chain *c, uint32_t i)
     for (uint32_t n = 1; n < p; n++) {
         const uint32_t before = (rank + p - n) % p, after = (rank + n) % p;
 
-        if (receives(m) && (m->pattern != HWMC_PATTERN_FROM_ROOT || before == (uint32_t) m->root))
+        if (receives(m) &&
+            (m->pattern != HWMC_PATTERN_FROM_ROOT || before == (uint32_t) m->spread.root))
             in[num_in++] = move_from(m, before);
-        if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || after == (uint32_t) m->root))
+        if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || after == (uint32_t) m->spread.root))
             out[num_out++] = move_to(m, after);
     }
     move_own(m);
@@ -169,7 +170,7 @@ static uint64_t alike_bytes(const struct hwmc_spread_moves *m)
 
     if (m->in.unlike || m->out.unlike)
         return UINT64_MAX;
-    if (m->root < 0)
+    if (m->spread.root < 0)
         return hwmc_vbuf_bytes(&m->out, 0);
     return hwmc_vbuf_bytes(from_out ? &m->out : &m->in, 0);
 }
@@ -184,20 +185,20 @@ static int begin_by_leaders(struct hwmc_spread_moves *m)
 
     memset(m->rows, 0, 2 * p * ROW);
     for (uint32_t i = 0; i < p; i++) {
-        if (i == rank && m->root >= 0 && is_root(m))
+        if (i == rank && m->spread.root >= 0 && is_root(m))
             continue;
-        if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || i == (uint32_t) m->root))
+        if (sends(m) && (m->pattern != HWMC_PATTERN_TO_ROOT || i == (uint32_t) m->spread.root))
             give[i] = move_to(m, i);
-        if (receives(m) && (m->pattern != HWMC_PATTERN_FROM_ROOT || i == (uint32_t) m->root))
+        if (receives(m) && (m->pattern != HWMC_PATTERN_FROM_ROOT || i == (uint32_t) m->spread.root))
             get[i] = move_from(m, i);
     }
     if (m->pattern == HWMC_PATTERN_SAME) {
         hwmc_chain_init(&m->spread.chain, HWMC_SHARE_STAGES, begin_share);
         return hwmc_share_begin(&m->by.share, &m->spread, give[rank], get);
     }
-    if (m->root >= 0)
+    if (m->spread.root >= 0)
         move_own(m);
-    mpi_errno = hwmc_relay_begin(&m->by.relay, &m->spread, give, get, m->root,
+    mpi_errno = hwmc_relay_begin(&m->by.relay, &m->spread, give, get, m->spread.root,
                                  m->pattern == HWMC_PATTERN_TO_ROOT, alike_bytes(m));
     hwmc_chain_init(&m->spread.chain, hwmc_relay_stages(&m->by.relay), begin_relay);
     return mpi_errno;
@@ -270,14 +271,14 @@ static bool moves_win(const struct hwmc_spread *s, uint32_t most)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
     const struct hwmc_network *net = hwmc_network_now();
-    const uint64_t host = most;
 
-    if (m->root >= 0)
+    if (m->spread.root >= 0)
         return true;
     if (m->pattern == HWMC_PATTERN_SAME)
-        return hwmc_model_is_long(net, host * s->length);
+        return hwmc_model_is_long(net, most * s->length);
     return net->mbit_all > net->mbit &&
-           (s->length == HWMC_LENGTH_UNKNOWN || hwmc_model_is_long(net, host * host * s->length));
+           (s->length == HWMC_LENGTH_UNKNOWN ||
+            hwmc_model_is_long(net, (uint64_t) most * most * s->length));
 }
 
 static const struct hwmc_spread_ops moves_ops = {
@@ -302,7 +303,7 @@ static enum hwmc_coll coll_of(const struct hwmc_spread_moves *m)
 /* Bytes of a part. Of parts of several lengths only an allgather's are known to all. */
 static uint64_t length_of(const struct hwmc_spread_moves *m, const MPIR_Comm *comm)
 {
-    const bool at_root = m->root == comm->rank;
+    const bool at_root = m->spread.root == comm->rank;
     const bool sends_parts = m->pattern == HWMC_PATTERN_FROM_ROOT && at_root;
     const bool sends_part = m->pattern == HWMC_PATTERN_TO_ROOT && !at_root;
     const struct hwmc_vbuf *v = sends_parts || sends_part ? &m->in : &m->out;
@@ -321,7 +322,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
 
     s->ops = &moves_ops;
     m->pattern = pattern;
-    m->root = s->root = root;
+    s->root = root;
     m->in = *in;
     m->out = *out;
     s->coll = coll_of(m);

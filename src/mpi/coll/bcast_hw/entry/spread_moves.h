@@ -37,7 +37,6 @@ enum hwmc_pattern {
 struct hwmc_spread_moves {
     struct hwmc_spread spread;
     enum hwmc_pattern pattern;
-    int root;             /* < 0: all are */
     struct hwmc_vbuf in;  /* what this rank sends: one part, or one for each */
     struct hwmc_vbuf out; /* what it receives */
     char *copy;           /* of `out`, where an all-to-all is in place; NULL */

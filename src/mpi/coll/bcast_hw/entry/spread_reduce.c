@@ -22,12 +22,12 @@ static struct hwmc_spread_reduce *reduce_of(struct hwmc_chain *c)
 /* The member that the result comes to first. */
 static uint32_t root_member(const struct hwmc_spread_reduce *r)
 {
-    return r->root < 0 ? 0 : hwmc_spread_member(&r->spread, r->root);
+    return r->spread.root < 0 ? 0 : hwmc_spread_member(&r->spread, r->spread.root);
 }
 
 static bool to_all(const struct hwmc_spread_reduce *r)
 {
-    return r->root < 0;
+    return r->spread.root < 0;
 }
 
 /* This rank is the member, or stands in its host. */
@@ -38,13 +38,13 @@ static bool at_root(const struct hwmc_spread_reduce *r)
 
 static bool root_leads(const struct hwmc_spread_reduce *r)
 {
-    return to_all(r) || hwmc_spread_leader(&r->spread, root_member(r)) == (uint32_t) r->root;
+    return to_all(r) || hwmc_spread_leader(&r->spread, root_member(r)) == (uint32_t) r->spread.root;
 }
 
 /* This rank has the result at the end. */
 static bool gets_result(const struct hwmc_spread_reduce *r)
 {
-    return to_all(r) || r->spread.comm->rank == r->root;
+    return to_all(r) || r->spread.comm->rank == r->spread.root;
 }
 
 static bool reduce_fits(const struct hwmc_spread *s)
@@ -216,7 +216,7 @@ void hwmc_spread_reduce_init(struct hwmc_spread_reduce *r, const void *sendbuf, 
     r->spread.coll = root < 0 ? HWMC_COLL_ALLREDUCE : HWMC_COLL_REDUCE;
     r->spread.commutative = r->x.operation.of.commutative;
     r->spread.length = hwmc_spread_mean(NULL, count, 1, datatype);
-    r->root = r->spread.root = root;
+    r->spread.root = root;
 }
 
 static void init_barrier(struct hwmc_spread_reduce *r)

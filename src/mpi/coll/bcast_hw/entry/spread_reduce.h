@@ -25,7 +25,6 @@
 struct hwmc_spread_reduce {
     struct hwmc_spread spread;
     struct hwmc_combination x;
-    int root;              /* of the program; -1: all get it */
     unsigned char byte[2]; /* of a barrier: what it combines, and the result */
     uint64_t bytes;
     unsigned char *memory; /* made here: what has no place in the program's; NULL */

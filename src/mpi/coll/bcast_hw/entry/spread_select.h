@@ -18,9 +18,9 @@ struct hwmc_coll_case hwmc_spread_case(const struct hwmc_spread *s);
 /* It can go over hosts, and hwmc is to run it; counts it, whoever does. Likewise. */
 bool hwmc_spread_goes(const struct hwmc_spread *s);
 
-/* A persistent one is to have a leader group of its own: it is expected that hwmc is to run it,
- * once that group is ready. s->c is what its communicator carries, of which nothing is looked at
- * but how many hosts there are. Likewise. */
+/* Whether a persistent one gets a leader group of its own: hwmc is expected to run it, once that
+ * group is ready. s->c is what its communicator carries; only the number of hosts is read of it.
+ * Likewise. */
 bool hwmc_spread_pays(const struct hwmc_spread *s);
 
 /* That; NULL: no memory. All ranks of the communicator call it in the same order. */

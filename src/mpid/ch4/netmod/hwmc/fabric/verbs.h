@@ -22,8 +22,8 @@
 struct hwmc_verbs_params {
     uint64_t key;                     /* of the job: random, the same on all its processes */
     uint16_t port;                    /* of the job; in the group numbers of RoCE */
-    struct hwmc_random_groups groups; /* of IPv4, of which draw gives one on RoCE; and on
-                                       * InfiniBand, where it is but one, for tests */
+    struct hwmc_random_groups groups; /* draw takes IPv4 addresses of RoCE from here; on InfiniBand
+                                       * too if there is a single one, in tests */
     size_t window;                    /* bytes of payload that shall be able to wait unread */
 };
 

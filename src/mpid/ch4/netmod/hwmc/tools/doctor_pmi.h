@@ -27,7 +27,7 @@ bool hwmc_doctor_pmi_open(struct hwmc_doctor_pmi *p, const char **why);
 bool hwmc_doctor_pmi_put(struct hwmc_doctor_pmi *p, const char *name, const void *bytes,
                          size_t len);
 
-/* What `rank` has shown. False: it has shown nothing, or not so many bytes. */
+/* Reads `len` bytes that `rank` has put under this name. False: it has put fewer, or none. */
 bool hwmc_doctor_pmi_get(struct hwmc_doctor_pmi *p, int rank, const char *name, void *bytes,
                          size_t len);
 

@@ -121,15 +121,6 @@ static bool list_members(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t wh
     return true;
 }
 
-/* Some are at another site than others. */
-static bool are_apart(const uint64_t *site, uint32_t size)
-{
-    for (uint32_t i = 1; i < size; i++)
-        if (site[i] != site[0])
-            return true;
-    return false;
-}
-
 /* What is needed to decline the group of `cfg`, but its key. */
 static void find_neighbours(MPIR_Comm *comm, const struct hwmc_comm *c, uint32_t which,
                             const struct hwmc_group_cfg *cfg, struct hwmc_decline_cfg *d)
@@ -166,7 +157,7 @@ static void begin_group(MPIR_Comm *comm, struct hwmc_comm *c, uint32_t which)
     listed = list_members(comm, c, which, cfg.size, &world, &site);
     cfg.world = world;
     cfg.site = hwmc_several_sites() ? site : NULL;
-    cfg.apart = hwmc_sites_are_subnets() && listed && are_apart(site, cfg.size);
+    cfg.apart = hwmc_sites_are_subnets() && listed && hwmc_sites_differ(site, cfg.size);
 
     hwmc_lock();
     if (find_key(c, which, hash, &cfg.key)) {

@@ -53,12 +53,17 @@ bool hwmc_sites_are_subnets(void)
     return by_subnet;
 }
 
-bool hwmc_several_sites(void)
+bool hwmc_sites_differ(const uint64_t *site, uint32_t num)
 {
-    for (int i = 1; names && i < MPIR_Process.size; i++)
-        if (names[i] != names[0])
+    for (uint32_t i = 1; i < num; i++)
+        if (site[i] != site[0])
             return true;
     return false;
+}
+
+bool hwmc_several_sites(void)
+{
+    return names && hwmc_sites_differ(names, (uint32_t) MPIR_Process.size);
 }
 
 uint64_t hwmc_site_of(uint32_t world_rank)
@@ -70,4 +75,5 @@ void hwmc_forget_sites(void)
 {
     MPL_free(names);
     names = NULL;
+    by_subnet = false;
 }

@@ -22,6 +22,9 @@ uint64_t hwmc_site_name(void);
  * on all processes. */
 int hwmc_find_sites(MPIR_Comm *world, uint64_t name, bool subnets);
 
+/* Of these sites, one or more, some is another than the first. */
+bool hwmc_sites_differ(const uint64_t *site, uint32_t num);
+
 /* The name of the site that a process of MPI_COMM_WORLD is at, the same on every process; whether
  * there are several. */
 uint64_t hwmc_site_of(uint32_t world_rank);

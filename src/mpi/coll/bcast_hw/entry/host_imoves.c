@@ -276,48 +276,63 @@ bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const
                         form, request, mpi_errno);
 }
 
-static uint64_t part_bytes(const struct hwmc_vbuf *v, int part)
+/* What this rank has for others is copied to `packed`, one part behind the other. */
+static int schedule_packing(const struct hwmc_vbuf *v, char *packed, MPIR_Comm *comm,
+                            MPIR_Sched_t s)
 {
-    MPI_Aint size;
+    int mpi_errno = MPI_SUCCESS;
 
-    MPIR_Datatype_get_size_macro(v->types[part], size);
-    return (uint64_t) (v->counts[part] * size);
+    for (uint32_t i = 0; i < v->num && mpi_errno == MPI_SUCCESS; i++) {
+        const MPI_Aint bytes = (MPI_Aint) hwmc_vbuf_counted(v, i);
+
+        if ((int) i == comm->rank || bytes == 0)
+            continue;
+        mpi_errno = MPIR_Sched_copy(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], packed,
+                                    bytes, MPI_BYTE, s);
+        packed += bytes;
+    }
+    return mpi_errno;
 }
 
-/* What this rank has for others is packed, then all parts go and come. MPICH 4.0's own schedule for
- * this takes all parts for elements as long as those of one of them. */
+/* Parts come where those that are packed were, which go. */
+static int schedule_exchange(const struct hwmc_vbuf *v, const char *packed, MPIR_Comm *comm,
+                             MPIR_Sched_t s)
+{
+    int mpi_errno = MPI_SUCCESS;
+
+    for (uint32_t i = 0; i < v->num && mpi_errno == MPI_SUCCESS; i++) {
+        const MPI_Aint bytes = (MPI_Aint) hwmc_vbuf_counted(v, i);
+
+        if ((int) i == comm->rank || bytes == 0)
+            continue;
+        mpi_errno =
+            MPIR_Sched_recv(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], (int) i, comm, s);
+        if (mpi_errno == MPI_SUCCESS)
+            mpi_errno = MPIR_Sched_send(packed, bytes, MPI_BYTE, (int) i, comm, s);
+        packed += bytes;
+    }
+    return mpi_errno;
+}
+
+/* MPICH 4.0's own schedule takes all parts for elements as long as those of one of them. */
 static int schedule_alltoallw_in_place(const struct hwmc_vbuf *v, MPIR_Comm *comm, MPIR_Sched_t s)
 {
     int mpi_errno = MPI_SUCCESS;
     uint64_t bytes = 0;
-    char *packed, *at;
+    char *packed;
 
-    for (int i = 0; i < (int) v->num; i++)
-        bytes += i != comm->rank ? part_bytes(v, i) : 0;
+    for (uint32_t i = 0; i < v->num; i++)
+        bytes += (int) i != comm->rank ? hwmc_vbuf_counted(v, i) : 0;
     if (bytes == 0)
         goto fn_exit;
     packed = MPIR_Sched_alloc_state(s, bytes);
     MPIR_ERR_CHKANDJUMP(!packed, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    for (int turn = 0; turn < 2 && mpi_errno == MPI_SUCCESS; turn++) {
-        at = packed;
-        for (int i = 0; i < (int) v->num && mpi_errno == MPI_SUCCESS; i++) {
-            char *part = (char *) v->buffer + v->displs[i];
-            const MPI_Aint num = (MPI_Aint) part_bytes(v, i);
-
-            if (i == comm->rank || num == 0)
-                continue;
-            if (turn == 0) {
-                mpi_errno = MPIR_Sched_copy(part, v->counts[i], v->types[i], at, num, MPI_BYTE, s);
-            } else {
-                mpi_errno = MPIR_Sched_recv(part, v->counts[i], v->types[i], i, comm, s);
-                MPIR_ERR_CHECK(mpi_errno);
-                mpi_errno = MPIR_Sched_send(at, num, MPI_BYTE, i, comm, s);
-            }
-            at += num;
-        }
-        if (turn == 0 && mpi_errno == MPI_SUCCESS)
-            mpi_errno = MPIR_Sched_barrier(s);
-    }
+    mpi_errno = schedule_packing(v, packed, comm, s);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = MPIR_Sched_barrier(s);
+    MPIR_ERR_CHECK(mpi_errno);
+    mpi_errno = schedule_exchange(v, packed, comm, s);
+    MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:
     return mpi_errno;

@@ -19,7 +19,7 @@ static MPI_Datatype type_of(const struct hwmc_vbuf *s, uint32_t part)
     return s->types ? s->types[part] : s->type;
 }
 
-static uint64_t bytes_of(const struct hwmc_vbuf *s, uint32_t part)
+uint64_t hwmc_vbuf_counted(const struct hwmc_vbuf *s, uint32_t part)
 {
     const MPI_Aint count = count_of(s, part);
     MPI_Aint size;
@@ -41,8 +41,8 @@ static MPI_Aint offset_of(const struct hwmc_vbuf *s, uint32_t part)
     return (s->displs ? s->displs[part] : (MPI_Aint) part * s->count) * extent;
 }
 
-/* A part as MPI counts it. The buffer may be MPI_BOTTOM. */
-static void *part_of(const struct hwmc_vbuf *s, uint32_t part)
+/* The buffer may be MPI_BOTTOM. */
+void *hwmc_vbuf_user_part(const struct hwmc_vbuf *s, uint32_t part)
 {
     return (void *) ((uintptr_t) s->buffer + (uintptr_t) offset_of(s, part));
 }
@@ -55,7 +55,7 @@ static bool all_lie(const struct hwmc_vbuf *s)
     if (!s->types)
         return hwmc_contiguous(s->buffer, s->type) != NULL;
     for (uint32_t i = 0; i < s->num; i++)
-        if (bytes_of(s, i) > 0 && !hwmc_contiguous(part_of(s, i), s->types[i]))
+        if (hwmc_vbuf_counted(s, i) > 0 && !hwmc_contiguous(hwmc_vbuf_user_part(s, i), s->types[i]))
             return false;
     return true;
 }
@@ -67,9 +67,9 @@ static void lay_out_each(struct hwmc_vbuf *s, bool lie, uint64_t *bytes)
     uintptr_t lowest = UINTPTR_MAX;
 
     for (uint32_t i = 0; i < s->num; i++) {
-        s->each[i] = (struct hwmc_shm_range){.at = *bytes, .bytes = bytes_of(s, i)};
+        s->each[i] = (struct hwmc_shm_range){.at = *bytes, .bytes = hwmc_vbuf_counted(s, i)};
         if (lie && s->each[i].bytes > 0) {
-            s->each[i].at = (uintptr_t) hwmc_contiguous(part_of(s, i), type_of(s, i));
+            s->each[i].at = (uintptr_t) hwmc_contiguous(hwmc_vbuf_user_part(s, i), type_of(s, i));
             lowest = MPL_MIN(lowest, s->each[i].at);
         }
         *bytes += s->each[i].bytes;
@@ -91,7 +91,7 @@ static int lay_out(struct hwmc_vbuf *s, bool lie, uint64_t *bytes)
     *bytes = 0;
     if (!s->counts) {
         MPIR_Datatype_get_extent_macro(s->type, extent);
-        s->vector.bytes = bytes_of(s, 0);
+        s->vector.bytes = hwmc_vbuf_counted(s, 0);
         s->vector.stride = lie ? (uint64_t) (s->count * extent) : s->vector.bytes;
         *bytes = s->num * s->vector.bytes;
         s->memory = lie ? hwmc_contiguous(s->buffer, s->type) : NULL;
@@ -117,12 +117,13 @@ static int pack(struct hwmc_vbuf *s, bool load)
         MPI_Aint bytes = (MPI_Aint) hwmc_vbuf_bytes(s, i), moved = bytes;
 
         if (bytes > 0 && load)
-            mpi_errno = MPIR_Typerep_pack(part_of(s, i), count_of(s, i), type_of(s, i), 0,
-                                          hwmc_vbuf_part(s, i), bytes, &moved HWMC_TYPEREP_FLAGS);
+            mpi_errno =
+                MPIR_Typerep_pack(hwmc_vbuf_user_part(s, i), count_of(s, i), type_of(s, i), 0,
+                                  hwmc_vbuf_part(s, i), bytes, &moved HWMC_TYPEREP_FLAGS);
         else if (bytes > 0)
             mpi_errno =
-                MPIR_Typerep_unpack(hwmc_vbuf_part(s, i), bytes, part_of(s, i), count_of(s, i),
-                                    type_of(s, i), 0, &moved HWMC_TYPEREP_FLAGS);
+                MPIR_Typerep_unpack(hwmc_vbuf_part(s, i), bytes, hwmc_vbuf_user_part(s, i),
+                                    count_of(s, i), type_of(s, i), 0, &moved HWMC_TYPEREP_FLAGS);
         MPIR_Assert(mpi_errno != MPI_SUCCESS || moved == bytes);
     }
     return mpi_errno;

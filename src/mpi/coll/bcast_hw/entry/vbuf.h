@@ -63,6 +63,10 @@ static inline struct hwmc_vbuf hwmc_vbuf_w(const void *buffer, const MPI_Aint *c
     return s;
 }
 
+/* Bytes of a part, and where it is in the program's buffer, as MPI counts: at any time. */
+uint64_t hwmc_vbuf_counted(const struct hwmc_vbuf *s, uint32_t part);
+void *hwmc_vbuf_user_part(const struct hwmc_vbuf *s, uint32_t part);
+
 /* Sets parts and memory; `load`: what the buffer has is wanted. Returns MPICH's error code, and on
  * error there is nothing to end. */
 int hwmc_vbuf_begin(struct hwmc_vbuf *s, bool load);

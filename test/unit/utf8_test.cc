@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (C) the hwmc contributors
 //
-// Texts that others give become UTF-8: tools/utf8.h.
+// Texts that others give become UTF-8: stats/utf8.h.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 extern "C" {
-#include "tools/utf8.h"
+#include "stats/utf8.h"
 }
 
 namespace {

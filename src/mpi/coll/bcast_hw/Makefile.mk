@@ -94,7 +94,9 @@ noinst_HEADERS +=                                     \
     src/mpi/coll/bcast_hw/stats/counters.h            \
     src/mpi/coll/bcast_hw/stats/epoch.h               \
     src/mpi/coll/bcast_hw/stats/export.h              \
-    src/mpi/coll/bcast_hw/stats/number.h
+    src/mpi/coll/bcast_hw/stats/json_add.h            \
+    src/mpi/coll/bcast_hw/stats/number.h              \
+    src/mpi/coll/bcast_hw/stats/utf8.h
 
 mpi_core_sources +=                                      \
     src/mpi/coll/bcast_hw/core/exchange/exchange.c      \

@@ -17,11 +17,11 @@
 #include "../process/hosts.h"
 #include "../process/mpich.h"
 #include "../stats/export.h"
+#include "../stats/json_add.h"
 #include "../settings/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <json.h>
 #include <unistd.h>
 
 struct row {
@@ -153,18 +153,13 @@ static struct json_object *json_of_rails(const struct hwmc_export *live)
         const struct hwmc_export_rail *r = &live->rail[i];
         struct json_object *one = json_object_new_object();
 
-        json_object_object_add(one, "number", json_object_new_int64(r->number));
-        json_object_object_add(one, "port", json_object_new_string(r->port.name));
-        json_object_object_add(one, "mbit", json_object_new_int64(r->port.mbit));
-        json_object_object_add(one, "multicast", json_object_new_string(r->fabric));
+        hwmc_json_number(one, "number", r->number);
+        hwmc_json_text(one, "port", r->port.name);
+        hwmc_json_number(one, "mbit", r->port.mbit);
+        hwmc_json_text(one, "multicast", r->fabric);
         json_object_array_add(all, one);
     }
     return all;
-}
-
-static struct json_object *json_of_number(uint64_t n)
-{
-    return json_object_new_int64(n < INT64_MAX ? (int64_t) n : INT64_MAX);
 }
 
 static struct json_object *json_of_rows(const struct hwmc_export *live, const struct table *t)
@@ -179,11 +174,11 @@ static struct json_object *json_of_rows(const struct hwmc_export *live, const st
             continue;
         one = json_object_new_object();
         if (live->kind[i] == HWMC_COUNTER)
-            json_object_object_add(one, "total", json_of_number(r->total));
-        json_object_object_add(one, "least", json_of_number(r->least));
-        json_object_object_add(one, "most", json_of_number(r->most));
-        json_object_object_add(one, "by_rank", json_object_new_int64(r->rank));
-        json_object_object_add(one, "host", json_object_new_string(r->host));
+            hwmc_json_number(one, "total", r->total);
+        hwmc_json_number(one, "least", r->least);
+        hwmc_json_number(one, "most", r->most);
+        hwmc_json_number(one, "by_rank", r->rank);
+        hwmc_json_text(one, "host", r->host);
         json_object_object_add(all, live->name[i], one);
     }
     return all;
@@ -194,9 +189,9 @@ static void write_json(FILE *to, const struct hwmc_export *live, const struct ta
 {
     struct json_object *all = json_object_new_object();
 
-    json_object_object_add(all, "hwmc", json_object_new_string(live->version));
-    json_object_object_add(all, "ranks", json_object_new_int64(live->size));
-    json_object_object_add(all, "heard", json_object_new_int64(t->ranks));
+    hwmc_json_text(all, "hwmc", live->version);
+    hwmc_json_number(all, "ranks", live->size);
+    hwmc_json_number(all, "heard", t->ranks);
     json_object_object_add(all, "rails", json_of_rails(live));
     json_object_object_add(all, "counters", json_of_rows(live, t));
     fprintf(to, "%s\n",

@@ -53,7 +53,6 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/tools/doctor_try_impl.h \
     src/mpid/ch4/netmod/hwmc/tools/info.h            \
     src/mpid/ch4/netmod/hwmc/tools/info_page.h       \
-    src/mpid/ch4/netmod/hwmc/tools/json_add.h        \
     src/mpid/ch4/netmod/hwmc/tools/tune.h            \
     src/mpid/ch4/netmod/hwmc/tools/version.h         \
     src/mpid/ch4/netmod/hwmc/wait/helper.h           \

@@ -6,7 +6,7 @@
  */
 #include "doctor.h"
 #include "info.h"
-#include "json_add.h"
+#include "../../../../../mpi/coll/bcast_hw/stats/json_add.h"
 
 #include <stdio.h>
 #include <string.h>

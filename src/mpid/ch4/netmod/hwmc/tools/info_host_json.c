@@ -5,7 +5,7 @@
  * hwmc_info --all, --rails and --limits with --json: docs/counters.md.
  */
 #include "info.h"
-#include "json_add.h"
+#include "../../../../../mpi/coll/bcast_hw/stats/json_add.h"
 #include "version.h"
 
 #include <stdio.h>

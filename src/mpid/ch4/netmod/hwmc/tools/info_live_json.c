@@ -10,7 +10,7 @@
 
 #include "info.h"
 #include "info_page.h"
-#include "json_add.h"
+#include "../../../../../mpi/coll/bcast_hw/stats/json_add.h"
 #include "../../../../../mpi/coll/bcast_hw/core/path/session.h"
 
 #include <stdio.h>

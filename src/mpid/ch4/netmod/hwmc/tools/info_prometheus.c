@@ -13,7 +13,7 @@
 
 #include "info.h"
 #include "info_page.h"
-#include "utf8.h"
+#include "../../../../../mpi/coll/bcast_hw/stats/utf8.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * json_add: how the parts of hwmc_info make JSON, with json-c.
+ * json_add: how the summary and hwmc_info make JSON, with json-c.
  */
-#ifndef HWMC_NETMOD_TOOLS_JSON_ADD_H_INCLUDED
-#define HWMC_NETMOD_TOOLS_JSON_ADD_H_INCLUDED
+#ifndef HWMC_STATS_JSON_ADD_H_INCLUDED
+#define HWMC_STATS_JSON_ADD_H_INCLUDED
 
 #include <json.h>
 #include <stdbool.h>
@@ -47,4 +47,4 @@ static inline void hwmc_json_print(struct json_object *all)
     json_object_put(all);
 }
 
-#endif /* HWMC_NETMOD_TOOLS_JSON_ADD_H_INCLUDED */
+#endif /* HWMC_STATS_JSON_ADD_H_INCLUDED */

@@ -4,8 +4,8 @@
  *
  * utf8: texts that others give, such as names of communicators, as UTF-8 (RFC 3629).
  */
-#ifndef HWMC_NETMOD_TOOLS_UTF8_H_INCLUDED
-#define HWMC_NETMOD_TOOLS_UTF8_H_INCLUDED
+#ifndef HWMC_STATS_UTF8_H_INCLUDED
+#define HWMC_STATS_UTF8_H_INCLUDED
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,4 +49,4 @@ static inline void hwmc_utf8_copy(const char *text, char *to)
     *to = '\0';
 }
 
-#endif /* HWMC_NETMOD_TOOLS_UTF8_H_INCLUDED */
+#endif /* HWMC_STATS_UTF8_H_INCLUDED */

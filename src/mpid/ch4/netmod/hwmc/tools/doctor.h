@@ -33,8 +33,8 @@ enum hwmc_doctor_port_flag {
     HWMC_DOCTOR_RDMA = 1 << 3,        /* there is an RDMA device with this address */
     HWMC_DOCTOR_VERBS = 1 << 4,       /* ... by which this host can multicast */
     HWMC_DOCTOR_SNOOPS = 1 << 5,      /* a bridge of this host, where the port is one or in one */
-    HWMC_DOCTOR_QUERIED = 1 << 7,     /* an IGMP query of version 1 or 2 came of late */
     HWMC_DOCTOR_ASKS = 1 << 6,        /* that bridge sends IGMP queries */
+    HWMC_DOCTOR_QUERIED = 1 << 7,     /* an IGMP query of version 1 or 2 came of late */
 };
 
 struct hwmc_doctor_port {
@@ -143,15 +143,21 @@ static inline const struct hwmc_doctor_look *hwmc_doctor_look_of(const struct hw
     return &c->look[host * c->num_rails + rail];
 }
 
-/* Some UDP port of those that were drawn is free for all processes. Without one, nothing was
- * multicast. */
+/* Of the UDP ports that were drawn for the job, a bit each, those that all processes could have.
+ * Where there is none, nothing was multicast. */
+static inline uint32_t hwmc_doctor_job_ports(const struct hwmc_doctor_self *self, int num,
+                                             int num_job_ports)
+{
+    uint32_t all = num_job_ports > 0 ? (1u << num_job_ports) - 1 : 0;
+
+    for (int i = 0; i < num; i++)
+        all &= self[i].free_ports;
+    return all;
+}
+
 static inline bool hwmc_doctor_has_job_port(const struct hwmc_doctor_case *c)
 {
-    uint32_t all = c->num_job_ports > 0 ? (1u << c->num_job_ports) - 1 : 0;
-
-    for (int i = 0; i < c->num; i++)
-        all &= c->self[i].free_ports;
-    return all != 0;
+    return hwmc_doctor_job_ports(c->self, c->num, c->num_job_ports) != 0;
 }
 
 /* Checks, in the order in which they are printed. */
@@ -230,6 +236,9 @@ void hwmc_doctor_merge(struct hwmc_doctor_report *r);
 
 /* Adds a word to a list between commas; beyond `room` "..." instead. */
 void hwmc_doctor_list(char *list, size_t room, const char *word);
+
+/* Adds a host to those of the finding. */
+void hwmc_doctor_blame(struct hwmc_doctor_finding *f, const struct hwmc_doctor_case *c, int host);
 
 /* The two ways to print: a table, and JSON. */
 void hwmc_doctor_print(const struct hwmc_doctor_case *c, const struct hwmc_doctor_report *r);

@@ -25,14 +25,9 @@ static const struct hwmc_doctor_self *prober_of(const struct hwmc_doctor_case *c
     return &c->self[c->prober[host]];
 }
 
-static void blame(struct hwmc_doctor_finding *f, const struct hwmc_doctor_case *c, int host)
-{
-    hwmc_doctor_list(f->hosts, sizeof(f->hosts), prober_of(c, host)->host);
-}
-
 static bool is_on(const struct hwmc_doctor_case *c, int process, int host)
 {
-    return strcmp(c->self[process].host, prober_of(c, host)->host) == 0;
+    return strcmp(c->self[process].host, hwmc_doctor_name_of(c, host)) == 0;
 }
 
 static void judge_start(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r)
@@ -46,7 +41,7 @@ static void judge_start(const struct hwmc_doctor_case *c, struct hwmc_doctor_rep
     if (c->num > 1 || c->self[0].others[0] == '\0')
         return;
     f = hwmc_doctor_find(r, HWMC_DOCTOR_START, HWMC_DOCTOR_BROKEN, -1);
-    blame(f, c, 0);
+    hwmc_doctor_blame(f, c, 0);
     advice = strstr(c->self[0].others, ": ");
     snprintf(f->what, sizeof(f->what),
              "a launcher has started several processes (%.*s), and this one finds no other",
@@ -79,7 +74,7 @@ static void judge_crowd(const struct hwmc_doctor_case *c, int host, struct hwmc_
     struct hwmc_doctor_finding *f =
         hwmc_doctor_find(r, HWMC_DOCTOR_PROCESSORS, HWMC_DOCTOR_SLOW, -1);
 
-    blame(f, c, host);
+    hwmc_doctor_blame(f, c, host);
     snprintf(f->what, sizeof(f->what), "%u ranks may run on %u of %u processors", ranks, cpus,
              online);
     snprintf(f->cost, sizeof(f->cost),
@@ -110,7 +105,7 @@ static void judge_processors(const struct hwmc_doctor_case *c, struct hwmc_docto
         if (quota == 0 || (uint64_t) ranks * 1000 <= quota)
             continue;
         f = hwmc_doctor_find(r, HWMC_DOCTOR_PROCESSORS, HWMC_DOCTOR_SLOW, -1);
-        blame(f, c, host);
+        hwmc_doctor_blame(f, c, host);
         snprintf(f->what, sizeof(f->what), "%u ranks have the time of %u.%03u processors", ranks,
                  quota / 1000, quota % 1000);
         snprintf(f->cost, sizeof(f->cost),
@@ -147,7 +142,7 @@ static void judge_clock(const struct hwmc_doctor_case *c, struct hwmc_doctor_rep
         if (!is_slow_governor(s) && !low)
             continue;
         f = hwmc_doctor_find(r, HWMC_DOCTOR_CLOCK, HWMC_DOCTOR_SLOW, -1);
-        blame(f, c, host);
+        hwmc_doctor_blame(f, c, host);
         if (low)
             snprintf(f->what, sizeof(f->what), "the processor's clock is limited to %u of %u MHz",
                      s->mhz, s->mhz_max);
@@ -191,7 +186,7 @@ static void judge_memlock(const struct hwmc_doctor_case *c, struct hwmc_doctor_r
         if (s->locks || s->memlock >= MEMLOCK_NEED)
             continue;
         f = hwmc_doctor_find(r, HWMC_DOCTOR_MEMLOCK, HWMC_DOCTOR_BROKEN, -1);
-        blame(f, c, host);
+        hwmc_doctor_blame(f, c, host);
         snprintf(f->what, sizeof(f->what), "a process may lock %" PRIu64 " KiB of memory",
                  s->memlock >> 10);
         snprintf(f->cost, sizeof(f->cost),
@@ -220,7 +215,7 @@ static void judge_shm(const struct hwmc_doctor_case *c, struct hwmc_doctor_repor
         if (s->shm_free >= need)
             continue;
         f = hwmc_doctor_find(r, HWMC_DOCTOR_SHM, HWMC_DOCTOR_BROKEN, -1);
-        blame(f, c, host);
+        hwmc_doctor_blame(f, c, host);
         snprintf(f->what, sizeof(f->what),
                  "/dev/shm has %" PRIu64 " MiB left of %" PRIu64
                  ", %u rank%s of a host want %" PRIu64,
@@ -239,12 +234,10 @@ static void judge_shm(const struct hwmc_doctor_case *c, struct hwmc_doctor_repor
 
 static void judge_ports(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r)
 {
-    uint32_t all = c->num_job_ports > 0 ? (1u << c->num_job_ports) - 1 : 0;
-    const uint32_t drawn = all;
+    const uint32_t drawn = hwmc_doctor_job_ports(c->self, 0, c->num_job_ports);
+    const uint32_t all = hwmc_doctor_job_ports(c->self, c->num, c->num_job_ports);
     struct hwmc_doctor_finding *f;
 
-    for (int i = 0; i < c->num; i++)
-        all &= c->self[i].free_ports;
     snprintf(r->said[HWMC_DOCTOR_PORTS], sizeof(r->said[0]),
              "%d of %d UDP ports drawn at random are free on all hosts", __builtin_popcount(all),
              c->num_job_ports);
@@ -253,7 +246,7 @@ static void judge_ports(const struct hwmc_doctor_case *c, struct hwmc_doctor_rep
     f = hwmc_doctor_find(r, HWMC_DOCTOR_PORTS, HWMC_DOCTOR_BROKEN, -1);
     for (int host = 0; host < c->num_hosts; host++)
         if (prober_of(c, host)->free_ports != drawn)
-            blame(f, c, host);
+            hwmc_doctor_blame(f, c, host);
     snprintf(f->what, sizeof(f->what), "no UDP port of %d drawn at random is free on all hosts",
              c->num_job_ports);
     snprintf(f->cost, sizeof(f->cost), "a job has no multicast: broadcasts go along trees");
@@ -281,7 +274,7 @@ static void judge_buffers(const struct hwmc_doctor_case *c, struct hwmc_doctor_r
                 continue;
             f = f ? f : hwmc_doctor_find(r, HWMC_DOCTOR_BUFFERS, HWMC_DOCTOR_SLOW, -1);
             if (!blamed)
-                blame(f, c, host);
+                hwmc_doctor_blame(f, c, host);
             blamed = true;
             worst = worst && worst->window < p->window ? worst : p;
             buffer = p->buffer > buffer ? p->buffer : buffer;
@@ -333,7 +326,7 @@ static void judge_offloads(const struct hwmc_doctor_case *c, struct hwmc_doctor_
                 ((flags & HWMC_DOCTOR_BURSTS) != 0 && (flags & HWMC_DOCTOR_NO_SEGMENTS) == 0))
                 continue;
             f = f ? f : hwmc_doctor_find(r, HWMC_DOCTOR_OFFLOADS, HWMC_DOCTOR_SLOW, rail);
-            blame(f, c, host);
+            hwmc_doctor_blame(f, c, host);
             describe_offloads(f, p);
         }
         if (f != NULL)

@@ -170,7 +170,7 @@ static void name_pairs(const struct hwmc_doctor_case *c, int rail, is_bad_fn is_
     if (count_pairs(c, rail, is_bad, &of) == of && of > 1) {
         snprintf(text, room, "between all hosts");
         for (int host = 0; host < c->num_hosts; host++)
-            hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+            hwmc_doctor_blame(f, c, host);
         return;
     }
     for (int host = 0; host < c->num_hosts; host++)
@@ -178,14 +178,14 @@ static void name_pairs(const struct hwmc_doctor_case *c, int rail, is_bad_fn is_
             if (all_bad(c, rail, is_bad, host, way > 0)) {
                 add_pair(c, way > 0 ? -1 : host, way > 0 ? host : -1, text, room);
                 if (way == 0 || !all_bad(c, rail, is_bad, host, false))
-                    hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+                    hwmc_doctor_blame(f, c, host);
             }
     for (int to = 0; to < c->num_hosts; to++)
         for (int from = 0; from < c->num_hosts; from++)
             if (is_pair(c, rail, to, from) && is_bad(c, rail, to, from) &&
                 !all_bad(c, rail, is_bad, to, false) && !all_bad(c, rail, is_bad, from, true)) {
                 add_pair(c, to, from, text, room);
-                hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, to));
+                hwmc_doctor_blame(f, c, to);
             }
 }
 
@@ -364,7 +364,7 @@ static void judge_mtu(const struct hwmc_doctor_case *c, struct hwmc_doctor_repor
         const struct hwmc_doctor_port *p = hwmc_doctor_port_of(c, host, rail);
 
         if (p && p->rail.mtu < most)
-            hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+            hwmc_doctor_blame(f, c, host);
     }
     snprintf(f->what, sizeof(f->what), "MTUs differ: %u bytes here, %u on other hosts", least,
              most);

@@ -15,7 +15,7 @@ static void find_no_rail(const struct hwmc_doctor_case *c, struct hwmc_doctor_re
     const struct hwmc_doctor_ports *p = &c->ports[host];
     struct hwmc_doctor_finding *f = hwmc_doctor_find(r, HWMC_DOCTOR_RAILS, HWMC_DOCTOR_BROKEN, -1);
 
-    hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+    hwmc_doctor_blame(f, c, host);
     if (p->wrong[0] != '\0') {
         snprintf(f->what, sizeof(f->what), "MPIR_CVAR_HWMC_RAILS: %s is no port of this host",
                  p->wrong);
@@ -41,7 +41,6 @@ static void judge_presence(const struct hwmc_doctor_case *c, struct hwmc_doctor_
 {
     struct hwmc_doctor_finding *f = NULL;
     const struct hwmc_doctor_port *first = hwmc_doctor_port_of(c, 0, rail);
-
     bool alone = false;
 
     for (int host = 0; host < c->num_hosts; host++) {
@@ -51,7 +50,7 @@ static void judge_presence(const struct hwmc_doctor_case *c, struct hwmc_doctor_
             continue;
         alone = alone || !has_a_port(c, host);
         f = f ? f : hwmc_doctor_find(r, HWMC_DOCTOR_RAILS, HWMC_DOCTOR_SLOW, rail);
-        hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+        hwmc_doctor_blame(f, c, host);
     }
     if (f == NULL)
         return;
@@ -92,7 +91,7 @@ static void find_mute(const struct hwmc_doctor_case *c, struct hwmc_doctor_repor
     struct hwmc_doctor_finding *f =
         hwmc_doctor_find(r, HWMC_DOCTOR_RAILS, all ? HWMC_DOCTOR_BROKEN : HWMC_DOCTOR_SLOW, rail);
 
-    hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+    hwmc_doctor_blame(f, c, host);
     if (look->open)
         snprintf(f->what, sizeof(f->what), "nothing can be multicast on the rail");
     else
@@ -133,7 +132,7 @@ static void judge_addresses(const struct hwmc_doctor_case *c, struct hwmc_doctor
                   : hwmc_doctor_find(r, HWMC_DOCTOR_RAILS,
                                      c->num_rails == 1 ? HWMC_DOCTOR_BROKEN : HWMC_DOCTOR_SLOW,
                                      rail);
-            hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+            hwmc_doctor_blame(f, c, host);
             break;
         }
     }

@@ -52,7 +52,7 @@ static void find_snooping(const struct hwmc_doctor_case *c, struct hwmc_doctor_r
         hwmc_doctor_find(r, HWMC_DOCTOR_SNOOPING, HWMC_DOCTOR_SLOW, rail);
 
     for (int host = 0; host < c->num_hosts; host++)
-        hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+        hwmc_doctor_blame(f, c, host);
     snprintf(f->what, sizeof(f->what),
              "the switch snoops IGMP, and no querier has answered: it brings multicast only to "
              "hosts that have joined, and forgets them");

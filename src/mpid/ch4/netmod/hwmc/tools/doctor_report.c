@@ -20,6 +20,11 @@ void hwmc_doctor_list(char *list, size_t room, const char *word)
         snprintf(list + len, room - len, ", ...");
 }
 
+void hwmc_doctor_blame(struct hwmc_doctor_finding *f, const struct hwmc_doctor_case *c, int host)
+{
+    hwmc_doctor_list(f->hosts, sizeof(f->hosts), hwmc_doctor_name_of(c, host));
+}
+
 static bool are_alike(const struct hwmc_doctor_finding *a, const struct hwmc_doctor_finding *b)
 {
     return a->check == b->check && a->level == b->level && a->rail == b->rail &&

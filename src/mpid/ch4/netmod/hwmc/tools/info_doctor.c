@@ -232,14 +232,9 @@ static void match_rails(struct work *w)
 /* The first UDP port that all processes could have; 0: none. */
 static uint16_t choose_port(const struct work *w)
 {
-    uint32_t all = UINT32_MAX;
+    const uint32_t all = hwmc_doctor_job_ports(w->self, w->pmi.size, w->call.num_ports);
 
-    for (int i = 0; i < w->pmi.size; i++)
-        all &= w->self[i].free_ports;
-    for (int i = 0; i < w->call.num_ports; i++)
-        if (all >> i & 1)
-            return w->call.port[i];
-    return 0;
+    return all != 0 ? w->call.port[__builtin_ctz(all)] : 0;
 }
 
 static int try_rails(struct work *w, struct hwmc_doctor_try *t)

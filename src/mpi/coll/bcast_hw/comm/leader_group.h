@@ -93,9 +93,9 @@ struct hwmc_leader_group {
 
 struct hwmc_comm;
 
-/* Fills in what control variables and the network say of a group. `rails` are there. `only`: the
- * bytes of the one message that it carries again and again, of which few are under way, unless `by_
- * all` ranks multicast one; 0: it carries any. */
+/* Fills in what control variables and the network say of a group. `only`: the
+ * bytes of the one message that the group carries again and again; 0: it carries any. Few such
+ * messages are under way, unless all ranks multicast one (by_all). */
 void hwmc_configure_group(struct hwmc_group_cfg *cfg, MPI_Aint only, bool by_all);
 
 /* A key for the group of a persistent collective on `comm`: see above. False: no memory. */

@@ -50,7 +50,8 @@ class Net {
     const uint32_t size, lanes;
     sim::Rng rng;
     std::vector<Member> members;
-    uint64_t now = 0; // ns; moves when a test moves it
+    uint64_t now = 0;     // ns; moves when a test moves it
+    uint64_t credits = 0; // messages that have come
 
     Net(uint32_t p, uint32_t eager, uint64_t seed, uint32_t num_lanes = 2)
         : size(p), lanes(num_lanes), rng(seed), members(p)
@@ -169,6 +170,7 @@ class Net {
                 verdict = hwmc_exchange_on_grant(&m.x, &msg.msg, kept);
                 break;
             default:
+                credits++;
                 verdict = hwmc_exchange_on_credit(&m.x, &msg.msg);
                 break;
         }

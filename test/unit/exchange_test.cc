@@ -193,6 +193,80 @@ TEST(Exchange, WithoutEagerBlocksNothingIsKeptButGrants)
     }
 }
 
+// A short block from each of the others to member 0, again and again. Returns how many credits
+// were sent. `settles`: after each exchange all know that it is over.
+uint64_t star(uint32_t exchanges, bool settles)
+{
+    const uint32_t p = 4;
+    Net net(p, 8, 1);
+    Bytes out(8, 1), in(8 * p);
+
+    for (uint32_t n = 0; n < exchanges; n++) {
+        for (uint32_t r = 1; r < p; r++) {
+            hwmc_block_in i = {};
+            hwmc_block_out o = {};
+
+            i.peer = r;
+            o.peer = 0;
+            i.bytes = o.bytes = 8;
+            i.window = o.ready = 1;
+            net.members[r].out = {o};
+            net.members[r].out_place = {{out.data(), 8, 1}};
+            net.members[0].in.resize(r);
+            net.members[0].in[r - 1] = i;
+            net.members[0].in_place.resize(r);
+            net.members[0].in_place[r - 1] = {in.data() + 8 * r, 8, 1};
+        }
+        for (uint32_t r = 0; r < p; r++)
+            net.begin(r, 8, 1);
+        while (net.deliver())
+            ;
+        for (uint32_t i = 0; i + 1 < p; i++)
+            hwmc_exchange_take(&net.members[0].x, i, 1);
+        net.pump(0);
+        for (auto &m : net.members) {
+            EXPECT_TRUE(hwmc_exchange_over(&m.x)) << n;
+            if (settles)
+                hwmc_exchange_settle(&m.x);
+            hwmc_exchange_check(&m.x);
+        }
+    }
+    EXPECT_EQ(0u, net.bad());
+    return net.credits;
+}
+
+TEST(Exchange, NeedsNoCreditWhereAllLearnThatItIsOver)
+{
+    EXPECT_EQ(0u, star(100, true));
+    EXPECT_EQ(3u * 100 / (HWMC_EXCHANGE_CREDIT / 2), star(100, false));
+}
+
+// It was sent before the receiver settled.
+TEST(Exchange, ACreditThatIsLateTakesNothingBack)
+{
+    Net net(2, 8, 1);
+    hwmc_msg msg = {};
+    auto credit = [&](uint32_t index) {
+        msg.type = HWMC_MSG_BLOCK_CREDIT;
+        msg.peer = 1;
+        msg.block.index = index;
+        return hwmc_exchange_on_credit(&net.members[0].x, &msg);
+    };
+
+    EXPECT_EQ(HWMC_TAKEN, credit(0));
+    for (auto &l : net.members[0].links) {
+        if (l.peer != 2)
+            continue;
+        l.sent = 20;
+        l.credit = 25;
+        for (uint32_t index : {12u, 22u, 25u, 28u}) {
+            EXPECT_EQ(HWMC_TAKEN, credit(index));
+            EXPECT_EQ(std::max(25u, index), l.credit);
+        }
+    }
+    EXPECT_EQ(HWMC_BAD, credit(29));
+}
+
 // One sends to the other as often as it may; that one has not begun.
 TEST(Exchange, ASenderThatRunsAheadIsHeldByCredit)
 {

@@ -196,10 +196,21 @@ fn_fail:
     return mpi_errno;
 }
 
+/* That the result has come says that all have had what was sent to them across. */
+static void settle(const struct hwmc_spread_reduce *r)
+{
+    if (!to_all(r) || r->spread.chain.stage.err != HWMC_OK || !hwmc_spread_leads(&r->spread))
+        return;
+    hwmc_lock();
+    hwmc_exchange_settle(&r->spread.c->leader_group[0].group->blocks.exchange);
+    hwmc_unlock();
+}
+
 static int end_reduce(struct hwmc_spread *s, int mpi_errno)
 {
     struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
 
+    settle(r);
     hwmc_spread_up_end(&r->up);
     MPL_free(r->memory);
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));

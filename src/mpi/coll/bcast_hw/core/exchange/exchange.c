@@ -272,7 +272,7 @@ static enum hwmc_verdict on_part(struct hwmc_exchange *x, const struct hwmc_msg 
 /* An eager block: false: the peer had no credit for it. */
 static bool came_eager(struct hwmc_exchange_link *l)
 {
-    if (l->came == l->told)
+    if (l->came - l->taken == 2 * HWMC_EXCHANGE_CREDIT)
         return false;
     l->came++;
     return true;
@@ -366,11 +366,29 @@ enum hwmc_verdict hwmc_exchange_on_credit(struct hwmc_exchange *x, const struct 
     if (!is_formed(x, msg))
         return HWMC_BAD;
     l = hwmc_exchange_link(x, msg->peer);
-    /* By difference: counts wrap. */
-    if ((uint32_t) (msg->block.index - l->sent) > HWMC_EXCHANGE_CREDIT)
+    /* By difference: counts wrap. Less than before: this rank has settled meanwhile. */
+    if ((int32_t) (msg->block.index - l->sent) > (int32_t) HWMC_EXCHANGE_CREDIT)
         return HWMC_BAD;
-    l->credit = msg->block.index;
+    if ((int32_t) (msg->block.index - l->credit) > 0)
+        l->credit = msg->block.index;
     return HWMC_TAKEN;
+}
+
+void hwmc_exchange_settle(struct hwmc_exchange *x)
+{
+    assert(!x->running);
+    for (uint32_t i = 0; i < x->num_out; i++) {
+        struct hwmc_exchange_link *l = hwmc_exchange_link(x, x->out[i].peer);
+
+        l->credit = l->sent + HWMC_EXCHANGE_CREDIT;
+    }
+    for (uint32_t i = 0; i < x->num_in; i++) {
+        struct hwmc_exchange_link *l = hwmc_exchange_link(x, x->in[i].peer);
+
+        l->told = l->taken + HWMC_EXCHANGE_CREDIT;
+        x->credits_due -= l->credit_due;
+        l->credit_due = false;
+    }
 }
 
 bool hwmc_exchange_waits_for_long(const struct hwmc_exchange *x)
@@ -397,8 +415,8 @@ void hwmc_exchange_check(const struct hwmc_exchange *x)
 
         credits += l->credit_due;
         assert(l->credit - l->sent <= HWMC_EXCHANGE_CREDIT);
-        assert(l->told - l->came <= HWMC_EXCHANGE_CREDIT &&
-               l->came - l->taken <= l->told - l->taken);
+        assert(l->told - l->taken <= HWMC_EXCHANGE_CREDIT);
+        assert(l->came - l->taken <= 2 * HWMC_EXCHANGE_CREDIT);
     }
     assert(credits == x->credits_due);
     if (!x->running)

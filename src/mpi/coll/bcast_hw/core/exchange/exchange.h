@@ -13,7 +13,9 @@
  *
  *   eager block   of at most `eager` bytes: one part, sent at once. A rank that has not begun the
  *                 exchange keeps it (HWMC_KEEP); so that this is bounded, a peer may have CREDIT
- *                 such blocks on the way or kept, and gets credit for more as they are taken.
+ *                 such blocks on the way or kept, and gets credit for more as they are taken. It
+ *                 needs no message for that where it knows by something else that all members have
+ *                 had all blocks (hwmc_exchange_settle): the outcome of a barrier.
  *   long block    parts are sent as far as the receiver grants: `window` parts beyond those that
  *                 it has taken. Nothing comes that there is no memory for. Parts go by all lanes,
  *                 by their shares (core/path/wrr.h), so they come in any order.
@@ -39,7 +41,9 @@
  *   IDLE --begin--> RUN --all here and taken, all sent, the lanes through with it--> IDLE
  *
  * Invariants (hwmc_exchange_check): a part that was sent was ready and granted; taken <= have <=
- * told <= taken + window; a peer was told of at most CREDIT eager blocks beyond those taken of it.
+ * told <= taken + window; a peer was told of at most CREDIT eager blocks beyond those taken of it. The
+ * blocks of an exchange that failed may still be on the way when a later one settles, so as many
+ * again are not taken for an error.
  */
 #ifndef HWMC_CORE_EXCHANGE_EXCHANGE_H_INCLUDED
 #define HWMC_CORE_EXCHANGE_EXCHANGE_H_INCLUDED
@@ -162,6 +166,11 @@ enum hwmc_verdict hwmc_exchange_on_block(struct hwmc_exchange *x, const struct h
 enum hwmc_verdict hwmc_exchange_on_grant(struct hwmc_exchange *x, const struct hwmc_msg *msg,
                                          bool kept);
 enum hwmc_verdict hwmc_exchange_on_credit(struct hwmc_exchange *x, const struct hwmc_msg *msg);
+
+/* This rank knows that all members have had all eager blocks of the exchanges so far, as the outcome
+ * of the last one, which all have a part in, has come here: credit of that one's blocks is renewed.
+ * Each member calls it. None is under way; the last one's blocks are still there. */
+void hwmc_exchange_settle(struct hwmc_exchange *x);
 
 /* Fills `tx` and returns true, or returns false. BLOCK with payload (hwmc_block_has_payload):
  * tx->block.token is the number of the outgoing block. One that is eager is copied at once; another

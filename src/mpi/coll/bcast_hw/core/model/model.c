@@ -188,6 +188,13 @@ uint64_t hwmc_model_busy_ns(const struct hwmc_network *net, uint64_t busiest, ui
     return (crowd > busiest ? crowd : busiest) + slower_ns(net, bytes / members);
 }
 
+uint64_t hwmc_model_crowd(const struct hwmc_network *net)
+{
+    return net->latency_ns > 0 && net->loaded_ns > net->latency_ns
+               ? net->loaded_ns / net->latency_ns
+               : 1;
+}
+
 uint64_t hwmc_model_ours_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
                             uint64_t bytes)
 {

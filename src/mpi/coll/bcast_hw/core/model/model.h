@@ -102,6 +102,10 @@ uint64_t hwmc_model_ours_ns(const struct hwmc_network *net, const struct hwmc_sh
 uint64_t hwmc_model_busy_ns(const struct hwmc_network *net, uint64_t busiest, uint64_t messages,
                             uint64_t bytes, uint32_t members);
 
+/* How many times as long a host takes for something while all hosts are busy, as they share
+ * processors or a line: 1 or more. */
+uint64_t hwmc_model_crowd(const struct hwmc_network *net);
+
 /* What hwmc saves with a message of `bytes`, ns: MPICH's fastest time less hwmc's fastest, or 0. */
 uint64_t hwmc_model_gain(const struct hwmc_network *net, const struct hwmc_shape *shape,
                          uint64_t bytes);

@@ -56,9 +56,11 @@ static uint64_t tree_ns(const struct hwmc_network *net, uint32_t members,
     const uint64_t wire = depth * k * wire_ns(part, net->mbit) + wire_ns(later, net->mbit_all);
     const uint64_t burst = wire_ns(net->burst_bytes, net->mbit);
     const uint64_t busy = (depth * k + 2 * (parts_of(bytes, way->part) - 1)) * net->message_ns;
+    /* What a parent has more of than others keeps it longer where processors are shared. */
+    const uint64_t more = (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1);
 
     return (depth + (bytes > HWMC_EAGER_BYTES)) * net->latency_ns +
-           (wire > burst ? wire - burst : 0) +
+           (wire > burst ? wire - burst : 0) + more +
            hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(way, bytes),
                               (members - 1) * bytes, members);
 }

@@ -11,8 +11,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+_Static_assert(HWMC_ENGINE_SOURCES <= 64, "`found` has a bit of each");
+
 #define ASKED UINT64_MAX /* number of the question whether a lane brings anything at all */
 #define POLL_BATCH ((int) HWMC_BURST)
+#define LANE ((uint32_t) HWMC_RAIL_BITS) /* its number among sources */
+#define FAR_LANES (LANE + 1u)
 #define POLL_ROUNDS 4 /* batches taken in one progress, so that timers keep their turn */
 
 struct hwmc_engine *hwmc_engine_create(struct hwmc_counts *counts,
@@ -296,39 +300,75 @@ static void pump_groups(struct hwmc_engine *e, uint64_t now)
     }
 }
 
+/* Looks at a source of messages, by its number; unless it is dry, and dry ones may be left out. */
+static void look(struct hwmc_engine *e, uint32_t source, bool all)
+{
+    struct hwmc_dry *d = &e->dry[source];
+    const int before = e->events;
+    struct hwmc_lane *lane;
+
+    if (!hwmc_dry_is_due(d) && !all)
+        return;
+    if (source < HWMC_RAIL_BITS) {
+        poll_rail(e, source);
+    } else {
+        lane = source == LANE ? e->wires.cfg.lane : e->wires.cfg.lanes[source - FAR_LANES];
+        e->events += lane->ops->poll(lane);
+    }
+    e->found |= (uint64_t) (e->events > before) << source;
+}
+
 /* The lanes of rails. The parent in a tree may still wait to be through with a segment that this
  * rank has had by another lane: until a connection is made, or there is room in it. Both need this
  * rank's polls. */
-static void poll_lanes(struct hwmc_engine *e, uint64_t now)
+static void look_at_lanes(struct hwmc_engine *e, uint64_t now, bool all)
 {
-    int events = 0;
+    const int before = e->events;
 
     if (!hwmc_engine_by_lanes(e) && now < e->lanes_at)
         return;
     for (uint32_t i = 0; i < e->wires.cfg.num_far_lanes; i++)
-        events += e->wires.cfg.lanes[i]->ops->poll(e->wires.cfg.lanes[i]);
-    e->lanes_at = events > 0 ? now : now + HWMC_LANES_QUIET_NS;
-    e->events += events;
+        look(e, FAR_LANES + i, all);
+    e->lanes_at = e->events > before ? now : now + HWMC_LANES_QUIET_NS;
 }
 
-int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now)
+static void look_at_all(struct hwmc_engine *e, uint64_t now, bool all)
+{
+    e->found = 0;
+    for (uint32_t rail = 0; rail < HWMC_RAIL_BITS; rail++)
+        if (e->wires.rails.mask >> rail & 1)
+            look(e, rail, all);
+    if (e->wires.cfg.lane)
+        look(e, LANE, all);
+    look_at_lanes(e, now, all);
+    if (e->found != 0)
+        for (uint32_t i = 0; i < FAR_LANES + e->wires.cfg.num_far_lanes; i++)
+            hwmc_dry_polled(&e->dry[i], e->found >> i & 1, true);
+}
+
+static int progress(struct hwmc_engine *e, uint64_t now, bool all)
 {
     if (!hwmc_engine_active(e))
         return 0;
     e->wires.now = now;
     e->events = 0;
-    for (uint32_t rail = 0; rail < HWMC_RAIL_BITS; rail++)
-        if (e->wires.rails.mask >> rail & 1)
-            poll_rail(e, rail);
-    if (e->wires.cfg.lane)
-        e->events += e->wires.cfg.lane->ops->poll(e->wires.cfg.lane);
-    poll_lanes(e, now);
+    look_at_all(e, now, all);
     /* A child may wait for the end of a broadcast that is over here. */
     if (e->wires.unflushed && e->groups.agenda.by_trees == 0)
         e->wires.unflushed = !flush_lanes(e);
     hwmc_rails_flush(&e->wires.rails, now);
     pump_groups(e, now);
     return e->events;
+}
+
+int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now)
+{
+    return progress(e, now, true);
+}
+
+int hwmc_engine_wait_progress(struct hwmc_engine *e, uint64_t now)
+{
+    return progress(e, now, false);
 }
 
 uint64_t hwmc_engine_deadline(const struct hwmc_engine *e)

@@ -10,12 +10,16 @@
 #define HWMC_ENGINE_ENGINE_H_INCLUDED
 
 #include "../core/model/measure.h"
+#include "../core/wait/dry.h"
 #include "group/group.h"
 #include "group/groups.h"
 
 /* From poll to poll of lanes that nothing goes by. A poll takes a few microseconds at most, and so
  * less than one percent of the time. */
 #define HWMC_LANES_QUIET_NS UINT64_C(1000000)
+
+/* Where messages come from: a look at each is a system call. */
+#define HWMC_ENGINE_SOURCES (HWMC_RAIL_BITS + 1 + HWMC_LANES_MAX)
 
 struct hwmc_engine {
     struct hwmc_wires wires;
@@ -24,6 +28,8 @@ struct hwmc_engine {
     bool draining;     /* no group follows; the lane is being flushed */
     bool measuring;    /* this process asks, or may be asked, how fast lanes are */
     uint64_t lanes_at; /* ns: when quiet lanes of rails are polled again */
+    struct hwmc_dry dry[HWMC_ENGINE_SOURCES]; /* rails, then the lane, then lanes of rails */
+    uint64_t found; /* sources at which the progress under way found something, a bit each */
     struct hwmc_measure measure;
     uint32_t answered;      /* whoever was asked last: by which lanes it has answered, a bit each */
     struct hwmc_wire_in in; /* the message being handled */
@@ -65,6 +71,10 @@ void hwmc_engine_rates(struct hwmc_engine *e, const uint32_t *mbit);
  * them, else each HWMC_LANES_QUIET_NS: what a peer sends may need them, though no broadcast here
  * does. */
 int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now);
+
+/* The same for a thread that does nothing but wait: it leaves out sources that are dry
+ * (core/wait/dry). */
+int hwmc_engine_wait_progress(struct hwmc_engine *e, uint64_t now);
 
 /* Progress has something to do at this time though nothing comes: ns or NEVER. */
 uint64_t hwmc_engine_deadline(const struct hwmc_engine *e);

@@ -15,6 +15,7 @@
 #include "../shm/segment/wakeup.h"
 
 #define WITHDRAW_NS UINT64_C(1000000000)
+#define POLLS 4 /* from step to step, where nothing comes */
 
 /* What a wait is at. */
 struct wait {
@@ -53,6 +54,20 @@ static void enter_net(struct wait *w)
     w->mark = w->s->mark;
 }
 
+/* A few polls, as far as they find nothing: the stage has nothing to do then. But memory of the
+ * host's may change without a message. */
+static int poll_some(const struct hwmc_op_stage *s)
+{
+    int mpi_errno, polls = 0;
+
+    hwmc_shm_watch(s->behind);
+    do
+        mpi_errno = MPID_Progress_test(NULL);
+    while (!hwmc_wait_polled() && mpi_errno == MPI_SUCCESS && !s->behind && ++polls < POLLS);
+    hwmc_shm_watch(false);
+    return mpi_errno;
+}
+
 /* Between two steps that wait for the network. */
 static int poll_net(struct wait *w)
 {
@@ -60,10 +75,7 @@ static int poll_net(struct wait *w)
     int mpi_errno;
 
     enter_net(w);
-    hwmc_shm_watch(s->behind);
-    mpi_errno = MPID_Progress_test(NULL);
-    hwmc_wait_polled();
-    hwmc_shm_watch(false);
+    mpi_errno = poll_some(s);
     /* Other threads of the program take their turn. */
     MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
     if (s->now >= w->failure.wake) {

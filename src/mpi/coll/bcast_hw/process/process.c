@@ -86,14 +86,15 @@ bool hwmc_by_lanes(void)
     return atomic_load_explicit(&by_lanes, memory_order_relaxed);
 }
 
-int hwmc_progress(void)
+int hwmc_progress(bool all)
 {
     int events;
 
     if (!hwmc_active())
         return 0;
     hwmc_lock();
-    events = hwmc_engine_progress(engine, hwmc_now());
+    events = all ? hwmc_engine_progress(engine, hwmc_now())
+                 : hwmc_engine_wait_progress(engine, hwmc_now());
     hwmc_unlock();
     return events;
 }

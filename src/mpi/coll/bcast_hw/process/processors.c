@@ -106,10 +106,9 @@ void hwmc_wait_begins(void)
         waiter->begin();
 }
 
-void hwmc_wait_polled(void)
+bool hwmc_wait_polled(void)
 {
-    if (waiter)
-        waiter->polled();
+    return waiter ? waiter->polled() : true;
 }
 
 void hwmc_wait_ends(void)

@@ -33,19 +33,19 @@ void hwmc_register_distances(void (*find)(int *distance));
 void hwmc_distances(int *distance);
 
 /* How the layer's own waits wait for messages: between begin and end the thread waits for the
- * engine, and calls polled after each MPID_Progress_test that may have found nothing. All take no
- * time where something came. */
+ * engine, and calls polled after each MPID_Progress_test that may have found nothing: whether it
+ * found something. All take no time where something came. */
 struct hwmc_waiter {
     void (*begin)(void);
-    void (*polled)(void);
+    bool (*polled)(void);
     void (*end)(void);
     void (*started)(void); /* an operation, which is not over: a helper thread may step it */
 };
 void hwmc_register_waiter(const struct hwmc_waiter *w);
 
-/* The netmod's hwmc_waiter, where it has one. */
+/* The netmod's hwmc_waiter; without one, polls always found something. */
 void hwmc_wait_begins(void);
-void hwmc_wait_polled(void);
+bool hwmc_wait_polled(void);
 void hwmc_wait_ends(void);
 void hwmc_wait_started(void);
 

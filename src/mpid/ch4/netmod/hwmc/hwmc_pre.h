@@ -48,7 +48,7 @@ MPL_STATIC_INLINE_PREFIX unsigned MPIDI_HWMC_ucp_worker_progress(ucp_worker_h wo
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     unsigned events;
 
-    if (unlikely(!p->polling || p->inside || hwmc_am_override))
+    if (unlikely(!p->polling || p->inside || p->eager > 0 || hwmc_am_override))
         return MPIDI_HWMC_other_progress(worker);
     p->inside = true;
     events = ucp_worker_progress(worker);

@@ -68,6 +68,7 @@ static void init_buffers(struct hwmc_udp *u)
     for (int i = 0; i < HWMC_UDP_BATCH; i++) {
         u->in_of[i].rest = u->in_data + (size_t) i * HWMC_UDP_BUFFER;
         u->in[i].msg_hdr.msg_control = &u->in_control[i];
+        u->in[i].msg_hdr.msg_controllen = sizeof(u->in_control[i]);
     }
     u->split.spare = u->in_data + (size_t) HWMC_UDP_BATCH * HWMC_UDP_BUFFER;
     u->in_run = 1;

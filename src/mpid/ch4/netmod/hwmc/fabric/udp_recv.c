@@ -160,14 +160,14 @@ static void receive_some(struct hwmc_udp *u, const struct hwmc_expected *e)
         int fd = u->sockets[(u->next_socket + i) % u->num_sockets];
         int got;
 
-        for (int k = u->in_num; k < max; k++)
-            u->in[k].msg_hdr.msg_controllen = sizeof(u->in_control[0]);
         got = recvmmsg(fd, u->in + u->in_num, (unsigned) (max - u->in_num), MSG_DONTWAIT, NULL);
         u->in_num += got > 0 ? got : 0;
     }
     u->next_socket = (u->next_socket + 1) % u->num_sockets;
-    for (int i = 0; i < u->in_num; i++)
+    for (int i = 0; i < u->in_num; i++) {
         look_at(u, i, e);
+        u->in[i].msg_hdr.msg_controllen = sizeof(u->in_control[0]); /* for the next one */
+    }
 }
 
 /* Handing over. */

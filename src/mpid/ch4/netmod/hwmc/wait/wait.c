@@ -16,7 +16,8 @@
  * The engine's messages come by further descriptors, and polling those takes longer than a poll of
  * shared memory. A thread that waits for the engine, or shares its processor, polls them each time;
  * others so seldom that it takes 1/SHARE of the time, and at once if they have not for a tick of
- * the kernel's clock.
+ * the kernel's clock. A thread that does nothing but wait looks seldom at what is dry
+ * (core/wait/dry): MPICH's worker, the engine, and its sources one by one.
  */
 
 #include "mpidimpl.h"
@@ -27,6 +28,7 @@
 #include "../wires/sessions.h"
 #include "sleep.h"
 #include "../../ucx/ucx_impl.h"
+#include "../../../../../mpi/coll/bcast_hw/core/wait/dry.h"
 #include "../../../../../mpi/coll/bcast_hw/core/wait/wait_policy.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
@@ -62,6 +64,10 @@ struct wait {
     uint64_t sleep_ns;         /* the longest the next sleep may take */
     uint64_t poll_ns, look_ns; /* a poll takes, and a look at descriptors; the least of late */
     bool waits; /* processors are shared, and the poll under way is of a loop that waits */
+    bool woken; /* something came while it slept: the next poll looks everywhere */
+    struct hwmc_dry mpich, engine; /* MPICH's worker, and all that the engine looks at */
+    unsigned seen;                 /* of MPIDI_HWMC_poll.events: those that earlier polls had */
+    bool came;                     /* the last poll found something */
 };
 
 /* When the engine is looked at, by a thread that has its processor to itself and does not wait for
@@ -90,12 +96,16 @@ static void end_eager(void)
     MPIDI_HWMC_poll.eager--;
 }
 
+static bool polled(void)
+{
+    MPIDI_HWMC_wait_polled();
+    return current.came;
+}
+
 void hwmc_wait_init(void)
 {
-    static const struct hwmc_waiter waiter = {.begin = begin_eager,
-                                              .polled = MPIDI_HWMC_wait_polled,
-                                              .end = end_eager,
-                                              .started = hwmc_helper_hurry};
+    static const struct hwmc_waiter waiter = {
+        .begin = begin_eager, .polled = polled, .end = end_eager, .started = hwmc_helper_hurry};
 
     hwmc_register_waiter(&waiter);
     polite = hwmc_settings.wait != HWMC_SET_WAIT_SPIN;
@@ -155,17 +165,16 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
 {
     while (now < until && hwmc_wait_next(policy(), &w->policy, &limits, now) != HWMC_WAIT_SLEEP) {
         const uint64_t begin = yield(w, now);
-        const bool came = hwmc_sleep_look();
 
+        w->woken = hwmc_sleep_look();
         now = hwmc_now();
         note_least(&w->look_ns, now - begin);
-        if (came)
+        if (w->woken)
             return;
     }
     if (now < until) {
-        const bool came = hwmc_sleep_until(now, until);
-
-        hwmc_wait_slept(policy(), &w->policy, came ? 0 : until, hwmc_now());
+        w->woken = hwmc_sleep_until(now, until);
+        hwmc_wait_slept(policy(), &w->policy, w->woken ? 0 : until, hwmc_now());
     }
 }
 
@@ -182,50 +191,48 @@ static bool has_to_arm(const struct wait *w, enum hwmc_wait_verdict verdict)
             w->poll_ns > 2 * (w->look_ns ? w->look_ns : LOOK_START_NS));
 }
 
-/* What comes between two polls of a wait. */
-static void pause_(struct wait *w, uint64_t now)
+/* What comes between two polls of a wait. Returns when that was over. */
+static uint64_t pause_(struct wait *w, uint64_t now)
 {
     const enum hwmc_wait_verdict verdict = hwmc_wait_next(policy(), &w->policy, &limits, now);
     uint64_t until = now + w->sleep_ns;
 
     if (verdict == HWMC_WAIT_POLL)
-        return;
-    if (hwmc_sleep_can() && has_to_arm(w, verdict) && hwmc_sleep_arm(now, &until) == HWMC_ARMED) {
-        doze(w, now, until);
-        w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
-    } else {
-        yield(w, now);
-    }
+        return now;
+    if (!hwmc_sleep_can() || !has_to_arm(w, verdict) || hwmc_sleep_arm(now, &until) != HWMC_ARMED)
+        return yield(w, now);
+    doze(w, now, until);
+    w->sleep_ns = MPL_MIN(2 * w->sleep_ns, SLEEP_MAX_NS);
+    return hwmc_now();
 }
 
 /* Polls of a wait, or tests that follow each other closely, found nothing. */
 static void step(struct wait *w)
 {
     const uint64_t now = hwmc_now();
-    const bool alone = is_alone();
+    const bool alone = is_alone(), same = goes_on(w, alone, now);
 
     if (!alone)
         note_least(&w->poll_ns, now - w->entered);
-    if (!goes_on(w, alone, now)) {
+    w->left = now;
+    if (!same) {
         w->policy.since = 0;
         w->finished = hwmc_finished();
         w->sleep_ns = SLEEP_FIRST_NS;
         hwmc_wait_next(policy(), &w->policy, &limits, now);
-        w->left = now;
         return;
     }
     if (alone || w->waits)
-        pause_(w, now);
+        w->left = pause_(w, now);
     else if (hwmc_wait_tested(policy()) == HWMC_WAIT_YIELD)
-        yield(w, now);
-    w->left = hwmc_now();
+        w->left = yield(w, now);
 }
 
 /* Polls are over. What they found ends the wait; else this is what comes before the next one. */
 static void go_on(struct MPIDI_HWMC_poll *p)
 {
     if (p->events > 0) {
-        p->events = 0;
+        p->events = current.seen = 0;
         current.policy.since = 0;
     } else if (!hwmc_in_shm()) {
         hwmc_helper_in();
@@ -244,6 +251,12 @@ static bool is_quiet(void)
            ++polls % QUIET_POLLS != 0;
 }
 
+/* A wait for the engine looks at MPICH's worker as at a source of messages among others. */
+static bool mpich_is_due(const struct MPIDI_HWMC_poll *p)
+{
+    return p->eager == 0 || hwmc_dry_is_due(&current.mpich) || current.woken;
+}
+
 /* What completes the last message of a communicator deletes it, for which MPICH since 4.2 makes
  * progress once more. UCX does not allow that. */
 static unsigned progress(ucp_worker_h worker)
@@ -251,7 +264,7 @@ static unsigned progress(ucp_worker_h worker)
     struct MPIDI_HWMC_poll *p = &MPIDI_HWMC_poll;
     unsigned events;
 
-    if (p->inside || is_quiet())
+    if (p->inside || is_quiet() || !mpich_is_due(p))
         return 0;
     p->inside = true;
 #undef ucp_worker_progress
@@ -343,18 +356,27 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
     t->at = now;
 }
 
+/* Whether polls of a wait may leave the engine out, if it is dry: nothing of its own is under way. */
+static bool may_rest(const struct MPIDI_HWMC_poll *p)
+{
+    return current.waits && !current.woken && p->eager == 0 && !hwmc_global.sessions &&
+           !hwmc_by_lanes() && hwmc_queues_pending() == 0;
+}
+
 /* Progress of the engine, and of messages over sessions. */
-static int poll_engine(struct MPIDI_HWMC_poll *p, bool alone)
+static int poll_engine(struct MPIDI_HWMC_poll *p, struct wait *w, bool alone)
 {
     int mpi_errno = MPI_SUCCESS, events = 0;
     const bool active = hwmc_active();
     const bool eager = !alone || p->eager > 0 || hwmc_global.sessions || !active ||
                        hwmc_by_lanes() || hwmc_queues_pending() > 0;
 
+    if (may_rest(p) && !hwmc_dry_is_due(&w->engine))
+        return MPI_SUCCESS;
     if (eager || engine_is_due(&engine_turn)) {
         const uint64_t begin = eager ? 0 : hwmc_now();
 
-        p->events += (unsigned) hwmc_progress();
+        p->events += (unsigned) hwmc_progress(w->woken || !(p->eager > 0 || w->waits));
         if (!eager)
             note_engine_turn(&engine_turn, begin);
     }
@@ -362,6 +384,22 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, bool alone)
         mpi_errno = hwmc_global.am_progress(active, &events);
     p->events += (unsigned) events;
     p->left = active || hwmc_global.sessions ? 0 : POLLS;
+    return mpi_errno;
+}
+
+/* After MPICH's worker, the engine has its turn. */
+static int poll_sources(struct MPIDI_HWMC_poll *p, bool alone)
+{
+    struct wait *w = &current;
+    const unsigned by_mpich = p->events - w->seen;
+    const unsigned before = p->events;
+    const int mpi_errno = poll_engine(p, w, alone);
+
+    w->came = p->events > w->seen;
+    hwmc_dry_polled(&w->mpich, by_mpich > 0, w->came);
+    hwmc_dry_polled(&w->engine, p->events > before, w->came);
+    w->woken = false;
+    w->seen = p->events;
     return mpi_errno;
 }
 
@@ -375,7 +413,7 @@ int MPIDI_HWMC_poll_ends(int vci)
     hwmc_helper_in();
     p->left = POLLS;
     if (vci == 0)
-        mpi_errno = poll_engine(p, alone);
+        mpi_errno = poll_sources(p, alone);
     p->timed = !alone;
     if (!alone) {
         p->left = 0;

@@ -148,6 +148,16 @@ static inline int cells_parse_list(struct cells *c, const char *text)
     return 0;
 }
 
+/* Waits until it is this job's turn to initialize its library. */
+static inline void cells_before(int argc, char **argv)
+{
+    struct turns turns = {.shared = NULL};
+
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "-turns=", 7) == 0 && turns_open(&turns, argv[i] + 7))
+            turns_before(&turns);
+}
+
 /* Takes the options that it knows; returns 0 if any is unknown or wrong, or one is missing. */
 static inline int cells_parse(struct cells *c, int argc, char **argv)
 {

@@ -230,6 +230,7 @@ int main(int argc, char **argv)
                               .probe = probe,
                               .end = end};
 
+    cells_before(argc, argv);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -78,6 +78,14 @@ static inline int turns_open(struct turns *t, const char *text)
     return t->shared != NULL;
 }
 
+/* By every rank, before it initializes its library: jobs start one after the other, as what a
+ * library measures then it is to measure alone. */
+static inline void turns_before(struct turns *t)
+{
+    if (t->shared)
+        turns_wait(&t->shared->ready, t->mine);
+}
+
 /* By one rank of each job, when all its ranks have opened it. */
 static inline void turns_ready(struct turns *t)
 {

@@ -239,6 +239,14 @@ static void find_loaded(const struct hwmc_measure *m, uint64_t *ns, uint32_t *mb
     }
 }
 
+/* All are here, and answer from now on. */
+static int meet(MPIR_Comm *world)
+{
+    int one = 1, least;
+
+    return MPIR_Allreduce_allcomm_auto(&one, &least, 1, HWMC_INT, MPI_MIN, world, HWMC_NO_ERRORS);
+}
+
 /* Latency and rate while the first process of each host asks the next host: the means over
  * hosts. */
 static int measure_loaded(MPIR_Comm *world, struct hwmc_engine *e)
@@ -247,19 +255,20 @@ static int measure_loaded(MPIR_Comm *world, struct hwmc_engine *e)
     const int peer = next_host();
     int mpi_errno = MPI_SUCCESS;
     int here[3] = {0, 0, 0}, sum[3]; /* hosts, 100 ns, us that 10^6 bytes take */
-    int one = 1, least;
-    uint32_t mbit;
-    uint64_t ns;
+    uint32_t mbit = 0;
+    uint64_t ns = 0, unused;
 
-    /* A barrier: all of them answer from now on. */
-    mpi_errno =
-        MPIR_Allreduce_allcomm_auto(&one, &least, 1, HWMC_INT, MPI_MIN, world, HWMC_NO_ERRORS);
+    mpi_errno = meet(world);
     MPIR_ERR_CHECK(mpi_errno);
-    if (peer >= 0 && measured(e, peer, hwmc_measure_train(net->mbit))) {
+    if (peer >= 0 && measured(e, peer, HWMC_MEASURE_NONE))
         find_loaded(&e->measure, &ns, &mbit);
-        here[0] = mbit > 0;
+    mpi_errno = meet(world);
+    MPIR_ERR_CHECK(mpi_errno);
+    if (mbit > 0 && measured(e, peer, hwmc_measure_train(net->mbit))) {
+        find_loaded(&e->measure, &unused, &mbit);
+        here[0] = 1;
         here[1] = (int) (MPL_MIN(ns, LOADED_MOST) / 100);
-        here[2] = mbit > 0 ? (int) (8000000 / mbit) : 0;
+        here[2] = (int) (8000000 / MPL_MAX(mbit, 1));
     }
     mpi_errno = MPIR_Allreduce_allcomm_auto(here, sum, 3, HWMC_INT, MPI_SUM, world, HWMC_NO_ERRORS);
     MPIR_ERR_CHECK(mpi_errno);

@@ -91,7 +91,9 @@ static void end_lane(struct hwmc_measure *m)
 
     of->latency_ns = m->rtt / 2;
     of->median_ns = m->trip[HWMC_MEASURE_PINGS / 2] / 2;
-    of->mbit = mbit_of(bytes, m->took > trip ? m->took - trip : m->took);
+    of->mbit = m->brief == HWMC_MEASURE_NONE
+                   ? 1
+                   : mbit_of(bytes, m->took > trip ? m->took - trip : m->took);
     if (!m->brief) {
         of->message_ns =
             m->row > m->rtt ? (uint32_t) ((m->row - m->rtt) / (HWMC_MEASURE_ROW - 1)) : 0;
@@ -121,6 +123,10 @@ static void on_ping(struct hwmc_measure *m, uint64_t ns)
         return;
     }
     m->answered = 0;
+    if (m->brief == HWMC_MEASURE_NONE) {
+        end_lane(m);
+        return;
+    }
     m->phase = m->brief ? HWMC_MEASURE_TRAIN : HWMC_MEASURE_IN_ROW;
     measure_ask(m, m->brief ? m->train : HWMC_MEASURE_ROW);
 }

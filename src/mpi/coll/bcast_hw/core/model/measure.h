@@ -10,8 +10,9 @@
  * trip, counts. By then the burst that a shaper lets through at first is used up: it is what the
  * first trains brought more than the rate and their time allow.
  *
- * A second measurement, of all hosts at once, is brief: pings, and trains of a length that is
- * known. The mean time of the trains after the first one counts.
+ * Measurements of all hosts at once are brief: pings alone, as others' trains would delay them; and
+ * pings, and trains of a length that is known. The mean time of the trains after the first one
+ * counts.
  *
  * One MEASURE is under way at a time, with a serial number. The other end answers it when
  * everything before it has come, as lanes keep order. The cost is 19 round trips a lane and trains
@@ -19,6 +20,7 @@
  *
  *   IDLE --start--> PING --16--> ROW --3--> GROW --long enough--> TRAIN --3--> PING, of the next
  *                    \--brief--> TRAIN                                         lane, or DONE
+ *                    \--pings alone------------------------------------------>
  *
  * Invariants: what is asked is answered once; DONE means every lane that was to be measured has
  * figures.
@@ -37,6 +39,7 @@
 #define HWMC_MEASURE_BYTES 8192u                /* of a train's segment */
 #define HWMC_MEASURE_FIRST 2u                   /* segments of the first train */
 #define HWMC_MEASURE_LAST 128u                  /* of the longest */
+#define HWMC_MEASURE_NONE UINT32_MAX            /* of a brief one: pings alone */
 #define HWMC_MEASURE_TRAINS 3u                  /* that count */
 #define HWMC_MEASURE_TRAIN_NS UINT64_C(3000000) /* a train that takes so long is long enough */
 
@@ -53,7 +56,7 @@ enum hwmc_measure_phase {
 struct hwmc_measured {
     uint64_t latency_ns; /* one way: half the least round trip */
     uint64_t median_ns;  /* half the median one */
-    uint32_t mbit;       /* 1 or more */
+    uint32_t mbit;       /* 1 or more; 1 after pings alone */
     uint32_t message_ns; /* of a short one of several in a row */
     uint64_t burst;      /* bytes that the lane lets through faster than `mbit`, once */
 };
@@ -63,7 +66,7 @@ struct hwmc_measure {
     uint32_t peer;     /* whom to ask */
     uint32_t lanes;    /* a bit each: that are to be measured, and are not yet */
     uint32_t lane;     /* under way */
-    uint32_t brief;    /* segments of its trains, if it is brief; else 0 */
+    uint32_t brief;    /* segments of its trains, or NONE, if it is brief; else 0 */
     uint32_t answered; /* pings, rows, trains of one length, or trains that count, on it */
     uint32_t train;    /* segments of the train under way, or to come */
     uint32_t left;     /* messages of this question that are not sent */

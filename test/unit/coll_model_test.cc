@@ -33,6 +33,14 @@ hwmc_network crowded()
     return net;
 }
 
+hwmc_reduce_way way_of(const hwmc_network &net, uint32_t members, bool commutative, uint64_t bytes,
+                       uint32_t part, hwmc_reduce_kind kind, bool awaited = false)
+{
+    const hwmc_reduce_case c = {members, commutative, awaited, bytes, part, kind};
+
+    return hwmc_reduce_way_of(&net, &c);
+}
+
 hwmc_coll_case of(hwmc_coll coll, uint64_t bytes, uint32_t members = 8, uint32_t each = 1)
 {
     hwmc_coll_case c = {};
@@ -236,17 +244,29 @@ TEST(CollModel, GrowsWithTheMessageInEachAlgorithm)
 TEST(ReduceWay, OfAKind)
 {
     const hwmc_network net = gbit();
-    hwmc_reduce_way way = hwmc_reduce_way_of(&net, 8, true, 1 << 20, 65536, HWMC_REDUCE_CHAIN);
+    hwmc_reduce_way way = way_of(net, 8, true, 1 << 20, 65536, HWMC_REDUCE_CHAIN);
 
     EXPECT_EQ(1u, way.trees);
     EXPECT_EQ(1u, way.fanout);
     EXPECT_LT(way.part, 1u << 20);
-    way = hwmc_reduce_way_of(&net, 8, true, 8, 65536, HWMC_REDUCE_CHAIN);
+    way = way_of(net, 8, true, 8, 65536, HWMC_REDUCE_CHAIN);
     EXPECT_EQ(1u, way.fanout);
-    way = hwmc_reduce_way_of(&net, 8, true, 1 << 20, 65536, HWMC_REDUCE_RANGES);
+    way = way_of(net, 8, true, 1 << 20, 65536, HWMC_REDUCE_RANGES);
     EXPECT_EQ(1u, way.trees);
     EXPECT_LE(2u, way.fanout);
-    EXPECT_EQ(2u, hwmc_reduce_way_of(&net, 8, true, 1 << 20, 65536, HWMC_REDUCE_TREES).trees);
-    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 8, false, 1 << 20, 65536, HWMC_REDUCE_TREES).trees);
-    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 8, true, 8, 65536, HWMC_REDUCE_TREES).trees);
+    EXPECT_EQ(2u, way_of(net, 8, true, 1 << 20, 65536, HWMC_REDUCE_TREES).trees);
+    EXPECT_EQ(1u, way_of(net, 8, false, 1 << 20, 65536, HWMC_REDUCE_TREES).trees);
+    EXPECT_EQ(1u, way_of(net, 8, true, 8, 65536, HWMC_REDUCE_TREES).trees);
+}
+
+// Where hosts share processors and all wait for the outcome, no parent has many children.
+TEST(CollModel, ACrowdThatWaitsMakesTreesNarrower)
+{
+    hwmc_network net = crowded();
+
+    net.message_ns = 5000;
+    EXPECT_EQ(7u, way_of(net, 8, true, 8, 65536, HWMC_REDUCE_ANY, false).fanout);
+    EXPECT_GT(7u, way_of(net, 8, true, 8, 65536, HWMC_REDUCE_ANY, true).fanout);
+    net.loaded_ns = net.latency_ns;
+    EXPECT_EQ(7u, way_of(net, 8, true, 8, 65536, HWMC_REDUCE_ANY, true).fanout);
 }

@@ -408,6 +408,14 @@ TEST(Moves, BringEachWhatItIsToHave)
     }
 }
 
+hwmc_reduce_way way_of(const hwmc_network &net, uint32_t members, bool commutative, uint64_t bytes,
+                       uint32_t part, hwmc_reduce_kind kind, bool awaited = false)
+{
+    const hwmc_reduce_case c = {members, commutative, awaited, bytes, part, kind};
+
+    return hwmc_reduce_way_of(&net, &c);
+}
+
 // Which way is taken: what the table in its head says.
 TEST(ReduceWay, FollowsLengthMembersAndOrder)
 {
@@ -417,15 +425,15 @@ TEST(ReduceWay, FollowsLengthMembersAndOrder)
     net.latency_ns = 10000;
     net.message_ns = 1000;
     net.mbit = net.mbit_all = 1000;
-    way = hwmc_reduce_way_of(&net, 8, true, 8, 65536, HWMC_REDUCE_ANY);
+    way = way_of(net, 8, true, 8, 65536, HWMC_REDUCE_ANY);
     EXPECT_EQ(1u, way.trees);
     EXPECT_LT(2u, way.fanout);
-    way = hwmc_reduce_way_of(&net, 8, true, 4 << 20, 65536, HWMC_REDUCE_ANY);
+    way = way_of(net, 8, true, 4 << 20, 65536, HWMC_REDUCE_ANY);
     EXPECT_EQ(2u, way.trees);
-    way = hwmc_reduce_way_of(&net, 8, false, 4 << 20, 65536, HWMC_REDUCE_ANY);
+    way = way_of(net, 8, false, 4 << 20, 65536, HWMC_REDUCE_ANY);
     EXPECT_EQ(1u, way.trees);
     EXPECT_EQ(1u, way.fanout);
-    EXPECT_EQ(1u, hwmc_reduce_way_of(&net, 2, true, 8, 65536, HWMC_REDUCE_ANY).fanout);
+    EXPECT_EQ(1u, way_of(net, 2, true, 8, 65536, HWMC_REDUCE_ANY).fanout);
 }
 
 TEST(ScanWay, DoublesShortVectorsAndChainsLongOnes)

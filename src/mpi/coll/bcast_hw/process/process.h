@@ -41,8 +41,8 @@ void hwmc_process_register(const struct hwmc_wires_cfg *cfg);
 bool hwmc_registered(void);
 
 /* Takes what came and sends what is due; returns how much happened. Cheap while no communicator
- * uses multicast. `all`: looks at all sources of messages; else leaves out dry ones, as a thread may
- * that does nothing but wait (core/wait/dry). */
+ * uses multicast. `all`: looks at all sources of messages; else leaves out dry ones, as a thread
+ * may that does nothing but wait (core/wait/dry). */
 int hwmc_progress(bool all);
 
 /* Time (hwmc_now) at which the engine has something to do though nothing comes; UINT64_MAX. */

@@ -41,9 +41,9 @@
  *   IDLE --begin--> RUN --all here and taken, all sent, the lanes through with it--> IDLE
  *
  * Invariants (hwmc_exchange_check): a part that was sent was ready and granted; taken <= have <=
- * told <= taken + window; a peer was told of at most CREDIT eager blocks beyond those taken of it. The
- * blocks of an exchange that failed may still be on the way when a later one settles, so as many
- * again are not taken for an error.
+ * told <= taken + window; a peer was told of at most CREDIT eager blocks beyond those taken of it.
+ * The blocks of an exchange that failed may still be on the way when a later one settles, so as
+ * many again are not taken for an error.
  */
 #ifndef HWMC_CORE_EXCHANGE_EXCHANGE_H_INCLUDED
 #define HWMC_CORE_EXCHANGE_EXCHANGE_H_INCLUDED
@@ -167,9 +167,9 @@ enum hwmc_verdict hwmc_exchange_on_grant(struct hwmc_exchange *x, const struct h
                                          bool kept);
 enum hwmc_verdict hwmc_exchange_on_credit(struct hwmc_exchange *x, const struct hwmc_msg *msg);
 
-/* This rank knows that all members have had all eager blocks of the exchanges so far, as the outcome
- * of the last one, which all have a part in, has come here: credit of that one's blocks is renewed.
- * Each member calls it. None is under way; the last one's blocks are still there. */
+/* This rank knows that all members have had all eager blocks of the exchanges so far, as the
+ * outcome of the last one, which all have a part in, has come here: credit of that one's blocks is
+ * renewed. Each member calls it. None is under way; the last one's blocks are still there. */
 void hwmc_exchange_settle(struct hwmc_exchange *x);
 
 /* Fills `tx` and returns true, or returns false. BLOCK with payload (hwmc_block_has_payload):

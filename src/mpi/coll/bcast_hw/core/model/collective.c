@@ -27,6 +27,21 @@ uint32_t hwmc_coll_part(const struct hwmc_network *net)
     return part;
 }
 
+struct hwmc_reduce_way hwmc_coll_reduce_way(const struct hwmc_network *net,
+                                            const struct hwmc_coll_case *c)
+{
+    const struct hwmc_reduce_case of = {
+        .members = c->members,
+        .commutative = c->commutative,
+        .awaited = c->coll != HWMC_COLL_REDUCE,
+        .bytes = c->bytes,
+        .part = c->part,
+        .kind = c->kind,
+    };
+
+    return hwmc_reduce_way_of(net, &of);
+}
+
 /* What a collective takes, on the longest path and at the busiest host. */
 struct work {
     uint64_t steps; /* messages that wait for each other */
@@ -79,9 +94,11 @@ static uint64_t down_ns(const struct hwmc_network *net, const struct hwmc_coll_c
 static uint64_t up_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                       uint64_t bytes)
 {
-    const struct hwmc_reduce_way way =
-        hwmc_reduce_way_of(net, c->members, c->commutative, bytes, c->part, c->kind);
+    struct hwmc_coll_case of = *c;
+    struct hwmc_reduce_way way;
 
+    of.bytes = bytes;
+    way = hwmc_coll_reduce_way(net, &of);
     return hwmc_reduce_ns(net, c->members, &way, bytes);
 }
 

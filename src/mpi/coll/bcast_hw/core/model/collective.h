@@ -106,6 +106,10 @@ struct hwmc_coll_case {
  * in half a millisecond, within bounds. */
 uint32_t hwmc_coll_part(const struct hwmc_network *net);
 
+/* The way of a reduction of the case's length, also where it is a part of another collective. */
+struct hwmc_reduce_way hwmc_coll_reduce_way(const struct hwmc_network *net,
+                                            const struct hwmc_coll_case *c);
+
 /* Nanoseconds; UINT64_MAX: nothing is known of the network. The length is known. */
 uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);
 uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);

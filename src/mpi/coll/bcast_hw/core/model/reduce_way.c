@@ -56,8 +56,8 @@ static uint64_t tree_ns(const struct hwmc_network *net, uint32_t members,
     const uint64_t wire = depth * k * wire_ns(part, net->mbit) + wire_ns(later, net->mbit_all);
     const uint64_t burst = wire_ns(net->burst_bytes, net->mbit);
     const uint64_t busy = (depth * k + 2 * (parts_of(bytes, way->part) - 1)) * net->message_ns;
-    /* What a parent has more of than others keeps it longer where processors are shared. */
-    const uint64_t more = (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1);
+    const uint64_t more =
+        way->awaited ? (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1) : 0;
 
     return (depth + (bytes > HWMC_EAGER_BYTES)) * net->latency_ns +
            (wire > burst ? wire - burst : 0) + more +
@@ -76,52 +76,54 @@ uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
 /* What is asked for, and the fastest way so far; of no trees: none. */
 struct search {
     const struct hwmc_network *net;
-    uint32_t members;
-    uint64_t bytes, ns;
-    enum hwmc_reduce_kind kind;
+    struct hwmc_reduce_case of;
     struct hwmc_reduce_way best;
+    uint64_t ns; /* that it takes */
 };
 
 static void try_way(struct search *s, enum hwmc_reduce_kind kind, struct hwmc_reduce_way way)
 {
-    const uint64_t ns = hwmc_reduce_ns(s->net, s->members, &way, s->bytes);
+    uint64_t ns;
 
-    if ((s->kind != HWMC_REDUCE_ANY && s->kind != kind) || (s->best.trees != 0 && ns >= s->ns))
+    way.awaited = s->of.awaited;
+    ns = hwmc_reduce_ns(s->net, s->of.members, &way, s->of.bytes);
+    if ((s->of.kind != HWMC_REDUCE_ANY && s->of.kind != kind) ||
+        (s->best.trees != 0 && ns >= s->ns))
         return;
     s->best = way;
     s->ns = ns;
 }
 
-static void try_all(struct search *s, bool commutative, uint32_t part)
+static void try_all(struct search *s)
 {
-    const uint32_t one = s->bytes < UINT32_MAX / 2 ? (uint32_t) s->bytes : UINT32_MAX / 2;
+    const struct hwmc_reduce_case *c = &s->of;
+    const uint32_t one = c->bytes < UINT32_MAX / 2 ? (uint32_t) c->bytes : UINT32_MAX / 2;
     const uint32_t widest =
-        s->members - 1 < HWMC_REDUCE_FANOUT_MAX ? s->members - 1 : HWMC_REDUCE_FANOUT_MAX;
+        c->members - 1 < HWMC_REDUCE_FANOUT_MAX ? c->members - 1 : HWMC_REDUCE_FANOUT_MAX;
 
-    try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, widest, one});
+    try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, widest, one, false});
     for (uint32_t k = 2; k < widest; k++)
-        try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, k, one});
-    if (s->kind == HWMC_REDUCE_CHAIN && parts_of(s->bytes, LEAST_PART) < 2)
-        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, one});
-    for (; part >= LEAST_PART; part /= 2) {
-        if (parts_of(s->bytes, part) < 2)
+        try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, k, one, false});
+    if (c->kind == HWMC_REDUCE_CHAIN && parts_of(c->bytes, LEAST_PART) < 2)
+        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, one, false});
+    for (uint32_t part = c->part; part >= LEAST_PART; part /= 2) {
+        if (parts_of(c->bytes, part) < 2)
             continue;
-        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, part});
-        if (commutative && s->members > 3)
-            try_way(s, HWMC_REDUCE_TREES, (struct hwmc_reduce_way){2, 2, part});
+        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, part, false});
+        if (c->commutative && c->members > 3)
+            try_way(s, HWMC_REDUCE_TREES, (struct hwmc_reduce_way){2, 2, part, false});
     }
 }
 
-struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32_t members,
-                                          bool commutative, uint64_t bytes, uint32_t part,
-                                          enum hwmc_reduce_kind kind)
+struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net,
+                                          const struct hwmc_reduce_case *c)
 {
-    struct search s = {.net = net, .members = members, .bytes = bytes, .kind = kind};
+    struct search s = {.net = net, .of = *c};
 
-    try_all(&s, commutative, part);
+    try_all(&s);
     if (s.best.trees == 0) {
-        s.kind = HWMC_REDUCE_ANY;
-        try_all(&s, commutative, part);
+        s.of.kind = HWMC_REDUCE_ANY;
+        try_all(&s);
     }
     return s.best;
 }

@@ -13,8 +13,10 @@
  *   two trees           log_2 p (l + 2 (o + s / b)) + M / B + 2 M / s o
  *
  * What waits for a grant takes l more. What hosts that hinder each other cost (collective.h) is
- * that of all parts and grants, shared by p, if it is more. What a line lets through faster at
- * first is taken off once.
+ * that of all parts and grants, shared by p, if it is more. Where they do and all members wait for
+ * the outcome, each child after the first one costs a parent as many times o as hosts are slower
+ * then: those that wait have turns on its processor. What a line lets through faster at first is
+ * taken off once.
  */
 #ifndef HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
 #define HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED
@@ -31,18 +33,27 @@ enum hwmc_reduce_kind {
     HWMC_REDUCE_CHAIN
 };
 
+/* What is reduced. */
+struct hwmc_reduce_case {
+    uint32_t members; /* 2 or more */
+    bool commutative;
+    bool awaited; /* all members wait until it is over, as in an allreduce */
+    uint64_t bytes;
+    uint32_t part; /* bytes at most, where several parts follow each other */
+    enum hwmc_reduce_kind kind;
+};
+
 struct hwmc_reduce_way {
     uint32_t trees;  /* 1: a tree of ranges (core/place/ranges.h); 2 (core/place/trees.h) */
     uint32_t fanout; /* of the one, 1 to HWMC_REDUCE_FANOUT_MAX */
     uint32_t part;   /* bytes that go up at a time */
+    bool awaited;    /* as in the case */
 };
 
 /* The fastest way of a kind, or of all where that kind cannot be: two trees are for 4 members or
- * more, operations that commute, and vectors of several parts. `members`: 2 or more. Parts of at
- * most `part` bytes where several follow each other. */
-struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net, uint32_t members,
-                                          bool commutative, uint64_t bytes, uint32_t part,
-                                          enum hwmc_reduce_kind kind);
+ * more, operations that commute, and vectors of several parts. */
+struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net,
+                                          const struct hwmc_reduce_case *c);
 
 /* Its time, ns. */
 uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,

@@ -11,7 +11,7 @@
 /* A round brings one vector, as an only child does. */
 static uint64_t doubling_ns(const struct hwmc_network *net, uint32_t members, uint64_t bytes)
 {
-    const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes};
+    const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes, false};
     uint64_t rounds = 0;
 
     for (uint64_t reached = 1; reached < members; reached *= 2)
@@ -30,7 +30,7 @@ struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t m
         best = doubling_ns(net, members, bytes);
     }
     for (; part >= HWMC_EAGER_BYTES; part /= 2) {
-        const struct hwmc_reduce_way chain = {1, 1, part};
+        const struct hwmc_reduce_way chain = {1, 1, part, false};
         const uint64_t ns = hwmc_reduce_ns(net, members, &chain, bytes);
 
         if (bytes > part && ns < best) {

@@ -356,7 +356,8 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
     t->at = now;
 }
 
-/* Whether polls of a wait may leave the engine out, if it is dry: nothing of its own is under way. */
+/* Whether polls of a wait may leave the engine out, if it is dry: nothing of its own is under
+ * way. */
 static bool may_rest(const struct MPIDI_HWMC_poll *p)
 {
     return current.waits && !current.woken && p->eager == 0 && !hwmc_global.sessions &&

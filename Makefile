@@ -7,7 +7,7 @@ export HWMC_BUILD ?= $(CURDIR)/build
 
 .PHONY: help deps mpich install demo unit sim dist deb check check-sim check-apm check-fuzz check-install check-mpi \
 	check-lab check-faults faults check-sanitized check-versions check-guest check-mpich check-abi check-dist check-deb \
-	check-style check-graft check-doctor check-metrics check-slurm bench clean
+	check-style check-graft check-doctor check-metrics check-slurm bench papers clean
 
 help:
 	@echo 'make deps          the Debian packages needed (as root: installs them)'
@@ -37,6 +37,7 @@ help:
 	@echo 'make check-sim     tests of the simulator'
 	@echo 'make check-style   format, headers, layering    make check-graft  the tools in maint/'
 	@echo 'make bench         measurements; BENCH=--node, --collectives, --large, ...: test/lab/bench -h'
+	@echo 'make papers        the figures of the five papers again: docs/papers.md; ONLY=001,fig4 PAPERS=--quick'
 	@echo 'make clean         remove what was built here'
 	@echo './autogen.sh --with-mpich=DIR|TARBALL uses another MPICH than 4.0.2; see ./autogen.sh -h'
 
@@ -142,9 +143,13 @@ check-graft:
 	@test/lab/bench_test
 	@test/lab/resilience_test
 	@test/lab/hpcc_test
+	@test/papers/papers_test
 
 bench: mpich
 	@test/lab/bench $(BENCH)
+
+papers: deps mpich
+	@test/papers/run $(if $(ONLY),--only "$(ONLY)") $(PAPERS)
 
 clean:
 	rm -rf "$(CURDIR)/build"

@@ -130,13 +130,14 @@ class Context:
                                dict(full, **(env or {})), check=False)
         if status != 0:
             last = said.strip().splitlines() or ["said nothing"]
-            self.say("  status %d: %s" % (status, last[-1][:120]))
+            self.say("  %s, %s: status %d: %s" % (pathlib.Path(program).name, (env or {}).get(
+                "MPIR_CVAR_BCAST_INTRA_ALGORITHM", mpi), status, last[-1][:80]))
         return status, said
 
     def bcast(self, name, key, sizes, env=None, **options):
         """A job of bcast_bench in a lab, sizes {bytes: iterations}: {bytes: [bench_report.Sample]}; {} if it failed.
 
-        options: gap (us), warm, rotate, ppn, timeout, counter.
+        options: gap (us), warm, late (us), rotate, ppn, timeout, counter.
         """
         series = SERIES[key]
         program = self.program("bcast_bench", series.mpi)
@@ -144,7 +145,7 @@ class Context:
         out.unlink(missing_ok=True)
         words = ["-out=%s" % out, "-sizes=" + ",".join("%d:%d" % item for item in sizes.items()),
                  "-counter=" + options.get("counter", series.counter)]
-        words += ["-%s=%g" % (word, options[word]) for word in ("gap", "warm") if word in options]
+        words += ["-%s=%g" % (word, options[word]) for word in ("gap", "warm", "late") if word in options]
         words += ["-rotate"] if options.get("rotate") else []
         status, _ = self.run(name, program, *words, env=dict(series.env, **(env or {})), mpi=series.mpi,
                              ppn=options.get("ppn", 1), timeout=options.get("timeout", 60))
@@ -155,6 +156,30 @@ class Context:
                     words = line.split()
                     found[int(words[0])].append(bench_report.Sample(words[2:]))
         return dict(found)
+
+    def bare(self, name, hosts, size):
+        """us of broadcasts by multicast without a library, one process on each host of a lab: test/lab/bare.c."""
+        program, turns, out = self.program("bare", "none"), OUT / ("turns." + name), OUT / ("bare." + name)
+        turns.write_bytes(bytes(8192))
+        words = ["-size=%d" % hosts, "-turns=%s:0:1" % turns, "-cells=bcast:%d" % size, "-cell-ms=600", "-out=%s" % out]
+        with contextlib.ExitStack() as ranks:
+            jobs = []
+            for rank in range(hosts):
+                full = [LAB / "lab", "exec", "--name", name, "h%d" % rank, "--", program, "-rank=%d" % rank] + words
+                jobs.append(ranks.enter_context(subprocess.Popen([str(word) for word in full], stdin=subprocess.DEVNULL,
+                                                                 preexec_fn=lab_jobs.end_with_parent)))
+            try:
+                good = [job.wait(40) == 0 for job in jobs]
+            except subprocess.TimeoutExpired:
+                good = [False]
+            finally:
+                for job in jobs:
+                    job.terminate()
+        if not all(good):
+            self.say("  bare on %d hosts failed" % hosts)
+            return []
+        lines = [line.split() for line in out.read_text(encoding="ascii").splitlines()]
+        return [int(words[3]) / 1000 for words in lines if words[0] == "bcast"]
 
     def simulator(self):
         if "sim" not in self.built:

@@ -110,6 +110,12 @@ def slope(pairs):
     return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys)) / sum((x - mean_x) ** 2 for x in xs)
 
 
+def spread(rows, **wanted):
+    """Of a row with low and high: the lowest and the highest median of a repeat, as text."""
+    row, = select(rows, **wanted)
+    return "%s to %s" % (row["low"], row["high"])
+
+
 def size_text(size):
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
@@ -251,7 +257,7 @@ def figure_lines(paper, figure, shelf):
               "*The same shape:* %s." % verdict(claims), ""]
     for claim in claims:
         lines.append("- %s: %s%s" % ("holds" if claim.holds else "**does not hold**", claim.text,
-                                     " *Cause:* " + claim.why if claim.why else ""))
+                                     "" if claim.holds else " *Cause:* " + claim.why))
     return verdict(claims), lines
 
 

@@ -5,7 +5,7 @@
  * bcast_bench: how long a broadcast takes, seen from one clock.
  *
  *   bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate] [-pin]
- *               [-turns=FILE:K:N] [-counter=NAME]
+ *               [-turns=FILE:K:N] [-counter=NAME] [-late=US]
  *
  * All hosts of a lab are one machine, so CLOCK_MONOTONIC is the same clock on every rank and times
  * of different ranks may be subtracted.  An iteration:
@@ -30,6 +30,9 @@
  * With -pin each rank keeps to one processor, rank by rank in turn: jobs that are compared with
  * each other then do not differ in where Linux put their ranks. With -turns this is job K of N that
  * work in turn (turns.h), BLOCK iterations each, after COLD that are not counted.
+ *
+ * With -late the root is early: every other rank comes up to so much after it, by a random number
+ * of rank and iteration. What the broadcast takes is then time - late.
  *
  * Samples are kept in memory and gathered when all iterations of a size are done; rank 0 writes one
  * line an iteration, and one at the end:
@@ -86,6 +89,7 @@ struct plan {
     int iters[MAX_SIZES];
     int warm;
     int64_t gap;
+    int64_t late; /* ns: the most by which a rank comes after the root; 0: all before it */
     int rotate;
     int pin;
     struct turns turns;
@@ -192,10 +196,20 @@ static void stand_aside(int64_t until)
     }
 }
 
-static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root, int64_t gap,
-                    struct sample *sample)
+/* How long after the root this rank enters. */
+static int64_t lateness(unsigned key, int64_t most)
+{
+    uint64_t x = ((uint64_t) key << 32 | (unsigned) rank) * 0x9e3779b97f4a7c15u;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    return (int64_t) ((x ^ x >> 27) % (uint64_t) most);
+}
+
+static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root,
+                    const struct plan *plan, struct sample *sample)
 {
     static unsigned key;
+    int64_t gap = plan->gap;
     int64_t before[NUM_PVARS], after[NUM_PVARS], start, took;
 
     fill(want, bytes, ++key);
@@ -205,8 +219,10 @@ static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root
         memset(buf, 0x5a, (size_t) bytes);
     read_pvars(before);
     start = barrier() + gap;
-    if (rank == root)
+    if (rank == root || plan->late > 0)
         start += LEAD_NS * size;
+    if (rank != root && plan->late > 0)
+        start += lateness(key, plan->late);
     sleep_until(start);
 
     sample->entry = now_ns();
@@ -269,16 +285,16 @@ static void measure(struct plan *plan, int which, FILE *out)
     if (buf == NULL || want == NULL || mine == NULL || (rank == 0 && all == NULL))
         fail("no memory");
     for (int i = 0; i < plan->warm; i++)
-        iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[0]);
+        iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan, &mine[0]);
     find_pvars();
     for (int i = 0; i < iters; i++) {
         if (plan->turns.shared && i % BLOCK == 0) {
             end_turn(plan);
             turns_begin(&plan->turns);
             for (int c = 0; c < COLD; c++)
-                iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[i]);
+                iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan, &mine[i]);
         }
-        iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan->gap, &mine[i]);
+        iterate(buf, want, bytes, plan->rotate ? i % size : 0, plan, &mine[i]);
     }
     MPI_Gather(mine, iters * SAMPLE_WORDS, MPI_INT64_T, all, iters * SAMPLE_WORDS, MPI_INT64_T, 0,
                MPI_COMM_WORLD);
@@ -340,6 +356,8 @@ static int parse(struct plan *plan, int argc, char **argv)
             plan->warm = atoi(argv[i] + 6);
         else if (strncmp(argv[i], "-gap=", 5) == 0)
             plan->gap = (int64_t) (atof(argv[i] + 5) * 1000);
+        else if (strncmp(argv[i], "-late=", 6) == 0)
+            plan->late = (int64_t) (atof(argv[i] + 6) * 1000);
         else if (strncmp(argv[i], "-counter=", 9) == 0)
             pvar_names[CAST] = argv[i] + 9;
         else if (strncmp(argv[i], "-turns=", 7) == 0)
@@ -369,7 +387,7 @@ int main(int argc, char **argv)
     MPI_T_pvar_session_create(&session);
     if (!parse(&plan, argc, argv))
         fail("usage: bcast_bench -out=FILE [-sizes=BYTES:ITERS,...] [-warm=N] [-gap=US] [-rotate] "
-             "[-pin] [-turns=FILE:K:N] [-counter=NAME]");
+             "[-pin] [-turns=FILE:K:N] [-counter=NAME] [-late=US]");
     if (plan.pin)
         keep_to_one_processor();
     if (rank == 0) {

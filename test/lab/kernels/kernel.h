@@ -13,7 +13,8 @@
  *   -n=N         of the problem: each kernel says what
  *   -report      rank 0 prints counters of lanes and collectives in the end
  *
- * Rank 0 prints "running" after the first step, "halfway" after half of -steps, in the end "steps
+ * Rank 0 prints "running" after the first step, "halfway" after half of -steps, and then (without
+ * -steps after the first) waits for the file that HWTEST_GO names; in the end it prints "steps
  * N", "work S", the time of all steps' work in s, and "longest MS", of a step's work; then what
  * test/check-lab reads.
  */
@@ -24,6 +25,7 @@
 #define HWTEST_WITHOUT_MTEST
 #endif
 #include <math.h>
+#include <unistd.h>
 
 #include "../../mpi/coll/hwmc_util.h"
 
@@ -89,6 +91,16 @@ static inline void kernel_say(const struct kernel_job *j, const char *line)
     }
 }
 
+/* Rank 0 waits for the file HWTEST_GO of the environment, which is made when the network is as it
+ * is to be for the other steps; the others wait for rank 0. */
+static inline void kernel_hold(const struct kernel_job *j)
+{
+    const char *go = getenv("HWTEST_GO");
+
+    while (j->rank == 0 && go != NULL && access(go, F_OK) != 0)
+        usleep(5000);
+}
+
 static inline bool kernel_reports(const char *name)
 {
     return strncmp(name, "hwmc_", 5) == 0;
@@ -136,6 +148,8 @@ static inline int kernel_steps(const struct kernel *k, struct kernel_job *j, lon
             kernel_say(j, "running");
         if (done == (steps + 1) / 2)
             kernel_say(j, "halfway");
+        if (done == (steps + 1) / 2 || (steps == 0 && done == 1))
+            kernel_hold(j);
         more = steps > 0 ? done < steps : MPI_Wtime() - start < limit;
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }

@@ -122,7 +122,7 @@ class Context:
         finally:
             command([LAB / "lab", "down", "--name", name], check=False)
 
-    def run(self, name, program, *words, env=None, mpi="mpich", ppn=1, timeout=60):
+    def run(self, name, program, *words, env=None, mpi="mpich", ppn=1, timeout=60, what=None):
         """An MPI job in a lab; what it said."""
         full = {key: value for key, value in os.environ.items() if not key.startswith("MPIR_CVAR_HWMC")}
         status, said = command([LAB / "lab", "run", "--name", name, "--ppn", ppn, "--mpi", mpi, "--timeout", timeout,
@@ -130,8 +130,7 @@ class Context:
                                dict(full, **(env or {})), check=False)
         if status != 0:
             last = said.strip().splitlines() or ["said nothing"]
-            self.say("  %s, %s: status %d: %s" % (pathlib.Path(program).name, (env or {}).get(
-                "MPIR_CVAR_BCAST_INTRA_ALGORITHM", mpi), status, last[-1][:80]))
+            self.say("  %s: status %d: %s" % (what or pathlib.Path(program).name, status, last[-1][:100]))
         return status, said
 
     def bcast(self, name, key, sizes, env=None, **options):
@@ -148,7 +147,7 @@ class Context:
         words += ["-%s=%g" % (word, options[word]) for word in ("gap", "warm", "late") if word in options]
         words += ["-rotate"] if options.get("rotate") else []
         status, _ = self.run(name, program, *words, env=dict(series.env, **(env or {})), mpi=series.mpi,
-                             ppn=options.get("ppn", 1), timeout=options.get("timeout", 60))
+                             ppn=options.get("ppn", 1), timeout=options.get("timeout", 60), what=series.title)
         found = collections.defaultdict(list)
         if status == 0:
             for line in out.read_text(encoding="ascii").splitlines():

@@ -22,6 +22,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import textwrap
 from dataclasses import dataclass, field
 
 sys.dont_write_bytecode = True
@@ -97,10 +98,9 @@ def points(rows, x, y, **wanted):
 
 
 def middle(repeats):
-    """Of samples in several repeats: the median of all, the lowest and the highest median of a repeat."""
-    medians = [statistics.median(samples) for samples in repeats if samples]
-    every = [sample for samples in repeats for sample in samples]
-    return statistics.median(every), min(medians), max(medians)
+    """Of samples in several repeats: the median of all, and their quartiles."""
+    every = sorted(sample for samples in repeats for sample in samples)
+    return statistics.median(every), every[len(every) // 4], every[(3 * len(every) - 1) // 4]
 
 
 def slope(pairs):
@@ -111,7 +111,7 @@ def slope(pairs):
 
 
 def spread(rows, **wanted):
-    """Of a row with low and high: the lowest and the highest median of a repeat, as text."""
+    """Of a row with low and high: the quartiles, as text."""
     row, = select(rows, **wanted)
     return "%s to %s" % (row["low"], row["high"])
 
@@ -271,7 +271,15 @@ def page(papers, shelf):
             word, lines = figure_lines(paper, figure, shelf)
             overview.append("| %s | %s | %s |" % (paper.number, figure.title, word))
             body += lines
-    return INTRODUCTION + "\n".join(overview + body) + "\n"
+    return INTRODUCTION + "\n".join(overview + [wrapped(line) for line in body]) + "\n"
+
+
+def wrapped(line):
+    """As long lines as other pages have; headings and pictures stay whole."""
+    if line.startswith(("#", "!")):
+        return line
+    return textwrap.fill(line, 120, subsequent_indent="  " if line.startswith("- ") else "", break_long_words=False,
+                         break_on_hyphens=False)
 
 
 def machine():

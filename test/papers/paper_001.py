@@ -257,7 +257,7 @@ def judge_delays(rows):
     return [Claim(of("none", "in time") <= min(of(delay, "in time") for delay in DELAYS) * 1.1,
                   "no delay is the fastest where members come in time: %.0f us; fixed %+.0f, adaptive %+.0f, random %+.0f" %
                   ((of("none", "in time"),) + tuple(waits.values())),
-                  "medians of repeats without a delay are %s us, with %s %s; what a root would wait for is there already (the "
+                  "quartiles without a delay are %s us, with %s %s; what a root would wait for is there already (the "
                   "multicast needed %.2f and %.2f repairs)." %
                   (spread(rows, delay="none", case="in time"), best, spread(rows, delay=best, case="in time"),
                    of("none", "in time", "repaired"), of(best, "in time", "repaired"))),
@@ -329,7 +329,7 @@ PAPER = Paper("001", "Hoefler, Siebert, Rehm: A practically constant-time MPI br
                   Figure("fig4", "Figure 4, latency against size of the communicator",
                          "Multicast takes the same time on 2 to 116 hosts; Open MPI's tree grows with the logarithm and is "
                          "slower from 20 hosts on.",
-                         LAB + "2 B; median of the slowest rank's times, lowest and highest median of a repeat.",
+                         LAB + "2 B; median of the slowest rank's times, with quartiles.",
                          slowest_rows, draw_hosts("2 B, slowest rank"), judge_hosts, 240),
                   Figure("fig5", "Figure 5, latency for each rank",
                          "With multicast all of 116 ranks end within 14 % of the median; with the tree rank 1 ends 79.4 % "

@@ -13,6 +13,7 @@
 #include <vector>
 
 extern "C" {
+#include "base/addr.h"
 #include "tools/doctor.h"
 }
 
@@ -71,7 +72,7 @@ struct Case {
         hwmc_doctor_port p = {};
 
         snprintf(p.rail.name, sizeof(p.rail.name), "eth%d", r);
-        p.rail.addr = 0x0a4d0001u + static_cast<uint32_t>(r << 8 | h);
+        p.rail.addr = hwmc_addr_ipv4(0x0a4d0001u + static_cast<uint32_t>(r << 8 | h));
         p.rail.prefix = 24;
         p.rail.mtu = 1500;
         p.rail.up = true;
@@ -385,6 +386,55 @@ TEST(Doctor, SnoopingWithoutQuerier)
     c.look[1].queries = 1;
     EXPECT_EQ(c.judge().num, 0);
     EXPECT_STREQ(c.report.said[HWMC_DOCTOR_SNOOPING], "there is an IGMP querier");
+}
+
+// The same by IPv6 has other names, addresses and lengths.
+TEST(Doctor, RailsOfIPv6)
+{
+    Case c(3, 1);
+
+    for (auto &p : c.ports)
+        p.at[0].rail.addr.family = HWMC_IPV6;
+    EXPECT_EQ(c.judge().num, 0);
+    for (auto &l : c.look)
+        l.floods = 0;
+    auto &f = c.only(HWMC_DOCTOR_SNOOPING, HWMC_DOCTOR_SLOW);
+    EXPECT_TRUE(says(f.what, "snoops MLD,"));
+    EXPECT_TRUE(says(f.cost, "RFC 3810"));
+    EXPECT_TRUE(says(f.mend, "an MLD querier"));
+    c.look[1].queries = 1;
+    EXPECT_EQ(c.judge().num, 0);
+    EXPECT_STREQ(c.report.said[HWMC_DOCTOR_SNOOPING], "there is a querier of MLD");
+    for (auto &s : c.seen)
+        s.longest = 1232;
+    EXPECT_TRUE(says(c.only(HWMC_DOCTOR_LENGTH, HWMC_DOCTOR_SLOW).mend, "mtu 1280 "));
+    Case dropped(2, 1);
+    for (auto &p : dropped.ports)
+        p.at[0].rail.addr.family = HWMC_IPV6;
+    dropped.saw(1, 0, 0).heard = 0;
+    EXPECT_TRUE(
+        says(dropped.only(HWMC_DOCTOR_MULTICAST, HWMC_DOCTOR_BROKEN).mend, "ip6 daddr ff15::/16"));
+    dropped.saw(1, 0, 0).frames = 0;
+    auto &filtered = dropped.only(HWMC_DOCTOR_MULTICAST, HWMC_DOCTOR_BROKEN);
+    EXPECT_TRUE(says(filtered.mend, "MLD"));
+    EXPECT_FALSE(says(filtered.mend, "IGMP"));
+}
+
+TEST(Doctor, AnAddressThatAnotherHostHas)
+{
+    char port[HWMC_RAIL_NAME_MAX] = "";
+    Case c(2, 1);
+
+    EXPECT_TRUE(
+        hwmc_doctor_inet6_line("fd770000000000000000000000000001 02 40 00 c8     eth0\n", port));
+    EXPECT_STREQ(port, "eth0");
+    for (const char *line : {"fd770000000000000000000000000001 02 40 00 c0     eth0\n",
+                             "fd770000000000000000000000000001 02 40 00 80     eth0\n", "", "x\n"})
+        EXPECT_FALSE(hwmc_doctor_inet6_line(line, port)) << line;
+    strcpy(c.ports[1].twice, "eth1");
+    auto &f = c.only(HWMC_DOCTOR_RAILS, HWMC_DOCTOR_SLOW);
+    EXPECT_STREQ(f.hosts, "h1");
+    EXPECT_TRUE(says(f.what, "an IPv6 address of eth1 is another host's too"));
 }
 
 TEST(Doctor, SnoopingIsNotGuessedWhereNobodyCouldLook)

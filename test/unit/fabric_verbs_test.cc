@@ -26,6 +26,7 @@
 #include "emulated_hca.h"
 
 extern "C" {
+#include "base/addr.h"
 #include "fabric/verbs.h"
 #include "fabric/verbs_impl.h"
 #include "rail/rail.h"
@@ -172,7 +173,7 @@ TEST(VerbsNone, WhereThereIsNoPortNothingIsOpenedAndNothingSaid)
     int before = open_files();
 
     strcpy(rail.name, "lo");
-    rail.addr = 0x7f000001;
+    rail.addr = hwmc_addr_ipv4(0x7f000001);
     rail.mtu = 65536;
     rail.up = true;
     params.window = 65536;
@@ -274,8 +275,7 @@ TEST_F(Verbs, ReachesAnotherPortOfTheSubnet)
     hwmc_fabric *c = nullptr;
 
     for (auto &r : rails)
-        if (r.index != rails[0].index && r.prefix == rails[0].prefix &&
-            hwmc_rail_subnet(r.addr, r.prefix) == hwmc_rail_subnet(rails[0].addr, r.prefix))
+        if (r.index != rails[0].index && hwmc_rail_meets(&r, &rails[0]))
             c = open(r);
     if (!c)
         GTEST_SKIP() << "one port";

@@ -21,6 +21,7 @@
 #include "emulated_hca.h"
 
 extern "C" {
+#include "base/addr.h"
 #include "lane/rc/rc.h"
 }
 

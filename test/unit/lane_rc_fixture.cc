@@ -67,7 +67,7 @@ void LaneRc::open(uint32_t n, bool apm, uint8_t timeout, uint32_t max_peers)
         ends.push_back(std::make_unique<End>());
         ends[i]->test = this;
         ends[i]->rank = i;
-        rail.addr = 0x0a4d0001u;
+        rail.addr = hwmc_addr_ipv4(0x0a4d0001u);
         rail.prefix = 24;
         p.counts = &ends[i]->counts;
         p.lane.recv = ::on_recv;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 extern "C" {
+#include "base/addr.h"
 #include "base/random.h"
 #include "fabric/udp.h"
 }
@@ -72,21 +73,34 @@ TEST(Ports, RangeOfThisHostIsOne)
     EXPECT_LE(r.high, 65535u);
 }
 
-TEST(Ports, WhatSomebodyHasForItselfIsNotFree)
-{
-    const int on = 1;
-    sockaddr_in a = {};
-    socklen_t len = sizeof(a);
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+class PortsOf : public testing::TestWithParam<hwmc_family> {};
 
-    a.sin_family = AF_INET;
-    ASSERT_EQ(0, bind(fd, reinterpret_cast<sockaddr *>(&a), sizeof(a)));
-    ASSERT_EQ(0, getsockname(fd, reinterpret_cast<sockaddr *>(&a), &len));
-    EXPECT_FALSE(hwmc_udp_may_bind(ntohs(a.sin_port)));
+TEST_P(PortsOf, WhatSomebodyHasForItselfIsNotFree)
+{
+    const hwmc_family other = GetParam() == HWMC_IPV4 ? HWMC_IPV6 : HWMC_IPV4;
+    const hwmc_addr any = {static_cast<uint32_t>(GetParam()), {}};
+    const int on = 1;
+    hwmc_sockaddr a;
+    socklen_t len = hwmc_addr_to_socket(&any, 0, 0, &a);
+    int fd = socket(a.any.sa_family, SOCK_DGRAM, 0);
+
+    if (fd < 0)
+        GTEST_SKIP() << "no such family here";
+    if (GetParam() == HWMC_IPV6) {
+        ASSERT_EQ(0, setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)));
+    }
+    ASSERT_EQ(0, bind(fd, &a.any, len));
+    ASSERT_EQ(0, getsockname(fd, &a.any, &len));
+    const uint16_t port = hwmc_addr_port_of_socket(&a);
+    EXPECT_FALSE(hwmc_udp_may_bind(GetParam(), port));
+    if (hwmc_udp_may_bind(other, 0)) {
+        EXPECT_TRUE(hwmc_udp_may_bind(other, port)); // each has its own
+    }
     ASSERT_EQ(0, setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on))); // as fabrics do
-    EXPECT_TRUE(hwmc_udp_may_bind(ntohs(a.sin_port)));
+    EXPECT_TRUE(hwmc_udp_may_bind(GetParam(), port));
     close(fd);
 }
+INSTANTIATE_TEST_SUITE_P(Family, PortsOf, testing::Values(HWMC_IPV4, HWMC_IPV6));
 
 TEST(Ports, TravelAsText)
 {

@@ -10,9 +10,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <vector>
 
 extern "C" {
+#include "base/addr.h"
 #include "probe/probe.h"
 }
 
@@ -79,7 +81,7 @@ class Knock : public testing::Test {
         params.have = 3;
         for (int i = 0; i < 2; i++) {
             snprintf(params.mine[i].name, sizeof(params.mine[i].name), "eth%d", i);
-            params.mine[i].addr = LOOPBACK;
+            params.mine[i].addr = hwmc_addr_ipv4(LOOPBACK);
         }
         params.addr = addr_;
         ASSERT_EQ(hwmc_rail_probe_open(&params, &k_), HWMC_OK);
@@ -96,8 +98,9 @@ class Knock : public testing::Test {
         return k_->ops->answered(k_, 0);
     }
 
-    const uint32_t addr_[4][HWMC_RAILS_MAX] = {
-        {LOOPBACK, LOOPBACK}, {0, LOOPBACK}, {ELSEWHERE}, {LOOPBACK, LOOPBACK}};
+    const hwmc_addr here_ = hwmc_addr_ipv4(LOOPBACK), none_ = {};
+    const hwmc_addr addr_[4][HWMC_RAILS_MAX] = {
+        {here_, here_}, {none_, here_}, {hwmc_addr_ipv4(ELSEWHERE)}, {here_, here_}};
     hwmc_probe *k_ = nullptr;
     uint32_t asked_ = 0;
 };
@@ -204,6 +207,35 @@ TEST_F(Knock, DescribesRailsAndAddresses)
     EXPECT_STREQ(text, "eth1 (127.0.0.1)");
     k_->ops->describe(k_, 0, 3, cut, sizeof(cut));
     EXPECT_STREQ(cut, "eth0 (1");
+}
+
+// The same by IPv6, where this host has it.
+TEST_F(Knock, AClosedPortAnswersByIPv6Too)
+{
+    hwmc_rail_probe_params params = {};
+    hwmc_addr addr[2][HWMC_RAILS_MAX] = {};
+    hwmc_sockaddr at;
+    char text[64];
+    const int fd = socket(AF_INET6, SOCK_STREAM, 0);
+
+    ASSERT_TRUE(hwmc_addr_read("::1", &addr[0][0]));
+    socklen_t len = hwmc_addr_to_socket(&addr[0][0], 0, 0, &at);
+    if (fd < 0 || bind(fd, &at.any, len) != 0)
+        GTEST_SKIP() << "no IPv6 here";
+    ASSERT_EQ(0, getsockname(fd, &at.any, &len));
+    params.hosts = 2;
+    params.host = 1;
+    params.port = hwmc_addr_port_of_socket(&at);
+    params.have = 1;
+    strcpy(params.mine[0].name, "eth0");
+    params.mine[0].addr = addr[1][0] = addr[0][0];
+    params.addr = addr;
+    ASSERT_EQ(hwmc_rail_probe_open(&params, &k_), HWMC_OK);
+    EXPECT_EQ(ask(0, 1), 1u);
+    EXPECT_EQ(k_->ops->proven(k_, 0), 1u);
+    k_->ops->describe(k_, 0, 1, text, sizeof(text));
+    EXPECT_STREQ(text, "eth0 (::1)");
+    close(fd);
 }
 
 // What was asked before at a place has no part in what is asked there now.

@@ -25,7 +25,7 @@ hwmc_rail port(const char *name, uint32_t addr, uint32_t prefix)
     hwmc_rail r = {};
 
     strcpy(r.name, name);
-    r.addr = addr;
+    r.addr = hwmc_addr_ipv4(addr);
     r.prefix = prefix;
     r.up = true;
     r.loopback = strcmp(name, "lo") == 0;
@@ -126,9 +126,9 @@ TEST(Rail, DiscoveryFindsWhatIsUp)
     ASSERT_GE(n, 0);
     for (int i = 0; i < n; i++) {
         EXPECT_NE(0u, rails[i].index) << rails[i].name;
-        EXPECT_NE(0u, rails[i].addr) << rails[i].name;
+        EXPECT_NE(0u, rails[i].addr.family) << rails[i].name;
         EXPECT_NE(0u, rails[i].mtu) << rails[i].name;
-        EXPECT_LE(rails[i].prefix, 32u) << rails[i].name;
+        EXPECT_LE(rails[i].prefix, hwmc_addr_bits(&rails[i].addr)) << rails[i].name;
         EXPECT_LT(i > 0 ? rails[i - 1].index : 0, rails[i].index);
     }
     EXPECT_LE(hwmc_rail_discover(rails, 1), 1);
@@ -224,9 +224,33 @@ hwmc_rail port(uint32_t addr, uint32_t prefix)
 {
     hwmc_rail r = {};
 
-    r.addr = addr;
+    r.addr = hwmc_addr_ipv4(addr);
     r.prefix = prefix;
     r.up = true;
+    return r;
+}
+
+// A port with an IPv6 address, and with both: "fd77::7/64".
+hwmc_rail port6(const char *subnet)
+{
+    const std::string text = subnet;
+    const size_t slash = text.find('/');
+    hwmc_rail r = {};
+
+    EXPECT_TRUE(hwmc_addr_read(text.substr(0, slash).c_str(), &r.addr)) << subnet;
+    r.prefix = static_cast<uint32_t>(std::stoul(text.substr(slash + 1)));
+    r.up = true;
+    return r;
+}
+
+hwmc_rail port46(const char *name, uint32_t addr, const char *other)
+{
+    const hwmc_rail six = port6(other);
+    hwmc_rail r = port(addr, 24);
+
+    strcpy(r.name, name);
+    r.other = six.addr;
+    r.other_prefix = six.prefix;
     return r;
 }
 
@@ -250,7 +274,8 @@ TEST(RailMatch, WritesSubnetsInOrder)
 
 TEST(RailMatch, TheLongestTextFits)
 {
-    std::vector<hwmc_rail> rails(HWMC_RAILS_MAX, port(0xfffffffe, 32));
+    std::vector<hwmc_rail> rails(HWMC_RAILS_MAX,
+                                 port6("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128"));
     char text[HWMC_MATCH_TEXT_MAX + 1];
 
     text[HWMC_MATCH_TEXT_MAX] = 'x';
@@ -312,8 +337,10 @@ TEST(RailMatch, RefusesWhatIsNone)
 {
     std::vector<hwmc_rail> mine = {port(0x0a4d0007, 24)};
 
-    for (const char *text : {"10.77.0.0", "10.77.0/24", "10.77.0.256/24", "10.77.0.0/33", "x",
-                             "10.77.0.0/24;10.77.0.0/24", "10.77.0.0/24 "})
+    for (const char *text :
+         {"10.77.0.0", "10.77.0/24", "10.77.0.256/24", "10.77.0.0/33", "x", "fd77::/129",
+          "fd77:/64", "10.77.0.0/24;10.77.0.0/24", "10.77.0.0/24 ", "fd77::%eth0/64", "fd77::/ 64",
+          "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128"})
         EXPECT_EQ(std::vector<int>{HWMC_ERR_INVAL}, match(text, mine)) << text;
 }
 
@@ -352,6 +379,78 @@ TEST(Rail, LinkLocalAddressesAreForWantOfOthers)
     EXPECT_EQ(nullptr, why(1, 0));
     ports[1].up = false;
     EXPECT_EQ(nullptr, why(2, 0));
+}
+
+// Every port has an IPv6 address of the link, also a fast one that nobody has given another.
+TEST(Rail, APortWithoutAnAddressOfItsOwnMakesNoOtherSlow)
+{
+    std::vector<hwmc_rail> ports = {port(0x0a000001, 8), port6("fe80::1/64")};
+    auto why = [&](int num, int i) { return hwmc_rail_left_out(ports.data(), num, i); };
+
+    ports[0].mbit = 10000;
+    ports[1].mbit = 100000;
+    EXPECT_EQ(nullptr, why(2, 0));
+    EXPECT_STREQ("a link-local address, where another port has one of its own", why(2, 1));
+    ports[0].up = false;
+    EXPECT_EQ(nullptr, why(2, 1));
+}
+
+TEST(RailMatch, SubnetsOfBothFamilies)
+{
+    std::vector<hwmc_rail> mine = {port6("fd77:1::7/64"), port(0x0a4d0007, 24),
+                                   port6("fd77:2::7/64")};
+    char text[HWMC_MATCH_TEXT_MAX];
+
+    hwmc_match_write(mine.data(), 3, text);
+    EXPECT_STREQ("fd77:1::/64,10.77.0.0/24,fd77:2::/64", text);
+    EXPECT_EQ((std::vector<int>{2, 1, 0}), match("fd77:2::/64,10.77.0.0/24,fd77:1:0::/64", mine));
+    EXPECT_EQ((std::vector<int>{-1}), match("fd77:1::/48", mine)); // another subnet
+    EXPECT_EQ((std::vector<int>{-1}), match("fd77:3::/64", mine));
+    EXPECT_EQ((std::vector<int>{0, 1, -1}), elsewhere({-1, 1, -1}, {mine[0], mine[1]}));
+}
+
+// The link's subnet is one for all ports: their order tells them apart.
+TEST(RailMatch, PortsOfLinksAreTakenInOrder)
+{
+    std::vector<hwmc_rail> mine = {port6("fe80::7/64"), port6("fe80::8/64")};
+
+    EXPECT_EQ((std::vector<int>{0, 1, -1}), match("fe80::/64,fe80::/64,fe80::/64", mine));
+}
+
+TEST(Rail, APortWithBothGoesByTheFamilyThatIsAskedFor)
+{
+    hwmc_rail r = port46("eth0", 0x0a4d0007, "fd77::7/64");
+
+    hwmc_rail_turn(&r, HWMC_IPV4);
+    EXPECT_EQ((uint32_t) HWMC_IPV4, r.addr.family);
+    hwmc_rail_turn(&r, HWMC_IPV6);
+    EXPECT_EQ((uint32_t) HWMC_IPV6, r.addr.family);
+    EXPECT_EQ(64u, r.prefix);
+    EXPECT_EQ((uint32_t) HWMC_IPV4, r.other.family);
+    hwmc_rail_turn(&r, HWMC_IPV6);
+    EXPECT_EQ((uint32_t) HWMC_IPV6, r.addr.family);
+    r = port(0x0a4d0007, 24);
+    hwmc_rail_turn(&r, HWMC_IPV6); // it has none
+    EXPECT_EQ((uint32_t) HWMC_IPV4, r.addr.family);
+}
+
+TEST(Rail, ASubnetSaysByWhichAddressAPortGoes)
+{
+    const std::vector<hwmc_rail> ports = {port46("eth0", 0x0a4d0007, "fd77::7/64"),
+                                          port46("eth1", 0x0a4d0107, "fd77:1::7/64")};
+    hwmc_rail rails[2];
+    char wrong[HWMC_RAIL_NAME_MAX];
+
+    ASSERT_EQ(2, hwmc_rail_select(ports.data(), 2, "fd77:1::/64,10.77.0.0/24", rails, 2, wrong));
+    EXPECT_STREQ("eth1", rails[0].name);
+    EXPECT_EQ((uint32_t) HWMC_IPV6, rails[0].addr.family);
+    EXPECT_EQ((uint32_t) HWMC_NO_FAMILY, rails[0].other.family); // no other is to be chosen
+    EXPECT_EQ((uint32_t) HWMC_IPV4, rails[1].addr.family);
+    ASSERT_EQ(1, hwmc_rail_select(ports.data(), 2, "eth1", rails, 2, wrong));
+    EXPECT_EQ((uint32_t) HWMC_IPV6, rails[0].other.family);
+    EXPECT_EQ(HWMC_ERR_INVAL,
+              hwmc_rail_select(ports.data(), 2, "fd77:2:3:4:5:6:7:8/128", rails, 2, wrong));
+    EXPECT_STREQ("fd77:2:3:4:5:6:7:8/128", wrong);
 }
 
 } // namespace

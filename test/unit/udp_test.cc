@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * The udp fabric over loopback. Each test has ports of its own, drawn by the kernel, so that
- * several runs at once do not meet. Skipped where loopback is down.
+ * The udp fabric over loopback, and by IPv6 over a port of a network that is made for it, which
+ * takes root. Each test has ports of its own, drawn by the kernel, so that several runs at once do
+ * not meet. Skipped where loopback is down.
  */
 #include <gtest/gtest.h>
 
@@ -22,7 +23,10 @@
 #include <unistd.h>
 #include <vector>
 
+#include "in_network.h"
+
 extern "C" {
+#include "base/addr.h"
 #include "fabric/udp.h"
 }
 
@@ -44,18 +48,21 @@ uint16_t free_port()
     return ntohs(a.sin_port);
 }
 
-class Udp : public ::testing::Test {
+class Udp : public ::testing::TestWithParam<hwmc_family> {
   protected:
     void SetUp() override
     {
-        strcpy(rail.name, "lo");
-        rail.index = if_nametoindex("lo");
-        rail.addr = LO;
-        rail.prefix = 8;
-        rail.mtu = 65536;
+        if (is_ipv6() && !network_.works())
+            GTEST_SKIP() << "needs a network namespace";
+        strcpy(rail.name, is_ipv6() ? "v0" : "lo");
+        rail.index = if_nametoindex(rail.name);
+        ASSERT_TRUE(hwmc_addr_read(is_ipv6() ? "fd77::1" : "127.0.0.1", &rail.addr));
+        rail.prefix = is_ipv6() ? 64 : 8;
+        rail.mtu = 65535;
         rail.up = true;
-        rail.loopback = true;
+        rail.loopback = !is_ipv6();
         params.port = free_port();
+        params.key = 0x0123456789abcdef;
         params.ttl = 1;
         params.groups = HWMC_RANDOM_GROUPS;
         params.loop = true;
@@ -66,6 +73,11 @@ class Udp : public ::testing::Test {
         ASSERT_EQ(HWMC_OK, a->ops->draw(a, &group));
         if (a->ops->join(a, group) != HWMC_OK)
             GTEST_SKIP() << "loopback cannot multicast";
+    }
+
+    static bool is_ipv6()
+    {
+        return GetParam() == HWMC_IPV6;
     }
 
     void TearDown() override
@@ -98,6 +110,7 @@ class Udp : public ::testing::Test {
         }
     }
 
+    InNetwork network_{is_ipv6()};
     hwmc_rail rail = {};
     hwmc_udp_params params = {};
     hwmc_fabric *a = nullptr, *b = nullptr;
@@ -107,10 +120,11 @@ class Udp : public ::testing::Test {
 using Strings = std::vector<std::string>;
 
 // Somebody who knows the port sends to a host alone, between datagrams that are multicast.
-TEST_F(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
+TEST_P(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
 {
-    sockaddr_in to = {};
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    hwmc_sockaddr to;
+    int fd = socket(hwmc_addr_af(&rail.addr), SOCK_DGRAM, 0);
+    socklen_t len;
     uint64_t dropped = 0;
     hwmc_udp_params counted = params;
     hwmc_fabric *c;
@@ -121,12 +135,10 @@ TEST_F(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
     ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &counted, &c));
     ASSERT_EQ(HWMC_OK, c->ops->draw(c, &g));
     ASSERT_EQ(HWMC_OK, c->ops->join(c, g));
-    to.sin_family = AF_INET;
-    to.sin_port = htons(counted.port);
-    to.sin_addr.s_addr = htonl(LO);
+    len = hwmc_addr_to_socket(&rail.addr, counted.port, 0, &to);
     for (int i = 0; i < 200; i++) {
         if (i % 3 > 0)
-            ASSERT_EQ(5, sendto(fd, "alone", 5, 0, reinterpret_cast<sockaddr *>(&to), sizeof(to)));
+            ASSERT_EQ(5, sendto(fd, "alone", 5, 0, &to.any, len));
         else
             send(c, g, "all" + std::to_string(i));
     }
@@ -139,7 +151,7 @@ TEST_F(Udp, WhatWasSentToThisHostAloneIsDroppedAndCounted)
     c->ops->close(c);
 }
 
-TEST_F(Udp, DrawsAdministrativelyScopedGroupsOfItsPort)
+TEST_P(Udp, DrawsAdministrativelyScopedGroupsOfItsPort)
 {
     std::set<uint64_t> drawn;
 
@@ -153,7 +165,7 @@ TEST_F(Udp, DrawsAdministrativelyScopedGroupsOfItsPort)
     EXPECT_GT(drawn.size(), 60u);
 }
 
-TEST_F(Udp, CarriesHeadAndBodyAsOneToMembersOnly)
+TEST_P(Udp, CarriesHeadAndBodyAsOneToMembersOnly)
 {
     uint64_t other = group ^ 1;
 
@@ -164,7 +176,7 @@ TEST_F(Udp, CarriesHeadAndBodyAsOneToMembersOnly)
     EXPECT_EQ((Strings{"headbody", "alone"}), poll(b));
 }
 
-TEST_F(Udp, ASocketHearsOnlyWhatItsFabricJoined)
+TEST_P(Udp, ASocketHearsOnlyWhatItsFabricJoined)
 {
     uint64_t other = group ^ 1;
 
@@ -175,7 +187,7 @@ TEST_F(Udp, ASocketHearsOnlyWhatItsFabricJoined)
     EXPECT_EQ(Strings{"to other"}, poll(b));
 }
 
-TEST_F(Udp, JoinsAreCounted)
+TEST_P(Udp, JoinsAreCounted)
 {
     ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
@@ -189,7 +201,7 @@ TEST_F(Udp, JoinsAreCounted)
 }
 
 // Told anew, and in the group as before.
-TEST_F(Udp, WhatIsToldAgainStaysJoined)
+TEST_P(Udp, WhatIsToldAgainStaysJoined)
 {
     ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
     ASSERT_EQ(HWMC_OK, b->ops->join(b, group));
@@ -205,7 +217,7 @@ TEST_F(Udp, WhatIsToldAgainStaysJoined)
     EXPECT_EQ(Strings{}, poll(b));
 }
 
-TEST_F(Udp, RefusesGroupsThatAreNotItsOwn)
+TEST_P(Udp, RefusesGroupsThatAreNotItsOwn)
 {
     hwmc_out out = {"x", 1, nullptr, 0};
 
@@ -214,18 +226,33 @@ TEST_F(Udp, RefusesGroupsThatAreNotItsOwn)
     EXPECT_EQ(HWMC_ERR_GROUP, b->ops->post(b, LO, &out, 1));
 }
 
-/* The kernel allows a socket 20 groups. */
-TEST_F(Udp, TakesManyGroupsOnFurtherSockets)
+/* The kernel allows a socket 20 groups; of IPv6 as many as its option memory has room for, at least
+ * 40 bytes each. */
+int many_groups(bool ipv6)
 {
-    const int num = 100;
+    std::ifstream file("/proc/sys/net/core/optmem_max");
+    int bytes = 0;
+
+    return ipv6 && file >> bytes ? bytes / 40 + 100 : 100;
+}
+
+TEST_P(Udp, TakesManyGroupsOnFurtherSockets)
+{
+    const int num = many_groups(is_ipv6());
     int fds[16];
 
     for (int i = 0; i < num; i++)
         ASSERT_EQ(HWMC_OK, b->ops->join(b, group ^ static_cast<uint64_t>(i + 1))) << i;
     EXPECT_GT(b->ops->fds(b, fds, 16), 1);
-    for (int i = 0; i < num; i++)
+    Strings came;
+    for (int i = 0; i < num; i++) {
         send(a, group ^ static_cast<uint64_t>(i + 1), std::to_string(i));
-    Strings came = poll(b, 7);
+        if (i % 100 == 99)
+            for (const std::string &one : poll(b, 7))
+                came.push_back(one);
+    }
+    for (const std::string &one : poll(b, 7))
+        came.push_back(one);
     EXPECT_EQ(static_cast<size_t>(num), std::set<std::string>(came.begin(), came.end()).size());
     EXPECT_EQ(static_cast<size_t>(num), came.size());
     for (int i = 0; i < num; i++)
@@ -253,7 +280,9 @@ bool allow_no_joins()
     return file.good();
 }
 
-TEST_F(Udp, WhereNoSocketMayJoinNoneIsLeftOpen)
+class UdpJoins : public Udp {};
+
+TEST_P(UdpJoins, WhereNoSocketMayJoinNoneIsLeftOpen)
 {
     bool possible = false;
     int err = HWMC_OK, before = 0, after = 0;
@@ -275,7 +304,7 @@ TEST_F(Udp, WhereNoSocketMayJoinNoneIsLeftOpen)
     EXPECT_EQ(before, after);
 }
 
-TEST_F(Udp, PostsBatchesOfAnySize)
+TEST_P(Udp, PostsBatchesOfAnySize)
 {
     const int num = 150;
     std::vector<std::string> text;
@@ -290,7 +319,7 @@ TEST_F(Udp, PostsBatchesOfAnySize)
     EXPECT_EQ(text, poll(b));
 }
 
-TEST_F(Udp, HoldsTheWindowThatItTells)
+TEST_P(Udp, HoldsTheWindowThatItTells)
 {
     hwmc_fabric_attr attr;
 
@@ -310,7 +339,7 @@ TEST_F(Udp, HoldsTheWindowThatItTells)
     }
 }
 
-TEST_F(Udp, DropsWhatIsLongerThanADatagramCanBe)
+TEST_P(Udp, DropsWhatIsLongerThanADatagramCanBe)
 {
     hwmc_fabric_attr attr;
 
@@ -323,7 +352,7 @@ TEST_F(Udp, DropsWhatIsLongerThanADatagramCanBe)
 }
 
 /* What one message carried is handed over as if it had come one by one, also a few at a time. */
-TEST_F(Udp, HandsOverAFewAtATime)
+TEST_P(Udp, HandsOverAFewAtATime)
 {
     std::vector<std::string> text;
     std::vector<hwmc_out> out;
@@ -441,7 +470,7 @@ class UdpExpects : public Udp {
     }
 };
 
-TEST_F(UdpExpects, BodiesComeToWhereTheyBelong)
+TEST_P(UdpExpects, BodiesComeToWhereTheyBelong)
 {
     Expected x(8, 100); /* the last one is short */
     int apart;
@@ -463,7 +492,7 @@ TEST_F(UdpExpects, BodiesComeToWhereTheyBelong)
     EXPECT_EQ(Strings{}, poll_into(x, &apart));
 }
 
-TEST_F(UdpExpects, SeveralMessagesInOneCall)
+TEST_P(UdpExpects, SeveralMessagesInOneCall)
 {
     Expected x(9);
     int apart;
@@ -479,7 +508,7 @@ TEST_F(UdpExpects, SeveralMessagesInOneCall)
 }
 
 /* A gap, another order, more than expected, other lengths: all is handed over whole. */
-TEST_F(UdpExpects, WhatIsNotExpectedIsPutTogether)
+TEST_P(UdpExpects, WhatIsNotExpectedIsPutTogether)
 {
     Expected x(6);
     int apart;
@@ -502,7 +531,7 @@ TEST_F(UdpExpects, WhatIsNotExpectedIsPutTogether)
 }
 
 /* More of them than there is room for: the rest is in the fabric's buffer. */
-TEST_F(UdpExpects, WhatFollowsTheEndIsHandedOverWhole)
+TEST_P(UdpExpects, WhatFollowsTheEndIsHandedOverWhole)
 {
     Expected x(8);
     int apart;
@@ -525,7 +554,7 @@ TEST_F(UdpExpects, WhatFollowsTheEndIsHandedOverWhole)
 }
 
 /* A socket without checksums is one for which the kernel refuses messages of several datagrams. */
-TEST_F(Udp, PostsOneByOneWhereTheKernelWantsThat)
+TEST_P(Udp, PostsOneByOneWhereTheKernelWantsThat)
 {
     const int on = 1;
     std::string text(500, 'x');
@@ -543,7 +572,7 @@ TEST_F(Udp, PostsOneByOneWhereTheKernelWantsThat)
     }
 }
 
-TEST_F(Udp, ItsDescriptorTellsOfDatagrams)
+TEST_P(Udp, ItsDescriptorTellsOfDatagrams)
 {
     pollfd p = {-1, POLLIN, 0};
 
@@ -557,19 +586,19 @@ TEST_F(Udp, ItsDescriptorTellsOfDatagrams)
     EXPECT_EQ(UINT64_MAX, b->ops->deadline(b));
 }
 
-TEST_F(Udp, TestsCanFixTheGroup)
+TEST_P(Udp, TestsCanFixTheGroup)
 {
     hwmc_fabric *c = nullptr;
     uint64_t g = 0;
 
-    params.groups = {0xefc00102, 0};
+    params.groups = {0xefc00102, 0, 5};
     ASSERT_EQ(HWMC_OK, hwmc_udp_open(&rail, &params, &c));
     EXPECT_EQ(HWMC_OK, c->ops->draw(c, &g));
     EXPECT_EQ(static_cast<uint64_t>(params.port) << 32 | 0xefc00102, g);
     c->ops->close(c);
 }
 
-TEST_F(Udp, RefusesARailThatCannotBe)
+TEST_P(Udp, RefusesARailThatCannotBe)
 {
     hwmc_fabric *c = nullptr;
 
@@ -582,6 +611,41 @@ TEST_F(Udp, RefusesARailThatCannotBe)
     rail.index = 0x7ffffff0;
     EXPECT_EQ(HWMC_ERR_DEVICE, hwmc_udp_open(&rail, &params, &c));
     EXPECT_EQ(nullptr, c);
+}
+
+std::string name_of(const testing::TestParamInfo<hwmc_family> &info)
+{
+    return info.param == HWMC_IPV6 ? "IPv6" : "IPv4";
+}
+
+INSTANTIATE_TEST_SUITE_P(Family, Udp, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);
+INSTANTIATE_TEST_SUITE_P(Family, UdpJoins, testing::Values(HWMC_IPV4), name_of);
+INSTANTIATE_TEST_SUITE_P(Family, UdpExpects, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);
+
+/* Headers of IPv6 are longer, and a datagram that does not fit in a frame would be cut in two. */
+TEST(UdpRail, ADatagramIsWhatHeadersLeaveOfTheMtu)
+{
+    for (const hwmc_family family : {HWMC_IPV4, HWMC_IPV6}) {
+        hwmc_rail rail = {};
+        hwmc_udp_params params = {};
+        hwmc_fabric_attr attr;
+        hwmc_fabric *f;
+
+        strcpy(rail.name, "lo");
+        rail.index = if_nametoindex("lo");
+        ASSERT_TRUE(hwmc_addr_read(family == HWMC_IPV6 ? "::1" : "127.0.0.1", &rail.addr));
+        rail.mtu = 1500;
+        rail.up = true;
+        params.port = free_port();
+        params.ttl = 1;
+        params.groups = HWMC_RANDOM_GROUPS;
+        params.window = 1 << 20;
+        if (hwmc_udp_open(&rail, &params, &f) != HWMC_OK)
+            GTEST_SKIP() << "no loopback device of both families";
+        f->ops->query(f, &attr);
+        EXPECT_EQ(family == HWMC_IPV6 ? 1452u : 1472u, attr.max_datagram);
+        f->ops->close(f);
+    }
 }
 
 } // namespace

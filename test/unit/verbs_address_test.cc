@@ -94,7 +94,7 @@ TEST(Draw, NumbersForIpv4AreOfTheJobsPortAndScope)
         drawn.insert(g);
     }
     EXPECT_GT(drawn.size(), 60u);
-    ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, {0xefc00001, 0}, &g));
+    ASSERT_EQ(HWMC_OK, hwmc_random_ipv4(50000, {0xefc00001, 0, 5}, &g));
     EXPECT_EQ(UINT64_C(50000) << 32 | 0xefc00001, g);
     EXPECT_FALSE(hwmc_random_is_ipv4(UINT64_C(50000) << 32, 50000)); /* the wildcard is no group */
 }

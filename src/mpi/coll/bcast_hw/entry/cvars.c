@@ -37,9 +37,9 @@ cvars:
       scope       : MPI_T_SCOPE_LOCAL
       description : >-
         The network ports for multicast: names of interfaces or subnets, as eth0,eth1 or
-        10.77.0.0/24, up to 8, separated by commas. Those in subnets that all hosts of a
-        communicator share are used, in the order that rank 0 has them. Empty: every port that is
-        up, is no bridge, has no address of 169.254.0.0/16 where another has one of its own, and is
+        10.77.0.0/24 or fd77::/64, up to 8, separated by commas. Those in subnets that all hosts of
+        a communicator share are used, in the order that rank 0 has them. Empty: every port that is
+        up, is no bridge, has no address of its link alone where another has one of its own, and is
         not slower than a quarter of the fastest, that of the multicast route first; loopback when
         there is none. Without those that have one address on all hosts, or by which hosts do not
         reach each other.

@@ -109,8 +109,9 @@ static const struct hwmc_key tune_keys[] = {
         "2 "
         "or more a network that MPIR_CVAR_HWMC_RAILS names is one rail, of all subnets inside."),
     TEXT(groups, tune, ALIKE, HWMC_SET_PATH_ROOM, "239.192.0.0/14",
-         "The IPv4 multicast addresses of which groups are drawn, as the routers and the firewalls "
-         "of a network have a scope for. Few are enough, since messages name their job too."),
+         "The multicast addresses of which groups are drawn, as the routers and the firewalls "
+         "of a network have a scope for. Few are enough, since messages name their job too. IPv6: "
+         "ff1S::/16, S being the scope; by default ff15::/16. With a + between: one of each."),
     INT(join_ms, ALIKE, 1, MINUTES_10, 5000, "ms",
         "The part of set-up that joining the multicast group may take, or the communicator does "
         "without multicast. InfiniBand's subnet manager is asked for it; IP multicast joins at "

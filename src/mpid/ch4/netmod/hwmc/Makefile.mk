@@ -19,6 +19,7 @@ noinst_HEADERS +=                                    \
     src/mpid/ch4/netmod/hwmc/base/counters.h         \
     src/mpid/ch4/netmod/hwmc/base/global.h           \
     src/mpid/ch4/netmod/hwmc/base/hex.h              \
+    src/mpid/ch4/netmod/hwmc/base/addr.h             \
     src/mpid/ch4/netmod/hwmc/base/random.h           \
     src/mpid/ch4/netmod/hwmc/base/versions.h         \
     src/mpid/ch4/netmod/hwmc/fabric/fault.h          \
@@ -77,6 +78,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/am/recv.c               \
     src/mpid/ch4/netmod/hwmc/am/send.c               \
     src/mpid/ch4/netmod/hwmc/init/counters.c         \
+    src/mpid/ch4/netmod/hwmc/base/addr.c             \
     src/mpid/ch4/netmod/hwmc/base/random.c           \
     src/mpid/ch4/netmod/hwmc/fabric/fault.c          \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c       \
@@ -203,6 +205,7 @@ src_mpid_ch4_netmod_hwmc_tools_hwmc_info_SOURCES = \
     src/mpid/ch4/netmod/hwmc/tools/info_prometheus.c \
     src/mpid/ch4/netmod/hwmc/tools/info_rails.c    \
     src/mpid/ch4/netmod/hwmc/tools/info_vars.c     \
+    src/mpid/ch4/netmod/hwmc/base/addr.c           \
     src/mpid/ch4/netmod/hwmc/base/random.c         \
     src/mpid/ch4/netmod/hwmc/fabric/segments.c     \
     src/mpid/ch4/netmod/hwmc/fabric/udp.c          \

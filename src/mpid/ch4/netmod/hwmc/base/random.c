@@ -5,10 +5,12 @@
  * random: see random.h.
  */
 #include "random.h"
+#include "addr.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/types.h>
 
@@ -39,18 +41,38 @@ int hwmc_random_ipv4(uint16_t port, struct hwmc_random_groups groups, uint64_t *
     return HWMC_OK;
 }
 
+static bool read_one(const char *text, struct hwmc_random_groups *groups)
+{
+    struct hwmc_addr a;
+    uint32_t prefix;
+
+    if (!hwmc_addr_read_subnet(text, &a, &prefix) || !hwmc_addr_is_multicast(&a))
+        return false;
+    if (a.family == HWMC_IPV6) {
+        groups->scope = a.bytes[1] & 15;
+        return prefix == 16 && a.bytes[1] >> 4 == 1 && groups->scope > 1 && groups->scope < 15;
+    }
+    groups->first = hwmc_addr_number(&a);
+    groups->bits = 32 - prefix;
+    return prefix >= 4 && groups->first >> 8 != LOCAL_GROUPS >> 8;
+}
+
 bool hwmc_random_groups_read(const char *text, struct hwmc_random_groups *groups)
 {
-    unsigned b[4], prefix;
-    int used = 0;
+    const char *plus = strchr(text, '+');
+    struct hwmc_random_groups read = HWMC_RANDOM_GROUPS;
+    char before[HWMC_ADDR_SUBNET_MAX];
 
-    if (sscanf(text, "%3u.%3u.%3u.%3u/%2u%n", &b[0], &b[1], &b[2], &b[3], &prefix, &used) != 5 ||
-        text[used] != '\0' || b[0] < 224 || b[0] > 239 || (b[1] | b[2] | b[3]) > 255 ||
-        prefix < 4 || prefix > 32)
+    if (plus != NULL) {
+        snprintf(before, sizeof(before), "%.*s", (int) (plus - text), text);
+        if (!read_one(before, &read))
+            return false;
+        text = plus + 1;
+    }
+    if (!read_one(text, &read))
         return false;
-    *groups = (struct hwmc_random_groups){b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3], 32 - prefix};
-    groups->first &= ~((1u << groups->bits) - 1);
-    return groups->first >> 8 != LOCAL_GROUPS >> 8;
+    *groups = read;
+    return true;
 }
 
 struct hwmc_random_range hwmc_random_ephemeral(void)

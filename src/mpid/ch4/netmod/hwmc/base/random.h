@@ -15,13 +15,15 @@
 
 #include "../../../../../mpi/coll/bcast_hw/port/err.h"
 
-/* Addresses of IPv4 multicast, host byte order: those whose first 32 - `bits` bits are as in
- * `first`. By default 239.192.0.0/14, which RFC 2365 leaves to an organization. */
+/* Addresses of multicast. IPv4, host byte order: those whose first 32 - `bits` bits are as in
+ * `first`. By default 239.192.0.0/14, which RFC 2365 leaves to an organization. IPv6: those that
+ * addr.h makes of the same numbers, of this scope. */
 struct hwmc_random_groups {
     uint32_t first;
-    uint32_t bits; /* to draw, 0 to 28 */
+    uint32_t bits;  /* to draw, 0 to 28 */
+    uint32_t scope; /* of IPv6 (RFC 7346), by default the site; the hop limit is what bounds them */
 };
-#define HWMC_RANDOM_GROUPS ((struct hwmc_random_groups){0xefc00000u, 18})
+#define HWMC_RANDOM_GROUPS ((struct hwmc_random_groups){0xefc00000u, 18, 5})
 
 /* Random bytes, not to be guessed, at most 256. ERR_LIMIT: the system gives none. */
 int hwmc_random(void *bytes, size_t len);
@@ -29,8 +31,9 @@ int hwmc_random(void *bytes, size_t len);
 /* A number for IPv4 multicast. ERR_LIMIT. */
 int hwmc_random_ipv4(uint16_t port, struct hwmc_random_groups groups, uint64_t *group);
 
-/* Reads "239.192.0.0/14": false when that is not a range of multicast addresses, or begins with
- * 224.0.0.0/24, which no router forwards. */
+/* Reads "239.192.0.0/14", or "ff15::/16", or both with a + between; a family that is not named has
+ * its default. False: IPv4 is not a range of multicast addresses, or begins with 224.0.0.0/24,
+ * which no router forwards; IPv6 is not ff1S::/16, S from 2 to e (RFC 4291: transient). */
 bool hwmc_random_groups_read(const char *text, struct hwmc_random_groups *groups);
 
 /* Whether `group` is a number for IPv4 multicast of the job with that port. */

@@ -16,7 +16,6 @@
 #include "udp_impl.h"
 #include "segments.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <string.h>
@@ -66,7 +65,13 @@ struct batch {
     union hwmc_segments_control control[HWMC_UDP_BATCH];
 };
 
-static void make_batch(struct batch *b, bool segments, const struct sockaddr_in *to,
+/* A group, as the kernel takes it. */
+struct target {
+    union hwmc_sockaddr addr;
+    socklen_t len;
+};
+
+static void make_batch(struct batch *b, bool segments, const struct target *to,
                        const struct hwmc_out *out, int n)
 {
     b->num = 0;
@@ -80,8 +85,8 @@ static void make_batch(struct batch *b, bool segments, const struct sockaddr_in 
         }
         b->runs[b->num] = run;
         *msg = (struct msghdr){
-            .msg_name = (void *) to,
-            .msg_namelen = sizeof(*to),
+            .msg_name = (void *) &to->addr,
+            .msg_namelen = to->len,
             .msg_iov = b->iov[i],
             .msg_iovlen = 2 * (size_t) run,
         };
@@ -91,7 +96,7 @@ static void make_batch(struct batch *b, bool segments, const struct sockaddr_in 
 }
 
 /* Gives the kernel n <= HWMC_UDP_BATCH datagrams: how many are gone, or a negative error. */
-static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to, const struct hwmc_out *out,
+static int send_batch(struct hwmc_udp *u, const struct target *to, const struct hwmc_out *out,
                       int n)
 {
     struct batch b;
@@ -127,13 +132,13 @@ static int send_batch(struct hwmc_udp *u, const struct sockaddr_in *to, const st
 int hwmc_udp_post(struct hwmc_fabric *f, uint64_t group, const struct hwmc_out *out, int n)
 {
     struct hwmc_udp *u = (struct hwmc_udp *) f;
-    const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = htons(u->params.port),
-                                   .sin_addr.s_addr = htonl((uint32_t) group)};
+    const struct hwmc_addr addr = hwmc_udp_address(u, (uint32_t) group);
+    struct target to;
     int sent = 0;
 
     if (!hwmc_udp_is_group(u, group))
         return HWMC_ERR_GROUP;
+    to.len = hwmc_addr_to_socket(&addr, u->params.port, u->rail.index, &to.addr);
     u->retry_at = UINT64_MAX;
     while (sent < n) {
         int batch = n - sent < HWMC_UDP_BATCH ? n - sent : HWMC_UDP_BATCH;

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * udp: IP multicast as a fabric, on Ethernet or loopback. Its groups are those of base/random.h.
+ * udp: IP multicast as a fabric, on Ethernet or loopback, by IPv4 or IPv6 as the rail's address is.
+ * Its groups are those of base/random.h; their IPv6 addresses are made by base/addr.h.
  */
 #ifndef HWMC_NETMOD_FABRIC_UDP_H_INCLUDED
 #define HWMC_NETMOD_FABRIC_UDP_H_INCLUDED
@@ -17,6 +18,7 @@
 
 struct hwmc_udp_params {
     uint16_t port;                    /* the same in the whole job; not 0 */
+    uint64_t key;                     /* the job's, for addresses of IPv6 groups */
     uint8_t ttl;                      /* 1: one subnet */
     bool loop;                        /* other ranks of the job live on this host */
     struct hwmc_random_groups groups; /* of which draw gives one */
@@ -32,8 +34,8 @@ struct hwmc_udp_params {
 int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *params,
                   struct hwmc_fabric **fabric);
 
-/* Whether a fabric could have the port on this host now. */
-bool hwmc_udp_may_bind(uint16_t port);
+/* Whether a fabric of that family could have the port on this host now. */
+bool hwmc_udp_may_bind(enum hwmc_family family, uint16_t port);
 
 /* What the kernel is taken to charge a socket for one waiting datagram of `len` bytes. */
 size_t hwmc_udp_cost(size_t len);
@@ -43,6 +45,9 @@ size_t hwmc_udp_cost(size_t len);
  * twice that. */
 int hwmc_udp_buffer_for(size_t window, size_t len);
 #define HWMC_UDP_SEND_BUFFER 65536
+
+/* Of a fabric of this kind: the address of a group. */
+struct hwmc_addr hwmc_udp_group_address(const struct hwmc_fabric *fabric, uint64_t group);
 
 /* Of a fabric of this kind: the kernel takes several datagrams as one message, as far as is known;
  * how many it has handed over in one, of late. */

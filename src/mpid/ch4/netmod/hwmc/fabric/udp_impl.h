@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 
 #include "udp.h"
+#include "../base/addr.h"
 
 #define HWMC_UDP_BATCH 64 /* messages in one system call */
 #define HWMC_UDP_SOCKETS_MAX 64
@@ -28,13 +29,13 @@
 /* Of what came: where it was sent to, and into what segments it is to be cut. */
 union hwmc_udp_control {
     struct cmsghdr align;
-    char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in_pktinfo))];
+    char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 
 struct hwmc_udp_member {
-    uint32_t addr; /* host byte order */
-    int socket;    /* index into sockets */
-    int refs;      /* > 0 */
+    uint32_t group; /* its number without the port */
+    int socket;     /* index into sockets */
+    int refs;       /* > 0 */
 };
 
 /* A message from the kernel: one datagram, or several in a row. The first `split` lie apart, each
@@ -98,6 +99,14 @@ size_t hwmc_udp_window_of(int fd, size_t len);
 
 /* Whether `group` is one of this job's numbers. */
 bool hwmc_udp_is_group(const struct hwmc_udp *u, uint64_t group);
+
+static inline bool hwmc_udp_is_ipv6(const struct hwmc_udp *u)
+{
+    return u->rail.addr.family == HWMC_IPV6;
+}
+
+/* The address of a group on this rail. */
+struct hwmc_addr hwmc_udp_address(const struct hwmc_udp *u, uint32_t group);
 
 int hwmc_udp_join(struct hwmc_fabric *f, uint64_t group);
 int hwmc_udp_leave(struct hwmc_fabric *f, uint64_t group);

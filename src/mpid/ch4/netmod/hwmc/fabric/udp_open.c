@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define IP_UDP_HEADERS 28u
+#define UDP_HEADERS(ipv6) ((ipv6) ? 48u : 28u) /* with IP's, without options */
+#define MTU_MIN_IPV6 1280u                     /* RFC 8200: a link with less has no IPv6 */
 #define LOOPBACK_DATAGRAM (16384u + 64u)
 #define DATAGRAM_MIN 256u
 
@@ -78,10 +79,13 @@ static void init_buffers(struct hwmc_udp *u)
 int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *params,
                   struct hwmc_fabric **fabric)
 {
+    const bool is_ipv6 = rail->addr.family == HWMC_IPV6;
+    const uint32_t headers = UDP_HEADERS(is_ipv6);
     struct hwmc_udp *u;
     int err;
 
-    if (!rail->up || rail->mtu < IP_UDP_HEADERS + DATAGRAM_MIN || params->port == 0)
+    if (!rail->up || rail->mtu < headers + DATAGRAM_MIN || params->port == 0 ||
+        (is_ipv6 && rail->mtu < MTU_MIN_IPV6))
         return HWMC_ERR_INVAL;
     u = calloc(1, sizeof(*u));
     if (u == NULL)
@@ -94,7 +98,7 @@ int hwmc_udp_open(const struct hwmc_rail *rail, const struct hwmc_udp_params *pa
     u->retry_at = UINT64_MAX;
     u->segments = true; /* until the kernel refuses */
     u->attr.group_bits = (int) params->groups.bits;
-    u->attr.max_datagram = rail->mtu - IP_UDP_HEADERS;
+    u->attr.max_datagram = rail->mtu - headers;
     if (u->attr.max_datagram > LOOPBACK_DATAGRAM)
         u->attr.max_datagram = LOOPBACK_DATAGRAM;
     err = HWMC_ERR_NOMEM;

@@ -33,12 +33,20 @@ static size_t min_size(size_t a, size_t b)
 
 static bool is_multicast(struct msghdr *msg)
 {
-    struct in_pktinfo info = {0};
+    struct in_pktinfo info;
+    struct in6_pktinfo info6;
 
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c))
-        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO)
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
+        if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
             memcpy(&info, CMSG_DATA(c), sizeof(info));
-    return IN_MULTICAST(ntohl(info.ipi_addr.s_addr));
+            return IN_MULTICAST(ntohl(info.ipi_addr.s_addr));
+        }
+        if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+            memcpy(&info6, CMSG_DATA(c), sizeof(info6));
+            return IN6_IS_ADDR_MULTICAST(&info6.ipi6_addr);
+        }
+    }
+    return false;
 }
 
 /* Where messages are to go. Returns how many may come. */

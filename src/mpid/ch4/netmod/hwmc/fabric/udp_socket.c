@@ -4,7 +4,7 @@
  *
  * The sockets of the udp fabric. Each is bound to the job's port and hears the groups it joined and
  * no others (IP_MULTICAST_ALL off). It would hear what is sent to this host alone as well, so the
- * kernel is asked to say where a datagram was sent to (IP_PKTINFO).
+ * kernel is asked to say where a datagram was sent to (IP_PKTINFO). The same for IPv6.
  */
 
 #ifndef _GNU_SOURCE
@@ -14,13 +14,15 @@
 #include "udp_impl.h"
 #include "segments.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <unistd.h>
 
 /* linux/in.h has it, but cannot be read beside netinet/in.h. */
 #ifndef IP_MULTICAST_ALL
 #define IP_MULTICAST_ALL 49
+#endif
+#ifndef IPV6_MULTICAST_ALL
+#define IPV6_MULTICAST_ALL 29
 #endif
 
 size_t hwmc_udp_cost(size_t len)
@@ -79,19 +81,46 @@ static int err_of_errno(int e)
     }
 }
 
-static int set_options(int fd, const struct hwmc_udp *u)
+static bool set_ipv4(int fd, const struct hwmc_udp *u)
 {
-    const int on = 1, off = 0, room = HWMC_UDP_SEND_BUFFER;
+    const int on = 1, off = 0;
     const unsigned char ttl = u->params.ttl, loop = u->params.loop;
     const struct ip_mreqn out = {.imr_ifindex = (int) u->rail.index};
 
+    return setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) == 0 &&
+           setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on)) == 0 &&
+           setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) == 0 &&
+           setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) == 0 &&
+           setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) == 0;
+}
+
+/* IPV6_MULTICAST_ALL came with Linux 4.20: before, the socket also hears groups of others, whose
+ * datagrams the engine drops. A port may have several addresses: datagrams come from the rail's. */
+static bool set_ipv6(int fd, const struct hwmc_udp *u)
+{
+    const int on = 1, off = 0, hops = u->params.ttl, loop = u->params.loop;
+    const int out = (int) u->rail.index;
+    struct in6_pktinfo from = {.ipi6_ifindex = u->rail.index};
+    union hwmc_sockaddr own;
+
+    hwmc_addr_to_socket(&u->rail.addr, 0, 0, &own);
+    from.ipi6_addr = own.in6.sin6_addr;
+    setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof(off));
+    setsockopt(fd, IPPROTO_IPV6, IPV6_PKTINFO, &from, sizeof(from));
+    return setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0 &&
+           setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on)) == 0 &&
+           setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, &out, sizeof(out)) == 0 &&
+           setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &hops, sizeof(hops)) == 0 &&
+           setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &loop, sizeof(loop)) == 0;
+}
+
+static int set_options(int fd, const struct hwmc_udp *u)
+{
+    const int on = 1, room = HWMC_UDP_SEND_BUFFER;
+
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) != 0 ||
-        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) != 0 ||
-        setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on)) != 0 ||
-        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) != 0 ||
-        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) != 0 ||
-        setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) != 0)
+        !(hwmc_udp_is_ipv6(u) ? set_ipv6 : set_ipv4)(fd, u))
         return errno;
     size_receive_buffer(fd, u);
     hwmc_segments_accept(fd); /* a kernel that cannot hands over one by one */
@@ -100,16 +129,18 @@ static int set_options(int fd, const struct hwmc_udp *u)
 
 int hwmc_udp_add_socket(struct hwmc_udp *u)
 {
-    struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(u->params.port)};
+    const struct hwmc_addr any = {.family = u->rail.addr.family};
+    union hwmc_sockaddr at;
+    const socklen_t len = hwmc_addr_to_socket(&any, u->params.port, 0, &at);
     int fd, e;
 
     if (u->num_sockets == HWMC_UDP_SOCKETS_MAX)
         return HWMC_ERR_LIMIT;
-    fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    fd = socket(at.any.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return err_of_errno(errno);
     e = set_options(fd, u);
-    if (e == 0 && bind(fd, (struct sockaddr *) &any, sizeof(any)) != 0)
+    if (e == 0 && bind(fd, &at.any, len) != 0)
         e = errno;
     if (e != 0) {
         close(fd);
@@ -119,17 +150,21 @@ int hwmc_udp_add_socket(struct hwmc_udp *u)
     return HWMC_OK;
 }
 
-bool hwmc_udp_may_bind(uint16_t port)
+bool hwmc_udp_may_bind(enum hwmc_family family, uint16_t port)
 {
-    const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons(port)};
+    const struct hwmc_addr any = {.family = (uint32_t) family};
+    union hwmc_sockaddr at;
+    const socklen_t len = hwmc_addr_to_socket(&any, port, 0, &at);
     const int on = 1;
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int fd = socket(at.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool is_free;
 
     if (fd < 0)
         return false;
-    is_free = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-              bind(fd, (const struct sockaddr *) &any, sizeof(any)) == 0;
+    is_free =
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+        (family != HWMC_IPV6 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0) &&
+        bind(fd, &at.any, len) == 0;
     close(fd);
     return is_free;
 }

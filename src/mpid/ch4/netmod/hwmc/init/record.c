@@ -15,7 +15,10 @@
 
 #include <arpa/inet.h>
 
-#define VALUE_MAX 256 /* of the job record */
+#define VALUE_MAX 600 /* of the job record */
+#define RAILS_FORMAT "%416s"
+
+_Static_assert(HWMC_MATCH_TEXT_MAX > 416, "RAILS_FORMAT");
 
 static int parse_group(const char *text, struct hwmc_job_record *job)
 {
@@ -94,8 +97,8 @@ int hwmc_job_record_exchange(const struct hwmc_lanes *lanes, const struct hwmc_j
     mpi_errno = MPIR_pmi_kvs_get(0, "hwmc-job", value, (int) sizeof(value));
     MPIR_ERR_CHECK(mpi_errno);
     job->rails[0] = '\0'; /* there may be none */
-    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%39[0-9a-f,]:%" SCNx32 ":%d:%152s", &job->key,
-                                ports, &job->group, &job->integrity, job->rails) < 4 ||
+    MPIR_ERR_CHKANDJUMP1(sscanf(value, "%" SCNx64 ":%39[0-9a-f,]:%" SCNx32 ":%d:" RAILS_FORMAT,
+                                &job->key, ports, &job->group, &job->integrity, job->rails) < 4 ||
                              !hwmc_random_ports_read(ports, &job->ports),
                          mpi_errno, MPI_ERR_OTHER, "**hwmc_other", "**hwmc_other %s",
                          "the process manager changed hwmc's job record");

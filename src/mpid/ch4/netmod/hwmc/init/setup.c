@@ -182,7 +182,7 @@ static int open_host(struct setup *s)
 
 static int choose_rails(struct setup *s)
 {
-    return hwmc_job_rails_choose(&s->rails);
+    return hwmc_job_rails_choose(&s->rails, s->world);
 }
 
 static int open_lanes(struct setup *s)
@@ -250,7 +250,7 @@ static int try_fabrics(struct setup *s)
     s->fabrics.ports = s->job.ports;
     s->fabrics.port = s->job.ports.port[0];
     hwmc_fabrics_try(&s->fabrics, &s->rails, s->mine.verbs);
-    hwmc_fabrics_try_ports(&s->fabrics, s->mine.ports);
+    hwmc_fabrics_try_ports(&s->fabrics, &s->rails, s->mine.ports);
     s->mine.lane = hwmc_lanes_want(&s->lanes);
     s->mine.site = hwmc_has_site() ? SITE_NAMED : s->rails.elsewhere ? SITE_BY_SUBNET : SITE_ONE;
     hwmc_lanes_match(&s->lanes, &s->rails, s->mine.rail_lanes);

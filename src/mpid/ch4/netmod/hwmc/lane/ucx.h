@@ -20,6 +20,8 @@ struct hwmc_lane_ucx_params {
     bool no_mates;          /* no peer runs on this host: shared memory would carry nothing */
     const char *tcp_sndbuf; /* as UCX_TCP_SNDBUF, unless the user gives that; NULL: UCX's choice */
 
+    const char *tcp_families; /* as UCX_TCP_AF_PRIO, likewise */
+
     /* Whether an endpoint to `peer` is to survive a network that fails: UCX then reports failures,
      * the peer is lost, and can be had again; and keeps to transports that can do that, which
      * shared memory cannot. NULL: none. */

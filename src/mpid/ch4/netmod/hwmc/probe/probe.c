@@ -8,10 +8,9 @@
 #endif
 
 #include "probe.h"
+#include "../base/addr.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include <unistd.h>
 
 struct host {
-    uint32_t addr[HWMC_RAILS_MAX];
+    struct hwmc_addr addr[HWMC_RAILS_MAX];
     uint32_t heard;  /* rails by which it has answered here */
     uint32_t proven; /* ... or another process */
 };
@@ -85,18 +84,19 @@ static void hang_up(int *fd)
     *fd = -1;
 }
 
-static enum attempt start_attempt(uint32_t from, uint32_t to, uint16_t port, int *fd)
+static enum attempt start_attempt(const struct hwmc_rail *by, const struct hwmc_addr *to,
+                                  uint16_t port, int *fd)
 {
-    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
+    union hwmc_sockaddr addr;
+    socklen_t len = hwmc_addr_to_socket(&by->addr, 0, by->index, &addr);
     enum attempt a = ATTEMPT_REFUSED_HERE;
 
-    *fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    *fd = socket(addr.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (*fd < 0)
         return ATTEMPT_REFUSED_HERE;
-    if (bind(*fd, (struct sockaddr *) &addr, sizeof(addr)) == 0) {
-        addr.sin_addr.s_addr = htonl(to);
-        addr.sin_port = htons(port);
-        a = attempt_by(connect(*fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 ? 0 : errno);
+    if (bind(*fd, &addr.any, len) == 0) {
+        len = hwmc_addr_to_socket(to, port, by->index, &addr);
+        a = attempt_by(connect(*fd, &addr.any, len) == 0 ? 0 : errno);
     }
     if (a != ATTEMPT_RUNS)
         hang_up(fd);
@@ -126,7 +126,7 @@ static uint32_t common_rails(const struct hwmc_rail_probe *k, uint32_t host)
     if (host >= k->params.hosts)
         return 0;
     for (uint32_t i = 0; i < HWMC_RAILS_MAX; i++)
-        if ((k->params.have >> i & 1) != 0 && k->hosts[host].addr[i] != 0)
+        if ((k->params.have >> i & 1) != 0 && k->hosts[host].addr[i].family != HWMC_NO_FAMILY)
             rails |= 1u << i;
     return rails;
 }
@@ -184,8 +184,7 @@ static uint32_t probe_ask(struct hwmc_probe *probe_of, uint32_t place, uint32_t 
 
         if ((rails >> i & 1) == 0)
             continue;
-        a = start_attempt(k->params.mine[i].addr, k->hosts[host].addr[i], k->params.port,
-                          &at->fd[i]);
+        a = start_attempt(&k->params.mine[i], &k->hosts[host].addr[i], k->params.port, &at->fd[i]);
         if (a == ATTEMPT_ANSWERED)
             note_answer(k, at, i);
         if (a != ATTEMPT_REFUSED_HERE)
@@ -216,13 +215,13 @@ static void probe_describe(struct hwmc_probe *probe_of, uint32_t host, uint32_t 
     text[0] = '\0';
     rails &= common_rails(k, host);
     for (uint32_t i = 0; i < HWMC_RAILS_MAX && at < room; i++) {
-        const struct in_addr addr = {.s_addr = htonl(k->hosts[host].addr[i])};
-        char dotted[INET_ADDRSTRLEN];
+        char addr[HWMC_ADDR_TEXT_MAX];
 
-        if ((rails >> i & 1) == 0 || inet_ntop(AF_INET, &addr, dotted, sizeof(dotted)) == NULL)
+        if ((rails >> i & 1) == 0)
             continue;
+        hwmc_addr_write(&k->hosts[host].addr[i], addr);
         at += (size_t) snprintf(text + at, room - at, "%s%s (%s)", at > 0 ? ", " : "",
-                                k->params.mine[i].name, dotted);
+                                k->params.mine[i].name, addr);
     }
 }
 

@@ -24,9 +24,9 @@ struct hwmc_rail_probe_params {
     uint16_t port;
     bool any; /* as in struct hwmc_probe */
 
-    /* By host, and then by the job's number of the rail: address, host byte order; 0: none there.
-     * Not kept. */
-    const uint32_t (*addr)[HWMC_RAILS_MAX];
+    /* By host, and then by the job's number of the rail: of the family of this host's, or none
+     * there. Not kept. */
+    const struct hwmc_addr (*addr)[HWMC_RAILS_MAX];
     uint32_t (*control)(void *ctx); /* as the operation */
     void *ctx;
 };

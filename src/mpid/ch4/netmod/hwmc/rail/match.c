@@ -4,20 +4,16 @@
  */
 #include "match.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void hwmc_match_write(const struct hwmc_rail *rails, int num, char *text)
 {
-    size_t len = 0;
-
     text[0] = '\0';
     for (int i = 0; i < num; i++) {
-        uint32_t a = hwmc_rail_subnet(rails[i].addr, rails[i].prefix);
-
-        len += (size_t) snprintf(text + len, HWMC_MATCH_TEXT_MAX - len, "%s%u.%u.%u.%u/%u",
-                                 i > 0 ? "," : "", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
-                                 rails[i].prefix & 63);
+        if (i > 0)
+            *text++ = ',';
+        hwmc_addr_write_subnet(&rails[i].addr, rails[i].prefix, text);
+        text += strlen(text);
     }
 }
 
@@ -29,17 +25,11 @@ static bool is_taken(const int *at, int num, int port)
     return false;
 }
 
-static bool in_one_subnet(const struct hwmc_rail *a, const struct hwmc_rail *b)
-{
-    return a->prefix == b->prefix &&
-           hwmc_rail_subnet(a->addr, a->prefix) == hwmc_rail_subnet(b->addr, b->prefix);
-}
-
 /* Among the first `n` rails is one in the subnet of this port. */
 static bool has_subnet(const struct hwmc_rail *mine, const int *at, int n, int port)
 {
     for (int i = 0; i < n; i++)
-        if (at[i] >= 0 && in_one_subnet(&mine[at[i]], &mine[port]))
+        if (at[i] >= 0 && hwmc_rail_meets(&mine[at[i]], &mine[port]))
             return true;
     return false;
 }
@@ -61,25 +51,33 @@ bool hwmc_match_elsewhere(const struct hwmc_rail *mine, int num, int *at, int n)
     return any;
 }
 
+/* Reads the subnet at the beginning of a text; behind it, NULL: that is none. */
+static const char *read_subnet(const char *text, struct hwmc_rail *in)
+{
+    const size_t len = strcspn(text, ",");
+    char one[HWMC_ADDR_SUBNET_MAX];
+
+    if (len >= sizeof(one))
+        return NULL;
+    memcpy(one, text, len);
+    one[len] = '\0';
+    return hwmc_addr_read_subnet(one, &in->addr, &in->prefix) ? text + len : NULL;
+}
+
 int hwmc_match_read(const char *text, const struct hwmc_rail *mine, int num, int *at)
 {
     int n = 0;
 
     for (const char *p = text; *p != '\0'; n++) {
-        unsigned b[4], prefix;
-        int used = 0;
+        struct hwmc_rail in;
 
-        if (n == HWMC_RAILS_MAX ||
-            sscanf(p, "%3u.%3u.%3u.%3u/%2u%n", &b[0], &b[1], &b[2], &b[3], &prefix, &used) != 5 ||
-            (b[0] | b[1] | b[2] | b[3]) > 255 || prefix > 32 || (p[used] != ',' && p[used] != '\0'))
+        p = n < HWMC_RAILS_MAX ? read_subnet(p, &in) : NULL;
+        if (p == NULL)
             return HWMC_ERR_INVAL;
         at[n] = -1;
         for (int i = 0; i < num && at[n] < 0; i++)
-            if (mine[i].prefix == prefix && !is_taken(at, n, i) &&
-                hwmc_rail_subnet(mine[i].addr, prefix) ==
-                    (b[0] << 24 | b[1] << 16 | b[2] << 8 | b[3]))
+            if (hwmc_rail_meets(&mine[i], &in) && !is_taken(at, n, i))
                 at[n] = i;
-        p += used;
         p += *p == ',';
     }
     return n;

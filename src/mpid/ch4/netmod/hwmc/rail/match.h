@@ -11,10 +11,10 @@
 
 #include "rail.h"
 
-/* Room for the text of HWMC_RAILS_MAX subnets, "255.255.255.255/32" each, commas and a NUL. */
-#define HWMC_MATCH_TEXT_MAX (19 * HWMC_RAILS_MAX + 1)
+/* Room for the text of HWMC_RAILS_MAX subnets, commas and a NUL. */
+#define HWMC_MATCH_TEXT_MAX (HWMC_ADDR_SUBNET_MAX * HWMC_RAILS_MAX + 1)
 
-/* Writes the subnets of `num` rails as "10.77.0.0/24,10.77.1.0/24". */
+/* Writes the subnets of `num` rails as "10.77.0.0/24,fd77:1::/64". */
 void hwmc_match_write(const struct hwmc_rail *rails, int num, char *text);
 
 /* For each subnet of `text` in order finds one of the `num` ports `mine`, of several in one subnet

@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define PART_MAX HWMC_ADDR_SUBNET_MAX /* of a spec: a name is shorter */
 
 /* Not every driver has a speed, and one whose cable is out may say -1. */
 static uint32_t read_speed(const char *name)
@@ -45,14 +48,15 @@ static uint32_t read_mtu(int fd, const char *name)
     return ioctl(fd, SIOCGIFMTU, &r) == 0 && r.ifr_mtu > 0 ? (uint32_t) r.ifr_mtu : 0;
 }
 
-static uint32_t prefix_of(const struct sockaddr *mask)
+/* Of a netmask; NULL: of one address alone. */
+static uint32_t prefix_of(const struct sockaddr *mask, const struct hwmc_addr *addr)
 {
-    uint32_t bits =
-        mask == NULL ? UINT32_MAX
-                     : ntohl(((const struct sockaddr_in *) (const void *) mask)->sin_addr.s_addr);
+    const struct hwmc_addr bits = hwmc_addr_of_socket(mask);
     uint32_t prefix = 0;
 
-    for (; (bits & 0x80000000u) != 0; bits <<= 1)
+    if (bits.family != addr->family)
+        return hwmc_addr_bits(addr);
+    while (prefix < hwmc_addr_bits(&bits) && (bits.bytes[prefix / 8] << prefix % 8 & 0x80) != 0)
         prefix++;
     return prefix;
 }
@@ -60,8 +64,35 @@ static uint32_t prefix_of(const struct sockaddr *mask)
 /* Linux loops multicast on its loopback device whether or not the device's flags say so. */
 static bool is_usable(const struct ifaddrs *a)
 {
-    return a->ifa_addr != NULL && a->ifa_addr->sa_family == AF_INET &&
+    return hwmc_addr_of_socket(a->ifa_addr).family != HWMC_NO_FAMILY &&
            (a->ifa_flags & IFF_UP) != 0 && (a->ifa_flags & (IFF_MULTICAST | IFF_LOOPBACK)) != 0;
+}
+
+/* Flags of an IPv6 address, IFA_F_* of linux/if_addr.h: /proc/net/if_inet6 has a line for each,
+ * with the address, index, prefix, scope and these, and the name. */
+static unsigned flags_of(const struct hwmc_addr *addr, const char *name)
+{
+    FILE *f = fopen("/proc/net/if_inet6", "re");
+    unsigned flags = 0, read;
+    char line[128], digits[33], own[33], dev[IF_NAMESIZE];
+
+    if (f == NULL)
+        return 0;
+    for (int i = 0; i < 16; i++)
+        snprintf(own + 2 * i, 3, "%02x", addr->bytes[i]);
+    while (fgets(line, sizeof(line), f) != NULL)
+        if (sscanf(line, "%32s %*x %*x %*x %x %15s", digits, &read, dev) == 3 &&
+            strcmp(digits, own) == 0 && strcmp(dev, name) == 0)
+            flags = read;
+    fclose(f);
+    return flags;
+}
+
+/* Whether packets can come to the address. */
+static bool is_valid(const struct hwmc_addr *addr, const char *name)
+{
+    return addr->family == HWMC_IPV4 ||
+           (flags_of(addr, name) & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) == 0;
 }
 
 static bool is_bridge(const char *name)
@@ -74,13 +105,9 @@ static bool is_bridge(const char *name)
 
 static void fill_rail(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
 {
-    const struct sockaddr_in *in = (const struct sockaddr_in *) (const void *) a->ifa_addr;
-
     memset(r, 0, sizeof(*r));
     strncpy(r->name, a->ifa_name, sizeof(r->name) - 1);
     r->index = if_nametoindex(a->ifa_name);
-    r->addr = ntohl(in->sin_addr.s_addr);
-    r->prefix = prefix_of(a->ifa_netmask);
     r->mtu = read_mtu(fd, a->ifa_name);
     r->mbit = read_speed(a->ifa_name);
     r->numa = r->distance = -1;
@@ -89,12 +116,61 @@ static void fill_rail(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
-static bool is_known(const struct hwmc_rail *rails, int num, const char *name)
+/* IPv4 is `addr`, and IPv6 is `other`. */
+static void add_address(struct hwmc_rail *r, const struct ifaddrs *a)
+{
+    const struct hwmc_addr addr = hwmc_addr_of_socket(a->ifa_addr);
+    struct hwmc_addr *of = addr.family == HWMC_IPV4 ? &r->addr : &r->other;
+
+    if (of->family != HWMC_NO_FAMILY &&
+        (!hwmc_addr_is_link_local(of) || hwmc_addr_is_link_local(&addr)))
+        return;
+    *of = addr;
+    *(addr.family == HWMC_IPV4 ? &r->prefix : &r->other_prefix) = prefix_of(a->ifa_netmask, &addr);
+}
+
+static void swap_addresses(struct hwmc_rail *r)
+{
+    const struct hwmc_addr addr = r->addr;
+    const uint32_t prefix = r->prefix;
+
+    r->addr = r->other;
+    r->prefix = r->other_prefix;
+    r->other = addr;
+    r->other_prefix = prefix;
+}
+
+/* The host gave itself the address that the port goes by, and the other one was given to it. */
+static bool better_turned(const struct hwmc_rail *r)
+{
+    return r->addr.family == HWMC_NO_FAMILY ||
+           (hwmc_addr_is_link_local(&r->addr) && r->other.family != HWMC_NO_FAMILY &&
+            !hwmc_addr_is_link_local(&r->other));
+}
+
+/* An IPv6 address of the link, which every port has, is no second choice. */
+static void settle_addresses(struct hwmc_rail *r)
+{
+    if (better_turned(r))
+        swap_addresses(r);
+    if (r->other.family == HWMC_IPV6 && hwmc_addr_is_link_local(&r->other)) {
+        memset(&r->other, 0, sizeof(r->other));
+        r->other_prefix = 0;
+    }
+}
+
+void hwmc_rail_turn(struct hwmc_rail *rail, enum hwmc_family family)
+{
+    if (rail->other.family == (uint32_t) family)
+        swap_addresses(rail);
+}
+
+static struct hwmc_rail *find_known(struct hwmc_rail *rails, int num, const char *name)
 {
     for (int i = 0; i < num; i++)
         if (strcmp(rails[i].name, name) == 0)
-            return true;
-    return false;
+            return &rails[i];
+    return NULL;
 }
 
 static int by_index(const void *a, const void *b)
@@ -104,6 +180,25 @@ static int by_index(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
+/* Notes one of the addresses that the system lists; how many ports there are then. */
+static int note_address(struct hwmc_rail *rails, int num, int max, const struct ifaddrs *a, int fd)
+{
+    const struct hwmc_addr addr = hwmc_addr_of_socket(a->ifa_addr);
+    struct hwmc_rail *r = find_known(rails, num, a->ifa_name);
+
+    if (!is_valid(&addr, a->ifa_name))
+        return num;
+    if (r == NULL) {
+        if (num == max)
+            return num;
+        r = &rails[num];
+        fill_rail(r, a, fd);
+        num += r->index != 0;
+    }
+    add_address(r, a);
+    return num;
+}
+
 int hwmc_rail_discover(struct hwmc_rail *rails, int max)
 {
     struct ifaddrs *list;
@@ -111,20 +206,20 @@ int hwmc_rail_discover(struct hwmc_rail *rails, int max)
 
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
+        fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
         return HWMC_ERR_LIMIT;
     if (getifaddrs(&list) != 0) {
         close(fd);
         return HWMC_ERR_LIMIT;
     }
-    for (const struct ifaddrs *a = list; a != NULL && num < max; a = a->ifa_next) {
-        if (!is_usable(a) || is_known(rails, num, a->ifa_name))
-            continue;
-        fill_rail(&rails[num], a, fd);
-        if (rails[num].index != 0)
-            num++;
-    }
+    for (const struct ifaddrs *a = list; a != NULL; a = a->ifa_next)
+        if (is_usable(a))
+            num = note_address(rails, num, max, a, fd);
     freeifaddrs(list);
     close(fd);
+    for (int i = 0; i < num; i++)
+        settle_addresses(&rails[i]);
     qsort(rails, (size_t) num, sizeof(*rails), by_index);
     return num;
 }
@@ -156,34 +251,22 @@ static bool multicast_route(char *name)
     return best >= 0;
 }
 
-/* Reads "10.77.0.0/24"; false when it is no subnet. */
-static bool read_subnet(const char *text, uint32_t *addr, uint32_t *mask)
+/* Whether the part names the port; a subnet also says by which address it goes. */
+static bool take_part(struct hwmc_rail *r, const char *part)
 {
-    char dotted[INET_ADDRSTRLEN];
-    const char *slash = strchr(text, '/');
-    struct in_addr in;
-    unsigned bits;
-    char rest;
-
-    if (slash == NULL || (size_t) (slash - text) >= sizeof(dotted))
-        return false;
-    memcpy(dotted, text, (size_t) (slash - text));
-    dotted[slash - text] = '\0';
-    if (inet_pton(AF_INET, dotted, &in) != 1 || sscanf(slash + 1, "%2u%c", &bits, &rest) != 1 ||
-        bits > 32)
-        return false;
-    *mask = bits == 0 ? 0 : UINT32_MAX << (32 - bits);
-    *addr = ntohl(in.s_addr) & *mask;
-    return true;
-}
-
-static bool matches_part(const struct hwmc_rail *r, const char *part)
-{
-    uint32_t addr, mask;
+    struct hwmc_addr subnet;
+    uint32_t prefix;
 
     if (strcmp(r->name, part) == 0)
         return true;
-    return read_subnet(part, &addr, &mask) && (r->addr & mask) == addr;
+    if (!hwmc_addr_read_subnet(part, &subnet, &prefix))
+        return false;
+    if (hwmc_addr_in(&r->other, &subnet, prefix))
+        swap_addresses(r);
+    if (!hwmc_addr_in(&r->addr, &subnet, prefix))
+        return false;
+    memset(&r->other, 0, sizeof(r->other));
+    return true;
 }
 
 /* Adds the ports that `part` names and that are not chosen yet; how many it names. */
@@ -193,11 +276,13 @@ static int add_matches(const struct hwmc_rail *ports, int num, const char *part,
     int named = 0;
 
     for (int i = 0; i < num; i++) {
-        if (!matches_part(&ports[i], part))
+        struct hwmc_rail r = ports[i];
+
+        if (!take_part(&r, part))
             continue;
         named++;
-        if (*chosen < max && !is_known(rails, *chosen, ports[i].name))
-            rails[(*chosen)++] = ports[i];
+        if (*chosen < max && find_known(rails, *chosen, r.name) == NULL)
+            rails[(*chosen)++] = r;
     }
     return named;
 }
@@ -207,26 +292,10 @@ static bool leads_out(const struct hwmc_rail *port)
     return port->up && !port->loopback && !port->bridge;
 }
 
-/* How many ports could be rails; *mbit: the speed of the fastest, 0 when none tells. */
-static int count_candidates(const struct hwmc_rail *ports, int num, uint32_t *mbit)
-{
-    int n = 0;
-
-    *mbit = 0;
-    for (int i = 0; i < num; i++) {
-        if (!leads_out(&ports[i]))
-            continue;
-        n++;
-        if (ports[i].mbit > *mbit)
-            *mbit = ports[i].mbit;
-    }
-    return n;
-}
-
-/* An address that the host gave itself (RFC 3927), as for a port to its own management. */
+/* As of a port to the host's own management. */
 static bool link_local(const struct hwmc_rail *r)
 {
-    return r->addr >> 16 == 0xa9feu;
+    return hwmc_addr_is_link_local(&r->addr);
 }
 
 static bool only_link_local(const struct hwmc_rail *ports, int num)
@@ -235,6 +304,23 @@ static bool only_link_local(const struct hwmc_rail *ports, int num)
         if (leads_out(&ports[i]) && !link_local(&ports[i]))
             return false;
     return true;
+}
+
+/* How many ports could be rails; *mbit: the speed of the fastest, 0 when none tells. */
+static int count_candidates(const struct hwmc_rail *ports, int num, uint32_t *mbit)
+{
+    const bool alone = only_link_local(ports, num);
+    int n = 0;
+
+    *mbit = 0;
+    for (int i = 0; i < num; i++) {
+        if (!leads_out(&ports[i]) || (link_local(&ports[i]) && !alone))
+            continue;
+        n++;
+        if (ports[i].mbit > *mbit)
+            *mbit = ports[i].mbit;
+    }
+    return n;
 }
 
 const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i)
@@ -271,15 +357,15 @@ static int choose_default(const struct hwmc_rail *ports, int num, struct hwmc_ra
     return chosen > 0 ? chosen : HWMC_ERR_INVAL;
 }
 
-/* Copies the part of a spec that begins at *p or behind, cut to HWMC_RAIL_NAME_MAX with its NUL,
- * and moves *p behind it; false: there is no more. */
+/* Copies the part of a spec that begins at *p or behind, cut to PART_MAX with its NUL, and moves *p
+ * behind it; false: there is no more. */
 static bool next_part(const char **p, char *part)
 {
     size_t len, kept;
 
     *p += strspn(*p, ", ");
     len = strcspn(*p, ", ");
-    kept = len < HWMC_RAIL_NAME_MAX ? len : HWMC_RAIL_NAME_MAX - 1;
+    kept = len < PART_MAX ? len : PART_MAX - 1;
     memcpy(part, *p, kept);
     part[kept] = '\0';
     *p += len;
@@ -289,7 +375,7 @@ static bool next_part(const char **p, char *part)
 int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
                      struct hwmc_rail *rails, int max, char *wrong)
 {
-    char part[HWMC_RAIL_NAME_MAX];
+    char part[PART_MAX];
     int chosen = 0;
 
     wrong[0] = '\0';
@@ -297,7 +383,7 @@ int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
         return choose_default(ports, num, rails, max);
     for (const char *p = spec; next_part(&p, part);)
         if (add_matches(ports, num, part, rails, max, &chosen) == 0) {
-            strcpy(wrong, part);
+            snprintf(wrong, HWMC_RAIL_NAME_MAX, "%.*s", HWMC_RAIL_NAME_MAX - 1, part);
             return HWMC_ERR_INVAL;
         }
     return chosen;
@@ -305,12 +391,12 @@ int hwmc_rail_select(const struct hwmc_rail *ports, int num, const char *spec,
 
 void hwmc_rail_span(struct hwmc_rail *rails, int num, const char *spec)
 {
-    char part[HWMC_RAIL_NAME_MAX];
-    uint32_t addr, mask;
+    char part[PART_MAX];
+    struct hwmc_addr subnet;
+    uint32_t prefix;
 
     for (const char *p = spec; next_part(&p, part);)
-        for (int i = 0; i < num && read_subnet(part, &addr, &mask); i++)
-            if ((rails[i].addr & mask) == addr &&
-                rails[i].prefix > (uint32_t) __builtin_popcount(mask))
-                rails[i].prefix = (uint32_t) __builtin_popcount(mask);
+        for (int i = 0; i < num && hwmc_addr_read_subnet(part, &subnet, &prefix); i++)
+            if (hwmc_addr_in(&rails[i].addr, &subnet, prefix) && rails[i].prefix > prefix)
+                rails[i].prefix = prefix;
 }

@@ -33,7 +33,7 @@ enum hwmc_doctor_port_flag {
     HWMC_DOCTOR_RDMA = 1 << 3,        /* there is an RDMA device with this address */
     HWMC_DOCTOR_VERBS = 1 << 4,       /* ... by which this host can multicast */
     HWMC_DOCTOR_SNOOPS = 1 << 5,      /* a bridge of this host, where the port is one or in one */
-    HWMC_DOCTOR_ASKS = 1 << 6,        /* that bridge sends IGMP queries */
+    HWMC_DOCTOR_ASKS = 1 << 6,        /* that bridge sends queries, of IGMP and MLD */
     HWMC_DOCTOR_QUERIED = 1 << 7,     /* an IGMP query of version 1 or 2 came of late */
 };
 
@@ -69,6 +69,8 @@ struct hwmc_doctor_self {
 struct hwmc_doctor_ports {
     int32_t num;
     char wrong[HWMC_RAIL_NAME_MAX]; /* part of MPIR_CVAR_HWMC_RAILS that names no port; or empty */
+    char
+        twice[HWMC_RAIL_NAME_MAX]; /* a port with an IPv6 address that another host has; or empty */
     struct hwmc_doctor_port at[HWMC_RAILS_MAX];
 };
 
@@ -92,7 +94,7 @@ struct hwmc_doctor_seen {
 struct hwmc_doctor_look {
     uint8_t open;    /* it took part on this rail */
     uint8_t taps;    /* it may look at frames */
-    uint8_t queries; /* IGMP queries among them, up to 255 */
+    uint8_t queries; /* queries of IGMP, or MLD by IPv6, among them, up to 255 */
     uint8_t floods;  /* frames to a group that this host has not joined, up to 255 */
     uint8_t sent;    /* short multicast datagrams, of DATAGRAMS, that the fabric took */
     int32_t err;     /* of opening the fabric and joining, where it has a port and is not open */
@@ -124,6 +126,15 @@ static inline const struct hwmc_doctor_port *hwmc_doctor_port_of(const struct hw
     const int at = c->at[host][rail];
 
     return at < 0 ? NULL : &c->ports[host].at[at];
+}
+
+/* The rail multicasts by IPv6. */
+static inline bool hwmc_doctor_is_ipv6(const struct hwmc_doctor_case *c, int rail)
+{
+    for (int host = 0; host < c->num_hosts; host++)
+        if (hwmc_doctor_port_of(c, host, rail))
+            return hwmc_doctor_port_of(c, host, rail)->rail.addr.family == HWMC_IPV6;
+    return false;
 }
 
 static inline const char *hwmc_doctor_name_of(const struct hwmc_doctor_case *c, int host)
@@ -246,6 +257,13 @@ void hwmc_doctor_print_json(const struct hwmc_doctor_case *c, const struct hwmc_
 
 /* This process and its host; `ports`: the job's UDP ports. */
 void hwmc_doctor_look_at_host(struct hwmc_doctor_self *self, const uint16_t *ports, int num);
+
+/* Whether a line of /proc/net/if_inet6 is that of an address which failed duplicate address
+ * detection (RFC 4862): then `port`, of HWMC_RAIL_NAME_MAX bytes, gets the name of its port. */
+bool hwmc_doctor_inet6_line(const char *line, char *port);
+
+/* A port of this host with such an address; empty: none. */
+void hwmc_doctor_look_for_twice(char *port);
 
 /* Flags of a network port, as its driver and the system tell them, and its bridge. */
 void hwmc_doctor_look_at_port(struct hwmc_doctor_port *port);

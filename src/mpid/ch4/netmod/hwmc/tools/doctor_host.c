@@ -128,6 +128,12 @@ static void look_at_memory(struct hwmc_doctor_self *self)
     }
 }
 
+/* Where there is no IPv6 at all it takes no ports. */
+static bool may_bind_ipv6(uint16_t port)
+{
+    return access("/proc/net/if_inet6", F_OK) != 0 || hwmc_udp_may_bind(HWMC_IPV6, port);
+}
+
 void hwmc_doctor_look_at_host(struct hwmc_doctor_self *self, const uint16_t *ports, int num)
 {
     memset(self, 0, sizeof(*self));
@@ -139,7 +145,7 @@ void hwmc_doctor_look_at_host(struct hwmc_doctor_self *self, const uint16_t *por
     if (!hwmc_launcher_has_others(getenv, self->others, sizeof(self->others)))
         self->others[0] = '\0';
     for (int i = 0; i < num; i++)
-        if (hwmc_udp_may_bind(ports[i]))
+        if (hwmc_udp_may_bind(HWMC_IPV4, ports[i]) && may_bind_ipv6(ports[i]))
             self->free_ports |= 1u << i;
 }
 
@@ -252,6 +258,20 @@ static bool was_queried(const char *port)
     return queried && forced_version(port) == 0;
 }
 
+void hwmc_doctor_look_for_twice(char *port)
+{
+    FILE *f = fopen("/proc/net/if_inet6", "re");
+    char line[128];
+
+    port[0] = '\0';
+    if (f == NULL)
+        return;
+    while (port[0] == '\0' && fgets(line, sizeof(line), f) != NULL)
+        if (!hwmc_doctor_inet6_line(line, port))
+            port[0] = '\0';
+    fclose(f);
+}
+
 void hwmc_doctor_look_at_port(struct hwmc_doctor_port *port)
 {
     const int segments = read_feature(port->rail.name, "tx-udp-segmentation");
@@ -259,7 +279,7 @@ void hwmc_doctor_look_at_port(struct hwmc_doctor_port *port)
 
     if (segments >= 0)
         port->flags |= segments > 0 ? HWMC_DOCTOR_SEGMENTS : HWMC_DOCTOR_NO_SEGMENTS;
-    if (was_queried(port->rail.name))
+    if (port->rail.addr.family == HWMC_IPV4 && was_queried(port->rail.name))
         port->flags |= HWMC_DOCTOR_QUERIED;
     find_bridge(port);
     if (port->bridge[0] == '\0')

@@ -252,7 +252,8 @@ static void judge_reach(const struct hwmc_doctor_case *c, struct hwmc_doctor_rep
         snprintf(f->cost, sizeof(f->cost), "a job hangs in MPI_Init, or with its first message");
         snprintf(f->mend, sizeof(f->mend),
                  SEE_RULES "nft insert rule inet filter input ip saddr SUBNET tcp dport "
-                           "1024-65535 accept; or firewall-cmd --zone=trusted --add-source=SUBNET; "
+                           "1024-65535 accept (ip6 saddr by IPv6); or firewall-cmd --zone=trusted "
+                           "--add-source=SUBNET; "
                            "or iptables -I INPUT -s SUBNET -p tcp --dport 1024:65535 -j ACCEPT");
     }
 }
@@ -292,6 +293,7 @@ static void judge_multicast(const struct hwmc_doctor_case *c, struct hwmc_doctor
                             int rail)
 {
     const enum hwmc_doctor_level level = level_of(c, rail, has_no_multicast);
+    const bool ipv6 = hwmc_doctor_is_ipv6(c, rail);
     const bool in_hosts = c->num_hosts == 1 || is_dropped_in_hosts(c, rail);
     struct hwmc_doctor_finding *f = find_pairs(
         c, r, rail, HWMC_DOCTOR_MULTICAST, level, has_no_multicast,
@@ -300,7 +302,12 @@ static void judge_multicast(const struct hwmc_doctor_case *c, struct hwmc_doctor
     if (f == NULL)
         return;
     snprintf(f->cost, sizeof(f->cost), "%s", cost_of(level));
-    if (in_hosts)
+    if (in_hosts && ipv6)
+        snprintf(f->mend, sizeof(f->mend),
+                 "on the receiver: " SEE_RULES
+                 "nft insert rule inet filter input ip6 daddr ff15::/16 accept; or ip6tables -I "
+                 "INPUT -d ff15::/16 -j ACCEPT; or firewall-cmd --add-port=1024-65535/udp");
+    else if (in_hosts)
         snprintf(f->mend, sizeof(f->mend),
                  "on the receiver: " SEE_RULES
                  "nft insert rule inet filter input ip daddr 239.192.0.0/14 accept; or iptables -I "
@@ -308,8 +315,10 @@ static void judge_multicast(const struct hwmc_doctor_case *c, struct hwmc_doctor
                  "no firewall is there: sysctl -w net.ipv4.conf.all.rp_filter=2");
     else
         snprintf(f->mend, sizeof(f->mend),
-                 "on the switch: an IGMP querier, or no IGMP snooping in this VLAN (Linux bridge: "
-                 "ip link set BRIDGE type bridge mcast_querier 1); no filter for 239.192.0.0/14");
+                 "on the switch: an %s querier, or no %s snooping in this VLAN (Linux bridge: "
+                 "ip link set BRIDGE type bridge mcast_querier 1); no filter for %s",
+                 ipv6 ? "MLD" : "IGMP", ipv6 ? "MLD" : "IGMP",
+                 ipv6 ? "ff15::/16" : "239.192.0.0/14");
 }
 
 /* Datagrams that a host has sent and another one has not heard. */
@@ -402,7 +411,7 @@ static void judge_length(const struct hwmc_doctor_case *c, struct hwmc_doctor_re
     if (passes >= SHORTEST)
         snprintf(f->mend, sizeof(f->mend),
                  "jumbo frames on the switch, or ip link set PORT mtu %u on all hosts",
-                 passes + 28);
+                 passes + (hwmc_doctor_is_ipv6(c, rail) ? 48 : 28));
     else
         snprintf(f->mend, sizeof(f->mend),
                  "jumbo frames on the switch; no filter or tunnel that drops long datagrams");

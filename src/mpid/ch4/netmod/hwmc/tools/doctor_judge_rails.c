@@ -5,6 +5,7 @@
  * Judges which rails hosts have, and where they have none in common.
  */
 #include "doctor.h"
+#include "../base/addr.h"
 
 #include "../../../../../mpi/coll/bcast_hw/port/err.h"
 
@@ -23,9 +24,34 @@ static void find_no_rail(const struct hwmc_doctor_case *c, struct hwmc_doctor_re
         snprintf(f->mend, sizeof(f->mend), "name a port or a subnet that hwmc_info --rails lists");
         return;
     }
-    snprintf(f->what, sizeof(f->what), "no port with an IPv4 address is up and can be a rail");
+    snprintf(f->what, sizeof(f->what), "no port with an address is up and can be a rail");
     snprintf(f->cost, sizeof(f->cost), "no multicast; over several hosts MPI does not work at all");
     snprintf(f->mend, sizeof(f->mend), "ip link set PORT up; ip addr add ADDRESS/24 dev PORT");
+}
+
+/* Fields: the address, index, prefix, scope, flags, all hexadecimal, and the port. */
+bool hwmc_doctor_inet6_line(const char *line, char *port)
+{
+    const unsigned dad_failed = 8; /* IFA_F_DADFAILED */
+    unsigned flags;
+
+    return sscanf(line, "%*32[0-9a-f] %*x %*x %*x %x %31s", &flags, port) == 2 &&
+           (flags & dad_failed) != 0;
+}
+
+static void find_twice(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r, int host)
+{
+    const char *port = c->ports[host].twice;
+    struct hwmc_doctor_finding *f = hwmc_doctor_find(
+        r, HWMC_DOCTOR_RAILS, c->ports[host].num == 0 ? HWMC_DOCTOR_BROKEN : HWMC_DOCTOR_SLOW, -1);
+
+    hwmc_doctor_blame(f, c, host);
+    snprintf(f->what, sizeof(f->what),
+             "an IPv6 address of %s is another host's too (duplicate address detection)", port);
+    snprintf(f->cost, sizeof(f->cost),
+             "nothing comes to that address: without another one the port is no rail by IPv6");
+    snprintf(f->mend, sizeof(f->mend),
+             "ip -6 addr show dev %s dadfailed; ip -6 addr del and add another one", port);
 }
 
 /* The host has a port to other hosts that works, in whatever subnet. */
@@ -101,7 +127,7 @@ static void find_mute(const struct hwmc_doctor_case *c, struct hwmc_doctor_repor
                  : "communicators with such a host do without this rail");
     snprintf(f->mend, sizeof(f->mend),
              "hwmc_info --rails there; MPIR_CVAR_HWMC_FABRIC=auto, where it has another value; "
-             "sysctl net.ipv4.igmp_max_memberships");
+             "sysctl net.ipv4.igmp_max_memberships net.core.optmem_max");
 }
 
 /* Ports that work, and on which the trial's fabric does not. */
@@ -126,7 +152,7 @@ static void judge_addresses(const struct hwmc_doctor_case *c, struct hwmc_doctor
         for (int other = 0; p && other < host; other++) {
             const struct hwmc_doctor_port *q = hwmc_doctor_port_of(c, other, rail);
 
-            if (q == NULL || q->rail.addr != p->rail.addr)
+            if (q == NULL || !hwmc_addr_equal(&q->rail.addr, &p->rail.addr))
                 continue;
             f = f ? f
                   : hwmc_doctor_find(r, HWMC_DOCTOR_RAILS,
@@ -162,9 +188,12 @@ static void list_rails(const struct hwmc_doctor_case *c, struct hwmc_doctor_repo
 void hwmc_doctor_judge_rails(const struct hwmc_doctor_case *c, struct hwmc_doctor_report *r)
 {
     list_rails(c, r);
-    for (int host = 0; host < c->num_hosts; host++)
+    for (int host = 0; host < c->num_hosts; host++) {
+        if (c->ports[host].twice[0] != '\0')
+            find_twice(c, r, host);
         if (c->ports[host].num == 0)
             find_no_rail(c, r, host);
+    }
     for (int rail = 0; rail < c->num_rails; rail++) {
         judge_presence(c, r, rail);
         judge_opening(c, r, rail);

@@ -154,7 +154,7 @@ static struct json_object *rails_of(const struct hwmc_doctor_case *c, int host)
     for (int rail = 0; rail < c->num_rails; rail++) {
         const struct hwmc_doctor_port *p = hwmc_doctor_port_of(c, host, rail);
         struct json_object *one;
-        char subnet[20];
+        char subnet[HWMC_ADDR_SUBNET_MAX];
 
         if (p == NULL)
             continue;

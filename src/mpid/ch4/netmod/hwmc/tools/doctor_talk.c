@@ -13,9 +13,7 @@
 #include "doctor_tap.h"
 #include "info.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,12 +93,13 @@ static void take_frame(struct hwmc_doctor_try *t, int rail, const struct hwmc_do
 
     if (packet->kind == HWMC_DOCTOR_PACKET_QUERY)
         r->look->queries = add_up_to(r->look->queries, 1);
-    else if (packet->to == t->call.other && packet->from != r->port->rail.addr)
+    else if (hwmc_addr_equal(&packet->to, &r->other_at) &&
+             !hwmc_addr_equal(&packet->from, &r->port->rail.addr))
         r->look->floods = add_up_to(r->look->floods, 1);
-    for (int host = 0; packet->to == t->call.joined && host < t->hosts.num; host++) {
+    for (int host = 0; hwmc_addr_equal(&packet->to, &r->group_at) && host < t->hosts.num; host++) {
         const struct hwmc_doctor_port *peer = hwmc_doctor_peer(&t->hosts, host, rail);
 
-        if (peer != NULL && peer->rail.addr == packet->from && host != t->hosts.me)
+        if (peer != NULL && host != t->hosts.me && hwmc_addr_equal(&peer->rail.addr, &packet->from))
             r->seen[host].frames = add_up_to(r->seen[host].frames, 1);
     }
 }
@@ -170,20 +169,19 @@ static void connect_all(struct hwmc_doctor_try *t, int rail)
 
     for (int host = 0; host < t->hosts.num; host++) {
         const struct hwmc_doctor_port *peer = hwmc_doctor_peer(&t->hosts, host, rail);
-        const struct sockaddr_in from = {
-            .sin_family = AF_INET, .sin_addr.s_addr = htonl(r->port ? r->port->rail.addr : 0)};
-        struct sockaddr_in to = {.sin_family = AF_INET};
+        union hwmc_sockaddr from, to;
+        socklen_t from_len, to_len;
         int fd;
 
         if (r->port == NULL || !is_other(t, host, rail) || peer->tcp == 0)
             continue;
-        to.sin_addr.s_addr = htonl(peer->rail.addr);
-        to.sin_port = htons(peer->tcp);
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        from_len = hwmc_addr_to_socket(&r->port->rail.addr, 0, r->port->rail.index, &from);
+        to_len = hwmc_addr_to_socket(&peer->rail.addr, peer->tcp, r->port->rail.index, &to);
+        fd = socket(from.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (fd < 0)
             continue;
-        if (bind(fd, (const struct sockaddr *) &from, sizeof(from)) == 0 &&
-            (connect(fd, (const struct sockaddr *) &to, sizeof(to)) == 0 || errno == EINPROGRESS))
+        if (bind(fd, &from.any, from_len) == 0 &&
+            (connect(fd, &to.any, to_len) == 0 || errno == EINPROGRESS))
             r->connection[host] = fd;
         else
             close(fd);
@@ -253,13 +251,13 @@ static void send_to_each(const struct hwmc_doctor_try *t, int rail)
 
     for (int host = 0; r->socket >= 0 && host < t->hosts.num; host++) {
         const struct hwmc_doctor_port *peer = hwmc_doctor_peer(&t->hosts, host, rail);
-        struct sockaddr_in to = {.sin_family = AF_INET};
+        union hwmc_sockaddr to;
+        socklen_t len;
 
         if (!is_other(t, host, rail))
             continue;
-        to.sin_addr.s_addr = htonl(peer->rail.addr);
-        to.sin_port = htons(peer->udp);
-        sendto(r->socket, &m, sizeof(m), MSG_DONTWAIT, (const struct sockaddr *) &to, sizeof(to));
+        len = hwmc_addr_to_socket(&peer->rail.addr, peer->udp, r->port->rail.index, &to);
+        sendto(r->socket, &m, sizeof(m), MSG_DONTWAIT, &to.any, len);
     }
 }
 

@@ -11,16 +11,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../base/addr.h"
 #include "../../../../../mpi/coll/bcast_hw/port/rail.h"
 
-/* A descriptor that becomes readable when there are packets; -1: this process may not. */
+/* A descriptor that becomes readable when there are packets of the rail's family; -1: this process
+ * may not. */
 int hwmc_doctor_tap_open(const struct hwmc_rail *rail);
 
-enum hwmc_doctor_packet_kind { HWMC_DOCTOR_PACKET_UDP, HWMC_DOCTOR_PACKET_QUERY /* of IGMP */ };
+enum hwmc_doctor_packet_kind {
+    HWMC_DOCTOR_PACKET_UDP,
+    HWMC_DOCTOR_PACKET_QUERY /* of IGMP, MLD */
+};
 
 struct hwmc_doctor_packet {
     enum hwmc_doctor_packet_kind kind;
-    uint32_t from, to; /* host byte order */
+    struct hwmc_addr from, to;
 };
 
 /* The next packet of one of these kinds that has come over the wire; false: there is none yet. */

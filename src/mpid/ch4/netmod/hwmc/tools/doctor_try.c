@@ -10,9 +10,8 @@
 #include "doctor_tap.h"
 #include "info.h"
 #include "../base/random.h"
+#include "../fabric/udp.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -41,19 +40,19 @@ bool hwmc_doctor_draw(struct hwmc_doctor_call *call)
 /* A socket at the port's address; its own number in *number. -1: none. */
 static int listen_at(const struct hwmc_rail *rail, int type, uint16_t *number)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(rail->addr)};
+    union hwmc_sockaddr at;
+    const socklen_t len = hwmc_addr_to_socket(&rail->addr, 0, rail->index, &at);
     socklen_t room = sizeof(at);
-    int fd = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = socket(at.any.sa_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return -1;
-    if (bind(fd, (struct sockaddr *) &at, sizeof(at)) != 0 ||
-        (type == SOCK_STREAM && listen(fd, BACKLOG) != 0) ||
-        getsockname(fd, (struct sockaddr *) &at, &room) != 0) {
+    if (bind(fd, &at.any, len) != 0 || (type == SOCK_STREAM && listen(fd, BACKLOG) != 0) ||
+        getsockname(fd, &at.any, &room) != 0) {
         close(fd);
         return -1;
     }
-    *number = ntohs(at.sin_port);
+    *number = hwmc_addr_port_of_socket(&at);
     return fd;
 }
 
@@ -106,6 +105,7 @@ struct hwmc_doctor_try *hwmc_doctor_try_find(const struct hwmc_doctor_call *call
         return NULL;
     t->call = *call;
     hwmc_info_cvar_string("MPIR_CVAR_HWMC_RAILS", spec, sizeof(spec));
+    hwmc_doctor_look_for_twice(mine->twice);
     num = num < 0 ? 0 : hwmc_rail_select(ports, num, spec, rails, HWMC_RAILS_MAX, mine->wrong);
     for (int i = 0; i < num; i++) {
         struct hwmc_doctor_port *port = &mine->at[mine->num++];
@@ -132,7 +132,7 @@ static bool is_long(const struct hwmc_doctor_rail *r, uint32_t length)
 static void choose_lengths(const struct hwmc_doctor_hosts *hosts, int number,
                            struct hwmc_doctor_rail *r, size_t most)
 {
-    static const uint16_t usual[] = {8972, 4068, 2016, 1472, 1422, 1372, 1252, 548};
+    static const uint16_t usual[] = {8972, 4068, 2016, 1472, 1422, 1372, 1232, 548};
 
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         if (usual[i] <= most)
@@ -186,6 +186,10 @@ static void open_rail(struct hwmc_doctor_try *t, int number, uint16_t port)
         r->f->ops->close(r->f);
         r->f = NULL;
         return;
+    }
+    if (r->udp) {
+        r->group_at = hwmc_udp_group_address(r->f, r->group);
+        r->other_at = hwmc_udp_group_address(r->f, r->other);
     }
     r->f->ops->query(r->f, &attr);
     choose_lengths(&t->hosts, number, r, attr.max_datagram);

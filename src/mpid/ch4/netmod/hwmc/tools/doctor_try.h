@@ -22,7 +22,7 @@
 /* What process 0 draws for all. */
 struct hwmc_doctor_call {
     uint64_t key;           /* by which datagrams of this trial are told from others */
-    uint32_t joined, other; /* multicast addresses, host byte order */
+    uint32_t joined, other; /* numbers of multicast groups (base/random.h) */
     int32_t num_ports;      /* UDP ports that a job might use */
     uint16_t port[HWMC_DOCTOR_JOB_PORTS];
 };

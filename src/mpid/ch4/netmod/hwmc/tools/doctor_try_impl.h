@@ -8,6 +8,7 @@
 #define HWMC_NETMOD_TOOLS_DOCTOR_TRY_IMPL_H_INCLUDED
 
 #include "doctor_try.h"
+#include "../base/addr.h"
 #include "../../../../../mpi/coll/bcast_hw/port/fabric.h"
 
 #define HWMC_DOCTOR_LENGTHS_MAX 16
@@ -17,6 +18,7 @@ struct hwmc_doctor_rail {
     const struct hwmc_doctor_port *port; /* NULL: the host has none there */
     struct hwmc_fabric *f;               /* NULL: it is not open */
     uint64_t group, other;               /* the fabric's numbers of the groups */
+    struct hwmc_addr group_at, other_at; /* by udp: their addresses */
     bool udp;                            /* the fabric is IP multicast */
     int tap;                             /* -1: none */
     int listener, socket;                /* of TCP, of UDP */

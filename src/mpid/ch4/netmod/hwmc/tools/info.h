@@ -89,7 +89,7 @@ int hwmc_info_json(const char *what);
 /* A text with lines of at most 78 columns, each indented. */
 void hwmc_info_print_wrapped(const char *text, int indent);
 
-/* "10.77.0.1/24"; room for 20 bytes. */
+/* "10.77.0.1/24"; room for HWMC_ADDR_SUBNET_MAX bytes. */
 void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text);
 
 /* Value of a string control variable whose default is empty. */

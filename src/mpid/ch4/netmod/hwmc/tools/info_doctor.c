@@ -167,10 +167,10 @@ static void bound_ports(struct hwmc_doctor_ports *p)
 {
     p->num = p->num < 0 ? 0 : p->num > HWMC_RAILS_MAX ? HWMC_RAILS_MAX : p->num;
     p->wrong[sizeof(p->wrong) - 1] = '\0';
+    p->twice[sizeof(p->twice) - 1] = '\0';
     for (int i = 0; i < p->num; i++) {
-        p->at[i].rail.name[sizeof(p->at[i].rail.name) - 1] = '\0';
         p->at[i].bridge[sizeof(p->at[i].bridge) - 1] = '\0';
-        p->at[i].rail.prefix = p->at[i].rail.prefix > 32 ? 32 : p->at[i].rail.prefix;
+        hwmc_rail_bound(&p->at[i].rail);
     }
 }
 

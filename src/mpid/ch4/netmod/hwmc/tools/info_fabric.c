@@ -86,6 +86,7 @@ int hwmc_info_open_udp(const struct hwmc_rail *rail, const struct hwmc_info_para
                        struct hwmc_fabric **f)
 {
     const struct hwmc_udp_params udp = {.port = params->port,
+                                        .key = params->key,
                                         .ttl = 1,
                                         .groups = HWMC_RANDOM_GROUPS,
                                         .loop = true,

@@ -15,7 +15,7 @@ static struct json_object *rail_of(const struct hwmc_rail *rails, int num, int i
     const struct hwmc_rail *r = &rails[i];
     const char *left_out = hwmc_rail_left_out(rails, num, i);
     struct json_object *one = json_object_new_object();
-    char what[64] = "", subnet[20], path[160];
+    char what[64] = "", subnet[HWMC_ADDR_SUBNET_MAX], path[160];
     int err = r->up ? hwmc_info_probe(r, what, sizeof(what)) : HWMC_ERR_DEVICE;
 
     hwmc_info_format_subnet(r, subnet);

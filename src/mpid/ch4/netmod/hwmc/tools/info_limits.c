@@ -76,6 +76,11 @@ static int try_burst(struct hwmc_fabric *f, uint64_t nonce, struct hwmc_info_see
     return HWMC_OK;
 }
 
+static bool may_bind(const struct hwmc_rail *rail, uint16_t port)
+{
+    return hwmc_udp_may_bind((enum hwmc_family) rail->addr.family, port);
+}
+
 void hwmc_info_look_at(const struct hwmc_rail *rail, struct hwmc_info_seen *seen)
 {
     struct hwmc_info_params params = {.window = HWMC_FABRIC_WINDOW};
@@ -86,7 +91,7 @@ void hwmc_info_look_at(const struct hwmc_rail *rail, struct hwmc_info_seen *seen
     if (hwmc_random(&params.key, sizeof(params.key)) != HWMC_OK)
         return;
     /* Somebody may have a port for himself. */
-    for (int i = 0; i < PORTS_TRIED && (i == 0 || !hwmc_udp_may_bind(params.port)); i++)
+    for (int i = 0; i < PORTS_TRIED && (i == 0 || !may_bind(rail, params.port)); i++)
         params.port = hwmc_info_port((uint32_t) (params.key >> i));
     seen->err = hwmc_info_open_udp(rail, &params, &f);
     if (seen->err != HWMC_OK)

@@ -27,7 +27,7 @@ static void print_rails(const struct hwmc_export *live)
         printf("%-8s %-16s %-19s %8s  %s\n", "number", "port", "address", "Mbit/s", "multicast");
     for (uint32_t i = 0; i < num && i < HWMC_RAILS_MAX; i++) {
         const struct hwmc_export_rail *r = &live->rail[i];
-        char subnet[20], speed[16] = "-";
+        char subnet[HWMC_ADDR_SUBNET_MAX], speed[16] = "-";
 
         hwmc_info_format_subnet(&r->port, subnet);
         if (r->port.mbit > 0)

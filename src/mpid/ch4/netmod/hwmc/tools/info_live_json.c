@@ -29,7 +29,7 @@ static struct json_object *rails_of(const struct hwmc_export *live)
     for (uint32_t i = 0; i < num_rails(live); i++) {
         const struct hwmc_export_rail *r = &live->rail[i];
         struct json_object *one = json_object_new_object();
-        char subnet[20];
+        char subnet[HWMC_ADDR_SUBNET_MAX];
 
         hwmc_info_format_subnet(&r->port, subnet);
         hwmc_json_number(one, "number", r->number);

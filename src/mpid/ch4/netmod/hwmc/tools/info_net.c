@@ -129,7 +129,7 @@ static int print_answers(const struct answer *all, int size, const char *fabric)
 
     printf("%-6s %-16s %-16s %-19s %s\n", "rank", "host", "rail", "address", "heard");
     for (int i = 0; i < size; i++) {
-        char subnet[20];
+        char subnet[HWMC_ADDR_SUBNET_MAX];
 
         hwmc_info_format_subnet(&all[i].rail, subnet);
         printf("%-6d %-16s %-16s %-19s ", i, all[i].host, all[i].rail.name, subnet);

@@ -194,9 +194,8 @@ static void tidy_rails(struct hwmc_export *e)
     for (uint32_t i = 0; i < num; i++) {
         struct hwmc_export_rail *r = &e->rail[i];
 
-        END(r->port.name);
         END(r->fabric);
-        r->port.prefix = r->port.prefix < 32 ? r->port.prefix : 32;
+        hwmc_rail_bound(&r->port);
         if (r->number < HWMC_RAILS_MAX)
             e->rail[kept++] = *r;
     }

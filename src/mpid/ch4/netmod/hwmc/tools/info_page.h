@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../rail/rail.h"
 #include "../../../../../mpi/coll/bcast_hw/stats/export.h"
 
 struct hwmc_info_page {

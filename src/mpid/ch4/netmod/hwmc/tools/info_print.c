@@ -30,10 +30,10 @@ void hwmc_info_print_wrapped(const char *text, int indent)
 
 void hwmc_info_format_subnet(const struct hwmc_rail *rail, char *text)
 {
-    uint32_t a = rail->addr;
+    char addr[HWMC_ADDR_TEXT_MAX];
 
-    snprintf(text, 20, "%u.%u.%u.%u/%u", a >> 24, a >> 16 & 255, a >> 8 & 255, a & 255,
-             rail->prefix & 63);
+    hwmc_addr_write(&rail->addr, addr);
+    snprintf(text, HWMC_ADDR_SUBNET_MAX, "%s/%u", addr, rail->prefix % 1000);
 }
 
 void hwmc_info_print_time(uint64_t ns)

@@ -67,7 +67,7 @@ int hwmc_info_probe(const struct hwmc_rail *rail, char *what, size_t room)
 /* `what`: its fabric; `left_out`: why it is no rail, or NULL. */
 static void print_rail(const struct hwmc_rail *r, const char *what, const char *left_out, int err)
 {
-    char subnet[20], speed[24] = "-", numa[24] = "-";
+    char subnet[HWMC_ADDR_SUBNET_MAX], speed[24] = "-", numa[24] = "-";
 
     hwmc_info_format_subnet(r, subnet);
     if (r->mbit > 0)
@@ -116,7 +116,7 @@ int hwmc_info_rails(void)
         working += err == HWMC_OK;
     }
     if (num == 0)
-        printf("none: no interface with an IPv4 address is up\n");
+        printf("none: no interface with an address is up\n");
     else
         print_paths(rails, num);
     return working > 0 ? 0 : 1;

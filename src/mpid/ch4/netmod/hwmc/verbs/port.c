@@ -5,25 +5,23 @@
  * port: see port.h.
  */
 #include "port.h"
+#include "../base/addr.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A RoCE v2 GID of an IPv4 address is that address mapped to IPv6 (InfiniBand specification, annex
  * A17). */
-static bool maps_addr(const union ibv_gid *gid, uint32_t addr)
+static bool maps_addr(const union ibv_gid *gid, const struct hwmc_addr *addr)
 {
     static const unsigned char prefix[12] = {[10] = 0xff, [11] = 0xff};
-    uint32_t wire = htonl(addr);
 
-    return memcmp(gid->raw, prefix, sizeof(prefix)) == 0 &&
-           memcmp(gid->raw + sizeof(prefix), &wire, sizeof(wire)) == 0;
+    return addr->family == HWMC_IPV4 && memcmp(gid->raw, prefix, sizeof(prefix)) == 0 &&
+           memcmp(gid->raw + sizeof(prefix), addr->bytes, 4) == 0;
 }
 
-static bool find_roce_gid(struct hwmc_verbs_port *p, int entries, uint32_t addr)
+static bool find_roce_gid(struct hwmc_verbs_port *p, int entries, const struct hwmc_addr *addr)
 {
     struct ibv_gid_entry e;
 
@@ -60,18 +58,19 @@ static bool describe_port(struct hwmc_verbs_port *p, const struct hwmc_rail *rai
     p->pkey_index = 0;
     if (p->infiniband)
         return ibv_query_gid(p->context, p->port, 0, &p->gid) == 0 && find_partition(p);
-    return find_roce_gid(p, attr.gid_tbl_len, rail->addr);
+    return find_roce_gid(p, attr.gid_tbl_len, &rail->addr);
 }
 
-static bool bind_to(struct hwmc_verbs_port *p, uint32_t addr)
+static bool bind_to(struct hwmc_verbs_port *p, const struct hwmc_rail *rail)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(addr)};
     int flags = fcntl(p->channel->fd, F_GETFL);
+    union hwmc_sockaddr at;
 
+    hwmc_addr_to_socket(&rail->addr, 0, rail->index, &at);
     if (flags < 0 || fcntl(p->channel->fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
         rdma_create_id(p->channel, &p->id, NULL, RDMA_PS_UDP) != 0)
         return false;
-    if (rdma_bind_addr(p->id, (struct sockaddr *) &in) != 0 || p->id->verbs == NULL)
+    if (rdma_bind_addr(p->id, &at.any) != 0 || p->id->verbs == NULL)
         return false;
     p->context = p->id->verbs;
     p->port = p->id->port_num;
@@ -84,7 +83,7 @@ int hwmc_verbs_port_open(const struct hwmc_rail *rail, struct hwmc_verbs_port *p
 
     if (p.channel == NULL)
         return HWMC_ERR_DEVICE;
-    if (!bind_to(&p, rail->addr) || !describe_port(&p, rail)) {
+    if (!bind_to(&p, rail) || !describe_port(&p, rail)) {
         hwmc_verbs_port_close(&p);
         return HWMC_ERR_DEVICE;
     }

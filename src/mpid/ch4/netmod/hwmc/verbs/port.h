@@ -3,7 +3,7 @@
  * Copyright (C) the hwmc contributors
  *
  * port: the port of an RDMA device that is behind a rail: the one to which librdmacm binds the
- * rail's IPv4 address. InfiniBand (the address is IPoIB's) or RoCE v2.
+ * rail's address. InfiniBand (the address is IPoIB's) or RoCE v2, that by IPv4 only.
  */
 #ifndef HWMC_NETMOD_VERBS_PORT_H_INCLUDED
 #define HWMC_NETMOD_VERBS_PORT_H_INCLUDED

@@ -82,12 +82,23 @@ void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails
     }
 }
 
-void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, int *free)
+/* Of each family that some rail has here. */
+static bool may_bind(const struct hwmc_job_rails *rails, uint16_t port)
+{
+    bool is_free = true;
+
+    for (int i = 0; i < rails->num && is_free; i++)
+        is_free = hwmc_udp_may_bind((enum hwmc_family) rails->mine[i].addr.family, port);
+    return is_free;
+}
+
+void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, const struct hwmc_job_rails *rails,
+                            int *free)
 {
     const bool asks = may_be(HWMC_SET_FABRIC_UDP);
 
     for (int i = 0; i < HWMC_RANDOM_PORTS_MAX; i++)
-        free[i] = i < f->ports.num && (!asks || hwmc_udp_may_bind(f->ports.port[i]));
+        free[i] = i < f->ports.num && (!asks || may_bind(rails, f->ports.port[i]));
 }
 
 bool hwmc_fabrics_choose_port(struct hwmc_fabrics *f, const int *free)
@@ -126,6 +137,7 @@ static struct hwmc_fabric *open_udp(const struct hwmc_fabrics *f, const struct h
 {
     const struct hwmc_udp_params params = {
         .port = f->port,
+        .key = f->key,
         .ttl = (uint8_t) hwmc_settings.tune.ttl,
         .loop = hwmc_host_is_shared(),
         .groups = f->groups,

@@ -29,7 +29,8 @@ void hwmc_fabrics_try(struct hwmc_fabrics *f, const struct hwmc_job_rails *rails
 
 /* free[i]: 1 where this process can have ports[i], else 0: to be combined by minimum over all
  * processes. There are HWMC_RANDOM_PORTS_MAX of them. */
-void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, int *free);
+void hwmc_fabrics_try_ports(const struct hwmc_fabrics *f, const struct hwmc_job_rails *rails,
+                            int *free);
 
 /* Chooses the first port that all can have. False: there is none, and no rail will multicast by
  * UDP. */

@@ -87,7 +87,8 @@ static bool survives(void *ctx, uint32_t peer)
 }
 
 /* NULL when UCX cannot, and then why. */
-static struct hwmc_lane *open_lane(struct wire *w, const char *devices, int *err)
+static struct hwmc_lane *open_lane(struct wire *w, const char *devices, enum hwmc_family family,
+                                   int *err)
 {
     const struct hwmc_lane_ucx_params params = {
         .lane =
@@ -96,6 +97,7 @@ static struct hwmc_lane *open_lane(struct wire *w, const char *devices, int *err
         .devices = devices,
         .no_mates = !hwmc_host_is_shared(),
         .tcp_sndbuf = devices ? RAIL_SNDBUF : NULL,
+        .tcp_families = family == HWMC_IPV6 ? "inet6,inet" : NULL,
         .survives = survives,
     };
     struct hwmc_lane *lane = NULL;
@@ -125,21 +127,15 @@ static void name_devices(const struct hwmc_rail *rail, char *devices, size_t roo
 #endif
 }
 
-static uint32_t subnet_of(const struct hwmc_rail *r)
-{
-    return hwmc_rail_subnet(r->addr, r->prefix);
-}
-
 static void name_wire(struct wire *w, const struct hwmc_job_rails *rails, int at, int lane)
 {
     const struct hwmc_rail *rail = &rails->mine[at];
     unsigned before = 0;
 
     for (int i = 0; i < at; i++)
-        before +=
-            rails->mine[i].prefix == rail->prefix && subnet_of(&rails->mine[i]) == subnet_of(rail);
-    snprintf(w->name, sizeof(w->name), "%08x-%u-%u-%d", (unsigned) subnet_of(rail),
-             (unsigned) rail->prefix, before, lane);
+        before += hwmc_rail_meets(&rails->mine[i], rail);
+    snprintf(w->name, sizeof(w->name), "%" PRIx64 "-%u-%d",
+             hwmc_addr_subnet_id(&rail->addr, rail->prefix), before, lane);
 }
 
 bool hwmc_lanes_need_sessions(void)
@@ -166,12 +162,21 @@ static int rail_lanes(void)
                            : near_lanes();
 }
 
+/* UCX makes no connections between IPv6 addresses of a link: such a rail has multicast alone. */
+static bool is_for_lanes(const struct hwmc_rail *rail)
+{
+    return rail->addr.family != HWMC_IPV6 || !hwmc_addr_is_link_local(&rail->addr);
+}
+
 static void open_rail(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
                       const struct hwmc_job_rails *rails, int at)
 {
+    const enum hwmc_family family = (enum hwmc_family) rails->mine[at].addr.family;
     char devices[512];
     int err;
 
+    if (!is_for_lanes(&rails->mine[at]))
+        return;
     name_devices(&rails->mine[at], devices, sizeof(devices));
     for (int i = 0; i < rail_lanes(); i++) {
         struct wire *w = &rail_wires[at][i];
@@ -179,7 +184,7 @@ static void open_rail(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
         w->to = to_engine(engine);
         w->rail = -1;
         name_wire(w, rails, at, i);
-        lanes->by_rail[at][i] = open_lane(w, devices, &err);
+        lanes->by_rail[at][i] = open_lane(w, devices, family, &err);
         if (!lanes->by_rail[at][i])
             break;
     }
@@ -190,7 +195,7 @@ void hwmc_lanes_open(struct hwmc_lanes *lanes, struct hwmc_engine *engine,
 {
     *lanes = (struct hwmc_lanes){0};
     control_wire = (struct wire){.to = to_engine(engine), .rail = -1, .name = "c"};
-    lanes->control = open_lane(&control_wire, NULL, &lanes->err);
+    lanes->control = open_lane(&control_wire, NULL, rails->family, &lanes->err);
     if (lanes->control && (rails->num * rail_lanes() > 1 || hwmc_lanes_need_sessions()))
         for (int i = 0; i < rails->num; i++)
             open_rail(lanes, engine, rails, i);

@@ -17,7 +17,10 @@
 
 #define TRIAL 0 /* place */
 
-typedef uint32_t addresses[HWMC_RAILS_MAX];
+typedef struct hwmc_addr addresses[HWMC_RAILS_MAX];
+
+_Static_assert(sizeof(addresses) == HWMC_RAILS_MAX * 5 * sizeof(uint32_t),
+               "an address is combined in words");
 
 static struct hwmc_probe *probe;
 static struct hwmc_job_rails own;
@@ -74,7 +77,7 @@ static int tell_addresses(addresses *addr, MPIR_Comm *world)
         for (int i = 0; i < own.num_job; i++)
             if (own.at[i] >= 0)
                 (*mine)[i] = own.mine[own.at[i]].addr;
-    return combine(addr, (size_t) num_hosts * HWMC_RAILS_MAX, world);
+    return combine(addr, num_hosts * sizeof(*addr) / sizeof(uint32_t), world);
 }
 
 /* Without memory, or a rail, this process asks nobody. */

@@ -11,7 +11,48 @@
 
 #include <unistd.h>
 
-int hwmc_job_rails_choose(struct hwmc_job_rails *rails)
+/* What speaks for and against a family, to be combined by maximum over all processes. Loopback goes
+ * by IPv4: Linux has no route for IPv6 multicast there. */
+struct families {
+    int only_ipv4, only_ipv6; /* there is a rail without the other one */
+    int wants_ipv4;
+};
+
+static struct families look_at_families(const struct hwmc_job_rails *rails)
+{
+    const char *ucx = getenv("UCX_TCP_AF_PRIO");
+    struct families f = {.wants_ipv4 = !ucx || strncmp(ucx, "inet6", 5) != 0};
+
+    for (int i = 0; i < rails->num; i++) {
+        const struct hwmc_rail *r = &rails->mine[i];
+
+        if (r->loopback)
+            continue;
+        f.only_ipv4 |= r->addr.family == HWMC_IPV4 && r->other.family == HWMC_NO_FAMILY;
+        f.only_ipv6 |= r->addr.family == HWMC_IPV6 && r->other.family == HWMC_NO_FAMILY;
+    }
+    return f;
+}
+
+static int agree_on_family(struct hwmc_job_rails *rails, MPIR_Comm *world)
+{
+    int mpi_errno = MPI_SUCCESS;
+    struct families mine = look_at_families(rails), all;
+
+    mpi_errno = MPIR_Allreduce_allcomm_auto(&mine, &all, (int) (sizeof(all) / sizeof(int)),
+                                            HWMC_INT, MPI_MAX, world, HWMC_NO_ERRORS);
+    MPIR_ERR_CHECK(mpi_errno);
+    rails->family = all.wants_ipv4 ? HWMC_IPV4 : HWMC_IPV6;
+    if (all.only_ipv4 != all.only_ipv6)
+        rails->family = all.only_ipv6 ? HWMC_IPV6 : HWMC_IPV4;
+    for (int i = 0; i < rails->num; i++)
+        hwmc_rail_turn(&rails->mine[i], rails->mine[i].loopback ? HWMC_IPV4 : rails->family);
+
+fn_fail:
+    return mpi_errno;
+}
+
+int hwmc_job_rails_choose(struct hwmc_job_rails *rails, MPIR_Comm *world)
 {
     int mpi_errno = MPI_SUCCESS;
     struct hwmc_rail ports[HWMC_RAIL_PORTS_MAX];
@@ -22,12 +63,13 @@ int hwmc_job_rails_choose(struct hwmc_job_rails *rails)
     rails->num = rails->num_job = 0;
     rails->same = 0;
     num = hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX);
-    if (num < 0)
-        goto fn_exit;
+    num = MPL_MAX(num, 0);
     chosen = hwmc_rail_select(ports, num, spec, rails->mine, HWMC_RAILS_MAX, wrong);
     MPIR_ERR_CHKANDJUMP1(chosen < 0 && wrong[0] != '\0', mpi_errno, MPI_ERR_OTHER, "**hwmc_rail",
                          "**hwmc_rail %s", wrong);
     rails->num = MPL_MAX(chosen, 0);
+    mpi_errno = agree_on_family(rails, world);
+    MPIR_ERR_CHECK(mpi_errno);
     if (hwmc_settings.tune.ttl > 1)
         hwmc_rail_span(rails->mine, rails->num, spec);
 
@@ -60,7 +102,7 @@ uint64_t hwmc_job_rails_elsewhere(const struct hwmc_job_rails *rails)
         if (rails->cast_at[i] != rails->at[i]) {
             const struct hwmc_rail *r = &rails->mine[rails->cast_at[i]];
 
-            return (uint64_t) r->prefix << 32 | hwmc_rail_subnet(r->addr, r->prefix);
+            return hwmc_addr_subnet_id(&r->addr, r->prefix);
         }
     return 0;
 }
@@ -77,6 +119,12 @@ static int name_of_host(void)
     return (int) (hash >> 1);
 }
 
+/* An IPv4 address, or 32 bits that stand for an IPv6 address. */
+static int name_of_addr(const struct hwmc_addr *addr)
+{
+    return (int) (uint32_t) hwmc_addr_subnet_id(addr, hwmc_addr_bits(addr));
+}
+
 /* ~x turns the order round, and unlike -x has a value for each int. */
 void hwmc_job_rails_show_ends(const struct hwmc_job_rails *rails, struct hwmc_job_rails_ends *ends)
 {
@@ -89,7 +137,7 @@ void hwmc_job_rails_show_ends(const struct hwmc_job_rails *rails, struct hwmc_jo
             ends[i] = (struct hwmc_job_rails_ends){INT_MAX, INT_MAX, INT_MAX, INT_MAX};
             continue;
         }
-        addr = (int) rails->mine[rails->cast_at[i]].addr;
+        addr = name_of_addr(&rails->mine[rails->cast_at[i]].addr);
         ends[i] = (struct hwmc_job_rails_ends){addr, ~addr, host, ~host};
     }
 }

@@ -18,6 +18,7 @@ struct hwmc_job_rails {
     int cast_at[HWMC_RAILS_MAX]; /* the same for multicast: it may be a port in another subnet */
     bool elsewhere;              /* it is one */
     int num_job;
+    enum hwmc_family family; /* of ports that have both: the same on all processes */
     uint32_t
         same; /* of the job's rails, a bit each: left out, as all hosts have one address there */
 };
@@ -28,8 +29,11 @@ struct hwmc_job_rails_ends {
     int least_host, most_host;
 };
 
-/* The rails that the user names or that serve. None is no error, a wrong name is one. */
-int hwmc_job_rails_choose(struct hwmc_job_rails *rails);
+/* The rails that the user names or that serve. None is no error, a wrong name is one. Ports that
+ * have both families go by one that all processes choose alike: IPv4; or IPv6, if some have ports
+ * without IPv4, and none without IPv6; the other way round where UCX_TCP_AF_PRIO says inet6 first
+ * on all. Collective over `world`. */
+int hwmc_job_rails_choose(struct hwmc_job_rails *rails, MPIR_Comm *world);
 
 /* `text` has HWMC_MATCH_TEXT_MAX bytes. */
 void hwmc_job_rails_write(const struct hwmc_job_rails *rails, char *text);

@@ -100,4 +100,16 @@ TEST(SharedMemory, IsWhatTheFilesOfThatTransportAreAbout)
     EXPECT_FALSE(hwmc_ucx_log_is_of_shared_memory(""));
 }
 
+// As UCX 1.13 says it of hosts that have no address of one family.
+TEST(NoWay, IsWhatSelectionOfTransportsSays)
+{
+    const char *said = "no active messages transport to <no debug data>: self/memory0 - no send "
+                       "completion event, tcp/eth0 - Destination is unreachable";
+
+    EXPECT_TRUE(hwmc_ucx_log_is_of_no_way("select.c", said));
+    EXPECT_TRUE(hwmc_ucx_log_is_of_no_way("wireup/select.c", said));
+    EXPECT_FALSE(hwmc_ucx_log_is_of_no_way("tcp_ep.c", said));
+    EXPECT_FALSE(hwmc_ucx_log_is_of_no_way("select.c", "no remote registered memory access"));
+}
+
 } // namespace

@@ -46,9 +46,20 @@ bool hwmc_ucx_log_show(struct hwmc_ucx_log *r, const char *file, unsigned line, 
     return true;
 }
 
-bool hwmc_ucx_log_is_of_shared_memory(const char *file)
+static const char *name_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
 
-    return strncmp(slash ? slash + 1 : file, "mm_", 3) == 0; /* mm_posix.c, mm_ep.c, mm_iface.c */
+    return slash ? slash + 1 : file;
+}
+
+bool hwmc_ucx_log_is_of_shared_memory(const char *file)
+{
+    return strncmp(name_of(file), "mm_", 3) == 0; /* mm_posix.c, mm_ep.c, mm_iface.c */
+}
+
+bool hwmc_ucx_log_is_of_no_way(const char *file, const char *text)
+{
+    return strcmp(name_of(file), "select.c") == 0 &&
+           strstr(text, "no active messages transport") != NULL;
 }

@@ -43,4 +43,8 @@ bool hwmc_ucx_log_show(struct hwmc_ucx_log *r, const char *file, unsigned line, 
  * memory. */
 bool hwmc_ucx_log_is_of_shared_memory(const char *file);
 
+/* Whether what UCX reports in `file` means that it has no way to another host: MPI_Init then
+ * fails. */
+bool hwmc_ucx_log_is_of_no_way(const char *file, const char *text);
+
 #endif /* HWMC_NETMOD_LANE_UCX_LOG_H_INCLUDED */

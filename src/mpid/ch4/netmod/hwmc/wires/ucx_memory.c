@@ -53,7 +53,7 @@ static void give_up(uint64_t lasted_ns, const char *last_words)
     MPID_Abort(MPIR_Process.comm_world, MPI_SUCCESS, 1, "no more memory");
 }
 
-static void advise(void)
+static void advise_on_memory(void)
 {
     static bool done;
 
@@ -61,6 +61,22 @@ static void advise(void)
         fprintf(stderr, "hwmc: UCX cannot share memory between processes of this host. Give the "
                         "container a larger /dev/shm and one user namespace for all of them, or "
                         "set UCX_TLS=tcp,self: docs/containers.md\n");
+    done = true;
+}
+
+static void advise_on_ways(void)
+{
+    static bool done;
+    unsigned major, minor, release;
+
+    ucp_get_version(&major, &minor, &release);
+    if (!done)
+        fprintf(stderr,
+                "hwmc: UCX has no way between two hosts. By TCP both need an address of one family "
+                "on a port that UCX_NET_DEVICES allows. IPv6 takes UCX 1.12 (this is %u.%u), and "
+                "addresses of more than the link. Where some hosts have both families and others "
+                "IPv6 alone, set UCX_TCP_AF_PRIO=inet6,inet: docs/ipv6.md\n",
+                major, minor);
     done = true;
 }
 
@@ -86,7 +102,9 @@ static ucs_log_func_rc_t on_message(const char *file, unsigned line, const char 
         lasted = hwmc_ucx_log_add(&ucx_log, now);
     show = hwmc_ucx_log_show(&ucx_log, file, line, now);
     if (level <= UCS_LOG_LEVEL_ERROR && hwmc_ucx_log_is_of_shared_memory(file))
-        advise();
+        advise_on_memory();
+    if (level <= UCS_LOG_LEVEL_ERROR && hwmc_ucx_log_is_of_no_way(file, text))
+        advise_on_ways();
     if (patience > 0 && lasted >= patience)
         give_up(lasted, text); /* with the lock: once */
     pthread_mutex_unlock(&lock);

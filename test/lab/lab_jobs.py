@@ -59,9 +59,9 @@ def end_with_parent():
 class Network:
     """A lab with a network for administration, by which jobs live on when rails are cut."""
 
-    def __init__(self, name, hosts, rails, rate):
+    def __init__(self, name, hosts, rails, rate, ip="ipv4"):
         self.lab = lab.Lab(name)
-        self.shape = hosts, rails, [rate], 0, True
+        self.shape = hosts, rails, [rate], 0, True, 1500, 1, [ip]
 
     def __enter__(self):
         try:

@@ -301,7 +301,7 @@ static void pump_groups(struct hwmc_engine *e, uint64_t now)
 }
 
 /* Looks at a source of messages, by its number; unless it is dry, and dry ones may be left out. */
-static void look(struct hwmc_engine *e, uint32_t source, bool all)
+static void look_at_source(struct hwmc_engine *e, uint32_t source, bool all)
 {
     struct hwmc_dry *d = &e->dry[source];
     const int before = e->events;
@@ -324,11 +324,12 @@ static void look(struct hwmc_engine *e, uint32_t source, bool all)
 static void look_at_lanes(struct hwmc_engine *e, uint64_t now, bool all)
 {
     const int before = e->events;
+    const bool in_use = hwmc_engine_by_lanes(e);
 
-    if (!hwmc_engine_by_lanes(e) && now < e->lanes_at)
+    if (!in_use && now < e->lanes_at)
         return;
     for (uint32_t i = 0; i < e->wires.cfg.num_far_lanes; i++)
-        look(e, FAR_LANES + i, all);
+        look_at_source(e, FAR_LANES + i, all || !in_use);
     e->lanes_at = e->events > before ? now : now + HWMC_LANES_QUIET_NS;
 }
 
@@ -337,16 +338,16 @@ static void look_at_all(struct hwmc_engine *e, uint64_t now, bool all)
     e->found = 0;
     for (uint32_t rail = 0; rail < HWMC_RAIL_BITS; rail++)
         if (e->wires.rails.mask >> rail & 1)
-            look(e, rail, all);
+            look_at_source(e, rail, all);
     if (e->wires.cfg.lane)
-        look(e, LANE, all);
+        look_at_source(e, LANE, all);
     look_at_lanes(e, now, all);
     if (e->found != 0)
         for (uint32_t i = 0; i < FAR_LANES + e->wires.cfg.num_far_lanes; i++)
             hwmc_dry_polled(&e->dry[i], e->found >> i & 1, true);
 }
 
-static int progress(struct hwmc_engine *e, uint64_t now, bool all)
+static int make_progress(struct hwmc_engine *e, uint64_t now, bool all)
 {
     if (!hwmc_engine_active(e))
         return 0;
@@ -363,12 +364,12 @@ static int progress(struct hwmc_engine *e, uint64_t now, bool all)
 
 int hwmc_engine_progress(struct hwmc_engine *e, uint64_t now)
 {
-    return progress(e, now, true);
+    return make_progress(e, now, true);
 }
 
 int hwmc_engine_wait_progress(struct hwmc_engine *e, uint64_t now)
 {
-    return progress(e, now, false);
+    return make_progress(e, now, false);
 }
 
 uint64_t hwmc_engine_deadline(const struct hwmc_engine *e)

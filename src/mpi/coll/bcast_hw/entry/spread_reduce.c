@@ -12,7 +12,7 @@
 #include "../op/wait_stage.h"
 #include "../process/process.h"
 
-enum { UP, ACROSS, DOWN, STAGES };
+enum { UP, ACROSS, DOWN, SETTLED, STAGES };
 
 static struct hwmc_spread_reduce *reduce_of(struct hwmc_chain *c)
 {
@@ -140,6 +140,17 @@ static struct hwmc_op_stage *begin_down(struct hwmc_spread_reduce *r)
     return &r->down.stage;
 }
 
+/* That the result has come says that all have had what was sent to them across. Before another
+ * exchange begins, which may be as soon as the chain is over. */
+static void settle(const struct hwmc_spread_reduce *r)
+{
+    if (!to_all(r) || r->spread.chain.stage.err != HWMC_OK || !hwmc_spread_leads(&r->spread))
+        return;
+    hwmc_lock();
+    hwmc_exchange_settle(&r->spread.c->leader_group[0].group->blocks.exchange);
+    hwmc_unlock();
+}
+
 static struct hwmc_op_stage *begin_stage(struct hwmc_chain *c, uint32_t i)
 {
     struct hwmc_spread_reduce *r = reduce_of(c);
@@ -149,8 +160,11 @@ static struct hwmc_op_stage *begin_stage(struct hwmc_chain *c, uint32_t i)
             return begin_up(r);
         case ACROSS:
             return begin_across(r);
-        default:
+        case DOWN:
             return begin_down(r);
+        default:
+            settle(r);
+            return NULL;
     }
 }
 
@@ -196,21 +210,10 @@ fn_fail:
     return mpi_errno;
 }
 
-/* That the result has come says that all have had what was sent to them across. */
-static void settle(const struct hwmc_spread_reduce *r)
-{
-    if (!to_all(r) || r->spread.chain.stage.err != HWMC_OK || !hwmc_spread_leads(&r->spread))
-        return;
-    hwmc_lock();
-    hwmc_exchange_settle(&r->spread.c->leader_group[0].group->blocks.exchange);
-    hwmc_unlock();
-}
-
 static int end_reduce(struct hwmc_spread *s, int mpi_errno)
 {
     struct hwmc_spread_reduce *r = (struct hwmc_spread_reduce *) s;
 
-    settle(r);
     hwmc_spread_up_end(&r->up);
     MPL_free(r->memory);
     return hwmc_combination_end(&r->x, mpi_errno, gets_result(r));

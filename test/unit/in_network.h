@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * in_network: a network with a port "v0" of address fd77::1, that takes IPv6 multicast, which
- * loopback does not. It takes root.
+ * in_network: a network with ports that take IPv6 multicast, which loopback does not: "v0" of address
+ * fd77::1, "v2" of fd78::1, and "v3" at its other end, of fd78::2. The last two have an address of a
+ * subnet of its own as well, which they got before the other one, or after it. It takes root.
  */
 #ifndef HWMC_UNIT_IN_NETWORK_H_INCLUDED
 #define HWMC_UNIT_IN_NETWORK_H_INCLUDED
@@ -26,7 +27,11 @@ inline int make_network()
     if (system("exec 2>/dev/null; ip link set lo up; "
                "ip link add v0 mtu 65535 type veth peer name v1 mtu 65535 && "
                "ip addr add fd77::1/64 dev v0 nodad && "
-               "ip link set v0 up && ip link set v1 up") == 0)
+               "ip link set v0 up && ip link set v1 up && "
+               "ip link add v2 mtu 65535 type veth peer name v3 mtu 65535 && "
+               "ip addr add fd78::a1/128 dev v2 nodad && ip addr add fd78::1/64 dev v2 nodad && "
+               "ip addr add fd78::2/64 dev v3 nodad && ip addr add fd78::a2/128 dev v3 nodad && "
+               "ip link set v2 up && ip link set v3 up") == 0)
         made = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
     EXPECT_EQ(0, setns(before, CLONE_NEWNET));
     close(before);

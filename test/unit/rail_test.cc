@@ -15,6 +15,7 @@
 #include <vector>
 
 extern "C" {
+#include "in_network.h"
 #include "rail/match.h"
 }
 
@@ -116,6 +117,29 @@ TEST(Rail, WithoutAnyNetworkLoopbackIsTheDefault)
     ASSERT_EQ(1, hwmc_rail_select(PORTS.data(), 1, "", &rail, 1, wrong));
     EXPECT_STREQ("lo", rail.name);
     EXPECT_EQ(nullptr, hwmc_rail_left_out(PORTS.data(), 1, 0));
+}
+
+// DHCPv6 gives an address that is a subnet of its own, and a router's word one of the subnet that
+// hosts share: in whatever order they came, the latter is the rail's.
+TEST(Rail, AnAddressThatIsASubnetOfItsOwnServesLast)
+{
+    const InNetwork network(true);
+    std::vector<hwmc_rail> rails(HWMC_RAIL_PORTS_MAX);
+    int found = 0;
+
+    if (!network.works())
+        GTEST_SKIP() << "needs a network namespace";
+    rails.resize((size_t) hwmc_rail_discover(rails.data(), HWMC_RAIL_PORTS_MAX));
+    for (auto &r : rails) {
+        const std::string name = r.name;
+        hwmc_addr wanted;
+
+        if (name != "v2" && name != "v3")
+            continue;
+        ASSERT_TRUE(hwmc_addr_read(name == "v2" ? "fd78::1" : "fd78::2", &wanted));
+        found += hwmc_addr_equal(r.addr.family == HWMC_IPV6 ? &r.addr : &r.other, &wanted);
+    }
+    EXPECT_EQ(2, found);
 }
 
 TEST(Rail, DiscoveryFindsWhatIsUp)

@@ -613,12 +613,36 @@ TEST_P(Udp, RefusesARailThatCannotBe)
     EXPECT_EQ(nullptr, c);
 }
 
+using UdpRails = Udp;
+
+// A group has one address on all rails, and the kernel gives what comes by one of them to sockets that
+// joined it on another.
+TEST_P(UdpRails, WhatAnotherRailBringsIsNotHeard)
+{
+    hwmc_rail other = rail;
+    hwmc_fabric *c = nullptr;
+
+    strcpy(other.name, "v2");
+    other.index = if_nametoindex("v2");
+    ASSERT_TRUE(hwmc_addr_read("fd78::1", &other.addr));
+    ASSERT_EQ(HWMC_OK, hwmc_udp_open(&other, &params, &c));
+    ASSERT_EQ(HWMC_OK, c->ops->join(c, group));
+    send(b, group, "by v0");
+    EXPECT_EQ(Strings{"by v0"}, poll(a));
+    EXPECT_EQ(Strings{}, poll(c));
+    send(c, group, "by v2");
+    EXPECT_EQ(Strings{}, poll(a));
+    EXPECT_EQ(Strings{"by v2"}, poll(c));
+    c->ops->close(c);
+}
+
 std::string name_of(const testing::TestParamInfo<hwmc_family> &info)
 {
     return info.param == HWMC_IPV6 ? "IPv6" : "IPv4";
 }
 
 INSTANTIATE_TEST_SUITE_P(Family, Udp, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);
+INSTANTIATE_TEST_SUITE_P(Family, UdpRails, testing::Values(HWMC_IPV6), name_of);
 INSTANTIATE_TEST_SUITE_P(Family, UdpJoins, testing::Values(HWMC_IPV4), name_of);
 INSTANTIATE_TEST_SUITE_P(Family, UdpExpects, testing::Values(HWMC_IPV4, HWMC_IPV6), name_of);
 

@@ -49,6 +49,20 @@ static bool is_multicast(struct msghdr *msg)
     return false;
 }
 
+/* Whether it came by another rail. A socket of IPv6 hears its group on all ports where some socket of
+ * the host has joined it, and a group has one address on all rails; one of IPv4 does not. */
+static bool is_of_another_rail(const struct hwmc_udp *u, struct msghdr *msg)
+{
+    struct in6_pktinfo info;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c))
+        if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+            memcpy(&info, CMSG_DATA(c), sizeof(info));
+            return info.ipi6_ifindex != u->rail.index;
+        }
+    return false;
+}
+
 /* Where messages are to go. Returns how many may come. */
 
 static int prepare_whole(struct hwmc_udp *u)
@@ -145,7 +159,7 @@ static void look_at(struct hwmc_udp *u, int i, const struct hwmc_expected *e)
         return;
     }
     m->segment = hwmc_segments_len(msg, len);
-    if (len == 0 || m->segment > u->attr.max_datagram) {
+    if (len == 0 || is_of_another_rail(u, msg) || m->segment > u->attr.max_datagram) {
         u->in[i].msg_len = 0;
         return;
     }

@@ -105,6 +105,8 @@ static bool set_ipv6(int fd, const struct hwmc_udp *u)
 
     hwmc_addr_to_socket(&u->rail.addr, 0, 0, &own);
     from.ipi6_addr = own.in6.sin6_addr;
+    /* Since Linux 5.7 without privileges; else udp_recv.c drops what comes by other rails. */
+    setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &out, sizeof(out));
     setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof(off));
     setsockopt(fd, IPPROTO_IPV6, IPV6_PKTINFO, &from, sizeof(from));
     return setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0 &&

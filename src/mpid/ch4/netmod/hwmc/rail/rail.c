@@ -116,17 +116,31 @@ static void fill_rail(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
+/* How well it serves: one of the link alone least. One of IPv6 that is a subnet of its own (DHCPv6),
+ * or will not stay, names no network that other hosts share. */
+static int worth(const struct hwmc_addr *addr, uint32_t prefix, const char *name)
+{
+    if (hwmc_addr_is_link_local(addr))
+        return 0;
+    if (addr->family == HWMC_IPV6 &&
+        (prefix == 128 || (flags_of(addr, name) & (IFA_F_TEMPORARY | IFA_F_DEPRECATED)) != 0))
+        return 1;
+    return 2;
+}
+
 /* IPv4 is `addr`, and IPv6 is `other`. */
 static void add_address(struct hwmc_rail *r, const struct ifaddrs *a)
 {
     const struct hwmc_addr addr = hwmc_addr_of_socket(a->ifa_addr);
+    const uint32_t prefix = prefix_of(a->ifa_netmask, &addr);
     struct hwmc_addr *of = addr.family == HWMC_IPV4 ? &r->addr : &r->other;
+    uint32_t *of_prefix = addr.family == HWMC_IPV4 ? &r->prefix : &r->other_prefix;
 
     if (of->family != HWMC_NO_FAMILY &&
-        (!hwmc_addr_is_link_local(of) || hwmc_addr_is_link_local(&addr)))
+        worth(&addr, prefix, r->name) <= worth(of, *of_prefix, r->name))
         return;
     *of = addr;
-    *(addr.family == HWMC_IPV4 ? &r->prefix : &r->other_prefix) = prefix_of(a->ifa_netmask, &addr);
+    *of_prefix = prefix;
 }
 
 static void swap_addresses(struct hwmc_rail *r)

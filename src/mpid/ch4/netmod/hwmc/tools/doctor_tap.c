@@ -95,10 +95,11 @@ static bool read_ipv4(const unsigned char *p, size_t len, struct hwmc_doctor_pac
 static bool read_ipv6(const unsigned char *p, size_t len, struct hwmc_doctor_packet *packet)
 {
     size_t at = IPV6_HEADER;
-    int protocol = p[6];
+    int protocol;
 
     if (len < IPV6_HEADER + 2)
         return false;
+    protocol = p[6];
     packet->from = address_at(HWMC_IPV6, p + FROM_OFFSET_IPV6);
     packet->to = address_at(HWMC_IPV6, p + TO_OFFSET_IPV6);
     if (protocol == IPPROTO_HOPOPTS) {

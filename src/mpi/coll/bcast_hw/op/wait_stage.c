@@ -54,8 +54,8 @@ static void enter_net(struct wait *w)
     w->mark = w->s->mark;
 }
 
-/* A few polls, as far as they find nothing: the stage has nothing to do then. But memory of the
- * host's may change without a message. */
+/* A few polls, as far as they find nothing and do not sleep: the stage has nothing to do then, but
+ * for what it sees by its clock. Memory of the host's may change without a message. */
 static int poll_some(const struct hwmc_op_stage *s)
 {
     int mpi_errno, polls = 0;

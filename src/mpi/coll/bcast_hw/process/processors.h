@@ -34,7 +34,7 @@ void hwmc_distances(int *distance);
 
 /* How the layer's own waits wait for messages: between begin and end the thread waits for the
  * engine, and calls polled after each MPID_Progress_test that may have found nothing: whether it
- * found something. All take no time where something came. */
+ * found something, or slept. All take no time where something came. */
 struct hwmc_waiter {
     void (*begin)(void);
     bool (*polled)(void);

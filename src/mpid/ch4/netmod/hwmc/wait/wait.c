@@ -64,7 +64,7 @@ struct wait {
     uint64_t sleep_ns;         /* the longest the next sleep may take */
     uint64_t poll_ns, look_ns; /* a poll takes, and a look at descriptors; the least of late */
     bool waits; /* processors are shared, and the poll under way is of a loop that waits */
-    bool woken; /* something came while it slept: the next poll looks everywhere */
+    bool woken; /* it slept, or something came: the next poll looks everywhere */
     struct hwmc_dry mpich, engine; /* MPICH's worker, and all that the engine looks at */
     unsigned seen;                 /* of MPIDI_HWMC_poll.events: those that earlier polls had */
     bool came;                     /* the last poll found something */
@@ -99,7 +99,7 @@ static void end_eager(void)
 static bool polled(void)
 {
     MPIDI_HWMC_wait_polled();
-    return current.came;
+    return current.came || current.woken;
 }
 
 void hwmc_wait_init(void)
@@ -166,15 +166,17 @@ static void doze(struct wait *w, uint64_t now, uint64_t until)
     while (now < until && hwmc_wait_next(policy(), &w->policy, &limits, now) != HWMC_WAIT_SLEEP) {
         const uint64_t begin = yield(w, now);
 
-        w->woken = hwmc_sleep_look();
+        w->woken |= hwmc_sleep_look();
         now = hwmc_now();
         note_least(&w->look_ns, now - begin);
         if (w->woken)
             return;
     }
     if (now < until) {
-        w->woken = hwmc_sleep_until(now, until);
-        hwmc_wait_slept(policy(), &w->policy, w->woken ? 0 : until, hwmc_now());
+        const bool came = hwmc_sleep_until(now, until);
+
+        w->woken = true;
+        hwmc_wait_slept(policy(), &w->policy, came ? 0 : until, hwmc_now());
     }
 }
 

@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * in_network: a network with ports that take IPv6 multicast, which loopback does not: "v0" of address
- * fd77::1, "v2" of fd78::1, and "v3" at its other end, of fd78::2. The last two have an address of a
- * subnet of its own as well, which they got before the other one, or after it. It takes root.
+ * in_network: a network with ports that take IPv6 multicast, which loopback does not: "v0" of
+ * address fd77::1, "v2" of fd78::1, and "v3" at its other end, of fd78::2. The last two have an
+ * address of a subnet of its own as well, which they got before the other one, or after it. It
+ * takes root.
  */
 #ifndef HWMC_UNIT_IN_NETWORK_H_INCLUDED
 #define HWMC_UNIT_IN_NETWORK_H_INCLUDED

@@ -615,8 +615,8 @@ TEST_P(Udp, RefusesARailThatCannotBe)
 
 using UdpRails = Udp;
 
-// A group has one address on all rails, and the kernel gives what comes by one of them to sockets that
-// joined it on another.
+// A group has one address on all rails, and the kernel gives what comes by one of them to sockets
+// that joined it on another.
 TEST_P(UdpRails, WhatAnotherRailBringsIsNotHeard)
 {
     hwmc_rail other = rail;

@@ -49,8 +49,8 @@ static bool is_multicast(struct msghdr *msg)
     return false;
 }
 
-/* Whether it came by another rail. A socket of IPv6 hears its group on all ports where some socket of
- * the host has joined it, and a group has one address on all rails; one of IPv4 does not. */
+/* Whether it came by another rail. A socket of IPv6 hears its group on all ports where some socket
+ * of the host has joined it, and a group has one address on all rails; one of IPv4 does not. */
 static bool is_of_another_rail(const struct hwmc_udp *u, struct msghdr *msg)
 {
     struct in6_pktinfo info;

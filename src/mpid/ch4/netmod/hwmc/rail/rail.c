@@ -116,9 +116,9 @@ static void fill_rail(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
-/* How well it serves: one of the link alone least. One of IPv6 that is a subnet of its own (DHCPv6),
- * or will not stay, names no network that other hosts share. */
-static int worth(const struct hwmc_addr *addr, uint32_t prefix, const char *name)
+/* How well it serves: one of the link alone least. One of IPv6 that is a subnet of its own
+ * (DHCPv6), or will not stay, names no network that other hosts share. */
+static int worth_of_address(const struct hwmc_addr *addr, uint32_t prefix, const char *name)
 {
     if (hwmc_addr_is_link_local(addr))
         return 0;
@@ -137,7 +137,7 @@ static void add_address(struct hwmc_rail *r, const struct ifaddrs *a)
     uint32_t *of_prefix = addr.family == HWMC_IPV4 ? &r->prefix : &r->other_prefix;
 
     if (of->family != HWMC_NO_FAMILY &&
-        worth(&addr, prefix, r->name) <= worth(of, *of_prefix, r->name))
+        worth_of_address(&addr, prefix, r->name) <= worth_of_address(of, *of_prefix, r->name))
         return;
     *of = addr;
     *of_prefix = prefix;

@@ -61,13 +61,13 @@ class Network:
 
     def __init__(self, name, hosts, rails, rate, ip="ipv4"):
         self.lab = lab.Lab(name)
-        self.shape = hosts, rails, [rate], 0, True, 1500, 1, [ip]
+        self.shape = {"hosts": hosts, "rails": rails, "rates": [rate], "loss": 0, "adm": True, "ip": [ip]}
 
     def __enter__(self):
         try:
             lab.need_namespaces()
             self.lab.destroy()  # what one that was killed has left
-            self.lab.up(*self.shape)
+            self.lab.up(**self.shape)
         except lab.LabError as error:
             raise JobError(str(error), error.status) from None
         return self

@@ -18,7 +18,7 @@ constexpr uint32_t ELEMENT = 8; // bytes
 hwmc_reduce_way way_for(const Options &o, const hwmc_network &net, uint64_t bytes)
 {
     if (o.degree > 0)
-        return {1, o.degree, o.degree > 1 ? (uint32_t) bytes : part_for(o), false};
+        return {1, o.degree, o.degree > 1 ? (uint32_t) bytes : part_for(o)};
     const hwmc_reduce_case c = {o.ranks, !o.ordered, false, bytes, part_for(o), HWMC_REDUCE_ANY};
 
     return hwmc_reduce_way_of(&net, &c);

@@ -91,11 +91,10 @@ void run(mem::Net &net, std::vector<hwmc_op_stage *> stages, std::minstd_rand &r
 
 std::vector<hwmc_reduce_way> ways_of(uint32_t p, bool commutative)
 {
-    std::vector<hwmc_reduce_way> ways = {
-        {1, p - 1, 1u << 30, false}, {1, 2, 1u << 30, false}, {1, 1, 5000, false}};
+    std::vector<hwmc_reduce_way> ways = {{1, p - 1, 1u << 30}, {1, 2, 1u << 30}, {1, 1, 5000}};
 
     if (commutative && p > 3)
-        ways.push_back({2, 2, 4096, false});
+        ways.push_back({2, 2, 4096});
     return ways;
 }
 
@@ -171,7 +170,7 @@ TEST(NetReduce, VectorsOfDifferentLengthsAreAnError)
 
         net.settle();
         for (uint32_t m = 0; m < p; m++) {
-            hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {1, 1, 4096, false});
+            hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {1, 1, 4096});
 
             in.push_back(vector_of(m, count));
             cfg.in = in[m].data();
@@ -202,7 +201,7 @@ TEST(NetReduce, BeginsNothingOnAGroupThatIsBroken)
         std::vector<hwmc_op_stage *> stages;
 
         for (uint32_t m = 0; m < p; m++) {
-            hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {2, 2, 4096, false});
+            hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {2, 2, 4096});
 
             cfg.in = in.data();
             cfg.out = out.data();
@@ -231,7 +230,7 @@ TEST(NetReduce, ALostMemberEndsIt)
 
     net.settle();
     for (uint32_t m = 0; m + 1 < p; m++) {
-        hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {2, 2, 4096, false});
+        hwmc_net_reduce_cfg cfg = config(net, g, m, 0, sums, {2, 2, 4096});
 
         in.push_back(vector_of(m, count));
         cfg.in = in[m].data();

@@ -53,7 +53,7 @@ TEST(ReducePlan, OneTreeCombinesInTheOrderOfMembers)
         for (uint32_t fanout : {1, 2, 3, 32})
             for (uint32_t root : {0u, size / 2, size - 1})
                 for (bool commutative : {true, false}) {
-                    const Setting s = {size, root, 25, commutative, {1, fanout, 10, false}};
+                    const Setting s = {size, root, 25, commutative, {1, fanout, 10}};
                     const uint32_t first = commutative ? root : 0;
                     const hwmc_reduce_plan p = plan_at(s, first);
                     std::vector<uint32_t> in;
@@ -75,7 +75,7 @@ TEST(ReducePlan, OfTwoTreesEachHasEveryOtherPart)
     for (uint32_t size = 4; size <= 40; size++)
         for (uint32_t root : {0u, size - 1})
             for (uint32_t bytes : {5, 20, 35}) {
-                const Setting s = {size, root, bytes, true, {2, 2, 10, false}};
+                const Setting s = {size, root, bytes, true, {2, 2, 10}};
                 const hwmc_reduce_plan p = plan_at(s, root);
                 const uint32_t parts = (bytes + 9) / 10;
                 uint32_t all = 0;

@@ -27,10 +27,9 @@ uint32_t hwmc_coll_part(const struct hwmc_network *net)
     return part;
 }
 
-struct hwmc_reduce_way hwmc_coll_reduce_way(const struct hwmc_network *net,
-                                            const struct hwmc_coll_case *c)
+struct hwmc_reduce_case hwmc_coll_reduction(const struct hwmc_coll_case *c)
 {
-    const struct hwmc_reduce_case of = {
+    return (struct hwmc_reduce_case){
         .members = c->members,
         .commutative = c->commutative,
         .awaited = c->coll != HWMC_COLL_REDUCE,
@@ -38,8 +37,6 @@ struct hwmc_reduce_way hwmc_coll_reduce_way(const struct hwmc_network *net,
         .part = c->part,
         .kind = c->kind,
     };
-
-    return hwmc_reduce_way_of(net, &of);
 }
 
 /* What a collective takes, on the longest path and at the busiest host. */
@@ -94,12 +91,12 @@ static uint64_t down_ns(const struct hwmc_network *net, const struct hwmc_coll_c
 static uint64_t up_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                       uint64_t bytes)
 {
-    struct hwmc_coll_case of = *c;
+    struct hwmc_reduce_case of = hwmc_coll_reduction(c);
     struct hwmc_reduce_way way;
 
     of.bytes = bytes;
-    way = hwmc_coll_reduce_way(net, &of);
-    return hwmc_reduce_ns(net, c->members, &way, bytes);
+    way = hwmc_reduce_way_of(net, &of);
+    return hwmc_reduce_ns(net, &of, &way);
 }
 
 static uint64_t up_and_down_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c,

@@ -106,9 +106,8 @@ struct hwmc_coll_case {
  * in half a millisecond, within bounds. */
 uint32_t hwmc_coll_part(const struct hwmc_network *net);
 
-/* The way of a reduction of the case's length, also where it is a part of another collective. */
-struct hwmc_reduce_way hwmc_coll_reduce_way(const struct hwmc_network *net,
-                                            const struct hwmc_coll_case *c);
+/* The reduction that the case is, or that is a part of it. */
+struct hwmc_reduce_case hwmc_coll_reduction(const struct hwmc_coll_case *c);
 
 /* Nanoseconds; UINT64_MAX: nothing is known of the network. The length is known. */
 uint64_t hwmc_coll_ours_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c);

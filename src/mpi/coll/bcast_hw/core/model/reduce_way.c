@@ -44,9 +44,11 @@ static uint64_t messages_of(const struct hwmc_reduce_way *way, uint64_t bytes)
     return bytes > HWMC_EAGER_BYTES ? parts + 1 + parts / GRANTED : parts;
 }
 
-static uint64_t tree_ns(const struct hwmc_network *net, uint32_t members,
-                        const struct hwmc_reduce_way *way, uint64_t bytes)
+uint64_t hwmc_reduce_ns(const struct hwmc_network *net, const struct hwmc_reduce_case *c,
+                        const struct hwmc_reduce_way *way)
 {
+    const uint64_t most = UINT64_C(1) << 40, bytes = c->bytes < most ? c->bytes : most;
+    const uint32_t members = c->members;
     const uint64_t part = bytes < way->part ? bytes : way->part;
     const uint64_t depth = depth_of(members, way->trees == 1 ? way->fanout : 2);
     const uint32_t k = way->trees == 1 ? way->fanout : 2;
@@ -56,21 +58,12 @@ static uint64_t tree_ns(const struct hwmc_network *net, uint32_t members,
     const uint64_t wire = depth * k * wire_ns(part, net->mbit) + wire_ns(later, net->mbit_all);
     const uint64_t burst = wire_ns(net->burst_bytes, net->mbit);
     const uint64_t busy = (depth * k + 2 * (parts_of(bytes, way->part) - 1)) * net->message_ns;
-    const uint64_t more =
-        way->awaited ? (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1) : 0;
+    const uint64_t more = c->awaited ? (k - 1) * net->message_ns * (hwmc_model_crowd(net) - 1) : 0;
 
     return (depth + (bytes > HWMC_EAGER_BYTES)) * net->latency_ns +
            (wire > burst ? wire - burst : 0) + more +
            hwmc_model_busy_ns(net, busy, (members - 1) * messages_of(way, bytes),
                               (members - 1) * bytes, members);
-}
-
-uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
-                        const struct hwmc_reduce_way *way, uint64_t bytes)
-{
-    const uint64_t most = UINT64_C(1) << 40;
-
-    return tree_ns(net, members, way, bytes < most ? bytes : most);
 }
 
 /* What is asked for, and the fastest way so far; of no trees: none. */
@@ -83,10 +76,8 @@ struct search {
 
 static void try_way(struct search *s, enum hwmc_reduce_kind kind, struct hwmc_reduce_way way)
 {
-    uint64_t ns;
+    const uint64_t ns = hwmc_reduce_ns(s->net, &s->of, &way);
 
-    way.awaited = s->of.awaited;
-    ns = hwmc_reduce_ns(s->net, s->of.members, &way, s->of.bytes);
     if ((s->of.kind != HWMC_REDUCE_ANY && s->of.kind != kind) ||
         (s->best.trees != 0 && ns >= s->ns))
         return;
@@ -101,17 +92,17 @@ static void try_all(struct search *s)
     const uint32_t widest =
         c->members - 1 < HWMC_REDUCE_FANOUT_MAX ? c->members - 1 : HWMC_REDUCE_FANOUT_MAX;
 
-    try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, widest, one, false});
+    try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, widest, one});
     for (uint32_t k = 2; k < widest; k++)
-        try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, k, one, false});
+        try_way(s, HWMC_REDUCE_RANGES, (struct hwmc_reduce_way){1, k, one});
     if (c->kind == HWMC_REDUCE_CHAIN && parts_of(c->bytes, LEAST_PART) < 2)
-        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, one, false});
+        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, one});
     for (uint32_t part = c->part; part >= LEAST_PART; part /= 2) {
         if (parts_of(c->bytes, part) < 2)
             continue;
-        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, part, false});
+        try_way(s, HWMC_REDUCE_CHAIN, (struct hwmc_reduce_way){1, 1, part});
         if (c->commutative && c->members > 3)
-            try_way(s, HWMC_REDUCE_TREES, (struct hwmc_reduce_way){2, 2, part, false});
+            try_way(s, HWMC_REDUCE_TREES, (struct hwmc_reduce_way){2, 2, part});
     }
 }
 

@@ -47,7 +47,6 @@ struct hwmc_reduce_way {
     uint32_t trees;  /* 1: a tree of ranges (core/place/ranges.h); 2 (core/place/trees.h) */
     uint32_t fanout; /* of the one, 1 to HWMC_REDUCE_FANOUT_MAX */
     uint32_t part;   /* bytes that go up at a time */
-    bool awaited;    /* as in the case */
 };
 
 /* The fastest way of a kind, or of all where that kind cannot be: two trees are for 4 members or
@@ -55,8 +54,8 @@ struct hwmc_reduce_way {
 struct hwmc_reduce_way hwmc_reduce_way_of(const struct hwmc_network *net,
                                           const struct hwmc_reduce_case *c);
 
-/* Its time, ns. */
-uint64_t hwmc_reduce_ns(const struct hwmc_network *net, uint32_t members,
-                        const struct hwmc_reduce_way *way, uint64_t bytes);
+/* How long the case takes by this way, ns. */
+uint64_t hwmc_reduce_ns(const struct hwmc_network *net, const struct hwmc_reduce_case *c,
+                        const struct hwmc_reduce_way *way);
 
 #endif /* HWMC_CORE_MODEL_REDUCE_WAY_H_INCLUDED */

@@ -11,17 +11,19 @@
 /* A round brings one vector, as an only child does. */
 static uint64_t doubling_ns(const struct hwmc_network *net, uint32_t members, uint64_t bytes)
 {
-    const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes, false};
+    const struct hwmc_reduce_case pair = {.members = 2, .bytes = bytes};
+    const struct hwmc_reduce_way one = {1, 1, (uint32_t) bytes};
     uint64_t rounds = 0;
 
     for (uint64_t reached = 1; reached < members; reached *= 2)
         rounds++;
-    return rounds * hwmc_reduce_ns(net, 2, &one, bytes);
+    return rounds * hwmc_reduce_ns(net, &pair, &one);
 }
 
 struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t members,
                                       uint64_t bytes, uint32_t part)
 {
+    const struct hwmc_reduce_case all = {.members = members, .bytes = bytes};
     struct hwmc_scan_way way = {true, part};
     uint64_t best = UINT64_MAX;
 
@@ -30,8 +32,8 @@ struct hwmc_scan_way hwmc_scan_way_of(const struct hwmc_network *net, uint32_t m
         best = doubling_ns(net, members, bytes);
     }
     for (; part >= HWMC_EAGER_BYTES; part /= 2) {
-        const struct hwmc_reduce_way chain = {1, 1, part, false};
-        const uint64_t ns = hwmc_reduce_ns(net, members, &chain, bytes);
+        const struct hwmc_reduce_way chain = {1, 1, part};
+        const uint64_t ns = hwmc_reduce_ns(net, &all, &chain);
 
         if (bytes > part && ns < best) {
             way = (struct hwmc_scan_way){true, part};

@@ -29,9 +29,11 @@ static inline uint32_t hwmc_addr_bits(const struct hwmc_addr *a)
 struct hwmc_addr hwmc_addr_ipv4(uint32_t number);
 uint32_t hwmc_addr_number(const struct hwmc_addr *a);
 
-/* Reads "10.77.0.1" or "fd77::1", and "10.77.0.0/24" or "fd77::/64", of which bits behind the
- * prefix become 0. False: it is none, and the outputs are untouched. */
+/* Reads an address, as "10.77.0.1" or "fd77::1". False: `text` is none, and *a is unchanged. */
 bool hwmc_addr_read(const char *text, struct hwmc_addr *a);
+
+/* Reads a subnet, as "10.77.0.0/24" or "fd77::/64". Bits after the prefix become 0. False: `text`
+ * is none, and the outputs are unchanged. */
 bool hwmc_addr_read_subnet(const char *text, struct hwmc_addr *subnet, uint32_t *prefix);
 
 /* Writes what these read; of NO_FAMILY: "none". */
@@ -73,9 +75,9 @@ uint16_t hwmc_addr_port_of_socket(const union hwmc_sockaddr *from);
 
 /* The IPv6 address of a multicast group. A group has a number of 32 bits, alike on all rails
  * (random.h), which by IPv4 is its address. By IPv6 that is ff1S:0:KEY:GROUP: transient, of scope
- * S. KEY is the job's, 64 bits: jobs that draw one number do not meet. GROUP has 32 bits, the
- * highest set, as RFC 3307 has it where nobody assigns them: the number, of which the job's key
- * inverts some bits, for network cards and some switches tell groups apart by these alone. */
+ * S. KEY is the job's, 64 bits: jobs that draw one number do not meet. GROUP has 32 bits. It is the
+ * number, exclusive-or 32 bits of the job's key: network cards and some switches compare these 32
+ * bits only. The highest bit is set, as RFC 3307 requires for groups that hosts choose. */
 struct hwmc_addr hwmc_addr_group(uint32_t number, uint64_t key, uint8_t scope);
 
 #endif /* HWMC_NETMOD_BASE_ADDR_H_INCLUDED */

@@ -31,7 +31,13 @@ static size_t min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static bool is_multicast(struct msghdr *msg)
+/* Where a message came from the network. */
+struct arrival {
+    bool multicast;
+    uint32_t port; /* the kernel's index of it; 0: the one that the socket hears */
+};
+
+static struct arrival arrival_of(struct msghdr *msg)
 {
     struct in_pktinfo info;
     struct in6_pktinfo info6;
@@ -39,28 +45,21 @@ static bool is_multicast(struct msghdr *msg)
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
         if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
             memcpy(&info, CMSG_DATA(c), sizeof(info));
-            return IN_MULTICAST(ntohl(info.ipi_addr.s_addr));
+            return (struct arrival){IN_MULTICAST(ntohl(info.ipi_addr.s_addr)), 0};
         }
         if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
             memcpy(&info6, CMSG_DATA(c), sizeof(info6));
-            return IN6_IS_ADDR_MULTICAST(&info6.ipi6_addr);
+            return (struct arrival){IN6_IS_ADDR_MULTICAST(&info6.ipi6_addr), info6.ipi6_ifindex};
         }
     }
-    return false;
+    return (struct arrival){false, 0};
 }
 
-/* Whether it came by another rail. A socket of IPv6 hears its group on all ports where some socket
- * of the host has joined it, and a group has one address on all rails; one of IPv4 does not. */
-static bool is_of_another_rail(const struct hwmc_udp *u, struct msghdr *msg)
+/* A socket of IPv6 hears its group on all ports where some socket of the host has joined it, and a
+ * group has one address on all rails; one of IPv4 does not. */
+static bool is_of_another_rail(const struct hwmc_udp *u, const struct arrival *a)
 {
-    struct in6_pktinfo info;
-
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c))
-        if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
-            memcpy(&info, CMSG_DATA(c), sizeof(info));
-            return info.ipi6_ifindex != u->rail.index;
-        }
-    return false;
+    return a->port != 0 && a->port != u->rail.index;
 }
 
 /* Where messages are to go. Returns how many may come. */
@@ -151,15 +150,16 @@ static void look_at(struct hwmc_udp *u, int i, const struct hwmc_expected *e)
     struct hwmc_udp_in *m = &u->in_of[i];
     struct msghdr *msg = &u->in[i].msg_hdr;
     const size_t len = u->in[i].msg_len;
+    const struct arrival from = arrival_of(msg);
     uint32_t num;
 
-    if (!is_multicast(msg)) {
+    if (!from.multicast) {
         *u->params.unicast += 1;
         u->in[i].msg_len = 0;
         return;
     }
     m->segment = hwmc_segments_len(msg, len);
-    if (len == 0 || is_of_another_rail(u, msg) || m->segment > u->attr.max_datagram) {
+    if (len == 0 || is_of_another_rail(u, &from) || m->segment > u->attr.max_datagram) {
         u->in[i].msg_len = 0;
         return;
     }

@@ -48,13 +48,18 @@ int hwmc_udp_buffer_for(size_t window, size_t len)
     return bytes / 2 > 0x3fffffff ? 0x3fffffff : (int) (bytes / 2); /* the kernel doubles it */
 }
 
+static bool set_option(int fd, int level, int option, int value)
+{
+    return setsockopt(fd, level, option, &value, sizeof(value)) == 0;
+}
+
 /* Asks for room for the window in the receive buffer. */
 static void size_receive_buffer(int fd, const struct hwmc_udp *u)
 {
     const int half = hwmc_udp_buffer_for(u->params.window, u->attr.max_datagram);
 
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half)) != 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof(half));
+    if (!set_option(fd, SOL_SOCKET, SO_RCVBUFFORCE, half))
+        set_option(fd, SOL_SOCKET, SO_RCVBUF, half);
 }
 
 size_t hwmc_udp_window_of(int fd, size_t len)
@@ -83,22 +88,19 @@ static int err_of_errno(int e)
 
 static bool set_ipv4(int fd, const struct hwmc_udp *u)
 {
-    const int on = 1, off = 0;
-    const unsigned char ttl = u->params.ttl, loop = u->params.loop;
     const struct ip_mreqn out = {.imr_ifindex = (int) u->rail.index};
 
-    return setsockopt(fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof(off)) == 0 &&
-           setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on)) == 0 &&
-           setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) == 0 &&
-           setsockopt(fd, IPPROTO_IP, IP_MULTICAST_TTL, &ttl, sizeof(ttl)) == 0 &&
-           setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) == 0;
+    return setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &out, sizeof(out)) == 0 &&
+           set_option(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0) &&
+           set_option(fd, IPPROTO_IP, IP_PKTINFO, 1) &&
+           set_option(fd, IPPROTO_IP, IP_MULTICAST_TTL, u->params.ttl) &&
+           set_option(fd, IPPROTO_IP, IP_MULTICAST_LOOP, u->params.loop);
 }
 
 /* IPV6_MULTICAST_ALL came with Linux 4.20: before, the socket also hears groups of others, whose
  * datagrams the engine drops. A port may have several addresses: datagrams come from the rail's. */
 static bool set_ipv6(int fd, const struct hwmc_udp *u)
 {
-    const int on = 1, off = 0, hops = u->params.ttl, loop = u->params.loop;
     const int out = (int) u->rail.index;
     struct in6_pktinfo from = {.ipi6_ifindex = u->rail.index};
     union hwmc_sockaddr own;
@@ -106,22 +108,20 @@ static bool set_ipv6(int fd, const struct hwmc_udp *u)
     hwmc_addr_to_socket(&u->rail.addr, 0, 0, &own);
     from.ipi6_addr = own.in6.sin6_addr;
     /* Since Linux 5.7 without privileges; else udp_recv.c drops what comes by other rails. */
-    setsockopt(fd, SOL_SOCKET, SO_BINDTOIFINDEX, &out, sizeof(out));
-    setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof(off));
+    set_option(fd, SOL_SOCKET, SO_BINDTOIFINDEX, out);
+    set_option(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
     setsockopt(fd, IPPROTO_IPV6, IPV6_PKTINFO, &from, sizeof(from));
-    return setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0 &&
-           setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on)) == 0 &&
-           setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, &out, sizeof(out)) == 0 &&
-           setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, &hops, sizeof(hops)) == 0 &&
-           setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &loop, sizeof(loop)) == 0;
+    return set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1) &&
+           set_option(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) &&
+           set_option(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, out) &&
+           set_option(fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, u->params.ttl) &&
+           set_option(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, u->params.loop);
 }
 
 static int set_options(int fd, const struct hwmc_udp *u)
 {
-    const int on = 1, room = HWMC_UDP_SEND_BUFFER;
-
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) != 0 ||
+    if (!set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1) ||
+        !set_option(fd, SOL_SOCKET, SO_SNDBUF, HWMC_UDP_SEND_BUFFER) ||
         !(hwmc_udp_is_ipv6(u) ? set_ipv6 : set_ipv4)(fd, u))
         return errno;
     size_receive_buffer(fd, u);

@@ -88,13 +88,6 @@ static unsigned flags_of(const struct hwmc_addr *addr, const char *name)
     return flags;
 }
 
-/* Whether packets can come to the address. */
-static bool is_valid(const struct hwmc_addr *addr, const char *name)
-{
-    return addr->family == HWMC_IPV4 ||
-           (flags_of(addr, name) & (IFA_F_TENTATIVE | IFA_F_DADFAILED)) == 0;
-}
-
 static bool is_bridge(const char *name)
 {
     char path[128];
@@ -116,30 +109,34 @@ static void fill_rail(struct hwmc_rail *r, const struct ifaddrs *a, int fd)
     r->loopback = (a->ifa_flags & IFF_LOOPBACK) != 0;
 }
 
-/* How well it serves: one of the link alone least. One of IPv6 that is a subnet of its own
- * (DHCPv6), or will not stay, names no network that other hosts share. */
+/* How well an address serves; 0: no packets can come to it. One of the link alone serves least. One
+ * of IPv6 that is a subnet of its own (DHCPv6), or will not stay, names no network that other hosts
+ * share. */
 static int worth_of_address(const struct hwmc_addr *addr, uint32_t prefix, const char *name)
 {
-    if (hwmc_addr_is_link_local(addr))
+    const unsigned flags = addr->family == HWMC_IPV6 ? flags_of(addr, name) : 0;
+
+    if (flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED))
         return 0;
-    if (addr->family == HWMC_IPV6 &&
-        (prefix == 128 || (flags_of(addr, name) & (IFA_F_TEMPORARY | IFA_F_DEPRECATED)) != 0))
+    if (hwmc_addr_is_link_local(addr))
         return 1;
-    return 2;
+    return (flags & (IFA_F_TEMPORARY | IFA_F_DEPRECATED)) != 0 ||
+                   (addr->family == HWMC_IPV6 && prefix == 128)
+               ? 2
+               : 3;
 }
 
-/* IPv4 is `addr`, and IPv6 is `other`. */
-static void add_address(struct hwmc_rail *r, const struct ifaddrs *a)
+/* IPv4 is `addr`, and IPv6 is `other`. The first of those that serve best. */
+static void add_address(struct hwmc_rail *r, const struct hwmc_addr *addr, uint32_t prefix,
+                        int worth)
 {
-    const struct hwmc_addr addr = hwmc_addr_of_socket(a->ifa_addr);
-    const uint32_t prefix = prefix_of(a->ifa_netmask, &addr);
-    struct hwmc_addr *of = addr.family == HWMC_IPV4 ? &r->addr : &r->other;
-    uint32_t *of_prefix = addr.family == HWMC_IPV4 ? &r->prefix : &r->other_prefix;
+    const bool ipv4 = addr->family == HWMC_IPV4;
+    struct hwmc_addr *of = ipv4 ? &r->addr : &r->other;
+    uint32_t *of_prefix = ipv4 ? &r->prefix : &r->other_prefix;
 
-    if (of->family != HWMC_NO_FAMILY &&
-        worth_of_address(&addr, prefix, r->name) <= worth_of_address(of, *of_prefix, r->name))
+    if (of->family != HWMC_NO_FAMILY && worth <= worth_of_address(of, *of_prefix, r->name))
         return;
-    *of = addr;
+    *of = *addr;
     *of_prefix = prefix;
 }
 
@@ -198,9 +195,11 @@ static int by_index(const void *a, const void *b)
 static int note_address(struct hwmc_rail *rails, int num, int max, const struct ifaddrs *a, int fd)
 {
     const struct hwmc_addr addr = hwmc_addr_of_socket(a->ifa_addr);
+    const uint32_t prefix = prefix_of(a->ifa_netmask, &addr);
+    const int worth = worth_of_address(&addr, prefix, a->ifa_name);
     struct hwmc_rail *r = find_known(rails, num, a->ifa_name);
 
-    if (!is_valid(&addr, a->ifa_name))
+    if (worth == 0)
         return num;
     if (r == NULL) {
         if (num == max)
@@ -209,7 +208,7 @@ static int note_address(struct hwmc_rail *rails, int num, int max, const struct 
         fill_rail(r, a, fd);
         num += r->index != 0;
     }
-    add_address(r, a);
+    add_address(r, &addr, prefix, worth);
     return num;
 }
 

@@ -360,10 +360,10 @@ static void note_engine_turn(struct engine_turn *t, uint64_t begin)
 
 /* Whether polls of a wait may leave the engine out, if it is dry: nothing of its own is under
  * way. */
-static bool may_rest(const struct MPIDI_HWMC_poll *p)
+static bool may_rest(const struct MPIDI_HWMC_poll *p, const struct wait *w)
 {
-    return current.waits && !current.woken && p->eager == 0 && !hwmc_global.sessions &&
-           !hwmc_by_lanes() && hwmc_queues_pending() == 0;
+    return w->waits && !w->woken && p->eager == 0 && !hwmc_global.sessions && !hwmc_by_lanes() &&
+           hwmc_queues_pending() == 0;
 }
 
 /* Progress of the engine, and of messages over sessions. */
@@ -374,7 +374,7 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, struct wait *w, bool alone)
     const bool eager = !alone || p->eager > 0 || hwmc_global.sessions || !active ||
                        hwmc_by_lanes() || hwmc_queues_pending() > 0;
 
-    if (may_rest(p) && !hwmc_dry_is_due(&w->engine))
+    if (may_rest(p, w) && !hwmc_dry_is_due(&w->engine))
         return MPI_SUCCESS;
     if (eager || engine_is_due(&engine_turn)) {
         const uint64_t begin = eager ? 0 : hwmc_now();
@@ -394,12 +394,12 @@ static int poll_engine(struct MPIDI_HWMC_poll *p, struct wait *w, bool alone)
 static int poll_sources(struct MPIDI_HWMC_poll *p, bool alone)
 {
     struct wait *w = &current;
-    const unsigned by_mpich = p->events - w->seen;
     const unsigned before = p->events;
+    const bool by_mpich = before > w->seen;
     const int mpi_errno = poll_engine(p, w, alone);
 
     w->came = p->events > w->seen;
-    hwmc_dry_polled(&w->mpich, by_mpich > 0, w->came);
+    hwmc_dry_polled(&w->mpich, by_mpich, w->came);
     hwmc_dry_polled(&w->engine, p->events > before, w->came);
     w->woken = false;
     w->seen = p->events;

@@ -276,9 +276,13 @@ bool MPIR_Hwmc_ialltoallv(const void *sendbuf, const MPI_Aint *sendcounts, const
                         form, request, mpi_errno);
 }
 
-/* What this rank has for others is copied to `packed`, one part behind the other. */
-static int schedule_packing(const struct hwmc_vbuf *v, char *packed, MPIR_Comm *comm,
-                            MPIR_Sched_t s)
+/* Schedules something with part `i` of the vector, and with its `bytes` at `packed`. */
+typedef int (*schedule_part_fn)(const struct hwmc_vbuf *v, uint32_t i, char *packed, MPI_Aint bytes,
+                                MPIR_Comm *comm, MPIR_Sched_t s);
+
+/* With each part of another rank. At `packed` the parts lie one after the other. */
+static int schedule_parts(const struct hwmc_vbuf *v, char *packed, schedule_part_fn part,
+                          MPIR_Comm *comm, MPIR_Sched_t s)
 {
     int mpi_errno = MPI_SUCCESS;
 
@@ -287,31 +291,28 @@ static int schedule_packing(const struct hwmc_vbuf *v, char *packed, MPIR_Comm *
 
         if ((int) i == comm->rank || bytes == 0)
             continue;
-        mpi_errno = MPIR_Sched_copy(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], packed,
-                                    bytes, MPI_BYTE, s);
+        mpi_errno = part(v, i, packed, bytes, comm, s);
         packed += bytes;
     }
     return mpi_errno;
 }
 
-/* Parts come where those that are packed were, which go. */
-static int schedule_exchange(const struct hwmc_vbuf *v, const char *packed, MPIR_Comm *comm,
-                             MPIR_Sched_t s)
+static int pack_part(const struct hwmc_vbuf *v, uint32_t i, char *packed, MPI_Aint bytes,
+                     MPIR_Comm *comm, MPIR_Sched_t s)
 {
-    int mpi_errno = MPI_SUCCESS;
+    (void) comm;
+    return MPIR_Sched_copy(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], packed, bytes,
+                           MPI_BYTE, s);
+}
 
-    for (uint32_t i = 0; i < v->num && mpi_errno == MPI_SUCCESS; i++) {
-        const MPI_Aint bytes = (MPI_Aint) hwmc_vbuf_counted(v, i);
+/* The other rank's part comes to where this one's for it was, which goes as it was packed. */
+static int exchange_part(const struct hwmc_vbuf *v, uint32_t i, char *packed, MPI_Aint bytes,
+                         MPIR_Comm *comm, MPIR_Sched_t s)
+{
+    const int mpi_errno =
+        MPIR_Sched_recv(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], (int) i, comm, s);
 
-        if ((int) i == comm->rank || bytes == 0)
-            continue;
-        mpi_errno =
-            MPIR_Sched_recv(hwmc_vbuf_user_part(v, i), v->counts[i], v->types[i], (int) i, comm, s);
-        if (mpi_errno == MPI_SUCCESS)
-            mpi_errno = MPIR_Sched_send(packed, bytes, MPI_BYTE, (int) i, comm, s);
-        packed += bytes;
-    }
-    return mpi_errno;
+    return mpi_errno ? mpi_errno : MPIR_Sched_send(packed, bytes, MPI_BYTE, (int) i, comm, s);
 }
 
 /* MPICH 4.0's own schedule takes all parts for elements as long as those of one of them. */
@@ -327,11 +328,11 @@ static int schedule_alltoallw_in_place(const struct hwmc_vbuf *v, MPIR_Comm *com
         goto fn_exit;
     packed = MPIR_Sched_alloc_state(s, bytes);
     MPIR_ERR_CHKANDJUMP(!packed, mpi_errno, MPI_ERR_OTHER, "**nomem");
-    mpi_errno = schedule_packing(v, packed, comm, s);
+    mpi_errno = schedule_parts(v, packed, pack_part, comm, s);
     MPIR_ERR_CHECK(mpi_errno);
     mpi_errno = MPIR_Sched_barrier(s);
     MPIR_ERR_CHECK(mpi_errno);
-    mpi_errno = schedule_exchange(v, packed, comm, s);
+    mpi_errno = schedule_parts(v, packed, exchange_part, comm, s);
     MPIR_ERR_CHECK(mpi_errno);
 
 fn_exit:

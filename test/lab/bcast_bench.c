@@ -58,6 +58,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "turns.h"
 
 #define MAX_SIZES 64
@@ -96,14 +97,6 @@ struct plan {
 };
 
 static int rank, size;
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void fail(const char *what)
 {
@@ -156,7 +149,7 @@ static void read_pvars(int64_t *values)
 /* Returns the latest time at which a rank came in: the same on all ranks. */
 static int64_t barrier(void)
 {
-    int64_t latest = now_ns();
+    int64_t latest = clock_now_ns();
 
     for (int step = 1; step < size; step *= 2) {
         int64_t theirs;
@@ -190,7 +183,7 @@ static void stand_aside(int64_t until)
 {
     int found;
 
-    for (int64_t now = now_ns(); now < until; now = now_ns()) {
+    for (int64_t now = clock_now_ns(); now < until; now = clock_now_ns()) {
         sleep_until(now + PROBE_NS < until ? now + PROBE_NS : until);
         MPI_Iprobe(MPI_ANY_SOURCE, 8, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
     }
@@ -225,9 +218,9 @@ static void iterate(unsigned char *buf, unsigned char *want, int bytes, int root
         start += lateness(key, plan->late);
     sleep_until(start);
 
-    sample->entry = now_ns();
+    sample->entry = clock_now_ns();
     MPI_Bcast(buf, bytes, MPI_BYTE, root, MPI_COMM_WORLD);
-    sample->exit = now_ns();
+    sample->exit = clock_now_ns();
     took = sample->exit - sample->entry;
     stand_aside(sample->exit + (2 * took > gap ? 2 * took : gap));
 

@@ -21,7 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 #define NUM_COUNTERS 3
 
@@ -29,14 +30,6 @@ static const char *const names[NUM_COUNTERS] = {"hwmc_stalls", "hwmc_syncs", "hw
 
 static int rank, size;
 static MPI_T_pvar_session session;
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static void fail(const char *what)
 {
@@ -82,13 +75,13 @@ static double sample(unsigned char *buf, int bytes, int count, unsigned char key
     int64_t mine[2], all[2]; /* minus the entry, so that the earliest is the maximum; the exit */
 
     MPI_Barrier(MPI_COMM_WORLD);
-    mine[0] = -now_ns();
+    mine[0] = -clock_now_ns();
     for (int i = 0; i < count; i++) {
         if (rank == 0 && bytes > 0)
             buf[bytes - 1] = (unsigned char) (key + i);
         MPI_Bcast(buf, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
-    mine[1] = now_ns();
+    mine[1] = clock_now_ns();
     if (bytes > 0 && buf[bytes - 1] != (unsigned char) (key + count - 1))
         fail("wrong data");
     MPI_Reduce(mine, all, 2, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -40,6 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "turns.h"
 
 #define CELLS_MAX 256
@@ -102,14 +103,6 @@ struct cells {
     FILE *out; /* rank 0 */
     struct cells_work work;
 };
-
-static inline int64_t cells_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Of this process. */
 static inline int64_t cells_processor_time(void)
@@ -199,7 +192,7 @@ static inline int64_t cells_meet(struct cells *c)
 
     if (atomic_fetch_add(&m->came, 1) + 1 == (unsigned) c->work.size) {
         atomic_store(&m->came, 0);
-        atomic_store(&m->start, cells_now() + c->gap);
+        atomic_store(&m->start, clock_now_ns() + c->gap);
         turns_add(&m->round);
     } else {
         while (atomic_load(&m->round) == round)
@@ -255,9 +248,9 @@ static inline enum cells_command cells_operate(struct cells *c, enum cells_comma
     cells_sleep_until(cells_meet(c));
     command = (enum cells_command) atomic_load(&m->command);
     busy = cells_processor_time();
-    entry = cells_now();
+    entry = clock_now_ns();
     c->work.once();
-    left = cells_now();
+    left = clock_now_ns();
     busy = cells_processor_time() - busy;
     if (c->work.rank == 0)
         atomic_store(&m->root, busy);
@@ -321,14 +314,14 @@ static inline void cells_cell_run(struct cells *c, unsigned number)
 {
     const struct cells_cell *cell = &c->cell[number - 1];
     const int decides = c->job == 0 && c->work.rank == 0;
-    const int64_t began = cells_now();
+    const int64_t began = clock_now_ns();
     int over = 0;
 
     for (unsigned round = 0; round < c->most && !over; round++) {
         turns_begin(&c->turns);
         if (decides && round == 0)
             atomic_store(&c->shared->cell, number);
-        if (decides && round >= c->least && cells_now() - began > c->cell_ns)
+        if (decides && round >= c->least && clock_now_ns() - began > c->cell_ns)
             atomic_store(&c->shared->over, number);
         cells_meet(c);
         over = atomic_load(&c->shared->over) == number;

@@ -35,6 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+
 #define MAX_ENDS 512
 #define ROOM (128 << 10)      /* of a frame with what the kernel notes of it */
 #define SOCKET_ROOM (8 << 20) /* bytes of a socket's queues */
@@ -70,14 +72,6 @@ static void fail(const char *what, const char *which)
 {
     fprintf(stderr, "delay: %s %s: %s\n", what, which, strerror(errno));
     exit(1);
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void set(int fd, int level, int option, int value, const char *name)
@@ -126,7 +120,7 @@ static void take(struct end *end)
         if (frame == NULL)
             fail("malloc", "");
         frame->next = NULL;
-        frame->due = now_ns() + hold;
+        frame->due = clock_now_ns() + hold;
         frame->bytes = (size_t) bytes;
         memcpy(frame->data, room, frame->bytes);
         *end->last = frame;
@@ -164,14 +158,14 @@ static void work(void)
     for (int i = 0; i < num_ends; i++)
         fds[i] = (struct pollfd){.fd = ends[i].fd, .events = POLLIN};
     while (!ended) {
-        int64_t now = now_ns(), next = INT64_MAX;
+        int64_t now = clock_now_ns(), next = INT64_MAX;
 
         for (int i = 0; i < num_ends; i++) {
             int64_t due = pass(&ends[i], ends[i ^ 1].fd, now);
 
             next = due < next ? due : next;
         }
-        now = now_ns();
+        now = clock_now_ns();
         struct timespec wait = {.tv_sec = 3600};
         if (next != INT64_MAX) {
             int64_t left = next > now ? next - now : 0;

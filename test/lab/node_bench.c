@@ -63,6 +63,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "node_bench_ops.h"
 
 #define MAX_LIST 64
@@ -143,14 +144,6 @@ static double *send_pool, *recv_pool;
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle node_calls = MPI_T_PVAR_HANDLE_NULL;
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void fail(const char *what)
 {
     fprintf(stderr, "node_bench: rank %d: %s\n", rank, what);
@@ -219,14 +212,14 @@ static void poke(void)
 
 static void wait_behind(unsigned generation)
 {
-    int64_t next = now_ns() + PROBE_NS;
+    int64_t next = clock_now_ns() + PROBE_NS;
 
     for (int spins = 1; atomic_load(&shared->generation) == generation; spins++) {
         if (crowded) {
             sched_yield();
-            if (now_ns() >= next) {
+            if (clock_now_ns() >= next) {
                 poke();
-                next = now_ns() + PROBE_NS;
+                next = clock_now_ns() + PROBE_NS;
             }
         } else if (spins % SPINS == 0) {
             poke();
@@ -248,7 +241,7 @@ static struct round fence(void)
     } else {
         atomic_store(&shared->arrived, 0);
         shared->now = shared->next;
-        shared->now.start = now_ns() + (crowded ? 0 : GAP_NS);
+        shared->now.start = clock_now_ns() + (crowded ? 0 : GAP_NS);
         atomic_store(&shared->generation, generation + 1);
     }
     return shared->now;
@@ -307,7 +300,7 @@ static void pass_line(void)
 
     settle(rank, &was);
     for (int row = 0; row < PASSES; row++) {
-        int64_t begun = now_ns(), took;
+        int64_t begun = clock_now_ns(), took;
 
         for (int i = 0; i < PASSES; i++, ball += 2) {
             if (rank == 0)
@@ -317,7 +310,7 @@ static void pass_line(void)
             if (rank == 1)
                 atomic_store_explicit(&shared->ball, ball + 2, memory_order_release);
         }
-        took = (now_ns() - begun) / (2 * PASSES);
+        took = (clock_now_ns() - begun) / (2 * PASSES);
         best = took < best ? took : best;
     }
     if (rank == 0)
@@ -355,14 +348,14 @@ static int64_t wait_until_near(const struct plan *plan)
 
 static void say_line(const struct plan *plan)
 {
-    int64_t begun = now_ns(), least = INT64_MAX;
+    int64_t begun = clock_now_ns(), least = INT64_MAX;
 
     for (int more = 1; more;) {
         int64_t line = measure_line();
 
         least = line < least ? line : least;
         if (rank == 0)
-            shared->next.calls = now_ns() - begun < plan->line;
+            shared->next.calls = clock_now_ns() - begun < plan->line;
         more = fence().calls;
     }
     if (rank == 0)
@@ -390,7 +383,7 @@ static int64_t read_node_calls(void)
  * there was none). Not by its own time of that: a root may have been ahead. */
 static void next_sample(struct cell *cell, const struct plan *plan, int64_t took)
 {
-    int64_t spent = now_ns() - cell->begun;
+    int64_t spent = clock_now_ns() - cell->begun;
     int impatient = spent >= PATIENCE * plan->budget;
 
     if (cell->steady) {
@@ -418,16 +411,16 @@ static void sample(struct cell *cell, const struct plan *plan, struct round roun
     int count = (int) (cell->bytes / (int64_t) sizeof(double));
     int64_t stride = (cell->span + 128) / (int64_t) sizeof *send_pool;
 
-    while (!crowded && now_ns() < round.start)
+    while (!crowded && clock_now_ns() < round.start)
         ;
-    span->entry = now_ns();
+    span->entry = clock_now_ns();
     for (int i = 0; i < round.calls; i++, cell->serial++) {
         int64_t at = cell->serial % cell->places * stride;
         int root = plan->rotate ? (int) (cell->serial % size) : 0;
 
         cell->op->call(send_pool + at, recv_pool + at, count, root);
     }
-    span->exit = now_ns();
+    span->exit = clock_now_ns();
 }
 
 /* Rank 0. starts: when each sample began. */
@@ -456,7 +449,7 @@ static int take_samples(struct cell *cell, const struct plan *plan, int64_t *sta
     int64_t took = 0;
 
     fence();
-    cell->begun = now_ns();
+    cell->begun = clock_now_ns();
     cell->calls = 1;
     cell->steady = cell->slot = 0;
     cell->total = 0;

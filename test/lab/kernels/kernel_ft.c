@@ -7,11 +7,12 @@
 
 #include "kernel.h"
 
-/* Fourier transform of a cube of n (32, a power of two) complex numbers a side, of which each rank
- * has a slab of planes. A transform goes along two sides inside a slab, alltoall turns the cube (or
- * alltoallv, where ranks have not as many planes), and it goes along the third; then all of it
- * back. Verified: the sum of the squares is that of the input times n^3 after the first half
- * (Parseval), and the input comes back. Options: kernel.h. */
+/* Fourier transform of a cube of n x n x n complex numbers; n is a power of two, 32 by default.
+ * Each rank has a slab of planes. A rank transforms its slab along two sides. An alltoall
+ * transposes the cube (an alltoallv, if ranks have different numbers of planes). Then the ranks
+ * transform the third side, and after that do the inverse of all steps. Verified: after the first
+ * half the sum of the squares is n^3 times that of the input (Parseval), and at the end the input
+ * is back. Options: kernel.h. */
 
 typedef double complex cplx;
 

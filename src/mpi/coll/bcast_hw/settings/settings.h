@@ -172,8 +172,8 @@ struct hwmc_settings {
     struct hwmc_set_debug debug;
 };
 
-/* Who runs a collective over hosts. Its own key decides; if that says auto, the key of its base
- * (hwmc_coll_base), and last the key `all`. */
+/* Who runs a collective over hosts. The first of these keys decides that does not say auto: its
+ * own, that of its base (hwmc_coll_base), `all`. */
 static inline enum hwmc_set_runner hwmc_settings_runner(const struct hwmc_settings *s,
                                                         enum hwmc_coll coll)
 {

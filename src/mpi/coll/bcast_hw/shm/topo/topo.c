@@ -26,6 +26,9 @@ int hwmc_shm_topo_open(struct hwmc_shm_topo **topo, const char *synthetic)
     if (synthetic != NULL && hwloc_topology_set_synthetic(t->hwloc, synthetic) != 0)
         goto destroy;
     err = HWMC_ERR_LIMIT;
+    /* It binds this thread to each processor in turn, where others may be at work, and Linux tells
+     * the same. */
+    (void) hwloc_topology_set_components(t->hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_set_flags(t->hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
         hwloc_topology_load(t->hwloc) != 0)
         goto destroy;

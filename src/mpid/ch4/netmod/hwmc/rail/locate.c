@@ -11,8 +11,9 @@
 
 #define LOCAL 10 /* firmware's distance of a node to itself */
 
-/* What hwloc asks of graphics drivers takes long and tells nothing of network ports. */
-static const char *const left_out[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi"};
+/* What hwloc asks of graphics drivers takes long and tells nothing of network ports. Nor does what it
+ * asks of processors, for which it binds this thread to each of them in turn. */
+static const char *const left_out[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi", "x86"};
 
 static hwloc_topology_t load_topology(void)
 {
@@ -22,7 +23,10 @@ static hwloc_topology_t load_topology(void)
         return NULL;
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
         hwloc_topology_set_components(topo, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, left_out[i]);
-    if (hwloc_topology_set_io_types_filter(topo, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
+    /* The ports alone: to describe PCI devices and bridges hwloc reads the configuration of each,
+     * which on a virtual machine takes milliseconds. */
+    if (hwloc_topology_set_type_filter(topo, HWLOC_OBJ_OS_DEVICE,
+                                       HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
         hwloc_topology_load(topo) == 0)
         return topo;
     hwloc_topology_destroy(topo);

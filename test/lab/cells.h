@@ -25,9 +25,10 @@
  *
  * The time is the longest that any rank spent between its entry and its exit. A turn begins with
  * operations that are not counted: in the first turn of a cell WARM of them, or as many as take
- * WARM_NS, later COLD. The data of a turn's first one are verified. Lines of the output, one an
- * operation that counts, in ns; spread is how long after the first rank the last one entered; root
- * and other are what the process of rank 0, and the busiest of the others, took of a processor:
+ * WARM_NS, later COLD; in the first one of all FIRST_WARM, as a library sets up what it needs for
+ * collectives in the first of them. The data of a turn's first one are verified. Lines of the output,
+ * one an operation that counts, in ns; spread is how long after the first rank the last one entered;
+ * root and other are what the process of rank 0, and the busiest of the others, took of a processor:
  *
  *   op bytes round time spread root other
  *   # end
@@ -44,6 +45,7 @@
 #include "turns.h"
 
 #define CELLS_MAX 256
+#define CELLS_FIRST_WARM 200
 #define CELLS_WARM 20
 #define CELLS_WARM_NS 200000000
 #define CELLS_COLD 2
@@ -263,14 +265,15 @@ static inline enum cells_command cells_operate(struct cells *c, enum cells_comma
     return command;
 }
 
-/* What the next operation of a turn is, by those before: rank 0's decision. */
-static inline enum cells_command cells_decide(const struct cells *c, int first_round, int cold,
+/* What the next operation of a turn is, by those before: rank 0's decision. The first `most_cold`
+ * are not counted. */
+static inline enum cells_command cells_decide(const struct cells *c, int most_cold, int cold,
                                               int64_t cold_ns, int timed, int64_t timed_ns)
 {
     int64_t last = atomic_load(&c->meeting->slowest);
 
-    if (cold == 0 || (cold < (first_round ? CELLS_WARM : CELLS_COLD) &&
-                      cold_ns < (first_round ? CELLS_WARM_NS : c->turn_ns)))
+    if (cold == 0 ||
+        (cold < most_cold && cold_ns < (most_cold > CELLS_COLD ? CELLS_WARM_NS : c->turn_ns)))
         return CELLS_NOT_COUNTED;
     return timed + 1 >= CELLS_TIMED || timed_ns + 2 * last > c->turn_ns ? CELLS_LAST
                                                                         : CELLS_COUNTED;
@@ -279,6 +282,7 @@ static inline enum cells_command cells_decide(const struct cells *c, int first_r
 static inline void cells_turn(struct cells *c, const struct cells_cell *cell, unsigned round)
 {
     struct cells_meeting *m = c->meeting;
+    const int most_cold = round > 0 ? CELLS_COLD : cell == c->cell ? CELLS_FIRST_WARM : CELLS_WARM;
     enum cells_command command = CELLS_NOT_COUNTED;
     int64_t cold_ns = 0, timed_ns = 0;
     int cold = 0, timed = 0;
@@ -287,7 +291,7 @@ static inline void cells_turn(struct cells *c, const struct cells_cell *cell, un
         if (cold == 0)
             c->work.poison();
         if (c->work.rank == 0)
-            command = cells_decide(c, round == 0, cold, cold_ns, timed, timed_ns);
+            command = cells_decide(c, most_cold, cold, cold_ns, timed, timed_ns);
         command = cells_operate(c, command);
         if (cold == 0)
             c->work.verify();

@@ -372,7 +372,8 @@ void sleep(Rank &rank, const std::atomic<bool> &stop)
             continue;
         hwmc_shm_wakeup_ring(&rank.group);
         uint32_t heard = hwmc_shm_wakeup_listen(&rank.group), steps = 0;
-        while (steps < HWMC_SHM_WAKEUP_STEPS && rank.step() && rank.idle())
+        while (steps < HWMC_SHM_WAKEUP_STEPS && rank.step() && rank.idle() &&
+               !hwmc_shm_wakeup_elsewhere(&rank.group))
             steps++;
         hwmc_shm_wakeup_ring(&rank.group);
         if (steps < HWMC_SHM_WAKEUP_STEPS) {

@@ -57,11 +57,15 @@ TEST_P(NodeSegment, NobodySleepsAtFirst)
     hwmc_shm_group g;
 
     ASSERT_EQ(HWMC_OK, hwmc_shm_group_init(&g, &s, 0, 0, &params));
-    EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g));
-    hwmc_shm_wakeup_listen(&g);
-    EXPECT_EQ(1u, hwmc_shm_wakeup_sleepers(&g));
-    hwmc_shm_wakeup_leave(&g);
-    EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g));
+    for (uint32_t rank : {HWMC_SHM_ANYONE, 0u, layout.ranks - 1}) {
+        g.awaits = rank;
+        EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g, rank));
+        hwmc_shm_wakeup_listen(&g);
+        EXPECT_EQ(1u, hwmc_shm_wakeup_sleepers(&g, rank));
+        EXPECT_FALSE(hwmc_shm_wakeup_elsewhere(&g));
+        hwmc_shm_wakeup_leave(&g);
+        EXPECT_EQ(0u, hwmc_shm_wakeup_sleepers(&g, rank));
+    }
     hwmc_shm_group_fini(&g);
 }
 

@@ -56,7 +56,7 @@ static int stand_by(struct hwmc_shm_barrier *b, uint32_t base, uint32_t phases)
         b->next = 1;
     }
     if (!hwmc_shm_barrier_seen(b, base, phases))
-        return HWMC_AGAIN;
+        return hwmc_shm_group_await(b->op.group, base);
     return hwmc_shm_barrier_end(b);
 }
 
@@ -69,10 +69,10 @@ int hwmc_shm_barrier_pe(struct hwmc_shm_op *op)
     if (rank >= m)
         return stand_by(b, rank - m, phases);
     if (b->phase == 0 && rank + m < size && !hwmc_shm_barrier_seen(b, rank + m, 0))
-        return HWMC_AGAIN;
+        return hwmc_shm_group_await(op->group, rank + m);
     while (b->phase < phases)
         if (!meet_rank(b, rank ^ (UINT32_C(1) << b->phase)))
-            return HWMC_AGAIN;
+            return hwmc_shm_group_await(op->group, rank ^ (UINT32_C(1) << b->phase));
     if (rank + m < size)
         hwmc_shm_barrier_show(b, phases);
     return hwmc_shm_barrier_end(b);
@@ -81,15 +81,17 @@ int hwmc_shm_barrier_pe(struct hwmc_shm_op *op)
 int hwmc_shm_barrier_dis(struct hwmc_shm_op *op)
 {
     struct hwmc_shm_barrier *b = (struct hwmc_shm_barrier *) op;
-    const struct hwmc_shm_group *g = op->group;
+    struct hwmc_shm_group *g = op->group;
     const uint64_t ways = g->params.ways;
 
     for (; b->distance < g->size; b->distance *= ways + 1, b->phase++, b->way = 0) {
         show_once(b);
-        for (; b->way < ways && b->distance * (b->way + 1) < g->size; b->way++)
-            if (!hwmc_shm_barrier_seen(b, g->ring[g->rank + g->size - b->distance * (b->way + 1)],
-                                       b->phase))
-                return HWMC_AGAIN;
+        for (; b->way < ways && b->distance * (b->way + 1) < g->size; b->way++) {
+            uint32_t from = g->ring[g->rank + g->size - b->distance * (b->way + 1)];
+
+            if (!hwmc_shm_barrier_seen(b, from, b->phase))
+                return hwmc_shm_group_await(g, from);
+        }
     }
     return hwmc_shm_barrier_end(b);
 }

@@ -20,6 +20,7 @@ enum { COME, RELEASE };
 static void release_children(const struct hwmc_shm_barrier *b)
 {
     hwmc_shm_store(&hwmc_shm_barrier_words(b, b->op.group->rank)->down, b->op.serial);
+    b->op.group->told++;
 }
 
 static bool released_by(const struct hwmc_shm_barrier *b, uint32_t rank)
@@ -29,7 +30,7 @@ static bool released_by(const struct hwmc_shm_barrier *b, uint32_t rank)
 
 static int end_if_released(struct hwmc_shm_barrier *b)
 {
-    return released_by(b, 0) ? hwmc_shm_barrier_end(b) : HWMC_AGAIN;
+    return released_by(b, 0) ? hwmc_shm_barrier_end(b) : hwmc_shm_group_await(b->op.group, 0);
 }
 
 int hwmc_shm_barrier_ota(struct hwmc_shm_op *op)
@@ -46,7 +47,7 @@ int hwmc_shm_barrier_ota(struct hwmc_shm_op *op)
     }
     for (; b->next < g->size - 1; b->next++)
         if (!hwmc_shm_barrier_seen(b, b->next + 1, 0))
-            return HWMC_AGAIN;
+            return hwmc_shm_group_await(g, b->next + 1);
     release_children(b);
     return hwmc_shm_barrier_end(b);
 }
@@ -92,13 +93,13 @@ int hwmc_shm_barrier_tree(struct hwmc_shm_op *op)
 
     for (; b->next < b->tree.num_children; b->next++)
         if (!hwmc_shm_barrier_seen(b, b->tree.children[b->next], 0))
-            return HWMC_AGAIN;
+            return hwmc_shm_group_await(op->group, b->tree.children[b->next]);
     if (b->phase == COME && !is_root) {
         hwmc_shm_barrier_show(b, 0);
         b->phase = RELEASE;
     }
     if (!is_root && !released_by(b, b->tree.parent))
-        return HWMC_AGAIN;
+        return hwmc_shm_group_await(op->group, b->tree.parent);
     if (b->tree.num_children > 0)
         release_children(b);
     return hwmc_shm_barrier_end(b);

@@ -128,7 +128,11 @@ static void take_chunk(struct hwmc_shm_bcast *b)
     unsigned char *to = NULL;
     size_t n = bytes_of(b, c->taken);
 
-    if (hwmc_shm_load(&out->ready) <= c->taken || (relays && (to = free_buffer(b)) == NULL))
+    if (hwmc_shm_load(&out->ready) <= c->taken) {
+        hwmc_shm_group_await(b->op.group, b->tree.parent);
+        return;
+    }
+    if (relays && (to = free_buffer(b)) == NULL)
         return;
     from = hwmc_shm_buffer(b->op.group, b->tree.parent, out->first + c->taken);
     if (relays) {

@@ -25,7 +25,7 @@ int hwmc_shm_bcast_inline(struct hwmc_shm_op *op)
         return HWMC_AGAIN;
     if (!root && !b->way.seen) {
         if (hwmc_shm_bcast_look(b) != HWMC_OK)
-            return HWMC_AGAIN;
+            return hwmc_shm_group_await(op->group, b->tree.parent);
         if (b->room > 0)
             memcpy(b->buf, message, hwmc_shm_min(b->length, b->room));
         hwmc_shm_lines_fetch_next(&b->op, b->tree.parent);

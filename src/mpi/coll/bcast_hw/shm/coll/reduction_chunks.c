@@ -52,10 +52,10 @@ static int find_operand(const struct hwmc_shm_reduction *r, uint32_t turn,
         return HWMC_OK;
     }
     err = hwmc_shm_lines_look(&r->op, peer, r->length);
+    if (err == HWMC_AGAIN || (err == HWMC_OK && hwmc_shm_load(&out->ready) <= chunk))
+        return hwmc_shm_group_await(r->op.group, peer);
     if (err != HWMC_OK)
         return err;
-    if (hwmc_shm_load(&out->ready) <= chunk)
-        return HWMC_AGAIN;
     *from = hwmc_shm_buffer(r->op.group, peer, out->first + chunk);
     return HWMC_OK;
 }

@@ -28,7 +28,7 @@ static int combine_next(struct hwmc_shm_reduction *r, unsigned char *to)
         int err = hwmc_shm_lines_look(&r->op, peer, r->length);
 
         if (err != HWMC_OK)
-            return err;
+            return err == HWMC_AGAIN ? hwmc_shm_group_await(r->op.group, peer) : err;
         hwmc_shm_lines_fetch_next(&r->op, peer);
     }
     if (r->turn > 0)

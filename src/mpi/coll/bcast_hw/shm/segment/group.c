@@ -58,6 +58,7 @@ int hwmc_shm_group_init(struct hwmc_shm_group *g, struct hwmc_shm_segment *segme
         .size = segment->layout.ranks,
         .params = *params,
         .scan_low = UINT64_MAX,
+        .awaits = HWMC_SHM_ANYONE,
         .methods = methods,
         .peers = calloc(segment->layout.ranks, sizeof(*g->peers)),
         .ring = malloc(2 * (size_t) segment->layout.ranks * sizeof(*g->ring)),

@@ -25,6 +25,8 @@
 #include "mismatch.h"
 #include "../topo/tree.h"
 
+#define HWMC_SHM_ANYONE UINT32_MAX
+
 struct hwmc_shm_group {
     struct hwmc_shm_segment *segment;
     uint32_t rank; /* of this one */
@@ -46,8 +48,11 @@ struct hwmc_shm_group {
                       * number */
     uint64_t used[HWMC_SHM_BUFFERS_MAX]; /* by buffer: serial that used it last; 0: none did */
 
-    uint64_t told; /* stores so far that others may wait for */
-    uint64_t rung; /* of them, those before the last call of bell_ring */
+    uint64_t told;          /* stores so far that others may wait for */
+    uint64_t rung;          /* of them, those before the last call of wakeup_ring */
+    uint64_t rung_finished; /* `finished` then */
+    uint32_t awaits;        /* the rank whose next store alone the last step waits for; ANYONE */
+    uint32_t listens_to;    /* ... when this rank said that it would sleep */
 
     uint64_t methods; /* while joining: those that work as far as is known */
     uint32_t joined;  /* ranks that were looked at in this part of joining */
@@ -85,6 +90,13 @@ bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, uint32_t *rank);
 /* Some rank takes no part in the collective under way here. One that failed in a later one has
  * finished this. To be asked now and then while waiting. */
 bool hwmc_shm_group_failed(const struct hwmc_shm_group *g);
+
+/* A step waits for a store of `rank` and for nothing else: it is not woken by others. AGAIN. */
+static inline int hwmc_shm_group_await(struct hwmc_shm_group *g, uint32_t rank)
+{
+    g->awaits = rank;
+    return HWMC_AGAIN;
+}
 
 /* New parameters, between the same two collectives on all ranks. ERR_INVAL: they do not fit. */
 int hwmc_shm_group_set(struct hwmc_shm_group *g, const struct hwmc_shm_params *params);

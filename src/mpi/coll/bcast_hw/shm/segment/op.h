@@ -14,8 +14,7 @@
 #include <stdint.h>
 
 #include "../../port/err.h"
-
-struct hwmc_shm_group;
+#include "group.h"
 
 struct hwmc_shm_op {
     struct hwmc_shm_group *group; /* borrowed until it is done */
@@ -35,6 +34,7 @@ static inline int hwmc_shm_op_step(struct hwmc_shm_op *op)
     int err;
 
     op->moved = false;
+    op->group->awaits = HWMC_SHM_ANYONE;
     err = op->step(op);
     if (err == HWMC_AGAIN && !op->moved)
         op->waited = true;

@@ -97,6 +97,12 @@ struct hwmc_shm_slot {
     struct hwmc_shm_ack ack;
 };
 
+/* What ranks sleep on: wakeup.h. */
+struct hwmc_shm_wakeup {
+    alignas(HWMC_SHM_LINE) _Atomic uint32_t sleepers;
+    _Atomic uint32_t rings;
+};
+
 /* What a rank tells of itself when the group is made. */
 struct hwmc_shm_peer_info {
     alignas(HWMC_SHM_LINE) _Atomic uint64_t there; /* 1: the fields below are written */
@@ -118,13 +124,14 @@ struct hwmc_shm_words {
         HWMC_SHM_LINE) _Atomic uint64_t up; /* barrier: how far it is; shm/coll/barrier_impl.h */
     alignas(HWMC_SHM_LINE) _Atomic uint64_t down; /* barrier: serial of which it knows the end */
     alignas(HWMC_SHM_LINE) _Atomic uint64_t signal[HWMC_SHM_RANKS_MAX / 64];
+    struct hwmc_shm_wakeup wakeup; /* of ranks that wait for this one */
 };
 
 #define HWMC_SHM_VERDICT (UINT64_C(1) << 63)
 
 _Static_assert(sizeof(struct hwmc_shm_out) == HWMC_SHM_OUT_LINES * HWMC_SHM_LINE, "whole lines");
 _Static_assert(sizeof(struct hwmc_shm_ack) == HWMC_SHM_LINE, "a line");
-_Static_assert(sizeof(struct hwmc_shm_words) == 5 * HWMC_SHM_LINE + HWMC_SHM_RANKS_MAX / 8,
+_Static_assert(sizeof(struct hwmc_shm_words) == 6 * HWMC_SHM_LINE + HWMC_SHM_RANKS_MAX / 8,
                "a line a word, and one bit for each rank");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words that processes share have no lock");
 

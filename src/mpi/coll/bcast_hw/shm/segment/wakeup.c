@@ -9,6 +9,7 @@
 #endif
 #include "wakeup.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -21,17 +22,24 @@
 
 enum fenced { NOT, ASKED, AGREED };
 
-struct wakeup {
-    alignas(HWMC_SHM_LINE) _Atomic uint32_t sleepers;
-    _Atomic uint32_t rings;
-    _Atomic uint32_t fenced; /* enum fenced; it only grows */
+/* In the segment's header. */
+struct common {
+    struct hwmc_shm_wakeup anyone; /* of ranks that wait for several */
+    _Atomic uint32_t fenced;       /* enum fenced; it only grows */
 };
 
-_Static_assert(HWMC_SHM_WAKEUP_AT + sizeof(struct wakeup) <= HWMC_SHM_HEADER, "in the header");
+_Static_assert(HWMC_SHM_WAKEUP_AT + sizeof(struct common) <= HWMC_SHM_HEADER, "in the header");
 
-static struct wakeup *wakeup_of(const struct hwmc_shm_group *g)
+static struct common *common_of(const struct hwmc_shm_group *g)
 {
-    return (struct wakeup *) (g->segment->base + HWMC_SHM_WAKEUP_AT);
+    return (struct common *) (g->segment->base + HWMC_SHM_WAKEUP_AT);
+}
+
+/* What ranks sleep on that wait for `rank`, or for ANYONE. */
+static struct hwmc_shm_wakeup *wakeup_of(const struct hwmc_shm_group *g, uint32_t rank)
+{
+    return rank == HWMC_SHM_ANYONE ? &common_of(g)->anyone
+                                   : &hwmc_shm_words(g->segment, rank)->wakeup;
 }
 
 void hwmc_shm_wakeup_register(void)
@@ -39,61 +47,74 @@ void hwmc_shm_wakeup_register(void)
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
-void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g)
+static void wake(struct hwmc_shm_wakeup *w)
 {
-    struct wakeup *b = wakeup_of(g);
-
-    if (g->rung == g->told)
+    if (atomic_load_explicit(&w->sleepers, memory_order_relaxed) == 0)
         return;
-    g->rung = g->told;
-    /* The compiler's order; until somebody sleeps, the processor's is the first sleeper's to see to. */
-    atomic_signal_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&b->fenced, memory_order_relaxed) != NOT)
-        atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&b->sleepers, memory_order_relaxed) == 0)
-        return;
-    atomic_fetch_add_explicit(&b->rings, 1, memory_order_release);
-    syscall(SYS_futex, &b->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    atomic_fetch_add_explicit(&w->rings, 1, memory_order_release);
+    syscall(SYS_futex, &w->rings, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-uint32_t hwmc_shm_wakeup_sleepers(const struct hwmc_shm_group *g)
+void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g)
 {
-    return atomic_load_explicit(&wakeup_of(g)->sleepers, memory_order_relaxed);
+    const bool told = g->rung != g->told;
+
+    if (!told && g->rung_finished == g->finished)
+        return;
+    g->rung = g->told;
+    g->rung_finished = g->finished;
+    /* The compiler's order; the processor's is the first sleeper's to see to, until it has slept. */
+    atomic_signal_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&common_of(g)->fenced, memory_order_relaxed) != NOT)
+        atomic_thread_fence(memory_order_seq_cst);
+    if (told)
+        wake(wakeup_of(g, g->rank));
+    wake(wakeup_of(g, HWMC_SHM_ANYONE));
 }
 
 /* Whoever rings from now on has a fence before its look. */
-static void agree_on_fences(struct wakeup *b)
+static void agree_on_fences(struct common *c)
 {
     uint32_t was = NOT;
 
-    atomic_compare_exchange_strong(&b->fenced, &was, ASKED);
+    atomic_compare_exchange_strong(&c->fenced, &was, ASKED);
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-    atomic_store_explicit(&b->fenced, AGREED, memory_order_release);
+    atomic_store_explicit(&c->fenced, AGREED, memory_order_release);
+}
+
+uint32_t hwmc_shm_wakeup_sleepers(const struct hwmc_shm_group *g, uint32_t rank)
+{
+    return atomic_load_explicit(&wakeup_of(g, rank)->sleepers, memory_order_relaxed);
 }
 
 uint32_t hwmc_shm_wakeup_listen(struct hwmc_shm_group *g)
 {
-    struct wakeup *b = wakeup_of(g);
+    struct hwmc_shm_wakeup *w = wakeup_of(g, g->awaits);
     uint32_t heard;
 
-    atomic_fetch_add_explicit(&b->sleepers, 1, memory_order_acq_rel);
-    heard = atomic_load_explicit(&b->rings, memory_order_acquire);
-    if (atomic_load_explicit(&b->fenced, memory_order_acquire) != AGREED)
-        agree_on_fences(b);
+    g->listens_to = g->awaits;
+    atomic_fetch_add_explicit(&w->sleepers, 1, memory_order_acq_rel);
+    heard = atomic_load_explicit(&w->rings, memory_order_acquire);
+    if (atomic_load_explicit(&common_of(g)->fenced, memory_order_acquire) != AGREED)
+        agree_on_fences(common_of(g));
     atomic_thread_fence(memory_order_seq_cst);
     return heard;
 }
 
-void hwmc_shm_wakeup_sleep(struct hwmc_shm_group *g, uint32_t heard, uint64_t ns)
+bool hwmc_shm_wakeup_sleep(struct hwmc_shm_group *g, uint32_t heard, uint64_t ns)
 {
     const struct timespec most = {.tv_sec = (time_t) (ns / 1000000000u),
                                   .tv_nsec = (long) (ns % 1000000000u)};
 
-    syscall(SYS_futex, &wakeup_of(g)->rings, FUTEX_WAIT, heard, &most, NULL, 0);
+    const long err =
+        syscall(SYS_futex, &wakeup_of(g, g->listens_to)->rings, FUTEX_WAIT, heard, &most, NULL, 0);
+    const bool rung = err == 0 || errno == EAGAIN;
+
     hwmc_shm_wakeup_leave(g);
+    return rung;
 }
 
 void hwmc_shm_wakeup_leave(struct hwmc_shm_group *g)
 {
-    atomic_fetch_sub_explicit(&wakeup_of(g)->sleepers, 1, memory_order_acq_rel);
+    atomic_fetch_sub_explicit(&wakeup_of(g, g->listens_to)->sleepers, 1, memory_order_acq_rel);
 }

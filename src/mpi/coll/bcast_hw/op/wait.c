@@ -22,8 +22,16 @@
 
 #include <sched.h>
 
-#define SPINS 200u     /* looks of a rank with a processor of its own from progress to progress */
-#define PATIENT 64u    /* yields of one without; then it sleeps */
+#define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
+
+/* Yields of one without; then it sleeps. Ranks that wait for each other alone all get the processor
+ * in turn by yielding. Where some of them wait for the network as well, as in a collective over
+ * hosts, those do more than the others, and the kernel's scheduler, which is fair, prefers the
+ * others: they would yield to nobody for half a millisecond while it is the busy ones that all wait
+ * for. */
+#define PATIENT 64u
+#define PATIENT_IN_PART 4u
+
 #define NAP_NS 500000u /* the longest that MPICH's messages wait for a rank that sleeps */
 #define LOOKS 1024u /* steps that found nothing, from one look whether any ever will to the next */
 #define STEPS_MOST 64u /* of a try: MPI_Test of a long message is to return soon */
@@ -90,18 +98,24 @@ static void yield(struct hwmc_wait_policy *p, struct hwmc_shm_wait *w, uint64_t 
 }
 
 /* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
- * (shm/segment/wakeup). */
+ * (shm/segment/wakeup). Who was rung looks for that first. */
 static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p,
                            struct hwmc_shm_wait *w, uint64_t now)
 {
+    bool rung;
+
+    if (w->listens > 0 && hwmc_shm_wakeup_elsewhere(&n->group)) {
+        hwmc_shm_wakeup_leave(&n->group);
+        w->listens = 0;
+    }
     if (w->listens == 0)
         w->heard = hwmc_shm_wakeup_listen(&n->group);
     if (w->listens++ < HWMC_SHM_WAKEUP_STEPS)
         return MPI_SUCCESS;
-    hwmc_shm_wakeup_sleep(&n->group, w->heard, NAP_NS);
-    hwmc_wait_slept(p, &w->policy, now + NAP_NS, hwmc_now());
+    rung = hwmc_shm_wakeup_sleep(&n->group, w->heard, NAP_NS);
+    hwmc_wait_slept(p, &w->policy, rung ? 0 : now + NAP_NS, hwmc_now());
     w->listens = 0;
-    return progress(n);
+    return rung ? MPI_SUCCESS : progress(n);
 }
 
 /* What comes after steps that found nothing. It does not sleep where other threads may want MPICH,
@@ -109,7 +123,8 @@ static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p,
  * one-sided epoch: no message rings the wakeup word. */
 static int pause_(struct hwmc_shm_host *n, struct hwmc_wait_policy *p, struct hwmc_shm_wait *w)
 {
-    const struct hwmc_wait_limits limits = {.ns = UINT64_MAX, .yields = PATIENT};
+    const struct hwmc_wait_limits limits = {.ns = UINT64_MAX,
+                                            .yields = n->part ? PATIENT_IN_PART : PATIENT};
     const bool owes = hwmc_owes_progress();
     const uint64_t now = hwmc_now();
 
@@ -250,6 +265,7 @@ int hwmc_shm_wait_until(struct hwmc_shm_host *n, int (*step)(void *what), void *
     int mpi_errno = MPI_SUCCESS, err;
     struct hwmc_shm_wait w = {.times = 0};
 
+    n->group.awaits = HWMC_SHM_ANYONE;
     while ((err = step(what)) == HWMC_AGAIN) {
         mpi_errno = hwmc_shm_idle(n, &w);
         MPIR_ERR_CHECK(mpi_errno);

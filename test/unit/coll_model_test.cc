@@ -270,3 +270,26 @@ TEST(CollModel, ACrowdThatWaitsMakesTreesNarrower)
     net.loaded_ns = net.latency_ns;
     EXPECT_EQ(7u, way_of(net, 8, true, 8, 65536, HWMC_REDUCE_ANY, true).fanout);
 }
+
+// Ranks of a host that wait for their turn do so with each message that MPICH's send each other.
+TEST(CollModel, MessagesInsideAHostCostACrowd)
+{
+    hwmc_coll_case c = {};
+
+    c.coll = HWMC_COLL_ALLREDUCE;
+    c.commutative = true;
+    c.members = 4;
+    c.each = 4;
+    c.bytes = 8;
+    c.part = 65536;
+    const hwmc_network free = gbit(), busy = crowded();
+    const uint64_t more = hwmc_coll_mpich_ns(&busy, &c);
+    hwmc_coll_case alone = c;
+
+    alone.each = 1;
+    EXPECT_EQ(hwmc_coll_mpich_ns(&free, &alone), hwmc_coll_mpich_ns(&free, &c));
+    EXPECT_EQ(hwmc_coll_mpich_ns(&busy, &alone) + 4 * 50 * US, more);
+    c.coll = HWMC_COLL_REDUCE;
+    alone.coll = HWMC_COLL_REDUCE;
+    EXPECT_EQ(hwmc_coll_mpich_ns(&busy, &alone) + 2 * 50 * US, hwmc_coll_mpich_ns(&busy, &c));
+}

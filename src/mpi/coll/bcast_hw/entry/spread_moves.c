@@ -264,21 +264,18 @@ static int end_move(struct hwmc_spread *s, int mpi_errno)
     return mpi_errno;
 }
 
-/* What hosts have for each other is to be long, as shorter blocks are better sent on together, in
- * fewer messages. An all-to-all brings as much between hosts either way, so leaders save nothing
- * but by several rails at a time. */
+/* Leaders send what their hosts have for each other in one message, where ranks alone send one for
+ * each pair. A long all-to-all brings as much between hosts either way, so there leaders save
+ * nothing but by several rails at a time. */
 static bool moves_win(const struct hwmc_spread *s, uint32_t most)
 {
     const struct hwmc_spread_moves *m = (const struct hwmc_spread_moves *) s;
     const struct hwmc_network *net = hwmc_network_now();
 
-    if (m->spread.root >= 0)
+    if (m->spread.root >= 0 || m->pattern == HWMC_PATTERN_SAME || net->mbit_all > net->mbit)
         return true;
-    if (m->pattern == HWMC_PATTERN_SAME)
-        return hwmc_model_is_long(net, most * s->length);
-    return net->mbit_all > net->mbit &&
-           (s->length == HWMC_LENGTH_UNKNOWN ||
-            hwmc_model_is_long(net, (uint64_t) most * most * s->length));
+    return s->length != HWMC_LENGTH_UNKNOWN &&
+           !hwmc_model_is_long(net, (uint64_t) most * most * s->length);
 }
 
 static const struct hwmc_spread_ops moves_ops = {

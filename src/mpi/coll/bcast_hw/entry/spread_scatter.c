@@ -61,12 +61,10 @@ static bool scatter_fits(const struct hwmc_spread *s)
     return !n || (hwmc_combination_fits(&r->x, n) && hwmc_spread_in_order(s));
 }
 
-/* What hosts have for each other is to be long: shorter blocks are better combined on the way. */
+/* A host sums before it sends, whatever the length. */
 static bool scatter_wins(const struct hwmc_spread *s, uint32_t most)
 {
-    const uint64_t block = s->length / (uint64_t) s->comm->local_size;
-
-    return hwmc_model_is_long(hwmc_network_now(), block * most);
+    return true;
 }
 
 static struct hwmc_op_stage *begin_up(struct hwmc_spread_scatter *r)

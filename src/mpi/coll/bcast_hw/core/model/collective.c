@@ -346,10 +346,20 @@ static void add_reduction(struct work *w, const struct hwmc_coll_case *c)
         add_binomial(w, c, c->bytes);
 }
 
+/* What ranks of a host send each other before, and all but in a reduction after. Where hosts share
+ * processors each of these waits for its turn as those between hosts do. */
+static uint64_t inside_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    const uint64_t turn = net->loaded_ns > net->latency_ns ? net->loaded_ns - net->latency_ns : 0;
+
+    return sat_mul(log2_up(c->each) * (c->coll == HWMC_COLL_REDUCE ? 1 : 2), turn);
+}
+
 uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
     const uint64_t log = log2_up(c->members);
     struct work w = {0};
+    uint64_t ns, inside;
 
     assert(c->coll < HWMC_COLL_LIMIT && c->members >= 2 && c->each >= 1);
     assert(c->bytes != HWMC_LENGTH_UNKNOWN);
@@ -383,7 +393,9 @@ uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_co
         default:
             add_steps(&w, log, c->bytes, c->members);
     }
-    return ns_of(net, c, &w, net->mbit);
+    ns = ns_of(net, c, &w, net->mbit);
+    inside = inside_ns(net, c);
+    return ns < UINT64_MAX - inside ? ns + inside : UINT64_MAX;
 }
 
 /* Lengths for those that are not known: from short to what the network's rate alone decides. */
@@ -395,6 +407,12 @@ static const uint64_t usual_lengths[] = {8, 1024, 64u << 10, 1u << 20};
 static uint64_t times_as_long(uint64_t ns, uint64_t other)
 {
     return sat_mul(ns, HUNDREDS) / (other > 0 ? other : 1);
+}
+
+/* What MPICH's ranks copy inside hosts that share processors is not counted. */
+static uint64_t alike(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+{
+    return c->each > 1 && hwmc_model_crowd(net) > 1 ? 1 : HWMC_COLL_ALIKE;
 }
 
 static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_coll_case *c)
@@ -415,30 +433,16 @@ static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_col
         if (times_as_long(mpich, ours) > mpich_worst)
             mpich_worst = times_as_long(mpich, ours);
     }
-    return ours_worst <= mpich_worst + mpich_worst / HWMC_COLL_ALIKE;
-}
-
-/* Of hosts that hinder each other, as they share processors: going up to a leader and down again
- * inside a host, each rank waits for its turn twice, and what the messages between hosts save is
- * less than that. */
-static bool waits_for_turns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
-{
-    if (c->each == 1 || net->loaded_ns <= 2 * net->latency_ns)
-        return false;
-    return c->coll == HWMC_COLL_BARRIER ||
-           ((c->coll == HWMC_COLL_ALLREDUCE || c->coll == HWMC_COLL_SCAN) &&
-            !hwmc_model_is_long(net, c->bytes));
+    return ours_worst <= mpich_worst + mpich_worst / alike(net, c);
 }
 
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
     uint64_t ours, mpich;
 
-    if (waits_for_turns(net, c))
-        return false;
     if (c->bytes == HWMC_LENGTH_UNKNOWN)
         return is_ours_at_any(net, c);
     ours = hwmc_coll_ours_ns(net, c);
     mpich = hwmc_coll_mpich_ns(net, c);
-    return mpich == UINT64_MAX || ours <= mpich + mpich / HWMC_COLL_ALIKE;
+    return mpich == UINT64_MAX || ours <= mpich + mpich / alike(net, c);
 }

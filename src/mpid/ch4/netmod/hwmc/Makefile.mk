@@ -159,7 +159,8 @@ hwmc_rc_sources =                               \
     src/mpid/ch4/netmod/hwmc/lane/rc/peer.c     \
     src/mpid/ch4/netmod/hwmc/lane/rc/recv.c     \
     src/mpid/ch4/netmod/hwmc/lane/rc/send.c     \
-    src/mpid/ch4/netmod/hwmc/lane/rc/rc_wire.c
+    src/mpid/ch4/netmod/hwmc/lane/rc/rc_wire.c  \
+    src/mpid/ch4/netmod/hwmc/lane/rc/wish.c
 
 hwmc_verbs_sources =                                \
     src/mpid/ch4/netmod/hwmc/fabric/verbs.c         \

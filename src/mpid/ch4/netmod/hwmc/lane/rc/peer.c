@@ -29,6 +29,13 @@ bool rc_peer_tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type t
            HWMC_OK;
 }
 
+void rc_peer_drop_wish(struct hwmc_lane_rc *l, uint32_t peer, bool met)
+{
+    l->peers[peer].wish = HWMC_LANE_RC_ANY;
+    l->num_wishes--;
+    l->params.counts->unmet += !met;
+}
+
 void rc_peer_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell_peer)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
@@ -37,6 +44,8 @@ void rc_peer_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell_peer)
     if (rc_has_failed(c))
         return;
     c->was_open = c->state == RC_CONN_OPEN;
+    if (c->was_open && p->wish != HWMC_LANE_RC_ANY)
+        rc_peer_drop_wish(l, c->peer, false);
     c->bury_at = rc_now() + RC_DRAIN_NS;
     c->state =
         ibv_modify_qp(c->apm.qp, &attr, IBV_QP_STATE) != 0 ? RC_CONN_DRAINED : RC_CONN_FAILED;

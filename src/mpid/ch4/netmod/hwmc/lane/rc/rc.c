@@ -71,6 +71,7 @@ static int rc_poll(struct hwmc_lane *lane)
     int events = rc_paths_events(l) + rc_exchange_progress(l), n;
 
     rc_exchange_timers(l);
+    rc_wish_timers(l);
     for (int i = 0; i < BATCHES; i++) {
         n = rc_recv_batch(l);
         events += n;

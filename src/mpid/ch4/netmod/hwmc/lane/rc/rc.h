@@ -77,6 +77,7 @@ struct hwmc_lane_rc_params {
     X(losts, "connections lost")                                                                   \
     X(migrated, "migrations to the alternate path by hardware")                                    \
     X(moved, "migrations to the alternate path by request")                                        \
+    X(unmet, "requests of the program for a path that were dropped: there is none, or a fault")    \
     X(failed, "paths that hardware would not specify, load or migrate to")                         \
     X(rearms, "alternate paths loaded after a migration, or when a port became active")            \
     X(credits, "messages that return credits and nothing else")                                    \
@@ -109,6 +110,22 @@ enum hwmc_lane_rc_apm hwmc_lane_rc_apm(const struct hwmc_lane *lane, const char 
  * ERR_PEER: there is no connection. */
 int hwmc_lane_rc_path(struct hwmc_lane *lane, uint32_t peer, enum ibv_mig_state *state,
                       uint8_t *port);
+
+/* Whether a connection of this lane can have a path by the port that `other` is over: it is one of
+ * the same device, and may be used. Its number, then; else 0. */
+uint8_t hwmc_lane_rc_port(const struct hwmc_lane *lane, const struct hwmc_lane *other);
+
+/* What a program wants of the connections to a peer: a path by that port of the device, or one of
+ * these. */
+#define HWMC_LANE_RC_ANY 0      /* nothing, or nothing any more */
+#define HWMC_LANE_RC_FIRST 254  /* the rail's own path */
+#define HWMC_LANE_RC_SECOND 255 /* the other one */
+
+/* Has the connection to `peer`, or else the next one, migrate to the path that is wanted, as soon
+ * as that is loaded; done in poll. Both ends should want the same. It is done once: what a fault
+ * does later has the last word, and a wish dies with its connection. OK; ERR_INVAL: no such peer;
+ * ERR_DEVICE: no path of this lane migrates. */
+int hwmc_lane_rc_prefer(struct hwmc_lane *lane, uint32_t peer, uint8_t path);
 
 /* Has the connection to `peer` migrate to its alternate path. OK; AGAIN: that is not loaded yet;
  * ERR_PEER: there is none. */

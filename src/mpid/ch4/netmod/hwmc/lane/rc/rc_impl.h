@@ -12,6 +12,7 @@
  *     buffers.c    registered buffers, the shared receive queue
  *     memory.c     the program's memory, registered while it is borrowed
  *     paths.c      ports, asynchronous events, path migration
+ *     wish.c       the paths that a program wants
  */
 #ifndef HWMC_NETMOD_LANE_RC_RC_IMPL_H_INCLUDED
 #define HWMC_NETMOD_LANE_RC_RC_IMPL_H_INCLUDED
@@ -38,6 +39,8 @@
 #define RC_REFUSED_NS UINT64_C(1000000000) /* before asking again who refused */
 #define RC_BACKOFF_NS UINT64_C(10000000)   /* before the next connection, doubled each time */
 #define RC_BACKOFF_MAX 8u                  /* times: 2.56 s */
+#define RC_WISH_NS UINT64_C(1000000)       /* before a wish is looked at again, doubled each time */
+#define RC_WISH_MAX_NS UINT64_C(128000000)
 
 struct hwmc_lane_rc;
 
@@ -123,6 +126,7 @@ struct rc_peer {
     enum rc_peer_state state;
     uint8_t fails;        /* connections in a row that were of no use, <= RC_BACKOFF_MAX */
     bool wanted;          /* FAILED: to be connected again */
+    uint8_t wish;         /* the path that the program wants, as in rc.h; ANY: as it is */
     uint32_t epoch;       /* of the last connection, 0: none yet */
     uint64_t at;          /* ns; active: not before that is the next connection begun */
     struct rc_conn *conn; /* in CONNECTING, OPEN and FAILED */
@@ -182,7 +186,10 @@ struct hwmc_lane_rc {
     bool starved;        /* credits are due that found no send buffer */
     uint32_t turn;       /* the connection that posts first */
     struct rc_conn *of_qp[RC_QPS_BUCKETS];
-    uint64_t wake; /* ns: nothing is due before: connecting, burying, trusting */
+    uint32_t num_wishes; /* peers of which a path is wanted */
+    uint64_t wish_at;    /* ns: when that is looked at again, if there are any */
+    uint64_t wish_step;  /* ns: and after how long then */
+    uint64_t wake;       /* ns: nothing is due before: connecting, burying, trusting */
 
     struct rc_heard *heard; /* in order */
     struct rc_heard **heard_end;
@@ -218,6 +225,10 @@ bool rc_peer_tell(struct hwmc_lane_rc *l, uint32_t peer, enum rc_exchange_type t
 /* The connection is of no use any more: it is buried, and the caller told, when what is on the way
  * has come. The peer is told if `tell`. */
 void rc_peer_fail(struct hwmc_lane_rc *l, struct rc_conn *c, bool tell);
+
+/* There is a wish for the peer, and no more: it is met, or cannot be. It dies with a connection,
+ * for it may be why that failed. */
+void rc_peer_drop_wish(struct hwmc_lane_rc *l, uint32_t peer, bool met);
 
 /* conns.c: the lane's connections, in a list and by queue pair. */
 
@@ -310,5 +321,10 @@ void rc_paths_timers(struct hwmc_lane_rc *l, uint64_t now);
 
 /* Acts on asynchronous events; returns how many. */
 int rc_paths_events(struct hwmc_lane_rc *l);
+
+/* wish.c. */
+
+/* Asks hardware for what is wanted and not met yet, where it is time. */
+void rc_wish_timers(struct hwmc_lane_rc *l);
 
 #endif /* HWMC_NETMOD_LANE_RC_RC_IMPL_H_INCLUDED */

@@ -119,6 +119,7 @@ mpi_core_sources +=                                  \
     src/mpid/ch4/netmod/hwmc/wires/eager.c           \
     src/mpid/ch4/netmod/hwmc/wires/fabrics.c         \
     src/mpid/ch4/netmod/hwmc/wires/lanes.c           \
+    src/mpid/ch4/netmod/hwmc/wires/path_key.c        \
     src/mpid/ch4/netmod/hwmc/wires/peer_info.c       \
     src/mpid/ch4/netmod/hwmc/wires/peers.c           \
     src/mpid/ch4/netmod/hwmc/wires/probe.c           \

@@ -14,9 +14,12 @@
 
 #include <ucp/api/ucp.h>
 
+#define HWMC_COMM_PATH_MAX 32
+
 typedef struct {
     struct hwmc_comm *group; /* NULL until the first broadcast that hwmc may take */
     bool carried; /* its messages go over hwmc's sessions, once there are any: am/am_override.h */
+    char path[HWMC_COMM_PATH_MAX]; /* info key hwmc_path, where it has an effect; else empty */
 } MPIDI_HWMC_comm_t;
 
 /* Some calls of the ucx netmod, whose sources stay as they are, are hwmc's to answer: its UCX
@@ -86,8 +89,12 @@ int MPIDI_HWMC_mpi_finalize_hook(void);
 int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_comm_commit_post_hook(MPIR_Comm *comm);
 int MPIDI_HWMC_mpi_comm_free_hook(MPIR_Comm *comm);
+int MPIDI_HWMC_comm_set_hints(MPIR_Comm *comm, MPIR_Info *info);
 int MPIDI_HWMC_mpi_win_create_hook(MPIR_Win *win);
 int MPIDI_HWMC_mpi_win_allocate_hook(MPIR_Win *win);
+
+/* Adds hwmc's info keys of the communicator to those that MPI_Comm_get_info tells of. */
+void MPIDI_HWMC_comm_get_hints(MPIR_Comm *comm, MPIR_Info *info);
 
 /* CH4's active messages over sessions (am/am.c). The data are the caller's again when the request's
  * origin callback has been called, which may be at once. */

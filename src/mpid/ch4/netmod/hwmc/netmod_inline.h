@@ -76,6 +76,8 @@ MPL_STATIC_INLINE_PREFIX int MPIDI_NM_progress(int vci, HWMC_PROGRESS_ARG_T arg)
 #define MPIDI_NM_mpi_comm_commit_post_hook MPIDI_HWMC_mpi_comm_commit_post_hook
 #undef MPIDI_NM_mpi_comm_free_hook
 #define MPIDI_NM_mpi_comm_free_hook MPIDI_HWMC_mpi_comm_free_hook
+#undef MPIDI_NM_comm_set_hints
+#define MPIDI_NM_comm_set_hints MPIDI_HWMC_comm_set_hints
 #undef MPIDI_NM_mpi_win_create_hook
 #define MPIDI_NM_mpi_win_create_hook MPIDI_HWMC_mpi_win_create_hook
 #undef MPIDI_NM_mpi_win_allocate_hook

@@ -38,6 +38,17 @@ struct hwmc_lanes_counts {
 #undef X
 };
 
+/* Info key hwmc_path. */
+#define HWMC_PATH_COUNTS(X)                                                                        \
+    X(asked, "times that the program named a path for connections: info key hwmc_path")            \
+    X(ignored, "of those, without effect: no lane migrates paths, or there is no such rail")
+
+struct hwmc_path_counts {
+#define X(field, text) uint64_t field;
+    HWMC_PATH_COUNTS(X)
+#undef X
+};
+
 /* How set-up of a job went. */
 #define HWMC_SETUP_COUNTS(X)                                                                       \
     X(drop_unicast, "datagrams dropped: sent to this host alone, on the job's port")               \
@@ -59,6 +70,7 @@ struct hwmc_counters {
     struct hwmc_setup_counts *setup;
     struct hwmc_session_counts *session;
     struct hwmc_lanes_counts *lanes;
+    struct hwmc_path_counts *path;
     struct hwmc_am_counts *am;
     struct hwmc_helper_counts *helper;
     struct hwmc_auth_lane_counts *auth_lane;

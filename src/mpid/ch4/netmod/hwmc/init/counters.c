@@ -33,6 +33,12 @@ static const struct hwmc_counter lanes_list[] = {
 #undef X
 };
 
+static const struct hwmc_counter path_list[] = {
+#define X(field, text) {"hwmc_path_" #field, text, HWMC_COUNTER, NULL},
+    HWMC_PATH_COUNTS(X)
+#undef X
+};
+
 static const struct hwmc_counter am_list[] = {
 #define X(field, text) {"hwmc_" #field, text, HWMC_COUNTER, NULL},
     HWMC_AM_COUNTS(X)
@@ -64,6 +70,7 @@ void hwmc_counters_add(void)
     HWMC_COUNTERS_ADD(setup_list, hwmc_counters.setup);
     HWMC_COUNTERS_ADD(session_list, hwmc_counters.session);
     HWMC_COUNTERS_ADD(lanes_list, hwmc_counters.lanes);
+    HWMC_COUNTERS_ADD(path_list, hwmc_counters.path);
     HWMC_COUNTERS_ADD(am_list, hwmc_counters.am);
     HWMC_COUNTERS_ADD(helper_list, hwmc_counters.helper);
     HWMC_COUNTERS_ADD(auth_lane_list, hwmc_counters.auth_lane);

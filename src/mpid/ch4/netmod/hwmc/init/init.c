@@ -78,6 +78,7 @@ int MPIDI_HWMC_mpi_comm_commit_pre_hook(MPIR_Comm *comm)
 {
     MPIDI_HWMC_COMM(comm).group = NULL;
     MPIDI_HWMC_COMM(comm).carried = false;
+    MPIDI_HWMC_COMM(comm).path[0] = '\0';
     return MPIDI_UCX_mpi_comm_commit_pre_hook(comm);
 }
 

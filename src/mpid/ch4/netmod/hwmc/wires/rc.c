@@ -33,6 +33,7 @@ struct rc {
     bool taken;                 /* sessions have it; else nothing comes */
     struct hwmc_lane_params to; /* who gets it: recv, lost, sent and ctx */
     int rail;                   /* of the job */
+    char name[HWMC_RAIL_NAME_MAX];
 };
 
 static struct rc by_rail[HWMC_RAILS_MAX]; /* of rails.mine */
@@ -146,6 +147,7 @@ struct hwmc_lane *hwmc_rc_take(const struct hwmc_job_rails *rails, int i, struct
         return NULL;
     rc->taken = true;
     rc->rail = i;
+    memcpy(rc->name, rails->mine[rails->at[i]].name, sizeof(rc->name));
     of_job[i] = rc;
     return taken;
 }
@@ -169,13 +171,67 @@ void hwmc_rc_exchange(struct hwmc_sessions *over, uint32_t stream)
     close_idle();
 }
 
-int hwmc_rc_hardware(void)
+static bool migrates(int rail)
 {
     const char *reason;
+
+    return of_job[rail] &&
+           hwmc_lane_rc_apm(of_job[rail]->lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
+}
+
+int hwmc_rc_hardware(void)
+{
     int n = 0;
 
     for (int i = 0; i < HWMC_RAILS_MAX; i++)
-        n += of_job[i] && hwmc_lane_rc_apm(of_job[i]->lane, &reason) == HWMC_LANE_RC_APM_HARDWARE;
+        n += migrates(i);
+    return n;
+}
+
+int hwmc_rc_find(const char *text)
+{
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
+        char number[12];
+
+        snprintf(number, sizeof(number), "%d", i);
+        if (migrates(i) && (strcmp(text, of_job[i]->name) == 0 || strcmp(text, number) == 0))
+            return i;
+    }
+    return -1;
+}
+
+void hwmc_rc_list(char *text, size_t room)
+{
+    size_t len = 0;
+
+    *text = '\0';
+    for (int i = 0; i < HWMC_RAILS_MAX; i++)
+        if (migrates(i) && len < room)
+            len += (size_t) snprintf(text + len, room - len, "%s%d (%s)", len ? ", " : "", i,
+                                     of_job[i]->name);
+}
+
+/* Neighbours in a ring, and the children of one parent, take turns. */
+static bool takes_alternate(uint32_t peer)
+{
+    return ((uint64_t) peer + (uint64_t) MPIR_Process.rank) / 2 % 2 != 0;
+}
+
+int hwmc_rc_prefer(uint32_t peer, enum hwmc_rc_want want, int rail)
+{
+    bool second = want == HWMC_RC_ALTERNATE || (want == HWMC_RC_BALANCE && takes_alternate(peer));
+    int n = 0;
+
+    for (int i = 0; i < HWMC_RAILS_MAX; i++) {
+        uint8_t path = second ? HWMC_LANE_RC_SECOND : HWMC_LANE_RC_FIRST;
+
+        if (!migrates(i))
+            continue;
+        if (want == HWMC_RC_RAIL)
+            path = hwmc_lane_rc_port(of_job[i]->lane, of_job[rail]->lane);
+        if (path != HWMC_LANE_RC_ANY)
+            n += hwmc_lane_rc_prefer(of_job[i]->lane, peer, path) == HWMC_OK;
+    }
     return n;
 }
 
@@ -221,6 +277,26 @@ void hwmc_rc_exchange(struct hwmc_sessions *over, uint32_t stream)
 
 int hwmc_rc_hardware(void)
 {
+    return 0;
+}
+
+int hwmc_rc_find(const char *text)
+{
+    (void) text;
+    return -1;
+}
+
+void hwmc_rc_list(char *text, size_t room)
+{
+    (void) room;
+    *text = '\0';
+}
+
+int hwmc_rc_prefer(uint32_t peer, enum hwmc_rc_want want, int rail)
+{
+    (void) peer;
+    (void) want;
+    (void) rail;
     return 0;
 }
 

@@ -37,6 +37,22 @@ void hwmc_rc_exchange(struct hwmc_sessions *sessions, uint32_t stream);
 /* Of those taken: on how many a dead path is left by hardware. */
 int hwmc_rc_hardware(void);
 
+/* What a program wants of the paths to a process: those that lanes begin with; the alternate ones;
+ * these or those, by the two processes' ranks, so that half of all connections has each; or those
+ * by one rail. */
+enum hwmc_rc_want { HWMC_RC_DEFAULT, HWMC_RC_ALTERNATE, HWMC_RC_BALANCE, HWMC_RC_RAIL };
+
+/* Of those taken on which hardware migrates: the number in the job of the rail of that name or
+ * number; -1: it is none of them. */
+int hwmc_rc_find(const char *text);
+
+/* Their rails, as "0 (eth0), 1 (eth1)"; empty: there are none. */
+void hwmc_rc_list(char *text, size_t room);
+
+/* Has the connections to `peer` migrate as soon as they can, now or when they are made; `rail` as
+ * found, with HWMC_RC_RAIL. Both ends should call it. Returns how many lanes will. */
+int hwmc_rc_prefer(uint32_t peer, enum hwmc_rc_want want, int rail);
+
 /* Closes those not taken, and forgets the others. */
 void hwmc_rc_close(void);
 

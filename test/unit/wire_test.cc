@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 extern "C" {
 #include "engine/wire/crc32c.h"
 #include "engine/wire/wire.h"
@@ -60,6 +64,39 @@ TEST(Crc32c, HasTheCheckValue)
         EXPECT_EQ(hwmc_crc32c_words(words, i + 1), hwmc_crc32c(words, 8 * (i + 1)));
     }
 }
+
+#ifdef __x86_64__
+// The processor says whether upper halves of vector registers are in use.
+static bool tells_upper_halves()
+{
+    unsigned a = 0, b, c, d;
+
+    return __builtin_cpu_supports("avx") && __get_cpuid_count(0xd, 1, &a, &b, &c, &d) &&
+           (a & 1u << 2);
+}
+
+static bool upper_halves_in_use()
+{
+    unsigned low, high;
+
+    __asm__ volatile(".byte 0x0f, 0x01, 0xd0" : "=a"(low), "=d"(high) : "c"(1)); // xgetbv
+    return low & 1u << 2;
+}
+
+// What follows would be slow on some processors.
+TEST(Crc32c, LeavesNoUpperHalvesInUse)
+{
+    const std::vector<unsigned char> bytes(1432, 7);
+
+    if (!tells_upper_halves())
+        GTEST_SKIP() << "this processor does not tell";
+    __asm__ volatile("vpcmpeqb %%xmm0, %%xmm0, %%xmm0\n\tvinsertf128 $1, %%xmm0, %%ymm0, %%ymm0" ::
+                         : "xmm0");
+    ASSERT_TRUE(upper_halves_in_use());
+    hwmc_crc32c_more(0, bytes.data(), bytes.size());
+    EXPECT_FALSE(upper_halves_in_use());
+}
+#endif
 
 // The header is `want`, which has zeros for the CRC, and the payload "xyz".
 static void expect_xyz(Encoded e, const unsigned char *want, size_t head_len)

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <numeric>
 #include <poll.h>
 #include <sched.h>
 #include <set>
@@ -505,6 +506,30 @@ TEST_P(UdpExpects, SeveralMessagesInOneCall)
     EXPECT_EQ(texts(x, {3, 4, 5, 6, 7, 8}), poll_into(x, &apart));
     EXPECT_EQ(6, apart);
     EXPECT_EQ(x.sent.substr(1500), x.memory.substr(1500));
+}
+
+/* A datagram of another kind between them does not change what is expected. What does not fit into
+ * a call as a whole is left to the next one. */
+TEST_P(UdpExpects, LongMessagesComeAsAWholeWhateverIsBetween)
+{
+    Expected x(90);
+    std::vector<int> first(40), second(40);
+    int apart;
+
+    std::iota(first.begin(), first.end(), 0);
+    std::iota(second.begin(), second.end(), 40);
+    post(x, first);
+    poll_into(x, &apart);
+    x.expect_from(40);
+    send(a, group, "h");
+    EXPECT_EQ(Strings{"h"}, poll_into(x, &apart));
+    post(x, second);
+    post(x, {80, 81});
+    EXPECT_EQ(texts(x, second), poll_into(x, &apart));
+    EXPECT_EQ(40, apart);
+    x.expect_from(80);
+    EXPECT_EQ(texts(x, {80, 81}), poll_into(x, &apart));
+    EXPECT_EQ(2, apart);
 }
 
 /* A gap, another order, more than expected, other lengths: all is handed over whole. */

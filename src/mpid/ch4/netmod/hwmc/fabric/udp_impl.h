@@ -80,6 +80,7 @@ struct hwmc_udp {
     char *in_data;    /* buffers; the kernel touches only those that it fills */
     bool in_apart;    /* messages are read apart; whole */
     uint32_t in_run;  /* datagrams in a message, of late; 1 to HWMC_BURST */
+    uint32_t in_last; /* in the last one */
     int in_num;       /* messages that came */
     int in_at;        /* of these, the first not handed over in full; == in_num: none */
     uint32_t in_next; /* datagrams of that one handed over */

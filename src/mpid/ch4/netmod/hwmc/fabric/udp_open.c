@@ -72,7 +72,7 @@ static void init_buffers(struct hwmc_udp *u)
         u->in[i].msg_hdr.msg_controllen = sizeof(u->in_control[i]);
     }
     u->split.spare = u->in_data + (size_t) HWMC_UDP_BATCH * HWMC_UDP_BUFFER;
-    u->in_run = 1;
+    u->in_run = u->in_last = 1;
     u->in_apart = true;
 }
 

@@ -10,7 +10,9 @@
  * cache when it is looked at.
  *
  * Where the caller expects datagrams (struct hwmc_expected) each message is read apart: headers
- * here, bodies to where they belong. If it was not what was expected it is put together again.
+ * here, bodies to where they belong. If it was not what was expected it is put together again. So
+ * a call takes whole messages, of as many datagrams as came together of late, and no more of them
+ * than are as long as one can be: the next call then knows what came in between.
  */
 
 #ifndef _GNU_SOURCE
@@ -24,7 +26,9 @@
 #include <sys/uio.h>
 #include <time.h>
 
-#define LONG_MESSAGES 4 /* that are taken at once: 256 KiB */
+#define LONG_MESSAGES 4    /* that are taken at once: 256 KiB */
+#define APART_BYTES 65536u /* that are read apart by a call, unless one message is longer */
+#define CONTROL_BYTES 256u /* of a datagram that is no fragment, at most */
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -78,7 +82,7 @@ static int prepare_whole(struct hwmc_udp *u)
     return n > LONG_MESSAGES ? n : LONG_MESSAGES;
 }
 
-/* Each has as many datagrams as the last one had, so far as one can tell. */
+/* Each has as many datagrams as the last ones had, so far as one can tell. */
 static int prepare_split(struct hwmc_udp *u, const struct hwmc_expected *e)
 {
     struct iovec *iov = u->split.iov;
@@ -86,13 +90,14 @@ static int prepare_split(struct hwmc_udp *u, const struct hwmc_expected *e)
     size_t at = 0;
     int n = 0;
 
-    while (next < HWMC_BURST && at < e->bytes && n < HWMC_UDP_BATCH) {
+    while (n == 0 || (next + u->in_run <= HWMC_BURST && at < e->bytes && n < HWMC_UDP_BATCH &&
+                      at + u->in_run * e->body <= APART_BYTES)) {
         struct hwmc_udp_in *m = &u->in_of[n];
         struct msghdr *msg = &u->in[n++].msg_hdr;
 
         *m = (struct hwmc_udp_in){.rest = m->rest, .first = next};
         msg->msg_iov = iov;
-        while (m->split < u->in_run && next < HWMC_BURST && at < e->bytes) {
+        while (m->split < u->in_run && at < e->bytes) {
             const size_t len = min_size(e->body, e->bytes - at);
 
             *iov++ = (struct iovec){u->split.heads[next++], e->head};
@@ -143,6 +148,17 @@ static void join_message(struct hwmc_udp *u, const struct msghdr *msg, struct hw
     m->split = 0;
 }
 
+/* So many datagrams came together. The last message of a burst may be short, and the next one is as
+ * long as those before. A single datagram between them is none of theirs. */
+static void note_run(struct hwmc_udp *u, uint32_t num, size_t len)
+{
+    if (num == 1 && len <= CONTROL_BYTES)
+        return;
+    num = num < HWMC_BURST ? num : HWMC_BURST;
+    u->in_run = num > u->in_last ? num : u->in_last;
+    u->in_last = num;
+}
+
 /* Takes note of a message that came, or drops it: one that was sent to this host alone is not the
  * job's, and no member sends one whose datagrams are longer than the rail takes. `e`: or NULL. */
 static void look_at(struct hwmc_udp *u, int i, const struct hwmc_expected *e)
@@ -164,7 +180,7 @@ static void look_at(struct hwmc_udp *u, int i, const struct hwmc_expected *e)
         return;
     }
     num = (uint32_t) ((len + m->segment - 1) / m->segment);
-    u->in_run = num < HWMC_BURST ? num : HWMC_BURST;
+    note_run(u, num, len);
     if (m->split > num)
         m->split = num;
     if (m->split > 0 && !is_expected(u, msg, m, len, e))

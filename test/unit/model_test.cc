@@ -100,6 +100,38 @@ TEST(Model, AHostTakesItsTimeForADatagram)
 }
 
 // Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
+TEST(Model, HostsThatHinderEachOtherAreSlower)
+{
+    hwmc_network shared = lab;
+    const uint64_t n = 1000000, c = (n - HWMC_LOADED_FIRST) * (320 - 80); // ns, on a rail
+    const hwmc_shape two = {2, 2, 1, 1432, 2, 8192};
+
+    shared.loaded_mbit = 25;
+    for (auto a : {HWMC_ALGORITHM_TWO_STAGE, HWMC_ALGORITHM_MULTILANE, HWMC_ALGORITHM_BINOMIAL,
+                   HWMC_ALGORITHM_DOUBLING, HWMC_ALGORITHM_RING}) {
+        EXPECT_EQ(ns(a, HWMC_LOADED_FIRST), ns(a, HWMC_LOADED_FIRST, shared)) << a;
+        EXPECT_EQ(ns(a, n, lab, two), ns(a, n, shared, two)) << a;
+    }
+    EXPECT_EQ(ns(HWMC_ALGORITHM_TWO_STAGE, n) + c / 4, ns(HWMC_ALGORITHM_TWO_STAGE, n, shared));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_MULTILANE, n) + c / 2, ns(HWMC_ALGORITHM_MULTILANE, n, shared));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_BINOMIAL, n) + 2 * c, ns(HWMC_ALGORITHM_BINOMIAL, n, shared));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_DOUBLING, n) + 2 * (c - c / 8),
+              ns(HWMC_ALGORITHM_DOUBLING, n, shared));
+    EXPECT_EQ(ns(HWMC_ALGORITHM_RING, n) + 2 * (c - c / 8), ns(HWMC_ALGORITHM_RING, n, shared));
+}
+
+// On processors that four hosts share: trees carry 12 Gbit/s between two of them, and half of that
+// while all work. Multicast is slower than that between two, but its hosts have less to do.
+TEST(Model, FewerBytesAHostWinWhereHostsHinderEachOther)
+{
+    hwmc_network shared = {4 * US, 4 * US, 12500, 12500, 0, 1000, 3 * US, 12500, 4 * US, 0};
+    const hwmc_shape four = {4, 4, 1, 1432, 2, 8192};
+
+    EXPECT_EQ(HWMC_ALGORITHM_MULTILANE, best(16 << 20, shared, four));
+    shared.loaded_mbit = 6000;
+    EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(16 << 20, shared, four));
+}
+
 TEST(Model, RanksOfAHostShareItsRails)
 {
     hwmc_shape full = {32, 8, 1, 1432, 2, 8192};

@@ -24,6 +24,15 @@ static uint64_t wire_ns(uint64_t bytes, uint32_t mbit)
     return (bytes < most ? bytes : most) * 8000 / mbit;
 }
 
+/* What `bytes` of a host take longer while all hosts send. */
+static uint64_t slower_ns(const struct hwmc_network *net, uint64_t bytes)
+{
+    if (bytes <= HWMC_LOADED_FIRST || net->loaded_mbit == 0 || net->loaded_mbit >= net->mbit)
+        return 0;
+    bytes -= HWMC_LOADED_FIRST;
+    return wire_ns(bytes, net->loaded_mbit) - wire_ns(bytes, net->mbit);
+}
+
 static uint32_t log2_up(uint32_t n)
 {
     uint32_t log = 0;
@@ -89,6 +98,28 @@ static uint64_t scattered_ns(const struct hwmc_network *net, const struct hwmc_s
     return 2 * (once - once / shape->hosts);
 }
 
+/* What an algorithm takes longer because other hosts work meanwhile: of two there is one that sends
+ * and one that receives, as when the rate was measured. MPICH's use one rail at a time. */
+static uint64_t crowded_ns(const struct hwmc_network *net, const struct hwmc_shape *shape,
+                           enum hwmc_algorithm algorithm, uint64_t bytes)
+{
+    const uint64_t most = UINT64_C(1) << 50, slower = slower_ns(net, bytes);
+    const uint64_t once = slower < most ? slower : most, ours = once / (net->mbit_all / net->mbit);
+
+    if (shape->hosts <= 2)
+        return 0;
+    switch (algorithm) {
+        case HWMC_ALGORITHM_TWO_STAGE:
+            return ours / 2;
+        case HWMC_ALGORITHM_MULTILANE:
+            return ours * ((shape->ranks - 1) / shape->hosts + 1);
+        case HWMC_ALGORITHM_BINOMIAL:
+            return once * (log2_up(shape->hosts) - 1);
+        default:
+            return 2 * (once - once / shape->hosts);
+    }
+}
+
 /* What the way between sites adds to each message that crosses it, times how many cross in a
  * row. */
 static uint64_t crossings_ns(const struct hwmc_network *net, uint32_t times)
@@ -134,7 +165,9 @@ uint64_t hwmc_model_ns(const struct hwmc_network *net, const struct hwmc_shape *
         case HWMC_ALGORITHM_LIMIT:
             break;
     }
-    return ns == UINT64_MAX ? ns : ns + crossings_ns(net, crossed);
+    return ns == UINT64_MAX
+               ? ns
+               : ns + crossings_ns(net, crossed) + crowded_ns(net, shape, algorithm, bytes);
 }
 
 enum hwmc_algorithm hwmc_model_best(const struct hwmc_network *net, const struct hwmc_shape *shape,
@@ -166,15 +199,6 @@ static uint64_t least_ns(const struct hwmc_network *net, const struct hwmc_shape
         least = ns < least ? ns : least;
     }
     return least;
-}
-
-/* What `bytes` of a host take longer while all hosts send. */
-static uint64_t slower_ns(const struct hwmc_network *net, uint64_t bytes)
-{
-    if (bytes <= HWMC_LOADED_FIRST || net->loaded_mbit == 0 || net->loaded_mbit >= net->mbit)
-        return 0;
-    bytes -= HWMC_LOADED_FIRST;
-    return wire_ns(bytes, net->loaded_mbit) - wire_ns(bytes, net->mbit);
 }
 
 uint64_t hwmc_model_busy_ns(const struct hwmc_network *net, uint64_t busiest, uint64_t messages,

@@ -26,6 +26,11 @@
  * each by itself. Of n sites, multicast adds L - l once, multilane n times, the others log n times.
  * MPICH's bandwidth terms are those of one site: the model leaves out what several transfers at
  * once lose on a long line.
+ *
+ * Of more than two hosts, those that share processors or a line are slower while all work: c is
+ * what M bytes over one rail take longer while each host sends to one and receives from another.
+ * By multicast a host does one of both, which adds b / B c / 2. multilane adds k b / B c, binomial
+ * (log h - 1) c, the others 2 (h - 1) / h c.
  */
 #ifndef HWMC_CORE_MODEL_MODEL_H_INCLUDED
 #define HWMC_CORE_MODEL_MODEL_H_INCLUDED

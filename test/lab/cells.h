@@ -26,9 +26,10 @@
  * The time is the longest that any rank spent between its entry and its exit. A turn begins with
  * operations that are not counted: in the first turn of a cell WARM of them, or as many as take
  * WARM_NS, later COLD; in the first one of all FIRST_WARM, as a library sets up what it needs for
- * collectives in the first of them. The data of a turn's first one are verified. Lines of the output,
- * one an operation that counts, in ns; spread is how long after the first rank the last one entered;
- * root and other are what the process of rank 0, and the busiest of the others, took of a processor:
+ * collectives in the first of them. The data of a turn's first one are verified. Lines of the
+ * output, one an operation that counts, in ns; spread is how long after the first rank the last
+ * one entered; root and other are what the process of rank 0, and the busiest of the others, took
+ * of a processor:
  *
  *   op bytes round time spread root other
  *   # end

@@ -323,6 +323,7 @@ static MPI_Aint init_moves(struct hwmc_spread *s, enum hwmc_pattern pattern,
     m->in = *in;
     m->out = *out;
     s->coll = coll_of(m);
+    s->commutative = true; /* nothing is combined */
     s->length = length_of(m, comm);
     return 1;
 }

@@ -238,6 +238,7 @@ static void init_barrier(struct hwmc_spread_reduce *r)
     r->byte[0] = 0;
     hwmc_spread_reduce_init(r, &r->byte[0], &r->byte[1], 1, MPI_BYTE, MPI_BOR, -1);
     r->spread.coll = HWMC_COLL_BARRIER;
+    r->spread.commutative = true; /* nothing is combined */
 }
 
 MPI_Aint hwmc_spread_of_barrier(const struct hwmc_call *c, const MPIR_Comm *comm,

@@ -410,7 +410,7 @@ static uint64_t times_as_long(uint64_t ns, uint64_t other)
 }
 
 /* What MPICH's ranks copy inside hosts that share processors is not counted. */
-static uint64_t alike(const struct hwmc_network *net, const struct hwmc_coll_case *c)
+static uint64_t alike_part(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
     return c->each > 1 && hwmc_model_crowd(net) > 1 ? 1 : HWMC_COLL_ALIKE;
 }
@@ -433,7 +433,7 @@ static bool is_ours_at_any(const struct hwmc_network *net, const struct hwmc_col
         if (times_as_long(mpich, ours) > mpich_worst)
             mpich_worst = times_as_long(mpich, ours);
     }
-    return ours_worst <= mpich_worst + mpich_worst / alike(net, c);
+    return ours_worst <= mpich_worst + mpich_worst / alike_part(net, c);
 }
 
 bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_case *c)
@@ -444,5 +444,5 @@ bool hwmc_coll_is_ours(const struct hwmc_network *net, const struct hwmc_coll_ca
         return is_ours_at_any(net, c);
     ours = hwmc_coll_ours_ns(net, c);
     mpich = hwmc_coll_mpich_ns(net, c);
-    return mpich == UINT64_MAX || ours <= mpich + mpich / alike(net, c);
+    return mpich == UINT64_MAX || ours <= mpich + mpich / alike_part(net, c);
 }

@@ -47,7 +47,7 @@ void hwmc_shm_wakeup_register(void)
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 }
 
-static void wake(struct hwmc_shm_wakeup *w)
+static void wake_sleepers(struct hwmc_shm_wakeup *w)
 {
     if (atomic_load_explicit(&w->sleepers, memory_order_relaxed) == 0)
         return;
@@ -68,8 +68,8 @@ void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g)
     if (atomic_load_explicit(&common_of(g)->fenced, memory_order_relaxed) != NOT)
         atomic_thread_fence(memory_order_seq_cst);
     if (told)
-        wake(wakeup_of(g, g->rank));
-    wake(wakeup_of(g, HWMC_SHM_ANYONE));
+        wake_sleepers(wakeup_of(g, g->rank));
+    wake_sleepers(wakeup_of(g, HWMC_SHM_ANYONE));
 }
 
 /* Whoever rings from now on has a fence before its look. */

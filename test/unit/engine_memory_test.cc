@@ -236,3 +236,31 @@ TEST(EngineMemory, AllHaveThePiecesOfTheOneWithLeast)
             broadcast(net, g, i % 2, pattern(g[0]->piece_bytes, i));
     }
 }
+
+// A small receive buffer has fewer channels rather than pieces of a few fragments, as long as
+// four are left. Broadcasts one after the other find a channel in time.
+TEST(EngineMemory, SmallBuffersHaveFewerChannels)
+{
+    const struct {
+        size_t frags;
+        uint32_t channels;
+    } cases[] = {{16 * 44, 16}, {16 * 11, 16}, {138, 8}, {60, 4}, {8, 4}};
+
+    for (const auto &c : cases) {
+        mem::Net net(2, 64 * kMib, 1472, c.frags * 1472);
+        Groups g = net.group(first(2), [](hwmc_group_cfg &cfg) {
+            cfg.channels = 16;
+            cfg.policy.first.period = 8;
+            cfg.piece_bytes = 65536;
+        });
+
+        net.settle(UINT64_C(10000000000));
+        expect_all(g, HWMC_GROUP_ON);
+        for (auto *x : g) {
+            EXPECT_EQ(c.channels, x->stream.channel.n) << c.frags;
+            EXPECT_LE(x->piece_bytes * x->stream.channel.n, c.frags * 1472) << c.frags;
+        }
+        for (uint32_t i = 0; i < 40; i++)
+            broadcast(net, g, i % 2, pattern(g[0]->piece_bytes, i));
+    }
+}

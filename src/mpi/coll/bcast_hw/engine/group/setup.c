@@ -14,6 +14,7 @@
 #include "groups.h"
 #include "group_impl.h"
 
+#define CHANNELS_LEAST 4u      /* so many broadcasts are under way wherever so many may be */
 #define JOIN_AGAIN_NS 1000000u /* a join that is under way is asked for that often */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -82,6 +83,22 @@ void hwmc_group_make_proposal(struct hwmc_group *g, struct hwmc_parameters *prop
         proposal->reason = HWMC_REASON_FABRIC;
 }
 
+/* As many channels as wished, or, where a small receive buffer would leave each less than a quarter
+ * of a burst, half of them, and so on: each piece costs a system call and a part of a
+ * synchronization. Short broadcasts are synchronized more often then. */
+static uint32_t agreed_channels(const struct hwmc_group *g)
+{
+    const uint32_t frag = g->negotiation.agreed.frag_bytes;
+    const uint32_t frags = g->negotiation.agreed.window / frag;
+    const uint32_t quarter = (hwmc_fabric_burst(frag + HWMC_WIRE_CAST_HEAD) + 3) / 4;
+    const uint32_t least = min_u32(quarter, g->cfg.piece_bytes / frag);
+    uint32_t n = g->cfg.channels;
+
+    while (n / 2 >= CHANNELS_LEAST && frags / n < least)
+        n /= 2;
+    return n;
+}
+
 /* What one broadcast may carry: as wished, at least a fragment, at most what all channels together
  * can leave unread in the smallest receive buffer, and what a request can name; whole bursts, if it
  * is longer than one: none is to end with a few datagrams. */
@@ -113,6 +130,16 @@ static void follow_rails(const struct hwmc_group *g, struct hwmc_stream_cfg *cfg
     cfg->weights.rails = used > 1 ? e->num_rails : 0;
     cfg->lanes = e->num_lanes;
     cfg->far_lanes = e->num_far_lanes;
+}
+
+static void set_channels(struct hwmc_group *g)
+{
+    const uint32_t n = agreed_channels(g);
+
+    if (n == g->cfg.channels)
+        return;
+    g->cfg.channels = n;
+    g->cfg.policy.first.period = min_u32(g->cfg.policy.first.period, (n + 1) / 2);
 }
 
 /* False without memory. */
@@ -169,6 +196,8 @@ static void begin_join(struct hwmc_group *g, uint64_t now)
         g->id.generation = g->negotiation.agreed.generation;
         hwmc_names_has_generation(&g->all->names, g);
     }
+    if (g->negotiation.agreed.rails != 0)
+        set_channels(g);
     g->running = start_stream(g);
     g->joining_rails = g->running ? g->negotiation.agreed.rails : 0;
     g->join_end = now + g->cfg.join_ns;

@@ -23,6 +23,7 @@ typedef ptrdiff_t MPI_Aint;
 typedef int MPI_Datatype, MPI_Op;
 typedef struct MPIR_Comm MPIR_Comm;
 typedef struct MPIR_Win MPIR_Win;
+typedef struct MPIR_Info MPIR_Info;
 typedef struct MPIR_Datatype MPIR_Datatype;
 
 #define MPI_SUCCESS 0

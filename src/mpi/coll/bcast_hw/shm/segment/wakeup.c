@@ -63,7 +63,7 @@ void hwmc_shm_wakeup_ring(struct hwmc_shm_group *g)
         return;
     g->rung = g->told;
     g->rung_finished = g->finished;
-    /* The compiler's order; the processor's is the first sleeper's to see to, until it has slept. */
+    /* The compiler's order; before anybody has slept, the first sleeper sees to the processor's. */
     atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&common_of(g)->fenced, memory_order_relaxed) != NOT)
         atomic_thread_fence(memory_order_seq_cst);

@@ -2,26 +2,26 @@
  * SPDX-License-Identifier: BSD-3-Clause
  * Copyright (C) the hwmc contributors
  *
- * wakeup: ranks that share processors sleep while they wait, and the rank that has stored something
- * wakes them. A rank whose step waits for one other rank alone (group.h, awaits) sleeps on a word of
- * that rank's block, all others on one in the segment's header. With each word stands how many sleep
- * there or are about to. So an arrival at a barrier wakes the rank that counts arrivals, and not
- * those that have arrived and wait for its answer.
+ * wakeup: ranks that share processors sleep while they wait, and the rank that has stored
+ * something wakes them. A rank whose step waits for one other rank alone (group.h, awaits) sleeps
+ * on a word of that rank's block, all others on one in the segment's header. With each word stands
+ * how many sleep there or are about to. So an arrival at a barrier wakes the rank that counts
+ * arrivals, and not those that have arrived and wait for its answer.
  *
  * A rank that has stored rings before it waits itself, and at the end of a collective. It reads
- * the `sleepers` of both, and goes on if there are none. Where no rank ever slept this costs nothing: no fence,
- * no line that changes hands. A rank that wants to sleep adds itself to `sleepers`, makes STEPS
- * further steps behind a fence, and sleeps if none found anything. A ringing rank has a fence
- * between its store and its look, so one of the two sees what the other did. A ring between the
- * steps and the sleep has changed the count of rings, and the sleep ends at once. There are several steps,
- * since some find nothing and yet advance a collective.
+ * the `sleepers` of both, and goes on if there are none. Where no rank ever slept this costs
+ * nothing: no fence, no line that changes hands. A rank that wants to sleep adds itself to
+ * `sleepers`, makes STEPS further steps behind a fence, and sleeps if none found anything. A
+ * ringing rank has a fence between its store and its look, so one of the two sees what the other
+ * did. A ring between the steps and the sleep has changed the count of rings, and the sleep ends
+ * at once. There are several steps, since some find nothing and yet advance a collective.
  *
- * `fenced` says whether ringing ranks have that fence. The first rank that wants to sleep sets it to
- * ASKED, has every process of the group pass a barrier (membarrier), and sets it to AGREED. A ring
- * before the barrier is seen by the steps, one after it has the fence. Only a rank that does not
- * find AGREED needs the barrier, which interrupts every processor on which the group runs. If the
- * kernel has no such barrier, a rank may miss one that fell asleep at the same moment the first
- * time; that one sleeps to the end of its time.
+ * `fenced` says whether ringing ranks have that fence. The first rank that wants to sleep sets it
+ * to ASKED, has every process of the group pass a barrier (membarrier), and sets it to AGREED. A
+ * ring before the barrier is seen by the steps, one after it has the fence. Only a rank that does
+ * not find AGREED needs the barrier, which interrupts every processor on which the group runs. If
+ * the kernel has no such barrier, a rank may miss one that fell asleep at the same moment the
+ * first time; that one sleeps to the end of its time.
  *
  * A rank that died asleep stays in `sleepers`; then rings are made for nothing. A sleeping rank
  * wakes after a time in any case, since MPICH's messages do not ring.

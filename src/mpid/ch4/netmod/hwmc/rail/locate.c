@@ -11,8 +11,8 @@
 
 #define LOCAL 10 /* firmware's distance of a node to itself */
 
-/* What hwloc asks of graphics drivers takes long and tells nothing of network ports. Nor does what it
- * asks of processors, for which it binds this thread to each of them in turn. */
+/* What hwloc asks of graphics drivers takes long and tells nothing of network ports. Nor does what
+ * it asks of processors, for which it binds this thread to each of them in turn. */
 static const char *const left_out[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi", "x86"};
 
 static hwloc_topology_t load_topology(void)

@@ -155,6 +155,12 @@ TEST(CollModel, HostsOfSeveralRanks)
     const hwmc_coll_case single = of(HWMC_COLL_ALLREDUCE, 64 << 10, 4, 1);
     EXPECT_GT(ours(shared, single), mpich(shared, single) * 9 / 8);
     EXPECT_FALSE(hwmc_coll_is_ours(&shared, &single));
+    const hwmc_coll_case barrier = of(HWMC_COLL_BARRIER, 8, 16, 1);
+    EXPECT_TRUE(hwmc_coll_is_ours(&shared, &barrier));
+    hwmc_network rails = shared;
+    rails.mbit_all = 4000;
+    const hwmc_coll_case longest = of(HWMC_COLL_ALLREDUCE, 4 << 20, 16, 4);
+    EXPECT_TRUE(hwmc_coll_is_ours(&rails, &longest));
 }
 
 // MPICH uses one rail.
@@ -273,22 +279,13 @@ TEST(CollModel, ACrowdThatWaitsMakesTreesNarrower)
 // Ranks of a host that wait for their turn do so with each message that MPICH's send each other.
 TEST(CollModel, MessagesInsideAHostCostACrowd)
 {
-    hwmc_coll_case c = {};
-
-    c.coll = HWMC_COLL_ALLREDUCE;
-    c.commutative = true;
-    c.members = 4;
-    c.each = 4;
-    c.bytes = 8;
-    c.part = 65536;
     const hwmc_network free = gbit(), busy = crowded();
-    const uint64_t more = hwmc_coll_mpich_ns(&busy, &c);
-    hwmc_coll_case alone = c;
 
-    alone.each = 1;
-    EXPECT_EQ(hwmc_coll_mpich_ns(&free, &alone), hwmc_coll_mpich_ns(&free, &c));
-    EXPECT_EQ(hwmc_coll_mpich_ns(&busy, &alone) + 4 * 50 * US, more);
-    c.coll = HWMC_COLL_REDUCE;
-    alone.coll = HWMC_COLL_REDUCE;
-    EXPECT_EQ(hwmc_coll_mpich_ns(&busy, &alone) + 2 * 50 * US, hwmc_coll_mpich_ns(&busy, &c));
+    for (hwmc_coll coll : {HWMC_COLL_ALLREDUCE, HWMC_COLL_REDUCE}) {
+        const uint64_t turns = coll == HWMC_COLL_REDUCE ? 2 : 4;
+        const hwmc_coll_case alone = of(coll, 8, 4, 1), four = of(coll, 8, 4, 4);
+
+        EXPECT_EQ(mpich(free, alone), mpich(free, four));
+        EXPECT_EQ(mpich(busy, alone) + turns * 50 * US, mpich(busy, four));
+    }
 }

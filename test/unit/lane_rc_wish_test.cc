@@ -52,6 +52,17 @@ class LaneRcWish : public LaneRc {
         EXPECT_TRUE(ends[0]->lost.empty() && ends[1]->lost.empty());
     }
 
+    // Messages both ways, and nothing migrates.
+    void expect_stays()
+    {
+        for (int i = 0; i < 50; i++) {
+            talk();
+            poll();
+        }
+        expect_all();
+        EXPECT_EQ(0u, migrations() + unmet());
+    }
+
     uint64_t migrations()
     {
         uint64_t n = 0;
@@ -97,12 +108,7 @@ TEST_F(LaneRcWish, StaysWhereItIsWanted)
 {
     start();
     prefer(HWMC_LANE_RC_FIRST);
-    for (int i = 0; i < 50; i++) {
-        talk();
-        poll();
-    }
-    expect_all();
-    EXPECT_EQ(0u, migrations() + unmet());
+    expect_stays();
 }
 
 TEST_F(LaneRcWish, WaitsForAConnection)
@@ -132,12 +138,7 @@ TEST_F(LaneRcWish, TheLastWishCounts)
     prefer(HWMC_LANE_RC_FIRST);
     prefer(HWMC_LANE_RC_SECOND);
     prefer(HWMC_LANE_RC_ANY);
-    for (int i = 0; i < 50; i++) {
-        talk();
-        poll();
-    }
-    expect_all();
-    EXPECT_EQ(0u, migrations() + unmet());
+    expect_stays();
 }
 
 TEST_F(LaneRcWish, ThereIsNoSuchPath)

@@ -99,7 +99,7 @@ TEST(Model, AHostTakesItsTimeForADatagram)
     EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(32 << 20, fast));
 }
 
-// Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
+// The rate while all hosts send counts for each algorithm by what its hosts do at once.
 TEST(Model, HostsThatHinderEachOtherAreSlower)
 {
     hwmc_network shared = lab;
@@ -132,6 +132,7 @@ TEST(Model, FewerBytesAHostWinWhereHostsHinderEachOther)
     EXPECT_EQ(HWMC_ALGORITHM_TWO_STAGE, best(16 << 20, shared, four));
 }
 
+// Four ranks a host: MPICH sends to hosts, multicast reaches all, trees feed each rank.
 TEST(Model, RanksOfAHostShareItsRails)
 {
     hwmc_shape full = {32, 8, 1, 1432, 2, 8192};

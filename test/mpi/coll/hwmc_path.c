@@ -5,10 +5,10 @@
 
 #include "hwmc_util.h"
 
-/* Info key hwmc_path: a program has the connections between the ranks of a communicator move to
- * another path and back while messages pass, of which none may be wrong. What makes no sense is
- * ignored, and MPI_Comm_get_info tells what has an effect. Any MPI library is right that ignores
- * the key.
+/* Info key hwmc_path: a program has the connections between the ranks of a communicator migrate
+ * to another path and back while messages pass. No message may be wrong. A value that is not
+ * understood changes nothing. MPI_Comm_get_info has the key if it had an effect. A library that
+ * ignores the key passes.
  *
  * -adapters      the job has connections that migrate: an error if they do not, or if there is a
  *                word that has no effect

@@ -24,11 +24,10 @@
 
 #define SPINS 200u /* looks of a rank with a processor of its own from progress to progress */
 
-/* Yields of one without; then it sleeps. Ranks that wait for each other alone all get the processor
- * in turn by yielding. Where some of them wait for the network as well, as in a collective over
- * hosts, those do more than the others, and the kernel's scheduler, which is fair, prefers the
- * others: they would yield to nobody for half a millisecond while it is the busy ones that all wait
- * for. */
+/* Yields of one without; then it sleeps. On one host ranks do equal work, and yields pass the
+ * processor round. In a collective over hosts a leader does more than the others. A fair scheduler
+ * then prefers the others: a yield of theirs returns at once, for half a millisecond, while the
+ * leader for which they wait is ready to run. */
 #define PATIENT 64u
 #define PATIENT_IN_PART 4u
 
@@ -98,7 +97,7 @@ static void yield(struct hwmc_wait_policy *p, struct hwmc_shm_wait *w, uint64_t 
 }
 
 /* Sleeps until another rank rings, or MPICH may have a message; not before STEPS further steps
- * (shm/segment/wakeup). Who was rung looks for that first. */
+ * (shm/segment/wakeup). After a ring the next step comes before MPICH's progress. */
 static int sleep_on_wakeup(struct hwmc_shm_host *n, struct hwmc_wait_policy *p,
                            struct hwmc_shm_wait *w, uint64_t now)
 {

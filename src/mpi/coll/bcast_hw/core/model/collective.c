@@ -53,6 +53,12 @@ static uint64_t sat_mul(uint64_t a, uint64_t b)
     return b != 0 && a > MOST / b ? MOST : a * b;
 }
 
+/* UINT64_MAX: it cannot be told. */
+static uint64_t plus_ns(uint64_t a, uint64_t b)
+{
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
 static uint64_t log2_up(uint64_t n)
 {
     uint64_t log = 0;
@@ -85,7 +91,7 @@ static uint64_t down_ns(const struct hwmc_network *net, const struct hwmc_coll_c
     const uint64_t ns = hwmc_model_ours_ns(net, &c->shape, bytes);
     const uint64_t crowd = hwmc_model_busy_ns(net, 0, c->members - 1, 0, c->members);
 
-    return ns < UINT64_MAX - crowd ? ns + crowd : UINT64_MAX;
+    return plus_ns(ns, crowd);
 }
 
 static uint64_t up_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c,
@@ -102,9 +108,7 @@ static uint64_t up_ns(const struct hwmc_network *net, const struct hwmc_coll_cas
 static uint64_t up_and_down_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c,
                                uint64_t bytes)
 {
-    const uint64_t up = up_ns(net, c, bytes), down = down_ns(net, c, bytes);
-
-    return down < UINT64_MAX - up ? up + down : UINT64_MAX;
+    return plus_ns(up_ns(net, c, bytes), down_ns(net, c, bytes));
 }
 
 /* One end of a block of `bytes`: its parts, and the grants that they wait for. */
@@ -350,16 +354,15 @@ static void add_reduction(struct work *w, const struct hwmc_coll_case *c)
  * processors each of these waits for its turn as those between hosts do. */
 static uint64_t inside_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
-    const uint64_t turn = net->loaded_ns > net->latency_ns ? net->loaded_ns - net->latency_ns : 0;
+    const uint64_t steps = log2_up(c->each) * (c->coll == HWMC_COLL_REDUCE ? 1 : 2);
 
-    return sat_mul(log2_up(c->each) * (c->coll == HWMC_COLL_REDUCE ? 1 : 2), turn);
+    return hwmc_model_busy_ns(net, 0, steps, 0, 1);
 }
 
 uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_coll_case *c)
 {
     const uint64_t log = log2_up(c->members);
     struct work w = {0};
-    uint64_t ns, inside;
 
     assert(c->coll < HWMC_COLL_LIMIT && c->members >= 2 && c->each >= 1);
     assert(c->bytes != HWMC_LENGTH_UNKNOWN);
@@ -393,9 +396,7 @@ uint64_t hwmc_coll_mpich_ns(const struct hwmc_network *net, const struct hwmc_co
         default:
             add_steps(&w, log, c->bytes, c->members);
     }
-    ns = ns_of(net, c, &w, net->mbit);
-    inside = inside_ns(net, c);
-    return ns < UINT64_MAX - inside ? ns + inside : UINT64_MAX;
+    return plus_ns(ns_of(net, c, &w, net->mbit), inside_ns(net, c));
 }
 
 /* Lengths for those that are not known: from short to what the network's rate alone decides. */

@@ -10,21 +10,30 @@
 #include <isa-l/crc.h>
 
 #ifdef __x86_64__
-/* ISA-L leaves the upper halves of vector registers in use. While they are, some processors take 60
- * ns to go on with instructions that know only the lower halves, and 60 to come back to others. */
-__attribute__((target("avx"))) static void clear_upper_halves(void)
+__attribute__((target("avx"))) static void zero_upper_halves(void)
 {
     __builtin_ia32_vzeroupper();
+}
+#endif
+
+/* ISA-L leaves the upper halves of vector registers in use. While they are, some processors take 60
+ * ns to go on with instructions that know only the lower halves, and 60 to come back to others. */
+static void clear_upper_halves(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx"))
+        zero_upper_halves();
+#endif
 }
 
 uint32_t hwmc_crc32c_more(uint32_t crc, const void *data, size_t len)
 {
     crc = ~crc32_iscsi((unsigned char *) (uintptr_t) data, (int) len, ~crc);
-    if (__builtin_cpu_supports("avx"))
-        clear_upper_halves();
+    clear_upper_halves();
     return crc;
 }
 
+#ifdef __x86_64__
 __attribute__((target("sse4.2"))) static uint32_t crc_of_words(const uint64_t *words, size_t n)
 {
     uint64_t crc = UINT32_MAX;
@@ -40,11 +49,6 @@ uint32_t hwmc_crc32c_words(const uint64_t *words, size_t n)
                                             : hwmc_crc32c_more(0, words, n * sizeof(*words));
 }
 #else
-uint32_t hwmc_crc32c_more(uint32_t crc, const void *data, size_t len)
-{
-    return ~crc32_iscsi((unsigned char *) (uintptr_t) data, (int) len, ~crc);
-}
-
 uint32_t hwmc_crc32c_words(const uint64_t *words, size_t n)
 {
     return hwmc_crc32c_more(0, words, n * sizeof(*words));

@@ -105,7 +105,6 @@ bool hwmc_shm_wakeup_sleep(struct hwmc_shm_group *g, uint32_t heard, uint64_t ns
 {
     const struct timespec most = {.tv_sec = (time_t) (ns / 1000000000u),
                                   .tv_nsec = (long) (ns % 1000000000u)};
-
     const long err =
         syscall(SYS_futex, &wakeup_of(g, g->listens_to)->rings, FUTEX_WAIT, heard, &most, NULL, 0);
     const bool rung = err == 0 || errno == EAGAIN;

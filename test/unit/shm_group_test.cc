@@ -261,18 +261,19 @@ TEST_F(NodeGroup, AFailureNamesWhoIsLost)
     open(Config(), {});
     join();
     hwmc_shm_group &failing = ranks[0]->group, &other = ranks[1]->group;
-    uint32_t lost = 99;
+    hwmc_shm_loss lost = {.rank = 99, .finder = 99}, noted = {.rank = 0, .finder = 7};
 
     hwmc_shm_group_fail(&ranks[2]->group);
     EXPECT_FALSE(hwmc_shm_group_lost(&other, &lost));
     failing.serial = 3;
-    hwmc_shm_group_note_lost(&failing, 0);
+    hwmc_shm_group_note_lost(&failing, &noted);
     EXPECT_FALSE(hwmc_shm_group_lost(&other, &lost));
     hwmc_shm_group_fail(&failing);
     EXPECT_FALSE(hwmc_shm_group_lost(&other, &lost));
     other.serial = 3;
     EXPECT_TRUE(hwmc_shm_group_lost(&other, &lost));
-    EXPECT_EQ(0u, lost);
+    EXPECT_EQ(0u, lost.rank);
+    EXPECT_EQ(7u, lost.finder);
 }
 
 TEST_F(NodeGroup, RefusesWhatDoesNotFit)

@@ -266,6 +266,8 @@ int hwmc_leader_groups_lost(const void *of)
         if (g && c->leader_group[i].state == HWMC_LEADER_GROUP_ON && g->state == HWMC_GROUP_BROKEN)
             broken = g;
     }
+    if (broken && c->by_hosts)
+        hwmc_host_loss_note(&c->shm->host, broken);
     hwmc_unlock();
     return broken ? hwmc_failure_error(broken) : MPI_SUCCESS;
 }

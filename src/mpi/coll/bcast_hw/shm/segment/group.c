@@ -164,19 +164,21 @@ bool hwmc_shm_group_failed(const struct hwmc_shm_group *g)
     return false;
 }
 
-void hwmc_shm_group_note_lost(struct hwmc_shm_group *g, uint32_t rank)
+void hwmc_shm_group_note_lost(struct hwmc_shm_group *g, const struct hwmc_shm_loss *loss)
 {
-    hwmc_shm_store(&hwmc_shm_words(g->segment, g->rank)->lost, (uint64_t) rank + 1);
+    hwmc_shm_store(&hwmc_shm_words(g->segment, g->rank)->lost,
+                   (uint64_t) loss->finder << 32 | (loss->rank + 1));
 }
 
-bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, uint32_t *rank)
+bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, struct hwmc_shm_loss *loss)
 {
     for (uint32_t r = 0; r < g->size; r++) {
         const uint64_t lost =
             has_failed(g, r) ? hwmc_shm_load(&hwmc_shm_words(g->segment, r)->lost) : 0;
 
         if (lost != 0) {
-            *rank = (uint32_t) (lost - 1);
+            loss->rank = (uint32_t) lost - 1;
+            loss->finder = (uint32_t) (lost >> 32);
             return true;
         }
     }

@@ -81,11 +81,17 @@ int hwmc_shm_group_join(struct hwmc_shm_group *g);
  * it there. */
 void hwmc_shm_group_fail(struct hwmc_shm_group *g);
 
-/* Before it fails: because process `rank` of the job cannot be reached. */
-void hwmc_shm_group_note_lost(struct hwmc_shm_group *g, uint32_t rank);
+/* Processes of the job, by rank. */
+struct hwmc_shm_loss {
+    uint32_t rank;   /* that cannot be reached ... */
+    uint32_t finder; /* ... by this one */
+};
 
-/* A rank that has failed said so; `rank`: what it noted, in or before the collective under way. */
-bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, uint32_t *rank);
+/* Before it fails: that is why. */
+void hwmc_shm_group_note_lost(struct hwmc_shm_group *g, const struct hwmc_shm_loss *loss);
+
+/* A rank that has failed said so; `loss`: what it noted, in or before the collective under way. */
+bool hwmc_shm_group_lost(const struct hwmc_shm_group *g, struct hwmc_shm_loss *loss);
 
 /* Some rank takes no part in the collective under way here. One that failed in a later one has
  * finished this. To be asked now and then while waiting. */

@@ -116,7 +116,7 @@ struct hwmc_shm_words {
     alignas(HWMC_SHM_LINE) _Atomic uint64_t verdict;
     /* 0, or one more than the serial of the first collective that it takes no part in. */
     _Atomic uint64_t failed;
-    /* 0, or one more than the process of the job that cannot be reached, why it failed. */
+    /* Why it failed: 0, or who cannot reach whom (hwmc_shm_loss), the latter plus one. */
     _Atomic uint64_t lost;
     _Atomic uint64_t looks;                           /* while it waits long: mismatch.h; grows */
     alignas(HWMC_SHM_LINE) _Atomic uint64_t finished; /* serial up to which all is done */

@@ -35,7 +35,7 @@ uint64_t copy_of(void *ctx, size_t n)
 
 size_t end_of(Host h)
 {
-    const hwmc_eager_costs costs = {.read = read_of, .copy = copy_of, .ctx = &h};
+    const hwmc_eager_costs costs = {.rendezvous = read_of, .eager = copy_of, .ctx = &h};
     const size_t end = hwmc_eager_end(&costs);
 
     EXPECT_LT(h.longest, HWMC_EAGER_MAX);
@@ -66,12 +66,25 @@ TEST(Eager, WhereNobodyMayReadAllThatIsAllowedIsEager)
     EXPECT_EQ(end_of(h), HWMC_EAGER_MAX);
 }
 
+TEST(Eager, NoMoreThanWhatAPortCarriesInSomeRoundTrips)
+{
+    const size_t most = HWMC_EAGER_MAX;
+
+    EXPECT_EQ(hwmc_eager_end_on_wire(most, 0), most);
+    EXPECT_EQ(hwmc_eager_end_on_wire(most, 10000), most);
+    EXPECT_EQ(hwmc_eager_end_on_wire(most, 5000), most / 2); // 81,250 bytes: segments of 64 KiB
+    EXPECT_EQ(hwmc_eager_end_on_wire(most, 1000), 16384u);
+    EXPECT_EQ(hwmc_eager_end_on_wire(most, 500), 0u); // as UCX has it
+    EXPECT_EQ(hwmc_eager_end_on_wire(16384, 100000), 16384u);
+    EXPECT_EQ(hwmc_eager_end_on_wire(0, 100000), 0u);
+}
+
 TEST(Eager, HereItIsAPowerOfTwoWithinTheLimits)
 {
-    const size_t end = hwmc_eager_measure();
-
-    EXPECT_EQ(end & (end - 1), 0u);
-    EXPECT_LE(end, HWMC_EAGER_MAX);
-    EXPECT_TRUE(end == 0 || end >= 2 * HWMC_EAGER_MIN) << end;
+    for (const size_t end : {hwmc_eager_end_in_host(), hwmc_eager_end_by_tcp()}) {
+        EXPECT_EQ(end & (end - 1), 0u);
+        EXPECT_LE(end, HWMC_EAGER_MAX);
+        EXPECT_TRUE(end == 0 || end >= 2 * HWMC_EAGER_MIN) << end;
+    }
 }
 } // namespace

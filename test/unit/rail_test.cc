@@ -385,7 +385,9 @@ TEST(Rail, DefaultLeavesOutWhatCarriesNothing)
     EXPECT_STREQ("slower than a quarter of the fastest", why(3));
     EXPECT_STREQ("the port is down", why(4));
     EXPECT_STREQ("a bridge inside this host", why(5));
-    ports[3].mbit = 0; // does not tell
+    EXPECT_EQ(100000u, hwmc_rail_fastest(ports.data(), (int) ports.size()));
+    EXPECT_EQ(0u, hwmc_rail_fastest(ports.data(), 1)); // loopback
+    ports[3].mbit = 0;                                 // does not tell
     EXPECT_EQ(nullptr, why(3));
 }
 

@@ -18,9 +18,9 @@
 /* Before hwmc_shm_fail: this rank leaves as `g` is broken. */
 void hwmc_host_loss_note(struct hwmc_shm_host *n, const struct hwmc_group *g);
 
-/* The host has failed: `g` is BROKEN if that was noted, and a member is on the lost one's host. Where
- * that is this host, its member has lost the one on the finder's: they are apart. Under the engine's
- * lock. */
+/* The host has failed: `g` is BROKEN if that was noted, and a member is on the lost one's host.
+ * Where that is this host, its member has lost the one on the finder's: they are apart. Under the
+ * engine's lock. */
 void hwmc_host_loss_pass(const struct hwmc_shm_host *n, struct hwmc_group *g);
 
 /* The stage cannot go on, as its host has failed. NULL: for another reason. */

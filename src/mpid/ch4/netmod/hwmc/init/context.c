@@ -3,13 +3,14 @@
  * Copyright (C) the hwmc contributors
  *
  * MPICH's UCX context, where hwmc wants it otherwise than the ucx netmod: it can be waited for, and
- * inside a host rendezvous begins where it is faster.
+ * rendezvous begins where it is faster, inside a host and over TCP.
  */
 
 #include "mpidimpl.h"
 #include "../base/global.h"
 #include "../wait/sleep.h"
 #include "../wires/eager.h"
+#include "../rail/rail.h"
 #include "../lane/ucx_option.h"
 #include "../../../../../mpi/coll/bcast_hw/settings/settings.h"
 
@@ -18,14 +19,49 @@
 
 #undef ucp_init
 
-/* UCX 1.13 has one length for all transports, so it stays UCX's where messages go to other hosts;
- * and where UCX can have a receiver map the sender's memory, which costs less than was measured. */
-static size_t rendezvous_from(void)
+/* UCX 1.13 has one length for all transports, so it stays UCX's where messages may go to other
+ * hosts by RDMA; and where UCX can have a receiver map the sender's memory, which costs less than
+ * was measured. */
+static void set_rendezvous(ucp_config_t *config)
 {
-    if (!hwmc_settings.enable || MPIR_Process.size == 1 || MPIR_Process.num_nodes != 1 ||
-        access("/dev/xpmem", F_OK) == 0)
-        return 0;
-    return hwmc_eager_measure();
+    char value[32];
+    size_t from;
+
+    if (access("/dev/xpmem", F_OK) == 0 ||
+        (MPIR_Process.num_nodes != 1 && access("/sys/class/infiniband", F_OK) == 0))
+        return;
+    from = hwmc_eager_end_in_host();
+    snprintf(value, sizeof(value), "%zu", from);
+    if (from != 0)
+        hwmc_ucx_option(config, "UCX_RNDV_THRESH", "RNDV_THRESH", value);
+}
+
+static uint32_t fastest_port(void)
+{
+    struct hwmc_rail *ports = MPL_malloc(HWMC_RAIL_PORTS_MAX * sizeof(*ports), MPL_MEM_OTHER);
+    const int num = ports ? hwmc_rail_discover(ports, HWMC_RAIL_PORTS_MAX) : 0;
+    const uint32_t mbit = num > 0 ? hwmc_rail_fastest(ports, num) : 0;
+
+    MPL_free(ports);
+    return mbit;
+}
+
+/* Over TCP, UCX 1.13 begins rendezvous soon after a segment, of 8 KiB. Processes may have measured
+ * different lengths: segments of all of them must fit where any of them receives. */
+static void set_tcp_segments(ucp_config_t *config)
+{
+    char value[32];
+    size_t end;
+
+    if (MPIR_Process.num_nodes == 1 || getenv("UCX_TCP_TX_SEG_SIZE") ||
+        getenv("UCX_TCP_RX_SEG_SIZE"))
+        return;
+    snprintf(value, sizeof(value), "%zu", HWMC_EAGER_MAX / 2);
+    hwmc_ucx_option(config, "UCX_TCP_RX_SEG_SIZE", "RX_SEG_SIZE", value);
+    end = hwmc_eager_end_on_wire(hwmc_eager_end_by_tcp(), fastest_port());
+    snprintf(value, sizeof(value), "%zu", end / 2);
+    if (end != 0)
+        hwmc_ucx_option(config, "UCX_TCP_TX_SEG_SIZE", "TX_SEG_SIZE", value);
 }
 
 /* UCX gives a descriptor to wait on only to who asked for that when the context was made. Where it
@@ -48,15 +84,14 @@ static ucs_status_t open_context(const ucp_params_t *params, const ucp_config_t 
 ucs_status_t MPIDI_HWMC_ucp_init(const ucp_params_t *params, const ucp_config_t *config,
                                  ucp_context_h *context)
 {
-    const size_t from = rendezvous_from();
     ucp_config_t *mine;
     ucs_status_t status;
-    char value[32];
 
-    if (from == 0 || ucp_config_read(NULL, NULL, &mine) != UCS_OK)
+    if (!hwmc_settings.enable || MPIR_Process.size == 1 ||
+        ucp_config_read(NULL, NULL, &mine) != UCS_OK)
         return open_context(params, config, context);
-    snprintf(value, sizeof(value), "%zu", from);
-    hwmc_ucx_option(mine, "UCX_RNDV_THRESH", "RNDV_THRESH", value);
+    set_rendezvous(mine);
+    set_tcp_segments(mine);
     status = open_context(params, mine, context);
     ucp_config_release(mine);
     return status;

@@ -336,6 +336,14 @@ static int count_candidates(const struct hwmc_rail *ports, int num, uint32_t *mb
     return n;
 }
 
+uint32_t hwmc_rail_fastest(const struct hwmc_rail *ports, int num)
+{
+    uint32_t mbit;
+
+    count_candidates(ports, num, &mbit);
+    return mbit;
+}
+
 const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i)
 {
     const struct hwmc_rail *r = &ports[i];

@@ -45,6 +45,9 @@ void hwmc_rail_span(struct hwmc_rail *rails, int num, const char *spec);
 /* Why an empty spec does not choose ports[i]; NULL: it does. */
 const char *hwmc_rail_left_out(const struct hwmc_rail *ports, int num, int i);
 
+/* Mbit/s of the fastest port that could be a rail; 0: no port tells. */
+uint32_t hwmc_rail_fastest(const struct hwmc_rail *ports, int num);
+
 /* A rail of `mbit` carries nothing beside one of `fastest`: slower than a quarter. Unknown speeds,
  * 0, are not slow. */
 static inline bool hwmc_rail_is_slow(uint32_t mbit, uint32_t fastest)

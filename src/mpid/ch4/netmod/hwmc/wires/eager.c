@@ -5,23 +5,30 @@
  * eager: see eager.h.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* process_vm_readv */
+#define _GNU_SOURCE /* process_vm_readv, accept4 */
 #endif
 
 #include "eager.h"
 
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define TIMES 4    /* the least of which counts */
 #define CELL 8192u /* of shared memory that a message passes through */
+#define TURN 64    /* bytes of a message that asks, or answers */
 
-/* Memory of this process that stands for the sender's, the receiver's and what both share. */
+/* Memory of this process that stands for the sender's, the receiver's and what both share; and the
+ * ends of a connection between them. */
 struct memory {
     unsigned char from[HWMC_EAGER_MAX / 2], to[HWMC_EAGER_MAX / 2], cell[CELL];
+    int ends[2];
 };
 
 size_t hwmc_eager_end(const struct hwmc_eager_costs *costs)
@@ -29,11 +36,20 @@ size_t hwmc_eager_end(const struct hwmc_eager_costs *costs)
     size_t end = 0;
 
     for (size_t n = HWMC_EAGER_MIN; n < HWMC_EAGER_MAX; n *= 2) {
-        if (costs->read(costs->ctx, n) <= costs->copy(costs->ctx, n))
+        if (costs->rendezvous(costs->ctx, n) <= costs->eager(costs->ctx, n))
             break;
         end = 2 * n;
     }
     return end;
+}
+
+size_t hwmc_eager_end_on_wire(size_t end, uint32_t mbit)
+{
+    const uint64_t longest = (uint64_t) mbit * HWMC_EAGER_WIRE_US / 8;
+
+    while (mbit > 0 && end / 2 > longest)
+        end /= 2;
+    return end > HWMC_EAGER_MIN ? end : 0;
 }
 
 static uint64_t now(void)
@@ -55,16 +71,42 @@ static uint64_t read_once(struct memory *m, size_t n)
     return now() - begin;
 }
 
-static uint64_t copy_once(struct memory *m, size_t n)
+/* A compiler that sees two copies makes one of them. */
+static void copy(unsigned char *to, const unsigned char *from, size_t n)
+{
+    memcpy(to, from, n);
+    __asm__ volatile("" ::: "memory");
+}
+
+static uint64_t copy_twice(struct memory *m, size_t n)
 {
     const uint64_t begin = now();
 
     for (size_t at = 0; at < n; at += CELL) {
-        memcpy(m->cell, m->from + at, CELL);
-        __asm__ volatile("" ::: "memory"); /* else one copy would do */
-        memcpy(m->to + at, m->cell, CELL);
-        __asm__ volatile("" ::: "memory");
+        copy(m->cell, m->from + at, CELL);
+        copy(m->to + at, m->cell, CELL);
     }
+    return now() - begin;
+}
+
+static uint64_t copy_once(struct memory *m, size_t n)
+{
+    const uint64_t begin = now();
+
+    copy(m->to, m->from, n);
+    return now() - begin;
+}
+
+static uint64_t turn_once(struct memory *m, size_t n)
+{
+    unsigned char word[TURN] = {0};
+    const uint64_t begin = now();
+
+    (void) n;
+    for (int i = 0; i < 2; i++)
+        if (send(m->ends[i], word, TURN, MSG_NOSIGNAL) != TURN ||
+            recv(m->ends[1 - i], word, TURN, MSG_WAITALL) != TURN)
+            return UINT64_MAX;
     return now() - begin;
 }
 
@@ -85,21 +127,78 @@ static uint64_t read_cost(void *ctx, size_t n)
     return least_of(read_once, ctx, n);
 }
 
+static uint64_t copies_cost(void *ctx, size_t n)
+{
+    return least_of(copy_twice, ctx, n);
+}
+
+static uint64_t turn_cost(void *ctx, size_t n)
+{
+    return least_of(turn_once, ctx, n);
+}
+
 static uint64_t copy_cost(void *ctx, size_t n)
 {
     return least_of(copy_once, ctx, n);
 }
 
-size_t hwmc_eager_measure(void)
+static struct memory *memory_open(void)
 {
     struct memory *m = calloc(1, sizeof(*m));
+
+    if (m != NULL)
+        memset(m->from, 1, sizeof(m->from));
+    return m;
+}
+
+size_t hwmc_eager_end_in_host(void)
+{
+    struct memory *m = memory_open();
+    size_t end = 0;
+
+    if (m != NULL)
+        end = hwmc_eager_end(
+            &(struct hwmc_eager_costs){.rendezvous = read_cost, .eager = copies_cost, .ctx = m});
+    free(m);
+    return end;
+}
+
+/* Two ends of a connection by the loopback device. */
+static bool connect_ends(int listener, int ends[2])
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(addr);
+    const int on = 1;
+
+    ends[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (ends[0] < 0 || bind(listener, (struct sockaddr *) &addr, len) != 0 ||
+        listen(listener, 1) != 0 || getsockname(listener, (struct sockaddr *) &addr, &len) != 0 ||
+        connect(ends[0], (struct sockaddr *) &addr, len) != 0)
+        return false;
+    ends[1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    for (int i = 0; i < 2; i++)
+        if (setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
+            return false;
+    return true;
+}
+
+size_t hwmc_eager_end_by_tcp(void)
+{
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct memory *m = memory_open();
     size_t end = 0;
 
     if (m != NULL) {
-        memset(m->from, 1, sizeof(m->from));
-        end = hwmc_eager_end(
-            &(struct hwmc_eager_costs){.read = read_cost, .copy = copy_cost, .ctx = m});
+        m->ends[0] = m->ends[1] = -1;
+        if (listener >= 0 && connect_ends(listener, m->ends))
+            end = hwmc_eager_end(
+                &(struct hwmc_eager_costs){.rendezvous = turn_cost, .eager = copy_cost, .ctx = m});
+        for (int i = 0; i < 2; i++)
+            if (m->ends[i] >= 0)
+                close(m->ends[i]);
     }
+    if (listener >= 0)
+        close(listener);
     free(m);
     return end;
 }
